@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net/http/httptest"
 	"os"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +24,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/capture"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
@@ -28,6 +33,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -109,6 +115,14 @@ func (w *world) note(api string, in any) {
 			table += " " + in.Item["PK"].(*types.AttributeValueMemberS).Value
 		}
 		w.calls["dynamodb:"+api+" "+table] = true
+	case *dynamodb.UpdateItemInput:
+		table := *in.TableName
+		if table == stack.Aggregates {
+			table += " " + in.Key["PK"].(*types.AttributeValueMemberS).Value[:2]
+		}
+		w.calls["dynamodb:"+api+" "+table] = true
+	case *dynamodb.TransactWriteItemsInput: // IAM asks for the right of each part
+		w.calls["dynamodb:DeleteItem "+*in.TransactItems[0].Delete.TableName] = true
 	case *dynamodb.DescribeTableInput:
 		w.calls["dynamodb:"+api+" "+*in.TableName] = true
 	default:
@@ -194,6 +208,8 @@ func TestCapture(t *testing.T) {
 	if c, err := s.Compare(t.Context(), caughtUp{}); err != nil || c.Copies != 2 || c.Erased != 1 || !c.Clean() {
 		t.Errorf("%+v, %v", c, err)
 	}
+	back := goesBack(t)
+	maps.Copy(w.calls, back.calls)
 	allowed := w.allowed()
 	for call := range w.calls {
 		if !slices.Contains(allowed, call) {
@@ -207,6 +223,98 @@ func TestCapture(t *testing.T) {
 	}
 }
 
+// goesBack turns a table that has a way back, and shows that the function then brings events to it.
+func goesBack(t *testing.T) *world {
+	w := newWorld(t)
+	w.edit("pipeline.yaml", `    offload: {over: 1KB}`+"\n", "")
+	text, err := fs.ReadFile(examples.Files, path.Join("migrate", "back.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.files["migration.yaml"] = &fstest.MapFile{Data: text}
+	w.edit("migration.yaml", "quakes-v1", `"${MIGRATE_FROM}"`)
+	s := w.begin()
+	pass, err := s.BeginPass(t.Context())
+	if err == nil {
+		_, err = pass.Run(t.Context(), nil)
+	}
+	if err == nil {
+		err = s.NoteCaptured(t.Context(), "", time.Now())
+	}
+	if err == nil {
+		_, err = s.Compare(t.Context(), caughtUp{})
+	}
+	if err == nil {
+		err = s.NoteCaptured(t.Context(), "", time.Now().Add(time.Second))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, state := range []string{migrate.Turning, migrate.New} {
+		key := migrate.Row{"PK": &types.AttributeValueMemberS{Value: "M#quakes"}, "SK": &types.AttributeValueMemberS{Value: "-"}}
+		if _, err := w.engine.DynamoDB().UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+			TableName: aws.String(stack.Aggregates), Key: key,
+			UpdateExpression:          aws.String("SET #s = :s"),
+			ExpressionAttributeNames:  map[string]string{"#s": "state:quake"},
+			ExpressionAttributeValues: migrate.Row{":s": &types.AttributeValueMemberS{Value: state}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := pipeline.Load(w.files, "pipeline.yaml", pipeline.Secret([]byte(secret)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := store.New(tables.Config{Client: w.engine.DynamoDB(), Events: stack.Events, Aggregates: stack.Aggregates, Pipeline: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"id":"us9","net":"us","time":%d,"mag":4.5}`, now.UnixMilli())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result, _ := st.Put(t.Context(), []*event.Item{item}); result[0].Verdict != event.Inserted {
+		t.Fatal(result[0])
+	}
+	handle, err := capture.New(t.Context(), w.files, func(o *capture.Options) { o.Log = slog.New(slog.DiscardHandler) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := migrate.Row{"pk": &types.AttributeValueMemberS{Value: now.UTC().Format("DAY#2006-01-02")},
+		"sk": &types.AttributeValueMemberS{Value: fmt.Sprintf("%d#us9", now.UnixMilli())}}
+	record := func(table, keys string) json.RawMessage {
+		return json.RawMessage(fmt.Sprintf(`{"Records": [{"eventSourceARN": "arn:aws:dynamodb:us-east-1:1:table/%s/stream/1", "dynamodb": {
+  "SequenceNumber": "1", "ApproximateCreationDateTime": %d, "Keys": %s}}]}`, table, now.Unix(), keys))
+	}
+	for _, step := range []struct {
+		does  func()
+		batch json.RawMessage
+		there bool
+	}{
+		{func() {}, record(stack.Events, `{"PK": {"S": "QUAKE#us9"}, "SK": {"S": "QUAKE"}}`), true},
+		{func() { // somebody deletes the event, and then the row tells of it
+			if _, err := w.engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events),
+				Key: migrate.Row{"PK": &types.AttributeValueMemberS{Value: "QUAKE#us9"},
+					"SK": &types.AttributeValueMemberS{Value: "QUAKE"}}}); err != nil {
+				t.Fatal(err)
+			}
+		}, record("old", fmt.Sprintf(`{"pk": {"S": %q}, "sk": {"S": "%d#us9"}}`, now.UTC().Format("DAY#2006-01-02"),
+			now.UnixMilli())), false},
+	} {
+		step.does()
+		w.hears = true
+		if out, err := handle(t.Context(), step.batch); err != nil || len(out.BatchItemFailures) > 0 {
+			t.Errorf("%+v, %v", out, err)
+		}
+		w.hears = false
+		out, err := w.engine.DynamoDB().GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("old"), Key: row})
+		if err != nil || (out.Item != nil) != step.there {
+			t.Errorf("%v, %v, want a row: %t", out.Item, err, step.there)
+		}
+	}
+	return w
+}
+
 // allowed lists what the role of the template allows, without what Lambda does with it.
 func (w *world) allowed() (list []string) {
 	w.t.Helper()
@@ -215,7 +323,8 @@ func (w *world) allowed() (list []string) {
 		w.t.Fatal(err)
 	}
 	tpl, err := template.Open(text, map[string]string{"OldTable": "old", "EventsTable": stack.Events, "AggregatesTable": stack.Aggregates,
-		"PayloadBucket": "payloads", "OldStreamArn": "arn:aws:dynamodb:us-east-1:1:table/old/stream/1", "PiiKeySecret": "arn"})
+		"PayloadBucket": "payloads", "OldStreamArn": "arn:aws:dynamodb:us-east-1:1:table/old/stream/1", "PiiKeySecret": "arn",
+		"EventsStreamArn": "arn:aws:dynamodb:us-east-1:1:table/events/stream/1"})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -32,10 +32,11 @@ type legacy struct {
 }
 
 func (l *legacy) row(day, second int, id string, more ...string) migrate.Row {
-	row := migrate.Row{"pk": &types.AttributeValueMemberS{Value: fmt.Sprintf("DAY#2098-02-%02d", day)},
-		"sk":  &types.AttributeValueMemberS{Value: fmt.Sprintf("00:00:%02d.000#%s", second, id)},
+	at := time.Date(2098, 2, day, 0, 0, second, 0, time.UTC)
+	row := migrate.Row{"pk": &types.AttributeValueMemberS{Value: at.Format("DAY#2006-01-02")},
+		"sk":  &types.AttributeValueMemberS{Value: fmt.Sprintf("%d#%s", at.UnixMilli(), id)},
 		"net": &types.AttributeValueMemberS{Value: "us"},
-		"ms":  &types.AttributeValueMemberN{Value: fmt.Sprint(4041964800000 + (day*86400+second)*1000)},
+		"ms":  &types.AttributeValueMemberN{Value: fmt.Sprint(at.UnixMilli())},
 		"mag": &types.AttributeValueMemberN{Value: "4.50"}}
 	for _, name := range more {
 		delete(row, name)
@@ -65,7 +66,7 @@ func (l *legacy) remove(row migrate.Row) {
 func TestMigrated(t *testing.T) {
 	e, _ := open(t)
 	files := map[string]string{}
-	for _, name := range []string{"pipeline.yaml", "migration.yaml"} {
+	for _, name := range []string{"pipeline.yaml", "back.yaml"} {
 		text, err := examples.Files.ReadFile("migrate/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -86,7 +87,7 @@ func TestMigrated(t *testing.T) {
 	})
 	w := d.tool(e.URL, "..")
 	for name, text := range map[string]string{"pipeline.yaml": files["pipeline.yaml"],
-		"migration.yaml": strings.Replace(files["migration.yaml"], "quakes-v1", l.table, 1)} {
+		"migration.yaml": strings.Replace(files["back.yaml"], "quakes-v1", l.table, 1)} {
 		if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -97,6 +98,7 @@ func TestMigrated(t *testing.T) {
 	l.function(w, e.URL, stream)
 	l.move(w)
 	l.turn(w)
+	l.back(w)
 }
 
 // function starts the built function that captures, with the files of the tool, and its mapping.
@@ -130,13 +132,7 @@ func (l *legacy) move(w tool) {
 	l.Helper()
 	l.useTool(w, []toolCall{{"migrate plan", 0, "40 become quake"}, {"migrate status", 0, "missing: migration quakes has no control item"}})
 	l.send(`{"id":"early","net":"us","time":4102444800000,"mag":5}`) // before the turn
-	capture := exec.CommandContext(l.Context(), w.binary, append(strings.Fields("migrate capture --yes"), w.flags...)...)
-	capture.Dir, capture.Env = w.dir, w.env
-	var said strings.Builder
-	capture.Stderr = &said
-	if err := capture.Start(); err != nil {
-		l.Fatal(err)
-	}
+	stop := l.capture(w)
 	l.useTool(w, []toolCall{{"migrate backfill --yes", 0, "pass 1 has ended: 40 rows read"}})
 	corrected := l.row(9, 1, "q1")
 	l.remove(l.row(2, 1, "q1")) // its time was wrong
@@ -156,14 +152,35 @@ func (l *legacy) move(w tool) {
 		return code == 0
 	})
 	l.until("nothing is missing", nothing, func() bool {
-		stdout, _, _ := w.run(l.Context(), "migrate status")
+		stdout, _, _ := w.run(l.Context(), "migrate status --quiet 0s")
 		return strings.Contains(stdout, "nothing is missing")
 	})
 	if got := l.said.sum("RowsReceived"); got < 40 {
 		l.Errorf("the function reports %v changed rows", got)
 	}
-	if err := errors.Join(capture.Process.Signal(os.Interrupt), capture.Wait()); err != nil && capture.ProcessState.ExitCode() != 130 {
-		l.Errorf("capture: %v\n%s", err, &said)
+	stop()
+}
+
+// capture starts the tool's own capture. What it returns stops it.
+func (l *legacy) capture(w tool) (stop func()) {
+	l.Helper()
+	capture := exec.CommandContext(l.Context(), w.binary, append(strings.Fields("migrate capture --yes"), w.flags...)...)
+	capture.Dir, capture.Env = w.dir, w.env
+	var said strings.Builder
+	capture.Stderr = &said
+	if err := capture.Start(); err != nil {
+		l.Fatal(err)
+	}
+	l.Cleanup(func() {
+		if l.Failed() {
+			l.Logf("capture: %s", &said)
+		}
+	})
+	return func() {
+		l.Helper()
+		if err := errors.Join(capture.Process.Signal(os.Interrupt), capture.Wait()); err != nil && capture.ProcessState.ExitCode() != 130 {
+			l.Errorf("capture: %v\n%s", err, &said)
+		}
 	}
 }
 
@@ -172,8 +189,7 @@ func (l *legacy) move(w tool) {
 func (l *legacy) turn(w tool) {
 	l.Helper()
 	l.useTool(w, []toolCall{
-		{"migrate turn --yes", 0, "next: ingot rebuild network_day"},
-		{"migrate backfill --yes", 5, "quake is new"},
+		{"migrate turn --yes --quiet 0s", 0, "next: ingot rebuild network_day"},
 		{"get quake id=q2", 3, "nothing is stored"},
 		{"get quake id=q1", 0, "2098"},
 		{"rebuild network_day --patience 1ms", 6, "it is not known whether"}, // as in toolDifferences
@@ -195,4 +211,31 @@ func (l *legacy) turn(w tool) {
 	if stdout, _, _ := w.run(l.Context(), "totals network_day --scan --output csv"); strings.Count(stdout, "us,") != 5 {
 		l.Errorf("five days have earthquakes, and the totals are\n%s", stdout)
 	}
+}
+
+// back lets the old table follow, and makes it the source again.
+func (l *legacy) back(w tool) {
+	l.Helper()
+	stop := l.capture(w)
+	l.until("the old table has the event that came after the turn", nothing, func() bool {
+		out, err := l.clients.DynamoDB.GetItem(l.Context(), &dynamodb.GetItemInput{TableName: &l.table, Key: migrate.Row{
+			"pk": &types.AttributeValueMemberS{Value: "DAY#2100-01-01"}, "sk": &types.AttributeValueMemberS{Value: "4102444800000#early"}}})
+		return err == nil && out.Item["ms"] != nil
+	})
+	l.remove(l.row(3, 5, "q5")) // by a job that nobody has stopped
+	l.until("the tables are equal", nothing, func() bool {
+		stdout, _, code := w.run(l.Context(), "migrate compare")
+		return code == 0 && strings.Contains(stdout, "40 rows, 40 copies")
+	})
+	l.until("nothing is missing", nothing, func() bool {
+		stdout, _, _ := w.run(l.Context(), "migrate status")
+		return strings.Contains(stdout, "nothing is missing: ingot migrate back may follow")
+	})
+	l.useTool(w, []toolCall{{"migrate back --yes", 0, "messages wait in quarantine"}})
+	l.until("the old table is the source", nothing, func() bool {
+		stdout, _, code := w.run(l.Context(), "migrate back --yes --quiet 0s")
+		return code == 0 && strings.Contains(stdout, "the old table is the source again")
+	})
+	stop()
+	l.useTool(w, []toolCall{{"migrate status", 0, "the old table is the source of quake"}})
 }

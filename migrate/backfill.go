@@ -29,6 +29,7 @@ type Pass struct {
 	sync   *Sync
 	Number int64
 	first  bool // it inserts rows as the scan read them; later ones compare each row and each copy
+	way    Direction
 }
 
 // BeginPass begins a pass over all rows: the first one inserts what is absent, and later ones mend
@@ -39,8 +40,11 @@ func (s *Sync) BeginPass(ctx context.Context) (*Pass, error) {
 		return nil, err
 	}
 	p := &Pass{sync: s, Number: c.Pass + 1, first: c.Filled == 0}
-	begun, err := s.update(ctx, "SET pass = :next REMOVE comparedAt", "pass = :last",
-		rows.Image{":next": rows.Integer(p.Number), ":last": rows.Integer(c.Pass)})
+	if p.way, err = s.allows(c); err != nil {
+		return nil, err
+	}
+	begun, err := s.update(ctx, "SET pass = :next "+void, "pass = :last",
+		rows.Image{":next": rows.Integer(p.Number), ":last": rows.Integer(c.Pass), ":one": rows.Integer(1)})
 	if err != nil {
 		return nil, err
 	}
@@ -151,10 +155,11 @@ func (p *Pass) within(ctx context.Context, do func(context.Context) error) error
 	if err != nil {
 		return err
 	}
-	if err := p.sync.allows(c); err != nil {
+	way, err := p.sync.allows(c)
+	switch {
+	case err != nil:
 		return err
-	}
-	if c.Pass != p.Number {
+	case c.Pass != p.Number || way != p.way:
 		return ErrOvertaken
 	}
 	ctx, stop := e.Deadline(ctx, looked.Add(workerLife))
@@ -167,19 +172,26 @@ func (p *Pass) syncRows(ctx context.Context, list []Row, done *Progress) error {
 	for i, row := range list {
 		changed[i] = Changed{Key: p.sync.keyOf(row), Images: []Row{row}}
 	}
+	if p.way == Backward {
+		return done.add(p.sync.bring(ctx, IfDifferent, changed, nil))
+	}
 	return done.add(p.sync.Do(ctx, IfDifferent, changed))
 }
 
 // copies syncs the rows that the copies of a page are of.
 func (p *Pass) copies(ctx context.Context, page []rows.Image, done *Progress) error {
-	var keys []event.Key
-	for _, img := range page {
-		if img[itemform.Migrated] != nil && img["type"] != nil {
-			keys = append(keys, rows.KeyOf(img))
-		}
-	}
-	for part := range slices.Chunk(keys, rows.MaxKeys) {
-		err := p.within(ctx, func(ctx context.Context) error { return done.add(p.sync.DoKeys(ctx, IfDifferent, part)) })
+	page = slices.DeleteFunc(page, func(img rows.Image) bool { return !p.sync.mapping.Becomes(rows.TextOf(img["type"])) })
+	for part := range slices.Chunk(page, rows.MaxKeys) {
+		err := p.within(ctx, func(ctx context.Context) error {
+			if p.way == Backward {
+				return done.add(p.sync.bring(ctx, IfDifferent, nil, changesOf(part)))
+			}
+			list := make([]event.Key, len(part))
+			for i, img := range part {
+				list[i] = rows.KeyOf(img)
+			}
+			return done.add(p.sync.DoKeys(ctx, IfDifferent, list))
+		})
 		if err != nil {
 			return err
 		}

@@ -6,16 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/base/awserr"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
-// Capture makes the copies of changed rows equal to the rows. Its batches come from the stream of
-// the old table, which may have any kind of images. Handle is safe for concurrent use.
+// Capture makes the copies of what changes equal to their source. Its batches come from the stream
+// of the old table, which may have any kind of images, and for the way back also from that of the
+// new one. Handle is safe for concurrent use.
 type Capture struct {
 	Sync *Sync
 	Log  *slog.Logger // nil: no log
@@ -27,6 +30,7 @@ type Capture struct {
 type Captured struct {
 	Synced
 	Received int           // records
+	PutRight int           // rows of the old table that somebody has written after the turn
 	Lag      time.Duration // the age of the first record
 	Took     time.Duration
 }
@@ -46,6 +50,7 @@ const (
 // streamBatch is what capture reads of a batch.
 type streamBatch struct {
 	Records []struct {
+		ARN      string `json:"eventSourceARN"`
 		DynamoDB struct {
 			Keys           map[string]events.DynamoDBAttributeValue
 			NewImage       map[string]events.DynamoDBAttributeValue
@@ -56,28 +61,21 @@ type streamBatch struct {
 	}
 }
 
-// Handle processes a batch as Lambda sends it. If the copy of a row is not proven to be equal to
-// it, the answer names the first such record, and the batch comes again from there. An error fails
-// the whole batch: it is not a batch of a stream, or the migration may not write now (see
-// [Sync.Open]).
+// Handle processes a batch as Lambda sends it, from the stream of either table. While the old table
+// is the source, it makes copies of rows. Once the types have turned, and if migration.yaml has
+// back, it makes rows of events, and puts right what somebody has still written to the old table.
+// If a copy is not proven to be equal, the answer names the first such record, and the batch comes
+// again from there. An error fails the whole batch: it is not a batch of a stream, or no side may
+// be written now (see [Sync.Open]).
 func (c *Capture) Handle(ctx context.Context, payload json.RawMessage) (CaptureResponse, error) {
 	response := CaptureResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
 	var batch streamBatch
 	if err := json.Unmarshal(payload, &batch); err != nil {
 		return response, fmt.Errorf("migrate: the event is not a stream batch: %w", err)
 	}
-	list := make([]Changed, len(batch.Records))
-	for i, r := range batch.Records {
-		list[i].Key = RowOf(r.DynamoDB.Keys)
-		if len(r.DynamoDB.Keys) == 0 || r.DynamoDB.SequenceNumber == "" {
-			return response, errors.New("migrate: the event is not a stream batch: a record has no keys or no sequence number")
-		}
-		list[i].Images = []Row{list[i].Key}
-		for _, image := range []map[string]events.DynamoDBAttributeValue{r.DynamoDB.OldImage, r.DynamoDB.NewImage} {
-			if len(image) > 0 {
-				list[i].Images = append(list[i].Images, RowOf(image))
-			}
-		}
+	list, err := batch.changes()
+	if err != nil || len(list) == 0 {
+		return response, err
 	}
 	e := c.Sync.store.Env
 	began := e.Now()
@@ -88,16 +86,18 @@ func (c *Capture) Handle(ctx context.Context, payload json.RawMessage) (CaptureR
 	}
 	ctx, stop := e.Deadline(ctx, began.Add(life))
 	defer stop()
-	if err := c.Sync.Open(ctx); err != nil {
+	last := batch.Records[len(list)-1].DynamoDB.Created.Time
+	done, err := c.copy(ctx, strings.Contains(batch.Records[0].ARN, "/"+c.Sync.store.Events+"/stream/"), list, last)
+	if err != nil {
 		return response, fmt.Errorf("migrate: %w", err)
 	}
-	done := c.Sync.Do(ctx, Always, list)
 	if c.OnBatch != nil {
-		report := Captured{Synced: done, Received: len(list), Took: e.Now().Sub(began)}
-		if len(list) > 0 {
-			report.Lag = max(0, began.Sub(batch.Records[0].DynamoDB.Created.Time))
-		}
-		c.OnBatch(ctx, report)
+		c.OnBatch(ctx, Captured{Synced: done.Synced, PutRight: done.PutRight, Received: len(list), Took: e.Now().Sub(began),
+			Lag: max(0, began.Sub(batch.Records[0].DynamoDB.Created.Time))})
+	}
+	if done.PutRight > 0 && c.Log != nil {
+		c.Log.WarnContext(ctx, "somebody has written the old table after the turn; its rows are as their events say again",
+			"rows", done.PutRight, "deleted", done.Tombstones, "from", batch.Records[0].DynamoDB.SequenceNumber)
 	}
 	if len(done.Left) > 0 {
 		at := batch.Records[done.Left[0]].DynamoDB.SequenceNumber
@@ -108,6 +108,77 @@ func (c *Capture) Handle(ctx context.Context, payload json.RawMessage) (CaptureR
 		}
 	}
 	return response, nil
+}
+
+// changes returns the keys and the images of the records.
+func (b *streamBatch) changes() ([]Changed, error) {
+	list := make([]Changed, len(b.Records))
+	for i, r := range b.Records {
+		if len(r.DynamoDB.Keys) == 0 || r.DynamoDB.SequenceNumber == "" {
+			return nil, errors.New("migrate: the event is not a stream batch: a record has no keys or no sequence number")
+		}
+		list[i].Key = RowOf(r.DynamoDB.Keys)
+		list[i].Images = []Row{list[i].Key}
+		for _, image := range []map[string]events.DynamoDBAttributeValue{r.DynamoDB.OldImage, r.DynamoDB.NewImage} {
+			if len(image) > 0 {
+				list[i].Images = append(list[i].Images, RowOf(image))
+			}
+		}
+	}
+	return list, nil
+}
+
+// copy makes copies of what changed in one of the tables, whose newest change was made at a time.
+func (c *Capture) copy(ctx context.Context, ofNew bool, list []Changed, last time.Time) (done Captured, err error) {
+	s := c.Sync
+	if err := s.heads.CheckSecret(ctx); err != nil {
+		return done, err
+	}
+	control, err := s.Control(ctx)
+	if err != nil {
+		return done, err
+	}
+	way, err := s.allows(control)
+	if err != nil {
+		return done, err
+	}
+	if ofNew == (way == Backward) && last.After(control.Changed.Add(changedStep)) {
+		if err := s.noteChanged(ctx, last); err != nil {
+			return done, err
+		}
+	}
+	switch {
+	case way == Backward && ofNew:
+		items := make([]changedItem, len(list))
+		for i, l := range list {
+			items[i] = changedItem{rows.KeyOf(l.Key), l.Images[1:]}
+		}
+		done.Synced = s.bring(ctx, Always, nil, items)
+	case way == Backward:
+		done.Synced = s.bring(ctx, IfDifferent, list, nil)
+		done.PutRight = done.Written
+	case !ofNew: // what changes in a copy is no concern of its source
+		done.Synced = s.Do(ctx, Always, list)
+	}
+	if done.Collisions+done.Refused > 0 {
+		err = s.noteUntidy(ctx)
+	}
+	return done, err
+}
+
+// WentBack reports whether capture has made a change of the old table, on the way back: it has
+// drawn a new mark, or deleted a row that had one.
+func WentBack(was, is map[string]events.DynamoDBAttributeValue) bool {
+	mark := func(image map[string]events.DynamoDBAttributeValue) string {
+		if v, ok := image[migratedAttribute]; ok && v.DataType() == events.DataTypeString {
+			return v.String()
+		}
+		return ""
+	}
+	if len(is) == 0 {
+		return mark(was) != ""
+	}
+	return mark(is) != "" && mark(is) != mark(was)
 }
 
 // RowOf converts the attributes of a row as DynamoDB writes them in JSON.

@@ -32,6 +32,7 @@ type Compared struct {
 	// are refused, with how many rows have each.
 	Skipped, Expired, Refused int
 	Why                       map[string]int
+	OneWay                    int // rows that migration.yaml's back would not bring back; Why has the reasons
 	Collisions                int // keys that several rows claim, or that something else holds
 	Erased                    int // keys of rows whose events were erased
 	InMotion                  int // keys that differed and changed between two looks
@@ -40,10 +41,10 @@ type Compared struct {
 	Began       time.Time
 }
 
-// Clean reports whether nothing stands against a turn: no difference, no collision and no refused
-// row.
+// Clean reports whether nothing stands against a turn: no difference, no collision, no refused row,
+// and none that would not come back.
 func (c *Compared) Clean() bool {
-	return len(c.Differences) == 0 && c.Collisions == 0 && c.Refused == 0
+	return len(c.Differences) == 0 && c.Collisions == 0 && c.Refused == 0 && c.OneWay == 0
 }
 
 // Difference is one key of the new table that is not what its row says.
@@ -56,6 +57,7 @@ type Difference struct {
 // comparison is one call of Compare.
 type comparison struct {
 	*Sync
+	way     Direction
 	out     Compared
 	sums    []sum           // by bucket: what rows say, less what copies say
 	differs map[uint32]bool // buckets
@@ -98,7 +100,7 @@ func (s *Sync) Compare(ctx context.Context, lag Lag) (*Compared, error) {
 	c.out.Began, c.out.Why = s.store.Env.Now(), map[string]int{}
 	before, err := s.Control(ctx)
 	if err == nil {
-		err = s.allows(before)
+		c.way, err = s.allows(before)
 	}
 	if err != nil {
 		return nil, err
@@ -124,7 +126,7 @@ func (s *Sync) Compare(ctx context.Context, lag Lag) (*Compared, error) {
 		}
 	}
 	slices.SortFunc(c.out.Differences, func(a, b Difference) int { return compareKeys(a.Key, b.Key) })
-	return &c.out, s.note(ctx, before.Stream, &c.out)
+	return &c.out, s.note(ctx, before, &c.out)
 }
 
 // scan reads both tables and calls term for each key that a row should have and that a copy has.
@@ -137,6 +139,7 @@ func (c *comparison) scan(ctx context.Context, term func(key event.Key, row stri
 			c.out.Rows++
 			items, why := c.itemsOf(row)
 			c.noteRow(row, why)
+			c.noteBack(row, items)
 			for _, item := range items {
 				term(item.Key, c.nameOf(row), termOfItem(item, c.nameOf(row)), false)
 			}
@@ -147,18 +150,29 @@ func (c *comparison) scan(ctx context.Context, term func(key event.Key, row stri
 			return err
 		}
 		for _, img := range page {
-			if img[itemform.Migrated] == nil || img["type"] == nil || c.expiring(img) {
+			if !c.mapping.Becomes(rows.TextOf(img["type"])) || c.expiring(rows.IntegerOf(img["expiresAt"])) {
 				continue
 			}
 			c.out.Copies++
 			if img[alsoAttribute] != nil {
 				c.out.Collisions++
 			}
-			name := rows.TextOf(img[rowAttribute])
+			name := c.rowOfCopy(img)
 			term(rows.KeyOf(img), name, c.termOfCopy(img, name), true)
 		}
 	}
 	return nil
+}
+
+// noteBack counts a row whose event would not go back to it.
+func (c *comparison) noteBack(row Row, items []*event.Item) {
+	if len(items) == 0 || !c.mapping.GoesBack() || c.way == Backward {
+		return
+	}
+	if why := c.comesBack(c.nameOf(row), items[0]); why != "" {
+		c.out.OneWay++
+		c.out.Why[why]++
+	}
 }
 
 func (c *comparison) noteRow(row Row, why noCopy) {
@@ -173,10 +187,8 @@ func (c *comparison) noteRow(row Row, why noCopy) {
 	}
 }
 
-// expiring reports whether the event of a copy expires within an hour, so that its row is none any
-// more.
-func (s *Sync) expiring(img rows.Image) bool {
-	expires := rows.IntegerOf(img["expiresAt"])
+// expiring reports whether an event expires within an hour, so that its row is none any more.
+func (s *Sync) expiring(expires int64) bool {
 	return expires != 0 && expires-3600 <= s.store.Env.Now().Unix()
 }
 
@@ -310,16 +322,16 @@ func (c *comparison) judge(d *syncing, p *spot, items map[string][]*event.Item, 
 	what := ""
 	live := p.cur["type"] != nil
 	switch {
-	case rows.Barred(p.cur):
+	case rows.Barred(p.cur) && (c.way == Forward || len(claims) == 0):
 		drop(&c.out.Erased)
 		return
 	case c.foreign(p.cur) && len(claims) > 0:
 		drop(&c.out.Collisions)
 		return
-	case len(claims) == 0 && live && !c.expiring(p.cur):
-		what = "left over"
+	case len(claims) == 0 && live && !c.expiring(rows.IntegerOf(p.cur["expiresAt"])):
+		what = []string{"left over", "missing in the old table"}[c.way]
 	case len(claims) > 0 && !live:
-		what = "missing"
+		what = []string{"missing", "left over in the old table"}[c.way]
 	case len(claims) > 0 && !c.sameImage(p.cur, claims[0].item):
 		what = "different"
 	case len(claims) > 1 && p.cur[alsoAttribute] == nil:
@@ -351,21 +363,23 @@ func tokenOf(cur rows.Image) string {
 	return v.Value
 }
 
-// note keeps what a comparison has found on the control item, as evidence for the turn. It does not
-// count if capture has begun to read another stream meanwhile.
-func (s *Sync) note(ctx context.Context, stream string, c *Compared) error {
+// note keeps what a comparison has found on the control item, as evidence for the turn. before is
+// what the item said when the comparison began.
+func (s *Sync) note(ctx context.Context, before *Control, c *Compared) error {
 	result := clean
 	if !c.Clean() {
-		result = fmt.Sprintf("%d differences, %d collisions, %d refused rows", len(c.Differences), c.Collisions, c.Refused)
+		result = fmt.Sprintf("%d differences, %d collisions, %d refused rows, %d that would not come back", len(c.Differences),
+			c.Collisions, c.Refused, c.OneWay)
 	}
 	values := rows.Image{":at": rows.Text(keys.FormatTime(c.Began)), ":found": rows.Text(result)}
-	condition := "attribute_not_exists(streamArn)"
-	if stream != "" {
-		condition, values[":stream"] = "streamArn = :stream", rows.Text(stream)
+	condition := "attribute_exists(PK) AND attribute_not_exists(voided)"
+	if before.voided > 0 {
+		condition, values[":voided"] = "voided = :voided", rows.Integer(before.voided)
 	}
-	noted, err := s.update(ctx, "SET comparedAt = :at, evidence = :found", "attribute_exists(PK) AND "+condition, values)
-	if err == nil && !noted && stream != "" {
-		err = stopped("capture has begun to read another stream while the tables were compared: compare again")
+	noted, err := s.update(ctx, "SET comparedAt = :at, evidence = :found", condition, values)
+	if err == nil && !noted {
+		err = stopped("while the tables were compared, a pass has begun, the sides were exchanged, or capture has begun to read another " +
+			"stream, or has met a row that is refused or that claims the key of another one: compare again")
 	}
 	return err
 }

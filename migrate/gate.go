@@ -12,14 +12,17 @@ const evidenceLasts = 24 * time.Hour
 
 // Missing lists what is missing before types may turn, in words for people. It is empty if they
 // may.
-func (s *Sync) Missing(ctx context.Context) ([]string, *Control, error) {
+// quiet is how long nothing may have changed the old table before a turn; 0: that is not asked.
+func (s *Sync) Missing(ctx context.Context, quiet time.Duration) ([]string, *Control, error) {
 	c, err := s.Control(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.allows(c); err != nil {
+	direction, err := s.allows(c)
+	if err != nil {
 		return []string{err.Error()}, c, nil
 	}
+	streams := s.Streams(direction)
 	var list []string
 	switch now := s.store.Env.Now(); {
 	case c.Pass == 0:
@@ -28,8 +31,8 @@ func (s *Sync) Missing(ctx context.Context) ([]string, *Control, error) {
 		list = append(list, fmt.Sprintf("pass %d has not ended: run `ingot migrate backfill` again", c.Pass))
 	case c.Captured.IsZero():
 		list = append(list, "capture has never read the stream to its end: run `ingot migrate capture`")
-	case s.old.Stream != "" && s.old.Stream != c.Stream:
-		list = append(list, "the stream of the old table is another one than capture has read: run `ingot migrate capture`, and then "+
+	case s.old.Stream != "" && streams != c.Stream:
+		list = append(list, "the stream is another one than capture has read: run `ingot migrate capture`, and then "+
 			"`ingot migrate backfill` and `ingot migrate compare`, because what was written in between is in neither")
 	case c.Compared.IsZero():
 		list = append(list, "the tables were never compared: run `ingot migrate compare`")
@@ -41,6 +44,9 @@ func (s *Sync) Missing(ctx context.Context) ([]string, *Control, error) {
 			"its function has")
 	case c.Found != clean:
 		list = append(list, "the last comparison found "+c.Found+": mend them, and run `ingot migrate compare` again")
+	case direction == Forward && quiet > 0 && !c.Changed.IsZero() && c.Captured.Sub(c.Changed) < quiet+changedStep:
+		list = append(list, fmt.Sprintf("the old table was written at %s, and capture has done what was written before %s: stop its producers, "+
+			"and wait until there are %s between the two", show(c.Changed), show(c.Captured), quiet+changedStep))
 	}
 	return list, c, nil
 }
@@ -49,10 +55,10 @@ func (s *Sync) Missing(ctx context.Context) ([]string, *Control, error) {
 const clean = "clean"
 
 // refuseTurn returns an error that says what is missing.
-func (s *Sync) refuseTurn(ctx context.Context) error {
-	missing, _, err := s.Missing(ctx)
+func (s *Sync) refuseTurn(ctx context.Context, quiet time.Duration) (*Control, error) {
+	missing, c, err := s.Missing(ctx, quiet)
 	if err == nil && len(missing) > 0 {
-		err = &StopError{"the types may not turn yet: " + strings.Join(missing, "; ")}
+		err = stopped("the types may not turn yet: %s", strings.Join(missing, "; "))
 	}
-	return err
+	return c, err
 }

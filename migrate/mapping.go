@@ -31,6 +31,10 @@ type Mapped struct {
 // Map computes what a row becomes. It is a pure function. The items are as the pipeline plans them:
 // their epoch is the pipeline's, and an expiry is not compared with a clock.
 func (m *Mapping) Map(row Row) Mapped {
+	if row[migratedAttribute] != nil { // it has come back, and the mark is no part of it
+		row = maps.Clone(row)
+		delete(row, migratedAttribute)
+	}
 	text, err := appendObject(nil, row)
 	if err != nil {
 		return Mapped{Entry: -1, Refusal: event.Poisoned(event.WrongType, err.Error())}

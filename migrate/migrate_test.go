@@ -170,11 +170,13 @@ type moving struct {
 
 func begin(t *testing.T) *moving { return beginWith(t, users) }
 
-func beginWith(t *testing.T, pipe string) *moving {
+func beginWith(t *testing.T, pipe string) *moving { return beginFrom(t, pipe, mapping) }
+
+func beginFrom(t *testing.T, pipe, file string) *moving {
 	t.Helper()
 	m := &moving{t: t, now: time.Date(2031, 5, 5, 8, 0, 0, 0, time.UTC)}
 	m.engine = embedded.New(embedded.Config{Now: func() time.Time { return m.now }})
-	mapped, err := load(t, pipe, mapping)
+	mapped, err := load(t, pipe, file)
 	m.must(err)
 	_, err = stack.New(t.Context(), m.engine, stack.Config{Indexes: []string{"GSI1"}})
 	m.must(err)
@@ -369,7 +371,7 @@ func TestStops(t *testing.T) {
 		sync, err := c.does()
 		m.must(err)
 		var stop *migrate.StopError
-		if err := sync.Open(t.Context()); !errors.As(err, &stop) || !strings.Contains(err.Error(), c.want) {
+		if _, err := sync.Open(t.Context()); !errors.As(err, &stop) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -391,7 +393,7 @@ func TestTurnNeedsEvidence(t *testing.T) {
 	m.row(migrate.Row{"pk": s("USER"), "at": s("x")})
 	turn := func(want string) {
 		t.Helper()
-		_, err := m.sync.Turn(t.Context())
+		_, err := m.sync.Turn(t.Context(), migrate.Quiet)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -426,7 +428,7 @@ func TestTurnNeedsEvidence(t *testing.T) {
 	m.must(m.sync.NoteCaptured(t.Context(), "two", m.now))
 	turn("")
 	turn("") // an answer was lost
-	if err := m.sync.Open(t.Context()); err == nil || !strings.Contains(err.Error(), "user.profile is new") {
+	if _, err := m.sync.Open(t.Context()); err == nil || !strings.Contains(err.Error(), "user.profile is new") {
 		t.Error(err)
 	}
 }
@@ -443,7 +445,7 @@ func TestTurnWaitsForFloors(t *testing.T) {
 	m.copied()
 	turn := func(want, says string) {
 		t.Helper()
-		state, err := m.sync.Turn(t.Context())
+		state, err := m.sync.Turn(t.Context(), migrate.Quiet)
 		if failed := err != nil; failed != (says != "") || failed && !strings.Contains(err.Error(), says) || !failed && state != want {
 			t.Errorf("%s, %v; want %s, %s", state, err, want, says)
 		}

@@ -30,7 +30,11 @@ func (s *Sync) nameOf(row Row) string {
 		case *types.AttributeValueMemberS:
 			dst = append(append(append(dst, `{"S":`...), event.Quote(v.Value)...), '}')
 		case *types.AttributeValueMemberN:
-			dst = append(append(append(dst, `{"N":`...), event.Quote(v.Value)...), '}')
+			text := v.Value
+			if n, err := event.ParseDecimal(text); err == nil {
+				text = n.String() // one text for all spellings
+			}
+			dst = append(append(append(dst, `{"N":`...), event.Quote(text)...), '}')
 		case *types.AttributeValueMemberB:
 			dst = append(append(append(dst, `{"B":`...), event.Quote(base64.StdEncoding.EncodeToString(v.Value))...), '}')
 		default:

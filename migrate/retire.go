@@ -22,9 +22,10 @@ type Deleter interface {
 // on, nothing needs the old table or `migrated` in pipeline.yaml. It may be stopped and called
 // again.
 //
-// late counts the changes of the old table after a time, because whatever still writes there is
-// lost when the table goes. A [*StopError] says what stands in the way: types that have not turned,
-// or not for a quarter of an hour, totals that are not complete, or late changes.
+// late counts the changes of the old table after a time, but not those that going back makes,
+// because whatever still writes there is lost when the table goes. A [*StopError] says what stands
+// in the way: types that have not turned, or not for a quarter of an hour, totals that are not
+// complete, or late changes.
 func (s *Sync) Retire(ctx context.Context, d Deleter, late func(context.Context, time.Time) (int, error)) (swept int, err error) {
 	c, err := s.Control(ctx)
 	switch {
@@ -40,9 +41,9 @@ func (s *Sync) Retire(ctx context.Context, d Deleter, late func(context.Context,
 	if err := s.complete(ctx, s.mapping.fed()); err != nil {
 		return 0, err
 	}
-	n, err := late(ctx, c.Turned)
+	n, err := late(ctx, c.Settled)
 	if err == nil && n > 0 {
-		err = stopped("table %s has %d changes since the turn, which nothing has copied: find what still writes there", s.old.Table, n)
+		err = stopped("table %s has %d changes since capture was over, which nothing has copied: find what still writes there", s.old.Table, n)
 	}
 	if err != nil {
 		return 0, err

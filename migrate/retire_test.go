@@ -53,9 +53,9 @@ func TestRetire(t *testing.T) {
 	}
 	retire(0, "have not turned")
 	m.copied()
-	state, err := m.sync.Turn(t.Context())
+	captured := m.now
+	state, err := m.sync.Turn(t.Context(), migrate.Quiet)
 	m.must(err)
-	turned := m.now
 	if state != migrate.New {
 		t.Error(state)
 	}
@@ -66,9 +66,9 @@ func TestRetire(t *testing.T) {
 	touch, err := repair.Of(st).BeginPass(t.Context(), def)
 	m.must(err)
 	m.must(repair.Of(st).ClearBuilding(t.Context(), def, touch.Behind))
-	retire(0, "1 changes since the turn")
-	if !asked.Equal(turned) {
-		t.Errorf("asked for changes since %s, and it has turned at %s", asked, turned)
+	retire(0, "1 changes since capture was over")
+	if !asked.Equal(captured) {
+		t.Errorf("asked for changes since %s, and capture was over at %s", asked, captured)
 	}
 	late = 0
 	item, err := m.config.Pipeline.Plan(envelope.Message{Body: `{"specversion":"1.0","type":"user.profile","source":"s","id":"1","data":` +

@@ -32,6 +32,10 @@ type Spec struct {
 	From FromSpec `yaml:"from" need:"yes"`
 	// What rows become. The first entry whose where holds takes the row.
 	Rows []RowSpec `yaml:"rows" need:"yes"`
+	// How the events of a type change their rows: the attributes that they set, as templates of
+	// their payload, key attributes among them. With it, the old table follows the new one after a
+	// turn, so that there is a way back.
+	Back map[string]map[string]string `yaml:"back" like:"{user.profile: {userId: \"{user_id}\"}}"`
 }
 
 // FromSpec names the table that is left.
@@ -59,8 +63,9 @@ type Mapping struct {
 	spec     Spec
 	pipeline *pipeline.Pipeline
 	rows     []rowMap
-	types    []string        // by name
-	becomes  map[string]bool // the types, and those of their parts
+	types    []string            // by name
+	becomes  map[string]bool     // the types, and those of their parts
+	back     map[string][]member // by type: the attributes of its row; empty: there is no way back
 }
 
 // rowMap is a compiled [RowSpec].
@@ -115,7 +120,7 @@ func Load(fsys fs.FS, name string, p *pipeline.Pipeline) (*Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{Report: declare.NewReport(name), m: &Mapping{pipeline: p, becomes: map[string]bool{}}}
+	c := &compiler{Report: declare.NewReport(name), m: &Mapping{pipeline: p, becomes: map[string]bool{}, back: map[string][]member{}}}
 	declare.Decode(text, c.Report, words, &c.m.spec)
 	c.compile()
 	if len(c.Mistakes) == 0 {
@@ -158,6 +163,7 @@ func (c *compiler) compile() {
 	}
 	slices.Sort(c.m.types)
 	c.m.types = slices.Compact(c.m.types)
+	c.back(specs)
 	for name, of := range specs {
 		c.m.becomes[name] = slices.Contains(c.m.types, name) || slices.Contains(c.m.types, of.Part.Of)
 	}
@@ -184,8 +190,33 @@ func (c *compiler) row(at declare.Place, s RowSpec, specs map[string]pipeline.Ev
 	if c.known(at.In("type"), s.Type, specs) {
 		c.m.types = append(c.m.types, s.Type)
 	}
-	m.payload = c.members(at.In("payload"), s.Payload)
+	m.payload = c.members(at.In("payload"), s.Payload, nil)
 	return m
+}
+
+// back compiles the way back. All types turn together, so each has an entry, or none has.
+func (c *compiler) back(specs map[string]pipeline.EventSpec) {
+	if len(c.m.spec.Back) == 0 {
+		return
+	}
+	for _, typ := range c.m.types {
+		at := declare.Place("back").In(typ)
+		switch members := c.m.spec.Back[typ]; {
+		case len(members) == 0:
+			c.Mistake("back", "back has no entry for "+typ+", and all types of a migration go back together", typ+": {…} in back,")
+		case specs[typ].Offload.Over > 0:
+			c.Mistake(at, typ+" has offload: where its payload is gone, nobody knows which row it was, so there is no way back", "no back")
+		case slices.ContainsFunc(slices.Collect(maps.Values(specs)), func(s pipeline.EventSpec) bool { return s.Part.Of == typ }):
+			c.Mistake(at, typ+" has parts, and a row that is made of several items has no way back", "no back")
+		default:
+			c.m.back[typ] = c.members(at, members, []string{"@id", "@at", "@type"})
+		}
+	}
+	for _, typ := range slices.Sorted(maps.Keys(c.m.spec.Back)) {
+		if !slices.Contains(c.m.types, typ) {
+			c.Mistake(declare.Place("back").In(typ), "no rows become "+typ, declare.Suggest(typ, c.m.types))
+		}
+	}
 }
 
 // known reports whether the pipeline has a type that rows can become.
@@ -206,15 +237,19 @@ func (c *compiler) known(at declare.Place, typ string, specs map[string]pipeline
 }
 
 // members compiles the members of an object.
-func (c *compiler) members(at declare.Place, templates map[string]string) (list []member) {
+func (c *compiler) members(at declare.Place, templates map[string]string, derived []string) (list []member) {
+	of, instead := "of a row", "an attribute of the row, such as {userId},"
+	if derived != nil {
+		of, instead = "here", "a member of the payload, @id, @at or @type"
+	}
 	for _, name := range slices.Sorted(maps.Keys(templates)) {
 		t, err := keys.ParseTemplate(templates[name])
 		if err != nil {
 			c.Mistake(at.In(name), err.Error(), "")
 			continue
 		}
-		if len(t.Derived()) > 0 {
-			c.Mistake(at.In(name), t.Derived()[0]+" is not known of a row", "an attribute of the row, such as {userId},")
+		if i := slices.IndexFunc(t.Derived(), func(d string) bool { return !slices.Contains(derived, d) }); i >= 0 {
+			c.Mistake(at.In(name), t.Derived()[i]+" is not known "+of, instead)
 		}
 		m := member{name: name, template: t}
 		if parts := t.Parts(); len(parts) == 1 && parts[0].IsVariable() && len(parts[0].Funcs) == 0 {

@@ -37,9 +37,11 @@ const maxAlso = 16
 type Source struct {
 	Client tables.Client
 	Table  string
-	Keys   []string // the names of its key attributes: partition key, sort key
-	ID     string   // its TableId, which another table of the same name does not have
-	Stream string   // the ARN of its stream as it is now; empty: not known, or there is none
+	Keys   []string                    // the names of its key attributes: partition key, sort key
+	Kinds  []types.ScalarAttributeType // of the key attributes; needed for the way back
+	ID     string                      // its TableId, which another table of the same name does not have
+	Stream string                      // the ARN of its stream as it is now; empty: not known, or there is none
+	Events string                      // the ARN of the stream of the new table, which the way back needs
 }
 
 // Sync makes copies equal to their rows. It is safe for concurrent use, also by several processes,
@@ -84,7 +86,8 @@ type Synced struct {
 	// Left lists the places of those rows whose copies are not proven to be equal, and Err why.
 	Left []int
 	Err  error
-	// Written counts writes of copies, Tombstones those that left a tombstone.
+	// Written counts writes of copies, Tombstones those that left a tombstone, or that deleted a
+	// row while the old table is the copy.
 	Written, Tombstones int
 	// Collisions counts keys that several rows claim, or that something else holds.
 	Collisions int
@@ -282,7 +285,7 @@ func (d *syncing) newSpots(items map[string][]*event.Item) (more bool) {
 // names.
 func (d *syncing) claimants(p *spot) []string {
 	list := slices.Clone(p.names)
-	if row := rows.TextOf(p.cur[rowAttribute]); row != "" {
+	if row := d.rowOfCopy(p.cur); row != "" {
 		list = append(list, row)
 	}
 	if also, ok := p.cur[alsoAttribute].(*types.AttributeValueMemberSS); ok {
@@ -290,6 +293,15 @@ func (d *syncing) claimants(p *spot) []string {
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
+}
+
+// rowOfCopy returns the name of the row that an item is a copy of. A producer's event, which has
+// come back, says it by its payload.
+func (s *Sync) rowOfCopy(img rows.Image) string {
+	if name := rows.TextOf(img[rowAttribute]); name != "" || !s.mapping.GoesBack() {
+		return name
+	}
+	return s.sourceOf(img).name
 }
 
 // readCopies reads what the new table holds under keys.
@@ -317,6 +329,9 @@ func (d *syncing) readCopies(ctx context.Context, list []*spot) error {
 func (s *Sync) view() types.KeysAndAttributes {
 	names := []string{"PK", "SK", "type", "digest", "at", "epoch", "expiresAt", migratedAttribute, rowAttribute, alsoAttribute,
 		rows.BarredAttribute, rows.PutAttribute}
+	if s.mapping.GoesBack() {
+		names = append(names, "id", "data") // see rowOfCopy
+	}
 	for _, index := range s.mapping.pipeline.Indexes() {
 		names = append(names, index+"PK", index+"SK")
 	}

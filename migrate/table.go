@@ -42,6 +42,11 @@ func Find(ctx context.Context, client tables.Client, d Describer, name string) (
 		for _, k := range t.KeySchema {
 			if k.KeyType == kind {
 				old.Keys = append(old.Keys, *k.AttributeName)
+				for _, a := range t.AttributeDefinitions {
+					if *a.AttributeName == *k.AttributeName {
+						old.Kinds = append(old.Kinds, a.AttributeType)
+					}
+				}
 			}
 		}
 	}

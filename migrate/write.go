@@ -74,7 +74,7 @@ type claim struct {
 // claims returns the rows that have a key. The first is the one that the copy is of, if it still
 // has it.
 func (d *syncing) claims(p *spot, items map[string][]*event.Item) (list []claim) {
-	own := rows.TextOf(p.cur[rowAttribute])
+	own := d.rowOfCopy(p.cur)
 	for _, name := range d.claimants(p) {
 		for _, item := range items[name] {
 			switch {

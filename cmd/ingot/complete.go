@@ -58,7 +58,7 @@ var values = map[string]completion{
 	"buckets": cobra.NoFileCompletions, "patience": cobra.NoFileCompletions, "segments": cobra.NoFileCompletions,
 	"attribute": cobra.NoFileCompletions, "duplicates": cobra.NoFileCompletions, "memory": cobra.NoFileCompletions,
 	"module": cobra.NoFileCompletions, "rows": cobra.NoFileCompletions,
-	"now": cobra.NoFileCompletions, "parts": cobra.NoFileCompletions, "partitions": cobra.NoFileCompletions,
+	"now": cobra.NoFileCompletions, "quiet": cobra.NoFileCompletions, "parts": cobra.NoFileCompletions, "partitions": cobra.NoFileCompletions,
 	"rate": cobra.NoFileCompletions, "repeat": cobra.NoFileCompletions,
 	"sample": declared(eventTypes), "set": cobra.NoFileCompletions, "skip": cobra.NoFileCompletions,
 	"wait-limit": cobra.NoFileCompletions,

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
@@ -23,23 +25,25 @@ import (
 )
 
 var migrateHelp = `Moves a live DynamoDB table into the events table of a stack, as migration.yaml says. The steps are plan, capture,
-backfill, compare, turn and retire. Nothing turns before a comparison has found both tables equal.
+backfill, compare, turn and retire, and back after a turn. Nothing turns before a comparison has found both tables equal.
 ` + excerpt.Page("migrating.md") + ` tells the whole story.
 
-The old table is read in the stack's account and Region. Nothing is ever written to it.`
+The old table is read in the stack's account and Region. Nothing is written to it, except that it follows the new one after a
+turn if migration.yaml has back.`
 
 type migrateOptions struct {
 	file     string
 	function string
 	rows     int
 	rate     float64
+	quiet    time.Duration
 	yes      bool
 }
 
 func newMigrate(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "migrate", Short: "Move a live table into the events table", Long: migrateHelp}
 	cmd.AddCommand(a.migrateExplain(), a.migratePlan(), a.migrateCapture(), a.migrateBackfill(), a.migrateCompare(), a.migrateStatus(),
-		a.migrateTurn(), a.migrateRetire(), a.migrateDemo())
+		a.migrateTurn(), a.migrateBack(), a.migrateRetire(), a.migrateDemo())
 	return cmd
 }
 
@@ -61,6 +65,7 @@ type moving struct {
 	old     *migrate.Table
 	sync    *migrate.Sync
 	lag     migrate.Lag // how far capture is
+	streams string      // that capture must read now
 }
 
 // noted notes on the control item how far a function that captures is. The poller of a shell does
@@ -71,7 +76,7 @@ func (m *moving) noted(ctx context.Context) error {
 	}
 	at, err := m.lag.Counted(ctx)
 	if err == nil {
-		err = m.sync.NoteCaptured(ctx, m.old.Stream, at)
+		err = m.sync.NoteCaptured(ctx, m.streams, at)
 	}
 	return refusedBy(err)
 }
@@ -99,9 +104,20 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	old, err := migrate.Find(ctx, migrating.ReadOnly{Client: client}, t.DynamoDB(), from)
+	var source tables.Client = migrating.ReadOnly{Client: client}
+	if m.GoesBack() {
+		source = client // capture writes the old table after the turn
+	}
+	old, err := migrate.Find(ctx, source, t.DynamoDB(), from)
 	if err != nil {
 		return nil, cli.Usage(err)
+	}
+	if m.GoesBack() {
+		events, err := migrate.Find(ctx, client, t.DynamoDB(), t.EventsTable)
+		if err != nil {
+			return nil, err
+		}
+		old.Events = events.Stream
 	}
 	if writes {
 		if err := a.Announce(t); err != nil {
@@ -116,15 +132,25 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 	if err != nil {
 		return nil, err
 	}
-	found := &moving{t, m, old, s, s}
+	found := &moving{target: t, mapping: m, old: old, sync: s, lag: s}
+	c, err := s.Control(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found.streams = s.Streams(s.DirectionOf(c))
 	if o.function != "" {
-		found.lag = migrating.Deployed{Pauser: a.pauser(t), Ages: t.CloudWatch(), Function: o.function, Stream: old.Stream}
+		found.lag = migrating.Deployed{Pauser: a.pauser(t), Ages: t.CloudWatch(), Function: o.function,
+			Streams: strings.Fields(found.streams)}
 	}
 	return found, nil
 }
 
 func (a *app) functionFlag(cmd *cobra.Command, o *migrateOptions) {
 	cmd.Flags().StringVar(&o.function, "function", "", "the deployed function that captures, if it is not ingot migrate capture")
+}
+
+func (a *app) quietFlag(cmd *cobra.Command, o *migrateOptions) {
+	cmd.Flags().DurationVar(&o.quiet, "quiet", migrate.Quiet, "how long the longest request of a producer may take; 0: it is not asked")
 }
 
 func loadMigration(file string, p *pipeline.Pipeline) (*migrate.Mapping, error) {
@@ -312,13 +338,14 @@ func (a *app) capture(ctx context.Context, o *migrateOptions) error {
 	if _, err := m.sync.Begin(ctx); err != nil {
 		return refusedBy(err)
 	}
-	capture := &migrate.Capture{Sync: m.sync}
-	poller, err := migrating.NewPoller(capture, dynamodbstreams.NewFromConfig(m.target.AWS), m.old.Stream, esm.Function{})
+	capture := &migrate.Capture{Sync: m.sync, Log: slog.New(slog.NewTextHandler(a.Stderr, nil))}
+	poller, err := migrating.NewPoller(capture, dynamodbstreams.NewFromConfig(m.target.AWS), m.old.Source,
+		esm.Function{Now: a.Clock.Real().Now})
 	if err != nil {
 		return err
 	}
 	a.Say("copying what changes in %s; stop it with ctrl-C", m.old.Table)
-	return refusedBy(poller.Run(ctx, func(text string) { a.Say("%s", text) }))
+	return refusedBy(poller.Run(ctx, a.Clock.Real().Sleep, func(text string) { a.Say("%s", text) }))
 }
 
 func (a *app) migrateCompare() *cobra.Command {
@@ -379,7 +406,7 @@ func (a *app) migrateStatus() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			missing, control, err := m.sync.Missing(cmd.Context())
+			missing, control, err := m.sync.Missing(cmd.Context(), o.quiet)
 			if err != nil {
 				return err
 			}
@@ -392,6 +419,7 @@ func (a *app) migrateStatus() *cobra.Command {
 		},
 	}
 	a.movingFlags(cmd, &o)
+	a.quietFlag(cmd, &o)
 	return cmd
 }
 
@@ -401,8 +429,8 @@ func (a *app) migrateTurn() *cobra.Command {
 		Use:     "turn --yes",
 		Example: `  ingot migrate turn --yes --stack shop`,
 		Short:   "Make the new table the source of the migration's types",
-		Long: `Makes the new table the source. Before it: producers no longer write the old table, and capture has read all that they
-wrote. The turn waits for half a minute, until no batch of capture writes any more. From then on, messages of the types are
+		Long: `Makes the new table the source. Before it: producers no longer write the old table, and its stream has been silent for --quiet
+and is read to its end. The turn waits for half a minute, until no batch of capture writes any more. From then on, messages of the types are
 stored; those that came earlier are in quarantine with the reason not-turned. Then run ingot rebuild for each aggregate that
 the types feed: it counts what was copied. All types of a migration turn together.
 
@@ -414,6 +442,7 @@ Exit codes: 0 turned, 1 failed, 2 usage, 4 credentials, 5 refused: something is 
 	}
 	a.movingFlags(cmd, &o)
 	a.functionFlag(cmd, &o)
+	a.quietFlag(cmd, &o)
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm the turn")
 	return cmd
 }
@@ -429,12 +458,53 @@ func (a *app) turn(ctx context.Context, o *migrateOptions) error {
 	if err := m.noted(ctx); err != nil {
 		return err
 	}
-	state, err := m.sync.Turn(ctx)
+	state, err := m.sync.Turn(ctx, o.quiet)
 	if err != nil {
 		return refusedBy(err)
 	}
 	migrating.WriteTurned(a.Stdout, m.mapping, state)
 	return nil
+}
+
+func (a *app) migrateBack() *cobra.Command {
+	var o migrateOptions
+	cmd := &cobra.Command{
+		Use:     "back --yes",
+		Example: `  ingot migrate back --yes --stack shop`,
+		Short:   "Make the old table the source again, after a turn",
+		Long: `Makes the old table the source again. It needs back in migration.yaml, capture on the streams of both tables since the turn,
+and a comparison of the last 24 hours. The first call lets messages wait in quarantine; after it, capture brings to the old
+table what was stored before. The second call, --quiet later, makes the old table the source. Then the old producers may
+write again, and messages wait until the types turn anew.
+
+Exit codes: 0 the step is done, 1 failed, 2 usage, 4 credentials, 5 refused: something is missing.
+
+` + targetHelp,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !o.yes {
+				return cli.Usagef("going back stops the messages of the types: write --yes once their producers have stopped")
+			}
+			m, err := a.moving(cmd.Context(), &o, true)
+			if err == nil {
+				err = m.noted(cmd.Context())
+			}
+			if err != nil {
+				return err
+			}
+			state, err := m.sync.Back(cmd.Context(), o.quiet)
+			if err != nil {
+				return refusedBy(err)
+			}
+			migrating.WriteBack(a.Stdout, m.mapping, state, o.quiet)
+			return nil
+		},
+	}
+	a.movingFlags(cmd, &o)
+	a.functionFlag(cmd, &o)
+	a.quietFlag(cmd, &o)
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm that messages are to wait")
+	return cmd
 }
 
 func (a *app) migrateRetire() *cobra.Command {

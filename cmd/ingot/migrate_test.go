@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,12 +14,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/migrating"
 )
@@ -26,14 +31,14 @@ import (
 func quakesMove(t *testing.T) (*living, *heard) {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"pipeline.yaml", "migration.yaml"} {
-		text, err := examples.Files.ReadFile("migrate/" + name)
+	for name, from := range map[string]string{"pipeline.yaml": "pipeline.yaml", "migration.yaml": "back.yaml"} {
+		text, err := examples.Files.ReadFile(path.Join("migrate", from))
 		if err != nil {
 			t.Fatal(err)
 		}
 		write(t, filepath.Join(dir, name), string(text))
 	}
-	write(t, filepath.Join(dir, "row.json"), `{"Item": {"pk": {"S": "DAY#2018-02-01"}, "sk": {"S": "01:02:03.000#us1"}, "net": {"S": "us"},
+	write(t, filepath.Join(dir, "row.json"), `{"Item": {"pk": {"S": "DAY#2018-02-01"}, "sk": {"S": "1517446923000#us1"}, "net": {"S": "us"},
   "ms": {"N": "1517446923000"}, "mag": {"N": "4.50"}}}`)
 	write(t, filepath.Join(dir, "bad.json"), `{"pk": {"S": "DAY#2018-02-01"}, "sk": {"S": "no id"}}`)
 	change(t, filepath.Join(dir, "pipeline.yaml"), `pk: "NET#{net}"`, `pk: "NET#{net | hmac}"`)
@@ -66,12 +71,12 @@ func (w *living) quake(t *testing.T, day, sk string, more ...string) {
 	}
 }
 
-// The commands move a table from its plan to its turn, tell what stands in the way, and send no
-// request that their policy does not allow.
+// The commands move a table from its plan to its turn, back, and to its end. They tell what stands
+// in the way, and send no request that their policy does not allow.
 func TestMigrate(t *testing.T) {
 	w, seen := quakesMove(t)
-	w.quake(t, "2018-02-01", "01:02:03.000#us1")
-	w.quake(t, "2018-02-01", "02:02:03.000#us2")
+	w.quake(t, "2018-02-01", "1517446923000#us1")
+	w.quake(t, "2018-02-01", "1517446923000#us2")
 	w.forget(t)
 	seen.clear()
 	move := func(code int, line string, parts ...string) {
@@ -98,17 +103,17 @@ func TestMigrate(t *testing.T) {
 		ended <- toolIn(capture, appOf(cli.IO{Clock: soon}), "migrate", "capture", "--yes", "--stack", "shop")
 	}()
 	status := func() string {
-		return toolIn(t.Context(), appOf(cli.IO{Clock: soon}), "migrate", "status", "--stack", "shop").out
+		return toolIn(t.Context(), appOf(cli.IO{Clock: soon}), "migrate", "status", "--quiet", "0", "--stack", "shop").out
 	}
 	until(t, func() bool { return strings.Contains(status(), "before  20") })
-	w.quake(t, "2018-02-02", "09:02:03.000#us1") // the same earthquake under another day
+	w.quake(t, "2018-02-02", "1517446923000#us1") // the same earthquake under another day
 	w.quake(t, "2018-02-02", "no id")
 	until(t, func() bool {
 		return toolIn(t.Context(), appOf(cli.IO{Clock: soon}), "migrate", "compare", "--stack", "shop").code == exitDifference
 	})
 	move(exitDifference, "compare", "collision  1 keys", "refused  1 rows: Poison (missing-field)")
 	move(exitRefused, "turn --yes", "1 collisions, 1 refused rows")
-	for sk, day := range map[string]string{"09:02:03.000#us1": "2018-02-02", "no id": "2018-02-02", "02:02:03.000#us2": "2018-02-01"} {
+	for sk, day := range map[string]string{"1517446923000#us1": "2018-02-02", "no id": "2018-02-02", "1517446923000#us2": "2018-02-01"} {
 		_, err := w.Engine().DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(migrating.OldTable.Name),
 			Key: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "DAY#" + day},
 				"sk": &types.AttributeValueMemberS{Value: sk}}})
@@ -121,18 +126,42 @@ func TestMigrate(t *testing.T) {
 	})
 	w.cloud.Mappings = mappings.New(mappings.Mapping{UUID: "u-3", Function: "other", Source: "arn:stream"},
 		mappings.Mapping{UUID: "u-4", Function: "copier", Source: w.oldStream(t)})
-	move(exitRefused, "compare --function other", "does not read the stream that the old table has now")
+	move(exitRefused, "compare --function other", "function other does not read the stream")
 	move(0, "compare --function copier", "equal: each row has its copy")
 	move(0, "compare", "equal: each row has its copy")
-	until(t, func() bool { return strings.Contains(status(), "nothing is missing") })
+	ready := func() bool { return strings.Contains(status(), "nothing is missing") }
+	until(t, ready)
+	move(0, "turn --yes --quiet 0", "the new table is the source", "next: ingot rebuild network_day")
+	w.complete(t)
+	if _, err := w.Engine().SQS().SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(w.Local().QueueURL),
+		MessageBody: aws.String(`{"id":"us7","net":"us","time":1517446923001,"mag":5}`)}); err != nil {
+		t.Fatal(err)
+	}
+	w.quake(t, "2018-02-09", "1#nobody") // by a forgotten job
+	until(t, func() bool { return w.rowsOfOld(t) == "1517446923000#us1 1517446923001#us7" })
+	move(exitUsage, "back", "write --yes")
+	until(t, func() bool {
+		return toolIn(t.Context(), appOf(cli.IO{Clock: soon}), "migrate", "compare", "--stack", "shop").code == 0 && ready()
+	})
+	move(0, "back --yes --quiet 0", "messages wait in quarantine")
+	until(t, func() bool {
+		o := toolIn(t.Context(), appOf(cli.IO{Clock: soon}), "migrate", "back", "--yes", "--quiet", "0", "--stack", "shop")
+		return strings.Contains(o.out, "the old table is the source again")
+	})
+	until(t, func() bool {
+		return toolIn(t.Context(), appOf(cli.IO{Clock: soon}), "migrate", "compare", "--stack", "shop").code == 0 && ready()
+	})
+	changed := time.Now()
+	until(t, func() bool { // capture has read beyond the second of the last change
+		var now migrating.State
+		o := toolIn(t.Context(), appOf(cli.IO{Clock: soon}), "migrate", "status", "--output", "json", "--stack", "shop")
+		return json.Unmarshal([]byte(o.out), &now) == nil && now.Captured != nil && now.Captured.Unix() > changed.Unix()
+	})
 	stop()
 	if o := <-ended; o.code != 0 && o.code != exitInterrupted {
 		t.Errorf("capture: exit code %d: %s", o.code, o.errors)
 	}
-	deleted := time.Now()
-	until(t, func() bool { return time.Now().Unix() > deleted.Unix() }) // so that no change is of the second of the turn
-	move(0, "turn --yes", "the new table is the source", "next: ingot rebuild network_day")
-	move(exitRefused, "backfill --yes", "quake is new")
+	move(0, "turn --yes --quiet 0", "the new table is the source")
 	move(exitUsage, "retire", "write --yes")
 	move(exitRefused, "retire --yes", "retire later")
 	w.complete(t)
@@ -142,14 +171,29 @@ func TestMigrate(t *testing.T) {
 		t.Errorf("retire: exit code %d: %s%s", o.code, o.out, o.errors)
 	}
 	w.used(t, "migrate", seen)
-	w.quake(t, "2018-02-05", "01:02:03.000#us5") // something still writes
+	w.quake(t, "2018-02-05", "1517446923000#us5") // something still writes
 	if o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate", "retire", "--yes", "--stack", "shop"); o.code != exitRefused ||
-		!strings.Contains(o.errors, "1 changes since the turn") {
+		!strings.Contains(o.errors, "1 changes since capture was over") {
 		t.Errorf("retire: exit code %d: %s", o.code, o.errors)
 	}
 	if o := toolIn(t.Context(), appOf(cli.IO{Clock: soon}), "verify", "--stack", "shop"); strings.Contains(o.out, "left out") {
 		t.Errorf("verify leaves out what has turned: %s", o.out)
 	}
+}
+
+// rowsOfOld lists the sort keys of the old table.
+func (w *living) rowsOfOld(t *testing.T) string {
+	t.Helper()
+	out, err := w.Engine().DynamoDB().Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(migrating.OldTable.Name)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, row := range out.Items {
+		list = append(list, rows.TextOf(row["sk"]))
+	}
+	slices.Sort(list)
+	return strings.Join(list, " ")
 }
 
 // complete says of the total that it is complete, as a rebuild does.

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -111,7 +112,8 @@ func copies(t *testing.T, h *Harness) {
 				}
 			}
 			begin := func() error {
-				return note("SET pass = :next REMOVE comparedAt", "pass = :last", attrs{":next": n("1"), ":last": n("0")})
+				return note("SET pass = :next REMOVE comparedAt ADD voided :one", "pass = :last",
+					attrs{":next": n("1"), ":last": n("0"), ":one": n("1")})
 			}
 			w.conditionFailed(begin(), nil)
 			w.put(with(k, attrs{"pass": n("0"), "filled": n("0")}))
@@ -127,17 +129,28 @@ func copies(t *testing.T, h *Harness) {
 			held(captured("one", "2099"))
 			w.conditionFailed(captured("one", "2098"), nil)
 			w.conditionFailed(captured("two", "2100"), nil)
-			compared := func(stream string) error {
-				return note("SET comparedAt = :at, evidence = :found", "attribute_exists(PK) AND streamArn = :stream",
-					attrs{":at": s("2099"), ":found": s("clean"), ":stream": s(stream)})
+			compared := func(voided string) error {
+				return note("SET comparedAt = :at, evidence = :found", "voided = :voided",
+					attrs{":at": s("2099"), ":found": s("clean"), ":voided": n(voided)})
 			}
-			w.conditionFailed(compared("two"), nil)
-			held(compared("one"))
+			held(compared("1"))
+			held(note("REMOVE comparedAt ADD voided :one", "attribute_exists(PK)", attrs{":one": n("1")}))
+			w.conditionFailed(compared("1"), nil)
+			held(compared("2"))
+			w.conditionFailed(note("SET comparedAt = :at, evidence = :found", "attribute_exists(PK) AND attribute_not_exists(voided)",
+				attrs{":at": s("2099"), ":found": s("clean")}), nil)
+			changed := func(at, before string) error {
+				return note("SET changedAt = :at", "attribute_exists(PK) AND (attribute_not_exists(changedAt) OR changedAt < :before)",
+					attrs{":at": s(at), ":before": s(before)})
+			}
+			held(changed("2090", "2089"))
+			w.conditionFailed(changed("2091", "2090"), nil)
+			held(changed("2092", "2091"))
 			w.stored(with(k, attrs{"pass": n("1"), "filled": n("1"), "captured": s("2099"), "streamArn": s("one"), "comparedAt": s("2099"),
-				"evidence": s("clean")}))
+				"evidence": s("clean"), "voided": n("2"), "changedAt": s("2092")}))
 			again := func() error {
-				return note("SET captured = :at, streamArn = :stream REMOVE comparedAt", "streamArn <> :stream",
-					attrs{":at": s("2100"), ":stream": s("two")})
+				return note("SET captured = :at, streamArn = :stream REMOVE comparedAt ADD voided :one", "streamArn <> :stream",
+					attrs{":at": s("2100"), ":stream": s("two"), ":one": n("1")})
 			}
 			held(again())
 			w.conditionFailed(again(), nil)
@@ -145,13 +158,83 @@ func copies(t *testing.T, h *Harness) {
 				w.Error(show(got))
 			}
 		},
+		"an event takes the place of a tombstone": func(w *table) {
+			put := func() error {
+				_, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name,
+					Item:                     with(key(w.pk(), "1"), attrs{"type": s("user")}),
+					ConditionExpression:      aws.String("attribute_not_exists(PK) OR attribute_exists(#m) AND attribute_not_exists(#t)"),
+					ExpressionAttributeNames: map[string]string{"#m": "i:migrated", "#t": "type"}})
+				return err
+			}
+			for _, free := range []attrs{nil, {"i:migrated": s("a")}} {
+				if free != nil {
+					w.put(with(key(w.pk(), "1"), free))
+				}
+				if err := put(); err != nil {
+					w.Fatal(err)
+				}
+				w.stored(with(key(w.pk(), "1"), attrs{"type": s("user")}))
+				w.conditionFailed(put(), nil)
+			}
+			for _, other := range []attrs{{"i:migrated": s("a"), "type": s("other")}, {"i:barred": yes(true)}} {
+				w.put(with(key(w.pk(), "1"), other))
+				w.conditionFailed(put(), nil)
+			}
+		},
+		"a row follows its event": func(w *table) {
+			names := map[string]string{"#k": "PK", "#m": "i:migrated", "#a0": "name", "#a1": "gone"}
+			k := key(w.pk(), "1")
+			set := func(update, condition string, values attrs) error {
+				return w.bare(k, update, condition, used(names, update+condition), values)
+			}
+			absent, present := "attribute_not_exists(#k)", "attribute_exists(#k) AND #m = :seen"
+			unmarked := "attribute_exists(#k) AND attribute_not_exists(#m)"
+			for _, failing := range []string{present, unmarked} {
+				values := attrs{":m": s("a")}
+				if failing == present {
+					values[":seen"] = s("a")
+				}
+				w.conditionFailed(set("SET #m = :m", failing, values), nil)
+			}
+			write := "SET #m = :m, #a0 = :a0 REMOVE #a1"
+			if err := set(write, absent, attrs{":m": s("a"), ":a0": s("ann")}); err != nil {
+				w.Fatal(err)
+			}
+			w.conditionFailed(set(write, absent, attrs{":m": s("b"), ":a0": s("bob")}), nil)
+			w.conditionFailed(set(write, present, attrs{":m": s("b"), ":a0": s("bob"), ":seen": s("b")}), nil)
+			if err := set(write, present, attrs{":m": s("b"), ":a0": s("bob"), ":seen": s("a")}); err != nil {
+				w.Fatal(err)
+			}
+			w.put(with(k, attrs{"gone": s("x"), "kept": s("y")}))
+			if err := set(write, unmarked, attrs{":m": s("c"), ":a0": s("cat")}); err != nil {
+				w.Fatal(err)
+			}
+			w.stored(with(k, attrs{"i:migrated": s("c"), "name": s("cat"), "kept": s("y")}))
+			remove := func(condition string, values attrs) error {
+				return w.transact(types.TransactWriteItem{Delete: &types.Delete{TableName: &w.name, Key: k, ConditionExpression: &condition,
+					ExpressionAttributeNames: used(names, condition), ExpressionAttributeValues: values}})
+			}
+			w.cancelled(remove(present, attrs{":seen": s("b")}), "ConditionalCheckFailed")
+			w.cancelled(remove(unmarked, nil), "ConditionalCheckFailed")
+			if err := remove(present, attrs{":seen": s("c")}); err != nil {
+				w.Fatal(err)
+			}
+			w.absent(k)
+			w.put(k)
+			if err := remove(unmarked, nil); err != nil {
+				w.Fatal(err)
+			}
+			w.absent(k)
+		},
 		"types turn with what they feed": func(w *table) {
 			names := map[string]string{"#t0": "state:user"}
-			states := &types.Update{TableName: &w.name, Key: key(w.pk(), "-"), UpdateExpression: aws.String("SET #t0 = :to"),
+			states := &types.Update{TableName: &w.name, Key: key(w.pk(), "-"),
+				UpdateExpression: aws.String("SET #t0 = :to, turnedAt = :now, settledAt = :settled"),
 				ConditionExpression: aws.String("attribute_exists(PK) AND attribute_not_exists(#t0) AND pass = :pass AND filled = :pass " +
 					"AND comparedAt = :compared"),
-				ExpressionAttributeNames:  names,
-				ExpressionAttributeValues: attrs{":to": s("turning"), ":pass": n("2"), ":compared": s("2099")}}
+				ExpressionAttributeNames: names,
+				ExpressionAttributeValues: attrs{":to": s("turning"), ":pass": n("2"), ":compared": s("2099"), ":now": s("2100"),
+					":settled": s("2098")}}
 			turn := func() error {
 				return w.transact(types.TransactWriteItem{Update: states},
 					types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), "head"),
@@ -171,21 +254,47 @@ func copies(t *testing.T, h *Harness) {
 			if err := turn(); err != nil {
 				w.Fatal(err)
 			}
+			control = with(control, attrs{"turnedAt": s("2100"), "settledAt": s("2098")})
 			w.stored(with(control, attrs{"state:user": s("turning")}))
 			w.stored(with(key(w.pk(), "head"), attrs{"behind": n("1"), "building": yes(true)}))
 			w.cancelled(turn(), "ConditionalCheckFailed", "None")
-			turned := func() error {
-				return w.bare(key(w.pk(), "-"), "SET #t0 = :to, turnedAt = :now", "attribute_exists(PK) AND #t0 = :turning", names,
-					attrs{":to": s("new"), ":turning": s("turning"), ":now": s("2099")})
+			step := func(update, from string, values attrs) error {
+				return w.bare(key(w.pk(), "-"), update, "attribute_exists(PK) AND #t0 = :from", names,
+					with(values, attrs{":from": s(from)}))
 			}
-			if err := turned(); err != nil {
-				w.Fatal(err)
+			stale := "REMOVE captured, changedAt, streamArn, drainingAt, comparedAt ADD voided :one SET #t0 = :to"
+			held := func(err error) {
+				w.Helper()
+				if err != nil {
+					w.Fatal(err)
+				}
 			}
-			w.conditionFailed(turned(), nil)
+			held(step(stale, "turning", attrs{":to": s("new"), ":one": n("1")}))
+			w.conditionFailed(step(stale, "turning", attrs{":to": s("new"), ":one": n("1")}), nil)
 			w.cancelled(turn(), "ConditionalCheckFailed", "None")
+			w.put(with(control, attrs{"state:user": s("new")}))
+			held(w.bare(key(w.pk(), "-"), "SET #t0 = :to, drainingAt = :now",
+				"attribute_exists(PK) AND #t0 = :from AND pass = :pass AND filled = :pass AND comparedAt = :compared", names,
+				attrs{":from": s("new"), ":to": s("draining"), ":now": s("2101"), ":pass": n("2"), ":compared": s("2099")}))
+			held(step("SET #t0 = :to", "draining", attrs{":to": s("returning")}))
+			held(step("REMOVE #t0, captured, changedAt, streamArn, drainingAt, comparedAt ADD voided :one", "returning", attrs{":one": n("1")}))
+			delete(control, "comparedAt")
+			control["voided"] = n("1")
+			w.stored(control)
 			if err := w.bare(key(w.pk(), "-"), "SET retiredAt = :at", "attribute_exists(PK)", nil, attrs{":at": s("2100")}); err != nil {
 				w.Error(err)
 			}
 		},
 	})
+}
+
+// used returns the names that a text uses: others are refused.
+func used(names map[string]string, text string) map[string]string {
+	list := map[string]string{}
+	for short, name := range names {
+		if strings.Contains(text, short) {
+			list[short] = name
+		}
+	}
+	return list
 }

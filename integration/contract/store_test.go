@@ -2,6 +2,7 @@ package contract_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -109,7 +110,7 @@ func newShop(t *testing.T, r *record, way aggregate.Counting) *shop {
 	s := &shop{t: t, now: time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC), way: way, counts: map[*store.Store]*inside.Tables{}}
 	s.engine = r.engine(embedded.Config{Now: func() time.Time { return s.now }})
 	for _, table := range []stack.Table{{Name: "events", Indexes: []string{"GSI1"}}, {Name: "totals", Ranked: true}, {Name: "kept"},
-		{Name: "moved"}, {Name: "old", Keys: [2]string{"id", "at"}}} {
+		{Name: "moved"}, {Name: "returned"}, {Name: "old", Keys: [2]string{"id", "at"}}} {
 		if _, err := table.Create(t.Context(), s.engine.DynamoDB()); err != nil {
 			t.Fatal(err)
 		}
@@ -595,6 +596,7 @@ func sent(t *testing.T) *record {
 		s.keeping()
 		s.evolving()
 		s.migrating()
+		s.returning()
 	}
 	return r
 }
@@ -689,7 +691,7 @@ rows: [{type: user, payload: {type: user, id: "{id}", at: "{at}", phones: "{phon
 		}
 	}
 	for _, want := range []string{migrate.Turning, migrate.New} {
-		state, err := moving.Turn(s.t.Context())
+		state, err := moving.Turn(s.t.Context(), migrate.Quiet)
 		if err != nil || state != want {
 			s.t.Fatalf("%s, %v, want %s", state, err, want)
 		}
@@ -703,6 +705,125 @@ rows: [{type: user, payload: {type: user, id: "{id}", at: "{at}", phones: "{phon
 	retire(0)
 	s.now = s.now.Add(time.Hour)
 	retire(1)
+}
+
+// returning turns a table, brings events to it, and goes back.
+func (s *shop) returning() {
+	const text = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  city: {id: "{id}", at: "{at}", key: {pk: "CITY#{id}", sk: "CITY"}, migrated: cities}
+`
+	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	st := s.on("returned", p)
+	m, err := migrate.Load(fstest.MapFS{"m.yaml": {Data: []byte(`migration: 1
+name: cities
+from: {table: old}
+rows:
+  - where: exists phones
+    skip: of the other migration
+  - type: city
+    payload: {type: city, id: "{id}", at: "{at}", name: "{name}", land: "{land}"}
+back: {city: {id: "{id}", at: "{at}", name: "{name}", land: "{land}"}}
+`)}}, "m.yaml", p)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	old := migrate.Source{Client: s.engine.DynamoDB(), Table: "old", Keys: []string{"id", "at"}, ID: "1", Events: "b", Stream: "a"}
+	moving, err := migrate.NewSync(m, old, tables.Config{Client: old.Client, Events: "events", Aggregates: "returned", Env: env.Env{
+		Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	capture := &migrate.Capture{Sync: moving}
+	told := func(table, keys string) {
+		s.t.Helper()
+		batch := fmt.Sprintf(`{"Records": [{"eventSourceARN": "arn:aws:dynamodb:r:1:table/%s/stream/1", "dynamodb": {"SequenceNumber": "1",
+  "ApproximateCreationDateTime": %d, "Keys": %s}}]}`, table, s.now.Unix(), keys)
+		if out, err := capture.Handle(s.t.Context(), json.RawMessage(batch)); err != nil || len(out.BatchItemFailures) > 0 {
+			s.t.Errorf("%+v, %v", out, err)
+		}
+	}
+	at := "2099-03-01T10:00:00Z"
+	rowKey := func(id string) string { return fmt.Sprintf(`{"id": {"S": %q}, "at": {"S": %q}}`, id, at) }
+	put := func(row migrate.Row) {
+		if _, err := old.Client.PutItem(s.t.Context(), &dynamodb.PutItemInput{TableName: &old.Table, Item: row}); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	written := func(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
+	pass, err := moving.BeginPass(s.t.Context())
+	if err == nil {
+		_, err = pass.Run(s.t.Context(), nil)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	bad := migrate.Row{"id": written("5"), "at": written("noon")}
+	put(bad)
+	told("old", `{"id": {"S": "5"}, "at": {"S": "noon"}}`) // it is refused
+	if _, err := s.engine.DynamoDB().DeleteItem(s.t.Context(), &dynamodb.DeleteItemInput{TableName: &old.Table, Key: bad}); err != nil {
+		s.t.Fatal(err)
+	}
+	proven := func() {
+		s.t.Helper()
+		s.now = s.now.Add(time.Hour)
+		control, err := moving.Control(s.t.Context())
+		if err == nil {
+			err = moving.NoteCaptured(s.t.Context(), moving.Streams(moving.DirectionOf(control)), s.now)
+		}
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if c, err := moving.Compare(s.t.Context(), moving); err != nil || !c.Clean() {
+			s.t.Fatalf("%+v, %v", c, err)
+		}
+	}
+	proven()
+	if _, err := moving.Turn(s.t.Context(), migrate.Quiet); err != nil {
+		s.t.Fatal(err)
+	}
+	var items []*event.Item
+	for _, id := range []string{"1", "2"} {
+		item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"city","id":%q,"at":%q,"name":"N","land":"L"}`, id, at)})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		items = append(items, item)
+	}
+	if results, _ := st.Put(s.t.Context(), items); results[0].Verdict != event.Inserted {
+		s.t.Fatal(results[0])
+	}
+	for _, item := range items {
+		told("events", fmt.Sprintf(`{"PK": {"S": %q}, "SK": {"S": "CITY"}}`, item.Key.PK))
+	}
+	told("events", `{"PK": {"S": "CITY#1"}, "SK": {"S": "CITY"}}`) // once more
+	put(migrate.Row{"id": written("1"), "at": written(at), "name": written("?")})
+	told("old", rowKey("1")) // a forgotten job
+	for i, forgotten := range []bool{false, true} {
+		id := []string{"2", "3"}[i]
+		if forgotten {
+			put(migrate.Row{"id": written(id), "at": written(at)})
+		} else if _, err := s.engine.DynamoDB().DeleteItem(s.t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("events"),
+			Key: migrate.Row{"PK": written("CITY#" + id), "SK": written("CITY")}}); err != nil {
+			s.t.Fatal(err)
+		}
+		told("old", rowKey(id)) // no event has it
+	}
+	proven()
+	for _, want := range []string{migrate.Draining, migrate.Old} {
+		if state, err := moving.Back(s.t.Context(), migrate.Quiet); err != nil || state != want {
+			s.t.Fatalf("%s, %v, want %s", state, err, want)
+		}
+		s.now = s.now.Add(time.Hour)
+		if err := moving.NoteCaptured(s.t.Context(), "b a", s.now); err != nil {
+			s.t.Fatal(err)
+		}
+	}
 }
 
 func keyOf(item map[string]types.AttributeValue) map[string]types.AttributeValue {

@@ -191,7 +191,7 @@ func (m *move) turn() {
 	h, err := handler.NewStreams(m.config)
 	m.must(err)
 	m.must(h.Start(m.Context()))
-	if state, err := m.sync.Turn(m.Context()); err != nil || state != migrate.New {
+	if state, err := m.sync.Turn(m.Context(), 0); err != nil || state != migrate.New {
 		m.Fatalf("%s, %v", state, err)
 	}
 	st, err := store.New(m.config)

@@ -38,7 +38,7 @@ func (s *Tables) Copies(ctx context.Context) (func(*event.Item) bool, error) {
 			return false
 		}
 		state := states[name][s.Pipeline.WholeType(item.Type)]
-		return state != New && state != Turning
+		return state == "" // on the way back, they are still events
 	}, nil
 }
 

@@ -13,7 +13,8 @@ func TestDemo(t *testing.T) {
 		if err := Demo(t.Context(), seed, &out); err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, &out)
 		}
-		for _, want := range []string{"BACKFILL", "a turn is refused: ", "1 keys that two rows claim", "Rejected (not-turned)", "PROVED"} {
+		for _, want := range []string{"BACKFILL", "a turn is refused: ", "1 keys that two rows claim", "Rejected (not-turned)",
+			"BACK", "the source of quake again", "PROVED"} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("seed %d: no %q in\n%s", seed, want, &out)
 			}

@@ -15,8 +15,8 @@ import (
 type Deployed struct {
 	Pauser   pause.Pauser
 	Ages     pause.Ages
-	Function string // its name
-	Stream   string // the ARN of the stream that it must read
+	Function string   // its name
+	Streams  []string // the ARNs of the streams that it must read
 }
 
 // Counted returns a time before which the function has copied every change. It is some minutes ago
@@ -26,16 +26,22 @@ func (d Deployed) Counted(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	i := slices.IndexFunc(list, func(m pause.Mapping) bool { return m.Source == d.Stream })
-	if i < 0 {
-		return time.Time{}, &migrate.StopError{Why: fmt.Sprintf("function %s does not read the stream that the old table has now (%s): "+
-			"deploy its stack with that OldStreamArn", d.Function, d.Stream)}
+	var since time.Time
+	for _, stream := range d.Streams {
+		i := slices.IndexFunc(list, func(m pause.Mapping) bool { return m.Source == stream })
+		if i < 0 {
+			return time.Time{}, &migrate.StopError{Why: fmt.Sprintf("function %s does not read the stream %s, which the table has now: deploy "+
+				"its stack with that ARN", d.Function, stream)}
+		}
+		if at := list[i].Modified(); at.After(since) {
+			since = at
+		}
 	}
 	at, err := d.Pauser.CountedBy(ctx, d.Ages, d.Function, list)
 	if err != nil {
 		return time.Time{}, err
 	}
-	if since := list[i].Modified(); since.After(at) {
+	if since.After(at) {
 		return time.Time{}, &migrate.StopError{Why: fmt.Sprintf("the mapping of function %s was changed at %s, and CloudWatch does not prove "+
 			"anything of that time: ask again in ten minutes", d.Function, since.UTC().Format(time.DateTime))}
 	}

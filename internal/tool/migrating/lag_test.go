@@ -57,7 +57,7 @@ func TestDeployedFunction(t *testing.T) {
 			c := &copier{mapping: types.EventSourceMappingConfiguration{EventSourceArn: aws.String("arn:now"), State: aws.String("Enabled"),
 				LastModified: aws.Time(now.AddDate(0, 0, -2))}}
 			tt.change(c)
-			d := Deployed{pause.Pauser{Client: c, Env: env.Env{Now: func() time.Time { return now }}}, c, "copier", "arn:now"}
+			d := Deployed{pause.Pauser{Client: c, Env: env.Env{Now: func() time.Time { return now }}}, c, "copier", []string{"arn:now"}}
 			at, err := d.Counted(t.Context())
 			switch {
 			case tt.want != "":

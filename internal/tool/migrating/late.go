@@ -13,8 +13,8 @@ import (
 	"github.com/ingot-events/ingot/migrate"
 )
 
-// Late returns a function that counts the changes of the old table after a time, by its stream. A
-// stream remembers 24 hours.
+// Late returns a function that counts the changes of the old table after a time, by its stream, but
+// not those that capture has made on the way back. A stream remembers 24 hours.
 func Late(client esm.StreamClient, old *migrate.Table) func(context.Context, time.Time) (int, error) {
 	return func(ctx context.Context, since time.Time) (int, error) {
 		if old.Stream == "" {
@@ -26,7 +26,9 @@ func Late(client esm.StreamClient, old *migrate.Table) func(context.Context, tim
 			var batch struct {
 				Records []struct {
 					DynamoDB struct {
-						Created events.SecondsEpochTime `json:"ApproximateCreationDateTime"`
+						Created  events.SecondsEpochTime `json:"ApproximateCreationDateTime"`
+						NewImage map[string]events.DynamoDBAttributeValue
+						OldImage map[string]events.DynamoDBAttributeValue
 					} `json:"dynamodb"`
 				}
 			}
@@ -34,7 +36,9 @@ func Late(client esm.StreamClient, old *migrate.Table) func(context.Context, tim
 				return nil, err
 			}
 			for _, r := range batch.Records {
-				if !r.DynamoDB.Created.Before(since.Truncate(time.Second)) { // a record has no parts of a second
+				d := r.DynamoDB
+				// A record has no parts of a second.
+				if !d.Created.Before(since.Truncate(time.Second)) && !migrate.WentBack(d.OldImage, d.NewImage) {
 					late.Add(1)
 				}
 			}

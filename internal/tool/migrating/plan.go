@@ -35,6 +35,9 @@ type Step struct {
 	Undo    string   `json:"undo"`
 }
 
+// quarantineHours is how long the quarantine queue of template.yaml keeps a message.
+const quarantineHours = 14 * 24
+
 // PlanOf extrapolates a sample to the whole table. rate is how many write units a second are used.
 func PlanOf(m *migrate.Mapping, old *migrate.Table, s *Sample, prices *cost.Prices, rate float64) *Plan {
 	items := max(old.Items, int64(s.Rows))
@@ -68,7 +71,17 @@ func PlanOf(m *migrate.Mapping, old *migrate.Table, s *Sample, prices *cost.Pric
 	step("capture", 0, 0, "each change of a row reaches its copy", "switch it off; nothing reads the copies")
 	step("backfill", scan, writes, "every row has a copy, or a reason why it has none", "nothing reads the copies")
 	step("compare", scan+copies/4, 0, "copies and rows are equal, while both change", "nothing was changed")
-	step("turn", copies/4, writes, "totals are exact once rebuilt", "there is no way back once messages are stored")
+	step("read", 0, 0, "a service gets from the new table what the old one has", "its Reader takes an earlier stage at once")
+	undo := "there is no way back once messages are stored: migration.yaml has no back"
+	if m.GoesBack() {
+		undo = "`ingot migrate back`; producers stand still for a quarter of an hour"
+	}
+	step("turn", copies/4, writes, "totals are exact once rebuilt", undo)
+	if turn := p.Steps[len(p.Steps)-1]; turn.Hours > quarantineHours {
+		p.Missing = append(p.Missing, fmt.Sprintf("the rebuild after the turn takes %.0f hours at this rate, and quarantine keeps messages "+
+			"for %d: raise --rate, and what the tables take", turn.Hours, quarantineHours))
+	}
+	step("retire", 0, 0, "nothing needs the old table any more", "the old table stays until you delete it")
 	return p
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,11 +13,11 @@ import (
 	"github.com/ingot-events/ingot/migrate"
 )
 
-// Poller feeds capture from the stream of the old table, as Lambda's mapping does.
+// Poller feeds capture from the stream of the old table, as Lambda's mapping does, and from that of
+// the new one if there is a way back.
 type Poller struct {
 	capture *migrate.Capture
-	arn     string
-	stream  *esm.Stream
+	streams []*esm.Stream
 	now     func() time.Time
 
 	mu    sync.Mutex // guards fault: several shards are read at a time
@@ -33,8 +34,11 @@ func (p *Poller) failed(err error) {
 const captureTimeout = time.Minute
 
 // NewPoller makes a poller. f may set what differs from a deployed function.
-func NewPoller(c *migrate.Capture, client esm.StreamClient, arn string, f esm.Function) (*Poller, error) {
-	p := &Poller{capture: c, arn: arn, now: time.Now}
+func NewPoller(c *migrate.Capture, client esm.StreamClient, old migrate.Source, f esm.Function) (*Poller, error) {
+	p := &Poller{capture: c, now: time.Now}
+	if f.Now != nil {
+		p.now = f.Now
+	}
 	f.Handler = func(ctx context.Context, payload []byte) ([]byte, error) {
 		answer, err := c.Handle(ctx, payload)
 		if err != nil {
@@ -46,33 +50,52 @@ func NewPoller(c *migrate.Capture, client esm.StreamClient, arn string, f esm.Fu
 	if f.Timeout == 0 {
 		f.Timeout = captureTimeout
 	}
-	var err error
-	p.stream, err = esm.NewStream(esm.StreamConfig{Client: client, ARN: arn, BatchSize: 100, ReportBatchItemFailures: true, Function: f,
-		Concurrency: 8})
-	return p, err
+	for _, arn := range []string{old.Stream, old.Events} {
+		if arn == "" {
+			continue
+		}
+		stream, err := esm.NewStream(esm.StreamConfig{Client: client, ARN: arn, BatchSize: 100, ReportBatchItemFailures: true, Function: f,
+			Concurrency: 8})
+		if err != nil {
+			return nil, err
+		}
+		p.streams = append(p.streams, stream)
+	}
+	return p, nil
 }
 
 // Poll copies what has changed. idle reports whether there was nothing.
 func (p *Poller) Poll(ctx context.Context) (idle bool, err error) {
 	began := p.now()
-	p.fault = nil
-	done, err := p.stream.Poll(ctx)
-	if err != nil {
-		return false, fmt.Errorf("reading the stream: %w", err)
+	p.fault, idle = nil, true
+	for _, stream := range p.streams {
+		done, err := stream.Poll(ctx)
+		if err != nil {
+			return false, fmt.Errorf("reading the stream: %w", err)
+		}
+		idle = idle && done.Idle()
 	}
-	if stop := (*migrate.StopError)(nil); p.fault != nil && asStop(p.fault, &stop) {
+	if stop := (*migrate.StopError)(nil); p.fault != nil && asStop(p.fault, &stop) && !stop.Soon {
 		return false, stop
 	}
-	if p.stream.Drained() {
-		if err := p.capture.Sync.NoteCaptured(ctx, p.arn, began); err != nil {
-			return false, err
-		}
+	if !p.Drained() {
+		return idle, nil
 	}
-	return done.Idle(), nil
+	c, err := p.capture.Sync.Control(ctx)
+	if err == nil {
+		err = p.capture.Sync.NoteCaptured(ctx, p.capture.Sync.Streams(p.capture.Sync.DirectionOf(c)), began)
+	}
+	return idle, err
 }
 
-// Run polls until ctx ends or the migration may not write any more.
-func (p *Poller) Run(ctx context.Context, say func(string)) error {
+// Drained reports whether everything that was written has been copied.
+func (p *Poller) Drained() bool {
+	return !slices.ContainsFunc(p.streams, func(s *esm.Stream) bool { return !s.Drained() })
+}
+
+// Run polls until ctx ends or the migration may not write any more. sleep waits while nothing
+// changes.
+func (p *Poller) Run(ctx context.Context, sleep func(context.Context, time.Duration) error, say func(string)) error {
 	for {
 		idle, err := p.Poll(ctx)
 		switch {
@@ -84,12 +107,8 @@ func (p *Poller) Run(ctx context.Context, say func(string)) error {
 		if p.fault != nil {
 			say("a batch failed and is tried again: " + p.fault.Error())
 		}
-		if idle {
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-time.After(time.Second):
-			}
+		if idle && sleep(ctx, time.Second) != nil {
+			return nil
 		}
 	}
 }

@@ -24,6 +24,9 @@ func WriteCompared(w io.Writer, c *migrate.Compared) {
 	if c.Collisions > 0 {
 		fmt.Fprintf(w, "collision  %s keys are claimed by several rows, or hold something else\n", show.Comma(c.Collisions))
 	}
+	if c.OneWay > 0 {
+		fmt.Fprintf(w, "one way  %s rows would not come back by the back of migration.yaml\n", show.Comma(c.OneWay))
+	}
 	for i, d := range c.Differences {
 		if i == 20 {
 			fmt.Fprintf(w, "… and %s more\n", show.Comma(len(c.Differences)-i))
@@ -49,6 +52,7 @@ type State struct {
 	Types     map[string]string `json:"types"`
 	Missing   []string          `json:"missing,omitempty"`
 	order     []string
+	next      string
 }
 
 // Status says where a migration is.
@@ -64,8 +68,11 @@ func Status(m *migrate.Mapping, old *migrate.Table, missing []string, c *migrate
 	if !c.Captured.IsZero() {
 		s.Captured = &c.Captured
 	}
+	s.next = "ingot migrate turn may follow"
 	for _, typ := range m.Types() {
-		s.Types[typ] = c.State(typ)
+		if s.Types[typ] = c.State(typ); s.Types[typ] == migrate.New || s.Types[typ] == migrate.Draining {
+			s.next = "ingot migrate back may follow"
+		}
 	}
 	return s
 }
@@ -83,13 +90,17 @@ func (s *State) Write(w io.Writer) {
 	fmt.Fprintf(w, "passes begun %d, last one ended %d\n", s.Pass, s.Filled)
 	fmt.Fprintf(w, "compared %s: %s\n", at(s.Compared), s.Found)
 	for _, typ := range s.order {
-		fmt.Fprintf(w, "  %-8s is the source of %s\n", s.Types[typ], typ)
+		says := "the %s table is the source of %s\n"
+		if s.Types[typ] != migrate.Old && s.Types[typ] != migrate.New {
+			says = "%s: %s\n"
+		}
+		fmt.Fprintf(w, says, s.Types[typ], typ)
 	}
 	for _, missing := range s.Missing {
 		fmt.Fprintf(w, "missing: %s\n", missing)
 	}
 	if len(s.Missing) == 0 {
-		fmt.Fprintln(w, "nothing is missing: ingot migrate turn may follow once producers have stopped and capture has read what they wrote")
+		fmt.Fprintln(w, "nothing is missing: "+s.next)
 	}
 }
 
@@ -118,6 +129,17 @@ func WriteTurned(w io.Writer, m *migrate.Mapping, state string) {
 	fmt.Fprintln(w, `then, for the messages that came before the turn:
   ingot quarantine pull early --once
   ingot quarantine resend early --reason not-turned --yes`)
+}
+
+// WriteBack writes where the types are on their way back, and what to do next.
+func WriteBack(w io.Writer, m *migrate.Mapping, state string, quiet time.Duration) {
+	list := strings.Join(m.Types(), ", ")
+	if state == migrate.Draining {
+		fmt.Fprintf(w, "%s: messages wait in quarantine; capture goes on\nnext: ingot migrate back --yes, in %s\n", list, quiet)
+		return
+	}
+	fmt.Fprintf(w, "%s: the old table is the source again, and its producers may write\n", list)
+	fmt.Fprintln(w, "next: ingot migrate compare, before another turn")
 }
 
 // WriteRetired writes what may follow once a migration is over.

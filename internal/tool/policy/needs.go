@@ -78,8 +78,10 @@ var Commands = map[string]func(ARNs) []Statement{
 	"migrate": func(r ARNs) []Statement {
 		return r.payloadsToo("s3:PutObject s3:DeleteObject", r.find(), r.file(), r.key(),
 			allow("ReadOldTable", "dynamodb:DescribeTable dynamodb:Scan dynamodb:BatchGetItem", r.old),
-			allow("ReadItsStream", "dynamodb:DescribeStream dynamodb:GetShardIterator dynamodb:GetRecords", r.old+"/stream/*"),
-			allow("WriteCopies", "dynamodb:BatchGetItem dynamodb:PartiQLInsert dynamodb:PutItem dynamodb:Scan", r.events),
+			allow("ReadBothStreams", "dynamodb:DescribeStream dynamodb:GetShardIterator dynamodb:GetRecords", r.old+"/stream/*",
+				r.events+"/stream/*"),
+			allow("WriteCopies", "dynamodb:BatchGetItem dynamodb:DescribeTable dynamodb:PartiQLInsert dynamodb:PutItem dynamodb:Scan", r.events),
+			allow("GoBack", "dynamodb:DeleteItem dynamodb:UpdateItem", r.old),
 			allow("SweepTombstones", "dynamodb:DeleteItem", r.events),
 			allow("Control", "dynamodb:PutItem dynamodb:UpdateItem", r.aggregates), r.lag(),
 			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"))

@@ -22,6 +22,10 @@ type client struct{ w *world }
 
 // request lets other tasks go first, and decides what becomes of a request.
 func request[O any](w *world, ctx context.Context, write bool, call func() (O, error)) (O, error) {
+	return sendTo(w, ctx, write, false, call)
+}
+
+func sendTo[O any](w *world, ctx context.Context, write, back bool, call func() (O, error)) (O, error) {
 	var none O
 	if w.Current == nil { // the world is being built
 		return call()
@@ -48,6 +52,9 @@ func request[O any](w *world, ctx context.Context, write bool, call func() (O, e
 		return none, errLost
 	case p < 0.16 && write: // it is applied long after its sender has given it up
 		wait := time.Duration(w.rng.IntN([]int{60, 600}[w.rng.IntN(2)])) * time.Second
+		if back { // a row that is deleted leaves no mark, so a turn waits until such requests are over
+			wait = min(wait, 9*time.Second)
+		}
 		w.late++
 		w.Spawn("late", nil, func() { w.Sleep(wait); call(); w.late-- })
 		return none, errLost
@@ -56,7 +63,7 @@ func request[O any](w *world, ctx context.Context, write bool, call func() (O, e
 	}
 	out, err := call()
 	w.Pause()
-	if w.chance(0.03) {
+	if w.chance(0.05) {
 		w.Sleep(time.Duration(5+w.rng.IntN(40)) * time.Second) // its answer takes long
 	}
 	return out, err
@@ -77,7 +84,9 @@ func (c client) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...fun
 
 func (c client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput,
 	_ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	return request(c.w, ctx, true, func() (*dynamodb.UpdateItemOutput, error) { return c.w.engine.DynamoDB().UpdateItem(sent, in) })
+	return sendTo(c.w, ctx, true, *in.TableName == oldTable, func() (*dynamodb.UpdateItemOutput, error) {
+		return c.w.engine.DynamoDB().UpdateItem(sent, in)
+	})
 }
 
 func (c client) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput,
@@ -94,7 +103,8 @@ func (c client) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExe
 
 func (c client) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
 	_ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	return request(c.w, ctx, true, func() (*dynamodb.TransactWriteItemsOutput, error) {
+	del := in.TransactItems[0].Delete
+	return sendTo(c.w, ctx, true, del != nil && *del.TableName == oldTable, func() (*dynamodb.TransactWriteItemsOutput, error) {
 		return c.w.engine.DynamoDB().TransactWriteItems(sent, in)
 	})
 }

@@ -14,7 +14,19 @@ import (
 // Counted is how far capture is.
 func (w *world) Counted(context.Context) (time.Time, error) {
 	w.Pause()
-	return w.captured, nil
+	return w.captured(), nil
+}
+
+func (w *world) captured() time.Time {
+	if w.goesBack && w.seen[1].Before(w.seen[0]) {
+		return w.seen[1]
+	}
+	return w.seen[0]
+}
+
+// noteCaptured notes what the pollers have done.
+func (w *world) noteCaptured() error {
+	return w.sync().NoteCaptured(context.Background(), "stream", w.captured())
 }
 
 // compared compares the tables until that succeeds.
@@ -73,39 +85,54 @@ func (w *world) tidy() {
 		w.people(w.fill)
 		w.rest()
 	}
-	defer func() { w.must(w.sync().NoteCaptured(ctx, "stream", w.Now)) }()
-	claimed, untidy, barred := map[string]bool{}, false, map[string]bool{}
-	for _, img := range w.all(stack.Events) {
-		barred[text(img["PK"])] = img["i:barred"] != nil
-	}
-	var gone []migrate.Row
-	for _, row := range w.all(w.old.Table) {
-		m := w.mapping.Map(row)
-		if key := text(row["account"]); m.Refusal != nil || m.Items != nil && claimed[key] && !barred[m.Items[0].Key.PK] {
-			untidy = true
-			gone = append(gone, migrate.Row{"pk": row["pk"], "at": row["at"]})
-		} else if m.Items != nil {
-			claimed[key] = true
-		}
-	}
+	gone := w.untidy()
 	w.compared(func(c *migrate.Compared) {
-		if c.Clean() == untidy {
-			w.fail(Missed, "rows stand against a turn: %t, and a comparison finds %+v", untidy, c)
+		if c.Clean() == (len(gone) > 0) {
+			w.fail(Missed, "%d rows stand against a turn, and a comparison finds %+v", len(gone), c)
 		}
 	})
-	if w.rest(); w.failure != nil || !untidy {
+	if w.rest(); w.failure != nil || len(gone) == 0 {
 		return
 	}
-	if _, err := w.sync().Turn(ctx); err == nil {
+	if _, err := w.sync().Turn(ctx, migrate.Quiet); err == nil {
 		w.fail(Early, "a type turns although %d rows stand against that", len(gone))
 	}
-	for _, key := range gone {
-		_, err := w.engine.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &w.old.Table, Key: key})
-		w.must(err)
-	}
+	w.drop()
 	w.rest()
 	w.compared(func(*migrate.Compared) {})
 	w.rest()
+}
+
+// untidy returns the keys of rows that stand against a turn: those that are refused, all but one of
+// those that claim one key, and after a turn those that are skipped and have the key of an event's
+// row.
+func (w *world) untidy() (gone []migrate.Row) {
+	claimed, barred, taken := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, img := range w.all(stack.Events) {
+		if barred[text(img["PK"])] = img["i:barred"] != nil; w.backward && img["type"] != nil {
+			taken[w.rowKey(img)] = true
+		}
+	}
+	for _, row := range w.all(w.old.Table) {
+		m := w.mapping.Map(row)
+		account := text(row["account"])
+		twice := !w.backward && m.Items != nil && claimed[account] && !barred[m.Items[0].Key.PK]
+		if m.Refusal != nil || twice || m.Skip != "" && taken[text(row["pk"])+" "+text(row["at"])] {
+			gone = append(gone, migrate.Row{"pk": row["pk"], "at": row["at"]})
+		} else if m.Items != nil {
+			claimed[account] = true
+		}
+	}
+	return gone
+}
+
+// drop deletes what stands against a turn.
+func (w *world) drop() {
+	for _, key := range w.untidy() {
+		w.wrote[rowText(key)] = ""
+		_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &w.old.Table, Key: key})
+		w.must(err)
+	}
 }
 
 func table(name string) *string { return &name }

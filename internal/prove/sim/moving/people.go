@@ -23,36 +23,56 @@ const (
 	accounts = 8 // fewer than users, so that two rows sometimes claim one key
 )
 
-// write does what an application does to some rows of the old table.
-func (w *world) write(n int) {
+// write does what an application does to some rows of the old table. It returns their keys.
+func (w *world) write(n int) (keys []string) {
 	ctx := context.Background()
 	for range n {
 		user := w.rng.IntN(users)
 		at := origin.Add(time.Duration(user-3) * time.Hour)
 		key := migrate.Row{"pk": s(fmt.Sprintf("USER#%d", user)), "at": s(at.Format(time.RFC3339))}
-		if w.chance(0.3) {
+		name := rowText(key)
+		keys = append(keys, name)
+		if w.wrote[name] = ""; w.chance(0.3) {
 			_, err := w.engine.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &w.old.Table, Key: key})
 			w.must(err)
 			continue
 		}
 		w.version++
+		w.wrote[name] = strconv.Itoa(w.version)
 		key["account"], key["name"] = s(strconv.Itoa(w.rng.IntN(accounts))), s(fmt.Sprint("n", w.rng.IntN(3)))
 		key["plan"], key["spent"] = s([]string{"free", "paid"}[w.rng.IntN(2)]), &types.AttributeValueMemberN{Value: strconv.Itoa(w.version)}
 		switch w.rng.IntN(12) {
 		case 0:
-			key["kind"] = s("session") // it is skipped
+			if !w.goesBack || !w.turning { // it would take the place of an event's row, of which a comparison tells
+				key["kind"] = s("session") // it is skipped
+			}
 		case 1:
 			delete(key, "account") // it is refused
 		}
 		_, err := w.engine.DynamoDB().PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.old.Table, Item: key})
 		w.must(err)
 	}
+	return keys
 }
+
+// disturb is a forgotten job that writes as soon as nothing is missing any more, so that capture
+// may be at work on it while the sides are exchanged.
+func (w *world) disturb() {
+	if !w.chance(0.4) {
+		return
+	}
+	for _, name := range w.write(3) {
+		w.noise[name] = true
+	}
+	w.Sleep(time.Duration(w.rng.IntN(12)) * time.Second)
+}
+
+func rowText(row migrate.Row) string { return text(row["pk"]) + " " + text(row["at"]) }
 
 func s(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
 
 // poll runs one mapping of a stream until it is off.
-func (w *world) poll(stream *esm.Stream, off *bool) {
+func (w *world) poll(stream *esm.Stream, off *bool, seen *time.Time) {
 	for !*off {
 		w.Sleep(time.Duration(1+w.rng.IntN(10)) * time.Second)
 		rounds, _, err := stream.Due(context.Background())
@@ -64,8 +84,8 @@ func (w *world) poll(stream *esm.Stream, off *bool) {
 		for _, round := range rounds {
 			round.Do(context.Background())
 		}
-		if off == &w.off && stream.Drained() && !w.blind {
-			w.captured = began
+		if stream.Drained() && !w.blind {
+			*seen = began
 		}
 		if !w.calm && w.chance(0.1) {
 			stream.Restore(before) // its success is forgotten
@@ -136,6 +156,9 @@ func (w *world) erase() {
 	w.working++
 	defer func() { w.working-- }()
 	w.Sleep(time.Duration(w.rng.IntN(400)) * time.Second)
+	if w.leaving {
+		return
+	}
 	key := event.Key{PK: fmt.Sprint("ACCOUNT#", w.rng.IntN(accounts)), SK: "USER"}
 	st, err := store.New(tables.Config{Client: client{w}, Pipeline: w.pipeline, Events: stack.Events, Aggregates: stack.Aggregates,
 		Env: w.Env(w.rng.Float64, 0)})

@@ -63,6 +63,9 @@ rows:
   - type: user.profile
     payload: {user: "{pk | split:2}", account: "{account}", created: "{at}", name: "{name}", plan: "{plan}", spent: "{spent}"}
 `
+	back = `back:
+  user.profile: {pk: "USER#{user}", at: "{created}", account: "{account}", name: "{name}", plan: "{plan}", spent: "{spent}"}
+`
 )
 
 // invocation is one call of the capture function.
@@ -93,13 +96,20 @@ type world struct {
 	gap      bool          // records of the stream were lost, so another pass is needed
 	filling  bool          // somebody runs passes until none is needed
 	blind    bool          // the stream is off now
-	captured time.Time     // a poller has done what was written before it
 	blinded  int           // how often it was off
 	steps    int
 	still    bool
 	off      bool              // the mapping of capture is
+	goesBack bool              // there is a way back, so capture goes on after the turn
+	backward bool              // the new table is the source
+	turning  bool              // the old application has stopped, except for a forgotten job
+	leaving  bool              // the types go back, so messages may be refused
+	returned bool              // they have
+	seen     [2]time.Time      // a poller has done what was written to the old and the new table before it
 	produced map[string]string // by key: what a producer was told is stored
 	tooEarly map[string]bool   // payloads that were sent before the turn
+	wrote    map[string]string // by key: the version that an application wrote last; "" if it deleted the row
+	noise    map[string]bool   // rows that a forgotten job wrote as the sides were exchanged
 	failure  *sim.Failure
 }
 
@@ -108,7 +118,7 @@ var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 // Live lives the world of a seed to its end. In a still one, nothing goes wrong.
 func Live(seed uint64, still bool) sim.Result {
 	w := &world{rng: rand.New(rand.NewPCG(seed, 41)), erased: map[string]bool{}, calm: still, still: still,
-		produced: map[string]string{}, tooEarly: map[string]bool{}}
+		produced: map[string]string{}, tooEarly: map[string]bool{}, wrote: map[string]string{}, noise: map[string]bool{}}
 	w.Now = origin
 	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.Now }, Seed: seed, RollAfter: 2 * time.Hour})
 	defer w.KillAll()
@@ -141,26 +151,36 @@ func (w *world) build() error {
 	if err != nil {
 		return err
 	}
-	w.old = migrate.Source{Client: client{w}, Table: oldTable, Keys: []string{"pk", "at"}, ID: "1"}
+	w.old = migrate.Source{Client: client{w}, Table: oldTable, Keys: []string{"pk", "at"}, ID: "1",
+		Kinds: []types.ScalarAttributeType{"S", "S"}}
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(pipe)}}, "p.yaml")
 	if err != nil {
 		return err
 	}
 	w.pipeline = p
-	if w.mapping, err = migrate.Load(fstest.MapFS{"m.yaml": {Data: []byte(mapping)}}, "m.yaml", p); err != nil {
+	text := mapping
+	if w.goesBack = w.chance(0.5); w.goesBack {
+		text += back
+	}
+	if w.mapping, err = migrate.Load(fstest.MapFS{"m.yaml": {Data: []byte(text)}}, "m.yaml", p); err != nil {
 		return err
 	}
 	w.write(15)
 	w.Now = w.Now.Add(25 * time.Hour) // these are no longer in the stream when capture begins
 	for range 1 + w.rng.IntN(2) {     // sometimes two pollers side by side
-		stream, err := esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: arn,
-			BatchSize: 1 + w.rng.IntN(8), ReportBatchItemFailures: true,
-			Function: esm.Function{Handler: w.capture, Timeout: functionTimeout, Now: func() time.Time { return w.Now }}})
-		if err != nil {
-			return err
+		for side, of := range []string{arn, deployed.StreamARN} {
+			if side > 0 && !w.goesBack {
+				continue
+			}
+			stream, err := esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: of,
+				BatchSize: 1 + w.rng.IntN(8), ReportBatchItemFailures: true,
+				Function: esm.Function{Handler: w.capture, Timeout: functionTimeout, Now: func() time.Time { return w.Now }}})
+			if err != nil {
+				return err
+			}
+			w.captures = append(w.captures, stream)
+			w.Spawn("poller", nil, func() { w.poll(stream, &w.off, &w.seen[side]) })
 		}
-		w.captures = append(w.captures, stream)
-		w.Spawn("poller", nil, func() { w.poll(stream, &w.off) })
 	}
 	stream, err := esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: deployed.StreamARN,
 		BatchSize: 1 + w.rng.IntN(8), ReportBatchItemFailures: true, Window: time.Minute,
@@ -169,7 +189,7 @@ func (w *world) build() error {
 		return err
 	}
 	w.counted = stream
-	w.Spawn("poller", nil, func() { w.poll(stream, new(bool)) })
+	w.Spawn("poller", nil, func() { w.poll(stream, new(bool), new(time.Time)) })
 	_, err = w.sync().Begin(ctx)
 	return err
 }
@@ -216,6 +236,20 @@ func (w *world) live(still bool) {
 	if w.failure == nil {
 		w.turn()
 	}
+	for again := w.goesBack; again && w.failure == nil; again = w.chance(0.3) {
+		for _, step := range []func(){w.goBack, w.application, w.rest, w.check, w.tidy, w.turn} {
+			if w.failure == nil {
+				step()
+			}
+		}
+	}
+	if w.failure == nil && w.chance(0.5) {
+		w.calm, w.off, w.captures = w.still, true, nil // nothing goes back any more
+		w.people(w.retire)
+		if w.rest(); w.failure == nil {
+			w.checkTotals()
+		}
+	}
 }
 
 // application writes rows for a while.
@@ -245,14 +279,15 @@ func (w *world) drained() bool {
 }
 
 // mostSteps is far beyond what a world needs.
-const mostSteps = 300000
+const mostSteps = 900000
 
 // run lets tasks go on, in random order, until a condition holds.
 func (w *world) run(until func() bool) {
 	var buffer []*strand.Task[*invocation]
 	for w.failure == nil && !until() {
 		if w.steps++; w.steps > mostSteps {
-			w.fail(Stuck, "after %s: %d passes, gap %t, at work %d, writing %d, late %d, drained %t", w.Now.Sub(origin), w.passed, w.gap, w.working, w.apps, w.late,
+			w.fail(Stuck, "after %s: %d passes, gap %t, at work %d, writing %d, late %d, drained %t", w.Now.Sub(origin), w.passed, w.gap,
+				w.working, w.apps, w.late,
 				w.drained())
 			return
 		}

@@ -18,7 +18,7 @@ func moves() []Mutant {
 		{
 			Name: "capture-writes-differences", What: "capture writes only what differs", Defends: "C7",
 			Checks: copies, Seeds: 2 * mostSeeds,
-			Edits: []Edit{{"migrate.Capture.Handle", `Always`, `IfDifferent`}},
+			Edits: []Edit{{"migrate.Capture.copy", `done.Synced = s.Do(ctx, Always, list)`, `done.Synced = s.Do(ctx, IfDifferent, list)`}},
 		},
 		{
 			Name: "rows-before-copies", What: "the copies are read again after the rows", Defends: "C7",
@@ -74,12 +74,12 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 			Name: "worker-never-looks", What: "a worker goes on though another pass has begun", Defends: "C7",
 			Checks: copies,
 			Seeds:  2 * mostSeeds,
-			Edits:  []Edit{{"migrate.Pass.within", `if c.Pass != p.Number`, `if c.Pass < 0`}},
+			Edits:  []Edit{{"migrate.Pass.within", `case c.Pass != p.Number ||`, `case c.Pass < 0 ||`}},
 		},
 		{
 			Name: "one-look", What: "what differs at one look is a difference", Defends: "C7",
-			Checks: []sim.Check{moving.Missed}, Plain: true,
-			Edits: []Edit{{"migrate.comparison.judge", `look == looks-1`, `look == 0`}},
+			Checks: []sim.Check{moving.Missed},
+			Edits:  []Edit{{"migrate.comparison.judge", `look == looks-1`, `look == 0`}},
 		},
 		{
 			Name: "looks-without-waiting", What: "the looks do not wait for capture", Defends: "C7",
@@ -88,13 +88,50 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 		},
 		{
 			Name: "capture-after-the-turn", What: "capture does not ask which side is the source", Defends: "C7",
-			Checks: []sim.Check{moving.Lost, moving.Revived}, Seeds: 2 * mostSeeds,
-			Edits: []Edit{{"migrate.Capture.Handle", `if err := c.Sync.Open(ctx); err != nil`, `if err := ctx.Err(); err != nil`}},
+			Checks: []sim.Check{moving.Lost, moving.Revived}, Plain: true,
+			Edits: []Edit{{"migrate.Sync.allows", `case s.are(c, Old):`, `case s != nil:`}},
 		},
 		{
 			Name: "turn-waits-for-nobody", What: "a turn does not wait for the batches of capture", Defends: "C7",
-			Checks: []sim.Check{moving.Lost, moving.Revived}, Seeds: 2 * mostSeeds,
+			Checks: []sim.Check{moving.Lost, moving.Revived, moving.Missed}, Seeds: 2 * mostSeeds,
 			Edits: []Edit{{"migrate.Sync.Turn", `s.store.Env.Sleep(ctx, turnWait)`, `s.store.Env.Sleep(ctx, 0)`}},
+		},
+		{
+			Name: "one-stream-on-the-way-back", What: "after the turn, the old table's own stream is not read", Defends: "C7", Plain: true,
+			Checks: []sim.Check{moving.Behind, moving.Undying, moving.Missed},
+			Edits:  []Edit{{"migrate.Capture.copy", `done.Synced = s.bring(ctx, IfDifferent, list, nil)`, ``}},
+		},
+		{
+			Name: "back-without-draining", What: "the old table is the source before it has what was stored last", Defends: "C7",
+			Checks: []sim.Check{moving.Behind, moving.Undying, moving.Lost}, Plain: true,
+			Edits: []Edit{{"migrate.Sync.Back", `c.Captured.Before(until)`, `until.IsZero()`}},
+		},
+		{
+			Name: "messages-on-the-way-back", What: "messages are stored until the old table is the source", Defends: "C7",
+			Checks: []sim.Check{moving.Behind, moving.Undying, moving.Lost},
+			Edits:  []Edit{{"put.Stages.gate", `known[migration][item.Type] != rows.New`, `known[migration][item.Type] == ""`}},
+		},
+		{
+			Name: "back-waits-for-nobody", What: "the old table is the source while batches of capture still write it", Defends: "C7",
+			Checks: []sim.Check{moving.Behind, moving.Undying, moving.Lost, moving.Stale, moving.Revived}, Seeds: 2 * mostSeeds,
+			Edits: []Edit{{"migrate.Sync.Back", `s.store.Env.Sleep(ctx, turnWait)`, `s.store.Env.Sleep(ctx, 0)`}},
+		},
+		{
+			Name: "returned-event-without-a-row", What: "an event that has come back does not say which row it belongs to",
+			Defends: "C7", Plain: true,
+			Checks: []sim.Check{moving.Unnamed, moving.Stale, moving.Missed},
+			Edits:  []Edit{{"migrate.Sync.rowOfCopy", `name != "" || !s.mapping.GoesBack()`, `name != "" || s != nil`}},
+		},
+		{
+			Name: "evidence-outlives-a-collision", What: "a row that stands against a turn, after a comparison, is not noted",
+			Defends: "C7",
+			Checks:  []sim.Check{moving.Lost, moving.Behind, moving.Undying, moving.Missed, moving.Unnamed},
+			Edits:   []Edit{{"migrate.Sync.noteUntidy", ``, `if s != nil { return nil };`}},
+		},
+		{
+			Name: "turn-into-noise", What: "a turn does not ask since when the old table is silent", Defends: "C7",
+			Checks: []sim.Check{moving.Lost, moving.Behind, moving.Undying, moving.Missed}, Seeds: 2 * mostSeeds,
+			Edits: []Edit{{"migrate.Sync.Missing", `c.Captured.Sub(c.Changed) < quiet+changedStep`, `c == nil`}},
 		},
 		{
 			Name: "sweep-by-the-look", What: "what was a tombstone when it was read is deleted", Defends: "C7",
@@ -119,8 +156,8 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 		},
 		{
 			Name: "later-pass-reads-rows-alone", What: "a later pass does not look at the copies", Defends: "C7",
-			Checks: copies, Plain: true,
-			Edits: []Edit{{"migrate.Pass.Run", `if p.first {`, `if p != nil {`}},
+			Checks: copies,
+			Edits:  []Edit{{"migrate.Pass.Run", `if p.first {`, `if p != nil {`}},
 		},
 		{
 			Name: "refused-insert-is-done", What: "what the first pass meets under a key is taken for its own", Defends: "C7",
@@ -137,7 +174,7 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 			Name: "copies-are-events", What: "copies are events before their turn", Defends: "C7",
 			Checks: append(copies, moving.Early),
 			Plain:  true,
-			Edits:  []Edit{{"rows.Tables.Copies", `return state != New && state != Turning`, `return state == "none"`}},
+			Edits:  []Edit{{"rows.Tables.Copies", `return state == ""`, `return state == "none"`}},
 		},
 		{
 			Name: "half-a-turn", What: "a turn does not say that the totals must be built", Defends: "C7",
@@ -155,7 +192,7 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 		{
 			Name: "moved-row-keeps-its-copy", What: "capture looks at the key that a row has now", Defends: "C7",
 			Checks: copies, Plain: true,
-			Edits: []Edit{{"migrate.Capture.Handle", `r.DynamoDB.OldImage, r.DynamoDB.NewImage`, `r.DynamoDB.NewImage`}},
+			Edits: []Edit{{"migrate.streamBatch.changes", `r.DynamoDB.OldImage, r.DynamoDB.NewImage`, `r.DynamoDB.NewImage`}},
 		},
 		{
 			Name: "second-row-forgotten", What: "an item names one row, however many claim its key", Defends: "C7",

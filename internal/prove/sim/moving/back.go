@@ -1,0 +1,175 @@
+package moving
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/prove/sim"
+	"github.com/ingot-events/ingot/migrate"
+)
+
+// These are the promises of the way back.
+const (
+	Behind  sim.Check = "behind"  // after the turn, an event has no row, or another one
+	Undying sim.Check = "undying" // after the turn, a row is there whose event is gone
+)
+
+// goBack lets producers, people and a forgotten job write while the old table is the copy, and then
+// makes it the source again.
+func (w *world) goBack() {
+	w.calm = w.still
+	for account := range accounts {
+		if w.chance(0.5) {
+			w.people(func() { w.produce(account) })
+		}
+	}
+	if w.chance(0.5) {
+		w.people(func() { w.Sleep(time.Duration(w.rng.IntN(300)) * time.Second); w.write(4) }) // a forgotten job
+	}
+	if w.chance(0.4) {
+		w.Spawn("eraser", nil, w.erase)
+	}
+	if w.chance(0.3) {
+		w.people(func() { w.Sleep(time.Duration(w.rng.IntN(300)) * time.Second); w.pass() })
+	}
+	if w.rest(); w.failure == nil {
+		w.checkRows()
+	}
+	w.drop()
+	w.people(w.pass)
+	w.rest()
+	w.compared(func(c *migrate.Compared) {
+		if !c.Clean() {
+			w.fail(Missed, "after the turn, at rest, a comparison finds %+v", c)
+		}
+	})
+	if w.rest(); w.failure != nil {
+		return
+	}
+	w.calm, w.leaving = w.still, true
+	for account := range accounts {
+		if w.chance(0.5) { // also while no side is written
+			w.people(func() { w.Sleep(time.Duration(w.rng.IntN(1200)) * time.Second); w.produce(account) })
+		}
+	}
+	if w.chance(0.3) {
+		w.people(func() { w.Sleep(time.Duration(w.rng.IntN(900)) * time.Second); w.write(2) }) // a forgotten job
+	}
+	w.people(func() {
+		for w.failure == nil {
+			ctx := w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)
+			if w.noteCaptured() == nil {
+				if c, err := w.sync().Control(ctx); err == nil && c.Captured.After(c.Draining.Add(migrate.Quiet)) {
+					w.disturb()
+				}
+				if state, err := w.sync().Back(ctx, migrate.Quiet); err == nil && state == migrate.Old {
+					w.rowsAreSource()
+					return
+				}
+			}
+			w.compareAgain(ctx, migrate.New)
+			w.Sleep(time.Duration(1+w.rng.IntN(4)) * time.Minute)
+		}
+	})
+	w.run(func() bool { return w.working == 0 })
+	if w.failure != nil {
+		return
+	}
+	w.checkRows()
+	for key, data := range w.produced {
+		if img := w.itemAt(key); !w.erased[key] && (img == nil || text(img["data"]) != data) {
+			w.fail(Lost, "%s is not %s, of which the producer was told that it is stored", key, data)
+		}
+	}
+	w.produced, w.returned = map[string]string{}, true
+	w.leaving, w.turning, w.backward = false, false, false
+}
+
+// rowsAreSource says that from now on nobody but applications may write the old table, and begins
+// with one that does.
+func (w *world) rowsAreSource() {
+	w.wrote = map[string]string{}
+	for _, row := range w.all(w.old.Table) {
+		w.wrote[rowText(row)] = number(row["spent"])
+	}
+	if w.chance(0.5) {
+		w.people(func() {
+			for range 6 {
+				w.Sleep(time.Duration(w.rng.IntN(5)) * time.Second)
+				for _, name := range w.write(1) {
+					w.noise[name] = true
+				}
+			}
+		})
+	}
+}
+
+// pass mends what differs, as an operator does.
+func (w *world) pass() {
+	if pass, err := w.sync().BeginPass(w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)); err == nil {
+		pass.Run(w.Deadline(context.Background(), w.Now.Add(time.Hour), 0), nil)
+	}
+	for c, err := w.sync().Control(context.Background()); w.failure == nil && (err != nil || c.Filled < c.Pass); c, err = w.sync().Control(
+		context.Background()) {
+		pass, err := w.sync().BeginPass(context.Background())
+		if err == nil {
+			pass.Run(context.Background(), nil)
+		}
+		w.Sleep(time.Minute)
+	}
+}
+
+func (w *world) itemAt(key string) migrate.Row {
+	for _, img := range w.all(stack.Events) {
+		if keyText(img) == key && img["type"] != nil {
+			return img
+		}
+	}
+	return nil
+}
+
+// rowKey returns the key of an event's row.
+func (w *world) rowKey(img migrate.Row) string {
+	doc, err := event.ParseDocument(text(img["data"]))
+	w.must(err)
+	return fmt.Sprintf("USER#%s %s", doc.Root().Member("user").Text(), doc.Root().Member("created").Text())
+}
+
+// checkRows compares the rows of the old table with the events of the new one.
+func (w *world) checkRows() {
+	rows := map[string]migrate.Row{}
+	for _, row := range w.all(w.old.Table) {
+		rows[rowText(row)] = row
+	}
+	for _, img := range w.all(stack.Events) {
+		if img["type"] == nil || img["i:barred"] != nil {
+			continue
+		}
+		doc, err := event.ParseDocument(text(img["data"]))
+		w.must(err)
+		of := func(name string) string { return doc.Root().Member(name).Text() }
+		key := w.rowKey(img)
+		row := rows[key]
+		delete(rows, key)
+		if text(row["kind"]) == "session" || w.noise[key] {
+			continue
+		}
+		if text(row["account"]) != of("account") || text(row["name"]) != of("name") || text(row["plan"]) != of("plan") ||
+			number(row["spent"]) != of("spent") {
+			w.fail(Behind, "%s is %s, and its row %s is %v", keyText(img), text(img["data"]), key, row)
+		}
+	}
+	for key, row := range rows {
+		m := w.mapping.Map(row)
+		// A row that was written after its event was erased is deleted by a pass.
+		if m.Items == nil || w.noise[key] || w.erased[m.Items[0].Key.PK+" USER"] {
+			continue
+		}
+		if m.Items[0].ExpiresAt-3600 > w.Now.Unix() {
+			w.fail(Undying, "no event has the row %s, and it is there: account %s", key, text(row["account"]))
+		}
+	}
+}

@@ -1,0 +1,610 @@
+package migrate
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// After a turn, the old table is a copy of the new one, if the file says how events go back. The
+// same rules hold with the roles exchanged: the copy is read first and then its source, and every
+// write has the condition that the mark of the copy is as it was read. Two things differ. A row
+// whose event is gone is deleted, because an application reads the old table and would take a
+// tombstone for a row. So a write that is late can make a row again, and the old table's stream
+// leads back to it. And a write sets only the attributes that back names.
+
+// GoesBack reports whether the old table follows the new one after a turn.
+func (m *Mapping) GoesBack() bool { return len(m.back) > 0 }
+
+// errNoKey says that an event has no row: a key attribute cannot be made.
+var errNoKey = errors.New("back makes no key for its row")
+
+// rowOf returns what the event of an item sets in its row, key attributes among it. An attribute
+// that is nil is removed.
+func (s *Sync) rowOf(item *event.Item) (Row, error) {
+	doc, err := event.ParseDocument(item.Data)
+	if err != nil {
+		return nil, err
+	}
+	row := Row{}
+	source := keys.Source{Data: doc.Root(), Type: item.Type, ID: item.ID, At: item.At, HasAt: true}
+	for _, m := range s.mapping.back[item.Type] {
+		if m.path.IsZero() {
+			text, err := m.template.Plain(&source)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", m.name, err)
+			}
+			row[m.name] = rows.Text(text)
+			continue
+		}
+		v, err := attributeOf(doc.Root().At(m.path))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.name, err)
+		}
+		row[m.name] = v
+	}
+	for i, name := range s.old.Keys {
+		if i < len(s.old.Kinds) {
+			row[name] = keyOfKind(row[name], s.old.Kinds[i])
+		}
+		if row[name] == nil {
+			return nil, errNoKey
+		}
+	}
+	return row, nil
+}
+
+// attributeOf converts a value of a payload. It is nil if there is none.
+func attributeOf(n event.Node) (types.AttributeValue, error) {
+	switch n.Kind() {
+	case event.String:
+		return rows.Text(n.Text()), nil
+	case event.Number:
+		if _, err := n.Decimal(); err != nil {
+			return nil, err
+		}
+		return rows.Number(n.Raw()), nil
+	case event.Null:
+		return &types.AttributeValueMemberNULL{Value: true}, nil
+	case event.Array:
+		list := &types.AttributeValueMemberL{}
+		for e := range n.Elements() {
+			v, err := attributeOf(e)
+			if err != nil {
+				return nil, err
+			}
+			list.Value = append(list.Value, v)
+		}
+		return list, nil
+	case event.Object:
+		object := &types.AttributeValueMemberM{Value: Row{}}
+		for name, e := range n.Members() {
+			v, err := attributeOf(e)
+			if err != nil {
+				return nil, err
+			}
+			object.Value[name] = v
+		}
+		return object, nil
+	}
+	if !n.Exists() {
+		return nil, nil
+	}
+	return &types.AttributeValueMemberBOOL{Value: n.Raw() == "true"}, nil
+}
+
+// keyOfKind gives a key attribute the kind that the table has for it. It is nil if the value is
+// none.
+func keyOfKind(v types.AttributeValue, kind types.ScalarAttributeType) types.AttributeValue {
+	text := rows.TextOf(v)
+	if n, ok := v.(*types.AttributeValueMemberN); ok {
+		text = n.Value
+	}
+	switch {
+	case text == "":
+		return nil
+	case kind == types.ScalarAttributeTypeN:
+		if _, err := event.ParseDecimal(text); err != nil {
+			return nil
+		}
+		return rows.Number(text)
+	case kind == types.ScalarAttributeTypeB:
+		b, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			return nil
+		}
+		return &types.AttributeValueMemberB{Value: b}
+	}
+	return rows.Text(text)
+}
+
+// like gives a list or a text the kind of set, or of binary, that the attribute has now, so that
+// going back does not change what an application reads.
+func like(v, was types.AttributeValue) types.AttributeValue {
+	list, _ := v.(*types.AttributeValueMemberL)
+	texts := make([]string, 0, 8)
+	if list != nil {
+		for _, e := range list.Value {
+			if n, ok := e.(*types.AttributeValueMemberN); ok {
+				texts = append(texts, n.Value)
+			} else {
+				texts = append(texts, rows.TextOf(e))
+			}
+		}
+	}
+	alike := v
+	switch was.(type) {
+	case *types.AttributeValueMemberSS:
+		alike = &types.AttributeValueMemberSS{Value: texts}
+	case *types.AttributeValueMemberNS:
+		alike = &types.AttributeValueMemberNS{Value: texts}
+	case *types.AttributeValueMemberB:
+		if b, err := base64.StdEncoding.DecodeString(rows.TextOf(v)); err == nil {
+			alike = &types.AttributeValueMemberB{Value: b}
+		}
+	}
+	if v == nil || list != nil && len(texts) == 0 || !sameValue(alike, v) { // a set has an order of its own
+		return v
+	}
+	return alike
+}
+
+// sameValue reports whether two attributes say the same, as JSON, and numbers by their value.
+func sameValue(a, b types.AttributeValue) bool {
+	canonical := func(v types.AttributeValue) string {
+		text, err := appendValue(nil, v)
+		if err != nil {
+			return ""
+		}
+		doc, err := event.ParseDocument(string(text))
+		if err != nil {
+			return string(text)
+		}
+		return string(keys.Canonical(nil, doc.Root(), nil))
+	}
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return canonical(a) == canonical(b)
+}
+
+// changedItem names an item of the new table that may have changed, and what it was and is.
+type changedItem struct {
+	key    event.Key
+	images []rows.Image
+}
+
+// changesOf returns changes that nobody has seen: these items, as they are.
+func changesOf(list []rows.Image) []changedItem {
+	changes := make([]changedItem, len(list))
+	for i, img := range list {
+		changes[i] = changedItem{rows.KeyOf(img), []rows.Image{img}}
+	}
+	return changes
+}
+
+// bring makes rows equal to the events that they belong to: those that changed, and those whose
+// events did. In each round it reads the rows first, and then the items, all consistently.
+func (s *Sync) bring(ctx context.Context, mode Mode, list []Changed, items []changedItem) Synced {
+	b := &bringing{Sync: s, mode: mode, places: map[string]*place{}, first: map[event.Key][]int{}}
+	for i, c := range list {
+		p := b.place(s.keyOf(c.Key), i)
+		for _, image := range c.Images {
+			p.note(s.mapping.Map(image))
+		}
+	}
+	for i, c := range items {
+		at := len(list) + i
+		b.first[c.key] = append(b.first[c.key], at)
+		for _, image := range c.images {
+			item, err := rows.Decode(image)
+			if err != nil || item == nil || s.mapping.back[item.Type] == nil {
+				continue
+			}
+			if row, err := s.rowOf(item); err == nil {
+				b.place(s.keyOf(row), at).add(c.key)
+			}
+		}
+	}
+	err := s.store.Retry(ctx, b.round)
+	left := map[int]bool{}
+	for _, p := range b.places {
+		for _, i := range p.owed {
+			left[i] = left[i] || !p.done
+		}
+	}
+	for _, owed := range b.first {
+		for _, i := range owed {
+			left[i] = true
+		}
+	}
+	for i := range len(list) + len(items) {
+		if left[i] {
+			b.out.Left = append(b.out.Left, i)
+		}
+	}
+	if len(b.out.Left) > 0 {
+		b.out.Err = cmp.Or(err, b.why, errors.New("there was no time left"))
+	}
+	return b.out
+}
+
+// bringing is one call of bring.
+type bringing struct {
+	*Sync
+	mode   Mode
+	places map[string]*place
+	first  map[event.Key][]int // items whose rows are not known before they are read, and what waits
+	why    error
+
+	mu  sync.Mutex // guards out while requests are in flight
+	out Synced
+}
+
+// place is a row of the old table, which may be there or not.
+type place struct {
+	key   Row
+	keys  []event.Key // of items that may belong to it
+	owed  []int       // the places of the changes that wait for it
+	cur   Row
+	drawn []string
+	done  bool
+	a     rows.Answer
+}
+
+func (b *bringing) place(key Row, i int) *place {
+	name := b.nameOf(key)
+	p := b.places[name]
+	if p == nil {
+		p = &place{key: key}
+		b.places[name] = p
+	}
+	if !slices.Contains(p.owed, i) {
+		p.owed = append(p.owed, i)
+	}
+	return p
+}
+
+// add notes an item that may belong to the row. It reports whether that is new.
+func (p *place) add(key event.Key) bool {
+	if slices.Contains(p.keys, key) {
+		return false
+	}
+	p.keys, p.done = append(p.keys, key), false
+	return true
+}
+
+// note adds the items that a row becomes.
+func (p *place) note(m Mapped) {
+	for _, item := range m.Items {
+		p.add(item.Key)
+	}
+}
+
+func (b *bringing) pending() (list []*place) {
+	for _, name := range slices.Sorted(maps.Keys(b.places)) {
+		if !b.places[name].done {
+			list = append(list, b.places[name])
+		}
+	}
+	return list
+}
+
+// round reads rows, then items, and writes.
+func (b *bringing) round(ctx context.Context) (rows.Answer, rows.Next) {
+	pending := b.pending()
+	if err := b.readPlaces(ctx, pending); err != nil {
+		b.why = err
+		return rows.Classify(err), rows.Later
+	}
+	wanted := map[event.Key]bool{}
+	for key := range b.first {
+		wanted[key] = true
+	}
+	for _, p := range pending {
+		p.note(b.mapping.Map(p.cur))
+		for _, key := range p.keys {
+			wanted[key] = true
+		}
+	}
+	items, err := b.readItems(ctx, slices.SortedFunc(maps.Keys(wanted), compareKeys))
+	if err != nil {
+		b.why = err
+		return rows.Classify(err), rows.Later
+	}
+	more := b.newPlaces(items)
+	b.out.Skipped, b.out.Expired, b.out.Refused = 0, 0, 0
+	b.store.Each(len(pending), rows.MostPace, func(i int) {
+		if ctx.Err() == nil {
+			b.write(ctx, pending[i], items)
+		}
+	})
+	refused := rows.Answer{}
+	left := b.pending()
+	for _, p := range left {
+		if p.a.Outcome != rows.Failed && p.a.Err != nil {
+			refused, b.why = p.a, p.a.Err
+		}
+	}
+	switch {
+	case len(left) == 0 && !more:
+		return rows.Answer{}, rows.Ended
+	case more || refused.Err == nil:
+		return rows.Answer{}, rows.Again
+	}
+	return refused, rows.Later
+}
+
+// readPlaces reads what the old table holds.
+func (b *bringing) readPlaces(ctx context.Context, list []*place) error {
+	for chunk := range slices.Chunk(list, rows.MaxKeys) {
+		request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
+		for _, p := range chunk {
+			p.cur = nil
+			request.Keys = append(request.Keys, p.key)
+		}
+		err := b.source.ReadKeys(ctx, b.old.Table, request, "", func(out *dynamodb.BatchGetItemOutput) {
+			for _, img := range out.Responses[b.old.Table] {
+				b.places[b.nameOf(img)].cur = img
+			}
+		})
+		if err != nil {
+			return fmt.Errorf("reading rows of %s: %w", b.old.Table, err)
+		}
+	}
+	return nil
+}
+
+// source is what the new table holds under a key.
+type sourceItem struct {
+	image rows.Image
+	item  *event.Item // nil: no event of a type that goes back
+	row   Row         // what it sets in its row; nil: it has none
+	name  string      // of its row
+}
+
+// readItems reads items of the new table.
+func (b *bringing) readItems(ctx context.Context, list []event.Key) (map[event.Key]sourceItem, error) {
+	items := map[event.Key]sourceItem{}
+	for chunk := range slices.Chunk(list, rows.MaxKeys) {
+		request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
+		for _, key := range chunk {
+			request.Keys = append(request.Keys, rows.KeyImage(key))
+		}
+		err := b.store.ReadKeys(ctx, b.store.Events, request, "", func(out *dynamodb.BatchGetItemOutput) {
+			for _, img := range out.Responses[b.store.Events] {
+				items[rows.KeyOf(img)] = b.sourceOf(img)
+			}
+		})
+		if err != nil {
+			return nil, fmt.Errorf("reading items: %w", err)
+		}
+	}
+	return items, nil
+}
+
+func (s *Sync) sourceOf(img rows.Image) sourceItem {
+	of := sourceItem{image: img}
+	item, err := rows.Decode(img)
+	if err != nil || item == nil || rows.Barred(img) || s.mapping.back[item.Type] == nil {
+		return of
+	}
+	of.item = item
+	if of.row, err = s.rowOf(item); err == nil {
+		of.name = s.nameOf(of.row)
+	}
+	return of
+}
+
+// newPlaces adds the rows of items that are looked at for the first time. It reports whether there
+// are any that were not read before the items.
+func (b *bringing) newPlaces(items map[event.Key]sourceItem) (more bool) {
+	for key, owed := range b.first {
+		of := items[key]
+		if of.row == nil {
+			continue
+		}
+		known := b.places[of.name] != nil
+		for _, i := range owed {
+			p := b.place(b.keyOf(of.row), i)
+			more = p.add(key) || !known || more
+		}
+	}
+	if !more {
+		clear(b.first)
+	}
+	return more
+}
+
+// write makes one row equal to the item that it belongs to.
+func (b *bringing) write(ctx context.Context, p *place, items map[event.Key]sourceItem) {
+	if token := tokenOf(p.cur); token != "" && slices.Contains(p.drawn, token) {
+		p.done = true // an earlier try of this call has written it
+		return
+	}
+	now := b.mapping.Map(p.cur)
+	var owners []sourceItem
+	for _, key := range p.keys {
+		of := items[key]
+		switch {
+		case of.name != b.nameOf(p.key):
+		case len(now.Items) > 0 && now.Items[0].Key == key:
+			owners = slices.Insert(owners, 0, of)
+		default:
+			owners = append(owners, of)
+		}
+	}
+	switch {
+	case len(owners) > 0 && now.Skip != "": // a row that is none of ours is never overwritten
+		b.count(func(out *Synced) { out.Collisions++ })
+		p.done = true
+	case len(owners) > 1: // only one of them can be in the old table, and a comparison names the others
+		b.count(func(out *Synced) { out.Collisions++ })
+		fallthrough
+	case len(owners) == 1:
+		b.set(ctx, p, owners[0])
+	case p.cur == nil:
+		p.done = true
+	default:
+		b.remove(ctx, p, now, items)
+	}
+}
+
+func (b *bringing) count(change func(*Synced)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change(&b.out)
+}
+
+// set writes what an event sets in its row. An event that the row would not bring back as it is has
+// no row: the old table could not be its source again.
+func (b *bringing) set(ctx context.Context, p *place, of sourceItem) {
+	if b.expiring(of.item.ExpiresAt) {
+		b.count(func(out *Synced) { out.Expired++ })
+		p.done = true
+		return
+	}
+	change := Row{}
+	after := Row{}
+	maps.Copy(after, p.cur)
+	for name, v := range of.row {
+		if v = like(v, p.cur[name]); !sameValue(v, p.cur[name]) {
+			change[name] = v
+		}
+		if after[name] = v; v == nil {
+			delete(after, name)
+		}
+	}
+	if !b.mapping.makes(after, of.item) {
+		b.count(func(out *Synced) { out.Refused++ })
+		p.done = true
+		return
+	}
+	if len(change) == 0 && p.cur != nil && b.mode == IfDifferent {
+		p.done = true
+		return
+	}
+	u := b.conditionOf(p)
+	token := b.draw()
+	values := Row{":m": token}
+	maps.Copy(values, u.ExpressionAttributeValues)
+	u.ExpressionAttributeNames["#m"] = migratedAttribute
+	sets, removes := []string{"#m = :m"}, []string{}
+	for i, name := range slices.Sorted(maps.Keys(change)) {
+		short := strconv.Itoa(i)
+		switch v := change[name]; {
+		case slices.Contains(b.old.Keys, name):
+			continue
+		case v == nil:
+			removes = append(removes, "#a"+short)
+		default:
+			sets = append(sets, "#a"+short+" = :a"+short)
+			values[":a"+short] = v
+		}
+		u.ExpressionAttributeNames["#a"+short] = name
+	}
+	text := "SET " + strings.Join(sets, ", ")
+	if len(removes) > 0 {
+		text += " REMOVE " + strings.Join(removes, ", ")
+	}
+	p.drawn = append(p.drawn, token.Value)
+	_, err := b.source.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &b.old.Table, Key: p.key, UpdateExpression: &text,
+		ConditionExpression: u.ConditionExpression, ExpressionAttributeNames: u.ExpressionAttributeNames,
+		ExpressionAttributeValues: values})
+	b.answered(p, rows.Classify(err), func(out *Synced) { out.Written++ })
+}
+
+// makes reports whether a row becomes this event and nothing else.
+func (m *Mapping) makes(row Row, item *event.Item) bool {
+	to := m.Map(row)
+	return len(to.Items) == 1 && to.Items[0].Key == item.Key && to.Type == item.Type && to.Items[0].Digest == item.Digest
+}
+
+// comesBack says why the event of a row would not go back to it. It is empty if it would.
+func (s *Sync) comesBack(name string, item *event.Item) string {
+	row, err := s.rowOf(item)
+	maps.DeleteFunc(row, func(_ string, v types.AttributeValue) bool { return v == nil })
+	switch {
+	case err != nil:
+		return err.Error()
+	case s.nameOf(row) != name:
+		return "back gives its event another key"
+	case !s.mapping.makes(row, item):
+		return "a row that back makes of its event does not become the same event"
+	}
+	return ""
+}
+
+// conditionOf is the condition that a row is as it was read.
+func (b *bringing) conditionOf(p *place) *types.Update {
+	u := &types.Update{ExpressionAttributeNames: map[string]string{"#k": b.old.Keys[0]}}
+	switch seen := p.cur[migratedAttribute]; {
+	case p.cur == nil:
+		u.ConditionExpression = aws.String("attribute_not_exists(#k)")
+	case seen == nil:
+		u.ConditionExpression = aws.String("attribute_exists(#k) AND attribute_not_exists(#m)")
+	default:
+		u.ConditionExpression = aws.String("attribute_exists(#k) AND #m = :seen")
+		u.ExpressionAttributeValues = Row{":seen": seen}
+	}
+	return u
+}
+
+// answered notes what became of a write. One that the table would never take is no row.
+func (b *bringing) answered(p *place, a rows.Answer, done func(*Synced)) {
+	b.source.Pace.Learn(a)
+	switch p.a = a; a.Outcome {
+	case rows.Done:
+		p.done = true
+		b.count(done)
+	case rows.Invalid:
+		p.done = true
+		b.count(func(out *Synced) { out.Refused++ })
+	}
+}
+
+// remove deletes a row that no event has, unless it never had one, or its event has expired.
+func (b *bringing) remove(ctx context.Context, p *place, now Mapped, items map[event.Key]sourceItem) {
+	var keep func(*Synced)
+	switch {
+	case now.Skip != "":
+		keep = func(out *Synced) { out.Skipped++ }
+	case len(now.Items) == 0:
+		keep = func(out *Synced) { out.Refused++ }
+	case rows.Barred(items[now.Items[0].Key].image): // erased, so its row goes even if it soon expires
+	case b.foreign(items[now.Items[0].Key].image):
+		keep = func(out *Synced) { out.Collisions++ }
+	case b.expiring(now.Items[0].ExpiresAt):
+		keep = func(out *Synced) { out.Expired++ }
+	}
+	if keep != nil {
+		p.done = true
+		b.count(keep)
+		return
+	}
+	u := b.conditionOf(p)
+	u.ExpressionAttributeNames["#m"] = migratedAttribute
+	sent := b.source.Transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Delete: &types.Delete{
+		TableName: &b.old.Table, Key: p.key, ConditionExpression: u.ConditionExpression,
+		ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues}}}})
+	a := sent.Answer
+	if len(sent.Reasons) == 1 {
+		a = rows.ClassifyReason(sent.Reasons[0])
+	}
+	b.answered(p, a, func(out *Synced) { out.Written++; out.Tombstones++ })
+}

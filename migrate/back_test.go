@@ -1,0 +1,279 @@
+package migrate_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/repair"
+	"github.com/ingot-events/ingot/store"
+)
+
+const (
+	cities = `ingot: 1
+epoch: 1
+events:
+  city: {id: "{id}", at: "{at}", retain: 60d, key: {pk: "CITY#{id}", sk: "CITY"}, migrated: cities}
+  shop: {id: "{id}", at: "{at}", key: {pk: "SHOP#{id}", sk: "SHOP"}, migrated: cities}
+  shelf: {id: "{id}#{n}", key: {pk: "SHOP#{id}", sk: "SHELF#{n}"}, part: {of: shop, each: shelves, with: [id]}}
+`
+	town = `  town: {id: "{id}", at: "{at}", key: {pk: "TOWN#{id}", sk: "TOWN"}, migrated: cities, offload: {over: 1KB}}
+`
+	there = `migration: 1
+name: cities
+from: {table: old}
+rows:
+  - where: kind = "cursor"
+    skip: it is no city
+  - type: city
+    payload: {id: "{pk | split:2}", at: "{at}", name: "{name}", tags: "{tags}", level: "{level}"}
+`
+	andBack = `back:
+  city: {pk: "CITY#{id}", at: "{at}", name: "{name}", tags: "{tags}", level: "{level}", kind: "city"}
+`
+)
+
+// A way back needs an entry for each type, and types whose rows it can find.
+func TestBackMistakes(t *testing.T) {
+	head := "migration: 1\nname: cities\nfrom: {table: old}\nrows:\n"
+	for text, want := range map[string]string{
+		head + "  - {where: a = 1, type: city}\n  - type: shop\nback: {city: {pk: \"{id}\"}}": "back has no entry for shop, and all types of a " +
+			"migration go back together; write shop: {…} in back, instead",
+		head + "  - type: town\nback: {town: {pk: \"{id}\"}}": "town has offload: where its payload is gone, nobody knows which row it was",
+		head + "  - type: shop\nback: {shop: {pk: \"{id}\"}}": "shop has parts, and a row that is made of several items has no way back",
+		there + "back: {city: {pk: \"{@source}\"}, cty: {}}":  "@source is not known here; write a member of the payload, @id, @at or @type instead",
+		there + andBack + "  cty: {pk: \"{id}\"}":             "no rows become cty; write city instead",
+	} {
+		if _, err := load(t, cities+town, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\n%v, want %s", text, err, want)
+		}
+	}
+}
+
+// returning is a migration with a way back, with rows that are copied and compared.
+func returning(t *testing.T, file string, list ...migrate.Row) *moving {
+	m := beginFrom(t, cities, file)
+	for _, row := range list {
+		m.put("old", row)
+	}
+	m.copied()
+	return m
+}
+
+func city(id, name string) migrate.Row {
+	return migrate.Row{"pk": s("CITY#" + id), "at": s("2031-05-05T06:00:00Z"), "name": s(name), "memo": s("kept"),
+		"tags": &types.AttributeValueMemberSS{Value: []string{"a", "b"}}, "level": &types.AttributeValueMemberN{Value: "1"}}
+}
+
+func (m *moving) turned() {
+	m.t.Helper()
+	if state, err := m.sync.Turn(m.t.Context(), migrate.Quiet); err != nil || state != migrate.New {
+		m.t.Fatal(state, err)
+	}
+}
+
+// changed lets capture do a change of a table.
+func (m *moving) changed(table string, keys string) {
+	m.t.Helper()
+	capture := &migrate.Capture{Sync: m.sync}
+	batch := fmt.Sprintf(`{"Records":[{"eventSourceARN":"arn:aws:dynamodb:r:1:table/%s/stream/1","dynamodb":{"SequenceNumber":"1",`+
+		`"ApproximateCreationDateTime":%d,"Keys":%s}}]}`, table, m.now.Unix(), keys)
+	if out, err := capture.Handle(m.t.Context(), []byte(batch)); err != nil || len(out.BatchItemFailures) > 0 {
+		m.t.Fatalf("%+v, %v", out, err)
+	}
+}
+
+func (m *moving) cityAt(id string) migrate.Row {
+	m.t.Helper()
+	out, err := m.engine.DynamoDB().GetItem(m.t.Context(), &dynamodb.GetItemInput{TableName: aws.String("old"),
+		Key: migrate.Row{"pk": s("CITY#" + id), "at": s("2031-05-05T06:00:00Z")}})
+	m.must(err)
+	return out.Item
+}
+
+// stored stores an event as a producer does, and lets capture bring it back.
+func (m *moving) stored(id, more string) {
+	m.t.Helper()
+	st, err := store.New(m.config)
+	m.must(err)
+	item, err := m.config.Pipeline.Plan(envelope.Message{Body: `{"specversion":"1.0","type":"city","source":"s","id":"1","data":{"id":"` + id +
+		`","at":"2031-05-05T06:00:00Z"` + more + `}}`})
+	m.must(err)
+	if r, _ := st.Put(m.t.Context(), []*event.Item{item}); r[0].Verdict != event.Inserted {
+		m.t.Fatal(r[0])
+	}
+	m.changed(stack.Events, `{"PK":{"S":"CITY#`+id+`"},"SK":{"S":"CITY"}}`)
+}
+
+func (m *moving) gone(table string, key migrate.Row) {
+	m.t.Helper()
+	_, err := m.engine.DynamoDB().DeleteItem(m.t.Context(), &dynamodb.DeleteItemInput{TableName: &table, Key: key})
+	m.must(err)
+}
+
+// After the turn, rows follow their events: only what back names changes, an attribute keeps its
+// kind, and what nobody else than the old application knows stays.
+func TestRowsFollow(t *testing.T) {
+	m := returning(t, there+andBack, city("1", "ann"), city("2", "bob"), migrate.Row{"pk": s("CITY#9"), "at": s("2031-05-05T06:00:00Z"),
+		"kind": s("cursor")})
+	m.turned()
+	key := func(id string) string { return `{"pk":{"S":"CITY#` + id + `"},"at":{"S":"2031-05-05T06:00:00Z"}}` }
+	m.stored("3", `,"name":"cat","level":2.50`)
+	if row := m.cityAt("3"); row == nil || row["name"].(*types.AttributeValueMemberS).Value != "cat" || row["tags"] != nil ||
+		row["level"].(*types.AttributeValueMemberN).Value != "2.5" {
+		t.Errorf("a new event has the row %v", row)
+	}
+	// A forgotten job changes a row, makes one, and deletes one.
+	changed := city("1", "wrong")
+	changed["tags"] = &types.AttributeValueMemberSS{Value: []string{"c"}}
+	m.put("old", changed)
+	m.put("old", city("4", "dan"))
+	m.gone("old", migrate.Row{"pk": s("CITY#2"), "at": s("2031-05-05T06:00:00Z")})
+	for _, id := range []string{"1", "2", "4"} {
+		m.changed("old", key(id))
+	}
+	row := m.cityAt("1")
+	if tags, ok := row["tags"].(*types.AttributeValueMemberSS); !ok || len(tags.Value) != 2 || row["memo"] == nil ||
+		row["name"].(*types.AttributeValueMemberS).Value != "ann" {
+		t.Errorf("the row is %v", row)
+	}
+	if m.cityAt("2") == nil || m.cityAt("4") != nil {
+		t.Errorf("a deleted row is %v, one that no event has is %v", m.cityAt("2"), m.cityAt("4"))
+	}
+	// An erased event takes its row with it, also if it soon expires.
+	st, err := store.New(m.config)
+	m.must(err)
+	m.now = m.now.Add(60*24*time.Hour - 2*time.Hour - 30*time.Minute)
+	_, err = repair.Of(st).Erase(t.Context(), event.Key{PK: "CITY#1", SK: "CITY"})
+	m.must(err)
+	m.changed("old", key("1"))
+	if m.cityAt("1") != nil {
+		t.Errorf("its event was erased, and the row is %v", m.cityAt("1"))
+	}
+	// One that has expired leaves its row to the old application.
+	m.gone(stack.Events, migrate.Row{"PK": s("CITY#2"), "SK": s("CITY")})
+	m.changed("old", key("2"))
+	if m.cityAt("2") == nil || m.cityAt("9") == nil {
+		t.Errorf("the row of an expired event is %v, one that is skipped %v", m.cityAt("2"), m.cityAt("9"))
+	}
+}
+
+// What would not become the same event again, and the place of a row that is none of ours, is not
+// written, and a comparison says so.
+func TestNoRowIsInvented(t *testing.T) {
+	m := returning(t, there+andBack, migrate.Row{"pk": s("CITY#9"), "at": s("2031-05-05T06:00:00Z"), "kind": s("cursor")})
+	m.turned()
+	m.stored("9", `,"name":"x"`)
+	m.stored("7", `,"name":"x","unknown":1`)
+	if row := m.cityAt("9"); m.cityAt("7") != nil || row["kind"] == nil || row["name"] != nil {
+		t.Errorf("rows %v and %v", row, m.cityAt("7"))
+	}
+	c, err := m.sync.Compare(t.Context(), m)
+	if err != nil || len(c.Differences) != 2 || c.Differences[0].What != "missing in the old table" {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// Before the turn, a comparison names rows that back would not bring back.
+func TestOneWayRowsAreNamed(t *testing.T) {
+	for text, want := range map[string]string{
+		`back: {city: {pk: "CITY#{id}", at: "{at}", name: "{name}", tags: "{tags}"}}`: "does not become the same event",
+		`back: {city: {pk: "C#{id}", at: "{at}"}}`:                                    "another key",
+		`back: {city: {pk: "CITY#{id}"}}`:                                             "makes no key",
+		`back: {city: {pk: "CITY#{nobody}", at: "{at}"}}`:                             "nobody",
+	} {
+		m := returning(t, there+text+"\n", city("1", "ann"))
+		c, err := m.sync.Compare(t.Context(), m)
+		if err != nil || c.OneWay != 1 || c.Clean() || !strings.Contains(fmt.Sprint(c.Why), want) {
+			t.Errorf("%s: %+v, %v", text, c, err)
+		}
+	}
+}
+
+// Going back takes two steps, each of which may be repeated, and refuses what would lose an event.
+func TestBack(t *testing.T) {
+	m := returning(t, there, city("1", "ann"))
+	back := func(want string, says string) {
+		t.Helper()
+		state, err := m.sync.Back(t.Context(), migrate.Quiet)
+		stop := (*migrate.StopError)(nil)
+		if state != want || (says == "") != (err == nil) || err != nil && (!errors.As(err, &stop) || !strings.Contains(err.Error(), says)) {
+			t.Errorf("%s, %v; want %s, %q", state, err, want, says)
+		}
+	}
+	back("", "has no back")
+	m = returning(t, there+andBack, city("1", "ann"))
+	back(migrate.Old, "")
+	m.turned()
+	m.stored("2", `,"name":"bob"`)
+	back(migrate.New, "capture has never read")
+	m.must(m.sync.NoteCaptured(t.Context(), "both", m.now))
+	back(migrate.New, "never compared")
+	_, err := m.sync.Compare(t.Context(), m)
+	m.must(err)
+	m.must(m.sync.NoteCaptured(t.Context(), "both", m.now))
+	back(migrate.Draining, "")
+	back(migrate.Draining, "go on once capture has read that far")
+	if _, err := m.sync.Turn(t.Context(), migrate.Quiet); err == nil || !strings.Contains(err.Error(), "on their way back") {
+		t.Error(err)
+	}
+	st, err := store.New(m.config)
+	m.must(err)
+	item, err := m.config.Pipeline.Plan(envelope.Message{Body: `{"specversion":"1.0","type":"city","source":"s","id":"1","data":{"id":"5",` +
+		`"at":"2031-05-05T06:00:00Z"}}`})
+	m.must(err)
+	if r, _ := st.Put(t.Context(), []*event.Item{item}); r[0].Verdict != event.Rejected {
+		t.Errorf("a message on the way back is %v", r[0].Verdict)
+	}
+	m.now = m.now.Add(migrate.Quiet)
+	m.must(m.sync.NoteCaptured(t.Context(), "both", m.now))
+	m.slept = 0
+	back(migrate.Old, "")
+	if m.slept != 30*time.Second {
+		t.Errorf("it waited %s", m.slept)
+	}
+	back(migrate.Old, "")
+	if way, err := m.sync.Open(t.Context()); way != migrate.Forward || err != nil || m.cityAt("2") == nil {
+		t.Errorf("%d, %v, %v", way, err, m.cityAt("2"))
+	}
+	c, err := m.sync.Control(t.Context())
+	if err != nil || !c.Compared.IsZero() || !c.Captured.IsZero() || c.State("city") != migrate.Old {
+		t.Errorf("evidence is left: %+v, %v", c, err)
+	}
+}
+
+// A change after a comparison that stands against a turn makes its evidence stale, also if the
+// comparison ends after it.
+func TestUntidyChangesAreSeen(t *testing.T) {
+	m := returning(t, there, city("1", "ann"))
+	m.put("old", migrate.Row{"pk": s("none"), "at": s("2031-05-05T06:00:00Z")})
+	m.changed("old", `{"pk":{"S":"none"},"at":{"S":"2031-05-05T06:00:00Z"}}`)
+	m.now = m.now.Add(time.Hour)
+	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
+	if _, err := m.sync.Turn(t.Context(), migrate.Quiet); err == nil || !strings.Contains(err.Error(), "never compared") {
+		t.Error(err)
+	}
+}
+
+// A turn waits until the old table has been silent.
+func TestTurnNeedsSilence(t *testing.T) {
+	m := returning(t, there, city("1", "ann"))
+	m.put("old", city("2", "bob"))
+	m.changed("old", `{"pk":{"S":"CITY#2"},"at":{"S":"2031-05-05T06:00:00Z"}}`)
+	if _, err := m.sync.Turn(t.Context(), migrate.Quiet); err == nil || !strings.Contains(err.Error(), "the old table was written at") {
+		t.Error(err)
+	}
+	m.now = m.now.Add(migrate.Quiet + time.Minute)
+	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
+	m.turned()
+}

@@ -1,0 +1,275 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/base/awserr"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// Quiet is the longest life of a Lambda function: what somebody has begun to write is written or
+// given up after it.
+const Quiet = 15 * time.Minute
+
+// turnWait is how long types are between the two sides at least. It is longer than the life of a
+// batch of capture that has looked before: see [Capture.Handle].
+const turnWait = captureLife + 10*time.Second
+
+// Turn makes the new table the source of the migrated types, and returns the state that they have
+// then. Before it, their producers have stopped, nothing has changed the old table for the time
+// quiet, and capture has read that far. In one transaction it makes the types Turning and says of
+// every generation that they feed that it is building, so that a rebuild must count the items. It
+// waits for half a minute, until no batch of capture writes any more, and makes the types New.
+//
+// If a total that they feed has a floor, or if they claim values, they stay Turning, and their
+// messages still wait: a floor cannot be judged by a total that lacks what was moved. Call Turn
+// again once the rebuild is over.
+//
+// A [*StopError] says what is missing before the types may turn.
+func (s *Sync) Turn(ctx context.Context, quiet time.Duration) (state string, err error) {
+	c, err := s.Control(ctx)
+	if err != nil {
+		return "", err
+	}
+	fed := s.mapping.fed()
+	waits := s.mapping.waits(fed)
+	switch {
+	case s.are(c, New):
+		return New, nil // an earlier call did it
+	case s.are(c, Turning) && waits:
+		if err := s.complete(ctx, fed); err != nil {
+			return Turning, err
+		}
+	case s.are(c, Draining) || s.are(c, Returning):
+		return c.State(s.mapping.types[0]), stopped("the types are on their way back: end that with `ingot migrate back`")
+	case !s.are(c, Turning):
+		if c, err = s.refuseTurn(ctx, quiet); err != nil {
+			return "", err
+		}
+		if err := s.turning(ctx, fed, c); err != nil {
+			return "", fmt.Errorf("turning %s: %w", strings.Join(s.mapping.types, ", "), awserr.Quiet(err))
+		}
+		if waits {
+			return Turning, nil
+		}
+	}
+	if err := s.store.Env.Sleep(ctx, turnWait); err != nil {
+		return Turning, err
+	}
+	return New, s.step(ctx, Turning, New)
+}
+
+// Back makes the old table the source of the migrated types again, in two calls, and returns the
+// state that they have then. The first makes them Draining: their messages wait in quarantine,
+// while capture brings to the old table what was stored before. The second one, at least the time
+// quiet later, waits for half a minute until no batch of capture writes any more, and makes them
+// Old.
+//
+// A [*StopError] says what is missing before the types may go back.
+func (s *Sync) Back(ctx context.Context, quiet time.Duration) (state string, err error) {
+	c, err := s.Control(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case !s.mapping.GoesBack():
+		return "", stopped("migration.yaml has no back, so the old table does not have what was stored since the turn, and nothing goes back")
+	case s.are(c, Old):
+		return Old, nil // an earlier call did it
+	case s.are(c, New):
+		if c, err = s.refuseTurn(ctx, quiet); err != nil {
+			return New, err
+		}
+		u := s.setStates(New, Draining)
+		s.onEvidence(u, c)
+		*u.UpdateExpression += ", drainingAt = :now"
+		u.ExpressionAttributeValues[":now"] = rows.Text(keys.FormatTime(s.store.Env.Now().UTC()))
+		done, err := s.change(ctx, u)
+		if err == nil && !done {
+			if c, err = s.Control(ctx); err == nil && !s.are(c, Draining) {
+				err = stopped("another pass or comparison has begun at the same time: go back once it is over")
+			}
+		}
+		return Draining, err
+	case s.are(c, Draining):
+		if until := c.Draining.Add(quiet); c.Captured.Before(until) {
+			return Draining, stopped("capture has done what was stored before %s. What was begun before the messages were stopped is stored "+
+				"by %s: go on once capture has read that far", show(c.Captured), show(until))
+		}
+		if err := s.step(ctx, Draining, Returning); err != nil {
+			return Draining, err
+		}
+	case !s.are(c, Returning):
+		return "", stopped("the types are not new, so nothing is to go back: end their turn with `ingot migrate turn`")
+	}
+	if err := s.store.Env.Sleep(ctx, turnWait); err != nil {
+		return Returning, err
+	}
+	return Old, s.step(ctx, Returning, Old)
+}
+
+func show(t time.Time) string {
+	if t.IsZero() {
+		return "nothing yet"
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// step gives the types the next state. What an earlier try did is done.
+func (s *Sync) step(ctx context.Context, from, to string) error {
+	if _, err := s.change(ctx, s.setStates(from, to)); err != nil {
+		return fmt.Errorf("making %s %s: %w", strings.Join(s.mapping.types, ", "), to, err)
+	}
+	return nil
+}
+
+// are reports whether all types have a state.
+func (s *Sync) are(c *Control, state string) bool {
+	return c != nil && !slices.ContainsFunc(s.mapping.types, func(typ string) bool { return c.State(typ) != state })
+}
+
+// turning makes the types Turning, and what they feed building, if the evidence is still what c
+// says.
+func (s *Sync) turning(ctx context.Context, fed []*aggregate.Definition, c *Control) error {
+	states := s.setStates(Old, Turning)
+	s.onEvidence(states, c)
+	*states.UpdateExpression += ", turnedAt = :now, settledAt = :settled"
+	states.ExpressionAttributeValues[":now"] = rows.Text(keys.FormatTime(s.store.Env.Now().UTC()))
+	states.ExpressionAttributeValues[":settled"] = rows.Text(keys.FormatTime(c.Captured))
+	list := []types.TransactWriteItem{{Update: states}}
+	for _, d := range fed {
+		list = append(list, types.TransactWriteItem{Update: &types.Update{TableName: &s.store.Aggregates,
+			Key:                       rows.KeyImage(lanes.HeadKey(d)),
+			ConditionExpression:       aws.String("attribute_exists(PK)"),
+			UpdateExpression:          aws.String("ADD #behind :one SET #building = :true REMOVE #open"),
+			ExpressionAttributeNames:  map[string]string{"#behind": "behind", "#building": "building", "#open": "open"},
+			ExpressionAttributeValues: rows.Image{":one": rows.Integer(1), ":true": &types.AttributeValueMemberBOOL{Value: true}}}})
+	}
+	return s.store.Retry(ctx, func(ctx context.Context) (rows.Answer, rows.Next) {
+		sent := s.store.Transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: list})
+		if sent.Outcome == rows.Done {
+			return sent.Answer, rows.Ended
+		}
+		now, err := s.Control(ctx)
+		if err == nil && s.are(now, Turning) {
+			return rows.Answer{}, rows.Ended // an earlier try did it
+		}
+		if len(sent.Reasons) != len(list) {
+			return sent.Answer, rows.Later
+		}
+		for i, d := range fed {
+			if rows.ClassifyReason(sent.Reasons[i+1]).Outcome == rows.Failed {
+				err := stopped("aggregate %s has no head: start the streams function with this pipeline.yaml first", d)
+				return rows.Answer{Outcome: rows.Invalid, Err: err}, rows.Later
+			}
+		}
+		if rows.ClassifyReason(sent.Reasons[0]).Outcome == rows.Failed {
+			err := stopped("another pass or comparison has begun at the same time: turn again once it is over")
+			return rows.Answer{Outcome: rows.Invalid, Err: err}, rows.Later
+		}
+		return sent.Answer, rows.Later
+	})
+}
+
+// complete returns a [*StopError] if something that types feed is not counted yet.
+func (s *Sync) complete(ctx context.Context, fed []*aggregate.Definition) error {
+	for _, d := range fed {
+		head, err := s.store.Get(ctx, lanes.HeadKey(d))
+		if err != nil {
+			return fmt.Errorf("reading the head of %s: %w", d, awserr.Quiet(err))
+		}
+		if building, _ := head["building"].(*types.AttributeValueMemberBOOL); len(head) == 0 || building != nil && building.Value {
+			return stopped("%s is not complete: run `ingot rebuild %s` first", d, d.Name)
+		}
+	}
+	return nil
+}
+
+// waits reports whether messages wait until what the types feed is complete: if it has a floor, or
+// if a type claims values.
+func (m *Mapping) waits(fed []*aggregate.Definition) bool {
+	for name, of := range m.pipeline.Describe().Spec.Events {
+		if _, claim := m.pipeline.ClaimOf(name); claim && slices.Contains(m.types, of.Part.Of) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(fed, func(d *aggregate.Definition) bool { return d.AtLeast != nil })
+}
+
+// fed returns the aggregates that the migrated types feed, by name.
+func (m *Mapping) fed() []*aggregate.Definition {
+	return slices.DeleteFunc(m.pipeline.Definitions(), func(d *aggregate.Definition) bool {
+		return !slices.ContainsFunc(m.types, func(typ string) bool { return m.feeds(typ, d.Name) })
+	})
+}
+
+// onEvidence adds the condition that the evidence is still what c says.
+func (s *Sync) onEvidence(u *types.Update, c *Control) {
+	*u.ConditionExpression += " AND pass = :pass AND filled = :pass AND comparedAt = :compared"
+	u.ExpressionAttributeValues[":pass"] = rows.Integer(c.Pass)
+	u.ExpressionAttributeValues[":compared"] = rows.Text(keys.FormatTime(c.Compared))
+}
+
+// setStates is the update that gives the types a state, on condition that they have the one before
+// it. So a request that arrives late changes nothing. When a side has become the source, all
+// evidence is stale.
+func (s *Sync) setStates(from, to string) *types.Update {
+	u := &types.Update{TableName: &s.store.Aggregates, Key: rows.KeyImage(rows.ControlKey(s.mapping.Name())),
+		ExpressionAttributeNames: map[string]string{}, ExpressionAttributeValues: rows.Image{}}
+	sets, removes, conditions := []string{}, []string{}, []string{"attribute_exists(PK)"}
+	for i, typ := range s.mapping.types {
+		name := fmt.Sprintf("#t%d", i)
+		u.ExpressionAttributeNames[name] = rows.StatePrefix + typ
+		if to == Old {
+			removes = append(removes, name)
+		} else {
+			sets = append(sets, name+" = :to")
+			u.ExpressionAttributeValues[":to"] = rows.Text(to)
+		}
+		if from == Old {
+			conditions = append(conditions, "attribute_not_exists("+name+")")
+		} else {
+			conditions = append(conditions, name+" = :from")
+			u.ExpressionAttributeValues[":from"] = rows.Text(from)
+		}
+	}
+	expression := ""
+	if to == Old || to == New {
+		removes = append(removes, "captured", "changedAt", "streamArn", "drainingAt", "comparedAt")
+		expression = "REMOVE " + strings.Join(removes, ", ") + " ADD voided :one "
+		u.ExpressionAttributeValues[":one"] = rows.Integer(1)
+	}
+	if len(sets) > 0 {
+		expression += "SET " + strings.Join(sets, ", ")
+	}
+	u.UpdateExpression, u.ConditionExpression = &expression, aws.String(strings.Join(conditions, " AND "))
+	return u
+}
+
+// Feeds returns the aggregates that the migrated types feed, by name.
+func (m *Mapping) Feeds() (names []string) {
+	for _, d := range m.fed() {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// feeds reports whether events of a type, or their parts, feed an aggregate.
+func (m *Mapping) feeds(typ, aggregate string) bool {
+	spec := m.pipeline.Describe().Spec
+	from := spec.Aggregates[aggregate].From
+	return slices.ContainsFunc(slices.Collect(maps.Keys(from)), func(of string) bool {
+		return of == typ || spec.Events[of].Part.Of == typ
+	})
+}
