@@ -35,8 +35,8 @@ bench: ## speed and memory beside what they are compared with, then make cold (B
 	$(MAKE) --no-print-directory cold
 
 # With BENCHFLAGS=-events=336776 of another size.
-bench-large: ## a million events: what one costs, what memory holds, verify and rebuild (minutes; BENCHFLAGS=-check)
-	go run ./internal/prove/bench -only large,size $(BENCHFLAGS)
+bench-large: ## a million events: what one costs, what memory holds, verify and rebuild; a million rows that move (minutes; BENCHFLAGS=-check)
+	go run ./internal/prove/bench -only large,moves,size $(BENCHFLAGS)
 
 # Both are measured, even if the first misses its target.
 cold: ## cold start and size of the built functions, beside plain ones (fails where a target is missed)

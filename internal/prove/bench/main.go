@@ -69,6 +69,7 @@ var sections = []struct {
 	{"memory", false, false, (*bench).memory},
 	{"streamsmemory", true, false, (*bench).streamsMemory},
 	{"large", false, true, (*bench).large},
+	{"moves", false, true, (*bench).moves},
 	{"send", false, false, (*bench).send},
 	{"dev", false, true, (*bench).dev},
 	{"size", false, true, (*bench).size},
@@ -87,7 +88,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.IntVar(&b.turns, "n", 5, "`runs` of each way")
 	flags.IntVar(&b.events, "events", 1_000_000, "`events` of the large run")
 	check := flags.Bool("check", false, "exit with 1 if a target is missed or not measured")
-	only := flags.String("only", "", "comma-separated `parts` to run: "+names()+" (default: all but large, dev and size)")
+	only := flags.String("only", "", "comma-separated `parts` to run: "+names()+" (default: all but large, moves, dev and size)")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0

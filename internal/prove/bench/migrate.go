@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"sync"
 	"testing/fstest"
@@ -41,37 +40,79 @@ type moved struct {
 	config  tables.Config
 	mapping *migrate.Mapping
 	sync    *migrate.Sync
-	rows    []migrate.Row
+	count   int
+}
+
+// row is one of the rows.
+func (m *moved) row(i int) migrate.Row {
+	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+	return migrate.Row{"pk": text(fmt.Sprint("DAY#", i%100)), "sk": text(fmt.Sprintf("00:00:00.000#q%d", i)), "net": text("us"),
+		"place": text(strings.Repeat("x", rowBytes-120)), "mag": &types.AttributeValueMemberN{Value: "4.5"},
+		"ms": &types.AttributeValueMemberN{Value: fmt.Sprint(1_900_000_000_000 + i)}}
 }
 
 // migrate measures how fast a table moves, beside an insert of the same events and beside a plain
 // parallel copy without conditions.
 func (b *bench) migrate(ctx context.Context) error {
 	b.head("Migration: %d rows of about %d bytes, %s for each request", movedRows, rowBytes, delay)
-	var rates [3]float64
-	for i, way := range []struct {
-		name string
-		do   func(*moved, context.Context) error
-	}{{"a plain parallel copy, no conditions", (*moved).plain}, {"our batched insert", (*moved).insert},
-		{"the first pass", (*moved).pass}} {
-		m, err := newMoved(ctx)
-		if err != nil {
-			return err
-		}
-		took, units, err := m.timed(func() error { return way.do(m, ctx) })
-		if err != nil {
-			return fmt.Errorf("%s: %w", way.name, err)
-		}
-		rates[i] = movedRows / took.Seconds()
-		b.note("%s: %s rows a second, %.2f write units a row", way.name, short(rates[i]), units/movedRows)
+	rates, err := b.ways(ctx, movedRows, true)
+	if err != nil {
+		return err
 	}
 	b.atLeast("rows a second of the first pass, times those of our batched insert", rates[2]/rates[1], 0.9)
 	return b.captures(ctx)
 }
 
+// ways copies so many rows in three ways, and returns how many a second each of them does.
+func (b *bench) ways(ctx context.Context, count int, slow bool) (rates [3]float64, err error) {
+	for i, way := range []struct {
+		name string
+		do   func(*moved, context.Context) error
+	}{{"a plain parallel copy, no conditions", (*moved).plain}, {"our batched insert", (*moved).insert},
+		{"the first pass", (*moved).pass}} {
+		m, err := newMoved(ctx, count)
+		if err != nil {
+			return rates, err
+		}
+		took, units, err := m.timed(slow, func() error { return way.do(m, ctx) })
+		if err != nil {
+			return rates, fmt.Errorf("%s: %w", way.name, err)
+		}
+		rates[i] = float64(count) / took.Seconds()
+		b.note("%s: %s rows a second, %.2f write units a row", way.name, short(rates[i]), units/float64(count))
+	}
+	return rates, nil
+}
+
+// moves does the same with as many rows as the large run has events, and without a delay: what a
+// row takes must not depend on how many there are.
+func (b *bench) moves(ctx context.Context) error {
+	var first [2]float64
+	for i, count := range []int{min(movedRows, b.events/2), b.events} {
+		b.head("Migration: %d rows of about %d bytes, no delay", count, rowBytes)
+		rates, err := b.ways(ctx, count, false)
+		if err != nil {
+			return err
+		}
+		first[i] = rates[2]
+		m, err := newMoved(ctx, count)
+		if err == nil {
+			err = m.pass(ctx)
+		}
+		if err == nil {
+			err = b.compares(ctx, m, false)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	b.atLeast("rows a second of the first pass over all rows, times those over few", first[1]/first[0], 0.7)
+	return nil
+}
+
 // newMoved makes the tables and fills the old one.
-func newMoved(ctx context.Context) (*moved, error) {
-	m := &moved{}
+func newMoved(ctx context.Context, count int) (*moved, error) {
+	m := &moved{count: count}
 	m.engine = embedded.New(embedded.Config{Intercept: func(_ context.Context, _ string, _ any, call func() (any, error)) (any, error) {
 		if m.slow {
 			time.Sleep(delay)
@@ -96,17 +137,12 @@ func newMoved(ctx context.Context) (*moved, error) {
 	if _, err := old.Create(ctx, m.engine.DynamoDB()); err != nil {
 		return nil, err
 	}
-	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-	for i := range movedRows {
-		row := migrate.Row{"pk": text(fmt.Sprint("DAY#", i%100)), "sk": text(fmt.Sprintf("00:00:00.000#q%d", i)), "net": text("us"),
-			"place": text(strings.Repeat("x", rowBytes-120)), "mag": &types.AttributeValueMemberN{Value: "4.5"},
-			"ms": &types.AttributeValueMemberN{Value: fmt.Sprint(1_900_000_000_000 + i)}}
-		m.rows = append(m.rows, row)
-		if _, err := m.engine.DynamoDB().PutItem(ctx, &dynamodb.PutItemInput{TableName: &old.Name, Item: row}); err != nil {
+	for i := range count {
+		if _, err := m.engine.DynamoDB().PutItem(ctx, &dynamodb.PutItemInput{TableName: &old.Name, Item: m.row(i)}); err != nil {
 			return nil, err
 		}
 	}
-	found, err := migrate.Find(ctx, m.engine.DynamoDB(), m.engine.DynamoDB(), old.Name)
+	found, err := migrate.Find(ctx, m.engine.DynamoDB(), m.engine.DynamoDB(), old.Name, stack.Events)
 	if err != nil {
 		return nil, err
 	}
@@ -115,9 +151,9 @@ func newMoved(ctx context.Context) (*moved, error) {
 	return m, err
 }
 
-// timed returns how long do takes while requests have their delay, and its write units.
-func (m *moved) timed(do func() error) (time.Duration, float64, error) {
-	m.slow = true
+// timed returns how long do takes, if slow while requests have their delay, and its write units.
+func (m *moved) timed(slow bool, do func() error) (time.Duration, float64, error) {
+	m.slow = slow
 	defer func() { m.slow = false }()
 	before := m.engine.Usage()
 	r, err := measure(do)
@@ -182,10 +218,10 @@ func (m *moved) insert(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for batch := range slices.Chunk(m.rows, insertedBatch) {
-		items := make([]*event.Item, len(batch))
-		for i, row := range batch {
-			if items[i], err = c.Pipeline.Plan(envelope.Message{Body: string(m.mapping.Map(row).Payload)}); err != nil {
+	for at := 0; at < m.count; at += insertedBatch {
+		items := make([]*event.Item, min(insertedBatch, m.count-at))
+		for i := range items {
+			if items[i], err = c.Pipeline.Plan(envelope.Message{Body: string(m.mapping.Map(m.row(at + i)).Payload)}); err != nil {
 				return err
 			}
 		}
@@ -206,16 +242,15 @@ func (m *moved) pass(ctx context.Context) error {
 		return err
 	}
 	done, err := pass.Run(ctx, nil)
-	if err == nil && done.Inserted != movedRows {
-		err = fmt.Errorf("%d of %d rows were inserted", done.Inserted, movedRows)
+	if err == nil && done.Inserted != m.count {
+		err = fmt.Errorf("%d of %d rows were inserted", done.Inserted, m.count)
 	}
 	return err
 }
 
-// captures measures capture on one shard, and a comparison that finds the one attribute that is
-// altered.
+// captures measures capture on one shard, and a comparison.
 func (b *bench) captures(ctx context.Context) error {
-	m, err := newMoved(ctx)
+	m, err := newMoved(ctx, movedRows)
 	if err == nil {
 		err = m.pass(ctx)
 	}
@@ -223,7 +258,7 @@ func (b *bench) captures(ctx context.Context) error {
 		return err
 	}
 	capture := &migrate.Capture{Sync: m.sync}
-	took, units, err := m.timed(func() error {
+	took, units, err := m.timed(true, func() error {
 		for n := range capturedRows / capturedBatch {
 			out, err := capture.Handle(ctx, m.batch(n))
 			if err != nil || len(out.BatchItemFailures) > 0 {
@@ -238,6 +273,11 @@ func (b *bench) captures(ctx context.Context) error {
 	rate := capturedRows / took.Seconds()
 	b.note("capture, batches of %d from one shard: %s rows a second, %.2f write units a row", capturedBatch, short(rate), units/capturedRows)
 	b.atLeast("rows a second of capture, one shard", rate, 1000)
+	return b.compares(ctx, m, true)
+}
+
+// compares measures a comparison that finds the one attribute that is altered.
+func (b *bench) compares(ctx context.Context, m *moved, slow bool) error {
 	altered := migrate.Row{"PK": &types.AttributeValueMemberS{Value: "QUAKE#q7"}, "SK": &types.AttributeValueMemberS{Value: "QUAKE"}}
 	if _, err := m.engine.DynamoDB().UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: aws.String(stack.Events), Key: altered,
 		UpdateExpression:          aws.String("SET GSI1PK = :x"),
@@ -246,7 +286,7 @@ func (b *bench) captures(ctx context.Context) error {
 	}
 	before := m.engine.Usage()
 	var c *migrate.Compared
-	took, _, err = m.timed(func() (err error) {
+	took, _, err := m.timed(slow, func() (err error) {
 		c, err = m.sync.Compare(ctx, now{})
 		return err
 	})
@@ -254,7 +294,7 @@ func (b *bench) captures(ctx context.Context) error {
 		return err
 	}
 	used := m.engine.Usage().Sub(before)
-	b.note("a comparison of %d rows: %s s, %.3f read units a row", movedRows, short(took.Seconds()), used.ReadUnits()/movedRows)
+	b.note("a comparison of %d rows: %s s, %.3f read units a row", m.count, short(took.Seconds()), used.ReadUnits()/float64(m.count))
 	b.atLeast("differences that a comparison finds of one that was planted", float64(len(c.Differences)), 1)
 	return nil
 }
@@ -262,7 +302,8 @@ func (b *bench) captures(ctx context.Context) error {
 // batch is what Lambda hands to capture for a part of the rows.
 func (m *moved) batch(n int) json.RawMessage {
 	var records []string
-	for i, row := range m.rows[n*capturedBatch : (n+1)*capturedBatch] {
+	for i := range capturedBatch {
+		row := m.row(n*capturedBatch + i)
 		records = append(records, fmt.Sprintf(`{"dynamodb":{"SequenceNumber":"%d","Keys":{"pk":{"S":%q},"sk":{"S":%q}}}}`, i+1,
 			row["pk"].(*types.AttributeValueMemberS).Value, row["sk"].(*types.AttributeValueMemberS).Value))
 	}
