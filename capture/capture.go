@@ -62,7 +62,7 @@ func Start(files fs.FS, options ...func(*Options)) {
 	lambda.Start(handle)
 }
 
-// New makes the function without running it. It describes the old table, which is one request.
+// New makes the function without running it. It describes both tables, which is two requests.
 func New(ctx context.Context, files fs.FS, options ...func(*Options)) (Func, error) {
 	var o Options
 	for _, change := range options {
@@ -95,7 +95,7 @@ func New(ctx context.Context, files fs.FS, options ...func(*Options)) (Func, err
 	}
 	starting, stop := context.WithTimeout(ctx, function.StartTime)
 	defer stop()
-	old, err := migrate.Find(starting, c.Client, client, table)
+	old, err := migrate.Find(starting, c.Client, client, table, c.Events)
 	if err != nil {
 		return nil, err
 	}

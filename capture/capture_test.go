@@ -141,7 +141,7 @@ func (w *world) begin() *migrate.Sync {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	old, err := migrate.Find(w.t.Context(), w.engine.DynamoDB(), w.engine.DynamoDB(), "old")
+	old, err := migrate.Find(w.t.Context(), w.engine.DynamoDB(), w.engine.DynamoDB(), "old", stack.Events)
 	if err != nil {
 		w.t.Fatal(err)
 	}

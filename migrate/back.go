@@ -328,6 +328,12 @@ func (b *bringing) round(ctx context.Context) (rows.Answer, rows.Next) {
 		return rows.Classify(err), rows.Later
 	}
 	more := b.newPlaces(items)
+	if slices.ContainsFunc(pending, func(p *place) bool { return p.cur != nil && len(b.owners(p, items)) == 0 }) {
+		if a := b.unchanged(ctx, Backward); a.Err != nil {
+			b.why = a.Err
+			return a, rows.Later
+		}
+	}
 	b.out.Skipped, b.out.Expired, b.out.Refused = 0, 0, 0
 	b.store.Each(len(pending), rows.MostPace, func(i int) {
 		if ctx.Err() == nil {
@@ -437,18 +443,7 @@ func (b *bringing) write(ctx context.Context, p *place, items map[event.Key]sour
 		p.done = true // an earlier try of this call has written it
 		return
 	}
-	now := b.mapping.Map(p.cur)
-	var owners []sourceItem
-	for _, key := range p.keys {
-		of := items[key]
-		switch {
-		case of.name != b.nameOf(p.key):
-		case len(now.Items) > 0 && now.Items[0].Key == key:
-			owners = slices.Insert(owners, 0, of)
-		default:
-			owners = append(owners, of)
-		}
-	}
+	now, owners := b.mapping.Map(p.cur), b.owners(p, items)
 	switch {
 	case len(owners) > 0 && now.Skip != "": // a row that is none of ours is never overwritten
 		b.count(func(out *Synced) { out.Collisions++ })
@@ -463,6 +458,23 @@ func (b *bringing) write(ctx context.Context, p *place, items map[event.Key]sour
 	default:
 		b.remove(ctx, p, now, items)
 	}
+}
+
+// owners returns the events whose row this is. The first is the one that the row becomes, if it is
+// one of them.
+func (b *bringing) owners(p *place, items map[event.Key]sourceItem) (list []sourceItem) {
+	now, name := b.mapping.Map(p.cur), b.nameOf(p.key)
+	for _, key := range p.keys {
+		of := items[key]
+		switch {
+		case of.name != name:
+		case len(now.Items) > 0 && now.Items[0].Key == key:
+			list = slices.Insert(list, 0, of)
+		default:
+			list = append(list, of)
+		}
+	}
+	return list
 }
 
 func (b *bringing) count(change func(*Synced)) {

@@ -85,12 +85,19 @@ func (m *moving) turned() {
 // changed lets capture do a change of a table.
 func (m *moving) changed(table string, keys string) {
 	m.t.Helper()
+	if out := m.captured(table, keys); len(out.BatchItemFailures) > 0 {
+		m.t.Fatalf("%+v", out)
+	}
+}
+
+func (m *moving) captured(table string, keys string) migrate.CaptureResponse {
+	m.t.Helper()
 	capture := &migrate.Capture{Sync: m.sync}
 	batch := fmt.Sprintf(`{"Records":[{"eventSourceARN":"arn:aws:dynamodb:r:1:table/%s/stream/1","dynamodb":{"SequenceNumber":"1",`+
 		`"ApproximateCreationDateTime":%d,"Keys":%s}}]}`, table, m.now.Unix(), keys)
-	if out, err := capture.Handle(m.t.Context(), []byte(batch)); err != nil || len(out.BatchItemFailures) > 0 {
-		m.t.Fatalf("%+v, %v", out, err)
-	}
+	out, err := capture.Handle(m.t.Context(), []byte(batch))
+	m.must(err)
+	return out
 }
 
 func (m *moving) cityAt(id string) migrate.Row {

@@ -28,6 +28,10 @@ const (
 type Pass struct {
 	sync   *Sync
 	Number int64
+	// Remove says that the pass goes on also if it removes more than 1 % of as many copies as there
+	// are rows. Otherwise it stops there with a [*StopError], because a mistake in migration.yaml,
+	// or rows that are gone by mistake, look like that. 100 copies may always go.
+	Remove bool
 	first  bool // it inserts rows as the scan read them; later ones compare each row and each copy
 	way    Direction
 }
@@ -40,11 +44,11 @@ func (s *Sync) BeginPass(ctx context.Context) (*Pass, error) {
 		return nil, err
 	}
 	p := &Pass{sync: s, Number: c.Pass + 1, first: c.Filled == 0}
-	if p.way, err = s.allows(c); err != nil {
+	if p.way, err = s.standing(c); err != nil {
 		return nil, err
 	}
-	begun, err := s.update(ctx, "SET pass = :next "+void, "pass = :last",
-		rows.Image{":next": rows.Integer(p.Number), ":last": rows.Integer(c.Pass), ":one": rows.Integer(1)})
+	begun, err := s.update(ctx, "SET pass = :next, mapping = :mapping "+void, "pass = :last", rows.Image{":next": rows.Integer(p.Number),
+		":last": rows.Integer(c.Pass), ":mapping": rows.Text(s.mapping.digest), ":one": rows.Integer(1)})
 	if err != nil {
 		return nil, err
 	}
@@ -139,12 +143,24 @@ func (p *Pass) page(ctx context.Context, page []Row, done *Progress, tell func()
 			}
 			return p.syncRows(ctx, part, done)
 		})
+		if err == nil {
+			err = p.few(done)
+		}
 		if err != nil {
 			return err
 		}
 		tell()
 	}
 	return nil
+}
+
+// few returns an error if the pass removes more than somebody may have meant.
+func (p *Pass) few(done *Progress) error {
+	if p.Remove || done.Tombstones <= max(100, done.Rows/100) {
+		return nil
+	}
+	return stopped("pass %d has removed %d copies after %d rows, which is much: if migration.yaml is right and the rows are gone on purpose, "+
+		"run `ingot migrate backfill --remove`", p.Number, done.Tombstones, done.Rows)
 }
 
 // within looks whether this pass may go on, and does a part of it within the life of a worker.
@@ -192,6 +208,9 @@ func (p *Pass) copies(ctx context.Context, page []rows.Image, done *Progress) er
 			}
 			return done.add(p.sync.DoKeys(ctx, IfDifferent, list))
 		})
+		if err == nil {
+			err = p.few(done)
+		}
 		if err != nil {
 			return err
 		}

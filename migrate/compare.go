@@ -154,7 +154,7 @@ func (c *comparison) scan(ctx context.Context, term func(key event.Key, row stri
 				continue
 			}
 			c.out.Copies++
-			if img[alsoAttribute] != nil {
+			if img[alsoAttribute] != nil && c.way == Forward { // after a turn, it names rows of before
 				c.out.Collisions++
 			}
 			name := c.rowOfCopy(img)

@@ -39,7 +39,9 @@ type Control struct {
 	// Pass is the number of the pass that began last, and Filled that of the last one that ended.
 	Pass, Filled int64
 
-	voided int64 // how often what was compared before has ceased to count
+	eventsID string // the TableId of the events table
+	digest   string // of what says what rows become, when the last pass began
+	voided   int64  // how often what was compared before has ceased to count
 }
 
 // These are the states of a type.
@@ -79,7 +81,8 @@ func (s *Sync) Control(ctx context.Context) (*Control, error) {
 		Draining: at("drainingAt"), Retired: at("retiredAt"), Stream: rows.TextOf(img["streamArn"]),
 		Found: rows.TextOf(img["evidence"]), From: rows.TextOf(img["from"]),
 		ID: rows.TextOf(img["table"]), States: rows.StatesOf(img),
-		Pass: rows.IntegerOf(img["pass"]), Filled: rows.IntegerOf(img["filled"]), voided: rows.IntegerOf(img["voided"])}, nil
+		Pass: rows.IntegerOf(img["pass"]), Filled: rows.IntegerOf(img["filled"]), voided: rows.IntegerOf(img["voided"]),
+		eventsID: rows.TextOf(img["events"]), digest: rows.TextOf(img["mapping"])}, nil
 }
 
 // StopError says why a migration may not write.
@@ -115,7 +118,18 @@ func (s *Sync) Open(ctx context.Context) (Direction, error) {
 	return s.allows(c)
 }
 
+// allows is Open for a control item that has been read.
 func (s *Sync) allows(c *Control) (Direction, error) {
+	way, err := s.standing(c)
+	if err == nil && c.digest != "" && c.digest != s.mapping.digest {
+		err = stopped("pass %d of migration %s began with another migration.yaml, or with another pipeline.yaml for its types: run `ingot "+
+			"migrate backfill` with these files, and deploy them to the function that captures", c.Pass, s.mapping.Name())
+	}
+	return way, err
+}
+
+// standing returns which side may be written, whatever the files of this process say of rows.
+func (s *Sync) standing(c *Control) (Direction, error) {
 	switch {
 	case c == nil:
 		return Forward, stopped("migration %s has no control item: begin it with `ingot migrate backfill`. If somebody has deleted the item, "+
@@ -123,6 +137,9 @@ func (s *Sync) allows(c *Control) (Direction, error) {
 	case c.From != s.old.Table || c.ID != s.old.ID:
 		return Forward, stopped("migration %s began with table %s (%s), and this is %s (%s): a table that was created anew would empty the copy",
 			s.mapping.Name(), c.From, c.ID, s.old.Table, s.old.ID)
+	case c.eventsID != "" && c.eventsID != s.old.EventsID:
+		return Forward, stopped("migration %s began with the events table %s, and %s is %s now: it was created anew, and lacks what was stored",
+			s.mapping.Name(), c.eventsID, s.store.Events, s.old.EventsID)
 	case !c.Retired.IsZero():
 		return Forward, stopped("migration %s is over", s.mapping.Name())
 	case s.are(c, Old):
@@ -153,7 +170,7 @@ func (s *Sync) Begin(ctx context.Context) (*Control, error) {
 		return nil, err
 	}
 	if c != nil {
-		_, err := s.allows(c)
+		_, err := s.standing(c)
 		return c, err
 	}
 	for item, err := range s.store.Items(ctx) {
@@ -167,6 +184,7 @@ func (s *Sync) Begin(ctx context.Context) (*Control, error) {
 	}
 	img := rows.KeyImage(rows.ControlKey(s.mapping.Name()))
 	img["from"], img["table"], img["pass"], img["filled"] = rows.Text(s.old.Table), rows.Text(s.old.ID), rows.Integer(0), rows.Integer(0)
+	img["events"], img["mapping"] = rows.Text(s.old.EventsID), rows.Text(s.mapping.digest)
 	err = s.store.Ask(ctx, func() error {
 		_, err := s.store.Client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.store.Aggregates, Item: img,
 			ConditionExpression: aws.String("attribute_not_exists(PK)")})
@@ -176,7 +194,7 @@ func (s *Sync) Begin(ctx context.Context) (*Control, error) {
 		return nil, fmt.Errorf("beginning migration %s: %w", s.mapping.Name(), a.Err)
 	}
 	if c, err = s.Control(ctx); err == nil {
-		_, err = s.allows(c)
+		_, err = s.standing(c)
 	}
 	return c, err
 }

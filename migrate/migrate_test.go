@@ -166,6 +166,15 @@ type moving struct {
 	sync   *migrate.Sync
 	config tables.Config
 	old    migrate.Source
+	ids    ids
+}
+
+// ids describes tables by their TableId alone.
+type ids map[string]string
+
+func (i ids) DescribeTable(_ context.Context, in *dynamodb.DescribeTableInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
+	return &dynamodb.DescribeTableOutput{Table: &types.TableDescription{TableId: aws.String(i[*in.TableName])}}, nil
 }
 
 func begin(t *testing.T) *moving { return beginWith(t, users) }
@@ -184,7 +193,9 @@ func beginFrom(t *testing.T, pipe, file string) *moving {
 	m.must(err)
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(pipe)}}, "p.yaml")
 	m.must(err)
-	m.old = migrate.Source{Client: m.engine.DynamoDB(), Table: "old", Keys: []string{"pk", "at"}, ID: "one"}
+	m.ids = ids{"old": "one", stack.Events: "two"}
+	m.old = migrate.Source{Client: m.engine.DynamoDB(), Describer: m.ids, Table: "old", Keys: []string{"pk", "at"}, ID: "one",
+		EventsID: "two"}
 	m.config = tables.Config{Client: m.engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates, Env: env.Env{
 		Now: func() time.Time { return m.now },
 		Sleep: func(_ context.Context, d time.Duration) error {

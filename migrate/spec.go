@@ -1,6 +1,9 @@
 package migrate
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -65,6 +68,7 @@ type Mapping struct {
 	rows     []rowMap
 	types    []string            // by name
 	becomes  map[string]bool     // the types, and those of their parts
+	digest   string              // of what says what rows become
 	back     map[string][]member // by type: the attributes of its row; empty: there is no way back
 }
 
@@ -164,9 +168,18 @@ func (c *compiler) compile() {
 	slices.Sort(c.m.types)
 	c.m.types = slices.Compact(c.m.types)
 	c.back(specs)
+	becoming := map[string]pipeline.EventSpec{}
 	for name, of := range specs {
-		c.m.becomes[name] = slices.Contains(c.m.types, name) || slices.Contains(c.m.types, of.Part.Of)
+		if c.m.becomes[name] = slices.Contains(c.m.types, name) || slices.Contains(c.m.types, of.Part.Of); c.m.becomes[name] {
+			becoming[name] = of
+		}
 	}
+	text, err := json.Marshal([]any{s.Rows, s.Back, becoming})
+	if err != nil {
+		c.Mistake("rows", err.Error(), "")
+	}
+	sum := sha256.Sum256(text)
+	c.m.digest = hex.EncodeToString(sum[:16])
 }
 
 func (c *compiler) row(at declare.Place, s RowSpec, specs map[string]pipeline.EventSpec) (m rowMap) {

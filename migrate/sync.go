@@ -33,15 +33,17 @@ const (
 // maxAlso is how many other rows an item names.
 const maxAlso = 16
 
-// Source is the old table.
+// Source is the old table, and what the two tables say of themselves. [Find] makes it.
 type Source struct {
-	Client tables.Client
-	Table  string
-	Keys   []string                    // the names of its key attributes: partition key, sort key
-	Kinds  []types.ScalarAttributeType // of the key attributes; needed for the way back
-	ID     string                      // its TableId, which another table of the same name does not have
-	Stream string                      // the ARN of its stream as it is now; empty: not known, or there is none
-	Events string                      // the ARN of the stream of the new table, which the way back needs
+	Client    tables.Client
+	Describer Describer // says whether a table is still the one that it was
+	Table     string
+	Keys      []string                    // the names of its key attributes: partition key, sort key
+	Kinds     []types.ScalarAttributeType // of the key attributes; needed for the way back
+	ID        string                      // its TableId, which another table of the same name does not have
+	Stream    string                      // the ARN of its stream as it is now; empty: there is none
+	EventsID  string                      // the TableId of the new table
+	Events    string                      // the ARN of the stream of the new table, which the way back needs
 }
 
 // Sync makes copies equal to their rows. It is safe for concurrent use, also by several processes,
@@ -62,8 +64,8 @@ func NewSync(m *Mapping, old Source, c tables.Config) (*Sync, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(old.Keys) == 0 || old.Client == nil || old.Table == "" {
-		return nil, errors.New("migrate: Source needs a client, the name of the old table and the names of its keys")
+	if len(old.Keys) == 0 || old.Client == nil || old.Describer == nil || old.Table == "" {
+		return nil, errors.New("migrate: Source needs clients, the name of the old table and the names of its keys: migrate.Find makes it")
 	}
 	c.Client, c.Events = old.Client, old.Table
 	source, err := rows.Open(c)
@@ -227,6 +229,12 @@ func (d *syncing) round(ctx context.Context) (rows.Answer, rows.Next) {
 	}
 	d.unread = false
 	items := d.plan(images)
+	if slices.ContainsFunc(pending, func(p *spot) bool { return p.cur["type"] != nil && len(d.claims(p, items)) == 0 }) {
+		if a := d.unchanged(ctx, Forward); a.Err != nil {
+			d.why = a.Err
+			return a, rows.Later
+		}
+	}
 	more := d.newSpots(items)
 	refused := rows.Answer{}
 	d.store.Each(len(pending), rows.MostPace, func(i int) {

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/cost"
 	"github.com/ingot-events/ingot/internal/tool/migrating"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -37,6 +40,7 @@ type migrateOptions struct {
 	rows     int
 	rate     float64
 	quiet    time.Duration
+	remove   bool
 	yes      bool
 }
 
@@ -108,16 +112,9 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 	if m.GoesBack() {
 		source = client // capture writes the old table after the turn
 	}
-	old, err := migrate.Find(ctx, source, t.DynamoDB(), from)
+	old, err := migrate.Find(ctx, source, t.DynamoDB(), from, t.EventsTable)
 	if err != nil {
 		return nil, cli.Usage(err)
-	}
-	if m.GoesBack() {
-		events, err := migrate.Find(ctx, client, t.DynamoDB(), t.EventsTable)
-		if err != nil {
-			return nil, err
-		}
-		old.Events = events.Stream
 	}
 	if writes {
 		if err := a.Announce(t); err != nil {
@@ -259,7 +256,8 @@ func (a *app) migrateBackfill() *cobra.Command {
 		Short:   "Copy all rows, or mend what differs",
 		Long: `Goes over all rows of the old table. The first pass inserts what is absent; a later one makes rows and copies equal, and
 leaves a tombstone where a row is gone. It may be stopped and run again. Capture must be on before the first pass begins: a
-row that changes behind the scan would be missed.
+row that changes behind the scan would be missed. A pass stops once it has removed more than 1 % of the copies, and more
+than 100, because a mistake looks like that; with --remove it goes on.
 
 Exit codes: 0 the pass has ended, 1 failed, 2 usage, 4 credentials, 5 refused.
 
@@ -269,6 +267,7 @@ Exit codes: 0 the pass has ended, 1 failed, 2 usage, 4 credentials, 5 refused.
 	}
 	a.movingFlags(cmd, &o)
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm that copies are to be written")
+	cmd.Flags().BoolVar(&o.remove, "remove", false, "go on also if more than 1 % of the copies have no row any more")
 	return cmd
 }
 
@@ -280,10 +279,14 @@ func (a *app) backfill(ctx context.Context, o *migrateOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := a.sayScan(m, "the pass", 1); err != nil { // plan says what it writes
+		return err
+	}
 	pass, err := m.sync.BeginPass(ctx)
 	if err != nil {
 		return refusedBy(err)
 	}
+	pass.Remove = o.remove
 	last := time.Now()
 	done, err := pass.Run(ctx, func(p migrate.Progress) {
 		if time.Since(last) > 10*time.Second {
@@ -295,6 +298,20 @@ func (a *app) backfill(ctx context.Context, o *migrateOptions) error {
 		return refusedBy(err)
 	}
 	migrating.WritePass(a.Stdout, pass.Number, done)
+	return nil
+}
+
+// sayScan says what it costs to read as many tables of the size of the old one.
+func (a *app) sayScan(m *moving, what string, tables float64) error {
+	prices, err := readPrices("")
+	if err != nil {
+		return err
+	}
+	units, price := math.Ceil(tables*float64(m.old.Bytes)/4096), ""
+	if dollars, known := prices.Dollars(cost.ReadUnits, units); known {
+		price = fmt.Sprintf(", %.2f dollars", dollars)
+	}
+	a.Say("%s reads about %s rows: %s read units%s", what, show.Comma(int(m.old.Items)), show.Comma(int(units)), price)
 	return nil
 }
 
@@ -376,6 +393,9 @@ func (a *app) compareTables(ctx context.Context, o *migrateOptions) error {
 		return err
 	}
 	if err := m.noted(ctx); err != nil {
+		return err
+	}
+	if err := a.sayScan(m, "the comparison", 2); err != nil {
 		return err
 	}
 	c, err := m.sync.Compare(ctx, m.lag)

@@ -112,8 +112,8 @@ func copies(t *testing.T, h *Harness) {
 				}
 			}
 			begin := func() error {
-				return note("SET pass = :next REMOVE comparedAt ADD voided :one", "pass = :last",
-					attrs{":next": n("1"), ":last": n("0"), ":one": n("1")})
+				return note("SET pass = :next, mapping = :mapping REMOVE comparedAt ADD voided :one", "pass = :last",
+					attrs{":next": n("1"), ":last": n("0"), ":mapping": s("m"), ":one": n("1")})
 			}
 			w.conditionFailed(begin(), nil)
 			w.put(with(k, attrs{"pass": n("0"), "filled": n("0")}))
@@ -146,7 +146,8 @@ func copies(t *testing.T, h *Harness) {
 			held(changed("2090", "2089"))
 			w.conditionFailed(changed("2091", "2090"), nil)
 			held(changed("2092", "2091"))
-			w.stored(with(k, attrs{"pass": n("1"), "filled": n("1"), "captured": s("2099"), "streamArn": s("one"), "comparedAt": s("2099"),
+			w.stored(with(k, attrs{"pass": n("1"), "filled": n("1"), "mapping": s("m"),
+				"captured": s("2099"), "streamArn": s("one"), "comparedAt": s("2099"),
 				"evidence": s("clean"), "voided": n("2"), "changedAt": s("2092")}))
 			again := func() error {
 				return note("SET captured = :at, streamArn = :stream REMOVE comparedAt ADD voided :one", "streamArn <> :stream",

@@ -626,7 +626,7 @@ rows: [{type: user, payload: {type: user, id: "{id}", at: "{at}", phones: "{phon
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	old := migrate.Source{Client: s.engine.DynamoDB(), Table: "old", Keys: []string{"id", "at"}, ID: "1"}
+	old := migrate.Source{Client: s.engine.DynamoDB(), Describer: s.engine.DynamoDB(), Table: "old", Keys: []string{"id", "at"}}
 	moving, err := migrate.NewSync(m, old, tables.Config{Client: old.Client, Events: "events", Aggregates: "moved", Env: env.Env{
 		Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 	if err != nil {
@@ -733,7 +733,8 @@ back: {city: {id: "{id}", at: "{at}", name: "{name}", land: "{land}"}}
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	old := migrate.Source{Client: s.engine.DynamoDB(), Table: "old", Keys: []string{"id", "at"}, ID: "1", Events: "b", Stream: "a"}
+	old := migrate.Source{Client: s.engine.DynamoDB(), Describer: s.engine.DynamoDB(), Table: "old", Keys: []string{"id", "at"},
+		Events: "b", Stream: "a"}
 	moving, err := migrate.NewSync(m, old, tables.Config{Client: old.Client, Events: "events", Aggregates: "returned", Env: env.Env{
 		Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 	if err != nil {

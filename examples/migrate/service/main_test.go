@@ -64,7 +64,7 @@ func newMove(t *testing.T) *move {
 	m.must(err)
 	mapping, err := migrate.Load(os.DirFS("."), "migration.yaml", p)
 	m.must(err)
-	table, err := migrate.Find(t.Context(), m.engine.DynamoDB(), m.engine.DynamoDB(), old.Name)
+	table, err := migrate.Find(t.Context(), m.engine.DynamoDB(), m.engine.DynamoDB(), old.Name, stack.Events)
 	m.must(err)
 	m.config = tables.Config{Client: m.engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates}
 	m.sync, err = migrate.NewSync(mapping, table.Source, m.config)

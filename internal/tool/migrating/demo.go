@@ -94,8 +94,7 @@ func (m *move) build(ctx context.Context) (err error) {
 		return err
 	}
 	m.engine = embedded.New(embedded.Config{Now: func() time.Time { return m.now }, Seed: 1})
-	deployed, err := stack.New(ctx, m.engine, stack.Config{Indexes: m.pipeline.Indexes()})
-	if err != nil {
+	if _, err := stack.New(ctx, m.engine, stack.Config{Indexes: m.pipeline.Indexes()}); err != nil {
 		return err
 	}
 	if _, err := OldTable.Create(ctx, m.engine.DynamoDB()); err != nil {
@@ -114,10 +113,9 @@ func (m *move) build(ctx context.Context) (err error) {
 	if err := m.put(ctx, row); err != nil {
 		return err
 	}
-	if m.old, err = migrate.Find(ctx, m.engine.DynamoDB(), m.engine.DynamoDB(), quakes); err != nil {
+	if m.old, err = migrate.Find(ctx, m.engine.DynamoDB(), m.engine.DynamoDB(), quakes, stack.Events); err != nil {
 		return err
 	}
-	m.old.Events = deployed.StreamARN
 	if m.sync, err = migrate.NewSync(m.mapping, m.old.Source, m.config()); err != nil {
 		return err
 	}
@@ -140,7 +138,7 @@ func (m *move) build(ctx context.Context) (err error) {
 		}
 		return json.Marshal(response)
 	}
-	m.counted, err = esm.NewStream(esm.StreamConfig{Client: m.engine.Streams(), ARN: deployed.StreamARN, BatchSize: 100,
+	m.counted, err = esm.NewStream(esm.StreamConfig{Client: m.engine.Streams(), ARN: m.old.Events, BatchSize: 100,
 		ReportBatchItemFailures: true, Window: time.Minute, Function: clock})
 	return err
 }

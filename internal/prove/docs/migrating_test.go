@@ -1,0 +1,49 @@
+package docs
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/migrating"
+	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// The example of the page compiles without a finding, and its row becomes what the page says. The
+// row would come back.
+func TestMigrationOfThePage(t *testing.T) {
+	const page = "docs/migrating.md"
+	one := func(info string) string {
+		t.Helper()
+		list := blocksOf(t, page, info)
+		if len(list) != 1 {
+			t.Fatalf("%d blocks of %q", len(list), info)
+		}
+		return list[0].text
+	}
+	files := fstest.MapFS{"pipeline.yaml": {Data: []byte(one("yaml pipeline"))}, "migration.yaml": {Data: []byte(one("yaml migration"))}}
+	r, err := check.Run(check.Input{Pipeline: check.File{Name: "pipeline.yaml", Text: files["pipeline.yaml"].Data},
+		Migration: &check.File{Name: "migration.yaml", Text: files["migration.yaml"].Data}})
+	if err != nil || len(r.Findings) > 0 {
+		t.Fatal(r, err)
+	}
+	p, err := pipeline.Load(files, "pipeline.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := migrate.Load(files, "migration.yaml", p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, err := migrating.ReadRow([]byte(one("json row")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	migrating.Explain(m, row).Write(&out)
+	if want := one("text explained"); out.String() != want {
+		t.Errorf("the row becomes\n%s\nand the page says\n%s", &out, want)
+	}
+}
