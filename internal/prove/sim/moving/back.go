@@ -3,6 +3,7 @@ package moving
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ingot-events/ingot/event"
@@ -49,7 +50,7 @@ func (w *world) goBack() {
 	if w.rest(); w.failure != nil {
 		return
 	}
-	w.calm, w.leaving = w.still, true
+	w.calm, w.leaving, w.slow = w.still, true, many
 	for account := range accounts {
 		if w.chance(0.5) { // also while no side is written
 			w.people(func() { w.Sleep(time.Duration(w.rng.IntN(1200)) * time.Second); w.produce(account) })
@@ -85,7 +86,10 @@ func (w *world) goBack() {
 		}
 	}
 	w.produced, w.returned = map[string]string{}, true
-	w.leaving, w.turning, w.backward = false, false, false
+	w.leaving, w.turning, w.backward, w.slow = false, false, false, few
+	if slices.ContainsFunc(w.all(stack.Events), func(img migrate.Row) bool { return img["i:also"] != nil }) {
+		w.people(w.pass) // it names a row that has gone since the first turn, when nobody wrote copies any more
+	}
 }
 
 // rowsAreSource says that from now on nobody but applications may write the old table, and begins

@@ -10,6 +10,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/sim"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/migrate"
 )
 
@@ -25,12 +26,9 @@ func (w *world) check() {
 	found := map[string]string{}
 	for _, row := range w.all(w.old.Table) {
 		found[rowText(row)] = number(row["spent"])
-		m := w.mapping.Map(row)
-		for _, item := range m.Items {
-			if item.ExpiresAt-3600 > w.Now.Unix() {
-				key := item.Key.PK + " " + item.Key.SK
-				claims[key] = append(claims[key], claim{rowText(row), item})
-			}
+		for _, item := range w.items(row) {
+			key := item.Key.PK + " " + item.Key.SK
+			claims[key] = append(claims[key], claim{rowText(row), item})
 		}
 	}
 	for name, version := range w.wrote {
@@ -49,7 +47,7 @@ func (w *world) check() {
 	}
 	for key, img := range items {
 		switch {
-		case img["i:barred"] != nil || img["type"] == nil:
+		case img["i:barred"] != nil || img["type"] == nil || w.expiring(rows.IntegerOf(img["expiresAt"])):
 		case w.erased[key]:
 			w.fail(Returned, "%s was erased, and holds %v", key, img)
 		case len(claims[key]) == 0:
@@ -75,6 +73,13 @@ func (w *world) check() {
 		}
 	}
 }
+
+// items returns what a row becomes, unless that expires soon.
+func (w *world) items(row migrate.Row) []*event.Item {
+	return slices.DeleteFunc(w.mapping.Map(row).Items, func(item *event.Item) bool { return w.expiring(item.ExpiresAt) })
+}
+
+func (w *world) expiring(at int64) bool { return at-3600 <= w.Now.Unix() }
 
 func number(v types.AttributeValue) string {
 	n, _ := v.(*types.AttributeValueMemberN)

@@ -63,7 +63,7 @@ func sendTo[O any](w *world, ctx context.Context, write, back bool, call func() 
 	}
 	out, err := call()
 	w.Pause()
-	if w.chance(0.05) {
+	if w.chance(w.slow) {
 		w.Sleep(time.Duration(5+w.rng.IntN(40)) * time.Second) // its answer takes long
 	}
 	return out, err
@@ -91,7 +91,12 @@ func (c client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput,
 
 func (c client) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput,
 	_ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	return request(c.w, ctx, false, func() (*dynamodb.BatchGetItemOutput, error) { return c.w.engine.DynamoDB().BatchGetItem(sent, in) })
+	return request(c.w, ctx, false, func() (*dynamodb.BatchGetItemOutput, error) {
+		if _, empty := in.RequestItems[c.w.anew]; empty {
+			return &dynamodb.BatchGetItemOutput{}, nil
+		}
+		return c.w.engine.DynamoDB().BatchGetItem(sent, in)
+	})
 }
 
 func (c client) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput,
@@ -117,8 +122,13 @@ func (c client) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*d
 func (c client) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
 	page := *in
 	page.Limit = aws.Int32(int32(1 + c.w.rng.IntN(3)))
-	out, err := request(c.w, ctx, false, func() (*dynamodb.ScanOutput, error) { return c.w.engine.DynamoDB().Scan(sent, &page) })
-	if c.w.Current != nil && !c.w.calm && c.w.chance(0.2) { // the process stands still with a page in its hands
+	out, err := request(c.w, ctx, false, func() (*dynamodb.ScanOutput, error) {
+		if *in.TableName == c.w.anew {
+			return &dynamodb.ScanOutput{}, nil
+		}
+		return c.w.engine.DynamoDB().Scan(sent, &page)
+	})
+	if c.w.Current != nil && !c.w.calm && c.w.chance(c.w.stalls) { // the process stands still with a page in its hands
 		longest := []int{300, 7200}[c.w.rng.IntN(2)]
 		c.w.Sleep(time.Duration(c.w.rng.IntN(longest)) * time.Second)
 	}

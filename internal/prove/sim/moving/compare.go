@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/migrate"
 )
 
@@ -58,7 +59,7 @@ func (w *world) compare() {
 	}
 	var copies []migrate.Row
 	for _, img := range w.all(stack.Events) {
-		if img["type"] != nil {
+		if img["type"] != nil && !w.expiring(rows.IntegerOf(img["expiresAt"])) {
 			copies = append(copies, img)
 		}
 	}
@@ -99,7 +100,11 @@ func (w *world) tidy() {
 	}
 	w.drop()
 	w.rest()
-	w.compared(func(*migrate.Compared) {})
+	w.compared(func(c *migrate.Compared) {
+		if !c.Clean() {
+			w.fail(Missed, "nothing stands against a turn any more, and a comparison finds %+v", c)
+		}
+	})
 	w.rest()
 }
 
@@ -114,12 +119,12 @@ func (w *world) untidy() (gone []migrate.Row) {
 		}
 	}
 	for _, row := range w.all(w.old.Table) {
-		m := w.mapping.Map(row)
+		m, items := w.mapping.Map(row), w.items(row)
 		account := text(row["account"])
-		twice := !w.backward && m.Items != nil && claimed[account] && !barred[m.Items[0].Key.PK]
+		twice := !w.backward && len(items) > 0 && claimed[account] && !barred[items[0].Key.PK]
 		if m.Refusal != nil || twice || m.Skip != "" && taken[text(row["pk"])+" "+text(row["at"])] {
 			gone = append(gone, migrate.Row{"pk": row["pk"], "at": row["at"]})
-		} else if m.Items != nil {
+		} else if len(items) > 0 {
 			claimed[account] = true
 		}
 	}

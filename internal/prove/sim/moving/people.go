@@ -20,15 +20,20 @@ import (
 
 const (
 	users    = 10
+	retained = 60 * 24 * time.Hour
 	accounts = 8 // fewer than users, so that two rows sometimes claim one key
 )
 
 // write does what an application does to some rows of the old table. It returns their keys.
 func (w *world) write(n int) (keys []string) {
 	ctx := context.Background()
+	w.written = w.Now
 	for range n {
 		user := w.rng.IntN(users)
 		at := origin.Add(time.Duration(user-3) * time.Hour)
+		if user == 0 && !w.ends.IsZero() {
+			at = w.ends.Add(-retained)
+		}
 		key := migrate.Row{"pk": s(fmt.Sprintf("USER#%d", user)), "at": s(at.Format(time.RFC3339))}
 		name := rowText(key)
 		keys = append(keys, name)
@@ -65,6 +70,21 @@ func (w *world) disturb() {
 		w.noise[name] = true
 	}
 	w.Sleep(time.Duration(w.rng.IntN(12)) * time.Second)
+}
+
+// sweep is time to live, which removes what has expired from the new table at some time, and from
+// the old one too if it has a time to live of its own.
+func (w *world) sweep() {
+	for old := w.chance(0.5); ; {
+		w.Sleep(time.Duration(w.rng.IntN(1200)) * time.Second)
+		w.engine.SweepExpired()
+		if old && !w.turning && !w.ends.IsZero() && w.Now.After(w.ends) {
+			key := migrate.Row{"pk": s("USER#0"), "at": s(w.ends.Add(-retained).Format(time.RFC3339))}
+			_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &w.old.Table, Key: key})
+			w.wrote[rowText(key)] = ""
+			w.must(err)
+		}
+	}
 }
 
 func rowText(row migrate.Row) string { return text(row["pk"]) + " " + text(row["at"]) }

@@ -95,7 +95,7 @@ func (w *world) early() {
 
 // turn makes the new table the source, lets producers write there, and counts what was moved.
 func (w *world) turn() {
-	w.calm, w.turning = w.still, true
+	w.calm, w.turning, w.slow = w.still, true, many
 	if w.chance(0.5) { // a forgotten job; capture may still be at work on it when the turn is over
 		for range 4 {
 			w.people(func() { w.Sleep(time.Duration(w.rng.IntN(12)) * time.Second); w.write(1) })
@@ -120,7 +120,7 @@ func (w *world) turn() {
 		}
 	})
 	w.run(func() bool { return w.working == 0 })
-	w.backward = true
+	w.backward, w.slow = true, few
 	w.off = !w.goesBack && w.chance(0.5) // or the mapping of capture is forgotten
 	if !w.goesBack {
 		w.captures = nil // they no longer come to their end
@@ -160,13 +160,25 @@ func (w *world) retire() {
 	for account := range accounts {
 		w.people(func() { w.produce(account) })
 	}
-	quiet := func(context.Context, time.Time) (int, error) { return 0, nil } // a forgotten job would stand in the way
+	late := false
+	written := func(_ context.Context, since time.Time) (int, error) {
+		if late = w.written.After(since); late {
+			return 1, nil
+		}
+		return 0, nil
+	}
 	for w.failure == nil {
 		ctx := w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)
-		if _, err := w.sync().Retire(ctx, client{w}, quiet); err == nil {
+		if _, err := w.sync().Retire(ctx, client{w}, written); err == nil {
 			break
 		}
+		if late { // and so it must stay
+			return
+		}
 		w.Sleep(5 * time.Minute)
+	}
+	if late {
+		w.fail(Lost, "the migration is over, and a forgotten job still writes the old table")
 	}
 	for _, img := range w.all(stack.Events) {
 		if img["i:migrated"] != nil && img["type"] == nil {

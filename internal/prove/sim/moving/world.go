@@ -90,6 +90,9 @@ type world struct {
 	pipeline *pipeline.Pipeline
 	captures []*esm.Stream // of the old table, while it is the source
 	counted  *esm.Stream   // of the new table
+	stalls   float64       // how many pages a process holds in its hands for long
+	slow     float64       // how many answers take long
+	written  time.Time     // when somebody wrote the old table last
 	late     int           // requests that are still on their way
 	working  int           // people and passes at work
 	passed   int           // passes that ended
@@ -109,6 +112,8 @@ type world struct {
 	produced map[string]string // by key: what a producer was told is stored
 	tooEarly map[string]bool   // payloads that were sent before the turn
 	wrote    map[string]string // by key: the version that an application wrote last; "" if it deleted the row
+	ends     time.Time         // when the row of one user expires, as does its item; zero: never
+	anew     string            // a table that was created anew, and is empty
 	noise    map[string]bool   // rows that a forgotten job wrote as the sides were exchanged
 	failure  *sim.Failure
 }
@@ -117,14 +122,14 @@ var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 // Live lives the world of a seed to its end. In a still one, nothing goes wrong.
 func Live(seed uint64, still bool) sim.Result {
-	w := &world{rng: rand.New(rand.NewPCG(seed, 41)), erased: map[string]bool{}, calm: still, still: still,
+	w := &world{rng: rand.New(rand.NewPCG(seed, 41)), erased: map[string]bool{}, calm: still, still: still, slow: few,
 		produced: map[string]string{}, tooEarly: map[string]bool{}, wrote: map[string]string{}, noise: map[string]bool{}}
 	w.Now = origin
 	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.Now }, Seed: seed, RollAfter: 2 * time.Hour})
 	defer w.KillAll()
 	w.must(w.build())
 	if w.failure == nil {
-		w.live(still)
+		w.lives(still)
 	}
 	return sim.Result{Plan: sim.Plan{Seed: seed, Still: still}, Failure: w.failure}
 }
@@ -151,7 +156,7 @@ func (w *world) build() error {
 	if err != nil {
 		return err
 	}
-	w.old = migrate.Source{Client: client{w}, Table: oldTable, Keys: []string{"pk", "at"}, ID: "1",
+	w.old = migrate.Source{Client: client{w}, Describer: client{w}, Table: oldTable, Keys: []string{"pk", "at"}, ID: "1", EventsID: "1",
 		Kinds: []types.ScalarAttributeType{"S", "S"}}
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(pipe)}}, "p.yaml")
 	if err != nil {
@@ -165,6 +170,11 @@ func (w *world) build() error {
 	if w.mapping, err = migrate.Load(fstest.MapFS{"m.yaml": {Data: []byte(text)}}, "m.yaml", p); err != nil {
 		return err
 	}
+	if w.chance(0.25) {
+		w.ends = w.Now.Add(25*time.Hour + time.Duration(w.rng.IntN(240))*time.Minute)
+	}
+	w.stalls = []float64{0.2, 0.02}[w.rng.IntN(2)]
+	w.Spawn("time to live", nil, w.sweep)
 	w.write(15)
 	w.Now = w.Now.Add(25 * time.Hour) // these are no longer in the stream when capture begins
 	for range 1 + w.rng.IntN(2) {     // sometimes two pollers side by side
@@ -194,6 +204,10 @@ func (w *world) build() error {
 	return err
 }
 
+// These say how many answers take long: more while the sides are exchanged, because then it matters
+// who is still at work.
+const few, many = 0.08, 0.25
+
 // functionTimeout is the timeout of the capture function.
 const functionTimeout = time.Minute
 
@@ -207,7 +221,7 @@ func (w *world) sync() *migrate.Sync {
 
 func (w *world) chance(p float64) bool { return w.rng.Float64() < p }
 
-func (w *world) live(still bool) {
+func (w *world) lives(still bool) {
 	w.application()
 	if w.chance(0.4) {
 		w.Spawn("eraser", nil, w.erase)
@@ -224,6 +238,12 @@ func (w *world) live(still bool) {
 		w.Spawn("backfill", nil, func() { w.backfill(2) })
 	}
 	w.run(func() bool { return w.apps == 0 && w.passed > 0 && !w.gap })
+	if !w.ends.IsZero() {
+		w.people(func() {
+			w.Park(w.ends.Add(time.Hour), func() bool { return false })
+			w.pass() // the item of a key that two rows claim may have expired, which no stream of the old table tells
+		})
+	}
 	if w.rest(); w.failure == nil {
 		w.check()
 	}
@@ -233,8 +253,16 @@ func (w *world) live(still bool) {
 	if w.failure == nil {
 		w.tidy()
 	}
+	if w.failure == nil && w.chance(0.1) {
+		w.createAnew()
+		return
+	}
 	if w.failure == nil {
 		w.turn()
+	}
+	if w.failure == nil && w.goesBack && w.chance(0.1) {
+		w.createAnew()
+		return
 	}
 	for again := w.goesBack; again && w.failure == nil; again = w.chance(0.3) {
 		for _, step := range []func(){w.goBack, w.application, w.rest, w.check, w.tidy, w.turn} {
@@ -256,7 +284,11 @@ func (w *world) live(still bool) {
 func (w *world) application() {
 	w.apps++
 	w.Spawn("application", nil, func() {
-		for range 10 + w.rng.IntN(25) {
+		writes := 10 + w.rng.IntN(25)
+		if w.chance(0.25) {
+			writes *= 6 // it goes on beside later passes
+		}
+		for range writes {
 			w.Sleep(time.Duration(w.rng.IntN(40)) * time.Second)
 			w.write(1)
 		}

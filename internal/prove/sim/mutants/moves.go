@@ -23,7 +23,7 @@ func moves() []Mutant {
 		{
 			Name: "rows-before-copies", What: "the copies are read again after the rows", Defends: "C7",
 			Checks: copies,
-			Seeds:  2 * mostSeeds,
+			Seeds:  4 * mostSeeds,
 			Edits: []Edit{{"migrate.syncing.round", `d.unread = false
 	items`, `d.unread = false
 	if err := d.readCopies(ctx, pending); err != nil { return d.fail(err) }
@@ -38,12 +38,12 @@ func moves() []Mutant {
 		},
 		{
 			Name: "one-token", What: "all copies have the same token", Defends: "C7",
-			Checks: copies,
-			Edits:  []Edit{{"migrate.Sync.draw", ``, `if s != nil { return &types.AttributeValueMemberS{Value: "1"} }`}},
+			Checks: copies, Plain: true,
+			Edits: []Edit{{"migrate.Sync.draw", ``, `if s != nil { return &types.AttributeValueMemberS{Value: "1"} }`}},
 		},
 		{
 			Name: "pass-overwrites", What: "the first pass overwrites what is there", Defends: "C7",
-			Checks: copies,
+			Checks: copies, Plain: true,
 			Edits: []Edit{{"migrate.Pass.insertChunk", `responses, err = p.sync.store.Execute(ctx, statements)
 			return err`,
 				`for _, in := range chunk {
@@ -72,8 +72,8 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 		},
 		{
 			Name: "worker-never-looks", What: "a worker goes on though another pass has begun", Defends: "C7",
-			Checks: copies,
-			Seeds:  2 * mostSeeds,
+			Checks: []sim.Check{moving.Stale, moving.Revived, moving.Unnamed, moving.Behind, moving.Undying},
+			Seeds:  4 * mostSeeds,
 			Edits:  []Edit{{"migrate.Pass.within", `case c.Pass != p.Number ||`, `case c.Pass < 0 ||`}},
 		},
 		{
@@ -83,13 +83,13 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 		},
 		{
 			Name: "looks-without-waiting", What: "the looks do not wait for capture", Defends: "C7",
-			Checks: []sim.Check{moving.Missed}, Plain: true,
-			Edits: []Edit{{"migrate.comparison.lookAgain", `if look > 0 {`, `if look < 0 {`}},
+			Checks: []sim.Check{moving.Missed},
+			Edits:  []Edit{{"migrate.comparison.lookAgain", `if look > 0 {`, `if look < 0 {`}},
 		},
 		{
 			Name: "capture-after-the-turn", What: "capture does not ask which side is the source", Defends: "C7",
 			Checks: []sim.Check{moving.Lost, moving.Revived}, Plain: true,
-			Edits: []Edit{{"migrate.Sync.allows", `case s.are(c, Old):`, `case s != nil:`}},
+			Edits: []Edit{{"migrate.Sync.standing", `case s.are(c, Old):`, `case s != nil:`}},
 		},
 		{
 			Name: "turn-waits-for-nobody", What: "a turn does not wait for the batches of capture", Defends: "C7",
@@ -102,9 +102,14 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 			Edits:  []Edit{{"migrate.Capture.copy", `done.Synced = s.bring(ctx, IfDifferent, list, nil)`, ``}},
 		},
 		{
+			Name: "source-created-anew", What: "nobody asks whether the source is still the table that it was", Defends: "C7",
+			Checks: []sim.Check{moving.Emptied}, Plain: true,
+			Edits: []Edit{{"migrate.Sync.unchanged", `now != id`, `now == ""`}},
+		},
+		{
 			Name: "back-without-draining", What: "the old table is the source before it has what was stored last", Defends: "C7",
-			Checks: []sim.Check{moving.Behind, moving.Undying, moving.Lost}, Plain: true,
-			Edits: []Edit{{"migrate.Sync.Back", `c.Captured.Before(until)`, `until.IsZero()`}},
+			Checks: []sim.Check{moving.Behind, moving.Undying, moving.Lost},
+			Edits:  []Edit{{"migrate.Sync.Back", `c.Captured.Before(until)`, `until.IsZero()`}},
 		},
 		{
 			Name: "messages-on-the-way-back", What: "messages are stored until the old table is the source", Defends: "C7",
@@ -119,7 +124,7 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 		{
 			Name: "returned-event-without-a-row", What: "an event that has come back does not say which row it belongs to",
 			Defends: "C7", Plain: true,
-			Checks: []sim.Check{moving.Unnamed, moving.Stale, moving.Missed},
+			Checks: []sim.Check{moving.Unnamed, moving.Stale, moving.Missed, moving.Undying},
 			Edits:  []Edit{{"migrate.Sync.rowOfCopy", `name != "" || !s.mapping.GoesBack()`, `name != "" || s != nil`}},
 		},
 		{
@@ -132,6 +137,29 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 			Name: "turn-into-noise", What: "a turn does not ask since when the old table is silent", Defends: "C7",
 			Checks: []sim.Check{moving.Lost, moving.Behind, moving.Undying, moving.Missed}, Seeds: 2 * mostSeeds,
 			Edits: []Edit{{"migrate.Sync.Missing", `c.Captured.Sub(c.Changed) < quiet+changedStep`, `c == nil`}},
+		},
+		{
+			Name: "retire-while-it-changes", What: "a migration is over though the old table is still written", Defends: "C7", Plain: true,
+			Checks: []sim.Check{moving.Lost},
+			Edits:  []Edit{{"migrate.Sync.Retire", `err == nil && n > 0`, `err == nil && n < 0`}},
+		},
+		{
+			Name: "refused-rows-pass", What: "a comparison that finds refused rows is clean", Defends: "C7", Plain: true,
+			Checks: []sim.Check{moving.Missed, moving.Early},
+			Edits:  []Edit{{"migrate.Compared.Clean", `c.Refused`, `0`}},
+		},
+		{
+			Name: "types-stripped", What: "on the way back, numbers become texts", Defends: "C7", Plain: true,
+			Checks: []sim.Check{moving.Behind, moving.Missed},
+			Edits:  []Edit{{"migrate.attributeOf", `return rows.Number(n.Raw()), nil`, `return rows.Text(n.Raw()), nil`}},
+		},
+		{
+			Name: "tombstones-expire", What: "a tombstone expires while its migration goes on", Defends: "C7",
+			Checks: []sim.Check{moving.Revived}, Seeds: 2 * mostSeeds,
+			Edits: []Edit{{"migrate.syncing.put", `img[migratedAttribute] = token`, `img[migratedAttribute] = token
+	if img["type"] == nil {
+		img["expiresAt"] = rows.Integer(d.store.Env.Now().Unix() + 60)
+	}`}},
 		},
 		{
 			Name: "sweep-by-the-look", What: "what was a tombstone when it was read is deleted", Defends: "C7",
@@ -156,13 +184,13 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 		},
 		{
 			Name: "later-pass-reads-rows-alone", What: "a later pass does not look at the copies", Defends: "C7",
-			Checks: copies,
-			Edits:  []Edit{{"migrate.Pass.Run", `if p.first {`, `if p != nil {`}},
+			Checks: copies, Plain: true,
+			Edits: []Edit{{"migrate.Pass.Run", `if p.first {`, `if p != nil {`}},
 		},
 		{
 			Name: "refused-insert-is-done", What: "what the first pass meets under a key is taken for its own", Defends: "C7",
-			Checks: copies,
-			Edits:  []Edit{{"migrate.Pass.insertChunk", `met = append(met, in.row)`, `_ = in`}},
+			Checks: copies, Plain: true,
+			Edits: []Edit{{"migrate.Pass.insertChunk", `met = append(met, in.row)`, `_ = in`}},
 		},
 		{
 			Name: "other-rows-unread", What: "the other rows that an item names are not read", Defends: "C7",

@@ -43,6 +43,8 @@ type Field struct{ In, Text string }
 // Helper adds declarations, with their imports, to a package.
 type Helper struct{ Package, Text string }
 
+// mostSeeds is how many worlds a mutant may take. One that needs two rare things at once may take
+// four times as many.
 const mostSeeds = 500
 
 func (m *Mutant) seeds() int {

@@ -20,8 +20,8 @@ func TestMutantsAreComplete(t *testing.T) {
 		if len(m.Checks) == 0 || m.What == "" || m.Defends == "" || len(m.Edits) == 0 || strings.ContainsAny(m.Name, ", |/_") {
 			t.Errorf("mutant %q is not complete", m.Name)
 		}
-		if m.seeds() < 1 || m.seeds() > 2*mostSeeds {
-			t.Errorf("mutant %s may take %d worlds; at most %d are allowed", m.Name, m.seeds(), 2*mostSeeds)
+		if m.seeds() < 1 || m.seeds() > 4*mostSeeds {
+			t.Errorf("mutant %s may take %d worlds; at most %d are allowed", m.Name, m.seeds(), 4*mostSeeds)
 		}
 	}
 }
