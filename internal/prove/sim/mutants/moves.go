@@ -42,6 +42,18 @@ func moves() []Mutant {
 			Edits: []Edit{{"migrate.Sync.draw", ``, `if s != nil { return &types.AttributeValueMemberS{Value: "1"} }`}},
 		},
 		{
+			Name: "order-by-time", What: "of two writes of a copy, the one with the later second wins", Defends: "C7",
+			Checks: copies, Plain: true,
+			Edits: []Edit{
+				{"migrate.Sync.draw", ``, `if s != nil {
+		return &types.AttributeValueMemberS{Value: strconv.FormatInt(s.store.Env.Now().Unix(), 10)}
+	}`},
+				{"migrate.syncing.put", `aws.String("#m = :seen AND attribute_not_exists(#b)")`,
+					`aws.String("#m <= :seen AND attribute_not_exists(#b)")`},
+				{"migrate.syncing.put", `in.ExpressionAttributeValues = rows.Image{":seen": seen}`,
+					`in.ExpressionAttributeValues = rows.Image{":seen": token}`}},
+		},
+		{
 			Name: "pass-overwrites", What: "the first pass overwrites what is there", Defends: "C7",
 			Checks: copies, Plain: true,
 			Edits: []Edit{{"migrate.Pass.insertChunk", `responses, err = p.sync.store.Execute(ctx, statements)
