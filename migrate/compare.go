@@ -330,6 +330,11 @@ func (c *comparison) judge(d *syncing, p *spot, items map[string][]*event.Item, 
 		return
 	case len(claims) == 0 && live && !c.expiring(rows.IntegerOf(p.cur["expiresAt"])):
 		what = []string{"left over", "missing in the old table"}[c.way]
+		if of := c.sourceOf(p.cur); c.way == Backward && of.item != nil {
+			if why := c.comesBack(of.name, of.item); why != "" {
+				what += ": " + why
+			}
+		}
 	case len(claims) > 0 && !live:
 		what = []string{"missing", "left over in the old table"}[c.way]
 	case len(claims) > 0 && !c.sameImage(p.cur, claims[0].item):
