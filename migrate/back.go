@@ -108,8 +108,8 @@ func attributeOf(n event.Node) (types.AttributeValue, error) {
 	return &types.AttributeValueMemberBOOL{Value: n.Raw() == "true"}, nil
 }
 
-// keyOfKind gives a key attribute the kind that the table has for it. It is nil if the value is
-// none.
+// keyOfKind gives a key attribute the kind that the table has for it. It is nil if the value cannot
+// be of that kind.
 func keyOfKind(v types.AttributeValue, kind types.ScalarAttributeType) types.AttributeValue {
 	text := rows.TextOf(v)
 	if n, ok := v.(*types.AttributeValueMemberN); ok {
@@ -239,7 +239,7 @@ func (s *Sync) bring(ctx context.Context, mode Mode, list []Changed, items []cha
 		}
 	}
 	if len(b.out.Left) > 0 {
-		b.out.Err = cmp.Or(err, b.why, errors.New("there was no time left"))
+		b.out.Err = cmp.Or(err, b.why, errNoTime)
 	}
 	return b.out
 }
@@ -259,9 +259,11 @@ type bringing struct {
 // place is a row of the old table, which may be there or not.
 type place struct {
 	key   Row
+	name  string
 	keys  []event.Key // of items that may belong to it
 	owed  []int       // the places of the changes that wait for it
 	cur   Row
+	now   Mapped // what cur becomes
 	drawn []string
 	done  bool
 	a     rows.Answer
@@ -271,7 +273,7 @@ func (b *bringing) place(key Row, i int) *place {
 	name := b.nameOf(key)
 	p := b.places[name]
 	if p == nil {
-		p = &place{key: key}
+		p = &place{key: key, name: name}
 		b.places[name] = p
 	}
 	if !slices.Contains(p.owed, i) {
@@ -317,7 +319,6 @@ func (b *bringing) round(ctx context.Context) (rows.Answer, rows.Next) {
 		wanted[key] = true
 	}
 	for _, p := range pending {
-		p.note(b.mapping.Map(p.cur))
 		for _, key := range p.keys {
 			wanted[key] = true
 		}
@@ -328,7 +329,7 @@ func (b *bringing) round(ctx context.Context) (rows.Answer, rows.Next) {
 		return rows.Classify(err), rows.Later
 	}
 	more := b.newPlaces(items)
-	if slices.ContainsFunc(pending, func(p *place) bool { return p.cur != nil && len(b.owners(p, items)) == 0 }) {
+	if slices.ContainsFunc(pending, func(p *place) bool { return p.cur != nil && len(p.owners(items)) == 0 }) {
 		if a := b.unchanged(ctx, Backward); a.Err != nil {
 			b.why = a.Err
 			return a, rows.Later
@@ -356,27 +357,21 @@ func (b *bringing) round(ctx context.Context) (rows.Answer, rows.Next) {
 	return refused, rows.Later
 }
 
-// readPlaces reads what the old table holds.
+// readPlaces reads what the old table holds, and notes which items that may belong to.
 func (b *bringing) readPlaces(ctx context.Context, list []*place) error {
-	for chunk := range slices.Chunk(list, rows.MaxKeys) {
-		request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
-		for _, p := range chunk {
-			p.cur = nil
-			request.Keys = append(request.Keys, p.key)
-		}
-		err := b.source.ReadKeys(ctx, b.old.Table, request, "", func(out *dynamodb.BatchGetItemOutput) {
-			for _, img := range out.Responses[b.old.Table] {
-				b.places[b.nameOf(img)].cur = img
-			}
-		})
-		if err != nil {
-			return fmt.Errorf("reading rows of %s: %w", b.old.Table, err)
-		}
+	keys := make([]Row, len(list))
+	for i, p := range list {
+		keys[i], p.cur = p.key, nil
 	}
-	return nil
+	err := readAll(ctx, b.source, types.KeysAndAttributes{}, keys, func(row Row) { b.places[b.nameOf(row)].cur = row })
+	for _, p := range list {
+		p.now = b.mapping.Map(p.cur)
+		p.note(p.now)
+	}
+	return err
 }
 
-// source is what the new table holds under a key.
+// sourceItem is what the new table holds under a key.
 type sourceItem struct {
 	image rows.Image
 	item  *event.Item // nil: no event of a type that goes back
@@ -386,22 +381,12 @@ type sourceItem struct {
 
 // readItems reads items of the new table.
 func (b *bringing) readItems(ctx context.Context, list []event.Key) (map[event.Key]sourceItem, error) {
-	items := map[event.Key]sourceItem{}
-	for chunk := range slices.Chunk(list, rows.MaxKeys) {
-		request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
-		for _, key := range chunk {
-			request.Keys = append(request.Keys, rows.KeyImage(key))
-		}
-		err := b.store.ReadKeys(ctx, b.store.Events, request, "", func(out *dynamodb.BatchGetItemOutput) {
-			for _, img := range out.Responses[b.store.Events] {
-				items[rows.KeyOf(img)] = b.sourceOf(img)
-			}
-		})
-		if err != nil {
-			return nil, fmt.Errorf("reading items: %w", err)
-		}
+	items, images := map[event.Key]sourceItem{}, make([]rows.Image, len(list))
+	for i, key := range list {
+		images[i] = rows.KeyImage(key)
 	}
-	return items, nil
+	err := readAll(ctx, b.store, types.KeysAndAttributes{}, images, func(img rows.Image) { items[rows.KeyOf(img)] = b.sourceOf(img) })
+	return items, err
 }
 
 func (s *Sync) sourceOf(img rows.Image) sourceItem {
@@ -443,9 +428,9 @@ func (b *bringing) write(ctx context.Context, p *place, items map[event.Key]sour
 		p.done = true // an earlier try of this call has written it
 		return
 	}
-	now, owners := b.mapping.Map(p.cur), b.owners(p, items)
+	owners := p.owners(items)
 	switch {
-	case len(owners) > 0 && now.Skip != "": // a row that is none of ours is never overwritten
+	case len(owners) > 0 && p.now.Skip != "": // it belongs to the old application alone
 		b.count(func(out *Synced) { out.Collisions++ })
 		p.done = true
 	case len(owners) > 1: // only one of them can be in the old table, and a comparison names the others
@@ -456,19 +441,18 @@ func (b *bringing) write(ctx context.Context, p *place, items map[event.Key]sour
 	case p.cur == nil:
 		p.done = true
 	default:
-		b.remove(ctx, p, now, items)
+		b.remove(ctx, p, items)
 	}
 }
 
 // owners returns the events whose row this is. The first is the one that the row becomes, if it is
 // one of them.
-func (b *bringing) owners(p *place, items map[event.Key]sourceItem) (list []sourceItem) {
-	now, name := b.mapping.Map(p.cur), b.nameOf(p.key)
+func (p *place) owners(items map[event.Key]sourceItem) (list []sourceItem) {
 	for _, key := range p.keys {
 		of := items[key]
 		switch {
-		case of.name != name:
-		case len(now.Items) > 0 && now.Items[0].Key == key:
+		case of.name != p.name:
+		case len(p.now.Items) > 0 && p.now.Items[0].Key == key:
 			list = slices.Insert(list, 0, of)
 		default:
 			list = append(list, of)
@@ -591,7 +575,8 @@ func (b *bringing) answered(p *place, a rows.Answer, done func(*Synced)) {
 }
 
 // remove deletes a row that no event has, unless it never had one, or its event has expired.
-func (b *bringing) remove(ctx context.Context, p *place, now Mapped, items map[event.Key]sourceItem) {
+func (b *bringing) remove(ctx context.Context, p *place, items map[event.Key]sourceItem) {
+	now := p.now
 	var keep func(*Synced)
 	switch {
 	case now.Skip != "":

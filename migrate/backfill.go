@@ -21,7 +21,7 @@ import (
 // ended may have left on its way does no harm: each of its keys holds something.
 const (
 	workerLife    = time.Minute
-	betweenPasses = 15 * time.Minute
+	betweenPasses = Quiet
 )
 
 // Pass is one pass over all rows. [Sync.BeginPass] makes it.

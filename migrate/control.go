@@ -199,8 +199,8 @@ func (s *Sync) Begin(ctx context.Context) (*Control, error) {
 	return c, err
 }
 
-// DirectionOf returns which side is, or was last, copied to which.
-func (s *Sync) DirectionOf(c *Control) Direction {
+// directionOf returns which side is, or was last, copied to which.
+func (s *Sync) directionOf(c *Control) Direction {
 	if (s.are(c, New) || s.are(c, Draining) || s.are(c, Returning)) && s.mapping.GoesBack() {
 		return Backward
 	}
@@ -209,8 +209,8 @@ func (s *Sync) DirectionOf(c *Control) Direction {
 
 // Streams returns the ARNs of the streams that capture must read, with a space between them: that
 // of the old table, and on the way back that of the new one as well.
-func (s *Sync) Streams(d Direction) string {
-	if d == Backward {
+func (s *Sync) Streams(c *Control) string {
+	if s.directionOf(c) == Backward {
 		return s.old.Events + " " + s.old.Stream
 	}
 	return s.old.Stream

@@ -11,8 +11,8 @@ import (
 const evidenceLasts = 24 * time.Hour
 
 // Missing lists what is missing before types may turn, in words for people. It is empty if they
-// may.
-// quiet is how long nothing may have changed the old table before a turn; 0: that is not asked.
+// may. quiet is how long nothing may have changed the old table before a turn; 0: that is not
+// asked.
 func (s *Sync) Missing(ctx context.Context, quiet time.Duration) ([]string, *Control, error) {
 	c, err := s.Control(ctx)
 	if err != nil {
@@ -22,7 +22,7 @@ func (s *Sync) Missing(ctx context.Context, quiet time.Duration) ([]string, *Con
 	if err != nil {
 		return []string{err.Error()}, c, nil
 	}
-	streams := s.Streams(direction)
+	streams := s.Streams(c)
 	var list []string
 	switch now := s.store.Env.Now(); {
 	case c.Pass == 0:

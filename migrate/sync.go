@@ -125,7 +125,7 @@ func (s *Sync) Do(ctx context.Context, mode Mode, list []Changed) Synced {
 		}
 	}
 	if len(d.out.Left) > 0 {
-		d.out.Err = cmp.Or(err, d.why, errors.New("there was no time left"))
+		d.out.Err = cmp.Or(err, d.why, errNoTime)
 	}
 	return d.out
 }
@@ -138,10 +138,12 @@ func (s *Sync) DoKeys(ctx context.Context, mode Mode, keys []event.Key) Synced {
 	}
 	err := s.store.Retry(ctx, d.round)
 	if len(d.pending()) > 0 {
-		d.out.Err = cmp.Or(err, d.why, errors.New("there was no time left"))
+		d.out.Err = cmp.Or(err, d.why, errNoTime)
 	}
 	return d.out
 }
+
+var errNoTime = errors.New("there was no time left")
 
 // syncing is one call of Do.
 type syncing struct {
@@ -312,25 +314,29 @@ func (s *Sync) rowOfCopy(img rows.Image) string {
 	return s.sourceOf(img).name
 }
 
-// readCopies reads what the new table holds under keys.
-func (d *syncing) readCopies(ctx context.Context, list []*spot) error {
-	for chunk := range slices.Chunk(list, rows.MaxKeys) {
-		request := d.view()
-		at := map[event.Key]*spot{}
-		for _, p := range chunk {
-			request.Keys = append(request.Keys, rows.KeyImage(p.key))
-			at[p.key], p.cur = p, nil
-		}
-		err := d.store.ReadKeys(ctx, d.store.Events, request, "", func(out *dynamodb.BatchGetItemOutput) {
-			for _, img := range out.Responses[d.store.Events] {
-				at[rows.KeyOf(img)].cur = img
+// readAll reads what a table holds under keys, consistently. of says which attributes.
+func readAll(ctx context.Context, t *rows.Tables, of types.KeysAndAttributes, keys []rows.Image, take func(rows.Image)) error {
+	of.ConsistentRead = aws.Bool(true)
+	for of.Keys = range slices.Chunk(keys, rows.MaxKeys) {
+		err := t.ReadKeys(ctx, t.Events, of, "", func(out *dynamodb.BatchGetItemOutput) {
+			for _, img := range out.Responses[t.Events] {
+				take(img)
 			}
 		})
 		if err != nil {
-			return fmt.Errorf("reading copies: %w", err)
+			return fmt.Errorf("reading table %s: %w", t.Events, err)
 		}
 	}
 	return nil
+}
+
+// readCopies reads what the new table holds under keys.
+func (d *syncing) readCopies(ctx context.Context, list []*spot) error {
+	keys, at := make([]rows.Image, len(list)), map[event.Key]*spot{}
+	for i, p := range list {
+		keys[i], at[p.key], p.cur = rows.KeyImage(p.key), p, nil
+	}
+	return readAll(ctx, d.store, d.view(), keys, func(img rows.Image) { at[rows.KeyOf(img)].cur = img })
 }
 
 // view asks for what of a copy is compared, and for what a write of it depends on.
@@ -343,7 +349,7 @@ func (s *Sync) view() types.KeysAndAttributes {
 	for _, index := range s.mapping.pipeline.Indexes() {
 		names = append(names, index+"PK", index+"SK")
 	}
-	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), ExpressionAttributeNames: map[string]string{}}
+	request := types.KeysAndAttributes{ExpressionAttributeNames: map[string]string{}}
 	text := ""
 	for i, name := range names {
 		short := "#" + strconv.Itoa(i)
@@ -356,28 +362,16 @@ func (s *Sync) view() types.KeysAndAttributes {
 
 // readRows reads rows of the old table by their names.
 func (d *syncing) readRows(ctx context.Context, names []string) (map[string]Row, error) {
-	images := map[string]Row{}
-	for chunk := range slices.Chunk(names, rows.MaxKeys) {
-		request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
-		for _, name := range chunk {
-			key := d.known[name]
-			if key == nil {
-				if key = parseName(name); key == nil {
-					continue // nobody writes such a name
-				}
-			}
-			request.Keys = append(request.Keys, key)
-		}
-		err := d.source.ReadKeys(ctx, d.old.Table, request, "", func(out *dynamodb.BatchGetItemOutput) {
-			for _, img := range out.Responses[d.old.Table] {
-				images[d.nameOf(img)] = img
-			}
-		})
-		if err != nil {
-			return nil, fmt.Errorf("reading rows of %s: %w", d.old.Table, err)
+	images, keys := map[string]Row{}, make([]Row, 0, len(names))
+	for _, name := range names {
+		if key := d.known[name]; key != nil {
+			keys = append(keys, key)
+		} else if key := parseName(name); key != nil { // nobody writes another one
+			keys = append(keys, key)
 		}
 	}
-	return images, nil
+	err := readAll(ctx, d.source, types.KeysAndAttributes{}, keys, func(row Row) { images[d.nameOf(row)] = row })
+	return images, err
 }
 
 // plan returns the items of each row, and counts the rows that have none.

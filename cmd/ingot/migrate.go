@@ -134,7 +134,7 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 	if err != nil {
 		return nil, err
 	}
-	found.streams = s.Streams(s.DirectionOf(c))
+	found.streams = s.Streams(c)
 	if o.function != "" {
 		found.lag = migrating.Deployed{Pauser: a.pauser(t), Ages: t.CloudWatch(), Function: o.function,
 			Streams: strings.Fields(found.streams)}

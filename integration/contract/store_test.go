@@ -775,7 +775,7 @@ back: {city: {id: "{id}", at: "{at}", name: "{name}", land: "{land}"}}
 		s.now = s.now.Add(time.Hour)
 		control, err := moving.Control(s.t.Context())
 		if err == nil {
-			err = moving.NoteCaptured(s.t.Context(), moving.Streams(moving.DirectionOf(control)), s.now)
+			err = moving.NoteCaptured(s.t.Context(), moving.Streams(control), s.now)
 		}
 		if err != nil {
 			s.t.Fatal(err)

@@ -83,7 +83,7 @@ func (p *Poller) Poll(ctx context.Context) (idle bool, err error) {
 	}
 	c, err := p.capture.Sync.Control(ctx)
 	if err == nil {
-		err = p.capture.Sync.NoteCaptured(ctx, p.capture.Sync.Streams(p.capture.Sync.DirectionOf(c)), began)
+		err = p.capture.Sync.NoteCaptured(ctx, p.capture.Sync.Streams(c), began)
 	}
 	return idle, err
 }
