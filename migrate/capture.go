@@ -99,6 +99,10 @@ func (c *Capture) Handle(ctx context.Context, payload json.RawMessage) (CaptureR
 		c.Log.WarnContext(ctx, "somebody has written the old table after the turn; its rows are as their events say again",
 			"rows", done.PutRight, "deleted", done.Tombstones, "from", batch.Records[0].DynamoDB.SequenceNumber)
 	}
+	if done.Refused+done.Collisions > 0 && c.Log != nil {
+		c.Log.WarnContext(ctx, "some changes have no place on the other side; `ingot migrate compare` names them",
+			"refused", done.Refused, "collisions", done.Collisions, "from", batch.Records[0].DynamoDB.SequenceNumber)
+	}
 	if len(done.Left) > 0 {
 		at := batch.Records[done.Left[0]].DynamoDB.SequenceNumber
 		response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: at})

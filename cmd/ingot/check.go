@@ -205,7 +205,7 @@ func (a *app) check(o checkOptions, named func(flag string) bool) error {
 		return cli.Usage(checkError(err))
 	}
 	if in.Template == nil {
-		a.Say("there is no %s here: only %s was checked; name a template with --template", o.template, o.pipeline)
+		a.Say("there is no %s here: its rules were not checked; name a template with --template", o.template)
 	}
 	if a.JSON() {
 		err = report.WriteJSON(a.Stdout)

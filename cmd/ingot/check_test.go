@@ -103,7 +103,7 @@ func TestCheckWithoutATemplateSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := piped(t, "", "check")
-	if r.code != exitFine || !strings.Contains(r.errors, "there is no template.yaml here: only pipeline.yaml was checked") ||
+	if r.code != exitFine || !strings.Contains(r.errors, "there is no template.yaml here: its rules were not checked") ||
 		!strings.HasSuffix(r.out, "\npipeline.yaml: no mistakes\n") {
 		t.Errorf("exit %d\n%s%s", r.code, r.out, r.errors)
 	}

@@ -88,7 +88,11 @@ func (s *State) Write(w io.Writer) {
 	}
 	fmt.Fprintf(w, "capture has done what was written before  %s\n", at(s.Captured))
 	fmt.Fprintf(w, "passes begun %d, last one ended %d\n", s.Pass, s.Filled)
-	fmt.Fprintf(w, "compared %s: %s\n", at(s.Compared), s.Found)
+	if s.Compared == nil {
+		fmt.Fprintln(w, "not compared, or what was compared no longer counts")
+	} else {
+		fmt.Fprintf(w, "compared %s: %s\n", at(s.Compared), s.Found)
+	}
 	for _, typ := range s.order {
 		says := "the %s table is the source of %s\n"
 		if s.Types[typ] != migrate.Old && s.Types[typ] != migrate.New {
@@ -139,7 +143,7 @@ func WriteBack(w io.Writer, m *migrate.Mapping, state string, quiet time.Duratio
 		return
 	}
 	fmt.Fprintf(w, "%s: the old table is the source again, and its producers may write\n", list)
-	fmt.Fprintln(w, "next: ingot migrate compare, before another turn")
+	fmt.Fprintln(w, "next: ingot migrate compare, before another turn; totals stand still until that turn and the rebuild that it names")
 }
 
 // WriteRetired writes what may follow once a migration is over.
