@@ -60,6 +60,42 @@ func files(t *testing.T, h *Harness) {
 			t.Errorf("list: %v, %v", list, err)
 		}
 	})
+	h.run(t, "an object is put once, and changed as it was read", func(t *testing.T) {
+		name := aws.String("dt=2026-03-01/one.json.gz")
+		once := func(body string) error {
+			_, err := h.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: name, Body: strings.NewReader(body),
+				IfNoneMatch: aws.String("*")})
+			return err
+		}
+		if err := once("one"); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, once("two"), "PreconditionFailed")
+		read := func() (string, *string) {
+			out, err := h.S3.GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer out.Body.Close()
+			text, err := io.ReadAll(out.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(text), out.ETag
+		}
+		was, etag := read()
+		change := func() error {
+			_, err := h.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: name, Body: strings.NewReader("three"), IfMatch: etag})
+			return err
+		}
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, change(), "PreconditionFailed")
+		if is, _ := read(); was != "one" || is != "three" {
+			t.Errorf("%q, then %q", was, is)
+		}
+	})
 	h.run(t, "listed in the order of their names", func(t *testing.T) {
 		for _, name := range []string{"order/b", "order/a", "order/Z", "order/a/1"} {
 			if _, err := put(bucket, name, "{}"); err != nil {

@@ -47,6 +47,19 @@ func TestObjects(t *testing.T) {
 		t.Errorf("got %q, %+v, %v", body, got, err)
 	}
 	expectCode(t, put("expired/1.json", "[]", aws.String("*")), "PreconditionFailed")
+	match := func(key, etag string) error {
+		_, err := client.PutObject(background, &s3.PutObjectInput{Bucket: bucket, Key: aws.String(key), Body: strings.NewReader("[]"),
+			IfMatch: aws.String(etag)})
+		return err
+	}
+	expectCode(t, match("expired/1.json", `"0"`), "PreconditionFailed")
+	expectCode(t, match("nosuch", `"0"`), "NoSuchKey")
+	if err := match("expired/1.json", *got.ETag); err != nil {
+		t.Error(err)
+	}
+	if err := put("expired/1.json", "{}", nil); err != nil {
+		t.Fatal(err)
+	}
 	var noKey *types.NoSuchKey
 	if _, err := client.GetObject(background, &s3.GetObjectInput{Bucket: bucket, Key: aws.String("nosuch")}); !errors.As(err, &noKey) {
 		t.Errorf("get of nothing: %v", err)

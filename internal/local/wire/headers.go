@@ -29,7 +29,7 @@ func foreignHeader(r *http.Request) string {
 		case !amazon && !slices.Contains(changing, name):
 		case len(values) == 1 && asked[name] == values[0]:
 		case slices.Contains(objectHeaders, short) || strings.HasPrefix(name, checksum):
-		case put && (strings.HasPrefix(name, metadata) || name == "If-None-Match"):
+		case put && (strings.HasPrefix(name, metadata) || name == "If-Match" || name == "If-None-Match"):
 		case !put && (name == "Cache-Control" || name == "Content-Encoding"): // they say nothing about an object
 		default:
 			return name

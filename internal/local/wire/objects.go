@@ -112,6 +112,7 @@ func (o objects) put(w http.ResponseWriter, r *http.Request, bucket, key string,
 		ChecksumCRC32C:    sums.CRC32C,
 		ChecksumCRC64NVME: sums.CRC64NVME, ChecksumSHA1: sums.SHA1, ChecksumSHA256: sums.SHA256,
 		ContentType: optional(r.Header, "Content-Type"),
+		IfMatch:     optional(r.Header, "If-Match"),
 		IfNoneMatch: optional(r.Header, "If-None-Match"), ExpectedBucketOwner: optional(r.Header, "X-Amz-Expected-Bucket-Owner")}
 	for name, values := range r.Header {
 		if after, is := strings.CutPrefix(name, metadata); is {

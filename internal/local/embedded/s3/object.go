@@ -64,7 +64,7 @@ var (
 	listBuckets  = api.Op("S3", "ListBuckets", "Prefix")
 	createBucket = api.Op("S3", "CreateBucket", "Bucket CreateBucketConfiguration")
 	putObject    = api.Op("S3", "PutObject",
-		"Bucket Key Body ContentLength ContentMD5 ContentType Metadata IfNoneMatch ExpectedBucketOwner "+
+		"Bucket Key Body ContentLength ContentMD5 ContentType Metadata IfMatch IfNoneMatch ExpectedBucketOwner "+
 			"ChecksumCRC32 ChecksumCRC32C ChecksumCRC64NVME ChecksumSHA1 ChecksumSHA256")
 	getObject     = api.Op("S3", "GetObject", "Bucket Key ExpectedBucketOwner")
 	headObject    = api.Op("S3", "HeadObject", "Bucket Key ExpectedBucketOwner")
@@ -83,7 +83,8 @@ func (c *Client) ListBuckets(ctx context.Context, in *s3.ListBucketsInput, _ ...
 	return api.Call(ctx, c.bs.core, listBuckets, in, c.bs.listBuckets)
 }
 
-// PutObject stores a whole object. With IfNoneMatch "*" it refuses to replace one.
+// PutObject stores a whole object. With IfNoneMatch "*" it refuses to replace one, and with IfMatch
+// to replace another one than that of the ETag.
 func (c *Client) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
 	return api.Call(ctx, c.bs.core, putObject, in, c.bs.put)
 }
@@ -188,7 +189,10 @@ func (bs *Buckets) put(in *s3.PutObjectInput) (*s3.PutObjectOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.objects[key] != nil && in.IfNoneMatch != nil {
+	if in.IfMatch != nil && b.objects[key] == nil {
+		return nil, api.Error("NoSuchKey", "The specified key does not exist.")
+	}
+	if b.objects[key] != nil && (in.IfNoneMatch != nil || in.IfMatch != nil && *in.IfMatch != b.objects[key].etag) {
 		return nil, api.Error("PreconditionFailed", "At least one of the pre-conditions you specified did not hold")
 	}
 	if err := bs.keepObject(*in.Bucket, key, o); err != nil {
