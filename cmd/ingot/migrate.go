@@ -13,6 +13,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
@@ -35,31 +36,78 @@ The old table is read in the stack's account and Region. Nothing is written to i
 turn if migration.yaml has back.`
 
 type migrateOptions struct {
-	file     string
-	function string
-	rows     int
-	rate     float64
-	quiet    time.Duration
-	remove   bool
-	yes      bool
+	file      string
+	function  string
+	rows      int
+	rate      float64
+	quiet     time.Duration
+	remove    bool
+	unwatched bool
+	yes       bool
 }
 
 func newMigrate(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "migrate", Short: "Move a live table into the events table", Long: migrateHelp}
-	cmd.AddCommand(a.migrateExplain(), a.migratePlan(), a.migrateCapture(), a.migrateBackfill(), a.migrateCompare(), a.migrateStatus(),
-		a.migrateTurn(), a.migrateBack(), a.migrateRetire(), a.migrateDemo())
+	cmd.AddCommand(a.migrateExplain())
+	for _, s := range []step{a.planStep(), a.captureStep(), a.backfillStep(), a.compareStep(), a.statusStep(), a.turnStep(), a.backStep(),
+		a.retireStep()} {
+		cmd.AddCommand(a.migrateStep(s))
+	}
+	cmd.AddCommand(a.migrateDemo())
+	return cmd
+}
+
+// step is a command of a migration that works on a stack.
+type step struct {
+	use, example, short, long string
+	without                   string // what is said without --yes; empty: the command changes nothing but its evidence
+	yes                       string // what --yes confirms
+	reads                     bool   // its clients cannot write
+	function, quiet           bool   // it has these flags
+	flags                     func(*pflag.FlagSet, *migrateOptions)
+	run                       func(context.Context, *moving, *migrateOptions) error
+}
+
+func (a *app) migrateStep(s step) *cobra.Command {
+	var o migrateOptions
+	cmd := &cobra.Command{Use: s.use, Example: s.example, Short: s.short, Long: s.long + "\n\n" + targetHelp, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if s.without != "" && !o.yes {
+				return cli.Usagef("%s", s.without)
+			}
+			m, err := a.moving(cmd.Context(), &o, !s.reads)
+			if err == nil && s.function {
+				err = m.noted(cmd.Context())
+			}
+			if err == nil {
+				err = s.run(cmd.Context(), m, &o)
+			}
+			if stop := (*migrate.StopError)(nil); errors.As(err, &stop) { // a person can act on it
+				return cli.Refused(err)
+			}
+			return err
+		},
+	}
+	a.targetFlags(cmd)
+	a.deployedFlag(cmd)
+	a.migrationFlag(cmd, &o)
+	if s.without != "" {
+		cmd.Flags().BoolVar(&o.yes, "yes", false, s.yes)
+	}
+	if s.function {
+		cmd.Flags().StringVar(&o.function, "function", "", "the deployed function that captures, if it is not ingot migrate capture")
+	}
+	if s.quiet {
+		cmd.Flags().DurationVar(&o.quiet, "quiet", migrate.Quiet, "how long the longest request of a producer may take; 0: it is not asked")
+	}
+	if s.flags != nil {
+		s.flags(cmd.Flags(), &o)
+	}
 	return cmd
 }
 
 func (a *app) migrationFlag(cmd *cobra.Command, o *migrateOptions) {
 	cmd.Flags().StringVar(&o.file, "migration", "migration.yaml", "the file that says what rows become")
-}
-
-// movingFlags are those of the commands that work on a stack.
-func (a *app) movingFlags(cmd *cobra.Command, o *migrateOptions) {
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
-	a.migrationFlag(cmd, o)
 }
 
 // moving is what the commands of a migration work on.
@@ -82,7 +130,7 @@ func (m *moving) noted(ctx context.Context) error {
 	if err == nil {
 		err = m.sync.NoteCaptured(ctx, m.streams, at)
 	}
-	return refusedBy(err)
+	return err
 }
 
 // moving finds the stack, the old table and the mapping. A command that does not write gets clients
@@ -140,14 +188,6 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 			Streams: strings.Fields(found.streams)}
 	}
 	return found, nil
-}
-
-func (a *app) functionFlag(cmd *cobra.Command, o *migrateOptions) {
-	cmd.Flags().StringVar(&o.function, "function", "", "the deployed function that captures, if it is not ingot migrate capture")
-}
-
-func (a *app) quietFlag(cmd *cobra.Command, o *migrateOptions) {
-	cmd.Flags().DurationVar(&o.quiet, "quiet", migrate.Quiet, "how long the longest request of a producer may take; 0: it is not asked")
 }
 
 func loadMigration(file string, p *pipeline.Pipeline) (*migrate.Mapping, error) {
@@ -209,24 +249,21 @@ Exit codes: 0 the row has a copy or is skipped, 2 a file cannot be used, 3 the r
 	return cmd
 }
 
-func (a *app) migratePlan() *cobra.Command {
-	var o migrateOptions
-	cmd := &cobra.Command{
-		Use: "plan",
-		Example: `  ingot migrate plan --stack shop
+func (a *app) planStep() step {
+	return step{
+		use: "plan",
+		example: `  ingot migrate plan --stack shop
   ingot migrate plan --local --rows 0`,
-		Short: "Show what each step takes, what it costs and what it proves",
-		Long: `Reads some rows of the old table, shows what they become and which are refused, and says for each step what it takes.
-Its client cannot write.
-
-` + targetHelp,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			m, err := a.moving(cmd.Context(), &o, false)
-			if err != nil {
-				return err
-			}
-			sample, err := migrating.Read(cmd.Context(), m.mapping, m.old, o.rows)
+		short: "Show what each step takes, what it costs and what it proves",
+		long: `Reads some rows of the old table, shows what they become and which are refused, and says for each step what it takes.
+Its client cannot write.`,
+		reads: true,
+		flags: func(f *pflag.FlagSet, o *migrateOptions) {
+			f.IntVar(&o.rows, "rows", 10_000, "read so many rows; 0: all of them")
+			f.Float64Var(&o.rate, "rate", 1000, "write units a second, for the hours")
+		},
+		run: func(ctx context.Context, m *moving, o *migrateOptions) error {
+			sample, err := migrating.Read(ctx, m.mapping, m.old, o.rows)
 			if err != nil {
 				return err
 			}
@@ -242,49 +279,35 @@ Its client cannot write.
 			return nil
 		},
 	}
-	a.movingFlags(cmd, &o)
-	cmd.Flags().IntVar(&o.rows, "rows", 10_000, "read so many rows; 0: all of them")
-	cmd.Flags().Float64Var(&o.rate, "rate", 1000, "write units a second, for the hours")
-	return cmd
 }
 
-func (a *app) migrateBackfill() *cobra.Command {
-	var o migrateOptions
-	cmd := &cobra.Command{
-		Use:     "backfill --yes",
-		Example: `  ingot migrate backfill --yes --stack shop`,
-		Short:   "Copy all rows, or mend what differs",
-		Long: `Goes over all rows of the old table. The first pass inserts what is absent; a later one makes rows and copies equal, and
+func (a *app) backfillStep() step {
+	return step{
+		use:     "backfill --yes",
+		example: `  ingot migrate backfill --yes --stack shop`,
+		short:   "Copy all rows, or mend what differs",
+		long: `Goes over all rows of the old table. The first pass inserts what is absent; a later one makes rows and copies equal, and
 leaves a tombstone where a row is gone. It may be stopped and run again. Capture must be on before the first pass begins: a
 row that changes behind the scan would be missed. A pass stops once it has removed more than 1 % of the copies, and more
 than 100, because a mistake looks like that; with --remove it goes on.
 
-Exit codes: 0 the pass has ended, 1 failed, 2 usage, 4 credentials, 5 refused.
-
-` + targetHelp,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.backfill(cmd.Context(), &o) },
+Exit codes: 0 the pass has ended, 1 failed, 2 usage, 4 credentials, 5 refused.`,
+		without: "backfill writes a copy of each row: see what it costs with ingot migrate plan, then write --yes",
+		yes:     "confirm that copies are to be written",
+		flags: func(f *pflag.FlagSet, o *migrateOptions) {
+			f.BoolVar(&o.remove, "remove", false, "go on also if more than 1 % of the copies have no row any more")
+		},
+		run: a.backfill,
 	}
-	a.movingFlags(cmd, &o)
-	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm that copies are to be written")
-	cmd.Flags().BoolVar(&o.remove, "remove", false, "go on also if more than 1 % of the copies have no row any more")
-	return cmd
 }
 
-func (a *app) backfill(ctx context.Context, o *migrateOptions) error {
-	if !o.yes {
-		return cli.Usagef("backfill writes a copy of each row: see what it costs with ingot migrate plan, then write --yes")
-	}
-	m, err := a.moving(ctx, o, true)
-	if err != nil {
-		return err
-	}
+func (a *app) backfill(ctx context.Context, m *moving, o *migrateOptions) error {
 	if err := a.sayScan(m, "the pass", 1); err != nil { // plan says what it writes
 		return err
 	}
 	pass, err := m.sync.BeginPass(ctx)
 	if err != nil {
-		return refusedBy(err)
+		return err
 	}
 	pass.Remove = o.remove
 	last := time.Now()
@@ -295,7 +318,7 @@ func (a *app) backfill(ctx context.Context, o *migrateOptions) error {
 		}
 	})
 	if err != nil {
-		return refusedBy(err)
+		return err
 	}
 	migrating.WritePass(a.Stdout, pass.Number, done)
 	return nil
@@ -315,118 +338,77 @@ func (a *app) sayScan(m *moving, what string, tables float64) error {
 	return nil
 }
 
-// refusedBy gives an error that a person can act on the exit code of a refusal.
-func refusedBy(err error) error {
-	if stop := (*migrate.StopError)(nil); errors.As(err, &stop) {
-		return cli.Refused(err)
-	}
-	return err
-}
-
-func (a *app) migrateCapture() *cobra.Command {
-	var o migrateOptions
-	cmd := &cobra.Command{
-		Use:     "capture --yes",
-		Example: `  ingot migrate capture --yes --stack shop`,
-		Short:   "Copy rows as they change, until it is stopped",
-		Long: `Reads the stream of the old table from its oldest record on, and makes the copy of each changed row equal to the row. It runs
-until you stop it, and may run beside the function that does the same. Run it for as long as rows change.
-
-` + targetHelp,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.capture(cmd.Context(), &o) },
-	}
-	a.movingFlags(cmd, &o)
-	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm that copies are to be written")
-	return cmd
-}
-
-func (a *app) capture(ctx context.Context, o *migrateOptions) error {
-	if !o.yes {
-		return cli.Usagef("capture writes copies of changed rows: write --yes")
-	}
-	m, err := a.moving(ctx, o, true)
-	if err != nil {
-		return err
-	}
-	if m.old.Stream == "" {
-		return cli.Refusedf("table %s has no stream: switch one on, with new and old images", m.old.Table)
-	}
-	if _, err := m.sync.Begin(ctx); err != nil {
-		return refusedBy(err)
-	}
-	capture := &migrate.Capture{Sync: m.sync, Log: slog.New(slog.NewTextHandler(a.Stderr, nil))}
-	poller, err := migrating.NewPoller(capture, dynamodbstreams.NewFromConfig(m.target.AWS), m.old.Source,
-		esm.Function{Now: a.Clock.Real().Now})
-	if err != nil {
-		return err
-	}
-	a.Say("copying what changes in %s; stop it with ctrl-C", m.old.Table)
-	return refusedBy(poller.Run(ctx, a.Clock.Real().Sleep, func(text string) { a.Say("%s", text) }))
-}
-
-func (a *app) migrateCompare() *cobra.Command {
-	var o migrateOptions
-	cmd := &cobra.Command{
-		Use: "compare",
-		Example: `  ingot migrate compare --stack shop
-  ingot migrate compare --stack shop --function shop-migrate-CaptureFunction-1A2B3C`,
-		Short: "Prove that rows and copies are equal, while both change",
-		Long: `Reads both tables once and adds up what each key should say. Keys that differ are looked at three times, each after capture
-has done what was written before the look before. What does not change and differs is a difference. The result is kept as the
-evidence for a turn, and counts for 24 hours.
-
-Exit codes: 0 equal, 1 failed, 2 usage, 3 something stands against a turn, 4 credentials, 5 refused.
-
-` + targetHelp,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.compareTables(cmd.Context(), &o) },
-	}
-	a.movingFlags(cmd, &o)
-	a.functionFlag(cmd, &o)
-	return cmd
-}
-
-func (a *app) compareTables(ctx context.Context, o *migrateOptions) error {
-	m, err := a.moving(ctx, o, true)
-	if err != nil {
-		return err
-	}
-	if err := m.noted(ctx); err != nil {
-		return err
-	}
-	if err := a.sayScan(m, "the comparison", 2); err != nil {
-		return err
-	}
-	c, err := m.sync.Compare(ctx, m.lag)
-	if err != nil {
-		return refusedBy(err)
-	}
-	if a.JSON() {
-		err = a.WriteJSON(c)
-	} else {
-		migrating.WriteCompared(a.Stdout, c)
-	}
-	if err == nil && !c.Clean() {
-		err = cli.Difference()
-	}
-	return err
-}
-
-func (a *app) migrateStatus() *cobra.Command {
-	var o migrateOptions
-	cmd := &cobra.Command{
-		Use:     "status",
-		Example: `  ingot migrate status --stack shop`,
-		Short:   "Show which side is the source, and what is missing for the next step",
-		Long:    "Shows the state of each type, and what is missing before it may turn. Its client cannot write.\n\n" + targetHelp,
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			m, err := a.moving(cmd.Context(), &o, false)
+func (a *app) captureStep() step {
+	return step{
+		use:     "capture --yes",
+		example: `  ingot migrate capture --yes --stack shop`,
+		short:   "Copy rows as they change, until it is stopped",
+		long: `Reads the stream of the old table from its oldest record on, and makes the copy of each changed row equal to the row. It runs
+until you stop it, and may run beside the function that does the same. Run it for as long as rows change.`,
+		without: "capture writes copies of changed rows: write --yes",
+		yes:     "confirm that copies are to be written",
+		run: func(ctx context.Context, m *moving, _ *migrateOptions) error {
+			if m.old.Stream == "" {
+				return cli.Refusedf("table %s has no stream: switch one on, with new and old images", m.old.Table)
+			}
+			if _, err := m.sync.Begin(ctx); err != nil {
+				return err
+			}
+			capture := &migrate.Capture{Sync: m.sync, Log: slog.New(slog.NewTextHandler(a.Stderr, nil))}
+			poller, err := migrating.NewPoller(capture, dynamodbstreams.NewFromConfig(m.target.AWS), m.old.Source,
+				esm.Function{Now: a.Clock.Real().Now})
 			if err != nil {
 				return err
 			}
-			missing, control, err := m.sync.Missing(cmd.Context(), o.quiet)
+			a.Say("copying what changes in %s; stop it with ctrl-C", m.old.Table)
+			return poller.Run(ctx, a.Clock.Real().Sleep, func(text string) { a.Say("%s", text) })
+		},
+	}
+}
+
+func (a *app) compareStep() step {
+	return step{
+		use: "compare",
+		example: `  ingot migrate compare --stack shop
+  ingot migrate compare --stack shop --function shop-migrate-CaptureFunction-1A2B3C`,
+		short: "Prove that rows and copies are equal, while both change",
+		long: `Reads both tables once and adds up what each key should say. Keys that differ are looked at three times, each after capture
+has done what was written before the look before. What does not change and differs is a difference. The result is kept as the
+evidence for a turn, and counts for 24 hours.
+
+Exit codes: 0 equal, 1 failed, 2 usage, 3 something stands against a turn, 4 credentials, 5 refused.`,
+		function: true,
+		run: func(ctx context.Context, m *moving, _ *migrateOptions) error {
+			if err := a.sayScan(m, "the comparison", 2); err != nil {
+				return err
+			}
+			c, err := m.sync.Compare(ctx, m.lag)
+			if err != nil {
+				return err
+			}
+			if a.JSON() {
+				err = a.WriteJSON(c)
+			} else {
+				migrating.WriteCompared(a.Stdout, c)
+			}
+			if err == nil && !c.Clean() {
+				err = cli.Difference()
+			}
+			return err
+		},
+	}
+}
+
+func (a *app) statusStep() step {
+	return step{
+		use:     "status",
+		example: `  ingot migrate status --stack shop`,
+		short:   "Show which side is the source, and what is missing for the next step",
+		long:    "Shows the state of each type, and what is missing before it may turn. Its client cannot write.",
+		reads:   true,
+		quiet:   true,
+		run: func(ctx context.Context, m *moving, o *migrateOptions) error {
+			missing, control, err := m.sync.Missing(ctx, o.quiet)
 			if err != nil {
 				return err
 			}
@@ -438,134 +420,85 @@ func (a *app) migrateStatus() *cobra.Command {
 			return nil
 		},
 	}
-	a.movingFlags(cmd, &o)
-	a.quietFlag(cmd, &o)
-	return cmd
 }
 
-func (a *app) migrateTurn() *cobra.Command {
-	var o migrateOptions
-	cmd := &cobra.Command{
-		Use:     "turn --yes",
-		Example: `  ingot migrate turn --yes --stack shop`,
-		Short:   "Make the new table the source of the migration's types",
-		Long: `Makes the new table the source. Before it: producers no longer write the old table, and its stream has been silent for --quiet
-and is read to its end. The turn waits for half a minute, until no batch of capture writes any more. From then on, messages of the types are
-stored; those that came earlier are in quarantine with the reason not-turned. Then run ingot rebuild for each aggregate that
-the types feed: it counts what was copied. All types of a migration turn together.
+func (a *app) turnStep() step {
+	return step{
+		use:     "turn --yes",
+		example: `  ingot migrate turn --yes --stack shop`,
+		short:   "Make the new table the source of the migration's types",
+		long: `Makes the new table the source. Before it: producers no longer write the old table, and its stream has been silent for
+--quiet and is read to its end. The turn waits for half a minute, until no batch of capture writes any more. From then on,
+messages of the types are stored; those that came earlier are in quarantine with the reason not-turned. Then run ingot rebuild
+for each aggregate that the types feed: it counts what was copied. All types of a migration turn together.
 
-Exit codes: 0 turned, 1 failed, 2 usage, 4 credentials, 5 refused: something is missing.
-
-` + targetHelp,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.turn(cmd.Context(), &o) },
+Exit codes: 0 turned, 1 failed, 2 usage, 4 credentials, 5 refused: something is missing.`,
+		without:  "a turn makes the new table the source: write --yes once capture has read all that producers wrote",
+		yes:      "confirm the turn",
+		function: true,
+		quiet:    true,
+		run: func(ctx context.Context, m *moving, o *migrateOptions) error {
+			state, err := m.sync.Turn(ctx, o.quiet)
+			if err == nil {
+				migrating.WriteTurned(a.Stdout, m.mapping, state)
+			}
+			return err
+		},
 	}
-	a.movingFlags(cmd, &o)
-	a.functionFlag(cmd, &o)
-	a.quietFlag(cmd, &o)
-	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm the turn")
-	return cmd
 }
 
-func (a *app) turn(ctx context.Context, o *migrateOptions) error {
-	if !o.yes {
-		return cli.Usagef("a turn makes the new table the source: write --yes once capture has read all that producers wrote")
-	}
-	m, err := a.moving(ctx, o, true)
-	if err != nil {
-		return err
-	}
-	if err := m.noted(ctx); err != nil {
-		return err
-	}
-	state, err := m.sync.Turn(ctx, o.quiet)
-	if err != nil {
-		return refusedBy(err)
-	}
-	migrating.WriteTurned(a.Stdout, m.mapping, state)
-	return nil
-}
-
-func (a *app) migrateBack() *cobra.Command {
-	var o migrateOptions
-	cmd := &cobra.Command{
-		Use:     "back --yes",
-		Example: `  ingot migrate back --yes --stack shop`,
-		Short:   "Make the old table the source again, after a turn",
-		Long: `Makes the old table the source again. It needs back in migration.yaml, capture on the streams of both tables since the turn,
+func (a *app) backStep() step {
+	return step{
+		use:     "back --yes",
+		example: `  ingot migrate back --yes --stack shop`,
+		short:   "Make the old table the source again, after a turn",
+		long: `Makes the old table the source again. It needs back in migration.yaml, capture on the streams of both tables since the turn,
 and a comparison of the last 24 hours. The first call lets messages wait in quarantine; after it, capture brings to the old
 table what was stored before. The second call, --quiet later, makes the old table the source. Then the old producers may
 write again, and messages wait until the types turn anew.
 
-Exit codes: 0 the step is done, 1 failed, 2 usage, 4 credentials, 5 refused: something is missing.
-
-` + targetHelp,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !o.yes {
-				return cli.Usagef("going back stops the messages of the types: write --yes once their producers have stopped")
-			}
-			m, err := a.moving(cmd.Context(), &o, true)
+Exit codes: 0 the step is done, 1 failed, 2 usage, 4 credentials, 5 refused: something is missing.`,
+		without:  "going back stops the messages of the types: write --yes once their producers have stopped",
+		yes:      "confirm that messages are to wait",
+		function: true,
+		quiet:    true,
+		run: func(ctx context.Context, m *moving, o *migrateOptions) error {
+			state, err := m.sync.Back(ctx, o.quiet)
 			if err == nil {
-				err = m.noted(cmd.Context())
+				migrating.WriteBack(a.Stdout, m.mapping, state, o.quiet)
 			}
-			if err != nil {
-				return err
-			}
-			state, err := m.sync.Back(cmd.Context(), o.quiet)
-			if err != nil {
-				return refusedBy(err)
-			}
-			migrating.WriteBack(a.Stdout, m.mapping, state, o.quiet)
-			return nil
+			return err
 		},
 	}
-	a.movingFlags(cmd, &o)
-	a.functionFlag(cmd, &o)
-	a.quietFlag(cmd, &o)
-	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm that messages are to wait")
-	return cmd
 }
 
-func (a *app) migrateRetire() *cobra.Command {
-	var o migrateOptions
-	var unwatched bool
-	cmd := &cobra.Command{
-		Use:     "retire --yes",
-		Example: `  ingot migrate retire --yes --stack shop`,
-		Short:   "End a migration, so that the old table may go",
-		Long: `Ends a migration: it deletes the tombstones, and prints how to export and delete the old table, which it does not do itself.
+func (a *app) retireStep() step {
+	return step{
+		use:     "retire --yes",
+		example: `  ingot migrate retire --yes --stack shop`,
+		short:   "End a migration, so that the old table may go",
+		long: `Ends a migration: it deletes the tombstones, and prints how to export and delete the old table, which it does not do itself.
 It refuses while the types have not turned, while a total that they feed is not complete, and if the stream of the old table
 has a change after the turn: what still writes there would be lost. It may be stopped and run again.
 
-Exit codes: 0 retired, 1 failed, 2 usage, 4 credentials, 5 refused.
-
-` + targetHelp,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !o.yes {
-				return cli.Usagef("retire deletes tombstones, and nothing copies from the old table any more: write --yes")
-			}
-			m, err := a.moving(cmd.Context(), &o, true)
-			if err != nil {
-				return err
-			}
+Exit codes: 0 retired, 1 failed, 2 usage, 4 credentials, 5 refused.`,
+		without: "retire deletes tombstones, and nothing copies from the old table any more: write --yes",
+		yes:     "confirm that the migration is over",
+		flags: func(f *pflag.FlagSet, o *migrateOptions) {
+			f.BoolVar(&o.unwatched, "unwatched", false, "do not ask the old table's stream whether something still writes there")
+		},
+		run: func(ctx context.Context, m *moving, o *migrateOptions) error {
 			late := migrating.Late(dynamodbstreams.NewFromConfig(m.target.AWS), m.old)
-			if unwatched {
+			if o.unwatched {
 				late = func(context.Context, time.Time) (int, error) { return 0, nil }
 			}
-			swept, err := m.sync.Retire(cmd.Context(), m.target.DynamoDB(), late)
-			if err != nil {
-				return refusedBy(err)
+			swept, err := m.sync.Retire(ctx, m.target.DynamoDB(), late)
+			if err == nil {
+				migrating.WriteRetired(a.Stdout, m.mapping, m.old, swept)
 			}
-			migrating.WriteRetired(a.Stdout, m.mapping, m.old, swept)
-			return nil
+			return err
 		},
 	}
-	a.movingFlags(cmd, &o)
-	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm that the migration is over")
-	cmd.Flags().BoolVar(&unwatched, "unwatched", false, "do not ask the old table's stream whether something still writes there")
-	return cmd
 }
 
 func (a *app) migrateDemo() *cobra.Command {
