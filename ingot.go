@@ -21,6 +21,7 @@
 //	                        if a key uses hmac, a type is migrated, or a total moves with the put
 //	INGOT_QUARANTINE_URL    a standard queue for what can never be stored or counted; empty: none
 //	INGOT_ARCHIVE_BUCKET    a bucket for events that expire; empty: they are not kept. Streams only
+//	INGOT_ARCHIVE           batches (the default) or objects: what the bucket gets. Streams only
 //	INGOT_PAYLOAD_BUCKET    the bucket of large payloads; both functions need it if the pipeline has offload
 //	INGOT_POINTER_BUCKETS   buckets with payloads that messages point to, with commas between. Ingest only
 //	INGOT_COUNTING          marks (default) or receipts. Streams only

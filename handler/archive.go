@@ -13,16 +13,19 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/tables"
 )
 
-// Archive keeps objects. Put returns nil only if the object is proven kept. It does no harm to put
-// the same name and bytes again.
+// Archive keeps objects. Put returns nil only if the object is proven kept. An object that is there
+// stays as it is: it was put by an earlier delivery, and somebody may have taken an item out of it
+// since.
 type Archive interface {
 	Put(ctx context.Context, name, body string) error
 }
@@ -42,19 +45,19 @@ type s3Archive struct {
 
 func (a *s3Archive) Put(ctx context.Context, name, body string) error {
 	// This hides the reader's WriteTo, which would copy the whole text.
-	_, err := a.client.PutObject(ctx,
-		&s3.PutObjectInput{Bucket: &a.bucket, Key: &name, Body: struct{ io.ReadSeeker }{strings.NewReader(body)},
-			ContentType: aws.String("application/json")})
+	in := &s3.PutObjectInput{Bucket: &a.bucket, Key: &name, Body: struct{ io.ReadSeeker }{strings.NewReader(body)},
+		ContentType: aws.String("application/json"), IfNoneMatch: aws.String("*")}
+	if archive.IsFile(name) {
+		in.ContentType = aws.String("application/gzip")
+	}
+	_, err := a.client.PutObject(ctx, in)
+	if api := smithy.APIError(nil); errors.As(err, &api) && api.ErrorCode() == "PreconditionFailed" {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("archive s3://%s/%s: %w", a.bucket, name, awserr.Quiet(err))
 	}
 	return nil
-}
-
-// ArchiveName returns the name of an expired item's object. It consists of the hash of the item's
-// key and its digest.
-func ArchiveName(item *event.Item) string {
-	return "expired/" + item.Key.Hash() + "/" + item.Digest.String() + ".json"
 }
 
 // archiveTries is how often an object is put within one batch. After that, the batch itself is
@@ -88,27 +91,53 @@ func (b *streamBatch) archive(ctx context.Context) {
 			expired = append(expired, c)
 		}
 	}
-	errs := slices.Repeat([]error{errNotBegun}, len(expired))
-	todo := make([]int, len(expired))
-	for i := range todo {
-		todo[i] = i
-	}
+	parcels := b.parcels(expired)
+	todo := slices.Clone(parcels)
 	for failed := false; len(todo) > 0 && !failed && archiving.Err() == nil; {
-		todo, failed = b.keepSome(archiving, expired, todo, errs)
+		todo, failed = b.keepSome(archiving, todo)
 	}
 	b.rep.PayloadsLost = int(b.lost.Load())
-	for i, err := range errs {
-		if err != nil {
-			b.fail(ctx, expired[i].Sequence, "expired item not archived", err)
+	for _, p := range parcels {
+		if p.err != nil {
+			b.fail(ctx, p.items[0].Sequence, "expired item not archived", p.err)
 			return
 		}
-		b.rep.Archived++
+		b.rep.Archived += len(p.items)
 	}
 }
 
-// keepSome archives these changes in order, and returns those whose payloads did not fit into
+// maxFile bounds the lines of a file, before they are compressed.
+const maxFile = 1 << 20
+
+// parcel is what one object keeps: one item, or those of a file.
+type parcel struct {
+	items []*event.Change
+	bytes int
+	err   error
+}
+
+// parcels divides what expired into objects, in order of their first items. In a file, there is no
+// item whose payload is in the payload bucket, and nothing that is larger than a file.
+func (b *streamBatch) parcels(expired []*event.Change) (list []*parcel) {
+	var file *parcel
+	for _, c := range expired {
+		size := len(c.OldImage)
+		if !b.ArchiveFiles || c.Old.Payload != nil || size > maxFile {
+			list = append(list, &parcel{items: []*event.Change{c}, err: errNotBegun})
+			continue
+		}
+		if file == nil || file.bytes+size > maxFile {
+			file = &parcel{err: errNotBegun}
+			list = append(list, file)
+		}
+		file.items, file.bytes = append(file.items, c), file.bytes+size
+	}
+	return list
+}
+
+// keepSome archives these objects in order, and returns those whose payloads did not fit into
 // memory. One of those that ask always fits, so each call makes progress.
-func (b *streamBatch) keepSome(ctx context.Context, expired []*event.Change, todo []int, errs []error) (later []int, failed bool) {
+func (b *streamBatch) keepSome(ctx context.Context, todo []*parcel) (later []*parcel, failed bool) {
 	room := &room{size: archivedRoom}
 	var stop atomic.Bool
 	b.env.Each(len(todo), 8, func(n int) {
@@ -116,24 +145,24 @@ func (b *streamBatch) keepSome(ctx context.Context, expired []*event.Change, tod
 			return
 		}
 		taken := share{of: room}
-		err := b.keep(ctx, expired[todo[n]], taken.fits)
+		err := b.keep(ctx, todo[n], taken.fits)
 		taken.leave()
-		if errs[todo[n]] = err; err != nil && !errors.Is(err, payloads.ErrNoRoom) {
+		if todo[n].err = err; err != nil && !errors.Is(err, payloads.ErrNoRoom) {
 			stop.Store(true)
 		}
 	})
-	for _, i := range todo {
-		if errors.Is(errs[i], payloads.ErrNoRoom) {
-			errs[i] = errNotBegun
-			later = append(later, i)
+	for _, p := range todo {
+		if errors.Is(p.err, payloads.ErrNoRoom) {
+			p.err = errNotBegun
+			later = append(later, p)
 		}
 	}
 	return later, stop.Load()
 }
 
 // keep puts one object. It does not try again if the bucket does not exist or may not be used.
-func (b *streamBatch) keep(ctx context.Context, c *event.Change, room func(bytes int64) bool) error {
-	body, size, err := b.wholeImage(ctx, c, room)
+func (b *streamBatch) keep(ctx context.Context, p *parcel, room func(bytes int64) bool) error {
+	name, body, size, err := b.object(ctx, p, room)
 	if err != nil {
 		return err
 	}
@@ -145,11 +174,22 @@ func (b *streamBatch) keep(ctx context.Context, c *event.Change, room func(bytes
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err = b.Archive.Put(ctx, ArchiveName(c.Old), body); err == nil || awserr.Denied(err) {
+		if err = b.Archive.Put(ctx, name, body); err == nil || awserr.Denied(err) {
 			return err
 		}
 	}
 	return err
+}
+
+// object returns the name and the bytes of an object, and how many of them were read from the
+// payload bucket.
+func (b *streamBatch) object(ctx context.Context, p *parcel, room func(bytes int64) bool) (name, body string, size int64, err error) {
+	if p.bytes > 0 {
+		name, body, err = archive.File(p.items)
+		return name, body, 0, err
+	}
+	body, size, err = b.wholeImage(ctx, p.items[0], room)
+	return archive.ObjectName(p.items[0].Old), body, size, err
 }
 
 // wholeImage returns the image to archive, with the payload in it, and how many bytes of it were

@@ -15,7 +15,8 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/table/archive"
+	"github.com/ingot-events/ingot/internal/tool/archived"
 )
 
 // What time to live removes is archived, under the same name and with the same bytes however it
@@ -48,21 +49,65 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// The name is fixed, because other programs look objects up by it. Python computed the hashes:
-//
-//	part = lambda s: struct.pack(">I", len(s.encode())) + s.encode()
-//	hashlib.sha256(part(pk) + part(sk)).hexdigest()
-func TestArchiveName(t *testing.T) {
-	for key, hash := range map[event.Key]string{
-		{PK: "ORDER#1", SK: "ORDER"}: "bb4fa292552e84646b2178fde8d4f294d846388a7003f951b967b2dfea103fa5",
-		{PK: "ORDER#1O",
-			SK: "RDER"}: "aa3dbb06f8396d7b928b56fda02c77b3e10783822016b8823960576d449d962e", // the same bytes but for the lengths
-		{PK: "M#größe#日本", SK: "-"}: "d8549fee06e08a5057ffad0dde190b06d629b805970e7721f0b1a9ea1f4609ff", // lengths count bytes
-	} {
-		want := "expired/" + hash + "/010203" + strings.Repeat("0", 58) + ".json"
-		if got := handler.ArchiveName(&event.Item{Key: key, Digest: event.Digest{1, 2, 3}}); got != want {
-			t.Errorf("%s: %s, want %s", key, got, want)
+// In batches, what expired is in one file, whose lines are what objects would be. A batch that is
+// delivered again, and one that is cut differently, adds nothing that is not an item. A payload
+// from the payload bucket, and an item that is too large, is an object.
+func TestArchiveFiles(t *testing.T) {
+	for _, c := range bothWays {
+		w := newWorld(t, counting(c)).started()
+		w.streams.ArchiveFiles = true
+		a, b, p := w.image(order("1", 5)), w.image(order("2", 7)), w.image(order("3", 9))
+		w.expect(batch(insert(1, a), insert(2, b), insert(3, p)), done)
+		large := a.with("more", "S", strings.Repeat("x", 2<<20))
+		e := batch(expiry(4, a), expiry(5, b), record(6, event.Remove, p, nil), expiry(7, large))
+		w.expect(e, done)
+		objects := w.archived()
+		if len(objects) != 2 || w.counted[1].Archived != 3 || w.calls["PutObject"] != 2 {
+			t.Fatalf("%d objects, %+v, %d requests", len(objects), w.counted[1], w.calls["PutObject"])
 		}
+		w.expect(e, done)
+		if again := w.archived(); !maps.Equal(again, objects) {
+			t.Error("archived again under other names or with other bytes")
+		}
+		w.expect(batch(expiry(5, b)), done) // cut differently
+		lines := 0
+		for name, body := range w.archived() {
+			for image, err := range archived.Images(name, strings.NewReader(body)) {
+				if err != nil || !strings.HasPrefix(image, `{"PK":{"S":"ORDER#`) || !strings.HasSuffix(image, `}`) {
+					t.Errorf("%s: %.100s, %v", name, image, err)
+				}
+				if archive.IsFile(name) {
+					lines++
+				}
+			}
+		}
+		if lines != 3 {
+			t.Errorf("%d lines in files", lines)
+		}
+	}
+}
+
+// A file that cannot be put holds the batch at its first item. Somebody may have taken an item out
+// of a file: a delivery does not bring it back.
+func TestArchiveFileFails(t *testing.T) {
+	w := newWorld(t).started()
+	w.streams.ArchiveFiles = true
+	a, b := w.image(order("1", 5)), w.image(order("2", 7))
+	w.expect(batch(insert(1, a), insert(2, b)), done)
+	w.faults = []fault{{API: "PutObject", Before: errLost, Always: true}}
+	w.expect(batch(insert(3, w.image(order("3", 1))), expiry(4, a), expiry(5, b)), from(4))
+	w.faults = nil
+	e := batch(expiry(4, a), expiry(5, b))
+	w.expect(e, done)
+	bucket := archived.Bucket{S3: w.Engine.S3(), Name: "archive"}
+	taken, err := bucket.Erase(t.Context(), []event.Key{{PK: "ORDER#1", SK: "ORDER"}}, archived.Days{})
+	left := w.archived()
+	if err != nil || len(taken) != 1 || len(left) != 1 {
+		t.Fatalf("%v, %v", taken, err)
+	}
+	w.expect(e, done)
+	if !maps.Equal(w.archived(), left) {
+		t.Error("what was taken out of the file is there again")
 	}
 }
 
@@ -97,11 +142,11 @@ func TestArchiveDenied(t *testing.T) {
 	}
 }
 
-// archive is an archive that is as slow as the test wants.
-type archive func(ctx context.Context, began int) error
+// pace is an archive that is as slow as the test wants.
+type pace func(ctx context.Context, began int) error
 
 type slowArchive struct {
-	put   archive
+	put   pace
 	mu    sync.Mutex
 	began int
 	kept  map[string]bool
@@ -122,7 +167,7 @@ func (a *slowArchive) Put(ctx context.Context, name, _ string) error {
 }
 
 // takes returns an archive that stores an object after so long, if it is given the time.
-func takes(d time.Duration) archive {
+func takes(d time.Duration) pace {
 	return func(ctx context.Context, _ int) error {
 		select {
 		case <-time.After(d):
@@ -139,7 +184,7 @@ func takes(d time.Duration) archive {
 func TestSlowArchive(t *testing.T) {
 	const removals = 40
 	for name, c := range map[string]struct {
-		put     archive
+		put     pace
 		answers []int // the records that the answers name; 0: none
 		most    int   // objects begun in the first delivery
 	}{

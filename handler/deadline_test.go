@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/envelope"
-	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/tables"
@@ -66,7 +66,7 @@ func TestStreamsMargin(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		_, err = w.Engine.S3().GetObject(context.Background(),
-			&s3.GetObjectInput{Bucket: aws.String("archive"), Key: aws.String(handler.ArchiveName(item))})
+			&s3.GetObjectInput{Bucket: aws.String("archive"), Key: aws.String(archive.ObjectName(item))})
 		return err == nil
 	}
 	for part, p := range map[string]struct {

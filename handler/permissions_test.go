@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/repair"
@@ -323,10 +324,10 @@ func actions(t *testing.T, api string, input any) (list []string) {
 	case *sqs.SendMessageBatchInput:
 		list = append(list, "sqs:SendMessage QuarantineQueue")
 	case *s3.PutObjectInput:
-		if !strings.HasPrefix(*in.Key, "expired/") {
-			t.Errorf("the role allows objects under expired/, and %s is not", *in.Key)
+		if !archive.IsFile(*in.Key) && !strings.HasPrefix(*in.Key, "expired/") {
+			t.Errorf("the role allows files and objects under expired/, and %s is neither", *in.Key)
 		}
-		list = append(list, "s3:PutObject ${ArchiveBucket.Arn}/expired/*")
+		list = append(list, "s3:PutObject ${ArchiveBucket.Arn}/dt=* ${ArchiveBucket.Arn}/expired/*")
 	case *s3.GetObjectInput:
 		list = append(list, "s3:GetObject "+*in.Bucket)
 	default:

@@ -30,6 +30,9 @@ type Streams struct {
 	Quarantine Quarantine
 	// Archive keeps events that time to live removes. If it is nil, they are not kept.
 	Archive Archive
+	// ArchiveFiles says that Archive gets the expired items of a batch as a file, and not as an
+	// object for each.
+	ArchiveFiles bool
 	// OnChange is called for each change in order, at least once, before anything is counted. An
 	// error stops the batch there, and that change and all changes after it are delivered again.
 	// The error is logged unchanged, so it must not quote the event.

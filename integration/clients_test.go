@@ -33,26 +33,33 @@ type clients struct {
 func findClients(t *testing.T) *clients {
 	t.Helper()
 	slow.Test(t, "it starts the AWS CLI many times")
-	installed, err := filepath.Glob(filepath.Join("..", ".cache", "awscli-*", "complete"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(installed) == 0 {
-		absent := t.Skip
-		if os.Getenv(endpoint.RequiredVariable) == "1" {
-			absent = t.Fatal
-		}
-		absent("the AWS CLI and boto3 are not in .cache; to have these tests run: " + clientsCommand)
-	}
-	bin, err := filepath.Abs(filepath.Join(filepath.Dir(installed[len(installed)-1]), "bin"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := installed(t, "awscli", "the AWS CLI and boto3", clientsCommand)
 	d := startDev(t, "", readSamples(t).Key)
 	url := d.Local().Endpoint
 	return &clients{t, d, bin, url,
 		[]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "AWS_ENDPOINT_URL=" + url, "AWS_DEFAULT_REGION=us-east-1",
 			"AWS_ACCESS_KEY_ID=any", "AWS_SECRET_ACCESS_KEY=any", "AWS_PAGER=", "AWS_MAX_ATTEMPTS=1", "NO_PROXY=*"}}
+}
+
+// installed returns the folder of a Python tool's commands. The test is skipped if a script has not
+// installed it.
+func installed(t *testing.T, name, what, command string) (bin string) {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join("..", ".cache", name+"-*", "complete"))
+	if err == nil && len(found) == 0 {
+		absent := t.Skipf
+		if os.Getenv(endpoint.RequiredVariable) == "1" {
+			absent = t.Fatalf
+		}
+		absent("%s: not in .cache; to have this test run: %s", what, command)
+	}
+	if err == nil {
+		bin, err = filepath.Abs(filepath.Join(filepath.Dir(found[len(found)-1]), "bin"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin
 }
 
 func (c *clients) run(name string, args ...string) string {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/query"
 )
 
@@ -156,7 +156,7 @@ func (w *world) archived(items ...*event.Item) {
 		w.Errorf("%d objects in the archive, want %d", len(list.Contents), len(items))
 	}
 	for _, item := range items {
-		name := handler.ArchiveName(item)
+		name := archive.ObjectName(item)
 		out, err := w.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: &w.bucket, Key: &name})
 		if err != nil {
 			w.Errorf("object %s of %s: %v", name, item.Key, err)

@@ -76,7 +76,8 @@ func (s *Repairer) EraseWith(ctx context.Context, key event.Key, found []*event.
 	if left := e.mayBeLeft(); len(left) > 0 {
 		return false, fmt.Errorf("erase %s: the key is barred. No event was stored there. "+
 			"If it has expired, parts of it may still be stored, because these types have a longer retain than their whole: %s. "+
-			"Run ingot erase with --scan, which looks for them in the whole table", key, strings.Join(left, ", "))
+			"Run ingot erase with --scan, which looks for them in the whole table, or with --archive, if the event is in a file of the "+
+			"archive", key, strings.Join(left, ", "))
 	}
 	return e.erased, nil
 }

@@ -6,7 +6,7 @@ import "github.com/spf13/cobra"
 // is made by a function in a file of its own.
 func commands(a *app) []*cobra.Command {
 	return []*cobra.Command{
-		newCheck(a), newConsole(a), newCost(a), newDemo(a), newDev(a), newExplain(a), newInit(a), newVersion(a),
+		newArchive(a), newCheck(a), newConsole(a), newCost(a), newDemo(a), newDev(a), newExplain(a), newInit(a), newVersion(a),
 		newErase(a),
 		newGet(a),
 		newMigrate(a),

@@ -41,6 +41,9 @@ The number of parts that were stored with an event is compared with those that a
 after a change of pipeline.yaml, nothing is changed. Then --scan looks for parts in the whole table, and erases them
 too. It also finds parts of events that have expired, if the parts show the key of their whole.
 
+With --archive, it reads all files of the archive, and once more if events in them had parts. It lists the files, and
+prints the command that takes the events out of them. Without it, it looks at the objects of the archive alone.
+
 With --payloads, it erases no event, but the objects of the payload bucket that belong to none: those of messages
 that were refused, and of copies that were spelled differently. --dry-run lists them. They are deleted only while
 ingest is paused, after the stream has been read to its end. Objects that were written in the last hour stay.
@@ -64,6 +67,7 @@ With --output json, one object:
     payloads[]  the same, of the payload bucket: with --dry-run all that is there, otherwise what is left
     letters[]   ids of the messages in --letters that have this key, or that of a part
     error       why it is not erased
+  filesUnread   true: the archive has files, and --archive was not given
   quarantine, deadLetters, queue   about how many messages each queue holds; absent if not known
 or with --payloads:
   payloads[]    bucket, name, modified
@@ -113,6 +117,7 @@ func newErase(a *app) *cobra.Command {
 	flags.StringVar(&o.Ask.To, "to", "", "with --pattern, as in ingot query")
 	flags.StringVar(&o.Ask.Prefix, "prefix", "", "with --pattern, as in ingot query")
 	flags.BoolVar(&o.Scan, "scan", false, "look for the parts of the events in the whole table")
+	flags.BoolVar(&o.Archive, "archive", false, "read all files of the archive for the events and their parts")
 	flags.BoolVar(&o.payloads, "payloads", false, "erase the objects of the payload bucket that belong to no event")
 	return cmd
 }

@@ -14,9 +14,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table"
+	"github.com/ingot-events/ingot/internal/table/archive"
+	"github.com/ingot-events/ingot/internal/tool/archived"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/erase"
 	"github.com/ingot-events/ingot/pipeline"
@@ -128,7 +129,7 @@ func (w *devWorld) sets(key, name string, v types.AttributeValue) {
 // in the archive.
 func (w *devWorld) expires(begins ...string) {
 	w.t.Helper()
-	before, n := w.bucket(stack.Bucket), 0
+	before, n := len(w.archived()), 0
 	for _, key := range w.kept() {
 		if !slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(key, b) }) {
 			continue
@@ -137,7 +138,19 @@ func (w *devWorld) expires(begins ...string) {
 		w.sets(key, "expiresAt", &types.AttributeValueMemberN{Value: "1700000000"})
 	}
 	w.dev.Engine().Sweep(1000)
-	w.await(func() bool { return len(w.bucket(stack.Bucket)) == len(before)+n })
+	w.await(func() bool { return len(w.archived()) == before+n })
+}
+
+// archived returns the keys of what is in the archive.
+func (w *devWorld) archived() (list []string) {
+	w.t.Helper()
+	for item, err := range (archived.Bucket{S3: w.dev.Engine().S3(), Name: stack.Bucket}).Read(w.t.Context(), archived.Days{}) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		list = append(list, item.Event.Key.PK)
+	}
+	return list
 }
 
 // bucket returns the names of what is in a bucket.
@@ -387,13 +400,12 @@ func TestEraseArchived(t *testing.T) {
 		}
 	}
 	w.expires("ORDER#1", first+"|1#2", "ACCOUNT#7")
-	archived := w.bucket(stack.Bucket)
+	kept := w.bucket(stack.Bucket)
 
 	got := w.erases(0, "order", "id=1", "--yes")
 	ev := got.Events[0]
-	if want := slices.DeleteFunc(slices.Clone(archived), func(name string) bool {
-		return strings.HasPrefix(name, erase.ArchivePrefix(event.Key{PK: "ACCOUNT#7", SK: "ACCOUNT"}))
-	}); !slices.Equal(names(ev.Archive), want) || len(want) != 2 || len(ev.Parts) != 3 || *ev.Erased {
+	if want := slices.DeleteFunc(kept, archive.IsFile); !slices.Equal(names(ev.Archive), want) || len(want) != 2 ||
+		len(ev.Parts) != 3 || *ev.Erased {
 		t.Errorf("%+v, want %v", ev, want)
 	}
 	if kept := w.kept(); slices.ContainsFunc(kept, func(key string) bool {
@@ -402,16 +414,30 @@ func TestEraseArchived(t *testing.T) {
 		t.Errorf("left are %v", kept)
 	}
 
-	// A claim that lives on is released, and one that another event has got is not.
-	if got := w.erases(0, "account", "id=7", "--yes"); len(got.Events[0].Parts) != 2 || !got.Events[0].Parts[0].Claim ||
-		len(got.Events[0].Archive) != 1 {
+	// The account is in a file, because its payload is small. A claim that lives on is released,
+	// and one that another event has got is not.
+	if got := w.run(0, "erase", "account", "id=7", "--dry-run", "--local"); !strings.Contains(got.out, "its files were not read") {
+		t.Error(got.out)
+	}
+	if got := w.run(1, "erase", "account", "id=7", "--yes", "--local"); !strings.Contains(got.errors, "or with --archive") {
+		t.Error(got.out, got.errors)
+	}
+	if got := w.erases(0, "account", "id=7", "--archive", "--dry-run"); len(got.Events[0].Parts) != 2 || !got.Events[0].Parts[0].Claim ||
+		len(got.Events[0].Archive) != 1 || got.FilesUnread {
 		t.Errorf("%+v", got.Events[0])
 	}
+	told := w.run(0, "erase", "account", "id=7", "--archive", "--yes", "--reveal", "--local").out
+	_, line, _ := strings.Cut(told, "of these files: ingot ")
+	line, _, _ = strings.Cut(line, "\n")
 	w.send(0, opens("9", "cat", "ann@example.com"))
-	w.erases(0, "account", "id=7", "--yes")
+	w.erases(0, "account", "id=7", "--archive", "--yes")
 	if kept := w.kept(); !slices.Contains(kept, "EMAIL#ann@example.com|CLAIM") ||
 		!slices.Contains(kept, "PLACE#ann@example.com|CLAIM") || !slices.Contains(kept, "EMAIL#bob@example.com|CLAIM") {
 		t.Errorf("left are %v", kept)
+	}
+	w.run(0, append(strings.Fields(strings.ReplaceAll(line, "'", "")), "--local")...)
+	if left := w.archived(); slices.Contains(left, "ACCOUNT#7") || !slices.Contains(left, "ORDER#1") {
+		t.Errorf("left in the archive are %v", left)
 	}
 
 	// If pipeline.yaml has changed since, it is not known which parts they were.

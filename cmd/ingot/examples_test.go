@@ -63,6 +63,12 @@ var particular = map[string]expected{
 	"ingot check":                {place: "root", wide: "its tables, and what is to do"},
 	"ingot check --was deployed": {wide: "its tables, and what is to do"},
 
+	"ingot archive read":  {before: []string{"archived"}, wide: "an item is shown as it is"},
+	"ingot archive find":  {before: []string{"archived"}, wide: "an item is shown as it is"},
+	"ingot archive erase": {before: []string{"archived"}, wide: "names of files"},
+	"ingot archive erase --keys": {before: []string{"archived",
+		"exec ingot erase --pattern order order_id=o-1 --keys c-9.ndjson --dry-run --stack shop"}, wide: "names of files"},
+
 	"ingot init": {not: "it fetches modules. TestInitMakesARepository runs it"},
 	"ingot init --diff": {place: "nothing",
 		before: []string{"mkdir new", "cd new", "exec ingot init . --module example.com/shop --no-tidy"}},

@@ -25,10 +25,10 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/dev"
-	"github.com/ingot-events/ingot/internal/tool/erase"
 	"github.com/ingot-events/ingot/internal/tool/migrating"
 	"github.com/ingot-events/ingot/internal/tool/policy"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -43,6 +43,8 @@ type called struct {
 // calls are command lines of each command that together need all that it may need. LETTER is the id
 // of the message in the folder letters.
 var calls = map[string][]called{
+	"archive": {{"archive read", 0}, {"archive find ORDER#o-1 PLACED", 0}, {"archive erase ORDER#o-1 PLACED --yes", 0},
+		{"archive find ORDER#o-1 PLACED", exitDifference}, {"archive sql", 0}},
 	"check": {{"check --was deployed --pipeline pipeline.yaml", 0}},
 	"erase": {{"erase --payloads --yes", 0}, {"erase order.placed order_id=o-1 --yes --scan", 0}, {"erase account id=a-1 --yes", 0},
 		{"erase --pattern copies --keys erased.ndjson --yes", 0}},
@@ -129,6 +131,11 @@ func (w *living) filled(t *testing.T, command string) {
 	t.Helper()
 	if command == "erase" || command == "rebuild" {
 		w.tool(t, called{"send account.ndjson --wait", exitFine})
+	}
+	if command == "archive" {
+		if err := w.archivesFile(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if command == "erase" {
 		w.archives(t, event.Key{PK: "ACCOUNT#a-1", SK: "ACCOUNT"})
@@ -319,7 +326,7 @@ func (w *living) archives(t *testing.T, key event.Key) {
 		`{"PK":{"S":%q},"SK":{"S":%q},"type":{"S":"account"},"id":{"S":"a-1"},"at":{"S":"2026-01-02T03:04:05.000000000Z"},"epoch":{"N":"1"},`+
 			`"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},"data":{"S":"{\"id\":\"a-1\",\"email\":\"ann@example.com\"}"}}`,
 		key.PK, key.SK)
-	for bucket, name := range map[string]string{w.Local().ArchiveBucket: erase.ArchivePrefix(key) + "one.json",
+	for bucket, name := range map[string]string{w.Local().ArchiveBucket: archive.Prefix(key) + "one.json",
 		w.Local().PayloadBucket: payloads.Name("note", key, payloads.Sum{})} {
 		if _, err := w.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &name,
 			Body: strings.NewReader(image)}); err != nil {

@@ -50,7 +50,7 @@ func TestPolicy(t *testing.T) {
 	}{
 		{nil, "say which patterns; the pipeline has customer_orders"},
 		{[]string{"order_stroy"}, "the nearest is order_story"},
-		{[]string{"--for", "quer"}, "--for quer: write one of check, console, erase"},
+		{[]string{"--for", "quer"}, "--for quer: write one of archive, check, console, erase"},
 		{[]string{"order_story", "--for", "query"}, "--for prints what a command needs"},
 		{[]string{"customer_orders", "--principal-tag", "customer"}, "{customer_id|hmac} is stored as a hash, which IAM does not compute"},
 		{[]string{"orders_of_day", "--principal-tag", "x"}, "the partition key has a time, {at|day}"},

@@ -17,11 +17,14 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/internal/tool/console"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/explain"
@@ -170,6 +173,25 @@ func (w *living) settle(more ...string) error {
 	return nil
 }
 
+// archivesFile puts a file of one event into the archive.
+func (w *living) archivesFile() error {
+	image := `{"PK":{"S":"ORDER#o-1"},"SK":{"S":"PLACED"},"at":{"S":"2026-01-01T00:00:00.000000000Z"},"data":{"S":"{}"},` +
+		`"digest":{"B":"AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="},"epoch":{"N":"1"},"expiresAt":{"N":"1"},"id":{"S":"o-1"},` +
+		`"type":{"S":"order.placed"}}`
+	sequence, err := event.ParseSequence("1000000000000000000001")
+	if err != nil {
+		return err
+	}
+	name, body, err := archive.File([]*event.Change{{OldImage: image, Sequence: sequence,
+		Created: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}})
+	if err != nil {
+		return err
+	}
+	_, err = w.Engine().S3().PutObject(context.Background(), &s3.PutObjectInput{Bucket: aws.String(w.Local().ArchiveBucket), Key: &name,
+		Body: strings.NewReader(body)})
+	return err
+}
+
 // environment is what a script finds in its environment.
 func (w *living) environment() map[string]string {
 	return map[string]string{"AWS_ENDPOINT_URL": w.server.URL, "AWS_REGION": w.Local().Region, "AWS_ACCESS_KEY_ID": "id",
@@ -237,6 +259,10 @@ func runScripts(t *testing.T, p testscript.Params) {
 		// reloaded has the deployment take over pipeline.yaml as it is now.
 		"reloaded": func(ts *testscript.TestScript, _ bool, _ []string) {
 			ts.Value("living").(*living).Reload(context.Background())
+		},
+		// archived puts a file into the archive.
+		"archived": func(ts *testscript.TestScript, _ bool, _ []string) {
+			ts.Check(ts.Value("living").(*living).archivesFile())
 		},
 		// letter sets LETTER to the first characters of the id of the message in a folder.
 		"letter": func(ts *testscript.TestScript, _ bool, args []string) {

@@ -92,7 +92,7 @@ func checkIngot(t *testing.T, binary string, words []string) string {
 		return ""
 	}
 	name := words[:1]
-	group := slices.Contains([]string{"quarantine", "verify"}, words[0]) // it has commands of its own
+	group := slices.Contains([]string{"archive", "migrate", "quarantine", "verify"}, words[0]) // it has commands of its own
 	if group && len(words) > 1 && !strings.HasPrefix(words[1], "-") {
 		name = words[:2]
 	}

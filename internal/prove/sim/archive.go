@@ -1,7 +1,13 @@
 package sim
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
 	"io"
 	"strings"
 
@@ -20,16 +26,47 @@ func (u uploader) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...fun
 		if err != nil {
 			return nil, err
 		}
-		o := object{*in.Key, string(body)}
-		u.w.checkObject(o)
+		list := u.w.objectsIn(*in.Key, body)
+		for _, o := range list {
+			u.w.checkObject(o)
+		}
 		again := *in
-		again.Body = strings.NewReader(o.body)
+		again.Body = bytes.NewReader(body)
 		out, err := u.w.engine.S3().PutObject(sent, &again)
-		if err == nil {
-			u.w.archived[o] = true
+		for _, o := range list {
+			if err == nil {
+				u.w.archived[o] = true
+			}
 		}
 		return out, err
 	})
+}
+
+// objectsIn returns what the archive gets, each item as the object that it would be by itself.
+func (w *World) objectsIn(name string, body []byte) (list []object) {
+	if !strings.HasSuffix(name, ".json.gz") {
+		return []object{{name, string(body)}}
+	}
+	z, err := gzip.NewReader(bytes.NewReader(body))
+	if err == nil {
+		body, err = io.ReadAll(z)
+	}
+	if err != nil {
+		w.fail(Unarchived, "the archive gets a file that cannot be read, %s: %v", name, err)
+	}
+	for line := range strings.Lines(string(body)) {
+		image := strings.TrimSuffix(strings.TrimPrefix(line, `{"Item":`), "}\n")
+		var item map[string]map[string]any
+		if err := json.Unmarshal([]byte(image), &item); err != nil {
+			w.fail(Unarchived, "the archive gets a line that is no item, %s: %s", name, line)
+			continue
+		}
+		text := func(name, kind string) string { s, _ := item[name][kind].(string); return s }
+		key := sha256.Sum256(framed(text("PK", "S"), text("SK", "S")))
+		digest, _ := base64.StdEncoding.DecodeString(text("digest", "B"))
+		list = append(list, object{"expired/" + hex.EncodeToString(key[:]) + "/" + hex.EncodeToString(digest) + ".json", image})
+	}
+	return list
 }
 
 // checkObject checks an object on its way to the archive. It must be an item that expired, whole

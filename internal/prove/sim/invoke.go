@@ -143,6 +143,7 @@ func (w *World) sandboxFor(function string) *sandbox {
 		panic(err)
 	}
 	s.streams.Quarantine, s.streams.Archive = quarantine, handler.NewArchive(uploader{w}, bucket)
+	s.streams.ArchiveFiles = w.plan.Seed%4 > 0
 	w.sandboxes = append(w.sandboxes, s)
 	return s
 }

@@ -150,7 +150,7 @@ func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (St
 		h.Quarantine = b.quarantine(s.quarantine)
 	}
 	if s.archive != "" {
-		h.Archive = b.archive(s.archive)
+		h.Archive, h.ArchiveFiles = b.archive(s.archive), !s.objects
 	}
 	if adjust != nil {
 		adjust(h)

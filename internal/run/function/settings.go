@@ -16,6 +16,7 @@ const (
 	aggregatesVariable = "INGOT_AGGREGATES_TABLE" // streams needs it; ingest, if a key uses hmac or a put moves totals
 	quarantineVariable = "INGOT_QUARANTINE_URL"   // URL of a standard queue; empty: no quarantine
 	archiveVariable    = "INGOT_ARCHIVE_BUCKET"   // empty: expired items are not archived
+	formVariable       = "INGOT_ARCHIVE"          // batches (default) or objects: what the archive bucket gets
 	payloadsVariable   = "INGOT_PAYLOAD_BUCKET"   // where large payloads are; both functions need it if the pipeline has offload
 	pointersVariable   = "INGOT_POINTER_BUCKETS"  // names of buckets, with commas between, to which messages may point; empty: none
 	countingVariable   = "INGOT_COUNTING"         // marks (default) or receipts
@@ -33,6 +34,7 @@ type settings struct {
 	aggregates string
 	quarantine string
 	archive    string
+	objects    bool // the archive gets an object for each item
 	payloads   string
 	pointers   []string
 	counting   aggregate.Counting
@@ -86,6 +88,13 @@ func readSettings(getenv func(string) string, needs ...string) (settings, error)
 		m.add("%s is %q: set it to marks (the default) or receipts", countingVariable, getenv(countingVariable))
 	}
 	s.counting = counting
+	switch form := getenv(formVariable); form {
+	case "", "batches":
+	case "objects":
+		s.objects = true
+	default:
+		m.add("%s is %q: set it to batches (the default) or objects", formVariable, form)
+	}
 	if len(m) > 0 {
 		return settings{}, m
 	}

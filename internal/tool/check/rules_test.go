@@ -299,6 +299,8 @@ func rules(r *Report) string {
 }
 
 const (
+	archiveVariables = `{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, ""], INGOT_ARCHIVE: !If [Archives, !Ref Archive, ""]}`
+
 	counted = "        INGOT_COUNTING: !Ref Counting\n"
 	inLayer = "        INGOT_PIPELINE: /opt/pipeline.yaml\n"
 	layer   = "  Rules: {Type: AWS::Serverless::LayerVersion, Properties: {ContentUri: rules/}}\n"
@@ -316,7 +318,7 @@ var environmentRules = []broken{
 		"INGOT_PII_KEY: |hunter2",
 		"warning: the secret is in the template, so everybody who reads the template can find out what keyed hashes stand for; write " +
 			"'{{resolve:secretsmanager:NAME}}' instead"},
-	{"archive", [][2]string{{"{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"]}", "{OTHER: x}"}}, "  |StreamsFunction:\n",
+	{"archive", [][2]string{{archiveVariables, "{OTHER: x}"}}, "  |StreamsFunction:\n",
 		"warning: StreamsFunction has no archive bucket: items that expire are gone for good; write INGOT_ARCHIVE_BUCKET: !Ref a " +
 			"bucket instead"},
 	{"payloads that may not be read",
@@ -326,13 +328,13 @@ var environmentRules = []broken{
 			"dead-letter queue; " +
 			`write {Effect: Allow, Action: ["s3:GetObject"], Resource: !Sub "${ArchiveBucket.Arn}/*"} among the statements of IngestRole instead`},
 	{"misspelled",
-		[][2]string{{"{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"]}",
-			"{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"], INGOT_ARCHIVE: x}"}}, "|INGOT_ARCHIVE: x",
-		"warning: nothing reads variable INGOT_ARCHIVE; write one of INGOT_AGGREGATES_TABLE, INGOT_ARCHIVE_BUCKET, INGOT_COUNTING, " +
+		[][2]string{{archiveVariables,
+			"{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"], INGOT_ARCHIV: x}"}}, "|INGOT_ARCHIV: x",
+		"warning: nothing reads variable INGOT_ARCHIV; write one of INGOT_AGGREGATES_TABLE, INGOT_ARCHIVE, INGOT_ARCHIVE_BUCKET, INGOT_COUNTING, " +
 			"INGOT_ENDPOINT_URL, INGOT_PAYLOAD_BUCKET, INGOT_PII_KEY, INGOT_PIPELINE, INGOT_POINTER_BUCKETS, INGOT_QUARANTINE_URL, " +
 			"INGOT_TABLE instead"},
 	{"different keys",
-		[][2]string{{"{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"]}",
+		[][2]string{{archiveVariables,
 			"{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"], INGOT_PII_KEY: '{{resolve:a}}'}"},
 			{`!Sub ["{{resolve:secretsmanager:${Arn}}}", {Arn: !If [OwnPiiKey, !Ref PiiKey, !Ref PiiKeySecretArn]}]`, "'{{resolve:b}}'"}},
 		"INGOT_PII_KEY: |'{{resolve:a}}'",

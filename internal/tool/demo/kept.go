@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/tool/archived"
 )
 
 // kept returns where the messages are.
@@ -35,10 +36,16 @@ func (w *world) items(ctx context.Context) (int, error) {
 	return int(aws.ToInt64(out.Table.ItemCount)), nil
 }
 
-// objects returns how many objects the archive holds.
-func (w *world) objects(ctx context.Context) (int, error) {
+// archived returns how many items the archive holds, and in how many files and objects they are.
+func (w *world) archived(ctx context.Context) (items, objects int, err error) {
+	for _, err := range (archived.Bucket{S3: w.Engine.S3(), Name: stack.Bucket}).Read(ctx, archived.Days{}) {
+		if err != nil {
+			return 0, 0, err
+		}
+		items++
+	}
 	names, err := w.Objects(ctx)
-	return len(names), err
+	return items, len(names), err
 }
 
 // cost returns what each event of the run has cost so far, without setting up tables and heads.

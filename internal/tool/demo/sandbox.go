@@ -138,6 +138,7 @@ func newStreams(w *world) *sandbox {
 			return nil, err
 		}
 		streams := w.Streams(st)
+		streams.ArchiveFiles = true // as template.yaml has it
 		if err := streams.Start(ctx); err != nil {
 			return nil, err
 		}

@@ -120,7 +120,8 @@ type Check struct {
 type Expiry struct {
 	Clock    string   `json:"clock"`    // where the clock jumped to, RFC 3339
 	Swept    int      `json:"swept"`    // items removed by time to live
-	Archived int      `json:"archived"` // objects in the archive bucket
+	Archived int      `json:"archived"` // items in the archive
+	Objects  int      `json:"objects"`  // that they are in
 	Flags    []string `json:"flags"`    // as above, after everything expired
 	Checks   []Check  `json:"checks"`
 }

@@ -27,8 +27,8 @@ func (s *Summary) Text(w io.Writer, totals int) error {
 	flagsText(&b, s.Flags)
 	checksText(&b, "CHECKS", s.Checks)
 	if e := s.Expiry; e != nil {
-		fmt.Fprintf(&b, "\nEXPIRY  the clock jumps to %s: time to live sweeps %s, %s in the archive\n", e.Clock,
-			show.Count(e.Swept, "item"), show.Count(e.Archived, "object"))
+		fmt.Fprintf(&b, "\nEXPIRY  the clock jumps to %s: time to live sweeps %s into %s\n", e.Clock,
+			show.Count(e.Swept, "item"), show.Count(e.Objects, "archive file"))
 		checkRows(&b, e.Checks)
 		flagsText(&b, e.Flags)
 	}

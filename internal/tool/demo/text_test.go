@@ -38,7 +38,7 @@ func sample() *Summary {
 		Flags: strings.Fields("a b c d e f g h i j k l"),
 		Checks: []Check{{Name: "verify", About: "this", Compared: 3},
 			{Name: "tally", About: "that other thing", Compared: 1000, Differences: strings.Fields("1 2 3 4 5 6 7 8 9 10 11 12")}},
-		Expiry: &Expiry{Clock: "2024-07-01T00:00:00Z", Swept: 2100, Archived: 1,
+		Expiry: &Expiry{Clock: "2024-07-01T00:00:00Z", Swept: 2100, Archived: 1, Objects: 1,
 			Checks: []Check{{Name: "archive", About: "one for each", Compared: 2100,
 				Differences: []string{"2100 items were swept and 1 is kept"}}}},
 	}

@@ -54,6 +54,7 @@ func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline) (*functions, e
 		return nil, err
 	}
 	streams.Quarantine, streams.Archive, streams.Log = letters, handler.NewArchive(d.engine.S3(), stack.Bucket), d.cfg.Log
+	streams.ArchiveFiles = true // as template.yaml has it
 	streams.OnChange = func(_ context.Context, c event.Change) error { d.step(Step{Change: &c}); return nil }
 	streams.OnBatch = func(_ context.Context, r handler.StreamsReport) { d.step(Step{Streams: &r}) }
 	if err := streams.Start(ctx); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tool/archived"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
@@ -21,6 +22,7 @@ import (
 type Choice struct {
 	Dry     bool   // erase nothing
 	Scan    bool   // look for parts in the whole table
+	Archive bool   // read the files of the archive
 	Pattern string // of the events
 	Ask     query.Ask
 	Keys    string // the file of keys
@@ -40,7 +42,8 @@ type Eraser struct {
 	// Step is told of each event that is erased, if there are many.
 	Step    func(show.Step)
 	list    []*Event
-	unknown []error // what could not be read
+	files   map[event.Key][]archived.Item // what the files of the archive have of the events and their parts
+	unknown []error                       // what could not be read
 }
 
 // note remembers what could not be read.
@@ -54,6 +57,7 @@ func (e *Eraser) note(err error) {
 type WrongChoice struct{ Err error }
 
 func (w *WrongChoice) Error() string { return w.Err.Error() }
+func (w *WrongChoice) Unwrap() error { return w.Err }
 
 // NotNow is an error that says why nothing may be deleted now.
 type NotNow struct{ Err error }

@@ -2,7 +2,6 @@ package erase
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -12,12 +11,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/tool/archived"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/repair"
-	"github.com/ingot-events/ingot/store"
 )
 
 // Event is an event that is to be erased, and what else may hold it.
@@ -52,6 +52,17 @@ type Part struct {
 // Look finds what belongs to the events, before anything is changed: afterwards nothing leads to
 // it.
 func (e *Eraser) Look(ctx context.Context) error {
+	for _, ev := range e.list {
+		var err error
+		if ev.stored, _, _, err = query.Of(e.Store).Find(ctx, ev.key); err != nil {
+			return err
+		}
+	}
+	if e.Options.Archive && e.Target.ArchiveBucket != "" {
+		if err := e.readFiles(ctx); err != nil {
+			return err
+		}
+	}
 	for _, ev := range e.list {
 		if err := e.lookAt(ctx, ev); err != nil {
 			return err
@@ -100,10 +111,6 @@ func (ev *Event) add(part *event.Item) bool {
 
 // lookAt reads an event, and what the archive has of it and of its parts.
 func (e *Eraser) lookAt(ctx context.Context, ev *Event) error {
-	var err error
-	if ev.stored, _, _, err = query.Of(e.Store).Find(ctx, ev.key); err != nil {
-		return err
-	}
 	if ev.stored != nil {
 		ev.Type, ev.wholes = ev.stored.Type, append(ev.wholes, ev.stored)
 	}
@@ -117,6 +124,14 @@ func (e *Eraser) lookAt(ctx context.Context, ev *Event) error {
 	}
 	e.archiveOf(ctx, ev, ev.key)
 	read, all := map[string]bool{}, true
+	for _, item := range e.files[ev.key] {
+		read[item.Name] = true
+		known, err := e.archivedParts(ctx, ev, item.Event)
+		if err != nil {
+			return err
+		}
+		all = all && known
+	}
 	for _, one := range ev.Archive {
 		if one.Marker || read[one.Name] || !one.of(ev.key) {
 			continue
@@ -138,12 +153,59 @@ func (e *Eraser) lookAt(ctx context.Context, ev *Event) error {
 	return nil
 }
 
-// archiveOf lists what the archive has under a key, and returns how many objects that are.
+// readFiles reads the files of the archive for the events and their parts, and once more for the
+// parts that events in them had.
+func (e *Eraser) readFiles(ctx context.Context) error {
+	e.files = map[event.Key][]archived.Item{}
+	wanted := map[event.Key]bool{}
+	for _, ev := range e.list {
+		wanted[ev.key] = true
+		for _, part := range ev.parts {
+			wanted[part.Key] = true
+		}
+		if ev.stored != nil {
+			e.wantParts(wanted, ev.stored)
+		}
+	}
+	for len(wanted) > 0 {
+		list, _, err := e.bucket().Find(ctx, wanted, archived.Days{Files: true})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		e.note(err)
+		more := map[event.Key]bool{}
+		for _, item := range list {
+			e.files[item.Event.Key] = append(e.files[item.Event.Key], item)
+			e.wantParts(more, item.Event)
+		}
+		maps.DeleteFunc(more, func(key event.Key, _ bool) bool { return wanted[key] })
+		wanted = more
+	}
+	return nil
+}
+
+// wantParts adds the keys of the parts of an event. archivedParts says why there are none.
+func (e *Eraser) wantParts(wanted map[event.Key]bool, whole *event.Item) {
+	made, _ := e.Plan.Parts(whole)
+	for _, part := range made {
+		wanted[part.Key] = true
+	}
+}
+
+func (e *Eraser) bucket() archived.Bucket {
+	return archived.Bucket{S3: e.Target.S3(), Name: e.Target.ArchiveBucket}
+}
+
+// archiveOf lists what the archive has under a key, and returns how many objects and lines that
+// are.
 func (e *Eraser) archiveOf(ctx context.Context, ev *Event, key event.Key) int {
 	if e.Target.ArchiveBucket == "" {
 		return 0
 	}
-	list, err := archived(ctx, e.Target.S3(), e.Target.ArchiveBucket, ArchivePrefix(key))
+	list, err := versionsOf(ctx, e.Target.S3(), e.Target.ArchiveBucket, archive.Prefix(key))
+	for _, item := range e.files[key] {
+		list = append(list, Archive{Bucket: e.Target.ArchiveBucket, Name: item.Name})
+	}
 	ev.Archive = append(ev.Archive, list...)
 	e.note(err)
 	return len(list)
@@ -171,19 +233,11 @@ func (e *Eraser) archivedEvent(ctx context.Context, one Archive) (*event.Item, e
 	if err != nil {
 		return nil, failed(err)
 	}
-	record, err := event.ParseDocument(`{"eventSourceARN":"archive","eventName":"REMOVE","dynamodb":{` +
-		`"SequenceNumber":"000000000000000000001","ApproximateCreationDateTime":1,"Keys":{},"OldImage":` + string(image) + `}}`)
+	whole, err := archived.Decode(string(image))
 	if err != nil {
 		return nil, failed(err)
 	}
-	change, err := store.ReadRecord(record.Root(), "")
-	switch {
-	case err != nil:
-		return nil, failed(err)
-	case change.Old == nil:
-		return nil, failed(errors.New("it holds no event"))
-	}
-	return change.Old, nil
+	return whole, nil
 }
 
 // archivedParts finds the parts of an event as the archive has it: their own objects there, and
@@ -196,7 +250,7 @@ func (e *Eraser) archivedParts(ctx context.Context, ev *Event, whole *event.Item
 		objects := 0
 		if ev.add(part) {
 			objects = e.archiveOf(ctx, ev, part.Key)
-		} else if slices.ContainsFunc(ev.Archive, func(one Archive) bool { return one.of(part.Key) }) {
+		} else if len(e.files[part.Key]) > 0 || slices.ContainsFunc(ev.Archive, func(one Archive) bool { return one.of(part.Key) }) {
 			objects = 1
 		}
 		stored, there, _, err := query.Of(e.Store).Find(ctx, part.Key)
@@ -260,7 +314,7 @@ func (e *Eraser) payloadsOf(ctx context.Context, ev *Event) {
 	}
 	look := func(folders []string, key event.Key) {
 		for _, folder := range folders {
-			list, err := archived(ctx, e.Target.S3(), e.Target.PayloadBucket, payloads.Prefix(folder, key))
+			list, err := versionsOf(ctx, e.Target.S3(), e.Target.PayloadBucket, payloads.Prefix(folder, key))
 			if payloads.NoBucket(err) && !e.Plan.UsesOffload() {
 				return
 			}

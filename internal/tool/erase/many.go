@@ -65,33 +65,52 @@ func (e *Eraser) FindMany(ctx context.Context) error {
 
 // readKeys reads the file of keys. With a pattern, it need not be there yet.
 func (e *Eraser) readKeys() error {
-	file := e.Options.Keys
-	if file == "" {
+	if e.Options.Keys == "" {
 		return nil
 	}
-	text, err := os.ReadFile(file)
+	list, err := readLines(e.Options.Keys)
 	if errors.Is(err, fs.ErrNotExist) && e.Options.Pattern != "" {
 		return nil
 	}
-	if err != nil {
-		return &WrongChoice{fmt.Errorf("%w; name a file that ingot erase --pattern has written", err)}
-	}
-	n := 0
-	for line := range bytes.Lines(text) {
-		n++
-		var one keyLine
-		d := json.NewDecoder(bytes.NewReader(line))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&one); err != nil || one.PK == "" || one.SK == "" {
-			return &WrongChoice{fmt.Errorf("%s:%d is not a key: write a line such as {\"pk\":\"ORDER#o-1\",\"sk\":\"PLACED\"}", file, n)}
-		}
+	for _, one := range list {
 		ev := &Event{Type: one.Type, key: event.Key{PK: one.PK, SK: one.SK}}
 		for _, part := range one.Parts {
 			ev.parts = append(ev.parts, &event.Item{Type: part.Type, Key: event.Key{PK: part.PK, SK: part.SK}})
 		}
 		e.list = append(e.list, ev)
 	}
-	return nil
+	return err
+}
+
+// KeysIn returns the keys of the events and of the parts in a file that ingot erase has written.
+// The error is a [*WrongChoice].
+func KeysIn(file string) (keys []event.Key, err error) {
+	list, err := readLines(file)
+	for _, one := range list {
+		keys = append(keys, event.Key{PK: one.PK, SK: one.SK})
+		for _, part := range one.Parts {
+			keys = append(keys, event.Key{PK: part.PK, SK: part.SK})
+		}
+	}
+	return keys, err
+}
+
+func readLines(file string) (list []keyLine, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, &WrongChoice{fmt.Errorf("%w; name a file that ingot erase --pattern has written", err)}
+	}
+	for line := range bytes.Lines(text) {
+		var one keyLine
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&one); err != nil || one.PK == "" || one.SK == "" {
+			return nil, &WrongChoice{fmt.Errorf("%s:%d is not a key: write a line such as {\"pk\":\"ORDER#o-1\",\"sk\":\"PLACED\"}", file,
+				len(list)+1)}
+		}
+		list = append(list, one)
+	}
+	return list, nil
 }
 
 // Keep writes the file of keys, whole or not at all.

@@ -1,6 +1,7 @@
 package erase
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
+	"github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
@@ -27,7 +29,8 @@ type Report struct {
 	Quarantine  *int     `json:"quarantine,omitempty"`
 	DeadLetters *int     `json:"deadLetters,omitempty"`
 	Queue       *int     `json:"queue,omitempty"`
-	Unknown     []error  `json:"-"` // what could not be read
+	FilesUnread bool     `json:"filesUnread,omitempty"` // of the archive
+	Unknown     []error  `json:"-"`                     // what could not be read
 }
 
 // Report finds what else may hold the events.
@@ -57,6 +60,11 @@ func (e *Eraser) Report(ctx context.Context) *Report {
 		}
 	}
 	t := e.Target
+	if t.ArchiveBucket != "" && !e.Options.Archive {
+		has, err := e.bucket().HasFiles(ctx)
+		r.FilesUnread = has
+		e.note(err)
+	}
 	for _, q := range []struct {
 		url string
 		n   **int
@@ -94,9 +102,6 @@ func (e *Eraser) lettersByKey() (map[event.Key][]string, error) {
 	return ids, err
 }
 
-// ArchivePrefix is the beginning of the names of everything that the archive keeps of an event.
-func ArchivePrefix(key event.Key) string { return "expired/" + key.Hash() + "/" }
-
 // Archive is one version of an object, or a delete marker.
 type Archive struct {
 	Bucket  string `json:"bucket"`
@@ -106,12 +111,12 @@ type Archive struct {
 }
 
 // of reports whether an object of the archive is that of a key.
-func (a Archive) of(key event.Key) bool { return strings.HasPrefix(a.Name, ArchivePrefix(key)) }
+func (a Archive) of(key event.Key) bool { return strings.HasPrefix(a.Name, archive.Prefix(key)) }
 
-// archived lists the versions below a prefix. If S3 does not list versions, it lists the objects.
+// versionsOf lists the versions below a prefix. If S3 does not list versions, it lists the objects.
 // If it cannot say what is there, the objects are listed too, and the error says that versions are
 // missing. An emulator may not know of versions at all.
-func archived(ctx context.Context, client *s3.Client, bucket, prefix string) ([]Archive, error) {
+func versionsOf(ctx context.Context, client *s3.Client, bucket, prefix string) ([]Archive, error) {
 	list, err := versions(ctx, client, bucket, prefix)
 	if err == nil {
 		return list, nil
@@ -185,10 +190,10 @@ func (e *Eraser) Print(w io.Writer, r *Report) {
 	}
 	if e.Target.ArchiveBucket == "" {
 		fmt.Fprintln(w, "archive       not known")
-	} else if len(old) == 0 {
+	} else if len(old) == 0 && !r.FilesUnread {
 		fmt.Fprintln(w, "archive       nothing")
 	}
-	deletions(w, "archive", old)
+	e.printArchive(w, old, r.FilesUnread)
 	if o.Dry {
 		limited(w, large, func(one Archive) {
 			fmt.Fprintf(w, "payload       s3://%s/%s, which erasing deletes\n", show.Text(one.Bucket), show.Text(one.Name))
@@ -310,6 +315,40 @@ func deletions(w io.Writer, name string, list []Archive) {
 		}
 		fmt.Fprintf(w, "%-14s%s\n", name, line)
 	})
+}
+
+// printArchive writes the commands that take events out of the archive.
+func (e *Eraser) printArchive(w io.Writer, list []Archive, unread bool) {
+	var files, objects []Archive
+	for _, one := range list {
+		if archive.IsFile(one.Name) {
+			files = append(files, one)
+		} else {
+			objects = append(objects, one)
+		}
+	}
+	deletions(w, "archive", objects)
+	slices.SortFunc(files, func(a, b Archive) int { return cmp.Compare(a.Name, b.Name) })
+	limited(w, slices.Compact(files), func(one Archive) {
+		fmt.Fprintf(w, "archive       s3://%s/%s\n", show.Text(one.Bucket), show.Text(one.Name))
+	})
+	if unread {
+		fmt.Fprintln(w, "archive       its files were not read: --archive reads all of them")
+	}
+	if len(files) == 0 {
+		return
+	}
+	line := "ingot archive erase"
+	if e.Options.Keys != "" {
+		line += " --keys " + show.Quoted(e.Options.Keys)
+	} else {
+		ev := e.list[0]
+		line += " " + show.Quoted(ev.PK) + " " + show.Quoted(ev.SK)
+		for _, part := range ev.Parts {
+			line += " " + show.Quoted(part.PK) + " " + show.Quoted(part.SK)
+		}
+	}
+	fmt.Fprintf(w, "              to take the events out of these files: %s --yes\n", line)
 }
 
 func (r *Report) printLetters(w io.Writer, letters []string, o Choice) {

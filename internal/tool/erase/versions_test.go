@@ -27,7 +27,7 @@ func TestVersionsThatAreNotListed(t *testing.T) {
 		}))
 		client := s3.New(s3.Options{BaseEndpoint: &server.URL, UsePathStyle: true, Region: "us-east-1", RetryMaxAttempts: 1,
 			Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
-		list, err := archived(t.Context(), client, "archive", "expired/")
+		list, err := versionsOf(t.Context(), client, "archive", "expired/")
 		server.Close()
 		if len(list) != 1 || list[0].Name != "expired/one" || (err == nil) != (code == "NotImplemented") || err != nil &&
 			!strings.Contains(err.Error(), "the versions in bucket archive") {

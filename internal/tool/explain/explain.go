@@ -131,13 +131,17 @@ func (e *Explainer) event(x *Explanation, m envelope.Message) {
 	}
 }
 
-// archived records the name of the item's object in the archive, if the item was stored and has
-// expired. It leaves the name out if the key contains a hash made with the stand-in key, because
-// that is not the item's real key.
+// archived records how to look for the item in the archive, if it was stored and has expired. It
+// leaves that out if the key contains a hash made with the stand-in key, because that is not the
+// item's real key.
 func (e *Explainer) archived(x *Explanation, item *event.Item) {
 	if !e.StandInKey || !slices.Contains(e.described().Hashed[item.Type], "key") {
-		x.Archive = handler.ArchiveName(item)
+		x.Archive = archiveFind(item.Key)
 	}
+}
+
+func archiveFind(key event.Key) string {
+	return "ingot archive find " + show.Quoted(key.PK) + " " + show.Quoted(key.SK)
 }
 
 // schema names the schema that the payloads of a type are checked against: its file, or the

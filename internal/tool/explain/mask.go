@@ -46,7 +46,7 @@ func (e *Explainer) maskItem(x *Explanation) {
 	}
 	shown := e.Personal.Item(item)
 	if shown.Key != item.Key && x.Archive != "" {
-		x.Archive = show.Mask // it has the key in it
+		x.Archive = archiveFind(shown.Key)
 	}
 	x.ID, x.Key = shown.ID, &Key{shown.Key.PK, shown.Key.SK}
 	for i, index := range shown.Indexes {

@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -180,14 +181,14 @@ func TestArchiveOfAnExpiredMessage(t *testing.T) {
 		}
 		want := ""
 		if c.want {
-			want = handler.ArchiveName(item)
+			want = "ingot archive find " + show.Quoted(item.Key.PK) + " -"
 		}
 		r := e.Explain([]Message{m})
 		var b strings.Builder
 		if err := r.WriteText(&b); err != nil {
 			t.Fatal(err)
 		}
-		if x := r.Messages[0]; x.Archive != want || strings.Contains(b.String(), "if the archive has this object") != c.want {
+		if x := r.Messages[0]; x.Archive != want || strings.Contains(b.String(), "if that finds it") != c.want {
 			t.Errorf("%s: %q, want %q, in\n%s", c.name, x.Archive, want, &b)
 		}
 	}

@@ -93,7 +93,7 @@ func (r *Report) message(b *strings.Builder, x *Explanation) {
 	}
 	if x.Archive != "" {
 		t.row("archive", x.Archive)
-		t.row("", "if the archive has this object, the event was stored and this is a duplicate; if not, nothing is proven")
+		t.row("", "if that finds it with this digest, the event was stored and this is a duplicate; if not, nothing is proven")
 	}
 	if x.Item != nil {
 		t.row("item", x.cost())

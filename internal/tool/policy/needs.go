@@ -48,6 +48,10 @@ func ARNsOf(t *target.Target) ARNs {
 // Commands lists what each command sends to a stack. A test compares it with the calls that the
 // commands make. sts:GetCallerIdentity is not in it, because it needs no permission.
 var Commands = map[string]func(ARNs) []Statement{
+	"archive": func(r ARNs) []Statement {
+		return []Statement{r.find(), allow("ListArchive", "s3:ListBucket", r.archive),
+			allow("ReadAndWriteFiles", "s3:GetObject s3:PutObject", r.archive+"/*")}
+	},
 	"check": func(r ARNs) []Statement { return []Statement{r.find(), r.file()} },
 	"console": func(r ARNs) []Statement {
 		return []Statement{r.find(), r.file(), r.key(),

@@ -94,6 +94,7 @@ func Whole(p *pipeline.Pipeline, now time.Time, clock func() time.Time, partitio
 		return nil, err
 	}
 	r.streams = r.world.Streams(st)
+	r.streams.ArchiveFiles = true // as template.yaml has it
 	r.streams.OnBatch = func(_ context.Context, b handler.StreamsReport) {
 		u := &r.used[r.phase]
 		u.Batches, u.Requests, u.Updates = u.Batches+1, u.Requests+b.Cost.Requests, u.Updates+b.Updates

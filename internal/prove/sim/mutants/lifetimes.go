@@ -13,11 +13,19 @@ func lifetimes() []Mutant {
 		{
 			Name: "archive-unproven", What: "an object that the archive did not take is let go", Defends: "I5",
 			Checks: []sim.Check{sim.Unarchived},
-			Edits: []Edit{{"handler.streamBatch.archive", `			b.fail(ctx, expired[i].Sequence, "expired item not archived", err)
+			Edits: []Edit{{"handler.streamBatch.archive", `			b.fail(ctx, p.items[0].Sequence, "expired item not archived", p.err)
 			return
-`, `			errs[i] = nil
-			continue
+`, `			continue
 `}},
+		},
+		{
+			Name: "archive-named-by-first", What: "a file of the archive is named after its first record alone", Defends: "I5",
+			Checks: []sim.Check{sim.Unarchived},
+			Edits: []Edit{{"internal/table/archive.File", `"-" +
+		last.Sequence.String() + "-" + hex.EncodeToString(digest[:8])`, `"-"`},
+				{"internal/table/archive.File", `first, last := expired[0], expired[len(expired)-1]`, `first := expired[0]`},
+				{"internal/table/archive.File", `	digest := sha256.Sum256([]byte(lines.String()))
+`, ``}},
 		},
 	}
 }
