@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
@@ -124,6 +126,7 @@ func (d *deployed) changeWith(e *endpoint.Endpoint, w tool) {
 		return strings.Contains(out, "4999")
 	})
 	d.eraseWithVersions(w)
+	d.archives(w)
 	d.until("every change is counted", nothing, func() bool {
 		_, _, code := w.run(d.Context(), "verify")
 		return code == 0
@@ -171,6 +174,35 @@ func (d *deployed) conflicting(w tool) (id string) {
 }
 
 func nothing() error { return nil }
+
+// archives lets an event expire. The deployed function puts it into a file of the archive, where
+// the tool finds it, and from which it takes it.
+func (d *deployed) archives(w tool) {
+	d.Helper()
+	key, err := d.plan.Key("order.placed", envelope.Message{Body: replaced(orders(d.T, 3), "m-900")[2]})
+	if err != nil {
+		d.Fatal(err)
+	}
+	named := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK},
+		"SK": &types.AttributeValueMemberS{Value: key.SK}}
+	_, err = d.clients.DynamoDB.UpdateItem(d.Context(), &dynamodb.UpdateItemInput{TableName: &d.events, Key: named,
+		UpdateExpression:          aws.String("SET expiresAt = :past"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":past": &types.AttributeValueMemberN{Value: "1700000000"}}})
+	if err == nil { // as time to live does, days later
+		_, err = d.clients.DynamoDB.DeleteItem(d.Context(), &dynamodb.DeleteItemInput{TableName: &d.events, Key: named})
+	}
+	if err != nil {
+		d.Fatal(err)
+	}
+	find := "archive find " + key.PK + " " + key.SK
+	d.until("the expired event is archived", nothing, func() bool {
+		_, _, code := w.run(d.Context(), find)
+		return code == 0
+	})
+	d.useTool(w, []toolCall{{find, 0, ".json.gz"}, {"archive read --type order.placed", 0, `"PK":{"S":"` + key.PK},
+		{"archive erase " + key.PK + " " + key.SK + " --yes", 0, "1 file had such an event"}, {find, 3, "not found"},
+		{"archive sql", 0, "s3://" + d.archive + "/dt=*"}})
+}
 
 // eraseWithVersions erases an event of which the archive has two versions. Everything that is left
 // of the event is what the tool names.
