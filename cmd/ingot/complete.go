@@ -64,6 +64,7 @@ var values = map[string]completion{
 	"sample": declared(eventTypes), "set": cobra.NoFileCompletions, "skip": cobra.NoFileCompletions,
 	"wait-limit": cobra.NoFileCompletions,
 	"function":   cobra.NoFileCompletions,
+	"together":   cobra.NoFileCompletions,
 	"stack":      cobra.NoFileCompletions, "profile": cobra.NoFileCompletions, "region": cobra.NoFileCompletions,
 	"endpoint-url": cobra.NoFileCompletions,
 	"verdict":      cobra.FixedCompletions([]string{"Conflict", "Expired", "Poison", "Rejected"}, cobra.ShellCompDirectiveNoFileComp),
@@ -117,6 +118,7 @@ var arguments = map[string]completion{
 	"demo":    filesNamed("ndjson", "jsonl", "json"),
 	"rebuild": declared(otherAggregates),
 	"init":    folders,
+	"find":    cobra.NoFileCompletions, // a key
 	// These are the commands of quarantine. They begin with a folder.
 	"pull": folders, "list": folders, "show": folders, "edit": folders, "resend": folders, "drop": folders,
 }

@@ -54,6 +54,7 @@ const costJSON = `With --output json, one object:
   parts[]                 name, counted, aMillion, aMonth, price, dollarsAMillion, dollarsAMonth
   dollarsAMillion         the sums of the parts; absent without prices
   dollarsAMonth
+  beside[]                name, dollarsAMillion, dollarsAMonth: the same events with other functions; absent without prices
   unpriced[]              names of prices that are missing; what is billed by them is not in the sums`
 
 type costOptions struct {
@@ -63,7 +64,8 @@ type costOptions struct {
 	environment        string
 	rate, duplicates   float64
 	partitions, memory int
-	parts              int
+	parts, together    int
+	traced             bool // as the template has it
 }
 
 func newCost(a *app) *cobra.Command {
@@ -102,6 +104,7 @@ func newCost(a *app) *cobra.Command {
 		"partitions of the events table: 1 to 10000 (default as many as the rate needs, and at least the 4 of a new table)")
 	cmd.Flags().IntVar(&o.parts, "parts", 1,
 		"without --events: how many parts a message yields of each part type with each: 0 to 1000")
+	cmd.Flags().IntVar(&o.together, "together", 10, "messages that producers send with one request: 1 to 10")
 	cmd.Flags().IntVar(&o.memory, "memory", 0, "memory of each function in MB: 128 to 10240 (default as in template.yaml)")
 	cmd.Flags().StringVar(&o.architecture, "architecture", "", "processor of both functions: arm64 or x86_64 (default as in template.yaml)")
 	cmd.Flags().StringVar(&o.environment, "config-env", defaultEnvironment, "the environment of samconfig.toml whose functions these are")
@@ -131,13 +134,13 @@ func (o *costOptions) functions(chosen bool) error {
 		return fmt.Errorf("%s has no environment %s; it has %s", config.Name, o.environment,
 			strings.Join(check.Environments(*config), ", "))
 	}
-	size := check.Functions{Memory: cost.DefaultMemory, Architecture: "arm64"}
+	size := check.Functions{Memory: cost.DefaultMemory, Architecture: "arm64"} // and no traces
 	if tpl != nil {
 		if size, err = check.FunctionsOf(*tpl, config, o.environment); err != nil {
 			return fmt.Errorf("%w; name --memory and --architecture", err)
 		}
 	}
-	o.memory, o.architecture = cmp.Or(o.memory, size.Memory), cmp.Or(o.architecture, size.Architecture)
+	o.memory, o.architecture, o.traced = cmp.Or(o.memory, size.Memory), cmp.Or(o.architecture, size.Architecture), size.Traced
 	return nil
 }
 
@@ -204,12 +207,14 @@ func (a *app) rehearsed(in cost.Input, o costOptions) (*cost.Report, error) {
 // input takes the figures from the command line.
 func (o costOptions) input() (cost.Input, error) {
 	in := cost.Input{Name: o.pipeline, Rate: o.rate, Duplicates: o.duplicates, Partitions: o.partitions, Memory: o.memory,
-		Architecture: o.architecture}
+		Architecture: o.architecture, Together: o.together, Traced: o.traced}
 	switch {
 	case !(o.rate > 0) || o.rate > maxPartitions*estimate.ChangesPerShard:
 		return in, fmt.Errorf("--rate %v: give events a second, more than 0 and at most %d", o.rate, maxPartitions*estimate.ChangesPerShard)
 	case o.duplicates < 0 || o.duplicates > 100 || math.IsNaN(o.duplicates):
 		return in, fmt.Errorf("--duplicates %v: give further deliveries for each event, 0 to 100", o.duplicates)
+	case o.together < 1 || o.together > 10:
+		return in, fmt.Errorf("--together %d: give messages in a request, 1 to 10", o.together)
 	case o.partitions != 0 && (o.partitions < 1 || o.partitions > maxPartitions):
 		return in, fmt.Errorf("--partitions %d: give 1 to %d", o.partitions, maxPartitions)
 	case o.parts < 0 || o.parts > pipeline.MaxParts:

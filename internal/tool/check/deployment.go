@@ -66,6 +66,7 @@ func Environments(f File) (names []string) {
 type Functions struct {
 	Memory       int    // MB
 	Architecture string // arm64 or x86_64
+	Traced       bool   // X-Ray gets traces
 }
 
 // FunctionsOf returns what the template gives both functions, with the parameters of an environment
@@ -102,6 +103,9 @@ func FunctionsOf(tpl File, config *File, name string) (Functions, error) {
 // functions returns the size of one function. What cannot be determined is left empty.
 func (c *checker) functions(f *function) (size Functions) {
 	size.Memory, _ = c.number("memory", c.t.Property(f.Resource, "MemorySize"), defaultMemory, "the functions have enough memory")
+	if n := c.t.Property(f.Resource, "Tracing"); n != nil {
+		size.Traced = n.Text == "Active"
+	}
 	switch n := c.t.Property(f.Resource, "Architectures"); {
 	case n == nil:
 		size.Architecture = "x86_64" // as Lambda has it

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"log/slog"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/ingot-events/ingot/envelope"
@@ -23,9 +24,11 @@ type Input struct {
 	Pipeline     *pipeline.Pipeline // with a secret
 	Rate         float64            // events a second, above 0
 	Duplicates   float64            // repeated deliveries for each message
+	Together     int                // messages that producers send in a request, 1 to 10; 0: 1
 	Partitions   int                // of the events table, at least 1
 	Memory       int                // of each function, in MB
 	Architecture string             // of both functions: arm64 or x86_64
+	Traced       bool               // X-Ray gets traces of them
 	Prices       *Prices            // nil: none are given
 
 	File  string           // of the messages; empty: they are made up, and no two of them move the same totals
@@ -83,7 +86,7 @@ func (s *sampled) report(archived float64) *Report {
 	messages := in.Rate * (1 + in.Duplicates) / s.inMessage()
 	received := messages / math.Min(10, r.Batches.Ingest)
 	add("queue", "SQS requests", SQSRequests,
-		each(s.chunks)+math.Max(leastPolls, received)*math.Max(1, s.chunks/s.messages)+received+count(storing.Letters))
+		each(s.sent+s.chunksOf(s.unsent))+math.Max(leastPolls, received)*math.Max(1, s.chunks/s.messages)+received+count(storing.Letters))
 	batches := messages / r.Batches.Ingest
 	inBatch := r.Batches.Ingest * s.inMessage() // events
 	seconds := estimate.Put{Messages: inBatch, Requests: float64(storing.Requests) / float64(storing.Batches),
@@ -142,10 +145,41 @@ func (s *sampled) report(archived float64) *Report {
 	r.add(in.Prices, "watching", "alarms", Alarms, float64(alarmMetrics+len(in.Pipeline.Indexes())))
 	add("watching", "GB of logs", Logs,
 		(batches*logged("ingest", ingested)+(counted+windows)*logged("streams", function.StreamsMetrics()))/gigabyte)
-	add("watching", "traces", Traces, traced(batches)+traced(counted+windows))
+	if in.Traced {
+		add("watching", "traces", Traces, traced(batches)+traced(counted+windows))
+	}
 	r.add(in.Prices, "secret", "secrets", Secrets, 1)
 	r.finish()
+	if in.Prices != nil {
+		s.beside(r, "put and ADD by hand", 0)
+		s.beside(r, "with Powertools", 2)
+	}
 	return r
+}
+
+// beside adds what the same events would cost with two functions that put an event if it is absent,
+// and add its changes to the totals one by one. around is how many writes more each message and
+// each change takes: a record of idempotency is written before, and once more after. Such functions
+// fold nothing, send one request after the other, and do nothing when an event expires.
+func (s *sampled) beside(r *Report, name string, around float64) {
+	in, storing, counting := s.in, s.Used(rehearse.Storing), s.Used(rehearse.Counting)
+	other := &Report{Messages: r.Messages, Prices: r.Prices}
+	for _, p := range r.Parts {
+		if slices.Contains([]string{"queue", "puts", "indexes", "repetitions", "storage"}, p.Name) {
+			other.Parts = append(other.Parts, p)
+		}
+	}
+	add := func(billed, price string, aSecond float64) {
+		other.add(in.Prices, name, billed, price, aSecond*hours*3600)
+	}
+	messages := in.Rate * (1 + in.Duplicates) / s.inMessage()
+	changes, updates := s.scale()*float64(storing.Changes), s.scale()*float64(counting.Updates)
+	records := around * (messages + changes)
+	add("invocations", LambdaRequests, messages/r.Batches.Ingest+changes/r.Batches.Streams)
+	add("GB-seconds", gbSeconds(in.Architecture), (messages+updates+records)*estimate.Latency*gigabytes(in.Memory))
+	add("write units", WriteUnits, updates+records)
+	other.finish()
+	r.Beside = append(r.Beside, Beside{Name: name, DollarsAMillion: *other.DollarsAMillion, DollarsAMonth: *other.DollarsAMonth})
 }
 
 // about says what the figures assume.

@@ -81,7 +81,8 @@ func linesOf(lines string) iter.Seq2[envelope.Message, error] {
 }
 
 func shopAt(t *testing.T, rate float64) Input {
-	return Input{Name: "pipeline.yaml", Pipeline: shop(t), Rate: rate, Partitions: 4, Memory: DefaultMemory, Architecture: "arm64"}
+	return Input{Name: "pipeline.yaml", Pipeline: shop(t), Rate: rate, Partitions: 4, Memory: DefaultMemory, Architecture: "arm64",
+		Together: 10}
 }
 
 func TestText(t *testing.T) {
@@ -220,7 +221,7 @@ func TestTemplate(t *testing.T) {
 	if got := strings.Count(template, "MetricName: "); got != alarmMetrics+len(shop(t).Indexes()) {
 		t.Errorf("alarms watch %d metrics, of which %d of indexes", got, len(shop(t).Indexes()))
 	}
-	for _, says := range []string{"Tracing: Active", "PointInTimeRecoveryEnabled: true", "BillingMode: PAY_PER_REQUEST",
+	for _, says := range []string{"Default: PassThrough\n", "PointInTimeRecoveryEnabled: true", "BillingMode: PAY_PER_REQUEST",
 		"AWS::SecretsManager::Secret",
 		fmt.Sprintf("TumblingWindowInSeconds: !If [Marks, %d,", windowSeconds), "BatchSize: 1000\n", "MaximumBatchingWindowInSeconds: 1 ",
 		"    Default: arm64\n", fmt.Sprintf("MemorySize:\n    Type: Number\n    Default: %d\n", DefaultMemory)} {
@@ -310,5 +311,38 @@ func TestPricesSayWhereTheyAreFrom(t *testing.T) {
 		if one.Dollars != nil && !strings.Contains(one.Read, ", ") {
 			t.Errorf("%s: it does not say where and when it was read: %q", name, one.Read)
 		}
+	}
+}
+
+// Beside what Ingot costs stands what two other ways cost: each write is counted by hand here.
+func TestBeside(t *testing.T) {
+	in := shopAt(t, 100)
+	in.Prices = prices(t)
+	r, err := Suppose(in, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := 0.0
+	for _, p := range r.Parts {
+		if slices.Contains([]string{"queue", "puts", "indexes", "storage"}, p.Name) && p.DollarsAMillion != nil {
+			shared += *p.DollarsAMillion
+		}
+	}
+	const write, gbSecond, invocation = 0.625, 0.0000133334, 0.20 // a million writes, a GB-second, a million invocations
+	for i, more := range []float64{0, 4} {                        // records of idempotency for each event: two around each function
+		requests := 1 + 3 + more // a put and three totals
+		want := shared + (3+more)*write + requests*1e6*0.005*DefaultMemory/1024*gbSecond +
+			invocation*(1/r.Batches.Ingest+1/r.Batches.Streams)
+		if got := r.Beside[i].DollarsAMillion; math.Abs(got-want) > 0.001 {
+			t.Errorf("%s: %v dollars a million, want %v", r.Beside[i].Name, got, want)
+		}
+	}
+	in.Traced = true
+	traced, err := Suppose(in, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if more := *traced.DollarsAMillion - *r.DollarsAMillion; more < 0.1 {
+		t.Errorf("traces cost %v dollars a million", more)
 	}
 }

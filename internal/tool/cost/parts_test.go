@@ -122,22 +122,25 @@ func TestArraysAreOneMessage(t *testing.T) {
 		}
 		return b.String()
 	}
-	cost := func(lines string) *Report {
-		return computed(t, Input{Name: "p.yaml", Pipeline: p, Rate: 100, Partitions: 4, Memory: DefaultMemory, Architecture: "arm64"},
-			lines)
+	cost := func(lines string, together int) *Report {
+		return computed(t, Input{Name: "p.yaml", Pipeline: p, Rate: 100, Partitions: 4, Memory: DefaultMemory, Architecture: "arm64",
+			Together: together}, lines)
 	}
+	long := strings.Repeat("x", 10_000)
 	for _, c := range []struct {
-		inMessage     int
-		more          string
-		sent, batches float64 // a second
-		requests      float64
+		inMessage, together int
+		more                string
+		sent, batches       float64 // a second
+		requests            float64
 	}{
-		{1, "", 100, 100.0 / 21, 100 + 2*10},                                      // ten messages are received, and deleted, at once
-		{10, "", 10, 10.0 / 3, 10 + 2*10.0/3},                                     // a batch has 1 + 10/5 messages
-		{100, "", 1, 1 / 1.2, 1 + 2*1/1.2},                                        // likewise
-		{10, strings.Repeat("x", 10_000), 10, 10.0 / 3, 2*10 + 2*10.0/3 + 10.0/3}, // 100 KB are two chunks: to send, and to receive
+		{1, 0, "", 100, 100.0 / 21, 100 + 2*10},                   // ten messages are received, and deleted, at once
+		{1, 10, "", 100, 100.0 / 21, 10 + 2*10},                   // and sent
+		{10, 0, "", 10, 10.0 / 3, 10 + 2*10.0/3},                  // a batch has 1 + 10/5 messages
+		{100, 0, "", 1, 1 / 1.2, 1 + 2*1/1.2},                     // likewise
+		{10, 0, long, 10, 10.0 / 3, 2*10 + 2*10.0/3 + 10.0/3},     // 100 KB are two chunks: to send, and to receive
+		{10, 5, long, 10, 10.0 / 3, 8.0/5*10 + 2*10.0/3 + 10.0/3}, // 500 KB are eight
 	} {
-		r := cost(events(c.inMessage, c.more))
+		r := cost(events(c.inMessage, c.more), c.together)
 		for what, n := range map[string][2]float64{
 			"SQS requests": {of(r, "queue", "SQS requests"), c.requests * 1e4}, "invocations": {of(r, "ingest function", "invocations"),
 				c.batches * 1e4},

@@ -20,6 +20,8 @@ type Report struct {
 	// These are sums of the dollars. They are absent without prices.
 	DollarsAMillion *float64 `json:"dollarsAMillion,omitempty"`
 	DollarsAMonth   *float64 `json:"dollarsAMonth,omitempty"`
+	// Beside is what the same events would cost with other functions. It is absent without prices.
+	Beside []Beside `json:"beside,omitempty"`
 	// Unpriced lists the names of prices that are missing. What they bill is not in the sums.
 	Unpriced []string `json:"unpriced,omitempty"`
 }
@@ -44,6 +46,13 @@ type Batches struct {
 	Streams float64 `json:"streams"`
 	// Transaction is about how many items a transaction puts. It is absent if there are none.
 	Transaction float64 `json:"transaction,omitempty"`
+}
+
+// Beside is what others would cost.
+type Beside struct {
+	Name            string  `json:"name"`
+	DollarsAMillion float64 `json:"dollarsAMillion"`
+	DollarsAMonth   float64 `json:"dollarsAMonth"`
 }
 
 // Part is one thing that is counted, for one part of the stack.

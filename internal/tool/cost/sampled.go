@@ -27,6 +27,9 @@ type sampled struct {
 	messages float64 // as SQS carries them: an array of events is one
 	bytes    float64 // of their bodies
 	chunks   float64 // of 64 KB; SQS bills a message by them
+	sent     float64 // chunks of the requests that producers send
+	unsent   float64 // bytes of a request that is not full yet
+	waiting  int     // messages in it
 	indexes  int     // that the first item is in
 	more     bool    // messages are left that were not rehearsed
 
@@ -132,7 +135,11 @@ func (s *sampled) flush() error {
 func (s *sampled) add(m envelope.Message, o *handler.Outcome) {
 	s.messages++
 	s.bytes += float64(len(m.Body))
-	s.chunks += math.Max(1, math.Ceil(float64(len(m.Body))/(64<<10)))
+	s.chunks += s.chunksOf(float64(len(m.Body)))
+	if s.waiting == max(1, s.in.Together) || s.unsent+float64(len(m.Body)) > maxRequest {
+		s.sent, s.unsent, s.waiting = s.sent+s.chunksOf(s.unsent), 0, 0
+	}
+	s.unsent, s.waiting = s.unsent+float64(len(m.Body)), s.waiting+1
 	if o.Events == nil {
 		s.event(o)
 	}
@@ -140,6 +147,12 @@ func (s *sampled) add(m envelope.Message, o *handler.Outcome) {
 		s.event(&o.Events[i])
 	}
 }
+
+// maxRequest is how many bytes a request to SQS may have.
+const maxRequest = 1 << 20
+
+// chunksOf returns as how many requests SQS bills so many bytes.
+func (s *sampled) chunksOf(bytes float64) float64 { return math.Ceil(bytes / (64 << 10)) }
 
 // event adds an event and what is kept of it.
 func (s *sampled) event(o *handler.Outcome) {

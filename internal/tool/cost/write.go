@@ -105,6 +105,13 @@ func (r *Report) table(b *strings.Builder) {
 	if r.DollarsAMonth != nil {
 		row("all", "", "", fmt.Sprintf("%.4f", *r.DollarsAMillion), dollars(*r.DollarsAMonth))
 	}
+	for i, other := range r.Beside {
+		shown := "beside it"
+		if i > 0 {
+			shown = ""
+		}
+		row(shown, other.Name, "", fmt.Sprintf("%.4f", other.DollarsAMillion), dollars(other.DollarsAMonth))
+	}
 }
 
 func (r *Report) notes() []string {
