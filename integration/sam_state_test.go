@@ -2,17 +2,15 @@ package integration
 
 import (
 	"encoding/json"
-	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/tool/archived"
 	"github.com/ingot-events/ingot/query"
 )
 
@@ -141,22 +139,11 @@ func (w *samWorld) checkArchive(t *testing.T, s *sample) {
 	for _, key := range s.Archived {
 		want[key.PK+" / "+key.SK]++
 	}
-	list, err := w.clients.S3.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &w.bucket})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, object := range list.Contents {
-		out, err := w.clients.S3.GetObject(t.Context(), &s3.GetObjectInput{Bucket: &w.bucket, Key: object.Key})
+	for item, err := range (archived.Bucket{S3: w.clients.S3, Name: w.bucket}).Read(t.Context(), archived.Days{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := io.ReadAll(out.Body)
-		_ = out.Body.Close()
-		var item struct{ PK, SK struct{ S string } }
-		if err != nil || json.Unmarshal(text, &item) != nil {
-			t.Fatalf("%s holds %q: %v", *object.Key, text, err)
-		}
-		got[fmt.Sprintf("%s / %s", item.PK.S, item.SK.S)]++
+		got[item.Event.Key.PK+" / "+item.Event.Key.SK]++
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("the archive holds %v, want %v", got, want)
