@@ -96,7 +96,8 @@ func TestPolicyForDeploying(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	creates := map[string]string{"CloudWatch::Alarm": "cloudwatch:PutMetricAlarm", "DynamoDB::Table": "dynamodb:CreateTable",
+	creates := map[string]string{"CloudWatch::Alarm": "cloudwatch:PutMetricAlarm",
+		"CloudWatch::Dashboard": "cloudwatch:PutDashboard", "DynamoDB::Table": "dynamodb:CreateTable",
 		"IAM::Role":      "iam:CreateRole",
 		"Logs::LogGroup": "logs:CreateLogGroup", "S3::Bucket": "s3:CreateBucket", "S3::BucketPolicy": "s3:PutBucketPolicy",
 		"SQS::Queue":       "sqs:CreateQueue",

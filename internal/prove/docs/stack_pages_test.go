@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -103,6 +104,44 @@ func TestAlarmsOnOwnMetrics(t *testing.T) {
 	}
 	if len(watched) != 2 {
 		t.Errorf("%d metrics of our own are watched, want Inserted and Updated", len(watched))
+	}
+}
+
+// TestDashboard shows that each metric of the dashboard exists: the functions write it under these
+// dimensions, or an alarm watches it too.
+func TestDashboard(t *testing.T) {
+	text := read(t, sampleshop.Template)
+	_, body, _ := strings.Cut(text, "DashboardBody: !Sub |\n")
+	body, _, _ = strings.Cut(body, "\n\n")
+	var dashboard struct {
+		Widgets []struct{ Properties struct{ Metrics [][]any } }
+	}
+	if err := json.Unmarshal([]byte(body), &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	own := map[string][]function.Metric{"${IngestFunction}": function.IngestMetrics(), "${StreamsFunction}": function.StreamsMetrics()}
+	metrics := 0
+	for _, w := range dashboard.Widgets {
+		for _, m := range w.Properties.Metrics {
+			if _, computed := m[0].(map[string]any); computed {
+				continue
+			}
+			metrics++
+			name := m[1].(string)
+			if m[0] != "Ingot" {
+				if watched := fmt.Sprintf("Namespace: %s, MetricName: %s", m[0], name); !strings.Contains(text, watched) {
+					t.Errorf("no alarm watches %s of %s", name, m[0])
+				}
+				continue
+			}
+			if m[2] != "service" || m[3] != "ingot" || m[4] != "function" ||
+				!slices.ContainsFunc(own[m[5].(string)], func(o function.Metric) bool { return o.Name == name }) {
+				t.Errorf("nothing writes %v", m)
+			}
+		}
+	}
+	if metrics < 30 {
+		t.Errorf("%d metrics", metrics)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/ingot-events/ingot/event"
 )
@@ -47,10 +48,15 @@ func File(expired []*event.Change) (name, body string, err error) {
 	return name, body, err
 }
 
+// compressors are kept, because each takes a megabyte of memory.
+var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+
 // Compress returns the bytes of a file with these lines.
 func Compress(lines string) (string, error) {
 	var b strings.Builder
-	z := gzip.NewWriter(&b)
+	z := compressors.Get().(*gzip.Writer)
+	defer compressors.Put(z)
+	z.Reset(&b)
 	if _, err := io.WriteString(z, lines); err != nil {
 		return "", err
 	}

@@ -100,7 +100,8 @@ var functionRules = []advised{
 			"dead-letter queue without a single try; write ReservedConcurrentExecutions: 10 instead"},
 		[][2]string{{"ReservedConcurrentExecutions: 5", "ReservedConcurrentExecutions: 10"}}},
 	{broken{"no bound on what may be called", [][2]string{{ingestCode, ingestCode + "      ReservedConcurrentExecutions: 5\n"},
-		{"            ScalingConfig: {MaximumConcurrency: !Ref MaximumConcurrency}\n", ""}}, "ReservedConcurrentExecutions: |5",
+		{"            ScalingConfig: !If [ProvisionedPollers, !Ref AWS::NoValue, {MaximumConcurrency: !Ref MaximumConcurrency}]", ""}},
+		"ReservedConcurrentExecutions: |5",
 		"warning: 5 of IngestFunction are reserved, and its mapping has no MaximumConcurrency: further calls are throttled, and their " +
 			"messages reach the dead-letter queue without a single try; write ScalingConfig: {MaximumConcurrency: 5} into the mapping, " +
 			"and at least as many here, instead"},

@@ -38,6 +38,7 @@ func (c *checker) all() (counting aggregate.Counting, known bool) {
 		c.order()
 		c.runtime(c.ingest)
 		c.reserved(c.ingest)
+		c.pollers(c.ingest)
 	}
 	c.codes()
 	c.tables()

@@ -34,7 +34,10 @@ func (c *checker) reserved(f *function) {
 		return
 	}
 	for _, m := range c.mappingsOf(f.Name, false) {
-		maximum := c.t.Get(m.props, "ScalingConfig", "MaximumConcurrency")
+		maximum, each := c.t.Get(m.props, "ScalingConfig", "MaximumConcurrency"), 1
+		if pollers := c.t.Get(m.props, "ProvisionedPollerConfig", "MaximumPollers"); pollers != nil {
+			maximum, each = pollers, callsOfPoller
+		}
 		if maximum == nil {
 			c.warn("concurrency", n.Position, fmt.Sprintf("%d of %s are reserved, and its mapping has no MaximumConcurrency: further "+
 				"calls are throttled, and their messages reach the dead-letter queue without a single try", reserved, f.Name),
@@ -42,10 +45,26 @@ func (c *checker) reserved(f *function) {
 			continue
 		}
 		most, ok := c.number("concurrency", maximum, 0, whether)
+		most *= each
 		if ok && reserved < most {
 			c.mistake("concurrency", n.Position, fmt.Sprintf("%d of %s are reserved, and its mapping calls up to %d: further calls are "+
 				"throttled, and their messages reach the dead-letter queue without a single try", reserved, f.Name, most),
 				fmt.Sprintf("ReservedConcurrentExecutions: %d", most))
+		}
+	}
+}
+
+// callsOfPoller is how many functions a poller in provisioned mode runs at once ("Using provisioned
+// mode with an Amazon SQS event source", AWS).
+const callsOfPoller = 10
+
+// pollers checks that a mapping of the queue has one way to scale: Lambda refuses both.
+func (c *checker) pollers(f *function) {
+	for _, m := range c.mappingsOf(f.Name, false) {
+		pollers := c.t.Get(m.props, "ProvisionedPollerConfig")
+		if pollers != nil && c.t.Get(m.props, "ScalingConfig", "MaximumConcurrency") != nil {
+			c.mistake("pollers", pollers.Position, "Lambda refuses a mapping with both ProvisionedPollerConfig and MaximumConcurrency",
+				"one of the two")
 		}
 	}
 }

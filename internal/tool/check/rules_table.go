@@ -31,6 +31,7 @@ func (c *checker) tables() {
 		c.attributes(events)
 		c.provisioned(events)
 		c.indexAlarms(events)
+		c.insights(events)
 	}
 	if c.isTable(totals) {
 		c.check(c.resource(totals), tableSettings...)
@@ -39,6 +40,7 @@ func (c *checker) tables() {
 		c.attributes(totals)
 		c.provisioned(totals)
 		c.rankIndex(totals)
+		c.insights(totals)
 	}
 }
 
@@ -243,4 +245,30 @@ func (c *checker) lacks(table *template.Resource, list *template.Node, names []s
 	}
 	c.mistake("index", where(list, table.Position),
 		fmt.Sprintf("%s has %s; run ingot init --indexes, which adds each with its attributes and its alarm", table.Name, what), "")
+}
+
+// insights checks that no key is shown that is hidden elsewhere: Contributor Insights writes keys
+// in plain text ("UpdateContributorInsights", AWS).
+func (c *checker) insights(table *template.Resource) {
+	on := c.t.Property(table, "ContributorInsightsSpecification", "Enabled")
+	if !on.Is("true") {
+		return
+	}
+	hides := false
+	if c.p != nil {
+		for _, in := range c.p.Describe().Hashed {
+			hides = hides || len(in) > 0
+		}
+	}
+	why := ""
+	switch key := c.t.Property(table, "SSESpecification", "KMSMasterKeyId"); {
+	case hides:
+		why = "pipeline.yaml hides values in keys (hmac)"
+	case key != nil:
+		why = "the table is encrypted with a key of your own"
+	default:
+		return
+	}
+	c.mistake("insights", on.Position, "Contributor Insights would write the throttled keys of "+table.Name+
+		" into CloudWatch in plain text, and "+why, "Enabled: false")
 }

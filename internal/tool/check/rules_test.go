@@ -64,8 +64,8 @@ var streamRules = []broken{
 		"ParallelizationFactor is 2: batches of a shard that run at the same time have no order, and marks need their order; write " +
 			"ParallelizationFactor: 1 instead"},
 	{"parallel 1", [][2]string{{anyStream, anyStream + pad + "ParallelizationFactor: 1\n"}}, "", ""},
-	{"off", [][2]string{{anyStream, anyStream + pad + "Enabled: false\n"}}, "Enabled: |false", "warning: the mapping is off: changes " +
-		"disappear from the stream after 24 hours, and the totals then need a rebuild; write Enabled: true instead"},
+	{"off", [][2]string{{anyStream, anyStream + pad + "Enabled: false\n"}}, pad + "Enabled: |false",
+		"warning: the mapping is off: changes disappear from the stream after 24 hours, and the totals then need a rebuild; write Enabled: true instead"},
 	{"images", [][2]string{{"StreamViewType: NEW_AND_OLD_IMAGES", "StreamViewType: NEW_IMAGE"}}, "StreamViewType: |NEW_IMAGE",
 		"the stream carries NEW_IMAGE: a change counts new minus old, so both are needed; write StreamSpecification: {StreamViewType: " +
 			"NEW_AND_OLD_IMAGES} instead"},
@@ -94,6 +94,9 @@ var queueRules = []broken{
 	{"no batching window", [][2]string{{"MaximumBatchingWindowInSeconds: 1 # required", "MaximumBatchingWindowInSeconds: 0 # required"}},
 		"MaximumBatchingWindowInSeconds: |0 #",
 		"a batch of 1000 needs a batching window: Lambda refuses more than 10 without one; write MaximumBatchingWindowInSeconds: 1 instead"},
+	{"pollers", [][2]string{{"!If [ProvisionedPollers, {MinimumPollers: !Ref MinimumPollers, MaximumPollers: !Ref MaximumPollers}, " +
+		"!Ref AWS::NoValue]", "{MinimumPollers: 2, MaximumPollers: 3}"}}, "ProvisionedPollerConfig: |{",
+		"Lambda refuses a mapping with both ProvisionedPollerConfig and MaximumConcurrency; write one of the two instead"},
 	{"visibility", [][2]string{{"VisibilityTimeout: 420", "VisibilityTimeout: 360"}}, "VisibilityTimeout: |360",
 		"a message stays hidden for 360 s, and 6 times the function's timeout of 60 s and the batching window of 1 s are 361 s: it would " +
 			"come back while it is still being processed; write VisibilityTimeout: 361 instead"},
@@ -635,5 +638,41 @@ func TestCountingOfBothFunctions(t *testing.T) {
 		if found != moved {
 			t.Errorf("movedBy put: %v, and found: %v", moved, run(t, own{template: template, pipeline: pipeline}.input(t)).Findings)
 		}
+	}
+}
+
+// Contributor Insights is for keys that nobody hides. Pollers and reserved functions must fit.
+func TestOperatorParameters(t *testing.T) {
+	unhashed := slices.Repeat([][2]string{{" | hmac", ""}}, strings.Count(read(t, "pipeline.yaml"), " | hmac"))
+	shown := map[string]string{"ThrottledKeys": "shown"}
+	const ownKey = "arn:aws:kms:eu-central-1:111122223333:key/k"
+	for name, c := range map[string]struct {
+		own
+		want []string
+	}{
+		"shown": {own: own{parameters: shown, pipeline: unhashed}},
+		"hashed": {own: own{parameters: shown}, want: []string{
+			"keys of EventsTable into CloudWatch in plain text, and pipeline.yaml hides values in keys (hmac)",
+			"keys of AggregatesTable into CloudWatch in plain text, and pipeline.yaml hides values in keys (hmac)"}},
+		"encrypted": {own: own{parameters: map[string]string{"ThrottledKeys": "shown", "KmsKeyArn": ownKey}, pipeline: unhashed},
+			want: []string{"and the table is encrypted with a key of your own", "and the table is encrypted with a key of your own"}},
+		"pollers": {own: own{parameters: map[string]string{"MinimumPollers": "2", "MaximumPollers": "3"}}},
+		"pollers, and enough functions": {own: own{parameters: map[string]string{"MinimumPollers": "2", "MaximumPollers": "3"},
+			template: [][2]string{{ingestCode, ingestCode + "      ReservedConcurrentExecutions: 30\n"}}}},
+		"pollers, and too few": {own: own{parameters: map[string]string{"MinimumPollers": "2", "MaximumPollers": "3"},
+			template: [][2]string{{ingestCode, ingestCode + "      ReservedConcurrentExecutions: 29\n"}}},
+			want: []string{"its mapping calls up to 30"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			list := run(t, c.input(t)).Findings
+			for i, f := range list {
+				if i >= len(c.want) || !strings.Contains(f.String(), c.want[i]) {
+					t.Errorf("found %s", f)
+				}
+			}
+			if len(list) != len(c.want) {
+				t.Errorf("%d findings, want %d", len(list), len(c.want))
+			}
+		})
 	}
 }

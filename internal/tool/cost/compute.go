@@ -46,7 +46,10 @@ const hours = 730
 const (
 	// alarmMetrics is how many metrics the alarms watch, without those of indexes, which have one
 	// alarm each.
-	alarmMetrics = 16
+	alarmMetrics = 17
+	// mappingMetrics is how many metrics of EventCount the stream's mapping writes. It is supposed
+	// that they cost what own ones do.
+	mappingMetrics = 6
 	// leastPolls is how many requests a second Lambda sends to an empty queue: it has two pollers,
 	// and each of their requests waits 20 seconds.
 	leastPolls = 2.0 / 20
@@ -141,7 +144,8 @@ func (s *sampled) report(archived float64) *Report {
 	if s.parts > 0 {
 		ingested = append(ingested, function.PartMetrics()...)
 	}
-	r.add(in.Prices, "watching", "metrics", Metrics, float64(len(ingested)+len(function.StreamsMetrics())))
+	r.add(in.Prices, "watching", "metrics", Metrics, float64(len(ingested)+len(function.StreamsMetrics())+mappingMetrics))
+	r.add(in.Prices, "watching", "dashboards", Dashboards, 1)
 	r.add(in.Prices, "watching", "alarms", Alarms, float64(alarmMetrics+len(in.Pipeline.Indexes())))
 	add("watching", "GB of logs", Logs,
 		(batches*logged("ingest", ingested)+(counted+windows)*logged("streams", function.StreamsMetrics()))/gigabyte)

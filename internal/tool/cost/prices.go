@@ -17,13 +17,14 @@ const (
 	Alarms         = "cloudwatch-alarms"
 	Logs           = "cloudwatch-logs"
 	Traces         = "xray-traces"
+	Dashboards     = "cloudwatch-dashboards"
 	Secrets        = "secretsmanager-secrets"
 )
 
 // Names lists the names of all prices, in the order of a file.
 func Names() []string {
 	return []string{SQSRequests, LambdaRequests, LambdaArm, LambdaX86, WriteUnits, ReadUnits, Storage, Backup, S3Puts, S3Gets, S3Storage,
-		Metrics, Alarms, Logs, Traces, Secrets}
+		Metrics, Alarms, Logs, Traces, Dashboards, Secrets}
 }
 
 // Prices is a file of prices.

@@ -34,7 +34,7 @@ func deployer(r ARNs) []Statement {
 			"arn:aws:s3:::aws-sam-cli-managed-default-*"),
 		allow("Tables", "dynamodb:CreateTable dynamodb:UpdateTable dynamodb:DeleteTable dynamodb:DescribeTable dynamodb:UpdateTimeToLive "+
 			"dynamodb:DescribeTimeToLive dynamodb:UpdateContinuousBackups dynamodb:DescribeContinuousBackups "+
-			"dynamodb:DescribeContributorInsights dynamodb:DescribeKinesisStreamingDestination dynamodb:GetResourcePolicy "+
+			"dynamodb:DescribeContributorInsights dynamodb:UpdateContributorInsights dynamodb:DescribeKinesisStreamingDestination dynamodb:GetResourcePolicy "+
 			"dynamodb:TagResource dynamodb:UntagResource dynamodb:ListTagsOfResource",
 			own("dynamodb", "table/")),
 		allow("Queues", "sqs:CreateQueue sqs:SetQueueAttributes sqs:GetQueueAttributes sqs:GetQueueUrl sqs:DeleteQueue sqs:TagQueue "+
@@ -59,6 +59,8 @@ func deployer(r ARNs) []Statement {
 		allow("SeeLogGroups", "logs:DescribeLogGroups", "*"),
 		allow("Alarms", "cloudwatch:PutMetricAlarm cloudwatch:DescribeAlarms cloudwatch:DeleteAlarms cloudwatch:TagResource "+
 			"cloudwatch:ListTagsForResource", own("cloudwatch", "alarm:")),
+		allow("Dashboard", "cloudwatch:PutDashboard cloudwatch:GetDashboard cloudwatch:DeleteDashboards",
+			"arn:aws:cloudwatch::"+account+"dashboard/"+name+"-*"),
 		allow("SecretForHMAC", "secretsmanager:CreateSecret secretsmanager:UpdateSecret secretsmanager:DescribeSecret "+
 			"secretsmanager:GetSecretValue secretsmanager:DeleteSecret secretsmanager:TagResource", "arn:aws:secretsmanager:"+place+
 			"secret:PiiKey-*"),
