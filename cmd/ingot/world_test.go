@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -151,7 +152,7 @@ func (w *living) settle(more ...string) error {
 		}
 		events += n
 	}
-	for from := int64(0); judged < 4+events || counted < 2+events; {
+	for from := int64(0); ; {
 		steps, next := w.Steps().After(from, 1000)
 		for _, s := range steps {
 			if from = s.Number; s.Message != nil {
@@ -164,13 +165,19 @@ func (w *living) settle(more ...string) error {
 		if len(steps) > 0 {
 			continue
 		}
+		if judged >= 4+events { // now all items are there, parts among them
+			out, err := w.Engine().DynamoDB().DescribeTable(context.Background(),
+				&dynamodb.DescribeTableInput{TableName: aws.String(w.Local().EventsTable)})
+			if err != nil || counted >= int(*out.Table.ItemCount) {
+				return err
+			}
+		}
 		select {
 		case <-next:
 		case <-limit:
 			return fmt.Errorf("%d messages are judged, and %d changes counted", judged, counted)
 		}
 	}
-	return nil
 }
 
 // archivesFile puts a file of one event into the archive.
