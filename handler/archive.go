@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
@@ -51,7 +49,7 @@ func (a *s3Archive) Put(ctx context.Context, name, body string) error {
 		in.ContentType = aws.String("application/gzip")
 	}
 	_, err := a.client.PutObject(ctx, in)
-	if api := smithy.APIError(nil); errors.As(err, &api) && api.ErrorCode() == "PreconditionFailed" {
+	if awserr.Code(err) == "PreconditionFailed" {
 		return nil
 	}
 	if err != nil {
@@ -92,7 +90,7 @@ func (b *streamBatch) archive(ctx context.Context) {
 		}
 	}
 	parcels := b.parcels(expired)
-	todo := slices.Clone(parcels)
+	todo := parcels
 	for failed := false; len(todo) > 0 && !failed && archiving.Err() == nil; {
 		todo, failed = b.keepSome(archiving, todo)
 	}

@@ -10,9 +10,15 @@ import (
 // Denied reports whether err is a service's refusal for permissions, or says that the table, queue
 // or bucket does not exist. Only a person can mend that. Asking again would use up the batch's
 // time, which other requests need. Denied knows the codes of DynamoDB, SQS and S3.
-func Denied(err error) bool {
-	var api smithy.APIError
-	return errors.As(err, &api) && DeniedCode(api.ErrorCode())
+func Denied(err error) bool { return DeniedCode(Code(err)) }
+
+// Code returns the code with which a service has refused a request, such as NoSuchKey. It is empty
+// if err is not an answer of a service.
+func Code(err error) string {
+	if api := smithy.APIError(nil); errors.As(err, &api) {
+		return api.ErrorCode()
+	}
+	return ""
 }
 
 // DeniedCode reports whether an error code is one that [Denied] means. Services write codes with

@@ -177,16 +177,10 @@ func again(ctx context.Context, e env.Env, send func() error) error {
 }
 
 // missing reports whether S3 says that there is no such object.
-func missing(err error) bool {
-	var api smithy.APIError
-	return errors.As(err, &api) && api.ErrorCode() == "NoSuchKey"
-}
+func missing(err error) bool { return awserr.Code(err) == "NoSuchKey" }
 
 // NoBucket reports whether an error of a [Bucket] says that there is no such bucket.
-func NoBucket(err error) bool {
-	var api smithy.APIError
-	return errors.As(err, &api) && api.ErrorCode() == "NoSuchBucket"
-}
+func NoBucket(err error) bool { return awserr.Code(err) == "NoSuchBucket" }
 
 // failed says what could not be done, and in which bucket. [awserr.Denied] still knows the cause.
 func (b *Bucket) failed(what string, err error) error {

@@ -73,9 +73,7 @@ func (r *Reader) Read(ctx context.Context, e env.Env, p envelope.Pointer, room f
 		if err == nil || errors.Is(err, ErrNoRoom) || errors.As(err, &refusal) {
 			return text, err
 		}
-		var api smithy.APIError
-		missing := errors.As(err, &api) && api.ErrorCode() == "NoSuchKey"
-		if missing || awserr.Denied(err) || try == tries || !e.Wait(ctx, try) {
+		if missing(err) || awserr.Denied(err) || try == tries || !e.Wait(ctx, try) {
 			return "", unread(p, err)
 		}
 	}

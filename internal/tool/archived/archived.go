@@ -13,7 +13,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
@@ -251,8 +250,7 @@ func (b Bucket) rewrite(ctx context.Context, name string, drop func(string) bool
 		if err == nil {
 			return true, nil
 		}
-		if api := smithy.APIError(nil); !errors.As(err, &api) || api.ErrorCode() != "PreconditionFailed" &&
-			api.ErrorCode() != "ConditionalRequestConflict" {
+		if code := awserr.Code(err); code != "PreconditionFailed" && code != "ConditionalRequestConflict" {
 			return false, fmt.Errorf("s3://%s/%s: %w", b.Name, name, awserr.Quiet(err))
 		}
 	}

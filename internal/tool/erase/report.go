@@ -3,7 +3,6 @@ package erase
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
@@ -132,7 +130,7 @@ func versionsOf(ctx context.Context, client *s3.Client, bucket, prefix string) (
 			objects = append(objects, Archive{Bucket: bucket, Name: aws.ToString(o.Key)})
 		}
 	}
-	if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorCode() == "NotImplemented" {
+	if awserr.Code(err) == "NotImplemented" {
 		return objects, nil
 	}
 	return objects, fmt.Errorf("the versions in bucket %s: %w", bucket, awserr.Quiet(err))
