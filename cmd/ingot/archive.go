@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,27 +39,33 @@ type archiveOptions struct {
 	yes  bool
 }
 
-func (a *app) daysFlags(cmd *cobra.Command, o *archiveOptions) {
-	cmd.Flags().StringVar(&o.days.From, "from", "", "only files from this day on, as 2026-03-01: the UTC day on which items were removed")
-	cmd.Flags().StringVar(&o.days.To, "to", "", "only files to this day")
+// onArchive completes a command that works on the archive of a stack.
+func (a *app) onArchive(cmd *cobra.Command, o *archiveOptions,
+	run func(ctx context.Context, b *archived.Bucket, args []string) error,
+) *cobra.Command {
+	cmd.Long += "\n\n" + targetHelp
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		for _, day := range []string{o.days.From, o.days.To} {
+			if _, err := time.Parse(time.DateOnly, day); day != "" && err != nil {
+				return cli.Usagef("%q is not a day: write one as 2026-03-01", day)
+			}
+		}
+		t, err := a.Find(cmd.Context())
+		if err != nil {
+			return err
+		}
+		if t.ArchiveBucket == "" {
+			return cli.Refusedf("%s has no archive bucket", t)
+		}
+		return run(cmd.Context(), &archived.Bucket{S3: t.S3(), Name: t.ArchiveBucket}, args)
+	}
 	a.targetFlags(cmd)
+	return cmd
 }
 
-// bucket finds the archive.
-func (a *app) bucket(cmd *cobra.Command, o *archiveOptions) (*archived.Bucket, error) {
-	for _, day := range []string{o.days.From, o.days.To} {
-		if _, err := time.Parse(time.DateOnly, day); day != "" && err != nil {
-			return nil, cli.Usagef("%q is not a day: write one as 2026-03-01", day)
-		}
-	}
-	t, err := a.Find(cmd.Context())
-	if err != nil {
-		return nil, err
-	}
-	if t.ArchiveBucket == "" {
-		return nil, cli.Refusedf("%s has no archive bucket", t)
-	}
-	return &archived.Bucket{S3: t.S3(), Name: t.ArchiveBucket}, nil
+func daysFlags(cmd *cobra.Command, o *archiveOptions) {
+	cmd.Flags().StringVar(&o.days.From, "from", "", "only files from this day on, as 2026-03-01: the UTC day on which items were removed")
+	cmd.Flags().StringVar(&o.days.To, "to", "", "only files to this day")
 }
 
 func (a *app) archiveRead() *cobra.Command {
@@ -72,40 +79,33 @@ func (a *app) archiveRead() *cobra.Command {
 reads only files: an object does not say on which day its item was removed. What is broken or foreign is named, and the rest
 is read.
 
-Exit codes: 0 read, 1 failed, 2 usage, 3 something in the archive cannot be read, 4 credentials.
-
-` + targetHelp,
+Exit codes: 0 read, 1 failed, 2 usage, 3 something in the archive cannot be read, 4 credentials.`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			b, err := a.bucket(cmd, &o)
-			if err != nil {
-				return err
-			}
-			broken := 0
-			for item, err := range b.Read(cmd.Context(), o.days) {
-				switch {
-				case cmd.Context().Err() != nil:
-					return cmd.Context().Err()
-				case err != nil && (item.Name == "" || target.Refused(err)):
-					return err
-				case err != nil:
-					broken++
-					a.Say("%v", err)
-				case o.typ == "" || o.typ == item.Event.Type:
-					if _, err := fmt.Fprintf(a.Stdout, "{\"Item\":%s}\n", item.Image); err != nil {
-						return err
-					}
-				}
-			}
-			if broken > 0 {
-				return cli.Difference()
-			}
-			return nil
-		},
 	}
 	cmd.Flags().StringVar(&o.typ, "type", "", "only events of this type")
-	a.daysFlags(cmd, &o)
-	return cmd
+	daysFlags(cmd, &o)
+	return a.onArchive(cmd, &o, func(ctx context.Context, b *archived.Bucket, _ []string) error {
+		broken := 0
+		for item, err := range b.Read(ctx, o.days) {
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case err != nil && (item.Name == "" || target.Refused(err)):
+				return err
+			case err != nil:
+				broken++
+				a.Say("%v", err)
+			case o.typ == "" || o.typ == item.Event.Type:
+				if _, err := fmt.Fprintf(a.Stdout, "{\"Item\":%s}\n", item.Image); err != nil {
+					return err
+				}
+			}
+		}
+		if broken > 0 {
+			return cli.Difference()
+		}
+		return nil
+	})
 }
 
 func (a *app) archiveFind() *cobra.Command {
@@ -117,45 +117,37 @@ func (a *app) archiveFind() *cobra.Command {
 		Long: `Reads the files of the days, and without days also the objects, and prints the items under a key. "Not found" does not mean
 that it was never stored: it may not have expired, may have been erased, or may be of another day.
 
-Exit codes: 0 found, 1 failed, 2 usage, 3 not found, or something in the archive cannot be read, 4 credentials.
-
-` + targetHelp,
+Exit codes: 0 found, 1 failed, 2 usage, 3 not found, or something in the archive cannot be read, 4 credentials.`,
 		Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			b, err := a.bucket(cmd, &o)
-			if err != nil {
-				return err
-			}
-			list, files, err := b.Find(cmd.Context(), map[event.Key]bool{{PK: args[0], SK: args[1]}: true}, o.days)
-			if cmd.Context().Err() != nil {
-				return cmd.Context().Err()
-			}
-			for _, item := range list {
-				var text json.RawMessage = []byte(item.Image)
-				if err := a.WriteJSON(map[string]any{"name": item.Name, "item": text}); err != nil {
-					return err
-				}
-			}
-			if target.Refused(err) {
-				return err
-			}
-			if err != nil {
-				a.Say("%v", err)
-				return cli.Difference()
-			}
-			if len(list) == 0 {
-				a.Say("not found in %s", show.Count(files, "object"))
-				return cli.Difference()
-			}
-			return nil
-		},
 	}
-	a.daysFlags(cmd, &o)
-	return cmd
+	daysFlags(cmd, &o)
+	return a.onArchive(cmd, &o, func(ctx context.Context, b *archived.Bucket, args []string) error {
+		list, files, err := b.Find(ctx, map[event.Key]bool{{PK: args[0], SK: args[1]}: true}, o.days)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for _, item := range list {
+			if err := a.WriteJSON(map[string]any{"name": item.Name, "item": json.RawMessage(item.Image)}); err != nil {
+				return err
+			}
+		}
+		switch {
+		case target.Refused(err):
+			return err
+		case err != nil:
+			a.Say("%v", err)
+			return cli.Difference()
+		case len(list) == 0:
+			a.Say("not found in %s", show.Count(files, "object"))
+			return cli.Difference()
+		}
+		return nil
+	})
 }
 
 func (a *app) archiveErase() *cobra.Command {
 	var o archiveOptions
+	var keys []event.Key
 	cmd := &cobra.Command{
 		Use: "erase [PK SK]…",
 		Example: `  ingot archive erase ORDER#o-1 PLACED --yes --stack shop
@@ -166,37 +158,32 @@ keys that ingot erase has written; with --archive, it has also found the parts t
 is empty then: otherwise a batch that is delivered again would put it again. So run the command again once the stream's 24
 hours are over. The bucket keeps what a file was before for 30 days, as older versions. Objects are what ingot erase is for.
 
-Exit codes: 0 nothing is left in a file, 1 failed, 2 usage, 4 credentials.
-
-` + targetHelp,
+Exit codes: 0 nothing is left in a file, 1 failed, 2 usage, 4 credentials.`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			keys, err := o.keys(args)
-			if err != nil {
+		PreRunE: func(_ *cobra.Command, args []string) (err error) {
+			if keys, err = o.keys(args); err != nil {
 				return cli.Usage(err)
 			}
 			if !o.yes {
 				return cli.Usagef("archive erase writes files anew: write --yes")
 			}
-			b, err := a.bucket(cmd, &o)
-			if err != nil {
-				return err
-			}
-			names, err := b.Erase(cmd.Context(), keys, o.days)
-			for _, name := range names {
-				fmt.Fprintf(a.Stdout, "s3://%s/%s\n", b.Name, name)
-			}
-			if err != nil {
-				return fmt.Errorf("%w\nthe files above are done: run the command again", err)
-			}
-			fmt.Fprintf(a.Stdout, "%s had such an event, and none has one now\n", show.Count(len(names), "file"))
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&o.file, "keys", "", "a file of keys that ingot erase has written")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm that files are to be written")
-	a.daysFlags(cmd, &o)
-	return cmd
+	daysFlags(cmd, &o)
+	return a.onArchive(cmd, &o, func(ctx context.Context, b *archived.Bucket, _ []string) error {
+		names, err := b.Erase(ctx, keys, o.days)
+		for _, name := range names {
+			fmt.Fprintf(a.Stdout, "s3://%s/%s\n", b.Name, name)
+		}
+		if err != nil {
+			return fmt.Errorf("%w\nthe files above are done: run the command again", err)
+		}
+		fmt.Fprintf(a.Stdout, "%s had such an event, and none has one now\n", show.Count(len(names), "file"))
+		return nil
+	})
 }
 
 // keys returns those that the command line names.
@@ -215,25 +202,16 @@ func (o *archiveOptions) keys(args []string) ([]event.Key, error) {
 }
 
 func (a *app) archiveSQL() *cobra.Command {
-	var o archiveOptions
 	cmd := &cobra.Command{
 		Use:     "sql",
 		Example: `  ingot archive sql --stack shop`,
 		Short:   "Print statements with which DuckDB and Athena read the files",
 		Long: `Prints a statement for DuckDB, and those for Athena: one that makes a table of the files, one that reads each event once, and
-one that packs a day into few files. It sends no request to the bucket.
-
-` + targetHelp,
+one that packs a day into few files. It sends no request to the bucket.`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			b, err := a.bucket(cmd, &o)
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprint(a.Stdout, archived.SQL(b.Name))
-			return err
-		},
 	}
-	a.targetFlags(cmd)
-	return cmd
+	return a.onArchive(cmd, &archiveOptions{}, func(_ context.Context, b *archived.Bucket, _ []string) error {
+		_, err := fmt.Fprint(a.Stdout, archived.SQL(b.Name))
+		return err
+	})
 }

@@ -128,26 +128,36 @@ func (b Bucket) names(ctx context.Context, days Days) iter.Seq2[string, error] {
 	}
 }
 
-// object reads an object whole.
-func (b Bucket) object(ctx context.Context, name string) (body, etag string, err error) {
-	out, err := b.S3.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.Name, Key: &name})
+// maxObject bounds what is read of an object. A payload has up to 16 MiB, and the image has it as
+// text in JSON.
+const maxObject = 64 << 20
+
+// Object reads an object whole, as it is or as one of its versions was.
+func (b Bucket) Object(ctx context.Context, name, version string) (body, etag string, err error) {
+	in := &s3.GetObjectInput{Bucket: &b.Name, Key: &name}
+	if version != "" {
+		in.VersionId = &version
+	}
+	out, err := b.S3.GetObject(ctx, in)
 	if err != nil {
-		return "", "", fmt.Errorf("s3://%s/%s: %w", b.Name, name, awserr.Quiet(err))
+		return "", "", err
 	}
 	defer out.Body.Close()
-	text, err := io.ReadAll(out.Body)
-	if err != nil {
-		return "", "", fmt.Errorf("s3://%s/%s: %w", b.Name, name, err)
-	}
-	return string(text), aws.ToString(out.ETag), nil
+	text, err := io.ReadAll(io.LimitReader(out.Body, maxObject))
+	return string(text), aws.ToString(out.ETag), err
+}
+
+// failed says which file or object an error is about.
+func (b Bucket) failed(name string, err error) error {
+	return fmt.Errorf("s3://%s/%s: %w", b.Name, name, err)
 }
 
 // read reads the items of a file or of an object.
 func (b Bucket) read(ctx context.Context, name string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		body, _, err := b.object(ctx, name)
+		body, _, err := b.Object(ctx, name, "")
 		if err != nil {
-			yield(Item{Name: name}, err)
+			yield(Item{Name: name}, b.failed(name, awserr.Quiet(err)))
 			return
 		}
 		for image, err := range Images(name, strings.NewReader(body)) {
@@ -156,7 +166,7 @@ func (b Bucket) read(ctx context.Context, name string) iter.Seq2[Item, error] {
 				item.Event, err = Decode(image)
 			}
 			if err != nil {
-				err = fmt.Errorf("s3://%s/%s: %w", b.Name, name, err)
+				err = b.failed(name, err)
 			}
 			if !yield(item, err) {
 				return
@@ -237,9 +247,9 @@ const rewriteTries = 5
 
 func (b Bucket) rewrite(ctx context.Context, name string, drop func(string) bool) (changed bool, err error) {
 	for range rewriteTries {
-		body, etag, err := b.object(ctx, name)
+		body, etag, err := b.Object(ctx, name, "")
 		if err != nil {
-			return false, err
+			return false, b.failed(name, awserr.Quiet(err))
 		}
 		rest, dropped, err := without(name, body, drop)
 		if err != nil || dropped == 0 {
@@ -251,7 +261,7 @@ func (b Bucket) rewrite(ctx context.Context, name string, drop func(string) bool
 			return true, nil
 		}
 		if code := awserr.Code(err); code != "PreconditionFailed" && code != "ConditionalRequestConflict" {
-			return false, fmt.Errorf("s3://%s/%s: %w", b.Name, name, awserr.Quiet(err))
+			return false, b.failed(name, awserr.Quiet(err))
 		}
 	}
 	return false, fmt.Errorf("s3://%s/%s changes all the time: run the command again", b.Name, name)

@@ -3,12 +3,9 @@ package erase
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/archive"
@@ -211,31 +208,14 @@ func (e *Eraser) archiveOf(ctx context.Context, ev *Event, key event.Key) int {
 	return len(list)
 }
 
-// maxArchived bounds what is read of an object of the archive. A payload has up to 16 MiB, and the
-// image has it as text in JSON.
-const maxArchived = 64 << 20
-
 // archivedEvent reads an event from the archive. Its object is the old image of a stream record.
-func (e *Eraser) archivedEvent(ctx context.Context, one Archive) (*event.Item, error) {
-	in := &s3.GetObjectInput{Bucket: &one.Bucket, Key: &one.Name}
-	if one.Version != "" {
-		in.VersionId = &one.Version
+func (e *Eraser) archivedEvent(ctx context.Context, one Archive) (whole *event.Item, err error) {
+	image, _, err := e.bucket().Object(ctx, one.Name, one.Version)
+	if err == nil {
+		whole, err = archived.Decode(image)
 	}
-	failed := func(err error) error {
-		return fmt.Errorf("s3://%s/%s, so it is not known which parts the event had: %w", one.Bucket, one.Name, err)
-	}
-	out, err := e.Target.S3().GetObject(ctx, in)
 	if err != nil {
-		return nil, failed(err)
-	}
-	defer out.Body.Close()
-	image, err := io.ReadAll(io.LimitReader(out.Body, maxArchived))
-	if err != nil {
-		return nil, failed(err)
-	}
-	whole, err := archived.Decode(string(image))
-	if err != nil {
-		return nil, failed(err)
+		return nil, fmt.Errorf("s3://%s/%s, so it is not known which parts the event had: %w", one.Bucket, one.Name, err)
 	}
 	return whole, nil
 }
