@@ -33,8 +33,8 @@ func (u uploader) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...fun
 		again := *in
 		again.Body = bytes.NewReader(body)
 		out, err := u.w.engine.S3().PutObject(sent, &again)
-		for _, o := range list {
-			if err == nil {
+		if err == nil {
+			for _, o := range list {
 				u.w.archived[o] = true
 			}
 		}

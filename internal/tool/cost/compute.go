@@ -89,7 +89,7 @@ func (s *sampled) report(archived float64) *Report {
 	messages := in.Rate * (1 + in.Duplicates) / s.inMessage()
 	received := messages / math.Min(10, r.Batches.Ingest)
 	add("queue", "SQS requests", SQSRequests,
-		each(s.sent+s.chunksOf(s.unsent))+math.Max(leastPolls, received)*math.Max(1, s.chunks/s.messages)+received+count(storing.Letters))
+		each(s.sent+chunksOf(s.unsent))+math.Max(leastPolls, received)*math.Max(1, s.chunks/s.messages)+received+count(storing.Letters))
 	batches := messages / r.Batches.Ingest
 	inBatch := r.Batches.Ingest * s.inMessage() // events
 	seconds := estimate.Put{Messages: inBatch, Requests: float64(storing.Requests) / float64(storing.Batches),

@@ -134,12 +134,12 @@ func (s *sampled) flush() error {
 // add adds a message and its outcome.
 func (s *sampled) add(m envelope.Message, o *handler.Outcome) {
 	s.messages++
-	s.bytes += float64(len(m.Body))
-	s.chunks += s.chunksOf(float64(len(m.Body)))
-	if s.waiting == max(1, s.in.Together) || s.unsent+float64(len(m.Body)) > maxRequest {
-		s.sent, s.unsent, s.waiting = s.sent+s.chunksOf(s.unsent), 0, 0
+	size := float64(len(m.Body))
+	s.bytes, s.chunks = s.bytes+size, s.chunks+chunksOf(size)
+	if s.waiting == max(1, s.in.Together) || s.unsent+size > maxRequest {
+		s.sent, s.unsent, s.waiting = s.sent+chunksOf(s.unsent), 0, 0
 	}
-	s.unsent, s.waiting = s.unsent+float64(len(m.Body)), s.waiting+1
+	s.unsent, s.waiting = s.unsent+size, s.waiting+1
 	if o.Events == nil {
 		s.event(o)
 	}
@@ -152,7 +152,7 @@ func (s *sampled) add(m envelope.Message, o *handler.Outcome) {
 const maxRequest = 1 << 20
 
 // chunksOf returns as how many requests SQS bills so many bytes.
-func (s *sampled) chunksOf(bytes float64) float64 { return math.Ceil(bytes / (64 << 10)) }
+func chunksOf(bytes float64) float64 { return math.Ceil(bytes / (64 << 10)) }
 
 // event adds an event and what is kept of it.
 func (s *sampled) event(o *handler.Outcome) {

@@ -68,7 +68,8 @@ func PlanOf(m *migrate.Mapping, old *migrate.Table, s *Sample, prices *cost.Pric
 		}
 		p.Steps = append(p.Steps, of)
 	}
-	step("capture", 0, 0, "each change of a row reaches its copy; a deleted row leaves a tombstone until retire", "switch it off; nothing reads the copies")
+	step("capture", 0, 0, "each change of a row reaches its copy; a deleted row leaves a tombstone until retire",
+		"switch it off; nothing reads the copies")
 	step("backfill", scan, writes, "every row has a copy, or a reason why it has none", "nothing reads the copies")
 	step("compare", scan+copies/4, 0, "copies and rows are equal, while both change", "nothing was changed")
 	step("read", 0, 0, "a service gets from the new table what the old one has", "its Reader takes an earlier stage at once")

@@ -34,7 +34,8 @@ func deployer(r ARNs) []Statement {
 			"arn:aws:s3:::aws-sam-cli-managed-default-*"),
 		allow("Tables", "dynamodb:CreateTable dynamodb:UpdateTable dynamodb:DeleteTable dynamodb:DescribeTable dynamodb:UpdateTimeToLive "+
 			"dynamodb:DescribeTimeToLive dynamodb:UpdateContinuousBackups dynamodb:DescribeContinuousBackups "+
-			"dynamodb:DescribeContributorInsights dynamodb:UpdateContributorInsights dynamodb:DescribeKinesisStreamingDestination dynamodb:GetResourcePolicy "+
+			"dynamodb:DescribeContributorInsights dynamodb:UpdateContributorInsights "+
+			"dynamodb:DescribeKinesisStreamingDestination dynamodb:GetResourcePolicy "+
 			"dynamodb:TagResource dynamodb:UntagResource dynamodb:ListTagsOfResource",
 			own("dynamodb", "table/")),
 		allow("Queues", "sqs:CreateQueue sqs:SetQueueAttributes sqs:GetQueueAttributes sqs:GetQueueUrl sqs:DeleteQueue sqs:TagQueue "+
