@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
@@ -25,11 +26,18 @@ func (b *streamBatch) route(shard string) (*lanes.Batch, *heads) {
 		lane = b.changes[0].Lane
 	}
 	batch, h := lanes.NewBatch(b.tables.Counting(), lane), &heads{failed: map[*aggregate.Definition]string{}}
+	batch.LeaveUnclosed(b.leaves)
 	for i := range b.changes {
 		c := &b.changes[i]
 		batch.Add(c, b.contributions(c.Old, h, false), uncounted(c, b.contributions(c.New, h, true)))
 	}
 	return batch, h
+}
+
+// leaves reports whether an event that has expired leaves a total as it is.
+func (b *streamBatch) leaves(expired *event.Item, from *aggregate.Contribution) bool {
+	return b.tables.Unclosed()[from.Def] &&
+		lanes.Uncovered(from.Window, b.pipeline.ShortestRetain(from.Def, time.Unix(from.Window, 0)), expired.ExpiresAt)
 }
 
 // uncounted leaves out what the transaction that put the new image has counted already: the

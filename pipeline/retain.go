@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
 )
@@ -21,6 +22,20 @@ func retainAt(today time.Duration, was []WasSpec, at time.Time) time.Duration {
 	for _, w := range was {
 		if at.Before(w.Before) && lifetime.Shorter(w.Retain, shortest) {
 			shortest = w.Retain
+		}
+	}
+	return shortest
+}
+
+// ShortestRetain returns the shortest time that an event of the aggregate may live whose own time
+// is from or later. It is 0 if they never expire.
+func (p *Pipeline) ShortestRetain(d *aggregate.Definition, from time.Time) (shortest time.Duration) {
+	for _, t := range p.types {
+		if !slices.ContainsFunc(t.feeds, func(f feed) bool { return f.def == d }) {
+			continue
+		}
+		if one := retainAt(t.retain, t.was, from); lifetime.Shorter(one, shortest) {
+			shortest = one
 		}
 	}
 	return shortest

@@ -98,3 +98,31 @@ func TestMistakesInWas(t *testing.T) {
 		t.Error(w)
 	}
 }
+
+// The shortest life of the events of a window is that of the type that lives least, as the file
+// says of that time.
+func TestShortestRetain(t *testing.T) {
+	text := keptText("retain: 90d; was: [{retain: 30d, before: 2026-03-03T00:00:00Z}]") +
+		"  b:\n    id: \"{n}\"\n    at: \"{t}\"\n    key: {pk: \"B#{n}\", sk: \"-\"}\n    retain: 60d\n" +
+		"  c:\n    id: \"{n}\"\n    at: \"{t}\"\n    key: {pk: \"C#{n}\", sk: \"-\"}\n" +
+		"aggregates:\n" +
+		"  both: {since: 1, window: 1d, from: {a: {values: {n1: count}}, b: {values: {n1: count}}}}\n" +
+		"  ever: {since: 1, window: 1d, from: {c: {values: {n1: count}}}}\n" +
+		"  some: {since: 1, window: 1d, from: {b: {values: {n1: count}}, c: {values: {n1: count}}}}\n"
+	p := mustLoad(t, text)
+	before := time.Date(2026, 3, 3, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name string
+		from time.Time
+		want time.Duration
+	}{
+		{"both", before.Add(-time.Second), 30 * lifetime.Day}, {"both", before, 60 * lifetime.Day},
+		{"both", time.Time{}, 30 * lifetime.Day},
+		{"ever", before, 0}, {"some", before, 60 * lifetime.Day},
+	} {
+		def, _ := p.Definition(c.name)
+		if got := p.ShortestRetain(def, c.from); got != c.want {
+			t.Errorf("%s from %s: %v, want %v", c.name, c.from, got, c.want)
+		}
+	}
+}

@@ -179,12 +179,12 @@ func TestStoredHead(t *testing.T) {
 	def, _ := w.plan.Definition("daily")
 	img := w.stored("totals", event.Key{PK: "G#daily#1", SK: "-"})
 	for name, want := range map[string]string{"PK": "S G#daily#1", "SK": "S -", "definition": "S " + def.Text, "digest": "S " +
-		lanes.Digest(def), "counting": "S marks", "spread": "N 4", "building": "BOOL false", "behind": "N 0"} {
+		lanes.Digest(def), "counting": "S marks", "spread": "N 4", "building": "BOOL false", "behind": "N 0", "unclosed": "BOOL true"} {
 		if got := show(img[name]); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
-	if len(img) != 8 {
+	if len(img) != 9 {
 		t.Errorf("%d attributes", len(img))
 	}
 	e := w.stored("totals", event.Key{PK: "E#", SK: "-"})

@@ -27,6 +27,9 @@ type Head struct {
 	// KeyCheck identifies the secret of its hmac: see [aggregate.Definition]. It is empty if the
 	// generation uses no hmac.
 	KeyCheck string
+	// Unclosed says that events that expire when they should do not close the totals of the
+	// generation. It is decided when the generation begins, and does not change.
+	Unclosed bool
 	Flag     string
 	Accepted string // when and by whom a flag was accepted, and the flag; empty if none was
 }

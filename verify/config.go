@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -43,7 +44,7 @@ type Config struct {
 
 	looks bool // one of [Twice], which must have read all totals before the first item
 	// pick is called for each total that differs or has a flag. It may be nil.
-	pick func(key string, t total)
+	pick func(key string, t total, unclosed bool)
 }
 
 // Progress says how far a pass is.
@@ -61,9 +62,10 @@ const (
 // pass is one call of [Run], [Segment], [Merge] or [Collect].
 type pass struct {
 	Config
-	job     [sha256.Size]byte
-	folder  Folder  // where sums go; nil as long as all of them are in memory
-	scratch scratch // the folder to remove at the end, if there is one
+	job      [sha256.Size]byte
+	folder   Folder  // where sums go; nil as long as all of them are in memory
+	scratch  scratch // the folder to remove at the end, if there is one
+	unclosed map[*aggregate.Definition]bool
 
 	mu       sync.Mutex
 	progress Progress

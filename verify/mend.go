@@ -52,9 +52,9 @@ const mostMended = 1000
 func Mend(ctx context.Context, c Config, st *store.Store, defs []*aggregate.Definition, lag Lag, patience time.Duration) (*Mended, error) {
 	c.Env, c.Source, c.Work = c.Env.Real(), SourceOf(st), nil
 	m := &mending{Config: c, store: st, at: map[string]*target{}}
-	c.pick = func(key string, t total) {
+	c.pick = func(key string, t total, unclosed bool) {
 		if len(defs) == 0 || slices.Contains(defs, t.def) {
-			m.targets = append(m.targets, &target{total: t, key: key})
+			m.targets = append(m.targets, &target{total: t, key: key, unclosed: unclosed})
 		}
 	}
 	report, err := Run(ctx, c)
@@ -91,12 +91,13 @@ type mending struct {
 // target is a total that differs or has a flag.
 type target struct {
 	total
-	key     string
-	held    *repair.Mending
-	stored  sum
-	wanted  sum
-	why     string // why it is not mended
-	ignored bool   // its flag is accepted, and there is nothing to say of it
+	key      string
+	unclosed bool // see [tables.Head.Unclosed]
+	held     *repair.Mending
+	stored   sum
+	wanted   sum
+	why      string // why it is not mended
+	ignored  bool   // its flag is accepted, and there is nothing to say of it
 }
 
 // begin reads the totals that may be mended.
@@ -109,8 +110,8 @@ func (m *mending) begin(ctx context.Context, report *Report) error {
 		if err := m.hold(ctx, t); err != nil {
 			return err
 		}
-		if !t.stored.fpx.IsZero() {
-			t.why = "it holds events that have expired, so it cannot be computed again"
+		if !t.stored.fpx.IsZero() || m.uncovered(t.unclosed, t.total) {
+			t.why = holdsExpired
 			t.ignored = !slices.ContainsFunc(t.held.Stored(), func(s tables.StoredTotal) bool { return s.Flag != "" || s.Accepted == "" })
 			continue
 		}
@@ -118,6 +119,8 @@ func (m *mending) begin(ctx context.Context, report *Report) error {
 	}
 	return nil
 }
+
+const holdsExpired = "it holds events that have expired, so it cannot be computed again"
 
 // hold reads one total.
 func (m *mending) hold(ctx context.Context, t *target) (err error) {
@@ -243,6 +246,10 @@ var errMoving = errors.New("changes of its events were on their way; pause first
 // set writes what the items of a total add up to. If the answer to a write was lost, the total
 // itself says that it is mended.
 func (m *mending) set(ctx context.Context, t *target) error {
+	if m.uncovered(t.unclosed, t.total) { // since they were read
+		t.why = holdsExpired
+		return nil
+	}
 	set, err := t.held.Set(ctx, t.wanted.n, t.wanted.fp, t.wanted.values[:len(t.def.Values)])
 	if err != nil {
 		t.why = err.Error()
@@ -253,7 +260,7 @@ func (m *mending) set(ctx context.Context, t *target) error {
 			return err
 		}
 		again := &merged{}
-		if again.compareOne(t.total, t.key, &t.stored, &t.wanted); len(again.Differences) > 0 || t.stored.flagged {
+		if again.compareOne(t.total, t.key, &t.stored, &t.wanted, false); len(again.Differences) > 0 || t.stored.flagged {
 			t.why = errMoving.Error()
 			return nil
 		}

@@ -34,8 +34,10 @@ func (p *pass) comparing(result *merged) func(*pair) error {
 		if err != nil {
 			return err
 		}
-		if result.compare(t, one.key, one.sides[stored], one.sides[wanted], p.Env.Now()) && p.pick != nil {
-			p.pick(one.key, t)
+		unclosed := p.unclosed[t.def]
+		doubtful := result.compare(t, one.key, one.sides[stored], one.sides[wanted], p.Env.Now(), p.uncovered(unclosed, t))
+		if doubtful && p.pick != nil {
+			p.pick(one.key, t, unclosed)
 		}
 		return nil
 	}
@@ -100,6 +102,9 @@ func Merge(ctx context.Context, c Config, bucket int) (*Report, error) {
 	}
 	if c.Work == nil {
 		return nil, errors.New("verify: a merge needs Config.Work, where the sums of the segments are")
+	}
+	if err := p.heads(ctx); err != nil {
+		return nil, err
 	}
 	if bucket < 0 || bucket >= p.Buckets {
 		return nil, fmt.Errorf("verify: there is no bucket %d of %d; the first is 0 and the last is %d", bucket, p.Buckets, p.Buckets-1)

@@ -19,6 +19,7 @@ type Report struct {
 	Items       int     // Ingot's items in the events table, including expired ones that are not removed yet
 	Totals      int     // totals compared
 	Partly      int     // totals that keep what expired events added: only their fingerprint was compared
+	Expired     int     // totals that an expiry does not close, and some events may have expired: only n was compared
 	Units       float64 // read units that the service has counted for both scans
 	Differences []Difference
 	// Below is how many items are stamped below a generation that their type feeds. They are
@@ -94,6 +95,7 @@ type merged struct {
 	Buckets     int            `json:"buckets"`
 	Totals      int            `json:"totals"`
 	Partly      int            `json:"partly"`
+	Expired     int            `json:"expired,omitempty"`
 	Differences []difference   `json:"differences,omitempty"`
 	Differing   map[string]int `json:"differing,omitempty"` // by generation, including those beyond the list
 	Flagged     []string       `json:"flagged,omitempty"`
@@ -110,8 +112,8 @@ type difference struct {
 }
 
 // compare compares one total, and reports whether it differs or has a flag. A total that has
-// expired at now may be gone already, so it is not compared.
-func (m *merged) compare(t total, key string, stored, wanted *sum, now time.Time) (doubtful bool) {
+// expired at now may be gone already, so it is not compared. See [Config.uncovered].
+func (m *merged) compare(t total, key string, stored, wanted *sum, now time.Time, uncovered bool) (doubtful bool) {
 	if expiry := lanes.Expiry(t.def, t.window); expiry != 0 && now.Unix() >= expiry {
 		return false
 	}
@@ -131,13 +133,14 @@ func (m *merged) compare(t total, key string, stored, wanted *sum, now time.Time
 		wanted = newSum(t.def)
 	}
 	before := m.Differing[lanes.ID(t.def)]
-	m.compareOne(t, key, stored, wanted)
+	m.compareOne(t, key, stored, wanted, uncovered)
 	return stored.flagged || m.Differing[lanes.ID(t.def)] > before
 }
 
 // compareOne always compares the fingerprint of what is live. It compares n and the values if every
-// item that was counted is still there, or was subtracted when it left.
-func (m *merged) compareOne(t total, key string, stored, wanted *sum) {
+// item that was counted is still there, or was subtracted when it left. Of a total that is
+// uncovered it can only say that it counts fewer events than are left.
+func (m *merged) compareOne(t total, key string, stored, wanted *sum, uncovered bool) {
 	live := stored.fp.Sub(stored.fpx)
 	by := live.Sub(wanted.fp)
 	differ := func(what, has, wants string) {
@@ -146,6 +149,12 @@ func (m *merged) compareOne(t total, key string, stored, wanted *sum) {
 			print = what + " " + has + " " + wants
 		}
 		m.differ(t, difference{key, what, has, wants, print})
+	}
+	if uncovered {
+		if m.Expired++; stored.n < wanted.n {
+			differ("n", fmt.Sprint(stored.n), fmt.Sprintf("%d or more", wanted.n))
+		}
+		return
 	}
 	if !by.IsZero() {
 		differ("fp", live.String(), wanted.fp.String())
@@ -184,8 +193,7 @@ func (m *merged) differ(t total, d difference) {
 
 // merged adds what the comparison of one bucket has found.
 func (r *Report) merged(p *pipeline.Pipeline, m *merged) error {
-	r.Totals += m.Totals
-	r.Partly += m.Partly
+	r.Totals, r.Partly, r.Expired = r.Totals+m.Totals, r.Partly+m.Partly, r.Expired+m.Expired
 	before, all := len(r.Differences)+r.More.Differences, 0
 	for _, d := range m.Differences {
 		t, err := parseKey(p, d.Key)

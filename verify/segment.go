@@ -31,7 +31,7 @@ func Segment(ctx context.Context, c Config, segment int) (read bool, err error) 
 		return false, fmt.Errorf("verify: there is no segment %d of %d; the first is 0 and the last is %d", segment, p.Segments,
 			p.Segments-1)
 	}
-	if err := mistaken(ctx, p.Pipeline, p.Source); err != nil {
+	if err := p.heads(ctx); err != nil {
 		return false, err
 	}
 	s, err := p.segment(ctx, segment)

@@ -71,7 +71,7 @@ func Run(ctx context.Context, c Config) (r *Report, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.scratch.remove()) }()
-	if err := mistaken(ctx, p.Pipeline, p.Source); err != nil {
+	if err := p.heads(ctx); err != nil {
 		return nil, err
 	}
 	readings, err := p.readAll(ctx)
@@ -191,16 +191,18 @@ func (p *pass) clear(ctx context.Context, segments []*manifest) error {
 	return nil
 }
 
-// mistaken refuses definitions and secrets that differ from those of the totals, so that the tables
-// are not read for nothing.
-func mistaken(ctx context.Context, p *pipeline.Pipeline, from Source) error {
+// heads reads whose totals are not closed. It refuses definitions and secrets that differ from
+// those of the totals, so that the tables are not read for nothing.
+func (p *pass) heads(ctx context.Context) error {
 	var all []error
-	for _, def := range p.Definitions() {
-		head, err := from.Head(ctx, def)
+	p.unclosed = map[*aggregate.Definition]bool{}
+	for _, def := range p.Pipeline.Definitions() {
+		head, err := p.Source.Head(ctx, def)
 		if err != nil {
 			return err
 		}
 		if head != nil {
+			p.unclosed[def] = head.Unclosed
 			all = append(all, head.Check(def))
 		}
 	}
@@ -208,6 +210,13 @@ func mistaken(ctx context.Context, p *pipeline.Pipeline, from Source) error {
 		return fmt.Errorf("verify: refused, because a difference would not mean damage:\n%w", err)
 	}
 	return nil
+}
+
+// uncovered reports whether the total may hold events that have expired without closing it. The
+// items that are left then do not add up to it. unclosed is
+// [tables.Head.Unclosed] of its generation.
+func (c *Config) uncovered(unclosed bool, t total) bool {
+	return unclosed && lanes.Uncovered(t.window, c.Pipeline.ShortestRetain(t.def, t.start()), c.Env.Now().Unix())
 }
 
 // Finish declares a generation complete after a touch pass, if three things are true: no item is

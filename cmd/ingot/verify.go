@@ -52,6 +52,8 @@ const verifyJSON = `With --output json, one object:
   items, totals           how many were compared
   partly                  of how many totals only the fingerprint is compared, because some of their events have
                           expired
+  expired                 of how many totals only n is compared, because some of their events may have expired;
+                          absent if there are none
   units                   read units that were spent
   equal                   true: nothing differs
   differences[]           aggregate, since, by, window, what, has, wants, and with --twice damaged
@@ -350,6 +352,7 @@ type verified struct {
 	Items       int       `json:"items"`
 	Totals      int       `json:"totals"`
 	Partly      int       `json:"partly"`
+	Expired     int       `json:"expired,omitempty"`
 	Units       float64   `json:"units"`
 	Equal       bool      `json:"equal"`
 	Differences []unequal `json:"differences"`
@@ -381,8 +384,8 @@ func (a *app) verified(plan *pipeline.Pipeline, o verifyOptions, r *verify.Repor
 		masks = show.Personal{}
 	}
 	out := verified{Items: r.Items, Totals: r.Totals, Partly: r.Partly, Units: r.Units, Equal: r.OK(), Parts: r.MissingParts,
-		Copies: r.Copies,
-		More:   r.More.Differences, Differences: []unequal{}, Building: []string{}, Flagged: []string{}, Odd: []string{}}
+		Copies: r.Copies, Expired: r.Expired,
+		More: r.More.Differences, Differences: []unequal{}, Building: []string{}, Flagged: []string{}, Odd: []string{}}
 	add := func(list []verify.Difference, damaged *bool) {
 		for _, d := range list {
 			d = masks.Difference(d)
@@ -477,6 +480,9 @@ func (a *app) verifiedText(out verified, looks *verify.Looks) {
 	line := fmt.Sprintf("%s, %s", show.Count(out.Items, "item"), show.Count(out.Totals, "total"))
 	if out.Partly > 0 {
 		line += fmt.Sprintf(" (of %s only the fingerprint)", show.Comma(out.Partly))
+	}
+	if out.Expired > 0 {
+		line += fmt.Sprintf(" (of %s only n)", show.Comma(out.Expired))
 	}
 	fmt.Fprintf(a.Stdout, "%s: %s\n", line, result)
 	if out.Unsure != "" {

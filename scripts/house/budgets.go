@@ -3,21 +3,21 @@ package main
 // budgets are the most that each number may be. To raise one is a decision, and the body of the
 // commit gives its reason.
 var budgets = map[string]int{
-	"heart: lines of code": 6_875,
-	"heart: tokens":        54_500,
+	"heart: lines of code": 6_910,
+	"heart: tokens":        54_900,
 	"heart: files":         64,
 	"heart: lines of code of the largest file":        300,
 	"heart: lines of the longest function":            60,
 	"folders directly under internal/":                9,
-	"lines of code in both functions":                 23_865,
-	"tokens of source":                                806_100,
-	"tokens of tests":                                 780_200,
+	"lines of code in both functions":                 23_905,
+	"tokens of source":                                807_400,
+	"tokens of tests":                                 781_800,
 	"lines over 140 columns, beside whole texts":      0,
 	"methods on store.Store":                          30,
 	"methods on the simulator's world":                240,
 	"pairs of folders of which one imports the other": 191,
 	"lines of code of the largest package":            8_150,
 	"files of the largest package":                    50,
-	"words of README and docs":                        64_050,
+	"words of README and docs":                        64_420,
 	"words of the longest page":                       6_000,
 }

@@ -11,6 +11,7 @@ type Batch struct {
 	counting aggregate.Counting
 	stream   string
 	lane     LaneID
+	unclosed func(expired *event.Item, from *aggregate.Contribution) bool // nil: none is left so
 	updates  []*Update
 	byKey    map[event.Key]*Update
 	entries  []Entry
@@ -25,6 +26,12 @@ type Entry struct {
 // NewBatch begins a batch of one lane. The batch is counted in the given way.
 func NewBatch(counting aggregate.Counting, lane event.Lane) *Batch {
 	return &Batch{counting: counting, stream: lane.StreamARN, lane: LaneIDOf(lane), byKey: map[event.Key]*Update{}}
+}
+
+// LeaveUnclosed says which totals an event that expires does not close: see [Unclosed]. Call it
+// before the first change is added. It is always right to close more.
+func (b *Batch) LeaveUnclosed(leaves func(expired *event.Item, from *aggregate.Contribution) bool) {
+	b.unclosed = leaves
 }
 
 // Counting returns the way in which the batch is counted.
@@ -55,6 +62,9 @@ func (b *Batch) Add(c *event.Change, old, new []aggregate.Contribution) {
 	for i := range old {
 		step := Step{Sequence: c.Sequence, Created: c.Created, Minus: &old[i]}
 		step.Closes = c.Expired && old[i].Def.OnExpire == aggregate.Keep
+		if step.Closes && b.unclosed != nil && b.unclosed(c.Old, &old[i]) {
+			continue
+		}
 		if j := match(&old[i], new, matched); j >= 0 {
 			matched[j] = true
 			if same(&old[i], &new[j]) {

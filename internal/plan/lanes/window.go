@@ -95,3 +95,19 @@ func Expiry(d *aggregate.Definition, start int64) int64 {
 	// The sum is in seconds, because together they can be longer than a time.Duration's 292 years.
 	return windowEnd(d, start) + int64(d.Retain/time.Second)
 }
+
+// Unclosed reports whether events that expire when they should do not close the totals of a new
+// generation. shortest is the shortest time that an event of it may live; 0 means for ever. If that
+// is at least a week longer than the window, all events of a window are still there a week after
+// its end. Until then its totals can be compared with them, and after that nothing writes to them.
+func Unclosed(d *aggregate.Definition, shortest time.Duration) bool {
+	return d.OnExpire == aggregate.Keep && d.Window > 0 && (shortest == 0 || shortest >= d.Window+week)
+}
+
+// Uncovered reports whether an event of a window may have expired an hour after at, in epoch
+// seconds. shortest is the shortest time that an event of the window may live. From then on, a
+// total of such a generation cannot be compared with its events. An event that expires earlier,
+// because somebody has changed its item, closes its totals all the same.
+func Uncovered(start int64, shortest time.Duration, at int64) bool {
+	return shortest != 0 && at >= start+int64((shortest-time.Hour)/time.Second)
+}

@@ -107,7 +107,7 @@ func (w *World) sandboxFor(function string) *sandbox {
 	if w.deployed(function) && epoch == 1 {
 		w.fault(canary, function)
 	}
-	long := function == "ingest" && w.keepsLonger()
+	long := w.keepsLonger()
 	wrong := function == "ingest" && w.wrongSecret()
 	for _, s := range w.sandboxes {
 		if s.function == function && s.epoch == epoch && s.longer == long && s.wrong == wrong && !s.busy && !w.chance(0.1) {

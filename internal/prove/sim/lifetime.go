@@ -1,21 +1,57 @@
 package sim
 
-import "time"
+import (
+	"math/rand/v2"
+	"time"
+)
 
-// longer is how long events live once a pipeline is deployed that keeps them longer.
-const longer = 72 * time.Hour
+// planRetain lets the events of some worlds live for a week, or for so long that events that expire
+// leave the totals of a day unclosed. Its draw is its own, so that other worlds stay as they are.
+func (p *Plan) planRetain() {
+	switch rand.New(rand.NewPCG(p.Seed, 14)).IntN(6) {
+	case 0:
+		p.Retain = 7 * 24 * time.Hour
+	case 1:
+		p.Retain = unclosedFrom
+	}
+}
 
-// lengthen begins to deploy an ingest function that keeps events longer. Its pipeline.yaml says how
+// unclosedFrom is from how long a life on an event leaves the totals of its day unclosed when it
+// expires.
+const unclosedFrom = (7 + 1) * 24 * time.Hour
+
+// retain returns how long the world's events live.
+func (p *Plan) retain() time.Duration {
+	if p.Retain > 0 {
+		return p.Retain
+	}
+	return 48 * time.Hour
+}
+
+// unclosed reports whether a total may hold events that have expired without closing it.
+func (m *model) unclosed(slot string, now time.Time) bool {
+	name, _, window := slotName(slot)
+	if name != "daily" && name != "line_days" || m.retain < unclosedFrom {
+		return false
+	}
+	start, _ := time.Parse(time.RFC3339, window) // the model has written it
+	return !now.Before(start.Add(m.retain))
+}
+
+// longer returns how long events live once a pipeline is deployed that keeps them longer.
+func (p *Plan) longer() time.Duration { return p.retain() + 24*time.Hour }
+
+// lengthen begins to deploy functions that keep events longer. Their pipeline.yaml says how
 // long events lived before, as `ingot check --was` requires, and names a time after the deployment.
 // Until that time, old and new code may take turns.
 func (w *World) lengthen() {
 	w.fault(lasting, "")
 	w.notice = w.Now.Add(time.Duration(1+w.rng.IntN(12)) * time.Hour).Truncate(time.Hour)
-	w.tracef("events of %s and later live for %s", w.notice.Format(time.RFC3339), longer)
+	w.tracef("events of %s and later live for %s", w.notice.Format(time.RFC3339), w.plan.longer())
 }
 
-// keepsLonger reports whether the next invocation of the ingest function runs the file that keeps
-// events longer.
+// keepsLonger reports whether the next invocation of a function runs the file that keeps events
+// longer.
 func (w *World) keepsLonger() bool {
 	return !w.notice.IsZero() && (!w.plan.Canary || w.calm || !w.Now.Before(w.notice) || w.chance(0.5))
 }
@@ -23,9 +59,9 @@ func (w *World) keepsLonger() bool {
 // lifetime returns how long the event of a fact lives.
 func (w *World) lifetime(f fact) time.Duration {
 	if !w.notice.IsZero() && !f.at().Before(w.notice) {
-		return longer
+		return w.plan.longer()
 	}
-	return retain
+	return w.plan.retain()
 }
 
 // longestLife returns how long the item of the fact may live. It does not judge what an event from
@@ -33,16 +69,16 @@ func (w *World) lifetime(f fact) time.Duration {
 // that shows.
 func (w *World) longestLife() time.Duration {
 	if w.notice.IsZero() {
-		return retain
+		return w.plan.retain()
 	}
-	return longer
+	return w.plan.longer()
 }
 
 // returning lists the messages whose events have expired, but would not have if events lived
 // longer.
 func (w *World) returning() (list []*message) {
 	for _, m := range w.log {
-		if age := w.Now.Sub(m.fact.at()); !m.malformed && age > w.lifetime(m.fact) && age < longer-early {
+		if age := w.Now.Sub(m.fact.at()); !m.malformed && age > w.lifetime(m.fact) && age < w.plan.longer()-early {
 			list = append(list, m)
 		}
 	}

@@ -227,7 +227,7 @@ func (w *World) alter(draw *rand.Rand) *slot {
 	var there []string
 	for key, s := range w.model.slots {
 		_, _, window := slotName(key)
-		if !strings.HasPrefix(key, "A#daily#") || s.damaged || s.applied == 0 {
+		if !strings.HasPrefix(key, "A#daily#") || s.damaged || s.applied == 0 || w.model.unclosed(key, w.Now.Add(25*time.Hour)) {
 			continue
 		}
 		start, err := lanes.ParseWindow(window)

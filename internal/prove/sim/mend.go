@@ -171,7 +171,8 @@ func mendOnce(c tables.Client, w *World, segments int) {
 func checkMended(w *World, altered *slot) {
 	for _, key := range sortedKeys(w.model.slots) {
 		s := w.model.slots[key]
-		expired := slices.ContainsFunc(w.model.whole(s), func(of *slot) bool { return of.fpx.Sign() != 0 })
+		expired := slices.ContainsFunc(w.model.whole(s), func(of *slot) bool { return of.fpx.Sign() != 0 }) ||
+			w.model.unclosed(key, w.Now.Add(early))
 		if s == altered && (expired || !w.model.marks) { // nobody can mend it
 			w.addToFingerprint(s, -1)
 			continue

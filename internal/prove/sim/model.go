@@ -81,14 +81,15 @@ type laneSteps struct {
 
 type model struct {
 	spread         int
-	patterns       bool   // see [Plan.Patterns]
-	linesSince     int64  // see [Plan.Parts]
-	monthly        bool   // the aggregate of months is declared
-	secret         string // of hmac
-	newForm        bool   // see [Plan.NewForm]
-	putSince       int64  // see [Plan.Put]
-	noted          bool   // the aggregate of notes is declared
-	transfers      bool   // see [Plan.Transfers]
+	retain, longer time.Duration // how long events live: see [Plan.Retain]
+	patterns       bool          // see [Plan.Patterns]
+	linesSince     int64         // see [Plan.Parts]
+	monthly        bool          // the aggregate of months is declared
+	secret         string        // of hmac
+	newForm        bool          // see [Plan.NewForm]
+	putSince       int64         // see [Plan.Put]
+	noted          bool          // the aggregate of notes is declared
+	transfers      bool          // see [Plan.Transfers]
 	marks          bool
 	arn            string
 	shards         map[string][]*change
@@ -109,7 +110,8 @@ type model struct {
 }
 
 func newModel(p *Plan, marks bool, arn string) *model {
-	return &model{spread: p.Spread, monthly: p.Values, patterns: p.Patterns, linesSince: p.Parts, secret: p.secret(), newForm: p.NewForm,
+	return &model{spread: p.Spread, retain: p.retain(), longer: p.longer(),
+		monthly: p.Values, patterns: p.Patterns, linesSince: p.Parts, secret: p.secret(), newForm: p.NewForm,
 		putSince: p.Put, noted: p.Offload > 0, transfers: p.Transfers, marks: marks, arn: arn, shards: map[string][]*change{},
 		receipts: map[string]*change{}, slots: map[string]*slot{}, keys: map[string]*history{},
 		read: map[string]fact{}, stored: map[fact]map[string]typed{}, contributed: map[stamped][]part{}, objects: map[object]bool{},
@@ -238,6 +240,9 @@ func (m *model) route(shard string, c *change) {
 			same = same || (q.term == p.term && at(c.old, p) == at(c.new, q))
 		}
 		if same {
+			continue
+		}
+		if c.expired && p.unclosed {
 			continue
 		}
 		s := touch(c.old, p)

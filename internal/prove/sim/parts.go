@@ -21,6 +21,7 @@ type part struct {
 	window   string
 	expires  int64
 	subtract bool // whether to subtract it when it expires
+	unclosed bool // whether to leave it as it is then, although it is not subtracted
 	spread   int
 	byPut    bool // see [addPut]
 	values   map[string]int64
@@ -31,6 +32,9 @@ type part struct {
 	ranked   string         // the value that the total is ranked by; empty: none
 	term     int64
 }
+
+// outliving returns how long the totals of a window live after its end.
+func (m *model) outliving() time.Duration { return m.longer + 7*24*time.Hour }
 
 // dated is a value that keeps what the newest or the oldest event says.
 type dated struct {
@@ -84,7 +88,7 @@ func (m *model) contribute(img *image) (list []part) {
 		}
 	}
 	if img.Type == "line" {
-		for _, p := range contributeLine(img, m.linesSince) {
+		for _, p := range m.contributeLine(img) {
 			add(p)
 		}
 		if m.transfers {
@@ -123,7 +127,7 @@ func (m *model) contribute(img *image) (list []part) {
 			}
 			day := img.at().UTC().Truncate(24 * time.Hour)
 			add(part{name: "daily", by: img.Merchant, since: 1, window: day.Format(time.RFC3339),
-				expires: day.Add((24 + 240) * time.Hour).Unix(), spread: m.spread,
+				expires: day.Add(24*time.Hour + m.outliving()).Unix(), spread: m.spread, unclosed: m.retain >= unclosedFrom,
 				values: values, max: map[string]int64{"largest": img.Cents}, min: map[string]int64{"smallest": img.Cents}})
 		}
 		if m.monthly {
@@ -131,7 +135,7 @@ func (m *model) contribute(img *image) (list []part) {
 			start, end := time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC),
 				time.Date(at.Year(), at.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 			add(part{name: "monthly", by: img.Merchant, since: 1, window: start.Format(time.RFC3339),
-				expires: end.Add(240 * time.Hour).Unix(), spread: m.spread,
+				expires: end.Add(m.outliving()).Unix(), spread: m.spread,
 				values: map[string]int64{"orders": 1}, dated: monthlyDated(img), met: map[string]met{"ids": metBy(strconv.Quote(img.ID))},
 				buckets: same(bucketOf(img.Cents), "a", "b", "c", "d", "e")})
 		}

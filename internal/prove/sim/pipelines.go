@@ -7,16 +7,13 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// retain is how long the world's events live.
-const retain = 48 * time.Hour
-
 // attributes are the declared attributes of every event. There is one of each kind, and one that
 // some events lack.
 var attributes = map[string]string{"amount": "cents", "present": "gift", "buyer": "customer"}
 
 // declaration returns the pipeline of a world. The second epoch adds an aggregate, as when a live
 // system grows.
-func declaration(version int64, spread int) pipeline.Spec {
+func declaration(version int64, spread int, retain, totals time.Duration) pipeline.Spec {
 	spec := pipeline.Spec{
 		Ingot: 1, Epoch: version, Type: "{type}",
 		Events: map[string]pipeline.EventSpec{
@@ -28,8 +25,8 @@ func declaration(version int64, spread int) pipeline.Spec {
 					"GSI2": {PK: "{merchant}", SK: "{@type}"}}},
 		},
 		Aggregates: map[string]pipeline.AggregateSpec{
-			"daily": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: 24 * time.Hour, Retain: 240 * time.Hour,
-				Spread: spread,
+			"daily": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: 24 * time.Hour,
+				Retain: totals, Spread: spread,
 				From: map[string]pipeline.FromSpec{"order": {Where: "cents >= 0 or gift = true",
 					Values: map[string]string{"orders": "count", "revenue": "sum cents", "largest": "max cents", "smallest": "min cents",
 						"gifts": "count where gift = true", "points": "sum rev?"}}}},
@@ -69,9 +66,9 @@ const (
 
 // monthly returns an aggregate of worlds whose plan has Values. It has so many histograms that some
 // updates must be cut.
-func monthly(spread int) pipeline.AggregateSpec {
+func monthly(spread int, retain time.Duration) pipeline.AggregateSpec {
 	return pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: pipeline.Month,
-		Retain: 240 * time.Hour, Spread: spread,
+		Retain: retain, Spread: spread,
 		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "last": "newest customer?",
 			"first": "oldest cents",
 			"ids":   "distinct id", "a": "histogram cents", "b": "histogram cents", "c": "histogram cents", "d": "histogram cents",
@@ -99,9 +96,11 @@ const rankShards = 3
 type edition struct {
 	version int64
 	spread  int
-	notice  time.Time // events of this time and later live longer; zero if nothing changes
-	secret  string    // the secret of hmac; empty if nothing uses it
-	values  bool      // see [Plan.Values]
+	retain  time.Duration // how long events live
+	longer  time.Duration // how long those of the notice and later live
+	notice  time.Time     // events of this time and later live longer; zero if nothing changes
+	secret  string        // the secret of hmac; empty if nothing uses it
+	values  bool          // see [Plan.Values]
 	// patterns is [Plan.Patterns].
 	patterns bool
 	parts    int64 // see [Plan.Parts]
@@ -122,7 +121,7 @@ func (e edition) pipeline() *pipeline.Pipeline {
 	if p, ok := compiled.Load(e); ok {
 		return p.(*pipeline.Pipeline)
 	}
-	spec := declaration(e.version, e.spread)
+	spec := declaration(e.version, e.spread, e.retain, e.longer+7*24*time.Hour)
 	spec.Batches = e.arrays
 	if e.put > 0 && spec.Epoch >= e.put {
 		addPut(&spec, e.put, e.spread)
@@ -136,7 +135,7 @@ func (e edition) pipeline() *pipeline.Pipeline {
 		spec.Events["order"] = order
 	}
 	if e.parts > 0 && spec.Epoch >= e.parts {
-		addLines(&spec, e.parts)
+		addLines(&spec, e.parts, e.longer+7*24*time.Hour)
 		if e.atomic {
 			order := spec.Events["order"]
 			order.Atomic = true
@@ -151,7 +150,7 @@ func (e edition) pipeline() *pipeline.Pipeline {
 	}
 	for name, declared := range spec.Events {
 		if !e.notice.IsZero() {
-			declared.Retain, declared.Was = longer, []pipeline.WasSpec{{Retain: retain, Before: e.notice}}
+			declared.Retain, declared.Was = e.longer, []pipeline.WasSpec{{Retain: e.retain, Before: e.notice}}
 		}
 		if e.secret != "" {
 			declared.Indexes["GSI3"] = pipeline.IndexSpec{PK: "{merchant | hmac}", SK: "{@type}"}
@@ -159,7 +158,7 @@ func (e edition) pipeline() *pipeline.Pipeline {
 		spec.Events[name] = declared
 	}
 	if e.values {
-		spec.Aggregates["monthly"], spec.Aggregates["sizes"] = monthly(e.spread), sizes
+		spec.Aggregates["monthly"], spec.Aggregates["sizes"] = monthly(e.spread, e.longer+7*24*time.Hour), sizes
 		spec.Aggregates["leaders"], spec.Aggregates["tallest"] = leaders, tallest
 	}
 	if e.patterns {
@@ -173,13 +172,16 @@ func (e edition) pipeline() *pipeline.Pipeline {
 	return p
 }
 
-// pipelineOf returns the pipeline of a version in the form that this world has.
+// pipelineOf returns the pipeline of a version in the form that people have it in this world.
 func (w *World) pipelineOf(version int64) *pipeline.Pipeline {
-	return w.edition(version).pipeline()
+	of := w.edition(version)
+	of.notice = w.notice
+	return of.pipeline()
 }
 
 func (w *World) edition(version int64) edition {
-	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns,
+	return edition{version: version, spread: w.plan.Spread, retain: w.plan.retain(), longer: w.plan.longer(),
+		secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns,
 		parts: w.plan.Parts, atomic: w.plan.Atomic, claims: w.plan.Claims, packed: w.plan.Packed, put: w.plan.Put, arrays: w.plan.Arrays,
 		transfers: w.plan.Transfers, offload: w.plan.Offload}
 }

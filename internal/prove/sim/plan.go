@@ -69,10 +69,12 @@ type Plan struct {
 	Pointers bool
 	// Withdrawn is the phase in which both functions are rolled back; 0 means never.
 	Withdrawn int
-	// Longer is the phase in which a pipeline is deployed that keeps events longer; 0 means never.
+	// Longer is the phase in which a pipeline is deployed that keeps events longer, by a day; 0
+	// means never.
 	Longer  int
-	People  bool // a person removes an item now and then
-	Redrive bool // dead letters are moved back
+	Retain  time.Duration // how long events live before that; 0 means two days
+	People  bool          // a person removes an item now and then
+	Redrive bool          // dead letters are moved back
 
 	Bisect      bool // the stream mapping splits failed batches
 	Skew        bool // the streams functions have clocks of their own
@@ -188,6 +190,7 @@ func NewPlan(seed uint64) Plan {
 	p.planArrays()
 	p.planPointers()
 	p.planOffload()
+	p.planRetain()
 	return p
 }
 

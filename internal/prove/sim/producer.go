@@ -66,7 +66,7 @@ func (w *World) burst(phase int) (burst []*message) {
 			}
 		}
 		if w.chance(w.plan.Late) {
-			f.At = w.Now.Add(-retain + time.Duration(w.rng.IntN(3*3600)-3600)*time.Second).Format(time.RFC3339)
+			f.At = w.Now.Add(-w.plan.retain() + time.Duration(w.rng.IntN(3*3600)-3600)*time.Second).Format(time.RFC3339)
 		}
 		w.takeMore(&f)
 		w.addSomeLines(&f)

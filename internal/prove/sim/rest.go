@@ -101,6 +101,9 @@ func (w *World) checkLive() {
 	}
 	counted := map[string]*big.Int{}
 	for _, s := range w.model.slots {
+		if w.model.unclosed(s.key, w.Now) {
+			continue
+		}
 		name, by, window := slotName(s.key)
 		key := name + "|" + by + "|" + window
 		if counted[key] == nil {

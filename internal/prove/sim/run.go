@@ -202,7 +202,7 @@ func (w *World) expireAll() {
 		if !w.settle(nil) {
 			return
 		}
-		w.Now = w.Now.Add(16 * time.Hour)
+		w.Now = w.Now.Add(w.plan.retain() / 3)
 	}
 	w.sweep()
 	if w.settle(nil) && w.checkDrained() {

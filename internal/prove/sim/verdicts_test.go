@@ -52,7 +52,7 @@ func gift(f fact) fact {
 // TestUndeserved shows which verdicts each past of a key allows.
 func TestUndeserved(t *testing.T) {
 	type facts = []fact
-	removed := fact{}
+	removed, retain := fact{}, (&Plan{}).retain()
 	tests := map[string]struct {
 		before, after facts
 		wrote         []write

@@ -26,23 +26,24 @@ var lineSpec = pipeline.EventSpec{ID: "{id}#{line}", Key: pipeline.KeySpec{PK: "
 
 // addLines declares lines and two aggregates of them, which begin with the epoch since. One keeps
 // what expires.
-func addLines(spec *pipeline.Spec, since int64) {
+func addLines(spec *pipeline.Spec, since int64, retain time.Duration) {
 	line := lineSpec
 	line.Indexes = map[string]pipeline.IndexSpec{"GSI1": {PK: "MERCHANT#{merchant}", SK: "{@at}"}}
 	spec.Events["line"] = line
 	spec.Aggregates["lines"] = pipeline.AggregateSpec{Since: since, By: map[string]string{"merchant": "{merchant}"}, OnExpire: "subtract",
 		From: map[string]pipeline.FromSpec{"line": {Values: map[string]string{"lines": "count", "revenue": "sum cents"}}}}
-	spec.Aggregates["line_days"] = pipeline.AggregateSpec{Since: since, Window: 24 * time.Hour, Retain: 240 * time.Hour,
+	spec.Aggregates["line_days"] = pipeline.AggregateSpec{Since: since, Window: 24 * time.Hour, Retain: retain,
 		From: map[string]pipeline.FromSpec{"line": {Values: map[string]string{"lines": "count", "largest": "max cents"}}}}
 }
 
-// contributeLine returns what a line contributes, when lines are declared from the epoch since on.
-func contributeLine(img *image, since int64) []part {
+// contributeLine returns what a line contributes, when lines are declared.
+func (m *model) contributeLine(img *image) []part {
 	day := img.at().UTC().Truncate(24 * time.Hour)
 	return []part{
-		{name: "lines", by: img.Merchant, since: since, window: "-", subtract: true, spread: 1,
+		{name: "lines", by: img.Merchant, since: m.linesSince, window: "-", subtract: true, spread: 1,
 			values: map[string]int64{"lines": 1, "revenue": img.Cents}},
-		{name: "line_days", since: since, window: day.Format(time.RFC3339), expires: day.Add((24 + 240) * time.Hour).Unix(), spread: 1,
+		{name: "line_days", since: m.linesSince, window: day.Format(time.RFC3339),
+			expires: day.Add(24*time.Hour + m.outliving()).Unix(), spread: 1, unclosed: m.retain >= unclosedFrom,
 			values: map[string]int64{"lines": 1}, max: map[string]int64{"largest": img.Cents}},
 	}
 }
@@ -298,7 +299,7 @@ func (h *history) holds() *image {
 }
 
 // missingParts lists the parts of stored orders whose keys are free, or hold another order's claim,
-// and which are not too late to be put by code that keeps events as long as it did at first.
+// and which are not too late to be put.
 func (w *World) missingParts() (list []fact) {
 	for _, key := range sortedKeys(w.model.keys) {
 		whole := w.model.keys[key].live
@@ -310,7 +311,7 @@ func (w *World) missingParts() (list []fact) {
 			if held != nil && (p.Type == "line" || held.fact == p) {
 				continue
 			}
-			if w.Now.Before(p.at().Add(retain - early)) {
+			if w.Now.Before(p.at().Add(w.lifetime(p) - early)) {
 				list = append(list, p)
 			}
 		}
@@ -326,7 +327,7 @@ func (w *World) orphanedParts(epoch int64) (list []fact) {
 	}
 	for _, key := range sortedKeys(w.model.keys) {
 		part := w.model.keys[key].live
-		if part == nil || !part.isPart() || !w.Now.Before(part.at().Add(retain-early)) {
+		if part == nil || !part.isPart() || !w.Now.Before(part.at().Add(w.lifetime(part.fact)-early)) {
 			continue
 		}
 		whole := w.model.keys[part.order().key()].holds()
@@ -369,12 +370,8 @@ func (w *World) putParts(version int64) {
 	if !w.knowsParts(version) {
 		return
 	}
-	of := w.edition(version)
-	if !w.notice.IsZero() {
-		of.notice = w.notice
-	}
 	ctx := w.Deadline(context.Background(), w.Now.Add(48*time.Hour), 0)
-	done, err := repair.Of(w.storeWith(client{w}, of.pipeline(), w.Env(w.rng.Float64, 0))).PutParts(ctx)
+	done, err := repair.Of(w.storeOf(client{w}, version, w.Env(w.rng.Float64, 0))).PutParts(ctx)
 	w.tracef("put parts: %d of %d missing, %v", done.Put, done.Missing, err)
 	w.stats.Faults[putAgain] += done.Put
 }

@@ -18,13 +18,14 @@ import (
 // Heads reads and writes the heads of generations.
 type Heads struct {
 	*rows.Tables
-	how     aggregate.Counting // of new generations
-	flagged RecentHeads
-	newer   atomic.Pointer[[]*aggregate.Definition] // found by Start
-	sure    atomic.Bool                             // CheckSecret has succeeded
-	looked  atomic.Int64                            // when Start or Renew found it, in unix nanoseconds; 0: never
-	known   atomic.Pointer[string]                  // what E# said then
-	file    atomic.Pointer[keptFile]                // the deployed file, as Start found it; nil: it has not run
+	how      aggregate.Counting // of new generations
+	flagged  RecentHeads
+	newer    atomic.Pointer[[]*aggregate.Definition]        // found by Start
+	unclosed atomic.Pointer[map[*aggregate.Definition]bool] // likewise
+	sure     atomic.Bool                                    // CheckSecret has succeeded
+	looked   atomic.Int64                                   // when Start or Renew found it, in unix nanoseconds; 0: never
+	known    atomic.Pointer[string]                         // what E# said then
+	file     atomic.Pointer[keptFile]                       // the deployed file, as Start found it; nil: it has not run
 }
 
 // New returns the generations of these tables. It sends no request.
@@ -32,11 +33,14 @@ func New(t *rows.Tables, c tables.Config) *Heads {
 	return &Heads{Tables: t, how: c.Counting}
 }
 
-func headImage(d *aggregate.Definition, counting aggregate.Counting, building bool) rows.Image {
+func headImage(d *aggregate.Definition, counting aggregate.Counting, building, unclosed bool) rows.Image {
 	img := rows.KeyImage(lanes.HeadKey(d))
 	img["definition"], img["digest"], img["counting"] = rows.Text(d.Text), rows.Text(lanes.Digest(d)), rows.Text(counting.String())
 	img["spread"], img["behind"] = rows.Integer(int64(d.Spread)), rows.Integer(0)
 	img["building"] = &types.AttributeValueMemberBOOL{Value: building}
+	if unclosed {
+		img["unclosed"] = &types.AttributeValueMemberBOOL{Value: true}
+	}
 	if d.KeyCheck != "" {
 		img["keyCheck"] = rows.Text(d.KeyCheck)
 	}
@@ -52,6 +56,7 @@ func ReadHead(img rows.Image) *tables.Head {
 	if b, ok := img["building"].(*types.AttributeValueMemberBOOL); ok {
 		h.Building = b.Value
 	}
+	_, h.Unclosed = img["unclosed"]
 	return h
 }
 

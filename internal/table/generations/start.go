@@ -90,6 +90,15 @@ func (s *Heads) Newer() []*aggregate.Definition {
 	return nil
 }
 
+// Unclosed returns the generations whose totals are not closed when their events expire, as
+// [Store.Start] found them.
+func (s *Heads) Unclosed() map[*aggregate.Definition]bool {
+	if unclosed := s.unclosed.Load(); unclosed != nil {
+		return *unclosed
+	}
+	return nil
+}
+
 // start tries once. Its answer is hopeless if the table and the pipeline do not agree. Any other
 // answer that is not done means that another function may have started, or that an answer was lost.
 // Then the next try reads the table again.
@@ -109,6 +118,7 @@ func (s *Heads) start(ctx context.Context) rows.Answer {
 		}
 		return rows.Answer{Outcome: rows.Invalid, Err: &tables.StartError{Mistakes: c.mistakes}}
 	}
+	s.unclosed.Store(&c.unclosed)
 	// The check value is written before the epoch is raised, but after everything else: a function
 	// that must not start changes nothing. If the table has the value, CheckSecret asks nothing.
 	if err := s.CheckSecret(ctx); err != nil {
@@ -173,6 +183,7 @@ type changes struct {
 	fresh    []*aggregate.Definition // they have no head yet
 	retired  []*aggregate.Definition // counted so far, but no longer declared
 	newer    []*aggregate.Definition // this pipeline is too old to know them
+	unclosed map[*aggregate.Definition]bool
 	mistakes []string
 }
 
@@ -185,7 +196,7 @@ const maxHeads = rows.MaxTransaction - 1
 
 // compare compares the table with the pipeline.
 func (s *Heads) compare(t *roster) *changes {
-	own, c := s.Pipeline.Epoch(), &changes{}
+	own, c := s.Pipeline.Epoch(), &changes{unclosed: map[*aggregate.Definition]bool{}}
 	next := max(own, t.epoch+1) // the lowest epoch in which a change can be made
 	for _, d := range s.Pipeline.Definitions() {
 		head := t.heads[lanes.HeadKey(d)]
@@ -197,6 +208,7 @@ func (s *Heads) compare(t *roster) *changes {
 			c.mistake("aggregate %s is new, but the table is at epoch %d already; declare it with since: %d", d, t.epoch, own)
 		case head == nil:
 			c.fresh = append(c.fresh, d)
+			c.unclosed[d] = lanes.Unclosed(d, s.Pipeline.ShortestRetain(d, time.Time{}))
 		case head.Retired > 0 && head.Retired <= own:
 			c.mistake("aggregate %s was taken out at epoch %d and has counted nothing since; to have it back, declare it with since: %d "+
 				"and epoch: %d", d, head.Retired, next, next)
@@ -207,6 +219,7 @@ func (s *Heads) compare(t *roster) *changes {
 				"aggregate anew "+
 				"with since: %d and epoch: %d", d, next, next)
 		default:
+			c.unclosed[d] = head.Unclosed
 			if what := s.differs(d, head); what != "" {
 				c.mistake("aggregate %s %s; go back to that, or declare the change as a new generation with since: %d and epoch: %d", d,
 					what, next, next)
@@ -264,7 +277,7 @@ func (s *Heads) raise(ctx context.Context, from int64, c *changes) rows.Answer {
 	items := []types.TransactWriteItem{{Put: to}}
 	for _, d := range c.fresh {
 		items = append(items, types.TransactWriteItem{Put: &types.Put{TableName: &s.Aggregates,
-			Item: headImage(d, s.how, from != 0), ConditionExpression: aws.String("attribute_not_exists(PK)")}})
+			Item: headImage(d, s.how, from != 0, c.unclosed[d]), ConditionExpression: aws.String("attribute_not_exists(PK)")}})
 	}
 	for _, d := range c.retired {
 		items = append(items, types.TransactWriteItem{Update: &types.Update{TableName: &s.Aggregates, Key: rows.KeyImage(lanes.HeadKey(d)),

@@ -28,10 +28,13 @@ func (w *world) verified(ctx context.Context) (c Check, flags []string, err erro
 	for _, def := range report.Building {
 		flags = append(flags, def.String()+", all totals: building: older items may not be counted yet")
 	}
-	c = Check{Name: "verify", Compared: report.Totals, Partly: report.Partly, Differences: []string{},
+	c = Check{Name: "verify", Compared: report.Totals, Partly: report.Partly, Expired: report.Expired, Differences: []string{},
 		About: fmt.Sprintf("every total against a new fold of the %s stored", show.Count(report.Items, "item"))}
 	if report.Partly > 0 { // the values of expired items are gone and cannot be added up again
 		c.About += fmt.Sprintf(" (%s by fingerprint alone: events expired)", show.Comma(report.Partly))
+	}
+	if report.Expired > 0 {
+		c.About += fmt.Sprintf(" (%s by n alone: events expired)", show.Comma(report.Expired))
 	}
 	for _, d := range report.Differences {
 		c.Differences = append(c.Differences, d.String())

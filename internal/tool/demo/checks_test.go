@@ -10,8 +10,8 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
-// TestVerifySaysWhatItComparesInPart shows what happens after everything expired. Totals that keep
-// what expired can then be compared only by their fingerprint. The summary counts them, and the
+// TestVerifySaysWhatItComparesInPart shows what happens after everything expired. Totals of a
+// window that keep what expired can then be compared only by n. The summary counts them, and the
 // text says so. Before that, each total is compared as a whole.
 func TestVerifySaysWhatItComparesInPart(t *testing.T) {
 	s := mustRun(t, firstDays(t, 0))
@@ -20,17 +20,17 @@ func TestVerifySaysWhatItComparesInPart(t *testing.T) {
 	}
 	keep := s.Expiry.Checks[slices.IndexFunc(s.Expiry.Checks, func(c Check) bool { return c.Name == "keep" })]
 	before, after := verify(s.Checks), verify(s.Expiry.Checks)
-	if before.Partly != 0 || strings.Contains(before.About, "fingerprint") {
+	if before.Partly+before.Expired != 0 || strings.Contains(before.About, "(") {
 		t.Errorf("before: %+v", before)
 	}
-	if after.Partly == 0 || after.Partly != keep.Compared {
-		t.Errorf("after: %d totals in part, and %d are kept", after.Partly, keep.Compared)
+	if after.Expired == 0 || after.Expired != keep.Compared {
+		t.Errorf("after: %d totals are compared by n, and %d are kept", after.Expired, keep.Compared)
 	}
 	var text bytes.Buffer
 	if err := s.Text(&text, 3); err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(text.String(), fmt.Sprintf("(%s by fingerprint alone", show.Comma(after.Partly))); n != 1 {
-		t.Errorf("the text says %d times that totals are compared in part", n)
+	if n := strings.Count(text.String(), fmt.Sprintf("(%s by n alone", show.Comma(after.Expired))); n != 1 {
+		t.Errorf("the text says %d times that totals are compared by n", n)
 	}
 }

@@ -113,6 +113,7 @@ type Check struct {
 	About       string   `json:"about"`
 	Compared    int      `json:"compared"`
 	Partly      int      `json:"partly"`      // those of which only the fingerprint could be compared
+	Expired     int      `json:"expired"`     // those of which only n could be compared
 	Differences []string `json:"differences"` // empty: none
 }
 

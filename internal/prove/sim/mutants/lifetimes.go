@@ -11,6 +11,12 @@ func lifetimes() []Mutant {
 			Edits:  []Edit{{"pipeline.retainAt", `if at.Before(w.Before) && lifetime.Shorter`, `if at.IsZero() && lifetime.Shorter`}},
 		},
 		{
+			Name: "unclosed-by-file", What: "whether events that expire leave a total as it is, today's retain decides", Defends: "C5 I9",
+			Checks: []sim.Check{sim.Wrong, sim.Uncounted},
+			Edits: []Edit{{"handler.streamBatch.leaves", `b.tables.Unclosed()[from.Def]`,
+				`lanes.Unclosed(from.Def, b.pipeline.ShortestRetain(from.Def, expired.At.AddDate(1, 0, 0)))`}},
+		},
+		{
 			Name: "archive-unproven", What: "an object that the archive did not take is let go", Defends: "I5",
 			Checks: []sim.Check{sim.Unarchived},
 			Edits: []Edit{{"handler.streamBatch.archive", `			b.fail(ctx, p.items[0].Sequence, "expired item not archived", p.err)

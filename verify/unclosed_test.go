@@ -1,0 +1,164 @@
+package verify_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/verify"
+)
+
+// An expiry writes nothing to the totals of a day whose events live for 90 days. Until an hour
+// before the first of them may expire, verify sees everything. After that it sees a total that
+// counts too few, and nothing else.
+func TestUnclosed(t *testing.T) {
+	for name, c := range map[string]struct {
+		after      time.Duration // of the start of the window
+		expression string
+		by         string
+		what       string // what: the difference; empty: it is not seen
+		expired    int
+	}{
+		"untouched":                        {90*day - time.Hour - time.Second, "", "", "", 0},
+		"a total that counts twice":        {90*day - time.Hour - time.Second, "ADD fp :v", "1", "fp", 0},
+		"a total that counts twice, later": {90*day - time.Hour, "ADD fp :v", "1", "", 3},
+		"a total that counts too few":      {90*day - time.Hour, "SET n = :v", "0", "n", 3},
+		"a total that is gone":             {90*day - time.Hour, "", "gone", "missing", 3 - 1},
+		"a flag":                           {90*day - time.Hour, "SET flag = :v", "", "", 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := filled(t)
+			key := w.key("daily", 0)
+			switch {
+			case c.by == "gone":
+				w.remove("totals", key)
+			case c.by != "":
+				w.alter(key, c.expression, number(c.by))
+			case c.expression != "":
+				w.alter(key, c.expression, &types.AttributeValueMemberS{Value: "odd"})
+			}
+			w.Clock.Pass(epoch.Truncate(day).Add(c.after).Sub(w.Clock.Now()))
+			r := w.verify()
+			if got := onlyWhat(r); got != c.what || r.Expired != c.expired {
+				t.Errorf("differences %v, want %q; %d totals by n, want %d", r.Differences, c.what, r.Expired, c.expired)
+			}
+			if flagged := c.expression == "SET flag = :v"; (len(r.Flagged) == 1) != flagged {
+				t.Errorf("flagged: %q", r.Flagged)
+			}
+		})
+	}
+}
+
+func onlyWhat(r *verify.Report) string {
+	if len(r.Differences) == 0 {
+		return ""
+	}
+	return r.Differences[0].What
+}
+
+// Events that expire move no write to a total that is not closed, and what they added stays.
+func TestExpiryWritesNothingToAnUnclosedTotal(t *testing.T) {
+	w := filled(t)
+	key := w.key("daily", 0)
+	before := w.read(key)
+	w.Clock.Pass(91 * day)
+	w.Engine.SweepExpired()
+	w.drain()
+	if after := w.read(key); !sameItem(before, after) {
+		t.Errorf("%v, and before %v", after, before)
+	}
+	if r := w.verify(); !r.OK() || r.Items != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func sameItem(a, b map[string]types.AttributeValue) bool {
+	for _, name := range []string{"n", "fp", "fpx", "orders", "revenue"} {
+		x, _ := a[name].(*types.AttributeValueMemberN)
+		y, _ := b[name].(*types.AttributeValueMemberN)
+		if (x == nil) != (y == nil) || x != nil && x.Value != y.Value {
+			return false
+		}
+	}
+	return true
+}
+
+// An event that a person lets expire early closes its totals, because verify still compares them.
+func TestEarlyExpiryCloses(t *testing.T) {
+	w := filled(t)
+	if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: new("events"), Key: order(1),
+		UpdateExpression:          new("SET expiresAt = :v"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":v": number(fmt.Sprint(w.Clock.Now().Unix() - 60))}}); err != nil {
+		t.Fatal(err)
+	}
+	w.Engine.SweepExpired()
+	w.drain()
+	if r := w.verify(); !r.OK() || r.Expired != 0 || r.Partly != 2 { // of the day, and of the merchant for ever
+		t.Errorf("%+v", r)
+	}
+}
+
+// A flagged total that may hold expired events is not mended with what is left of them.
+func TestUnclosedIsNotMended(t *testing.T) {
+	w := filled(t)
+	key := w.key("daily", 0)
+	w.alter(key, "SET flag = :v", &types.AttributeValueMemberS{Value: "odd"})
+	w.remove("events", order(1))
+	w.Clock.Pass(90 * day)
+	before := w.read(key)
+	def, _ := w.plan.Definition("daily")
+	mended, why := w.mend(w.store, noLag, def)
+	if mended != 0 || len(why) != 1 || !strings.Contains(why[0], "holds events that have expired") {
+		t.Errorf("%d mended, %q", mended, why)
+	}
+	if after := w.read(key); !sameItem(before, after) {
+		t.Errorf("%v, and before %v", after, before)
+	}
+}
+
+// Whether a generation is closed is decided when it begins. A later file changes nothing, whether
+// events live longer under it or shorter.
+func TestUnclosedForGood(t *testing.T) {
+	for retain, unclosed := range map[time.Duration]bool{8 * day: true, 8*day - time.Second: false, 90 * day: true, 0: true} {
+		lives := func(retain time.Duration, was ...pipeline.WasSpec) pipeline.Spec {
+			spec := orders()
+			one := spec.Events["order"]
+			one.Retain, one.Was = retain, was
+			spec.Events["order"] = one
+			if retain == 0 {
+				daily := spec.Aggregates["daily"]
+				daily.Retain = 0
+				spec.Aggregates["daily"] = daily
+			}
+			return spec
+		}
+		w := newWorldOf(t, lives(retain))
+		for _, file := range []pipeline.Spec{lives(retain), lives(2 * day),
+			lives(90*day, pipeline.WasSpec{Retain: 2 * day, Before: epoch.Add(day)})} {
+			if retain == 0 {
+				file = lives(retain)
+			}
+			w.deploy(file)
+			def, _ := w.plan.Definition("daily")
+			if w.head(def).Unclosed != unclosed {
+				t.Errorf("a life of %v: unclosed is %v", retain, !unclosed)
+			}
+		}
+	}
+	// A type that lived for less once keeps a new generation closed.
+	spec := orders()
+	one := spec.Events["order"]
+	one.Was = []pipeline.WasSpec{{Retain: 2 * day, Before: epoch}}
+	spec.Events["order"] = one
+	w := newWorldOf(t, spec)
+	def, _ := w.plan.Definition("daily")
+	if w.head(def).Unclosed {
+		t.Error("was is ignored")
+	}
+}
