@@ -205,6 +205,9 @@ func TestStatementsAreAnsweredOneByOne(t *testing.T) {
 	if !a.Unproven.IsZero() || a.Cost.Throttles["ThrottlingError"] != 5 {
 		t.Fatalf("%+v", a)
 	}
+	if len(a.Cost.Hot) != 5 {
+		t.Errorf("refused: %v", a.Cost.Hot)
+	}
 	for i := range 40 {
 		if total := w.total("by_merchant", map[string]string{"merchant": fmt.Sprintf("m%d", i)}); total.N != 1 ||
 			total.Values["revenue"].String() != "6" || len(total.Flags) > 0 {

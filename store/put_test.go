@@ -205,6 +205,15 @@ func TestStatementsThrottledInsideASuccess(t *testing.T) {
 	if cost.Retries != 20 || cost.Throttles["ThrottlingError"] != 20 || w.slept == 0 {
 		t.Errorf("retries %d, throttles %v, waits %d", cost.Retries, cost.Throttles, w.slept)
 	}
+	refused := 0
+	for partition, n := range cost.Hot {
+		if partition.Of == "order" && partition.Index == "" {
+			refused += n
+		}
+	}
+	if refused != 20 || cost.Hot[tables.Partition{Of: "order", Key: items[7].Key.PK}] != 1 {
+		t.Errorf("refused: %v", cost.Hot)
+	}
 }
 
 // If a request is refused as invalid because of one statement, each other event costs one more

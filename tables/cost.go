@@ -1,6 +1,11 @@
 package tables
 
-import "github.com/ingot-events/ingot/internal/base/itemform"
+import (
+	"strings"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/itemform"
+)
 
 // Cost is what calls have used of DynamoDB. Units are computed from item sizes by the service's
 // published rules, not taken from answers, because the service reports none for requests that fail
@@ -31,7 +36,20 @@ type Cost struct {
 	Objects int
 	// Throttles are refusals for capacity, by the reason that the service names.
 	Throttles map[string]int
+	// Hot counts refusals for capacity by the partitions that the refused items belong to, as far
+	// as it is known which items these are. It holds at most 1,000 partitions.
+	Hot map[Partition]int
 }
+
+// Partition is a partition of a table or of an index.
+type Partition struct {
+	Of    string // the event type, or the aggregate, of the items that were refused
+	Index string // empty: the table's own key
+	Key   string // the partition key
+}
+
+// mostHot bounds the memory of a batch of which everything is refused.
+const mostHot = 1000
 
 // Add adds the cost of another call.
 func (c *Cost) Add(other Cost) {
@@ -43,6 +61,39 @@ func (c *Cost) Add(other Cost) {
 	c.Objects += other.Objects
 	for reason, n := range other.Throttles {
 		c.Throttle(reason, n)
+	}
+	for partition, n := range other.Hot {
+		c.refused(partition, n)
+	}
+}
+
+// RefusedItem counts that an item was refused for capacity. If the reason names an index, the
+// partition is one of it. Otherwise the service has not said where capacity is missing, and the
+// item's partitions in the table and in all indexes are counted: where one is hot, the refused
+// items have it in common.
+func (c *Cost) RefusedItem(item *event.Item, reason string) {
+	_, index, named := strings.Cut(reason, "/index/")
+	if !named {
+		c.refused(Partition{item.Type, "", item.Key.PK}, 1)
+	}
+	for _, in := range item.Indexes {
+		if !named || in.Name == index {
+			c.refused(Partition{item.Type, in.Name, in.Key.PK}, 1)
+		}
+	}
+}
+
+// RefusedTotal counts that a total of the aggregate was refused for capacity.
+func (c *Cost) RefusedTotal(aggregate string, key event.Key) {
+	c.refused(Partition{aggregate, "", key.PK}, 1)
+}
+
+func (c *Cost) refused(partition Partition, n int) {
+	if c.Hot == nil {
+		c.Hot = map[Partition]int{}
+	}
+	if _, known := c.Hot[partition]; known || len(c.Hot) < mostHot {
+		c.Hot[partition] += n
 	}
 }
 

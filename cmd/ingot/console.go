@@ -127,7 +127,8 @@ func (a *app) console(cmd *cobra.Command, t *target.Target, o consoleOptions) er
 
 // consoleSource is a stack as the console reads it.
 func (a *app) consoleSource(t *target.Target, now func() *pipeline.Pipeline, o consoleOptions) console.Source {
-	return &console.Stack{CloudWatch: t.CloudWatch(), IngestFunction: t.IngestFunction, StreamsFunction: t.StreamsFunction,
+	return &console.Stack{CloudWatch: t.CloudWatch(), Logs: t.Logs(), LogGroups: t.LogGroups(),
+		IngestFunction: t.IngestFunction, StreamsFunction: t.StreamsFunction,
 		Tables: console.Tables{
 			Name: t.Name, Place: t.String(), DynamoDB: t.DynamoDB(), SQS: t.SQS(), Events: t.EventsTable, Aggregates: t.AggregatesTable,
 			Objects: t.S3(), PayloadBucket: t.PayloadBucket,

@@ -70,7 +70,7 @@ func cloud(t *testing.T, switches *mappings.Server) (env map[string]string) {
 			"EventsTableName": stack.Events, "AggregatesTableName": stack.Aggregates, "QueueUrl": s.Queue,
 			"QuarantineQueueUrl": s.Quarantine, "DeadLetterQueueUrl": s.DeadLetters,
 			"ArchiveBucketName": stack.Bucket, "IngestFunctionName": "shop-ingest", "StreamsFunctionName": "shop-streams",
-			"PiiKeySecret": "secret"}}}}
+			"PiiKeySecret": "secret", "IngestLogGroup": "ingest-logs", "StreamsLogGroup": "streams-logs"}}}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if mappings.Answers(r) {
 			switches.ServeHTTP(w, r)

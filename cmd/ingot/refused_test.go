@@ -30,8 +30,8 @@ var withoutIt = map[string]int{
 	"status dynamodb:GetItem": exitFine, "status lambda:InvokeFunction": exitFine, "status sqs:GetQueueAttributes": exitFine,
 	"status lambda:ListEventSourceMappings": exitFine,
 	"status lambda:ListTags":                exitFine, "status cloudwatch:GetMetricStatistics": exitFine,
-	"status cloudwatch:DescribeAlarms": exitFine,
-	"status sqs:ReceiveMessage":        exitFine, "status dynamodb:Scan": exitFine, "status sqs:ChangeMessageVisibility": exitFine,
+	"status cloudwatch:DescribeAlarms": exitFine, "status logs:FilterLogEvents": exitFine,
+	"status sqs:ReceiveMessage": exitFine, "status dynamodb:Scan": exitFine, "status sqs:ChangeMessageVisibility": exitFine,
 }
 
 // TestRefusedCredentials refuses every action that a command needs, one at a time. The command says

@@ -23,6 +23,7 @@ const statusJSON = `With --output json, one object:
   alarms[]                name, state (ALARM, or INSUFFICIENT_DATA if it cannot ring), about
   aggregates[]            name, since, building, flags
   flagged[]               total, flag, accepted: flagged totals on the first page of the aggregates table
+  hot[]                   of, index, partitionHash, count, remedy: where most writes were refused in the last hour
   unwell[], unknown[]     why the stack is not well; what could not be read
   untold                  true: something could not be read, so the stack may not be well`
 
@@ -36,7 +37,8 @@ func newStatus(a *app) *cobra.Command {
 quarantine, how far the totals are behind the events, which function is paused and by whom, how many of their calls
 failed, which alarms are on, and which aggregates are building or flagged. It also prints the URL and the ARN of the
 queue for events. It names what it could not read. An ingot dev has no CloudWatch, so its ages, lag and alarms are not
-known. Flagged totals are looked for on the first page of the aggregates table, which holds some thousand.
+known. Flagged totals are looked for on the first page of the aggregates table, which holds some thousand. It names the
+partitions to which most writes were refused in the last hour, by a hash of the key, and what would spread them.
 
 The stack is not well if an alarm is on, a function is paused, calls of a function failed or were refused in the last
 15 minutes, a message is in quarantine or in the dead-letter queue, an aggregate is flagged, or the totals are more than
@@ -81,9 +83,9 @@ func (a *app) status(cmd *cobra.Command, check bool, format string) error {
 		s.Ingest, s.Streams = dev.IngestFunction, dev.StreamsFunction
 	case target.KindStack:
 		s.AlarmPrefix = t.Name + "-"
-		s.Watch = t.CloudWatch()
+		fallthrough
 	default:
-		s.Watch = t.CloudWatch()
+		s.Watch, s.Logs, s.LogGroups = t.CloudWatch(), t.Logs(), t.LogGroups()
 	}
 	if s.Pipeline, s.NoPipeline = a.Deployed(cmd.Context(), t, false, false); s.NoPipeline == nil {
 		if s.Store, err = store.New(tables.Config{Client: t.DynamoDB(), Pipeline: s.Pipeline, Aggregates: t.AggregatesTable}); err != nil {

@@ -111,7 +111,8 @@ func live(dir string) (*living, error) {
 			Outputs: map[string]string{"EventsTableName": l.EventsTable, "AggregatesTableName": l.AggregatesTable,
 				"QueueUrl": l.QueueURL, "QuarantineQueueUrl": l.QuarantineURL, "DeadLetterQueueUrl": l.DeadLetterURL,
 				"ArchiveBucketName": l.ArchiveBucket, "PayloadBucketName": l.PayloadBucket,
-				"IngestFunctionName": dev.IngestFunction, "StreamsFunctionName": dev.StreamsFunction, "PiiKeySecret": secret}}}}}
+				"IngestFunctionName": dev.IngestFunction, "StreamsFunctionName": dev.StreamsFunction, "PiiKeySecret": secret,
+				"IngestLogGroup": "ingest-logs", "StreamsLogGroup": "streams-logs"}}}}}
 	w.server = httptest.NewServer(w.cloud)
 	if err != nil {
 		w.close()

@@ -3,6 +3,8 @@ package function
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"log/slog"
 	"maps"
 	"slices"
@@ -99,6 +101,9 @@ func (p *reporter[R]) batch(ctx context.Context, r R) {
 		properties = append(properties, emf.Property{Name: "throttles", Value: list})
 		attrs = append(attrs, slog.Any("throttles", list))
 	}
+	if list := hottest(b.cost.Hot); len(list) > 0 {
+		properties = append(properties, emf.Property{Name: "hotPartitions", Value: list})
+	}
 	Emit(ctx, p.log, p.emitter, metrics, properties...)
 	level := slog.LevelInfo
 	if p.trouble(r) {
@@ -124,4 +129,28 @@ func throttled(c tables.Cost) []throttle {
 		list = append(list, throttle{reason, resource, c.Throttles[text]})
 	}
 	return list
+}
+
+// mostHot is how many partitions a batch names.
+const mostHot = 5
+
+// hot is a partition that writes were refused to. The key itself may be personal.
+type hot struct {
+	Of    string `json:"of"`              // event type or aggregate
+	Index string `json:"index,omitempty"` // absent: the table's own key
+	Hash  string `json:"partitionHash"`   // first 16 hex digits of the SHA-256 of the partition key
+	Count int    `json:"count"`
+}
+
+// hottest returns the partitions with the most refusals.
+func hottest(refused map[tables.Partition]int) []hot {
+	list := make([]hot, 0, len(refused))
+	for p, n := range refused {
+		sum := sha256.Sum256([]byte(p.Key))
+		list = append(list, hot{p.Of, p.Index, hex.EncodeToString(sum[:8]), n})
+	}
+	slices.SortFunc(list, func(a, b hot) int {
+		return cmp.Or(b.Count-a.Count, cmp.Compare(a.Index, b.Index), cmp.Compare(a.Hash, b.Hash))
+	})
+	return list[:min(len(list), mostHot)]
 }

@@ -72,7 +72,8 @@ func TestIngestReport(t *testing.T) {
 			"TableWriteKeyRangeThroughputExceeded of arn:aws:dynamodb:::table/events": 8,
 			"IndexWriteMaxOnDemandThroughputExceeded of arn:index":                    2,
 			"ThrottlingWithoutReason": 1,
-		}}}
+		}, Hot: map[tables.Partition]int{{Of: "a", Key: "1"}: 1, {Of: "a", Key: "2"}: 3, {Of: "a", Index: "GSI1", Key: "DAY#1"}: 7,
+			{Of: "a", Key: "3"}: 2, {Of: "a", Key: "4"}: 2, {Of: "a", Key: "5"}: 2, {Of: "a", Key: "6"}: 1}}}
 	report.Verdicts[event.Inserted], report.Verdicts[event.Retry] = 2, 1
 	var out lines
 	reporter := out.process().ingestReporter(settings{function: "prod-ingest", level: "WARN"})
@@ -88,6 +89,13 @@ func TestIngestReport(t *testing.T) {
 			map[string]any{"reason": "IndexWriteMaxOnDemandThroughputExceeded", "resource": "arn:index", "count": 2.0},
 			map[string]any{"reason": "TableWriteKeyRangeThroughputExceeded", "resource": "arn:aws:dynamodb:::table/events", "count": 8.0},
 			map[string]any{"reason": "ThrottlingWithoutReason", "count": 1.0},
+		},
+		"hotPartitions": []any{ // printf %s DAY#1 | sha256sum | cut -c1-16
+			map[string]any{"of": "a", "index": "GSI1", "partitionHash": "61bca9e1ad21d2aa", "count": 7.0},
+			map[string]any{"of": "a", "partitionHash": "d4735e3a265e16ee", "count": 3.0},
+			map[string]any{"of": "a", "partitionHash": "4b227777d4dd1fc6", "count": 2.0},
+			map[string]any{"of": "a", "partitionHash": "4e07408562bedb8b", "count": 2.0},
+			map[string]any{"of": "a", "partitionHash": "ef2d127de37b942b", "count": 2.0},
 		},
 	} {
 		if !reflect.DeepEqual(got[name], want) {

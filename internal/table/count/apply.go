@@ -127,8 +127,9 @@ func (a *apply) dropped(n int) {
 	a.Dropped += n
 }
 
-// retried counts an answer after which the same request is sent again.
-func (a *apply) retried(answer rows.Answer) {
+// retried counts an answer after which the same request is sent again. of is the update that was
+// refused; nil if it is not known which one was.
+func (a *apply) retried(answer rows.Answer, of *lanes.Update) {
 	if answer.Hopeless() {
 		return
 	}
@@ -137,5 +138,8 @@ func (a *apply) retried(answer rows.Answer) {
 	a.Cost.Retries++
 	if answer.Outcome == rows.Throttled {
 		a.Cost.Throttle(answer.Reason, 1)
+		if of != nil {
+			a.Cost.RefusedTotal(of.Def.Name, of.Key)
+		}
 	}
 }

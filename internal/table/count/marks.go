@@ -60,7 +60,7 @@ func (w *markedUpdate) run(ctx context.Context) {
 	err := w.store.Retry(ctx, func(ctx context.Context) (rows.Answer, rows.Next) {
 		answer, next := w.try(ctx)
 		if next == rows.Later {
-			w.retried(answer)
+			w.retried(answer, w.update)
 		}
 		return answer, next
 	})

@@ -190,7 +190,7 @@ func (t *together) try(ctx context.Context) (rows.Answer, rows.Next) {
 	t.store.Pace.Learn(whole)
 	t.blind = t.blind || errors.Is(err, rows.ErrTooLarge)
 	for range t.waiting {
-		t.retried(whole)
+		t.retried(whole, nil)
 	}
 	return whole, rows.Later
 }
@@ -248,7 +248,7 @@ func (t *together) judge(ctx context.Context, edits []*rows.Edit, responses []ty
 			if a.Outcome == rows.Throttled {
 				slowest = a
 			}
-			t.retried(a)
+			t.retried(a, w.update)
 			keep(w, a, rows.Later)
 		}
 	}
@@ -270,7 +270,7 @@ func (t *together) judge(ctx context.Context, edits []*rows.Edit, responses []ty
 		case errors.Is(read.Err, rows.ErrTooLarge):
 			t.alone = append(t.alone, w)
 		default:
-			t.retried(read)
+			t.retried(read, nil)
 			keep(w, read, rows.Later)
 		}
 	}

@@ -128,7 +128,7 @@ func (g *receiptGroup) run(ctx context.Context) {
 			return answer, rows.Ended // all of them were counted before
 		}
 		if next == rows.Later {
-			g.retried(answer)
+			g.retried(answer, nil)
 		}
 		return answer, next
 	})

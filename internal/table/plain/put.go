@@ -198,6 +198,7 @@ func (p *put) note(w *write, a rows.Answer) {
 	switch a.Outcome {
 	case rows.Throttled:
 		p.cost.Throttle(a.Reason, 1)
+		p.cost.RefusedItem(w.item, a.Reason)
 		p.refuse(w)
 	case rows.Unknown, rows.Contended:
 		p.refuse(w)

@@ -354,7 +354,9 @@ func (t *atomicPut) cancelled(ctx context.Context, sent rows.Transacted, moves [
 			t.meet(ctx, m, known)
 		default:
 			a.Count(&t.cost)
-			t.refusedFor(a, m.item.Key)
+			if t.refusedFor(a, m.item.Key) {
+				t.cost.RefusedItem(m.item, a.Reason)
+			}
 			why, step = a, rows.Later
 		}
 	}
@@ -373,11 +375,12 @@ func (t *atomicPut) cancelled(ctx context.Context, sent rows.Transacted, moves [
 	return why, step
 }
 
-// refusedFor notes the key of an item that was throttled.
-func (t *atomicPut) refusedFor(a rows.Answer, key event.Key) {
+// refusedFor notes the key of an item if it was throttled, and reports whether it was.
+func (t *atomicPut) refusedFor(a rows.Answer, key event.Key) bool {
 	if a.Outcome == rows.Throttled {
 		t.throttled = append(t.throttled, key.PK)
 	}
+	return a.Outcome == rows.Throttled
 }
 
 func isFailed(reason types.CancellationReason) bool {

@@ -71,7 +71,9 @@ func (t *atomicPut) stopped(ctx context.Context, moves []*TotalMove, reasons []t
 			}
 		default:
 			a.Count(&t.cost)
-			t.refusedFor(a, moves[i].Key)
+			if t.refusedFor(a, moves[i].Key) {
+				t.cost.RefusedTotal(moves[i].Def.Name, moves[i].Key)
+			}
 			why, busy = a, true
 		}
 	}

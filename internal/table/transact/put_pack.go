@@ -239,6 +239,7 @@ func (p *pack) ofTotals(r *packReasons, moves []*TotalMove, reasons []types.Canc
 			r.why, r.busy = a, true
 			if a.Outcome == rows.Throttled {
 				p.throttled = append(p.throttled, u.Key.PK)
+				p.cost.RefusedTotal(u.Def.Name, u.Key)
 			}
 		}
 	}
@@ -262,6 +263,7 @@ func (p *pack) ofItems(r *packReasons, reasons []types.CancellationReason) {
 			case rows.Throttled:
 				r.hot[t] = true
 				throttling = append(throttling, t.Members[i].item.Key.PK)
+				p.cost.RefusedItem(t.Members[i].item, a.Reason)
 			default:
 				r.busy = true
 			}

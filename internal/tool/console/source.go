@@ -107,6 +107,7 @@ type Flow struct {
 	Lag     *float64             `json:"lag"` // seconds by which totals are behind; null: not known
 	Queues  []Queue              `json:"queues"`
 	Recent  []Recent             `json:"recent"`
+	Hot     []string             `json:"hot,omitempty"`     // where most writes were refused for capacity in the last hour
 	Missing string               `json:"missing,omitempty"` // what could not be read, and what to do
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tool/hot"
 )
 
 // CloudWatch is the part of the CloudWatch client that the console needs.
@@ -33,6 +34,8 @@ const (
 type Stack struct {
 	Tables
 	CloudWatch CloudWatch // nil: there are no metrics to read
+	Logs       hot.Logs   // of the functions
+	LogGroups  []string   // empty: they are not known
 	// IngestFunction and StreamsFunction are the names of the functions, as their metrics have
 	// them.
 	IngestFunction, StreamsFunction string
@@ -88,6 +91,13 @@ func (s *Stack) Flow(ctx context.Context) (*Flow, error) {
 	out.Queues, out.Missing = s.queues(ctx)
 	if err := s.metrics(ctx, out, end); err != nil {
 		out.Missing = "the metrics cannot be read: " + err.Error()
+	}
+	list, err := hot.Read(ctx, s.Logs, s.LogGroups, s.Pipeline(), now)
+	if err != nil {
+		out.Missing = "where writes are refused is not known: " + err.Error()
+	}
+	for _, p := range list {
+		out.Hot = append(out.Hot, p.String())
 	}
 	s.last = out
 	return out, nil

@@ -11,7 +11,7 @@ import (
 
 // ARNs are those of the parts of a stack.
 type ARNs struct {
-	stack, events, aggregates, queue, quarantine, deadLetters, archive, payloads, streams, secret, old string
+	stack, events, aggregates, queue, quarantine, deadLetters, archive, payloads, streams, ingestLogs, streamsLogs, secret, old string
 }
 
 // ARNsOf returns the ARNs of a stack. A part that is not known gets a placeholder such as ACCOUNT.
@@ -40,9 +40,11 @@ func ARNsOf(t *target.Target) ARNs {
 		queue: queue(t.QueueURL, "QUEUE"), quarantine: queue(t.QuarantineURL, "QUARANTINE"),
 		deadLetters: queue(t.DeadLetterURL, "DEAD-LETTERS"),
 		archive:     "arn:aws:s3:::" + cmp.Or(t.ArchiveBucket, "ARCHIVE"), payloads: payloads,
-		old:     arn("dynamodb", "table/", "", "OLD-TABLE"),
-		streams: arn("lambda", "function:", t.StreamsFunction, "STREAMS"),
-		secret:  cmp.Or(t.SecretARN, arn("secretsmanager", "secret:", "", "SECRET"))}
+		old:         arn("dynamodb", "table/", "", "OLD-TABLE"),
+		streams:     arn("lambda", "function:", t.StreamsFunction, "STREAMS"),
+		ingestLogs:  arn("logs", "log-group:", t.IngestLogs, "INGEST-LOGS") + ":*",
+		streamsLogs: arn("logs", "log-group:", t.StreamsLogs, "STREAMS-LOGS") + ":*",
+		secret:      cmp.Or(t.SecretARN, arn("secretsmanager", "secret:", "", "SECRET"))}
 }
 
 // Commands lists what each command sends to a stack. A test compares it with the calls that the
@@ -57,7 +59,7 @@ var Commands = map[string]func(ARNs) []Statement{
 		return []Statement{r.find(), r.file(), r.key(),
 			allow("ReadEvents", "dynamodb:GetItem", r.events), allow("ReadTotals", "dynamodb:Query dynamodb:Scan", r.aggregates),
 			allow("SeeQueues", "sqs:GetQueueAttributes", r.queue, r.quarantine, r.deadLetters),
-			allow("SeeMetrics", "cloudwatch:GetMetricData", "*"),
+			allow("SeeMetrics", "cloudwatch:GetMetricData", "*"), r.hot(),
 			allow("ReadQuarantine", "sqs:ReceiveMessage sqs:ChangeMessageVisibility", r.quarantine),
 			allow("ResendWithWrite", "sqs:SendMessage", r.queue), allow("DeleteWithWrite", "sqs:DeleteMessage", r.quarantine)}
 	},
@@ -123,7 +125,7 @@ var Commands = map[string]func(ARNs) []Statement{
 			allow("SeeFlags", "dynamodb:Scan", r.aggregates), allow("SeeQuarantine", "sqs:ReceiveMessage sqs:ChangeMessageVisibility",
 				r.quarantine),
 			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"),
-			allow("SeeMetrics", "cloudwatch:GetMetricStatistics cloudwatch:DescribeAlarms", "*")}
+			allow("SeeMetrics", "cloudwatch:GetMetricStatistics cloudwatch:DescribeAlarms", "*"), r.hot()}
 	},
 	"totals": func(r ARNs) []Statement {
 		return []Statement{r.find(), r.file(), r.key(), allow("ReadTotals", "dynamodb:Query", r.aggregates), r.top(),
@@ -172,6 +174,11 @@ func (r ARNs) price() Statement {
 // top lets a command read the totals of a ranking.
 func (r ARNs) top() Statement {
 	return allow("ReadTop", "dynamodb:Query dynamodb:BatchGetItem", r.aggregates, r.aggregates+"/index/"+lanes.RankIndex)
+}
+
+// hot lets a command read the logs of the functions.
+func (r ARNs) hot() Statement {
+	return allow("SeeHotPartitions", "logs:FilterLogEvents", r.ingestLogs, r.streamsLogs)
 }
 
 func (r ARNs) lag() Statement { return allow("SeeLag", "cloudwatch:GetMetricStatistics", "*") }

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/ingot-events/ingot/internal/tool/hot"
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -40,6 +41,7 @@ type Source struct {
 	Queues Queues
 	Lambda pause.Client
 	Watch  Watch        // nil: there is no CloudWatch, as with ingot dev
+	Logs   hot.Logs     // likewise
 	Store  *store.Store // of the aggregates table
 	// Pipeline is the deployed one. nil: it cannot be read, and NoPipeline says why.
 	Pipeline   *pipeline.Pipeline
@@ -47,6 +49,7 @@ type Source struct {
 
 	Queue, Quarantine, DeadLetters string // URLs
 	Ingest, Streams                string // names of functions
+	LogGroups                      []string
 	AlarmPrefix                    string // what the names of the stack's alarms begin with
 	Now                            time.Time
 }
@@ -108,8 +111,10 @@ type Report struct {
 	Alarms     []Alarm         `json:"alarms"`
 	Aggregates []Aggregate     `json:"aggregates"`
 	Flagged    []Flagged       `json:"flagged"` // totals, among the first some thousand
-	Unwell     []string        `json:"unwell"`  // why the stack is not well
-	Unknown    []string        `json:"unknown"` // what could not be read, and why
+	// Hot are the partitions to which most writes were refused in the last hour.
+	Hot     []hot.Partition `json:"hot"`
+	Unwell  []string        `json:"unwell"`  // why the stack is not well
+	Unknown []string        `json:"unknown"` // what could not be read, and why
 	// Untold says that something could not be read that should be known.
 	Untold bool `json:"untold"`
 }
@@ -117,15 +122,16 @@ type Report struct {
 // Read reads as much as it can. Unknown lists the parts that it could not read.
 func Read(ctx context.Context, s Source) *Report {
 	r := &Report{Queues: []Queue{}, Quarantine: []Reason{}, Functions: []Function{}, Flagged: []Flagged{}, Mappings: []pause.Mapping{},
-		Alarms: []Alarm{}, Aggregates: []Aggregate{}, Unwell: []string{}, Unknown: []string{}}
+		Alarms: []Alarm{}, Aggregates: []Aggregate{}, Hot: []hot.Partition{}, Unwell: []string{}, Unknown: []string{}}
 	r.queues(ctx, s)
 	r.mappings(ctx, s)
 	if s.Watch == nil {
-		r.Unknown = append(r.Unknown, "ages, lag and alarms: ingot dev has no CloudWatch")
+		r.Unknown = append(r.Unknown, "ages, lag, alarms and hot partitions: ingot dev has no CloudWatch")
 	} else {
 		r.lag(ctx, s)
 		r.functions(ctx, s)
 		r.alarms(ctx, s)
+		r.hottest(ctx, s)
 	}
 	r.aggregates(ctx, s)
 	return r
@@ -164,6 +170,19 @@ func (r *Report) mappings(ctx context.Context, s Source) {
 			}
 		}
 	}
+}
+
+func (r *Report) hottest(ctx context.Context, s Source) {
+	if len(s.LogGroups) == 0 {
+		r.unknown("hot partitions", errors.New("the outputs IngestLogGroup and StreamsLogGroup are missing"))
+		return
+	}
+	list, err := hot.Read(ctx, s.Logs, s.LogGroups, s.Pipeline, s.Now)
+	if err != nil {
+		r.unknown("hot partitions", err)
+		return
+	}
+	r.Hot = list
 }
 
 func (r *Report) aggregates(ctx context.Context, s Source) {

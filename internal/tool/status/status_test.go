@@ -14,6 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	cwtypes "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
+	logstypes "github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
@@ -132,6 +134,46 @@ type stocked struct {
 // source is a stack on which all is well.
 func source(t *testing.T) Source { return stockedSource(t).Source }
 
+// logLines answers with one line for each, whatever is asked. If there is none, it is denied.
+type logLines []string
+
+func (l logLines) FilterLogEvents(context.Context, *cloudwatchlogs.FilterLogEventsInput,
+	...func(*cloudwatchlogs.Options)) (*cloudwatchlogs.FilterLogEventsOutput, error) {
+	out := &cloudwatchlogs.FilterLogEventsOutput{}
+	for i := range l {
+		if l[i] == "denied" {
+			return nil, errors.New("AccessDenied")
+		}
+		out.Events = append(out.Events, logstypes.FilteredLogEvent{Message: &l[i]})
+	}
+	return out, nil
+}
+
+// Where writes are refused is no reason to be unwell, because alarms decide that. It is said, with
+// what helps; and it is said if it cannot be read.
+func TestHotPartitions(t *testing.T) {
+	s := source(t)
+	s.Logs = logLines{`{"hotPartitions":[{"of":"daily","partitionHash":"0123456789abcdef","count":12}]}`}
+	r := Read(t.Context(), s)
+	var text bytes.Buffer
+	if err := r.Text(&text, 80); err != nil {
+		t.Fatal(err)
+	}
+	const want = "\nHOT PARTITIONS OF THE LAST HOUR\n  daily, partition 0123456789abcdef: 12 writes refused; spread: "
+	if len(r.Hot) != 1 || len(r.Unwell) > 0 || !strings.Contains(text.String(), want) {
+		t.Errorf("%+v, unwell %q\n%s", r.Hot, r.Unwell, &text)
+	}
+	s.Logs = logLines{"denied"}
+	const denied = "hot partitions: reading the log group ingest-logs"
+	if r := Read(t.Context(), s); !r.Untold || len(r.Unknown) != 1 || !strings.HasPrefix(r.Unknown[0], denied) {
+		t.Errorf("%q", r.Unknown)
+	}
+	s.LogGroups = nil
+	if r := Read(t.Context(), s); !r.Untold || len(r.Unknown) != 1 || !strings.Contains(r.Unknown[0], "IngestLogGroup") {
+		t.Errorf("%q", r.Unknown)
+	}
+}
+
 func stockedSource(t *testing.T) stocked {
 	t.Helper()
 	e := embedded.New(embedded.Config{Now: func() time.Time { return now }})
@@ -154,6 +196,7 @@ func stockedSource(t *testing.T) stocked {
 		Source: Source{Queues: e.SQS(), Lambda: mappings{state: "Enabled"},
 			Watch: watch{metrics: map[string][]float64{"IteratorAge streams": {1250, 2500}, "Invocations ingest": {2, 3}},
 				alarms: []cwtypes.MetricAlarm{quiet}}, Store: st, Pipeline: p,
+			Logs: logLines{}, LogGroups: []string{"ingest-logs"},
 			Queue: s.Queue, Quarantine: s.Quarantine, DeadLetters: s.DeadLetters, Ingest: "ingest", Streams: "streams",
 			AlarmPrefix: "shop-", Now: now}}
 }
@@ -366,7 +409,8 @@ func TestTrouble(t *testing.T) {
 		"no pipeline": {func(_ *testing.T, s *Source) {
 			s.Pipeline, s.NoPipeline = nil, errors.New("not there")
 		}, "", "aggregates: not there"},
-		"no CloudWatch": {func(_ *testing.T, s *Source) { s.Watch = nil }, "", "ages, lag and alarms: ingot dev has no CloudWatch"},
+		"no CloudWatch": {func(_ *testing.T, s *Source) { s.Watch = nil }, "",
+			"ages, lag, alarms and hot partitions: ingot dev has no CloudWatch"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := source(t)

@@ -64,6 +64,11 @@ func (r *Report) Text(w io.Writer, columns int) error {
 		flagged = append(flagged[:mostFlags], "and "+show.Count(n, "more flag")+"; --output json lists them")
 	}
 	section(&b, "FLAGGED TOTALS", flagged)
+	var refused []string
+	for _, p := range r.Hot {
+		refused = append(refused, p.String())
+	}
+	section(&b, "HOT PARTITIONS OF THE LAST HOUR", refused)
 	section(&b, "NOT KNOWN", r.Unknown)
 	section(&b, "NOT WELL", r.Unwell)
 	if len(r.Unwell) == 0 {

@@ -17,6 +17,8 @@ const (
 	IngestFunction
 	StreamsFunction
 	Payloads // only a stack whose pipeline offloads payloads has it
+	IngestLogs
+	StreamsLogs
 )
 
 // part has the names of a part in the outputs and in the environment, and where a target keeps it.
@@ -43,6 +45,12 @@ var parts = map[Part]part{
 		return &t.StreamsFunction
 	}},
 	Payloads: {"the payload bucket", "PayloadBucketName", "INGOT_PAYLOAD_BUCKET", func(t *Target) *string { return &t.PayloadBucket }},
+	IngestLogs: {"the log group of the ingest function", "IngestLogGroup", "INGOT_INGEST_LOG_GROUP", func(t *Target) *string {
+		return &t.IngestLogs
+	}},
+	StreamsLogs: {"the log group of the streams function", "StreamsLogGroup", "INGOT_STREAMS_LOG_GROUP", func(t *Target) *string {
+		return &t.StreamsLogs
+	}},
 }
 
 // These are the outputs and variables of the tables.

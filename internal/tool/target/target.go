@@ -3,11 +3,13 @@ package target
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -46,6 +48,8 @@ type Target struct {
 	PayloadBucket string
 	// Lambda has no functions under KindLocal.
 	IngestFunction, StreamsFunction string
+	// IngestLogs and StreamsLogs are the log groups of the functions. KindLocal has none.
+	IngestLogs, StreamsLogs string
 	// SecretARN is where the secret for hmac is kept. Only a stack has one.
 	SecretARN string
 
@@ -82,6 +86,14 @@ func (t *Target) Lambda() *lambda.Client { return lambda.NewFromConfig(t.AWS) }
 // CloudWatch returns a new client of alarms and metrics. Under KindLocal there is nothing that it
 // could reach.
 func (t *Target) CloudWatch() *cloudwatch.Client { return cloudwatch.NewFromConfig(t.AWS) }
+
+// Logs returns a new client of logs. Under KindLocal there is nothing that it could reach.
+func (t *Target) Logs() *cloudwatchlogs.Client { return cloudwatchlogs.NewFromConfig(t.AWS) }
+
+// LogGroups lists the log groups of the functions that are known.
+func (t *Target) LogGroups() []string {
+	return slices.DeleteFunc([]string{t.IngestLogs, t.StreamsLogs}, func(name string) bool { return name == "" })
+}
 
 // CloudFormation returns a new client of stacks. Under KindLocal there is nothing that it could
 // reach.

@@ -26,8 +26,8 @@ func ingest() []Mutant {
 		{
 			Name: "request-left-running", What: "an update without an answer is sent once more in the background", Defends: "I12",
 			Checks: []sim.Check{sim.Afterwards},
-			Edits: []Edit{{"count.markedUpdate.run", `			w.retried(answer)
-`, `			w.retried(answer)
+			Edits: []Edit{{"count.markedUpdate.run", `			w.retried(answer, w.update)
+`, `			w.retried(answer, w.update)
 			second := w.edit()
 			w.store.Env.Group().Go(func() { w.send(ctx, second) })
 `}},

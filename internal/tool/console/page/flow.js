@@ -26,6 +26,7 @@ export function flow(main, about) {
   const drawing = chart({ label: "Messages over time", series: lines, format: live ? "second" : "minute" });
   const sums = verdictTable(about.verdicts);
   const costs = stepTable(live);
+  const hot = hottest();
   const recent = live ? recentTable() : null;
   const first = live ? firstEvent(about) : null;
   fill(main,
@@ -37,6 +38,7 @@ export function flow(main, about) {
       h("section", { class: "card", "aria-label": "Verdicts" }, h("h2", {}, "Verdicts"), sums.element),
       h("section", { class: "card", "aria-label": "Requests and units" }, h("h2", {}, "Requests and units"), costs.element,
         h("p", { class: "hint" }, live ? "Counted by the services' own rules. Here they cost nothing. The queue counts what receives and deletes ten messages at once." : "As the functions counted them."))),
+    hot.element,
     live ? laboratory(about) : h("p", { class: "hint" }, "To compare every total with the events, run ingot verify. Its price depends on the size of the tables."),
     recent ? h("section", { class: "card", "aria-label": "Latest messages" }, h("h2", {}, "Latest messages"), recent.element) : null);
 
@@ -58,6 +60,7 @@ export function flow(main, about) {
         `Messages over time: ${count(sum(s.received))} messages, ${count(sum(stored))} stored, ${count(sum(again))} duplicates, ${count(sum(held))} quarantined.`);
       sums.set(s);
       costs.set(s);
+      hot.set(data.hot || []);
       if (recent) recent.set(data.recent);
       if (first) first.hidden = data.recent.length > 0;
     } catch (err) {
@@ -75,6 +78,19 @@ export function flow(main, about) {
     clearTimeout(timer);
     document.removeEventListener("visibilitychange", shown);
     drawing.end();
+  };
+}
+
+// hottest lists the partitions to which writes were refused, if there are any.
+function hottest() {
+  const list = h("ul", {});
+  const element = h("section", { class: "card", "aria-label": "Hot partitions", hidden: true }, h("h2", {}, "Hot partitions of the last hour"), list);
+  return {
+    element,
+    set(lines) {
+      element.hidden = lines.length === 0;
+      fill(list, ...lines.map((line) => h("li", {}, line)));
+    },
   };
 }
 

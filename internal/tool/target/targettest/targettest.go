@@ -1,8 +1,8 @@
 // Package targettest stands in for the parts of AWS that the engine does not have, for the tests of
 // the tool. [Cloud] answers for all services at one address: CloudFormation describes its stacks,
-// Lambda has event source mappings and functions that can be called, CloudWatch has quiet alarms
-// and no data, and Secrets Manager and STS answer what the tool asks them. The engine answers for
-// the rest.
+// Lambda has event source mappings and functions that can be called, CloudWatch has quiet alarms,
+// no data and empty logs, and Secrets Manager and STS answer what the tool asks them. The engine
+// answers for the rest.
 package targettest
 
 import (
@@ -87,6 +87,9 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")
 		w.Header().Set("Content-Type", "application/cbor")
 		_, _ = w.Write(cbor.Encode(c.cloudWatch(name))) // the client may be gone
+	case service == "logs": // nothing is in them
+		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+		fmt.Fprint(w, `{"events":[]}`)
 	case service == "secretsmanager":
 		c.secret(w, r)
 	case action == "lambda:InvokeFunction":
@@ -163,7 +166,7 @@ const invocations = "/2015-03-31/functions/"
 
 // jsonServices are the services that are named in X-Amz-Target, as IAM calls them.
 var jsonServices = map[string]string{"DynamoDB_20120810": "dynamodb", "DynamoDBStreams_20120810": "dynamodb", "AmazonSQS": "sqs",
-	"secretsmanager": "secretsmanager"}
+	"secretsmanager": "secretsmanager", "Logs_20140328": "logs"}
 
 // action returns the permission that a request needs.
 func (c *Cloud) action(r *http.Request, in request) string {
