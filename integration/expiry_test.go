@@ -65,7 +65,9 @@ func timeToLive(w *world) {
 
 	items := w.items()
 	if w.engine != nil {
-		w.jump(91 * day)
+		w.jump(90*day - 2*time.Hour)
+		w.drain(mapping, 0) // and here verify still sees all of it
+		w.jump(day + 2*time.Hour)
 		want := 2
 		if w.counting == aggregate.Receipts {
 			want += 5 // receipts of four inserts and a removal
@@ -88,8 +90,12 @@ func timeToLive(w *world) {
 	if err != nil || len(totals) != 1 {
 		w.Fatalf("%d totals, %v", len(totals), err)
 	}
-	if kept := totals[0]; kept.Values["orders"].String() != "2" || kept.Values["revenue"].String() != "130" || kept.FPX.IsZero() ||
-		kept.FP.Cmp(kept.FPX) != 0 {
+	// In their own time, events leave such a total as it is. Before that, they close it.
+	closed := totals[0].FP
+	if w.engine != nil {
+		closed = event.Decimal{}
+	}
+	if kept := totals[0]; kept.Values["orders"].String() != "2" || kept.Values["revenue"].String() != "130" || kept.FPX.Cmp(closed) != 0 {
 		w.Errorf("the kept total is %v, fingerprint %s, of which expired %s", kept.Values, kept.FP, kept.FPX)
 	}
 	w.archived(items["ORDER#o1"], items["ORDER#o2"])
