@@ -84,7 +84,7 @@ func Variant(seed uint64) Plan {
 	p := NewPlan(seed)
 	p.Phases, p.Gap, p.Upgrade, p.Canary, p.Back, p.Weekend, p.People, p.Secret = 1+int(seed%2), 4*time.Hour, 0, false, false, 0,
 		false, false
-	p.Conflicts, p.Poison, p.Late, p.Crowded, p.Copies = 0, 0, 0, 0, 0
+	p.Conflicts, p.Poison, p.Late, p.Crowded, p.Copies, p.Retain = 0, 0, 0, 0, 0, 0
 	p.Faults.Odd, p.Faults.Damage, p.Faults.Stamp = 0, 0, 0
 	p.Values, p.Patterns, p.Parts, p.Atomic, p.Claims, p.Packed, p.Put, p.Transfers, p.Offload, p.Pointers = true, true, 0, false, false, 0,
 		0, false, 0, false
