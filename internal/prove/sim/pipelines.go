@@ -114,6 +114,9 @@ type edition struct {
 	transfers bool
 }
 
+// outliving returns how long the totals of a window live after its end: a week longer than events.
+func (e edition) outliving() time.Duration { return e.longer + 7*24*time.Hour }
+
 // compiled holds the compiled pipelines. They are immutable, so many worlds share them.
 var compiled sync.Map // edition -> *pipeline.Pipeline
 
@@ -121,7 +124,7 @@ func (e edition) pipeline() *pipeline.Pipeline {
 	if p, ok := compiled.Load(e); ok {
 		return p.(*pipeline.Pipeline)
 	}
-	spec := declaration(e.version, e.spread, e.retain, e.longer+7*24*time.Hour)
+	spec := declaration(e.version, e.spread, e.retain, e.outliving())
 	spec.Batches = e.arrays
 	if e.put > 0 && spec.Epoch >= e.put {
 		addPut(&spec, e.put, e.spread)
@@ -135,7 +138,7 @@ func (e edition) pipeline() *pipeline.Pipeline {
 		spec.Events["order"] = order
 	}
 	if e.parts > 0 && spec.Epoch >= e.parts {
-		addLines(&spec, e.parts, e.longer+7*24*time.Hour)
+		addLines(&spec, e.parts, e.outliving())
 		if e.atomic {
 			order := spec.Events["order"]
 			order.Atomic = true
@@ -158,7 +161,7 @@ func (e edition) pipeline() *pipeline.Pipeline {
 		spec.Events[name] = declared
 	}
 	if e.values {
-		spec.Aggregates["monthly"], spec.Aggregates["sizes"] = monthly(e.spread, e.longer+7*24*time.Hour), sizes
+		spec.Aggregates["monthly"], spec.Aggregates["sizes"] = monthly(e.spread, e.outliving()), sizes
 		spec.Aggregates["leaders"], spec.Aggregates["tallest"] = leaders, tallest
 	}
 	if e.patterns {
