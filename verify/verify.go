@@ -10,7 +10,8 @@
 // cannot be computed again: what expired events have added to a total that keeps it. For such a
 // total only the fingerprint is compared. The fingerprint shows whether each event that is left was
 // counted once. It does not show if somebody has changed n or a value by hand. [Report.Partly]
-// counts such totals.
+// counts such totals. A total that an expiry does not close is compared as a whole until its events
+// may have expired. After that, verify only sees if its n is too low: [Report.Expired].
 package verify
 
 import (
