@@ -112,7 +112,7 @@ func newWorld(t testing.TB, options ...func(*setup)) *world {
 		t.Fatal(err)
 	}
 	config := w.StoreConfig(w.plan)
-	config.OneByOne, config.Concurrency = s.store.OneByOne, s.store.Concurrency
+	config.OneByOne, config.Concurrency, config.Region = s.store.OneByOne, s.store.Concurrency, s.store.Region
 	if w.store, err = store.New(config); err != nil {
 		t.Fatal(err)
 	}

@@ -96,10 +96,11 @@ type IngestReport struct {
 
 // Handle processes a batch as Lambda sends it. It returns an error for an event that is not from
 // SQS: one without Records (an empty list is a batch without messages), or with a record that has
-// no messageId. It also returns an error if the secret of hmac is missing, is not the one that the
-// tables were filled with, or cannot be checked. The whole batch is then delivered again. The same
-// happens if the pipeline has totals that move with the put, and the aggregates table does not
-// agree with the pipeline: see [Streams.Start].
+// no messageId. It also returns an error in another Region than the home of the events table, or if
+// the secret of hmac is missing, is not the one that the tables were filled with, or cannot be
+// checked. The whole batch is then delivered again. The same happens if the pipeline has totals
+// that move with the put, and the aggregates table does not agree with the pipeline: see
+// [Streams.Start].
 func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	if err := in.pipeline.Ready(); err != nil {
 		return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)
@@ -120,12 +121,7 @@ func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 	var stop context.CancelFunc
 	b.writing, b.sending, stop = b.deadlines(ctx, in.Margin)
 	defer stop()
-	if in.pipeline.MovesByPut() {
-		if err := in.tables.Renew(b.writing); err != nil {
-			return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)
-		}
-	}
-	if err := in.tables.CheckSecret(b.writing); err != nil {
+	if err := in.ready(b.writing); err != nil {
 		return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)
 	}
 	if len(e.Records) > 0 && strings.HasSuffix(e.Records[0].EventSourceARN, ".fifo") {
@@ -136,6 +132,20 @@ func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 	response := events.SQSEventResponse{BatchItemFailures: b.failures()}
 	b.report(ctx, began)
 	return response, nil
+}
+
+// ready makes sure that this function may write to the tables. Most batches need no request for
+// that.
+func (in *Ingest) ready(ctx context.Context) error {
+	if err := in.tables.CheckHome(ctx); err != nil {
+		return err
+	}
+	if in.pipeline.MovesByPut() {
+		if err := in.tables.Renew(ctx); err != nil {
+			return err
+		}
+	}
+	return in.tables.CheckSecret(ctx)
 }
 
 // ingestBatch is one call of Handle.

@@ -57,6 +57,9 @@ type Config struct {
 	// others. It needs 16 bytes or more, and must not be the secret of hmac. Without it, tokens
 	// have a checksum alone, and show the key of the last item on the page.
 	TokenKey []byte
+	// Region is where the program runs. The functions of another Region than the home of the events
+	// table refuse to start: see [HomeError]. If it is empty, nobody asks.
+	Region string
 	// Objects and PayloadBucket say where large payloads are, if an event type of the pipeline has
 	// offload. Objects may be a client that is made at its first request.
 	Objects       Objects

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 )
 
@@ -26,3 +27,16 @@ var ErrOtherSecret = errors.New(
 // damaged. Asking again does not help. The item itself is still counted, because the table has the
 // fields that totals need.
 var ErrPayloadLost = errors.New("the payload is lost")
+
+// HomeError is returned by a function that runs in another Region than the events table says.
+type HomeError struct {
+	Table      string // the events table
+	Home, Here string // Regions
+}
+
+// Error says what to do.
+func (e *HomeError) Error() string {
+	return fmt.Sprintf("the home of the events table %s is %s, and this function runs in %s: two Regions could store two events "+
+		"under one key, and count the same changes twice. Switch its mapping off here, or move the home with ingot region move",
+		e.Table, e.Home, e.Here)
+}

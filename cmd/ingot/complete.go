@@ -51,7 +51,8 @@ var values = map[string]completion{
 	"work": cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 
 	// Only the user knows these values.
-	"limit": cobra.NoFileCompletions, "max-units": cobra.NoFileCompletions,
+	"from-stack": cobra.NoFileCompletions,
+	"limit":      cobra.NoFileCompletions, "max-units": cobra.NoFileCompletions,
 	"for":           cobra.FixedCompletions(slices.Sorted(maps.Keys(policy.Commands)), cobra.ShellCompDirectiveNoFileComp),
 	"principal-tag": cobra.NoFileCompletions, "page": cobra.NoFileCompletions, "prefix": cobra.NoFileCompletions,
 	"from": cobra.NoFileCompletions, "to": cobra.NoFileCompletions, "top": cobra.NoFileCompletions,

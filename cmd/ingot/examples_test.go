@@ -51,6 +51,8 @@ var particular = map[string]expected{
 	"ingot migrate":      {not: "it moves a table. TestMigrate and TestMigrateExplain do"},
 	"ingot migrate demo": {place: "root", piped: true, wide: "it tells what it does"},
 
+	"ingot region move": {not: "it needs a replica in another Region. TestNeeds moves a home, and so does internal/tool/region"},
+
 	"ingot demo":                 {place: "root", piped: true},
 	"ingot demo --seed":          {place: "root", piped: true, long: true},
 	"ingot demo --example":       {place: "root", piped: true, long: true},

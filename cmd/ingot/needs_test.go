@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,11 +26,13 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/migrating"
+	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/internal/tool/policy"
 	"github.com/ingot-events/ingot/internal/tool/target"
 )
@@ -52,6 +55,7 @@ var calls = map[string][]called{
 	"pause": {{"pause", 0}},
 	"query": {{"query order order_id=o-1", 0}, {"query order order_id=o-1,o-2", 0},
 		{"query merchant_days merchant_id=m-1 currency=EUR", 0}, {"query leaders --from 2026-03-01", 0}},
+	"region": {{"region", 0}, {"region move --from eu-west-1 --pipeline raised.yaml", 0}},
 	"resume": {{"resume", 0}},
 	"send":   {{"send orders.ndjson --wait", 0}, {"send out.ndjson --wait --wait-limit 1ms", exitDifference}},
 	"status": {{"status", 0}},
@@ -152,10 +156,43 @@ func (w *living) readied(t *testing.T, command string) {
 	case "erase": // ingest is still being paused
 		w.cloud.Mappings.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPut,
 			mappings.Prefixes[0]+"/u-1", strings.NewReader(`{"Enabled":false}`)))
+	case "region":
+		w.away(t)
 	case "resume":
 		w.tool(t, called{"pause", exitFine})
 	case "verify":
 		w.spoil(t) // it looks twice only if something differs
+	}
+}
+
+// away makes another Region the home, lets both functions stand still since long ago, and writes a
+// file with new generations.
+func (w *living) away(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile("pipeline.yaml")
+	if err == nil {
+		err = os.WriteFile("raised.yaml", regexp.MustCompile(`(epoch|since): [0-9]+`).ReplaceAll(text, []byte("$1: 9")), 0o600)
+	}
+	if err == nil {
+		_, err = w.Engine().DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Events),
+			Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: lanes.HomeKey.PK},
+				"SK": &types.AttributeValueMemberS{Value: lanes.HomeKey.SK}, "region": &types.AttributeValueMemberS{Value: "eu-west-1"}}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.switched()
+	for _, id := range []string{"u-1", "u-2"} {
+		ask := func(method, path, body string) *httptest.ResponseRecorder {
+			out := httptest.NewRecorder()
+			w.cloud.Mappings.ServeHTTP(out, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))
+			return out
+		}
+		var mapping struct{ EventSourceMappingArn string }
+		if err := json.Unmarshal(ask(http.MethodPut, mappings.Prefixes[0]+"/"+id, `{"Enabled":false}`).Body.Bytes(), &mapping); err != nil {
+			t.Fatal(err)
+		}
+		ask(http.MethodPost, mappings.Prefixes[1]+mapping.EventSourceMappingArn, `{"Tags":{"`+pause.Tag+`":"2026-03-01T12:00:00Z by jo"}}`)
 	}
 }
 

@@ -38,7 +38,7 @@ func (a *app) deployedFlag(cmd *cobra.Command) {
 var (
 	fileFlags = []string{"pipeline", "template", "samconfig", "was", "events", "prices", "work", "data", "host", "keys", "letters",
 		"migration"}
-	valueFlags = []string{"stack", "config-env", "profile", "region", "endpoint-url", "verdict", "reason", "type", "key"}
+	valueFlags = []string{"stack", "config-env", "profile", "region", "endpoint-url", "verdict", "reason", "type", "key", "from-stack"}
 )
 
 // notEmpty refuses flags that are given without the value that they must have.

@@ -90,6 +90,10 @@ var EpochKey = event.Key{PK: "E#", SK: "-"}
 // keys of events were made.
 var SecretKey = event.Key{PK: "K#", SK: "-"}
 
+// HomeKey is where the events table says which Region is its home. No value in a key begins with
+// %h, because Escape writes two hex digits after a %.
+var HomeKey = event.Key{PK: "%home", SK: "-"}
+
 // FileKey is where the pipeline.yaml is stored that the streams function runs.
 var FileKey = event.Key{PK: "F#", SK: "-"}
 

@@ -160,7 +160,8 @@ func (w *World) storeWith(c tables.Client, plan *pipeline.Pipeline, env env.Env)
 		c = newForm{c, w, blind}
 	}
 	s, err := store.New(tables.Config{Client: c, Pipeline: plan, Events: eventsTable, Aggregates: totals, Objects: objects,
-		PayloadBucket: payloadBucket, Counting: w.plan.Counting, OneByOne: w.plan.OneByOne, Env: env})
+		PayloadBucket: payloadBucket, Counting: w.plan.Counting, OneByOne: w.plan.OneByOne, Region: "us-east-1",
+		Env: env})
 	if err != nil {
 		w.fail(Broken, "store: %v", err)
 	}

@@ -81,6 +81,8 @@ const once = 1
 // env returns the real world.
 func (b *backend) env() env.Env { return env.Env{} }
 
+func (b *backend) region() string { return b.config.Region }
+
 func (b *backend) tables() tables.Client {
 	return dynamodb.NewFromConfig(b.config, func(o *dynamodb.Options) {
 		o.RetryMaxAttempts = once

@@ -101,6 +101,8 @@ func (b *backend) objects() tables.Objects { return b.engine.S3() }
 
 func (b *backend) env() env.Env { return env.Env{Now: b.now} }
 
+func (b *backend) region() string { return "" } // one Region is all there is
+
 func (b *backend) tables() tables.Client { return b.engine.DynamoDB() }
 
 func (b *backend) quarantine(string) handler.Quarantine {

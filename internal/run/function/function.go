@@ -95,7 +95,8 @@ func (p Process) Tables(ctx context.Context) (tables.Config, *emf.Emitter, error
 
 // configure returns what the stores of both functions have in common.
 func (b *backend) configure(s settings, plan *pipeline.Pipeline) (tables.Config, error) {
-	c := tables.Config{Client: b.tables(), Pipeline: plan, Aggregates: s.aggregates, Counting: s.counting, Env: b.env()}
+	c := tables.Config{Client: b.tables(), Pipeline: plan, Aggregates: s.aggregates, Counting: s.counting, Env: b.env(),
+		Region: b.region()}
 	switch {
 	case s.payloads != "":
 		c.Objects, c.PayloadBucket = b.objects(), s.payloads
@@ -127,7 +128,7 @@ const StartTime = 8 * time.Second
 // the pipeline. New generations get their heads. It returns an error if the pipeline and the table
 // disagree about what a total means. adjust is as for [Process.Ingest].
 func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (StreamsHandler, error) {
-	s, plan, b, err := p.read(ctx, pipeline.LoadForStreams, aggregatesVariable)
+	s, plan, b, err := p.read(ctx, pipeline.LoadForStreams, tableVariable, aggregatesVariable)
 	if err != nil {
 		return nil, err
 	}
@@ -135,6 +136,7 @@ func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (St
 	if err != nil {
 		return nil, err
 	}
+	c.Events = s.events // for its home
 	h, err := handler.NewStreams(c)
 	if err != nil {
 		return nil, err

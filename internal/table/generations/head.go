@@ -23,6 +23,8 @@ type Heads struct {
 	newer    atomic.Pointer[[]*aggregate.Definition]        // found by Start
 	unclosed atomic.Pointer[map[*aggregate.Definition]bool] // likewise
 	sure     atomic.Bool                                    // CheckSecret has succeeded
+	region   string                                         // empty: there is no home to keep
+	atHome   atomic.Bool                                    // CheckHome has succeeded
 	looked   atomic.Int64                                   // when Start or Renew found it, in unix nanoseconds; 0: never
 	known    atomic.Pointer[string]                         // what E# said then
 	file     atomic.Pointer[keptFile]                       // the deployed file, as Start found it; nil: it has not run
@@ -30,7 +32,7 @@ type Heads struct {
 
 // New returns the generations of these tables. It sends no request.
 func New(t *rows.Tables, c tables.Config) *Heads {
-	return &Heads{Tables: t, how: c.Counting}
+	return &Heads{Tables: t, how: c.Counting, region: c.Region}
 }
 
 func headImage(d *aggregate.Definition, counting aggregate.Counting, building, unclosed bool) rows.Image {

@@ -2,12 +2,12 @@ package generations
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/rows"
@@ -26,35 +26,36 @@ func (s *Heads) CheckSecret(ctx context.Context) error {
 	if check == "" || s.Aggregates == "" || s.sure.Load() {
 		return nil
 	}
-	if err := s.checkSecret(ctx, check); errors.Is(err, tables.ErrOtherSecret) {
-		return err
-	} else if err != nil {
+	known, err := s.agreed(ctx, s.Aggregates, lanes.SecretKey, "check", check)
+	switch {
+	case err != nil:
 		return fmt.Errorf("the check value of INGOT_PII_KEY in the aggregates table %s: %w", s.Aggregates, awserr.Quiet(err))
+	case known != check:
+		return tables.ErrOtherSecret
 	}
 	s.sure.Store(true)
 	return nil
 }
 
-func (s *Heads) checkSecret(ctx context.Context, check string) error {
-	known, err := s.knownCheck(ctx)
-	if err == nil && known == "" {
-		img := rows.KeyImage(lanes.SecretKey)
-		img["check"] = rows.Text(check)
-		err = s.Ask(ctx, func() error {
-			_, err := s.Client.PutItem(ctx,
-				&dynamodb.PutItemInput{TableName: &s.Aggregates, Item: img, ConditionExpression: aws.String("attribute_not_exists(PK)")})
-			return err
-		})
-		if rows.Classify(err).Outcome == rows.Failed { // the first put decides; it may be our own, with a lost answer
-			known, err = s.knownCheck(ctx)
-		} else {
-			known = check
-		}
+// agreed returns the text that an attribute of an item holds. The first function that asks puts its
+// own there.
+func (s *Heads) agreed(ctx context.Context, table string, key event.Key, attribute, own string) (string, error) {
+	img, err := s.ReadOne(ctx, table, key)
+	if err != nil || len(img) > 0 {
+		return rows.TextOf(img[attribute]), err
 	}
-	if err == nil && known != check {
-		return tables.ErrOtherSecret
+	img = rows.KeyImage(key)
+	img[attribute] = rows.Text(own)
+	err = s.Ask(ctx, func() error {
+		_, err := s.Client.PutItem(ctx,
+			&dynamodb.PutItemInput{TableName: &table, Item: img, ConditionExpression: aws.String("attribute_not_exists(PK)")})
+		return err
+	})
+	if rows.Classify(err).Outcome != rows.Failed {
+		return own, err
 	}
-	return err
+	img, err = s.ReadOne(ctx, table, key) // the first put decides; it may be our own, with a lost answer
+	return rows.TextOf(img[attribute]), err
 }
 
 // SameSecret returns [tables.ErrOtherSecret] if the tables were filled with another secret than the
@@ -65,7 +66,8 @@ func (s *Heads) SameSecret(ctx context.Context) error {
 	if check == "" || s.Aggregates == "" || s.sure.Load() {
 		return nil
 	}
-	known, err := s.knownCheck(ctx)
+	img, err := s.Get(ctx, lanes.SecretKey)
+	known := rows.TextOf(img["check"])
 	switch {
 	case err != nil:
 		return fmt.Errorf("the check value of INGOT_PII_KEY in the aggregates table %s: %w", s.Aggregates, awserr.Quiet(err))
@@ -74,10 +76,4 @@ func (s *Heads) SameSecret(ctx context.Context) error {
 	}
 	s.sure.Store(known != "")
 	return nil
-}
-
-// knownCheck returns the check value in the aggregates table. It is empty if there is none.
-func (s *Heads) knownCheck(ctx context.Context) (string, error) {
-	img, err := s.Get(ctx, lanes.SecretKey)
-	return rows.TextOf(img["check"]), err
 }

@@ -103,6 +103,9 @@ func (s *Heads) Unclosed() map[*aggregate.Definition]bool {
 // answer that is not done means that another function may have started, or that an answer was lost.
 // Then the next try reads the table again.
 func (s *Heads) start(ctx context.Context) rows.Answer {
+	if err := s.CheckHome(ctx); err != nil {
+		return rows.Answer{Outcome: rows.Invalid, Err: fmt.Errorf("start: %w", err)} // CheckHome has retried already
+	}
 	t, err := s.roster(ctx)
 	if err != nil {
 		return rows.Classify(fmt.Errorf("start: reading the aggregates table %s: %w", s.Aggregates, awserr.Quiet(err)))

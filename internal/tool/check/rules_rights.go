@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
@@ -32,6 +33,11 @@ var needs = []need{
 	{"ingest", "INGOT_TABLE", notAtomic, storing, "kms:Decrypt", "events could not be stored", nil},
 	{"ingest", "INGOT_TABLE", (*checker).usesAtomic, storing + " dynamodb:ConditionCheckItem", "kms:Decrypt",
 		"events could not be stored", nil},
+	// This is for the item that names the home Region. Other needs have its key.
+	{"ingest", "INGOT_TABLE", nil, "dynamodb:GetItem", "",
+		"the function could not tell whether it runs in the home Region of the table, and would not start", homeItem},
+	{"streams", "INGOT_TABLE", nil, "dynamodb:GetItem dynamodb:PutItem", "",
+		"the function could not tell whether it runs in the home Region of the table, and would not start", homeItem},
 	// These are for the check value of the secret.
 	{"ingest", totalsTable, (*checker).onlyHashes, "dynamodb:GetItem dynamodb:PutItem", "kms:Decrypt",
 		"the function could not tell whether INGOT_PII_KEY is the right one, and would not start", secretItem},
@@ -151,6 +157,8 @@ func (c *checker) onlyMigrates() bool {
 }
 
 // secretItem, controlItems and allItems say which items of the aggregates table a function needs.
+func homeItem(*checker) []string { return []string{lanes.HomeKey.PK} }
+
 func secretItem(*checker) []string { return []string{"K#"} }
 
 func (c *checker) controlItems() (keys []string) {

@@ -469,7 +469,7 @@ func TestSeveralFindings(t *testing.T) {
 		{"no key for hmac", [][2]string{{"INGOT_PII_KEY: ", "PII_KEY: "}}, map[string]int{"secret": 2}},
 		{"no quarantine", [][2]string{{"INGOT_QUARANTINE_URL: ", "QUARANTINE_URL: "}}, map[string]int{"quarantine": 2}},
 		{"no tables", [][2]string{{"INGOT_TABLE: ", "TABLE: "}, {"INGOT_AGGREGATES_TABLE: ", "AGGREGATES_TABLE: "}},
-			map[string]int{"variable": 3}},
+			map[string]int{"variable": 4}},
 		{"no function", [][2]string{{"CodeUri: cmd/streams/", "CodeUri: cmd/other/"}, {"INGOT_AGGREGATES_TABLE: ", "AGGREGATES_TABLE: "}},
 			map[string]int{"streams-function": 1, "variable": 1}},
 		{"two functions", [][2]string{{"CodeUri: cmd/streams/", "CodeUri: x/cmd/ingest"}}, map[string]int{"ingest-function": 1}},
@@ -593,7 +593,7 @@ Resources:
       TimeToLiveSpecification: {AttributeName: expiresAt, Enabled: true}}}
   Role: {Type: AWS::IAM::Role, Properties: {Policies: [{PolicyName: all, PolicyDocument: {Statement: {Effect: Allow, Action: ["dynamodb:*", "sqs:*"], Resource: "*"}}}]}}
   In: {Type: AWS::Lambda::Function, DependsOn: Out, Properties: {Role: {"Fn::GetAtt": [Role, Arn]}, Runtime: provided.al2023, Environment: {Variables: {INGOT_TABLE: {Ref: T}, INGOT_QUARANTINE_URL: {Ref: X}}}}}
-  Out: {Type: AWS::Lambda::Function, Properties: {Role: {"Fn::GetAtt": [Role, Arn]}, Runtime: provided.al2023, Environment: {Variables: {INGOT_AGGREGATES_TABLE: {Ref: A}, INGOT_QUARANTINE_URL: {Ref: X}}}}}
+  Out: {Type: AWS::Lambda::Function, Properties: {Role: {"Fn::GetAtt": [Role, Arn]}, Runtime: provided.al2023, Environment: {Variables: {INGOT_TABLE: {Ref: T}, INGOT_AGGREGATES_TABLE: {Ref: A}, INGOT_QUARANTINE_URL: {Ref: X}}}}}
   InMap: {Type: AWS::Lambda::EventSourceMapping, Properties: {FunctionName: {Ref: In}, EventSourceArn: {"Fn::GetAtt": [Q, Arn]}, FunctionResponseTypes: [ReportBatchItemFailures]}}
   OutMap:
     Type: AWS::Lambda::EventSourceMapping

@@ -114,6 +114,11 @@ var Commands = map[string]func(ARNs) []Statement{
 			allow("Mend", "dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:UpdateItem", r.aggregates), r.lag(),
 			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"))
 	},
+	"region": func(r ARNs) []Statement {
+		return []Statement{r.find(), allow("MoveHome", "dynamodb:GetItem dynamodb:UpdateItem", r.events),
+			allow("SeeEpoch", "dynamodb:GetItem", r.aggregates),
+			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*")}
+	},
 	"resume": func(r ARNs) []Statement { return []Statement{r.find(), r.switches("UntagResource")} },
 	"send": func(r ARNs) []Statement {
 		return []Statement{r.find(), r.file(), r.key(), allow("Send", "sqs:SendMessage", r.queue),
