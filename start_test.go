@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -53,6 +56,13 @@ func TestNewIngestReadsItsFiles(t *testing.T) {
 func TestOptionsReachTheHandler(t *testing.T) {
 	t.Setenv("INGOT_TABLE", "events")
 	t.Setenv("AWS_REGION", "eu-central-1")
+	t.Setenv("AWS_ACCESS_KEY_ID", "test")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
+	table := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"Item":{"region":{"S":"eu-central-1"}}}`) // the home
+	}))
+	defer table.Close()
+	t.Setenv("AWS_ENDPOINT_URL", table.URL)
 	var log bytes.Buffer
 	batches := 0
 	handle, err := ingot.NewIngest(context.Background(), fstest.MapFS{"pipeline.yaml": {Data: []byte(visits)}},
