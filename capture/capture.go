@@ -73,10 +73,11 @@ func New(ctx context.Context, files fs.FS, options ...func(*Options)) (Func, err
 	if p.Log == nil {
 		p.Log = lambdacontext.NewLogger()
 	}
-	c, metrics, err := p.Tables(ctx)
+	parts, err := p.Parts(ctx, "migrate")
 	if err != nil {
 		return nil, err
 	}
+	c := parts.Config
 	if path := os.Getenv("INGOT_PIPELINE"); path != "" {
 		files = os.DirFS(filepath.Dir(path))
 	}
@@ -104,7 +105,7 @@ func New(ctx context.Context, files fs.FS, options ...func(*Options)) (Func, err
 		return nil, err
 	}
 	capture := &migrate.Capture{Sync: s, Log: p.Log, OnBatch: func(ctx context.Context, done migrate.Captured) {
-		function.Emit(ctx, p.Log, metrics, measured(&done))
+		function.Emit(ctx, p.Log, parts.Metrics, measured(&done))
 	}}
 	return function.Logged(p.Log, capture.Handle), nil
 }

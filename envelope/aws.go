@@ -21,6 +21,15 @@ func openEventBridge(root event.Node, attributes map[string]string) (Opened, *ev
 	if refusal != nil {
 		return Opened{}, refusal
 	}
+	if m, is := structuredMarkers(root.Member("detail")); is {
+		opened, refusal := openStructured(root.Member("detail"), m, attributes)
+		if refusal != nil {
+			refusal.Detail = "in the EventBridge event: " + refusal.Detail
+			return Opened{}, refusal
+		}
+		opened.Kind.Form = EventBridgeStructured
+		return opened, nil
+	}
 	data, refusal := payload(root.Member("detail"), "detail of the EventBridge event")
 	if refusal != nil {
 		return Opened{}, refusal

@@ -11,7 +11,8 @@
 //   - CloudEvents, structured mode: the body is an object with specversion ("1.0"), id, source and
 //     type, all of them non-empty strings. The payload is data, or the JSON inside data_base64.
 //   - EventBridge: the body is an object with version ("0"), id, detail-type, source, account, time
-//     and region as strings, resources as an array and detail as an object. The payload is detail.
+//     and region as strings, resources as an array and detail as an object. The payload is detail,
+//     or what is in detail if that is a CloudEvent in structured mode.
 //   - SNS without raw message delivery: the body is an object with Type "Notification" and
 //     MessageId, TopicArn, Message and Timestamp as strings. Message is then read in the same way,
 //     once, with the notification's own MessageAttributes. With raw message delivery, nothing of

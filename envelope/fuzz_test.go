@@ -56,6 +56,11 @@ func FuzzOpen(f *testing.F) {
 			if opened.Type != plain["detail-type"] || opened.ID != plain["id"] {
 				t.Fatalf("taken for an EventBridge event: %s", body)
 			}
+		case opened.Kind.Form == EventBridgeStructured:
+			detail, _ := plain["detail"].(map[string]any)
+			if detail["specversion"] != "1.0" || opened.Type != detail["type"] || opened.Source != detail["source"] {
+				t.Fatalf("taken for a CloudEvent in an EventBridge event: %s", body)
+			}
 		case opened.Kind.Form == Raw:
 			if opened.Data.Text() != body || opened.ID != "" || opened.Type != "" {
 				t.Fatalf("a bare payload was changed: %s", body)

@@ -13,6 +13,10 @@ const (
 	Binary
 	// EventBridge is an Amazon EventBridge event.
 	EventBridge
+	// EventBridgeStructured is a CloudEvent in one JSON object, which is the detail of an Amazon
+	// EventBridge event. EventBridge gives each delivery of an event a new id, so the CloudEvent's own
+	// counts.
+	EventBridgeStructured
 )
 
 // String returns the form's name, for people.
@@ -26,6 +30,8 @@ func (f Form) String() string {
 		return "CloudEvent (binary)"
 	case EventBridge:
 		return "EventBridge"
+	case EventBridgeStructured:
+		return "EventBridge > CloudEvent (structured)"
 	}
 	return "unknown"
 }

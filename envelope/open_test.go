@@ -157,6 +157,19 @@ func TestEventBridge(t *testing.T) {
 	}, orderPayload)
 }
 
+// EventBridge gives each delivery a new id, so the id of the CloudEvent in it counts.
+func TestCloudEventInEventBridge(t *testing.T) {
+	opened := mustOpen(t, Message{Body: object(replaced(eventBridgeMembers, "detail", object(structuredMembers...))...)})
+	if opened.Kind.String() != "EventBridge > CloudEvent (structured)" || opened.ID != "/shop#42" || opened.Type != "order.placed" ||
+		!opened.At.Equal(at) || opened.Data.Text() != `{"order_id" : "o1", "n": 1.0}` || opened.Attributes["trace"] != "t" {
+		t.Errorf("%+v", opened)
+	}
+	_, err := Open(Message{Body: object(replaced(eventBridgeMembers, "detail", object(replaced(structuredMembers, "time", `"soon"`)...))...)})
+	if r := event.RefusalOf(err); r == nil || r.Reason != event.BadTime || !strings.Contains(r.Detail, "in the EventBridge event: ") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestSNS(t *testing.T) {
 	attributes := `{"tenant":{"Type":"String","Value":"x"},"tries":{"Type":"Number","Value":"3"},"tags":{"Type":"String.Array","Value":"[\"a\"]"},"blob":{"Type":"Binary","Value":"AA=="}}`
 	wanted := map[string]string{"tenant": "x", "tries": "3", "tags": `["a"]`}

@@ -6,5 +6,5 @@ import "embed"
 
 // Files has NAME/pipeline.yaml of each example.
 //
-//go:embed shop/pipeline.yaml leaderboard/pipeline.yaml sensors/pipeline.yaml feed/pipeline.yaml feed/schemas ledger/pipeline.yaml migrate
+//go:embed shop/pipeline.yaml leaderboard/pipeline.yaml sensors/pipeline.yaml feed/pipeline.yaml feed/schemas ledger/pipeline.yaml migrate publish
 var Files embed.FS

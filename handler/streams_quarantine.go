@@ -39,6 +39,17 @@ const (
 	RefusedUpdate     event.Reason = "refused-update"
 )
 
+// Unpublished is the reason why the publish function sends a record to quarantine: it cannot be
+// read, or its target has refused what is published of it for too long.
+const Unpublished event.Reason = "unpublished"
+
+// NewLetter returns a letter about a stored item, with the JSON of body.
+func NewLetter(reason event.Reason, key event.Key, detail string, body any) Letter {
+	text, _ := json.Marshal(body)
+	refusal := &event.Refusal{Verdict: event.Poison, Reason: reason, Detail: detail, Key: key}
+	return Letter{sendable(text), map[string]types.MessageAttributeValue{Attribute: note(refusal, "", nil)}}
+}
+
 // noteRoom is how much room a letter's body leaves for the note: keys of 3 KB and a detail of 1 KB.
 // In JSON, each of their characters may take six.
 const noteRoom = 32 << 10

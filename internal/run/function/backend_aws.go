@@ -83,6 +83,8 @@ func (b *backend) env() env.Env { return env.Env{} }
 
 func (b *backend) region() string { return b.config.Region }
 
+func (b *backend) aws() aws.Config { return b.config }
+
 func (b *backend) tables() tables.Client {
 	return dynamodb.NewFromConfig(b.config, func(o *dynamodb.Options) {
 		o.RetryMaxAttempts = once

@@ -103,6 +103,8 @@ func (b *backend) env() env.Env { return env.Env{Now: b.now} }
 
 func (b *backend) region() string { return "" } // one Region is all there is
 
+func (b *backend) aws() aws.Config { return aws.Config{} }
+
 func (b *backend) tables() tables.Client { return b.engine.DynamoDB() }
 
 func (b *backend) quarantine(string) handler.Quarantine {

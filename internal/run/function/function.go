@@ -80,17 +80,29 @@ func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (Inge
 	return Logged(p.Log, in.Handle), nil
 }
 
-// Tables reads the environment and the pipeline for a function that reads and writes both tables as
-// neither of these two does. It returns what its store is made of, and what writes its metrics. It
-// sends no request.
-func (p Process) Tables(ctx context.Context) (tables.Config, *emf.Emitter, error) {
+// Parts are what a function beside these two is made of.
+type Parts struct {
+	Config     tables.Config
+	Metrics    *emf.Emitter
+	Quarantine handler.Quarantine // nil: there is none
+	AWS        aws.Config         // empty in a local build
+}
+
+// Parts reads the environment and the pipeline for a function that reads and writes both tables as
+// neither of these two does. Metrics call it by its role, unless Lambda names it. It sends no
+// request.
+func (p Process) Parts(ctx context.Context, role string) (Parts, error) {
 	s, plan, b, err := p.read(ctx, pipeline.Load, tableVariable, aggregatesVariable)
 	if err != nil {
-		return tables.Config{}, nil, err
+		return Parts{}, err
 	}
 	c, err := b.configure(s, plan)
 	c.Events = s.events
-	return c, p.emitter(s, "migrate"), err
+	parts := Parts{Config: c, Metrics: p.emitter(s, role), AWS: b.aws()}
+	if s.quarantine != "" {
+		parts.Quarantine = b.quarantine(s.quarantine)
+	}
+	return parts, err
 }
 
 // configure returns what the stores of both functions have in common.

@@ -71,6 +71,12 @@ func inEach(elements []envelope.Message, fields []Assignment) (string, error) {
 func inEnvelope(root event.Node, form envelope.Form, fields []Assignment) (string, error) {
 	member := ""
 	switch form {
+	case envelope.EventBridgeStructured:
+		detail, err := inEnvelope(root.Member("detail"), envelope.Structured, fields)
+		if err != nil {
+			return "", err
+		}
+		return with(root, "detail", detail), nil
 	case envelope.EventBridge:
 		member = "detail"
 	case envelope.Structured:

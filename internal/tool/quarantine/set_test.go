@@ -27,7 +27,9 @@ func TestSetFields(t *testing.T) {
 	for name, c := range map[string]struct{ before, after string }{
 		"bare":        {plain, changed},
 		"EventBridge": {`{` + outer + `,"detail":` + plain + `}`, `{` + outer + `,"detail":` + changed + `}`},
-		"CloudEvent":  {`{` + cloud + `,"data":` + plain + `}`, `{` + cloud + `,"data":` + changed + `}`},
+		"EventBridge, CloudEvent": {`{` + outer + `,"detail":{` + cloud + `,"data":` + plain + `}}`,
+			`{` + outer + `,"detail":{` + cloud + `,"data":` + changed + `}}`},
+		"CloudEvent": {`{` + cloud + `,"data":` + plain + `}`, `{` + cloud + `,"data":` + changed + `}`},
 		"CloudEvent in base64": {`{` + cloud + `,"data":null,"data_base64":"` + coded(plain) + `"}`, `{` + cloud +
 			`,"data":null,"data_base64":"` + coded(changed) + `"}`},
 		"notification": {notification(event.Quote(plain)[1 : len(event.Quote(plain))-1]), ""},

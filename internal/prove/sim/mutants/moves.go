@@ -253,7 +253,7 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 		},
 	}
 	for i := range list {
-		list[i].Moving = true
+		list[i].Worlds = "moving"
 	}
 	return list
 }

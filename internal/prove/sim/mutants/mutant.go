@@ -21,8 +21,9 @@ type Mutant struct {
 	// Plain says that the mutant is wrong even if nothing goes wrong. It must be caught in worlds
 	// without trouble.
 	Plain bool
-	// Moving says that it is hunted in worlds in which a live table moves.
-	Moving bool
+	// Worlds says where it is hunted: "moving", in which a live table moves, "chain", in which one
+	// Ingot publishes to another, or empty, in which one Ingot runs.
+	Worlds string
 	Edits  []Edit
 	// Fields are added to structs, and Helpers to packages. Our own code never uses them.
 	Fields  []Field
@@ -71,6 +72,7 @@ func all() []Mutant {
 	for _, part := range [][]Mutant{
 		marks(), values(), statements(), receipts(), refusals(), ingest(), answers(), replicas(), lifetimes(), erasures(), generations(),
 		mappings(), verifying(), questions(), wholes(), claims(), packing(), byPut(), arrays(), pointers(), offload(), blunders(), moves(),
+		publishing(),
 	} {
 		list = append(list, part...)
 	}

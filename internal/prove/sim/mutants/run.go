@@ -100,10 +100,13 @@ func each(n, beside int, do func(int)) {
 // innocent lives the worlds that have killed, without a mutant. If one of them still finds
 // something wrong, then it did not find the mutant.
 func (r runner) innocent(ctx context.Context, binary string, verdicts []verdict, beside int) error {
-	type kind struct{ still, moving bool }
+	type kind struct {
+		still  bool
+		worlds string
+	}
 	worlds := map[kind]map[uint64]bool{}
 	for _, v := range verdicts {
-		of := kind{v.mutant.Plain, v.mutant.Moving}
+		of := kind{v.mutant.Plain, v.mutant.Worlds}
 		if worlds[of] == nil {
 			worlds[of] = map[uint64]bool{}
 		}
@@ -118,7 +121,7 @@ func (r runner) innocent(ctx context.Context, binary string, verdicts []verdict,
 			for i := part; i < len(seeds); i += beside {
 				own = append(own, fmt.Sprint(seeds[i]))
 			}
-			args := []string{"-n", "0", "-first", strings.Join(own, ","), "-moving=" + fmt.Sprint(of.moving),
+			args := []string{"-n", "0", "-first", strings.Join(own, ","), "-worlds=" + of.worlds,
 				"-fault-free=" + fmt.Sprint(of.still)}
 			found, err := r.hunt(ctx, binary, "", args...)
 			if err == nil && found.Check != "" {
@@ -147,7 +150,7 @@ func moduleRoot(ctx context.Context) (string, error) {
 // blunder only through the first.
 func (r runner) try(ctx context.Context, binary string, m Mutant) verdict {
 	v := verdict{mutant: m}
-	args := []string{"-n", fmt.Sprint(m.seeds()), "-checks", m.names(), "-moving=" + fmt.Sprint(m.Moving)}
+	args := []string{"-n", fmt.Sprint(m.seeds()), "-checks", m.names(), "-worlds=" + m.Worlds}
 	if seed, ok := r.known[m.Name]; ok {
 		args = append(args, "-first", fmt.Sprint(seed))
 	}
@@ -171,7 +174,7 @@ func (r runner) try(ctx context.Context, binary string, m Mutant) verdict {
 
 // still sends a mutant through worlds without trouble. The mutant must be right in them.
 func (r runner) still(ctx context.Context, binary string, m Mutant) error {
-	found, err := r.hunt(ctx, binary, m.Name, "-fault-free", "-n", fmt.Sprint(stillWorlds), "-moving="+fmt.Sprint(m.Moving))
+	found, err := r.hunt(ctx, binary, m.Name, "-fault-free", "-n", fmt.Sprint(stillWorlds), "-worlds="+m.Worlds)
 	if err == nil && found.Check != "" {
 		err = fmt.Errorf("it fails a world without trouble already (seed %d: %s)", found.Seed, found.Detail)
 	}

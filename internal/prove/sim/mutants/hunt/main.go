@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/internal/prove/sim"
+	"github.com/ingot-events/ingot/internal/prove/sim/chain"
 	"github.com/ingot-events/ingot/internal/prove/sim/moving"
 	"github.com/ingot-events/ingot/internal/prove/sim/mutants/hunt/found"
 )
@@ -22,7 +23,7 @@ func main() {
 	n := flag.Int("n", 500, "the most worlds to live from there on")
 	first := flag.String("first", "", "seeds to live before those, with commas between")
 	still := flag.Bool("fault-free", false, "live worlds without trouble")
-	moves := flag.Bool("moving", false, "live worlds in which a live table moves")
+	worlds := flag.String("worlds", "", "moving or chain: live worlds in which a live table moves, or one Ingot publishes to another")
 	checks := flag.String("checks", "", "the checks to look for, with commas between; empty: any")
 	flag.Parse()
 	var named []string
@@ -34,9 +35,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, "hunt:", err)
 		os.Exit(2)
 	}
-	live := func(seed uint64) sim.Result { return moving.Live(seed, *still) }
+	var live func(seed uint64) sim.Result
 	switch {
-	case *moves:
+	case *worlds == "moving":
+		live = func(seed uint64) sim.Result { return moving.Live(seed, *still) }
+	case *worlds == "chain":
+		live = func(seed uint64) sim.Result { return chain.Live(seed, *still) }
 	case *still:
 		live = func(seed uint64) sim.Result { return sim.Live(sim.StillPlan(seed), false) }
 	default:

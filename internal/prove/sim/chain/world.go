@@ -1,0 +1,419 @@
+// Package chain runs random worlds in which one Ingot publishes what it stores, and a second one
+// ingests that. Requests are lost, late and refused, functions die, batches come twice and are cut
+// differently, a target stands still for half a day, and an operator publishes everything again. At
+// rest, the second Ingot must hold and count each event once. A seed always makes the same world.
+package chain
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing/fstest"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/lambda/esm"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/prove/sim"
+	"github.com/ingot-events/ingot/internal/prove/sim/strand"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/publish"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
+)
+
+// These are the promises that a world checks.
+const (
+	Unsent  sim.Check = "unsent"      // an event that the first stores is not what the second stores
+	Doubled sim.Check = "doubled"     // the second stores an event that the first never stored, or one twice
+	Wrong   sim.Check = "wrong-total" // the totals of the second are not the sum over the events
+	Unruly  sim.Check = "unruly"      // of one key, a later version is published before an earlier one
+	Noise   sim.Check = "noise"       // a touch or an expiry is published
+	Untold  sim.Check = "untold"      // a person has removed an event, and nobody is told
+	Stuck   sim.Check = "stuck"       // faults have stopped, and the world does not come to rest
+	Broken  sim.Check = "broken"      // the world itself failed
+)
+
+const (
+	// An order has a key of its own, and versions. A visit has nothing that says which one it is, so
+	// its key at the second Ingot is the id of the CloudEvent.
+	first = `ingot: 1
+epoch: %d
+type: "{type}"
+events:
+  order:
+    id: "{order}"
+    at: "{at}"
+    mode: latest
+    revision: version number
+    key: {pk: "ORDER#{order}", sk: "ORDER"}
+  visit: {id: "{visit}", at: "{at}", retain: 2d, key: {pk: "VISIT#{visit}", sk: "VISIT"}}
+`
+	second = `ingot: 1
+epoch: 1
+events:
+  order:
+    id: "{order}"
+    at: "{at}"
+    mode: latest
+    revision: version number
+    key: {pk: "ORDER#{order}", sk: "ORDER"}
+  visit: {key: {pk: "VISIT#{@id}", sk: "VISIT"}}
+aggregates:
+  orders: {since: 1, onExpire: subtract, from: {order: {values: {orders: count, spent: sum spent}}}}
+  visits: {since: 1, from: {visit: {values: {visits: count}}}}
+`
+	declared = `publish: 1
+source: first
+publications:
+  second: {from: [order, visit], to: "arn:aws:sqs:eu-west-1:000000000000:second.fifo"}
+  audit: {from: [order, visit], on: [removed], to: "arn:aws:sqs:eu-west-1:000000000000:audit.fifo"}
+`
+)
+
+// invocation is one call of a function.
+type invocation struct {
+	answer   any
+	err      error
+	deadline time.Time
+	crashed  bool
+	done     bool
+}
+
+// message is one message of the queue between them.
+type message struct{ id, group, body string }
+
+// cloud is what a message says.
+type cloud struct {
+	Change string
+	PK     string
+	Data   struct {
+		Order, Visit   string
+		Version, Spent int
+	}
+}
+
+// order is what is stored of an order, or was last.
+type order struct{ version, spent int }
+
+type world struct {
+	strand.Scheduler[*invocation]
+	rng       *rand.Rand
+	one, two  *embedded.Engine
+	pipelines [2]*pipeline.Pipeline
+	streams   []*esm.Stream
+	calm      bool
+	still     bool
+	idle      bool // hours go by in which nothing is written
+	late      int
+	working   int
+	steps     int
+	blocked   string               // the group of the key that the target refuses
+	until     time.Time            // and until when
+	refused   map[string]time.Time // by id: until when a message is refused
+	waiting   []message            // those that the second has not ingested
+	newest    map[string]int       // by order: the last version that was published
+	told      map[string]bool      // keys of removals that were published
+	sent      int                  // messages that were taken
+	taken     map[string]time.Time // by id: when
+	letters   int                  // records that were given up
+	orders    map[string]order     // what the first stores: the truth
+	visits    map[string]bool      // that the first has ever stored
+	removed   map[string]bool      // by a person
+	failure   *sim.Failure
+}
+
+var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
+
+const functionTimeout = time.Minute
+
+// Live lives the world of a seed to its end. In a still one, nothing goes wrong.
+func Live(seed uint64, still bool) sim.Result {
+	w := &world{rng: rand.New(rand.NewPCG(seed, 43)), calm: still, still: still, newest: map[string]int{}, told: map[string]bool{},
+		taken: map[string]time.Time{}, refused: map[string]time.Time{},
+		orders: map[string]order{}, visits: map[string]bool{}, removed: map[string]bool{}}
+	w.Now = origin
+	now := func() time.Time { return w.Now }
+	w.one = embedded.New(embedded.Config{Now: now, Seed: seed, RollAfter: 2 * time.Hour})
+	w.two = embedded.New(embedded.Config{Now: now, Seed: seed + 1, RollAfter: 3 * time.Hour})
+	defer w.KillAll()
+	w.must(w.build())
+	if w.failure == nil {
+		w.lives()
+	}
+	return sim.Result{Plan: sim.Plan{Seed: seed, Still: still}, Failure: w.failure}
+}
+
+func (w *world) fail(check sim.Check, format string, args ...any) {
+	if w.failure == nil {
+		w.failure = &sim.Failure{Check: check, Detail: fmt.Sprintf(format, args...), Step: w.steps}
+	}
+}
+
+func (w *world) must(err error) {
+	if err != nil {
+		w.fail(Broken, "%v", err)
+	}
+}
+
+func (w *world) chance(p float64) bool { return w.rng.Float64() < p }
+
+func load(text string) (*pipeline.Pipeline, error) {
+	return pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(text)}}, "p.yaml")
+}
+
+func (w *world) build() error {
+	for i, text := range []string{fmt.Sprintf(first, 1), second} {
+		p, err := load(text)
+		if err != nil {
+			return err
+		}
+		w.pipelines[i] = p
+		deployed, err := stack.New(context.Background(), []*embedded.Engine{w.one, w.two}[i], stack.Config{})
+		if err != nil {
+			return err
+		}
+		// The second counts by marks, which needs a window.
+		function, window := w.publish, time.Duration(0)
+		if i == 1 {
+			function, window = w.count, time.Minute
+		}
+		stream, err := esm.NewStream(esm.StreamConfig{Client: []*embedded.Engine{w.one, w.two}[i].Streams(), ARN: deployed.StreamARN,
+			BatchSize: 1 + w.rng.IntN(12), ReportBatchItemFailures: true, Window: window,
+			Function: esm.Function{Handler: function, Timeout: functionTimeout, Now: func() time.Time { return w.Now }}})
+		if err != nil {
+			return err
+		}
+		w.streams = append(w.streams, stream)
+		w.Spawn("poller", nil, func() { w.poll(stream) })
+	}
+	w.Spawn("queue", nil, w.deliver)
+	return nil
+}
+
+// config is what a process of one of the two is made from.
+func (w *world) config(i int) tables.Config {
+	return tables.Config{Client: client{w, []*embedded.Engine{w.one, w.two}[i].DynamoDB()}, Pipeline: w.pipelines[i], Events: stack.Events,
+		Aggregates: stack.Aggregates, Env: w.Env(w.rng.Float64, 0)}
+}
+
+func (w *world) store(i int) *store.Store {
+	st, err := store.New(w.config(i))
+	w.must(err)
+	return st
+}
+
+func (w *world) publisher() *publish.Publisher {
+	plan, err := publish.Load(fstest.MapFS{"p.yaml": {Data: []byte(declared)}}, "p.yaml", w.pipelines[0])
+	w.must(err)
+	p, err := publish.New(plan, w.config(0), func(arn string) publish.Target { return publish.Queue(queue{w}, arn) })
+	w.must(err)
+	p.Quarantine = letters{w}
+	return p
+}
+
+// letters is the quarantine of the publisher.
+type letters struct{ w *world }
+
+func (l letters) Send(ctx context.Context, list []handler.Letter) []error {
+	_, err := request(l.w, ctx, true, func() (int, error) {
+		if !l.w.calm && l.w.chance(0.3) {
+			return 0, errLost
+		}
+		l.w.letters++
+		return 0, nil
+	})
+	return slices.Repeat([]error{err}, len(list))
+}
+
+// publish is the publish function behind its mapping.
+func (w *world) publish(_ context.Context, payload []byte) ([]byte, error) {
+	p := w.publisher()
+	return w.invoke(func(ctx context.Context) (any, error) { return p.Handle(ctx, payload) })
+}
+
+// count is the streams function of the second behind its mapping.
+func (w *world) count(_ context.Context, payload []byte) ([]byte, error) {
+	return w.invoke(func(ctx context.Context) (any, error) {
+		h, err := handler.NewStreams(w.config(1))
+		w.must(err)
+		if err := h.Start(ctx); err != nil {
+			return nil, err
+		}
+		return h.Handle(ctx, json.RawMessage(payload))
+	})
+}
+
+// invoke runs a function in a task of its own, until it answers, dies or has no time left. It may
+// go on for a while after that.
+func (w *world) invoke(do func(context.Context) (any, error)) ([]byte, error) {
+	inv := &invocation{deadline: w.Now.Add(functionTimeout)}
+	w.Spawn("function", inv, func() {
+		inv.answer, inv.err = do(w.Deadline(context.Background(), inv.deadline, 0))
+		inv.done = true
+	})
+	w.Park(inv.deadline, func() bool { return inv.done || inv.crashed })
+	switch {
+	case !inv.done:
+		return nil, errors.New("the function was killed or ran out of time")
+	case !w.calm && w.chance(0.05):
+		return nil, errors.New("the answer was lost")
+	case inv.err != nil:
+		return nil, inv.err
+	}
+	return json.Marshal(inv.answer)
+}
+
+// poll runs the mapping of a stream.
+func (w *world) poll(stream *esm.Stream) {
+	for {
+		w.nap(10)
+		rounds, _, err := stream.Due(context.Background())
+		if err != nil {
+			w.must(err)
+			return
+		}
+		before := stream.Checkpoint()
+		for _, round := range rounds {
+			round.Do(context.Background())
+		}
+		if !w.calm && w.chance(0.15) {
+			stream.Restore(before) // its success is forgotten
+		}
+	}
+}
+
+// nap is the time between two looks of a mapping, in seconds, and more where nothing happens.
+func (w *world) nap(most int) {
+	wait := time.Duration(1+w.rng.IntN(most)) * time.Second
+	if w.idle {
+		wait *= 100
+	}
+	w.Sleep(wait)
+}
+
+// refuses reports whether the target refuses a message of this group now. What it refuses, it
+// sometimes refuses for a while.
+func (w *world) refuses(id, group string) bool {
+	switch {
+	case group == w.blocked && w.Now.Before(w.until), w.Now.Before(w.refused[id]):
+		return true
+	case w.calm || !w.chance(0.1):
+		return false
+	}
+	w.refused[id] = w.Now.Add(time.Duration(w.rng.IntN(20)) * time.Second)
+	return true
+}
+
+// take puts a message into the queue between them, and looks at what it says.
+func (w *world) take(m message) {
+	if at, known := w.taken[m.id]; known && w.Now.Sub(at) < 5*time.Minute {
+		return // a FIFO queue takes an id once in five minutes
+	}
+	w.taken[m.id] = w.Now
+	w.sent++
+	var c cloud
+	w.must(json.Unmarshal([]byte(m.body), &c))
+	switch id := c.Data.Order; {
+	case c.Change == publish.Removed:
+		w.told[c.PK] = true
+		return
+	case id != "":
+		if c.Data.Version > w.newest[id]+1 && w.letters == 0 && c.Change == publish.Changed {
+			w.fail(Unruly, "version %d of order %s is published, and before it only version %d", c.Data.Version, id, w.newest[id])
+		}
+		w.newest[id] = max(w.newest[id], c.Data.Version)
+	}
+	w.waiting = append(w.waiting, m)
+}
+
+// deliver invokes the ingest function of the second with what is in the queue. A message that it
+// has ingested may come once more.
+func (w *world) deliver() {
+	for number := 0; ; {
+		w.nap(5)
+		w.rng.Shuffle(len(w.waiting), func(i, j int) { w.waiting[i], w.waiting[j] = w.waiting[j], w.waiting[i] })
+		batch := slices.Clone(w.waiting[:min(len(w.waiting), 1+w.rng.IntN(10))])
+		if len(batch) == 0 {
+			continue
+		}
+		var in events.SQSEvent
+		for range batch {
+			number++
+			in.Records = append(in.Records, events.SQSMessage{MessageId: fmt.Sprint(number), Body: batch[len(in.Records)].body,
+				EventSourceARN: "arn:aws:sqs:eu-west-1:000000000000:second", Attributes: map[string]string{"SentTimestamp": "1"}})
+		}
+		text, err := w.invoke(func(ctx context.Context) (any, error) {
+			h, err := handler.NewIngest(w.config(1))
+			w.must(err)
+			return h.Handle(ctx, in)
+		})
+		if err != nil || !w.calm && w.chance(0.1) {
+			continue
+		}
+		var answer events.SQSEventResponse
+		w.must(json.Unmarshal(text, &answer))
+		for i, m := range batch {
+			if slices.ContainsFunc(answer.BatchItemFailures, func(f events.SQSBatchItemFailure) bool {
+				return f.ItemIdentifier == in.Records[i].MessageId
+			}) {
+				continue
+			}
+			at := slices.Index(w.waiting, m)
+			w.waiting = slices.Delete(w.waiting, at, at+1)
+		}
+	}
+}
+
+// people runs what somebody does beside everything else.
+func (w *world) people(do func()) {
+	w.working++
+	w.Spawn("person", nil, func() { defer func() { w.working-- }(); do() })
+}
+
+// rest stops the faults and waits until everything is done.
+func (w *world) rest() {
+	w.calm = true
+	quiet := func() bool { return w.late == 0 && w.working == 0 && len(w.waiting) == 0 }
+	w.run(quiet)
+	rested := w.Now.Add(30 * time.Minute) // pollers have not seen what was written last
+	w.run(func() bool {
+		return w.Now.After(rested) && quiet() && !slices.ContainsFunc(w.streams, func(s *esm.Stream) bool { return !s.Drained() })
+	})
+}
+
+// mostSteps is far beyond what a world needs.
+const mostSteps = 600000
+
+// run lets tasks go on, in random order, until a condition holds.
+func (w *world) run(until func() bool) {
+	var buffer []*strand.Task[*invocation]
+	for w.failure == nil && !until() {
+		if w.steps++; w.steps > mostSteps {
+			w.fail(Stuck, "after %s: %d messages wait, at work %d, late %d", w.Now.Sub(origin), len(w.waiting), w.working, w.late)
+			return
+		}
+		ready, earliest := w.Runnable(buffer)
+		buffer = ready
+		if len(ready) == 0 {
+			if earliest.IsZero() {
+				w.fail(Stuck, "nothing can go on")
+				return
+			}
+			w.Now = earliest
+			continue
+		}
+		w.Resume(ready[w.rng.IntN(len(ready))])
+		for _, t := range w.Tasks {
+			if t.Of != nil && t.Of.crashed && !t.Ended {
+				w.Kill(t)
+			}
+		}
+	}
+}

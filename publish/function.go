@@ -1,0 +1,137 @@
+package publish
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/ingot-events/ingot/internal/run/emf"
+	"github.com/ingot-events/ingot/internal/run/function"
+)
+
+// Options are what the function can be given. The zero value is right for most.
+type Options struct {
+	// Pipeline and Publish are the names of the files. Empty means pipeline.yaml and publish.yaml.
+	Pipeline, Publish string
+	// Log, Namespace and AWS are as in package ingot.
+	Log       *slog.Logger
+	Namespace string
+	AWS       *aws.Config
+}
+
+// Func is the function, as aws-lambda-go takes it.
+type Func = func(context.Context, json.RawMessage) (Response, error)
+
+// Start runs the function in Lambda, and does not return. files holds pipeline.yaml and
+// publish.yaml. If INGOT_PIPELINE names a file, publish.yaml is read from the same folder. If a
+// file or a variable of the environment is wrong or missing, Start writes a line that says which
+// and what to set, and ends the process with exit code 1.
+func Start(files fs.FS, options ...func(*Options)) {
+	handle, err := Function(context.Background(), files, options...)
+	if err != nil {
+		lambdacontext.NewLogger().Error("the publish function cannot start", "error", err.Error())
+		os.Exit(1)
+	}
+	lambda.Start(handle)
+}
+
+// Function makes the function without running it. It sends no request.
+func Function(ctx context.Context, files fs.FS, options ...func(*Options)) (Func, error) {
+	var o Options
+	for _, change := range options {
+		change(&o)
+	}
+	p := function.Process{Getenv: os.Getenv, Files: files, Pipeline: cmp.Or(o.Pipeline, "pipeline.yaml"), Out: os.Stdout, Log: o.Log,
+		Namespace: o.Namespace, AWS: o.AWS}
+	if p.Log == nil {
+		p.Log = lambdacontext.NewLogger()
+	}
+	parts, err := p.Parts(ctx, "publish")
+	if err != nil {
+		return nil, err
+	}
+	if path := os.Getenv("INGOT_PIPELINE"); path != "" {
+		files = os.DirFS(filepath.Dir(path))
+	}
+	name := cmp.Or(o.Publish, "publish.yaml")
+	plan, err := Load(files, name, parts.Config.Pipeline)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if plan, err = plan.Resolved(os.Getenv); err != nil {
+		return nil, err
+	}
+	publisher, err := New(plan, parts.Config, Targets(parts.AWS))
+	if err != nil {
+		return nil, err
+	}
+	publisher.Quarantine, publisher.Log = parts.Quarantine, p.Log
+	if text := os.Getenv(patienceVariable); text != "" {
+		if publisher.Patience, err = time.ParseDuration(text); err != nil || publisher.Patience <= 0 {
+			return nil, fmt.Errorf("%s is %q, which is not a time such as 12h", patienceVariable, text)
+		}
+	}
+	publisher.OnBatch = func(ctx context.Context, done Published) {
+		function.Emit(ctx, p.Log, parts.Metrics, measured(&done))
+	}
+	return function.Logged(p.Log, publisher.Handle), nil
+}
+
+const patienceVariable = "INGOT_PUBLISH_PATIENCE"
+
+// Targets returns a function that makes the target of an ARN, with a client for its Region. The
+// publisher repeats requests itself, so the clients send each of them once.
+func Targets(c aws.Config) func(arn string) Target {
+	return func(arn string) Target {
+		parts := strings.Split(arn, ":")
+		own := c.Copy()
+		own.Region, own.RetryMaxAttempts = parts[3], 1
+		switch parts[2] {
+		case "events":
+			return Bus(eventbridge.NewFromConfig(own), arn)
+		case "sns":
+			return Topic(sns.NewFromConfig(own), arn)
+		}
+		return Queue(sqs.NewFromConfig(own), arn)
+	}
+}
+
+// meters are the metrics of a batch, as docs/publishing.md has them.
+var meters = []struct {
+	name  string
+	unit  emf.Unit
+	value func(*Published) float64
+}{
+	{"RecordsReceived", emf.Count, func(d *Published) float64 { return float64(d.Received) }},
+	{"MessagesSent", emf.Count, func(d *Published) float64 { return float64(d.Sent) }},
+	{"PublishRequests", emf.Count, func(d *Published) float64 { return float64(d.Requests) }},
+	{"PayloadsTooLarge", emf.Count, func(d *Published) float64 { return float64(d.Pointers) }},
+	{"ErasedUnsent", emf.Count, func(d *Published) float64 { return float64(d.Dropped) }},
+	{"MessagesRefused", emf.Count, func(d *Published) float64 { return float64(d.Refused) }},
+	{"RecordsGivenUp", emf.Count, func(d *Published) float64 { return float64(d.Quarantined) }},
+	{"IteratorLagMs", emf.Milliseconds, func(d *Published) float64 { return float64(d.Lag.Milliseconds()) }},
+	{"BatchMs", emf.Milliseconds, func(d *Published) float64 { return float64(d.Took.Milliseconds()) }},
+}
+
+// measured returns the metrics of a batch.
+func measured(done *Published) []emf.Metric {
+	list := make([]emf.Metric, len(meters))
+	for i, m := range meters {
+		list[i] = emf.Metric{Name: m.name, Unit: m.unit, Value: m.value(done)}
+	}
+	return list
+}

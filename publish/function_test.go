@@ -1,0 +1,90 @@
+package publish_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/publish"
+)
+
+func files(t *testing.T) fs.FS {
+	t.Helper()
+	own, err := fs.Sub(examples.Files, "publish")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return own
+}
+
+// environment sets what the template sets.
+func environment(t *testing.T, url string) {
+	t.Helper()
+	for name, value := range map[string]string{"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_ENDPOINT_URL": url,
+		"INGOT_QUARANTINE_URL": url + "/1/quarantine", "PUBLISH_TO": "arn:aws:events:eu-west-1:000000000000:event-bus/orders",
+		"INGOT_PUBLISH_PATIENCE": "2h", "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"} {
+		t.Setenv(name, value)
+	}
+}
+
+// The function as it is deployed sends to a target in its own Region, once, and writes its metrics.
+func TestFunction(t *testing.T) {
+	var calls []string
+	var body bytes.Buffer
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, region, _ := strings.Cut(r.Header.Get("Authorization"), "/20")
+		calls = append(calls, r.Header.Get("X-Amz-Target")+" "+strings.Split(region, "/")[1])
+		switch {
+		case strings.HasSuffix(r.Header.Get("X-Amz-Target"), "GetItem"):
+			_, _ = w.Write([]byte(`{"Item":{"region":{"S":"us-east-1"}}}`))
+		default:
+			_, _ = body.ReadFrom(r.Body)
+			_, _ = w.Write([]byte(`{"Entries":[{"EventId":"1"}]}`))
+		}
+	}))
+	defer server.Close()
+	environment(t, server.URL)
+	handle, err := publish.Function(t.Context(), files(t), func(o *publish.Options) { o.Log = slog.New(slog.DiscardHandler) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch := `{"Records":[{"eventSourceARN":"arn:aws:dynamodb:us-east-1:1:table/events/stream/1","eventName":"INSERT","dynamodb":{` +
+		`"SequenceNumber":"100000000000000000000001","ApproximateCreationDateTime":1924000000,"Keys":{"PK":{"S":"ORDER#1"},"SK":{"S":"ORDER"}},` +
+		`"NewImage":{"PK":{"S":"ORDER#1"},"SK":{"S":"ORDER"},"type":{"S":"order.placed"},"id":{"S":"1"},"at":{"S":"2031-05-05T06:00:00Z"},` +
+		`"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},"epoch":{"N":"1"},"data":{"S":"{\"order_id\":\"1\"}"}}}}]}`
+	response, err := handle(t.Context(), json.RawMessage(batch))
+	if err != nil || len(response.BatchItemFailures) != 0 {
+		t.Fatalf("%+v, %v", response, err)
+	}
+	if !slices.Equal(calls, []string{"DynamoDB_20120810.GetItem us-east-1", "AWSEvents.PutEvents eu-west-1"}) ||
+		!strings.Contains(body.String(), `\"type\":\"order.placed\"`) {
+		t.Errorf("%q, %s", calls, &body)
+	}
+}
+
+// A function that cannot work does not start, and says what to set.
+func TestFunctionThatCannotStart(t *testing.T) {
+	for name, c := range map[string]struct{ set, to, says string }{
+		"no target":   {"PUBLISH_TO", "", "sends orders to PUBLISH_TO"},
+		"no table":    {"INGOT_TABLE", "", "INGOT_TABLE is not set"},
+		"no patience": {"INGOT_PUBLISH_PATIENCE", "-1h", "which is not a time such as 12h"},
+		"no file":     {"INGOT_PIPELINE", "absent.yaml", "INGOT_PIPELINE names absent.yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			environment(t, "http://127.0.0.1:1")
+			t.Setenv(c.set, c.to)
+			_, err := publish.Function(context.Background(), files(t), func(o *publish.Options) { o.Log = slog.New(slog.DiscardHandler) })
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}

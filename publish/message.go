@@ -1,0 +1,131 @@
+package publish
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/payloads"
+)
+
+// Message is one event on its way to a target.
+type Message struct {
+	// ID is the id of the CloudEvent.
+	ID string
+	// Group orders messages: those of one key have the same.
+	Group                string
+	Source, Type, Change string
+	Time                 time.Time
+	Body                 string // the CloudEvent
+}
+
+// size returns the size that the targets count for a message, and a little more: its body, and what
+// else of it is sent beside the body.
+func (m *Message) size() int { return len(m.Body) + len(m.Source) + 2*len(m.Type) + beside }
+
+// beside is more than the names and the types of message attributes take, and the time.
+const beside = 128
+
+// change is something that happened to an item, and that a publication sends.
+type change struct {
+	to   *Publication
+	what string
+	item *event.Item // as it is stored, or as it was
+	at   time.Time   // of a removal: its second
+	// record is the place of the stream record in its batch.
+	record int
+}
+
+// changeOf returns what a stream record did to an event. It returns an empty text if nothing is
+// published of it. A copy of a row whose type a migration has not turned yet is no event. After the
+// turn, such a copy is an event without an epoch until somebody touches it. A touch changes neither
+// digest nor revision. Time to live is no removal.
+func (p *Plan) changeOf(c *event.Change) (what string, of *event.Item) {
+	was, is := c.Old, c.New
+	switch {
+	case is == nil && (was == nil || c.Expired || p.copied(was)):
+		return "", nil
+	case is == nil:
+		return Removed, was
+	case p.copied(is):
+		return "", nil
+	case was == nil || was.Type != is.Type:
+		return Stored, is
+	case was.Digest != is.Digest || versionOf(was) != versionOf(is):
+		return Changed, is
+	}
+	return "", nil
+}
+
+func (p *Plan) copied(item *event.Item) bool {
+	return item.Epoch == 0 && p.pipeline.Migration(item.Type) != ""
+}
+
+func versionOf(item *event.Item) string {
+	if item.Revision == nil {
+		return ""
+	}
+	return item.Revision.String() + " " + item.Ties
+}
+
+// idOf returns the id of a CloudEvent: the SHA-256 of everything that says which event it is, each
+// value after its length.
+func idOf(source, what string, item *event.Item, removed time.Time) string {
+	h := sha256.New()
+	add(h, source, item.Key.PK, item.Key.SK, item.Type, item.Digest.String(), versionOf(item))
+	if what == Removed {
+		add(h, Removed, strconv.FormatInt(removed.Unix(), 10))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func add(h hash.Hash, values ...string) {
+	for _, v := range values {
+		fmt.Fprintf(h, "%d:%s,", len(v), v)
+	}
+}
+
+// message returns the CloudEvent of a change. payload is the item's own JSON text, as it was
+// received. With an empty one, the message names the item and where its payload is. That is so for
+// a removal, and for what is larger than the target takes.
+func (p *Plan) message(c *change, payload, bucket string) Message {
+	item, at, typ := c.item, c.item.At, c.item.Type
+	if c.what == Removed {
+		at, typ = c.at, typ+".removed"
+	}
+	m := Message{ID: idOf(p.source, c.what, item, c.at), Group: item.Key.Hash(), Source: p.source, Type: typ, Change: c.what, Time: at}
+	var b strings.Builder
+	member := func(name, value string) {
+		text, _ := json.Marshal(value) // a text
+		fmt.Fprintf(&b, `,"%s":%s`, name, text)
+	}
+	b.WriteString(`{"specversion":"1.0"`)
+	member("id", m.ID)
+	member("source", m.Source)
+	member("type", m.Type)
+	member("time", at.UTC().Format(time.RFC3339Nano))
+	member("change", c.what)
+	if payload != "" {
+		b.WriteString(`,"datacontenttype":"application/json","data":`)
+		b.WriteString(payload)
+	} else {
+		member("pk", item.Key.PK)
+		member("sk", item.Key.SK)
+		member("digest", item.Digest.String())
+		if c.what != Removed && item.Payload != nil {
+			member("dataref", "s3://"+bucket+"/"+payloads.Name(item.Type, item.Key, item.Payload.Sum))
+		}
+	}
+	b.WriteByte('}')
+	m.Body = sendable.Replace(b.String())
+	return m
+}
+
+// sendable escapes the two characters that JSON allows and SQS and SNS refuse.
+var sendable = strings.NewReplacer("\ufffe", `\ufffe`, "\uffff", `\uffff`)

@@ -1,0 +1,484 @@
+package publish
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/base/awserr"
+	"github.com/ingot-events/ingot/internal/table/generations"
+	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/table/plain"
+	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
+)
+
+// Publisher sends what happens to stored events. Handle is safe for concurrent use.
+type Publisher struct {
+	// Quarantine takes the keys of what cannot be read, and of what a target has refused for longer
+	// than Patience. If it is nil, such a record blocks its shard until the stream forgets it.
+	Quarantine handler.Quarantine
+	// Patience is how old a record is when its refusal is final. 0 means 12 hours, which leaves 12
+	// more until the stream forgets the records behind it.
+	Patience time.Duration
+	// OnBatch is called with what a batch did, before the answer.
+	OnBatch func(context.Context, Published)
+	Log     *slog.Logger // nil: no log
+
+	plan    *Plan
+	targets []Target // by place in plan.Publications
+	store   *rows.Tables
+	heads   *generations.Heads
+	bucket  *payloads.Bucket // nil: there is none
+	name    string           // of the payload bucket
+}
+
+// Published is what a batch did.
+type Published struct {
+	Received    int // records
+	Sent        int // messages that are proven taken
+	Requests    int // to targets
+	Pointers    int // messages without their payload, which is larger than the target takes
+	Dropped     int // events that were erased before they were sent: their payload is gone
+	Refused     int // messages that are not proven taken; their records come again
+	Quarantined int // records that were given up
+	Lag         time.Duration
+	Took        time.Duration
+}
+
+// Response is the answer to Lambda.
+type Response struct {
+	BatchItemFailures []events.DynamoDBBatchItemFailure `json:"batchItemFailures"`
+}
+
+const (
+	defaultPatience = 12 * time.Hour
+	margin          = 3 * time.Second // of the function's time, in which nothing is sent
+	inFlight        = 4               // requests to one target at a time
+	rounds          = 3               // how often one call tries a message
+)
+
+// New checks the configuration. It sends no request. c needs Events and the pipeline of the plan,
+// Aggregates if event types are migrated, and the payload bucket if some have offload. target makes
+// the target of an ARN.
+func New(plan *Plan, c tables.Config, target func(arn string) Target) (*Publisher, error) {
+	c.Pipeline = plan.pipeline
+	store, err := rows.Open(c)
+	if err != nil {
+		return nil, err
+	}
+	p := &Publisher{plan: plan, store: store, heads: generations.New(store, c), bucket: plain.New(store, c).Payloads, name: c.PayloadBucket}
+	made := map[string]Target{}
+	for _, of := range plan.Publications {
+		if _, known := made[of.To]; !known {
+			made[of.To] = target(of.To)
+		}
+		p.targets = append(p.targets, made[of.To])
+	}
+	return p, nil
+}
+
+// streamBatch is what is read of a batch first.
+type streamBatch struct {
+	Records []json.RawMessage `json:"Records"`
+}
+
+// Handle processes a batch as Lambda sends it. If a message is not proven taken, the answer names
+// the record of the first such message, and the batch comes again from there. Messages of the same
+// key that come after a refused one are not sent before it. An error fails the whole batch: it is
+// not a batch of a stream, or another Region is the home of the events table.
+func (p *Publisher) Handle(ctx context.Context, payload json.RawMessage) (Response, error) {
+	response := Response{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
+	var batch streamBatch
+	if err := json.Unmarshal(payload, &batch); err != nil {
+		return response, errors.New("publish: the event is not a stream batch")
+	}
+	began := p.store.Env.Now()
+	if deadline, ok := ctx.Deadline(); ok {
+		left := deadline.Sub(began)
+		var stop context.CancelFunc
+		ctx, stop = p.store.Env.Deadline(ctx, deadline.Add(-min(margin, left/2)))
+		defer stop()
+	}
+	if err := p.heads.CheckHome(ctx); err != nil {
+		return response, fmt.Errorf("publish: %w", err)
+	}
+	b := p.read(batch.Records)
+	if b.whole == nil {
+		b.send(ctx)
+		b.giveUp(ctx, began)
+	}
+	if b.whole != nil {
+		return response, fmt.Errorf("publish: %w", b.whole)
+	}
+	b.done.Took = p.store.Env.Now().Sub(began)
+	if len(b.records) > 0 {
+		b.done.Lag = max(0, began.Sub(b.records[0].Created))
+	}
+	if p.OnBatch != nil {
+		p.OnBatch(ctx, b.done)
+	}
+	if at := slices.IndexFunc(b.left, func(err error) bool { return err != nil }); at >= 0 {
+		response.BatchItemFailures = append(response.BatchItemFailures,
+			events.DynamoDBBatchItemFailure{ItemIdentifier: b.records[at].Sequence.String()})
+		if p.Log != nil {
+			p.Log.WarnContext(ctx, "not published yet; the batch comes again", "from", b.records[at].Sequence.String(),
+				"messages", b.done.Refused, "error", awserr.Quiet(b.left[at]).Error())
+		}
+	}
+	return response, nil
+}
+
+// batch is one call of Handle, or a part of one of [Publisher.Again].
+type batch struct {
+	*Publisher
+	records []event.Change
+	odd     []bool // by record: it cannot be read
+	changes []change
+	left    []error // by record: why it is not done with
+	whole   error   // a record without a sequence number cannot be named
+
+	mu   sync.Mutex // for what follows, and for left
+	done Published
+}
+
+func (p *Publisher) newBatch(records int) *batch {
+	return &batch{Publisher: p, records: make([]event.Change, records), odd: make([]bool, records), left: make([]error, records)}
+}
+
+// read decodes the records, and finds what is to be sent.
+func (p *Publisher) read(records []json.RawMessage) *batch {
+	b := p.newBatch(len(records))
+	b.done.Received = len(records)
+	for i, text := range records {
+		doc, err := event.ParseDocument(string(text))
+		if err == nil {
+			b.records[i], err = rows.ReadRecord(doc.Root(), "")
+		}
+		switch c := &b.records[i]; {
+		case err != nil && c.Sequence.IsZero():
+			b.whole = fmt.Errorf("record %d cannot be read, and has no sequence number: %w", i, err)
+			return b
+		case err != nil:
+			b.odd[i], b.left[i] = true, err
+		default:
+			what, item := p.plan.changeOf(c)
+			b.add(i, what, item, c.Created)
+		}
+	}
+	return b
+}
+
+// add adds what the publications send of one change.
+func (b *batch) add(record int, what string, item *event.Item, at time.Time) {
+	if item == nil {
+		return
+	}
+	for i := range b.plan.Publications {
+		of := &b.plan.Publications[i]
+		if slices.Contains(of.From, item.Type) && slices.Contains(of.On, what) {
+			b.changes = append(b.changes, change{to: of, what: what, item: item, at: at, record: record})
+		}
+	}
+}
+
+// send sends the changes, to all targets at the same time.
+func (b *batch) send(ctx context.Context) {
+	var targets []Target
+	lines := map[string][]*change{}
+	for i := range b.changes {
+		target := b.target(b.changes[i].to)
+		if lines[target.ARN] == nil {
+			targets = append(targets, target)
+		}
+		lines[target.ARN] = append(lines[target.ARN], &b.changes[i])
+	}
+	b.store.Env.Each(len(targets), len(targets), func(i int) { b.line(ctx, targets[i], lines[targets[i].ARN]) })
+}
+
+func (b *batch) target(of *Publication) Target {
+	at := slices.IndexFunc(b.plan.Publications, func(p Publication) bool { return p.Name == of.Name })
+	return b.targets[at]
+}
+
+// line sends changes to one target, in waves. In each wave are the next changes of all keys. A key
+// whose change is refused has no further one, so that the order of its messages holds.
+func (b *batch) line(ctx context.Context, target Target, list []*change) {
+	stopped := map[event.Key]bool{}
+	for len(list) > 0 {
+		var wave, later []*change
+		taken := map[event.Key]bool{}
+		for _, c := range list {
+			switch key := c.item.Key; {
+			case stopped[key]:
+				b.settle(c, errBehind)
+			case taken[key]:
+				later = append(later, c)
+			default:
+				taken[key] = true
+				wave = append(wave, c)
+			}
+		}
+		for _, c := range b.wave(ctx, target, wave) {
+			stopped[c.item.Key] = true
+		}
+		list = later
+	}
+}
+
+var errBehind = errors.New("an earlier change of the same key is not sent yet")
+
+// wave sends changes of different keys, tries some again, and returns those that are not sent.
+func (b *batch) wave(ctx context.Context, target Target, wave []*change) []*change {
+	for round := 1; ; round++ {
+		r := &sending{batch: b, target: target, todo: wave, errs: map[*change]error{}}
+		workers := min(inFlight, (len(wave)+entries-1)/entries)
+		b.store.Env.Each(workers, workers, func(int) { r.work(ctx) })
+		var again []*change
+		for _, c := range wave {
+			if err, failed := r.errs[c]; failed && !awserr.Denied(err) {
+				again = append(again, c)
+			}
+		}
+		if len(again) == 0 || round == rounds || !b.store.Env.Wait(ctx, round) {
+			var refused []*change
+			for _, c := range wave {
+				err := r.errs[c]
+				if b.settle(c, err); err != nil {
+					refused = append(refused, c)
+				}
+			}
+			return refused
+		}
+		for _, c := range wave {
+			if !slices.Contains(again, c) {
+				b.settle(c, r.errs[c])
+			}
+		}
+		wave = again
+	}
+}
+
+// settle notes what became of a change. A record is done with when all its messages are.
+func (b *batch) settle(c *change, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err != nil {
+		b.done.Refused++
+		b.left[c.record] = err
+	}
+}
+
+// sending is one round of a wave.
+type sending struct {
+	*batch
+	target Target
+	todo   []*change
+	next   int
+	errs   map[*change]error // of those that are not sent; guarded by mu of the batch
+}
+
+func (r *sending) take() *change {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.next == len(r.todo) {
+		return nil
+	}
+	r.next++
+	return r.todo[r.next-1]
+}
+
+// work sends requests as full as they may be, until nothing is left to do. It holds the payloads of
+// one request.
+func (r *sending) work(ctx context.Context) {
+	var of []*change
+	var list []Message
+	bytes := 0
+	flush := func() {
+		if len(list) > 0 {
+			r.request(ctx, of, list)
+		}
+		of, list, bytes = nil, nil, 0
+	}
+	for c := r.take(); c != nil; c = r.take() {
+		m, err := r.build(ctx, c)
+		if err != nil {
+			r.fail(c, err)
+			continue
+		}
+		if m.Body == "" {
+			continue // it was erased
+		}
+		if len(list) == entries || bytes+m.size() > r.target.Largest {
+			flush()
+		}
+		of, list, bytes = append(of, c), append(list, m), bytes+m.size()
+	}
+	flush()
+}
+
+func (r *sending) fail(c *change, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.errs[c] = err
+}
+
+// build returns the message of a change. Its body is empty if the event was erased.
+func (r *sending) build(ctx context.Context, c *change) (Message, error) {
+	if err := ctx.Err(); err != nil {
+		return Message{}, err
+	}
+	payload := ""
+	switch {
+	case c.what == Removed:
+	case c.item.Payload == nil:
+		payload = c.item.Data
+	case r.bucket == nil:
+		return Message{}, errors.New("its payload is in the payload bucket, which is not configured (INGOT_PAYLOAD_BUCKET)")
+	default:
+		text, err := r.bucket.GetWithin(ctx, r.store.Env, c.item.Type, c.item.Key, c.item.Payload.Sum,
+			func(bytes int64) bool { return bytes <= int64(r.target.Largest) })
+		switch {
+		case errors.Is(err, payloads.ErrMissing):
+			r.count(func(d *Published) { d.Dropped++ })
+			return Message{}, nil
+		case err != nil && !errors.Is(err, payloads.ErrNoRoom):
+			return Message{}, err
+		}
+		payload = text
+	}
+	m := r.plan.message(c, payload, r.name)
+	if m.size() > r.target.Largest {
+		m = r.plan.message(c, "", r.name)
+	}
+	if c.what != Removed && (payload == "" || len(m.Body) < len(payload)) {
+		r.count(func(d *Published) { d.Pointers++ })
+	}
+	return m, nil
+}
+
+func (b *batch) count(add func(*Published)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	add(&b.done)
+}
+
+func (r *sending) request(ctx context.Context, of []*change, list []Message) {
+	errs := r.target.Send(ctx, list)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done.Requests++
+	for i, err := range errs {
+		if err != nil {
+			r.errs[of[i]] = fmt.Errorf("%s: %w", r.target.ARN, err)
+		} else {
+			r.done.Sent++
+		}
+	}
+}
+
+// Unpublished is the reason of a letter about a change that is given up.
+const Unpublished = handler.Unpublished
+
+// letter is the body of a letter: enough to find the item and the record again, and nothing of the
+// payload.
+type letter struct {
+	PK        string   `json:"pk"`
+	SK        string   `json:"sk"`
+	StreamARN string   `json:"streamArn"`
+	Sequences []string `json:"sequenceNumbers"`
+	Reason    string   `json:"reason"`
+	Detail    string   `json:"detail"`
+	Change    string   `json:"change"`
+}
+
+// giveUp puts the keys of records into quarantine that cannot be read, or that were refused for too
+// long.
+func (b *batch) giveUp(ctx context.Context, now time.Time) {
+	if b.Quarantine == nil {
+		return
+	}
+	patience := b.Patience
+	if patience == 0 {
+		patience = defaultPatience
+	}
+	var list []handler.Letter
+	var of []int
+	for i, err := range b.left {
+		c := &b.records[i]
+		if err == nil || errors.Is(err, errBehind) || !b.odd[i] && now.Sub(c.Created) < patience {
+			continue
+		}
+		detail := err.Error()
+		list = append(list, handler.NewLetter(Unpublished, c.Key, detail, letter{c.Key.PK, c.Key.SK, c.Lane.StreamARN,
+			[]string{c.Sequence.String()}, string(Unpublished), detail, c.Kind.String()}))
+		of = append(of, i)
+	}
+	if len(list) == 0 {
+		return
+	}
+	for i, err := range b.Quarantine.Send(ctx, list) {
+		if err == nil {
+			b.left[of[i]] = nil
+			b.done.Quarantined++
+			if b.Log != nil {
+				b.Log.WarnContext(ctx, "given up: it was not published", "keyHash", b.records[of[i]].Key.Hash(),
+					"sequenceNumber", b.records[of[i]].Sequence.String())
+			}
+		}
+	}
+}
+
+// Again sends the events that are stored now, with a time from since on, as stored. Their ids are
+// those of the first time. names chooses publications; nil means all. It returns how many messages
+// were taken, and an error if one is not. It can be repeated at any time.
+func (p *Publisher) Again(ctx context.Context, since time.Time, names []string) (sent int, err error) {
+	var b *batch
+	flush := func() error {
+		if b == nil || len(b.changes) == 0 {
+			return nil
+		}
+		b.left = make([]error, 1)
+		b.send(ctx)
+		sent += b.done.Sent
+		err := b.left[0]
+		b = nil
+		return err
+	}
+	now := p.store.Env.Now()
+	for page, err := range p.store.ItemPages(ctx, tables.Segment{}) {
+		if err != nil {
+			return sent, err
+		}
+		for _, item := range page.All {
+			if item.At.Before(since) || item.Expired(now) {
+				continue
+			}
+			if b == nil {
+				b = p.newBatch(1)
+			}
+			before := len(b.changes)
+			b.add(0, Stored, item, time.Time{})
+			if names != nil {
+				b.changes = append(b.changes[:before], slices.DeleteFunc(slices.Clone(b.changes[before:]), func(c change) bool {
+					return !slices.Contains(names, c.to.Name)
+				})...)
+			}
+			if len(b.changes) >= entries*inFlight {
+				if err := flush(); err != nil {
+					return sent, err
+				}
+			}
+		}
+	}
+	return sent, flush()
+}

@@ -1,0 +1,512 @@
+package publish_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/local/lambda/esm"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/testworld"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/publish"
+	"github.com/ingot-events/ingot/repair"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
+)
+
+const (
+	declared = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  order:
+    id: "{order}"
+    at: "{at}"
+    mode: latest
+    revision: version number
+    retain: 90d
+    key: {pk: "ORDER#{order}", sk: "ORDER"}
+  report: {id: "{order}", at: "{at}", retain: 90d, offload: {over: 1KB}, key: {pk: "REPORT#{order}", sk: "REPORT"}}
+`
+	publishing = `publish: 1
+source: shop
+publications:
+  orders: {from: [order, report], on: [stored, changed, removed], to: "arn:aws:sqs:eu-west-1:000000000000:next.fifo"}
+`
+)
+
+var start = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
+
+// world is a deployment whose stream the publisher reads, and a target that keeps what it takes.
+type world struct {
+	*testing.T
+	*testworld.World
+	plan      *publish.Plan
+	store     *store.Store
+	publisher *publish.Publisher
+	stream    *esm.Stream
+	done      publish.Published
+	response  publish.Response
+	sent      []publish.Message
+	sizes     []int // of the requests
+	refuse    func(publish.Message) error
+	letters   []handler.Letter
+	largest   int
+}
+
+func newWorld(t *testing.T, edits ...string) *world {
+	t.Helper()
+	w := &world{T: t, largest: 1 << 20}
+	var err error
+	w.World, err = testworld.New(t.Context(), testworld.Config{Start: start, Stack: stack.Config{Offload: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{"pipeline.yaml": {Data: []byte(declared)}, "publish.yaml": {Data: []byte(strings.NewReplacer(edits...).Replace(publishing))}}
+	p, err := pipeline.Load(files, "pipeline.yaml")
+	if err == nil {
+		w.store, err = w.World.Store(p)
+	}
+	if err == nil {
+		w.plan, err = publish.Load(files, "publish.yaml", p)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.open(w.StoreConfig(p))
+	w.stream, err = esm.NewStream(esm.StreamConfig{Client: w.Engine.Streams(), ARN: w.StreamARN, BatchSize: 1000,
+		ReportBatchItemFailures: true, Function: esm.Function{Timeout: time.Minute, Now: w.Clock.Now, Handler: w.handle}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *world) open(c tables.Config) {
+	w.Helper()
+	var err error
+	w.publisher, err = publish.New(w.plan, c, func(arn string) publish.Target {
+		return publish.Target{ARN: arn, Largest: w.largest, Send: w.take}
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.publisher.Quarantine = w
+	w.publisher.OnBatch = func(_ context.Context, done publish.Published) { w.done = done }
+}
+
+func (w *world) handle(ctx context.Context, payload []byte) ([]byte, error) {
+	var err error
+	if w.response, err = w.publisher.Handle(ctx, payload); err != nil {
+		return nil, err
+	}
+	return json.Marshal(w.response)
+}
+
+// take is the target.
+func (w *world) take(_ context.Context, list []publish.Message) []error {
+	errs := make([]error, len(list))
+	w.sizes = append(w.sizes, len(list))
+	for i, m := range list {
+		if w.refuse != nil {
+			errs[i] = w.refuse(m)
+		}
+		if errs[i] == nil {
+			w.sent = append(w.sent, m)
+		}
+	}
+	return errs
+}
+
+// Send is quarantine.
+func (w *world) Send(_ context.Context, list []handler.Letter) []error {
+	w.letters = append(w.letters, list...)
+	return make([]error, len(list))
+}
+
+func body(order string, version int, note string) string {
+	return fmt.Sprintf(`{"type":"order","order":%q,"at":"2031-05-05T06:00:00Z","version":%d,"note":%q}`, order, version, note)
+}
+
+// put stores events.
+func (w *world) put(bodies ...string) {
+	w.Helper()
+	var items []*event.Item
+	for _, text := range bodies {
+		item, err := w.store.Config().Pipeline.Plan(envelope.Message{Body: text})
+		if err != nil {
+			w.Fatal(err)
+		}
+		items = append(items, item)
+	}
+	results, _ := w.store.Put(w.Context(), items)
+	for _, r := range results {
+		if !r.Verdict.Stored() {
+			w.Fatal(r)
+		}
+	}
+}
+
+// poll lets the mapping send what it may.
+func (w *world) poll() {
+	w.Helper()
+	w.sent, w.sizes, w.letters, w.done, w.response = nil, nil, nil, publish.Published{}, publish.Response{}
+	for range 10 {
+		if _, err := w.stream.Poll(w.Context()); err != nil {
+			w.Fatal(err)
+		}
+		if w.stream.Drained() || len(w.response.BatchItemFailures) > 0 {
+			return
+		}
+	}
+}
+
+// says lists what was sent: change, key and version of each.
+func (w *world) says() (list []string) {
+	for _, m := range w.sent {
+		var c struct {
+			Change, PK string
+			Data       struct {
+				Order   string
+				Version int
+			}
+		}
+		if err := json.Unmarshal([]byte(m.Body), &c); err != nil {
+			w.Fatalf("%s: %v", m.Body, err)
+		}
+		list = append(list, strings.TrimSpace(fmt.Sprintf("%s %s%s %d", c.Change, c.PK, c.Data.Order, c.Data.Version)))
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (w *world) want(list ...string) {
+	w.Helper()
+	if got := w.says(); !slices.Equal(got, list) {
+		w.Errorf("sent %q, want %q", got, list)
+	}
+}
+
+func (w *world) delete(order string) {
+	w.Helper()
+	if _, err := w.Engine.DynamoDB().DeleteItem(w.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events),
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#" + order},
+			"SK": &types.AttributeValueMemberS{Value: "ORDER"}}}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// What is stored, changed and removed is sent, once each while nothing goes wrong. Expiry is no
+// removal.
+func TestWhatIsPublished(t *testing.T) {
+	w := newWorld(t)
+	w.put(body("a", 1, ""), body("b", 1, ""))
+	w.put(body("a", 2, ""))
+	w.delete("b")
+	w.poll()
+	w.want("changed a 2", "removed ORDER#b 0", "stored a 1", "stored b 1")
+	w.Clock.Pass(91 * 24 * time.Hour)
+	if w.Engine.SweepExpired() != 1 {
+		t.Error("nothing has expired")
+	}
+	w.poll()
+	if w.done.Received != 1 || len(w.sent) != 0 {
+		t.Errorf("of %d records, %q is sent", w.done.Received, w.says())
+	}
+}
+
+// Ten messages are one request, and four requests are under way at most.
+func TestRequests(t *testing.T) {
+	w := newWorld(t)
+	for n := range 95 {
+		w.put(body(fmt.Sprint("o", n), 1, ""))
+	}
+	w.poll()
+	if len(w.sent) != 95 || len(w.sizes) > 12 || slices.Max(w.sizes) != 10 {
+		t.Errorf("%d messages, requests of %v", len(w.sent), w.sizes)
+	}
+}
+
+// A refused message comes again, and with it what came later of its key. What else was taken stays
+// taken as long as it comes before.
+func TestRefused(t *testing.T) {
+	w := newWorld(t)
+	w.put(body("a", 1, ""))
+	w.put(body("b", 1, ""))
+	w.put(body("c", 1, ""))
+	w.put(body("b", 2, ""))
+	refusals := 0
+	w.refuse = func(m publish.Message) error {
+		if strings.Contains(m.Body, `"order":"b"`) {
+			refusals++
+			return errors.New("it is full")
+		}
+		return nil
+	}
+	w.poll()
+	w.want("stored a 1", "stored c 1")
+	if refusals != 3 || w.done.Refused != 2 || len(w.response.BatchItemFailures) != 1 {
+		t.Errorf("%d refusals, %+v, %+v", refusals, w.done, w.response)
+	}
+	w.refuse = nil
+	w.poll()
+	w.want("changed b 2", "stored b 1", "stored c 1")
+	w.poll()
+	w.want()
+}
+
+// Only a person can mend a denial, so nothing is tried again in the same call.
+func TestDenied(t *testing.T) {
+	w := newWorld(t)
+	w.put(body("a", 1, ""))
+	w.refuse = func(publish.Message) error { return &types.ResourceNotFoundException{} }
+	w.poll()
+	if len(w.sizes) != 1 || len(w.response.BatchItemFailures) != 1 {
+		t.Errorf("%d requests, %+v", len(w.sizes), w.response)
+	}
+}
+
+// What was refused for 12 hours goes to quarantine, by its key, and the rest of the shard goes on.
+func TestGivenUp(t *testing.T) {
+	w := newWorld(t)
+	w.put(body("a", 1, "private"), body("b", 1, ""))
+	w.refuse = func(m publish.Message) error {
+		if strings.Contains(m.Body, `"order":"a"`) {
+			return errors.New("it is full")
+		}
+		return nil
+	}
+	w.Clock.Pass(12*time.Hour - time.Minute)
+	if w.poll(); len(w.letters) != 0 || len(w.response.BatchItemFailures) != 1 {
+		t.Errorf("%d letters, %+v", len(w.letters), w.response)
+	}
+	w.Clock.Pass(2 * time.Minute)
+	w.poll()
+	w.want("stored b 1")
+	if len(w.letters) != 1 || len(w.response.BatchItemFailures) != 0 || w.done.Quarantined != 1 {
+		t.Fatalf("%+v, %+v, %+v", w.letters, w.response, w.done)
+	}
+	text := w.letters[0].Body
+	note, is := handler.ReadNote(aws.ToString(w.letters[0].Attributes[handler.Attribute].StringValue))
+	if !is || note.PK != "ORDER#a" || note.Reason != "unpublished" || !strings.Contains(text, `"pk":"ORDER#a"`) ||
+		!strings.Contains(text, "it is full") || strings.Contains(text, "private") {
+		t.Errorf("%s, %+v", text, note)
+	}
+	w.refuse = nil
+	sent, err := w.publisher.Again(t.Context(), start, nil)
+	if err != nil || sent != 2 {
+		t.Errorf("%d, %v", sent, err)
+	}
+}
+
+// Without quarantine, nothing is given up.
+func TestNoQuarantine(t *testing.T) {
+	w := newWorld(t)
+	w.publisher.Quarantine = nil
+	w.put(body("a", 1, ""))
+	w.refuse = func(publish.Message) error { return errors.New("no") }
+	w.Clock.Pass(20 * time.Hour)
+	if w.poll(); len(w.response.BatchItemFailures) != 1 {
+		t.Errorf("%+v", w.response)
+	}
+}
+
+// A payload in the payload bucket is sent like any other. If it is gone, its event was erased. If it
+// is too large for the target, the message says where it is.
+func TestOffloaded(t *testing.T) {
+	w := newWorld(t)
+	long := strings.Repeat("x", 2000)
+	w.put(report("a", long))
+	w.poll()
+	w.want("stored a 0")
+	if !strings.Contains(w.sent[0].Body, long) {
+		t.Error("the message has no payload")
+	}
+	w.largest = 1500
+	w.open(w.StoreConfig(w.store.Config().Pipeline))
+	w.put(report("b", long))
+	w.poll()
+	w.want("stored REPORT#b 0")
+	var pointer struct{ Dataref, PK, SK, Digest string }
+	if err := json.Unmarshal([]byte(w.sent[0].Body), &pointer); err != nil || w.done.Pointers != 1 ||
+		!strings.HasPrefix(pointer.Dataref, "s3://"+stack.Payloads+"/report/") || pointer.SK != "REPORT" || len(pointer.Digest) != 64 {
+		t.Errorf("%+v, %v", pointer, err)
+	}
+	w.put(report("c", long))
+	key := event.Key{PK: "REPORT#c", SK: "REPORT"}
+	if _, err := repair.Of(w.store).Erase(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (&payloads.Bucket{Client: w.Engine.S3(), Name: stack.Payloads}).Clear(t.Context(), w.Env, "report", key); err != nil {
+		t.Fatal(err)
+	}
+	w.poll()
+	w.want("removed REPORT#c 0")
+	if w.done.Dropped != 1 {
+		t.Errorf("%+v", w.done)
+	}
+}
+
+func report(order, note string) string {
+	return fmt.Sprintf(`{"type":"report","order":%q,"at":"2031-05-05T06:00:00Z","note":%q}`, order, note)
+}
+
+// The bucket cannot be asked: the message is not sent, and comes again.
+func TestNoBucket(t *testing.T) {
+	w := newWorld(t)
+	w.put(report("a", strings.Repeat("x", 2000)))
+	c := w.StoreConfig(w.store.Config().Pipeline)
+	c.Objects, c.PayloadBucket = nil, ""
+	w.open(c)
+	if w.poll(); len(w.sent) != 0 || len(w.response.BatchItemFailures) != 1 {
+		t.Errorf("%q, %+v", w.says(), w.response)
+	}
+}
+
+// A request never exceeds what the target takes.
+func TestFullRequests(t *testing.T) {
+	w := newWorld(t)
+	w.largest = 2500
+	w.open(w.StoreConfig(w.store.Config().Pipeline))
+	for n := range 9 {
+		w.put(body(fmt.Sprint("o", n), 1, strings.Repeat("x", 500)))
+	}
+	w.poll()
+	if len(w.sent) != 9 || slices.Max(w.sizes) > 2 {
+		t.Errorf("%d sent in requests of %v", len(w.sent), w.sizes)
+	}
+}
+
+// In another Region than the home, nothing is sent. The first to start makes its Region the home.
+func TestAnotherRegion(t *testing.T) {
+	w := newWorld(t)
+	w.put(body("a", 1, ""))
+	c := w.StoreConfig(w.store.Config().Pipeline)
+	c.Region = "eu-west-1"
+	w.open(c)
+	w.poll()
+	w.want("stored a 1")
+	c.Region = "us-east-1"
+	w.open(c)
+	_, err := w.publisher.Handle(t.Context(), json.RawMessage(`{"Records":[]}`))
+	if away := (*tables.HomeError)(nil); !errors.As(err, &away) || away.Home != "eu-west-1" {
+		t.Errorf("%v", err)
+	}
+}
+
+// What is no batch fails as a whole. A record that cannot be read goes to quarantine at once.
+func TestBadInput(t *testing.T) {
+	w := newWorld(t)
+	for _, text := range []string{"", "[]", `{"Records":3}`, `{"Records":[3]}`, `{"Records":[{"dynamodb":{}}]}`} {
+		if _, err := w.publisher.Handle(t.Context(), json.RawMessage(text)); err == nil {
+			t.Errorf("%s is taken", text)
+		}
+	}
+	odd := `{"Records":[{"eventSourceARN":"arn","eventName":"INSERT","dynamodb":{"SequenceNumber":"100000000000000000000007","ApproximateCreationDateTime":1,` +
+		`"Keys":{"PK":{"S":"p"},"SK":{"S":"s"}},"NewImage":{"PK":{"X":"p"}}}}]}`
+	if out, err := w.publisher.Handle(t.Context(), json.RawMessage(odd)); err != nil || len(out.BatchItemFailures) != 0 || len(w.letters) != 1 {
+		t.Errorf("%+v, %v, %d letters", out, err, len(w.letters))
+	}
+	w.publisher.Quarantine = nil
+	if out, err := w.publisher.Handle(t.Context(), json.RawMessage(odd)); err != nil || len(out.BatchItemFailures) != 1 {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// Again sends what is stored, from a time on, with the ids of the first time.
+func TestAgain(t *testing.T) {
+	w := newWorld(t)
+	w.put(body("a", 1, ""), body("b", 1, ""))
+	w.put(body("a", 2, ""))
+	w.poll()
+	known := map[string]bool{}
+	for _, m := range w.sent {
+		known[m.ID] = true
+	}
+	w.sent = nil
+	if sent, err := w.publisher.Again(t.Context(), start, nil); err != nil || sent != 2 {
+		t.Errorf("%d, %v", sent, err)
+	}
+	w.want("stored a 2", "stored b 1")
+	for _, m := range w.sent {
+		if !known[m.ID] {
+			t.Errorf("%s has another id", m.Body)
+		}
+	}
+	for _, c := range []struct {
+		since time.Time
+		names []string
+		want  int
+	}{{start.Add(time.Second), nil, 0}, {start, []string{"orders"}, 2}, {start, []string{"others"}, 0}} {
+		if sent, err := w.publisher.Again(t.Context(), c.since, c.names); err != nil || sent != c.want {
+			t.Errorf("since %s, of %v: %d, %v", c.since, c.names, sent, err)
+		}
+	}
+	w.refuse = func(publish.Message) error { return errors.New("it is full") }
+	if sent, err := w.publisher.Again(t.Context(), start, nil); err == nil || sent != 0 {
+		t.Errorf("%d, %v", sent, err)
+	}
+}
+
+// When its time is nearly over, the function sends nothing more.
+func TestDeadline(t *testing.T) {
+	w := newWorld(t)
+	w.put(body("a", 1, ""), body("b", 1, ""))
+	w.refuse = func(publish.Message) error { w.Clock.Pass(time.Minute); return errors.New("slow") }
+	w.poll()
+	if len(w.sizes) != 1 || len(w.response.BatchItemFailures) != 1 {
+		t.Errorf("%d requests, %+v", len(w.sizes), w.response)
+	}
+}
+
+func FuzzHandle(f *testing.F) {
+	f.Add(`{"Records":[{"eventName":"INSERT","dynamodb":{"SequenceNumber":"100000000000000000000001"}}]}`)
+	f.Add(`{"Records":[{"eventSourceARN":"arn","eventName":"INSERT","dynamodb":{"SequenceNumber":"100000000000000000000007","ApproximateCreationDateTime":1,` +
+		`"Keys":{"PK":{"S":"p"},"SK":{"S":"s"}},"NewImage":{"type":{"S":"order"}}}}]}`)
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(declared)}}, "p.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	plan, err := publish.Load(fstest.MapFS{"p.yaml": {Data: []byte(publishing)}}, "p.yaml", p)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		sent := 0
+		publisher, err := publish.New(plan, tables.Config{Client: (*dynamodb.Client)(nil), Events: "events"}, func(arn string) publish.Target {
+			return publish.Target{ARN: arn, Largest: 1 << 20, Send: func(_ context.Context, list []publish.Message) []error {
+				for _, m := range list {
+					if !json.Valid([]byte(m.Body)) {
+						t.Errorf("%q is not JSON", m.Body)
+					}
+				}
+				sent += len(list)
+				return make([]error, len(list))
+			}}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var done publish.Published
+		publisher.OnBatch = func(_ context.Context, d publish.Published) { done = d }
+		out, err := publisher.Handle(t.Context(), json.RawMessage(text))
+		if err == nil && (done.Sent != sent || len(out.BatchItemFailures) > 1) {
+			t.Errorf("%+v, %+v, %d sent", done, out, sent)
+		}
+	})
+}

@@ -1,0 +1,212 @@
+package publish
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ingot-events/ingot/internal/plan/declare"
+	"github.com/ingot-events/ingot/internal/plan/yamlfile"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// Format is the version of publish.yaml that this build reads.
+const Format = 1
+
+// Spec is publish.yaml as Go values.
+type Spec struct {
+	// The version of this format: 1.
+	Publish int `yaml:"publish" need:"yes" min:"1"`
+	// What the events say they come from: the source of each CloudEvent, or ${VARIABLE} for that of
+	// an environment variable. It is part of each id, so do not change it. Stages that share a target
+	// need different ones.
+	Source string `yaml:"source" need:"yes" like:"shop"`
+	// What is sent where, by name. Metrics and quarantine use the name.
+	Publications map[string]PublicationSpec `yaml:"publications" need:"yes"`
+}
+
+// PublicationSpec says what is sent to one target.
+type PublicationSpec struct {
+	// Event types of pipeline.yaml.
+	From []string `yaml:"from" need:"yes" like:"[order.placed]"`
+	// What happens to an event: stored, changed or removed. By default stored and changed.
+	On []string `yaml:"on" like:"[stored, changed]"`
+	// The ARN of an EventBridge bus, an SNS topic or an SQS queue, or ${VARIABLE} for that of an
+	// environment variable.
+	To string `yaml:"to" need:"yes" like:"${PUBLISH_TO}"`
+}
+
+// What can happen to an event.
+const (
+	// Stored means that there is an event under a key that had none.
+	Stored = "stored"
+	// Changed means that another version of the event is stored: its digest or its revision differs.
+	Changed = "changed"
+	// Removed means that a person has removed the event before its time. Expiry is no removal.
+	Removed = "removed"
+)
+
+// Plan is a checked publish.yaml.
+type Plan struct {
+	// Publications are sorted by name. They have their On in full.
+	Publications []Publication
+	source       string
+	pipeline     *pipeline.Pipeline
+}
+
+// Publication is what is sent to one target.
+type Publication struct {
+	Name string
+	PublicationSpec
+}
+
+const wholeFile = "publish: 1, source: and publications:"
+
+var words = &declare.Words{
+	Version: "publish", Format: Format, What: "publish", Whole: wholeFile,
+	Owned: []declare.Owner{
+		{Of: reflect.TypeFor[Spec](), Name: "the file itself"},
+		{Of: reflect.TypeFor[PublicationSpec](), Name: "a publication"},
+	},
+	Example: func(t reflect.Type) string {
+		switch t {
+		case reflect.TypeFor[Spec]():
+			return wholeFile
+		case reflect.TypeFor[PublicationSpec]():
+			return "{from: [order.placed], to: \"${PUBLISH_TO}\"}"
+		case reflect.TypeFor[map[string]PublicationSpec]():
+			return "{orders: {from: [order.placed], to: \"${PUBLISH_TO}\"}}"
+		}
+		return ""
+	},
+	Absent: func(f reflect.StructField) string {
+		if f.Name == "Publish" {
+			return strconv.Itoa(Format)
+		}
+		return ""
+	},
+	Empty: func(string) string { return "" },
+	Like:  func(*reflect.StructField, *yamlfile.Node) string { return "" },
+}
+
+// Load reads and checks the named file for a pipeline. The error is [pipeline.Mistakes] or an
+// [*fs.PathError].
+func Load(fsys fs.FS, name string, p *pipeline.Pipeline) (*Plan, error) {
+	text, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	c := &compiler{Report: declare.NewReport(name), plan: &Plan{pipeline: p}}
+	declare.Decode(text, c.Report, words, &c.spec)
+	c.compile()
+	if len(c.Mistakes) == 0 {
+		return c.plan, nil
+	}
+	var list pipeline.Mistakes
+	for _, m := range c.Mistakes.Sorted() {
+		list = append(list, pipeline.Mistake(m))
+	}
+	return nil, list
+}
+
+type compiler struct {
+	*declare.Report
+	spec Spec
+	plan *Plan
+}
+
+var (
+	namePattern     = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
+	variablePattern = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
+	// An EventBridge source has these characters, and must not begin with aws. (API reference,
+	// PutEventsRequestEntry and the schema of bus events).
+	sourcePattern = regexp.MustCompile(`^[A-Za-z0-9_./:-]{1,200}$`)
+	arnPattern    = regexp.MustCompile(`^arn:[a-z-]+:(events:[a-z0-9-]+:[0-9]{12}:event-bus/|(?:sns|sqs):[a-z0-9-]+:[0-9]{12}:)([A-Za-z0-9_./-]+)$`)
+)
+
+func (c *compiler) compile() {
+	s := &c.spec
+	if s.Publish != Format {
+		c.Mistake("publish", fmt.Sprintf("publish: %d is not a format that this build reads: it reads %d", s.Publish, Format),
+			fmt.Sprintf("publish: %d", Format))
+		return
+	}
+	if bad := badSource(s.Source); bad != "" && !variablePattern.MatchString(s.Source) {
+		c.Mistake("source", bad, "shop")
+	}
+	c.plan.source = s.Source
+	if len(s.Publications) == 0 {
+		c.Mistake("publications", "nothing is published", "{orders: {from: [order.placed], to: \"${PUBLISH_TO}\"}}")
+	}
+	known := slices.Sorted(maps.Keys(c.plan.pipeline.Describe().Spec.Events))
+	for _, name := range slices.Sorted(maps.Keys(s.Publications)) {
+		at, of := declare.Place("publications").In(name), s.Publications[name]
+		if !namePattern.MatchString(name) {
+			c.Mistake(at, fmt.Sprintf("%q is not a name of at most 40 lower-case letters, digits and -", name), "orders")
+		}
+		if len(of.From) == 0 {
+			c.Mistake(at.In("from"), "the publication has no event type", "[order.placed]")
+		}
+		for i, typ := range of.From {
+			if !slices.Contains(known, typ) {
+				c.Mistake(at.In("from").In(strconv.Itoa(i)), "the pipeline has no event type "+typ, declare.Suggest(typ, known))
+			}
+		}
+		changes := []string{Stored, Changed, Removed}
+		for i, change := range of.On {
+			if !slices.Contains(changes, change) {
+				c.Mistake(at.In("on").In(strconv.Itoa(i)), fmt.Sprintf("%q is nothing that happens to an event", change), "stored, changed or removed")
+			}
+		}
+		if len(of.On) == 0 {
+			of.On = []string{Stored, Changed}
+		}
+		if !variablePattern.MatchString(of.To) && !arnPattern.MatchString(of.To) {
+			c.Mistake(at.In("to"), fmt.Sprintf("%q is not the ARN of an EventBridge bus, an SNS topic or an SQS queue", of.To), "${PUBLISH_TO}")
+		}
+		c.plan.Publications = append(c.plan.Publications, Publication{name, of})
+	}
+}
+
+// badSource says why a text cannot be the source of events. It is empty if it can.
+func badSource(source string) string {
+	switch {
+	case !sourcePattern.MatchString(source):
+		return fmt.Sprintf("%q is not a source of 1 to 200 letters, digits and . _ - / :", source)
+	case strings.HasPrefix(source, "aws."):
+		return "EventBridge keeps sources that begin with aws. for itself"
+	}
+	return ""
+}
+
+// Resolved returns the plan with the values of the variables that the file names. The error says
+// which of them is missing or has no value that fits.
+func (p *Plan) Resolved(getenv func(string) string) (*Plan, error) {
+	out := *p
+	out.Publications = slices.Clone(p.Publications)
+	if variablePattern.MatchString(p.source) {
+		out.source = getenv(variable(p.source))
+		if bad := badSource(out.source); bad != "" {
+			return nil, fmt.Errorf("publish.yaml takes its source from %s: %s", variable(p.source), bad)
+		}
+	}
+	for i, of := range p.Publications {
+		if !variablePattern.MatchString(of.To) {
+			continue
+		}
+		to := getenv(variable(of.To))
+		if !arnPattern.MatchString(to) {
+			return nil, fmt.Errorf("publish.yaml sends %s to %s, which is %q: set it to the ARN of an EventBridge bus, an SNS topic or an SQS queue",
+				of.Name, variable(of.To), to)
+		}
+		out.Publications[i].To = to
+	}
+	return &out, nil
+}
+
+func variable(text string) string { return text[len("${") : len(text)-len("}")] }

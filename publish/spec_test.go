@@ -1,0 +1,79 @@
+package publish_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/publish"
+)
+
+func load(t *testing.T, text string) (*publish.Plan, error) {
+	t.Helper()
+	files := fstest.MapFS{"pipeline.yaml": {Data: []byte(declared)}, "publish.yaml": {Data: []byte(text)}}
+	p, err := pipeline.Load(files, "pipeline.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return publish.Load(files, "publish.yaml", p)
+}
+
+// Each mistake is named with what to write, and what is written so is accepted.
+func TestMistakes(t *testing.T) {
+	for _, c := range []struct{ was, is, says, write string }{
+		{"publish: 1", "publish: 2", "publish: 2 is not a format", "publish: 1"},
+		{"publish: 1\n", "", "publish", "publish: 1"},
+		{"source: shop", `source: "a b"`, `"a b" is not a source of 1 to 200`, "source: shop"},
+		{"source: shop", "source: aws.events", "EventBridge keeps sources that begin with aws.", "source: shop"},
+		{"from: [order, report]", "from: [oder]", "no event type oder", "from: [order]"},
+		{"from: [order, report]", "from: []", "no event type", "from: [order]"},
+		{"removed]", "expired]", `"expired" is nothing that happens to an event`, "removed]"},
+		{"arn:aws:sqs:eu-west-1:000000000000:next.fifo", "https://sqs", `"https://sqs" is not the ARN of`, "${PUBLISH_TO}"},
+		{"arn:aws:sqs:eu-west-1:000000000000:next.fifo", "arn:aws:events:eu-west-1:000000000000:rule/x", "is not the ARN of", "${PUBLISH_TO}"},
+		{"orders:", "Orders:", `"Orders" is not a name`, "orders:"},
+		{"source", "sauce", "sauce", "source"},
+	} {
+		if !strings.Contains(publishing, c.was) {
+			t.Fatalf("the file has no %q", c.was)
+		}
+		_, err := load(t, strings.Replace(publishing, c.was, c.is, 1))
+		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "publish.yaml:") {
+			t.Errorf("%s: %v", c.is, err)
+		}
+		if _, err := load(t, strings.Replace(publishing, c.was, c.write, 1)); err != nil && c.was != "publish: 1\n" {
+			t.Errorf("%s is proposed, and refused: %v", c.write, err)
+		}
+	}
+	if _, err := load(t, "publish: 1\nsource: shop\npublications: {}\n"); err == nil || !strings.Contains(err.Error(), "nothing is published") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestVariables(t *testing.T) {
+	plan, err := load(t, strings.NewReplacer("source: shop", `source: "${STAGE}"`, "arn:aws:sqs:eu-west-1:000000000000:next.fifo", "${TO}").
+		Replace(publishing))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		env  map[string]string
+		says string
+	}{
+		"both":      {map[string]string{"STAGE": "test", "TO": "arn:aws:events:eu-west-1:000000000000:event-bus/default"}, ""},
+		"no source": {map[string]string{"TO": "arn:aws:sns:eu-west-1:000000000000:t"}, "takes its source from STAGE"},
+		"no target": {map[string]string{"STAGE": "test"}, `sends orders to TO, which is ""`},
+		"a URL":     {map[string]string{"STAGE": "test", "TO": "https://x"}, `sends orders to TO, which is "https://x"`},
+	} {
+		resolved, err := plan.Resolved(func(name string) string { return c.env[name] })
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err == nil && resolved.Publications[0].To != c.env["TO"] {
+			t.Errorf("%s: %+v", name, resolved.Publications)
+		}
+	}
+	if plan.Publications[0].To != "${TO}" {
+		t.Error("the plan itself is changed")
+	}
+}
