@@ -14,8 +14,8 @@ const (
 	// EventBridge is an Amazon EventBridge event.
 	EventBridge
 	// EventBridgeStructured is a CloudEvent in one JSON object, which is the detail of an Amazon
-	// EventBridge event. EventBridge gives each delivery of an event a new id, so the CloudEvent's own
-	// counts.
+	// EventBridge event. EventBridge gives each delivery of an event a new id, so the CloudEvent's
+	// own counts.
 	EventBridgeStructured
 )
 

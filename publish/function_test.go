@@ -4,10 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -44,7 +49,9 @@ func TestFunction(t *testing.T) {
 		calls = append(calls, r.Header.Get("X-Amz-Target")+" "+strings.Split(region, "/")[1])
 		switch {
 		case strings.HasSuffix(r.Header.Get("X-Amz-Target"), "GetItem"):
-			_, _ = w.Write([]byte(`{"Item":{"region":{"S":"us-east-1"}}}`))
+			const answer = `{"Item":{"region":{"S":"us-east-1"}}}`
+			w.Header().Set("X-Amz-Crc32", fmt.Sprint(crc32.ChecksumIEEE([]byte(answer)))) // the SDK checks it
+			_, _ = io.WriteString(w, answer)
 		default:
 			_, _ = body.ReadFrom(r.Body)
 			_, _ = w.Write([]byte(`{"Entries":[{"EventId":"1"}]}`))
@@ -86,5 +93,52 @@ func TestFunctionThatCannotStart(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+// The page has each metric, and no other.
+func TestMetricsAreDescribed(t *testing.T) {
+	page, err := os.ReadFile("../docs/publishing.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("function.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "<!-- publish metrics -->")
+	table, _, _ = strings.Cut(table, "\n\n**")
+	names := func(pattern, text string) (list []string) {
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+			list = append(list, m[1])
+		}
+		return list
+	}
+	described, written := names("(?m)^\\| `([A-Za-z]+)` ", table), names(`\{"([A-Za-z]+)", emf\.`, string(source))
+	if len(written) < 5 || !slices.Equal(described, written) {
+		t.Errorf("the page describes %v, and the function writes %v", described, written)
+	}
+}
+
+// The role of the template allows what the function asks for, and little else.
+func TestRole(t *testing.T) {
+	text, err := os.ReadFile("../cmd/publish/template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, role, _ := strings.Cut(string(text), "PublishRole:")
+	role, _, _ = strings.Cut(role, "PublishFunction:")
+	var actions []string
+	for _, m := range regexp.MustCompile(`"((?:dynamodb|events|sns|sqs|s3|kms|logs|xray):[A-Z][a-z][A-Za-z]+)"`).FindAllStringSubmatch(role, -1) {
+		if m[1] != "dynamodb:LeadingKeys" { // it is a condition
+			actions = append(actions, m[1])
+		}
+	}
+	slices.Sort(actions)
+	want := []string{"dynamodb:DescribeStream", "dynamodb:GetItem", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams",
+		"dynamodb:PutItem", "events:PutEvents", "kms:Decrypt", "kms:GenerateDataKey", "logs:CreateLogStream", "logs:PutLogEvents",
+		"s3:GetObject", "s3:ListBucket", "sns:Publish", "sqs:GetQueueUrl", "sqs:SendMessage"}
+	if got := slices.Compact(actions); !slices.Equal(got, want) {
+		t.Errorf("it allows %v, want %v", got, want)
 	}
 }

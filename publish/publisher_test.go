@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/kit/corpus"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/payloads"
@@ -326,8 +327,8 @@ func TestNoQuarantine(t *testing.T) {
 	}
 }
 
-// A payload in the payload bucket is sent like any other. If it is gone, its event was erased. If it
-// is too large for the target, the message says where it is.
+// A payload in the payload bucket is sent like any other. If it is gone, its event was erased. If
+// it is too large for the target, the message says where it is.
 func TestOffloaded(t *testing.T) {
 	w := newWorld(t)
 	long := strings.Repeat("x", 2000)
@@ -475,9 +476,7 @@ func TestDeadline(t *testing.T) {
 }
 
 func FuzzHandle(f *testing.F) {
-	f.Add(`{"Records":[{"eventName":"INSERT","dynamodb":{"SequenceNumber":"100000000000000000000001"}}]}`)
-	f.Add(`{"Records":[{"eventSourceARN":"arn","eventName":"INSERT","dynamodb":{"SequenceNumber":"100000000000000000000007","ApproximateCreationDateTime":1,` +
-		`"Keys":{"PK":{"S":"p"},"SK":{"S":"s"}},"NewImage":{"type":{"S":"order"}}}}]}`)
+	corpus.Add(f)
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(declared)}}, "p.yaml")
 	if err != nil {
 		f.Fatal(err)

@@ -23,8 +23,8 @@ type Spec struct {
 	// The version of this format: 1.
 	Publish int `yaml:"publish" need:"yes" min:"1"`
 	// What the events say they come from: the source of each CloudEvent, or ${VARIABLE} for that of
-	// an environment variable. It is part of each id, so do not change it. Stages that share a target
-	// need different ones.
+	// an environment variable. It is part of each id, so do not change it. Stages that share a
+	// target need different ones.
 	Source string `yaml:"source" need:"yes" like:"shop"`
 	// What is sent where, by name. Metrics and quarantine use the name.
 	Publications map[string]PublicationSpec `yaml:"publications" need:"yes"`
@@ -45,7 +45,8 @@ type PublicationSpec struct {
 const (
 	// Stored means that there is an event under a key that had none.
 	Stored = "stored"
-	// Changed means that another version of the event is stored: its digest or its revision differs.
+	// Changed means that another version of the event is stored: its digest or its revision
+	// differs.
 	Changed = "changed"
 	// Removed means that a person has removed the event before its time. Expiry is no removal.
 	Removed = "removed"

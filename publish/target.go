@@ -22,8 +22,8 @@ type Target struct {
 	ARN string
 	// Largest is the size of the largest message, and of the largest request, in bytes.
 	Largest int
-	// Send sends up to ten messages in one request. It returns an error for each message that is not
-	// proven taken.
+	// Send sends up to ten messages in one request. It returns an error for each message that is
+	// not proven taken.
 	Send func(context.Context, []Message) []error
 }
 

@@ -45,7 +45,8 @@ change of INGOT_PII_KEY also makes other items, but no file shows such a change.
 
 ` + eventsHelp + `
 
-It also checks migration.yaml, or the file of --migration, if there is one.
+It also checks migration.yaml and publish.yaml, or the files of --migration and --publish, if there are such files. With --next FILE,
+it says whether a second Ingot with that pipeline.yaml can ingest what is published.
 
 With --rate it says whether the streams functions can count that many changes a second. Each shard
 has one function, and a shard of a busy table delivers up to 1,000 changes a second. With --events,
@@ -84,6 +85,7 @@ const checkJSON = `With --output json, one object:
 type checkOptions struct {
 	pipeline, template, was string
 	config, migration       string
+	publish, next           string
 	sample                  sampled
 	parameters              []string
 	deployed                *check.File // under --was deployed
@@ -127,6 +129,8 @@ func newCheck(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline to check")
 	cmd.Flags().StringVar(&o.template, "template", "template.yaml", "the SAM template to check against it")
 	cmd.Flags().StringVar(&o.migration, "migration", "migration.yaml", "what the rows of a table that moves become, to check as well")
+	cmd.Flags().StringVar(&o.publish, "publish", "publish.yaml", "what is published, to check as well")
+	cmd.Flags().StringVar(&o.next, "next", "", "the pipeline.yaml of a second Ingot that ingests what is published")
 	cmd.Flags().StringVar(&o.was, "was", "",
 		"the file of the pipeline that is deployed now, to compare with; deployed: read it from the stack")
 	cmd.Flags().StringVar(&o.config, "samconfig", "",
@@ -257,6 +261,12 @@ func (o checkOptions) input(named func(flag string) bool) (check.Input, error) {
 	}
 	if err == nil {
 		in.Migration, err = optionalFile(o.migration, named("migration"), "name the file of the migration with --migration FILE")
+	}
+	if err == nil {
+		in.Publish, err = optionalFile(o.publish, named("publish") || o.next != "", "name the file with --publish FILE")
+	}
+	if err == nil {
+		in.Next, err = optionalFile(o.next, true, "name the pipeline.yaml of the second Ingot with --next FILE")
 	}
 	if in.Was = o.deployed; err == nil && in.Was == nil {
 		in.Was, err = optionalFile(o.was, true, "name the file that is deployed now with --was FILE")

@@ -10,7 +10,7 @@ func commands(a *app) []*cobra.Command {
 		newErase(a),
 		newGet(a),
 		newMigrate(a),
-		newPause(a), newPolicy(a), newRegion(a), newResume(a),
+		newPause(a), newPolicy(a), newPublish(a), newRegion(a), newResume(a),
 		newQuarantine(a),
 		newQuery(a),
 		newSend(a),

@@ -35,7 +35,7 @@ var values = map[string]completion{
 	"architecture": cobra.FixedCompletions([]string{"arm64\tof AWS", "x86_64\tIntel and AMD"}, cobra.ShellCompDirectiveNoFileComp),
 
 	"pipeline":  filesNamed("yaml", "yml"),
-	"migration": filesNamed("yaml", "yml"),
+	"migration": filesNamed("yaml", "yml"), "publish": filesNamed("yaml", "yml"), "next": filesNamed("yaml", "yml"),
 	"template":  filesNamed("yaml", "yml"),
 	"was":       filesNamed("yaml", "yml"),
 	"prices":    filesNamed("yaml", "yml"),
@@ -61,6 +61,7 @@ var values = map[string]completion{
 	"module": cobra.NoFileCompletions, "rows": cobra.NoFileCompletions,
 	"now": cobra.NoFileCompletions, "quiet": cobra.NoFileCompletions,
 	"parts": cobra.NoFileCompletions, "partitions": cobra.NoFileCompletions,
+	"only": cobra.NoFileCompletions, "since": cobra.NoFileCompletions,
 	"rate": cobra.NoFileCompletions, "remove": cobra.NoFileCompletions, "repeat": cobra.NoFileCompletions,
 	"sample": declared(eventTypes), "set": cobra.NoFileCompletions, "skip": cobra.NoFileCompletions,
 	"wait-limit": cobra.NoFileCompletions,

@@ -56,8 +56,8 @@ func TestRefusedCredentials(t *testing.T) {
 			w, _ := hashedShop(t, command)
 			w.filled(t, command)
 			for _, action := range slices.Compact(actions) {
-				if action == "s3:GetObjectVersion" {
-					continue // the engine has no versions
+				if slices.Contains(unheard, action) {
+					continue
 				}
 				w.refuse(t, command, action)
 			}

@@ -37,7 +37,7 @@ func (a *app) deployedFlag(cmd *cobra.Command) {
 // These flags must have a value if they are given: a file or folder, or another value.
 var (
 	fileFlags = []string{"pipeline", "template", "samconfig", "was", "events", "prices", "work", "data", "host", "keys", "letters",
-		"migration"}
+		"migration", "publish", "next"}
 	valueFlags = []string{"stack", "config-env", "profile", "region", "endpoint-url", "verdict", "reason", "type", "key", "from-stack"}
 )
 

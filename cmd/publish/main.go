@@ -1,6 +1,6 @@
 // Command publish is the Lambda function that sends what happens to stored events to EventBridge,
-// SNS or SQS. It runs in a stack of its own: see template.yaml in this folder. Here it has the files
-// of examples/publish; a repository of your own embeds its own two files.
+// SNS or SQS. It runs in a stack of its own: see template.yaml in this folder. Here it has the
+// files of examples/publish; a repository of your own embeds its own two files.
 //
 // Only its environment configures it. See package publish.
 package main

@@ -25,9 +25,9 @@ var districts = [][]string{
 	{"handler", "verify", "migrate"},
 	{"internal/local"},
 	{"internal/testworld", "ingottest"},
-	{"internal/run", ".", "cmd/ingest", "cmd/streams", "capture"},
+	{"internal/run", ".", "cmd/ingest", "cmd/streams", "capture", "publish"},
 	{"examples", "internal/tool"},
-	{"cmd/ingot", "cmd/migrate"},
+	{"cmd/ingot", "cmd/migrate", "cmd/publish"},
 	{"internal/prove"},
 	{"integration", "events", "scripts"},
 }

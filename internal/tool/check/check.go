@@ -37,6 +37,8 @@ type Input struct {
 	Config     *File             // a samconfig.toml, for its parameters; nil: not read
 	ConfigEnv  string            // the only one of its environments to check; empty: all of them
 	Migration  *File             // a migration.yaml; nil: there is none
+	Publish    *File             // a publish.yaml; nil: there is none
+	Next       *File             // the pipeline of the Ingot that gets what is published; nil: not compared
 	Was        *File             // an earlier pipeline.yaml; nil: not compared
 	Partitions int               // of the events table, for the estimates; at least 1
 	Rate       float64           // changes a second to keep up with; 0: not checked
@@ -102,6 +104,13 @@ func Run(in Input) (*Report, error) {
 		files = append(files, in.Migration.Name)
 		r.migration(in.Migration, p)
 	}
+	if in.Publish != nil {
+		files = append(files, in.Publish.Name)
+		r.publishing(in.Publish, in.Next, p)
+	}
+	if in.Next != nil {
+		files = append(files, in.Next.Name)
+	}
 	if in.Was != nil {
 		files = append(files, in.Was.Name)
 		r.changes(*in.Was, p, at, in.Now)
@@ -143,7 +152,7 @@ func (r *Report) template(in Input, p *pipeline.Pipeline, at places, environment
 			return aggregate.Marks, false, err
 		}
 		c := newChecker(in.Template.Name, tpl, p, at, r.Capacity)
-		c.exists = in.Exists
+		c.exists, c.published = in.Exists, in.Publish != nil
 		if how, told := c.all(); i == 0 {
 			counting, known = how, told
 		}

@@ -14,6 +14,8 @@ type checker struct {
 	declared places
 	capacity *Capacity // nil: not asked
 	exists   func(path string) bool
+	// published says that there is a publish.yaml, whose function is in a stack of its own.
+	published bool
 
 	ingest, streams *function // nil: not found
 	mappings        []*mapping
@@ -30,6 +32,7 @@ func (c *checker) all() (counting aggregate.Counting, known bool) {
 	counting, known = c.counting()
 	if c.streams != nil {
 		c.streamsMapping(counting, known)
+		c.readers()
 		c.runtime(c.streams)
 		c.keepsUp(c.capacity, counting)
 	}

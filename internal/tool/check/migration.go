@@ -15,24 +15,32 @@ func (r *Report) migration(f *File, p *pipeline.Pipeline) {
 	if f == nil || p == nil { // its mistakes come first
 		return
 	}
-	var mistakes pipeline.Mistakes
 	m, err := migrate.Load(oneFile(*f), f.Name, p)
+	if !r.loaded("migration", f, err) {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Describe().Spec.Events)) {
+		if p.Describe().Spec.Events[name].Migrated == m.Name() && !slices.Contains(m.Types(), name) {
+			r.Findings = append(r.Findings, Finding{Mistake, "migration", f.Name, 1, 1,
+				fmt.Sprintf("no rows become %s, and the pipeline holds its messages back until migration %s turns it", name, m.Name()),
+				"an entry of rows for it, or no migrated in that type,"})
+		}
+	}
+}
+
+// loaded reports whether a file beside the pipeline has been compiled. Otherwise it adds its
+// mistakes to the report.
+func (r *Report) loaded(rule string, f *File, err error) bool {
+	var mistakes pipeline.Mistakes
 	switch {
 	case errors.As(err, &mistakes):
 		for _, m := range mistakes {
 			found := fromPipeline(Mistake, m)
-			found.Rule = "migration"
+			found.Rule = rule
 			r.Findings = append(r.Findings, found)
 		}
 	case err != nil: // not expected for a file that has been read
-		r.Findings = append(r.Findings, Finding{Mistake, "migration", f.Name, 1, 1, err.Error(), ""})
-	default:
-		for _, name := range slices.Sorted(maps.Keys(p.Describe().Spec.Events)) {
-			if p.Describe().Spec.Events[name].Migrated == m.Name() && !slices.Contains(m.Types(), name) {
-				r.Findings = append(r.Findings, Finding{Mistake, "migration", f.Name, 1, 1,
-					fmt.Sprintf("no rows become %s, and the pipeline holds its messages back until migration %s turns it", name, m.Name()),
-					"an entry of rows for it, or no migrated in that type,"})
-			}
-		}
+		r.Findings = append(r.Findings, Finding{Mistake, rule, f.Name, 1, 1, err.Error(), ""})
 	}
+	return err == nil
 }

@@ -12,6 +12,7 @@ import (
 // ARNs are those of the parts of a stack.
 type ARNs struct {
 	stack, events, aggregates, queue, quarantine, deadLetters, archive, payloads, streams, ingestLogs, streamsLogs, secret, old string
+	bus, topic, next                                                                                                            string
 }
 
 // ARNsOf returns the ARNs of a stack. A part that is not known gets a placeholder such as ACCOUNT.
@@ -40,6 +41,7 @@ func ARNsOf(t *target.Target) ARNs {
 		queue: queue(t.QueueURL, "QUEUE"), quarantine: queue(t.QuarantineURL, "QUARANTINE"),
 		deadLetters: queue(t.DeadLetterURL, "DEAD-LETTERS"),
 		archive:     "arn:aws:s3:::" + cmp.Or(t.ArchiveBucket, "ARCHIVE"), payloads: payloads,
+		bus: arn("events", "event-bus/", "", "BUS"), topic: arn("sns", "", "", "TOPIC"), next: arn("sqs", "", "", "NEXT-QUEUE"),
 		old:         arn("dynamodb", "table/", "", "OLD-TABLE"),
 		streams:     arn("lambda", "function:", t.StreamsFunction, "STREAMS"),
 		ingestLogs:  arn("logs", "log-group:", t.IngestLogs, "INGEST-LOGS") + ":*",
@@ -94,6 +96,11 @@ var Commands = map[string]func(ARNs) []Statement{
 	},
 	"pause": func(r ARNs) []Statement {
 		return []Statement{r.find(), r.switches("TagResource"), allow("SeeLag", "cloudwatch:GetMetricStatistics", "*")}
+	},
+	"publish": func(r ARNs) []Statement {
+		return r.payloadsToo("", r.find(), r.file(), r.key(), allow("ReadEvents", "dynamodb:Scan", r.events),
+			allow("ToABus", "events:PutEvents", r.bus), allow("ToATopic", "sns:Publish", r.topic),
+			allow("ToAQueue", "sqs:GetQueueUrl sqs:SendMessage", r.next))
 	},
 	"quarantine": func(r ARNs) []Statement {
 		return r.payloadsToo("", r.find(), r.file(), r.key(),

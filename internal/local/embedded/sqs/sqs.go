@@ -1,6 +1,7 @@
 package sqs
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -22,7 +23,7 @@ func (qs *Queues) Client() *Client { return &Client{qs} }
 
 var (
 	createQueue        = api.Op("SQS", "CreateQueue", "QueueName Attributes")
-	getQueueURL        = api.Op("SQS", "GetQueueUrl", "QueueName")
+	getQueueURL        = api.Op("SQS", "GetQueueUrl", "QueueName QueueOwnerAWSAccountId")
 	listQueues         = api.Op("SQS", "ListQueues", "QueueNamePrefix MaxResults NextToken")
 	getQueueAttributes = api.Op("SQS", "GetQueueAttributes", "QueueUrl AttributeNames")
 )
@@ -123,7 +124,8 @@ func noQueue() error {
 func (qs *Queues) getURL(in *sqs.GetQueueUrlInput) (*sqs.GetQueueUrlOutput, error) {
 	qs.mu.Lock()
 	defer qs.unlock()
-	q := qs.byPath[qs.core.Config.Account+"/"+aws.ToString(in.QueueName)]
+	account := cmp.Or(aws.ToString(in.QueueOwnerAWSAccountId), qs.core.Config.Account)
+	q := qs.byPath[account+"/"+aws.ToString(in.QueueName)]
 	if q == nil {
 		return nil, noQueue()
 	}

@@ -41,8 +41,8 @@ const (
 )
 
 const (
-	// An order has a key of its own, and versions. A visit has nothing that says which one it is, so
-	// its key at the second Ingot is the id of the CloudEvent.
+	// An order has a key of its own, and versions. A visit has nothing that says which one it is,
+	// so its key at the second Ingot is the id of the CloudEvent.
 	first = `ingot: 1
 epoch: %d
 type: "{type}"
