@@ -49,6 +49,7 @@ type deployed struct {
 	store                   *store.Store
 	queueURL, quarantine    string
 	events, totals, archive string     // tables, and the bucket
+	streamARN               string     // of the events table
 	restart                 func()     // starts both functions and their mappings again
 	queue                   *esm.Queue // nil, like everything below, if the endpoint's own Lambda does it
 	stream                  *esm.Stream
@@ -111,8 +112,8 @@ func deploy(t *testing.T, c deployment) *deployed {
 	stack := name(t)
 	outputs := cloudFormation{e.URL}.create(t, stack, declared.withNames(t, standInNames(stack)), c.parameters)
 	d := &deployed{T: t, stack: stack, clients: clients, archive: outputs["ArchiveBucketName"], queueURL: outputs["QueueUrl"],
-		quarantine: outputs["QuarantineQueueUrl"],
-		events:     outputs["EventsTableName"], totals: outputs["AggregatesTableName"]}
+		quarantine: outputs["QuarantineQueueUrl"], streamARN: outputs["EventsStreamArn"],
+		events: outputs["EventsTableName"], totals: outputs["AggregatesTableName"]}
 	if bucket := outputs["PayloadBucketName"]; c.parameters["Payloads"] == "keep" {
 		if _, err := clients.S3.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &bucket}); err != nil {
 			t.Errorf("payload bucket %q: %v", bucket, err)
