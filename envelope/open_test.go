@@ -164,7 +164,8 @@ func TestCloudEventInEventBridge(t *testing.T) {
 		!opened.At.Equal(at) || opened.Data.Text() != `{"order_id" : "o1", "n": 1.0}` || opened.Attributes["trace"] != "t" {
 		t.Errorf("%+v", opened)
 	}
-	_, err := Open(Message{Body: object(replaced(eventBridgeMembers, "detail", object(replaced(structuredMembers, "time", `"soon"`)...))...)})
+	late := object(replaced(structuredMembers, "time", `"soon"`)...)
+	_, err := Open(Message{Body: object(replaced(eventBridgeMembers, "detail", late)...)})
 	if r := event.RefusalOf(err); r == nil || r.Reason != event.BadTime || !strings.Contains(r.Detail, "in the EventBridge event: ") {
 		t.Errorf("%v", err)
 	}

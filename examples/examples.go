@@ -6,5 +6,6 @@ import "embed"
 
 // Files has NAME/pipeline.yaml of each example.
 //
-//go:embed shop/pipeline.yaml leaderboard/pipeline.yaml sensors/pipeline.yaml feed/pipeline.yaml feed/schemas ledger/pipeline.yaml migrate publish
+//go:embed shop/pipeline.yaml leaderboard/pipeline.yaml sensors/pipeline.yaml feed/pipeline.yaml feed/schemas ledger/pipeline.yaml
+//go:embed migrate publish
 var Files embed.FS

@@ -23,8 +23,8 @@ import (
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 )
 
-// ways leads from a bus, a topic and the queue itself to the queue of a stack. It returns the ARN of
-// each.
+// ways leads from a bus, a topic and the queue itself to the queue of a stack. It returns the ARN
+// of each.
 func ways(t *testing.T, url string, to *deployed) (arns []string) {
 	t.Helper()
 	c := aws.Config{Region: endpoint.Region, BaseEndpoint: &url, Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
@@ -57,7 +57,8 @@ func ways(t *testing.T, url string, to *deployed) (arns []string) {
 		Attributes: map[string]string{"FilterPolicy": `{"type": [{"prefix": "order."}]}`}})
 	fail(err)
 	t.Cleanup(func() { // the endpoint may be somebody's own
-		_, _ = buses.RemoveTargets(ctx, &eventbridge.RemoveTargetsInput{Rule: &rule, EventBusName: aws.String(to.stack + "-bus"), Ids: []string{"1"}})
+		_, _ = buses.RemoveTargets(ctx, &eventbridge.RemoveTargetsInput{Rule: &rule, EventBusName: aws.String(to.stack + "-bus"),
+			Ids: []string{"1"}})
 		_, _ = buses.DeleteRule(ctx, &eventbridge.DeleteRuleInput{Name: &rule, EventBusName: aws.String(to.stack + "-bus")})
 		_, _ = buses.DeleteEventBus(ctx, &eventbridge.DeleteEventBusInput{Name: aws.String(to.stack + "-bus")})
 		_, _ = topics.DeleteTopic(ctx, &sns.DeleteTopicInput{TopicArn: topic.TopicArn})
@@ -65,9 +66,9 @@ func ways(t *testing.T, url string, to *deployed) (arns []string) {
 	return []string{*bus.EventBusArn, *topic.TopicArn, queue}
 }
 
-// TestPublished is a chain of two deployed Ingots. The built publish function sends each event three
-// ways: over a bus, a topic, and straight into the queue of the second, which stores and counts it
-// once. Then the tool publishes everything again, and nothing changes.
+// TestPublished is a chain of two deployed Ingots. The built publish function sends each event
+// three ways: over a bus, a topic, and straight into the queue of the second, which stores and
+// counts it once. Then the tool publishes everything again, and nothing changes.
 func TestPublished(t *testing.T) {
 	e, _ := open(t)
 	text := func(name string) string {
@@ -152,8 +153,10 @@ func publisher(t *testing.T, d *deployed, w tool, url string, said *output) *esm
 	}
 	p := d.start(binary, map[string]string{"AWS_REGION": endpoint.Region, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
 		"AWS_LAMBDA_LOG_FORMAT": "JSON", "INGOT_ENDPOINT_URL": url, "INGOT_TABLE": d.events, "INGOT_AGGREGATES_TABLE": d.totals,
-		"INGOT_QUARANTINE_URL": d.quarantine, "INGOT_PIPELINE": filepath.Join(w.dir, "pipeline.yaml"), "INGOT_PUBLISH_PATIENCE": "12h"}, said)
-	stream, err := esm.NewStream(esm.StreamConfig{Client: d.clients.Streams, ARN: d.streamARN, BatchSize: 100, ReportBatchItemFailures: true,
+		"INGOT_QUARANTINE_URL": d.quarantine, "INGOT_PIPELINE": filepath.Join(w.dir, "pipeline.yaml"),
+		"INGOT_PUBLISH_PATIENCE": "12h"}, said)
+	stream, err := esm.NewStream(esm.StreamConfig{Client: d.clients.Streams, ARN: d.streamARN, BatchSize: 100,
+		ReportBatchItemFailures: true,
 		Function: esm.Function{Timeout: time.Minute, Handler: func(ctx context.Context, payload []byte) ([]byte, error) {
 			return p.Invoke(ctx, payload, time.Minute)
 		}}})

@@ -64,8 +64,10 @@ func TestFunction(t *testing.T) {
 		t.Fatal(err)
 	}
 	batch := `{"Records":[{"eventSourceARN":"arn:aws:dynamodb:us-east-1:1:table/events/stream/1","eventName":"INSERT","dynamodb":{` +
-		`"SequenceNumber":"100000000000000000000001","ApproximateCreationDateTime":1924000000,"Keys":{"PK":{"S":"ORDER#1"},"SK":{"S":"ORDER"}},` +
-		`"NewImage":{"PK":{"S":"ORDER#1"},"SK":{"S":"ORDER"},"type":{"S":"order.placed"},"id":{"S":"1"},"at":{"S":"2031-05-05T06:00:00Z"},` +
+		`"SequenceNumber":"100000000000000000000001","ApproximateCreationDateTime":1924000000,` +
+		`"Keys":{"PK":{"S":"ORDER#1"},"SK":{"S":"ORDER"}},` +
+		`"NewImage":{"PK":{"S":"ORDER#1"},"SK":{"S":"ORDER"},"type":{"S":"order.placed"},` +
+		`"id":{"S":"1"},"at":{"S":"2031-05-05T06:00:00Z"},` +
 		`"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},"epoch":{"N":"1"},"data":{"S":"{\"order_id\":\"1\"}"}}}}]}`
 	response, err := handle(t.Context(), json.RawMessage(batch))
 	if err != nil || len(response.BatchItemFailures) != 0 {
@@ -129,15 +131,16 @@ func TestRole(t *testing.T) {
 	_, role, _ := strings.Cut(string(text), "PublishRole:")
 	role, _, _ = strings.Cut(role, "PublishFunction:")
 	var actions []string
-	for _, m := range regexp.MustCompile(`"((?:dynamodb|events|sns|sqs|s3|kms|logs|xray):[A-Z][a-z][A-Za-z]+)"`).FindAllStringSubmatch(role, -1) {
+	action := regexp.MustCompile(`"((?:dynamodb|events|sns|sqs|s3|kms|logs|xray):[A-Z][a-z][A-Za-z]+)"`)
+	for _, m := range action.FindAllStringSubmatch(role, -1) {
 		if m[1] != "dynamodb:LeadingKeys" { // it is a condition
 			actions = append(actions, m[1])
 		}
 	}
 	slices.Sort(actions)
-	want := []string{"dynamodb:DescribeStream", "dynamodb:GetItem", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams",
-		"dynamodb:PutItem", "events:PutEvents", "kms:Decrypt", "kms:GenerateDataKey", "logs:CreateLogStream", "logs:PutLogEvents",
-		"s3:GetObject", "s3:ListBucket", "sns:Publish", "sqs:GetQueueUrl", "sqs:SendMessage"}
+	want := []string{"dynamodb:DescribeStream", "dynamodb:GetItem", "dynamodb:GetRecords", "dynamodb:GetShardIterator",
+		"dynamodb:ListStreams", "dynamodb:PutItem", "events:PutEvents", "kms:Decrypt", "kms:GenerateDataKey",
+		"logs:CreateLogStream", "logs:PutLogEvents", "s3:GetObject", "s3:ListBucket", "sns:Publish", "sqs:GetQueueUrl", "sqs:SendMessage"}
 	if got := slices.Compact(actions); !slices.Equal(got, want) {
 		t.Errorf("it allows %v, want %v", got, want)
 	}

@@ -35,7 +35,8 @@ func TestMessages(t *testing.T) {
 			`{"specversion":"1.0","id":"ID","source":"shop","type":"order.placed","time":"2031-05-05T06:00:00.005Z","change":"changed",` +
 				`"datacontenttype":"application/json","data":{}}`},
 		"removed": {change{what: Removed, item: anItem(), at: removed}, "",
-			`{"specversion":"1.0","id":"ID","source":"shop","type":"order.placed.removed","time":"2031-05-06T00:00:00Z","change":"removed",` +
+			`{"specversion":"1.0","id":"ID","source":"shop","type":"order.placed.removed","time":"2031-05-06T00:00:00Z",` +
+				`"change":"removed",` +
 				`"pk":"ORDER#1","sk":"ORDER","digest":"0102030000000000000000000000000000000000000000000000000000000000"}`},
 		"larger than its target takes": {change{what: Stored, item: offloaded}, "",
 			`{"specversion":"1.0","id":"ID","source":"shop","type":"order.placed","time":"2031-05-05T06:00:00.005Z","change":"stored",` +

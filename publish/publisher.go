@@ -287,19 +287,25 @@ type sending struct {
 	errs   map[*change]error // of those that are not sent; guarded by mu of the batch
 }
 
-func (r *sending) take() *change {
+// take returns the next changes, at most as many as a request holds.
+func (r *sending) take() []*change {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.next == len(r.todo) {
-		return nil
-	}
-	r.next++
-	return r.todo[r.next-1]
+	from := r.next
+	r.next = min(len(r.todo), from+entries)
+	return r.todo[from:r.next]
 }
 
 // work sends requests as full as they may be, until nothing is left to do. It holds the payloads of
 // one request.
 func (r *sending) work(ctx context.Context) {
+	for next := r.take(); len(next) > 0; next = r.take() {
+		r.sendSome(ctx, next)
+	}
+}
+
+// sendSome sends changes in one request, or in more if they are too large for one.
+func (r *sending) sendSome(ctx context.Context, some []*change) {
 	var of []*change
 	var list []Message
 	bytes := 0
@@ -309,7 +315,7 @@ func (r *sending) work(ctx context.Context) {
 		}
 		of, list, bytes = nil, nil, 0
 	}
-	for c := r.take(); c != nil; c = r.take() {
+	for _, c := range some {
 		m, err := r.build(ctx, c)
 		if err != nil {
 			r.fail(c, err)
@@ -318,7 +324,7 @@ func (r *sending) work(ctx context.Context) {
 		if m.Body == "" {
 			continue // it was erased
 		}
-		if len(list) == entries || bytes+m.size() > r.target.Largest {
+		if bytes+m.size() > r.target.Largest {
 			flush()
 		}
 		of, list, bytes = append(of, c), append(list, m), bytes+m.size()

@@ -70,7 +70,7 @@ type world struct {
 	largest   int
 }
 
-func newWorld(t *testing.T, edits ...string) *world {
+func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{T: t, largest: 1 << 20}
 	var err error
@@ -78,7 +78,7 @@ func newWorld(t *testing.T, edits ...string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := fstest.MapFS{"pipeline.yaml": {Data: []byte(declared)}, "publish.yaml": {Data: []byte(strings.NewReplacer(edits...).Replace(publishing))}}
+	files := fstest.MapFS{"pipeline.yaml": {Data: []byte(declared)}, "publish.yaml": {Data: []byte(publishing)}}
 	p, err := pipeline.Load(files, "pipeline.yaml")
 	if err == nil {
 		w.store, err = w.World.Store(p)
@@ -418,9 +418,11 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s is taken", text)
 		}
 	}
-	odd := `{"Records":[{"eventSourceARN":"arn","eventName":"INSERT","dynamodb":{"SequenceNumber":"100000000000000000000007","ApproximateCreationDateTime":1,` +
+	odd := `{"Records":[{"eventSourceARN":"arn","eventName":"INSERT","dynamodb":{` +
+		`"SequenceNumber":"100000000000000000000007","ApproximateCreationDateTime":1,` +
 		`"Keys":{"PK":{"S":"p"},"SK":{"S":"s"}},"NewImage":{"PK":{"X":"p"}}}}]}`
-	if out, err := w.publisher.Handle(t.Context(), json.RawMessage(odd)); err != nil || len(out.BatchItemFailures) != 0 || len(w.letters) != 1 {
+	if out, err := w.publisher.Handle(t.Context(), json.RawMessage(odd)); err != nil || len(out.BatchItemFailures) != 0 ||
+		len(w.letters) != 1 {
 		t.Errorf("%+v, %v, %d letters", out, err, len(w.letters))
 	}
 	w.publisher.Quarantine = nil
@@ -487,7 +489,8 @@ func FuzzHandle(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		sent := 0
-		publisher, err := publish.New(plan, tables.Config{Client: (*dynamodb.Client)(nil), Events: "events"}, func(arn string) publish.Target {
+		config := tables.Config{Client: (*dynamodb.Client)(nil), Events: "events"}
+		publisher, err := publish.New(plan, config, func(arn string) publish.Target {
 			return publish.Target{ARN: arn, Largest: 1 << 20, Send: func(_ context.Context, list []publish.Message) []error {
 				for _, m := range list {
 					if !json.Valid([]byte(m.Body)) {

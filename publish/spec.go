@@ -127,7 +127,7 @@ var (
 	// An EventBridge source has these characters, and must not begin with aws. (API reference,
 	// PutEventsRequestEntry and the schema of bus events).
 	sourcePattern = regexp.MustCompile(`^[A-Za-z0-9_./:-]{1,200}$`)
-	arnPattern    = regexp.MustCompile(`^arn:[a-z-]+:(events:[a-z0-9-]+:[0-9]{12}:event-bus/|(?:sns|sqs):[a-z0-9-]+:[0-9]{12}:)([A-Za-z0-9_./-]+)$`)
+	arnPattern    = regexp.MustCompile(`^arn:[a-z-]+:(events|sns|sqs):[a-z0-9-]+:[0-9]{12}:(event-bus/)?[A-Za-z0-9_./-]+$`)
 )
 
 func (c *compiler) compile() {
@@ -161,17 +161,25 @@ func (c *compiler) compile() {
 		changes := []string{Stored, Changed, Removed}
 		for i, change := range of.On {
 			if !slices.Contains(changes, change) {
-				c.Mistake(at.In("on").In(strconv.Itoa(i)), fmt.Sprintf("%q is nothing that happens to an event", change), "stored, changed or removed")
+				c.Mistake(at.In("on").In(strconv.Itoa(i)), fmt.Sprintf("%q is nothing that happens to an event", change),
+					"stored, changed or removed")
 			}
 		}
 		if len(of.On) == 0 {
 			of.On = []string{Stored, Changed}
 		}
-		if !variablePattern.MatchString(of.To) && !arnPattern.MatchString(of.To) {
-			c.Mistake(at.In("to"), fmt.Sprintf("%q is not the ARN of an EventBridge bus, an SNS topic or an SQS queue", of.To), "${PUBLISH_TO}")
+		if !variablePattern.MatchString(of.To) && !isTarget(of.To) {
+			c.Mistake(at.In("to"), fmt.Sprintf("%q is not the ARN of an EventBridge bus, an SNS topic or an SQS queue", of.To),
+				"${PUBLISH_TO}")
 		}
 		c.plan.Publications = append(c.plan.Publications, Publication{name, of})
 	}
+}
+
+// isTarget reports whether a text is the ARN of a bus, a topic or a queue.
+func isTarget(arn string) bool {
+	m := arnPattern.FindStringSubmatch(arn)
+	return m != nil && (m[1] == "events") == (m[2] != "")
 }
 
 // badSource says why a text cannot be the source of events. It is empty if it can.
@@ -201,9 +209,9 @@ func (p *Plan) Resolved(getenv func(string) string) (*Plan, error) {
 			continue
 		}
 		to := getenv(variable(of.To))
-		if !arnPattern.MatchString(to) {
-			return nil, fmt.Errorf("publish.yaml sends %s to %s, which is %q: set it to the ARN of an EventBridge bus, an SNS topic or an SQS queue",
-				of.Name, variable(of.To), to)
+		if !isTarget(to) {
+			return nil, fmt.Errorf("publish.yaml sends %s to %s, which is %q: set it to the ARN of an EventBridge bus, an SNS topic "+
+				"or an SQS queue", of.Name, variable(of.To), to)
 		}
 		out.Publications[i].To = to
 	}

@@ -30,7 +30,8 @@ func TestMistakes(t *testing.T) {
 		{"from: [order, report]", "from: []", "no event type", "from: [order]"},
 		{"removed]", "expired]", `"expired" is nothing that happens to an event`, "removed]"},
 		{"arn:aws:sqs:eu-west-1:000000000000:next.fifo", "https://sqs", `"https://sqs" is not the ARN of`, "${PUBLISH_TO}"},
-		{"arn:aws:sqs:eu-west-1:000000000000:next.fifo", "arn:aws:events:eu-west-1:000000000000:rule/x", "is not the ARN of", "${PUBLISH_TO}"},
+		{"arn:aws:sqs:eu-west-1:000000000000:next.fifo", "arn:aws:events:eu-west-1:000000000000:rule/x", "is not the ARN of",
+			"${PUBLISH_TO}"},
 		{"orders:", "Orders:", `"Orders" is not a name`, "orders:"},
 		{"source", "sauce", "sauce", "source"},
 	} {
@@ -45,7 +46,8 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("%s is proposed, and refused: %v", c.write, err)
 		}
 	}
-	if _, err := load(t, "publish: 1\nsource: shop\npublications: {}\n"); err == nil || !strings.Contains(err.Error(), "nothing is published") {
+	_, err := load(t, "publish: 1\nsource: shop\npublications: {}\n")
+	if err == nil || !strings.Contains(err.Error(), "nothing is published") {
 		t.Errorf("%v", err)
 	}
 }

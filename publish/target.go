@@ -83,7 +83,8 @@ func Topic(client SNS, arn string) Target {
 				return snstypes.MessageAttributeValue{DataType: aws.String("String"), StringValue: &value}
 			}
 			entry := snstypes.PublishBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), Message: &m.Body,
-				MessageAttributes: map[string]snstypes.MessageAttributeValue{"type": text(m.Type), "source": text(m.Source), "change": text(m.Change)}}
+				MessageAttributes: map[string]snstypes.MessageAttributeValue{"type": text(m.Type), "source": text(m.Source),
+					"change": text(m.Change)}}
 			if fifo(arn) {
 				entry.MessageGroupId, entry.MessageDeduplicationId = &m.Group, &m.ID
 			}

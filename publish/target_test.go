@@ -27,8 +27,8 @@ type services struct {
 	whole error
 }
 
-func (s *services) PutEvents(_ context.Context, in *eventbridge.PutEventsInput, _ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput,
-	error) {
+func (s *services) PutEvents(_ context.Context, in *eventbridge.PutEventsInput,
+	_ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
 	out := &eventbridge.PutEventsOutput{}
 	for _, e := range in.Entries {
 		entry := eventbridgetypes.PutEventsResultEntry{EventId: aws.String("new")}
@@ -47,8 +47,9 @@ func (s *services) PutEvents(_ context.Context, in *eventbridge.PutEventsInput, 
 func (s *services) PublishBatch(_ context.Context, in *sns.PublishBatchInput, _ ...func(*sns.Options)) (*sns.PublishBatchOutput, error) {
 	out := &sns.PublishBatchOutput{}
 	for _, e := range in.PublishBatchRequestEntries {
-		s.got = append(s.got, fmt.Sprint(*in.TopicArn, *e.Message, aws.ToString(e.MessageGroupId), aws.ToString(e.MessageDeduplicationId),
-			*e.MessageAttributes["type"].StringValue, *e.MessageAttributes["source"].StringValue, *e.MessageAttributes["change"].StringValue))
+		s.got = append(s.got, fmt.Sprint(*in.TopicArn, *e.Message, aws.ToString(e.MessageGroupId),
+			aws.ToString(e.MessageDeduplicationId), *e.MessageAttributes["type"].StringValue,
+			*e.MessageAttributes["source"].StringValue, *e.MessageAttributes["change"].StringValue))
 		switch {
 		case strings.Contains(*e.Message, "unnamed"):
 		case strings.Contains(*e.Message, "refused"):
@@ -65,11 +66,12 @@ func (s *services) GetQueueUrl(_ context.Context, in *sqs.GetQueueUrlInput, _ ..
 	return &sqs.GetQueueUrlOutput{QueueUrl: aws.String("url of " + *in.QueueOwnerAWSAccountId + *in.QueueName)}, s.whole
 }
 
-func (s *services) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput,
-	error) {
+func (s *services) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput,
+	_ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
 	out := &sqs.SendMessageBatchOutput{}
 	for _, e := range in.Entries {
-		s.got = append(s.got, fmt.Sprint(*in.QueueUrl, *e.MessageBody, aws.ToString(e.MessageGroupId), aws.ToString(e.MessageDeduplicationId)))
+		s.got = append(s.got, fmt.Sprint(*in.QueueUrl, *e.MessageBody, aws.ToString(e.MessageGroupId),
+			aws.ToString(e.MessageDeduplicationId)))
 		switch {
 		case strings.Contains(*e.MessageBody, "unnamed"):
 		case strings.Contains(*e.MessageBody, "refused"):
@@ -103,8 +105,8 @@ func TestTargets(t *testing.T) {
 		target := c.make(s, arn)
 		var list []publish.Message
 		for _, body := range []string{"first", "refused", "last", "unnamed"} {
-			list = append(list, publish.Message{ID: "id", Group: "key", Source: "shop", Type: "order", Change: "stored", Time: time.Unix(7, 0),
-				Body: body})
+			list = append(list, publish.Message{ID: "id", Group: "key", Source: "shop", Type: "order", Change: "stored",
+				Time: time.Unix(7, 0), Body: body})
 		}
 		errs := target.Send(t.Context(), list)
 		if errs[0] != nil || errs[1] == nil || errs[2] != nil || errs[3] == nil {

@@ -113,7 +113,9 @@ func TestHomeCost(t *testing.T) {
 // What keeps a function from reading the home is an error that names the table.
 func TestHomeUnread(t *testing.T) {
 	w := newWorld(t)
-	w.onCall = func(string, any) error { return &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "denied"} }
+	w.onCall = func(string, any) error {
+		return &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "denied"}
+	}
 	err := w.in("us-east-1").Inside().CheckHome(deadline(t))
 	if err == nil || !strings.HasPrefix(err.Error(), "the home Region of the events table events: ") {
 		t.Error(err)

@@ -45,8 +45,9 @@ change of INGOT_PII_KEY also makes other items, but no file shows such a change.
 
 ` + eventsHelp + `
 
-It also checks migration.yaml and publish.yaml, or the files of --migration and --publish, if there are such files. With --next FILE,
-it says whether a second Ingot with that pipeline.yaml can ingest what is published.
+It also checks migration.yaml and publish.yaml, or the files of --migration and --publish, if there are
+such files. With --next FILE, it says whether a second Ingot with that pipeline.yaml can ingest what is
+published.
 
 With --rate it says whether the streams functions can count that many changes a second. Each shard
 has one function, and a shard of a busy table delivers up to 1,000 changes a second. With --events,

@@ -287,8 +287,8 @@ patterns:
 `)
 	if command == "send" { // a floor may refuse an event
 		change(t, file, "events:\n", "events:\n  out: {id: \"{id}\", at: \"{at}\", key: {pk: \"OUT#{id}\", sk: \"-\"}}\n")
-		change(t, file, "\naggregates:\n",
-			"\naggregates:\n  purse: {since: 1, movedBy: put, atLeast: {cents: 0}, from: {out: {values: {cents: sum -cents}}}}\n")
+		change(t, file, "\n  orders_daily:\n",
+			"\n  purse: {since: 1, movedBy: put, atLeast: {cents: 0}, from: {out: {values: {cents: sum -cents}}}}\n  orders_daily:\n")
 		if err := writeInto(dir, map[string]string{"out.ndjson": `{"type":"out","id":"1","cents":5,"at":"2026-03-01T09:00:00Z"}` +
 			"\n"}); err != nil {
 			t.Fatal(err)

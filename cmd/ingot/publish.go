@@ -18,10 +18,11 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
-const publishAgainHelp = `Sends the events that are stored now, and whose time is TIME or later, to the targets of publish.yaml as stored. It reads the
-whole events table. Each event has the id of the first time, so a receiver that knows it does nothing. What is stored no more, or
-was stored between two versions, is not sent. Use it for a new publication, for what the publish function has put into quarantine,
-and after a target has lost something.
+const publishAgainHelp = `Sends the events that are stored now, and whose time is TIME or later, to the targets of
+publish.yaml as stored. It reads the whole events table. Each event has the id of the first time, so a
+receiver that knows it does nothing. What is stored no more, or was stored between two versions, is not
+sent. Use it for a new publication, for what the publish function has put into quarantine, and after a
+target has lost something.
 
 The targets are asked with your own credentials. The variables of publish.yaml are read from your environment.
 

@@ -66,6 +66,7 @@ var sections = []struct {
 	{"put", false, false, (*bench).put},
 	{"soldout", false, false, (*bench).soldOut},
 	{"migrate", false, false, (*bench).migrate},
+	{"publish", false, false, (*bench).publish},
 	{"memory", false, false, (*bench).memory},
 	{"streamsmemory", true, false, (*bench).streamsMemory},
 	{"large", false, true, (*bench).large},

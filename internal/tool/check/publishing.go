@@ -28,15 +28,16 @@ func (r *Report) publishing(f, next *File, p *pipeline.Pipeline) {
 	first, types := p.Describe().Spec.Events, second.Describe().Spec.Events
 	for _, of := range plan.Publications {
 		if slices.Contains(of.On, publish.Removed) {
-			wrong("%s sends what is removed, which has no payload, so %s puts it into quarantine", "on: [stored, changed]", of.Name, next.Name)
+			wrong("%s sends what is removed, which has no payload, so %s puts it into quarantine", "on: [stored, changed]", of.Name,
+				next.Name)
 		}
 		for _, typ := range of.From {
 			switch there, known := types[typ]; {
 			case !known:
 				wrong("%s sends %s, and %s has no such event type, so it goes to quarantine", typ+" in "+next.Name, of.Name, typ, next.Name)
 			case slices.Contains(of.On, publish.Changed) && first[typ].Mode == "latest" && there.Mode != "latest":
-				wrong("%s sends each version of %s, and in %s all but the first are Conflicts", "mode: latest and a revision in that type there",
-					of.Name, typ, next.Name)
+				wrong("%s sends each version of %s, and in %s all but the first are Conflicts",
+					"mode: latest and a revision in that type there", of.Name, typ, next.Name)
 			}
 		}
 	}
@@ -62,7 +63,7 @@ func (c *checker) readers() {
 		more = ", with the publish function of publish.yaml,"
 	}
 	if n > 2 {
-		c.mistake("stream-readers", own[len(own)-1].Position, fmt.Sprintf("%d mappings%s read the events table's stream, and a shard has room for "+
-			"two readers: more are throttled, and totals fall behind", n, more), "")
+		c.mistake("stream-readers", own[len(own)-1].Position, fmt.Sprintf("%d mappings%s read the events table's stream, and a shard "+
+			"has room for two readers: more are throttled, and totals fall behind", n, more), "")
 	}
 }

@@ -74,7 +74,8 @@ func (w *world) change(id string) {
 	for version := 1; version <= 1+w.rng.IntN(6); version++ {
 		w.Sleep(time.Duration(w.rng.IntN(240)) * time.Second)
 		spent := w.rng.IntN(3) // often the same again, under another version
-		w.put(fmt.Sprintf(`{"type":"order","order":"%s","at":"%s","version":%d,"spent":%d}`, id, origin.Format(time.RFC3339), version, spent))
+		w.put(fmt.Sprintf(`{"type":"order","order":"%s","at":"%s","version":%d,"spent":%d}`, id, origin.Format(time.RFC3339), version,
+			spent))
 		w.orders[id] = order{version, spent}
 	}
 	if !w.chance(0.3) {
@@ -144,7 +145,8 @@ func (w *world) check() {
 			w.fail(Unsent, "the second has no visit %s", id)
 		}
 	}
-	st, err := store.New(tables.Config{Client: w.two.DynamoDB(), Pipeline: w.pipelines[1], Events: stack.Events, Aggregates: stack.Aggregates})
+	st, err := store.New(tables.Config{Client: w.two.DynamoDB(), Pipeline: w.pipelines[1], Events: stack.Events,
+		Aggregates: stack.Aggregates})
 	w.must(err)
 	report, err := verify.Totals(context.Background(), w.pipelines[1], st, w.Now)
 	if w.must(err); err == nil && (len(report.Differences) > 0 || report.Items != count+len(visits)) {

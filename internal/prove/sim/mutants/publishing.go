@@ -30,7 +30,8 @@ func drawn() string { drawn_++; return strconv.Itoa(drawn_) }`}},
 		},
 		{
 			Name: "last-refused-named", What: "the answer names the last refused record, not the first", Defends: "C8", Checks: once,
-			Edits: []Edit{{"publish.Publisher.Handle", `if at := slices.IndexFunc(b.left, func(err error) bool { return err != nil }); at >= 0 {`,
+			Edits: []Edit{{"publish.Publisher.Handle",
+				`if at := slices.IndexFunc(b.left, func(err error) bool { return err != nil }); at >= 0 {`,
 				`at := len(b.left) - 1
 	for at >= 0 && b.left[at] == nil { at-- }
 	if at >= 0 {`}},
@@ -61,17 +62,21 @@ func drawn() string { drawn_++; return strconv.Itoa(drawn_) }`}},
 			Edits:  []Edit{{"publish.batch.line", `stopped[c.item.Key] = true`, `_ = c`}},
 		},
 		{
-			Name: "touch-published", What: "a touch is published as a change", Defends: "C8", Checks: []sim.Check{chain.Noise}, Plain: true,
-			Edits: []Edit{{"publish.Plan.changeOf", `case was.Digest != is.Digest || versionOf(was) != versionOf(is):`, `default:`}},
+			Name: "touch-published", What: "a touch is published as a change", Defends: "C8",
+			Checks: []sim.Check{chain.Noise}, Plain: true,
+			Edits: []Edit{{"publish.Plan.changeOf", `case was.Digest != is.Digest || versionOf(was) != versionOf(is):`,
+				`default:`}},
 		},
 		{
-			Name: "expiry-published", What: "what expires is published as removed", Defends: "C8", Checks: []sim.Check{chain.Noise}, Plain: true,
+			Name: "expiry-published", What: "what expires is published as removed", Defends: "C8",
+			Checks: []sim.Check{chain.Noise}, Plain: true,
 			Edits: []Edit{{"publish.Plan.changeOf", `c.Expired ||`, ``}},
 		},
 		{
 			Name: "removal-untold", What: "a removal is told only if its event was never changed", Defends: "C8",
 			Checks: []sim.Check{chain.Untold}, Plain: true,
-			Edits: []Edit{{"publish.Plan.changeOf", `return Removed, was`, `if was.Revision != nil && was.Revision.String() != "1" { return "", nil }
+			Edits: []Edit{{"publish.Plan.changeOf", `return Removed, was`,
+				`if was.Revision != nil && was.Revision.String() != "1" { return "", nil }
 		return Removed, was`}},
 		},
 	}
