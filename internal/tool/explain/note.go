@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 )
 
@@ -32,11 +33,18 @@ func withoutNote(m envelope.Message) (envelope.Message, *Note) {
 	return m, (*Note)(&n)
 }
 
-// ofStream reports whether the letter is from the streams function: then it is about a record or an
-// update, and is not a message of a producer.
+// ofStream reports whether the letter is from the streams function or the publish function: then it
+// is about a record or an update, and is not a message of a producer.
 func (n *Note) ofStream() bool {
-	return n != nil && (n.Reason == string(handler.UndecodableRecord) || n.Reason == string(handler.RefusedUpdate))
+	if n == nil {
+		return false
+	}
+	switch event.Reason(n.Reason) {
+	case handler.UndecodableRecord, handler.RefusedUpdate, handler.GivenUp, handler.Unpublished:
+		return true
+	}
+	return false
 }
 
 // ofStreamDetail says why explain can say no more about such a letter.
-const ofStreamDetail = "it is from the streams function: about a stored item, and not a message that could be sent"
+const ofStreamDetail = "it is from a function on the stream: about a stored item, and not a message that could be sent"

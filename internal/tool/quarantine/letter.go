@@ -95,14 +95,14 @@ func (l *Letter) State() string {
 // Open reports whether there is still something to do about the letter.
 func (l *Letter) Open() bool { return l.Deleted.IsZero() }
 
-// OfStream reports whether the letter is from the streams function. Such a letter is about a stored
-// item or a total. It is not a message that could be sent.
+// OfStream reports whether the letter is from the streams function or the publish function. Such a
+// letter is about a stored item or a total. It is not a message that could be sent.
 func (l *Letter) OfStream() bool {
 	if l.Note == nil {
 		return false
 	}
 	switch l.Note.Reason {
-	case string(handler.UndecodableRecord), string(handler.RefusedUpdate), string(handler.GivenUp):
+	case string(handler.UndecodableRecord), string(handler.RefusedUpdate), string(handler.GivenUp), string(handler.Unpublished):
 		return true
 	}
 	return false

@@ -32,7 +32,7 @@ type Work struct {
 var (
 	ErrDone     = errors.New("it was resent or dropped before")
 	ErrOfStream = errors.New(
-		"it is from the streams function: about a stored item, and not a message that could be sent; when the item is mended, drop it")
+		"it is from a function on the stream: about a stored item, and not a message that could be sent; when that is mended, drop it")
 	ErrNotThere = errors.New("the queue does not return it: somebody else holds it for now, or has deleted it")
 	ErrNoGroup  = errors.New("the queue of events is a FIFO queue, and the message has no group: name one with --group")
 )

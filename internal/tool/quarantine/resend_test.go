@@ -266,7 +266,7 @@ func TestDeleteAfterTheHandleHasRunOut(t *testing.T) {
 
 // What the streams function keeps is not a message. Nobody sends it by mistake.
 func TestLettersOfTheStreamAreNotSent(t *testing.T) {
-	for _, reason := range []event.Reason{handler.UndecodableRecord, handler.RefusedUpdate, handler.GivenUp} {
+	for _, reason := range []event.Reason{handler.UndecodableRecord, handler.RefusedUpdate, handler.GivenUp, handler.Unpublished} {
 		l := &quarantine.Letter{Note: &handler.Note{Verdict: "Poison", Reason: string(reason)}}
 		w := newWorld(t)
 		for _, do := range []func(context.Context, *quarantine.Letter) error{w.work().Resend, w.work().Replace} {
