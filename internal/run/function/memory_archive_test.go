@@ -68,7 +68,7 @@ func TestArchivedPayloadsFitSmallestFunction(t *testing.T) {
 	b := &buckets{tables: newLargeTotals(t), payload: head + strings.Repeat(`\\`, (16<<20-len(head)-2)/2) + `"}`}
 	sum := sha256.Sum256([]byte(b.payload))
 	fn := startSmallest(t, binary, b,
-		map[string]string{"INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan,
+		map[string]string{"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan,
 			"INGOT_PAYLOAD_BUCKET": "letters", "INGOT_ARCHIVE_BUCKET": "archive"})
 	const changes = 4
 	var records []string

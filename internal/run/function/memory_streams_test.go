@@ -45,7 +45,7 @@ func TestLargeTotalsUnderReceiptsFitSmallestFunction(t *testing.T) {
 	}
 	totals := newLargeTotals(t)
 	fn := startSmallest(t, binary, totals, map[string]string{
-		"INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan,
+		"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan,
 	})
 	const changes = 100
 	for batch := range 2 {
@@ -72,7 +72,7 @@ func TestLargeTotalsUnderMarksFitSmallestFunction(t *testing.T) {
 			totals := newLargeTotals(t)
 			totals.looks = there
 			fn := startSmallest(t, binary, totals, map[string]string{
-				"INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "marks", "INGOT_PIPELINE": plan,
+				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "marks", "INGOT_PIPELINE": plan,
 			})
 			const changes = 100
 			for batch := range 2 {
@@ -106,7 +106,7 @@ func TestCompressedBatchFitsSmallestFunction(t *testing.T) {
 		}
 	}
 	fn := startSmallest(t, binary, totals, map[string]string{
-		"INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan,
+		"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan,
 	})
 	blanks := strings.Repeat(" ", 399<<10)
 	for batch := range 2 {
@@ -153,7 +153,7 @@ func TestWorstChangesFitSmallestFunction(t *testing.T) {
 				}
 			}
 			fn := startSmallest(t, binary, totals, map[string]string{
-				"INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan,
+				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan,
 			})
 			body := recordsOf(0, c.changes, func(i int) string {
 				return fmt.Sprintf(`{"S":"{\"type\":\"reading\",\"id\":%d,\"value\":5,\"at\":\"2099-03-01T10:00:00Z\",\"note\":%s}"}`, i,

@@ -28,6 +28,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 )
 
@@ -555,7 +556,7 @@ func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		out["Successful"] = sent
 	case "TransactWriteItems": // all of them are put
 	case "PutItem":
-		if f.notes == nil || in.TableName != "events" {
+		if f.notes == nil || in.TableName != "events" || in.Item["PK"]["S"] == lanes.HomeKey.PK {
 			break
 		}
 		status, out = http.StatusBadRequest, map[string]any{"__type": "com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException",
