@@ -15,7 +15,7 @@ func commands(a *app) []*cobra.Command {
 		newQuery(a),
 		newSend(a),
 		newStatus(a),
-		newTotals(a),
+		newTotals(a), newTry(a),
 		newVerify(a), newRebuild(a),
 	}
 }

@@ -143,6 +143,17 @@ var Commands = map[string]func(ARNs) []Statement{
 		return []Statement{r.find(), r.file(), r.key(), allow("ReadTotals", "dynamodb:Query", r.aggregates), r.top(),
 			allow("Scan", "dynamodb:DescribeTable dynamodb:Scan", r.aggregates)}
 	},
+	"try": func(r ARNs) []Statement {
+		return []Statement{r.find(), r.file(), r.key(),
+			allow("ReadAndRemoveEvents", "dynamodb:BatchGetItem dynamodb:DeleteItem dynamodb:DescribeTable dynamodb:GetItem dynamodb:Scan",
+				r.events),
+			allow("AskForRefusals", "dynamodb:PartiQLInsert dynamodb:PutItem", r.events),
+			allow("ReadTotals", "dynamodb:Scan", r.aggregates),
+			allow("ReadStream", "dynamodb:DescribeStream dynamodb:GetShardIterator dynamodb:GetRecords", r.events+"/stream/*"),
+			allow("Send", "sqs:SendMessage", r.queue),
+			allow("TakeOwnLetters", "sqs:ReceiveMessage sqs:ChangeMessageVisibility sqs:DeleteMessage", r.quarantine),
+			allow("SeePause", "lambda:ListEventSourceMappings lambda:ListTags", "*")}
+	},
 	"verify": func(r ARNs) []Statement {
 		const work = "arn:aws:s3:::BUCKET-OF-WORK" // to be listed, or S3 does not say that a file is missing
 		return []Statement{r.find(), r.file(), r.key(), r.price(), allow("ReadAll", "dynamodb:Scan", r.events, r.aggregates),

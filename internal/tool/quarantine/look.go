@@ -28,3 +28,26 @@ func (h *holder) look(ctx context.Context, most int, see func(*Letter)) error {
 	}
 	return ctx.Err()
 }
+
+// Take hands up to most messages of the queue to ours, deletes those for which it returns true, and
+// makes all others visible again.
+func (q Queue) Take(ctx context.Context, most int, ours func(*Letter) bool) error {
+	h := &holder{Queue: q, env: q.Env.Real(), held: map[string]held{}}
+	var taken []string
+	err := h.look(ctx, most, func(l *Letter) {
+		if ours(l) {
+			taken = append(taken, l.ID)
+		}
+	})
+	for _, id := range taken {
+		if err == nil {
+			if err = h.delete(ctx, h.held[id].handle); err == nil {
+				delete(h.held, id)
+			}
+		}
+	}
+	if _, _, why := h.release(ctx); err == nil {
+		err = why
+	}
+	return err
+}
