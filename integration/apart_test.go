@@ -19,7 +19,7 @@ import (
 // same.
 func (d *deployed) verifyApart(w tool) {
 	d.Helper()
-	d.damage()
+	d.damage("orders")
 	bucket := name(d.T)
 	if err := stack.CreateArchive(d.Context(), d.clients.S3, bucket); err != nil {
 		d.Fatal(err)
@@ -92,18 +92,18 @@ func verdictOf(t *testing.T, w tool, line string, want int) (v map[string]any) {
 	return v
 }
 
-// damage adds one to the orders of one total.
-func (d *deployed) damage() {
+// damage adds one to a value of one total.
+func (d *deployed) damage(value string) {
 	d.Helper()
 	all, err := d.clients.DynamoDB.Scan(d.Context(),
-		&dynamodb.ScanInput{TableName: &d.totals, FilterExpression: aws.String("attribute_exists(orders)")})
+		&dynamodb.ScanInput{TableName: &d.totals, FilterExpression: aws.String("attribute_exists(" + value + ")")})
 	if err != nil || len(all.Items) == 0 {
-		d.Fatalf("no total has orders: %v", err)
+		d.Fatalf("no total has %s: %v", value, err)
 	}
 	total := all.Items[len(all.Items)/2]
 	_, err = d.clients.DynamoDB.UpdateItem(d.Context(),
 		&dynamodb.UpdateItemInput{TableName: &d.totals, Key: map[string]types.AttributeValue{"PK": total["PK"], "SK": total["SK"]},
-			UpdateExpression:          aws.String("ADD orders :one"),
+			UpdateExpression:          aws.String("ADD " + value + " :one"),
 			ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
 	if err != nil {
 		d.Fatal(err)

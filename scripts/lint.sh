@@ -45,10 +45,11 @@ lint_template() {
   [ -e template.yaml ] || return 0
   local bin
   bin=$("$here/sam.sh")
-  "$bin/cfn-lint" template.yaml cmd/migrate/template.yaml cmd/publish/template.yaml
+  "$bin/cfn-lint" template.yaml cmd/migrate/template.yaml cmd/publish/template.yaml cmd/worker/template.yaml
   SAM_CLI_TELEMETRY=0 "$bin/sam" validate --lint --region us-east-1
   SAM_CLI_TELEMETRY=0 "$bin/sam" validate --lint --region us-east-1 --template cmd/migrate/template.yaml
   SAM_CLI_TELEMETRY=0 "$bin/sam" validate --lint --region us-east-1 --template cmd/publish/template.yaml
+  SAM_CLI_TELEMETRY=0 "$bin/sam" validate --lint --region us-east-1 --template cmd/worker/template.yaml
 }
 
 [ $# -gt 0 ] || set -- go template

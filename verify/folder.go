@@ -24,6 +24,21 @@ type Folder interface {
 	String() string
 }
 
+// Versions is what a [Folder] has beside that many machines write at the same time. With it, a
+// process that was given up and goes on all the same cannot replace what another one has written
+// since: each manifest is replaced on the condition that it is still the one that was read.
+type Versions interface {
+	// ReadVersion is like Read, and also returns the version of the file.
+	ReadVersion(ctx context.Context, name string) (file io.ReadCloser, version string, err error)
+	// WriteVersion is like Write, on the condition that the file has the version, or is not there
+	// if version is empty. It returns the new version, or [ErrReplaced].
+	WriteVersion(ctx context.Context, name, version string, from func(io.Writer) error) (is string, err error)
+}
+
+// ErrReplaced means that another process has gone on with a segment. The caller stops. What it has
+// read since its last checkpoint counts nowhere.
+var ErrReplaced = errors.New("another process has gone on with the segment")
+
 // Dir is a folder on disk. It is made if it does not exist. Only the user can read its files,
 // because they hold the fields that totals are grouped by.
 type Dir string

@@ -41,6 +41,8 @@ type manifest struct {
 	Totals  position  `json:"totals"`
 	Files   []sumFile `json:"files"`
 	Seen    seen      `json:"seen"`
+
+	version string // of the file, where the folder knows versions
 }
 
 // position says how far a segment of a table is read.
@@ -85,6 +87,49 @@ func unseal(kind string, text []byte) (body []byte, sum string, err error) {
 func keep(ctx context.Context, folder Folder, name, kind string, body []byte) (sum string, err error) {
 	text, sum := seal(kind, body)
 	return sum, folder.Write(ctx, name, func(w io.Writer) error { _, err := w.Write(text); return err })
+}
+
+// keepManifest replaces the manifest of a segment. A folder that knows versions refuses that with
+// [ErrReplaced] if somebody else has replaced it since it was read.
+func keepManifest(ctx context.Context, folder Folder, m *manifest) error {
+	versions, knows := folder.(Versions)
+	if !knows {
+		return keepJSON(ctx, folder, segmentPaper(m.Segment, m.Of), "segment", m)
+	}
+	body, err := encodeJSON(m)
+	if err != nil {
+		return err
+	}
+	text, _ := seal("segment", body)
+	m.version, err = versions.WriteVersion(ctx, segmentPaper(m.Segment, m.Of), m.version,
+		func(w io.Writer) error { _, err := w.Write(text); return err })
+	return err
+}
+
+// fetchManifest reads the manifest of a segment, if there is one.
+func fetchManifest(ctx context.Context, folder Folder, segment, of int, m *manifest) (there bool, err error) {
+	name := segmentPaper(segment, of)
+	versions, knows := folder.(Versions)
+	if !knows {
+		return fetchJSON(ctx, folder, name, "segment", m)
+	}
+	f, version, err := versions.ReadVersion(ctx, name)
+	if missingFile(err) {
+		return false, nil
+	}
+	var body []byte
+	if err == nil {
+		defer f.Close()
+		body, err = io.ReadAll(f)
+	}
+	if err == nil {
+		body, _, err = unseal("segment", body)
+	}
+	if err == nil {
+		err = decodeJSON(body, m)
+	}
+	m.version = version
+	return true, unusable(folder, name, err)
 }
 
 // fetch reads a file of the folder. The error is [fs.ErrNotExist] if there is none.

@@ -200,3 +200,51 @@ func (p *pass) finish(ctx context.Context, r *Report, segments []*manifest) erro
 	r.sort()
 	return nil
 }
+
+// Ended returns how many segments are read to their end in Config.Work, and how many buckets are
+// merged.
+func Ended(ctx context.Context, c Config) (segments, buckets int, err error) {
+	p, err := newPass(c)
+	if err != nil {
+		return 0, 0, err
+	}
+	for i := range p.Segments {
+		m := &manifest{}
+		if _, err := fetchManifest(ctx, p.Work, i, p.Segments, m); err != nil {
+			return 0, 0, err
+		}
+		if m.ended() {
+			segments++
+		}
+	}
+	for i := range p.Buckets {
+		result := &merged{}
+		there, err := fetchJSON(ctx, p.Work, mergedPaper(i, p.Buckets), "result", result)
+		if err != nil {
+			return 0, 0, err
+		}
+		if there {
+			buckets++
+		}
+	}
+	return segments, buckets, nil
+}
+
+// Clear removes the files of a pass whose result is known, so that Config.Work can be used for the
+// next one.
+func Clear(ctx context.Context, c Config) error {
+	p, err := newPass(c)
+	if err != nil {
+		return err
+	}
+	segments, err := p.segments(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range p.Buckets {
+		if err := p.Work.Remove(ctx, mergedPaper(i, p.Buckets)); err != nil {
+			return err
+		}
+	}
+	return p.clear(ctx, segments)
+}

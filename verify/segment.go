@@ -78,7 +78,7 @@ func (p *pass) segment(ctx context.Context, segment int) (*reading, error) {
 		attempt: fmt.Sprintf("%012x", int64(p.Env.Rand()*(1<<48)))}
 	fresh := manifest{Job: hex.EncodeToString(p.job[:]), Segment: segment, Of: p.Segments, Buckets: p.Buckets, Began: p.Env.Now().UTC()}
 	if p.Work != nil {
-		there, err := fetchJSON(ctx, p.Work, segmentPaper(segment, p.Segments), "segment", &s.manifest)
+		there, err := fetchManifest(ctx, p.Work, segment, p.Segments, &s.manifest)
 		if err != nil {
 			return nil, err
 		}
@@ -284,7 +284,7 @@ func (s *reading) checkpoint(ctx context.Context) error {
 	if s.Work == nil {
 		return nil
 	}
-	return keepJSON(ctx, s.Work, segmentPaper(s.Segment, s.Of), "segment", &s.manifest)
+	return keepManifest(ctx, s.Work, &s.manifest)
 }
 
 // maxListed bounds each list of a report. Further entries are only counted.

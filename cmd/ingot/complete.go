@@ -61,7 +61,7 @@ var values = map[string]completion{
 	"module": cobra.NoFileCompletions, "rows": cobra.NoFileCompletions,
 	"now": cobra.NoFileCompletions, "quiet": cobra.NoFileCompletions,
 	"parts": cobra.NoFileCompletions, "partitions": cobra.NoFileCompletions,
-	"only": cobra.NoFileCompletions, "number": cobra.NoFileCompletions, "since": cobra.NoFileCompletions,
+	"only": cobra.NoFileCompletions, "number": cobra.NoFileCompletions, "large": cobra.NoFileCompletions, "since": cobra.NoFileCompletions,
 	"rate": cobra.NoFileCompletions, "remove": cobra.NoFileCompletions, "repeat": cobra.NoFileCompletions,
 	"sample": declared(eventTypes), "set": cobra.NoFileCompletions, "skip": cobra.NoFileCompletions,
 	"wait-limit": cobra.NoFileCompletions,

@@ -51,9 +51,10 @@ var particular = map[string]expected{
 	"ingot migrate":      {not: "it moves a table. TestMigrate and TestMigrateExplain do"},
 	"ingot migrate demo": {place: "root", piped: true, wide: "it tells what it does"},
 
-	"ingot publish again": {not: "it needs a target. TestNeeds publishes to a queue, and integration to all kinds of targets"},
-	"ingot try":           {not: "it is meant for a stack without events. TestNeeds runs it, and integration on LocalStack"},
-	"ingot region move":   {not: "it needs a replica in another Region. TestNeeds moves a home, and so does internal/tool/region"},
+	"ingot publish again":               {not: "it needs a target. TestNeeds publishes to a queue, and integration to all kinds of targets"},
+	"ingot try":                         {not: "it is meant for a stack without events. TestNeeds runs it, and integration on LocalStack"},
+	"ingot verify --stack shop --large": {not: "it needs Step Functions. integration runs it on LocalStack"},
+	"ingot region move":                 {not: "it needs a replica in another Region. TestNeeds moves a home, and so does internal/tool/region"},
 
 	"ingot demo":                 {place: "root", piped: true},
 	"ingot demo --seed":          {place: "root", piped: true, long: true},

@@ -46,6 +46,9 @@ func TestRefusedCredentials(t *testing.T) {
 			slices.Sort(actions)
 			if slices.Contains([]string{"quarantine", "status", "verify"}, command) { // a refused one leaves work or hidden messages behind
 				for _, action := range slices.Compact(actions) {
+					if slices.Contains(unheard, action) {
+						continue
+					}
 					t.Run(action, func(t *testing.T) {
 						w, _ := hashedShop(t, command)
 						w.refuse(t, command, action)

@@ -39,7 +39,9 @@ Both tables are read in --segments at the same time, at most at --rate. Sums tha
 files. With --work, the files go into that folder, and if the command is stopped, the same command goes on there. The
 files contain the fields that totals are grouped by.
 
-For tables that are too large for one machine, ingot verify part does one part of the work.
+For tables that are too large for one machine, --large lets a state machine and a worker function of AWS do the work.
+It starts an execution, or follows the one that runs for the same --work, and prints the result. The work can be
+stopped, and goes on with the same command. ingot verify part does one part of the work on a machine of yours.
 
 Exit codes: 0 equal, 1 failed, 2 usage, 3 different, 4 not permitted, 5 refused, 6 could not tell.
 
@@ -70,6 +72,7 @@ type verifyOptions struct {
 	rate                      float64
 	patience                  time.Duration
 	twice, dry, yes, reveal   bool
+	large                     string // ARN of the state machine; empty: this machine does the work
 
 	step string // of verify part; empty: everything is done here
 	part int    // the segment or bucket of that step
@@ -84,11 +87,17 @@ func newVerify(a *app) *cobra.Command {
 		Example: `  ingot verify --local
   ingot verify --local --twice
   ingot verify --stack shop --dry-run
-  ingot verify --stack shop --twice --segments 8 --rate 2000 --work ./verify-work`,
+  ingot verify --stack shop --twice --segments 8 --rate 2000 --work ./verify-work
+  ingot verify --stack shop --large arn:aws:states:eu-west-1:111122223333:stateMachine:shop-verify --work s3://my-bucket/first`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.check(cmd); err != nil {
 				return cli.Usage(err)
+			}
+			if o.large != "" {
+				if err := o.checkLarge(cmd); err != nil {
+					return cli.Usage(err)
+				}
 			}
 			return a.verify(cmd, o)
 		},
@@ -96,6 +105,7 @@ func newVerify(a *app) *cobra.Command {
 	a.targetFlags(cmd)
 	a.deployedFlag(cmd)
 	flags := cmd.Flags()
+	flags.StringVar(&o.large, "large", "", "let this state machine do the work: the output StateMachineArn of cmd/worker/template.yaml")
 	flags.BoolVar(&o.twice, "twice", false,
 		"look a second time, after the stream has delivered what was written before the first look ended")
 	flags.DurationVar(&o.patience, "patience", 15*time.Minute, "with --twice, how long to wait for the stream")
@@ -274,6 +284,8 @@ func (a *app) pass(ctx context.Context, v verifying, c verify.Config, o verifyOp
 		r, err = verify.Merge(ctx, c, o.part)
 	case o.step == printResult:
 		r, err = verify.Collect(ctx, c)
+	case o.large != "":
+		return a.passAtLarge(ctx, v, c, o)
 	case o.twice:
 		if l, err = verify.Twice(ctx, c, a.lag(v.target, o.patience), o.patience); err != nil {
 			return nil, nil, err

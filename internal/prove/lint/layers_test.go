@@ -26,8 +26,8 @@ var districts = [][]string{
 	{"internal/local"},
 	{"internal/testworld", "ingottest"},
 	{"internal/run", ".", "cmd/ingest", "cmd/streams", "capture", "publish"},
-	{"examples", "internal/tool"},
-	{"cmd/ingot", "cmd/migrate", "cmd/publish"},
+	{"examples", "internal/tool", "worker"},
+	{"cmd/ingot", "cmd/migrate", "cmd/publish", "cmd/worker"},
 	{"internal/prove"},
 	{"integration", "events", "scripts"},
 }

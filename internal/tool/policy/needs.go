@@ -12,7 +12,7 @@ import (
 // ARNs are those of the parts of a stack.
 type ARNs struct {
 	stack, events, aggregates, queue, quarantine, deadLetters, archive, payloads, streams, ingestLogs, streamsLogs, secret, old string
-	bus, topic, next                                                                                                            string
+	bus, topic, next, machine, execution                                                                                        string
 }
 
 // ARNsOf returns the ARNs of a stack. A part that is not known gets a placeholder such as ACCOUNT.
@@ -42,6 +42,7 @@ func ARNsOf(t *target.Target) ARNs {
 		deadLetters: queue(t.DeadLetterURL, "DEAD-LETTERS"),
 		archive:     "arn:aws:s3:::" + cmp.Or(t.ArchiveBucket, "ARCHIVE"), payloads: payloads,
 		bus: arn("events", "event-bus/", "", "BUS"), topic: arn("sns", "", "", "TOPIC"), next: arn("sqs", "", "", "NEXT-QUEUE"),
+		machine: arn("states", "stateMachine:", "", "MACHINE"), execution: arn("states", "execution:", "", "MACHINE"),
 		old:         arn("dynamodb", "table/", "", "OLD-TABLE"),
 		streams:     arn("lambda", "function:", t.StreamsFunction, "STREAMS"),
 		ingestLogs:  arn("logs", "log-group:", t.IngestLogs, "INGEST-LOGS") + ":*",
@@ -159,7 +160,8 @@ var Commands = map[string]func(ARNs) []Statement{
 		return []Statement{r.find(), r.file(), r.key(), r.price(), allow("ReadAll", "dynamodb:Scan", r.events, r.aggregates),
 			allow("SeeParts", "dynamodb:BatchGetItem", r.events), r.lag(),
 			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"),
-			allow("Work", "s3:GetObject s3:PutObject s3:DeleteObject s3:ListBucket", work, work+"/*")}
+			allow("Work", "s3:GetObject s3:PutObject s3:DeleteObject s3:ListBucket", work, work+"/*"),
+			allow("AtLarge", "states:DescribeExecution states:ListExecutions states:StartExecution", r.machine, r.execution+":*")}
 	},
 }
 

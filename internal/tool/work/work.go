@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -67,34 +68,62 @@ func (s S3) key(name string) *string { return aws.String(s.Prefix + "/" + name) 
 
 // Write implements [verify.Folder]. The object is put together on disk first, because S3 must know
 // its length and checksum. An object is stored whole or not at all.
-func (s S3) Write(ctx context.Context, name string, from func(io.Writer) error) (err error) {
+func (s S3) Write(ctx context.Context, name string, from func(io.Writer) error) error {
+	_, err := s.put(ctx, &s3.PutObjectInput{Key: s.key(name)}, name, from)
+	return err
+}
+
+// WriteVersion implements [verify.Versions], with conditional writes of S3.
+func (s S3) WriteVersion(ctx context.Context, name, version string, from func(io.Writer) error) (string, error) {
+	in := &s3.PutObjectInput{Key: s.key(name)}
+	if in.IfMatch = &version; version == "" {
+		in.IfMatch, in.IfNoneMatch = nil, aws.String("*")
+	}
+	out, err := s.put(ctx, in, name, from)
+	switch code := awserr.Code(err); {
+	case code == "PreconditionFailed", code == "ConditionalRequestConflict":
+		return "", fmt.Errorf("%s in %s: %w", name, s, verify.ErrReplaced)
+	case err != nil:
+		return "", err
+	}
+	return aws.ToString(out.ETag), nil
+}
+
+func (s S3) put(ctx context.Context, in *s3.PutObjectInput, name string, from func(io.Writer) error) (out *s3.PutObjectOutput, err error) {
 	f, err := os.CreateTemp("", "ingot-work-")
 	if err != nil {
-		return fmt.Errorf("a file to put %s together cannot be made: %w", name, err)
+		return nil, fmt.Errorf("a file to put %s together cannot be made: %w", name, err)
 	}
 	defer func() { err = errors.Join(err, f.Close(), os.Remove(f.Name())) }()
 	if err := from(f); err != nil {
-		return fmt.Errorf("putting %s together: %w", name, err)
+		return nil, fmt.Errorf("putting %s together: %w", name, err)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("putting %s together: %w", name, err)
+		return nil, fmt.Errorf("putting %s together: %w", name, err)
 	}
-	if _, err := s.Client.PutObject(ctx, &s3.PutObjectInput{Bucket: &s.Bucket, Key: s.key(name), Body: f}); err != nil {
-		return fmt.Errorf("putting %s into %s: %w", name, s, err)
+	in.Bucket, in.Body = &s.Bucket, f
+	if out, err = s.Client.PutObject(ctx, in); err != nil {
+		return nil, fmt.Errorf("putting %s into %s: %w", name, s, err)
 	}
-	return nil
+	return out, nil
 }
 
 // Read implements [verify.Folder].
 func (s S3) Read(ctx context.Context, name string) (io.ReadCloser, error) {
+	f, _, err := s.ReadVersion(ctx, name)
+	return f, err
+}
+
+// ReadVersion implements [verify.Versions]. The version is the ETag.
+func (s S3) ReadVersion(ctx context.Context, name string) (io.ReadCloser, string, error) {
 	out, err := s.Client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.Bucket, Key: s.key(name)})
 	if gone := (*types.NoSuchKey)(nil); errors.As(err, &gone) {
-		return nil, fs.ErrNotExist
+		return nil, "", fs.ErrNotExist
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return out.Body, nil
+	return out.Body, aws.ToString(out.ETag), nil
 }
 
 // Remove implements [verify.Folder].

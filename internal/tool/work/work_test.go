@@ -9,8 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/verify"
 )
@@ -20,8 +23,12 @@ type objects map[string][]byte
 
 func (o objects) PutObject(_ context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
 	text, err := io.ReadAll(in.Body)
+	was, there := o[*in.Bucket+"/"+*in.Key]
+	if in.IfNoneMatch != nil && there || in.IfMatch != nil && (!there || *in.IfMatch != "etag of "+string(was)) {
+		return nil, &smithy.GenericAPIError{Code: "PreconditionFailed"}
+	}
 	o[*in.Bucket+"/"+*in.Key] = text
-	return &s3.PutObjectOutput{}, err
+	return &s3.PutObjectOutput{ETag: aws.String("etag of " + string(text))}, err
 }
 
 func (o objects) GetObject(_ context.Context, in *s3.GetObjectInput, _ ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
@@ -29,12 +36,41 @@ func (o objects) GetObject(_ context.Context, in *s3.GetObjectInput, _ ...func(*
 	if !there {
 		return nil, &types.NoSuchKey{}
 	}
-	return &s3.GetObjectOutput{Body: io.NopCloser(bytes.NewReader(text))}, nil
+	return &s3.GetObjectOutput{Body: io.NopCloser(bytes.NewReader(text)), ETag: aws.String("etag of " + string(text))}, nil
 }
 
 func (o objects) DeleteObject(_ context.Context, in *s3.DeleteObjectInput, _ ...func(*s3.Options)) (*s3.DeleteObjectOutput, error) {
 	delete(o, *in.Bucket+"/"+*in.Key)
 	return &s3.DeleteObjectOutput{}, nil
+}
+
+// A file is replaced only if it is still the one that was read, and made only if there is none.
+func TestVersions(t *testing.T) {
+	ctx := context.Background()
+	f := S3{objects{}, "bucket", "a"}
+	write := func(version, text string) (string, error) {
+		return f.WriteVersion(ctx, "x", version, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
+	}
+	if _, _, err := f.ReadVersion(ctx, "x"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+	first, err := write("", "first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := write("", "again"); !errors.Is(err, verify.ErrReplaced) {
+		t.Errorf("made twice: %v", err)
+	}
+	second, err := write(first, "second")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := write(first, "late"); !errors.Is(err, verify.ErrReplaced) {
+		t.Errorf("replaced by somebody who has not seen the second: %v", err)
+	}
+	if _, version, err := f.ReadVersion(ctx, "x"); err != nil || version != second || read(t, f, "x") != "second" {
+		t.Errorf("%q, %v", version, err)
+	}
 }
 
 // Both folders behave alike.

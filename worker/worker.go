@@ -1,0 +1,146 @@
+// Package worker is the Lambda function that does one part of `ingot verify --large`: it reads a
+// segment of both tables into sums in a bucket, or merges one hash bucket of the sums. A state
+// machine calls it for each part, until it says that nothing is left to do: see
+// cmd/worker/template.yaml. [Start] runs it.
+//
+// A part may be done twice, at the same time or one after the other, and a process that was given
+// up may go on. Its manifest is replaced on the condition that nobody else has replaced it, so each
+// page counts once.
+package worker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/internal/run/function"
+	"github.com/ingot-events/ingot/internal/tool/work"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/verify"
+)
+
+// Task is one part of the work.
+type Task struct {
+	Step     string  `json:"step"` // [Segment] or [Merge]
+	Part     int     `json:"part"` // from 0
+	Segments int     `json:"segments"`
+	Buckets  int     `json:"buckets"`
+	Work     string  `json:"work"`  // s3://BUCKET/PREFIX
+	About    string  `json:"about"` // names the tables; see [verify.Config]
+	Rate     float64 `json:"rate"`  // read units a second; 0: no limit
+}
+
+// These are the steps.
+const (
+	Segment = "segment"
+	Merge   = "merge"
+)
+
+// Answer says whether the part needs another call.
+type Answer struct {
+	More bool `json:"more"`
+}
+
+// Worker does parts. It is safe for concurrent use.
+type Worker struct {
+	Pipeline *pipeline.Pipeline
+	Source   verify.Source
+	// Open returns the folder that a task names.
+	Open   func(place string) (verify.Folder, error)
+	Memory int // bytes of sums; 0 means 64 MB
+	Env    env.Env
+}
+
+const (
+	// atLeast is the least time that a call needs to get anywhere.
+	atLeast = 30 * time.Second
+	// margin is what is left of it for the checkpoint.
+	margin = 20 * time.Second
+)
+
+// Handle does as much of a part as there is time for. If its time is nearly over, it writes a
+// checkpoint and answers that there is more. A merge is done in one call.
+func (w *Worker) Handle(ctx context.Context, t Task) (Answer, error) {
+	folder, err := w.Open(t.Work)
+	if err != nil {
+		return Answer{}, err
+	}
+	c := verify.Config{Pipeline: w.Pipeline, Source: w.Source, Segments: t.Segments, Buckets: t.Buckets, Rate: t.Rate, Memory: w.Memory,
+		Work: folder, About: t.About, Env: w.Env}
+	within := ctx
+	if deadline, ok := ctx.Deadline(); ok {
+		e := w.Env.Real()
+		if left := deadline.Sub(e.Now()); left < atLeast {
+			return Answer{}, fmt.Errorf("worker: %s are left, and a part needs %s: give the function a longer timeout",
+				left.Round(time.Second), atLeast)
+		}
+		var stop context.CancelFunc
+		within, stop = e.Deadline(ctx, deadline.Add(-margin))
+		defer stop()
+	}
+	switch t.Step {
+	case Segment:
+		_, err = verify.Segment(within, c, t.Part)
+		if errors.Is(err, verify.ErrReplaced) || err != nil && within.Err() != nil && ctx.Err() == nil {
+			return Answer{More: true}, nil
+		}
+	case Merge:
+		_, err = verify.Merge(ctx, c, t.Part)
+	default:
+		err = fmt.Errorf("worker: there is no step %q: it is %s or %s", t.Step, Segment, Merge)
+	}
+	return Answer{}, err
+}
+
+// Options are what the function can be given. The zero value is right for most.
+type Options struct {
+	Pipeline string // the name of the file; empty means pipeline.yaml
+	Log      *slog.Logger
+}
+
+// Start runs the function in Lambda, and does not return. files holds the pipeline.yaml of the
+// stack. If a variable of the environment is wrong or missing, Start writes a line that says which,
+// and ends the process with exit code 1.
+func Start(files fs.FS, options ...func(*Options)) {
+	w, err := New(context.Background(), files, options...)
+	if err != nil {
+		lambdacontext.NewLogger().Error("the worker cannot start", "error", err.Error())
+		os.Exit(1)
+	}
+	lambda.Start(function.Logged(lambdacontext.NewLogger(), w.Handle))
+}
+
+// New makes the worker of Lambda's environment. It sends no request.
+func New(ctx context.Context, files fs.FS, options ...func(*Options)) (*Worker, error) {
+	var o Options
+	for _, change := range options {
+		change(&o)
+	}
+	p := function.Process{Getenv: os.Getenv, Files: files, Pipeline: cmp.Or(o.Pipeline, "pipeline.yaml"), Out: os.Stdout, Log: o.Log}
+	if p.Log == nil {
+		p.Log = lambdacontext.NewLogger()
+	}
+	parts, err := p.Parts(ctx, "worker")
+	if err != nil {
+		return nil, err
+	}
+	st, err := store.New(parts.Config)
+	if err != nil {
+		return nil, err
+	}
+	client := s3.NewFromConfig(parts.AWS, func(o *s3.Options) { o.UsePathStyle = parts.AWS.BaseEndpoint != nil })
+	return &Worker{Pipeline: parts.Config.Pipeline, Source: verify.SourceOf(st), Open: func(place string) (verify.Folder, error) {
+		return work.Open(place, func() work.Client { return client })
+	}}, nil
+}
