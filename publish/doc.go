@@ -7,4 +7,11 @@
 // payload and its revision. It never depends on a place in the stream, so a redelivery, a new
 // stream, a restored table and [Publisher.Again] send the same one. A receiver that stores under a
 // key made from the payload, as a second Ingot does, therefore stores each event once.
+//
+// The function's whole main is one call. Both files are built into the binary:
+//
+//	//go:embed pipeline.yaml publish.yaml
+//	var files embed.FS
+//
+//	func main() { publish.Start(files) }
 package publish

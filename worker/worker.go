@@ -6,6 +6,13 @@
 // A part may be done twice, at the same time or one after the other, and a process that was given
 // up may go on. Its manifest is replaced on the condition that nobody else has replaced it, so each
 // page counts once.
+//
+// The function's whole main is one call. The pipeline.yaml of the stack is built into the binary:
+//
+//	//go:embed pipeline.yaml
+//	var files embed.FS
+//
+//	func main() { worker.Start(files) }
 package worker
 
 import (

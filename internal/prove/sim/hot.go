@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/testworld"
 )
 
@@ -14,9 +15,9 @@ const mostForHotKey = 15 * time.Second
 
 // isHot reports whether writes to the partition key pk are throttled now. pk is empty for anything
 // that is not an event. When a key is to become hot, the first key that is written becomes the hot
-// one.
+// one. The item that names the home is put once, so it is never hot.
 func (w *World) isHot(pk string) bool {
-	if pk == "" || w.calm || !w.Now.Before(w.hotUntil) {
+	if pk == "" || pk == lanes.HomeKey.PK || w.calm || !w.Now.Before(w.hotUntil) {
 		return false
 	}
 	if w.hot == "" {
