@@ -1,0 +1,35 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// A trial of ingot dev says what that does not show. Where others have stored events, or while
+// nothing is stored, it does nothing.
+func TestTry(t *testing.T) {
+	w := newDevWorld(t)
+	got := w.run(0, "try", "--local", "--number", "6")
+	if !strings.Contains(got.out, "where     ingot dev, which has no IAM") ||
+		!strings.Contains(got.out, "\nright      events are stored: 6 of 6") || strings.Contains(got.out, "\nwrong") {
+		t.Errorf("%s%s", got.out, got.errors)
+	}
+	var r tried
+	if err := json.Unmarshal([]byte(w.run(0, "try", "--local", "--number", "6", "--output", "json").out), &r); err != nil ||
+		len(r.Checks) < 9 || r.Sent < 9 || r.Where == "" || r.Version == "" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	w.run(exitUsage, "try", "--local", "--number", "0")
+	w.run(0, "pause", "--local")
+	if got := w.run(exitRefused, "try", "--local"); !strings.Contains(got.errors, "nothing would be stored") {
+		t.Errorf("%s", got.errors)
+	}
+	w.run(0, "resume", "--local")
+	w.send(0, oldSale)
+	if got := w.run(exitRefused, "try", "--local"); !strings.Contains(got.errors, "would leave behind") ||
+		!strings.Contains(got.errors, "add --yes") {
+		t.Errorf("%s", got.errors)
+	}
+	w.run(0, "try", "--local", "--number", "6", "--yes")
+}
