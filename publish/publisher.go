@@ -237,45 +237,43 @@ func (b *batch) line(ctx context.Context, target Target, list []*change) {
 
 var errBehind = errors.New("an earlier change of the same key is not sent yet")
 
-// wave sends changes of different keys, tries some again, and returns those that are not sent.
-func (b *batch) wave(ctx context.Context, target Target, wave []*change) []*change {
-	for round := 1; ; round++ {
+// wave sends changes of different keys, tries some again, and returns those that are not sent. What
+// only a person can mend is not tried again.
+func (b *batch) wave(ctx context.Context, target Target, wave []*change) (refused []*change) {
+	give := func(c *change, err error) {
+		b.settle(c, err)
+		refused = append(refused, c)
+	}
+	for round := 1; len(wave) > 0; round++ {
 		r := &sending{batch: b, target: target, todo: wave, errs: map[*change]error{}}
 		workers := min(inFlight, (len(wave)+entries-1)/entries)
 		b.store.Env.Each(workers, workers, func(int) { r.work(ctx) })
 		var again []*change
 		for _, c := range wave {
-			if err, failed := r.errs[c]; failed && !awserr.Denied(err) {
+			switch err := r.errs[c]; {
+			case err == nil:
+			case awserr.Denied(err):
+				give(c, err)
+			default:
 				again = append(again, c)
 			}
 		}
-		if len(again) == 0 || round == rounds || !b.store.Env.Wait(ctx, round) {
-			var refused []*change
+		if wave = again; len(wave) > 0 && (round == rounds || !b.store.Env.Wait(ctx, round)) {
 			for _, c := range wave {
-				err := r.errs[c]
-				if b.settle(c, err); err != nil {
-					refused = append(refused, c)
-				}
+				give(c, r.errs[c])
 			}
 			return refused
 		}
-		for _, c := range wave {
-			if !slices.Contains(again, c) {
-				b.settle(c, r.errs[c])
-			}
-		}
-		wave = again
 	}
+	return refused
 }
 
-// settle notes what became of a change. A record is done with when all its messages are.
+// settle notes that a change is not sent. A record is done with when all its messages are.
 func (b *batch) settle(c *change, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err != nil {
-		b.done.Refused++
-		b.left[c.record] = err
-	}
+	b.done.Refused++
+	b.left[c.record] = err
 }
 
 // sending is one round of a wave.
@@ -424,7 +422,7 @@ func (b *batch) giveUp(ctx context.Context, now time.Time) {
 		if err == nil || errors.Is(err, errBehind) || !b.odd[i] && now.Sub(c.Created) < patience {
 			continue
 		}
-		detail := err.Error()
+		detail := awserr.Quiet(err).Error() // what a service says may quote the payload
 		list = append(list, handler.NewLetter(Unpublished, c.Key, detail, letter{c.Key.PK, c.Key.SK, c.Lane.StreamARN,
 			[]string{c.Sequence.String()}, string(Unpublished), detail, c.Kind.String()}))
 		of = append(of, i)

@@ -282,6 +282,30 @@ func TestDenied(t *testing.T) {
 	}
 }
 
+// A key that is denied stops, also if others are tried again in the meantime.
+func TestDeniedBesideOthers(t *testing.T) {
+	w := newWorld(t)
+	w.put(body("a", 1, ""), body("b", 1, ""))
+	w.put(body("a", 2, ""))
+	tries := 0
+	w.refuse = func(m publish.Message) error {
+		switch {
+		case strings.Contains(m.Body, `"order":"a","at":"2031-05-05T06:00:00Z","version":1`):
+			return &types.ResourceNotFoundException{}
+		case strings.Contains(m.Body, `"order":"b"`):
+			if tries++; tries == 1 {
+				return errors.New("slow")
+			}
+		}
+		return nil
+	}
+	w.poll()
+	w.want("stored b 1")
+	if w.done.Refused != 2 || tries != 2 {
+		t.Errorf("%+v after %d tries", w.done, tries)
+	}
+}
+
 // What was refused for 12 hours goes to quarantine, by its key, and the rest of the shard goes on.
 func TestGivenUp(t *testing.T) {
 	w := newWorld(t)
