@@ -84,8 +84,8 @@ func TestTryingAStack(t *testing.T) {
 	_, section, _ := strings.Cut(string(page), "\n## Trying a stack\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	found := blocks.FindAllStringSubmatch(section, -1)
-	if len(found) != 5 {
-		t.Fatalf("%d blocks, want 5", len(found))
+	if len(found) != 6 {
+		t.Fatalf("%d blocks, want 6", len(found))
 	}
 	dir := filepath.Join(t.TempDir(), "shop")
 	tool(t, "init", dir, "--no-tidy").says(t, exitFine)
@@ -95,8 +95,9 @@ func TestTryingAStack(t *testing.T) {
 	}
 	s := newStoryIn(t, bash, dir, string(file))
 	s.block(found[0][1], found[0][2], "")
-	s.block(found[1][1], found[1][2], found[2][2])
-	s.block(found[3][1], found[3][2], found[4][2])
+	s.block(found[1][1], found[1][2], "")
+	s.block(found[2][1], found[2][2], found[3][2])
+	s.block(found[4][1], found[4][2], found[5][2])
 }
 
 // story is a folder in which a pipeline runs.
