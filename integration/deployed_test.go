@@ -354,9 +354,7 @@ func functions(t *testing.T) map[string]string {
 	built.once.Do(func() {
 		built.binaries = map[string]string{}
 		for name, function := range functionNames {
-			built.binaries[function] = filepath.Join(built.dir, name, "bootstrap")
-			if built.err = runtimeapi.Build(ctx, "github.com/ingot-events/ingot/cmd/"+name, built.binaries[function],
-				""); built.err != nil {
+			if built.binaries[function], built.err = build(name); built.err != nil {
 				return
 			}
 		}
@@ -365,6 +363,22 @@ func functions(t *testing.T) map[string]string {
 		t.Fatal(built.err)
 	}
 	return built.binaries
+}
+
+// mostBytes is the largest that a function may be, because each cold start reads it.
+const mostBytes = 15_000_000
+
+// build builds a function as it is deployed.
+func build(name string) (binary string, err error) {
+	binary = filepath.Join(built.dir, name, "bootstrap")
+	if err := runtimeapi.Build(ctx, "github.com/ingot-events/ingot/cmd/"+name, binary, ""); err != nil {
+		return "", err
+	}
+	info, err := os.Stat(binary)
+	if err == nil && info.Size() > mostBytes {
+		err = fmt.Errorf("the function %s has %d bytes, and may have %d", name, info.Size(), mostBytes)
+	}
+	return binary, err
 }
 
 const visits = `ingot: 1

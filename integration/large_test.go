@@ -91,8 +91,8 @@ func TestLarge(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.dir, "pipeline.yaml"), []byte(visits), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	binary := filepath.Join(built.dir, "worker", "bootstrap")
-	if err := runtimeapi.Build(ctx, "github.com/ingot-events/ingot/cmd/worker", binary, ""); err != nil {
+	binary, err := build("worker")
+	if err != nil {
 		t.Fatal(err)
 	}
 	var said output

@@ -16,7 +16,6 @@ import (
 
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
-	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 	"github.com/ingot-events/ingot/internal/tool/migrating"
@@ -104,14 +103,13 @@ func TestMigrated(t *testing.T) {
 // function starts the built function that captures, with the files of the tool, and its mapping.
 func (l *legacy) function(w tool, url, stream string) {
 	l.Helper()
-	binary := filepath.Join(built.dir, "migrate", "bootstrap")
-	if err := runtimeapi.Build(ctx, "github.com/ingot-events/ingot/cmd/migrate", binary, ""); err != nil {
+	binary, err := build("migrate")
+	if err != nil {
 		l.Fatal(err)
 	}
 	p := l.start(binary, map[string]string{"AWS_REGION": endpoint.Region, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
 		"AWS_LAMBDA_LOG_FORMAT": "JSON", "INGOT_ENDPOINT_URL": url, "INGOT_TABLE": l.events, "INGOT_AGGREGATES_TABLE": l.totals,
 		"INGOT_PIPELINE": filepath.Join(w.dir, "pipeline.yaml"), "INGOT_PII_KEY": l.secret}, &l.said)
-	var err error
 	l.rows, err = esm.NewStream(esm.StreamConfig{Client: l.clients.Streams, ARN: stream, BatchSize: 100, ReportBatchItemFailures: true,
 		Function: esm.Function{Timeout: time.Minute, Handler: func(ctx context.Context, payload []byte) ([]byte, error) {
 			return p.Invoke(ctx, payload, time.Minute)

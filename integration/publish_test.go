@@ -147,8 +147,8 @@ func TestPublished(t *testing.T) {
 // publisher starts the built publish function, with the files of the tool, and its mapping.
 func publisher(t *testing.T, d *deployed, w tool, url string, said *output) *esm.Stream {
 	t.Helper()
-	binary := filepath.Join(built.dir, "publish", "bootstrap")
-	if err := runtimeapi.Build(ctx, "github.com/ingot-events/ingot/cmd/publish", binary, ""); err != nil {
+	binary, err := build("publish")
+	if err != nil {
 		t.Fatal(err)
 	}
 	p := d.start(binary, map[string]string{"AWS_REGION": endpoint.Region, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",

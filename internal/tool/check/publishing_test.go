@@ -53,6 +53,10 @@ events:
 		in := Input{Pipeline: File{"pipeline.yaml", []byte(first)}, Next: &File{"next.yaml", []byte(c.next)}, Publish: &File{"publish.yaml",
 			[]byte("publish: 1\nsource: shop\npublications:\n  orders: {from: [" + c.from + "], on: [" + c.on + "], to: \"${TO}\"}\n")}}
 		r := run(t, in)
+		var out strings.Builder
+		if err := r.WriteText(&out, in); err != nil || !strings.Contains(out.String(), "pipeline.yaml, publish.yaml and next.yaml: ") {
+			t.Errorf("%s, %v", &out, err)
+		}
 		var text strings.Builder
 		for _, f := range r.Findings {
 			if f.Rule != "next" {

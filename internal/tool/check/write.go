@@ -100,7 +100,7 @@ func writeRows(b *strings.Builder, rows [][]string) {
 // summary returns the last line, which says what was checked and how many findings there are.
 func (r *Report) summary(in Input) string {
 	files := []string{in.Pipeline.Name}
-	for _, f := range []*File{in.Template, in.Config, in.Migration} {
+	for _, f := range []*File{in.Template, in.Config, in.Migration, in.Publish, in.Next} {
 		if f != nil {
 			files = append(files, f.Name)
 		}
