@@ -19,7 +19,6 @@ import (
 
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
-	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 )
 
