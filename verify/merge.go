@@ -230,21 +230,26 @@ func Ended(ctx context.Context, c Config) (segments, buckets int, err error) {
 	return segments, buckets, nil
 }
 
-// Clear removes the files of a pass whose result is known, so that Config.Work can be used for the
-// next one.
+// Clear removes the manifests and the results of a pass whose report is known, so that Config.Work
+// can be used for the next one. The sums, which are many, are ignored from then on. They stay until
+// something else removes them, such as a lifecycle rule of the bucket.
 func Clear(ctx context.Context, c Config) error {
 	p, err := newPass(c)
 	if err != nil {
 		return err
 	}
-	segments, err := p.segments(ctx)
-	if err != nil {
-		return err
+	var papers []string
+	for i := range p.Segments {
+		papers = append(papers, segmentPaper(i, p.Segments))
 	}
 	for i := range p.Buckets {
-		if err := p.Work.Remove(ctx, mergedPaper(i, p.Buckets)); err != nil {
-			return err
+		papers = append(papers, mergedPaper(i, p.Buckets))
+	}
+	for _, name := range papers {
+		if err := p.Work.Remove(ctx, name); err != nil {
+			return fmt.Errorf("everything is compared, but %s cannot be removed from %s; use another folder for the next pass: %w", name,
+				p.Work, err)
 		}
 	}
-	return p.clear(ctx, segments)
+	return nil
 }
