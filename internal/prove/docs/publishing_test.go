@@ -1,12 +1,22 @@
 package docs
 
 import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/publish"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // The files of the page are those of the example, and fit together.
@@ -31,5 +41,68 @@ func TestPublishingOfThePage(t *testing.T) {
 	r, err := check.Run(check.Input{Pipeline: *file("pipeline.yaml"), Publish: file("publish.yaml"), Next: file("next.yaml")})
 	if err != nil || len(r.Findings) > 0 {
 		t.Errorf("%+v, %v", r.Findings, err)
+	}
+}
+
+// The message of the page is what is sent of its event, but for most of the id. A second Ingot
+// stores what the first has stored.
+func TestMessageOfThePage(t *testing.T) {
+	load := func(name string) *pipeline.Pipeline {
+		t.Helper()
+		text, err := examples.Files.ReadFile("publish/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := pipeline.Load(fstest.MapFS{name: {Data: text}}, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	p, next := load("pipeline.yaml"), load("next.yaml")
+	const payload = `{"order_id":"o-1","placed_at":"2031-05-05T06:00:00Z","type":"order.placed"}`
+	item, err := p.Plan(envelope.Message{Body: payload})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := examples.Files.ReadFile("publish/publish.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := publish.Load(fstest.MapFS{"publish.yaml": {Data: text}}, "publish.yaml", p)
+	if err == nil {
+		plan, err = plan.Resolved(func(string) string { return "arn:aws:sqs:eu-west-1:111122223333:q" })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sent publish.Message
+	publisher, err := publish.New(plan, tables.Config{Client: &dynamodb.Client{}, Events: "events"}, func(arn string) publish.Target {
+		return publish.Target{ARN: arn, Largest: 1 << 20, Send: func(_ context.Context, list []publish.Message) []error {
+			sent = list[0]
+			return make([]error, len(list))
+		}}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted, err := json.Marshal(payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := fmt.Sprintf(`"PK":{"S":%q},"SK":{"S":%q}`, item.Key.PK, item.Key.SK)
+	if _, err := publisher.Handle(t.Context(), json.RawMessage(`{"Records":[{"eventSourceARN":"arn","eventName":"INSERT","dynamodb":{`+
+		`"SequenceNumber":"100000000000000000000001","ApproximateCreationDateTime":1935900000,"Keys":{`+keys+`},"NewImage":{`+keys+
+		`,"type":{"S":"order.placed"},"id":{"S":"o-1"},"at":{"S":"2031-05-05T06:00:00.000000000Z"},"epoch":{"N":"1"},"digest":{"B":"`+
+		base64.StdEncoding.EncodeToString(item.Digest[:])+`"},"data":{"S":`+string(quoted)+`}}}}]}`)); err != nil {
+		t.Fatal(err)
+	}
+	shown := blocksOf(t, "docs/publishing.md", "json message")
+	if want := strings.Replace(sent.Body, sent.ID, sent.ID[:4]+"…", 1); len(shown) != 1 || strings.TrimSpace(shown[0].text) != want {
+		t.Errorf("the message is\n%s\nand the page shows\n%v", want, shown)
+	}
+	stored, err := next.Plan(envelope.Message{Body: sent.Body})
+	if err != nil || stored.Key != item.Key || stored.Type != item.Type || stored.Data != payload {
+		t.Errorf("the second stores %+v, %v", stored, err)
 	}
 }
