@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"path"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -65,7 +66,7 @@ func TestMessageOfThePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := examples.Files.ReadFile("publish/publish.yaml")
+	text, err := examples.Files.ReadFile(path.Join("publish", "publish.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
