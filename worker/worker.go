@@ -23,6 +23,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -146,8 +147,12 @@ func New(ctx context.Context, files fs.FS, options ...func(*Options)) (*Worker, 
 	if err != nil {
 		return nil, err
 	}
+	memory := 0
+	if mb, err := strconv.Atoi(os.Getenv("AWS_LAMBDA_FUNCTION_MEMORY_SIZE")); err == nil {
+		memory = max(64, (mb-256)/2) << 20 // the rest is for pages and garbage
+	}
 	client := s3.NewFromConfig(parts.AWS, func(o *s3.Options) { o.UsePathStyle = parts.AWS.BaseEndpoint != nil })
-	return &Worker{Pipeline: parts.Config.Pipeline, Source: verify.SourceOf(st), Open: func(place string) (verify.Folder, error) {
+	return &Worker{Pipeline: parts.Config.Pipeline, Source: verify.SourceOf(st), Memory: memory, Open: func(place string) (verify.Folder, error) {
 		return work.Open(place, func() work.Client { return client })
 	}}, nil
 }

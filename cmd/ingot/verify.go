@@ -105,6 +105,7 @@ func newVerify(a *app) *cobra.Command {
 	a.targetFlags(cmd)
 	a.deployedFlag(cmd)
 	flags := cmd.Flags()
+	flags.IntVar(&o.buckets, "buckets", 0, "with --large, into how many hash buckets the totals are divided (default 64)")
 	flags.StringVar(&o.large, "large", "", "let this state machine do the work: the output StateMachineArn of cmd/worker/template.yaml")
 	flags.BoolVar(&o.twice, "twice", false,
 		"look a second time, after the stream has delivered what was written before the first look ended")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ func (o *verifyOptions) checkLarge(cmd *cobra.Command) error {
 	if !cmd.Flags().Changed("segments") {
 		o.segments = largeParts
 	}
-	o.buckets = largeParts
+	o.buckets = cmp.Or(o.buckets, largeParts)
 	switch {
 	case !strings.HasPrefix(o.large, "arn:"):
 		return fmt.Errorf("--large %q: write the ARN of the state machine, the output StateMachineArn of the worker's stack", o.large)
@@ -36,8 +37,9 @@ func (o *verifyOptions) checkLarge(cmd *cobra.Command) error {
 			"their stack")
 	case o.twice:
 		return errors.New("--twice needs all totals before the first item, and workers read them in any order: leave one of the two out")
-	case o.segments+o.buckets > large.MostParts:
-		return fmt.Errorf("--segments %d: give at most %d with --large", o.segments, large.MostParts-o.buckets)
+	case o.buckets < 1 || o.segments+o.buckets > large.MostParts:
+		return fmt.Errorf("--segments %d and --buckets %d: give at most %d parts in all with --large", o.segments, o.buckets,
+			large.MostParts)
 	}
 	return nil
 }

@@ -18,6 +18,6 @@ var budgets = map[string]int{
 	"pairs of folders of which one imports the other": 210,
 	"lines of code of the largest package":            8_600,
 	"files of the largest package":                    50,
-	"words of README and docs":                        66_540,
+	"words of README and docs":                        66_560,
 	"words of the longest page":                       6_000,
 }
