@@ -152,7 +152,8 @@ func New(ctx context.Context, files fs.FS, options ...func(*Options)) (*Worker, 
 		memory = max(64, (mb-256)/2) << 20 // the rest is for pages and garbage
 	}
 	client := s3.NewFromConfig(parts.AWS, func(o *s3.Options) { o.UsePathStyle = parts.AWS.BaseEndpoint != nil })
-	return &Worker{Pipeline: parts.Config.Pipeline, Source: verify.SourceOf(st), Memory: memory, Open: func(place string) (verify.Folder, error) {
+	open := func(place string) (verify.Folder, error) {
 		return work.Open(place, func() work.Client { return client })
-	}}, nil
+	}
+	return &Worker{Pipeline: parts.Config.Pipeline, Source: verify.SourceOf(st), Memory: memory, Open: open}, nil
 }
