@@ -30,6 +30,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/local/wire"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/pipeline"
@@ -108,7 +109,11 @@ func (w *world) note(api string, in any) {
 			w.calls["dynamodb:"+api+" "+table] = true
 		}
 	case *dynamodb.GetItemInput:
-		w.calls["dynamodb:"+api+" "+*in.TableName+" "+in.Key["PK"].(*types.AttributeValueMemberS).Value[:2]] = true
+		key := in.Key["PK"].(*types.AttributeValueMemberS).Value
+		if *in.TableName == stack.Aggregates {
+			key = key[:2]
+		}
+		w.calls["dynamodb:"+api+" "+*in.TableName+" "+key] = true
 	case *dynamodb.PutItemInput:
 		table := *in.TableName
 		if table == stack.Aggregates {
@@ -403,8 +408,35 @@ func TestOtherSecret(t *testing.T) {
 	if _, err := handle(t.Context(), batch); err == nil || !strings.Contains(err.Error(), "INGOT_PII_KEY") {
 		t.Error(err)
 	}
-	out, err := w.engine.DynamoDB().Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(stack.Events)})
-	if err != nil || out.Count != 0 {
-		t.Errorf("%d items, %v", out.Count, err)
+	w.nothing()
+}
+
+// nothing makes sure that the events table has no item but the one that names the home.
+func (w *world) nothing() {
+	w.t.Helper()
+	out, err := w.engine.DynamoDB().Scan(w.t.Context(), &dynamodb.ScanInput{TableName: aws.String(stack.Events)})
+	if err != nil || out.Count != 1 || out.Items[0]["PK"].(*types.AttributeValueMemberS).Value != lanes.HomeKey.PK {
+		w.t.Errorf("%d items, %v", out.Count, err)
 	}
+}
+
+// In another Region than the home of the events table, nothing is written.
+func TestAnotherRegion(t *testing.T) {
+	w := newWorld(t)
+	batch := w.row("us1", "here")
+	w.begin()
+	if _, err := w.engine.DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Events),
+		Item: migrate.Row{"PK": &types.AttributeValueMemberS{Value: lanes.HomeKey.PK},
+			"SK":     &types.AttributeValueMemberS{Value: lanes.HomeKey.SK},
+			"region": &types.AttributeValueMemberS{Value: "eu-west-1"}}}); err != nil {
+		t.Fatal(err)
+	}
+	handle, err := capture.New(t.Context(), w.files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := handle(t.Context(), batch); err == nil || !strings.Contains(err.Error(), "eu-west-1") {
+		t.Error(err)
+	}
+	w.nothing()
 }

@@ -135,6 +135,9 @@ func (b *streamBatch) changes() ([]Changed, error) {
 // copy makes copies of what changed in one of the tables, whose newest change was made at a time.
 func (c *Capture) copy(ctx context.Context, ofNew bool, list []Changed, last time.Time) (done Captured, err error) {
 	s := c.Sync
+	if err := s.heads.CheckHome(ctx); err != nil {
+		return done, err
+	}
 	if err := s.heads.CheckSecret(ctx); err != nil {
 		return done, err
 	}
