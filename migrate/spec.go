@@ -16,7 +16,6 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/where"
-	"github.com/ingot-events/ingot/internal/plan/yamlfile"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -107,14 +106,6 @@ var words = &declare.Words{
 		}
 		return ""
 	},
-	Absent: func(f reflect.StructField) string {
-		if f.Name == "Migration" {
-			return strconv.Itoa(Format)
-		}
-		return ""
-	},
-	Empty: func(string) string { return "" },
-	Like:  func(*reflect.StructField, *yamlfile.Node) string { return "" },
 }
 
 // Load reads and compiles the named file for a pipeline. The error is [pipeline.Mistakes] or an

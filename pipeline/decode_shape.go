@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"reflect"
-	"strconv"
 
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/yamlfile"
@@ -72,8 +71,6 @@ func example(t reflect.Type) string {
 // absent returns what to write for a member that must be there.
 func absent(f reflect.StructField) string {
 	switch f.Name {
-	case "Ingot":
-		return strconv.Itoa(Format)
 	case "Epoch":
 		return "1"
 	case "Since":

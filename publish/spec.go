@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/internal/plan/declare"
-	"github.com/ingot-events/ingot/internal/plan/yamlfile"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -85,14 +84,6 @@ var words = &declare.Words{
 		}
 		return ""
 	},
-	Absent: func(f reflect.StructField) string {
-		if f.Name == "Publish" {
-			return strconv.Itoa(Format)
-		}
-		return ""
-	},
-	Empty: func(string) string { return "" },
-	Like:  func(*reflect.StructField, *yamlfile.Node) string { return "" },
 }
 
 // Load reads and checks the named file for a pipeline. The error is [pipeline.Mistakes] or an

@@ -22,13 +22,14 @@ type Words struct {
 	Whole   string                    // what every file must have
 	Owned   []Owner                   // the mappings whose members are known by their names alone
 	Example func(reflect.Type) string // the shape of a struct in the file
-	// Absent returns what to write for a member that must be there. If it is empty, that is the
-	// like of its tags.
+	// Absent returns what to write for a member that must be there, besides the version. If it is
+	// nil or returns nothing, that is the like of its tags.
 	Absent func(reflect.StructField) string
-	// Empty returns what to write for a member of this name that is empty; empty: a text.
+	// Empty returns what to write for a member of this name that is empty. If it is nil or returns
+	// nothing, that is a text.
 	Empty func(name string) string
-	// Like returns what to write for a mapping whose names the user chooses. If it is empty, that
-	// is the like of its tags.
+	// Like returns what to write for a mapping whose names the user chooses. If it is nil or
+	// returns nothing, that is the like of its tags.
 	Like func(f *reflect.StructField, n *yamlfile.Node) string
 	// Entry decodes an entry that is a mapping, of a member whose tags have entry.
 	Entry func(d *Decoder, p Place, n *yamlfile.Node, into reflect.Value, members []string)
@@ -291,7 +292,10 @@ func (d *Decoder) entries(p Place, n *yamlfile.Node, into reflect.Value, tags *r
 	if tags == nil { // it is itself an entry of a mapping
 		tags = &reflect.StructField{}
 	}
-	instead := cmp.Or(d.words.Like(tags, n), tags.Tag.Get("like"))
+	instead := tags.Tag.Get("like")
+	if d.words.Like != nil {
+		instead = cmp.Or(d.words.Like(tags, n), instead)
+	}
 	for _, m := range d.Pairs(p, n, instead) {
 		v := reflect.New(into.Type().Elem()).Elem()
 		if m.Value.Kind == yamlfile.Map && tags.Tag.Get("entry") != "" {
@@ -316,7 +320,14 @@ func (d *Decoder) list(p Place, n *yamlfile.Node, into reflect.Value) {
 
 // absent returns what to write for a member that must be there.
 func (d *Decoder) absent(f reflect.StructField) string {
-	return f.Tag.Get("yaml") + ": " + cmp.Or(d.words.Absent(f), f.Tag.Get("like"), d.words.Example(f.Type))
+	name, instead := f.Tag.Get("yaml"), ""
+	switch {
+	case name == d.words.Version:
+		instead = strconv.Itoa(d.words.Format)
+	case d.words.Absent != nil:
+		instead = d.words.Absent(f)
+	}
+	return name + ": " + cmp.Or(instead, f.Tag.Get("like"), d.words.Example(f.Type))
 }
 
 // Suggest returns the closest of names. If none is close, it returns all of them.

@@ -62,7 +62,10 @@ func (d *Decoder) textOrList(p Place, n *yamlfile.Node, into reflect.Value) {
 // setText refuses empty text, which would mean the same as a missing member.
 func (d *Decoder) setText(p Place, text string, into reflect.Value) {
 	if text == "" {
-		instead := cmp.Or(d.words.Empty(NameOf(p)), "text, or leave "+NameOf(p)+" out,")
+		instead := "text, or leave " + NameOf(p) + " out,"
+		if d.words.Empty != nil {
+			instead = cmp.Or(d.words.Empty(NameOf(p)), instead)
+		}
 		d.Breaks(p, NameOf(p)+" is empty", instead)
 	}
 	into.SetString(text)
