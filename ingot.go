@@ -39,17 +39,13 @@
 package ingot
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"io/fs"
 	"log/slog"
-	"os"
 	"slices"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/ingot-events/ingot/event"
@@ -109,8 +105,9 @@ type StreamsFunc = func(context.Context, json.RawMessage) (handler.StreamRespons
 // pipeline.yaml. If the pipeline or a variable of the environment is wrong or missing, it writes a
 // line that says which and what to set, and ends the process with exit code 1.
 func StartIngest(files fs.FS, options ...func(*IngestOptions)) {
-	handle, err := NewIngest(context.Background(), files, options...)
-	start("ingest", handle, err)
+	ctx := context.Background()
+	handle, err := NewIngest(ctx, files, options...)
+	function.Start(ctx, "the ingest function", handle, err)
 }
 
 // StartStreams runs the streams function in Lambda, and does not return. Before the first batch it
@@ -118,17 +115,9 @@ func StartIngest(files fs.FS, options ...func(*IngestOptions)) {
 // and also if the pipeline and the table disagree about what a total means: see
 // [handler.Streams.Start].
 func StartStreams(files fs.FS, options ...func(*StreamsOptions)) {
-	handle, err := NewStreams(context.Background(), files, options...)
-	start("streams", handle, err)
-}
-
-// start runs a function that is ready. [lambda.Start] does not return.
-func start(name string, handle any, err error) {
-	if err != nil {
-		lambdacontext.NewLogger().Error("the "+name+" function cannot start", "error", err.Error())
-		os.Exit(1)
-	}
-	lambda.Start(handle)
+	ctx := context.Background()
+	handle, err := NewStreams(ctx, files, options...)
+	function.Start(ctx, "the streams function", handle, err)
 }
 
 // NewIngest makes the ingest function without running it, so that you can wrap it or hand it to
@@ -165,12 +154,7 @@ func NewStreams(ctx context.Context, files fs.FS, options ...func(*StreamsOption
 }
 
 func (o *Options) process(files fs.FS) function.Process {
-	p := function.Process{Getenv: os.Getenv, Files: files, Pipeline: cmp.Or(o.Pipeline, "pipeline.yaml"), Out: os.Stdout, Log: o.Log,
-		Namespace: o.Namespace, AWS: o.AWS}
-	if p.Log == nil {
-		p.Log = lambdacontext.NewLogger()
-	}
-	return p
+	return function.InLambda(files, o.Pipeline, o.Log, o.Namespace, o.AWS)
 }
 
 // Metric describes a metric that a function writes once a batch, in CloudWatch's embedded metric

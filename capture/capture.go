@@ -25,10 +25,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 
-	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/ingot-events/ingot/internal/run/emf"
@@ -54,12 +51,9 @@ type Func = func(context.Context, json.RawMessage) (migrate.CaptureResponse, err
 // environment is wrong or missing, it writes a line that says which and what to set, and ends the
 // process with exit code 1.
 func Start(files fs.FS, options ...func(*Options)) {
-	handle, err := New(context.Background(), files, options...)
-	if err != nil {
-		lambdacontext.NewLogger().Error("the capture function cannot start", "error", err.Error())
-		os.Exit(1)
-	}
-	lambda.Start(handle)
+	ctx := context.Background()
+	handle, err := New(ctx, files, options...)
+	function.Start(ctx, "the capture function", handle, err)
 }
 
 // New makes the function without running it. It describes both tables, which is two requests.
@@ -68,21 +62,14 @@ func New(ctx context.Context, files fs.FS, options ...func(*Options)) (Func, err
 	for _, change := range options {
 		change(&o)
 	}
-	p := function.Process{Getenv: os.Getenv, Files: files, Pipeline: cmp.Or(o.Pipeline, "pipeline.yaml"), Out: os.Stdout, Log: o.Log,
-		Namespace: o.Namespace, AWS: o.AWS}
-	if p.Log == nil {
-		p.Log = lambdacontext.NewLogger()
-	}
+	p := function.InLambda(files, o.Pipeline, o.Log, o.Namespace, o.AWS)
 	parts, err := p.Parts(ctx, "migrate")
 	if err != nil {
 		return nil, err
 	}
 	c := parts.Config
-	if path := os.Getenv("INGOT_PIPELINE"); path != "" {
-		files = os.DirFS(filepath.Dir(path))
-	}
 	name := cmp.Or(o.Migration, "migration.yaml")
-	m, err := migrate.Load(files, name, c.Pipeline)
+	m, err := migrate.Load(p.Beside(), name, c.Pipeline)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -8,12 +8,9 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
@@ -41,12 +38,9 @@ type Func = func(context.Context, json.RawMessage) (Response, error)
 // file or a variable of the environment is wrong or missing, Start writes a line that says which
 // and what to set, and ends the process with exit code 1.
 func Start(files fs.FS, options ...func(*Options)) {
-	handle, err := Function(context.Background(), files, options...)
-	if err != nil {
-		lambdacontext.NewLogger().Error("the publish function cannot start", "error", err.Error())
-		os.Exit(1)
-	}
-	lambda.Start(handle)
+	ctx := context.Background()
+	handle, err := Function(ctx, files, options...)
+	function.Start(ctx, "the publish function", handle, err)
 }
 
 // Function makes the function without running it. It sends no request.
@@ -55,20 +49,13 @@ func Function(ctx context.Context, files fs.FS, options ...func(*Options)) (Func
 	for _, change := range options {
 		change(&o)
 	}
-	p := function.Process{Getenv: os.Getenv, Files: files, Pipeline: cmp.Or(o.Pipeline, "pipeline.yaml"), Out: os.Stdout, Log: o.Log,
-		Namespace: o.Namespace, AWS: o.AWS}
-	if p.Log == nil {
-		p.Log = lambdacontext.NewLogger()
-	}
+	p := function.InLambda(files, o.Pipeline, o.Log, o.Namespace, o.AWS)
 	parts, err := p.Parts(ctx, "publish")
 	if err != nil {
 		return nil, err
 	}
-	if path := os.Getenv("INGOT_PIPELINE"); path != "" {
-		files = os.DirFS(filepath.Dir(path))
-	}
 	name := cmp.Or(o.Publish, "publish.yaml")
-	plan, err := Load(files, name, parts.Config.Pipeline)
+	plan, err := Load(p.Beside(), name, parts.Config.Pipeline)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

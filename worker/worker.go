@@ -16,7 +16,6 @@
 package worker
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +25,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
@@ -121,12 +119,13 @@ type Options struct {
 // stack. If a variable of the environment is wrong or missing, Start writes a line that says which,
 // and ends the process with exit code 1.
 func Start(files fs.FS, options ...func(*Options)) {
-	w, err := New(context.Background(), files, options...)
-	if err != nil {
-		lambdacontext.NewLogger().Error("the worker cannot start", "error", err.Error())
-		os.Exit(1)
+	ctx := context.Background()
+	w, err := New(ctx, files, options...)
+	var handle any
+	if err == nil {
+		handle = function.Logged(lambdacontext.NewLogger(), w.Handle)
 	}
-	lambda.Start(function.Logged(lambdacontext.NewLogger(), w.Handle))
+	function.Start(ctx, "the worker", handle, err)
 }
 
 // New makes the worker of Lambda's environment. It sends no request.
@@ -135,11 +134,7 @@ func New(ctx context.Context, files fs.FS, options ...func(*Options)) (*Worker, 
 	for _, change := range options {
 		change(&o)
 	}
-	p := function.Process{Getenv: os.Getenv, Files: files, Pipeline: cmp.Or(o.Pipeline, "pipeline.yaml"), Out: os.Stdout, Log: o.Log}
-	if p.Log == nil {
-		p.Log = lambdacontext.NewLogger()
-	}
-	parts, err := p.Parts(ctx, "worker")
+	parts, err := function.InLambda(files, o.Pipeline, o.Log, "", nil).Parts(ctx, "worker")
 	if err != nil {
 		return nil, err
 	}

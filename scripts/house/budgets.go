@@ -9,7 +9,7 @@ var budgets = map[string]int{
 	"heart: lines of code of the largest file":        300,
 	"heart: lines of the longest function":            60,
 	"folders directly under internal/":                9,
-	"lines of code in both functions":                 24_050,
+	"lines of code in both functions":                 24_065,
 	"tokens of source":                                838_200,
 	"tokens of tests":                                 807_800,
 	"lines over 140 columns, beside whole texts":      0,

@@ -1,6 +1,7 @@
 package function
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/ingot-events/ingot/handler"
@@ -31,6 +34,35 @@ type Process struct {
 	Log       *slog.Logger // the function's log
 	Namespace string       // CloudWatch namespace of the metrics; empty means Namespace
 	AWS       *aws.Config  // for the clients; nil means what Lambda's environment says
+}
+
+// InLambda returns the process of a function as Lambda runs it. An empty pipeline means
+// pipeline.yaml, and without a log there is Lambda's own.
+func InLambda(files fs.FS, pipeline string, log *slog.Logger, namespace string, c *aws.Config) Process {
+	if log == nil {
+		log = lambdacontext.NewLogger()
+	}
+	return Process{Getenv: os.Getenv, Files: files, Pipeline: cmp.Or(pipeline, "pipeline.yaml"), Out: os.Stdout, Log: log,
+		Namespace: namespace, AWS: c}
+}
+
+// Start runs a handler that is ready in Lambda, and does not return. If there is an error instead,
+// it writes a line that says what cannot start, and ends the process with exit code 1.
+func Start(ctx context.Context, what string, handle any, err error) {
+	if err != nil {
+		lambdacontext.NewLogger().ErrorContext(ctx, what+" cannot start", "error", err.Error())
+		os.Exit(1)
+	}
+	lambda.Start(handle)
+}
+
+// Beside returns the folder of the files that lie beside the pipeline: that of the file that
+// INGOT_PIPELINE names, or what is built into the binary.
+func (p Process) Beside() fs.FS {
+	if path := p.Getenv(pipelineVariable); path != "" {
+		return os.DirFS(filepath.Dir(path))
+	}
+	return p.Files
 }
 
 // IngestHandler is the ingest function as aws-lambda-go takes it.
