@@ -109,32 +109,32 @@ func keepManifest(ctx context.Context, folder Folder, m *manifest) error {
 // fetchManifest reads the manifest of a segment, if there is one.
 func fetchManifest(ctx context.Context, folder Folder, segment, of int, m *manifest) (there bool, err error) {
 	name := segmentPaper(segment, of)
-	versions, knows := folder.(Versions)
-	if !knows {
-		return fetchJSON(ctx, folder, name, "segment", m)
-	}
-	f, version, err := versions.ReadVersion(ctx, name)
+	body, _, version, err := fetchVersion(ctx, folder, name, "segment")
 	if missingFile(err) {
 		return false, nil
 	}
-	var body []byte
-	if err == nil {
-		defer f.Close()
-		body, err = io.ReadAll(f)
-	}
-	if err == nil {
-		body, _, err = unseal("segment", body)
-	}
-	if err == nil {
-		err = decodeJSON(body, m)
+	if err != nil {
+		return false, err
 	}
 	m.version = version
-	return true, unusable(folder, name, err)
+	return true, unusable(folder, name, decodeJSON(body, m))
 }
 
 // fetch reads a file of the folder. The error is [fs.ErrNotExist] if there is none.
 func fetch(ctx context.Context, folder Folder, name, kind string) (body []byte, sum string, err error) {
-	f, err := folder.Read(ctx, name)
+	body, sum, _, err = fetchVersion(ctx, folder, name, kind)
+	return body, sum, err
+}
+
+// fetchVersion is like fetch. It also returns the version of the file, where the folder knows
+// versions.
+func fetchVersion(ctx context.Context, folder Folder, name, kind string) (body []byte, sum, version string, err error) {
+	var f io.ReadCloser
+	if versions, knows := folder.(Versions); knows {
+		f, version, err = versions.ReadVersion(ctx, name)
+	} else {
+		f, err = folder.Read(ctx, name)
+	}
 	if err == nil {
 		defer f.Close()
 		body, err = io.ReadAll(f)
@@ -142,7 +142,7 @@ func fetch(ctx context.Context, folder Folder, name, kind string) (body []byte, 
 	if err == nil {
 		body, sum, err = unseal(kind, body)
 	}
-	return body, sum, unusable(folder, name, err)
+	return body, sum, version, unusable(folder, name, err)
 }
 
 // keepJSON writes a file with a JSON object.
