@@ -34,7 +34,7 @@ const beside = 128
 
 // change is something that happened to an item, and that a publication sends.
 type change struct {
-	to   *Publication
+	to   int // the place of the publication in the plan
 	what string
 	item *event.Item // as it is stored, or as it was
 	at   time.Time   // of a removal: its second

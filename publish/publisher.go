@@ -172,21 +172,20 @@ func (p *Publisher) read(records []json.RawMessage) *batch {
 			b.odd[i], b.left[i] = true, err
 		default:
 			what, item := p.plan.changeOf(c)
-			b.add(i, what, item, c.Created)
+			b.add(i, what, item, c.Created, nil)
 		}
 	}
 	return b
 }
 
-// add adds what the publications send of one change.
-func (b *batch) add(record int, what string, item *event.Item, at time.Time) {
+// add adds what the publications send of one change. names chooses some of them; nil means all.
+func (b *batch) add(record int, what string, item *event.Item, at time.Time, names []string) {
 	if item == nil {
 		return
 	}
-	for i := range b.plan.Publications {
-		of := &b.plan.Publications[i]
-		if slices.Contains(of.From, item.Type) && slices.Contains(of.On, what) {
-			b.changes = append(b.changes, change{to: of, what: what, item: item, at: at, record: record})
+	for i, of := range b.plan.Publications {
+		if slices.Contains(of.From, item.Type) && slices.Contains(of.On, what) && (names == nil || slices.Contains(names, of.Name)) {
+			b.changes = append(b.changes, change{to: i, what: what, item: item, at: at, record: record})
 		}
 	}
 }
@@ -196,18 +195,13 @@ func (b *batch) send(ctx context.Context) {
 	var targets []Target
 	lines := map[string][]*change{}
 	for i := range b.changes {
-		target := b.target(b.changes[i].to)
+		target := b.targets[b.changes[i].to]
 		if lines[target.ARN] == nil {
 			targets = append(targets, target)
 		}
 		lines[target.ARN] = append(lines[target.ARN], &b.changes[i])
 	}
 	b.store.Env.Each(len(targets), len(targets), func(i int) { b.line(ctx, targets[i], lines[targets[i].ARN]) })
-}
-
-func (b *batch) target(of *Publication) Target {
-	at := slices.IndexFunc(b.plan.Publications, func(p Publication) bool { return p.Name == of.Name })
-	return b.targets[at]
 }
 
 // line sends changes to one target, in waves. In each wave are the next changes of all keys. A key
@@ -390,9 +384,6 @@ func (r *sending) request(ctx context.Context, of []*change, list []Message) {
 	}
 }
 
-// Unpublished is the reason of a letter about a change that is given up.
-const Unpublished = handler.Unpublished
-
 // letter is the body of a letter: enough to find the item and the record again, and nothing of the
 // payload.
 type letter struct {
@@ -423,8 +414,8 @@ func (b *batch) giveUp(ctx context.Context, now time.Time) {
 			continue
 		}
 		detail := awserr.Quiet(err).Error() // what a service says may quote the payload
-		list = append(list, handler.NewLetter(Unpublished, c.Key, detail, letter{c.Key.PK, c.Key.SK, c.Lane.StreamARN,
-			[]string{c.Sequence.String()}, string(Unpublished), detail, c.Kind.String()}))
+		list = append(list, handler.NewLetter(handler.Unpublished, c.Key, detail, letter{c.Key.PK, c.Key.SK, c.Lane.StreamARN,
+			[]string{c.Sequence.String()}, string(handler.Unpublished), detail, c.Kind.String()}))
 		of = append(of, i)
 	}
 	if len(list) == 0 {
@@ -470,14 +461,7 @@ func (p *Publisher) Again(ctx context.Context, since time.Time, names []string) 
 			if b == nil {
 				b = p.newBatch(1)
 			}
-			before := len(b.changes)
-			b.add(0, Stored, item, time.Time{})
-			if names != nil {
-				b.changes = append(b.changes[:before], slices.DeleteFunc(slices.Clone(b.changes[before:]), func(c change) bool {
-					return !slices.Contains(names, c.to.Name)
-				})...)
-			}
-			if len(b.changes) >= entries*inFlight {
+			if b.add(0, Stored, item, time.Time{}, names); len(b.changes) >= entries*inFlight {
 				if err := flush(); err != nil {
 					return sent, err
 				}
