@@ -55,7 +55,7 @@ func (a *app) publishAgain() *cobra.Command {
 				since, err = day, nil
 			}
 			if err != nil {
-				return cli.Usagef("--since %q is no time: write a day such as 2026-03-01, or a time such as 2026-03-01T09:00:00Z", o.since)
+				return cli.Usagef("--since %q is not a time: write a day such as 2026-03-01, or a time such as 2026-03-01T09:00:00Z", o.since)
 			}
 			return a.again(cmd, o, since)
 		},

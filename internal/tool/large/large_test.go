@@ -100,8 +100,8 @@ func TestFollowed(t *testing.T) {
 	}
 }
 
-// Whoever stops an execution by hand is told how to go on. If the command is stopped, the execution
-// is not.
+// A person who stops an execution by hand is told how to go on. If the command is stopped, the
+// execution is not.
 func TestStopped(t *testing.T) {
 	for _, state := range []types.ExecutionStatus{types.ExecutionStatusAborted, types.ExecutionStatusFailed,
 		types.ExecutionStatusTimedOut} {
