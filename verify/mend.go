@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
+	"github.com/ingot-events/ingot/verify/sums"
 )
 
 // Mended is what [Mend] did.
@@ -54,7 +55,7 @@ func Mend(ctx context.Context, c Config, st *store.Store, defs []*aggregate.Defi
 	m := &mending{Config: c, store: st, at: map[string]*target{}}
 	c.pick = func(key string, t total, unclosed bool) {
 		if len(defs) == 0 || slices.Contains(defs, t.def) {
-			m.targets = append(m.targets, &target{total: t, key: key, unclosed: unclosed})
+			m.targets = append(m.targets, &target{total: t, key: key, unclosed: unclosed, ops: opsOf(t.def)})
 		}
 	}
 	report, err := Run(ctx, c)
@@ -94,8 +95,9 @@ type target struct {
 	key      string
 	unclosed bool // see [tables.Head.Unclosed]
 	held     *repair.Mending
-	stored   sum
-	wanted   sum
+	ops      []aggregate.Op
+	stored   *sums.Sum
+	wanted   *sums.Sum
 	why      string // why it is not mended
 	ignored  bool   // its flag is accepted, and there is nothing to say of it
 }
@@ -110,7 +112,7 @@ func (m *mending) begin(ctx context.Context, report *Report) error {
 		if err := m.hold(ctx, t); err != nil {
 			return err
 		}
-		if !t.stored.fpx.IsZero() || m.uncovered(t.unclosed, t.total) {
+		if !t.stored.FPX.IsZero() || m.uncovered(t.unclosed, t.total) {
 			t.why = holdsExpired
 			t.ignored = !slices.ContainsFunc(t.held.Stored(), func(s tables.StoredTotal) bool { return s.Flag != "" || s.Accepted == "" })
 			continue
@@ -131,9 +133,9 @@ func (m *mending) hold(ctx context.Context, t *target) (err error) {
 	if t.held, err = repair.Of(m.store).BeginMending(ctx, t.def, address); err != nil {
 		return err
 	}
-	t.stored = *newSum(t.def)
+	t.stored = sums.NewSum(t.ops)
 	for _, part := range t.held.Stored() {
-		t.stored.bucket(t.def, &part)
+		addStored(t.stored, t.ops, t.def, &part)
 	}
 	return nil
 }
@@ -143,46 +145,40 @@ func (m *mending) items(ctx context.Context) (units float64, err error) {
 	if len(m.at) == 0 {
 		return 0, nil
 	}
-	p, err := newPass(m.Config)
-	if err != nil {
-		return 0, err
-	}
-	parts := make([]*sums, p.Segments)
-	err = p.sideBySide(func(i int) error {
-		parts[i] = newSums()
-		for page, err := range m.store.ItemPages(ctx, p.from(i, position{})) {
+	p := sums.NewPace(m.Config.Config)
+	parts := make([]*sums.Set, p.Segments)
+	err = p.SideBySide(func(i int) error {
+		parts[i] = sums.NewSet()
+		for page, err := range m.store.ItemPages(ctx, p.From(i, sums.Position{})) {
 			if err != nil {
 				return err
 			}
 			for _, item := range page.All {
 				m.item(parts[i], item)
 			}
-			if p.stopped() {
-				return errStopped
-			}
-			if err := p.spent(ctx, len(page.All), 0, page.Units); err != nil {
+			if err := p.Spent(ctx, len(page.All), 0, page.Units); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	for _, t := range m.at {
-		t.wanted = *newSum(t.def)
+		t.wanted = sums.NewSum(t.ops)
 		for _, part := range parts {
-			if one := part.of[t.key]; one != nil {
-				t.wanted.add(t.def, one.sides[wanted])
+			if one := part.Get(t.key); one != nil {
+				t.wanted.Add(t.ops, one.Sides[wanted])
 			}
 		}
 	}
-	return p.progress.Units, err
+	return p.Units(), err
 }
 
-func (m *mending) item(into *sums, item *event.Item) {
+func (m *mending) item(into *sums.Set, item *event.Item) {
 	contributions := m.Pipeline.Contributions(item)
 	for i := range contributions.List {
 		c := &contributions.List[i]
-		if m.at[string(appendKey(nil, c.Def.Name, c.Def.Since, c.Window, c.By))] != nil {
-			into.contribution(c)
+		if t := m.at[string(appendKey(nil, c.Def.Name, c.Def.Since, c.Window, c.By))]; t != nil {
+			contribute(into, t.ops, c)
 		}
 	}
 }
@@ -193,7 +189,7 @@ func (m *mending) settle(ctx context.Context, lag Lag, patience time.Duration) e
 	for _, t := range m.targets {
 		switch {
 		case m.at[t.key] == nil:
-		case t.stored.fp.Cmp(t.wanted.fp) != 0:
+		case t.stored.FP.Cmp(t.wanted.FP) != 0:
 			unproven = append(unproven, t)
 		default:
 			if err := m.set(ctx, t); err != nil {
@@ -250,7 +246,7 @@ func (m *mending) set(ctx context.Context, t *target) error {
 		t.why = holdsExpired
 		return nil
 	}
-	set, err := t.held.Set(ctx, t.wanted.n, t.wanted.fp, t.wanted.values[:len(t.def.Values)])
+	set, err := t.held.Set(ctx, t.wanted.N, t.wanted.FP, t.wanted.Values[:len(t.def.Values)])
 	if err != nil {
 		t.why = err.Error()
 		return ctx.Err()
@@ -259,14 +255,14 @@ func (m *mending) set(ctx context.Context, t *target) error {
 		if err := m.hold(ctx, t); err != nil {
 			return err
 		}
-		again := &merged{}
-		if again.compareOne(t.total, t.key, &t.stored, &t.wanted, false); len(again.Differences) > 0 || t.stored.flagged {
+		again := &found{}
+		if again.compareOne(t.total, t.key, t.stored, t.wanted, false); len(again.Differences) > 0 || t.stored.Flagged {
 			t.why = errMoving.Error()
 			return nil
 		}
 	}
 	for i, floor := range t.def.AtLeast {
-		if floor.Set && t.wanted.values[i].Number.Cmp(floor.Number) < 0 {
+		if floor.Set && t.wanted.Values[i].Number.Cmp(floor.Number) < 0 {
 			t.why = fmt.Sprintf("its values are right, and its flag stays, because %s is below its floor", t.def.Values[i].Name)
 		}
 	}

@@ -23,13 +23,14 @@ import (
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
+	"github.com/ingot-events/ingot/verify/sums"
 )
 
 // mend mends all totals with a store, or those of some aggregates. It returns what was mended, and
 // why the others were not.
 func (w *world) mend(s *store.Store, lag lagFunc, defs ...*aggregate.Definition) (mended int, why []string) {
 	w.t.Helper()
-	c := verify.Config{Pipeline: w.plan, Segments: 2, Env: w.Clock.Env(func() float64 { return 0.5 })}
+	c := verify.Config{Pipeline: w.plan, Config: sums.Config{Segments: 2, Env: w.Clock.Env(func() float64 { return 0.5 })}}
 	m, err := verify.Mend(context.Background(), c, s, defs, lag, time.Minute)
 	if err != nil {
 		w.t.Fatal(err)

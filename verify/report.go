@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
+	"github.com/ingot-events/ingot/verify/sums"
 )
 
 // Report is the result of a comparison. Each of its lists holds at most 10,000 entries. More says
@@ -88,11 +89,8 @@ func (d Difference) String() string {
 // Old code that did not know the generation has counted them.
 const headSays = "head"
 
-// merged is what the comparison of one bucket has found. It is a file of the folder.
-type merged struct {
-	Job         string         `json:"job"`
-	Bucket      int            `json:"bucket"`
-	Buckets     int            `json:"buckets"`
+// found is what the comparison of one hash bucket has found.
+type found struct {
 	Totals      int            `json:"totals"`
 	Partly      int            `json:"partly"`
 	Expired     int            `json:"expired,omitempty"`
@@ -113,16 +111,16 @@ type difference struct {
 
 // compare compares one total, and reports whether it differs or has a flag. A total that has
 // expired at now may be gone already, so it is not compared. See [Config.uncovered].
-func (m *merged) compare(t total, key string, stored, wanted *sum, now time.Time, uncovered bool) (doubtful bool) {
+func (m *found) compare(t total, key string, stored, wanted *sums.Sum, now time.Time, uncovered bool) (doubtful bool) {
 	if expiry := lanes.Expiry(t.def, t.window); expiry != 0 && now.Unix() >= expiry {
 		return false
 	}
 	m.Totals++
 	if stored == nil {
-		m.differ(t, difference{key, "missing", "nothing", fmt.Sprintf("n %d", wanted.n), "-" + wanted.fp.String()})
+		m.differ(t, difference{key, "missing", "nothing", fmt.Sprintf("n %d", wanted.N), "-" + wanted.FP.String()})
 		return true
 	}
-	for _, flag := range stored.flags {
+	for _, flag := range stored.Notes {
 		if len(m.Flagged) < maxListed {
 			m.Flagged = append(m.Flagged, t.String()+": "+flag)
 		} else {
@@ -130,19 +128,19 @@ func (m *merged) compare(t total, key string, stored, wanted *sum, now time.Time
 		}
 	}
 	if wanted == nil {
-		wanted = newSum(t.def)
+		wanted = sums.NewSum(opsOf(t.def))
 	}
 	before := m.Differing[lanes.ID(t.def)]
 	m.compareOne(t, key, stored, wanted, uncovered)
-	return stored.flagged || m.Differing[lanes.ID(t.def)] > before
+	return stored.Flagged || m.Differing[lanes.ID(t.def)] > before
 }
 
 // compareOne always compares the fingerprint of what is live. It compares n and the values if every
 // item that was counted is still there, or was subtracted when it left. Of a total that is
 // uncovered it can only say that it counts fewer events than are left.
-func (m *merged) compareOne(t total, key string, stored, wanted *sum, uncovered bool) {
-	live := stored.fp.Sub(stored.fpx)
-	by := live.Sub(wanted.fp)
+func (m *found) compareOne(t total, key string, stored, wanted *sums.Sum, uncovered bool) {
+	ops, live := opsOf(t.def), stored.FP.Sub(stored.FPX)
+	by := live.Sub(wanted.FP)
 	differ := func(what, has, wants string) {
 		print := by.String()
 		if by.IsZero() { // both sides count the same events, so this difference does not come from events in motion
@@ -151,37 +149,37 @@ func (m *merged) compareOne(t total, key string, stored, wanted *sum, uncovered 
 		m.differ(t, difference{key, what, has, wants, print})
 	}
 	if uncovered {
-		if m.Expired++; stored.n < wanted.n {
-			differ("n", fmt.Sprint(stored.n), fmt.Sprintf("%d or more", wanted.n))
+		if m.Expired++; stored.N < wanted.N {
+			differ("n", fmt.Sprint(stored.N), fmt.Sprintf("%d or more", wanted.N))
 		}
 		return
 	}
 	if !by.IsZero() {
-		differ("fp", live.String(), wanted.fp.String())
+		differ("fp", live.String(), wanted.FP.String())
 	}
 	if i := ranked(t.def); i >= 0 {
-		if score, value := stored.shown(t.def, len(t.def.Values)), stored.shown(t.def, i); score != value {
+		if score, value := shownOf(stored, ops, len(t.def.Values)), shownOf(stored, ops, i); score != value {
 			m.differ(t, difference{key, lanes.ScoreAttribute, score, value, lanes.ScoreAttribute + " " + score + " " + value})
 		}
 	}
-	if !stored.fpx.IsZero() { // some of its events have expired
+	if !stored.FPX.IsZero() { // some of its events have expired
 		m.Partly++ // n and the values contain expired events, so they cannot be computed from the items that are left
 		return
 	}
-	if stored.n != wanted.n {
-		differ("n", fmt.Sprint(stored.n), fmt.Sprint(wanted.n))
+	if stored.N != wanted.N {
+		differ("n", fmt.Sprint(stored.N), fmt.Sprint(wanted.N))
 	}
 	for i, v := range t.def.Values {
-		if !v.Op.Additive() && (stored.flagged || wanted.n == 0) {
+		if !v.Op.Additive() && (stored.Flagged || wanted.N == 0) {
 			continue // its items have outlived it, and it has a flag that says so
 		}
-		if a, b := stored.value(v.Op, i), wanted.value(v.Op, i); a != b {
+		if a, b := stored.Text(ops, i), wanted.Text(ops, i); a != b {
 			differ(v.Name, shown(v.Op, a), shown(v.Op, b))
 		}
 	}
 }
 
-func (m *merged) differ(t total, d difference) {
+func (m *found) differ(t total, d difference) {
 	if m.Differing == nil {
 		m.Differing = map[string]int{}
 	}
@@ -191,8 +189,8 @@ func (m *merged) differ(t total, d difference) {
 	}
 }
 
-// merged adds what the comparison of one bucket has found.
-func (r *Report) merged(p *pipeline.Pipeline, m *merged) error {
+// found adds what the comparison of one bucket has found.
+func (r *Report) found(p *pipeline.Pipeline, m *found) error {
 	r.Totals, r.Partly, r.Expired = r.Totals+m.Totals, r.Partly+m.Partly, r.Expired+m.Expired
 	before, all := len(r.Differences)+r.More.Differences, 0
 	for _, d := range m.Differences {
@@ -275,12 +273,12 @@ func (r *Report) sort() {
 	slices.Sort(r.Flagged)
 }
 
-// shown returns a number for people. A number that nothing was added to counts as missing.
-func (s *sum) shown(def *aggregate.Definition, column int) string {
-	if !s.values[column].Set {
+// shownOf returns a number for people. A number that nothing was added to counts as missing.
+func shownOf(s *sums.Sum, ops []aggregate.Op, column int) string {
+	if !s.Values[column].Set {
 		return "missing"
 	}
-	return s.value(opOf(def, column), column)
+	return s.Text(ops, column)
 }
 
 // shown returns a value for people. A sketch is shown with its bytes, because two different

@@ -15,9 +15,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
+	"github.com/ingot-events/ingot/verify/sums"
 )
 
 // leaf is DynamoDB with pages of a few items, so that a small table has many pages. It counts
@@ -65,7 +67,7 @@ func spoiled(t *testing.T) (*world, *leaf, verify.Config) {
 	w.remove("totals", w.key("daily", 1))
 	w.alter(w.key("by_merchant", 0), "ADD fp :v", number("7"))
 	s, l := w.leafed()
-	return w, l, verify.Config{Pipeline: w.plan, Source: verify.SourceOf(s), Env: w.Env}
+	return w, l, verify.Config{Pipeline: w.plan, Source: verify.SourceOf(s), Config: sums.Config{Env: w.Env}}
 }
 
 func mustRun(t *testing.T, c verify.Config) *verify.Report {
@@ -91,7 +93,7 @@ func same(t *testing.T, got, want *verify.Report) {
 func TestSegmentsAndMerges(t *testing.T) {
 	_, l, c := spoiled(t)
 	want := mustRun(t, c)
-	c.Segments, c.Buckets, c.Work, c.Memory = 3, 4, verify.Dir(t.TempDir()), 2000
+	c.Segments, c.Buckets, c.Work, c.Memory = 3, 4, sums.Dir(t.TempDir()), 2000
 	ctx := context.Background()
 	refused := func(words string, err error) {
 		t.Helper()
@@ -140,7 +142,7 @@ func TestResume(t *testing.T) {
 	all := l.pages
 	for at := 1; at <= all; at++ {
 		dir := t.TempDir()
-		c.Work, c.Buckets, c.Memory = verify.Dir(dir), 1+at%3, 1+at%2<<30 // a checkpoint at each page, or only at the end
+		c.Work, c.Buckets, c.Memory = sums.Dir(dir), 1+at%3, 1+at%2<<30 // a checkpoint at each page, or only at the end
 		l.pages, l.failAt = 0, at
 		if _, err := verify.Run(context.Background(), c); !errors.Is(err, errBroken) {
 			t.Fatalf("page %d: %v", at, err)
@@ -165,7 +167,7 @@ func TestInterrupted(t *testing.T) {
 	all := l.pages
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	c.Work, c.Every = verify.Dir(t.TempDir()), time.Hour
+	c.Work, c.Every = sums.Dir(t.TempDir()), time.Hour
 	l.pages, l.before = 0, func(page int) {
 		if page == 9 {
 			cancel()
@@ -180,13 +182,47 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// breaking is a source that calls before for each page of items, after the page is read.
+type breaking struct {
+	verify.Source
+	before func() error
+}
+
+func (b *breaking) OrphanedParts(ctx context.Context, items []*event.Item) ([]*event.Item, float64, error) {
+	if err := b.before(); err != nil {
+		return nil, 0, err
+	}
+	return b.Source.OrphanedParts(ctx, items)
+}
+
+// Ctrl-C between a page and what belongs to it does not count the page twice.
+func TestInterruptedInAPage(t *testing.T) {
+	_, _, c := spoiled(t)
+	want := mustRun(t, c)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	c.Work, c.Every = sums.Dir(t.TempDir()), time.Hour
+	from, pages := c.Source, 0
+	c.Source = &breaking{from, func() error {
+		if pages++; pages == 3 {
+			cancel()
+		}
+		return ctx.Err()
+	}}
+	if _, err := verify.Run(ctx, c); !errors.Is(err, context.Canceled) || pages != 3 {
+		t.Fatal(err, pages)
+	}
+	c.Source = from
+	same(t, mustRun(t, c), want)
+}
+
 // What does not belong together, or is damaged, is refused in one sentence.
 func TestWorkFolderOfAnotherPass(t *testing.T) {
 	ctx := context.Background()
 	fill := func(t *testing.T) (*world, verify.Config, string) {
 		w, _, c := spoiled(t)
 		dir := t.TempDir()
-		c.Segments, c.Buckets, c.Work, c.About = 2, 1, verify.Dir(dir), "the tables of shop"
+		c.Segments, c.Buckets, c.Work, c.About = 2, 1, sums.Dir(dir), "the tables of shop"
 		for i := range 2 {
 			if _, err := verify.Segment(ctx, c, i); err != nil {
 				t.Fatal(err)
@@ -242,7 +278,7 @@ func TestWorkFolderOfAnotherPass(t *testing.T) {
 			if err := os.WriteFile(one(t, dir, "*.manifest"), []byte("hello\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}, "it is not a segment that ingot verify has written"},
+		}, "it is not a segment that Ingot has written"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, config, dir := fill(t)
@@ -301,17 +337,17 @@ func TestTableDeletedMeanwhile(t *testing.T) {
 // Progress is told at each page.
 func TestProgress(t *testing.T) {
 	_, l, c := spoiled(t)
-	var last verify.Progress
+	var last sums.Progress
 	told := 0
-	c.Progress = func(p verify.Progress) {
+	c.Progress = func(p sums.Progress) {
 		told++
-		if p.Items < last.Items || p.Stored < last.Stored || p.Units <= last.Units {
+		if p.Wanted < last.Wanted || p.Stored < last.Stored || p.Units <= last.Units {
 			t.Errorf("%+v after %+v", p, last)
 		}
 		last = p
 	}
 	r := mustRun(t, c)
-	if told != l.pages || last.Items != r.Items || last.Units != r.Units {
+	if told != l.pages || last.Wanted != r.Items || last.Units != r.Units {
 		t.Errorf("told %d times of %d pages, in the end %+v", told, l.pages, last)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
+	"github.com/ingot-events/ingot/verify/sums"
 )
 
 // appendKey appends the key of a total: its generation, its window, and its by values with #
@@ -82,94 +83,54 @@ func (t total) start() time.Time {
 	return time.Unix(t.window, 0).UTC()
 }
 
-// side says what a sum adds up.
-type side uint8
-
+// These are the sides of a total.
 const (
-	wanted side = iota // what the items add to the total
-	stored             // what the buckets of the total hold
+	wanted = sums.Wanted // what the items add to the total
+	stored = sums.Stored // what the buckets of the total hold
 )
-
-// sum is a part of one side of one total: what some of its items or of its buckets add up to. The
-// parts of a side add up to the whole, in any order and any grouping.
-type sum struct {
-	n       int64
-	fp, fpx event.Decimal
-	values  []aggregate.Amount // in the order of the definition's values, then the score if totals are ranked: see columns
-	flags   []string           // of its buckets
-	flagged bool               // one of its buckets says that the values are not proven
-}
-
-func newSum(def *aggregate.Definition) *sum {
-	return &sum{values: make([]aggregate.Amount, columns(def))}
-}
-
-// columns returns how many values a sum of the definition's totals has. If they are ranked, the
-// last one is the copy that the index is ordered by.
-func columns(def *aggregate.Definition) int {
-	if def.Rank.Value == "" {
-		return len(def.Values)
-	}
-	return len(def.Values) + 1
-}
 
 // ranked returns which value the totals are ranked by. It is -1 if they are not ranked.
 func ranked(def *aggregate.Definition) int {
 	return slices.IndexFunc(def.Values, func(v aggregate.Value) bool { return v.Name == def.Rank.Value })
 }
 
-// opOf returns how one of the columns is computed.
-func opOf(def *aggregate.Definition, column int) aggregate.Op {
-	if column == len(def.Values) {
-		column = ranked(def)
+// opsOf returns how the values of a total are computed. If totals are ranked, the last one is the
+// copy that the index is ordered by.
+func opsOf(def *aggregate.Definition) []aggregate.Op {
+	ops := make([]aggregate.Op, 0, len(def.Values)+1)
+	for _, v := range def.Values {
+		ops = append(ops, v.Op)
 	}
-	return def.Values[column].Op
+	if i := ranked(def); i >= 0 {
+		ops = append(ops, ops[i])
+	}
+	return ops
 }
 
-func (s *sum) contribution(c *aggregate.Contribution) {
-	s.n++
-	s.fp = s.fp.Add(event.DecimalOf(c.Term))
+// addTo adds what one item contributes.
+func addTo(s *sums.Sum, ops []aggregate.Op, c *aggregate.Contribution) {
+	s.N++
+	s.FP = s.FP.Add(event.DecimalOf(c.Term))
 	for i, v := range c.Values {
-		s.fold(c.Def, i, v)
+		s.Fold(ops, i, v)
 	}
 }
 
-func (s *sum) bucket(def *aggregate.Definition, t *tables.StoredTotal) {
-	s.n += t.N
-	s.fp, s.fpx = s.fp.Add(t.FP), s.fpx.Add(t.FPX)
-	s.flags = append(s.flags, t.Flags()...)
-	s.flagged = s.flagged || t.Flag != "" || t.Accepted != ""
+// addStored adds one bucket of a total.
+func addStored(s *sums.Sum, ops []aggregate.Op, def *aggregate.Definition, t *tables.StoredTotal) {
+	s.N += t.N
+	s.FP, s.FPX = s.FP.Add(t.FP), s.FPX.Add(t.FPX)
+	s.Notes = append(s.Notes, t.Flags()...)
+	s.Flagged = s.Flagged || t.Flag != "" || t.Accepted != ""
 	for i, v := range def.Values {
 		if v.Op.Textual() {
-			s.fold(def, i, aggregate.Amount{Set: t.Texts[v.Name] != "", Text: t.Texts[v.Name]})
+			s.Fold(ops, i, aggregate.Amount{Set: t.Texts[v.Name] != "", Text: t.Texts[v.Name]})
 		} else if n, ok := t.Values[v.Name]; ok {
-			s.fold(def, i, aggregate.Amount{Set: true, Number: n})
+			s.Fold(ops, i, aggregate.Amount{Set: true, Number: n})
 		}
 	}
 	if def.Rank.Value != "" && t.Score != nil &&
 		t.Rank == lanes.RankOf(def, lanes.Key(def, t.Address.Bucket, t.Address.By, t.Address.Window)) {
-		s.fold(def, len(def.Values), aggregate.Amount{Set: true, Number: *t.Score})
+		s.Fold(ops, len(def.Values), aggregate.Amount{Set: true, Number: *t.Score})
 	}
-}
-
-// add adds another part of the same side of the same total.
-func (s *sum) add(def *aggregate.Definition, other *sum) {
-	s.n += other.n
-	s.fp, s.fpx = s.fp.Add(other.fp), s.fpx.Add(other.fpx)
-	s.flags, s.flagged = append(s.flags, other.flags...), s.flagged || other.flagged
-	for i, v := range other.values {
-		s.fold(def, i, v)
-	}
-}
-
-func (s *sum) fold(def *aggregate.Definition, i int, a aggregate.Amount) {
-	s.values[i] = lanes.Merge(opOf(def, i), s.values[i], a)
-}
-
-// value returns a value as text. It is 0, or an empty text, if nothing was added to it.
-func (s *sum) value(op aggregate.Op, i int) string {
-	if op.Textual() {
-		return s.values[i].Text
-	}
-	return s.values[i].Number.String()
 }

@@ -10,25 +10,32 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/verify/sums"
 )
 
 // touching says how far a touch pass is in a segment. It is replaced at each checkpoint.
 type touching struct {
-	Job      string   `json:"job"`
-	Items    position `json:"items"`
-	Scanned  int      `json:"scanned"`
-	Touched  int      `json:"touched"`
-	Odd      int      `json:"odd,omitempty"`
-	Payloads int      `json:"payloads,omitempty"`
-	Refused  []key    `json:"refused,omitempty"`
-	Refusals []string `json:"refusals,omitempty"` // for each key of Refused, why
-	Reads    float64  `json:"reads"`
-	Writes   float64  `json:"writes"`
+	Job      string        `json:"job"`
+	Items    sums.Position `json:"items"`
+	Scanned  int           `json:"scanned"`
+	Touched  int           `json:"touched"`
+	Odd      int           `json:"odd,omitempty"`
+	Payloads int           `json:"payloads,omitempty"`
+	Refused  []key         `json:"refused,omitempty"`
+	Refusals []string      `json:"refusals,omitempty"` // for each key of Refused, why
+	Reads    float64       `json:"reads"`
+	Writes   float64       `json:"writes"`
 }
 
 type key struct {
 	PK string `json:"pk"`
 	SK string `json:"sk"`
+}
+
+// toucher is one call of [Touch].
+type toucher struct {
+	*sums.Pace
+	store *store.Store
 }
 
 // TouchPass is what [Touch] did.
@@ -45,16 +52,12 @@ type TouchPass struct {
 // If an older function stores an item in a part of the table that the pass has already read, that
 // item is not touched. [Finish] then says that items are still stamped below.
 func Touch(ctx context.Context, c Config, st *store.Store) (t TouchPass, err error) {
-	c.Source = SourceOf(st)
-	p, err := newPass(c)
-	if err != nil {
-		return t, err
-	}
+	p := &toucher{sums.NewPace(c.Config), st}
 	job := sha256.Sum256(fmt.Appendf(nil, "ingot touch\n%q\n%d %d\n", c.About, p.Segments, c.Pipeline.Epoch()))
 	parts := make([]touching, p.Segments)
-	err = p.sideBySide(func(i int) error {
+	err = p.SideBySide(func(i int) error {
 		parts[i].Job = hex.EncodeToString(job[:])
-		return p.touchSegment(ctx, st, i, &parts[i])
+		return p.segment(ctx, i, &parts[i])
 	})
 	var refusals []error
 	for i := range parts {
@@ -91,10 +94,10 @@ func (t *touching) refused() (list []event.Key) {
 }
 
 // touchSegment touches the items of a segment, from where its last checkpoint is.
-func (p *pass) touchSegment(ctx context.Context, st *store.Store, segment int, t *touching) error {
+func (p *toucher) segment(ctx context.Context, segment int, t *touching) error {
 	name, job := touchPaper(segment, p.Segments), t.Job
 	if p.Work != nil {
-		if _, err := fetchJSON(ctx, p.Work, name, "touch", t); err != nil {
+		if _, err := sums.FetchJSON(ctx, p.Work, name, "touch", t); err != nil {
 			return err
 		}
 		if t.Job != job {
@@ -104,16 +107,16 @@ func (p *pass) touchSegment(ctx context.Context, st *store.Store, segment int, t
 	if t.Items.Done {
 		return nil
 	}
-	err := p.touchPages(ctx, st, segment, t, name)
+	err := p.pages(ctx, segment, t, name)
 	if p.Work != nil { // save a checkpoint in any case, so that nothing is done twice
-		err = errors.Join(err, keepJSON(context.WithoutCancel(ctx), p.Work, name, "touch", t))
+		err = errors.Join(err, sums.KeepJSON(context.WithoutCancel(ctx), p.Work, name, "touch", t))
 	}
 	return err
 }
 
-func (p *pass) touchPages(ctx context.Context, st *store.Store, segment int, t *touching, name string) error {
+func (p *toucher) pages(ctx context.Context, segment int, t *touching, name string) error {
 	last := p.Env.Now()
-	for page, err := range repair.Of(st).TouchPages(ctx, p.from(segment, t.Items)) {
+	for page, err := range repair.Of(p.store).TouchPages(ctx, p.From(segment, t.Items)) {
 		t.Touched, t.Payloads = t.Touched+page.Touched.Touched, t.Payloads+page.Payloads
 		t.Reads, t.Writes = t.Reads+page.Reads, t.Writes+page.Writes
 		for i, k := range page.Refused {
@@ -123,17 +126,14 @@ func (p *pass) touchPages(ctx context.Context, st *store.Store, segment int, t *
 			return err // the checkpoint stays before this page
 		}
 		t.Scanned, t.Odd = t.Scanned+page.Scanned, t.Odd+page.Odd
-		t.Items = positionOf(page.Next)
+		t.Items = sums.PositionOf(page.Next)
 		if p.Work != nil && p.Env.Now().Sub(last) >= p.Every {
-			if err := keepJSON(ctx, p.Work, name, "touch", t); err != nil {
+			if err := sums.KeepJSON(ctx, p.Work, name, "touch", t); err != nil {
 				return err
 			}
 			last = p.Env.Now()
 		}
-		if p.stopped() {
-			return errStopped
-		}
-		if err := p.spent(ctx, page.Scanned, 0, page.Reads+page.Writes); err != nil {
+		if err := p.Spent(ctx, page.Scanned, 0, page.Reads+page.Writes); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
+	"github.com/ingot-events/ingot/verify/sums"
 )
 
 // older is a world with orders of the first epoch, under a pipeline of the second.
@@ -23,7 +24,7 @@ func older(t *testing.T, orders int) (*world, *leaf, verify.Config, *store.Store
 	w.drain()
 	w.deploy(withAgain())
 	s, l := w.leafed()
-	return w, l, verify.Config{Pipeline: w.plan, Env: w.Env, About: "these tables"}, s
+	return w, l, verify.Config{Pipeline: w.plan, Config: sums.Config{Env: w.Env, About: "these tables"}}, s
 }
 
 // Segments side by side touch each item once, and what they say is what was done.
@@ -58,7 +59,7 @@ func TestTouchGoesOn(t *testing.T) {
 	for at := 1; at <= all; at++ {
 		w, l, c, s := older(t, 20)
 		dir := t.TempDir()
-		c.Work, l.failAt = verify.Dir(dir), at
+		c.Work, l.failAt = sums.Dir(dir), at
 		if _, err := verify.Touch(context.Background(), c, s); !errors.Is(err, errBroken) {
 			t.Fatalf("page %d: %v", at, err)
 		}
@@ -72,7 +73,8 @@ func TestTouchGoesOn(t *testing.T) {
 		def, _ := w.plan.Definition("again")
 		pass := w.begin(def)
 		w.drain()
-		r, err := verify.Run(context.Background(), verify.Config{Pipeline: w.plan, Source: verify.SourceOf(s), Env: w.Env})
+		r, err := verify.Run(context.Background(), verify.Config{Pipeline: w.plan, Source: verify.SourceOf(s),
+			Config: sums.Config{Env: w.Env}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +93,7 @@ func TestTouchFolder(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	c.Work, l.before = verify.Dir(dir), func(page int) {
+	c.Work, l.before = sums.Dir(dir), func(page int) {
 		if page == 4 {
 			cancel()
 		}

@@ -53,7 +53,7 @@ const pollLag = 5 * time.Second
 // Twice waits for the stream for as long as patience says. If the lag cannot be read, or is still
 // too long then, it looks a second time all the same, and calls nothing damaged.
 func Twice(ctx context.Context, c Config, lag Lag, patience time.Duration) (*Looks, error) {
-	c.Env, c.looks = c.Env.Real(), true
+	c.Env, c.Looks = c.Env.Real(), true
 	first, err := Run(ctx, c)
 	if err != nil || first.OK() {
 		return &Looks{First: first}, err

@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
+	"github.com/ingot-events/ingot/verify/sums"
 )
 
 // lagFunc is a lag that a test makes up.
@@ -27,7 +28,7 @@ func looks(t *testing.T, w *world, lag lagFunc) *verify.Looks {
 
 func looksAt(t *testing.T, w *world, from verify.Source, lag lagFunc) *verify.Looks {
 	t.Helper()
-	c := verify.Config{Pipeline: w.plan, Source: from, Env: w.Clock.Env(func() float64 { return 0.5 })}
+	c := verify.Config{Pipeline: w.plan, Source: from, Config: sums.Config{Env: w.Clock.Env(func() float64 { return 0.5 })}}
 	l, err := verify.Twice(context.Background(), c, lag, time.Minute)
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"iter"
 	"maps"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strconv"
 	"testing"
@@ -22,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
+	"github.com/ingot-events/ingot/verify/sums"
 )
 
 // lists are two tables in memory. They have pages of random sizes, and break at some of them.
@@ -78,7 +78,7 @@ func pagesOf[T any](l *lists, all []T, of tables.Segment) iter.Seq2[tables.Page[
 
 // flaky is a folder that breaks with them.
 type flaky struct {
-	Folder
+	sums.Folder
 	*lists
 }
 
@@ -190,13 +190,13 @@ func TestAgainstANaiveTwin(t *testing.T) {
 	found, seeds := 0, replay.Seeds(t, 1, 40)
 	for _, seed := range seeds {
 		l := visited(t, p, rand.New(rand.NewPCG(seed, 0)))
-		c := Config{Pipeline: p, Source: l, Segments: 1 + l.IntN(4), Buckets: 1 + l.IntN(6), Memory: 3000 + l.IntN(100_000),
-			Env: env.Env{Now: func() time.Time { at = at.Add(20 * time.Second); return at }, Rand: l.Float64,
-				Group: func() env.Group { return l }}}
+		c := Config{Pipeline: p, Source: l, Config: sums.Config{Segments: 1 + l.IntN(4), Buckets: 1 + l.IntN(6),
+			Memory: 3000 + l.IntN(100_000), Env: env.Env{Now: func() time.Time { at = at.Add(20 * time.Second); return at },
+				Rand: l.Float64, Group: func() env.Group { return l }}}}
 		if l.IntN(10) == 0 {
 			c.Memory = 1
 		}
-		r, err := l.verified(c, flaky{scratch{Dir(t.TempDir())}, l})
+		r, err := l.verified(c, flaky{sums.Dir(t.TempDir()), l})
 		if err != nil {
 			t.Fatalf("%v; %s", err, replay.Command(t, seed))
 		}
@@ -217,7 +217,7 @@ func TestAgainstANaiveTwin(t *testing.T) {
 }
 
 // verified verifies in one process, in one that breaks off and goes on, or in many.
-func (l *lists) verified(c Config, work Folder) (*Report, error) {
+func (l *lists) verified(c Config, work sums.Folder) (*Report, error) {
 	ctx, way := context.Background(), l.IntN(4)
 	if way == 0 {
 		return Run(ctx, c)
@@ -231,7 +231,7 @@ func (l *lists) verified(c Config, work Folder) (*Report, error) {
 	for range 2 * c.Segments { // in any order, again, and in two processes of which the slower one writes its manifest last
 		segment := l.IntN(c.Segments)
 		slower := c
-		slower.Progress = func(Progress) { _, _ = Segment(ctx, c, segment) }
+		slower.Progress = func(sums.Progress) { _, _ = Segment(ctx, c, segment) }
 		_, _ = Segment(ctx, []Config{c, c, slower}[l.IntN(3)], segment)
 	}
 	l.breaks = false
@@ -246,36 +246,4 @@ func (l *lists) verified(c Config, work Folder) (*Report, error) {
 		}
 	}
 	return Collect(ctx, c)
-}
-
-// A bucket is added up in the memory that there is, however many totals it has.
-func TestBucketThatDoesNotFit(t *testing.T) {
-	const totals, memory = 20_000, 2 << 20
-	ctx, pl := context.Background(), visits(t)
-	def, _ := pl.Definition("daily")
-	folder := scratch{Dir(t.TempDir())}
-	all := newSums()
-	for i := range totals {
-		all.side(stored, def, 0, []string{strconv.Itoa(i)}, func(*sum) {})
-	}
-	files, err := all.flush(ctx, folder, 1, strconv.Itoa)
-	if err != nil {
-		t.Fatal(err)
-	}
-	heap := func() int {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return int(m.HeapAlloc)
-	}
-	before, most, n := heap(), 0, 0
-	p := &pass{Config: Config{Pipeline: pl, Memory: memory}}
-	if err := p.each(ctx, folder, files, 0, 1, func(*pair) error {
-		if n++; n%1000 == 0 {
-			most = max(most, heap()-before)
-		}
-		return nil
-	}); err != nil || n != totals || most > 3*memory {
-		t.Errorf("%d totals with %d bytes at the most, %v", n, most, err)
-	}
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
+	"github.com/ingot-events/ingot/verify/sums"
 )
 
 // Source is where items and totals are read. [SourceOf] makes one of a store.
@@ -56,7 +57,7 @@ func SourceOf(st *store.Store) Source {
 // differently from its head, or groups by another secret, that is an error and not a difference.
 // [Run] does the same with more options.
 func Totals(ctx context.Context, p *pipeline.Pipeline, st *store.Store, now time.Time) (*Report, error) {
-	return Run(ctx, Config{Pipeline: p, Source: SourceOf(st), Env: env.Env{Now: func() time.Time { return now }}})
+	return Run(ctx, Config{Pipeline: p, Source: SourceOf(st), Config: sums.Config{Env: env.Env{Now: func() time.Time { return now }}}})
 }
 
 // Run compares all totals with the items in this process. It reads every segment of both tables
@@ -66,130 +67,129 @@ func Totals(ctx context.Context, p *pipeline.Pipeline, st *store.Store, now time
 //
 // With Config.Work, Run continues where an earlier call with the same folder stopped. After it has
 // compared everything, the folder can be used for the next pass.
-func Run(ctx context.Context, c Config) (r *Report, err error) {
+func Run(ctx context.Context, c Config) (*Report, error) {
 	p, err := newPass(c)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, p.scratch.remove()) }()
 	if err := p.heads(ctx); err != nil {
 		return nil, err
 	}
-	readings, err := p.readAll(ctx)
+	result, err := p.all.Run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	segments := make([]*manifest, len(readings))
-	for i, s := range readings {
-		segments[i] = &s.manifest
-	}
-	r = newReport()
-	if p.folder == nil {
-		err = p.compareInMemory(ctx, r, readings)
-	} else {
-		err = p.compareFiles(ctx, r, readings, segments)
-	}
+	r, err := p.report(ctx, result)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.finish(ctx, r, segments); err != nil {
-		return nil, err
-	}
-	return r, p.clear(ctx, segments)
+	return r, p.all.Clear(ctx, result)
 }
 
-// readAll reads all segments side by side: first the totals of all of them, then the items. [Twice]
-// depends on this order.
-func (p *pass) readAll(ctx context.Context) ([]*reading, error) {
-	readings := make([]*reading, p.Segments)
-	err := p.sideBySide(func(i int) (err error) {
-		if readings[i], err = p.segment(ctx, i); err != nil {
-			return err
+// report puts together what the segments have seen, what the comparisons have found, and what the
+// heads say.
+func (p *pass) report(ctx context.Context, result *sums.Result[seen, found]) (*Report, error) {
+	r := newReport()
+	for _, found := range result.Found {
+		if err := r.found(p.Pipeline, found); err != nil {
+			return nil, err
 		}
-		readings[i].budget /= p.Segments
-		return readings[i].totals(ctx)
-	})
-	if err != nil {
-		return nil, err
 	}
-	return readings, p.sideBySide(func(i int) error { return readings[i].items(ctx) })
+	var all seen
+	for _, s := range result.Seen {
+		all.add(s)
+	}
+	r.seen(p.Pipeline, &all)
+	for _, def := range p.Pipeline.Definitions() {
+		head, err := p.Source.Head(ctx, def)
+		if err != nil {
+			return nil, err
+		}
+		if head != nil {
+			r.head(def, head, all.Below[lanes.ID(def)])
+		}
+	}
+	r.sort()
+	return r, nil
 }
 
-// compareInMemory compares all totals if no segment needed a file.
-func (p *pass) compareInMemory(ctx context.Context, r *Report, readings []*reading) error {
-	all := readings[0].sums
-	for _, s := range readings[1:] {
-		for _, one := range s.sums.of {
-			all.add(one)
-		}
-		s.sums = nil
-	}
-	result := &merged{}
-	if err := all.each(ctx, p.comparing(result)); err != nil {
+// Ops implements [sums.Job].
+func (p *pass) Ops(key string) ([]aggregate.Op, error) {
+	t, err := parseKey(p.Pipeline, key)
+	return p.ops[t.def], err
+}
+
+// Compare implements [sums.Job].
+func (p *pass) Compare(f *found, one *sums.Pair) error {
+	t, err := parseKey(p.Pipeline, one.Key)
+	if err != nil {
 		return err
 	}
-	return r.merged(p.Pipeline, result)
-}
-
-// compareFiles compares all totals, one hash bucket after the other. First it puts what is still in
-// memory into files, so that each bucket has the memory for itself.
-func (p *pass) compareFiles(ctx context.Context, r *Report, readings []*reading, segments []*manifest) error {
-	for _, s := range readings {
-		if len(s.sums.of) == 0 {
-			continue
-		}
-		if err := s.checkpoint(ctx); err != nil {
-			return err
-		}
-	}
-	for bucket := range p.Buckets {
-		result, err := p.merge(ctx, bucket, segments)
-		if err != nil {
-			return err
-		}
-		if err := r.merged(p.Pipeline, result); err != nil {
-			return err
-		}
+	unclosed := p.unclosed[t.def]
+	doubtful := f.compare(t, one.Key, one.Sides[stored], one.Sides[wanted], p.Env.Now(), p.uncovered(unclosed, t))
+	if doubtful && p.pick != nil {
+		p.pick(one.Key, t, unclosed)
 	}
 	return nil
 }
 
-// sideBySide calls do for all segments at once. After an error, the others stop at their next page.
-func (p *pass) sideBySide(do func(segment int) error) error {
-	errs := make([]error, p.Segments)
-	p.Env.Each(p.Segments, p.Segments, func(i int) {
-		if errs[i] = do(i); errs[i] != nil {
-			p.stop()
-		}
-	})
-	for _, err := range errs { // one reason is enough: the others often have the same one
-		if err != nil && !errors.Is(err, errStopped) {
-			return err
-		}
+// Merge adds up what all segments hold of one hash bucket, compares the totals in it, and keeps the
+// result in Config.Work for [Collect]. All segments must have been read to their end. bucket is
+// below Config.Buckets. The report is about this bucket alone: it does not count items, and says
+// nothing about heads.
+func Merge(ctx context.Context, c Config, bucket int) (*Report, error) {
+	p, err := newPass(c)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	if err := p.heads(ctx); err != nil {
+		return nil, err
+	}
+	found, err := p.all.Merge(ctx, bucket)
+	if err != nil {
+		return nil, err
+	}
+	r := newReport()
+	return r, r.found(p.Pipeline, found)
 }
 
-// clear removes the files of a pass once everything is compared: the next pass must not use these
-// sums. It removes the manifests first, because a file that no manifest names is ignored.
-func (p *pass) clear(ctx context.Context, segments []*manifest) error {
-	if p.Work == nil {
-		return nil
+// Collect puts together the findings of all segments and all merges, and reads the heads. It
+// returns the report that [Run] would return. The folder cannot be used for another pass before
+// [Clear].
+func Collect(ctx context.Context, c Config) (*Report, error) {
+	p, err := newPass(c)
+	if err != nil {
+		return nil, err
 	}
-	for _, m := range segments {
-		if err := p.Work.Remove(ctx, segmentPaper(m.Segment, m.Of)); err != nil {
-			return fmt.Errorf("everything is compared, but the sums in %s cannot be removed; empty it before the next pass: %w",
-				p.Work, err)
-		}
+	result, err := p.all.Collect(ctx)
+	if err != nil {
+		return nil, err
 	}
-	for _, m := range segments {
-		for _, file := range m.Files {
-			if err := p.Work.Remove(ctx, file.Name); err != nil {
-				return fmt.Errorf("everything is compared, but %s cannot be removed from %s: %w", file.Name, p.Work, err)
-			}
-		}
+	return p.report(ctx, result)
+}
+
+// Done reads which units of work are done in Config.Work.
+func Done(ctx context.Context, c Config) (sums.Done, error) {
+	p, err := newPass(c)
+	if err != nil {
+		return sums.Done{}, err
 	}
-	return nil
+	return p.all.Done(ctx)
+}
+
+// Clear removes the manifests and the results of a pass whose report is known, so that Config.Work
+// can be used for the next one. The sums, which are many, are ignored from then on. They stay until
+// something else removes them, such as a lifecycle rule of the bucket.
+func Clear(ctx context.Context, c Config) error {
+	p, err := newPass(c)
+	if err != nil {
+		return err
+	}
+	result, err := p.all.Collect(ctx)
+	if err != nil {
+		return err
+	}
+	return p.all.Clear(ctx, result)
 }
 
 // heads reads whose totals are not closed. It refuses definitions and secrets that differ from

@@ -34,6 +34,7 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
+	"github.com/ingot-events/ingot/verify/sums"
 )
 
 // Task is one part of the work.
@@ -63,7 +64,7 @@ type Worker struct {
 	Pipeline *pipeline.Pipeline
 	Source   verify.Source
 	// Open returns the folder that a task names.
-	Open   func(place string) (verify.Folder, error)
+	Open   func(place string) (sums.Folder, error)
 	Memory int // bytes of sums; 0 means 64 MB
 	Env    env.Env
 }
@@ -82,8 +83,8 @@ func (w *Worker) Handle(ctx context.Context, t Task) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	c := verify.Config{Pipeline: w.Pipeline, Source: w.Source, Segments: t.Segments, Buckets: t.Buckets, Rate: t.Rate, Memory: w.Memory,
-		Work: folder, About: t.About, Env: w.Env}
+	c := verify.Config{Pipeline: w.Pipeline, Source: w.Source, Config: sums.Config{Segments: t.Segments, Buckets: t.Buckets, Rate: t.Rate,
+		Memory: w.Memory, Work: folder, About: t.About, Env: w.Env}}
 	within := ctx
 	if deadline, ok := ctx.Deadline(); ok {
 		e := w.Env.Real()
@@ -98,7 +99,7 @@ func (w *Worker) Handle(ctx context.Context, t Task) (Answer, error) {
 	switch t.Step {
 	case Segment:
 		_, err = verify.Segment(within, c, t.Part)
-		if errors.Is(err, verify.ErrReplaced) || err != nil && within.Err() != nil && ctx.Err() == nil {
+		if errors.Is(err, sums.ErrReplaced) || err != nil && within.Err() != nil && ctx.Err() == nil {
 			return Answer{More: true}, nil
 		}
 	case Merge:
@@ -147,7 +148,7 @@ func New(ctx context.Context, files fs.FS, options ...func(*Options)) (*Worker, 
 		memory = max(64, (mb-256)/2) << 20 // the rest is for pages and garbage
 	}
 	client := s3.NewFromConfig(parts.AWS, func(o *s3.Options) { o.UsePathStyle = parts.AWS.BaseEndpoint != nil })
-	open := func(place string) (verify.Folder, error) {
+	open := func(place string) (sums.Folder, error) {
 		return work.Open(place, func() work.Client { return client })
 	}
 	return &Worker{Pipeline: parts.Config.Pipeline, Source: verify.SourceOf(st), Memory: memory, Open: open}, nil

@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/verify"
+	"github.com/ingot-events/ingot/verify/sums"
 	"github.com/ingot-events/ingot/worker"
 )
 
@@ -79,7 +80,7 @@ func (s *shared) WriteVersion(ctx context.Context, name, version string, from fu
 	text, there := s.files[name]
 	s.mu.Unlock()
 	if there != (version != "") || there && versionOf(text) != version {
-		return "", verify.ErrReplaced
+		return "", sums.ErrReplaced
 	}
 	if err := s.Write(ctx, name, from); err != nil {
 		return "", err
@@ -123,7 +124,7 @@ func filled(t *testing.T) (*worker.Worker, *shared, *testworld.World) {
 		}
 	}
 	folder := &shared{files: map[string][]byte{}}
-	return &worker.Worker{Pipeline: p, Source: verify.SourceOf(st), Env: w.Env, Open: func(place string) (verify.Folder, error) {
+	return &worker.Worker{Pipeline: p, Source: verify.SourceOf(st), Env: w.Env, Open: func(place string) (sums.Folder, error) {
 		if place != "s3://b/w" {
 			return nil, fmt.Errorf("there is no %s", place)
 		}
@@ -135,16 +136,20 @@ func task(step string, part int) worker.Task {
 	return worker.Task{Step: step, Part: part, Segments: 2, Buckets: 2, Work: "s3://b/w", About: "tables"}
 }
 
+func configOf(w *worker.Worker, folder sums.Folder) verify.Config {
+	return verify.Config{Pipeline: w.Pipeline, Source: w.Source,
+		Config: sums.Config{Segments: 2, Buckets: 2, Work: folder, About: "tables", Env: w.Env}}
+}
+
 // collect does both merges, and returns what all parts have found.
-func collect(t *testing.T, w *worker.Worker, folder verify.Folder) *verify.Report {
+func collect(t *testing.T, w *worker.Worker, folder sums.Folder) *verify.Report {
 	t.Helper()
 	for part := range 2 {
 		if a, err := w.Handle(t.Context(), task(worker.Merge, part)); err != nil || a.More {
 			t.Fatalf("%+v, %v", a, err)
 		}
 	}
-	r, err := verify.Collect(t.Context(), verify.Config{Pipeline: w.Pipeline, Source: w.Source, Segments: 2, Buckets: 2, Work: folder,
-		About: "tables", Env: w.Env})
+	r, err := verify.Collect(t.Context(), configOf(w, folder))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,15 +169,15 @@ func TestParts(t *testing.T) {
 	if r := collect(t, w, folder); r.Items != events || len(r.Differences) != 5 {
 		t.Errorf("%d items, %d differences", r.Items, len(r.Differences))
 	}
-	c := verify.Config{Pipeline: w.Pipeline, Source: w.Source, Segments: 2, Buckets: 2, Work: folder, About: "tables", Env: w.Env}
-	if segments, merges, err := verify.Ended(t.Context(), c); segments != 2 || merges != 2 || err != nil {
-		t.Errorf("%d, %d, %v", segments, merges, err)
+	c := configOf(w, folder)
+	if done, err := verify.Done(t.Context(), c); done != (sums.Done{Stored: 2, Segments: 2, Buckets: 2}) || err != nil {
+		t.Errorf("%+v, %v", done, err)
 	}
 	if err := verify.Clear(t.Context(), c); err != nil {
 		t.Error(err)
 	}
-	if segments, merges, err := verify.Ended(t.Context(), c); segments+merges != 0 || err != nil {
-		t.Errorf("after that, %d, %d, %v", segments, merges, err)
+	if done, err := verify.Done(t.Context(), c); done != (sums.Done{}) || err != nil {
+		t.Errorf("after that, %+v, %v", done, err)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
+	"github.com/ingot-events/ingot/verify/sums"
 )
 
 const rebuildHelp = `Brings older items into aggregates that were added or changed. It touches every item that an older pipeline.yaml has
@@ -285,8 +286,8 @@ func (a *app) agreed(t *target.Target, p scan.Price, o verifyOptions) (begin boo
 func (a *app) touch(ctx context.Context, v verifying, c verify.Config, items int) (verify.TouchPass, error) {
 	progress := a.Progress()
 	defer progress(show.Step{})
-	c.Progress = func(p verify.Progress) {
-		progress(show.Step{Phase: "touching", Done: min(p.Items, items), Total: items})
+	c.Progress = func(p sums.Progress) {
+		progress(show.Step{Phase: "touching", Done: min(p.Wanted, items), Total: items})
 	}
 	return verify.Touch(ctx, c, v.store)
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
+	"github.com/ingot-events/ingot/verify/sums"
 )
 
 var verifyHelp = `Adds up all stored items again and compares every total with the result. It first prints what it reads and what that
@@ -192,10 +193,9 @@ func (a *app) verifying(cmd *cobra.Command, writes bool) (v verifying, err error
 
 // config returns how a pass reads the tables.
 func (a *app) passConfig(v verifying, o verifyOptions) (verify.Config, error) {
-	c := verify.Config{Pipeline: v.plan, Source: verify.SourceOf(v.store), Env: a.Clock, Segments: o.segments, Buckets: o.buckets,
-		Rate:   o.rate,
-		Memory: o.memory << 20,
-		About:  v.target.Account + " " + v.target.Region + " " + v.target.EventsTable + " " + v.target.AggregatesTable}
+	c := verify.Config{Pipeline: v.plan, Source: verify.SourceOf(v.store), Config: sums.Config{Env: a.Clock, Segments: o.segments,
+		Buckets: o.buckets, Rate: o.rate, Memory: o.memory << 20,
+		About: v.target.Account + " " + v.target.Region + " " + v.target.EventsTable + " " + v.target.AggregatesTable}}
 	if o.work == "" {
 		return c, nil
 	}
@@ -270,8 +270,8 @@ func (a *app) priced(ctx context.Context, v verifying, c *verify.Config, o verif
 	}
 	progress := a.Progress()
 	total := price.Items/share + price.Others/share
-	c.Progress = func(p verify.Progress) {
-		progress(show.Step{Phase: "reading", Done: min(p.Items+p.Stored, total), Total: total})
+	c.Progress = func(p sums.Progress) {
+		progress(show.Step{Phase: "reading", Done: min(p.Wanted+p.Stored, total), Total: total})
 	}
 	return func() { progress(show.Step{}) }, nil
 }

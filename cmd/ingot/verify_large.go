@@ -51,8 +51,8 @@ func (a *app) passAtLarge(ctx context.Context, v verifying, c verify.Config, o v
 	err := large.Run(ctx, sfn.NewFromConfig(v.target.AWS), large.Job{Machine: o.large, AtOnce: largeAtOnce, Env: a.Clock, Tell: a.Say,
 		Task: worker.Task{Segments: o.segments, Buckets: o.buckets, Work: o.work, About: c.About, Rate: o.rate / largeAtOnce},
 		Progress: func(ctx context.Context) error {
-			segments, merges, err := verify.Ended(ctx, c)
-			progress(show.Step{Phase: "segments and merges", Done: segments + merges, Total: o.segments + o.buckets})
+			done, err := verify.Done(ctx, c)
+			progress(show.Step{Phase: "segments and merges", Done: done.Segments + done.Buckets, Total: o.segments + o.buckets})
 			return err
 		}})
 	if err != nil {

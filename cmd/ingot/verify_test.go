@@ -121,7 +121,7 @@ func TestVerifyInParts(t *testing.T) {
 		return append([]string{"verify", "part", "--local", "--segments", "2", "--buckets", "3", "--work", dir}, words...)
 	}
 	if got := w.run(exitFailed, part("merge", "0")...); !strings.Contains(got.errors,
-		"segment 0 of 2 is not read to its end yet in "+dir+"; do ingot verify part segment 0 first, with the same flags") {
+		"segment 0 of 2 is not read to its end yet in "+dir+"; read it first, with the same numbers of segments and buckets") {
 		t.Errorf("%s", got.errors)
 	}
 	for _, segment := range []string{"0", "1", "1"} {

@@ -20,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
+	"github.com/ingot-events/ingot/verify/sums"
 )
 
 // memory is a work folder. A pass that is killed leaves in it what it has written.
@@ -75,7 +76,8 @@ func (w *World) verified(epoch int64) (*verify.Report, error) {
 	env := w.Env(w.rng.Float64, 0)
 	env.Sleep = func(context.Context, time.Duration) error { return context.DeadlineExceeded } // nobody else runs
 	pages := &shortPages{Client: w.engine.DynamoDB(), limit: int32(20 + draw.IntN(60))}
-	c := verify.Config{Pipeline: w.pipelineOf(epoch), Source: verify.SourceOf(w.storeOf(pages, epoch, env)), Env: env}
+	c := verify.Config{Pipeline: w.pipelineOf(epoch), Source: verify.SourceOf(w.storeOf(pages, epoch, env)),
+		Config: sums.Config{Env: env}}
 	c.Env.Rand = draw.Float64
 	if w.plan.Still || draw.IntN(2) == 0 {
 		return verify.Run(context.Background(), c)
@@ -138,8 +140,8 @@ func (w *World) lookTwice() bool {
 	})
 	w.Spawn("verifier", nil, func() {
 		w.Sleep(time.Duration(draw.IntN(60)) * time.Second)
-		c := verify.Config{Pipeline: w.pipelineOf(epoch), Segments: 1 + draw.IntN(3), Memory: 1 + draw.IntN(20000), Rate: 0.2 +
-			draw.Float64(), Work: memory{}, Env: w.Env(w.rng.Float64, 0)}
+		c := verify.Config{Pipeline: w.pipelineOf(epoch), Config: sums.Config{Segments: 1 + draw.IntN(3), Memory: 1 + draw.IntN(20000),
+			Rate: 0.2 + draw.Float64(), Work: memory{}, Env: w.Env(w.rng.Float64, 0)}}
 		c.Source = verify.SourceOf(w.storeOf(&shortPages{Client: client{w}, limit: int32(10 + draw.IntN(40))}, epoch, c.Env))
 		for range 5 {
 			if l.result, l.err = verify.Twice(context.Background(), c, streamLag{w}, patience); l.err == nil {

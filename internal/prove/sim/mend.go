@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
+	"github.com/ingot-events/ingot/verify/sums"
 )
 
 // live is a contribution that a slot counts, and how often.
@@ -152,7 +153,7 @@ func mendOnce(c tables.Client, w *World, segments int) {
 	if w.plan.Upgrade > 0 {
 		epoch = 2
 	}
-	how := verify.Config{Pipeline: w.pipelineOf(epoch), Segments: segments, Env: w.Env(w.rng.Float64, 0)}
+	how := verify.Config{Pipeline: w.pipelineOf(epoch), Config: sums.Config{Segments: segments, Env: w.Env(w.rng.Float64, 0)}}
 	m, err := verify.Mend(context.Background(), how, w.storeOf(c, epoch, w.Env(w.rng.Float64, 0)), nil, streamLag{w}, patience)
 	if err != nil {
 		w.tracef("mend: %v", err)

@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/ingot-events/ingot/internal/base/awserr"
-	"github.com/ingot-events/ingot/verify"
+	"github.com/ingot-events/ingot/verify/sums"
 )
 
 // Client is what a folder in a bucket needs of S3. A *s3.Client is one.
@@ -40,7 +40,7 @@ func inBucket(place string) (bucket, prefix string, ok bool) {
 
 // Open returns the folder that a user names: a path, or s3://BUCKET/PREFIX. client makes the client
 // of S3 if one is needed.
-func Open(place string, client func() Client) (verify.Folder, error) {
+func Open(place string, client func() Client) (sums.Folder, error) {
 	bucket, prefix, ok := inBucket(place)
 	switch {
 	case place == "":
@@ -48,7 +48,7 @@ func Open(place string, client func() Client) (verify.Folder, error) {
 	case !ok && strings.Contains(place, "://"):
 		return nil, fmt.Errorf("the work folder %q is not a path, and not of the form s3://BUCKET/PREFIX", place)
 	case !ok:
-		return verify.Dir(place), nil
+		return sums.Dir(place), nil
 	case bucket == "" || prefix == "":
 		return nil, fmt.Errorf("the work folder %q is not of the form s3://BUCKET/PREFIX: give each pass a prefix of its own", place)
 	}
@@ -66,14 +66,14 @@ func (s S3) String() string { return scheme + s.Bucket + "/" + s.Prefix }
 
 func (s S3) key(name string) *string { return aws.String(s.Prefix + "/" + name) }
 
-// Write implements [verify.Folder]. The object is put together on disk first, because S3 must know
+// Write implements [sums.Folder]. The object is put together on disk first, because S3 must know
 // its length and checksum. An object is stored whole or not at all.
 func (s S3) Write(ctx context.Context, name string, from func(io.Writer) error) error {
 	_, err := s.put(ctx, &s3.PutObjectInput{Key: s.key(name)}, name, from)
 	return err
 }
 
-// WriteVersion implements [verify.Versions], with conditional writes of S3.
+// WriteVersion implements [sums.Versions], with conditional writes of S3.
 func (s S3) WriteVersion(ctx context.Context, name, version string, from func(io.Writer) error) (string, error) {
 	in := &s3.PutObjectInput{Key: s.key(name)}
 	if in.IfMatch = &version; version == "" {
@@ -82,7 +82,7 @@ func (s S3) WriteVersion(ctx context.Context, name, version string, from func(io
 	out, err := s.put(ctx, in, name, from)
 	switch code := awserr.Code(err); {
 	case code == "PreconditionFailed", code == "ConditionalRequestConflict":
-		return "", fmt.Errorf("%s in %s: %w", name, s, verify.ErrReplaced)
+		return "", fmt.Errorf("%s in %s: %w", name, s, sums.ErrReplaced)
 	case err != nil:
 		return "", err
 	}
@@ -108,13 +108,13 @@ func (s S3) put(ctx context.Context, in *s3.PutObjectInput, name string, from fu
 	return out, nil
 }
 
-// Read implements [verify.Folder].
+// Read implements [sums.Folder].
 func (s S3) Read(ctx context.Context, name string) (io.ReadCloser, error) {
 	f, _, err := s.ReadVersion(ctx, name)
 	return f, err
 }
 
-// ReadVersion implements [verify.Versions]. The version is the ETag.
+// ReadVersion implements [sums.Versions]. The version is the ETag.
 func (s S3) ReadVersion(ctx context.Context, name string) (io.ReadCloser, string, error) {
 	out, err := s.Client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.Bucket, Key: s.key(name)})
 	if gone := (*types.NoSuchKey)(nil); errors.As(err, &gone) {
@@ -126,7 +126,7 @@ func (s S3) ReadVersion(ctx context.Context, name string) (io.ReadCloser, string
 	return out.Body, aws.ToString(out.ETag), nil
 }
 
-// Remove implements [verify.Folder].
+// Remove implements [sums.Folder].
 func (s S3) Remove(ctx context.Context, name string) error {
 	_, err := s.Client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.Bucket, Key: s.key(name)})
 	return err

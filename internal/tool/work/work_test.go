@@ -15,7 +15,7 @@ import (
 
 	"github.com/aws/smithy-go"
 
-	"github.com/ingot-events/ingot/verify"
+	"github.com/ingot-events/ingot/verify/sums"
 )
 
 // objects is a bucket in memory.
@@ -58,14 +58,14 @@ func TestVersions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := write("", "again"); !errors.Is(err, verify.ErrReplaced) {
+	if _, err := write("", "again"); !errors.Is(err, sums.ErrReplaced) {
 		t.Errorf("made twice: %v", err)
 	}
 	second, err := write(first, "second")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := write(first, "late"); !errors.Is(err, verify.ErrReplaced) {
+	if _, err := write(first, "late"); !errors.Is(err, sums.ErrReplaced) {
 		t.Errorf("replaced by somebody who has not seen the second: %v", err)
 	}
 	if _, version, err := f.ReadVersion(ctx, "x"); err != nil || version != second || read(t, f, "x") != "second" {
@@ -110,7 +110,7 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-func read(t *testing.T, f verify.Folder, name string) string {
+func read(t *testing.T, f sums.Folder, name string) string {
 	t.Helper()
 	r, err := f.Read(context.Background(), name)
 	if err != nil {
