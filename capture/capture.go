@@ -20,11 +20,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -67,27 +64,9 @@ func New(ctx context.Context, files fs.FS, options ...func(*Options)) (Func, err
 	if err != nil {
 		return nil, err
 	}
-	c := parts.Config
-	name := cmp.Or(o.Migration, "migration.yaml")
-	m, err := migrate.Load(p.Beside(), name, c.Pipeline)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	table, err := m.From(os.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	client, ok := c.Client.(migrate.Describer)
-	if !ok {
-		return nil, errors.New("a local build has no old table to capture")
-	}
 	starting, stop := context.WithTimeout(ctx, function.StartTime)
 	defer stop()
-	old, err := migrate.Find(starting, c.Client, client, table, c.Events)
-	if err != nil {
-		return nil, err
-	}
-	s, err := migrate.NewSync(m, old.Source, c)
+	s, err := migrate.Open(starting, p.Beside(), cmp.Or(o.Migration, "migration.yaml"), parts.Config)
 	if err != nil {
 		return nil, err
 	}

@@ -95,7 +95,7 @@ func TestMigrated(t *testing.T) {
 		l.put(l.row(1+i%3, i, fmt.Sprintf("q%d", i)))
 	}
 	l.function(w, e.URL, stream)
-	l.move(w)
+	l.move(e, w)
 	l.turn(w)
 	l.back(w)
 }
@@ -126,7 +126,7 @@ func (l *legacy) copyRows() error {
 }
 
 // move copies the table while it changes, until a comparison finds it equal.
-func (l *legacy) move(w tool) {
+func (l *legacy) move(e *endpoint.Endpoint, w tool) {
 	l.Helper()
 	l.useTool(w, []toolCall{{"migrate plan", 0, "40 become quake"}, {"migrate status", 0, "missing: migration quakes has no control item"}})
 	l.send(`{"id":"early","net":"us","time":4102444800000,"mag":5}`) // before the turn
@@ -149,6 +149,11 @@ func (l *legacy) move(w tool) {
 		_, _, code := w.run(l.Context(), "migrate compare")
 		return code == 0
 	})
+	c := l.workers(e, w)
+	stdout, stderr, code := w.run(l.Context(), "migrate compare"+c.flags())
+	if code != 0 || !strings.Contains(stdout, "39 rows, 39 copies") || c.tasks.Load() < 5 {
+		l.Errorf("workers compare: exit code %d after %d tasks\n%s%s\n%s", code, c.tasks.Load(), stdout, stderr, &c.said)
+	}
 	l.until("nothing is missing", nothing, func() bool {
 		stdout, _, _ := w.run(l.Context(), "migrate status --quiet 0s")
 		return strings.Contains(stdout, "nothing is missing")

@@ -95,20 +95,20 @@ func (p *Pass) Run(ctx context.Context, report func(Progress)) (Progress, error)
 			report(done)
 		}
 	}
-	for page, err := range p.sync.source.Pages(ctx, p.sync.old.Table) {
+	for page, err := range p.sync.source.Pages(ctx, p.sync.old.Table, rows.Part{}) {
 		if err == nil {
-			err = p.page(ctx, page, &done, tell)
+			err = p.page(ctx, page.All, &done, tell)
 		}
 		if err != nil {
 			return done, err
 		}
 	}
-	for page, err := range p.sync.store.Pages(ctx, p.sync.store.Events) {
+	for page, err := range p.sync.store.Pages(ctx, p.sync.store.Events, rows.Part{}) {
 		if p.first {
 			break
 		}
 		if err == nil {
-			err = p.copies(ctx, page, &done)
+			err = p.copies(ctx, page.All, &done)
 		}
 		if err != nil {
 			return done, err

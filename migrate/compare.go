@@ -5,17 +5,22 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"maps"
-	"math/bits"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/tables"
+	"github.com/ingot-events/ingot/verify/sums"
 )
 
 // Lag says how far capture has got.
@@ -54,161 +59,315 @@ type Difference struct {
 	What string   // missing, left over, or different
 }
 
-// comparison is one call of Compare.
+// comparison is a comparison, or a unit of work of one.
 type comparison struct {
 	*Sync
+	before  *Control // what the control item said when it began
 	way     Direction
+	pass    *sums.Pass[counts, suspects]
+	most    int // suspects that may still be listed
 	out     Compared
-	sums    []sum           // by bucket: what rows say, less what copies say
-	differs map[uint32]bool // buckets
 	suspect map[event.Key]*suspect
 }
 
-// suspect is a key of a bucket that differs.
+// counts are what a segment has seen.
+type counts struct {
+	Rows, Copies, Skipped, Expired, Refused, OneWay, Collisions int
+	Why                                                         map[string]int
+}
+
+// suspects are keys of a bucket of which rows and copies say different things. They may be in
+// motion.
+type suspects struct {
+	List []claimed
+	More int // beyond those listed
+}
+
+// claimed is a key with the names of the rows that claim it.
+type claimed struct {
+	PK, SK string
+	Rows   []string
+}
+
+// suspect is a key that is looked at again.
 type suspect struct {
 	names []string
 	seen  string // the row and the copy as they were at the last look
 }
 
-// buckets is how many sums the keys are divided into.
-const buckets = 1 << 16
-
-// sum is a sum of hashes, modulo 2^256. A term that is there twice does not cancel out, as it would
-// if the terms were XORed.
-type sum [4]uint64
-
-func (s *sum) add(h [32]byte, less bool) {
-	var carry uint64
-	for i := range s {
-		word := binary.LittleEndian.Uint64(h[i*8:])
-		if less {
-			s[i], carry = bits.Sub64(s[i], word, carry)
-		} else {
-			s[i], carry = bits.Add64(s[i], word, carry)
-		}
-	}
-}
+const (
+	// mostSuspects bounds how many keys are looked at again. If there are more, a table lacks a
+	// part, and no look would tell anything else.
+	mostSuspects = 1_000_000
+	// mostWhy bounds the different reasons that are counted.
+	mostWhy = 100
+)
 
 // looks is how often a key must be seen unchanged, and different, before it counts as a difference.
 const looks = 3
 
 // Compare compares all rows with all copies while both tables change. It reads both once,
-// consistently, and adds up a term for each key; keys of buckets that differ are looked at three
-// times, each after capture has done what was written before the look before.
+// consistently, and adds up what each says of a key. Keys that differ are looked at three times,
+// each after capture has done what was written before the look before.
 func (s *Sync) Compare(ctx context.Context, lag Lag) (*Compared, error) {
-	c := &comparison{Sync: s, sums: make([]sum, buckets), differs: map[uint32]bool{}, suspect: map[event.Key]*suspect{}}
-	c.out.Began, c.out.Why = s.store.Env.Now(), map[string]int{}
+	c, err := s.Comparison(ctx, sums.Config{})
+	if err != nil {
+		return nil, err
+	}
+	return c.Run(ctx, lag)
+}
+
+// Comparison compares all rows with all copies. [Comparison.Run] does it in one process.
+// [Comparison.Segment], [Comparison.Merge] and [Comparison.Finish] are its units of work, for
+// tables that outgrow one machine: see package sums. One call of a method works at a time.
+type Comparison struct{ c *comparison }
+
+// Comparison begins a comparison, or a unit of work of one, with one request. Config.Env does not
+// matter. A work folder of before a change of the files, or of the source, is refused.
+func (s *Sync) Comparison(ctx context.Context, of sums.Config) (*Comparison, error) {
+	c := &comparison{Sync: s, most: mostSuspects, suspect: map[event.Key]*suspect{}}
 	before, err := s.Control(ctx)
 	if err == nil {
+		c.before = before
 		c.way, err = s.allows(before)
 	}
 	if err != nil {
 		return nil, err
 	}
-	err = c.scan(ctx, func(key event.Key, row string, term [32]byte, less bool) { c.sums[bucketOf(key)].add(term, less) })
+	of.Env = s.store.Env
+	id := fmt.Sprintf("ingot migrate compare %q %q %q %q %d %d", s.mapping.Name(), s.mapping.digest, s.old.ID, s.old.EventsID, c.way,
+		before.voided)
+	c.pass = sums.New(of, sha256.Sum256([]byte(id)), c)
+	return &Comparison{c}, nil
+}
+
+// Run compares in this process, and keeps the result as evidence for a turn.
+func (c *Comparison) Run(ctx context.Context, lag Lag) (*Compared, error) {
+	r, err := c.c.pass.Run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for i := range c.sums {
-		if c.sums[i] != (sum{}) {
-			c.differs[uint32(i)] = true
-		}
+	out, err := c.c.finish(ctx, lag, r)
+	if err != nil {
+		return nil, err
 	}
-	if len(c.differs) > 0 {
-		counts := c.out
-		counts.Why = maps.Clone(c.out.Why)
-		if err := c.scan(ctx, c.collect); err != nil {
-			return nil, err
-		}
-		c.out = counts
-		if err := c.lookAgain(ctx, lag); err != nil {
-			return nil, err
-		}
-	}
-	slices.SortFunc(c.out.Differences, func(a, b Difference) int { return compareKeys(a.Key, b.Key) })
-	return &c.out, s.note(ctx, before, &c.out)
+	return out, c.c.pass.Clear(ctx, r)
 }
 
-// scan reads both tables and calls term for each key that a row should have and that a copy has.
-func (c *comparison) scan(ctx context.Context, term func(key event.Key, row string, term [32]byte, less bool)) error {
-	for page, err := range c.source.Pages(ctx, c.old.Table) {
-		if err != nil {
-			return err
+// Segment reads one segment of both tables: see [sums.Pass.Segment].
+func (c *Comparison) Segment(ctx context.Context, segment int) (read bool, err error) {
+	return c.c.pass.Segment(ctx, segment)
+}
+
+// Merge compares the keys of one hash bucket: see [sums.Pass.Merge].
+func (c *Comparison) Merge(ctx context.Context, bucket int) error {
+	c.c.most = mostSuspects / c.c.pass.Buckets
+	_, err := c.c.pass.Merge(ctx, bucket)
+	return err
+}
+
+// Done reads which units of work are done.
+func (c *Comparison) Done(ctx context.Context) (sums.Done, error) { return c.c.pass.Done(ctx) }
+
+// Finish looks at the keys that the merges have found, and does the rest of what [Comparison.Run]
+// does.
+func (c *Comparison) Finish(ctx context.Context, lag Lag) (*Compared, error) {
+	r, err := c.c.pass.Collect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.c.finish(ctx, lag, r)
+	if err != nil {
+		return nil, err
+	}
+	return out, c.c.pass.Clear(ctx, nil)
+}
+
+// finish looks again at what differs, and keeps the result.
+func (c *comparison) finish(ctx context.Context, lag Lag, r *sums.Result[counts, suspects]) (*Compared, error) {
+	c.out = Compared{Began: r.Began, Why: map[string]int{}}
+	for _, seen := range r.Seen {
+		c.out.add(seen)
+	}
+	more := 0
+	for _, found := range r.Found {
+		more += found.More
+		for _, one := range found.List {
+			c.suspect[event.Key{PK: one.PK, SK: one.SK}] = &suspect{names: one.Rows}
 		}
-		for _, row := range page {
-			c.out.Rows++
-			items, why := c.itemsOf(row)
-			c.noteRow(row, why)
-			c.noteBack(row, items)
-			for _, item := range items {
-				term(item.Key, c.nameOf(row), termOfItem(item, c.nameOf(row)), false)
+	}
+	if more > 0 {
+		return nil, stopped("%d keys differ, which is more than can be looked at again: has the backfill ended, and is capture on?",
+			len(c.suspect)+more)
+	}
+	if err := c.lookAgain(ctx, lag); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(c.out.Differences, func(a, b Difference) int { return compareKeys(a.Key, b.Key) })
+	return &c.out, c.note(ctx, c.before, &c.out)
+}
+
+func (c *Compared) add(seen *counts) {
+	c.Rows, c.Copies, c.Skipped = c.Rows+seen.Rows, c.Copies+seen.Copies, c.Skipped+seen.Skipped
+	c.Expired, c.Refused = c.Expired+seen.Expired, c.Refused+seen.Refused
+	c.OneWay, c.Collisions = c.OneWay+seen.OneWay, c.Collisions+seen.Collisions
+	for why, n := range seen.Why {
+		c.Why[why] += n
+	}
+}
+
+// Read implements [sums.Job].
+func (c *comparison) Read(ctx context.Context, s *sums.Reading[counts], side sums.Side) error {
+	table, name, key, of, add := c.store, rows.KeyOf, rows.KeyImage, c.store.Events, c.copyTerms
+	if side == sums.Wanted { // a row's key is not an event's, so its name takes the place of one
+		name = func(key rows.Image) event.Key { return event.Key{PK: c.nameOf(key)} }
+		key = func(k event.Key) rows.Image { return parseName(k.PK) }
+		table, of, add = c.source, c.old.Table, c.rowTerms
+	}
+	pages := func(ctx context.Context, seg tables.Segment) iter.Seq2[tables.Page[rows.Image], error] {
+		part := rows.Part{Number: seg.Number, Of: seg.Of}
+		if seg.After != (event.Key{}) {
+			part.After = key(seg.After)
+		}
+		return func(yield func(tables.Page[rows.Image], error) bool) {
+			for images, err := range table.Pages(ctx, of, part) {
+				page := tables.Page[rows.Image]{All: images.All, Units: images.Units}
+				if len(images.Next) > 0 {
+					page.Next = name(images.Next)
+				}
+				if !yield(page, err) {
+					return
+				}
 			}
 		}
 	}
-	for page, err := range c.store.Pages(ctx, c.store.Events) {
-		if err != nil {
-			return err
+	return sums.Pages(ctx, s, side, pages, func(page *tables.Page[rows.Image]) (float64, error) {
+		for _, img := range page.All {
+			add(s, img)
 		}
-		for _, img := range page {
-			if !c.mapping.Becomes(rows.TextOf(img["type"])) || c.expiring(rows.IntegerOf(img["expiresAt"])) {
-				continue
-			}
-			c.out.Copies++
-			if img[alsoAttribute] != nil && c.way == Forward { // after a turn, it names rows of before
-				c.out.Collisions++
-			}
-			name := c.rowOfCopy(img)
-			term(rows.KeyOf(img), name, c.termOfCopy(img, name), true)
+		return page.Units, nil
+	})
+}
+
+// rowTerms adds what a row says of each key that it claims.
+func (c *comparison) rowTerms(s *sums.Reading[counts], row Row) {
+	s.Seen.Rows++
+	items, why := c.itemsOf(row)
+	c.noteRow(s.Seen, row, why)
+	c.noteBack(s.Seen, row, items)
+	name := c.nameOf(row)
+	for _, item := range items {
+		addTerm(s, sums.Wanted, item.Key, name, termOfItem(item, name))
+	}
+}
+
+// copyTerms adds what a copy says of its key.
+func (c *comparison) copyTerms(s *sums.Reading[counts], img rows.Image) {
+	if !c.mapping.Becomes(rows.TextOf(img["type"])) || c.expiring(rows.IntegerOf(img["expiresAt"])) {
+		return
+	}
+	s.Seen.Copies++
+	if img[alsoAttribute] != nil && c.way == Forward { // after a turn, it names rows of before
+		s.Seen.Collisions++
+	}
+	name := c.rowOfCopy(img)
+	addTerm(s, sums.Stored, rows.KeyOf(img), name, c.termOfCopy(img, name))
+}
+
+// addTerm adds a term to a side of a key, as two numbers of 63 bits. A term that is there twice
+// does not cancel out.
+func addTerm(s *sums.Reading[counts], side sums.Side, key event.Key, row string, term [32]byte) {
+	half := func(i int) event.Decimal { return event.DecimalOf(int64(binary.LittleEndian.Uint64(term[i*8:]) >> 1)) }
+	s.Side(side, nil, func(dst []byte) []byte {
+		dst = append(strconv.AppendInt(dst, int64(len(key.PK)), 10), ':')
+		return append(append(dst, key.PK...), key.SK...)
+	}, func(one *sums.Sum) {
+		one.FP, one.FPX = one.FP.Add(half(0)), one.FPX.Add(half(1))
+		if row != "" {
+			one.Notes = append(one.Notes, row)
+		}
+	})
+}
+
+// keyOfPair returns the key that addTerm wrote.
+func keyOfPair(text string) (key event.Key, ok bool) {
+	length, rest, _ := strings.Cut(text, ":")
+	n, err := strconv.Atoi(length)
+	if err != nil || n < 0 || n > len(rest) {
+		return key, false
+	}
+	return event.Key{PK: rest[:n], SK: rest[n:]}, true
+}
+
+// Ops implements [sums.Job]. No key has values.
+func (c *comparison) Ops(key string) ([]aggregate.Op, error) {
+	if _, ok := keyOfPair(key); !ok {
+		return nil, fmt.Errorf("%q is not the key of an event", key)
+	}
+	return nil, nil
+}
+
+// Compare implements [sums.Job].
+func (c *comparison) Compare(found *suspects, p *sums.Pair) error {
+	row, stored := p.Sides[sums.Wanted], p.Sides[sums.Stored]
+	if row != nil && stored != nil && row.FP.Cmp(stored.FP) == 0 && row.FPX.Cmp(stored.FPX) == 0 {
+		return nil
+	}
+	if c.most == 0 {
+		found.More++
+		return nil
+	}
+	c.most--
+	key, _ := keyOfPair(p.Key)
+	one := claimed{PK: key.PK, SK: key.SK}
+	for _, side := range p.Sides {
+		if side != nil {
+			one.Rows = append(one.Rows, side.Notes...)
 		}
 	}
+	slices.Sort(one.Rows)
+	one.Rows = slices.Compact(one.Rows)
+	found.List = append(found.List, one)
 	return nil
 }
 
 // noteBack counts a row whose event would not go back to it.
-func (c *comparison) noteBack(row Row, items []*event.Item) {
+func (c *comparison) noteBack(seen *counts, row Row, items []*event.Item) {
 	if len(items) == 0 || !c.mapping.GoesBack() || c.way == Backward {
 		return
 	}
 	if why := c.comesBack(c.nameOf(row), items[0]); why != "" {
-		c.out.OneWay++
-		c.out.Why[why]++
+		seen.OneWay++
+		seen.because(why)
 	}
 }
 
-func (c *comparison) noteRow(row Row, why noCopy) {
+func (c *comparison) noteRow(seen *counts, row Row, why noCopy) {
 	switch why {
 	case skipped:
-		c.out.Skipped++
+		seen.Skipped++
 	case expired:
-		c.out.Expired++
+		seen.Expired++
 	case refused:
-		c.out.Refused++
-		c.out.Why[c.mapping.Map(row).Refusal.Error()]++
+		seen.Refused++
+		seen.because(c.mapping.Map(row).Refusal.Error())
 	}
+}
+
+// because counts a reason.
+func (seen *counts) because(why string) {
+	if seen.Why == nil {
+		seen.Why = map[string]int{}
+	}
+	if seen.Why[why] == 0 && len(seen.Why) >= mostWhy {
+		why = "other reasons"
+	}
+	seen.Why[why]++
 }
 
 // expiring reports whether an event expires within an hour, so that its row is none any more.
 func (s *Sync) expiring(expires int64) bool {
 	return expires != 0 && expires-3600 <= s.store.Env.Now().Unix()
-}
-
-func bucketOf(key event.Key) uint32 {
-	h := sha256.Sum256([]byte(key.PK + "\x00" + key.SK))
-	return binary.LittleEndian.Uint32(h[:]) % buckets
-}
-
-func (c *comparison) collect(key event.Key, row string, _ [32]byte, _ bool) {
-	if !c.differs[bucketOf(key)] {
-		return
-	}
-	s := c.suspect[key]
-	if s == nil {
-		s = &suspect{}
-		c.suspect[key] = s
-	}
-	if !slices.Contains(s.names, row) {
-		s.names = append(s.names, row)
-	}
 }
 
 // termOfItem is the term of a key, what its copy says, and its row.
@@ -246,6 +405,9 @@ func (s *Sync) termOfCopy(img rows.Image, row string) [32]byte {
 
 // lookAgain looks at the suspects three times. What has changed in between is in motion.
 func (c *comparison) lookAgain(ctx context.Context, lag Lag) error {
+	if len(c.suspect) == 0 {
+		return nil
+	}
 	for look := range looks {
 		if look > 0 {
 			if err := c.wait(ctx, lag); err != nil {

@@ -48,11 +48,11 @@ func (s *Sync) Retire(ctx context.Context, d Deleter, late func(context.Context,
 	if err != nil {
 		return 0, err
 	}
-	for page, err := range s.store.Pages(ctx, s.store.Events) {
+	for page, err := range s.store.Pages(ctx, s.store.Events, rows.Part{}) {
 		if err != nil {
 			return swept, err
 		}
-		n, err := s.sweep(ctx, d, page)
+		n, err := s.sweep(ctx, d, page.All)
 		if swept += n; err != nil {
 			return swept, err
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -57,6 +59,28 @@ func Find(ctx context.Context, client tables.Client, d Describer, name, events s
 	old.Stream, old.Images = streamOf(t)
 	old.Events, _ = streamOf(target)
 	return old, nil
+}
+
+// Open makes the Sync of a function: of the migration.yaml with this name among files, which may
+// name the old table by a variable, and of the tables of c. It sends two requests.
+func Open(ctx context.Context, files fs.FS, name string, c tables.Config) (*Sync, error) {
+	m, err := Load(files, name, c.Pipeline)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	table, err := m.From(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	client, ok := c.Client.(Describer)
+	if !ok {
+		return nil, errors.New("a local build has no old table")
+	}
+	old, err := Find(ctx, c.Client, client, table, c.Events)
+	if err != nil {
+		return nil, err
+	}
+	return NewSync(m, old.Source, c)
 }
 
 func describe(ctx context.Context, d Describer, table string) (*types.TableDescription, error) {

@@ -200,7 +200,7 @@ func (m *mending) settle(ctx context.Context, lag Lag, patience time.Duration) e
 	if len(unproven) == 0 {
 		return nil
 	}
-	unsure, err := delivered(ctx, m.Config, lag, m.Env.Now(), patience)
+	unsure, err := delivered(ctx, m.Env, lag, m.Env.Now(), patience)
 	if err != nil {
 		return err
 	}

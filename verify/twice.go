@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/ingot-events/ingot/env"
 )
 
 // Lag says how far the streams function is behind the events.
@@ -54,27 +56,49 @@ const pollLag = 5 * time.Second
 // too long then, it looks a second time all the same, and calls nothing damaged.
 func Twice(ctx context.Context, c Config, lag Lag, patience time.Duration) (*Looks, error) {
 	c.Env, c.Looks = c.Env.Real(), true
-	first, err := Run(ctx, c)
-	if err != nil || first.OK() {
-		return &Looks{First: first}, err
+	return TwiceBy(ctx, c.Env, lag, patience, func(ctx context.Context, _ string) (*Report, error) { return Run(ctx, c) })
+}
+
+// TwiceLooks are the names of the looks of [TwiceBy].
+var TwiceLooks = []string{first, second, unsure}
+
+const (
+	first  = "first"
+	second = "second"
+	unsure = "unsure" // a second one, of which it is not known whether it began late enough
+)
+
+// TwiceBy is [Twice] with looks of the caller, such as those of many processes: each must read all
+// totals before the first item, as [Config.Looks] says. A look that was under way at an earlier
+// call may go on if it has the same name.
+func TwiceBy(ctx context.Context, e env.Env, lag Lag, patience time.Duration,
+	look func(ctx context.Context, name string) (*Report, error)) (*Looks, error) {
+	e = e.Real()
+	one, err := look(ctx, first)
+	if err != nil || one.OK() {
+		return &Looks{First: one}, err
 	}
-	unsure, err := delivered(ctx, c, lag, c.Env.Now(), patience)
+	why, err := delivered(ctx, e, lag, e.Now(), patience)
 	if err != nil {
 		return nil, err
 	}
-	second, err := Run(ctx, c)
+	name := second
+	if why != "" {
+		name = unsure
+	}
+	two, err := look(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	looks := &Looks{First: first, Second: second, Unsure: unsure}
+	looks := &Looks{First: one, Second: two, Unsure: why}
 	looks.judge()
 	return looks, nil
 }
 
 // delivered waits until all changes before a time are counted. If that does not become certain, it
 // returns the reason as text.
-func delivered(ctx context.Context, c Config, lag Lag, until time.Time, patience time.Duration) (unsure string, err error) {
-	for began := c.Env.Now(); ; {
+func delivered(ctx context.Context, e env.Env, lag Lag, until time.Time, patience time.Duration) (unsure string, err error) {
+	for began := e.Now(); ; {
 		counted, err := lag.Counted(ctx)
 		if ctx.Err() != nil {
 			return "", ctx.Err()
@@ -85,11 +109,11 @@ func delivered(ctx context.Context, c Config, lag Lag, until time.Time, patience
 		if !counted.Before(until) {
 			return "", nil
 		}
-		if waited := c.Env.Now().Sub(began); waited >= patience {
+		if waited := e.Now().Sub(began); waited >= patience {
 			return fmt.Sprintf("after %s, the streams function has not yet counted everything that was written before the first look ended",
 				waited.Round(time.Second)), nil
 		}
-		if err := c.Env.Sleep(ctx, pollLag); err != nil {
+		if err := e.Sleep(ctx, pollLag); err != nil {
 			return "", err
 		}
 	}

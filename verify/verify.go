@@ -185,11 +185,7 @@ func Clear(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
-	result, err := p.all.Collect(ctx)
-	if err != nil {
-		return err
-	}
-	return p.all.Clear(ctx, result)
+	return p.all.Clear(ctx, nil)
 }
 
 // heads reads whose totals are not closed. It refuses definitions and secrets that differ from

@@ -1,13 +1,14 @@
-// Package worker is the Lambda function that does one part of `ingot verify --large`: it reads a
-// segment of both tables into sums in a bucket, or merges one hash bucket of the sums. A state
-// machine calls it for each part, until it says that nothing is left to do: see
-// cmd/worker/template.yaml. [Start] runs it.
+// Package worker is the Lambda function that does one part of `ingot verify --large` or of `ingot
+// migrate compare --large`: it reads a segment of two tables into sums in a bucket, or merges one
+// hash bucket of the sums. A state machine calls it for each part, until it says that nothing is
+// left to do: see cmd/worker/template.yaml. [Start] runs it.
 //
 // A part may be done twice, at the same time or one after the other, and a process that was given
 // up may go on. Its manifest is replaced on the condition that nobody else has replaced it, so each
 // page counts once.
 //
-// The function's whole main is one call. The pipeline.yaml of the stack is built into the binary:
+// The function's whole main is one call. The pipeline.yaml of the stack is built into the binary,
+// and, for a comparison, the migration.yaml beside it:
 //
 //	//go:embed pipeline.yaml
 //	var files embed.FS
@@ -16,6 +17,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +25,7 @@ import (
 	"log/slog"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
@@ -31,6 +34,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/run/function"
 	"github.com/ingot-events/ingot/internal/tool/work"
+	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
@@ -39,20 +43,37 @@ import (
 
 // Task is one part of the work.
 type Task struct {
-	Step     string  `json:"step"` // [Segment] or [Merge]
+	Job      string  `json:"job"`  // [Verify], [Look] or [Compare]
+	Step     string  `json:"step"` // [Totals], [Segment] or [Merge]
 	Part     int     `json:"part"` // from 0
 	Segments int     `json:"segments"`
 	Buckets  int     `json:"buckets"`
 	Work     string  `json:"work"`  // s3://BUCKET/PREFIX
-	About    string  `json:"about"` // names the tables; see [verify.Config]
+	About    string  `json:"about"` // names the tables; see [sums.Config]
 	Rate     float64 `json:"rate"`  // read units a second; 0: no limit
 }
 
-// These are the steps.
+// These are the jobs.
 const (
+	Verify  = "verify"  // totals with items
+	Look    = "look"    // the same, for one of the looks of [verify.TwiceBy]
+	Compare = "compare" // the copies of a migration with its rows
+)
+
+// These are the steps. Those of all parts are done before the next one begins.
+const (
+	Totals  = "totals" // of a look alone: it reads the totals of a segment
 	Segment = "segment"
 	Merge   = "merge"
 )
+
+// StepsOf returns the steps of a job, in order.
+func StepsOf(job string) []string {
+	if job == Look {
+		return []string{Totals, Segment, Merge}
+	}
+	return []string{Segment, Merge}
+}
 
 // Answer says whether the part needs another call.
 type Answer struct {
@@ -63,6 +84,8 @@ type Answer struct {
 type Worker struct {
 	Pipeline *pipeline.Pipeline
 	Source   verify.Source
+	// Moving returns the migration whose rows and copies are compared. Nil: there is none.
+	Moving func(context.Context) (*migrate.Sync, error)
 	// Open returns the folder that a task names.
 	Open   func(place string) (sums.Folder, error)
 	Memory int // bytes of sums; 0 means 64 MB
@@ -83,10 +106,13 @@ func (w *Worker) Handle(ctx context.Context, t Task) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	c := verify.Config{Pipeline: w.Pipeline, Source: w.Source, Config: sums.Config{Segments: t.Segments, Buckets: t.Buckets, Rate: t.Rate,
-		Memory: w.Memory, Work: folder, About: t.About, Env: w.Env}}
+	part, err := w.part(ctx, t, sums.Config{Segments: t.Segments, Buckets: t.Buckets, Rate: t.Rate, Memory: w.Memory, Work: folder,
+		About: t.About, Env: w.Env})
+	if err != nil {
+		return Answer{}, err
+	}
 	within := ctx
-	if deadline, ok := ctx.Deadline(); ok {
+	if deadline, ok := ctx.Deadline(); ok && t.Step != Merge {
 		e := w.Env.Real()
 		if left := deadline.Sub(e.Now()); left < atLeast {
 			return Answer{}, fmt.Errorf("worker: %s are left, and a part needs %s: give the function a longer timeout",
@@ -96,24 +122,53 @@ func (w *Worker) Handle(ctx context.Context, t Task) (Answer, error) {
 		within, stop = e.Deadline(ctx, deadline.Add(-margin))
 		defer stop()
 	}
-	switch t.Step {
-	case Segment:
-		_, err = verify.Segment(within, c, t.Part)
-		if errors.Is(err, sums.ErrReplaced) || err != nil && within.Err() != nil && ctx.Err() == nil {
-			return Answer{More: true}, nil
-		}
-	case Merge:
-		_, err = verify.Merge(ctx, c, t.Part)
-	default:
-		err = fmt.Errorf("worker: there is no step %q: it is %s or %s", t.Step, Segment, Merge)
+	err = part(within)
+	if errors.Is(err, sums.ErrReplaced) || err != nil && within.Err() != nil && ctx.Err() == nil {
+		return Answer{More: true}, nil
 	}
 	return Answer{}, err
 }
 
+// part returns what does a part.
+func (w *Worker) part(ctx context.Context, t Task, c sums.Config) (func(context.Context) error, error) {
+	steps := map[string]func(context.Context) error{}
+	switch t.Job {
+	case Verify, Look:
+		of := verify.Config{Config: c, Pipeline: w.Pipeline, Source: w.Source, Looks: t.Job == Look}
+		steps[Segment] = func(ctx context.Context) error { _, err := verify.Segment(ctx, of, t.Part); return err }
+		steps[Merge] = func(ctx context.Context) error { _, err := verify.Merge(ctx, of, t.Part); return err }
+		if of.Looks {
+			steps[Totals] = func(ctx context.Context) error { _, err := verify.SegmentTotals(ctx, of, t.Part); return err }
+		}
+	case Compare:
+		if w.Moving == nil {
+			return nil, errors.New("worker: it has no migration.yaml: build it with the one that moves the table")
+		}
+		s, err := w.Moving(ctx)
+		if err != nil {
+			return nil, err
+		}
+		of, err := s.Comparison(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		steps[Segment] = func(ctx context.Context) error { _, err := of.Segment(ctx, t.Part); return err }
+		steps[Merge] = func(ctx context.Context) error { return of.Merge(ctx, t.Part) }
+	default:
+		return nil, fmt.Errorf("worker: there is no job %q: it is %s, %s or %s", t.Job, Verify, Look, Compare)
+	}
+	if steps[t.Step] == nil {
+		return nil, fmt.Errorf("worker: %s has no step %q: it has %s", t.Job, t.Step, strings.Join(StepsOf(t.Job), ", "))
+	}
+	return steps[t.Step], nil
+}
+
 // Options are what the function can be given. The zero value is right for most.
 type Options struct {
-	Pipeline string // the name of the file; empty means pipeline.yaml
-	Log      *slog.Logger
+	// Pipeline and Migration are the names of the files. Empty means pipeline.yaml and
+	// migration.yaml.
+	Pipeline, Migration string
+	Log                 *slog.Logger
 }
 
 // Start runs the function in Lambda, and does not return. files holds the pipeline.yaml of the
@@ -135,13 +190,21 @@ func New(ctx context.Context, files fs.FS, options ...func(*Options)) (*Worker, 
 	for _, change := range options {
 		change(&o)
 	}
-	parts, err := function.InLambda(files, o.Pipeline, o.Log, "", nil).Parts(ctx, "worker")
+	p := function.InLambda(files, o.Pipeline, o.Log, "", nil)
+	parts, err := p.Parts(ctx, "worker")
 	if err != nil {
 		return nil, err
 	}
 	st, err := store.New(parts.Config)
 	if err != nil {
 		return nil, err
+	}
+	var moving func(context.Context) (*migrate.Sync, error)
+	name := cmp.Or(o.Migration, "migration.yaml")
+	if _, err := fs.Stat(p.Beside(), name); err == nil {
+		moving = func(ctx context.Context) (*migrate.Sync, error) {
+			return migrate.Open(ctx, p.Beside(), name, parts.Config)
+		}
 	}
 	memory := 0
 	if mb, err := strconv.Atoi(os.Getenv("AWS_LAMBDA_FUNCTION_MEMORY_SIZE")); err == nil {
@@ -151,5 +214,5 @@ func New(ctx context.Context, files fs.FS, options ...func(*Options)) (*Worker, 
 	open := func(place string) (sums.Folder, error) {
 		return work.Open(place, func() work.Client { return client })
 	}
-	return &Worker{Pipeline: parts.Config.Pipeline, Source: verify.SourceOf(st), Memory: memory, Open: open}, nil
+	return &Worker{Pipeline: parts.Config.Pipeline, Source: verify.SourceOf(st), Moving: moving, Memory: memory, Open: open}, nil
 }

@@ -1,25 +1,26 @@
 package worker_test
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
-	"io/fs"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
+	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 	"github.com/ingot-events/ingot/verify/sums"
 	"github.com/ingot-events/ingot/worker"
@@ -34,73 +35,10 @@ aggregates:
   sites: {since: 1, by: {site: "{site}"}, from: {visit: {values: {visits: count}}}}
 `
 
-// shared is a folder that knows versions, as a bucket does.
-type shared struct {
-	mu    sync.Mutex
-	files map[string][]byte
-	// before is called before each conditional write.
-	before func(name string)
-}
-
-func (s *shared) String() string { return "shared" }
-
-func (s *shared) Write(ctx context.Context, name string, from func(io.Writer) error) error {
-	var b bytes.Buffer
-	if err := from(&b); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.files[name] = b.Bytes()
-	return nil
-}
-
-func (s *shared) Read(ctx context.Context, name string) (io.ReadCloser, error) {
-	f, _, err := s.ReadVersion(ctx, name)
-	return f, err
-}
-
-func versionOf(text []byte) string { sum := sha256.Sum256(text); return hex.EncodeToString(sum[:]) }
-
-func (s *shared) ReadVersion(_ context.Context, name string) (io.ReadCloser, string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	text, there := s.files[name]
-	if !there {
-		return nil, "", fs.ErrNotExist
-	}
-	return io.NopCloser(bytes.NewReader(text)), versionOf(text), nil
-}
-
-func (s *shared) WriteVersion(ctx context.Context, name, version string, from func(io.Writer) error) (string, error) {
-	if s.before != nil {
-		s.before(name)
-	}
-	s.mu.Lock()
-	text, there := s.files[name]
-	s.mu.Unlock()
-	if there != (version != "") || there && versionOf(text) != version {
-		return "", sums.ErrReplaced
-	}
-	if err := s.Write(ctx, name, from); err != nil {
-		return "", err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return versionOf(s.files[name]), nil
-}
-
-func (s *shared) Remove(_ context.Context, name string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.files, name)
-	return nil
-}
-
 const events = 40
 
 // filled is a table of events without totals, so each total of them differs.
-func filled(t *testing.T) (*worker.Worker, *shared, *testworld.World) {
+func filled(t *testing.T) (*worker.Worker, *testworld.Folder, *testworld.World) {
 	t.Helper()
 	w, err := testworld.New(t.Context(), testworld.Config{Start: time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)})
 	if err != nil {
@@ -123,7 +61,7 @@ func filled(t *testing.T) (*worker.Worker, *shared, *testworld.World) {
 			t.Fatal(r)
 		}
 	}
-	folder := &shared{files: map[string][]byte{}}
+	folder := &testworld.Folder{}
 	return &worker.Worker{Pipeline: p, Source: verify.SourceOf(st), Env: w.Env, Open: func(place string) (sums.Folder, error) {
 		if place != "s3://b/w" {
 			return nil, fmt.Errorf("there is no %s", place)
@@ -133,7 +71,7 @@ func filled(t *testing.T) (*worker.Worker, *shared, *testworld.World) {
 }
 
 func task(step string, part int) worker.Task {
-	return worker.Task{Step: step, Part: part, Segments: 2, Buckets: 2, Work: "s3://b/w", About: "tables"}
+	return worker.Task{Job: worker.Verify, Step: step, Part: part, Segments: 2, Buckets: 2, Work: "s3://b/w", About: "tables"}
 }
 
 func configOf(w *worker.Worker, folder sums.Folder) verify.Config {
@@ -186,7 +124,7 @@ func TestParts(t *testing.T) {
 func TestZombie(t *testing.T) {
 	w, folder, _ := filled(t)
 	taken := false
-	folder.before = func(name string) {
+	folder.Before = func(name string) {
 		if taken || !strings.Contains(name, "segment-0000") {
 			return
 		}
@@ -237,6 +175,116 @@ func TestMore(t *testing.T) {
 	}
 }
 
+// A look reads the totals of all segments before the first item, and refuses another order.
+func TestLook(t *testing.T) {
+	w, folder, _ := filled(t)
+	look := func(step string, part int) error {
+		of := task(step, part)
+		of.Job = worker.Look
+		a, err := w.Handle(t.Context(), of)
+		if a.More {
+			t.Errorf("%s %d has more", step, part)
+		}
+		return err
+	}
+	if err := look(worker.Segment, 0); err == nil || !strings.Contains(err.Error(), "read that first, in all segments") {
+		t.Errorf("%v", err)
+	}
+	for _, step := range worker.StepsOf(worker.Look) {
+		for part := range 2 {
+			for range 2 {
+				if err := look(step, part); err != nil {
+					t.Errorf("%s %d: %v", step, part, err)
+				}
+			}
+		}
+	}
+	c := configOf(w, folder)
+	if _, err := verify.Collect(t.Context(), c); err == nil || !strings.Contains(err.Error(), "--twice") {
+		t.Errorf("the sums of a look are taken for others: %v", err)
+	}
+	c.Looks = true
+	if r, err := verify.Collect(t.Context(), c); err != nil || r.Items != events || len(r.Differences) != 5 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A worker that has a migration.yaml compares copies with rows.
+func TestCompare(t *testing.T) {
+	w, folder, world := filled(t)
+	of := task(worker.Segment, 0)
+	of.Job = worker.Compare
+	if _, err := w.Handle(t.Context(), of); err == nil || !strings.Contains(err.Error(), "build it with the one that moves the table") {
+		t.Errorf("%v", err)
+	}
+	s := moving(t, world)
+	w.Moving = func(context.Context) (*migrate.Sync, error) { return s, nil }
+	for _, step := range worker.StepsOf(worker.Compare) {
+		for of.Step, of.Part = step, 0; of.Part < 2; of.Part++ {
+			for range 2 {
+				if a, err := w.Handle(t.Context(), of); err != nil || a.More {
+					t.Errorf("%+v: %+v, %v", of, a, err)
+				}
+			}
+		}
+	}
+	c, err := s.Comparison(t.Context(), sums.Config{Segments: 2, Buckets: 2, Work: folder, About: "tables"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := c.Finish(t.Context(), lag{world})
+	if err != nil || found.Rows != 7 || found.Copies != 0 || len(found.Differences) != 7 {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// lag is a capture that has done everything.
+type lag struct{ *testworld.World }
+
+func (l lag) Counted(context.Context) (time.Time, error) { return l.Clock.Now(), nil }
+
+// moving is a migration with seven rows, of which none is copied.
+func moving(t *testing.T, w *testworld.World) *migrate.Sync {
+	t.Helper()
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(`ingot: 1
+epoch: 1
+type: sale
+events:
+  sale: {id: "{id}", at: "{at}", migrated: sales, key: {pk: "SALE#{id}", sk: "SALE"}}
+`)}}, "p.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := migrate.Load(fstest.MapFS{"m.yaml": {Data: []byte("migration: 1\nname: sales\nfrom: {table: old}\nrows: [{type: sale}]\n")}},
+		"m.yaml", p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := w.Engine.DynamoDB()
+	if _, err := (stack.Table{Name: "old", Keys: [2]string{"id", "at"}}).Create(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 7 {
+		row := migrate.Row{"id": &types.AttributeValueMemberS{Value: fmt.Sprint(n)},
+			"at": &types.AttributeValueMemberS{Value: "2031-05-05T06:00:00Z"}}
+		if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("old"), Item: row}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old, err := migrate.Find(t.Context(), db, db, "old", stack.Events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := migrate.NewSync(m, old.Source, tables.Config{Client: db, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env})
+	if err == nil {
+		_, err = s.Begin(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // What cannot work is an error that says what to do.
 func TestRefused(t *testing.T) {
 	w, _, world := filled(t)
@@ -250,7 +298,8 @@ func TestRefused(t *testing.T) {
 		says string
 	}{
 		"no time":        {short, task(worker.Segment, 0), "give the function a longer timeout"},
-		"no such step":   {t.Context(), task("result", 0), `there is no step "result"`},
+		"no such step":   {t.Context(), task("result", 0), `verify has no step "result"`},
+		"no such job":    {t.Context(), worker.Task{Job: "x", Work: "s3://b/w"}, `there is no job "x"`},
 		"no such part":   {t.Context(), task(worker.Segment, 2), "there is no segment 2"},
 		"no bucket":      {t.Context(), elsewhere, "there is no s3://other/w"},
 		"merge too soon": {t.Context(), task(worker.Merge, 0), "is not read to its end yet"},
@@ -264,7 +313,7 @@ func TestRefused(t *testing.T) {
 // The JSON of a task is what the state machine passes on.
 func TestTask(t *testing.T) {
 	text, err := json.Marshal(task(worker.Segment, 1))
-	const want = `{"step":"segment","part":1,"segments":2,"buckets":2,"work":"s3://b/w","about":"tables","rate":0}`
+	const want = `{"job":"verify","step":"segment","part":1,"segments":2,"buckets":2,"work":"s3://b/w","about":"tables","rate":0}`
 	if err != nil || string(text) != want {
 		t.Errorf("%s, %v", text, err)
 	}

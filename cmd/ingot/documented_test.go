@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/status"
 	"github.com/ingot-events/ingot/internal/tool/totals"
+	"github.com/ingot-events/ingot/internal/tool/verified"
 )
 
 var word = regexp.MustCompile(`[A-Za-z]+`)
@@ -46,7 +47,8 @@ func TestJSONIsDocumented(t *testing.T) {
 		report any
 	}{{checkJSON, check.Report{}}, {explainJSON, explain.Report{}}, {costJSON, cost.Report{}}, {versionJSON, build{}},
 		{initJSON, initReport{}}, {queryJSON, answer{}},
-		{getJSON, gotItem{}}, {totalsJSON, totals.View{}}, {sendJSON, sentReport{}}, {verifyJSON, verified{}}, {rebuildJSON, rebuilt{}},
+		{getJSON, gotItem{}}, {totalsJSON, totals.View{}}, {sendJSON, sentReport{}},
+		{verifyJSON, verified.Report{}}, {rebuildJSON, rebuilt{}},
 		{workedJSON, workedReport{}}, {listJSON, listReport{}},
 		{statusJSON, status.Report{}}} {
 		names := map[string]bool{}

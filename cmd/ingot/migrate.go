@@ -26,6 +26,7 @@ import (
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
+	"github.com/ingot-events/ingot/worker"
 )
 
 var migrateHelp = `Moves a live DynamoDB table into the events table of a stack, as migration.yaml says. The steps are plan, capture,
@@ -38,6 +39,7 @@ turn if migration.yaml has back.`
 type migrateOptions struct {
 	file      string
 	function  string
+	divided   divided // of compare
 	rows      int
 	rate      float64
 	quiet     time.Duration
@@ -302,7 +304,7 @@ Exit codes: 0 the pass has ended, 1 failed, 2 usage, 4 credentials, 5 refused.`,
 }
 
 func (a *app) backfill(ctx context.Context, m *moving, o *migrateOptions) error {
-	if err := a.sayScan(m, "the pass", 1); err != nil { // plan says what it writes
+	if err := a.sayScan(m, "the pass", 1, &o.divided); err != nil { // plan says what it writes
 		return err
 	}
 	pass, err := m.sync.BeginPass(ctx)
@@ -325,7 +327,7 @@ func (a *app) backfill(ctx context.Context, m *moving, o *migrateOptions) error 
 }
 
 // sayScan says what it costs to read as many tables of the size of the old one.
-func (a *app) sayScan(m *moving, what string, tables float64) error {
+func (a *app) sayScan(m *moving, what string, tables float64, d *divided) error {
 	prices, err := readPrices("")
 	if err != nil {
 		return err
@@ -335,6 +337,7 @@ func (a *app) sayScan(m *moving, what string, tables float64) error {
 		price = fmt.Sprintf(", %.2f dollars", dollars)
 	}
 	a.Say("%s reads about %s rows: %s read units%s", what, show.Comma(int(m.old.Items)), show.Comma(int(units)), price)
+	d.sayTime(a, prices, units)
 	return nil
 }
 
@@ -370,7 +373,8 @@ func (a *app) compareStep() step {
 	return step{
 		use: "compare",
 		example: `  ingot migrate compare --stack shop
-  ingot migrate compare --stack shop --function shop-migrate-CaptureFunction-1A2B3C`,
+  ingot migrate compare --stack shop --function shop-migrate-CaptureFunction-1A2B3C
+  ingot migrate compare --stack shop --large arn:aws:states:eu-west-1:111122223333:stateMachine:shop-verify --work s3://my-bucket/users`,
 		short: "Prove that rows and copies are equal, while both change",
 		long: `Reads both tables once and adds up what each key should say. Keys that differ are looked at three times, each after capture
 has done what was written before the look before. What does not change and differs is a difference. The result is kept as the
@@ -378,11 +382,19 @@ evidence for a turn, and counts for 24 hours.
 
 Exit codes: 0 equal, 1 failed, 2 usage, 3 something stands against a turn, 4 credentials, 5 refused.`,
 		function: true,
-		run: func(ctx context.Context, m *moving, _ *migrateOptions) error {
-			if err := a.sayScan(m, "the comparison", 2); err != nil {
+		flags: func(f *pflag.FlagSet, o *migrateOptions) {
+			o.divided.segmentsFlag(f)
+			o.divided.passFlags(f)
+			o.divided.largeFlags(f)
+		},
+		run: func(ctx context.Context, m *moving, o *migrateOptions) error {
+			if err := o.divided.check(worker.Compare); err != nil {
+				return cli.Usage(err)
+			}
+			if err := a.sayScan(m, "the comparison", 2, &o.divided); err != nil {
 				return err
 			}
-			c, err := m.sync.Compare(ctx, m.lag)
+			c, err := a.compare(ctx, m, &o.divided)
 			if err != nil {
 				return err
 			}
@@ -397,6 +409,29 @@ Exit codes: 0 equal, 1 failed, 2 usage, 3 something stands against a turn, 4 cre
 			return err
 		},
 	}
+}
+
+// compare compares on this machine, or lets workers read both tables.
+func (a *app) compare(ctx context.Context, m *moving, d *divided) (*migrate.Compared, error) {
+	of, err := d.config(a, m.target, m.target.Account+" "+m.target.Region+" "+m.old.Table+" "+m.target.EventsTable)
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	c, err := m.sync.Comparison(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	if d.large == "" {
+		return c.Run(ctx, m.lag)
+	}
+	done, err := c.Done(ctx)
+	if err == nil && done.Buckets < d.buckets {
+		err = d.atLarge(ctx, a, m.target, worker.Compare, of.About, c.Done)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.Finish(ctx, m.lag)
 }
 
 func (a *app) statusStep() step {

@@ -105,7 +105,7 @@ func newRebuild(a *app) *cobra.Command {
   ingot rebuild --mend --local
   ingot rebuild --accept orders_daily --stack shop --yes`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(cmd); err != nil {
+			if err := o.check(); err != nil {
 				return cli.Usage(err)
 			}
 			if parts {
@@ -143,7 +143,7 @@ func newRebuild(a *app) *cobra.Command {
 	flags.BoolVar(&parts, "parts", false, "put the missing parts of stored events instead")
 	flags.BoolVar(&mend, "mend", false, "mend single totals that differ or are flagged instead")
 	flags.BoolVar(&accept, "accept", false, "accept the flags of totals and aggregates instead")
-	segmentsFlag(cmd, &o)
+	o.segmentsFlag(cmd.Flags())
 	passFlags(cmd, &o)
 	flags.DurationVar(&o.patience, "patience", 15*time.Minute, "how long to wait for the stream")
 	return cmd

@@ -77,7 +77,8 @@ func (a *app) rebuildMend(cmd *cobra.Command, o verifyOptions, names []string) e
 	out, left := rebuilt{Complete: []string{}, Standing: []string{}, ReadUnits: done.Units, Mended: []changedTotal{}}, done.More
 	masks := show.PersonalOf(v.plan)
 	for _, t := range done.Totals {
-		one := changedTotal{Aggregate: t.Def.Name, Since: t.Def.Since, By: masks.By(t.Def.Name, t.By), Window: start(t.Window), Why: t.Why}
+		one := changedTotal{Aggregate: t.Def.Name, Since: t.Def.Since, By: masks.By(t.Def.Name, t.By),
+			Window: show.Start(t.Window), Why: t.Why}
 		if out.Mended = append(out.Mended, one); one.Why != "" {
 			left++
 		}
@@ -85,7 +86,7 @@ func (a *app) rebuildMend(cmd *cobra.Command, o verifyOptions, names []string) e
 	if a.JSON() {
 		err = a.WriteJSON(out)
 	} else {
-		some(a.Stdout, out.Mended, func(t changedTotal) string {
+		show.Some(a.Stdout, out.Mended, func(t changedTotal) string {
 			if t.Why == "" {
 				return "mended: " + t.String()
 			}
@@ -127,7 +128,7 @@ func (a *app) rebuildAccept(cmd *cobra.Command, o verifyOptions, names []string)
 		return err
 	}
 	if !o.yes && len(flags) > 0 {
-		some(a.Stderr, flags, func(t changedTotal) string { return "flagged: " + t.String() + ": " + t.Flag })
+		show.Some(a.Stderr, flags, func(t changedTotal) string { return "flagged: " + t.String() + ": " + t.Flag })
 		return cli.Refusedf("nothing is accepted yet: write --yes to accept these flags")
 	}
 	if err := a.Announce(v.target); err != nil {
@@ -149,7 +150,7 @@ func (a *app) rebuildAccept(cmd *cobra.Command, o verifyOptions, names []string)
 	if a.JSON() {
 		err = a.WriteJSON(out)
 	} else {
-		some(a.Stdout, out.Accepted, func(t changedTotal) string { return "accepted: " + t.String() + ": " + t.Flag })
+		show.Some(a.Stdout, out.Accepted, func(t changedTotal) string { return "accepted: " + t.String() + ": " + t.Flag })
 		fmt.Fprintf(a.Stdout, "%s accepted by %s\n", show.Count(len(out.Accepted), "flag"), show.Text(who))
 	}
 	if err == nil && len(out.Accepted) < len(flags) {
@@ -184,7 +185,7 @@ func (v verifying) flags(ctx context.Context, defs []*aggregate.Definition) (lis
 		one := changedTotal{Aggregate: at.Name, Since: at.Since, By: masks.By(at.Name, lanes.Group(defs[i], at.By)),
 			Flag: masks.Quoted(t.Flag), flag: t.Flag, key: lanes.Key(defs[i], at.Bucket, at.By, at.Window)}
 		if at.Window != aggregate.NoWindow {
-			one.Window = start(time.Unix(at.Window, 0).UTC())
+			one.Window = show.Start(time.Unix(at.Window, 0).UTC())
 		}
 		list = append(list, one)
 	}

@@ -59,7 +59,7 @@ func (a *app) rebuildParts(cmd *cobra.Command, o verifyOptions) error {
 	} else {
 		fmt.Fprintf(a.Stdout, "%s of %s missing, %s put\n", show.Count(out.Missing, "part"), show.Count(out.Wholes, "event"),
 			show.Comma(out.Put))
-		some(a.Stdout, out.Refused, func(s string) string { return "not put: " + s })
+		show.Some(a.Stdout, out.Refused, func(s string) string { return "not put: " + s })
 	}
 	if err == nil && out.Put < out.Missing {
 		return cli.Difference()

@@ -3,14 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"io/fs"
-	"maps"
 	"runtime/debug"
-	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot"
@@ -21,11 +17,12 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
-	"github.com/ingot-events/ingot/internal/tool/work"
+	"github.com/ingot-events/ingot/internal/tool/verified"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
 	"github.com/ingot-events/ingot/verify/sums"
+	"github.com/ingot-events/ingot/worker"
 )
 
 var verifyHelp = `Adds up all stored items again and compares every total with the result. It first prints what it reads and what that
@@ -50,7 +47,7 @@ Exit codes: 0 equal, 1 failed, 2 usage, 3 different, 4 not permitted, 5 refused,
 
 ` + verifyJSON
 
-// verifyJSON documents --output json. A test compares it with verified.
+// verifyJSON documents --output json. A test compares it with [verified.Report].
 const verifyJSON = `With --output json, one object:
   items, totals           how many were compared
   partly                  of how many totals only the fingerprint is compared, because some of their events have
@@ -68,12 +65,10 @@ const verifyJSON = `With --output json, one object:
   unsure                  with --twice: why no difference can be called damaged; absent otherwise`
 
 type verifyOptions struct {
-	prices, work              string
-	segments, buckets, memory int
-	rate                      float64
-	patience                  time.Duration
-	twice, dry, yes, reveal   bool
-	large                     string // ARN of the state machine; empty: this machine does the work
+	divided
+	prices                  string
+	patience                time.Duration
+	twice, dry, yes, reveal bool
 
 	step string // of verify part; empty: everything is done here
 	part int    // the segment or bucket of that step
@@ -92,13 +87,8 @@ func newVerify(a *app) *cobra.Command {
   ingot verify --stack shop --large arn:aws:states:eu-west-1:111122223333:stateMachine:shop-verify --work s3://my-bucket/first`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.check(cmd); err != nil {
+			if err := o.check(); err != nil {
 				return cli.Usage(err)
-			}
-			if o.large != "" {
-				if err := o.checkLarge(cmd); err != nil {
-					return cli.Usage(err)
-				}
 			}
 			return a.verify(cmd, o)
 		},
@@ -106,28 +96,21 @@ func newVerify(a *app) *cobra.Command {
 	a.targetFlags(cmd)
 	a.deployedFlag(cmd)
 	flags := cmd.Flags()
-	flags.IntVar(&o.buckets, "buckets", 0, "with --large, into how many hash buckets the totals are divided (default 64)")
-	flags.StringVar(&o.large, "large", "", "let this state machine do the work: the output StateMachineArn of cmd/worker/template.yaml")
+	o.largeFlags(flags)
 	flags.BoolVar(&o.twice, "twice", false,
 		"look a second time, after the stream has delivered what was written before the first look ended")
 	flags.DurationVar(&o.patience, "patience", 15*time.Minute, "with --twice, how long to wait for the stream")
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values")
-	segmentsFlag(cmd, &o)
+	o.segmentsFlag(flags)
 	passFlags(cmd, &o)
 	cmd.AddCommand(newVerifyPart(a))
 	return cmd
 }
 
-func segmentsFlag(cmd *cobra.Command, o *verifyOptions) {
-	cmd.Flags().IntVar(&o.segments, "segments", 4, "how many segments of the tables are read at the same time")
-}
-
 // passFlags adds the flags of a pass over the tables, after those of the command itself.
 func passFlags(cmd *cobra.Command, o *verifyOptions) {
 	flags := cmd.Flags()
-	flags.Float64Var(&o.rate, "rate", 0, "read and write units a second at most; 0: no limit")
-	flags.IntVar(&o.memory, "memory", 64, "MB of sums that are held in memory")
-	flags.StringVar(&o.work, "work", "", "the folder for files, in which to go on after a stop: a path, or s3://BUCKET/PREFIX")
+	o.divided.passFlags(flags)
 	flags.BoolVar(&o.dry, "dry-run", false, "only print what the command would read, and what that costs")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask, however much it costs")
 	flags.StringVar(&o.prices, "prices", "", pricesUsage)
@@ -153,15 +136,15 @@ func readPrices(file string) (*cost.Prices, error) {
 }
 
 // check says what is wrong with the options.
-func (o *verifyOptions) check(cmd *cobra.Command) error {
-	switch {
-	case o.segments < 1 || o.segments > mostSegments:
-		return fmt.Errorf("--segments %d: give 1 to %d", o.segments, mostSegments)
-	case !(o.rate >= 0):
-		return fmt.Errorf("--rate %v: give read units a second, or 0 for no limit", o.rate)
-	case o.memory < 1:
-		return fmt.Errorf("--memory %d: give MB, at least 1", o.memory)
-	case o.patience < 0:
+func (o *verifyOptions) check() error {
+	job := worker.Verify
+	if o.twice {
+		job = worker.Look
+	}
+	if err := o.divided.check(job); err != nil {
+		return err
+	}
+	if o.patience < 0 {
 		return fmt.Errorf("--patience %s: give a time such as 15m", o.patience)
 	}
 	return nil
@@ -193,14 +176,9 @@ func (a *app) verifying(cmd *cobra.Command, writes bool) (v verifying, err error
 
 // config returns how a pass reads the tables.
 func (a *app) passConfig(v verifying, o verifyOptions) (verify.Config, error) {
-	c := verify.Config{Pipeline: v.plan, Source: verify.SourceOf(v.store), Config: sums.Config{Env: a.Clock, Segments: o.segments,
-		Buckets: o.buckets, Rate: o.rate, Memory: o.memory << 20,
-		About: v.target.Account + " " + v.target.Region + " " + v.target.EventsTable + " " + v.target.AggregatesTable}}
-	if o.work == "" {
-		return c, nil
-	}
+	c := verify.Config{Pipeline: v.plan, Source: verify.SourceOf(v.store)}
 	var err error
-	c.Work, err = work.Open(o.work, func() work.Client { return v.target.S3() })
+	c.Config, err = o.config(a, v.target, v.target.Account+" "+v.target.Region+" "+v.target.EventsTable+" "+v.target.AggregatesTable)
 	return c, err
 }
 
@@ -262,6 +240,11 @@ func (a *app) priced(ctx context.Context, v verifying, c *verify.Config, o verif
 		return nil, err
 	}
 	a.Say("verify reads %s", price)
+	prices, err := readPrices(o.prices)
+	if err != nil {
+		return nil, err
+	}
+	o.sayTime(a, prices, price.Reads)
 	if o.dry {
 		return nil, a.showPrice(price)
 	}
@@ -285,19 +268,69 @@ func (a *app) pass(ctx context.Context, v verifying, c verify.Config, o verifyOp
 		r, err = verify.Merge(ctx, c, o.part)
 	case o.step == printResult:
 		r, err = verify.Collect(ctx, c)
-	case o.large != "":
-		return a.passAtLarge(ctx, v, c, o)
 	case o.twice:
-		if l, err = verify.Twice(ctx, c, a.lag(v.target, o.patience), o.patience); err != nil {
+		c.Looks = true
+		look := func(ctx context.Context, name string) (*verify.Report, error) {
+			if o.large != "" {
+				return a.lookAtLarge(ctx, v, c, o, worker.Look, name)
+			}
+			return verify.Run(ctx, c)
+		}
+		l, err = verify.TwiceBy(ctx, a.Clock, a.lag(v.target, o.patience), o.patience, look)
+		if err == nil && o.large != "" {
+			err = a.clearLooks(ctx, v, o)
+		}
+		if err != nil {
 			return nil, nil, err
 		}
 		if r = l.Second; r == nil {
 			r = l.First
 		}
+	case o.large != "":
+		if r, err = a.lookAtLarge(ctx, v, c, o, worker.Verify, ""); err == nil {
+			err = verify.Clear(ctx, c)
+		}
 	default:
 		r, err = verify.Run(ctx, c)
 	}
 	return r, l, err
+}
+
+// lookAtLarge lets workers verify, and puts their results together. Each look has a folder of its
+// own, so that another call goes on with the one that was under way.
+func (a *app) lookAtLarge(ctx context.Context, v verifying, c verify.Config, o verifyOptions, job, name string) (*verify.Report, error) {
+	if name != "" {
+		o.work += "/" + name
+		var err error
+		if c, err = a.passConfig(v, o); err != nil {
+			return nil, err
+		}
+		c.Looks = true
+	}
+	done, err := verify.Done(ctx, c)
+	if err == nil && done.Buckets < o.buckets {
+		err = o.atLarge(ctx, a, v.target, job, c.About, func(ctx context.Context) (sums.Done, error) { return verify.Done(ctx, c) })
+	}
+	if err != nil {
+		return nil, err
+	}
+	return verify.Collect(ctx, c)
+}
+
+// clearLooks lets the folders of the looks be used again.
+func (a *app) clearLooks(ctx context.Context, v verifying, o verifyOptions) error {
+	work := o.work
+	for _, name := range verify.TwiceLooks {
+		o.work = work + "/" + name
+		c, err := a.passConfig(v, o)
+		if err == nil {
+			err = verify.Clear(ctx, c)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lag returns a Lag that knows how far the streams function of a stack has got, and says what it
@@ -360,65 +393,14 @@ func (a *app) affordable(p scan.Price, yes bool) error {
 	return nil
 }
 
-// verified is the JSON of verify.
-type verified struct {
-	Items       int       `json:"items"`
-	Totals      int       `json:"totals"`
-	Partly      int       `json:"partly"`
-	Expired     int       `json:"expired,omitempty"`
-	Units       float64   `json:"units"`
-	Equal       bool      `json:"equal"`
-	Differences []unequal `json:"differences"`
-	More        int       `json:"more"`
-	Building    []string  `json:"building"`
-	Flagged     []string  `json:"flagged"`
-	Odd         []string  `json:"odd"`
-	Parts       int       `json:"missingParts,omitempty"`
-	Copies      int       `json:"copies,omitempty"`
-	Unsure      string    `json:"unsure,omitempty"`
-}
-
-// unequal is one difference in JSON. Damaged is absent without --twice.
-type unequal struct {
-	Aggregate string            `json:"aggregate"`
-	Since     int64             `json:"since"`
-	By        map[string]string `json:"by,omitempty"`
-	Window    string            `json:"window,omitempty"` // its start
-	What      string            `json:"what"`
-	Has       string            `json:"has"`
-	Wants     string            `json:"wants"`
-	Damaged   *bool             `json:"damaged,omitempty"`
-}
-
 // verified prints a report and returns the error that decides the exit code.
 func (a *app) verified(plan *pipeline.Pipeline, o verifyOptions, r *verify.Report, looks *verify.Looks) error {
 	masks := show.PersonalOf(plan)
 	if o.reveal {
 		masks = show.Personal{}
 	}
-	out := verified{Items: r.Items, Totals: r.Totals, Partly: r.Partly, Units: r.Units, Equal: r.OK(), Parts: r.MissingParts,
-		Copies: r.Copies, Expired: r.Expired,
-		More: r.More.Differences, Differences: []unequal{}, Building: []string{}, Flagged: []string{}, Odd: []string{}}
-	add := func(list []verify.Difference, damaged *bool) {
-		for _, d := range list {
-			d = masks.Difference(d)
-			out.Differences = append(out.Differences, unequal{d.Def.Name, d.Def.Since, d.By, start(d.Window), d.What, d.Has,
-				d.Wants, damaged})
-		}
-	}
-	if looks == nil {
-		add(r.Differences, nil)
-	} else {
-		add(looks.Damaged, aws.Bool(true))
-		add(looks.Undecided, aws.Bool(false))
-		out.Equal, out.Unsure = looks.OK() && r.MissingParts == 0, looks.Unsure
-	}
-	for _, def := range r.Building {
-		out.Building = append(out.Building, def.String())
-	}
-	if masks.None() {
-		out.Flagged, out.Odd = append(out.Flagged, r.Flagged...), append(out.Odd, r.Odd...)
-	} else if n := len(r.Flagged) + len(r.Odd); n > 0 { // their texts hold keys
+	out := verified.Of(r, looks, masks)
+	if n := len(r.Flagged) + len(r.Odd); n > 0 && !masks.None() {
 		a.Say("%s and %s may hold personal values; --reveal shows them", show.Count(len(r.Flagged), "flag"),
 			show.Count(len(r.Odd), "odd item"))
 	}
@@ -427,7 +409,12 @@ func (a *app) verified(plan *pipeline.Pipeline, o verifyOptions, r *verify.Repor
 			return err
 		}
 	} else {
-		a.verifiedText(out, looks)
+		out.Write(a.Stdout)
+		if out.Unsure != "" {
+			a.Say("nothing can be called damaged: %s", out.Unsure)
+		} else if looks == nil && out.Items > 0 && len(out.Differences) > 0 {
+			a.Say("if events flow, some of this may be in motion: ingot verify --twice tells")
+		}
 	}
 	switch {
 	case out.Equal:
@@ -436,82 +423,4 @@ func (a *app) verified(plan *pipeline.Pipeline, o verifyOptions, r *verify.Repor
 		return cli.Untold()
 	}
 	return cli.Difference()
-}
-
-// start writes the start of a window, if there is one.
-func start(window time.Time) string {
-	if window.IsZero() {
-		return ""
-	}
-	return window.Format(time.RFC3339)
-}
-
-// shownMost is how many lines of one kind are printed.
-const shownMost = 100
-
-func (a *app) verifiedText(out verified, looks *verify.Looks) {
-	some(a.Stdout, out.Differences, func(d unequal) string {
-		line := fmt.Sprintf("%s since %d", d.Aggregate, d.Since)
-		for _, name := range slices.Sorted(maps.Keys(d.By)) {
-			line += fmt.Sprintf(" %s=%s", name, d.By[name])
-		}
-		if d.Window != "" {
-			line += " at " + d.Window
-		}
-		switch {
-		case d.What == "head":
-			line += fmt.Sprintf(": its head says that it is %s, and %s; rebuild it", d.Has, d.Wants)
-		case d.What == "missing":
-			line += fmt.Sprintf(": it is missing, and its items add up to %s", d.Wants)
-		default:
-			line += fmt.Sprintf(": %s is %s, and its items add up to %s", d.What, d.Has, d.Wants)
-		}
-		switch {
-		case d.Damaged == nil:
-			return line
-		case *d.Damaged:
-			return "damaged: " + line
-		case out.Unsure != "":
-			return "not told: " + line
-		}
-		return "in motion: " + line
-	})
-	some(a.Stdout, out.Flagged, func(s string) string { return "flagged: " + s })
-	some(a.Stdout, out.Building, func(s string) string { return "building: " + s + "; ingot rebuild completes it" })
-	if out.Parts > 0 {
-		fmt.Fprintf(a.Stdout, "missing: %s of stored events; if no events flow, ingot rebuild --parts puts them\n",
-			show.Count(out.Parts, "part"))
-	}
-	if out.Copies > 0 {
-		fmt.Fprintf(a.Stdout, "left out: %s of rows, which are events once their type has turned\n", show.Count(out.Copies, "copy"))
-	}
-	some(a.Stdout, out.Odd, func(s string) string { return "odd: " + s })
-	result := "no difference"
-	if n := len(out.Differences) + out.More; n > 0 {
-		result = show.Count(n, "difference")
-	}
-	line := fmt.Sprintf("%s, %s", show.Count(out.Items, "item"), show.Count(out.Totals, "total"))
-	if out.Partly > 0 {
-		line += fmt.Sprintf(" (of %s only the fingerprint)", show.Comma(out.Partly))
-	}
-	if out.Expired > 0 {
-		line += fmt.Sprintf(" (of %s only n)", show.Comma(out.Expired))
-	}
-	fmt.Fprintf(a.Stdout, "%s: %s\n", line, result)
-	if out.Unsure != "" {
-		a.Say("nothing can be called damaged: %s", out.Unsure)
-	} else if looks == nil && out.Items > 0 && len(out.Differences) > 0 {
-		a.Say("if events flow, some of this may be in motion: ingot verify --twice tells")
-	}
-}
-
-// some prints one line for each entry, and how many more there are.
-func some[T any](w io.Writer, list []T, line func(T) string) {
-	for i, one := range list {
-		if i == shownMost {
-			fmt.Fprintf(w, "… and %s more; --output json lists them\n", show.Comma(len(list)-i))
-			return
-		}
-		fmt.Fprintln(w, show.Text(line(one)))
-	}
 }

@@ -71,7 +71,7 @@ func (o *verifyOptions) whichPart(cmd *cobra.Command, args []string) error {
 	if o.segments == 0 || o.buckets == 0 {
 		return errors.New("write --segments and --buckets, the same for all parts")
 	}
-	if err := o.check(cmd); err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
 	numbered := map[string]int{readSegment: o.segments, mergeBucket: o.buckets}

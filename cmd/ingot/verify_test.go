@@ -24,6 +24,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/target"
+	"github.com/ingot-events/ingot/internal/tool/verified"
 )
 
 func (w *devWorld) sales(n int) {
@@ -87,7 +88,7 @@ func TestVerify(t *testing.T) {
 	if !strings.HasPrefix(got.out, "damaged: sales since 1: cents is 101") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	var out verified
+	var out verified.Report
 	got = w.run(exitDifference, "verify", "--local", "--output", "json")
 	if err := json.Unmarshal([]byte(got.out), &out); err != nil || out.Equal || len(out.Differences) != 1 ||
 		out.Differences[0].What != "cents" || out.Differences[0].Damaged != nil {

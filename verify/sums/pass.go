@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
 )
@@ -43,8 +44,17 @@ func New[S, F any](c Config, id ID, job Job[S, F]) *Pass[S, F] {
 type Result[S, F any] struct {
 	Seen  []*S
 	Found []*F
+	Began time.Time // when the first segment began
 
-	papers []string // what is not needed any more; manifests come first
+	papers []string // of a pass in one process: its files; manifests come first
+}
+
+// add adds a segment.
+func (r *Result[S, F]) add(m *manifest[S]) {
+	r.Seen, r.papers = append(r.Seen, &m.Seen), append(r.papers, segmentPaper(m.Segment, m.Of))
+	if r.Began.IsZero() || m.Began.Before(r.Began) {
+		r.Began = m.Began
+	}
 }
 
 // files returns the folder for sums.
@@ -88,7 +98,7 @@ func (p *Pass[S, F]) Run(ctx context.Context) (r *Result[S, F], err error) {
 	}
 	r = &Result[S, F]{}
 	for _, s := range readings {
-		r.Seen, r.papers = append(r.Seen, s.Seen), append(r.papers, segmentPaper(s.manifest.Segment, p.Segments))
+		r.add(&s.manifest)
 	}
 	if p.folder == nil {
 		return r, p.compareInMemory(ctx, r, readings)
@@ -233,7 +243,7 @@ func (p *Pass[S, F]) Collect(ctx context.Context) (*Result[S, F], error) {
 	}
 	r := &Result[S, F]{}
 	for _, m := range segments {
-		r.Seen, r.papers = append(r.Seen, &m.Seen), append(r.papers, segmentPaper(m.Segment, m.Of))
+		r.add(m)
 	}
 	for bucket := range p.Buckets {
 		m, err := p.merged(ctx, bucket)
@@ -244,7 +254,7 @@ func (p *Pass[S, F]) Collect(ctx context.Context) (*Result[S, F], error) {
 			return nil, fmt.Errorf("bucket %d of %d is not merged yet in %s; merge it first, with the same numbers of segments and buckets",
 				bucket, p.Buckets, p.Work)
 		}
-		r.Found, r.papers = append(r.Found, &m.Found), append(r.papers, mergedPaper(bucket, p.Buckets))
+		r.Found = append(r.Found, &m.Found)
 	}
 	return r, nil
 }
@@ -283,13 +293,24 @@ func (p *Pass[S, F]) Done(ctx context.Context) (d Done, err error) {
 }
 
 // Clear removes the files of a pass whose result is known, so that the next pass does not use them.
-// The sums of a pass of many processes are ignored from then on, and stay until something else
-// removes them, such as a lifecycle rule of the bucket.
+// Nil stands for the result of many processes. Their sums are ignored from then on, and stay until
+// something else removes them, such as a lifecycle rule of the bucket.
 func (p *Pass[S, F]) Clear(ctx context.Context, r *Result[S, F]) error {
 	if p.Work == nil {
 		return nil
 	}
-	for _, name := range r.papers {
+	var papers []string
+	if r != nil {
+		papers = r.papers
+	} else {
+		for i := range p.Segments {
+			papers = append(papers, segmentPaper(i, p.Segments))
+		}
+		for i := range p.Buckets {
+			papers = append(papers, mergedPaper(i, p.Buckets))
+		}
+	}
+	for _, name := range papers {
 		if err := p.Work.Remove(ctx, name); err != nil {
 			return fmt.Errorf("everything is compared, but %s cannot be removed from %s; use another folder for the next pass: %w", name,
 				p.Work, err)

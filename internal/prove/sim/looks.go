@@ -1,12 +1,9 @@
 package sim
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -18,37 +15,11 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 	"github.com/ingot-events/ingot/verify/sums"
 )
-
-// memory is a work folder. A pass that is killed leaves in it what it has written.
-type memory map[string][]byte
-
-func (m memory) String() string { return "memory" }
-
-func (m memory) Write(_ context.Context, name string, from func(io.Writer) error) error {
-	var b bytes.Buffer
-	if err := from(&b); err != nil {
-		return err
-	}
-	m[name] = b.Bytes()
-	return nil
-}
-
-func (m memory) Read(_ context.Context, name string) (io.ReadCloser, error) {
-	text, there := m[name]
-	if !there {
-		return nil, fs.ErrNotExist
-	}
-	return io.NopCloser(bytes.NewReader(text)), nil
-}
-
-func (m memory) Remove(_ context.Context, name string) error {
-	delete(m, name)
-	return nil
-}
 
 // shortPages is DynamoDB with pages of some items, so that a pass over a small table has many
 // steps. It breaks off at one of them.
@@ -82,7 +53,7 @@ func (w *World) verified(epoch int64) (*verify.Report, error) {
 	if w.plan.Still || draw.IntN(2) == 0 {
 		return verify.Run(context.Background(), c)
 	}
-	c.Memory, c.Buckets, c.Work = 1+draw.IntN(4000), 1+draw.IntN(3), memory{}
+	c.Memory, c.Buckets, c.Work = 1+draw.IntN(4000), 1+draw.IntN(3), &testworld.Folder{}
 	pages.breakAt = 1 + draw.IntN(12)
 	for range 4 {
 		r, err := verify.Run(context.Background(), c)
@@ -141,7 +112,7 @@ func (w *World) lookTwice() bool {
 	w.Spawn("verifier", nil, func() {
 		w.Sleep(time.Duration(draw.IntN(60)) * time.Second)
 		c := verify.Config{Pipeline: w.pipelineOf(epoch), Config: sums.Config{Segments: 1 + draw.IntN(3), Memory: 1 + draw.IntN(20000),
-			Rate: 0.2 + draw.Float64(), Work: memory{}, Env: w.Env(w.rng.Float64, 0)}}
+			Rate: 0.2 + draw.Float64(), Work: &testworld.Folder{}, Env: w.Env(w.rng.Float64, 0)}}
 		c.Source = verify.SourceOf(w.storeOf(&shortPages{Client: client{w}, limit: int32(10 + draw.IntN(40))}, epoch, c.Env))
 		for range 5 {
 			if l.result, l.err = verify.Twice(context.Background(), c, streamLag{w}, patience); l.err == nil {

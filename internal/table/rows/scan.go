@@ -57,16 +57,48 @@ func (s *Tables) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
 // pages scans one segment of a table. add puts an item of it into a page.
 func pages[T any](ctx context.Context, s *Tables, table string, seg tables.Segment,
 	add func(*tables.Page[T], Image)) iter.Seq2[tables.Page[T], error] {
+	part := Part{Number: seg.Number, Of: seg.Of}
+	if seg.After != (event.Key{}) {
+		part.After = KeyImage(seg.After)
+	}
 	return func(yield func(tables.Page[T], error) bool) {
-		in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true),
-			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
-		if seg.Of > 0 {
-			in.Segment, in.TotalSegments = aws.Int32(int32(seg.Number)), aws.Int32(int32(seg.Of))
-		}
-		for next := seg.After; ; {
-			if in.ExclusiveStartKey = nil; next != (event.Key{}) {
-				in.ExclusiveStartKey = KeyImage(next)
+		for images, err := range s.Pages(ctx, table, part) {
+			page := tables.Page[T]{Units: images.Units}
+			for _, img := range images.All {
+				add(&page, img)
 			}
+			if len(images.Next) > 0 {
+				page.Next = KeyOf(images.Next)
+			}
+			if !yield(page, err) {
+				return
+			}
+		}
+	}
+}
+
+// Part is a part of a scan: a segment, if Of is not 0, from after a key.
+type Part struct {
+	Number, Of int
+	After      Image
+}
+
+// Images is what one request of a scan brought.
+type Images struct {
+	All   []Image
+	Units float64 // read units that the service has counted
+	Next  Image   // the key where the next page begins; nil after the last page
+}
+
+// Pages scans a table consistently, in no order, one request for each page.
+func (s *Tables) Pages(ctx context.Context, table string, part Part) iter.Seq2[Images, error] {
+	return func(yield func(Images, error) bool) {
+		in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true), ExclusiveStartKey: part.After,
+			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
+		if part.Of > 0 {
+			in.Segment, in.TotalSegments = aws.Int32(int32(part.Number)), aws.Int32(int32(part.Of))
+		}
+		for {
 			var out *dynamodb.ScanOutput
 			err := s.Ask(ctx, func() (err error) {
 				out, err = s.Client.Scan(ctx, in)
@@ -78,41 +110,14 @@ func pages[T any](ctx context.Context, s *Tables, table string, seg tables.Segme
 				err = fmt.Errorf("scan of table %s: %w", table, err)
 			}
 			if err != nil {
-				yield(tables.Page[T]{}, err)
+				yield(Images{}, err)
 				return
 			}
-			var page tables.Page[T]
-			for _, img := range out.Items {
-				add(&page, img)
-			}
+			page := Images{All: out.Items, Next: out.LastEvaluatedKey}
 			if out.ConsumedCapacity != nil {
 				page.Units = aws.ToFloat64(out.ConsumedCapacity.CapacityUnits)
 			}
-			if len(out.LastEvaluatedKey) > 0 {
-				page.Next = KeyOf(out.LastEvaluatedKey)
-			}
-			if next = page.Next; !yield(page, nil) || page.Last() {
-				return
-			}
-		}
-	}
-}
-
-// Pages scans a table consistently, in no order, one request for each page.
-func (s *Tables) Pages(ctx context.Context, table string) iter.Seq2[[]Image, error] {
-	return func(yield func([]Image, error) bool) {
-		in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)}
-		for {
-			var out *dynamodb.ScanOutput
-			err := s.Ask(ctx, func() (err error) {
-				out, err = s.Client.Scan(ctx, in)
-				return err
-			})
-			if err != nil {
-				yield(nil, fmt.Errorf("scan of table %s: %w", table, err))
-				return
-			}
-			if in.ExclusiveStartKey = out.LastEvaluatedKey; !yield(out.Items, nil) || len(in.ExclusiveStartKey) == 0 {
+			if in.ExclusiveStartKey = page.Next; !yield(page, nil) || len(page.Next) == 0 {
 				return
 			}
 		}

@@ -1,12 +1,13 @@
-// Package large runs a verification on a state machine of Step Functions, which calls a worker
-// function for each part: see package worker. [Run] starts an execution, or follows the one that
-// runs already, until it ends. There is no scheduler here.
+// Package large lets a state machine of Step Functions call a worker function for each part of a
+// job: see package worker. [Run] starts an execution, or follows the one that runs already, until
+// it ends. There is no scheduler here.
 package large
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -30,27 +31,50 @@ type Job struct {
 	Task    worker.Task // of each part, without step and part
 	AtOnce  int         // parts at a time
 	Env     env.Env
-	// Tell says what happens, and Progress how far it is. It is asked every ten seconds.
+	// Tell says what happens, and Progress how far it is.
 	Tell     func(format string, args ...any)
 	Progress func(context.Context) error
 }
 
-// MostParts is how many segments and buckets fit into the input of an execution, which has 256 KiB.
-const MostParts = 900
+// MostParts is how many parts a job may have. The input of an execution has room for them.
+const MostParts = 700
 
-// input is the input of an execution.
+// maxInput is the largest input of an execution. Source:
+// https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html
+const maxInput = 256 << 10
+
+// Parts returns how many parts a task has in all its steps.
+func Parts(t worker.Task) (n int) {
+	for _, step := range worker.StepsOf(t.Job) {
+		n += parts(t, step)
+	}
+	return n
+}
+
+func parts(t worker.Task, step string) int {
+	if step == worker.Merge {
+		return t.Buckets
+	}
+	return t.Segments
+}
+
+// input is the input of an execution: a stage, and the stages after it.
 type input struct {
-	Segments []part `json:"segments"`
-	Merges   []part `json:"merges"`
-	AtOnce   int    `json:"atOnce"`
+	Tasks  []part `json:"tasks"`
+	AtOnce int    `json:"atOnce"`
+	Next   *input `json:"next,omitempty"`
 }
 
 type part struct {
 	Task worker.Task `json:"task"`
 }
 
-// poll is the time between two looks.
-const poll = 10 * time.Second
+// firstPoll is the time between the first two looks. Each is twice as long as the one before, up to
+// poll.
+const (
+	firstPoll = time.Second
+	poll      = 10 * time.Second
+)
 
 // Run returns when the execution has succeeded. If one runs for the same work already, it follows
 // that one. If ctx ends, the execution goes on, and the same call follows it again. An execution
@@ -70,7 +94,7 @@ func Run(ctx context.Context, client Client, j Job) error {
 		}
 		j.Tell("started %s; ctrl-C leaves it running, and the same command follows it again", execution)
 	}
-	for {
+	for wait := firstPoll; ; wait = min(2*wait, poll) {
 		out, err := client.DescribeExecution(ctx, &sfn.DescribeExecutionInput{ExecutionArn: &execution})
 		if err != nil {
 			return fmt.Errorf("looking at the execution %s: %w", execution, err)
@@ -86,7 +110,7 @@ func Run(ctx context.Context, client Client, j Job) error {
 		if err := j.Progress(ctx); err != nil {
 			return err
 		}
-		if err := e.Sleep(ctx, poll); err != nil {
+		if err := e.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}
@@ -105,8 +129,8 @@ func running(ctx context.Context, client Client, j Job) (string, error) {
 				return "", fmt.Errorf("looking at the execution %s: %w", aws.ToString(one.ExecutionArn), err)
 			}
 			var of input
-			if json.Unmarshal([]byte(aws.ToString(out.Input)), &of) == nil && len(of.Segments) > 0 &&
-				of.Segments[0].Task.Work == j.Task.Work {
+			if json.Unmarshal([]byte(aws.ToString(out.Input)), &of) == nil && len(of.Tasks) > 0 &&
+				of.Tasks[0].Task.Work == j.Task.Work && of.Tasks[0].Task.Job == j.Task.Job {
 				return aws.ToString(one.ExecutionArn), nil
 			}
 		}
@@ -117,20 +141,22 @@ func running(ctx context.Context, client Client, j Job) (string, error) {
 }
 
 func start(ctx context.Context, client Client, j Job) (string, error) {
-	in := input{AtOnce: j.AtOnce}
-	for n := range j.Task.Segments {
-		t := j.Task
-		t.Step, t.Part = worker.Segment, n
-		in.Segments = append(in.Segments, part{t})
-	}
-	for n := range j.Task.Buckets {
-		t := j.Task
-		t.Step, t.Part = worker.Merge, n
-		in.Merges = append(in.Merges, part{t})
+	var in *input
+	for _, step := range slices.Backward(worker.StepsOf(j.Task.Job)) {
+		in = &input{AtOnce: j.AtOnce, Next: in}
+		for n := range parts(j.Task, step) {
+			t := j.Task
+			t.Step, t.Part = step, n
+			in.Tasks = append(in.Tasks, part{t})
+		}
 	}
 	text, err := json.Marshal(in)
 	if err != nil {
 		return "", err
+	}
+	if len(text) > maxInput {
+		return "", fmt.Errorf("the parts take %d KB of the %d KB that an execution is given: give fewer parts, or a shorter --work",
+			len(text)>>10, maxInput>>10)
 	}
 	out, err := client.StartExecution(ctx, &sfn.StartExecutionInput{StateMachineArn: &j.Machine, Input: aws.String(string(text))})
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,7 +56,8 @@ func (m *machine) DescribeExecution(_ context.Context, in *sfn.DescribeExecution
 }
 
 func job(told *[]string, progress *int) large.Job {
-	return large.Job{Machine: "arn:m", AtOnce: 5, Task: worker.Task{Segments: 3, Buckets: 2, Work: "s3://b/w", About: "tables"},
+	return large.Job{Machine: "arn:m", AtOnce: 5,
+		Task: worker.Task{Job: worker.Look, Segments: 3, Buckets: 2, Work: "s3://b/w", About: "tables"},
 		Env:  env.Env{Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }},
 		Tell: func(format string, _ ...any) { *told = append(*told, format) },
 		Progress: func(context.Context) error {
@@ -73,29 +76,62 @@ func TestStarted(t *testing.T) {
 	if err := large.Run(t.Context(), m, job(&told, &progress)); err != nil || progress != 2 || m.started != 1 {
 		t.Fatalf("%v, %d looks, %d started", err, progress, m.started)
 	}
-	var in struct {
-		Segments, Merges []struct{ Task worker.Task }
-		AtOnce           int
+	type stage struct {
+		Tasks  []struct{ Task worker.Task }
+		AtOnce int
+		Next   *stage
 	}
-	if err := json.Unmarshal([]byte(m.inputs[0]), &in); err != nil || in.AtOnce != 5 || len(in.Segments) != 3 || len(in.Merges) != 2 ||
-		in.Segments[2].Task.Step != worker.Segment || in.Segments[2].Task.Part != 2 || in.Merges[1].Task.Step != worker.Merge ||
-		in.Merges[1].Task.Work != "s3://b/w" {
-		t.Errorf("%s, %v", m.inputs[0], err)
+	var in *stage
+	if err := json.Unmarshal([]byte(m.inputs[0]), &in); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for ; in != nil; in = in.Next {
+		last := in.Tasks[len(in.Tasks)-1].Task
+		got = append(got, fmt.Sprintf("%d %s at most %d at once, the last %d in %s", len(in.Tasks), last.Step, in.AtOnce, last.Part,
+			last.Work))
+	}
+	want := []string{"3 totals at most 5 at once, the last 2 in s3://b/w", "3 segment at most 5 at once, the last 2 in s3://b/w",
+		"2 merge at most 5 at once, the last 1 in s3://b/w"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// The largest execution fits into its input.
+func TestMostParts(t *testing.T) {
+	m := &machine{states: []types.ExecutionStatus{succeeded}}
+	j := job(new([]string), new(int))
+	j.Task = worker.Task{Job: worker.Look, Segments: 300, Buckets: 100,
+		Work:  "s3://" + strings.Repeat("b", 63) + "/" + strings.Repeat("w", 40),
+		About: "111122223333 eu-central-1 " + strings.Repeat("t", 40), Rate: 12345.678}
+	if large.Parts(j.Task) != large.MostParts {
+		t.Error(large.Parts(j.Task))
+	}
+	if err := large.Run(t.Context(), m, j); err != nil || m.started != 1 {
+		t.Errorf("%d started, %v", m.started, err)
+	}
+	j.Task.Work += strings.Repeat("w", 900)
+	if err := large.Run(t.Context(), m, j); err == nil || m.started != 1 || !strings.Contains(err.Error(), "a shorter --work") {
+		t.Errorf("%d started, %v", m.started, err)
 	}
 }
 
 // One that runs for the same work is followed. One for other work is not.
 func TestFollowed(t *testing.T) {
-	for work, started := range map[string]int{"s3://b/w": 0, "s3://b/other": 1} {
-		text, err := json.Marshal(map[string]any{"segments": []any{map[string]any{"task": worker.Task{Work: work}}}})
+	for _, c := range []struct {
+		job, work string
+		started   int
+	}{{worker.Look, "s3://b/w", 0}, {worker.Look, "s3://b/other", 1}, {worker.Compare, "s3://b/w", 1}} {
+		text, err := json.Marshal(map[string]any{"tasks": []any{map[string]any{"task": worker.Task{Job: c.job, Work: c.work}}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		m := &machine{states: []types.ExecutionStatus{succeeded}, inputs: []string{string(text)}}
 		var told []string
 		progress := 0
-		if err := large.Run(t.Context(), m, job(&told, &progress)); err != nil || m.started != started || len(told) != 1 {
-			t.Errorf("%s: %v, %d started, told %q", work, err, m.started, told)
+		if err := large.Run(t.Context(), m, job(&told, &progress)); err != nil || m.started != c.started || len(told) != 1 {
+			t.Errorf("%+v: %v, %d started, told %q", c, err, m.started, told)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package moving
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/migrate"
 )
 
@@ -34,15 +36,81 @@ func (w *world) noteCaptured() error {
 func (w *world) compared(then func(*migrate.Compared)) {
 	w.people(func() {
 		for {
-			c, err := w.sync().Compare(w.Deadline(context.Background(), w.Now.Add(3*time.Hour), 0), w)
+			c, err := w.comparison(w.Deadline(context.Background(), w.Now.Add(3*time.Hour), 0))
 			if err == nil {
 				then(c)
 				return
+			}
+			if w.units.IntN(2) == 0 { // the folder may be of before a change
+				w.sums.Work = &testworld.Folder{}
 			}
 			w.Sleep(time.Minute)
 		}
 	})
 }
+
+// comparison compares in one of the ways in which people do: at once, with files and checkpoints,
+// or in units of work, each in a process of its own.
+func (w *world) comparison(ctx context.Context) (*migrate.Compared, error) {
+	if w.sums.Segments == 0 {
+		return w.sync().Compare(ctx, w)
+	}
+	unit := func() *migrate.Comparison {
+		c, err := w.sync().Comparison(ctx, w.sums)
+		if err != nil {
+			return nil
+		}
+		return c
+	}
+	if w.sums.Segments == 1 {
+		c, err := w.sync().Comparison(ctx, w.sums)
+		if err != nil {
+			return nil, err
+		}
+		return c.Run(ctx, w)
+	}
+	zombies := 0
+	for _, segment := range w.units.Perm(w.sums.Segments) {
+		read := func() error {
+			c := unit()
+			if c == nil {
+				return errUnit
+			}
+			_, err := c.Segment(ctx, segment)
+			return err
+		}
+		if w.units.IntN(2) == 0 { // a process that was given up goes on
+			zombies++
+			w.Spawn("zombie", nil, func() { read(); zombies-- })
+		}
+		for try := 0; read() != nil; try++ {
+			if try == 20 {
+				return nil, errUnit
+			}
+			w.Sleep(time.Second)
+		}
+	}
+	w.Park(w.Now.Add(time.Hour), func() bool { return zombies == 0 })
+	for bucket := range w.sums.Buckets {
+		for range 1 + w.units.IntN(2) {
+			c := unit()
+			if c == nil {
+				return nil, errUnit
+			}
+			if err := c.Merge(ctx, bucket); err != nil {
+				return nil, err
+			}
+		}
+	}
+	c := unit()
+	if c == nil {
+		return nil, errUnit
+	}
+	return c.Finish(ctx, w)
+}
+
+// errUnit says that a unit of work cannot begin now.
+var errUnit = errors.New("a unit of work does not begin")
 
 // compare compares while an application writes, which must find no difference, and then at rest,
 // where it must find the one that somebody has made.

@@ -20,9 +20,11 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/sim"
 	"github.com/ingot-events/ingot/internal/prove/sim/strand"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
+	"github.com/ingot-events/ingot/verify/sums"
 )
 
 // These are the promises that a world checks.
@@ -80,6 +82,8 @@ type invocation struct {
 type world struct {
 	strand.Scheduler[*invocation]
 	rng      *rand.Rand
+	units    *rand.Rand  // draws in which units of work a comparison is done
+	sums     sums.Config // of comparisons; no segments: they are done at once
 	engine   *embedded.Engine
 	mapping  *migrate.Mapping
 	old      migrate.Source
@@ -124,6 +128,11 @@ var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 func Live(seed uint64, still bool) sim.Result {
 	w := &world{rng: rand.New(rand.NewPCG(seed, 41)), erased: map[string]bool{}, calm: still, still: still, slow: few,
 		produced: map[string]string{}, tooEarly: map[string]bool{}, wrote: map[string]string{}, noise: map[string]bool{}}
+	w.units = rand.New(rand.NewPCG(seed, 43))
+	if !still {
+		w.sums = sums.Config{Segments: w.units.IntN(4), Buckets: 1 + w.units.IntN(3), Memory: 1 + w.units.IntN(3000),
+			Every: time.Minute, Work: &testworld.Folder{}}
+	}
 	w.Now = origin
 	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.Now }, Seed: seed, RollAfter: 2 * time.Hour})
 	defer w.KillAll()

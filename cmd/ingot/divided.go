@@ -1,0 +1,132 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	"github.com/spf13/pflag"
+
+	"github.com/ingot-events/ingot/internal/tool/cost"
+	"github.com/ingot-events/ingot/internal/tool/large"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/target"
+	"github.com/ingot-events/ingot/internal/tool/work"
+	"github.com/ingot-events/ingot/verify/sums"
+	"github.com/ingot-events/ingot/worker"
+)
+
+// divided says how a pass over two tables is divided, and who does the parts.
+type divided struct {
+	segments, buckets, memory int
+	rate                      float64
+	work                      string
+	large                     string // ARN of the state machine; empty: this machine does the work
+}
+
+const (
+	// ownSegments is how many segments this machine reads at the same time, if nobody says it.
+	ownSegments = 4
+	// largeParts is how many segments and buckets a state machine has, if nobody says it.
+	largeParts = 64
+	// largeAtOnce is how many workers run at a time.
+	largeAtOnce = 40
+)
+
+func (d *divided) segmentsFlag(flags *pflag.FlagSet) {
+	flags.IntVar(&d.segments, "segments", 0,
+		fmt.Sprintf("how many segments of the tables are read at the same time (default %d)", ownSegments))
+}
+
+// passFlags adds the flags of a pass on this machine.
+func (d *divided) passFlags(flags *pflag.FlagSet) {
+	flags.Float64Var(&d.rate, "rate", 0, "read and write units a second at most; 0: no limit")
+	flags.IntVar(&d.memory, "memory", 64, "MB of sums that are held in memory")
+	flags.StringVar(&d.work, "work", "", "the folder for files, in which to go on after a stop: a path, or s3://BUCKET/PREFIX")
+}
+
+// largeFlags adds the flags of a pass that a state machine may do.
+func (d *divided) largeFlags(flags *pflag.FlagSet) {
+	flags.IntVar(&d.buckets, "buckets", 0,
+		fmt.Sprintf("with --large, into how many hash buckets the keys are divided (default %d)", largeParts))
+	flags.StringVar(&d.large, "large", "", "let this state machine do the work: the output StateMachineArn of cmd/worker/template.yaml")
+}
+
+// check says what is wrong with the options of a job, and divides the work.
+func (d *divided) check(job string) error {
+	if d.large != "" {
+		d.segments, d.buckets = cmp.Or(d.segments, largeParts), cmp.Or(d.buckets, largeParts)
+	}
+	d.segments = cmp.Or(d.segments, ownSegments)
+	switch {
+	case d.segments < 1 || d.segments > mostSegments:
+		return fmt.Errorf("--segments %d: give 1 to %d", d.segments, mostSegments)
+	case !(d.rate >= 0):
+		return fmt.Errorf("--rate %v: give read units a second, or 0 for no limit", d.rate)
+	case d.memory < 1:
+		return fmt.Errorf("--memory %d: give MB, at least 1", d.memory)
+	case d.large == "":
+		return nil
+	case !strings.HasPrefix(d.large, "arn:"):
+		return fmt.Errorf("--large %q: write the ARN of the state machine, the output StateMachineArn of the worker's stack", d.large)
+	case !strings.HasPrefix(d.work, "s3://"):
+		return errors.New("the workers need a place for sums: write --work s3://BUCKET/PREFIX, with the output WorkBucketName of " +
+			"their stack")
+	case d.buckets < 1 || large.Parts(worker.Task{Job: job, Segments: d.segments, Buckets: d.buckets}) > large.MostParts:
+		return fmt.Errorf("--segments %d and --buckets %d: give at most %d parts in all with --large, of which each segment is one "+
+			"(with --twice two) and each bucket", d.segments, d.buckets, large.MostParts)
+	}
+	return nil
+}
+
+// config returns how a pass reads the tables.
+func (d *divided) config(a *app, t *target.Target, about string) (sums.Config, error) {
+	c := sums.Config{Env: a.Clock, Segments: d.segments, Buckets: d.buckets, Rate: d.rate, Memory: d.memory << 20}
+	digest := sha256.Sum256([]byte(about))
+	c.About = hex.EncodeToString(digest[:16]) // each task of a state machine has it
+	if d.work == "" {
+		return c, nil
+	}
+	var err error
+	c.Work, err = work.Open(d.work, func() work.Client { return t.S3() })
+	return c, err
+}
+
+// workerSpeed is how many bytes of a table a worker of 1 GB is supposed to read in a second.
+const workerSpeed = 10_000_000
+
+// sayTime says what the workers cost beside the read units.
+func (d *divided) sayTime(a *app, prices *cost.Prices, units float64) {
+	if d.large == "" {
+		return
+	}
+	seconds, price := units*4096/workerSpeed, ""
+	if dollars, known := prices.Dollars(cost.LambdaArm, seconds); known {
+		price = fmt.Sprintf(", %.4f dollars", dollars)
+	}
+	a.Say("the workers run about %.1f hours in all%s, if each has 1 GB and reads %d MB a second; S3 and the steps of the state machine cost "+
+		"little beside that", seconds/3600, price, workerSpeed/1_000_000)
+}
+
+// atLarge lets workers do all parts of a job. done says which are done.
+func (d *divided) atLarge(ctx context.Context, a *app, t *target.Target, job, about string,
+	done func(context.Context) (sums.Done, error)) error {
+	progress := a.Progress()
+	defer progress(show.Step{})
+	task := worker.Task{Job: job, Segments: d.segments, Buckets: d.buckets, Work: d.work, About: about, Rate: d.rate / largeAtOnce}
+	return large.Run(ctx, sfn.NewFromConfig(t.AWS), large.Job{Machine: d.large, AtOnce: largeAtOnce, Env: a.Clock, Tell: a.Say, Task: task,
+		Progress: func(ctx context.Context) error {
+			is, err := done(ctx)
+			parts := is.Segments + is.Buckets
+			if job == worker.Look {
+				parts += is.Stored
+			}
+			progress(show.Step{Phase: "parts", Done: parts, Total: large.Parts(task)})
+			return err
+		}})
+}

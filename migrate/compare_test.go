@@ -1,0 +1,202 @@
+package migrate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/kit/replay"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/testworld"
+	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/tables"
+	"github.com/ingot-events/ingot/verify/sums"
+)
+
+var errBreak = errors.New("the scan breaks off")
+
+// scans is DynamoDB with pages of a few items, which breaks off now and then.
+type scans struct {
+	tables.Client
+	*rand.Rand
+	breaks bool
+	asked  map[string]int // pages by table
+}
+
+func (s *scans) Scan(ctx context.Context, in *dynamodb.ScanInput, o ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	if s.breaks && s.IntN(12) == 0 {
+		return nil, errBreak
+	}
+	short := *in
+	short.Limit = aws.Int32(int32(1 + s.IntN(4)))
+	s.asked[*in.TableName]++
+	return s.Client.Scan(ctx, &short, o...)
+}
+
+// TestComparisonInUnits compares random tables, in one process or in many, which break off, go on
+// and do the same unit again. A naive twin knows what differs.
+func TestComparisonInUnits(t *testing.T) {
+	found, seeds := 0, replay.Seeds(t, 1, 30)
+	for _, seed := range seeds {
+		m := begin(t)
+		draw := rand.New(rand.NewPCG(seed, 0))
+		short := &scans{Client: m.engine.DynamoDB(), Rand: draw, asked: map[string]int{}}
+		m.config.Client, m.old.Client = short, short
+		mapped, err := load(t, users, mapping)
+		m.must(err)
+		m.sync, err = migrate.NewSync(mapped, m.old, m.config)
+		m.must(err)
+		var changed []migrate.Changed
+		for n := range draw.IntN(40) {
+			changed = append(changed, m.row(profile(fmt.Sprintf("%d\x00\"é", n), "ann", []string{"+1", "+2", "+3"}[:draw.IntN(4)]...)))
+		}
+		if done := m.sync.Do(t.Context(), migrate.Always, changed); len(done.Left) > 0 {
+			t.Fatalf("%+v", done)
+		}
+		want := m.spoil(draw)
+		got := m.compareIn(draw, short)
+		var is []string
+		for _, d := range got.Differences {
+			is = append(is, d.Key.PK+" "+d.Key.SK+" "+d.What)
+		}
+		if found += len(is); !slices.Equal(is, want) || got.Rows != len(changed) || got.Refused+got.Skipped+got.Collisions > 0 {
+			t.Errorf("%+v\nwant %q\n%s", got, want, replay.Command(t, seed))
+		}
+	}
+	if len(seeds) > 1 && found < 30 {
+		t.Errorf("only %d differences in all tables", found)
+	}
+}
+
+// spoil removes and changes some copies by hand, and returns what a comparison must find.
+func (m *moving) spoil(draw *rand.Rand) (want []string) {
+	m.t.Helper()
+	out, err := m.engine.DynamoDB().Scan(m.t.Context(), &dynamodb.ScanInput{TableName: aws.String(stack.Events)})
+	m.must(err)
+	for _, img := range out.Items {
+		if img["type"] == nil || draw.IntN(4) > 0 {
+			continue
+		}
+		key, what := img["PK"].(*types.AttributeValueMemberS).Value+" "+img["SK"].(*types.AttributeValueMemberS).Value, ""
+		switch draw.IntN(3) {
+		case 0:
+			what = "missing"
+			_, err := m.engine.DynamoDB().DeleteItem(m.t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events),
+				Key: migrate.Row{"PK": img["PK"], "SK": img["SK"]}})
+			m.must(err)
+		case 1:
+			what = "different"
+			changed := maps.Clone(img)
+			changed["digest"] = &types.AttributeValueMemberB{Value: make([]byte, 32)}
+			m.put(stack.Events, changed)
+		default:
+			what = "left over"
+			more := maps.Clone(img)
+			more["SK"], more["i:row"] = s(key[strings.Index(key, " ")+1:]+"?"), s(`{"pk":{"S":"USER#1000"},"at":{"S":"never"}}`)
+			key += "?"
+			m.put(stack.Events, more)
+		}
+		want = append(want, key+" "+what)
+	}
+	slices.Sort(want)
+	return want
+}
+
+// compareIn compares in one process, in one that breaks off and goes on, or in many.
+func (m *moving) compareIn(draw *rand.Rand, short *scans) *migrate.Compared {
+	m.t.Helper()
+	of := sums.Config{Segments: 1 + draw.IntN(4), Buckets: 1 + draw.IntN(4), Memory: 1 + draw.IntN(20_000), Every: time.Nanosecond,
+		Work: &testworld.Folder{}}
+	unit := func() *migrate.Comparison {
+		m.now = m.now.Add(time.Minute)
+		c, err := m.sync.Comparison(m.t.Context(), of)
+		m.must(err)
+		return c
+	}
+	way := draw.IntN(3)
+	if way == 0 {
+		of = sums.Config{Segments: of.Segments}
+		c, err := unit().Run(m.t.Context(), m)
+		m.must(err)
+		return c
+	}
+	short.breaks = true
+	for way == 1 {
+		if c, err := unit().Run(m.t.Context(), m); !errors.Is(err, errBreak) {
+			m.must(err)
+			return c
+		}
+	}
+	for range 2 * of.Segments {
+		_, _ = unit().Segment(m.t.Context(), draw.IntN(of.Segments))
+	}
+	short.breaks = false
+	for segment := range of.Segments {
+		_, err := unit().Segment(m.t.Context(), segment)
+		m.must(err)
+	}
+	asked := maps.Clone(short.asked)
+	for i := range 2 * of.Buckets { // each of them twice
+		m.must(unit().Merge(m.t.Context(), i/2))
+	}
+	c, err := unit().Finish(m.t.Context(), m)
+	m.must(err)
+	if !maps.Equal(short.asked, asked) {
+		m.t.Error("a merge reads a table")
+	}
+	if n := of.Work.(*testworld.Folder).Len(); n < 1 && len(c.Differences) > 0 {
+		m.t.Error("nothing was in the folder")
+	}
+	return c
+}
+
+// A comparison reads each table once, whatever differs. Keys that differ are read three times, and
+// only they.
+func TestComparisonReadsOnce(t *testing.T) {
+	m := begin(t)
+	var changed []migrate.Changed
+	for n := range 200 {
+		changed = append(changed, m.row(profile(fmt.Sprint(n), "ann")))
+	}
+	m.sync.Do(t.Context(), migrate.Always, changed)
+	m.put("old", profile("7", "bob"))
+	before := m.engine.Usage()
+	if c, err := m.sync.Compare(t.Context(), m); err != nil || len(c.Differences) != 1 || c.Rows != 200 || c.Copies != 200 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	after := m.engine.Usage()
+	for api, want := range map[string]int64{"Scan": 2, "BatchGetItem": 6, "UpdateItem": 1} {
+		if got := after.Requests[api] - before.Requests[api]; got != want {
+			t.Errorf("%d requests %s, want %d", got, api, want)
+		}
+	}
+}
+
+// What a work folder holds does not count after the source, or what rows become, has changed.
+func TestComparisonOfBefore(t *testing.T) {
+	m := begin(t)
+	m.row(profile("1", "ann"))
+	m.copied()
+	of := sums.Config{Segments: 2, Buckets: 1, Work: &testworld.Folder{}}
+	c, err := m.sync.Comparison(t.Context(), of)
+	m.must(err)
+	_, err = c.Segment(t.Context(), 0)
+	m.must(err)
+	_, err = m.sync.BeginPass(t.Context()) // it may write what the segment has read
+	m.must(err)
+	c, err = m.sync.Comparison(t.Context(), of)
+	m.must(err)
+	if _, err := c.Segment(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "use an empty folder") {
+		t.Errorf("%v", err)
+	}
+}
