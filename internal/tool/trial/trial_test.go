@@ -148,8 +148,11 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// losing is a queue that loses every third message of a request.
-type losing struct{ *embedded.SQS }
+// losing is a queue that loses some messages of a request: each third, or all if each is 1.
+type losing struct {
+	*embedded.SQS
+	each int
+}
 
 func (q losing) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, o ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput,
 	error) {
@@ -157,7 +160,7 @@ func (q losing) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchIn
 	some.Entries = nil
 	out := &sqs.SendMessageBatchOutput{}
 	for i, e := range in.Entries {
-		if i%3 != 0 {
+		if i%q.each != 0 {
 			some.Entries = append(some.Entries, e)
 			continue
 		}
@@ -193,7 +196,8 @@ func TestWrong(t *testing.T) {
 		spoil func(*living)
 		found string
 	}{
-		"a queue that loses messages": {"", func(l *living) { l.config.Queues = losing{l.Engine().SQS()} }, "events are stored"},
+		"a queue that loses messages": {"", func(l *living) { l.config.Queues = losing{l.Engine().SQS(), 3} }, "events are stored"},
+		"functions that cannot start": {"", func(l *living) { l.config.Queues = losing{l.Engine().SQS(), 1} }, "events are stored"},
 		"letters that vanish": {"in quarantine", func(l *living) {
 			l.purge()
 		}, "in quarantine"},

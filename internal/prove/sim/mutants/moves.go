@@ -114,8 +114,8 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 		},
 		{
 			Name: "back-without-draining", What: "the old table is the source before it has what was stored last", Defends: "C7",
-			Checks: []sim.Check{moving.Behind, moving.Undying, moving.Lost}, Plain: true,
-			Edits: []Edit{{"migrate.Sync.Back", `c.Captured.Before(until)`, `until.IsZero()`}},
+			Checks: []sim.Check{moving.Behind, moving.Undying, moving.Lost},
+			Edits:  []Edit{{"migrate.Sync.Back", `c.Captured.Before(until)`, `until.IsZero()`}},
 		},
 		{
 			Name: "messages-on-the-way-back", What: "messages are stored until the old table is the source", Defends: "C7",
