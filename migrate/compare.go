@@ -275,7 +275,7 @@ func (c *comparison) copyTerms(s *sums.Reading[counts], img rows.Image) {
 }
 
 // addTerm adds a term to a side of a key, as two numbers of 63 bits. A term that is there twice
-// does not cancel out.
+// does not cancel out. If all rows claim one key, a few of their names are enough.
 func addTerm(s *sums.Reading[counts], side sums.Side, key event.Key, row string, term [32]byte) {
 	half := func(i int) event.Decimal { return event.DecimalOf(int64(binary.LittleEndian.Uint64(term[i*8:]) >> 1)) }
 	s.Side(side, nil, func(dst []byte) []byte {
@@ -283,7 +283,7 @@ func addTerm(s *sums.Reading[counts], side sums.Side, key event.Key, row string,
 		return append(append(dst, key.PK...), key.SK...)
 	}, func(one *sums.Sum) {
 		one.FP, one.FPX = one.FP.Add(half(0)), one.FPX.Add(half(1))
-		if row != "" {
+		if row != "" && len(one.Notes) < maxAlso {
 			one.Notes = append(one.Notes, row)
 		}
 	})

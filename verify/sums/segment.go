@@ -119,8 +119,8 @@ func (p *Pass[S, F]) belongs(m *manifest[S]) error {
 	if m.Job == hex.EncodeToString(p.id[:]) {
 		return nil
 	}
-	return fmt.Errorf("%s holds sums of another pipeline.yaml, of other tables, of other --segments and --buckets, or of a call that "+
-		"differs in --twice; use an empty folder", p.Work)
+	return fmt.Errorf("%s holds sums of another pipeline.yaml, of other tables, of other --segments and --buckets, of a call that "+
+		"differs in --twice, or of before a migration went on; use an empty folder", p.Work)
 }
 
 // Pages reads one side of a segment, from where it is. It calls add for each page, and has what was

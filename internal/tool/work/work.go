@@ -81,7 +81,7 @@ func (s S3) WriteVersion(ctx context.Context, name, version string, from func(io
 	}
 	out, err := s.put(ctx, in, name, from)
 	switch code := awserr.Code(err); {
-	case code == "PreconditionFailed", code == "ConditionalRequestConflict":
+	case code == "PreconditionFailed", code == "ConditionalRequestConflict", code == "NoSuchKey" && version != "": // it is removed
 		return "", fmt.Errorf("%s in %s: %w", name, s, sums.ErrReplaced)
 	case err != nil:
 		return "", err

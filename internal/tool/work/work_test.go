@@ -24,7 +24,10 @@ type objects map[string][]byte
 func (o objects) PutObject(_ context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
 	text, err := io.ReadAll(in.Body)
 	was, there := o[*in.Bucket+"/"+*in.Key]
-	if in.IfNoneMatch != nil && there || in.IfMatch != nil && (!there || *in.IfMatch != "etag of "+string(was)) {
+	switch {
+	case in.IfMatch != nil && !there:
+		return nil, &types.NoSuchKey{}
+	case in.IfNoneMatch != nil && there || in.IfMatch != nil && *in.IfMatch != "etag of "+string(was):
 		return nil, &smithy.GenericAPIError{Code: "PreconditionFailed"}
 	}
 	o[*in.Bucket+"/"+*in.Key] = text
@@ -70,6 +73,12 @@ func TestVersions(t *testing.T) {
 	}
 	if _, version, err := f.ReadVersion(ctx, "x"); err != nil || version != second || read(t, f, "x") != "second" {
 		t.Errorf("%q, %v", version, err)
+	}
+	if err := f.Remove(ctx, "x"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := write(second, "late"); !errors.Is(err, sums.ErrReplaced) {
+		t.Errorf("replaced after it was removed: %v", err)
 	}
 }
 
