@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -20,34 +21,34 @@ import (
 )
 
 func (w *world) lives() {
-	orders := 2 + w.rng.IntN(5)
-	if w.chance(0.3) && !w.still { // the target refuses one key, sometimes for longer than the publisher is patient
+	orders := 2 + w.Rng.IntN(5)
+	if w.Chance(0.3) && !w.still { // the target refuses one key, sometimes for longer than the publisher is patient
 		key := event.Key{PK: "ORDER#o0", SK: "ORDER"}
-		w.blocked, w.until = key.Hash(), w.Now.Add([]time.Duration{2 * time.Hour, 14 * time.Hour}[w.rng.IntN(2)])
+		w.blocked, w.until = key.Hash(), w.Now.Add([]time.Duration{2 * time.Hour, 14 * time.Hour}[w.Rng.IntN(2)])
 	}
 	for n := range orders {
-		w.people(func() { w.change(fmt.Sprint("o", n)) })
+		w.People(func() { w.change(fmt.Sprint("o", n)) })
 	}
-	for n := range 1 + w.rng.IntN(12) {
-		w.people(func() { w.visit(fmt.Sprint("v", n)) })
+	for n := range 1 + w.Rng.IntN(12) {
+		w.People(func() { w.visit(fmt.Sprint("v", n)) })
 	}
-	if w.chance(0.5) {
-		w.people(func() { w.Sleep(time.Duration(w.rng.IntN(900)) * time.Second); w.again() })
+	if w.Chance(0.5) {
+		w.People(func() { w.Sleep(time.Duration(w.Rng.IntN(900)) * time.Second); w.again() })
 	}
-	w.run(func() bool { return w.working == 0 })
+	w.run(func() bool { return w.Working == 0 })
 	if !w.until.IsZero() {
 		w.idle = true
 		w.run(func() bool { return w.Now.After(w.until) })
 		w.idle = false
 	}
-	if w.rest(); w.failure == nil && (w.letters > 0 || w.chance(0.3)) {
-		w.people(w.again) // what was given up is in the table
+	if w.rest(); w.Failure == nil && (w.letters > 0 || w.Chance(0.3)) {
+		w.People(w.again) // what was given up is in the table
 		w.rest()
 	}
-	if w.failure == nil {
+	if w.Failure == nil {
 		w.check()
 	}
-	if w.failure == nil {
+	if w.Failure == nil {
 		w.quiet()
 	}
 }
@@ -55,7 +56,7 @@ func (w *world) lives() {
 // put stores an event at the first Ingot, until that is proven.
 func (w *world) put(body string) {
 	item, err := w.pipelines[0].Plan(envelope.Message{Body: body})
-	if w.must(err); err != nil {
+	if w.Must(err); err != nil {
 		return
 	}
 	for range 50 {
@@ -66,32 +67,32 @@ func (w *world) put(body string) {
 		}
 		w.Sleep(5 * time.Second)
 	}
-	w.fail(Stuck, "an event of the first is never stored")
+	w.Fail(stage.Stuck, "an event of the first is never stored")
 }
 
 // change stores versions of an order one after the other. In the end, a person may remove it.
 func (w *world) change(id string) {
-	for version := 1; version <= 1+w.rng.IntN(6); version++ {
-		w.Sleep(time.Duration(w.rng.IntN(240)) * time.Second)
-		spent := w.rng.IntN(3) // often the same again, under another version
+	for version := 1; version <= 1+w.Rng.IntN(6); version++ {
+		w.Sleep(time.Duration(w.Rng.IntN(240)) * time.Second)
+		spent := w.Rng.IntN(3) // often the same again, under another version
 		w.put(fmt.Sprintf(`{"type":"order","order":"%s","at":"%s","version":%d,"spent":%d}`, id, origin.Format(time.RFC3339), version,
 			spent))
 		w.orders[id] = order{version, spent}
 	}
-	if !w.chance(0.3) {
+	if !w.Chance(0.3) {
 		return
 	}
-	w.Sleep(time.Duration(w.rng.IntN(600)) * time.Second)
+	w.Sleep(time.Duration(w.Rng.IntN(600)) * time.Second)
 	_, err := w.one.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: table(stack.Events),
 		Key: map[string]types.AttributeValue{"PK": s("ORDER#" + id), "SK": s("ORDER")}})
-	w.must(err)
+	w.Must(err)
 	w.removed["ORDER#"+id] = true
 }
 
 // visit stores an event that has no version, more than once.
 func (w *world) visit(id string) {
-	for range 1 + w.rng.IntN(2) {
-		w.Sleep(time.Duration(w.rng.IntN(900)) * time.Second)
+	for range 1 + w.Rng.IntN(2) {
+		w.Sleep(time.Duration(w.Rng.IntN(900)) * time.Second)
 		w.put(fmt.Sprintf(`{"type":"visit","visit":"%s","at":"%s"}`, id, origin.Format(time.RFC3339)))
 	}
 	w.visits[id] = true
@@ -106,7 +107,7 @@ func (w *world) again() {
 		w.Sleep(time.Minute)
 	}
 	if !w.Now.Before(w.until) {
-		w.fail(Stuck, "nothing can be published again")
+		w.Fail(stage.Stuck, "nothing can be published again")
 	}
 }
 
@@ -115,12 +116,12 @@ func (w *world) check() {
 	held, visits, count := map[string]order{}, map[string]bool{}, 0
 	for _, img := range w.all(w.two) {
 		doc, err := event.ParseDocument(text(img["data"]))
-		w.must(err)
+		w.Must(err)
 		of := doc.Root()
 		if text(img["type"]) == "visit" {
 			id := of.Member("visit").Text()
 			if visits[id] || !w.visits[id] {
-				w.fail(Doubled, "the second has visit %s twice, or the first never stored it", id)
+				w.Fail(Doubled, "the second has visit %s twice, or the first never stored it", id)
 			}
 			visits[id] = true
 			continue
@@ -134,23 +135,23 @@ func (w *world) check() {
 	for id, want := range w.orders {
 		// Of a key that was given up, nobody publishes again what a person has removed.
 		if got := held[id]; got != want && !(w.letters > 0 && w.removed["ORDER#"+id]) {
-			w.fail(Unsent, "the second has %+v as order %s, and the first stored %+v", got, id, want)
+			w.Fail(Unsent, "the second has %+v as order %s, and the first stored %+v", got, id, want)
 		}
 		if key := "ORDER#" + id; w.removed[key] != w.told[key] && w.letters == 0 {
-			w.fail(Untold, "%s was removed: %t, and that is published: %t", key, w.removed[key], w.told[key])
+			w.Fail(Untold, "%s was removed: %t, and that is published: %t", key, w.removed[key], w.told[key])
 		}
 	}
 	for id := range w.visits {
 		if !visits[id] {
-			w.fail(Unsent, "the second has no visit %s", id)
+			w.Fail(Unsent, "the second has no visit %s", id)
 		}
 	}
 	st, err := store.New(tables.Config{Client: w.two.DynamoDB(), Pipeline: w.pipelines[1], Events: stack.Events,
 		Aggregates: stack.Aggregates})
-	w.must(err)
+	w.Must(err)
 	report, err := verify.Totals(context.Background(), w.pipelines[1], st, w.Now)
-	if w.must(err); err == nil && (len(report.Differences) > 0 || report.Items != count+len(visits)) {
-		w.fail(Wrong, "%d items, want %d: %v", report.Items, count+len(visits), report.Differences)
+	if w.Must(err); err == nil && (len(report.Differences) > 0 || report.Items != count+len(visits)) {
+		w.Fail(Wrong, "%d items, want %d: %v", report.Items, count+len(visits), report.Differences)
 	}
 }
 
@@ -160,27 +161,27 @@ func (w *world) quiet() {
 	before := w.sent
 	var err error
 	w.pipelines[0], err = load(fmt.Sprintf(first, 2))
-	w.must(err)
-	w.people(func() {
+	w.Must(err)
+	w.People(func() {
 		h, err := handler.NewStreams(w.config(0))
-		w.must(err)
-		w.must(h.Start(context.Background())) // a touch asks for the epoch that runs
+		w.Must(err)
+		w.Must(h.Start(context.Background())) // a touch asks for the epoch that runs
 		_, err = repair.Of(w.store(0)).Touch(context.Background())
-		w.must(err)
+		w.Must(err)
 		w.idle = true
 		w.Sleep(49 * time.Hour)
 		w.idle = false
 		w.one.SweepExpired()
 		w.Sleep(time.Minute)
 	})
-	if w.rest(); w.failure == nil && w.sent != before {
-		w.fail(Noise, "%d messages say that something was touched or has expired", w.sent-before)
+	if w.rest(); w.Failure == nil && w.sent != before {
+		w.Fail(Noise, "%d messages say that something was touched or has expired", w.sent-before)
 	}
 }
 
 func (w *world) all(engine *embedded.Engine) (items []map[string]types.AttributeValue) {
 	out, err := engine.DynamoDB().Scan(context.Background(), &dynamodb.ScanInput{TableName: table(stack.Events)})
-	if w.must(err); err != nil {
+	if w.Must(err); err != nil {
 		return nil
 	}
 	for _, img := range out.Items {

@@ -7,7 +7,6 @@ package chain
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -21,7 +20,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/sim"
-	"github.com/ingot-events/ingot/internal/prove/sim/strand"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/publish"
 	"github.com/ingot-events/ingot/store"
@@ -36,8 +35,6 @@ const (
 	Unruly  sim.Check = "unruly"      // of one key, a later version is published before an earlier one
 	Noise   sim.Check = "noise"       // a touch or an expiry is published
 	Untold  sim.Check = "untold"      // a person has removed an event, and nobody is told
-	Stuck   sim.Check = "stuck"       // faults have stopped, and the world does not come to rest
-	Broken  sim.Check = "broken"      // the world itself failed
 )
 
 const (
@@ -77,15 +74,6 @@ publications:
 `
 )
 
-// invocation is one call of a function.
-type invocation struct {
-	answer   any
-	err      error
-	deadline time.Time
-	crashed  bool
-	done     bool
-}
-
 // message is one message of the queue between them.
 type message struct{ id, group, body string }
 
@@ -103,17 +91,12 @@ type cloud struct {
 type order struct{ version, spent int }
 
 type world struct {
-	strand.Scheduler[*invocation]
-	rng       *rand.Rand
+	stage.World
 	one, two  *embedded.Engine
 	pipelines [2]*pipeline.Pipeline
 	streams   []*esm.Stream
-	calm      bool
 	still     bool
-	idle      bool // hours go by in which nothing is written
-	late      int
-	working   int
-	steps     int
+	idle      bool                 // hours go by in which nothing is written
 	blocked   string               // the group of the key that the target refuses
 	until     time.Time            // and until when
 	refused   map[string]time.Time // by id: until when a message is refused
@@ -126,16 +109,13 @@ type world struct {
 	orders    map[string]order     // what the first stores: the truth
 	visits    map[string]bool      // that the first has ever stored
 	removed   map[string]bool      // by a person
-	failure   *sim.Failure
 }
 
 var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
-const functionTimeout = time.Minute
-
 // Live lives the world of a seed to its end. In a still one, nothing goes wrong.
 func Live(seed uint64, still bool) sim.Result {
-	w := &world{rng: rand.New(rand.NewPCG(seed, 43)), calm: still, still: still, newest: map[string]int{}, told: map[string]bool{},
+	w := &world{World: stage.World{Rng: rand.New(rand.NewPCG(seed, 43)), Calm: still, Odds: odds}, still: still, newest: map[string]int{}, told: map[string]bool{},
 		taken: map[string]time.Time{}, refused: map[string]time.Time{},
 		orders: map[string]order{}, visits: map[string]bool{}, removed: map[string]bool{}}
 	w.Now = origin
@@ -143,26 +123,12 @@ func Live(seed uint64, still bool) sim.Result {
 	w.one = embedded.New(embedded.Config{Now: now, Seed: seed, RollAfter: 2 * time.Hour})
 	w.two = embedded.New(embedded.Config{Now: now, Seed: seed + 1, RollAfter: 3 * time.Hour})
 	defer w.KillAll()
-	w.must(w.build())
-	if w.failure == nil {
+	w.Must(w.build())
+	if w.Failure == nil {
 		w.lives()
 	}
-	return sim.Result{Plan: sim.Plan{Seed: seed, Still: still}, Failure: w.failure}
+	return sim.Result{Plan: sim.Plan{Seed: seed, Still: still}, Failure: w.Failure}
 }
-
-func (w *world) fail(check sim.Check, format string, args ...any) {
-	if w.failure == nil {
-		w.failure = &sim.Failure{Check: check, Detail: fmt.Sprintf(format, args...), Step: w.steps}
-	}
-}
-
-func (w *world) must(err error) {
-	if err != nil {
-		w.fail(Broken, "%v", err)
-	}
-}
-
-func (w *world) chance(p float64) bool { return w.rng.Float64() < p }
 
 func load(text string) (*pipeline.Pipeline, error) {
 	return pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(text)}}, "p.yaml")
@@ -185,8 +151,8 @@ func (w *world) build() error {
 			function, window = w.count, time.Minute
 		}
 		stream, err := esm.NewStream(esm.StreamConfig{Client: []*embedded.Engine{w.one, w.two}[i].Streams(), ARN: deployed.StreamARN,
-			BatchSize: 1 + w.rng.IntN(12), ReportBatchItemFailures: true, Window: window,
-			Function: esm.Function{Handler: function, Timeout: functionTimeout, Now: func() time.Time { return w.Now }}})
+			BatchSize: 1 + w.Rng.IntN(12), ReportBatchItemFailures: true, Window: window,
+			Function: esm.Function{Handler: function, Timeout: stage.FunctionTimeout, Now: func() time.Time { return w.Now }}})
 		if err != nil {
 			return err
 		}
@@ -199,21 +165,21 @@ func (w *world) build() error {
 
 // config is what a process of one of the two is made from.
 func (w *world) config(i int) tables.Config {
-	return tables.Config{Client: client{w, []*embedded.Engine{w.one, w.two}[i].DynamoDB()}, Pipeline: w.pipelines[i], Events: stack.Events,
-		Aggregates: stack.Aggregates, Env: w.Env(w.rng.Float64, 0)}
+	return tables.Config{Client: w.client([]*embedded.Engine{w.one, w.two}[i]), Pipeline: w.pipelines[i], Events: stack.Events,
+		Aggregates: stack.Aggregates, Env: w.Env(w.Rng.Float64, 0)}
 }
 
 func (w *world) store(i int) *store.Store {
 	st, err := store.New(w.config(i))
-	w.must(err)
+	w.Must(err)
 	return st
 }
 
 func (w *world) publisher() *publish.Publisher {
 	plan, err := publish.Load(fstest.MapFS{"p.yaml": {Data: []byte(declared)}}, "p.yaml", w.pipelines[0])
-	w.must(err)
+	w.Must(err)
 	p, err := publish.New(plan, w.config(0), func(arn string) publish.Target { return publish.Queue(queue{w}, arn) })
-	w.must(err)
+	w.Must(err)
 	p.Quarantine = letters{w}
 	return p
 }
@@ -222,9 +188,9 @@ func (w *world) publisher() *publish.Publisher {
 type letters struct{ w *world }
 
 func (l letters) Send(ctx context.Context, list []handler.Letter) []error {
-	_, err := request(l.w, ctx, true, func() (int, error) {
-		if !l.w.calm && l.w.chance(0.3) {
-			return 0, errLost
+	_, err := stage.Request(&l.w.World, ctx, true, l.w.lateness, func() (int, error) {
+		if !l.w.Calm && l.w.Chance(0.3) {
+			return 0, stage.ErrLost
 		}
 		l.w.letters++
 		return 0, nil
@@ -235,39 +201,19 @@ func (l letters) Send(ctx context.Context, list []handler.Letter) []error {
 // publish is the publish function behind its mapping.
 func (w *world) publish(_ context.Context, payload []byte) ([]byte, error) {
 	p := w.publisher()
-	return w.invoke(func(ctx context.Context) (any, error) { return p.Handle(ctx, payload) })
+	return w.Invoke(func(ctx context.Context) (any, error) { return p.Handle(ctx, payload) })
 }
 
 // count is the streams function of the second behind its mapping.
 func (w *world) count(_ context.Context, payload []byte) ([]byte, error) {
-	return w.invoke(func(ctx context.Context) (any, error) {
+	return w.Invoke(func(ctx context.Context) (any, error) {
 		h, err := handler.NewStreams(w.config(1))
-		w.must(err)
+		w.Must(err)
 		if err := h.Start(ctx); err != nil {
 			return nil, err
 		}
 		return h.Handle(ctx, json.RawMessage(payload))
 	})
-}
-
-// invoke runs a function in a task of its own, until it answers, dies or has no time left. It may
-// go on for a while after that.
-func (w *world) invoke(do func(context.Context) (any, error)) ([]byte, error) {
-	inv := &invocation{deadline: w.Now.Add(functionTimeout)}
-	w.Spawn("function", inv, func() {
-		inv.answer, inv.err = do(w.Deadline(context.Background(), inv.deadline, 0))
-		inv.done = true
-	})
-	w.Park(inv.deadline, func() bool { return inv.done || inv.crashed })
-	switch {
-	case !inv.done:
-		return nil, errors.New("the function was killed or ran out of time")
-	case !w.calm && w.chance(0.05):
-		return nil, errors.New("the answer was lost")
-	case inv.err != nil:
-		return nil, inv.err
-	}
-	return json.Marshal(inv.answer)
 }
 
 // poll runs the mapping of a stream.
@@ -276,14 +222,14 @@ func (w *world) poll(stream *esm.Stream) {
 		w.nap(10)
 		rounds, _, err := stream.Due(context.Background())
 		if err != nil {
-			w.must(err)
+			w.Must(err)
 			return
 		}
 		before := stream.Checkpoint()
 		for _, round := range rounds {
 			round.Do(context.Background())
 		}
-		if !w.calm && w.chance(0.15) {
+		if !w.Calm && w.Chance(0.15) {
 			stream.Restore(before) // its success is forgotten
 		}
 	}
@@ -291,7 +237,7 @@ func (w *world) poll(stream *esm.Stream) {
 
 // nap is the time between two looks of a mapping, in seconds, and more where nothing happens.
 func (w *world) nap(most int) {
-	wait := time.Duration(1+w.rng.IntN(most)) * time.Second
+	wait := time.Duration(1+w.Rng.IntN(most)) * time.Second
 	if w.idle {
 		wait *= 100
 	}
@@ -304,10 +250,10 @@ func (w *world) refuses(id, group string) bool {
 	switch {
 	case group == w.blocked && w.Now.Before(w.until), w.Now.Before(w.refused[id]):
 		return true
-	case w.calm || !w.chance(0.1):
+	case w.Calm || !w.Chance(0.1):
 		return false
 	}
-	w.refused[id] = w.Now.Add(time.Duration(w.rng.IntN(20)) * time.Second)
+	w.refused[id] = w.Now.Add(time.Duration(w.Rng.IntN(20)) * time.Second)
 	return true
 }
 
@@ -319,14 +265,14 @@ func (w *world) take(m message) {
 	w.taken[m.id] = w.Now
 	w.sent++
 	var c cloud
-	w.must(json.Unmarshal([]byte(m.body), &c))
+	w.Must(json.Unmarshal([]byte(m.body), &c))
 	switch id := c.Data.Order; {
 	case c.Change == publish.Removed:
 		w.told[c.PK] = true
 		return
 	case id != "":
 		if c.Data.Version > w.newest[id]+1 && w.letters == 0 && c.Change == publish.Changed {
-			w.fail(Unruly, "version %d of order %s is published, and before it only version %d", c.Data.Version, id, w.newest[id])
+			w.Fail(Unruly, "version %d of order %s is published, and before it only version %d", c.Data.Version, id, w.newest[id])
 		}
 		w.newest[id] = max(w.newest[id], c.Data.Version)
 	}
@@ -338,8 +284,8 @@ func (w *world) take(m message) {
 func (w *world) deliver() {
 	for number := 0; ; {
 		w.nap(5)
-		w.rng.Shuffle(len(w.waiting), func(i, j int) { w.waiting[i], w.waiting[j] = w.waiting[j], w.waiting[i] })
-		batch := slices.Clone(w.waiting[:min(len(w.waiting), 1+w.rng.IntN(10))])
+		w.Rng.Shuffle(len(w.waiting), func(i, j int) { w.waiting[i], w.waiting[j] = w.waiting[j], w.waiting[i] })
+		batch := slices.Clone(w.waiting[:min(len(w.waiting), 1+w.Rng.IntN(10))])
 		if len(batch) == 0 {
 			continue
 		}
@@ -349,16 +295,16 @@ func (w *world) deliver() {
 			in.Records = append(in.Records, events.SQSMessage{MessageId: fmt.Sprint(number), Body: batch[len(in.Records)].body,
 				EventSourceARN: "arn:aws:sqs:eu-west-1:000000000000:second", Attributes: map[string]string{"SentTimestamp": "1"}})
 		}
-		text, err := w.invoke(func(ctx context.Context) (any, error) {
+		text, err := w.Invoke(func(ctx context.Context) (any, error) {
 			h, err := handler.NewIngest(w.config(1))
-			w.must(err)
+			w.Must(err)
 			return h.Handle(ctx, in)
 		})
-		if err != nil || !w.calm && w.chance(0.1) {
+		if err != nil || !w.Calm && w.Chance(0.1) {
 			continue
 		}
 		var answer events.SQSEventResponse
-		w.must(json.Unmarshal(text, &answer))
+		w.Must(json.Unmarshal(text, &answer))
 		for i, m := range batch {
 			if slices.ContainsFunc(answer.BatchItemFailures, func(f events.SQSBatchItemFailure) bool {
 				return f.ItemIdentifier == in.Records[i].MessageId
@@ -371,16 +317,10 @@ func (w *world) deliver() {
 	}
 }
 
-// people runs what somebody does beside everything else.
-func (w *world) people(do func()) {
-	w.working++
-	w.Spawn("person", nil, func() { defer func() { w.working-- }(); do() })
-}
-
 // rest stops the faults and waits until everything is done.
 func (w *world) rest() {
-	w.calm = true
-	quiet := func() bool { return w.late == 0 && w.working == 0 && len(w.waiting) == 0 }
+	w.Calm = true
+	quiet := func() bool { return w.Late == 0 && w.Working == 0 && len(w.waiting) == 0 }
 	w.run(quiet)
 	rested := w.Now.Add(30 * time.Minute) // pollers have not seen what was written last
 	w.run(func() bool {
@@ -388,32 +328,9 @@ func (w *world) rest() {
 	})
 }
 
-// mostSteps is far beyond what a world needs.
-const mostSteps = 600000
-
-// run lets tasks go on, in random order, until a condition holds.
+// run lets tasks go on until a condition holds.
 func (w *world) run(until func() bool) {
-	var buffer []*strand.Task[*invocation]
-	for w.failure == nil && !until() {
-		if w.steps++; w.steps > mostSteps {
-			w.fail(Stuck, "after %s: %d messages wait, at work %d, late %d", w.Now.Sub(origin), len(w.waiting), w.working, w.late)
-			return
-		}
-		ready, earliest := w.Runnable(buffer)
-		buffer = ready
-		if len(ready) == 0 {
-			if earliest.IsZero() {
-				w.fail(Stuck, "nothing can go on")
-				return
-			}
-			w.Now = earliest
-			continue
-		}
-		w.Resume(ready[w.rng.IntN(len(ready))])
-		for _, t := range w.Tasks {
-			if t.Of != nil && t.Of.crashed && !t.Ended {
-				w.Kill(t)
-			}
-		}
-	}
+	w.Run(until, func() string {
+		return fmt.Sprintf("after %s: %d messages wait, at work %d, late %d", w.Now.Sub(origin), len(w.waiting), w.Working, w.Late)
+	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/sim"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
 // Emptied is the promise that a source that was created anew does not empty its copy.
@@ -18,7 +19,7 @@ const Emptied sim.Check = "emptied" // a copy is gone, and only because the tabl
 // DescribeTable gives each table an id. One that was created anew has another.
 func (c client) DescribeTable(ctx context.Context, in *dynamodb.DescribeTableInput,
 	_ ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
-	return request(c.w, ctx, false, func() (*dynamodb.DescribeTableOutput, error) {
+	return stage.Request(c.World, ctx, false, nil, func() (*dynamodb.DescribeTableOutput, error) {
 		id := "1"
 		if *in.TableName == c.w.anew {
 			id = "2"
@@ -30,39 +31,39 @@ func (c client) DescribeTable(ctx context.Context, in *dynamodb.DescribeTableInp
 // createAnew deletes the source and creates it anew, empty, while capture and a pass are at work on
 // what was changed last. Nothing can go on after it.
 func (w *world) createAnew() {
-	w.calm = w.still
+	w.Calm = w.still
 	source, copied := w.old.Table, stack.Events
 	if w.backward {
 		source, copied = copied, source
 	}
 	was := w.live(copied)
 	for account := range accounts {
-		if w.backward && w.chance(0.5) {
-			w.people(func() { w.produce(account) })
+		if w.backward && w.Chance(0.5) {
+			w.People(func() { w.produce(account) })
 		}
 	}
 	if !w.backward {
 		w.write(3)
 	}
-	w.people(func() {
-		w.Sleep(time.Duration(w.rng.IntN(30)) * time.Second)
+	w.People(func() {
+		w.Sleep(time.Duration(w.Rng.IntN(30)) * time.Second)
 		if pass, err := w.sync().BeginPass(context.Background()); err == nil {
 			pass.Run(context.Background(), nil)
 		}
 	})
-	w.people(func() {
-		w.Sleep(time.Duration(w.rng.IntN(60)) * time.Second)
+	w.People(func() {
+		w.Sleep(time.Duration(w.Rng.IntN(60)) * time.Second)
 		keep := w.sourceOf(source)
 		w.anew = source
 		w.Sleep(10 * time.Minute)
 		is := w.live(copied)
 		for key, row := range was {
 			if keep[key] == row && is[key] == "" {
-				w.fail(Emptied, "%s was deleted and created anew, and %s is no longer in %s", source, key, copied)
+				w.Fail(Emptied, "%s was deleted and created anew, and %s is no longer in %s", source, key, copied)
 			}
 		}
 	})
-	w.run(func() bool { return w.working == 0 })
+	w.run(func() bool { return w.Working == 0 })
 }
 
 // live returns what a table holds, beside tombstones and bars: by key, the row that it belongs to.

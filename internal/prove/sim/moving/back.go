@@ -21,46 +21,46 @@ const (
 // goBack lets producers, people and a forgotten job write while the old table is the copy, and then
 // makes it the source again.
 func (w *world) goBack() {
-	w.calm = w.still
+	w.Calm = w.still
 	for account := range accounts {
-		if w.chance(0.5) {
-			w.people(func() { w.produce(account) })
+		if w.Chance(0.5) {
+			w.People(func() { w.produce(account) })
 		}
 	}
-	if w.chance(0.5) {
-		w.people(func() { w.Sleep(time.Duration(w.rng.IntN(300)) * time.Second); w.write(4) }) // a forgotten job
+	if w.Chance(0.5) {
+		w.People(func() { w.Sleep(time.Duration(w.Rng.IntN(300)) * time.Second); w.write(4) }) // a forgotten job
 	}
-	if w.chance(0.4) {
+	if w.Chance(0.4) {
 		w.Spawn("eraser", nil, w.erase)
 	}
-	if w.chance(0.3) {
-		w.people(func() { w.Sleep(time.Duration(w.rng.IntN(300)) * time.Second); w.pass() })
+	if w.Chance(0.3) {
+		w.People(func() { w.Sleep(time.Duration(w.Rng.IntN(300)) * time.Second); w.pass() })
 	}
-	if w.rest(); w.failure == nil {
+	if w.rest(); w.Failure == nil {
 		w.checkRows()
 	}
 	w.drop()
-	w.people(w.pass)
+	w.People(w.pass)
 	w.rest()
 	w.compared(func(c *migrate.Compared) {
 		if !c.Clean() {
-			w.fail(Missed, "after the turn, at rest, a comparison finds %+v", c)
+			w.Fail(Missed, "after the turn, at rest, a comparison finds %+v", c)
 		}
 	})
-	if w.rest(); w.failure != nil {
+	if w.rest(); w.Failure != nil {
 		return
 	}
-	w.calm, w.leaving, w.slow = w.still, true, many
+	w.Calm, w.leaving, w.slow = w.still, true, many
 	for account := range accounts {
-		if w.chance(0.5) { // also while no side is written
-			w.people(func() { w.Sleep(time.Duration(w.rng.IntN(1200)) * time.Second); w.produce(account) })
+		if w.Chance(0.5) { // also while no side is written
+			w.People(func() { w.Sleep(time.Duration(w.Rng.IntN(1200)) * time.Second); w.produce(account) })
 		}
 	}
-	if w.chance(0.3) {
-		w.people(func() { w.Sleep(time.Duration(w.rng.IntN(900)) * time.Second); w.write(2) }) // a forgotten job
+	if w.Chance(0.3) {
+		w.People(func() { w.Sleep(time.Duration(w.Rng.IntN(900)) * time.Second); w.write(2) }) // a forgotten job
 	}
-	w.people(func() {
-		for w.failure == nil {
+	w.People(func() {
+		for w.Failure == nil {
 			ctx := w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)
 			if w.noteCaptured() == nil {
 				if c, err := w.sync().Control(ctx); err == nil && c.Captured.After(c.Draining.Add(migrate.Quiet)) {
@@ -72,23 +72,23 @@ func (w *world) goBack() {
 				}
 			}
 			w.compareAgain(ctx, migrate.New)
-			w.Sleep(time.Duration(1+w.rng.IntN(4)) * time.Minute)
+			w.Sleep(time.Duration(1+w.Rng.IntN(4)) * time.Minute)
 		}
 	})
-	w.run(func() bool { return w.working == 0 })
-	if w.failure != nil {
+	w.run(func() bool { return w.Working == 0 })
+	if w.Failure != nil {
 		return
 	}
 	w.checkRows()
 	for key, data := range w.produced {
 		if img := w.itemAt(key); !w.erased[key] && (img == nil || text(img["data"]) != data) {
-			w.fail(Lost, "%s is not %s, of which the producer was told that it is stored", key, data)
+			w.Fail(Lost, "%s is not %s, of which the producer was told that it is stored", key, data)
 		}
 	}
 	w.produced, w.returned = map[string]string{}, true
 	w.leaving, w.turning, w.backward, w.slow = false, false, false, few
 	if slices.ContainsFunc(w.all(stack.Events), func(img migrate.Row) bool { return img["i:also"] != nil }) {
-		w.people(w.pass) // it names a row that has gone since the first turn, when nobody wrote copies any more
+		w.People(w.pass) // it names a row that has gone since the first turn, when nobody wrote copies any more
 	}
 }
 
@@ -99,10 +99,10 @@ func (w *world) rowsAreSource() {
 	for _, row := range w.all(w.old.Table) {
 		w.wrote[rowText(row)] = number(row["spent"])
 	}
-	if w.chance(0.5) {
-		w.people(func() {
+	if w.Chance(0.5) {
+		w.People(func() {
 			for range 6 {
-				w.Sleep(time.Duration(w.rng.IntN(5)) * time.Second)
+				w.Sleep(time.Duration(w.Rng.IntN(5)) * time.Second)
 				for _, name := range w.write(1) {
 					w.noise[name] = true
 				}
@@ -116,7 +116,7 @@ func (w *world) pass() {
 	if pass, err := w.sync().BeginPass(w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)); err == nil {
 		pass.Run(w.Deadline(context.Background(), w.Now.Add(time.Hour), 0), nil)
 	}
-	for c, err := w.sync().Control(context.Background()); w.failure == nil && (err != nil || c.Filled < c.Pass); c, err = w.sync().Control(
+	for c, err := w.sync().Control(context.Background()); w.Failure == nil && (err != nil || c.Filled < c.Pass); c, err = w.sync().Control(
 		context.Background()) {
 		pass, err := w.sync().BeginPass(context.Background())
 		if err == nil {
@@ -138,7 +138,7 @@ func (w *world) itemAt(key string) migrate.Row {
 // rowKey returns the key of an event's row.
 func (w *world) rowKey(img migrate.Row) string {
 	doc, err := event.ParseDocument(text(img["data"]))
-	w.must(err)
+	w.Must(err)
 	return fmt.Sprintf("USER#%s %s", doc.Root().Member("user").Text(), doc.Root().Member("created").Text())
 }
 
@@ -153,7 +153,7 @@ func (w *world) checkRows() {
 			continue
 		}
 		doc, err := event.ParseDocument(text(img["data"]))
-		w.must(err)
+		w.Must(err)
 		of := func(name string) string { return doc.Root().Member(name).Text() }
 		key := w.rowKey(img)
 		row := rows[key]
@@ -163,7 +163,7 @@ func (w *world) checkRows() {
 		}
 		if text(row["account"]) != of("account") || text(row["name"]) != of("name") || text(row["plan"]) != of("plan") ||
 			number(row["spent"]) != of("spent") {
-			w.fail(Behind, "%s is %s, and its row %s is %v", keyText(img), text(img["data"]), key, row)
+			w.Fail(Behind, "%s is %s, and its row %s is %v", keyText(img), text(img["data"]), key, row)
 		}
 	}
 	for key, row := range rows {
@@ -173,7 +173,7 @@ func (w *world) checkRows() {
 			continue
 		}
 		if m.Items[0].ExpiresAt-3600 > w.Now.Unix() {
-			w.fail(Undying, "no event has the row %s, and it is there: account %s", key, text(row["account"]))
+			w.Fail(Undying, "no event has the row %s, and it is there: account %s", key, text(row["account"]))
 		}
 	}
 }

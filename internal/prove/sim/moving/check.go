@@ -33,13 +33,13 @@ func (w *world) check() {
 	}
 	for name, version := range w.wrote {
 		if found[name] != version {
-			w.fail(Lost, "the old table is the source, and its row %s is version %q: %q was written", name, found[name], version)
+			w.Fail(Lost, "the old table is the source, and its row %s is version %q: %q was written", name, found[name], version)
 		}
 	}
 	def, _ := w.pipeline.Definition("users")
 	head, err := w.store().Head(context.Background(), def)
 	if err == nil && head != nil && (head.Behind > 0 && !w.returned || head.Building) {
-		w.fail(sim.Generation, "before the turn, %s is behind %d times, and building: %t", def, head.Behind, head.Building)
+		w.Fail(sim.Generation, "before the turn, %s is behind %d times, and building: %t", def, head.Behind, head.Building)
 	}
 	items := map[string]migrate.Row{}
 	for _, img := range w.all(stack.Events) {
@@ -49,9 +49,9 @@ func (w *world) check() {
 		switch {
 		case img["i:barred"] != nil || img["type"] == nil || w.expiring(rows.IntegerOf(img["expiresAt"])):
 		case w.erased[key]:
-			w.fail(Returned, "%s was erased, and holds %v", key, img)
+			w.Fail(Returned, "%s was erased, and holds %v", key, img)
 		case len(claims[key]) == 0:
-			w.fail(Revived, "no row has the key %s, and an item is there: %s", key, text(img["data"]))
+			w.Fail(Revived, "no row has the key %s, and an item is there: %s", key, text(img["data"]))
 		}
 	}
 	for key, list := range claims {
@@ -61,15 +61,15 @@ func (w *world) check() {
 		}
 		at := slices.IndexFunc(list, func(c claim) bool { return img != nil && text(img["data"]) == c.item.Data })
 		if at < 0 {
-			w.fail(Stale, "%s holds %q, and its row says %q", key, text(img["data"]), list[0].item.Data)
+			w.Fail(Stale, "%s holds %q, and its row says %q", key, text(img["data"]), list[0].item.Data)
 			continue
 		}
 		if number(img["epoch"]) != "0" && !w.returned {
-			w.fail(Stale, "%s carries epoch %s", key, number(img["epoch"]))
+			w.Fail(Stale, "%s carries epoch %s", key, number(img["epoch"]))
 		}
 		also, _ := img["i:also"].(*types.AttributeValueMemberSS)
 		if named := also != nil && len(also.Value) == len(list)-1; len(list) > 1 && !named || len(list) == 1 && also != nil {
-			w.fail(Unnamed, "%d rows have the key %s, and the item names %v", len(list), key, also)
+			w.Fail(Unnamed, "%d rows have the key %s, and the item names %v", len(list), key, also)
 		}
 	}
 }
@@ -92,6 +92,6 @@ func number(v types.AttributeValue) string {
 // all reads a table.
 func (w *world) all(table string) []migrate.Row {
 	out, err := w.engine.DynamoDB().Scan(context.Background(), &dynamodb.ScanInput{TableName: &table})
-	w.must(err)
+	w.Must(err)
 	return out.Items
 }

@@ -34,7 +34,7 @@ func (w *world) noteCaptured() error {
 
 // compared compares the tables until that succeeds.
 func (w *world) compared(then func(*migrate.Compared)) {
-	w.people(func() {
+	w.People(func() {
 		for {
 			c, err := w.comparison(w.Deadline(context.Background(), w.Now.Add(3*time.Hour), 0))
 			if err == nil {
@@ -115,14 +115,14 @@ var errUnit = errors.New("a unit of work does not begin")
 // compare compares while an application writes, which must find no difference, and then at rest,
 // where it must find the one that somebody has made.
 func (w *world) compare() {
-	w.calm = w.still
+	w.Calm = w.still
 	w.application()
 	w.compared(func(c *migrate.Compared) {
 		if len(c.Differences) > 0 {
-			w.fail(Missed, "while an application writes, a comparison reports %v", c.Differences)
+			w.Fail(Missed, "while an application writes, a comparison reports %v", c.Differences)
 		}
 	})
-	if w.rest(); w.failure == nil {
+	if w.rest(); w.Failure == nil {
 		w.check()
 	}
 	var copies []migrate.Row
@@ -131,19 +131,19 @@ func (w *world) compare() {
 			copies = append(copies, img)
 		}
 	}
-	if len(copies) == 0 || w.failure != nil {
+	if len(copies) == 0 || w.Failure != nil {
 		return
 	}
-	victim := copies[w.rng.IntN(len(copies))]
+	victim := copies[w.Rng.IntN(len(copies))]
 	w.alter(victim)
 	w.compared(func(c *migrate.Compared) {
 		if len(c.Differences) != 1 || c.Differences[0].Key.PK != text(victim["PK"]) {
-			w.fail(Missed, "%s was altered, and a comparison reports %v", keyText(victim), c.Differences)
+			w.Fail(Missed, "%s was altered, and a comparison reports %v", keyText(victim), c.Differences)
 		}
 	})
 	w.rest()
 	_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: table(stack.Events), Item: victim})
-	w.must(err)
+	w.Must(err)
 }
 
 // tidy does what must be done before a turn: rows that are refused, and all but one of those that
@@ -151,26 +151,26 @@ func (w *world) compare() {
 func (w *world) tidy() {
 	ctx := context.Background()
 	if c, err := w.sync().Control(ctx); err == nil && c.Filled < c.Pass { // whoever ran the last pass has given it up
-		w.people(w.fill)
+		w.People(w.fill)
 		w.rest()
 	}
 	gone := w.untidy()
 	w.compared(func(c *migrate.Compared) {
 		if c.Clean() == (len(gone) > 0) {
-			w.fail(Missed, "%d rows stand against a turn, and a comparison finds %+v", len(gone), c)
+			w.Fail(Missed, "%d rows stand against a turn, and a comparison finds %+v", len(gone), c)
 		}
 	})
-	if w.rest(); w.failure != nil || len(gone) == 0 {
+	if w.rest(); w.Failure != nil || len(gone) == 0 {
 		return
 	}
 	if _, err := w.sync().Turn(ctx, migrate.Quiet); err == nil {
-		w.fail(Early, "a type turns although %d rows stand against that", len(gone))
+		w.Fail(Early, "a type turns although %d rows stand against that", len(gone))
 	}
 	w.drop()
 	w.rest()
 	w.compared(func(c *migrate.Compared) {
 		if !c.Clean() {
-			w.fail(Missed, "nothing stands against a turn any more, and a comparison finds %+v", c)
+			w.Fail(Missed, "nothing stands against a turn any more, and a comparison finds %+v", c)
 		}
 	})
 	w.rest()
@@ -204,7 +204,7 @@ func (w *world) drop() {
 	for _, key := range w.untidy() {
 		w.wrote[rowText(key)] = ""
 		_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &w.old.Table, Key: key})
-		w.must(err)
+		w.Must(err)
 	}
 }
 
@@ -213,10 +213,10 @@ func table(name string) *string { return &name }
 // alter changes a copy by hand, or removes it, or adds one that no row has.
 func (w *world) alter(img migrate.Row) {
 	ctx, events := context.Background(), table(stack.Events)
-	if w.chance(0.3) {
+	if w.Chance(0.3) {
 		_, err := w.engine.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: events,
 			Key: migrate.Row{"PK": img["PK"], "SK": img["SK"]}})
-		w.must(err)
+		w.Must(err)
 		return
 	}
 	altered := migrate.Row{}
@@ -225,5 +225,5 @@ func (w *world) alter(img migrate.Row) {
 	}
 	altered["GSI1SK"] = s(fmt.Sprint(text(img["GSI1SK"]), "?"))
 	_, err := w.engine.DynamoDB().PutItem(ctx, &dynamodb.PutItemInput{TableName: events, Item: altered})
-	w.must(err)
+	w.Must(err)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
@@ -29,7 +30,7 @@ func (w *world) write(n int) (keys []string) {
 	ctx := context.Background()
 	w.written = w.Now
 	for range n {
-		user := w.rng.IntN(users)
+		user := w.Rng.IntN(users)
 		at := origin.Add(time.Duration(user-3) * time.Hour)
 		if user == 0 && !w.ends.IsZero() {
 			at = w.ends.Add(-retained)
@@ -37,16 +38,16 @@ func (w *world) write(n int) (keys []string) {
 		key := migrate.Row{"pk": s(fmt.Sprintf("USER#%d", user)), "at": s(at.Format(time.RFC3339))}
 		name := rowText(key)
 		keys = append(keys, name)
-		if w.wrote[name] = ""; w.chance(0.3) {
+		if w.wrote[name] = ""; w.Chance(0.3) {
 			_, err := w.engine.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &w.old.Table, Key: key})
-			w.must(err)
+			w.Must(err)
 			continue
 		}
 		w.version++
 		w.wrote[name] = strconv.Itoa(w.version)
-		key["account"], key["name"] = s(strconv.Itoa(w.rng.IntN(accounts))), s(fmt.Sprint("n", w.rng.IntN(3)))
-		key["plan"], key["spent"] = s([]string{"free", "paid"}[w.rng.IntN(2)]), &types.AttributeValueMemberN{Value: strconv.Itoa(w.version)}
-		switch w.rng.IntN(12) {
+		key["account"], key["name"] = s(strconv.Itoa(w.Rng.IntN(accounts))), s(fmt.Sprint("n", w.Rng.IntN(3)))
+		key["plan"], key["spent"] = s([]string{"free", "paid"}[w.Rng.IntN(2)]), &types.AttributeValueMemberN{Value: strconv.Itoa(w.version)}
+		switch w.Rng.IntN(12) {
 		case 0:
 			if !w.goesBack || !w.turning { // it would take the place of an event's row, of which a comparison tells
 				key["kind"] = s("session") // it is skipped
@@ -55,7 +56,7 @@ func (w *world) write(n int) (keys []string) {
 			delete(key, "account") // it is refused
 		}
 		_, err := w.engine.DynamoDB().PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.old.Table, Item: key})
-		w.must(err)
+		w.Must(err)
 	}
 	return keys
 }
@@ -63,26 +64,26 @@ func (w *world) write(n int) (keys []string) {
 // disturb is a forgotten job that writes as soon as nothing is missing any more, so that capture
 // may be at work on it while the sides are exchanged.
 func (w *world) disturb() {
-	if !w.chance(0.4) {
+	if !w.Chance(0.4) {
 		return
 	}
 	for _, name := range w.write(3) {
 		w.noise[name] = true
 	}
-	w.Sleep(time.Duration(w.rng.IntN(12)) * time.Second)
+	w.Sleep(time.Duration(w.Rng.IntN(12)) * time.Second)
 }
 
 // sweep is time to live, which removes what has expired from the new table at some time, and from
 // the old one too if it has a time to live of its own.
 func (w *world) sweep() {
-	for old := w.chance(0.5); ; {
-		w.Sleep(time.Duration(w.rng.IntN(1200)) * time.Second)
+	for old := w.Chance(0.5); ; {
+		w.Sleep(time.Duration(w.Rng.IntN(1200)) * time.Second)
 		w.engine.SweepExpired()
 		if old && !w.turning && !w.ends.IsZero() && w.Now.After(w.ends) {
 			key := migrate.Row{"pk": s("USER#0"), "at": s(w.ends.Add(-retained).Format(time.RFC3339))}
 			_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &w.old.Table, Key: key})
 			w.wrote[rowText(key)] = ""
-			w.must(err)
+			w.Must(err)
 		}
 	}
 }
@@ -94,10 +95,10 @@ func s(text string) types.AttributeValue { return &types.AttributeValueMemberS{V
 // poll runs one mapping of a stream until it is off.
 func (w *world) poll(stream *esm.Stream, off *bool, seen *time.Time) {
 	for !*off {
-		w.Sleep(time.Duration(1+w.rng.IntN(10)) * time.Second)
+		w.Sleep(time.Duration(1+w.Rng.IntN(10)) * time.Second)
 		rounds, _, err := stream.Due(context.Background())
 		if err != nil {
-			w.must(err)
+			w.Must(err)
 			return
 		}
 		before, began := stream.Checkpoint(), w.Now
@@ -107,7 +108,7 @@ func (w *world) poll(stream *esm.Stream, off *bool, seen *time.Time) {
 		if stream.Drained() && !w.blind {
 			*seen = began
 		}
-		if !w.calm && w.chance(0.1) {
+		if !w.Calm && w.Chance(0.1) {
 			stream.Restore(before) // its success is forgotten
 		}
 	}
@@ -119,45 +120,45 @@ func (w *world) capture(_ context.Context, payload []byte) ([]byte, error) {
 		return []byte(`{"batchItemFailures":[]}`), nil // the stream was off, and these records are lost
 	}
 	c := &migrate.Capture{Sync: w.sync()}
-	return w.invoke(func(ctx context.Context) (any, error) { return c.Handle(ctx, payload) })
+	return w.Invoke(func(ctx context.Context) (any, error) { return c.Handle(ctx, payload) })
 }
 
 // backfill runs passes until one ends, as often as it may. Now and then it begins again, beside a
 // worker that goes on.
 func (w *world) backfill(tries int) {
-	w.working++
-	defer func() { w.working-- }()
+	w.Working++
+	defer func() { w.Working-- }()
 	for again := true; tries > 0 && again; tries-- {
-		w.Sleep(time.Duration(w.rng.IntN(120)) * time.Second)
-		worker := &invocation{}
-		w.working++
+		w.Sleep(time.Duration(w.Rng.IntN(120)) * time.Second)
+		worker := &stage.Invocation{}
+		w.Working++
 		w.Spawn("worker", worker, func() {
-			defer func() { worker.done = true; w.working-- }()
+			defer func() { worker.Done = true; w.Working-- }()
 			began, first := w.blind || w.blinded == 0, w.passed == 0
 			pass, err := w.sync().BeginPass(context.Background())
 			blinded := w.blinded
 			if err == nil {
 				_, err = pass.Run(context.Background(), nil)
 			}
-			if worker.err = err; err == nil {
+			if worker.Err = err; err == nil {
 				w.passed++
-				worker.answer = true
+				worker.Answer = true
 				w.gap = w.gap && (began || first || blinded != w.blinded) // only a later pass that began after it mends a gap
 			}
 		})
-		patience := w.Now.Add(time.Duration(10+w.rng.IntN([]int{1200, 20000}[w.rng.IntN(2)])) * time.Second)
-		w.Park(patience, func() bool { return worker.done || worker.crashed })
-		again = worker.answer == nil || w.gap || w.chance(0.3)
+		patience := w.Now.Add(time.Duration(10+w.Rng.IntN([]int{1200, 20000}[w.Rng.IntN(2)])) * time.Second)
+		w.Park(patience, func() bool { return worker.Done || worker.Crashed })
+		again = worker.Answer == nil || w.gap || w.Chance(0.3)
 	}
 }
 
 // streamOff switches the old table's stream off and on. What was written in between is in no
 // stream.
 func (w *world) streamOff() {
-	w.Sleep(time.Duration(w.rng.IntN(600)) * time.Second)
+	w.Sleep(time.Duration(w.Rng.IntN(600)) * time.Second)
 	w.blind, w.gap = true, true
 	w.blinded++
-	w.Sleep(time.Duration(60+w.rng.IntN(300)) * time.Second)
+	w.Sleep(time.Duration(60+w.Rng.IntN(300)) * time.Second)
 	w.blind = false
 	if !w.filling {
 		w.Spawn("backfill", nil, w.fill)
@@ -173,16 +174,16 @@ func (w *world) fill() {
 
 // erase bars the key of an event, as an operator does.
 func (w *world) erase() {
-	w.working++
-	defer func() { w.working-- }()
-	w.Sleep(time.Duration(w.rng.IntN(400)) * time.Second)
+	w.Working++
+	defer func() { w.Working-- }()
+	w.Sleep(time.Duration(w.Rng.IntN(400)) * time.Second)
 	if w.leaving {
 		return
 	}
-	key := event.Key{PK: fmt.Sprint("ACCOUNT#", w.rng.IntN(accounts)), SK: "USER"}
-	st, err := store.New(tables.Config{Client: client{w}, Pipeline: w.pipeline, Events: stack.Events, Aggregates: stack.Aggregates,
-		Env: w.Env(w.rng.Float64, 0)})
-	w.must(err)
+	key := event.Key{PK: fmt.Sprint("ACCOUNT#", w.Rng.IntN(accounts)), SK: "USER"}
+	st, err := store.New(tables.Config{Client: w.client(), Pipeline: w.pipeline, Events: stack.Events, Aggregates: stack.Aggregates,
+		Env: w.Env(w.Rng.Float64, 0)})
+	w.Must(err)
 	for range 20 {
 		if _, err = repair.Of(st).Erase(context.Background(), key); err == nil {
 			w.erased[key.PK+" "+key.SK] = true

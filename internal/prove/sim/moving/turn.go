@@ -3,7 +3,6 @@ package moving
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/sim"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
@@ -23,19 +23,19 @@ import (
 
 // config is what a process of the new application is made from.
 func (w *world) config() tables.Config {
-	return tables.Config{Client: client{w}, Pipeline: w.pipeline, Events: stack.Events, Aggregates: stack.Aggregates,
-		Env: w.Env(w.rng.Float64, 0)}
+	return tables.Config{Client: w.client(), Pipeline: w.pipeline, Events: stack.Events, Aggregates: stack.Aggregates,
+		Env: w.Env(w.Rng.Float64, 0)}
 }
 
 func (w *world) store() *store.Store {
 	st, err := store.New(w.config())
-	w.must(err)
+	w.Must(err)
 	return st
 }
 
 // count is the streams function behind its mapping.
 func (w *world) count(_ context.Context, payload []byte) ([]byte, error) {
-	return w.invoke(func(ctx context.Context) (any, error) {
+	return w.Invoke(func(ctx context.Context) (any, error) {
 		h := w.streamsFunction()
 		if err := h.Start(ctx); err != nil {
 			return nil, err
@@ -46,28 +46,8 @@ func (w *world) count(_ context.Context, payload []byte) ([]byte, error) {
 
 func (w *world) streamsFunction() *handler.Streams {
 	h, err := handler.NewStreams(w.config())
-	w.must(err)
+	w.Must(err)
 	return h
-}
-
-// invoke runs a function in a task of its own, until it answers, dies or has no time left. It may
-// go on for a while after that.
-func (w *world) invoke(do func(context.Context) (any, error)) ([]byte, error) {
-	inv := &invocation{deadline: w.Now.Add(functionTimeout)}
-	w.Spawn("function", inv, func() {
-		inv.answer, inv.err = do(w.Deadline(context.Background(), inv.deadline, 0))
-		inv.done = true
-	})
-	w.Park(inv.deadline, func() bool { return inv.done || inv.crashed })
-	switch {
-	case !inv.done:
-		return nil, errors.New("the function was killed or ran out of time")
-	case !w.calm && w.chance(0.05):
-		return nil, errors.New("the answer was lost")
-	case inv.err != nil:
-		return nil, inv.err
-	}
-	return json.Marshal(inv.answer)
 }
 
 // message is an event of the new application.
@@ -76,36 +56,36 @@ func (w *world) message(account int) *event.Item {
 	item, err := w.pipeline.Plan(envelope.Message{Body: fmt.Sprintf(`{"specversion":"1.0","type":"user.profile","source":"app","id":"%d","data":`+
 		`{"account":"%d","created":"%s","name":"n1","plan":"free","spent":%d,"user":"a%d"}}`, w.version, account,
 		origin.Format(time.RFC3339), w.version, account)})
-	w.must(err)
+	w.Must(err)
 	return item
 }
 
 // early sends messages before their type has turned. Nothing of them may be stored.
 func (w *world) early() {
 	for range 2 {
-		w.Sleep(time.Duration(w.rng.IntN(300)) * time.Second)
-		item := w.message(w.rng.IntN(accounts))
+		w.Sleep(time.Duration(w.Rng.IntN(300)) * time.Second)
+		item := w.message(w.Rng.IntN(accounts))
 		w.tooEarly[item.Data] = true
 		ctx := w.Deadline(context.Background(), w.Now.Add(time.Minute), 0)
 		if result, _ := w.store().Put(ctx, []*event.Item{item}); result[0].Verdict.Stored() {
-			w.fail(Early, "a message of a type that has not turned is %s", result[0].Verdict)
+			w.Fail(Early, "a message of a type that has not turned is %s", result[0].Verdict)
 		}
 	}
 }
 
 // turn makes the new table the source, lets producers write there, and counts what was moved.
 func (w *world) turn() {
-	w.calm, w.turning, w.slow = w.still, true, many
-	if w.chance(0.5) { // a forgotten job; capture may still be at work on it when the turn is over
+	w.Calm, w.turning, w.slow = w.still, true, many
+	if w.Chance(0.5) { // a forgotten job; capture may still be at work on it when the turn is over
 		for range 4 {
-			w.people(func() { w.Sleep(time.Duration(w.rng.IntN(12)) * time.Second); w.write(1) })
+			w.People(func() { w.Sleep(time.Duration(w.Rng.IntN(12)) * time.Second); w.write(1) })
 		}
 	}
-	w.people(func() {
+	w.People(func() {
 		for h := w.streamsFunction(); h.Start(context.Background()) != nil; {
 			w.Sleep(time.Minute)
 		}
-		for w.failure == nil {
+		for w.Failure == nil {
 			ctx := w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)
 			if w.noteCaptured() == nil {
 				if missing, _, err := w.sync().Missing(ctx, migrate.Quiet); err == nil && len(missing) == 0 {
@@ -119,29 +99,29 @@ func (w *world) turn() {
 			w.Sleep(time.Minute)
 		}
 	})
-	w.run(func() bool { return w.working == 0 })
+	w.run(func() bool { return w.Working == 0 })
 	w.backward, w.slow = true, few
-	w.off = !w.goesBack && w.chance(0.5) // or the mapping of capture is forgotten
+	w.off = !w.goesBack && w.Chance(0.5) // or the mapping of capture is forgotten
 	if !w.goesBack {
 		w.captures = nil // they no longer come to their end
 	}
-	if w.checkBuilding(); w.chance(0.5) {
+	if w.checkBuilding(); w.Chance(0.5) {
 		w.write(5) // a forgotten job
 	}
 	for account := range accounts + 2 {
-		if !w.chance(0.6) {
+		if !w.Chance(0.6) {
 			continue
 		}
-		w.people(func() { w.produce(account) })
+		w.People(func() { w.produce(account) })
 	}
 	rebuilt := false
-	w.people(func() {
-		for !rebuilt && w.failure == nil {
+	w.People(func() {
+		for !rebuilt && w.Failure == nil {
 			rebuilt = w.rebuild()
 			w.Sleep(5 * time.Minute)
 		}
 	})
-	if w.rest(); w.failure == nil {
+	if w.rest(); w.Failure == nil {
 		w.checkTotals()
 	}
 }
@@ -149,7 +129,7 @@ func (w *world) turn() {
 // compareAgain is what an operator does if a forgotten job has written rows that stand against a
 // turn.
 func (w *world) compareAgain(ctx context.Context, state string) {
-	if c, err := w.sync().Control(ctx); err == nil && w.chance(0.3) && c.State("user.profile") == state {
+	if c, err := w.sync().Control(ctx); err == nil && w.Chance(0.3) && c.State("user.profile") == state {
 		w.drop()
 		w.sync().Compare(ctx, w)
 	}
@@ -158,7 +138,7 @@ func (w *world) compareAgain(ctx context.Context, state string) {
 // retire ends the migration while producers go on. No tombstone is left then.
 func (w *world) retire() {
 	for account := range accounts {
-		w.people(func() { w.produce(account) })
+		w.People(func() { w.produce(account) })
 	}
 	late := false
 	written := func(_ context.Context, since time.Time) (int, error) {
@@ -167,9 +147,9 @@ func (w *world) retire() {
 		}
 		return 0, nil
 	}
-	for w.failure == nil {
+	for w.Failure == nil {
 		ctx := w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)
-		if _, err := w.sync().Retire(ctx, client{w}, written); err == nil {
+		if _, err := w.sync().Retire(ctx, w.client(), written); err == nil {
 			break
 		}
 		if late { // and so it must stay
@@ -178,11 +158,11 @@ func (w *world) retire() {
 		w.Sleep(5 * time.Minute)
 	}
 	if late {
-		w.fail(Lost, "the migration is over, and a forgotten job still writes the old table")
+		w.Fail(Lost, "the migration is over, and a forgotten job still writes the old table")
 	}
 	for _, img := range w.all(stack.Events) {
 		if img["i:migrated"] != nil && img["type"] == nil {
-			w.fail(Revived, "the migration is over, and %s is a tombstone", keyText(img))
+			w.Fail(Revived, "the migration is over, and %s is a tombstone", keyText(img))
 		}
 	}
 }
@@ -191,20 +171,14 @@ func (w *world) retire() {
 func (w *world) checkBuilding() {
 	def, _ := w.pipeline.Definition("users")
 	head, err := w.store().Head(context.Background(), def)
-	if w.must(err); head != nil && !head.Building {
-		w.fail(sim.Generation, "after the turn, %s does not say that it is building", def)
+	if w.Must(err); head != nil && !head.Building {
+		w.Fail(sim.Generation, "after the turn, %s does not say that it is building", def)
 	}
-}
-
-// people runs what somebody does beside everything else.
-func (w *world) people(do func()) {
-	w.working++
-	w.Spawn("person", nil, func() { defer func() { w.working-- }(); do() })
 }
 
 // produce puts an event until it is settled, and notes what was stored by then.
 func (w *world) produce(account int) {
-	w.Sleep(time.Duration(w.rng.IntN([]int{600, 5}[w.rng.IntN(2)])) * time.Second)
+	w.Sleep(time.Duration(w.Rng.IntN([]int{600, 5}[w.Rng.IntN(2)])) * time.Second)
 	item := w.message(account)
 	for range 30 {
 		ctx := w.Deadline(context.Background(), w.Now.Add(time.Minute), 0)
@@ -217,13 +191,13 @@ func (w *world) produce(account int) {
 			w.produced[item.Key.PK+" "+item.Key.SK] = item.Data
 		case r.Verdict == event.Rejected && w.leaving:
 		case r.Verdict == event.Rejected:
-			w.fail(Early, "after the turn a message is %s: %s", r.Verdict, r.Refusal.Detail)
+			w.Fail(Early, "after the turn a message is %s: %s", r.Verdict, r.Refusal.Detail)
 		case r.Verdict == event.Conflict && !w.holds(item.Key):
-			w.fail(sim.Undeserved, "a message is a Conflict (%s), and its key holds no event", r.Refusal.Detail)
+			w.Fail(sim.Undeserved, "a message is a Conflict (%s), and its key holds no event", r.Refusal.Detail)
 		}
 		return
 	}
-	w.fail(Stuck, "a message is never settled")
+	w.Fail(stage.Stuck, "a message is never settled")
 }
 
 // holds reports whether the new table holds an event under a key. None of them is removed after the
@@ -256,14 +230,14 @@ func (w *world) rebuild() bool {
 
 // checkTotals adds up the items that are stored, which is what the totals must be once rebuilt.
 func (w *world) checkTotals() {
-	w.calm = true
-	w.people(func() {
+	w.Calm = true
+	w.People(func() {
 		report, err := verify.Totals(context.Background(), w.pipeline, w.store(), w.Now)
 		switch {
 		case err != nil:
-			w.fail(Broken, "verify: %v", err)
+			w.Fail(stage.Broken, "verify: %v", err)
 		case !report.OK():
-			w.fail(Wrong, "%v", report.Differences)
+			w.Fail(Wrong, "%v", report.Differences)
 		}
 	})
 	w.rest()
@@ -274,22 +248,22 @@ func (w *world) checkTotals() {
 		}
 		key := keyText(img)
 		doc, err := event.ParseDocument(text(img["data"]))
-		w.must(err)
+		w.Must(err)
 		users[doc.Root().Member("plan").Text()]++
 		if want := w.produced[key]; want != "" && want != text(img["data"]) {
-			w.fail(Lost, "%s holds %s, and the producer was told that %s is stored", key, text(img["data"]), want)
+			w.Fail(Lost, "%s holds %s, and the producer was told that %s is stored", key, text(img["data"]), want)
 		}
 		if w.tooEarly[text(img["data"])] {
-			w.fail(Early, "%s holds a message that came before its turn", key)
+			w.Fail(Early, "%s holds a message that came before its turn", key)
 		}
 		delete(w.produced, key)
 		if number(img["epoch"]) != "1" {
-			w.fail(Wrong, "%s carries epoch %s after the rebuild", key, number(img["epoch"]))
+			w.Fail(Wrong, "%s carries epoch %s after the rebuild", key, number(img["epoch"]))
 		}
 	}
 	for key, data := range w.produced {
 		if !w.erased[key] {
-			w.fail(Lost, "%s holds nothing, and the producer was told that %s is stored", key, data)
+			w.Fail(Lost, "%s holds nothing, and the producer was told that %s is stored", key, data)
 		}
 	}
 	for _, img := range w.all(stack.Aggregates) {
@@ -300,7 +274,7 @@ func (w *world) checkTotals() {
 	}
 	for plan, left := range users {
 		if left != 0 {
-			w.fail(Wrong, "%d users of plan %s are not in the total", left, plan)
+			w.Fail(Wrong, "%d users of plan %s are not in the total", left, plan)
 		}
 	}
 }

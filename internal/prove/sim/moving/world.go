@@ -19,7 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/sim"
-	"github.com/ingot-events/ingot/internal/prove/sim/strand"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/pipeline"
@@ -37,8 +37,6 @@ const (
 	Wrong    sim.Check = "wrong-total" // rebuilt, and the totals are not the sum over the items
 	Returned sim.Check = "returned"    // an event that was erased is there again
 	Missed   sim.Check = "missed"      // a comparison reports what is no difference, or does not report what is one
-	Stuck    sim.Check = "stuck"       // faults have stopped, and the world does not come to rest
-	Broken   sim.Check = "broken"      // the world itself failed
 )
 
 const (
@@ -70,24 +68,13 @@ rows:
 `
 )
 
-// invocation is one call of the capture function.
-type invocation struct {
-	answer   any
-	err      error
-	deadline time.Time
-	crashed  bool
-	done     bool
-}
-
 type world struct {
-	strand.Scheduler[*invocation]
-	rng      *rand.Rand
+	stage.World
 	units    *rand.Rand  // draws in which units of work a comparison is done
 	sums     sums.Config // of comparisons; no segments: they are done at once
 	engine   *embedded.Engine
 	mapping  *migrate.Mapping
 	old      migrate.Source
-	calm     bool
 	apps     int // applications that still write
 	version  int
 	erased   map[string]bool // keys
@@ -97,14 +84,11 @@ type world struct {
 	stalls   float64       // how many pages a process holds in its hands for long
 	slow     float64       // how many answers take long
 	written  time.Time     // when somebody wrote the old table last
-	late     int           // requests that are still on their way
-	working  int           // people and passes at work
 	passed   int           // passes that ended
 	gap      bool          // records of the stream were lost, so another pass is needed
 	filling  bool          // somebody runs passes until none is needed
 	blind    bool          // the stream is off now
 	blinded  int           // how often it was off
-	steps    int
 	still    bool
 	off      bool              // the mapping of capture is
 	goesBack bool              // there is a way back, so capture goes on after the turn
@@ -119,15 +103,15 @@ type world struct {
 	ends     time.Time         // when the row of one user expires, as does its item; zero: never
 	anew     string            // a table that was created anew, and is empty
 	noise    map[string]bool   // rows that a forgotten job wrote as the sides were exchanged
-	failure  *sim.Failure
 }
 
 var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 // Live lives the world of a seed to its end. In a still one, nothing goes wrong.
 func Live(seed uint64, still bool) sim.Result {
-	w := &world{rng: rand.New(rand.NewPCG(seed, 41)), erased: map[string]bool{}, calm: still, still: still, slow: few,
-		produced: map[string]string{}, tooEarly: map[string]bool{}, wrote: map[string]string{}, noise: map[string]bool{}}
+	w := &world{World: stage.World{Rng: rand.New(rand.NewPCG(seed, 41)), Calm: still, Odds: odds}, erased: map[string]bool{}, still: still,
+		slow: few, produced: map[string]string{}, tooEarly: map[string]bool{}, wrote: map[string]string{}, noise: map[string]bool{}}
+	w.Slow = w.takeLong
 	w.units = rand.New(rand.NewPCG(seed, 43))
 	if !still {
 		w.sums = sums.Config{Segments: w.units.IntN(4), Buckets: 1 + w.units.IntN(3), Memory: 1 + w.units.IntN(3000),
@@ -136,23 +120,11 @@ func Live(seed uint64, still bool) sim.Result {
 	w.Now = origin
 	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.Now }, Seed: seed, RollAfter: 2 * time.Hour})
 	defer w.KillAll()
-	w.must(w.build())
-	if w.failure == nil {
+	w.Must(w.build())
+	if w.Failure == nil {
 		w.lives(still)
 	}
-	return sim.Result{Plan: sim.Plan{Seed: seed, Still: still}, Failure: w.failure}
-}
-
-func (w *world) fail(check sim.Check, format string, args ...any) {
-	if w.failure == nil {
-		w.failure = &sim.Failure{Check: check, Detail: fmt.Sprintf(format, args...), Step: w.steps}
-	}
-}
-
-func (w *world) must(err error) {
-	if err != nil {
-		w.fail(Broken, "%v", err)
-	}
+	return sim.Result{Plan: sim.Plan{Seed: seed, Still: still}, Failure: w.Failure}
 }
 
 func (w *world) build() error {
@@ -165,7 +137,7 @@ func (w *world) build() error {
 	if err != nil {
 		return err
 	}
-	w.old = migrate.Source{Client: client{w}, Describer: client{w}, Table: oldTable, Keys: []string{"pk", "at"}, ID: "1", EventsID: "1",
+	w.old = migrate.Source{Client: w.client(), Describer: w.client(), Table: oldTable, Keys: []string{"pk", "at"}, ID: "1", EventsID: "1",
 		Kinds: []types.ScalarAttributeType{"S", "S"}}
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(pipe)}}, "p.yaml")
 	if err != nil {
@@ -173,27 +145,27 @@ func (w *world) build() error {
 	}
 	w.pipeline = p
 	text := mapping
-	if w.goesBack = w.chance(0.5); w.goesBack {
+	if w.goesBack = w.Chance(0.5); w.goesBack {
 		text += back
 	}
 	if w.mapping, err = migrate.Load(fstest.MapFS{"m.yaml": {Data: []byte(text)}}, "m.yaml", p); err != nil {
 		return err
 	}
-	if w.chance(0.25) {
-		w.ends = w.Now.Add(25*time.Hour + time.Duration(w.rng.IntN(240))*time.Minute)
+	if w.Chance(0.25) {
+		w.ends = w.Now.Add(25*time.Hour + time.Duration(w.Rng.IntN(240))*time.Minute)
 	}
-	w.stalls = []float64{0.2, 0.02}[w.rng.IntN(2)]
+	w.stalls = []float64{0.2, 0.02}[w.Rng.IntN(2)]
 	w.Spawn("time to live", nil, w.sweep)
 	w.write(15)
 	w.Now = w.Now.Add(25 * time.Hour) // these are no longer in the stream when capture begins
-	for range 1 + w.rng.IntN(2) {     // sometimes two pollers side by side
+	for range 1 + w.Rng.IntN(2) {     // sometimes two pollers side by side
 		for side, of := range []string{arn, deployed.StreamARN} {
 			if side > 0 && !w.goesBack {
 				continue
 			}
 			stream, err := esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: of,
-				BatchSize: 1 + w.rng.IntN(8), ReportBatchItemFailures: true,
-				Function: esm.Function{Handler: w.capture, Timeout: functionTimeout, Now: func() time.Time { return w.Now }}})
+				BatchSize: 1 + w.Rng.IntN(8), ReportBatchItemFailures: true,
+				Function: esm.Function{Handler: w.capture, Timeout: stage.FunctionTimeout, Now: func() time.Time { return w.Now }}})
 			if err != nil {
 				return err
 			}
@@ -202,8 +174,8 @@ func (w *world) build() error {
 		}
 	}
 	stream, err := esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: deployed.StreamARN,
-		BatchSize: 1 + w.rng.IntN(8), ReportBatchItemFailures: true, Window: time.Minute,
-		Function: esm.Function{Handler: w.count, Timeout: functionTimeout, Now: func() time.Time { return w.Now }}})
+		BatchSize: 1 + w.Rng.IntN(8), ReportBatchItemFailures: true, Window: time.Minute,
+		Function: esm.Function{Handler: w.count, Timeout: stage.FunctionTimeout, Now: func() time.Time { return w.Now }}})
 	if err != nil {
 		return err
 	}
@@ -217,73 +189,68 @@ func (w *world) build() error {
 // who is still at work.
 const few, many = 0.08, 0.25
 
-// functionTimeout is the timeout of the capture function.
-const functionTimeout = time.Minute
-
 // sync returns a sync in a process of its own.
 func (w *world) sync() *migrate.Sync {
-	s, err := migrate.NewSync(w.mapping, w.old, tables.Config{Client: client{w}, Events: stack.Events, Aggregates: stack.Aggregates,
-		Env: w.Env(w.rng.Float64, 0)})
-	w.must(err)
+	s, err := migrate.NewSync(w.mapping, w.old, tables.Config{Client: w.client(), Events: stack.Events, Aggregates: stack.Aggregates,
+		Env: w.Env(w.Rng.Float64, 0)})
+	w.Must(err)
 	return s
 }
 
-func (w *world) chance(p float64) bool { return w.rng.Float64() < p }
-
 func (w *world) lives(still bool) {
 	w.application()
-	if w.chance(0.4) {
+	if w.Chance(0.4) {
 		w.Spawn("eraser", nil, w.erase)
 	}
-	w.people(w.early)
-	if w.chance(0.3) {
-		w.people(w.streamOff)
+	w.People(w.early)
+	if w.Chance(0.3) {
+		w.People(w.streamOff)
 	}
-	if w.chance(0.3) {
-		w.people(func() { w.Sleep(10 * time.Minute); w.rebuild() }) // of an aggregate that has nothing to do with it
+	if w.Chance(0.3) {
+		w.People(func() { w.Sleep(10 * time.Minute); w.rebuild() }) // of an aggregate that has nothing to do with it
 	}
 	w.Spawn("backfill", nil, w.fill)
-	if w.chance(0.5) {
+	if w.Chance(0.5) {
 		w.Spawn("backfill", nil, func() { w.backfill(2) })
 	}
 	w.run(func() bool { return w.apps == 0 && w.passed > 0 && !w.gap })
 	if !w.ends.IsZero() {
-		w.people(func() {
+		w.People(func() {
 			w.Park(w.ends.Add(time.Hour), func() bool { return false })
 			w.pass() // the item of a key that two rows claim may have expired, which no stream of the old table tells
 		})
 	}
-	if w.rest(); w.failure == nil {
+	if w.rest(); w.Failure == nil {
 		w.check()
 	}
-	if w.failure == nil {
+	if w.Failure == nil {
 		w.compare()
 	}
-	if w.failure == nil {
+	if w.Failure == nil {
 		w.tidy()
 	}
-	if w.failure == nil && w.chance(0.1) {
+	if w.Failure == nil && w.Chance(0.1) {
 		w.createAnew()
 		return
 	}
-	if w.failure == nil {
+	if w.Failure == nil {
 		w.turn()
 	}
-	if w.failure == nil && w.goesBack && w.chance(0.1) {
+	if w.Failure == nil && w.goesBack && w.Chance(0.1) {
 		w.createAnew()
 		return
 	}
-	for again := w.goesBack; again && w.failure == nil; again = w.chance(0.3) {
+	for again := w.goesBack; again && w.Failure == nil; again = w.Chance(0.3) {
 		for _, step := range []func(){w.goBack, w.application, w.rest, w.check, w.tidy, w.turn} {
-			if w.failure == nil {
+			if w.Failure == nil {
 				step()
 			}
 		}
 	}
-	if w.failure == nil && w.chance(0.5) {
-		w.calm, w.off, w.captures = w.still, true, nil // nothing goes back any more
-		w.people(w.retire)
-		if w.rest(); w.failure == nil {
+	if w.Failure == nil && w.Chance(0.5) {
+		w.Calm, w.off, w.captures = w.still, true, nil // nothing goes back any more
+		w.People(w.retire)
+		if w.rest(); w.Failure == nil {
 			w.checkTotals()
 		}
 	}
@@ -293,12 +260,12 @@ func (w *world) lives(still bool) {
 func (w *world) application() {
 	w.apps++
 	w.Spawn("application", nil, func() {
-		writes := 10 + w.rng.IntN(25)
-		if w.chance(0.25) {
+		writes := 10 + w.Rng.IntN(25)
+		if w.Chance(0.25) {
 			writes *= 6 // it goes on beside later passes
 		}
 		for range writes {
-			w.Sleep(time.Duration(w.rng.IntN(40)) * time.Second)
+			w.Sleep(time.Duration(w.Rng.IntN(40)) * time.Second)
 			w.write(1)
 		}
 		w.apps--
@@ -307,8 +274,8 @@ func (w *world) application() {
 
 // rest stops the faults and waits until everything that was written is done.
 func (w *world) rest() {
-	w.calm = true
-	quiet := func() bool { return w.late == 0 && w.working == 0 && w.apps == 0 }
+	w.Calm = true
+	quiet := func() bool { return w.Late == 0 && w.Working == 0 && w.apps == 0 }
 	w.run(quiet)
 	rested := w.Now.Add(30 * time.Minute) // pollers have not seen what was written last
 	w.run(func() bool { return w.Now.After(rested) && quiet() && w.drained() })
@@ -319,41 +286,12 @@ func (w *world) drained() bool {
 	return !slices.ContainsFunc(append(w.captures, w.counted), func(s *esm.Stream) bool { return !s.Drained() })
 }
 
-// mostSteps is far beyond what a world needs.
-const mostSteps = 900000
-
-// run lets tasks go on, in random order, until a condition holds.
+// run lets tasks go on until a condition holds.
 func (w *world) run(until func() bool) {
-	var buffer []*strand.Task[*invocation]
-	for w.failure == nil && !until() {
-		if w.steps++; w.steps > mostSteps {
-			w.fail(Stuck, "after %s: %d passes, gap %t, at work %d, writing %d, late %d, drained %t", w.Now.Sub(origin), w.passed, w.gap,
-				w.working, w.apps, w.late,
-				w.drained())
-			return
-		}
-		ready, earliest := w.Runnable(buffer)
-		buffer = ready
-		if len(ready) == 0 {
-			if earliest.IsZero() {
-				w.fail(Stuck, "nothing can go on")
-				return
-			}
-			w.Now = earliest
-			continue
-		}
-		w.Resume(ready[w.rng.IntN(len(ready))])
-		w.reap()
-	}
-}
-
-// reap kills the tasks of crashed invocations.
-func (w *world) reap() {
-	for _, t := range w.Tasks {
-		if t.Of != nil && t.Of.crashed && !t.Ended {
-			w.Kill(t)
-		}
-	}
+	w.Run(until, func() string {
+		return fmt.Sprintf("after %s: %d passes, gap %t, at work %d, writing %d, late %d, drained %t", w.Now.Sub(origin), w.passed, w.gap,
+			w.Working, w.apps, w.Late, w.drained())
+	})
 }
 
 func text(v types.AttributeValue) string {
