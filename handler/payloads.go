@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
@@ -70,11 +69,11 @@ func (b *ingestBatch) follow(todo []*Outcome) {
 // followSome reads, plans and puts these messages. It returns those that did not fit into memory.
 // One object always fits, whatever its size.
 func (b *ingestBatch) followSome(todo []*Outcome) (later []*Outcome) {
-	room := &room{size: pointedRoom}
+	room := &payloads.Room{Size: pointedRoom}
 	texts, errs := make([]string, len(todo)), make([]error, len(todo))
 	b.env.Each(len(todo), readAtOnce, func(n int) {
-		taken := share{of: room} // until all are put
-		texts[n], errs[n] = b.Payloads.reader.Read(b.writing, b.env, *todo[n].pointer, taken.fits)
+		taken := payloads.Share{Of: room} // until all are put
+		texts[n], errs[n] = b.Payloads.reader.Read(b.writing, b.env, *todo[n].pointer, taken.Fits)
 	})
 	var load load
 	for n, o := range todo {
@@ -89,9 +88,9 @@ func (b *ingestBatch) followSome(todo []*Outcome) (later []*Outcome) {
 		texts[n] = "" // the planned item holds it, and nothing else needs it
 	}
 	if slices.ContainsFunc(load.items, func(item *event.Item) bool { return item.Payload != nil }) {
-		payloads.Tidy(room.used) // uploading them takes memory, too
+		payloads.Tidy(room.Used()) // uploading them takes memory, too
 	}
-	load.bytes += int(room.used) // put releases the payloads that were read, too
+	load.bytes += int(room.Used()) // put releases the payloads that were read, too
 	b.put(&load)
 	return later
 }
@@ -117,42 +116,4 @@ func (o *Outcome) unread(err error) {
 		o.Refusal = &event.Refusal{Verdict: event.Retry, Reason: event.PayloadUnread, Detail: err.Error()}
 	}
 	o.Verdict = o.Refusal.Verdict
-}
-
-// room bounds how many bytes of payloads are in memory at once. Readers share it. A payload that is
-// larger than the whole room is read while there is no other, so one reader always gets further.
-type room struct {
-	size int64
-
-	mu   sync.Mutex
-	used int64
-}
-
-// share is what one reader has of a room. Only this reader uses it.
-type share struct {
-	of    *room
-	bytes int64
-}
-
-// fits reports whether there is room for a payload of so many bytes, and takes it. What the reader
-// had before is given back first: a request that is sent again may find another object.
-func (s *share) fits(bytes int64) bool {
-	s.of.mu.Lock()
-	defer s.of.mu.Unlock()
-	s.of.used -= s.bytes
-	s.bytes = 0
-	if s.of.used > 0 && s.of.used+bytes > s.of.size {
-		return false
-	}
-	s.of.used += bytes
-	s.bytes = bytes
-	return true
-}
-
-// leave gives the share back, when its payload is let go of.
-func (s *share) leave() {
-	s.of.mu.Lock()
-	defer s.of.mu.Unlock()
-	s.of.used -= s.bytes
-	s.bytes = 0
 }

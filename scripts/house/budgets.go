@@ -3,21 +3,21 @@ package main
 // budgets are the most that each number may be. To raise one is a decision, and the body of the
 // commit gives its reason.
 var budgets = map[string]int{
-	"heart: lines of code": 6_950,
-	"heart: tokens":        55_270,
+	"heart: lines of code": 6_770,
+	"heart: tokens":        53_960,
 	"heart: files":         65,
 	"heart: lines of code of the largest file":        300,
 	"heart: lines of the longest function":            60,
 	"folders directly under internal/":                9,
-	"lines of code in both functions":                 24_065,
+	"lines of code in both functions":                 24_125,
 	"tokens of source":                                843_300,
-	"tokens of tests":                                 811_750,
+	"tokens of tests":                                 811_900,
 	"lines over 140 columns, beside whole texts":      0,
 	"methods on store.Store":                          30,
 	"methods on the simulator's world":                240,
 	"pairs of folders of which one imports the other": 213,
 	"lines of code of the largest package":            8_600,
 	"files of the largest package":                    50,
-	"words of README and docs":                        66_620,
+	"words of README and docs":                        66_640,
 	"words of the longest page":                       6_000,
 }

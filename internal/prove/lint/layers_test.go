@@ -197,7 +197,7 @@ var insides = map[string]map[string][]string{
 
 // rooms lists the packages of internal/table, with those of them that each may import.
 var rooms = map[string][]string{
-	"archive":     nil,
+	"archive":     {"payloads"},
 	"rows":        nil,
 	"payloads":    nil,
 	"generations": {"rows"},

@@ -1,5 +1,6 @@
-// Package archive is the form in which the archive bucket keeps events that have expired: files of
-// many events, or an object for each. docs/formats.md describes both.
+// Package archive keeps events that have expired in the archive bucket. [Keeper] does that for a
+// batch of changes. The rest is the form: files of many events, or an object for each.
+// docs/formats.md describes both.
 package archive
 
 import (

@@ -28,7 +28,9 @@ func (w *world) lateness() time.Duration { return time.Duration(w.Rng.IntN(300))
 type queue struct{ w *world }
 
 func (q queue) GetQueueUrl(ctx context.Context, in *sqs.GetQueueUrlInput, _ ...func(*sqs.Options)) (*sqs.GetQueueUrlOutput, error) {
-	return stage.Request(&q.w.World, ctx, false, nil, func() (*sqs.GetQueueUrlOutput, error) { return &sqs.GetQueueUrlOutput{QueueUrl: in.QueueName}, nil })
+	return stage.Request(&q.w.World, ctx, false, nil, func() (*sqs.GetQueueUrlOutput, error) {
+		return &sqs.GetQueueUrlOutput{QueueUrl: in.QueueName}, nil
+	})
 }
 
 func (q queue) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput,

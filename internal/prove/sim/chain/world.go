@@ -115,7 +115,8 @@ var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 // Live lives the world of a seed to its end. In a still one, nothing goes wrong.
 func Live(seed uint64, still bool) sim.Result {
-	w := &world{World: stage.World{Rng: rand.New(rand.NewPCG(seed, 43)), Calm: still, Odds: odds}, still: still, newest: map[string]int{}, told: map[string]bool{},
+	w := &world{World: stage.World{Rng: rand.New(rand.NewPCG(seed, 43)), Calm: still, Odds: odds}, still: still,
+		newest: map[string]int{}, told: map[string]bool{},
 		taken: map[string]time.Time{}, refused: map[string]time.Time{},
 		orders: map[string]order{}, visits: map[string]bool{}, removed: map[string]bool{}}
 	w.Now = origin

@@ -57,7 +57,8 @@ func (c client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput,
 func (c client) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
 	_ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	del := in.TransactItems[0].Delete
-	return stage.Request(c.World, ctx, true, c.late(del != nil && *del.TableName == oldTable), func() (*dynamodb.TransactWriteItemsOutput, error) {
+	late := c.late(del != nil && *del.TableName == oldTable)
+	return stage.Request(c.World, ctx, true, late, func() (*dynamodb.TransactWriteItemsOutput, error) {
 		return c.DB.TransactWriteItems(stage.Sent, in)
 	})
 }

@@ -19,8 +19,8 @@ func lifetimes() []Mutant {
 		{
 			Name: "archive-unproven", What: "an object that the archive did not take is let go", Defends: "I5",
 			Checks: []sim.Check{sim.Unarchived},
-			Edits: []Edit{{"handler.streamBatch.archive", `			b.fail(ctx, p.items[0].Sequence, "expired item not archived", p.err)
-			return
+			Edits: []Edit{{"archive.Keeper.Keep", `			kept.First, kept.Err = p.items[0], p.err
+			break
 `, `			continue
 `}},
 		},
