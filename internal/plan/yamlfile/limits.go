@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 )
 
@@ -35,7 +36,7 @@ func parse(text []byte, options ...parser.Option) (file *ast.File, err error) {
 			err = fmt.Errorf("the parser gave up: %v", r)
 		}
 	}()
-	return parser.ParseBytes(text, 0, options...)
+	return parser.Parse(joined(lexer.Tokenize(string(text))), 0, options...)
 }
 
 // encoded refuses what is not text in UTF-8. A parser would read it as one odd word.

@@ -51,6 +51,9 @@ func TestNodes(t *testing.T) {
 			`1:1 {1:1 a: 1:4 bool true, 2:1 b: 2:4 float .inf, 3:1 c: 3:4 float 1.50, 4:1 d: 4:4 null, 5:1 e: 5:4 block "two\nlines\n"}`},
 		{"a: !Ref B\nc: [!Ref D, !Sub E, f]\n",
 			`1:1 {1:1 a: 1:4 !Ref 1:9 plain "B" verbatim, 2:1 c: 2:4 [2:5 !Ref 2:10 plain "D" verbatim, 2:13 !Sub 2:18 plain "E" verbatim, 2:21 plain "f" verbatim]}`},
+		{"a: {b: !Ref AWS::C}\nd: [!Ref AWS::E::F, G::h]\n", `1:1 {1:1 a: 1:4 {1:5 b: 1:8 !Ref 1:13 plain "AWS::C" verbatim}, ` +
+			`2:1 d: 2:4 [2:5 !Ref 2:10 plain "AWS::E::F" verbatim, 2:21 plain "G::h" verbatim]}`},
+		{`a: {"b"::c}`, `1:1 {1:1 a: 1:4 {1:5 b: 1:9 plain ":c" verbatim}}`},
 		{"a: &x {b: 1}\nc: *x\n<<: *x\n", `1:1 {1:1 a: 1:4 &x 1:7 {1:8 b: 1:11 integer 1}, 2:1 c: 2:4 *x, 3:1 <<(merge): 3:5 *x}`},
 		{"a: 1\n~: 2\n", `1:1 {1:1 a: 1:4 integer 1, 2:1 ~(odd): 2:4 integer 2}`},
 		{"# nothing\n---\n", "nothing"},
