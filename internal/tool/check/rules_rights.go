@@ -269,10 +269,14 @@ func (c *checker) arn(n *template.Node) string {
 
 // keyOf returns the customer's key that encrypts a thing, or nil if AWS holds the key.
 func (c *checker) keyOf(on *template.Node) *template.Node {
-	r := c.referred(on)
-	if r == nil {
-		return nil
+	if r := c.referred(on); r != nil {
+		return c.ownKey(r)
 	}
+	return nil
+}
+
+// ownKey does what keyOf does for a resource.
+func (c *checker) ownKey(r *template.Resource) *template.Node {
 	var key *template.Node
 	switch r.Type {
 	case "AWS::SQS::Queue":

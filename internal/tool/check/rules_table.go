@@ -261,10 +261,10 @@ func (c *checker) insights(table *template.Resource) {
 		}
 	}
 	why := ""
-	switch key := c.t.Property(table, "SSESpecification", "KMSMasterKeyId"); {
+	switch {
 	case hides:
 		why = "pipeline.yaml hides values in keys (hmac)"
-	case key != nil:
+	case c.ownKey(table) != nil:
 		why = "the table is encrypted with a key of your own"
 	default:
 		return

@@ -656,6 +656,9 @@ func TestOperatorParameters(t *testing.T) {
 			"keys of AggregatesTable into CloudWatch in plain text, and pipeline.yaml hides values in keys (hmac)"}},
 		"encrypted": {own: own{parameters: map[string]string{"ThrottledKeys": "shown", "KmsKeyArn": ownKey}, pipeline: unhashed},
 			want: []string{"and the table is encrypted with a key of your own", "and the table is encrypted with a key of your own"}},
+		"encrypted by AWS": {own: own{parameters: shown, pipeline: unhashed, template: slices.Repeat([][2]string{{
+			"SSESpecification: !If [OwnKey, {SSEEnabled: true, SSEType: KMS, KMSMasterKeyId: !Ref KmsKeyArn}, {SSEEnabled: true}]",
+			"SSESpecification: {SSEEnabled: true, SSEType: KMS, KMSMasterKeyId: alias/aws/dynamodb}"}}, 2)}},
 		"pollers": {own: own{parameters: map[string]string{"MinimumPollers": "2", "MaximumPollers": "3"}}},
 		"pollers, and enough functions": {own: own{parameters: map[string]string{"MinimumPollers": "2", "MaximumPollers": "3"},
 			template: [][2]string{{ingestCode, ingestCode + "      ReservedConcurrentExecutions: 30\n"}}}},
