@@ -16,6 +16,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/migrate"
@@ -40,7 +41,15 @@ const events = 40
 // filled is a table of events without totals, so each total of them differs.
 func filled(t *testing.T) (*worker.Worker, *testworld.Folder, *testworld.World) {
 	t.Helper()
-	w, err := testworld.New(t.Context(), testworld.Config{Start: time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)})
+	return filledWith(t, nil)
+}
+
+// filledWith is filled with a function around each request.
+func filledWith(t *testing.T, around func(context.Context, string, any, func() (any, error)) (any, error)) (*worker.Worker,
+	*testworld.Folder, *testworld.World) {
+	t.Helper()
+	w, err := testworld.New(t.Context(), testworld.Config{Start: time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC),
+		Engine: embedded.Config{Intercept: around}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,20 +252,17 @@ type lag struct{ *testworld.World }
 
 func (l lag) Counted(context.Context) (time.Time, error) { return l.Clock.Now(), nil }
 
-// moving is a migration with seven rows, of which none is copied.
-func moving(t *testing.T, w *testworld.World) *migrate.Sync {
-	t.Helper()
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(`ingot: 1
+const sales = `ingot: 1
 epoch: 1
 type: sale
 events:
   sale: {id: "{id}", at: "{at}", migrated: sales, key: {pk: "SALE#{id}", sk: "SALE"}}
-`)}}, "p.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := migrate.Load(fstest.MapFS{"m.yaml": {Data: []byte("migration: 1\nname: sales\nfrom: {table: old}\nrows: [{type: sale}]\n")}},
-		"m.yaml", p)
+`
+
+// moving is a migration with seven rows, of which none is copied.
+func moving(t *testing.T, w *testworld.World) *migrate.Sync {
+	t.Helper()
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(sales)}}, "p.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,11 +277,7 @@ events:
 			t.Fatal(err)
 		}
 	}
-	old, err := migrate.Find(t.Context(), db, db, "old", stack.Events)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := migrate.NewSync(m, old.Source, tables.Config{Client: db, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env})
+	s, err := open(t.Context(), w, p)
 	if err == nil {
 		_, err = s.Begin(t.Context())
 	}
@@ -283,6 +285,12 @@ events:
 		t.Fatal(err)
 	}
 	return s
+}
+
+// open opens the migration, as each call of the worker does.
+func open(ctx context.Context, w *testworld.World, p *pipeline.Pipeline) (*migrate.Sync, error) {
+	text := "migration: 1\nname: sales\nfrom: {table: old}\nrows: [{type: sale}]\n"
+	return migrate.Open(ctx, fstest.MapFS{"m.yaml": {Data: []byte(text)}}, "m.yaml", tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env})
 }
 
 // What cannot work is an error that says what to do.

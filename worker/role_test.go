@@ -1,0 +1,118 @@
+package worker_test
+
+import (
+	"context"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/testworld"
+	"github.com/ingot-events/ingot/internal/tool/check/template"
+	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/verify/sums"
+	"github.com/ingot-events/ingot/worker"
+)
+
+// calls notes which actions DynamoDB is asked for, and of which table.
+type calls struct {
+	mu   sync.Mutex
+	made map[string]bool // nil: nobody listens
+}
+
+func (c *calls) note(_ context.Context, api string, in any, call func() (any, error)) (any, error) {
+	c.mu.Lock()
+	if c.made != nil {
+		if batch, is := in.(*dynamodb.BatchGetItemInput); is {
+			for table := range batch.RequestItems {
+				c.made["dynamodb:"+api+" "+table] = true
+			}
+		} else {
+			c.made["dynamodb:"+api+" "+reflect.ValueOf(in).Elem().FieldByName("TableName").Elem().String()] = true
+		}
+	}
+	c.mu.Unlock()
+	return call()
+}
+
+// The role of the worker allows what it calls, and nothing that writes a table.
+func TestRole(t *testing.T) {
+	heard := &calls{}
+	w, _, world := filledWith(t, heard.note)
+	moving(t, world)
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(sales)}}, "p.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Moving = func(ctx context.Context) (*migrate.Sync, error) { return open(ctx, world, p) }
+	heard.made = map[string]bool{}
+	for _, job := range []string{worker.Verify, worker.Look, worker.Compare} {
+		folder := &testworld.Folder{}
+		w.Open = func(string) (sums.Folder, error) { return folder, nil }
+		for _, step := range worker.StepsOf(job) {
+			for part := range 2 {
+				of := task(step, part)
+				of.Job = job
+				if _, err := w.Handle(t.Context(), of); err != nil {
+					t.Fatalf("%+v: %v", of, err)
+				}
+			}
+		}
+	}
+	made := heard.made
+	heard.made = nil
+	allowed := allowed(t)
+	for call := range made {
+		if !allowed[call] {
+			t.Errorf("it calls %s, and its role does not allow it", call)
+		}
+		delete(allowed, call)
+	}
+	// Parts of events are read in batches, which these events have not.
+	want := []string{"dynamodb:BatchGetItem " + stack.Events}
+	if got := slices.Sorted(maps.Keys(allowed)); !slices.Equal(got, want) {
+		t.Errorf("beside what it calls, its role allows %v, want %v", got, want)
+	}
+}
+
+// allowed lists what the role allows with tables.
+func allowed(t *testing.T) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile("../cmd/worker/template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tpl, err := template.Open(text, map[string]string{"OldTable": "old", "EventsTable": stack.Events, "AggregatesTable": stack.Aggregates})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := map[string]bool{}
+	names := strings.NewReplacer("${OldTable}", "old", "${EventsTable}", stack.Events, "${AggregatesTable}", stack.Aggregates)
+	for _, statement := range tpl.Get(tpl.Property(tpl.Resource("WorkerRole"), "Policies").Items[0], "PolicyDocument", "Statement").Items {
+		if statement = tpl.Resolve(statement); statement == nil {
+			continue
+		}
+		for _, action := range statement.Member("Action").Value.Items {
+			if !strings.HasPrefix(action.Text, "dynamodb:") {
+				continue
+			}
+			on := statement.Member("Resource").Value.Items
+			if on == nil {
+				on = []*template.Node{statement.Member("Resource").Value}
+			}
+			for _, n := range on {
+				text := n.Argument.Text // of Sub
+				list[action.Text+" "+names.Replace(text[strings.LastIndexByte(text, '/')+1:])] = true
+			}
+		}
+	}
+	return list
+}
