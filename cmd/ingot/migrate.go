@@ -67,6 +67,7 @@ type step struct {
 	reads                     bool   // its clients cannot write
 	function, quiet           bool   // it has these flags
 	flags                     func(*pflag.FlagSet, *migrateOptions)
+	check                     func(*migrateOptions) error // of its own flags; may be nil
 	run                       func(context.Context, *moving, *migrateOptions) error
 }
 
@@ -76,6 +77,11 @@ func (a *app) migrateStep(s step) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if s.without != "" && !o.yes {
 				return cli.Usagef("%s", s.without)
+			}
+			if s.check != nil {
+				if err := s.check(&o); err != nil {
+					return cli.Usage(err)
+				}
 			}
 			m, err := a.moving(cmd.Context(), &o, !s.reads)
 			if err == nil && s.function {
@@ -387,10 +393,8 @@ Exit codes: 0 equal, 1 failed, 2 usage, 3 something stands against a turn, 4 cre
 			o.divided.passFlags(f)
 			o.divided.largeFlags(f)
 		},
+		check: func(o *migrateOptions) error { return o.divided.check(worker.Compare) },
 		run: func(ctx context.Context, m *moving, o *migrateOptions) error {
-			if err := o.divided.check(worker.Compare); err != nil {
-				return cli.Usage(err)
-			}
 			if err := a.sayScan(m, "the comparison", 2, &o.divided); err != nil {
 				return err
 			}

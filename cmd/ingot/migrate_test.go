@@ -129,6 +129,8 @@ func TestMigrate(t *testing.T) {
 	move(exitRefused, "compare --function other", "function other does not read the stream")
 	move(0, "compare --function copier", "equal: each row has its copy")
 	move(0, "compare", "equal: each row has its copy")
+	move(0, "compare --segments 3 --memory 1 --work "+t.TempDir(), "equal: each row has its copy")
+	move(exitUsage, "compare --large arn:x --work dir", "the workers need a place for sums: write --work s3://BUCKET/PREFIX")
 	ready := func() bool { return strings.Contains(status(), "nothing is missing") }
 	until(t, ready)
 	move(0, "turn --yes --quiet 0", "the new table is the source", "next: ingot rebuild network_day")
