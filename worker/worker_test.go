@@ -290,7 +290,8 @@ func moving(t *testing.T, w *testworld.World) *migrate.Sync {
 // open opens the migration, as each call of the worker does.
 func open(ctx context.Context, w *testworld.World, p *pipeline.Pipeline) (*migrate.Sync, error) {
 	text := "migration: 1\nname: sales\nfrom: {table: old}\nrows: [{type: sale}]\n"
-	return migrate.Open(ctx, fstest.MapFS{"m.yaml": {Data: []byte(text)}}, "m.yaml", tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env})
+	return migrate.Open(ctx, fstest.MapFS{"m.yaml": {Data: []byte(text)}}, "m.yaml", tables.Config{Client: w.Engine.DynamoDB(),
+		Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env})
 }
 
 // What cannot work is an error that says what to do.
