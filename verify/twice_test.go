@@ -3,7 +3,9 @@ package verify_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -147,6 +149,39 @@ func TestTwiceWithoutALag(t *testing.T) {
 		l := looks(t, w, func() (time.Time, error) { return lag(w) })
 		if len(l.Damaged) > 0 || len(l.Undecided) != 1 || !strings.HasPrefix(l.Unsure, words) {
 			t.Errorf("%+v", l)
+		}
+	}
+}
+
+// The looks of many processes have names, so that a look of which it is not known when it began is
+// never taken for one that began late enough.
+func TestLooksOfOthers(t *testing.T) {
+	for name, c := range map[string]struct {
+		damage bool
+		lag    func(w *world) (time.Time, error)
+		looks  string
+	}{
+		"equal":     {false, func(*world) (time.Time, error) { return time.Time{}, nil }, "[first]"},
+		"different": {true, func(w *world) (time.Time, error) { w.drain(); return w.Clock.Now(), nil }, "[first second]"},
+		"no lag":    {true, func(*world) (time.Time, error) { return time.Time{}, errors.New("off") }, "[first unsure]"},
+	} {
+		w := filled(t)
+		if c.damage {
+			w.alter(w.key("live", 0), "ADD fp :v", number("1"))
+		}
+		var named []string
+		l, err := verify.TwiceBy(t.Context(), w.Env, lagFunc(func() (time.Time, error) { return c.lag(w) }), time.Minute,
+			func(ctx context.Context, look string) (*verify.Report, error) {
+				named = append(named, look)
+				return verify.Run(ctx, verify.Config{Pipeline: w.plan, Source: verify.SourceOf(w.store), Looks: true})
+			})
+		if err != nil || fmt.Sprint(named) != c.looks || l.OK() != !c.damage {
+			t.Errorf("%s: looks %v, %+v, %v", name, named, l, err)
+		}
+		for _, look := range named {
+			if !slices.Contains(verify.TwiceLooks, look) {
+				t.Errorf("nobody knows look %s", look)
+			}
 		}
 	}
 }

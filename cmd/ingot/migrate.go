@@ -429,7 +429,7 @@ func (a *app) compare(ctx context.Context, m *moving, d *divided) (*migrate.Comp
 		return c.Run(ctx, m.lag)
 	}
 	done, err := c.Done(ctx)
-	if err == nil && done.Buckets < d.buckets {
+	if err == nil && done.Segments+done.Buckets < d.segments+d.buckets {
 		err = d.atLarge(ctx, a, m.target, worker.Compare, of.About, c.Done)
 	}
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -308,7 +309,7 @@ func (a *app) lookAtLarge(ctx context.Context, v verifying, c verify.Config, o v
 		c.Looks = true
 	}
 	done, err := verify.Done(ctx, c)
-	if err == nil && done.Buckets < o.buckets {
+	if err == nil && done.Segments+done.Buckets < o.segments+o.buckets {
 		err = o.atLarge(ctx, a, v.target, job, c.About, func(ctx context.Context) (sums.Done, error) { return verify.Done(ctx, c) })
 	}
 	if err != nil {
@@ -317,10 +318,11 @@ func (a *app) lookAtLarge(ctx context.Context, v verifying, c verify.Config, o v
 	return verify.Collect(ctx, c)
 }
 
-// clearLooks lets the folders of the looks be used again.
+// clearLooks lets the folders of the looks be used again, that of the first one last. If it is
+// interrupted, a second look is never there without the first that it came after.
 func (a *app) clearLooks(ctx context.Context, v verifying, o verifyOptions) error {
 	work := o.work
-	for _, name := range verify.TwiceLooks {
+	for _, name := range slices.Backward(verify.TwiceLooks) {
 		o.work = work + "/" + name
 		c, err := a.passConfig(v, o)
 		if err == nil {
