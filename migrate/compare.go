@@ -197,8 +197,8 @@ func (c *comparison) finish(ctx context.Context, lag Lag, r *sums.Result[counts,
 		}
 	}
 	if more > 0 {
-		return nil, stopped("%d keys differ, which is more than can be looked at again: has the backfill ended, and is capture on?",
-			len(c.suspect)+more)
+		return nil, stopped("%d keys differ, which is more than can be looked at again: has the backfill ended, and is capture on? If they "+
+			"are only in motion, compare while less is written", len(c.suspect)+more)
 	}
 	if err := c.lookAgain(ctx, lag); err != nil {
 		return nil, err

@@ -212,6 +212,9 @@ func TestLook(t *testing.T) {
 	if _, err := verify.Collect(t.Context(), c); err == nil || !strings.Contains(err.Error(), "--twice") {
 		t.Errorf("the sums of a look are taken for others: %v", err)
 	}
+	if _, err := verify.Done(t.Context(), c); err == nil || !strings.Contains(err.Error(), "use an empty folder") {
+		t.Errorf("the parts of a look are taken for others: %v", err)
+	}
 	c.Looks = true
 	if r, err := verify.Collect(t.Context(), c); err != nil || r.Items != events || len(r.Differences) != 5 {
 		t.Errorf("%+v, %v", r, err)

@@ -11,7 +11,7 @@ var budgets = map[string]int{
 	"folders directly under internal/":                9,
 	"lines of code in both functions":                 24_150,
 	"tokens of source":                                843_300,
-	"tokens of tests":                                 813_200,
+	"tokens of tests":                                 813_600,
 	"lines over 140 columns, beside whole texts":      0,
 	"methods on store.Store":                          30,
 	"methods on the simulator's world":                240,

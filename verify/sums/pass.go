@@ -266,11 +266,15 @@ type Done struct {
 	Buckets  int // buckets that are merged
 }
 
-// Done reads which units of work are done in Config.Work.
+// Done reads which units of work are done in Config.Work. A folder of another job is refused.
 func (p *Pass[S, F]) Done(ctx context.Context) (d Done, err error) {
 	for i := range p.Segments {
 		m := &manifest[S]{}
-		if _, err := m.fetch(ctx, p.Work, i, p.Segments); err != nil {
+		there, err := m.fetch(ctx, p.Work, i, p.Segments)
+		if err == nil && there {
+			err = p.belongs(m)
+		}
+		if err != nil {
 			return d, err
 		}
 		if m.Read[Stored].Done {

@@ -1,0 +1,41 @@
+package migrate
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/verify/sums"
+)
+
+// If more keys differ than memory is meant for, a comparison says so, and looks at none of them.
+func TestTooManySuspects(t *testing.T) {
+	c := &comparison{most: 2, suspect: map[event.Key]*suspect{}}
+	var found suspects
+	for _, key := range []string{"1:ab", "1:cd", "1:ef"} {
+		if err := c.Compare(&found, &sums.Pair{Key: key, Sides: [2]*sums.Sum{sums.Wanted: {Notes: []string{"row"}}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(found.List) != 2 || found.More != 1 || found.List[0].PK != "a" || found.List[0].SK != "b" {
+		t.Errorf("%+v", found)
+	}
+	_, err := c.finish(t.Context(), nil, &sums.Result[counts, suspects]{Found: []*suspects{&found}})
+	if stop := (*StopError)(nil); !errors.As(err, &stop) || !strings.HasPrefix(stop.Why, "3 keys differ") {
+		t.Errorf("%v", err)
+	}
+}
+
+// What is no key of an event does not belong into the sums of a comparison.
+func TestForeignSums(t *testing.T) {
+	c := &comparison{}
+	for _, key := range []string{"", "x", "-1:a", "3:ab", "99999999999999999999:a"} {
+		if _, err := c.Ops(key); err == nil {
+			t.Errorf("%q is taken for a key", key)
+		}
+	}
+	if _, err := c.Ops("2:ab"); err != nil {
+		t.Error(err)
+	}
+}
