@@ -23,13 +23,13 @@ type Words struct {
 	Owned   []Owner                   // the mappings whose members are known by their names alone
 	Example func(reflect.Type) string // the shape of a struct in the file
 	// Absent returns what to write for a member that must be there, besides the version. If it is
-	// nil or returns nothing, that is the like of its tags.
+	// nil or returns nothing, its tag like says that.
 	Absent func(reflect.StructField) string
 	// Empty returns what to write for a member of this name that is empty. If it is nil or returns
 	// nothing, that is a text.
 	Empty func(name string) string
 	// Like returns what to write for a mapping whose names the user chooses. If it is nil or
-	// returns nothing, that is the like of its tags.
+	// returns nothing, its tag like says that.
 	Like func(f *reflect.StructField, n *yamlfile.Node) string
 	// Entry decodes an entry that is a mapping, of a member whose tags have entry.
 	Entry func(d *Decoder, p Place, n *yamlfile.Node, into reflect.Value, members []string)
