@@ -147,11 +147,7 @@ func (c *Comparison) Run(ctx context.Context, lag Lag) (*Compared, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := c.c.finish(ctx, lag, r)
-	if err != nil {
-		return nil, err
-	}
-	return out, c.c.pass.Clear(ctx, r)
+	return c.c.finish(ctx, lag, r)
 }
 
 // Segment reads one segment of both tables: see [sums.Pass.Segment].
@@ -176,14 +172,10 @@ func (c *Comparison) Finish(ctx context.Context, lag Lag) (*Compared, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := c.c.finish(ctx, lag, r)
-	if err != nil {
-		return nil, err
-	}
-	return out, c.c.pass.Clear(ctx, nil)
+	return c.c.finish(ctx, lag, r)
 }
 
-// finish looks again at what differs, and keeps the result.
+// finish looks again at what differs, and keeps the result. The folder may then be used again.
 func (c *comparison) finish(ctx context.Context, lag Lag, r *sums.Result[counts, suspects]) (*Compared, error) {
 	c.out = Compared{Began: r.Began, Why: map[string]int{}}
 	for _, seen := range r.Seen {
@@ -204,7 +196,10 @@ func (c *comparison) finish(ctx context.Context, lag Lag, r *sums.Result[counts,
 		return nil, err
 	}
 	slices.SortFunc(c.out.Differences, func(a, b Difference) int { return compareKeys(a.Key, b.Key) })
-	return &c.out, c.note(ctx, c.before, &c.out)
+	if err := c.note(ctx, c.before, &c.out); err != nil {
+		return nil, err
+	}
+	return &c.out, c.pass.Clear(ctx, r)
 }
 
 func (c *Compared) add(seen *counts) {

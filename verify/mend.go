@@ -256,7 +256,7 @@ func (m *mending) set(ctx context.Context, t *target) error {
 			return err
 		}
 		again := &found{}
-		if again.compareOne(t.total, t.key, t.stored, t.wanted, false); len(again.Differences) > 0 || t.stored.Flagged {
+		if again.compareOne(t.total, t.key, t.ops, t.stored, t.wanted, false); len(again.Differences) > 0 || t.stored.Flagged {
 			t.why = errMoving.Error()
 			return nil
 		}

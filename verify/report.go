@@ -111,7 +111,8 @@ type difference struct {
 
 // compare compares one total, and reports whether it differs or has a flag. A total that has
 // expired at now may be gone already, so it is not compared. See [Config.uncovered].
-func (m *found) compare(t total, key string, stored, wanted *sums.Sum, now time.Time, uncovered bool) (doubtful bool) {
+func (m *found) compare(t total, one *sums.Pair, now time.Time, uncovered bool) (doubtful bool) {
+	key, stored, wanted := one.Key, one.Sides[stored], one.Sides[wanted]
 	if expiry := lanes.Expiry(t.def, t.window); expiry != 0 && now.Unix() >= expiry {
 		return false
 	}
@@ -128,18 +129,18 @@ func (m *found) compare(t total, key string, stored, wanted *sums.Sum, now time.
 		}
 	}
 	if wanted == nil {
-		wanted = sums.NewSum(opsOf(t.def))
+		wanted = sums.NewSum(one.Ops)
 	}
 	before := m.Differing[lanes.ID(t.def)]
-	m.compareOne(t, key, stored, wanted, uncovered)
+	m.compareOne(t, key, one.Ops, stored, wanted, uncovered)
 	return stored.Flagged || m.Differing[lanes.ID(t.def)] > before
 }
 
 // compareOne always compares the fingerprint of what is live. It compares n and the values if every
 // item that was counted is still there, or was subtracted when it left. Of a total that is
 // uncovered it can only say that it counts fewer events than are left.
-func (m *found) compareOne(t total, key string, stored, wanted *sums.Sum, uncovered bool) {
-	ops, live := opsOf(t.def), stored.FP.Sub(stored.FPX)
+func (m *found) compareOne(t total, key string, ops []aggregate.Op, stored, wanted *sums.Sum, uncovered bool) {
+	live := stored.FP.Sub(stored.FPX)
 	by := live.Sub(wanted.FP)
 	differ := func(what, has, wants string) {
 		print := by.String()

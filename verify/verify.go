@@ -126,7 +126,7 @@ func (p *pass) Compare(f *found, one *sums.Pair) error {
 		return err
 	}
 	unclosed := p.unclosed[t.def]
-	doubtful := f.compare(t, one.Key, one.Sides[stored], one.Sides[wanted], p.Env.Now(), p.uncovered(unclosed, t))
+	doubtful := f.compare(t, one, p.Env.Now(), p.uncovered(unclosed, t))
 	if doubtful && p.pick != nil {
 		p.pick(one.Key, t, unclosed)
 	}

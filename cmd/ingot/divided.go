@@ -113,9 +113,12 @@ func (d *divided) sayTime(a *app, prices *cost.Prices, units float64) {
 		"little beside that", seconds/3600, price, workerSpeed/1_000_000)
 }
 
-// atLarge lets workers do all parts of a job. done says which are done.
+// atLarge lets workers do the parts of a job that are not done yet. done says which are.
 func (d *divided) atLarge(ctx context.Context, a *app, t *target.Target, job, about string,
 	done func(context.Context) (sums.Done, error)) error {
+	if is, err := done(ctx); err != nil || is.Segments+is.Buckets == d.segments+d.buckets {
+		return err
+	}
 	progress := a.Progress()
 	defer progress(show.Step{})
 	task := worker.Task{Job: job, Segments: d.segments, Buckets: d.buckets, Work: d.work, About: about, Rate: d.rate / largeAtOnce}

@@ -428,11 +428,7 @@ func (a *app) compare(ctx context.Context, m *moving, d *divided) (*migrate.Comp
 	if d.large == "" {
 		return c.Run(ctx, m.lag)
 	}
-	done, err := c.Done(ctx)
-	if err == nil && done.Segments+done.Buckets < d.segments+d.buckets {
-		err = d.atLarge(ctx, a, m.target, worker.Compare, of.About, c.Done)
-	}
-	if err != nil {
+	if err := d.atLarge(ctx, a, m.target, worker.Compare, of.About, c.Done); err != nil {
 		return nil, err
 	}
 	return c.Finish(ctx, m.lag)

@@ -177,7 +177,7 @@ func (a *app) verifying(cmd *cobra.Command, writes bool) (v verifying, err error
 
 // config returns how a pass reads the tables.
 func (a *app) passConfig(v verifying, o verifyOptions) (verify.Config, error) {
-	c := verify.Config{Pipeline: v.plan, Source: verify.SourceOf(v.store)}
+	c := verify.Config{Pipeline: v.plan, Source: verify.SourceOf(v.store), Looks: o.twice}
 	var err error
 	c.Config, err = o.config(a, v.target, v.target.Account+" "+v.target.Region+" "+v.target.EventsTable+" "+v.target.AggregatesTable)
 	return c, err
@@ -241,11 +241,13 @@ func (a *app) priced(ctx context.Context, v verifying, c *verify.Config, o verif
 		return nil, err
 	}
 	a.Say("verify reads %s", price)
-	prices, err := readPrices(o.prices)
-	if err != nil {
-		return nil, err
+	if o.large != "" {
+		prices, err := readPrices(o.prices)
+		if err != nil {
+			return nil, err
+		}
+		o.sayTime(a, prices, price.Reads)
 	}
-	o.sayTime(a, prices, price.Reads)
 	if o.dry {
 		return nil, a.showPrice(price)
 	}
@@ -270,7 +272,6 @@ func (a *app) pass(ctx context.Context, v verifying, c verify.Config, o verifyOp
 	case o.step == printResult:
 		r, err = verify.Collect(ctx, c)
 	case o.twice:
-		c.Looks = true
 		look := func(ctx context.Context, name string) (*verify.Report, error) {
 			if o.large != "" {
 				return a.lookAtLarge(ctx, v, c, o, worker.Look, name)
@@ -306,13 +307,9 @@ func (a *app) lookAtLarge(ctx context.Context, v verifying, c verify.Config, o v
 		if c, err = a.passConfig(v, o); err != nil {
 			return nil, err
 		}
-		c.Looks = true
 	}
-	done, err := verify.Done(ctx, c)
-	if err == nil && done.Segments+done.Buckets < o.segments+o.buckets {
-		err = o.atLarge(ctx, a, v.target, job, c.About, func(ctx context.Context) (sums.Done, error) { return verify.Done(ctx, c) })
-	}
-	if err != nil {
+	done := func(ctx context.Context) (sums.Done, error) { return verify.Done(ctx, c) }
+	if err := o.atLarge(ctx, a, v.target, job, c.About, done); err != nil {
 		return nil, err
 	}
 	return verify.Collect(ctx, c)

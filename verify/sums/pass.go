@@ -46,7 +46,7 @@ type Result[S, F any] struct {
 	Found []*F
 	Began time.Time // when the first segment began
 
-	papers []string // of a pass in one process: its files; manifests come first
+	papers []string // what is not needed any more; manifests come first
 }
 
 // add adds a segment.
@@ -254,7 +254,7 @@ func (p *Pass[S, F]) Collect(ctx context.Context) (*Result[S, F], error) {
 			return nil, fmt.Errorf("bucket %d of %d is not merged yet in %s; merge it first, with the same numbers of segments and buckets",
 				bucket, p.Buckets, p.Work)
 		}
-		r.Found = append(r.Found, &m.Found)
+		r.Found, r.papers = append(r.Found, &m.Found), append(r.papers, mergedPaper(bucket, p.Buckets))
 	}
 	return r, nil
 }
@@ -297,7 +297,7 @@ func (p *Pass[S, F]) Done(ctx context.Context) (d Done, err error) {
 }
 
 // Clear removes the files of a pass whose result is known, so that the next pass does not use them.
-// Nil stands for the result of many processes. Their sums are ignored from then on, and stay until
+// Nil stands for any result of many processes. Their sums are ignored from then on, and stay until
 // something else removes them, such as a lifecycle rule of the bucket.
 func (p *Pass[S, F]) Clear(ctx context.Context, r *Result[S, F]) error {
 	if p.Work == nil {
