@@ -1,14 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -174,22 +172,6 @@ func (a *app) deployedFile(cmd *cobra.Command) (*check.File, error) {
 // maxPartitions bounds the estimates.
 const maxPartitions = 10_000
 
-// noArguments refuses arguments that are left over, and says what was probably meant.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	advice := ""
-	switch {
-	case cmd.Flags().Lookup("events") != nil && slices.Contains([]string{".ndjson", ".jsonl", ".json", "-"},
-		cmp.Or(filepath.Ext(args[0]), args[0])):
-		advice = "to name a file of events, write --events FILE; "
-	case cmd.Flags().Lookup("pipeline") != nil:
-		advice = "to name a pipeline, write --pipeline FILE; "
-	}
-	return cli.Usagef("%s takes no argument %q; %ssee %s --help", cmd.CommandPath(), args[0], advice, cmd.CommandPath())
-}
-
 func (a *app) check(o checkOptions, named func(flag string) bool) error {
 	in, err := o.input(named)
 	if err != nil {
@@ -297,6 +279,3 @@ func optionalFile(name string, needed bool, next string) (*check.File, error) {
 	}
 	return &check.File{Name: name, Text: text}, nil
 }
-
-// noPipeline says what to do if the pipeline cannot be read, to somebody who may have none yet.
-const noPipeline = "name the pipeline with --pipeline FILE, or make one with: ingot init"

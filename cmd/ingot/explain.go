@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -150,26 +149,6 @@ func (a *app) explainer(o explainOptions) (*explain.Explainer, error) {
 	return e, nil
 }
 
-// localSecret returns the key of hmac for a command that runs on this machine alone: INGOT_PII_KEY,
-// or the stand-in if that is not set.
-func (a *app) localSecret() (secret []byte, standIn bool) {
-	if key, _ := a.Env("INGOT_PII_KEY"); key != "" {
-		return []byte(key), false
-	}
-	return []byte(explain.StandIn), true
-}
-
-// tellStandIn says of a command that its hashes are made with the stand-in, if they are.
-func (a *app) tellStandIn(command string, p *pipeline.Pipeline) {
-	if _, standIn := a.localSecret(); standIn && p.UsesHMAC() {
-		fmt.Fprintf(a.Stderr, "%s: INGOT_PII_KEY is not set: keyed hashes are made with the key %q\n", command, explain.StandIn)
-	}
-}
-
-// maxInput is the largest input, in bytes. Lambda never sends more (6 MB), and SQS never returns
-// more.
-const maxInput = 16 << 20
-
 func (a *app) messages(o explainOptions, name string) ([]explain.Message, error) {
 	text, err := a.eventText(name)
 	if err != nil {
@@ -193,19 +172,6 @@ func (a *app) messages(o explainOptions, name string) ([]explain.Message, error)
 		list[i].Attributes = attributes
 	}
 	return list, err
-}
-
-// parseAttributes reads message attributes in the form of --attribute.
-func parseAttributes(texts []string) (map[string]string, error) {
-	attributes := map[string]string{}
-	for _, text := range texts {
-		name, value, ok := strings.Cut(text, "=")
-		if !ok || name == "" {
-			return nil, fmt.Errorf("--attribute %q: write NAME=VALUE", text)
-		}
-		attributes[name] = value
-	}
-	return attributes, nil
 }
 
 func (a *app) eventText(name string) (string, error) {

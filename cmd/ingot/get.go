@@ -10,10 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -173,7 +171,7 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal, 
 func itemOf(ctx context.Context, st *store.Store, p *pipeline.Pipeline, item *event.Item, mask show.Personal) (*gotItem, error) {
 	got := &gotItem{Indexes: []gotIndex{}, Attributes: map[string]string{}, Totals: []totals.View{}}
 	for _, c := range p.Contributions(item).List {
-		total, err := countedIn(ctx, st, &c)
+		total, err := totals.CountedIn(ctx, st, &c)
 		if err != nil {
 			return nil, err
 		}
@@ -193,26 +191,6 @@ func itemOf(ctx context.Context, st *store.Store, p *pipeline.Pipeline, item *ev
 		got.Attributes[at.Name] = at.Text
 	}
 	return got, nil
-}
-
-// countedIn reads the total that a contribution goes to. The result is Missing if that total is not
-// stored.
-func countedIn(ctx context.Context, st *store.Store, c *aggregate.Contribution) (query.Total, error) {
-	total := query.Total{By: lanes.Group(c.Def, c.By), Missing: true}
-	var to time.Time
-	if c.Window != aggregate.NoWindow {
-		total.Window = time.Unix(c.Window, 0).UTC()
-		to = total.Window.Add(time.Second)
-	}
-	stored, err := query.Of(st).Total(ctx, c.Def.Name, total.By, total.Window, to)
-	switch {
-	case err != nil || len(stored) == 0:
-	case stored[0].Missing:
-		total.Flags, total.Building = stored[0].Flags, stored[0].Building // what the generation says
-	default:
-		total = stored[0]
-	}
-	return total, err
 }
 
 // text writes the item for people.

@@ -12,9 +12,6 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/scaffold"
 )
 
-// pipelineFile is the name of the pipeline in a repository.
-const pipelineFile = "pipeline.yaml"
-
 // ownPipeline returns the pipeline.yaml that a folder has already, or nil.
 func ownPipeline(dir string) ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(dir, pipelineFile))

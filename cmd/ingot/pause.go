@@ -11,7 +11,6 @@ import (
 
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
-	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -119,36 +118,6 @@ func ingestOrStreams(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// functions returns the name of the function to pause or resume, and the name of the streams
-// function.
-func functions(t *target.Target, streams bool) (meant, counting string, err error) {
-	if t.Kind == target.KindLocal {
-		t.IngestFunction, t.StreamsFunction = dev.IngestFunction, dev.StreamsFunction
-	}
-	if err := t.Needs(target.IngestFunction, target.StreamsFunction); err != nil {
-		return "", "", err
-	}
-	if streams {
-		return t.StreamsFunction, t.StreamsFunction, nil
-	}
-	return t.IngestFunction, t.StreamsFunction, nil
-}
-
-func (a *app) pauser(t *target.Target) pause.Pauser {
-	p := pause.Pauser{Client: t.Lambda(), Env: a.Clock, Tell: func(format string, args ...any) {
-		for i, arg := range args {
-			if err, is := arg.(error); is {
-				args[i] = show.Error(err)
-			}
-		}
-		a.Say(format, args...)
-	}}
-	if t.Kind == target.KindLocal {
-		p.Settle = time.Second // a batch of ingot dev takes less
-	}
-	return p
-}
-
 func (a *app) pause(cmd *cobra.Command, t *target.Target, streams bool, o pauseOptions) error {
 	ctx := cmd.Context()
 	function, counting, err := functions(t, streams)
@@ -222,13 +191,4 @@ func (a *app) resume(ctx context.Context, t *target.Target, streams bool) error 
 		fmt.Fprintf(a.Stdout, "%s  %s\n", m.Function, m.State)
 	}
 	return nil
-}
-
-// resumeLine returns the command that resumes what a command line pauses.
-func (a *app) resumeLine(t *target.Target, streams bool) string {
-	words := []string{"ingot", "resume"}
-	if streams {
-		words = append(words, "streams")
-	}
-	return strings.Join(append(words, a.Again(t)...), " ")
 }

@@ -211,17 +211,6 @@ func asks(c tables.Config, name string, ask query.Ask) (*store.Store, []any, err
 	return st, list, err
 }
 
-func hasPatterns(p *pipeline.Pipeline) string {
-	var names []string
-	for _, pattern := range p.Patterns() {
-		names = append(names, pattern.Name())
-	}
-	if len(names) == 0 {
-		return "the pipeline has none: declare it under patterns:"
-	}
-	return "the pipeline has " + strings.Join(names, ", ")
-}
-
 // answer is what query prints.
 type answer struct {
 	Items    []answerItem    `json:"items,omitempty"`

@@ -10,6 +10,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/totals"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -61,7 +62,7 @@ func (v verifying) doubts(ctx context.Context, now time.Time) (d doubts, err err
 }
 
 func (v verifying) isMissing(ctx context.Context, c *aggregate.Contribution) (bool, error) {
-	total, err := countedIn(ctx, v.store, c)
+	total, err := totals.CountedIn(ctx, v.store, c)
 	return total.Missing, err
 }
 

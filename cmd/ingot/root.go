@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"runtime/debug"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -96,9 +94,6 @@ permitted, 5 refused, 6 could not tell, 130 interrupted.`,
 	return root
 }
 
-// csvToo is the annotation of commands whose output can also be csv.
-const csvToo = "csv"
-
 // strict changes the commands that cobra adds by itself, help and completion, so that they behave
 // like the others: an unknown word is an error, and is not answered with unrelated help.
 func strict(root *cobra.Command) {
@@ -118,16 +113,4 @@ func strict(root *cobra.Command) {
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
 	}
-}
-
-// noSuchCommand refuses an unknown command. If a command has a similar name, the error suggests it.
-func noSuchCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	hint := fmt.Sprintf("see %s --help", cmd.CommandPath())
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = "did you mean " + strings.Join(near, " or ") + "?"
-	}
-	return cli.Usagef("unknown command %q; %s", args[0], hint)
 }

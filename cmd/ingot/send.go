@@ -20,7 +20,6 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/ndjson"
-	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/internal/tool/send"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -287,27 +286,6 @@ func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pi
 		return cli.Untold()
 	}
 	return nil
-}
-
-// sayPaused says it if nothing calls the ingest function, and also if that is not known. A stack
-// whose function has no known name is not asked.
-func (a *app) sayPaused(cmd *cobra.Command, t *target.Target) (paused bool, unknown error) {
-	function, _, err := functions(t, false)
-	if err != nil {
-		return false, nil
-	}
-	list, err := pause.Read(cmd.Context(), t.Lambda(), function)
-	if err != nil {
-		a.Say("it is not known whether the ingest function is paused: %s", show.Error(err))
-	}
-	for _, m := range list {
-		if m.Off() {
-			a.Say("the ingest function is paused%s: the events wait in the queue. To resume: %s",
-				show.Text(m.Who()), a.resumeLine(t, false))
-			return true, nil
-		}
-	}
-	return false, err
 }
 
 // goes says what happens to refused events.

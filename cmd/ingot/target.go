@@ -1,12 +1,7 @@
 package main
 
 import (
-	"slices"
-
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
-	"github.com/ingot-events/ingot/internal/tool/cli"
 )
 
 // targetHelp is for the long help of the commands that reach a stack.
@@ -32,25 +27,4 @@ func (a *app) targetFlags(cmd *cobra.Command) {
 // deployedFlag adds --pipeline to a command that works on a stack.
 func (a *app) deployedFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.Pipeline, "pipeline", "", "use this file in place of the one that is deployed")
-}
-
-// These flags must have a value if they are given: a file or folder, or another value.
-var (
-	fileFlags = []string{"pipeline", "template", "samconfig", "was", "events", "prices", "work", "data", "host", "keys", "letters",
-		"migration", "publish", "next"}
-	valueFlags = []string{"stack", "config-env", "profile", "region", "endpoint-url", "verdict", "reason", "type", "key", "from-stack"}
-)
-
-// notEmpty refuses flags that are given without the value that they must have.
-func notEmpty(cmd *cobra.Command) (err error) {
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		switch {
-		case f.Value.String() != "" || err != nil:
-		case slices.Contains(fileFlags, f.Name):
-			err = cli.Usagef("--%s is empty; name a file, or leave the option out", f.Name)
-		case slices.Contains(valueFlags, f.Name):
-			err = cli.Usagef("--%s is empty; write a value, or leave the option out", f.Name)
-		}
-	})
-	return err
 }

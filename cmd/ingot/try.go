@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -104,7 +103,7 @@ func (a *app) try(cmd *cobra.Command, o tryOptions) error {
 	if busy := (*trial.BusyError)(nil); errors.As(err, &busy) {
 		return cli.Refusedf("%w. If that is fine, add --yes", err)
 	}
-	out := tried{where(t), readBuild(debug.ReadBuildInfo()).Version, r}
+	out := tried{where(t), cmd.Root().Version, r}
 	if a.JSON() {
 		if jsonErr := a.WriteJSON(out); jsonErr != nil {
 			return jsonErr

@@ -3,18 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"runtime/debug"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ingot-events/ingot"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
-	"github.com/ingot-events/ingot/internal/tool/cost"
-	"github.com/ingot-events/ingot/internal/tool/lag"
 	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -118,23 +114,6 @@ func passFlags(cmd *cobra.Command, o *verifyOptions) {
 }
 
 const mostSegments = 1_000_000 // the service's limit
-
-const pricesUsage = "a file of prices (default those of us-east-1 that are built in)"
-
-// readPrices reads a file of prices. Without one, the prices are those that the tool brings.
-func readPrices(file string) (*cost.Prices, error) {
-	name, text, err := file, []byte(nil), error(nil)
-	if file == "" {
-		name = "prices/us-east-1.yaml"
-		text, err = fs.ReadFile(ingot.Deployment(), name)
-	} else {
-		text, err = cli.ReadFile(file, "name a file of prices with --prices FILE")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return cost.ReadPrices(name, text)
-}
 
 // check says what is wrong with the options.
 func (o *verifyOptions) check() error {
@@ -330,12 +309,6 @@ func (a *app) clearLooks(ctx context.Context, v verifying, o verifyOptions) erro
 		}
 	}
 	return nil
-}
-
-// lag returns a Lag that knows how far the streams function of a stack has got, and says what it
-// waits for.
-func (a *app) lag(t *target.Target, patience time.Duration) verify.Lag {
-	return lag.Told(lag.Of(t, a.pauser(t)), patience, a.Clock, a.Stderr)
 }
 
 // ask is the number of units above which the user has to agree.
