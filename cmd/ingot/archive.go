@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/tool/archived"
@@ -43,7 +44,7 @@ type archiveOptions struct {
 func (a *app) onArchive(cmd *cobra.Command, o *archiveOptions,
 	run func(ctx context.Context, b *archived.Bucket, args []string) error,
 ) *cobra.Command {
-	cmd.Long += "\n\n" + targetHelp
+	cmd.Long += "\n\n" + command.TargetHelp
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		for _, day := range []string{o.days.From, o.days.To} {
 			if _, err := time.Parse(time.DateOnly, day); day != "" && err != nil {
@@ -59,7 +60,7 @@ func (a *app) onArchive(cmd *cobra.Command, o *archiveOptions,
 		}
 		return run(cmd.Context(), &archived.Bucket{S3: t.S3(), Name: t.ArchiveBucket}, args)
 	}
-	a.targetFlags(cmd)
+	a.TargetFlags(cmd)
 	return cmd
 }
 
@@ -80,7 +81,7 @@ reads only files: an object does not say on which day its item was removed. What
 is read.
 
 Exit codes: 0 read, 1 failed, 2 usage, 3 something in the archive cannot be read, 4 credentials.`,
-		Args: noArguments,
+		Args: command.NoArguments,
 	}
 	cmd.Flags().StringVar(&o.typ, "type", "", "only events of this type")
 	daysFlags(cmd, &o)
@@ -208,7 +209,7 @@ func (a *app) archiveSQL() *cobra.Command {
 		Short:   "Print statements with which DuckDB and Athena read the files",
 		Long: `Prints a statement for DuckDB, and those for Athena: one that makes a table of the files, one that reads each event once, and
 one that packs a day into few files. It sends no request to the bucket.`,
-		Args: noArguments,
+		Args: command.NoArguments,
 	}
 	return a.onArchive(cmd, &archiveOptions{}, func(_ context.Context, b *archived.Bucket, _ []string) error {
 		_, err := fmt.Fprint(a.Stdout, archived.SQL(b.Name))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/cli"
@@ -38,7 +39,7 @@ func valuesOfBy(p *pipeline.Pipeline, def *aggregate.Definition, given map[strin
 			return nil, cli.Usagef("%s has no field %s in its by; %s", def.Name, name, foundBy(def, fields))
 		}
 	}
-	by, err := p.By(def.Name, envelope.Message{Body: payload(given)})
+	by, err := p.By(def.Name, envelope.Message{Body: command.Payload(given)})
 	if err == nil {
 		return by, nil
 	}
@@ -56,7 +57,7 @@ func valuesOfBy(p *pipeline.Pipeline, def *aggregate.Definition, given map[strin
 		return nil, errNotOne{text}
 	}
 	if !ours {
-		return nil, errNotOne{fmt.Sprintf("%s, and %s: give that too", foundBy(def, fields), lacks(err))}
+		return nil, errNotOne{fmt.Sprintf("%s, and %s: give that too", foundBy(def, fields), command.Lacks(err))}
 	}
 	missing := slices.DeleteFunc(slices.Clone(def.By), func(name string) bool { _, there := values[name]; return there })
 	if len(missing) == 0 {
@@ -70,7 +71,7 @@ func valuesOfBy(p *pipeline.Pipeline, def *aggregate.Definition, given map[strin
 	// field.
 	var refusal *event.Refusal
 	if !derived && errors.As(err, &refusal) && slices.ContainsFunc(names, func(name string) bool { return slices.Contains(fields, name) }) {
-		return nil, errNotOne{fmt.Sprintf("%s, and %s: give that too", foundBy(def, fields), lacks(err))}
+		return nil, errNotOne{fmt.Sprintf("%s, and %s: give that too", foundBy(def, fields), command.Lacks(err))}
 	}
 	return nil, errNotOne{fmt.Sprintf("a total of %s is found by %s: give %s too", def.Name, and(def.By), and(assigned(missing)))}
 }

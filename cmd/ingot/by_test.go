@@ -46,7 +46,7 @@ func TestValuesOfBy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		given, names, err := (&app{}).namedFields(strings.Fields(tt.given))
+		given, names, err := bare().NamedFields(strings.Fields(tt.given))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/internal/tool/cli"
@@ -105,7 +106,7 @@ func newCheck(a *app) *cobra.Command {
   ingot check --was deployed --local
   ingot check --rate 4000
   ingot check --output json`,
-		Args: noArguments,
+		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.sample.alone(); err != nil {
 				return err
@@ -137,12 +138,12 @@ func newCheck(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&a.Flags.ConfigEnv, "config-env", "", "only this environment of samconfig.toml (default each of them)")
 	cmd.Flags().StringVar(&o.sample.file, "events", "", "plan the events of this file, one on each line; - is standard input")
 	sampleFlags(cmd, &o.sample)
-	a.targetFlags(cmd)
+	a.TargetFlags(cmd)
 	cmd.Flags().StringArrayVar(&o.parameters, "parameter", nil,
 		"a parameter of the template as NAME=VALUE, in place of its value in samconfig.toml and its default; repeatable")
 	cmd.Flags().IntVar(&o.partitions, "partitions", 4,
 		"partitions of the events table, for the estimates: 1 to 10000; with --rate, the default is as many as that needs")
-	cmd.Flags().StringVar(&o.prices, "prices", "", pricesUsage)
+	cmd.Flags().StringVar(&o.prices, "prices", "", command.PricesUsage)
 	cmd.Flags().Float64Var(&o.rate, "rate", 0, "changes a second that the streams functions must keep up with")
 	return cmd
 }
@@ -182,7 +183,7 @@ func (a *app) check(o checkOptions, named func(flag string) bool) error {
 			return cli.Usage(err)
 		}
 	}
-	prices, err := readPrices(o.prices)
+	prices, err := command.ReadPrices(o.prices)
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -230,7 +231,7 @@ func (o checkOptions) input(named func(flag string) bool) (check.Input, error) {
 		}
 		in.Parameters[name] = value
 	}
-	text, err := cli.ReadFile(o.pipeline, noPipeline)
+	text, err := cli.ReadFile(o.pipeline, command.NoPipeline)
 	if err != nil {
 		return in, err
 	}

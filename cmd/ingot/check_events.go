@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/cli"
@@ -74,7 +75,7 @@ func (s sampled) time() (time.Time, error) {
 
 // openSample opens the file of events. messages returns the messages of one of its lines.
 func (a *app) openSample(s sampled) (from io.ReadCloser, name string, messages func(string) ([]envelope.Message, error), err error) {
-	attributes, err := parseAttributes(s.attributes)
+	attributes, err := command.ParseAttributes(s.attributes)
 	if err != nil {
 		return nil, "", nil, err
 	}
@@ -89,7 +90,7 @@ func (a *app) sampleEvents(in check.Input, s sampled) (*sample.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	secret, _ := a.localSecret() // no hash that the stand-in makes is shown
+	secret, _ := a.LocalSecret() // no hash that the stand-in makes is shown
 	p, err := in.Pipeline.Load(pipeline.Secret(secret))
 	if err != nil {
 		a.Say("the sample events were not checked, because %s has mistakes", in.Pipeline.Name)

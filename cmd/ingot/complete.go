@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/internal/tool/demo"
@@ -79,7 +80,7 @@ var values = map[string]completion{
 // outputs completes the forms of a command's output.
 func outputs(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	forms := []string{"text\tfor people", "json\tfor programs"}
-	if cmd.Annotations[csvToo] != "" {
+	if cmd.Annotations[command.CSV] != "" {
 		forms = append(forms, "csv\tfor spreadsheets")
 	}
 	return forms, cobra.ShellCompDirectiveNoFileComp

@@ -88,7 +88,7 @@ func TestCompletionOfValues(t *testing.T) {
 
 // Every command that takes words completes them.
 func TestEveryArgumentIsCompleted(t *testing.T) {
-	for _, cmd := range all(newRoot(&app{})) {
+	for _, cmd := range all(newRoot(bare())) {
 		_, takes, _ := strings.Cut(cmd.Use, " ")
 		if strings.ContainsFunc(strings.ReplaceAll(takes, "[flags]", ""), unicode.IsUpper) && arguments[cmd.Name()] == nil {
 			t.Errorf("%s takes %s, and none of it is completed; put it into arguments in complete.go", cmd.CommandPath(), takes)
@@ -98,9 +98,9 @@ func TestEveryArgumentIsCompleted(t *testing.T) {
 
 // Every option that takes a value has a completion, even if this only says that no file is offered.
 func TestEveryOptionIsCompleted(t *testing.T) {
-	root := newRoot(&app{})
+	root := newRoot(bare())
 	reaching := &cobra.Command{Use: "reaching"} // stands for the commands that reach a stack
-	(&app{}).targetFlags(reaching)
+	bare().TargetFlags(reaching)
 	seen := map[string]bool{}
 	for _, cmd := range append(all(root), reaching) {
 		visit := func(f *pflag.Flag) {

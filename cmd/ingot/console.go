@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/console"
@@ -33,7 +34,7 @@ Without --write the page only reads. With --write, it can send messages of quara
 
 ingot dev serves a console of its own; with --local this command prints its address and ends.
 
-` + targetHelp + `
+` + command.TargetHelp + `
 
 With --output json, one object: url`
 
@@ -51,7 +52,7 @@ func newConsole(a *app) *cobra.Command {
 		Example: `  ingot console --stack shop
   ingot console --stack shop --write --port 0
   ingot console --local`,
-		Args: noArguments,
+		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.port < 0 || o.port > 65535 {
 				return cli.Usagef("--port %d: give a port from 1 to 65535, or 0 for any free one", o.port)
@@ -66,8 +67,8 @@ func newConsole(a *app) *cobra.Command {
 			return a.console(cmd, t, o)
 		},
 	}
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
+	a.TargetFlags(cmd)
+	a.DeployedFlag(cmd)
 	cmd.Flags().IntVar(&o.port, "port", 8610, "port of this machine for the page; 0: any free one")
 	cmd.Flags().BoolVar(&o.write, "write", false, "allow the page to change the stack: it can send messages of quarantine again")
 	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")

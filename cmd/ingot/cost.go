@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/cost"
@@ -78,7 +79,7 @@ func newCost(a *app) *cobra.Command {
   ingot cost --rate 100 --prices prices/us-east-1.yaml
   ingot cost --rate 2000 --prices prices/us-east-1.yaml --memory 1024 --duplicates 0.02
   ingot cost --rate 100 --output json`,
-		Args: noArguments,
+		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("rate") {
 				return cli.Usagef("say how many events come each second, as in %s --rate 100", cmd.CommandPath())
@@ -152,12 +153,12 @@ func (a *app) cost(o costOptions) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	text, err := cli.ReadFile(o.pipeline, noPipeline)
+	text, err := cli.ReadFile(o.pipeline, command.NoPipeline)
 	if err != nil {
 		return cli.Usage(err)
 	}
 	file := check.File{Name: o.pipeline, Text: text}
-	secret, _ := a.localSecret() // no hash that the stand-in makes is shown
+	secret, _ := a.LocalSecret() // no hash that the stand-in makes is shown
 	if in.Pipeline, err = file.Load(pipeline.Secret(secret)); err != nil {
 		return cli.Usagef("the pipeline has mistakes:\n%w", err)
 	}

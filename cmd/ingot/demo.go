@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/demo"
 	"github.com/ingot-events/ingot/pipeline"
@@ -160,7 +161,7 @@ func spool(from io.Reader) (name string, err error) {
 
 // demoConfig reads the options. events is the file that they come from.
 func (a *app) demoConfig(f demoFlags, events string) (demo.Config, error) {
-	c := demo.Config{Seed: f.seed, Repeat: f.repeat, Progress: a.Progress(), Tamper: a.tamper}
+	c := demo.Config{Seed: f.seed, Repeat: f.repeat, Progress: a.Progress(), Tamper: a.Tamper}
 	counting, err := aggregate.ParseCounting(f.counting)
 	if err != nil {
 		return c, cli.Usagef("--%w", err)
@@ -186,7 +187,7 @@ func (a *app) demoData(c *demo.Config, f demoFlags, events string) error {
 	case f.skip && f.file == "":
 		return cli.Usagef("--skip-unusable is for your own events: the examples have no lines that cannot be used")
 	case f.file != "":
-		attributes, err := parseAttributes(f.attributes)
+		attributes, err := command.ParseAttributes(f.attributes)
 		if err == nil {
 			err = ownFiles(f)
 		}
@@ -203,7 +204,7 @@ func (a *app) demoData(c *demo.Config, f demoFlags, events string) error {
 			c.Skip = func(bad *demo.LinesError) { a.Say("%s", bad.Skipped()) }
 		}
 		files, name = os.DirFS(filepath.Dir(f.pipeline)), filepath.Base(f.pipeline)
-		secret, _ = a.localSecret()
+		secret, _ = a.LocalSecret()
 	default:
 		b, err := bundle(f.example)
 		if err != nil {
@@ -217,7 +218,7 @@ func (a *app) demoData(c *demo.Config, f demoFlags, events string) error {
 		return cli.Usage(inFile(err, f.pipeline))
 	}
 	if f.file != "" {
-		a.tellStandIn("ingot demo", c.Plan)
+		a.TellStandIn("ingot demo", c.Plan)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/demo"
@@ -172,7 +173,7 @@ func TestDemoWithoutASecret(t *testing.T) {
 func TestDemoInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	o := toolIn(ctx, &app{}, "demo")
+	o := toolIn(ctx, bare(), "demo")
 	o.says(t, exitInterrupted, "interrupted")
 	if o.out != "" {
 		t.Errorf("stdout is %q", o.out)
@@ -205,7 +206,7 @@ func TestDemoFindsDifferences(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := toolIn(context.Background(), &app{tamper: tamper}, "demo", "events.ndjson")
+			o := toolIn(context.Background(), &app{&command.App{Tamper: tamper}}, "demo", "events.ndjson")
 			o.says(t, exitDifference)
 			if missed := strings.Contains(o.out,
 				"40 events, made before the trouble   2  no difference"); missed != (name == "an fp altered") {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/console"
 	"github.com/ingot-events/ingot/internal/tool/dev"
@@ -53,7 +54,7 @@ With --output json, one line of JSON says where everything is, as soon as it is 
   ingot dev --pipeline shop/pipeline.yaml --data shop/data
   ingot dev --port 9611 --port-console 9610
   ingot dev --output json`,
-		Args: noArguments,
+		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.dev(cmd.Context(), o)
 		},
@@ -85,7 +86,7 @@ func (a *app) dev(ctx context.Context, o devOptions) error {
 	case errors.As(err, &mistakes):
 		return cli.Usagef("the pipeline has mistakes:\n%w", err)
 	case errors.As(err, &path) && path.Path == cfg.File:
-		return cli.Usagef("%s: %w; %s", o.pipeline, path.Err, noPipeline)
+		return cli.Usagef("%s: %w; %s", o.pipeline, path.Err, command.NoPipeline)
 	case err != nil:
 		return err
 	}
@@ -106,7 +107,7 @@ func (a *app) devConfig(o devOptions) (dev.Config, error) {
 			return dev.Config{}, fmt.Errorf("%s %d: give a port from 1 to 65535, or 0 for any free one", name, port)
 		}
 	}
-	secret, _ := a.localSecret()
+	secret, _ := a.LocalSecret()
 	file, err := filepath.Abs(o.pipeline)
 	if err != nil {
 		return dev.Config{}, err
@@ -128,7 +129,7 @@ func (a *app) greet(d *dev.Dev, o devOptions) error {
 	if a.JSON() {
 		return json.NewEncoder(a.Stdout).Encode(at)
 	}
-	a.tellStandIn("ingot dev", d.Pipeline())
+	a.TellStandIn("ingot dev", d.Pipeline())
 	console := ""
 	if at.Console != "" {
 		console = "  console    " + at.Console + "\n"

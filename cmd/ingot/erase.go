@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
@@ -48,7 +49,7 @@ With --payloads, it erases no event, but the objects of the payload bucket that 
 that were refused, and of copies that were spelled differently. --dry-run lists them. They are deleted only while
 ingest is paused, after the stream has been read to its end. Objects that were written in the last hour stay.
 
-` + fieldsHelp + `
+` + command.FieldsHelp + `
 
 ` + excerpt.Page("erasing.md") + ` says
 what remains, and what is removed by itself after some time.
@@ -56,7 +57,7 @@ what remains, and what is removed by itself after some time.
 Exit codes: 0 erased or barred, 1 failed, 2 the key cannot be made, 4 not permitted, 5 refused: ingest is not paused,
 6 erased, but what else holds the event could not be read.
 
-` + targetHelp + `
+` + command.TargetHelp + `
 
 With --output json, one object:
   events[]      type; pk, sk: the key
@@ -102,8 +103,8 @@ func newErase(a *app) *cobra.Command {
 			return a.erase(cmd, args, o)
 		},
 	}
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
+	a.TargetFlags(cmd)
+	a.DeployedFlag(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&o.yes, "yes", false, "confirm that the events are to be erased")
 	flags.BoolVar(&o.Dry, "dry-run", false, "erase nothing, and list what would be erased and what holds the events")
@@ -223,7 +224,7 @@ func (a *app) eraser(cmd *cobra.Command, o eraseOptions) (*erase.Eraser, error) 
 func (a *app) eraseWhich(ctx context.Context, e *erase.Eraser, args []string, o eraseOptions) error {
 	switch {
 	case o.Pattern != "":
-		values, err := a.questionValues(args)
+		values, err := a.QuestionValues(args)
 		if err != nil {
 			return err
 		}
@@ -235,11 +236,11 @@ func (a *app) eraseWhich(ctx context.Context, e *erase.Eraser, args []string, o 
 		e.Add("", event.Key{PK: o.pk, SK: o.sk})
 		return nil
 	}
-	fields, err := a.payloadFields(args[1:])
+	fields, err := a.PayloadFields(args[1:])
 	if err != nil {
 		return err
 	}
-	key, err := e.Plan.Key(args[0], envelope.Message{Body: payload(fields)})
+	key, err := e.Plan.Key(args[0], envelope.Message{Body: command.Payload(fields)})
 	if err != nil {
 		return cli.Usagef("%s; see ingot erase --help", show.Refusal(err))
 	}
@@ -292,11 +293,11 @@ func (a *app) erasePayloads(cmd *cobra.Command, o eraseOptions) error {
 		if err := a.Announce(e.Target); err != nil {
 			return err
 		}
-		function, _, err := functions(e.Target, false)
+		function, _, err := command.FunctionNames(e.Target, false)
 		if err != nil {
 			return err
 		}
-		if err := e.StandsStill(ctx, a.pauser(e.Target), function); err != nil {
+		if err := e.StandsStill(ctx, a.Pauser(e.Target), function); err != nil {
 			return eraseFault(err)
 		}
 	}
@@ -305,7 +306,7 @@ func (a *app) erasePayloads(cmd *cobra.Command, o eraseOptions) error {
 		return err
 	}
 	if !o.Dry {
-		if err := e.ArchiveIsDone(ctx, a.lag(e.Target, erase.StreamPatience)); err != nil {
+		if err := e.ArchiveIsDone(ctx, a.Lag(e.Target, erase.StreamPatience)); err != nil {
 			return eraseFault(err)
 		}
 		deleted, err := e.DeleteStrays(ctx, out.Payloads)

@@ -133,7 +133,7 @@ func examplesOf(cmd *cobra.Command) []string {
 // Every command that does something has examples, and each of them begins with the command.
 func TestEveryCommandHasExamples(t *testing.T) {
 	var lines []string
-	for _, cmd := range all(newRoot(&app{})) {
+	for _, cmd := range all(newRoot(bare())) {
 		if cmd.Runnable() && !cmd.HasSubCommands() && !slices.Contains([]string{"help", "completion"}, cmd.Name()) &&
 			(cmd.Parent() == nil || cmd.Parent().Name() != "completion") {
 			if len(examplesOf(cmd)) == 0 {
@@ -162,7 +162,7 @@ func TestEveryCommandHasExamples(t *testing.T) {
 func TestExamples(t *testing.T) {
 	scripts := t.TempDir()
 	golden := map[string]bool{}
-	for _, cmd := range all(newRoot(&app{})) {
+	for _, cmd := range all(newRoot(bare())) {
 		for i, line := range examplesOf(cmd) {
 			e := particularOf(line)
 			if e.not != "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/explain"
@@ -133,11 +134,11 @@ func (a *app) explainer(o explainOptions) (*explain.Explainer, error) {
 			return nil, fmt.Errorf("--now %q: write a time as in 2026-03-01T12:00:00Z", o.now)
 		}
 	}
-	text, err := cli.ReadFile(o.pipeline, noPipeline)
+	text, err := cli.ReadFile(o.pipeline, command.NoPipeline)
 	if err != nil {
 		return nil, err
 	}
-	secret, standIn := a.localSecret()
+	secret, standIn := a.LocalSecret()
 	e.Pipeline, err = check.File{Name: o.pipeline, Text: text}.Load(pipeline.Secret(secret))
 	if err != nil {
 		return nil, fmt.Errorf("the pipeline has mistakes:\n%w", err)
@@ -167,7 +168,7 @@ func (a *app) messages(o explainOptions, name string) ([]explain.Message, error)
 	if len(o.attributes) == 0 {
 		return list, nil
 	}
-	attributes, err := parseAttributes(o.attributes)
+	attributes, err := command.ParseAttributes(o.attributes)
 	for i := range list {
 		list[i].Attributes = attributes
 	}
@@ -180,9 +181,9 @@ func (a *app) eventText(name string) (string, error) {
 		return "", err
 	}
 	defer from.Close()
-	text, err := io.ReadAll(io.LimitReader(from, maxInput+1))
-	if err == nil && len(text) > maxInput {
-		err = fmt.Errorf("it has more than %d bytes, and neither SQS nor Lambda carries that", maxInput)
+	text, err := io.ReadAll(io.LimitReader(from, command.MaxInput+1))
+	if err == nil && len(text) > command.MaxInput {
+		err = fmt.Errorf("it has more than %d bytes, and neither SQS nor Lambda carries that", command.MaxInput)
 	}
 	var path *fs.PathError
 	if errors.As(err, &path) {

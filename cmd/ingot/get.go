@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/payloads"
@@ -47,9 +48,9 @@ sends one GetItem, and a Query for each total.
 If the payload is in the payload bucket, the command shows what the item keeps of it. --payload reads the
 whole payload from the bucket, with one GET.
 
-` + fieldsHelp + `
+` + command.FieldsHelp + `
 
-` + targetHelp + `
+` + command.TargetHelp + `
 
 Values that pipeline.yaml hashes are personal and are masked, unless --reveal is given.
 
@@ -67,8 +68,8 @@ Exit codes: 0 shown, 1 failed, 2 usage, 3 nothing is stored under this key, 4 cr
 			return a.get(cmd, args[0], args[1:], reveal, whole)
 		},
 	}
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
+	a.TargetFlags(cmd)
+	a.DeployedFlag(cmd)
 	cmd.Flags().BoolVar(&reveal, "reveal", false, "show personal values")
 	cmd.Flags().BoolVar(&whole, "payload", false, "show the whole payload, also if it is in the payload bucket")
 	return cmd
@@ -108,7 +109,7 @@ type gotIndex struct {
 }
 
 func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal, whole bool) error {
-	fields, err := a.payloadFields(words)
+	fields, err := a.PayloadFields(words)
 	if err != nil {
 		return err
 	}
@@ -120,9 +121,9 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal, 
 	if err != nil {
 		return err
 	}
-	key, err := p.Key(eventType, envelope.Message{Body: payload(fields)})
+	key, err := p.Key(eventType, envelope.Message{Body: command.Payload(fields)})
 	if err != nil {
-		return cli.Usagef("the key of %s cannot be made: %s; give each field of the key as FIELD=VALUE", eventType, lacks(err))
+		return cli.Usagef("the key of %s cannot be made: %s; give each field of the key as FIELD=VALUE", eventType, command.Lacks(err))
 	}
 	st, err := a.Store(t, p)
 	if err != nil {

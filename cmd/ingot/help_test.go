@@ -28,7 +28,7 @@ func helpOf(t *testing.T, cmd *cobra.Command, columns int) string {
 // On a terminal of 80 columns, the help of every command says the same words, in lines that fit.
 // Only examples are as long as they are.
 func TestHelpFitsTheTerminal(t *testing.T) {
-	for _, cmd := range all(newRoot(&app{})) {
+	for _, cmd := range all(newRoot(bare())) {
 		if cmd.Parent() != nil && cmd.Parent().Name() == "completion" {
 			continue // cobra's own text, with command lines to copy
 		}

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/ingot-events/ingot"
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/scaffold"
 	"github.com/ingot-events/ingot/pipeline"
@@ -236,9 +237,9 @@ func taken(dir string, list []scaffold.File) error {
 		}
 	}
 	what := "see what differs with ingot init --diff " + dir
-	made := slices.Contains(there, "go.mod") && slices.Contains(there, pipelineFile) // by init
+	made := slices.Contains(there, "go.mod") && slices.Contains(there, command.PipelineFile) // by init
 	if !made {
-		there = slices.DeleteFunc(there, func(name string) bool { return name == pipelineFile })
+		there = slices.DeleteFunc(there, func(name string) bool { return name == command.PipelineFile })
 	}
 	switch {
 	case len(there) == 0:
@@ -340,7 +341,7 @@ func (a *app) initDiff(o initOptions, dir string) error {
 				"made, or name its module with --module", dir)
 		}
 	}
-	c.Name = filepath.Join(dir, pipelineFile)
+	c.Name = filepath.Join(dir, command.PipelineFile)
 	text, err := cli.ReadFile(c.Name, "run ingot init --diff in a repository that ingot init has made")
 	if err != nil {
 		return cli.Usage(err)
@@ -393,5 +394,5 @@ func (a *app) printDiff(found initReport) error {
 // owned reports whether a file belongs to the user from the first day, so that a new version of
 // Ingot changes nothing in it.
 func owned(name string) bool {
-	return name == pipelineFile || name == "README.md" || name == "go.mod" || name == scaffold.Prices || strings.HasPrefix(name, "events/")
+	return name == command.PipelineFile || name == "README.md" || name == "go.mod" || name == scaffold.Prices || strings.HasPrefix(name, "events/")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/explain"
@@ -87,7 +88,7 @@ func (a *app) kept(p *propose.Proposal, name, keep string) ([]string, error) {
 		a.Say(files+"%s of %s; %s; look at them before you commit them", show.Count(len(masked), "event"), name, changed)
 		return masked, nil
 	case keepNone:
-		_, made, err := madeUp(check.File{Name: pipelineFile, Text: p.YAML()})
+		_, made, err := madeUp(check.File{Name: command.PipelineFile, Text: p.YAML()})
 		if err != nil {
 			return nil, err
 		}

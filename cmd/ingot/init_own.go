@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/scaffold"
@@ -14,7 +15,7 @@ import (
 
 // ownPipeline returns the pipeline.yaml that a folder has already, or nil.
 func ownPipeline(dir string) ([]byte, error) {
-	text, err := os.ReadFile(filepath.Join(dir, pipelineFile))
+	text, err := os.ReadFile(filepath.Join(dir, command.PipelineFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
@@ -27,7 +28,7 @@ func ownPipeline(dir string) ([]byte, error) {
 // forOwn returns the files of a repository for the pipeline.yaml that the folder has, without that
 // file.
 func (a *app) forOwn(c scaffold.Config, o initOptions, dir string, own []byte) ([]scaffold.File, error) {
-	c.Name, c.Pipeline = filepath.Join(dir, pipelineFile), own
+	c.Name, c.Pipeline = filepath.Join(dir, command.PipelineFile), own
 	if o.events != "" {
 		return nil, cli.Usagef("%s is there already, and --events proposes another; leave --events out, or move the file away", c.Name)
 	}
@@ -47,5 +48,5 @@ func (a *app) forOwn(c scaffold.Config, o initOptions, dir string, own []byte) (
 	if len(made) > 0 && p.HasFloors() {
 		a.Say("a floor (atLeast) may refuse an event that is made up, and then make test fails until you do")
 	}
-	return slices.DeleteFunc(list, func(f scaffold.File) bool { return f.Name == pipelineFile }), nil
+	return slices.DeleteFunc(list, func(f scaffold.File) bool { return f.Name == command.PipelineFile }), nil
 }

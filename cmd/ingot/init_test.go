@@ -273,7 +273,7 @@ func TestEnvironmentIsThatOfDev(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := newStoryIn(t, "", dir, string(mustRead(t, filepath.Join(dir, "pipeline.yaml")))).dev.Local()
-	address := "http://host.docker.internal:" + newDev(&app{}).Flags().Lookup("port").DefValue
+	address := "http://host.docker.internal:" + newDev(bare()).Flags().Lookup("port").DefValue
 	for name, want := range map[string]string{"INGOT_TABLE": l.EventsTable, "INGOT_AGGREGATES_TABLE": l.AggregatesTable,
 		"INGOT_ARCHIVE_BUCKET": l.ArchiveBucket,
 		"INGOT_PAYLOAD_BUCKET": stack.Payloads, "INGOT_PII_KEY": explain.StandIn, "INGOT_ENDPOINT_URL": address,

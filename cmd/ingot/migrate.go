@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
@@ -73,7 +74,7 @@ type step struct {
 
 func (a *app) migrateStep(s step) *cobra.Command {
 	var o migrateOptions
-	cmd := &cobra.Command{Use: s.use, Example: s.example, Short: s.short, Long: s.long + "\n\n" + targetHelp, Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: s.use, Example: s.example, Short: s.short, Long: s.long + "\n\n" + command.TargetHelp, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if s.without != "" && !o.yes {
 				return cli.Usagef("%s", s.without)
@@ -96,8 +97,8 @@ func (a *app) migrateStep(s step) *cobra.Command {
 			return err
 		},
 	}
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
+	a.TargetFlags(cmd)
+	a.DeployedFlag(cmd)
 	a.migrationFlag(cmd, &o)
 	if s.without != "" {
 		cmd.Flags().BoolVar(&o.yes, "yes", false, s.yes)
@@ -192,7 +193,7 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 	}
 	found.streams = s.Streams(c)
 	if o.function != "" {
-		found.lag = migrating.Deployed{Pauser: a.pauser(t), Ages: t.CloudWatch(), Function: o.function,
+		found.lag = migrating.Deployed{Pauser: a.Pauser(t), Ages: t.CloudWatch(), Function: o.function,
 			Streams: strings.Fields(found.streams)}
 	}
 	return found, nil
@@ -223,7 +224,7 @@ items. ROW.json holds the row as aws dynamodb get-item prints it. The command se
 Exit codes: 0 the row has a copy or is skipped, 2 a file cannot be used, 3 the row is refused.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			secret, _ := a.localSecret()
+			secret, _ := a.LocalSecret()
 			p, err := pipeline.Load(os.DirFS(filepath.Dir(file)), filepath.Base(file), pipeline.Secret(secret))
 			if err != nil {
 				return cli.Usagef("the pipeline cannot be used:\n%w", err)
@@ -275,7 +276,7 @@ Its client cannot write.`,
 			if err != nil {
 				return err
 			}
-			prices, err := readPrices("")
+			prices, err := command.ReadPrices("")
 			if err != nil {
 				return err
 			}
@@ -334,7 +335,7 @@ func (a *app) backfill(ctx context.Context, m *moving, o *migrateOptions) error 
 
 // sayScan says what it costs to read as many tables of the size of the old one.
 func (a *app) sayScan(m *moving, what string, tables float64, d *divided) error {
-	prices, err := readPrices("")
+	prices, err := command.ReadPrices("")
 	if err != nil {
 		return err
 	}

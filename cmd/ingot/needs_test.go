@@ -217,7 +217,7 @@ func (w *living) away(t *testing.T) {
 // Every command that reaches a stack has a policy, except policy itself, which only finds it.
 func TestEveryCommandHasAPolicy(t *testing.T) {
 	want := map[string]bool{}
-	for _, cmd := range all(newRoot(&app{})) {
+	for _, cmd := range all(newRoot(bare())) {
 		if cmd.Flags().Lookup("stack") != nil && cmd.Name() != "policy" {
 			want[strings.Fields(cmd.CommandPath())[1]] = true
 		}

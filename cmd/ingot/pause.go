@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/pause"
@@ -31,7 +32,7 @@ deployment that changes the mapping ends the pause. Before it stops anything, th
 
 Exit codes: 0 paused, 1 failed, 4 not permitted, 6 paused, but it is not known whether the stream is read to its end.
 
-` + targetHelp + `
+` + command.TargetHelp + `
 
 ` + mappingsJSON
 
@@ -46,7 +47,7 @@ starts the ingest function, unless you write streams.
 
 Exit codes: 0 it runs, 1 failed, 4 not permitted.
 
-` + targetHelp + `
+` + command.TargetHelp + `
 
 ` + mappingsJSON
 
@@ -83,7 +84,7 @@ func newPause(a *app) *cobra.Command {
 			return a.pause(cmd, t, streams, o)
 		},
 	}
-	a.targetFlags(cmd)
+	a.TargetFlags(cmd)
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm a pause of the streams function")
 	cmd.Flags().BoolVar(&o.noDrain, "no-drain", false, "do not wait until the stream is read to its end")
 	return cmd
@@ -107,7 +108,7 @@ func newResume(a *app) *cobra.Command {
 			return a.resume(cmd.Context(), t, slices.Contains(args, "streams"))
 		},
 	}
-	a.targetFlags(cmd)
+	a.TargetFlags(cmd)
 	return cmd
 }
 
@@ -120,16 +121,16 @@ func ingestOrStreams(cmd *cobra.Command, args []string) error {
 
 func (a *app) pause(cmd *cobra.Command, t *target.Target, streams bool, o pauseOptions) error {
 	ctx := cmd.Context()
-	function, counting, err := functions(t, streams)
+	function, counting, err := command.FunctionNames(t, streams)
 	if err != nil {
 		return err
 	}
 	if err := a.Announce(t); err != nil {
 		return err
 	}
-	out := paused{Resume: a.resumeLine(t, streams)}
+	out := paused{Resume: a.ResumeLine(t, streams)}
 	a.Say("to resume: %s", out.Resume)
-	p := a.pauser(t)
+	p := a.Pauser(t)
 	if out.Mappings, err = p.Pause(ctx, function, chosen.Caller(ctx, t)); err != nil {
 		return err
 	}
@@ -173,14 +174,14 @@ func (a *app) endPause(ctx context.Context, out paused, streams bool, unknown er
 }
 
 func (a *app) resume(ctx context.Context, t *target.Target, streams bool) error {
-	function, _, err := functions(t, streams)
+	function, _, err := command.FunctionNames(t, streams)
 	if err != nil {
 		return err
 	}
 	if err := a.Announce(t); err != nil {
 		return err
 	}
-	list, err := a.pauser(t).Resume(ctx, function)
+	list, err := a.Pauser(t).Resume(ctx, function)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/policy"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -53,7 +54,7 @@ func newPolicy(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.tag, "principal-tag", "", "the tag whose value is in the partition keys that a principal may read")
 	cmd.Flags().StringVar(&o.command, "for", "", "print what this command of the tool needs, such as query; or a producer, or deploy")
-	a.targetFlags(cmd)
+	a.TargetFlags(cmd)
 	cmd.Flags().StringVar(&a.Pipeline, "pipeline", "", "use this file (default the deployed one of the stack, or else pipeline.yaml)")
 	return cmd
 }
@@ -87,7 +88,7 @@ func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error 
 			return err
 		}
 		if len(names) == 0 {
-			return cli.Usagef("say which patterns; %s", hasPatterns(p))
+			return cli.Usagef("say which patterns; %s", command.HasPatterns(p))
 		}
 		for _, name := range names {
 			pattern, err := p.Pattern(name)
@@ -120,7 +121,7 @@ const maxPolicy = 6144
 // pipeline.yaml.
 func (a *app) patternsOf(ctx context.Context, t *target.Target) (*pipeline.Pipeline, error) {
 	if t == nil {
-		a.Pipeline = cmp.Or(a.Pipeline, pipelineFile)
+		a.Pipeline = cmp.Or(a.Pipeline, command.PipelineFile)
 	}
 	_, p, err := a.File(ctx, t, false)
 	return p, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
@@ -45,10 +46,10 @@ func (a *app) publishAgain() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "again",
 		Short: "Publish what is stored once more",
-		Long:  publishAgainHelp + "\n\n" + targetHelp,
+		Long:  publishAgainHelp + "\n\n" + command.TargetHelp,
 		Example: `  ingot publish again --since 2026-03-01 --stack shop
   ingot publish again --since 2026-03-01T09:00:00Z --only orders --stack shop`,
-		Args: noArguments,
+		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			since, err := keys.ParseTime(o.since)
 			if day, bad := time.Parse(time.DateOnly, o.since); bad == nil {
@@ -60,8 +61,8 @@ func (a *app) publishAgain() *cobra.Command {
 			return a.again(cmd, o, since)
 		},
 	}
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
+	a.TargetFlags(cmd)
+	a.DeployedFlag(cmd)
 	cmd.Flags().StringVar(&o.file, "publish", "publish.yaml", "the file that says what is published")
 	cmd.Flags().StringVar(&o.since, "since", "", "the time of the first event: a day, or a time in RFC 3339")
 	cmd.Flags().StringSliceVar(&o.only, "only", nil, "the names of publications, with commas between (default all)")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -37,7 +38,7 @@ func newQuarantine(a *app) *cobra.Command {
 		Long:  quarantineHelp,
 		Example: `  ingot quarantine pull letters --once
   ingot quarantine list letters`,
-		Args: noSuchCommand,
+		Args: command.NoSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 
 		SuggestionsMinimumDistance: 2, // as at the root
@@ -70,7 +71,7 @@ A FIFO dead-letter queue gives at most ten messages of one group at a time.
 
 Exit codes: 0 all are visible again, also after ctrl-C; 1 failed.
 
-` + targetHelp + `
+` + command.TargetHelp + `
 
 With --output json, one object at the end: saved, known, deleted, released, lost.`
 
@@ -100,7 +101,7 @@ func newPull(a *app) *cobra.Command {
 			return a.pull(cmd.Context(), t, args[0], o)
 		},
 	}
-	a.targetFlags(cmd)
+	a.TargetFlags(cmd)
 	cmd.Flags().BoolVar(&o.dead, "dead", false, "pull from the dead-letter queue")
 	cmd.Flags().BoolVar(&o.once, "once", false, "end when the queue gives no more, instead of at ctrl-C")
 	cmd.Flags().IntVar(&o.most, "max", 1000, "hold at most this many messages at a time: 1 to 10000")

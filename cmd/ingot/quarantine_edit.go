@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/fields"
@@ -29,7 +30,7 @@ With --set it opens no editor, and repairs all messages that you name or choose:
 leaves everything else as it is, also the envelope. If a message is an array, it sets them in each event that could
 not be stored. It says which messages it will change, and at the end what they would be. --dry-run changes nothing.
 
-` + fieldsHelp + `
+` + command.FieldsHelp + `
 
 ` + choosingHelp + `
 
@@ -141,20 +142,20 @@ func (a *app) setFields(ctx context.Context, path string, c choosing, o editOpti
 
 // assignments reads what --set gives.
 func (a *app) assignments(words []string) ([]quarantine.Assignment, error) {
-	given, err := a.fields(words)
+	given, err := a.Fields(words)
 	if err != nil {
 		return nil, err
 	}
 	var list []quarantine.Assignment
 	once := map[string]any{}
 	for _, f := range given {
-		if err := fields.Set(once, f.name, f.text); err != nil {
-			return nil, cli.Usagef("--set %s: %w", f.name, err)
+		if err := fields.Set(once, f.Name, f.Text); err != nil {
+			return nil, cli.Usagef("--set %s: %w", f.Name, err)
 		}
-		if !f.json {
-			f.text = event.Quote(f.text)
+		if !f.JSON {
+			f.Text = event.Quote(f.Text)
 		}
-		list = append(list, quarantine.Assignment{Field: f.name, Value: f.text})
+		list = append(list, quarantine.Assignment{Field: f.Name, Value: f.Text})
 	}
 	return list, nil
 }

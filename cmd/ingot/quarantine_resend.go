@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
@@ -33,7 +34,7 @@ subtracted, such as min and max, is flagged.
 
 Exit codes: 0 all are sent, 2 usage, 3 some stay where they are, 5 refused, 1 failed.
 
-` + targetHelp + `
+` + command.TargetHelp + `
 
 ` + workedJSON
 
@@ -72,8 +73,8 @@ func newResend(a *app) *cobra.Command {
 			return a.resend(cmd, t, args[0], c, o)
 		},
 	}
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
+	a.TargetFlags(cmd)
+	a.DeployedFlag(cmd)
 	filterFlags(cmd, &f)
 	cmd.Flags().BoolVar(&o.replace, "replace", false, "delete the stored event that the message conflicts with, and then send")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm --replace")
@@ -91,7 +92,7 @@ the file is not there, the message is not deleted. --dry-run stops before anythi
 
 Exit codes: 0 all are deleted, 2 usage, 3 some are not, 1 failed.
 
-` + targetHelp + `
+` + command.TargetHelp + `
 
 ` + workedJSON
 
@@ -123,8 +124,8 @@ func newDrop(a *app) *cobra.Command {
 			return a.drop(cmd, t, args[0], c, o)
 		},
 	}
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
+	a.TargetFlags(cmd)
+	a.DeployedFlag(cmd)
 	filterFlags(cmd, &f)
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm that the messages are to be deleted")
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "say what would be deleted, and delete nothing")

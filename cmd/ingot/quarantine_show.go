@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
@@ -43,7 +44,7 @@ A message can replace a stored event (resend --replace) only after show has prin
 
 Exit codes: 0 it would be stored today, 3 it would be quarantined again or its payload is in S3, 1 failed.
 
-` + targetHelp + `
+` + command.TargetHelp + `
 
 With --output json, one object:
   id, dead, sent, receives, file, state, verdict, reason, detail, edited, group
@@ -134,8 +135,8 @@ func newShow(a *app) *cobra.Command {
 			return a.showLetter(cmd, t, args[0], args[1], o)
 		},
 	}
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
+	a.TargetFlags(cmd)
+	a.DeployedFlag(cmd)
 	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")
 	return cmd
 }

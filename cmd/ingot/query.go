@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -45,7 +46,7 @@ The page ends at --limit items, or when --max-units read units are spent. Items 
 type are read, but not returned. The token of the next page contains keys, and is not encrypted. Personal values are
 masked without --reveal.
 
-` + targetHelp + `
+` + command.TargetHelp + `
 
 Exit codes: 0 answered, even if nothing was found, 1 it could not be read, 2 the question is wrong, 4 credentials.
 
@@ -98,8 +99,8 @@ func newQuery(a *app) *cobra.Command {
 	flags.BoolVar(&o.ask.Consistent, "consistent", false, "read consistently, with every earlier write; not possible on an index")
 	flags.BoolVar(&o.explain, "explain", false, "show the first requests, and send none")
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values")
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
+	a.TargetFlags(cmd)
+	a.DeployedFlag(cmd)
 	return cmd
 }
 
@@ -112,7 +113,7 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 	}
 	var err error
 	if len(args) > 0 {
-		if o.ask.Values, err = a.questionValues(args[1:]); err != nil {
+		if o.ask.Values, err = a.QuestionValues(args[1:]); err != nil {
 			return err
 		}
 	}
@@ -129,14 +130,14 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 		return err
 	}
 	if len(args) == 0 {
-		return cli.Usagef("say which pattern; %s", hasPatterns(p))
+		return cli.Usagef("say which pattern; %s", command.HasPatterns(p))
 	}
 	config.Pipeline = p
 	st, requests, err := asks(config, args[0], o.ask)
 	if errors.Is(err, pipeline.ErrNoSecret) {
 		if t == nil {
-			secret, _ := a.localSecret()
-			a.tellStandIn("ingot query", p)
+			secret, _ := a.LocalSecret()
+			a.TellStandIn("ingot query", p)
 			p, err = file.Load(pipeline.Secret(secret))
 		} else {
 			p, err = a.Hashing(cmd.Context(), t, file, p)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
@@ -200,7 +201,7 @@ func TestExplainedQuestionNeedsNoStack(t *testing.T) {
 
 func TestCommas(t *testing.T) {
 	for text, want := range map[string][]string{"a,b": {"a", "b"}, `a\,b,c`: {"a,b", "c"}, "": {""}, `\`: {`\`}, "a,": {"a", ""}} {
-		if got := commas(text); !reflect.DeepEqual(got, want) {
+		if got := command.Commas(text); !reflect.DeepEqual(got, want) {
 			t.Errorf("%q is split into %q", text, got)
 		}
 	}

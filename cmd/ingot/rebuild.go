@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -59,7 +60,7 @@ Without --yes it only shows the flags. A flag that changes at that moment is lef
 Exit codes: 0 complete, 1 failed, 2 usage, 3 not complete yet or not all mended or accepted, 4 not permitted, 5 refused,
 6 not known whether it is complete.
 
-` + targetHelp + `
+` + command.TargetHelp + `
 
 ` + rebuildJSON
 
@@ -136,8 +137,8 @@ func newRebuild(a *app) *cobra.Command {
 			return a.rebuild(cmd, o, args)
 		},
 	}
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
+	a.TargetFlags(cmd)
+	a.DeployedFlag(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&all, "all", false, "rebuild every aggregate that is not complete")
 	flags.BoolVar(&parts, "parts", false, "put the missing parts of stored events instead")
@@ -323,7 +324,7 @@ func (v verifying) meant(ctx context.Context, names []string) (defs []*aggregate
 // awaitStream waits until the stream has counted everything up to now. It asks soon, because an
 // ingot dev has counted within moments, and then each second.
 func (a *app) awaitStream(ctx context.Context, v verifying, patience time.Duration) error {
-	lag, clock := a.lag(v.target, patience), a.Clock.Real()
+	lag, clock := a.Lag(v.target, patience), a.Clock.Real()
 	now := clock.Now()
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		counted, err := lag.Counted(ctx)

@@ -70,7 +70,7 @@ func (a *app) rebuildMend(cmd *cobra.Command, o verifyOptions, names []string) e
 	if begin, err := a.agreed(v.target, price, o); !begin {
 		return err
 	}
-	done, err := verify.Mend(ctx, c, v.store, defs, a.lag(v.target, o.patience), o.patience)
+	done, err := verify.Mend(ctx, c, v.store, defs, a.Lag(v.target, o.patience), o.patience)
 	if err != nil {
 		return err
 	}

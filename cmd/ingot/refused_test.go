@@ -86,7 +86,7 @@ func (w *living) refuse(t *testing.T, command, action string) {
 		return "AccessDeniedException"
 	}
 	for _, c := range calls[command] {
-		o := toolIn(context.Background(), &app{}, append(strings.Fields(w.named(t, c.line)), "--stack", "shop")...)
+		o := toolIn(context.Background(), bare(), append(strings.Fields(w.named(t, c.line)), "--stack", "shop")...)
 		if !asked.Load() {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/region"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -41,9 +42,9 @@ func newRegion(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "region",
 		Short:   "Show the home Region of the events table, or move it",
-		Long:    regionHelp + "\n\n" + targetHelp,
+		Long:    regionHelp + "\n\n" + command.TargetHelp,
 		Example: `  ingot region --stack shop`,
-		Args:    noArguments,
+		Args:    command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t, err := a.Find(cmd.Context())
 			if err != nil {
@@ -56,7 +57,7 @@ func newRegion(a *app) *cobra.Command {
 			return err
 		},
 	}
-	a.targetFlags(cmd)
+	a.TargetFlags(cmd)
 	cmd.AddCommand(a.regionMove())
 	return cmd
 }
@@ -66,11 +67,11 @@ func (a *app) regionMove() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "move",
 		Short: "Make the Region of a stack the home of its events table",
-		Long:  regionMoveHelp + "\n\n" + targetHelp,
+		Long:  regionMoveHelp + "\n\n" + command.TargetHelp,
 		Example: `  ingot region move --stack shop --region eu-west-1 --from us-east-1 --pipeline pipeline.yaml
   ingot region move --stack shop --region eu-west-1 --from us-east-1 --from-stack shop-old --pipeline pipeline.yaml
   ingot region move --stack shop --region eu-west-1 --from us-east-1 --lost --pipeline pipeline.yaml`,
-		Args: noArguments,
+		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.from == "" {
 				return cli.Usagef("say which Region is left with --from REGION; ingot region prints it")
@@ -82,7 +83,7 @@ func (a *app) regionMove() *cobra.Command {
 			return a.moveRegion(cmd, o)
 		},
 	}
-	a.targetFlags(cmd)
+	a.TargetFlags(cmd)
 	cmd.Flags().StringVar(&a.Pipeline, "pipeline", "", "the pipeline.yaml that is deployed in the new home")
 	cmd.Flags().StringVar(&o.from, "from", "", "the Region that is the home until now")
 	cmd.Flags().StringVar(&o.stack, "from-stack", "", "the stack in that Region (default the name of the new one)")

@@ -9,18 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
 // app is what every command may use.
-type app struct {
-	chosen.Stack
-	// tamper changes the demo's tables before they are checked. It is nil outside tests.
-	tamper func(context.Context, *embedded.Engine) error
-}
+type app struct{ *command.App }
 
 // run is the whole tool as a function. It takes the arguments without the program's name, and
 // returns the exit code.
@@ -28,7 +24,7 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), st
 	return appOf(cli.IO{Env: env, Stdin: stdin, Stdout: stdout, Stderr: stderr}).run(ctx, args)
 }
 
-func appOf(o cli.IO) *app { return &app{Stack: chosen.Stack{IO: o}} }
+func appOf(o cli.IO) *app { return &app{&command.App{Stack: chosen.Stack{IO: o}}} }
 
 func (a *app) run(ctx context.Context, args []string) int {
 	a.Begin(ctx)
@@ -70,11 +66,11 @@ permitted, 5 refused, 6 could not tell, 130 interrupted.`,
 		SilenceErrors: true,
 		// This is cobra's own default. cobra applies it only to the words that it looks up itself.
 		SuggestionsMinimumDistance: 2,
-		Args:                       noSuchCommand,
+		Args:                       command.NoSuchCommand,
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			forms, which := []string{"text", "json"}, "text or json"
-			if cmd.Annotations[csvToo] != "" {
+			if cmd.Annotations[command.CSV] != "" {
 				forms, which = append(forms, "csv"), "text, json or csv"
 			}
 			if !slices.Contains(forms, a.Output) {
@@ -104,12 +100,12 @@ func strict(root *cobra.Command) {
 		case "help":
 			cmd.Args = func(_ *cobra.Command, words []string) error {
 				if _, rest, err := root.Find(words); err != nil || len(rest) > 0 {
-					return noSuchCommand(root, words)
+					return command.NoSuchCommand(root, words)
 				}
 				return nil
 			}
 		case "completion":
-			cmd.Args = noSuchCommand
+			cmd.Args = command.NoSuchCommand
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
 	}

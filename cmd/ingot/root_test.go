@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 )
 
@@ -33,8 +34,11 @@ type ran struct {
 // tool runs the tool in the current directory with an empty environment and an empty stdin.
 func tool(t *testing.T, args ...string) ran {
 	t.Helper()
-	return toolIn(t.Context(), &app{}, args...)
+	return toolIn(t.Context(), bare(), args...)
 }
+
+// bare returns a tool that reads nothing of this process.
+func bare() *app { return &app{&command.App{}} }
 
 // toolIn runs the tool with what the test gives it. Nothing else is in its environment, its stdin
 // is empty, and what it waits for a stack is over at once.
@@ -136,7 +140,7 @@ func TestHelpNamesTheExitCodes(t *testing.T) {
 
 // A command that asks a stack can fail, and its help says with which code.
 func TestHelpNamesTheCodeOfAFailure(t *testing.T) {
-	for _, cmd := range all(newRoot(&app{})) {
+	for _, cmd := range all(newRoot(bare())) {
 		if cmd.Flags().Lookup("endpoint-url") == nil || slices.Contains([]string{"check", "policy"}, cmd.Name()) {
 			continue // these read the deployed file, if asked to
 		}

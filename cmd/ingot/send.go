@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
@@ -71,7 +72,7 @@ at most 5 seconds.
 
 For a FIFO queue, --group names the field whose value is the message group. The order of the lines is then kept.
 
-` + targetHelp + `
+` + command.TargetHelp + `
 
 Exit codes: 0 sent, 1 failed, 2 usage, 3 with --wait: an event is refused or was erased, or another payload is stored,
 4 credentials, 5 refused, 6 with --wait: not everything was stored in time, or a payload is in S3, 130 interrupted.
@@ -102,8 +103,8 @@ Exit codes: 0 sent, 1 failed, 2 usage, 3 with --wait: an event is refused or was
 			return a.send(cmd, file, o)
 		},
 	}
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
+	a.TargetFlags(cmd)
+	a.DeployedFlag(cmd)
 	cmd.Flags().StringVar(&o.group, "group", "", "the field whose value is the message group, for a FIFO queue")
 	cmd.Flags().Float64Var(&o.rate, "rate", 0, "send this many events a second (default as many as possible)")
 	cmd.Flags().IntVar(&o.skip, "skip", 0, "leave out this many lines at the beginning, which were sent already")
@@ -239,7 +240,7 @@ func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pi
 		judged, _, err := repair.Of(st).Judge(ctx, item)
 		return judged.Verdict, err
 	}
-	paused, unknown := a.sayPaused(cmd, t)
+	paused, unknown := a.SayPaused(cmd, t)
 	tell := a.Progress()
 	w, err := send.Wait(ctx, t.DynamoDB(), t.EventsTable, waiting, judge, limit, env.Env{}.Real().Sleep, func(w send.Waited) {
 		tell(show.Step{Phase: "storing", Done: w.Stored + w.Other + w.Rejected + w.Barred, Total: len(waiting)})
@@ -249,7 +250,7 @@ func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pi
 		return fmt.Errorf("waiting until the events are stored: %w", err)
 	}
 	if w.Left > 0 && !paused && unknown == nil { // it may have been paused since
-		paused, _ = a.sayPaused(cmd, t)
+		paused, _ = a.SayPaused(cmd, t)
 	}
 	r.Stored, r.Other, r.Left, r.Refused, r.Rejected, r.Barred, r.Paused = &w.Stored, &w.Other, &w.Left, &none.refused, w.Rejected,
 		w.Barred, paused
@@ -300,7 +301,7 @@ func goes(n int) string {
 func (a *app) lines(file string, o sendOptions, p *pipeline.Pipeline) (iter.Seq2[ndjson.Line, error], int, func(), error) {
 	nothing := func() {}
 	if o.sample != "" {
-		set, err := a.payloadFields(o.set)
+		set, err := a.PayloadFields(o.set)
 		if err != nil {
 			return nil, 0, nothing, err
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/status"
@@ -47,7 +48,7 @@ an hour behind. A message that a floor (atLeast) has refused is usual, and does 
 It changes nothing. But to see why messages are in quarantine, it must receive them, up to 1,000. Others do not see
 them for that moment.
 
-` + targetHelp + `
+` + command.TargetHelp + `
 
 Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials. With --check: 3 it is not well, 6 not everything could be read.
 
@@ -56,7 +57,7 @@ Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials. With --check: 3 it is not
   ingot status --local --check
   ingot status --local --format prometheus
   ingot status --local --output json`,
-		Args: noArguments,
+		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if format != "text" && format != "prometheus" {
 				return cli.Usagef("--format %q: write text or prometheus", format)
@@ -64,8 +65,8 @@ Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials. With --check: 3 it is not
 			return a.status(cmd, check, format)
 		},
 	}
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
+	a.TargetFlags(cmd)
+	a.DeployedFlag(cmd)
 	cmd.Flags().BoolVar(&check, "check", false, "exit with 3 if the stack is not well, with 6 if not everything could be read")
 	cmd.Flags().StringVar(&format, "format", "text", "text or prometheus")
 	return cmd

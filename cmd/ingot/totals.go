@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/base/nearest"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/tool/cli"
@@ -61,9 +62,9 @@ price first. Each field that you give is then compared with the value of by that
 
 ` + byHelp + `
 
-` + fieldsHelp + `
+` + command.FieldsHelp + `
 
-` + targetHelp + `
+` + command.TargetHelp + `
 
 Values that pipeline.yaml hashes are personal and are masked, unless --reveal is given.
 
@@ -75,7 +76,7 @@ Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials, 5 refused: it needs --sca
   ingot totals orders_daily merchant_id=m-1 currency=EUR --from 2026-03-01 --to 2026-04-01 --local
   ingot totals orders_daily --scan --local --output csv
   ingot totals orders_daily merchant_id=m-1 currency=EUR --local --output json`,
-		Annotations: map[string]string{csvToo: "true"},
+		Annotations: map[string]string{command.CSV: "true"},
 		Args:        cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -84,8 +85,8 @@ Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials, 5 refused: it needs --sca
 			return a.totals(cmd, args[0], args[1:], o)
 		},
 	}
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
+	a.TargetFlags(cmd)
+	a.DeployedFlag(cmd)
 	cmd.Flags().StringVar(&o.from, "from", "",
 		"the first window: a day such as 2026-03-01, or an RFC 3339 time (default the first one that is stored)")
 	cmd.Flags().StringVar(&o.to, "to", "", "end before this window (default after the last one)")
@@ -104,7 +105,7 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 	if err != nil {
 		return cli.Usage(err)
 	}
-	given, names, err := a.namedFields(words)
+	given, names, err := a.NamedFields(words)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -28,7 +29,7 @@ If the events table has events, it does nothing without --yes, and says what its
 
 The report names no stack, no account and no key, so it can be pasted into an issue.
 
-` + targetHelp + `
+` + command.TargetHelp + `
 
 Exit codes: 0 everything is right, 1 failed, 2 usage, 3 something is wrong, 4 credentials, 5 refused.
 
@@ -48,7 +49,7 @@ func newTry(a *app) *cobra.Command {
 		Long:  tryHelp,
 		Example: `  ingot try --stack shop-test
   ingot try --local --number 60`,
-		Args: noArguments,
+		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.number < 1 || o.number > 10_000 {
 				return cli.Usagef("--number %d: give a number of events from 1 to 10000", o.number)
@@ -56,8 +57,8 @@ func newTry(a *app) *cobra.Command {
 			return a.try(cmd, o)
 		},
 	}
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
+	a.TargetFlags(cmd)
+	a.DeployedFlag(cmd)
 	cmd.Flags().IntVar(&o.number, "number", 300, "how many new events to send")
 	cmd.Flags().DurationVar(&o.limit, "limit", 5*time.Minute, "wait at most this long for one thing")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "try it though the events table has events already")
@@ -88,7 +89,7 @@ func (a *app) try(cmd *cobra.Command, o tryOptions) error {
 	if err != nil {
 		return err
 	}
-	switch paused, err := a.sayPaused(cmd, t); {
+	switch paused, err := a.SayPaused(cmd, t); {
 	case err != nil && target.Refused(err):
 		return err
 	case paused:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/scan"
@@ -40,7 +41,7 @@ stopped, and goes on with the same command. ingot verify part does one part of t
 
 Exit codes: 0 equal, 1 failed, 2 usage, 3 different, 4 not permitted, 5 refused, 6 could not tell.
 
-` + targetHelp + `
+` + command.TargetHelp + `
 
 ` + verifyJSON
 
@@ -82,7 +83,7 @@ func newVerify(a *app) *cobra.Command {
   ingot verify --stack shop --dry-run
   ingot verify --stack shop --twice --segments 8 --rate 2000 --work ./verify-work
   ingot verify --stack shop --large arn:aws:states:eu-west-1:111122223333:stateMachine:shop-verify --work s3://my-bucket/first`,
-		Args: noArguments,
+		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.check(); err != nil {
 				return cli.Usage(err)
@@ -90,8 +91,8 @@ func newVerify(a *app) *cobra.Command {
 			return a.verify(cmd, o)
 		},
 	}
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
+	a.TargetFlags(cmd)
+	a.DeployedFlag(cmd)
 	flags := cmd.Flags()
 	o.largeFlags(flags)
 	flags.BoolVar(&o.twice, "twice", false,
@@ -110,7 +111,7 @@ func passFlags(cmd *cobra.Command, o *verifyOptions) {
 	o.divided.passFlags(flags)
 	flags.BoolVar(&o.dry, "dry-run", false, "only print what the command would read, and what that costs")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask, however much it costs")
-	flags.StringVar(&o.prices, "prices", "", pricesUsage)
+	flags.StringVar(&o.prices, "prices", "", command.PricesUsage)
 }
 
 const mostSegments = 1_000_000 // the service's limit
@@ -221,7 +222,7 @@ func (a *app) priced(ctx context.Context, v verifying, c *verify.Config, o verif
 	}
 	a.Say("verify reads %s", price)
 	if o.large != "" {
-		prices, err := readPrices(o.prices)
+		prices, err := command.ReadPrices(o.prices)
 		if err != nil {
 			return nil, err
 		}
@@ -257,7 +258,7 @@ func (a *app) pass(ctx context.Context, v verifying, c verify.Config, o verifyOp
 			}
 			return verify.Run(ctx, c)
 		}
-		l, err = verify.TwiceBy(ctx, a.Clock, a.lag(v.target, o.patience), o.patience, look)
+		l, err = verify.TwiceBy(ctx, a.Clock, a.Lag(v.target, o.patience), o.patience, look)
 		if err == nil && o.large != "" {
 			err = a.clearLooks(ctx, v, o)
 		}
@@ -340,7 +341,7 @@ func (v verifying) price(ctx context.Context, file string, looks, parts int) (sc
 
 // inDollars computes the dollars with a file of prices, or with those that the tool brings.
 func inDollars(p *scan.Price, file string) error {
-	prices, err := readPrices(file)
+	prices, err := command.ReadPrices(file)
 	if err != nil {
 		return cli.Usage(err)
 	}

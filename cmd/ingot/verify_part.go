@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/verify"
@@ -27,7 +28,7 @@ shows how.
 
 Exit codes: 0 read, or equal, 1 failed, 2 usage, 3 different, 4 not permitted, 5 refused.
 
-` + targetHelp + `
+` + command.TargetHelp + `
 
 With --output json, merge and result print the object of ingot verify.`
 
@@ -56,8 +57,8 @@ func newVerifyPart(a *app) *cobra.Command {
 			return a.verify(cmd, o)
 		},
 	}
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
+	a.TargetFlags(cmd)
+	a.DeployedFlag(cmd)
 	flags := cmd.Flags()
 	flags.IntVar(&o.segments, "segments", 0, "into how many segments the tables are divided")
 	flags.IntVar(&o.buckets, "buckets", 0, "into how many hash buckets the totals are divided")

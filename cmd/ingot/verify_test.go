@@ -173,7 +173,7 @@ func TestVerifyInABucket(t *testing.T) {
 
 // A lot is read only if the user agrees.
 func TestVerifyAsks(t *testing.T) {
-	a := &app{}
+	a := bare()
 	dear := scan.Price{Parts: 1, Reads: ask + 1}
 	if err := a.affordable(dear, false); exitCode(context.Background(), err) != exitRefused || !strings.Contains(err.Error(), "--yes") {
 		t.Error(err)

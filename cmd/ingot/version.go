@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 )
 
 // versionJSON documents --output json. A test compares it with build.
@@ -34,7 +36,7 @@ func newVersion(a *app) *cobra.Command {
 		Long:  "Prints which version this is, from which commit it was built, and with which Go. ingot --version prints only the\nversion.\n\n" + versionJSON,
 		Example: `  ingot version
   ingot version --output json`,
-		Args: noArguments,
+		Args: command.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			b := readBuild(debug.ReadBuildInfo())
 			if a.JSON() {

@@ -1,18 +1,18 @@
-package main
+package command
 
 import (
 	"github.com/spf13/cobra"
 )
 
-// targetHelp is for the long help of the commands that reach a stack.
-const targetHelp = `Name the stack with --stack, with --config-env for an environment of samconfig.toml, or with --local for the
+// TargetHelp is for the long help of the commands that reach a stack.
+const TargetHelp = `Name the stack with --stack, with --config-env for an environment of samconfig.toml, or with --local for the
 ingot dev that runs in this folder or in one above it. Without these options, the command uses the tables that
 INGOT_TABLE and INGOT_AGGREGATES_TABLE name. If these are not set, it uses the ingot dev that runs here, and says
 so. If none runs, or with --profile, --region or --endpoint-url, it uses the stack of samconfig.toml's environment
 default.`
 
-// targetFlags adds the flags that say which stack a command works on.
-func (a *app) targetFlags(cmd *cobra.Command) {
+// TargetFlags adds the flags that say which stack a command works on.
+func (a *App) TargetFlags(cmd *cobra.Command) {
 	flags, to := cmd.Flags(), &a.Flags
 	flags.StringVar(&to.Stack, "stack", "", "the CloudFormation stack")
 	if flags.Lookup("config-env") == nil {
@@ -24,7 +24,7 @@ func (a *app) targetFlags(cmd *cobra.Command) {
 	flags.StringVar(&to.EndpointURL, "endpoint-url", "", "send the requests to this URL instead of AWS")
 }
 
-// deployedFlag adds --pipeline to a command that works on a stack.
-func (a *app) deployedFlag(cmd *cobra.Command) {
+// DeployedFlag adds --pipeline to a command that works on a stack.
+func (a *App) DeployedFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.Pipeline, "pipeline", "", "use this file in place of the one that is deployed")
 }

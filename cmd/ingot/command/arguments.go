@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"cmp"
@@ -12,8 +12,8 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/cli"
 )
 
-// noArguments refuses arguments that are left over, and says what was probably meant.
-func noArguments(cmd *cobra.Command, args []string) error {
+// NoArguments refuses arguments that are left over, and says what was probably meant.
+func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -28,8 +28,8 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return cli.Usagef("%s takes no argument %q; %ssee %s --help", cmd.CommandPath(), args[0], advice, cmd.CommandPath())
 }
 
-// noSuchCommand refuses an unknown command. If a command has a similar name, the error suggests it.
-func noSuchCommand(cmd *cobra.Command, args []string) error {
+// NoSuchCommand refuses an unknown command. If a command has a similar name, the error suggests it.
+func NoSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -40,5 +40,5 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	return cli.Usagef("unknown command %q; %s", args[0], hint)
 }
 
-// csvToo is the annotation of commands whose output can also be csv.
-const csvToo = "csv"
+// CSV is the annotation of commands whose output can also be csv.
+const CSV = "csv"

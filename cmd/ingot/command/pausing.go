@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"strings"
@@ -14,9 +14,9 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// functions returns the name of the function to pause or resume, and the name of the streams
+// FunctionNames returns the name of the function to pause or resume, and the name of the streams
 // function.
-func functions(t *target.Target, streams bool) (meant, counting string, err error) {
+func FunctionNames(t *target.Target, streams bool) (meant, counting string, err error) {
 	if t.Kind == target.KindLocal {
 		t.IngestFunction, t.StreamsFunction = dev.IngestFunction, dev.StreamsFunction
 	}
@@ -29,7 +29,7 @@ func functions(t *target.Target, streams bool) (meant, counting string, err erro
 	return t.IngestFunction, t.StreamsFunction, nil
 }
 
-func (a *app) pauser(t *target.Target) pause.Pauser {
+func (a *App) Pauser(t *target.Target) pause.Pauser {
 	p := pause.Pauser{Client: t.Lambda(), Env: a.Clock, Tell: func(format string, args ...any) {
 		for i, arg := range args {
 			if err, is := arg.(error); is {
@@ -44,8 +44,8 @@ func (a *app) pauser(t *target.Target) pause.Pauser {
 	return p
 }
 
-// resumeLine returns the command that resumes what a command line pauses.
-func (a *app) resumeLine(t *target.Target, streams bool) string {
+// ResumeLine returns the command that resumes what a command line pauses.
+func (a *App) ResumeLine(t *target.Target, streams bool) string {
 	words := []string{"ingot", "resume"}
 	if streams {
 		words = append(words, "streams")
@@ -53,10 +53,10 @@ func (a *app) resumeLine(t *target.Target, streams bool) string {
 	return strings.Join(append(words, a.Again(t)...), " ")
 }
 
-// sayPaused says it if nothing calls the ingest function, and also if that is not known. A stack
+// SayPaused says it if nothing calls the ingest function, and also if that is not known. A stack
 // whose function has no known name is not asked.
-func (a *app) sayPaused(cmd *cobra.Command, t *target.Target) (paused bool, unknown error) {
-	function, _, err := functions(t, false)
+func (a *App) SayPaused(cmd *cobra.Command, t *target.Target) (paused bool, unknown error) {
+	function, _, err := FunctionNames(t, false)
 	if err != nil {
 		return false, nil
 	}
@@ -67,15 +67,15 @@ func (a *app) sayPaused(cmd *cobra.Command, t *target.Target) (paused bool, unkn
 	for _, m := range list {
 		if m.Off() {
 			a.Say("the ingest function is paused%s: the events wait in the queue. To resume: %s",
-				show.Text(m.Who()), a.resumeLine(t, false))
+				show.Text(m.Who()), a.ResumeLine(t, false))
 			return true, nil
 		}
 	}
 	return false, err
 }
 
-// lag returns a Lag that knows how far the streams function of a stack has got, and says what it
+// Lag returns a Lag that knows how far the streams function of a stack has got, and says what it
 // waits for.
-func (a *app) lag(t *target.Target, patience time.Duration) verify.Lag {
-	return lag.Told(lag.Of(t, a.pauser(t)), patience, a.Clock, a.Stderr)
+func (a *App) Lag(t *target.Target, patience time.Duration) verify.Lag {
+	return lag.Told(lag.Of(t, a.Pauser(t)), patience, a.Clock, a.Stderr)
 }

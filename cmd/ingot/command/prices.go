@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"io/fs"
@@ -8,10 +8,10 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/cost"
 )
 
-const pricesUsage = "a file of prices (default those of us-east-1 that are built in)"
+const PricesUsage = "a file of prices (default those of us-east-1 that are built in)"
 
-// readPrices reads a file of prices. Without one, the prices are those that the tool brings.
-func readPrices(file string) (*cost.Prices, error) {
+// ReadPrices reads a file of prices. Without one, the prices are those that the tool brings.
+func ReadPrices(file string) (*cost.Prices, error) {
 	name, text, err := file, []byte(nil), error(nil)
 	if file == "" {
 		name = "prices/us-east-1.yaml"

@@ -1,0 +1,18 @@
+// Package command has what several commands of the tool share: the flags that choose a stack
+// ([App.TargetFlags]), the words of their command lines, and what they do first with the stack that
+// was chosen. It prints no result.
+package command
+
+import (
+	"context"
+
+	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/tool/chosen"
+)
+
+// App is what every command may use.
+type App struct {
+	chosen.Stack
+	// Tamper changes the demo's tables before they are checked. It is nil outside tests.
+	Tamper func(context.Context, *embedded.Engine) error
+}
