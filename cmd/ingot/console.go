@@ -1,21 +1,16 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"net"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
-	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/console"
-	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -97,7 +92,7 @@ func (a *app) printConsole(url string) (err error) {
 
 // console serves the console of a stack until the user ends it.
 func (a *app) console(cmd *cobra.Command, t *target.Target, o consoleOptions) error {
-	now, err := a.follow(cmd, t)
+	now, err := a.Follow(cmd.Context(), t)
 	if err != nil {
 		return err
 	}
@@ -135,61 +130,4 @@ func (a *app) consoleSource(t *target.Target, now func() *pipeline.Pipeline, o c
 			Objects: t.S3(), PayloadBucket: t.PayloadBucket,
 			QueueURL: t.QueueURL, QuarantineURL: t.QuarantineURL, DeadLettersURL: t.DeadLetterURL,
 			Pipeline: now, Now: time.Now, Reveal: o.reveal}}
-}
-
-// followEvery is how often the console checks whether another pipeline.yaml is deployed. followFor
-// is how long it waits for the answer.
-const (
-	followEvery = time.Minute
-	followFor   = 5 * time.Second
-)
-
-// follow returns a function that returns the deployed pipeline, at most a minute old. If a newer
-// file cannot be read, it keeps the pipeline that it has, and says why. With --pipeline, it always
-// returns the named file.
-func (a *app) follow(cmd *cobra.Command, t *target.Target) (func() *pipeline.Pipeline, error) {
-	file, p, err := a.File(cmd.Context(), t, false)
-	if err == nil {
-		p, err = a.Hashing(cmd.Context(), t, file, p)
-	}
-	if err != nil || a.Pipeline != "" {
-		return func() *pipeline.Pipeline { return p }, err
-	}
-	var mu sync.Mutex
-	clock := a.Clock.Real()
-	looked, trouble := clock.Now(), ""
-	newer := func() (check.File, *pipeline.Pipeline, error) {
-		ctx, cancel := context.WithTimeout(cmd.Context(), followFor)
-		defer cancel()
-		f, err := t.Deployed(ctx)
-		if err != nil || bytes.Equal(f.Text, file.Text) {
-			return file, p, err
-		}
-		other := check.File{Name: file.Name, Text: f.Text}
-		is, err := other.Load(pipeline.CheckOnly())
-		if err == nil {
-			is, err = a.Hashing(ctx, t, other, is)
-		}
-		return other, is, err
-	}
-	return func() *pipeline.Pipeline {
-		mu.Lock()
-		defer mu.Unlock()
-		if clock.Now().Sub(looked) < followEvery {
-			return p
-		}
-		looked = clock.Now()
-		f, is, err := newer()
-		switch {
-		case err != nil:
-			if text := show.Error(err); text != trouble && cmd.Context().Err() == nil {
-				trouble = text
-				a.Say("the console goes on with the pipeline.yaml that it has, because the deployed one cannot be read: %s", text)
-			}
-		case !bytes.Equal(f.Text, file.Text):
-			file, p, trouble = f, is, ""
-			a.Say("another pipeline.yaml is deployed; the console goes on with it, at epoch %d", p.Epoch())
-		}
-		return p
-	}, nil
 }

@@ -140,16 +140,12 @@ func TestConsoleFollowsADeployment(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var said strings.Builder
 	a := appOf(cli.IO{Env: os.LookupEnv, Stderr: &said, Clock: env.Env{Now: func() time.Time { return now }}})
-	cmd := newConsole(a)
-	cmd.SetContext(t.Context())
-	if err := cmd.ParseFlags([]string{"--local"}); err != nil {
-		t.Fatal(err)
-	}
-	found, err := a.Find(cmd.Context())
+	a.Flags.Local = true
+	found, err := a.Find(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	current, err := a.follow(cmd, found)
+	current, err := a.Follow(t.Context(), found)
 	if err != nil {
 		t.Fatal(err)
 	}

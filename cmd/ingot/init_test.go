@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +17,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/explain"
-	"github.com/ingot-events/ingot/internal/tool/scaffold"
 )
 
 // inRepository runs a command in a repository that init has made.
@@ -273,7 +271,11 @@ func TestEnvironmentIsThatOfDev(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := newStoryIn(t, "", dir, string(mustRead(t, filepath.Join(dir, "pipeline.yaml")))).dev.Local()
-	address := "http://host.docker.internal:" + newDev(bare()).Flags().Lookup("port").DefValue
+	cmd, _, err := newRoot(bare()).Find([]string{"dev"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := "http://host.docker.internal:" + cmd.Flags().Lookup("port").DefValue
 	for name, want := range map[string]string{"INGOT_TABLE": l.EventsTable, "INGOT_AGGREGATES_TABLE": l.AggregatesTable,
 		"INGOT_ARCHIVE_BUCKET": l.ArchiveBucket,
 		"INGOT_PAYLOAD_BUCKET": stack.Payloads, "INGOT_PII_KEY": explain.StandIn, "INGOT_ENDPOINT_URL": address,
@@ -470,39 +472,6 @@ func TestInitFromTooLittle(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, "pipeline.yaml"))
 	if err != nil || !strings.Contains(string(text), "# MISSING: ") {
 		t.Errorf("%v\n%s", err, text)
-	}
-}
-
-// Only a version that go can download is written into go.mod. A build of a checkout has a version
-// that go has made of the commit, or none.
-func TestReleaseOf(t *testing.T) {
-	for _, tt := range []struct {
-		version, sum, want string
-	}{
-		{"(devel)", "", ""},
-		{"v1.2.3", "", "v1.2.3"},
-		{"v1.2.3-rc.1", "", "v1.2.3-rc.1"},
-		{"v1.2.3+dirty", "", ""},
-		{"v0.0.0-20260301090000-0123456789ab", "", ""},        // no tag before the commit
-		{"v1.2.4-0.20260301090000-0123456789ab", "", ""},      // a tag before it
-		{"v1.2.3-rc.1.0.20260301090000-0123456789ab", "", ""}, // a tag of a candidate before it
-		{"v0.0.0-20260301090000-0123456789ab", "h1:sum", "v0.0.0-20260301090000-0123456789ab"},
-	} {
-		if got := releaseOf(debug.Module{Version: tt.version, Sum: tt.sum}); got != tt.want {
-			t.Errorf("%s (sum %q): %q, want %q", tt.version, tt.sum, got, tt.want)
-		}
-	}
-	if got := releaseOf(debug.Module{Version: "v0.0.0", Replace: &debug.Module{Path: "../ingot"}}); got != "" {
-		t.Errorf("replaced by a folder: %q", got)
-	}
-}
-
-// A program built from a checkout uses that checkout.
-func TestCheckout(t *testing.T) {
-	root := checkout()
-	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	if err != nil || !strings.HasPrefix(string(text), "module "+scaffold.Ingot+"\n") {
-		t.Errorf("checkout %q: %v", root, err)
 	}
 }
 

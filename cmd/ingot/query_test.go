@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"os"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
@@ -197,12 +195,4 @@ func TestExplainedQuestionNeedsNoStack(t *testing.T) {
 		t.Errorf("a hashed field: %+v", o)
 	}
 	ask(exitUsage, "order_story", "merchant_id=m-1", "order_id=o-1", "--explain", "--stack", "shop")
-}
-
-func TestCommas(t *testing.T) {
-	for text, want := range map[string][]string{"a,b": {"a", "b"}, `a\,b,c`: {"a,b", "c"}, "": {""}, `\`: {`\`}, "a,": {"a", ""}} {
-		if got := command.Commas(text); !reflect.DeepEqual(got, want) {
-			t.Errorf("%q is split into %q", text, got)
-		}
-	}
 }

@@ -18,7 +18,6 @@ import (
 
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/local/wire"
-	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/lag"
 	"github.com/ingot-events/ingot/internal/tool/pause"
@@ -168,24 +167,6 @@ func TestVerifyInABucket(t *testing.T) {
 	}
 	if got := w.run(exitFailed, "verify", "--local", "--work", "s3://no-bucket/w"); !strings.Contains(got.errors, "no-bucket") {
 		t.Errorf("%s", got.errors)
-	}
-}
-
-// A lot is read only if the user agrees.
-func TestVerifyAsks(t *testing.T) {
-	a := bare()
-	dear := scan.Price{Parts: 1, Reads: ask + 1}
-	if err := a.affordable(dear, false); exitCode(context.Background(), err) != exitRefused || !strings.Contains(err.Error(), "--yes") {
-		t.Error(err)
-	}
-	if err := a.affordable(dear, true); err != nil {
-		t.Error(err)
-	}
-	for answer, code := range map[string]int{"y\n": exitFine, "n\n": exitRefused, "": exitRefused} {
-		a := appOf(cli.IO{Typed: true, Stdin: strings.NewReader(answer), Stderr: &strings.Builder{}})
-		if got := exitCode(context.Background(), a.affordable(dear, false)); got != code {
-			t.Errorf("%q: exit %d", answer, got)
-		}
 	}
 }
 

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/internal/tool/chosen"
+	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/scan"
+)
+
+// A lot is read only if the user agrees.
+func TestVerifyAsks(t *testing.T) {
+	a := &app{&command.App{}}
+	dear := scan.Price{Parts: 1, Reads: ask + 1}
+	if err := a.affordable(dear, false); code(err) != cli.Refuses || !strings.Contains(err.Error(), "--yes") {
+		t.Error(err)
+	}
+	if err := a.affordable(dear, true); err != nil {
+		t.Error(err)
+	}
+	for answer, want := range map[string]int{"y\n": cli.Fine, "n\n": cli.Refuses, "": cli.Refuses} {
+		a := &app{&command.App{Stack: chosen.Stack{IO: cli.IO{Typed: true, Stdin: strings.NewReader(answer), Stderr: &strings.Builder{}}}}}
+		if got := code(a.affordable(dear, false)); got != want {
+			t.Errorf("%q: exit %d", answer, got)
+		}
+	}
+}
+
+// code returns the exit code of an error of a command.
+func code(err error) int {
+	var exit *cli.ExitError
+	if errors.As(err, &exit) {
+		return exit.Code
+	}
+	return cli.Fine
+}

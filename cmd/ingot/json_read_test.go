@@ -1,0 +1,14 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/ingot-events/ingot/cmd/ingot/command/commandtest"
+	"github.com/ingot-events/ingot/internal/tool/totals"
+)
+
+func TestReadJSON(t *testing.T) {
+	commandtest.Documented(t, queryJSON, answer{})
+	commandtest.Documented(t, getJSON, gotItem{})
+	commandtest.Documented(t, totalsJSON, totals.View{})
+}

@@ -1,0 +1,70 @@
+package chosen
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/target"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// Follow returns a function that returns the deployed pipeline, at most a minute old. If a newer
+// file cannot be read, it keeps the pipeline that it has, and says why. With --pipeline, it always
+// returns the named file.
+func (s *Stack) Follow(ctx context.Context, t *target.Target) (func() *pipeline.Pipeline, error) {
+	file, p, err := s.File(ctx, t, false)
+	if err == nil {
+		p, err = s.Hashing(ctx, t, file, p)
+	}
+	if err != nil || s.Pipeline != "" {
+		return func() *pipeline.Pipeline { return p }, err
+	}
+	var mu sync.Mutex
+	clock := s.Clock.Real()
+	looked, trouble := clock.Now(), ""
+	newer := func() (check.File, *pipeline.Pipeline, error) {
+		ctx, cancel := context.WithTimeout(ctx, followFor)
+		defer cancel()
+		f, err := t.Deployed(ctx)
+		if err != nil || bytes.Equal(f.Text, file.Text) {
+			return file, p, err
+		}
+		other := check.File{Name: file.Name, Text: f.Text}
+		is, err := other.Load(pipeline.CheckOnly())
+		if err == nil {
+			is, err = s.Hashing(ctx, t, other, is)
+		}
+		return other, is, err
+	}
+	return func() *pipeline.Pipeline {
+		mu.Lock()
+		defer mu.Unlock()
+		if clock.Now().Sub(looked) < followEvery {
+			return p
+		}
+		looked = clock.Now()
+		f, is, err := newer()
+		switch {
+		case err != nil:
+			if text := show.Error(err); text != trouble && ctx.Err() == nil {
+				trouble = text
+				s.Say("the console goes on with the pipeline.yaml that it has, because the deployed one cannot be read: %s", text)
+			}
+		case !bytes.Equal(f.Text, file.Text):
+			file, p, trouble = f, is, ""
+			s.Say("another pipeline.yaml is deployed; the console goes on with it, at epoch %d", p.Epoch())
+		}
+		return p
+	}, nil
+}
+
+// followEvery is how often the console checks whether another pipeline.yaml is deployed. followFor
+// is how long it waits for the answer.
+const (
+	followEvery = time.Minute
+	followFor   = 5 * time.Second
+)
