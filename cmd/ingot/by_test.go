@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -46,7 +47,7 @@ func TestValuesOfBy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		given, names, err := bare().NamedFields(strings.Fields(tt.given))
+		given, names, err := (&command.App{}).NamedFields(strings.Fields(tt.given))
 		if err != nil {
 			t.Fatal(err)
 		}

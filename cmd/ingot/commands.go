@@ -1,21 +1,29 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/cmd/ingot/quarantine"
+)
 
 // commands returns the subcommands. Their order does not matter, because help sorts them. Each one
 // is made by a function in a file of its own.
 func commands(a *app) []*cobra.Command {
-	return []*cobra.Command{
+	families := [][]*cobra.Command{
+		quarantine.Commands(a.App),
+	}
+	return append(slices.Concat(families...), []*cobra.Command{
 		newArchive(a), newCheck(a), newConsole(a), newCost(a), newDemo(a), newDev(a), newExplain(a), newInit(a), newVersion(a),
 		newErase(a),
 		newGet(a),
 		newMigrate(a),
 		newPause(a), newPolicy(a), newPublish(a), newRegion(a), newResume(a),
-		newQuarantine(a),
 		newQuery(a),
 		newSend(a),
 		newStatus(a),
 		newTotals(a), newTry(a),
 		newVerify(a), newRebuild(a),
-	}
+	}...)
 }

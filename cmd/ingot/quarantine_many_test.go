@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/cmd/ingot/quarantine"
 )
 
 // many puts five kinds of messages into quarantine, and pulls them into letters: three sales
@@ -25,7 +27,7 @@ func many(t *testing.T) *devWorld {
 }
 
 // worksOn runs a command of quarantine, and returns its JSON.
-func (w *devWorld) worksOn(code int, args ...string) (r workedReport) {
+func (w *devWorld) worksOn(code int, args ...string) (r quarantine.WorkedReport) {
 	w.t.Helper()
 	got := w.run(code, append(append([]string{"quarantine"}, args...), "--output", "json")...)
 	if err := json.Unmarshal([]byte(got.out), &r); err != nil {
@@ -37,7 +39,7 @@ func (w *devWorld) worksOn(code int, args ...string) (r workedReport) {
 // listedBy returns how many messages list chooses.
 func (w *devWorld) listedBy(args ...string) int {
 	w.t.Helper()
-	var r struct{ Messages []listed }
+	var r struct{ Messages []quarantine.Listed }
 	got := w.run(0, append([]string{"quarantine", "list", "letters", "--output", "json"}, args...)...)
 	if err := json.Unmarshal([]byte(got.out), &r); err != nil {
 		w.t.Fatal(err)
@@ -130,7 +132,7 @@ func TestResendKnowsPoison(t *testing.T) {
 	w := many(t)
 	ids := w.files("letters")
 	r := w.worksOn(exitDifference, append([]string{"resend", "letters", "--local"}, ids...)...)
-	want := []counted{{Verdict: "Poison", Reason: "missing-field", Messages: 3}, {Verdict: "Poison", Reason: "unknown-type", Messages: 2}}
+	want := []quarantine.Counted{{Verdict: "Poison", Reason: "missing-field", Messages: 3}, {Verdict: "Poison", Reason: "unknown-type", Messages: 2}}
 	if r.Done != 1 || r.Stay != 5 || !slices.Equal(r.Reasons, want) {
 		t.Errorf("%+v", r)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/ingot-events/ingot/cmd/ingot/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/golden"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 )
@@ -134,7 +135,7 @@ func (w *devWorld) await(is func() bool) {
 // files returns the ids in a folder, in the order of the messages.
 func (w *devWorld) files(folder string) (ids []string) {
 	w.t.Helper()
-	var out struct{ Messages []listed }
+	var out struct{ Messages []quarantine.Listed }
 	if err := json.Unmarshal([]byte(w.run(0, "quarantine", "list", folder, "--output", "json").out), &out); err != nil {
 		w.t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package quarantine
 
 import (
 	"fmt"
@@ -31,12 +31,12 @@ const listJSON = `With --output json, one object:
 
 // listReport is the JSON of list.
 type listReport struct {
-	Messages []listed  `json:"messages"`
-	Reasons  []counted `json:"reasons"`
+	Messages []Listed  `json:"messages"`
+	Reasons  []Counted `json:"reasons"`
 }
 
-// listed is a letter in JSON.
-type listed struct {
+// Listed is a letter in JSON.
+type Listed struct {
 	ID       string    `json:"id"`
 	Dead     bool      `json:"dead"`
 	Sent     time.Time `json:"sent"`
@@ -86,15 +86,15 @@ func (a *app) list(path string, c choosing) error {
 		a.listText(letters)
 		return err
 	}
-	list := []listed{}
+	list := []Listed{}
 	for _, l := range letters {
-		one := listed{ID: l.ID, Dead: l.Dead, Sent: l.Sent, Pulled: l.Pulled, Receives: l.Receives, Bytes: len(l.Body), State: l.State()}
+		one := Listed{ID: l.ID, Dead: l.Dead, Sent: l.Sent, Pulled: l.Pulled, Receives: l.Receives, Bytes: len(l.Body), State: l.State()}
 		if l.Note != nil {
 			one.Verdict, one.Reason = l.Note.Verdict, l.Note.Reason
 		}
 		list = append(list, one)
 	}
-	if jsonErr := a.WriteJSON(listReport{list, append([]counted{}, countedBy(letters)...)}); err == nil {
+	if jsonErr := a.WriteJSON(listReport{list, append([]Counted{}, countedBy(letters)...)}); err == nil {
 		err = jsonErr
 	}
 	return err

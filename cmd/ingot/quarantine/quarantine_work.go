@@ -1,4 +1,4 @@
-package main
+package quarantine
 
 import (
 	"context"
@@ -25,12 +25,12 @@ type worked struct {
 	Reason  string `json:"reason,omitempty"`
 }
 
-// workedReport is the JSON of resend, drop and edit --set.
-type workedReport struct {
+// WorkedReport is the JSON of resend, drop and edit --set.
+type WorkedReport struct {
 	Messages []worked  `json:"messages"`
 	Done     int       `json:"done"`
 	Stay     int       `json:"stay"`
-	Reasons  []counted `json:"reasons"`
+	Reasons  []Counted `json:"reasons"`
 	DryRun   bool      `json:"dryRun,omitempty"`
 }
 
@@ -169,8 +169,8 @@ func (j *job) run(ctx context.Context, letters []*quarantine.Letter, to string, 
 
 // end prints the sum, and returns the exit code.
 func (j *job) end(ctx context.Context) error {
-	sum := workedReport{Messages: j.list, DryRun: j.dry}
-	var why []counted
+	sum := WorkedReport{Messages: j.list, DryRun: j.dry}
+	var why []Counted
 	for _, one := range j.list {
 		if one.Done {
 			sum.Done++
@@ -178,10 +178,10 @@ func (j *job) end(ctx context.Context) error {
 			sum.Stay++
 		}
 		if one.Verdict != "" {
-			why = append(why, counted{Verdict: one.Verdict, Reason: one.Reason, Messages: 1})
+			why = append(why, Counted{Verdict: one.Verdict, Reason: one.Reason, Messages: 1})
 		}
 	}
-	sum.Reasons = append([]counted{}, summed(why)...)
+	sum.Reasons = append([]Counted{}, summed(why)...)
 	if sum.Messages == nil {
 		sum.Messages = []worked{}
 	}
@@ -201,7 +201,7 @@ func (j *job) end(ctx context.Context) error {
 	return nil
 }
 
-func (j *job) printSum(sum workedReport) error {
+func (j *job) printSum(sum WorkedReport) error {
 	if j.JSON() {
 		return j.WriteJSON(sum)
 	}

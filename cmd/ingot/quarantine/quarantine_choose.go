@@ -1,4 +1,4 @@
-package main
+package quarantine
 
 import (
 	"cmp"
@@ -117,8 +117,8 @@ func (a *app) letters(dir quarantine.Dir, path string, c choosing) ([]*quarantin
 	return list, nil
 }
 
-// counted is how many letters, or outcomes, have the same verdict and reason.
-type counted struct {
+// Counted is how many letters, or outcomes, have the same verdict and reason.
+type Counted struct {
 	Verdict  string `json:"verdict,omitempty"`
 	Reason   string `json:"reason,omitempty"`
 	Messages int    `json:"messages"`
@@ -126,7 +126,7 @@ type counted struct {
 }
 
 // String returns such as "3 Poison (missing-field)".
-func (c counted) String() string {
+func (c Counted) String() string {
 	text := show.Comma(c.Messages) + " " + cmp.Or(show.Text(c.Verdict), "without a verdict")
 	if c.Reason != "" {
 		text += " (" + show.Text(c.Reason) + ")"
@@ -138,8 +138,8 @@ func (c counted) String() string {
 const deadLetter = "dead letter"
 
 // countedBy counts letters by their verdict and reason, most first.
-func countedBy(letters []*quarantine.Letter) []counted {
-	list := make([]counted, len(letters))
+func countedBy(letters []*quarantine.Letter) []Counted {
+	list := make([]Counted, len(letters))
 	for i, l := range letters {
 		list[i].Messages = 1
 		if l.Note != nil {
@@ -156,20 +156,20 @@ func countedBy(letters []*quarantine.Letter) []counted {
 }
 
 // summed adds up the counts of the same verdict and reason, most first.
-func summed(list []counted) []counted {
-	sums := map[counted]counted{}
+func summed(list []Counted) []Counted {
+	sums := map[Counted]Counted{}
 	for _, one := range list {
-		key := counted{Verdict: one.Verdict, Reason: one.Reason}
+		key := Counted{Verdict: one.Verdict, Reason: one.Reason}
 		sum := sums[key]
-		sums[key] = counted{one.Verdict, one.Reason, sum.Messages + one.Messages, sum.open + one.open}
+		sums[key] = Counted{one.Verdict, one.Reason, sum.Messages + one.Messages, sum.open + one.open}
 	}
-	return slices.SortedFunc(maps.Values(sums), func(a, b counted) int {
+	return slices.SortedFunc(maps.Values(sums), func(a, b Counted) int {
 		return cmp.Or(b.Messages-a.Messages, cmp.Compare(a.Verdict, b.Verdict), cmp.Compare(a.Reason, b.Reason))
 	})
 }
 
 // texts joins counts for a sentence.
-func texts(list []counted) string {
+func texts(list []Counted) string {
 	var all []string
 	for _, one := range list {
 		all = append(all, one.String())

@@ -1,4 +1,4 @@
-package main
+package quarantine
 
 import (
 	"testing"
@@ -7,6 +7,6 @@ import (
 )
 
 func TestQuarantineJSON(t *testing.T) {
-	commandtest.Documented(t, workedJSON, workedReport{})
+	commandtest.Documented(t, workedJSON, WorkedReport{})
 	commandtest.Documented(t, listJSON, listReport{})
 }
