@@ -3,6 +3,8 @@ package main
 import (
 	"slices"
 
+	"github.com/ingot-events/ingot/cmd/ingot/pass"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/cmd/ingot/quarantine"
@@ -12,18 +14,17 @@ import (
 // is made by a function in a file of its own.
 func commands(a *app) []*cobra.Command {
 	families := [][]*cobra.Command{
+		pass.Commands(a.App),
 		quarantine.Commands(a.App),
 	}
 	return append(slices.Concat(families...), []*cobra.Command{
 		newArchive(a), newCheck(a), newConsole(a), newCost(a), newDemo(a), newDev(a), newExplain(a), newInit(a), newVersion(a),
 		newErase(a),
 		newGet(a),
-		newMigrate(a),
 		newPause(a), newPolicy(a), newPublish(a), newRegion(a), newResume(a),
 		newQuery(a),
 		newSend(a),
 		newStatus(a),
 		newTotals(a), newTry(a),
-		newVerify(a), newRebuild(a),
 	}...)
 }

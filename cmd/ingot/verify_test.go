@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/ingot-events/ingot/cmd/ingot/pass"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/local/wire"
 	"github.com/ingot-events/ingot/internal/tool/dev"
@@ -203,7 +204,7 @@ func TestRebuild(t *testing.T) {
 	if got := w.run(exitFine, "verify", "--local"); got.out != "6 items, 2 totals: no difference\n" {
 		t.Errorf("%s", got.out)
 	}
-	var did rebuilt
+	var did pass.Rebuilt
 	if err := json.Unmarshal([]byte(w.run(exitFine, "rebuild", "again", "--local", "--output", "json").out), &did); err != nil ||
 		did.Scanned != 6 || did.Touched != 0 || did.WriteUnits != 0 || did.ReadUnits < 2 {
 		t.Errorf("%+v %v", did, err)

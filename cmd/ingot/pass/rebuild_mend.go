@@ -1,4 +1,4 @@
-package main
+package pass
 
 import (
 	"context"
@@ -74,7 +74,7 @@ func (a *app) rebuildMend(cmd *cobra.Command, o verifyOptions, names []string) e
 	if err != nil {
 		return err
 	}
-	out, left := rebuilt{Complete: []string{}, Standing: []string{}, ReadUnits: done.Units, Mended: []changedTotal{}}, done.More
+	out, left := Rebuilt{Complete: []string{}, Standing: []string{}, ReadUnits: done.Units, Mended: []changedTotal{}}, done.More
 	masks := show.PersonalOf(v.plan)
 	for _, t := range done.Totals {
 		one := changedTotal{Aggregate: t.Def.Name, Since: t.Def.Since, By: masks.By(t.Def.Name, t.By),
@@ -135,7 +135,7 @@ func (a *app) rebuildAccept(cmd *cobra.Command, o verifyOptions, names []string)
 		return err
 	}
 	who := chosen.Caller(ctx, v.target)
-	out := rebuilt{Complete: []string{}, Standing: []string{}, Accepted: []changedTotal{}}
+	out := Rebuilt{Complete: []string{}, Standing: []string{}, Accepted: []changedTotal{}}
 	for _, f := range flags {
 		accepted, err := repair.Of(v.store).Accept(ctx, f.key, f.flag, who)
 		if err != nil {

@@ -1,4 +1,4 @@
-package main
+package pass
 
 import (
 	"testing"
@@ -9,5 +9,5 @@ import (
 
 func TestPassJSON(t *testing.T) {
 	commandtest.Documented(t, verifyJSON, verified.Report{})
-	commandtest.Documented(t, rebuildJSON, rebuilt{})
+	commandtest.Documented(t, rebuildJSON, Rebuilt{})
 }

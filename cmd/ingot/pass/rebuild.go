@@ -1,4 +1,4 @@
-package main
+package pass
 
 import (
 	"context"
@@ -76,8 +76,8 @@ const rebuildJSON = `With --output json, one object:
   accepted[]              with --accept: aggregate, since, by and window of each total, and its flag; of an aggregate's
                           own flag, by and window are absent`
 
-// rebuilt is the JSON of rebuild.
-type rebuilt struct {
+// Rebuilt is the JSON of rebuild.
+type Rebuilt struct {
 	Scanned    int      `json:"scanned"`
 	Touched    int      `json:"touched"`
 	Payloads   int      `json:"payloads,omitempty"`
@@ -157,7 +157,7 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 	if err != nil {
 		return err
 	}
-	out := rebuilt{Complete: []string{}, Standing: []string{}}
+	out := Rebuilt{Complete: []string{}, Standing: []string{}}
 	defs, err := v.meant(ctx, names)
 	if err == nil && len(defs) == 0 {
 		defs, out.Standing, err = a.doubtful(ctx, v, o.patience)
@@ -223,7 +223,7 @@ func (a *app) doubtful(ctx context.Context, v verifying, patience time.Duration)
 
 // touchAll touches every item that is stamped below the pipeline's epoch, and waits until the
 // stream has counted that.
-func (a *app) touchAll(ctx context.Context, v verifying, c verify.Config, o verifyOptions, items int, out *rebuilt) error {
+func (a *app) touchAll(ctx context.Context, v verifying, c verify.Config, o verifyOptions, items int, out *Rebuilt) error {
 	touched, err := a.touch(ctx, v, c, items)
 	out.Payloads = touched.Payloads
 	out.Scanned, out.Touched, out.ReadUnits, out.WriteUnits = touched.Scanned, touched.Touched.Touched, touched.Reads, touched.Writes
@@ -247,7 +247,7 @@ func (a *app) touchAll(ctx context.Context, v verifying, c verify.Config, o veri
 
 // declare verifies all totals once, and declares the generation of each pass complete if nothing
 // prevents it.
-func (a *app) declare(ctx context.Context, v verifying, c verify.Config, passes []tables.Pass, out *rebuilt) error {
+func (a *app) declare(ctx context.Context, v verifying, c verify.Config, passes []tables.Pass, out *Rebuilt) error {
 	report, err := verify.Run(ctx, c)
 	if err != nil {
 		return err
@@ -343,7 +343,7 @@ func (a *app) awaitStream(ctx context.Context, v verifying, patience time.Durati
 	}
 }
 
-func (a *app) rebuilt(out rebuilt) error {
+func (a *app) rebuilt(out Rebuilt) error {
 	if a.JSON() {
 		if err := a.WriteJSON(out); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package main
+package pass
 
 import (
 	"context"
@@ -186,7 +186,7 @@ func (a *app) verify(cmd *cobra.Command, o verifyOptions) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	if o.step == "" || o.step == readSegment {
+	if o.step == "" || o.step == ReadSegment {
 		done, err := a.priced(ctx, v, &c, o)
 		if err != nil || o.dry {
 			return err
@@ -213,7 +213,7 @@ func (a *app) priced(ctx context.Context, v verifying, c *verify.Config, o verif
 	if o.twice {
 		looks = 2
 	}
-	if o.step == readSegment {
+	if o.step == ReadSegment {
 		share = o.segments
 	}
 	price, err := v.price(ctx, o.prices, looks, share)
@@ -245,11 +245,11 @@ func (a *app) priced(ctx context.Context, v verifying, c *verify.Config, o verif
 // pass runs the step that the options ask for.
 func (a *app) pass(ctx context.Context, v verifying, c verify.Config, o verifyOptions) (r *verify.Report, l *verify.Looks, err error) {
 	switch {
-	case o.step == readSegment:
+	case o.step == ReadSegment:
 		return nil, nil, a.readSegment(ctx, c, o.part)
-	case o.step == mergeBucket:
+	case o.step == MergeBucket:
 		r, err = verify.Merge(ctx, c, o.part)
-	case o.step == printResult:
+	case o.step == PrintResult:
 		r, err = verify.Collect(ctx, c)
 	case o.twice:
 		look := func(ctx context.Context, name string) (*verify.Report, error) {

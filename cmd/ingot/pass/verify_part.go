@@ -1,4 +1,4 @@
-package main
+package pass
 
 import (
 	"context"
@@ -34,9 +34,9 @@ With --output json, merge and result print the object of ingot verify.`
 
 // These are the steps of ingot verify part.
 const (
-	readSegment = "segment"
-	mergeBucket = "merge"
-	printResult = "result"
+	ReadSegment = "segment"
+	MergeBucket = "merge"
+	PrintResult = "result"
 )
 
 const mostBuckets = 10_000
@@ -75,16 +75,16 @@ func (o *verifyOptions) whichPart(cmd *cobra.Command, args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	numbered := map[string]int{readSegment: o.segments, mergeBucket: o.buckets}
+	numbered := map[string]int{ReadSegment: o.segments, MergeBucket: o.buckets}
 	switch {
 	case o.buckets < 1 || o.buckets > mostBuckets:
 		return fmt.Errorf("--buckets %d: give 1 to %d", o.buckets, mostBuckets)
 	case o.work == "":
 		return errors.New("the sums need a place: write --work s3://BUCKET/PREFIX, or --work DIR that all machines share")
-	case o.dry && !slices.Contains(args, readSegment):
+	case o.dry && !slices.Contains(args, ReadSegment):
 		return errors.New("merge and result read no items: leave --dry-run out")
-	case len(args) == 1 && args[0] == printResult:
-		o.step = printResult
+	case len(args) == 1 && args[0] == PrintResult:
+		o.step = PrintResult
 		return nil
 	case len(args) != 2 || numbered[args[0]] == 0:
 		return fmt.Errorf("write segment and its number, merge and the number of a bucket, or result; see %s --help", cmd.CommandPath())

@@ -1,4 +1,4 @@
-package main
+package pass
 
 import (
 	"fmt"
@@ -55,7 +55,7 @@ func (a *app) rebuildParts(cmd *cobra.Command, o verifyOptions) error {
 		out.Refused = append(out.Refused, text)
 	}
 	if a.JSON() {
-		err = a.WriteJSON(rebuilt{Complete: []string{}, Standing: []string{}, Parts: &out})
+		err = a.WriteJSON(Rebuilt{Complete: []string{}, Standing: []string{}, Parts: &out})
 	} else {
 		fmt.Fprintf(a.Stdout, "%s of %s missing, %s put\n", show.Count(out.Missing, "part"), show.Count(out.Wholes, "event"),
 			show.Comma(out.Put))
