@@ -16,6 +16,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/ingot-events/ingot/cmd/ingot/read"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
@@ -138,7 +139,7 @@ func TestTableDeletedWhileVerifyRuns(t *testing.T) {
 func TestTokenOfAnotherFile(t *testing.T) {
 	ingot := shopWithOrders(t, 5)
 	o := ingot("", "customer_orders", "customer_id=c-1", "--limit", "2", "--output", "json")
-	var first answer
+	var first read.Answer
 	if err := json.Unmarshal([]byte(o.out), &first); o.code != exitFine || err != nil || first.Next == "" {
 		t.Fatalf("%v: %+v", err, o)
 	}

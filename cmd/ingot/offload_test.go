@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/ingot-events/ingot/cmd/ingot/read"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/policy"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -78,7 +79,7 @@ func TestOffloadedPayloads(t *testing.T) {
 		strings.Contains(whole.out, "jane@") {
 		t.Errorf("get --payload:\n%s", whole.out)
 	}
-	var item gotItem
+	var item read.GotItem
 	if err := json.Unmarshal([]byte(w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local", "--payload", "--reveal",
 		"--output", "json").out), &item); err != nil {
 		t.Fatal(err)

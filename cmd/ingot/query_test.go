@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/cmd/ingot/read"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
@@ -81,7 +82,7 @@ func TestQueryPages(t *testing.T) {
 			args = append(args, "--page", token)
 		}
 		o := ingot("", args...)
-		var got answer
+		var got read.Answer
 		if err := json.Unmarshal([]byte(o.out), &got); o.code != exitFine || err != nil || page > 20 {
 			t.Fatalf("%v: %+v", err, o)
 		}
@@ -104,7 +105,7 @@ func TestQueryPages(t *testing.T) {
 		t.Errorf("%d orders on all pages", len(ids))
 	}
 	first := ingot("", "orders_of_day", "at="+day, "--limit", "7", "--output", "json").out
-	var got answer
+	var got read.Answer
 	if err := json.Unmarshal([]byte(first), &got); err != nil {
 		t.Fatal(err)
 	}

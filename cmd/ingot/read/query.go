@@ -1,4 +1,4 @@
-package main
+package read
 
 import (
 	"cmp"
@@ -155,7 +155,7 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 	if !o.reveal {
 		hidden = show.PersonalOf(p)
 	}
-	var out answer
+	var out Answer
 	if o.explain {
 		pattern, err := p.Pattern(args[0])
 		if err != nil {
@@ -212,8 +212,8 @@ func asks(c tables.Config, name string, ask query.Ask) (*store.Store, []any, err
 	return st, list, err
 }
 
-// answer is what query prints.
-type answer struct {
+// Answer is what query prints.
+type Answer struct {
 	Items    []answerItem    `json:"items,omitempty"`
 	Totals   []answerTotal   `json:"totals,omitempty"`
 	Read     int             `json:"read"`
@@ -297,7 +297,7 @@ func explained(in any, hidden bool) answerRequest {
 }
 
 // fill copies the store's answer. def is the aggregate that a pattern over totals reads.
-func (out *answer) fill(got query.Answer, def *aggregate.Definition, hidden show.Personal) {
+func (out *Answer) fill(got query.Answer, def *aggregate.Definition, hidden show.Personal) {
 	out.ofTotals = def != nil
 	out.Read, out.Returned, out.Requests, out.Units, out.Next = got.Read, len(got.Items), got.Requests, got.Units, got.Next
 	for _, i := range got.Items {
@@ -337,7 +337,7 @@ func (out *answer) fill(got query.Answer, def *aggregate.Definition, hidden show
 }
 
 // elsewhere returns how many of the payloads are in the payload bucket.
-func (out *answer) elsewhere() (n int) {
+func (out *Answer) elsewhere() (n int) {
 	for _, i := range out.Items {
 		if i.Elsewhere {
 			n++
@@ -355,7 +355,7 @@ func isOrAre(n int) string {
 
 func keyIn(k event.Key) answerKey { return answerKey{k.PK, k.SK} }
 
-func (a *app) printAnswer(out answer) error {
+func (a *app) printAnswer(out Answer) error {
 	if a.JSON() {
 		return a.WriteJSON(out)
 	}

@@ -1,4 +1,4 @@
-package main
+package read
 
 import (
 	"context"
@@ -75,8 +75,8 @@ Exit codes: 0 shown, 1 failed, 2 usage, 3 nothing is stored under this key, 4 cr
 	return cmd
 }
 
-// gotItem is an item as get shows it.
-type gotItem struct {
+// GotItem is an item as get shows it.
+type GotItem struct {
 	Key        gotKey            `json:"key"`
 	Type       string            `json:"type"`
 	ID         string            `json:"id"`
@@ -169,8 +169,8 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal, 
 }
 
 // itemOf collects what get shows of an item.
-func itemOf(ctx context.Context, st *store.Store, p *pipeline.Pipeline, item *event.Item, mask show.Personal) (*gotItem, error) {
-	got := &gotItem{Indexes: []gotIndex{}, Attributes: map[string]string{}, Totals: []totals.View{}}
+func itemOf(ctx context.Context, st *store.Store, p *pipeline.Pipeline, item *event.Item, mask show.Personal) (*GotItem, error) {
+	got := &GotItem{Indexes: []gotIndex{}, Attributes: map[string]string{}, Totals: []totals.View{}}
 	for _, c := range p.Contributions(item).List {
 		total, err := totals.CountedIn(ctx, st, &c)
 		if err != nil {
@@ -195,7 +195,7 @@ func itemOf(ctx context.Context, st *store.Store, p *pipeline.Pipeline, item *ev
 }
 
 // text writes the item for people.
-func (g *gotItem) text(w io.Writer, width int) error {
+func (g *GotItem) text(w io.Writer, width int) error {
 	var b strings.Builder
 	t := show.NewTable()
 	t.Fit(width)

@@ -1,4 +1,4 @@
-package main
+package read
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 )
 
 func TestReadJSON(t *testing.T) {
-	commandtest.Documented(t, queryJSON, answer{})
-	commandtest.Documented(t, getJSON, gotItem{})
+	commandtest.Documented(t, queryJSON, Answer{})
+	commandtest.Documented(t, getJSON, GotItem{})
 	commandtest.Documented(t, totalsJSON, totals.View{})
 }
