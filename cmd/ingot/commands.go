@@ -3,29 +3,21 @@ package main
 import (
 	"slices"
 
-	"github.com/ingot-events/ingot/cmd/ingot/read"
-
-	"github.com/ingot-events/ingot/cmd/ingot/pass"
-
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/cmd/ingot/declare"
+	"github.com/ingot-events/ingot/cmd/ingot/lifecycle"
+	"github.com/ingot-events/ingot/cmd/ingot/local"
+	"github.com/ingot-events/ingot/cmd/ingot/operate"
+	"github.com/ingot-events/ingot/cmd/ingot/pass"
 	"github.com/ingot-events/ingot/cmd/ingot/quarantine"
+	"github.com/ingot-events/ingot/cmd/ingot/read"
 )
 
-// commands returns the subcommands. Their order does not matter, because help sorts them. Each one
-// is made by a function in a file of its own.
-func commands(a *app) []*cobra.Command {
-	families := [][]*cobra.Command{
-		read.Commands(a.App),
-		pass.Commands(a.App),
-		quarantine.Commands(a.App),
-	}
-	return append(slices.Concat(families...), []*cobra.Command{
-		newArchive(a), newCheck(a), newConsole(a), newCost(a), newDemo(a), newDev(a), newExplain(a), newInit(a), newVersion(a),
-		newErase(a),
-		newPause(a), newPolicy(a), newPublish(a), newRegion(a), newResume(a),
-		newSend(a),
-		newStatus(a),
-		newTry(a),
-	}...)
+// commands returns the commands. Their order does not matter, because help sorts them. Each family
+// of commands is a package that knows no other family.
+func commands(a *command.App) []*cobra.Command {
+	return append(slices.Concat(declare.Commands(a), local.Commands(a), lifecycle.Commands(a), read.Commands(a), pass.Commands(a),
+		quarantine.Commands(a), operate.Commands(a)), newVersion(a))
 }

@@ -206,7 +206,7 @@ func TestDemoFindsDifferences(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := toolIn(context.Background(), &app{&command.App{Tamper: tamper}}, "demo", "events.ndjson")
+			o := toolIn(context.Background(), &command.App{Tamper: tamper}, "demo", "events.ndjson")
 			o.says(t, exitDifference)
 			if missed := strings.Contains(o.out,
 				"40 events, made before the trouble   2  no difference"); missed != (name == "an fp altered") {

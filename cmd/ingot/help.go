@@ -7,13 +7,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 )
 
 // widestHelp is the width of the longest line in the help texts, as they are written here.
 const widestHelp = 118
 
 // fitHelp wraps the help of all commands where the terminal is narrower than its lines.
-func (a *app) fitHelp(root *cobra.Command) {
+func fitHelp(a *command.App, root *cobra.Command) {
 	standard := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if a.Columns == 0 || a.Columns >= widestHelp {

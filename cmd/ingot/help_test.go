@@ -19,7 +19,7 @@ func helpOf(t *testing.T, cmd *cobra.Command, columns int) string {
 	t.Helper()
 	var out strings.Builder
 	a := appOf(cli.IO{Env: os.LookupEnv, Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard, Columns: columns})
-	if code := a.run(context.Background(), append(strings.Fields(cmd.CommandPath())[1:], "--help")); code != 0 {
+	if code := execute(context.Background(), a, append(strings.Fields(cmd.CommandPath())[1:], "--help")); code != 0 {
 		t.Fatalf("%s --help: exit code %d", cmd.CommandPath(), code)
 	}
 	return out.String()

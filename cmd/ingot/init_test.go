@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/cmd/ingot/local"
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/stack"
@@ -231,7 +232,7 @@ func TestInitWithoutGo(t *testing.T) {
 func TestInitJSON(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "shop")
 	got := tool(t, "init", dir, "--no-tidy", "--output", "json")
-	var made initReport
+	var made local.InitReport
 	if err := json.Unmarshal([]byte(got.out), &made); got.code != exitFine || err != nil ||
 		!slices.Contains(made.Files, filepath.Join(dir, "pipeline.yaml")) {
 		t.Errorf("exit %d, %v: %s", got.code, err, got.out)
@@ -241,7 +242,7 @@ func TestInitJSON(t *testing.T) {
 	}
 	change(t, filepath.Join(dir, "Makefile"), "CONFIG = default", "CONFIG = prod")
 	got = tool(t, "init", "--diff", dir, "--output", "json")
-	var differs initReport
+	var differs local.InitReport
 	if err := json.Unmarshal([]byte(got.out), &differs); got.code != exitDifference || err != nil || len(differs.Differences) != 1 ||
 		differs.Differences[0].File != "Makefile" ||
 		!strings.Contains(differs.Differences[0].Diff, "\n-CONFIG = prod\n+CONFIG = default\n") {

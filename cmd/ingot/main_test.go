@@ -43,7 +43,7 @@ func quick(columns int) func() {
 	return func() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		a := appOf(cli.IO{Env: os.LookupEnv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Columns: columns, Clock: quickClock()})
-		code := a.run(ctx, os.Args[1:])
+		code := execute(ctx, a, os.Args[1:])
 		stop()
 		os.Exit(code)
 	}

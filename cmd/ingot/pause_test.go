@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/cmd/ingot/operate"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/stack"
@@ -34,7 +35,7 @@ func TestPauseOfDev(t *testing.T) {
 	if w.waiting(w.dev.Stack().Queue) != 2 || w.waiting(w.dev.Stack().Quarantine) != 0 {
 		t.Error("the paused function works")
 	}
-	var out paused
+	var out operate.Paused
 	if err := json.Unmarshal([]byte(w.run(0, "pause", "--local", "--output", "json").out), &out); err != nil || len(out.Mappings) != 1 ||
 		out.Mappings[0].By == "" || out.Mappings[0].At.IsZero() || out.Drained {
 		t.Errorf("%+v %v", out, err)

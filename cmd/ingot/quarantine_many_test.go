@@ -132,7 +132,8 @@ func TestResendKnowsPoison(t *testing.T) {
 	w := many(t)
 	ids := w.files("letters")
 	r := w.worksOn(exitDifference, append([]string{"resend", "letters", "--local"}, ids...)...)
-	want := []quarantine.Counted{{Verdict: "Poison", Reason: "missing-field", Messages: 3}, {Verdict: "Poison", Reason: "unknown-type", Messages: 2}}
+	want := []quarantine.Counted{{Verdict: "Poison", Reason: "missing-field", Messages: 3},
+		{Verdict: "Poison", Reason: "unknown-type", Messages: 2}}
 	if r.Done != 1 || r.Stay != 5 || !slices.Equal(r.Reasons, want) {
 		t.Errorf("%+v", r)
 	}

@@ -105,7 +105,7 @@ func TestAcceptsWhatWasShown(t *testing.T) {
 				w.flag(till, "flagged again")
 			}
 		}))})
-	if code := a.run(t.Context(), []string{"rebuild", "--accept", "--local", "--yes"}); code != exitDifference ||
+	if code := execute(t.Context(), a, []string{"rebuild", "--accept", "--local", "--yes"}); code != exitDifference ||
 		!strings.HasPrefix(out.String(), "0 flags accepted by ") ||
 		!strings.Contains(said.String(), "not accepted, because its flag has changed meanwhile: tills since 1; run the command again\n") {
 		t.Errorf("exit code %d: %s%s", code, out.String(), said.String())

@@ -15,18 +15,15 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
-// app is what every command may use.
-type app struct{ *command.App }
-
 // run is the whole tool as a function. It takes the arguments without the program's name, and
 // returns the exit code.
 func run(ctx context.Context, args []string, env func(string) (string, bool), stdin io.Reader, stdout, stderr io.Writer) int {
-	return appOf(cli.IO{Env: env, Stdin: stdin, Stdout: stdout, Stderr: stderr}).run(ctx, args)
+	return execute(ctx, appOf(cli.IO{Env: env, Stdin: stdin, Stdout: stdout, Stderr: stderr}), args)
 }
 
-func appOf(o cli.IO) *app { return &app{&command.App{Stack: chosen.Stack{IO: o}}} }
+func appOf(o cli.IO) *command.App { return &command.App{Stack: chosen.Stack{IO: o}} }
 
-func (a *app) run(ctx context.Context, args []string) int {
+func execute(ctx context.Context, a *command.App, args []string) int {
 	a.Begin(ctx)
 	root := newRoot(a)
 	root.SetArgs(args)
@@ -36,12 +33,12 @@ func (a *app) run(ctx context.Context, args []string) int {
 	err := root.ExecuteContext(ctx)
 	a.Close()
 	code := exitCode(ctx, err)
-	a.complain(code, err)
+	complain(a, code, err)
 	return code
 }
 
 // complain prints what went wrong, unless the command has already done so.
-func (a *app) complain(code int, err error) {
+func complain(a *command.App, code int, err error) {
 	var exit *cli.ExitError
 	switch {
 	case err == nil:
@@ -53,7 +50,7 @@ func (a *app) complain(code int, err error) {
 	}
 }
 
-func newRoot(a *app) *cobra.Command {
+func newRoot(a *command.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ingot",
 		Short: "Events from a queue into a table exactly once, with live totals that add up",
@@ -86,7 +83,7 @@ permitted, 5 refused, 6 could not tell, 130 interrupted.`,
 	root.AddCommand(commands(a)...)
 	strict(root)
 	completeValues(root)
-	a.fitHelp(root)
+	fitHelp(a, root)
 	return root
 }
 

@@ -38,11 +38,11 @@ func tool(t *testing.T, args ...string) ran {
 }
 
 // bare returns a tool that reads nothing of this process.
-func bare() *app { return &app{&command.App{}} }
+func bare() *command.App { return appOf(cli.IO{}) }
 
 // toolIn runs the tool with what the test gives it. Nothing else is in its environment, its stdin
 // is empty, and what it waits for a stack is over at once.
-func toolIn(ctx context.Context, a *app, args ...string) ran {
+func toolIn(ctx context.Context, a *command.App, args ...string) ran {
 	var stdout, stderr bytes.Buffer
 	if a.Env == nil {
 		a.Env = func(string) (string, bool) { return "", false }
@@ -54,7 +54,7 @@ func toolIn(ctx context.Context, a *app, args ...string) ran {
 		a.Clock = quickClock()
 	}
 	a.Stdout, a.Stderr = &stdout, &stderr
-	return ran{a.run(ctx, args), stdout.String(), stderr.String()}
+	return ran{execute(ctx, a, args), stdout.String(), stderr.String()}
 }
 
 // says checks the exit code and what stderr says.

@@ -5,8 +5,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"github.com/ingot-events/ingot/internal/tool/cli"
 )
 
 // Where no terminal is, send says how far it is at the beginning and at each quarter. With --skip,
@@ -34,23 +32,6 @@ func TestSendSaysHowFarItIs(t *testing.T) {
 	if got := w.run(exitFine, "send", "sales.ndjson", "--skip", "70", "--local"); !strings.Contains(got.errors, "sending …\n") ||
 		!strings.HasPrefix(got.out, "10 events sent") {
 		t.Errorf("%s%s", got.out, got.errors)
-	}
-}
-
-// How fast it was is said where it can be told: from a second on.
-func TestSendSaysHowFastItWas(t *testing.T) {
-	for _, c := range []struct {
-		report sentReport
-		want   string
-	}{
-		{sentReport{Sent: 1, Seconds: 0.002}, "1 event sent\n"},
-		{sentReport{Sent: 400, Seconds: 0.99}, "400 events sent\n"},
-		{sentReport{Sent: 100_000, Seconds: 2.5}, "100,000 events sent in 2.5 s, 40,000 a second\n"},
-	} {
-		var out strings.Builder
-		if err := appOf(cli.IO{Stdout: &out}).sent(c.report); err != nil || out.String() != c.want {
-			t.Errorf("%+v: %q, not %q (%v)", c.report, out.String(), c.want, err)
-		}
 	}
 }
 

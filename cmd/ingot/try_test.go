@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/cmd/ingot/operate"
 )
 
 // A trial of ingot dev says what that does not show. Where others have stored events, or while
@@ -15,7 +17,7 @@ func TestTry(t *testing.T) {
 		!strings.Contains(got.out, "\nright      events are stored: 6 of 6") || strings.Contains(got.out, "\nwrong") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	var r tried
+	var r operate.Tried
 	if err := json.Unmarshal([]byte(w.run(0, "try", "--local", "--number", "6", "--output", "json").out), &r); err != nil ||
 		len(r.Checks) < 9 || r.Sent < 9 || r.Where == "" || r.Version == "" {
 		t.Errorf("%+v, %v", r, err)

@@ -29,7 +29,7 @@ type build struct {
 	Arch     string `json:"arch"`
 }
 
-func newVersion(a *app) *cobra.Command {
+func newVersion(a *command.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Show the version, and what it was built from",

@@ -1,0 +1,105 @@
+package declare
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/explain"
+	"github.com/ingot-events/ingot/internal/tool/sample"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+const eventsHelp = `With --events it plans each line of a file of events, or of standard input with -. A line is one
+message body, and gets the message attributes of --attribute. Or it is a whole batch, as Lambda sends it
+({"Records": […]}) or aws sqs receive-message prints it ({"Messages": […]}). It reports the verdicts
+and their reasons; the fields that are absent, null or of another type; the hottest keys and totals;
+sizes and write units. If a line would be Poison, the exit code is 3. A file of any size takes at
+most 256 MB of memory: the first lines are given to the ingest function on empty tables in memory, at
+most 20,000 of them and for at most 5 seconds. All others are planned, and only Poison among them
+gets a verdict. The command does not know what is stored already. It says how many events a floor may
+refuse. A key with a personal value is shown as a hash.`
+
+// eventsJSON documents the part of --output json that --events adds.
+const eventsJSON = `
+  events                  file, lines, verdicts, rehearsed, paths, fine, keys, hotTotals, items, updates, compress;
+                          takingFromFloors, if a floor may refuse some of the Inserted
+    verdicts[]            verdict, reason, type, count; line and detail of the first
+    rehearsed             how many lines the ingest function was given; the others have a verdict only if they are Poison
+    paths[]               type, path, uses, needed, of, absent, null, empty, other (by the type that is there)
+    fine                  how many fields are right in every event
+    keys[], hotTotals[]   in (table, GSI1 …, an aggregate), count, distinct, exact, top
+      top[]               pk, sk, or keyHash; atLeast, atMost
+    items                 count, leastBytes, mostBytes, meanBytes, largestLine, writeUnits, unitsEach; parts, if some
+                          of them are parts
+    updates               count, each, most: totals that an event and its parts move
+    compress[]            type, of, saves: items of a type with compress, and how many of them it makes cheaper`
+
+// sampled says which events a command plans.
+type sampled struct {
+	file, now  string   // now: empty, or the time as of which they are planned
+	attributes []string // of each message, as --attribute has them
+}
+
+// sampleFlags adds the options that say how the file of --events is read.
+func sampleFlags(cmd *cobra.Command, s *sampled) {
+	cmd.Flags().StringVar(&s.now, "now", "", "plan --events as of this time (RFC 3339) instead of now")
+	cmd.Flags().StringArrayVar(&s.attributes, "attribute", nil, "a message attribute of each line of --events as NAME=VALUE; repeatable")
+}
+
+// alone refuses options about the events of a file that is not named.
+func (s sampled) alone() error {
+	if s.file == "" && len(s.attributes) > 0 {
+		return cli.Usagef("--attribute is for the events of --events; name their file, or leave --attribute out")
+	}
+	return nil
+}
+
+// time returns the time as of which events are planned.
+func (s sampled) time() (time.Time, error) {
+	if s.now == "" {
+		return time.Now(), nil
+	}
+	now, err := time.Parse(time.RFC3339, s.now)
+	if err != nil {
+		return now, fmt.Errorf("--now %q: write a time as in 2026-03-01T12:00:00Z", s.now)
+	}
+	return now, nil
+}
+
+// openSample opens the file of events. messages returns the messages of one of its lines.
+func (a *app) openSample(s sampled) (from io.ReadCloser, name string, messages func(string) ([]envelope.Message, error), err error) {
+	attributes, err := command.ParseAttributes(s.attributes)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	messages = func(line string) ([]envelope.Message, error) { return explain.OfLine(line, attributes) }
+	from, name, err = a.Open(s.file, "name a file with one event a line with --events FILE")
+	return from, name, messages, err
+}
+
+// sampleEvents plans the events of a file.
+func (a *app) sampleEvents(in check.Input, s sampled) (*sample.Report, error) {
+	now, err := s.time()
+	if err != nil {
+		return nil, err
+	}
+	secret, _ := a.LocalSecret() // no hash that the stand-in makes is shown
+	p, err := in.Pipeline.Load(pipeline.Secret(secret))
+	if err != nil {
+		a.Say("the sample events were not checked, because %s has mistakes", in.Pipeline.Name)
+		return nil, nil
+	}
+	from, name, messages, err := a.openSample(s)
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	return (&sample.Sampler{Pipeline: p, Now: now, Messages: messages, Clock: time.Now}).Read(name, from)
+}

@@ -1,0 +1,231 @@
+package declare
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/cost"
+	"github.com/ingot-events/ingot/internal/tool/estimate"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+const costHelp = `Computes what a pipeline costs at a rate of events: the requests and units of each part, for a
+million events and for a month. With a file of prices, it adds dollars. prices/us-east-1.yaml is such
+a file, and says where each price comes from.
+
+Without --events it assumes that every event has 1 KB and the type that costs the most, and that no
+two events of a batch move the same total. With --events it takes sizes, types, repetitions and totals
+from the sample, and assumes that events come in the order of the sample and at the rate.
+
+The figures are those of a stack made from template.yaml, after its first events have expired. The
+memory and the processor of the functions are those of the template.yaml beside the pipeline, with the
+parameters of samconfig.toml; if there is none, 576 MB on arm64. They are estimates, made from the
+requests that the functions send and from the time that they took in the benchmarks. The command
+sends no request.
+
+Exit codes: 0 computed, 2 the command line is wrong, or a file cannot be used.
+
+` + costJSON
+
+// costJSON documents --output json. A test compares it with cost.Report.
+const costJSON = `With --output json, one object:
+  pipeline, rate          messages a second
+  duplicates, hours       further deliveries for each message; hours of the month
+  messages, partitions    messages in the month; partitions of the events table
+  memory, architecture    of each function
+  events                  file, lines, more (true: the file has more lines), type, indexes, bytes, inMessage, parts,
+                          updatesEachChange: what is assumed
+  batches                 ingest, streams: messages and changes that a function gets at once;
+                          transaction: items that one transaction puts, if transactions are used
+  partial                 true: the sample is shorter than a batch of each partition
+  grows                   true: some events are kept for ever
+  movedByPut              true: the puts of these events move totals
+  prices                  file, region; absent if none were given
+  parts[]                 name, counted, aMillion, aMonth, price, dollarsAMillion, dollarsAMonth
+  dollarsAMillion         the sums of the parts; absent without prices
+  dollarsAMonth
+  beside[]                name, dollarsAMillion, dollarsAMonth: the same events with other functions; absent without prices
+  unpriced[]              names of prices that are missing; what is billed by them is not in the sums`
+
+type costOptions struct {
+	pipeline, prices   string
+	sample             sampled
+	architecture       string // empty, like memory 0: as the template has it
+	environment        string
+	rate, duplicates   float64
+	partitions, memory int
+	parts, together    int
+	traced             bool // as the template has it
+}
+
+func newCost(a *app) *cobra.Command {
+	var o costOptions
+	cmd := &cobra.Command{
+		Use:   "cost",
+		Short: "Compute what a pipeline costs at a rate of events",
+		Long:  costHelp,
+		Example: `  ingot cost --rate 100
+  ingot cost --rate 100 --prices prices/us-east-1.yaml
+  ingot cost --rate 2000 --prices prices/us-east-1.yaml --memory 1024 --duplicates 0.02
+  ingot cost --rate 100 --output json`,
+		Args: command.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("rate") {
+				return cli.Usagef("say how many events come each second, as in %s --rate 100", cmd.CommandPath())
+			}
+			if err := o.sample.alone(); err != nil {
+				return err
+			}
+			if err := o.functions(cmd.Flags().Changed("config-env")); err != nil {
+				return cli.Usage(err)
+			}
+			return a.cost(o)
+		},
+	}
+	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline")
+	cmd.Flags().Float64Var(&o.rate, "rate", 0, "events a second, on average over the month")
+	cmd.Flags().StringVar(&o.prices, "prices", "", "a file of prices; without one no dollars are shown")
+	cmd.Flags().StringVar(&o.sample.file, "events", "",
+		"take sizes, types, repetitions and totals from the events of this file, one on each line; - is standard input")
+	sampleFlags(cmd, &o.sample)
+	cmd.Flags().Float64Var(&o.duplicates, "duplicates", 0,
+		"further deliveries for each event, such as 0.02, in addition to the repetitions in --events")
+	cmd.Flags().IntVar(&o.partitions, "partitions", 0,
+		"partitions of the events table: 1 to 10000 (default as many as the rate needs, and at least the 4 of a new table)")
+	cmd.Flags().IntVar(&o.parts, "parts", 1,
+		"without --events: how many parts a message yields of each part type with each: 0 to 1000")
+	cmd.Flags().IntVar(&o.together, "together", 10, "messages that producers send with one request: 1 to 10")
+	cmd.Flags().IntVar(&o.memory, "memory", 0, "memory of each function in MB: 128 to 10240 (default as in template.yaml)")
+	cmd.Flags().StringVar(&o.architecture, "architecture", "", "processor of both functions: arm64 or x86_64 (default as in template.yaml)")
+	cmd.Flags().StringVar(&o.environment, "config-env", defaultEnvironment, "the environment of samconfig.toml whose functions these are")
+	return cmd
+}
+
+// defaultEnvironment is the environment of samconfig.toml that SAM itself takes.
+const defaultEnvironment = "default"
+
+// functions takes what the command line does not say of the functions from template.yaml and
+// samconfig.toml. Both are in the folder of the pipeline, and may be missing. chosen says that the
+// command line names an environment, which must then be there.
+func (o *costOptions) functions(chosen bool) error {
+	if o.memory != 0 && o.architecture != "" && !chosen {
+		return nil
+	}
+	folder := filepath.Dir(o.pipeline)
+	tpl, err := optionalFile(filepath.Join(folder, "template.yaml"), false, "")
+	if err != nil {
+		return err
+	}
+	config, err := optionalFile(filepath.Join(folder, "samconfig.toml"), chosen, "--config-env needs this file; leave it out")
+	if err != nil {
+		return err
+	}
+	if chosen && !slices.Contains(check.Environments(*config), o.environment) {
+		return fmt.Errorf("%s has no environment %s; it has %s", config.Name, o.environment,
+			strings.Join(check.Environments(*config), ", "))
+	}
+	size := check.Functions{Memory: cost.DefaultMemory, Architecture: "arm64"} // and no traces
+	if tpl != nil {
+		if size, err = check.FunctionsOf(*tpl, config, o.environment); err != nil {
+			return fmt.Errorf("%w; name --memory and --architecture", err)
+		}
+	}
+	o.memory, o.architecture, o.traced = cmp.Or(o.memory, size.Memory), cmp.Or(o.architecture, size.Architecture), size.Traced
+	return nil
+}
+
+// newTable is how many partitions a new on-demand table has.
+const newTable = 4
+
+func (a *app) cost(o costOptions) error {
+	in, err := o.input()
+	if err != nil {
+		return cli.Usage(err)
+	}
+	text, err := cli.ReadFile(o.pipeline, command.NoPipeline)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	file := check.File{Name: o.pipeline, Text: text}
+	secret, _ := a.LocalSecret() // no hash that the stand-in makes is shown
+	if in.Pipeline, err = file.Load(pipeline.Secret(secret)); err != nil {
+		return cli.Usagef("the pipeline has mistakes:\n%w", err)
+	}
+	if in.Partitions == 0 {
+		in.Partitions = min(maxPartitions, max(newTable, estimate.Shards(o.rate)))
+	}
+	if o.prices != "" {
+		if text, err = cli.ReadFile(o.prices, "name a file of prices with --prices FILE"); err == nil {
+			in.Prices, err = cost.ReadPrices(o.prices, text)
+		}
+		if err != nil {
+			return cli.Usage(err)
+		}
+	}
+	report, err := a.rehearsed(in, o)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	if a.JSON() {
+		return report.WriteJSON(a.Stdout)
+	}
+	return report.WriteText(a.Stdout)
+}
+
+// rehearsed computes the cost of the events of a file, or of events that it makes up.
+func (a *app) rehearsed(in cost.Input, o costOptions) (*cost.Report, error) {
+	var err error
+	if in.Now, err = o.sample.time(); err != nil {
+		return nil, err
+	}
+	if o.sample.file == "" {
+		return cost.Suppose(in, o.parts)
+	}
+	from, name, messages, err := a.openSample(o.sample)
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	in.File, in.Clock = name, time.Now
+	report, err := cost.Compute(in, cost.Messages(name, from, messages))
+	if errors.Is(err, cost.ErrNoEvents) {
+		err = fmt.Errorf("%s holds no event; give it at least one line, or leave out --events", name)
+	}
+	return report, err
+}
+
+// input takes the figures from the command line.
+func (o costOptions) input() (cost.Input, error) {
+	in := cost.Input{Name: o.pipeline, Rate: o.rate, Duplicates: o.duplicates, Partitions: o.partitions, Memory: o.memory,
+		Architecture: o.architecture, Together: o.together, Traced: o.traced}
+	switch {
+	case !(o.rate > 0) || o.rate > maxPartitions*estimate.ChangesPerShard:
+		return in, fmt.Errorf("--rate %v: give events a second, more than 0 and at most %d", o.rate, maxPartitions*estimate.ChangesPerShard)
+	case o.duplicates < 0 || o.duplicates > 100 || math.IsNaN(o.duplicates):
+		return in, fmt.Errorf("--duplicates %v: give further deliveries for each event, 0 to 100", o.duplicates)
+	case o.together < 1 || o.together > 10:
+		return in, fmt.Errorf("--together %d: give messages in a request, 1 to 10", o.together)
+	case o.partitions != 0 && (o.partitions < 1 || o.partitions > maxPartitions):
+		return in, fmt.Errorf("--partitions %d: give 1 to %d", o.partitions, maxPartitions)
+	case o.parts < 0 || o.parts > pipeline.MaxParts:
+		return in, fmt.Errorf("--parts %d: give 0 to %d", o.parts, pipeline.MaxParts)
+	case o.parts != 1 && o.sample.file != "":
+		return in, errors.New("--parts and --events: the events say how many parts they have; leave out --parts")
+	case o.memory < estimate.LeastMemory || o.memory > estimate.MostMemory:
+		return in, fmt.Errorf("--memory %d: give MB, %d to %d", o.memory, estimate.LeastMemory, estimate.MostMemory)
+	case o.architecture != "arm64" && o.architecture != "x86_64":
+		return in, fmt.Errorf("--architecture %q: write arm64 or x86_64", o.architecture)
+	}
+	return in, nil
+}

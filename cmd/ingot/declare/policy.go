@@ -1,0 +1,128 @@
+package declare
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/policy"
+	"github.com/ingot-events/ingot/internal/tool/target"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+const policyHelp = `Prints the smallest IAM policy with which somebody can read by the named patterns. It allows only what the patterns
+send, such as GetItem or Query, on the table or the index.
+
+With --principal-tag TAG, each principal can read only the partitions whose key has the value of the principal's tag
+TAG. The condition lists every shard, and refuses a request that names no key. If the partition key has a hash, a
+time or a function that loses a part of the value, no such condition is right, and the command says why. The value
+of the tag must not contain #, % or control characters, because keys have these escaped.
+
+With --for COMMAND it prints what a command of this tool needs instead. Remove what you do not use: the rights to wake
+an idle function, to read the secret, and to use the bucket of --work. --for producer prints what a program needs that
+sends events to the queue, and --for deploy what somebody needs who creates and updates the stack with make deploy.
+
+If you name no stack, the ARNs have placeholders such as REGION, ACCOUNT and EVENTS, and the patterns are those of
+pipeline.yaml. If you name one, the ARNs are complete, and the patterns are those of the file that is deployed.
+Name it with --stack, with --config-env for an environment of samconfig.toml, or with --local for the ingot dev that
+runs in this folder or in one above it.
+
+Exit codes: 0 printed, 1 failed, 2 the command line is wrong, or no such policy is right, 4 credentials.`
+
+type policyOptions struct{ tag, command string }
+
+func newPolicy(a *app) *cobra.Command {
+	var o policyOptions
+	cmd := &cobra.Command{
+		Use:   "policy PATTERN…",
+		Short: "Print the IAM policy for reading by a pattern, or for a command",
+		Long:  policyHelp,
+		Example: `  ingot policy order merchant_days
+  ingot policy order --principal-tag order --local
+  ingot policy --for query --stack shop`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.policy(cmd, o, args)
+		},
+	}
+	cmd.Flags().StringVar(&o.tag, "principal-tag", "", "the tag whose value is in the partition keys that a principal may read")
+	cmd.Flags().StringVar(&o.command, "for", "", "print what this command of the tool needs, such as query; or a producer, or deploy")
+	a.TargetFlags(cmd)
+	cmd.Flags().StringVar(&a.Pipeline, "pipeline", "", "use this file (default the deployed one of the stack, or else pipeline.yaml)")
+	return cmd
+}
+
+func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error {
+	var t *target.Target // stays nil if the flags name none
+	if a.Named() {
+		var err error
+		if t, err = a.Find(cmd.Context()); err != nil {
+			return err
+		}
+	}
+	parts := policy.ARNsOf(t)
+	doc := policy.Document{Version: "2012-10-17"}
+	switch {
+	case o.command != "" && (len(names) > 0 || o.tag != ""):
+		return cli.Usagef("--for prints what a command needs; leave patterns and --principal-tag out beside it")
+	case o.command != "":
+		statements, ok := policy.Commands[o.command]
+		if !ok {
+			if statements, ok = policy.Others[o.command]; !ok {
+				names := slices.Sorted(maps.Keys(policy.Commands))
+				return cli.Usagef("--for %s: write one of %s", o.command,
+					strings.Join(append(names, slices.Sorted(maps.Keys(policy.Others))...), ", "))
+			}
+		}
+		doc.Statement = statements(parts)
+	default:
+		p, err := a.patternsOf(cmd.Context(), t)
+		if err != nil {
+			return err
+		}
+		if len(names) == 0 {
+			return cli.Usagef("say which patterns; %s", command.HasPatterns(p))
+		}
+		for _, name := range names {
+			pattern, err := p.Pattern(name)
+			if err != nil {
+				return cli.Usage(err)
+			}
+			s, err := policy.Reading(pattern, parts, o.tag)
+			if err != nil {
+				return cli.Usage(err)
+			}
+			doc.Statement = append(doc.Statement, s)
+		}
+	}
+	text, err := json.MarshalIndent(doc, "", "  ")
+	if err != nil {
+		return err
+	}
+	if n := len(strings.Join(strings.Fields(string(text)), "")); n > maxPolicy {
+		a.Say("the policy has %d characters, and a managed policy has at most %d; use fewer patterns in one, or fewer shards",
+			n, maxPolicy)
+	}
+	_, err = fmt.Fprintln(a.Stdout, string(text))
+	return err
+}
+
+// maxPolicy is the number of characters of a managed policy, without white space.
+const maxPolicy = 6144
+
+// patternsOf returns the pipeline that declares the patterns: the deployed one of a stack, or else
+// pipeline.yaml.
+func (a *app) patternsOf(ctx context.Context, t *target.Target) (*pipeline.Pipeline, error) {
+	if t == nil {
+		a.Pipeline = cmp.Or(a.Pipeline, command.PipelineFile)
+	}
+	_, p, err := a.File(ctx, t, false)
+	return p, err
+}

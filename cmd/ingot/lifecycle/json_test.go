@@ -1,0 +1,11 @@
+package lifecycle
+
+import (
+	"testing"
+
+	"github.com/ingot-events/ingot/cmd/ingot/command/commandtest"
+)
+
+func TestJSON(t *testing.T) {
+	commandtest.Documented(t, sendJSON, sentReport{})
+}

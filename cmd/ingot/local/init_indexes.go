@@ -1,0 +1,62 @@
+package local
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ingot-events/ingot"
+	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/scaffold"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// initIndexes adds the indexes that a pipeline.yaml uses to the template.yaml beside it.
+func (a *app) initIndexes(o initOptions, dir string) error {
+	if o.events != "" {
+		return cli.Usagef("--indexes and --events do not go together: --indexes changes a repository, and --events begins one")
+	}
+	name := filepath.Join(dir, "pipeline.yaml")
+	text, err := cli.ReadFile(name, "run ingot init --indexes in a repository that ingot init has made")
+	if err != nil {
+		return cli.Usage(err)
+	}
+	p, err := check.File{Name: name, Text: text}.Load(pipeline.CheckOnly())
+	if err != nil {
+		return cli.Usagef("the pipeline has mistakes:\n%w", err)
+	}
+	file := filepath.Join(dir, "template.yaml")
+	was, err := cli.ReadFile(file, "run ingot init --indexes in a repository that ingot init has made")
+	if err != nil {
+		return cli.Usage(err)
+	}
+	sample, err := fs.ReadFile(ingot.Deployment(), "template.yaml")
+	if err != nil {
+		return err
+	}
+	is, added, err := scaffold.AddIndexes(was, sample, p.Indexes())
+	if err != nil {
+		return cli.Usagef("%s: %w; run ingot init --diff, and take over the lines about the indexes by hand", file, err)
+	}
+	if len(added) > 0 {
+		if err := os.WriteFile(file, is, 0o644); err != nil {
+			return err
+		}
+	}
+	if a.JSON() {
+		return a.WriteJSON(InitReport{Indexes: added})
+	}
+	if len(added) == 0 {
+		_, err = fmt.Fprintln(a.Stdout, file+" has every index that pipeline.yaml uses")
+		return err
+	}
+	_, err = fmt.Fprintln(a.Stdout, "added to "+file+": "+strings.Join(added, ", "))
+	if len(added) > 1 {
+		a.Say("CloudFormation adds only one index to a table that exists in each deployment; if yours is " +
+			"deployed, add them one after the other")
+	}
+	return err
+}

@@ -1,0 +1,195 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/internal/tool/chosen"
+	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/pause"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/target"
+)
+
+const pauseHelp = `Stops one function of a stack: it switches off what calls the function, and waits until no call is running any
+more. It stops the ingest function, unless you write streams.
+
+ingest    Events wait in the queue, which keeps them for 4 days. The command also waits until the streams function has
+          read the stream to its end, as CloudWatch says. That takes at least 4 minutes. Then verify is exact, and an
+          aggregate can be declared complete. With --local it does not wait for the stream, because ingot dev has no
+          CloudWatch.
+streams   Totals stand still. Changes wait in the stream, which forgets them after 24 hours: totals then have to be
+          rebuilt. So this needs --yes.
+
+The tag ingot:paused of the event source mapping says who paused the function and when. ingot status shows it. A
+deployment that changes the mapping ends the pause. Before it stops anything, the command prints how to resume.
+
+Exit codes: 0 paused, 1 failed, 4 not permitted, 6 paused, but it is not known whether the stream is read to its end.
+
+` + command.TargetHelp + `
+
+` + mappingsJSON
+
+const mappingsJSON = `With --output json, one object at the end:
+  mappings[]   uuid, function, source, state, by, at
+  drained      true: pause has waited until the stream is read to its end
+  resume       the command that resumes; absent after resume`
+
+const resumeHelp = `Starts a function again that ingot pause or somebody else has stopped. It switches on what calls the function,
+waits until that is done, and removes the tag of the pause. The function goes on where it stopped. The command
+starts the ingest function, unless you write streams.
+
+Exit codes: 0 it runs, 1 failed, 4 not permitted.
+
+` + command.TargetHelp + `
+
+` + mappingsJSON
+
+type pauseOptions struct{ yes, noDrain bool }
+
+// Paused is the JSON of pause and resume.
+type Paused struct {
+	Mappings []pause.Mapping `json:"mappings"`
+	Drained  bool            `json:"drained"`
+	Resume   string          `json:"resume,omitempty"`
+}
+
+func newPause(a *app) *cobra.Command {
+	var o pauseOptions
+	cmd := &cobra.Command{
+		Use:   "pause [ingest|streams]",
+		Short: "Stop storing events, or counting them, and wait until that is done",
+		Long:  pauseHelp,
+		Example: `  ingot pause --stack shop
+  ingot pause streams --yes --stack shop
+  ingot pause --local`,
+		Args:      ingestOrStreams,
+		ValidArgs: []string{"ingest", "streams"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			streams := slices.Contains(args, "streams")
+			if streams && !o.yes {
+				return cli.Usagef("the stream forgets changes after 24 hours, so a pause of the streams function can cost totals: " +
+					"write --yes to confirm that")
+			}
+			t, err := a.Find(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.pause(cmd, t, streams, o)
+		},
+	}
+	a.TargetFlags(cmd)
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm a pause of the streams function")
+	cmd.Flags().BoolVar(&o.noDrain, "no-drain", false, "do not wait until the stream is read to its end")
+	return cmd
+}
+
+func newResume(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "resume [ingest|streams]",
+		Short: "Start a paused function again",
+		Long:  resumeHelp,
+		Example: `  ingot resume --stack shop
+  ingot resume streams --stack shop
+  ingot resume --local`,
+		Args:      ingestOrStreams,
+		ValidArgs: []string{"ingest", "streams"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, err := a.Find(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.resume(cmd.Context(), t, slices.Contains(args, "streams"))
+		},
+	}
+	a.TargetFlags(cmd)
+	return cmd
+}
+
+func ingestOrStreams(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 || len(args) == 1 && args[0] != "ingest" && args[0] != "streams" {
+		return cli.Usagef("%s takes ingest or streams, not %q", cmd.CommandPath(), strings.Join(args, " "))
+	}
+	return nil
+}
+
+func (a *app) pause(cmd *cobra.Command, t *target.Target, streams bool, o pauseOptions) error {
+	ctx := cmd.Context()
+	function, counting, err := command.FunctionNames(t, streams)
+	if err != nil {
+		return err
+	}
+	if err := a.Announce(t); err != nil {
+		return err
+	}
+	out := Paused{Resume: a.ResumeLine(t, streams)}
+	a.Say("to resume: %s", out.Resume)
+	p := a.Pauser(t)
+	if out.Mappings, err = p.Pause(ctx, function, chosen.Caller(ctx, t)); err != nil {
+		return err
+	}
+	at := a.Clock.Real().Now()
+	var unknown error
+	switch {
+	case streams || o.noDrain || t.Kind == target.KindLocal:
+	default:
+		a.Say("waiting until the stream is read to its end; ctrl-C ends the wait, not the pause")
+		unknown = p.Drained(ctx, t.CloudWatch(), counting, at)
+		out.Drained = unknown == nil
+	}
+	return a.endPause(ctx, out, streams, unknown)
+}
+
+func (a *app) endPause(ctx context.Context, out Paused, streams bool, unknown error) error {
+	if a.JSON() {
+		if err := a.WriteJSON(out); err != nil {
+			return err
+		}
+	} else {
+		for _, m := range out.Mappings {
+			fmt.Fprintf(a.Stdout, "%s  %s\n", m.Function, m.State)
+		}
+		switch {
+		case streams:
+			fmt.Fprintf(a.Stdout, "resume before %s: the stream forgets\n", time.Now().Add(24*time.Hour).UTC().Format(time.RFC3339))
+		case out.Drained:
+			fmt.Fprintln(a.Stdout, "the stream is read to its end")
+		}
+		fmt.Fprintf(a.Stdout, "to resume: %s\n", out.Resume)
+	}
+	switch {
+	case unknown == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	a.Say("paused, but it is not known whether the stream is read to its end: %s", show.Error(unknown))
+	return cli.Untold()
+}
+
+func (a *app) resume(ctx context.Context, t *target.Target, streams bool) error {
+	function, _, err := command.FunctionNames(t, streams)
+	if err != nil {
+		return err
+	}
+	if err := a.Announce(t); err != nil {
+		return err
+	}
+	list, err := a.Pauser(t).Resume(ctx, function)
+	if err != nil {
+		return err
+	}
+	if a.JSON() {
+		return a.WriteJSON(Paused{Mappings: list})
+	}
+	for _, m := range list {
+		fmt.Fprintf(a.Stdout, "%s  %s\n", m.Function, m.State)
+	}
+	return nil
+}

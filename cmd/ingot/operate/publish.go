@@ -1,0 +1,114 @@
+package operate
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/internal/base/excerpt"
+	"github.com/ingot-events/ingot/internal/tool/chosen"
+	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/publish"
+	"github.com/ingot-events/ingot/tables"
+)
+
+const publishAgainHelp = `Sends the events that are stored now, and whose time is TIME or later, to the targets of
+publish.yaml as stored. It reads the whole events table. Each event has the id of the first time, so a
+receiver that knows it does nothing. What is stored no more, or was stored between two versions, is not
+sent. Use it for a new publication, for what the publish function has put into quarantine, and after a
+target has lost something.
+
+The targets are asked with your own credentials. The variables of publish.yaml are read from your environment.
+
+Exit codes: 0 all sent, 1 failed, 2 usage, 4 credentials.`
+
+type publishOptions struct {
+	file, since string
+	only        []string
+}
+
+func newPublish(a *app) *cobra.Command {
+	cmd := &cobra.Command{Use: "publish", Short: "Send stored events to the targets of publish.yaml again",
+		Long: "Works on what publish.yaml publishes: see " + excerpt.Page("publishing.md") + "."}
+	cmd.AddCommand(a.publishAgain())
+	return cmd
+}
+
+func (a *app) publishAgain() *cobra.Command {
+	var o publishOptions
+	cmd := &cobra.Command{
+		Use:   "again",
+		Short: "Publish what is stored once more",
+		Long:  publishAgainHelp + "\n\n" + command.TargetHelp,
+		Example: `  ingot publish again --since 2026-03-01 --stack shop
+  ingot publish again --since 2026-03-01T09:00:00Z --only orders --stack shop`,
+		Args: command.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			since, err := keys.ParseTime(o.since)
+			if day, bad := time.Parse(time.DateOnly, o.since); bad == nil {
+				since, err = day, nil
+			}
+			if err != nil {
+				return cli.Usagef("--since %q is not a time: write a day such as 2026-03-01, or a time such as 2026-03-01T09:00:00Z", o.since)
+			}
+			return a.again(cmd, o, since)
+		},
+	}
+	a.TargetFlags(cmd)
+	a.DeployedFlag(cmd)
+	cmd.Flags().StringVar(&o.file, "publish", "publish.yaml", "the file that says what is published")
+	cmd.Flags().StringVar(&o.since, "since", "", "the time of the first event: a day, or a time in RFC 3339")
+	cmd.Flags().StringSliceVar(&o.only, "only", nil, "the names of publications, with commas between (default all)")
+	return cmd
+}
+
+func (a *app) again(cmd *cobra.Command, o publishOptions, since time.Time) error {
+	ctx := cmd.Context()
+	t, err := a.Find(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := a.Deployed(ctx, t, true, false)
+	if err != nil {
+		return err
+	}
+	plan, err := publish.Load(os.DirFS(filepath.Dir(o.file)), filepath.Base(o.file), p)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return cli.Usagef("there is no %s: name the file that says what is published with --publish FILE", o.file)
+	case err != nil:
+		return cli.Usagef("%s has mistakes:\n%w", o.file, err)
+	}
+	for _, name := range o.only {
+		if !slices.ContainsFunc(plan.Publications, func(of publish.Publication) bool { return of.Name == name }) {
+			return cli.Usagef("%s has no publication %s", o.file, name)
+		}
+	}
+	if plan, err = plan.Resolved(os.Getenv); err != nil {
+		return cli.Usage(err)
+	}
+	if err := chosen.NeedsPayloads(t, p); err != nil {
+		return err
+	}
+	publisher, err := publish.New(plan, tables.Config{Client: t.DynamoDB(), Events: t.EventsTable, Aggregates: t.AggregatesTable,
+		Objects: t.S3(), PayloadBucket: t.PayloadBucket, Env: a.Clock}, publish.Targets(t.AWS))
+	if err != nil {
+		return err
+	}
+	if err := a.Announce(t); err != nil {
+		return err
+	}
+	sent, err := publisher.Again(ctx, since, o.only)
+	if err != nil {
+		return fmt.Errorf("%d messages are sent, and then one was refused; run the command again when that is mended: %w", sent, err)
+	}
+	fmt.Fprintf(a.Stdout, "%d messages are sent\n", sent)
+	return nil
+}

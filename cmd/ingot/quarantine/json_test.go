@@ -1,0 +1,12 @@
+package quarantine
+
+import (
+	"testing"
+
+	"github.com/ingot-events/ingot/cmd/ingot/command/commandtest"
+)
+
+func TestJSON(t *testing.T) {
+	commandtest.Documented(t, workedJSON, WorkedReport{})
+	commandtest.Documented(t, listJSON, listReport{})
+}
