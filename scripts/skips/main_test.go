@@ -44,6 +44,8 @@ func TestRun(t *testing.T) {
 		{"a package without tests is not a skipped test", "", passA + emptyF, 0, []string{"?   \tm/f\t[no test files]\n"}, nil, "skips:"},
 		{"unlisted skip", "", skipB, 1, []string{"no engine", "1 tests passed, 0 failed, 1 skipped"},
 			[]string{"m/b.TestB/x was skipped and is not on the list"}, ""},
+		{"a test that another run does not skip", "", skipB + strings.Replace(skipB, `"Action":"skip"`, `"Action":"pass"`, 1), 0,
+			[]string{"1 skipped"}, nil, "not on the list"},
 		{"listed skip", "# header\n\nm/b.TestB/x needs a thing\n", skipB, 0, []string{"1 skipped"}, nil, "not on the list"},
 		{"another test of that name is not listed", "m/z.TestB/x needs a thing\n", skipB, 1, nil, []string{"m/b.TestB/x was skipped"}, ""},
 		{"the parent's entry does not cover it", "m/b.TestB needs a thing\n", skipB, 1, nil, []string{"m/b.TestB/x was skipped"}, ""},
