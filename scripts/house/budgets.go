@@ -10,7 +10,7 @@ var budgets = map[string]int{
 	"heart: lines of the longest function":            60,
 	"folders directly under internal/":                9,
 	"lines of code in both functions":                 24_150,
-	"tokens of source":                                844_200,
+	"tokens of source":                                844_400,
 	"tokens of tests":                                 813_600,
 	"lines over 140 columns, beside whole texts":      0,
 	"methods on store.Store":                          30,
