@@ -40,6 +40,14 @@ type Part struct {
 	apply []step
 }
 
+// Variable returns what a part reads, as text: a path, or a derived value with its @.
+func (p Part) Variable() string {
+	if p.Derived != "" {
+		return p.Derived
+	}
+	return p.Path.String()
+}
+
 // Func is one function of a variable, with the text of its argument.
 type Func struct{ Name, Arg string }
 

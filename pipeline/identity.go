@@ -38,14 +38,6 @@ func (r revision) String() string {
 	return r.path.String() + " number"
 }
 
-// variable returns what a part of a template reads, as text: a path, or a derived value with its @.
-func variable(p keys.Part) string {
-	if p.Derived != "" {
-		return p.Derived
-	}
-	return p.Path.String()
-}
-
 // lossless returns the variables that the templates show in full, and all variables that they use.
 func lossless(templates ...*keys.Template) (full, all map[string]bool) {
 	full, all = map[string]bool{}, map[string]bool{}
@@ -54,9 +46,9 @@ func lossless(templates ...*keys.Template) (full, all map[string]bool) {
 			if !part.IsVariable() {
 				continue
 			}
-			all[variable(part)] = true
+			all[part.Variable()] = true
 			if !part.Lossy {
-				full[variable(part)] = true
+				full[part.Variable()] = true
 			}
 		}
 	}

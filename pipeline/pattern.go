@@ -4,55 +4,38 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/ingot-events/ingot/internal/base/nearest"
-	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/keys"
 )
 
 // Pattern is one question that the file declares: an access pattern. GetItem and Query can answer
 // it. [Pattern.Plan] says which ones do, for given values.
 type Pattern struct {
-	name    string
-	index   string   // empty: the table's own key
-	types   []string // in byte order
-	total   string   // the aggregate, if totals are read
-	top     int      // how many totals are read, if those with the greatest values are; otherwise 0
-	newest  bool
-	since   time.Time
-	rate    int64
-	pks     []keyTemplate // the first is pk of today; the others are those of was
-	sk      keyTemplate   // what the sort keys of all types begin with
-	whole   bool          // whether sk is all of each sort key
-	by      []keyTemplate // for a pattern that reads totals, in the order of the aggregate's by
-	byNames []string
-	def     string // everything above as text; what a page token is bound to
-	secret  []byte
-	lacks   bool // the secret is needed and missing
+	is  Form
+	def string // the form as text; what a page token is bound to
 }
 
 // Name returns the pattern's name.
-func (p *Pattern) Name() string { return p.name }
+func (p *Pattern) Name() string { return p.is.Name }
 
 // Index returns the index that is read. It is empty for the table's own key.
-func (p *Pattern) Index() string { return p.index }
+func (p *Pattern) Index() string { return p.is.Index }
 
 // Types lists the event types that are read, in byte order. It is empty if totals are read.
-func (p *Pattern) Types() []string { return slices.Clone(p.types) }
+func (p *Pattern) Types() []string { return slices.Clone(p.is.Types) }
 
 // Total returns the aggregate whose totals are read. It is empty if events are read.
-func (p *Pattern) Total() string { return p.total }
+func (p *Pattern) Total() string { return p.is.Total }
 
 // Top returns how many totals with the greatest values are read. It is 0 if the totals of groups
 // are read.
-func (p *Pattern) Top() int { return p.top }
+func (p *Pattern) Top() int { return p.is.Top }
 
 // Rate returns how often the question is asked each second. It is 0 if the file does not say.
-func (p *Pattern) Rate() int64 { return p.rate }
+func (p *Pattern) Rate() int64 { return p.is.Rate }
 
 // Newest reports whether the newest items come first, if the question does not say.
-func (p *Pattern) Newest() bool { return p.newest }
+func (p *Pattern) Newest() bool { return p.is.Newest }
 
 // Parameter is a value that a question gives.
 type Parameter struct {
@@ -84,61 +67,15 @@ func (p *Pattern) Parameters() []Parameter {
 			list[i].Time = list[i].Time || s.kind == slotTime
 		}
 	}
-	for _, t := range p.pks {
+	for _, t := range p.is.PKs {
 		add(t, false)
 	}
-	add(p.sk, true)
-	for _, t := range p.by {
+	add(p.is.SK, true)
+	for _, t := range p.is.By {
 		add(t, false)
 	}
 	return list
 }
-
-// Patterns lists the patterns by name.
-func (p *Pipeline) Patterns() []*Pattern { return slices.Clone(p.patterns) }
-
-// Pattern returns the named pattern. The error names the nearest one.
-func (p *Pipeline) Pattern(name string) (*Pattern, error) {
-	names := make([]string, len(p.patterns))
-	for i, known := range p.patterns {
-		if names[i] = known.name; known.name == name {
-			return known, nil
-		}
-	}
-	switch {
-	case len(names) == 0:
-		return nil, fmt.Errorf("there is no pattern %s: the pipeline declares none; write patterns: into it", name)
-	case nearest.Name(name, names) != "":
-		return nil, fmt.Errorf("there is no pattern %s; the nearest is %s", name, nearest.Name(name, names))
-	}
-	return nil, fmt.Errorf("there is no pattern %s; the pipeline has %s", name, declare.Suggest(name, names))
-}
-
-// slotKind says what a slot of a key is filled with.
-type slotKind uint8
-
-const (
-	slotText  slotKind = iota // its own text
-	slotValue                 // a parameter
-	slotTime                  // a parameter that is a time: the slot holds the period that the time is in
-	slotShard                 // one of N numbers; all of them are read
-	slotTypes                 // the event type; those of the pattern are read
-)
-
-// slot is a piece of a key as a pattern sees it.
-type slot struct {
-	kind   slotKind
-	text   string     // of slotText
-	name   string     // of a parameter
-	reads  string     // what the variable reads: a path, or a derived value with its @
-	part   *keys.Part // the variable
-	from   int        // the function that begins with a time, or with the number of a shard
-	unit   string     // of slotTime: minute, hour, day, month, year, or time, unix and unixms
-	shards int
-}
-
-// keyTemplate is a template of a key as a pattern sees it.
-type keyTemplate []slot
 
 // hashed reports whether hmac is applied to the slot's value.
 func (s *slot) hashed() bool {
@@ -182,52 +119,30 @@ func (t keyTemplate) String() string {
 
 // Partitions returns how many partitions a question reads at least: one for each shard, for each
 // type in pk, and for each earlier pk.
-func (p *Pattern) Partitions() int { return partitions(p.pks, len(p.types)) }
-
-// partitions returns how many partition keys templates make for one value of each field. If that is
-// more than 2^30, it returns some number above 2^30.
-func partitions(pks []keyTemplate, types int) int {
-	n := 0
-	for _, t := range pks {
-		each := 1
-		for _, s := range t {
-			switch s.kind {
-			case slotShard:
-				each *= s.shards
-			case slotTypes:
-				each *= types
-			}
-			if each > 1<<30 {
-				return each
-			}
-		}
-		n += each
-	}
-	return n
-}
+func (p *Pattern) Partitions() int { return p.is.Partitions() }
 
 // Request returns the request that answers the pattern, for people: GetItem or Query, and its key
 // as the file writes it.
 func (p *Pattern) Request() string {
-	if p.top > 0 {
-		return fmt.Sprintf("Query the top %d totals of %s", p.top, p.total)
+	if p.is.Top > 0 {
+		return fmt.Sprintf("Query the top %d totals of %s", p.is.Top, p.is.Total)
 	}
-	if p.total != "" {
-		texts := make([]string, len(p.by))
-		for i, t := range p.by {
-			texts[i] = p.byNames[i] + " " + t.String()
+	if p.is.Total != "" {
+		texts := make([]string, len(p.is.By))
+		for i, t := range p.is.By {
+			texts[i] = p.is.ByNames[i] + " " + t.String()
 		}
-		return strings.TrimSpace("Query totals of " + p.total + " " + strings.Join(texts, ", "))
+		return strings.TrimSpace("Query totals of " + p.is.Total + " " + strings.Join(texts, ", "))
 	}
-	variable := slices.ContainsFunc(p.sk, func(s slot) bool { return s.kind != slotText })
-	pk, sk := p.index+"PK = "+p.pks[0].String(), p.index+"SK"
+	variable := slices.ContainsFunc(p.is.SK, func(s slot) bool { return s.kind != slotText })
+	pk, sk := p.is.Index+"PK = "+p.is.PKs[0].String(), p.is.Index+"SK"
 	switch {
-	case p.whole && !variable && p.index == "":
-		return "GetItem " + pk + ", SK = " + p.sk.String()
-	case p.whole && !variable:
-		return "Query " + pk + ", " + sk + " = " + p.sk.String()
-	case len(p.sk) > 0 && p.sk[0].kind == slotText:
-		return "Query " + pk + ", " + sk + " begins with " + p.sk[0].text
+	case p.is.Whole && !variable && p.is.Index == "":
+		return "GetItem " + pk + ", SK = " + p.is.SK.String()
+	case p.is.Whole && !variable:
+		return "Query " + pk + ", " + sk + " = " + p.is.SK.String()
+	case len(p.is.SK) > 0 && p.is.SK[0].kind == slotText:
+		return "Query " + pk + ", " + sk + " begins with " + p.is.SK[0].text
 	}
 	return "Query " + pk
 }

@@ -83,15 +83,15 @@ func (p *QueryPlan) Size() int {
 // Plan computes what is read to answer a question. It is a pure function. The error says what is
 // wrong with the question and what to write.
 func (p *Pattern) Plan(q Question) (*QueryPlan, error) {
-	if p.total != "" {
-		return nil, fmt.Errorf("%s reads totals, which no plan of partitions answers", p.name)
+	if p.is.Total != "" {
+		return nil, fmt.Errorf("%s reads totals, which no plan of partitions answers", p.is.Name)
 	}
 	a := &asked{Pattern: p, q: q}
 	if err := a.checkNames(); err != nil {
 		return nil, err
 	}
-	if p.lacks {
-		return nil, ErrNoSecret
+	if p.is.Lacks != nil {
+		return nil, p.is.Lacks
 	}
 	if err := a.choosePeriods(); err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (a *asked) checkNames() error {
 
 // fine reports whether the value of a time in the sort key is fine enough for it.
 func (a *asked) fine(name string) bool {
-	return !slices.ContainsFunc(a.sk, func(s slot) bool { return s.name == name && s.kind == slotTime && !a.given(&s) })
+	return !slices.ContainsFunc(a.is.SK, func(s slot) bool { return s.name == name && s.kind == slotTime && !a.given(&s) })
 }
 
 func sortedNames(values map[string][]string) []string {
@@ -159,17 +159,17 @@ func sortedNames(values map[string][]string) []string {
 // unknown says what to do about a parameter that the pattern does not have.
 func (a *asked) unknown(name string, names []string) error {
 	if best := nearest.Name(name, names); best != "" {
-		return fmt.Errorf("%s has no parameter %s; write %s instead", a.name, name, best)
+		return fmt.Errorf("%s has no parameter %s; write %s instead", a.is.Name, name, best)
 	}
 	has := "it has no parameters"
 	if len(names) > 0 {
 		has = "its parameters are " + strings.Join(names, ", ")
 	}
-	if a.total != "" {
-		return fmt.Errorf("totals of %s are not by %s; %s", a.total, name, has)
+	if a.is.Total != "" {
+		return fmt.Errorf("totals of %s are not by %s; %s", a.is.Total, name, has)
 	}
 	return fmt.Errorf("%s; %s. To ask for %s, put it into a key: {%s} for one value, or {%s | pad:12} in a sort key for a range of numbers",
-		a.notInKey(name), has, name, name, name)
+		a.is.notInKey(name), has, name, name, name)
 }
 
 // given reports whether the question gives a value for the slot that is fine enough for it.
@@ -190,14 +190,14 @@ func (a *asked) given(s *slot) bool {
 
 // choosePeriods decides whether the range of the question is over periods of pk, and checks it.
 func (a *asked) choosePeriods() error {
-	for _, s := range a.pks[0] {
+	for _, s := range a.is.PKs[0] {
 		if s.kind == slotTime && len(a.q.Values[s.name]) == 0 {
 			if a.ranged != "" && a.ranged != s.reads {
-				return fmt.Errorf("%s: give %s, since a range is over %s", a.name, s.name, a.ranged)
+				return fmt.Errorf("%s: give %s, since a range is over %s", a.is.Name, s.name, a.ranged)
 			}
 			if fineness(s.unit) > fineness("minute") {
 				return fmt.Errorf("%s needs %s: its partitions are single instants, so a range over them cannot be read; write %s=%s",
-					a.name, s.name, s.name, declare.ATime)
+					a.is.Name, s.name, s.name, declare.ATime)
 			}
 			a.ranged = s.reads
 		}
@@ -212,10 +212,10 @@ func (a *asked) choosePeriods() error {
 		if a.from, err = parseInstant(a.q.From); err != nil {
 			return fmt.Errorf("from: %w", err)
 		}
-	case !a.since.IsZero():
-		a.from = a.since
+	case !a.is.Since.IsZero():
+		a.from = a.is.Since
 	default:
-		return fmt.Errorf("%s needs %s, or a range that begins with from; write %s=%s, or a since: in the pattern", a.name, name, name,
+		return fmt.Errorf("%s needs %s, or a range that begins with from; write %s=%s, or a since: in the pattern", a.is.Name, name, name,
 			exampleOf(unit))
 	}
 	if a.q.To != "" {
@@ -242,7 +242,7 @@ func (a *asked) choosePeriods() error {
 			if !floor(t.at, unit).Equal(t.at) {
 				return fmt.Errorf(
 					"%s is inside a %s, and %s can only be read by whole ones, because its sort key does not go on with the time; write %s",
-					t.name, unit, a.name, exampleAt(t.at, unit))
+					t.name, unit, a.is.Name, exampleAt(t.at, unit))
 			}
 		}
 	}
@@ -251,7 +251,7 @@ func (a *asked) choosePeriods() error {
 
 // unit returns the finest function of time that pk applies to a variable, and its parameter.
 func (a *asked) unit(reads string) (unit, name string) {
-	for _, t := range a.pks {
+	for _, t := range a.is.PKs {
 		for _, s := range t {
 			if s.kind == slotTime && s.reads == reads && (unit == "" || fineness(s.unit) > fineness(unit)) {
 				unit, name = s.unit, s.name
@@ -263,8 +263,8 @@ func (a *asked) unit(reads string) (unit, name string) {
 
 // next returns the first slot of the sort key that the question gives no value for.
 func (a *asked) next() *slot {
-	for i := range a.sk {
-		if s := &a.sk[i]; s.kind != slotText && !((s.kind == slotValue || s.kind == slotTime) && a.given(s)) {
+	for i := range a.is.SK {
+		if s := &a.is.SK[i]; s.kind != slotText && !((s.kind == slotValue || s.kind == slotTime) && a.given(s)) {
 			return s
 		}
 	}
@@ -281,7 +281,7 @@ func (a *asked) sortTime() *slot {
 
 // periods computes when the periods begin.
 func (a *asked) periods() error {
-	a.newest = a.Pattern.newest
+	a.newest = a.Pattern.is.Newest
 	if a.q.Newest != nil {
 		a.newest = *a.q.Newest
 	}
@@ -296,7 +296,7 @@ func (a *asked) periods() error {
 			a.starts = append(a.starts, at)
 		}
 	} else {
-		for _, s := range a.pks[0] {
+		for _, s := range a.is.PKs[0] {
 			if s.kind == slotTime && name == "" {
 				name = s.name
 			}
@@ -306,7 +306,7 @@ func (a *asked) periods() error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-			for _, t := range a.pks {
+			for _, t := range a.is.PKs {
 				for _, s := range t {
 					if s.name == name && s.kind == slotTime && fineness(unit) < fineness(s.unit) {
 						return fmt.Errorf("%s: %s is not a whole %s; write a %s such as %s", name, v, s.unit, s.unit, exampleOf(s.unit))
@@ -338,7 +338,7 @@ func (a *asked) plan() (*QueryPlan, error) {
 	if s := a.next(); s != nil {
 		order = s.reversed()
 	}
-	plan := &QueryPlan{Index: a.index, Newest: a.newest, Backward: a.newest != order, Types: a.Types()}
+	plan := &QueryPlan{Index: a.is.Index, Newest: a.newest, Backward: a.newest != order, Types: a.Types()}
 	choices, err := a.choices()
 	if err != nil {
 		return nil, err
@@ -353,7 +353,7 @@ func (a *asked) plan() (*QueryPlan, error) {
 			if err != nil {
 				return nil, err
 			}
-			for _, t := range a.pks {
+			for _, t := range a.is.PKs {
 				pks, err := a.texts(t, values, start)
 				if err != nil {
 					return nil, err
@@ -384,7 +384,7 @@ func (a *asked) plan() (*QueryPlan, error) {
 
 // count returns how many partitions there are at most.
 func (a *asked) count(choices int) int {
-	n := partitions(a.pks, len(a.types))
+	n := a.is.Partitions()
 	if n > 1<<30 { // far too many, and the product might overflow
 		return n
 	}
@@ -405,7 +405,7 @@ func (a *asked) digestText(choices []map[string]string) string {
 		if a.ranged == "" {
 			start = a.starts[0]
 		}
-		pks, err := a.texts(a.pks[0], values, start)
+		pks, err := a.texts(a.is.PKs[0], values, start)
 		r, _ := a.sortRange(values, start)
 		if a.ranged != "" || a.q.From != "" || a.q.To != "" {
 			r.Low = "" // this is the range, which may end now; it was written above
@@ -428,7 +428,7 @@ func (a *asked) choices() ([]map[string]string, error) {
 	list := []map[string]string{{}}
 	var missing []string
 	seen := map[string]bool{}
-	for _, s := range a.pks[0] {
+	for _, s := range a.is.PKs[0] {
 		if s.kind != slotValue && s.kind != slotTime || seen[s.name] {
 			continue
 		}
@@ -462,14 +462,14 @@ func (a *asked) choices() ([]map[string]string, error) {
 		list = longer
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("%s needs %s; write %s=VALUE", a.name, strings.Join(missing, " and "), strings.Join(missing, "=VALUE "))
+		return nil, fmt.Errorf("%s needs %s; write %s=VALUE", a.is.Name, strings.Join(missing, " and "), strings.Join(missing, "=VALUE "))
 	}
 	return list, nil
 }
 
 // firstTime returns the parameter whose values are the periods.
 func (a *asked) firstTime() string {
-	for _, s := range a.pks[0] {
+	for _, s := range a.is.PKs[0] {
 		if s.kind == slotTime && (a.ranged == "" || s.reads == a.ranged) {
 			return s.name
 		}
@@ -491,9 +491,9 @@ func (a *asked) value(s *slot, values map[string]string, start time.Time) (strin
 				return "", fmt.Errorf("%s: %w", s.name, err)
 			}
 		}
-		return s.timeText(at, a.secret)
+		return s.timeText(at, a.is.Secret)
 	}
-	text, err := s.part.Make(raw, 0, a.secret)
+	text, err := s.part.Make(raw, 0, a.is.Secret)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", s.name, err)
 	}
@@ -517,15 +517,15 @@ func (a *asked) texts(t keyTemplate, values map[string]string, start time.Time) 
 			pieces = []string{s.text}
 		case slotShard:
 			for n := range s.shards {
-				text, err := s.part.Make(fmt.Sprint(n), s.from, a.secret)
+				text, err := s.part.Make(fmt.Sprint(n), s.from, a.is.Secret)
 				if err != nil {
 					return nil, err
 				}
 				pieces = append(pieces, text)
 			}
 		case slotTypes:
-			for _, name := range a.types {
-				text, err := s.part.Make(name, 0, a.secret)
+			for _, name := range a.is.Types {
+				text, err := s.part.Make(name, 0, a.is.Secret)
 				if err != nil {
 					return nil, err
 				}

@@ -11,12 +11,12 @@ import (
 // ${aws:PrincipalTag/tenant}. The error explains why the partition keys of one value cannot be
 // listed like that.
 func (p *Pattern) LeadingKeys(value string) ([]string, error) {
-	if p.total != "" {
-		return nil, fmt.Errorf("%s reads totals, whose keys begin with the aggregate and not with whom they belong to", p.name)
+	if p.is.Total != "" {
+		return nil, fmt.Errorf("%s reads totals, whose keys begin with the aggregate and not with whom they belong to", p.is.Name)
 	}
 	var list []string
 	name := ""
-	for _, t := range p.pks {
+	for _, t := range p.is.PKs {
 		texts := []string{""}
 		for i := range t {
 			s := &t[i]
@@ -28,26 +28,26 @@ func (p *Pattern) LeadingKeys(value string) ([]string, error) {
 				for n := range s.shards {
 					text, err := s.part.Make(fmt.Sprint(n), s.from, nil)
 					if err != nil {
-						return nil, fmt.Errorf("the shards of %s cannot be listed: %w", p.name, err)
+						return nil, fmt.Errorf("the shards of %s cannot be listed: %w", p.is.Name, err)
 					}
 					pieces = append(pieces, text)
 				}
 			case slotTypes:
 				if len(s.part.Funcs) > 0 {
-					return nil, fmt.Errorf("%s: IAM does not apply %s to the type", p.name, s)
+					return nil, fmt.Errorf("%s: IAM does not apply %s to the type", p.is.Name, s)
 				}
-				pieces = p.types
+				pieces = p.is.Types
 			case slotTime:
 				return nil, fmt.Errorf("%s: the partition key has a time, %s, so the keys that a principal may read change with the "+
-					"clock; give it an index whose pk has no time", p.name, s)
+					"clock; give it an index whose pk has no time", p.is.Name, s)
 			default:
-				if err := unchanged(p.name, s); err != nil {
+				if err := unchanged(p.is.Name, s); err != nil {
 					return nil, err
 				}
 				if name != "" && name != s.name {
 					return nil,
 						fmt.Errorf("%s: the partition key has two parameters, %s and %s, and a tag can only be one of them; put %s into "+
-							"the sort key", p.name, name, s.name, s.name)
+							"the sort key", p.is.Name, name, s.name, s.name)
 				}
 				name, pieces = s.name, []string{value}
 			}
@@ -56,7 +56,7 @@ func (p *Pattern) LeadingKeys(value string) ([]string, error) {
 		list = append(list, texts...)
 	}
 	if name == "" {
-		return nil, fmt.Errorf("%s: the partition key has no parameter, so every principal would read the same keys", p.name)
+		return nil, fmt.Errorf("%s: the partition key has no parameter, so every principal would read the same keys", p.is.Name)
 	}
 	slices.Sort(list)
 	return slices.Compact(list), nil
@@ -83,13 +83,13 @@ func unchanged(name string, s *slot) error {
 // Actions returns the actions of DynamoDB that the pattern's questions need.
 func (p *Pattern) Actions() []string {
 	switch {
-	case p.top > 0:
+	case p.is.Top > 0:
 		return []string{"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"} // the totals, the head and the index
-	case p.total != "":
+	case p.is.Total != "":
 		return []string{"dynamodb:GetItem", "dynamodb:Query"} // the head of the generation, and its totals
 	case strings.HasPrefix(p.Request(), "GetItem"):
 		return []string{"dynamodb:GetItem"}
-	case p.index == "" && p.whole:
+	case p.is.Index == "" && p.is.Whole:
 		return []string{"dynamodb:GetItem", "dynamodb:Query"}
 	}
 	return []string{"dynamodb:Query"}

@@ -16,8 +16,8 @@ func (a *asked) sortRange(values map[string]string, start time.Time) (Partition,
 		return Partition{}, err
 	}
 	before := ""
-	for i := range a.sk {
-		s := &a.sk[i]
+	for i := range a.is.SK {
+		s := &a.is.SK[i]
 		switch {
 		case s.kind == slotText:
 			before += s.text
@@ -34,13 +34,13 @@ func (a *asked) sortRange(values map[string]string, start time.Time) (Partition,
 	if a.q.Prefix != "" || a.ranged == "" && (a.q.From != "" || a.q.To != "") {
 		return Partition{},
 			fmt.Errorf("the values that are given fix the whole key of %s, so nothing is left for a range or a prefix; leave it out",
-				a.name)
+				a.is.Name)
 	}
 	if len(before) > event.MaxSK {
 		return Partition{}, fmt.Errorf("the sort key would take %d bytes, and DynamoDB allows %d; give shorter values", len(before),
 			event.MaxSK)
 	}
-	if a.whole {
+	if a.is.Whole {
 		return Partition{Low: before, Complete: true}, nil
 	}
 	return prefixed(before), nil
@@ -53,9 +53,9 @@ func (a *asked) behind(stop *slot) error {
 		return nil
 	}
 	past := false
-	for i := range a.sk {
-		s := &a.sk[i]
-		if past && s.name != stop.name && len(a.q.Values[s.name]) > 0 && !slices.ContainsFunc(a.pks[0], func(p slot) bool {
+	for i := range a.is.SK {
+		s := &a.is.SK[i]
+		if past && s.name != stop.name && len(a.q.Values[s.name]) > 0 && !slices.ContainsFunc(a.is.PKs[0], func(p slot) bool {
 			return p.name == s.name && p.kind == s.kind
 		}) {
 			return fmt.Errorf("%s stands behind %s in the sort key, and can only be given together with it; write %s=VALUE too", s.name,
@@ -124,9 +124,9 @@ func (a *asked) ends(s *slot, overTime bool) (low, high string, err error) {
 			if end.raw == "" {
 				continue
 			}
-			*end.text, err = s.part.Make(end.raw, 0, a.secret)
+			*end.text, err = s.part.Make(end.raw, 0, a.is.Secret)
 		case overTime:
-			*end.text, err = s.timeText(end.at, a.secret)
+			*end.text, err = s.timeText(end.at, a.is.Secret)
 		case end.raw == "":
 			continue
 		default:
@@ -136,7 +136,7 @@ func (a *asked) ends(s *slot, overTime bool) (low, high string, err error) {
 					return "", "", fmt.Errorf("%s is inside a %s, and the sort key has whole ones; write %s", end.name, unitName(s.unit),
 						exampleAt(at, s.unit))
 				}
-				*end.text, err = s.timeText(at, a.secret)
+				*end.text, err = s.timeText(at, a.is.Secret)
 			}
 		}
 		if err != nil {
@@ -190,7 +190,7 @@ func (a *asked) prefix(before string, s *slot) (Partition, error) {
 	text := a.q.Prefix
 	if s.kind == slotValue {
 		var err error
-		if text, err = s.part.Make(text, 0, a.secret); err != nil {
+		if text, err = s.part.Make(text, 0, a.is.Secret); err != nil {
 			return Partition{}, fmt.Errorf("prefix: %w", err)
 		}
 	}

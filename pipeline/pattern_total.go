@@ -14,10 +14,10 @@ import (
 func (p *Pattern) Window(q Question, now time.Time) (time.Time, error) {
 	switch {
 	case len(q.Values) > 0:
-		return time.Time{}, fmt.Errorf("%s reads the top of all totals, and no parameter chooses among them; leave %s out", p.name,
+		return time.Time{}, fmt.Errorf("%s reads the top of all totals, and no parameter chooses among them; leave %s out", p.is.Name,
 			sortedNames(q.Values)[0])
 	case q.To != "":
-		return time.Time{}, fmt.Errorf("%s reads one window: give from, any time in it, and leave to out", p.name)
+		return time.Time{}, fmt.Errorf("%s reads one window: give from, any time in it, and leave to out", p.is.Name)
 	case q.From == "":
 		return now, nil
 	}
@@ -36,8 +36,8 @@ func (p *Pattern) Groups(q Question) (groups []map[string]string, from, to time.
 	if err := a.checkNames(); err != nil {
 		return nil, from, to, err
 	}
-	if p.lacks {
-		return nil, from, to, ErrNoSecret
+	if p.is.Lacks != nil {
+		return nil, from, to, p.is.Lacks
 	}
 	if from, to, err = a.bounds(); err != nil {
 		return nil, from, to, err
@@ -102,7 +102,7 @@ func (a *asked) combinations() ([]map[string]string, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("%s needs %s; write %s=VALUE", a.name, strings.Join(missing, " and "), strings.Join(missing, "=VALUE "))
+		return nil, fmt.Errorf("%s needs %s; write %s=VALUE", a.is.Name, strings.Join(missing, " and "), strings.Join(missing, "=VALUE "))
 	}
 	return choices, nil
 }
@@ -110,17 +110,17 @@ func (a *asked) combinations() ([]map[string]string, error) {
 // group computes the values of by from one combination of values.
 func (a *asked) group(values map[string]string) (map[string]string, error) {
 	by := map[string]string{}
-	for i, t := range a.by {
+	for i, t := range a.is.By {
 		texts, err := a.texts(t, values, time.Time{})
 		if err != nil {
 			return nil, err
 		}
 		if len(texts) != 1 {
-			return nil, fmt.Errorf("%s groups by a shard, which no question gives", a.total)
+			return nil, fmt.Errorf("%s groups by a shard, which no question gives", a.is.Total)
 		}
 		// keys.Escape writes percent-encoding, and this reverses it.
-		if by[a.byNames[i]], err = url.PathUnescape(texts[0]); err != nil {
-			return nil, fmt.Errorf("%s: %w", a.byNames[i], err)
+		if by[a.is.ByNames[i]], err = url.PathUnescape(texts[0]); err != nil {
+			return nil, fmt.Errorf("%s: %w", a.is.ByNames[i], err)
 		}
 	}
 	return by, nil

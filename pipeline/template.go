@@ -28,7 +28,7 @@ func canonicalTemplate(t *keys.Template) string {
 
 // canonicalVariable returns one variable of a template in the same spelling.
 func canonicalVariable(part keys.Part) string {
-	text := "{" + variable(part)
+	text := "{" + part.Variable()
 	for _, f := range part.Funcs {
 		text += "|" + f.Name
 		if f.Arg != "" {

@@ -14,6 +14,26 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
+// Patterns lists the patterns by name.
+func (p *Pipeline) Patterns() []*Pattern { return slices.Clone(p.patterns) }
+
+// Pattern returns the named pattern. The error names the nearest one.
+func (p *Pipeline) Pattern(name string) (*Pattern, error) {
+	names := make([]string, len(p.patterns))
+	for i, known := range p.patterns {
+		if names[i] = known.Name(); known.Name() == name {
+			return known, nil
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return nil, fmt.Errorf("there is no pattern %s: the pipeline declares none; write patterns: into it", name)
+	case nearest.Name(name, names) != "":
+		return nil, fmt.Errorf("there is no pattern %s; the nearest is %s", name, nearest.Name(name, names))
+	}
+	return nil, fmt.Errorf("there is no pattern %s; the pipeline has %s", name, declare.Suggest(name, names))
+}
+
 // patterns compiles the patterns. Only readers need them, so the two functions do not call this.
 func (c *compiler) patterns() {
 	for _, name := range slices.Sorted(maps.Keys(c.spec.Patterns)) {
@@ -22,19 +42,18 @@ func (c *compiler) patterns() {
 			c.Misnamed(at, fmt.Sprintf("%q is not a valid name for a pattern", name), plainNameForm+", at most 64")
 		}
 		if p := c.pattern(at, name, c.spec.Patterns[name]); p != nil {
-			p.define()
-			c.p.patterns = append(c.p.patterns, p)
+			c.p.patterns = append(c.p.patterns, newPattern(p))
 		}
 	}
 }
 
 // pattern compiles one pattern. It returns nil if there is a mistake.
-func (c *compiler) pattern(at place, name string, s PatternSpec) *Pattern {
+func (c *compiler) pattern(at place, name string, s PatternSpec) *Form {
 	if c.IsBroken(at) {
 		return nil
 	}
-	p := &Pattern{name: name, index: s.Index, total: s.Total, top: s.Top, newest: s.Newest, since: s.Since, rate: s.Rate,
-		secret: c.p.secret}
+	p := &Form{Name: name, Index: s.Index, Total: s.Total, Top: s.Top, Newest: s.Newest, Since: s.Since, Rate: s.Rate,
+		Secret: c.p.secret}
 	switch {
 	case s.Total != "" && len(s.Read) > 0:
 		c.Mistake(at.In("total"), "a pattern reads events or totals, not both", "read: or total: alone")
@@ -64,18 +83,20 @@ func (c *compiler) pattern(at place, name string, s PatternSpec) *Pattern {
 			MaxPartitions), "a smaller N in shard:N of the pk that it reads")
 		return nil
 	}
-	p.sharedSort(types, names)
+	sharedSort(p, types, names)
 	for _, t := range types {
-		pk, sk, was := p.templates(t)
+		pk, sk, was := t.keysIn(p.Index)
 		for _, tpl := range append([]*keys.Template{pk, sk}, was...) {
-			p.lacks = p.lacks || tpl.UsesHMAC() && len(p.secret) == 0
+			if tpl.UsesHMAC() && len(p.Secret) == 0 {
+				p.Lacks = ErrNoSecret
+			}
 		}
 	}
 	return p
 }
 
 // typesOf finds the event types and their keys in the pattern's index.
-func (c *compiler) typesOf(at place, p *Pattern, s PatternSpec) ([]*eventType, bool) {
+func (c *compiler) typesOf(at place, p *Form, s PatternSpec) ([]*eventType, bool) {
 	before := len(c.Mistakes)
 	known := slices.Sorted(maps.Keys(c.spec.Events))
 	if s.Index != "" && !slices.Contains(c.p.indexes, s.Index) {
@@ -101,7 +122,7 @@ func (c *compiler) typesOf(at place, p *Pattern, s PatternSpec) ([]*eventType, b
 		case slices.Contains(s.Read[:i], name):
 			c.Mistake(pos, name+" is read twice", "it once")
 		default:
-			pk, sk, _ := p.templates(t)
+			pk, sk, _ := t.keysIn(p.Index)
 			if s.Index != "" && !slices.ContainsFunc(t.indexes, func(ix index) bool { return ix.name == s.Index }) {
 				c.Mistake(pos, fmt.Sprintf("events of %s are not in %s", name, s.Index),
 					fmt.Sprintf("only the types that are, or %s: {pk: …, sk: …} in the indexes: of %s,", s.Index, name))
@@ -109,21 +130,21 @@ func (c *compiler) typesOf(at place, p *Pattern, s PatternSpec) ([]*eventType, b
 				return nil, false // the template has a mistake, which was reported
 			} else {
 				types = append(types, t)
-				p.types = append(p.types, name)
+				p.Types = append(p.Types, name)
 			}
 		}
 	}
-	slices.Sort(p.types)
+	slices.Sort(p.Types)
 	return types, len(c.Mistakes) == before
 }
 
-// templates returns the key of t in the pattern's index, and what pk was earlier.
-func (p *Pattern) templates(t *eventType) (pk, sk *keys.Template, was []*keys.Template) {
-	if p.index == "" {
+// keysIn returns the key of t in an index, and what pk was earlier. The table's own key has no name.
+func (t *eventType) keysIn(name string) (pk, sk *keys.Template, was []*keys.Template) {
+	if name == "" {
 		return t.pk, t.sk, nil
 	}
 	for _, ix := range t.indexes {
-		if ix.name == p.index {
+		if ix.name == name {
 			return ix.pk, ix.sk, ix.was
 		}
 	}
@@ -131,15 +152,15 @@ func (p *Pattern) templates(t *eventType) (pk, sk *keys.Template, was []*keys.Te
 }
 
 // as returns the parameter's name for each variable that has one of its own.
-func (c *compiler) as(at place, p *Pattern, s PatternSpec, types []*eventType) (map[string]string, bool) {
+func (c *compiler) as(at place, p *Form, s PatternSpec, types []*eventType) (map[string]string, bool) {
 	before := len(c.Mistakes)
 	used := map[string]bool{}
 	for _, t := range types {
-		pk, sk, was := p.templates(t)
+		pk, sk, was := t.keysIn(p.Index)
 		for _, tpl := range append([]*keys.Template{pk, sk}, was...) {
 			for _, part := range tpl.Parts() {
 				if part.IsVariable() {
-					used[variable(part)] = true
+					used[part.Variable()] = true
 				}
 			}
 		}
@@ -169,60 +190,34 @@ func (c *compiler) as(at place, p *Pattern, s PatternSpec, types []*eventType) (
 	return names, len(c.Mistakes) == before
 }
 
-// place names the key that the pattern reads by.
-func (p *Pattern) place() string {
-	if p.index == "" {
-		return "the table's own key"
-	}
-	return p.index
-}
-
-func (p *Pattern) notInKey(name string) string {
-	if p.index == "" {
-		return name + " is not in the table's own key"
-	}
-	return name + " is in no key of " + p.index
-}
-
-// keyFor says what to declare so that a question can ask for a field that is in no key yet.
-func (p *Pattern) keyFor(path string, used map[string]bool) string {
-	if best := nearest.Name(path, slices.Sorted(maps.Keys(used))); best != "" {
-		return best
-	}
-	if p.index == "" {
-		return "an index: whose keys have {" + path + "}"
-	}
-	return fmt.Sprintf("{%s | pad:12} in a sort key to ask for a range of numbers, or {%s} in a key to ask for one value,", path, path)
-}
-
 // samePartition makes the partition keys that the pattern reads. All types must have the same.
-func (c *compiler) samePartition(at place, p *Pattern, types []*eventType, names map[string]string) bool {
+func (c *compiler) samePartition(at place, p *Form, types []*eventType, names map[string]string) bool {
 	for _, t := range types {
-		pk, _, was := p.templates(t)
+		pk, _, was := t.keysIn(p.Index)
 		mine := p.slots(pk, names)
 		switch {
-		case len(p.pks) == 0:
-			p.pks = append(p.pks, mine)
-		case mine.String() != p.pks[0].String():
+		case len(p.PKs) == 0:
+			p.PKs = append(p.PKs, mine)
+		case mine.String() != p.PKs[0].String():
 			c.differs(at, p, types[0], t, names)
 			return false
 		}
 		for _, old := range was {
 			earlier := p.slots(old, names)
-			if slices.ContainsFunc(p.pks, func(k keyTemplate) bool { return k.String() == earlier.String() }) {
+			if slices.ContainsFunc(p.PKs, func(k keyTemplate) bool { return k.String() == earlier.String() }) {
 				continue
 			}
 			for _, sl := range earlier {
-				if (sl.kind == slotValue || sl.kind == slotTime) && !slices.ContainsFunc(p.pks[0], func(own slot) bool {
+				if (sl.kind == slotValue || sl.kind == slotTime) && !slices.ContainsFunc(p.PKs[0], func(own slot) bool {
 					return own.name == sl.name && own.kind == sl.kind
 				}) {
 					c.Mistake(at,
 						fmt.Sprintf("%s cannot read what is stored under %s in %s: %s is not in today's pk, so that nobody gives it",
-							p.name, old.Text(), p.place(), sl.reads), "an index of its own, under another name,")
+							p.Name, old.Text(), p.place(), sl.reads), "an index of its own, under another name,")
 					return false
 				}
 			}
-			p.pks = append(p.pks, earlier)
+			p.PKs = append(p.PKs, earlier)
 		}
 	}
 	return true
@@ -230,9 +225,9 @@ func (c *compiler) samePartition(at place, p *Pattern, types []*eventType, names
 
 // differs reports two types with different partition keys. If only names of fields differ, it says
 // how to match them.
-func (c *compiler) differs(at place, p *Pattern, a, b *eventType, names map[string]string) {
-	pkA, _, _ := p.templates(a)
-	pkB, _, _ := p.templates(b)
+func (c *compiler) differs(at place, p *Form, a, b *eventType, names map[string]string) {
+	pkA, _, _ := a.keysIn(p.Index)
+	pkB, _, _ := b.keysIn(p.Index)
 	what := fmt.Sprintf("%s and %s have different pk in %s: %s and %s, so no Query reads both", a.name, b.name, p.place(),
 		canonicalTemplate(pkA), canonicalTemplate(pkB))
 	x, y := p.slots(pkA, names), p.slots(pkB, names)
@@ -263,94 +258,23 @@ func lastName(path string) string {
 	return name
 }
 
-// slots makes a template's slots.
-func (p *Pattern) slots(t *keys.Template, names map[string]string) keyTemplate {
-	parts := t.Parts()
-	list := make(keyTemplate, 0, len(parts))
-	for i := range parts {
-		part := &parts[i]
-		if !part.IsVariable() {
-			list = list.withText(part.Literal)
-			continue
-		}
-		s := slot{kind: slotValue, reads: variable(*part), part: part}
-		if s.name = names[s.reads]; s.name == "" {
-			s.name = strings.TrimPrefix(s.reads, "@")
-		}
-		for i, f := range part.Funcs {
-			switch {
-			case s.kind == slotShard:
-			case f.Name == "shard":
-				s.kind, s.from = slotShard, i+1
-				s.shards, _ = strconv.Atoi(f.Arg)
-			case f.Function().Time != "" || f.Name == "unix" || f.Name == "unixms":
-				s.kind, s.from, s.unit = slotTime, i, f.Name // the last one decides: time | day
-			}
-		}
-		if s.kind == slotValue && s.reads == "@at" {
-			s.kind, s.unit = slotTime, "time"
-		}
-		if s.reads == "@type" && s.kind == slotValue && p.total == "" { // of totals, a question gives the type
-			if s.kind = slotTypes; len(p.types) == 1 && len(part.Funcs) == 0 {
-				list = list.withText(p.types[0])
-				continue
-			}
-		}
-		list = append(list, s)
-	}
-	return list
-}
-
-// withText appends text to the last slot if that is text, or as a new one.
-func (t keyTemplate) withText(text string) keyTemplate {
-	if n := len(t); n > 0 && t[n-1].kind == slotText {
-		t[n-1].text += text
-		return t
-	}
-	return append(t, slot{kind: slotText, text: text})
-}
-
 // sharedSort finds what the sort keys of all types begin with.
-func (p *Pattern) sharedSort(types []*eventType, names map[string]string) {
+func sharedSort(p *Form, types []*eventType, names map[string]string) {
 	for i, t := range types {
-		_, sk, _ := p.templates(t)
+		_, sk, _ := t.keysIn(p.Index)
 		mine := p.slots(sk, names)
 		if i == 0 {
-			p.sk, p.whole = mine, true
+			p.SK, p.Whole = mine, true
 			continue
 		}
-		shared := p.sk.shared(mine)
-		p.whole = p.whole && shared.String() == mine.String() && shared.String() == p.sk.String()
-		p.sk = shared
+		shared := p.SK.shared(mine)
+		p.Whole = p.Whole && shared.String() == mine.String() && shared.String() == p.SK.String()
+		p.SK = shared
 	}
-}
-
-// shared returns what t and other begin with.
-func (t keyTemplate) shared(other keyTemplate) keyTemplate {
-	for i := range t {
-		switch {
-		case i == len(other):
-			return t[:i]
-		case t[i].String() == other[i].String() && t[i].kind == other[i].kind:
-		case t[i].kind == slotText && other[i].kind == slotText:
-			n := 0
-			for n < min(len(t[i].text), len(other[i].text)) && t[i].text[n] == other[i].text[n] {
-				n++
-			}
-			short := slices.Clone(t[:i])
-			if n > 0 {
-				short = append(short, slot{kind: slotText, text: strings.ToValidUTF8(t[i].text[:n], "")})
-			}
-			return short
-		default:
-			return t[:i]
-		}
-	}
-	return t
 }
 
 // totalPattern compiles a pattern that reads totals.
-func (c *compiler) totalPattern(at place, p *Pattern, s PatternSpec) *Pattern {
+func (c *compiler) totalPattern(at place, p *Form, s PatternSpec) *Form {
 	before := len(c.Mistakes)
 	for _, m := range []struct {
 		name  string
@@ -368,17 +292,19 @@ func (c *compiler) totalPattern(at place, p *Pattern, s PatternSpec) *Pattern {
 		}
 		return nil
 	}
-	if p.top != 0 {
+	if p.Top != 0 {
 		return c.topPattern(at, p, s, f.def)
 	}
 	used, names := map[string]bool{}, map[string]string{}
 	for _, t := range f.by {
 		for _, part := range t.Parts() {
 			if part.IsVariable() {
-				used[variable(part)] = true
+				used[part.Variable()] = true
 			}
 		}
-		p.lacks = p.lacks || t.UsesHMAC() && len(p.secret) == 0
+		if t.UsesHMAC() && len(p.Secret) == 0 {
+			p.Lacks = ErrNoSecret
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.As)) {
 		for i, path := range s.As[name] {
@@ -389,9 +315,9 @@ func (c *compiler) totalPattern(at place, p *Pattern, s PatternSpec) *Pattern {
 			names[path] = name
 		}
 	}
-	p.byNames = f.def.By
+	p.ByNames = f.def.By
 	for _, t := range f.by {
-		p.by = append(p.by, p.slots(t, names))
+		p.By = append(p.By, p.slots(t, names))
 	}
 	if len(c.Mistakes) > before {
 		return nil
@@ -400,10 +326,10 @@ func (c *compiler) totalPattern(at place, p *Pattern, s PatternSpec) *Pattern {
 }
 
 // topPattern compiles a pattern that reads the totals with the greatest values of a window.
-func (c *compiler) topPattern(at place, p *Pattern, s PatternSpec, def *aggregate.Definition) *Pattern {
+func (c *compiler) topPattern(at place, p *Form, s PatternSpec, def *aggregate.Definition) *Form {
 	before := len(c.Mistakes)
-	if p.top < 0 || p.top > 1000 {
-		c.Mistake(at.In("top"), fmt.Sprintf("top is %d", p.top), "a whole number from 1 to 1000")
+	if p.Top < 0 || p.Top > 1000 {
+		c.Mistake(at.In("top"), fmt.Sprintf("top is %d", p.Top), "a whole number from 1 to 1000")
 	}
 	if def.Rank.Value == "" {
 		c.Mistake(at.In("top"), s.Total+" declares no rank, so its totals are in no order", "rank: and one of its values in "+s.Total+
@@ -419,14 +345,4 @@ func (c *compiler) topPattern(at place, p *Pattern, s PatternSpec, def *aggregat
 		return nil
 	}
 	return p
-}
-
-// define sets the text that the pattern's page tokens are bound to.
-func (p *Pattern) define() {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s %s %v", p.index, p.total, p.types, p.newest)
-	for _, t := range slices.Concat(p.pks, []keyTemplate{p.sk}, p.by) {
-		b.WriteString("\n" + t.String())
-	}
-	p.def = b.String()
 }
