@@ -12,13 +12,14 @@ import (
 	"github.com/ingot-events/ingot/internal/base/nearest"
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/pipeline/pattern"
 )
 
 // Patterns lists the patterns by name.
-func (p *Pipeline) Patterns() []*Pattern { return slices.Clone(p.patterns) }
+func (p *Pipeline) Patterns() []*pattern.Pattern { return slices.Clone(p.patterns) }
 
 // Pattern returns the named pattern. The error names the nearest one.
-func (p *Pipeline) Pattern(name string) (*Pattern, error) {
+func (p *Pipeline) Pattern(name string) (*pattern.Pattern, error) {
 	names := make([]string, len(p.patterns))
 	for i, known := range p.patterns {
 		if names[i] = known.Name(); known.Name() == name {
@@ -42,17 +43,17 @@ func (c *compiler) patterns() {
 			c.Misnamed(at, fmt.Sprintf("%q is not a valid name for a pattern", name), plainNameForm+", at most 64")
 		}
 		if p := c.pattern(at, name, c.spec.Patterns[name]); p != nil {
-			c.p.patterns = append(c.p.patterns, newPattern(p))
+			c.p.patterns = append(c.p.patterns, pattern.New(p))
 		}
 	}
 }
 
 // pattern compiles one pattern. It returns nil if there is a mistake.
-func (c *compiler) pattern(at place, name string, s PatternSpec) *Form {
+func (c *compiler) pattern(at place, name string, s PatternSpec) *pattern.Form {
 	if c.IsBroken(at) {
 		return nil
 	}
-	p := &Form{Name: name, Index: s.Index, Total: s.Total, Top: s.Top, Newest: s.Newest, Since: s.Since, Rate: s.Rate,
+	p := &pattern.Form{Name: name, Index: s.Index, Total: s.Total, Top: s.Top, Newest: s.Newest, Since: s.Since, Rate: s.Rate,
 		Secret: c.p.secret}
 	switch {
 	case s.Total != "" && len(s.Read) > 0:
@@ -78,9 +79,9 @@ func (c *compiler) pattern(at place, name string, s PatternSpec) *Form {
 	if !ok || !c.samePartition(at, p, types, names) {
 		return nil
 	}
-	if n := p.Partitions(); n > MaxPartitions {
+	if n := p.Partitions(); n > pattern.MaxPartitions {
 		c.Mistake(at, fmt.Sprintf("%s reads %d partitions to answer any question, and one question reads at most %d", name, n,
-			MaxPartitions), "a smaller N in shard:N of the pk that it reads")
+			pattern.MaxPartitions), "a smaller N in shard:N of the pk that it reads")
 		return nil
 	}
 	sharedSort(p, types, names)
@@ -96,7 +97,7 @@ func (c *compiler) pattern(at place, name string, s PatternSpec) *Form {
 }
 
 // typesOf finds the event types and their keys in the pattern's index.
-func (c *compiler) typesOf(at place, p *Form, s PatternSpec) ([]*eventType, bool) {
+func (c *compiler) typesOf(at place, p *pattern.Form, s PatternSpec) ([]*eventType, bool) {
 	before := len(c.Mistakes)
 	known := slices.Sorted(maps.Keys(c.spec.Events))
 	if s.Index != "" && !slices.Contains(c.p.indexes, s.Index) {
@@ -138,7 +139,8 @@ func (c *compiler) typesOf(at place, p *Form, s PatternSpec) ([]*eventType, bool
 	return types, len(c.Mistakes) == before
 }
 
-// keysIn returns the key of t in an index, and what pk was earlier. The table's own key has no name.
+// keysIn returns the key of t in an index, and what pk was earlier. The table's own key has no
+// name.
 func (t *eventType) keysIn(name string) (pk, sk *keys.Template, was []*keys.Template) {
 	if name == "" {
 		return t.pk, t.sk, nil
@@ -152,7 +154,7 @@ func (t *eventType) keysIn(name string) (pk, sk *keys.Template, was []*keys.Temp
 }
 
 // as returns the parameter's name for each variable that has one of its own.
-func (c *compiler) as(at place, p *Form, s PatternSpec, types []*eventType) (map[string]string, bool) {
+func (c *compiler) as(at place, p *pattern.Form, s PatternSpec, types []*eventType) (map[string]string, bool) {
 	before := len(c.Mistakes)
 	used := map[string]bool{}
 	for _, t := range types {
@@ -179,7 +181,7 @@ func (c *compiler) as(at place, p *Form, s PatternSpec, types []*eventType) (map
 		for i, path := range s.As[name] {
 			switch {
 			case !used[path]:
-				c.Mistake(pos.In(strconv.Itoa(i)), p.notInKey(path), p.keyFor(path, used))
+				c.Mistake(pos.In(strconv.Itoa(i)), p.NotInKey(path), p.KeyFor(path, used))
 			case names[path] != "" && names[path] != name:
 				c.Mistake(pos.In(strconv.Itoa(i)), fmt.Sprintf("%s has two names, %s and %s", path, names[path], name), "one of the two")
 			default:
@@ -191,10 +193,10 @@ func (c *compiler) as(at place, p *Form, s PatternSpec, types []*eventType) (map
 }
 
 // samePartition makes the partition keys that the pattern reads. All types must have the same.
-func (c *compiler) samePartition(at place, p *Form, types []*eventType, names map[string]string) bool {
+func (c *compiler) samePartition(at place, p *pattern.Form, types []*eventType, names map[string]string) bool {
 	for _, t := range types {
 		pk, _, was := t.keysIn(p.Index)
-		mine := p.slots(pk, names)
+		mine := p.Slots(pk, names)
 		switch {
 		case len(p.PKs) == 0:
 			p.PKs = append(p.PKs, mine)
@@ -203,17 +205,17 @@ func (c *compiler) samePartition(at place, p *Form, types []*eventType, names ma
 			return false
 		}
 		for _, old := range was {
-			earlier := p.slots(old, names)
-			if slices.ContainsFunc(p.PKs, func(k keyTemplate) bool { return k.String() == earlier.String() }) {
+			earlier := p.Slots(old, names)
+			if slices.ContainsFunc(p.PKs, func(k pattern.Key) bool { return k.String() == earlier.String() }) {
 				continue
 			}
 			for _, sl := range earlier {
-				if (sl.kind == slotValue || sl.kind == slotTime) && !slices.ContainsFunc(p.PKs[0], func(own slot) bool {
-					return own.name == sl.name && own.kind == sl.kind
-				}) {
+				asked := sl.Kind == pattern.SlotValue || sl.Kind == pattern.SlotTime
+				same := func(own pattern.Slot) bool { return own.Name == sl.Name && own.Kind == sl.Kind }
+				if asked && !slices.ContainsFunc(p.PKs[0], same) {
 					c.Mistake(at,
 						fmt.Sprintf("%s cannot read what is stored under %s in %s: %s is not in today's pk, so that nobody gives it",
-							p.Name, old.Text(), p.place(), sl.reads), "an index of its own, under another name,")
+							p.Name, old.Text(), p.Place(), sl.Reads), "an index of its own, under another name,")
 					return false
 				}
 			}
@@ -225,21 +227,21 @@ func (c *compiler) samePartition(at place, p *Form, types []*eventType, names ma
 
 // differs reports two types with different partition keys. If only names of fields differ, it says
 // how to match them.
-func (c *compiler) differs(at place, p *Form, a, b *eventType, names map[string]string) {
+func (c *compiler) differs(at place, p *pattern.Form, a, b *eventType, names map[string]string) {
 	pkA, _, _ := a.keysIn(p.Index)
 	pkB, _, _ := b.keysIn(p.Index)
-	what := fmt.Sprintf("%s and %s have different pk in %s: %s and %s, so no Query reads both", a.name, b.name, p.place(),
+	what := fmt.Sprintf("%s and %s have different pk in %s: %s and %s, so no Query reads both", a.name, b.name, p.Place(),
 		canonicalTemplate(pkA), canonicalTemplate(pkB))
-	x, y := p.slots(pkA, names), p.slots(pkB, names)
+	x, y := p.Slots(pkA, names), p.Slots(pkB, names)
 	pairs := map[string]bool{}
 	var wants []string
 	for i := range min(len(x), len(y)) {
-		if x[i].kind == y[i].kind && x[i].name != y[i].name {
-			if want := fmt.Sprintf("%s: [%s, %s]", lastName(x[i].name), x[i].reads, y[i].reads); !pairs[want] {
+		if x[i].Kind == y[i].Kind && x[i].Name != y[i].Name {
+			if want := fmt.Sprintf("%s: [%s, %s]", lastName(x[i].Name), x[i].Reads, y[i].Reads); !pairs[want] {
 				pairs[want] = true
 				wants = append(wants, want)
 			}
-			y[i].name = x[i].name
+			y[i].Name = x[i].Name
 		}
 	}
 	instead := "one pattern for each of them, or the same pk in both"
@@ -259,22 +261,22 @@ func lastName(path string) string {
 }
 
 // sharedSort finds what the sort keys of all types begin with.
-func sharedSort(p *Form, types []*eventType, names map[string]string) {
+func sharedSort(p *pattern.Form, types []*eventType, names map[string]string) {
 	for i, t := range types {
 		_, sk, _ := t.keysIn(p.Index)
-		mine := p.slots(sk, names)
+		mine := p.Slots(sk, names)
 		if i == 0 {
 			p.SK, p.Whole = mine, true
 			continue
 		}
-		shared := p.SK.shared(mine)
+		shared := p.SK.Shared(mine)
 		p.Whole = p.Whole && shared.String() == mine.String() && shared.String() == p.SK.String()
 		p.SK = shared
 	}
 }
 
 // totalPattern compiles a pattern that reads totals.
-func (c *compiler) totalPattern(at place, p *Form, s PatternSpec) *Form {
+func (c *compiler) totalPattern(at place, p *pattern.Form, s PatternSpec) *pattern.Form {
 	before := len(c.Mistakes)
 	for _, m := range []struct {
 		name  string
@@ -317,7 +319,7 @@ func (c *compiler) totalPattern(at place, p *Form, s PatternSpec) *Form {
 	}
 	p.ByNames = f.def.By
 	for _, t := range f.by {
-		p.By = append(p.By, p.slots(t, names))
+		p.By = append(p.By, p.Slots(t, names))
 	}
 	if len(c.Mistakes) > before {
 		return nil
@@ -326,7 +328,7 @@ func (c *compiler) totalPattern(at place, p *Form, s PatternSpec) *Form {
 }
 
 // topPattern compiles a pattern that reads the totals with the greatest values of a window.
-func (c *compiler) topPattern(at place, p *Form, s PatternSpec, def *aggregate.Definition) *Form {
+func (c *compiler) topPattern(at place, p *pattern.Form, s PatternSpec, def *aggregate.Definition) *pattern.Form {
 	before := len(c.Mistakes)
 	if p.Top < 0 || p.Top > 1000 {
 		c.Mistake(at.In("top"), fmt.Sprintf("top is %d", p.Top), "a whole number from 1 to 1000")

@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/pipeline/pattern"
 )
 
 // Pipeline is a checked and compiled declaration. [Load] and [New] make one.
@@ -28,8 +29,8 @@ type Pipeline struct {
 	usesLabel   bool // hmac:LABEL
 	secret      []byte
 	warnings    Mistakes
-	patterns    []*Pattern // by name
-	text        []byte     // of the file; nil: made in Go
+	patterns    []*pattern.Pattern // by name
+	text        []byte             // of the file; nil: made in Go
 }
 
 // eventType is one compiled event type.

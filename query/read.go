@@ -15,7 +15,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/rows"
-	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/pipeline/pattern"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -81,14 +81,14 @@ type Answer struct {
 //
 // Read sends no request if the question is wrong. The error then says what to write.
 func (s *Reader) Read(ctx context.Context, name string, ask Ask) (Answer, error) {
-	pattern, err := s.heads.Pipeline.Pattern(name)
+	declared, err := s.heads.Pipeline.Pattern(name)
 	if err != nil {
 		return Answer{}, fmt.Errorf("read: %w", err)
 	}
-	if pattern.Total() != "" {
-		return s.readTotals(ctx, pattern, ask)
+	if declared.Total() != "" {
+		return s.readTotals(ctx, declared, ask)
 	}
-	r, err := s.question(pattern, ask)
+	r, err := s.question(declared, ask)
 	if err != nil {
 		return Answer{}, fmt.Errorf("read: %w", err)
 	}
@@ -121,15 +121,15 @@ func (s *Reader) ReadAll(ctx context.Context, name string, ask Ask) iter.Seq2[*e
 
 // Explain returns the requests that the first round of [Reader.Read] would send, and the plan
 // behind them. It sends none. Each request is a *dynamodb.GetItemInput or a *dynamodb.QueryInput.
-func (s *Reader) Explain(name string, ask Ask) ([]any, *pipeline.QueryPlan, error) {
-	pattern, err := s.heads.Pipeline.Pattern(name)
+func (s *Reader) Explain(name string, ask Ask) ([]any, *pattern.QueryPlan, error) {
+	declared, err := s.heads.Pipeline.Pattern(name)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read: %w", err)
 	}
-	if pattern.Total() != "" {
-		return s.explainTotals(pattern, ask)
+	if declared.Total() != "" {
+		return s.explainTotals(declared, ask)
 	}
-	r, err := s.question(pattern, ask)
+	r, err := s.question(declared, ask)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read: %w", err)
 	}
@@ -152,7 +152,7 @@ func (s *Reader) Explain(name string, ask Ask) ([]any, *pipeline.QueryPlan, erro
 type question struct {
 	s      *Reader
 	ask    Ask
-	plan   *pipeline.QueryPlan
+	plan   *pattern.QueryPlan
 	period int // the one that is being read
 	after  position
 	resume bool // the period begins after the position
@@ -161,7 +161,7 @@ type question struct {
 }
 
 // question checks the question, and finds where the page begins.
-func (s *Reader) question(pattern *pipeline.Pattern, ask Ask) (*question, error) {
+func (s *Reader) question(declared *pattern.Pattern, ask Ask) (*question, error) {
 	switch {
 	case s.heads.Events == "":
 		return nil, errors.New("Config.Events is not set: name the events table")
@@ -169,9 +169,9 @@ func (s *Reader) question(pattern *pipeline.Pattern, ask Ask) (*question, error)
 		return nil, fmt.Errorf("a page of %d items cannot be asked for; give a limit from 1 to %d", ask.Limit, maxPageItems)
 	case !(ask.MaxUnits >= 0):
 		return nil, fmt.Errorf("%v units cannot be spent; give a number of read units above 0", ask.MaxUnits)
-	case ask.Consistent && pattern.Index() != "":
+	case ask.Consistent && declared.Index() != "":
 		return nil, fmt.Errorf("%s reads %s, and an index has no consistent reads; leave consistent out, or read by the table's own key",
-			pattern.Name(), pattern.Index())
+			declared.Name(), declared.Index())
 	}
 	if ask.Limit == 0 {
 		ask.Limit = defaultPage
@@ -180,7 +180,7 @@ func (s *Reader) question(pattern *pipeline.Pattern, ask Ask) (*question, error)
 		ask.MaxUnits = defaultUnits
 	}
 	now := s.heads.Env.Now()
-	plan, err := pattern.Plan(pipeline.Question{Values: ask.Values, From: ask.From, To: ask.To, Prefix: ask.Prefix,
+	plan, err := declared.Plan(pattern.Question{Values: ask.Values, From: ask.From, To: ask.To, Prefix: ask.Prefix,
 		Newest: ask.Newest, Now: now})
 	if err != nil {
 		return nil, err
@@ -251,7 +251,7 @@ func (r *question) run(ctx context.Context) error {
 }
 
 // spent reports whether too few units are left to begin a period.
-func (r *question) spent(period pipeline.Period) bool {
+func (r *question) spent(period pattern.Period) bool {
 	return r.page.Requests > 0 && r.page.Units+r.least()*float64(len(period.Partitions)) > r.ask.MaxUnits
 }
 
@@ -259,7 +259,7 @@ func (r *question) next(at position) { r.page.Next = sealToken(at, r.s.tokenKey,
 
 // line is one partition that is being read.
 type line struct {
-	from  pipeline.Partition
+	from  pattern.Partition
 	start rows.Image // where the next Query begins; nil: where the range does
 	at    string
 	skip  bool // items with the sort key at are on an earlier page
@@ -269,7 +269,7 @@ type line struct {
 
 // lines returns the partitions of a period, each from where the page begins. Partitions may have
 // different ranges, so the place may be before or behind that of a partition.
-func (r *question) lines(period pipeline.Period) []*line {
+func (r *question) lines(period pattern.Period) []*line {
 	list := make([]*line, 0, len(period.Partitions))
 	for _, p := range period.Partitions {
 		l := &line{from: p}

@@ -7,28 +7,28 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/pipeline/pattern"
 )
 
 // readTotals answers a pattern that reads totals. All of them are on one page.
-func (s *Reader) readTotals(ctx context.Context, pattern *pipeline.Pattern, ask Ask) (Answer, error) {
-	if pattern.Top() > 0 {
-		at, n, err := s.topOf(pattern, ask)
+func (s *Reader) readTotals(ctx context.Context, declared *pattern.Pattern, ask Ask) (Answer, error) {
+	if declared.Top() > 0 {
+		at, n, err := s.topOf(declared, ask)
 		if err != nil {
 			return Answer{}, fmt.Errorf("read: %w", err)
 		}
-		totals, err := s.Top(ctx, pattern.Total(), at, n)
+		totals, err := s.Top(ctx, declared.Total(), at, n)
 		return Answer{Totals: totals}, err
 	}
-	groups, from, to, err := s.totalsOf(pattern, ask)
+	groups, from, to, err := s.totalsOf(declared, ask)
 	if err != nil {
 		return Answer{}, fmt.Errorf("read: %w", err)
 	}
 	var page Answer
 	for _, by := range groups {
-		totals, err := s.Total(ctx, pattern.Total(), by, from, to)
+		totals, err := s.Total(ctx, declared.Total(), by, from, to)
 		if err != nil {
-			return Answer{}, fmt.Errorf("read %s: %w", pattern.Name(), err)
+			return Answer{}, fmt.Errorf("read %s: %w", declared.Name(), err)
 		}
 		page.Totals = append(page.Totals, totals...)
 	}
@@ -37,62 +37,62 @@ func (s *Reader) readTotals(ctx context.Context, pattern *pipeline.Pattern, ask 
 
 // topOf returns the window that is asked for, by an instant in it, and how many totals. A limit can
 // only lower what the pattern declares.
-func (s *Reader) topOf(pattern *pipeline.Pattern, ask Ask) (at time.Time, n int, err error) {
-	if err := s.onePage(pattern, ask, "the greatest first"); err != nil {
+func (s *Reader) topOf(declared *pattern.Pattern, ask Ask) (at time.Time, n int, err error) {
+	if err := s.onePage(declared, ask, "the greatest first"); err != nil {
 		return at, 0, err
 	}
-	if n = pattern.Top(); ask.Limit > 0 {
+	if n = declared.Top(); ask.Limit > 0 {
 		n = min(n, ask.Limit)
 	}
-	at, err = pattern.Window(pipeline.Question{Values: ask.Values, From: ask.From, To: ask.To}, s.heads.Env.Now())
+	at, err = declared.Window(pattern.Question{Values: ask.Values, From: ask.From, To: ask.To}, s.heads.Env.Now())
 	return at, n, err
 }
 
 // totalsOf returns the groups whose totals are asked for, and the range of windows.
-func (s *Reader) totalsOf(pattern *pipeline.Pattern, ask Ask) (groups []map[string]string, from, to time.Time, err error) {
-	if err := s.onePage(pattern, ask, "the oldest window first"); err != nil {
+func (s *Reader) totalsOf(declared *pattern.Pattern, ask Ask) (groups []map[string]string, from, to time.Time, err error) {
+	if err := s.onePage(declared, ask, "the oldest window first"); err != nil {
 		return nil, from, to, err
 	}
-	return pattern.Groups(pipeline.Question{Values: ask.Values, From: ask.From, To: ask.To})
+	return declared.Groups(pattern.Question{Values: ask.Values, From: ask.From, To: ask.To})
 }
 
 // onePage refuses what cannot be used with totals.
-func (s *Reader) onePage(pattern *pipeline.Pattern, ask Ask, order string) error {
-	def, _ := s.heads.Pipeline.Definition(pattern.Total())
+func (s *Reader) onePage(declared *pattern.Pattern, ask Ask, order string) error {
+	def, _ := s.heads.Pipeline.Definition(declared.Total())
 	switch {
 	case def.Window == 0 && (ask.From != "" || ask.To != ""):
 		return fmt.Errorf("from and to choose windows, and %s has none: its totals are of all time; leave from and to out", def.Name)
 	case s.heads.Aggregates == "":
 		return errors.New("Config.Aggregates is not set: name the aggregates table")
 	case ask.Page != "" || ask.Prefix != "" || ask.Newest != nil:
-		return fmt.Errorf("%s reads totals, which come on one page, %s; leave page, prefix and newest out", pattern.Name(), order)
+		return fmt.Errorf("%s reads totals, which come on one page, %s; leave page, prefix and newest out", declared.Name(), order)
 	}
 	return nil
 }
 
 // explainTotals returns the requests for totals. Before them, one GetItem reads the generation's
 // head.
-func (s *Reader) explainTotals(pattern *pipeline.Pattern, ask Ask) ([]any, *pipeline.QueryPlan, error) {
-	if pattern.Top() > 0 {
-		at, n, err := s.topOf(pattern, ask)
+func (s *Reader) explainTotals(declared *pattern.Pattern, ask Ask) ([]any, *pattern.QueryPlan, error) {
+	if declared.Top() > 0 {
+		at, n, err := s.topOf(declared, ask)
 		if err != nil {
 			return nil, nil, fmt.Errorf("read: %w", err)
 		}
-		def, _ := s.heads.Pipeline.Definition(pattern.Total())
+		def, _ := s.heads.Pipeline.Definition(declared.Total())
 		var list []any
 		for shard := range def.Rank.Shards {
 			list = append(list, s.rankQuery(lanes.RankPartition(def, lanes.WindowStart(def, at), shard), min(n, pageOfRanks)))
 		}
 		return list, nil, nil
 	}
-	groups, from, to, err := s.totalsOf(pattern, ask)
+	groups, from, to, err := s.totalsOf(declared, ask)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read: %w", err)
 	}
 	if to.IsZero() {
 		to = afterLast
 	}
-	def, _ := s.heads.Pipeline.Definition(pattern.Total())
+	def, _ := s.heads.Pipeline.Definition(declared.Total())
 	var list []any
 	for _, by := range groups {
 		values, err := byValues(def, by)

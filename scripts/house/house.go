@@ -29,6 +29,38 @@ var notHeart = []string{
 	"internal/table/put/put_payloads.go", "internal/table/rows/item.go", "internal/table/rows/scan.go",
 }
 
+type part struct {
+	name    string
+	folders []string
+}
+
+// parts are what the source consists of for somebody who looks for a place to read. A folder is in
+// the first part that names it or a folder above it; all others are in the last.
+var parts = []part{
+	{"the tool", []string{"cmd/ingot", "internal/tool", "examples"}},
+	{"AWS on this machine", []string{"internal/local", "internal/kit", "internal/testworld", "ingottest"}},
+	{"the proof", []string{"internal/prove", "integration", "scripts", "events"}},
+	{"library", []string{"store", "query", "repair", "verify", "worker", "cmd/worker"}},
+	{"moving a table", []string{"migrate", "capture", "cmd/migrate"}},
+	{"publishing", []string{"publish", "cmd/publish"}},
+	{"declaration and functions", []string{""}},
+}
+
+// tokensByPart counts the tokens of each part.
+func tokensByPart(code []*source) []number {
+	list := make([]number, len(parts))
+	for i, p := range parts {
+		list[i].what = "tokens of source: " + p.name
+	}
+	for _, s := range code {
+		i := slices.IndexFunc(parts, func(p part) bool {
+			return slices.ContainsFunc(p.folders, func(f string) bool { return f == "" || s.folder() == f || strings.HasPrefix(s.folder(), f+"/") })
+		})
+		list[i].now += s.tokens
+	}
+	return list
+}
+
 // measure returns the numbers of the checkout in root.
 func measure(root string) ([]number, error) {
 	list, err := sources(root)
@@ -63,6 +95,7 @@ func measure(root string) ([]number, error) {
 		{what: "methods on the simulator's world", now: methods(code, "internal/prove/sim", "World")},
 		arrows(code),
 	}
+	numbers = append(numbers, tokensByPart(code)...)
 	numbers = append(numbers, packages(code)...)
 	numbers = append(numbers, words...)
 	for i, n := range numbers {

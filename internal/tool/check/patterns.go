@@ -10,6 +10,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/pipeline/pattern"
 )
 
 // Pattern says what one page of an access pattern takes: 50 items of 1 KB, or one total of 1 KB.
@@ -58,7 +59,7 @@ func (r *Report) patterns(in Input, p *pipeline.Pipeline, at places) {
 	r.hot(in, p, at)
 }
 
-func pricePattern(p *pipeline.Pipeline, pattern *pipeline.Pattern, readUnit float64) Pattern {
+func pricePattern(p *pipeline.Pipeline, pattern *pattern.Pattern, readUnit float64) Pattern {
 	row := Pattern{Name: pattern.Name(), Request: pattern.Request(), Rate: pattern.Rate()}
 	switch {
 	case pattern.Top() > 0: // the head, each shard of the index, and each total, consistently

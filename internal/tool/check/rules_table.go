@@ -9,7 +9,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
-	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/pipeline/pattern"
 )
 
 // tables checks the keys and the TTL of both tables. It also checks the stream and the indexes of
@@ -223,7 +223,7 @@ func (c *checker) projection(i index) {
 	whole := rule{name: "projection", property: "Projection.ProjectionType", must: is("ALL"), warns: true,
 		whether: "index {of} holds whole items",
 		wrong:   "index {of} holds only a part of each item, so no pattern can read it", instead: "Projection: {ProjectionType: ALL}"}
-	if slices.ContainsFunc(c.p.Patterns(), func(p *pipeline.Pattern) bool { return p.Index() == i.name.Text }) {
+	if slices.ContainsFunc(c.p.Patterns(), func(p *pattern.Pattern) bool { return p.Index() == i.name.Text }) {
 		whole.warns, whole.wrong = false, "index {of} holds only a part of each item, and a pattern reads whole ones from it"
 	}
 	c.check(c.value(i.name.Text, i.node, i.name.Position), whole)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/pipeline/pattern"
 )
 
 // Document is an IAM policy. IAM fixes the names of its members.
@@ -26,7 +26,7 @@ type Statement struct {
 }
 
 // Reading returns the statement that allows reading by a pattern.
-func Reading(p *pipeline.Pattern, r ARNs, tag string) (Statement, error) {
+func Reading(p *pattern.Pattern, r ARNs, tag string) (Statement, error) {
 	sid := "Read"
 	for _, word := range strings.Split(p.Name(), "_") {
 		if word != "" {

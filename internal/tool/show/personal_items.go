@@ -8,7 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/pipeline/pattern"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -67,7 +67,7 @@ func (m Personal) By(aggregate string, by map[string]string) map[string]string {
 }
 
 // Asked reports whether the keys that a pattern asks for show something personal.
-func (m Personal) Asked(pattern *pipeline.Pattern) bool {
+func (m Personal) Asked(pattern *pattern.Pattern) bool {
 	for _, from := range pattern.Types() {
 		e := m.spec.Events[from]
 		pk, sk := e.Key.PK, e.Key.SK

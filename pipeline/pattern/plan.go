@@ -1,4 +1,4 @@
-package pipeline
+package pattern
 
 import (
 	"cmp"
@@ -144,7 +144,7 @@ func (a *asked) checkNames() error {
 
 // fine reports whether the value of a time in the sort key is fine enough for it.
 func (a *asked) fine(name string) bool {
-	return !slices.ContainsFunc(a.is.SK, func(s slot) bool { return s.name == name && s.kind == slotTime && !a.given(&s) })
+	return !slices.ContainsFunc(a.is.SK, func(s Slot) bool { return s.Name == name && s.Kind == SlotTime && !a.given(&s) })
 }
 
 func sortedNames(values map[string][]string) []string {
@@ -169,16 +169,16 @@ func (a *asked) unknown(name string, names []string) error {
 		return fmt.Errorf("totals of %s are not by %s; %s", a.is.Total, name, has)
 	}
 	return fmt.Errorf("%s; %s. To ask for %s, put it into a key: {%s} for one value, or {%s | pad:12} in a sort key for a range of numbers",
-		a.is.notInKey(name), has, name, name, name)
+		a.is.NotInKey(name), has, name, name, name)
 }
 
 // given reports whether the question gives a value for the slot that is fine enough for it.
-func (a *asked) given(s *slot) bool {
-	values := a.q.Values[s.name]
+func (a *asked) given(s *Slot) bool {
+	values := a.q.Values[s.Name]
 	if len(values) == 0 {
 		return false
 	}
-	if s.kind == slotTime {
+	if s.Kind == SlotTime {
 		for _, v := range values {
 			if _, unit, err := parsePeriod(v); err == nil && fineness(unit) < fineness(s.unit) {
 				return false
@@ -191,15 +191,15 @@ func (a *asked) given(s *slot) bool {
 // choosePeriods decides whether the range of the question is over periods of pk, and checks it.
 func (a *asked) choosePeriods() error {
 	for _, s := range a.is.PKs[0] {
-		if s.kind == slotTime && len(a.q.Values[s.name]) == 0 {
-			if a.ranged != "" && a.ranged != s.reads {
-				return fmt.Errorf("%s: give %s, since a range is over %s", a.is.Name, s.name, a.ranged)
+		if s.Kind == SlotTime && len(a.q.Values[s.Name]) == 0 {
+			if a.ranged != "" && a.ranged != s.Reads {
+				return fmt.Errorf("%s: give %s, since a range is over %s", a.is.Name, s.Name, a.ranged)
 			}
 			if fineness(s.unit) > fineness("minute") {
 				return fmt.Errorf("%s needs %s: its partitions are single instants, so a range over them cannot be read; write %s=%s",
-					a.is.Name, s.name, s.name, declare.ATime)
+					a.is.Name, s.Name, s.Name, declare.ATime)
 			}
-			a.ranged = s.reads
+			a.ranged = s.Reads
 		}
 	}
 	if a.ranged == "" {
@@ -253,8 +253,8 @@ func (a *asked) choosePeriods() error {
 func (a *asked) unit(reads string) (unit, name string) {
 	for _, t := range a.is.PKs {
 		for _, s := range t {
-			if s.kind == slotTime && s.reads == reads && (unit == "" || fineness(s.unit) > fineness(unit)) {
-				unit, name = s.unit, s.name
+			if s.Kind == SlotTime && s.Reads == reads && (unit == "" || fineness(s.unit) > fineness(unit)) {
+				unit, name = s.unit, s.Name
 			}
 		}
 	}
@@ -262,9 +262,9 @@ func (a *asked) unit(reads string) (unit, name string) {
 }
 
 // next returns the first slot of the sort key that the question gives no value for.
-func (a *asked) next() *slot {
+func (a *asked) next() *Slot {
 	for i := range a.is.SK {
-		if s := &a.is.SK[i]; s.kind != slotText && !((s.kind == slotValue || s.kind == slotTime) && a.given(s)) {
+		if s := &a.is.SK[i]; s.Kind != SlotText && !((s.Kind == SlotValue || s.Kind == SlotTime) && a.given(s)) {
 			return s
 		}
 	}
@@ -272,8 +272,8 @@ func (a *asked) next() *slot {
 }
 
 // sortTime returns the next slot of the sort key, if it holds the time that pk has periods of.
-func (a *asked) sortTime() *slot {
-	if s := a.next(); s != nil && s.kind == slotTime && s.reads == a.ranged {
+func (a *asked) sortTime() *Slot {
+	if s := a.next(); s != nil && s.Kind == SlotTime && s.Reads == a.ranged {
 		return s
 	}
 	return nil
@@ -297,8 +297,8 @@ func (a *asked) periods() error {
 		}
 	} else {
 		for _, s := range a.is.PKs[0] {
-			if s.kind == slotTime && name == "" {
-				name = s.name
+			if s.Kind == SlotTime && name == "" {
+				name = s.Name
 			}
 		}
 		for _, v := range a.q.Values[name] {
@@ -308,7 +308,7 @@ func (a *asked) periods() error {
 			}
 			for _, t := range a.is.PKs {
 				for _, s := range t {
-					if s.name == name && s.kind == slotTime && fineness(unit) < fineness(s.unit) {
+					if s.Name == name && s.Kind == SlotTime && fineness(unit) < fineness(s.unit) {
 						return fmt.Errorf("%s: %s is not a whole %s; write a %s such as %s", name, v, s.unit, s.unit, exampleOf(s.unit))
 					}
 				}
@@ -429,27 +429,27 @@ func (a *asked) choices() ([]map[string]string, error) {
 	var missing []string
 	seen := map[string]bool{}
 	for _, s := range a.is.PKs[0] {
-		if s.kind != slotValue && s.kind != slotTime || seen[s.name] {
+		if s.Kind != SlotValue && s.Kind != SlotTime || seen[s.Name] {
 			continue
 		}
-		seen[s.name] = true
-		values := a.q.Values[s.name]
-		if s.kind == slotTime {
-			if len(values) > 0 && a.firstTime() != s.name && len(values) > 1 {
-				return nil, fmt.Errorf("%s has several values, and only %s may; ask for one at a time", s.name, a.firstTime())
+		seen[s.Name] = true
+		values := a.q.Values[s.Name]
+		if s.Kind == SlotTime {
+			if len(values) > 0 && a.firstTime() != s.Name && len(values) > 1 {
+				return nil, fmt.Errorf("%s has several values, and only %s may; ask for one at a time", s.Name, a.firstTime())
 			}
-			if len(values) == 0 || a.firstTime() == s.name {
+			if len(values) == 0 || a.firstTime() == s.Name {
 				continue // its periods are read in turn
 			}
 		}
 		if len(values) == 0 {
-			missing = append(missing, s.name)
+			missing = append(missing, s.Name)
 			continue
 		}
 		var longer []map[string]string
 		for _, choice := range list {
 			for _, v := range values {
-				next := map[string]string{s.name: v}
+				next := map[string]string{s.Name: v}
 				for k, old := range choice {
 					next[k] = old
 				}
@@ -470,52 +470,52 @@ func (a *asked) choices() ([]map[string]string, error) {
 // firstTime returns the parameter whose values are the periods.
 func (a *asked) firstTime() string {
 	for _, s := range a.is.PKs[0] {
-		if s.kind == slotTime && (a.ranged == "" || s.reads == a.ranged) {
-			return s.name
+		if s.Kind == SlotTime && (a.ranged == "" || s.Reads == a.ranged) {
+			return s.Name
 		}
 	}
 	return ""
 }
 
 // value returns the text of a parameter in a key.
-func (a *asked) value(s *slot, values map[string]string, start time.Time) (string, error) {
-	raw := values[s.name]
-	if raw == "" && len(a.q.Values[s.name]) > 0 {
-		raw = a.q.Values[s.name][0]
+func (a *asked) value(s *Slot, values map[string]string, start time.Time) (string, error) {
+	raw := values[s.Name]
+	if raw == "" && len(a.q.Values[s.Name]) > 0 {
+		raw = a.q.Values[s.Name][0]
 	}
-	if s.kind == slotTime {
+	if s.Kind == SlotTime {
 		at := start
-		if !(s.name == a.firstTime() && !start.IsZero()) {
+		if !(s.Name == a.firstTime() && !start.IsZero()) {
 			var err error
 			if at, _, err = parsePeriod(raw); err != nil {
-				return "", fmt.Errorf("%s: %w", s.name, err)
+				return "", fmt.Errorf("%s: %w", s.Name, err)
 			}
 		}
 		return s.timeText(at, a.is.Secret)
 	}
 	text, err := s.part.Make(raw, 0, a.is.Secret)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", s.name, err)
+		return "", fmt.Errorf("%s: %w", s.Name, err)
 	}
 	return text, nil
 }
 
 // timeText returns what the slot makes of a time.
-func (s *slot) timeText(at time.Time, secret []byte) (string, error) {
+func (s *Slot) timeText(at time.Time, secret []byte) (string, error) {
 	return s.part.Make(keys.FormatTime(at), s.from, secret)
 }
 
 // texts returns the partition keys that a template makes in one period: one for each shard and
 // type.
-func (a *asked) texts(t keyTemplate, values map[string]string, start time.Time) ([]string, error) {
+func (a *asked) texts(t Key, values map[string]string, start time.Time) ([]string, error) {
 	list := []string{""}
 	for i := range t {
 		s := &t[i]
 		var pieces []string
-		switch s.kind {
-		case slotText:
+		switch s.Kind {
+		case SlotText:
 			pieces = []string{s.text}
-		case slotShard:
+		case SlotShard:
 			for n := range s.shards {
 				text, err := s.part.Make(fmt.Sprint(n), s.from, a.is.Secret)
 				if err != nil {
@@ -523,7 +523,7 @@ func (a *asked) texts(t keyTemplate, values map[string]string, start time.Time) 
 				}
 				pieces = append(pieces, text)
 			}
-		case slotTypes:
+		case SlotTypes:
 			for _, name := range a.is.Types {
 				text, err := s.part.Make(name, 0, a.is.Secret)
 				if err != nil {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ingot-events/ingot/pipeline/pattern"
 )
 
 // patternFile is a file with types for patterns. Lines of patterns are added to it.
@@ -40,7 +42,7 @@ patterns:
 `
 
 // planText prints a plan: a line for each partition.
-func planText(p *QueryPlan) string {
+func planText(p *pattern.QueryPlan) string {
 	var b strings.Builder
 	for _, period := range p.Periods {
 		for _, part := range period.Partitions {
@@ -75,36 +77,37 @@ func TestPlans(t *testing.T) {
 	p := mustLoad(t, patternFile)
 	now := time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
-		pattern string
-		q       Question
-		want    string
+		declared string
+		q        pattern.Question
+		want     string
 	}{
-		{"story", Question{Values: values("order_id=a#1")}, `ORDER#a%231`},
-		{"order", Question{Values: values("order_id=50%")}, `ORDER#50%25 = "ORDER"`},
-		{"order", Question{Values: values("order_id=b,a,b")}, "ORDER#a = \"ORDER\"\nORDER#b = \"ORDER\""},
-		{"payment", Question{Values: values("order_id=1")}, `ORDER#1 begins "PAYMENT#"`},
-		{"payment", Question{Values: values("order_id=1", "payment_id=2")}, `ORDER#1 = "PAYMENT#2"`},
-		{"payment", Question{Values: values("order_id=1"), Prefix: "2#"}, `ORDER#1 begins "PAYMENT#2%23"`},
-		{"site", Question{Values: values("site=s", "status=1")}, `SITE#s begins "1#"`}, // 1 does not find 10
-		{"site", Question{Values: values("site=s", "status=1"), From: "500", To: "1000"}, `SITE#s "1#000000000500" to "1#000000001000"`},
-		{"site", Question{Values: values("site=s", "status=1"), From: "500"}, `SITE#s "1#000000000500" to "1$"`},
-		{"day", Question{Values: values("at=2026-03-01")}, days("2026-03-01")},
-		{"day", Question{From: "2026-03-01T10:00:00Z", To: "2026-03-02"},
+		{"story", pattern.Question{Values: values("order_id=a#1")}, `ORDER#a%231`},
+		{"order", pattern.Question{Values: values("order_id=50%")}, `ORDER#50%25 = "ORDER"`},
+		{"order", pattern.Question{Values: values("order_id=b,a,b")}, "ORDER#a = \"ORDER\"\nORDER#b = \"ORDER\""},
+		{"payment", pattern.Question{Values: values("order_id=1")}, `ORDER#1 begins "PAYMENT#"`},
+		{"payment", pattern.Question{Values: values("order_id=1", "payment_id=2")}, `ORDER#1 = "PAYMENT#2"`},
+		{"payment", pattern.Question{Values: values("order_id=1"), Prefix: "2#"}, `ORDER#1 begins "PAYMENT#2%23"`},
+		{"site", pattern.Question{Values: values("site=s", "status=1")}, `SITE#s begins "1#"`}, // 1 does not find 10
+		{"site", pattern.Question{Values: values("site=s", "status=1"), From: "500", To: "1000"},
+			`SITE#s "1#000000000500" to "1#000000001000"`},
+		{"site", pattern.Question{Values: values("site=s", "status=1"), From: "500"}, `SITE#s "1#000000000500" to "1$"`},
+		{"day", pattern.Question{Values: values("at=2026-03-01")}, days("2026-03-01")},
+		{"day", pattern.Question{From: "2026-03-01T10:00:00Z", To: "2026-03-02"},
 			strings.ReplaceAll(days("2026-03-01"), "\n", ` "2026-03-01T10:00:00.000000000Z" to "2026-03-02T00:00:00.000000000Z"`+"\n") +
 				` "2026-03-01T10:00:00.000000000Z" to "2026-03-02T00:00:00.000000000Z"`},
 	} {
-		pattern, err := p.Pattern(c.pattern)
+		declared, err := p.Pattern(c.declared)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.q.Now = now
-		plan, err := pattern.Plan(c.q)
+		plan, err := declared.Plan(c.q)
 		if err != nil {
-			t.Errorf("%s %+v: %v", c.pattern, c.q, err)
+			t.Errorf("%s %+v: %v", c.declared, c.q, err)
 			continue
 		}
 		if got := planText(plan); got != c.want {
-			t.Errorf("%s %+v:\ngot  %s\nwant %s", c.pattern, c.q, got, c.want)
+			t.Errorf("%s %+v:\ngot  %s\nwant %s", c.declared, c.q, got, c.want)
 		}
 	}
 }
@@ -120,14 +123,14 @@ func days(day string) string {
 
 func TestHashedParameter(t *testing.T) {
 	p := mustLoad(t, patternFile)
-	pattern, err := p.Pattern("customer")
+	declared, err := p.Pattern("customer")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(pattern.Parameters()); got != "[{customer false true false} {at true false true} {id true false false}]" {
+	if got := fmt.Sprint(declared.Parameters()); got != "[{customer false true false} {at true false true} {id true false false}]" {
 		t.Errorf("parameters %s", got)
 	}
-	plan, err := pattern.Plan(Question{Values: values("customer=c-1")})
+	plan, err := declared.Plan(pattern.Question{Values: values("customer=c-1")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,10 +144,10 @@ func TestHashedParameter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if pattern, err = bare.Pattern("e"); err != nil {
+	if declared, err = bare.Pattern("e"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = pattern.Plan(Question{Values: values("id=1")}); err != ErrNoSecret {
+	if _, err = declared.Plan(pattern.Question{Values: values("id=1")}); err != ErrNoSecret {
 		t.Errorf("without the secret: %v", err)
 	}
 }
@@ -157,48 +160,49 @@ func TestRefusedQuestions(t *testing.T) {
 		many[i] = fmt.Sprint(i)
 	}
 	for _, c := range []struct {
-		pattern string
-		q       Question
-		want    string
+		declared string
+		q        pattern.Question
+		want     string
 	}{
-		{"story", Question{}, "story needs order_id; write order_id=VALUE"},
-		{"story", Question{Values: values("order_di=1")}, "story has no parameter order_di; write order_id instead"},
-		{"story", Question{Values: values("order_id=")}, "order_id is empty, and no key has an empty value; write order_id=VALUE"},
-		{"story", Question{Values: map[string][]string{"order_id": many}},
+		{"story", pattern.Question{}, "story needs order_id; write order_id=VALUE"},
+		{"story", pattern.Question{Values: values("order_di=1")}, "story has no parameter order_di; write order_id instead"},
+		{"story", pattern.Question{Values: values("order_id=")}, "order_id is empty, and no key has an empty value; write order_id=VALUE"},
+		{"story", pattern.Question{Values: map[string][]string{"order_id": many}},
 			"order_id has 101 values, and a question has at most 100 of one parameter; ask in several questions"},
-		{"customer", Question{Values: values("total_cents=5")},
+		{"customer", pattern.Question{Values: values("total_cents=5")},
 			"total_cents is in no key of GSI1; its parameters are customer, at, id. To ask for total_cents, put it into a key: " +
 				"{total_cents} for one value, or {total_cents | pad:12} in a sort key for a range of numbers"},
-		{"site", Question{Values: values("site=s", "total_cents=5")},
+		{"site", pattern.Question{Values: values("site=s", "total_cents=5")},
 			"total_cents stands behind {status} in the sort key, and can only be given together with it; write status=VALUE too"},
-		{"site", Question{Values: values("site=s", "status=a,b")},
+		{"site", pattern.Question{Values: values("site=s", "status=a,b")},
 			"status has 2 values, and only a parameter of the partition key may have several; ask for one at a time"},
-		{"site", Question{Values: values("site=s", "status=a"), From: "x"},
+		{"site", pattern.Question{Values: values("site=s", "status=a"), From: "x"},
 			`from: "x" is not a non-negative integer without leading zeros`},
-		{"site", Question{Values: values("site=s", "status=a"), From: "9", To: "9"},
+		{"site", pattern.Question{Values: values("site=s", "status=a"), From: "9", To: "9"},
 			`the range of {total_cents|pad:12} is empty: from "9" is not before to "9"`},
-		{"site", Question{Values: values("site=s", "status=a"), Prefix: "9"}, "no prefix of {total_cents|pad:12} can be read: after pad, " +
-			"values with the same beginning do not stand together; give one value or a range"},
-		{"day", Question{}, "day needs at, or a range that begins with from; write at=2026-03-01, or a since: in the pattern"},
-		{"day", Question{Values: values("at=2026-03")}, "at: 2026-03 is not a whole day; write a day such as 2026-03-01"},
-		{"day", Question{Values: values("at=tomorrow")},
+		{"site", pattern.Question{Values: values("site=s", "status=a"), Prefix: "9"},
+			"no prefix of {total_cents|pad:12} can be read: after pad, " +
+				"values with the same beginning do not stand together; give one value or a range"},
+		{"day", pattern.Question{}, "day needs at, or a range that begins with from; write at=2026-03-01, or a since: in the pattern"},
+		{"day", pattern.Question{Values: values("at=2026-03")}, "at: 2026-03 is not a whole day; write a day such as 2026-03-01"},
+		{"day", pattern.Question{Values: values("at=tomorrow")},
 			`at: "tomorrow" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z; the beginning of one, such as 2026-03-01, is enough`},
-		{"day", Question{From: "2020-01-01"},
+		{"day", pattern.Question{From: "2020-01-01"},
 			"the question covers 2254 partitions, and one question reads at most 1000; ask for a shorter range or for fewer values"},
-		{"day", Question{From: "2026-01-01", To: "2026-06-01"},
+		{"day", pattern.Question{From: "2026-01-01", To: "2026-06-01"},
 			"the question covers 1359 partitions, and one question reads at most 1000; ask for a shorter range or for fewer values"},
-		{"day", Question{From: "2026-03-02", To: "2026-03-01"},
+		{"day", pattern.Question{From: "2026-03-02", To: "2026-03-01"},
 			"the range is empty: from 2026-03-02T00:00:00.000000000Z is not before to 2026-03-01T00:00:00.000000000Z"},
-		{"order", Question{Values: values("order_id=1"), Prefix: "x"},
+		{"order", pattern.Question{Values: values("order_id=1"), Prefix: "x"},
 			"the values that are given fix the whole key of order, so nothing is left for a range or a prefix; leave it out"},
 	} {
-		pattern, err := p.Pattern(c.pattern)
+		declared, err := p.Pattern(c.declared)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.q.Now = now
-		if _, err = pattern.Plan(c.q); err == nil || err.Error() != c.want {
-			t.Errorf("%s %+v:\ngot  %v\nwant %s", c.pattern, c.q, err, c.want)
+		if _, err = declared.Plan(c.q); err == nil || err.Error() != c.want {
+			t.Errorf("%s %+v:\ngot  %v\nwant %s", c.declared, c.q, err, c.want)
 		}
 	}
 	for name, want := range map[string]string{"custmer": "there is no pattern custmer; the nearest is customer",
@@ -251,15 +255,16 @@ func TestPatternMistakes(t *testing.T) {
 func TestTotalsByType(t *testing.T) {
 	const typed = "aggregates:\n  typed: {since: 1, window: 1d, by: {what: '{@type}'}, from: {placed: {values: {orders: count}}}}\n"
 	p := mustLoad(t, strings.Replace(patternFile, "aggregates:\n", typed, 1)+"  by_type: {total: typed}\n")
-	pattern, err := p.Pattern("by_type")
+	declared, err := p.Pattern("by_type")
 	if err != nil {
 		t.Fatal(err)
 	}
-	groups, _, _, err := pattern.Groups(Question{Values: map[string][]string{"type": {"placed", "50%"}}})
+	groups, _, _, err := declared.Groups(pattern.Question{Values: map[string][]string{"type": {"placed", "50%"}}})
 	if got := fmt.Sprint(groups); err != nil || got != "[map[what:placed] map[what:50%]]" {
 		t.Errorf("groups %s and %v", got, err)
 	}
-	if _, _, _, err := pattern.Groups(Question{}); err == nil || !strings.Contains(err.Error(), "by_type needs type; write type=VALUE") {
+	if _, _, _, err := declared.Groups(pattern.Question{}); err == nil ||
+		!strings.Contains(err.Error(), "by_type needs type; write type=VALUE") {
 		t.Errorf("without a type: %v", err)
 	}
 }

@@ -1,4 +1,7 @@
-package pipeline
+// Package pattern plans what a question reads. A [Pattern] is an access pattern that pipeline.yaml
+// declares, and [Pattern.Plan] says which partitions answer a [Question]. It sends nothing: package
+// query does.
+package pattern
 
 import (
 	"fmt"
@@ -53,18 +56,18 @@ type Parameter struct {
 // Parameters lists what a question can give, in the order of the key.
 func (p *Pattern) Parameters() []Parameter {
 	var list []Parameter
-	add := func(t keyTemplate, sort bool) {
+	add := func(t Key, sort bool) {
 		for _, s := range t {
-			if s.kind != slotValue && s.kind != slotTime {
+			if s.Kind != SlotValue && s.Kind != SlotTime {
 				continue
 			}
-			i := slices.IndexFunc(list, func(other Parameter) bool { return other.Name == s.name })
+			i := slices.IndexFunc(list, func(other Parameter) bool { return other.Name == s.Name })
 			if i < 0 {
 				i = len(list)
-				list = append(list, Parameter{Name: s.name, Sort: sort})
+				list = append(list, Parameter{Name: s.Name, Sort: sort})
 			}
 			list[i].Personal = list[i].Personal || s.hashed()
-			list[i].Time = list[i].Time || s.kind == slotTime
+			list[i].Time = list[i].Time || s.Kind == SlotTime
 		}
 	}
 	for _, t := range p.is.PKs {
@@ -78,26 +81,26 @@ func (p *Pattern) Parameters() []Parameter {
 }
 
 // hashed reports whether hmac is applied to the slot's value.
-func (s *slot) hashed() bool {
+func (s *Slot) hashed() bool {
 	return s.part != nil && slices.ContainsFunc(s.part.Funcs, func(f keys.Func) bool { return f.Name == "hmac" })
 }
 
 // reversed reports whether the slot's values are in reverse order.
-func (s *slot) reversed() bool {
+func (s *Slot) reversed() bool {
 	return s.part != nil && slices.ContainsFunc(s.part.Funcs, func(f keys.Func) bool { return f.Name == "rev" })
 }
 
 // String returns the slot as the file writes it.
-func (s slot) String() string {
-	switch s.kind {
-	case slotText:
+func (s Slot) String() string {
+	switch s.Kind {
+	case SlotText:
 		return s.text
-	case slotTypes:
+	case SlotTypes:
 		return "{@type}"
 	}
-	name := s.name
-	if s.kind == slotShard {
-		name = s.reads
+	name := s.Name
+	if s.Kind == SlotShard {
+		name = s.Reads
 	}
 	for _, f := range s.part.Funcs {
 		name += "|" + f.Name
@@ -109,7 +112,7 @@ func (s slot) String() string {
 }
 
 // String returns the template in one normal spelling, with the names of parameters.
-func (t keyTemplate) String() string {
+func (t Key) String() string {
 	var b strings.Builder
 	for _, s := range t {
 		b.WriteString(s.String())
@@ -134,14 +137,14 @@ func (p *Pattern) Request() string {
 		}
 		return strings.TrimSpace("Query totals of " + p.is.Total + " " + strings.Join(texts, ", "))
 	}
-	variable := slices.ContainsFunc(p.is.SK, func(s slot) bool { return s.kind != slotText })
+	variable := slices.ContainsFunc(p.is.SK, func(s Slot) bool { return s.Kind != SlotText })
 	pk, sk := p.is.Index+"PK = "+p.is.PKs[0].String(), p.is.Index+"SK"
 	switch {
 	case p.is.Whole && !variable && p.is.Index == "":
 		return "GetItem " + pk + ", SK = " + p.is.SK.String()
 	case p.is.Whole && !variable:
 		return "Query " + pk + ", " + sk + " = " + p.is.SK.String()
-	case len(p.is.SK) > 0 && p.is.SK[0].kind == slotText:
+	case len(p.is.SK) > 0 && p.is.SK[0].Kind == SlotText:
 		return "Query " + pk + ", " + sk + " begins with " + p.is.SK[0].text
 	}
 	return "Query " + pk

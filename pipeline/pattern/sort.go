@@ -1,4 +1,4 @@
-package pipeline
+package pattern
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ func (a *asked) sortRange(values map[string]string, start time.Time) (Partition,
 	for i := range a.is.SK {
 		s := &a.is.SK[i]
 		switch {
-		case s.kind == slotText:
+		case s.Kind == SlotText:
 			before += s.text
 			continue
 		case s == stop:
@@ -48,18 +48,18 @@ func (a *asked) sortRange(values map[string]string, start time.Time) (Partition,
 
 // behind refuses a value for a variable of the sort key if a variable before it has no value. No
 // Query could use it.
-func (a *asked) behind(stop *slot) error {
+func (a *asked) behind(stop *Slot) error {
 	if stop == nil {
 		return nil
 	}
 	past := false
 	for i := range a.is.SK {
 		s := &a.is.SK[i]
-		if past && s.name != stop.name && len(a.q.Values[s.name]) > 0 && !slices.ContainsFunc(a.is.PKs[0], func(p slot) bool {
-			return p.name == s.name && p.kind == s.kind
+		if past && s.Name != stop.Name && len(a.q.Values[s.Name]) > 0 && !slices.ContainsFunc(a.is.PKs[0], func(p Slot) bool {
+			return p.Name == s.Name && p.Kind == s.Kind
 		}) {
-			return fmt.Errorf("%s stands behind %s in the sort key, and can only be given together with it; write %s=VALUE too", s.name,
-				stop, stop.name)
+			return fmt.Errorf("%s stands behind %s in the sort key, and can only be given together with it; write %s=VALUE too", s.Name,
+				stop, stop.Name)
 		}
 		past = past || s == stop
 	}
@@ -68,7 +68,7 @@ func (a *asked) behind(stop *slot) error {
 
 // openRange computes the sort keys that begin with before, and continue with the range or the
 // prefix of s that the question gives.
-func (a *asked) openRange(before string, s *slot) (Partition, error) {
+func (a *asked) openRange(before string, s *Slot) (Partition, error) {
 	whole := prefixed(before)
 	overTime := a.ranged != "" && a.sortTime() == s
 	ranged := overTime || a.ranged == "" && (a.q.From != "" || a.q.To != "")
@@ -110,7 +110,7 @@ func (a *asked) openRange(before string, s *slot) (Partition, error) {
 }
 
 // ends returns the texts of from and to in the key. Each is empty if the question does not have it.
-func (a *asked) ends(s *slot, overTime bool) (low, high string, err error) {
+func (a *asked) ends(s *Slot, overTime bool) (low, high string, err error) {
 	if what := s.unordered(); what != "" {
 		return "", "", fmt.Errorf("no range of %s can be read: %s; give one value, or put %s into the key", s, what, s.ordered())
 	}
@@ -120,7 +120,7 @@ func (a *asked) ends(s *slot, overTime bool) (low, high string, err error) {
 		text      *string
 	}{{"from", a.q.From, a.from, &low}, {"to", a.q.To, a.to, &high}} {
 		switch {
-		case s.kind != slotTime:
+		case s.Kind != SlotTime:
 			if end.raw == "" {
 				continue
 			}
@@ -147,8 +147,8 @@ func (a *asked) ends(s *slot, overTime bool) (low, high string, err error) {
 }
 
 // unordered says why the keys are not in the order of the slot's values. It is empty if they are.
-func (s *slot) unordered() string {
-	if s.kind == slotShard || s.kind == slotTypes {
+func (s *Slot) unordered() string {
+	if s.Kind == SlotShard || s.Kind == SlotTypes {
 		return "its keys are in no useful order"
 	}
 	padded := false
@@ -165,18 +165,18 @@ func (s *slot) unordered() string {
 }
 
 // ordered shows the slot's variable with functions that keep its order.
-func (s *slot) ordered() string {
+func (s *Slot) ordered() string {
 	switch {
 	case s.unit == "unix" || s.unit == "unixms":
-		return "{" + s.reads + " | " + s.unit + " | pad:13}"
-	case s.kind == slotShard:
-		return "{" + s.reads + "}"
+		return "{" + s.Reads + " | " + s.unit + " | pad:13}"
+	case s.Kind == SlotShard:
+		return "{" + s.Reads + "}"
 	}
-	return "{" + s.reads + "} or {" + s.reads + " | pad:12}"
+	return "{" + s.Reads + "} or {" + s.Reads + " | pad:12}"
 }
 
 // prefix computes the sort keys that continue with the question's prefix.
-func (a *asked) prefix(before string, s *slot) (Partition, error) {
+func (a *asked) prefix(before string, s *Slot) (Partition, error) {
 	for _, f := range s.part.Funcs {
 		if !f.Function().Prefixes {
 			return Partition{},
@@ -184,11 +184,11 @@ func (a *asked) prefix(before string, s *slot) (Partition, error) {
 					"value or a range", s, f.Name)
 		}
 	}
-	if s.kind == slotShard || s.kind == slotTypes {
+	if s.Kind == SlotShard || s.Kind == SlotTypes {
 		return Partition{}, fmt.Errorf("no prefix of %s can be read; leave it out", s)
 	}
 	text := a.q.Prefix
-	if s.kind == slotValue {
+	if s.Kind == SlotValue {
 		var err error
 		if text, err = s.part.Make(text, 0, a.is.Secret); err != nil {
 			return Partition{}, fmt.Errorf("prefix: %w", err)

@@ -1,4 +1,4 @@
-package pipeline
+package pattern
 
 import (
 	"fmt"
@@ -21,10 +21,10 @@ func (p *Pattern) LeadingKeys(value string) ([]string, error) {
 		for i := range t {
 			s := &t[i]
 			var pieces []string
-			switch s.kind {
-			case slotText:
+			switch s.Kind {
+			case SlotText:
 				pieces = []string{s.text}
-			case slotShard:
+			case SlotShard:
 				for n := range s.shards {
 					text, err := s.part.Make(fmt.Sprint(n), s.from, nil)
 					if err != nil {
@@ -32,24 +32,24 @@ func (p *Pattern) LeadingKeys(value string) ([]string, error) {
 					}
 					pieces = append(pieces, text)
 				}
-			case slotTypes:
+			case SlotTypes:
 				if len(s.part.Funcs) > 0 {
 					return nil, fmt.Errorf("%s: IAM does not apply %s to the type", p.is.Name, s)
 				}
 				pieces = p.is.Types
-			case slotTime:
+			case SlotTime:
 				return nil, fmt.Errorf("%s: the partition key has a time, %s, so the keys that a principal may read change with the "+
 					"clock; give it an index whose pk has no time", p.is.Name, s)
 			default:
 				if err := unchanged(p.is.Name, s); err != nil {
 					return nil, err
 				}
-				if name != "" && name != s.name {
+				if name != "" && name != s.Name {
 					return nil,
 						fmt.Errorf("%s: the partition key has two parameters, %s and %s, and a tag can only be one of them; put %s into "+
-							"the sort key", p.is.Name, name, s.name, s.name)
+							"the sort key", p.is.Name, name, s.Name, s.Name)
 				}
-				name, pieces = s.name, []string{value}
+				name, pieces = s.Name, []string{value}
 			}
 			texts = continued(texts, pieces)
 		}
@@ -64,7 +64,7 @@ func (p *Pattern) LeadingKeys(value string) ([]string, error) {
 
 // unchanged refuses a parameter that functions change: IAM compares the key as it is stored with
 // the tag as it is.
-func unchanged(name string, s *slot) error {
+func unchanged(name string, s *Slot) error {
 	for _, f := range s.part.Funcs {
 		switch {
 		case s.hashed() || f.Name == "sha256":
@@ -72,9 +72,9 @@ func unchanged(name string, s *slot) error {
 				"field, and put that into the key", name, s)
 		case s.part.Lossy:
 			return fmt.Errorf("%s: %s loses a part of the value, so two principals could have one key, and each would read the other's "+
-				"items; put {%s} into the key", name, s, s.reads)
+				"items; put {%s} into the key", name, s, s.Reads)
 		default:
-			return fmt.Errorf("%s: IAM does not apply %s, so a tag would not equal the key; put {%s} into the key", name, s, s.reads)
+			return fmt.Errorf("%s: IAM does not apply %s, so a tag would not equal the key; put {%s} into the key", name, s, s.Reads)
 		}
 	}
 	return nil
