@@ -14,6 +14,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
+// archive is what the archive of expired events must hold, and what it was told.
+type archive struct {
+	*World
+	archived map[object]bool
+}
+
 // uploader is the archive as an invocation reaches it.
 type uploader struct{ w *World }
 
@@ -26,16 +32,16 @@ func (u uploader) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...fun
 		if err != nil {
 			return nil, err
 		}
-		list := u.w.objectsIn(*in.Key, body)
+		list := u.w.archive.objectsIn(*in.Key, body)
 		for _, o := range list {
-			u.w.checkObject(o)
+			u.w.archive.checkObject(o)
 		}
 		again := *in
 		again.Body = bytes.NewReader(body)
 		out, err := u.w.engine.S3().PutObject(sent, &again)
 		if err == nil {
 			for _, o := range list {
-				u.w.archived[o] = true
+				u.w.archive.archived[o] = true
 			}
 		}
 		return out, err
@@ -43,7 +49,7 @@ func (u uploader) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...fun
 }
 
 // objectsIn returns what the archive gets, each item as the object that it would be by itself.
-func (w *World) objectsIn(name string, body []byte) (list []object) {
+func (w *archive) objectsIn(name string, body []byte) (list []object) {
 	if !strings.HasSuffix(name, ".json.gz") {
 		return []object{{name, string(body)}}
 	}
@@ -71,8 +77,8 @@ func (w *World) objectsIn(name string, body []byte) (list []object) {
 
 // checkObject checks an object on its way to the archive. It must be an item that expired, whole
 // and under its own name.
-func (w *World) checkObject(o object) {
-	if img := w.model.withoutPayload[o]; img != nil && w.isLost(img) {
+func (w *archive) checkObject(o object) {
+	if img := w.model.withoutPayload[o]; img != nil && w.offload.isLost(img) {
 		return
 	}
 	if !w.model.objects[o] {
@@ -81,7 +87,7 @@ func (w *World) checkObject(o object) {
 }
 
 // checkArchive checks that everything that expired is in the archive.
-func (w *World) checkArchive() {
+func (w *archive) checkArchive() {
 	for _, key := range sortedKeys(w.model.keys) {
 		for _, o := range w.model.keys[key].gone {
 			if !w.archived[o] && !w.archived[w.model.instead[o]] {

@@ -13,6 +13,12 @@ import (
 	"github.com/ingot-events/ingot/handler"
 )
 
+// arrays are messages that are arrays of events.
+type arrays struct {
+	*World
+	draw *rand.Rand // draws which messages are arrays
+}
+
 // In worlds whose plan has Arrays, a message may be an array of events. Each of them is judged as
 // if it had come alone. The outcome of the message is judged by the outcomes of its events.
 
@@ -40,7 +46,7 @@ func (m *message) each(yield func(*message) bool) {
 
 // eventsOf yields the events of all messages that an invocation was sent, each as often as it was
 // sent.
-func (w *World) eventsOf(inv *invocation) iter.Seq[*message] {
+func (w *arrays) eventsOf(inv *invocation) iter.Seq[*message] {
 	return func(yield func(*message) bool) {
 		for i := range inv.messages {
 			m := w.sent[inv.messages[i].Body]
@@ -57,7 +63,7 @@ func (w *World) eventsOf(inv *invocation) iter.Seq[*message] {
 }
 
 // countEvents returns how many events these messages have.
-func (w *World) countEvents(records []events.SQSMessage) (n int) {
+func (w *arrays) countEvents(records []events.SQSMessage) (n int) {
 	for range w.eventsOf(&invocation{messages: records}) {
 		n++
 	}
@@ -65,14 +71,14 @@ func (w *World) countEvents(records []events.SQSMessage) (n int) {
 }
 
 // gather makes arrays of some messages of a burst. A FIFO group keeps its order.
-func (w *World) gather(burst []*message) (list []*message) {
+func (w *arrays) gather(burst []*message) (list []*message) {
 	if !w.plan.Arrays {
 		return burst
 	}
 	for len(burst) > 0 {
 		first := burst[0]
-		most := 1 + w.arrays.IntN(6)
-		if first.malformed || w.arrays.IntN(3) > 0 {
+		most := 1 + w.draw.IntN(6)
+		if first.malformed || w.draw.IntN(3) > 0 {
 			list, burst = append(list, first), burst[1:]
 			continue
 		}
@@ -98,11 +104,11 @@ func (w *World) gather(burst []*message) (list []*message) {
 }
 
 // chanceOf is [World.chance] with draws of its own, so that worlds without arrays stay as they are.
-func (w *World) chanceOf(p float64) bool { return w.arrays.Float64() < p }
+func (w *arrays) chanceOf(p float64) bool { return w.draw.Float64() < p }
 
 // arrayOf returns an array of the events of messages. Now and then one more is among them that can
 // never be stored.
-func (w *World) arrayOf(list []*message) *message {
+func (w *arrays) arrayOf(list []*message) *message {
 	all := &message{}
 	add := func(e message) {
 		e.of, e.crowded = all, false
@@ -121,7 +127,7 @@ func (w *World) arrayOf(list []*message) *message {
 	for _, e := range all.events {
 		texts = append(texts, e.body)
 	}
-	all.body = "[" + strings.Join(texts, []string{",", " ,\n"}[w.arrays.IntN(2)]) + "]"
+	all.body = "[" + strings.Join(texts, []string{",", " ,\n"}[w.draw.IntN(2)]) + "]"
 	return all
 }
 
@@ -140,7 +146,7 @@ func (m *message) alone() *message {
 
 // judgeArray checks the outcome of an array: the outcomes of its events, and the verdict that
 // follows from them. An array that was left alone has no outcomes of events.
-func (w *World) judgeArray(inv *invocation, m *message, o handler.Outcome) {
+func (w *arrays) judgeArray(inv *invocation, m *message, o handler.Outcome) {
 	verdict := o.Verdict.String()
 	if len(o.Events) != len(m.events) && (o.Events != nil || verdict != "Retry") {
 		w.fail(Undeserved, "%s has outcomes of %d events of %s", inv.name, len(o.Events), m.body)
@@ -149,11 +155,11 @@ func (w *World) judgeArray(inv *invocation, m *message, o handler.Outcome) {
 	var all []string
 	for i := range o.Events {
 		all = append(all, o.Events[i].Verdict.String())
-		w.judgeEvent(inv, m.events[i], o.Events[i])
+		w.verdicts.judgeEvent(inv, m.events[i], o.Events[i])
 	}
 	if o.Events == nil {
 		for _, e := range m.events {
-			if why := w.undeserved(inv, e, "Retry"); why != "" {
+			if why := w.verdicts.undeserved(inv, e, "Retry"); why != "" {
 				w.fail(Undeserved, "%s leaves %s alone, but %s", inv.name, m.body, why)
 			}
 		}
@@ -199,7 +205,7 @@ func (m *message) keep(beside string) {
 // unjustifiedArray returns what is wrong with the note beside an array. The events that it names
 // can never be stored, and all others are. The rest of the note is about the first that it names,
 // or about one before which it names only events that are Rejected.
-func (w *World) unjustifiedArray(inv *invocation, m *message, n note) string {
+func (w *arrays) unjustifiedArray(inv *invocation, m *message, n note) string {
 	if len(n.Events) == 0 || !slices.IsSorted(n.Events) || n.Events[0] < 0 || n.Events[len(n.Events)-1] >= len(m.events) {
 		return fmt.Sprintf("it names the events %v of %d", n.Events, len(m.events))
 	}
@@ -208,16 +214,16 @@ func (w *World) unjustifiedArray(inv *invocation, m *message, n note) string {
 		switch {
 		case named && !is:
 			return fmt.Sprintf("event %d can be stored", i)
-		case !named && w.undeserved(inv, e, "Duplicate") != "" && w.undeserved(inv, e, "Stale") != "":
+		case !named && w.verdicts.undeserved(inv, e, "Duplicate") != "" && w.verdicts.undeserved(inv, e, "Stale") != "":
 			return fmt.Sprintf("event %d is not stored, and the note does not name it", i)
 		}
 	}
 	for _, i := range n.Events {
 		if detail, is := strings.CutPrefix(n.Detail, fmt.Sprintf("event [%d] of the array: ", i)); is {
 			n.Detail, n.Events = detail, nil
-			return w.unjustifiedEvent(inv, m.events[i], n)
+			return w.notes.unjustifiedEvent(inv, m.events[i], n)
 		}
-		if n.Verdict == "Rejected" || w.undeserved(inv, m.events[i], "Rejected") != "" {
+		if n.Verdict == "Rejected" || w.verdicts.undeserved(inv, m.events[i], "Rejected") != "" {
 			return fmt.Sprintf("it is not about event %d", i)
 		}
 	}
@@ -225,14 +231,14 @@ func (w *World) unjustifiedArray(inv *invocation, m *message, n note) string {
 }
 
 // refusable reports whether an event may be judged as one that can never be stored.
-func (w *World) refusable(inv *invocation, m *message) bool {
-	return slices.ContainsFunc(sortedKeys(reasons), func(v string) bool { return w.undeserved(inv, m, v) == "" })
+func (w *arrays) refusable(inv *invocation, m *message) bool {
+	return slices.ContainsFunc(sortedKeys(reasons), func(v string) bool { return w.verdicts.undeserved(inv, m, v) == "" })
 }
 
 // passedBy reports whether a later event of an array may be stored before this one is done with:
 // this one can never be stored, and goes to quarantine with the array when the others are stored.
 // If the request comes late, this may have been found out at any time before.
-func (w *World) passedBy(earlier, later *message) bool {
+func (w *arrays) passedBy(earlier, later *message) bool {
 	inv := invocationOf(w.Current)
 	if inv == nil {
 		inv = &invocation{epoch: newest}

@@ -18,12 +18,12 @@ func TestGather(t *testing.T) {
 			f := order(int64(i))
 			f.ID = []string{"a1", "b2", "c3"}[i%3]
 			m := &message{fact: f}
-			w.spell(m)
+			w.wholes.spell(m)
 			burst = append(burst, m)
 		}
 		arrays := 0
 		of := map[string][]fact{}
-		for _, m := range w.gather(burst) {
+		for _, m := range w.arrays.gather(burst) {
 			if m.events != nil {
 				arrays++
 				if !strings.HasPrefix(m.body, "[") || !strings.Contains(m.body, m.events[len(m.events)-1].body) {
@@ -98,7 +98,7 @@ func TestUnjustifiedArray(t *testing.T) {
 		if n.Events = c.events; c.change != nil {
 			c.change(&n)
 		}
-		if got := w.unjustifiedArray(inv, c.m, n); got != c.want {
+		if got := w.arrays.unjustifiedArray(inv, c.m, n); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

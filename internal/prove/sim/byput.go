@@ -19,6 +19,13 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
+// byPut is what totals that move by the put of an event must do.
+type byPut struct {
+	*World
+	heads  []headState // what the head of the balances has said so far
+	asleep int         // rebuilds that wait for the next burst
+}
+
 // In worlds whose plan has Put, orders move some totals in the transaction that puts them, next to
 // those that the stream moves. One of them has a floor, and orders take from it as often as they
 // add to it.
@@ -100,7 +107,7 @@ func accountKey(number string) string { return "A#accounts#1#0#" + number + "|-"
 
 // transferred returns the cents of a line. Where lines move accounts, about a third of them take
 // from theirs. Where nothing goes wrong, none does.
-func (w *World) transferred(cents int64) int64 {
+func (w *byPut) transferred(cents int64) int64 {
 	switch {
 	case !w.plan.Transfers:
 		return cents
@@ -111,7 +118,7 @@ func (w *World) transferred(cents int64) int64 {
 }
 
 // taking lists the totals with a floor that an order takes from, and how much.
-func (w *World) taking(f fact) map[string]int64 {
+func (w *byPut) taking(f fact) map[string]int64 {
 	list := w.takenBy(f)
 	if f.Type == "order" {
 		for _, line := range f.lines() {
@@ -122,7 +129,7 @@ func (w *World) taking(f fact) map[string]int64 {
 }
 
 // takenBy lists what a single item takes: an order without its lines, or a line.
-func (w *World) takenBy(f fact) map[string]int64 {
+func (w *byPut) takenBy(f fact) map[string]int64 {
 	list := map[string]int64{}
 	switch {
 	case w.plan.Put == 0:
@@ -138,7 +145,7 @@ func (w *World) takenBy(f fact) map[string]int64 {
 
 // takeMore makes about half of the orders take from the balance. Where nothing goes wrong, no order
 // does, so that none is rejected.
-func (w *World) takeMore(f *fact) {
+func (w *byPut) takeMore(f *fact) {
 	switch {
 	case w.plan.Put == 0 || f.Type != "order":
 	case w.plan.Still:
@@ -208,7 +215,7 @@ func balanceKey(since int64, merchant string) string {
 
 // checkFloor checks a balance that was written. An order may not bring it below its floor. A
 // removal by a person may, and then the total is flagged.
-func (w *World) checkFloor(s *slot) {
+func (w *byPut) checkFloor(s *slot) {
 	if !s.floored() {
 		return
 	}
@@ -229,11 +236,11 @@ func (w *World) checkFloor(s *slot) {
 
 // undeservedRejection returns why a message may not be Rejected. It returns an empty text if it
 // may. If its items are put one after the other, it may be Rejected for any one of them.
-func (w *World) undeservedRejection(inv *invocation, m *message) (why string) {
+func (w *byPut) undeservedRejection(inv *invocation, m *message) (why string) {
 	if w.plan.Atomic || !w.plan.Transfers {
-		return w.undeservedRefusal(inv, m, m.fact, w.taking(m.fact), w.itemsOf(m, inv.epoch))
+		return w.undeservedRefusal(inv, m, m.fact, w.taking(m.fact), w.wholes.itemsOf(m, inv.epoch))
 	}
-	for _, f := range w.itemsOf(m, inv.epoch) {
+	for _, f := range w.wholes.itemsOf(m, inv.epoch) {
 		one := w.undeservedRefusal(inv, m, f, w.takenBy(f), []fact{f})
 		if one == "" {
 			return ""
@@ -245,7 +252,7 @@ func (w *World) undeservedRejection(inv *invocation, m *message) (why string) {
 
 // undeservedRefusal returns why a total may not refuse the transaction that puts these items of a
 // message, the first of which is f.
-func (w *World) undeservedRefusal(inv *invocation, m *message, f fact, taking map[string]int64, items []fact) string {
+func (w *byPut) undeservedRefusal(inv *invocation, m *message, f fact, taking map[string]int64, items []fact) string {
 	digest := f.digest()
 	switch {
 	case len(taking) == 0 || inv.epoch < w.plan.Put:
@@ -253,7 +260,7 @@ func (w *World) undeservedRefusal(inv *invocation, m *message, f fact, taking ma
 	case !w.builtDuring(inv):
 		return "older orders are not in its balance yet"
 	case !slices.ContainsFunc(items, func(f fact) bool {
-		return w.heldUnder(inv, f.key(), func(img *image) bool { return img == nil })
+		return w.verdicts.heldUnder(inv, f.key(), func(img *image) bool { return img == nil })
 	}):
 		return "its key was never free"
 	case (inv.copies < 2 || w.copiesOf(inv, m.fact) < 2) &&
@@ -272,8 +279,8 @@ func (w *World) undeservedRefusal(inv *invocation, m *message, f fact, taking ma
 }
 
 // copiesOf returns how many messages of an invocation are about an event.
-func (w *World) copiesOf(inv *invocation, f fact) (n int) {
-	for m := range w.eventsOf(inv) {
+func (w *byPut) copiesOf(inv *invocation, f fact) (n int) {
+	for m := range w.arrays.eventsOf(inv) {
 		if !m.malformed && m.fact == f {
 			n++
 		}
@@ -282,7 +289,7 @@ func (w *World) copiesOf(inv *invocation, f fact) (n int) {
 }
 
 // noteUnanswered remembers the items of a transaction that got no answer.
-func (w *World) noteUnanswered(in *dynamodb.TransactWriteItemsInput, err error) {
+func (w *byPut) noteUnanswered(in *dynamodb.TransactWriteItemsInput, err error) {
 	inv := invocationOf(w.Current)
 	if inv == nil || !errors.Is(err, errLost) && !errors.Is(err, errHung) && !errors.Is(err, context.DeadlineExceeded) {
 		return
@@ -298,7 +305,7 @@ func (w *World) noteUnanswered(in *dynamodb.TransactWriteItemsInput, err error) 
 func unansweredName(pk string, digest []byte) string { return pk + " " + hex.EncodeToString(digest) }
 
 // putAttribute returns what an item must say about the put that has counted it.
-func (w *World) putAttribute(c *change) streamtypes.AttributeValue {
+func (w *byPut) putAttribute(c *change) streamtypes.AttributeValue {
 	switch {
 	case c.old != nil:
 		return c.old.whole["i:put"]
@@ -310,12 +317,12 @@ func (w *World) putAttribute(c *change) streamtypes.AttributeValue {
 
 // checkPut checks what an item says about the put that has counted it, and whether it says so. It
 // also measures how often a late try stores what a later delivery has rejected.
-func (w *World) checkPut(c *change) (says bool) {
+func (w *byPut) checkPut(c *change) (says bool) {
 	want, has := w.putAttribute(c), c.new.whole["i:put"]
 	if valueOf(want) != valueOf(has) || has != nil && kindOf(has) != "N" {
 		w.fail(Altered, "%s was counted by the put of epoch %q, and says %q", c.new.key(), valueOf(want), valueOf(has))
 	}
-	if c.old == nil && w.rejected[c.new.fact] && w.Current != nil && strings.HasPrefix(w.Current.Name, "late ") {
+	if c.old == nil && w.verdicts.rejected[c.new.fact] && w.Current != nil && strings.HasPrefix(w.Current.Name, "late ") {
 		w.stats.Resurrected++
 	}
 	return has != nil
@@ -334,7 +341,7 @@ type headState struct {
 const believed = 5*time.Minute + functionTimeout + 2*onItsWay
 
 // noteHead remembers what the head of the balances says.
-func (w *World) noteHead(pk, sk string) {
+func (w *byPut) noteHead(pk, sk string) {
 	if w.plan.Put > 1 && strings.HasPrefix(pk, "G#balance#") {
 		building, is := w.read(totals, pk, sk)["building"].(*types.AttributeValueMemberBOOL)
 		w.heads = append(w.heads, headState{w.Now, is && building.Value})
@@ -342,10 +349,10 @@ func (w *World) noteHead(pk, sk string) {
 }
 
 // building reports whether the balances lack older orders.
-func (w *World) building() bool { return len(w.heads) > 0 && w.heads[len(w.heads)-1].building }
+func (w *byPut) building() bool { return len(w.heads) > 0 && w.heads[len(w.heads)-1].building }
 
 // builtSince reports whether the balances were complete at some moment since a time.
-func (w *World) builtSince(at time.Time) bool {
+func (w *byPut) builtSince(at time.Time) bool {
 	for i, h := range w.heads {
 		if !h.building && (i == len(w.heads)-1 || w.heads[i+1].at.After(at)) {
 			return true
@@ -356,20 +363,20 @@ func (w *World) builtSince(at time.Time) bool {
 
 // builtDuring reports whether the balances were complete at some moment of an invocation. Where
 // they begin with the first epoch, they always are.
-func (w *World) builtDuring(inv *invocation) bool {
+func (w *byPut) builtDuring(inv *invocation) bool {
 	return w.plan.Put == 1 || slices.ContainsFunc(w.heads[max(0, inv.heads-1):], func(h headState) bool { return !h.building })
 }
 
 // waits reports whether an order may have to come again because the balances lacked older orders at
 // some moment of an invocation.
-func (w *World) waits(inv *invocation, f fact) bool {
+func (w *byPut) waits(inv *invocation, f fact) bool {
 	return w.plan.Put > 1 && inv.epoch >= w.plan.Put && len(w.taking(f)) > 0 &&
 		(inv.heads == 0 || slices.ContainsFunc(w.heads[inv.heads-1:], func(h headState) bool { return h.building }))
 }
 
 // keepBuilding lets a person rebuild whenever orders wait for it, until the returned function is
 // called. Without that, the world could not come to rest at the end.
-func (w *World) keepBuilding() (stop func()) {
+func (w *byPut) keepBuilding() (stop func()) {
 	if w.plan.Put < 2 || !w.deployed("ingest") {
 		return func() {}
 	}
@@ -383,8 +390,8 @@ func (w *World) keepBuilding() (stop func()) {
 	}
 	keeper := w.Spawn("keeper", nil, func() {
 		for {
-			wait(func() bool { return w.building() && w.depth(w.queueURL) > 0 })
-			if !w.rebuild(client{w}) {
+			wait(func() bool { return w.building() && w.dead.depth(w.queueURL) > 0 })
+			if !w.operators.rebuild(client{w.World}) {
 				w.Sleep(time.Minute)
 			}
 		}

@@ -33,7 +33,7 @@ func TestCheckFloor(t *testing.T) {
 			s.taken = false
 			(&step{slot: s, n: -1, removes: true, fp: new1(), fpx: new1(), values: map[string]int64{"cents": -test.removes}}).apply()
 		}
-		w.checkFloor(s)
+		w.byPut.checkFloor(s)
 		if got := w.failure; (got == nil) != (test.want == "") || got != nil && got.Check != test.want || s.flagged != test.flagged {
 			t.Errorf("%s: %v, flagged %v", name, got, s.flagged)
 		}
@@ -71,7 +71,7 @@ func TestUndeservedRejection(t *testing.T) {
 		w.pay(100)
 		f := taker
 		test.change(w, inv, &f)
-		got := w.undeservedRejection(inv, &message{body: "b", fact: f})
+		got := w.byPut.undeservedRejection(inv, &message{body: "b", fact: f})
 		if (got == "") != (test.want == "") || !strings.HasPrefix(got, test.want) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
@@ -114,7 +114,7 @@ func TestCheckPut(t *testing.T) {
 	} {
 		w := newWorld(StillPlan(1), false)
 		w.plan.Put = 2
-		w.checkPut(&test.c)
+		w.byPut.checkPut(&test.c)
 		if got := w.failure != nil; got != test.wrong {
 			t.Errorf("%s: %v", name, w.failure)
 		}
@@ -133,27 +133,27 @@ func TestBuilt(t *testing.T) {
 	check := func(when string, inv *invocation, built, waits bool) {
 		t.Helper()
 		inv.epoch = 2
-		if got := w.builtDuring(inv); got != built {
+		if got := w.byPut.builtDuring(inv); got != built {
 			t.Errorf("%s: complete %v", when, got)
 		}
-		if got := w.waits(inv, f); got != waits {
+		if got := w.byPut.waits(inv, f); got != waits {
 			t.Errorf("%s: the order waits: %v", when, got)
 		}
-		if old := (&invocation{epoch: 1, heads: inv.heads}); w.waits(old, f) || w.waits(inv, order(5)) {
+		if old := (&invocation{epoch: 1, heads: inv.heads}); w.byPut.waits(old, f) || w.byPut.waits(inv, order(5)) {
 			t.Errorf("%s: what takes nothing, or knows no floor, waits", when)
 		}
 	}
 	check("nobody has started", &invocation{}, false, true)
-	w.heads = append(w.heads, headState{origin, true})
+	w.byPut.heads = append(w.byPut.heads, headState{origin, true})
 	check("being built all along", &invocation{heads: 1}, false, true)
-	w.heads = append(w.heads, headState{origin.Add(time.Hour), false})
+	w.byPut.heads = append(w.byPut.heads, headState{origin.Add(time.Hour), false})
 	check("completed meanwhile", &invocation{heads: 1}, true, true)
 	check("complete all along", &invocation{heads: 2}, true, false)
-	w.heads = append(w.heads, headState{origin.Add(2 * time.Hour), true})
+	w.byPut.heads = append(w.byPut.heads, headState{origin.Add(2 * time.Hour), true})
 	check("behind since a moment ago", &invocation{heads: 2}, true, true)
 	check("behind", &invocation{heads: 3}, false, true)
 	for since, want := range map[time.Duration]bool{0: true, 119 * time.Minute: true, 2 * time.Hour: false} {
-		if got := w.builtSince(origin.Add(since)); got != want {
+		if got := w.byPut.builtSince(origin.Add(since)); got != want {
 			t.Errorf("complete at some moment since %s: %v", since, got)
 		}
 	}
@@ -177,7 +177,7 @@ func TestTaking(t *testing.T) {
 		"the balance and the accounts": {1, true, map[string]int64{balanceKey(1, "m1"): 5, accountKey("2"): 40, accountKey("3"): 50}},
 	} {
 		w.plan.Put, w.plan.Transfers = c.put, c.transfers
-		if got := w.taking(f); !maps.Equal(got, c.want) {
+		if got := w.byPut.taking(f); !maps.Equal(got, c.want) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -205,7 +205,7 @@ func TestTaking(t *testing.T) {
 				unanswer(inv, line)
 			}
 		}
-		if got := w.undeservedRejection(inv, &message{fact: f}); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+		if got := w.byPut.undeservedRejection(inv, &message{fact: f}); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("atomic %v, and the accounts are at %d: %q, want %q", c.atomic, c.account, got, c.want)
 		}
 	}

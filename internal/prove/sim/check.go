@@ -78,9 +78,9 @@ func (w *World) wrote() {
 		w.checkSlot(key)
 	}
 	w.touched = w.touched[:0]
-	for _, s := range w.damaged {
+	for _, s := range w.damage.damaged {
 		if len(s.waiting) > 0 {
-			w.checkDamaged(s)
+			w.damage.checkDamaged(s)
 		}
 	}
 }
@@ -98,13 +98,14 @@ func (w *World) observe() {
 		w.record(r.shard, r.record)
 	}
 	clear(w.written)
-	w.written, w.removing = w.written[:0], ""
+	w.written, w.people.removing = w.written[:0], ""
 }
 
 func (w *World) record(shard string, r streamtypes.Record) {
 	w.shards[shard] = true
-	w.records[shard] = append(w.records[shard], streamed{mustSequence(*r.Dynamodb.SequenceNumber), *r.Dynamodb.ApproximateCreationDateTime})
-	if w.odd(r) {
+	w.looks.records[shard] = append(w.looks.records[shard],
+		streamed{mustSequence(*r.Dynamodb.SequenceNumber), *r.Dynamodb.ApproximateCreationDateTime})
+	if w.trouble.odd(r) {
 		return
 	}
 	c, err := w.model.record(shard, r)
@@ -116,18 +117,18 @@ func (w *World) record(shard string, r streamtypes.Record) {
 		return
 	}
 	w.tellChange(shard, c)
-	w.checkClaim(c)
-	if w.strand(c, *r.Dynamodb.SequenceNumber) {
+	w.claims.checkClaim(c)
+	if w.stuck.strand(c, *r.Dynamodb.SequenceNumber) {
 		return
 	}
 	if c.old != nil && c.old.barred || c.new != nil && c.new.barred {
-		w.checkBar(c)
+		w.erasures.checkBar(c)
 		return
 	}
 	if c.new == nil {
 		return
 	}
-	w.accept(c)
+	w.verdicts.accept(c)
 	h := w.model.history(c.new.key())
 	// A parcel may be inserted again: an older revision may expire later than the newest one did. A
 	// coupon may be claimed for another order.
@@ -143,8 +144,8 @@ func (w *World) record(shard string, r streamtypes.Record) {
 		}
 	}
 	w.checkStored(c)
-	w.checkWhole(c)
-	w.checkAtomic(c)
+	w.wholes.checkWhole(c)
+	w.wholes.checkAtomic(c)
 	w.checkGroup(c.new.fact)
 }
 
@@ -183,7 +184,7 @@ func (w *World) checkSlot(key string) {
 		s.mended = false
 		w.model.mend(s)
 	}
-	w.checkFloor(s)
+	w.byPut.checkFloor(s)
 	if !s.damaged && (!s.unmarked || s.byPut || s.applied == s.steps) {
 		w.compare(s, item)
 	}
@@ -348,7 +349,7 @@ func (w *World) unsettled(m *message) string {
 	case h.barred:
 		return ""
 	case h.facts[m.fact]:
-		return w.unsettledParts(m)
+		return w.wholes.unsettledParts(m)
 	case m.fact.Type == "parcel" && h.newest.newer(m.fact):
 		return ""
 	case h.live != nil:
@@ -360,7 +361,7 @@ func (w *World) unsettled(m *message) string {
 // isKept reports whether a message, or the array of an event, is in quarantine, or a person keeps
 // it.
 func (w *World) isKept(m *message) bool {
-	return m.kept || m.of == nil && w.quarantined[m.body]+w.byHand[m.body] > 0
+	return m.kept || m.of == nil && w.quarantined[m.body]+w.dead.byHand[m.body] > 0
 }
 
 // checkGroup checks that a FIFO group stores nothing before everything ahead of it is settled.
@@ -377,7 +378,7 @@ func (w *World) checkGroup(f fact) {
 		if earlier == m {
 			return
 		}
-		if why := w.unsettled(earlier); why != "" && !w.passedBy(earlier, m) {
+		if why := w.unsettled(earlier); why != "" && !w.arrays.passedBy(earlier, m) {
 			w.fail(Order, "%s was stored before %s of its group was done with: %s", m.body, earlier.body, why)
 			return
 		}

@@ -14,6 +14,11 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
+// claims are coupons that only one order can have.
+type claims struct {
+	*World
+}
+
 // In worlds whose plan has Claims, orders are atomic and may want coupons. A coupon is a part
 // without its order's id in its key, so only one stored order can have it. It is a claim to a
 // unique value.
@@ -81,7 +86,7 @@ const values = 12
 
 // addSomeCoupons lets an order want coupons, if the world has them. Where nothing goes wrong, no
 // two orders want the same one.
-func (w *World) addSomeCoupons(f *fact) {
+func (w *claims) addSomeCoupons(f *fact) {
 	if !w.plan.Claims || f.Type != "order" {
 		return
 	}
@@ -90,12 +95,12 @@ func (w *World) addSomeCoupons(f *fact) {
 		f.Coupons = f.ID
 		return
 	}
-	first := w.wholes.IntN(values)
-	switch w.wholes.IntN(5) {
+	first := w.wholes.draw.IntN(values)
+	switch w.wholes.draw.IntN(5) {
 	case 0, 1:
 		f.Coupons = strconv.Itoa(first)
 	case 2:
-		f.Coupons = fmt.Sprintf("%d,%d", first, (first+1+w.wholes.IntN(values-1))%values)
+		f.Coupons = fmt.Sprintf("%d,%d", first, (first+1+w.wholes.draw.IntN(values-1))%values)
 	}
 }
 
@@ -131,7 +136,7 @@ func (f fact) order() fact {
 
 // stands reports whether the key of a part holds exactly this part, or a bar. A bar never takes the
 // place of a claim.
-func (w *World) stands(p fact) bool {
+func (w *claims) stands(p fact) bool {
 	item := w.read(eventsTable, p.pk(), p.sk())
 	if p.Type != "coupon" {
 		return len(item) > 0
@@ -143,9 +148,9 @@ func (w *World) stands(p fact) bool {
 // checkClaim checks a claim that appears or goes. The same claim may not come a second time. It may
 // go when it has expired, when a person removes it, and at the moment in which its order is barred.
 // If it went before, two stored orders could have one value.
-func (w *World) checkClaim(c *change) {
+func (w *claims) checkClaim(c *change) {
 	if c.new == nil {
-		if c.old.Type != "coupon" || c.expired || w.removing == c.old.key() {
+		if c.old.Type != "coupon" || c.expired || w.people.removing == c.old.key() {
 			return
 		}
 		w.stats.Faults[released]++
@@ -169,7 +174,7 @@ func (w *World) checkClaim(c *change) {
 }
 
 // holders lists the stored orders that have coupons.
-func (w *World) holders() (list []fact) {
+func (w *claims) holders() (list []fact) {
 	if !w.plan.Claims {
 		return nil
 	}
@@ -183,13 +188,13 @@ func (w *World) holders() (list []fact) {
 
 // goneBeforeCheck lets a person remove or erase an item that a transaction has met and is now about
 // to name in a condition.
-func (w *World) goneBeforeCheck(in *dynamodb.TransactWriteItemsInput) {
+func (w *claims) goneBeforeCheck(in *dynamodb.TransactWriteItemsInput) {
 	if !w.plan.Claims || w.calm {
 		return
 	}
 	for _, item := range in.TransactItems {
 		check := item.ConditionCheck
-		if check == nil || *check.TableName != eventsTable || w.wholes.IntN(3) > 0 {
+		if check == nil || *check.TableName != eventsTable || w.wholes.draw.IntN(3) > 0 {
 			continue
 		}
 		for _, key := range sortedKeys(w.model.keys) {
@@ -200,10 +205,11 @@ func (w *World) goneBeforeCheck(in *dynamodb.TransactWriteItemsInput) {
 			w.fault(goneBefore, key)
 			sending := w.Current
 			w.Current = &task{Name: "person"} // what a person writes is not counted to the invocation
-			if live.Type == "coupon" || w.wholes.IntN(2) == 0 {
-				w.delete(live)
+			if live.Type == "coupon" || w.wholes.draw.IntN(2) == 0 {
+				w.people.delete(live)
 			} else {
-				w.must(eraseAll(context.Background(), w.storeOf(w.dynamo, w.toolEpoch(), w.Env(w.rng.Float64, 0)), keyOfFact(live.fact)))
+				w.must(eraseAll(context.Background(), w.operators.storeOf(w.dynamo, w.wholes.toolEpoch(), w.Env(w.rng.Float64, 0)),
+					keyOfFact(live.fact)))
 			}
 			w.Current = sending
 			w.wrote()
@@ -214,7 +220,7 @@ func (w *World) goneBeforeCheck(in *dynamodb.TransactWriteItemsInput) {
 
 // checkReleased checks that the erased order has left no claim behind, and that nothing keeps
 // others from claiming the value.
-func (w *World) checkReleased(of fact) {
+func (w *claims) checkReleased(of fact) {
 	for _, p := range of.coupons() {
 		if img := w.model.keys[p.key()].holds(); img != nil && (img.barred || img.fact == p) {
 			w.fail(Returned, "%s was erased, and nobody else can claim its %s", of.key(), p.key())

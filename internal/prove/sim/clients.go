@@ -19,7 +19,7 @@ type client struct{ w *World }
 
 func (c client) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	return request(c.w, ctx, "PutItem", true, func() (*dynamodb.PutItemOutput, error) {
-		if *in.TableName == eventsTable && c.w.isHot(text(in.Item["PK"])) {
+		if *in.TableName == eventsTable && c.w.heat.isHot(text(in.Item["PK"])) {
 			return nil, throttled
 		}
 		return c.w.dynamo.PutItem(sent, in)
@@ -33,7 +33,7 @@ func (c client) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...fun
 func (c client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput,
 	error) {
 	return request(c.w, ctx, "UpdateItem", true, func() (*dynamodb.UpdateItemOutput, error) {
-		if pk := text(in.Key["PK"]); strings.HasPrefix(pk, "G#") && c.w.some(c.w.plan.Faults.Hot) {
+		if pk := text(in.Key["PK"]); strings.HasPrefix(pk, "G#") && c.w.partial.some(c.w.plan.Faults.Hot) {
 			c.w.fault(hot, pk)
 			return nil, throttled
 		}
@@ -44,8 +44,8 @@ func (c client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ 
 func (c client) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput,
 	_ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	return request(c.w, ctx, "BatchExecuteStatement", true, func() (*dynamodb.BatchExecuteStatementOutput, error) {
-		return c.w.failStatements(in, func() (*dynamodb.BatchExecuteStatementOutput, error) {
-			return c.w.coolStatements(in, func() (*dynamodb.BatchExecuteStatementOutput, error) {
+		return c.w.partial.failStatements(in, func() (*dynamodb.BatchExecuteStatementOutput, error) {
+			return c.w.heat.coolStatements(in, func() (*dynamodb.BatchExecuteStatementOutput, error) {
 				return c.w.dynamo.BatchExecuteStatement(sent, in)
 			})
 		})
@@ -55,13 +55,13 @@ func (c client) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExe
 func (c client) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
 	_ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	out, err := request(c.w, ctx, "TransactWriteItems", true, func() (*dynamodb.TransactWriteItemsOutput, error) {
-		c.w.goneBeforeCheck(in)
-		if hot := c.w.coolTransaction(in); hot != nil {
+		c.w.claims.goneBeforeCheck(in)
+		if hot := c.w.heat.coolTransaction(in); hot != nil {
 			return nil, hot
 		}
-		return c.w.cancel(in, func() (*dynamodb.TransactWriteItemsOutput, error) { return c.w.dynamo.TransactWriteItems(sent, in) })
+		return c.w.partial.cancel(in, func() (*dynamodb.TransactWriteItemsOutput, error) { return c.w.dynamo.TransactWriteItems(sent, in) })
 	})
-	c.w.noteUnanswered(in, err)
+	c.w.byPut.noteUnanswered(in, err)
 	return out, err
 }
 
@@ -84,13 +84,13 @@ func (o operator) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, 
 	if strings.HasPrefix(text(in.Key["PK"]), "G#") && w.phase < w.plan.Phases && w.chance(0.5) {
 		w.fault(asleep, "")
 		asleepIn := w.phase
-		w.asleep++
+		w.byPut.asleep++
 		w.Park(time.Time{}, func() bool { return w.phase > asleepIn })
-		w.asleep--
+		w.byPut.asleep--
 		w.Sleep(time.Duration(w.rng.IntN(300)) * time.Second)
 	}
 	if *in.TableName == eventsTable {
-		w.eraseBeforeTouch(in.Key)
+		w.erasures.eraseBeforeTouch(in.Key)
 	}
 	return o.client.UpdateItem(ctx, in)
 }
@@ -99,7 +99,7 @@ func (o operator) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchE
 	options ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	for _, s := range in.Statements {
 		if strings.HasPrefix(*s.Statement, "UPDATE") { // … SET "epoch" = ? WHERE PK = ? AND SK = ?
-			o.w.eraseBeforeTouch(map[string]types.AttributeValue{"PK": s.Parameters[1], "SK": s.Parameters[2]})
+			o.w.erasures.eraseBeforeTouch(map[string]types.AttributeValue{"PK": s.Parameters[1], "SK": s.Parameters[2]})
 		}
 	}
 	return o.client.BatchExecuteStatement(ctx, in, options...)

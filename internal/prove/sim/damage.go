@@ -16,12 +16,18 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
+// damage is what a person spoils in the totals, which a verification must find.
+type damage struct {
+	*World
+	damaged []*slot // totals that a person has spoiled
+}
+
 // damagedMost limits the damage to one total in each world.
 const damagedMost = 1
 
 // damage lets a person spoil a total, so that some or all updates of it are refused from then on.
 // The person turns a value into text, or makes the item as large as an item can be.
-func (w *World) damage() {
+func (w *damage) damage() {
 	if len(w.damaged) >= damagedMost {
 		return
 	}
@@ -51,7 +57,7 @@ func firstGeneration(key string) bool {
 	return strings.HasPrefix(pk, "A#"+name+"#1#")
 }
 
-func (w *World) mistype(s *slot) {
+func (w *damage) mistype(s *slot) {
 	names := append(sortedKeys(s.values), "n")
 	if len(s.max) > 0 && w.chance(0.5) { // no condition on it holds any more
 		names = sortedKeys(s.max)
@@ -67,7 +73,7 @@ func (w *World) mistype(s *slot) {
 // most little bytes left, which is not even enough for one more digit.
 const slack, little = 400, 40
 
-func (w *World) fill(s *slot) {
+func (w *damage) fill(s *slot) {
 	const name = "attachment"
 	pk, sk, _ := strings.Cut(s.key, "|")
 	used := len(name)
@@ -93,7 +99,7 @@ func sizeOf(v types.AttributeValue) int {
 }
 
 // spoil sets an attribute of a total.
-func (w *World) spoil(s *slot, name string, v types.AttributeValue) bool {
+func (w *damage) spoil(s *slot, name string, v types.AttributeValue) bool {
 	pk, sk, _ := strings.Cut(s.key, "|")
 	_, err := w.engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String(totals),
 		Key:              keyOfItem(pk, sk),
@@ -112,7 +118,7 @@ func (w *World) spoil(s *slot, name string, v types.AttributeValue) bool {
 // them must either be counted, which the fingerprint shows, or be in quarantine with a flag on the
 // total. A change that was refused earlier may lie below what a later update counted. So the first
 // of the changes may be missing.
-func (w *World) checkDamaged(s *slot) {
+func (w *damage) checkDamaged(s *slot) {
 	pk, sk, _ := strings.Cut(s.key, "|")
 	item := w.read(totals, pk, sk)
 	fp, fpx := number(item["fp"]), number(item["fpx"])
@@ -136,9 +142,9 @@ func (w *World) checkDamaged(s *slot) {
 
 // checkRefused checks that the changes that a total did not take are in quarantine, and that the
 // total is flagged. If the total is full, its head may be flagged instead.
-func (w *World) checkRefused(s *slot, steps []*step, flagged bool) {
+func (w *damage) checkRefused(s *slot, steps []*step, flagged bool) {
 	for _, step := range steps {
-		if !w.letters.refused[s.key+"|"+step.seq] {
+		if !w.trouble.letters.refused[s.key+"|"+step.seq] {
 			w.fail(Unkept, "%s did not take change %s, which is not in quarantine", s.key, step.seq)
 			return
 		}
@@ -147,7 +153,7 @@ func (w *World) checkRefused(s *slot, steps []*step, flagged bool) {
 		return
 	}
 	name, _, _ := slotName(s.key)
-	if def, ok := w.pipelineOf(1).Definition(name); !s.filled || !ok || !w.flaggedHead(def) {
+	if def, ok := w.pipelineOf(1).Definition(name); !s.filled || !ok || !w.trouble.flaggedHead(def) {
 		w.fail(Unkept, "%s did not take change %s, and neither it nor its head is flagged", s.key, steps[0].seq)
 	}
 }
@@ -155,7 +161,7 @@ func (w *World) checkRefused(s *slot, steps []*step, flagged bool) {
 // checkLeftOut checks, at rest, the changes that the marks of a damaged total have not passed
 // because the total is too full for a mark. (Under receipts, each change has a receipt all the
 // same.)
-func (w *World) checkLeftOut(s *slot) {
+func (w *damage) checkLeftOut(s *slot) {
 	for _, l := range s.lanes {
 		w.checkRefused(s, l.steps[l.applied:], false)
 	}
@@ -163,6 +169,6 @@ func (w *World) checkLeftOut(s *slot) {
 
 // spoiledTotal reports whether a difference is about a damaged total. Nothing is promised about the
 // values of such a total.
-func (w *World) spoiledTotal(d verify.Difference) bool {
+func (w *damage) spoiledTotal(d verify.Difference) bool {
 	return slices.ContainsFunc(w.damaged, func(s *slot) bool { return d.Total == totalText(s.key) })
 }

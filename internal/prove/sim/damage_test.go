@@ -73,9 +73,9 @@ func TestCheckDamaged(t *testing.T) {
 				(&step{seq: pad(fmt.Sprint(i + 1)), slot: s, fp: big.NewInt(fp), fpx: new1()}).apply()
 			}
 			for _, seq := range test.letters {
-				w.letters.refused[s.key+"|"+pad(seq)] = true
+				w.trouble.letters.refused[s.key+"|"+pad(seq)] = true
 			}
-			w.checkDamaged(s)
+			w.damage.checkDamaged(s)
 			if got := w.failure; (got == nil) != (test.want == "") || got != nil && got.Check != test.want {
 				t.Errorf("got %v, want %q", got, test.want)
 			}

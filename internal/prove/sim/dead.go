@@ -10,6 +10,12 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
+// dead is what people do with messages in the dead-letter queue.
+type dead struct {
+	*World
+	byHand map[string]int // by body: dead letters that a person kept
+}
+
 // crowd is how many attributes fill a message, so that no room is left for the one that a letter to
 // quarantine adds. SQS takes ten.
 const crowd = 10
@@ -38,7 +44,7 @@ func crowdOfAttributes() map[string]sqstypes.MessageAttributeValue {
 // quarantine but that quarantine cannot take, and those whose text is gone: moved back, they would
 // only come again. The other
 // dead letters stay where they are.
-func (w *World) triage() {
+func (w *dead) triage() {
 	ctx := context.Background()
 	var others []*string
 	for {
@@ -50,7 +56,7 @@ func (w *World) triage() {
 		}
 		for _, letter := range out.Messages {
 			m := w.sent[*letter.Body]
-			gone := m.object != "" && !w.isThere(m.object)
+			gone := m.object != "" && !w.pointers.isThere(m.object)
 			if !gone && (len(letter.MessageAttributes) != crowd || !w.hopeless(m)) {
 				others = append(others, letter.ReceiptHandle)
 				continue
@@ -76,7 +82,7 @@ func (w *World) triage() {
 // hopeless reports whether a message can never be stored in the present state of the world.
 //
 // An array is hopeless if one of its events is, and all others are stored or hopeless too.
-func (w *World) hopeless(m *message) bool {
+func (w *dead) hopeless(m *message) bool {
 	if m.events != nil {
 		some := false
 		for _, e := range m.events {
@@ -88,14 +94,14 @@ func (w *World) hopeless(m *message) bool {
 		}
 		return some
 	}
-	now := &invocation{began: w.model.records, epoch: newest, moves: w.moves}
+	now := &invocation{began: w.model.records, epoch: newest, moves: w.pointers.moves}
 	return m.malformed || slices.ContainsFunc([]string{"Conflict", "Rejected", "Expired"}, func(v string) bool {
-		return w.undeserved(now, m, v) == ""
+		return w.verdicts.undeserved(now, m, v) == ""
 	})
 }
 
 // redrive moves dead letters back into the queue, where they get new ids.
-func (w *World) redrive() {
+func (w *dead) redrive() {
 	if w.depth(w.deadURL) == 0 {
 		return
 	}
@@ -111,7 +117,7 @@ func (w *World) redrive() {
 }
 
 // depth returns how many messages a queue holds, including those in flight.
-func (w *World) depth(url string) int64 {
+func (w *dead) depth(url string) int64 {
 	out, err := w.engine.SQS().GetQueueAttributes(context.Background(),
 		&sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{
 			sqstypes.QueueAttributeNameApproximateNumberOfMessages, sqstypes.QueueAttributeNameApproximateNumberOfMessagesNotVisible}})

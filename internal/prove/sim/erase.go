@@ -15,6 +15,12 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
+// erasures are the events that people erase.
+type erasures struct {
+	*World
+	erasing map[string]int // by key: erasures that have not finished
+}
+
 // barredImage reads the image of an item that bars the key of an erased event. It returns nil if
 // the image is of another item.
 func barredImage(img map[string]streamtypes.AttributeValue) *image {
@@ -30,7 +36,7 @@ func barredImage(img map[string]streamtypes.AttributeValue) *image {
 // erasure lets a person erase an event, or bar the key of an event that is not stored. The person
 // meets the same trouble as everybody else, while the world goes on. Once Erase reports that it is
 // done, the key is barred.
-func (w *World) erasure() {
+func (w *erasures) erasure() {
 	w.Sleep(time.Duration(w.rng.IntN(300)) * time.Second)
 	var bodies []string
 	for _, body := range sortedKeys(w.sent) {
@@ -44,19 +50,19 @@ func (w *World) erasure() {
 	from, before := w.sent[bodies[w.rng.IntN(len(bodies))]], w.model.records
 	if from.events != nil {
 		good := slices.DeleteFunc(slices.Clone(from.events), func(e *message) bool { return e.malformed })
-		from = good[w.arrays.IntN(len(good))]
+		from = good[w.arrays.draw.IntN(len(good))]
 	}
 	of := from.fact
-	if holders := w.holders(); len(holders) > 0 && w.wholes.IntN(2) == 0 {
-		of = holders[w.wholes.IntN(len(holders))]
+	if holders := w.claims.holders(); len(holders) > 0 && w.wholes.draw.IntN(2) == 0 {
+		of = holders[w.wholes.draw.IntN(len(holders))]
 	}
-	if lines := of.lines(); len(lines) > 0 && w.wholes.IntN(4) == 0 {
+	if lines := of.lines(); len(lines) > 0 && w.wholes.draw.IntN(4) == 0 {
 		of = lines[0] // the line alone
 	}
 	w.fault(byErasure, of.key())
 	w.erasing[of.key()]++
 	ctx := w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)
-	err := eraseAll(ctx, w.storeOf(eraser{client{w}}, w.toolEpoch(), w.Env(w.rng.Float64, 0)), keyOfFact(of))
+	err := eraseAll(ctx, w.operators.storeOf(eraser{client{w.World}}, w.wholes.toolEpoch(), w.Env(w.rng.Float64, 0)), keyOfFact(of))
 	w.tracef("erased %s: %v", of.key(), err)
 	if err != nil {
 		return
@@ -64,8 +70,8 @@ func (w *World) erasure() {
 	w.erasing[of.key()]--
 	for _, img := range w.model.keys[of.key()].during(before) {
 		if img != nil && img.barred {
-			w.checkErasedParts(of, before)
-			w.checkPayloadsErased(of)
+			w.wholes.checkErasedParts(of, before)
+			w.offload.checkPayloadsErased(of)
 			return
 		}
 	}
@@ -93,7 +99,7 @@ func (e eraser) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options 
 }
 
 // eraseBeforeTouch lets a person erase an event that a touch pass has read and is about to stamp.
-func (w *World) eraseBeforeTouch(key map[string]types.AttributeValue) {
+func (w *erasures) eraseBeforeTouch(key map[string]types.AttributeValue) {
 	if !w.plan.People || !w.chance(0.03) {
 		return
 	}
@@ -102,14 +108,14 @@ func (w *World) eraseBeforeTouch(key map[string]types.AttributeValue) {
 		return
 	}
 	w.fault(byErasure, k.PK)
-	err := eraseAll(context.Background(), w.storeOf(w.dynamo, w.toolEpoch(), w.Env(w.rng.Float64, 0)), k)
+	err := eraseAll(context.Background(), w.operators.storeOf(w.dynamo, w.wholes.toolEpoch(), w.Env(w.rng.Float64, 0)), k)
 	w.must(err)
 	w.wrote()
 }
 
 // checkBar checks a change that bars a key, or that changes a barred key. Only time to live may
 // take a bar away. The bar holds the key and the expiry of the order, or line, that it replaced.
-func (w *World) checkBar(c *change) {
+func (w *erasures) checkBar(c *change) {
 	switch {
 	case c.new == nil:
 		if c.old.expiresAt == 0 || c.old.expiresAt > w.Now.Unix() {

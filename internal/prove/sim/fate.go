@@ -70,9 +70,9 @@ func (w *World) fate(api string, write bool, call func()) (befalls testworld.Fau
 		}
 		w.fault(crashed, api)
 		w.crash()
-	case w.Now.Before(w.outage) && w.outOf[api] && w.chance(0.97):
+	case w.Now.Before(w.trouble.outage) && w.trouble.outOf[api] && w.chance(0.97):
 		w.fault(outage, api)
-		befalls.Before = w.outWith
+		befalls.Before = w.trouble.outWith
 	case w.chance(f.Refuse):
 		w.fault(refused, api)
 		befalls.Before = throttled

@@ -15,6 +15,12 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
+// stuck are the records that nothing can count, and what people do about them.
+type stuck struct {
+	*World
+	stranded stranded
+}
+
 // strangeEpoch is the stamp that a person writes by hand. No pipeline has it now or ever will.
 const strangeEpoch = 77
 
@@ -37,7 +43,7 @@ type strandedRecord struct {
 // stampByHand lets a person give an item a stamp that no pipeline has. The person sees the mistake
 // at once and takes it back. Both changes carry that stamp. Neither of them adds anything, so both
 // may be given up.
-func (w *World) stampByHand() {
+func (w *stuck) stampByHand() {
 	if w.stranded.made == mostStrange {
 		return
 	}
@@ -54,7 +60,7 @@ func (w *World) stampByHand() {
 	img := w.model.keys[there[w.rng.IntN(len(there))]].live
 	w.fault(strangeStamp, img.key())
 	for _, epoch := range []string{"77", valueOf(img.whole["epoch"])} {
-		w.eventWrites++
+		w.spending.eventWrites++
 		_, err := w.engine.DynamoDB().UpdateItem(context.Background(),
 			&dynamodb.UpdateItemInput{TableName: aws.String(eventsTable), Key: keyOfItem(img.pk, img.sk),
 				UpdateExpression:          aws.String("SET epoch = :e"),
@@ -65,7 +71,7 @@ func (w *World) stampByHand() {
 }
 
 // strand notes a record that carries the strange stamp. It returns false for any other record.
-func (w *World) strand(c *change, seq string) bool {
+func (w *stuck) strand(c *change, seq string) bool {
 	if (c.old == nil || c.old.epoch != strangeEpoch) && (c.new == nil || c.new.epoch != strangeEpoch) {
 		return false
 	}
@@ -77,7 +83,7 @@ var keyToGiveUp = regexp.MustCompile(`PK (X#\S+#([0-9]+)) in the aggregates tabl
 
 // readError lets a person read the error of a streams function. If the error is about a record that
 // no function will ever count, the person gives the record up as the error describes.
-func (w *World) readError(err error) {
+func (w *stuck) readError(err error) {
 	found := keyToGiveUp.FindStringSubmatch(err.Error())
 	if found == nil {
 		return
@@ -108,7 +114,7 @@ func (w *World) readError(err error) {
 // putAside lets a person give up a record that blocks nothing: the same sequence number in another
 // shard or in no shard, or another number in the same shard. The code must not confuse it with the
 // record that does block its shard.
-func (w *World) putAside(pk string) {
+func (w *stuck) putAside(pk string) {
 	w.fault(misgiven, pk)
 	lane, seq := pk[len("X#"):strings.LastIndexByte(pk, '#')], pk[strings.LastIndexByte(pk, '#')+1:]
 	shards := append(sortedKeys(w.shards), "")
@@ -122,7 +128,7 @@ func (w *World) putAside(pk string) {
 	w.putMark("X#" + lane)
 }
 
-func (w *World) putMark(pk string) {
+func (w *stuck) putMark(pk string) {
 	_, err := w.engine.DynamoDB().PutItem(context.Background(),
 		&dynamodb.PutItemInput{TableName: aws.String(totals), Item: keyOfItem(pk, "-")})
 	w.must(err)
@@ -130,7 +136,7 @@ func (w *World) putMark(pk string) {
 
 // checkGivenUp checks a letter about a record that is given up. A person must have given up exactly
 // this record.
-func (w *World) checkGivenUp(name, seq string) {
+func (w *stuck) checkGivenUp(name, seq string) {
 	if r := w.stranded.records[seq]; r == nil || !r.givenUp || r.name != name {
 		w.fail(Undeserved, "record %s is taken for given up, and nobody has given it up", name)
 	}
@@ -139,25 +145,25 @@ func (w *World) checkGivenUp(name, seq string) {
 // settledGivenUp checks a batch that is answered. Consider the records in it that have a strange
 // stamp and that the mapping will not deliver again. Each must be given up and in quarantine, and
 // the heads must be flagged.
-func (w *World) settledGivenUp(payload []byte, answer handler.StreamResponse, by *pipeline.Pipeline) {
+func (w *stuck) settledGivenUp(payload []byte, answer handler.StreamResponse, by *pipeline.Pipeline) {
 	for _, seq := range sortedKeys(w.stranded.records) {
 		if failures := answer.BatchItemFailures; len(failures) > 0 && pad(seq) >= pad(failures[0].ItemIdentifier) ||
 			!strings.Contains(string(payload), `"`+seq+`"`) {
 			continue // it comes again, or belongs to another batch
 		}
-		if r := w.stranded.records[seq]; !w.letters.givenUp[r.name] {
+		if r := w.stranded.records[seq]; !w.trouble.letters.givenUp[r.name] {
 			w.fail(Unkept, "a batch is done with, and its record %s carries a stamp of no pipeline and is not in quarantine", r.name)
 			return
 		}
-		w.checkFlags(by)
+		w.trouble.checkFlags(by)
 	}
 }
 
 // checkStranded checks, at rest, that each record with a strange stamp is given up and in
 // quarantine.
-func (w *World) checkStranded() {
+func (w *stuck) checkStranded() {
 	for _, seq := range sortedKeys(w.stranded.records) {
-		if r := w.stranded.records[seq]; !w.letters.givenUp[r.name] {
+		if r := w.stranded.records[seq]; !w.trouble.letters.givenUp[r.name] {
 			w.fail(Unkept, "record %s carries a stamp of no pipeline and is not in quarantine", r.name)
 			return
 		}

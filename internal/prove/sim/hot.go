@@ -10,20 +10,27 @@ import (
 	"github.com/ingot-events/ingot/internal/testworld"
 )
 
+// heat makes the writes of one partition key be throttled for a while.
+type heat struct {
+	*World
+	key   string // the partition key whose writes are throttled; empty until the next one is written
+	until time.Time
+}
+
 // mostForHotKey is how long an invocation may take that met no trouble except a hot key.
 const mostForHotKey = 15 * time.Second
 
 // isHot reports whether writes to the partition key pk are throttled now. pk is empty for anything
 // that is not an event. When a key is to become hot, the first key that is written becomes the hot
 // one. The item that names the home is put once, so it is never hot.
-func (w *World) isHot(pk string) bool {
-	if pk == "" || pk == lanes.HomeKey.PK || w.calm || !w.Now.Before(w.hotUntil) {
+func (w *heat) isHot(pk string) bool {
+	if pk == "" || pk == lanes.HomeKey.PK || w.calm || !w.Now.Before(w.until) {
 		return false
 	}
-	if w.hot == "" {
-		w.hot = pk
+	if w.key == "" {
+		w.key = pk
 	}
-	if w.hot != pk {
+	if w.key != pk {
 		return false
 	}
 	w.fault(hotKey, pk)
@@ -34,7 +41,7 @@ func (w *World) isHot(pk string) bool {
 }
 
 // coolStatements throttles the statements of a hot key inside a successful answer.
-func (w *World) coolStatements(in *dynamodb.BatchExecuteStatementInput,
+func (w *heat) coolStatements(in *dynamodb.BatchExecuteStatementInput,
 	call func() (*dynamodb.BatchExecuteStatementOutput, error)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	hot := make([]bool, len(in.Statements))
 	for i, s := range in.Statements {
@@ -47,7 +54,7 @@ func (w *World) coolStatements(in *dynamodb.BatchExecuteStatementInput,
 // coolTransaction cancels a transaction that puts an item under a hot key, and another item under
 // another key. The reasons name the item. They never say that its key is hot, so nothing could tell
 // a hot key from a table short of capacity if all items had that key.
-func (w *World) coolTransaction(in *dynamodb.TransactWriteItemsInput) error {
+func (w *heat) coolTransaction(in *dynamodb.TransactWriteItemsInput) error {
 	keys := map[string]bool{}
 	for _, item := range in.TransactItems {
 		switch {
@@ -73,7 +80,7 @@ func (w *World) coolTransaction(in *dynamodb.TransactWriteItemsInput) error {
 }
 
 // checkHotKey checks that one hot key does not hold up a batch.
-func (w *World) checkHotKey(inv *invocation, took time.Duration) {
+func (w *heat) checkHotKey(inv *invocation, took time.Duration) {
 	if inv.hot > 0 && inv.hot == inv.faults && took > mostForHotKey {
 		w.fail(Cost, "%s takes %s, and has met nothing but a hot key", inv.name, took)
 	}

@@ -107,7 +107,7 @@ func (w *World) sandboxFor(function string) *sandbox {
 	if w.deployed(function) && epoch == 1 {
 		w.fault(canary, function)
 	}
-	long := w.keepsLonger()
+	long := w.lifetime.keepsLonger()
 	wrong := function == "ingest" && w.wrongSecret()
 	for _, s := range w.sandboxes {
 		if s.function == function && s.epoch == epoch && s.longer == long && s.wrong == wrong && !s.busy && !w.chance(0.1) {
@@ -117,7 +117,7 @@ func (w *World) sandboxFor(function string) *sandbox {
 	s := &sandbox{function: function, epoch: epoch, longer: long, wrong: wrong}
 	of := w.edition(epoch)
 	if long {
-		of.notice = w.notice
+		of.notice = w.lifetime.notice
 	}
 	if wrong {
 		of.secret = otherSecret
@@ -127,7 +127,7 @@ func (w *World) sandboxFor(function string) *sandbox {
 		s.skew = time.Duration(w.rng.IntN(200)-100) * time.Hour
 	}
 	env := w.Env(w.rng.Float64, s.skew)
-	s.store = w.storeWith(client{w}, s.plan, env)
+	s.store = w.operators.storeWith(client{w}, s.plan, env)
 	var err error
 	quarantine := handler.NewQuarantine(sender{w, epoch}, w.quarantineURL)
 	if s.ingest, err = handler.NewIngest(s.store.Config()); err != nil {
@@ -137,8 +137,8 @@ func (w *World) sandboxFor(function string) *sandbox {
 	if w.plan.Pointers {
 		s.ingest.Payloads = handler.NewPayloads(downloader{w}, largeBucket)
 	}
-	s.ingest.OnResult = func(_ context.Context, o handler.Outcome) { w.judge(o) }
-	s.ingest.OnBatch = func(_ context.Context, r handler.IngestReport) { w.judgeReport(r) }
+	s.ingest.OnResult = func(_ context.Context, o handler.Outcome) { w.verdicts.judge(o) }
+	s.ingest.OnBatch = func(_ context.Context, r handler.IngestReport) { w.verdicts.judgeReport(r) }
 	if s.streams, err = handler.NewStreams(s.store.Config()); err != nil {
 		panic(err)
 	}
@@ -161,7 +161,8 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 	s.busy = true
 	inv := &invocation{name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), deadline: w.Now.Add(functionTimeout), copies: 1,
 		spent: map[string]*spent{},
-		epoch: s.epoch, began: w.model.records, moves: w.moves, heads: len(w.heads), wrote: map[write]int{}, kept: map[string]int{},
+		epoch: s.epoch, began: w.model.records, moves: w.pointers.moves, heads: len(w.byPut.heads),
+		wrote: map[write]int{}, kept: map[string]int{},
 		unanswered: map[string]bool{}}
 	w.invocations = append(w.invocations, inv)
 	began := w.Now
@@ -178,7 +179,7 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 		w.drop(s)
 		return nil, errCrashed
 	case inv.answered:
-		w.checkHotKey(inv, w.Now.Sub(began))
+		w.heat.checkHotKey(inv, w.Now.Sub(began))
 		return inv.answer, inv.err
 	}
 	w.fault(timedOut, inv.name)
@@ -242,7 +243,7 @@ func (w *World) ingest(_ context.Context, payload []byte) ([]byte, error) {
 		w.Current.Of.messages = e.Records
 		switch {
 		case w.plan.FIFO:
-			w.Current.Of.copies = w.countEvents(e.Records)
+			w.Current.Of.copies = w.arrays.countEvents(e.Records)
 		case w.plan.Pointers:
 			w.Current.Of.copies = 2 // what messages point to is put after the others
 		}
@@ -267,18 +268,18 @@ func (w *World) count(payload []byte) ([]byte, error) {
 	return w.invoke("streams", func(ctx context.Context, s *sandbox) ([]byte, error) {
 		if !s.started {
 			if err := s.streams.Start(ctx); err != nil {
-				w.checkStart(err)
+				w.operators.checkStart(err)
 				return nil, err
 			}
 			s.started = true
 		}
-		response, err := s.streams.Handle(ctx, w.formFor(s.epoch, payload))
+		response, err := s.streams.Handle(ctx, w.packing.formFor(s.epoch, payload))
 		if err != nil {
-			w.readError(err)
+			w.stuck.readError(err)
 			return nil, err
 		}
-		w.settledOdd(payload, response, s.plan)
-		w.settledGivenUp(payload, response, s.plan)
+		w.trouble.settledOdd(payload, response, s.plan)
+		w.stuck.settledGivenUp(payload, response, s.plan)
 		return json.Marshal(response)
 	})
 }

@@ -13,6 +13,11 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
+// notes are what a letter to quarantine says, and whether that is true.
+type notes struct {
+	*World
+}
+
 // sender is the quarantine queue as an invocation reaches it. It checks what is sent there.
 type sender struct {
 	w     *World
@@ -22,23 +27,23 @@ type sender struct {
 func (s sender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput,
 	error) {
 	if ofStream(*in.Entries[0].MessageBody) {
-		s.w.worse()
+		s.w.trouble.worse()
 	}
 	out, err := request(s.w, ctx, "SendMessageBatch", false, func() (*sqs.SendMessageBatchOutput, error) {
 		for i := range in.Entries {
-			s.w.checkLetter(&in.Entries[i])
+			s.w.notes.checkLetter(&in.Entries[i])
 		}
-		return s.w.failLetters(in, s.send)
+		return s.w.partial.failLetters(in, s.send)
 	})
 	if err == nil {
-		s.w.proven(in, out)
+		s.w.notes.proven(in, out)
 	}
 	return out, err
 }
 
 // proven notes the letters of which an invocation has been told that they are kept. It has no
 // reason to send them again.
-func (w *World) proven(in *sqs.SendMessageBatchInput, out *sqs.SendMessageBatchOutput) {
+func (w *notes) proven(in *sqs.SendMessageBatchInput, out *sqs.SendMessageBatchOutput) {
 	inv := invocationOf(w.Current)
 	for _, taken := range out.Successful {
 		if letter := letterOf(in, *taken.Id); inv != nil && letter != nil {
@@ -68,7 +73,7 @@ func (s sender) send(in *sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput
 			if beside := letter.MessageAttributes["ingot"].StringValue; beside != nil {
 				s.w.sent[*letter.MessageBody].keep(*beside)
 			}
-			s.w.letters.take(*letter.MessageBody, s.epoch)
+			s.w.trouble.letters.take(*letter.MessageBody, s.epoch)
 		}
 	}
 	return out, nil
@@ -85,14 +90,14 @@ type note struct {
 
 // checkLetter checks a letter on its way to quarantine. It must be an unchanged message of its
 // invocation, and must give the right reason.
-func (w *World) checkLetter(letter *sqstypes.SendMessageBatchRequestEntry) {
+func (w *notes) checkLetter(letter *sqstypes.SendMessageBatchRequestEntry) {
 	inv, body := invocationOf(w.Current), *letter.MessageBody
 	if inv == nil {
 		w.fail(Broken, "a letter that no invocation sends: %s", body)
 		return
 	}
 	if ofStream(body) {
-		w.checkRecordLetter(body)
+		w.trouble.checkRecordLetter(body)
 		return
 	}
 	beside := letter.MessageAttributes["ingot"]
@@ -131,21 +136,21 @@ func isLetter(letter *sqstypes.SendMessageBatchRequestEntry, m *events.SQSMessag
 
 // unjustified returns what is wrong with the note beside a message. It returns an empty text if
 // nothing is wrong.
-func (w *World) unjustified(inv *invocation, m *message, text string) string {
+func (w *notes) unjustified(inv *invocation, m *message, text string) string {
 	var n note
 	if err := json.Unmarshal([]byte(text), &n); err != nil {
 		return err.Error()
 	}
 	if m.events != nil {
-		return w.unjustifiedArray(inv, m, n)
+		return w.arrays.unjustifiedArray(inv, m, n)
 	}
 	return w.unjustifiedEvent(inv, m, n)
 }
 
 // unjustifiedEvent returns what is wrong with a note about an event.
-func (w *World) unjustifiedEvent(inv *invocation, m *message, n note) string {
+func (w *notes) unjustifiedEvent(inv *invocation, m *message, n note) string {
 	names := func(f fact) bool { return n.PK == f.pk() && n.SK == f.sk() && !m.malformed }
-	why, reason := w.undeserved(inv, m, n.Verdict), reasons[n.Verdict]
+	why, reason := w.verdicts.undeserved(inv, m, n.Verdict), reasons[n.Verdict]
 	if m.carried() == notAnObject {
 		reason = "not-an-object"
 	}
@@ -163,7 +168,7 @@ func (w *World) unjustifiedEvent(inv *invocation, m *message, n note) string {
 		return "that is not a reason for it"
 	case n.Detail == "":
 		return "it says nothing more"
-	case !slices.ContainsFunc(w.itemsOf(m, inv.epoch), names) && (!m.malformed || n.PK+n.SK != ""):
+	case !slices.ContainsFunc(w.wholes.itemsOf(m, inv.epoch), names) && (!m.malformed || n.PK+n.SK != ""):
 		return "it names another key"
 	}
 	return ""

@@ -5,6 +5,12 @@ import (
 	"time"
 )
 
+// lifetime changes how long events live.
+type lifetime struct {
+	*World
+	notice time.Time // events of this time and later live longer; zero if nothing changes
+}
+
 // planRetain lets the events of some worlds live for a week, or for so long that events that expire
 // leave the totals of a day unclosed. Its draw is its own, so that other worlds stay as they are.
 func (p *Plan) planRetain() {
@@ -44,7 +50,7 @@ func (p *Plan) longer() time.Duration { return p.retain() + 24*time.Hour }
 // lengthen begins to deploy functions that keep events longer. Their pipeline.yaml says how
 // long events lived before, as `ingot check --was` requires, and names a time after the deployment.
 // Until that time, old and new code may take turns.
-func (w *World) lengthen() {
+func (w *lifetime) lengthen() {
 	w.fault(lasting, "")
 	w.notice = w.Now.Add(time.Duration(1+w.rng.IntN(12)) * time.Hour).Truncate(time.Hour)
 	w.tracef("events of %s and later live for %s", w.notice.Format(time.RFC3339), w.plan.longer())
@@ -52,12 +58,12 @@ func (w *World) lengthen() {
 
 // keepsLonger reports whether the next invocation of a function runs the file that keeps events
 // longer.
-func (w *World) keepsLonger() bool {
+func (w *lifetime) keepsLonger() bool {
 	return !w.notice.IsZero() && (!w.plan.Canary || w.calm || !w.Now.Before(w.notice) || w.chance(0.5))
 }
 
 // lifetime returns how long the event of a fact lives.
-func (w *World) lifetime(f fact) time.Duration {
+func (w *lifetime) lifetime(f fact) time.Duration {
 	if !w.notice.IsZero() && !f.at().Before(w.notice) {
 		return w.plan.longer()
 	}
@@ -67,7 +73,7 @@ func (w *World) lifetime(f fact) time.Duration {
 // longestLife returns how long the item of the fact may live. It does not judge what an event from
 // before the change may keep. If that was too long, the event comes back and is stored again, and
 // that shows.
-func (w *World) longestLife() time.Duration {
+func (w *lifetime) longestLife() time.Duration {
 	if w.notice.IsZero() {
 		return w.plan.retain()
 	}
@@ -76,7 +82,7 @@ func (w *World) longestLife() time.Duration {
 
 // returning lists the messages whose events have expired, but would not have if events lived
 // longer.
-func (w *World) returning() (list []*message) {
+func (w *lifetime) returning() (list []*message) {
 	for _, m := range w.log {
 		if age := w.Now.Sub(m.fact.at()); !m.malformed && age > w.lifetime(m.fact) && age < w.plan.longer()-early {
 			list = append(list, m)

@@ -21,6 +21,14 @@ import (
 	"github.com/ingot-events/ingot/verify/sums"
 )
 
+// looks are verifications while events are under way.
+type looks struct {
+	*World
+	draw    *rand.Rand // draws how people verify
+	looking *looking   // nil if nobody verifies while events are under way
+	records map[string][]streamed
+}
+
 // shortPages is DynamoDB with pages of some items, so that a pass over a small table has many
 // steps. It breaks off at one of them.
 type shortPages struct {
@@ -42,12 +50,12 @@ func (s *shortPages) Scan(ctx context.Context, in *dynamodb.ScanInput, o ...func
 
 // verified verifies the tables at rest, in one of the ways in which a person may do it: in
 // segments, with sums that do not fit into memory, broken off and resumed.
-func (w *World) verified(epoch int64) (*verify.Report, error) {
-	draw := w.looks
+func (w *looks) verified(epoch int64) (*verify.Report, error) {
+	draw := w.draw
 	env := w.Env(w.rng.Float64, 0)
 	env.Sleep = func(context.Context, time.Duration) error { return context.DeadlineExceeded } // nobody else runs
 	pages := &shortPages{Client: w.engine.DynamoDB(), limit: int32(20 + draw.IntN(60))}
-	c := verify.Config{Pipeline: w.pipelineOf(epoch), Source: verify.SourceOf(w.storeOf(pages, epoch, env)),
+	c := verify.Config{Pipeline: w.pipelineOf(epoch), Source: verify.SourceOf(w.operators.storeOf(pages, epoch, env)),
 		Config: sums.Config{Env: env}}
 	c.Env.Rand = draw.Float64
 	if w.plan.Still || draw.IntN(2) == 0 {
@@ -82,8 +90,8 @@ const patience = time.Hour
 
 // lookTwice verifies twice while producers send. Nothing may be called damaged that is not. A total
 // that was altered by hand, and then left alone, must be called so if the lag can be read.
-func (w *World) lookTwice() bool {
-	draw := w.looks
+func (w *looks) lookTwice() bool {
+	draw := w.draw
 	f := &w.plan.Faults
 	if f.Odd+f.Damage+f.Stamp > 0 { // a total that a person spoils there is damaged
 		return true
@@ -113,9 +121,10 @@ func (w *World) lookTwice() bool {
 		w.Sleep(time.Duration(draw.IntN(60)) * time.Second)
 		c := verify.Config{Pipeline: w.pipelineOf(epoch), Config: sums.Config{Segments: 1 + draw.IntN(3), Memory: 1 + draw.IntN(20000),
 			Rate: 0.2 + draw.Float64(), Work: &testworld.Folder{}, Env: w.Env(w.rng.Float64, 0)}}
-		c.Source = verify.SourceOf(w.storeOf(&shortPages{Client: client{w}, limit: int32(10 + draw.IntN(40))}, epoch, c.Env))
+		pages := &shortPages{Client: client{w.World}, limit: int32(10 + draw.IntN(40))}
+		c.Source = verify.SourceOf(w.operators.storeOf(pages, epoch, c.Env))
 		for range 5 {
-			if l.result, l.err = verify.Twice(context.Background(), c, streamLag{w}, patience); l.err == nil {
+			if l.result, l.err = verify.Twice(context.Background(), c, streamLag{w.World}, patience); l.err == nil {
 				break
 			}
 			w.tracef("verify --twice: %v", l.err)
@@ -134,11 +143,11 @@ func (w *World) lookTwice() bool {
 	if altered != nil {
 		w.addToFingerprint(altered, -1)
 	}
-	return w.failure == nil && w.settle(func() bool { return !sending }) && w.checkDrained()
+	return w.failure == nil && w.settle(func() bool { return !sending }) && w.rest.checkDrained()
 }
 
 // checkLooks checks what a verifier says while events are under way.
-func (w *World) checkLooks(l *looking) {
+func (w *looks) checkLooks(l *looking) {
 	r := l.result
 	w.tracef("verify --twice: %d damaged, %d undecided, %q", len(r.Damaged), len(r.Undecided), r.Unsure)
 	w.stats.Looks++
@@ -171,7 +180,7 @@ func (w *World) checkLooks(l *looking) {
 }
 
 // isTotal reports whether a difference is about the total of a slot.
-func (w *World) isTotal(d verify.Difference, key string) bool {
+func (w *looks) isTotal(d verify.Difference, key string) bool {
 	return key != "" && d.Total == totalText(key)
 }
 
@@ -192,7 +201,7 @@ func totalText(key string) string {
 const untouched = 96 * time.Hour
 
 // alter alters the fingerprint of a total that nothing will touch. It returns nil if there is none.
-func (w *World) alter(draw *rand.Rand) *slot {
+func (w *looks) alter(draw *rand.Rand) *slot {
 	if draw.IntN(3) == 0 {
 		return nil
 	}
@@ -217,7 +226,7 @@ func (w *World) alter(draw *rand.Rand) *slot {
 	return s
 }
 
-func (w *World) addToFingerprint(s *slot, n int) {
+func (w *looks) addToFingerprint(s *slot, n int) {
 	pk, sk, _ := strings.Cut(s.key, "|")
 	_, err := w.engine.DynamoDB().UpdateItem(context.Background(),
 		&dynamodb.UpdateItemInput{TableName: aws.String(totals), Key: keyOfItem(pk, sk),
@@ -237,12 +246,12 @@ var errUnread = errors.New("no metric has come for an hour")
 func (s streamLag) Counted(context.Context) (time.Time, error) {
 	w := s.w
 	w.Pause()
-	if w.looking.unread {
+	if w.looks.looking.unread {
 		return time.Time{}, errUnread
 	}
 	oldest := w.Now
 	at := w.stream.Checkpoint().Shards
-	for shard, records := range w.records {
+	for shard, records := range w.looks.records {
 		where := at[shard]
 		if where.Finished {
 			continue

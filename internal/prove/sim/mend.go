@@ -102,9 +102,9 @@ func mendTotals(_ context.Context, w *World) bool {
 	if f.Odd+f.Damage+f.Stamp > 0 || draw.IntN(2) == 0 {
 		return true
 	}
-	w.looking = &looking{}
-	defer func() { w.looking = nil }()
-	altered := w.alter(draw)
+	w.looks.looking = &looking{}
+	defer func() { w.looks.looking = nil }()
+	altered := w.looks.alter(draw)
 	sending, mended := true, false
 	w.Spawn("producer", nil, func() {
 		for range 4 {
@@ -132,7 +132,7 @@ func mendTotals(_ context.Context, w *World) bool {
 	w.Spawn("mender", nil, func() { mendOnce(client{w}, w, 1); mended = true })
 	w.run(calmSteps, func() bool { return mended })
 	checkMended(w, altered)
-	return w.failure == nil && w.settle(nil) && w.checkDrained()
+	return w.failure == nil && w.settle(nil) && w.rest.checkDrained()
 }
 
 // removeLatest lets a person remove one of the latest events, whose totals nothing has left yet.
@@ -144,7 +144,7 @@ func removeLatest(w *World, draw *rand.Rand) {
 		}
 	}
 	if len(latest) > 0 {
-		w.remove(latest[draw.IntN(len(latest))])
+		w.people.remove(latest[draw.IntN(len(latest))])
 	}
 }
 
@@ -154,7 +154,7 @@ func mendOnce(c tables.Client, w *World, segments int) {
 		epoch = 2
 	}
 	how := verify.Config{Pipeline: w.pipelineOf(epoch), Config: sums.Config{Segments: segments, Env: w.Env(w.rng.Float64, 0)}}
-	m, err := verify.Mend(context.Background(), how, w.storeOf(c, epoch, w.Env(w.rng.Float64, 0)), nil, streamLag{w}, patience)
+	m, err := verify.Mend(context.Background(), how, w.operators.storeOf(c, epoch, w.Env(w.rng.Float64, 0)), nil, streamLag{w}, patience)
 	if err != nil {
 		w.tracef("mend: %v", err)
 		return
@@ -175,7 +175,7 @@ func checkMended(w *World, altered *slot) {
 		expired := slices.ContainsFunc(w.model.whole(s), func(of *slot) bool { return of.fpx.Sign() != 0 }) ||
 			w.model.unclosed(key, w.Now.Add(early))
 		if s == altered && (expired || !w.model.marks) { // nobody can mend it
-			w.addToFingerprint(s, -1)
+			w.looks.addToFingerprint(s, -1)
 			continue
 		}
 		pk, sk, _ := strings.Cut(key, "|")

@@ -105,7 +105,7 @@ func (e Events) Deliver(p Plan) (drained, expired Outcome, failure *Failure) {
 	w.script = func(phase int) []*message {
 		return list[len(list)*(phase-1)/p.Phases : len(list)*phase/p.Phases]
 	}
-	if w.liveBursts() && w.settle(nil) && w.checkDrained() {
+	if w.liveBursts() && w.settle(nil) && w.rest.checkDrained() {
 		drained = w.outcome()
 		w.expireAll()
 		expired = w.outcome()

@@ -30,7 +30,7 @@ func TestOldCodeMayOnlyRetry(t *testing.T) {
 		w.model.keys[order(1).key()] = &history{states: []state{{img: &img}}}
 		got := ""
 		for _, verdict := range []string{"Inserted", "Updated", "Duplicate", "Stale", "Conflict", "Expired", "Retry"} {
-			if w.undeserved(inv, &message{body: "b", fact: order(1)}, verdict) == "" {
+			if w.verdicts.undeserved(inv, &message{body: "b", fact: order(1)}, verdict) == "" {
 				got += " " + verdict
 			}
 		}
@@ -89,8 +89,8 @@ func TestCheckRecordLetter(t *testing.T) {
 		"no letter": {`"sequenceNumbers":`, nil, nil, Undeserved},
 	} {
 		w := newWorld(StillPlan(1), false)
-		w.odds.records, w.stranded.records = test.odd, test.stranded
-		w.checkRecordLetter(test.body)
+		w.trouble.odds.records, w.stuck.stranded.records = test.odd, test.stranded
+		w.trouble.checkRecordLetter(test.body)
 		if got := w.failure; (got == nil) != (test.want == "") || got != nil && got.Check != test.want {
 			t.Errorf("%s: %v, want %q", what, got, test.want)
 		}

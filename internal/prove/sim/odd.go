@@ -21,6 +21,18 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
+// trouble is what goes badly wrong: writes by others, outages, and letters about records.
+type trouble struct {
+	*World
+	odds     odds
+	outage   time.Time       // until then, almost nothing gets through
+	outOf    map[string]bool // the requests that the outage hits
+	outWith  error           // the error that they get
+	choosy   time.Time       // until then, quarantine never takes all letters of a batch and blames their sender
+	worsened int             // how often worse struck
+	letters  letters
+}
+
 // ofStream reports whether a letter is about a stream record rather than a message of a producer.
 func ofStream(body string) bool { return strings.Contains(body, `"sequenceNumbers":`) }
 
@@ -44,7 +56,7 @@ func (l *recordLetter) name(seq string) string { return l.PK + "|" + l.SK + "|" 
 
 // checkRecordLetter checks a letter about stream records on its way to quarantine. Either no code
 // can understand such a record, or a person has given it up.
-func (w *World) checkRecordLetter(body string) {
+func (w *trouble) checkRecordLetter(body string) {
 	var letter recordLetter
 	if err := json.Unmarshal([]byte(body), &letter); err != nil {
 		w.fail(Undeserved, "a letter about stream records cannot be read: %v: %s", err, body)
@@ -53,7 +65,7 @@ func (w *World) checkRecordLetter(body string) {
 	for _, seq := range letter.SequenceNumbers {
 		switch name := letter.name(seq); {
 		case letter.Reason == "given-up":
-			w.checkGivenUp(name, seq)
+			w.stuck.checkGivenUp(name, seq)
 		case letter.Reason == "undecodable-record" && !slices.Contains(w.odds.records, name):
 			w.fail(Undeserved, "record %s goes to quarantine as one that cannot be understood, and newer code can", name)
 		}
@@ -92,7 +104,7 @@ type odds struct {
 }
 
 // writeOdds lets a person work on a few odd items at a time.
-func (w *World) writeOdds() {
+func (w *trouble) writeOdds() {
 	for range 1 + w.rng.IntN(5) {
 		w.writeOdd()
 	}
@@ -104,7 +116,7 @@ const mostWorse = 3
 
 // worse sometimes adds an outage to other trouble. Something cannot be counted, and at that moment
 // either the queue that should get it has an outage, or the tables have one.
-func (w *World) worse() {
+func (w *trouble) worse() {
 	if w.calm || w.worsened == mostWorse || w.Now.Before(w.outage) || w.Now.Before(w.choosy) || !w.chance(0.3) {
 		return
 	}
@@ -122,7 +134,7 @@ func (w *World) worse() {
 
 // writeOdd lets a person write, change or remove an item that claims to be Ingot's but cannot be
 // understood.
-func (w *World) writeOdd() {
+func (w *trouble) writeOdd() {
 	live := sortedKeys(w.odds.live)
 	pk := ""
 	if len(live) > 0 && w.chance(0.6) {
@@ -132,7 +144,7 @@ func (w *World) writeOdd() {
 		pk = fmt.Sprintf("%s%04d", oddKeys, w.odds.made)
 	}
 	w.fault(oddItem, pk)
-	w.eventWrites++
+	w.spending.eventWrites++
 	key := keyOfItem(pk, "-")
 	var err error
 	if w.odds.live[pk] && w.chance(0.5) {
@@ -147,7 +159,7 @@ func (w *World) writeOdd() {
 }
 
 // spoiled returns the item with one impossible thing about it.
-func (w *World) spoiled(item map[string]types.AttributeValue) map[string]types.AttributeValue {
+func (w *trouble) spoiled(item map[string]types.AttributeValue) map[string]types.AttributeValue {
 	f := fact{Type: "order", ID: "odd", Merchant: merchants[0], Cents: w.rng.Int64N(2000), At: w.Now.UTC().Format(time.RFC3339)}
 	item["type"], item["id"] = &types.AttributeValueMemberS{Value: f.Type}, &types.AttributeValueMemberS{Value: f.ID}
 	item["data"] = &types.AttributeValueMemberS{Value: f.spell(w.rng)}
@@ -171,7 +183,7 @@ func (w *World) spoiled(item map[string]types.AttributeValue) map[string]types.A
 }
 
 // odd notes a record of an odd item. It returns false for a record of any other item.
-func (w *World) odd(r streamtypes.Record) bool {
+func (w *trouble) odd(r streamtypes.Record) bool {
 	pk, _ := r.Dynamodb.Keys["PK"].(*streamtypes.AttributeValueMemberS)
 	if pk == nil || !strings.HasPrefix(pk.Value, oddKeys) {
 		return false
@@ -187,7 +199,7 @@ func (w *World) odd(r streamtypes.Record) bool {
 
 // settledOdd checks the odd records of a batch that is answered. Those that its mapping will not
 // deliver again must be in quarantine by now.
-func (w *World) settledOdd(payload []byte, answer handler.StreamResponse, by *pipeline.Pipeline) {
+func (w *trouble) settledOdd(payload []byte, answer handler.StreamResponse, by *pipeline.Pipeline) {
 	if len(w.odds.records) == 0 || !bytes.Contains(payload, []byte(`"`+oddKeys)) {
 		return
 	}
@@ -209,7 +221,7 @@ func (w *World) settledOdd(payload []byte, answer handler.StreamResponse, by *pi
 }
 
 // checkFlags checks that code that met an odd record has flagged every head that it knows.
-func (w *World) checkFlags(by *pipeline.Pipeline) {
+func (w *trouble) checkFlags(by *pipeline.Pipeline) {
 	for _, def := range by.Definitions() {
 		if !w.flaggedHead(def) {
 			w.fail(Unkept, "a record that cannot be understood is in quarantine, and the head of %s is not flagged", def)
@@ -219,7 +231,7 @@ func (w *World) checkFlags(by *pipeline.Pipeline) {
 
 // checkOdd checks, at rest, that each odd record is in quarantine. It also checks the heads that
 // the code knew that sent the record there: they must be flagged.
-func (w *World) checkOdd() {
+func (w *trouble) checkOdd() {
 	epoch := int64(0)
 	for _, name := range w.odds.records {
 		by, ok := w.letters.odd[name]
@@ -234,7 +246,7 @@ func (w *World) checkOdd() {
 	}
 }
 
-func (w *World) flaggedHead(def *aggregate.Definition) bool {
+func (w *trouble) flaggedHead(def *aggregate.Definition) bool {
 	key := lanes.HeadKey(def)
 	head := w.read(totals, key.PK, key.SK)
 	return head["flag"] != nil
@@ -245,26 +257,15 @@ func keyOfItem(pk, sk string) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}}
 }
 
-// read returns an item as it is now.
-func (w *World) read(table, pk, sk string) map[string]types.AttributeValue {
-	out, err := w.engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &table, ConsistentRead: aws.Bool(true),
-		Key: keyOfItem(pk, sk)})
-	if err != nil {
-		w.fail(Broken, "read: %v", err)
-		return nil
-	}
-	return out.Item
-}
-
 // checkReport checks that verify names each odd item, each part without its whole, and no other.
-func (w *World) checkReport(r *verify.Report, epoch int64) {
+func (w *trouble) checkReport(r *verify.Report, epoch int64) {
 	told := strings.Join(r.Odd, "\n")
 	for _, pk := range sortedKeys(w.odds.live) {
 		if !strings.Contains(told, pk) {
 			w.fail(Wrong, "verify does not name the odd item %s", pk)
 		}
 	}
-	orphans := w.orphanedParts(epoch)
+	orphans := w.wholes.orphanedParts(epoch)
 	for _, p := range orphans {
 		if !strings.Contains(told, fmt.Sprintf("item %q is a part of an event", keyOfFact(p))) {
 			w.fail(Wrong, "verify does not name %s, whose order is not stored", p.key())

@@ -16,6 +16,13 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
+// offload is what the payload bucket holds.
+type offload struct {
+	*World
+	draw  *rand.Rand               // draws which payloads are lost
+	loose map[string][]*invocation // by object of the payload bucket: who has put it there and not settled its message
+}
+
 // In worlds whose plan has Offload, many orders have a note. From that epoch on, payloads with long
 // notes go to the payload bucket, and their items keep what the pipeline uses. The second epoch
 // uses more than the first.
@@ -99,7 +106,7 @@ func payloadFolder(f fact) string {
 }
 
 // payloadAt returns the text of an object of the payload bucket. It is empty if there is none.
-func (w *World) payloadAt(name string) string {
+func (w *offload) payloadAt(name string) string {
 	out, err := w.engine.S3().GetObject(sent, &s3.GetObjectInput{Bucket: aws.String(payloadBucket), Key: &name})
 	if err != nil {
 		return ""
@@ -112,7 +119,7 @@ func (w *World) payloadAt(name string) string {
 // checkOffloaded checks where a payload is. Code that offloads puts a large one into the bucket,
 // and does so before it stores the item. The item keeps exactly what the pipeline of its stamp
 // uses, spelled as it came.
-func (w *World) checkOffloaded(c *change) (is bool) {
+func (w *offload) checkOffloaded(c *change) (is bool) {
 	img := c.new
 	switch e := img.elsewhere; {
 	case c.old != nil && c.old.fact == img.fact:
@@ -137,7 +144,7 @@ func (w *World) checkOffloaded(c *change) (is bool) {
 	if img.epoch < 2 {
 		delete(whole, "note")
 	}
-	if !w.knowsParts(img.epoch) {
+	if !w.wholes.knowsParts(img.epoch) {
 		delete(whole, "lines")
 		delete(whole, "coupons")
 	}
@@ -154,7 +161,7 @@ func (w *World) checkOffloaded(c *change) (is bool) {
 
 // checkTakenBack checks a message whose event was erased. Its payload must not be in the bucket
 // again, unless another invocation may have put it there just now.
-func (w *World) checkTakenBack(inv *invocation, m *message) {
+func (w *offload) checkTakenBack(inv *invocation, m *message) {
 	if w.plan.Offload == 0 || m.fact.Type != "order" || inv.epoch < w.plan.Offload || len(w.invocations) > 1 {
 		return
 	}
@@ -166,7 +173,7 @@ func (w *World) checkTakenBack(inv *invocation, m *message) {
 // noteUpload takes what an invocation says of a message. Once it has settled the message, its
 // upload needs no other delivery to be taken back. Otherwise the upload stays loose: the message
 // may have been settled by another delivery before.
-func (w *World) noteUpload(inv *invocation, m *message, settled bool) {
+func (w *offload) noteUpload(inv *invocation, m *message, settled bool) {
 	if w.plan.Offload == 0 || m.fact.Type != "order" {
 		return
 	}
@@ -188,7 +195,7 @@ func (m *message) objectName() string {
 // object is the large payload of an order that was sent. Nothing is there of an order that was
 // erased, unless its erasure has not finished, or an invocation has put it there and ended before
 // it settled the message: then a person has to erase it again.
-func (w *World) checkBucket() {
+func (w *offload) checkBucket() {
 	if w.plan.Offload == 0 {
 		return
 	}
@@ -219,7 +226,7 @@ func (w *World) checkBucket() {
 				w.fail(Altered, "%s is in the payload bucket, and is not the large payload of an order", *o.Key)
 				return
 			}
-			if img := w.model.keys[m.fact.key()].holds(); img != nil && img.barred && w.erasing[m.fact.key()] == 0 &&
+			if img := w.model.keys[m.fact.key()].holds(); img != nil && img.barred && w.erasures.erasing[m.fact.key()] == 0 &&
 				len(w.loose[*o.Key]) == 0 {
 				w.fail(Returned, "%s was erased, and at rest its payload is in the bucket", m.fact.key())
 				return
@@ -232,7 +239,7 @@ func (w *World) checkBucket() {
 }
 
 // checkPayloadsErased checks that an event that was erased has left no payload behind.
-func (w *World) checkPayloadsErased(of fact) {
+func (w *offload) checkPayloadsErased(of fact) {
 	if w.plan.Offload == 0 || len(w.invocations) > 0 {
 		return
 	}
@@ -245,8 +252,8 @@ func (w *World) checkPayloadsErased(of fact) {
 }
 
 // losePayload lets somebody delete the payload of a stored order.
-func (w *World) losePayload() {
-	if w.plan.Offload == 0 || w.plan.Upgrade > 0 || !w.plan.People || w.payloads.IntN(100) > 0 {
+func (w *offload) losePayload() {
+	if w.plan.Offload == 0 || w.plan.Upgrade > 0 || !w.plan.People || w.draw.IntN(100) > 0 {
 		return
 	}
 	var there []string
@@ -258,7 +265,7 @@ func (w *World) losePayload() {
 	if len(there) == 0 {
 		return
 	}
-	live := w.model.keys[there[w.payloads.IntN(len(there))]].live
+	live := w.model.keys[there[w.draw.IntN(len(there))]].live
 	w.fault(payloadGone, live.key())
 	w.model.lost[live.elsewhere.sum] = true
 	_, err := w.engine.S3().DeleteObject(sent, &s3.DeleteObjectInput{Bucket: aws.String(payloadBucket), Key: aws.String(live.objectName())})
@@ -267,7 +274,7 @@ func (w *World) losePayload() {
 
 // isLost reports whether the payload of an image may be lost when the archive asks for it: somebody
 // has deleted it, or the event was erased after its item had expired.
-func (w *World) isLost(img *image) bool {
+func (w *offload) isLost(img *image) bool {
 	return w.model.lost[img.elsewhere.sum] || w.model.history(img.key()).barred
 }
 
@@ -280,7 +287,7 @@ func (l large) GetObject(ctx context.Context, in *s3.GetObjectInput, _ ...func(*
 
 func (l large) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
 	return request(l.w, ctx, "PutObject", false, func() (*s3.PutObjectOutput, error) {
-		l.w.loose[*in.Key] = append(l.w.loose[*in.Key], invocationOf(l.w.Current))
+		l.w.offload.loose[*in.Key] = append(l.w.offload.loose[*in.Key], invocationOf(l.w.Current))
 		return l.w.engine.S3().PutObject(sent, in)
 	})
 }

@@ -61,7 +61,7 @@ func TestCheckOffloaded(t *testing.T) {
 			first.epoch = 1
 			change.old = &first
 		}
-		if is := w.checkOffloaded(change); is != (c.kept != "") {
+		if is := w.offload.checkOffloaded(change); is != (c.kept != "") {
 			t.Errorf("%s: that the payload is in the bucket is %v", name, is)
 		}
 		if got := w.failure; (got == nil) != (c.want == "") || got != nil && got.Check != c.want {

@@ -13,9 +13,14 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
+// operators are people with the tool.
+type operators struct {
+	*World
+}
+
 // rebuild brings old items into the newer generation while the world goes on, as a person would do
 // with the tool.
-func (w *World) rebuild(c tables.Client) (complete bool) {
+func (w *operators) rebuild(c tables.Client) (complete bool) {
 	plan := w.pipelineOf(2)
 	s := w.storeOf(c, 2, w.Env(w.rng.Float64, 0))
 	ctx := w.Deadline(context.Background(), w.Now.Add(48*time.Hour), 0)
@@ -31,7 +36,7 @@ func (w *World) rebuild(c tables.Client) (complete bool) {
 	if _, err := repair.Of(s).Touch(ctx); err != nil {
 		return false
 	}
-	w.putParts(2)
+	w.wholes.putParts(2)
 	if w.calm {
 		w.idle = 0
 		w.Park(time.Time{}, func() bool { return w.idle >= 3 })
@@ -51,7 +56,7 @@ func (w *World) rebuild(c tables.Client) (complete bool) {
 }
 
 // rebuilt lists the generations of the second epoch that a rebuild completes.
-func (w *World) rebuilt() []string {
+func (w *operators) rebuilt() []string {
 	if w.plan.Put > 1 {
 		return []string{"status", "balance"}
 	}
@@ -59,18 +64,18 @@ func (w *World) rebuilt() []string {
 }
 
 // othersStart starts the newer streams function in several sandboxes at once, one for each shard.
-func (w *World) othersStart() {
+func (w *operators) othersStart() {
 	for range 3 {
 		w.Spawn("starter", nil, func() {
 			ctx := w.Deadline(context.Background(), w.Now.Add(functionTimeout), 0)
-			w.checkStart(w.storeOf(client{w}, 2, w.Env(w.rng.Float64, 0)).Start(ctx))
+			w.checkStart(w.storeOf(client{w.World}, 2, w.Env(w.rng.Float64, 0)).Start(ctx))
 		})
 	}
 }
 
 // checkStart checks that a start with a correct pipeline is not refused, whatever else happens to
 // it.
-func (w *World) checkStart(err error) {
+func (w *operators) checkStart(err error) {
 	if refused := (*tables.StartError)(nil); errors.As(err, &refused) {
 		w.fail(Generation, "a start was refused for no reason: %v", err)
 	}
@@ -79,36 +84,36 @@ func (w *World) checkStart(err error) {
 // rebuildInPeace lets a rebuild run to its end, or to where its operator falls asleep, and the
 // stream with it. Old code that is deployed next finds a generation that claims to be complete, and
 // at first nothing that it cannot read.
-func (w *World) rebuildInPeace() bool {
-	before, ended := w.asleep, false
+func (w *operators) rebuildInPeace() bool {
+	before, ended := w.byPut.asleep, false
 	w.calm = true
 	defer func() { w.calm = false }()
-	w.Spawn("rebuild", nil, func() { w.rebuild(operator{client{w}}); ended = true })
-	w.run(calmSteps, func() bool { return (ended || w.asleep > before) && w.quiet() })
+	w.Spawn("rebuild", nil, func() { w.rebuild(operator{client{w.World}}); ended = true })
+	w.run(calmSteps, func() bool { return (ended || w.byPut.asleep > before) && w.quiet() })
 	return w.failure == nil
 }
 
 // finishUpgrade runs the rebuild to its end once the old code is gone. It must succeed.
-func (w *World) finishUpgrade() bool {
+func (w *operators) finishUpgrade() bool {
 	if w.plan.Upgrade == 0 || w.failure != nil {
 		return w.failure == nil
 	}
 	w.phase = w.plan.Phases + 2
 	complete, ended := false, false
 	w.calm = true
-	w.Spawn("rebuild", nil, func() { complete = w.rebuild(operator{client{w}}); ended = true })
+	w.Spawn("rebuild", nil, func() { complete = w.rebuild(operator{client{w.World}}); ended = true })
 	w.run(calmSteps, func() bool { return ended && w.quiet() })
-	w.complete = complete
+	w.wholes.complete = complete
 	if w.failure == nil && !complete {
 		w.fail(Generation, "the rebuild of a drained world does not complete")
 	}
-	return w.settle(nil) && w.checkDrained() && w.putBack()
+	return w.settle(nil) && w.rest.checkDrained() && w.putBack()
 }
 
 // careless lets a person change the aggregates without raising the epoch, and start a streams
 // function with that change. The start must be refused. The table already has items of that epoch,
 // and the changed pipeline would never count them, or would drop them.
-func (w *World) careless(version int64) {
+func (w *operators) careless(version int64) {
 	def, _ := w.pipelineOf(2).Definition("status")
 	s := w.starter(version)
 	if head, err := s.Head(context.Background(), def); err != nil || head == nil {
@@ -122,7 +127,7 @@ func (w *World) careless(version int64) {
 
 // putBack lets a person take an aggregate out and later put it back as it was. The aggregate lacks
 // what came in between, so that start must be refused.
-func (w *World) putBack() bool {
+func (w *operators) putBack() bool {
 	if w.plan.Upgrade == 0 {
 		return true
 	}
@@ -138,26 +143,26 @@ func (w *World) putBack() bool {
 
 // starter returns the store of a streams function that is about to start. It meets no faults and
 // has no time to wait.
-func (w *World) starter(version int64) *store.Store {
+func (w *operators) starter(version int64) *store.Store {
 	env := w.Env(w.rng.Float64, 0)
 	env.Sleep = func(context.Context, time.Duration) error { return context.DeadlineExceeded }
 	return w.storeOf(w.engine.DynamoDB(), version, env)
 }
 
-func (w *World) storeOf(client tables.Client, version int64, env env.Env) *store.Store {
+func (w *operators) storeOf(client tables.Client, version int64, env env.Env) *store.Store {
 	return w.storeWith(client, w.pipelineOf(version), env)
 }
 
-func (w *World) storeWith(c tables.Client, plan *pipeline.Pipeline, env env.Env) *store.Store {
+func (w *operators) storeWith(c tables.Client, plan *pipeline.Pipeline, env env.Env) *store.Store {
 	var objects tables.Objects
 	if w.plan.Offload > 0 {
 		switch objects = w.engine.S3(); c.(type) {
 		case client, operator, eraser: // everything that goes wrong for the tables goes wrong for the bucket
-			objects = large{w}
+			objects = large{w.World}
 		}
 	}
-	if blind := w.blind(plan.Epoch()); blind || w.plan.NewForm && w.plan.Packed == 0 && plan.Epoch() > 1 {
-		c = newForm{c, w, blind}
+	if blind := w.packing.blind(plan.Epoch()); blind || w.plan.NewForm && w.plan.Packed == 0 && plan.Epoch() > 1 {
+		c = newForm{c, w.World, blind}
 	}
 	s, err := store.New(tables.Config{Client: c, Pipeline: plan, Events: eventsTable, Aggregates: totals, Objects: objects,
 		PayloadBucket: payloadBucket, Counting: w.plan.Counting, OneByOne: w.plan.OneByOne, Region: "us-east-1",

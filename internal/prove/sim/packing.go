@@ -8,6 +8,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
+// packing is about payloads that are compressed.
+type packing struct {
+	*World
+	draw *rand.Rand // draws how long notes are
+}
+
 // In worlds whose plan has Packed, many orders have a note, and their payloads are compressed from
 // that epoch on. If the plan has NewForm too, older code is of a version that cannot read such
 // payloads.
@@ -30,9 +36,9 @@ func (f fact) note() string { return strings.Repeat("fragile; ", f.Note) }
 
 // addNote gives an order a note, if the world has them. With a long one, the item takes two write
 // units as it is, and one when it is compressed.
-func (w *World) addNote(f *fact) {
-	if (w.plan.Packed > 0 || w.plan.Offload > 0) && f.Type == "order" && w.notes.IntN(3) > 0 {
-		f.Note = 60 + w.notes.IntN(56)
+func (w *packing) addNote(f *fact) {
+	if (w.plan.Packed > 0 || w.plan.Offload > 0) && f.Type == "order" && w.draw.IntN(3) > 0 {
+		f.Note = 60 + w.draw.IntN(56)
 	}
 }
 
@@ -60,7 +66,7 @@ const aUnit = 1024
 // checkPacked checks in which form a payload is stored. Code that compresses does so where the
 // payload alone takes more than a write unit, and other code never does. Nothing changes the form
 // later.
-func (w *World) checkPacked(c *change) {
+func (w *packing) checkPacked(c *change) {
 	if w.plan.Packed == 0 {
 		return
 	}
@@ -97,7 +103,7 @@ func garble(item map[string]types.AttributeValue) map[string]types.AttributeValu
 }
 
 // formFor returns a batch of stream records in the form that code of an epoch meets.
-func (w *World) formFor(epoch int64, payload []byte) []byte {
+func (w *packing) formFor(epoch int64, payload []byte) []byte {
 	switch {
 	case w.blind(epoch):
 		return dataInBytes.ReplaceAll(payload, []byte(`"data":{"B":"AA=="}`))
@@ -108,6 +114,6 @@ func (w *World) formFor(epoch int64, payload []byte) []byte {
 }
 
 // blind reports whether code of an epoch is of a version that cannot read compressed payloads.
-func (w *World) blind(epoch int64) bool {
+func (w *packing) blind(epoch int64) bool {
 	return w.plan.NewForm && w.plan.Packed > 0 && epoch < w.plan.Packed
 }

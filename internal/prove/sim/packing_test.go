@@ -23,7 +23,7 @@ func TestBlindCode(t *testing.T) {
 		&dynamodb.PutItemInput{TableName: aws.String(eventsTable), Item: item}); err != nil {
 		t.Fatal(err)
 	}
-	f := newForm{w.engine.DynamoDB(), w, w.blind(1)}
+	f := newForm{w.engine.DynamoDB(), w, w.packing.blind(1)}
 	out, err := f.GetItem(context.Background(),
 		&dynamodb.GetItemInput{TableName: aws.String(eventsTable), Key: keyOfItem("ORDER#1", "ORDER")})
 	if err != nil || text(out.Item["data"]) != "00" || text(out.Item["PK"]) != "ORDER#1" {
@@ -31,7 +31,7 @@ func TestBlindCode(t *testing.T) {
 	}
 	const record = `{"data":{"B":"KLUv/XJlc3Q="},"id":{"S":"1"}}`
 	for epoch, want := range map[int64]string{1: `{"data":{"B":"AA=="},"id":{"S":"1"}}`, 2: record} {
-		if got := string(w.formFor(epoch, []byte(record))); got != want {
+		if got := string(w.packing.formFor(epoch, []byte(record))); got != want {
 			t.Errorf("code of epoch %d meets the record %s", epoch, got)
 		}
 	}
@@ -65,7 +65,7 @@ func TestCheckPacked(t *testing.T) {
 	} {
 		w := newWorld(StillPlan(1), false)
 		w.plan.Packed = 2
-		w.checkPacked(&test.c)
+		w.packing.checkPacked(&test.c)
 		if got := w.failure != nil; got != test.wrong {
 			t.Errorf("%s: %v", name, w.failure)
 		}

@@ -13,14 +13,19 @@ import (
 	"github.com/ingot-events/ingot/internal/testworld"
 )
 
+// partial is about answers that say that a part of a request failed.
+type partial struct {
+	*World
+}
+
 // The faults in this file happen inside an answer. The request as a whole succeeded, or it was
 // cancelled with a reason for each item. The SDK retries none of these.
 
 // some reports whether a fault inside an answer happens now.
-func (w *World) some(p float64) bool { return !w.calm && w.chance(p) }
+func (w *partial) some(p float64) bool { return !w.calm && w.chance(p) }
 
 // draw marks some of n places, and at least one.
-func (w *World) draw(n int, share float64) []bool {
+func (w *partial) draw(n int, share float64) []bool {
 	places := make([]bool, n)
 	for i := range places {
 		places[i] = w.chance(share)
@@ -50,7 +55,7 @@ var otherCodes = []types.BatchStatementErrorCodeEnum{
 
 // failStatements refuses some statements of a batch inside a successful answer. A statement that
 // gets an internal error may have been applied all the same.
-func (w *World) failStatements(in *dynamodb.BatchExecuteStatementInput,
+func (w *partial) failStatements(in *dynamodb.BatchExecuteStatementInput,
 	call func() (*dynamodb.BatchExecuteStatementOutput, error)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	var code types.BatchStatementErrorCodeEnum
 	switch {
@@ -82,7 +87,7 @@ func (w *World) failStatements(in *dynamodb.BatchExecuteStatementInput,
 
 // leaveUnread answers a read but leaves some of its keys unprocessed. A read of one key would get
 // an error instead.
-func (w *World) leaveUnread(in *dynamodb.BatchGetItemInput, call func(*dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput,
+func (w *partial) leaveUnread(in *dynamodb.BatchGetItemInput, call func(*dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput,
 	error)) (*dynamodb.BatchGetItemOutput, error) {
 	for table, asked := range in.RequestItems { // Ingot names one table in a read
 		if len(asked.Keys) < 2 || !w.some(w.plan.Faults.Unread) {
@@ -108,7 +113,7 @@ var cancelReasons = []string{"TransactionConflict", "ThrottlingError", "Provisio
 
 // cancel cancels a transaction with a reason for each item. A transaction that is cancelled anyway,
 // because conditions fail, may also have such reasons.
-func (w *World) cancel(in *dynamodb.TransactWriteItemsInput,
+func (w *partial) cancel(in *dynamodb.TransactWriteItemsInput,
 	call func() (*dynamodb.TransactWriteItemsOutput, error)) (*dynamodb.TransactWriteItemsOutput, error) {
 	var cancelled *types.TransactionCanceledException
 	if !w.some(w.plan.Faults.Cancel) {
@@ -131,9 +136,9 @@ func (w *World) cancel(in *dynamodb.TransactWriteItemsInput,
 
 // failLetters answers that some letters of a batch were not taken. Usually it blames the queue
 // itself.
-func (w *World) failLetters(in *sqs.SendMessageBatchInput, call func(*sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput,
+func (w *partial) failLetters(in *sqs.SendMessageBatchInput, call func(*sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput,
 	error)) (*sqs.SendMessageBatchOutput, error) {
-	choosy := !w.calm && w.Now.Before(w.choosy) // the answer blames the sender, who then does not ask again
+	choosy := !w.calm && w.Now.Before(w.trouble.choosy) // the answer blames the sender, who then does not ask again
 	if !choosy && !w.some(w.plan.Faults.Letters) {
 		return call(in)
 	}

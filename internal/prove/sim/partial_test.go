@@ -39,7 +39,7 @@ func TestFailStatements(t *testing.T) {
 					Parameters: []types.AttributeValue{&types.AttributeValueMemberS{Value: fmt.Sprint(i)},
 						&types.AttributeValueMemberS{Value: "-"}}})
 		}
-		out, err := w.failStatements(in, func() (*dynamodb.BatchExecuteStatementOutput, error) {
+		out, err := w.partial.failStatements(in, func() (*dynamodb.BatchExecuteStatementOutput, error) {
 			return w.engine.DynamoDB().BatchExecuteStatement(context.Background(), in)
 		})
 		if err != nil || len(out.Responses) != 8 {
@@ -88,7 +88,8 @@ func TestLeaveUnread(t *testing.T) {
 		read := func(in *dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput, error) {
 			return w.engine.DynamoDB().BatchGetItem(context.Background(), in)
 		}
-		out, err := w.leaveUnread(&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{totals: request}}, read)
+		in := &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{totals: request}}
+		out, err := w.partial.leaveUnread(in, read)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +98,7 @@ func TestLeaveUnread(t *testing.T) {
 			t.Errorf("seed %d: %d answered, %d left unread", seed, answered, left)
 		}
 		w.calm = true
-		if out, err := w.leaveUnread(&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{totals: request}},
+		if out, err := w.partial.leaveUnread(&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{totals: request}},
 			read); err != nil || len(out.Responses[totals]) != 5 {
 			t.Errorf("seed %d: calm, and not all are answered: %v", seed, err)
 		}
@@ -114,7 +115,7 @@ func TestCancel(t *testing.T) {
 			in.TransactItems = append(in.TransactItems,
 				types.TransactWriteItem{Put: &types.Put{TableName: aws.String(totals), Item: keyed(fmt.Sprint(i))}})
 		}
-		_, err := w.cancel(in, func() (*dynamodb.TransactWriteItemsOutput, error) {
+		_, err := w.partial.cancel(in, func() (*dynamodb.TransactWriteItemsOutput, error) {
 			return w.engine.DynamoDB().TransactWriteItems(context.Background(), in)
 		})
 		var cancelled *types.TransactionCanceledException
@@ -145,7 +146,7 @@ func TestFailLetters(t *testing.T) {
 			in.Entries = append(in.Entries, sqstypes.SendMessageBatchRequestEntry{Id: aws.String(fmt.Sprint(i)),
 				MessageBody: aws.String(fmt.Sprint("letter ", i))})
 		}
-		out, err := w.failLetters(in, sender{w, 1}.send)
+		out, err := w.partial.failLetters(in, sender{w, 1}.send)
 		if err != nil || len(out.Failed) == 0 || len(out.Failed)+len(out.Successful) != 5 {
 			t.Fatalf("seed %d: %v %v", seed, out, err)
 		}
@@ -154,7 +155,7 @@ func TestFailLetters(t *testing.T) {
 				t.Errorf("seed %d: letter %s failed and counts as kept, or is the sender's fault", seed, *failed.Id)
 			}
 		}
-		if len(w.quarantined) != len(out.Successful) || w.depth(w.quarantineURL) != int64(len(out.Successful)) {
+		if len(w.quarantined) != len(out.Successful) || w.dead.depth(w.quarantineURL) != int64(len(out.Successful)) {
 			t.Errorf("seed %d: %d letters kept of %d", seed, len(w.quarantined), len(out.Successful))
 		}
 	}

@@ -9,20 +9,26 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
+// people change items by hand.
+type people struct {
+	*World
+	removing string // the key whose item a person removed last
+}
+
 // strangers puts items into the events table that do not belong to Ingot.
-func (w *World) strangers(n int) {
+func (w *people) strangers(n int) {
 	for i := range n {
 		_, err := w.engine.DynamoDB().PutItem(context.Background(),
 			&dynamodb.PutItemInput{TableName: aws.String(eventsTable),
 				Item: keyOfItem(fmt.Sprintf("NOTE#%d", w.rng.IntN(1000)), fmt.Sprint(i))})
-		w.eventWrites++
+		w.spending.eventWrites++
 		w.must(err)
 	}
 	w.observe()
 }
 
 // person removes an item now and then, as people do.
-func (w *World) person() {
+func (w *people) person() {
 	var live []string
 	for key, h := range w.model.keys {
 		if h.live != nil {
@@ -36,14 +42,14 @@ func (w *World) person() {
 	w.remove(w.model.keys[live[w.rng.IntN(len(live))]].live)
 }
 
-func (w *World) remove(img *image) {
+func (w *people) remove(img *image) {
 	w.fault(byPerson, img.key())
 	w.delete(img)
 	w.observe()
 }
 
-func (w *World) delete(img *image) {
-	w.eventWrites++
+func (w *people) delete(img *image) {
+	w.spending.eventWrites++
 	w.removing = img.key()
 	_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable),
 		Key: keyOfItem(img.pk, img.sk)})

@@ -178,7 +178,7 @@ func (e edition) pipeline() *pipeline.Pipeline {
 // pipelineOf returns the pipeline of a version in the form that people have it in this world.
 func (w *World) pipelineOf(version int64) *pipeline.Pipeline {
 	of := w.edition(version)
-	of.notice = w.notice
+	of.notice = w.lifetime.notice
 	return of.pipeline()
 }
 

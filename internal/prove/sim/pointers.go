@@ -12,6 +12,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
+// pointers are messages whose payload is an object in a bucket.
+type pointers struct {
+	*World
+	draw    *rand.Rand              // draws which messages are pointers, and what becomes of their objects
+	objects map[string]*largeObject // that messages point to, by name
+	moves   int                     // how often one of them was put or removed
+}
+
 // In worlds whose plan has Pointers, some messages only say where their text is: in an object of a
 // bucket. Some of these objects come later than their messages. Others are gone before somebody has
 // read them.
@@ -38,12 +46,12 @@ type presence struct {
 }
 
 // point makes pointers of some messages of a burst. Now and then, a pointer is sent twice.
-func (w *World) point(burst []*message) (list []*message) {
+func (w *pointers) point(burst []*message) (list []*message) {
 	if !w.plan.Pointers {
 		return burst
 	}
 	for _, m := range burst {
-		if w.pointing.IntN(4) > 0 {
+		if w.draw.IntN(4) > 0 {
 			list = append(list, m)
 			continue
 		}
@@ -58,7 +66,7 @@ func (w *World) point(burst []*message) (list []*message) {
 		}
 		w.objects[own.object] = &largeObject{text: own.text}
 		list = append(list, &own)
-		if w.pointing.Float64() < w.plan.Duplicates {
+		if w.draw.Float64() < w.plan.Duplicates {
 			again := own
 			list = append(list, &again)
 		}
@@ -68,13 +76,13 @@ func (w *World) point(burst []*message) (list []*message) {
 
 // place puts the object of a pointer that is about to be sent: now, or later. Where things go
 // wrong, it may also be gone again soon.
-func (w *World) place(m *message) {
+func (w *pointers) place(m *message) {
 	o := w.objects[m.object]
 	if o == nil || o.states != nil {
 		return
 	}
-	wait := time.Duration(w.pointing.IntN(1800)) * time.Second // an object that is gone was there for less
-	switch w.pointing.IntN(4) {
+	wait := time.Duration(w.draw.IntN(1800)) * time.Second // an object that is gone was there for less
+	switch w.draw.IntN(4) {
 	case 0:
 		w.fault(objectLate, m.object)
 		w.Spawn("uploader", nil, func() {
@@ -96,20 +104,20 @@ func (w *World) place(m *message) {
 	}
 }
 
-func (w *World) putLarge(name string) {
+func (w *pointers) putLarge(name string) {
 	_, err := w.engine.S3().PutObject(sent, &s3.PutObjectInput{Bucket: aws.String(largeBucket), Key: &name,
 		Body: strings.NewReader(w.objects[name].text)})
 	w.must(err)
 	w.moved(name, true)
 }
 
-func (w *World) removeLarge(name string) {
+func (w *pointers) removeLarge(name string) {
 	_, err := w.engine.S3().DeleteObject(sent, &s3.DeleteObjectInput{Bucket: aws.String(largeBucket), Key: &name})
 	w.must(err)
 	w.moved(name, false)
 }
 
-func (w *World) moved(name string, there bool) {
+func (w *pointers) moved(name string, there bool) {
 	w.moves++
 	o := w.objects[name]
 	o.states = append(o.states, presence{there, w.moves})
@@ -117,9 +125,9 @@ func (w *World) moved(name string, there bool) {
 
 // bringBack lets a person bring back objects that are missing. Where there are dead letters, the
 // person keeps some of the messages instead: see [World.triage].
-func (w *World) bringBack() {
+func (w *pointers) bringBack() {
 	for _, name := range sortedKeys(w.objects) {
-		if o := w.objects[name]; len(o.states) > 0 && !w.isThere(name) && (w.plan.Receives > dying || w.pointing.IntN(2) == 0) {
+		if o := w.objects[name]; len(o.states) > 0 && !w.isThere(name) && (w.plan.Receives > dying || w.draw.IntN(2) == 0) {
 			w.putLarge(name)
 		}
 	}
@@ -128,14 +136,14 @@ func (w *World) bringBack() {
 // dying is how often a message is received at most before it is a dead letter, where there are any.
 const dying = 10
 
-func (w *World) isThere(name string) bool {
+func (w *pointers) isThere(name string) bool {
 	o := w.objects[name]
 	return len(o.states) > 0 && o.states[len(o.states)-1].there
 }
 
 // seen reports whether the object of a message was there, and whether it was missing, at some
 // moment of an invocation.
-func (w *World) seen(inv *invocation, m *message) (there, missing bool) {
+func (w *pointers) seen(inv *invocation, m *message) (there, missing bool) {
 	o := w.objects[m.pointer()]
 	missing = true // before it was first put
 	for _, s := range o.states {

@@ -9,31 +9,32 @@ func TestSeen(t *testing.T) {
 	w := newWorld(p, false)
 	t.Cleanup(w.KillAll)
 	m := &message{body: "pointer", object: "o-1"}
-	w.objects["o-1"] = &largeObject{text: "{}"}
+	w.pointers.objects["o-1"] = &largeObject{text: "{}"}
 	event := &message{of: m}
 	check := func(when string, began int, there, missing bool) {
 		t.Helper()
 		for _, m := range []*message{m, event} {
-			if is, not := w.seen(&invocation{moves: began}, m); is != there || not != missing {
+			if is, not := w.pointers.seen(&invocation{moves: began}, m); is != there || not != missing {
 				t.Errorf("%s: there %v, missing %v", when, is, not)
 			}
 		}
 	}
 	check("before it was put", 0, false, true)
-	w.putLarge("o-1")
+	w.pointers.putLarge("o-1")
 	check("put meanwhile", 0, true, true)
 	check("there all the time", 1, true, false)
-	w.removeLarge("o-1")
+	w.pointers.removeLarge("o-1")
 	check("removed meanwhile", 1, true, true)
 	check("gone", 2, false, true)
-	w.putLarge("o-1")
+	w.pointers.putLarge("o-1")
 	check("back meanwhile", 2, true, true)
 	check("back", 3, true, false)
-	if why := w.undeserved(&invocation{moves: 2, began: w.model.records}, &message{object: "o-1", malformed: true}, "Poison"); why != "" {
+	pointing := &message{object: "o-1", malformed: true}
+	if why := w.verdicts.undeserved(&invocation{moves: 2, began: w.model.records}, pointing, "Poison"); why != "" {
 		t.Errorf("it was there, and %s", why)
 	}
-	w.removeLarge("o-1")
-	if why := w.undeserved(&invocation{moves: 4}, &message{object: "o-1", malformed: true},
+	w.pointers.removeLarge("o-1")
+	if why := w.verdicts.undeserved(&invocation{moves: 4}, &message{object: "o-1", malformed: true},
 		"Poison"); why != "its text was never there to be read" {
 		t.Errorf("%q", why)
 	}
@@ -48,11 +49,11 @@ func TestPoint(t *testing.T) {
 	var burst []*message
 	for i := range 300 {
 		m := &message{fact: order(int64(i))}
-		w.spell(m)
+		w.wholes.spell(m)
 		burst = append(burst, m)
 	}
 	pointers, events, arrays := 0, 0, 0
-	for _, m := range w.point(w.gather(burst)) {
+	for _, m := range w.pointers.point(w.arrays.gather(burst)) {
 		for e := range m.each {
 			if events++; m.object != "" && e.pointer() != m.object {
 				t.Errorf("an event of %s is in %q", m.object, e.pointer())
@@ -68,7 +69,7 @@ func TestPoint(t *testing.T) {
 			if pointers++; m.events != nil {
 				arrays++
 			}
-			if w.objects[m.object].text == m.body {
+			if w.pointers.objects[m.object].text == m.body {
 				t.Errorf("%s points to itself", m.body)
 			}
 		}

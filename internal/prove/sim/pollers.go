@@ -12,8 +12,14 @@ import (
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 )
 
+// pollers call the functions, as event source mappings do.
+type pollers struct {
+	*World
+	checkpoints []checkpoint
+}
+
 // pollQueue runs one queue mapping.
-func (w *World) pollQueue(q *esm.Queue) {
+func (w *pollers) pollQueue(q *esm.Queue) {
 	for {
 		polled, err := q.Poll(context.Background())
 		if err != nil {
@@ -44,9 +50,9 @@ type mapping struct {
 
 // pollStream runs the stream mapping of the world. Now and then its poller fails over to a stale
 // checkpoint.
-func (w *World) pollStream() {
+func (w *pollers) pollStream() {
 	for {
-		if l := w.looking; l != nil && l.halted {
+		if l := w.looks.looking; l != nil && l.halted {
 			w.Park(time.Time{}, func() bool { return !l.halted })
 		}
 		w.meddle()
@@ -58,7 +64,7 @@ func (w *World) pollStream() {
 
 // pollOnce begins a round of every shard that has something to tell. It waits until one of them is
 // done, or for a little while.
-func (w *World) pollOnce(m *mapping) bool {
+func (w *pollers) pollOnce(m *mapping) bool {
 	rounds, streamed, err := m.Due(context.Background())
 	if err != nil {
 		w.fail(Broken, "stream mapping: %v", err)
@@ -84,7 +90,7 @@ func (w *World) pollOnce(m *mapping) bool {
 }
 
 // pollShard does one round of a shard.
-func (w *World) pollShard(m *mapping, r *esm.Round) {
+func (w *pollers) pollShard(m *mapping, r *esm.Round) {
 	if r.Attempt() > 1 {
 		w.Sleep(time.Duration(w.rng.IntN(12000)) * time.Millisecond)
 	}
@@ -102,7 +108,7 @@ func (w *World) pollShard(m *mapping, r *esm.Round) {
 const stale = 12 * time.Hour
 const relisted = 48 * time.Hour
 
-func (w *World) meddle() {
+func (w *pollers) meddle() {
 	if w.chance(0.3) {
 		w.checkpoints = append(w.checkpoints, checkpoint{w.Now, w.stream.Checkpoint()})
 	}
@@ -123,14 +129,15 @@ func (w *World) meddle() {
 		w.fault(second, "")
 		w.secondPoller(old)
 	}
-	if w.chance(f.HotKey) && !w.Now.Before(w.hotUntil) {
-		w.hot, w.hotUntil = "", w.Now.Add(time.Duration(60+w.rng.IntN(240))*time.Second)
+	if w.chance(f.HotKey) && !w.Now.Before(w.heat.until) {
+		w.heat.key, w.heat.until = "", w.Now.Add(time.Duration(60+w.rng.IntN(240))*time.Second)
 	}
 	if w.chance(f.Outage) {
 		// An outage is long enough that an invocation runs out of time and must report what it
 		// could not prove. Or a permission is missing, and the invocation fails with time left.
-		w.outage, w.outOf = w.Now.Add(time.Duration(20+w.rng.IntN(60))*time.Second), []map[string]bool{tablesAPI, keepers}[w.rng.IntN(2)]
-		w.outWith = []error{throttled, denied}[w.rng.IntN(2)]
+		w.trouble.outage = w.Now.Add(time.Duration(20+w.rng.IntN(60)) * time.Second)
+		w.trouble.outOf = []map[string]bool{tablesAPI, keepers}[w.rng.IntN(2)]
+		w.trouble.outWith = []error{throttled, denied}[w.rng.IntN(2)]
 	}
 	if w.chance(f.Roll) {
 		w.fault(rolled, "")
@@ -144,14 +151,14 @@ func (w *World) meddle() {
 		w.sweep()
 	}
 	if w.chance(f.Odd) {
-		w.writeOdds()
+		w.trouble.writeOdds()
 	}
-	w.losePayload()
+	w.offload.losePayload()
 	if w.chance(f.Damage) {
-		w.damage()
+		w.damage.damage()
 	}
 	if w.chance(f.Stamp) {
-		w.stampByHand()
+		w.stuck.stampByHand()
 	}
 	for len(w.batches) > 0 && w.Now.Sub(w.batches[0].at) > relisted {
 		w.batches = w.batches[1:]
@@ -163,14 +170,8 @@ func (w *World) meddle() {
 	}
 }
 
-func (w *World) must(err error) {
-	if err != nil {
-		w.fail(Broken, "%v", err)
-	}
-}
-
 // split divides a random open shard.
-func (w *World) split() {
+func (w *pollers) split() {
 	out, err := w.engine.Streams().DescribeStream(context.Background(), &dynamodbstreams.DescribeStreamInput{StreamArn: &w.arn})
 	if err != nil {
 		w.fail(Broken, "describe stream: %v", err)
@@ -194,7 +195,7 @@ func (w *World) split() {
 
 // sweep lets time to live do its work. Some of it may be done in another Region of a global table.
 // The records of such removals do not say who made them.
-func (w *World) sweep() {
+func (w *pollers) sweep() {
 	if w.chance(0.3) {
 		w.sweepElsewhere()
 	}
@@ -204,11 +205,11 @@ func (w *World) sweep() {
 	}
 }
 
-func (w *World) sweepElsewhere() {
+func (w *pollers) sweepElsewhere() {
 	n := 0
 	for _, key := range sortedKeys(w.model.keys) {
 		if img := w.model.keys[key].live; img != nil && img.expiresAt <= w.Now.Unix() && w.chance(0.7) {
-			w.delete(img)
+			w.people.delete(img)
 			n++
 		}
 	}
@@ -220,7 +221,7 @@ func (w *World) sweepElsewhere() {
 
 // secondPoller reads the stream beside the first poller for a while, from an old checkpoint or from
 // the start.
-func (w *World) secondPoller(old []checkpoint) {
+func (w *pollers) secondPoller(old []checkpoint) {
 	marks := w.plan.Counting == aggregate.Marks
 	named := marks && !w.chance(0.2)
 	if marks && !named {
@@ -246,7 +247,7 @@ func (w *World) secondPoller(old []checkpoint) {
 
 // deliverAgain lets a person pass a batch that a mapping gave up to the function, until the
 // function takes it.
-func (w *World) deliverAgain(payload []byte) {
+func (w *pollers) deliverAgain(payload []byte) {
 	wait := time.Duration(1+w.rng.IntN(120)) * time.Minute
 	w.Spawn("destination", nil, func() {
 		w.Sleep(wait)

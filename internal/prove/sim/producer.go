@@ -38,11 +38,11 @@ func (w *World) produce(phase int) {
 	if burst == nil {
 		burst = w.burst(phase)
 	}
-	for _, m := range w.point(w.gather(burst)) {
+	for _, m := range w.pointers.point(w.arrays.gather(burst)) {
 		if w.plan.Still {
 			w.Sleep(5 * time.Minute)
 		}
-		w.place(m)
+		w.pointers.place(m)
 		w.send(m)
 		w.Sleep(time.Duration(w.rng.IntN(4000)) * time.Millisecond)
 	}
@@ -68,12 +68,12 @@ func (w *World) burst(phase int) (burst []*message) {
 		if w.chance(w.plan.Late) {
 			f.At = w.Now.Add(-w.plan.retain() + time.Duration(w.rng.IntN(3*3600)-3600)*time.Second).Format(time.RFC3339)
 		}
-		w.takeMore(&f)
-		w.addSomeLines(&f)
-		w.addSomeCoupons(&f)
-		w.addNote(&f)
+		w.byPut.takeMore(&f)
+		w.wholes.addSomeLines(&f)
+		w.claims.addSomeCoupons(&f)
+		w.packing.addNote(&f)
 		m := &message{fact: f}
-		w.spell(m)
+		w.wholes.spell(m)
 		if w.chance(w.plan.Poison) {
 			m = &message{body: fmt.Sprintf(`{"type":"order","id":%q,`, id()), malformed: true}
 		}
@@ -85,9 +85,9 @@ func (w *World) burst(phase int) (burst []*message) {
 			} else {
 				f.Gift = !f.Gift // everything in its index keys stays the same
 			}
-			w.otherLines(&f)
+			w.wholes.otherLines(&f)
 			other := &message{fact: f}
-			w.spell(other)
+			w.wholes.spell(other)
 			other.crowded = w.chance(w.plan.Crowded)
 			burst = append(burst, other)
 		}
@@ -97,7 +97,7 @@ func (w *World) burst(phase int) (burst []*message) {
 		if w.chance(w.plan.Duplicates) {
 			again := *burst[w.rng.IntN(len(burst))]
 			if !again.malformed && w.chance(0.5) {
-				w.spell(&again)
+				w.wholes.spell(&again)
 			}
 			at := w.rng.IntN(len(burst) + 1)
 			burst = append(burst[:at], append([]*message{&again}, burst[at:]...)...)
@@ -117,14 +117,14 @@ func (w *World) copies(phase int) (list []*message) {
 		from = closing
 	}
 	if w.plan.Longer > 0 {
-		if returning := w.returning(); len(returning) > 0 && w.chance(0.5) {
+		if returning := w.lifetime.returning(); len(returning) > 0 && w.chance(0.5) {
 			from = returning
 		}
 	}
 	for range w.rng.IntN(w.plan.Copies + 1) {
 		again := from[w.rng.IntN(len(from))].alone()
 		if !again.malformed && w.chance(0.5) {
-			w.spell(again)
+			w.wholes.spell(again)
 		}
 		list = append(list, again)
 	}
@@ -137,7 +137,7 @@ func (w *World) closing() (list []*message) {
 		if m.malformed {
 			continue
 		}
-		if left := m.fact.at().Add(w.lifetime(m.fact)).Sub(w.Now); left > 0 && left <= early {
+		if left := m.fact.at().Add(w.lifetime.lifetime(m.fact)).Sub(w.Now); left > 0 && left <= early {
 			list = append(list, m)
 		}
 	}
@@ -154,7 +154,7 @@ func (w *World) send(m *message) {
 	known := w.sent[m.body] != nil
 	for e := range m.each {
 		w.log = append(w.log, e)
-		if first := w.firstSent[e.fact]; first != nil && !e.malformed && !w.Now.Before(e.fact.at().Add(w.lifetime(e.fact))) {
+		if first := w.firstSent[e.fact]; first != nil && !e.malformed && !w.Now.Before(e.fact.at().Add(w.lifetime.lifetime(e.fact))) {
 			w.fault(afterLife, e.body)
 		}
 		if w.plan.FIFO {

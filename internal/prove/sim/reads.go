@@ -11,7 +11,7 @@ func (c client) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput
 	_ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	return request(c.w, ctx, "BatchGetItem", false, func() (*dynamodb.BatchGetItemOutput, error) {
 		c.w.removeBeforeRead(in.RequestItems[eventsTable].Keys)
-		return c.w.leaveUnread(in, c.w.readInParts)
+		return c.w.partial.leaveUnread(in, c.w.readInParts)
 	})
 }
 
@@ -23,7 +23,7 @@ func (w *World) removeBeforeRead(keys []map[string]types.AttributeValue) {
 	pk := text(keys[w.rng.IntN(len(keys))]["PK"])
 	for _, h := range w.model.keys {
 		if h.live != nil && h.live.pk == pk {
-			w.remove(h.live)
+			w.people.remove(h.live)
 			return
 		}
 	}
@@ -33,12 +33,12 @@ func (w *World) removeBeforeRead(keys []map[string]types.AttributeValue) {
 // snapshot.
 func (w *World) readInParts(in *dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput, error) {
 	for table, asked := range in.RequestItems { // Ingot names one table in a read
-		if len(asked.Keys) < 2 || !w.some(w.plan.Faults.Unread) {
+		if len(asked.Keys) < 2 || !w.partial.some(w.plan.Faults.Unread) {
 			break
 		}
 		w.fault(inParts, table)
 		now, later := asked, asked
-		now.Keys, later.Keys = divide(asked.Keys, w.draw(len(asked.Keys), 0.5))
+		now.Keys, later.Keys = divide(asked.Keys, w.partial.draw(len(asked.Keys), 0.5))
 		out, err := w.dynamo.BatchGetItem(sent, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: now}})
 		if err != nil || len(later.Keys) == 0 {
 			return out, err

@@ -31,7 +31,7 @@ func (r recorder) changed(table *string, key map[string]types.AttributeValue) {
 	if strings.HasPrefix(pk.Value, "A#") {
 		r.w.touched = append(r.w.touched, pk.Value+"|"+sk.Value)
 	}
-	r.w.noteHead(pk.Value, sk.Value)
+	r.w.byPut.noteHead(pk.Value, sk.Value)
 }
 
 func (r recorder) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
@@ -119,7 +119,7 @@ func (r recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactW
 		}
 	}
 	if len(receipts) == 0 {
-		r.w.eventWrites += 2 * len(in.TransactItems) // two units for each item, also if it is cancelled
+		r.w.spending.eventWrites += 2 * len(in.TransactItems) // two units for each item, also if it is cancelled
 	}
 	r.spendPuts(in, err == nil)
 	if len(receipts) > 0 { // otherwise it comes from a start
@@ -132,7 +132,7 @@ func (r recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactW
 		if put := item.Put; put != nil {
 			r.changed(put.TableName, put.Item)
 			if *put.TableName == eventsTable {
-				r.w.accepted[eventsTable+"|"+text(put.Item["PK"])+"|"]++
+				r.w.spending.accepted[eventsTable+"|"+text(put.Item["PK"])+"|"]++
 			}
 		}
 	}
@@ -141,7 +141,7 @@ func (r recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactW
 		if update := item.Update; update != nil {
 			r.w.stats.Updates++
 			if len(receipts) == 0 {
-				r.w.accepted[totals+"|"+text(update.Key["PK"])+"|"+text(update.Key["SK"])]++
+				r.w.spending.accepted[totals+"|"+text(update.Key["PK"])+"|"+text(update.Key["SK"])]++
 			}
 			r.changed(update.TableName, update.Key)
 			if s := r.w.model.slots[text(update.Key["PK"])+"|"+text(update.Key["SK"])]; s != nil && mends {

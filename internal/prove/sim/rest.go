@@ -7,8 +7,13 @@ import (
 	"strings"
 )
 
+// rest is what holds once a world has come to rest.
+type rest struct {
+	*World
+}
+
 // checkDrained checks a world at rest.
-func (w *World) checkDrained() bool {
+func (w *rest) checkDrained() bool {
 	for _, key := range sortedKeys(w.model.slots) {
 		s := w.model.slots[key]
 		if s.unmarked {
@@ -16,7 +21,7 @@ func (w *World) checkDrained() bool {
 			w.checkSlot(key)
 		}
 		if s.damaged && w.model.marks {
-			w.checkLeftOut(s)
+			w.damage.checkLeftOut(s)
 			continue
 		}
 		if s.applied != s.steps {
@@ -30,30 +35,30 @@ func (w *World) checkDrained() bool {
 			return false
 		}
 	}
-	w.checkOdd()
-	w.checkStranded()
+	w.trouble.checkOdd()
+	w.stuck.checkStranded()
 	w.checkTotals()
 	w.checkLive()
-	w.checkBucket()
-	w.checkCost()
+	w.offload.checkBucket()
+	w.spending.checkCost()
 	return w.failure == nil
 }
 
 // checkTotals checks the tables with the verifier that users have.
-func (w *World) checkTotals() {
+func (w *rest) checkTotals() {
 	epoch := int64(1)
 	if w.plan.Upgrade > 0 && w.phase > w.plan.Upgrade {
 		epoch = 2
 	}
-	report, err := w.verified(epoch)
+	report, err := w.looks.verified(epoch)
 	if err != nil {
 		w.fail(Broken, "verify: %v", err)
 		return
 	}
-	w.checkReport(report, epoch)
-	w.checkMissing(report.MissingParts, epoch)
+	w.trouble.checkReport(report, epoch)
+	w.wholes.checkMissing(report.MissingParts, epoch)
 	report.MissingParts = 0
-	report.Differences = slices.DeleteFunc(report.Differences, w.spoiledTotal)
+	report.Differences = slices.DeleteFunc(report.Differences, w.damage.spoiledTotal)
 	if !report.OK() {
 		w.fail(Wrong, "verify: %s (and %d more)", report.Differences[0], len(report.Differences)-1)
 		return
@@ -62,18 +67,18 @@ func (w *World) checkTotals() {
 }
 
 // checkHead checks, at rest, that a generation that claims to be complete has no item below it.
-func (w *World) checkHead() bool {
+func (w *rest) checkHead() bool {
 	if w.plan.Upgrade == 0 || w.phase <= w.plan.Upgrade {
 		return true
 	}
 	def, _ := w.pipelineOf(2).Definition("status")
-	head, err := w.storeOf(w.engine.DynamoDB(), 2, w.Env(w.rng.Float64, 0)).Head(context.Background(), def)
+	head, err := w.operators.storeOf(w.engine.DynamoDB(), 2, w.Env(w.rng.Float64, 0)).Head(context.Background(), def)
 	switch {
 	case err != nil:
 		w.fail(Broken, "head: %v", err)
 	case head == nil && w.phase > w.plan.Upgrade+1:
 		w.fail(Generation, "the new generation has no head")
-	case head != nil && !head.Building && len(w.odds.live) > 0 && head.Flag == "":
+	case head != nil && !head.Building && len(w.trouble.odds.live) > 0 && head.Flag == "":
 		w.fail(Unkept, "the head says complete, an item cannot be understood, and no flag says so")
 	case head != nil && !head.Building:
 		for _, key := range sortedKeys(w.model.keys) {
@@ -88,7 +93,7 @@ func (w *World) checkHead() bool {
 
 // checkLive adds up what is live and compares it with what is counted. It checks the model against
 // itself.
-func (w *World) checkLive() {
+func (w *rest) checkLive() {
 	live := map[string]*big.Int{}
 	for _, h := range w.model.keys {
 		for _, p := range w.model.parts(h.live) {
@@ -112,7 +117,7 @@ func (w *World) checkLive() {
 		counted[key].Add(counted[key], s.fp)
 		counted[key].Sub(counted[key], s.fpx)
 	}
-	for _, s := range w.damaged {
+	for _, s := range w.damage.damaged {
 		name, by, window := slotName(s.key)
 		delete(counted, name+"|"+by+"|"+window) // the aggregate counts what it took
 	}

@@ -64,8 +64,8 @@ const (
 const strangers = 40
 
 func (w *World) live() {
-	if w.liveBursts() && w.settle(nil) && w.checkDrained() && w.finishUpgrade() && !w.plan.Still {
-		if w.expireAll(); w.failure == nil && w.lookTwice() {
+	if w.liveBursts() && w.settle(nil) && w.rest.checkDrained() && w.operators.finishUpgrade() && !w.plan.Still {
+		if w.expireAll(); w.failure == nil && w.looks.lookTwice() {
 			mendTotals(context.Background(), w)
 		}
 	}
@@ -74,54 +74,54 @@ func (w *World) live() {
 // liveBursts lives the days on which events come, and the hours between them.
 func (w *World) liveBursts() bool {
 	for _, q := range w.queues {
-		w.Spawn("queue", nil, func() { w.pollQueue(q) })
+		w.Spawn("queue", nil, func() { w.pollers.pollQueue(q) })
 	}
-	w.Spawn("stream", nil, w.pollStream)
-	w.strangers(strangers)
+	w.Spawn("stream", nil, w.pollers.pollStream)
+	w.people.strangers(strangers)
 	for phase := range w.plan.Phases {
 		w.phase = phase + 1
 		if w.phase == w.plan.Upgrade {
-			w.othersStart()
+			w.operators.othersStart()
 		}
 		if w.phase == w.plan.Longer {
-			w.lengthen()
+			w.lifetime.lengthen()
 		}
 		sending := true
 		w.Spawn("producer", nil, func() { w.produce(w.phase); sending = false })
 		if w.plan.People && w.chance(0.5) {
-			w.Spawn("eraser", nil, w.erasure)
+			w.Spawn("eraser", nil, w.erasures.erasure)
 		}
 		w.run(phaseSteps, func() bool { return !sending && w.quiet() })
 		if w.failure != nil {
 			return false
 		}
 		if w.plan.People && w.chance(0.5) {
-			w.person()
+			w.people.person()
 		}
 		if w.plan.People && w.chance(0.5) {
-			w.Spawn("eraser", nil, w.erasure) // while a rebuild runs
+			w.Spawn("eraser", nil, w.erasures.erasure) // while a rebuild runs
 		}
 		if w.plan.Upgrade > 0 && w.phase > w.plan.Upgrade && w.chance(0.3) {
-			w.careless([]int64{hasty, letGo}[w.rng.IntN(2)])
+			w.operators.careless([]int64{hasty, letGo}[w.rng.IntN(2)])
 		}
 		if w.plan.Redrive {
-			w.redrive()
+			w.dead.redrive()
 		}
 		if w.phase > w.plan.Upgrade && w.plan.Upgrade > 0 && w.chance(0.5) {
-			w.Spawn("rebuild", nil, func() { w.rebuild(operator{client{w}}) })
+			w.Spawn("rebuild", nil, func() { w.operators.rebuild(operator{client{w}}) })
 		}
-		if w.plan.Parts == 1 && w.wholes.IntN(4) == 0 {
-			w.Spawn("putter", nil, func() { w.putParts(1) })
+		if w.plan.Parts == 1 && w.wholes.draw.IntN(4) == 0 {
+			w.Spawn("putter", nil, func() { w.wholes.putParts(1) })
 		}
-		if !w.settle(func() bool { return !sending }) || !w.checkHead() {
+		if !w.settle(func() bool { return !sending }) || !w.rest.checkHead() {
 			return false
 		}
 		w.Now = w.Now.Add(time.Hour * time.Duration(3+w.rng.IntN(int(w.plan.Gap/time.Hour))))
 		if w.phase == w.plan.Weekend {
 			w.Now = w.Now.Add(time.Duration(70+w.rng.IntN(10)) * time.Hour)
 		}
-		w.sweep()
-		if w.phase+1 == w.plan.Withdrawn && !w.rebuildInPeace() {
+		w.pollers.sweep()
+		if w.phase+1 == w.plan.Withdrawn && !w.operators.rebuildInPeace() {
 			return false
 		}
 	}
@@ -135,31 +135,32 @@ func (w *World) settle(also func() bool) bool {
 		return false
 	}
 	w.calm, w.idle = true, 0
-	w.bringBack()
-	defer w.keepBuilding()()
+	w.pointers.bringBack()
+	defer w.byPut.keepBuilding()()
 	defer func() { w.calm = false }()
 	for range redrives {
 		if !w.run(calmSteps, func() bool { return w.quiet() && (also == nil || also()) }) && w.failure == nil {
-			w.fail(Stuck, "the world does not come to rest: %d messages in the queue, %d in the dead-letter queue", w.depth(w.queueURL),
-				w.depth(w.deadURL))
+			w.fail(Stuck, "the world does not come to rest: %d messages in the queue, %d in the dead-letter queue",
+				w.dead.depth(w.queueURL),
+				w.dead.depth(w.deadURL))
 		}
 		if w.failure != nil {
 			return false
 		}
-		if w.depth(w.deadURL) == 0 {
+		if w.dead.depth(w.deadURL) == 0 {
 			return true
 		}
-		w.triage()
-		w.redrive()
+		w.dead.triage()
+		w.dead.redrive()
 		w.idle = 0
 	}
-	w.fail(Stuck, "%d dead letters come again and again, with no fault in the world", w.depth(w.deadURL))
+	w.fail(Stuck, "%d dead letters come again and again, with no fault in the world", w.dead.depth(w.deadURL))
 	return false
 }
 
 // quiet reports whether nothing is under way.
 func (w *World) quiet() bool {
-	return w.idle >= 3 && len(w.invocations) == 0 && len(w.Tasks) <= len(w.queues)+1+w.asleep && w.depth(w.queueURL) == 0
+	return w.idle >= 3 && len(w.invocations) == 0 && len(w.Tasks) <= len(w.queues)+1+w.byPut.asleep && w.dead.depth(w.queueURL) == 0
 }
 
 // run resumes tasks, one at a time, until done holds or the steps are used up.
@@ -194,8 +195,8 @@ func (w *World) run(most int, done func() bool) bool {
 // expireAll moves the clock past every expiry.
 func (w *World) expireAll() {
 	w.Now = w.Now.Add(20 * time.Hour)
-	for at := w.Now; w.Now.Sub(at) < w.longestLife(); {
-		w.sweep()
+	for at := w.Now; w.Now.Sub(at) < w.lifetime.longestLife(); {
+		w.pollers.sweep()
 		for _, m := range w.copies(w.plan.Phases + 1) {
 			w.send(m)
 		}
@@ -204,9 +205,9 @@ func (w *World) expireAll() {
 		}
 		w.Now = w.Now.Add(w.plan.retain() / 3)
 	}
-	w.sweep()
-	if w.settle(nil) && w.checkDrained() {
-		w.checkArchive()
+	w.pollers.sweep()
+	if w.settle(nil) && w.rest.checkDrained() {
+		w.archive.checkArchive()
 	}
 }
 

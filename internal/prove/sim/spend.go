@@ -9,6 +9,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
+// spending is how many requests and units the functions may take.
+type spending struct {
+	*World
+	accepted    map[string]int // accepted writes, by table and key
+	eventWrites int            // writes that were asked of the events table
+	// transactions counts those that have counted changes under receipts.
+	transactions int
+}
+
 // spent counts what one invocation has asked for one item.
 type spent struct {
 	accepted, attempts int // writes
@@ -27,20 +36,20 @@ type spent struct {
 func (r recorder) spend(table string, pk, sk string, accepted bool) {
 	w := r.w
 	if table == eventsTable {
-		w.eventWrites++
+		w.spending.eventWrites++
 		sk = "" // the sort key of a statement is not looked for, because every event has one item
 	}
 	key := table + "|" + pk + "|" + sk
 	if accepted {
-		defer func() { w.accepted[key]++ }()
+		defer func() { w.spending.accepted[key]++ }()
 	}
 	inv := invocationOf(w.Current)
 	if inv == nil {
 		return
 	}
-	s := inv.spentOn(key, w.accepted[key])
+	s := inv.spentOn(key, w.spending.accepted[key])
 	s.asks(accepted)
-	others := w.accepted[key] - s.before - s.accepted
+	others := w.spending.accepted[key] - s.before - s.accepted
 	if accepted {
 		others++ // this write is not among them yet
 	}
@@ -58,11 +67,11 @@ func (r recorder) spend(table string, pk, sk string, accepted bool) {
 		if s.accepted > 1 {
 			w.fail(Cost, "%s writes %s %d times for one batch", inv.name, pk, s.accepted)
 		}
-		w.checkAfter(inv, pk, s)
+		w.spending.checkAfter(inv, pk, s)
 	default:
 		return
 	}
-	w.checkAsked(inv, pk, s, most, others)
+	w.spending.checkAsked(inv, pk, s, most, others)
 }
 
 // spendReceipts is spend for a transaction. Each change may be in only one accepted transaction. A
@@ -71,7 +80,7 @@ func (r recorder) spend(table string, pk, sk string, accepted bool) {
 func (r recorder) spendReceipts(receipts []string, accepted bool) {
 	w, inv := r.w, invocationOf(r.w.Current)
 	if accepted {
-		defer func() { w.transactions++ }()
+		defer func() { w.spending.transactions++ }()
 	}
 	if inv == nil {
 		return
@@ -80,15 +89,15 @@ func (r recorder) spendReceipts(receipts []string, accepted bool) {
 		defer func() { inv.transactions++ }()
 	}
 	for _, pk := range receipts {
-		s := inv.spentOn(totals+"|"+pk+"|", w.transactions-inv.transactions)
+		s := inv.spentOn(totals+"|"+pk+"|", w.spending.transactions-inv.transactions)
 		s.asks(accepted)
-		others := w.transactions - inv.transactions - s.before
+		others := w.spending.transactions - inv.transactions - s.before
 		most := 3 + others
-		if len(w.damaged) > 0 {
+		if len(w.damage.damaged) > 0 {
 			most += 2*len(receipts) + 10 // it is halved until the total that takes nothing is alone
 		}
-		w.checkAfter(inv, pk, s)
-		w.checkAsked(inv, pk, s, most, others)
+		w.spending.checkAfter(inv, pk, s)
+		w.spending.checkAsked(inv, pk, s, most, others)
 	}
 }
 
@@ -109,7 +118,7 @@ func (r recorder) spendPuts(in *dynamodb.TransactWriteItemsInput, accepted bool)
 		}
 		if item.Put != nil && *item.Put.TableName == eventsTable {
 			key := eventsTable + "|" + text(item.Put.Item["PK"]) + "|"
-			inv.spentOn(key, r.w.accepted[key]).asks(accepted)
+			inv.spentOn(key, r.w.spending.accepted[key]).asks(accepted)
 		}
 	}
 }
@@ -123,23 +132,23 @@ func (r recorder) spendRead(pk string, payload bool) {
 		return
 	}
 	key := eventsTable + "|" + pk + "|"
-	s := inv.spentOn(key, w.accepted[key])
+	s := inv.spentOn(key, w.spending.accepted[key])
 	if payload {
 		s.payloads++
-		w.checkPayload(inv, pk, s)
+		w.spending.checkPayload(inv, pk, s)
 		return
 	}
 	s.reads++
 	unwritten := 0
-	for m := range w.eventsOf(inv) {
+	for m := range w.arrays.eventsOf(inv) {
 		reasons := 0
-		if !w.Now.Before(m.fact.at().Add(w.lifetime(m.fact)-early)) || w.waits(inv, m.fact) {
+		if !w.Now.Before(m.fact.at().Add(w.lifetime.lifetime(m.fact)-early)) || w.byPut.waits(inv, m.fact) {
 			reasons++
 		}
 		if w.plan.FIFO && w.plan.Arrays { // after a Duplicate, the events that follow are looked up once
 			reasons++
 		}
-		for _, f := range w.itemsOf(m, inv.epoch) {
+		for _, f := range w.wholes.itemsOf(m, inv.epoch) {
 			if f.pk() == pk {
 				unwritten += reasons
 			}
@@ -153,10 +162,10 @@ func (r recorder) spendRead(pk string, payload bool) {
 
 // checkPayload checks that a payload is read only after the rest of its item was read, and only if
 // that item is not the message's own or has a later stamp.
-func (w *World) checkPayload(inv *invocation, pk string, s *spent) {
+func (w *spending) checkPayload(inv *invocation, pk string, s *spent) {
 	other := false
-	for m := range w.eventsOf(inv) {
-		other = other || slices.ContainsFunc(w.itemsOf(m, inv.epoch), func(f fact) bool {
+	for m := range w.arrays.eventsOf(inv) {
+		other = other || slices.ContainsFunc(w.wholes.itemsOf(m, inv.epoch), func(f fact) bool {
 			return f.pk() == pk && slices.ContainsFunc(w.model.keys[f.key()].during(inv.began), func(img *image) bool {
 				return img != nil && (img.fact != f || img.epoch > inv.epoch)
 			})
@@ -188,13 +197,13 @@ func (s *spent) asks(accepted bool) {
 
 // checkAfter checks that nothing is asked for again once it was accepted, unless the answer may
 // have been lost.
-func (w *World) checkAfter(inv *invocation, pk string, s *spent) {
+func (w *spending) checkAfter(inv *invocation, pk string, s *spent) {
 	if s.after > inv.faults {
 		w.fail(Cost, "%s asks %d times more to write %s when it was written, with %d faults", inv.name, s.after, pk, inv.faults)
 	}
 }
 
-func (w *World) checkAsked(inv *invocation, pk string, s *spent, most, others int) {
+func (w *spending) checkAsked(inv *invocation, pk string, s *spent, most, others int) {
 	if most += inv.faults; s.attempts > most {
 		w.fail(Cost, "%s asks %d times to write %s, with %d faults and %d writes of others: at most %d are needed", inv.name, s.attempts,
 			pk, inv.faults, others, most)
@@ -204,7 +213,7 @@ func (w *World) checkAsked(inv *invocation, pk string, s *spent, most, others in
 // checkCost compares the write units of the events table with the writes that were asked for. An
 // event is under a kilobyte, or under two where payloads are compressed. So each write is one unit,
 // or two. In a transaction it is twice that. Nothing else writes there.
-func (w *World) checkCost() {
+func (w *spending) checkCost() {
 	most := float64(w.eventWrites)
 	if w.plan.Packed > 0 || w.plan.Offload > 0 {
 		most *= 2

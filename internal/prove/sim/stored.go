@@ -112,7 +112,7 @@ const (
 // match, and there must be no others.
 func (w *World) checkStored(c *change) {
 	img, key := c.new, c.new.key()
-	if m := w.carried[img.data]; (m == nil || m.malformed || m.fact != img.fact) && !w.sentWithin(img) {
+	if m := w.carried[img.data]; (m == nil || m.malformed || m.fact != img.fact) && !w.wholes.sentWithin(img) {
 		w.fail(Altered, "%s holds a payload that nobody sent: %s", key, img.data)
 		return
 	}
@@ -123,16 +123,16 @@ func (w *World) checkStored(c *change) {
 		}
 	}
 	others := []string{"data", "epoch", "expiresAt"}
-	if n, counts := w.countOfParts(c); counts {
+	if n, counts := w.wholes.countOfParts(c); counts {
 		others = append(others, "i:parts")
 		if has := img.whole["i:parts"]; valueOf(has) != n.value || kindOf(has) != n.kind {
 			w.fail(Altered, "%s says that it has %q parts, and it has %s", key, valueOf(has), n.value)
 		}
 	}
-	if w.checkPut(c) {
+	if w.byPut.checkPut(c) {
 		others = append(others, "i:put")
 	}
-	if w.checkOffloaded(c) {
+	if w.offload.checkOffloaded(c) {
 		others = append(others, "i:payload")
 	}
 	if len(img.whole) != len(want)+len(others) {
@@ -142,7 +142,7 @@ func (w *World) checkStored(c *change) {
 		w.fail(Altered, "%s is stamped %d, and the newest pipeline has epoch %d", key, img.epoch, newest)
 	}
 	w.checkExpiry(c)
-	w.checkPacked(c)
+	w.packing.checkPacked(c)
 }
 
 // keyOfEpoch returns what a new item must have of an index whose key changes with the second epoch.
@@ -161,8 +161,8 @@ func (w *World) keyOfEpoch(c *change, name, text string) string {
 // checkExpiry compares the expiry of an item with that of its event, or with that of the item it
 // replaced if that is later. No event may be written past its time.
 func (w *World) checkExpiry(c *change) {
-	own := c.new.at().Add(w.lifetime(c.new.fact))
-	want, most := own.Unix(), c.new.at().Add(w.longestLife())
+	own := c.new.at().Add(w.lifetime.lifetime(c.new.fact))
+	want, most := own.Unix(), c.new.at().Add(w.lifetime.longestLife())
 	if c.old != nil {
 		want = max(want, c.old.expiresAt)
 	}

@@ -8,28 +8,34 @@ import (
 	"github.com/ingot-events/ingot/handler"
 )
 
+// verdicts are what an invocation says about a message.
+type verdicts struct {
+	*World
+	rejected map[fact]bool // events that a delivery was told are Rejected
+}
+
 // What an invocation says about a message must be true. The checks here do not ask how it came to
 // say so. An invocation can only have seen what the message's key held since the invocation began.
 
 // judge checks one outcome that the handler reports.
-func (w *World) judge(o handler.Outcome) {
+func (w *verdicts) judge(o handler.Outcome) {
 	inv, m := invocationOf(w.Current), w.sent[o.Message.Body]
 	switch {
 	case inv == nil || m == nil:
 		w.fail(Broken, "a verdict on a message that nobody sent: %s", o.Message.Body)
 	case m.events != nil:
-		w.judgeArray(inv, m, o)
+		w.arrays.judgeArray(inv, m, o)
 	default:
 		w.judgeEvent(inv, m, o)
 	}
 }
 
 // judgeEvent checks the outcome of one event.
-func (w *World) judgeEvent(inv *invocation, m *message, o handler.Outcome) {
+func (w *verdicts) judgeEvent(inv *invocation, m *message, o handler.Outcome) {
 	verdict := o.Verdict.String()
 	w.stats.Verdicts[verdict]++
-	w.noteParts(inv, m, verdict)
-	w.noteUpload(inv, m, verdict != "Retry" && !o.Failed)
+	w.wholes.noteParts(inv, m, verdict)
+	w.offload.noteUpload(inv, m, verdict != "Retry" && !o.Failed)
 	if why := w.undeserved(inv, m, verdict); why != "" {
 		w.fail(Undeserved, "%s says %s of %s, but %s", inv.name, verdict, m.body, why)
 		return
@@ -40,11 +46,11 @@ func (w *World) judgeEvent(inv *invocation, m *message, o handler.Outcome) {
 		w.fail(Undeserved, "%s says Duplicate of %s (%v), and its key held nothing of the kind", inv.name, m.body, o.Refusal)
 	}
 	if verdict == "Duplicate" && o.Refusal != nil {
-		w.checkTakenBack(inv, m)
+		w.offload.checkTakenBack(inv, m)
 	}
 	switch verdict {
 	case "Inserted", "Updated":
-		inv.wrote[w.writeOf(inv, m, verdict)]-- // each write belongs to one message
+		inv.wrote[w.wholes.writeOf(inv, m, verdict)]-- // each write belongs to one message
 	case "Conflict", "Rejected", "Expired", "Poison":
 		w.rejected[m.fact] = w.rejected[m.fact] || verdict == "Rejected"
 		if !o.Failed && !m.kept && (m.of != nil || w.quarantined[m.body] == 0) {
@@ -63,7 +69,7 @@ func (w *World) judgeEvent(inv *invocation, m *message, o handler.Outcome) {
 }
 
 // judgeReport checks that the sums of a batch match its messages.
-func (w *World) judgeReport(r handler.IngestReport) {
+func (w *verdicts) judgeReport(r handler.IngestReport) {
 	inv, verdicts := invocationOf(w.Current), 0
 	for _, n := range r.Verdicts {
 		verdicts += n
@@ -82,7 +88,7 @@ type write struct {
 
 // accept notes a write for the invocation that made it. The write must have the stamp of that
 // invocation.
-func (w *World) accept(c *change) {
+func (w *verdicts) accept(c *change) {
 	inv := invocationOf(w.Current)
 	if inv == nil || inv.wrote == nil {
 		return
@@ -99,28 +105,28 @@ func (w *World) accept(c *change) {
 
 // held reports whether the message's key held such an image at some moment of the invocation. Only
 // images that the invocation's code can read count.
-func (w *World) held(inv *invocation, m *message, such func(*image) bool) bool {
+func (w *verdicts) held(inv *invocation, m *message, such func(*image) bool) bool {
 	return w.heldUnder(inv, m.fact.key(), such)
 }
 
-func (w *World) heldUnder(inv *invocation, key string, such func(*image) bool) bool {
+func (w *verdicts) heldUnder(inv *invocation, key string, such func(*image) bool) bool {
 	return slices.ContainsFunc(w.model.keys[key].during(inv.began), func(img *image) bool { return !inv.unreadable(img) && such(img) })
 }
 
 // heldByAny reports whether the key of the message's item, or of one of its parts, held such an
 // image.
-func (w *World) heldByAny(inv *invocation, m *message, such func(fact, *image) bool) bool {
-	return slices.ContainsFunc(w.itemsOf(m, inv.epoch), func(f fact) bool {
+func (w *verdicts) heldByAny(inv *invocation, m *message, such func(fact, *image) bool) bool {
+	return slices.ContainsFunc(w.wholes.itemsOf(m, inv.epoch), func(f fact) bool {
 		return w.heldUnder(inv, f.key(), func(img *image) bool { return such(f, img) })
 	})
 }
 
 // undeserved returns why a verdict does not fit the message's key, its time or its text. It returns
 // an empty text if the verdict fits.
-func (w *World) undeserved(inv *invocation, m *message, verdict string) string {
+func (w *verdicts) undeserved(inv *invocation, m *message, verdict string) string {
 	parcel, there := m.fact.Type == "parcel", true
 	if m.pointer() != "" {
-		there, _ = w.seen(inv, m)
+		there, _ = w.pointers.seen(inv, m)
 	}
 	switch {
 	case verdict == "Retry":
@@ -134,16 +140,16 @@ func (w *World) undeserved(inv *invocation, m *message, verdict string) string {
 	}
 	switch verdict {
 	case "Inserted", "Updated":
-		if inv.wrote[w.writeOf(inv, m, verdict)] < 1 {
+		if inv.wrote[w.wholes.writeOf(inv, m, verdict)] < 1 {
 			return "it has had no such write accepted"
 		}
-		return w.lacking(inv, m)
+		return w.wholes.lacking(inv, m)
 	case "Duplicate":
 		if !w.held(inv, m, func(img *image) bool { return img != nil && (img.barred || img.fact == m.fact) }) {
 			return "its key never held that event"
 		}
 		if !w.held(inv, m, func(img *image) bool { return img != nil && img.barred }) {
-			return w.lacking(inv, m)
+			return w.wholes.lacking(inv, m)
 		}
 	case "Stale":
 		if !parcel || !w.held(inv, m, func(img *image) bool { return img != nil && !img.barred && img.newer(m.fact) }) {
@@ -156,9 +162,9 @@ func (w *World) undeserved(inv *invocation, m *message, verdict string) string {
 			return "its key never held another event in its place"
 		}
 	case "Rejected":
-		return w.undeservedRejection(inv, m)
+		return w.byPut.undeservedRejection(inv, m)
 	case "Expired":
-		if end := m.fact.at().Add(w.lifetime(m.fact)); w.Now.Before(end.Add(-early)) {
+		if end := m.fact.at().Add(w.lifetime.lifetime(m.fact)); w.Now.Before(end.Add(-early)) {
 			return fmt.Sprintf("it expires %s from now", end.Sub(w.Now))
 		}
 		if !w.heldByAny(inv, m, func(f fact, img *image) bool { return img == nil || parcel && !img.barred && f.newer(img.fact) }) {
@@ -173,18 +179,18 @@ func (w *World) undeserved(inv *invocation, m *message, verdict string) string {
 // untroubled returns why a message need not come again. In that case its invocation met no trouble
 // and had time, and neither the item under its key nor another message of its batch prevented the
 // put.
-func (w *World) untroubled(inv *invocation, m *message) string {
+func (w *verdicts) untroubled(inv *invocation, m *message) string {
 	instead := func(other *message) bool { // the message is tried in place of the other
 		return !other.malformed && other.fact.key() == m.fact.key() && other.fact != m.fact && !m.fact.newer(other.fact)
 	}
-	items, missing := w.itemsOf(m, inv.epoch), false
+	items, missing := w.wholes.itemsOf(m, inv.epoch), false
 	if m.pointer() != "" {
-		_, missing = w.seen(inv, m)
+		_, missing = w.pointers.seen(inv, m)
 	}
 	switch {
 	case missing:
 		w.stats.Faults[metNothing]++
-	case w.waits(inv, m.fact):
+	case w.byPut.waits(inv, m.fact):
 		w.stats.Faults[metBuilding]++
 	case slices.ContainsFunc(items, func(f fact) bool {
 		return slices.ContainsFunc(w.model.keys[f.key()].during(inv.began), inv.unreadable)
@@ -193,7 +199,7 @@ func (w *World) untroubled(inv *invocation, m *message) string {
 	case inv.faults > 0, inv.deadline.Sub(w.Now) < functionTimeout/2:
 	case w.plan.FIFO: // the message waits for those before it
 	case slices.ContainsFunc(items, func(f fact) bool { return len(w.model.keys[f.key()].during(inv.began)) > 1 }):
-	case slices.ContainsFunc(slices.Collect(w.eventsOf(inv)), instead):
+	case slices.ContainsFunc(slices.Collect(w.arrays.eventsOf(inv)), instead):
 	default:
 		return "nothing was in its way"
 	}

@@ -93,7 +93,7 @@ func TestUndeserved(t *testing.T) {
 			got := ""
 			for _, verdict := range []string{"Inserted", "Updated", "Duplicate", "Stale", "Conflict", "Expired", "Poison",
 				"Unheard", "Retry"} {
-				if w.undeserved(inv, &message{body: "b", fact: test.of}, verdict) == "" {
+				if w.verdicts.undeserved(inv, &message{body: "b", fact: test.of}, verdict) == "" {
 					got += " " + verdict
 				}
 			}
@@ -117,13 +117,14 @@ func TestUndeserved(t *testing.T) {
 		"nothing":                {order(1), 0, functionTimeout, false},
 	} {
 		inv.faults, inv.deadline, inv.messages = test.faults, w.Now.Add(test.left), []events.SQSMessage{{Body: "n"}}
-		if why := w.undeserved(inv, &message{body: "b", fact: test.of}, "Retry"); (why == "") != test.allowed {
+		if why := w.verdicts.undeserved(inv, &message{body: "b", fact: test.of}, "Retry"); (why == "") != test.allowed {
 			t.Errorf("Retry with %s: %q", name, why)
 		}
 	}
 	inv.faults, inv.messages = 1, nil
 	broken := &message{body: "{", malformed: true}
-	if w.undeserved(inv, broken, "Poison") != "" || w.undeserved(inv, broken, "Retry") != "" || w.undeserved(inv, broken, "Expired") == "" {
+	if w.verdicts.undeserved(inv, broken, "Poison") != "" || w.verdicts.undeserved(inv, broken, "Retry") != "" ||
+		w.verdicts.undeserved(inv, broken, "Expired") == "" {
 		t.Error("what cannot be read is Poison, or comes again")
 	}
 }
@@ -165,10 +166,10 @@ func TestCheckLetter(t *testing.T) {
 			l := &letter{MessageBody: aws.String("b"), MessageAttributes: map[string]sqstypes.MessageAttributeValue{"trace": textual("t"),
 				"ingot": textual(rightly)}}
 			test.change(l)
-			w.checkLetter(l)
+			w.notes.checkLetter(l)
 			if w.failure == nil && *l.MessageBody == "b" {
 				inv.kept = map[string]int{"b": 1}
-				if w.checkLetter(l); test.broken || w.failure == nil || w.failure.Check != Cost {
+				if w.notes.checkLetter(l); test.broken || w.failure == nil || w.failure.Check != Cost {
 					t.Errorf("nothing is wrong with it but that it is sent again: %v", w.failure)
 				}
 				return

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,13 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/repair"
 )
+
+// wholes are orders with lines, which are their parts.
+type wholes struct {
+	*World
+	draw     *rand.Rand // draws what worlds with parts have
+	complete bool       // the old code is gone, and somebody has put the parts that were missing
+}
 
 // In worlds whose plan has Parts, every order has lines, and each line is a part of the order,
 // stored as a separate item.
@@ -70,29 +78,29 @@ func (f fact) wholeID() (id, number string) {
 }
 
 // spellLines writes the lines of an order as JSON.
-func (w *World) spellLines(f fact) string {
+func (w *wholes) spellLines(f fact) string {
 	var lines []string
 	for _, line := range f.lines() {
 		_, number := line.wholeID()
-		members := []string{`"line":` + number, `"cents":` + spellNumber(w.wholes, line.Cents)}
-		w.wholes.Shuffle(2, func(i, j int) { members[i], members[j] = members[j], members[i] })
-		lines = append(lines, "{"+strings.Join(members, []string{",", " , "}[w.wholes.IntN(2)])+"}")
+		members := []string{`"line":` + number, `"cents":` + spellNumber(w.draw, line.Cents)}
+		w.draw.Shuffle(2, func(i, j int) { members[i], members[j] = members[j], members[i] })
+		lines = append(lines, "{"+strings.Join(members, []string{",", " , "}[w.draw.IntN(2)])+"}")
 	}
 	return `"lines":[` + strings.Join(lines, ",") + "]"
 }
 
 // spell writes the body of a message again. Orders with lines often come in an envelope. Its id and
 // time differ each time.
-func (w *World) spell(m *message) {
+func (w *wholes) spell(m *message) {
 	m.body, m.payload = m.fact.spell(w.rng), ""
 	if m.fact.Lines == "" {
 		return
 	}
 	m.body = strings.TrimSuffix(m.body, "}") + "," + w.spellLines(m.fact) + m.fact.spellCoupons() + "}"
-	if w.wholes.IntN(2) == 0 {
+	if w.draw.IntN(2) == 0 {
 		m.payload = m.body
-		at := w.Now.Add(-time.Duration(w.wholes.IntN(90*3600)) * time.Second)
-		m.body = fmt.Sprintf(`{"specversion":"1.0","id":"%d","source":"shop","type":"order","time":%q,"data":%s}`, w.wholes.IntN(1e9),
+		at := w.Now.Add(-time.Duration(w.draw.IntN(90*3600)) * time.Second)
+		m.body = fmt.Sprintf(`{"specversion":"1.0","id":"%d","source":"shop","type":"order","time":%q,"data":%s}`, w.draw.IntN(1e9),
 			at.Format(time.RFC3339), m.payload)
 	}
 }
@@ -101,29 +109,29 @@ func (w *World) spell(m *message) {
 func (m *message) carried() string { return cmp.Or(m.payload, m.text, m.body) }
 
 // addSomeLines gives an order lines, if the world has them.
-func (w *World) addSomeLines(f *fact) {
+func (w *wholes) addSomeLines(f *fact) {
 	if w.plan.Parts == 0 || f.Type != "order" {
 		return
 	}
 	f.Lines = noLines
-	for n := range w.wholes.IntN(4) {
+	for n := range w.draw.IntN(4) {
 		if n == 0 {
 			f.Lines = ""
 		} else {
 			f.Lines += ","
 		}
-		f.Lines += fmt.Sprintf("%d=%d", n+1, w.transferred(w.wholes.Int64N(1000)-100))
+		f.Lines += fmt.Sprintf("%d=%d", n+1, w.byPut.transferred(w.draw.Int64N(1000)-100))
 	}
 }
 
 // otherLines gives a copy of an order lines of which at least one is not a line of the first.
-func (w *World) otherLines(f *fact) {
+func (w *wholes) otherLines(f *fact) {
 	if f.Lines == "" {
 		return
 	}
 	list := f.lines()
-	if len(list) == 0 || w.wholes.IntN(2) == 0 {
-		f.Lines = strings.TrimPrefix(f.Lines+fmt.Sprintf(",%d=%d", len(list)+1, w.wholes.Int64N(1000)), noLines+",")
+	if len(list) == 0 || w.draw.IntN(2) == 0 {
+		f.Lines = strings.TrimPrefix(f.Lines+fmt.Sprintf(",%d=%d", len(list)+1, w.draw.Int64N(1000)), noLines+",")
 		return
 	}
 	f.Lines = ""
@@ -176,10 +184,10 @@ func (f fact) digestLine() [sha256.Size]byte {
 }
 
 // knowsParts reports whether code of an epoch puts the parts of an order.
-func (w *World) knowsParts(epoch int64) bool { return w.plan.Parts > 0 && epoch >= w.plan.Parts }
+func (w *wholes) knowsParts(epoch int64) bool { return w.plan.Parts > 0 && epoch >= w.plan.Parts }
 
 // partsOf returns the facts of the parts that code of an epoch stores for a message.
-func (w *World) partsOf(m *message, epoch int64) []fact {
+func (w *wholes) partsOf(m *message, epoch int64) []fact {
 	if !w.knowsParts(epoch) {
 		return nil
 	}
@@ -188,15 +196,15 @@ func (w *World) partsOf(m *message, epoch int64) []fact {
 
 // itemsOf returns the facts of all items that code of an epoch stores for a message, the whole
 // first.
-func (w *World) itemsOf(m *message, epoch int64) []fact {
+func (w *wholes) itemsOf(m *message, epoch int64) []fact {
 	return append([]fact{m.fact}, w.partsOf(m, epoch)...)
 }
 
 // lacking returns which part of a message its invocation cannot have found stored. It returns an
 // empty text if there is none. A part whose key is barred is done with.
-func (w *World) lacking(inv *invocation, m *message) string {
+func (w *wholes) lacking(inv *invocation, m *message) string {
 	for _, p := range w.partsOf(m, inv.epoch) {
-		if !w.heldUnder(inv, p.key(), func(img *image) bool { return img != nil && (img.barred || img.fact == p) }) {
+		if !w.verdicts.heldUnder(inv, p.key(), func(img *image) bool { return img != nil && (img.barred || img.fact == p) }) {
 			return "its part " + p.key() + " was never stored"
 		}
 	}
@@ -205,7 +213,7 @@ func (w *World) lacking(inv *invocation, m *message) string {
 
 // unsettledParts returns which part of an acknowledged message is not stored and never was. It
 // returns nothing if older code may have acknowledged the whole alone.
-func (w *World) unsettledParts(m *message) string {
+func (w *wholes) unsettledParts(m *message) string {
 	if w.plan.Parts != 1 {
 		return ""
 	}
@@ -219,7 +227,7 @@ func (w *World) unsettledParts(m *message) string {
 
 // checkWhole checks a part that is inserted. The order that it is a part of must have been stored
 // before, with just this part.
-func (w *World) checkWhole(c *change) {
+func (w *wholes) checkWhole(c *change) {
 	if !c.new.isPart() || c.old != nil {
 		return
 	}
@@ -235,9 +243,9 @@ func (w *World) checkWhole(c *change) {
 
 // writeOf returns the write that earns a message its verdict: that of its item. If all of a message
 // is put in one transaction, and its item was there already, it may be that of a part.
-func (w *World) writeOf(inv *invocation, m *message, verdict string) write {
+func (w *wholes) writeOf(inv *invocation, m *message, verdict string) write {
 	own := write{m.fact, verdict}
-	if w.plan.Atomic && inv.wrote[own] == 0 && w.held(inv, m, func(img *image) bool { return img != nil && img.fact == m.fact }) {
+	if w.plan.Atomic && inv.wrote[own] == 0 && w.verdicts.held(inv, m, func(img *image) bool { return img != nil && img.fact == m.fact }) {
 		for _, p := range w.partsOf(m, inv.epoch) {
 			if part := (write{p, verdict}); inv.wrote[part] > 0 {
 				return part
@@ -249,14 +257,14 @@ func (w *World) writeOf(inv *invocation, m *message, verdict string) write {
 
 // checkAtomic checks an item of an order that code puts in one transaction. At the moment in which
 // any of its items is stored, all of them are. Only a bar may stand in the place of a line.
-func (w *World) checkAtomic(c *change) {
+func (w *wholes) checkAtomic(c *change) {
 	if !w.plan.Atomic || c.old != nil || !w.knowsParts(c.new.epoch) || invocationOf(w.Current) == nil {
 		return
 	}
 	switch c.new.Type {
 	case "order":
 		for _, p := range c.new.parts() {
-			if !w.stands(p) {
+			if !w.claims.stands(p) {
 				w.fail(Parted, "%s is stored, and its part %s is not, though they are put together", c.new.key(), p.key())
 				return
 			}
@@ -271,7 +279,7 @@ func (w *World) checkAtomic(c *change) {
 
 // sentWithin reports whether the payload of a part is what a message makes of it: the members that
 // the part has of its order, and then its own, both as they were spelled.
-func (w *World) sentWithin(img *image) bool {
+func (w *wholes) sentWithin(img *image) bool {
 	id := img.order().ID
 	shared := fmt.Sprintf(`{"id":%q,"merchant":%q,"at":%q,`, id, img.Merchant, img.At)
 	own, ok := strings.CutPrefix(img.data, shared)
@@ -282,7 +290,7 @@ func (w *World) sentWithin(img *image) bool {
 
 // count returns what an item must say about how many parts it has. It returns nothing for an item
 // that code without parts has put, and for anything but an order.
-func (w *World) countOfParts(c *change) (n typed, counts bool) {
+func (w *wholes) countOfParts(c *change) (n typed, counts bool) {
 	switch {
 	case c.new.Type != "order", !w.knowsParts(c.new.epoch), c.old != nil && c.old.whole["i:parts"] == nil:
 		return typed{}, false
@@ -300,7 +308,7 @@ func (h *history) holds() *image {
 
 // missingParts lists the parts of stored orders whose keys are free, or hold another order's claim,
 // and which are not too late to be put.
-func (w *World) missingParts() (list []fact) {
+func (w *wholes) missingParts() (list []fact) {
 	for _, key := range sortedKeys(w.model.keys) {
 		whole := w.model.keys[key].live
 		if whole == nil || whole.elsewhere != nil && !w.knowsParts(whole.epoch) { // what it keeps does not show its parts
@@ -311,7 +319,7 @@ func (w *World) missingParts() (list []fact) {
 			if held != nil && (p.Type == "line" || held.fact == p) {
 				continue
 			}
-			if w.Now.Before(p.at().Add(w.lifetime(p) - early)) {
+			if w.Now.Before(p.at().Add(w.lifetime.lifetime(p) - early)) {
 				list = append(list, p)
 			}
 		}
@@ -321,13 +329,13 @@ func (w *World) missingParts() (list []fact) {
 
 // orphanedParts lists the stored parts whose order is not stored, or lacks them. If the payload of
 // the order is elsewhere, nobody knows.
-func (w *World) orphanedParts(epoch int64) (list []fact) {
+func (w *wholes) orphanedParts(epoch int64) (list []fact) {
 	if !w.knowsParts(epoch) {
 		return nil
 	}
 	for _, key := range sortedKeys(w.model.keys) {
 		part := w.model.keys[key].live
-		if part == nil || !part.isPart() || !w.Now.Before(part.at().Add(w.lifetime(part.fact)-early)) {
+		if part == nil || !part.isPart() || !w.Now.Before(part.at().Add(w.lifetime.lifetime(part.fact)-early)) {
 			continue
 		}
 		whole := w.model.keys[part.order().key()].holds()
@@ -341,7 +349,7 @@ func (w *World) orphanedParts(epoch int64) (list []fact) {
 // checkMissing checks, at rest, what verify says about missing parts. It also checks that none is
 // missing without a reason: a person has removed it, its message is kept in quarantine, or older
 // code has acknowledged its order and nobody has put it since.
-func (w *World) checkMissing(found int, epoch int64) {
+func (w *wholes) checkMissing(found int, epoch int64) {
 	if !w.knowsParts(epoch) {
 		if found != 0 {
 			w.fail(Wrong, "verify finds %d missing parts, and no parts are declared", found)
@@ -366,19 +374,19 @@ func (w *World) checkMissing(found int, epoch int64) {
 }
 
 // putParts lets a person put the parts that are missing.
-func (w *World) putParts(version int64) {
+func (w *wholes) putParts(version int64) {
 	if !w.knowsParts(version) {
 		return
 	}
 	ctx := w.Deadline(context.Background(), w.Now.Add(48*time.Hour), 0)
-	done, err := repair.Of(w.storeOf(client{w}, version, w.Env(w.rng.Float64, 0))).PutParts(ctx)
+	done, err := repair.Of(w.operators.storeOf(client{w.World}, version, w.Env(w.rng.Float64, 0))).PutParts(ctx)
 	w.tracef("put parts: %d of %d missing, %v", done.Put, done.Missing, err)
 	w.stats.Faults[putAgain] += done.Put
 }
 
 // toolEpoch returns the epoch of the pipeline that a person's tool has when it erases an event. To
 // erase the parts of an order, or its payload, it must know of them, and be able to read the order.
-func (w *World) toolEpoch() int64 {
+func (w *wholes) toolEpoch() int64 {
 	if (w.plan.Parts > 0 || w.plan.Offload > 0) && w.plan.Upgrade > 0 {
 		return newest
 	}
@@ -387,12 +395,12 @@ func (w *World) toolEpoch() int64 {
 
 // checkErasedParts checks that an order that was erased has left no part. It judges only an order
 // that was there, unchanged, from the beginning of the erasure to its end.
-func (w *World) checkErasedParts(of fact, before int) {
+func (w *wholes) checkErasedParts(of fact, before int) {
 	states := w.model.keys[of.key()].during(before)
 	if len(states) != 2 || states[0] == nil || states[0].barred || states[1] == nil || !states[1].barred {
 		return
 	}
-	w.checkReleased(states[0].fact)
+	w.claims.checkReleased(states[0].fact)
 	for _, p := range states[0].lines() {
 		if img := w.model.keys[p.key()].holds(); img != nil && !img.barred {
 			w.fail(Returned, "%s was erased, and its part %s is still stored", of.key(), p.key())
@@ -402,7 +410,7 @@ func (w *World) checkErasedParts(of fact, before int) {
 }
 
 // noteParts counts what happened to orders with parts.
-func (w *World) noteParts(inv *invocation, m *message, verdict string) {
+func (w *wholes) noteParts(inv *invocation, m *message, verdict string) {
 	if len(m.fact.parts()) == 0 {
 		return
 	}

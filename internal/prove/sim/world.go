@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -34,27 +37,12 @@ type World struct {
 	scheduler
 	plan Plan
 	rng  *rand.Rand
-	// replicas draws which replicas are behind.
-	replicas *rand.Rand
-	// looks draws how people verify.
-	looks *rand.Rand
-	// wholes draws what worlds with parts have.
-	wholes *rand.Rand
-	// notes draws how long notes are.
-	notes *rand.Rand
-	// arrays draws which messages are arrays.
-	arrays *rand.Rand
-	// pointing draws which messages are pointers, and what becomes of their objects.
-	pointing *rand.Rand
-	objects  map[string]*largeObject // that messages point to, by name
-	moves    int                     // how often one of them was put or removed
-	payloads *rand.Rand              // draws which payloads are lost
-	reading  bool                    // whether a request of a function or an operator is being read
-	asking   bool                    // whether a request of the reader is
-	reader   reader
-	engine   *embedded.Engine
-	dynamo   recorder
-	arn      string // of the stream
+
+	asking bool // whether a request of the reader is
+	reader reader
+	engine *embedded.Engine
+	dynamo recorder
+	arn    string // of the stream
 
 	queueURL, quarantineURL, deadURL string
 	queues                           []*esm.Queue
@@ -63,7 +51,6 @@ type World struct {
 	sandboxes   []*sandbox
 	invocations []*invocation
 	batches     []delivered
-	checkpoints []checkpoint
 	gaveUp      map[string][]byte // by shard: the last batch that failed
 
 	sent        map[string]*message        // by body
@@ -71,72 +58,82 @@ type World struct {
 	log         []*message                 // in the order they were sent
 	carried     map[string]*message        // by payload
 	orders      map[string][]*message      // with lines, by id
-	complete    bool                       // the old code is gone, and somebody has put the parts that were missing
 	firstSent   map[fact]*message
 	groups      map[string][]*message
 	received    map[string]string // body by receipt handle
 	quarantined map[string]int    // how many, by body
-	byHand      map[string]int    // by body: dead letters that a person kept
-	archived    map[object]bool
-	accepted    map[string]int // accepted writes, by table and key
-	eventWrites int            // writes that were asked of the events table
-	// transactions counts those that have counted changes under receipts.
-	transactions int
-
-	notice time.Time // events of this time and later live longer; zero if nothing changes
-
-	odds odds
-	// stranded holds the records that nothing can count.
-	stranded stranded
-	letters  letters
-	rejected map[fact]bool            // events that a delivery was told are Rejected
-	loose    map[string][]*invocation // by object of the payload bucket: who has put it there and not settled its message
-	erasing  map[string]int           // by key: erasures that have not finished
-	heads    []headState              // what the head of the balances has said so far
-	damaged  []*slot                  // totals that a person has spoiled
-	removing string                   // the key whose item a person removed last
 
 	model       *model
 	written     []written       // records of the stream that nobody has looked at yet
 	shards      map[string]bool // the shards that had a record
-	records     map[string][]streamed
-	looking     *looking // nil if nobody verifies while events are under way
 	touched     []string
 	newReceipts []string
 
-	calm     bool      // no faults happen
-	outage   time.Time // until then, almost nothing gets through
-	hot      string    // the partition key whose writes are throttled; empty until the next one is written
-	hotUntil time.Time
-	outOf    map[string]bool // the requests that the outage hits
-	outWith  error           // the error that they get
-	choosy   time.Time       // until then, quarantine never takes all letters of a batch and blames their sender
-	worsened int             // how often worse struck
-	asleep   int             // rebuilds that wait for the next burst
-	phase    int
-	idle     int // rounds in which the stream mapping found nothing
-	steps    int
-	stats    Stats
-	trace    *strings.Builder // nil if nothing is traced
-	failure  *Failure
+	calm bool // no faults happen
+
+	phase   int
+	idle    int // rounds in which the stream mapping found nothing
+	steps   int
+	stats   Stats
+	trace   *strings.Builder // nil if nothing is traced
+	failure *Failure
+
+	// These are features: what a feature keeps, does and checks is in a file of its own.
+	wholes    *wholes
+	byPut     *byPut
+	trouble   *trouble
+	pollers   *pollers
+	operators *operators
+	verdicts  *verdicts
+	arrays    *arrays
+	pointers  *pointers
+	offload   *offload
+	stuck     *stuck
+	damage    *damage
+	partial   *partial
+	looks     *looks
+	claims    *claims
+	lifetime  *lifetime
+	spending  *spending
+	rest      *rest
+	people    *people
+	packing   *packing
+	notes     *notes
+	heat      *heat
+	dead      *dead
+	erasures  *erasures
+	archive   *archive
+	replica   *replica
 }
 
 // origin is the time when every world begins.
 var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 func newWorld(p Plan, trace bool) *World {
-	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), replicas: rand.New(rand.NewPCG(p.Seed, 2)),
-		looks: rand.New(rand.NewPCG(p.Seed, 3)), wholes: rand.New(rand.NewPCG(p.Seed, 5)), notes: rand.New(rand.NewPCG(p.Seed, 9)),
-		arrays: rand.New(rand.NewPCG(p.Seed, 12)), pointing: rand.New(rand.NewPCG(p.Seed, 14)), payloads: rand.New(rand.NewPCG(p.Seed, 17)),
-		objects: map[string]*largeObject{}, carried: map[string]*message{}, orders: map[string][]*message{},
-		records: map[string][]streamed{}, sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
-		received: map[string]string{}, quarantined: map[string]int{}, byHand: map[string]int{}, archived: map[object]bool{},
-		accepted: map[string]int{}, shards: map[string]bool{}, rejected: map[fact]bool{}, loose: map[string][]*invocation{},
-		erasing: map[string]int{}, script: func(int) []*message {
+	draw := func(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(p.Seed, stream)) }
+	w := &World{plan: p, rng: draw(1), carried: map[string]*message{}, orders: map[string][]*message{}, sent: map[string]*message{},
+		firstSent: map[fact]*message{}, groups: map[string][]*message{}, received: map[string]string{}, quarantined: map[string]int{},
+		shards: map[string]bool{}, script: func(int) []*message {
 			return nil
-		}, gaveUp: map[string][]byte{},
-		odds: odds{live: map[string]bool{}}, letters: newLetters(), stranded: stranded{records: map[string]*strandedRecord{}}}
-	w.reader = reader{w: w, draw: rand.New(rand.NewPCG(p.Seed, 4))}
+		}, gaveUp: map[string][]byte{}}
+	w.replica = &replica{World: w, draw: draw(2)}
+	w.looks = &looks{World: w, draw: draw(3), records: map[string][]streamed{}}
+	w.wholes = &wholes{World: w, draw: draw(5)}
+	w.packing = &packing{w, draw(9)}
+	w.arrays = &arrays{w, draw(12)}
+	w.pointers = &pointers{World: w, draw: draw(14), objects: map[string]*largeObject{}}
+	w.offload = &offload{w, draw(17), map[string][]*invocation{}}
+	w.dead = &dead{w, map[string]int{}}
+	w.archive = &archive{w, map[object]bool{}}
+	w.spending = &spending{World: w, accepted: map[string]int{}}
+	w.verdicts = &verdicts{w, map[fact]bool{}}
+	w.erasures = &erasures{w, map[string]int{}}
+	w.trouble = &trouble{World: w, odds: odds{live: map[string]bool{}}, letters: newLetters()}
+	w.stuck = &stuck{w, stranded{records: map[string]*strandedRecord{}}}
+	w.byPut, w.pollers, w.damage, w.heat = &byPut{World: w}, &pollers{World: w}, &damage{World: w}, &heat{World: w}
+	w.lifetime, w.people = &lifetime{World: w}, &people{World: w}
+	w.operators, w.partial, w.claims, w.rest, w.notes = &operators{w}, &partial{w}, &claims{w}, &rest{w}, &notes{w}
+	w.reader = reader{w: w, draw: draw(4)}
 	w.Now = origin
 	w.stats.Faults, w.stats.Verdicts = map[string]int{}, map[string]int{}
 	if trace {
@@ -145,7 +142,7 @@ func newWorld(p Plan, trace bool) *World {
 	config := embedded.Config{Now: func() time.Time {
 		return w.Now
 	}, Seed: p.Seed, PartiQLReturnsItem: p.ReturnsItem, RollAfter: p.RollAfter,
-		Partitions: w.partitions(), Behind: w.behind, OnRecord: func(shard string, r streamtypes.Record) {
+		Partitions: w.partitions(), Behind: w.replica.behind, OnRecord: func(shard string, r streamtypes.Record) {
 			w.written = append(w.written, written{shard, r})
 		}}
 	w.engine = embedded.New(config)
@@ -215,7 +212,7 @@ func (w *World) newStream(window bool) (*mapping, error) {
 			w.fault(bisected, inv.ShardID)
 		}
 	}
-	config.OnDiscard = func(d esm.Discard) { w.deliverAgain(w.gaveUp[d.ShardID]) }
+	config.OnDiscard = func(d esm.Discard) { w.pollers.deliverAgain(w.gaveUp[d.ShardID]) }
 	s, err := esm.NewStream(config)
 	return &mapping{Stream: s}, err
 }
@@ -280,4 +277,21 @@ func (w *World) tracef(format string, args ...any) {
 		who = w.Current.Name
 	}
 	fmt.Fprintf(w.trace, "%6d %s %-12s %s\n", w.steps, w.Now.Format("02T15:04:05.000"), who, fmt.Sprintf(format, args...))
+}
+
+func (w *World) must(err error) {
+	if err != nil {
+		w.fail(Broken, "%v", err)
+	}
+}
+
+// read returns an item as it is now.
+func (w *World) read(table, pk, sk string) map[string]types.AttributeValue {
+	out, err := w.engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &table, ConsistentRead: aws.Bool(true),
+		Key: keyOfItem(pk, sk)})
+	if err != nil {
+		w.fail(Broken, "read: %v", err)
+		return nil
+	}
+	return out.Item
 }
