@@ -54,7 +54,7 @@ func tokensByPart(code []*source) []number {
 	}
 	for _, s := range code {
 		i := slices.IndexFunc(parts, func(p part) bool {
-			return slices.ContainsFunc(p.folders, func(f string) bool { return f == "" || s.folder() == f || strings.HasPrefix(s.folder(), f+"/") })
+			return slices.ContainsFunc(p.folders, func(f string) bool { return f == "" || strings.HasPrefix(s.folder()+"/", f+"/") })
 		})
 		list[i].now += s.tokens
 	}
