@@ -33,12 +33,12 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/run/function"
-	"github.com/ingot-events/ingot/internal/tool/work"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
 	"github.com/ingot-events/ingot/verify/sums"
+	"github.com/ingot-events/ingot/verify/work"
 )
 
 // Task is one part of the work.

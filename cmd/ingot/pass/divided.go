@@ -16,8 +16,8 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/large"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
-	"github.com/ingot-events/ingot/internal/tool/work"
 	"github.com/ingot-events/ingot/verify/sums"
+	"github.com/ingot-events/ingot/verify/work"
 	"github.com/ingot-events/ingot/worker"
 )
 
