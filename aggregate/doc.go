@@ -4,7 +4,7 @@
 // A pipeline lists its definitions ([github.com/ingot-events/ingot/pipeline.Pipeline.Definitions])
 // and computes the contributions of an item
 // ([github.com/ingot-events/ingot/pipeline.Pipeline.Contributions]).
-// [github.com/ingot-events/ingot/query.Reader.Total] reads the totals themselves.
+// [github.com/ingot-events/ingot/store/query.Reader.Total] reads the totals themselves.
 //
 // This package does not count. The store and the streams function count each batch of changes
 // exactly once.

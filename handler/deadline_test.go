@@ -15,7 +15,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/query"
+	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/tables"
 )
 

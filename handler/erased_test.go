@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/repair"
+	"github.com/ingot-events/ingot/store/repair"
 )
 
 // An event that is replaced by a bar is taken out of its totals once, in both ways of counting.

@@ -21,7 +21,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/repair"
+	"github.com/ingot-events/ingot/store/repair"
 )
 
 // lambdas are the actions of a function's role that Lambda uses in the function's name: to read the

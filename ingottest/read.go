@@ -8,7 +8,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/query"
+	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/verify"
 )
 

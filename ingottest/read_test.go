@@ -10,7 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/query"
+	"github.com/ingot-events/ingot/store/query"
 )
 
 // patterned is a pipeline whose patterns read a sharded index, the table's own key and totals.

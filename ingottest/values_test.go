@@ -8,7 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/query"
+	"github.com/ingot-events/ingot/store/query"
 )
 
 // Whatever fault befalls one request, a leaderboard's totals say what happened once: its newest

@@ -15,7 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/repair"
+	"github.com/ingot-events/ingot/store/repair"
 )
 
 // TestOffloadedPayloads sends orders with long notes through a real bucket. Their items keep what

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/query"
+	"github.com/ingot-events/ingot/store/query"
 )
 
 // TestMainPath sends orders, refunds and parcels, with every kind of trouble, through the whole

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/tool/archived"
-	"github.com/ingot-events/ingot/query"
+	"github.com/ingot-events/ingot/store/query"
 )
 
 // checkItems checks that the events table holds one item for each event that must be stored, and no

@@ -12,7 +12,7 @@ import (
 
 // By computes the values of an aggregate's by from an event. A JSON object that holds only the
 // fields of by is enough. The values have the form that
-// [github.com/ingot-events/ingot/query.Reader.Total] takes: after the functions
+// [github.com/ingot-events/ingot/store/query.Reader.Total] takes: after the functions
 // (lower, hmac and so on), and not escaped.
 //
 //	by, err := p.By("customer_recent", envelope.Message{Body: `{"customer_id": "c1", "currency": "EUR"}`})

@@ -2,10 +2,10 @@
 //
 // [New] makes a [Store] from a client and the names of the tables. [Store.Put] writes events and
 // returns a verdict for each, and [Store.Items] reads all stored events. Package
-// [github.com/ingot-events/ingot/query] answers questions about events and reads totals. Package
-// [github.com/ingot-events/ingot/repair] erases events, and brings stored events into totals that
-// were added later. Package [github.com/ingot-events/ingot/verify] compares all totals with the
-// events.
+// [github.com/ingot-events/ingot/store/query] answers questions about events and reads totals.
+// Package [github.com/ingot-events/ingot/store/repair] erases events, and brings stored events into
+// totals that were added later. Package [github.com/ingot-events/ingot/verify] compares all totals
+// with the events.
 //
 // This package does not count events by itself. The streams function does that, through package
 // [github.com/ingot-events/ingot/handler].

@@ -14,8 +14,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/tables"
 )
 

@@ -21,9 +21,9 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/query"
-	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/store/query"
+	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/tables"
 )
 

@@ -17,7 +17,7 @@ type Head struct {
 	// them.
 	Building bool
 	// Behind changes when an image stamped below the generation comes in, at least once in each
-	// pass. See [github.com/ingot-events/ingot/repair.Repairer.BeginPass].
+	// pass. See [github.com/ingot-events/ingot/store/repair.Repairer.BeginPass].
 	Behind int64
 	// Pass is the number of the latest touch pass. 0 means that none has begun.
 	Pass int64
@@ -78,7 +78,7 @@ func (h *Head) Flags() (list []string) {
 }
 
 // Pass is a touch pass over a generation, from
-// [github.com/ingot-events/ingot/repair.Repairer.BeginPass] to
+// [github.com/ingot-events/ingot/store/repair.Repairer.BeginPass] to
 // [github.com/ingot-events/ingot/verify.Finish]. A program that stops in between can keep the two
 // fields, and make the Pass from them again.
 type Pass struct {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/repair"
+	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/verify"
 )
 

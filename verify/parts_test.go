@@ -12,8 +12,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/query"
-	"github.com/ingot-events/ingot/repair"
+	"github.com/ingot-events/ingot/store/query"
+	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/verify"
 )
 

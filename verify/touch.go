@@ -8,8 +8,8 @@ import (
 	"fmt"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/verify/sums"
 )
 

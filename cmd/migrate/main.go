@@ -8,8 +8,8 @@ package main
 import (
 	"io/fs"
 
-	"github.com/ingot-events/ingot/capture"
 	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/migrate/capture"
 )
 
 func main() {

@@ -17,7 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/repair"
+	"github.com/ingot-events/ingot/store/repair"
 )
 
 const spec = `ingot: 1

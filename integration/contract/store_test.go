@@ -34,9 +34,9 @@ import (
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/query"
-	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/store/query"
+	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -880,7 +880,7 @@ func readStore(t *testing.T) (senders, placeholders map[string]string) {
 	t.Helper()
 	senders, placeholders = map[string]string{}, map[string]string{}
 	var files []string
-	for _, folder := range []string{"internal/table/*", "migrate", "query", "repair", "store"} {
+	for _, folder := range []string{"internal/table/*", "migrate", "store", "store/query", "store/repair"} {
 		more, err := filepath.Glob("../../" + folder + "/*.go")
 		if err != nil || len(more) == 0 {
 			t.Fatal(folder, err)

@@ -29,7 +29,7 @@ func (p *Pattern) Window(q Question, now time.Time) (time.Time, error) {
 }
 
 // Groups computes what a pattern over totals reads: the values of by that
-// [github.com/ingot-events/ingot/query.Reader.Total] takes, for
+// [github.com/ingot-events/ingot/store/query.Reader.Total] takes, for
 // each combination of the question's values, and the range of windows. A zero time means no bound.
 func (p *Pattern) Groups(q Question) (groups []map[string]string, from, to time.Time, err error) {
 	a := &asked{Pattern: p, q: q}

@@ -40,8 +40,8 @@ var parts = []part{
 	{"the tool", []string{"cmd/ingot", "internal/tool", "examples"}},
 	{"AWS on this machine", []string{"internal/local", "internal/kit", "internal/testworld", "ingottest"}},
 	{"the proof", []string{"internal/prove", "integration", "scripts", "events"}},
-	{"library", []string{"store", "query", "repair", "verify", "worker", "cmd/worker"}},
-	{"moving a table", []string{"migrate", "capture", "cmd/migrate"}},
+	{"library", []string{"store", "verify", "worker", "cmd/worker"}},
+	{"moving a table", []string{"migrate", "cmd/migrate"}},
 	{"publishing", []string{"publish", "cmd/publish"}},
 	{"declaration and functions", []string{""}},
 }

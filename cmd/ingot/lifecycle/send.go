@@ -25,7 +25,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/repair"
+	"github.com/ingot-events/ingot/store/repair"
 )
 
 const sendJSON = `With --output json, one object:

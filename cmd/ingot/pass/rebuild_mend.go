@@ -15,7 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/repair"
+	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/verify"
 )
 

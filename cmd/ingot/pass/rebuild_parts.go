@@ -9,7 +9,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/repair"
+	"github.com/ingot-events/ingot/store/repair"
 )
 
 // partsPut is the JSON of what rebuild --parts did.

@@ -19,8 +19,8 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/internal/tool/totals"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/store/query"
 )
 
 // getJSON documents --output json.

@@ -26,8 +26,8 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/totals"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/tables"
 )
 

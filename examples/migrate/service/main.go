@@ -29,8 +29,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/tables"
 )
 

@@ -228,8 +228,7 @@ func TestNamedTestsExist(t *testing.T) {
 
 func testExists(t *testing.T, pkg, test string) bool {
 	t.Helper()
-	for _, pattern := range []string{pkg, "internal/" + pkg, "internal/*/" + pkg, "internal/*/*/" + pkg, "cmd/" + pkg,
-		"integration/" + pkg} {
+	for _, pattern := range []string{pkg, "*/" + pkg, "internal/*/" + pkg, "internal/*/*/" + pkg} {
 		files, err := filepath.Glob(filepath.Join(root, pattern, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)

@@ -21,7 +21,7 @@ var unshippable = []string{
 	module + "internal/local/embedded", module + "internal/local/lambda", module + "internal/local/stack", module + "internal/testworld",
 	module + "internal/tool/demo",
 	module + "internal/prove/sim", module + "internal/tool/dev", module + "ingottest",
-	module + "store", module + "query", module + "repair", module + "verify", module + "cmd/ingot",
+	module + "store", module + "verify", module + "cmd/ingot",
 	module + "internal/tool/console",
 	"go.etcd.io/", "github.com/fsnotify/", "github.com/spf13/", "github.com/schollz/", "github.com/stretchr/", "github.com/google/go-cmp/",
 	"github.com/rogpeppe/",

@@ -11,8 +11,8 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/store/repair"
 )
 
 // erasures are the events that people erase.

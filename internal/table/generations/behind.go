@@ -29,7 +29,7 @@ import (
 //
 // A batch reads one of these items. It writes to the head only if marked is below pass. Then it
 // raises marked to the number that the head had.
-// [github.com/ingot-events/ingot/repair.Repairer.BeginPass] raises pass in all of these items
+// [github.com/ingot-events/ingot/store/repair.Repairer.BeginPass] raises pass in all of these items
 // before it raises the head's own. So if an image comes after a pass has begun, its batch either
 // writes to the head, or finds that another batch has done so since the pass began. A write to the
 // head changes its behind and closes the pass, so that this pass can no longer be finished. None of
@@ -150,7 +150,7 @@ func (m *marking) tell(ctx context.Context, d *aggregate.Definition) rows.Answer
 	return rows.Classify(err)
 }
 
-// BeginPass does what [github.com/ingot-events/ingot/repair.Repairer.BeginPass] says.
+// BeginPass does what [github.com/ingot-events/ingot/store/repair.Repairer.BeginPass] says.
 func (s *Heads) BeginPass(ctx context.Context, d *aggregate.Definition) (tables.Pass, error) {
 	var behind int64
 	err := s.Retry(ctx, func(ctx context.Context) (rows.Answer, rows.Next) {

@@ -19,8 +19,8 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/tables"
 )
 

@@ -18,8 +18,8 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/tables"
 )
 

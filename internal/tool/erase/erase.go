@@ -13,9 +13,9 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/query"
-	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/store/query"
+	"github.com/ingot-events/ingot/store/repair"
 )
 
 // Choice says what to erase, and what to do with it.

@@ -13,8 +13,8 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/archived"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/query"
-	"github.com/ingot-events/ingot/repair"
+	"github.com/ingot-events/ingot/store/query"
+	"github.com/ingot-events/ingot/store/repair"
 )
 
 // Event is an event that is to be erased, and what else may hold it.

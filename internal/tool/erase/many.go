@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/query"
+	"github.com/ingot-events/ingot/store/query"
 )
 
 // keyLine is one line of a file of keys: an event, and the parts that it had.

@@ -11,7 +11,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
-	"github.com/ingot-events/ingot/repair"
+	"github.com/ingot-events/ingot/store/repair"
 )
 
 func array(events ...string) string { return "[" + strings.Join(events, " , ") + "]" }

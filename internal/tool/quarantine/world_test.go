@@ -25,8 +25,8 @@ import (
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/verify"
 )
 

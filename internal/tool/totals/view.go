@@ -15,7 +15,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/query"
+	"github.com/ingot-events/ingot/store/query"
 )
 
 // View is a total as commands show it.

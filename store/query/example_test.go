@@ -8,7 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/ingottest"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/query"
+	"github.com/ingot-events/ingot/store/query"
 )
 
 // Totals are read by the values they are grouped by, over a range of windows.

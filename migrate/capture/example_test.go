@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing/fstest"
 
-	"github.com/ingot-events/ingot/capture"
+	"github.com/ingot-events/ingot/migrate/capture"
 )
 
 // A function that cannot work does not start, and says what to set.

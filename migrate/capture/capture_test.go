@@ -23,7 +23,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/capture"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/examples"
@@ -33,6 +32,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/migrate/capture"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -323,7 +323,7 @@ func goesBack(t *testing.T) *world {
 // allowed lists what the role of the template allows, without what Lambda does with it.
 func (w *world) allowed() (list []string) {
 	w.t.Helper()
-	text, err := os.ReadFile("../cmd/migrate/template.yaml")
+	text, err := os.ReadFile("../../cmd/migrate/template.yaml")
 	if err != nil {
 		w.t.Fatal(err)
 	}
