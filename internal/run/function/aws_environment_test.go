@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/base/awsclient"
 )
 
 // The functions send the same requests as with the SDK's own way to read the environment. It is the
@@ -42,7 +43,7 @@ func TestLambdaEnvironmentIsReadAsTheSDKReadsIt(t *testing.T) {
 			for name, value := range env {
 				t.Setenv(name, value)
 			}
-			c, err := config.LoadDefaultConfig(t.Context(), config.WithHTTPClient(bounded(nil)))
+			c, err := config.LoadDefaultConfig(t.Context(), config.WithHTTPClient(bounded(nil).(awsclient.Client).HTTPClient))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/base/awsclient"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -58,18 +59,18 @@ func connect(_ context.Context, _ *slog.Logger, given *aws.Config, s settings, _
 }
 
 // bounded returns the client with the limits of one request. A client that is not of the SDK's own
-// type is returned unchanged, because only its author can limit it.
+// type gets no limits, because only its author can limit it.
 func bounded(given aws.HTTPClient) aws.HTTPClient {
 	if given == nil {
 		given = awshttp.NewBuildableClient()
 	}
 	own, ok := given.(*awshttp.BuildableClient)
 	if !ok {
-		return given
+		return awsclient.Client{HTTPClient: given}
 	}
-	return own.WithTimeout(requestTime).
+	return awsclient.Client{HTTPClient: own.WithTimeout(requestTime).
 		WithDialerOptions(func(d *net.Dialer) { d.Timeout = dialTime }).
-		WithTransportOptions(func(t *http.Transport) { t.TLSHandshakeTimeout = dialTime })
+		WithTransportOptions(func(t *http.Transport) { t.TLSHandshakeTimeout = dialTime })}
 }
 
 // once makes the SDK send each request only once. The store and quarantine repeat requests

@@ -25,6 +25,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/base/awsclient"
 )
 
 // recorder is an endpoint that keeps what it is sent and gives every request the same answer.
@@ -248,7 +249,7 @@ func TestNoRequestOutlivesItsTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, b := range map[string]*backend{"environment": connected(t), "given": given} {
-		client, ok := b.config.HTTPClient.(*awshttp.BuildableClient)
+		client, ok := b.config.HTTPClient.(awsclient.Client).HTTPClient.(*awshttp.BuildableClient)
 		if !ok {
 			t.Fatalf("%s: a client of type %T", name, b.config.HTTPClient)
 		}

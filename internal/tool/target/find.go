@@ -21,6 +21,7 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/logging"
 
+	"github.com/ingot-events/ingot/internal/base/awsclient"
 	"github.com/ingot-events/ingot/internal/local/wire"
 	"github.com/ingot-events/ingot/internal/tool/check"
 )
@@ -140,6 +141,8 @@ func awsConfig(ctx context.Context, o Options) (aws.Config, error) {
 	}
 	if c.BaseEndpoint != nil && onThisMachine(*c.BaseEndpoint) {
 		c.HTTPClient = wire.Client()
+	} else if c.HTTPClient != nil {
+		c.HTTPClient = awsclient.Client{HTTPClient: c.HTTPClient}
 	}
 	if _, err := c.Credentials.Retrieve(ctx); err != nil {
 		if ctx.Err() != nil {

@@ -16,6 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go/middleware"
+
+	"github.com/ingot-events/ingot/internal/base/awsclient"
 )
 
 // Clients are the SDK's own clients at one endpoint. A client is nil if the endpoint does not have
@@ -38,7 +40,7 @@ const Region = "us-east-1"
 // those under which its port is published.
 func (e *Endpoint) Clients() *Clients {
 	c := &Clients{sent: map[string]int{}}
-	config := aws.Config{Region: Region, BaseEndpoint: &e.URL, HTTPClient: &http.Client{Transport: e.transport(), Timeout: time.Minute},
+	config := aws.Config{Region: Region, BaseEndpoint: &e.URL, HTTPClient: e.http(),
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
 		APIOptions:  []func(*middleware.Stack) error{c.count}}
 	c.DynamoDB, c.Streams = dynamodb.NewFromConfig(config), dynamodbstreams.NewFromConfig(config)
@@ -49,6 +51,10 @@ func (e *Endpoint) Clients() *Clients {
 		c.S3 = s3.NewFromConfig(config, func(o *s3.Options) { o.UsePathStyle = true })
 	}
 	return c
+}
+
+func (e *Endpoint) http() aws.HTTPClient {
+	return awsclient.Client{HTTPClient: &http.Client{Transport: e.transport(), Timeout: time.Minute}}
 }
 
 // transport returns a transport with the SDK's settings. Close ends its connections, which the SDK
