@@ -128,7 +128,7 @@ func codes(out any, err error) []string {
 var word = regexp.MustCompile(`\w+`)
 
 // ofTables matches the functions of the packages that send requests to the tables.
-var ofTables = regexp.MustCompile(`/ingot/(?:internal/table/\w+|migrate|query|repair|store)\.(.*)`)
+var ofTables = regexp.MustCompile(`/ingot/(?:internal/table/\w+|migrate|store|store/query|store/repair)\.(.*)`)
 
 // sender returns the words of the function whose request is on its way.
 func sender() []string {

@@ -23,7 +23,7 @@ var budgets = map[string]int{
 	"methods on store.Store":                          30,
 	"methods on the simulator's world":                60,
 	"pairs of folders of which one imports the other": 188,
-	"lines of code of the largest package":            7_850,
+	"lines of code of the largest package":            7_870,
 	"files of the largest package":                    50,
 	"words of README and docs":                        66_700,
 	"words of the longest page":                       6_000,

@@ -83,6 +83,7 @@ type looking struct {
 	finished bool
 	result   *verify.Looks
 	err      error
+	restarts int // how often the stream was to be read again from an old place
 }
 
 // patience is how long a look waits for the stream. No outage lasts that long.

@@ -108,6 +108,20 @@ func (w *pollers) pollShard(m *mapping, r *esm.Round) {
 const stale = 12 * time.Hour
 const relisted = 48 * time.Hour
 
+// mostRestarts is how often the stream is read again from an old place while somebody verifies. If
+// the shards are many, each time gives rise to more than one other: it would never be read to its
+// end, and the verifier would wait for it in vain.
+const mostRestarts = 20
+
+// goesOn reports whether the stream may be read again from an old place, and counts that.
+func (w *pollers) goesOn() bool {
+	if l := w.looks.looking; l != nil {
+		l.restarts++
+		return l.restarts <= mostRestarts
+	}
+	return true
+}
+
 func (w *pollers) meddle() {
 	if w.chance(0.3) {
 		w.checkpoints = append(w.checkpoints, checkpoint{w.Now, w.stream.Checkpoint()})
@@ -121,11 +135,11 @@ func (w *pollers) meddle() {
 		old = old[1:]
 	}
 	w.checkpoints = old
-	if len(old) > 0 && w.chance(f.Stale) {
+	if len(old) > 0 && w.chance(f.Stale) && w.goesOn() {
 		w.fault(staleMark, "")
 		w.stream.Restore(old[w.rng.IntN(len(old))].state)
 	}
-	if w.chance(f.Second) {
+	if w.chance(f.Second) && w.goesOn() {
 		w.fault(second, "")
 		w.secondPoller(old)
 	}
