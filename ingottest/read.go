@@ -71,7 +71,8 @@ func (w *World) Read(pattern string, ask query.Ask) query.Answer {
 		if err != nil {
 			w.t.Fatalf("ingottest: %v", err)
 		}
-		all.Items, all.Totals, all.Odd = append(all.Items, page.Items...), append(all.Totals, page.Totals...), append(all.Odd, page.Odd...)
+		all.Items, all.Totals = append(all.Items, page.Items...), append(all.Totals, page.Totals...)
+		all.Unreadable = append(all.Unreadable, page.Unreadable...)
 		all.Read, all.Requests, all.Units = all.Read+page.Read, all.Requests+page.Requests, all.Units+page.Units
 		if ask.Page = page.Next; ask.Page == "" {
 			return all
@@ -134,7 +135,7 @@ func (w *World) Verify() {
 	for _, def := range report.Building {
 		w.t.Logf("ingottest: %s is building: events from before it was deployed may not be counted in it", def)
 	}
-	for _, text := range slices.Concat(report.Flagged, report.Odd) {
+	for _, text := range slices.Concat(report.Flagged, report.Unreadable) {
 		w.t.Errorf("ingottest: %s", text)
 	}
 }

@@ -135,10 +135,10 @@ func (s *Sync) standing(c *Control) (Direction, error) {
 		return Forward, stopped("migration %s has no control item: begin it with `ingot migrate backfill`. If somebody has deleted the item, "+
 			"nothing says any more which side is the source", s.mapping.Name())
 	case c.From != s.old.Table || c.ID != s.old.ID:
-		return Forward, stopped("migration %s began with table %s (%s), and this is %s (%s): a table that was created anew would empty the copy",
+		return Forward, stopped("migration %s began with table %s (%s), and this is %s (%s): a table that was created again would empty the copy",
 			s.mapping.Name(), c.From, c.ID, s.old.Table, s.old.ID)
 	case c.eventsID != "" && c.eventsID != s.old.EventsID:
-		return Forward, stopped("migration %s began with the events table %s, and %s is %s now: it was created anew, and lacks what was stored",
+		return Forward, stopped("migration %s began with the events table %s, and %s is %s now: it was created again, and lacks what was stored",
 			s.mapping.Name(), c.eventsID, s.store.Events, s.old.EventsID)
 	case !c.Retired.IsZero():
 		return Forward, stopped("migration %s is over", s.mapping.Name())

@@ -111,7 +111,7 @@ func (s *Sync) unchanged(ctx context.Context, way Direction) rows.Answer {
 		return rows.Classify(err)
 	}
 	if now := aws.ToString(t.TableId); now != id {
-		return rows.Answer{Outcome: rows.Invalid, Err: stopped("table %s was %s, and is %s now: it was created anew, and what it lacks is not "+
+		return rows.Answer{Outcome: rows.Invalid, Err: stopped("table %s was %s, and is %s now: it was created again, and what it lacks is not "+
 			"removed from its copy", table, id, now)}
 	}
 	return rows.Answer{}

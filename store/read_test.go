@@ -211,7 +211,7 @@ func TestScans(t *testing.T) {
 	before := w.Engine.Usage()
 	seen, odd := map[event.Key]int{}, 0
 	for item, err := range w.store.Items(deadline(t)) {
-		var o *tables.OddItem
+		var o *tables.UnreadableItem
 		switch {
 		case errors.As(err, &o):
 			if odd++; o.Key.PK != "ODD" || o.Unwrap() == nil || !strings.Contains(o.Error(), "ODD") {
@@ -536,7 +536,7 @@ func TestTouch(t *testing.T) {
 		}
 	}}}
 	touched, err := repair.Of(s).Touch(deadline(t))
-	if err != nil || touched.Scanned != 5 || touched.Odd != 1 || touched.Touched != 3 ||
+	if err != nil || touched.Scanned != 5 || touched.Unreadable != 1 || touched.Touched != 3 ||
 		len(w.faults) > 0 { // what was asked again was stamped already
 		t.Errorf("%+v %v", touched, err)
 	}

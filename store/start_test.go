@@ -307,7 +307,7 @@ func TestStartWithAnotherSecret(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "aggregate by_merchant since 1 is grouped by hmac with another secret") ||
 		strings.Contains(err.Error(), "daily") ||
 		!strings.Contains(err.Error(), "the old secret (parameter PiiKeySecretArn of template.yaml). Only if it is lost, declare the "+
-			"aggregate anew with since: 2 and epoch: 2") {
+			"aggregate again with since: 2 and epoch: 2") {
 		t.Errorf("%v", err)
 	}
 	changed := spec.Aggregates["by_merchant"]

@@ -63,7 +63,7 @@ func (s *Store) Item(ctx context.Context, key event.Key) (*event.Item, error) {
 // Items scans the events table consistently, page by page, in no order. It includes expired items
 // that are not removed yet, because they count until the stream says that they are gone. It leaves
 // out items that are not Ingot's. An item that has Ingot's type but cannot be decoded is yielded as
-// an [*OddItem] error, and the scan goes on. Any other error ends the scan.
+// an [*UnreadableItem] error, and the scan goes on. Any other error ends the scan.
 func (s *Store) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
 	return s.in.Items(ctx)
 }

@@ -14,24 +14,24 @@ type Segment struct {
 
 // Page is what one request of a scan brought.
 type Page[T any] struct {
-	All    []T
-	Odd    []*OddItem // items that have Ingot's type but cannot be decoded
-	Copies int        // items that are left out: copies of rows whose type a migration has not turned yet
-	Units  float64    // read units that the service has counted for the request
-	Next   event.Key  // where the next page begins; zero after the last page
+	All        []T
+	Unreadable []*UnreadableItem // items that have Ingot's type but cannot be decoded
+	Copies     int               // items that are left out: copies of rows whose type a migration has not turned yet
+	Units      float64           // read units that the service has counted for the request
+	Next       event.Key         // where the next page begins; zero after the last page
 }
 
 // Last reports whether no page follows.
 func (p *Page[T]) Last() bool { return p.Next == event.Key{} }
 
-// OddItem is the error for a stored item that has Ingot's type but cannot be decoded.
-type OddItem struct {
+// UnreadableItem is the error for a stored item that has Ingot's type but cannot be decoded.
+type UnreadableItem struct {
 	Key event.Key
 	Err error
 }
 
 // Error says what cannot be understood.
-func (o *OddItem) Error() string { return o.Err.Error() }
+func (o *UnreadableItem) Error() string { return o.Err.Error() }
 
 // Unwrap returns Err.
-func (o *OddItem) Unwrap() error { return o.Err }
+func (o *UnreadableItem) Unwrap() error { return o.Err }

@@ -62,7 +62,7 @@ func TestOddItemsAreInOrder(t *testing.T) {
 	for i := range 20 {
 		w.odd(fmt.Sprintf("ODD#%02d", i), nil)
 	}
-	if r := w.verify(); len(r.Odd) != 20 || !slices.IsSorted(r.Odd) {
-		t.Errorf("%d: %v", len(r.Odd), r.Odd)
+	if r := w.verify(); len(r.Unreadable) != 20 || !slices.IsSorted(r.Unreadable) {
+		t.Errorf("%d: %v", len(r.Unreadable), r.Unreadable)
 	}
 }

@@ -66,8 +66,8 @@ func TestSumsOfAnotherPipeline(t *testing.T) {
 // What segments and merges keep is read by later versions of this program too.
 func TestFilesAreStable(t *testing.T) {
 	text, err := json.MarshalIndent([]any{
-		seen{Items: 7, Units: 12.5, Below: map[string]below{"daily#1": {2, 1<<63 + 1}}, Odd: []string{"item x: broken"},
-			MoreOdd: 3, Missing: map[string]string{"daily#1": "item x: broken"}},
+		seen{Items: 7, Units: 12.5, Below: map[string]below{"daily#1": {2, 1<<63 + 1}}, Unreadable: []string{"item x: broken"},
+			MoreUnreadable: 3, Missing: map[string]string{"daily#1": "item x: broken"}},
 		found{Totals: 9, Partly: 1, Differences: []difference{{"daily#1#1772323200#north", "fp", "1", "2", "-1"}},
 			Differing: map[string]int{"daily#1": 1}, Flagged: []string{"x"}, MoreFlagged: 2},
 	}, "", " ")

@@ -60,7 +60,7 @@ func TestOrphanedParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	var named []string
-	for _, text := range r.Odd {
+	for _, text := range r.Unreadable {
 		key, _, _ := strings.Cut(strings.TrimPrefix(text, `item "`), `" is a part of an event that is not stored or does not have it`)
 		named = append(named, key)
 	}
@@ -122,8 +122,8 @@ func TestMissingParts(t *testing.T) {
 	line.ID, line.Key.SK = "{id}#{number}", "LINE#{number}"
 	other.Events["line"], other.Epoch = line, 2
 	plan, otherStore := w.open(other)
-	if r, err := verify.Totals(ctx, plan, otherStore, w.Clock.Now()); err != nil || r.MissingParts != 0 || len(r.Odd) != 1 ||
-		!strings.Contains(r.Odd[0], `item "ORDER#whole / ORDER": its i:parts is 1, but this pipeline.yaml cannot make its parts`) {
+	if r, err := verify.Totals(ctx, plan, otherStore, w.Clock.Now()); err != nil || r.MissingParts != 0 || len(r.Unreadable) != 1 ||
+		!strings.Contains(r.Unreadable[0], `item "ORDER#whole / ORDER": its i:parts is 1, but this pipeline.yaml cannot make its parts`) {
 		t.Errorf("%+v %v", r, err)
 	}
 	// Parts that may have expired are not missing.

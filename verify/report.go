@@ -31,24 +31,24 @@ type Report struct {
 	Building []*aggregate.Definition
 	// Flagged are generations and totals with a flag, which says that their values are not proven.
 	Flagged []string
-	// Odd are items that carry Ingot's mark but cannot be decoded, items from which a definition
-	// cannot be computed, and parts whose whole is not stored or does not have them.
-	Odd  []string
-	More More
+	// Unreadable are items that carry Ingot's mark but cannot be decoded, items from which a
+	// definition cannot be computed, and parts whose whole is not stored or does not have them.
+	Unreadable []string
+	More       More
 	// MissingParts is how many parts of stored events are not stored: see
 	// [repair.Repairer.MissingParts]. [repair.Repairer.PutParts] puts them.
 	MissingParts int
 	// Copies is how many items are copies of rows whose type a migration has not turned yet. They
 	// are no events, and nothing counts them.
 	Copies int
-	// missing is the first odd item that is not in a generation.
+	// missing is the first unreadable item that is not in a generation.
 	missing map[*aggregate.Definition]string
 	// differing counts the differences of each generation, including those beyond the list.
 	differing map[*aggregate.Definition]int
 }
 
 // More counts the entries that are not in the lists of a report.
-type More struct{ Differences, Flagged, Odd int }
+type More struct{ Differences, Flagged, Unreadable int }
 
 func newReport() *Report {
 	return &Report{Below: map[*aggregate.Definition]int{}, missing: map[*aggregate.Definition]string{},
@@ -231,7 +231,7 @@ func (r *Report) flag(text string) {
 // seen adds what the segments have seen besides the sums.
 func (r *Report) seen(p *pipeline.Pipeline, s *seen) {
 	r.MissingParts, r.Copies = s.Parts, s.Copies
-	r.Items, r.Units, r.Odd, r.More.Odd = s.Items, s.Units, s.Odd, s.MoreOdd
+	r.Items, r.Units, r.Unreadable, r.More.Unreadable = s.Items, s.Units, s.Unreadable, s.MoreUnreadable
 	for _, def := range p.Definitions() {
 		id := lanes.ID(def)
 		if n := s.Below[id].N; n > 0 {
@@ -270,7 +270,7 @@ func (r *Report) sort() {
 		}
 		return strings.Compare(a.Total, b.Total)
 	})
-	slices.Sort(r.Odd)
+	slices.Sort(r.Unreadable)
 	slices.Sort(r.Flagged)
 }
 

@@ -50,14 +50,14 @@ type reading struct {
 
 // seen is what was found in a segment besides its sums.
 type seen struct {
-	Items   int               `json:"items"`
-	Units   float64           `json:"units"`
-	Below   map[string]below  `json:"below,omitempty"` // by generation
-	Odd     []string          `json:"odd,omitempty"`
-	MoreOdd int               `json:"moreOdd,omitempty"` // beyond those listed
-	Missing map[string]string `json:"missing,omitempty"` // by generation: an odd item that is not in it
-	Copies  int               `json:"copies,omitempty"`  // of rows whose type a migration has not turned yet
-	Parts   int               `json:"parts,omitempty"`   // how many parts of stored wholes are missing
+	Items          int               `json:"items"`
+	Units          float64           `json:"units"`
+	Below          map[string]below  `json:"below,omitempty"` // by generation
+	Unreadable     []string          `json:"odd,omitempty"`
+	MoreUnreadable int               `json:"moreOdd,omitempty"` // beyond those listed
+	Missing        map[string]string `json:"missing,omitempty"` // by generation: an unreadable item that is not in it
+	Copies         int               `json:"copies,omitempty"`  // of rows whose type a migration has not turned yet
+	Parts          int               `json:"parts,omitempty"`   // how many parts of stored wholes are missing
 }
 
 // below is how many items are stamped below a generation. Print identifies them.
@@ -91,8 +91,8 @@ func (s reading) totals(page *tables.Page[tables.StoredTotal]) (units float64, e
 }
 
 func (s reading) items(ctx context.Context, page *tables.Page[*event.Item]) (units float64, err error) {
-	for _, odd := range page.Odd {
-		s.Seen.odd(odd.Error(), s.Pipeline.Definitions()...)
+	for _, odd := range page.Unreadable {
+		s.Seen.unreadable(odd.Error(), s.Pipeline.Definitions()...)
 	}
 	for _, item := range page.All {
 		s.item(item)
@@ -109,7 +109,7 @@ func (s reading) item(item *event.Item) {
 	s.Seen.Items++
 	contributions := s.Pipeline.Contributions(item)
 	for _, failed := range contributions.Failed {
-		s.Seen.odd(fmt.Sprintf("item %q adds nothing to %s: %v", item.Key, failed.Def, failed.Err), failed.Def)
+		s.Seen.unreadable(fmt.Sprintf("item %q adds nothing to %s: %v", item.Key, failed.Def, failed.Err), failed.Def)
 	}
 	for _, def := range contributions.Behind {
 		if s.Seen.Below == nil {
@@ -138,7 +138,7 @@ func (s reading) missingParts(ctx context.Context, items []*event.Item) (units f
 		return units, err
 	}
 	for _, part := range orphans {
-		s.Seen.odd(fmt.Sprintf("item %q is a part of an event that is not stored or does not have it, and it is counted; if nobody "+
+		s.Seen.unreadable(fmt.Sprintf("item %q is a part of an event that is not stored or does not have it, and it is counted; if nobody "+
 			"needs it, delete it by its key", part.Key))
 	}
 	for _, whole := range items { // one by one: the parts of a page may be more than memory holds
@@ -152,7 +152,7 @@ func (s reading) missingParts(ctx context.Context, items []*event.Item) (units f
 		s.Seen.Parts += len(missing)
 		if read == 0 && whole.Parts != nil && whole.Parts.Count > 0 {
 			if _, err := s.Pipeline.Parts(whole); err != nil {
-				s.Seen.odd(
+				s.Seen.unreadable(
 					fmt.Sprintf("item %q: its i:parts is %d, but this pipeline.yaml cannot make its parts, so they are not looked for: %v",
 						whole.Key, whole.Parts.Count, err))
 			}
@@ -164,12 +164,12 @@ func (s reading) missingParts(ctx context.Context, items []*event.Item) (units f
 // maxListed bounds each list of a report. Further entries are only counted.
 const maxListed = 10_000
 
-// odd notes an item that is missing from some generations.
-func (s *seen) odd(what string, missing ...*aggregate.Definition) {
-	if len(s.Odd) < maxListed {
-		s.Odd = append(s.Odd, what)
+// unreadable notes an item that is missing from some generations.
+func (s *seen) unreadable(what string, missing ...*aggregate.Definition) {
+	if len(s.Unreadable) < maxListed {
+		s.Unreadable = append(s.Unreadable, what)
 	} else {
-		s.MoreOdd++
+		s.MoreUnreadable++
 	}
 	for _, def := range missing {
 		if s.Missing == nil {
@@ -187,10 +187,10 @@ func (s *seen) add(o *seen) {
 	s.Units += o.Units
 	s.Parts += o.Parts
 	s.Copies += o.Copies
-	for _, what := range o.Odd {
-		s.odd(what)
+	for _, what := range o.Unreadable {
+		s.unreadable(what)
 	}
-	s.MoreOdd += o.MoreOdd
+	s.MoreUnreadable += o.MoreUnreadable
 	if s.Below == nil {
 		s.Below, s.Missing = map[string]below{}, map[string]string{}
 	}

@@ -15,16 +15,16 @@ import (
 
 // touching says how far a touch pass is in a segment. It is replaced at each checkpoint.
 type touching struct {
-	Job      string        `json:"job"`
-	Items    sums.Position `json:"items"`
-	Scanned  int           `json:"scanned"`
-	Touched  int           `json:"touched"`
-	Odd      int           `json:"odd,omitempty"`
-	Payloads int           `json:"payloads,omitempty"`
-	Refused  []key         `json:"refused,omitempty"`
-	Refusals []string      `json:"refusals,omitempty"` // for each key of Refused, why
-	Reads    float64       `json:"reads"`
-	Writes   float64       `json:"writes"`
+	Job        string        `json:"job"`
+	Items      sums.Position `json:"items"`
+	Scanned    int           `json:"scanned"`
+	Touched    int           `json:"touched"`
+	Unreadable int           `json:"odd,omitempty"`
+	Payloads   int           `json:"payloads,omitempty"`
+	Refused    []key         `json:"refused,omitempty"`
+	Refusals   []string      `json:"refusals,omitempty"` // for each key of Refused, why
+	Reads      float64       `json:"reads"`
+	Writes     float64       `json:"writes"`
 }
 
 type key struct {
@@ -62,7 +62,8 @@ func Touch(ctx context.Context, c Config, st *store.Store) (t TouchPass, err err
 	var refusals []error
 	for i := range parts {
 		part := &parts[i]
-		t.Add(repair.Touched{Scanned: part.Scanned, Touched: part.Touched, Odd: part.Odd, Payloads: part.Payloads, Refused: part.refused()})
+		t.Add(repair.Touched{Scanned: part.Scanned, Touched: part.Touched, Unreadable: part.Unreadable,
+			Payloads: part.Payloads, Refused: part.refused()})
 		t.Reads, t.Writes = t.Reads+part.Reads, t.Writes+part.Writes
 		for _, why := range part.Refusals {
 			refusals = append(refusals, errors.New(why))
@@ -125,7 +126,7 @@ func (p *toucher) pages(ctx context.Context, segment int, t *touching, name stri
 		if err != nil {
 			return err // the checkpoint stays before this page
 		}
-		t.Scanned, t.Odd = t.Scanned+page.Scanned, t.Odd+page.Odd
+		t.Scanned, t.Unreadable = t.Scanned+page.Scanned, t.Unreadable+page.Unreadable
 		t.Items = sums.PositionOf(page.Next)
 		if p.Work != nil && p.Env.Now().Sub(last) >= p.Every {
 			if err := sums.KeepJSON(ctx, p.Work, name, "touch", t); err != nil {

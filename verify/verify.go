@@ -221,7 +221,7 @@ func (c *Config) uncovered(unclosed bool, t total) bool {
 // [repair.Repairer.BeginPass]. It returns the differences that prevent this.
 // If it returns no difference and no error, the generation is complete. Items that cannot be
 // understood, or from which the generation cannot be computed, do not prevent it. Finish then flags
-// the head for the first of them, and [Totals] names them as Odd.
+// the head for the first of them, and [Totals] names them as Unreadable.
 func Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, pass tables.Pass, now time.Time) ([]Difference, error) {
 	report, err := Totals(ctx, p, st, now)
 	if err != nil {

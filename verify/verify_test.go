@@ -33,7 +33,7 @@ func filled(t *testing.T) *world {
 func TestNothingDiffers(t *testing.T) {
 	w := filled(t)
 	r := w.verify()
-	if !r.OK() || r.Items != 40 || r.Totals != 3+3+1 || r.Partly != 0 || len(r.Flagged) != 0 || len(r.Odd) != 0 {
+	if !r.OK() || r.Items != 40 || r.Totals != 3+3+1 || r.Partly != 0 || len(r.Flagged) != 0 || len(r.Unreadable) != 0 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -255,7 +255,7 @@ func TestOddItems(t *testing.T) {
 	put("NO DIGEST", "short")
 	put("NO NUMBER", strings.Repeat("d", 32))
 	r := w.verify()
-	if !r.OK() || len(r.Odd) != 4 || r.Items != 41 {
+	if !r.OK() || len(r.Unreadable) != 4 || r.Items != 41 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -371,7 +371,7 @@ func TestFinishWithAnOddItem(t *testing.T) {
 	spec := withAgain()
 	w.deploy(spec)
 	def, _ := w.plan.Definition("again")
-	if touched, err := repair.Of(w.store).Touch(context.Background()); err != nil || touched.Odd != 1 {
+	if touched, err := repair.Of(w.store).Touch(context.Background()); err != nil || touched.Unreadable != 1 {
 		t.Fatal(touched, err)
 	}
 	w.drain()

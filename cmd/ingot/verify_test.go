@@ -263,7 +263,7 @@ func TestRebuildAfterALoss(t *testing.T) {
 	w.sales(6)
 	w.loseTotals()
 	got := w.run(exitDifference, "rebuild", "--all", "--local")
-	want := "not complete: sales since 1: totals of stored events are missing, as in an aggregates table that was made anew. Raise epoch to 2, give the aggregate since: 2, deploy, and run the same command again\n"
+	want := "not complete: sales since 1: totals of stored events are missing, as in an aggregates table that was created again. Raise epoch to 2, give the aggregate since: 2, deploy, and run the same command again\n"
 	if got.out != want {
 		t.Fatalf("%s%s", got.out, got.errors)
 	}

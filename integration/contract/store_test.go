@@ -406,8 +406,8 @@ func (s *shop) looking() {
 	}
 	for segment := range 2 {
 		for page, err := range st.ItemPages(s.t.Context(), tables.Segment{Number: segment, Of: 2}) {
-			if err != nil || len(page.Odd) > 0 {
-				s.t.Errorf("%d odd items, %v", len(page.Odd), err)
+			if err != nil || len(page.Unreadable) > 0 {
+				s.t.Errorf("%d unreadable items, %v", len(page.Unreadable), err)
 			}
 		}
 	}

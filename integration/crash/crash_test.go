@@ -189,7 +189,7 @@ func (w *world) check(p *producer) {
 	for _, d := range report.Differences {
 		w.Errorf("verify: %s", d)
 	}
-	for _, text := range slices.Concat(report.Flagged, report.Odd) {
+	for _, text := range slices.Concat(report.Flagged, report.Unreadable) {
 		w.Errorf("verify: %s", text)
 	}
 	stored := map[string]string{}

@@ -64,8 +64,8 @@ type Answer struct {
 	// Read is how many items were read. Items leaves out those that have expired, have another type
 	// or are not Ingot's.
 	Read int
-	// Odd are items that have Ingot's type but cannot be decoded. They are not in Items.
-	Odd []*tables.OddItem
+	// Unreadable are items that have Ingot's type but cannot be decoded. They are not in Items.
+	Unreadable []*tables.UnreadableItem
 	// Requests and Units are what the page has cost. They do not include what Totals cost.
 	Requests int
 	Units    float64
@@ -381,7 +381,7 @@ func (r *question) take(img rows.Image) {
 	}
 	item, err := rows.Decode(img)
 	if err != nil {
-		r.page.Odd = append(r.page.Odd, &tables.OddItem{Key: rows.KeyOf(img), Err: err})
+		r.page.Unreadable = append(r.page.Unreadable, &tables.UnreadableItem{Key: rows.KeyOf(img), Err: err})
 		return
 	}
 	r.page.Items = append(r.page.Items, item)

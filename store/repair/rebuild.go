@@ -46,9 +46,9 @@ func New(c tables.Config) (*Repairer, error) {
 
 // Touched is what a touch pass did.
 type Touched struct {
-	Scanned int // Ingot's items that were read
-	Touched int // items whose stamp was raised
-	Odd     int // items that could not be understood, and were left alone
+	Scanned    int // Ingot's items that were read
+	Touched    int // items whose stamp was raised
+	Unreadable int // items that could not be understood, and were left alone
 	// Payloads is how many payloads were read from the payload bucket. Each took a GET.
 	Payloads int
 	// Refused are items whose stamp could not be raised, because they are full or because their
@@ -99,7 +99,7 @@ type TouchedPage struct {
 
 // Add adds what another segment or page of the pass did.
 func (t *Touched) Add(other Touched) {
-	t.Scanned, t.Touched, t.Odd = t.Scanned+other.Scanned, t.Touched+other.Touched, t.Odd+other.Odd
+	t.Scanned, t.Touched, t.Unreadable = t.Scanned+other.Scanned, t.Touched+other.Touched, t.Unreadable+other.Unreadable
 	t.Payloads += other.Payloads
 	t.Refused = append(t.Refused, other.Refused...)
 }
@@ -144,7 +144,7 @@ func (s *Repairer) TouchPages(ctx context.Context, seg tables.Segment) iter.Seq2
 // touchAll touches the items of a page, 25 in a request. If there are only a few, they go one by
 // one. So do items that a shared request could not touch.
 func (s *Repairer) touchAll(ctx context.Context, page tables.Page[*event.Item], t *TouchedPage) error {
-	t.Odd, t.Scanned = len(page.Odd), len(page.All)
+	t.Unreadable, t.Scanned = len(page.Unreadable), len(page.All)
 	var below, alone []event.Key
 	var elsewhere []*event.Item
 	for _, item := range page.All {

@@ -166,7 +166,7 @@ Exit codes: 0 nothing is left in a file, 1 failed, 2 usage, 4 credentials.`,
 				return cli.Usage(err)
 			}
 			if !o.yes {
-				return cli.Usagef("archive erase writes files anew: write --yes")
+				return cli.Usagef("archive erase writes files again: write --yes")
 			}
 			return nil
 		},

@@ -97,7 +97,7 @@ func (a *app) lost(ctx context.Context, v verifying, d doubts, patience time.Dur
 	next := v.plan.Epoch() + 1
 	for _, def := range gone {
 		standing = append(standing,
-			fmt.Sprintf("%s: totals of stored events are missing, as in an aggregates table that was made anew. Raise epoch to %d, "+
+			fmt.Sprintf("%s: totals of stored events are missing, as in an aggregates table that was created again. Raise epoch to %d, "+
 				"give the aggregate since: %d, deploy, and run the same command again", def, next, next))
 	}
 	return standing, nil

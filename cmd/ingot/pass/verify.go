@@ -57,7 +57,7 @@ const verifyJSON = `With --output json, one object:
   differences[]           aggregate, since, by, window, what, has, wants, and with --twice damaged
   more                    differences beyond the 10,000 that are listed
   building[], flagged[]   aggregates that are not complete; the flags of totals
-  odd[]                   items that cannot be understood
+  unreadable[]            items that cannot be understood
   missingParts            parts of stored events that are not stored; absent if there are none
   copies                  copies of rows whose type a migration has not turned yet; absent if there are none
   unsure                  with --twice: why no difference can be called damaged; absent otherwise`
@@ -373,9 +373,9 @@ func (a *app) verified(plan *pipeline.Pipeline, o verifyOptions, r *verify.Repor
 		masks = show.Personal{}
 	}
 	out := verified.Of(r, looks, masks)
-	if n := len(r.Flagged) + len(r.Odd); n > 0 && !masks.None() {
+	if n := len(r.Flagged) + len(r.Unreadable); n > 0 && !masks.None() {
 		a.Say("%s and %s may hold personal values; --reveal shows them", show.Count(len(r.Flagged), "flag"),
-			show.Count(len(r.Odd), "odd item"))
+			show.Count(len(r.Unreadable), "unreadable item"))
 	}
 	if a.JSON() {
 		if err := a.WriteJSON(out); err != nil {

@@ -170,7 +170,7 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	for _, odd := range got.Odd {
+	for _, odd := range got.Unreadable {
 		a.Say("left out, because it cannot be decoded: %s", show.Text(hidden.Quoted(odd.Error())))
 	}
 	var def *aggregate.Definition

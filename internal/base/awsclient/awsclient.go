@@ -11,11 +11,11 @@ import (
 // Client sends with another client, and does not lose answers.
 //
 // net/http asks once more for the body when it has sent all of it, to see that nothing follows. The
-// answer may be there by then, and the SDK closes the body as soon as it has the answer's head.
-// The SDK's body then returns io.EOF to io.Copy, through WriteTo, where nil would be right. net/http
-// takes that for a failed write and closes the connection under the answer, which ends with "use of
-// closed network connection". A function with little of a processor meets this, or a busy machine.
-// Without WriteTo the end of the body is no error. See
+// answer may be there by then, and the SDK closes the body as soon as it has the head of the
+// answer. The SDK's body then returns io.EOF to io.Copy, through WriteTo, where nil would be right.
+// net/http takes that for a failed write and closes the connection under the answer, which ends
+// with "use of closed network connection". A function with little of a processor meets this, or a
+// busy machine. Without WriteTo, the end of the body is no error. See
 // https://github.com/aws/aws-sdk-go-v2/issues/2737.
 type Client struct{ aws.HTTPClient }
 

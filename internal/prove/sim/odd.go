@@ -259,7 +259,7 @@ func keyOfItem(pk, sk string) map[string]types.AttributeValue {
 
 // checkReport checks that verify names each odd item, each part without its whole, and no other.
 func (w *trouble) checkReport(r *verify.Report, epoch int64) {
-	told := strings.Join(r.Odd, "\n")
+	told := strings.Join(r.Unreadable, "\n")
 	for _, pk := range sortedKeys(w.odds.live) {
 		if !strings.Contains(told, pk) {
 			w.fail(Wrong, "verify does not name the odd item %s", pk)
@@ -271,7 +271,7 @@ func (w *trouble) checkReport(r *verify.Report, epoch int64) {
 			w.fail(Wrong, "verify does not name %s, whose order is not stored", p.key())
 		}
 	}
-	if n := len(w.odds.live) + len(orphans); len(r.Odd) != n {
-		w.fail(Wrong, "verify names %d odd items of %d: %s", len(r.Odd), n, told)
+	if n := len(w.odds.live) + len(orphans); len(r.Unreadable) != n {
+		w.fail(Wrong, "verify names %d odd items of %d: %s", len(r.Unreadable), n, told)
 	}
 }

@@ -217,10 +217,8 @@ func (s *Heads) compare(t *roster) *changes {
 				"and epoch: %d", d, head.Retired, next, next)
 		case head.OtherSecret(d):
 			c.mistake("aggregate %s is grouped by hmac with another secret in the table than INGOT_PII_KEY; give both functions, and "+
-				"every program "+
-				"that reads totals, the old secret (parameter PiiKeySecretArn of template.yaml). Only if it is lost, declare the "+
-				"aggregate anew "+
-				"with since: %d and epoch: %d", d, next, next)
+				"every program that reads totals, the old secret (parameter PiiKeySecretArn of template.yaml). Only if it is lost, "+
+				"declare the aggregate again with since: %d and epoch: %d", d, next, next)
 		default:
 			c.unclosed[d] = head.Unclosed
 			if what := s.differs(d, head); what != "" {

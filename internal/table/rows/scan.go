@@ -25,7 +25,7 @@ func (s *Tables) ItemPages(ctx context.Context, seg tables.Segment) iter.Seq2[ta
 		case item != nil && isCopy(item):
 			page.Copies++
 		case err != nil:
-			page.Odd = append(page.Odd, &tables.OddItem{Key: KeyOf(img), Err: err})
+			page.Unreadable = append(page.Unreadable, &tables.UnreadableItem{Key: KeyOf(img), Err: err})
 		case item != nil:
 			page.All = append(page.All, item)
 		}
@@ -45,7 +45,7 @@ func (s *Tables) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
 					return
 				}
 			}
-			for _, odd := range page.Odd {
+			for _, odd := range page.Unreadable {
 				if !yield(nil, odd) {
 					return
 				}

@@ -132,7 +132,7 @@ func (l *Live) verify(ctx context.Context) (*Verified, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Verified{Same: report.OK() && len(report.Odd) == 0, Findings: findings(report, l.personal())}
+	out := &Verified{Same: report.OK() && len(report.Unreadable) == 0, Findings: findings(report, l.personal())}
 	if more := len(out.Findings) - maxFindings; more > 0 {
 		out.Findings = append(out.Findings[:maxFindings], fmt.Sprintf("and %d more", more))
 	}
@@ -156,9 +156,9 @@ func findings(report *verify.Report, personal show.Personal) []string {
 		list = append(list, show.Count(n, "part")+" of stored events missing; ingot rebuild --parts puts them")
 	}
 	if personal.None() {
-		list = append(append(list, report.Odd...), report.Flagged...)
-	} else if n := len(report.Odd) + len(report.Flagged); n > 0 { // their texts hold keys
-		list = append(list, show.Count(n, "text")+" about flags and odd items may hold personal values; ingot verify --reveal shows them")
+		list = append(append(list, report.Unreadable...), report.Flagged...)
+	} else if n := len(report.Unreadable) + len(report.Flagged); n > 0 { // their texts hold keys
+		list = append(list, show.Count(n, "text")+" about flags and unreadable items may hold personal values; ingot verify --reveal shows them")
 	}
 	for _, def := range report.Building {
 		list = append(list, def.String()+": building; older items may not be counted yet")

@@ -417,12 +417,13 @@ aggregates:
 		t.Fatal(err)
 	}
 	def, _ := p.Definition("mails")
-	report := &verify.Report{Odd: []string{"item SEEN#ann: odd"}, Flagged: []string{"mails of ann: flag"}, Differences: []verify.Difference{
-		{Total: "mails mail=ann", Def: def, By: map[string]string{"mail": "ann"}, What: "seen", Has: "1", Wants: "2"},
-		{Total: "mails mail=ann", Def: def, By: map[string]string{"mail": "ann"}, What: "last", Has: "ann", Wants: "annie"}}}
+	report := &verify.Report{Unreadable: []string{"item SEEN#ann: odd"},
+		Flagged: []string{"mails of ann: flag"}, Differences: []verify.Difference{
+			{Total: "mails mail=ann", Def: def, By: map[string]string{"mail": "ann"}, What: "seen", Has: "1", Wants: "2"},
+			{Total: "mails mail=ann", Def: def, By: map[string]string{"mail": "ann"}, What: "last", Has: "ann", Wants: "annie"}}}
 	want := []string{"mails since 1 mail=***: seen is 1, and its items add up to 2",
 		"mails since 1 mail=***: last is ***, and its items add up to ***",
-		"2 texts about flags and odd items may hold personal values; ingot verify --reveal shows them"}
+		"2 texts about flags and unreadable items may hold personal values; ingot verify --reveal shows them"}
 	if got := findings(report, show.PersonalOf(p)); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

@@ -31,7 +31,7 @@ type Events struct {
 	File     string  `json:"file,omitempty"`    // absent: the events were made up
 	Messages int     `json:"lines"`             // that were rehearsed
 	More     bool    `json:"more"`              // the file has more lines
-	Type     string  `json:"type,omitempty"`    // without a sample: the type of all, the dearest
+	Type     string  `json:"type,omitempty"`    // without a sample: the type of all, the costliest
 	Indexes  int     `json:"indexes,omitempty"` // without a sample: that the type's items are in
 	Bytes    float64 `json:"bytes"`             // of an average message
 	// InMessage is how many events a message has, if some are arrays.

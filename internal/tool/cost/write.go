@@ -45,7 +45,7 @@ func (r *Report) suppositions() [][2]string {
 			[2]string{"events", fmt.Sprintf("as the %s of %s: %s bytes each", counted(e.Messages, "line"), e.File, amount(e.Bytes))})
 	} else {
 		list = append(list,
-			[2]string{"events", fmt.Sprintf("supposed: %s, the dearest type, of 1 KB, in %s", e.Type,
+			[2]string{"events", fmt.Sprintf("supposed: %s, the costliest type, of 1 KB, in %s", e.Type,
 				counted(e.Indexes, "index"))})
 	}
 	if e.InMessage > 0 {

@@ -39,7 +39,7 @@ func (w *world) verified(ctx context.Context) (c Check, flags []string, err erro
 	for _, d := range report.Differences {
 		c.Differences = append(c.Differences, d.String())
 	}
-	c.Differences = append(c.Differences, report.Odd...)
+	c.Differences = append(c.Differences, report.Unreadable...)
 	return c, flags, nil
 }
 

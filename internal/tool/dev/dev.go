@@ -186,11 +186,11 @@ func (d *Dev) open(ctx context.Context, plan *pipeline.Pipeline) (err error) {
 	if d.kept.begun() {
 		if objects, _ := d.compare(d.kept.pipeline, d.text); len(objects) > 0 {
 			return fmt.Errorf(
-				"the data in %s was stored with another pipeline.yaml, and this one does not agree with it:\n%s\nchange the file, or name another folder with --data to begin anew",
+				"the data in %s was stored with another pipeline.yaml, and this one does not agree with it:\n%s\nchange the file, or name another folder with --data to begin again",
 				d.cfg.Data, strings.Join(objects, "\n"))
 		}
 		if d.engine, err = embedded.Open(cfg); err != nil {
-			return fmt.Errorf("%s: %w; name another folder with --data to begin anew", d.cfg.Data, err)
+			return fmt.Errorf("%s: %w; name another folder with --data to begin again", d.cfg.Data, err)
 		}
 		if d.stack, err = d.kept.stack(ctx, d.engine); err != nil {
 			return err

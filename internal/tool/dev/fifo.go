@@ -38,6 +38,6 @@ func (d *Dev) sameQueue() error {
 		return nil
 	}
 	return fmt.Errorf("the data in %s has %s, and now it would be %s, because of %s: change that file back, or name another folder with "+
-		"--data to begin anew",
+		"--data to begin again",
 		d.cfg.Data, is[was], is[d.fifo], templateFile)
 }

@@ -64,7 +64,7 @@ func TestKeptQueueOfAnotherKind(t *testing.T) {
 	}
 	writeTemplate(t, cfg.File, fifoTemplate)
 	want := "the data in " + cfg.Data + " has a standard queue, and now it would be a FIFO queue, because of template.yaml: change that " +
-		"file back, or name another folder with --data to begin anew"
+		"file back, or name another folder with --data to begin again"
 	if err := again(); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

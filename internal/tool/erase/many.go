@@ -48,7 +48,7 @@ func (e *Eraser) FindMany(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, odd := range page.Odd {
+		for _, odd := range page.Unreadable {
 			e.note(fmt.Errorf("it is left out, because it cannot be decoded; erase it with --pk and --sk: %w", odd))
 		}
 		for _, item := range page.Items {

@@ -28,7 +28,7 @@ func (e *Eraser) scan(ctx context.Context) error {
 	}
 	parts, silent := e.Plan.Describe().Spec.Events, map[string]int{} // parts that do not show their whole
 	for item, err := range e.Store.Items(ctx) {
-		var odd *tables.OddItem
+		var odd *tables.UnreadableItem
 		switch {
 		case errors.As(err, &odd):
 			e.note(fmt.Errorf("an item cannot be decoded, so it is not known whether it is a part: %w", err))

@@ -167,7 +167,7 @@ func (e *Eraser) Strays(ctx context.Context) (*Stray, error) {
 	}
 	unread := map[payloads.Sum]bool{} // the keys of items that may have any of their objects
 	for item, err := range e.Store.Items(ctx) {
-		var odd *tables.OddItem
+		var odd *tables.UnreadableItem
 		switch {
 		case errors.As(err, &odd):
 			unread[hashOf(odd.Key)] = true

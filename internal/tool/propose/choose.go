@@ -343,7 +343,7 @@ func chooseTime(events []sampled, fields []*field) (*field, choice) {
 			count)
 	}
 	if changes(best.path) {
-		c.how, c.why = guess, "no better field is a time in every event; if it is filled anew when an event is sent again, name another"
+		c.how, c.why = guess, "no better field is a time in every event; if it changes when an event is sent again, name another"
 	}
 	return best, c
 }

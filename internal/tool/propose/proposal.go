@@ -380,11 +380,11 @@ func (w *writer) eventType(t *eventType) {
 	w.remark(4, comment)
 	w.line(4, "key: {pk: %s, sk: %s}", quote(pk), quote(sk))
 	if len(t.id.ignore) > 0 {
-		w.remark(4, string(likely)+": filled anew whenever the producer sends an event again")
+		w.remark(4, string(likely)+": it changes whenever the producer sends an event again")
 		w.line(4, "ignore: [%s]", strings.Join(t.id.ignore, ", "))
 	}
 	if len(t.anew) > 0 {
-		w.line(4, "# ignore: [%s]   # take out the # if sending an event again fills these anew", strings.Join(t.anew, ", "))
+		w.line(4, "# ignore: [%s]   # take out the # if these change when an event is sent again", strings.Join(t.anew, ", "))
 	}
 	w.indexes(t)
 	if len(t.quoted) > 0 {

@@ -130,7 +130,7 @@ func (m *Mover) fresh(ctx context.Context) error {
 		}
 	}
 	if len(old) > 0 {
-		return refuse("totals begin anew in %s, because the shards of its stream are others: deploy a pipeline.yaml there with epoch: %d, "+
+		return refuse("totals begin again in %s, because the shards of its stream are others: deploy a pipeline.yaml there with epoch: %d, "+
 			"and since: %[2]d in each aggregate (%s has since: %d)", m.To.Region, epoch+1, old[0].Name, old[0].Since)
 	}
 	return nil

@@ -25,7 +25,7 @@ type Report struct {
 	More        int          `json:"more"`
 	Building    []string     `json:"building"`
 	Flagged     []string     `json:"flagged"`
-	Odd         []string     `json:"odd"`
+	Unreadable  []string     `json:"unreadable"`
 	Parts       int          `json:"missingParts,omitempty"`
 	Copies      int          `json:"copies,omitempty"`
 	Unsure      string       `json:"unsure,omitempty"`
@@ -43,12 +43,12 @@ type Difference struct {
 	Damaged   *bool             `json:"damaged,omitempty"`
 }
 
-// Of returns what one look has found, or two. Flags and odd items hold keys: if masks has any, they
-// are left out.
+// Of returns what one look has found, or two. Flags and unreadable items hold keys: if masks has
+// any, they are left out.
 func Of(r *verify.Report, looks *verify.Looks, masks show.Personal) *Report {
 	out := &Report{Items: r.Items, Totals: r.Totals, Partly: r.Partly, Units: r.Units, Equal: r.OK(), Parts: r.MissingParts,
 		Copies: r.Copies, Expired: r.Expired, More: r.More.Differences,
-		Differences: []Difference{}, Building: []string{}, Flagged: []string{}, Odd: []string{}}
+		Differences: []Difference{}, Building: []string{}, Flagged: []string{}, Unreadable: []string{}}
 	add := func(list []verify.Difference, damaged *bool) {
 		for _, d := range list {
 			d = masks.Difference(d)
@@ -67,7 +67,7 @@ func Of(r *verify.Report, looks *verify.Looks, masks show.Personal) *Report {
 		out.Building = append(out.Building, def.String())
 	}
 	if masks.None() {
-		out.Flagged, out.Odd = append(out.Flagged, r.Flagged...), append(out.Odd, r.Odd...)
+		out.Flagged, out.Unreadable = append(out.Flagged, r.Flagged...), append(out.Unreadable, r.Unreadable...)
 	}
 	return out
 }
@@ -83,7 +83,7 @@ func (r *Report) Write(w io.Writer) {
 	if r.Copies > 0 {
 		fmt.Fprintf(w, "left out: %s of rows, which are events once their type has turned\n", show.Count(r.Copies, "copy"))
 	}
-	show.Some(w, r.Odd, func(s string) string { return "odd: " + s })
+	show.Some(w, r.Unreadable, func(s string) string { return "unreadable: " + s })
 	result := "no difference"
 	if n := len(r.Differences) + r.More; n > 0 {
 		result = show.Count(n, "difference")

@@ -188,7 +188,7 @@ func (w *world) verify(_ *arguments, out *report) error {
 	for _, flagged := range r.Flagged {
 		out.linef("flagged: %s", w.names.people(flagged, 130))
 	}
-	for _, odd := range r.Odd {
+	for _, odd := range r.Unreadable {
 		out.linef("odd: %s", w.names.people(odd, 130))
 	}
 	out.linef("%d %s, %d %s, %d %s", r.Items, plural(r.Items, "item"), r.Totals, plural(r.Totals, "total"), len(r.Differences),
