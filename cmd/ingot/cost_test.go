@@ -14,6 +14,9 @@ import (
 const oneOrder = `{"type":"order.placed","merchant_id":"m-1","order_id":"o-1","customer_id":"c-1","product_id":"p-1","quantity":1,"currency":"EUR","total_cents":500,"placed_at":"2026-03-14T09:00:00Z"}` + "\n"
 
 func TestCost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: it computes, and starts no goroutine")
+	}
 	atRoot(t)
 	sample := filepath.Join(t.TempDir(), "sample.ndjson")
 	write(t, sample, oneOrder+oneOrder)
@@ -91,6 +94,9 @@ func TestCostJSON(t *testing.T) {
 
 // The functions are those of template.yaml, with the parameters of one environment.
 func TestCostOfTheDeployedFunctions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: it computes, and starts no goroutine")
+	}
 	dir := t.TempDir()
 	pipeline := filepath.Join(dir, "pipeline.yaml")
 	for name, from := range map[string]string{"pipeline.yaml": sampleshop.Pipeline, "template.yaml": sampleshop.Template} {

@@ -65,6 +65,8 @@ var particular = map[string]expected{
 	"ingot demo - ":              {place: "readings", piped: true},
 	"ingot explain":              {place: "root", wide: "it shows expressions, and a payload as it is"},
 	"ingot cost":                 {place: "root", wide: "its tables"},
+	"ingot cost --rate 100 --":   {place: "root", wide: "its tables", long: true},
+	"ingot cost --rate 2000":     {place: "root", wide: "its tables", long: true},
 	"ingot check":                {place: "root", wide: "its tables, and what is to do"},
 	"ingot check --was deployed": {wide: "its tables, and what is to do"},
 
@@ -160,6 +162,9 @@ func TestEveryCommandHasExamples(t *testing.T) {
 // pipeline that runs: once into a pipe, and once on a terminal of 80 columns. With -short it leaves
 // out the terminal, and what takes seconds. What only reads does both in one script.
 func TestExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: other tests run each of these commands")
+	}
 	scripts := t.TempDir()
 	golden := map[string]bool{}
 	for _, cmd := range all(newRoot(bare())) {

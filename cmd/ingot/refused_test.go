@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/tool/policy"
 )
 
@@ -37,6 +38,7 @@ var withoutIt = map[string]int{
 // TestRefusedCredentials refuses every action that a command needs, one at a time. The command says
 // which it is, and ends with the exit code for it.
 func TestRefusedCredentials(t *testing.T) {
+	slow.Test(t, "it runs each command once for each action that it needs")
 	for _, command := range slices.Sorted(maps.Keys(calls)) {
 		t.Run(command, func(t *testing.T) {
 			var actions []string
