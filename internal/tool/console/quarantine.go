@@ -20,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
+	"github.com/ingot-events/ingot/internal/tool/quarantined"
 )
 
 // To look at a queue is to receive its messages, which hides them from others. These constants
@@ -151,10 +152,8 @@ func (t *Tables) letter(ctx context.Context, id string) (*Letter, error) {
 		return nil, err
 	}
 	personal := t.personal()
-	out := &Letter{LetterSummary: t.summary(l), Body: personal.Data(l.Body), Sendable: !l.OfStream() && t.QueueURL != ""}
-	if l.Note != nil {
-		out.Detail = personal.Detail(event.Reason(l.Note.Reason), l.Note.Detail)
-	}
+	out := &Letter{LetterSummary: t.summary(l), Report: shortened(quarantined.Of(l, "", today, personal)),
+		Sendable: !l.OfStream() && t.QueueURL != ""}
 	out.Today = today.Verdict.String() + ". " + consequence(today.Verdict)
 	if l.OfStream() {
 		out.Today = "This is about a stored item. It is not a message that can be sent again."
@@ -162,15 +161,16 @@ func (t *Tables) letter(ctx context.Context, id string) (*Letter, error) {
 	if today.Elsewhere {
 		out.Today = "Its payload is in S3, where only the ingest function reads it. So nobody knows before the message is sent."
 	}
-	if today.Stored != nil {
-		out.Stored = personal.Data(today.Stored.Data)
-	}
-	for _, d := range today.Differences[:min(len(today.Differences), maxDifferences)] {
-		out.Differences = append(out.Differences, Difference{Path: d.Name(),
-			Stored: excerpt.Of(personal.Member(d.Name(), d.Stored), maxDiffering),
-			Here:   excerpt.Of(personal.Member(d.Name(), d.Message), maxDiffering)})
-	}
 	return out, nil
+}
+
+// shortened leaves of the differences what a page shows.
+func shortened(r *quarantined.Report) *quarantined.Report {
+	r.Differences = r.Differences[:min(len(r.Differences), maxDifferences)]
+	for i, d := range r.Differences {
+		r.Differences[i].Stored, r.Differences[i].Message = excerpt.Of(d.Stored, maxDiffering), excerpt.Of(d.Message, maxDiffering)
+	}
+	return r
 }
 
 // These constants limit what is shown of two payloads that differ.

@@ -19,13 +19,15 @@ type nothing struct{ Laboratory }
 func (nothing) About(context.Context) (*About, error) {
 	return &About{Name: "shop", Trouble: []Kind{{Name: troubleTwice}}}, nil
 }
-func (nothing) Flow(context.Context) (*Flow, error)                  { return &Flow{}, nil }
-func (nothing) Resend(context.Context, string) (string, error)       { return "sent", nil }
-func (nothing) Trouble(context.Context, string) (string, error)      { return "done", nil }
-func (nothing) Verify(context.Context) (*Verified, error)            { return &Verified{Same: true}, nil }
-func (nothing) Journey(context.Context, Question) (*Journey, error)  { return nil, &mistake{"no"} }
-func (nothing) Quarantine(context.Context) (*Quarantine, error)      { return &Quarantine{}, nil }
-func (nothing) Letter(_ context.Context, id string) (*Letter, error) { return &Letter{Body: id}, nil }
+func (nothing) Flow(context.Context) (*Flow, error)                 { return &Flow{}, nil }
+func (nothing) Resend(context.Context, string) (string, error)      { return "sent", nil }
+func (nothing) Trouble(context.Context, string) (string, error)     { return "done", nil }
+func (nothing) Verify(context.Context) (*Verified, error)           { return &Verified{Same: true}, nil }
+func (nothing) Journey(context.Context, Question) (*Journey, error) { return nil, &mistake{"no"} }
+func (nothing) Quarantine(context.Context) (*Quarantine, error)     { return &Quarantine{}, nil }
+func (nothing) Letter(_ context.Context, id string) (*Letter, error) {
+	return &Letter{LetterSummary: LetterSummary{ID: id}}, nil
+}
 func (nothing) Totals(_ context.Context, c Choice) (*Totals, error) {
 	return &Totals{Price: c.Aggregate}, nil
 }

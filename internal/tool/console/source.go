@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tool/quarantined"
 )
 
 // Source is what a console shows. Its methods may be called concurrently.
@@ -251,22 +252,11 @@ type LetterSummary struct {
 // Letter is one message of quarantine.
 type Letter struct {
 	LetterSummary
-	Detail string `json:"detail"`
-	Body   string `json:"body"`
+	Report *quarantined.Report `json:"report"`
 	// Sendable says whether the message can be sent again.
 	Sendable bool `json:"sendable"`
 	// Today says what the message would become if it were sent again now.
 	Today string `json:"today"`
-	// Stored is the payload that is stored under its key, or empty.
-	Stored      string       `json:"stored,omitempty"`
-	Differences []Difference `json:"differences,omitempty"`
-}
-
-// Difference is one member in which two payloads differ.
-type Difference struct {
-	Path   string `json:"path"`
-	Stored string `json:"stored"`
-	Here   string `json:"here"`
 }
 
 // Verified is the result of a comparison of every total with the items.

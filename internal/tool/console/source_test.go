@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/tool/dev"
+	"github.com/ingot-events/ingot/internal/tool/quarantined"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/verify"
@@ -239,8 +240,9 @@ func TestResendOnAStack(t *testing.T) {
 		t.Fatalf("%+v, %v", q, err)
 	}
 	l, err := s.Letter(t.Context(), q.Letters[0].ID)
-	if err != nil || len(l.Differences) != 1 || l.Differences[0] != (Difference{"cents", "100", "200"}) ||
-		strings.Contains(l.Body+l.Stored, "anna1@") || !strings.HasPrefix(l.Today, "Conflict") {
+	if err != nil || len(l.Report.Differences) != 1 ||
+		l.Report.Differences[0] != (quarantined.Difference{Path: "cents", Stored: "100", Message: "200"}) || l.Report.Stored == nil ||
+		strings.Contains(l.Report.Body+l.Report.Stored.Data, "anna1@") || !strings.HasPrefix(l.Today, "Conflict") {
 		t.Errorf("%+v, %v", l, err)
 	}
 	if said, err := s.Resend(t.Context(), l.ID); err != nil || !strings.Contains(said, "deleted from quarantine") {

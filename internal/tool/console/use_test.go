@@ -204,6 +204,28 @@ func TestRefusedDelivery(t *testing.T) {
 	b.clean(d)
 }
 
+// TestAnArrayInQuarantine shows what each event of an array would be.
+func TestAnArrayInQuarantine(t *testing.T) {
+	t.Parallel()
+	b, d := browse(t), devOf(t, strings.Replace(shopPipeline, "epoch: 1\n", "epoch: 1\nbatches: true\n", 1))
+	mustSend(t, d, order(7, 100))
+	until(t, d, 1, 1)
+	mustSend(t, d, `[`+order(8, 100)+`,`+order(7, 200)+`,{"type":"order.shipped"}]`)
+	until(t, d, 2, 2)
+	b.open(d)
+	b.run("location.hash = 'quarantine'")
+	b.await("document.querySelectorAll('[data-letter]').length === 1")
+	b.run("document.querySelector('[data-letter]').click()")
+	b.await("document.getElementById('letter').textContent.includes('The events of the array')")
+	text := eval[string](b, "document.getElementById('letter').innerText")
+	for _, want := range []string{"Conflict (digest-differs)", "ORDER#o-0007 / PLACED", "Poison (unknown-type)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+	b.clean(d)
+}
+
 // TestNegativeQuantiles shows that bars of negative numbers go to the other side of 0, as long as
 // the numbers are, and that columns are in the order of pipeline.yaml.
 func TestNegativeQuantiles(t *testing.T) {

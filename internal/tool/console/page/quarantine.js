@@ -85,16 +85,18 @@ export function quarantine(main, about) {
   }
 
   function letter(l) {
-    const facts = [["verdict", l.verdict + " (" + l.reason + ")"], ["because", l.detail], ["sent again, it would be", l.today], ["key", l.pk ? l.pk + " / " + l.sk : ""], ["message id", l.id]];
+    const facts = [["verdict", l.verdict + " (" + l.reason + ")"], ["because", l.report.detail], ["sent again, it would be", l.today], ["key", l.pk ? l.pk + " / " + l.sk : ""], ["message id", l.id]];
     return h("section", { "aria-label": "Message" },
       h("div", { class: "cardhead" }, h("h2", {}, "Message"),
         about.write ? h("button", { type: "button", id: "resend", on: { click: () => resend(l.id) } }, "Send it again") : null),
       h("dl", {}, facts.filter(([, text]) => text).map(([name, text]) => h("div", {}, h("dt", {}, name), h("dd", {}, text)))),
-      l.differences && l.differences.length ? [h("h3", {}, "What differs"),
-        table("Members that differ", ["member", "stored", "in quarantine"], l.differences.map((d) => [d.path, d.stored || "(missing)", d.here || "(missing)"]), { class: "differs" })] : null,
-      h("div", { class: l.stored ? "two" : "" },
-        l.stored ? h("div", {}, h("h3", {}, "Stored"), h("pre", { tabindex: "0", "aria-label": "Stored payload" }, pretty(l.stored))) : null,
-        h("div", {}, h("h3", {}, "In quarantine"), h("pre", { tabindex: "0", "aria-label": "Message in quarantine" }, pretty(l.body)))));
+      l.report.events ? [h("h3", {}, "The events of the array"),
+        table("Events of the array", ["event", "sent again, it would be", "key"], l.report.events.map((e) => ["[" + e.position + "]", e.verdict + (e.reason ? " (" + e.reason + ")" : ""), e.pk ? e.pk + " / " + e.sk : ""]))] : null,
+      l.report.differences ? [h("h3", {}, "What differs"),
+        table("Members that differ", ["member", "stored", "in quarantine"], l.report.differences.map((d) => [d.path, d.stored || "(missing)", d.message || "(missing)"]), { class: "differs" })] : null,
+      h("div", { class: l.report.stored ? "two" : "" },
+        l.report.stored ? h("div", {}, h("h3", {}, "Stored"), h("pre", { tabindex: "0", "aria-label": "Stored payload" }, pretty(l.report.stored.data))) : null,
+        h("div", {}, h("h3", {}, "In quarantine"), h("pre", { tabindex: "0", "aria-label": "Message in quarantine" }, pretty(l.report.body)))));
   }
 
   async function resend(id) {

@@ -1,0 +1,263 @@
+// Package quarantined shows a message of quarantine: as text, as JSON, and on the page of the
+// console.
+package quarantined
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
+	"github.com/ingot-events/ingot/internal/tool/show"
+)
+
+// Report says why a message is in quarantine, and what it would be today.
+type Report struct {
+	ID       string    `json:"id"`
+	Dead     bool      `json:"dead"`
+	Sent     time.Time `json:"sent"`
+	Receives int       `json:"receives"`
+	File     string    `json:"file"`
+	State    string    `json:"state"`
+	Group    string    `json:"group,omitempty"`
+	Edited   bool      `json:"edited,omitempty"`
+	Verdict  string    `json:"verdict,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Detail   string    `json:"detail,omitempty"`
+
+	Today       Today          `json:"today"`
+	Stored      *Stored        `json:"stored,omitempty"`
+	Differences []Difference   `json:"differences,omitempty"`
+	Events      []Event        `json:"events,omitempty"`
+	Attributes  map[string]any `json:"attributes,omitempty"`
+	Body        string         `json:"body"`
+}
+
+// Today is what a message would be if it were sent now.
+type Today struct {
+	Verdict string `json:"verdict"`
+	Reason  string `json:"reason,omitempty"`
+	Detail  string `json:"detail,omitempty"`
+	Key
+}
+
+// Event is one event of an array.
+type Event struct {
+	Position int `json:"position"`
+	Today
+	Stored      *Stored      `json:"stored,omitempty"`
+	Differences []Difference `json:"differences,omitempty"`
+}
+
+// Stored is the event that is stored under the key of a message.
+type Stored struct {
+	Key
+	Data string `json:"data"`
+	// Elsewhere says that the payload is in the payload bucket, and data is what the item keeps of
+	// it.
+	Elsewhere bool `json:"elsewhere,omitempty"`
+}
+
+// Key is what tells an event from others.
+type Key struct {
+	Type   string `json:"type,omitempty"`
+	ID     string `json:"id,omitempty"`
+	PK     string `json:"pk,omitempty"`
+	SK     string `json:"sk,omitempty"`
+	Digest string `json:"digest,omitempty"`
+	At     string `json:"at,omitempty"`
+}
+
+// Difference is a member in which a message differs from the stored event. A value is empty if the
+// member is missing there.
+type Difference struct {
+	Path    string `json:"path"`
+	Stored  string `json:"stored,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// Of returns what is shown of a message. file is where it is saved, if it is. What personal masks is
+// left out.
+func Of(l *quarantine.Letter, file string, today *quarantine.Today, personal show.Personal) *Report {
+	r := &Report{ID: l.ID, Dead: l.Dead, Sent: l.Sent, Receives: l.Receives, File: file, State: l.State(),
+		Group: personal.Text(l.Group), Edited: l.Original != nil,
+		Today: Today{Verdict: today.Verdict.String(), Reason: string(today.Reason),
+			Detail: personal.Detail(today.Reason, today.Detail)},
+		Body: personal.Data(l.Sends())}
+	if l.Note != nil {
+		r.Verdict, r.Reason, r.Detail = l.Note.Verdict, l.Note.Reason, personal.Detail(event.Reason(l.Note.Reason), l.Note.Detail)
+	}
+	for name, attribute := range l.Attributes {
+		if r.Attributes == nil {
+			r.Attributes = map[string]any{}
+		}
+		if r.Attributes[name] = any(attribute.Binary); attribute.Text != nil {
+			r.Attributes[name] = personal.Attribute(name, *attribute.Text)
+		}
+	}
+	if today.Events == nil {
+		if today.Item != nil {
+			r.Today.Key = keyOf(personal.Item(*today.Item))
+		}
+		r.Stored, r.Differences = bothOf(today, personal)
+		return r
+	}
+	positions := l.Positions()
+	for i := range today.Events {
+		of := &today.Events[i]
+		one := Event{Position: i, Today: Today{Verdict: of.Verdict.String(), Reason: string(of.Reason),
+			Detail: personal.Detail(of.Reason, of.Detail)}}
+		if positions != nil {
+			one.Position = positions[i]
+		}
+		if of.Item != nil {
+			one.Key = keyOf(personal.Item(*of.Item))
+		}
+		one.Stored, one.Differences = bothOf(of, personal)
+		r.Events = append(r.Events, one)
+	}
+	return r
+}
+
+// bothOf returns the stored event, and the members in which it differs from the message.
+func bothOf(today *quarantine.Today, personal show.Personal) (stored *Stored, list []Difference) {
+	if today.Stored != nil {
+		item := personal.Item(*today.Stored)
+		stored = &Stored{keyOf(item), item.Data, item.Payload != nil}
+	}
+	for _, d := range today.Differences {
+		list = append(list, Difference{d.Name(), personal.Member(d.Name(), d.Stored), personal.Member(d.Name(), d.Message)})
+	}
+	return stored, list
+}
+
+func keyOf(item event.Item) Key {
+	return Key{Type: item.Type, ID: item.ID, PK: item.Key.PK, SK: item.Key.SK, Digest: item.Digest.String(),
+		At: item.At.UTC().Format(time.RFC3339Nano)}
+}
+
+// These are how much of a text people see.
+const (
+	maxBody  = 2000
+	maxValue = 60
+)
+
+func abridged(text string, most int) string {
+	if len(text) <= most {
+		return show.Text(text)
+	}
+	end := most
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return show.Text(text[:end]) + fmt.Sprintf("… (%s bytes, whole with --output json)", show.Comma(len(text)))
+}
+
+// Print writes the report for people. same are the flags with which another command reaches the
+// same stack.
+func (r *Report) Print(w io.Writer, path, same string, flagged []string) {
+	row := func(label, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%-12s%s\n", label, value)
+		}
+	}
+	from := "quarantine"
+	if r.Dead {
+		from = "the dead-letter queue"
+	}
+	row("message", fmt.Sprintf("%s, %s", r.ID, r.State))
+	row("in", fmt.Sprintf("%s since %s, received %s", from, r.Sent.Format(time.RFC3339), show.Count(r.Receives, "time")))
+	row("file", show.Text(r.File))
+	row("group", show.Text(r.Group))
+	if r.Verdict != "" {
+		row("why", fmt.Sprintf("%s (%s)", show.Text(r.Verdict), show.Text(r.Reason)))
+		row("", abridged(r.Detail, maxBody))
+	}
+	today := r.Today.Verdict
+	if r.Today.Reason != "" {
+		today += " (" + r.Today.Reason + ")"
+	}
+	row("today", today)
+	if r.Today.Detail != r.Detail {
+		row("", abridged(r.Today.Detail, maxBody))
+	}
+	row("type", show.Text(r.Today.Type))
+	row("key", show.Text(r.Today.PK))
+	row("", show.Text(r.Today.SK))
+	r.printEvents(w)
+	r.printBoth(w, row)
+	if r.Today.Reason == string(event.DigestDiffers) {
+		fmt.Fprintf(w, "\nIf the message is right:\n  %s\n",
+			strings.TrimSpace(fmt.Sprintf("ingot quarantine resend %s %s --replace --yes %s", show.Quoted(path), r.ID[:min(8, len(r.ID))],
+				same)))
+		if len(flagged) > 0 {
+			fmt.Fprintf(w, "  Totals of %s are then flagged: they hold what cannot be taken back.\n", strings.Join(flagged, ", "))
+		}
+		fmt.Fprintf(w, "If the stored one is right:\n  %s\n",
+			strings.TrimSpace(fmt.Sprintf("ingot quarantine drop %s %s --yes %s", show.Quoted(path), r.ID[:min(8, len(r.ID))], same)))
+	}
+}
+
+// printEvents writes what each event of an array would be, and what is stored in its place.
+func (r *Report) printEvents(w io.Writer) {
+	for _, one := range r.Events {
+		today := one.Verdict
+		if one.Reason != "" {
+			today += " (" + one.Reason + ")"
+		}
+		fmt.Fprintf(w, "\nevent [%d]  %s\n", one.Position, today)
+		if one.Detail != "" {
+			fmt.Fprintf(w, "  %s\n", abridged(one.Detail, maxBody))
+		}
+		if one.PK != "" {
+			fmt.Fprintf(w, "  %s  %s  %s\n", show.Text(one.Type), show.Text(one.PK), show.Text(one.SK))
+		}
+		if one.Stored == nil {
+			continue
+		}
+		t := show.NewTable()
+		t.Row("", "stored", "message")
+		t.Row("digest", one.Stored.Digest[:16]+"…", one.Digest[:16]+"…")
+		t.Row("time", one.Stored.At, one.At)
+		for _, d := range one.Differences {
+			t.Row(show.Text(d.Path), missing(d.Stored), missing(d.Message))
+		}
+		t.Print(w)
+	}
+	if len(r.Events) > 0 {
+		fmt.Fprintln(w)
+	}
+}
+
+func (r *Report) printBoth(w io.Writer, row func(label, value string)) {
+	if r.Stored == nil {
+		row("body", abridged(r.Body, maxBody))
+		return
+	}
+	fmt.Fprintln(w)
+	t := show.NewTable()
+	t.Row("", "stored", "message")
+	t.Row("digest", r.Stored.Digest[:16]+"…", r.Today.Digest[:16]+"…")
+	t.Row("time", r.Stored.At, r.Today.At)
+	for _, d := range r.Differences {
+		t.Row(show.Text(d.Path), missing(d.Stored), missing(d.Message))
+	}
+	t.Print(w)
+	fmt.Fprintln(w)
+	stored := "stored"
+	if r.Stored.Elsewhere {
+		stored = "in the item" // the payload is in the payload bucket
+	}
+	row(stored, abridged(r.Stored.Data, maxBody))
+	row("message", abridged(r.Body, maxBody))
+}
+
+func missing(value string) string {
+	if value == "" {
+		return "(missing)"
+	}
+	return abridged(value, maxValue)
+}
