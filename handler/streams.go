@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table"
+	"github.com/ingot-events/ingot/internal/table/records"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -97,18 +98,18 @@ func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamRe
 	if err := s.pipeline.Ready(); err != nil {
 		return response, fmt.Errorf("streams: %w", err)
 	}
-	e, err := readStreamEvent(payload)
+	e, err := records.Read(payload)
 	if err != nil {
 		return response, fmt.Errorf("streams: the event is not a stream batch: %w", err)
 	}
-	if e.windowed || e.shard != "" {
+	if e.Windowed || e.Shard != "" {
 		response.State = json.RawMessage("{}")
 	}
 	b := &streamBatch{Streams: s, quarantineLog: quarantineLog{log: s.Log}}
-	if len(e.records) == 0 {
+	if len(e.Records) == 0 {
 		return response, b.wake(ctx, e)
 	}
-	b.rep.ShardID, b.rep.Received = e.shard, len(e.records)
+	b.rep.ShardID, b.rep.Received = e.Shard, len(e.Records)
 	began := b.env.Now()
 	ctx, stop := b.deadline(ctx)
 	defer stop()
@@ -117,9 +118,9 @@ func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamRe
 	}
 	b.report(ctx, began)
 	if b.whole != nil {
-		return response, fmt.Errorf("streams: %w%s", b.whole, where(e.shard))
+		return response, fmt.Errorf("streams: %w%s", b.whole, where(e.Shard))
 	}
-	if !b.unproven.IsZero() && e.piped {
+	if !b.unproven.IsZero() && e.Piped {
 		return response, fmt.Errorf("streams: record %s is not proven done with, and a pipe's batch goes back whole: %w", b.unproven, b.why)
 	}
 	if !b.unproven.IsZero() {
@@ -135,12 +136,12 @@ func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamRe
 // as a batch does. An event without a window comes from a person or a tool that wakes the function.
 // Then wake starts the store again at once, so that the heads of an idle stack exist when the
 // answer comes.
-func (b *streamBatch) wake(ctx context.Context, e *streamEvent) error {
+func (b *streamBatch) wake(ctx context.Context, e *records.Batch) error {
 	ctx, stop := b.deadline(ctx)
 	defer stop()
-	if e.windowed || e.shard != "" {
+	if e.Windowed || e.Shard != "" {
 		if err := b.tables.Renew(ctx); err != nil {
-			return fmt.Errorf("streams: %w%s", err, where(e.shard))
+			return fmt.Errorf("streams: %w%s", err, where(e.Shard))
 		}
 		return nil
 	}
@@ -219,21 +220,21 @@ func (b *streamBatch) short(ctx context.Context, margin func(left time.Duration)
 // run settles the batch. Everything that is done before a failure may be repeated: archive objects
 // have the same name and bytes, flags stay, and steps that were counted are dropped by mark or
 // receipt.
-func (b *streamBatch) run(ctx context.Context, e *streamEvent) error {
+func (b *streamBatch) run(ctx context.Context, e *records.Batch) error {
 	if err := b.decode(e); err != nil {
 		return err
 	}
 	if err := b.tables.Renew(ctx); err != nil {
 		return err
 	}
-	if e.shard == "" && b.tables.Counting() == aggregate.Marks {
+	if e.Shard == "" && b.tables.Counting() == aggregate.Marks {
 		return errNoShard
 	}
 	if err := b.giveUp(ctx); err != nil {
 		return err
 	}
 	b.hook(ctx)
-	counted, heads := b.route(e.shard)
+	counted, heads := b.route(e.Shard)
 	b.archive(ctx)
 	b.quarantineOdd(ctx)
 	b.mark(ctx, heads)
@@ -249,10 +250,10 @@ func (b *streamBatch) run(ctx context.Context, e *streamEvent) error {
 
 // decode reads every record separately and checks that their sequence numbers ascend, because a
 // mark is only correct in stream order.
-func (b *streamBatch) decode(e *streamEvent) error {
+func (b *streamBatch) decode(e *records.Batch) error {
 	var last event.Sequence
-	for _, record := range e.records {
-		change, err := record.decode(e.shard)
+	for _, record := range e.Records {
+		change, err := record.Change(e.Shard)
 		if !change.Sequence.IsZero() {
 			if change.Sequence.Compare(last) <= 0 {
 				return fmt.Errorf("record %s comes after %s in one batch; counting out of order would lose changes", change.Sequence, last)
@@ -263,11 +264,11 @@ func (b *streamBatch) decode(e *streamEvent) error {
 			b.created = change.Created
 		}
 		if change.Stamp > b.pipeline.Epoch() {
-			b.ahead = append(b.ahead, oddRecord{change, record.raw, GivenUp, err})
+			b.ahead = append(b.ahead, oddRecord{change, record.Raw, GivenUp, err})
 			continue
 		}
 		if err != nil {
-			b.odd = append(b.odd, oddRecord{change, record.raw, UndecodableRecord, err})
+			b.odd = append(b.odd, oddRecord{change, record.Raw, UndecodableRecord, err})
 			continue
 		}
 		if len(b.changes) > 0 && change.Lane != b.changes[0].Lane {

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/table/plain"
+	"github.com/ingot-events/ingot/internal/table/records"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -87,20 +88,18 @@ func New(plan *Plan, c tables.Config, target func(arn string) Target) (*Publishe
 	return p, nil
 }
 
-// streamBatch is what is read of a batch first.
-type streamBatch struct {
-	Records []json.RawMessage `json:"Records"`
-}
-
 // Handle processes a batch as Lambda sends it. If a message is not proven taken, the answer names
 // the record of the first such message, and the batch comes again from there. Messages of the same
 // key that come after a refused one are not sent before it. An error fails the whole batch: it is
 // not a batch of a stream, or another Region is the home of the events table.
 func (p *Publisher) Handle(ctx context.Context, payload json.RawMessage) (Response, error) {
 	response := Response{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
-	var batch streamBatch
-	if err := json.Unmarshal(payload, &batch); err != nil {
-		return response, errors.New("publish: the event is not a stream batch")
+	batch, err := records.Read(payload)
+	if err == nil && batch.Piped {
+		err = errors.New("it comes from EventBridge Pipes")
+	}
+	if err != nil {
+		return response, fmt.Errorf("publish: the event is not a stream batch of Lambda's: %w", err)
 	}
 	began := p.store.Env.Now()
 	if deadline, ok := ctx.Deadline(); ok {
@@ -156,14 +155,12 @@ func (p *Publisher) newBatch(records int) *batch {
 }
 
 // read decodes the records, and finds what is to be sent.
-func (p *Publisher) read(records []json.RawMessage) *batch {
-	b := p.newBatch(len(records))
-	b.done.Received = len(records)
-	for i, text := range records {
-		doc, err := event.ParseDocument(string(text))
-		if err == nil {
-			b.records[i], err = rows.ReadRecord(doc.Root(), "")
-		}
+func (p *Publisher) read(list []records.Record) *batch {
+	b := p.newBatch(len(list))
+	b.done.Received = len(list)
+	for i, r := range list {
+		var err error
+		b.records[i], err = r.Change("")
 		switch c := &b.records[i]; {
 		case err != nil && c.Sequence.IsZero():
 			b.whole = fmt.Errorf("record %d cannot be read, and has no sequence number: %w", i, err)

@@ -3,13 +3,13 @@ package main
 // budgets are the most that each number may be. To raise one is a decision, and the body of the
 // commit gives its reason.
 var budgets = map[string]int{
-	"heart: lines of code": 6_770,
-	"heart: tokens":        53_960,
-	"heart: files":         65,
+	"heart: lines of code": 6_540,
+	"heart: tokens":        52_400,
+	"heart: files":         63,
 	"heart: lines of code of the largest file":        300,
 	"heart: lines of the longest function":            60,
 	"folders directly under internal/":                9,
-	"lines of code in both functions":                 24_190,
+	"lines of code in both functions":                 24_210,
 	"tokens of source":                                846_100,
 	"tokens of source: the tool":                      270_200,
 	"tokens of source: AWS on this machine":           100_800,
@@ -17,7 +17,7 @@ var budgets = map[string]int{
 	"tokens of source: library":                       41_300,
 	"tokens of source: moving a table":                27_300,
 	"tokens of source: publishing":                    7_200,
-	"tokens of source: declaration and functions":     190_400,
+	"tokens of source: declaration and functions":     190_600,
 	"tokens of tests":                                 815_200,
 	"lines over 140 columns, beside whole texts":      0,
 	"methods on store.Store":                          30,

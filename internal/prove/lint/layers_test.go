@@ -206,10 +206,12 @@ var insides = map[string]map[string][]string{
 var rooms = map[string][]string{
 	"archive":     {"payloads"},
 	"rows":        nil,
+	"records":     {"rows"},
 	"payloads":    nil,
 	"generations": {"rows"},
 	"count":       {"rows", "generations"},
-	"plain":       {"rows", "payloads"},
+	"differences": {"rows"},
+	"plain":       {"rows", "payloads", "differences"},
 	"transact":    {"rows", "generations", "count", "plain"},
 	"put":         {"rows", "payloads", "generations", "plain", "transact"},
 }

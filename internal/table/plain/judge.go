@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/differences"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -81,10 +82,11 @@ func (s *Writer) JudgeStored(known *rows.Stored, item *event.Item) tables.Result
 		return r
 	}
 	if claim && known.Typ == item.Type {
-		return conflict(event.Claimed, "%s %q is taken: another %s holds it%s", item.Type, item.ID, whole, s.differences(known, item))
+		return conflict(event.Claimed, "%s %q is taken: another %s holds it%s", item.Type, item.ID, whole,
+			differences.Text(s.Pipeline, known, item))
 	}
 	return conflict(event.DigestDiffers, "another payload is stored under this key%s; stored digest %s, this one %s",
-		s.differences(known, item), known.Digest, item.Digest)
+		differences.Text(s.Pipeline, known, item), known.Digest, item.Digest)
 }
 
 // today returns the digest of the stored payload under today's ignore list. A path that is ignored

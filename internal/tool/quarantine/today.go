@@ -3,12 +3,12 @@ package quarantine
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/differences"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
@@ -162,51 +162,11 @@ func (x Examiner) judge(ctx context.Context, item *event.Item, refusal *event.Re
 		t.Reason, t.Detail = judged.Refusal.Reason, judged.Refusal.Detail
 	}
 	if stored != nil && stored.Type == item.Type {
-		t.Differences = x.differences(stored, item)
+		for m := range differences.Members(x.Pipeline, item.Type, stored.Text(), item.Text()) {
+			t.Differences = append(t.Differences, Difference(m))
+		}
 	}
 	return t, nil
-}
-
-func (x Examiner) differences(stored, item *event.Item) []Difference {
-	a, b := x.canonical(stored), x.canonical(item)
-	if a.Kind() != event.Object || b.Kind() != event.Object {
-		return nil
-	}
-	return compare(nil, nil, a, b)
-}
-
-// canonical returns a payload as its digest sees it, so that equal values have equal text.
-func (x Examiner) canonical(item *event.Item) event.Node {
-	text, err := x.Pipeline.DigestText(item.Type, item.Text())
-	if err != nil {
-		return event.Node{}
-	}
-	d, err := event.ParseDocument(text)
-	if err != nil {
-		return event.Node{} // the digest's array is one level deeper than the payload
-	}
-	return d.Root().Index(1)
-}
-
-func compare(list []Difference, at []string, a, b event.Node) []Difference {
-	for name, inA := range a.Members() {
-		path := append(slices.Clone(at), name)
-		switch inB := b.Member(name); {
-		case !inB.Exists():
-			list = append(list, Difference{path, inA.Raw(), ""})
-		case inA.Raw() == inB.Raw():
-		case inA.Kind() == event.Object && inB.Kind() == event.Object:
-			list = compare(list, path, inA, inB)
-		default:
-			list = append(list, Difference{path, inA.Raw(), inB.Raw()})
-		}
-	}
-	for name, inB := range b.Members() {
-		if !a.Member(name).Exists() {
-			list = append(list, Difference{append(slices.Clone(at), name), "", inB.Raw()})
-		}
-	}
-	return list
 }
 
 // expiring reports whether an event may expire before its removal is recorded. The stream takes

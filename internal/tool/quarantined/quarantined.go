@@ -79,8 +79,8 @@ type Difference struct {
 	Message string `json:"message,omitempty"`
 }
 
-// Of returns what is shown of a message. file is where it is saved, if it is. What personal masks is
-// left out.
+// Of returns what is shown of a message. file is where it is saved, if it is. What personal masks
+// is left out.
 func Of(l *quarantine.Letter, file string, today *quarantine.Today, personal show.Personal) *Report {
 	r := &Report{ID: l.ID, Dead: l.Dead, Sent: l.Sent, Receives: l.Receives, File: file, State: l.State(),
 		Group: personal.Text(l.Group), Edited: l.Original != nil,

@@ -1,13 +1,17 @@
-package plain
+// Package differences says in what two payloads of an event differ.
+package differences
 
 import (
 	"fmt"
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/pipeline"
 )
 
 // These constants limit what a Conflict's detail shows of the members that differ. The producer
@@ -22,10 +26,10 @@ const (
 	maxCompared = 2 << 20
 )
 
-// differences says which members differ between two payloads, as their digests see them: " (they
-// differ in total_cents, customer.email)". Members that are ignored today do not count. No values
-// are shown, because they may be personal. The text is empty if nothing can be said.
-func (s *Writer) differences(known *rows.Stored, item *event.Item) string {
+// Text says which members differ between a stored payload and that of an item: " (they differ in
+// total_cents, customer.email)". No values are shown, because they may be personal. The text is
+// empty if nothing can be said.
+func Text(p *pipeline.Pipeline, known *rows.Stored, item *event.Item) string {
 	if known.Typ != item.Type {
 		return fmt.Sprintf(" (the stored one is of type %q, this one of type %q)", excerpt.Of(known.Typ, maxShownName),
 			excerpt.Of(item.Type, maxShownName))
@@ -36,25 +40,49 @@ func (s *Writer) differences(known *rows.Stored, item *event.Item) string {
 	if len(known.Data)+len(item.Text()) > maxCompared {
 		return " (together they have more than 2 MiB, so their members are not compared)"
 	}
-	a, b := s.canonical(known.Typ, known.Data), s.canonical(item.Type, item.Text())
-	if a.Kind() != event.Object || b.Kind() != event.Object {
+	var names []string
+	count := 0
+	for m := range Members(p, item.Type, known.Data, item.Text()) {
+		if count++; count <= shownDifferences {
+			path := ""
+			for _, name := range m.Path {
+				path = joined(path, name)
+			}
+			names = append(names, path)
+		}
+	}
+	if count == 0 {
 		return ""
 	}
-	var d differing
-	d.objects("", a, b)
-	if d.count == 0 {
-		return ""
-	}
-	text := " (they differ in " + strings.Join(d.names, ", ")
-	if more := d.count - len(d.names); more > 0 {
+	text := " (they differ in " + strings.Join(names, ", ")
+	if more := count - len(names); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text + ")"
 }
 
+// Member is a member in which two payloads differ. Stored and Message are JSON. One of them is
+// empty if the member is missing there.
+type Member struct {
+	Path            []string // of names, from the payload down
+	Stored, Message string
+}
+
+// Members returns the members in which two payloads of a type differ, as their digests see them:
+// those that are ignored today do not count. It goes into members that are objects on both sides,
+// and compares every other member as a whole.
+func Members(p *pipeline.Pipeline, typ, stored, message string) iter.Seq[Member] {
+	return func(yield func(Member) bool) {
+		a, b := canonical(p, typ, stored), canonical(p, typ, message)
+		if a.Kind() == event.Object && b.Kind() == event.Object {
+			objects(nil, a, b, yield)
+		}
+	}
+}
+
 // canonical returns a payload as its digest sees it, so that equal values have equal text.
-func (s *Writer) canonical(typ, data string) event.Node {
-	text, err := s.Pipeline.DigestText(typ, data)
+func canonical(p *pipeline.Pipeline, typ, data string) event.Node {
+	text, err := p.DigestText(typ, data)
 	if err != nil {
 		return event.Node{}
 	}
@@ -65,41 +93,36 @@ func (s *Writer) canonical(typ, data string) event.Node {
 	return d.Root().Index(1)
 }
 
-// differing collects where two payloads differ.
-type differing struct {
-	names []string
-	count int
-}
-
-// objects compares two objects. It goes into members that are objects on both sides. It compares
-// every other member as a whole.
-func (d *differing) objects(at string, a, b event.Node) {
+func objects(at []string, a, b event.Node, yield func(Member) bool) bool {
 	others := make(map[string]event.Node, b.Len())
 	for name, inB := range b.Members() {
 		others[name] = inB
 	}
 	for name, inA := range a.Members() {
-		inB := others[name]
+		inB, path := others[name], append(slices.Clip(at), name)
 		delete(others, name)
 		switch {
 		case inB.Exists() && inA.Raw() == inB.Raw():
 		case inA.Kind() == event.Object && inB.Kind() == event.Object:
-			d.objects(joined(at, name), inA, inB)
+			if !objects(path, inA, inB, yield) {
+				return false
+			}
+		case !inB.Exists():
+			if !yield(Member{Path: path, Stored: inA.Raw()}) {
+				return false
+			}
 		default:
-			d.add(joined(at, name))
+			if !yield(Member{path, inA.Raw(), inB.Raw()}) {
+				return false
+			}
 		}
 	}
-	for name := range b.Members() { // in the order of b, because a map has no order
-		if _, left := others[name]; left {
-			d.add(joined(at, name))
+	for name, inB := range b.Members() { // in the order of b, because a map has no order
+		if _, left := others[name]; left && !yield(Member{Path: append(slices.Clip(at), name), Message: inB.Raw()}) {
+			return false
 		}
 	}
-}
-
-func (d *differing) add(path string) {
-	if d.count++; len(d.names) < shownDifferences {
-		d.names = append(d.names, path)
-	}
+	return true
 }
 
 // joined returns the path with one more member, as pipeline.yaml writes it: a.b["odd name"]. A path

@@ -1,4 +1,6 @@
-package handler
+// Package records reads a batch of the events table's stream, as Lambda or EventBridge Pipes sends
+// it.
+package records
 
 import (
 	"bytes"
@@ -10,50 +12,53 @@ import (
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
-// streamEvent is what Lambda or EventBridge Pipes sends.
-type streamEvent struct {
-	records  []streamRecord
-	shard    string // empty if the event names none
-	windowed bool   // the mapping has a tumbling window
-	piped    bool   // it comes from EventBridge Pipes
+// Batch is what Lambda or EventBridge Pipes sends.
+type Batch struct {
+	Records  []Record
+	Shard    string // empty if the event names none
+	Windowed bool   // the mapping has a tumbling window
+	Piped    bool   // it comes from EventBridge Pipes
 }
 
-// streamRecord is one record. err says why it cannot be read; it is nil if it can be read.
-type streamRecord struct {
+// Record is one record of a batch.
+type Record struct {
 	node event.Node
-	raw  string // the text as it came
-	err  error
+	Raw  string // the text as it came
+	err  error  // why it cannot be read; nil if it can
 }
 
-func (r streamRecord) decode(shard string) (event.Change, error) {
+// Change decodes the record. If only a part of it can be read, the error comes with that part, such
+// as the sequence number.
+func (r Record) Change(shard string) (event.Change, error) {
 	if r.err != nil {
 		return event.Change{}, fmt.Errorf("stream record: %w", r.err)
 	}
 	return rows.ReadRecord(r.node, shard)
 }
 
-// readStreamEvent parses the event once, strictly. If the strict parser refuses the event because
-// of one bad record, encoding/json splits it into its records, so that only the bad one fails.
-func readStreamEvent(payload []byte) (*streamEvent, error) {
+// Read parses the event once, strictly. If the strict parser refuses the event because of one bad
+// record, encoding/json splits it into its records, so that only the bad one fails. The error says
+// why the event is no batch.
+func Read(payload []byte) (*Batch, error) {
 	doc, err := event.ParseDocument(string(payload))
-	e, plain := plainStreamEvent(doc.Root())
+	e, plain := plainBatch(doc.Root())
 	if err != nil || !plain {
 		if e, err = takeApart(payload); err != nil {
 			return nil, err
 		}
 	}
-	if e.piped {
+	if e.Piped {
 		return e, e.checkPiped()
 	}
 	return e, nil
 }
 
-// plainStreamEvent reads an event that is written as Lambda or a pipe writes it. It returns false
-// for everything else.
-func plainStreamEvent(root event.Node) (*streamEvent, bool) {
+// plainBatch reads an event that is written as Lambda or a pipe writes it. It returns false for
+// everything else.
+func plainBatch(root event.Node) (*Batch, bool) {
 	records, window, shard := root.Member("Records"), root.Member("window"), root.Member("shardId")
-	e := &streamEvent{windowed: window.Exists(), piped: root.Kind() == event.Array}
-	if e.piped {
+	e := &Batch{Windowed: window.Exists(), Piped: root.Kind() == event.Array}
+	if e.Piped {
 		records = root
 	}
 	if records.Kind() != event.Array || (window.Exists() && window.Kind() != event.Object) ||
@@ -61,18 +66,18 @@ func plainStreamEvent(root event.Node) (*streamEvent, bool) {
 		return nil, false
 	}
 	if shard.Exists() {
-		e.shard = shard.Text()
+		e.Shard = shard.Text()
 	}
-	e.records = make([]streamRecord, 0, records.Len())
+	e.Records = make([]Record, 0, records.Len())
 	for record := range records.Elements() {
-		e.records = append(e.records, streamRecord{node: record, raw: record.Raw()})
+		e.Records = append(e.Records, Record{node: record, Raw: record.Raw()})
 	}
 	return e, true
 }
 
 // takeApart reads an event if the strict parser refuses a part of it, or if it is not written as
 // Lambda writes it.
-func takeApart(payload []byte) (*streamEvent, error) {
+func takeApart(payload []byte) (*Batch, error) {
 	var parts struct {
 		Records []json.RawMessage `json:"Records"`
 		Window  *struct{}         `json:"window"`
@@ -88,9 +93,9 @@ func takeApart(payload []byte) (*streamEvent, error) {
 	if parts.Records == nil && parts.Window == nil {
 		return nil, errors.New("it has no Records")
 	}
-	e := &streamEvent{shard: parts.ShardID, windowed: parts.Window != nil, piped: piped, records: make([]streamRecord, len(parts.Records))}
+	e := &Batch{Shard: parts.ShardID, Windowed: parts.Window != nil, Piped: piped, Records: make([]Record, len(parts.Records))}
 	for i, text := range parts.Records {
-		e.records[i] = readLoosely(text)
+		e.Records[i] = readLoosely(text)
 	}
 	return e, nil
 }
@@ -99,7 +104,7 @@ func takeApart(payload []byte) (*streamEvent, error) {
 // surrogate pair), encoding/json reads it: it takes the last of two members with the same name, and
 // replaces half a surrogate pair. This is allowed here because a record is not a producer's
 // payload, and because a record without a readable sequence number would hold up its shard.
-func readLoosely(text json.RawMessage) streamRecord {
+func readLoosely(text json.RawMessage) Record {
 	doc, err := event.ParseDocument(string(text))
 	if err != nil {
 		var loose any
@@ -111,14 +116,14 @@ func readLoosely(text json.RawMessage) streamRecord {
 			}
 		}
 	}
-	return streamRecord{node: doc.Root(), raw: string(text), err: err}
+	return Record{node: doc.Root(), Raw: string(text), err: err}
 }
 
 // checkPiped checks what EventBridge Pipes sends to its target: a bare array of the stream's
 // records. A pipe may have another source, or a template or an enrichment that changes the records.
 // So every element must be a record of a DynamoDB stream.
-func (e *streamEvent) checkPiped() error {
-	for i, r := range e.records {
+func (e *Batch) checkPiped() error {
+	for i, r := range e.Records {
 		if r.err == nil && (r.node.Member("eventName").Kind() != event.String || r.node.Member("dynamodb").Kind() != event.Object) {
 			return fmt.Errorf("element %d of the array is not a record of a DynamoDB stream (an object with eventName and dynamodb); "+
 				"a pipe must have the events table's stream as its source, no enrichment and no input template", i)
