@@ -277,6 +277,26 @@ func TestOnlyTablesKnowDynamoDB(t *testing.T) {
 	}
 }
 
+// TestFamiliesOfCommandsAreApart shows that a family of commands imports no other. What they share
+// is in package command.
+func TestFamiliesOfCommandsAreApart(t *testing.T) {
+	found := 0
+	for name, imported := range imports(t, "") {
+		if !within(name, "cmd/ingot") || name == "cmd/ingot" || within(name, "cmd/ingot/command") {
+			continue
+		}
+		found++
+		for _, other := range imported {
+			if within(other, "cmd/ingot") && !within(other, "cmd/ingot/command") {
+				t.Errorf("%s imports %s; what both need belongs to cmd/ingot/command", name, other)
+			}
+		}
+	}
+	if found < 7 {
+		t.Errorf("only %d families", found)
+	}
+}
+
 // TestRoomsOfTheTables shows that each package of internal/table imports only those that the list
 // allows it.
 func TestRoomsOfTheTables(t *testing.T) {
