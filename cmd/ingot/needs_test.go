@@ -62,7 +62,7 @@ var calls = map[string][]called{
 	"status":  {{"status", 0}},
 	"totals": {{"totals orders_daily merchant_id=m-1 currency=EUR", 0}, {"totals orders_daily --scan", 0},
 		{"totals orders_daily --top 1 --from 2026-03-01", 0}},
-	"try":    {{"try --number 12 --yes", 0}},
+	"try":    {{"try --number 12 --limit 2h --yes", 0}},
 	"verify": {{"verify --twice", exitDifference}, {"verify --work s3://my-bucket/w", exitDifference}},
 	"rebuild": {{"rebuild orders_daily --segments 1", 0}, {"rebuild --all", 0}, {"rebuild --parts", 0}, {"rebuild --mend", 0},
 		{"rebuild --accept", 0}},

@@ -12,13 +12,14 @@ import (
 // nothing is stored, it does nothing.
 func TestTry(t *testing.T) {
 	w := newDevWorld(t)
-	got := w.run(0, "try", "--local", "--number", "6")
+	got := w.run(0, "try", "--local", "--number", "6", "--limit", "2h")
 	if !strings.Contains(got.out, "where     ingot dev, which has no IAM") ||
 		!strings.Contains(got.out, "\nright      events are stored: 6 of 6") || strings.Contains(got.out, "\nwrong") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	var r operate.Tried
-	if err := json.Unmarshal([]byte(w.run(0, "try", "--local", "--number", "6", "--output", "json").out), &r); err != nil ||
+	got = w.run(0, "try", "--local", "--number", "6", "--limit", "2h", "--output", "json")
+	if err := json.Unmarshal([]byte(got.out), &r); err != nil ||
 		len(r.Checks) < 9 || r.Sent < 9 || r.Where == "" || r.Version == "" {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -33,5 +34,5 @@ func TestTry(t *testing.T) {
 		!strings.Contains(got.errors, "add --yes") {
 		t.Errorf("%s", got.errors)
 	}
-	w.run(0, "try", "--local", "--number", "6", "--yes")
+	w.run(0, "try", "--local", "--number", "6", "--limit", "2h", "--yes")
 }
