@@ -26,10 +26,3 @@ func (c Client) Do(r *http.Request) (*http.Response, error) {
 	}
 	return c.HTTPClient.Do(r)
 }
-
-// CloseIdleConnections does what the given client does.
-func (c Client) CloseIdleConnections() {
-	if own, ok := c.HTTPClient.(interface{ CloseIdleConnections() }); ok {
-		own.CloseIdleConnections()
-	}
-}
