@@ -67,12 +67,8 @@ func (t *Today) Digests() (list []string) {
 	return list
 }
 
-// Difference is one member of two payloads. Its values are JSON. A value is empty if the member is
-// missing there.
-type Difference struct {
-	Path            []string
-	Stored, Message string
-}
+// Difference is one member of two payloads.
+type Difference differences.Member
 
 // Name returns the path as pipeline.yaml writes it.
 func (d Difference) Name() string {
