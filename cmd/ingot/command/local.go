@@ -47,6 +47,7 @@ const NoPipeline = "name the pipeline with --pipeline FILE, or make one with: in
 // PipelineFile is the name of the pipeline in a repository.
 const PipelineFile = "pipeline.yaml"
 
+// HasPatterns says which patterns a pipeline has, to somebody who has named none.
 func HasPatterns(p *pipeline.Pipeline) string {
 	var names []string
 	for _, pattern := range p.Patterns() {

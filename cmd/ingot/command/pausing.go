@@ -29,6 +29,7 @@ func FunctionNames(t *target.Target, streams bool) (meant, counting string, err 
 	return t.IngestFunction, t.StreamsFunction, nil
 }
 
+// Pauser returns what pauses and resumes the functions of a stack, and says what it waits for.
 func (a *App) Pauser(t *target.Target) pause.Pauser {
 	p := pause.Pauser{Client: t.Lambda(), Env: a.Clock, Tell: func(format string, args ...any) {
 		for i, arg := range args {

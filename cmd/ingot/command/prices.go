@@ -8,6 +8,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/cost"
 )
 
+// PricesUsage is the usage of --prices.
 const PricesUsage = "a file of prices (default those of us-east-1 that are built in)"
 
 // ReadPrices reads a file of prices. Without one, the prices are those that the tool brings.
