@@ -222,11 +222,7 @@ func (a *adversary) run() {
 
 // Totals are exact whatever the adversary does, in both ways of counting.
 func TestAdversary(t *testing.T) {
-	n := 50
-	if slow.All() {
-		n = 150
-	}
-	for _, seed := range replay.Seeds(t, 0, n) {
+	for _, seed := range replay.Seeds(t, 0, slow.Number(50, 150)) {
 		for _, way := range bothWays {
 			a := newAdversary(t, seed, way)
 			a.run()

@@ -683,11 +683,7 @@ func TestFloorOfParts(t *testing.T) {
 // and no sum is below its floor.
 func TestMovedPutsAgainstANaiveTwin(t *testing.T) {
 	seed := replay.Seed(t, 0)
-	runs := uint64(20)
-	if slow.All() {
-		runs = 60
-	}
-	for run := range runs {
+	for run := range uint64(slow.Number(20, 60)) {
 		rng := rand.New(rand.NewPCG(seed, run))
 		w := newWorld(t, stocked)
 		w.start()

@@ -188,10 +188,7 @@ func (l *lists) twin() (list []string) {
 // many, which break off, go on, and repeat each other's segments.
 func TestAgainstANaiveTwin(t *testing.T) {
 	p, at := visits(t), time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC)
-	number := 15
-	if slow.All() {
-		number = 40
-	}
+	number := slow.Number(15, 40)
 	found, seeds := 0, replay.Seeds(t, 1, number)
 	for _, seed := range seeds {
 		l := visited(t, p, rand.New(rand.NewPCG(seed, 0)))

@@ -56,10 +56,7 @@ aggregates:
 //
 // INGOT_SEED repeats the times of the kills, as far as a machine repeats itself.
 func TestKilledDevLosesAndDoublesNothing(t *testing.T) {
-	rounds := 3
-	if slow.All() {
-		rounds = 50
-	}
+	rounds := slow.Number(3, 50)
 	seed := replay.Seed(t, 0)
 	k := newKilling(t, rand.New(rand.NewPCG(seed, 0)))
 	for range rounds {

@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"cmp"
 	"flag"
 	"testing"
 
@@ -14,15 +15,7 @@ var (
 
 // TestWorlds lives worlds.
 func TestWorlds(t *testing.T) {
-	number := uint64(*n)
-	switch {
-	case number > 0:
-	case slow.All():
-		number = 200
-	default:
-		number = 30
-	}
-	for seed := *from; seed < *from+number; seed++ {
+	for seed := *from; seed < *from+uint64(cmp.Or(*n, slow.Number(30, 200))); seed++ {
 		if r := Live(seed, false); r.Failure != nil {
 			t.Fatalf("seed %d: %v; go test ./internal/prove/sim/chain -args -from %d -n 1", seed, r.Failure, seed)
 		}
