@@ -18,7 +18,7 @@ var budgets = map[string]int{
 	"tokens of source: moving a table":                27_300,
 	"tokens of source: publishing":                    7_200,
 	"tokens of source: declaration and functions":     190_600,
-	"tokens of tests":                                 815_300,
+	"tokens of tests":                                815_600,
 	"lines over 140 columns, beside whole texts":      0,
 	"methods on store.Store":                          30,
 	"methods on the simulator's world":                60,

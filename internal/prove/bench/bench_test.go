@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,8 +20,11 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/prove/peers/dynoxide"
+	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -331,5 +336,32 @@ func TestUnitsABatch(t *testing.T) {
 	count, histogram, distinct := units("count", many), units("histogram number", many), units("distinct number", many)
 	if count != 1 || histogram < 1.5 || distinct < 3 || distinct > 4 {
 		t.Errorf("many numbers: %v, %v and %v units", count, histogram, distinct)
+	}
+}
+
+// TestOnTheEmulator shows that the parts with the emulator measure what they say, and that they keep
+// the targets that no other work of the machine changes.
+func TestOnTheEmulator(t *testing.T) {
+	slow.Test(t, "the parts of the bench that run on the emulator")
+	isolated(t)
+	binary, err := dynoxide.Fetch(context.Background())
+	switch {
+	case err != nil && os.Getenv(endpoint.RequiredVariable) == "1":
+		t.Fatal(err)
+	case err != nil:
+		t.Skip("the emulator cannot be had: ", err)
+	}
+	var out bytes.Buffer
+	if code := command(context.Background(), []string{"-emulator", binary, "-only", "ingest,totals", "-n", "1"}, &out, &out); code != 0 {
+		t.Fatalf("exit code %d:\n%s", code, out.String())
+	}
+	exact := regexp.MustCompile(`(?m)^  (kept  |MISSED)  (write units|requests) .*$`).FindAllString(out.String(), -1)
+	if len(exact) < 3 {
+		t.Errorf("%d targets of requests and write units:\n%s", len(exact), out.String())
+	}
+	for _, line := range exact {
+		if strings.Contains(line, "MISSED") {
+			t.Error(line)
+		}
 	}
 }

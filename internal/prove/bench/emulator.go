@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/prove/peers/dynoxide"
 )
 
@@ -58,7 +59,7 @@ type image map[string]struct {
 	B string `json:",omitempty"`
 }
 
-// scan reads a whole table.
+// scan reads a whole table, beside the item with the home Region.
 func (e *emulator) scan(ctx context.Context, table string) ([]image, error) {
 	var items []image
 	request := map[string]any{"TableName": table}
@@ -78,7 +79,11 @@ func (e *emulator) scan(ctx context.Context, table string) ([]image, error) {
 		if err := json.Unmarshal(answer, &page); err != nil {
 			return nil, fmt.Errorf("scan of %s: %w", table, err)
 		}
-		items = append(items, page.Items...)
+		for _, item := range page.Items {
+			if item["PK"].S != lanes.HomeKey.PK {
+				items = append(items, item)
+			}
+		}
 		if len(page.LastEvaluatedKey) == 0 || string(page.LastEvaluatedKey) == "null" {
 			return items, nil
 		}
