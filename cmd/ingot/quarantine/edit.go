@@ -15,8 +15,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/fields"
-	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
 const editHelp = `Opens the body of a message in your editor: the one that VISUAL or EDITOR names, or else vi. When you leave the
@@ -48,7 +48,7 @@ type editOptions struct {
 
 func newEdit(a *app) *cobra.Command {
 	var o editOptions
-	var f quarantine.Filter
+	var f triage.Filter
 	cmd := &cobra.Command{
 		Use:   "edit DIR [ID…]",
 		Short: "Change the body of a message with your editor, or a field of many",
@@ -82,12 +82,12 @@ func newEdit(a *app) *cobra.Command {
 }
 
 // changeable returns an error for a letter whose body can no longer be changed.
-func changeable(l *quarantine.Letter) error {
+func changeable(l *triage.Letter) error {
 	switch {
 	case !l.Open() || l.Resent != nil:
 		return fmt.Errorf("message %s is %s; a message that was sent can no longer be changed", l.ID, l.State())
 	case l.OfStream():
-		return fmt.Errorf("message %s: %w", l.ID, quarantine.ErrOfStream)
+		return fmt.Errorf("message %s: %w", l.ID, triage.ErrOfStream)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func (a *app) setFields(ctx context.Context, path string, c choosing, o editOpti
 	if err != nil {
 		return err
 	}
-	dir, err := quarantine.OpenDir(path)
+	dir, err := triage.OpenDir(path)
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -128,9 +128,9 @@ func (a *app) setFields(ctx context.Context, path string, c choosing, o editOpti
 		default:
 			l, err = saveEdited(dir, l, text)
 		}
-		var today *quarantine.Today
+		var today *triage.Today
 		if err == nil {
-			today, err = quarantine.Examiner{Pipeline: c.Pipeline}.Examine(ctx, l)
+			today, err = triage.Examiner{Pipeline: c.Pipeline}.Examine(ctx, l)
 		}
 		if err == nil && today.Verdict.Stored() {
 			today = nil // nothing is wrong with it
@@ -141,12 +141,12 @@ func (a *app) setFields(ctx context.Context, path string, c choosing, o editOpti
 }
 
 // assignments reads what --set gives.
-func (a *app) assignments(words []string) ([]quarantine.Assignment, error) {
+func (a *app) assignments(words []string) ([]triage.Assignment, error) {
 	given, err := a.Fields(words)
 	if err != nil {
 		return nil, err
 	}
-	var list []quarantine.Assignment
+	var list []triage.Assignment
 	once := map[string]any{}
 	for _, f := range given {
 		if err := fields.Set(once, f.Name, f.Text); err != nil {
@@ -155,14 +155,14 @@ func (a *app) assignments(words []string) ([]quarantine.Assignment, error) {
 		if !f.JSON {
 			f.Text = event.Quote(f.Text)
 		}
-		list = append(list, quarantine.Assignment{Field: f.Name, Value: f.Text})
+		list = append(list, triage.Assignment{Field: f.Name, Value: f.Text})
 	}
 	return list, nil
 }
 
 // saveEdited saves a letter with another body, and returns it as it is now. Somebody may have sent
 // it since it was read.
-func saveEdited(dir quarantine.Dir, l *quarantine.Letter, body string) (*quarantine.Letter, error) {
+func saveEdited(dir triage.Dir, l *triage.Letter, body string) (*triage.Letter, error) {
 	now, err := dir.Load(l.ID)
 	switch {
 	case err != nil:
@@ -175,7 +175,7 @@ func saveEdited(dir quarantine.Dir, l *quarantine.Letter, body string) (*quarant
 }
 
 func (a *app) edit(ctx context.Context, path, id, file string) error {
-	dir, err := quarantine.OpenDir(path)
+	dir, err := triage.OpenDir(path)
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -213,7 +213,7 @@ func (a *app) edit(ctx context.Context, path, id, file string) error {
 	if err := os.Remove(draft); err != nil {
 		return err
 	}
-	today, err := quarantine.Examiner{Pipeline: p}.Examine(ctx, now)
+	today, err := triage.Examiner{Pipeline: p}.Examine(ctx, now)
 	switch {
 	case err != nil:
 		return err

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/internal/tool/cli"
-	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
 const listHelp = `Lists the messages that a folder holds: why each one was put into quarantine, and what became of it since. Then it
@@ -49,7 +49,7 @@ type Listed struct {
 }
 
 func newList(a *app) *cobra.Command {
-	var f quarantine.Filter
+	var f triage.Filter
 	var file string
 	cmd := &cobra.Command{
 		Use:   "list DIR",
@@ -76,12 +76,12 @@ func newList(a *app) *cobra.Command {
 }
 
 func (a *app) list(path string, c choosing) error {
-	dir, err := quarantine.OpenDir(path)
+	dir, err := triage.OpenDir(path)
 	if err != nil {
 		return cli.Usage(err)
 	}
 	letters, err := dir.List()
-	letters = slices.DeleteFunc(letters, func(l *quarantine.Letter) bool { return !c.Chooses(l) })
+	letters = slices.DeleteFunc(letters, func(l *triage.Letter) bool { return !c.Chooses(l) })
 	if !a.JSON() {
 		a.listText(letters)
 		return err
@@ -100,7 +100,7 @@ func (a *app) list(path string, c choosing) error {
 	return err
 }
 
-func (a *app) listText(letters []*quarantine.Letter) {
+func (a *app) listText(letters []*triage.Letter) {
 	if len(letters) == 0 {
 		fmt.Fprintln(a.Stdout, "no messages")
 		return
@@ -132,7 +132,7 @@ func (a *app) listText(letters []*quarantine.Letter) {
 }
 
 // shortIDs returns the beginnings of ids that tell them apart, at least eight characters.
-func shortIDs(letters []*quarantine.Letter) []string {
+func shortIDs(letters []*triage.Letter) []string {
 	for n := 8; ; n++ {
 		seen, short := map[string]bool{}, make([]string, len(letters))
 		whole := true

@@ -339,8 +339,8 @@ func TestUnitsABatch(t *testing.T) {
 	}
 }
 
-// TestOnTheEmulator shows that the parts with the emulator measure what they say, and that they keep
-// the targets that no other work of the machine changes.
+// TestOnTheEmulator shows that the parts with the emulator measure what they say, and keep the
+// targets that no other work of the machine changes.
 func TestOnTheEmulator(t *testing.T) {
 	slow.Test(t, "the parts of the bench that run on the emulator")
 	isolated(t)

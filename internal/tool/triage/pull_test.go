@@ -1,4 +1,4 @@
-package quarantine_test
+package triage_test
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/tool/quarantine"
+	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
 // A message of 1 MiB with ten attributes, some of them binary, is saved to the byte.
@@ -68,14 +68,14 @@ func TestPullSavesWholeMessages(t *testing.T) {
 }
 
 // world for a pull in real goroutines, on a clock that synctest drives.
-func live(t *testing.T, fifo bool) (*embedded.Engine, *stack.Stack, quarantine.Dir) {
+func live(t *testing.T, fifo bool) (*embedded.Engine, *stack.Stack, triage.Dir) {
 	t.Helper()
 	e := embedded.New(embedded.Config{Now: time.Now, RollAfter: -1})
 	s, err := stack.New(t.Context(), e, stack.Config{FIFO: fifo})
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := quarantine.MakeDir(filepath.Join(t.TempDir(), "letters"))
+	dir, err := triage.MakeDir(filepath.Join(t.TempDir(), "letters"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,12 +106,12 @@ func TestPullHidesUntilItIsInterrupted(t *testing.T) {
 		}
 		ctx, interrupt := context.WithCancel(t.Context())
 		type end struct {
-			done quarantine.Pulled
+			done triage.Pulled
 			err  error
 		}
 		ended := make(chan end)
 		go func() {
-			done, err := quarantine.Queue{Client: e.SQS(), URL: s.Quarantine}.Pull(ctx, dir, quarantine.Pulling{Most: 1000})
+			done, err := triage.Queue{Client: e.SQS(), URL: s.Quarantine}.Pull(ctx, dir, triage.Pulling{Most: 1000})
 			ended <- end{done, err}
 		}()
 		seen := 0
@@ -142,7 +142,7 @@ func TestPullHidesUntilItIsInterrupted(t *testing.T) {
 
 // slow is a service whose long poll takes its time, and which hands out messages at the end of it.
 type slow struct {
-	quarantine.Client
+	triage.Client
 	polls chan struct{}
 }
 
@@ -174,7 +174,7 @@ func TestInterruptDuringAReceive(t *testing.T) {
 		defer interrupt()
 		polls, ended := make(chan struct{}, 1), make(chan error)
 		go func() {
-			_, err := quarantine.Queue{Client: slow{e.SQS(), polls}, URL: s.Quarantine}.Pull(ctx, dir, quarantine.Pulling{Most: 10})
+			_, err := triage.Queue{Client: slow{e.SQS(), polls}, URL: s.Quarantine}.Pull(ctx, dir, triage.Pulling{Most: 10})
 			ended <- err
 		}()
 		<-polls
@@ -196,7 +196,7 @@ func TestInterruptDuringAReceive(t *testing.T) {
 // broken is a service that refuses to change visibility, or makes the change and loses the first
 // answer.
 type broken struct {
-	quarantine.Client
+	triage.Client
 	err, lost error
 }
 
@@ -221,7 +221,7 @@ func TestPullCountsWhatIsVisible(t *testing.T) {
 		q := w.letters()
 		q.Client = &broken{Client: q.Client, lost: lost}
 		dropped := false
-		done, err := q.Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true, OnSaved: func(l *quarantine.Letter) {
+		done, err := q.Pull(t.Context(), w.dir, triage.Pulling{Most: 10, Once: true, OnSaved: func(l *triage.Letter) {
 			if !dropped {
 				w.must(w.work().Drop(t.Context(), l))
 				dropped = true
@@ -239,7 +239,7 @@ func TestPullSaysWhatItCouldNotRelease(t *testing.T) {
 	w.send("x", "y")
 	q := w.letters()
 	q.Client = &broken{Client: q.Client, err: errors.New("no answer")}
-	done, err := q.Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true})
+	done, err := q.Pull(t.Context(), w.dir, triage.Pulling{Most: 10, Once: true})
 	if err == nil || !strings.Contains(err.Error(), "2 messages are not proven visible again") || done.Lost != 2 || done.Saved != 2 {
 		t.Errorf("%+v %v", done, err)
 	}
@@ -250,7 +250,7 @@ func TestPullWithoutAFolder(t *testing.T) {
 	w := newWorld(t)
 	w.send("x")
 	w.must(os.RemoveAll(filepath.Dir(w.dir.File("x"))))
-	_, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true})
+	_, err := w.letters().Pull(t.Context(), w.dir, triage.Pulling{Most: 10, Once: true})
 	if err == nil || !strings.Contains(err.Error(), "no such file") || w.visible(w.Quarantine) != "1" {
 		t.Errorf("%v, %s visible", err, w.visible(w.Quarantine))
 	}
@@ -294,12 +294,12 @@ func TestDamagedFiles(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), file) || len(got) != 1 || got[0].ID != list[1].ID {
 			t.Errorf("%s: %v, %d letters", name, err, len(got))
 		}
-		if _, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true}); err == nil {
+		if _, err := w.letters().Pull(t.Context(), w.dir, triage.Pulling{Most: 10, Once: true}); err == nil {
 			t.Errorf("%s: a pull goes over it", name)
 		}
 	}
 	for _, id := range []string{"../x", "", ".", "a/b", strings.Repeat("a", 200)} {
-		if err := w.dir.Save(&quarantine.Letter{ID: id, Queue: "q"}); err == nil {
+		if err := w.dir.Save(&triage.Letter{ID: id, Queue: "q"}); err == nil {
 			t.Errorf("%q is the name of a file", id)
 		}
 	}
@@ -330,7 +330,7 @@ func TestDeadLetters(t *testing.T) {
 			StringValue: aws.String("the producer's own")}}})
 	q := w.letters()
 	q.URL, q.Dead = w.DeadLetters, true
-	_, err := q.Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true})
+	_, err := q.Pull(t.Context(), w.dir, triage.Pulling{Most: 10, Once: true})
 	w.must(err)
 	l := w.list()[0]
 	if !l.Dead || l.Note != nil || l.Group != "g-7" || *l.Attributes["ingot"].Text != "the producer's own" {
@@ -338,7 +338,7 @@ func TestDeadLetters(t *testing.T) {
 	}
 	work := w.work()
 	work.Queue = q
-	ready, errs := work.Hold(t.Context(), []*quarantine.Letter{l})
+	ready, errs := work.Hold(t.Context(), []*triage.Letter{l})
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}

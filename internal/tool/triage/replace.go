@@ -1,4 +1,4 @@
-package quarantine
+package triage
 
 import (
 	"context"

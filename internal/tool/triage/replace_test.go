@@ -1,4 +1,4 @@
-package quarantine_test
+package triage_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/testworld"
-	"github.com/ingot-events/ingot/internal/tool/quarantine"
+	"github.com/ingot-events/ingot/internal/tool/triage"
 	"github.com/ingot-events/ingot/store/repair"
 )
 
@@ -61,7 +61,7 @@ func TestReplace(t *testing.T) {
 				t.Errorf("stored %s, sales: %s", w.data(), w.total("sales"))
 			}
 			// A largest value cannot be taken back: its total says so, and Flagged said so before.
-			if flagged := w.total("best") != ""; flagged != (len(quarantine.Flagged(w.work().Events.Examiner, today.Stored)) > 0) ||
+			if flagged := w.total("best") != ""; flagged != (len(triage.Flagged(w.work().Events.Examiner, today.Stored)) > 0) ||
 				flagged && w.total("best") != "best 250, flagged" {
 				t.Errorf("best: %s", w.total("best"))
 			}
@@ -131,7 +131,7 @@ func TestReplaceSurvivesEveryCrash(t *testing.T) {
 							}
 							left++
 							w.seen(l)
-							ready, _ := w.work().Hold(t.Context(), []*quarantine.Letter{l})
+							ready, _ := w.work().Hold(t.Context(), []*triage.Letter{l})
 							for _, l := range ready {
 								if strings.Contains(l.Body, "250") {
 									w.must(w.work().Replace(t.Context(), l))
@@ -160,7 +160,7 @@ func TestReplaceSurvivesEveryCrash(t *testing.T) {
 
 // Replacing deletes only what a person has seen, and only for a message that is stored afterwards.
 func TestReplaceIsRefused(t *testing.T) {
-	expiresLater := func(w *world, l *quarantine.Letter) {
+	expiresLater := func(w *world, l *triage.Letter) {
 		key := w.seen(l).Stored.Key
 		w.faults = testworld.Faults{{API: "DeleteItem", Run: func() {
 			w.faults = nil
@@ -169,15 +169,15 @@ func TestReplaceIsRefused(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		typ    string
-		change func(w *world, l *quarantine.Letter)
+		change func(w *world, l *triage.Letter)
 		want   string
 	}{
-		"nobody has looked": {"sale", func(w *world, l *quarantine.Letter) { l.Seen = nil }, "not shown yet"},
-		"somebody else has replaced it": {"sale", func(w *world, l *quarantine.Letter) {
+		"nobody has looked": {"sale", func(w *world, l *triage.Letter) { l.Seen = nil }, "not shown yet"},
+		"somebody else has replaced it": {"sale", func(w *world, l *triage.Letter) {
 			w.remove(w.seen(l).Stored.Key)
 			w.send(body("sale", 1, "cents", 300))
 		}, "another event is stored"},
-		"it is replaced between the look and the deletion": {"sale", func(w *world, l *quarantine.Letter) {
+		"it is replaced between the look and the deletion": {"sale", func(w *world, l *triage.Letter) {
 			key := w.seen(l).Stored.Key
 			w.faults = testworld.Faults{{API: "DeleteItem", Run: func() {
 				w.faults = nil
@@ -187,11 +187,11 @@ func TestReplaceIsRefused(t *testing.T) {
 		}, "in the meantime"},
 		"it comes with another expiry meanwhile":          {"sale", expiresLater, "in the meantime"},
 		"it comes with an expiry meanwhile, and had none": {"gift", expiresLater, "in the meantime"},
-		"it is erased": {"sale", func(w *world, l *quarantine.Letter) {
+		"it is erased": {"sale", func(w *world, l *triage.Letter) {
 			_, err := repair.Of(w.store).Erase(w.t.Context(), w.seen(l).Stored.Key)
 			w.must(err)
 		}, "barred"},
-		"it is erased between the look and the deletion": {"sale", func(w *world, l *quarantine.Letter) {
+		"it is erased between the look and the deletion": {"sale", func(w *world, l *triage.Letter) {
 			key := w.seen(l).Stored.Key
 			w.faults = testworld.Faults{{API: "DeleteItem", Run: func() {
 				w.faults = nil
@@ -199,29 +199,29 @@ func TestReplaceIsRefused(t *testing.T) {
 				w.must(err)
 			}}}
 		}, "in the meantime"},
-		"the stored one has nearly expired": {"sale", func(w *world, l *quarantine.Letter) {
+		"the stored one has nearly expired": {"sale", func(w *world, l *triage.Letter) {
 			w.Clock.Set(start.Add(30*24*time.Hour - 50*time.Minute))
 		}, "expire"},
-		"the stored one has expired": {"sale", func(w *world, l *quarantine.Letter) {
+		"the stored one has expired": {"sale", func(w *world, l *triage.Letter) {
 			w.Clock.Set(start.Add(31 * 24 * time.Hour))
 		}, "expire"},
-		"the stored one has nearly expired, and the other one has not": {"sale", func(w *world, l *quarantine.Letter) {
+		"the stored one has nearly expired, and the other one has not": {"sale", func(w *world, l *triage.Letter) {
 			original := l.Body
 			l.Original, l.Body = &original, strings.Replace(l.Body, "2030-01-02", "2030-01-20", 1)
 			w.seen(l)
 			w.Clock.Set(start.Add(30*24*time.Hour - 50*time.Minute))
 		}, "the stored event expires within the hour"},
-		"a newer revision": {"parcel", func(w *world, l *quarantine.Letter) {
+		"a newer revision": {"parcel", func(w *world, l *triage.Letter) {
 			w.send(body("parcel", 1, "cents", 1, "rev", 9, "weight", 1))
 		}, "newer revision"},
-		"the message is Poison": {"sale", func(w *world, l *quarantine.Letter) {
+		"the message is Poison": {"sale", func(w *world, l *triage.Letter) {
 			original := l.Body
 			l.Original, l.Body = &original, `{"type":"sale","id":1}`
 		}, "missing-field"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			var l *quarantine.Letter
+			var l *triage.Letter
 			if c.typ == "parcel" {
 				w.send(body("parcel", 1, "rev", 4, "weight", 10), body("parcel", 1, "rev", 4, "weight", 12))
 				l = w.pull()[0]
@@ -231,7 +231,7 @@ func TestReplaceIsRefused(t *testing.T) {
 			w.hold(l)
 			w.seen(l)
 			c.change(w, l)
-			var refused *quarantine.Refused
+			var refused *triage.Refused
 			before := w.data()
 			err := w.work().Replace(t.Context(), l)
 			if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
@@ -264,7 +264,7 @@ func TestTwoPeopleReplaceOneEvent(t *testing.T) {
 	// Before the first one's message is stored, the key is free: the second one is simply sent, and
 	// the later of the two comes back as a Conflict.
 	w.drain()
-	var refused *quarantine.Refused
+	var refused *triage.Refused
 	if err := w.work().Replace(t.Context(), list[1]); !errors.As(err, &refused) {
 		t.Errorf("%v", err)
 	}

@@ -1,4 +1,4 @@
-package quarantine_test
+package triage_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/tool/quarantine"
+	"github.com/ingot-events/ingot/internal/tool/triage"
 	"github.com/ingot-events/ingot/store/repair"
 )
 
@@ -90,7 +90,7 @@ func TestReplaceLeavesWholesAlone(t *testing.T) {
 			l := w.hold(w.pull()...)[0]
 			w.seen(l)
 			before := w.keys()
-			var refused *quarantine.Refused
+			var refused *triage.Refused
 			if err := w.work().Replace(t.Context(), l); !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("%v, want %s", err, c.want)
 			}
@@ -128,7 +128,7 @@ func TestReplaceAsksTheTotals(t *testing.T) {
 			work := w.work()
 			work.Env.Sleep = func(context.Context, time.Duration) error { w.drain(); return nil }
 			err := work.Replace(t.Context(), l)
-			var refused *quarantine.Refused
+			var refused *triage.Refused
 			if refuses {
 				if !errors.As(err, &refused) || !strings.Contains(err.Error(), "Rejected (below-floor)") || w.data() != before {
 					t.Errorf("%v; stored are %s", err, w.data())
@@ -176,7 +176,7 @@ func TestReplaceAsksTheTotalsOnceForAnArray(t *testing.T) {
 	l := w.hold(w.pull()...)[0]
 	w.seen(l)
 	before := w.data()
-	var refused *quarantine.Refused
+	var refused *triage.Refused
 	if err := w.work().Replace(t.Context(), l); !errors.As(err, &refused) || !strings.Contains(err.Error(), string(event.BelowFloor)) ||
 		w.data() != before {
 		t.Errorf("%v; stored are %s", err, w.data())
@@ -194,7 +194,7 @@ func TestFlaggedNamesWhatCannotBeTakenBack(t *testing.T) {
 	w.send(body("received", 1, "pieces", 4), body("received", 1, "pieces", 5))
 	l := w.hold(w.pull()...)[0]
 	today := w.seen(l)
-	names := quarantine.Flagged(w.work().Events.Examiner, today.Stored)
+	names := triage.Flagged(w.work().Events.Examiner, today.Stored)
 	if slices.Sort(names); strings.Join(names, " ") != "first kinds last least" {
 		t.Errorf("%v", names)
 	}
@@ -219,7 +219,7 @@ func TestKeysOfAMessage(t *testing.T) {
 		body("note", 4, "x", ""): "ORDER#4 / -",
 	} {
 		var list []string
-		for _, key := range (&quarantine.Letter{Body: message}).Keys(w.plan) {
+		for _, key := range (&triage.Letter{Body: message}).Keys(w.plan) {
 			list = append(list, key.String())
 		}
 		wanted := strings.Split(want, ", ")
@@ -248,7 +248,7 @@ func TestReplaceLeavesOlderWholesAlone(t *testing.T) {
 	l := w.hold(w.pull()...)[0]
 	w.seen(l)
 	before := w.keys()
-	var refused *quarantine.Refused
+	var refused *triage.Refused
 	if err := w.work().Replace(t.Context(), l); !errors.As(err, &refused) || !strings.Contains(err.Error(), "the stored event has parts") ||
 		w.keys() != before || !strings.Contains(before, "COUPON#SPRING") {
 		t.Errorf("%v; stored are %s, and were %s", err, w.keys(), before)

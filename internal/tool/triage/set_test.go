@@ -1,4 +1,4 @@
-package quarantine_test
+package triage_test
 
 import (
 	"encoding/base64"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
-	"github.com/ingot-events/ingot/internal/tool/quarantine"
+	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
 // Fields are set in the payload, wherever it is in its envelope. Everything else keeps its
@@ -43,8 +43,8 @@ func TestSetFields(t *testing.T) {
 		if name == "notification" {
 			c.before, c.after = inNotification(plain), inNotification(changed)
 		}
-		l := &quarantine.Letter{Body: c.before}
-		got, err := l.Set([]quarantine.Assignment{{Field: "at", Value: `"x\"y"`}, {Field: "who.b.c", Value: "null"}})
+		l := &triage.Letter{Body: c.before}
+		got, err := l.Set([]triage.Assignment{{Field: "at", Value: `"x\"y"`}, {Field: "who.b.c", Value: "null"}})
 		if err != nil || tight(got) != tight(c.after) {
 			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, got, c.after)
 		}
@@ -66,8 +66,8 @@ func TestFieldsThatCannotBeSet(t *testing.T) {
 		`[7]`:          "event [0] of what is sent: it is a number",
 		`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`: "its payload is in S3",
 	} {
-		l := &quarantine.Letter{Body: body}
-		if got, err := l.Set([]quarantine.Assignment{{Field: "at.hour", Value: "1"}}); err == nil || !strings.Contains(err.Error(), want) ||
+		l := &triage.Letter{Body: body}
+		if got, err := l.Set([]triage.Assignment{{Field: "at.hour", Value: "1"}}); err == nil || !strings.Contains(err.Error(), want) ||
 			got != "" {
 			t.Errorf("%s: %q, %v", body, got, err)
 		}
@@ -78,7 +78,7 @@ func TestFieldsThatCannotBeSet(t *testing.T) {
 func TestSetFieldsOfSomeEvents(t *testing.T) {
 	w := newWorld(t)
 	l := w.array(bare)
-	text, err := l.Set([]quarantine.Assignment{{Field: "cents", Value: "7"}})
+	text, err := l.Set([]triage.Assignment{{Field: "cents", Value: "7"}})
 	if err != nil || strings.Count(text, `"cents":7`) != 2 || strings.Contains(text, "300") {
 		t.Errorf("%s, %v", text, err)
 	}
@@ -113,10 +113,10 @@ func TestFilter(t *testing.T) {
 	w.send(body("sale", 1, "cents", 2), `{"type":"loan"}`, `[`+body("gift", 5, "cents", 5)+`,{"type":"toy"}]`)
 	letters := w.pull()
 	letters = append(letters,
-		&quarantine.Letter{ID: "stream", Note: &handler.Note{Verdict: "Poison", Reason: string(handler.GivenUp), PK: "GIFT#9", SK: "-"},
+		&triage.Letter{ID: "stream", Note: &handler.Note{Verdict: "Poison", Reason: string(handler.GivenUp), PK: "GIFT#9", SK: "-"},
 			Body: body("sale", 9)},
-		&quarantine.Letter{ID: "dead", Dead: true, Body: body("parcel", 3, "rev", 1, "weight", 1)})
-	for want, f := range map[string]quarantine.Filter{
+		&triage.Letter{ID: "dead", Dead: true, Body: body("parcel", 3, "rev", 1, "weight", 1)})
+	for want, f := range map[string]triage.Filter{
 		"Conflict array dead loan stream": {},
 		"Conflict":                        {Verdict: "Conflict"},
 		"array loan":                      {Verdict: "Poison", Reason: "unknown-type"},

@@ -1,4 +1,4 @@
-package quarantine_test
+package triage_test
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/testworld"
-	"github.com/ingot-events/ingot/internal/tool/quarantine"
+	"github.com/ingot-events/ingot/internal/tool/triage"
 	"github.com/ingot-events/ingot/store/repair"
 )
 
@@ -18,7 +18,7 @@ func array(events ...string) string { return "[" + strings.Join(events, " , ") +
 
 // array stores two gifts and brings an array into quarantine: a new gift, another payload of each
 // of the two, and, with bad, an event of no type.
-func (w *world) array(wrap func(string) string, bad ...string) *quarantine.Letter {
+func (w *world) array(wrap func(string) string, bad ...string) *triage.Letter {
 	w.t.Helper()
 	w.send(body("gift", 1, "cents", 100), body("gift", 2, "cents", 200))
 	w.send(wrap(array(append([]string{body("gift", 1, "cents", 101), body("gift", 3, "cents", 300), body("gift", 2, "cents", 202)},
@@ -69,7 +69,7 @@ func TestResendOfAnArray(t *testing.T) {
 			before := w.data()
 			w.must(w.work().Resend(t.Context(), w.hold(l)[0]))
 			w.drain()
-			again := slices.DeleteFunc(w.pull(), func(l *quarantine.Letter) bool { return !l.Open() })
+			again := slices.DeleteFunc(w.pull(), func(l *triage.Letter) bool { return !l.Open() })
 			if len(again) != 1 || !slices.Equal(again[0].Note.Events, []int{0, 1, 2}) || w.data() != before {
 				t.Fatalf("%+v", again)
 			}
@@ -119,17 +119,17 @@ func TestReplaceOfAnArray(t *testing.T) {
 
 	for name, c := range map[string]struct {
 		bad  []string
-		do   func(*world, *quarantine.Letter)
+		do   func(*world, *triage.Letter)
 		says string
 	}{
-		"one was not shown": {nil, func(_ *world, l *quarantine.Letter) {
+		"one was not shown": {nil, func(_ *world, l *triage.Letter) {
 			l.Seen[1] = ""
 		}, "event [2] of the array: the stored event was not shown yet: look at both with ingot quarantine show first"},
-		"nothing was shown": {nil, func(_ *world, l *quarantine.Letter) {
+		"nothing was shown": {nil, func(_ *world, l *triage.Letter) {
 			l.Seen = nil
 		}, "event [0] of the array: the stored event was not shown yet"},
 		"another one is bad": {[]string{`{"type":"loan"}`}, nil, "event [3] of the array: it would be Poison (unknown-type)"},
-		"one is erased": {nil, func(w *world, _ *quarantine.Letter) {
+		"one is erased": {nil, func(w *world, _ *triage.Letter) {
 			_, err := repair.Of(w.store).Erase(w.t.Context(), event.Key{PK: "GIFT#2", SK: "-"})
 			w.must(err)
 		}, "event [2] of the array: its event was erased"},
@@ -143,7 +143,7 @@ func TestReplaceOfAnArray(t *testing.T) {
 			}
 			before := w.data()
 			err := w.work().Replace(t.Context(), w.hold(l)[0])
-			var refused *quarantine.Refused
+			var refused *triage.Refused
 			if !errors.As(err, &refused) || !strings.HasPrefix(refused.Error(), c.says) || w.data() != before || w.depth(w.Queue) != 0 {
 				t.Errorf("%v; stored %s", err, w.data())
 			}
@@ -190,7 +190,7 @@ func TestReplaceOfAnArraySurvivesEveryCrash(t *testing.T) {
 								continue
 							}
 							w.seen(l)
-							ready, _ := w.work().Hold(t.Context(), []*quarantine.Letter{l})
+							ready, _ := w.work().Hold(t.Context(), []*triage.Letter{l})
 							for _, l := range ready {
 								w.must(w.work().Replace(t.Context(), l))
 							}

@@ -1,4 +1,4 @@
-package quarantine_test
+package triage_test
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
-	"github.com/ingot-events/ingot/internal/tool/quarantine"
+	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
 // killed runs do, which a fault kills.
@@ -66,7 +66,7 @@ func TestResendSurvivesEveryCrash(t *testing.T) {
 						if !again.Open() || again.Resent != nil && w.depth(w.Quarantine) == 0 {
 							break
 						}
-						ready, errs := w.work().Hold(t.Context(), []*quarantine.Letter{again})
+						ready, errs := w.work().Hold(t.Context(), []*triage.Letter{again})
 						if len(errs) > 0 {
 							t.Fatal(errs)
 						}
@@ -94,7 +94,7 @@ func TestPullDeletesWhatWasResent(t *testing.T) {
 		t.Fatal("it says that all is well")
 	}
 	w.Clock.Pass(time.Hour)
-	done, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true})
+	done, err := w.letters().Pull(t.Context(), w.dir, triage.Pulling{Most: 10, Once: true})
 	if err != nil || done.Deleted != 1 || done.Saved != 0 || done.Known != 0 || w.list()[0].State() != "resent" ||
 		w.depth(w.Quarantine) != 0 || w.depth(w.Queue) != 1 {
 		t.Errorf("%+v %v: %s", done, err, w.list()[0].State())
@@ -103,7 +103,7 @@ func TestPullDeletesWhatWasResent(t *testing.T) {
 
 // wrong is a service whose proof does not fit what was sent.
 type wrong struct {
-	quarantine.Client
+	triage.Client
 	edit func(*sqs.SendMessageOutput)
 }
 
@@ -188,7 +188,7 @@ func TestResendKeepsTheGroup(t *testing.T) {
 	none := newWorldOf(t, stack.Config{FIFO: true})
 	none.post(&sqs.SendMessageInput{QueueUrl: &none.Quarantine, MessageBody: aws.String("x")})
 	l = none.hold(none.pull()...)[0]
-	if err := none.work().Resend(t.Context(), l); !errors.Is(err, quarantine.ErrNoGroup) || none.depth(none.Queue) != 0 {
+	if err := none.work().Resend(t.Context(), l); !errors.Is(err, triage.ErrNoGroup) || none.depth(none.Queue) != 0 {
 		t.Errorf("%v", err)
 	}
 	work := none.work()
@@ -205,7 +205,7 @@ func TestHoldIsForOne(t *testing.T) {
 	w.send("x", "y", "z")
 	mine := w.pull()
 	other := newWorld(t).dir
-	if _, err := w.letters().Pull(t.Context(), other, quarantine.Pulling{Most: 10, Once: true}); err != nil {
+	if _, err := w.letters().Pull(t.Context(), other, triage.Pulling{Most: 10, Once: true}); err != nil {
 		t.Fatal(err)
 	}
 	theirs, err := other.List()
@@ -214,7 +214,7 @@ func TestHoldIsForOne(t *testing.T) {
 	work := w.work()
 	work.Dir = other
 	ready, errs := work.Hold(t.Context(), theirs)
-	if len(ready) != 2 || len(errs) != 1 || !errors.Is(errs[mine[0].ID], quarantine.ErrNotThere) {
+	if len(ready) != 2 || len(errs) != 1 || !errors.Is(errs[mine[0].ID], triage.ErrNotThere) {
 		t.Errorf("%d ready, %v", len(ready), errs)
 	}
 	if w.visible(w.Quarantine) != "0" {
@@ -241,8 +241,8 @@ func TestDropNeedsTheFile(t *testing.T) {
 	if again.State() != "dropped" || again.Body != list[1].Body || w.depth(w.Quarantine) != 1 {
 		t.Errorf("%s, %d messages", again.State(), w.depth(w.Quarantine))
 	}
-	for _, do := range []func(context.Context, *quarantine.Letter) error{w.work().Drop, w.work().Resend, w.work().Replace} {
-		if err := do(t.Context(), again); !errors.Is(err, quarantine.ErrDone) {
+	for _, do := range []func(context.Context, *triage.Letter) error{w.work().Drop, w.work().Resend, w.work().Replace} {
+		if err := do(t.Context(), again); !errors.Is(err, triage.ErrDone) {
 			t.Errorf("%v", err)
 		}
 	}
@@ -255,7 +255,7 @@ func TestDeleteAfterTheHandleHasRunOut(t *testing.T) {
 	w.send("x")
 	l := w.hold(w.pull()...)[0]
 	before := l.Handle
-	w.Clock.Pass(2 * quarantine.Hide)
+	w.Clock.Pass(2 * triage.Hide)
 	w.faults = testworld.Faults{{API: "DeleteMessage", Before: &smithy.GenericAPIError{Code: "InvalidParameterValue",
 		Message: "The receipt handle has expired", Fault: smithy.FaultClient}}}
 	w.must(w.work().Drop(t.Context(), l))
@@ -267,10 +267,10 @@ func TestDeleteAfterTheHandleHasRunOut(t *testing.T) {
 // What the streams function keeps is not a message. Nobody sends it by mistake.
 func TestLettersOfTheStreamAreNotSent(t *testing.T) {
 	for _, reason := range []event.Reason{handler.UndecodableRecord, handler.RefusedUpdate, handler.GivenUp, handler.Unpublished} {
-		l := &quarantine.Letter{Note: &handler.Note{Verdict: "Poison", Reason: string(reason)}}
+		l := &triage.Letter{Note: &handler.Note{Verdict: "Poison", Reason: string(reason)}}
 		w := newWorld(t)
-		for _, do := range []func(context.Context, *quarantine.Letter) error{w.work().Resend, w.work().Replace} {
-			if err := do(t.Context(), l); !errors.Is(err, quarantine.ErrOfStream) {
+		for _, do := range []func(context.Context, *triage.Letter) error{w.work().Resend, w.work().Replace} {
+			if err := do(t.Context(), l); !errors.Is(err, triage.ErrOfStream) {
 				t.Errorf("%s: %v", reason, err)
 			}
 		}
@@ -280,7 +280,7 @@ func TestLettersOfTheStreamAreNotSent(t *testing.T) {
 // An edited body must be one that SQS takes.
 func TestCheckBody(t *testing.T) {
 	text := strings.Repeat("v", 100)
-	l := &quarantine.Letter{Attributes: map[string]quarantine.Attribute{"name": {Type: "String", Text: &text}}}
+	l := &triage.Letter{Attributes: map[string]triage.Attribute{"name": {Type: "String", Text: &text}}}
 	for body, want := range map[string]string{
 		"":                              "empty",
 		"\x00":                          "U+0000 at byte 0",

@@ -1,4 +1,4 @@
-package quarantine_test
+package triage_test
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
-	"github.com/ingot-events/ingot/internal/tool/quarantine"
+	"github.com/ingot-events/ingot/internal/tool/triage"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/query"
@@ -68,7 +68,7 @@ type world struct {
 	store  *store.Store
 	queue  *esm.Queue
 	stream *esm.Stream
-	dir    quarantine.Dir
+	dir    triage.Dir
 	faults testworld.Faults
 	sent   int
 }
@@ -87,7 +87,7 @@ func newWorldWith(t *testing.T, c stack.Config, text string) *world {
 			return fault.Befall(call)
 		}}})
 	w.must(err)
-	w.dir, err = quarantine.MakeDir(t.TempDir() + "/letters")
+	w.dir, err = triage.MakeDir(t.TempDir() + "/letters")
 	w.must(err)
 	w.deploy(text)
 	return w
@@ -149,25 +149,25 @@ func (w *world) drain() {
 	}
 }
 
-func (w *world) letters() quarantine.Queue {
-	return quarantine.Queue{Client: w.Engine.SQS(), URL: w.Quarantine, Env: w.Env}
+func (w *world) letters() triage.Queue {
+	return triage.Queue{Client: w.Engine.SQS(), URL: w.Quarantine, Env: w.Env}
 }
 
-func (w *world) work() *quarantine.Work {
-	x := quarantine.Examiner{Pipeline: w.plan, Store: w.store}
-	return &quarantine.Work{Queue: w.letters(), Dir: w.dir, To: w.Queue,
-		Events: &quarantine.Events{Client: w.Engine.DynamoDB(), Table: stack.Events, Examiner: x}}
+func (w *world) work() *triage.Work {
+	x := triage.Examiner{Pipeline: w.plan, Store: w.store}
+	return &triage.Work{Queue: w.letters(), Dir: w.dir, To: w.Queue,
+		Events: &triage.Events{Client: w.Engine.DynamoDB(), Table: stack.Events, Examiner: x}}
 }
 
 // pull pulls what the queue has, and makes it visible again.
-func (w *world) pull() []*quarantine.Letter {
+func (w *world) pull() []*triage.Letter {
 	w.t.Helper()
-	_, err := w.letters().Pull(w.t.Context(), w.dir, quarantine.Pulling{Most: 100, Once: true})
+	_, err := w.letters().Pull(w.t.Context(), w.dir, triage.Pulling{Most: 100, Once: true})
 	w.must(err)
 	return w.list()
 }
 
-func (w *world) list() []*quarantine.Letter {
+func (w *world) list() []*triage.Letter {
 	w.t.Helper()
 	list, err := w.dir.List()
 	w.must(err)
@@ -175,7 +175,7 @@ func (w *world) list() []*quarantine.Letter {
 }
 
 // hold returns the letters, hidden from others.
-func (w *world) hold(letters ...*quarantine.Letter) []*quarantine.Letter {
+func (w *world) hold(letters ...*triage.Letter) []*triage.Letter {
 	w.t.Helper()
 	ready, errs := w.work().Hold(w.t.Context(), letters)
 	if len(errs) > 0 {
@@ -185,9 +185,9 @@ func (w *world) hold(letters ...*quarantine.Letter) []*quarantine.Letter {
 }
 
 // seen records that a person was shown what is stored now.
-func (w *world) seen(l *quarantine.Letter) *quarantine.Today {
+func (w *world) seen(l *triage.Letter) *triage.Today {
 	w.t.Helper()
-	today, err := quarantine.Examiner{Pipeline: w.plan, Store: w.store}.Examine(w.t.Context(), l)
+	today, err := triage.Examiner{Pipeline: w.plan, Store: w.store}.Examine(w.t.Context(), l)
 	w.must(err)
 	if today.Stored != nil {
 		l.Seen = today.Digests()
@@ -263,7 +263,7 @@ func body(typ string, id int, members ...any) string {
 }
 
 // conflict stores one sale and brings another one with the same key into quarantine.
-func (w *world) conflict(typ string) *quarantine.Letter {
+func (w *world) conflict(typ string) *triage.Letter {
 	w.t.Helper()
 	w.send(body(typ, 1, "cents", 100), body(typ, 1, "cents", 250))
 	list := w.pull()

@@ -1,4 +1,4 @@
-package quarantine_test
+package triage_test
 
 import (
 	"context"
@@ -20,11 +20,11 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
-	"github.com/ingot-events/ingot/internal/tool/quarantine"
+	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
 // lose deletes the folder of the letters.
-func (w *world) lose(l *quarantine.Letter) { w.must(os.RemoveAll(filepath.Dir(w.dir.File(l.ID)))) }
+func (w *world) lose(l *triage.Letter) { w.must(os.RemoveAll(filepath.Dir(w.dir.File(l.ID)))) }
 
 // Nothing is deleted that could not be saved before.
 func TestNothingUnsavedIsDeleted(t *testing.T) {
@@ -91,7 +91,7 @@ func TestReplaceAsksWhetherTheMessageExpires(t *testing.T) {
 	l := w.hold(w.pull()...)[0]
 	w.seen(l)
 	before := w.data()
-	var refused *quarantine.Refused
+	var refused *triage.Refused
 	if err := w.work().Replace(t.Context(), w.hold(l)[0]); !errors.As(err, &refused) ||
 		!strings.Contains(err.Error(), "and would not be stored") || w.data() != before {
 		t.Errorf("%v; stored %s", err, w.data())
@@ -111,7 +111,7 @@ func TestReplaceAsksTheFloorsAboutNewEvents(t *testing.T) {
 		t.Fatalf("%+v", today.Events)
 	}
 	before := w.data()
-	var refused *quarantine.Refused
+	var refused *triage.Refused
 	if err := w.work().Replace(t.Context(), l); !errors.As(err, &refused) || !strings.Contains(err.Error(), string(event.BelowFloor)) ||
 		w.data() != before {
 		t.Errorf("%v; stored %s", err, w.data())
@@ -149,7 +149,7 @@ func TestAttributesGoWithTheMessage(t *testing.T) {
 	l := w.hold(w.pull()...)[0]
 	today := w.seen(l)
 	if today.Verdict != event.Inserted || today.Item.Type != "gift" ||
-		!(quarantine.Filter{Type: "gift", Key: "GIFT#7", Pipeline: w.plan}).Chooses(l) {
+		!(triage.Filter{Type: "gift", Key: "GIFT#7", Pipeline: w.plan}).Chooses(l) {
 		t.Errorf("%+v", today)
 	}
 	w.must(w.work().Resend(t.Context(), l))
@@ -161,7 +161,7 @@ func TestAttributesGoWithTheMessage(t *testing.T) {
 
 // sending keeps what is sent.
 type sending struct {
-	quarantine.Client
+	triage.Client
 	sent *sqs.SendMessageInput
 }
 
@@ -190,19 +190,19 @@ func TestGroupsOfAStandardQueue(t *testing.T) {
 // A file of another message is not overwritten, and its message is not deleted, although both have
 // one id.
 func TestAnotherMessageWithTheSameID(t *testing.T) {
-	for name, change := range map[string]func(*quarantine.Letter){
-		"another body": func(l *quarantine.Letter) {
+	for name, change := range map[string]func(*triage.Letter){
+		"another body": func(l *triage.Letter) {
 			sum := md5.Sum([]byte("other"))
 			l.Body, l.MD5 = "other", hex.EncodeToString(sum[:])
 		},
-		"another queue": func(l *quarantine.Letter) { l.Queue += "-other" },
+		"another queue": func(l *triage.Letter) { l.Queue += "-other" },
 	} {
 		w := newWorld(t)
 		l := w.conflict("sale")
 		change(l)
 		l.Deleted = w.Clock.Now() // so a pull would delete it, if it were the same
 		w.must(w.dir.Save(l))
-		if _, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true}); err == nil ||
+		if _, err := w.letters().Pull(t.Context(), w.dir, triage.Pulling{Most: 10, Once: true}); err == nil ||
 			!strings.Contains(err.Error(), "holds another message with the same id") || w.depth(w.Quarantine) != 1 {
 			t.Errorf("%s: %v, %d in quarantine", name, err, w.depth(w.Quarantine))
 		}
@@ -211,7 +211,7 @@ func TestAnotherMessageWithTheSameID(t *testing.T) {
 		}
 		l.Deleted, l.Handle = time.Time{}, "expired"
 		w.Clock.Pass(time.Hour)
-		if ready, errs := w.work().Hold(t.Context(), []*quarantine.Letter{l}); len(ready) != 0 || errs[l.ID] == nil ||
+		if ready, errs := w.work().Hold(t.Context(), []*triage.Letter{l}); len(ready) != 0 || errs[l.ID] == nil ||
 			!strings.Contains(errs[l.ID].Error(), "another message with the same id") {
 			t.Errorf("%s: %v", name, errs)
 		}
@@ -224,11 +224,11 @@ func TestWhatWasDroppedComesBack(t *testing.T) {
 	l := w.conflict("sale")
 	l.Deleted = w.Clock.Now()
 	w.must(w.dir.Save(l))
-	if ready, errs := w.work().Hold(t.Context(), []*quarantine.Letter{l}); len(ready) != 0 || !errors.Is(errs[l.ID], quarantine.ErrDone) {
+	if ready, errs := w.work().Hold(t.Context(), []*triage.Letter{l}); len(ready) != 0 || !errors.Is(errs[l.ID], triage.ErrDone) {
 		t.Errorf("%v, %v", ready, errs)
 	}
 	w.Clock.Pass(time.Hour)
-	done, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true})
+	done, err := w.letters().Pull(t.Context(), w.dir, triage.Pulling{Most: 10, Once: true})
 	if err != nil || done.Deleted != 1 || done.Known != 0 || done.Released != 0 || w.depth(w.Quarantine) != 0 {
 		t.Errorf("%+v, %v", done, err)
 	}
@@ -237,9 +237,9 @@ func TestWhatWasDroppedComesBack(t *testing.T) {
 // A letter of the stream says that it is not a message.
 func TestExamineALetterOfTheStream(t *testing.T) {
 	w := newWorld(t)
-	l := &quarantine.Letter{Body: body("sale", 1, "cents", 1), Note: &handler.Note{Verdict: "Poison", Reason: string(handler.GivenUp)}}
+	l := &triage.Letter{Body: body("sale", 1, "cents", 1), Note: &handler.Note{Verdict: "Poison", Reason: string(handler.GivenUp)}}
 	if today := w.seen(l); today.Verdict != event.Poison || today.Reason != handler.GivenUp ||
-		today.Detail != quarantine.ErrOfStream.Error() || today.Item != nil {
+		today.Detail != triage.ErrOfStream.Error() || today.Item != nil {
 		t.Errorf("%+v", today)
 	}
 }
@@ -291,7 +291,7 @@ func TestNotesAreNotSentAgain(t *testing.T) {
 		if name == "another name" {
 			key = "other"
 		}
-		got := quarantine.Received(types.Message{MessageId: aws.String("m"), Body: aws.String("x"),
+		got := triage.Received(types.Message{MessageId: aws.String("m"), Body: aws.String("x"),
 			MessageAttributes: map[string]types.MessageAttributeValue{key: a}}, "q", false, start)
 		if got.Note != nil || len(got.Attributes) != 1 || got.AttributesMD5 == "" {
 			t.Errorf("%s: %+v", name, got)
@@ -302,9 +302,9 @@ func TestNotesAreNotSentAgain(t *testing.T) {
 // A message that was sent, and whose deletion failed, says so.
 func TestStates(t *testing.T) {
 	original := "x"
-	for want, l := range map[string]*quarantine.Letter{
-		"open": {}, "edited": {Original: &original}, "sent, not deleted": {Resent: &quarantine.Resent{}},
-		"resent": {Resent: &quarantine.Resent{}, Deleted: start}, "dropped": {Deleted: start},
+	for want, l := range map[string]*triage.Letter{
+		"open": {}, "edited": {Original: &original}, "sent, not deleted": {Resent: &triage.Resent{}},
+		"resent": {Resent: &triage.Resent{}, Deleted: start}, "dropped": {Deleted: start},
 	} {
 		if got := l.State(); got != want {
 			t.Errorf("%s, want %s", got, want)
