@@ -7,6 +7,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -81,7 +83,7 @@ func Example_lambda() {
 
 	in, err := handler.NewIngest(tables.Config{Client: client, Pipeline: p, Events: "events", Aggregates: "totals"})
 	check(err)
-	in.Quarantine = handler.NewQuarantine(sqs.NewFromConfig(cfg), os.Getenv("INGOT_QUARANTINE_URL"))
+	in.Quarantine = quarantine.New(sqs.NewFromConfig(cfg), os.Getenv("INGOT_QUARANTINE_URL"))
 	in.OnResult = func(_ context.Context, o handler.Outcome) { fmt.Println(o.Message.MessageId, o.Verdict) }
 	lambda.Start(in.Handle)
 }

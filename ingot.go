@@ -45,6 +45,8 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -65,7 +67,7 @@ type Options struct {
 	Namespace string
 	// Quarantine takes what can never be stored or counted. Nil means the queue in
 	// INGOT_QUARANTINE_URL.
-	Quarantine handler.Quarantine
+	Quarantine quarantine.Queue
 	// AWS configures the clients. Nil means what Lambda's environment says: AWS_REGION, the
 	// credentials of the function's role, AWS_ENDPOINT_URL (also of one service, such as
 	// AWS_ENDPOINT_URL_DYNAMODB), AWS_USE_FIPS_ENDPOINT and AWS_USE_DUALSTACK_ENDPOINT. For another

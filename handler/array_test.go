@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -43,13 +45,13 @@ func of(o handler.Outcome) string {
 }
 
 // note returns what quarantine has written beside the only letter.
-func (w *world) note() handler.Note {
+func (w *world) note() quarantine.Note {
 	w.t.Helper()
 	letters := w.quarantined()
 	if len(letters) != 1 {
 		w.t.Fatalf("%d letters", len(letters))
 	}
-	n, is := handler.ReadNote(*letters[0].MessageAttributes[handler.Attribute].StringValue)
+	n, is := quarantine.ReadNote(*letters[0].MessageAttributes[quarantine.Attribute].StringValue)
 	if !is {
 		w.t.Fatal("there is no note")
 	}

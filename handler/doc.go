@@ -1,7 +1,7 @@
 // Package handler has the handlers of the two Lambda functions. [Ingest] takes a batch of messages
 // from SQS and stores their events. [Streams] takes a batch of changes from the events table's
-// stream and keeps the totals. [NewQuarantine] makes the place for messages that cannot be stored,
-// and [NewArchive] the one for events that expire.
+// stream and keeps the totals. Package quarantine makes the place for messages that cannot be
+// stored, and [NewArchive] the one for events that expire.
 //
 // The handlers read no settings and make no clients. Package ingot does that.
 //

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 )
@@ -29,11 +30,11 @@ func TestQuarantineFillsARequest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var letters []handler.Letter
+			var letters []quarantine.Letter
 			for _, size := range tt.sizes {
-				letters = append(letters, handler.Letter{Body: strings.Repeat("x", size)})
+				letters = append(letters, quarantine.Letter{Body: strings.Repeat("x", size)})
 			}
-			for i, err := range handler.NewQuarantine(e.SQS(), url).Send(context.Background(), letters) {
+			for i, err := range quarantine.New(e.SQS(), url).Send(context.Background(), letters) {
 				if err != nil {
 					t.Errorf("letter %d: %v", i, err)
 				}

@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -104,7 +105,7 @@ func (w *world) nothingLost(e events.SQSEvent, failed map[string]bool) {
 	w.t.Helper()
 	letters := map[string]int{}
 	for _, m := range w.quarantined() {
-		if _, noted := m.MessageAttributes[handler.Attribute]; !noted {
+		if _, noted := m.MessageAttributes[quarantine.Attribute]; !noted {
 			w.t.Errorf("a letter without its reason: %q", *m.Body)
 		}
 		letters[*m.Body]++

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/env"
@@ -25,7 +27,7 @@ import (
 type Ingest struct {
 	// Quarantine takes what can never be stored. If it is nil, such messages are failures, and
 	// SQS's own redrive carries them to the dead-letter queue.
-	Quarantine Quarantine
+	Quarantine quarantine.Queue
 	// Payloads reads payloads from S3 for messages that point to them. If it is nil, such messages
 	// are Poison.
 	Payloads *Payloads
@@ -354,14 +356,14 @@ func (b *ingestBatch) quarantine(outcomes []Outcome) {
 	if b.Quarantine == nil {
 		return
 	}
-	var letters []Letter
+	var letters []quarantine.Letter
 	var places []int
 	for i := range outcomes {
 		o := &outcomes[i]
 		if !o.Verdict.Quarantined() {
 			continue
 		}
-		l, err := letter(o)
+		l, err := quarantine.OfMessage(o.Message, o.Refusal, o.refused())
 		if err != nil {
 			b.unkept(o, err)
 			continue
@@ -371,7 +373,7 @@ func (b *ingestBatch) quarantine(outcomes []Outcome) {
 	if len(letters) == 0 {
 		return
 	}
-	for n, err := range within(b.env, b.Quarantine).Send(b.sending, letters) {
+	for n, err := range quarantine.Within(b.env, b.Quarantine).Send(b.sending, letters) {
 		o := &outcomes[places[n]]
 		if o.fail(err != nil); o.Failed {
 			b.unkept(o, err)

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,7 +18,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler"
 )
 
 // This test checks the bytes of the answer. A wrong outer key would read as an empty list. That
@@ -242,12 +243,12 @@ func TestQuarantineHasTime(t *testing.T) {
 
 // sending is a quarantine that keeps one letter at a time and is slow about it.
 type sending struct {
-	next         handler.Quarantine
+	next         quarantine.Queue
 	took         time.Duration
 	began, until time.Duration
 }
 
-func (s *sending) Send(ctx context.Context, letters []handler.Letter) []error {
+func (s *sending) Send(ctx context.Context, letters []quarantine.Letter) []error {
 	at, _ := ctx.Deadline()
 	outer := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // when a bubble's clock begins
 	s.began, s.until = time.Since(outer), at.Sub(outer)
@@ -312,22 +313,22 @@ func TestFIFO(t *testing.T) {
 		}
 	})
 	t.Run("poison does not stop its group, unless it stays in the queue", func(t *testing.T) {
-		for _, quarantine := range []bool{true, false} {
+		for _, kept := range []bool{true, false} {
 			w := newWorld(t)
 			e := messages(order("a1", 1), "x", order("a2", 1))
 			group(&e, "AAA")
 			e.Records[0].EventSourceARN += ".fifo"
 			want := failures()
-			if !quarantine {
+			if !kept {
 				w.ingest.Quarantine, want = nil, failures("m1", "m2")
 			}
 			if got := w.receive(e); got != want {
-				t.Errorf("quarantine %v: %s, want %s", quarantine, got, want)
+				t.Errorf("kept %v: %s, want %s", kept, got, want)
 			}
-			if !quarantine {
+			if !kept {
 				continue
 			}
-			note, _ := handler.ReadNote(*w.quarantined()[0].MessageAttributes[handler.Attribute].StringValue)
+			note, _ := quarantine.ReadNote(*w.quarantined()[0].MessageAttributes[quarantine.Attribute].StringValue)
 			if note.Group != "A" {
 				t.Errorf("the note keeps group %q", note.Group)
 			}
@@ -384,12 +385,12 @@ func TestFIFO(t *testing.T) {
 	})
 }
 
-var _ handler.Quarantine = (*refusing)(nil)
+var _ quarantine.Queue = (*refusing)(nil)
 
 // refusing is a quarantine that takes nothing.
-type refusing struct{ letters []handler.Letter }
+type refusing struct{ letters []quarantine.Letter }
 
-func (r *refusing) Send(_ context.Context, letters []handler.Letter) []error {
+func (r *refusing) Send(_ context.Context, letters []quarantine.Letter) []error {
 	r.letters = append(r.letters, letters...)
 	errs := make([]error, len(letters))
 	for i := range errs {

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -73,7 +75,8 @@ func TestPayloadsInS3(t *testing.T) {
 	}
 	letters := w.quarantined()
 	if len(letters) != 1 || *letters[0].Body != pointer("bad") ||
-		!strings.Contains(*letters[0].MessageAttributes[handler.Attribute].StringValue, "in the object that the message points to: body") {
+		!strings.Contains(*letters[0].MessageAttributes[quarantine.Attribute].StringValue,
+			"in the object that the message points to: body") {
 		t.Errorf("%+v", letters)
 	}
 	// The same payload comes again, in a message and by a pointer.

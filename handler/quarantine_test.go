@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"unicode/utf8"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -17,7 +19,6 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler"
 )
 
 // A letter is the message to the byte, with one more attribute.
@@ -40,7 +41,7 @@ func TestLetterIsTheMessageUnchanged(t *testing.T) {
 	}
 	got := letters[0].MessageAttributes
 	for name, want := range e.Records[0].MessageAttributes {
-		if name == handler.Attribute {
+		if name == quarantine.Attribute {
 			continue
 		}
 		a := got[name]
@@ -50,7 +51,7 @@ func TestLetterIsTheMessageUnchanged(t *testing.T) {
 		}
 	}
 	var note struct{ Verdict, Reason, Detail, PK, SK string }
-	if err := json.Unmarshal([]byte(*got[handler.Attribute].StringValue), &note); err != nil || len(got) != 4 {
+	if err := json.Unmarshal([]byte(*got[quarantine.Attribute].StringValue), &note); err != nil || len(got) != 4 {
 		t.Fatalf("%d attributes; note: %v", len(got), err)
 	}
 	if note.Verdict != "Poison" || note.Reason != "undecodable" || note.Detail == "" {
@@ -61,7 +62,7 @@ func TestLetterIsTheMessageUnchanged(t *testing.T) {
 func TestNoteNamesTheKey(t *testing.T) {
 	w := newWorld(t)
 	w.receive(messages(order("1", 1), order("1", 2)))
-	note := *w.quarantined()[0].MessageAttributes[handler.Attribute].StringValue
+	note := *w.quarantined()[0].MessageAttributes[quarantine.Attribute].StringValue
 	for _, part := range []string{`"verdict":"Conflict"`, `"reason":"digest-differs"`, `"pk":"ORDER#1"`, `"sk":"ORDER"`} {
 		if !strings.Contains(note, part) {
 			t.Errorf("%s is not in %s", part, note)
@@ -82,10 +83,10 @@ func TestNoteHoldsOnlyWhatSQSTakes(t *testing.T) {
 		}
 		for _, l := range w.quarantined() {
 			var note struct{ PK string }
-			if strings.ContainsAny(*l.MessageAttributes[handler.Attribute].StringValue, "\ufffe\uffff\u0001") {
+			if strings.ContainsAny(*l.MessageAttributes[quarantine.Attribute].StringValue, "\ufffe\uffff\u0001") {
 				t.Errorf("id %s: the note holds a character that SQS refuses", id)
 			}
-			if err := json.Unmarshal([]byte(*l.MessageAttributes[handler.Attribute].StringValue), &note); err != nil ||
+			if err := json.Unmarshal([]byte(*l.MessageAttributes[quarantine.Attribute].StringValue), &note); err != nil ||
 				!strings.HasPrefix(note.PK, "ORDER#") {
 				t.Errorf("id %s: note %v %q", id, err, note.PK)
 			}
@@ -116,17 +117,19 @@ func TestUnfitLetters(t *testing.T) {
 	// A caller's own letters have the same bounds, to the attribute and the byte.
 	direct := newWorld(t).ingest.Quarantine
 	for n, fits := range map[int]bool{10: true, 11: false} {
-		l := handler.Letter{Body: "x", Attributes: map[string]sqstypes.MessageAttributeValue{}}
+		l := quarantine.Letter{Body: "x", Attributes: map[string]sqstypes.MessageAttributeValue{}}
 		for a := range n {
 			l.Attributes[fmt.Sprint("a", a)] = sqstypes.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String("v")}
 		}
-		if err := direct.Send(deadline(t), []handler.Letter{l})[0]; (err == nil) != fits || !fits && !errors.Is(err, handler.ErrUnfit) {
+		err := direct.Send(deadline(t), []quarantine.Letter{l})[0]
+		if (err == nil) != fits || !fits && !errors.Is(err, quarantine.ErrUnfit) {
 			t.Errorf("%d attributes: %v", n, err)
 		}
 	}
 	for n, fits := range map[int]bool{1 << 20: true, 1<<20 + 1: false} {
-		l := handler.Letter{Body: strings.Repeat("x", n)}
-		if err := direct.Send(deadline(t), []handler.Letter{l})[0]; (err == nil) != fits || !fits && !errors.Is(err, handler.ErrUnfit) {
+		l := quarantine.Letter{Body: strings.Repeat("x", n)}
+		err := direct.Send(deadline(t), []quarantine.Letter{l})[0]
+		if (err == nil) != fits || !fits && !errors.Is(err, quarantine.ErrUnfit) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 	}
@@ -159,8 +162,9 @@ func TestOwnAttributeNamedIngot(t *testing.T) {
 	} {
 		w := newWorld(t)
 		e := messages("broken", "broken too", order("1", 1))
-		e.Records[0].MessageAttributes = map[string]events.SQSMessageAttribute{handler.Attribute: a}
-		e.Records[2].MessageAttributes = map[string]events.SQSMessageAttribute{handler.Attribute: a} // it is stored, so no note is needed
+		e.Records[0].MessageAttributes = map[string]events.SQSMessageAttribute{quarantine.Attribute: a}
+		e.Records[2].MessageAttributes = map[string]events.SQSMessageAttribute{ // it is stored, so no note is needed
+				quarantine.Attribute: a}
 		if got := w.receive(e); got != failures("m0") {
 			t.Errorf("%s: %s", name, got)
 		}
@@ -173,7 +177,7 @@ func TestOwnAttributeNamedIngot(t *testing.T) {
 	}
 	w := newWorld(t)
 	e := messages("broken")
-	e.Records[0].MessageAttributes = map[string]events.SQSMessageAttribute{handler.Attribute: text(note)}
+	e.Records[0].MessageAttributes = map[string]events.SQSMessageAttribute{quarantine.Attribute: text(note)}
 	if got := w.receive(e); got != failures() || len(w.quarantined()) != 1 {
 		t.Errorf("with a note of Ingot's: %s", got)
 	}
@@ -240,12 +244,12 @@ func TestQuarantineEndsWithoutDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // the waits between the tries are real ones outside of a handler
 		w := newWorld(t)
 		w.faults = []fault{{API: "SendMessageBatch", Always: true, Before: errLost}}
-		errs := w.ingest.Quarantine.Send(context.Background(), []handler.Letter{{Body: "x"}})
+		errs := w.ingest.Quarantine.Send(context.Background(), []quarantine.Letter{{Body: "x"}})
 		if len(errs) != 1 || !errors.Is(errs[0], errLost) {
 			t.Errorf("%v", errs)
 		}
-		errs = w.ingest.Quarantine.Send(context.Background(), []handler.Letter{{Body: strings.Repeat("x", 1<<20+1)}})
-		if !errors.Is(errs[0], handler.ErrUnfit) {
+		errs = w.ingest.Quarantine.Send(context.Background(), []quarantine.Letter{{Body: strings.Repeat("x", 1<<20+1)}})
+		if !errors.Is(errs[0], quarantine.ErrUnfit) {
 			t.Errorf("%v", errs)
 		}
 	})
@@ -258,7 +262,7 @@ func TestDetailIsBounded(t *testing.T) {
 	if got := w.receive(messages(body)); got != failures() {
 		t.Fatal(got)
 	}
-	note := *w.quarantined()[0].MessageAttributes[handler.Attribute].StringValue
+	note := *w.quarantined()[0].MessageAttributes[quarantine.Attribute].StringValue
 	if len(note) > 4096 || !utf8.ValidString(note) || !json.Valid([]byte(note)) {
 		t.Errorf("a note of %d bytes", len(note))
 	}
@@ -268,7 +272,7 @@ func TestDetailIsBounded(t *testing.T) {
 // Ingot's own. If it were not, a message that was sent again could never come back to quarantine.
 func TestNoteOfEveryVerdict(t *testing.T) {
 	for _, v := range event.Verdicts {
-		note, is := handler.ReadNote(`{"verdict":"` + v.String() + `","reason":"r","detail":"d"}`)
+		note, is := quarantine.ReadNote(`{"verdict":"` + v.String() + `","reason":"r","detail":"d"}`)
 		if is != v.Quarantined() || is && note.Verdict != v.String() {
 			t.Errorf("%s: %v, %+v", v, is, note)
 		}

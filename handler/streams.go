@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -28,7 +30,7 @@ import (
 type Streams struct {
 	// Quarantine takes records that cannot be understood, and updates that the table refuses for
 	// good. If it is nil, such a record fails its batch, and blocks its shard until a person acts.
-	Quarantine Quarantine
+	Quarantine quarantine.Queue
 	// Archive keeps events that time to live removes. If it is nil, they are not kept.
 	Archive Archive
 	// ArchiveFiles says that Archive gets the expired items of a batch as a file, and not as an
@@ -264,11 +266,11 @@ func (b *streamBatch) decode(e *records.Batch) error {
 			b.created = change.Created
 		}
 		if change.Stamp > b.pipeline.Epoch() {
-			b.ahead = append(b.ahead, oddRecord{change, record.Raw, GivenUp, err})
+			b.ahead = append(b.ahead, oddRecord{change, record.Raw, quarantine.GivenUp, err})
 			continue
 		}
 		if err != nil {
-			b.odd = append(b.odd, oddRecord{change, record.Raw, UndecodableRecord, err})
+			b.odd = append(b.odd, oddRecord{change, record.Raw, quarantine.UndecodableRecord, err})
 			continue
 		}
 		if len(b.changes) > 0 && change.Lane != b.changes[0].Lane {

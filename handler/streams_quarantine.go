@@ -8,80 +8,34 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/ingot-events/ingot/quarantine"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
 
-// recordLetter is the body of a stream record's letter. It is enough to find the item and the
-// record again.
-type recordLetter struct {
-	PK        string          `json:"pk"`
-	SK        string          `json:"sk"`
-	StreamARN string          `json:"streamArn"`
-	ShardID   string          `json:"shardId"`
-	Sequences []string        `json:"sequenceNumbers"`
-	Reason    string          `json:"reason"`
-	Detail    string          `json:"detail"`
-	Aggregate string          `json:"aggregate,omitempty"`
-	Record    json.RawMessage `json:"record,omitempty"` // the record itself, if it fits
-	hidden    bool            // the log shows its key as a hash
-}
-
-// These are the reasons why the streams function sends something to quarantine: a stream record
-// cannot be understood, an operator has given up a record of a later epoch, or the table refuses an
-// update of a total for good.
-const (
-	UndecodableRecord event.Reason = "undecodable-record"
-	GivenUp           event.Reason = "given-up"
-	RefusedUpdate     event.Reason = "refused-update"
-)
-
-// Unpublished is the reason why the publish function sends a record to quarantine: it cannot be
-// read, or its target has refused what is published of it for too long.
-const Unpublished event.Reason = "unpublished"
-
-// NewLetter returns a letter about a stored item, with the JSON of body.
-func NewLetter(reason event.Reason, key event.Key, detail string, body any) Letter {
-	text, _ := json.Marshal(body)
-	refusal := &event.Refusal{Verdict: event.Poison, Reason: reason, Detail: detail, Key: key}
-	return Letter{sendable(text), map[string]types.MessageAttributeValue{Attribute: note(refusal, "", nil)}}
-}
-
-// noteRoom is how much room a letter's body leaves for the note: keys of 3 KB and a detail of 1 KB.
-// In JSON, each of their characters may take six.
-const noteRoom = 32 << 10
-
-func (r *recordLetter) letter() Letter {
-	key := event.Key{PK: r.PK, SK: r.SK}
-	refusal := &event.Refusal{Verdict: event.Poison, Reason: event.Reason(r.Reason), Detail: r.Detail, Key: key}
-	l := Letter{Attributes: map[string]types.MessageAttributeValue{Attribute: note(refusal, "", nil)}}
-	body, err := json.Marshal(r)
-	if l.Body = sendable(body); err != nil || len(l.Body) > maxMessageBytes-noteRoom {
-		r.Record = nil
-		body, _ = json.Marshal(r)
-		l.Body = sendable(body)
-	}
-	return l
-}
-
 var errNoQuarantine = errors.New("no quarantine queue is configured (INGOT_QUARANTINE_URL)")
+
+// recordLetter is a letter about a record or an update.
+type recordLetter struct {
+	quarantine.Record
+	hidden bool // the log shows its key as a hash
+}
 
 func (b *streamBatch) send(ctx context.Context, letters ...*recordLetter) error {
 	if b.Quarantine == nil {
 		return errNoQuarantine
 	}
-	sendable := make([]Letter, len(letters))
+	list := make([]quarantine.Letter, len(letters))
 	for i, l := range letters {
-		sendable[i] = l.letter()
+		list[i] = l.Letter()
 	}
-	errs := within(b.env, b.Quarantine).Send(ctx, sendable)
+	errs := quarantine.Within(b.env, b.Quarantine).Send(ctx, list)
 	for i, l := range letters {
 		if errs[i] == nil {
 			b.quarantineLog.line(ctx, slog.LevelWarn, "quarantined", append(keyAttrs(event.Key{PK: l.PK, SK: l.SK}, l.hidden),
-				slog.String("reason", l.Reason), slog.String("shardId", l.ShardID), slog.Any("sequenceNumbers", l.Sequences))...)
+				slog.String("reason", string(l.Reason)), slog.String("shardId", l.ShardID), slog.Any("sequenceNumbers", l.Sequences))...)
 		}
 	}
 	return errors.Join(errs...)
@@ -98,9 +52,9 @@ func (b *streamBatch) quarantineOdd(ctx context.Context) {
 	var letters []*recordLetter
 	for _, odd := range b.odd {
 		c := odd.change
-		letters = append(letters, &recordLetter{PK: c.Key.PK, SK: c.Key.SK, StreamARN: c.Lane.StreamARN, ShardID: c.Lane.ShardID,
-			Sequences: []string{c.Sequence.String()}, Reason: string(odd.reason), Detail: odd.err.Error(), Record: json.RawMessage(odd.raw),
-			hidden: b.pipeline.HidesKeys("")}) // the type of such a record cannot be relied on
+		letters = append(letters, &recordLetter{quarantine.Record{PK: c.Key.PK, SK: c.Key.SK, StreamARN: c.Lane.StreamARN,
+			ShardID: c.Lane.ShardID, Sequences: []string{c.Sequence.String()}, Reason: odd.reason, Detail: odd.err.Error(),
+			Record: json.RawMessage(odd.raw)}, b.pipeline.HidesKeys("")}) // the type of such a record cannot be relied on
 	}
 	err := b.send(ctx, letters...)
 	if err == nil {
@@ -120,7 +74,7 @@ func (o *oddRecord) flag() string {
 	switch {
 	case o.change.Sequence.IsZero():
 		return "a stream record without a sequence number could not be understood and is in quarantine"
-	case o.reason == GivenUp:
+	case o.reason == quarantine.GivenUp:
 		return "a stream record was given up and is in quarantine: " + o.change.Sequence.String()
 	}
 	return "a stream record could not be understood and is in quarantine: " + o.change.Sequence.String()
@@ -139,8 +93,8 @@ func (b *streamBatch) firstOdd() event.Sequence {
 
 // refused puts an update that the table will never take into quarantine.
 func (b *streamBatch) refused(ctx context.Context, u *lanes.Update, cause error) error {
-	l := &recordLetter{Reason: string(RefusedUpdate), Detail: awserr.Detail(cause), Aggregate: u.Key.String(), PK: u.Key.PK, SK: u.Key.SK,
-		hidden: b.pipeline.HidesTotals(u.Def.Name)}
+	l := &recordLetter{quarantine.Record{Reason: quarantine.RefusedUpdate, Detail: awserr.Detail(cause), Aggregate: u.Key.String(),
+		PK: u.Key.PK, SK: u.Key.SK}, b.pipeline.HidesTotals(u.Def.Name)}
 	if len(b.changes) > 0 {
 		l.StreamARN, l.ShardID = b.changes[0].Lane.StreamARN, b.changes[0].Lane.ShardID
 	}

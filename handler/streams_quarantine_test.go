@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -146,7 +147,7 @@ func TestOddRecordNotQuarantined(t *testing.T) {
 	w := newWorld(t).started()
 	odd := insert(2, w.image(order("2", 5)).with("odd", "Z", 1))
 	e := batch(insert(1, w.image(order("1", 5))), odd, insert(3, w.image(order("3", 7))))
-	for name, q := range map[string]handler.Quarantine{"none": nil, "refusing": &refusing{}} {
+	for name, q := range map[string]quarantine.Queue{"none": nil, "refusing": &refusing{}} {
 		w.streams.Quarantine = q
 		t.Log(name)
 		w.expect(e, from(2))

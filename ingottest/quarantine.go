@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler"
 )
 
 // Letter is a message in quarantine as it was sent, and why it is there. For a change that could
@@ -49,8 +50,8 @@ func (w *World) collect() {
 			PK      string       `json:"pk"`
 			SK      string       `json:"sk"`
 		}
-		text := m.Attributes[handler.Attribute]
-		delete(m.Attributes, handler.Attribute)
+		text := m.Attributes[quarantine.Attribute]
+		delete(m.Attributes, quarantine.Attribute)
 		if err := json.Unmarshal([]byte(text), &note); err != nil {
 			w.t.Fatalf("ingottest: a message in quarantine has the note %q: %v", text, err)
 		}

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -24,7 +26,6 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
@@ -313,7 +314,7 @@ func (d *deployed) checkQuarantine() {
 		d.Fatalf("in quarantine: %+v, %v", out, err)
 	}
 	var note struct{ Verdict, Reason string }
-	text := aws.ToString(out.Messages[0].MessageAttributes[handler.Attribute].StringValue)
+	text := aws.ToString(out.Messages[0].MessageAttributes[quarantine.Attribute].StringValue)
 	if err := json.Unmarshal([]byte(text), &note); err != nil || note.Verdict != "Poison" || note.Reason != "undecodable" {
 		d.Errorf("the note in quarantine is %q", text)
 	}

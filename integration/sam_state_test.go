@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/tool/archived"
 	"github.com/ingot-events/ingot/store/query"
 )
@@ -82,8 +83,8 @@ func (w *samWorld) letters(t *testing.T, expected int) (found []string) {
 		}
 		for _, m := range out.Messages {
 			var note struct{ Verdict, Reason string }
-			if a := m.MessageAttributes[handler.Attribute].StringValue; a == nil || json.Unmarshal([]byte(*a), &note) != nil {
-				t.Errorf("a letter without a readable %s attribute: %v", handler.Attribute, m.MessageAttributes)
+			if a := m.MessageAttributes[quarantine.Attribute].StringValue; a == nil || json.Unmarshal([]byte(*a), &note) != nil {
+				t.Errorf("a letter without a readable %s attribute: %v", quarantine.Attribute, m.MessageAttributes)
 			}
 			found = append(found, note.Verdict+" "+note.Reason)
 		}

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -72,7 +74,7 @@ func (w *world) deploy(spec pipeline.Spec) {
 	if w.store, err = w.storeOf(w.plan); err != nil {
 		w.Fatal(err)
 	}
-	quarantine := handler.NewQuarantine(w.sqs, w.quarantine)
+	quarantine := quarantine.New(w.sqs, w.quarantine)
 	if w.streams, err = handler.NewStreams(w.store.Config()); err != nil {
 		w.Fatal(err)
 	}
@@ -108,7 +110,7 @@ func (w *world) storeOf(p *pipeline.Pipeline) (*store.Store, error) {
 
 // quarantineAt points both functions at a quarantine queue.
 func (w *world) quarantineAt(url string) {
-	w.ingest.Quarantine = handler.NewQuarantine(w.sqs, url)
+	w.ingest.Quarantine = quarantine.New(w.sqs, url)
 	w.streams.Quarantine = w.ingest.Quarantine
 }
 

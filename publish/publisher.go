@@ -10,10 +10,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/payloads"
@@ -27,7 +28,7 @@ import (
 type Publisher struct {
 	// Quarantine takes the keys of what cannot be read, and of what a target has refused for longer
 	// than Patience. If it is nil, such a record blocks its shard until the stream forgets it.
-	Quarantine handler.Quarantine
+	Quarantine quarantine.Queue
 	// Patience is how old a record is when its refusal is final. 0 means 12 hours, which leaves 12
 	// more until the stream forgets the records behind it.
 	Patience time.Duration
@@ -381,18 +382,6 @@ func (r *sending) request(ctx context.Context, of []*change, list []Message) {
 	}
 }
 
-// letter is the body of a letter: enough to find the item and the record again, and nothing of the
-// payload.
-type letter struct {
-	PK        string   `json:"pk"`
-	SK        string   `json:"sk"`
-	StreamARN string   `json:"streamArn"`
-	Sequences []string `json:"sequenceNumbers"`
-	Reason    string   `json:"reason"`
-	Detail    string   `json:"detail"`
-	Change    string   `json:"change"`
-}
-
 // giveUp puts the keys of records into quarantine that cannot be read, or that were refused for too
 // long.
 func (b *batch) giveUp(ctx context.Context, now time.Time) {
@@ -403,7 +392,7 @@ func (b *batch) giveUp(ctx context.Context, now time.Time) {
 	if patience == 0 {
 		patience = defaultPatience
 	}
-	var list []handler.Letter
+	var list []quarantine.Letter
 	var of []int
 	for i, err := range b.left {
 		c := &b.records[i]
@@ -411,8 +400,8 @@ func (b *batch) giveUp(ctx context.Context, now time.Time) {
 			continue
 		}
 		detail := awserr.Quiet(err).Error() // what a service says may quote the payload
-		list = append(list, handler.NewLetter(handler.Unpublished, c.Key, detail, letter{c.Key.PK, c.Key.SK, c.Lane.StreamARN,
-			[]string{c.Sequence.String()}, string(handler.Unpublished), detail, c.Kind.String()}))
+		list = append(list, quarantine.Record{PK: c.Key.PK, SK: c.Key.SK, StreamARN: c.Lane.StreamARN,
+			Sequences: []string{c.Sequence.String()}, Reason: quarantine.Unpublished, Detail: detail, Change: c.Kind.String()}.Letter())
 		of = append(of, i)
 	}
 	if len(list) == 0 {

@@ -11,13 +11,14 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/internal/local/stack"
@@ -66,7 +67,7 @@ type world struct {
 	sent      []publish.Message
 	sizes     []int // of the requests
 	refuse    func(publish.Message) error
-	letters   []handler.Letter
+	letters   []quarantine.Letter
 	largest   int
 }
 
@@ -135,7 +136,7 @@ func (w *world) take(_ context.Context, list []publish.Message) []error {
 }
 
 // Send is quarantine.
-func (w *world) Send(_ context.Context, list []handler.Letter) []error {
+func (w *world) Send(_ context.Context, list []quarantine.Letter) []error {
 	w.letters = append(w.letters, list...)
 	return make([]error, len(list))
 }
@@ -327,7 +328,7 @@ func TestGivenUp(t *testing.T) {
 		t.Fatalf("%+v, %+v, %+v", w.letters, w.response, w.done)
 	}
 	text := w.letters[0].Body
-	note, is := handler.ReadNote(aws.ToString(w.letters[0].Attributes[handler.Attribute].StringValue))
+	note, is := quarantine.ReadNote(aws.ToString(w.letters[0].Attributes[quarantine.Attribute].StringValue))
 	if !is || note.PK != "ORDER#a" || note.Reason != "unpublished" || !strings.Contains(text, `"pk":"ORDER#a"`) ||
 		!strings.Contains(text, "it is full") || strings.Contains(text, "private") {
 		t.Errorf("%s, %+v", text, note)

@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
@@ -391,7 +392,7 @@ func TestFinishWithAnOddItem(t *testing.T) {
 
 type keepsAll struct{}
 
-func (keepsAll) Send(_ context.Context, letters []handler.Letter) []error {
+func (keepsAll) Send(_ context.Context, letters []quarantine.Letter) []error {
 	return make([]error, len(letters))
 }
 

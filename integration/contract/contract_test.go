@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/integration/contract"
 	"github.com/ingot-events/ingot/internal/local/embedded"
@@ -53,7 +55,7 @@ func TestEveryCallIsCovered(t *testing.T) {
 		return
 	}
 	asked := e.Usage().Requests
-	for _, client := range []reflect.Type{reflect.TypeFor[tables.Client](), reflect.TypeFor[handler.Sender](),
+	for _, client := range []reflect.Type{reflect.TypeFor[tables.Client](), reflect.TypeFor[quarantine.Client](),
 		reflect.TypeFor[handler.Uploader](),
 		reflect.TypeFor[esm.QueueClient](), reflect.TypeFor[esm.StreamClient]()} {
 		for i := range client.NumMethod() {

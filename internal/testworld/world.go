@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/handler"
@@ -89,8 +91,8 @@ func Tables(st *store.Store) *table.Tables {
 }
 
 // Letters returns the way into the quarantine queue.
-func (w *World) Letters() handler.Quarantine {
-	return handler.NewQuarantine(w.Engine.SQS(), w.Quarantine)
+func (w *World) Letters() quarantine.Queue {
+	return quarantine.New(w.Engine.SQS(), w.Quarantine)
 }
 
 // MapQueue connects the queue to a function. If c leaves out its client, its queue, or the timeout

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/handler"
@@ -129,7 +131,7 @@ func (w *World) sandboxFor(function string) *sandbox {
 	env := w.Env(w.rng.Float64, s.skew)
 	s.store = w.operators.storeWith(client{w}, s.plan, env)
 	var err error
-	quarantine := handler.NewQuarantine(sender{w, epoch}, w.quarantineURL)
+	quarantine := quarantine.New(sender{w, epoch}, w.quarantineURL)
 	if s.ingest, err = handler.NewIngest(s.store.Config()); err != nil {
 		panic(err) // the store has accepted the same
 	}

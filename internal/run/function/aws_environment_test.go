@@ -12,12 +12,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/base/awsclient"
 )
 
@@ -99,7 +100,7 @@ func sent(t *testing.T, b *backend) []string {
 		t.Error("the table answers")
 	}
 	if err := b.quarantine("https://sqs.eu-central-1.amazonaws.com/123456789012/quarantine").Send(call(),
-		[]handler.Letter{{Body: "hello"}})[0]; err == nil {
+		[]quarantine.Letter{{Body: "hello"}})[0]; err == nil {
 		t.Error("the queue answers")
 	}
 	if err := b.archive("archive").Put(call(), "expired/a.json", "{}"); err == nil {

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -93,8 +95,8 @@ func (b *backend) tables() tables.Client {
 	})
 }
 
-func (b *backend) quarantine(url string) handler.Quarantine {
-	return handler.NewQuarantine(lateSender{sync.OnceValue(func() *sqs.Client {
+func (b *backend) quarantine(url string) quarantine.Queue {
+	return quarantine.New(lateSender{sync.OnceValue(func() *sqs.Client {
 		return sqs.NewFromConfig(b.config, func(o *sqs.Options) { o.RetryMaxAttempts = once })
 	})}, url)
 }

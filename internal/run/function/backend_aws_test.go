@@ -17,6 +17,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
@@ -98,7 +100,7 @@ func TestQuarantineReachesItsQueue(t *testing.T) {
 	if len(r.seen()) != 0 {
 		t.Error("a request before the first letter")
 	}
-	if err := q.Send(context.Background(), []handler.Letter{{Body: "hello"}})[0]; err != nil {
+	if err := q.Send(context.Background(), []quarantine.Letter{{Body: "hello"}})[0]; err != nil {
 		t.Fatal(err)
 	}
 	if got := r.seen(); len(got) != 1 || got[0].Header.Get("X-Amz-Target") != "AmazonSQS.SendMessageBatch" {

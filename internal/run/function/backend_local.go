@@ -11,6 +11,8 @@ import (
 	"path"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/ingot-events/ingot/env"
@@ -107,8 +109,8 @@ func (b *backend) aws() aws.Config { return aws.Config{} }
 
 func (b *backend) tables() tables.Client { return b.engine.DynamoDB() }
 
-func (b *backend) quarantine(string) handler.Quarantine {
-	return handler.NewQuarantine(b.engine.SQS(), b.queue)
+func (b *backend) quarantine(string) quarantine.Queue {
+	return quarantine.New(b.engine.SQS(), b.queue)
 }
 
 func (b *backend) payloads(buckets []string) *handler.Payloads {

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdacontext"
@@ -116,8 +118,8 @@ func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (Inge
 type Parts struct {
 	Config     tables.Config
 	Metrics    *emf.Emitter
-	Quarantine handler.Quarantine // nil: there is none
-	AWS        aws.Config         // empty in a local build
+	Quarantine quarantine.Queue // nil: there is none
+	AWS        aws.Config       // empty in a local build
 }
 
 // Parts reads the environment and the pipeline for a function that reads and writes both tables as

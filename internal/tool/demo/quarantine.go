@@ -4,11 +4,11 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
-
-	"github.com/ingot-events/ingot/handler"
 )
 
 // empty takes the messages out of the quarantine queue, and counts them by the verdict in their
@@ -17,13 +17,13 @@ import (
 func (w *world) empty(ctx context.Context) error {
 	for {
 		out, err := w.Engine.SQS().ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &w.Quarantine, MaxNumberOfMessages: 10,
-			MessageAttributeNames: []string{handler.Attribute}})
+			MessageAttributeNames: []string{quarantine.Attribute}})
 		if err != nil || len(out.Messages) == 0 {
 			return err
 		}
 		entries := make([]types.DeleteMessageBatchRequestEntry, len(out.Messages))
 		for i, m := range out.Messages {
-			note, _ := handler.ReadNote(aws.ToString(m.MessageAttributes[handler.Attribute].StringValue))
+			note, _ := quarantine.ReadNote(aws.ToString(m.MessageAttributes[quarantine.Attribute].StringValue))
 			w.ledger.quarantined[note.Verdict]++
 			entries[i] = types.DeleteMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), ReceiptHandle: m.ReceiptHandle}
 		}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/env"
@@ -42,7 +44,7 @@ func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline) (*functions, e
 			Counting: d.cfg.Counting,
 			Objects:  d.engine.S3(), PayloadBucket: stack.Payloads, Env: e}
 	}
-	letters := handler.NewQuarantine(d.engine.SQS(), d.stack.Quarantine)
+	letters := quarantine.New(d.engine.SQS(), d.stack.Quarantine)
 	ingest, err := handler.NewIngest(of("ingest"))
 	if err != nil {
 		return nil, err

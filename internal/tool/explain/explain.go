@@ -52,7 +52,7 @@ func (e *Explainer) Explain(list []Message) *Report {
 	messages := make([]envelope.Message, len(list))
 	for i, m := range list {
 		r.Messages[i].MessageID = m.ID
-		if messages[i], r.Messages[i].Quarantined = withoutNote(m.Message); r.Messages[i].Quarantined.ofStream() {
+		if messages[i], r.Messages[i].Quarantined = withoutNote(m.Message); r.Messages[i].Quarantined.OfStream() {
 			messages[i] = envelope.Message{} // it is not an event
 		}
 	}
@@ -77,7 +77,7 @@ func (e *Explainer) showsHash(x Explanation) bool {
 
 // message explains one message, or each of its events if it is an array.
 func (e *Explainer) message(x *Explanation, m envelope.Message, o *handler.Outcome, owners map[event.Key]string) {
-	if n := x.Quarantined; n.ofStream() {
+	if n := x.Quarantined; n.OfStream() {
 		x.Verdict, x.Reason, x.Detail = n.Verdict, n.Reason, ofStreamDetail
 		return
 	}

@@ -7,9 +7,10 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
-	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -43,7 +44,7 @@ func TestExplanationsAreMasked(t *testing.T) {
 		t.Fatal(err)
 	}
 	const secret = "jo@x.example"
-	note, err := json.Marshal(handler.Note{Verdict: "Poison", Reason: "bad-time", Detail: `mail "` + secret + `"`, PK: "PLAIN",
+	note, err := json.Marshal(quarantine.Note{Verdict: "Poison", Reason: "bad-time", Detail: `mail "` + secret + `"`, PK: "PLAIN",
 		Group: secret})
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +56,7 @@ func TestExplanationsAreMasked(t *testing.T) {
 		"in array": {Body: `[{"type":"user.seen","mail":"` + secret + `","at":"2026-03-01T10:00:00Z"},{"type":"user.seen","mail":"` +
 			secret + `","at":"` + secret + `"}]`},
 		"quarantined": {Body: `{"type":"user.seen","mail":"` + secret + `","at":"2026-03-01T10:00:00Z"}`,
-			Attributes: map[string]string{handler.Attribute: string(note)}},
+			Attributes: map[string]string{quarantine.Attribute: string(note)}},
 	} {
 		for _, mask := range []bool{true, false} {
 			e := &Explainer{Pipeline: p, Counting: aggregate.Marks, Partitions: 4, Now: time.Date(2026, 3, 1, 11, 0, 0, 0, time.UTC)}

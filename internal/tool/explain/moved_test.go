@@ -8,6 +8,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -15,7 +17,6 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/kit/golden"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
@@ -84,7 +85,8 @@ func TestTotalsByPutAreExplained(t *testing.T) {
 		t.Errorf("totals that no change moves have no receipt: %v\n%s", err, &b)
 	}
 	letter := reserved("1", "s", "")
-	letter.Attributes = map[string]string{handler.Attribute: `{"verdict":"Rejected","reason":"below-floor","detail":"stock of sku=s: available is 0"}`}
+	letter.Attributes = map[string]string{quarantine.Attribute: `{"verdict":"Rejected","reason":"below-floor",` +
+		`"detail":"stock of sku=s: available is 0"}`}
 	b.Reset()
 	if err := e.Explain([]Message{letter}).WriteText(&b); err != nil ||
 		!strings.Contains(b.String(), "sent again   Inserted, unless its key is taken already or a total refuses it again\n") {

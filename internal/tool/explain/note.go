@@ -3,47 +3,22 @@ package explain
 import (
 	"maps"
 
-	"github.com/ingot-events/ingot/envelope"
-	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler"
-)
+	"github.com/ingot-events/ingot/quarantine"
 
-// Note is what quarantine has written into a message, in its attribute ingot.
-type Note struct {
-	Verdict string `json:"verdict"`
-	Reason  string `json:"reason"`
-	Detail  string `json:"detail,omitempty"`
-	PK      string `json:"pk,omitempty"`
-	SK      string `json:"sk,omitempty"`
-	Group   string `json:"group,omitempty"` // the message's group id in its queue
-	// Events are the positions of the events that could not be stored, if the message is an array.
-	Events []int `json:"events,omitempty"`
-}
+	"github.com/ingot-events/ingot/envelope"
+)
 
 // withoutNote returns a message as it was before quarantine, and quarantine's note. If a producer
 // has written an attribute of that name, it stays, and the note is nil. The ingest function follows
 // the same rule.
-func withoutNote(m envelope.Message) (envelope.Message, *Note) {
-	n, is := handler.ReadNote(m.Attributes[handler.Attribute])
+func withoutNote(m envelope.Message) (envelope.Message, *quarantine.Note) {
+	n, is := quarantine.ReadNote(m.Attributes[quarantine.Attribute])
 	if !is {
 		return m, nil
 	}
 	m.Attributes = maps.Clone(m.Attributes)
-	delete(m.Attributes, handler.Attribute)
-	return m, (*Note)(&n)
-}
-
-// ofStream reports whether the letter is from the streams function or the publish function: then it
-// is about a record or an update, and is not a message of a producer.
-func (n *Note) ofStream() bool {
-	if n == nil {
-		return false
-	}
-	switch event.Reason(n.Reason) {
-	case handler.UndecodableRecord, handler.RefusedUpdate, handler.GivenUp, handler.Unpublished:
-		return true
-	}
-	return false
+	delete(m.Attributes, quarantine.Attribute)
+	return m, &n
 }
 
 // ofStreamDetail says why explain can say no more about such a letter.

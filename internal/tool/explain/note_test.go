@@ -9,6 +9,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -23,9 +25,9 @@ import (
 )
 
 // kept is a quarantine in memory.
-type kept struct{ letters []handler.Letter }
+type kept struct{ letters []quarantine.Letter }
 
-func (k *kept) Send(_ context.Context, letters []handler.Letter) []error {
+func (k *kept) Send(_ context.Context, letters []quarantine.Letter) []error {
 	k.letters = append(k.letters, letters...)
 	return make([]error, len(letters))
 }
@@ -109,7 +111,7 @@ func TestLetters(t *testing.T) {
 				t.Fatalf("%d letters, %v, of %s", len(q.letters), err, s.Queue)
 			}
 			list := q.received(t)
-			before := list[0].Attributes[handler.Attribute]
+			before := list[0].Attributes[quarantine.Attribute]
 			r := e.Explain(list)
 			var b strings.Builder
 			if err := r.WriteText(&b); err != nil {
@@ -125,7 +127,7 @@ func TestLetters(t *testing.T) {
 				x.Quarantined.Detail == "" || x.Verdict != c.verdict {
 				t.Errorf("%+v of %+v", x.Quarantined, x)
 			}
-			if list[0].Attributes[handler.Attribute] != before || before == "" {
+			if list[0].Attributes[quarantine.Attribute] != before || before == "" {
 				t.Error("the message was changed")
 			}
 		})
@@ -138,7 +140,7 @@ func TestProducersOwnAttributeIsNoNote(t *testing.T) {
 	for _, value := range []string{"", "x", "{}", `{"verdict":"Poison"}`, `{"verdict":"Poison","reason":"r"} `,
 		`{"verdict":"Inserted","reason":"r"}`, `{"verdict":"Poison","reason":"r","more":1}`} {
 		m := messagesOf(t, "ingest-one.json")[0]
-		m.Attributes = map[string]string{handler.Attribute: value}
+		m.Attributes = map[string]string{quarantine.Attribute: value}
 		if r := e.Explain([]Message{m}); r.Quarantined() || r.Messages[0].Quarantined != nil {
 			t.Errorf("%q is taken for a note: %+v", value, r.Messages[0].Quarantined)
 		}
@@ -173,7 +175,7 @@ func TestArchiveOfAnExpiredMessage(t *testing.T) {
 		e.Pipeline, e.StandInKey = load(c.pk, c.retain), c.standIn
 		m := Message{Message: envelope.Message{Body: `{"n":"1","t":"2099-01-01T00:00:00Z"}`}}
 		if c.note != "" {
-			m.Attributes = map[string]string{handler.Attribute: c.note}
+			m.Attributes = map[string]string{quarantine.Attribute: c.note}
 		}
 		item, err := e.Pipeline.Plan(envelope.Message{Body: m.Body})
 		if err != nil {

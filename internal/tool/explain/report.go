@@ -1,5 +1,7 @@
 package explain
 
+import "github.com/ingot-events/ingot/quarantine"
+
 // Report says what becomes of every message of a file.
 type Report struct {
 	StandInKey bool          `json:"standInKey"` // it contains a keyed hash made with a stand-in for INGOT_PII_KEY
@@ -15,7 +17,7 @@ type Explanation struct {
 	// Quarantined says why the message is already in quarantine. The other fields then say what
 	// would happen to the message if it were sent again. For a letter of the streams function they
 	// are empty, and verdict and reason are those of the note.
-	Quarantined *Note `json:"quarantined,omitempty"`
+	Quarantined *quarantine.Note `json:"quarantined,omitempty"`
 
 	Verdict    string            `json:"verdict"`
 	Reason     string            `json:"reason,omitempty"` // why it is not stored

@@ -55,7 +55,7 @@ func (r *Report) message(b *strings.Builder, x *Explanation) {
 	if x.Quarantined == nil {
 		t.row("verdict", x.sentence())
 	} else {
-		x.Quarantined.row(t, x)
+		x.noteRows(t)
 	}
 	if x.Detail != "" && (x.Quarantined == nil || x.Detail != x.Quarantined.Detail) {
 		t.row("because", x.Detail)
@@ -145,8 +145,9 @@ func (r *Report) parts(b *strings.Builder, parts []Explanation, atomic bool) {
 // maxPartsShown is how many parts of a message the text shows.
 const maxPartsShown = 5
 
-// row says why a letter is in quarantine, and what would happen to it now.
-func (n *Note) row(t table, x *Explanation) {
+// noteRows says why a letter is in quarantine, and what would happen to it now.
+func (x *Explanation) noteRows(t table) {
+	n := x.Quarantined
 	t.row("quarantined", fmt.Sprintf("%s (%s)", n.Verdict, n.Reason))
 	if n.Detail != "" {
 		t.row("because", n.Detail)
@@ -156,7 +157,7 @@ func (n *Note) row(t table, x *Explanation) {
 		t.row("", n.SK)
 	}
 	switch {
-	case n.ofStream():
+	case n.OfStream():
 		t.row("sent again", "never")
 	case n.Verdict == "Conflict" && x.Reason == "":
 		t.row("sent again", "a Conflict, as long as its key holds something else")

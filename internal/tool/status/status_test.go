@@ -11,6 +11,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	cwtypes "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
@@ -27,7 +29,6 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/examples"
-	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
@@ -269,7 +270,7 @@ func noted(t *testing.T, s Source, verdict, reason string) {
 	note := types.MessageAttributeValue{DataType: aws.String("String"),
 		StringValue: aws.String(`{"verdict":"` + verdict + `","reason":"` + reason + `"}`)}
 	if _, err := s.Queues.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &s.Quarantine, MessageBody: aws.String("{}"),
-		MessageAttributes: map[string]types.MessageAttributeValue{handler.Attribute: note}}); err != nil {
+		MessageAttributes: map[string]types.MessageAttributeValue{quarantine.Attribute: note}}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -12,11 +12,12 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/envelope"
-	"github.com/ingot-events/ingot/handler"
 )
 
 // Letter is a message that was pulled, as its file holds it.
@@ -30,7 +31,7 @@ type Letter struct {
 	Handle   string    `json:"receiptHandle"` // of the latest receive
 	Group    string    `json:"group,omitempty"`
 	// Note says why the message is in quarantine. A dead letter has none.
-	Note *handler.Note `json:"note,omitempty"`
+	Note *quarantine.Note `json:"note,omitempty"`
 
 	MD5           string               `json:"md5"` // of Body, in hex
 	AttributesMD5 string               `json:"attributesMd5,omitempty"`
@@ -97,16 +98,7 @@ func (l *Letter) Open() bool { return l.Deleted.IsZero() }
 
 // OfStream reports whether the letter is from the streams function or the publish function. Such a
 // letter is about a stored item or a total. It is not a message that could be sent.
-func (l *Letter) OfStream() bool {
-	if l.Note == nil {
-		return false
-	}
-	switch l.Note.Reason {
-	case string(handler.UndecodableRecord), string(handler.RefusedUpdate), string(handler.GivenUp), string(handler.Unpublished):
-		return true
-	}
-	return false
-}
+func (l *Letter) OfStream() bool { return l.Note.OfStream() }
 
 // Edit gives the letter another body. It keeps the body as it was pulled. What a person was shown
 // does not hold for the new one.
@@ -187,11 +179,11 @@ func Received(m types.Message, queue string, dead bool, now time.Time) *Letter {
 }
 
 // noteOf reads Ingot's own attribute. A producer's attribute of the same name is not a note.
-func noteOf(name string, a types.MessageAttributeValue) (handler.Note, bool) {
-	if name != handler.Attribute || aws.ToString(a.DataType) != "String" || a.StringValue == nil {
-		return handler.Note{}, false
+func noteOf(name string, a types.MessageAttributeValue) (quarantine.Note, bool) {
+	if name != quarantine.Attribute || aws.ToString(a.DataType) != "String" || a.StringValue == nil {
+		return quarantine.Note{}, false
 	}
-	return handler.ReadNote(*a.StringValue)
+	return quarantine.ReadNote(*a.StringValue)
 }
 
 // check returns an error for a file whose parts contradict each other.

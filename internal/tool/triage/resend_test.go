@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/triage"
@@ -266,8 +267,9 @@ func TestDeleteAfterTheHandleHasRunOut(t *testing.T) {
 
 // What the streams function keeps is not a message. Nobody sends it by mistake.
 func TestLettersOfTheStreamAreNotSent(t *testing.T) {
-	for _, reason := range []event.Reason{handler.UndecodableRecord, handler.RefusedUpdate, handler.GivenUp, handler.Unpublished} {
-		l := &triage.Letter{Note: &handler.Note{Verdict: "Poison", Reason: string(reason)}}
+	for _, reason := range []event.Reason{quarantine.UndecodableRecord, quarantine.RefusedUpdate, quarantine.GivenUp,
+		quarantine.Unpublished} {
+		l := &triage.Letter{Note: &quarantine.Note{Verdict: "Poison", Reason: string(reason)}}
 		w := newWorld(t)
 		for _, do := range []func(context.Context, *triage.Letter) error{w.work().Resend, w.work().Replace} {
 			if err := do(t.Context(), l); !errors.Is(err, triage.ErrOfStream) {

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
@@ -113,7 +114,7 @@ func TestFilter(t *testing.T) {
 	w.send(body("sale", 1, "cents", 2), `{"type":"loan"}`, `[`+body("gift", 5, "cents", 5)+`,{"type":"toy"}]`)
 	letters := w.pull()
 	letters = append(letters,
-		&triage.Letter{ID: "stream", Note: &handler.Note{Verdict: "Poison", Reason: string(handler.GivenUp), PK: "GIFT#9", SK: "-"},
+		&triage.Letter{ID: "stream", Note: &quarantine.Note{Verdict: "Poison", Reason: string(quarantine.GivenUp), PK: "GIFT#9", SK: "-"},
 			Body: body("sale", 9)},
 		&triage.Letter{ID: "dead", Dead: true, Body: body("parcel", 3, "rev", 1, "weight", 1)})
 	for want, f := range map[string]triage.Filter{

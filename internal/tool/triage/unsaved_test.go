@@ -12,12 +12,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/triage"
@@ -237,8 +238,8 @@ func TestWhatWasDroppedComesBack(t *testing.T) {
 // A letter of the stream says that it is not a message.
 func TestExamineALetterOfTheStream(t *testing.T) {
 	w := newWorld(t)
-	l := &triage.Letter{Body: body("sale", 1, "cents", 1), Note: &handler.Note{Verdict: "Poison", Reason: string(handler.GivenUp)}}
-	if today := w.seen(l); today.Verdict != event.Poison || today.Reason != handler.GivenUp ||
+	l := &triage.Letter{Body: body("sale", 1, "cents", 1), Note: &quarantine.Note{Verdict: "Poison", Reason: string(quarantine.GivenUp)}}
+	if today := w.seen(l); today.Verdict != event.Poison || today.Reason != quarantine.GivenUp ||
 		today.Detail != triage.ErrOfStream.Error() || today.Item != nil {
 		t.Errorf("%+v", today)
 	}
@@ -287,7 +288,7 @@ func TestNotesAreNotSentAgain(t *testing.T) {
 		"no note":          {DataType: aws.String("String"), StringValue: aws.String(`{"verdict":"Poison"}`)},
 		"a string without": {DataType: aws.String("String")},
 	} {
-		key := handler.Attribute
+		key := quarantine.Attribute
 		if name == "another name" {
 			key = "other"
 		}

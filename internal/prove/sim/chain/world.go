@@ -13,6 +13,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/handler"
@@ -188,7 +190,7 @@ func (w *world) publisher() *publish.Publisher {
 // letters is the quarantine of the publisher.
 type letters struct{ w *world }
 
-func (l letters) Send(ctx context.Context, list []handler.Letter) []error {
+func (l letters) Send(ctx context.Context, list []quarantine.Letter) []error {
 	_, err := stage.Request(&l.w.World, ctx, true, l.w.lateness, func() (int, error) {
 		if !l.w.Calm && l.w.Chance(0.3) {
 			return 0, stage.ErrLost

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/ingot-events/ingot/quarantine"
+
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -109,7 +111,7 @@ func (w *world) letters(_ *arguments, out *report) error {
 
 func (w *world) readLetter(m types.Message) []string {
 	var note struct{ Verdict, Reason, Detail, PK string }
-	_ = json.Unmarshal([]byte(aws.ToString(m.MessageAttributes[handler.Attribute].StringValue)), &note)
+	_ = json.Unmarshal([]byte(aws.ToString(m.MessageAttributes[quarantine.Attribute].StringValue)), &note)
 	label := "record of " + note.PK
 	if number := w.message(aws.ToString(m.MessageId), aws.ToString(m.Body)); number != "" {
 		label = "message " + strings.TrimSuffix(number, "'")

@@ -1,4 +1,4 @@
-package handler
+package quarantine
 
 import (
 	"context"
@@ -15,14 +15,8 @@ import (
 	"github.com/ingot-events/ingot/internal/base/awserr"
 )
 
-// Letter is a message on its way to quarantine.
-type Letter struct {
-	Body       string
-	Attributes map[string]types.MessageAttributeValue // including Ingot's own
-}
-
-// Quarantine keeps what cannot be stored until a person looks at it.
-type Quarantine interface {
+// Queue keeps letters until a person looks at them.
+type Queue interface {
 	// Send returns one error for each letter, in order. nil means that the letter is proven kept.
 	// [ErrUnfit] means that it can never be kept.
 	Send(ctx context.Context, letters []Letter) []error
@@ -38,31 +32,28 @@ const (
 	maxEntries      = 10
 )
 
-// Attribute is the name of the only message attribute that quarantine adds. It holds the
-// verdict, the reason, the detail and the key as JSON, among other things. See [Note].
-const Attribute = "ingot"
-
-// Sender is what quarantine needs of SQS. A *sqs.Client is a Sender.
-type Sender interface {
+// Client is what the queue needs of SQS. A *sqs.Client is one.
+type Client interface {
 	SendMessageBatch(context.Context, *sqs.SendMessageBatchInput, ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error)
 }
 
-// NewQuarantine makes a [Quarantine] in the queue at url, which must be a standard queue. A handler
-// that uses it waits between its tries as the handler's Env says.
-func NewQuarantine(client Sender, url string) Quarantine {
-	return &sqsQuarantine{client: client, url: url, env: env.Env{}.Real()}
+// New returns the quarantine queue at url, which must be a standard queue. A function that uses it
+// waits between its tries as the function's Env says; see [Within].
+func New(client Client, url string) Queue {
+	return &queue{client: client, url: url, env: env.Env{}.Real()}
 }
 
-// within returns the quarantine with the world of the handler that uses it.
-func within(e env.Env, q Quarantine) Quarantine {
-	if own, ok := q.(*sqsQuarantine); ok {
-		return &sqsQuarantine{client: own.client, url: own.url, env: e}
+// Within returns the queue with the Env of the function that uses it. A Queue that [New] has not
+// made is returned as it is.
+func Within(e env.Env, q Queue) Queue {
+	if own, ok := q.(*queue); ok {
+		return &queue{client: own.client, url: own.url, env: e}
 	}
 	return q
 }
 
-type sqsQuarantine struct {
-	client Sender
+type queue struct {
+	client Client
 	url    string
 	env    env.Env
 }
@@ -70,7 +61,7 @@ type sqsQuarantine struct {
 // Send tries again until the deadline, as the store does. If a letter is not proven kept, its
 // message or its whole batch is delivered again. Send does not try again after a denial, because
 // the rest of the batch needs the time.
-func (q *sqsQuarantine) Send(ctx context.Context, letters []Letter) []error {
+func (q *queue) Send(ctx context.Context, letters []Letter) []error {
 	errs := make([]error, len(letters))
 	var todo []int
 	for i := range letters {
@@ -95,7 +86,7 @@ func (q *sqsQuarantine) Send(ctx context.Context, letters []Letter) []error {
 }
 
 // take returns the next batch: up to ten letters, with up to 1 MiB together.
-func (q *sqsQuarantine) take(letters []Letter, todo []int) []int {
+func (q *queue) take(letters []Letter, todo []int) []int {
 	bytes := 0
 	for n, i := range todo {
 		bytes += letters[i].size()
@@ -107,7 +98,7 @@ func (q *sqsQuarantine) take(letters []Letter, todo []int) []int {
 }
 
 // sendBatch sends one batch. It returns the places that may be tried again.
-func (q *sqsQuarantine) sendBatch(ctx context.Context, letters []Letter, batch []int, errs []error) (again []int) {
+func (q *queue) sendBatch(ctx context.Context, letters []Letter, batch []int, errs []error) (again []int) {
 	in := &sqs.SendMessageBatchInput{QueueUrl: &q.url}
 	for _, i := range batch {
 		in.Entries = append(in.Entries, types.SendMessageBatchRequestEntry{
@@ -140,25 +131,4 @@ func (q *sqsQuarantine) sendBatch(ctx context.Context, letters []Letter, batch [
 		}
 	}
 	return again
-}
-
-// fit returns the reason why a letter can never be sent, or nil.
-func (l *Letter) fit() error {
-	if len(l.Attributes) > maxAttributes {
-		return fmt.Errorf("%w: %d message attributes, and SQS takes %d", ErrUnfit, len(l.Attributes), maxAttributes)
-	}
-	if size := l.size(); size > maxMessageBytes {
-		return fmt.Errorf("%w: %d bytes with its attributes, and SQS takes %d", ErrUnfit, size, maxMessageBytes)
-	}
-	return nil
-}
-
-// size returns the size that SQS counts for a message: its body, and each attribute's name, type
-// and value.
-func (l *Letter) size() int {
-	n := len(l.Body)
-	for name, v := range l.Attributes {
-		n += len(name) + len(aws.ToString(v.DataType)) + len(aws.ToString(v.StringValue)) + len(v.BinaryValue)
-	}
-	return n
 }

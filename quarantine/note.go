@@ -1,0 +1,81 @@
+package quarantine
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/excerpt"
+)
+
+// Note is what quarantine adds to a letter, as JSON in the attribute [Attribute].
+type Note struct {
+	Verdict string `json:"verdict"`
+	Reason  string `json:"reason"`
+	Detail  string `json:"detail"`
+	PK      string `json:"pk,omitempty"`
+	SK      string `json:"sk,omitempty"`
+	// Group is the group id that the message had in its queue. The quarantine queue has no groups,
+	// so the note keeps it until the message is sent again.
+	Group string `json:"group,omitempty"`
+	// Events are the positions of the events that can never be stored, in a message that is an
+	// array. They are counted from 0. The rest of the note is about the first of them that is not
+	// Rejected, or about the first if all of them are. All other events of the array are stored.
+	Events []int `json:"events,omitempty"`
+}
+
+// isNote reports whether an attribute is Ingot's. A producer may give its own attribute the same
+// name.
+func isNote(a events.SQSMessageAttribute) bool {
+	if a.DataType != "String" || a.StringValue == nil {
+		return false
+	}
+	_, is := ReadNote(*a.StringValue)
+	return is
+}
+
+// ReadNote reads the text of an attribute. It returns false if the text is not a note, but
+// something that a producer gave the same name.
+func ReadNote(text string) (n Note, is bool) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if d.Decode(&n) != nil || d.InputOffset() != int64(len(text)) {
+		return Note{}, false
+	}
+	v, _ := event.ParseVerdict(n.Verdict)
+	return n, n.Reason != "" && v.Quarantined()
+}
+
+// OfStream reports whether the letter is from the streams function or the publish function. Such a
+// letter is about a stored item or a total, and is not a message that could be sent again.
+func (n *Note) OfStream() bool {
+	if n == nil {
+		return false
+	}
+	switch event.Reason(n.Reason) {
+	case UndecodableRecord, RefusedUpdate, GivenUp, Unpublished:
+		return true
+	}
+	return false
+}
+
+// maxDetail bounds the detail in a note, because the detail may quote the payload.
+const maxDetail = 1024
+
+// note returns Ingot's attribute. group is empty if the message had no group id, and positions is
+// empty if it is not an array.
+func note(r *event.Refusal, group string, positions []int) types.MessageAttributeValue {
+	value, _ := json.Marshal(Note{r.Verdict.String(), string(r.Reason), excerpt.Of(r.Detail, maxDetail), r.Key.PK, r.Key.SK, group,
+		positions})
+	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(sendable(value))}
+}
+
+// sendable returns JSON text without what JSON allows and SQS refuses. It escapes two characters.
+// It replaces bytes that are not UTF-8, which encoding/json lets pass in a record.
+func sendable(text []byte) string {
+	return strings.NewReplacer("\ufffe", `\ufffe`, "\uffff", `\uffff`).Replace(strings.ToValidUTF8(string(text), "\ufffd"))
+}
