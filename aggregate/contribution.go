@@ -26,3 +26,20 @@ type Contribution struct {
 	Values []Amount // in the order of Def.Values; a count supplies 1
 	Term   int64    // what it adds to the total's fingerprint: 62 bits, never negative
 }
+
+// Contributions is what one stored item adds to the aggregates.
+type Contributions struct {
+	List []Contribution // by name of aggregate
+	// Behind lists the definitions that the item's type feeds and that are newer than the item's
+	// epoch. The item contributes nothing to them until it is touched.
+	Behind []*Definition
+	// Failed lists the definitions that cannot be computed from the item, because it was planned
+	// before they were declared. The item adds nothing to them.
+	Failed []Failure
+}
+
+// Failure is one definition that cannot be computed from an item.
+type Failure struct {
+	Def *Definition
+	Err error // an *event.Refusal
+}

@@ -83,3 +83,9 @@ type Attribute struct {
 	Kind AttributeKind
 	Text string // the string, the number in normal form, or "true" / "false"
 }
+
+// Planned is the result for one event of an array: its item, or why there is no item.
+type Planned struct {
+	Item    *Item
+	Refusal *Refusal // nil: there is an item
+}

@@ -15,7 +15,6 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
-	"github.com/ingot-events/ingot/pipeline"
 )
 
 // FuzzIngest gives the ingest function any event that Lambda's own decoder reads. Whatever is in
@@ -141,7 +140,7 @@ func (w *world) nothingLost(e events.SQSEvent, failed map[string]bool) {
 func (w *world) allStored(m *events.SQSMessage, stored map[event.Key]int, planned *int) bool {
 	item, list, err := w.plan.PlanMessage(envelopeOf(m))
 	if list == nil {
-		list = []pipeline.Planned{{Item: item}}
+		list = []event.Planned{{Item: item}}
 	}
 	all := err == nil
 	for _, p := range list {

@@ -10,28 +10,11 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// Contributions is what one stored item adds to the aggregates.
-type Contributions struct {
-	List []aggregate.Contribution // by aggregate name
-	// Behind lists the definitions that the item's type feeds and that are newer than the item's
-	// epoch. The item contributes nothing to them until it is touched.
-	Behind []*aggregate.Definition
-	// Failed lists the definitions that cannot be computed from the item, because it was planned
-	// before they were declared. The item adds nothing to them.
-	Failed []Failure
-}
-
-// Failure is one definition that cannot be computed from an item.
-type Failure struct {
-	Def *aggregate.Definition
-	Err error // an *event.Refusal
-}
-
 // Contributions computes what item adds, with the same code that [Pipeline.Plan] uses. It is a pure
 // function of the item's key, type, id, at, digest, meta, data and epoch, and of the secret. An
 // item of a type that the pipeline does not declare contributes nothing.
-func (p *Pipeline) Contributions(item *event.Item) Contributions {
-	var c Contributions
+func (p *Pipeline) Contributions(item *event.Item) aggregate.Contributions {
+	var c aggregate.Contributions
 	t, ok := p.types[item.Type]
 	if !ok || len(t.feeds) == 0 {
 		return c
@@ -44,7 +27,7 @@ func (p *Pipeline) Contributions(item *event.Item) Contributions {
 		case f.def.Since > item.Epoch:
 			c.Behind = append(c.Behind, f.def)
 		case err != nil:
-			c.Failed = append(c.Failed, Failure{f.def, event.Poisoned(event.Undecodable, "data: "+err.Error())})
+			c.Failed = append(c.Failed, aggregate.Failure{Def: f.def, Err: event.Poisoned(event.Undecodable, "data: "+err.Error())})
 		default:
 			w.contribute(&c, f, item)
 		}
@@ -60,7 +43,7 @@ func (p *Pipeline) workOf(item *event.Item, doc event.Document) *work {
 	})
 }
 
-func (w *work) contribute(c *Contributions, f *feed, item *event.Item) {
+func (w *work) contribute(c *aggregate.Contributions, f *feed, item *event.Item) {
 	if !f.applies(w.source.Data) {
 		return
 	}
@@ -70,7 +53,7 @@ func (w *work) contribute(c *Contributions, f *feed, item *event.Item) {
 		refusal = w.amounts(f, values, item)
 	}
 	if refusal != nil {
-		c.Failed = append(c.Failed, Failure{f.def, refusal})
+		c.Failed = append(c.Failed, aggregate.Failure{Def: f.def, Err: refusal})
 		return
 	}
 	c.List = append(c.List, lanes.Contribute(f.def, item, by, values))

@@ -31,17 +31,11 @@ func (p *Pipeline) Plan(m envelope.Message) (*event.Item, error) {
 	return p.PlanEvent(opened.Event)
 }
 
-// Planned is the result for one event of an array: its item, or why there is no item.
-type Planned struct {
-	Item    *event.Item
-	Refusal *event.Refusal // nil: there is an item
-}
-
 // PlanMessage is [Pipeline.Plan] for a message that may be an array of events, if the file says
 // batches. It then plans each event as if it came alone, and returns the results in order. The
 // message itself then has no item. An error is about the message as a whole: nothing of it can be
 // stored.
-func (p *Pipeline) PlanMessage(m envelope.Message) (*event.Item, []Planned, error) {
+func (p *Pipeline) PlanMessage(m envelope.Message) (*event.Item, []event.Planned, error) {
 	if !p.batches {
 		item, err := p.Plan(m)
 		return item, nil, err
@@ -54,7 +48,7 @@ func (p *Pipeline) PlanMessage(m envelope.Message) (*event.Item, []Planned, erro
 		item, err := p.PlanEvent(opened.Event)
 		return item, nil, err
 	}
-	list := make([]Planned, len(elements))
+	list := make([]event.Planned, len(elements))
 	parts, bytes := 0, 0
 	for i, element := range elements {
 		item, err := p.Plan(element)

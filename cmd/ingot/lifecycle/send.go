@@ -431,7 +431,7 @@ func planned(lines iter.Seq2[ndjson.Line, error], p *pipeline.Pipeline, waiting 
 				message := envelope.Message{Body: line.Text}
 				item, list, refusal := p.PlanMessage(message)
 				if list == nil {
-					list = []pipeline.Planned{{Item: item}}
+					list = []event.Planned{{Item: item}}
 				}
 				_, points := envelope.PointerOf(message)
 				now := time.Now()

@@ -18,7 +18,6 @@ import (
 	"github.com/ingot-events/ingot/internal/table/count"
 	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -38,7 +37,7 @@ func (s *Writer) moves(item *event.Item) (list []aggregate.Contribution) {
 		return nil
 	}
 	c := s.Pipeline.Contributions(item)
-	if slices.ContainsFunc(c.Failed, func(f pipeline.Failure) bool { return f.Def.MovedBy == aggregate.Put }) {
+	if slices.ContainsFunc(c.Failed, func(f aggregate.Failure) bool { return f.Def.MovedBy == aggregate.Put }) {
 		return nil
 	}
 	return slices.DeleteFunc(c.List, func(c aggregate.Contribution) bool { return c.Def.MovedBy != aggregate.Put })

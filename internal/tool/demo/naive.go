@@ -39,7 +39,7 @@ func (n *naive) message(m envelope.Message) {
 		return
 	}
 	if events == nil {
-		events = []pipeline.Planned{{Item: item}}
+		events = []event.Planned{{Item: item}}
 	}
 	for _, planned := range events {
 		if planned.Refusal != nil {

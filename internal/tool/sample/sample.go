@@ -141,7 +141,7 @@ func (x *run) message(line int, m envelope.Message, o handler.Outcome) {
 	item, planned, err := x.Pipeline.PlanMessage(m)
 	messages, outcomes := []envelope.Message{m}, []handler.Outcome{o}
 	if planned == nil {
-		planned = []pipeline.Planned{{Item: item, Refusal: event.RefusalOf(err)}}
+		planned = []event.Planned{{Item: item, Refusal: event.RefusalOf(err)}}
 	} else {
 		_, messages, _ = envelope.OpenArray(m) // it was just planned, so there is no error
 		outcomes = append(o.Events, make([]handler.Outcome, len(planned)-len(o.Events))...)
@@ -156,7 +156,7 @@ func (x *run) message(line int, m envelope.Message, o handler.Outcome) {
 }
 
 // event judges one event by what the planner says of it, and by its outcome if it was rehearsed.
-func (x *run) event(line int, m envelope.Message, planned pipeline.Planned, o *handler.Outcome) Judged {
+func (x *run) event(line int, m envelope.Message, planned event.Planned, o *handler.Outcome) Judged {
 	x.report.Lines++
 	if o.Verdict == 0 && planned.Refusal != nil {
 		o.Verdict, o.Refusal = planned.Refusal.Verdict, planned.Refusal

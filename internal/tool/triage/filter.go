@@ -78,10 +78,10 @@ func (l *Letter) types(p *pipeline.Pipeline) (names []string) {
 }
 
 // planned returns the result for each event of a message.
-func planned(p *pipeline.Pipeline, m envelope.Message) []pipeline.Planned {
+func planned(p *pipeline.Pipeline, m envelope.Message) []event.Planned {
 	item, list, err := p.PlanMessage(m)
 	if list == nil {
-		return []pipeline.Planned{{Item: item, Refusal: event.RefusalOf(err)}}
+		return []event.Planned{{Item: item, Refusal: event.RefusalOf(err)}}
 	}
 	return list
 }
