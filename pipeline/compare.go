@@ -34,12 +34,12 @@ func (c *compiler) conditions(t *eventType) iter.Seq[declared] {
 				return
 			}
 			for i, v := range f.values {
-				if v.where == nil {
+				if v.Where == nil {
 					continue
 				}
 				name := f.def.Values[i].Name
 				own, text := c.placeOfWhere(at.In("values").In(name), spec.Values[name])
-				if !yield(declared{own, text, v.where}) {
+				if !yield(declared{own, text, v.Where}) {
 					return
 				}
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
+	"github.com/ingot-events/ingot/internal/plan/values"
 	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -340,17 +341,17 @@ func (c *compiler) values(at place, from map[string]FromSpec) []aggregate.Value 
 		}
 		for _, name := range slices.Sorted(maps.Keys(from[t].Values)) {
 			c.memberName(p.In(name), name)
-			v, bad := parseValue(from[t].Values[name])
+			v, bad := values.Parse(from[t].Values[name])
 			if bad != nil {
 				c.badValue(p.In(name), from[t].Values[name], bad)
 				continue
 			}
-			if op, ok := known[name]; ok && op != v.op {
+			if op, ok := known[name]; ok && op != v.Op {
 				c.Mistake(p.In(name), fmt.Sprintf("%s is a %s for another event type and a %s here: a value is computed in one way", name,
-					op, v.op), "another name")
+					op, v.Op), "another name")
 				continue
 			}
-			known[name] = v.op
+			known[name] = v.Op
 		}
 	}
 	var list []aggregate.Value
@@ -362,7 +363,7 @@ func (c *compiler) values(at place, from map[string]FromSpec) []aggregate.Value 
 
 // feed compiles what one event type adds.
 func (c *compiler) feed(at place, def *aggregate.Definition, t *eventType, s FromSpec, by []*keys.Template, latest bool) *feed {
-	f := &feed{def: def, by: by, values: make([]value, len(def.Values))}
+	f := &feed{def: def, by: by, values: make([]values.Value, len(def.Values))}
 	f.fixed = len(lanes.Key(def, def.Spread-1, nil, aggregate.NoWindow).PK)
 	if s.Where != "" {
 		condition, bad := where.Parse(s.Where)
@@ -380,13 +381,13 @@ func (c *compiler) feed(at place, def *aggregate.Definition, t *eventType, s Fro
 			continue
 		}
 		p := at.In("values").In(v.Name)
-		compiled, bad := parseValue(text)
-		if bad != nil || compiled.op != v.Op {
+		compiled, bad := values.Parse(text)
+		if bad != nil || compiled.Op != v.Op {
 			continue // it was reported with the names
 		}
 		f.values[i] = compiled
-		if compiled.op != aggregate.Count {
-			c.usesIgnored(p, text, t, []event.Path{compiled.path})
+		if compiled.Op != aggregate.Count {
+			c.usesIgnored(p, text, t, []event.Path{compiled.Path})
 		}
 		c.comparedAsText(at.In("where"), s.Where, f.where, compiled)
 		c.ownWhere(p, text, t, compiled)
@@ -396,20 +397,20 @@ func (c *compiler) feed(at place, def *aggregate.Definition, t *eventType, s Fro
 }
 
 // ownWhere checks the condition of one value in the way that the event type's condition is checked.
-func (c *compiler) ownWhere(p place, text string, t *eventType, v value) {
-	if v.where == nil {
+func (c *compiler) ownWhere(p place, text string, t *eventType, v values.Value) {
+	if v.Where == nil {
 		return
 	}
 	at, condition := c.placeOfWhere(p, text)
-	c.filledIn(at, condition, v.where)
-	c.usesIgnored(at, condition, t, v.where.Paths())
-	c.comparedAsText(at, condition, v.where, v)
+	c.filledIn(at, condition, v.Where)
+	c.usesIgnored(at, condition, t, v.Where.Paths())
+	c.comparedAsText(at, condition, v.Where, v)
 }
 
 // placeOfWhere returns where a value's own condition stands, and its text. The condition is a
 // member of its own, or the end of the value's text.
 func (c *compiler) placeOfWhere(p place, text string) (place, string) {
-	_, condition, _ := cutWhere(text)
+	_, condition, _ := values.CutWhere(text)
 	own := p.In("where")
 	if _, member := c.report.Values[own]; !member {
 		pos := c.Position(p)
@@ -423,7 +424,7 @@ func (c *compiler) placeOfWhere(p place, text string) (place, string) {
 // condition is a member of its own, badValue reports it there.
 func (c *compiler) badValue(p place, text string, bad *where.Mistake) {
 	own := p.In("where")
-	if _, condition, has := cutWhere(text); has && bad.Offset >= len(text)-len(condition) {
+	if _, condition, has := values.CutWhere(text); has && bad.Offset >= len(text)-len(condition) {
 		if _, member := c.report.Values[own]; member {
 			c.MistakeAt(own, condition, bad.Offset-(len(text)-len(condition)), bad.What, bad.Instead)
 			return
@@ -435,18 +436,18 @@ func (c *compiler) badValue(p place, text string, bad *where.Mistake) {
 // extreme refuses min and max if values are taken out again regularly. Once the largest value is
 // gone, the total cannot tell what the second largest was. latest says that an event type of the
 // aggregate has mode latest, which needs onExpire: subtract.
-func (c *compiler) extreme(p place, def *aggregate.Definition, t *eventType, v value, latest bool) {
-	if v.op.Additive() {
+func (c *compiler) extreme(p place, def *aggregate.Definition, t *eventType, v values.Value, latest bool) {
+	if v.Op.Additive() {
 		return
 	}
-	instead := "sum " + v.path.String() + " or count"
+	instead := "sum " + v.Path.String() + " or count"
 	switch {
 	case t.latest:
-		c.Mistake(p, fmt.Sprintf("%s cannot be subtracted, and a newer revision of %s takes the older one out", v.op, t.name), instead)
+		c.Mistake(p, fmt.Sprintf("%s cannot be subtracted, and a newer revision of %s takes the older one out", v.Op, t.name), instead)
 	case def.OnExpire == aggregate.Subtract && latest:
-		c.Mistake(p, fmt.Sprintf("%s cannot be subtracted, and onExpire is subtract", v.op), instead)
+		c.Mistake(p, fmt.Sprintf("%s cannot be subtracted, and onExpire is subtract", v.Op), instead)
 	case def.OnExpire == aggregate.Subtract:
-		c.Mistake(p, fmt.Sprintf("%s cannot be subtracted, and onExpire is subtract", v.op), instead+", or onExpire: keep,")
+		c.Mistake(p, fmt.Sprintf("%s cannot be subtracted, and onExpire is subtract", v.Op), instead+", or onExpire: keep,")
 	}
 }
 
@@ -473,3 +474,8 @@ func (c *compiler) lifetimes(def *aggregate.Definition, t *eventType) {
 			t.name, lifetime.Format(t.retain)), "at least "+lifetime.Format(least))
 	}
 }
+
+// reservedValues are names of the total's own attributes.
+var reservedValues = []string{"n", "fp", "fpx", "flag"}
+
+func isReservedValue(name string) bool { return slices.Contains(reservedValues, name) }

@@ -102,13 +102,13 @@ func (w *work) grouping(f *feed, by []string) *event.Refusal {
 // be computed.
 func (w *work) amounts(f *feed, values []aggregate.Amount, item *event.Item) *event.Refusal {
 	for i := range f.values {
-		amount, refusal := f.values[i].amount(w.source.Data)
+		amount, refusal := f.values[i].Amount(w.source.Data)
 		if refusal != nil {
 			refusal.Detail = "aggregate " + f.def.Name + ", value " + f.def.Values[i].Name + ": " + refusal.Detail
 			return refusal
 		}
 		if values != nil {
-			values[i] = f.values[i].dated(amount, item)
+			values[i] = f.values[i].Dated(amount, item)
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/internal/plan/declare"
+	"github.com/ingot-events/ingot/internal/plan/values"
 	"github.com/ingot-events/ingot/internal/plan/yamlfile"
 )
 
@@ -19,8 +20,8 @@ func valueMapping(d *declare.Decoder, p place, n *yamlfile.Node, into reflect.Va
 	for _, m := range d.Pairs(p, n, aValue) {
 		at := p.In(m.Name)
 		switch {
-		case isAverage(m.Name):
-			bad := averageError(m.Value.Text)
+		case values.IsAverage(m.Name):
+			bad := values.AverageError(m.Value.Text)
 			d.Misnamed(at, bad.What, bad.Instead)
 			d.Broken[p] = true
 		case !slices.Contains(members, m.Name):

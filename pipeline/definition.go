@@ -78,7 +78,7 @@ func definitionText(def *aggregate.Definition, by []*keys.Template, feeds map[st
 	for name, f := range feeds {
 		from := fromForm{Values: map[string]string{}, Where: f.where.String()}
 		for i, v := range f.values {
-			if v.set {
+			if v.Set {
 				from.Values[def.Values[i].Name] = v.String()
 			}
 		}

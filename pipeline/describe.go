@@ -137,7 +137,7 @@ func keySpec(pk, sk *keys.Template) KeySpec {
 func (f *feed) spec() FromSpec {
 	s := FromSpec{Where: f.where.String(), Values: map[string]string{}}
 	for i, v := range f.values {
-		if v.set {
+		if v.Set {
 			s.Values[f.def.Values[i].Name] = v.String()
 		}
 	}

@@ -79,7 +79,7 @@ func (d *doubts) floorOfAPart(at place, def *aggregate.Definition, feeds map[str
 			continue
 		}
 		for i, v := range feeds[name].values {
-			if v.mayTake() && def.AtLeast[i].Set {
+			if v.MayTake() && def.AtLeast[i].Set {
 				d.warnNamed(at.In(name), fmt.Sprintf("%s is a part of %s, which is stored first: if a floor refuses the part, the "+
 					"message goes to quarantine, and the rest of it stays stored", name, t.part.whole.name),
 					"atomic: true in "+t.part.whole.name)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/declare"
+	"github.com/ingot-events/ingot/internal/plan/values"
 	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -90,15 +91,15 @@ func ofDelivery(variable string) (name string, is bool) {
 // comparedAsText reports a condition that no event can fulfil together with its value. The
 // condition lets an event count only if a field is text, or true or false, but the value takes a
 // number from that field.
-func (c *compiler) comparedAsText(p place, text string, condition *where.Condition, v value) {
-	if !slices.Equal(v.kinds(), []event.Kind{event.Number}) {
+func (c *compiler) comparedAsText(p place, text string, condition *where.Condition, v values.Value) {
+	if !slices.Equal(v.Kinds(), []event.Kind{event.Number}) {
 		return // the value needs no number
 	}
-	for _, found := range condition.NoNumbers(v.path) {
+	for _, found := range condition.NoNumbers(v.Path) {
 		c.MistakeAt(p, text, found.Offset,
-			fmt.Sprintf("where compares %s with %s, and %s needs a number there: no event that meets this could be counted", v.path,
+			fmt.Sprintf("where compares %s with %s, and %s needs a number there: no event that meets this could be counted", v.Path,
 				found.With, v),
-			cmp.Or(found.Numbers, "a comparison with a number, or exists "+v.path.String()+","))
+			cmp.Or(found.Numbers, "a comparison with a number, or exists "+v.Path.String()+","))
 	}
 }
 

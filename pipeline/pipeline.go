@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/declare"
+	"github.com/ingot-events/ingot/internal/plan/values"
 	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline/pattern"
@@ -97,7 +98,7 @@ type feed struct {
 	def    *aggregate.Definition
 	by     []*keys.Template // in def.By order
 	where  *where.Condition // nil: every event
-	values []value          // aligned with def.Values
+	values []values.Value   // aligned with def.Values
 	fixed  int              // length in bytes of the total's partition key without the values of by
 }
 

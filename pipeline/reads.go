@@ -100,10 +100,10 @@ func (r *reader) feed(f *feed) {
 	r.condition(name+" where", f.where)
 	for i, v := range f.values {
 		use := name + " " + f.def.Values[i].Name
-		if r.condition(use+" where", v.where); !v.set || v.op == aggregate.Count {
+		if r.condition(use+" where", v.Where); !v.Set || v.Op == aggregate.Count {
 			continue
 		}
-		r.field(use, v.path, v.kinds(), f.where == nil && v.where == nil && !v.optional)
+		r.field(use, v.Path, v.Kinds(), f.where == nil && v.Where == nil && !v.Optional)
 	}
 }
 

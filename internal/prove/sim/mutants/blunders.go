@@ -18,7 +18,7 @@ func blunders() []Mutant {
 		},
 		{
 			Name: "value-where-ignored", What: "a value takes what its own condition leaves out", Defends: "C3", Checks: miscounted,
-			Edits: []Edit{{"pipeline.value.amount", `if !v.set || !v.where.Holds(root) {`, `if !v.set {`}},
+			Edits: []Edit{{"values.Value.Amount", `if !v.Set || !v.Where.Holds(root) {`, `if !v.Set {`}},
 		},
 		{
 			Name: "reads-first", What: "what is to be put is looked for before", Defends: "C4", Checks: cost,
