@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/internal/plan/where"
 )
 
@@ -19,25 +20,25 @@ type declared struct {
 }
 
 // conditions lists the conditions of an event type that have no mistake.
-func (c *compiler) conditions(t *eventType) iter.Seq[declared] {
+func (c *compiler) conditions(t *planner.Type) iter.Seq[declared] {
 	return func(yield func(declared) bool) {
-		for _, i := range t.indexes {
-			at := place("events").In(t.name).In("indexes").In(i.name).In("where")
-			if i.where != nil && !yield(declared{at, c.spec.Events[t.name].Indexes[i.name].Where, i.where}) {
+		for _, i := range t.Indexes {
+			at := place("events").In(t.Name).In("indexes").In(i.Name).In("where")
+			if i.Where != nil && !yield(declared{at, c.spec.Events[t.Name].Indexes[i.Name].Where, i.Where}) {
 				return
 			}
 		}
-		for _, f := range t.feeds {
-			spec := c.spec.Aggregates[f.def.Name].From[t.name]
-			at := place("aggregates").In(f.def.Name).In("from").In(t.name)
-			if f.where != nil && !yield(declared{at.In("where"), spec.Where, f.where}) {
+		for _, f := range t.Feeds {
+			spec := c.spec.Aggregates[f.Def.Name].From[t.Name]
+			at := place("aggregates").In(f.Def.Name).In("from").In(t.Name)
+			if f.Where != nil && !yield(declared{at.In("where"), spec.Where, f.Where}) {
 				return
 			}
-			for i, v := range f.values {
+			for i, v := range f.Values {
 				if v.Where == nil {
 					continue
 				}
-				name := f.def.Values[i].Name
+				name := f.Def.Values[i].Name
 				own, text := c.placeOfWhere(at.In("values").In(name), spec.Values[name])
 				if !yield(declared{own, text, v.Where}) {
 					return
@@ -55,8 +56,8 @@ func (c *compiler) comparisons() {
 		offset int
 	}
 	said := map[literal]bool{}
-	for _, name := range c.p.names {
-		t := c.p.types[name]
+	for _, name := range c.p.plan.Names {
+		t := c.p.plan.Types[name]
 		for _, read := range c.p.reads(t) {
 			if !read.Needed || !slices.Equal(read.Kinds, []event.Kind{event.Number}) {
 				continue
@@ -79,7 +80,7 @@ func (c *compiler) comparisons() {
 
 // asText warns of a condition that asks whether a field is above or below a number in quotes. Texts
 // are compared by their characters, and a number is never equal to a text, nor above or below it.
-func (d *doubts) asText(t *eventType) {
+func (d *doubts) asText(t *planner.Type) {
 	for one := range d.conditions(t) {
 		paths := map[string]event.Path{}
 		for _, path := range one.condition.Paths() {

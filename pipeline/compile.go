@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/internal/plan/packed"
+	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -35,8 +36,8 @@ func compile(spec *Spec, r *report, more func(*compiler), opts []Option) (*Pipel
 	for _, apply := range opts {
 		apply(&o)
 	}
-	c := &compiler{report: r, spec: spec, p: &Pipeline{epoch: spec.Epoch, batches: spec.Batches, secret: o.secret,
-		types: map[string]*eventType{}}}
+	c := &compiler{report: r, spec: spec, p: &Pipeline{plan: &planner.Planner{Epoch: spec.Epoch, Batches: spec.Batches,
+		Secret: o.secret, Types: map[string]*planner.Type{}}}}
 	if spec.Ingot != Format {
 		// In another format, the rest of the file may mean anything. So nothing else is decoded or
 		// reported.
@@ -56,7 +57,7 @@ func compile(spec *Spec, r *report, more func(*compiler), opts []Option) (*Pipel
 	if c.p.Ready() != nil && !o.checkOnly {
 		return nil, ErrNoSecret
 	}
-	if n := len(c.p.secret); n > 0 && n < MinSecret && c.p.usesLabel {
+	if n := len(c.p.plan.Secret); n > 0 && n < MinSecret && c.p.usesLabel {
 		return nil, ErrShortSecret
 	}
 	return c.p, nil
@@ -76,9 +77,9 @@ func (c *compiler) forPeople() {
 // forPlanning compiles what only planning needs, and the streams function does not.
 func (c *compiler) forPlanning() {
 	c.schemas()
-	for _, t := range c.p.types {
-		if t.compress {
-			t.pack = packed.Pack
+	for _, t := range c.p.plan.Types {
+		if t.Compress {
+			t.Pack = packed.Pack
 		}
 	}
 }
@@ -96,19 +97,19 @@ func (c *compiler) file() {
 		c.Mistake("events", "no event type is declared", "events: {order.placed: "+anEvent+"}")
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.spec.Events)) {
-		c.p.names = append(c.p.names, name)
-		c.p.types[name] = c.eventType(name, c.spec.Events[name])
+		c.p.plan.Names = append(c.p.plan.Names, name)
+		c.p.plan.Types[name] = c.eventType(name, c.spec.Events[name])
 	}
-	for _, name := range c.p.names {
-		c.part(c.p.types[name])
-		c.migration(place("events").In(name), c.p.types[name])
+	for _, name := range c.p.plan.Names {
+		c.part(c.p.plan.Types[name])
+		c.migration(place("events").In(name), c.p.plan.Types[name])
 	}
 	c.countAggregates()
 	for _, name := range slices.Sorted(maps.Keys(c.spec.Aggregates)) {
 		c.aggregate(name, c.spec.Aggregates[name])
 	}
-	for _, name := range c.p.names {
-		c.finish(c.p.types[name])
+	for _, name := range c.p.plan.Names {
+		c.finish(c.p.plan.Types[name])
 	}
 	slices.SortFunc(c.p.indexes, func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
@@ -125,7 +126,7 @@ func (c *compiler) typeTemplates() {
 		}
 		c.makesAType(p, t)
 		c.canWin(p, t)
-		c.p.typ = append(c.p.typ, t)
+		c.p.plan.TypeFrom = append(c.p.plan.TypeFrom, t)
 		c.p.usesHMAC, c.p.usesLabel = c.p.usesHMAC || t.UsesHMAC(), c.p.usesLabel || t.UsesLabel()
 	}
 }
@@ -134,7 +135,7 @@ func (c *compiler) typeTemplates() {
 // that this one does not need.
 func (c *compiler) canWin(p place, t *keys.Template) {
 	_, own := lossless(t)
-	for i, earlier := range c.p.typ {
+	for i, earlier := range c.p.plan.TypeFrom {
 		_, needed := lossless(earlier)
 		if slices.ContainsFunc(slices.Collect(maps.Keys(needed)), func(v string) bool { return !own[v] }) {
 			continue
@@ -197,34 +198,34 @@ func (c *compiler) goodNames() []string {
 }
 
 // finish works out what depends on everything that an event type feeds.
-func (c *compiler) finish(t *eventType) {
-	t.kept = sync.OnceValue(func() *keptMembers { return c.p.keptOf(t) })
-	meta := map[string]metaName{}
-	for tpl := range t.templates() {
+func (c *compiler) finish(t *planner.Type) {
+	t.Kept = sync.OnceValue(func() *planner.Kept { return c.p.keptOf(t) })
+	meta := map[string]planner.Meta{}
+	for tpl := range templatesOf(t) {
 		c.p.usesHMAC, c.p.usesLabel = c.p.usesHMAC || tpl.UsesHMAC(), c.p.usesLabel || tpl.UsesLabel()
 		for _, d := range tpl.Derived() {
 			switch name, isAttribute := strings.CutPrefix(d, "@attribute."); {
 			case isAttribute:
-				meta["attribute."+name] = metaName{"attribute." + name, name}
+				meta["attribute."+name] = planner.Meta{Stored: "attribute." + name, Attribute: name}
 			case d == "@source":
-				meta["source"] = metaName{stored: "source"}
+				meta["source"] = planner.Meta{Stored: "source"}
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(meta)) {
-		t.meta = append(t.meta, meta[name])
+		t.Meta = append(t.Meta, meta[name])
 	}
 }
 
-// templates lists the templates that t's items are made with, and those that its aggregates are
+// templatesOf lists the templates that t's items are made with, and those that its aggregates are
 // grouped by.
-func (t *eventType) templates() iter.Seq[*keys.Template] {
-	all := []*keys.Template{t.id, t.at, t.pk, t.sk}
-	for _, i := range t.indexes {
-		all = append(all, i.pk, i.sk)
+func templatesOf(t *planner.Type) iter.Seq[*keys.Template] {
+	all := []*keys.Template{t.ID, t.At, t.PK, t.SK}
+	for _, i := range t.Indexes {
+		all = append(all, i.PK, i.SK)
 	}
-	for _, f := range t.feeds {
-		all = append(all, f.by...)
+	for _, f := range t.Feeds {
+		all = append(all, f.By...)
 	}
 	return func(yield func(*keys.Template) bool) {
 		for _, tpl := range all {

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
+	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/internal/plan/values"
 	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/keys"
@@ -70,7 +71,7 @@ func (c *compiler) aggregate(name string, s AggregateSpec) {
 	c.measureDefinition(at, def)
 	c.p.definitions = append(c.p.definitions, def)
 	for t, f := range feeds {
-		c.p.types[t].feeds = append(c.p.types[t].feeds, *f)
+		c.p.plan.Types[t].Feeds = append(c.p.plan.Types[t].Feeds, *f)
 	}
 }
 
@@ -110,7 +111,7 @@ func (c *compiler) rank(at place, def *aggregate.Definition, s AggregateSpec) {
 }
 
 // maxMoved is how many totals one event can move in the transaction that puts its item.
-const maxMoved = maxAtomic - 1
+const maxMoved = planner.MaxAtomic - 1
 
 // movedBy compiles what moves the totals, and what they may not fall below.
 func (c *compiler) movedBy(at place, def *aggregate.Definition, s AggregateSpec) {
@@ -142,17 +143,17 @@ func (c *compiler) canMove(at place, def *aggregate.Definition, s AggregateSpec)
 					v.Name, v.Op), "count or sum, or movedBy: stream,")
 			}
 		}
-		declared, ok := c.p.types[t]
+		declared, ok := c.p.plan.Types[t]
 		if !ok {
 			continue
 		}
-		if declared.latest {
+		if declared.Latest {
 			c.Misnamed(p, fmt.Sprintf("mode of %s is latest, and a total that is movedBy: put counts only events that never change", t),
 				"movedBy: stream, or mode: insert for "+t+",")
 		}
-		if declared.moved++; declared.moved == maxMoved+1 {
+		if declared.Moved++; declared.Moved == maxMoved+1 {
 			c.Misnamed(p, fmt.Sprintf("%s feeds more than %d aggregates that are movedBy: put, and a transaction has at most %d items", t,
-				maxMoved, maxAtomic), "movedBy: stream for some of them")
+				maxMoved, planner.MaxAtomic), "movedBy: stream for some of them")
 		}
 	}
 }
@@ -249,7 +250,7 @@ func (c *compiler) window(at place, s AggregateSpec) {
 // overLatest reports whether an event type that feeds an aggregate has mode latest.
 func (c *compiler) overLatest(s AggregateSpec) bool {
 	for name := range s.From {
-		if t, ok := c.p.types[name]; ok && t.latest {
+		if t, ok := c.p.plan.Types[name]; ok && t.Latest {
 			return true
 		}
 	}
@@ -258,15 +259,15 @@ func (c *compiler) overLatest(s AggregateSpec) bool {
 
 // keyCheck returns a value that tells one secret of hmac from another. It does not reveal the
 // secret.
-func (c *compiler) keyCheck(def *aggregate.Definition, by []*keys.Template, feeds map[string]*feed) string {
+func (c *compiler) keyCheck(def *aggregate.Definition, by []*keys.Template, feeds map[string]*planner.Feed) string {
 	hashed := false
 	for name := range feeds {
-		hashed = hashed || slices.ContainsFunc(by, c.p.types[name].hashes)
+		hashed = hashed || slices.ContainsFunc(by, func(tpl *keys.Template) bool { return hashes(c.p.plan.Types[name], tpl) })
 	}
-	if len(c.p.secret) == 0 || !hashed {
+	if len(c.p.plan.Secret) == 0 || !hashed {
 		return ""
 	}
-	return keys.SecretCheck(c.p.secret, lanes.HeadKey(def).PK)
+	return keys.SecretCheck(c.p.plan.Secret, lanes.HeadKey(def).PK)
 }
 
 func (c *compiler) memberName(p place, name string) {
@@ -281,16 +282,16 @@ func (c *compiler) memberName(p place, name string) {
 }
 
 // from compiles what each event type adds. Event types that do not exist are not in the result.
-func (c *compiler) from(at place, def *aggregate.Definition, s AggregateSpec, by []*keys.Template) map[string]*feed {
+func (c *compiler) from(at place, def *aggregate.Definition, s AggregateSpec, by []*keys.Template) map[string]*planner.Feed {
 	if len(s.From) == 0 {
 		c.Mistake(at, "from has no event type", "from: {"+firstOr(c.goodNames(), "TYPE")+": {values: {n_events: count}}}")
 		return nil
 	}
 	def.Values = c.values(at, s.From)
 	c.countValues(at, def.Values)
-	feeds, latest := map[string]*feed{}, c.overLatest(s)
+	feeds, latest := map[string]*planner.Feed{}, c.overLatest(s)
 	for _, name := range slices.Sorted(maps.Keys(s.From)) {
-		t, ok := c.p.types[name]
+		t, ok := c.p.plan.Types[name]
 		if !ok {
 			c.noType(at.In(name), name)
 			continue
@@ -312,7 +313,7 @@ func (c *compiler) noType(p place, name string) {
 	if c.IsBroken("events") {
 		return
 	}
-	if meant := nearest.Name(name, c.p.names); meant != "" && badTypeName(meant) != "" && badTypeName(name) == "" {
+	if meant := nearest.Name(name, c.p.plan.Names); meant != "" && badTypeName(meant) != "" && badTypeName(name) == "" {
 		return
 	}
 	if strings.Contains(name, "*") {
@@ -362,15 +363,15 @@ func (c *compiler) values(at place, from map[string]FromSpec) []aggregate.Value 
 }
 
 // feed compiles what one event type adds.
-func (c *compiler) feed(at place, def *aggregate.Definition, t *eventType, s FromSpec, by []*keys.Template, latest bool) *feed {
-	f := &feed{def: def, by: by, values: make([]values.Value, len(def.Values))}
-	f.fixed = len(lanes.Key(def, def.Spread-1, nil, aggregate.NoWindow).PK)
+func (c *compiler) feed(at place, def *aggregate.Definition, t *planner.Type, s FromSpec, by []*keys.Template, latest bool) *planner.Feed {
+	f := &planner.Feed{Def: def, By: by, Values: make([]values.Value, len(def.Values))}
+	f.Fixed = len(lanes.Key(def, def.Spread-1, nil, aggregate.NoWindow).PK)
 	if s.Where != "" {
 		condition, bad := where.Parse(s.Where)
 		if bad != nil {
 			c.MistakeAt(at.In("where"), s.Where, bad.Offset, bad.What, bad.Instead)
 		} else {
-			f.where = condition
+			f.Where = condition
 			c.filledIn(at.In("where"), s.Where, condition)
 			c.usesIgnored(at.In("where"), s.Where, t, condition.Paths())
 		}
@@ -385,11 +386,11 @@ func (c *compiler) feed(at place, def *aggregate.Definition, t *eventType, s Fro
 		if bad != nil || compiled.Op != v.Op {
 			continue // it was reported with the names
 		}
-		f.values[i] = compiled
+		f.Values[i] = compiled
 		if compiled.Op != aggregate.Count {
 			c.usesIgnored(p, text, t, []event.Path{compiled.Path})
 		}
-		c.comparedAsText(at.In("where"), s.Where, f.where, compiled)
+		c.comparedAsText(at.In("where"), s.Where, f.Where, compiled)
 		c.ownWhere(p, text, t, compiled)
 		c.extreme(p, def, t, compiled, latest)
 	}
@@ -397,7 +398,7 @@ func (c *compiler) feed(at place, def *aggregate.Definition, t *eventType, s Fro
 }
 
 // ownWhere checks the condition of one value in the way that the event type's condition is checked.
-func (c *compiler) ownWhere(p place, text string, t *eventType, v values.Value) {
+func (c *compiler) ownWhere(p place, text string, t *planner.Type, v values.Value) {
 	if v.Where == nil {
 		return
 	}
@@ -436,14 +437,14 @@ func (c *compiler) badValue(p place, text string, bad *where.Mistake) {
 // extreme refuses min and max if values are taken out again regularly. Once the largest value is
 // gone, the total cannot tell what the second largest was. latest says that an event type of the
 // aggregate has mode latest, which needs onExpire: subtract.
-func (c *compiler) extreme(p place, def *aggregate.Definition, t *eventType, v values.Value, latest bool) {
+func (c *compiler) extreme(p place, def *aggregate.Definition, t *planner.Type, v values.Value, latest bool) {
 	if v.Op.Additive() {
 		return
 	}
 	instead := "sum " + v.Path.String() + " or count"
 	switch {
-	case t.latest:
-		c.Mistake(p, fmt.Sprintf("%s cannot be subtracted, and a newer revision of %s takes the older one out", v.Op, t.name), instead)
+	case t.Latest:
+		c.Mistake(p, fmt.Sprintf("%s cannot be subtracted, and a newer revision of %s takes the older one out", v.Op, t.Name), instead)
 	case def.OnExpire == aggregate.Subtract && latest:
 		c.Mistake(p, fmt.Sprintf("%s cannot be subtracted, and onExpire is subtract", v.Op), instead)
 	case def.OnExpire == aggregate.Subtract:
@@ -452,26 +453,26 @@ func (c *compiler) extreme(p place, def *aggregate.Definition, t *eventType, v v
 }
 
 // lifetimes checks the aggregate against the lifetime of the items of one event type.
-func (c *compiler) lifetimes(def *aggregate.Definition, t *eventType) {
-	if t.latest && def.OnExpire == aggregate.Keep && def.MovedBy != aggregate.Put { // canMove refuses that
+func (c *compiler) lifetimes(def *aggregate.Definition, t *planner.Type) {
+	if t.Latest && def.OnExpire == aggregate.Keep && def.MovedBy != aggregate.Put { // canMove refuses that
 		p := place("aggregates").In(def.Name).In("onExpire")
 		c.Mistake(p,
 			fmt.Sprintf("onExpire is keep over %s, whose mode is latest: what was kept of an expired revision could be counted again",
-				t.name), "onExpire: subtract")
+				t.Name), "onExpire: subtract")
 	}
-	if def.Retain == 0 || c.IsBroken(place("events").In(t.name).In("retain")) {
+	if def.Retain == 0 || c.IsBroken(place("events").In(t.Name).In("retain")) {
 		return
 	}
 	p := place("aggregates").In(def.Name).In("retain")
-	switch least := lifetime.Outliving(t.retain); {
-	case t.retain == 0:
+	switch least := lifetime.Outliving(t.Retain); {
+	case t.Retain == 0:
 		c.Mistake(p,
 			fmt.Sprintf(
 				"the totals expire and events of %s never do: a late change would start a total again from zero after it has expired",
-				t.name), "a retain for "+t.name+" too,")
+				t.Name), "a retain for "+t.Name+" too,")
 	case def.Retain < least:
 		c.Mistake(p, fmt.Sprintf("retain is %s and events of %s live for %s: a total must outlive them by 7d", lifetime.Format(def.Retain),
-			t.name, lifetime.Format(t.retain)), "at least "+lifetime.Format(least))
+			t.Name, lifetime.Format(t.Retain)), "at least "+lifetime.Format(least))
 	}
 }
 

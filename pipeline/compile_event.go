@@ -12,43 +12,44 @@ import (
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
+	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/keys"
 )
 
 // eventType compiles one event type.
-func (c *compiler) eventType(name string, s EventSpec) *eventType {
+func (c *compiler) eventType(name string, s EventSpec) *planner.Type {
 	at := place("events").In(name)
 	if what := badTypeName(name); what != "" {
 		c.Misnamed(at, what, `letters, digits, . and - alone, at most 256, such as "order.placed",`)
 	}
-	t := &eventType{name: name, retain: s.Retain, latest: s.Mode == "latest", schemaText: s.Schema, atomic: s.Atomic,
-		migrated: s.Migrated}
+	t := &planner.Type{Name: name, Retain: s.Retain, Latest: s.Mode == "latest", SchemaText: s.Schema, Atomic: s.Atomic,
+		Migrated: s.Migrated}
 	if s.At != "" {
-		t.at = c.timeTemplate(at.In("at"), s.At)
+		t.At = c.timeTemplate(at.In("at"), s.At)
 	}
 	derived := []string{"at", "type", "digest", "source", "attribute."}
 	if s.Part.isPart() {
 		derived = derived[:3] // the envelope may differ when the event comes again
 	}
 	if s.ID != "" {
-		t.id = c.template(at.In("id"), s.ID, derived...)
+		t.ID = c.template(at.In("id"), s.ID, derived...)
 	}
 	all := append(derived, "id")
-	t.pk = c.template(at.In("key").In("pk"), s.Key.PK, all...)
-	t.sk = c.template(at.In("key").In("sk"), s.Key.SK, all...)
-	c.ofTheEvent(at.In("at"), t.at, ownTime)
+	t.PK = c.template(at.In("key").In("pk"), s.Key.PK, all...)
+	t.SK = c.template(at.In("key").In("sk"), s.Key.SK, all...)
+	c.ofTheEvent(at.In("at"), t.At, ownTime)
 	for _, part := range []struct {
 		place place
 		tpl   *keys.Template
-	}{{at.In("id"), t.id}, {at.In("key").In("pk"), t.pk}, {at.In("key").In("sk"), t.sk}} {
+	}{{at.In("id"), t.ID}, {at.In("key").In("pk"), t.PK}, {at.In("key").In("sk"), t.SK}} {
 		c.ofTheEvent(part.place, part.tpl, `the fields that tell events apart, such as "{order_id}", or "{@digest}",`)
 	}
 	for _, n := range slices.Sorted(maps.Keys(s.Indexes)) {
-		t.indexes = append(t.indexes, c.index(at.In("indexes").In(n), n, s.Indexes[n], all))
+		t.Indexes = append(t.Indexes, c.index(at.In("indexes").In(n), n, s.Indexes[n], all))
 	}
 	for _, n := range slices.Sorted(maps.Keys(s.Attributes)) {
-		t.attributes = append(t.attributes, c.attribute(at.In("attributes").In(n), n, s.Attributes[n]))
+		t.Attributes = append(t.Attributes, c.attribute(at.In("attributes").In(n), n, s.Attributes[n]))
 	}
 	if s.Retain != 0 && s.Retain < lifetime.Day {
 		c.Mistake(at.In("retain"), "retain is less than 1d", "at least 1d")
@@ -57,7 +58,7 @@ func (c *compiler) eventType(name string, s EventSpec) *eventType {
 	c.was(at.In("was"), t, s.Was)
 	for i, text := range s.Ignore {
 		if path, ok := c.path(at.In("ignore").In(fmt.Sprint(i)), text); ok {
-			t.ignore = append(t.ignore, path)
+			t.Ignore = append(t.Ignore, path)
 		}
 	}
 	if s.Mode != "" && s.Mode != "insert" && s.Mode != "latest" {
@@ -65,7 +66,7 @@ func (c *compiler) eventType(name string, s EventSpec) *eventType {
 	} else {
 		c.revision(at, t, s)
 	}
-	if t.compress = s.Compress; t.compress && t.latest {
+	if t.Compress = s.Compress; t.Compress && t.Latest {
 		c.Mistake(at.In("compress"), "compress does not go with mode latest: a newer revision replaces a payload that it has not read",
 			"the type without compress")
 	}
@@ -93,19 +94,19 @@ func badTypeName(name string) string {
 	return ""
 }
 
-func (c *compiler) index(at place, name string, s IndexSpec, derived []string) index {
+func (c *compiler) index(at place, name string, s IndexSpec, derived []string) planner.Index {
 	if !itemform.IsIndex(name) {
 		c.Misnamed(at, name+" is not an index", "GSI1 to GSI20")
 	} else if !slices.Contains(c.p.indexes, name) {
 		c.p.indexes = append(c.p.indexes, name)
 	}
-	ix := index{name: name, pk: c.template(at.In("pk"), s.PK, derived...), sk: c.template(at.In("sk"), s.SK, derived...)}
+	ix := planner.Index{Name: name, PK: c.template(at.In("pk"), s.PK, derived...), SK: c.template(at.In("sk"), s.SK, derived...)}
 	if s.Where != "" {
-		ix.where = c.indexWhere(at.In("where"), s.Where)
+		ix.Where = c.indexWhere(at.In("where"), s.Where)
 	}
 	for i, text := range s.Was {
 		if old := c.template(at.In("was").In(strconv.Itoa(i)), text, derived...); old != nil {
-			ix.was = append(ix.was, old)
+			ix.Was = append(ix.Was, old)
 		}
 	}
 	return ix
@@ -122,7 +123,7 @@ func (c *compiler) indexWhere(p place, text string) *where.Condition {
 	return condition
 }
 
-func (c *compiler) attribute(at place, name, text string) attribute {
+func (c *compiler) attribute(at place, name, text string) planner.Attribute {
 	switch {
 	case itemform.IsOwnAttribute(name):
 		c.Misnamed(at, "the attribute "+name+" is reserved for Ingot", "another name")
@@ -130,7 +131,7 @@ func (c *compiler) attribute(at place, name, text string) attribute {
 		c.Misnamed(at, fmt.Sprintf("%q is not an attribute name", name), "letters, digits and _, a letter or _ first")
 	}
 	path, _ := c.path(at, text)
-	return attribute{name, path}
+	return planner.Attribute{Name: name, Path: path}
 }
 
 func isAttributeName(name string) bool {
@@ -145,16 +146,16 @@ func isAttributeName(name string) bool {
 }
 
 // revision compiles "updated_at time" or "seq number", or a list of these.
-func (c *compiler) revision(at place, t *eventType, s EventSpec) {
+func (c *compiler) revision(at place, t *planner.Type, s EventSpec) {
 	p := at.In("revision")
 	const forms = "a path and its type, such as updated_at time or seq number,"
 	switch {
 	case c.IsBroken(at.In("mode")) || c.IsBroken(p):
 		return
-	case !t.latest && s.Revision != "":
+	case !t.Latest && s.Revision != "":
 		c.Mistake(p, "revision is for mode latest only", "mode: latest beside it")
 		return
-	case !t.latest:
+	case !t.Latest:
 		return
 	case s.Revision == "":
 		c.Mistake(at.In("mode"), "mode latest needs a revision: what makes one version newer than another", "revision: and "+forms+
@@ -169,22 +170,22 @@ func (c *compiler) revision(at place, t *eventType, s EventSpec) {
 			continue
 		}
 		path, _ := c.path(p, strings.TrimSpace(text[:i]))
-		if slices.ContainsFunc(t.revision, func(r revision) bool { return r.path.Equal(path) }) {
+		if slices.ContainsFunc(t.Revision, func(r planner.Revision) bool { return r.Path.Equal(path) }) {
 			c.Mistake(p, fmt.Sprintf("%s breaks no ties: %s stands before it", declare.NameOf(p), path), "another field")
 		}
 		c.usesIgnored(p, text, t, []event.Path{path})
-		t.revision = append(t.revision, revision{path: path, time: kind == "time"})
+		t.Revision = append(t.Revision, planner.Revision{Path: path, Time: kind == "time"})
 	}
 }
 
 // usesIgnored reports every path at p that the digest leaves out. Such a field may differ between
 // retries of one event, so it must not decide what the event is or what it counts.
-func (c *compiler) usesIgnored(p place, text string, t *eventType, paths []event.Path) {
+func (c *compiler) usesIgnored(p place, text string, t *planner.Type, paths []event.Path) {
 	for _, path := range paths {
-		for _, ignored := range t.ignore {
+		for _, ignored := range t.Ignore {
 			if ignored.Contains(path) {
 				c.MistakeAt(p, text, strings.Index(text, path.String()),
-					fmt.Sprintf("%s uses %s, which ignore leaves out of the digest of %s", declare.NameOf(p), path, t.name),
+					fmt.Sprintf("%s uses %s, which ignore leaves out of the digest of %s", declare.NameOf(p), path, t.Name),
 					"another field, or ignore without "+ignored.String()+",")
 			}
 		}

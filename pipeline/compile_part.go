@@ -9,6 +9,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
+	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -27,9 +28,9 @@ func (c *compiler) hasParts(name string) bool {
 }
 
 // part compiles what makes t a part, once all event types are compiled.
-func (c *compiler) part(t *eventType) {
-	s := c.spec.Events[t.name]
-	at := place("events").In(t.name)
+func (c *compiler) part(t *planner.Type) {
+	s := c.spec.Events[t.Name]
+	at := place("events").In(t.Name)
 	c.atomic(at.In("atomic"), t, s)
 	if !s.Part.isPart() && len(c.Broken) == 0 {
 		return
@@ -48,33 +49,33 @@ func (c *compiler) part(t *eventType) {
 		c.Broken[at.In("retain")] = true
 		return
 	}
-	t.part = &part{whole: whole}
-	whole.parts = append(whole.parts, t)
+	t.Part = &planner.Part{Whole: whole}
+	whole.Parts = append(whole.Parts, t)
 	if c.takes(p, t, s.Part) {
 		c.ofTheWhole(at, t)
 	}
 	c.outlives(at.In("retain"), t, s)
-	if t.part.claim && t.over > 0 {
+	if t.Part.Claim && t.Over > 0 {
 		c.Mistake(at.In("offload"), "offload does not go with a claim: a claim can pass to another event, and its objects cannot",
 			"the type without offload")
 	}
 }
 
 // atomic refuses atomic for a type that has no parts.
-func (c *compiler) atomic(p place, t *eventType, s EventSpec) {
+func (c *compiler) atomic(p place, t *planner.Type, s EventSpec) {
 	switch {
 	case !s.Atomic || c.IsBroken(p):
 	case s.Part.Of != "":
-		c.Mistake(p, t.name+" is a part, and is stored as its whole says", "it in "+s.Part.Of)
-	case !s.Part.isPart() && !c.hasParts(t.name):
-		c.Mistake(p, "no type is a part of "+t.name+", so nothing is stored together with it",
-			t.name+" without atomic, or a type with part: {of: "+t.name+"},")
+		c.Mistake(p, t.Name+" is a part, and is stored as its whole says", "it in "+s.Part.Of)
+	case !s.Part.isPart() && !c.hasParts(t.Name):
+		c.Mistake(p, "no type is a part of "+t.Name+", so nothing is stored together with it",
+			t.Name+" without atomic, or a type with part: {of: "+t.Name+"},")
 	}
 }
 
 // whole finds what t is a part of. It returns nil if there is a mistake.
-func (c *compiler) whole(p place, t *eventType, name string) *eventType {
-	whole, ok := c.p.types[name]
+func (c *compiler) whole(p place, t *planner.Type, name string) *planner.Type {
+	whole, ok := c.p.plan.Types[name]
 	switch {
 	case name == "":
 		c.Mistake(p, "of is missing in part", "of: and the event type that it is a part of, such as order.placed,")
@@ -84,7 +85,7 @@ func (c *compiler) whole(p place, t *eventType, name string) *eventType {
 		return nil
 	case c.notAWhole(name):
 		instead := "the type that it is a part of"
-		if of := c.spec.Events[name].Part.Of; of != "" && of != t.name && of != name {
+		if of := c.spec.Events[name].Part.Of; of != "" && of != t.Name && of != name {
 			instead = of
 		}
 		c.Mistake(p, name+" is a part itself, and a part has no parts", instead)
@@ -97,29 +98,29 @@ func (c *compiler) whole(p place, t *eventType, name string) *eventType {
 func (c *compiler) notAWhole(name string) bool { return c.spec.Events[name].Part.isPart() }
 
 // ownMembers refuses what a part cannot have, because it is made from its whole.
-func (c *compiler) ownMembers(at place, t *eventType, s EventSpec) {
+func (c *compiler) ownMembers(at place, t *planner.Type, s EventSpec) {
 	if s.At != "" {
-		c.Mistake(at.In("at"), "a part has no at of its own: its time is that of its whole", t.name+" without at")
+		c.Mistake(at.In("at"), "a part has no at of its own: its time is that of its whole", t.Name+" without at")
 	}
 	if s.ID == "" {
-		c.Mistake(at, "id is missing in "+t.name+": a part has no envelope that says it",
+		c.Mistake(at, "id is missing in "+t.Name+": a part has no envelope that says it",
 			`id: and the fields that tell parts apart, such as "{order_id}#{line}",`)
 	}
 	if len(s.Ignore) > 0 {
-		t.ignore = nil
+		t.Ignore = nil
 		c.Mistake(at.In("ignore"), "a part cannot ignore anything: it is made again from its whole, and must always be the same",
 			"the ignore of "+s.Part.Of)
 	}
-	if t.latest {
-		t.latest = false
+	if t.Latest {
+		t.Latest = false
 		c.Mistake(at.In("mode"), "a part cannot have mode latest: it is stored once, beside its whole", "mode: insert")
 	}
 }
 
 // takes compiles what a part takes from its whole's payload. It returns false if it takes nothing.
-func (c *compiler) takes(p place, t *eventType, s PartSpec) bool {
+func (c *compiler) takes(p place, t *planner.Type, s PartSpec) bool {
 	if s.Each == "" && len(s.With) == 0 {
-		c.Mistake(p, t.name+" would have an empty payload: part has neither each nor with",
+		c.Mistake(p, t.Name+" would have an empty payload: part has neither each nor with",
 			"with: and the members that it has of its whole, such as [order_id],")
 		return false
 	}
@@ -133,11 +134,11 @@ func (c *compiler) takes(p place, t *eventType, s PartSpec) bool {
 		case !name:
 			c.Mistake(at, fmt.Sprintf("%s is inside of a member, and with takes whole members of the payload", path),
 				"its first name alone")
-		case slices.ContainsFunc(t.part.with, path.Equal):
+		case slices.ContainsFunc(t.Part.With, path.Equal):
 			c.Mistake(at, "with has "+path.String()+" twice", "one of the two")
 		default:
 			c.notIgnored(at, t, path)
-			t.part.with = append(t.part.with, path)
+			t.Part.With = append(t.Part.With, path)
 		}
 	}
 	if s.Each == "" {
@@ -148,9 +149,9 @@ func (c *compiler) takes(p place, t *eventType, s PartSpec) bool {
 	if !ok {
 		return true
 	}
-	t.part.each = path
+	t.Part.Each = path
 	c.notIgnored(at, t, path)
-	for _, with := range t.part.with {
+	for _, with := range t.Part.With {
 		if with.Contains(path) {
 			c.Mistake(at, fmt.Sprintf("with has %s too, so every part would hold all of it", with), "with without "+with.String())
 		}
@@ -160,12 +161,12 @@ func (c *compiler) takes(p place, t *eventType, s PartSpec) bool {
 
 // notIgnored refuses a path if the digest of the whole leaves out the value there, or a part of
 // that value. Otherwise two messages could be one event with different parts.
-func (c *compiler) notIgnored(p place, t *eventType, path event.Path) {
-	whole := t.part.whole
-	for _, ignored := range whole.ignore {
+func (c *compiler) notIgnored(p place, t *planner.Type, path event.Path) {
+	whole := t.Part.Whole
+	for _, ignored := range whole.Ignore {
 		if ignored.Contains(path) || path.Contains(ignored) {
 			c.Mistake(p, fmt.Sprintf("%s uses %s, and ignore leaves %s out of the digest of %s",
-				declare.NameOf(p), path, ignored, whole.name),
+				declare.NameOf(p), path, ignored, whole.Name),
 				"another member, or ignore without "+ignored.String()+" there,")
 		}
 	}
@@ -173,24 +174,24 @@ func (c *compiler) notIgnored(p place, t *eventType, path event.Path) {
 
 // ofTheWhole checks what a part needs of its whole: a time that does not change, and an id that the
 // part's key shows.
-func (c *compiler) ofTheWhole(at place, t *eventType) {
-	of, whole := at.In("part").In("of"), t.part.whole
-	wholeAt := place("events").In(whole.name)
-	first := whole.parts[0] == t // report this once, not for each of its parts
+func (c *compiler) ofTheWhole(at place, t *planner.Type) {
+	of, whole := at.In("part").In("of"), t.Part.Whole
+	wholeAt := place("events").In(whole.Name)
+	first := whole.Parts[0] == t // report this once, not for each of its parts
 	switch {
 	case !first:
-	case whole.latest:
-		c.Mistake(of, fmt.Sprintf("%s has mode latest, and a whole is stored once, with its parts", whole.name), "a type with mode insert")
-	case whole.at == nil && !c.IsBroken(wholeAt.In("at")) && c.spec.Events[whole.name].At == "":
+	case whole.Latest:
+		c.Mistake(of, fmt.Sprintf("%s has mode latest, and a whole is stored once, with its parts", whole.Name), "a type with mode insert")
+	case whole.At == nil && !c.IsBroken(wholeAt.In("at")) && c.spec.Events[whole.Name].At == "":
 		c.Mistake(of,
 			fmt.Sprintf("%s has no at, so its time is its envelope's, which may differ next time; its parts have the time of the whole",
-				whole.name), `at: in `+whole.name+`, such as "{placed_at}",`)
-	case whole.at != nil && len(whole.at.Derived()) > 0:
-		c.Mistake(of, fmt.Sprintf("%s takes its time from %s, which may differ next time; its parts have the time of the whole", whole.name,
-			whole.at.Derived()[0]), `at: from the payload in `+whole.name+`, such as "{placed_at}",`)
+				whole.Name), `at: in `+whole.Name+`, such as "{placed_at}",`)
+	case whole.At != nil && len(whole.At.Derived()) > 0:
+		c.Mistake(of, fmt.Sprintf("%s takes its time from %s, which may differ next time; its parts have the time of the whole", whole.Name,
+			whole.At.Derived()[0]), `at: from the payload in `+whole.Name+`, such as "{placed_at}",`)
 	}
-	if t.pk != nil && t.sk != nil && t.id != nil && !c.IsBroken(wholeAt.In("id")) &&
-		(whole.id != nil || c.spec.Events[whole.name].ID == "") {
+	if t.PK != nil && t.SK != nil && t.ID != nil && !c.IsBroken(wholeAt.In("id")) &&
+		(whole.ID != nil || c.spec.Events[whole.Name].ID == "") {
 		c.showsWhole(at.In("key"), t)
 	}
 }
@@ -198,58 +199,58 @@ func (c *compiler) ofTheWhole(at place, t *eventType) {
 // showsWhole refuses a key that parts of two wholes could share. The second one would be a conflict
 // after its whole is stored. If the whole is atomic, nothing of the second message is stored. So
 // such a key is allowed there: the part is a claim.
-func (c *compiler) showsWhole(p place, t *eventType) {
-	whole := t.part.whole
-	full, _ := lossless(t.pk, t.sk)
+func (c *compiler) showsWhole(p place, t *planner.Type) {
+	whole := t.Part.Whole
+	full, _ := lossless(t.PK, t.SK)
 	if full["@id"] {
-		more, _ := lossless(t.id)
+		more, _ := lossless(t.ID)
 		maps.Copy(full, more)
 	}
-	for _, v := range slices.Sorted(maps.Keys(whole.leaves(variablesOf(whole.id, "@id")))) {
+	for _, v := range slices.Sorted(maps.Keys(leaves(whole, variablesOf(whole.ID, "@id")))) {
 		path, err := event.ParsePath(v)
-		shown := err == nil && v[0] != '@' && full[v] && slices.ContainsFunc(t.part.with, func(with event.Path) bool {
+		shown := err == nil && v[0] != '@' && full[v] && slices.ContainsFunc(t.Part.With, func(with event.Path) bool {
 			return with.Contains(path)
 		})
 		switch {
 		case v == "@type" || shown:
-		case whole.atomic:
-			t.part.claim = true
+		case whole.Atomic:
+			t.Part.Claim = true
 		case err != nil || v[0] == '@':
-			c.Mistake(p, fmt.Sprintf("the id of %s uses %s, which no part can show: parts of two wholes could have one key", whole.name, v),
-				"an id in "+whole.name+` that is made of its fields, such as "{order_id}",`)
+			c.Mistake(p, fmt.Sprintf("the id of %s uses %s, which no part can show: parts of two wholes could have one key", whole.Name, v),
+				"an id in "+whole.Name+` that is made of its fields, such as "{order_id}",`)
 		default:
 			c.Mistake(p, fmt.Sprintf("key does not show %s of the whole, which the id of %s uses: parts of two wholes could have one key",
-				v, whole.name), fmt.Sprintf("{%s} in sk, and its member in with", v))
+				v, whole.Name), fmt.Sprintf("{%s} in sk, and its member in with", v))
 		}
 	}
 }
 
 // outlives gives a part the lifetime of its whole, or checks that its own is not shorter. A whole
 // that is delivered again would otherwise meet parts that have expired.
-func (c *compiler) outlives(p place, t *eventType, s EventSpec) {
-	whole := t.part.whole
+func (c *compiler) outlives(p place, t *planner.Type, s EventSpec) {
+	whole := t.Part.Whole
 	if s.Retain == 0 && len(s.Was) == 0 && !c.IsBroken(p) {
-		t.retain, t.was = whole.retain, whole.was
+		t.Retain, t.Was = whole.Retain, whole.Was
 		return
 	}
-	if lifetime.Shorter(t.retain, whole.retain) {
-		c.Mistake(p, fmt.Sprintf("retain is shorter than that of %s, so parts would expire before their whole", whole.name), "retain: "+
-			lifetime.Format(whole.retain)+" or longer, or none, for that of the whole,")
+	if lifetime.Shorter(t.Retain, whole.Retain) {
+		c.Mistake(p, fmt.Sprintf("retain is shorter than that of %s, so parts would expire before their whole", whole.Name), "retain: "+
+			lifetime.Format(whole.Retain)+" or longer, or none, for that of the whole,")
 		return
 	}
-	for i, w := range t.was {
-		if before := w.Before.Add(-1); lifetime.Shorter(w.Retain, retainAt(whole.retain, whole.was, before)) {
+	for i, w := range t.Was {
+		if before := w.Before.Add(-1); lifetime.Shorter(w.Retain, lifetime.At(whole.Retain, whole.Was, before)) {
 			c.Mistake(p, fmt.Sprintf("was[%d] is shorter than the retain that %s had then, so parts would expire before their whole", i,
-				whole.name), "the was of "+whole.name)
+				whole.Name), "the was of "+whole.Name)
 		}
 	}
 }
 
 // templatesOfParts lists the templates of a type and of its parts.
-func (t *eventType) templatesOfParts() []*keys.Template {
-	list := slices.Collect(t.templates())
-	for _, part := range t.parts {
-		list = slices.AppendSeq(list, part.templates())
+func templatesOfParts(t *planner.Type) []*keys.Template {
+	list := slices.Collect(templatesOf(t))
+	for _, part := range t.Parts {
+		list = slices.AppendSeq(list, templatesOf(part))
 	}
 	return list
 }

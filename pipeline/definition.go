@@ -8,6 +8,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
+	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -52,7 +53,7 @@ type fromForm struct {
 // Layout, comments, member order, quoting and the spelling of numbers and durations in the file do
 // not change it. Anything that changes what is counted does. The text is stored with the
 // generation's head.
-func definitionText(def *aggregate.Definition, by []*keys.Template, feeds map[string]*feed) string {
+func definitionText(def *aggregate.Definition, by []*keys.Template, feeds map[string]*planner.Feed) string {
 	text := definitionForm{
 		By: map[string]string{}, From: map[string]fromForm{}, Name: def.Name, OnExpire: def.OnExpire.String(),
 		Retain: int64(def.Retain / time.Second), Since: def.Since, Spread: def.Spread, Window: int64(def.Window / time.Second),
@@ -76,8 +77,8 @@ func definitionText(def *aggregate.Definition, by []*keys.Template, feeds map[st
 		text.By[def.By[i]] = canonicalTemplate(t)
 	}
 	for name, f := range feeds {
-		from := fromForm{Values: map[string]string{}, Where: f.where.String()}
-		for i, v := range f.values {
+		from := fromForm{Values: map[string]string{}, Where: f.Where.String()}
+		for i, v := range f.Values {
 			if v.Set {
 				from.Values[def.Values[i].Name] = v.String()
 			}

@@ -1,12 +1,12 @@
 package pipeline
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -35,8 +35,8 @@ type Description struct {
 func (p *Pipeline) Describe() *Description {
 	d := &Description{Spec: p.spec(), Reads: map[string][]Read{}, Hashed: map[string][]string{}, Updates: map[string]int{},
 		Warnings: slices.Clone(p.warnings), p: p}
-	for name, t := range p.types {
-		d.Reads[name], d.Hashed[name], d.Updates[name] = p.reads(t), t.hashed(), t.touches()
+	for name, t := range p.plan.Types {
+		d.Reads[name], d.Hashed[name], d.Updates[name] = p.reads(t), hashed(t), touches(t)
 	}
 	return d
 }
@@ -52,12 +52,12 @@ func (p *Pipeline) WithoutFloors() (*Pipeline, error) {
 		a.AtLeast = nil
 		spec.Aggregates[name] = a
 	}
-	return New(spec, Secret(p.secret))
+	return New(spec, Secret(p.plan.Secret))
 }
 
 // spec returns the declaration in its one normal spelling.
 func (p *Pipeline) spec() Spec {
-	s := Spec{Ingot: Format, Epoch: p.epoch, Type: strings.Join(canonicalTemplates(p.typ), "\n"), Batches: p.batches,
+	s := Spec{Ingot: Format, Epoch: p.plan.Epoch, Type: strings.Join(canonicalTemplates(p.plan.TypeFrom), "\n"), Batches: p.plan.Batches,
 		Events: map[string]EventSpec{}, Aggregates: map[string]AggregateSpec{}}
 	for _, def := range p.definitions {
 		a := AggregateSpec{Since: def.Since, By: map[string]string{}, Window: windowOf(def),
@@ -65,48 +65,52 @@ func (p *Pipeline) spec() Spec {
 			MovedBy: def.MovedBy.String(), Retain: def.Retain, AtLeast: floorsOf(def)}
 		s.Aggregates[def.Name] = a
 	}
-	for name, t := range p.types {
-		s.Events[name] = t.spec()
-		for _, f := range t.feeds {
-			a := s.Aggregates[f.def.Name]
-			for i, by := range f.by {
-				a.By[f.def.By[i]] = canonicalTemplate(by)
+	for name, t := range p.plan.Types {
+		s.Events[name] = eventSpec(t)
+		for i := range t.Feeds {
+			f := &t.Feeds[i]
+			a := s.Aggregates[f.Def.Name]
+			for i, by := range f.By {
+				a.By[f.Def.By[i]] = canonicalTemplate(by)
 			}
-			a.From[name] = f.spec()
+			a.From[name] = fromSpec(f)
 		}
 	}
 	return s
 }
 
-func (t *eventType) spec() EventSpec {
-	s := EventSpec{ID: canonicalTemplate(t.id), At: canonicalTemplate(t.at), Key: keySpec(t.pk, t.sk),
-		Indexes: map[string]IndexSpec{}, Attributes: map[string]string{}, Retain: t.retain, Was: slices.Clone(t.was), Mode: "insert",
-		Atomic: t.atomic, Compress: t.compress, Migrated: t.migrated}
-	if t.latest {
+func eventSpec(t *planner.Type) EventSpec {
+	s := EventSpec{ID: canonicalTemplate(t.ID), At: canonicalTemplate(t.At), Key: keySpec(t.PK, t.SK),
+		Indexes: map[string]IndexSpec{}, Attributes: map[string]string{}, Retain: t.Retain, Mode: "insert",
+		Atomic: t.Atomic, Compress: t.Compress, Migrated: t.Migrated}
+	for _, w := range t.Was {
+		s.Was = append(s.Was, WasSpec(w))
+	}
+	if t.Latest {
 		s.Mode = "latest"
 	}
-	for _, i := range t.indexes {
-		s.Indexes[i.name] = i.spec()
+	for _, i := range t.Indexes {
+		s.Indexes[i.Name] = indexSpec(i)
 	}
-	for _, a := range t.attributes {
-		s.Attributes[a.name] = a.path.String()
+	for _, a := range t.Attributes {
+		s.Attributes[a.Name] = a.Path.String()
 	}
-	revision := make([]string, len(t.revision))
-	for i, r := range t.revision {
+	revision := make([]string, len(t.Revision))
+	for i, r := range t.Revision {
 		revision[i] = r.String()
 	}
 	s.Revision = strings.Join(revision, "\n")
-	s.Offload.Over = t.over
-	for _, path := range t.keep {
+	s.Offload.Over = t.Over
+	for _, path := range t.Keep {
 		s.Offload.Keep = append(s.Offload.Keep, path.String())
 	}
-	if t.part != nil {
-		s.Part = t.part.spec()
+	if t.Part != nil {
+		s.Part = partSpec(t.Part)
 	}
-	if doc, err := event.ParseDocument(t.schemaText); err == nil {
+	if doc, err := event.ParseDocument(t.SchemaText); err == nil {
 		s.Schema = string(keys.Canonical(nil, doc.Root(), nil))
 	}
-	for _, path := range t.ignore {
+	for _, path := range t.Ignore {
 		s.Ignore = append(s.Ignore, path.String())
 	}
 	slices.Sort(s.Ignore)
@@ -114,18 +118,18 @@ func (t *eventType) spec() EventSpec {
 	return s
 }
 
-func (p *part) spec() PartSpec {
-	s := PartSpec{Of: p.whole.name, Each: p.each.String()}
-	for _, path := range p.with {
+func partSpec(p *planner.Part) PartSpec {
+	s := PartSpec{Of: p.Whole.Name, Each: p.Each.String()}
+	for _, path := range p.With {
 		s.With = append(s.With, path.String())
 	}
 	return s
 }
 
-func (i index) spec() IndexSpec {
-	s := IndexSpec{PK: canonicalTemplate(i.pk), SK: canonicalTemplate(i.sk), Where: i.where.String()}
-	if len(i.was) > 0 {
-		s.Was = canonicalTemplates(i.was)
+func indexSpec(i planner.Index) IndexSpec {
+	s := IndexSpec{PK: canonicalTemplate(i.PK), SK: canonicalTemplate(i.SK), Where: i.Where.String()}
+	if len(i.Was) > 0 {
+		s.Was = canonicalTemplates(i.Was)
 	}
 	return s
 }
@@ -134,24 +138,24 @@ func keySpec(pk, sk *keys.Template) KeySpec {
 	return KeySpec{canonicalTemplate(pk), canonicalTemplate(sk)}
 }
 
-func (f *feed) spec() FromSpec {
-	s := FromSpec{Where: f.where.String(), Values: map[string]string{}}
-	for i, v := range f.values {
+func fromSpec(f *planner.Feed) FromSpec {
+	s := FromSpec{Where: f.Where.String(), Values: map[string]string{}}
+	for i, v := range f.Values {
 		if v.Set {
-			s.Values[f.def.Values[i].Name] = v.String()
+			s.Values[f.Def.Values[i].Name] = v.String()
 		}
 	}
 	return s
 }
 
 // hashed lists the parts of t that hmac is used in.
-func (t *eventType) hashed() []string {
-	parts := map[string]bool{"id": t.hashes(t.id), "key": t.hashes(t.pk) || t.hashes(t.sk)}
-	for _, i := range t.indexes {
-		parts[i.name] = t.hashes(i.pk) || t.hashes(i.sk)
+func hashed(t *planner.Type) []string {
+	parts := map[string]bool{"id": hashes(t, t.ID), "key": hashes(t, t.PK) || hashes(t, t.SK)}
+	for _, i := range t.Indexes {
+		parts[i.Name] = hashes(t, i.PK) || hashes(t, i.SK)
 	}
-	for _, f := range t.feeds {
-		parts["aggregates."+f.def.Name] = slices.ContainsFunc(f.by, t.hashes)
+	for _, f := range t.Feeds {
+		parts["aggregates."+f.Def.Name] = slices.ContainsFunc(f.By, func(tpl *keys.Template) bool { return hashes(t, tpl) })
 	}
 	maps.DeleteFunc(parts, func(_ string, hashed bool) bool { return !hashed })
 	return slices.Sorted(maps.Keys(parts))
@@ -165,22 +169,9 @@ type Absence struct {
 
 // Absences lists the indexes that item's type declares and that item is not in. It says what is
 // missing for each of them.
-func (d *Description) Absences(item *event.Item) []Absence {
-	t, doc, err := d.p.payload(item.Type, item.Data)
-	if err != nil {
-		return nil
-	}
-	w := d.p.workOf(item, doc)
-	var list []Absence
-	for _, i := range t.indexes {
-		if !i.where.Holds(doc.Root()) {
-			list = append(list, Absence{Index: i.name, Missing: "its where does not hold: " + i.where.String()})
-			continue
-		}
-		var missing *keys.Missing
-		if err := w.pair(i.pk, i.sk); errors.As(err, &missing) {
-			list = append(list, Absence{Index: i.name, Missing: missing.Error()})
-		}
+func (d *Description) Absences(item *event.Item) (list []Absence) {
+	for index, missing := range d.p.plan.Absences(item) {
+		list = append(list, Absence{index, missing})
 	}
 	return list
 }
@@ -188,19 +179,4 @@ func (d *Description) Absences(item *event.Item) []Absence {
 // Revision returns, for people, what orders the versions of item's key. It shows each value of the
 // list, and "missing" for a value that is missing. It is empty under insert. A time is in
 // nanoseconds since 1970.
-func (d *Description) Revision(item *event.Item) string {
-	t, doc, err := d.p.payload(item.Type, item.Data)
-	if err != nil || item.Revision == nil {
-		return ""
-	}
-	values := []string{item.Revision.String()}
-	w := newWork(keys.Source{Data: doc.Root()})
-	for _, r := range t.revision[min(1, len(t.revision)):] {
-		value := "missing"
-		if d, ok, _ := w.rank(r); ok {
-			value = d.String()
-		}
-		values = append(values, value)
-	}
-	return strings.Join(values, ", ")
-}
+func (d *Description) Revision(item *event.Item) string { return d.p.plan.ShownRevision(item) }

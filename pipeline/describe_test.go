@@ -33,7 +33,7 @@ func TestWhatIsSaidOfAnItem(t *testing.T) {
 		t.Errorf("digest text %s %v, want %s", text, err, want)
 	}
 	doc, _ := event.ParseDocument(item.Data)
-	if keys.Digest(item.Type, doc.Root(), p.types[item.Type].ignore) != item.Digest {
+	if keys.Digest(item.Type, doc.Root(), p.plan.Types[item.Type].Ignore) != item.Digest {
 		t.Error("the item's digest is not of that text")
 	}
 	if got := d.Spec.Events["order.paid"].RetainAt(item.At); got != 90*lifetime.Day {

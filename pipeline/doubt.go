@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
+	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -29,8 +30,8 @@ type warning struct {
 // doubtsOf returns the warnings, in the order of the file.
 func doubtsOf(c *compiler) Mistakes {
 	d := &doubts{compiler: c}
-	for _, name := range c.p.names {
-		d.eventType(place("events").In(name), c.p.types[name])
+	for _, name := range c.p.plan.Names {
+		d.eventType(place("events").In(name), c.p.plan.Types[name])
 	}
 	for _, def := range c.p.definitions {
 		d.aggregate(place("aggregates").In(def.Name), def)
@@ -39,25 +40,25 @@ func doubtsOf(c *compiler) Mistakes {
 	return mistakes(d.settled())
 }
 
-func (d *doubts) eventType(at place, t *eventType) {
+func (d *doubts) eventType(at place, t *planner.Type) {
 	d.was(at.In("was"), t)
 	d.keyBeyondID(at.In("key"), t)
 	d.onePartition(at, t)
 	d.noTime(at, t)
 	d.asText(t)
-	if strings.Contains(t.name, "*") {
-		d.warnNamed(at, fmt.Sprintf("%s is one event type with exactly this name: * is not a wildcard", t.name),
+	if strings.Contains(t.Name, "*") {
+		d.warnNamed(at, fmt.Sprintf("%s is one event type with exactly this name: * is not a wildcard", t.Name),
 			"each event type by its whole name")
 	}
 }
 
 func (d *doubts) aggregate(at place, def *aggregate.Definition) {
-	feeds := map[string]*feed{}
+	feeds := map[string]*planner.Feed{}
 	var by []*keys.Template // the same in all of them
-	for name, t := range d.p.types {
-		for i := range t.feeds {
-			if f := &t.feeds[i]; f.def == def {
-				feeds[name], by = f, f.by
+	for name, t := range d.p.plan.Types {
+		for i := range t.Feeds {
+			if f := &t.Feeds[i]; f.Def == def {
+				feeds[name], by = f, f.By
 			}
 		}
 	}
@@ -72,17 +73,17 @@ func (d *doubts) aggregate(at place, def *aggregate.Definition) {
 }
 
 // floorOfAPart warns of a floor that may refuse a part after its whole is stored.
-func (d *doubts) floorOfAPart(at place, def *aggregate.Definition, feeds map[string]*feed) {
+func (d *doubts) floorOfAPart(at place, def *aggregate.Definition, feeds map[string]*planner.Feed) {
 	for _, name := range slices.Sorted(maps.Keys(feeds)) {
-		t := d.p.types[name]
-		if def.AtLeast == nil || t.part == nil || t.part.whole.atomic {
+		t := d.p.plan.Types[name]
+		if def.AtLeast == nil || t.Part == nil || t.Part.Whole.Atomic {
 			continue
 		}
-		for i, v := range feeds[name].values {
+		for i, v := range feeds[name].Values {
 			if v.MayTake() && def.AtLeast[i].Set {
 				d.warnNamed(at.In(name), fmt.Sprintf("%s is a part of %s, which is stored first: if a floor refuses the part, the "+
-					"message goes to quarantine, and the rest of it stays stored", name, t.part.whole.name),
-					"atomic: true in "+t.part.whole.name)
+					"message goes to quarantine, and the rest of it stays stored", name, t.Part.Whole.Name),
+					"atomic: true in "+t.Part.Whole.Name)
 				break
 			}
 		}
@@ -113,7 +114,7 @@ func (d *doubts) settled() declare.Mistakes {
 	said := map[string]bool{}
 	for _, w := range d.inOrder() {
 		kind := w.kind()
-		if strings.HasPrefix(kind, "events") && len(d.p.names) > 1 && count[kind] == len(d.p.names) {
+		if strings.HasPrefix(kind, "events") && len(d.p.plan.Names) > 1 && count[kind] == len(d.p.plan.Names) {
 			if said[kind] {
 				continue
 			}
@@ -144,9 +145,9 @@ func (w warning) kind() string {
 }
 
 // was warns of an earlier lifetime that changes nothing.
-func (d *doubts) was(at place, t *eventType) {
-	for i, w := range d.spec.Events[t.name].Was {
-		if p := at.In(fmt.Sprint(i)); !lifetime.Shorter(w.Retain, t.retain) {
+func (d *doubts) was(at place, t *planner.Type) {
+	for i, w := range d.spec.Events[t.Name].Was {
+		if p := at.In(fmt.Sprint(i)); !lifetime.Shorter(w.Retain, t.Retain) {
 			d.warn(p, declare.NameOf(p)+" changes nothing: today's retain is as short", "the other entries alone")
 		}
 	}
@@ -156,21 +157,21 @@ func (d *doubts) was(at place, t *eventType) {
 // is corrected, and the corrected event becomes a second item. A part may have such a key.
 // Everything that it is made of is in the digest of its whole, so a correction is a Conflict of the
 // whole and puts no part.
-func (d *doubts) keyBeyondID(p place, t *eventType) {
-	if t.part != nil {
+func (d *doubts) keyBeyondID(p place, t *planner.Type) {
+	if t.Part != nil {
 		return
 	}
-	for _, v := range t.beyondID() {
+	for _, v := range beyondID(t) {
 		d.warn(p, fmt.Sprintf("key uses %s, which id does not: an event that is sent again with a correction would make a second item", v),
 			"a key made of the fields of id, unless you mean it,")
 	}
 }
 
 // onePartition warns of keys that put all items of a type into one partition.
-func (d *doubts) onePartition(at place, t *eventType) {
-	d.partitionKey(at.In("key").In("pk"), t.pk)
-	for _, i := range t.indexes {
-		d.partitionKey(at.In("indexes").In(i.name).In("pk"), i.pk)
+func (d *doubts) onePartition(at place, t *planner.Type) {
+	d.partitionKey(at.In("key").In("pk"), t.PK)
+	for _, i := range t.Indexes {
+		d.partitionKey(at.In("indexes").In(i.Name).In("pk"), i.PK)
 	}
 }
 
@@ -184,26 +185,26 @@ func (d *doubts) partitionKey(p place, t *keys.Template) {
 
 // noTime warns of an event type without at, if the file expects messages without an envelope. It
 // does so if it says how to find their type.
-func (d *doubts) noTime(at place, t *eventType) {
-	if len(d.spec.Type) > 0 && t.at == nil && t.part == nil {
+func (d *doubts) noTime(at place, t *planner.Type) {
+	if len(d.spec.Type) > 0 && t.At == nil && t.Part == nil {
 		d.warn(at, "at is missing, and a message that is bare JSON has no other time: it would be refused",
 			`at: with the field of its time, such as "{placed_at}", beside key, unless all its messages come in an envelope`)
 	}
 }
 
 // byOfAnID warns of an aggregate if each of its totals can count at most one event.
-func (d *doubts) byOfAnID(p place, by []*keys.Template, feeds map[string]*feed) {
+func (d *doubts) byOfAnID(p place, by []*keys.Template, feeds map[string]*planner.Feed) {
 	if len(by) == 0 || len(feeds) != 1 {
 		return // several event types can meet in one total
 	}
 	full, _ := lossless(by...)
 	for name := range maps.Keys(feeds) {
-		t := d.p.types[name]
+		t := d.p.plan.Types[name]
 		if full["@id"] || full["@digest"] {
 			break
 		}
-		shown := t.leaves(slices.Collect(maps.Keys(full)))
-		for v := range t.leaves(variablesOf(t.id, "@id")) {
+		shown := leaves(t, slices.Collect(maps.Keys(full)))
+		for v := range leaves(t, variablesOf(t.ID, "@id")) {
 			if !shown[v] && v != "@type" {
 				return
 			}
@@ -224,7 +225,7 @@ func (d *doubts) constantBy(p place, name, text string) {
 
 // manyWindows warns if an aggregate makes many totals and keeps them for ever. It also warns of a
 // window of 30, 31, 365 or 366 days, which probably was meant to be a calendar month or year.
-func (d *doubts) manyWindows(p place, def *aggregate.Definition, feeds map[string]*feed) {
+func (d *doubts) manyWindows(p place, def *aggregate.Definition, feeds map[string]*planner.Feed) {
 	switch days := def.Window / lifetime.Day; {
 	case def.Window <= 0 || def.Months > 0:
 	case def.Window < time.Hour && def.Retain == 0:
@@ -241,14 +242,14 @@ func (d *doubts) manyWindows(p place, def *aggregate.Definition, feeds map[strin
 }
 
 // lastingInstead returns what to write if totals are kept for ever: a retain, if the events expire.
-func (d *doubts) lastingInstead(feeds map[string]*feed) string {
+func (d *doubts) lastingInstead(feeds map[string]*planner.Feed) string {
 	var longest time.Duration
 	for _, name := range slices.Sorted(maps.Keys(feeds)) {
-		t := d.p.types[name]
-		if t.retain == 0 {
+		t := d.p.plan.Types[name]
+		if t.Retain == 0 {
 			return "window: 1h or longer, or retain for " + name + " and here,"
 		}
-		longest = max(longest, lifetime.Outliving(t.retain))
+		longest = max(longest, lifetime.Outliving(t.Retain))
 	}
 	return "retain: " + lifetime.Format(longest) + " beside it, or window: 1h or longer"
 }
@@ -257,7 +258,7 @@ func (d *doubts) lastingInstead(feeds map[string]*feed) string {
 // the first one to arrive wins, and the other one is a Conflict.
 func (d *doubts) sharedKeys() {
 	var groups [][]string // groups of event types, any two of which can share a key
-	for _, b := range d.p.names {
+	for _, b := range d.p.plan.Names {
 		var joined bool
 		for i, group := range groups {
 			var shared []string
@@ -288,7 +289,7 @@ func (d *doubts) sharedKeys() {
 // shareAKey places the warning at the second of the event types.
 func (d *doubts) shareAKey(names []string) {
 	what := "events of " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
-	if len(names) == len(d.p.names) && len(names) > 2 {
+	if len(names) == len(d.p.plan.Names) && len(names) > 2 {
 		what = "events of all types"
 	}
 	d.warn(place("events").In(names[1]).In("key"), what+" can have the same key, and the later one would be a conflict",
@@ -296,9 +297,9 @@ func (d *doubts) shareAKey(names []string) {
 }
 
 func (d *doubts) canShare(a, b string) bool {
-	one, two := d.p.types[a], d.p.types[b]
+	one, two := d.p.plan.Types[a], d.p.plan.Types[b]
 	same := func(s, t *keys.Template) bool { return mayEqual(segments(s, a), segments(t, b)) }
-	return same(one.pk, two.pk) && same(one.sk, two.sk)
+	return same(one.PK, two.PK) && same(one.SK, two.SK)
 }
 
 // mayEqual reports whether two templates can make the same text. Interpolated text never contains

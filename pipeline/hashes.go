@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -11,11 +12,11 @@ import (
 // appear in logs only as hashes. The declarations of its parts are included. For an unknown type,
 // such as "", it reports whether any type uses hmac.
 func (p *Pipeline) HidesKeys(eventType string) bool {
-	t, ok := p.types[eventType]
+	t, ok := p.plan.Types[eventType]
 	if !ok {
 		return p.usesHMAC
 	}
-	return slices.ContainsFunc(t.templatesOfParts(), (*keys.Template).UsesHMAC)
+	return slices.ContainsFunc(templatesOfParts(t), (*keys.Template).UsesHMAC)
 }
 
 // SecretCheck returns 16 hex digits that tell one secret of hmac from another. They do not reveal
@@ -23,30 +24,30 @@ func (p *Pipeline) HidesKeys(eventType string) bool {
 // keys are the same under any secret. For the by of totals, each definition has a check value of
 // its own.
 func (p *Pipeline) SecretCheck() string {
-	if len(p.secret) == 0 || !slices.ContainsFunc(p.names, p.hashesKeys) {
+	if len(p.plan.Secret) == 0 || !slices.ContainsFunc(p.plan.Names, p.hashesKeys) {
 		return ""
 	}
-	return keys.SecretCheck(p.secret, lanes.SecretKey.PK)
+	return keys.SecretCheck(p.plan.Secret, lanes.SecretKey.PK)
 }
 
 func (p *Pipeline) hashesKeys(eventType string) bool {
-	t := p.types[eventType]
-	return t.hashes(t.pk) || t.hashes(t.sk) || slices.ContainsFunc(t.indexes, func(i index) bool {
-		return t.hashes(i.pk) || t.hashes(i.sk)
+	t := p.plan.Types[eventType]
+	return hashes(t, t.PK) || hashes(t, t.SK) || slices.ContainsFunc(t.Indexes, func(i planner.Index) bool {
+		return hashes(t, i.PK) || hashes(t, i.SK)
 	})
 }
 
 // HidesTotals reports whether the keys of an aggregate's totals appear only as hashes. This is so
 // if any event type that feeds the aggregate hides its own keys.
 func (p *Pipeline) HidesTotals(aggregate string) bool {
-	return slices.ContainsFunc(p.names, func(eventType string) bool {
-		feeds := slices.ContainsFunc(p.types[eventType].feeds, func(f feed) bool { return f.def.Name == aggregate })
+	return slices.ContainsFunc(p.plan.Names, func(eventType string) bool {
+		feeds := slices.ContainsFunc(p.plan.Types[eventType].Feeds, func(f planner.Feed) bool { return f.Def.Name == aggregate })
 		return feeds && p.HidesKeys(eventType)
 	})
 }
 
 // hashes reports whether hmac is used in what the template gives for an event of this type. The
 // template may use hmac itself, or show an id that uses it.
-func (t *eventType) hashes(tpl *keys.Template) bool {
-	return tpl != nil && (tpl.UsesHMAC() || t.id != nil && t.id.UsesHMAC() && slices.Contains(tpl.Derived(), "@id"))
+func hashes(t *planner.Type, tpl *keys.Template) bool {
+	return tpl != nil && (tpl.UsesHMAC() || t.ID != nil && t.ID.UsesHMAC() && slices.Contains(tpl.Derived(), "@id"))
 }

@@ -5,37 +5,30 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/keys"
 )
 
 // identity checks what decides which messages become one item.
-func (c *compiler) identity(at place, t *eventType) {
-	s := c.spec.Events[t.name]
+func (c *compiler) identity(at place, t *planner.Type) {
+	s := c.spec.Events[t.Name]
 	for _, m := range []struct {
 		place place
 		text  string
 		tpl   *keys.Template
-	}{{at.In("id"), s.ID, t.id}, {at.In("at"), s.At, t.at}, {at.In("key").In("pk"), s.Key.PK, t.pk},
-		{at.In("key").In("sk"), s.Key.SK, t.sk}} {
+	}{{at.In("id"), s.ID, t.ID}, {at.In("at"), s.At, t.At}, {at.In("key").In("pk"), s.Key.PK, t.PK},
+		{at.In("key").In("sk"), s.Key.SK, t.SK}} {
 		if m.tpl != nil {
 			c.usesIgnored(m.place, m.text, t, m.tpl.Paths())
 		}
 	}
-	if t.id != nil {
+	if t.ID != nil {
 		c.losslessID(at.In("id"), t)
 	}
-	if t.pk != nil && t.sk != nil && (t.id != nil || s.ID == "" && !s.Part.isPart() && !c.IsBroken(at.In("id"))) {
+	if t.PK != nil && t.SK != nil && (t.ID != nil || s.ID == "" && !s.Part.isPart() && !c.IsBroken(at.In("id"))) {
 		c.keyHoldsID(at, t)
 		c.keyBeyondID(at, t)
 	}
-}
-
-// String returns the revision as it is written in the file.
-func (r revision) String() string {
-	if r.time {
-		return r.path.String() + " time"
-	}
-	return r.path.String() + " number"
 }
 
 // lossless returns the variables that the templates show in full, and all variables that they use.
@@ -57,8 +50,8 @@ func lossless(templates ...*keys.Template) (full, all map[string]bool) {
 
 // losslessID refuses an id that loses a part of a field. Two events could then have the same id,
 // and count as one.
-func (c *compiler) losslessID(p place, t *eventType) {
-	full, all := lossless(t.id)
+func (c *compiler) losslessID(p place, t *planner.Type) {
+	full, all := lossless(t.ID)
 	if len(all) == 0 {
 		c.Mistake(p, "id is the same for every event", `the fields that tell events apart, such as "{order_id}", or "{@digest}",`)
 		return
@@ -73,12 +66,12 @@ func (c *compiler) losslessID(p place, t *eventType) {
 
 // keyHoldsID refuses a key that two events with different ids could share. The second event would
 // be a conflict. With an equal payload it would be dropped as a duplicate.
-func (c *compiler) keyHoldsID(at place, t *eventType) {
-	full, all := lossless(t.pk, t.sk)
+func (c *compiler) keyHoldsID(at place, t *planner.Type) {
+	full, all := lossless(t.PK, t.SK)
 	if full["@id"] {
 		return
 	}
-	if t.id == nil {
+	if t.ID == nil {
 		what := "key does not use @id, and id is the envelope's: two events with different ids could have one key"
 		if all["@id"] {
 			what = "key shows @id only through a function that loses a part of it: two events could have one key"
@@ -86,7 +79,7 @@ func (c *compiler) keyHoldsID(at place, t *eventType) {
 		c.Mistake(at.In("key"), what, "{@id} in sk, or an id: of your own,")
 		return
 	}
-	_, parts := lossless(t.id)
+	_, parts := lossless(t.ID)
 	for _, v := range slices.Sorted(maps.Keys(parts)) {
 		if full[v] || v == "@type" || full["@digest"] && v[0] != '@' {
 			continue
@@ -105,11 +98,11 @@ func (c *compiler) keyHoldsID(at place, t *eventType) {
 
 // keyBeyondID refuses a key under mode latest that uses more than the id does. Such a key changes
 // when such a field is corrected, and the old revision would stay.
-func (c *compiler) keyBeyondID(at place, t *eventType) {
-	if !t.latest {
+func (c *compiler) keyBeyondID(at place, t *planner.Type) {
+	if !t.Latest {
 		return // under insert it is allowed; see doubts.keyBeyondID
 	}
-	for _, v := range t.beyondID() {
+	for _, v := range beyondID(t) {
 		c.Mistake(at.In("key"),
 			fmt.Sprintf(
 				"key uses %s, which id does not: under mode latest a newer revision could get another key and leave the old one standing",
@@ -118,9 +111,9 @@ func (c *compiler) keyBeyondID(at place, t *eventType) {
 }
 
 // beyondID lists what the key uses and the id does not.
-func (t *eventType) beyondID() (list []string) {
-	id := t.leaves(variablesOf(t.id, "@id"))
-	key := t.leaves(slices.Concat(variablesOf(t.pk, ""), variablesOf(t.sk, "")))
+func beyondID(t *planner.Type) (list []string) {
+	id := leaves(t, variablesOf(t.ID, "@id"))
+	key := leaves(t, slices.Concat(variablesOf(t.PK, ""), variablesOf(t.SK, "")))
 	for _, v := range slices.Sorted(maps.Keys(key)) {
 		if !id[v] && v != "@type" && (!id["@digest"] || v[0] == '@') {
 			list = append(list, v)
@@ -140,14 +133,14 @@ func variablesOf(t *keys.Template, otherwise string) []string {
 }
 
 // leaves replaces @id and @at by the variables that they are made of, if the file declares them.
-func (t *eventType) leaves(variables []string) map[string]bool {
+func leaves(t *planner.Type, variables []string) map[string]bool {
 	set := map[string]bool{}
 	for _, v := range variables {
 		switch {
-		case v == "@id" && t.id != nil:
-			maps.Copy(set, t.leaves(variablesOf(t.id, "")))
-		case v == "@at" && t.at != nil:
-			maps.Copy(set, t.leaves(variablesOf(t.at, "")))
+		case v == "@id" && t.ID != nil:
+			maps.Copy(set, leaves(t, variablesOf(t.ID, "")))
+		case v == "@at" && t.At != nil:
+			maps.Copy(set, leaves(t, variablesOf(t.At, "")))
 		default:
 			set[v] = true
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/plan/planner"
 )
 
 // These limits of a file follow from DynamoDB's limits of one request. A file within them is never
@@ -18,6 +19,8 @@ const (
 	// min and max, its condition has "(attribute_not_exists(#n) OR #n < :v)". An expression has at
 	// most 4 KB and 300 operators.
 	MaxValues = 50
+	// MaxParts is how many parts one message may yield.
+	MaxParts = planner.MaxParts
 	// maxDefinition bounds the canonical text of one definition, in bytes. A first start writes the
 	// heads of all aggregates in one transaction, which holds at most 4 MB.
 	maxDefinition = 32 << 10
@@ -33,10 +36,6 @@ const (
 	// have. statementName is the part around each name.
 	statementFrame = len(`INSERT INTO "" VALUE {}`) + 255
 	statementName  = len(`'': ?, `)
-	// stampRoom is what an item leaves free of DynamoDB's 400 KB, in bytes. A touch pass raises the
-	// item's epoch, which can take 7 bytes more. Also, an update may have to be some 20 bytes
-	// smaller than a put.
-	stampRoom = 32
 	// maxReceiptTotals is how many totals one change may touch under receipts. The receipt and all
 	// of these totals are written in one transaction, of at most 100 items.
 	maxReceiptTotals = 99
@@ -67,23 +66,23 @@ func (c *compiler) measureDefinition(at place, def *aggregate.Definition) {
 }
 
 // measureStatement checks the length of the statement that puts an item with all of its attributes.
-func (c *compiler) measureStatement(at place, t *eventType) {
+func (c *compiler) measureStatement(at place, t *planner.Type) {
 	var names []string
 	names = append(names, itemform.OwnAttributes...)
-	if t.over > 0 {
+	if t.Over > 0 {
 		names = append(names, itemform.Payload)
 	}
-	if len(t.revision) > 1 {
+	if len(t.Revision) > 1 {
 		names = append(names, "i:revision")
 	}
-	if c.hasParts(t.name) {
+	if c.hasParts(t.Name) {
 		names = append(names, "i:parts")
 	}
-	for _, i := range t.indexes {
-		names = append(names, i.name+"PK", i.name+"SK")
+	for _, i := range t.Indexes {
+		names = append(names, i.Name+"PK", i.Name+"SK")
 	}
-	for _, a := range t.attributes {
-		names = append(names, a.name)
+	for _, a := range t.Attributes {
+		names = append(names, a.Name)
 	}
 	n := statementFrame - len(", ")
 	for _, name := range names {
@@ -92,7 +91,7 @@ func (c *compiler) measureStatement(at place, t *eventType) {
 	if n > maxStatement {
 		c.Mistake(at,
 			fmt.Sprintf("the names of the %d attributes of %s make an INSERT statement of up to %d characters, and DynamoDB takes %d",
-				len(t.attributes), t.name, n, maxStatement),
+				len(t.Attributes), t.Name, n, maxStatement),
 			fmt.Sprintf("fewer or shorter names, which take %d characters less (each one takes %d more than its own),", n-maxStatement,
 				statementName))
 	}
@@ -107,16 +106,16 @@ func (c *compiler) measureStatement(at place, t *eventType) {
 // If such a change moves the item to other totals, it can touch twice as many. If it does not fit,
 // it is refused as a whole, quarantined and flagged.
 func (p *Pipeline) FitsReceipts() error {
-	for _, name := range p.names {
-		t := p.types[name]
-		if n := t.touches(); n > maxReceiptTotals {
+	for _, name := range p.plan.Names {
+		t := p.plan.Types[name]
+		if n := touches(t); n > maxReceiptTotals {
 			why := ""
-			if n > len(t.feeds) {
+			if n > len(t.Feeds) {
 				why = ", because a newer revision can move an event from one total to another of the same aggregate,"
 			}
 			return fmt.Errorf("one change of event type %s can touch %d totals of %d aggregates%s and under receipts a change and its "+
 				"totals are one transaction, of at most %d totals; let fewer aggregates count it, or count by marks",
-				name, n, len(t.feeds), why, maxReceiptTotals)
+				name, n, len(t.Feeds), why, maxReceiptTotals)
 		}
 	}
 	return nil
@@ -129,13 +128,13 @@ func (p *Pipeline) FitsReceipts() error {
 // which does not change its totals. Under latest a newer revision replaces the older one. The two
 // can be in different totals of the aggregate if by or the window uses a field that is not in the
 // id.
-func (t *eventType) touches() int {
-	n := len(t.feeds)
-	if !t.latest {
+func touches(t *planner.Type) int {
+	n := len(t.Feeds)
+	if !t.Latest {
 		return n
 	}
-	for i := range t.feeds {
-		if !t.fixesTotal(&t.feeds[i]) {
+	for i := range t.Feeds {
+		if !fixesTotal(t, &t.Feeds[i]) {
 			n++
 		}
 	}
@@ -144,16 +143,16 @@ func (t *eventType) touches() int {
 
 // fixesTotal reports whether all revisions of an event are in the same total of the feed's
 // aggregate.
-func (t *eventType) fixesTotal(f *feed) bool {
+func fixesTotal(t *planner.Type, f *planner.Feed) bool {
 	var used []string
-	for _, template := range f.by {
+	for _, template := range f.By {
 		used = append(used, variablesOf(template, "")...)
 	}
-	if f.def.Window > 0 {
+	if f.Def.Window > 0 {
 		used = append(used, "@at")
 	}
-	fixed := t.leaves(variablesOf(t.id, "@id"))
-	for v := range t.leaves(used) {
+	fixed := leaves(t, variablesOf(t.ID, "@id"))
+	for v := range leaves(t, used) {
 		if !fixed[v] && v != "@type" && (!fixed["@digest"] || v[0] == '@') {
 			return false
 		}

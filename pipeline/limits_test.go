@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
+	"github.com/ingot-events/ingot/internal/plan/planner"
 )
 
 // manyAggregates returns a file of n aggregates over both types of base.
@@ -115,7 +116,7 @@ func TestTotalsOfOneChange(t *testing.T) {
 		{"latest, 49 aggregates", aggregates(49, "moved", "window: 1d, "), "moved", 98},
 	} {
 		p := mustLoad(t, c.text)
-		if got := p.types[c.typ].touches(); got != c.want {
+		if got := touches(p.plan.Types[c.typ]); got != c.want {
 			t.Errorf("%s: a change touches %d totals, want %d", c.name, got, c.want)
 		}
 		err := p.FitsReceipts()
@@ -144,7 +145,7 @@ func TestLargestItemTakesTheHighestStamp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if item.Epoch = event.MaxEpoch; item.Size() > event.MaxItem || item.Size() < event.MaxItem-stampRoom {
+	if item.Epoch = event.MaxEpoch; item.Size() > event.MaxItem || item.Size() < event.MaxItem-planner.StampRoom {
 		t.Errorf("%d bytes under the highest epoch", item.Size())
 	}
 	var refusal *event.Refusal

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/plan/declare"
+	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -246,10 +247,32 @@ func replanned(t *testing.T, p *Pipeline, stored, want *event.Item, text, body s
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWork(keys.Source{Data: doc.Root(), Type: stored.Type, At: stored.At, HasAt: true, Digest: stored.Digest, ID: stored.ID})
-	again := &event.Item{Epoch: stored.Epoch}
-	if refusal := w.rest(p.types[stored.Type], again); refusal != nil {
-		t.Fatalf("%v:\n%s\n%s\n%s", refusal, text, body, stored.Data)
+	source := keys.Source{Data: doc.Root(), Type: stored.Type, At: stored.At, HasAt: true, Digest: stored.Digest, ID: stored.ID}
+	made := func(tpl *keys.Template) string {
+		bytes, err := tpl.Append(nil, &source)
+		if err != nil {
+			return ""
+		}
+		return string(bytes)
+	}
+	typ := p.plan.Types[stored.Type]
+	again := &event.Item{Key: event.Key{PK: made(typ.PK), SK: made(typ.SK)}}
+	for _, i := range typ.Indexes {
+		if key := (event.Key{PK: made(i.PK), SK: made(i.SK)}); i.Where.Holds(doc.Root()) && key.PK != "" && key.SK != "" {
+			again.Indexes = append(again.Indexes, event.IndexKey{Name: i.Name, Key: key})
+		}
+	}
+	for _, a := range want.Attributes {
+		at := slices.IndexFunc(typ.Attributes, func(declared planner.Attribute) bool { return declared.Name == a.Name })
+		a.Text = doc.Root().At(typ.Attributes[at].Path).Text()
+		if a.Kind == event.NumberAttribute {
+			d, err := event.ParseDecimal(a.Text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.Text = d.String()
+		}
+		again.Attributes = append(again.Attributes, a)
 	}
 	if again.Key != want.Key || !slices.Equal(again.Indexes, want.Indexes) || !slices.Equal(again.Attributes, want.Attributes) {
 		t.Fatalf("%+v, want %+v:\n%s\n%s\n%s", again, want, text, body, stored.Data)

@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/replay"
+	"github.com/ingot-events/ingot/internal/plan/planner"
 )
 
 // withParts is an order with lines, and with one item that finds the order by its customer.
@@ -111,7 +112,7 @@ func equalItems(a, b []*event.Item) bool {
 func TestBadParts(t *testing.T) {
 	p := mustLoad(t, withParts)
 	good := `{"line":1,"sku":"a","quantity":1}`
-	many := strings.Repeat(good+",", MaxParts)
+	many := strings.Repeat(good+",", planner.MaxParts)
 	for _, c := range []struct {
 		name, lines string
 		more        []string

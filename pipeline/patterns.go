@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/base/nearest"
 	"github.com/ingot-events/ingot/internal/plan/declare"
+	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline/pattern"
 )
@@ -54,7 +55,7 @@ func (c *compiler) pattern(at place, name string, s PatternSpec) *pattern.Form {
 		return nil
 	}
 	p := &pattern.Form{Name: name, Index: s.Index, Total: s.Total, Top: s.Top, Newest: s.Newest, Since: s.Since, Rate: s.Rate,
-		Secret: c.p.secret}
+		Secret: c.p.plan.Secret}
 	switch {
 	case s.Total != "" && len(s.Read) > 0:
 		c.Mistake(at.In("total"), "a pattern reads events or totals, not both", "read: or total: alone")
@@ -86,7 +87,7 @@ func (c *compiler) pattern(at place, name string, s PatternSpec) *pattern.Form {
 	}
 	sharedSort(p, types, names)
 	for _, t := range types {
-		pk, sk, was := t.keysIn(p.Index)
+		pk, sk, was := keysIn(t, p.Index)
 		for _, tpl := range append([]*keys.Template{pk, sk}, was...) {
 			if tpl.UsesHMAC() && len(p.Secret) == 0 {
 				p.Lacks = ErrNoSecret
@@ -97,7 +98,7 @@ func (c *compiler) pattern(at place, name string, s PatternSpec) *pattern.Form {
 }
 
 // typesOf finds the event types and their keys in the pattern's index.
-func (c *compiler) typesOf(at place, p *pattern.Form, s PatternSpec) ([]*eventType, bool) {
+func (c *compiler) typesOf(at place, p *pattern.Form, s PatternSpec) ([]*planner.Type, bool) {
 	before := len(c.Mistakes)
 	known := slices.Sorted(maps.Keys(c.spec.Events))
 	if s.Index != "" && !slices.Contains(c.p.indexes, s.Index) {
@@ -112,10 +113,10 @@ func (c *compiler) typesOf(at place, p *pattern.Form, s PatternSpec) ([]*eventTy
 		c.Mistake(at.In("index"), "no event type is in "+s.Index, instead+",")
 		return nil, false
 	}
-	var types []*eventType
+	var types []*planner.Type
 	for i, name := range s.Read {
 		pos := at.In("read").In(strconv.Itoa(i))
-		t, ok := c.p.types[name]
+		t, ok := c.p.plan.Types[name]
 		switch {
 		case c.IsBroken(pos):
 		case !ok:
@@ -123,8 +124,8 @@ func (c *compiler) typesOf(at place, p *pattern.Form, s PatternSpec) ([]*eventTy
 		case slices.Contains(s.Read[:i], name):
 			c.Mistake(pos, name+" is read twice", "it once")
 		default:
-			pk, sk, _ := t.keysIn(p.Index)
-			if s.Index != "" && !slices.ContainsFunc(t.indexes, func(ix index) bool { return ix.name == s.Index }) {
+			pk, sk, _ := keysIn(t, p.Index)
+			if s.Index != "" && !slices.ContainsFunc(t.Indexes, func(ix planner.Index) bool { return ix.Name == s.Index }) {
 				c.Mistake(pos, fmt.Sprintf("events of %s are not in %s", name, s.Index),
 					fmt.Sprintf("only the types that are, or %s: {pk: …, sk: …} in the indexes: of %s,", s.Index, name))
 			} else if pk == nil || sk == nil {
@@ -141,24 +142,24 @@ func (c *compiler) typesOf(at place, p *pattern.Form, s PatternSpec) ([]*eventTy
 
 // keysIn returns the key of t in an index, and what pk was earlier. The table's own key has no
 // name.
-func (t *eventType) keysIn(name string) (pk, sk *keys.Template, was []*keys.Template) {
+func keysIn(t *planner.Type, name string) (pk, sk *keys.Template, was []*keys.Template) {
 	if name == "" {
-		return t.pk, t.sk, nil
+		return t.PK, t.SK, nil
 	}
-	for _, ix := range t.indexes {
-		if ix.name == name {
-			return ix.pk, ix.sk, ix.was
+	for _, ix := range t.Indexes {
+		if ix.Name == name {
+			return ix.PK, ix.SK, ix.Was
 		}
 	}
 	return nil, nil, nil
 }
 
 // as returns the parameter's name for each variable that has one of its own.
-func (c *compiler) as(at place, p *pattern.Form, s PatternSpec, types []*eventType) (map[string]string, bool) {
+func (c *compiler) as(at place, p *pattern.Form, s PatternSpec, types []*planner.Type) (map[string]string, bool) {
 	before := len(c.Mistakes)
 	used := map[string]bool{}
 	for _, t := range types {
-		pk, sk, was := t.keysIn(p.Index)
+		pk, sk, was := keysIn(t, p.Index)
 		for _, tpl := range append([]*keys.Template{pk, sk}, was...) {
 			for _, part := range tpl.Parts() {
 				if part.IsVariable() {
@@ -193,9 +194,9 @@ func (c *compiler) as(at place, p *pattern.Form, s PatternSpec, types []*eventTy
 }
 
 // samePartition makes the partition keys that the pattern reads. All types must have the same.
-func (c *compiler) samePartition(at place, p *pattern.Form, types []*eventType, names map[string]string) bool {
+func (c *compiler) samePartition(at place, p *pattern.Form, types []*planner.Type, names map[string]string) bool {
 	for _, t := range types {
-		pk, _, was := t.keysIn(p.Index)
+		pk, _, was := keysIn(t, p.Index)
 		mine := p.Slots(pk, names)
 		switch {
 		case len(p.PKs) == 0:
@@ -227,10 +228,10 @@ func (c *compiler) samePartition(at place, p *pattern.Form, types []*eventType, 
 
 // differs reports two types with different partition keys. If only names of fields differ, it says
 // how to match them.
-func (c *compiler) differs(at place, p *pattern.Form, a, b *eventType, names map[string]string) {
-	pkA, _, _ := a.keysIn(p.Index)
-	pkB, _, _ := b.keysIn(p.Index)
-	what := fmt.Sprintf("%s and %s have different pk in %s: %s and %s, so no Query reads both", a.name, b.name, p.Place(),
+func (c *compiler) differs(at place, p *pattern.Form, a, b *planner.Type, names map[string]string) {
+	pkA, _, _ := keysIn(a, p.Index)
+	pkB, _, _ := keysIn(b, p.Index)
+	what := fmt.Sprintf("%s and %s have different pk in %s: %s and %s, so no Query reads both", a.Name, b.Name, p.Place(),
 		canonicalTemplate(pkA), canonicalTemplate(pkB))
 	x, y := p.Slots(pkA, names), p.Slots(pkB, names)
 	pairs := map[string]bool{}
@@ -261,9 +262,9 @@ func lastName(path string) string {
 }
 
 // sharedSort finds what the sort keys of all types begin with.
-func sharedSort(p *pattern.Form, types []*eventType, names map[string]string) {
+func sharedSort(p *pattern.Form, types []*planner.Type, names map[string]string) {
 	for i, t := range types {
-		_, sk, _ := t.keysIn(p.Index)
+		_, sk, _ := keysIn(t, p.Index)
 		mine := p.Slots(sk, names)
 		if i == 0 {
 			p.SK, p.Whole = mine, true
@@ -286,7 +287,7 @@ func (c *compiler) totalPattern(at place, p *pattern.Form, s PatternSpec) *patte
 			c.Misnamed(at.In(m.name), m.name+" cannot be used with totals", "the pattern without it")
 		}
 	}
-	f, ok := c.p.feedOf(s.Total)
+	f, ok := c.p.plan.FeedOf(s.Total)
 	if !ok {
 		if _, declared := c.spec.Aggregates[s.Total]; !declared {
 			c.Mistake(at.In("total"), "there is no aggregate "+s.Total,
@@ -295,10 +296,10 @@ func (c *compiler) totalPattern(at place, p *pattern.Form, s PatternSpec) *patte
 		return nil
 	}
 	if p.Top != 0 {
-		return c.topPattern(at, p, s, f.def)
+		return c.topPattern(at, p, s, f.Def)
 	}
 	used, names := map[string]bool{}, map[string]string{}
-	for _, t := range f.by {
+	for _, t := range f.By {
 		for _, part := range t.Parts() {
 			if part.IsVariable() {
 				used[part.Variable()] = true
@@ -317,8 +318,8 @@ func (c *compiler) totalPattern(at place, p *pattern.Form, s PatternSpec) *patte
 			names[path] = name
 		}
 	}
-	p.ByNames = f.def.By
-	for _, t := range f.by {
+	p.ByNames = f.Def.By
+	for _, t := range f.By {
 		p.By = append(p.By, p.Slots(t, names))
 	}
 	if len(c.Mistakes) > before {

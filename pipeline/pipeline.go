@@ -6,100 +6,23 @@ import (
 	"io/fs"
 	"slices"
 	"sort"
-	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/declare"
-	"github.com/ingot-events/ingot/internal/plan/values"
-	"github.com/ingot-events/ingot/internal/plan/where"
-	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/pipeline/pattern"
 )
 
 // Pipeline is a checked and compiled declaration. [Load] and [New] make one.
 type Pipeline struct {
-	epoch       int64
-	typ         []*keys.Template // the first one whose fields all exist decides; empty: only an envelope says the type
-	batches     bool             // a message may be an array of events
-	types       map[string]*eventType
-	names       []string                // names of types, in byte order
+	plan        *planner.Planner
 	definitions []*aggregate.Definition // by name
 	indexes     []string                // in the order GSI1 … GSI20
 	usesHMAC    bool
 	usesLabel   bool // hmac:LABEL
-	secret      []byte
 	warnings    Mistakes
 	patterns    []*pattern.Pattern // by name
 	text        []byte             // of the file; nil: made in Go
-}
-
-// eventType is one compiled event type.
-type eventType struct {
-	name       string
-	id, at     *keys.Template // nil: those of the envelope
-	pk, sk     *keys.Template
-	indexes    []index // by name, in byte order
-	attributes []attribute
-	retain     time.Duration // 0: never expires
-	was        []WasSpec     // earlier, shorter ones, by time
-	latest     bool
-	revision   []revision // under latest; all but the first break ties
-	ignore     []event.Path
-	meta       []metaName
-	feeds      []feed       // by aggregate name
-	schemaText string       // empty: there is none
-	schema     schema       // nil: there is none, or p does not plan
-	part       *part        // what it is a part of; nil: it comes from the queue by itself
-	parts      []*eventType // its parts, by name
-	moved      int          // how many of feeds are moved by its put
-	migrated   string       // the migration that copies rows into it; empty: none does
-	atomic     bool         // it is put together with its parts, in one transaction
-	compress   bool
-	pack       func(string) []byte // nil: payloads are stored as they are, or p does not plan
-	over       int64               // payloads of more bytes go to the payload bucket; 0: none does
-	keep       []event.Path        // what their items keep beside what the pipeline uses
-	kept       func() *keptMembers // all that their items keep
-}
-
-// part says how a part is made from its whole.
-type part struct {
-	whole *eventType
-	each  event.Path   // to the array; without steps: there is one part
-	with  []event.Path // members of the whole's payload, each a path of one step
-	claim bool         // its key does not show the id of the whole, so only one whole can have it
-}
-
-type index struct {
-	name   string
-	pk, sk *keys.Template
-	where  *where.Condition // nil: every event
-	was    []*keys.Template // what pk was earlier
-}
-
-type attribute struct {
-	name string
-	path event.Path
-}
-
-type revision struct {
-	path event.Path
-	time bool // RFC 3339 text, stored as unix nanoseconds; false: a number
-}
-
-// metaName is a derived value that is kept with the item, because a template uses it.
-type metaName struct {
-	stored    string // "source" or "attribute.NAME"
-	attribute string // NAME; empty for the source
-}
-
-// feed is what one event type adds to one aggregate.
-type feed struct {
-	def    *aggregate.Definition
-	by     []*keys.Template // in def.By order
-	where  *where.Condition // nil: every event
-	values []values.Value   // aligned with def.Values
-	fixed  int              // length in bytes of the total's partition key without the values of by
 }
 
 // Option changes how a declaration is compiled.
@@ -180,7 +103,7 @@ func New(spec Spec, opts ...Option) (*Pipeline, error) {
 func (p *Pipeline) Text() []byte { return p.text }
 
 // Epoch returns the epoch that p stamps on the items that it plans.
-func (p *Pipeline) Epoch() int64 { return p.epoch }
+func (p *Pipeline) Epoch() int64 { return p.plan.Epoch }
 
 // MovesByPut reports whether the puts of events move any totals.
 func (p *Pipeline) MovesByPut() bool {
@@ -217,7 +140,7 @@ func (p *Pipeline) Definition(name string) (*aggregate.Definition, bool) {
 func (p *Pipeline) Indexes() []string { return slices.Clone(p.indexes) }
 
 // Batches reports whether a message may be an array of events.
-func (p *Pipeline) Batches() bool { return p.batches }
+func (p *Pipeline) Batches() bool { return p.plan.Batches }
 
 // UsesHMAC reports whether any template needs the secret.
 func (p *Pipeline) UsesHMAC() bool { return p.usesHMAC }
@@ -225,7 +148,7 @@ func (p *Pipeline) UsesHMAC() bool { return p.usesHMAC }
 // Ready returns nil if p can plan events and count them. It returns [ErrNoSecret] if p was compiled
 // under [CheckOnly] and lacks the secret that its templates need.
 func (p *Pipeline) Ready() error {
-	if p.usesHMAC && len(p.secret) == 0 {
+	if p.usesHMAC && len(p.plan.Secret) == 0 {
 		return ErrNoSecret
 	}
 	return nil

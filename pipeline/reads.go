@@ -5,6 +5,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -25,36 +26,36 @@ var scalars = []event.Kind{event.String, event.Number, event.Bool}
 
 // reads lists what an event type reads of its payload, in the order of its declaration. It leaves
 // out ignore.
-func (p *Pipeline) reads(t *eventType) []Read {
+func (p *Pipeline) reads(t *planner.Type) []Read {
 	r := &reader{}
-	for _, typ := range p.typ {
-		if t.part == nil { // the payload of a part does not contain its type
+	for _, typ := range p.plan.TypeFrom {
+		if t.Part == nil { // the payload of a part does not contain its type
 			r.template("type", typ, false)
 		}
 	}
-	r.template("id", t.id, true)
-	r.template("at", t.at, true)
-	r.template("key.pk", t.pk, true)
-	r.template("key.sk", t.sk, true)
-	for _, i := range t.indexes {
-		r.template(i.name+".pk", i.pk, false)
-		r.template(i.name+".sk", i.sk, false)
-		r.condition(i.name+" where", i.where)
+	r.template("id", t.ID, true)
+	r.template("at", t.At, true)
+	r.template("key.pk", t.PK, true)
+	r.template("key.sk", t.SK, true)
+	for _, i := range t.Indexes {
+		r.template(i.Name+".pk", i.PK, false)
+		r.template(i.Name+".sk", i.SK, false)
+		r.condition(i.Name+" where", i.Where)
 	}
-	for _, a := range t.attributes {
-		r.field("attribute "+a.name, a.path, scalars, false)
+	for _, a := range t.Attributes {
+		r.field("attribute "+a.Name, a.Path, scalars, false)
 	}
-	for i, rev := range t.revision {
+	for i, rev := range t.Revision {
 		kind := event.Number
-		if rev.time {
+		if rev.Time {
 			kind = event.String
 		}
-		r.field("revision", rev.path, []event.Kind{kind}, i == 0)
+		r.field("revision", rev.Path, []event.Kind{kind}, i == 0)
 	}
-	for i := range t.feeds {
-		r.feed(&t.feeds[i])
+	for i := range t.Feeds {
+		r.feed(&t.Feeds[i])
 	}
-	for _, part := range t.parts {
+	for _, part := range t.Parts {
 		r.part(part, p.reads(part))
 	}
 	return r.list
@@ -62,13 +63,13 @@ func (p *Pipeline) reads(t *eventType) []Read {
 
 // part collects what a part reads of its whole: the array that it is an element of, and the members
 // that it has of its whole.
-func (r *reader) part(t *eventType, own []Read) {
-	if !t.part.each.IsZero() {
-		r.field("part "+t.name, t.part.each, []event.Kind{event.Array}, true)
+func (r *reader) part(t *planner.Type, own []Read) {
+	if !t.Part.Each.IsZero() {
+		r.field("part "+t.Name, t.Part.Each, []event.Kind{event.Array}, true)
 	}
 	for _, read := range own {
-		if slices.ContainsFunc(t.part.with, func(with event.Path) bool { return with.Contains(read.Path) }) {
-			read.Use = "part " + t.name + " " + read.Use
+		if slices.ContainsFunc(t.Part.With, func(with event.Path) bool { return with.Contains(read.Path) }) {
+			read.Use = "part " + t.Name + " " + read.Use
 			r.list = append(r.list, read)
 		}
 	}
@@ -92,18 +93,18 @@ func (r *reader) template(use string, t *keys.Template, needed bool) {
 
 // feed collects what an aggregate reads. If there is a condition, it decides which events need the
 // rest.
-func (r *reader) feed(f *feed) {
-	name := f.def.Name
-	for i, t := range f.by {
-		r.template(name+" by "+f.def.By[i], t, f.where == nil)
+func (r *reader) feed(f *planner.Feed) {
+	name := f.Def.Name
+	for i, t := range f.By {
+		r.template(name+" by "+f.Def.By[i], t, f.Where == nil)
 	}
-	r.condition(name+" where", f.where)
-	for i, v := range f.values {
-		use := name + " " + f.def.Values[i].Name
+	r.condition(name+" where", f.Where)
+	for i, v := range f.Values {
+		use := name + " " + f.Def.Values[i].Name
 		if r.condition(use+" where", v.Where); !v.Set || v.Op == aggregate.Count {
 			continue
 		}
-		r.field(use, v.Path, v.Kinds(), f.where == nil && v.Where == nil && !v.Optional)
+		r.field(use, v.Path, v.Kinds(), f.Where == nil && v.Where == nil && !v.Optional)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
+	"github.com/ingot-events/ingot/internal/plan/planner"
 )
 
 // RetainAt returns how long an event of time at is kept. 0 means for ever. It is the shortest of
@@ -15,26 +16,22 @@ import (
 // remove an item that was stored before `before` at any later time, so it does not matter whether
 // the item had expired at that moment. An event that was stored under a shorter retain must be
 // refused by that retain for good. Otherwise it could be counted a second time.
-func (s EventSpec) RetainAt(at time.Time) time.Duration { return retainAt(s.Retain, s.Was, at) }
-
-func retainAt(today time.Duration, was []WasSpec, at time.Time) time.Duration {
-	shortest := today
-	for _, w := range was {
-		if at.Before(w.Before) && lifetime.Shorter(w.Retain, shortest) {
-			shortest = w.Retain
-		}
+func (s EventSpec) RetainAt(at time.Time) time.Duration {
+	was := make([]lifetime.Was, len(s.Was))
+	for i, w := range s.Was {
+		was[i] = lifetime.Was(w)
 	}
-	return shortest
+	return lifetime.At(s.Retain, was, at)
 }
 
 // ShortestRetain returns the shortest time that an event of the aggregate may live whose own time
 // is from or later. It is 0 if they never expire.
 func (p *Pipeline) ShortestRetain(d *aggregate.Definition, from time.Time) (shortest time.Duration) {
-	for _, t := range p.types {
-		if !slices.ContainsFunc(t.feeds, func(f feed) bool { return f.def == d }) {
+	for _, t := range p.plan.Types {
+		if !slices.ContainsFunc(t.Feeds, func(f planner.Feed) bool { return f.Def == d }) {
 			continue
 		}
-		if one := retainAt(t.retain, t.was, from); lifetime.Shorter(one, shortest) {
+		if one := lifetime.At(t.Retain, t.Was, from); lifetime.Shorter(one, shortest) {
 			shortest = one
 		}
 	}
@@ -42,7 +39,7 @@ func (p *Pipeline) ShortestRetain(d *aggregate.Definition, from time.Time) (shor
 }
 
 // was compiles the earlier lifetimes.
-func (c *compiler) was(at place, t *eventType, list []WasSpec) {
+func (c *compiler) was(at place, t *planner.Type, list []WasSpec) {
 	for i, w := range list {
 		p := at.In(fmt.Sprint(i))
 		if w.Retain < lifetime.Day && !c.IsBroken(p.In("retain")) {
@@ -52,7 +49,7 @@ func (c *compiler) was(at place, t *eventType, list []WasSpec) {
 		if w.Before.IsZero() && !c.IsBroken(p.In("before")) {
 			c.Mistake(p.In("before"), "before is missing in "+declare.NameOf(p), "before: "+declare.ATime)
 		}
-		t.was = append(t.was, WasSpec{w.Retain, w.Before.UTC()})
+		t.Was = append(t.Was, lifetime.Was{Retain: w.Retain, Before: w.Before.UTC()})
 	}
-	slices.SortStableFunc(t.was, func(a, b WasSpec) int { return a.Before.Compare(b.Before) })
+	slices.SortStableFunc(t.Was, func(a, b lifetime.Was) int { return a.Before.Compare(b.Before) })
 }

@@ -61,7 +61,7 @@ func TestWasShortensEarlierEvents(t *testing.T) {
 	} {
 		want := time.Time{}
 		if c.want != 0 {
-			want = time.Unix(roundUp(c.at.Add(c.want)), 0).UTC()
+			want = c.at.Add(c.want + time.Second - 1).Truncate(time.Second).UTC()
 		}
 		if got := expiryOf(t, kept(t, c.lifetime), c.at); !got.Equal(want) {
 			t.Errorf("%s, at %s: %s, want %s", c.lifetime, c.at, got, want)

@@ -18,11 +18,6 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/jsonschema"
 )
 
-// schema says what is wrong with a payload, at most [jsonschema.MaxFindings] places. ok is false if
-// that cannot be found out within bounds. The streams function has none, and its binary no
-// validator.
-type schema func(payload event.Node) (findings []jsonschema.Finding, ok bool)
-
 // maxFile is how many bytes a file and its schemas may take together: what is read again as one
 // file.
 const maxFile = 1 << 20
@@ -120,7 +115,7 @@ func readSchema(r *report, fsys fs.FS, p place, name string) (line string, ok bo
 
 // schemas compiles the schemas of all event types.
 func (c *compiler) schemas() {
-	for _, name := range c.p.names {
+	for _, name := range c.p.plan.Names {
 		p := place("events").In(name).In("schema")
 		text := c.spec.Events[name].Schema
 		switch {
@@ -135,26 +130,6 @@ func (c *compiler) schemas() {
 			c.Mistake(p, "in the schema, at "+bad.Where+": "+bad.What, bad.Instead)
 			continue
 		}
-		c.p.types[name].schema = s.Check
+		c.p.plan.Types[name].Schema = s.Check
 	}
-}
-
-// breaksSchema refuses a payload that breaks the schema of its type.
-func (t *eventType) breaksSchema(payload event.Node) *event.Refusal {
-	if t.schema == nil {
-		return nil
-	}
-	findings, ok := t.schema(payload)
-	if !ok {
-		return event.Poisoned(event.BreaksSchema, "the schema of "+t.name+
-			" takes too many steps to check a payload like this one: it has too many alternatives for each value")
-	}
-	if len(findings) == 0 {
-		return nil
-	}
-	list := make([]string, len(findings))
-	for i, f := range findings {
-		list[i] = f.String()
-	}
-	return event.Poisoned(event.BreaksSchema, strings.Join(list, "; "))
 }

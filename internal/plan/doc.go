@@ -1,7 +1,7 @@
 // Package plan has what a pipeline is read and computed with: YAML with the place of each thing,
 // structs that are declared in it, paths, conditions and values, JSON Schema, compression,
-// lifetimes, and where totals live. advice is for tests alone. All of it is pure: it has no clock
-// and no I/O.
+// lifetimes, where totals live, and planner, which turns an event into an item. advice is for tests
+// alone. All of it is pure: it has no clock and no I/O.
 //
 // May import: base, and event, keys, envelope and aggregate.
 //

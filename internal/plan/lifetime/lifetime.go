@@ -90,3 +90,21 @@ func Outliving(items time.Duration) time.Duration {
 	}
 	return items + 7*Day
 }
+
+// Was is a lifetime that was in force earlier, for events whose own time is before Before.
+type Was struct {
+	Retain time.Duration // 0: for ever
+	Before time.Time
+}
+
+// At returns how long an event of time at is kept, if it is kept for today now: the shortest of
+// today and the earlier ones that were in force at its time. 0 means for ever.
+func At(today time.Duration, was []Was, at time.Time) time.Duration {
+	shortest := today
+	for _, w := range was {
+		if at.Before(w.Before) && Shorter(w.Retain, shortest) {
+			shortest = w.Retain
+		}
+	}
+	return shortest
+}

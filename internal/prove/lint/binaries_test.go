@@ -121,8 +121,8 @@ func TestLocalBuildCarriesTheEngine(t *testing.T) {
 // know neither AWS nor the network.
 func TestPurePackagesStayPure(t *testing.T) {
 	pure := []string{"internal/base/excerpt", "internal/base/itemform", "internal/base/nearest", "event", "keys", "envelope", "aggregate",
-		"internal/plan/lanes", "internal/plan/where", "internal/plan/values", "internal/plan/lifetime", "internal/plan/yamlfile",
-		"internal/plan/declare", "internal/plan/jsonschema", "internal/plan/packed", "pipeline"}
+		"internal/plan/lanes", "internal/plan/where", "internal/plan/values", "internal/plan/planner", "internal/plan/lifetime",
+		"internal/plan/yamlfile", "internal/plan/declare", "internal/plan/jsonschema", "internal/plan/packed", "pipeline"}
 	for _, pkg := range pure {
 		for _, dep := range dependencies(t, "", "./"+pkg) {
 			if dep == "net" || strings.HasPrefix(dep, "net/http") || strings.HasPrefix(dep, "github.com/aws/") ||

@@ -14,7 +14,7 @@ func blunders() []Mutant {
 		},
 		{
 			Name: "expires-late", What: "an item expires ten hours after its time", Defends: "I9", Checks: []sim.Check{sim.Expiry},
-			Edits: []Edit{{"pipeline.work.time", `roundUp(item.At.Add(retain))`, `roundUp(item.At.Add(retain + 10*time.Hour))`}},
+			Edits: []Edit{{"planner.work.time", `roundUp(item.At.Add(retain))`, `roundUp(item.At.Add(retain + 10*time.Hour))`}},
 		},
 		{
 			Name: "value-where-ignored", What: "a value takes what its own condition leaves out", Defends: "C3", Checks: miscounted,

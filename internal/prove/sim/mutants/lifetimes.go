@@ -8,7 +8,7 @@ func lifetimes() []Mutant {
 		{
 			Name: "was-ignored", What: "a longer retain holds for events from before it, too", Defends: "C2 I9",
 			Checks: []sim.Check{sim.Reinserted},
-			Edits:  []Edit{{"pipeline.retainAt", `if at.Before(w.Before) && lifetime.Shorter`, `if at.IsZero() && lifetime.Shorter`}},
+			Edits:  []Edit{{"lifetime.At", `if at.Before(w.Before) && Shorter`, `if at.IsZero() && Shorter`}},
 		},
 		{
 			Name: "unclosed-by-file", What: "whether events that expire leave a total as it is, today's retain decides", Defends: "C5 I9",

@@ -1,4 +1,4 @@
-package pipeline
+package planner
 
 import (
 	"fmt"
@@ -9,31 +9,31 @@ import (
 
 // keys computes where the item stands in the table and in its indexes. If a field for an index is
 // missing, the item is not in that index. All keys are substrings of one string.
-func (w *work) keys(t *eventType, item *event.Item) *event.Refusal {
+func (w *work) keys(t *Type, item *event.Item) *event.Refusal {
 	w.text, w.ends = w.text[:0], w.ends[:0]
-	if err := w.pair(t.pk, t.sk); err != nil {
+	if err := w.pair(t.PK, t.SK); err != nil {
 		return refuse("key", err)
 	}
 	if refusal := w.pairLength("key"); refusal != nil {
 		return refusal
 	}
-	if len(t.indexes) > 0 {
-		item.Indexes = make([]event.IndexKey, 0, len(t.indexes))
+	if len(t.Indexes) > 0 {
+		item.Indexes = make([]event.IndexKey, 0, len(t.Indexes))
 	}
-	for i := range t.indexes {
-		index := &t.indexes[i]
-		if !index.where.Holds(w.source.Data) {
+	for i := range t.Indexes {
+		index := &t.Indexes[i]
+		if !index.Where.Holds(w.source.Data) {
 			continue
 		}
-		if err := w.pair(index.pk, index.sk); isMissing(err) {
+		if err := w.pair(index.PK, index.SK); isMissing(err) {
 			continue
 		} else if err != nil {
-			return refuse(index.name, err)
+			return refuse(index.Name, err)
 		}
-		if refusal := w.pairLength(index.name); refusal != nil {
+		if refusal := w.pairLength(index.Name); refusal != nil {
 			return refusal
 		}
-		item.Indexes = append(item.Indexes, event.IndexKey{Name: index.name})
+		item.Indexes = append(item.Indexes, event.IndexKey{Name: index.Name})
 	}
 	all, from := string(w.text), 0
 	next := func() string {

@@ -1,4 +1,4 @@
-package pipeline
+package planner
 
 import (
 	"fmt"
@@ -11,26 +11,26 @@ import (
 
 // attributes takes the declared attributes from the payload. It leaves out a field that is missing,
 // null, an array or an object.
-func (w *work) attributes(t *eventType, item *event.Item) *event.Refusal {
-	if len(t.attributes) == 0 {
+func (w *work) attributes(t *Type, item *event.Item) *event.Refusal {
+	if len(t.Attributes) == 0 {
 		return nil
 	}
-	item.Attributes = make([]event.Attribute, 0, len(t.attributes))
-	for i := range t.attributes {
-		a := &t.attributes[i]
-		n := w.source.Data.At(a.path)
+	item.Attributes = make([]event.Attribute, 0, len(t.Attributes))
+	for i := range t.Attributes {
+		a := &t.Attributes[i]
+		n := w.source.Data.At(a.Path)
 		switch n.Kind() {
 		case event.String:
-			item.Attributes = append(item.Attributes, event.Attribute{Name: a.name, Kind: event.StringAttribute, Text: n.Text()})
+			item.Attributes = append(item.Attributes, event.Attribute{Name: a.Name, Kind: event.StringAttribute, Text: n.Text()})
 		case event.Bool:
-			item.Attributes = append(item.Attributes, event.Attribute{Name: a.name, Kind: event.BoolAttribute, Text: n.Text()})
+			item.Attributes = append(item.Attributes, event.Attribute{Name: a.Name, Kind: event.BoolAttribute, Text: n.Text()})
 		case event.Number:
-			d, refusal := storable(n, a.path)
+			d, refusal := storable(n, a.Path)
 			if refusal != nil {
-				refusal.Detail = "attribute " + a.name + ": " + refusal.Detail
+				refusal.Detail = "attribute " + a.Name + ": " + refusal.Detail
 				return refusal
 			}
-			item.Attributes = append(item.Attributes, event.Attribute{Name: a.name, Kind: event.NumberAttribute, Text: d.String()})
+			item.Attributes = append(item.Attributes, event.Attribute{Name: a.Name, Kind: event.NumberAttribute, Text: d.String()})
 		}
 	}
 	return nil
@@ -38,16 +38,16 @@ func (w *work) attributes(t *eventType, item *event.Item) *event.Refusal {
 
 // revision reads what orders the versions of a key under mode latest. The first value must exist.
 // If one of the others is missing, it ranks below all existing values.
-func (w *work) revision(t *eventType, item *event.Item) *event.Refusal {
-	if !t.latest {
+func (w *work) revision(t *Type, item *event.Item) *event.Refusal {
+	if !t.Latest {
 		return nil
 	}
-	d, ok, refusal := w.rank(t.revision[0])
+	d, ok, refusal := w.rank(t.Revision[0])
 	switch {
 	case refusal != nil:
 		return refusal
 	case !ok:
-		return event.Poisoned(event.MissingField, "revision: field "+t.revision[0].path.String()+" is missing")
+		return event.Poisoned(event.MissingField, "revision: field "+t.Revision[0].Path.String()+" is missing")
 	}
 	item.Revision = &d
 	item.Ties, refusal = w.ties(t)
@@ -58,12 +58,12 @@ func (w *work) revision(t *eventType, item *event.Item) *event.Refusal {
 const belowOrdered = "0"
 
 // ties returns all but the first value of a revision, in the form of [event.Item].
-func (w *work) ties(t *eventType) (string, *event.Refusal) {
-	if len(t.revision) < 2 {
+func (w *work) ties(t *Type) (string, *event.Refusal) {
+	if len(t.Revision) < 2 {
 		return "", nil
 	}
 	var text []byte
-	for i, r := range t.revision[1:] {
+	for i, r := range t.Revision[1:] {
 		d, ok, refusal := w.rank(r)
 		if refusal != nil {
 			return "", refusal
@@ -81,10 +81,10 @@ func (w *work) ties(t *eventType) (string, *event.Refusal) {
 }
 
 // rank returns one value of a revision as a number. ok is false if it is missing or null.
-func (w *work) rank(r revision) (d event.Decimal, ok bool, refusal *event.Refusal) {
-	n := w.source.Data.At(r.path)
+func (w *work) rank(r Revision) (d event.Decimal, ok bool, refusal *event.Refusal) {
+	n := w.source.Data.At(r.Path)
 	want := event.Number
-	if r.time {
+	if r.Time {
 		want = event.String
 	}
 	switch n.Kind() {
@@ -93,25 +93,25 @@ func (w *work) rank(r revision) (d event.Decimal, ok bool, refusal *event.Refusa
 		return d, false, nil
 	default:
 		return d, false,
-			event.Poisoned(event.WrongType, fmt.Sprintf("revision: field %s is %s, and the pipeline declares %s", r.path,
+			event.Poisoned(event.WrongType, fmt.Sprintf("revision: field %s is %s, and the pipeline declares %s", r.Path,
 				jsonschema.KindText(n), r))
 	}
-	if r.time {
+	if r.Time {
 		at, err := keys.ParseTime(n.Text())
 		if err != nil {
 			return d, false, event.Poisoned(event.BadTime, "revision: "+err.Error())
 		}
 		return nanoseconds(at), true, nil
 	}
-	if d, refusal = storable(n, r.path); refusal != nil {
+	if d, refusal = storable(n, r.Path); refusal != nil {
 		refusal.Detail = "revision: " + refusal.Detail
 	}
 	return d, refusal == nil, refusal
 }
 
 // Ties returns the values of a stored payload that decide between equal revisions, as this pipeline
-// declares them. It is empty if the type's revision is not a list. See [event.Item].
-func (p *Pipeline) Ties(typ, data string) (string, error) {
+// declares them.
+func (p *Planner) Ties(typ, data string) (string, error) {
 	t, doc, err := p.payload(typ, data)
 	if err != nil {
 		return "", err

@@ -1,4 +1,4 @@
-package pipeline
+package planner
 
 import (
 	"fmt"
@@ -10,12 +10,9 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// Key computes the key of an event's item. A JSON object that holds only the fields of the key is
-// enough, and those of the id or the time if the key uses them. If the message has an envelope, the
-// envelope's id and time are used, as in [Pipeline.Plan]. The error is an [*event.Refusal] that
-// names the missing or wrong field, or an unknown type.
-func (p *Pipeline) Key(eventType string, m envelope.Message) (event.Key, error) {
-	t, ok := p.types[eventType]
+// Key computes the key of an event's item.
+func (p *Planner) Key(eventType string, m envelope.Message) (event.Key, error) {
+	t, ok := p.Types[eventType]
 	if !ok {
 		return event.Key{}, p.unknownType(eventType)
 	}
@@ -28,16 +25,16 @@ func (p *Pipeline) Key(eventType string, m envelope.Message) (event.Key, error) 
 		return event.Key{}, event.Poisoned(event.NotAnObject, "the payload is "+jsonschema.KindText(root)+", not an object")
 	}
 	e := &opened.Event
-	w := newWork(keys.Source{Data: root, Type: t.name, Source: e.Source, Attributes: e.Attributes, Secret: p.secret})
+	w := newWork(keys.Source{Data: root, Type: t.Name, Source: e.Source, Attributes: e.Attributes, Secret: p.Secret})
 	item := &event.Item{}
 	uses := func(name string) bool {
-		return slices.Contains(t.pk.Derived(), name) || slices.Contains(t.sk.Derived(), name)
+		return slices.Contains(t.PK.Derived(), name) || slices.Contains(t.SK.Derived(), name)
 	}
 	identity := uses("@id") || uses("@digest")
-	if t.part != nil {
+	if t.Part != nil {
 		return w.partKey(t, item, identity)
 	}
-	if uses("@at") || identity && t.id != nil && slices.Contains(t.id.Derived(), "@at") {
+	if uses("@at") || identity && t.ID != nil && slices.Contains(t.ID.Derived(), "@at") {
 		if refusal := w.time(t, e, item); refusal != nil {
 			return event.Key{}, refusal
 		}
@@ -55,19 +52,19 @@ func (p *Pipeline) Key(eventType string, m envelope.Message) (event.Key, error) 
 
 // partKey computes the key of a part. The time and the id are not known, because only the whole has
 // them.
-func (w *work) partKey(t *eventType, item *event.Item, identity bool) (event.Key, error) {
-	used := slices.Concat(t.pk.Derived(), t.sk.Derived())
+func (w *work) partKey(t *Type, item *event.Item, identity bool) (event.Key, error) {
+	used := slices.Concat(t.PK.Derived(), t.SK.Derived())
 	if identity {
-		used = append(used, t.id.Derived()...)
+		used = append(used, t.ID.Derived()...)
 	}
 	if slices.Contains(used, "@at") || slices.Contains(used, "@digest") {
 		return event.Key{},
 			event.Poisoned(event.MissingField,
-				fmt.Sprintf("the key of %s uses the time or the digest of its whole, %s; look it up by the fields of that", t.name,
-					t.part.whole.name))
+				fmt.Sprintf("the key of %s uses the time or the digest of its whole, %s; look it up by the fields of that", t.Name,
+					t.Part.Whole.Name))
 	}
 	if identity {
-		id, err := t.id.Append(w.text[:0], &w.source)
+		id, err := t.ID.Append(w.text[:0], &w.source)
 		if err != nil {
 			return event.Key{}, refuse("id", err)
 		}

@@ -1,4 +1,4 @@
-package pipeline
+package planner
 
 import (
 	"crypto/sha256"
@@ -17,13 +17,12 @@ import (
 	"github.com/ingot-events/ingot/internal/base/nearest"
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/jsonschema"
+	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/keys"
 )
 
-// Plan turns a message into the item to store. It is a pure function of the message and the
-// pipeline. The error is always an [*event.Refusal], with verdict Poison. Under [CheckOnly], hmac
-// without a secret is Retry.
-func (p *Pipeline) Plan(m envelope.Message) (*event.Item, error) {
+// Plan turns a message into the item to store.
+func (p *Planner) Plan(m envelope.Message) (*event.Item, error) {
 	opened, err := envelope.Open(m)
 	if err != nil {
 		return nil, err
@@ -31,12 +30,10 @@ func (p *Pipeline) Plan(m envelope.Message) (*event.Item, error) {
 	return p.PlanEvent(opened.Event)
 }
 
-// PlanMessage is [Pipeline.Plan] for a message that may be an array of events, if the file says
-// batches. It then plans each event as if it came alone, and returns the results in order. The
-// message itself then has no item. An error is about the message as a whole: nothing of it can be
-// stored.
-func (p *Pipeline) PlanMessage(m envelope.Message) (*event.Item, []event.Planned, error) {
-	if !p.batches {
+// PlanMessage is [Planner.Plan] for a message that may be an array of events, if the file says
+// batches.
+func (p *Planner) PlanMessage(m envelope.Message) (*event.Item, []event.Planned, error) {
+	if !p.Batches {
 		item, err := p.Plan(m)
 		return item, nil, err
 	}
@@ -74,10 +71,8 @@ func (p *Pipeline) PlanMessage(m envelope.Message) (*event.Item, []event.Planned
 	return nil, list, nil
 }
 
-// PlanEvent turns an event into the item to store: its type, time, digest, id, keys and expiry. It
-// also computes what the item will contribute, so that the streams function never meets an item
-// that it cannot count. The errors are those of [Pipeline.Plan].
-func (p *Pipeline) PlanEvent(e event.Event) (*event.Item, error) {
+// PlanEvent turns an event into the item to store: its type, time, digest, id, keys and expiry.
+func (p *Planner) PlanEvent(e event.Event) (*event.Item, error) {
 	item, refusal := p.plan(&e)
 	if refusal != nil {
 		return nil, refusal
@@ -85,7 +80,7 @@ func (p *Pipeline) PlanEvent(e event.Event) (*event.Item, error) {
 	return item, nil
 }
 
-func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
+func (p *Planner) plan(e *event.Event) (*event.Item, *event.Refusal) {
 	w := works.Get().(*work)
 	defer w.release()
 	t, refusal := p.begin(w, e)
@@ -93,28 +88,28 @@ func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
 		return nil, refusal
 	}
 	if refusal := t.breaksSchema(e.Data.Root()); refusal != nil {
-		refusal.Type = t.name
+		refusal.Type = t.Name
 		return nil, refusal
 	}
-	item := &event.Item{Type: t.name, Epoch: p.epoch, Data: e.Data.Text()}
+	item := &event.Item{Type: t.Name, Epoch: p.Epoch, Data: e.Data.Text()}
 	if refusal := w.fill(t, e, item); refusal != nil {
-		refusal.Key, refusal.Type = item.Key, t.name
+		refusal.Key, refusal.Type = item.Key, t.Name
 		return nil, refusal
 	}
 	item.Meta = t.metaOf(e)
 	t.offload(item, e.Data.Root())
-	if len(t.parts) > 0 {
+	if len(t.Parts) > 0 {
 		refusal := p.planParts(t, e.Data.Root(), item, false)
 		if refusal == nil {
 			refusal = p.tooMuchAtOnce(item)
 		}
 		if refusal != nil {
-			refusal.Key, refusal.Type = item.Key, t.name
+			refusal.Key, refusal.Type = item.Key, t.Name
 			return nil, refusal
 		}
 	}
 	if refusal := tooLarge(item); refusal != nil {
-		refusal.Key, refusal.Type = item.Key, t.name
+		refusal.Key, refusal.Type = item.Key, t.Name
 		return nil, refusal
 	}
 	t.shrink(item)
@@ -124,42 +119,47 @@ func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
 // shrink compresses the payload of an item if that saves a write unit. An item that is too large
 // without compression was refused before. So no reader needs more room for an item than without
 // compression.
-func (t *eventType) shrink(item *event.Item) {
-	if t.pack == nil || item.Payload != nil {
+func (t *Type) shrink(item *event.Item) {
+	if t.Pack == nil || item.Payload != nil {
 		return
 	}
 	units := itemform.WriteUnits(item.Size())
 	if units == 1 {
 		return
 	}
-	if item.Packed = t.pack(item.Data); itemform.WriteUnits(item.Size()) >= units {
+	if item.Packed = t.Pack(item.Data); itemform.WriteUnits(item.Size()) >= units {
 		item.Packed = nil
 	}
 }
 
+// StampRoom is what an item leaves free of DynamoDB's 400 KB, in bytes. A touch pass raises the
+// item's epoch, which can take 7 bytes more. Also, an update may have to be some 20 bytes
+// smaller than a put.
+const StampRoom = 32
+
 // tooLarge refuses an item that is too large for DynamoDB.
 func tooLarge(item *event.Item) *event.Refusal {
-	if size := item.Size(); size > event.MaxItem-stampRoom {
+	if size := item.Size(); size > event.MaxItem-StampRoom {
 		return event.Poisoned(event.ItemTooLarge,
 			fmt.Sprintf("the item takes %d bytes, and DynamoDB stores %d, of which %d are left for its epoch to grow", size, event.MaxItem,
-				stampRoom))
+				StampRoom))
 	}
 	return nil
 }
 
 // begin finds the type of e and begins the work on it.
-func (p *Pipeline) begin(w *work, e *event.Event) (*eventType, *event.Refusal) {
+func (p *Planner) begin(w *work, e *event.Event) (*Type, *event.Refusal) {
 	root := e.Data.Root()
 	if root.Kind() != event.Object {
 		return nil, event.Poisoned(event.NotAnObject, "the payload is "+jsonschema.KindText(root)+", not an object")
 	}
-	w.source = keys.Source{Data: root, Type: e.Type, Source: e.Source, Attributes: e.Attributes, Secret: p.secret}
+	w.source = keys.Source{Data: root, Type: e.Type, Source: e.Source, Attributes: e.Attributes, Secret: p.Secret}
 	return p.typeOf(w)
 }
 
 // fill computes the item's parts in the order in which templates need them: the time, the digest,
 // the id, the keys.
-func (w *work) fill(t *eventType, e *event.Event, item *event.Item) *event.Refusal {
+func (w *work) fill(t *Type, e *event.Event, item *event.Item) *event.Refusal {
 	if refusal := w.time(t, e, item); refusal != nil {
 		return refusal
 	}
@@ -171,7 +171,7 @@ func (w *work) fill(t *eventType, e *event.Event, item *event.Item) *event.Refus
 
 // rest computes what follows from the time, the digest and the id. It is the same for wholes and
 // parts.
-func (w *work) rest(t *eventType, item *event.Item) *event.Refusal {
+func (w *work) rest(t *Type, item *event.Item) *event.Refusal {
 	if refusal := w.keys(t, item); refusal != nil {
 		return refusal
 	}
@@ -186,10 +186,10 @@ func (w *work) rest(t *eventType, item *event.Item) *event.Refusal {
 
 // typeOf finds the event's type. It is the envelope's own type, or else what the file's `type`
 // makes of the payload.
-func (p *Pipeline) typeOf(w *work) (*eventType, *event.Refusal) {
-	t, ok := p.types[w.source.Type]
+func (p *Planner) typeOf(w *work) (*Type, *event.Refusal) {
+	t, ok := p.Types[w.source.Type]
 	if w.source.Type == "" {
-		if len(p.typ) == 0 {
+		if len(p.TypeFrom) == 0 {
 			return nil,
 				event.Poisoned(event.MissingField,
 					"type: the message has no envelope that says its type, and the pipeline declares no type:")
@@ -198,28 +198,28 @@ func (p *Pipeline) typeOf(w *work) (*eventType, *event.Refusal) {
 		if refusal != nil {
 			return nil, refusal
 		}
-		if t, ok = p.types[string(name)]; !ok {
+		if t, ok = p.Types[string(name)]; !ok {
 			return nil, p.unknownType(string(name))
 		}
 	}
 	if !ok {
 		return nil, p.unknownType(w.source.Type)
 	}
-	if t.part != nil {
-		refusal := event.Poisoned(event.UnknownType, fmt.Sprintf("%s is a part of %s: it comes only in a message of that type", t.name,
-			t.part.whole.name))
-		refusal.Type = t.name
+	if t.Part != nil {
+		refusal := event.Poisoned(event.UnknownType, fmt.Sprintf("%s is a part of %s: it comes only in a message of that type", t.Name,
+			t.Part.Whole.Name))
+		refusal.Type = t.Name
 		return nil, refusal
 	}
-	w.source.Type = t.name
+	w.source.Type = t.Name
 	return t, nil
 }
 
 // typeText returns what `type` makes of the payload. Of its templates it uses the first whose
 // fields are all there.
-func (p *Pipeline) typeText(w *work) ([]byte, *event.Refusal) {
+func (p *Planner) typeText(w *work) ([]byte, *event.Refusal) {
 	var missing []string
-	for _, t := range p.typ {
+	for _, t := range p.TypeFrom {
 		name, err := t.Append(w.text[:0], &w.source)
 		switch {
 		case err == nil:
@@ -233,13 +233,13 @@ func (p *Pipeline) typeText(w *work) ([]byte, *event.Refusal) {
 	return nil, event.Poisoned(event.MissingField, "type: "+strings.Join(missing, ", and "))
 }
 
-func (p *Pipeline) unknownType(name string) *event.Refusal {
+func (p *Planner) unknownType(name string) *event.Refusal {
 	shown := excerpt.Of(name, 100)
 	detail := fmt.Sprintf("there is no event type %q in the pipeline; ", shown)
-	if best := nearest.Name(shown, p.names); best != "" {
+	if best := nearest.Name(shown, p.Names); best != "" {
 		detail += "the nearest is " + best
 	} else {
-		detail += "it has " + declare.Suggest(shown, p.names)
+		detail += "it has " + declare.Suggest(shown, p.Names)
 	}
 	refusal := event.Poisoned(event.UnknownType, detail)
 	refusal.Type = shown
@@ -296,23 +296,23 @@ func isMissing(err error) bool {
 }
 
 // time finds the event time and the expiry.
-func (w *work) time(t *eventType, e *event.Event, item *event.Item) *event.Refusal {
+func (w *work) time(t *Type, e *event.Event, item *event.Item) *event.Refusal {
 	switch {
-	case t.at != nil:
-		at, err := t.at.Time(&w.source)
+	case t.At != nil:
+		at, err := t.At.Time(&w.source)
 		if err != nil {
 			return refuse("at", err)
 		}
 		item.At = at.UTC()
 	case e.At.IsZero():
-		return event.Poisoned(event.MissingField, "at: the message has no envelope that says its time, and "+t.name+" declares no at:")
+		return event.Poisoned(event.MissingField, "at: the message has no envelope that says its time, and "+t.Name+" declares no at:")
 	default:
 		item.At = e.At.UTC()
 	}
 	if y := item.At.Year(); y < 1970 || y > 9999 {
 		return event.Poisoned(event.BadTime, fmt.Sprintf("at: the year %d is outside of 1970 to 9999", y))
 	}
-	if retain := retainAt(t.retain, t.was, item.At); retain > 0 {
+	if retain := lifetime.At(t.Retain, t.Was, item.At); retain > 0 {
 		item.ExpiresAt = roundUp(item.At.Add(retain))
 	}
 	w.source.At, w.source.HasAt = item.At, true
@@ -329,19 +329,19 @@ func roundUp(at time.Time) int64 {
 }
 
 // identity computes the digest and the id.
-func (w *work) identity(t *eventType, e *event.Event, item *event.Item) *event.Refusal {
-	w.text = keys.DigestText(w.text[:0], t.name, w.source.Data, t.ignore)
+func (w *work) identity(t *Type, e *event.Event, item *event.Item) *event.Refusal {
+	w.text = keys.DigestText(w.text[:0], t.Name, w.source.Data, t.Ignore)
 	item.Digest = sha256.Sum256(w.text)
 	w.source.Digest = item.Digest
 	switch {
-	case t.id != nil:
-		id, err := t.id.Append(w.text[:0], &w.source)
+	case t.ID != nil:
+		id, err := t.ID.Append(w.text[:0], &w.source)
 		if err != nil {
 			return refuse("id", err)
 		}
 		item.ID = string(id)
 	case e.ID == "":
-		return event.Poisoned(event.MissingField, "id: the message has no envelope that says its id, and "+t.name+" declares no id:")
+		return event.Poisoned(event.MissingField, "id: the message has no envelope that says its id, and "+t.Name+" declares no id:")
 	default:
 		item.ID = e.ID
 	}
@@ -352,9 +352,9 @@ func (w *work) identity(t *eventType, e *event.Event, item *event.Item) *event.R
 // contributions computes what the item will add to every aggregate, and does not keep the result.
 // It refuses the event if anything cannot be computed. It notes on the item whether its put will
 // move totals.
-func (w *work) contributions(t *eventType, item *event.Item) *event.Refusal {
-	for i := range t.feeds {
-		f := &t.feeds[i]
+func (w *work) contributions(t *Type, item *event.Item) *event.Refusal {
+	for i := range t.Feeds {
+		f := &t.Feeds[i]
 		if !f.applies(w.source.Data) {
 			continue
 		}
@@ -364,7 +364,7 @@ func (w *work) contributions(t *eventType, item *event.Item) *event.Refusal {
 		if refusal := w.amounts(f, nil, nil); refusal != nil {
 			return refusal
 		}
-		if f.def.MovedBy == aggregate.Put {
+		if f.Def.MovedBy == aggregate.Put {
 			item.Put = item.Epoch
 		}
 	}
@@ -372,20 +372,20 @@ func (w *work) contributions(t *eventType, item *event.Item) *event.Refusal {
 }
 
 // metaOf takes from the event what templates use and the payload does not have.
-func (t *eventType) metaOf(e *event.Event) map[string]string {
+func (t *Type) metaOf(e *event.Event) map[string]string {
 	var meta map[string]string
-	for _, m := range t.meta {
+	for _, m := range t.Meta {
 		text := e.Source
-		if m.attribute != "" {
-			text = e.Attributes[m.attribute]
+		if m.Attribute != "" {
+			text = e.Attributes[m.Attribute]
 		}
 		if text == "" {
 			continue
 		}
 		if meta == nil {
-			meta = make(map[string]string, len(t.meta))
+			meta = make(map[string]string, len(t.Meta))
 		}
-		meta[m.stored] = text
+		meta[m.Stored] = text
 	}
 	return meta
 }

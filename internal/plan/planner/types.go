@@ -1,0 +1,99 @@
+package planner
+
+import (
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/plan/lifetime"
+	"github.com/ingot-events/ingot/internal/plan/values"
+	"github.com/ingot-events/ingot/internal/plan/where"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// Planner plans events, and what stored items add to totals. A pipeline fills it in. It is not
+// changed afterwards.
+type Planner struct {
+	Epoch    int64            // stamped on the items
+	TypeFrom []*keys.Template // the first one whose fields all exist decides; empty: only an envelope says the type
+	Batches  bool             // a message may be an array of events
+	Types    map[string]*Type // by name
+	Names    []string         // of types, in byte order
+	Secret   []byte           // of hmac
+}
+
+// Type is one compiled event type.
+type Type struct {
+	Name       string
+	ID, At     *keys.Template // nil: those of the envelope
+	PK, SK     *keys.Template
+	Indexes    []Index // by name, in byte order
+	Attributes []Attribute
+	Retain     time.Duration  // 0: never expires
+	Was        []lifetime.Was // earlier, shorter ones, by time
+	Latest     bool
+	Revision   []Revision // under latest; all but the first break ties
+	Ignore     []event.Path
+	Meta       []Meta
+	Feeds      []Feed  // by aggregate name
+	SchemaText string  // empty: there is none
+	Schema     schema  // nil: there is none, or p does not plan
+	Part       *Part   // what it is a part of; nil: it comes from the queue by itself
+	Parts      []*Type // its parts, by name
+	Moved      int     // how many of feeds are moved by its put
+	Migrated   string  // the migration that copies rows into it; empty: none does
+	Atomic     bool    // it is put together with its parts, in one transaction
+	Compress   bool
+	Pack       func(string) []byte // nil: payloads are stored as they are, or p does not plan
+	Over       int64               // payloads of more bytes go to the payload bucket; 0: none does
+	Keep       []event.Path        // what their items keep beside what the pipeline uses
+	Kept       func() *Kept        // all that their items keep
+}
+
+// Part says how a part is made from its whole.
+type Part struct {
+	Whole *Type
+	Each  event.Path   // to the array; without steps: there is one part
+	With  []event.Path // members of the whole's payload, each a path of one step
+	Claim bool         // its key does not show the id of the whole, so only one whole can have it
+}
+
+type Index struct {
+	Name   string
+	PK, SK *keys.Template
+	Where  *where.Condition // nil: every event
+	Was    []*keys.Template // what pk was earlier
+}
+
+type Attribute struct {
+	Name string
+	Path event.Path
+}
+
+type Revision struct {
+	Path event.Path
+	Time bool // RFC 3339 text, stored as unix nanoseconds; false: a number
+}
+
+// Meta is a derived value that is kept with the item, because a template uses it.
+type Meta struct {
+	Stored    string // "source" or "attribute.NAME"
+	Attribute string // NAME; empty for the source
+}
+
+// Feed is what one event type adds to one aggregate.
+type Feed struct {
+	Def    *aggregate.Definition
+	By     []*keys.Template // in def.By order
+	Where  *where.Condition // nil: every event
+	Values []values.Value   // aligned with def.Values
+	Fixed  int              // length in bytes of the total's partition key without the values of by
+}
+
+// String returns the revision as it is written in the file.
+func (r Revision) String() string {
+	if r.Time {
+		return r.Path.String() + " time"
+	}
+	return r.Path.String() + " number"
+}
