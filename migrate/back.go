@@ -3,9 +3,6 @@ package migrate
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -17,8 +14,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/table/rows"
-	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 )
 
 // After a turn, the old table is a copy of the new one, if the file says how events go back. The
@@ -27,161 +25,6 @@ import (
 // whose event is gone is deleted, because an application reads the old table and would take a
 // tombstone for a row. So a write that is late can make a row again, and the old table's stream
 // leads back to it. And a write sets only the attributes that back names.
-
-// GoesBack reports whether the old table follows the new one after a turn.
-func (m *Mapping) GoesBack() bool { return len(m.back) > 0 }
-
-// errNoKey says that an event has no row: a key attribute cannot be made.
-var errNoKey = errors.New("back makes no key for its row")
-
-// rowOf returns what the event of an item sets in its row, key attributes among it. An attribute
-// that is nil is removed.
-func (s *Sync) rowOf(item *event.Item) (Row, error) {
-	doc, err := event.ParseDocument(item.Data)
-	if err != nil {
-		return nil, err
-	}
-	row := Row{}
-	source := keys.Source{Data: doc.Root(), Type: item.Type, ID: item.ID, At: item.At, HasAt: true}
-	for _, m := range s.mapping.back[item.Type] {
-		if m.path.IsZero() {
-			text, err := m.template.Plain(&source)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", m.name, err)
-			}
-			row[m.name] = rows.Text(text)
-			continue
-		}
-		v, err := attributeOf(doc.Root().At(m.path))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.name, err)
-		}
-		row[m.name] = v
-	}
-	for i, name := range s.old.Keys {
-		if i < len(s.old.Kinds) {
-			row[name] = keyOfKind(row[name], s.old.Kinds[i])
-		}
-		if row[name] == nil {
-			return nil, errNoKey
-		}
-	}
-	return row, nil
-}
-
-// attributeOf converts a value of a payload. It is nil if there is none.
-func attributeOf(n event.Node) (types.AttributeValue, error) {
-	switch n.Kind() {
-	case event.String:
-		return rows.Text(n.Text()), nil
-	case event.Number:
-		if _, err := n.Decimal(); err != nil {
-			return nil, err
-		}
-		return rows.Number(n.Raw()), nil
-	case event.Null:
-		return &types.AttributeValueMemberNULL{Value: true}, nil
-	case event.Array:
-		list := &types.AttributeValueMemberL{}
-		for e := range n.Elements() {
-			v, err := attributeOf(e)
-			if err != nil {
-				return nil, err
-			}
-			list.Value = append(list.Value, v)
-		}
-		return list, nil
-	case event.Object:
-		object := &types.AttributeValueMemberM{Value: Row{}}
-		for name, e := range n.Members() {
-			v, err := attributeOf(e)
-			if err != nil {
-				return nil, err
-			}
-			object.Value[name] = v
-		}
-		return object, nil
-	}
-	if !n.Exists() {
-		return nil, nil
-	}
-	return &types.AttributeValueMemberBOOL{Value: n.Raw() == "true"}, nil
-}
-
-// keyOfKind gives a key attribute the kind that the table has for it. It is nil if the value cannot
-// be of that kind.
-func keyOfKind(v types.AttributeValue, kind types.ScalarAttributeType) types.AttributeValue {
-	text := rows.TextOf(v)
-	if n, ok := v.(*types.AttributeValueMemberN); ok {
-		text = n.Value
-	}
-	switch {
-	case text == "":
-		return nil
-	case kind == types.ScalarAttributeTypeN:
-		if _, err := event.ParseDecimal(text); err != nil {
-			return nil
-		}
-		return rows.Number(text)
-	case kind == types.ScalarAttributeTypeB:
-		b, err := base64.StdEncoding.DecodeString(text)
-		if err != nil {
-			return nil
-		}
-		return &types.AttributeValueMemberB{Value: b}
-	}
-	return rows.Text(text)
-}
-
-// like gives a list or a text the kind of set, or of binary, that the attribute has now, so that
-// going back does not change what an application reads.
-func like(v, was types.AttributeValue) types.AttributeValue {
-	list, _ := v.(*types.AttributeValueMemberL)
-	texts := make([]string, 0, 8)
-	if list != nil {
-		for _, e := range list.Value {
-			if n, ok := e.(*types.AttributeValueMemberN); ok {
-				texts = append(texts, n.Value)
-			} else {
-				texts = append(texts, rows.TextOf(e))
-			}
-		}
-	}
-	alike := v
-	switch was.(type) {
-	case *types.AttributeValueMemberSS:
-		alike = &types.AttributeValueMemberSS{Value: texts}
-	case *types.AttributeValueMemberNS:
-		alike = &types.AttributeValueMemberNS{Value: texts}
-	case *types.AttributeValueMemberB:
-		if b, err := base64.StdEncoding.DecodeString(rows.TextOf(v)); err == nil {
-			alike = &types.AttributeValueMemberB{Value: b}
-		}
-	}
-	if v == nil || list != nil && len(texts) == 0 || !sameValue(alike, v) { // a set has an order of its own
-		return v
-	}
-	return alike
-}
-
-// sameValue reports whether two attributes say the same, as JSON, and numbers by their value.
-func sameValue(a, b types.AttributeValue) bool {
-	canonical := func(v types.AttributeValue) string {
-		text, err := appendValue(nil, v)
-		if err != nil {
-			return ""
-		}
-		doc, err := event.ParseDocument(string(text))
-		if err != nil {
-			return string(text)
-		}
-		return string(keys.Canonical(nil, doc.Root(), nil))
-	}
-	if a == nil || b == nil {
-		return a == nil && b == nil
-	}
-	return canonical(a) == canonical(b)
-}
 
 // changedItem names an item of the new table that may have changed, and what it was and is.
 type changedItem struct {
@@ -203,7 +46,7 @@ func changesOf(list []rows.Image) []changedItem {
 func (s *Sync) bring(ctx context.Context, mode Mode, list []Changed, items []changedItem) Synced {
 	b := &bringing{Sync: s, mode: mode, places: map[string]*place{}, first: map[event.Key][]int{}}
 	for i, c := range list {
-		p := b.place(s.keyOf(c.Key), i)
+		p := b.place(rowmap.KeyOf(c.Key, s.old.Keys), i)
 		for _, image := range c.Images {
 			p.note(s.mapping.Map(image))
 		}
@@ -213,11 +56,11 @@ func (s *Sync) bring(ctx context.Context, mode Mode, list []Changed, items []cha
 		b.first[c.key] = append(b.first[c.key], at)
 		for _, image := range c.images {
 			item, err := rows.Decode(image)
-			if err != nil || item == nil || s.mapping.back[item.Type] == nil {
+			if err != nil || item == nil || !s.mapping.HasRow(item.Type) {
 				continue
 			}
-			if row, err := s.rowOf(item); err == nil {
-				b.place(s.keyOf(row), at).add(c.key)
+			if row, err := s.mapping.RowOf(item, s.old.Keys, s.old.Kinds); err == nil {
+				b.place(rowmap.KeyOf(row, s.old.Keys), at).add(c.key)
 			}
 		}
 	}
@@ -263,14 +106,14 @@ type place struct {
 	keys  []event.Key // of items that may belong to it
 	owed  []int       // the places of the changes that wait for it
 	cur   Row
-	now   Mapped // what cur becomes
+	now   rowmap.Mapped // what cur becomes
 	drawn []string
 	done  bool
 	a     rows.Answer
 }
 
 func (b *bringing) place(key Row, i int) *place {
-	name := b.nameOf(key)
+	name := rowmap.NameOf(key, b.old.Keys)
 	p := b.places[name]
 	if p == nil {
 		p = &place{key: key, name: name}
@@ -292,7 +135,7 @@ func (p *place) add(key event.Key) bool {
 }
 
 // note adds the items that a row becomes.
-func (p *place) note(m Mapped) {
+func (p *place) note(m rowmap.Mapped) {
 	for _, item := range m.Items {
 		p.add(item.Key)
 	}
@@ -363,7 +206,9 @@ func (b *bringing) readPlaces(ctx context.Context, list []*place) error {
 	for i, p := range list {
 		keys[i], p.cur = p.key, nil
 	}
-	err := readAll(ctx, b.source, types.KeysAndAttributes{}, keys, func(row Row) { b.places[b.nameOf(row)].cur = row })
+	err := readAll(ctx, b.source, types.KeysAndAttributes{}, keys, func(row Row) {
+		b.places[rowmap.NameOf(row, b.old.Keys)].cur = row
+	})
 	for _, p := range list {
 		p.now = b.mapping.Map(p.cur)
 		p.note(p.now)
@@ -392,12 +237,12 @@ func (b *bringing) readItems(ctx context.Context, list []event.Key) (map[event.K
 func (s *Sync) sourceOf(img rows.Image) sourceItem {
 	of := sourceItem{image: img}
 	item, err := rows.Decode(img)
-	if err != nil || item == nil || rows.Barred(img) || s.mapping.back[item.Type] == nil {
+	if err != nil || item == nil || rows.Barred(img) || !s.mapping.HasRow(item.Type) {
 		return of
 	}
 	of.item = item
-	if of.row, err = s.rowOf(item); err == nil {
-		of.name = s.nameOf(of.row)
+	if of.row, err = s.mapping.RowOf(item, s.old.Keys, s.old.Kinds); err == nil {
+		of.name = rowmap.NameOf(of.row, s.old.Keys)
 	}
 	return of
 }
@@ -412,7 +257,7 @@ func (b *bringing) newPlaces(items map[event.Key]sourceItem) (more bool) {
 		}
 		known := b.places[of.name] != nil
 		for _, i := range owed {
-			p := b.place(b.keyOf(of.row), i)
+			p := b.place(rowmap.KeyOf(of.row, b.old.Keys), i)
 			more = p.add(key) || !known || more
 		}
 	}
@@ -479,14 +324,14 @@ func (b *bringing) set(ctx context.Context, p *place, of sourceItem) {
 	after := Row{}
 	maps.Copy(after, p.cur)
 	for name, v := range of.row {
-		if v = like(v, p.cur[name]); !sameValue(v, p.cur[name]) {
+		if v = rowmap.Like(v, p.cur[name]); !rowmap.SameValue(v, p.cur[name]) {
 			change[name] = v
 		}
 		if after[name] = v; v == nil {
 			delete(after, name)
 		}
 	}
-	if !b.mapping.makes(after, of.item) {
+	if !b.mapping.Makes(after, of.item) {
 		b.count(func(out *Synced) { out.Refused++ })
 		p.done = true
 		return
@@ -499,7 +344,7 @@ func (b *bringing) set(ctx context.Context, p *place, of sourceItem) {
 	token := b.draw()
 	values := Row{":m": token}
 	maps.Copy(values, u.ExpressionAttributeValues)
-	u.ExpressionAttributeNames["#m"] = migratedAttribute
+	u.ExpressionAttributeNames["#m"] = itemform.Migrated
 	sets, removes := []string{"#m = :m"}, []string{}
 	for i, name := range slices.Sorted(maps.Keys(change)) {
 		short := strconv.Itoa(i)
@@ -525,22 +370,16 @@ func (b *bringing) set(ctx context.Context, p *place, of sourceItem) {
 	b.answered(p, rows.Classify(err), func(out *Synced) { out.Written++ })
 }
 
-// makes reports whether a row becomes this event and nothing else.
-func (m *Mapping) makes(row Row, item *event.Item) bool {
-	to := m.Map(row)
-	return len(to.Items) == 1 && to.Items[0].Key == item.Key && to.Type == item.Type && to.Items[0].Digest == item.Digest
-}
-
 // comesBack says why the event of a row would not go back to it. It is empty if it would.
 func (s *Sync) comesBack(name string, item *event.Item) string {
-	row, err := s.rowOf(item)
+	row, err := s.mapping.RowOf(item, s.old.Keys, s.old.Kinds)
 	maps.DeleteFunc(row, func(_ string, v types.AttributeValue) bool { return v == nil })
 	switch {
 	case err != nil:
 		return err.Error()
-	case s.nameOf(row) != name:
+	case rowmap.NameOf(row, s.old.Keys) != name:
 		return "back gives its event another key"
-	case !s.mapping.makes(row, item):
+	case !s.mapping.Makes(row, item):
 		return "a row that back makes of its event does not become the same event"
 	}
 	return ""
@@ -549,7 +388,7 @@ func (s *Sync) comesBack(name string, item *event.Item) string {
 // conditionOf is the condition that a row is as it was read.
 func (b *bringing) conditionOf(p *place) *types.Update {
 	u := &types.Update{ExpressionAttributeNames: map[string]string{"#k": b.old.Keys[0]}}
-	switch seen := p.cur[migratedAttribute]; {
+	switch seen := p.cur[itemform.Migrated]; {
 	case p.cur == nil:
 		u.ConditionExpression = aws.String("attribute_not_exists(#k)")
 	case seen == nil:
@@ -595,7 +434,7 @@ func (b *bringing) remove(ctx context.Context, p *place, items map[event.Key]sou
 		return
 	}
 	u := b.conditionOf(p)
-	u.ExpressionAttributeNames["#m"] = migratedAttribute
+	u.ExpressionAttributeNames["#m"] = itemform.Migrated
 	sent := b.source.Transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Delete: &types.Delete{
 		TableName: &b.old.Table, Key: p.key, ConditionExpression: u.ConditionExpression,
 		ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues}}}})

@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 )
 
 // A worker of a pass looks at the control item before each part of a page. It sends nothing more
@@ -48,7 +49,7 @@ func (s *Sync) BeginPass(ctx context.Context) (*Pass, error) {
 		return nil, err
 	}
 	begun, err := s.update(ctx, "SET pass = :next, mapping = :mapping "+void, "pass = :last", rows.Image{":next": rows.Integer(p.Number),
-		":last": rows.Integer(c.Pass), ":mapping": rows.Text(s.mapping.digest), ":one": rows.Integer(1)})
+		":last": rows.Integer(c.Pass), ":mapping": rows.Text(s.mapping.Digest()), ":one": rows.Integer(1)})
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +187,7 @@ func (p *Pass) within(ctx context.Context, do func(context.Context) error) error
 func (p *Pass) syncRows(ctx context.Context, list []Row, done *Progress) error {
 	changed := make([]Changed, len(list))
 	for i, row := range list {
-		changed[i] = Changed{Key: p.sync.keyOf(row), Images: []Row{row}}
+		changed[i] = Changed{Key: rowmap.KeyOf(row, p.sync.old.Keys), Images: []Row{row}}
 	}
 	if p.way == Backward {
 		return done.add(p.sync.bring(ctx, IfDifferent, changed, nil))
@@ -275,7 +276,7 @@ func (p *Pass) insertChunk(ctx context.Context, chunk []insertion) (met []Row, e
 		item.Epoch = 0
 		statements[i] = texts.Statement(append(rows.AppendAttributes(nil, &item),
 			rows.Attribute{Name: itemform.Migrated, Value: p.sync.draw()},
-			rows.Attribute{Name: rowAttribute, Value: rows.Text(p.sync.nameOf(in.row))}))
+			rows.Attribute{Name: rowAttribute, Value: rows.Text(rowmap.NameOf(in.row, p.sync.old.Keys))}))
 	}
 	var responses []types.BatchStatementResponse
 	err = p.sync.store.Ask(ctx, func() (err error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/base/awserr"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
@@ -177,7 +178,7 @@ func (c *Capture) copy(ctx context.Context, ofNew bool, list []Changed, last tim
 // drawn a new mark, or deleted a row that had one.
 func WentBack(was, is map[string]events.DynamoDBAttributeValue) bool {
 	mark := func(image map[string]events.DynamoDBAttributeValue) string {
-		if v, ok := image[migratedAttribute]; ok && v.DataType() == events.DataTypeString {
+		if v, ok := image[itemform.Migrated]; ok && v.DataType() == events.DataTypeString {
 			return v.String()
 		}
 		return ""

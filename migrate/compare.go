@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify/sums"
 )
@@ -135,7 +136,7 @@ func (s *Sync) Comparison(ctx context.Context, of sums.Config) (*Comparison, err
 		return nil, err
 	}
 	of.Env = s.store.Env
-	id := fmt.Sprintf("ingot migrate compare %q %q %q %q %d %d", s.mapping.Name(), s.mapping.digest, s.old.ID, s.old.EventsID, c.way,
+	id := fmt.Sprintf("ingot migrate compare %q %q %q %q %d %d", s.mapping.Name(), s.mapping.Digest(), s.old.ID, s.old.EventsID, c.way,
 		before.voided)
 	c.pass = sums.New(of, sha256.Sum256([]byte(id)), c)
 	return &Comparison{c}, nil
@@ -215,8 +216,8 @@ func (c *Compared) add(seen *counts) {
 func (c *comparison) Read(ctx context.Context, s *sums.Reading[counts], side sums.Side) error {
 	table, name, key, of, add := c.store, rows.KeyOf, rows.KeyImage, c.store.Events, c.copyTerms
 	if side == sums.Wanted { // a row's key is not an event's, so its name takes the place of one
-		name = func(key rows.Image) event.Key { return event.Key{PK: c.nameOf(key)} }
-		key = func(k event.Key) rows.Image { return parseName(k.PK) }
+		name = func(key rows.Image) event.Key { return event.Key{PK: rowmap.NameOf(key, c.old.Keys)} }
+		key = func(k event.Key) rows.Image { return rowmap.ParseName(k.PK) }
 		table, of, add = c.source, c.old.Table, c.rowTerms
 	}
 	pages := func(ctx context.Context, seg tables.Segment) iter.Seq2[tables.Page[rows.Image], error] {
@@ -250,7 +251,7 @@ func (c *comparison) rowTerms(s *sums.Reading[counts], row Row) {
 	items, why := c.itemsOf(row)
 	c.noteRow(s.Seen, row, why)
 	c.noteBack(s.Seen, row, items)
-	name := c.nameOf(row)
+	name := rowmap.NameOf(row, c.old.Keys)
 	for _, item := range items {
 		addTerm(s, sums.Wanted, item.Key, name, termOfItem(item, name))
 	}
@@ -331,7 +332,7 @@ func (c *comparison) noteBack(seen *counts, row Row, items []*event.Item) {
 	if len(items) == 0 || !c.mapping.GoesBack() || c.way == Backward {
 		return
 	}
-	if why := c.comesBack(c.nameOf(row), items[0]); why != "" {
+	if why := c.comesBack(rowmap.NameOf(row, c.old.Keys), items[0]); why != "" {
 		seen.OneWay++
 		seen.because(why)
 	}
@@ -389,7 +390,7 @@ func (s *Sync) termOfCopy(img rows.Image, row string) [32]byte {
 	item := event.Item{Key: rows.KeyOf(img), Type: rows.TextOf(img["type"])}
 	copy(item.Digest[:], rows.BytesOf(img["digest"]))
 	item.At, _ = keys.ParseTime(rows.TextOf(img["at"]))
-	for _, name := range slices.Sorted(slices.Values(s.mapping.pipeline.Indexes())) {
+	for _, name := range slices.Sorted(slices.Values(s.mapping.Pipeline().Indexes())) {
 		if img[name+"PK"] != nil {
 			item.Indexes = append(item.Indexes, event.IndexKey{Name: name,
 				Key: event.Key{PK: rows.TextOf(img[name+"PK"]), SK: rows.TextOf(img[name+"SK"])}})

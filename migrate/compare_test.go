@@ -60,7 +60,7 @@ func TestComparisonInUnits(t *testing.T) {
 		short := &scans{Client: m.engine.DynamoDB(), Rand: draw, asked: map[string]int{}}
 		m.config.Client, m.old.Client = short, short
 		m.config.Env.Group = func() env.Group { return inOrder{} }
-		mapped, err := load(t, users, mapping)
+		mapped, err := load(t, users, usersFile)
 		m.must(err)
 		m.sync, err = migrate.NewSync(mapped, m.old, m.config)
 		m.must(err)

@@ -121,7 +121,7 @@ func (s *Sync) Open(ctx context.Context) (Direction, error) {
 // allows is Open for a control item that has been read.
 func (s *Sync) allows(c *Control) (Direction, error) {
 	way, err := s.standing(c)
-	if err == nil && c.digest != "" && c.digest != s.mapping.digest {
+	if err == nil && c.digest != "" && c.digest != s.mapping.Digest() {
 		err = stopped("pass %d of migration %s began with another migration.yaml, or with another pipeline.yaml for its types: run `ingot "+
 			"migrate backfill` with these files, and deploy them to the function that captures", c.Pass, s.mapping.Name())
 	}
@@ -147,7 +147,7 @@ func (s *Sync) standing(c *Control) (Direction, error) {
 	case (s.are(c, New) || s.are(c, Draining)) && s.mapping.GoesBack():
 		return Backward, nil
 	}
-	for _, typ := range s.mapping.types {
+	for _, typ := range s.mapping.Types() {
 		if state := c.State(typ); state == New {
 			return Forward, stopped("%s is new: the old table is no longer its source, so nothing is copied from it, and without back in "+
 				"migration.yaml nothing goes back", typ)
@@ -184,7 +184,7 @@ func (s *Sync) Begin(ctx context.Context) (*Control, error) {
 	}
 	img := rows.KeyImage(rows.ControlKey(s.mapping.Name()))
 	img["from"], img["table"], img["pass"], img["filled"] = rows.Text(s.old.Table), rows.Text(s.old.ID), rows.Integer(0), rows.Integer(0)
-	img["events"], img["mapping"] = rows.Text(s.old.EventsID), rows.Text(s.mapping.digest)
+	img["events"], img["mapping"] = rows.Text(s.old.EventsID), rows.Text(s.mapping.Digest())
 	err = s.store.Ask(ctx, func() error {
 		_, err := s.store.Client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.store.Aggregates, Item: img,
 			ConditionExpression: aws.String("attribute_not_exists(PK)")})

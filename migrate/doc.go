@@ -1,7 +1,7 @@
 // Package migrate moves a live DynamoDB table into an Ingot table while an application goes on
 // writing it: capture, backfill, compare, turn.
 //
-// migration.yaml says what each row becomes ([Load], [Mapping]). From there on a row is planned by
+// migration.yaml says what each row becomes (package rowmap). From there on a row is planned by
 // pipeline.yaml, like a message. [Sync] makes the copies of rows equal to the rows. It needs no
 // order and no single delivery, so everything that names changed rows can feed it: [Capture] from
 // the old table's stream, a [Pass] from a scan. [Sync.Compare] proves the copy.

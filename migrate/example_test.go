@@ -1,41 +1,34 @@
 package migrate_test
 
 import (
+	"context"
 	"fmt"
-	"testing/fstest"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/migrate"
-	"github.com/ingot-events/ingot/pipeline"
 )
 
-// A row of the old table becomes an event of the pipeline.
-func ExampleMapping_Map() {
-	files := fstest.MapFS{
-		"pipeline.yaml": {Data: []byte(`ingot: 1
-epoch: 1
-events:
-  user: {id: "{account}", at: "{since}", key: {pk: "ACCOUNT#{account}", sk: "USER"}, migrated: users}
-`)},
-		"migration.yaml": {Data: []byte(`migration: 1
-name: users
-from: {table: UserDataV1}
-rows:
-  - type: user
-    payload: {account: "{userId | split:2}", since: "{createdAt}"}
-`)},
+// While a service changes over, a key that is not in the new table yet is read from the old one.
+func ExampleReader_Get() {
+	table := func(values map[string]string) func(context.Context, string) (migrate.Answer[string], error) {
+		return func(_ context.Context, key string) (migrate.Answer[string], error) {
+			value, found := values[key]
+			return migrate.Answer[string]{Value: value, Found: found}, nil
+		}
 	}
-	p, err := pipeline.Load(files, "pipeline.yaml")
-	if err != nil {
-		panic(err)
+	reader := migrate.Reader[string, string]{
+		Old:   table(map[string]string{"u1": "ann", "u2": "bob"}),
+		New:   table(map[string]string{"u1": "ann"}),
+		Name:  func(key string) string { return key },
+		Equal: func(old, now string) bool { return old == now },
+		Stage: func() migrate.Stage { return migrate.Stage{New: 100} },
 	}
-	m, err := migrate.Load(files, "migration.yaml", p)
-	if err != nil {
-		panic(err)
+	for _, key := range []string{"u1", "u2"} {
+		answer, err := reader.Get(context.Background(), key)
+		fmt.Println(answer.Value, err)
 	}
-	row := migrate.Row{"userId": &types.AttributeValueMemberS{Value: "USER#4711"},
-		"createdAt": &types.AttributeValueMemberS{Value: "2024-03-05T14:07:31Z"}}
-	fmt.Println(m.Map(row).Items[0].Key)
-	// Output: ACCOUNT#4711 / USER
+	fmt.Println(reader.Counts().FromNew, reader.Counts().FellBack)
+	// Output:
+	// ann <nil>
+	// bob <nil>
+	// 1 1
 }

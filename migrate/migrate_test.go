@@ -20,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
@@ -44,7 +45,7 @@ events:
     part: {of: user.profile, each: phones, with: [account]}
   other: {id: "{id}", at: "{at}", key: {pk: "{id}", sk: "OTHER"}}
 `
-	mapping = `migration: 1
+	usersFile = `migration: 1
 name: users
 from: {table: old}
 rows:
@@ -55,13 +56,13 @@ rows:
 `
 )
 
-func load(t testing.TB, pipe, file string) (*migrate.Mapping, error) {
+func load(t testing.TB, pipe, file string) (*rowmap.Mapping, error) {
 	t.Helper()
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(pipe)}}, "p.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return migrate.Load(fstest.MapFS{"m.yaml": {Data: []byte(file)}}, "m.yaml", p)
+	return rowmap.Load(fstest.MapFS{"m.yaml": {Data: []byte(file)}}, "m.yaml", p)
 }
 
 // All mistakes are told at once, each with its place and with what to write.
@@ -120,10 +121,10 @@ func TestRowsAreMapped(t *testing.T) {
 	}
 	const want = `{"b":"AP8=","bs":["AQ==","Ag=="],"m":{"a":["",1E+30],"z":"é"},"n":12345678901234567890123456789012345678,"ns":[-1,9,10],` +
 		`"null":null,"ss":["a\"","b"],"t":true}`
-	if got, err := migrate.JSON(row); err != nil || string(got) != want {
+	if got, err := rowmap.JSON(row); err != nil || string(got) != want {
 		t.Errorf("%s, %v", got, err)
 	}
-	m, err := load(t, users, mapping)
+	m, err := load(t, users, usersFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +180,7 @@ func (i ids) DescribeTable(_ context.Context, in *dynamodb.DescribeTableInput,
 
 func begin(t *testing.T) *moving { return beginWith(t, users) }
 
-func beginWith(t *testing.T, pipe string) *moving { return beginFrom(t, pipe, mapping) }
+func beginWith(t *testing.T, pipe string) *moving { return beginFrom(t, pipe, usersFile) }
 
 func beginFrom(t *testing.T, pipe, file string) *moving {
 	t.Helper()
@@ -361,7 +362,7 @@ func TestPassesWait(t *testing.T) {
 // and a migration does not begin beside items that nobody could tell from copies.
 func TestStops(t *testing.T) {
 	m := begin(t)
-	mapped, err := load(t, users, mapping)
+	mapped, err := load(t, users, usersFile)
 	m.must(err)
 	other := m.old
 	other.ID = "two"
@@ -587,13 +588,13 @@ func TestCapture(t *testing.T) {
 // No file makes the reader panic.
 func FuzzLoad(f *testing.F) {
 	corpus.Add(f)
-	f.Add(mapping)
+	f.Add(usersFile)
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(users)}}, "p.yaml")
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		m, err := migrate.Load(fstest.MapFS{"m.yaml": {Data: []byte(text)}}, "m.yaml", p)
+		m, err := rowmap.Load(fstest.MapFS{"m.yaml": {Data: []byte(text)}}, "m.yaml", p)
 		if err == nil {
 			m.Map(profile("1", "ann"))
 		}

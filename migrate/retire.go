@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -38,7 +39,7 @@ func (s *Sync) Retire(ctx context.Context, d Deleter, late func(context.Context,
 		return 0, stopped("the types have turned %s ago, and a worker of a pass may live for %s: retire later", since.Round(time.Minute),
 			betweenPasses)
 	}
-	if err := s.complete(ctx, s.mapping.fed()); err != nil {
+	if err := s.complete(ctx, s.mapping.Fed()); err != nil {
 		return 0, err
 	}
 	n, err := late(ctx, c.Settled)
@@ -72,11 +73,11 @@ func (s *Sync) sweep(ctx context.Context, d Deleter, page []rows.Image) (swept i
 	}
 	var mu sync.Mutex
 	s.store.Each(len(list), rows.MostPace, func(i int) {
-		seen := list[i][migratedAttribute]
+		seen := list[i][itemform.Migrated]
 		failure := s.store.Ask(ctx, func() error {
 			_, err := d.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.store.Events, Key: rows.KeyImage(rows.KeyOf(list[i])),
 				ConditionExpression:       aws.String("#m = :seen AND attribute_not_exists(#t) AND attribute_not_exists(#b)"),
-				ExpressionAttributeNames:  map[string]string{"#m": migratedAttribute, "#t": "type", "#b": rows.BarredAttribute},
+				ExpressionAttributeNames:  map[string]string{"#m": itemform.Migrated, "#t": "type", "#b": rows.BarredAttribute},
 				ExpressionAttributeValues: rows.Image{":seen": seen}})
 			return err
 		})

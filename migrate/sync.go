@@ -20,14 +20,14 @@ import (
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/tables"
 )
 
 // The attributes that a copy has beside those of its event. A tombstone has nothing else.
 const (
-	migratedAttribute = itemform.Migrated // S: drawn anew by every write of the copy
-	rowAttribute      = "i:row"           // S: the row that the copy is of
-	alsoAttribute     = "i:also"          // SS: other rows that claim the same key
+	rowAttribute  = "i:row"  // S: the row that the copy is of
+	alsoAttribute = "i:also" // SS: other rows that claim the same key
 )
 
 // maxAlso is how many other rows an item names.
@@ -49,7 +49,7 @@ type Source struct {
 // Sync makes copies equal to their rows. It is safe for concurrent use, also by several processes,
 // and beside any number of other writers of the old table.
 type Sync struct {
-	mapping *Mapping
+	mapping *rowmap.Mapping
 	old     Source
 	source  *rows.Tables // sends the requests to the old table
 	store   *rows.Tables
@@ -58,8 +58,8 @@ type Sync struct {
 }
 
 // NewSync checks the configuration. It sends no request.
-func NewSync(m *Mapping, old Source, c tables.Config) (*Sync, error) {
-	c.Pipeline = m.pipeline
+func NewSync(m *rowmap.Mapping, old Source, c tables.Config) (*Sync, error) {
+	c.Pipeline = m.Pipeline()
 	store, err := rows.Open(c)
 	if err != nil {
 		return nil, err
@@ -75,6 +75,9 @@ func NewSync(m *Mapping, old Source, c tables.Config) (*Sync, error) {
 	return &Sync{mapping: m, old: old, source: source, store: store, heads: generations.New(store, c),
 		bucket: plain.New(store, c).Payloads}, nil
 }
+
+// Row is a row or an item, as the SDK has it.
+type Row = rowmap.Row
 
 // Changed names a row that may have changed, and what it was and is, as far as that is known. The
 // images only say which keys of the new table to look at.
@@ -113,8 +116,8 @@ const (
 func (s *Sync) Do(ctx context.Context, mode Mode, list []Changed) Synced {
 	d := &syncing{Sync: s, mode: mode, spots: map[event.Key]*spot{}, known: map[string]Row{}}
 	for i, c := range list {
-		name := s.nameOf(c.Key)
-		d.known[name] = s.keyOf(c.Key)
+		name := rowmap.NameOf(c.Key, s.old.Keys)
+		d.known[name] = rowmap.KeyOf(c.Key, s.old.Keys)
 		d.owe(i, name, c.Images)
 	}
 	err := s.store.Retry(ctx, d.round)
@@ -341,12 +344,12 @@ func (d *syncing) readCopies(ctx context.Context, list []*spot) error {
 
 // view asks for what of a copy is compared, and for what a write of it depends on.
 func (s *Sync) view() types.KeysAndAttributes {
-	names := []string{"PK", "SK", "type", "digest", "at", "epoch", "expiresAt", migratedAttribute, rowAttribute, alsoAttribute,
+	names := []string{"PK", "SK", "type", "digest", "at", "epoch", "expiresAt", itemform.Migrated, rowAttribute, alsoAttribute,
 		rows.BarredAttribute, rows.PutAttribute}
 	if s.mapping.GoesBack() {
 		names = append(names, "id", "data") // see rowOfCopy
 	}
-	for _, index := range s.mapping.pipeline.Indexes() {
+	for _, index := range s.mapping.Pipeline().Indexes() {
 		names = append(names, index+"PK", index+"SK")
 	}
 	request := types.KeysAndAttributes{ExpressionAttributeNames: map[string]string{}}
@@ -366,11 +369,11 @@ func (d *syncing) readRows(ctx context.Context, names []string) (map[string]Row,
 	for _, name := range names {
 		if key := d.known[name]; key != nil {
 			keys = append(keys, key)
-		} else if key := parseName(name); key != nil { // nobody writes another one
+		} else if key := rowmap.ParseName(name); key != nil { // nobody writes another one
 			keys = append(keys, key)
 		}
 	}
-	err := readAll(ctx, d.source, types.KeysAndAttributes{}, keys, func(row Row) { images[d.nameOf(row)] = row })
+	err := readAll(ctx, d.source, types.KeysAndAttributes{}, keys, func(row Row) { images[rowmap.NameOf(row, d.old.Keys)] = row })
 	return images, err
 }
 

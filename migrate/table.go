@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -64,7 +65,7 @@ func Find(ctx context.Context, client tables.Client, d Describer, name, events s
 // Open makes the Sync of a function: of the migration.yaml with this name among files, which may
 // name the old table by a variable, and of the tables of c. It sends two requests.
 func Open(ctx context.Context, files fs.FS, name string, c tables.Config) (*Sync, error) {
-	m, err := Load(files, name, c.Pipeline)
+	m, err := rowmap.Load(files, name, c.Pipeline)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

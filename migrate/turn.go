@@ -3,7 +3,6 @@ package migrate
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -43,8 +42,8 @@ func (s *Sync) Turn(ctx context.Context, quiet time.Duration) (state string, err
 	if err != nil {
 		return "", err
 	}
-	fed := s.mapping.fed()
-	waits := s.mapping.waits(fed)
+	fed := s.mapping.Fed()
+	waits := s.mapping.Waits(fed)
 	switch {
 	case s.are(c, New):
 		return New, nil // an earlier call did it
@@ -53,13 +52,13 @@ func (s *Sync) Turn(ctx context.Context, quiet time.Duration) (state string, err
 			return Turning, err
 		}
 	case s.are(c, Draining) || s.are(c, Returning):
-		return c.State(s.mapping.types[0]), stopped("the types are on their way back: end that with `ingot migrate back`")
+		return c.State(s.mapping.Types()[0]), stopped("the types are on their way back: end that with `ingot migrate back`")
 	case !s.are(c, Turning):
 		if c, err = s.refuseTurn(ctx, quiet); err != nil {
 			return "", err
 		}
 		if err := s.turning(ctx, fed, c); err != nil {
-			return "", fmt.Errorf("turning %s: %w", strings.Join(s.mapping.types, ", "), awserr.Quiet(err))
+			return "", fmt.Errorf("turning %s: %w", strings.Join(s.mapping.Types(), ", "), awserr.Quiet(err))
 		}
 		if waits {
 			return Turning, nil
@@ -129,14 +128,14 @@ func show(t time.Time) string {
 // step gives the types the next state. What an earlier try did is done.
 func (s *Sync) step(ctx context.Context, from, to string) error {
 	if _, err := s.change(ctx, s.setStates(from, to)); err != nil {
-		return fmt.Errorf("making %s %s: %w", strings.Join(s.mapping.types, ", "), to, err)
+		return fmt.Errorf("making %s %s: %w", strings.Join(s.mapping.Types(), ", "), to, err)
 	}
 	return nil
 }
 
 // are reports whether all types have a state.
 func (s *Sync) are(c *Control, state string) bool {
-	return c != nil && !slices.ContainsFunc(s.mapping.types, func(typ string) bool { return c.State(typ) != state })
+	return c != nil && !slices.ContainsFunc(s.mapping.Types(), func(typ string) bool { return c.State(typ) != state })
 }
 
 // turning makes the types Turning, and what they feed building, if the evidence is still what c
@@ -196,24 +195,6 @@ func (s *Sync) complete(ctx context.Context, fed []*aggregate.Definition) error 
 	return nil
 }
 
-// waits reports whether messages wait until what the types feed is complete: if it has a floor, or
-// if a type claims values.
-func (m *Mapping) waits(fed []*aggregate.Definition) bool {
-	for name, of := range m.pipeline.Describe().Spec.Events {
-		if _, claim := m.pipeline.ClaimOf(name); claim && slices.Contains(m.types, of.Part.Of) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(fed, func(d *aggregate.Definition) bool { return d.AtLeast != nil })
-}
-
-// fed returns the aggregates that the migrated types feed, by name.
-func (m *Mapping) fed() []*aggregate.Definition {
-	return slices.DeleteFunc(m.pipeline.Definitions(), func(d *aggregate.Definition) bool {
-		return !slices.ContainsFunc(m.types, func(typ string) bool { return m.feeds(typ, d.Name) })
-	})
-}
-
 // onEvidence adds the condition that the evidence is still what c says.
 func (s *Sync) onEvidence(u *types.Update, c *Control) {
 	*u.ConditionExpression += " AND pass = :pass AND filled = :pass AND comparedAt = :compared"
@@ -228,7 +209,7 @@ func (s *Sync) setStates(from, to string) *types.Update {
 	u := &types.Update{TableName: &s.store.Aggregates, Key: rows.KeyImage(rows.ControlKey(s.mapping.Name())),
 		ExpressionAttributeNames: map[string]string{}, ExpressionAttributeValues: rows.Image{}}
 	sets, removes, conditions := []string{}, []string{}, []string{"attribute_exists(PK)"}
-	for i, typ := range s.mapping.types {
+	for i, typ := range s.mapping.Types() {
 		name := fmt.Sprintf("#t%d", i)
 		u.ExpressionAttributeNames[name] = rows.StatePrefix + typ
 		if to == Old {
@@ -255,21 +236,4 @@ func (s *Sync) setStates(from, to string) *types.Update {
 	}
 	u.UpdateExpression, u.ConditionExpression = &expression, aws.String(strings.Join(conditions, " AND "))
 	return u
-}
-
-// Feeds returns the aggregates that the migrated types feed, by name.
-func (m *Mapping) Feeds() (names []string) {
-	for _, d := range m.fed() {
-		names = append(names, d.Name)
-	}
-	return names
-}
-
-// feeds reports whether events of a type, or their parts, feed an aggregate.
-func (m *Mapping) feeds(typ, aggregate string) bool {
-	spec := m.pipeline.Describe().Spec
-	from := spec.Aggregates[aggregate].From
-	return slices.ContainsFunc(slices.Collect(maps.Keys(from)), func(of string) bool {
-		return of == typ || spec.Events[of].Part.Of == typ
-	})
 }

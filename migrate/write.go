@@ -11,13 +11,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/keys"
 )
 
 // write makes one copy equal to the row that has its key. Its copy was read before the rows were.
 func (d *syncing) write(ctx context.Context, p *spot, items map[string][]*event.Item) {
-	if token := rows.TextOf(p.cur[migratedAttribute]); token != "" && slices.Contains(p.drawn, token) {
+	if token := rows.TextOf(p.cur[itemform.Migrated]); token != "" && slices.Contains(p.drawn, token) {
 		p.done = true // an earlier try of this call has written it
 		return
 	}
@@ -92,7 +93,7 @@ func (d *syncing) claims(p *spot, items map[string][]*event.Item) (list []claim)
 // foreign reports whether a key holds what no row became: an item that is not Ingot's, or one of a
 // type that is not migrated. Nothing ever overwrites it.
 func (s *Sync) foreign(cur rows.Image) bool {
-	if len(cur) == 0 || cur[migratedAttribute] != nil {
+	if len(cur) == 0 || cur[itemform.Migrated] != nil {
 		return false
 	}
 	return !s.mapping.Becomes(rows.TextOf(cur["type"]))
@@ -128,7 +129,7 @@ func (s *Sync) sameImage(cur rows.Image, item *event.Item) bool {
 	for _, index := range item.Indexes {
 		places[index.Name] = index.Key
 	}
-	for _, name := range s.mapping.pipeline.Indexes() {
+	for _, name := range s.mapping.Pipeline().Indexes() {
 		if (event.Key{PK: rows.TextOf(cur[name+"PK"]), SK: rows.TextOf(cur[name+"SK"])}) != places[name] {
 			return false
 		}
@@ -139,11 +140,11 @@ func (s *Sync) sameImage(cur rows.Image, item *event.Item) bool {
 // put writes an image on condition that the copy is as it was read, and that nobody has erased it.
 func (d *syncing) put(ctx context.Context, p *spot, img rows.Image) {
 	token := d.draw()
-	img[migratedAttribute] = token
+	img[itemform.Migrated] = token
 	in := &dynamodb.PutItemInput{TableName: &d.store.Events, Item: img, ConditionExpression: aws.String("attribute_not_exists(PK)")}
 	if len(p.cur) > 0 {
-		in.ExpressionAttributeNames = map[string]string{"#m": migratedAttribute, "#b": rows.BarredAttribute}
-		if seen := p.cur[migratedAttribute]; seen != nil {
+		in.ExpressionAttributeNames = map[string]string{"#m": itemform.Migrated, "#b": rows.BarredAttribute}
+		if seen := p.cur[itemform.Migrated]; seen != nil {
 			in.ConditionExpression = aws.String("#m = :seen AND attribute_not_exists(#b)")
 			in.ExpressionAttributeValues = rows.Image{":seen": seen}
 		} else {

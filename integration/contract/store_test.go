@@ -33,6 +33,7 @@ import (
 	inside "github.com/ingot-events/ingot/internal/table"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/query"
@@ -618,7 +619,7 @@ aggregates:
 		s.t.Fatal(err)
 	}
 	st := s.on("moved", p)
-	m, err := migrate.Load(fstest.MapFS{"m.yaml": {Data: []byte(`migration: 1
+	m, err := rowmap.Load(fstest.MapFS{"m.yaml": {Data: []byte(`migration: 1
 name: users
 from: {table: old}
 rows: [{type: user, payload: {type: user, id: "{id}", at: "{at}", phones: "{phones}"}}]
@@ -720,7 +721,7 @@ events:
 		s.t.Fatal(err)
 	}
 	st := s.on("returned", p)
-	m, err := migrate.Load(fstest.MapFS{"m.yaml": {Data: []byte(`migration: 1
+	m, err := rowmap.Load(fstest.MapFS{"m.yaml": {Data: []byte(`migration: 1
 name: cities
 from: {table: old}
 rows:

@@ -33,6 +33,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/migrate/capture"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -142,7 +143,7 @@ func (w *world) begin() *migrate.Sync {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	m, err := migrate.Load(w.files, "migration.yaml", p)
+	m, err := rowmap.Load(w.files, "migration.yaml", p)
 	if err != nil {
 		w.t.Fatal(err)
 	}

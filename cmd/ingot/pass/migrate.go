@@ -25,6 +25,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/worker"
@@ -122,7 +123,7 @@ func (a *app) migrationFlag(cmd *cobra.Command, o *migrateOptions) {
 // moving is what the commands of a migration work on.
 type moving struct {
 	target  *target.Target
-	mapping *migrate.Mapping
+	mapping *rowmap.Mapping
 	old     *migrate.Table
 	sync    *migrate.Sync
 	lag     migrate.Lag // how far capture is
@@ -199,8 +200,8 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 	return found, nil
 }
 
-func loadMigration(file string, p *pipeline.Pipeline) (*migrate.Mapping, error) {
-	m, err := migrate.Load(os.DirFS(filepath.Dir(file)), filepath.Base(file), p)
+func loadMigration(file string, p *pipeline.Pipeline) (*rowmap.Mapping, error) {
+	m, err := rowmap.Load(os.DirFS(filepath.Dir(file)), filepath.Base(file), p)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, cli.Usagef("there is no %s: write what the rows of the old table become; %s has one to copy", file,
 			excerpt.Page("migrating.md"))

@@ -28,6 +28,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/query"
@@ -67,7 +68,7 @@ type service struct {
 	reader  migrate.Reader[where, quake]
 	current atomic.Pointer[migrate.Stage]
 	client  tables.Client
-	mapping *migrate.Mapping
+	mapping *rowmap.Mapping
 	table   string // the old one
 	items   *query.Reader
 }
@@ -79,7 +80,7 @@ func newService(c tables.Client, getenv func(string) string) (*service, error) {
 		return nil, err
 	}
 	s := &service{client: c}
-	if s.mapping, err = migrate.Load(files, "migration.yaml", p); err != nil {
+	if s.mapping, err = rowmap.Load(files, "migration.yaml", p); err != nil {
 		return nil, err
 	}
 	if s.table, err = s.mapping.From(getenv); err != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
@@ -62,7 +63,7 @@ func newMove(t *testing.T) *move {
 	m.must(err)
 	p, err := pipeline.Load(os.DirFS("."), "pipeline.yaml")
 	m.must(err)
-	mapping, err := migrate.Load(os.DirFS("."), "migration.yaml", p)
+	mapping, err := rowmap.Load(os.DirFS("."), "migration.yaml", p)
 	m.must(err)
 	table, err := migrate.Find(t.Context(), m.engine.DynamoDB(), m.engine.DynamoDB(), old.Name, stack.Events)
 	m.must(err)

@@ -20,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -38,7 +39,7 @@ type moved struct {
 	engine  *embedded.Engine
 	slow    bool
 	config  tables.Config
-	mapping *migrate.Mapping
+	mapping *rowmap.Mapping
 	sync    *migrate.Sync
 	count   int
 }
@@ -127,7 +128,7 @@ func newMoved(ctx context.Context, count int) (*moved, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.mapping, err = migrate.Load(files, "migration.yaml", p); err != nil {
+	if m.mapping, err = rowmap.Load(files, "migration.yaml", p); err != nil {
 		return nil, err
 	}
 	if _, err := stack.New(ctx, m.engine, stack.Config{Indexes: p.Indexes()}); err != nil {

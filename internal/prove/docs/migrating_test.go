@@ -7,7 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/migrating"
-	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -33,7 +33,7 @@ func TestMigrationOfThePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := migrate.Load(files, "migration.yaml", p)
+	m, err := rowmap.Load(files, "migration.yaml", p)
 	if err != nil {
 		t.Fatal(err)
 	}

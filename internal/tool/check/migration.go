@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -15,7 +15,7 @@ func (r *Report) migration(f *File, p *pipeline.Pipeline) {
 	if f == nil || p == nil { // its mistakes come first
 		return
 	}
-	m, err := migrate.Load(oneFile(*f), f.Name, p)
+	m, err := rowmap.Load(oneFile(*f), f.Name, p)
 	if !r.loaded("migration", f, err) {
 		return
 	}

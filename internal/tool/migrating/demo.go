@@ -26,6 +26,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/demo"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
@@ -45,7 +46,7 @@ type move struct {
 	now      time.Time
 	engine   *embedded.Engine
 	pipeline *pipeline.Pipeline
-	mapping  *migrate.Mapping
+	mapping  *rowmap.Mapping
 	old      *migrate.Table
 	sync     *migrate.Sync
 	poller   *Poller
@@ -90,7 +91,7 @@ func (m *move) build(ctx context.Context) (err error) {
 	if m.pipeline, err = pipeline.Load(files, "pipeline.yaml"); err != nil {
 		return err
 	}
-	if m.mapping, err = migrate.Load(files, "back.yaml", m.pipeline); err != nil {
+	if m.mapping, err = rowmap.Load(files, "back.yaml", m.pipeline); err != nil {
 		return err
 	}
 	m.engine = embedded.New(embedded.Config{Now: func() time.Time { return m.now }, Seed: 1})

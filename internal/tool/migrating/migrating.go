@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -82,7 +83,7 @@ type Item struct {
 }
 
 // Explain says what a row becomes, and why.
-func Explain(m *migrate.Mapping, row migrate.Row) *Explained {
+func Explain(m *rowmap.Mapping, row migrate.Row) *Explained {
 	mapped := m.Map(row)
 	e := &Explained{Entry: mapped.Entry, Type: mapped.Type, Skip: mapped.Skip, Payload: mapped.Payload}
 	if mapped.Refusal != nil {
@@ -136,7 +137,7 @@ type Sample struct {
 }
 
 // Read reads rows of the old table until there are most, or all of them if most is 0.
-func Read(ctx context.Context, m *migrate.Mapping, old *migrate.Table, most int) (*Sample, error) {
+func Read(ctx context.Context, m *rowmap.Mapping, old *migrate.Table, most int) (*Sample, error) {
 	s := &Sample{Moved: map[string]int{}, Skipped: map[string]int{}, Refused: map[string]int{}, keys: map[event.Key]bool{}}
 	in := &dynamodb.ScanInput{TableName: &old.Table}
 	for {
@@ -157,7 +158,7 @@ func Read(ctx context.Context, m *migrate.Mapping, old *migrate.Table, most int)
 	}
 }
 
-func (s *Sample) add(m *migrate.Mapping, row migrate.Row) {
+func (s *Sample) add(m *rowmap.Mapping, row migrate.Row) {
 	s.Rows++
 	s.RowBytes += int64(sizeOf(row))
 	mapped := m.Map(row)
@@ -179,6 +180,6 @@ func (s *Sample) add(m *migrate.Mapping, row migrate.Row) {
 }
 
 func sizeOf(row migrate.Row) (bytes int) {
-	text, _ := migrate.JSON(row)
+	text, _ := rowmap.JSON(row)
 	return len(text)
 }

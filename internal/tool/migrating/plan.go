@@ -9,6 +9,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/cost"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 )
 
 // Plan says what each step takes, what it proves, and how to undo it.
@@ -39,7 +40,7 @@ type Step struct {
 const quarantineHours = 14 * 24
 
 // PlanOf extrapolates a sample to the whole table. rate is how many write units a second are used.
-func PlanOf(m *migrate.Mapping, old *migrate.Table, s *Sample, prices *cost.Prices, rate float64) *Plan {
+func PlanOf(m *rowmap.Mapping, old *migrate.Table, s *Sample, prices *cost.Prices, rate float64) *Plan {
 	items := max(old.Items, int64(s.Rows))
 	if s.all {
 		items = int64(s.Rows)

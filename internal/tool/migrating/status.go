@@ -10,6 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 )
 
 func asStop(err error, stop **migrate.StopError) bool { return errors.As(err, stop) }
@@ -56,7 +57,7 @@ type State struct {
 }
 
 // Status says where a migration is.
-func Status(m *migrate.Mapping, old *migrate.Table, missing []string, c *migrate.Control) *State {
+func Status(m *rowmap.Mapping, old *migrate.Table, missing []string, c *migrate.Control) *State {
 	s := &State{Migration: m.Name(), Table: old.Table, Stream: old.Stream, Missing: missing, Types: map[string]string{}, order: m.Types()}
 	if c == nil {
 		c = &migrate.Control{}
@@ -117,7 +118,7 @@ func WritePass(w io.Writer, number int64, done migrate.Progress) {
 }
 
 // WriteTurned writes what the types of a migration are after a turn, and what to do next.
-func WriteTurned(w io.Writer, m *migrate.Mapping, state string) {
+func WriteTurned(w io.Writer, m *rowmap.Mapping, state string) {
 	list := strings.Join(m.Types(), ", ")
 	if state == migrate.Turning {
 		fmt.Fprintf(w, "%s: turning; messages still wait for a floor or a claim that needs what was copied\n", list)
@@ -136,7 +137,7 @@ func WriteTurned(w io.Writer, m *migrate.Mapping, state string) {
 }
 
 // WriteBack writes where the types are on their way back, and what to do next.
-func WriteBack(w io.Writer, m *migrate.Mapping, state string, quiet time.Duration) {
+func WriteBack(w io.Writer, m *rowmap.Mapping, state string, quiet time.Duration) {
 	list := strings.Join(m.Types(), ", ")
 	if state == migrate.Draining {
 		fmt.Fprintf(w, "%s: messages wait in quarantine; capture goes on\nnext: ingot migrate back --yes, in %s\n", list, quiet)
@@ -147,7 +148,7 @@ func WriteBack(w io.Writer, m *migrate.Mapping, state string, quiet time.Duratio
 }
 
 // WriteRetired writes what may follow once a migration is over.
-func WriteRetired(w io.Writer, m *migrate.Mapping, old *migrate.Table, swept int) {
+func WriteRetired(w io.Writer, m *rowmap.Mapping, old *migrate.Table, swept int) {
 	fmt.Fprintf(w, "migration %s is over; %s tombstones were deleted\n", m.Name(), show.Comma(swept))
 	fmt.Fprintf(w, "next: take migrated: %s out of pipeline.yaml, and deploy it\n", m.Name())
 	fmt.Fprintf(w, `then, with a copy of the old table in a bucket of yours:

@@ -22,6 +22,7 @@ import (
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify/sums"
@@ -73,7 +74,7 @@ type world struct {
 	units    *rand.Rand  // draws in which units of work a comparison is done
 	sums     sums.Config // of comparisons; no segments: they are done at once
 	engine   *embedded.Engine
-	mapping  *migrate.Mapping
+	mapping  *rowmap.Mapping
 	old      migrate.Source
 	apps     int // applications that still write
 	version  int
@@ -148,7 +149,7 @@ func (w *world) build() error {
 	if w.goesBack = w.Chance(0.5); w.goesBack {
 		text += back
 	}
-	if w.mapping, err = migrate.Load(fstest.MapFS{"m.yaml": {Data: []byte(text)}}, "m.yaml", p); err != nil {
+	if w.mapping, err = rowmap.Load(fstest.MapFS{"m.yaml": {Data: []byte(text)}}, "m.yaml", p); err != nil {
 		return err
 	}
 	if w.Chance(0.25) {

@@ -157,12 +157,12 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 		{
 			Name: "types-stripped", What: "on the way back, numbers become texts", Defends: "C7", Plain: true,
 			Checks: []sim.Check{moving.Behind, moving.Missed},
-			Edits:  []Edit{{"migrate.attributeOf", `return rows.Number(n.Raw()), nil`, `return rows.Text(n.Raw()), nil`}},
+			Edits:  []Edit{{"rowmap.attributeOf", `return rows.Number(n.Raw()), nil`, `return rows.Text(n.Raw()), nil`}},
 		},
 		{
 			Name: "tombstones-expire", What: "a tombstone expires while its migration goes on", Defends: "C7",
 			Checks: []sim.Check{moving.Revived}, Seeds: 2 * mostSeeds,
-			Edits: []Edit{{"migrate.syncing.put", `img[migratedAttribute] = token`, `img[migratedAttribute] = token
+			Edits: []Edit{{"migrate.syncing.put", `img[itemform.Migrated] = token`, `img[itemform.Migrated] = token
 	if img["type"] == nil {
 		img["expiresAt"] = rows.Integer(d.store.Env.Now().Unix() + 60)
 	}`}},

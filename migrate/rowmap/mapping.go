@@ -1,4 +1,4 @@
-package migrate
+package rowmap
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -31,9 +32,9 @@ type Mapped struct {
 // Map computes what a row becomes. It is a pure function. The items are as the pipeline plans them:
 // their epoch is the pipeline's, and an expiry is not compared with a clock.
 func (m *Mapping) Map(row Row) Mapped {
-	if row[migratedAttribute] != nil { // it has come back, and the mark is no part of it
+	if row[itemform.Migrated] != nil { // it has come back, and the mark is no part of it
 		row = maps.Clone(row)
-		delete(row, migratedAttribute)
+		delete(row, itemform.Migrated)
 	}
 	text, err := appendObject(nil, row)
 	if err != nil {

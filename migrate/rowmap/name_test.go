@@ -1,4 +1,4 @@
-package migrate
+package rowmap
 
 import (
 	"reflect"
@@ -9,17 +9,17 @@ import (
 
 // The name of a row says its key, whatever that holds, and only a person writes another one.
 func TestNames(t *testing.T) {
-	s := &Sync{old: Source{Keys: []string{"a", "b"}}}
+	names := []string{"a", "b"}
 	for _, key := range []Row{
 		{"a": &types.AttributeValueMemberS{Value: "x\"#é"}, "b": &types.AttributeValueMemberN{Value: "-1.5"}},
 		{"a": &types.AttributeValueMemberB{Value: []byte{0, 1}}, "b": &types.AttributeValueMemberS{Value: ""}},
 	} {
-		if got := parseName(s.nameOf(key)); !reflect.DeepEqual(got, key) {
-			t.Errorf("%s is %v", s.nameOf(key), got)
+		if got := ParseName(NameOf(key, names)); !reflect.DeepEqual(got, key) {
+			t.Errorf("%s is %v", NameOf(key, names), got)
 		}
 	}
 	for _, name := range []string{"", "x", `{"a":{"X":"1"}}`, `{"a":{"B":"?"}}`, `{"a":1}`} {
-		if got := parseName(name); got != nil {
+		if got := ParseName(name); got != nil {
 			t.Errorf("%q is %v", name, got)
 		}
 	}

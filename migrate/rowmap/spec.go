@@ -1,4 +1,4 @@
-package migrate
+package rowmap
 
 import (
 	"crypto/sha256"
@@ -266,6 +266,12 @@ func (c *compiler) members(at declare.Place, templates map[string]string, derive
 
 // Name is what the control item and metrics call the migration.
 func (m *Mapping) Name() string { return m.spec.Name }
+
+// Pipeline returns the pipeline whose events the rows become.
+func (m *Mapping) Pipeline() *pipeline.Pipeline { return m.pipeline }
+
+// Digest returns what tells this mapping from every other one.
+func (m *Mapping) Digest() string { return m.digest }
 
 // Types lists the event types that rows become, by name.
 func (m *Mapping) Types() []string { return slices.Clone(m.types) }

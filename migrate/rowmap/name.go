@@ -1,4 +1,4 @@
-package migrate
+package rowmap
 
 import (
 	"encoding/base64"
@@ -10,18 +10,19 @@ import (
 
 // A row's name is its key as DynamoDB's typed JSON: {"user":{"S":"u1"},"at":{"N":"17"}}.
 
-// keyOf returns the key attributes of a row.
-func (s *Sync) keyOf(row Row) Row {
-	key := make(Row, len(s.old.Keys))
-	for _, name := range s.old.Keys {
+// KeyOf returns the key attributes of a row. keyNames are their names.
+func KeyOf(row Row, keyNames []string) Row {
+	key := make(Row, len(keyNames))
+	for _, name := range keyNames {
 		key[name] = row[name]
 	}
 	return key
 }
 
-func (s *Sync) nameOf(row Row) string {
+// NameOf returns the name of a row.
+func NameOf(row Row, keyNames []string) string {
 	dst := []byte{'{'}
-	for i, name := range s.old.Keys {
+	for i, name := range keyNames {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
@@ -44,8 +45,8 @@ func (s *Sync) nameOf(row Row) string {
 	return string(append(dst, '}'))
 }
 
-// parseName returns the key that a name says. It is nil if nobody but a person can have written it.
-func parseName(name string) Row {
+// ParseName returns the key that a name says. It is nil if nobody but a person can have written it.
+func ParseName(name string) Row {
 	doc, err := event.ParseDocument(name)
 	if err != nil {
 		return nil
