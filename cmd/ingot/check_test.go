@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 )
 
 // altered writes a copy of a file of the repository with one replacement.
@@ -124,7 +125,7 @@ func TestCheckJSON(t *testing.T) {
 		len(unread.Findings) != 1 || unread.Findings[0].Line != 7 || unread.Findings[0].Instead == "" || unread.Types == nil {
 		t.Errorf("invalid YAML: exit %d\n%s%s", r.code, r.out, r.errors)
 	}
-	if len(report.Findings) != 1 || report.Findings[0].Rule != "redrive" || report.Findings[0].Severity != check.Mistake ||
+	if len(report.Findings) != 1 || report.Findings[0].Rule != "redrive" || report.Findings[0].Severity != rules.Mistake ||
 		len(report.Totals) != 4 {
 		t.Errorf("%+v", report)
 	}

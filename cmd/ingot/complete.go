@@ -12,7 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/cmd/ingot/pass"
-	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/internal/tool/demo"
 	"github.com/ingot-events/ingot/internal/tool/policy"
@@ -95,7 +95,7 @@ func environments(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.She
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return check.Environments(check.File{Name: name, Text: text}), cobra.ShellCompDirectiveNoFileComp
+	return rules.Environments(rules.File{Name: name, Text: text}), cobra.ShellCompDirectiveNoFileComp
 }
 
 // exampleNames completes the examples that the demo brings with it.
@@ -137,7 +137,7 @@ func declared(offers func(p *pipeline.Pipeline, words []string) []string) comple
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		p, err := check.File{Name: name, Text: text}.Load(pipeline.CheckOnly())
+		p, err := rules.File{Name: name, Text: text}.Load(pipeline.CheckOnly())
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
@@ -88,7 +89,7 @@ type checkOptions struct {
 	publish, next           string
 	sample                  sampled
 	parameters              []string
-	deployed                *check.File // under --was deployed
+	deployed                *rules.File // under --was deployed
 	partitions              int
 	rate                    float64
 	prices                  string
@@ -153,7 +154,7 @@ const deployedWord = "deployed"
 
 // deployedFile returns the pipeline.yaml that a stack runs. It returns nil if samconfig.toml names
 // a stack that has never been deployed.
-func (a *app) deployedFile(cmd *cobra.Command) (*check.File, error) {
+func (a *app) deployedFile(cmd *cobra.Command) (*rules.File, error) {
 	t, err := a.Find(cmd.Context())
 	var wrong *target.UsageError
 	if errors.As(err, &wrong) && wrong.Undeployed {
@@ -167,7 +168,7 @@ func (a *app) deployedFile(cmd *cobra.Command) (*check.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &check.File{Name: "the deployed pipeline.yaml", Text: f.Text}, nil
+	return &rules.File{Name: "the deployed pipeline.yaml", Text: f.Text}, nil
 }
 
 // maxPartitions bounds the estimates.
@@ -235,7 +236,7 @@ func (o checkOptions) input(named func(flag string) bool) (check.Input, error) {
 	if err != nil {
 		return in, err
 	}
-	in.Pipeline = check.File{Name: o.pipeline, Text: text}
+	in.Pipeline = rules.File{Name: o.pipeline, Text: text}
 	if in.Template, err = optionalFile(o.template, named("template"), "name the template with --template FILE"); err == nil {
 		config := o.config
 		if !named("samconfig") {
@@ -267,7 +268,7 @@ func exists(name string) bool {
 
 // optionalFile returns nil if name is empty. It also returns nil for a missing file that is not
 // needed.
-func optionalFile(name string, needed bool, next string) (*check.File, error) {
+func optionalFile(name string, needed bool, next string) (*rules.File, error) {
 	if name == "" {
 		return nil, nil
 	}
@@ -278,5 +279,5 @@ func optionalFile(name string, needed bool, next string) (*check.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &check.File{Name: name, Text: text}, nil
+	return &rules.File{Name: name, Text: text}, nil
 }

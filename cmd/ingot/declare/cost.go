@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
-	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/cost"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
@@ -131,13 +131,13 @@ func (o *costOptions) functions(chosen bool) error {
 	if err != nil {
 		return err
 	}
-	if chosen && !slices.Contains(check.Environments(*config), o.environment) {
+	if chosen && !slices.Contains(rules.Environments(*config), o.environment) {
 		return fmt.Errorf("%s has no environment %s; it has %s", config.Name, o.environment,
-			strings.Join(check.Environments(*config), ", "))
+			strings.Join(rules.Environments(*config), ", "))
 	}
-	size := check.Functions{Memory: cost.DefaultMemory, Architecture: "arm64"} // and no traces
+	size := rules.Functions{Memory: cost.DefaultMemory, Architecture: "arm64"} // and no traces
 	if tpl != nil {
-		if size, err = check.FunctionsOf(*tpl, config, o.environment); err != nil {
+		if size, err = rules.FunctionsOf(*tpl, config, o.environment); err != nil {
 			return fmt.Errorf("%w; name --memory and --architecture", err)
 		}
 	}
@@ -157,7 +157,7 @@ func (a *app) cost(o costOptions) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	file := check.File{Name: o.pipeline, Text: text}
+	file := rules.File{Name: o.pipeline, Text: text}
 	secret, _ := a.LocalSecret() // no hash that the stand-in makes is shown
 	if in.Pipeline, err = file.Load(pipeline.Secret(secret)); err != nil {
 		return cli.Usagef("the pipeline has mistakes:\n%w", err)

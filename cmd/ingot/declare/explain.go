@@ -11,7 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/cmd/ingot/command"
-	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -139,7 +139,7 @@ func (a *app) explainer(o explainOptions) (*explain.Explainer, error) {
 		return nil, err
 	}
 	secret, standIn := a.LocalSecret()
-	e.Pipeline, err = check.File{Name: o.pipeline, Text: text}.Load(pipeline.Secret(secret))
+	e.Pipeline, err = rules.File{Name: o.pipeline, Text: text}.Load(pipeline.Secret(secret))
 	if err != nil {
 		return nil, fmt.Errorf("the pipeline has mistakes:\n%w", err)
 	}

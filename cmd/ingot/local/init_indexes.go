@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot"
-	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/scaffold"
 	"github.com/ingot-events/ingot/pipeline"
@@ -24,7 +24,7 @@ func (a *app) initIndexes(o initOptions, dir string) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	p, err := check.File{Name: name, Text: text}.Load(pipeline.CheckOnly())
+	p, err := rules.File{Name: name, Text: text}.Load(pipeline.CheckOnly())
 	if err != nil {
 		return cli.Usagef("the pipeline has mistakes:\n%w", err)
 	}

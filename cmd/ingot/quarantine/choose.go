@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -81,7 +81,7 @@ func (a *app) plan(file string) (*pipeline.Pipeline, error) {
 		return nil, cli.Usage(err)
 	}
 	secret, _ := a.Env("INGOT_PII_KEY")
-	p, err := check.File{Name: file, Text: text}.Load(pipeline.Secret([]byte(cmp.Or(secret, explain.StandIn))))
+	p, err := rules.File{Name: file, Text: text}.Load(pipeline.Secret([]byte(cmp.Or(secret, explain.StandIn))))
 	if err != nil {
 		return nil, cli.Usagef("the pipeline has mistakes:\n%w", err)
 	}

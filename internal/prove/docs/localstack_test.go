@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
 
@@ -38,10 +39,10 @@ func TestParametersOnLocalStack(t *testing.T) {
 	if strings.Count(config, old) != 1 {
 		t.Fatalf("samconfig.toml has no line %s", old)
 	}
-	r, err := check.Run(check.Input{Pipeline: check.File{Name: "pipeline.yaml", Text: []byte(read(t, sampleshop.Pipeline))}, Partitions: 1,
+	r, err := check.Run(check.Input{Pipeline: rules.File{Name: "pipeline.yaml", Text: []byte(read(t, sampleshop.Pipeline))}, Partitions: 1,
 		ConfigEnv: "default",
-		Template:  &check.File{Name: "template.yaml", Text: []byte(read(t, sampleshop.Template))},
-		Config:    &check.File{Name: "samconfig.toml", Text: []byte(strings.Replace(config, old, line, 1))}})
+		Template:  &rules.File{Name: "template.yaml", Text: []byte(read(t, sampleshop.Template))},
+		Config:    &rules.File{Name: "samconfig.toml", Text: []byte(strings.Replace(config, old, line, 1))}})
 	if err != nil || len(r.Findings) > 0 || r.Counting != "receipts" {
 		t.Errorf("%v, %+v", err, r)
 	}

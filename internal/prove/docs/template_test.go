@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
 
@@ -31,8 +32,8 @@ func TestAdditionsToTheTemplate(t *testing.T) {
 				t.Errorf("%s:%d: there is no resource and no parameter %s", b.file, b.line, name[1])
 			}
 		}
-		report, err := check.Run(check.Input{Pipeline: check.File{Name: "pipeline.yaml", Text: []byte(read(t, sampleshop.Pipeline))},
-			Template: &check.File{Name: "template.yaml", Text: []byte(text)}, Partitions: 1})
+		report, err := check.Run(check.Input{Pipeline: rules.File{Name: "pipeline.yaml", Text: []byte(read(t, sampleshop.Pipeline))},
+			Template: &rules.File{Name: "template.yaml", Text: []byte(text)}, Partitions: 1})
 		if err != nil || len(report.Findings) > 0 {
 			t.Errorf("%s:%d: %v, %v", b.file, b.line, err, report)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 )
 
 // TestWithoutGo shows that the lines that docs/without-go.md changes make a template with which
@@ -13,10 +14,10 @@ import (
 func TestWithoutGo(t *testing.T) {
 	pipeline, text := []byte(read(t, sampleshop.Pipeline)), read(t, sampleshop.Template)
 	diffs := sampleshop.Diffs(read(t, "docs/without-go.md"))
-	findings := func(checked string, diffs ...string) []check.Finding {
+	findings := func(checked string, diffs ...string) []rules.Finding {
 		t.Helper()
-		r, err := check.Run(check.Input{Pipeline: check.File{Name: checked, Text: pipeline}, Partitions: 1,
-			Template: &check.File{Name: "template.yaml", Text: []byte(sampleshop.Patched(t, text, diffs...))}})
+		r, err := check.Run(check.Input{Pipeline: rules.File{Name: checked, Text: pipeline}, Partitions: 1,
+			Template: &rules.File{Name: "template.yaml", Text: []byte(sampleshop.Patched(t, text, diffs...))}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,7 +26,7 @@ func TestWithoutGo(t *testing.T) {
 	if found := findings("pipeline/pipeline.yaml", diffs...); len(diffs) != 5 || len(found) > 0 {
 		t.Errorf("%d diffs: %v", len(diffs), found)
 	}
-	for name, found := range map[string][]check.Finding{
+	for name, found := range map[string][]rules.Finding{
 		"no layer":     findings("pipeline/pipeline.yaml", diffs[1:]...),
 		"another file": findings("pipeline.yaml", diffs...),
 	} {

@@ -1,12 +1,9 @@
 package check
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
 
 // advised is one change of the sample's template that is refused, and the same template after the
@@ -231,58 +228,5 @@ func TestKeyOfOnesOwn(t *testing.T) {
 	in.Template.Text = []byte(followed)
 	if r := run(t, in); len(r.Findings) > 0 {
 		t.Errorf("the advice was followed: %v", r.Findings)
-	}
-}
-
-// What the functions need is exactly what the sample's roles allow, apart from what every function
-// needs. With a key of the user's own, this includes what they do with the key.
-func TestNeedsAreThoseOfTheRoles(t *testing.T) {
-	needsAreThoseOfTheRoles(t, false)
-	needsAreThoseOfTheRoles(t, true)
-}
-
-func needsAreThoseOfTheRoles(t *testing.T, ownKey bool) {
-	t.Helper()
-	parameters := map[string]string{"PointerBucket": "large-payloads"}
-	if ownKey {
-		maps.Copy(parameters, aKeyOfOnesOwn)
-	}
-	tpl, err := template.Open([]byte(read(t, "template.yaml")), parameters)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := File{"pipeline.yaml", []byte(read(t, "pipeline.yaml"))}.Load(checkOnly)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := newChecker("template.yaml", tpl, p, places{}, nil)
-	c.find()
-	for _, f := range c.both() {
-		var allowed, needed []string
-		for _, s := range c.rightsOf(f).statements {
-			if slices.Contains(s.keys, "M#*") {
-				continue // the sample migrates no type
-			}
-			for _, action := range s.actions {
-				if !strings.HasPrefix(action, "logs:") && !strings.HasPrefix(action, "xray:") {
-					allowed = append(allowed, action)
-				}
-			}
-		}
-		ofKey := map[string]bool{} // one statement is for all that one key encrypts
-		for _, n := range c.needsOf(f) {
-			needed = append(needed, strings.Fields(strings.ToLower(n.actions))...)
-			for _, action := range strings.Fields(strings.ToLower(n.key)) {
-				ofKey[action] = true
-			}
-		}
-		if ownKey {
-			needed = append(needed, slices.Collect(maps.Keys(ofKey))...)
-		}
-		slices.Sort(allowed)
-		slices.Sort(needed)
-		if !slices.Equal(allowed, needed) {
-			t.Errorf("the %s function's role allows\n%v\nand needs\n%v", f.role, allowed, needed)
-		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/internal/tool/sample"
 	"github.com/ingot-events/ingot/pipeline"
@@ -59,15 +60,12 @@ func mostUpdates(p *pipeline.Pipeline) (typ string, most int) {
 	return typ, most
 }
 
-const defaultMemory = 128 // MB; Lambda
-
 // keepsUp checks whether the streams function's memory is enough for the given rate.
-func (c *checker) keepsUp(k *Capacity, counting aggregate.Counting) {
+func (k *Capacity) keepsUp(c *rules.Checker, counting aggregate.Counting) {
 	if k == nil || counting == aggregate.Receipts {
 		return // the cost of receipts is not measured
 	}
-	n := c.t.Property(c.streams.Resource, "MemorySize")
-	memory, ok := c.number("streams-capacity", n, defaultMemory, "the streams function keeps up with the rate")
+	memory, at, ok := c.StreamsMemory("streams-capacity", "the streams function keeps up with the rate")
 	if !ok || memory < 1 {
 		return
 	}
@@ -82,7 +80,7 @@ func (c *checker) keepsUp(k *Capacity, counting aggregate.Counting) {
 	if k.Least == 0 {
 		instead = "fewer aggregates of many keys, or a stricter where, or fewer fields in by,"
 	}
-	c.mistake("streams-capacity", where(n, c.streams.Position), fmt.Sprintf("at %s changes a second each of %s delivers %s, and one "+
+	c.Mistake("streams-capacity", at, fmt.Sprintf("at %s changes a second each of %s delivers %s, and one "+
 		"streams function of %d MB counts about %s of %s each: totals would fall behind for good",
 		figure(k.Rate), count(k.Shards, "shard"), figure(k.PerShard), memory, figure(float64(sustained)), updates(k.Updates)), instead)
 }

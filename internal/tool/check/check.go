@@ -3,43 +3,30 @@ package check
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/tool/changes"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/internal/tool/sample"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// File is a file that has been read, with the name that findings show.
-type File struct {
-	Name string // the schemas that it names are in its folder
-	Text []byte
-}
-
-// Load compiles the file as a pipeline. The errors are those of [pipeline.Load].
-func (f File) Load(options ...pipeline.Option) (*pipeline.Pipeline, error) {
-	return pipeline.Load(oneFile(f), f.Name, options...)
-}
-
 // Input is what is checked.
 type Input struct {
-	Pipeline   File
-	Template   *File             // nil: not checked
+	Pipeline   rules.File
+	Template   *rules.File       // nil: not checked
 	Parameters map[string]string // of the template; they replace its defaults
-	Config     *File             // a samconfig.toml, for its parameters; nil: not read
+	Config     *rules.File       // a samconfig.toml, for its parameters; nil: not read
 	ConfigEnv  string            // the only one of its environments to check; empty: all of them
-	Migration  *File             // a migration.yaml; nil: there is none
-	Publish    *File             // a publish.yaml; nil: there is none
-	Next       *File             // the pipeline of the Ingot that gets what is published; nil: not compared
-	Was        *File             // an earlier pipeline.yaml; nil: not compared
+	Migration  *rules.File       // a migration.yaml; nil: there is none
+	Publish    *rules.File       // a publish.yaml; nil: there is none
+	Next       *rules.File       // the pipeline of the Ingot that gets what is published; nil: not compared
+	Was        *rules.File       // an earlier pipeline.yaml; nil: not compared
 	Partitions int               // of the events table, for the estimates; at least 1
 	Rate       float64           // changes a second to keep up with; 0: not checked
 	ReadUnit   float64           // dollars for a read unit; 0: not known
@@ -52,16 +39,16 @@ type Input struct {
 
 // Report is the result of a check.
 type Report struct {
-	Types      []string       `json:"types"`              // event types of the pipeline, in byte order
-	Epoch      int64          `json:"epoch"`              // of the pipeline
-	Counting   string         `json:"counting,omitempty"` // marks or receipts, as the template sets it; empty: not known
-	Partitions int            `json:"partitions"`         // assumed by the estimates
-	Findings   []Finding      `json:"findings"`           // in the order of the files
-	Events     *sample.Report `json:"events,omitempty"`   // the result of planning sample events; absent if there are none
-	Capacity   *Capacity      `json:"capacity,omitempty"` // whether the streams functions keep up; absent if no rate is given
-	Patterns   []Pattern      `json:"patterns,omitempty"` // what a page of each pattern takes, by name
-	Hot        []Hot          `json:"hot,omitempty"`      // partition keys that all writes of one moment share
-	Totals     []Total        `json:"totals"`             // what each aggregate costs, by name; empty while the pipeline has mistakes
+	Types      []string        `json:"types"`              // event types of the pipeline, in byte order
+	Epoch      int64           `json:"epoch"`              // of the pipeline
+	Counting   string          `json:"counting,omitempty"` // marks or receipts, as the template sets it; empty: not known
+	Partitions int             `json:"partitions"`         // assumed by the estimates
+	Findings   []rules.Finding `json:"findings"`           // in the order of the files
+	Events     *sample.Report  `json:"events,omitempty"`   // the result of planning sample events; absent if there are none
+	Capacity   *Capacity       `json:"capacity,omitempty"` // whether the streams functions keep up; absent if no rate is given
+	Patterns   []Pattern       `json:"patterns,omitempty"` // what a page of each pattern takes, by name
+	Hot        []Hot           `json:"hot,omitempty"`      // partition keys that all writes of one moment share
+	Totals     []Total         `json:"totals"`             // what each aggregate costs, by name; empty while the pipeline has mistakes
 }
 
 // Clean reports whether there are only warnings, and no event that would be Poison.
@@ -70,7 +57,7 @@ func (r *Report) Clean() bool {
 		return false
 	}
 	for _, f := range r.Findings {
-		if f.Severity != Warning {
+		if f.Severity != rules.Warning {
 			return false
 		}
 	}
@@ -80,10 +67,10 @@ func (r *Report) Clean() bool {
 // Run checks in. A file that is not YAML, or not a template, has a finding that says so. The error
 // is a [*template.ParameterError].
 func Run(in Input) (*Report, error) {
-	r := &Report{Types: []string{}, Findings: []Finding{}, Totals: []Total{}, Partitions: max(1, in.Partitions)}
+	r := &Report{Types: []string{}, Findings: []rules.Finding{}, Totals: []Total{}, Partitions: max(1, in.Partitions)}
 	p := r.pipeline(in.Pipeline)
-	at := places{notes: &notes{file: in.Pipeline.Name}}
-	at.root, _ = template.Read(in.Pipeline.Text) // if it has mistakes, they were reported, and no place is looked up
+	at := rules.Places{Notes: &rules.Notes{File: in.Pipeline.Name}}
+	at.Root, _ = template.Read(in.Pipeline.Text) // if it has mistakes, they were reported, and no place is looked up
 	files := []string{in.Pipeline.Name}
 	environments, err := r.environments(in)
 	if err != nil {
@@ -125,42 +112,43 @@ func Run(in Input) (*Report, error) {
 		r.compressed(at)
 		r.patterns(in, p, at)
 	}
-	r.Findings = sorted(append(r.Findings, at.findings...), files...)
+	r.Findings = rules.Sorted(append(r.Findings, at.Findings...), files...)
 	return r, nil
 }
 
 // template compares the template with the pipeline, with the parameters of each environment.
 // counting is that of the first environment.
-func (r *Report) template(in Input, p *pipeline.Pipeline, at places, environments []environment) (counting aggregate.Counting, known bool,
-	err error) {
+func (r *Report) template(in Input, p *pipeline.Pipeline, at rules.Places, environments []rules.Environment) (
+	counting aggregate.Counting, known bool, err error) {
 	t, err := template.Open(in.Template.Text, in.Parameters)
 	var syntax *template.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		r.Findings = append(r.Findings, Finding{Mistake, "template", in.Template.Name, syntax.Line, syntax.Column, syntax.What,
-			syntax.Instead})
+		r.mistake("template", in.Template.Name, syntax.Position, syntax.What, syntax.Instead)
 		return aggregate.Marks, false, nil
 	case err != nil:
 		return aggregate.Marks, false, err
 	}
-	var order []Finding
-	found := map[Finding][]string{} // the environments under which each finding occurs
+	var order []rules.Finding
+	found := map[rules.Finding][]string{} // the environments under which each finding occurs
 	for i, e := range environments {
-		r.Findings = append(r.Findings, e.refused(t, in.Config)...)
-		tpl, err := template.Open(in.Template.Text, e.values(in.Parameters))
+		r.Findings = append(r.Findings, e.Refused(t, in.Config)...)
+		tpl, err := template.Open(in.Template.Text, e.Values(in.Parameters))
 		if err != nil {
 			return aggregate.Marks, false, err
 		}
-		c := newChecker(in.Template.Name, tpl, p, at, r.Capacity)
-		c.exists, c.published = in.Exists, in.Publish != nil
-		if how, told := c.all(); i == 0 {
+		c := rules.NewChecker(in.Template.Name, tpl, p, at)
+		c.Exists, c.Published = in.Exists, in.Publish != nil
+		how, told := c.All()
+		if i == 0 {
 			counting, known = how, told
 		}
-		for _, f := range slices.Compact(c.findings) {
+		r.Capacity.keepsUp(c, how)
+		for _, f := range slices.Compact(c.Findings) {
 			if len(found[f]) == 0 {
 				order = append(order, f)
 			}
-			found[f] = append(found[f], e.name)
+			found[f] = append(found[f], e.Name)
 		}
 	}
 	for _, f := range order {
@@ -174,97 +162,88 @@ func (r *Report) template(in Input, p *pipeline.Pipeline, at places, environment
 
 // environments returns the environments of samconfig.toml that are asked for, or one without
 // parameters of its own.
-func (r *Report) environments(in Input) ([]environment, error) {
+func (r *Report) environments(in Input) ([]rules.Environment, error) {
 	if in.Config == nil {
-		return []environment{{}}, nil
+		return []rules.Environment{{}}, nil
 	}
-	all, findings := readConfig(*in.Config)
+	all, findings := rules.ReadConfig(*in.Config)
 	r.Findings = append(r.Findings, findings...)
 	var names []string
 	for _, e := range all {
-		if e.name == in.ConfigEnv {
-			return []environment{e}, nil
+		if e.Name == in.ConfigEnv {
+			return []rules.Environment{e}, nil
 		}
-		names = append(names, e.name)
+		names = append(names, e.Name)
 	}
 	switch {
 	case in.ConfigEnv != "" && len(findings) == 0:
 		return nil, &template.ParameterError{What: fmt.Sprintf("%s has no environment %s; it has %s", in.Config.Name, in.ConfigEnv,
 			strings.Join(names, ", "))}
 	case len(all) == 0:
-		return []environment{{}}, nil
+		return []rules.Environment{{}}, nil
 	}
 	return all, nil
 }
 
 // pipeline compiles the pipeline and adds its mistakes and warnings to the report. It returns nil
 // if the pipeline has mistakes.
-func (r *Report) pipeline(f File) *pipeline.Pipeline {
+func (r *Report) pipeline(f rules.File) *pipeline.Pipeline {
 	p := r.load(f)
 	if p == nil {
 		return nil
 	}
 	for _, w := range p.Describe().Warnings {
-		r.Findings = append(r.Findings, fromPipeline(Warning, w))
+		r.Findings = append(r.Findings, fromPipeline(rules.Warning, w))
 	}
 	return p
 }
 
 // load compiles a file and adds its mistakes to the report. It returns nil if there are any.
-func (r *Report) load(f File) *pipeline.Pipeline {
+func (r *Report) load(f rules.File) *pipeline.Pipeline {
 	p, err := f.Load(pipeline.CheckOnly())
 	var mistakes pipeline.Mistakes
 	switch {
 	case errors.As(err, &mistakes):
 		for _, m := range mistakes {
-			r.Findings = append(r.Findings, fromPipeline(Mistake, m))
+			r.Findings = append(r.Findings, fromPipeline(rules.Mistake, m))
 		}
 		return nil
 	case err != nil: // not expected for a file that has been read
-		r.Findings = append(r.Findings, Finding{Mistake, "pipeline", f.Name, 1, 1, err.Error(), ""})
+		r.mistake("pipeline", f.Name, begin, err.Error(), "")
 		return nil
 	}
 	return p
 }
 
-func fromPipeline(severity Severity, m pipeline.Mistake) Finding {
-	return Finding{severity, "pipeline", m.File, max(1, m.Line), max(1, m.Column), m.What, m.Instead}
+func fromPipeline(severity rules.Severity, m pipeline.Mistake) rules.Finding {
+	return rules.Finding{Severity: severity, Rule: "pipeline", File: m.File, Line: max(1, m.Line), Column: max(1, m.Column), What: m.What,
+		Instead: m.Instead}
+}
+
+var begin = template.Position{Line: 1, Column: 1}
+
+// mistake adds a finding about a file.
+func (r *Report) mistake(rule, file string, at template.Position, what, instead string) {
+	r.Findings = append(r.Findings, rules.Finding{Severity: rules.Mistake, Rule: rule, File: file, Line: at.Line, Column: at.Column,
+		What: what, Instead: instead})
 }
 
 // changes compares the pipeline with an earlier file.
-func (r *Report) changes(was File, p *pipeline.Pipeline, at places, now time.Time) {
+func (r *Report) changes(was rules.File, p *pipeline.Pipeline, at rules.Places, now time.Time) {
 	old := r.load(was)
 	switch {
 	case old == nil:
-		r.Findings = append(r.Findings,
-			Finding{Mistake, "was", was.Name, 1, 1,
-				"nothing was compared: this file has mistakes, so it cannot be the one that is deployed now",
-				"the name of that file after --was"})
+		r.mistake("was", was.Name, begin, "nothing was compared: this file has mistakes, so it cannot be the one that is deployed now",
+			"the name of that file after --was")
 		return
 	case p == nil:
 		return // its mistakes are reported first
 	}
 	for _, c := range changes.Between(old, p, now) {
-		severity := Change
+		severity := rules.Change
 		if c.Kind == changes.Index || c.Kind == changes.Rebuild || c.Kind == changes.Schema {
-			severity = Warning // it can be deployed, but readers or producers must know of it
+			severity = rules.Warning // it can be deployed, but readers or producers must know of it
 		}
-		at.add(severity, "change-"+string(c.Kind), at.of(c.Subject, c.Member), strings.TrimPrefix(c.String(), "; "), "")
+		at.Add(severity, "change-"+string(c.Kind), at.Of(c.Subject, c.Member), strings.TrimPrefix(c.String(), "; "), "")
 	}
-}
-
-// oneFile is a file system of one file, which may have any name, and of the files that it names.
-// fs.FS itself refuses ../ and absolute names.
-type oneFile File
-
-func (f oneFile) Open(name string) (fs.File, error) {
-	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
-}
-
-// ReadFile is the method that [fs.ReadFile] prefers.
-func (f oneFile) ReadFile(name string) ([]byte, error) {
-	if name == f.Name {
-		return f.Text, nil
-	}
-	return os.ReadFile(filepath.FromSlash(name))
 }

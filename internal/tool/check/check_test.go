@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 )
 
@@ -38,8 +39,8 @@ type own struct {
 func (o own) input(t *testing.T) Input {
 	t.Helper()
 	return Input{Partitions: 4, Parameters: o.parameters,
-		Pipeline: File{"pipeline.yaml", []byte(replace(t, read(t, "pipeline.yaml"), o.pipeline))},
-		Template: &File{"template.yaml", []byte(replace(t, read(t, "template.yaml"), o.template))}}
+		Pipeline: rules.File{Name: "pipeline.yaml", Text: []byte(replace(t, read(t, "pipeline.yaml"), o.pipeline))},
+		Template: &rules.File{Name: "template.yaml", Text: []byte(replace(t, read(t, "template.yaml"), o.template))}}
 }
 
 func replace(t *testing.T, text string, pairs [][2]string) string {
@@ -78,16 +79,16 @@ func place(t *testing.T, text, anchor string) string {
 // The files at the root have no mistakes, even if they are a user's own. So make test reports a
 // mistake before a deployment does.
 func TestOwnFilesAreClean(t *testing.T) {
-	var files [2]File
+	var files [2]rules.File
 	for i, name := range []string{"pipeline.yaml", "template.yaml"} {
 		text, err := os.ReadFile("../../../" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		files[i] = File{name, text}
+		files[i] = rules.File{Name: name, Text: text}
 	}
 	for _, f := range run(t, Input{Pipeline: files[0], Template: &files[1], Partitions: 4}).Findings {
-		if f.Severity != Warning {
+		if f.Severity != rules.Warning {
 			t.Error(f)
 		}
 	}
@@ -155,24 +156,26 @@ func TestWrongFilesAreFindings(t *testing.T) {
 			in.Pipeline.Text = []byte("\xff\xfea\x00")
 		}, []string{"pipeline.yaml:1:1: invalid YAML: the file is UTF-16; save it as UTF-8"}},
 		{"template of bytes", func(in *Input) {
-			in.Template = &File{"t.yaml", []byte("a: \xff")}
+			in.Template = &rules.File{Name: "t.yaml", Text: []byte("a: \xff")}
 		}, []string{"t.yaml:1:1: invalid YAML: the file is not UTF-8; save it as UTF-8"}},
 		{"template", func(in *Input) {
-			in.Template = &File{"t.yaml", []byte("a: 1\nb: {")}
+			in.Template = &rules.File{Name: "t.yaml", Text: []byte("a: 1\nb: {")}
 		}, []string{"t.yaml:2:4: invalid YAML: the brace that opens here is not closed; write } where it ends instead"}},
 		{"a resource twice", func(in *Input) {
-			in.Template = &File{"t.yaml", []byte("Resources:\n  A: 1\n  A: 2\n")}
+			in.Template = &rules.File{Name: "t.yaml", Text: []byte("Resources:\n  A: 1\n  A: 2\n")}
 		}, []string{"t.yaml:3:3: invalid YAML: A is already declared on line 2; write one of the two instead"}},
 		{"no template", func(in *Input) {
-			in.Template = &File{"t.yaml", []byte("a: 1")}
+			in.Template = &rules.File{Name: "t.yaml", Text: []byte("a: 1")}
 		}, []string{"t.yaml:1:1: it has no Resources: not a SAM or CloudFormation template; write Resources: with the tables"}},
-		{"was", func(in *Input) { in.Was = &File{"old.yaml", []byte("ingot: 1\nepoch: 0\nevnts: {}\n")} },
+		{"was", func(in *Input) {
+			in.Was = &rules.File{Name: "old.yaml", Text: []byte("ingot: 1\nepoch: 0\nevnts: {}\n")}
+		},
 			[]string{"old.yaml:1:1: nothing was compared: this file has mistakes, so it cannot be the one that is deployed now; write " +
 				"the name of that file after --was instead",
 				"old.yaml:2:8: epoch is 0; write a whole number from 1 to 1000000000 instead",
 				"old.yaml:3:1: unknown name evnts; write events instead"}},
 		{"all of them", func(in *Input) {
-			in.Pipeline.Text, in.Template, in.Was = []byte("a: ["), &File{"t.yaml", []byte("")}, &File{"old.yaml", []byte("")}
+			in.Pipeline.Text, in.Template, in.Was = []byte("a: ["), &rules.File{Name: "t.yaml"}, &rules.File{Name: "old.yaml"}
 		},
 			[]string{"pipeline.yaml:1:4: invalid YAML: ", "t.yaml:1:1: the file is empty; write a SAM template instead",
 				"old.yaml:1:1: nothing was compared", "old.yaml:1:1: the file declares nothing"}},
@@ -185,7 +188,7 @@ func TestWrongFilesAreFindings(t *testing.T) {
 			continue
 		}
 		for i, want := range c.want {
-			if f := r.Findings[i]; !strings.HasPrefix(f.String(), want) || f.Severity != Mistake {
+			if f := r.Findings[i]; !strings.HasPrefix(f.String(), want) || f.Severity != rules.Mistake {
 				t.Errorf("%s: %s, want %s…", c.name, f, want)
 			}
 		}
@@ -228,7 +231,7 @@ func TestWas(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := own{}.input(t)
-			in.Was = &File{"old.yaml", []byte(replace(t, read(t, "pipeline.yaml"), [][2]string{c.old}))}
+			in.Was = &rules.File{Name: "old.yaml", Text: []byte(replace(t, read(t, "pipeline.yaml"), [][2]string{c.old}))}
 			in.Template = nil
 			r := run(t, in)
 			if c.name == "new aggregate" { // one is gone, and one is new without a new epoch
@@ -255,11 +258,11 @@ func TestWas(t *testing.T) {
 func TestWasOfARebuild(t *testing.T) {
 	in := own{pipeline: [][2]string{{"    since: 1                                    # the epoch that", "    since: 2 # the epoch that"},
 		{"epoch: 1 ", "epoch: 2 "}}}.input(t)
-	in.Was = &File{"old.yaml", []byte(read(t, "pipeline.yaml"))}
+	in.Was = &rules.File{Name: "old.yaml", Text: []byte(read(t, "pipeline.yaml"))}
 	r := run(t, in)
 	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), `|since: 2 # the`) + ": warning: aggregates.merchant_daily: since was " +
 		"1 and is 2; after deploying it, bring in the events that are stored, if there are any"
-	if len(r.Findings) != 1 || r.Findings[0].Severity != Warning || r.Findings[0].Rule != "change-rebuild" ||
+	if len(r.Findings) != 1 || r.Findings[0].Severity != rules.Warning || r.Findings[0].Rule != "change-rebuild" ||
 		!strings.HasPrefix(r.Findings[0].String(), want) || !r.Clean() {
 		t.Errorf("got  %v\nwant %s…", r.Findings, want)
 	}
@@ -270,19 +273,19 @@ func TestWasOfARebuild(t *testing.T) {
 func TestWasOfALifetime(t *testing.T) {
 	in := own{pipeline: [][2]string{{"retain: 400d", "retain: 97d"}, {"    since: 1                                    # the epoch that",
 		"    since: 2 # the epoch that"}, {"epoch: 1 ", "epoch: 2 "}}}.input(t)
-	in.Was = &File{"old.yaml",
-		[]byte(replace(t, read(t, "pipeline.yaml"),
+	in.Was = &rules.File{Name: "old.yaml",
+		Text: []byte(replace(t, read(t, "pipeline.yaml"),
 			[][2]string{{"    retain: 90d                                 # the item", "    retain: 100d # the item"}}))}
 	r := run(t, in)
 	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), `|retain: 97d`) + ": aggregates.merchant_daily: retain was 400d and is " +
 		"97d; events of order.placed that are stored keep the expiry they have and live for 100d"
-	var found []Finding
+	var found []rules.Finding
 	for _, f := range r.Findings {
 		if f.Rule == "change-lifetime" {
 			found = append(found, f)
 		}
 	}
-	if len(found) != 1 || found[0].Severity != Change || !strings.HasPrefix(found[0].String(), want) ||
+	if len(found) != 1 || found[0].Severity != rules.Change || !strings.HasPrefix(found[0].String(), want) ||
 		!strings.HasSuffix(found[0].String(), "; write retain: at least 107d") {
 		t.Errorf("got  %v\nwant %s…", r.Findings, want)
 	}
@@ -291,7 +294,8 @@ func TestWasOfALifetime(t *testing.T) {
 // A change of an index key can be deployed, but it is reported.
 func TestWasOfAnIndex(t *testing.T) {
 	in := own{}.input(t)
-	in.Was = &File{"old.yaml", []byte(replace(t, read(t, "pipeline.yaml"), [][2]string{{`pk: "DAY#{@at | day}`, `pk: "DATE#{@at | day}`}}))}
+	in.Was = &rules.File{Name: "old.yaml", Text: []byte(replace(t, read(t, "pipeline.yaml"), [][2]string{
+		{`pk: "DAY#{@at | day}`, `pk: "DATE#{@at | day}`}}))}
 	r := run(t, in)
 	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), `|pk: "DAY#`) + ": warning: events.order.placed: indexes.GSI2.pk was " +
 		"DATE#{@at|day}#{@id|shard:8} and is DAY#{@at|day}#{@id|shard:8}; items that are stored keep the key they have"
@@ -320,7 +324,9 @@ func TestATotalThatOutgrowsItsItem(t *testing.T) {
 	for in.Partitions = 575; in.Partitions < 595; in.Partitions++ {
 		r := run(t, in)
 		i := slices.IndexFunc(r.Totals, func(t Total) bool { return t.Name == "merchant_daily" })
-		found := slices.ContainsFunc(r.Findings, func(f Finding) bool { return strings.Contains(f.What, "a total of merchant_daily ") })
+		found := slices.ContainsFunc(r.Findings, func(f rules.Finding) bool {
+			return strings.Contains(f.What, "a total of merchant_daily ")
+		})
 		fits := r.Totals[i].Bytes <= event.MaxItem
 		if fit[fits]++; found == fits {
 			t.Errorf("%d partitions: %d bytes of %d, and %v", in.Partitions, r.Totals[i].Bytes, event.MaxItem, r.Findings)
@@ -372,7 +378,7 @@ func TestSizes(t *testing.T) {
 
 func mustDefinition(t *testing.T) *aggregate.Definition {
 	t.Helper()
-	p, err := File{"pipeline.yaml", []byte(read(t, "pipeline.yaml"))}.Load(checkOnly)
+	p, err := rules.File{Name: "pipeline.yaml", Text: []byte(read(t, "pipeline.yaml"))}.Load(checkOnly)
 	if err != nil {
 		t.Fatal(err)
 	}

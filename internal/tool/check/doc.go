@@ -1,19 +1,4 @@
-// Package check checks that pipeline.yaml and template.yaml fit each other, and that they have
-// everything that exactly-once needs. It also says what each aggregate will cost. [Run] checks an
-// [Input] and returns a [Report].
-//
-// It finds the parts of the template by what they do, never by their names:
-//
-//   - The ingest function is the one function whose CodeUri ends in cmd/ingest, or else the one that
-//     has the
-//     variable INGOT_TABLE and a mapping of an SQS queue.
-//   - The streams function is the one whose CodeUri ends in cmd/streams, or else the one that has
-//     the variable
-//     INGOT_AGGREGATES_TABLE and a mapping of a DynamoDB stream.
-//   - The tables are what their INGOT_TABLE and INGOT_AGGREGATES_TABLE refer to.
-//   - Mappings are a function's Events of type SQS and DynamoDB, and resources of type
-//     AWS::Lambda::EventSourceMapping.
-//
-// The package never guesses a value that only a deployment can know. Instead, it warns at the place
-// of that value.
+// Package check checks that pipeline.yaml, template.yaml and the files beside them fit each other,
+// and that they have everything that exactly-once needs. It also says what each aggregate will
+// cost. [Run] checks an [Input] and returns a [Report].
 package check

@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
 // hotTotals warns of totals that take more updates at the rate than an item of DynamoDB takes.
-func (r *Report) hotTotals(in Input, p *pipeline.Pipeline, counting aggregate.Counting, at places) {
+func (r *Report) hotTotals(in Input, p *pipeline.Pipeline, counting aggregate.Counting, at rules.Places) {
 	if in.Rate <= 0 {
 		return
 	}
@@ -36,7 +37,7 @@ func (r *Report) hotTotals(in Input, p *pipeline.Pipeline, counting aggregate.Co
 		} else {
 			what += fmt.Sprintf("; it takes %s units", figure(estimate.UnitsASecond))
 		}
-		at.warn("hot-total", at.of("aggregates."+def.Name, "spread"),
+		at.Warn("hot-total", at.Of("aggregates."+def.Name, "spread"),
 			what, coolerBy(def, load))
 	}
 }

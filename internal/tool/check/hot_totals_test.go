@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/sample"
 )
 
@@ -32,8 +33,8 @@ aggregates:
 // it, there is no such warning, and no mistake.
 func hotTotalsAt(t *testing.T, all, shops string, rate float64, partitions int, lines string) (got []string) {
 	t.Helper()
-	check := func(all, shops string) (found []Finding) {
-		in := Input{Pipeline: File{"p.yaml", fmt.Appendf(nil, hotFile, all, shops)}, Rate: rate, Partitions: partitions}
+	check := func(all, shops string) (found []rules.Finding) {
+		in := Input{Pipeline: rules.File{Name: "p.yaml", Text: fmt.Appendf(nil, hotFile, all, shops)}, Rate: rate, Partitions: partitions}
 		if lines != "" {
 			p, err := in.Pipeline.Load(checkOnly)
 			if err != nil {
@@ -46,7 +47,7 @@ func hotTotalsAt(t *testing.T, all, shops string, rate float64, partitions int, 
 		}
 		for _, f := range run(t, in).Findings {
 			switch {
-			case f.Severity == Mistake:
+			case f.Severity == rules.Mistake:
 				t.Fatalf("%s", f)
 			case f.Rule == "hot-total":
 				found = append(found, f)

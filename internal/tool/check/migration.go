@@ -6,41 +6,42 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
 // migration compiles migration.yaml for the pipeline, and adds its mistakes to the report.
-func (r *Report) migration(f *File, p *pipeline.Pipeline) {
+func (r *Report) migration(f *rules.File, p *pipeline.Pipeline) {
 	if f == nil || p == nil { // its mistakes come first
 		return
 	}
-	m, err := rowmap.Load(oneFile(*f), f.Name, p)
+	m, err := rowmap.Load(rules.OneFile(*f), f.Name, p)
 	if !r.loaded("migration", f, err) {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Describe().Spec.Events)) {
 		if p.Describe().Spec.Events[name].Migrated == m.Name() && !slices.Contains(m.Types(), name) {
-			r.Findings = append(r.Findings, Finding{Mistake, "migration", f.Name, 1, 1,
+			r.mistake("migration", f.Name, begin,
 				fmt.Sprintf("no rows become %s, and the pipeline holds its messages back until migration %s turns it", name, m.Name()),
-				"an entry of rows for it, or no migrated in that type,"})
+				"an entry of rows for it, or no migrated in that type,")
 		}
 	}
 }
 
 // loaded reports whether a file beside the pipeline has been compiled. Otherwise it adds its
 // mistakes to the report.
-func (r *Report) loaded(rule string, f *File, err error) bool {
+func (r *Report) loaded(rule string, f *rules.File, err error) bool {
 	var mistakes pipeline.Mistakes
 	switch {
 	case errors.As(err, &mistakes):
 		for _, m := range mistakes {
-			found := fromPipeline(Mistake, m)
+			found := fromPipeline(rules.Mistake, m)
 			found.Rule = rule
 			r.Findings = append(r.Findings, found)
 		}
 	case err != nil: // not expected for a file that has been read
-		r.Findings = append(r.Findings, Finding{Mistake, rule, f.Name, 1, 1, err.Error(), ""})
+		r.mistake(rule, f.Name, begin, err.Error(), "")
 	}
 	return err == nil
 }

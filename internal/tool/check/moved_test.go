@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/sample"
 )
 
@@ -128,7 +129,7 @@ events:
     key: {pk: "O#{n}", sk: "L#{l}"}
     compress: true
 `
-	p, err := File{"p.yaml", []byte(file)}.Load(checkOnly)
+	p, err := rules.File{Name: "p.yaml", Text: []byte(file)}.Load(checkOnly)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,13 +146,13 @@ events:
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Run(Input{Pipeline: File{"p.yaml", []byte(file)}, Events: events})
+		r, err := Run(Input{Pipeline: rules.File{Name: "p.yaml", Text: []byte(file)}, Events: events})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
 		for _, f := range r.Findings {
-			if f.Rule == "compress" && f.Severity == Warning && f.Line > 0 {
+			if f.Rule == "compress" && f.Severity == rules.Warning && f.Line > 0 {
 				got = append(got, f.What)
 			}
 		}

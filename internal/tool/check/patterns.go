@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
@@ -41,7 +42,7 @@ const (
 
 // patterns prices the patterns, and checks the indexes that they read and those that no pattern
 // reads.
-func (r *Report) patterns(in Input, p *pipeline.Pipeline, at places) {
+func (r *Report) patterns(in Input, p *pipeline.Pipeline, at rules.Places) {
 	read := map[string]bool{}
 	for _, pattern := range p.Patterns() {
 		read[pattern.Index()] = true
@@ -49,8 +50,8 @@ func (r *Report) patterns(in Input, p *pipeline.Pipeline, at places) {
 	}
 	if len(r.Patterns) > 0 {
 		for _, name := range p.Indexes() {
-			if pos, ok := at.index(name); ok && !read[name] {
-				at.warn("index-unread", pos,
+			if pos, ok := at.Index(name); ok && !read[name] {
+				at.Warn("index-unread", pos,
 					"no pattern reads "+name+", and each event in it costs one write unit more", "a pattern with index: "+name+
 						", or the event types without it,")
 			}
@@ -89,7 +90,7 @@ func pricePattern(p *pipeline.Pipeline, pattern *pattern.Pattern, readUnit float
 }
 
 // hot finds partition keys that all writes of one moment share.
-func (r *Report) hot(in Input, p *pipeline.Pipeline, at places) {
+func (r *Report) hot(in Input, p *pipeline.Pipeline, at rules.Places) {
 	spec := p.Describe().Spec
 	for _, name := range slices.Sorted(maps.Keys(spec.Events)) {
 		e := spec.Events[name]
@@ -100,7 +101,7 @@ func (r *Report) hot(in Input, p *pipeline.Pipeline, at places) {
 	}
 }
 
-func (r *Report) judge(in Input, at places, name, where, pk string) {
+func (r *Report) judge(in Input, at rules.Places, name, where, pk string) {
 	shards, hot := momentary(pk)
 	if !hot {
 		return
@@ -112,7 +113,7 @@ func (r *Report) judge(in Input, at places, name, where, pk string) {
 		if where != "key" {
 			member = "indexes." + where + ".pk"
 		}
-		at.warn("hot-partition", at.of("events."+name, member),
+		at.Warn("hot-partition", at.Of("events."+name, member),
 			fmt.Sprintf("all events of one moment share %d partition keys of %s, which take %d write units a second of 1 KB each, and %v "+
 				"events may come", shards, h.Key, h.Ceiling, in.Rate),
 			fmt.Sprintf("#{@id | shard:%d} at the end of pk", h.EnoughShards))

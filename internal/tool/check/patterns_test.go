@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 )
 
 // TestPatternsArePriced fixes the table of the sample shop's patterns. The store's own tests
@@ -38,7 +40,7 @@ func TestPatternsArePriced(t *testing.T) {
 func TestPatternsAreJudged(t *testing.T) {
 	unread := own{pipeline: [][2]string{{"  customer_orders: {read: [order.placed, order.refunded], index: GSI1, newest: true}\n",
 		""}}}.input(t)
-	if got := run(t, unread).Findings; len(got) != 1 || got[0].Rule != "index-unread" || got[0].Severity != Warning ||
+	if got := run(t, unread).Findings; len(got) != 1 || got[0].Rule != "index-unread" || got[0].Severity != rules.Warning ||
 		!strings.Contains(got[0].What, "no pattern reads GSI1") {
 		t.Errorf("an index that nothing reads: %v", got)
 	}

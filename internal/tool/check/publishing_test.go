@@ -3,6 +3,8 @@ package check
 import (
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 )
 
 const ordersPublished = `publish: 1
@@ -20,7 +22,7 @@ func TestPublishing(t *testing.T) {
 			"order.place;",
 		"publish: [": "publish.yaml:1:",
 	} {
-		in.Publish = &File{"publish.yaml", []byte(text)}
+		in.Publish = &rules.File{Name: "publish.yaml", Text: []byte(text)}
 		r := run(t, in)
 		if len(r.Findings) == 0 && want == "" {
 			continue
@@ -50,8 +52,9 @@ events:
 		{"order.placed", "stored", strings.Replace(next, "order.placed", "order.taken", 1), "next.yaml has no such event type"},
 		{"order.placed", "stored", "ingot: 1", "epoch"},
 	} {
-		in := Input{Pipeline: File{"pipeline.yaml", []byte(first)}, Next: &File{"next.yaml", []byte(c.next)}, Publish: &File{"publish.yaml",
-			[]byte("publish: 1\nsource: shop\npublications:\n  orders: {from: [" + c.from + "], on: [" + c.on + "], to: \"${TO}\"}\n")}}
+		in := Input{Pipeline: rules.File{Name: "pipeline.yaml", Text: []byte(first)},
+			Next: &rules.File{Name: "next.yaml", Text: []byte(c.next)}, Publish: &rules.File{Name: "publish.yaml", Text: []byte(
+				"publish: 1\nsource: shop\npublications:\n  orders: {from: [" + c.from + "], on: [" + c.on + "], to: \"${TO}\"}\n")}}
 		r := run(t, in)
 		var out strings.Builder
 		if err := r.WriteText(&out, in); err != nil || !strings.Contains(out.String(), "pipeline.yaml, publish.yaml and next.yaml: ") {
@@ -91,9 +94,9 @@ func TestReaders(t *testing.T) {
 	} {
 		in := own{template: c.edits}.input(t)
 		if c.published {
-			in.Publish = &File{"publish.yaml", []byte(ordersPublished)}
+			in.Publish = &rules.File{Name: "publish.yaml", Text: []byte(ordersPublished)}
 		}
-		var found []Finding
+		var found []rules.Finding
 		for _, f := range run(t, in).Findings {
 			if f.Rule == "stream-readers" {
 				found = append(found, f)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -272,7 +273,7 @@ func TestAnIndexUnderACondition(t *testing.T) {
 		"        - Fn::Transform: {Name: x}\n": "index",
 	} {
 		r := run(t, own{template: [][2]string{{index, instead}}}.input(t))
-		if got := rules(r); got != want || r.Clean() == strings.Contains(instead, "NoValue") {
+		if got := rulesOf(r); got != want || r.Clean() == strings.Contains(instead, "NoValue") {
 			t.Errorf("%s: %v", instead, r.Findings)
 		}
 	}
@@ -286,13 +287,13 @@ func TestAnIndexTakenOut(t *testing.T) {
 	in := own{template: [][2]string{{gone, ""}},
 		pipeline: [][2]string{{"      GSI3:", "      GSI1:"}, {"      GSI3: {pk", "      GSI1: {pk"},
 			{"index: GSI3}", "index: GSI1}"}, {"index: GSI3,", "index: GSI1,"}}}.input(t)
-	if got := rules(run(t, in)); got != "attribute attribute index-alarm" {
+	if got := rulesOf(run(t, in)); got != "attribute attribute index-alarm" {
 		t.Error(got)
 	}
 }
 
-// rules returns the rules of a report's findings, in byte order.
-func rules(r *Report) string {
+// rulesOf returns the rules of a report's findings, in byte order.
+func rulesOf(r *Report) string {
 	var names []string
 	for _, f := range r.Findings {
 		names = append(names, f.Rule)
@@ -602,20 +603,22 @@ Outputs: {EventsTableName: {Value: !Ref T}, AggregatesTableName: {Value: !Ref A}
   IngestFunctionName: {Value: !Ref In}, StreamsFunctionName: {Value: !Ref Out}}
 `
 	const events = "ingot: 1\nepoch: 1\ntype: \"{type}\"\nevents:\n  click: {id: \"{id}\", at: \"{at}\", key: {pk: \"{id}\", sk: \"-\"}}\n"
-	in := Input{Pipeline: File{"p.yaml", []byte(events)}, Template: &File{"t.yaml", []byte(text)}, Partitions: 1}
+	in := Input{Pipeline: rules.File{Name: "p.yaml", Text: []byte(events)},
+		Template: &rules.File{Name: "t.yaml", Text: []byte(text)}, Partitions: 1}
 	if r := run(t, in); len(r.Findings) != 0 || r.Counting != "marks" {
 		t.Errorf("%+v", r)
 	}
-	in.Template = &File{"t.yaml", []byte(replace(t, text, [][2]string{{"TumblingWindowInSeconds: 60", "TumblingWindowInSeconds: 0"}}))}
+	in.Template = &rules.File{Name: "t.yaml", Text: []byte(replace(t, text, [][2]string{
+		{"TumblingWindowInSeconds: 60", "TumblingWindowInSeconds: 0"}}))}
 	if r := run(t, in); len(r.Findings) != 1 || r.Findings[0].Rule != "stream-window" {
 		t.Errorf("%v", r.Findings)
 	}
 	// The tool finds the stack by the outputs.
 	for output, want := range map[string]string{"{EventsTableName: {Value: !Ref T}, ": "no output EventsTableName: ",
 		"IngestFunctionName: {Value: !Ref In}, ": "no output IngestFunctionName: "} {
-		in.Template = &File{"t.yaml",
-			[]byte(replace(t, text, [][2]string{{output, strings.Repeat("{", strings.Count(output, "{")-strings.Count(output, "}"))}}))}
-		if r := run(t, in); len(r.Findings) != 1 || r.Findings[0].Rule != "outputs" || r.Findings[0].Severity != Warning ||
+		open := strings.Repeat("{", strings.Count(output, "{")-strings.Count(output, "}"))
+		in.Template = &rules.File{Name: "t.yaml", Text: []byte(replace(t, text, [][2]string{{output, open}}))}
+		if r := run(t, in); len(r.Findings) != 1 || r.Findings[0].Rule != "outputs" || r.Findings[0].Severity != rules.Warning ||
 			!strings.HasPrefix(r.Findings[0].What, want) {
 			t.Errorf("%s: %v", output, r.Findings)
 		}

@@ -1,14 +1,11 @@
 package check
 
 import (
-	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/kit/corpus"
-	"github.com/ingot-events/ingot/internal/tool/check/template"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 )
 
 // configured is a samconfig.toml without mistakes; each case changes one thing in it.
@@ -79,7 +76,7 @@ func TestMistakesOfSamconfig(t *testing.T) {
 	for _, c := range configRules {
 		t.Run(c.name, func(t *testing.T) {
 			in := own{}.input(t)
-			in.Config = &File{"samconfig.toml", []byte(replace(t, configured, [][2]string{{c.old, c.new}}))}
+			in.Config = &rules.File{Name: "samconfig.toml", Text: []byte(replace(t, configured, [][2]string{{c.old, c.new}}))}
 			r := run(t, in)
 			if c.name == "one stack for two" {
 				c.anchor, c.want = "|", "default"
@@ -121,7 +118,7 @@ func tomlPlace(t *testing.T, text, anchor string) string {
 func TestParametersOfEachEnvironment(t *testing.T) {
 	reserved := [2]string{ingestCode, ingestCode + "      ReservedConcurrentExecutions: 20\n"}
 	in := own{template: [][2]string{reserved}}.input(t)
-	in.Config = &File{"samconfig.toml", []byte(configured)}
+	in.Config = &rules.File{Name: "samconfig.toml", Text: []byte(configured)}
 	r := run(t, in)
 	if len(r.Findings) != 1 ||
 		!strings.Contains(r.Findings[0].String(),
@@ -153,32 +150,8 @@ func TestOwnSamconfigIsClean(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := own{}.input(t)
-	in.Config = &File{"samconfig.toml", text}
+	in.Config = &rules.File{Name: "samconfig.toml", Text: text}
 	if r := run(t, in); len(r.Findings) != 0 {
 		t.Error(r.Findings)
 	}
-}
-
-func FuzzReadTOML(f *testing.F) {
-	corpus.Add(f)
-	files, err := filepath.Glob("../../../*.toml")
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text)
-	}
-	f.Add([]byte(configured))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		_, err := readTOML(text)
-		var syntax *template.SyntaxError
-		if err != nil && (!errors.As(err, &syntax) || syntax.Line < 1 || syntax.Column < 1) {
-			t.Fatalf("%T: %v", err, err)
-		}
-		readConfig(File{"samconfig.toml", text})
-	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -37,7 +38,7 @@ type Total struct {
 
 // outgrown reports the totals that would outgrow their items. DynamoDB would then refuse every
 // update of them.
-func (r *Report) outgrown(p *pipeline.Pipeline, at places) {
+func (r *Report) outgrown(p *pipeline.Pipeline, at rules.Places) {
 	for _, t := range r.Totals {
 		if t.Bytes <= event.MaxItem {
 			continue
@@ -47,7 +48,7 @@ func (r *Report) outgrown(p *pipeline.Pipeline, at places) {
 		if spread == 0 || spread > maxSpread {
 			spread = maxSpread
 		}
-		at.mistake("total-size", at.of("aggregates."+t.Name, "spread"),
+		at.Mistake("total-size", at.Of("aggregates."+t.Name, "spread"),
 			fmt.Sprintf("with %d partitions a total of %s that all of them touch takes %d bytes, and an item holds %d: its updates would "+
 				"be refused for good", r.Partitions, t.Name, t.Bytes, event.MaxItem),
 			fmt.Sprintf("spread: %d, and where it is deployed already a higher epoch with it as since,", spread))
@@ -56,7 +57,7 @@ func (r *Report) outgrown(p *pipeline.Pipeline, at places) {
 
 // compressed warns of types whose payloads are compressed without any saving, as far as the sample
 // shows.
-func (r *Report) compressed(at places) {
+func (r *Report) compressed(at rules.Places) {
 	if r.Events == nil {
 		return
 	}
@@ -64,7 +65,7 @@ func (r *Report) compressed(at places) {
 		if c.Saves > 0 {
 			continue
 		}
-		at.warn("compress", at.of("events."+c.Type, "compress"),
+		at.Warn("compress", at.Of("events."+c.Type, "compress"),
 			fmt.Sprintf("compress saves no write unit for any event of %s in %s, which has %d of them", c.Type, r.Events.File, c.Of),
 			"no compress, unless larger payloads come,")
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 )
 
 // A longer retain needs an entry in was. The entry that the message shows is accepted where it is
@@ -12,12 +14,12 @@ import (
 func TestWasOfALongerRetain(t *testing.T) {
 	const declared = "    retain: 90d                                 # the item"
 	in := own{pipeline: [][2]string{{declared, "    retain: 120d # the item"}}}.input(t)
-	in.Was = &File{"old.yaml", []byte(read(t, "pipeline.yaml"))}
+	in.Was = &rules.File{Name: "old.yaml", Text: []byte(read(t, "pipeline.yaml"))}
 	in.Now = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	r := run(t, in)
 	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), "|retain: 120d") +
 		": events.order.placed: retain was 90d and is 120d; write was: [{retain: 90d, before: 2026-03-03T00:00:00Z}] in this event type"
-	if len(r.Findings) != 1 || r.Clean() || r.Findings[0].Severity != Change || !strings.HasPrefix(r.Findings[0].String(), want) {
+	if len(r.Findings) != 1 || r.Clean() || r.Findings[0].Severity != rules.Change || !strings.HasPrefix(r.Findings[0].String(), want) {
 		t.Fatalf("got  %v\nwant %s…", r.Findings, want)
 	}
 	shown := regexp.MustCompile(`was: \[[^]]*\]`).FindString(r.Findings[0].What)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
@@ -100,7 +101,7 @@ func writeRows(b *strings.Builder, rows [][]string) {
 // summary returns the last line, which says what was checked and how many findings there are.
 func (r *Report) summary(in Input) string {
 	files := []string{in.Pipeline.Name}
-	for _, f := range []*File{in.Template, in.Config, in.Migration, in.Publish, in.Next} {
+	for _, f := range []*rules.File{in.Template, in.Config, in.Migration, in.Publish, in.Next} {
 		if f != nil {
 			files = append(files, f.Name)
 		}
@@ -113,7 +114,7 @@ func (r *Report) summary(in Input) string {
 	if in.Was != nil {
 		checked += ", compared with " + in.Was.Name
 	}
-	n := map[Severity]int{}
+	n := map[rules.Severity]int{}
 	for _, f := range r.Findings {
 		n[f.Severity]++
 	}
@@ -121,7 +122,7 @@ func (r *Report) summary(in Input) string {
 		return checked + ": no mistakes" + r.poison()
 	}
 	var parts []string
-	for _, s := range []Severity{Mistake, Change, Warning} {
+	for _, s := range []rules.Severity{rules.Mistake, rules.Change, rules.Warning} {
 		if n[s] > 0 {
 			parts = append(parts, count(n[s], string(s)))
 		}

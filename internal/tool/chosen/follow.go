@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
@@ -26,14 +26,14 @@ func (s *Stack) Follow(ctx context.Context, t *target.Target) (func() *pipeline.
 	var mu sync.Mutex
 	clock := s.Clock.Real()
 	looked, trouble := clock.Now(), ""
-	newer := func() (check.File, *pipeline.Pipeline, error) {
+	newer := func() (rules.File, *pipeline.Pipeline, error) {
 		ctx, cancel := context.WithTimeout(ctx, followFor)
 		defer cancel()
 		f, err := t.Deployed(ctx)
 		if err != nil || bytes.Equal(f.Text, file.Text) {
 			return file, p, err
 		}
-		other := check.File{Name: file.Name, Text: f.Text}
+		other := rules.File{Name: file.Name, Text: f.Text}
 		is, err := other.Load(pipeline.CheckOnly())
 		if err == nil {
 			is, err = s.Hashing(ctx, t, other, is)

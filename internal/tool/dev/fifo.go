@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 )
 
 // templateFile is the file beside pipeline.yaml that says whether the queue is a FIFO queue.
@@ -22,7 +22,7 @@ func (d *Dev) readsFIFO() bool {
 	}
 	var fifo bool
 	if err == nil {
-		fifo, err = check.FIFO(check.File{Name: name(file), Text: text})
+		fifo, err = rules.FIFO(rules.File{Name: name(file), Text: text})
 	}
 	if err != nil {
 		d.cfg.Tell(fmt.Sprintf("%s cannot be read, so the queue is a standard queue here: %v", name(file), err))

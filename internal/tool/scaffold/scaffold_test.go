@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 )
 
 // root is the root of the repository, relative to this package.
@@ -45,8 +46,8 @@ func TestTemplateFitsAnyIndexes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := check.Run(check.Input{Pipeline: check.File{Name: "pipeline.yaml", Text: withIndexes(indexes)},
-			Template: &check.File{Name: "template.yaml", Text: text}})
+		r, err := check.Run(check.Input{Pipeline: rules.File{Name: "pipeline.yaml", Text: withIndexes(indexes)},
+			Template: &rules.File{Name: "template.yaml", Text: text}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/internal/tool/target/targettest"
 )
@@ -204,7 +204,7 @@ func TestStacksThatCannotBeUsed(t *testing.T) {
 
 // check asks for the outputs that the tool reads.
 func TestCheckKnowsTheOutputs(t *testing.T) {
-	want, got := target.Outputs(), append(slices.Clone(check.ToolOutputs), check.SecretOutput)
+	want, got := target.Outputs(), append(slices.Clone(rules.ToolOutputs), rules.SecretOutput)
 	if slices.Sort(want); !slices.Equal(want, slices.Sorted(slices.Values(got))) {
 		t.Errorf("the tool reads %q, and check asks for %q", want, got)
 	}

@@ -1,4 +1,4 @@
-package check
+package rules
 
 import (
 	"fmt"
@@ -14,14 +14,14 @@ import (
 )
 
 // usesOffload reports whether there must be a payload bucket.
-func (c *checker) usesOffload() bool { return c.p != nil && c.p.UsesOffload() }
+func (c *Checker) usesOffload() bool { return c.p != nil && c.p.UsesOffload() }
 
 // lateTTL is how long after its expiry an item, or its last change in the stream, may still exist.
 // Payloads are needed until the item is archived.
 const lateTTL = 30 * lifetime.Day
 
 // payloads checks the bucket of large payloads, if the pipeline has one.
-func (c *checker) payloads() {
+func (c *Checker) payloads() {
 	if !c.usesOffload() {
 		return
 	}
@@ -31,10 +31,10 @@ func (c *checker) payloads() {
 		n := c.variable(f, name)
 		switch {
 		case n == nil:
-			c.mistake("payloads", f.Position, fmt.Sprintf("%s has event types with offload, and %s has no variable %s: it would not start",
-				c.declared.file, f.Name, name), c.payloadsRemedy(name))
+			c.Mistake("payloads", f.Position, fmt.Sprintf("%s has event types with offload, and %s has no variable %s: it would not start",
+				c.declared.File, f.Name, name), c.payloadsRemedy(name))
 		case known != nil && nameOf(n) != nameOf(known):
-			c.mistake("payloads", n.Position,
+			c.Mistake("payloads", n.Position,
 				fmt.Sprintf("the two functions have different payload buckets, %s and %s: what one puts, the other would not find",
 					nameOf(known), nameOf(n)), "the same "+name)
 			return
@@ -49,7 +49,7 @@ func (c *checker) payloads() {
 
 // payloadsRemedy says what to write if a function has no payload bucket: the parameter of our own
 // template, if it is there, or the variable.
-func (c *checker) payloadsRemedy(variable string) string {
+func (c *Checker) payloadsRemedy(variable string) string {
 	const parameter = "Payloads"
 	for _, p := range c.t.Parameters() {
 		if p.Name == parameter && c.t.Accepts(parameter, "keep") == nil {
@@ -61,7 +61,7 @@ func (c *checker) payloadsRemedy(variable string) string {
 
 // lifecycle checks that no rule of the payload bucket removes a payload that an item or the archive
 // still needs, and that payloads do not stay for ever when their events expire.
-func (c *checker) lifecycle(bucket *template.Resource) {
+func (c *Checker) lifecycle(bucket *template.Resource) {
 	rules := c.t.Property(bucket, "LifecycleConfiguration", "Rules")
 	if rules != nil && rules.Kind != template.List {
 		c.cannotTell("lifecycle", rules, "no payload is removed too early")
@@ -81,7 +81,7 @@ func (c *checker) lifecycle(bucket *template.Resource) {
 			ends = c.rule(c.t.Resolve(rule), bucket, typ, least) || ends
 		}
 		if least != 0 && !ends {
-			c.warn("lifecycle", where(rules, bucket.Position), fmt.Sprintf("%s keeps the payloads of %s for ever, and the events expire",
+			c.Warn("lifecycle", where(rules, bucket.Position), fmt.Sprintf("%s keeps the payloads of %s for ever, and the events expire",
 				bucket.Name, typ),
 				fmt.Sprintf("{Status: Enabled, Prefix: %s, ExpirationInDays: %d} among its LifecycleConfiguration's Rules",
 					payloads.Folder(typ), least))
@@ -91,7 +91,7 @@ func (c *checker) lifecycle(bucket *template.Resource) {
 
 // rule checks one rule against the payloads of a type, which must stay for at least so many days; 0
 // means for ever. It reports whether the rule ends all of them.
-func (c *checker) rule(rule *template.Node, bucket *template.Resource, typ string, least int) (ends bool) {
+func (c *Checker) rule(rule *template.Node, bucket *template.Resource, typ string, least int) (ends bool) {
 	if status := c.t.Get(rule, "Status"); status == nil || status.Text != "Enabled" {
 		return false
 	}
@@ -109,7 +109,7 @@ func (c *checker) rule(rule *template.Node, bucket *template.Resource, typ strin
 	c.transitions(rule, bucket, typ)
 	days := c.t.Get(rule, "ExpirationInDays")
 	if date := c.t.Get(rule, "ExpirationDate"); date != nil {
-		c.mistake("lifecycle", date.Position, fmt.Sprintf("%s removes payloads of %s on a certain day, whatever their events are",
+		c.Mistake("lifecycle", date.Position, fmt.Sprintf("%s removes payloads of %s on a certain day, whatever their events are",
 			bucket.Name, typ), "ExpirationInDays")
 		return true
 	}
@@ -120,10 +120,10 @@ func (c *checker) rule(rule *template.Node, bucket *template.Resource, typ strin
 	switch {
 	case !ok:
 	case least == 0:
-		c.mistake("lifecycle", days.Position, fmt.Sprintf("%s removes the payloads of %s after %d days, and its events never expire",
+		c.Mistake("lifecycle", days.Position, fmt.Sprintf("%s removes the payloads of %s after %d days, and its events never expire",
 			bucket.Name, typ, n), "no rule for "+folder)
 	case n < least:
-		c.mistake("lifecycle", days.Position, fmt.Sprintf("%s removes the payloads of %s after %d days: its events expire %s after their "+
+		c.Mistake("lifecycle", days.Position, fmt.Sprintf("%s removes the payloads of %s after %d days: its events expire %s after their "+
 			"time, which may be 30 days ahead, and may be there for 30 days more", bucket.Name, typ, n,
 			lifetime.Format(c.p.Describe().Spec.Events[typ].Retain)),
 			strconv.Itoa(least)+" or more")
@@ -134,13 +134,13 @@ func (c *checker) rule(rule *template.Node, bucket *template.Resource, typ strin
 // transitions refuses a rule that moves payloads to a storage class from which S3 reads nothing
 // until a person has restored it. A function would ask again and again meanwhile, as if the bucket
 // were down.
-func (c *checker) transitions(rule *template.Node, bucket *template.Resource, typ string) {
+func (c *Checker) transitions(rule *template.Node, bucket *template.Resource, typ string) {
 	for _, to := range append(slices.Clip(items(c.t.Get(rule, "Transitions"))), c.t.Get(rule, "Transition")) {
 		class := c.t.Get(c.t.Resolve(to), "StorageClass")
 		if class == nil || class.Text != "GLACIER" && class.Text != "DEEP_ARCHIVE" {
 			continue
 		}
-		c.mistake("lifecycle", class.Position, fmt.Sprintf("%s moves the payloads of %s to the storage class %s, and S3 refuses to read "+
+		c.Mistake("lifecycle", class.Position, fmt.Sprintf("%s moves the payloads of %s to the storage class %s, and S3 refuses to read "+
 			"them there: a shard of the stream would wait for one until it is restored", bucket.Name, typ, class.Text), "GLACIER_IR")
 	}
 }

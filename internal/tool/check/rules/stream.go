@@ -1,4 +1,4 @@
-package check
+package rules
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 const reportFailures = "ReportBatchItemFailures"
 
 // counting returns how the streams function counts: INGOT_COUNTING, or marks if it is not set.
-func (c *checker) counting() (counting aggregate.Counting, known bool) {
+func (c *Checker) counting() (counting aggregate.Counting, known bool) {
 	if c.streams == nil {
 		return aggregate.Marks, false
 	}
@@ -21,7 +21,7 @@ func (c *checker) counting() (counting aggregate.Counting, known bool) {
 	}
 	if n != nil && counting == aggregate.Receipts && c.p != nil {
 		if err := c.p.FitsReceipts(); err != nil {
-			c.mistake("counting", n.Position, err.Error(), "")
+			c.Mistake("counting", n.Position, err.Error(), "")
 		}
 	}
 	if c.ingest != nil && c.movesByPut() {
@@ -31,7 +31,7 @@ func (c *checker) counting() (counting aggregate.Counting, known bool) {
 }
 
 // countingOf returns how a function counts, and the variable that says so, or nil.
-func (c *checker) countingOf(f *function) (counting aggregate.Counting, n *template.Node, known bool) {
+func (c *Checker) countingOf(f *function) (counting aggregate.Counting, n *template.Node, known bool) {
 	n = c.variable(f, "INGOT_COUNTING")
 	if n == nil {
 		return aggregate.Marks, nil, true
@@ -42,7 +42,7 @@ func (c *checker) countingOf(f *function) (counting aggregate.Counting, n *templ
 	}
 	counting, err := aggregate.ParseCounting(n.Text)
 	if err != nil {
-		c.mistake("counting", n.Position, fmt.Sprintf("INGOT_COUNTING is %q", n.Text), "marks or receipts")
+		c.Mistake("counting", n.Position, fmt.Sprintf("INGOT_COUNTING is %q", n.Text), "marks or receipts")
 	}
 	return counting, n, err == nil
 }
@@ -50,10 +50,10 @@ func (c *checker) countingOf(f *function) (counting aggregate.Counting, n *templ
 // sameCounting checks that both functions count in the same way, if the pipeline has totals that
 // move with the put. Then both functions start the store: the first one writes the way of counting
 // into the heads, and the other one would refuse to start.
-func (c *checker) sameCounting(counting aggregate.Counting) {
+func (c *Checker) sameCounting(counting aggregate.Counting) {
 	own, n, known := c.countingOf(c.ingest)
 	if known && own != counting {
-		c.mistake("counting", where(n, c.ingest.Position),
+		c.Mistake("counting", where(n, c.ingest.Position),
 			fmt.Sprintf(
 				"%s counts by %s and %s by %s, and both start with totals that are movedBy: put: the second one would refuse to start",
 				c.streams.Name, counting, c.ingest.Name, own), fmt.Sprintf("INGOT_COUNTING: %s for both", counting))
@@ -101,10 +101,10 @@ func answerRule(name, why string) rule {
 		wrong: "the mapping does not read the function's answer: " + why, instead: "FunctionResponseTypes: [" + reportFailures + "]"}
 }
 
-func (c *checker) streamsMapping(counting aggregate.Counting, known bool) {
+func (c *Checker) streamsMapping(counting aggregate.Counting, known bool) {
 	list := c.mappingsOf(c.streams.Name, true)
 	if len(list) == 0 {
-		c.mistake("stream-mapping", c.streams.Position, c.streams.Name+
+		c.Mistake("stream-mapping", c.streams.Position, c.streams.Name+
 			" has no mapping of the events table's stream: nothing would be counted", "an event of Type DynamoDB")
 		return
 	}
@@ -119,21 +119,21 @@ func (c *checker) streamsMapping(counting aggregate.Counting, known bool) {
 	}
 }
 
-func (c *checker) noFilter(m *mapping, rule, why string) {
+func (c *Checker) noFilter(m *mapping, rule, why string) {
 	if c.t.Get(m.props, "FilterCriteria") != nil {
 		at := m.Position
 		if member := m.props.Member("FilterCriteria"); member != nil {
 			at = member.Position
 		}
-		c.mistake(rule, at, "the mapping has FilterCriteria: "+why+"; take it out", "")
+		c.Mistake(rule, at, "the mapping has FilterCriteria: "+why+"; take it out", "")
 	}
 }
 
 // streamOf checks that the stream is that of the table that the ingest function writes.
-func (c *checker) streamOf(m *mapping) {
+func (c *Checker) streamOf(m *mapping) {
 	switch {
 	case m.source == nil:
-		c.mistake("stream-source", m.Position, "the mapping names no stream", "Stream: !GetAtt EventsTable.StreamArn")
+		c.Mistake("stream-source", m.Position, "the mapping names no stream", "Stream: !GetAtt EventsTable.StreamArn")
 		return
 	case m.source.Kind != template.Reference:
 		c.cannotTell("stream-source", m.source, "this is the events table's stream")
@@ -143,21 +143,21 @@ func (c *checker) streamOf(m *mapping) {
 	}
 	written := c.variable(c.ingest, "INGOT_TABLE")
 	if written != nil && written.Kind == template.Reference && written.Name != m.source.Name {
-		c.mistake("stream-source", m.source.Position, fmt.Sprintf("the stream is %s's, and the ingest function writes to %s", m.source.Name,
+		c.Mistake("stream-source", m.source.Position, fmt.Sprintf("the stream is %s's, and the ingest function writes to %s", m.source.Name,
 			written.Name), "!GetAtt "+written.Name+".StreamArn")
 	}
 }
 
 // order checks that the ingest function waits for the streams function in a deployment. The streams
 // function must know an epoch before the first item that carries this epoch.
-func (c *checker) order() {
+func (c *Checker) order() {
 	if c.streams == nil {
 		return
 	}
 	if slices.Contains(c.t.DependsOn(c.ingest.Resource), c.streams.Name) {
 		return
 	}
-	c.mistake("order", c.ingest.Position, c.ingest.Name+" does not wait for "+c.streams.Name+
+	c.Mistake("order", c.ingest.Position, c.ingest.Name+" does not wait for "+c.streams.Name+
 		": it could write items of an epoch that the streams function does not know yet, and that function would stop", "DependsOn: "+
 		c.streams.Name)
 }

@@ -1,4 +1,4 @@
-package check
+package rules
 
 import (
 	"path"
@@ -58,11 +58,11 @@ var samPolicies = map[string]struct {
 
 // rightsOf reads a function's role, or the policies from which SAM makes a role. It returns nil if
 // there is neither. Then this has been reported.
-func (c *checker) rightsOf(f *function) *rights {
+func (c *Checker) rightsOf(f *function) *rights {
 	role := c.t.Property(f.Resource, "Role")
 	switch {
 	case role == nil && f.Type == "AWS::Lambda::Function":
-		c.mistake("rights", f.Position, f.Name+" has no Role: CloudFormation refuses the function",
+		c.Mistake("rights", f.Position, f.Name+" has no Role: CloudFormation refuses the function",
 			"Role: !GetAtt ROLE.Arn, of a role like the one in Ingot's template.yaml,")
 		return nil
 	case role == nil:
@@ -105,7 +105,7 @@ func (c *checker) rightsOf(f *function) *rights {
 
 // list returns a value's items, resolved. A single value is a list of one. A value that cannot be
 // determined leaves a doubt.
-func (c *checker) list(r *rights, n *template.Node) []*template.Node {
+func (c *Checker) list(r *rights, n *template.Node) []*template.Node {
 	switch {
 	case n == nil:
 		return nil
@@ -129,7 +129,7 @@ func (c *checker) list(r *rights, n *template.Node) []*template.Node {
 }
 
 // inline reads the Policies of a role.
-func (c *checker) inline(r *rights, policies *template.Node) {
+func (c *Checker) inline(r *rights, policies *template.Node) {
 	for i, policy := range c.list(r, policies) {
 		document := c.t.Get(policy, "PolicyDocument")
 		if statements := c.t.Get(document, "Statement"); i == 0 && statements != nil {
@@ -139,7 +139,7 @@ func (c *checker) inline(r *rights, policies *template.Node) {
 	}
 }
 
-func (c *checker) document(r *rights, document *template.Node) {
+func (c *Checker) document(r *rights, document *template.Node) {
 	for _, s := range c.list(r, c.t.Get(document, "Statement")) {
 		if effect := c.t.Get(s, "Effect"); effect != nil && effect.Text == "Allow" {
 			r.statements = append(r.statements, c.statement(s))
@@ -147,7 +147,7 @@ func (c *checker) document(r *rights, document *template.Node) {
 	}
 }
 
-func (c *checker) statement(n *template.Node) statement {
+func (c *Checker) statement(n *template.Node) statement {
 	var s statement
 	var doubts rights
 	for _, action := range c.list(&doubts, c.t.Get(n, "Action")) {
@@ -181,7 +181,7 @@ func members(n *template.Node) []template.Member {
 }
 
 // managed reads a policy of AWS by its name or ARN.
-func (c *checker) managed(r *rights, n *template.Node) {
+func (c *Checker) managed(r *rights, n *template.Node) {
 	name := n.Text
 	if actions, known := managed[name[strings.LastIndexByte(name, '/')+1:]]; known && n.Kind == template.Scalar {
 		r.statements = append(r.statements, statement{actions: strings.Fields(actions)})
@@ -196,7 +196,7 @@ func (c *checker) managed(r *rights, n *template.Node) {
 
 // samPolicies reads the Policies of a function: names of managed policies, policy templates and
 // documents.
-func (c *checker) samPolicies(r *rights, policies *template.Node) {
+func (c *Checker) samPolicies(r *rights, policies *template.Node) {
 	for _, policy := range c.list(r, policies) {
 		switch {
 		case policy.Kind != template.Map:
@@ -218,7 +218,7 @@ func (c *checker) samPolicies(r *rights, policies *template.Node) {
 }
 
 // keyPolicy reads what a key's own policy grants to the role.
-func (c *checker) keyPolicy(r *rights, key, role *template.Resource) {
+func (c *Checker) keyPolicy(r *rights, key, role *template.Resource) {
 	for _, n := range c.list(&rights{}, c.t.Property(key, "KeyPolicy", "Statement")) {
 		if effect := c.t.Get(n, "Effect"); effect == nil || effect.Text != "Allow" {
 			continue

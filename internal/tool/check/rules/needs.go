@@ -1,4 +1,4 @@
-package check
+package rules
 
 import (
 	"fmt"
@@ -19,19 +19,19 @@ const (
 type need struct {
 	role    string              // of the function
 	on      string              // the variable that names the thing; or Queue or Stream, what is mapped to the function
-	when    func(*checker) bool // nil: always
+	when    func(*Checker) bool // nil: always
 	actions string
 	key     string // what it must be allowed to do with the key that encrypts the thing
 	without string // what happens without these rights
 	// items returns the partition keys of what it needs of a table; an empty one stands for all
 	// items. nil: a statement for some items counts for all.
-	items func(*checker) []string
+	items func(*Checker) []string
 }
 
 // needs lists what the functions need. A test compares it with template.yaml.
 var needs = []need{
 	{"ingest", "INGOT_TABLE", notAtomic, storing, "kms:Decrypt", "events could not be stored", nil},
-	{"ingest", "INGOT_TABLE", (*checker).usesAtomic, storing + " dynamodb:ConditionCheckItem", "kms:Decrypt",
+	{"ingest", "INGOT_TABLE", (*Checker).usesAtomic, storing + " dynamodb:ConditionCheckItem", "kms:Decrypt",
 		"events could not be stored", nil},
 	// This is for the item that names the home Region. Other needs have its key.
 	{"ingest", "INGOT_TABLE", nil, "dynamodb:GetItem", "",
@@ -39,21 +39,21 @@ var needs = []need{
 	{"streams", "INGOT_TABLE", nil, "dynamodb:GetItem dynamodb:PutItem", "",
 		"the function could not tell whether it runs in the home Region of the table, and would not start", homeItem},
 	// These are for the check value of the secret.
-	{"ingest", totalsTable, (*checker).onlyHashes, "dynamodb:GetItem dynamodb:PutItem", "kms:Decrypt",
+	{"ingest", totalsTable, (*Checker).onlyHashes, "dynamodb:GetItem dynamodb:PutItem", "kms:Decrypt",
 		"the function could not tell whether INGOT_PII_KEY is the right one, and would not start", secretItem},
 	// It updates totals, reads them after a refusal, and creates the heads if it is the first to
 	// start.
-	{"ingest", totalsTable, (*checker).movesByPut, "dynamodb:UpdateItem dynamodb:PutItem dynamodb:GetItem dynamodb:BatchGetItem",
+	{"ingest", totalsTable, (*Checker).movesByPut, "dynamodb:UpdateItem dynamodb:PutItem dynamodb:GetItem dynamodb:BatchGetItem",
 		"kms:Decrypt",
 		"events could not be stored together with what they add to totals", allItems},
 	// It looks which types a migration has turned.
-	{"ingest", totalsTable, (*checker).onlyMigrates, "dynamodb:GetItem", "kms:Decrypt",
+	{"ingest", totalsTable, (*Checker).onlyMigrates, "dynamodb:GetItem", "kms:Decrypt",
 		"the function could not tell which side is the source of a type that is migrated, and would store no event of it",
-		(*checker).controlItems},
+		(*Checker).controlItems},
 	{"ingest", "INGOT_QUARANTINE_URL", nil, "sqs:SendMessage", "kms:GenerateDataKey kms:Decrypt",
 		"messages that can never succeed could not be quarantined, and would be tried until they reach the dead-letter queue", nil},
 	// Without s3:ListBucket, S3 says that a missing object is forbidden.
-	{"ingest", "INGOT_PAYLOAD_BUCKET", (*checker).usesOffload, "s3:PutObject s3:GetObject s3:DeleteObject s3:ListBucket",
+	{"ingest", "INGOT_PAYLOAD_BUCKET", (*Checker).usesOffload, "s3:PutObject s3:GetObject s3:DeleteObject s3:ListBucket",
 		"kms:GenerateDataKey kms:Decrypt",
 		"events with large payloads could not be stored, and would end in the dead-letter queue", nil},
 	{"ingest", "INGOT_POINTER_BUCKETS", nil, "s3:GetObject", "kms:Decrypt",
@@ -67,7 +67,7 @@ var needs = []need{
 		"a change that can never be counted could not be quarantined, and would block its shard", nil},
 	{"streams", "INGOT_ARCHIVE_BUCKET", nil, "s3:PutObject", "kms:GenerateDataKey",
 		"expired events could not be archived, and their shard would wait", nil},
-	{"streams", "INGOT_PAYLOAD_BUCKET", (*checker).usesOffload, "s3:GetObject s3:ListBucket", "kms:Decrypt",
+	{"streams", "INGOT_PAYLOAD_BUCKET", (*Checker).usesOffload, "s3:GetObject s3:ListBucket", "kms:Decrypt",
 		"expired events could not be archived with their payloads, and their shard would wait", nil},
 	{"streams", "Stream", nil, "dynamodb:DescribeStream dynamodb:GetRecords dynamodb:GetShardIterator dynamodb:ListStreams", "kms:Decrypt",
 		"Lambda could not read the stream", nil},
@@ -79,7 +79,7 @@ const (
 )
 
 // needsOf returns what a function needs under this pipeline.
-func (c *checker) needsOf(f *function) (list []need) {
+func (c *Checker) needsOf(f *function) (list []need) {
 	for _, n := range needs {
 		if n.role == f.role && (n.when == nil || n.when(c)) {
 			list = append(list, n)
@@ -89,7 +89,7 @@ func (c *checker) needsOf(f *function) (list []need) {
 }
 
 // rights compares the functions' roles with what the functions do.
-func (c *checker) rights() {
+func (c *Checker) rights() {
 	for _, f := range c.both() {
 		all := c.rightsOf(f)
 		if all == nil {
@@ -111,7 +111,7 @@ func (c *checker) rights() {
 }
 
 // needed compares rights with one need.
-func (c *checker) needed(f *function, n need, r *rights) {
+func (c *Checker) needed(f *function, n need, r *rights) {
 	onKey := strings.Fields(n.key)
 	for _, on := range c.things(f, n.on) {
 		c.allowed(f, r, on, strings.Fields(n.actions), n.without)
@@ -128,10 +128,10 @@ func (c *checker) needed(f *function, n need, r *rights) {
 
 // unnamedKey warns that a role may lack actions on a key that has only an alias or an id here. A
 // statement names a key by its ARN.
-func (c *checker) unnamedKey(r *rights, key *template.Node, actions []string) {
+func (c *Checker) unnamedKey(r *rights, key *template.Node, actions []string) {
 	for _, action := range actions {
 		if !r.allows(action, key) {
-			c.warn("rights", key.Position,
+			c.Warn("rights", key.Position,
 				fmt.Sprintf(
 					"cannot tell whether %s allows %s on the key %s: a statement names a key by its ARN, which only a deployment knows",
 					r.of, strings.Join(actions, ", "), key.Text), "")
@@ -141,37 +141,37 @@ func (c *checker) unnamedKey(r *rights, key *template.Node, actions []string) {
 }
 
 // movesByPut reports whether the ingest function updates totals.
-func (c *checker) movesByPut() bool { return c.p != nil && c.p.MovesByPut() }
+func (c *Checker) movesByPut() bool { return c.p != nil && c.p.MovesByPut() }
 
 // usesAtomic reports whether an event type is atomic.
-func (c *checker) usesAtomic() bool { return c.p != nil && c.p.UsesAtomic() }
+func (c *Checker) usesAtomic() bool { return c.p != nil && c.p.UsesAtomic() }
 
-func notAtomic(c *checker) bool { return !c.usesAtomic() }
+func notAtomic(c *Checker) bool { return !c.usesAtomic() }
 
 // onlyHashes reports whether the ingest function needs the aggregates table for the secret alone.
-func (c *checker) onlyHashes() bool { return c.hashesKeys() && !c.movesByPut() }
+func (c *Checker) onlyHashes() bool { return c.hashesKeys() && !c.movesByPut() }
 
 // onlyMigrates reports whether the ingest function needs control items, and not the totals.
-func (c *checker) onlyMigrates() bool {
+func (c *Checker) onlyMigrates() bool {
 	return c.p != nil && len(c.p.Migrations()) > 0 && !c.movesByPut()
 }
 
 // secretItem, controlItems and allItems say which items of the aggregates table a function needs.
-func homeItem(*checker) []string { return []string{lanes.HomeKey.PK} }
+func homeItem(*Checker) []string { return []string{lanes.HomeKey.PK} }
 
-func secretItem(*checker) []string { return []string{"K#"} }
+func secretItem(*Checker) []string { return []string{"K#"} }
 
-func (c *checker) controlItems() (keys []string) {
+func (c *Checker) controlItems() (keys []string) {
 	for _, name := range c.p.Migrations() {
 		keys = append(keys, rows.ControlKey(name).PK)
 	}
 	return keys
 }
 
-func allItems(*checker) []string { return []string{""} }
+func allItems(*Checker) []string { return []string{""} }
 
 // hashesKeys reports whether the ingest function makes keys with the secret.
-func (c *checker) hashesKeys() bool {
+func (c *Checker) hashesKeys() bool {
 	if c.p == nil {
 		return false
 	}
@@ -184,7 +184,7 @@ func (c *checker) hashesKeys() bool {
 }
 
 // things returns what a variable of a function, or what its mappings, refer to in this template.
-func (c *checker) things(f *function, name string) []*template.Node {
+func (c *Checker) things(f *function, name string) []*template.Node {
 	var list []*template.Node
 	switch name {
 	case "Queue", "Stream":
@@ -205,14 +205,14 @@ func (c *checker) things(f *function, name string) []*template.Node {
 
 // faulted reports whether there is a mistake at this position. If so, the value there may refer to
 // the wrong resource.
-func (c *checker) faulted(at template.Position) bool {
-	return slices.ContainsFunc(c.findings, func(f Finding) bool {
+func (c *Checker) faulted(at template.Position) bool {
+	return slices.ContainsFunc(c.Findings, func(f Finding) bool {
 		return f.Severity == Mistake && f.Line == at.Line && f.Column == at.Column
 	})
 }
 
 // allowed reports the actions on one thing that a function's role does not allow.
-func (c *checker) allowed(f *function, r *rights, on *template.Node, actions []string, without string) {
+func (c *Checker) allowed(f *function, r *rights, on *template.Node, actions []string, without string) {
 	var missing []string
 	for _, action := range actions {
 		if !r.allows(action, on) {
@@ -226,12 +226,12 @@ func (c *checker) allowed(f *function, r *rights, on *template.Node, actions []s
 		c.unsure[f.role] = true // reported once, when everything is known
 		return
 	}
-	c.mistake("rights", r.at, fmt.Sprintf("%s does not allow %s on %s: %s", r.of, strings.Join(missing, ", "), nameOf(on), without),
+	c.Mistake("rights", r.at, fmt.Sprintf("%s does not allow %s on %s: %s", r.of, strings.Join(missing, ", "), nameOf(on), without),
 		c.grant(f, r, on, missing))
 }
 
 // grant returns the statement that a role lacks.
-func (c *checker) grant(f *function, r *rights, on *template.Node, actions []string) string {
+func (c *Checker) grant(f *function, r *rights, on *template.Node, actions []string) string {
 	resource := c.arn(on)
 	if slices.Contains(actions, "s3:ListBucket") { // this action is about the bucket, the others about its objects
 		resource = "[" + strings.TrimSuffix(resource, "/*") + ", " + resource + "]"
@@ -254,7 +254,7 @@ func nameOf(n *template.Node) string {
 }
 
 // arn returns how a statement names what n refers to.
-func (c *checker) arn(n *template.Node) string {
+func (c *Checker) arn(n *template.Node) string {
 	r := c.referred(n)
 	switch {
 	case r == nil:
@@ -268,7 +268,7 @@ func (c *checker) arn(n *template.Node) string {
 }
 
 // keyOf returns the customer's key that encrypts a thing, or nil if AWS holds the key.
-func (c *checker) keyOf(on *template.Node) *template.Node {
+func (c *Checker) keyOf(on *template.Node) *template.Node {
 	if r := c.referred(on); r != nil {
 		return c.ownKey(r)
 	}
@@ -276,7 +276,7 @@ func (c *checker) keyOf(on *template.Node) *template.Node {
 }
 
 // ownKey does what keyOf does for a resource.
-func (c *checker) ownKey(r *template.Resource) *template.Node {
+func (c *Checker) ownKey(r *template.Resource) *template.Node {
 	var key *template.Node
 	switch r.Type {
 	case "AWS::SQS::Queue":
@@ -298,7 +298,7 @@ func (c *checker) ownKey(r *template.Resource) *template.Node {
 }
 
 // behindAlias returns the key that an alias of this template stands for.
-func (c *checker) behindAlias(key *template.Node) *template.Node {
+func (c *Checker) behindAlias(key *template.Node) *template.Node {
 	if r := c.referred(key); r != nil && r.Type == "AWS::KMS::Alias" {
 		if target := c.t.Property(r, "TargetKeyId"); target != nil {
 			return target

@@ -1,4 +1,4 @@
-package check
+package rules
 
 import (
 	"fmt"
@@ -24,10 +24,10 @@ const (
 	leastForPeople = 345600
 )
 
-func (c *checker) ingestMapping() {
+func (c *Checker) ingestMapping() {
 	list := c.mappingsOf(c.ingest.Name, false)
 	if len(list) == 0 {
-		c.mistake("queue-mapping", c.ingest.Position, c.ingest.Name+" has no mapping of a queue: nothing would be stored",
+		c.Mistake("queue-mapping", c.ingest.Position, c.ingest.Name+" has no mapping of a queue: nothing would be stored",
 			"an event of Type SQS")
 		return
 	}
@@ -52,7 +52,7 @@ func (c *checker) ingestMapping() {
 
 // batching returns the mapping's batching window in seconds. Lambda requires one for batches over
 // 10.
-func (c *checker) batching(m *mapping) (window int) {
+func (c *Checker) batching(m *mapping) (window int) {
 	n := c.t.Get(m.props, "MaximumBatchingWindowInSeconds")
 	window, ok := c.number("batching", n, 0, "the batching window fits the queue's visibility timeout")
 	if !ok {
@@ -60,7 +60,7 @@ func (c *checker) batching(m *mapping) (window int) {
 	}
 	size, ok := c.number("batching", c.t.Get(m.props, "BatchSize"), 10, "BatchSize needs a batching window")
 	if ok && size > 10 && window < 1 {
-		c.mistake("batching", where(n, m.Position),
+		c.Mistake("batching", where(n, m.Position),
 			fmt.Sprintf("a batch of %d needs a batching window: Lambda refuses more than 10 without one", size),
 			"MaximumBatchingWindowInSeconds: 1")
 	}
@@ -69,14 +69,14 @@ func (c *checker) batching(m *mapping) (window int) {
 
 // queueOf returns the queue that a mapping reads. It returns nil if that cannot be determined. Then
 // this has been reported.
-func (c *checker) queueOf(m *mapping) *template.Resource {
+func (c *Checker) queueOf(m *mapping) *template.Resource {
 	if m.source == nil {
-		c.mistake("queue-source", m.Position, "the mapping names no queue", "Queue: !GetAtt IngestQueue.Arn")
+		c.Mistake("queue-source", m.Position, "the mapping names no queue", "Queue: !GetAtt IngestQueue.Arn")
 		return nil
 	}
 	queue := c.referred(m.source)
 	if queue == nil || queue.Type != "AWS::SQS::Queue" {
-		c.warn("queue-source", m.source.Position, "cannot tell whether the queue's visibility timeout and dead-letter queue are as they "+
+		c.Warn("queue-source", m.source.Position, "cannot tell whether the queue's visibility timeout and dead-letter queue are as they "+
 			"must be: it is not a queue of this template", "")
 		return nil
 	}
@@ -86,11 +86,11 @@ func (c *checker) queueOf(m *mapping) *template.Resource {
 // retention returns how long a queue keeps messages, in seconds, and the property that says so, or
 // nil. ok is false if that cannot be determined, or if SQS refuses it. Then this has been reported,
 // with the seconds to write.
-func (c *checker) retention(queue *template.Resource, whether string, write int) (n *template.Node, seconds int, ok bool) {
+func (c *Checker) retention(queue *template.Resource, whether string, write int) (n *template.Node, seconds int, ok bool) {
 	n = c.t.Property(queue, "MessageRetentionPeriod")
 	seconds, ok = c.number("retention", n, defaultRetention, whether)
 	if ok && seconds > mostRetention {
-		c.mistake("retention", n.Position, fmt.Sprintf("%s keeps messages for %d s, and SQS takes at most %d", queue.Name, seconds,
+		c.Mistake("retention", n.Position, fmt.Sprintf("%s keeps messages for %d s, and SQS takes at most %d", queue.Name, seconds,
 			mostRetention), fmt.Sprintf("MessageRetentionPeriod: %d", write))
 		ok = false
 	}
@@ -99,13 +99,13 @@ func (c *checker) retention(queue *template.Resource, whether string, write int)
 
 // kept checks how long the ingest queue keeps messages. SQS deletes what is older, even if it was
 // not stored and did not reach the dead-letter queue yet.
-func (c *checker) kept(queue *template.Resource) {
+func (c *Checker) kept(queue *template.Resource) {
 	n, seconds, ok := c.retention(queue, "the queue keeps messages long enough", defaultRetention)
 	if !ok {
 		return
 	}
 	if seconds < leastRetention {
-		c.mistake("retention", where(n, queue.Position),
+		c.Mistake("retention", where(n, queue.Position),
 			fmt.Sprintf(
 				"%s keeps messages for %d s: SQS deletes what is not stored by then, for example while the function fails or is paused",
 				queue.Name, seconds),
@@ -117,17 +117,17 @@ func (c *checker) kept(queue *template.Resource) {
 	hidden, known := c.number("visibility", c.t.Property(queue, "VisibilityTimeout"), defaultVisibility,
 		"the visibility timeout is at least 6 times the function's timeout")
 	if tries := receives * hidden; ok && known && tries >= seconds {
-		c.mistake("retention", count.Position, fmt.Sprintf("%d tries, %d s apart, take %d s, and %s keeps messages for %d s: SQS would "+
+		c.Mistake("retention", count.Position, fmt.Sprintf("%d tries, %d s apart, take %d s, and %s keeps messages for %d s: SQS would "+
 			"delete a message that fails before it reaches the dead-letter queue", receives, hidden, tries, queue.Name, seconds),
 			"maxReceiveCount: 10")
 	}
 }
 
 // keptForPeople checks how long a queue keeps messages that only a person can do something about.
-func (c *checker) keptForPeople(queue *template.Resource) {
+func (c *Checker) keptForPeople(queue *template.Resource) {
 	n, seconds, ok := c.retention(queue, queue.Name+" keeps messages until somebody has seen them", mostRetention)
 	if ok && seconds < leastForPeople {
-		c.mistake("retention", where(n, queue.Position),
+		c.Mistake("retention", where(n, queue.Position),
 			fmt.Sprintf("%s keeps messages for %d s, and SQS deletes them before anybody has seen them", queue.Name, seconds),
 			fmt.Sprintf("MessageRetentionPeriod: %d", mostRetention))
 	}
@@ -135,7 +135,7 @@ func (c *checker) keptForPeople(queue *template.Resource) {
 
 // visibility checks the queue's visibility timeout. A message must not come back while it is
 // processed, while it waits for its batch to fill, or while Lambda retries a throttled invocation.
-func (c *checker) visibility(queue *template.Resource, window int) {
+func (c *Checker) visibility(queue *template.Resource, window int) {
 	const whether = "the visibility timeout is at least 6 times the function's timeout"
 	timeout, ok := c.number("visibility", c.t.Property(c.ingest.Resource, "Timeout"), defaultTimeout, whether)
 	if !ok {
@@ -144,7 +144,7 @@ func (c *checker) visibility(queue *template.Resource, window int) {
 	n := c.t.Property(queue, "VisibilityTimeout")
 	visibility, ok := c.number("visibility", n, defaultVisibility, whether)
 	if least := 6*timeout + window; ok && visibility < least {
-		c.mistake("visibility", where(n, queue.Position), fmt.Sprintf("a message stays hidden for %d s, and 6 times the function's "+
+		c.Mistake("visibility", where(n, queue.Position), fmt.Sprintf("a message stays hidden for %d s, and 6 times the function's "+
 			"timeout of %d s and the batching window of %d s are %d s: it would come back while it is still being processed", visibility,
 			timeout, window, least),
 			fmt.Sprintf("VisibilityTimeout: %d", least))
@@ -164,7 +164,7 @@ var redriveSettings = []rule{
 
 const throttledReceives = "receives are counted even when Lambda is throttled and no code ran, so healthy messages would be given up"
 
-func (c *checker) redrive(queue *template.Resource) {
+func (c *Checker) redrive(queue *template.Resource) {
 	c.check(c.resource(queue), redriveSettings...)
 	if policy := c.t.Property(queue, "RedrivePolicy"); policy != nil && policy.Kind == template.Map {
 		target := c.t.Get(policy, "deadLetterTargetArn")
@@ -176,7 +176,7 @@ func (c *checker) redrive(queue *template.Resource) {
 // deadLetters checks how long the dead-letter queue keeps messages. For a standard queue, its clock
 // runs from the first send, so a message that was given up late would be deleted at once. In a FIFO
 // queue the clock starts again.
-func (c *checker) deadLetters(queue *template.Resource, target *template.Node) {
+func (c *Checker) deadLetters(queue *template.Resource, target *template.Node) {
 	const whether = "the dead-letter queue keeps messages for longer than the queue"
 	dead := c.referred(target)
 	if dead == nil {
@@ -199,7 +199,7 @@ func (c *checker) deadLetters(queue *template.Resource, target *template.Node) {
 	if kept == mostRetention { // no dead-letter queue can keep them for longer
 		at, seconds = where(own, queue.Position), defaultRetention
 	}
-	c.mistake("dead-letters", at, fmt.Sprintf("%s keeps messages for %d s and %s for %d s, both from the first send: what is given up "+
+	c.Mistake("dead-letters", at, fmt.Sprintf("%s keeps messages for %d s and %s for %d s, both from the first send: what is given up "+
 		"late would be deleted before anybody sees it", dead.Name, after, queue.Name, kept),
 		fmt.Sprintf("MessageRetentionPeriod: %d", seconds))
 }

@@ -1,4 +1,4 @@
-package check
+package rules
 
 import (
 	"github.com/ingot-events/ingot/aggregate"
@@ -6,35 +6,35 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// checker applies the rules to one template. It continues after every finding.
-type checker struct {
-	notes
+// Checker applies the rules to one template. It continues after every finding.
+type Checker struct {
+	Notes
 	t        *template.Template
 	p        *pipeline.Pipeline // nil if it has mistakes; then rules that depend on it are skipped
-	declared places
-	capacity *Capacity // nil: not asked
-	exists   func(path string) bool
+	declared Places
+	Exists   func(path string) bool
 	// published says that there is a publish.yaml, whose function is in a stack of its own.
-	published bool
+	Published bool
 
 	ingest, streams *function // nil: not found
 	mappings        []*mapping
 	unsure          map[string]bool // roles with an unknown part, which may allow the missing rights
 }
 
-func newChecker(file string, t *template.Template, p *pipeline.Pipeline, declared places, capacity *Capacity) *checker {
-	return &checker{notes: notes{file: file}, t: t, p: p, declared: declared, capacity: capacity, unsure: map[string]bool{}}
+// NewChecker returns a checker of the template in a file. declared is where the findings about the
+// pipeline go.
+func NewChecker(file string, t *template.Template, p *pipeline.Pipeline, declared Places) *Checker {
+	return &Checker{Notes: Notes{File: file}, t: t, p: p, declared: declared, unsure: map[string]bool{}}
 }
 
-// all applies every rule. It returns how the streams function counts, if the template says so.
-func (c *checker) all() (counting aggregate.Counting, known bool) {
+// All applies every rule. It returns how the streams function counts, if the template says so.
+func (c *Checker) All() (counting aggregate.Counting, known bool) {
 	c.find()
 	counting, known = c.counting()
 	if c.streams != nil {
 		c.streamsMapping(counting, known)
 		c.readers()
 		c.runtime(c.streams)
-		c.keepsUp(c.capacity, counting)
 	}
 	if c.ingest != nil {
 		c.ingestMapping()
@@ -55,7 +55,7 @@ func (c *checker) all() (counting aggregate.Counting, known bool) {
 }
 
 // referred returns the resource of this template that n refers to, or nil if it refers to none.
-func (c *checker) referred(n *template.Node) *template.Resource {
+func (c *Checker) referred(n *template.Node) *template.Resource {
 	if n == nil || n.Kind != template.Reference {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (c *checker) referred(n *template.Node) *template.Resource {
 }
 
 // both returns the two functions, as far as they are found.
-func (c *checker) both() (list []*function) {
+func (c *Checker) both() (list []*function) {
 	for _, f := range []*function{c.ingest, c.streams} {
 		if f != nil {
 			list = append(list, f)

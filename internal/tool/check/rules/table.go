@@ -1,4 +1,4 @@
-package check
+package rules
 
 import (
 	"fmt"
@@ -14,12 +14,12 @@ import (
 
 // tables checks the keys and the TTL of both tables. It also checks the stream and the indexes of
 // the events table, and that the aggregates table has no stream.
-func (c *checker) tables() {
+func (c *Checker) tables() {
 	events := c.table(c.ingest, "INGOT_TABLE")
 	totals := c.table(c.streams, "INGOT_AGGREGATES_TABLE")
 	if events != nil && events == totals {
 		n := c.variable(c.streams, "INGOT_AGGREGATES_TABLE")
-		c.mistake("two-tables", n.Position, "events and totals share table "+events.Name+": totals would feed their own stream",
+		c.Mistake("two-tables", n.Position, "events and totals share table "+events.Name+": totals would feed their own stream",
 			"a table of their own")
 		totals = nil
 	}
@@ -79,7 +79,7 @@ var capacitySettings = []rule{
 }
 
 // rankIndex checks the index that keeps totals in order, if an aggregate is ranked.
-func (c *checker) rankIndex(totals *template.Resource) {
+func (c *Checker) rankIndex(totals *template.Resource) {
 	if c.p == nil {
 		return
 	}
@@ -104,7 +104,7 @@ func (c *checker) rankIndex(totals *template.Resource) {
 		c.cannotTell("rank-index", doubts[0], totals.Name+" has the index "+lanes.RankIndex)
 		return
 	}
-	c.mistake("rank-index", where(c.t.Property(totals, global), totals.Position),
+	c.Mistake("rank-index", where(c.t.Property(totals, global), totals.Position),
 		fmt.Sprintf("%s has no index %s, which keeps the totals of %s in order", totals.Name, lanes.RankIndex, c.p.Definitions()[i].Name),
 		"{IndexName: "+lanes.RankIndex+", "+schemaOf(k.hash, k.sort)+
 			`, Projection: {ProjectionType: KEYS_ONLY}} into GlobalSecondaryIndexes, and {AttributeName: "`+k.hash+
@@ -112,12 +112,12 @@ func (c *checker) rankIndex(totals *template.Resource) {
 }
 
 // isTable reports whether r has the properties that the rules read.
-func (c *checker) isTable(r *template.Resource) bool {
+func (c *Checker) isTable(r *template.Resource) bool {
 	switch {
 	case r == nil:
 		return false
 	case r.Type != "AWS::DynamoDB::Table" && r.Type != "AWS::DynamoDB::GlobalTable":
-		c.mistake("table", r.Position, r.Name+" is "+r.Type, "Type: AWS::DynamoDB::Table")
+		c.Mistake("table", r.Position, r.Name+" is "+r.Type, "Type: AWS::DynamoDB::Table")
 		return false
 	}
 	c.replicas(r)
@@ -126,14 +126,14 @@ func (c *checker) isTable(r *template.Resource) bool {
 
 // replicas warns of a table that is in more than one Region, because each Region judges conditions
 // by itself.
-func (c *checker) replicas(table *template.Resource) {
+func (c *Checker) replicas(table *template.Resource) {
 	n := c.t.Property(table, "Replicas")
 	switch {
 	case n == nil:
 	case n.Kind != template.List:
 		c.cannotTell("replicas", n, table.Name+" is in one Region only")
 	case len(n.Items) > 1:
-		c.warn("replicas", n.Position, fmt.Sprintf("%s is in %d Regions: run both functions in one of them only, since a condition is "+
+		c.Warn("replicas", n.Position, fmt.Sprintf("%s is in %d Regions: run both functions in one of them only, since a condition is "+
 			"judged in each Region alone; %s says what holds then", table.Name, len(n.Items),
 			excerpt.Page("deploy.md#tables-in-several-regions")), "")
 	}
@@ -141,7 +141,7 @@ func (c *checker) replicas(table *template.Resource) {
 
 // provisioned checks that a table is paid by the request, or that the table and each of its indexes
 // say how much they provide.
-func (c *checker) provisioned(table *template.Resource) {
+func (c *Checker) provisioned(table *template.Resource) {
 	const instead = "BillingMode: PAY_PER_REQUEST"
 	if table.Type != "AWS::DynamoDB::Table" {
 		return
@@ -159,7 +159,7 @@ func (c *checker) provisioned(table *template.Resource) {
 		what = table.Name + " has no BillingMode, which means PROVISIONED,"
 	}
 	if c.t.Property(table, "ProvisionedThroughput") == nil {
-		c.mistake("capacity", at, what+" and no ProvisionedThroughput: CloudFormation refuses the table", instead)
+		c.Mistake("capacity", at, what+" and no ProvisionedThroughput: CloudFormation refuses the table", instead)
 		return
 	}
 	c.check(c.value(table.Name, c.t.Property(table, "ProvisionedThroughput"), table.Position), capacitySettings...)
@@ -169,14 +169,14 @@ func (c *checker) provisioned(table *template.Resource) {
 			c.check(c.value("index "+index.name.Text, throughput, index.name.Position), capacitySettings...)
 			continue
 		}
-		c.mistake("capacity", index.name.Position, what+" and index "+index.name.Text+
+		c.Mistake("capacity", index.name.Position, what+" and index "+index.name.Text+
 			" no ProvisionedThroughput: CloudFormation refuses the table",
 			"ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5} beside it")
 	}
 }
 
 // indexes compares the table's indexes with those that the pipeline writes keys for.
-func (c *checker) indexes(table *template.Resource) {
+func (c *Checker) indexes(table *template.Resource) {
 	if c.p == nil {
 		return
 	}
@@ -184,9 +184,9 @@ func (c *checker) indexes(table *template.Resource) {
 	indexes, doubts := c.indexesOf(table, global)
 	for _, n := range doubts {
 		if n.Position == list.Position {
-			c.cannotTell("index", list, table.Name+" has the indexes of "+c.declared.file)
+			c.cannotTell("index", list, table.Name+" has the indexes of "+c.declared.File)
 		} else {
-			c.warn("index", n.Position, "cannot tell the name of this index", "")
+			c.Warn("index", n.Position, "cannot tell the name of this index", "")
 		}
 	}
 	missing := slices.Clone(c.p.Indexes())
@@ -200,12 +200,12 @@ func (c *checker) indexes(table *template.Resource) {
 }
 
 // index checks one index of the table.
-func (c *checker) index(table *template.Resource, i index) {
+func (c *Checker) index(table *template.Resource, i index) {
 	name := i.name.Text
 	if !c.uses(name) {
-		c.warn("index-unused", i.name.Position, fmt.Sprintf("no event type of %s is in index %s: nothing would ever be in it; take out "+
+		c.Warn("index-unused", i.name.Position, fmt.Sprintf("no event type of %s is in index %s: nothing would ever be in it; take out "+
 			"the index, its attributes %[2]sPK and %[2]sSK and its alarm, or give an event type indexes: {%[2]s: {pk: …, sk: …}}",
-			c.declared.file, name), "")
+			c.declared.File, name), "")
 		return
 	}
 	k := key{of: table, rule: "index", schema: i.schema, at: i.name.Position, hash: name + "PK", sort: name + "SK",
@@ -219,7 +219,7 @@ func (c *checker) index(table *template.Resource, i index) {
 
 // projection refuses an index that holds only a part of each item, if a pattern reads it. Otherwise
 // it only warns, because a reader of its own may want just that part.
-func (c *checker) projection(i index) {
+func (c *Checker) projection(i index) {
 	whole := rule{name: "projection", property: "Projection.ProjectionType", must: is("ALL"), warns: true,
 		whether: "index {of} holds whole items",
 		wrong:   "index {of} holds only a part of each item, so no pattern can read it", instead: "Projection: {ProjectionType: ALL}"}
@@ -231,11 +231,11 @@ func (c *checker) projection(i index) {
 
 // lacks reports the indexes that are missing. To write them takes three places for each, so a
 // command does it.
-func (c *checker) lacks(table *template.Resource, list *template.Node, names []string) {
+func (c *Checker) lacks(table *template.Resource, list *template.Node, names []string) {
 	var all []string
 	for _, name := range names {
-		if at, ok := c.declared.index(name); ok {
-			name = fmt.Sprintf("%s (%s:%d:%d)", name, c.declared.file, at.Line, at.Column)
+		if at, ok := c.declared.Index(name); ok {
+			name = fmt.Sprintf("%s (%s:%d:%d)", name, c.declared.File, at.Line, at.Column)
 		}
 		all = append(all, name)
 	}
@@ -243,13 +243,13 @@ func (c *checker) lacks(table *template.Resource, list *template.Node, names []s
 	if n := len(all); n > 1 {
 		what = "no indexes " + strings.Join(all[:n-1], ", ") + " and " + all[n-1]
 	}
-	c.mistake("index", where(list, table.Position),
+	c.Mistake("index", where(list, table.Position),
 		fmt.Sprintf("%s has %s; run ingot init --indexes, which adds each with its attributes and its alarm", table.Name, what), "")
 }
 
 // insights checks that no key is shown that is hidden elsewhere: Contributor Insights writes keys
 // in plain text ("UpdateContributorInsights", AWS).
-func (c *checker) insights(table *template.Resource) {
+func (c *Checker) insights(table *template.Resource) {
 	on := c.t.Property(table, "ContributorInsightsSpecification", "Enabled")
 	if !on.Is("true") {
 		return
@@ -269,6 +269,6 @@ func (c *checker) insights(table *template.Resource) {
 	default:
 		return
 	}
-	c.mistake("insights", on.Position, "Contributor Insights would write the throttled keys of "+table.Name+
+	c.Mistake("insights", on.Position, "Contributor Insights would write the throttled keys of "+table.Name+
 		" into CloudWatch in plain text, and "+why, "Enabled: false")
 }

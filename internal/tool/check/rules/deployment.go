@@ -1,4 +1,4 @@
-package check
+package rules
 
 import (
 	"errors"
@@ -73,20 +73,20 @@ type Functions struct {
 // of samconfig.toml. config may be nil, or lack the environment: then the template's defaults hold.
 // The error says why it cannot be told.
 func FunctionsOf(tpl File, config *File, name string) (Functions, error) {
-	var chosen environment
+	var chosen Environment
 	if config != nil {
-		list, _ := readConfig(*config)
+		list, _ := ReadConfig(*config)
 		for _, e := range list {
-			if e.name == name {
+			if e.Name == name {
 				chosen = e
 			}
 		}
 	}
-	t, err := template.Open(tpl.Text, chosen.values(nil))
+	t, err := template.Open(tpl.Text, chosen.Values(nil))
 	if err != nil {
 		return Functions{}, fmt.Errorf("%s: %w", tpl.Name, err)
 	}
-	c := newChecker(tpl.Name, t, nil, places{}, nil)
+	c := NewChecker(tpl.Name, t, nil, Places{})
 	if c.find(); c.ingest == nil || c.streams == nil {
 		return Functions{}, fmt.Errorf("%s does not have both functions", tpl.Name)
 	}
@@ -101,7 +101,7 @@ func FunctionsOf(tpl File, config *File, name string) (Functions, error) {
 }
 
 // functions returns the size of one function. What cannot be determined is left empty.
-func (c *checker) functions(f *function) (size Functions) {
+func (c *Checker) functions(f *function) (size Functions) {
 	size.Memory, _ = c.number("memory", c.t.Property(f.Resource, "MemorySize"), defaultMemory, "the functions have enough memory")
 	if n := c.t.Property(f.Resource, "Tracing"); n != nil {
 		size.Traced = n.Text == "Active"

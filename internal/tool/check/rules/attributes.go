@@ -1,4 +1,4 @@
-package check
+package rules
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ type keySchema struct {
 
 // attributes compares AttributeDefinitions with the keys of the table and its indexes.
 // CloudFormation refuses a key that is not defined, and a definition that no key uses.
-func (c *checker) attributes(table *template.Resource) {
+func (c *Checker) attributes(table *template.Resource) {
 	schemas, ok := c.keySchemas(table)
 	defined, list, doubt := c.defined(table)
 	if doubt != nil {
@@ -35,14 +35,14 @@ func (c *checker) attributes(table *template.Resource) {
 			if list != nil {
 				at = list.Position
 			}
-			c.mistake("attribute", at, fmt.Sprintf("AttributeDefinitions of %s lack %s, the key of %s: CloudFormation refuses the table",
+			c.Mistake("attribute", at, fmt.Sprintf("AttributeDefinitions of %s lack %s, the key of %s: CloudFormation refuses the table",
 				table.Name, strings.Join(missing, " and "), s.of),
 				definitions(missing)+" into AttributeDefinitions")
 		}
 	}
 	for _, name := range defined {
 		if ok && !slices.Contains(used, name.Text) && !c.awaited(name.Text) {
-			c.mistake("attribute", name.Position,
+			c.Mistake("attribute", name.Position,
 				fmt.Sprintf("no key of %s or of its indexes uses attribute %s: CloudFormation refuses the table; take it out of "+
 					"AttributeDefinitions", table.Name, name.Text), "")
 		}
@@ -51,7 +51,7 @@ func (c *checker) attributes(table *template.Resource) {
 
 // awaited reports whether attribute is part of the key of an index that the pipeline uses. If the
 // table lacks that index, another rule reports it, and the definition is correct.
-func (c *checker) awaited(attribute string) bool {
+func (c *Checker) awaited(attribute string) bool {
 	if c.p == nil {
 		return false
 	}
@@ -76,7 +76,7 @@ func lacking(names []string, defined []*template.Node) []string {
 
 // defined returns the names in AttributeDefinitions. list is the node that holds them, or nil if
 // there is no list. doubt is a node that only a deployment could evaluate, or nil if there is none.
-func (c *checker) defined(table *template.Resource) (names []*template.Node, list, doubt *template.Node) {
+func (c *Checker) defined(table *template.Resource) (names []*template.Node, list, doubt *template.Node) {
 	list = c.t.Property(table, "AttributeDefinitions")
 	if list != nil && list.Kind != template.List {
 		return nil, list, list
@@ -96,7 +96,7 @@ func (c *checker) defined(table *template.Resource) (names []*template.Node, lis
 
 // keySchemas returns the keys of a table and its indexes, as far as they can be determined. ok is
 // false if some cannot.
-func (c *checker) keySchemas(table *template.Resource) (schemas []keySchema, ok bool) {
+func (c *Checker) keySchemas(table *template.Resource) (schemas []keySchema, ok bool) {
 	ok = true
 	if n := c.t.Property(table, "KeySchema"); n != nil {
 		s, told := c.keySchema(table.Name, n, []string{"PK", "SK"})
@@ -130,7 +130,7 @@ func items(n *template.Node) []*template.Node {
 
 // keySchema reads one key. meant is what the rules require of it; nil means that they accept
 // anything.
-func (c *checker) keySchema(of string, n *template.Node, meant []string) (keySchema, bool) {
+func (c *Checker) keySchema(of string, n *template.Node, meant []string) (keySchema, bool) {
 	hash, sort, ok := c.schema(n)
 	s := keySchema{of: of, at: n.Position}
 	for _, name := range []string{hash, sort} {

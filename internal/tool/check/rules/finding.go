@@ -1,4 +1,4 @@
-package check
+package rules
 
 import (
 	"cmp"
@@ -42,26 +42,26 @@ func (f Finding) String() string {
 	return b.String()
 }
 
-// notes are the findings of one file.
-type notes struct {
-	file     string
-	findings []Finding
+// Notes are the findings of one file.
+type Notes struct {
+	File     string
+	Findings []Finding
 }
 
-func (n *notes) add(severity Severity, rule string, at yamlfile.Position, what, instead string) {
-	n.findings = append(n.findings, Finding{severity, rule, n.file, at.Line, at.Column, what, instead})
+func (n *Notes) Add(severity Severity, rule string, at yamlfile.Position, what, instead string) {
+	n.Findings = append(n.Findings, Finding{severity, rule, n.File, at.Line, at.Column, what, instead})
 }
 
-func (n *notes) mistake(rule string, at yamlfile.Position, what, instead string) {
-	n.add(Mistake, rule, at, what, instead)
+func (n *Notes) Mistake(rule string, at yamlfile.Position, what, instead string) {
+	n.Add(Mistake, rule, at, what, instead)
 }
 
-func (n *notes) warn(rule string, at yamlfile.Position, what, instead string) {
-	n.add(Warning, rule, at, what, instead)
+func (n *Notes) Warn(rule string, at yamlfile.Position, what, instead string) {
+	n.Add(Warning, rule, at, what, instead)
 }
 
-// sorted returns findings in the order of the given files, without repetitions.
-func sorted(list []Finding, files ...string) []Finding {
+// Sorted returns findings in the order of the given files, without repetitions.
+func Sorted(list []Finding, files ...string) []Finding {
 	slices.SortStableFunc(list, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(slices.Index(files, a.File), slices.Index(files, b.File)),
 			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), strings.Compare(a.What, b.What))

@@ -1,4 +1,4 @@
-package check
+package rules
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 var variables = []string{"INGOT_AGGREGATES_TABLE", "INGOT_ARCHIVE", "INGOT_ARCHIVE_BUCKET", "INGOT_COUNTING", "INGOT_ENDPOINT_URL",
 	"INGOT_PAYLOAD_BUCKET", "INGOT_PII_KEY", "INGOT_PIPELINE", "INGOT_POINTER_BUCKETS", "INGOT_QUARANTINE_URL", "INGOT_TABLE"}
 
-func (c *checker) environment() {
+func (c *Checker) environment() {
 	for _, f := range c.both() {
 		c.required(f)
 		c.unknownVariables(f)
@@ -27,24 +27,24 @@ func (c *checker) environment() {
 }
 
 // required checks that a function has the variables of the tables that it needs.
-func (c *checker) required(f *function) {
+func (c *Checker) required(f *function) {
 	for _, n := range c.needsOf(f) {
 		if strings.HasSuffix(n.on, "_TABLE") && c.variable(f, n.on) == nil {
-			c.mistake("variable", f.Position, fmt.Sprintf("%s has no variable %s: it would not start", f.Name, n.on),
+			c.Mistake("variable", f.Position, fmt.Sprintf("%s has no variable %s: it would not start", f.Name, n.on),
 				n.on+": !Ref the table")
 		}
 	}
 }
 
 // unknownVariables reports unknown variables. A misspelled variable is not set.
-func (c *checker) unknownVariables(f *function) {
+func (c *Checker) unknownVariables(f *function) {
 	n := c.t.Property(f.Resource, "Environment", "Variables")
 	if n == nil || n.Kind != template.Map {
 		return
 	}
 	for _, m := range n.Members {
 		if strings.HasPrefix(m.Name, "INGOT_") && !slices.Contains(variables, m.Name) {
-			c.warn("variable", m.Position, "nothing reads variable "+m.Name, "one of "+strings.Join(variables, ", "))
+			c.Warn("variable", m.Position, "nothing reads variable "+m.Name, "one of "+strings.Join(variables, ", "))
 		}
 	}
 }
@@ -52,15 +52,15 @@ func (c *checker) unknownVariables(f *function) {
 // quarantine checks that there is a quarantine. Without one, a message that can never succeed is
 // delivered again until it reaches the dead-letter queue, and an update that can never succeed
 // flags its total.
-func (c *checker) quarantine(f *function) {
+func (c *Checker) quarantine(f *function) {
 	n := c.variable(f, "INGOT_QUARANTINE_URL")
 	switch {
 	case n == nil && f.role == "ingest":
-		c.warn("quarantine", f.Position,
+		c.Warn("quarantine", f.Position,
 			f.Name+" has no quarantine queue: a message that can never succeed is tried again and again until it reaches the "+
 				"dead-letter queue", "INGOT_QUARANTINE_URL: !Ref QuarantineQueue")
 	case n == nil:
-		c.warn("quarantine", f.Position,
+		c.Warn("quarantine", f.Position,
 			f.Name+" has no quarantine queue: a change that can never be counted blocks its shard, and after 24 hours it is lost",
 			"INGOT_QUARANTINE_URL: !Ref QuarantineQueue")
 	case n.Kind == template.Reference:
@@ -68,16 +68,16 @@ func (c *checker) quarantine(f *function) {
 	}
 }
 
-func (c *checker) quarantineQueue(n *template.Node) {
+func (c *Checker) quarantineQueue(n *template.Node) {
 	queue := c.t.Resource(n.Name)
 	if queue == nil || queue.Type != "AWS::SQS::Queue" {
 		return
 	}
 	if n.Attribute != "" && n.Attribute != "QueueUrl" {
-		c.mistake("quarantine", n.Position, "INGOT_QUARANTINE_URL is the "+n.Attribute+" of "+n.Name+", not its URL", "!Ref "+n.Name)
+		c.Mistake("quarantine", n.Position, "INGOT_QUARANTINE_URL is the "+n.Attribute+" of "+n.Name+", not its URL", "!Ref "+n.Name)
 	}
 	if fifo := c.t.Property(queue, "FifoQueue"); fifo != nil && fifo.Text == "true" {
-		c.mistake("quarantine", fifo.Position, n.Name+" is a FIFO queue, and quarantined messages carry no group", "FifoQueue: false")
+		c.Mistake("quarantine", fifo.Position, n.Name+" is a FIFO queue, and quarantined messages carry no group", "FifoQueue: false")
 	}
 	c.keptForPeople(queue)
 	if c.ingest == nil {
@@ -90,11 +90,11 @@ func (c *checker) quarantineQueue(n *template.Node) {
 		}
 		if dead := c.t.Property(source, "RedrivePolicy", "deadLetterTargetArn"); dead != nil && dead.Kind == template.Reference &&
 			dead.Name == n.Name {
-			c.mistake("quarantine", n.Position, n.Name+" is the dead-letter queue of "+source.Name+
+			c.Mistake("quarantine", n.Position, n.Name+" is the dead-letter queue of "+source.Name+
 				": a redrive would bring back messages that can never succeed, together with those that may", "a queue of its own")
 		}
 		if source.Name == n.Name {
-			c.mistake("quarantine", n.Position, n.Name+" is the queue that events come from: quarantined messages would come back for ever",
+			c.Mistake("quarantine", n.Position, n.Name+" is the queue that events come from: quarantined messages would come back for ever",
 				"a queue of its own")
 		}
 	}
@@ -102,7 +102,7 @@ func (c *checker) quarantineQueue(n *template.Node) {
 
 // secrets checks that both functions have the same secret. Both make keys with hmac, and these must
 // be the same.
-func (c *checker) secrets() {
+func (c *Checker) secrets() {
 	if c.p == nil || !c.p.UsesHMAC() || c.ingest == nil || c.streams == nil {
 		return
 	}
@@ -110,7 +110,7 @@ func (c *checker) secrets() {
 	a, b := c.variable(c.ingest, name), c.variable(c.streams, name)
 	for _, f := range []*function{c.ingest, c.streams} {
 		if c.variable(f, name) == nil {
-			c.mistake("secret", f.Position, fmt.Sprintf("%s uses hmac, and %s has no variable %s: it would not start", c.declared.file,
+			c.Mistake("secret", f.Position, fmt.Sprintf("%s uses hmac, and %s has no variable %s: it would not start", c.declared.File,
 				f.Name, name), name+": '{{resolve:secretsmanager:NAME}}'")
 		}
 	}
@@ -119,24 +119,24 @@ func (c *checker) secrets() {
 	}
 	if a.Kind == template.Scalar && b.Kind == template.Scalar && a.Text != b.Text || a.Kind == template.Reference &&
 		b.Kind == template.Reference && a.Name != b.Name {
-		c.mistake("secret", b.Position, "the two functions have different secrets, so totals by personal data would not match the events",
+		c.Mistake("secret", b.Position, "the two functions have different secrets, so totals by personal data would not match the events",
 			"the same "+name)
 	}
 	if a.Kind == template.Scalar && !strings.Contains(a.Text, "{{resolve:") {
-		c.warn("secret", a.Position,
+		c.Warn("secret", a.Position,
 			"the secret is in the template, so everybody who reads the template can find out what keyed hashes stand for",
 			"'{{resolve:secretsmanager:NAME}}'")
 	}
 }
 
 // archive checks that there is a bucket for the archive. Without one, expired events are gone.
-func (c *checker) archive() {
+func (c *Checker) archive() {
 	if c.p == nil || c.streams == nil || c.variable(c.streams, "INGOT_ARCHIVE_BUCKET") != nil {
 		return
 	}
 	for _, t := range c.p.Describe().Spec.Events {
 		if t.RetainAt(time.Time{}) != 0 {
-			c.warn("archive", c.streams.Position, c.streams.Name+" has no archive bucket: items that expire are gone for good",
+			c.Warn("archive", c.streams.Position, c.streams.Name+" has no archive bucket: items that expire are gone for good",
 				"INGOT_ARCHIVE_BUCKET: !Ref a bucket")
 			return
 		}
@@ -146,7 +146,7 @@ func (c *checker) archive() {
 // pipelineFile checks the file that INGOT_PIPELINE names. The functions use it in place of the one
 // in their binaries. Both must use the same file, it must be there, and it should be the file that
 // is checked.
-func (c *checker) pipelineFile() {
+func (c *Checker) pipelineFile() {
 	const name = "INGOT_PIPELINE"
 	if c.ingest == nil || c.streams == nil {
 		return
@@ -160,13 +160,13 @@ func (c *checker) pipelineFile() {
 		if a == nil {
 			a, with, without = b, c.streams, c.ingest
 		}
-		c.mistake("pipeline-file", a.Position, fmt.Sprintf("%s has %s and %s does not: they would use two different pipelines", with.Name,
+		c.Mistake("pipeline-file", a.Position, fmt.Sprintf("%s has %s and %s does not: they would use two different pipelines", with.Name,
 			name, without.Name), name+" for both")
 		return
 	case a.Kind != template.Scalar || b.Kind != template.Scalar:
 		return
 	case a.Text != b.Text:
-		c.mistake("pipeline-file", b.Position, fmt.Sprintf("%s uses %s and %s uses %s", c.ingest.Name, a.Text, c.streams.Name, b.Text),
+		c.Mistake("pipeline-file", b.Position, fmt.Sprintf("%s uses %s and %s uses %s", c.ingest.Name, a.Text, c.streams.Name, b.Text),
 			"the same "+name)
 		return
 	}
@@ -177,7 +177,7 @@ func (c *checker) pipelineFile() {
 	}
 	for _, f := range []*function{c.ingest, c.streams} {
 		if c.t.Property(f.Resource, "Layers") == nil {
-			c.mistake("pipeline-file", f.Position, fmt.Sprintf("%s is a file of a layer, and %s has no layer: it would not start", a.Text,
+			c.Mistake("pipeline-file", f.Position, fmt.Sprintf("%s is a file of a layer, and %s has no layer: it would not start", a.Text,
 				f.Name), "Layers: [!Ref the layer]")
 			return
 		}
@@ -187,14 +187,14 @@ func (c *checker) pipelineFile() {
 
 // besideBinary checks that a file next to the binary can exist. For Go, SAM builds the program and
 // nothing else.
-func (c *checker) besideBinary(n *template.Node) {
+func (c *Checker) besideBinary(n *template.Node) {
 	name := strings.TrimPrefix(n.Text, "/var/task/")
 	if path.IsAbs(name) {
 		return
 	}
 	for _, f := range []*function{c.streams, c.ingest} {
 		if m := c.t.BuildMethod(f.Resource); m != nil && m.Text == "go1.x" {
-			c.mistake("pipeline-file", m.Position,
+			c.Mistake("pipeline-file", m.Position,
 				fmt.Sprintf("%s is a file beside the program, and sam build puts only the program there: %s would not start",
 					n.Text, f.Name),
 				"no BuildMethod, and as CodeUri a folder with the built program and "+name+", or the file in a layer,")
@@ -205,7 +205,7 @@ func (c *checker) besideBinary(n *template.Node) {
 
 // checkedFile checks that the file in a layer is the one that is checked, if the only layer is in
 // this template.
-func (c *checker) checkedFile(n *template.Node, rest string) {
+func (c *Checker) checkedFile(n *template.Node, rest string) {
 	layers := c.t.Property(c.ingest.Resource, "Layers")
 	if len(layers.Items) != 1 {
 		return
@@ -218,10 +218,10 @@ func (c *checker) checkedFile(n *template.Node, rest string) {
 	if content == nil || content.Kind != template.Scalar || strings.Contains(content.Text, "://") {
 		return
 	}
-	deployed := path.Join(path.Dir(slashes(c.file)), slashes(content.Text), rest)
-	checked := path.Clean(slashes(c.declared.file))
+	deployed := path.Join(path.Dir(slashes(c.File)), slashes(content.Text), rest)
+	checked := path.Clean(slashes(c.declared.File))
 	if path.IsAbs(checked) == path.IsAbs(deployed) && checked != deployed {
-		c.warn("pipeline-file", n.Position, fmt.Sprintf("both functions use %s, and this check read %s; run ingot check --pipeline %s",
+		c.Warn("pipeline-file", n.Position, fmt.Sprintf("both functions use %s, and this check read %s; run ingot check --pipeline %s",
 			deployed, checked, deployed), "")
 	}
 }

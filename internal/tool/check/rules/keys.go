@@ -1,4 +1,4 @@
-package check
+package rules
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ type index struct {
 
 // indexesOf returns the indexes of one kind that a table has. doubts are what only a deployment
 // knows: the list, or an index whose name it does not show.
-func (c *checker) indexesOf(table *template.Resource, kind string) (indexes []index, doubts []*template.Node) {
+func (c *Checker) indexesOf(table *template.Resource, kind string) (indexes []index, doubts []*template.Node) {
 	list := c.t.Property(table, kind)
 	if list != nil && list.Kind != template.List {
 		return nil, []*template.Node{list}
@@ -39,7 +39,7 @@ func (c *checker) indexesOf(table *template.Resource, kind string) (indexes []in
 }
 
 // schema returns the two attribute names of a KeySchema. ok is false if they cannot be determined.
-func (c *checker) schema(n *template.Node) (hash, sort string, ok bool) {
+func (c *Checker) schema(n *template.Node) (hash, sort string, ok bool) {
 	if n == nil {
 		return "nothing", "", true
 	}
@@ -72,20 +72,20 @@ type key struct {
 }
 
 // keyed checks a key, and reports whether it is as it must be.
-func (c *checker) keyed(k key) bool {
+func (c *Checker) keyed(k key) bool {
 	hash, sort, ok := c.schema(k.schema)
 	switch {
 	case !ok:
 		c.cannotTell(k.rule, k.schema, k.whether)
 	case hash != k.hash || sort != k.sort:
-		c.mistake(k.rule, where(k.schema, k.at), fmt.Sprintf(k.wrong, pair(hash, sort), k.hash, k.sort), schemaOf(k.hash, k.sort))
+		c.Mistake(k.rule, where(k.schema, k.at), fmt.Sprintf(k.wrong, pair(hash, sort), k.hash, k.sort), schemaOf(k.hash, k.sort))
 		return false
 	}
 	return ok
 }
 
 // tableKey checks the key of a table.
-func (c *checker) tableKey(table *template.Resource) {
+func (c *Checker) tableKey(table *template.Resource) {
 	k := key{of: table, rule: "table-key", schema: c.t.Property(table, "KeySchema"), at: table.Position, hash: "PK", sort: "SK",
 		whether: "the table's key is PK and SK", wrong: "the key of " + table.Name + " is %s, not %s and %s"}
 	if c.keyed(k) {
@@ -117,11 +117,11 @@ const allText = ": all keys are text"
 
 // typed checks that attributes of a table are of a type, if the table says so at all. The rule
 // about attributes reports those that are not declared.
-func (c *checker) typed(table *template.Resource, rule, want, because string, names ...string) {
+func (c *Checker) typed(table *template.Resource, rule, want, because string, names ...string) {
 	for _, item := range c.t.Items(c.t.Property(table, "AttributeDefinitions")) {
 		name, kind := c.t.Get(item, "AttributeName"), c.t.Get(item, "AttributeType")
 		if name != nil && kind != nil && slices.Contains(names, name.Text) && kind.Kind == template.Scalar && kind.Text != want {
-			c.mistake(rule, kind.Position, fmt.Sprintf("attribute %s is of type %s%s", name.Text, kind.Text, because),
+			c.Mistake(rule, kind.Position, fmt.Sprintf("attribute %s is of type %s%s", name.Text, kind.Text, because),
 				"AttributeType: "+want)
 		}
 	}

@@ -1,4 +1,4 @@
-package check
+package rules
 
 import (
 	"path"
@@ -23,9 +23,9 @@ type mapping struct {
 }
 
 // find finds the functions and mappings by what they do.
-func (c *checker) find() {
+func (c *Checker) find() {
 	for _, at := range c.t.Loops() {
-		c.warn("loops", at, "cannot tell what Fn::ForEach creates: resources in a loop are not checked", "")
+		c.Warn("loops", at, "cannot tell what Fn::ForEach creates: resources in a loop are not checked", "")
 	}
 	var functions []*template.Resource
 	for _, r := range c.t.Resources() {
@@ -43,7 +43,7 @@ func (c *checker) find() {
 
 // role returns the function of a role. It finds it by its code, or else by its variable and its
 // mapping.
-func (c *checker) role(functions []*template.Resource, role, variable string, stream bool) *function {
+func (c *Checker) role(functions []*template.Resource, role, variable string, stream bool) *function {
 	var byCode, byWork []*template.Resource
 	for _, r := range functions {
 		if c.code(r) == "cmd/"+role {
@@ -60,15 +60,15 @@ func (c *checker) role(functions []*template.Resource, role, variable string, st
 	switch len(found) {
 	case 1:
 		if found[0].Doubt != "" {
-			c.warn(role+"-function", found[0].Position, "cannot tell whether "+found[0].Name+" is made: "+found[0].Doubt, "")
+			c.Warn(role+"-function", found[0].Position, "cannot tell whether "+found[0].Name+" is made: "+found[0].Doubt, "")
 		}
 		return &function{found[0], role}
 	case 0:
-		c.mistake(role+"-function", template.Position{Line: 1, Column: 1},
+		c.Mistake(role+"-function", template.Position{Line: 1, Column: 1},
 			"there is no "+role+" function: none has code in cmd/"+role+", and none has "+variable+" and "+sourceName(stream)+
 				" mapped to it", "")
 	default:
-		c.mistake(role+"-function", found[1].Position, found[1].Name+" is a second "+role+" function beside "+found[0].Name+
+		c.Mistake(role+"-function", found[1].Position, found[1].Name+" is a second "+role+" function beside "+found[0].Name+
 			": keep one", "")
 	}
 	return nil
@@ -82,7 +82,7 @@ func sourceName(stream bool) string {
 }
 
 // code returns the last two parts of a function's CodeUri.
-func (c *checker) code(r *template.Resource) string {
+func (c *Checker) code(r *template.Resource) string {
 	n := c.t.Property(r, "CodeUri")
 	if n == nil || n.Kind != template.Scalar {
 		return ""
@@ -93,7 +93,7 @@ func (c *checker) code(r *template.Resource) string {
 
 // variable returns a function's environment variable, or nil if it has none of that name, or an
 // empty one.
-func (c *checker) variable(f *function, name string) *template.Node {
+func (c *Checker) variable(f *function, name string) *template.Node {
 	n := c.t.Property(f.Resource, "Environment", "Variables", name)
 	if n.Is("") {
 		return nil
@@ -102,7 +102,7 @@ func (c *checker) variable(f *function, name string) *template.Node {
 }
 
 // events reads the mappings that SAM makes of a function's Events.
-func (c *checker) events(r *template.Resource) {
+func (c *Checker) events(r *template.Resource) {
 	events := c.t.Property(r, "Events")
 	if events == nil || events.Kind != template.Map {
 		return
@@ -125,7 +125,7 @@ func (c *checker) events(r *template.Resource) {
 
 // mapping reads a mapping that is a resource of its own. Its source shows which of the two kinds it
 // is: the ARN of a queue or the StreamArn of a table.
-func (c *checker) mapping(r *template.Resource) {
+func (c *Checker) mapping(r *template.Resource) {
 	target := c.t.Property(r, "FunctionName")
 	m := &mapping{Position: r.Position, props: c.t.Property(r), source: c.t.Property(r, "EventSourceArn")}
 	if target == nil || m.source == nil {
@@ -144,7 +144,7 @@ func (c *checker) mapping(r *template.Resource) {
 	c.mappings = append(c.mappings, m)
 }
 
-func (c *checker) mappingsOf(function string, stream bool) []*mapping {
+func (c *Checker) mappingsOf(function string, stream bool) []*mapping {
 	var list []*mapping
 	for _, m := range c.mappings {
 		if m.function == function && m.stream == stream {
@@ -156,7 +156,7 @@ func (c *checker) mappingsOf(function string, stream bool) []*mapping {
 
 // table returns the resource that a function's variable refers to. It returns nil if it cannot be
 // determined. Then this has been reported.
-func (c *checker) table(f *function, variable string) *template.Resource {
+func (c *Checker) table(f *function, variable string) *template.Resource {
 	if f == nil {
 		return nil
 	}
@@ -172,7 +172,7 @@ func (c *checker) table(f *function, variable string) *template.Resource {
 				return r
 			}
 		}
-		c.warn("table", n.Position, "cannot tell whether table "+n.Text+" is as it must be: it is not in this template", "")
+		c.Warn("table", n.Position, "cannot tell whether table "+n.Text+" is as it must be: it is not in this template", "")
 	default:
 		c.cannotTell("table", n, variable+" names a table as it must be")
 	}

@@ -1,4 +1,4 @@
-package check
+package rules
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ var runtimeRule = rule{name: "runtime", property: "Runtime", must: is("provided.
 	missing: "{of} has no Runtime", wrong: "{of} has runtime {is}, which cannot run it: it is a compiled Go program",
 	instead: "Runtime: provided.al2023"}
 
-func (c *checker) runtime(f *function) {
+func (c *Checker) runtime(f *function) {
 	if !c.says(f.Resource, "PackageType", "Image") {
 		c.check(c.resource(f.Resource), runtimeRule)
 	}
@@ -23,7 +23,7 @@ func (c *checker) runtime(f *function) {
 
 // reserved checks the reserved concurrency. If the queue's mapping makes more calls than are
 // reserved, they are throttled. Each throttled call counts as a receive of its messages.
-func (c *checker) reserved(f *function) {
+func (c *Checker) reserved(f *function) {
 	n := c.t.Property(f.Resource, "ReservedConcurrentExecutions")
 	if n == nil {
 		return
@@ -39,7 +39,7 @@ func (c *checker) reserved(f *function) {
 			maximum, each = pollers, callsOfPoller
 		}
 		if maximum == nil {
-			c.warn("concurrency", n.Position, fmt.Sprintf("%d of %s are reserved, and its mapping has no MaximumConcurrency: further "+
+			c.Warn("concurrency", n.Position, fmt.Sprintf("%d of %s are reserved, and its mapping has no MaximumConcurrency: further "+
 				"calls are throttled, and their messages reach the dead-letter queue without a single try", reserved, f.Name),
 				fmt.Sprintf("ScalingConfig: {MaximumConcurrency: %d} into the mapping, and at least as many here,", max(2, reserved)))
 			continue
@@ -47,7 +47,7 @@ func (c *checker) reserved(f *function) {
 		most, ok := c.number("concurrency", maximum, 0, whether)
 		most *= each
 		if ok && reserved < most {
-			c.mistake("concurrency", n.Position, fmt.Sprintf("%d of %s are reserved, and its mapping calls up to %d: further calls are "+
+			c.Mistake("concurrency", n.Position, fmt.Sprintf("%d of %s are reserved, and its mapping calls up to %d: further calls are "+
 				"throttled, and their messages reach the dead-letter queue without a single try", reserved, f.Name, most),
 				fmt.Sprintf("ReservedConcurrentExecutions: %d", most))
 		}
@@ -59,11 +59,11 @@ func (c *checker) reserved(f *function) {
 const callsOfPoller = 10
 
 // pollers checks that a mapping of the queue has one way to scale: Lambda refuses both.
-func (c *checker) pollers(f *function) {
+func (c *Checker) pollers(f *function) {
 	for _, m := range c.mappingsOf(f.Name, false) {
 		pollers := c.t.Get(m.props, "ProvisionedPollerConfig")
 		if pollers != nil && c.t.Get(m.props, "ScalingConfig", "MaximumConcurrency") != nil {
-			c.mistake("pollers", pollers.Position, "Lambda refuses a mapping with both ProvisionedPollerConfig and MaximumConcurrency",
+			c.Mistake("pollers", pollers.Position, "Lambda refuses a mapping with both ProvisionedPollerConfig and MaximumConcurrency",
 				"one of the two")
 		}
 	}
@@ -71,8 +71,8 @@ func (c *checker) pollers(f *function) {
 
 // codes checks that the code of each function of the template exists. What SAM does not build need
 // not exist yet.
-func (c *checker) codes() {
-	if c.exists == nil {
+func (c *Checker) codes() {
+	if c.Exists == nil {
 		return
 	}
 	for _, r := range c.t.Resources() {
@@ -82,30 +82,44 @@ func (c *checker) codes() {
 		}
 		name := c.beside(n.Text)
 		switch {
-		case c.exists(name):
+		case c.Exists(name):
 		case c.t.BuildMethod(r) != nil:
-			c.mistake("code", n.Position, fmt.Sprintf("there is no %s, which sam build needs for %s", name, r.Name), c.codeOf(r))
+			c.Mistake("code", n.Position, fmt.Sprintf("there is no %s, which sam build needs for %s", name, r.Name), c.codeOf(r))
 		default:
-			c.warn("code", n.Position, fmt.Sprintf("there is no %s, which %s is deployed from; build it before you deploy", name, r.Name),
+			c.Warn("code", n.Position, fmt.Sprintf("there is no %s, which %s is deployed from; build it before you deploy", name, r.Name),
 				"")
 		}
 	}
 }
 
 // beside returns the path of a file that the template names.
-func (c *checker) beside(name string) string {
+func (c *Checker) beside(name string) string {
 	if name = slashes(name); path.IsAbs(name) {
 		return name
 	}
-	return path.Join(path.Dir(slashes(c.file)), name)
+	return path.Join(path.Dir(slashes(c.File)), name)
 }
 
 // codeOf returns what to write as the code of a function.
-func (c *checker) codeOf(r *template.Resource) string {
+func (c *Checker) codeOf(r *template.Resource) string {
 	for _, f := range c.both() {
-		if f.Name == r.Name && c.exists(c.beside("cmd/"+f.role)) {
+		if f.Name == r.Name && c.Exists(c.beside("cmd/"+f.role)) {
 			return "CodeUri: cmd/" + f.role + "/"
 		}
 	}
 	return "the folder of its main program, as a path from the folder of the template,"
+}
+
+const defaultMemory = 128 // MB; Lambda
+
+// StreamsMemory returns the memory of the streams function in MB, and where it is set. It is not ok
+// if there is no such function, or if the template does not tell; then it warns that it cannot say
+// whether what holds.
+func (c *Checker) StreamsMemory(rule, what string) (memory int, at template.Position, ok bool) {
+	if c.streams == nil {
+		return 0, at, false
+	}
+	n := c.t.Property(c.streams.Resource, "MemorySize")
+	memory, ok = c.number(rule, n, defaultMemory, what)
+	return memory, where(n, c.streams.Position), ok
 }

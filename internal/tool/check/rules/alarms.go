@@ -1,4 +1,4 @@
-package check
+package rules
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 // indexAlarms checks the alarms for throttled writes to the indexes of the events table. The metric
 // of the table itself does not include its indexes. A template without any such alarm is not
 // judged, because it may be watched from elsewhere, or not at all.
-func (c *checker) indexAlarms(table *template.Resource) {
+func (c *Checker) indexAlarms(table *template.Resource) {
 	var watched []*template.Node
 	for _, r := range c.t.Resources() {
 		if r.Type != "AWS::CloudWatch::Alarm" || !c.says(r, "Namespace", "AWS/DynamoDB") ||
@@ -33,20 +33,20 @@ func (c *checker) indexAlarms(table *template.Resource) {
 		index := i.name
 		there = append(there, index)
 		if !named(watched, index.Text) && (c.p == nil || c.uses(index.Text)) {
-			c.warn("index-alarm", index.Position, "index "+index.Text+
+			c.Warn("index-alarm", index.Position, "index "+index.Text+
 				" has no alarm: when it refuses writes, so does the table, and the table's own alarm does not see it",
 				"an alarm like the one for index "+watched[0].Text+", with GlobalSecondaryIndexName "+index.Text+",")
 		}
 	}
 	for _, index := range watched {
 		if !named(there, index.Text) && !c.uses(index.Text) {
-			c.warn("index-alarm", index.Position, "there is no index "+index.Text+": this alarm never goes off; take it out", "")
+			c.Warn("index-alarm", index.Position, "there is no index "+index.Text+": this alarm never goes off; take it out", "")
 		}
 	}
 }
 
 // uses reports whether the pipeline uses an index.
-func (c *checker) uses(index string) bool {
+func (c *Checker) uses(index string) bool {
 	return c.p != nil && slices.Contains(c.p.Indexes(), index)
 }
 
@@ -54,13 +54,13 @@ func named(list []*template.Node, name string) bool {
 	return slices.ContainsFunc(list, func(n *template.Node) bool { return n.Is(name) })
 }
 
-func (c *checker) says(r *template.Resource, property, text string) bool {
+func (c *Checker) says(r *template.Resource, property, text string) bool {
 	return c.t.Property(r, property).Is(text)
 }
 
 // watches returns the index of table that an alarm is for, or nil if it is for no index, or for
 // another table. told is false if only a deployment knows it.
-func (c *checker) watches(alarm, table *template.Resource) (index *template.Node, told bool) {
+func (c *Checker) watches(alarm, table *template.Resource) (index *template.Node, told bool) {
 	list := c.t.Property(alarm, "Dimensions")
 	if list == nil {
 		return nil, true
@@ -93,7 +93,7 @@ func (c *checker) watches(alarm, table *template.Resource) (index *template.Node
 
 // quarantineAlarm checks that no alarm goes off for each event that a floor refuses. Such events
 // are normal, although they are in quarantine together with messages that need attention.
-func (c *checker) quarantineAlarm(f *function) {
+func (c *Checker) quarantineAlarm(f *function) {
 	queue := c.referred(c.variable(f, "INGOT_QUARANTINE_URL"))
 	if queue == nil || c.p == nil || !c.p.HasFloors() {
 		return
@@ -105,7 +105,7 @@ func (c *checker) quarantineAlarm(f *function) {
 		}
 		for _, item := range c.t.Items(c.t.Property(r, "Dimensions")) {
 			if of := c.referred(c.t.Get(item, "Value")); of != nil && of.Name == queue.Name {
-				c.warn("quarantine-alarm", r.Position,
+				c.Warn("quarantine-alarm", r.Position,
 					r.Name+" goes off for every event that a floor (atLeast) refuses, and such events are normal",
 					"an alarm on the metrics of the other verdicts, as "+excerpt.Page("watch.md#quarantine")+" has it,")
 			}

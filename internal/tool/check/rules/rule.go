@@ -1,4 +1,4 @@
-package check
+package rules
 
 import (
 	"math"
@@ -23,7 +23,7 @@ type rule struct {
 
 // test reports whether a rule holds for a property, which is nil if it is not there. told is false
 // if that cannot be determined. Then this has been reported.
-type test func(c *checker, r *rule, n *template.Node) (holds, told bool)
+type test func(c *Checker, r *rule, n *template.Node) (holds, told bool)
 
 // unlimited is the bound of a number that has none.
 const unlimited = math.MaxInt
@@ -31,7 +31,7 @@ const unlimited = math.MaxInt
 // number is the test that a property is a whole number within bounds. absent is the value that the
 // service takes if the property is not there.
 func number(absent, least, most int) test {
-	return func(c *checker, r *rule, n *template.Node) (holds, told bool) {
+	return func(c *Checker, r *rule, n *template.Node) (holds, told bool) {
 		value, ok := c.number(r.name, n, absent, r.whether)
 		return value >= least && value <= most, ok
 	}
@@ -39,7 +39,7 @@ func number(absent, least, most int) test {
 
 // is is the test that a property has one of these values.
 func is(values ...string) test {
-	return func(c *checker, r *rule, n *template.Node) (holds, told bool) {
+	return func(c *Checker, r *rule, n *template.Node) (holds, told bool) {
 		if n != nil && n.Kind != template.Scalar {
 			c.cannotTell(r.name, n, r.whether)
 			return false, false
@@ -53,12 +53,12 @@ func is(values ...string) test {
 
 // isNot is the test that a property certainly does not have a value.
 func isNot(value string) test {
-	return func(_ *checker, _ *rule, n *template.Node) (holds, told bool) { return !n.Is(value), true }
+	return func(_ *Checker, _ *rule, n *template.Node) (holds, told bool) { return !n.Is(value), true }
 }
 
 // has is the test that a property is a list with a value, or the value itself.
 func has(value string) test {
-	return func(c *checker, r *rule, n *template.Node) (holds, told bool) {
+	return func(c *Checker, r *rule, n *template.Node) (holds, told bool) {
 		if n != nil && n.Kind != template.List && n.Kind != template.Scalar {
 			c.cannotTell(r.name, n, r.whether)
 			return false, false
@@ -74,9 +74,9 @@ func has(value string) test {
 	}
 }
 
-func present(_ *checker, _ *rule, n *template.Node) (holds, told bool) { return n != nil, true }
+func present(_ *Checker, _ *rule, n *template.Node) (holds, told bool) { return n != nil, true }
 
-func absent(_ *checker, _ *rule, n *template.Node) (holds, told bool) { return n == nil, true }
+func absent(_ *Checker, _ *rule, n *template.Node) (holds, told bool) { return n == nil, true }
 
 // thing is what rules are about.
 type thing struct {
@@ -86,17 +86,17 @@ type thing struct {
 }
 
 // resource returns a resource as rules see it.
-func (c *checker) resource(r *template.Resource) thing {
+func (c *Checker) resource(r *template.Resource) thing {
 	return thing{r.Name, r.Position, func(path ...string) *template.Node { return c.t.Property(r, path...) }}
 }
 
 // value returns a value of the template as rules see it.
-func (c *checker) value(name string, n *template.Node, at template.Position) thing {
+func (c *Checker) value(name string, n *template.Node, at template.Position) thing {
 	return thing{name, at, func(path ...string) *template.Node { return c.t.Get(n, path...) }}
 }
 
 // check checks rules. Of those with the same name, it reports the first that does not hold.
-func (c *checker) check(on thing, rules ...rule) {
+func (c *Checker) check(on thing, rules ...rule) {
 	broken := ""
 	for i := range rules {
 		r := rules[i]
@@ -125,16 +125,16 @@ func (c *checker) check(on thing, rules ...rule) {
 			path = path[:len(path)-1]
 			n = on.get(path...)
 		}
-		report := c.mistake
+		report := c.Mistake
 		if r.warns {
-			report = c.warn
+			report = c.Warn
 		}
 		report(r.name, where(n, on.at), texts.Replace(what), texts.Replace(r.instead))
 	}
 }
 
 // cannotTell warns that a rule cannot be checked, because only a deployment knows the value.
-func (c *checker) cannotTell(rule string, n *template.Node, whether string) {
+func (c *Checker) cannotTell(rule string, n *template.Node, whether string) {
 	why := n.Why
 	switch n.Kind {
 	case template.Reference:
@@ -142,12 +142,12 @@ func (c *checker) cannotTell(rule string, n *template.Node, whether string) {
 	case template.List, template.Map:
 		why = "a single value is expected there"
 	}
-	c.warn(rule, n.Position, "cannot tell whether "+whether+": "+why, "")
+	c.Warn(rule, n.Position, "cannot tell whether "+whether+": "+why, "")
 }
 
 // number returns n as a whole number. If n is nil, it returns absent. ok is false if the number
 // cannot be determined. Then this has been reported.
-func (c *checker) number(rule string, n *template.Node, absent int, whether string) (value int, ok bool) {
+func (c *Checker) number(rule string, n *template.Node, absent int, whether string) (value int, ok bool) {
 	if n == nil {
 		return absent, true
 	}
@@ -157,7 +157,7 @@ func (c *checker) number(rule string, n *template.Node, absent int, whether stri
 	}
 	value, err := strconv.Atoi(strings.TrimSpace(n.Text))
 	if err != nil {
-		c.mistake(rule, n.Position, strconv.Quote(n.Text)+" is not a whole number", "a whole number")
+		c.Mistake(rule, n.Position, strconv.Quote(n.Text)+" is not a whole number", "a whole number")
 		return 0, false
 	}
 	return value, true

@@ -1,4 +1,4 @@
-package check
+package rules
 
 import (
 	"strings"
@@ -6,17 +6,17 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
 
-// places finds members of pipeline.yaml by their dotted names, and takes the findings about them.
-type places struct {
-	*notes
-	root *template.Node
+// Places finds members of pipeline.yaml by their dotted names, and takes the findings about them.
+type Places struct {
+	*Notes
+	Root *template.Node
 }
 
-// of returns the position of a change's subject and member. If the file does not have the member,
+// Of returns the position of a change's subject and member. If the file does not have the member,
 // it returns the position of the nearest member around it.
-func (p places) of(subject, member string) template.Position {
+func (p Places) Of(subject, member string) template.Position {
 	at := template.Position{Line: 1, Column: 1}
-	n := p.root
+	n := p.Root
 	for rest := strings.Trim(subject+"."+member, "."); rest != "" && n != nil; {
 		m, after := longest(n, rest)
 		if m == nil {
@@ -40,9 +40,9 @@ func longest(n *template.Node, rest string) (found *template.Member, after strin
 	return found, after
 }
 
-// index returns where the first event type uses an index.
-func (p places) index(name string) (template.Position, bool) {
-	events := p.root.Member("events")
+// Index returns where the first event type uses an index.
+func (p Places) Index(name string) (template.Position, bool) {
+	events := p.Root.Member("events")
 	if events == nil || events.Value == nil {
 		return template.Position{}, false
 	}

@@ -1,4 +1,4 @@
-package check
+package rules
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 
 // fifo reports whether a queue is declared as a FIFO queue. If only a deployment knows, it counts
 // as a standard queue.
-func (c *checker) fifo(queue *template.Resource) bool { return c.says(queue, "FifoQueue", "true") }
+func (c *Checker) fifo(queue *template.Resource) bool { return c.says(queue, "FifoQueue", "true") }
 
 // FIFO reports whether the ingest function of a template reads a FIFO queue, with the defaults of
 // the template's parameters. The error says why the template cannot be read. A template without the
@@ -22,7 +22,7 @@ func FIFO(f File) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	c := newChecker(f.Name, t, nil, places{}, nil)
+	c := NewChecker(f.Name, t, nil, Places{})
 	c.find()
 	if c.ingest == nil {
 		return false, nil
@@ -47,15 +47,15 @@ var fifoSettings = []rule{
 
 // sameKind checks that a dead-letter queue is of the same kind as its queue, and that the name of a
 // FIFO queue says that it is one. SQS refuses anything else.
-func (c *checker) sameKind(queue *template.Resource, target *template.Node) {
+func (c *Checker) sameKind(queue *template.Resource, target *template.Node) {
 	dead := c.referred(target)
 	switch {
 	case dead == nil:
 	case c.fifo(queue) && !c.fifo(dead):
-		c.mistake("fifo", dead.Position, queue.Name+" is a FIFO queue and its dead-letter queue "+dead.Name+" is not: SQS refuses that",
+		c.Mistake("fifo", dead.Position, queue.Name+" is a FIFO queue and its dead-letter queue "+dead.Name+" is not: SQS refuses that",
 			"FifoQueue: true")
 	case !c.fifo(queue) && c.fifo(dead):
-		c.mistake("fifo", dead.Position, dead.Name+" is a FIFO queue, and "+queue.Name+
+		c.Mistake("fifo", dead.Position, dead.Name+" is a FIFO queue, and "+queue.Name+
 			", whose dead-letter queue it is, is not: SQS refuses that; take FifoQueue out", "")
 	}
 	for _, q := range []*template.Resource{queue, dead} {
@@ -63,7 +63,7 @@ func (c *checker) sameKind(queue *template.Resource, target *template.Node) {
 			continue
 		}
 		if name := c.t.Property(q, "QueueName"); name != nil && name.Kind == template.Scalar && !strings.HasSuffix(name.Text, ".fifo") {
-			c.mistake("fifo", name.Position, q.Name+" is a FIFO queue, and its name does not end in .fifo: SQS refuses that", "QueueName: "+
+			c.Mistake("fifo", name.Position, q.Name+" is a FIFO queue, and its name does not end in .fifo: SQS refuses that", "QueueName: "+
 				name.Text+".fifo")
 		}
 	}

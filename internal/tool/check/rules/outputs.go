@@ -1,4 +1,4 @@
-package check
+package rules
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ const PayloadsOutput = "PayloadBucketName"
 
 // outputs checks that the tool will find the parts of the stack. A template with one of the
 // functions alone is not judged, because the outputs may be those of another stack.
-func (c *checker) outputs() {
+func (c *Checker) outputs() {
 	if c.ingest == nil || c.streams == nil {
 		return
 	}
@@ -45,6 +45,6 @@ func (c *checker) outputs() {
 	if len(missing) > 1 {
 		noun = "outputs"
 	}
-	c.warn("outputs", at, fmt.Sprintf("no %s %s: the commands of ingot find the parts of a stack by these, so some will not work; ingot "+
+	c.Warn("outputs", at, fmt.Sprintf("no %s %s: the commands of ingot find the parts of a stack by these, so some will not work; ingot "+
 		"init --diff shows how they are written", noun, strings.Join(missing, ", ")), "")
 }

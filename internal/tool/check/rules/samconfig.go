@@ -1,4 +1,4 @@
-package check
+package rules
 
 import (
 	"errors"
@@ -10,9 +10,9 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
 
-// environment is one environment of samconfig.toml: what `sam --config-env NAME` reads.
-type environment struct {
-	name       string
+// Environment is one environment of samconfig.toml: what `sam --config-env NAME` reads.
+type Environment struct {
+	Name       string
 	parameters map[string]override
 }
 
@@ -22,8 +22,8 @@ type override struct {
 	at    template.Position
 }
 
-// values returns the environment's parameters. Those of the command line replace them.
-func (e environment) values(given map[string]string) map[string]string {
+// Values returns the environment's parameters. Those of the command line replace them.
+func (e Environment) Values(given map[string]string) map[string]string {
 	all := map[string]string{}
 	for name, o := range e.parameters {
 		all[name] = o.value
@@ -34,14 +34,14 @@ func (e environment) values(given map[string]string) map[string]string {
 	return all
 }
 
-// refused removes the parameters that the template does not accept, and reports them. SAM ignores a
+// Refused removes the parameters that the template does not accept, and reports them. SAM ignores a
 // name that it does not know and says nothing.
-func (e environment) refused(t *template.Template, config *File) []Finding {
+func (e Environment) Refused(t *template.Template, config *File) []Finding {
 	var list []Finding
 	for _, name := range slices.Sorted(maps.Keys(e.parameters)) {
 		o := e.parameters[name]
 		if err := t.Accepts(name, o.value); err != nil {
-			list = append(list, Finding{Mistake, "samconfig-parameter", config.Name, o.at.Line, o.at.Column, "under " + e.name + ": " +
+			list = append(list, Finding{Mistake, "samconfig-parameter", config.Name, o.at.Line, o.at.Column, "under " + e.Name + ": " +
 				err.Error(), ""})
 			delete(e.parameters, name)
 		}
@@ -50,22 +50,22 @@ func (e environment) refused(t *template.Template, config *File) []Finding {
 }
 
 // config compares one samconfig.toml with what SAM does with it.
-type config struct{ notes }
+type config struct{ Notes }
 
-// readConfig reads the environments of a samconfig.toml, in the order of the file. It reports the
+// ReadConfig reads the environments of a samconfig.toml, in the order of the file. It reports the
 // file's mistakes.
-func readConfig(f File) ([]environment, []Finding) {
-	c := &config{notes{file: f.Name}}
+func ReadConfig(f File) ([]Environment, []Finding) {
+	c := &config{Notes{File: f.Name}}
 	root, err := readTOML(f.Text)
 	var syntax *template.SyntaxError
 	if errors.As(err, &syntax) {
-		c.mistake("samconfig", syntax.Position, syntax.What, syntax.Instead)
-		return nil, c.findings
+		c.Mistake("samconfig", syntax.Position, syntax.What, syntax.Instead)
+		return nil, c.Findings
 	}
 	if root.Member("version") == nil {
-		c.mistake("samconfig", root.Position, "the file has no version, and SAM refuses it", "version = 0.1")
+		c.Mistake("samconfig", root.Position, "the file has no version, and SAM refuses it", "version = 0.1")
 	}
-	var list []environment
+	var list []Environment
 	stacks := map[string]string{}
 	for i := range root.Members {
 		m := &root.Members[i]
@@ -75,13 +75,13 @@ func readConfig(f File) ([]environment, []Finding) {
 		list = append(list, c.environment(m))
 		if name := setting(m.Value, "deploy", "stack_name"); name != nil {
 			if other, taken := stacks[name.Text]; taken {
-				c.mistake("samconfig-stack", name.Position, fmt.Sprintf("%s has stack %s, as %s has: deploying one would change the other",
+				c.Mistake("samconfig-stack", name.Position, fmt.Sprintf("%s has stack %s, as %s has: deploying one would change the other",
 					m.Name, name.Text, other), "a name of its own")
 			}
 			stacks[name.Text] = m.Name
 		}
 	}
-	return list, c.findings
+	return list, c.Findings
 }
 
 // setting returns what a command of SAM reads under a name: its own value, or else that of all
@@ -104,20 +104,20 @@ func parametersOf(environment *template.Node, section string) *template.Node {
 	return nil
 }
 
-func (c *config) environment(m *template.Member) environment {
-	e := environment{name: m.Name, parameters: map[string]override{}}
+func (c *config) environment(m *template.Member) Environment {
+	e := Environment{Name: m.Name, parameters: map[string]override{}}
 	if n := setting(m.Value, "deploy", "parameter_overrides"); n != nil {
 		c.overrides(e, n)
 	}
 	c.bothCommands(m)
 	if n := setting(m.Value, "build", "cached"); n != nil && n.Text == "true" {
-		c.mistake("samconfig-cached", n.Position, "SAM's cache looks only at the files in a Go function's own folder: after a change in "+
+		c.Mistake("samconfig-cached", n.Position, "SAM's cache looks only at the files in a Go function's own folder: after a change in "+
 			"another package, the old program would be deployed", "cached = false")
 	}
 	if deploy := m.Value.Member("deploy"); deploy != nil {
 		capabilities := setting(m.Value, "deploy", "capabilities")
 		if !contains(capabilities, "CAPABILITY_IAM") && !contains(capabilities, "CAPABILITY_NAMED_IAM") {
-			c.mistake("samconfig-capabilities", where(capabilities, deploy.Position),
+			c.Mistake("samconfig-capabilities", where(capabilities, deploy.Position),
 				"CloudFormation makes the functions' roles only with CAPABILITY_IAM", `capabilities = "CAPABILITY_IAM" under `+m.Name+
 					".deploy.parameters")
 		}
@@ -143,13 +143,13 @@ func (c *config) bothCommands(m *template.Member) {
 	if n := setting(m.Value, "build", "parameter_overrides"); n != nil && n.Text == own.Value.Text {
 		return
 	}
-	c.mistake("samconfig-overrides", own.Position,
+	c.Mistake("samconfig-overrides", own.Position,
 		"sam build does not read the parameters of deploy: with another Architecture it would build for the wrong processor", "them under "+
 			m.Name+".global.parameters, and nowhere else,")
 }
 
 // overrides reads "A=B C=D", a list of the same, and SAM's older form.
-func (c *config) overrides(e environment, n *template.Node) {
+func (c *config) overrides(e Environment, n *template.Node) {
 	words := []*template.Node{n}
 	switch n.Kind {
 	case template.List:
@@ -167,7 +167,7 @@ func (c *config) overrides(e environment, n *template.Node) {
 				name, value, ok = strings.Cut(old, ",ParameterValue=")
 			}
 			if !ok || name == "" {
-				c.mistake("samconfig-overrides", w.Position, fmt.Sprintf("%q is not a parameter", word),
+				c.Mistake("samconfig-overrides", w.Position, fmt.Sprintf("%q is not a parameter", word),
 					`parameter_overrides = "NAME=VALUE NAME=VALUE"`)
 				continue
 			}

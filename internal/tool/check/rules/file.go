@@ -1,0 +1,36 @@
+package rules
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// File is a file that has been read, with the name that findings show.
+type File struct {
+	Name string // the schemas that it names are in its folder
+	Text []byte
+}
+
+// Load compiles the file as a pipeline. The errors are those of [pipeline.Load].
+func (f File) Load(options ...pipeline.Option) (*pipeline.Pipeline, error) {
+	return pipeline.Load(OneFile(f), f.Name, options...)
+}
+
+// OneFile is a file system of one file, which may have any name, and of the files that it names.
+// fs.FS itself refuses ../ and absolute names.
+type OneFile File
+
+func (f OneFile) Open(name string) (fs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+}
+
+// ReadFile is the method that [fs.ReadFile] prefers.
+func (f OneFile) ReadFile(name string) ([]byte, error) {
+	if name == f.Name {
+		return f.Text, nil
+	}
+	return os.ReadFile(filepath.FromSlash(name))
+}
