@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/quarantine"
+	"github.com/ingot-events/ingot/handler/quarantine"
 
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"unicode/utf8"
 
-	"github.com/ingot-events/ingot/quarantine"
+	"github.com/ingot-events/ingot/handler/quarantine"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -164,7 +164,7 @@ func TestOwnAttributeNamedIngot(t *testing.T) {
 		e := messages("broken", "broken too", order("1", 1))
 		e.Records[0].MessageAttributes = map[string]events.SQSMessageAttribute{quarantine.Attribute: a}
 		e.Records[2].MessageAttributes = map[string]events.SQSMessageAttribute{ // it is stored, so no note is needed
-				quarantine.Attribute: a}
+			quarantine.Attribute: a}
 		if got := w.receive(e); got != failures("m0") {
 			t.Errorf("%s: %s", name, got)
 		}

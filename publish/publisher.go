@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ingot-events/ingot/quarantine"
+	"github.com/ingot-events/ingot/handler/quarantine"
 
 	"github.com/aws/aws-lambda-go/events"
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/ingot-events/ingot/quarantine"
+	"github.com/ingot-events/ingot/handler/quarantine"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"

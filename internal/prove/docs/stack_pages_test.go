@@ -208,7 +208,7 @@ func TestEveryReasonIsExplained(t *testing.T) {
 		string(event.NewerStamp), string(event.PayloadUnread), string(event.PayloadUnstored),
 	}
 	known := 0
-	for _, file := range []string{"event/verdict.go", "quarantine/record.go"} {
+	for _, file := range []string{"event/verdict.go", "handler/quarantine/record.go"} {
 		for _, m := range reason.FindAllStringSubmatch(read(t, file), -1) {
 			name := m[1] + m[2]
 			if slices.Contains(elsewhereExplained, name) {

@@ -18,7 +18,7 @@ var districts = [][]string{
 	{"event", "keys", "envelope", "aggregate"},
 	{"internal/plan"},
 	{"pipeline"},
-	{"tables", "quarantine"},
+	{"tables"},
 	{"internal/table"},
 	{"store"},
 	{"store/query", "store/repair"},

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ingot-events/ingot/quarantine"
+	"github.com/ingot-events/ingot/handler/quarantine"
 
 	"github.com/aws/aws-lambda-go/events"
 

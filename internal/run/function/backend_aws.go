@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ingot-events/ingot/quarantine"
+	"github.com/ingot-events/ingot/handler/quarantine"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"

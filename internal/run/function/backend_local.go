@@ -11,7 +11,7 @@ import (
 	"path"
 	"time"
 
-	"github.com/ingot-events/ingot/quarantine"
+	"github.com/ingot-events/ingot/handler/quarantine"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 

@@ -3,7 +3,7 @@ package explain
 import (
 	"maps"
 
-	"github.com/ingot-events/ingot/quarantine"
+	"github.com/ingot-events/ingot/handler/quarantine"
 
 	"github.com/ingot-events/ingot/envelope"
 )

@@ -1,6 +1,6 @@
 package explain
 
-import "github.com/ingot-events/ingot/quarantine"
+import "github.com/ingot-events/ingot/handler/quarantine"
 
 // Report says what becomes of every message of a file.
 type Report struct {

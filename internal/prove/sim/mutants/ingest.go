@@ -35,11 +35,11 @@ func ingest() []Mutant {
 		{
 			Name: "letters-by-position", What: "the answer about letters is read by position, not by id", Defends: "C1",
 			Checks: []sim.Check{sim.Lost},
-			Edits: []Edit{{"quarantine.queue.sendBatch", `	for _, sent := range out.Successful {
+			Edits: []Edit{{"handler/quarantine.queue.sendBatch", `	for _, sent := range out.Successful {
 		if i, convErr := strconv.Atoi(aws.ToString(sent.Id)); convErr == nil && i >= 0 && i < len(errs) {
 `, `	for at := range out.Successful {
 		if i := batch[at]; i >= 0 {
-`}, {"quarantine.queue.sendBatch", `			again = append(again, i)
+`}, {"handler/quarantine.queue.sendBatch", `			again = append(again, i)
 `, `			again = again[:0]
 `}},
 		},

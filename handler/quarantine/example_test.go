@@ -3,7 +3,7 @@ package quarantine_test
 import (
 	"fmt"
 
-	"github.com/ingot-events/ingot/quarantine"
+	"github.com/ingot-events/ingot/handler/quarantine"
 )
 
 // A program that reads the quarantine queue finds why each message is there in the message
