@@ -1,30 +1,45 @@
 package main
 
-// budgets are the most that each number may be. To raise one is a decision, and the body of the
-// commit gives its reason.
-var budgets = map[string]int{
-	"heart: lines of code": 6_330,
-	"heart: tokens":        50_700,
-	"heart: files":         62,
-	"heart: lines of code of the largest file":        300,
-	"heart: lines of the longest function":            60,
-	"folders directly under internal/":                9,
-	"lines of code in both functions":                 24_350,
-	"tokens of source":                                847_200,
-	"tokens of source: the tool":                      270_200,
-	"tokens of source: AWS on this machine":           100_800,
-	"tokens of source: the proof":                     209_400,
-	"tokens of source: library":                       41_300,
-	"tokens of source: moving a table":                27_700,
-	"tokens of source: publishing":                    7_200,
-	"tokens of source: declaration and functions":     191_600,
-	"tokens of tests":                                 816_600,
-	"lines over 140 columns, beside whole texts":      0,
-	"methods on store.Store":                          30,
-	"methods on the simulator's world":                60,
-	"pairs of folders of which one imports the other": 200,
-	"lines of code of the largest package":            7_870,
-	"files of the largest package":                    50,
-	"words of README and docs":                        66_700,
-	"words of the longest page":                       6_000,
+// budget is what a number may be. To raise one is a decision, and the body of the commit gives its
+// reason.
+type budget struct {
+	most int
+	goal int    // what was asked for, where that is less; otherwise 0
+	why  string // why it is more
+}
+
+const later = "Regions, moving a table, publishing and --large came after the goal"
+
+var budgets = map[string]budget{
+	"heart: lines of code": {6_260, 5_900, "Regions, long arrays on FIFO queues, and expiry in short windows came after the goal, with some " +
+		"250 lines; what is left would be denser code"},
+	"heart: tokens": {50_200, 47_000, "as for its lines"},
+	"heart: files":  {60, 48, "seven are a doc.go, and each other one has a subject: 118 lines of code on average"},
+	"heart: lines of code of the largest file": {most: 300},
+	"heart: lines of the longest function":     {most: 60},
+	"folders directly under internal/":         {most: 9},
+	"lines of code in both functions": {24_350, 20_500, "1,238 of them are pipeline/pattern, which pipeline checks and the linker leaves out; " +
+		later},
+	"tokens of source":                            {847_600, 610_000, later + "; the budgets of the parts hold it now"},
+	"tokens of source: the tool":                  {most: 270_200},
+	"tokens of source: AWS on this machine":       {most: 100_800},
+	"tokens of source: the proof":                 {most: 209_800},
+	"tokens of source: library":                   {most: 41_300},
+	"tokens of source: moving a table":            {most: 27_700},
+	"tokens of source: publishing":                {most: 7_200},
+	"tokens of source: declaration and functions": {most: 191_600},
+	"tokens of tests":                             {816_900, 590_000, later},
+	"lines over 140 columns, beside whole texts":  {most: 0},
+	"methods on store.Store":                      {most: 30},
+	"methods on the simulator's world":            {most: 60},
+	"pairs of folders of which one imports the other": {189, 130, "88 of them lead to event, keys, envelope, aggregate, env, pipeline or " +
+		"tables, which stay at the top; " + later},
+	"lines of code of the largest package": {3_590, 3_000, "two are larger: DynamoDB on this machine, and what compiles pipeline.yaml. Their files " +
+		"call each other in circles, so a wall would only add names"},
+	"files of the largest package": {most: 30},
+	"lines of code of the largest package of the proof": {7_870, 3_000, "one simulated world has all features, a file for each; " +
+		"44 of its files know each other through it"},
+	"files of the largest package of the proof": {48, 30, "as for its lines"},
+	"words of README and docs":                  {66_700, 59_000, "1,200 for each new feature"},
+	"words of the longest page":                 {most: 6_000},
 }

@@ -23,9 +23,12 @@ func TestBudgets(t *testing.T) {
 				strings.Join(n.largest, "\n"))
 		}
 	}
-	for what := range budgets {
+	for what, b := range budgets {
 		if !measured[what] {
 			t.Errorf("the budget of %q is of no number", what)
+		}
+		if (b.why != "") != (b.goal > 0 && b.goal < b.most) {
+			t.Errorf("%s: a budget over its goal says why, and no other: %+v", what, b)
 		}
 	}
 }

@@ -24,13 +24,19 @@ func run(root string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	code := 0
-	fmt.Fprintf(stdout, "%-52s  %9s  %9s\n", "", "now", "at most")
+	fmt.Fprintf(stdout, "%-52s  %9s  %9s  %9s\n", "", "now", "at most", "goal")
 	for _, n := range numbers {
-		over := ""
+		over, goal := "", n.goal
 		if n.now > n.most {
 			code, over = 1, "  too much"
 		}
-		fmt.Fprintf(stdout, "%-52s  %9d  %9d%s\n", n.what, n.now, n.most, over)
+		if n.why == "" {
+			goal = n.most
+		}
+		fmt.Fprintf(stdout, "%-52s  %9d  %9d  %9d%s\n", n.what, n.now, n.most, goal, over)
+		if n.why != "" {
+			fmt.Fprintf(stdout, "    over the goal: %s\n", n.why)
+		}
 		for _, line := range n.largest {
 			fmt.Fprintln(stdout, "    "+line)
 		}

@@ -72,8 +72,9 @@ func missing(named *regexp.Regexp, folder, text string, there map[string]bool) (
 	for _, m := range named.FindAllStringSubmatch(text, -1) {
 		p := strings.TrimRight(m[2], "./")
 		below := upward.ReplaceAllString(p, "")
-		symbol := strings.TrimSuffix(below, path.Ext(below))
-		known := strings.Contains(p, "*") || there[below] || there[symbol] || there[below+".go"] || there[path.Join(folder, p)] ||
+		symbol := strings.TrimSuffix(below, path.Ext(below)) // Type.method has one more
+		known := strings.Contains(p, "*") || there[below] || there[symbol] || there[strings.TrimSuffix(symbol, path.Ext(symbol))] ||
+			there[below+".go"] || there[path.Join(folder, p)] ||
 			slices.ContainsFunc(elsewhere, func(e string) bool { return below == e || strings.HasPrefix(below, e+"/") })
 		if !known && !slices.Contains(list, p) {
 			list = append(list, p)
@@ -90,6 +91,7 @@ func TestMissingFindsPaths(t *testing.T) {
 	for text, want := range map[string]string{
 		`"internal/a", "internal/gone"`:          "internal/gone",
 		"internal/a.Name and internal/a/a":       "",
+		"internal/a.Name.method":                 "",
 		"`../../internal/gone/b.go`":             "../../internal/gone/b.go",
 		"see docs/x.md. And .ci/run, docs/y.md:": "docs/y.md",
 		"./internal/b/...":                       "./internal/b",
