@@ -37,14 +37,14 @@ type Type struct {
 	Meta       []Meta
 	Feeds      []Feed  // by aggregate name
 	SchemaText string  // empty: there is none
-	Schema     schema  // nil: there is none, or p does not plan
+	Schema     schema  // nil: there is none, or nothing is planned
 	Part       *Part   // what it is a part of; nil: it comes from the queue by itself
 	Parts      []*Type // its parts, by name
 	Moved      int     // how many of feeds are moved by its put
 	Migrated   string  // the migration that copies rows into it; empty: none does
 	Atomic     bool    // it is put together with its parts, in one transaction
 	Compress   bool
-	Pack       func(string) []byte // nil: payloads are stored as they are, or p does not plan
+	Pack       func(string) []byte // nil: payloads are stored as they are, or nothing is planned
 	Over       int64               // payloads of more bytes go to the payload bucket; 0: none does
 	Keep       []event.Path        // what their items keep beside what the pipeline uses
 	Kept       func() *Kept        // all that their items keep
@@ -58,6 +58,7 @@ type Part struct {
 	Claim bool         // its key does not show the id of the whole, so only one whole can have it
 }
 
+// Index is a secondary index that items of a type may be in.
 type Index struct {
 	Name   string
 	PK, SK *keys.Template
@@ -65,11 +66,13 @@ type Index struct {
 	Was    []*keys.Template // what pk was earlier
 }
 
+// Attribute is a field of the payload that the item has as an attribute.
 type Attribute struct {
 	Name string
 	Path event.Path
 }
 
+// Revision is one of the fields that order the versions of a key.
 type Revision struct {
 	Path event.Path
 	Time bool // RFC 3339 text, stored as unix nanoseconds; false: a number

@@ -127,6 +127,7 @@ func notAValue(text, word, rest string) *where.Mistake {
 	return &where.Mistake{What: fmt.Sprintf("%q is not a way to compute a value", text), Instead: valueForms}
 }
 
+// IsAverage reports whether a word names an average, which no value can be.
 func IsAverage(word string) bool {
 	return slices.Contains([]string{"avg", "average", "mean"}, strings.ToLower(word))
 }

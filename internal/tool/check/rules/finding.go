@@ -48,14 +48,17 @@ type Notes struct {
 	Findings []Finding
 }
 
+// Add adds a finding about the place at.
 func (n *Notes) Add(severity Severity, rule string, at yamlfile.Position, what, instead string) {
 	n.Findings = append(n.Findings, Finding{severity, rule, n.File, at.Line, at.Column, what, instead})
 }
 
+// Mistake adds a mistake.
 func (n *Notes) Mistake(rule string, at yamlfile.Position, what, instead string) {
 	n.Add(Mistake, rule, at, what, instead)
 }
 
+// Warn adds a warning.
 func (n *Notes) Warn(rule string, at yamlfile.Position, what, instead string) {
 	n.Add(Warning, rule, at, what, instead)
 }
