@@ -23,7 +23,7 @@ func (f File) Load(options ...pipeline.Option) (*pipeline.Pipeline, error) {
 // fs.FS itself refuses ../ and absolute names.
 type OneFile File
 
-// Open opens the file, or one that it names.
+// Open fails: such a file system is read by ReadFile alone.
 func (f OneFile) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 }
