@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ingot-events/ingot/pipeline/pattern"
+	"github.com/ingot-events/ingot/pipeline/question"
 )
 
 // patternFile is a file with types for patterns. Lines of patterns are added to it.
@@ -42,7 +42,7 @@ patterns:
 `
 
 // planText prints a plan: a line for each partition.
-func planText(p *pattern.QueryPlan) string {
+func planText(p *question.QueryPlan) string {
 	var b strings.Builder
 	for _, period := range p.Periods {
 		for _, part := range period.Partitions {
@@ -78,21 +78,21 @@ func TestPlans(t *testing.T) {
 	now := time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		declared string
-		q        pattern.Question
+		q        question.Question
 		want     string
 	}{
-		{"story", pattern.Question{Values: named("order_id=a#1")}, `ORDER#a%231`},
-		{"order", pattern.Question{Values: named("order_id=50%")}, `ORDER#50%25 = "ORDER"`},
-		{"order", pattern.Question{Values: named("order_id=b,a,b")}, "ORDER#a = \"ORDER\"\nORDER#b = \"ORDER\""},
-		{"payment", pattern.Question{Values: named("order_id=1")}, `ORDER#1 begins "PAYMENT#"`},
-		{"payment", pattern.Question{Values: named("order_id=1", "payment_id=2")}, `ORDER#1 = "PAYMENT#2"`},
-		{"payment", pattern.Question{Values: named("order_id=1"), Prefix: "2#"}, `ORDER#1 begins "PAYMENT#2%23"`},
-		{"site", pattern.Question{Values: named("site=s", "status=1")}, `SITE#s begins "1#"`}, // 1 does not find 10
-		{"site", pattern.Question{Values: named("site=s", "status=1"), From: "500", To: "1000"},
+		{"story", question.Question{Values: named("order_id=a#1")}, `ORDER#a%231`},
+		{"order", question.Question{Values: named("order_id=50%")}, `ORDER#50%25 = "ORDER"`},
+		{"order", question.Question{Values: named("order_id=b,a,b")}, "ORDER#a = \"ORDER\"\nORDER#b = \"ORDER\""},
+		{"payment", question.Question{Values: named("order_id=1")}, `ORDER#1 begins "PAYMENT#"`},
+		{"payment", question.Question{Values: named("order_id=1", "payment_id=2")}, `ORDER#1 = "PAYMENT#2"`},
+		{"payment", question.Question{Values: named("order_id=1"), Prefix: "2#"}, `ORDER#1 begins "PAYMENT#2%23"`},
+		{"site", question.Question{Values: named("site=s", "status=1")}, `SITE#s begins "1#"`}, // 1 does not find 10
+		{"site", question.Question{Values: named("site=s", "status=1"), From: "500", To: "1000"},
 			`SITE#s "1#000000000500" to "1#000000001000"`},
-		{"site", pattern.Question{Values: named("site=s", "status=1"), From: "500"}, `SITE#s "1#000000000500" to "1$"`},
-		{"day", pattern.Question{Values: named("at=2026-03-01")}, days("2026-03-01")},
-		{"day", pattern.Question{From: "2026-03-01T10:00:00Z", To: "2026-03-02"},
+		{"site", question.Question{Values: named("site=s", "status=1"), From: "500"}, `SITE#s "1#000000000500" to "1$"`},
+		{"day", question.Question{Values: named("at=2026-03-01")}, days("2026-03-01")},
+		{"day", question.Question{From: "2026-03-01T10:00:00Z", To: "2026-03-02"},
 			strings.ReplaceAll(days("2026-03-01"), "\n", ` "2026-03-01T10:00:00.000000000Z" to "2026-03-02T00:00:00.000000000Z"`+"\n") +
 				` "2026-03-01T10:00:00.000000000Z" to "2026-03-02T00:00:00.000000000Z"`},
 	} {
@@ -101,7 +101,7 @@ func TestPlans(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.q.Now = now
-		plan, err := declared.Plan(c.q)
+		plan, err := question.Plan(declared, c.q)
 		if err != nil {
 			t.Errorf("%s %+v: %v", c.declared, c.q, err)
 			continue
@@ -130,7 +130,7 @@ func TestHashedParameter(t *testing.T) {
 	if got := fmt.Sprint(declared.Parameters()); got != "[{customer false true false} {at true false true} {id true false false}]" {
 		t.Errorf("parameters %s", got)
 	}
-	plan, err := declared.Plan(pattern.Question{Values: named("customer=c-1")})
+	plan, err := question.Plan(declared, question.Question{Values: named("customer=c-1")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestHashedParameter(t *testing.T) {
 	if declared, err = bare.Pattern("e"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = declared.Plan(pattern.Question{Values: named("id=1")}); err != ErrNoSecret {
+	if _, err = question.Plan(declared, question.Question{Values: named("id=1")}); err != ErrNoSecret {
 		t.Errorf("without the secret: %v", err)
 	}
 }
@@ -161,39 +161,39 @@ func TestRefusedQuestions(t *testing.T) {
 	}
 	for _, c := range []struct {
 		declared string
-		q        pattern.Question
+		q        question.Question
 		want     string
 	}{
-		{"story", pattern.Question{}, "story needs order_id; write order_id=VALUE"},
-		{"story", pattern.Question{Values: named("order_di=1")}, "story has no parameter order_di; write order_id instead"},
-		{"story", pattern.Question{Values: named("order_id=")}, "order_id is empty, and no key has an empty value; write order_id=VALUE"},
-		{"story", pattern.Question{Values: map[string][]string{"order_id": many}},
+		{"story", question.Question{}, "story needs order_id; write order_id=VALUE"},
+		{"story", question.Question{Values: named("order_di=1")}, "story has no parameter order_di; write order_id instead"},
+		{"story", question.Question{Values: named("order_id=")}, "order_id is empty, and no key has an empty value; write order_id=VALUE"},
+		{"story", question.Question{Values: map[string][]string{"order_id": many}},
 			"order_id has 101 values, and a question has at most 100 of one parameter; ask in several questions"},
-		{"customer", pattern.Question{Values: named("total_cents=5")},
+		{"customer", question.Question{Values: named("total_cents=5")},
 			"total_cents is in no key of GSI1; its parameters are customer, at, id. To ask for total_cents, put it into a key: " +
 				"{total_cents} for one value, or {total_cents | pad:12} in a sort key for a range of numbers"},
-		{"site", pattern.Question{Values: named("site=s", "total_cents=5")},
+		{"site", question.Question{Values: named("site=s", "total_cents=5")},
 			"total_cents stands behind {status} in the sort key, and can only be given together with it; write status=VALUE too"},
-		{"site", pattern.Question{Values: named("site=s", "status=a,b")},
+		{"site", question.Question{Values: named("site=s", "status=a,b")},
 			"status has 2 values, and only a parameter of the partition key may have several; ask for one at a time"},
-		{"site", pattern.Question{Values: named("site=s", "status=a"), From: "x"},
+		{"site", question.Question{Values: named("site=s", "status=a"), From: "x"},
 			`from: "x" is not a non-negative integer without leading zeros`},
-		{"site", pattern.Question{Values: named("site=s", "status=a"), From: "9", To: "9"},
+		{"site", question.Question{Values: named("site=s", "status=a"), From: "9", To: "9"},
 			`the range of {total_cents|pad:12} is empty: from "9" is not before to "9"`},
-		{"site", pattern.Question{Values: named("site=s", "status=a"), Prefix: "9"},
+		{"site", question.Question{Values: named("site=s", "status=a"), Prefix: "9"},
 			"no prefix of {total_cents|pad:12} can be read: after pad, " +
 				"values with the same beginning do not stand together; give one value or a range"},
-		{"day", pattern.Question{}, "day needs at, or a range that begins with from; write at=2026-03-01, or a since: in the pattern"},
-		{"day", pattern.Question{Values: named("at=2026-03")}, "at: 2026-03 is not a whole day; write a day such as 2026-03-01"},
-		{"day", pattern.Question{Values: named("at=tomorrow")},
+		{"day", question.Question{}, "day needs at, or a range that begins with from; write at=2026-03-01, or a since: in the pattern"},
+		{"day", question.Question{Values: named("at=2026-03")}, "at: 2026-03 is not a whole day; write a day such as 2026-03-01"},
+		{"day", question.Question{Values: named("at=tomorrow")},
 			`at: "tomorrow" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z; the beginning of one, such as 2026-03-01, is enough`},
-		{"day", pattern.Question{From: "2020-01-01"},
+		{"day", question.Question{From: "2020-01-01"},
 			"the question covers 2254 partitions, and one question reads at most 1000; ask for a shorter range or for fewer values"},
-		{"day", pattern.Question{From: "2026-01-01", To: "2026-06-01"},
+		{"day", question.Question{From: "2026-01-01", To: "2026-06-01"},
 			"the question covers 1359 partitions, and one question reads at most 1000; ask for a shorter range or for fewer values"},
-		{"day", pattern.Question{From: "2026-03-02", To: "2026-03-01"},
+		{"day", question.Question{From: "2026-03-02", To: "2026-03-01"},
 			"the range is empty: from 2026-03-02T00:00:00.000000000Z is not before to 2026-03-01T00:00:00.000000000Z"},
-		{"order", pattern.Question{Values: named("order_id=1"), Prefix: "x"},
+		{"order", question.Question{Values: named("order_id=1"), Prefix: "x"},
 			"the values that are given fix the whole key of order, so nothing is left for a range or a prefix; leave it out"},
 	} {
 		declared, err := p.Pattern(c.declared)
@@ -201,7 +201,7 @@ func TestRefusedQuestions(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.q.Now = now
-		if _, err = declared.Plan(c.q); err == nil || err.Error() != c.want {
+		if _, err = question.Plan(declared, c.q); err == nil || err.Error() != c.want {
 			t.Errorf("%s %+v:\ngot  %v\nwant %s", c.declared, c.q, err, c.want)
 		}
 	}
@@ -259,11 +259,11 @@ func TestTotalsByType(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	groups, _, _, err := declared.Groups(pattern.Question{Values: map[string][]string{"type": {"placed", "50%"}}})
+	groups, _, _, err := question.Groups(declared, question.Question{Values: map[string][]string{"type": {"placed", "50%"}}})
 	if got := fmt.Sprint(groups); err != nil || got != "[map[what:placed] map[what:50%]]" {
 		t.Errorf("groups %s and %v", got, err)
 	}
-	if _, _, _, err := declared.Groups(pattern.Question{}); err == nil ||
+	if _, _, _, err := question.Groups(declared, question.Question{}); err == nil ||
 		!strings.Contains(err.Error(), "by_type needs type; write type=VALUE") {
 		t.Errorf("without a type: %v", err)
 	}

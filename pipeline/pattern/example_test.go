@@ -7,34 +7,28 @@ import (
 	"github.com/ingot-events/ingot/pipeline/pattern"
 )
 
-// A plan names the partitions that answer a question, and which part of each is read.
-func ExamplePattern_Plan() {
+// A pattern says what a program may ask, and which request answers it.
+func ExamplePattern_Parameters() {
 	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1,
 		Events: map[string]pipeline.EventSpec{"order": {ID: "{id}", At: "{at}",
-			Key: pipeline.KeySpec{PK: "SHOP#{shop}#{@at | month}", SK: "{@at}#{id}"}}},
-		Patterns: map[string]pipeline.PatternSpec{"orders": {Read: []string{"order"}, Newest: true}}})
+			Key: pipeline.KeySpec{PK: "SHOP#{shop}", SK: "{@at}#{id}"}}},
+		Patterns: map[string]pipeline.PatternSpec{"orders": {Read: []string{"order"}}}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	orders, err := p.Pattern("orders")
-	if err != nil {
+	var orders *pattern.Pattern
+	if orders, err = p.Pattern("orders"); err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(orders.Request())
-	plan, err := orders.Plan(pattern.Question{Values: map[string][]string{"shop": {"north"}}, From: "2026-02-20", To: "2026-03-03"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, period := range plan.Periods {
-		for _, part := range period.Partitions {
-			fmt.Println(part.PK, "from", part.Low, "to", part.High)
-		}
+	for _, parameter := range orders.Parameters() {
+		fmt.Println(parameter.Name)
 	}
 	// Output:
-	// Query PK = SHOP#{shop}#{at|month}
-	// SHOP#north#2026-03 from 2026-02-20T00:00:00.000000000Z to 2026-03-03T00:00:00.000000000Z
-	// SHOP#north#2026-02 from 2026-02-20T00:00:00.000000000Z to 2026-03-03T00:00:00.000000000Z
+	// Query PK = SHOP#{shop}
+	// shop
+	// at
+	// id
 }

@@ -12,6 +12,9 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
+// MaxPartitions is the largest number of partitions that one question reads.
+const MaxPartitions = 1000
+
 // Form is a pattern as a pipeline has compiled it. [New] makes a [Pattern] of it. Programs take
 // patterns of a pipeline, and need neither.
 type Form struct {
@@ -56,13 +59,13 @@ const (
 // Slot is a piece of a key as a pattern sees it.
 type Slot struct {
 	Kind   SlotKind
-	text   string     // of SlotText
+	Text   string     // of SlotText
 	Name   string     // of a parameter
 	Reads  string     // what the variable reads: a path, or a derived value with its @
-	part   *keys.Part // the variable
-	from   int        // the function that begins with a time, or with the number of a shard
-	unit   string     // of SlotTime: minute, hour, day, month, year, or time, unix and unixms
-	shards int
+	Part   *keys.Part // the variable
+	From   int        // the function that begins with a time, or with the number of a shard
+	Unit   string     // of SlotTime: minute, hour, day, month, year, or time, unix and unixms
+	Shards int
 }
 
 // Key is a template of a key as a pattern sees it.
@@ -105,7 +108,7 @@ func (p *Form) Slots(t *keys.Template, names map[string]string) Key {
 			list = list.withText(part.Literal)
 			continue
 		}
-		s := Slot{Kind: SlotValue, Reads: part.Variable(), part: part}
+		s := Slot{Kind: SlotValue, Reads: part.Variable(), Part: part}
 		if s.Name = names[s.Reads]; s.Name == "" {
 			s.Name = strings.TrimPrefix(s.Reads, "@")
 		}
@@ -113,14 +116,14 @@ func (p *Form) Slots(t *keys.Template, names map[string]string) Key {
 			switch {
 			case s.Kind == SlotShard:
 			case f.Name == "shard":
-				s.Kind, s.from = SlotShard, i+1
-				s.shards, _ = strconv.Atoi(f.Arg)
+				s.Kind, s.From = SlotShard, i+1
+				s.Shards, _ = strconv.Atoi(f.Arg)
 			case f.Function().Time != "" || f.Name == "unix" || f.Name == "unixms":
-				s.Kind, s.from, s.unit = SlotTime, i, f.Name // the last one decides: time | day
+				s.Kind, s.From, s.Unit = SlotTime, i, f.Name // the last one decides: time | day
 			}
 		}
 		if s.Kind == SlotValue && s.Reads == "@at" {
-			s.Kind, s.unit = SlotTime, "time"
+			s.Kind, s.Unit = SlotTime, "time"
 		}
 		if s.Reads == "@type" && s.Kind == SlotValue && p.Total == "" { // of totals, a question gives the type
 			if s.Kind = SlotTypes; len(p.Types) == 1 && len(part.Funcs) == 0 {
@@ -136,10 +139,10 @@ func (p *Form) Slots(t *keys.Template, names map[string]string) Key {
 // withText appends text to the last slot if that is text, or as a new one.
 func (t Key) withText(text string) Key {
 	if n := len(t); n > 0 && t[n-1].Kind == SlotText {
-		t[n-1].text += text
+		t[n-1].Text += text
 		return t
 	}
-	return append(t, Slot{Kind: SlotText, text: text})
+	return append(t, Slot{Kind: SlotText, Text: text})
 }
 
 // Shared returns what t and other begin with.
@@ -151,12 +154,12 @@ func (t Key) Shared(other Key) Key {
 		case t[i].String() == other[i].String() && t[i].Kind == other[i].Kind:
 		case t[i].Kind == SlotText && other[i].Kind == SlotText:
 			n := 0
-			for n < min(len(t[i].text), len(other[i].text)) && t[i].text[n] == other[i].text[n] {
+			for n < min(len(t[i].Text), len(other[i].Text)) && t[i].Text[n] == other[i].Text[n] {
 				n++
 			}
 			short := slices.Clone(t[:i])
 			if n > 0 {
-				short = append(short, Slot{Kind: SlotText, text: strings.ToValidUTF8(t[i].text[:n], "")})
+				short = append(short, Slot{Kind: SlotText, Text: strings.ToValidUTF8(t[i].Text[:n], "")})
 			}
 			return short
 		default:
@@ -175,7 +178,7 @@ func (p *Form) Partitions() int {
 		for _, s := range t {
 			switch s.Kind {
 			case SlotShard:
-				each *= s.shards
+				each *= s.Shards
 			case SlotTypes:
 				each *= len(p.Types)
 			}

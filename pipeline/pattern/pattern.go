@@ -1,6 +1,5 @@
-// Package pattern plans what a question reads. A [Pattern] is an access pattern that pipeline.yaml
-// declares, and [Pattern.Plan] says which partitions answer a [Question]. It sends nothing: package
-// query does.
+// Package pattern has the access patterns that pipeline.yaml declares: which index a [Pattern]
+// reads, and which parameters it has. Package question plans what answers one.
 package pattern
 
 import (
@@ -12,11 +11,14 @@ import (
 )
 
 // Pattern is one question that the file declares: an access pattern. GetItem and Query can answer
-// it. [Pattern.Plan] says which ones do, for given values.
+// it.
 type Pattern struct {
 	is  Form
-	def string // the form as text; what a page token is bound to
+	Def string // the form as text; what a page token is bound to
 }
+
+// Form returns what the pattern is made of. The caller must not change it.
+func (p *Pattern) Form() *Form { return &p.is }
 
 // Name returns the pattern's name.
 func (p *Pattern) Name() string { return p.is.Name }
@@ -66,7 +68,7 @@ func (p *Pattern) Parameters() []Parameter {
 				i = len(list)
 				list = append(list, Parameter{Name: s.Name, Sort: sort})
 			}
-			list[i].Personal = list[i].Personal || s.hashed()
+			list[i].Personal = list[i].Personal || s.Hashed()
 			list[i].Time = list[i].Time || s.Kind == SlotTime
 		}
 	}
@@ -80,21 +82,21 @@ func (p *Pattern) Parameters() []Parameter {
 	return list
 }
 
-// hashed reports whether hmac is applied to the slot's value.
-func (s *Slot) hashed() bool {
-	return s.part != nil && slices.ContainsFunc(s.part.Funcs, func(f keys.Func) bool { return f.Name == "hmac" })
+// Hashed reports whether hmac is applied to the slot's value.
+func (s *Slot) Hashed() bool {
+	return s.Part != nil && slices.ContainsFunc(s.Part.Funcs, func(f keys.Func) bool { return f.Name == "hmac" })
 }
 
-// reversed reports whether the slot's values are in reverse order.
-func (s *Slot) reversed() bool {
-	return s.part != nil && slices.ContainsFunc(s.part.Funcs, func(f keys.Func) bool { return f.Name == "rev" })
+// Reversed reports whether the slot's values are in reverse order.
+func (s *Slot) Reversed() bool {
+	return s.Part != nil && slices.ContainsFunc(s.Part.Funcs, func(f keys.Func) bool { return f.Name == "rev" })
 }
 
 // String returns the slot as the file writes it.
 func (s Slot) String() string {
 	switch s.Kind {
 	case SlotText:
-		return s.text
+		return s.Text
 	case SlotTypes:
 		return "{@type}"
 	}
@@ -102,7 +104,7 @@ func (s Slot) String() string {
 	if s.Kind == SlotShard {
 		name = s.Reads
 	}
-	for _, f := range s.part.Funcs {
+	for _, f := range s.Part.Funcs {
 		name += "|" + f.Name
 		if f.Arg != "" {
 			name += ":" + f.Arg
@@ -145,7 +147,7 @@ func (p *Pattern) Request() string {
 	case p.is.Whole && !variable:
 		return "Query " + pk + ", " + sk + " = " + p.is.SK.String()
 	case len(p.is.SK) > 0 && p.is.SK[0].Kind == SlotText:
-		return "Query " + pk + ", " + sk + " begins with " + p.is.SK[0].text
+		return "Query " + pk + ", " + sk + " begins with " + p.is.SK[0].Text
 	}
 	return "Query " + pk
 }

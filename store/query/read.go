@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline/pattern"
+	"github.com/ingot-events/ingot/pipeline/question"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -88,7 +89,7 @@ func (s *Reader) Read(ctx context.Context, name string, ask Ask) (Answer, error)
 	if declared.Total() != "" {
 		return s.readTotals(ctx, declared, ask)
 	}
-	r, err := s.question(declared, ask)
+	r, err := s.begin(declared, ask)
 	if err != nil {
 		return Answer{}, fmt.Errorf("read: %w", err)
 	}
@@ -121,7 +122,7 @@ func (s *Reader) ReadAll(ctx context.Context, name string, ask Ask) iter.Seq2[*e
 
 // Explain returns the requests that the first round of [Reader.Read] would send, and the plan
 // behind them. It sends none. Each request is a *dynamodb.GetItemInput or a *dynamodb.QueryInput.
-func (s *Reader) Explain(name string, ask Ask) ([]any, *pattern.QueryPlan, error) {
+func (s *Reader) Explain(name string, ask Ask) ([]any, *question.QueryPlan, error) {
 	declared, err := s.heads.Pipeline.Pattern(name)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read: %w", err)
@@ -129,7 +130,7 @@ func (s *Reader) Explain(name string, ask Ask) ([]any, *pattern.QueryPlan, error
 	if declared.Total() != "" {
 		return s.explainTotals(declared, ask)
 	}
-	r, err := s.question(declared, ask)
+	r, err := s.begin(declared, ask)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read: %w", err)
 	}
@@ -148,11 +149,11 @@ func (s *Reader) Explain(name string, ask Ask) ([]any, *pattern.QueryPlan, error
 	return list, r.plan, nil
 }
 
-// question is one page that is being read.
-type question struct {
+// reading is one page that is being read.
+type reading struct {
 	s      *Reader
 	ask    Ask
-	plan   *pattern.QueryPlan
+	plan   *question.QueryPlan
 	period int // the one that is being read
 	after  position
 	resume bool // the period begins after the position
@@ -160,8 +161,8 @@ type question struct {
 	page   Answer
 }
 
-// question checks the question, and finds where the page begins.
-func (s *Reader) question(declared *pattern.Pattern, ask Ask) (*question, error) {
+// begin checks the question, and finds where the page begins.
+func (s *Reader) begin(declared *pattern.Pattern, ask Ask) (*reading, error) {
 	switch {
 	case s.heads.Events == "":
 		return nil, errors.New("Config.Events is not set: name the events table")
@@ -180,12 +181,12 @@ func (s *Reader) question(declared *pattern.Pattern, ask Ask) (*question, error)
 		ask.MaxUnits = defaultUnits
 	}
 	now := s.heads.Env.Now()
-	plan, err := declared.Plan(pattern.Question{Values: ask.Values, From: ask.From, To: ask.To, Prefix: ask.Prefix,
+	plan, err := question.Plan(declared, question.Question{Values: ask.Values, From: ask.From, To: ask.To, Prefix: ask.Prefix,
 		Newest: ask.Newest, Now: now})
 	if err != nil {
 		return nil, err
 	}
-	r := &question{s: s, ask: ask, plan: plan, now: now.Unix()}
+	r := &reading{s: s, ask: ask, plan: plan, now: now.Unix()}
 	for _, period := range plan.Periods {
 		if least := r.least() * float64(len(period.Partitions)); least > ask.MaxUnits {
 			return nil, fmt.Errorf("%d partitions are read side by side, which takes at least %v read units, and %v may be spent; allow "+
@@ -201,7 +202,7 @@ func (s *Reader) question(declared *pattern.Pattern, ask Ask) (*question, error)
 }
 
 // least returns the units that the smallest read takes.
-func (r *question) least() float64 {
+func (r *reading) least() float64 {
 	if r.ask.Consistent {
 		return 1
 	}
@@ -209,7 +210,7 @@ func (r *question) least() float64 {
 }
 
 // continues finds where the page of a token begins.
-func (r *question) continues(token string) error {
+func (r *reading) continues(token string) error {
 	at, err := openToken(token, r.s.tokenKey, r.bound())
 	if err != nil {
 		return err
@@ -229,12 +230,12 @@ func (r *question) continues(token string) error {
 }
 
 // bound returns what a token of this reading is bound to.
-func (r *question) bound() string {
+func (r *reading) bound() string {
 	return fmt.Sprintf("%s\n%s\n%s", r.s.heads.Events, r.s.heads.Pipeline.SecretCheck(), r.plan.Question)
 }
 
 // run reads the page.
-func (r *question) run(ctx context.Context) error {
+func (r *reading) run(ctx context.Context) error {
 	for ; r.period < len(r.plan.Periods); r.period++ {
 		period := r.plan.Periods[r.period]
 		if len(r.page.Items) >= r.ask.Limit || r.spent(period) {
@@ -251,15 +252,15 @@ func (r *question) run(ctx context.Context) error {
 }
 
 // spent reports whether too few units are left to begin a period.
-func (r *question) spent(period pattern.Period) bool {
+func (r *reading) spent(period question.Period) bool {
 	return r.page.Requests > 0 && r.page.Units+r.least()*float64(len(period.Partitions)) > r.ask.MaxUnits
 }
 
-func (r *question) next(at position) { r.page.Next = sealToken(at, r.s.tokenKey, r.bound()) }
+func (r *reading) next(at position) { r.page.Next = sealToken(at, r.s.tokenKey, r.bound()) }
 
 // line is one partition that is being read.
 type line struct {
-	from  pattern.Partition
+	from  question.Partition
 	start rows.Image // where the next Query begins; nil: where the range does
 	at    string
 	skip  bool // items with the sort key at are on an earlier page
@@ -269,7 +270,7 @@ type line struct {
 
 // lines returns the partitions of a period, each from where the page begins. Partitions may have
 // different ranges, so the place may be before or behind that of a partition.
-func (r *question) lines(period pattern.Period) []*line {
+func (r *reading) lines(period question.Period) []*line {
 	list := make([]*line, 0, len(period.Partitions))
 	for _, p := range period.Partitions {
 		l := &line{from: p}
@@ -296,7 +297,7 @@ func (r *question) lines(period pattern.Period) []*line {
 }
 
 // startKey returns the position as the key after which a Query begins.
-func (r *question) startKey() rows.Image {
+func (r *reading) startKey() rows.Image {
 	key := rows.Image{"PK": rows.Text(r.after.own.PK), "SK": rows.Text(r.after.own.SK)}
 	if ix := r.plan.Index; ix != "" {
 		key[ix+"PK"], key[ix+"SK"] = rows.Text(r.after.partition), rows.Text(r.after.sk)
@@ -305,11 +306,11 @@ func (r *question) startKey() rows.Image {
 }
 
 // names returns the names of the key that is read.
-func (r *question) names() (pk, sk string) { return r.plan.Index + "PK", r.plan.Index + "SK" }
+func (r *reading) names() (pk, sk string) { return r.plan.Index + "PK", r.plan.Index + "SK" }
 
 // merge reads the partitions of one period side by side, and appends what they hold to the page in
 // order. full reports whether the page has ended.
-func (r *question) merge(ctx context.Context, period int64, lines []*line) (full bool, err error) {
+func (r *reading) merge(ctx context.Context, period int64, lines []*line) (full bool, err error) {
 	_, sk := r.names()
 	open := slices.DeleteFunc(slices.Clone(lines), func(l *line) bool { return l.done })
 	if err := r.fetch(ctx, open, len(open)); err != nil {
@@ -355,7 +356,7 @@ const maxShare = 1000
 // share returns how many items to ask each of n partitions for. Usually one request to each should
 // fill the page. The number of a page's items in one of n partitions varies by about the square
 // root of its mean. If many of the items read so far were left out, share asks for more.
-func (r *question) share(n int) int32 {
+func (r *reading) share(n int) int32 {
 	left := float64(r.ask.Limit-len(r.page.Items)+1) * float64(r.page.Read+1) / float64(len(r.page.Items)+1)
 	share := left
 	if n > 1 {
@@ -365,7 +366,7 @@ func (r *question) share(n int) int32 {
 	return int32(max(1, min(share, left, maxShare)))
 }
 
-func (r *question) before(a, b string) bool {
+func (r *reading) before(a, b string) bool {
 	if r.plan.Backward {
 		return a > b
 	}
@@ -373,7 +374,7 @@ func (r *question) before(a, b string) bool {
 }
 
 // take appends an item to the page, unless the answer leaves it out.
-func (r *question) take(img rows.Image) {
+func (r *reading) take(img rows.Image) {
 	r.page.Read++
 	if expires := rows.IntegerOf(img["expiresAt"]); !r.ask.Expired && expires != 0 && expires <= r.now ||
 		!slices.Contains(r.plan.Types, rows.TextOf(img["type"])) {
@@ -388,7 +389,7 @@ func (r *question) take(img rows.Image) {
 }
 
 // fetch asks each of the lines once, side by side. n lines share what the page lacks.
-func (r *question) fetch(ctx context.Context, lines []*line, n int) error {
+func (r *reading) fetch(ctx context.Context, lines []*line, n int) error {
 	share := r.share(n)
 	errs, units := make([]error, len(lines)), make([]float64, len(lines))
 	r.s.heads.Env.Each(len(lines), max(r.s.heads.Parallel(), 16), func(i int) {
@@ -406,13 +407,13 @@ func (r *question) fetch(ctx context.Context, lines []*line, n int) error {
 	return errors.Join(errs...)
 }
 
-func (r *question) get(l *line) *dynamodb.GetItemInput {
+func (r *reading) get(l *line) *dynamodb.GetItemInput {
 	return &dynamodb.GetItemInput{TableName: &r.s.heads.Events, Key: rows.KeyImage(event.Key{PK: l.from.PK, SK: l.from.Low}),
 		ConsistentRead: aws.Bool(r.ask.Consistent), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
 }
 
 // fetchOne reads the one item of a partition that is asked for.
-func (r *question) fetchOne(ctx context.Context, l *line) (float64, error) {
+func (r *reading) fetchOne(ctx context.Context, l *line) (float64, error) {
 	if l.done = true; l.start != nil || l.skip {
 		return 0, nil // it was on an earlier page
 	}
@@ -431,7 +432,7 @@ func (r *question) fetchOne(ctx context.Context, l *line) (float64, error) {
 }
 
 // query returns the next request for a partition.
-func (r *question) query(l *line, limit int32) *dynamodb.QueryInput {
+func (r *reading) query(l *line, limit int32) *dynamodb.QueryInput {
 	pk, sk := r.names()
 	in := &dynamodb.QueryInput{TableName: &r.s.heads.Events, ConsistentRead: aws.Bool(r.ask.Consistent),
 		ScanIndexForward: aws.Bool(!r.plan.Backward),
@@ -471,7 +472,7 @@ func (r *question) query(l *line, limit int32) *dynamodb.QueryInput {
 }
 
 // fetchPart asks for the next items of a partition.
-func (r *question) fetchPart(ctx context.Context, l *line, limit int32) (float64, error) {
+func (r *reading) fetchPart(ctx context.Context, l *line, limit int32) (float64, error) {
 	if l.from.Complete && l.skip {
 		l.done = true
 		return 0, nil

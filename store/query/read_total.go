@@ -8,6 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline/pattern"
+	"github.com/ingot-events/ingot/pipeline/question"
 )
 
 // readTotals answers a pattern that reads totals. All of them are on one page.
@@ -44,7 +45,7 @@ func (s *Reader) topOf(declared *pattern.Pattern, ask Ask) (at time.Time, n int,
 	if n = declared.Top(); ask.Limit > 0 {
 		n = min(n, ask.Limit)
 	}
-	at, err = declared.Window(pattern.Question{Values: ask.Values, From: ask.From, To: ask.To}, s.heads.Env.Now())
+	at, err = question.Window(declared, question.Question{Values: ask.Values, From: ask.From, To: ask.To}, s.heads.Env.Now())
 	return at, n, err
 }
 
@@ -53,7 +54,7 @@ func (s *Reader) totalsOf(declared *pattern.Pattern, ask Ask) (groups []map[stri
 	if err := s.onePage(declared, ask, "the oldest window first"); err != nil {
 		return nil, from, to, err
 	}
-	return declared.Groups(pattern.Question{Values: ask.Values, From: ask.From, To: ask.To})
+	return question.Groups(declared, question.Question{Values: ask.Values, From: ask.From, To: ask.To})
 }
 
 // onePage refuses what cannot be used with totals.
@@ -72,7 +73,7 @@ func (s *Reader) onePage(declared *pattern.Pattern, ask Ask, order string) error
 
 // explainTotals returns the requests for totals. Before them, one GetItem reads the generation's
 // head.
-func (s *Reader) explainTotals(declared *pattern.Pattern, ask Ask) ([]any, *pattern.QueryPlan, error) {
+func (s *Reader) explainTotals(declared *pattern.Pattern, ask Ask) ([]any, *question.QueryPlan, error) {
 	if declared.Top() > 0 {
 		at, n, err := s.topOf(declared, ask)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline/pattern"
+	"github.com/ingot-events/ingot/pipeline/question"
 )
 
 // Document is an IAM policy. IAM fixes the names of its members.
@@ -42,11 +43,11 @@ func Reading(p *pattern.Pattern, r ARNs, tag string) (Statement, error) {
 	case p.Index() != "":
 		resources = []string{r.events + "/index/" + p.Index()}
 	}
-	s := allow(sid, strings.Join(p.Actions(), " "), resources...)
+	s := allow(sid, strings.Join(question.Actions(p), " "), resources...)
 	if tag == "" {
 		return s, nil
 	}
-	keys, err := p.LeadingKeys("${aws:PrincipalTag/" + tag + "}")
+	keys, err := question.LeadingKeys(p, "${aws:PrincipalTag/"+tag+"}")
 	if err != nil {
 		return s, fmt.Errorf("no condition on --principal-tag is right for %w", err)
 	}

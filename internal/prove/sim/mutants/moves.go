@@ -70,13 +70,14 @@ func moves() []Mutant {
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 )
 
 func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 	item := *of
 	item.Epoch = 0
 	img := rows.Encode(&item)
-	img[itemform.Migrated], img[rowAttribute] = s.draw(), rows.Text(s.nameOf(row))
+	img[itemform.Migrated], img[rowAttribute] = s.draw(), rows.Text(rowmap.NameOf(row, s.old.Keys))
 	_, err := s.store.Client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.store.Events, Item: img})
 	return err
 }

@@ -8,7 +8,7 @@ func questions() []Mutant {
 	return []Mutant{
 		{
 			Name: "page-loses-a-period", What: "a page that ends with a period goes on after the next one", Defends: "C6", Checks: misread,
-			Edits: []Edit{{"query.question.run", `r.next(position{period: unixOf(period.Start)})`,
+			Edits: []Edit{{"query.reading.run", `r.next(position{period: unixOf(period.Start)})`,
 				`if r.period+1 < len(r.plan.Periods) {
 				period = r.plan.Periods[r.period+1]
 			}

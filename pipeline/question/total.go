@@ -1,4 +1,4 @@
-package pattern
+package question
 
 import (
 	"fmt"
@@ -7,17 +7,19 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ingot-events/ingot/pipeline/pattern"
 )
 
 // Window returns an instant in the window that a pattern with top reads: from, or now if there is
 // no from.
-func (p *Pattern) Window(q Question, now time.Time) (time.Time, error) {
+func Window(p *pattern.Pattern, q Question, now time.Time) (time.Time, error) {
 	switch {
 	case len(q.Values) > 0:
-		return time.Time{}, fmt.Errorf("%s reads the top of all totals, and no parameter chooses among them; leave %s out", p.is.Name,
+		return time.Time{}, fmt.Errorf("%s reads the top of all totals, and no parameter chooses among them; leave %s out", p.Form().Name,
 			sortedNames(q.Values)[0])
 	case q.To != "":
-		return time.Time{}, fmt.Errorf("%s reads one window: give from, any time in it, and leave to out", p.is.Name)
+		return time.Time{}, fmt.Errorf("%s reads one window: give from, any time in it, and leave to out", p.Form().Name)
 	case q.From == "":
 		return now, nil
 	}
@@ -31,13 +33,13 @@ func (p *Pattern) Window(q Question, now time.Time) (time.Time, error) {
 // Groups computes what a pattern over totals reads: the values of by that
 // [github.com/ingot-events/ingot/store/query.Reader.Total] takes, for
 // each combination of the question's values, and the range of windows. A zero time means no bound.
-func (p *Pattern) Groups(q Question) (groups []map[string]string, from, to time.Time, err error) {
-	a := &asked{Pattern: p, q: q}
+func Groups(p *pattern.Pattern, q Question) (groups []map[string]string, from, to time.Time, err error) {
+	a := &asked{Pattern: p, form: p.Form(), q: q}
 	if err := a.checkNames(); err != nil {
 		return nil, from, to, err
 	}
-	if p.is.Lacks != nil {
-		return nil, from, to, p.is.Lacks
+	if p.Form().Lacks != nil {
+		return nil, from, to, p.Form().Lacks
 	}
 	if from, to, err = a.bounds(); err != nil {
 		return nil, from, to, err
@@ -97,12 +99,12 @@ func (a *asked) combinations() ([]map[string]string, error) {
 				longer = append(longer, next)
 			}
 		}
-		if choices = longer; len(choices) > MaxPartitions {
+		if choices = longer; len(choices) > pattern.MaxPartitions {
 			return nil, a.tooMany(len(choices))
 		}
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("%s needs %s; write %s=VALUE", a.is.Name, strings.Join(missing, " and "), strings.Join(missing, "=VALUE "))
+		return nil, fmt.Errorf("%s needs %s; write %s=VALUE", a.form.Name, strings.Join(missing, " and "), strings.Join(missing, "=VALUE "))
 	}
 	return choices, nil
 }
@@ -110,17 +112,17 @@ func (a *asked) combinations() ([]map[string]string, error) {
 // group computes the values of by from one combination of values.
 func (a *asked) group(values map[string]string) (map[string]string, error) {
 	by := map[string]string{}
-	for i, t := range a.is.By {
+	for i, t := range a.form.By {
 		texts, err := a.texts(t, values, time.Time{})
 		if err != nil {
 			return nil, err
 		}
 		if len(texts) != 1 {
-			return nil, fmt.Errorf("%s groups by a shard, which no question gives", a.is.Total)
+			return nil, fmt.Errorf("%s groups by a shard, which no question gives", a.form.Total)
 		}
 		// keys.Escape writes percent-encoding, and this reverses it.
-		if by[a.is.ByNames[i]], err = url.PathUnescape(texts[0]); err != nil {
-			return nil, fmt.Errorf("%s: %w", a.is.ByNames[i], err)
+		if by[a.form.ByNames[i]], err = url.PathUnescape(texts[0]); err != nil {
+			return nil, fmt.Errorf("%s: %w", a.form.ByNames[i], err)
 		}
 	}
 	return by, nil

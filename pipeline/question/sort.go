@@ -1,4 +1,4 @@
-package pattern
+package question
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/pipeline/pattern"
 )
 
 // sortRange computes which sort keys are read, for one choice of values.
@@ -16,11 +17,11 @@ func (a *asked) sortRange(values map[string]string, start time.Time) (Partition,
 		return Partition{}, err
 	}
 	before := ""
-	for i := range a.is.SK {
-		s := &a.is.SK[i]
+	for i := range a.form.SK {
+		s := &a.form.SK[i]
 		switch {
-		case s.Kind == SlotText:
-			before += s.text
+		case s.Kind == pattern.SlotText:
+			before += s.Text
 			continue
 		case s == stop:
 			return a.openRange(before, s)
@@ -34,13 +35,13 @@ func (a *asked) sortRange(values map[string]string, start time.Time) (Partition,
 	if a.q.Prefix != "" || a.ranged == "" && (a.q.From != "" || a.q.To != "") {
 		return Partition{},
 			fmt.Errorf("the values that are given fix the whole key of %s, so nothing is left for a range or a prefix; leave it out",
-				a.is.Name)
+				a.form.Name)
 	}
 	if len(before) > event.MaxSK {
 		return Partition{}, fmt.Errorf("the sort key would take %d bytes, and DynamoDB allows %d; give shorter values", len(before),
 			event.MaxSK)
 	}
-	if a.is.Whole {
+	if a.form.Whole {
 		return Partition{Low: before, Complete: true}, nil
 	}
 	return prefixed(before), nil
@@ -48,14 +49,14 @@ func (a *asked) sortRange(values map[string]string, start time.Time) (Partition,
 
 // behind refuses a value for a variable of the sort key if a variable before it has no value. No
 // Query could use it.
-func (a *asked) behind(stop *Slot) error {
+func (a *asked) behind(stop *pattern.Slot) error {
 	if stop == nil {
 		return nil
 	}
 	past := false
-	for i := range a.is.SK {
-		s := &a.is.SK[i]
-		if past && s.Name != stop.Name && len(a.q.Values[s.Name]) > 0 && !slices.ContainsFunc(a.is.PKs[0], func(p Slot) bool {
+	for i := range a.form.SK {
+		s := &a.form.SK[i]
+		if past && s.Name != stop.Name && len(a.q.Values[s.Name]) > 0 && !slices.ContainsFunc(a.form.PKs[0], func(p pattern.Slot) bool {
 			return p.Name == s.Name && p.Kind == s.Kind
 		}) {
 			return fmt.Errorf("%s stands behind %s in the sort key, and can only be given together with it; write %s=VALUE too", s.Name,
@@ -68,7 +69,7 @@ func (a *asked) behind(stop *Slot) error {
 
 // openRange computes the sort keys that begin with before, and continue with the range or the
 // prefix of s that the question gives.
-func (a *asked) openRange(before string, s *Slot) (Partition, error) {
+func (a *asked) openRange(before string, s *pattern.Slot) (Partition, error) {
 	whole := prefixed(before)
 	overTime := a.ranged != "" && a.sortTime() == s
 	ranged := overTime || a.ranged == "" && (a.q.From != "" || a.q.To != "")
@@ -85,7 +86,7 @@ func (a *asked) openRange(before string, s *Slot) (Partition, error) {
 		return whole, err
 	}
 	r := Partition{Low: whole.Low, High: whole.High}
-	if s.reversed() {
+	if s.Reversed() {
 		if high != "" {
 			r.Low = successor(before + high)
 		}
@@ -110,9 +111,9 @@ func (a *asked) openRange(before string, s *Slot) (Partition, error) {
 }
 
 // ends returns the texts of from and to in the key. Each is empty if the question does not have it.
-func (a *asked) ends(s *Slot, overTime bool) (low, high string, err error) {
-	if what := s.unordered(); what != "" {
-		return "", "", fmt.Errorf("no range of %s can be read: %s; give one value, or put %s into the key", s, what, s.ordered())
+func (a *asked) ends(s *pattern.Slot, overTime bool) (low, high string, err error) {
+	if what := unordered(s); what != "" {
+		return "", "", fmt.Errorf("no range of %s can be read: %s; give one value, or put %s into the key", s, what, ordered(s))
 	}
 	for _, end := range []struct {
 		name, raw string
@@ -120,23 +121,23 @@ func (a *asked) ends(s *Slot, overTime bool) (low, high string, err error) {
 		text      *string
 	}{{"from", a.q.From, a.from, &low}, {"to", a.q.To, a.to, &high}} {
 		switch {
-		case s.Kind != SlotTime:
+		case s.Kind != pattern.SlotTime:
 			if end.raw == "" {
 				continue
 			}
-			*end.text, err = s.part.Make(end.raw, 0, a.is.Secret)
+			*end.text, err = s.Part.Make(end.raw, 0, a.form.Secret)
 		case overTime:
-			*end.text, err = s.timeText(end.at, a.is.Secret)
+			*end.text, err = timeText(s, end.at, a.form.Secret)
 		case end.raw == "":
 			continue
 		default:
 			var at time.Time
 			if at, err = parseInstant(end.raw); err == nil {
-				if !floor(at, s.unit).Equal(at) {
-					return "", "", fmt.Errorf("%s is inside a %s, and the sort key has whole ones; write %s", end.name, unitName(s.unit),
-						exampleAt(at, s.unit))
+				if !floor(at, s.Unit).Equal(at) {
+					return "", "", fmt.Errorf("%s is inside a %s, and the sort key has whole ones; write %s", end.name, unitName(s.Unit),
+						exampleAt(at, s.Unit))
 				}
-				*end.text, err = s.timeText(at, a.is.Secret)
+				*end.text, err = timeText(s, at, a.form.Secret)
 			}
 		}
 		if err != nil {
@@ -147,50 +148,50 @@ func (a *asked) ends(s *Slot, overTime bool) (low, high string, err error) {
 }
 
 // unordered says why the keys are not in the order of the slot's values. It is empty if they are.
-func (s *Slot) unordered() string {
-	if s.Kind == SlotShard || s.Kind == SlotTypes {
+func unordered(s *pattern.Slot) string {
+	if s.Kind == pattern.SlotShard || s.Kind == pattern.SlotTypes {
 		return "its keys are in no useful order"
 	}
 	padded := false
-	for _, f := range s.part.Funcs[s.from:] {
+	for _, f := range s.Part.Funcs[s.From:] {
 		if !f.Function().Ordered {
 			return f.Name + " does not keep the order of values"
 		}
 		padded = padded || f.Name == "pad"
 	}
-	if (s.unit == "unix" || s.unit == "unixms") && !padded {
+	if (s.Unit == "unix" || s.Unit == "unixms") && !padded {
 		return "numbers of different lengths are not in order as text"
 	}
 	return ""
 }
 
 // ordered shows the slot's variable with functions that keep its order.
-func (s *Slot) ordered() string {
+func ordered(s *pattern.Slot) string {
 	switch {
-	case s.unit == "unix" || s.unit == "unixms":
-		return "{" + s.Reads + " | " + s.unit + " | pad:13}"
-	case s.Kind == SlotShard:
+	case s.Unit == "unix" || s.Unit == "unixms":
+		return "{" + s.Reads + " | " + s.Unit + " | pad:13}"
+	case s.Kind == pattern.SlotShard:
 		return "{" + s.Reads + "}"
 	}
 	return "{" + s.Reads + "} or {" + s.Reads + " | pad:12}"
 }
 
 // prefix computes the sort keys that continue with the question's prefix.
-func (a *asked) prefix(before string, s *Slot) (Partition, error) {
-	for _, f := range s.part.Funcs {
+func (a *asked) prefix(before string, s *pattern.Slot) (Partition, error) {
+	for _, f := range s.Part.Funcs {
 		if !f.Function().Prefixes {
 			return Partition{},
 				fmt.Errorf("no prefix of %s can be read: after %s, values with the same beginning do not stand together; give one "+
 					"value or a range", s, f.Name)
 		}
 	}
-	if s.Kind == SlotShard || s.Kind == SlotTypes {
+	if s.Kind == pattern.SlotShard || s.Kind == pattern.SlotTypes {
 		return Partition{}, fmt.Errorf("no prefix of %s can be read; leave it out", s)
 	}
 	text := a.q.Prefix
-	if s.Kind == SlotValue {
+	if s.Kind == pattern.SlotValue {
 		var err error
-		if text, err = s.part.Make(text, 0, a.is.Secret); err != nil {
+		if text, err = s.Part.Make(text, 0, a.form.Secret); err != nil {
 			return Partition{}, fmt.Errorf("prefix: %w", err)
 		}
 	}

@@ -1,4 +1,4 @@
-package pattern
+package question
 
 import (
 	"fmt"

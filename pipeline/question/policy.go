@@ -1,53 +1,55 @@
-package pattern
+package question
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ingot-events/ingot/pipeline/pattern"
 )
 
 // LeadingKeys returns the partition keys of the pattern for one value, with each shard and type.
 // The value is not escaped, so it may be text that is filled in later, such as
 // ${aws:PrincipalTag/tenant}. The error explains why the partition keys of one value cannot be
 // listed like that.
-func (p *Pattern) LeadingKeys(value string) ([]string, error) {
-	if p.is.Total != "" {
-		return nil, fmt.Errorf("%s reads totals, whose keys begin with the aggregate and not with whom they belong to", p.is.Name)
+func LeadingKeys(p *pattern.Pattern, value string) ([]string, error) {
+	if p.Form().Total != "" {
+		return nil, fmt.Errorf("%s reads totals, whose keys begin with the aggregate and not with whom they belong to", p.Form().Name)
 	}
 	var list []string
 	name := ""
-	for _, t := range p.is.PKs {
+	for _, t := range p.Form().PKs {
 		texts := []string{""}
 		for i := range t {
 			s := &t[i]
 			var pieces []string
 			switch s.Kind {
-			case SlotText:
-				pieces = []string{s.text}
-			case SlotShard:
-				for n := range s.shards {
-					text, err := s.part.Make(fmt.Sprint(n), s.from, nil)
+			case pattern.SlotText:
+				pieces = []string{s.Text}
+			case pattern.SlotShard:
+				for n := range s.Shards {
+					text, err := s.Part.Make(fmt.Sprint(n), s.From, nil)
 					if err != nil {
-						return nil, fmt.Errorf("the shards of %s cannot be listed: %w", p.is.Name, err)
+						return nil, fmt.Errorf("the shards of %s cannot be listed: %w", p.Form().Name, err)
 					}
 					pieces = append(pieces, text)
 				}
-			case SlotTypes:
-				if len(s.part.Funcs) > 0 {
-					return nil, fmt.Errorf("%s: IAM does not apply %s to the type", p.is.Name, s)
+			case pattern.SlotTypes:
+				if len(s.Part.Funcs) > 0 {
+					return nil, fmt.Errorf("%s: IAM does not apply %s to the type", p.Form().Name, s)
 				}
-				pieces = p.is.Types
-			case SlotTime:
+				pieces = p.Form().Types
+			case pattern.SlotTime:
 				return nil, fmt.Errorf("%s: the partition key has a time, %s, so the keys that a principal may read change with the "+
-					"clock; give it an index whose pk has no time", p.is.Name, s)
+					"clock; give it an index whose pk has no time", p.Form().Name, s)
 			default:
-				if err := unchanged(p.is.Name, s); err != nil {
+				if err := unchanged(p.Form().Name, s); err != nil {
 					return nil, err
 				}
 				if name != "" && name != s.Name {
 					return nil,
 						fmt.Errorf("%s: the partition key has two parameters, %s and %s, and a tag can only be one of them; put %s into "+
-							"the sort key", p.is.Name, name, s.Name, s.Name)
+							"the sort key", p.Form().Name, name, s.Name, s.Name)
 				}
 				name, pieces = s.Name, []string{value}
 			}
@@ -56,7 +58,7 @@ func (p *Pattern) LeadingKeys(value string) ([]string, error) {
 		list = append(list, texts...)
 	}
 	if name == "" {
-		return nil, fmt.Errorf("%s: the partition key has no parameter, so every principal would read the same keys", p.is.Name)
+		return nil, fmt.Errorf("%s: the partition key has no parameter, so every principal would read the same keys", p.Form().Name)
 	}
 	slices.Sort(list)
 	return slices.Compact(list), nil
@@ -64,13 +66,13 @@ func (p *Pattern) LeadingKeys(value string) ([]string, error) {
 
 // unchanged refuses a parameter that functions change: IAM compares the key as it is stored with
 // the tag as it is.
-func unchanged(name string, s *Slot) error {
-	for _, f := range s.part.Funcs {
+func unchanged(name string, s *pattern.Slot) error {
+	for _, f := range s.Part.Funcs {
 		switch {
-		case s.hashed() || f.Name == "sha256":
+		case s.Hashed() || f.Name == "sha256":
 			return fmt.Errorf("%s: %s is stored as a hash, which IAM does not compute, so no tag equals it; tag principals with another "+
 				"field, and put that into the key", name, s)
-		case s.part.Lossy:
+		case s.Part.Lossy:
 			return fmt.Errorf("%s: %s loses a part of the value, so two principals could have one key, and each would read the other's "+
 				"items; put {%s} into the key", name, s, s.Reads)
 		default:
@@ -81,15 +83,15 @@ func unchanged(name string, s *Slot) error {
 }
 
 // Actions returns the actions of DynamoDB that the pattern's questions need.
-func (p *Pattern) Actions() []string {
+func Actions(p *pattern.Pattern) []string {
 	switch {
-	case p.is.Top > 0:
+	case p.Form().Top > 0:
 		return []string{"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"} // the totals, the head and the index
-	case p.is.Total != "":
+	case p.Form().Total != "":
 		return []string{"dynamodb:GetItem", "dynamodb:Query"} // the head of the generation, and its totals
 	case strings.HasPrefix(p.Request(), "GetItem"):
 		return []string{"dynamodb:GetItem"}
-	case p.is.Index == "" && p.is.Whole:
+	case p.Form().Index == "" && p.Form().Whole:
 		return []string{"dynamodb:GetItem", "dynamodb:Query"}
 	}
 	return []string{"dynamodb:Query"}

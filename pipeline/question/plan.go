@@ -1,4 +1,6 @@
-package pattern
+// Package question plans what a question reads: [Plan] says which partitions of a declared pattern
+// answer a [Question]. It sends nothing: package query does. The functions do not contain it.
+package question
 
 import (
 	"cmp"
@@ -11,15 +13,11 @@ import (
 	"github.com/ingot-events/ingot/internal/base/nearest"
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/pipeline/pattern"
 )
 
-// These are the limits of one question.
-const (
-	// MaxPartitions is the largest number of partitions that one question reads.
-	MaxPartitions = 1000
-	// MaxParameterValues is the largest number of values of one parameter.
-	MaxParameterValues = 100
-)
+// MaxParameterValues is the largest number of values that a question gives one parameter.
+const MaxParameterValues = 100
 
 // Question is what is asked of a pattern. Values are raw, as the payload has them: the functions of
 // the templates are applied to them.
@@ -82,16 +80,16 @@ func (p *QueryPlan) Size() int {
 
 // Plan computes what is read to answer a question. It is a pure function. The error says what is
 // wrong with the question and what to write.
-func (p *Pattern) Plan(q Question) (*QueryPlan, error) {
-	if p.is.Total != "" {
-		return nil, fmt.Errorf("%s reads totals, which no plan of partitions answers", p.is.Name)
+func Plan(p *pattern.Pattern, q Question) (*QueryPlan, error) {
+	if p.Form().Total != "" {
+		return nil, fmt.Errorf("%s reads totals, which no plan of partitions answers", p.Form().Name)
 	}
-	a := &asked{Pattern: p, q: q}
+	a := &asked{Pattern: p, form: p.Form(), q: q}
 	if err := a.checkNames(); err != nil {
 		return nil, err
 	}
-	if p.is.Lacks != nil {
-		return nil, p.is.Lacks
+	if p.Form().Lacks != nil {
+		return nil, p.Form().Lacks
 	}
 	if err := a.choosePeriods(); err != nil {
 		return nil, err
@@ -104,7 +102,8 @@ func (p *Pattern) Plan(q Question) (*QueryPlan, error) {
 
 // asked is a question that is being planned.
 type asked struct {
-	*Pattern
+	*pattern.Pattern
+	form     *pattern.Form
 	q        Question
 	from, to time.Time   // of periods; zero: no range
 	ranged   string      // the variable whose periods the range is over
@@ -144,7 +143,9 @@ func (a *asked) checkNames() error {
 
 // fine reports whether the value of a time in the sort key is fine enough for it.
 func (a *asked) fine(name string) bool {
-	return !slices.ContainsFunc(a.is.SK, func(s Slot) bool { return s.Name == name && s.Kind == SlotTime && !a.given(&s) })
+	return !slices.ContainsFunc(a.form.SK, func(s pattern.Slot) bool {
+		return s.Name == name && s.Kind == pattern.SlotTime && !a.given(&s)
+	})
 }
 
 func sortedNames(values map[string][]string) []string {
@@ -159,28 +160,28 @@ func sortedNames(values map[string][]string) []string {
 // unknown says what to do about a parameter that the pattern does not have.
 func (a *asked) unknown(name string, names []string) error {
 	if best := nearest.Name(name, names); best != "" {
-		return fmt.Errorf("%s has no parameter %s; write %s instead", a.is.Name, name, best)
+		return fmt.Errorf("%s has no parameter %s; write %s instead", a.form.Name, name, best)
 	}
 	has := "it has no parameters"
 	if len(names) > 0 {
 		has = "its parameters are " + strings.Join(names, ", ")
 	}
-	if a.is.Total != "" {
-		return fmt.Errorf("totals of %s are not by %s; %s", a.is.Total, name, has)
+	if a.form.Total != "" {
+		return fmt.Errorf("totals of %s are not by %s; %s", a.form.Total, name, has)
 	}
 	return fmt.Errorf("%s; %s. To ask for %s, put it into a key: {%s} for one value, or {%s | pad:12} in a sort key for a range of numbers",
-		a.is.NotInKey(name), has, name, name, name)
+		a.form.NotInKey(name), has, name, name, name)
 }
 
 // given reports whether the question gives a value for the slot that is fine enough for it.
-func (a *asked) given(s *Slot) bool {
+func (a *asked) given(s *pattern.Slot) bool {
 	values := a.q.Values[s.Name]
 	if len(values) == 0 {
 		return false
 	}
-	if s.Kind == SlotTime {
+	if s.Kind == pattern.SlotTime {
 		for _, v := range values {
-			if _, unit, err := parsePeriod(v); err == nil && fineness(unit) < fineness(s.unit) {
+			if _, unit, err := parsePeriod(v); err == nil && fineness(unit) < fineness(s.Unit) {
 				return false
 			}
 		}
@@ -190,14 +191,14 @@ func (a *asked) given(s *Slot) bool {
 
 // choosePeriods decides whether the range of the question is over periods of pk, and checks it.
 func (a *asked) choosePeriods() error {
-	for _, s := range a.is.PKs[0] {
-		if s.Kind == SlotTime && len(a.q.Values[s.Name]) == 0 {
+	for _, s := range a.form.PKs[0] {
+		if s.Kind == pattern.SlotTime && len(a.q.Values[s.Name]) == 0 {
 			if a.ranged != "" && a.ranged != s.Reads {
-				return fmt.Errorf("%s: give %s, since a range is over %s", a.is.Name, s.Name, a.ranged)
+				return fmt.Errorf("%s: give %s, since a range is over %s", a.form.Name, s.Name, a.ranged)
 			}
-			if fineness(s.unit) > fineness("minute") {
+			if fineness(s.Unit) > fineness("minute") {
 				return fmt.Errorf("%s needs %s: its partitions are single instants, so a range over them cannot be read; write %s=%s",
-					a.is.Name, s.Name, s.Name, declare.ATime)
+					a.form.Name, s.Name, s.Name, declare.ATime)
 			}
 			a.ranged = s.Reads
 		}
@@ -212,10 +213,10 @@ func (a *asked) choosePeriods() error {
 		if a.from, err = parseInstant(a.q.From); err != nil {
 			return fmt.Errorf("from: %w", err)
 		}
-	case !a.is.Since.IsZero():
-		a.from = a.is.Since
+	case !a.form.Since.IsZero():
+		a.from = a.form.Since
 	default:
-		return fmt.Errorf("%s needs %s, or a range that begins with from; write %s=%s, or a since: in the pattern", a.is.Name, name, name,
+		return fmt.Errorf("%s needs %s, or a range that begins with from; write %s=%s, or a since: in the pattern", a.form.Name, name, name,
 			exampleOf(unit))
 	}
 	if a.q.To != "" {
@@ -242,7 +243,7 @@ func (a *asked) choosePeriods() error {
 			if !floor(t.at, unit).Equal(t.at) {
 				return fmt.Errorf(
 					"%s is inside a %s, and %s can only be read by whole ones, because its sort key does not go on with the time; write %s",
-					t.name, unit, a.is.Name, exampleAt(t.at, unit))
+					t.name, unit, a.form.Name, exampleAt(t.at, unit))
 			}
 		}
 	}
@@ -251,10 +252,10 @@ func (a *asked) choosePeriods() error {
 
 // unit returns the finest function of time that pk applies to a variable, and its parameter.
 func (a *asked) unit(reads string) (unit, name string) {
-	for _, t := range a.is.PKs {
+	for _, t := range a.form.PKs {
 		for _, s := range t {
-			if s.Kind == SlotTime && s.Reads == reads && (unit == "" || fineness(s.unit) > fineness(unit)) {
-				unit, name = s.unit, s.Name
+			if s.Kind == pattern.SlotTime && s.Reads == reads && (unit == "" || fineness(s.Unit) > fineness(unit)) {
+				unit, name = s.Unit, s.Name
 			}
 		}
 	}
@@ -262,9 +263,9 @@ func (a *asked) unit(reads string) (unit, name string) {
 }
 
 // next returns the first slot of the sort key that the question gives no value for.
-func (a *asked) next() *Slot {
-	for i := range a.is.SK {
-		if s := &a.is.SK[i]; s.Kind != SlotText && !((s.Kind == SlotValue || s.Kind == SlotTime) && a.given(s)) {
+func (a *asked) next() *pattern.Slot {
+	for i := range a.form.SK {
+		if s := &a.form.SK[i]; s.Kind != pattern.SlotText && !((s.Kind == pattern.SlotValue || s.Kind == pattern.SlotTime) && a.given(s)) {
 			return s
 		}
 	}
@@ -272,8 +273,8 @@ func (a *asked) next() *Slot {
 }
 
 // sortTime returns the next slot of the sort key, if it holds the time that pk has periods of.
-func (a *asked) sortTime() *Slot {
-	if s := a.next(); s != nil && s.Kind == SlotTime && s.Reads == a.ranged {
+func (a *asked) sortTime() *pattern.Slot {
+	if s := a.next(); s != nil && s.Kind == pattern.SlotTime && s.Reads == a.ranged {
 		return s
 	}
 	return nil
@@ -281,7 +282,7 @@ func (a *asked) sortTime() *Slot {
 
 // periods computes when the periods begin.
 func (a *asked) periods() error {
-	a.newest = a.Pattern.is.Newest
+	a.newest = a.form.Newest
 	if a.q.Newest != nil {
 		a.newest = *a.q.Newest
 	}
@@ -289,15 +290,15 @@ func (a *asked) periods() error {
 	if a.ranged != "" {
 		unit, _ := a.unit(a.ranged)
 		n := countPeriods(a.from, a.to, unit)
-		if n > MaxPartitions {
+		if n > pattern.MaxPartitions {
 			return a.tooMany(n)
 		}
 		for at := floor(a.from, unit); at.Before(a.to); at = following(at, unit) {
 			a.starts = append(a.starts, at)
 		}
 	} else {
-		for _, s := range a.is.PKs[0] {
-			if s.Kind == SlotTime && name == "" {
+		for _, s := range a.form.PKs[0] {
+			if s.Kind == pattern.SlotTime && name == "" {
 				name = s.Name
 			}
 		}
@@ -306,10 +307,10 @@ func (a *asked) periods() error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-			for _, t := range a.is.PKs {
+			for _, t := range a.form.PKs {
 				for _, s := range t {
-					if s.Name == name && s.Kind == SlotTime && fineness(unit) < fineness(s.unit) {
-						return fmt.Errorf("%s: %s is not a whole %s; write a %s such as %s", name, v, s.unit, s.unit, exampleOf(s.unit))
+					if s.Name == name && s.Kind == pattern.SlotTime && fineness(unit) < fineness(s.Unit) {
+						return fmt.Errorf("%s: %s is not a whole %s; write a %s such as %s", name, v, s.Unit, s.Unit, exampleOf(s.Unit))
 					}
 				}
 			}
@@ -329,21 +330,21 @@ func (a *asked) periods() error {
 
 func (a *asked) tooMany(n int) error {
 	return fmt.Errorf("the question covers %d partitions, and one question reads at most %d; ask for a shorter range or for fewer values",
-		n, MaxPartitions)
+		n, pattern.MaxPartitions)
 }
 
 // plan makes the partitions of all periods.
 func (a *asked) plan() (*QueryPlan, error) {
 	order := false
 	if s := a.next(); s != nil {
-		order = s.reversed()
+		order = s.Reversed()
 	}
-	plan := &QueryPlan{Index: a.is.Index, Newest: a.newest, Backward: a.newest != order, Types: a.Types()}
+	plan := &QueryPlan{Index: a.form.Index, Newest: a.newest, Backward: a.newest != order, Types: a.Types()}
 	choices, err := a.choices()
 	if err != nil {
 		return nil, err
 	}
-	if n := a.count(len(choices)); n > MaxPartitions {
+	if n := a.count(len(choices)); n > pattern.MaxPartitions {
 		return nil, a.tooMany(n)
 	}
 	for _, start := range a.starts {
@@ -353,7 +354,7 @@ func (a *asked) plan() (*QueryPlan, error) {
 			if err != nil {
 				return nil, err
 			}
-			for _, t := range a.is.PKs {
+			for _, t := range a.form.PKs {
 				pks, err := a.texts(t, values, start)
 				if err != nil {
 					return nil, err
@@ -384,7 +385,7 @@ func (a *asked) plan() (*QueryPlan, error) {
 
 // count returns how many partitions there are at most.
 func (a *asked) count(choices int) int {
-	n := a.is.Partitions()
+	n := a.form.Partitions()
 	if n > 1<<30 { // far too many, and the product might overflow
 		return n
 	}
@@ -395,9 +396,9 @@ func (a *asked) count(choices int) int {
 // have in keys: a value that is hashed in a key is hashed here too.
 func (a *asked) digestText(choices []map[string]string) string {
 	var b strings.Builder
-	b.WriteString(a.def)
+	b.WriteString(a.Def)
 	fmt.Fprintf(&b, "\nnewest %v prefix %q", a.newest, a.q.Prefix)
-	if s := a.next(); s == nil || !s.hashed() {
+	if s := a.next(); s == nil || !s.Hashed() {
 		fmt.Fprintf(&b, " from %q to %q", a.q.From, a.q.To)
 	}
 	for _, values := range choices {
@@ -405,7 +406,7 @@ func (a *asked) digestText(choices []map[string]string) string {
 		if a.ranged == "" {
 			start = a.starts[0]
 		}
-		pks, err := a.texts(a.is.PKs[0], values, start)
+		pks, err := a.texts(a.form.PKs[0], values, start)
 		r, _ := a.sortRange(values, start)
 		if a.ranged != "" || a.q.From != "" || a.q.To != "" {
 			r.Low = "" // this is the range, which may end now; it was written above
@@ -428,13 +429,13 @@ func (a *asked) choices() ([]map[string]string, error) {
 	list := []map[string]string{{}}
 	var missing []string
 	seen := map[string]bool{}
-	for _, s := range a.is.PKs[0] {
-		if s.Kind != SlotValue && s.Kind != SlotTime || seen[s.Name] {
+	for _, s := range a.form.PKs[0] {
+		if s.Kind != pattern.SlotValue && s.Kind != pattern.SlotTime || seen[s.Name] {
 			continue
 		}
 		seen[s.Name] = true
 		values := a.q.Values[s.Name]
-		if s.Kind == SlotTime {
+		if s.Kind == pattern.SlotTime {
 			if len(values) > 0 && a.firstTime() != s.Name && len(values) > 1 {
 				return nil, fmt.Errorf("%s has several values, and only %s may; ask for one at a time", s.Name, a.firstTime())
 			}
@@ -455,22 +456,22 @@ func (a *asked) choices() ([]map[string]string, error) {
 				}
 				longer = append(longer, next)
 			}
-			if len(longer) > MaxPartitions {
+			if len(longer) > pattern.MaxPartitions {
 				break
 			}
 		}
 		list = longer
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("%s needs %s; write %s=VALUE", a.is.Name, strings.Join(missing, " and "), strings.Join(missing, "=VALUE "))
+		return nil, fmt.Errorf("%s needs %s; write %s=VALUE", a.form.Name, strings.Join(missing, " and "), strings.Join(missing, "=VALUE "))
 	}
 	return list, nil
 }
 
 // firstTime returns the parameter whose values are the periods.
 func (a *asked) firstTime() string {
-	for _, s := range a.is.PKs[0] {
-		if s.Kind == SlotTime && (a.ranged == "" || s.Reads == a.ranged) {
+	for _, s := range a.form.PKs[0] {
+		if s.Kind == pattern.SlotTime && (a.ranged == "" || s.Reads == a.ranged) {
 			return s.Name
 		}
 	}
@@ -478,12 +479,12 @@ func (a *asked) firstTime() string {
 }
 
 // value returns the text of a parameter in a key.
-func (a *asked) value(s *Slot, values map[string]string, start time.Time) (string, error) {
+func (a *asked) value(s *pattern.Slot, values map[string]string, start time.Time) (string, error) {
 	raw := values[s.Name]
 	if raw == "" && len(a.q.Values[s.Name]) > 0 {
 		raw = a.q.Values[s.Name][0]
 	}
-	if s.Kind == SlotTime {
+	if s.Kind == pattern.SlotTime {
 		at := start
 		if !(s.Name == a.firstTime() && !start.IsZero()) {
 			var err error
@@ -491,9 +492,9 @@ func (a *asked) value(s *Slot, values map[string]string, start time.Time) (strin
 				return "", fmt.Errorf("%s: %w", s.Name, err)
 			}
 		}
-		return s.timeText(at, a.is.Secret)
+		return timeText(s, at, a.form.Secret)
 	}
-	text, err := s.part.Make(raw, 0, a.is.Secret)
+	text, err := s.Part.Make(raw, 0, a.form.Secret)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", s.Name, err)
 	}
@@ -501,31 +502,31 @@ func (a *asked) value(s *Slot, values map[string]string, start time.Time) (strin
 }
 
 // timeText returns what the slot makes of a time.
-func (s *Slot) timeText(at time.Time, secret []byte) (string, error) {
-	return s.part.Make(keys.FormatTime(at), s.from, secret)
+func timeText(s *pattern.Slot, at time.Time, secret []byte) (string, error) {
+	return s.Part.Make(keys.FormatTime(at), s.From, secret)
 }
 
 // texts returns the partition keys that a template makes in one period: one for each shard and
 // type.
-func (a *asked) texts(t Key, values map[string]string, start time.Time) ([]string, error) {
+func (a *asked) texts(t pattern.Key, values map[string]string, start time.Time) ([]string, error) {
 	list := []string{""}
 	for i := range t {
 		s := &t[i]
 		var pieces []string
 		switch s.Kind {
-		case SlotText:
-			pieces = []string{s.text}
-		case SlotShard:
-			for n := range s.shards {
-				text, err := s.part.Make(fmt.Sprint(n), s.from, a.is.Secret)
+		case pattern.SlotText:
+			pieces = []string{s.Text}
+		case pattern.SlotShard:
+			for n := range s.Shards {
+				text, err := s.Part.Make(fmt.Sprint(n), s.From, a.form.Secret)
 				if err != nil {
 					return nil, err
 				}
 				pieces = append(pieces, text)
 			}
-		case SlotTypes:
-			for _, name := range a.is.Types {
-				text, err := s.part.Make(name, 0, a.is.Secret)
+		case pattern.SlotTypes:
+			for _, name := range a.form.Types {
+				text, err := s.Part.Make(name, 0, a.form.Secret)
 				if err != nil {
 					return nil, err
 				}
