@@ -14,7 +14,7 @@ var budgets = map[string]budget{
 	"heart: lines of code": {6_260, 5_900, "Regions, long arrays on FIFO queues, and expiry in short windows came after the goal, with some " +
 		"250 lines; what is left would be denser code"},
 	"heart: tokens": {50_200, 47_000, "as for its lines"},
-	"heart: files":  {60, 48, "seven are a doc.go, and each other one has a subject: 118 lines of code on average"},
+	"heart: files":  {57, 48, "seven are a doc.go, and each other one has a subject: 125 lines of code on average"},
 	"heart: lines of code of the largest file": {most: 300},
 	"heart: lines of the longest function":     {most: 60},
 	"folders directly under internal/":         {most: 9},
