@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/handler/quarantine"
-
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 )

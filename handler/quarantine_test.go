@@ -10,8 +10,6 @@ import (
 	"testing/synctest"
 	"unicode/utf8"
 
-	"github.com/ingot-events/ingot/handler/quarantine"
-
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -19,6 +17,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler/quarantine"
 )
 
 // A letter is the message to the byte, with one more attribute.

@@ -8,9 +8,8 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/ingot-events/ingot/handler/quarantine"
-
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 )

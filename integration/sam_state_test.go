@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ingot-events/ingot/handler/quarantine"
-
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/archived"
 	"github.com/ingot-events/ingot/store/query"
 )

@@ -7,9 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/ingot-events/ingot/handler/quarantine"
-
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/integration/contract"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"

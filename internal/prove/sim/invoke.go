@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ingot-events/ingot/handler/quarantine"
-
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/prove/sim/strand"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"

@@ -3,9 +3,8 @@ package explain
 import (
 	"maps"
 
-	"github.com/ingot-events/ingot/handler/quarantine"
-
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/handler/quarantine"
 )
 
 // withoutNote returns a message as it was before quarantine, and quarantine's note. If a producer

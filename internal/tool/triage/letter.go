@@ -12,12 +12,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/ingot-events/ingot/handler/quarantine"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/handler/quarantine"
 )
 
 // Letter is a message that was pulled, as its file holds it.

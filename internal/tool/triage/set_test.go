@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/handler/quarantine"
-
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
