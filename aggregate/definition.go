@@ -3,6 +3,8 @@ package aggregate
 import (
 	"fmt"
 	"time"
+
+	"github.com/ingot-events/ingot/event"
 )
 
 // Op is how a value is computed from its events.
@@ -153,4 +155,19 @@ type Address struct {
 	Bucket int      // write shard, from 0 and below the definition's Spread
 	By     []string // the values of the definition's By, in its order, escaped
 	Window int64    // start of the window in epoch seconds, or NoWindow
+}
+
+// Floors returns what values may not fall below, by name. It is nil if there are no floors.
+func (d *Definition) Floors() map[string]event.Decimal {
+	var floors map[string]event.Decimal
+	for i, floor := range d.AtLeast {
+		if !floor.Set {
+			continue
+		}
+		if floors == nil {
+			floors = map[string]event.Decimal{}
+		}
+		floors[d.Values[i].Name] = floor.Number
+	}
+	return floors
 }

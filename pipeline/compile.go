@@ -134,9 +134,9 @@ func (c *compiler) typeTemplates() {
 // canWin refuses an entry of `type` that never decides, because an earlier entry needs no field
 // that this one does not need.
 func (c *compiler) canWin(p place, t *keys.Template) {
-	_, own := lossless(t)
+	_, own := planner.Lossless(t)
 	for i, earlier := range c.p.plan.TypeFrom {
-		_, needed := lossless(earlier)
+		_, needed := planner.Lossless(earlier)
 		if slices.ContainsFunc(slices.Collect(maps.Keys(needed)), func(v string) bool { return !own[v] }) {
 			continue
 		}
@@ -155,7 +155,7 @@ func (c *compiler) makesAType(p place, t *keys.Template) {
 	case ok || c.IsBroken("events"):
 	case t.Constant():
 		c.Mistake(p, "there is no event type "+t.Text(), c.typeInstead(t.Text()))
-	case len(c.spec.Events) > 0 && !slices.ContainsFunc(c.goodNames(), func(name string) bool { return canMake(t, name) }):
+	case len(c.spec.Events) > 0 && !slices.ContainsFunc(c.goodNames(), func(name string) bool { return t.CanMake(name) }):
 		c.Mistake(p, "type can never be one of the declared event types, whatever an event says", c.typesInstead())
 	}
 }

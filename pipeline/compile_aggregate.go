@@ -67,7 +67,7 @@ func (c *compiler) aggregate(name string, s AggregateSpec) {
 	}
 	c.rank(at.In("rank"), def, s)
 	c.movedBy(at, def, s)
-	def.Text, def.KeyCheck = definitionText(def, by, feeds), c.keyCheck(def, by, feeds)
+	def.Text, def.KeyCheck = planner.DefinitionText(def, by, feeds), c.keyCheck(def, by, feeds)
 	c.measureDefinition(at, def)
 	c.p.definitions = append(c.p.definitions, def)
 	for t, f := range feeds {
@@ -219,17 +219,6 @@ func setCalendar(def *aggregate.Definition) {
 	case Year:
 		def.Months, def.Window = 12, 366*lifetime.Day
 	}
-}
-
-// windowOf returns the window as the file declares it.
-func windowOf(def *aggregate.Definition) time.Duration {
-	switch def.Months {
-	case 0:
-		return def.Window
-	case 1:
-		return Month
-	}
-	return Year
 }
 
 func (c *compiler) window(at place, s AggregateSpec) {

@@ -74,7 +74,7 @@ func apart(templates map[string]string) string {
 			case len(t.Parts()) == 1 && name != "":
 				add(name, t.Text())
 			case part.IsVariable():
-				add(part.Variable(), canonicalVariable(part))
+				add(part.Variable(), part.Canonical())
 			}
 		}
 	}

@@ -201,12 +201,12 @@ func (c *compiler) ofTheWhole(at place, t *planner.Type) {
 // such a key is allowed there: the part is a claim.
 func (c *compiler) showsWhole(p place, t *planner.Type) {
 	whole := t.Part.Whole
-	full, _ := lossless(t.PK, t.SK)
+	full, _ := planner.Lossless(t.PK, t.SK)
 	if full["@id"] {
-		more, _ := lossless(t.ID)
+		more, _ := planner.Lossless(t.ID)
 		maps.Copy(full, more)
 	}
-	for _, v := range slices.Sorted(maps.Keys(leaves(whole, variablesOf(whole.ID, "@id")))) {
+	for _, v := range slices.Sorted(maps.Keys(whole.Leaves(planner.VariablesOf(whole.ID, "@id")))) {
 		path, err := event.ParsePath(v)
 		shown := err == nil && v[0] != '@' && full[v] && slices.ContainsFunc(t.Part.With, func(with event.Path) bool {
 			return with.Contains(path)

@@ -60,9 +60,9 @@ func (p *Pipeline) spec() Spec {
 	s := Spec{Ingot: Format, Epoch: p.plan.Epoch, Type: strings.Join(canonicalTemplates(p.plan.TypeFrom), "\n"), Batches: p.plan.Batches,
 		Events: map[string]EventSpec{}, Aggregates: map[string]AggregateSpec{}}
 	for _, def := range p.definitions {
-		a := AggregateSpec{Since: def.Since, By: map[string]string{}, Window: windowOf(def),
+		a := AggregateSpec{Since: def.Since, By: map[string]string{}, Window: planner.WindowOf(def),
 			From: map[string]FromSpec{}, OnExpire: def.OnExpire.String(), Spread: def.Spread, Rank: RankSpec(def.Rank),
-			MovedBy: def.MovedBy.String(), Retain: def.Retain, AtLeast: floorsOf(def)}
+			MovedBy: def.MovedBy.String(), Retain: def.Retain, AtLeast: def.Floors()}
 		s.Aggregates[def.Name] = a
 	}
 	for name, t := range p.plan.Types {
@@ -71,7 +71,7 @@ func (p *Pipeline) spec() Spec {
 			f := &t.Feeds[i]
 			a := s.Aggregates[f.Def.Name]
 			for i, by := range f.By {
-				a.By[f.Def.By[i]] = canonicalTemplate(by)
+				a.By[f.Def.By[i]] = by.Canonical()
 			}
 			a.From[name] = fromSpec(f)
 		}
@@ -80,7 +80,7 @@ func (p *Pipeline) spec() Spec {
 }
 
 func eventSpec(t *planner.Type) EventSpec {
-	s := EventSpec{ID: canonicalTemplate(t.ID), At: canonicalTemplate(t.At), Key: keySpec(t.PK, t.SK),
+	s := EventSpec{ID: t.ID.Canonical(), At: t.At.Canonical(), Key: keySpec(t.PK, t.SK),
 		Indexes: map[string]IndexSpec{}, Attributes: map[string]string{}, Retain: t.Retain, Mode: "insert",
 		Atomic: t.Atomic, Compress: t.Compress, Migrated: t.Migrated}
 	for _, w := range t.Was {
@@ -127,7 +127,7 @@ func partSpec(p *planner.Part) PartSpec {
 }
 
 func indexSpec(i planner.Index) IndexSpec {
-	s := IndexSpec{PK: canonicalTemplate(i.PK), SK: canonicalTemplate(i.SK), Where: i.Where.String()}
+	s := IndexSpec{PK: i.PK.Canonical(), SK: i.SK.Canonical(), Where: i.Where.String()}
 	if len(i.Was) > 0 {
 		s.Was = canonicalTemplates(i.Was)
 	}
@@ -135,7 +135,7 @@ func indexSpec(i planner.Index) IndexSpec {
 }
 
 func keySpec(pk, sk *keys.Template) KeySpec {
-	return KeySpec{canonicalTemplate(pk), canonicalTemplate(sk)}
+	return KeySpec{pk.Canonical(), sk.Canonical()}
 }
 
 func fromSpec(f *planner.Feed) FromSpec {
@@ -180,3 +180,11 @@ func (d *Description) Absences(item *event.Item) (list []Absence) {
 // list, and "missing" for a value that is missing. It is empty under insert. A time is in
 // nanoseconds since 1970.
 func (d *Description) Revision(item *event.Item) string { return d.p.plan.ShownRevision(item) }
+
+func canonicalTemplates(list []*keys.Template) []string {
+	texts := make([]string, len(list))
+	for i, t := range list {
+		texts[i] = t.Canonical()
+	}
+	return texts
+}

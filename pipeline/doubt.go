@@ -161,7 +161,7 @@ func (d *doubts) keyBeyondID(p place, t *planner.Type) {
 	if t.Part != nil {
 		return
 	}
-	for _, v := range beyondID(t) {
+	for _, v := range t.BeyondID() {
 		d.warn(p, fmt.Sprintf("key uses %s, which id does not: an event that is sent again with a correction would make a second item", v),
 			"a key made of the fields of id, unless you mean it,")
 	}
@@ -176,7 +176,7 @@ func (d *doubts) onePartition(at place, t *planner.Type) {
 }
 
 func (d *doubts) partitionKey(p place, t *keys.Template) {
-	if slices.ContainsFunc(variablesOf(t, ""), func(v string) bool { return v != "@type" }) {
+	if slices.ContainsFunc(planner.VariablesOf(t, ""), func(v string) bool { return v != "@type" }) {
 		return
 	}
 	d.warn(p, "pk is the same for every item of the type, and one partition key takes at most 1,000 writes a second",
@@ -197,14 +197,14 @@ func (d *doubts) byOfAnID(p place, by []*keys.Template, feeds map[string]*planne
 	if len(by) == 0 || len(feeds) != 1 {
 		return // several event types can meet in one total
 	}
-	full, _ := lossless(by...)
+	full, _ := planner.Lossless(by...)
 	for name := range maps.Keys(feeds) {
 		t := d.p.plan.Types[name]
 		if full["@id"] || full["@digest"] {
 			break
 		}
-		shown := leaves(t, slices.Collect(maps.Keys(full)))
-		for v := range leaves(t, variablesOf(t.ID, "@id")) {
+		shown := t.Leaves(slices.Collect(maps.Keys(full)))
+		for v := range t.Leaves(planner.VariablesOf(t.ID, "@id")) {
 			if !shown[v] && v != "@type" {
 				return
 			}

@@ -31,27 +31,10 @@ func (c *compiler) identity(at place, t *planner.Type) {
 	}
 }
 
-// lossless returns the variables that the templates show in full, and all variables that they use.
-func lossless(templates ...*keys.Template) (full, all map[string]bool) {
-	full, all = map[string]bool{}, map[string]bool{}
-	for _, t := range templates {
-		for _, part := range t.Parts() {
-			if !part.IsVariable() {
-				continue
-			}
-			all[part.Variable()] = true
-			if !part.Lossy {
-				full[part.Variable()] = true
-			}
-		}
-	}
-	return full, all
-}
-
 // losslessID refuses an id that loses a part of a field. Two events could then have the same id,
 // and count as one.
 func (c *compiler) losslessID(p place, t *planner.Type) {
-	full, all := lossless(t.ID)
+	full, all := planner.Lossless(t.ID)
 	if len(all) == 0 {
 		c.Mistake(p, "id is the same for every event", `the fields that tell events apart, such as "{order_id}", or "{@digest}",`)
 		return
@@ -67,7 +50,7 @@ func (c *compiler) losslessID(p place, t *planner.Type) {
 // keyHoldsID refuses a key that two events with different ids could share. The second event would
 // be a conflict. With an equal payload it would be dropped as a duplicate.
 func (c *compiler) keyHoldsID(at place, t *planner.Type) {
-	full, all := lossless(t.PK, t.SK)
+	full, all := planner.Lossless(t.PK, t.SK)
 	if full["@id"] {
 		return
 	}
@@ -79,7 +62,7 @@ func (c *compiler) keyHoldsID(at place, t *planner.Type) {
 		c.Mistake(at.In("key"), what, "{@id} in sk, or an id: of your own,")
 		return
 	}
-	_, parts := lossless(t.ID)
+	_, parts := planner.Lossless(t.ID)
 	for _, v := range slices.Sorted(maps.Keys(parts)) {
 		if full[v] || v == "@type" || full["@digest"] && v[0] != '@' {
 			continue
@@ -102,48 +85,10 @@ func (c *compiler) keyBeyondID(at place, t *planner.Type) {
 	if !t.Latest {
 		return // under insert it is allowed; see doubts.keyBeyondID
 	}
-	for _, v := range beyondID(t) {
+	for _, v := range t.BeyondID() {
 		c.Mistake(at.In("key"),
 			fmt.Sprintf(
 				"key uses %s, which id does not: under mode latest a newer revision could get another key and leave the old one standing",
 				v), "a key made of the fields of id")
 	}
-}
-
-// beyondID lists what the key uses and the id does not.
-func beyondID(t *planner.Type) (list []string) {
-	id := leaves(t, variablesOf(t.ID, "@id"))
-	key := leaves(t, slices.Concat(variablesOf(t.PK, ""), variablesOf(t.SK, "")))
-	for _, v := range slices.Sorted(maps.Keys(key)) {
-		if !id[v] && v != "@type" && (!id["@digest"] || v[0] == '@') {
-			list = append(list, v)
-		}
-	}
-	return list
-}
-
-// variablesOf lists what a template reads. If there is no template, it lists the one variable
-// otherwise.
-func variablesOf(t *keys.Template, otherwise string) []string {
-	if t == nil {
-		return []string{otherwise}
-	}
-	_, all := lossless(t)
-	return slices.Collect(maps.Keys(all))
-}
-
-// leaves replaces @id and @at by the variables that they are made of, if the file declares them.
-func leaves(t *planner.Type, variables []string) map[string]bool {
-	set := map[string]bool{}
-	for _, v := range variables {
-		switch {
-		case v == "@id" && t.ID != nil:
-			maps.Copy(set, leaves(t, variablesOf(t.ID, "")))
-		case v == "@at" && t.At != nil:
-			maps.Copy(set, leaves(t, variablesOf(t.At, "")))
-		default:
-			set[v] = true
-		}
-	}
-	return set
 }

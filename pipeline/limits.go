@@ -146,13 +146,13 @@ func touches(t *planner.Type) int {
 func fixesTotal(t *planner.Type, f *planner.Feed) bool {
 	var used []string
 	for _, template := range f.By {
-		used = append(used, variablesOf(template, "")...)
+		used = append(used, planner.VariablesOf(template, "")...)
 	}
 	if f.Def.Window > 0 {
 		used = append(used, "@at")
 	}
-	fixed := leaves(t, variablesOf(t.ID, "@id"))
-	for v := range leaves(t, used) {
+	fixed := t.Leaves(planner.VariablesOf(t.ID, "@id"))
+	for v := range t.Leaves(used) {
 		if !fixed[v] && v != "@type" && (!fixed["@digest"] || v[0] == '@') {
 			return false
 		}

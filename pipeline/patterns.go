@@ -232,7 +232,7 @@ func (c *compiler) differs(at place, p *pattern.Form, a, b *planner.Type, names 
 	pkA, _, _ := keysIn(a, p.Index)
 	pkB, _, _ := keysIn(b, p.Index)
 	what := fmt.Sprintf("%s and %s have different pk in %s: %s and %s, so no Query reads both", a.Name, b.Name, p.Place(),
-		canonicalTemplate(pkA), canonicalTemplate(pkB))
+		pkA.Canonical(), pkB.Canonical())
 	x, y := p.Slots(pkA, names), p.Slots(pkB, names)
 	pairs := map[string]bool{}
 	var wants []string

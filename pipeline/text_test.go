@@ -45,7 +45,7 @@ func TestCanonicalTemplate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := canonicalTemplate(tpl); got != want {
+		if got := tpl.Canonical(); got != want {
 			t.Errorf("%s: %s", text, got)
 		}
 	}

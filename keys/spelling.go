@@ -1,35 +1,34 @@
-package pipeline
+package keys
 
 import (
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/ingot-events/ingot/keys"
 )
 
-// canonicalTemplate returns a template in its one canonical spelling: {path|fn:arg} without spaces.
-// It is empty for nil.
-func canonicalTemplate(t *keys.Template) string {
+// Canonical returns the template in its one canonical spelling: {path|fn:arg} without spaces. It is
+// empty for nil.
+func (t *Template) Canonical() string {
 	if t == nil {
 		return ""
 	}
 	var b strings.Builder
-	for _, part := range t.Parts() {
+	for i := range t.parts {
+		part := &t.parts[i]
 		if !part.IsVariable() {
 			b.WriteString(part.Literal)
 			continue
 		}
-		b.WriteString(canonicalVariable(part))
+		b.WriteString(part.Canonical())
 	}
 	return b.String()
 }
 
-// canonicalVariable returns one variable of a template in the same spelling.
-func canonicalVariable(part keys.Part) string {
-	text := "{" + part.Variable()
-	for _, f := range part.Funcs {
+// Canonical returns a variable in the same spelling.
+func (p *Part) Canonical() string {
+	text := "{" + p.Variable()
+	for _, f := range p.Funcs {
 		text += "|" + f.Name
 		if f.Arg != "" {
 			text += ":" + f.Arg
@@ -38,19 +37,12 @@ func canonicalVariable(part keys.Part) string {
 	return text + "}"
 }
 
-func canonicalTemplates(list []*keys.Template) []string {
-	texts := make([]string, len(list))
-	for i, t := range list {
-		texts[i] = canonicalTemplate(t)
-	}
-	return texts
-}
-
-// canMake reports whether t can make the text name, which contains no # and no %. Each variable
-// stands for one character or more.
-func canMake(t *keys.Template, name string) bool {
+// CanMake reports whether the template can make the text name, which contains no # and no %. Each
+// variable stands for one character or more.
+func (t *Template) CanMake(name string) bool {
 	ends := map[int]bool{0: true} // the lengths of the beginnings of name that the parts so far can make
-	for _, part := range t.Parts() {
+	for i := range t.parts {
+		part := &t.parts[i]
 		next := map[int]bool{}
 		for from := range ends {
 			if !part.IsVariable() {
@@ -60,7 +52,7 @@ func canMake(t *keys.Template, name string) bool {
 				continue
 			}
 			for to := from + 1; to <= len(name); to++ {
-				if canReturn(part, name[from:to]) {
+				if part.canReturn(name[from:to]) {
 					next[to] = true
 				}
 			}
@@ -73,7 +65,7 @@ func canMake(t *keys.Template, name string) bool {
 // canReturn reports whether a variable can become text by its functions. The last of them decide: a
 // hash, a time or a number says all about its characters, and text is in the case that was set
 // last.
-func canReturn(p keys.Part, text string) bool {
+func (p *Part) canReturn(text string) bool {
 	cased, cut := false, false
 	for _, f := range slices.Backward(p.Funcs) {
 		plain := text

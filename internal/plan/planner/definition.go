@@ -1,4 +1,4 @@
-package pipeline
+package planner
 
 import (
 	"bytes"
@@ -6,9 +6,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
-	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -37,7 +35,7 @@ type fromForm struct {
 	Where  string            `json:"where,omitempty"`
 }
 
-// definitionText returns the canonical text of a generation. It is one JSON object without white
+// DefinitionText returns the canonical text of a generation. It is one JSON object without white
 // space, and its members are in byte order:
 //
 //	atLeast   name -> the number that the value may not fall below, if there are any
@@ -53,18 +51,18 @@ type fromForm struct {
 // Layout, comments, member order, quoting and the spelling of numbers and durations in the file do
 // not change it. Anything that changes what is counted does. The text is stored with the
 // generation's head.
-func definitionText(def *aggregate.Definition, by []*keys.Template, feeds map[string]*planner.Feed) string {
+func DefinitionText(def *aggregate.Definition, by []*keys.Template, feeds map[string]*Feed) string {
 	text := definitionForm{
 		By: map[string]string{}, From: map[string]fromForm{}, Name: def.Name, OnExpire: def.OnExpire.String(),
 		Retain: int64(def.Retain / time.Second), Since: def.Since, Spread: def.Spread, Window: int64(def.Window / time.Second),
 	}
 	if def.Months > 0 {
-		text.Window = lifetime.FormatWindow(windowOf(def))
+		text.Window = lifetime.FormatWindow(WindowOf(def))
 	}
 	if def.MovedBy == aggregate.Put {
 		text.MovedBy = def.MovedBy.String()
 	}
-	for name, floor := range floorsOf(def) {
+	for name, floor := range def.Floors() {
 		if text.AtLeast == nil {
 			text.AtLeast = map[string]string{}
 		}
@@ -74,7 +72,7 @@ func definitionText(def *aggregate.Definition, by []*keys.Template, feeds map[st
 		text.Rank = &rankForm{def.Rank.Shards, def.Rank.Value}
 	}
 	for i, t := range by {
-		text.By[def.By[i]] = canonicalTemplate(t)
+		text.By[def.By[i]] = t.Canonical()
 	}
 	for name, f := range feeds {
 		from := fromForm{Values: map[string]string{}, Where: f.Where.String()}
@@ -89,22 +87,18 @@ func definitionText(def *aggregate.Definition, by []*keys.Template, feeds map[st
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(text); err != nil {
-		panic("pipeline: text and numbers that JSON cannot hold: " + err.Error()) // cannot happen
+		panic("planner: text and numbers that JSON cannot hold: " + err.Error()) // cannot happen
 	}
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
 
-// floorsOf returns what values may not fall below, by name. It is nil if there are no floors.
-func floorsOf(def *aggregate.Definition) map[string]event.Decimal {
-	var floors map[string]event.Decimal
-	for i, floor := range def.AtLeast {
-		if !floor.Set {
-			continue
-		}
-		if floors == nil {
-			floors = map[string]event.Decimal{}
-		}
-		floors[def.Values[i].Name] = floor.Number
+// WindowOf returns the window as the file declares it.
+func WindowOf(def *aggregate.Definition) time.Duration {
+	switch def.Months {
+	case 0:
+		return def.Window
+	case 1:
+		return lifetime.Month
 	}
-	return floors
+	return lifetime.Year
 }
