@@ -58,7 +58,7 @@ func (c *compiler) comparisons() {
 	said := map[literal]bool{}
 	for _, name := range c.p.plan.Names {
 		t := c.p.plan.Types[name]
-		for _, read := range c.p.reads(t) {
+		for _, read := range c.p.plan.Reads(t) {
 			if !read.Needed || !slices.Equal(read.Kinds, []event.Kind{event.Number}) {
 				continue
 			}

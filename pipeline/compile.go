@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -201,7 +200,7 @@ func (c *compiler) goodNames() []string {
 func (c *compiler) finish(t *planner.Type) {
 	t.Kept = sync.OnceValue(func() *planner.Kept { return c.p.keptOf(t) })
 	meta := map[string]planner.Meta{}
-	for tpl := range templatesOf(t) {
+	for tpl := range t.Templates() {
 		c.p.usesHMAC, c.p.usesLabel = c.p.usesHMAC || tpl.UsesHMAC(), c.p.usesLabel || tpl.UsesLabel()
 		for _, d := range tpl.Derived() {
 			switch name, isAttribute := strings.CutPrefix(d, "@attribute."); {
@@ -214,25 +213,6 @@ func (c *compiler) finish(t *planner.Type) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(meta)) {
 		t.Meta = append(t.Meta, meta[name])
-	}
-}
-
-// templatesOf lists the templates that t's items are made with, and those that its aggregates are
-// grouped by.
-func templatesOf(t *planner.Type) iter.Seq[*keys.Template] {
-	all := []*keys.Template{t.ID, t.At, t.PK, t.SK}
-	for _, i := range t.Indexes {
-		all = append(all, i.PK, i.SK)
-	}
-	for _, f := range t.Feeds {
-		all = append(all, f.By...)
-	}
-	return func(yield func(*keys.Template) bool) {
-		for _, tpl := range all {
-			if tpl != nil && !yield(tpl) {
-				return
-			}
-		}
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/internal/plan/planner"
-	"github.com/ingot-events/ingot/keys"
 )
 
 // isPart reports whether the file declares a part. A part that does not say what it is a part of
@@ -244,13 +243,4 @@ func (c *compiler) outlives(p place, t *planner.Type, s EventSpec) {
 				whole.Name), "the was of "+whole.Name)
 		}
 	}
-}
-
-// templatesOfParts lists the templates of a type and of its parts.
-func templatesOfParts(t *planner.Type) []*keys.Template {
-	list := slices.Collect(templatesOf(t))
-	for _, part := range t.Parts {
-		list = slices.AppendSeq(list, templatesOf(part))
-	}
-	return list
 }

@@ -10,6 +10,17 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
+// Read is one use of a field of the payload.
+type Read struct {
+	Path event.Path
+	Use  string // "id", "key.pk", "GSI1.sk", "attribute status", "merchant_daily by merchant", "merchant_daily where"
+	// Kinds are the kinds of values that the use accepts. A field of another kind makes the event
+	// Poison, or it counts as missing if the use does not need it.
+	Kinds []event.Kind
+	// Needed reports whether an event without the field is Poison.
+	Needed bool
+}
+
 // Description is what people and tools ask of a pipeline. It is not needed to store and count
 // events.
 type Description struct {
@@ -36,7 +47,10 @@ func (p *Pipeline) Describe() *Description {
 	d := &Description{Spec: p.spec(), Reads: map[string][]Read{}, Hashed: map[string][]string{}, Updates: map[string]int{},
 		Warnings: slices.Clone(p.warnings), p: p}
 	for name, t := range p.plan.Types {
-		d.Reads[name], d.Hashed[name], d.Updates[name] = p.reads(t), hashed(t), touches(t)
+		d.Hashed[name], d.Updates[name] = hashed(t), touches(t)
+		for _, read := range p.plan.Reads(t) {
+			d.Reads[name] = append(d.Reads[name], Read(read))
+		}
 	}
 	return d
 }

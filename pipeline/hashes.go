@@ -16,7 +16,7 @@ func (p *Pipeline) HidesKeys(eventType string) bool {
 	if !ok {
 		return p.usesHMAC
 	}
-	return slices.ContainsFunc(templatesOfParts(t), (*keys.Template).UsesHMAC)
+	return slices.ContainsFunc(t.TemplatesOfParts(), (*keys.Template).UsesHMAC)
 }
 
 // SecretCheck returns 16 hex digits that tell one secret of hmac from another. They do not reveal

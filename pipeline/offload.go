@@ -54,7 +54,7 @@ func namesAFolder(name string) bool {
 // from what is kept.
 func (p *Pipeline) keptOf(t *planner.Type) *planner.Kept {
 	k := &planner.Kept{}
-	for _, read := range p.reads(t) {
+	for _, read := range p.plan.Reads(t) {
 		k.Add(read.Path)
 	}
 	for _, part := range t.Parts {

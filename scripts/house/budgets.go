@@ -34,8 +34,8 @@ var budgets = map[string]budget{
 	"methods on the simulator's world":            {most: 60},
 	"pairs of folders of which one imports the other": {189, 130, "88 of them lead to event, keys, envelope, aggregate, env, pipeline or " +
 		"tables, which stay at the top; " + later},
-	"lines of code of the largest package": {3_590, 3_000, "two are larger: DynamoDB on this machine, and what compiles pipeline.yaml. Their files " +
-		"call each other in circles, so a wall would only add names"},
+	"lines of code of the largest package": {3_590, 3_000, "DynamoDB on this machine is larger: 15 of its files call each other in circles, so a " +
+		"wall would only add names. All others are below the goal"},
 	"files of the largest package": {most: 30},
 	"lines of code of the largest package of the proof": {7_870, 3_000, "one simulated world has all features, a file for each; " +
 		"44 of its files know each other through it"},

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -60,4 +61,32 @@ func (t *Type) Leaves(variables []string) map[string]bool {
 		}
 	}
 	return set
+}
+
+// Templates lists the templates that t's items are made with, and those that its aggregates are
+// grouped by.
+func (t *Type) Templates() iter.Seq[*keys.Template] {
+	all := []*keys.Template{t.ID, t.At, t.PK, t.SK}
+	for _, i := range t.Indexes {
+		all = append(all, i.PK, i.SK)
+	}
+	for _, f := range t.Feeds {
+		all = append(all, f.By...)
+	}
+	return func(yield func(*keys.Template) bool) {
+		for _, tpl := range all {
+			if tpl != nil && !yield(tpl) {
+				return
+			}
+		}
+	}
+}
+
+// TemplatesOfParts lists the templates of a type and of its parts.
+func (t *Type) TemplatesOfParts() []*keys.Template {
+	list := slices.Collect(t.Templates())
+	for _, part := range t.Parts {
+		list = slices.AppendSeq(list, part.Templates())
+	}
+	return list
 }

@@ -1,34 +1,30 @@
-package pipeline
+package planner
 
 import (
 	"slices"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/keys"
 )
 
-// Read is one use of a field of the payload.
+// Read is one use of a field of the payload. See package pipeline.
 type Read struct {
-	Path event.Path
-	Use  string // "id", "key.pk", "GSI1.sk", "attribute status", "merchant_daily by merchant", "merchant_daily where"
-	// Kinds are the kinds of values that the use accepts. A field of another kind makes the event
-	// Poison, or it counts as missing if the use does not need it.
-	Kinds []event.Kind
-	// Needed reports whether an event without the field is Poison.
+	Path   event.Path
+	Use    string
+	Kinds  []event.Kind
 	Needed bool
 }
 
 // scalars are the kinds that templates and attributes accept.
 var scalars = []event.Kind{event.String, event.Number, event.Bool}
 
-// reads lists what an event type reads of its payload, in the order of its declaration. It leaves
+// Reads lists what an event type reads of its payload, in the order of its declaration. It leaves
 // out ignore.
-func (p *Pipeline) reads(t *planner.Type) []Read {
+func (p *Planner) Reads(t *Type) []Read {
 	r := &reader{}
-	for _, typ := range p.plan.TypeFrom {
+	for _, typ := range p.TypeFrom {
 		if t.Part == nil { // the payload of a part does not contain its type
 			r.template("type", typ, false)
 		}
@@ -56,14 +52,14 @@ func (p *Pipeline) reads(t *planner.Type) []Read {
 		r.feed(&t.Feeds[i])
 	}
 	for _, part := range t.Parts {
-		r.part(part, p.reads(part))
+		r.part(part, p.Reads(part))
 	}
 	return r.list
 }
 
 // part collects what a part reads of its whole: the array that it is an element of, and the members
 // that it has of its whole.
-func (r *reader) part(t *planner.Type, own []Read) {
+func (r *reader) part(t *Type, own []Read) {
 	if !t.Part.Each.IsZero() {
 		r.field("part "+t.Name, t.Part.Each, []event.Kind{event.Array}, true)
 	}
@@ -93,7 +89,7 @@ func (r *reader) template(use string, t *keys.Template, needed bool) {
 
 // feed collects what an aggregate reads. If there is a condition, it decides which events need the
 // rest.
-func (r *reader) feed(f *planner.Feed) {
+func (r *reader) feed(f *Feed) {
 	name := f.Def.Name
 	for i, t := range f.By {
 		r.template(name+" by "+f.Def.By[i], t, f.Where == nil)

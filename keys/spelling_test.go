@@ -1,9 +1,7 @@
-package pipeline
+package keys
 
 import (
 	"testing"
-
-	"github.com/ingot-events/ingot/keys"
 )
 
 func TestTemplatesThatMayEqual(t *testing.T) {
@@ -19,16 +17,15 @@ func TestTemplatesThatMayEqual(t *testing.T) {
 		{"{@type}", "order.paid", false},
 		{"{@type | first:5}", "{@type | first:5}", true}, {"A#{x}.{@type}", "A#{x}.{@type}", false}, {"{@type}{x}", "{@type}{x}", false},
 	} {
-		a, err := keys.ParseTemplate(c.a)
+		a, err := ParseTemplate(c.a)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := keys.ParseTemplate(c.b)
+		b, err := ParseTemplate(c.b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		one, two := segments(a, "order.placed"), segments(b, "order.paid")
-		if mayEqual(one, two) != c.want || mayEqual(two, one) != c.want {
+		if MayEqual(a, "order.placed", b, "order.paid") != c.want || MayEqual(b, "order.paid", a, "order.placed") != c.want {
 			t.Errorf("%s and %s: want %v", c.a, c.b, c.want)
 		}
 	}
@@ -41,7 +38,7 @@ func TestCanonicalTemplate(t *testing.T) {
 		"{@at|day}#{@attribute.x}":        "{@at|day}#{@attribute.x}",
 		"plain":                           "plain",
 	} {
-		tpl, err := keys.ParseTemplate(text)
+		tpl, err := ParseTemplate(text)
 		if err != nil {
 			t.Fatal(err)
 		}
