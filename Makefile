@@ -15,6 +15,7 @@ demo: ## run the whole pipeline in one process on a week of earthquakes
 # of them wait, so half as many packages more than cores are tested at once. make lint vets all packages, so that the
 # tests need not.
 test: export GOGC ?= 400
+test: export CGO_ENABLED ?= 0
 test: cores = $(shell getconf _NPROCESSORS_ONLN)
 test: ## go test ./... (Go alone is enough; Docker tests skip without Docker, long ones always)
 	go test -vet=off -p $$(($(cores) * 3 / 2)) $(strip $(TESTFLAGS) ./...)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,20 +30,20 @@ func TestCost(t *testing.T) {
 		code        int
 		out, errors string
 	}{
-		{"units alone", "", []string{"--rate", "10"}, exitFine, "  part              counted                per million    per month\n",
-			""},
+		{"units alone", oneOrder, []string{"--rate", "10"}, exitFine,
+			"  part              counted                per million    per month\n", ""},
 		{"with prices", "", []string{"--rate", "10", "--prices", "prices/us-east-1.yaml"}, exitFine, "    $/million      $/month\n", ""},
-		{"a price that is not known", "", []string{"--rate", "10", "--prices", unknown}, exitFine,
+		{"a price that is not known", oneOrder, []string{"--rate", "10", "--prices", unknown}, exitFine,
 			"dynamodb-write-units: the sum is without it.\n", ""},
 		{"a sample", "", []string{"--rate", "10", "--events", sample, "--now", "2026-03-15T00:00:00Z"}, exitFine, "as the 2 lines of ", ""},
 		{"standard input", oneOrder, []string{"--rate", "10", "--events", "-", "--now", "2026-03-15T00:00:00Z"}, exitFine,
 			"as the 1 line of standard input: ", ""},
-		{"other partitions", "", []string{"--rate", "10", "--partitions", "1"}, exitFine, "  1 partition; functions of 576 MB on arm64\n",
-			""},
-		{"as many partitions as the rate needs", "", []string{"--rate", "9000"}, exitFine, "  9 partitions; functions of ", ""},
-		{"more memory", "", []string{"--rate", "10", "--memory", "1024", "--architecture", "x86_64"}, exitFine,
+		{"other partitions", oneOrder, []string{"--rate", "10", "--partitions", "1"}, exitFine,
+			"  1 partition; functions of 576 MB on arm64\n", ""},
+		{"as many partitions as the rate needs", oneOrder, []string{"--rate", "9000"}, exitFine, "  9 partitions; functions of ", ""},
+		{"more memory", oneOrder, []string{"--rate", "10", "--memory", "1024", "--architecture", "x86_64"}, exitFine,
 			"  4 partitions; functions of 1024 MB on x86_64\n", ""},
-		{"duplicates", "", []string{"--rate", "10", "--duplicates", "0.5"}, exitFine, "  0.5 more deliveries for each message\n", ""},
+		{"duplicates", oneOrder, []string{"--rate", "10", "--duplicates", "0.5"}, exitFine, "  0.5 more deliveries for each message\n", ""},
 		{"no rate", "", nil, exitUsage, "", "say how many events come each second, as in ingot cost --rate 100"},
 		{"a rate of nothing", "", []string{"--rate", "0"}, exitUsage, "",
 			"--rate 0: give events a second, more than 0 and at most 10000000"},
@@ -70,7 +71,11 @@ func TestCost(t *testing.T) {
 		{"an argument", "", []string{"--rate", "1", "pipeline.yaml"}, exitUsage, "", `takes no argument "pipeline.yaml"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := piped(t, c.stdin, append([]string{"cost"}, c.args...)...)
+			args := append([]string{"cost"}, c.args...)
+			if c.stdin != "" && !slices.Contains(args, "--events") {
+				args = append(args, "--events", "-", "--now", "2026-03-15T00:00:00Z") // which is faster than events made up
+			}
+			r := piped(t, c.stdin, args...)
 			if r.code != c.code || !strings.Contains(r.out, c.out) || !strings.Contains(r.errors, c.errors) ||
 				(c.errors == "") != (r.errors == "") {
 				t.Errorf("exit %d, want %d\n%s%s", r.code, c.code, r.out, r.errors)
@@ -108,7 +113,8 @@ func TestCostOfTheDeployedFunctions(t *testing.T) {
 	}
 	of := func(want string, args ...string) {
 		t.Helper()
-		got := tool(t, append([]string{"cost", "--rate", "10", "--pipeline", pipeline}, args...)...)
+		got := piped(t, oneOrder, append([]string{"cost", "--rate", "10", "--events", "-", "--now", "2026-03-15T00:00:00Z", "--pipeline",
+			pipeline}, args...)...)
 		if !strings.Contains(got.out+got.errors, want) {
 			t.Errorf("%v: no %q in\n%s%s", args, want, got.out, got.errors)
 		}

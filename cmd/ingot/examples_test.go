@@ -99,6 +99,8 @@ var particular = map[string]expected{
 	"ingot quarantine resend":                {before: []string{letters}, code: exitDifference, wide: "the reason is as long as it is"},
 	"ingot quarantine drop":                  {before: []string{letters, "letter letters"}},
 
+	"ingot rebuild orders_daily --stack": {long: true},
+
 	"ingot resume --":      {before: []string{"exec ingot pause --stack shop"}},
 	"ingot resume streams": {before: []string{"exec ingot pause streams --yes --stack shop"}},
 }
@@ -159,8 +161,9 @@ func TestEveryCommandHasExamples(t *testing.T) {
 }
 
 // TestExamples runs every example of every command as a script, in a folder of its own, against a
-// pipeline that runs: once into a pipe, and once on a terminal of 80 columns. With -short it leaves
-// out the terminal, and what takes seconds. What only reads does both in one script.
+// pipeline that runs: once into a pipe, and once on a terminal of 80 columns. What only reads does
+// both in one script; the rest does the terminal with the long tests alone. With -short all leave
+// out the terminal, and what takes seconds.
 func TestExamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: other tests run each of these commands")
@@ -186,6 +189,8 @@ func TestExamples(t *testing.T) {
 				delete(texts, "-80")
 			case readOnly(cmd, e):
 				texts = map[string]string{"": before + piped + terminal}
+			case !slow.All() && !*updateExamples:
+				delete(texts, "-80")
 			}
 			for file, text := range texts {
 				write(t, filepath.Join(scripts, name+file+"@"+e.place+".txt"), text)

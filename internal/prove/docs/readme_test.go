@@ -63,7 +63,7 @@ func TestGoVersion(t *testing.T) {
 
 // TestTimesAreChecked shows that CI measures the times of make test that the README states.
 func TestTimesAreChecked(t *testing.T) {
-	said := regexp.MustCompile("`make test` takes at most (\\d+) s on two quiet cores,\\s+with Docker (\\d+) s").FindStringSubmatch(
+	said := regexp.MustCompile("`make test` takes at most (\\d+) s on two quiet cores with Go alone,\\s+with Docker (\\d+) s").FindStringSubmatch(
 		read(t, "README.md"))
 	if said == nil {
 		t.Fatal("README.md does not say how long make test takes")
@@ -79,14 +79,22 @@ func TestTimesAreChecked(t *testing.T) {
 	}
 }
 
+// excerpted holds what commands print of which pages show an excerpt.
+var excerpted = map[string][]byte{}
+
 // testExcerpt compares a document's excerpt of the output of a command with the real output. The
 // lines must be in order. … marks a gap.
 func testExcerpt(t *testing.T, binary, document, info string, args ...string) {
-	cmd := exec.Command(binary, args...)
-	cmd.Dir = root
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("ingot %s: %v", strings.Join(args, " "), err)
+	line := strings.Join(args, " ")
+	out, ran := excerpted[line]
+	if !ran {
+		cmd := exec.Command(binary, args...)
+		cmd.Dir = root
+		var err error
+		if out, err = cmd.Output(); err != nil {
+			t.Fatalf("ingot %s: %v", line, err)
+		}
+		excerpted[line] = out
 	}
 	// The file of the sample shop at the root may be a user's own by now. The command reads the
 	// copy.

@@ -15,7 +15,7 @@ var (
 
 // TestWorlds lives worlds.
 func TestWorlds(t *testing.T) {
-	for seed := *from; seed < *from+uint64(cmp.Or(*n, slow.Number(30, 200))); seed++ {
+	for seed := *from; seed < *from+uint64(cmp.Or(*n, slow.Number(15, 200))); seed++ {
 		if r := Live(seed, false); r.Failure != nil {
 			t.Fatalf("seed %d: %v; go test ./internal/prove/sim/moving -args -from %d -n 1", seed, r.Failure, seed)
 		}

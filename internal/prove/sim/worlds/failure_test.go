@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/prove/sim"
 )
 
@@ -64,6 +65,9 @@ func arguments(t *testing.T, command string) (args []string) {
 func TestFailureIsReplayed(t *testing.T) {
 	for name, kind := range map[string][]string{"as many": {"-n", "40", "-from", "3"}, "by time": {"-fresh", "-minutes", "10"}} {
 		t.Run(name, func(t *testing.T) {
+			if name == "by time" {
+				slow.Test(t, "a second failing run, which is made smaller too")
+			}
 			out := failing(t, append(kind, "-workers", "2")...)
 			seed := found(t, `(?m)^seed (\d+): cost at step`, out)
 			whole := found(t, `(?m)^seed \d+: (cost at step \d+: \d+ answers were lost)$`, out)
