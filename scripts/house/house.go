@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"go/ast"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -95,7 +96,9 @@ func measure(root string) ([]number, error) {
 		{what: fmt.Sprintf("lines over %d columns, beside whole texts", wideLine), now: sum(list, func(s *source) int { return s.wide })},
 		{what: "methods on store.Store", now: methods(code, "store", "Store")},
 		{what: "methods on the simulator's world", now: methods(code, "internal/prove/sim", "World")},
+		rooms(code),
 		arrows(code),
+		designs(code),
 	}
 	numbers = append(numbers, tokensByPart(code)...)
 	numbers = append(numbers, packages(code)...)
@@ -177,6 +180,34 @@ func room(folder string) string {
 		return "internal/" + parts[1]
 	}
 	return parts[0]
+}
+
+// rooms counts the rooms that hold code.
+func rooms(code []*source) number {
+	all := map[string]bool{}
+	for _, s := range code {
+		all[room(s.folder())] = true
+	}
+	return number{what: "folders at the top and directly under internal/", now: len(all)}
+}
+
+// designs counts the wrong designs that the simulation must find: each has a name.
+func designs(code []*source) number {
+	n := number{what: "wrong designs in the simulation"}
+	for _, s := range code {
+		if s.folder() != "internal/prove/sim/mutants" {
+			continue
+		}
+		ast.Inspect(s.file, func(node ast.Node) bool {
+			if member, ok := node.(*ast.KeyValueExpr); ok {
+				if key, ok := member.Key.(*ast.Ident); ok && key.Name == "Name" {
+					n.now++
+				}
+			}
+			return true
+		})
+	}
+	return n
 }
 
 // arrows counts the pairs of rooms of which one imports the other.

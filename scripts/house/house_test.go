@@ -81,3 +81,20 @@ func TestRoom(t *testing.T) {
 		}
 	}
 }
+
+func TestDesigns(t *testing.T) {
+	s, err := read("internal/prove/sim/mutants/moves.go", []byte(`package main
+
+var list = []Mutant{{Name: "a", What: "Name"}, {
+	Name: "b"}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := designs([]*source{s}); n.now != 2 {
+		t.Errorf("%d wrong designs, want 2", n.now)
+	}
+	if n := rooms([]*source{s, s}); n.now != 1 {
+		t.Errorf("%d rooms, want 1", n.now)
+	}
+}
