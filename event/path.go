@@ -178,3 +178,14 @@ func (p Path) Index(i int) Path { return p.with(step{"", i}) }
 func (p Path) with(s step) Path {
 	return Path{append(slices.Clip(slices.Clone(p.steps)), s)}
 }
+
+// Read is one use of a field of the payload.
+type Read struct {
+	Path Path
+	Use  string // "id", "key.pk", "GSI1.sk", "attribute status", "merchant_daily by merchant", "merchant_daily where"
+	// Kinds are the kinds of values that the use accepts. A field of another kind makes the event
+	// Poison, or it counts as missing if the use does not need it.
+	Kinds []Kind
+	// Needed reports whether an event without the field is Poison.
+	Needed bool
+}

@@ -251,7 +251,7 @@ func (c *compiler) overLatest(s AggregateSpec) bool {
 func (c *compiler) keyCheck(def *aggregate.Definition, by []*keys.Template, feeds map[string]*planner.Feed) string {
 	hashed := false
 	for name := range feeds {
-		hashed = hashed || slices.ContainsFunc(by, func(tpl *keys.Template) bool { return hashes(c.p.plan.Types[name], tpl) })
+		hashed = hashed || slices.ContainsFunc(by, c.p.plan.Types[name].Hashes)
 	}
 	if len(c.p.plan.Secret) == 0 || !hashed {
 		return ""

@@ -10,17 +10,6 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// Read is one use of a field of the payload.
-type Read struct {
-	Path event.Path
-	Use  string // "id", "key.pk", "GSI1.sk", "attribute status", "merchant_daily by merchant", "merchant_daily where"
-	// Kinds are the kinds of values that the use accepts. A field of another kind makes the event
-	// Poison, or it counts as missing if the use does not need it.
-	Kinds []event.Kind
-	// Needed reports whether an event without the field is Poison.
-	Needed bool
-}
-
 // Description is what people and tools ask of a pipeline. It is not needed to store and count
 // events.
 type Description struct {
@@ -29,7 +18,7 @@ type Description struct {
 	Spec Spec
 	// Reads lists what each event type reads of its payload, in the order of its declaration. It
 	// leaves out ignore. The fields that its parts read come last.
-	Reads map[string][]Read
+	Reads map[string][]event.Read
 	// Hashed says for each event type where hmac is used: its "id", its "key", its key in an index
 	// by that name ("GSI1"), or the keys of the totals that it changes in an aggregate
 	// ("aggregates.merchant_daily").
@@ -44,13 +33,10 @@ type Description struct {
 
 // Describe returns what people and tools ask of the pipeline.
 func (p *Pipeline) Describe() *Description {
-	d := &Description{Spec: p.spec(), Reads: map[string][]Read{}, Hashed: map[string][]string{}, Updates: map[string]int{},
+	d := &Description{Spec: p.spec(), Reads: map[string][]event.Read{}, Hashed: map[string][]string{}, Updates: map[string]int{},
 		Warnings: slices.Clone(p.warnings), p: p}
 	for name, t := range p.plan.Types {
-		d.Hashed[name], d.Updates[name] = hashed(t), touches(t)
-		for _, read := range p.plan.Reads(t) {
-			d.Reads[name] = append(d.Reads[name], Read(read))
-		}
+		d.Reads[name], d.Hashed[name], d.Updates[name] = p.plan.Reads(t), hashed(t), touches(t)
 	}
 	return d
 }
@@ -164,12 +150,12 @@ func fromSpec(f *planner.Feed) FromSpec {
 
 // hashed lists the parts of t that hmac is used in.
 func hashed(t *planner.Type) []string {
-	parts := map[string]bool{"id": hashes(t, t.ID), "key": hashes(t, t.PK) || hashes(t, t.SK)}
+	parts := map[string]bool{"id": t.Hashes(t.ID), "key": t.Hashes(t.PK) || t.Hashes(t.SK)}
 	for _, i := range t.Indexes {
-		parts[i.Name] = hashes(t, i.PK) || hashes(t, i.SK)
+		parts[i.Name] = t.Hashes(i.PK) || t.Hashes(i.SK)
 	}
 	for _, f := range t.Feeds {
-		parts["aggregates."+f.Def.Name] = slices.ContainsFunc(f.By, func(tpl *keys.Template) bool { return hashes(t, tpl) })
+		parts["aggregates."+f.Def.Name] = slices.ContainsFunc(f.By, t.Hashes)
 	}
 	maps.DeleteFunc(parts, func(_ string, hashed bool) bool { return !hashed })
 	return slices.Sorted(maps.Keys(parts))

@@ -32,8 +32,8 @@ func (p *Pipeline) SecretCheck() string {
 
 func (p *Pipeline) hashesKeys(eventType string) bool {
 	t := p.plan.Types[eventType]
-	return hashes(t, t.PK) || hashes(t, t.SK) || slices.ContainsFunc(t.Indexes, func(i planner.Index) bool {
-		return hashes(t, i.PK) || hashes(t, i.SK)
+	return t.Hashes(t.PK) || t.Hashes(t.SK) || slices.ContainsFunc(t.Indexes, func(i planner.Index) bool {
+		return t.Hashes(i.PK) || t.Hashes(i.SK)
 	})
 }
 
@@ -44,10 +44,4 @@ func (p *Pipeline) HidesTotals(aggregate string) bool {
 		feeds := slices.ContainsFunc(p.plan.Types[eventType].Feeds, func(f planner.Feed) bool { return f.Def.Name == aggregate })
 		return feeds && p.HidesKeys(eventType)
 	})
-}
-
-// hashes reports whether hmac is used in what the template gives for an event of this type. The
-// template may use hmac itself, or show an id that uses it.
-func hashes(t *planner.Type, tpl *keys.Template) bool {
-	return tpl != nil && (tpl.UsesHMAC() || t.ID != nil && t.ID.UsesHMAC() && slices.Contains(tpl.Derived(), "@id"))
 }

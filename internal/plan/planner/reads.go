@@ -9,20 +9,12 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// Read is one use of a field of the payload. See package pipeline.
-type Read struct {
-	Path   event.Path
-	Use    string
-	Kinds  []event.Kind
-	Needed bool
-}
-
 // scalars are the kinds that templates and attributes accept.
 var scalars = []event.Kind{event.String, event.Number, event.Bool}
 
 // Reads lists what an event type reads of its payload, in the order of its declaration. It leaves
 // out ignore.
-func (p *Planner) Reads(t *Type) []Read {
+func (p *Planner) Reads(t *Type) []event.Read {
 	r := &reader{}
 	for _, typ := range p.TypeFrom {
 		if t.Part == nil { // the payload of a part does not contain its type
@@ -59,7 +51,7 @@ func (p *Planner) Reads(t *Type) []Read {
 
 // part collects what a part reads of its whole: the array that it is an element of, and the members
 // that it has of its whole.
-func (r *reader) part(t *Type, own []Read) {
+func (r *reader) part(t *Type, own []event.Read) {
 	if !t.Part.Each.IsZero() {
 		r.field("part "+t.Name, t.Part.Each, []event.Kind{event.Array}, true)
 	}
@@ -72,10 +64,10 @@ func (r *reader) part(t *Type, own []Read) {
 }
 
 // reader collects reads.
-type reader struct{ list []Read }
+type reader struct{ list []event.Read }
 
 func (r *reader) field(use string, path event.Path, kinds []event.Kind, needed bool) {
-	r.list = append(r.list, Read{path, use, kinds, needed})
+	r.list = append(r.list, event.Read{Path: path, Use: use, Kinds: kinds, Needed: needed})
 }
 
 func (r *reader) template(use string, t *keys.Template, needed bool) {

@@ -90,3 +90,9 @@ func (t *Type) TemplatesOfParts() []*keys.Template {
 	}
 	return list
 }
+
+// Hashes reports whether hmac is used in what the template gives for an event of this type. The
+// template may use hmac itself, or show an id that uses it.
+func (t *Type) Hashes(tpl *keys.Template) bool {
+	return tpl != nil && (tpl.UsesHMAC() || t.ID != nil && t.ID.UsesHMAC() && slices.Contains(tpl.Derived(), "@id"))
+}

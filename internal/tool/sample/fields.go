@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/pipeline"
 )
 
 // fields holds what the events of one type have at the paths that the type reads.
@@ -29,7 +28,7 @@ func (x *run) fieldsOf(typ string) *fields {
 }
 
 // newFields combines the uses of each path.
-func newFields(reads []pipeline.Read) *fields {
+func newFields(reads []event.Read) *fields {
 	f := &fields{}
 	for _, read := range reads {
 		i := slices.IndexFunc(f.paths, func(p *field) bool { return p.path.Equal(read.Path) })

@@ -190,7 +190,7 @@ func (s *sampler) fields(payload map[string]any, eventType string, i int64, with
 }
 
 // made makes up the value of a field.
-func (s *sampler) made(eventType string, read pipeline.Read, i int64) any {
+func (s *sampler) made(eventType string, read event.Read, i int64) any {
 	if at, err := keys.ParseTemplate(s.d.Spec.Events[eventType].At); err == nil {
 		for _, part := range at.Parts() {
 			if part.Path.Equal(read.Path) {
