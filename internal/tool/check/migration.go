@@ -16,7 +16,7 @@ func (r *Report) migration(f *rules.File, p *pipeline.Pipeline) {
 	if f == nil || p == nil { // its mistakes come first
 		return
 	}
-	m, err := rowmap.Load(rules.OneFile(*f), f.Name, p)
+	m, err := rowmap.Load(*f, f.Name, p)
 	if !r.loaded("migration", f, err) {
 		return
 	}

@@ -15,7 +15,7 @@ func (r *Report) publishing(f, next *rules.File, p *pipeline.Pipeline) {
 	if f == nil || p == nil { // its mistakes come first
 		return
 	}
-	plan, err := publish.Load(rules.OneFile(*f), f.Name, p)
+	plan, err := publish.Load(*f, f.Name, p)
 	if !r.loaded("publish", f, err) || next == nil {
 		return
 	}

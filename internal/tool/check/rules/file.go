@@ -8,7 +8,8 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// File is a file that has been read, with the name that findings show.
+// File is a file that has been read, with the name that findings show. It is a file system of
+// itself, whatever its name, and of the files that it names; fs.FS refuses ../ and absolute names.
 type File struct {
 	Name string // the schemas that it names are in its folder
 	Text []byte
@@ -16,20 +17,16 @@ type File struct {
 
 // Load compiles the file as a pipeline. The errors are those of [pipeline.Load].
 func (f File) Load(options ...pipeline.Option) (*pipeline.Pipeline, error) {
-	return pipeline.Load(OneFile(f), f.Name, options...)
+	return pipeline.Load(f, f.Name, options...)
 }
 
-// OneFile is a file system of one file, which may have any name, and of the files that it names.
-// fs.FS itself refuses ../ and absolute names.
-type OneFile File
-
 // Open fails: such a file system is read by ReadFile alone.
-func (f OneFile) Open(name string) (fs.File, error) {
+func (f File) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 }
 
 // ReadFile is the method that [fs.ReadFile] prefers.
-func (f OneFile) ReadFile(name string) ([]byte, error) {
+func (f File) ReadFile(name string) ([]byte, error) {
 	if name == f.Name {
 		return f.Text, nil
 	}
