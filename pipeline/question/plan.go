@@ -424,6 +424,11 @@ func (a *asked) digestText(choices []map[string]string) string {
 	return b.String()
 }
 
+// needs says which parameters have no value.
+func (a *asked) needs(missing []string) error {
+	return fmt.Errorf("%s needs %s; write %s=VALUE", a.form.Name, strings.Join(missing, " and "), strings.Join(missing, "=VALUE "))
+}
+
 // choices lists every combination of the values of pk's parameters.
 func (a *asked) choices() ([]map[string]string, error) {
 	list := []map[string]string{{}}
@@ -463,7 +468,7 @@ func (a *asked) choices() ([]map[string]string, error) {
 		list = longer
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("%s needs %s; write %s=VALUE", a.form.Name, strings.Join(missing, " and "), strings.Join(missing, "=VALUE "))
+		return nil, a.needs(missing)
 	}
 	return list, nil
 }
@@ -506,6 +511,17 @@ func timeText(s *pattern.Slot, at time.Time, secret []byte) (string, error) {
 	return s.Part.Make(keys.FormatTime(at), s.From, secret)
 }
 
+// shards returns the text of each shard.
+func shards(s *pattern.Slot, secret []byte) (texts []string, err error) {
+	texts = make([]string, s.Shards)
+	for n := range texts {
+		if texts[n], err = s.Part.Make(fmt.Sprint(n), s.From, secret); err != nil {
+			return nil, err
+		}
+	}
+	return texts, nil
+}
+
 // texts returns the partition keys that a template makes in one period: one for each shard and
 // type.
 func (a *asked) texts(t pattern.Key, values map[string]string, start time.Time) ([]string, error) {
@@ -517,12 +533,9 @@ func (a *asked) texts(t pattern.Key, values map[string]string, start time.Time) 
 		case pattern.SlotText:
 			pieces = []string{s.Text}
 		case pattern.SlotShard:
-			for n := range s.Shards {
-				text, err := s.Part.Make(fmt.Sprint(n), s.From, a.form.Secret)
-				if err != nil {
-					return nil, err
-				}
-				pieces = append(pieces, text)
+			var err error
+			if pieces, err = shards(s, a.form.Secret); err != nil {
+				return nil, err
 			}
 		case pattern.SlotTypes:
 			for _, name := range a.form.Types {

@@ -13,12 +13,13 @@ import (
 // ${aws:PrincipalTag/tenant}. The error explains why the partition keys of one value cannot be
 // listed like that.
 func LeadingKeys(p *pattern.Pattern, value string) ([]string, error) {
-	if p.Form().Total != "" {
-		return nil, fmt.Errorf("%s reads totals, whose keys begin with the aggregate and not with whom they belong to", p.Form().Name)
+	form := p.Form()
+	if form.Total != "" {
+		return nil, fmt.Errorf("%s reads totals, whose keys begin with the aggregate and not with whom they belong to", form.Name)
 	}
 	var list []string
 	name := ""
-	for _, t := range p.Form().PKs {
+	for _, t := range form.PKs {
 		texts := []string{""}
 		for i := range t {
 			s := &t[i]
@@ -27,29 +28,26 @@ func LeadingKeys(p *pattern.Pattern, value string) ([]string, error) {
 			case pattern.SlotText:
 				pieces = []string{s.Text}
 			case pattern.SlotShard:
-				for n := range s.Shards {
-					text, err := s.Part.Make(fmt.Sprint(n), s.From, nil)
-					if err != nil {
-						return nil, fmt.Errorf("the shards of %s cannot be listed: %w", p.Form().Name, err)
-					}
-					pieces = append(pieces, text)
+				var err error
+				if pieces, err = shards(s, nil); err != nil {
+					return nil, fmt.Errorf("the shards of %s cannot be listed: %w", form.Name, err)
 				}
 			case pattern.SlotTypes:
 				if len(s.Part.Funcs) > 0 {
-					return nil, fmt.Errorf("%s: IAM does not apply %s to the type", p.Form().Name, s)
+					return nil, fmt.Errorf("%s: IAM does not apply %s to the type", form.Name, s)
 				}
-				pieces = p.Form().Types
+				pieces = form.Types
 			case pattern.SlotTime:
 				return nil, fmt.Errorf("%s: the partition key has a time, %s, so the keys that a principal may read change with the "+
-					"clock; give it an index whose pk has no time", p.Form().Name, s)
+					"clock; give it an index whose pk has no time", form.Name, s)
 			default:
-				if err := unchanged(p.Form().Name, s); err != nil {
+				if err := unchanged(form.Name, s); err != nil {
 					return nil, err
 				}
 				if name != "" && name != s.Name {
 					return nil,
 						fmt.Errorf("%s: the partition key has two parameters, %s and %s, and a tag can only be one of them; put %s into "+
-							"the sort key", p.Form().Name, name, s.Name, s.Name)
+							"the sort key", form.Name, name, s.Name, s.Name)
 				}
 				name, pieces = s.Name, []string{value}
 			}
@@ -58,7 +56,7 @@ func LeadingKeys(p *pattern.Pattern, value string) ([]string, error) {
 		list = append(list, texts...)
 	}
 	if name == "" {
-		return nil, fmt.Errorf("%s: the partition key has no parameter, so every principal would read the same keys", p.Form().Name)
+		return nil, fmt.Errorf("%s: the partition key has no parameter, so every principal would read the same keys", form.Name)
 	}
 	slices.Sort(list)
 	return slices.Compact(list), nil
@@ -84,14 +82,14 @@ func unchanged(name string, s *pattern.Slot) error {
 
 // Actions returns the actions of DynamoDB that the pattern's questions need.
 func Actions(p *pattern.Pattern) []string {
-	switch {
-	case p.Form().Top > 0:
+	switch form := p.Form(); {
+	case form.Top > 0:
 		return []string{"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"} // the totals, the head and the index
-	case p.Form().Total != "":
+	case form.Total != "":
 		return []string{"dynamodb:GetItem", "dynamodb:Query"} // the head of the generation, and its totals
 	case strings.HasPrefix(p.Request(), "GetItem"):
 		return []string{"dynamodb:GetItem"}
-	case p.Form().Index == "" && p.Form().Whole:
+	case form.Index == "" && form.Whole:
 		return []string{"dynamodb:GetItem", "dynamodb:Query"}
 	}
 	return []string{"dynamodb:Query"}

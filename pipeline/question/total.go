@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ingot-events/ingot/pipeline/pattern"
@@ -104,7 +103,7 @@ func (a *asked) combinations() ([]map[string]string, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("%s needs %s; write %s=VALUE", a.form.Name, strings.Join(missing, " and "), strings.Join(missing, "=VALUE "))
+		return nil, a.needs(missing)
 	}
 	return choices, nil
 }
