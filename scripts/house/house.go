@@ -16,8 +16,12 @@ type number struct {
 	what    string
 	now     int
 	largest []string // what to look at first if it is too much
+	held    bool     // it has a budget
 	budget
 }
+
+// over reports whether a number is more than it may be.
+func (n number) over() bool { return n.held && n.now > n.allowed() }
 
 // heart lists the folders that store and count events: to change how an event is stored or
 // counted, read these.
@@ -83,32 +87,21 @@ func measure(root string) ([]number, error) {
 		return !slices.Contains(heart, s.folder()) || slices.Contains(notHeart, s.name)
 	})
 	lambda := slices.DeleteFunc(slices.Clone(code), func(s *source) bool { return !shipped[s.name] })
-	numbers := []number{
-		{what: "heart: lines of code", now: sum(core, lines)},
-		{what: "heart: tokens", now: sum(core, tokens)},
-		{what: "heart: files", now: len(core)},
-		largest("heart: lines of code of the largest file", core, lines),
-		longest("heart: lines of the longest function", core),
-		doors(list),
-		{what: "lines of code in both functions", now: sum(lambda, lines)},
-		{what: "tokens of source", now: sum(code, tokens)},
-		{what: "tokens of tests", now: sum(list, tokens) - sum(code, tokens)},
-		{what: fmt.Sprintf("lines over %d columns, beside whole texts", wideLine), now: sum(list, func(s *source) int { return s.wide })},
-		{what: "methods on store.Store", now: methods(code, "store", "Store")},
-		{what: "methods on the simulator's world", now: methods(code, "internal/prove/sim", "World")},
-		rooms(code),
-		arrows(code),
-		designs(code),
+	line, err := commandLine(root)
+	if err != nil {
+		return nil, err
 	}
-	numbers = append(numbers, tokensByPart(code)...)
-	numbers = append(numbers, packages(code)...)
-	numbers = append(numbers, words...)
+	numbers := slices.Concat([]number{
+		{what: sourceTokens, now: sum(code, tokens)},
+		{what: testTokens, now: sum(list, tokens) - sum(code, tokens)},
+		{what: shippedLines, now: sum(lambda, lines)},
+		{what: heartLines, now: sum(core, lines)},
+		largest(heartFile, core, lines),
+		longest(heartFunction, core),
+		{what: wideLines, now: sum(list, func(s *source) int { return s.wide })},
+	}, words, line, packages(code), []number{designs(code), arrows(code)}, tokensByPart(code))
 	for i, n := range numbers {
-		most, known := budgets[n.what]
-		if !known {
-			return nil, fmt.Errorf("%q has no budget", n.what)
-		}
-		numbers[i].budget = most
+		numbers[i].budget, numbers[i].held = budgets[n.what]
 	}
 	return numbers, nil
 }
@@ -162,17 +155,6 @@ func longest(what string, list []*source) number {
 	return top(what, sizes)
 }
 
-// doors counts the folders directly under internal/.
-func doors(list []*source) number {
-	files := map[string]int{}
-	for _, s := range list {
-		if parts := strings.Split(s.name, "/"); parts[0] == "internal" {
-			files[parts[1]]++
-		}
-	}
-	return number{what: "folders directly under internal/", now: len(files)}
-}
-
 // room returns the folder at the top, or directly under internal/, that holds a folder.
 func room(folder string) string {
 	parts := strings.Split(folder, "/")
@@ -180,15 +162,6 @@ func room(folder string) string {
 		return "internal/" + parts[1]
 	}
 	return parts[0]
-}
-
-// rooms counts the rooms that hold code.
-func rooms(code []*source) number {
-	all := map[string]bool{}
-	for _, s := range code {
-		all[room(s.folder())] = true
-	}
-	return number{what: "folders at the top and directly under internal/", now: len(all)}
 }
 
 // designs counts the wrong designs that the simulation must find: each has a name.
@@ -230,30 +203,16 @@ func arrows(code []*source) number {
 
 // packages measures the largest packages, beside the proof and of the proof.
 func packages(code []*source) (numbers []number) {
-	for _, of := range []string{"", " of the proof"} {
-		lines, files := map[string]int{}, map[string]int{}
+	for _, what := range []string{largestCode, largestProof} {
+		lines := map[string]int{}
 		for _, s := range code {
-			if slices.Contains([]string{"internal/prove", "integration"}, room(s.folder())) == (of != "") {
+			if slices.Contains([]string{"internal/prove", "integration"}, room(s.folder())) == (what == largestProof) {
 				lines[s.folder()] += s.code
-				files[s.folder()]++
 			}
 		}
-		numbers = append(numbers, top("lines of code of the largest package"+of, lines), top("files of the largest package"+of, files))
+		numbers = append(numbers, top(what, lines))
 	}
 	return numbers
-}
-
-// methods counts the functions of a package that belong to a type: its methods, and those whose
-// first parameter it is.
-func methods(code []*source, folder string, of ...string) (n int) {
-	for _, s := range code {
-		for _, f := range s.funcs {
-			if s.folder() == folder && slices.Contains(of, f.of) {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 // shippedFolders returns the files of this module that are built into the two functions.
@@ -298,5 +257,5 @@ func pages(root string) ([]number, error) {
 		words[name] = len(strings.Fields(string(text)))
 		all += words[name]
 	}
-	return []number{{what: "words of README and docs", now: all}, top("words of the longest page", words)}, nil
+	return []number{{what: pageWords, now: all}, top(longestPage, words)}, nil
 }

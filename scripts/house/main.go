@@ -1,5 +1,5 @@
-// Command house measures how large the project is and how it is divided, and compares each number
-// with its budget. `make house` runs it from the root of a checkout.
+// Command house measures how large the project is and how it is divided, and compares the numbers
+// that have a budget with it. `make house` runs it from the root of a checkout.
 //
 // A line of code is a line that is neither blank nor a comment. Tokens are counted as well, because
 // a number of lines alone would reward dense code.
@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 )
 
 func main() {
@@ -24,18 +25,20 @@ func run(root string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	code := 0
-	fmt.Fprintf(stdout, "%-52s  %9s  %9s  %9s\n", "", "now", "at most", "goal")
+	fmt.Fprintf(stdout, "%-52s  %9s  %9s\n", "", "now", "at most")
 	for _, n := range numbers {
-		over, goal := "", n.goal
-		if n.now > n.most {
-			code, over = 1, "  too much"
+		most := ""
+		if n.held {
+			most = strconv.Itoa(n.allowed())
 		}
-		if n.why == "" {
-			goal = n.most
+		fmt.Fprintf(stdout, "%-52s  %9d  %9s", n.what, n.now, most)
+		if n.over() {
+			code = 1
+			fmt.Fprint(stdout, "  too much")
 		}
-		fmt.Fprintf(stdout, "%-52s  %9d  %9d  %9d%s\n", n.what, n.now, n.most, goal, over)
+		fmt.Fprintln(stdout)
 		if n.why != "" {
-			fmt.Fprintf(stdout, "    over the goal: %s\n", n.why)
+			fmt.Fprintf(stdout, "    %d were asked for: %s\n", n.most, n.why)
 		}
 		for _, line := range n.largest {
 			fmt.Fprintln(stdout, "    "+line)

@@ -31,8 +31,7 @@ type source struct {
 // function is one declared function or method.
 type function struct {
 	name  string
-	lines int    // from its first line to its last
-	of    string // the receiver's type, or that of the first parameter; empty: neither has a name of this package
+	lines int // from its first line to its last
 }
 
 const wideLine = 140
@@ -90,7 +89,7 @@ func read(name string, text []byte) (*source, error) {
 	for _, d := range parsed.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok {
 			lines := files.Position(f.End()).Line - files.Position(f.Pos()).Line + 1
-			s.funcs = append(s.funcs, function{name: f.Name.Name, lines: lines, of: subject(f)})
+			s.funcs = append(s.funcs, function{name: f.Name.Name, lines: lines})
 		}
 	}
 	return s, nil
@@ -146,24 +145,4 @@ func wide(text []byte) (n int) {
 		}
 	}
 	return n
-}
-
-// subject returns the name of the type that a function belongs to: that of its receiver, or else
-// that of its first parameter.
-func subject(f *ast.FuncDecl) string {
-	fields := f.Recv
-	if fields == nil {
-		fields = f.Type.Params
-	}
-	if fields == nil || len(fields.List) == 0 {
-		return ""
-	}
-	t := fields.List[0].Type
-	if star, ok := t.(*ast.StarExpr); ok {
-		t = star.X
-	}
-	if name, ok := t.(*ast.Ident); ok {
-		return name.Name
-	}
-	return ""
 }
