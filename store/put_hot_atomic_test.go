@@ -99,6 +99,9 @@ func TestHotKeyInTransactions(t *testing.T) {
 			}
 			return list
 		}, 1},
+		"a second payload under its key": {"IN#0", func(w *world, first int) []*event.Item {
+			return []*event.Item{w.goods("received", "0", "a", 1), w.goods("received", "0", "a", 2), w.order(fmt.Sprint(first), 1)}
+		}, 2},
 		"a total": {"A#stock#1#0#hot", func(w *world, first int) []*event.Item {
 			list := []*event.Item{w.goods("received", fmt.Sprint(first, "-0"), "hot", 1),
 				w.goods("received", fmt.Sprint(first, "-1"), "hot", 1)}

@@ -8,11 +8,13 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 )
 
@@ -128,5 +130,19 @@ func TestRetryReasons(t *testing.T) {
 		if o != Throttled && !strings.Contains(r.Detail, "cause") {
 			t.Errorf("%s does not say the cause: %s", outcomes[o], r.Detail)
 		}
+	}
+}
+
+// Tries that always go on at once wait after every hundred, and end as those that wait do. An
+// answer that asks for more at once never counts as the last word.
+func TestRetryAtOnceEnds(t *testing.T) {
+	tries, waits := 0, 0
+	s := &Tables{Env: env.Env{Rand: func() float64 { return 0 }, Sleep: func(context.Context, time.Duration) error { waits++; return nil }}}
+	err := s.Retry(context.Background(), func(context.Context) (Answer, Next) {
+		tries++
+		return Answer{Outcome: Invalid}, Again
+	})
+	if err == nil || waits != 20 || tries != 21*maxAtOnce {
+		t.Errorf("%v after %d tries and %d waits", err, tries, waits)
 	}
 }

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -20,17 +21,24 @@ const (
 	Later             // try again after a wait
 )
 
+// maxAtOnce is how many tries may follow each other without a wait. A pack of a hundred messages
+// that leave it one by one takes as many.
+const maxAtOnce = 100
+
+var errRestless = errors.New("what is stored changes with every try")
+
 // Retry calls try until it has ended. All repetitions in this package follow these rules:
 //
 //   - Between two tries it waits as [env.Env.Wait] does, unless try says that the next one can go
-//     at once. Only waits count as rounds.
+//     at once. After a hundred tries without a wait it waits all the same, because others may
+//     write the same items without end. Only waits count as rounds.
 //   - It stops early if ctx has ended, if it cannot wait, or if the answer says that asking again
 //     cannot help. Then it returns the reason. It returns nil once try has ended, whatever the
 //     outcome was.
 //
 // A try is one request or several. It must be safe to repeat if its answer was lost.
 func (s *Tables) Retry(ctx context.Context, try func(context.Context) (Answer, Next)) error {
-	for round := 1; ; {
+	for round, atOnce := 1, 0; ; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -39,12 +47,15 @@ func (s *Tables) Retry(ctx context.Context, try func(context.Context) (Answer, N
 			return nil
 		}
 		if next == Again {
-			continue
+			if atOnce++; atOnce < maxAtOnce {
+				continue
+			}
+			a = Answer{Outcome: Contended, Err: errRestless}
 		}
 		if a.Hopeless() || !s.Env.Wait(ctx, round) {
 			return a.Err
 		}
-		round++
+		round, atOnce = round+1, 0
 	}
 }
 

@@ -74,8 +74,7 @@ func (s *Writer) putAtomic(ctx context.Context, items []*event.Item, places []in
 				results[i] = rows.Repeated(results[first])
 				continue
 			}
-			t := s.AtomicPut(items[i], items[i].Parts.Items...)
-			t.halt.among = among
+			t := s.among(among, items[i])
 			results[i] = t.Put(ctx)
 			costs[n].Add(t.cost)
 		}
@@ -134,6 +133,14 @@ func (s *Writer) AtomicPut(whole *event.Item, parts ...*event.Item) *atomicPut {
 	for _, part := range parts {
 		t.Members = append(t.Members, &atomicItem{item: part, moves: s.moves(part)})
 	}
+	return t
+}
+
+// among returns the put of one item of a call, with its parts if it is atomic. It has no more
+// patience with a hot key than the call has.
+func (s *Writer) among(call *throttles, item *event.Item) *atomicPut {
+	t := s.AtomicPut(item, rows.AtomicParts(item)...)
+	t.halt.among = call
 	return t
 }
 

@@ -176,8 +176,7 @@ func (s *Writer) putMoved(ctx context.Context, items []*event.Item, places []int
 			continue
 		}
 		first[items[i].Key] = true
-		t := s.AtomicPut(items[i], rows.AtomicParts(items[i])...)
-		t.halt.among = among
+		t := s.among(among, items[i])
 		puts, of[t] = append(puts, t), i
 	}
 	among.puts = puts
@@ -204,7 +203,7 @@ func (s *Writer) putMoved(ctx context.Context, items []*event.Item, places []int
 			results[i] = *r
 			continue
 		}
-		t := s.AtomicPut(items[i], rows.AtomicParts(items[i])...)
+		t := s.among(among, items[i])
 		results[i] = t.Put(ctx)
 		known.add(items[i], results[i])
 		cost.Add(t.cost)
