@@ -73,7 +73,9 @@ Exit codes: 0 all are visible again, also after ctrl-C; 1 failed.
 
 ` + command.TargetHelp + `
 
-With --output json, one object at the end: saved, known, deleted, released, lost.`
+If more messages wait than --max, --once says so: resend or drop those that are saved, and pull again.
+
+With --output json, one object at the end: saved, known, deleted, released, lost, more.`
 
 type pullOptions struct {
 	dead, once bool
@@ -104,7 +106,7 @@ func newPull(a *app) *cobra.Command {
 	a.TargetFlags(cmd)
 	cmd.Flags().BoolVar(&o.dead, "dead", false, "pull from the dead-letter queue")
 	cmd.Flags().BoolVar(&o.once, "once", false, "end when the queue gives no more, instead of at ctrl-C")
-	cmd.Flags().IntVar(&o.most, "max", 1000, "hold at most this many messages at a time: 1 to 10000")
+	cmd.Flags().IntVar(&o.most, "max", 10_000, "hold at most this many messages at a time: 1 to 10000")
 	return cmd
 }
 
@@ -127,11 +129,12 @@ func (a *app) pull(ctx context.Context, t *target.Target, path string, o pullOpt
 	}})
 	if a.JSON() {
 		if jsonErr := a.WriteJSON(struct {
-			Saved    int `json:"saved"`
-			Known    int `json:"known"`
-			Deleted  int `json:"deleted"`
-			Released int `json:"released"`
-			Lost     int `json:"lost"`
+			Saved    int  `json:"saved"`
+			Known    int  `json:"known"`
+			Deleted  int  `json:"deleted"`
+			Released int  `json:"released"`
+			Lost     int  `json:"lost"`
+			More     bool `json:"more"`
 		}(done)); err == nil {
 			err = jsonErr
 		}
@@ -142,6 +145,9 @@ func (a *app) pull(ctx context.Context, t *target.Target, path string, o pullOpt
 		fmt.Fprintf(a.Stdout, ", %d that had come back and are deleted", done.Deleted)
 	}
 	fmt.Fprintf(a.Stdout, "; %s visible again\n", show.Count(done.Released, "message"))
+	if done.More {
+		a.Say("more messages wait in %s: resend or drop these, and pull again", q.Name())
+	}
 	if err == nil && done.Saved+done.Known > 0 {
 		a.Say("next: ingot quarantine list %s", path)
 	}

@@ -131,9 +131,9 @@ func WriteTurned(w io.Writer, m *rowmap.Mapping, state string) {
 	if state == migrate.Turning {
 		fmt.Fprintln(w, "then: ingot migrate turn --yes, which lets the messages in")
 	}
-	fmt.Fprintln(w, `then, for the messages that came before the turn:
+	fmt.Fprintln(w, `then, for the messages that came before the turn, both again for as long as pull says that more wait:
   ingot quarantine pull early --once
-  ingot quarantine resend early --reason not-turned --yes`)
+  ingot quarantine resend early --reason not-turned`)
 }
 
 // WriteBack writes where the types are on their way back, and what to do next.

@@ -57,6 +57,8 @@ type Pulled struct {
 	// Released is how many messages are visible again at the end, and are not resent or dropped
 	// meanwhile. Lost is how many are not proven to be visible; they become visible within Hide.
 	Released, Lost int
+	// More says that a pull with Once held as many messages as it may, and the queue has others.
+	More bool
 }
 
 // Pulling says how to pull.
@@ -80,6 +82,9 @@ func (q Queue) Pull(ctx context.Context, dir Dir, p Pulling) (Pulled, error) {
 	var done Pulled
 	err := h.pull(ctx, dir, p, &done)
 	done.Released = len(h.held)
+	if done.More { // it has received one that it does not save
+		done.Released--
+	}
 	gone, lost, why := h.release(ctx)
 	for _, id := range gone { // the file tells what was deleted from what is visible
 		if l, _ := dir.Load(id); l != nil && !l.Open() {
@@ -116,7 +121,9 @@ func (h *holder) pull(ctx context.Context, dir Dir, p Pulling, done *Pulled) err
 		}
 		room := p.Most - len(h.held)
 		if room <= 0 && p.Once {
-			return nil
+			list, err := h.receive(ctx, 1)
+			done.More = len(list) > 0
+			return err
 		}
 		var list []types.Message
 		if room > 0 {

@@ -245,6 +245,19 @@ func TestPullSaysWhatItCouldNotRelease(t *testing.T) {
 	}
 }
 
+// A pull that ends because it holds as many as it may says whether others wait.
+func TestPullSaysThatMoreWait(t *testing.T) {
+	for most, more := range map[int]bool{1: true, 2: true, 3: false, 4: false} {
+		w := newWorld(t)
+		w.send("x", "y", "z")
+		done, err := w.letters().Pull(t.Context(), w.dir, triage.Pulling{Most: most, Once: true})
+		if saved := min(most, 3); err != nil || done.More != more || done.Saved != saved || done.Released != saved ||
+			w.visible(w.Quarantine) != "3" {
+			t.Errorf("at most %d: %+v %v, %s visible", most, done, err, w.visible(w.Quarantine))
+		}
+	}
+}
+
 // If the folder cannot be written, the pull ends with the reason, and the messages are visible.
 func TestPullWithoutAFolder(t *testing.T) {
 	w := newWorld(t)
