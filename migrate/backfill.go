@@ -13,16 +13,20 @@ import (
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/migrate/rowmap"
 )
 
-// A worker of a pass looks at the control item before each part of a page. It sends nothing more
-// than workerLife after it looked. A pass that begins although the one before it has not ended
-// waits for betweenPasses, so nothing of that one is on its way any more. What a pass that has
-// ended may have left on its way does no harm: each of its keys holds something.
+// A worker of a pass looks at the control item before each part of a page, and notes there each
+// minute that it works. It sends nothing more than workerLife after it looked. If it was killed,
+// the next pass waits until betweenPasses after the last time at which it may have sent something.
+// What a pass may have left on its way that has ended, or that has stopped between two parts, does
+// no harm: each of its keys holds something.
 const (
 	workerLife    = time.Minute
+	workerNotes   = time.Minute
 	betweenPasses = Quiet
+	waitStep      = 10 * time.Second // how often a pass that waits reports
 )
 
 // Pass is one pass over all rows. [Sync.BeginPass] makes it.
@@ -35,10 +39,13 @@ type Pass struct {
 	Remove bool
 	first  bool // it inserts rows as the scan read them; later ones compare each row and each copy
 	way    Direction
+	from   time.Time // nothing of an earlier pass is on its way from then on
+	noted  time.Time // when the control item was last told that it works
+	within bool      // a part has begun, and is not done
 }
 
 // BeginPass begins a pass over all rows: the first one inserts what is absent, and later ones mend
-// what differs. It waits until no worker of an earlier pass is left.
+// what differs. An earlier pass ends where it is.
 func (s *Sync) BeginPass(ctx context.Context) (*Pass, error) {
 	c, err := s.Begin(ctx)
 	if err != nil {
@@ -58,9 +65,10 @@ func (s *Sync) BeginPass(ctx context.Context) (*Pass, error) {
 		// it.
 		return nil, errors.New("another pass has begun at the same time: begin again once it is over")
 	}
-	if c.Pass > c.Filled {
-		if err := s.store.Env.Sleep(ctx, betweenPasses); err != nil {
-			return nil, err
+	if c.Pass > max(c.Filled, c.halted) {
+		const most = workerNotes + workerLife + betweenPasses
+		if p.from = s.store.Env.Now().Add(most); !c.worked.IsZero() && c.worked.Add(most).Before(p.from) {
+			p.from = c.worked.Add(most)
 		}
 	}
 	return p, nil
@@ -71,6 +79,9 @@ type Progress struct {
 	Synced
 	Rows     int // that were read
 	Inserted int // by the first pass
+	// Waits is how long the pass still waits before it begins, because one that was killed may have
+	// something on its way.
+	Waits time.Duration
 }
 
 // add adds what a call has done, and returns why it is not finished.
@@ -87,15 +98,29 @@ func (p *Progress) add(s Synced) error {
 // ErrOvertaken says that another pass has begun.
 var ErrOvertaken = errors.New("another pass has begun, so this one ends")
 
-// Run goes over all rows, and then, unless it is the first pass, over all copies. report, if set,
-// is called after each part of a page.
-func (p *Pass) Run(ctx context.Context, report func(Progress)) (Progress, error) {
-	var done Progress
+// Run goes over all rows, and then, unless it is the first pass, over all copies. If an earlier
+// pass was killed, it waits before that, for 17 minutes at most. report, if set, is called after
+// each part of a page, and every ten seconds while it waits. When ctx ends, the part that has begun
+// is done before Run returns.
+func (p *Pass) Run(ctx context.Context, report func(Progress)) (done Progress, err error) {
 	tell := func() {
 		if report != nil {
 			report(done)
 		}
 	}
+	e := p.sync.store.Env
+	for done.Waits = p.from.Sub(e.Now()); done.Waits > 0; done.Waits = p.from.Sub(e.Now()) {
+		tell()
+		if err := e.Sleep(ctx, min(done.Waits, waitStep)); err != nil {
+			return done, err
+		}
+	}
+	done.Waits = 0
+	defer func() {
+		if err != nil && !p.within { // the next pass need not wait
+			_, _ = p.sync.update(context.WithoutCancel(ctx), "SET halted = :n", "pass = :n", rows.Image{":n": rows.Integer(p.Number)})
+		}
+	}()
 	for page, err := range p.sync.source.Pages(ctx, p.sync.old.Table, rows.Part{}) {
 		if err == nil {
 			err = p.page(ctx, page.All, &done, tell)
@@ -135,7 +160,7 @@ func (p *Pass) page(ctx context.Context, page []Row, done *Progress, tell func()
 	}
 	for part := range slices.Chunk(page, most) {
 		done.Rows += len(part)
-		err := p.within(ctx, func(ctx context.Context) (err error) {
+		err := p.part(ctx, func(ctx context.Context) (err error) {
 			if p.first {
 				part, err = p.insert(ctx, part, done)
 			}
@@ -161,11 +186,11 @@ func (p *Pass) few(done *Progress) error {
 		return nil
 	}
 	return stopped("pass %d has removed %d copies after %d rows, which is much: if migration.yaml is right and the rows are gone on purpose, "+
-		"run `ingot migrate backfill --remove`", p.Number, done.Tombstones, done.Rows)
+		"run `ingot migrate backfill --yes --remove`", p.Number, done.Tombstones, done.Rows)
 }
 
-// within looks whether this pass may go on, and does a part of it within the life of a worker.
-func (p *Pass) within(ctx context.Context, do func(context.Context) error) error {
+// part looks whether this pass may go on, and does a part of it within the life of a worker.
+func (p *Pass) part(ctx context.Context, do func(context.Context) error) error {
 	e := p.sync.store.Env
 	looked := e.Now()
 	c, err := p.sync.Control(ctx)
@@ -178,10 +203,36 @@ func (p *Pass) within(ctx context.Context, do func(context.Context) error) error
 		return err
 	case c.Pass != p.Number || way != p.way:
 		return ErrOvertaken
+	case looked.Sub(p.noted) >= workerNotes:
+		if err := p.noteWork(ctx, c, looked); err != nil {
+			return err
+		}
 	}
-	ctx, stop := e.Deadline(ctx, looked.Add(workerLife))
+	ctx, stop := e.Deadline(context.WithoutCancel(ctx), looked.Add(workerLife))
 	defer stop()
-	return do(ctx)
+	p.within = true
+	if err := do(ctx); err != nil {
+		return err
+	}
+	p.within = false
+	return nil
+}
+
+// noteWork notes that this pass sends from now on. A note that is late changes nothing.
+func (p *Pass) noteWork(ctx context.Context, c *Control, now time.Time) error {
+	values := rows.Image{":n": rows.Integer(p.Number), ":now": rows.Text(keys.FormatTime(now.UTC()))}
+	condition := "pass = :n AND attribute_not_exists(workedAt)"
+	if !c.worked.IsZero() {
+		condition, values[":was"] = "pass = :n AND workedAt = :was", rows.Text(keys.FormatTime(c.worked.UTC()))
+	}
+	noted, err := p.sync.update(ctx, "SET workedAt = :now", condition, values)
+	if err == nil && !noted { // an earlier try has noted it, or another pass has begun
+		if c, err = p.sync.Control(ctx); err == nil && (c.Pass != p.Number || !c.worked.Equal(now)) {
+			err = ErrOvertaken
+		}
+	}
+	p.noted = now
+	return err
 }
 
 func (p *Pass) syncRows(ctx context.Context, list []Row, done *Progress) error {
@@ -199,7 +250,7 @@ func (p *Pass) syncRows(ctx context.Context, list []Row, done *Progress) error {
 func (p *Pass) copies(ctx context.Context, page []rows.Image, done *Progress) error {
 	page = slices.DeleteFunc(page, func(img rows.Image) bool { return !p.sync.mapping.Becomes(rows.TextOf(img["type"])) })
 	for part := range slices.Chunk(page, rows.MaxKeys) {
-		err := p.within(ctx, func(ctx context.Context) error {
+		err := p.part(ctx, func(ctx context.Context) error {
 			if p.way == Backward {
 				return done.add(p.sync.bring(ctx, IfDifferent, nil, changesOf(part)))
 			}

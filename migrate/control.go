@@ -39,9 +39,11 @@ type Control struct {
 	// Pass is the number of the pass that began last, and Filled that of the last one that ended.
 	Pass, Filled int64
 
-	eventsID string // the TableId of the events table
-	digest   string // of what says what rows become, when the last pass began
-	voided   int64  // how often what was compared before has ceased to count
+	eventsID string    // the TableId of the events table
+	digest   string    // of what says what rows become, when the last pass began
+	worked   time.Time // when a pass last noted that it works; see backfill.go
+	halted   int64     // the number of the last pass that has stopped between two parts
+	voided   int64     // how often what was compared before has ceased to count
 }
 
 // These are the states of a type.
@@ -77,7 +79,7 @@ func (s *Sync) Control(ctx context.Context) (*Control, error) {
 		return t
 	}
 	return &Control{Compared: at("comparedAt"), Captured: at("captured"), Changed: at("changedAt"), Turned: at("turnedAt"),
-		Settled:  at("settledAt"),
+		Settled: at("settledAt"), worked: at("workedAt"), halted: rows.IntegerOf(img["halted"]),
 		Draining: at("drainingAt"), Retired: at("retiredAt"), Stream: rows.TextOf(img["streamArn"]),
 		Found: rows.TextOf(img["evidence"]), From: rows.TextOf(img["from"]),
 		ID: rows.TextOf(img["table"]), States: rows.StatesOf(img),

@@ -331,31 +331,53 @@ func TestErasedCopyStaysBarred(t *testing.T) {
 	}
 }
 
-// A pass that begins although the one before it has not ended waits until nothing of that one is on
-// its way. After one that has ended, there is nothing to wait for.
+// A pass that begins although the one before it was killed waits until nothing of that one is on
+// its way, and says so at once. After one that has ended, or has stopped between two parts, there
+// is nothing to wait for.
 func TestPassesWait(t *testing.T) {
 	m := begin(t)
-	m.row(profile("1", "ann"))
-	m.row(profile("2", "bob"))
-	first, err := m.sync.BeginPass(t.Context())
-	m.must(err)
-	if m.slept != 0 {
-		t.Errorf("the first pass waits %s", m.slept)
+	for i := range 3000 {
+		m.row(profile(fmt.Sprint(i), "ann"))
 	}
-	second, err := m.sync.BeginPass(t.Context())
-	m.must(err)
-	if m.slept != 15*time.Minute {
-		t.Errorf("the second pass waits %s", m.slept)
+	ctx, cancel := context.WithCancel(t.Context())
+	var last *migrate.Pass
+	run := func(what string, waits time.Duration, at func()) (done migrate.Progress, err error) {
+		t.Helper()
+		before, said := m.slept, time.Duration(-1)
+		last, err = m.sync.BeginPass(t.Context())
+		m.must(err)
+		defer func() { _ = recover() }()
+		defer func() {
+			if m.slept-before != waits || said != waits {
+				t.Errorf("%s waits %s, and says first that it waits %s; want %s", what, m.slept-before, said, waits)
+			}
+		}()
+		return last.Run(ctx, func(p migrate.Progress) {
+			if said < 0 {
+				said = p.Waits
+			}
+			if p.Rows > 0 {
+				at()
+			}
+		})
 	}
-	if _, err := first.Run(t.Context(), nil); !errors.Is(err, migrate.ErrOvertaken) || m.item("ACCOUNT#1", "USER") != nil {
+	kill := func() { panic("killed") }
+	run("the first pass", 0, kill)
+	first := last
+	m.now = m.now.Add(5 * time.Minute)
+	if _, err := run("one after a pass that was killed", 12*time.Minute, cancel); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := first.Run(t.Context(), nil); !errors.Is(err, migrate.ErrOvertaken) {
 		t.Errorf("the first pass goes on: %v", err)
 	}
-	if done, err := second.Run(t.Context(), nil); err != nil || done.Inserted != 2 {
+	ctx = t.Context()
+	run("one after a pass that was stopped", 0, kill)
+	m.now = m.now.Add(time.Hour)
+	if done, err := run("one long after a pass that was killed", 0, func() {}); err != nil || done.Rows != 3000 {
 		t.Errorf("%+v, %v", done, err)
 	}
-	if _, err = m.sync.BeginPass(t.Context()); err != nil || m.slept != 15*time.Minute {
-		t.Errorf("the third pass waits %s, %v", m.slept-15*time.Minute, err)
-	}
+	run("one after a pass that has ended", 0, kill)
 }
 
 // Nothing is copied if the old table is another one, if the control item is gone, or after a turn;

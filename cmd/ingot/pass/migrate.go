@@ -297,7 +297,8 @@ func (a *app) backfillStep() step {
 		example: `  ingot migrate backfill --yes --stack shop`,
 		short:   "Copy all rows, or mend what differs",
 		long: `Goes over all rows of the old table. The first pass inserts what is absent; a later one makes rows and copies equal, and
-leaves a tombstone where a row is gone. It may be stopped and run again. Capture must be on before the first pass begins: a
+leaves a tombstone where a row is gone. It may be stopped and run again; after one that was killed, it first waits for 17
+minutes at most, and says so. Capture must be on before the first pass begins: a
 row that changes behind the scan would be missed. A pass stops once it has removed more than 1 % of the copies, and more
 than 100, because a mistake looks like that; with --remove it goes on.
 
@@ -320,9 +321,14 @@ func (a *app) backfill(ctx context.Context, m *moving, o *migrateOptions) error 
 		return err
 	}
 	pass.Remove = o.remove
-	last := time.Now()
+	last, waits := time.Now(), time.Duration(math.MaxInt64)
 	done, err := pass.Run(ctx, func(p migrate.Progress) {
-		if time.Since(last) > 10*time.Second {
+		switch {
+		case waits-p.Waits >= time.Minute && p.Waits > 0:
+			waits = p.Waits
+			a.Say("another pass was killed, or still runs, and what it has sent may be on its way: this one begins in %s",
+				waits.Round(time.Second))
+		case time.Since(last) > 10*time.Second:
 			last = time.Now()
 			a.Say("%s rows read", show.Comma(p.Rows))
 		}
