@@ -41,6 +41,10 @@ func TestMendAndAccept(t *testing.T) {
 			t.Errorf("%s", got.out)
 		}
 	}
+	if got := w.run(exitDifference, "rebuild", "sales", "--local"); !strings.Contains(got.errors,
+		"1 total not proven: ingot verify names what is flagged") {
+		t.Errorf("%s%s", got.out, got.errors)
+	}
 	if got := w.run(exitRefused, "rebuild", "--accept", "--local"); got.out != "" ||
 		!strings.Contains(got.errors, "flagged: sales since 1: A#sales#1#0\n") ||
 		!strings.Contains(got.errors, "write --yes to accept these flags") {

@@ -70,6 +70,7 @@ const rebuildJSON = `With --output json, one object:
   payloads                how many payloads the touch pass has read from the payload bucket; absent if none
   readUnits, writeUnits   what the touch pass and verify took of the two tables
   complete[]              the aggregates that are complete
+  flagged                 how many totals and aggregates of the pipeline have a flag; absent if none
   standing[]              why the other aggregates are not complete
   parts                   with --parts: wholes, missing, put, and refused[], which says why some parts are not put
   mended[]                with --mend: aggregate, since, by and window of each total; and why, if it is not mended
@@ -84,6 +85,7 @@ type Rebuilt struct {
 	ReadUnits  float64  `json:"readUnits"`
 	WriteUnits float64  `json:"writeUnits"`
 	Complete   []string `json:"complete"`
+	Flagged    int      `json:"flagged,omitempty"`
 	Standing   []string `json:"standing"`
 
 	Parts    *partsPut      `json:"parts,omitempty"`
@@ -253,6 +255,7 @@ func (a *app) declare(ctx context.Context, v verifying, c verify.Config, passes 
 		return err
 	}
 	out.ReadUnits += report.Units
+	out.Flagged = len(report.Flagged) + report.More.Flagged
 	for _, pass := range passes {
 		standing, err := report.Finish(ctx, v.plan, v.store, pass, a.Clock.Real().Now())
 		switch {
@@ -354,6 +357,10 @@ func (a *app) rebuilt(out Rebuilt) error {
 		}
 		for _, one := range out.Standing {
 			fmt.Fprintf(a.Stdout, "not complete: %s\n", show.Text(one))
+		}
+		if out.Flagged > 0 {
+			a.Say("%s not proven: ingot verify names what is flagged, and ingot rebuild --mend mends what it can",
+				show.Count(out.Flagged, "total"))
 		}
 	}
 	if len(out.Standing) > 0 {
