@@ -18,6 +18,11 @@ import (
 type Message struct {
 	// ID is the id of the CloudEvent.
 	ID string
+	// Once is the deduplication id for a FIFO target: the id, and which change of the stream it is.
+	// An event that is stored, removed and stored again has its first id again. By the id alone, a
+	// FIFO target would drop the third message if it comes within five minutes (SQS developer guide,
+	// "Using the message deduplication ID").
+	Once string
 	// Group orders messages: those of one key have the same.
 	Group                string
 	Source, Type, Change string
@@ -40,6 +45,7 @@ type change struct {
 	at   time.Time   // of a removal: its second
 	// record is the place of the stream record in its batch.
 	record int
+	place  string // the sequence number of the stream record; empty if it comes from no record
 }
 
 // changeOf returns what a stream record did to an event. It returns an empty text if nothing is
@@ -100,6 +106,9 @@ func (p *Plan) message(c *change, payload, bucket string) Message {
 		at, typ = c.at, typ+".removed"
 	}
 	m := Message{ID: idOf(p.source, c.what, item, c.at), Group: item.Key.Hash(), Source: p.source, Type: typ, Change: c.what, Time: at}
+	if m.Once = m.ID; c.place != "" {
+		m.Once += "-" + c.place
+	}
 	var b strings.Builder
 	member := func(name, value string) {
 		text, _ := json.Marshal(value) // a text

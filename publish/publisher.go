@@ -182,7 +182,8 @@ func (b *batch) add(record int, what string, item *event.Item, at time.Time, nam
 	}
 	for i, of := range b.plan.Publications {
 		if slices.Contains(of.From, item.Type) && slices.Contains(of.On, what) && (names == nil || slices.Contains(names, of.Name)) {
-			b.changes = append(b.changes, change{to: i, what: what, item: item, at: at, record: record})
+			b.changes = append(b.changes, change{to: i, what: what, item: item, at: at, record: record,
+				place: b.records[record].Sequence.String()})
 		}
 	}
 }

@@ -68,6 +68,7 @@ type world struct {
 	refuse    func(publish.Message) error
 	letters   []quarantine.Letter
 	largest   int
+	batch     []byte // the last one
 }
 
 func newWorld(t *testing.T) *world {
@@ -113,6 +114,7 @@ func (w *world) open(c tables.Config) {
 
 func (w *world) handle(ctx context.Context, payload []byte) ([]byte, error) {
 	var err error
+	w.batch = payload
 	if w.response, err = w.publisher.Handle(ctx, payload); err != nil {
 		return nil, err
 	}
@@ -228,6 +230,24 @@ func TestWhatIsPublished(t *testing.T) {
 	w.poll()
 	if w.done.Received != 1 || len(w.sent) != 0 {
 		t.Errorf("of %d records, %q is sent", w.done.Received, w.says())
+	}
+}
+
+// What is stored again within five minutes has the id of its first time. Its deduplication id is
+// its own, so that a FIFO target takes it, and is the same when its record comes twice.
+func TestStoredAgain(t *testing.T) {
+	w := newWorld(t)
+	w.put(body("a", 1, ""))
+	w.delete("a")
+	w.put(body("a", 1, ""))
+	w.poll()
+	first := w.sent
+	if len(first) != 3 || first[0].ID != first[2].ID || first[0].Once == first[2].Once || first[1].Once == first[0].Once {
+		t.Errorf("%+v", first)
+	}
+	w.sent = nil
+	if _, err := w.handle(t.Context(), w.batch); err != nil || !slices.Equal(w.sent, first) {
+		t.Errorf("%v: the second time, %+v is sent, not %+v", err, w.sent, first)
 	}
 }
 

@@ -86,7 +86,7 @@ func Topic(client SNS, arn string) Target {
 				MessageAttributes: map[string]snstypes.MessageAttributeValue{"type": text(m.Type), "source": text(m.Source),
 					"change": text(m.Change)}}
 			if fifo(arn) {
-				entry.MessageGroupId, entry.MessageDeduplicationId = &m.Group, &m.ID
+				entry.MessageGroupId, entry.MessageDeduplicationId = &m.Group, &m.Once
 			}
 			in.PublishBatchRequestEntries = append(in.PublishBatchRequestEntries, entry)
 		}
@@ -142,7 +142,7 @@ func Queue(client SQS, arn string) Target {
 			m := &list[i]
 			entry := sqstypes.SendMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), MessageBody: &m.Body}
 			if fifo(arn) {
-				entry.MessageGroupId, entry.MessageDeduplicationId = &m.Group, &m.ID
+				entry.MessageGroupId, entry.MessageDeduplicationId = &m.Group, &m.Once
 			}
 			in.Entries = append(in.Entries, entry)
 		}

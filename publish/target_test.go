@@ -95,17 +95,17 @@ func TestTargets(t *testing.T) {
 		"arn:aws:sns" + account + "t": {func(s *services, arn string) publish.Target { return publish.Topic(s, arn) },
 			"arn:aws:sns" + account + "tBODYordershopstored"},
 		"arn:aws:sns" + account + "t.fifo": {func(s *services, arn string) publish.Target { return publish.Topic(s, arn) },
-			"arn:aws:sns" + account + "t.fifoBODYkeyidordershopstored"},
+			"arn:aws:sns" + account + "t.fifoBODYkeyonceordershopstored"},
 		"arn:aws:sqs" + account + "q": {func(s *services, arn string) publish.Target { return publish.Queue(s, arn) },
 			"url of 111122223333qBODY"},
 		"arn:aws:sqs" + account + "q.fifo": {func(s *services, arn string) publish.Target { return publish.Queue(s, arn) },
-			"url of 111122223333q.fifoBODYkeyid"},
+			"url of 111122223333q.fifoBODYkeyonce"},
 	} {
 		s := &services{}
 		target := c.make(s, arn)
 		var list []publish.Message
 		for _, body := range []string{"first", "refused", "last", "unnamed"} {
-			list = append(list, publish.Message{ID: "id", Group: "key", Source: "shop", Type: "order", Change: "stored",
+			list = append(list, publish.Message{ID: "id", Once: "once", Group: "key", Source: "shop", Type: "order", Change: "stored",
 				Time: time.Unix(7, 0), Body: body})
 		}
 		errs := target.Send(t.Context(), list)
