@@ -205,13 +205,15 @@ func (b *batch) send(ctx context.Context) {
 // line sends changes to one target, in waves. In each wave are the next changes of all keys. A key
 // whose change is refused has no further one, so that the order of its messages holds.
 func (b *batch) line(ctx context.Context, target Target, list []*change) {
-	stopped := map[event.Key]bool{}
+	stopped := map[event.Key]*change{} // by key: the one that is refused
 	for len(list) > 0 {
 		var wave, later []*change
 		taken := map[event.Key]bool{}
 		for _, c := range list {
 			switch key := c.item.Key; {
-			case stopped[key]:
+			case stopped[key] != nil && stopped[key].record == c.record:
+				b.settle(c, errTogether)
+			case stopped[key] != nil:
 				b.settle(c, errBehind)
 			case taken[key]:
 				later = append(later, c)
@@ -221,13 +223,16 @@ func (b *batch) line(ctx context.Context, target Target, list []*change) {
 			}
 		}
 		for _, c := range b.wave(ctx, target, wave) {
-			stopped[c.item.Key] = true
+			stopped[c.item.Key] = c
 		}
 		list = later
 	}
 }
 
-var errBehind = errors.New("an earlier change of the same key is not sent yet")
+var (
+	errBehind   = errors.New("an earlier change of the same key is not sent yet")
+	errTogether = errors.New("another publication of this record is refused by the same target")
+)
 
 // wave sends changes of different keys, tries some again, and returns those that are not sent. What
 // only a person can mend is not tried again.
@@ -260,12 +265,16 @@ func (b *batch) wave(ctx context.Context, target Target, wave []*change) (refuse
 	return refused
 }
 
-// settle notes that a change is not sent. A record is done with when all its messages are.
+// settle notes that a change is not sent. A record is done with when all its messages are. The
+// first reason stays, because a record is given up for it. Only errBehind takes its place: one of
+// the record's messages has not been tried.
 func (b *batch) settle(c *change, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.done.Refused++
-	b.left[c.record] = err
+	if b.left[c.record] == nil || errors.Is(err, errBehind) {
+		b.left[c.record] = err
+	}
 }
 
 // sending is one round of a wave.

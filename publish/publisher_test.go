@@ -66,6 +66,7 @@ type world struct {
 	sent      []publish.Message
 	sizes     []int // of the requests
 	refuse    func(publish.Message) error
+	away      string // the ARN of a target that refuses everything
 	letters   []quarantine.Letter
 	largest   int
 	batch     []byte // the last one
@@ -103,13 +104,29 @@ func (w *world) open(c tables.Config) {
 	w.Helper()
 	var err error
 	w.publisher, err = publish.New(w.plan, c, func(arn string) publish.Target {
-		return publish.Target{ARN: arn, Largest: w.largest, Send: w.take}
+		return publish.Target{ARN: arn, Largest: w.largest, Send: func(ctx context.Context, list []publish.Message) []error {
+			if arn == w.away {
+				return slices.Repeat([]error{errors.New("it is away")}, len(list))
+			}
+			return w.take(ctx, list)
+		}}
 	})
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.publisher.Quarantine = w
 	w.publisher.OnBatch = func(_ context.Context, done publish.Published) { w.done = done }
+}
+
+// publishes gives the publisher another publish.yaml.
+func (w *world) publishes(text string) {
+	w.Helper()
+	p := w.store.Config().Pipeline
+	var err error
+	if w.plan, err = publish.Load(fstest.MapFS{"publish.yaml": {Data: []byte(text)}}, "publish.yaml", p); err != nil {
+		w.Fatal(err)
+	}
+	w.open(w.StoreConfig(p))
 }
 
 func (w *world) handle(ctx context.Context, payload []byte) ([]byte, error) {
@@ -357,6 +374,42 @@ func TestGivenUp(t *testing.T) {
 	if err != nil || sent != 2 {
 		t.Errorf("%d, %v", sent, err)
 	}
+}
+
+// A second publication to the same target waits for the first one of its record. The record is
+// given up all the same, for the reason of the first.
+func TestGivenUpOfTwoPublications(t *testing.T) {
+	w := newWorld(t)
+	w.publishes(publishing + `  again: {from: [order], to: "arn:aws:sqs:eu-west-1:000000000000:next.fifo"}` + "\n")
+	w.put(body("a", 1, ""))
+	w.refuse = func(publish.Message) error { return errors.New("it is full") }
+	w.Clock.Pass(13 * time.Hour)
+	if w.poll(); len(w.letters) != 1 || !strings.Contains(w.letters[0].Body, "it is full") || len(w.response.BatchItemFailures) != 0 {
+		t.Errorf("%+v, %+v", w.letters, w.response)
+	}
+}
+
+// A record is not given up before each of its messages has been tried: the one to the second target
+// waits for the record before it.
+func TestGivenUpIsTried(t *testing.T) {
+	w := newWorld(t)
+	w.publishes(publishing + `  audit: {from: [order], to: "arn:aws:sqs:eu-west-1:000000000000:audit.fifo"}` + "\n")
+	w.put(body("a", 1, ""))
+	w.put(body("a", 2, ""))
+	w.away = "arn:aws:sqs:eu-west-1:000000000000:audit.fifo"
+	w.refuse = func(m publish.Message) error {
+		if strings.Contains(m.Body, `"version":2`) && w.away != "" {
+			return errors.New("it is full")
+		}
+		return nil
+	}
+	w.Clock.Pass(13 * time.Hour)
+	if w.poll(); len(w.letters) != 1 || !strings.Contains(w.letters[0].Body, "it is away") || len(w.response.BatchItemFailures) != 1 {
+		t.Errorf("%+v, %+v", w.letters, w.response)
+	}
+	w.away = ""
+	w.poll()
+	w.want("changed a 2", "changed a 2")
 }
 
 // Without quarantine, nothing is given up.

@@ -59,7 +59,7 @@ func drawn() string { drawn_++; return strconv.Itoa(drawn_) }`}},
 		{
 			Name: "key-overtakes", What: "a key whose message is refused has its next one sent", Defends: "C8",
 			Checks: []sim.Check{chain.Unruly},
-			Edits:  []Edit{{"publish.batch.line", `stopped[c.item.Key] = true`, `_ = c`}},
+			Edits:  []Edit{{"publish.batch.line", `stopped[c.item.Key] = c`, `_ = c`}},
 		},
 		{
 			Name: "touch-published", What: "a touch is published as a change", Defends: "C8",
