@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -204,6 +205,24 @@ func TestQuarantineFailsInPart(t *testing.T) {
 	}
 	if n := w.calls["SendMessageBatch"]; n != 3 {
 		t.Errorf("%d requests: two, and one for what the service itself had failed", n)
+	}
+}
+
+// SQS can refuse a request as a whole for one of its letters. The others are kept, and that one is
+// not tried again.
+func TestQuarantineRefusedAsAWhole(t *testing.T) {
+	w := newWorld(t)
+	w.faults = []fault{{API: "SendMessageBatch", Always: true, Before: &smithy.GenericAPIError{Code: "InvalidMessageContents"},
+		Applies: func(input any) bool {
+			return slices.ContainsFunc(input.(*sqs.SendMessageBatchInput).Entries, func(e sqstypes.SendMessageBatchRequestEntry) bool {
+				return *e.MessageBody == "odd"
+			})
+		}}}
+	if got := w.receive(messages("bad", "odd", "worse")); got != failures("m1") || len(w.quarantined()) != 2 {
+		t.Error(got)
+	}
+	if n := w.calls["SendMessageBatch"]; n != 4 {
+		t.Errorf("%d requests: one of all, and one of each", n)
 	}
 }
 

@@ -34,6 +34,8 @@ type Message struct {
 // else of it is sent beside the body.
 func (m *Message) size() int { return len(m.Body) + len(m.Source) + 2*len(m.Type) + beside }
 
+const suffixRemoved = ".removed" // of the type of a removal
+
 // beside is more than the names and the types of message attributes take, and the time.
 const beside = 128
 
@@ -45,6 +47,7 @@ type change struct {
 	at   time.Time   // of a removal: its second
 	// record is the place of the stream record in its batch.
 	record int
+	alone  bool   // it was in a request that was refused as a whole
 	place  string // the sequence number of the stream record; empty if it comes from no record
 }
 
@@ -103,7 +106,7 @@ func add(h hash.Hash, values ...string) {
 func (p *Plan) message(c *change, payload, bucket string) Message {
 	item, at, typ := c.item, c.item.At, c.item.Type
 	if c.what == Removed {
-		at, typ = c.at, typ+".removed"
+		at, typ = c.at, typ+suffixRemoved
 	}
 	m := Message{ID: idOf(p.source, c.what, item, c.at), Group: item.Key.Hash(), Source: p.source, Type: typ, Change: c.what, Time: at}
 	if m.Once = m.ID; c.place != "" {

@@ -323,7 +323,7 @@ func (r *sending) sendSome(ctx context.Context, some []*change) {
 		if m.Body == "" {
 			continue // it was erased
 		}
-		if bytes+m.size() > r.target.Largest {
+		if c.alone || bytes+m.size() > r.target.Largest || len(of) > 0 && of[len(of)-1].alone {
 			flush()
 		}
 		of, list, bytes = append(of, c), append(list, m), bytes+m.size()
@@ -383,6 +383,7 @@ func (r *sending) request(ctx context.Context, of []*change, list []Message) {
 	defer r.mu.Unlock()
 	r.done.Requests++
 	for i, err := range errs {
+		of[i].alone = awserr.Refuses(err) // the services refuse a request as a whole for one message
 		if err != nil {
 			r.errs[of[i]] = fmt.Errorf("%s: %w", r.target.ARN, err)
 		} else {

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
@@ -66,6 +67,7 @@ type world struct {
 	sent      []publish.Message
 	sizes     []int // of the requests
 	refuse    func(publish.Message) error
+	whole     bool   // a refusal is one of the whole request
 	away      string // the ARN of a target that refuses everything
 	letters   []quarantine.Letter
 	largest   int
@@ -148,6 +150,9 @@ func (w *world) take(_ context.Context, list []publish.Message) []error {
 		}
 		if errs[i] == nil {
 			w.sent = append(w.sent, m)
+		} else if w.whole {
+			w.sent = w.sent[:len(w.sent)-i]
+			return slices.Repeat(errs[i:i+1], len(list))
 		}
 	}
 	return errs
@@ -306,6 +311,27 @@ func TestRefused(t *testing.T) {
 	w.want("changed b 2", "stored b 1", "stored c 1")
 	w.poll()
 	w.want()
+}
+
+// A service refuses a request as a whole for one message of it. The others are sent one by one then.
+func TestRefusedAsAWhole(t *testing.T) {
+	for code, want := range map[string]int{"ValidationException": 11, "ThrottlingException": 9} {
+		w := newWorld(t)
+		for n := range 12 {
+			w.put(body(fmt.Sprint("o", n), 1, ""))
+		}
+		w.whole = true
+		w.refuse = func(m publish.Message) error {
+			if strings.Contains(m.Body, `"order":"o3"`) {
+				return &smithy.GenericAPIError{Code: code}
+			}
+			return nil
+		}
+		w.poll()
+		if got := slices.Compact(w.says()); len(got) != want || slices.Contains(w.sizes, 1) != (want == 11) {
+			t.Errorf("%s: %q are sent in requests of %v", code, got, w.sizes)
+		}
+	}
 }
 
 // Only a person can mend a denial, so nothing is tried again in the same call.

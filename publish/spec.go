@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/pipeline"
@@ -163,6 +164,9 @@ func (c *compiler) compile() {
 			c.Mistake(at.In("to"), fmt.Sprintf("%q is not the ARN of an EventBridge bus, an SNS topic or an SQS queue", of.To),
 				"${PUBLISH_TO}")
 		}
+		if typ := tooLong(of); typ != "" {
+			c.Mistake(at.In("to"), typ, "the ARN of a topic or a queue")
+		}
 		c.plan.Publications = append(c.plan.Publications, Publication{name, of})
 	}
 }
@@ -171,6 +175,26 @@ func (c *compiler) compile() {
 func isTarget(arn string) bool {
 	m := arnPattern.FindStringSubmatch(arn)
 	return m != nil && (m[1] == "events") == (m[2] != "")
+}
+
+// longest is how many characters a bus takes as a detail-type (API reference,
+// PutEventsRequestEntry).
+const longest = 128
+
+// tooLong says which event type a bus would not take as a detail-type. It is empty if there is none.
+func tooLong(of PublicationSpec) string {
+	if !strings.Contains(of.To, ":event-bus/") {
+		return ""
+	}
+	for _, typ := range of.From {
+		if slices.Contains(of.On, Removed) {
+			typ += suffixRemoved
+		}
+		if n := utf8.RuneCountInString(typ); n > longest {
+			return fmt.Sprintf("%s has %d characters, and EventBridge takes a type of at most %d", typ, n, longest)
+		}
+	}
+	return ""
 }
 
 // badSource says why a text cannot be the source of events. It is empty if it can.
@@ -205,6 +229,9 @@ func (p *Plan) Resolved(getenv func(string) string) (*Plan, error) {
 				"or an SQS queue", of.Name, variable(of.To), to)
 		}
 		out.Publications[i].To = to
+		if typ := tooLong(out.Publications[i].PublicationSpec); typ != "" {
+			return nil, fmt.Errorf("publish.yaml sends %s to the bus of %s: %s; set it to the ARN of a topic or a queue", of.Name, variable(of.To), typ)
+		}
 	}
 	return &out, nil
 }

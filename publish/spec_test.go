@@ -52,6 +52,35 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+// A bus takes a type of at most 128 characters, with the ending of a removal.
+func TestTypesTooLongForABus(t *testing.T) {
+	const bus, queue = "arn:aws:events:eu-west-1:000000000000:event-bus/b", "arn:aws:sqs:eu-west-1:000000000000:q"
+	for _, c := range []struct {
+		length int
+		on, to string
+		fits   bool
+	}{{128, "stored", bus, true}, {129, "stored", bus, false}, {120, "removed", bus, true}, {121, "removed", bus, false},
+		{256, "removed", queue, true}} {
+		typ := strings.Repeat("x", c.length)
+		for _, to := range []string{c.to, "${TO}"} {
+			files := fstest.MapFS{"p.yaml": {Data: []byte(strings.Replace(declared, "  order:", "  "+typ+":", 1))},
+				"publish.yaml": {Data: []byte("publish: 1\nsource: s\npublications:\n  a: {from: [" + typ + "], on: [" + c.on + "], to: \"" + to +
+					"\"}\n")}}
+			p, err := pipeline.Load(files, "p.yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan, err := publish.Load(files, "publish.yaml", p)
+			if err == nil {
+				_, err = plan.Resolved(func(string) string { return c.to })
+			}
+			if (err == nil) != c.fits || err != nil && !strings.Contains(err.Error(), "EventBridge takes a type of at most 128") {
+				t.Errorf("%d characters, %s to %s: %v", c.length, c.on, to, err)
+			}
+		}
+	}
+}
+
 func TestVariables(t *testing.T) {
 	plan, err := load(t, strings.NewReplacer("source: shop", `source: "${STAGE}"`, "arn:aws:sqs:eu-west-1:000000000000:next.fifo", "${TO}").
 		Replace(publishing))

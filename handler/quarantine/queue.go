@@ -59,8 +59,8 @@ type queue struct {
 }
 
 // Send tries again until the deadline, as the store does. If a letter is not proven kept, its
-// message or its whole batch is delivered again. Send does not try again after a denial, because
-// the rest of the batch needs the time.
+// message or its whole batch is delivered again. Send does not try again after a denial, or if a
+// letter is refused alone, because the rest of the batch needs the time.
 func (q *queue) Send(ctx context.Context, letters []Letter) []error {
 	errs := make([]error, len(letters))
 	var todo []int
@@ -105,11 +105,17 @@ func (q *queue) sendBatch(ctx context.Context, letters []Letter, batch []int, er
 			Id: aws.String(strconv.Itoa(i)), MessageBody: &letters[i].Body, MessageAttributes: letters[i].Attributes})
 	}
 	out, err := q.client.SendMessageBatch(ctx, in)
+	if len(batch) > 1 && awserr.Refuses(err) { // for one of the letters, and the answer does not say which
+		for n := range batch {
+			again = append(again, q.sendBatch(ctx, letters, batch[n:n+1], errs)...)
+		}
+		return again
+	}
 	if err != nil {
 		for _, i := range batch {
 			errs[i] = fmt.Errorf("quarantine queue: %w", awserr.Quiet(err))
 		}
-		if awserr.Denied(err) {
+		if awserr.Denied(err) || awserr.Refuses(err) {
 			return nil
 		}
 		return batch

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/smithy-go"
 )
 
@@ -11,6 +12,17 @@ import (
 // or bucket does not exist. Only a person can mend that. Asking again would use up the batch's
 // time, which other requests need. Denied knows the codes of DynamoDB, SQS and S3.
 func Denied(err error) bool { return DeniedCode(Code(err)) }
+
+// Refuses reports whether err is a service's refusal of what is in a request. The same request will
+// be refused again. If it has several entries, one of them may be the reason, and a request for each
+// tells which.
+func Refuses(err error) bool {
+	code := strings.TrimPrefix(Code(err), "KMS.")
+	if _, throttled := retry.DefaultThrottleErrorCodes[code]; throttled || code == "" || DeniedCode(code) {
+		return false
+	}
+	return !strings.HasPrefix(code, "Internal") && !strings.HasPrefix(code, "ServiceUnavailable") && !strings.HasPrefix(code, "KmsThrottled")
+}
 
 // Code returns the code with which a service has refused a request, such as NoSuchKey. It is empty
 // if err is not an answer of a service.

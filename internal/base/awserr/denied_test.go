@@ -25,12 +25,18 @@ func TestDenied(t *testing.T) {
 		if !awserr.Denied(err) || !awserr.Denied(fmt.Errorf("wrapped: %w", err)) {
 			t.Errorf("%v: asking again can help", err)
 		}
+		if awserr.Refuses(err) {
+			t.Errorf("%v: refused for what is in it", err)
+		}
 	}
 	for _, err := range []error{nil, errors.New("AccessDenied"), coded("ThrottlingException"), coded("SlowDown"), coded("InternalError"),
 		coded("RequestThrottled"),
 		coded("AccessDeniedForNow"), coded("ValidationException"), &dynamodbtypes.InternalServerError{}} {
 		if awserr.Denied(err) {
 			t.Errorf("%v: asking again cannot help", err)
+		}
+		if code := awserr.Code(err); awserr.Refuses(err) != (code == "AccessDeniedForNow" || code == "ValidationException") {
+			t.Errorf("%v: refused for what is in it: %t", err, awserr.Refuses(err))
 		}
 	}
 }
