@@ -68,8 +68,9 @@ func Function(ctx context.Context, files fs.FS, options ...func(*Options)) (Func
 	}
 	publisher.Quarantine, publisher.Log = parts.Quarantine, p.Log
 	if text := os.Getenv(patienceVariable); text != "" {
-		if publisher.Patience, err = time.ParseDuration(text); err != nil || publisher.Patience <= 0 {
-			return nil, fmt.Errorf("%s is %q, which is not a time such as 12h", patienceVariable, text)
+		if publisher.Patience, err = time.ParseDuration(text); err != nil || publisher.Patience <= 0 ||
+			publisher.Patience > longestPatience {
+			return nil, fmt.Errorf("%s is %q, which is not a time such as 12h: at most 23h, because a stream remembers 24", patienceVariable, text)
 		}
 	}
 	publisher.OnBatch = func(ctx context.Context, done Published) {

@@ -85,6 +85,7 @@ func TestFunctionThatCannotStart(t *testing.T) {
 		"no target":   {"PUBLISH_TO", "", "sends orders to PUBLISH_TO"},
 		"no table":    {"INGOT_TABLE", "", "INGOT_TABLE is not set"},
 		"no patience": {"INGOT_PUBLISH_PATIENCE", "-1h", "which is not a time such as 12h"},
+		"too patient": {"INGOT_PUBLISH_PATIENCE", "23h1m", "at most 23h"},
 		"no file":     {"INGOT_PIPELINE", "absent.yaml", "INGOT_PIPELINE names absent.yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {

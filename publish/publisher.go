@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,7 +30,7 @@ type Publisher struct {
 	// than Patience. If it is nil, such a record blocks its shard until the stream forgets it.
 	Quarantine quarantine.Queue
 	// Patience is how old a record is when its refusal is final. 0 means 12 hours, which leaves 12
-	// more until the stream forgets the records behind it.
+	// more until the stream forgets the records behind it. More than 23 hours count as 23.
 	Patience time.Duration
 	// OnBatch is called with what a batch did, before the answer.
 	OnBatch func(context.Context, Published)
@@ -63,6 +64,7 @@ type Response struct {
 
 const (
 	defaultPatience = 12 * time.Hour
+	longestPatience = 23 * time.Hour  // a stream remembers 24
 	margin          = 3 * time.Second // of the function's time, in which nothing is sent
 	inFlight        = 4               // requests to one target at a time
 	rounds          = 3               // how often one call tries a message
@@ -141,7 +143,7 @@ func (p *Publisher) Handle(ctx context.Context, payload json.RawMessage) (Respon
 type batch struct {
 	*Publisher
 	records []event.Change
-	odd     []bool // by record: it cannot be read
+	odd     []error // by record: why it cannot be read. It may quote a value, so only a letter has it
 	changes []change
 	left    []error // by record: why it is not done with
 	whole   error   // a record without a sequence number cannot be named
@@ -151,13 +153,16 @@ type batch struct {
 }
 
 func (p *Publisher) newBatch(records int) *batch {
-	return &batch{Publisher: p, records: make([]event.Change, records), odd: make([]bool, records), left: make([]error, records)}
+	return &batch{Publisher: p, records: make([]event.Change, records), odd: make([]error, records), left: make([]error, records)}
 }
 
-// read decodes the records, and finds what is to be sent.
+// read decodes the records, and finds what is to be sent. A record that a newer pipeline has stamped,
+// and that cannot be read, waits for a newer publish function. So does everything behind it, because
+// it may have the same key.
 func (p *Publisher) read(list []records.Record) *batch {
 	b := p.newBatch(len(list))
 	b.done.Received = len(list)
+	newer := false
 	for i, r := range list {
 		var err error
 		b.records[i], err = r.Change("")
@@ -165,8 +170,13 @@ func (p *Publisher) read(list []records.Record) *batch {
 		case err != nil && c.Sequence.IsZero():
 			b.whole = fmt.Errorf("record %d cannot be read, and has no sequence number: %w", i, err)
 			return b
+		case newer:
+			b.left[i] = errBehind
+		case err != nil && c.Stamp > p.plan.pipeline.Epoch():
+			newer, b.left[i] = true, fmt.Errorf("an item carries epoch %d and this function's pipeline.yaml is at %d: deploy the publish "+
+				"function with the newer pipeline.yaml", c.Stamp, p.plan.pipeline.Epoch())
 		case err != nil:
-			b.odd[i], b.left[i] = true, err
+			b.odd[i], b.left[i] = err, errUnread
 		default:
 			what, item := p.plan.changeOf(c)
 			b.add(i, what, item, c.Created, nil)
@@ -231,6 +241,7 @@ func (b *batch) line(ctx context.Context, target Target, list []*change) {
 
 var (
 	errBehind   = errors.New("an earlier change of the same key is not sent yet")
+	errUnread   = errors.New("it cannot be read, and is not in quarantine yet")
 	errTogether = errors.New("another publication of this record is refused by the same target")
 )
 
@@ -398,18 +409,15 @@ func (b *batch) giveUp(ctx context.Context, now time.Time) {
 	if b.Quarantine == nil {
 		return
 	}
-	patience := b.Patience
-	if patience == 0 {
-		patience = defaultPatience
-	}
+	patience := min(cmp.Or(b.Patience, defaultPatience), longestPatience)
 	var list []quarantine.Letter
 	var of []int
 	for i, err := range b.left {
 		c := &b.records[i]
-		if err == nil || errors.Is(err, errBehind) || !b.odd[i] && now.Sub(c.Created) < patience {
+		if err == nil || errors.Is(err, errBehind) || b.odd[i] == nil && now.Sub(c.Created) < patience {
 			continue
 		}
-		detail := awserr.Quiet(err).Error() // what a service says may quote the payload
+		detail := awserr.Quiet(cmp.Or(b.odd[i], err)).Error() // what a service says may quote the payload
 		list = append(list, quarantine.Record{PK: c.Key.PK, SK: c.Key.SK, StreamARN: c.Lane.StreamARN,
 			Sequences: []string{c.Sequence.String()}, Reason: quarantine.Unpublished, Detail: detail, Change: c.Kind.String()}.Letter())
 		of = append(of, i)
@@ -425,6 +433,8 @@ func (b *batch) giveUp(ctx context.Context, now time.Time) {
 				b.Log.WarnContext(ctx, "given up: it was not published", "keyHash", b.records[of[i]].Key.Hash(),
 					"sequenceNumber", b.records[of[i]].Sequence.String())
 			}
+		} else {
+			b.left[of[i]] = fmt.Errorf("%w; quarantine: %w", b.left[of[i]], err)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -70,6 +71,7 @@ type world struct {
 	whole     bool   // a refusal is one of the whole request
 	away      string // the ARN of a target that refuses everything
 	letters   []quarantine.Letter
+	unkept    error // of quarantine
 	largest   int
 	batch     []byte // the last one
 }
@@ -161,7 +163,7 @@ func (w *world) take(_ context.Context, list []publish.Message) []error {
 // Send is quarantine.
 func (w *world) Send(_ context.Context, list []quarantine.Letter) []error {
 	w.letters = append(w.letters, list...)
-	return make([]error, len(list))
+	return slices.Repeat([]error{w.unkept}, len(list))
 }
 
 func body(order string, version int, note string) string {
@@ -552,6 +554,53 @@ func TestBadInput(t *testing.T) {
 	if out, err := w.publisher.Handle(t.Context(), json.RawMessage(odd)); err != nil || len(out.BatchItemFailures) != 1 {
 		t.Errorf("%+v, %v", out, err)
 	}
+}
+
+// A value of a record that cannot be read is in its letter alone, also while quarantine does not
+// answer.
+func TestUnreadIsNotLogged(t *testing.T) {
+	w := newWorld(t)
+	var log strings.Builder
+	w.publisher.Log = slog.New(slog.NewTextHandler(&log, nil))
+	w.unkept = errors.New("quarantine is away")
+	odd := json.RawMessage(records(`"type":{"S":"order"},"epoch":{"N":"1"},"id":{"S":"a"},"at":{"S":"private"},"data":{"S":"{}"},` +
+		`"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}`))
+	if out, err := w.publisher.Handle(t.Context(), odd); err != nil || len(out.BatchItemFailures) != 1 ||
+		!strings.Contains(w.letters[0].Body, "private") {
+		t.Errorf("%+v, %v, %v", out, err, w.letters)
+	}
+	if strings.Contains(log.String(), "private") || !strings.Contains(log.String(), "quarantine is away") {
+		t.Errorf("the log has %s", log.String())
+	}
+}
+
+// What a newer pipeline has stored, and this function cannot read, waits for a newer function, and
+// so does what comes behind it. After 12 hours it is given up.
+func TestNewerRecordWaits(t *testing.T) {
+	w := newWorld(t)
+	batch := json.RawMessage(records(`"type":{"S":"order"},"epoch":{"N":"1"},"id":{"S":"a"},"at":{"S":"2031-05-05T06:00:00.000000000Z"},`+
+		`"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},"data":{"S":"{}"}`,
+		`"type":{"S":"order"},"epoch":{"N":"2"},"data":{"M":{}}`,
+		`"type":{"S":"order"},"epoch":{"N":"1"},"at":{"S":"odd"}`))
+	for n, pass := range []time.Duration{0, 13 * time.Hour} {
+		w.Clock.Pass(pass)
+		out, err := w.publisher.Handle(t.Context(), batch)
+		if err != nil || len(w.letters) != n || len(w.sent) != n+1 || len(out.BatchItemFailures) != 1 ||
+			out.BatchItemFailures[0].ItemIdentifier != fmt.Sprint("10000000000000000000", n+1) {
+			t.Errorf("after %s: %+v, %v, %d letters, %d sent", pass, out, err, len(w.letters), len(w.sent))
+		}
+	}
+}
+
+// records returns a batch of records of one key, each with an image.
+func records(images ...string) string {
+	var list []string
+	for n, image := range images {
+		list = append(list, fmt.Sprintf(`{"eventSourceARN":"arn","eventName":"INSERT","dynamodb":{"SequenceNumber":"10000000000000000000%d",`+
+			`"ApproximateCreationDateTime":%d,"Keys":{"PK":{"S":"p"},"SK":{"S":"s"}},"NewImage":{"PK":{"S":"p"},"SK":{"S":"s"},%s}}}`,
+			n, start.Unix(), image))
+	}
+	return `{"Records":[` + strings.Join(list, ",") + `]}`
 }
 
 // Again sends what is stored, from a time on, with the ids of the first time.
