@@ -47,8 +47,9 @@ type change struct {
 	at   time.Time   // of a removal: its second
 	// record is the place of the stream record in its batch.
 	record int
-	alone  bool   // it was in a request that was refused as a whole
-	place  string // the sequence number of the stream record; empty if it comes from no record
+	told   *Message // the message, if it is known already
+	alone  bool     // it was in a request that was refused as a whole
+	place  string   // the sequence number of the stream record; empty if it comes from no record
 }
 
 // changeOf returns what a stream record did to an event. It returns an empty text if nothing is
@@ -92,6 +93,20 @@ func idOf(source, what string, item *event.Item, removed time.Time) string {
 		add(h, Removed, strconv.FormatInt(removed.Unix(), 10))
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// toldBy returns the message of a removal from a letter. Its id is that of the first time.
+func toldBy(key event.Key, body json.RawMessage) (*Message, error) {
+	var of struct {
+		ID, Source, Type, Change, PK, SK string
+		Time                             time.Time
+	}
+	err := json.Unmarshal(body, &of)
+	if err != nil || of.ID == "" || of.Change != Removed || (event.Key{PK: of.PK, SK: of.SK}) != key {
+		return nil, fmt.Errorf("the letter of %s does not hold the message of its removal", key)
+	}
+	return &Message{ID: of.ID, Once: of.ID, Group: key.Hash(), Source: of.Source, Type: of.Type, Change: of.Change, Time: of.Time,
+		Body: sendable.Replace(string(body))}, nil
 }
 
 func add(h hash.Hash, values ...string) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -355,6 +356,8 @@ func (r *sending) build(ctx context.Context, c *change) (Message, error) {
 	}
 	payload := ""
 	switch {
+	case c.told != nil:
+		return *c.told, nil
 	case c.what == Removed:
 	case c.item.Payload == nil:
 		payload = c.item.Data
@@ -419,7 +422,8 @@ func (b *batch) giveUp(ctx context.Context, now time.Time) {
 		}
 		detail := awserr.Quiet(cmp.Or(b.odd[i], err)).Error() // what a service says may quote the payload
 		list = append(list, quarantine.Record{PK: c.Key.PK, SK: c.Key.SK, StreamARN: c.Lane.StreamARN,
-			Sequences: []string{c.Sequence.String()}, Reason: quarantine.Unpublished, Detail: detail, Change: c.Kind.String()}.Letter())
+			Sequences: []string{c.Sequence.String()}, Reason: quarantine.Unpublished, Detail: detail, Change: c.Kind.String(),
+			Removals: b.removals(i)}.Letter())
 		of = append(of, i)
 	}
 	if len(list) == 0 {
@@ -439,10 +443,32 @@ func (b *batch) giveUp(ctx context.Context, now time.Time) {
 	}
 }
 
+// removals returns what a letter needs so that a removal can still be told.
+func (b *batch) removals(record int) map[string]json.RawMessage {
+	list := map[string]json.RawMessage{}
+	for i := range b.changes {
+		if c := &b.changes[i]; c.record == record && c.what == Removed {
+			list[b.plan.Publications[c.to].Name] = json.RawMessage(b.plan.message(c, "", b.name).Body)
+		}
+	}
+	return list
+}
+
 // Again sends the events that are stored now, with a time from since on, as stored. Their ids are
 // those of the first time. names chooses publications; nil means all. It returns how many messages
 // were taken, and an error if one is not. It can be repeated at any time.
-func (p *Publisher) Again(ctx context.Context, since time.Time, names []string) (sent int, err error) {
+//
+// letters are of this function. Again sends the removals that were given up, unless an event is
+// stored under the key again.
+func (p *Publisher) Again(ctx context.Context, since time.Time, names []string, letters []quarantine.Record) (sent int, err error) {
+	told, err := p.told(letters, names)
+	if err != nil {
+		return 0, err
+	}
+	gone := map[event.Key]bool{} // nothing is found under it
+	for i := range told {
+		gone[told[i].item.Key] = true
+	}
 	var b *batch
 	flush := func() error {
 		if b == nil || len(b.changes) == 0 {
@@ -460,7 +486,11 @@ func (p *Publisher) Again(ctx context.Context, since time.Time, names []string) 
 		if err != nil {
 			return sent, err
 		}
+		for _, odd := range page.Unreadable {
+			delete(gone, odd.Key)
+		}
 		for _, item := range page.All {
+			delete(gone, item.Key)
 			if item.At.Before(since) || item.Expired(now) {
 				continue
 			}
@@ -474,5 +504,36 @@ func (p *Publisher) Again(ctx context.Context, since time.Time, names []string) 
 			}
 		}
 	}
+	if err := flush(); err != nil {
+		return sent, err
+	}
+	b = p.newBatch(1)
+	for _, c := range told {
+		if gone[c.item.Key] {
+			b.changes = append(b.changes, c)
+		}
+	}
 	return sent, flush()
+}
+
+// told returns the removals of letters.
+func (p *Publisher) told(letters []quarantine.Record, names []string) (told []change, err error) {
+	for _, l := range letters {
+		key := event.Key{PK: l.PK, SK: l.SK}
+		for _, name := range slices.Sorted(maps.Keys(l.Removals)) {
+			if names != nil && !slices.Contains(names, name) {
+				continue
+			}
+			to := slices.IndexFunc(p.plan.Publications, func(of Publication) bool { return of.Name == name })
+			if to < 0 {
+				return nil, fmt.Errorf("the letter of %s is about the publication %s, and publish.yaml has none of that name", key, name)
+			}
+			m, err := toldBy(key, l.Removals[name])
+			if err != nil {
+				return nil, err
+			}
+			told = append(told, change{to: to, what: Removed, item: &event.Item{Key: key}, told: m})
+		}
+	}
+	return told, nil
 }

@@ -398,8 +398,54 @@ func TestGivenUp(t *testing.T) {
 		t.Errorf("%s, %+v", text, note)
 	}
 	w.refuse = nil
-	sent, err := w.publisher.Again(t.Context(), start, nil)
+	sent, err := w.publisher.Again(t.Context(), start, nil, nil)
 	if err != nil || sent != 2 {
+		t.Errorf("%d, %v", sent, err)
+	}
+}
+
+// A removal that was given up is in its letter, and Again sends it as it would have been sent. It
+// does not send it if an event is stored under the key again.
+func TestRemovalGivenUp(t *testing.T) {
+	w := newWorld(t)
+	w.put(body("a", 1, ""), body("b", 1, ""))
+	w.poll()
+	w.delete("a")
+	w.delete("b")
+	refused := map[string]publish.Message{}
+	w.refuse = func(m publish.Message) error {
+		refused[m.Body] = m
+		return errors.New("it is full")
+	}
+	w.Clock.Pass(13 * time.Hour)
+	w.poll()
+	var letters []quarantine.Record
+	for _, l := range w.letters {
+		var r quarantine.Record
+		if err := json.Unmarshal([]byte(l.Body), &r); err != nil {
+			t.Fatal(err)
+		}
+		letters = append(letters, r)
+	}
+	w.refuse = nil
+	w.put(body("b", 2, ""))
+	if sent, err := w.publisher.Again(t.Context(), start, nil, letters); err != nil || sent != 2 {
+		t.Errorf("%d, %v", sent, err)
+	}
+	w.want("removed ORDER#a 0", "stored b 2")
+	for _, m := range w.sent {
+		was := refused[m.Body]
+		if was.Once = m.Once; m.Change == publish.Removed && m != was {
+			t.Errorf("%+v is sent, and was %+v", m, was)
+		}
+	}
+	for name, body := range map[string]string{"orders": "{}", "others": string(letters[0].Removals["orders"])} {
+		letters[0].Removals = map[string]json.RawMessage{name: json.RawMessage(body)}
+		if _, err := w.publisher.Again(t.Context(), start, nil, letters); err == nil || !strings.Contains(err.Error(), "the letter of ORDER#") {
+			t.Errorf("%s %s: %v", name, body, err)
+		}
+	}
+	if sent, err := w.publisher.Again(t.Context(), start, []string{"orders"}, letters); err != nil || sent != 1 {
 		t.Errorf("%d, %v", sent, err)
 	}
 }
@@ -614,7 +660,7 @@ func TestAgain(t *testing.T) {
 		known[m.ID] = true
 	}
 	w.sent = nil
-	if sent, err := w.publisher.Again(t.Context(), start, nil); err != nil || sent != 2 {
+	if sent, err := w.publisher.Again(t.Context(), start, nil, nil); err != nil || sent != 2 {
 		t.Errorf("%d, %v", sent, err)
 	}
 	w.want("stored a 2", "stored b 1")
@@ -628,12 +674,12 @@ func TestAgain(t *testing.T) {
 		names []string
 		want  int
 	}{{start.Add(time.Second), nil, 0}, {start, []string{"orders"}, 2}, {start, []string{"others"}, 0}} {
-		if sent, err := w.publisher.Again(t.Context(), c.since, c.names); err != nil || sent != c.want {
+		if sent, err := w.publisher.Again(t.Context(), c.since, c.names, nil); err != nil || sent != c.want {
 			t.Errorf("since %s, of %v: %d, %v", c.since, c.names, sent, err)
 		}
 	}
 	w.refuse = func(publish.Message) error { return errors.New("it is full") }
-	if sent, err := w.publisher.Again(t.Context(), start, nil); err == nil || sent != 0 {
+	if sent, err := w.publisher.Again(t.Context(), start, nil, nil); err == nil || sent != 0 {
 		t.Errorf("%d, %v", sent, err)
 	}
 }

@@ -17,7 +17,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/cmd/ingot/quarantine"
+	letter "github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 )
 
@@ -143,6 +145,34 @@ func (w *devWorld) files(folder string) (ids []string) {
 		ids = append(ids, m.ID)
 	}
 	return ids
+}
+
+// A removal that the publish function has given up is published from its letter, which then is
+// dropped.
+func TestRemovalIsPublishedAgain(t *testing.T) {
+	w := newDevWorld(t)
+	next, err := stack.Queue{Name: "next"}.Create(t.Context(), w.dev.Engine().SQS())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, "publish.yaml", `publish: 1
+source: shop
+publications: {sales: {from: [sale], on: [removed], to: "arn:aws:sqs:us-east-1:000000000000:next"}}
+`)
+	l := letter.Record{PK: "SALE#1", SK: "-", Sequences: []string{"1"}, Reason: letter.Unpublished, Detail: "it is full",
+		Removals: map[string]json.RawMessage{"sales": json.RawMessage(`{"id":"7","change":"removed","pk":"SALE#1","sk":"-"}`)}}.Letter()
+	w.post(w.dev.Stack().Quarantine, l.Body, l.Attributes)
+	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	got := w.run(0, "publish", "again", "--since", "2026-01-01", "--letters", "letters", "--local")
+	if got.out != "1 messages are sent\n" || w.waiting(next) != 1 ||
+		!strings.Contains(got.errors, "next: ingot quarantine drop letters --reason unpublished") {
+		t.Errorf("%s%s%d wait", got.out, got.errors, w.waiting(next))
+	}
+	w.run(0, "quarantine", "drop", "letters", "--reason", "unpublished", "--local", "--yes")
+	w.run(0, "publish", "again", "--since", "2026-01-01", "--letters", "letters", "--local")
+	if w.waiting(next) != 1 || w.waiting(w.dev.Stack().Quarantine) != 0 {
+		t.Error("a letter that was dropped is published")
+	}
 }
 
 const (

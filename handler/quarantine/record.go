@@ -31,6 +31,9 @@ type Record struct {
 	Aggregate string          `json:"aggregate,omitempty"` // of a total
 	Record    json.RawMessage `json:"record,omitempty"`    // the record itself, if it fits
 	Change    string          `json:"change,omitempty"`    // of a record that was not published
+	// Removals are, by publication, the messages that would have told of a removal. The event is
+	// not in the table any more, so they can be made of nothing else. They have no payload.
+	Removals map[string]json.RawMessage `json:"removals,omitempty"`
 }
 
 // bodyMost leaves room for the note beside a letter's body: keys of 3 KB and a detail of 1 KB. In

@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,9 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/triage"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/publish"
 	"github.com/ingot-events/ingot/tables"
@@ -25,13 +29,16 @@ receiver that knows it does nothing. What is stored no more, or was stored betwe
 sent. Use it for a new publication, for what the publish function has put into quarantine, and after a
 target has lost something.
 
+A removal that was given up is in its letter alone. Get the letters with ingot quarantine pull FOLDER --once,
+and name the folder with --letters. A removal is not sent if an event is stored under its key again.
+
 The targets are asked with your own credentials. The variables of publish.yaml are read from your environment.
 
 Exit codes: 0 all sent, 1 failed, 2 usage, 4 credentials.`
 
 type publishOptions struct {
-	file, since string
-	only        []string
+	file, since, letters string
+	only                 []string
 }
 
 func newPublish(a *app) *cobra.Command {
@@ -48,7 +55,8 @@ func (a *app) publishAgain() *cobra.Command {
 		Short: "Publish what is stored once more",
 		Long:  publishAgainHelp + "\n\n" + command.TargetHelp,
 		Example: `  ingot publish again --since 2026-03-01 --stack shop
-  ingot publish again --since 2026-03-01T09:00:00Z --only orders --stack shop`,
+  ingot publish again --since 2026-03-01T09:00:00Z --only orders --stack shop
+  ingot publish again --since 2026-03-01 --letters letters --stack shop`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			since, err := keys.ParseTime(o.since)
@@ -65,6 +73,7 @@ func (a *app) publishAgain() *cobra.Command {
 	a.DeployedFlag(cmd)
 	cmd.Flags().StringVar(&o.file, "publish", "publish.yaml", "the file that says what is published")
 	cmd.Flags().StringVar(&o.since, "since", "", "the time of the first event: a day, or a time in RFC 3339")
+	cmd.Flags().StringVar(&o.letters, "letters", "", "a folder of ingot quarantine pull: send the removals that its letters tell of, too")
 	cmd.Flags().StringSliceVar(&o.only, "only", nil, "the names of publications, with commas between (default all)")
 	return cmd
 }
@@ -102,13 +111,46 @@ func (a *app) again(cmd *cobra.Command, o publishOptions, since time.Time) error
 	if err != nil {
 		return err
 	}
+	letters, err := givenUp(o.letters)
+	if err != nil {
+		return cli.Usage(err)
+	}
 	if err := a.Announce(t); err != nil {
 		return err
 	}
-	sent, err := publisher.Again(ctx, since, o.only)
+	sent, err := publisher.Again(ctx, since, o.only, letters)
 	if err != nil {
 		return fmt.Errorf("%d messages are sent, and then one was refused; run the command again when that is mended: %w", sent, err)
 	}
 	fmt.Fprintf(a.Stdout, "%d messages are sent\n", sent)
+	if len(letters) > 0 {
+		a.Say("next: ingot quarantine drop %s --reason %s", show.Quoted(o.letters), quarantine.Unpublished)
+	}
 	return nil
+}
+
+// givenUp returns the letters of the publish function in a folder.
+func givenUp(folder string) (list []quarantine.Record, err error) {
+	if folder == "" {
+		return nil, nil
+	}
+	dir, err := triage.OpenDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	letters, err := dir.List()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range letters {
+		if !l.Open() || l.Note == nil || l.Note.Reason != string(quarantine.Unpublished) {
+			continue
+		}
+		var r quarantine.Record
+		if err := json.Unmarshal([]byte(l.Body), &r); err != nil {
+			return nil, fmt.Errorf("%s: its body is not a letter of the publish function: %w", dir.File(l.ID), err)
+		}
+		list = append(list, r)
+	}
+	return list, nil
 }

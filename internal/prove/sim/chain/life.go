@@ -41,7 +41,7 @@ func (w *world) lives() {
 		w.run(func() bool { return w.Now.After(w.until) })
 		w.idle = false
 	}
-	if w.rest(); w.Failure == nil && (w.letters > 0 || w.Chance(0.3)) {
+	if w.rest(); w.Failure == nil && (len(w.letters) > 0 || w.Chance(0.3)) {
 		w.People(w.again) // what was given up is in the table
 		w.rest()
 	}
@@ -101,7 +101,7 @@ func (w *world) visit(id string) {
 // again publishes everything that the first stores, as an operator does.
 func (w *world) again() {
 	for range 30 {
-		if _, err := w.publisher().Again(w.Deadline(context.Background(), w.Now.Add(time.Hour), 0), time.Time{}, nil); err == nil {
+		if _, err := w.publisher().Again(w.Deadline(context.Background(), w.Now.Add(time.Hour), 0), time.Time{}, nil, w.letters); err == nil {
 			return
 		}
 		w.Sleep(time.Minute)
@@ -134,10 +134,10 @@ func (w *world) check() {
 	}
 	for id, want := range w.orders {
 		// Of a key that was given up, nobody publishes again what a person has removed.
-		if got := held[id]; got != want && !(w.letters > 0 && w.removed["ORDER#"+id]) {
+		if got := held[id]; got != want && !(len(w.letters) > 0 && w.removed["ORDER#"+id]) {
 			w.Fail(Unsent, "the second has %+v as order %s, and the first stored %+v", got, id, want)
 		}
-		if key := "ORDER#" + id; w.removed[key] != w.told[key] && w.letters == 0 {
+		if key := "ORDER#" + id; w.removed[key] != w.told[key] {
 			w.Fail(Untold, "%s was removed: %t, and that is published: %t", key, w.removed[key], w.told[key])
 		}
 	}

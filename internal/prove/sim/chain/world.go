@@ -106,7 +106,7 @@ type world struct {
 	told      map[string]bool      // keys of removals that were published
 	sent      int                  // messages that were taken
 	taken     map[string]time.Time // by id: when
-	letters   int                  // records that were given up
+	letters   []quarantine.Record  // records that were given up
 	orders    map[string]order     // what the first stores: the truth
 	visits    map[string]bool      // that the first has ever stored
 	removed   map[string]bool      // by a person
@@ -194,7 +194,11 @@ func (l letters) Send(ctx context.Context, list []quarantine.Letter) []error {
 		if !l.w.Calm && l.w.Chance(0.3) {
 			return 0, stage.ErrLost
 		}
-		l.w.letters++
+		for _, letter := range list {
+			var r quarantine.Record
+			l.w.Must(json.Unmarshal([]byte(letter.Body), &r))
+			l.w.letters = append(l.w.letters, r)
+		}
 		return 0, nil
 	})
 	return slices.Repeat([]error{err}, len(list))
@@ -273,7 +277,7 @@ func (w *world) take(m message) {
 		w.told[c.PK] = true
 		return
 	case id != "":
-		if c.Data.Version > w.newest[id]+1 && w.letters == 0 && c.Change == publish.Changed {
+		if c.Data.Version > w.newest[id]+1 && len(w.letters) == 0 && c.Change == publish.Changed {
 			w.Fail(Unruly, "version %d of order %s is published, and before it only version %d", c.Data.Version, id, w.newest[id])
 		}
 		w.newest[id] = max(w.newest[id], c.Data.Version)
