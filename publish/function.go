@@ -70,7 +70,8 @@ func Function(ctx context.Context, files fs.FS, options ...func(*Options)) (Func
 	if text := os.Getenv(patienceVariable); text != "" {
 		if publisher.Patience, err = time.ParseDuration(text); err != nil || publisher.Patience <= 0 ||
 			publisher.Patience > longestPatience {
-			return nil, fmt.Errorf("%s is %q, which is not a time such as 12h: at most 23h, because a stream remembers 24", patienceVariable, text)
+			return nil, fmt.Errorf("%s is %q, which is not a time such as 12h: at most 23h, because a stream remembers 24",
+				patienceVariable, text)
 		}
 	}
 	publisher.OnBatch = func(ctx context.Context, done Published) {

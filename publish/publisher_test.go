@@ -441,7 +441,8 @@ func TestRemovalGivenUp(t *testing.T) {
 	}
 	for name, body := range map[string]string{"orders": "{}", "others": string(letters[0].Removals["orders"])} {
 		letters[0].Removals = map[string]json.RawMessage{name: json.RawMessage(body)}
-		if _, err := w.publisher.Again(t.Context(), start, nil, letters); err == nil || !strings.Contains(err.Error(), "the letter of ORDER#") {
+		_, err := w.publisher.Again(t.Context(), start, nil, letters)
+		if err == nil || !strings.Contains(err.Error(), "the letter of ORDER#") {
 			t.Errorf("%s %s: %v", name, body, err)
 		}
 	}
@@ -642,8 +643,8 @@ func TestNewerRecordWaits(t *testing.T) {
 func records(images ...string) string {
 	var list []string
 	for n, image := range images {
-		list = append(list, fmt.Sprintf(`{"eventSourceARN":"arn","eventName":"INSERT","dynamodb":{"SequenceNumber":"10000000000000000000%d",`+
-			`"ApproximateCreationDateTime":%d,"Keys":{"PK":{"S":"p"},"SK":{"S":"s"}},"NewImage":{"PK":{"S":"p"},"SK":{"S":"s"},%s}}}`,
+		list = append(list, fmt.Sprintf(`{"eventSourceARN":"arn","eventName":"INSERT","dynamodb":{`+
+			`"SequenceNumber":"10000000000000000000%d","ApproximateCreationDateTime":%d,"Keys":{"PK":{"S":"p"},"SK":{"S":"s"}},"NewImage":{"PK":{"S":"p"},"SK":{"S":"s"},%s}}}`,
 			n, start.Unix(), image))
 	}
 	return `{"Records":[` + strings.Join(list, ",") + `]}`

@@ -230,7 +230,8 @@ func (p *Plan) Resolved(getenv func(string) string) (*Plan, error) {
 		}
 		out.Publications[i].To = to
 		if typ := tooLong(out.Publications[i].PublicationSpec); typ != "" {
-			return nil, fmt.Errorf("publish.yaml sends %s to the bus of %s: %s; set it to the ARN of a topic or a queue", of.Name, variable(of.To), typ)
+			return nil, fmt.Errorf("publish.yaml sends %s to the bus of %s: %s; set it to the ARN of a topic or a queue", of.Name,
+				variable(of.To), typ)
 		}
 	}
 	return &out, nil

@@ -29,8 +29,8 @@ receiver that knows it does nothing. What is stored no more, or was stored betwe
 sent. Use it for a new publication, for what the publish function has put into quarantine, and after a
 target has lost something.
 
-A removal that was given up is in its letter alone. Get the letters with ingot quarantine pull FOLDER --once,
-and name the folder with --letters. A removal is not sent if an event is stored under its key again.
+A removal that was given up is in its letter alone: name the folder of ingot quarantine pull with --letters.
+It is not sent if an event is stored under its key again.
 
 The targets are asked with your own credentials. The variables of publish.yaml are read from your environment.
 
@@ -55,8 +55,7 @@ func (a *app) publishAgain() *cobra.Command {
 		Short: "Publish what is stored once more",
 		Long:  publishAgainHelp + "\n\n" + command.TargetHelp,
 		Example: `  ingot publish again --since 2026-03-01 --stack shop
-  ingot publish again --since 2026-03-01T09:00:00Z --only orders --stack shop
-  ingot publish again --since 2026-03-01 --letters letters --stack shop`,
+  ingot publish again --since 2026-03-01T09:00:00Z --only orders --letters letters --stack shop`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			since, err := keys.ParseTime(o.since)
@@ -73,7 +72,7 @@ func (a *app) publishAgain() *cobra.Command {
 	a.DeployedFlag(cmd)
 	cmd.Flags().StringVar(&o.file, "publish", "publish.yaml", "the file that says what is published")
 	cmd.Flags().StringVar(&o.since, "since", "", "the time of the first event: a day, or a time in RFC 3339")
-	cmd.Flags().StringVar(&o.letters, "letters", "", "a folder of ingot quarantine pull: send the removals that its letters tell of, too")
+	cmd.Flags().StringVar(&o.letters, "letters", "", "a folder of letters: send their removals, too")
 	cmd.Flags().StringSliceVar(&o.only, "only", nil, "the names of publications, with commas between (default all)")
 	return cmd
 }

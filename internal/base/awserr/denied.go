@@ -21,7 +21,7 @@ func Refuses(err error) bool {
 	if _, throttled := retry.DefaultThrottleErrorCodes[code]; throttled || code == "" || DeniedCode(code) {
 		return false
 	}
-	return !strings.HasPrefix(code, "Internal") && !strings.HasPrefix(code, "ServiceUnavailable") && !strings.HasPrefix(code, "KmsThrottled")
+	return !strings.HasPrefix(code, "Internal") && !strings.HasPrefix(code, "ServiceUnavailable") && code != "KmsThrottled"
 }
 
 // Code returns the code with which a service has refused a request, such as NoSuchKey. It is empty

@@ -101,7 +101,8 @@ func (w *world) visit(id string) {
 // again publishes everything that the first stores, as an operator does.
 func (w *world) again() {
 	for range 30 {
-		if _, err := w.publisher().Again(w.Deadline(context.Background(), w.Now.Add(time.Hour), 0), time.Time{}, nil, w.letters); err == nil {
+		ctx := w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)
+		if _, err := w.publisher().Again(ctx, time.Time{}, nil, w.letters); err == nil {
 			return
 		}
 		w.Sleep(time.Minute)
