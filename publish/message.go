@@ -20,8 +20,8 @@ type Message struct {
 	ID string
 	// Once is the deduplication id for a FIFO target: the id, and which change of the stream it is.
 	// An event that is stored, removed and stored again has its first id again. By the id alone, a
-	// FIFO target would drop the third message if it comes within five minutes (SQS developer guide,
-	// "Using the message deduplication ID").
+	// FIFO target would drop the third message if it comes within five minutes (SQS developer
+	// guide, "Using the message deduplication ID").
 	Once string
 	// Group orders messages: those of one key have the same.
 	Group                string

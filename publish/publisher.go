@@ -157,9 +157,9 @@ func (p *Publisher) newBatch(records int) *batch {
 	return &batch{Publisher: p, records: make([]event.Change, records), odd: make([]error, records), left: make([]error, records)}
 }
 
-// read decodes the records, and finds what is to be sent. A record that a newer pipeline has stamped,
-// and that cannot be read, waits for a newer publish function. So does everything behind it, because
-// it may have the same key.
+// read decodes the records, and finds what is to be sent. A record that a newer pipeline has
+// stamped, and that cannot be read, waits for a newer publish function. So does everything behind
+// it, because it may have the same key.
 func (p *Publisher) read(list []records.Record) *batch {
 	b := p.newBatch(len(list))
 	b.done.Received = len(list)

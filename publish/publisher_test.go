@@ -315,7 +315,7 @@ func TestRefused(t *testing.T) {
 	w.want()
 }
 
-// A service refuses a request as a whole for one message of it. The others are sent one by one then.
+// A service refuses a request as a whole for one message of it. The others are sent one by one.
 func TestRefusedAsAWhole(t *testing.T) {
 	for code, want := range map[string]int{"ValidationException": 11, "ThrottlingException": 9} {
 		w := newWorld(t)

@@ -181,7 +181,7 @@ func isTarget(arn string) bool {
 // PutEventsRequestEntry).
 const longest = 128
 
-// tooLong says which event type a bus would not take as a detail-type. It is empty if there is none.
+// tooLong says which event type a bus would not take as a detail-type. It is empty if it takes all.
 func tooLong(of PublicationSpec) string {
 	if !strings.Contains(of.To, ":event-bus/") {
 		return ""

@@ -14,8 +14,8 @@ import (
 func Denied(err error) bool { return DeniedCode(Code(err)) }
 
 // Refuses reports whether err is a service's refusal of what is in a request. The same request will
-// be refused again. If it has several entries, one of them may be the reason, and a request for each
-// tells which.
+// be refused again. If it has several entries, one of them may be the reason, and a request for
+// each tells which.
 func Refuses(err error) bool {
 	code := strings.TrimPrefix(Code(err), "KMS.")
 	if _, throttled := retry.DefaultThrottleErrorCodes[code]; throttled || code == "" || DeniedCode(code) {
