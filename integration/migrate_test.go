@@ -18,7 +18,6 @@ import (
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
-	"github.com/ingot-events/ingot/internal/tool/migrating"
 	"github.com/ingot-events/ingot/migrate"
 )
 
@@ -76,7 +75,7 @@ func TestMigrated(t *testing.T) {
 	d := deploy(t, deployment{dir: dir, binaries: functions(t),
 		parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
 	l := &legacy{deployed: d, table: d.stack + "-old"}
-	old := stack.Table{Name: l.table, Keys: migrating.OldTable.Keys, Stream: true}
+	old := stack.Table{Name: l.table, Keys: [2]string{"pk", "sk"}, Stream: true}
 	stream, err := old.Create(t.Context(), d.clients.DynamoDB)
 	if err != nil {
 		t.Fatal(err)

@@ -48,8 +48,7 @@ var particular = map[string]expected{
 	"ingot console":           {until: "http://", more: " --port 0"},
 	"ingot console --local":   {},
 
-	"ingot migrate":      {not: "it moves a table. TestMigrate and TestMigrateExplain do"},
-	"ingot migrate demo": {place: "root", piped: true, wide: "it tells what it does"},
+	"ingot migrate": {not: "it moves a table. TestMigrate and TestMigrateExplain do"},
 
 	"ingot publish again":               {not: "it needs a target. TestNeeds publishes to a queue, and integration to all kinds of targets"},
 	"ingot try":                         {not: "it is meant for a stack without events. TestNeeds runs it, and integration on LocalStack"},

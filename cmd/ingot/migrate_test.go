@@ -26,6 +26,9 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/migrating"
 )
 
+// oldTable is the one that examples/migrate moves: its sort key begins with a time.
+var oldTable = stack.Table{Name: "quakes-v1", Keys: [2]string{"pk", "sk"}, Stream: true}
+
 // quakesMove is a deployment of examples/migrate beside the old table with two rows. It is the
 // working directory.
 func quakesMove(t *testing.T) (*living, *heard) {
@@ -47,7 +50,7 @@ func quakesMove(t *testing.T) (*living, *heard) {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.close)
-	if _, err := migrating.OldTable.Create(t.Context(), w.Engine().DynamoDB()); err != nil {
+	if _, err := oldTable.Create(t.Context(), w.Engine().DynamoDB()); err != nil {
 		t.Fatal(err)
 	}
 	for name, value := range w.environment() {
@@ -65,7 +68,7 @@ func (w *living) quake(t *testing.T, day, sk string, more ...string) {
 	for _, name := range more {
 		delete(row, name)
 	}
-	_, err := w.Engine().DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(migrating.OldTable.Name), Item: row})
+	_, err := w.Engine().DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(oldTable.Name), Item: row})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +117,7 @@ func TestMigrate(t *testing.T) {
 	move(exitDifference, "compare", "collision  1 keys", "refused  1 rows: Poison (missing-field)")
 	move(exitRefused, "turn --yes", "1 collisions, 1 refused rows")
 	for sk, day := range map[string]string{"1517446923000#us1": "2018-02-02", "no id": "2018-02-02", "1517446923000#us2": "2018-02-01"} {
-		_, err := w.Engine().DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(migrating.OldTable.Name),
+		_, err := w.Engine().DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(oldTable.Name),
 			Key: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "DAY#" + day},
 				"sk": &types.AttributeValueMemberS{Value: sk}}})
 		if err != nil {
@@ -187,7 +190,7 @@ func TestMigrate(t *testing.T) {
 // rowsOfOld lists the sort keys of the old table.
 func (w *living) rowsOfOld(t *testing.T) string {
 	t.Helper()
-	out, err := w.Engine().DynamoDB().Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(migrating.OldTable.Name)})
+	out, err := w.Engine().DynamoDB().Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(oldTable.Name)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +217,7 @@ func (w *living) complete(t *testing.T) {
 // oldStream returns the ARN of the stream of the old table.
 func (w *living) oldStream(t *testing.T) string {
 	t.Helper()
-	in := &dynamodb.DescribeTableInput{TableName: aws.String(migrating.OldTable.Name)}
+	in := &dynamodb.DescribeTableInput{TableName: aws.String(oldTable.Name)}
 	out, err := w.Engine().DynamoDB().DescribeTable(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,6 @@ import (
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/dev"
-	"github.com/ingot-events/ingot/internal/tool/migrating"
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/internal/tool/policy"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -109,7 +108,7 @@ func (w *living) used(t *testing.T, command string, seen *heard) {
 	t.Helper()
 	used := map[string]bool{}
 	for call := range seen.calls {
-		action, resource, _ := strings.Cut(strings.Replace(call, migrating.OldTable.Name, "OLD-TABLE", 1), " ")
+		action, resource, _ := strings.Cut(strings.Replace(call, oldTable.Name, "OLD-TABLE", 1), " ")
 		if used[action] = true; action != "sts:GetCallerIdentity" &&
 			!slices.ContainsFunc(policy.Commands[command](arnsOfShop(w)), func(s policy.Statement) bool {
 				return allows(s, action, resource)

@@ -57,7 +57,6 @@ func newMigrate(a *app) *cobra.Command {
 		a.retireStep()} {
 		cmd.AddCommand(a.migrateStep(s))
 	}
-	cmd.AddCommand(a.migrateDemo())
 	return cmd
 }
 
@@ -542,22 +541,4 @@ Exit codes: 0 retired, 1 failed, 2 usage, 4 credentials, 5 refused.`,
 			return err
 		},
 	}
-}
-
-func (a *app) migrateDemo() *cobra.Command {
-	var seed uint64
-	cmd := &cobra.Command{
-		Use:     "demo",
-		Example: `  ingot migrate demo`,
-		Short:   "Move a table of real earthquakes in this process",
-		Long: `Moves a table of 1,707 real earthquakes into an Ingot table, in one process, while an application corrects, moves and deletes
-rows: capture, backfill, a comparison that finds a collision, a turn, and totals that are counted. At the end each row is
-compared with its item. The files are those of examples/migrate.
-
-Exit codes: 0 everything that it says is proved, 1 something is not.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return migrating.Demo(cmd.Context(), seed, a.Stdout) },
-	}
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "the seed of what the application does")
-	return cmd
 }
