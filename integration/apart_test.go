@@ -2,7 +2,6 @@ package integration
 
 import (
 	"encoding/json"
-	"fmt"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -14,9 +13,8 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 )
 
-// verifyApart damages one total of the stack. Then it verifies the stack in one process, and in
-// parts by two processes at a time, whose results are merged over a bucket. Both ways must find the
-// same.
+// verifyApart damages one total of the stack. Then it verifies the stack with sums in memory, and
+// in segments with sums in a bucket. Both ways must find the same.
 func (d *deployed) verifyApart(w tool) {
 	d.Helper()
 	d.damage("orders")
@@ -24,55 +22,17 @@ func (d *deployed) verifyApart(w tool) {
 	if err := stack.CreateArchive(d.Context(), d.clients.S3, bucket); err != nil {
 		d.Fatal(err)
 	}
-	const segments, buckets = 5, 4
-	flags := fmt.Sprintf(" --segments %d --buckets %d --work s3://%s/verify", segments, buckets, bucket)
-	d.Run("verify in one process and in many", func(t *testing.T) {
+	d.Run("verify in memory and in a bucket", func(t *testing.T) {
 		whole := verdictOf(t, w, "verify --output json", 3)
 		if whole["totals"].(float64) < 40 || len(whole["differences"].([]any)) != 1 {
-			t.Fatalf("one process: %v", whole)
+			t.Fatalf("in memory: %v", whole)
 		}
-		found := 0
-		for _, step := range []struct {
-			name  string
-			parts int
-		}{{"segment", segments}, {"merge", buckets}} {
-			next, codes := make(chan int, step.parts), make(chan int)
-			for part := range step.parts {
-				next <- part
-			}
-			close(next)
-			for range 2 {
-				go func() {
-					for part := range next {
-						line := fmt.Sprintf("verify part %s %d%s", step.name, part, flags)
-						_, stderr, code := w.run(t.Context(), line)
-						if code != 0 && code != 3 {
-							t.Errorf("ingot %s: exit code %d\n%s", line, code, stderr)
-						}
-						codes <- code
-					}
-				}()
-			}
-			for range step.parts {
-				if code := <-codes; code == 3 {
-					found++
-				}
-			}
-		}
-		if found != 1 {
-			t.Errorf("%d processes found a difference, want one merge", found)
-		}
-		apart := verdictOf(t, w, "verify part result --output json"+flags, 3)
-		// Each process reads less than a unit here and there that is charged as one.
+		apart := verdictOf(t, w, "verify --output json --segments 5 --memory 1 --work s3://"+bucket+"/again", 3)
+		// Each segment reads less than a unit here and there that is charged as one.
 		delete(whole, "units")
 		delete(apart, "units")
 		if diff := cmp.Diff(whole, apart); diff != "" {
-			t.Errorf("one process and many do not find the same (-one +many):\n%s", diff)
-		}
-	})
-	d.Run("a pass in a bucket leaves nothing there", func(t *testing.T) {
-		if _, stderr, code := w.run(t.Context(), "verify --memory 1 --work s3://"+bucket+"/again"); code != 3 {
-			t.Errorf("exit code %d\n%s", code, stderr)
+			t.Errorf("both ways do not find the same (-memory +bucket):\n%s", diff)
 		}
 		prefix := "again/"
 		left, err := d.clients.S3.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: &prefix})

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
-	"github.com/ingot-events/ingot/cmd/ingot/pass"
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/internal/tool/demo"
@@ -110,7 +109,6 @@ func exampleNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDi
 // arguments completes the words after a command's name. Commands that are not here have nothing to
 // offer.
 var arguments = map[string]completion{
-	"part":    cobra.FixedCompletions([]string{pass.ReadSegment, pass.MergeBucket, pass.PrintResult}, cobra.ShellCompDirectiveNoFileComp),
 	"query":   declared(questions),
 	"policy":  declared(patternNames),
 	"totals":  declared(aggregateNames),

@@ -35,7 +35,6 @@ type expected struct {
 
 const (
 	letters = "exec ingot quarantine pull letters --once --stack shop"
-	inParts = "exec ingot verify part %s %d --stack shop --segments 8 --buckets 4 --work s3://my-bucket/verify/2026-03-01"
 	// What listens does so at any free port, since another test may have the usual ones.
 	anyPort = " --port 0 --port-console 0"
 )
@@ -86,9 +85,6 @@ var particular = map[string]expected{
 	"ingot query":          {wide: "a payload and a token are shown as they are"},
 	"ingot send - --stack": {},
 
-	"ingot verify part merge":  {piped: true, before: parts("segment", 8)},
-	"ingot verify part result": {piped: true, before: append(parts("segment", 8), parts("merge", 4)...)},
-
 	"ingot quarantine list": {before: []string{letters, "letter letters"}, wide: "the reason is as long as it is"},
 	"ingot quarantine show": {before: []string{letters, "letter letters"}, code: exitDifference,
 		wide: "a payload is shown as it is"},
@@ -102,14 +98,6 @@ var particular = map[string]expected{
 
 	"ingot resume --":      {before: []string{"exec ingot pause --stack shop"}},
 	"ingot resume streams": {before: []string{"exec ingot pause streams --yes --stack shop"}},
-}
-
-// parts are the lines that do all parts of a step of verify.
-func parts(step string, n int) (lines []string) {
-	for i := range n {
-		lines = append(lines, fmt.Sprintf(inParts, step, i))
-	}
-	return lines
 }
 
 func particularOf(line string) expected {

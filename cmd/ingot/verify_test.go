@@ -112,44 +112,6 @@ func TestVerifyCannotTell(t *testing.T) {
 	}
 }
 
-// Each part of the work may be done by a process of its own.
-func TestVerifyInParts(t *testing.T) {
-	w := newDevWorld(t)
-	w.sales(9)
-	w.alter("ADD cents :v", "1")
-	dir := t.TempDir()
-	part := func(words ...string) []string {
-		return append([]string{"verify", "part", "--local", "--segments", "2", "--buckets", "3", "--work", dir}, words...)
-	}
-	if got := w.run(exitFailed, part("merge", "0")...); !strings.Contains(got.errors,
-		"segment 0 of 2 is not read to its end yet in "+dir+"; read it first, with the same numbers of segments and buckets") {
-		t.Errorf("%s", got.errors)
-	}
-	for _, segment := range []string{"0", "1", "1"} {
-		w.run(exitFine, part("segment", segment)...)
-	}
-	found := 0
-	for _, bucket := range []string{"0", "1", "2"} {
-		got := pipedWith(t, w.env, "", part("merge", bucket)...)
-		if got.code == exitDifference {
-			found++
-		} else if got.code != exitFine {
-			t.Errorf("%s: %d %s", bucket, got.code, got.errors)
-		}
-	}
-	got := w.run(exitDifference, part("result")...)
-	if want := "sales since 1: cents is 361, and its items add up to 360\n9 items, 1 total: 1 difference\n"; got.out != want || found != 1 {
-		t.Errorf("%s, found by %d merges", got.out, found)
-	}
-	for _, words := range []string{"", "segment", "segment 2", "segment -1", "segment x", "segment 1 2", "merge 3", "result 0", "bucket 1",
-		"result --twice", "merge 0 --dry-run", "result --segments 0", "result --buckets 10001", "result --work="} {
-		w.run(exitUsage, part(strings.Fields(words)...)...)
-	}
-	for _, words := range []string{"--work=", "--work s3://bucket", "--rate -1", "--memory 0", "--segments -1", "more"} {
-		w.run(exitUsage, append([]string{"verify", "--local"}, strings.Fields(words)...)...)
-	}
-}
-
 // In a bucket, a pass leaves nothing behind when it has compared everything.
 func TestVerifyInABucket(t *testing.T) {
 	w := newDevWorld(t)
@@ -168,6 +130,9 @@ func TestVerifyInABucket(t *testing.T) {
 	}
 	if got := w.run(exitFailed, "verify", "--local", "--work", "s3://no-bucket/w"); !strings.Contains(got.errors, "no-bucket") {
 		t.Errorf("%s", got.errors)
+	}
+	for _, words := range []string{"--work=", "--work s3://bucket", "--rate -1", "--memory 0", "--segments -1", "more"} {
+		w.run(exitUsage, append([]string{"verify", "--local"}, strings.Fields(words)...)...)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // A lot is read only if the user agrees.
 func TestVerifyAsks(t *testing.T) {
 	a := &app{&command.App{}}
-	dear := scan.Price{Parts: 1, Reads: ask + 1}
+	dear := scan.Price{Reads: ask + 1}
 	if err := a.affordable(dear, false); code(err) != cli.Refuses || !strings.Contains(err.Error(), "--yes") {
 		t.Error(err)
 	}

@@ -61,7 +61,7 @@ func (a *app) rebuildMend(cmd *cobra.Command, o verifyOptions, names []string) e
 	if err != nil {
 		return cli.Usage(err)
 	}
-	price, err := v.price(ctx, o.prices, 2, 1)
+	price, err := v.price(ctx, o.prices, 2)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (a *app) rebuildParts(cmd *cobra.Command, o verifyOptions) error {
 	if err != nil {
 		return err
 	}
-	price, err := scan.PriceOf(ctx, v.target, 1, 1)
+	price, err := scan.PriceOf(ctx, v.target, 1)
 	if err != nil {
 		return err
 	}

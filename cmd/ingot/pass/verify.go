@@ -37,7 +37,7 @@ files contain the fields that totals are grouped by.
 
 For tables that are too large for one machine, --large lets a state machine and a worker function of AWS do the work.
 It starts an execution, or follows the one that runs for the same --work, and prints the result. The work can be
-stopped, and goes on with the same command. ingot verify part does one part of the work on a machine of yours.
+stopped, and goes on with the same command.
 
 Exit codes: 0 equal, 1 failed, 2 usage, 3 different, 4 not permitted, 5 refused, 6 could not tell.
 
@@ -67,9 +67,6 @@ type verifyOptions struct {
 	prices                  string
 	patience                time.Duration
 	twice, dry, yes, reveal bool
-
-	step string // of verify part; empty: everything is done here
-	part int    // the segment or bucket of that step
 }
 
 func newVerify(a *app) *cobra.Command {
@@ -101,7 +98,6 @@ func newVerify(a *app) *cobra.Command {
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values")
 	o.segmentsFlag(flags)
 	passFlags(cmd, &o)
-	cmd.AddCommand(newVerifyPart(a))
 	return cmd
 }
 
@@ -186,13 +182,11 @@ func (a *app) verify(cmd *cobra.Command, o verifyOptions) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	if o.step == "" || o.step == ReadSegment {
-		done, err := a.priced(ctx, v, &c, o)
-		if err != nil || o.dry {
-			return err
-		}
-		defer done()
+	done, err := a.priced(ctx, v, &c, o)
+	if err != nil || o.dry {
+		return err
 	}
+	defer done()
 	report, looked, err := a.pass(ctx, v, c, o)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -200,23 +194,17 @@ func (a *app) verify(cmd *cobra.Command, o verifyOptions) error {
 		}
 		return err
 	}
-	if report == nil { // a segment was read
-		return nil
-	}
 	return a.verified(v.plan, o, report, looked)
 }
 
 // priced prints what a pass reads, asks the user, and lets the pass show its progress, until the
 // returned function is called.
 func (a *app) priced(ctx context.Context, v verifying, c *verify.Config, o verifyOptions) (done func(), err error) {
-	looks, share := 1, 1
+	looks := 1
 	if o.twice {
 		looks = 2
 	}
-	if o.step == ReadSegment {
-		share = o.segments
-	}
-	price, err := v.price(ctx, o.prices, looks, share)
+	price, err := v.price(ctx, o.prices, looks)
 	if err != nil {
 		return nil, err
 	}
@@ -235,22 +223,16 @@ func (a *app) priced(ctx context.Context, v verifying, c *verify.Config, o verif
 		return nil, err
 	}
 	progress := a.Progress()
-	total := price.Items/share + price.Others/share
+	total := price.Items + price.Others
 	c.Progress = func(p sums.Progress) {
 		progress(show.Step{Phase: "reading", Done: min(p.Wanted+p.Stored, total), Total: total})
 	}
 	return func() { progress(show.Step{}) }, nil
 }
 
-// pass runs the step that the options ask for.
+// pass compares everything, as the options ask for it.
 func (a *app) pass(ctx context.Context, v verifying, c verify.Config, o verifyOptions) (r *verify.Report, l *verify.Looks, err error) {
 	switch {
-	case o.step == ReadSegment:
-		return nil, nil, a.readSegment(ctx, c, o.part)
-	case o.step == MergeBucket:
-		r, err = verify.Merge(ctx, c, o.part)
-	case o.step == PrintResult:
-		r, err = verify.Collect(ctx, c)
 	case o.twice:
 		look := func(ctx context.Context, name string) (*verify.Report, error) {
 			if o.large != "" {
@@ -331,8 +313,8 @@ func (a *app) showPrice(p scan.Price) error {
 }
 
 // price returns what reading both tables costs, in dollars too.
-func (v verifying) price(ctx context.Context, file string, looks, parts int) (scan.Price, error) {
-	p, err := scan.PriceOf(ctx, v.target, looks, parts)
+func (v verifying) price(ctx context.Context, file string, looks int) (scan.Price, error) {
+	p, err := scan.PriceOf(ctx, v.target, looks)
 	if err != nil {
 		return p, err
 	}

@@ -23,7 +23,6 @@ import (
 type Price struct {
 	Items, Others int      // of the events table, and of the aggregates table, which holds more than totals
 	Reads, Writes float64  // units
-	Parts         int      // into how many parts the work is divided; the figures are for one of them
 	Note          string   // how exact the writes are
 	dollars       *float64 // nil: not known
 	region        string   // of the prices
@@ -46,15 +45,15 @@ func sized(ctx context.Context, t *target.Target, table string) (*types.TableDes
 }
 
 // PriceOf computes what reading both tables costs, by their size as the service last counted it.
-func PriceOf(ctx context.Context, t *target.Target, looks, parts int) (Price, error) {
-	p := Price{Parts: parts}
+func PriceOf(ctx context.Context, t *target.Target, looks int) (Price, error) {
+	p := Price{}
 	for table, items := range map[string]*int{t.EventsTable: &p.Items, t.AggregatesTable: &p.Others} {
 		is, err := sized(ctx, t, table)
 		if err != nil {
 			return p, err
 		}
 		*items = int(aws.ToInt64(is.ItemCount))
-		p.Reads += float64(looks) * float64(aws.ToInt64(is.TableSizeBytes)) / unitBytes / float64(parts)
+		p.Reads += float64(looks) * float64(aws.ToInt64(is.TableSizeBytes)) / unitBytes
 	}
 	return p, nil
 }
@@ -62,7 +61,7 @@ func PriceOf(ctx context.Context, t *target.Target, looks, parts int) (Price, er
 // PriceOfRebuild computes what a rebuild costs if every item is touched. The touch pass reads the
 // items, and verify reads both tables. A touch writes the item and its entry in each index.
 func PriceOfRebuild(ctx context.Context, t *target.Target) (Price, error) {
-	p, err := PriceOf(ctx, t, 1, 1)
+	p, err := PriceOf(ctx, t, 1)
 	if err != nil {
 		return p, err
 	}
@@ -94,8 +93,8 @@ func (p *Price) By(prices *cost.Prices) {
 }
 
 func (p Price) String() string {
-	text := fmt.Sprintf("about %s of the events table and %s of the aggregates table", show.Count(p.Items/p.Parts, "item"),
-		show.Comma(p.Others/p.Parts))
+	text := fmt.Sprintf("about %s of the events table and %s of the aggregates table", show.Count(p.Items, "item"),
+		show.Comma(p.Others))
 	text += ": " + show.Count(int(p.Reads+0.999), "read unit")
 	if p.Writes > 0 {
 		text += " and " + show.Count(int(p.Writes+0.999), "write unit")
@@ -119,9 +118,9 @@ type Priced struct {
 	Region     string   `json:"region"`
 }
 
-// MarshalJSON returns the figures of one part.
+// MarshalJSON returns the figures.
 func (p Price) MarshalJSON() ([]byte, error) {
-	return json.Marshal(Priced{p.Items / p.Parts, p.Others / p.Parts, p.Reads, p.Writes, p.dollars, p.region})
+	return json.Marshal(Priced{p.Items, p.Others, p.Reads, p.Writes, p.dollars, p.region})
 }
 
 // Say says what it costs to read a whole table consistently, once.
