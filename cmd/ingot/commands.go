@@ -18,6 +18,6 @@ import (
 // commands returns the commands. Their order does not matter, because help sorts them. Each family
 // of commands is a package that knows no other family.
 func commands(a *command.App) []*cobra.Command {
-	return append(slices.Concat(declare.Commands(a), local.Commands(a), lifecycle.Commands(a), read.Commands(a), pass.Commands(a),
-		quarantine.Commands(a), operate.Commands(a)), newVersion(a))
+	return slices.Concat(declare.Commands(a), local.Commands(a), lifecycle.Commands(a), read.Commands(a), pass.Commands(a),
+		quarantine.Commands(a), operate.Commands(a))
 }

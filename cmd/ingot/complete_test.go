@@ -70,8 +70,8 @@ func TestCompletionOfValues(t *testing.T) {
 		{"rebuild merchant_daily merchant_d|", nil, noFiles},
 		{"init |", nil, folders},
 		{"check |", nil, noFiles},
-		{"ver|", []string{"version"}, noFiles},
-		{"version --output j|", []string{"json"}, noFiles},
+		{"ver|", []string{"verify"}, noFiles},
+		{"status --output j|", []string{"json"}, noFiles},
 	} {
 		words := strings.Split(strings.TrimSuffix(c.words, "|"), " ")
 		got, directive := offers(t, words...)

@@ -58,7 +58,7 @@ func newRoot(a *command.App) *cobra.Command {
 
 Exit codes: 0 fine, 1 failed, 2 the command line or a file is wrong, 3 found a difference, 4 no credentials or not
 permitted, 5 refused, 6 could not tell, 130 interrupted.`,
-		Version:       readBuild(debug.ReadBuildInfo()).Version,
+		Version:       version(debug.ReadBuildInfo()),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		// This is cobra's own default. cobra applies it only to the words that it looks up itself.
@@ -76,6 +76,7 @@ permitted, 5 refused, 6 could not tell, 130 interrupted.`,
 			return notEmpty(cmd)
 		},
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.PersistentFlags().StringVarP(&a.Output, "output", "o", "text", "text or json, on standard output")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return cli.Usage(misspelled(cmd, err))

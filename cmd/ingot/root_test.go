@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -97,32 +96,22 @@ func TestUsage(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	o := tool(t, "--version")
-	if o.says(t, exitFine); !strings.HasPrefix(o.out, "ingot version ") || o.errors != "" {
-		t.Errorf("it prints %q and says %q", o.out, o.errors)
-	}
-	o = tool(t, "version")
 	if o.says(t, exitFine); !regexp.MustCompile(`^ingot \S+, go\S+( \S+)*, \w+/\w+.*\n$`).MatchString(o.out) || o.errors != "" {
 		t.Errorf("it prints %q and says %q", o.out, o.errors)
 	}
-	var b build
-	o = tool(t, "version", "--output", "json")
-	if err := json.Unmarshal([]byte(o.out), &b); err != nil || b.Version == "" || b.Go != runtime.Version() || b.OS != runtime.GOOS ||
-		b.Arch != runtime.GOARCH {
-		t.Errorf("%v: %s", err, o.out)
-	}
-	tool(t, "version", "1").says(t, exitUsage, `ingot version takes no argument "1"`)
 }
 
 func TestBuild(t *testing.T) {
 	settings := []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef0123"}, {Key: "vcs.time", Value: "2026-03-01T09:00:00Z"},
 		{Key: "vcs.modified", Value: "true"}}
-	b := readBuild(&debug.BuildInfo{GoVersion: "go1.26.0", Main: debug.Module{Version: "v1.2.3"}, Settings: settings}, true)
-	b.OS, b.Arch = "plan9", "mips"
-	if want := "ingot v1.2.3, go1.26.0, plan9/mips, commit 0123456789ab of 2026-03-01T09:00:00Z, with changes that are not committed"; b.String() != want {
-		t.Errorf("got  %s\nwant %s", b, want)
-	}
-	if b := readBuild(nil, false); b.Version != "unknown" || b.Go == "" {
-		t.Errorf("%+v", b)
+	for want, got := range map[string]string{
+		"ingot v1.2.3, go1.26.0, HERE, commit 0123456789ab of 2026-03-01T09:00:00Z, with changes that are not committed": version(
+			&debug.BuildInfo{GoVersion: "go1.26.0", Main: debug.Module{Version: "v1.2.3"}, Settings: settings}, true),
+		"ingot unknown, " + runtime.Version() + ", HERE": version(nil, false),
+	} {
+		if want = strings.Replace(want, "HERE", runtime.GOOS+"/"+runtime.GOARCH, 1); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
 	}
 }
 
