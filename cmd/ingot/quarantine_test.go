@@ -260,8 +260,7 @@ func TestQuarantine(t *testing.T) {
 		t.Errorf("%s%s", stays.out, stays.errors)
 	}
 
-	w.env["EDITOR"] = "sed -i s/customer/at\\\":\\\"2026-01-02T03:04:05Z\\\",\\\"customer/"
-	w.run(0, "quarantine", "edit", "letters", ids[1])
+	change(t, filepath.Join("letters", ids[1]+".body"), `"customer`, `"at":"2026-01-02T03:04:05Z","customer`)
 	again := w.run(3, "quarantine", "resend", "letters", "--local")
 	if !strings.Contains(again.out, ids[1]+"  resent") {
 		t.Errorf("%s%s", again.out, again.errors)
@@ -303,8 +302,11 @@ func TestQuarantineOfAnArray(t *testing.T) {
 		"event [2] of the array: it would be Poison (missing-field)") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	w.env["EDITOR"] = "sed -i s/\\\"id\\\":2,/\\\"id\\\":2,\\\"at\\\":\\\"2026-01-02T03:04:05Z\\\",/"
-	w.run(0, "quarantine", "edit", "letters", ids[0])
+	file := filepath.Join("letters", ids[0]+".body")
+	if text, err := os.ReadFile(file); err != nil || string(text) != "["+newSale+","+badSale+"]" {
+		t.Errorf("%s, %v", text, err)
+	}
+	change(t, file, `"id":2,`, `"id":2,"at":"2026-01-02T03:04:05Z",`)
 	w.run(3, "quarantine", "show", "letters", ids[0], "--local")
 	w.run(0, "quarantine", "resend", "letters", ids[0], "--replace", "--yes", "--local")
 	w.send(0)
@@ -315,35 +317,36 @@ func TestQuarantineOfAnArray(t *testing.T) {
 	}
 }
 
-// An editor may fail, or write what cannot be sent. The text is then kept, and the message stays.
+// Any editor may change the file of a body. What cannot be sent stays, whatever an editor wrote.
 func TestEdit(t *testing.T) {
 	w := newDevWorld(t)
 	w.send(1, badSale)
 	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
 	id := w.files("letters")[0]
-	for editor, want := range map[string]struct {
-		code int
-		says string
-	}{
-		"false":                      {2, "the text is in letters/.editing-" + id},
-		"no-such-editor-anywhere":    {2, "set EDITOR"},
-		"truncate -s 0":              {2, "the body is empty"},
-		`printf "a\\033" >`:          {2, "the character U+001B"},
-		"true":                       {0, "nothing was changed"},
-		`printf '{"type":"sale"}' >`: {3, "it would still be Poison (missing-field)"},
+	for _, c := range []struct{ text, state, today, resend string }{
+		{badSale + "\n", "open", "missing-field", "it would be Poison"},
+		{`{"type":"sale"}` + "\r\n", "edited", "missing-field", "it would be Poison"},
+		{"", "edited", "undecodable", "the body is empty"},
+		{"a\x1b", "edited", "undecodable", "the body has the character U+001B"},
+		{"{\"a\":\"\xff\"}", "edited", "undecodable", "the body is not UTF-8"},
+		{badSale, "open", "missing-field", "it would be Poison"},
 	} {
-		if strings.HasSuffix(editor, ">") {
-			script := filepath.Join(t.TempDir(), "editor")
-			if err := os.WriteFile(script, []byte("#!/bin/sh\n"+editor+` "$1"`+"\n"), 0o755); err != nil {
-				t.Fatal(err)
+		write(t, filepath.Join("letters", id+".body"), c.text)
+		for range 2 { // show has saved what it has shown
+			if got := w.run(3, "quarantine", "show", "letters", id, "--local"); !strings.Contains(got.out, id+", "+c.state) ||
+				!strings.Contains(got.out, "today       Poison ("+c.today+")") {
+				t.Errorf("%q: %s%s", c.text, got.out, got.errors)
 			}
-			editor = script
 		}
-		w.env["EDITOR"] = editor
-		if got := w.run(want.code, "quarantine", "edit", "letters", id); !strings.Contains(got.out+got.errors, want.says) {
-			t.Errorf("%s: %s%s", editor, got.out, got.errors)
+		resend := []string{"quarantine", "resend", "letters", id, "--local"}
+		if c.today == "undecodable" {
+			resend = append(resend, "--anyway")
+		}
+		if got := w.run(3, resend...); !strings.Contains(got.out, "stays: "+c.resend) {
+			t.Errorf("%q: %s%s", c.text, got.out, got.errors)
 		}
 	}
+	w.send(1)
 }
 
 // A folder of another stack is refused before anything happens.

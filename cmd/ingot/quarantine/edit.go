@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,26 +16,21 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
-const editHelp = `Opens the body of a message in your editor: the one that VISUAL or EDITOR names, or else vi. When you leave the
-editor, the command checks whether SQS would take the body, and says what the event would be. The file also keeps the
-body as it was pulled. Nothing is sent: ingot quarantine resend sends what you saved. If the message is an array, you
-edit only the events that could not be stored.
+const editHelp = `Sets fields of the payload in all messages that you name or choose, and leaves everything else as it is, also the
+envelope. If a message is an array, it sets them in each event that could not be stored. It says which messages it
+will change, and at the end what they would be. --dry-run changes nothing. Nothing is sent: ingot quarantine resend
+sends what was changed.
 
-A line end that the editor adds after the last line is removed.
-
-With --set it opens no editor, and repairs all messages that you name or choose: it sets fields of the payload, and
-leaves everything else as it is, also the envelope. If a message is an array, it sets them in each event that could
-not be stored. It says which messages it will change, and at the end what they would be. --dry-run changes nothing.
+To change anything else, open DIR/ID.body in any editor. Then ingot quarantine show says what the message would be, and
+resend sends it.
 
 ` + command.FieldsHelp + `
 
 ` + choosingHelp + `
 
-Exit codes: 0 it could be stored, or nothing was changed, 3 it would be quarantined again, 2 it cannot be sent. In the
-last case your text is kept in a file, and the error names it. With --set: 0 all could be stored, 3 some could not, or
-cannot be changed.
+Exit codes: 0 all could be stored, 3 some could not, or cannot be changed.
 
-Only --set has JSON. ` + workedJSON
+` + workedJSON
 
 type editOptions struct {
 	file string
@@ -51,25 +43,22 @@ func newEdit(a *app) *cobra.Command {
 	var f triage.Filter
 	cmd := &cobra.Command{
 		Use:   "edit DIR [ID…]",
-		Short: "Change the body of a message with your editor, or a field of many",
+		Short: "Change a field of many messages",
 		Long:  editHelp,
-		Example: `  ingot quarantine edit letters 3f2a91c0
-  ingot quarantine edit letters --reason missing-field --set currency=EUR --dry-run
-  ingot quarantine edit letters 3f2a91c0 --pipeline pipeline.yaml`,
+		Example: `  ingot quarantine edit letters --reason missing-field --set currency=EUR --dry-run
+  ingot quarantine edit letters 3f2a91c0 --set currency=EUR --pipeline pipeline.yaml`,
 		Args: folderAnd(0, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := chooses(args[1:], f)
+			if err == nil {
+				err = c.none("change")
+			}
 			switch {
 			case err != nil:
 				return err
-			case len(o.set) == 0 && (len(c.ids) != 1 || o.dry):
-				return cli.Usagef("an editor opens one message: write its ID alone; to change fields of several, write --set FIELD=VALUE")
-			}
-			if len(o.set) == 0 {
-				return a.edit(cmd.Context(), args[0], c.ids[0], o.file)
-			}
-			if err := c.none("change"); err != nil {
-				return err
+			case len(o.set) == 0:
+				return cli.Usagef("write --set FIELD=VALUE; to change more than fields, open %s in an editor",
+					filepath.Join(args[0], "ID.body"))
 			}
 			return a.setFields(cmd.Context(), args[0], c, o)
 		},
@@ -77,7 +66,7 @@ func newEdit(a *app) *cobra.Command {
 	filterFlags(cmd, &f)
 	cmd.Flags().StringVar(&o.file, "pipeline", "pipeline.yaml", "the pipeline that checks it")
 	cmd.Flags().StringArrayVar(&o.set, "set", nil, "a field of the payload as FIELD=VALUE, or FIELD:=JSON; repeatable")
-	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "with --set, say what would be changed, and change nothing")
+	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "say what would be changed, and change nothing")
 	return cmd
 }
 
@@ -171,86 +160,5 @@ func saveEdited(dir triage.Dir, l *triage.Letter, body string) (*triage.Letter, 
 		return l, cli.Refusedf("message %s was resent, dropped or deleted in the meantime", l.ID)
 	}
 	now.Edit(body)
-	return now, dir.Save(now)
-}
-
-func (a *app) edit(ctx context.Context, path, id, file string) error {
-	dir, err := triage.OpenDir(path)
-	if err != nil {
-		return cli.Usage(err)
-	}
-	l, err := dir.Find(id)
-	if err != nil {
-		return cli.Usage(err)
-	}
-	if err := changeable(l); err != nil {
-		return cli.Refused(err)
-	}
-	p, err := a.plan(file)
-	if err != nil {
-		return err
-	}
-	draft := filepath.Join(path, ".editing-"+l.ID)
-	before := l.Sends()
-	text, err := a.inEditor(draft, before)
-	if err != nil {
-		return err
-	}
-	if !strings.HasSuffix(before, "\n") {
-		text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
-	}
-	if text == before {
-		fmt.Fprintln(a.Stdout, "nothing was changed")
-		return os.Remove(draft)
-	}
-	if err := l.CheckBody(text); err != nil {
-		return cli.Usagef("message %s stays as it was: %w. Your text is in %s", l.ID, err, draft)
-	}
-	now, err := saveEdited(dir, l, text)
-	if err != nil {
-		return fmt.Errorf("%w. Your text is in %s", err, draft)
-	}
-	if err := os.Remove(draft); err != nil {
-		return err
-	}
-	today, err := triage.Examiner{Pipeline: p}.Examine(ctx, now)
-	switch {
-	case err != nil:
-		return err
-	case today.Verdict.Stored():
-		fmt.Fprintf(a.Stdout,
-			"saved; it can be stored, unless its key is taken\nnext: ingot quarantine resend %s %s\n  with the --stack or --local that it was pulled with\n", show.Text(path), l.ID)
-		return nil
-	}
-	fmt.Fprintf(a.Stdout, "saved; it would still be %s (%s): %s\n", today.Verdict, today.Reason,
-		show.Text(show.PersonalOf(p).Detail(today.Reason, today.Detail)))
-	return cli.Difference()
-}
-
-// inEditor has the user change a text in a file of its own. The file stays.
-func (a *app) inEditor(file, text string) (string, error) {
-	editor := "vi"
-	for _, name := range []string{"EDITOR", "VISUAL"} {
-		if value, _ := a.Env(name); value != "" {
-			editor = value
-		}
-	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		return "", err
-	}
-	// The variable may hold arguments, as for git.
-	cmd := exec.Command("sh", "-c", editor+` "$@"`, editor, file)
-	cmd.Stdout, cmd.Stderr = a.Stdout, a.Stderr
-	if a.JSON() {
-		cmd.Stdout = a.Stderr // standard output is for JSON
-	}
-	if a.Typed {
-		cmd.Stdin = os.Stdin // an editor needs the terminal itself
-	}
-	if err := cmd.Run(); err != nil {
-		return "", cli.Usagef("the editor %q ended with %w; set EDITOR to the editor that you want. Nothing was changed, and the text is in %s", editor,
-			err, file)
-	}
-	changed, err := os.ReadFile(file)
-	return string(changed), err
+	return now, errors.Join(dir.SaveBody(now), dir.Save(now))
 }

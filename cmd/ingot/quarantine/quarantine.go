@@ -20,7 +20,7 @@ dead-letter queue. The commands, in the order in which you use them:
   pull     save the messages as files in a folder, and hide them from others while you work
   list     show what the folder holds, and count it by reason
   show     say why a message is there, what it would be today, and what is stored under its key
-  edit     change a body with your editor, or a field of many bodies with --set
+  edit     change a field of many bodies
   resend   send messages again, prove that they were sent, and then delete them from quarantine
   drop     delete messages from quarantine; their files stay
 
@@ -60,7 +60,8 @@ func folderAnd(least, most int) cobra.PositionalArgs {
 
 const pullHelp = `Receives the messages of the quarantine queue, saves each one as a file DIR/ID.json, and keeps them hidden
 from others until ctrl-C. Then all of them become visible again, within 5 seconds. If the command is killed,
-they become visible after 2 minutes.
+they become visible after 2 minutes. DIR/ID.body holds the body: of an array, the events that could not be
+stored. Any editor may change it. Then show says what the message would be, and resend sends it.
 
 SQS hides a message for at most 12 hours. After that the command receives the message again.
 

@@ -14,8 +14,9 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
-// Dir is a folder of letters. It holds one file for each, ID.json. The files hold whole messages,
-// so only their owner may read them.
+// Dir is a folder of letters. It holds two files for each: ID.json, and ID.body with what the
+// letter sends, which any editor may change. They hold whole messages, so only their owner may read
+// them.
 type Dir struct{ path string }
 
 // MakeDir opens a folder, and makes it if it does not exist.
@@ -57,18 +58,28 @@ func safe(id string) bool {
 // File returns the path of a letter's file.
 func (d Dir) File(id string) string { return filepath.Join(d.path, id+".json") }
 
+// Body returns the path of the file with a letter's body.
+func (d Dir) Body(id string) string { return filepath.Join(d.path, id+".body") }
+
 // Save writes a letter's file. A reader sees either the old file or the new one, even after a
 // crash.
 func (d Dir) Save(l *Letter) error {
-	if !safe(l.ID) {
-		return fmt.Errorf("message id %q cannot be the name of a file", l.ID)
-	}
 	var text bytes.Buffer
 	if err := show.JSON(&text, l); err != nil {
 		return err
 	}
-	if err := writeWhole(d.path, d.File(l.ID), text.Bytes()); err != nil {
-		return fmt.Errorf("%s: %w", d.File(l.ID), cause(err))
+	return d.write(l.ID, d.File(l.ID), text.Bytes())
+}
+
+// SaveBody writes what a letter sends into a file of its own.
+func (d Dir) SaveBody(l *Letter) error { return d.write(l.ID, d.Body(l.ID), []byte(l.Sends())) }
+
+func (d Dir) write(id, file string, text []byte) error {
+	if !safe(id) {
+		return fmt.Errorf("message id %q cannot be the name of a file", id)
+	}
+	if err := writeWhole(d.path, file, text); err != nil {
+		return fmt.Errorf("%s: %w", file, cause(err))
 	}
 	return nil
 }
@@ -119,7 +130,30 @@ func (d Dir) Load(id string) (*Letter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.File(id), cause(err))
 	}
-	return l, nil
+	return l, d.edited(l)
+}
+
+// edited gives a letter that was not sent yet the body that its file holds, if somebody has changed
+// it. An editor may add a line end, which is left out.
+func (d Dir) edited(l *Letter) error {
+	if !l.Open() || l.Resent != nil {
+		return nil
+	}
+	text, err := os.ReadFile(d.Body(l.ID))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it was pulled without one
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", d.Body(l.ID), cause(err))
+	}
+	body, first := string(text), l.first()
+	if !strings.HasSuffix(first.Sends(), "\n") {
+		body = strings.TrimSuffix(strings.TrimSuffix(body, "\n"), "\r")
+	}
+	if body != l.Sends() {
+		l.Edit(body)
+	}
+	return nil
 }
 
 // ids lists the letters of the folder.

@@ -102,13 +102,18 @@ func (l *Letter) OfStream() bool { return l.Note.OfStream() }
 // Edit gives the letter another body. It keeps the body as it was pulled. What a person was shown
 // does not hold for the new one.
 func (l *Letter) Edit(body string) {
-	if l.Original == nil {
-		original := l.Body
-		l.Original = &original
+	first := l.first()
+	l.Body, l.Original, l.Seen = body, &first.Body, nil
+	if body == first.Body || body == first.Sends() {
+		l.Body, l.Original = first.Body, nil
 	}
-	if l.Body, l.Seen = body, nil; l.Body == *l.Original {
-		l.Original = nil
-	}
+}
+
+// first returns the letter with the body that was pulled.
+func (l *Letter) first() Letter {
+	first := *l
+	first.Body, first.Original = l.original(), nil
+	return first
 }
 
 // Message returns the letter as the envelope sees it if it is sent again.
@@ -191,7 +196,7 @@ func (l *Letter) check() error {
 	case l.ID == "" || l.Queue == "":
 		return errors.New("it has no id or no queue")
 	case l.MD5 != md5Of(original):
-		return errors.New("its body is not the one that was pulled: the MD5 differs; change a body with ingot quarantine edit")
+		return fmt.Errorf("its body is not the one that was pulled: the MD5 differs; put it back, and change the body in %s.body", l.ID)
 	case l.AttributesMD5 != attributesMD5(l.Attributes):
 		return errors.New("its attributes are not those that were pulled: the MD5 differs")
 	}

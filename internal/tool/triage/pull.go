@@ -190,7 +190,7 @@ func (h *holder) keep(ctx context.Context, dir Dir, m types.Message, p Pulling, 
 	case err != nil:
 		return err
 	case known == nil:
-		if err := dir.Save(l); err != nil {
+		if err := errors.Join(dir.SaveBody(l), dir.Save(l)); err != nil {
 			return err
 		}
 		if done.Saved++; p.OnSaved != nil {

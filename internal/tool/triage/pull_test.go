@@ -53,10 +53,16 @@ func TestPullSavesWholeMessages(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	info, err := os.Stat(w.dir.File(l.ID))
-	w.must(err)
-	if info.Mode().Perm() != 0o600 {
-		t.Errorf("others may read the file: %s", info.Mode())
+	for _, file := range []string{w.dir.File(l.ID), w.dir.Body(l.ID)} {
+		info, err := os.Stat(file)
+		w.must(err)
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("others may read the file: %s", info.Mode())
+		}
+	}
+	saved, err := os.ReadFile(w.dir.Body(l.ID))
+	if w.must(err); string(saved) != text {
+		t.Errorf("the body's file holds %d bytes", len(saved))
 	}
 	// It goes back the same, and SQS's own checksums prove it.
 	if err := w.work().Resend(t.Context(), w.hold(l)[0]); err != nil {
@@ -274,9 +280,8 @@ func TestPullKeepsEdits(t *testing.T) {
 	w := newWorld(t)
 	w.send(`{"type":"sale"}`)
 	l := w.pull()[0]
-	original := l.Body
-	l.Original, l.Body = &original, body("sale", 1, "cents", 5)
-	w.must(w.dir.Save(l))
+	l.Edit(body("sale", 1, "cents", 5))
+	w.must(w.dir.SaveBody(l)) // as an editor does
 	again := w.pull()[0]
 	if again.Body != l.Body || again.Receives != 2 || again.Handle == l.Handle || again.State() != "edited" {
 		t.Errorf("%+v", again)

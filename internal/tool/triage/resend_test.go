@@ -43,9 +43,8 @@ func TestResendSurvivesEveryCrash(t *testing.T) {
 					w := newWorld(t)
 					w.send(body("sale", 1, "cents", 7.5, "x", "y"), `{"type":"sale","id":2}`)
 					l := w.pull()[0]
-					original := l.Body
-					l.Original, l.Body = &original, body("sale", 2, "cents", 5)
-					w.must(w.dir.Save(l))
+					l.Edit(body("sale", 2, "cents", 5))
+					w.must(w.dir.SaveBody(l))
 					w.hold(l)
 					fault.API = api
 					w.faults = testworld.Faults{fault}

@@ -2,6 +2,7 @@ package triage_test
 
 import (
 	"encoding/base64"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -96,7 +97,7 @@ func TestEditKeepsTheFirstBody(t *testing.T) {
 		if l.Body != text || *l.Original != first || l.Seen != nil || l.State() != "edited" {
 			t.Errorf("%+v", l)
 		}
-		w.must(w.dir.Save(l))
+		w.must(errors.Join(w.dir.SaveBody(l), w.dir.Save(l)))
 		if again, err := w.dir.Find(l.ID); err != nil || again.Body != text {
 			t.Errorf("%+v, %v", again, err)
 		}
