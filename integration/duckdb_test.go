@@ -20,8 +20,9 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/archived"
 )
 
-// TestDuckDB reads files of the archive with DuckDB, which must find the events that `ingot archive
-// read` finds: each once, though batches were delivered again and cut differently.
+// TestDuckDB reads files of the archive with the statement of docs/archive.md, which must find the
+// events that `ingot archive read` finds: each once, though batches were delivered again and cut
+// differently.
 func TestDuckDB(t *testing.T) {
 	python := installed(t, "duckdb", "DuckDB", "scripts/duckdb.sh")
 	bucket := archived.Bucket{S3: embedded.New(embedded.Config{}).S3(), Name: "archive"}
@@ -65,9 +66,16 @@ func TestDuckDB(t *testing.T) {
 		}
 		want = append(want, item.Event.Key.PK+" "+item.Event.Data)
 	}
+	page, err := os.ReadFile("../docs/archive.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, statement, _ := strings.Cut(string(page), "```sql duckdb\n")
+	statement, _, _ = strings.Cut(statement, "```")
+	statement = strings.NewReplacer("INSTALL httpfs; LOAD httpfs;", "", "s3://BUCKET", dir).Replace(statement)
 	const script = `import duckdb, json, sys
 for row in duckdb.sql(sys.argv[1]).fetchall(): print(json.dumps(row))`
-	out, err := exec.CommandContext(t.Context(), filepath.Join(python, "python"), "-c", script, archived.DuckDB(dir)).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), filepath.Join(python, "python"), "-c", script, statement).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

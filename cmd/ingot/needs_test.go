@@ -46,7 +46,7 @@ type called struct {
 // of the message in the folder letters.
 var calls = map[string][]called{
 	"archive": {{"archive read", 0}, {"archive find ORDER#o-1 PLACED", 0}, {"archive erase ORDER#o-1 PLACED --yes", 0},
-		{"archive find ORDER#o-1 PLACED", exitDifference}, {"archive sql", 0}},
+		{"archive find ORDER#o-1 PLACED", exitDifference}},
 	"check": {{"check --was deployed --pipeline pipeline.yaml", 0}},
 	"erase": {{"erase --payloads --yes", 0}, {"erase order.placed order_id=o-1 --yes --scan", 0}, {"erase account id=a-1 --yes", 0},
 		{"erase --pattern copies --keys erased.ndjson --yes", 0}},

@@ -28,7 +28,7 @@ func newArchive(a *app) *cobra.Command {
 both. ` + excerpt.Page("archive.md") + ` says what is in a file.`,
 		Args: cobra.NoArgs,
 	}
-	cmd.AddCommand(a.archiveRead(), a.archiveFind(), a.archiveErase(), a.archiveSQL())
+	cmd.AddCommand(a.archiveRead(), a.archiveFind(), a.archiveErase())
 	return cmd
 }
 
@@ -200,19 +200,4 @@ func (o *archiveOptions) keys(args []string) ([]event.Key, error) {
 		return list, nil
 	}
 	return nil, errors.New("name each event by PK and SK, or all of them by a file with --keys")
-}
-
-func (a *app) archiveSQL() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "sql",
-		Example: `  ingot archive sql --stack shop`,
-		Short:   "Print statements with which DuckDB and Athena read the files",
-		Long: `Prints a statement for DuckDB, and those for Athena: one that makes a table of the files, one that reads each event once, and
-one that packs a day into few files. It sends no request to the bucket.`,
-		Args: command.NoArguments,
-	}
-	return a.onArchive(cmd, &archiveOptions{}, func(_ context.Context, b *archived.Bucket, _ []string) error {
-		_, err := fmt.Fprint(a.Stdout, archived.SQL(b.Name))
-		return err
-	})
 }
