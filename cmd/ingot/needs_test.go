@@ -55,7 +55,7 @@ var calls = map[string][]called{
 	"query": {{"query order order_id=o-1", 0}, {"query order order_id=o-1,o-2", 0},
 		{"query merchant_days merchant_id=m-1 currency=EUR", 0}, {"query leaders --from 2026-03-01", 0}},
 	"publish": {{"publish again --since 2026-01-01", 0}},
-	"region":  {{"region", 0}, {"region move --from eu-west-1 --pipeline raised.yaml", 0}},
+	"region":  {{"region move --from eu-west-1 --pipeline raised.yaml", 0}},
 	"resume":  {{"resume", 0}},
 	"send":    {{"send orders.ndjson --wait", 0}, {"send out.ndjson --wait --wait-limit 1ms", exitDifference}},
 	"status":  {{"status", 0}},

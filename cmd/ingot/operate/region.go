@@ -13,10 +13,8 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
-const regionHelp = `Prints the home of the events table: the Region in which events are stored and counted. The first function that
-starts makes its Region the home. The functions of a stack in another Region refuse to start.
-
-Exit codes: 0 printed, 1 failed, 2 usage, 4 credentials.`
+const regionHelp = `The home of an events table is the Region in which events are stored and counted. The first function that starts
+makes its Region the home. The functions of a stack in another Region refuse to start. ingot status shows the home.`
 
 const regionMoveHelp = `Makes the Region of a stack the home of its events table, which must be a replica of the table of the stack that
 is left. Before that it makes sure, and says what to do if it is not so, that
@@ -39,25 +37,7 @@ type regionOptions struct {
 }
 
 func newRegion(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "region",
-		Short:   "Show the home Region of the events table, or move it",
-		Long:    regionHelp + "\n\n" + command.TargetHelp,
-		Example: `  ingot region --stack shop`,
-		Args:    command.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			t, err := a.Find(cmd.Context())
-			if err != nil {
-				return err
-			}
-			home, err := sideOf(t).Home(cmd.Context())
-			if err == nil {
-				fmt.Fprintln(a.Stdout, cmp.Or(home, "no function has started yet"))
-			}
-			return err
-		},
-	}
-	a.TargetFlags(cmd)
+	cmd := &cobra.Command{Use: "region", Short: "Move the home Region of the events table", Long: regionHelp}
 	cmd.AddCommand(a.regionMove())
 	return cmd
 }
@@ -74,7 +54,7 @@ func (a *app) regionMove() *cobra.Command {
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.from == "" {
-				return cli.Usagef("say which Region is left with --from REGION; ingot region prints it")
+				return cli.Usagef("say which Region is left with --from REGION; ingot status shows it")
 			}
 			if a.Pipeline == "" {
 				return cli.Usagef("name the pipeline.yaml that is deployed there with --pipeline FILE: its functions have not started, " +

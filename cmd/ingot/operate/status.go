@@ -16,6 +16,7 @@ import (
 
 const statusJSON = `With --output json, one object:
   stack, epoch            which stack, and the epoch of the deployed pipeline; 0: not known
+  home                    the home Region of the events table; absent if not known, or if no function has started
   lag                     seconds that the totals are behind; absent if not known, or if nothing came for four minutes
   queues[]                name, url, arn, waiting, inFlight, oldest (seconds; absent if not known)
   quarantine[]            verdict, reason, count, and usual: a floor refuses such events
@@ -87,6 +88,7 @@ func (a *app) status(cmd *cobra.Command, check bool, format string) error {
 		fallthrough
 	default:
 		s.Watch, s.Logs, s.LogGroups = t.CloudWatch(), t.Logs(), t.LogGroups()
+		s.Home = sideOf(t).Home
 	}
 	if s.Pipeline, s.NoPipeline = a.Deployed(cmd.Context(), t, false, false); s.NoPipeline == nil {
 		if s.Store, err = store.New(tables.Config{Client: t.DynamoDB(), Pipeline: s.Pipeline, Aggregates: t.AggregatesTable}); err != nil {

@@ -135,8 +135,8 @@ var Commands = map[string]func(ARNs) []Statement{
 	},
 	"status": func(r ARNs) []Statement {
 		return []Statement{r.find(), r.file(), allow("SeeQueues", "sqs:GetQueueAttributes", r.queue, r.quarantine, r.deadLetters),
-			allow("SeeFlags", "dynamodb:Scan", r.aggregates), allow("SeeQuarantine", "sqs:ReceiveMessage sqs:ChangeMessageVisibility",
-				r.quarantine),
+			allow("SeeHome", "dynamodb:GetItem", r.events), allow("SeeFlags", "dynamodb:Scan", r.aggregates),
+			allow("SeeQuarantine", "sqs:ReceiveMessage sqs:ChangeMessageVisibility", r.quarantine),
 			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"),
 			allow("SeeMetrics", "cloudwatch:GetMetricStatistics cloudwatch:DescribeAlarms", "*"), r.hot()}
 	},

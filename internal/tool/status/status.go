@@ -43,6 +43,8 @@ type Source struct {
 	Watch  Watch        // nil: there is no CloudWatch, as with ingot dev
 	Logs   hot.Logs     // likewise
 	Store  *store.Store // of the aggregates table
+	// Home returns the home Region of the events table; nil: there are no Regions.
+	Home func(context.Context) (string, error)
 	// Pipeline is the deployed one. nil: it cannot be read, and NoPipeline says why.
 	Pipeline   *pipeline.Pipeline
 	NoPipeline error
@@ -101,6 +103,9 @@ type Aggregate struct {
 type Report struct {
 	Stack string `json:"stack"`
 	Epoch int64  `json:"epoch"` // of the deployed pipeline; 0: not known
+	// Home is the home Region of the events table. It is empty if it is not known, or if no
+	// function has started.
+	Home string `json:"home,omitempty"`
 	// Lag is how far the totals are behind the events, in seconds: the greatest of the last four
 	// minutes. nil: not known, or nothing came.
 	Lag        *float64        `json:"lag,omitempty"`
@@ -123,6 +128,12 @@ type Report struct {
 func Read(ctx context.Context, s Source) *Report {
 	r := &Report{Queues: []Queue{}, Quarantine: []Reason{}, Functions: []Function{}, Flagged: []Flagged{}, Mappings: []pause.Mapping{},
 		Alarms: []Alarm{}, Aggregates: []Aggregate{}, Hot: []hot.Partition{}, Unwell: []string{}, Unknown: []string{}}
+	if s.Home != nil {
+		var err error
+		if r.Home, err = s.Home(ctx); err != nil {
+			r.unknown("home", err)
+		}
+	}
 	r.queues(ctx, s)
 	r.mappings(ctx, s)
 	if s.Watch == nil {

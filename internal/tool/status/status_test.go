@@ -198,7 +198,7 @@ func stockedSource(t *testing.T) stocked {
 				alarms: []cwtypes.MetricAlarm{quiet}}, Store: st, Pipeline: p,
 			Logs: logLines{}, LogGroups: []string{"ingest-logs"},
 			Queue: s.Queue, Quarantine: s.Quarantine, DeadLetters: s.DeadLetters, Ingest: "ingest", Streams: "streams",
-			AlarmPrefix: "shop-", Now: now}}
+			AlarmPrefix: "shop-", Now: now, Home: func(context.Context) (string, error) { return "eu-west-1", nil }}}
 }
 
 func letter(t *testing.T, s Source, url string) {
@@ -230,6 +230,7 @@ func TestWell(t *testing.T) {
 	}
 	if want := `stack shop
 epoch 4 is deployed
+events are stored and counted in eu-west-1
 
 QUEUES
                waiting  in flight  oldest

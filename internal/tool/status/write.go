@@ -20,6 +20,9 @@ func (r *Report) Text(w io.Writer, columns int) error {
 	if r.Epoch > 0 {
 		fmt.Fprintf(&b, "epoch %d is deployed\n", r.Epoch)
 	}
+	if r.Home != "" {
+		fmt.Fprintf(&b, "events are stored and counted in %s\n", show.Text(r.Home))
+	}
 	b.WriteString("\nQUEUES\n")
 	t := show.NewTable(1, 2, 3)
 	t.Fit(columns)
