@@ -210,7 +210,7 @@ func (a *app) demoData(c *demo.Config, f demoFlags, events string) error {
 		if err != nil {
 			return cli.Usage(err)
 		}
-		c.Data = b.Data(f.seed)
+		c.Data = b.Data
 		files, name, secret = b.Files, b.File, []byte(b.Secret)
 	}
 	var err error

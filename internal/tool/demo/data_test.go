@@ -2,11 +2,10 @@ package demo
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"io"
+	"fmt"
 	"testing"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -16,23 +15,26 @@ import (
 
 // TestBundledData shows that the data is what its README says.
 func TestBundledData(t *testing.T) {
-	packed, err := bundled.ReadFile("data/earthquakes.ndjson.gz")
-	if err != nil {
-		t.Fatal(err)
+	for name, want := range map[string]string{
+		"earthquakes": "30de21a4950b1c9ff4dfa7d470c8341cbb7697c1c7032f2d8d713b0df61737ec",
+		"shop":        "0a0f61a0a9d616bf503aa404b11590a869fc31c12a1d8ac1df64b033d0916de5",
+		"leaderboard": "446b95a77eab1960496198b19708f2f9b45f59f69c98dbe1b231c3f2f25065bb",
+		"feed":        "06e0f671ffebeaceed0622f4b1da304c1e23003ea3d35f87e126244a692a2a9f",
+		"ledger":      "7d54ff9ae108fdbdfbe0256963a7183d6e250cc197a47472239efbd30b42a827",
+		"sensors":     "ba75bbaaee7d5de1b1bdf5819d3881addda9898e2bc0c8d458c78235de4e3cb3",
+	} {
+		sum := sha256.New()
+		for line, err := range linesOf(name)() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintln(sum, line.Body)
+		}
+		if got := hex.EncodeToString(sum.Sum(nil)); got != want {
+			t.Errorf("SHA-256 of %s is %s", name, got)
+		}
 	}
-	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(unpacked)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := sha256.Sum256(text)
-	if got := hex.EncodeToString(sum[:]); got != "30de21a4950b1c9ff4dfa7d470c8341cbb7697c1c7032f2d8d713b0df61737ec" {
-		t.Errorf("SHA-256 of the data is %s", got)
-	}
-	data, ids, last := Earthquakes(), map[string]bool{}, int64(0)
+	data, ids, last := Bundles()[0].Data, map[string]bool{}, int64(0)
 	for line, err := range data.Lines() {
 		if err != nil {
 			t.Fatal(err)
@@ -54,30 +56,33 @@ func TestBundledData(t *testing.T) {
 	}
 }
 
-// TestOrderFacts shows that every invented fact is an event of its pipeline, that no two are the
+// TestInvented shows that every invented line is an event of its pipeline, that no two are the
 // same, and that each says that it is invented.
-func TestOrderFacts(t *testing.T) {
-	c := orders(t, 5, aggregate.Marks)
-	keys, types, last := map[event.Key]bool{}, map[string]int{}, ""
-	for line, err := range c.Data.Lines() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		item, err := c.Plan.Plan(envelope.Message{Body: line.Body})
-		if err != nil {
-			t.Fatalf("line %d: %v", line.Number, err)
-		}
-		at := item.At.Format("2006-01-02T15:04:05.000000000Z")
-		if keys[item.Key] || at < last {
-			t.Fatalf("line %d: key %s twice, or out of order", line.Number, item.Key)
-		}
-		keys[item.Key], last = true, at
-		types[item.Type]++
-		if !bytes.Contains([]byte(line.Body), []byte(`"synthetic":true`)) {
-			t.Fatalf("line %d does not say that it is synthetic", line.Number)
+func TestInvented(t *testing.T) {
+	types := map[string]int{}
+	for _, b := range Bundles()[1:] {
+		c := example(t, b.Name, seed, aggregate.Marks)
+		keys, last := map[event.Key]bool{}, ""
+		for line, err := range c.Data.Lines() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			item, err := c.Plan.Plan(envelope.Message{Body: line.Body})
+			if err != nil {
+				t.Fatalf("%s, line %d: %v", b.Name, line.Number, err)
+			}
+			at := item.At.Format("2006-01-02T15:04:05.000000000Z")
+			if keys[item.Key] || at < last {
+				t.Fatalf("%s, line %d: key %s twice, or out of order", b.Name, line.Number, item.Key)
+			}
+			keys[item.Key], last = true, at
+			types[item.Type]++
+			if !bytes.Contains([]byte(line.Body), []byte(`"synthetic":true`)) {
+				t.Fatalf("%s, line %d does not say that it is synthetic", b.Name, line.Number)
+			}
 		}
 	}
-	if types["order.placed"] != orderCount || types["order.paid"] < orderCount || types["order.refunded"] < orderCount/20 {
+	if types["order.placed"] != 800 || types["order.paid"] < 800 || types["order.refunded"] < 40 || types["post.written"] != posts {
 		t.Errorf("types: %v", types)
 	}
 }
@@ -85,7 +90,7 @@ func TestOrderFacts(t *testing.T) {
 // TestAlterAndResend shows that an altered event conflicts with the original, and that a resent one
 // does not.
 func TestAlterAndResend(t *testing.T) {
-	for _, c := range []Config{earthquakes(t, aggregate.Marks), orders(t, 5, aggregate.Marks)} {
+	for _, c := range []Config{example(t, "earthquakes", seed, aggregate.Marks), example(t, "shop", 5, aggregate.Marks)} {
 		r := &run{Config: c}
 		r.setDefaults()
 		die, altered := source(1, forProducer), 0

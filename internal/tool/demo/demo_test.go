@@ -15,7 +15,6 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/tool/ndjson"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -25,20 +24,27 @@ import (
 // seed is the seed that ingot demo uses by default.
 const seed = 7
 
-func earthquakes(t testing.TB, counting aggregate.Counting) Config {
+// example returns a run of bundled data.
+func example(t testing.TB, name string, seed uint64, counting aggregate.Counting) Config {
 	t.Helper()
-	p, err := pipeline.Load(bundled, "data/earthquakes.yaml")
-	if err != nil {
-		t.Fatal(err)
+	for _, b := range Bundles() {
+		if b.Name == name {
+			p, err := pipeline.Load(b.Files, b.File, pipeline.Secret([]byte(b.Secret)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return Config{Data: b.Data, Plan: p, Seed: seed, Counting: counting}
+		}
 	}
-	return Config{Data: Earthquakes(), Plan: p, Seed: seed, Counting: counting}
+	t.Fatalf("there is no example %s", name)
+	return Config{}
 }
 
 // firstDays returns the earthquakes until 2 February. They are enough for trouble, and do not take
 // long.
 func firstDays(t testing.TB, counting aggregate.Counting) Config {
 	t.Helper()
-	c := earthquakes(t, counting)
+	c := example(t, "earthquakes", seed, counting)
 	all := c.Data.Lines
 	c.Data.Lines = func() iter.Seq2[Line, error] {
 		return func(yield func(Line, error) bool) {
@@ -50,15 +56,6 @@ func firstDays(t testing.TB, counting aggregate.Counting) Config {
 		}
 	}
 	return c
-}
-
-func orders(t testing.TB, seed uint64, counting aggregate.Counting) Config {
-	t.Helper()
-	p, err := pipeline.Load(examples.Files, "shop/pipeline.yaml", pipeline.Secret([]byte(ShopSecret)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Config{Data: Shop(seed), Plan: p, Seed: seed, Counting: counting}
 }
 
 func mustRun(t testing.TB, c Config) *Summary {
@@ -105,7 +102,7 @@ func agree(t *testing.T, s *Summary) {
 }
 
 func TestEarthquakes(t *testing.T) {
-	s := mustRun(t, earthquakes(t, aggregate.Marks))
+	s := mustRun(t, example(t, "earthquakes", seed, aggregate.Marks))
 	agree(t, s)
 	if s.Data.Events != 1707 || s.Kept.Items != 1707 || s.Expiry.Swept != 1707 || s.Expiry.Archived != 1707 {
 		t.Errorf("%d events, %d items, %d swept, %d archived: want 1707 of each", s.Data.Events, s.Kept.Items, s.Expiry.Swept,
@@ -212,7 +209,7 @@ func troubleIsReal(t *testing.T, s *Summary) {
 }
 
 func TestOrders(t *testing.T) {
-	s := mustRun(t, orders(t, seed, aggregate.Receipts))
+	s := mustRun(t, example(t, "shop", seed, aggregate.Receipts))
 	agree(t, s)
 	if s.Kept.Items != s.Data.Events || s.Data.Events < 1000 {
 		t.Errorf("%d events, %d items", s.Data.Events, s.Kept.Items)
@@ -228,11 +225,7 @@ func TestBundles(t *testing.T) {
 		}
 		t.Run(b.Name, func(t *testing.T) {
 			t.Parallel()
-			p, err := pipeline.Load(b.Files, b.File, pipeline.Secret([]byte(b.Secret)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			s := mustRun(t, Config{Data: b.Data(seed), Plan: p, Seed: seed})
+			s := mustRun(t, example(t, b.Name, seed, aggregate.Marks))
 			agree(t, s)
 			all := checks(s)
 			// One message of the feed in some makes two items, and one of the ledger three.
@@ -276,7 +269,7 @@ func TestSameSeedSameSummary(t *testing.T) {
 	configs := map[string]func() Config{
 		"earthquakes": func() Config { return firstDays(t, aggregate.Marks) },
 		"receipts":    func() Config { return firstDays(t, aggregate.Receipts) },
-		"orders":      func() Config { return orders(t, 3, aggregate.Marks) },
+		"orders":      func() Config { return example(t, "shop", 3, aggregate.Marks) },
 		"copies":      func() Config { c := firstDays(t, aggregate.Marks); c.Repeat = 2; return c },
 	}
 	var earthquakes *Summary
@@ -349,7 +342,7 @@ func TestLinesThatAreNoEvents(t *testing.T) {
 			`","properties":{"time":1517363399650,"net":"uw","mag":1}}`), []string{"f.ndjson:1:", "item-too-large"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := earthquakes(t, aggregate.Marks)
+			c := example(t, "earthquakes", seed, aggregate.Marks)
 			c.Data = test.data
 			_, err := Run(context.Background(), c)
 			if err == nil {
@@ -380,7 +373,7 @@ func lineOf(t *testing.T, text string) Data {
 // themselves.
 func TestFewEvents(t *testing.T) {
 	one := `{"id":"q1","properties":{"time":1517363399650,"net":"uw","mag":1}}`
-	c := earthquakes(t, aggregate.Marks)
+	c := example(t, "earthquakes", seed, aggregate.Marks)
 	c.Data = lineOf(t, "\n"+one+"\r\n\n"+one+"\n")
 	s := mustRun(t, c)
 	agree(t, s)
@@ -395,7 +388,7 @@ func TestFewEvents(t *testing.T) {
 
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	c := earthquakes(t, aggregate.Marks)
+	c := example(t, "earthquakes", seed, aggregate.Marks)
 	c.Progress = func(s show.Step) {
 		if s.Done >= 500 {
 			cancel()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -13,21 +14,12 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/pipeline"
 )
 
-func ledgerRun(t *testing.T, seed uint64, counting aggregate.Counting) Config {
-	t.Helper()
-	p, err := pipeline.Load(examples.Files, "ledger/pipeline.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Config{Data: Bank(seed), Plan: p, Seed: seed, Counting: counting}
-}
+const bankAccounts = 24
 
 // TestLedger draws on every account from all sides, through all trouble. No balance is below its
 // floor after any transaction, the customers have what came in from outside, and all entries add up
@@ -39,7 +31,7 @@ func TestLedger(t *testing.T) {
 	}
 	for n := range seeds {
 		for _, counting := range []aggregate.Counting{aggregate.Marks, aggregate.Receipts} {
-			c := ledgerRun(t, seed+n, counting)
+			c := example(t, "ledger", seed+n, counting)
 			fromAllSides(t, c.Data)
 			s := mustRun(t, c)
 			agree(t, s)
@@ -107,8 +99,8 @@ func fromAllSides(t *testing.T, data Data) {
 // TestLedgerChecksBite shows that a balance which is taken below its floor is seen right after it,
 // and that a cent which is lost is seen in the end.
 func TestLedgerChecksBite(t *testing.T) {
-	c := ledgerRun(t, seed, aggregate.Marks)
-	w, err := newWorld(t.Context(), c, firstTransfer)
+	c := example(t, "ledger", seed, aggregate.Marks)
+	w, err := newWorld(t.Context(), c, time.Date(2024, 5, 27, 0, 0, 0, 0, time.UTC))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,30 +12,22 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot"
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/cost"
-	"github.com/ingot-events/ingot/pipeline"
 )
 
-func feed(t *testing.T) Config {
-	t.Helper()
-	p, err := pipeline.Load(examples.Files, "feed/pipeline.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Config{Data: Feed(seed), Plan: p, Seed: seed}
-}
+const posts = 240
 
 // TestPosts shows that the posts of the feed need what its pipeline.yaml has for them: essays are
 // in the payload bucket, stories are compressed, notes are as they are, and what is not a post
 // breaks the schema. It holds the page of the example to what it says of their cost.
 func TestPosts(t *testing.T) {
-	c := feed(t)
+	c := example(t, "feed", seed, aggregate.Marks)
 	essays, stories, notes := 0, 0, 0
 	for line, err := range c.Data.Lines() {
 		if err != nil {
@@ -90,7 +82,7 @@ func TestPosts(t *testing.T) {
 // TestPayloadsSeesTampering shows that the check finds a payload that is lost, and nothing without
 // a reason.
 func TestPayloadsSeesTampering(t *testing.T) {
-	c := feed(t)
+	c := example(t, "feed", seed, aggregate.Marks)
 	c.Calm = true
 	c.Tamper = func(ctx context.Context, e *embedded.Engine) error {
 		out, err := e.S3().ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: aws.String(stack.Payloads)})

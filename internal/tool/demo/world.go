@@ -48,12 +48,6 @@ const (
 	forTrouble = iota + 1
 	forJitter
 	forProducer
-	_ // so that the other purposes keep their numbers, and with them their throws
-	forOrders
-	forMatches
-	forReadings
-	forFeed
-	forBank
 )
 
 // newWorld builds everything, at the time of the first event.
