@@ -30,9 +30,7 @@ func TestCost(t *testing.T) {
 		code        int
 		out, errors string
 	}{
-		{"units alone", oneOrder, []string{"--rate", "10"}, exitFine,
-			"  part              counted                per million    per month\n", ""},
-		{"with prices", "", []string{"--rate", "10", "--prices", "prices/us-east-1.yaml"}, exitFine, "    $/million      $/month\n", ""},
+		{"the prices of the tool", "", []string{"--rate", "10"}, exitFine, "prices/us-east-1.yaml, for us-east-1, read 2026-", ""},
 		{"a price that is not known", oneOrder, []string{"--rate", "10", "--prices", unknown}, exitFine,
 			"dynamodb-write-units: the sum is without it.\n", ""},
 		{"a sample", "", []string{"--rate", "10", "--events", sample, "--now", "2026-03-15T00:00:00Z"}, exitFine, "as the 2 lines of ", ""},
@@ -86,12 +84,12 @@ func TestCost(t *testing.T) {
 
 func TestCostJSON(t *testing.T) {
 	atRoot(t)
-	r := piped(t, "", "cost", "--rate", "10", "--prices", "prices/us-east-1.yaml", "--output", "json")
+	r := piped(t, "", "cost", "--rate", "10", "--output", "json")
 	var report cost.Report
 	if err := json.Unmarshal([]byte(r.out), &report); err != nil || r.code != exitFine || r.errors != "" {
 		t.Fatalf("exit %d, %v\n%s%s", r.code, err, r.out, r.errors)
 	}
-	if report.Rate != 10 || report.Prices == nil || report.Prices.Region != "us-east-1" || *report.DollarsAMonth <= 0 ||
+	if report.Rate != 10 || report.Prices.Region != "us-east-1" || report.Prices.Read == "" || report.DollarsAMonth <= 0 ||
 		len(report.Unpriced) != 0 || report.Events.Type != "order.placed" {
 		t.Errorf("%+v", report)
 	}

@@ -21,8 +21,8 @@ import (
 )
 
 const costHelp = `Computes what a pipeline costs at a rate of events: the requests and units of each part, for a
-million events and for a month. With a file of prices, it adds dollars. prices/us-east-1.yaml is such
-a file, and says where each price comes from.
+million events and for a month, and dollars. The prices are those of us-east-1 at the day that the
+output names, or those of a file. prices/us-east-1.yaml says where each price comes from.
 
 Without --events it assumes that every event has 1 KB and the type that costs the most, and that no
 two events of a batch move the same total. With --events it takes sizes, types, repetitions and totals
@@ -51,11 +51,11 @@ const costJSON = `With --output json, one object:
   partial                 true: the sample is shorter than a batch of each partition
   grows                   true: some events are kept for ever
   movedByPut              true: the puts of these events move totals
-  prices                  file, region; absent if none were given
+  prices                  file, region, read (the day on which the oldest price was read, if the file says it)
   parts[]                 name, counted, aMillion, aMonth, price, dollarsAMillion, dollarsAMonth
-  dollarsAMillion         the sums of the parts; absent without prices
+  dollarsAMillion         the sums of the parts
   dollarsAMonth
-  beside[]                name, dollarsAMillion, dollarsAMonth: the same events with other functions; absent without prices
+  beside[]                name, dollarsAMillion, dollarsAMonth: the same events with other functions
   unpriced[]              names of prices that are missing; what is billed by them is not in the sums`
 
 type costOptions struct {
@@ -76,7 +76,6 @@ func newCost(a *app) *cobra.Command {
 		Short: "Compute what a pipeline costs at a rate of events",
 		Long:  costHelp,
 		Example: `  ingot cost --rate 100
-  ingot cost --rate 100 --prices prices/us-east-1.yaml
   ingot cost --rate 2000 --prices prices/us-east-1.yaml --memory 1024 --duplicates 0.02
   ingot cost --rate 100 --output json`,
 		Args: command.NoArguments,
@@ -95,7 +94,7 @@ func newCost(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline")
 	cmd.Flags().Float64Var(&o.rate, "rate", 0, "events a second, on average over the month")
-	cmd.Flags().StringVar(&o.prices, "prices", "", "a file of prices; without one no dollars are shown")
+	cmd.Flags().StringVar(&o.prices, "prices", "", command.PricesUsage)
 	cmd.Flags().StringVar(&o.sample.file, "events", "",
 		"take sizes, types, repetitions and totals from the events of this file, one on each line; - is standard input")
 	sampleFlags(cmd, &o.sample)
@@ -165,13 +164,8 @@ func (a *app) cost(o costOptions) error {
 	if in.Partitions == 0 {
 		in.Partitions = min(maxPartitions, max(newTable, estimate.Shards(o.rate)))
 	}
-	if o.prices != "" {
-		if text, err = cli.ReadFile(o.prices, "name a file of prices with --prices FILE"); err == nil {
-			in.Prices, err = cost.ReadPrices(o.prices, text)
-		}
-		if err != nil {
-			return cli.Usage(err)
-		}
+	if in.Prices, err = command.ReadPrices(o.prices); err != nil {
+		return cli.Usage(err)
 	}
 	report, err := a.rehearsed(in, o)
 	if err != nil {

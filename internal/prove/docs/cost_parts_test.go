@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/cost"
@@ -22,8 +23,12 @@ func TestCostParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	prices, err := command.ReadPrices("")
+	if err != nil {
+		t.Fatal(err)
+	}
 	in := func(p *pipeline.Pipeline) cost.Input {
-		return cost.Input{Pipeline: p, Rate: 1000, Partitions: 4, Memory: cost.DefaultMemory, Architecture: "arm64",
+		return cost.Input{Pipeline: p, Prices: prices, Rate: 1000, Partitions: 4, Memory: cost.DefaultMemory, Architecture: "arm64",
 			Now: time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC)}
 	}
 	lines := func(p *pipeline.Pipeline, text string) *cost.Report {

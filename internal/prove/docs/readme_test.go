@@ -37,12 +37,10 @@ func TestTool(t *testing.T) {
 	binary := tool(t)
 	t.Run("demo excerpt", func(t *testing.T) { testExcerpt(t, binary, "README.md", "text demo", "demo") })
 	t.Run("cost excerpt", func(t *testing.T) {
-		testExcerpt(t, binary, "README.md", "text cost", "cost", "--rate", "100", "--prices", "prices/us-east-1.yaml", "--pipeline",
-			sampleshop.Pipeline)
+		testExcerpt(t, binary, "README.md", "text cost", "cost", "--rate", "100", "--pipeline", sampleshop.Pipeline)
 	})
 	t.Run("cost in full", func(t *testing.T) {
-		testExcerpt(t, binary, "docs/cost.md", "text cost", "cost", "--rate", "100", "--prices", "prices/us-east-1.yaml", "--pipeline",
-			sampleshop.Pipeline)
+		testExcerpt(t, binary, "docs/cost.md", "text cost", "cost", "--rate", "100", "--pipeline", sampleshop.Pipeline)
 	})
 	t.Run("commands", func(t *testing.T) { testCommands(t, binary) })
 	t.Run("six words", func(t *testing.T) { testHelpWords(t, binary) })

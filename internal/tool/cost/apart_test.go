@@ -36,7 +36,7 @@ func TestPayloads(t *testing.T) {
 		}
 		return b.String()
 	}
-	in := Input{Name: "p.yaml", Pipeline: p, Rate: 100, Partitions: 1, Memory: DefaultMemory, Architecture: "arm64"}
+	in := Input{Name: "p.yaml", Pipeline: p, Prices: prices(t), Rate: 100, Partitions: 1, Memory: DefaultMemory, Architecture: "arm64"}
 	once := computed(t, in, posts("x"))
 	twice := in
 	twice.Duplicates = 1

@@ -29,7 +29,7 @@ type Input struct {
 	Memory       int                // of each function, in MB
 	Architecture string             // of both functions: arm64 or x86_64
 	Traced       bool               // X-Ray gets traces of them
-	Prices       *Prices            // nil: none are given
+	Prices       *Prices
 
 	File  string           // of the messages; empty: they are made up, and no two of them move the same totals
 	Now   time.Time        // when the messages come
@@ -154,10 +154,8 @@ func (s *sampled) report(archived float64) *Report {
 	}
 	r.add(in.Prices, "secret", "secrets", Secrets, 1)
 	r.finish()
-	if in.Prices != nil {
-		s.beside(r, "put and ADD by hand", 0)
-		s.beside(r, "with Powertools", 2)
-	}
+	s.beside(r, "put and ADD by hand", 0)
+	s.beside(r, "with Powertools", 2)
 	return r
 }
 
@@ -183,7 +181,7 @@ func (s *sampled) beside(r *Report, name string, around float64) {
 	add("GB-seconds", gbSeconds(in.Architecture), (messages+updates+records)*estimate.Latency*gigabytes(in.Memory))
 	add("write units", WriteUnits, updates+records)
 	other.finish()
-	r.Beside = append(r.Beside, Beside{Name: name, DollarsAMillion: *other.DollarsAMillion, DollarsAMonth: *other.DollarsAMonth})
+	r.Beside = append(r.Beside, Beside{Name: name, DollarsAMillion: other.DollarsAMillion, DollarsAMonth: other.DollarsAMonth})
 }
 
 // about says what the figures assume.

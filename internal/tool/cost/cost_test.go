@@ -1,12 +1,14 @@
 package cost
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -59,7 +61,7 @@ func orders(n int) string { return placed(n) + placed(1) + "nothing\n" }
 // computed returns what a pipeline costs, of lines or, if there are none, of made-up events.
 func computed(t *testing.T, in Input, lines string) *Report {
 	t.Helper()
-	in.Now = time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC)
+	in.Now, in.Prices = time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC), cmp.Or(in.Prices, prices(t))
 	var r *Report
 	var err error
 	if lines == "" {
@@ -82,19 +84,16 @@ func linesOf(lines string) iter.Seq2[envelope.Message, error] {
 
 func shopAt(t *testing.T, rate float64) Input {
 	return Input{Name: "pipeline.yaml", Pipeline: shop(t), Rate: rate, Partitions: 4, Memory: DefaultMemory, Architecture: "arm64",
-		Together: 10}
+		Together: 10, Prices: prices(t)}
 }
 
 func TestText(t *testing.T) {
-	supposed := shopAt(t, 100)
-	priced := supposed
-	priced.Prices = prices(t)
 	measured := shopAt(t, 2000)
-	measured.Prices, measured.Duplicates = prices(t), 0.02
+	measured.Duplicates = 0.02
 	for name, c := range map[string]struct {
 		in    Input
 		lines string
-	}{"supposed": {supposed, ""}, "priced": {priced, ""}, "sampled": {measured, orders(3000)}, "short": {shopAt(t, 2000), orders(30)}} {
+	}{"supposed": {shopAt(t, 100), ""}, "sampled": {measured, orders(3000)}, "short": {shopAt(t, 2000), orders(30)}} {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder
 			if err := computed(t, c.in, c.lines).WriteText(&b); err != nil {
@@ -113,7 +112,6 @@ func TestText(t *testing.T) {
 // The sums are those of the parts, for a million events as well as for a month.
 func TestSums(t *testing.T) {
 	in := shopAt(t, 10)
-	in.Prices = prices(t)
 	r := computed(t, in, "")
 	var month, million float64
 	for _, p := range r.Parts {
@@ -127,8 +125,8 @@ func TestSums(t *testing.T) {
 			t.Errorf("%s of %s: %v a month, and by the million %v", p.Counted, p.Name, p.AMonth, got)
 		}
 	}
-	if math.Abs(month-*r.DollarsAMonth) > 1e-6 || math.Abs(million-*r.DollarsAMillion) > 1e-6 || month == 0 {
-		t.Errorf("sums %v and %v, of the parts %v and %v", *r.DollarsAMonth, *r.DollarsAMillion, month, million)
+	if math.Abs(month-r.DollarsAMonth) > 1e-6 || math.Abs(million-r.DollarsAMillion) > 1e-6 || month == 0 {
+		t.Errorf("sums %v and %v, of the parts %v and %v", r.DollarsAMonth, r.DollarsAMillion, month, million)
 	}
 	var b strings.Builder
 	if err := r.WriteJSON(&b); err != nil {
@@ -136,7 +134,7 @@ func TestSums(t *testing.T) {
 	}
 	var back Report
 	if err := json.Unmarshal([]byte(b.String()), &back); err != nil || len(back.Parts) != len(r.Parts) ||
-		*back.DollarsAMonth != *r.DollarsAMonth {
+		back.DollarsAMonth != r.DollarsAMonth {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 }
@@ -186,7 +184,7 @@ func TestWhatMovesTheCost(t *testing.T) {
 	arm, intel := with(func(in *Input) {
 		in.Prices = prices(t)
 	}), with(func(in *Input) { in.Prices, in.Architecture = prices(t), "x86_64" })
-	if *arm.DollarsAMonth >= *intel.DollarsAMonth {
+	if arm.DollarsAMonth >= intel.DollarsAMonth {
 		t.Error("arm64 costs as much as x86_64")
 	}
 }
@@ -205,7 +203,7 @@ func TestSampleFolds(t *testing.T) {
 	if got := of(folded, "repetitions", "write units"); math.Abs(got-1e6/4_002) > 1 {
 		t.Errorf("one of 4,002 lines is a repetition, and %v of a million are", got)
 	}
-	if other := computed(t, in, orders(4000)); !slices.Equal(folded.Parts, other.Parts) {
+	if other := computed(t, in, orders(4000)); !reflect.DeepEqual(folded.Parts, other.Parts) {
 		t.Errorf("the same sample costs something else the second time:\n%v\n%v", folded.Parts, other.Parts)
 	}
 }
@@ -290,8 +288,8 @@ func TestMissingPrices(t *testing.T) {
 			units += part.AMillion / 1e6
 		}
 	}
-	if units == 0 || math.Abs(*r.DollarsAMillion-units) > 1e-9 {
-		t.Errorf("%v dollars, and %v write units", *r.DollarsAMillion, units)
+	if units == 0 || math.Abs(r.DollarsAMillion-units) > 1e-9 {
+		t.Errorf("%v dollars, and %v write units", r.DollarsAMillion, units)
 	}
 	var b strings.Builder
 	if err := r.WriteText(&b); err != nil || !strings.Contains(b.String(), "not known") ||
@@ -317,7 +315,6 @@ func TestPricesSayWhereTheyAreFrom(t *testing.T) {
 // Beside what Ingot costs stands what two other ways cost: each write is counted by hand here.
 func TestBeside(t *testing.T) {
 	in := shopAt(t, 100)
-	in.Prices = prices(t)
 	r, err := Suppose(in, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -342,7 +339,7 @@ func TestBeside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if more := *traced.DollarsAMillion - *r.DollarsAMillion; more < 0.1 {
+	if more := traced.DollarsAMillion - r.DollarsAMillion; more < 0.1 {
 		t.Errorf("traces cost %v dollars a million", more)
 	}
 }

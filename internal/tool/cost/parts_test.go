@@ -57,7 +57,7 @@ func TestPartsAreItems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := Input{Name: "p.yaml", Pipeline: p, Rate: 100, Partitions: 4, Memory: DefaultMemory, Architecture: "arm64",
+	in := Input{Name: "p.yaml", Pipeline: p, Prices: prices(t), Rate: 100, Partitions: 4, Memory: DefaultMemory, Architecture: "arm64",
 		Now: time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC)}
 	near := func(r *Report, part, counted string, want float64) {
 		t.Helper()
@@ -123,8 +123,8 @@ func TestArraysAreOneMessage(t *testing.T) {
 		return b.String()
 	}
 	cost := func(lines string, together int) *Report {
-		return computed(t, Input{Name: "p.yaml", Pipeline: p, Rate: 100, Partitions: 4, Memory: DefaultMemory, Architecture: "arm64",
-			Together: together}, lines)
+		return computed(t, Input{Name: "p.yaml", Pipeline: p, Prices: prices(t), Rate: 100, Partitions: 4, Memory: DefaultMemory,
+			Architecture: "arm64", Together: together}, lines)
 	}
 	long := strings.Repeat("x", 10_000)
 	for _, c := range []struct {

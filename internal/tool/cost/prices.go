@@ -1,5 +1,7 @@
 package cost
 
+import "regexp"
+
 // These are the names of prices.
 const (
 	SQSRequests    = "sqs-requests"
@@ -45,6 +47,8 @@ type price struct {
 type About struct {
 	File   string `json:"file"`
 	Region string `json:"region"`
+	// Read is the day on which the oldest of them was read, if the file says so.
+	Read string `json:"read,omitempty"`
 }
 
 // of returns the dollars for one unit of what is billed.
@@ -66,9 +70,6 @@ func (p *Prices) ReadUnit() float64 {
 // Dollars returns the cost of n units of what is billed under a name. It returns false if the price
 // is not known.
 func (p *Prices) Dollars(name string, n float64) (float64, bool) {
-	if p == nil {
-		return 0, false
-	}
 	one, known := p.of(name)
 	return one * n, known
 }
@@ -76,9 +77,15 @@ func (p *Prices) Dollars(name string, n float64) (float64, bool) {
 // Region returns the Region that the prices are for.
 func (p *Prices) Region() string { return p.region }
 
-func (p *Prices) about() *About {
-	if p == nil {
-		return nil
+// dayRead finds the day on which a price was read.
+var dayRead = regexp.MustCompile(`\d{4}-\d\d-\d\d`)
+
+func (p *Prices) about() About {
+	a := About{File: p.file, Region: p.region}
+	for _, one := range p.prices {
+		if read := dayRead.FindString(one.Read); read != "" && (a.Read == "" || read < a.Read) {
+			a.Read = read
+		}
 	}
-	return &About{File: p.file, Region: p.region}
+	return a
 }

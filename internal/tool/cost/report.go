@@ -12,16 +12,16 @@ type Report struct {
 	Architecture string  `json:"architecture"` // of both
 	Events       Events  `json:"events"`       // what the figures assume
 	Batches      Batches `json:"batches"`
-	Partial      bool    `json:"partial"`          // the sample is shorter than a batch of each partition: totals fold better than it shows
-	Grows        bool    `json:"grows"`            // some type is kept for ever: each month adds as much storage as is shown
-	MovedByPut   bool    `json:"movedByPut"`       // the puts of these events move totals
-	Prices       *About  `json:"prices,omitempty"` // absent: none were given
+	Partial      bool    `json:"partial"`    // the sample is shorter than a batch of each partition: totals fold better than it shows
+	Grows        bool    `json:"grows"`      // some type is kept for ever: each month adds as much storage as is shown
+	MovedByPut   bool    `json:"movedByPut"` // the puts of these events move totals
+	Prices       About   `json:"prices"`
 	Parts        []Part  `json:"parts"`
-	// These are sums of the dollars. They are absent without prices.
-	DollarsAMillion *float64 `json:"dollarsAMillion,omitempty"`
-	DollarsAMonth   *float64 `json:"dollarsAMonth,omitempty"`
-	// Beside is what the same events would cost with other functions. It is absent without prices.
-	Beside []Beside `json:"beside,omitempty"`
+	// These are sums of the dollars.
+	DollarsAMillion float64 `json:"dollarsAMillion"`
+	DollarsAMonth   float64 `json:"dollarsAMonth"`
+	// Beside is what the same events would cost with other functions.
+	Beside []Beside `json:"beside"`
 	// Unpriced lists the names of prices that are missing. What they bill is not in the sums.
 	Unpriced []string `json:"unpriced,omitempty"`
 }
@@ -73,7 +73,7 @@ func (r *Report) add(prices *Prices, part, counted, price string, aMonth float64
 	}
 	millions := r.Messages / 1e6
 	p := Part{Name: part, Counted: counted, AMillion: aMonth / millions, AMonth: aMonth, Price: price}
-	if prices != nil && price != "" {
+	if price != "" {
 		if dollars, known := prices.of(price); known {
 			month := aMonth * dollars
 			million := month / millions
@@ -96,14 +96,9 @@ func (r *Report) lacks(price string) {
 
 // finish adds up the dollars.
 func (r *Report) finish() {
-	if r.Prices == nil {
-		return
-	}
-	var million, month float64
 	for _, p := range r.Parts {
 		if p.DollarsAMonth != nil {
-			million, month = million+*p.DollarsAMillion, month+*p.DollarsAMonth
+			r.DollarsAMillion, r.DollarsAMonth = r.DollarsAMillion+*p.DollarsAMillion, r.DollarsAMonth+*p.DollarsAMonth
 		}
 	}
-	r.DollarsAMillion, r.DollarsAMonth = &million, &month
 }

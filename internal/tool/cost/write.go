@@ -65,25 +65,19 @@ func (r *Report) suppositions() [][2]string {
 	if r.Duplicates > 0 {
 		list = append(list, [2]string{"duplicates", fmt.Sprintf("%s more deliveries for each message", amount(r.Duplicates))})
 	}
-	if r.Prices != nil {
-		list = append(list, [2]string{"prices", fmt.Sprintf("%s, for %s", r.Prices.File, r.Prices.Region)})
+	prices := fmt.Sprintf("%s, for %s", r.Prices.File, r.Prices.Region)
+	if r.Prices.Read != "" {
+		prices += ", read " + r.Prices.Read + " or later"
 	}
-	return list
+	return append(list, [2]string{"prices", prices})
 }
 
 func (r *Report) table(b *strings.Builder) {
 	row := func(cells ...any) {
-		line := fmt.Sprintf("%-16s  %-19s  %13s  %11s", cells[:4]...)
-		if r.Prices != nil {
-			line = fmt.Sprintf("%-16s  %-19s  %13s  %11s  %11s", cells...)
-		}
+		line := fmt.Sprintf("%-16s  %-19s  %13s  %11s  %11s", cells...)
 		b.WriteString(strings.TrimRight("  "+line, " ") + "\n")
 	}
-	if r.Prices == nil {
-		row("part", "counted", "per million", "per month")
-	} else {
-		row("part", "counted", "per million", "$/million", "$/month")
-	}
+	row("part", "counted", "per million", "$/million", "$/month")
 	name := ""
 	for _, p := range r.Parts {
 		shown := p.Name
@@ -92,8 +86,6 @@ func (r *Report) table(b *strings.Builder) {
 		}
 		name = p.Name
 		switch {
-		case r.Prices == nil:
-			row(shown, p.Counted, amount(p.AMillion), amount(p.AMonth))
 		case p.Price == "":
 			row(shown, p.Counted, amount(p.AMillion), "", "")
 		case p.DollarsAMonth == nil:
@@ -102,9 +94,7 @@ func (r *Report) table(b *strings.Builder) {
 			row(shown, p.Counted, amount(p.AMillion), fmt.Sprintf("%.4f", *p.DollarsAMillion), dollars(*p.DollarsAMonth))
 		}
 	}
-	if r.DollarsAMonth != nil {
-		row("all", "", "", fmt.Sprintf("%.4f", *r.DollarsAMillion), dollars(*r.DollarsAMonth))
-	}
+	row("all", "", "", fmt.Sprintf("%.4f", r.DollarsAMillion), dollars(r.DollarsAMonth))
 	for i, other := range r.Beside {
 		shown := "beside it"
 		if i > 0 {
@@ -137,12 +127,7 @@ func (r *Report) notes() []string {
 	if len(r.Unpriced) > 0 {
 		list = append(list, fmt.Sprintf("%s gives no price for %s: the sum is without it.", r.Prices.File, strings.Join(r.Unpriced, ", ")))
 	}
-	if r.Prices != nil {
-		list = append(list, "Free tiers, discounts, data transfer, support, KMS and what stored totals take are not in it.")
-	} else {
-		list = append(list, "Name a file of prices with --prices to see dollars.")
-	}
-	return list
+	return append(list, "Free tiers, discounts, data transfer, support, KMS and what stored totals take are not in it.")
 }
 
 // wrapped breaks a note into lines of at most 80 columns.
