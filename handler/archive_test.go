@@ -132,7 +132,8 @@ func TestArchiveFails(t *testing.T) {
 // A bucket that may not be used is asked once for an object. A bucket that stutters is asked three
 // times.
 func TestArchiveDenied(t *testing.T) {
-	for code, want := range map[string]int{"AccessDenied": 1, "NoSuchBucket": 1, "SlowDown": 3} {
+	for code, want := range map[string]int{"AccessDenied": 1, "NoSuchBucket": 1, "SlowDown": 3,
+		"ConditionalRequestConflict": 3} { // another put is under way, and may fail
 		w := newWorld(t).started()
 		w.faults = []fault{{API: "PutObject", Before: &smithy.GenericAPIError{Code: code}, Always: true}}
 		w.expect(batch(expiry(1, w.image(order("1", 5)))), from(1))

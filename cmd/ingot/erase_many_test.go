@@ -440,6 +440,23 @@ func TestEraseArchived(t *testing.T) {
 		t.Errorf("left in the archive are %v", left)
 	}
 
+	// An event with a large payload is an object, and its small parts are lines of a file.
+	w.send(0, buys("3", "dan", long, "e"))
+	gone := []string{"ORDER#3"}
+	for _, key := range w.kept() {
+		if strings.Contains(key, "|3#") {
+			gone = append(gone, key)
+		}
+	}
+	w.expires(gone...)
+	if got := w.run(6, "erase", "order", "id=3", "--dry-run", "--local"); !strings.Contains(got.errors, "run this command with --archive") {
+		t.Error(got.errors)
+	}
+	if ev := w.erases(0, "order", "id=3", "--archive", "--dry-run").Events[0]; len(ev.Parts) != 2 ||
+		!slices.ContainsFunc(names(ev.Archive), archive.IsFile) {
+		t.Errorf("%+v", ev)
+	}
+
 	// If pipeline.yaml has changed since, it is not known which parts they were.
 	w.expires("ORDER#2")
 	w.deploys("each: lines", "each: rows")

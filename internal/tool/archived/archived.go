@@ -221,25 +221,43 @@ func (b Bucket) HasFiles(ctx context.Context) (bool, error) {
 
 // Erase takes events out of all files of some days, and returns their names. A file is written
 // anew on condition that it is as it was read. It stays, even if it is empty then: a batch that is
-// delivered again would put it again. Objects are not touched.
+// delivered again would put it again. Objects are not touched. The error names the files that could
+// not be read or written, and may still have an event. The others are done.
 func (b Bucket) Erase(ctx context.Context, keys []event.Key, days Days) (names []string, err error) {
 	days.Files = true
+	var broken error
 	for name, err := range b.names(ctx, days) {
 		if err != nil {
-			return names, err
+			return names, errors.Join(broken, err)
 		}
+		var odd error
 		changed, err := b.rewrite(ctx, name, func(image string) bool {
-			item, err := Decode(image)
-			return err == nil && slices.Contains(keys, item.Key)
+			key, err := keyOf(image)
+			if err != nil {
+				odd = b.failed(name, err)
+			}
+			return slices.Contains(keys, key)
 		})
-		if err != nil {
-			return names, err
-		}
-		if changed {
+		switch {
+		case changed:
 			names = append(names, name)
+		case awserr.Denied(err), ctx.Err() != nil:
+			return names, errors.Join(broken, err)
 		}
+		broken = errors.Join(broken, err, odd)
 	}
-	return names, nil
+	return names, broken
+}
+
+// keyOf returns the key of an image. Another version may have written an image that this one cannot
+// decode.
+func keyOf(image string) (event.Key, error) {
+	doc, err := event.ParseDocument(image)
+	if err != nil {
+		return event.Key{}, err
+	}
+	text := func(name string) string { return doc.Root().Member(name).Member("S").Text() }
+	return event.Key{PK: text("PK"), SK: text("SK")}, nil
 }
 
 // rewriteTries is how often a file is read again that has changed meanwhile.

@@ -102,10 +102,16 @@ func TestRead(t *testing.T) {
 	if got, _ := s.ids(Days{To: "2026-03-01"}); got != "a b c" {
 		t.Errorf("to a day: %s", got)
 	}
+	revised := *d // another event under the same key
+	revised.OldImage = strings.Replace(d.OldImage, "AQEBAQEBAQ", "AQEBAQEBAg", 1)
+	s.file(&revised)
+	if got, _ := s.ids(Days{From: "2026-03-02"}); got != "c d d" {
+		t.Errorf("two events of one key: %s", got)
+	}
 	s.put("dt=2026-03-01/half.json.gz", "half")
 	s.put("dt=2026-03-01/notes.txt", "foreign")
 	s.put(archive.Prefix(a.Old.Key)+"foreign.json", "{}")
-	if got, errs := s.ids(Days{}); got != "a b c d e" || errs != 3 {
+	if got, errs := s.ids(Days{}); got != "a b c d d e" || errs != 3 {
 		t.Errorf("beside what is foreign: %s, %d", got, errs)
 	}
 	if list, files, err := s.Find(t.Context(), map[event.Key]bool{b.Old.Key: true}, Days{}); len(list) != 2 || files < 5 || err == nil {
@@ -140,10 +146,20 @@ func TestErase(t *testing.T) {
 	if busy.puts != 3 {
 		t.Errorf("%d times a file was written", busy.puts)
 	}
+	// A line of another version goes, and a broken file hides no other.
+	newer, odd := expired(t, "2026-03-03", "003", "b"), expired(t, "2026-03-03", "004", "c")
+	newer.OldImage, odd.OldImage = strings.Replace(newer.OldImage, `"data":{"S"`, `"data":{"X"`, 1), "{"
 	s.put("dt=2026-03-02/half.json.gz", "half")
-	if _, err := s.Erase(t.Context(), []event.Key{b.Old.Key}, Days{}); err == nil ||
-		!strings.Contains(err.Error(), "half.json.gz is not a gzip file") {
-		t.Errorf("a file that cannot be read: %v", err)
+	mixed := s.file(newer, odd)
+	names, err = s.Erase(t.Context(), []event.Key{b.Old.Key}, Days{})
+	if err == nil || !strings.Contains(err.Error(), "half.json.gz is not a gzip file") || !strings.Contains(err.Error(), mixed+": not strict") ||
+		!slices.Equal(names, []string{mixed}) {
+		t.Errorf("files that cannot be read: %v, %v", names, err)
+	}
+	if body, _, err := s.Object(t.Context(), mixed, ""); err != nil {
+		t.Error(err)
+	} else if _, dropped, _ := without(mixed, body, func(image string) bool { return strings.Contains(image, "ORDER#b") }); dropped != 0 {
+		t.Error("the line of another version is still there")
 	}
 }
 

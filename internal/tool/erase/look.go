@@ -163,6 +163,13 @@ func (e *Eraser) readFiles(ctx context.Context) error {
 		if ev.stored != nil {
 			e.wantParts(wanted, ev.stored)
 		}
+		// The event may be an object, and its parts lines of files. lookAt notes what cannot be read.
+		objects, _ := versionsOf(ctx, e.Target.S3(), e.Target.ArchiveBucket, archive.Prefix(ev.key))
+		for _, one := range objects {
+			if whole, err := e.archivedEvent(ctx, one); err == nil {
+				e.wantParts(wanted, whole)
+			}
+		}
 	}
 	for len(wanted) > 0 {
 		list, _, err := e.bucket().Find(ctx, wanted, archived.Days{Files: true})
@@ -248,6 +255,9 @@ func (e *Eraser) archivedParts(ctx context.Context, ev *Event, whole *event.Item
 	text := ""
 	if why != nil {
 		text = ": " + show.Refusal(why)
+	}
+	if !e.Options.Archive {
+		text += ". They may be in the files of the archive: run this command with --archive"
 	}
 	e.note(fmt.Errorf("the archived event had %d parts (i:parts), and %d of them are found where this pipeline.yaml puts them%s. "+
 		"If it has changed since, run this command with --dry-run, and with --pipeline and the file under which the event was stored",
