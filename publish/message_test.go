@@ -3,6 +3,7 @@ package publish
 import (
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/ingot-events/ingot/event"
@@ -56,6 +57,33 @@ func TestMessages(t *testing.T) {
 	} {
 		if got != id {
 			t.Errorf("id %s, want %s", got, id)
+		}
+	}
+}
+
+// A copy of a row is no event before its type has turned: the copy has no epoch then. Afterwards its
+// type is published like any other.
+func TestChangesOfAMigratedType(t *testing.T) {
+	p, err := pipeline.Load(fstest.MapFS{"p": {Data: []byte("ingot: 1\nepoch: 1\ntype: \"{type}\"\nevents:\n" +
+		`  order.placed: {id: "{id}", at: "{at}", key: {pk: "ORDER#{id}", sk: "ORDER"}, migrated: orders}`)}}, "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied, turned, changed := anItem(), anItem(), anItem()
+	copied.Epoch, changed.Digest = 0, event.Digest{2}
+	for name, c := range map[string]struct {
+		was, is *event.Item
+		want    string
+	}{
+		"a copy":            {nil, copied, ""},
+		"a copy is deleted": {copied, nil, ""},
+		"a copy is touched": {copied, turned, ""},
+		"stored":            {nil, turned, Stored},
+		"changed":           {turned, changed, Changed},
+		"removed":           {turned, nil, Removed},
+	} {
+		if what, _ := (&Plan{pipeline: p}).changeOf(&event.Change{Old: c.was, New: c.is}); what != c.want {
+			t.Errorf("%s: %q is published, want %q", name, what, c.want)
 		}
 	}
 }

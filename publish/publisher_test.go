@@ -610,8 +610,7 @@ func TestUnreadIsNotLogged(t *testing.T) {
 	var log strings.Builder
 	w.publisher.Log = slog.New(slog.NewTextHandler(&log, nil))
 	w.unkept = errors.New("quarantine is away")
-	odd := json.RawMessage(records(`"type":{"S":"order"},"epoch":{"N":"1"},"id":{"S":"a"},"at":{"S":"private"},"data":{"S":"{}"},` +
-		`"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}`))
+	odd := json.RawMessage(records(strings.Replace(good, "2031-05-05T06:00:00.000000000Z", "private", 1)))
 	if out, err := w.publisher.Handle(t.Context(), odd); err != nil || len(out.BatchItemFailures) != 1 ||
 		!strings.Contains(w.letters[0].Body, "private") {
 		t.Errorf("%+v, %v, %v", out, err, w.letters)
@@ -625,9 +624,7 @@ func TestUnreadIsNotLogged(t *testing.T) {
 // so does what comes behind it. After 12 hours it is given up.
 func TestNewerRecordWaits(t *testing.T) {
 	w := newWorld(t)
-	batch := json.RawMessage(records(`"type":{"S":"order"},"epoch":{"N":"1"},"id":{"S":"a"},"at":{"S":"2031-05-05T06:00:00.000000000Z"},`+
-		`"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},"data":{"S":"{}"}`,
-		`"type":{"S":"order"},"epoch":{"N":"2"},"data":{"M":{}}`,
+	batch := json.RawMessage(records(good, `"type":{"S":"order"},"epoch":{"N":"2"},"data":{"M":{}}`,
 		`"type":{"S":"order"},"epoch":{"N":"1"},"at":{"S":"odd"}`))
 	for n, pass := range []time.Duration{0, 13 * time.Hour} {
 		w.Clock.Pass(pass)
@@ -639,13 +636,28 @@ func TestNewerRecordWaits(t *testing.T) {
 	}
 }
 
-// records returns a batch of records of one key, each with an image.
+// A young record is not given up together with an old one.
+func TestYoungIsNotGivenUp(t *testing.T) {
+	w := newWorld(t)
+	w.refuse = func(publish.Message) error { return errors.New("it is full") }
+	w.Clock.Pass(12*time.Hour + time.Minute)
+	out, err := w.publisher.Handle(t.Context(), json.RawMessage(records(good, good)))
+	if err != nil || len(w.letters) != 1 || len(out.BatchItemFailures) != 1 {
+		t.Errorf("%+v, %v, %d letters", out, err, len(w.letters))
+	}
+}
+
+// good is the image of an event.
+const good = `"type":{"S":"order"},"epoch":{"N":"1"},"id":{"S":"a"},"at":{"S":"2031-05-05T06:00:00.000000000Z"},"data":{"S":"{}"},` +
+	`"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}`
+
+// records returns a batch of records, an hour apart, each of a key of its own and with an image.
 func records(images ...string) string {
 	var list []string
 	for n, image := range images {
 		list = append(list, fmt.Sprintf(`{"eventSourceARN":"arn","eventName":"INSERT","dynamodb":{`+
-			`"SequenceNumber":"10000000000000000000%d","ApproximateCreationDateTime":%d,"Keys":{"PK":{"S":"p"},"SK":{"S":"s"}},"NewImage":{"PK":{"S":"p"},"SK":{"S":"s"},%s}}}`,
-			n, start.Unix(), image))
+			`"SequenceNumber":"10000000000000000000%[1]d","ApproximateCreationDateTime":%[2]d,"Keys":{"PK":{"S":"p%[1]d"},"SK":{"S":"s"}},`+
+			`"NewImage":{"PK":{"S":"p%[1]d"},"SK":{"S":"s"},%[3]s}}}`, n, start.Unix()+int64(n)*3600, image))
 	}
 	return `{"Records":[` + strings.Join(list, ",") + `]}`
 }
@@ -682,6 +694,11 @@ func TestAgain(t *testing.T) {
 	w.refuse = func(publish.Message) error { return errors.New("it is full") }
 	if sent, err := w.publisher.Again(t.Context(), start, nil, nil); err == nil || sent != 0 {
 		t.Errorf("%d, %v", sent, err)
+	}
+	w.refuse = nil
+	w.Clock.Pass(91 * 24 * time.Hour)
+	if sent, err := w.publisher.Again(t.Context(), start, nil, nil); err != nil || sent != 0 {
+		t.Errorf("of what has expired, %d are sent, %v", sent, err)
 	}
 }
 

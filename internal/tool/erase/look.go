@@ -163,7 +163,7 @@ func (e *Eraser) readFiles(ctx context.Context) error {
 		if ev.stored != nil {
 			e.wantParts(wanted, ev.stored)
 		}
-		// The event may be an object, and its parts lines of files. lookAt notes what cannot be read.
+		// The event may be an object, and its parts lines of files. lookAt notes what is broken.
 		objects, _ := versionsOf(ctx, e.Target.S3(), e.Target.ArchiveBucket, archive.Prefix(ev.key))
 		for _, one := range objects {
 			if whole, err := e.archivedEvent(ctx, one); err == nil {
