@@ -636,14 +636,18 @@ func TestNewerRecordWaits(t *testing.T) {
 	}
 }
 
-// A young record is not given up together with an old one.
+// A young record is not given up together with an old one, and no patience is longer than the
+// stream remembers.
 func TestYoungIsNotGivenUp(t *testing.T) {
-	w := newWorld(t)
-	w.refuse = func(publish.Message) error { return errors.New("it is full") }
-	w.Clock.Pass(12*time.Hour + time.Minute)
-	out, err := w.publisher.Handle(t.Context(), json.RawMessage(records(good, good)))
-	if err != nil || len(w.letters) != 1 || len(out.BatchItemFailures) != 1 {
-		t.Errorf("%+v, %v, %d letters", out, err, len(w.letters))
+	for patience, age := range map[time.Duration]time.Duration{0: 12 * time.Hour, 48 * time.Hour: 23 * time.Hour} {
+		w := newWorld(t)
+		w.publisher.Patience = patience
+		w.refuse = func(publish.Message) error { return errors.New("it is full") }
+		w.Clock.Pass(age + time.Minute)
+		out, err := w.publisher.Handle(t.Context(), json.RawMessage(records(good, good)))
+		if err != nil || len(w.letters) != 1 || len(out.BatchItemFailures) != 1 {
+			t.Errorf("%s: %+v, %v, %d letters", patience, out, err, len(w.letters))
+		}
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // not fit would hold its shard for good.
 func TestRecordLettersFit(t *testing.T) {
 	key := strings.Repeat("\x01", 2048)
-	for n := maxMessageBytes - 40<<10; n < maxMessageBytes; n += 4 << 10 {
+	for n := maxMessageBytes - 80<<10; n < maxMessageBytes; n += 4 << 10 {
 		r := Record{PK: key, SK: key[:1024], Detail: key, Reason: Unpublished, Record: json.RawMessage(`"` + strings.Repeat("x", n) + `"`)}
 		if l := r.Letter(); l.fit() != nil {
 			t.Fatalf("with a record of %d bytes: %v", n, l.fit())
