@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/table/archive"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/tables"
@@ -183,11 +185,21 @@ func TestLongArrayOnFIFOEnds(t *testing.T) {
 			}
 			return plain(i)
 		}), stored: 500},
+		"of a type that has turned": {setups: []func(*setup){func(s *setup) {
+			moved := s.spec.Events["order"]
+			moved.Migrated = "old"
+			s.spec.Events["order"] = moved
+		}}, list: numbered(plain), stored: 1000},
 		"revisions of one parcel": {list: numbered(func(i int) string { return parcel("1", i) })[:600], stored: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, append(c.setups, arrays, func(s *setup) { s.env = real })...)
+				turned := rows.KeyImage(rows.ControlKey("old"))
+				turned["state:order"] = rows.Text(rows.New)
+				if _, err := w.Engine.DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: turned}); err != nil {
+					t.Fatal(err)
+				}
 				if len(c.before) > 0 {
 					w.receive(messages(array(c.before...)))
 				}

@@ -126,8 +126,9 @@ func (s *Stages) PutBeside(ctx context.Context, whole, part *event.Item) tables.
 }
 
 // Settled returns what puts of these items, one after the other, would answer, as far as what is
-// stored proves it: Duplicate, Stale, Conflict or Expired. The other results have no verdict. It
-// reads a hundred keys with one request, and five payloads that differ. It writes nothing.
+// stored proves it: Duplicate, Stale, Conflict or Expired, and Rejected for a type that has not
+// turned. The other results have no verdict. It reads a hundred keys with one request, and five
+// payloads that differ. It writes nothing.
 func (s *Stages) Settled(ctx context.Context, items []*event.Item) ([]tables.Result, tables.Cost) {
 	var wanted []*event.Item
 	once := map[event.Key]bool{} // the keys that one item alone has
@@ -142,8 +143,11 @@ func (s *Stages) Settled(ctx context.Context, items []*event.Item) ([]tables.Res
 			}
 		}
 	}
+	b := newBatch(items)
+	s.gate(ctx, b) // before the look: what it would find may be a copy of a row
 	found, cost := s.Look(ctx, wanted)
-	results, now := make([]tables.Result, len(items)), s.Env.Now()
+	cost.Add(b.cost)
+	results, now := b.results, s.Env.Now()
 	for i, item := range items {
 		own := found[0]
 		found = found[1:]
@@ -152,7 +156,9 @@ func (s *Stages) Settled(ctx context.Context, items []*event.Item) ([]tables.Res
 			parts, found = found[:len(item.Parts.Items)], found[len(item.Parts.Items):]
 		}
 		switch {
-		case payloads.IsAhead(item, now), s.Pipeline.Migration(item.Type) != "": // what is there may be a copy of a row
+		case payloads.IsAhead(item, now), results[i].Verdict == event.Retry:
+			results[i] = tables.Result{}
+		case results[i].Verdict != 0: // its type has not turned
 		case own.Verdict == 0 && plain.TooLate(item, now) && once[item.Key] && !rows.IsAtomic(item):
 			results[i] = tables.Result{Verdict: event.Expired, Refusal: plain.PastExpiry(item)}
 		default:
