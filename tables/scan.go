@@ -16,7 +16,7 @@ type Segment struct {
 type Page[T any] struct {
 	All        []T
 	Unreadable []*UnreadableItem // items that have Ingot's type but cannot be decoded
-	Copies     int               // items that are left out: copies of rows whose type a migration has not turned yet
+	Copies     []T               // items that are not in All: copies of rows whose type a migration has not turned yet
 	Units      float64           // read units that the service has counted for the request
 	Next       event.Key         // where the next page begins; zero after the last page
 }

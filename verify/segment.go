@@ -97,7 +97,7 @@ func (s reading) items(ctx context.Context, page *tables.Page[*event.Item]) (uni
 	for _, item := range page.All {
 		s.item(item)
 	}
-	s.Seen.Copies += page.Copies
+	s.Seen.Copies += len(page.Copies)
 	units, err = s.missingParts(ctx, page.All)
 	s.Seen.Units += page.Units + units
 	return page.Units + units, err

@@ -23,7 +23,7 @@ func (s *Tables) ItemPages(ctx context.Context, seg tables.Segment) iter.Seq2[ta
 	return pages(ctx, s, s.Events, seg, func(page *tables.Page[*event.Item], img Image) {
 		switch item, err := Decode(img); {
 		case item != nil && isCopy(item):
-			page.Copies++
+			page.Copies = append(page.Copies, item)
 		case err != nil:
 			page.Unreadable = append(page.Unreadable, &tables.UnreadableItem{Key: KeyOf(img), Err: err})
 		case item != nil:

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -27,7 +28,7 @@ func (e *Eraser) scan(ctx context.Context) error {
 		}
 	}
 	parts, silent := e.Plan.Describe().Spec.Events, map[string]int{} // parts that do not show their whole
-	for item, err := range e.Store.Items(ctx) {
+	for item, err := range e.items(ctx) {
 		var odd *tables.UnreadableItem
 		switch {
 		case errors.As(err, &odd):
@@ -64,6 +65,29 @@ func (e *Eraser) scan(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// items yields what the events table holds, as [store.Store.Items] does, and the copies of rows too:
+// they hold what a person may want erased, and own their payloads.
+func (e *Eraser) items(ctx context.Context) iter.Seq2[*event.Item, error] {
+	return func(yield func(*event.Item, error) bool) {
+		for page, err := range e.Store.ItemPages(ctx, tables.Segment{}) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, item := range append(page.All, page.Copies...) {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			for _, odd := range page.Unreadable {
+				if !yield(nil, odd) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func (ev *Event) addFound(part *event.Item) {
