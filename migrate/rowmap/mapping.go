@@ -27,6 +27,7 @@ type Mapped struct {
 	Items   []*event.Item   // its event, then the parts of that
 	Refusal *event.Refusal  // why it cannot be carried over
 	Payload json.RawMessage // the event's payload, also if it is refused
+	Untaken []string        // the attributes that no template of the entry takes: its event has nothing of them
 }
 
 // Map computes what a row becomes. It is a pure function. The items are as the pipeline plans them:
@@ -54,6 +55,11 @@ func (m *Mapping) Map(row Row) Mapped {
 		return mapped
 	}
 	if r.payload != nil {
+		for name := range row {
+			if !r.taken[name] {
+				mapped.Untaken = append(mapped.Untaken, name)
+			}
+		}
 		if text, err = appendMembers(nil, doc.Root(), r.payload); err == nil {
 			doc, err = event.ParseDocument(string(text))
 		}

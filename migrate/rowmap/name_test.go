@@ -18,6 +18,11 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s is %v", NameOf(key, names), got)
 		}
 	}
+	for _, one := range []string{"1.0", "100e-2"} { // as payloads spell it
+		if got := NameOf(Row{"a": &types.AttributeValueMemberN{Value: one}}, names[:1]); got != `{"a":{"N":"1"}}` {
+			t.Errorf("%s is %s", one, got)
+		}
+	}
 	for _, name := range []string{"", "x", `{"a":{"X":"1"}}`, `{"a":{"B":"?"}}`, `{"a":1}`} {
 		if got := ParseName(name); got != nil {
 			t.Errorf("%q is %v", name, got)

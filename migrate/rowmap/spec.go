@@ -75,7 +75,8 @@ type Mapping struct {
 type rowMap struct {
 	where   *where.Condition
 	typ     string
-	payload []member // by name; nil: the whole row
+	payload []member        // by name; nil: the whole row
+	taken   map[string]bool // the attributes that templates read
 	skip    string
 }
 
@@ -169,6 +170,12 @@ func (c *compiler) compile() {
 	if err != nil {
 		c.Mistake("rows", err.Error(), "")
 	}
+	for _, name := range slices.Sorted(maps.Keys(specs)) {
+		if specs[name].Migrated == s.Name && !slices.Contains(c.m.types, name) && len(c.Mistakes) == 0 {
+			c.Mistake("rows", fmt.Sprintf("no rows become %s, and the pipeline holds its messages back until migration %s turns it", name, s.Name),
+				"an entry of rows for it, or no migrated in that type,")
+		}
+	}
 	sum := sha256.Sum256(text)
 	c.m.digest = hex.EncodeToString(sum[:16])
 }
@@ -194,7 +201,13 @@ func (c *compiler) row(at declare.Place, s RowSpec, specs map[string]pipeline.Ev
 	if c.known(at.In("type"), s.Type, specs) {
 		c.m.types = append(c.m.types, s.Type)
 	}
-	m.payload = c.members(at.In("payload"), s.Payload, nil)
+	m.payload, m.taken = c.members(at.In("payload"), s.Payload, nil), map[string]bool{}
+	for _, member := range m.payload {
+		for _, path := range member.template.Paths() {
+			name, _, _ := path.First()
+			m.taken[name] = true
+		}
+	}
 	return m
 }
 
