@@ -197,7 +197,8 @@ func TestLongArrayOnFIFOEnds(t *testing.T) {
 				w := newWorld(t, append(c.setups, arrays, func(s *setup) { s.env = real })...)
 				turned := rows.KeyImage(rows.ControlKey("old"))
 				turned["state:order"] = rows.Text(rows.New)
-				if _, err := w.Engine.DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: turned}); err != nil {
+				if _, err := w.Engine.DynamoDB().PutItem(t.Context(),
+					&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: turned}); err != nil {
 					t.Fatal(err)
 				}
 				if len(c.before) > 0 {

@@ -178,7 +178,6 @@ func (b *bringing) round(ctx context.Context) (rows.Answer, rows.Next) {
 			return a, rows.Later
 		}
 	}
-	b.out.Skipped, b.out.Expired, b.out.Refused = 0, 0, 0
 	b.store.Each(len(pending), rows.MostPace, func(i int) {
 		if ctx.Err() == nil {
 			b.write(ctx, pending[i], items)

@@ -24,10 +24,10 @@ const (
 epoch: 1
 events:
   city: {id: "{id}", at: "{at}", retain: 60d, key: {pk: "CITY#{id}", sk: "CITY"}, migrated: cities}
-  shop: {id: "{id}", at: "{at}", key: {pk: "SHOP#{id}", sk: "SHOP"}, migrated: cities}
-  shelf: {id: "{id}#{n}", key: {pk: "SHOP#{id}", sk: "SHELF#{n}"}, part: {of: shop, each: shelves, with: [id]}}
 `
-	town = `  town: {id: "{id}", at: "{at}", key: {pk: "TOWN#{id}", sk: "TOWN"}, migrated: cities, offload: {over: 1KB}}
+	town = `  shop: {id: "{id}", at: "{at}", key: {pk: "SHOP#{id}", sk: "SHOP"}, migrated: cities}
+  shelf: {id: "{id}#{n}", key: {pk: "SHOP#{id}", sk: "SHELF#{n}"}, part: {of: shop, each: shelves, with: [id]}}
+  town: {id: "{id}", at: "{at}", key: {pk: "TOWN#{id}", sk: "TOWN"}, migrated: cities, offload: {over: 1KB}}
 `
 	there = `migration: 1
 name: cities

@@ -282,15 +282,15 @@ func (p *Pass) insert(ctx context.Context, page []Row, done *Progress) (left []R
 	var list []insertion
 	taken := map[event.Key]bool{}
 	for _, row := range page {
-		items, why := p.sync.itemsOf(row)
+		m, why := p.sync.itemsOf(row)
 		done.note(why)
-		for _, item := range items {
+		for _, item := range m.Items {
 			if taken[item.Key] || item.Payload != nil {
 				left = append(left, row) // two rows on one key, or an object that is to be put before
 				break
 			}
 		}
-		for _, item := range items {
+		for _, item := range m.Items {
 			if !taken[item.Key] && item.Payload == nil {
 				taken[item.Key] = true
 				list = append(list, insertion{row, item})

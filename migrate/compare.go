@@ -38,6 +38,7 @@ type Compared struct {
 	// are refused, with how many rows have each.
 	Skipped, Expired, Refused int
 	Why                       map[string]int
+	Untaken                   int // rows with an attribute that no template takes: `ingot migrate plan` lists them
 	OneWay                    int // rows that migration.yaml's back would not bring back; Why has the reasons
 	Collisions                int // keys that several rows claim, or that something else holds
 	Erased                    int // keys of rows whose events were erased
@@ -73,8 +74,8 @@ type comparison struct {
 
 // counts are what a segment has seen.
 type counts struct {
-	Rows, Copies, Skipped, Expired, Refused, OneWay, Collisions int
-	Why                                                         map[string]int
+	Rows, Copies, Skipped, Expired, Refused, Untaken, OneWay, Collisions int
+	Why                                                                  map[string]int
 }
 
 // suspects are keys of a bucket of which rows and copies say different things. They may be in
@@ -206,7 +207,7 @@ func (c *comparison) finish(ctx context.Context, lag Lag, r *sums.Result[counts,
 func (c *Compared) add(seen *counts) {
 	c.Rows, c.Copies, c.Skipped = c.Rows+seen.Rows, c.Copies+seen.Copies, c.Skipped+seen.Skipped
 	c.Expired, c.Refused = c.Expired+seen.Expired, c.Refused+seen.Refused
-	c.OneWay, c.Collisions = c.OneWay+seen.OneWay, c.Collisions+seen.Collisions
+	c.Untaken, c.OneWay, c.Collisions = c.Untaken+seen.Untaken, c.OneWay+seen.OneWay, c.Collisions+seen.Collisions
 	for why, n := range seen.Why {
 		c.Why[why] += n
 	}
@@ -238,22 +239,29 @@ func (c *comparison) Read(ctx context.Context, s *sums.Reading[counts], side sum
 		}
 	}
 	return sums.Pages(ctx, s, side, pages, func(page *tables.Page[rows.Image]) (float64, error) {
-		for _, img := range page.All {
-			add(s, img)
+		lost := map[event.Key]bool{}
+		var err error
+		if side == sums.Stored {
+			lost, err = c.lostOf(ctx, page.All)
 		}
-		return page.Units, nil
+		for _, img := range page.All {
+			if !lost[rows.KeyOf(img)] { // what cannot be read is no copy
+				add(s, img)
+			}
+		}
+		return page.Units, err
 	})
 }
 
 // rowTerms adds what a row says of each key that it claims.
 func (c *comparison) rowTerms(s *sums.Reading[counts], row Row) {
 	s.Seen.Rows++
-	items, why := c.itemsOf(row)
-	c.noteRow(s.Seen, row, why)
-	c.noteBack(s.Seen, row, items)
+	m, why := c.itemsOf(row)
+	s.Seen.noteRow(m, why)
+	c.noteBack(s.Seen, row, m.Items)
 	name := rowmap.NameOf(row, c.old.Keys)
-	for _, item := range items {
-		addTerm(s, sums.Wanted, item.Key, name, termOfItem(item, name))
+	for _, item := range m.Items {
+		addTerm(s, sums.Wanted, item.Key, name, termOf(c.saysItem(item), name))
 	}
 }
 
@@ -267,7 +275,7 @@ func (c *comparison) copyTerms(s *sums.Reading[counts], img rows.Image) {
 		s.Seen.Collisions++
 	}
 	name := c.rowOfCopy(img)
-	addTerm(s, sums.Stored, rows.KeyOf(img), name, c.termOfCopy(img, name))
+	addTerm(s, sums.Stored, rows.KeyOf(img), name, termOf(c.says(img), name))
 }
 
 // addTerm adds a term to a side of a key, as two numbers of 63 bits. A term that is there twice
@@ -338,15 +346,17 @@ func (c *comparison) noteBack(seen *counts, row Row, items []*event.Item) {
 	}
 }
 
-func (c *comparison) noteRow(seen *counts, row Row, why noCopy) {
+func (seen *counts) noteRow(m rowmap.Mapped, why noCopy) {
 	switch why {
+	case hasCopy:
+		seen.Untaken += min(1, len(m.Untaken))
 	case skipped:
 		seen.Skipped++
 	case expired:
 		seen.Expired++
 	case refused:
 		seen.Refused++
-		seen.because(c.mapping.Map(row).Refusal.Error())
+		seen.because(m.Refusal.Error())
 	}
 }
 
@@ -366,37 +376,9 @@ func (s *Sync) expiring(expires int64) bool {
 	return expires != 0 && expires-3600 <= s.store.Env.Now().Unix()
 }
 
-// termOfItem is the term of a key, what its copy says, and its row.
-func termOfItem(item *event.Item, row string) [32]byte {
-	h := sha256.New()
-	part := func(text string) {
-		var size [4]byte
-		binary.BigEndian.PutUint32(size[:], uint32(len(text)))
-		h.Write(size[:])
-		h.Write([]byte(text))
-	}
-	for _, text := range []string{item.Key.PK, item.Key.SK, item.Type, string(item.Digest[:]), keys.FormatTime(item.At), row} {
-		part(text)
-	}
-	for _, index := range item.Indexes {
-		part(index.Name)
-		part(index.Key.PK)
-		part(index.Key.SK)
-	}
-	return [32]byte(h.Sum(nil))
-}
-
-func (s *Sync) termOfCopy(img rows.Image, row string) [32]byte {
-	item := event.Item{Key: rows.KeyOf(img), Type: rows.TextOf(img["type"])}
-	copy(item.Digest[:], rows.BytesOf(img["digest"]))
-	item.At, _ = keys.ParseTime(rows.TextOf(img["at"]))
-	for _, name := range slices.Sorted(slices.Values(s.mapping.Pipeline().Indexes())) {
-		if img[name+"PK"] != nil {
-			item.Indexes = append(item.Indexes, event.IndexKey{Name: name,
-				Key: event.Key{PK: rows.TextOf(img[name+"PK"]), SK: rows.TextOf(img[name+"SK"])}})
-		}
-	}
-	return termOfItem(&item, row)
+// termOf is the term of what a copy says, its key among it, and of its row.
+func termOf(says []byte, row string) [32]byte {
+	return sha256.Sum256(append(append(binary.BigEndian.AppendUint32(nil, uint32(len(row))), row...), says...))
 }
 
 // lookAgain looks at the suspects three times. What has changed in between is in motion.
@@ -445,7 +427,7 @@ func (c *comparison) wait(ctx context.Context, lag Lag) error {
 // look looks at some suspects: copies first, then rows. It drops those that are equal or in motion,
 // and reports the rest at the last look.
 func (c *comparison) look(ctx context.Context, part []event.Key, look int) error {
-	d := &syncing{Sync: c.Sync, spots: map[event.Key]*spot{}, known: map[string]Row{}}
+	d := c.syncing(IfDifferent)
 	for _, key := range part {
 		d.spots[key] = &spot{key: key, names: c.suspect[key].names}
 	}
@@ -464,13 +446,18 @@ func (c *comparison) look(ctx context.Context, part []event.Key, look int) error
 		return err
 	}
 	items := d.plan(images)
-	for _, p := range spots {
-		c.judge(d, p, items, look)
+	copies := make([]rows.Image, len(spots))
+	for i, p := range spots {
+		copies[i] = p.cur
 	}
-	return nil
+	lost, err := c.lostOf(ctx, copies)
+	for _, p := range spots {
+		c.judge(d, p, items, lost[p.key], look)
+	}
+	return err
 }
 
-func (c *comparison) judge(d *syncing, p *spot, items map[string][]*event.Item, look int) {
+func (c *comparison) judge(d *syncing, p *spot, items map[string][]*event.Item, lost bool, look int) {
 	s, claims := c.suspect[p.key], d.claims(p, items)
 	drop := func(count *int) {
 		if delete(c.suspect, p.key); count != nil {
@@ -495,6 +482,8 @@ func (c *comparison) judge(d *syncing, p *spot, items map[string][]*event.Item, 
 		}
 	case len(claims) > 0 && !live:
 		what = []string{"missing", "left over in the old table"}[c.way]
+	case len(claims) > 0 && lost:
+		what = "without its object in the payload bucket"
 	case len(claims) > 0 && !c.sameImage(p.cur, claims[0].item):
 		what = "different"
 	case len(claims) > 1 && p.cur[alsoAttribute] == nil:

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/kit/replay"
@@ -186,6 +187,57 @@ func TestComparisonReadsOnce(t *testing.T) {
 	for api, want := range map[string]int64{"Scan": 2, "BatchGetItem": 6, "UpdateItem": 1} {
 		if got := after.Requests[api] - before.Requests[api]; got != want {
 			t.Errorf("%d requests %s, want %d", got, api, want)
+		}
+	}
+}
+
+// restless is a [migrate.Lag] while which the old table goes on changing.
+type restless struct{ *moving }
+
+func (r restless) Counted(context.Context) (time.Time, error) {
+	r.now = r.now.Add(time.Second)
+	r.put("old", profile("1", fmt.Sprint(r.now)))
+	return r.now, nil
+}
+
+// A key that changes between two looks is in motion, and no difference.
+func TestMotionIsNoDifference(t *testing.T) {
+	m := begin(t)
+	m.put("old", profile("1", "ann"))
+	if c, err := m.sync.Compare(t.Context(), restless{m}); err != nil || !c.Clean() || c.InMotion != 1 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// A comparison reads what a copy says, and a later pass mends it: nothing is taken from the digest.
+func TestCopiesAreRead(t *testing.T) {
+	number := func(n string) types.AttributeValue { return &types.AttributeValueMemberN{Value: n} }
+	for name, value := range map[string]types.AttributeValue{"data": s(`{"id":"1","level":1}`), "revision": number("77"),
+		"epoch": number("1"), "name": s("bob"), "more": s("x"), "digest": &types.AttributeValueMemberB{Value: make([]byte, 32)},
+		"GSI1SK": s("?"), "i:put": number("1"), "expiresAt": number("1980000000"), "object": nil} {
+		m := beginFrom(t, towns, townsFile)
+		m.put("old", village("1", 2000))
+		m.copied()
+		img := m.item("TOWN#1", "TOWN")
+		img[name] = value
+		want := "different"
+		if value == nil {
+			delete(img, name)
+			bucket := aws.String(stack.Payloads)
+			list, err := m.engine.S3().ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: bucket})
+			m.must(err)
+			_, err = m.engine.S3().DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: bucket, Key: list.Contents[0].Key})
+			m.must(err)
+			want = "without its object in the payload bucket"
+		}
+		m.put(stack.Events, img)
+		c, err := m.sync.Compare(t.Context(), m)
+		if err != nil || len(c.Differences) != 1 || c.Differences[0].What != want || c.Untaken != 1 {
+			t.Errorf("%s: %+v, %v", name, c, err)
+		}
+		m.copied()
+		if c, err := m.sync.Compare(t.Context(), m); err != nil || !c.Clean() || c.Copies != 1 {
+			t.Errorf("%s is not mended: %+v, %v", name, c, err)
 		}
 	}
 }

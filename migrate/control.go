@@ -78,6 +78,7 @@ func (s *Sync) Control(ctx context.Context) (*Control, error) {
 		t, _ := keys.ParseTime(rows.TextOf(img[name]))
 		return t
 	}
+	s.turned.Store(!at("turnedAt").IsZero())
 	return &Control{Compared: at("comparedAt"), Captured: at("captured"), Changed: at("changedAt"), Turned: at("turnedAt"),
 		Settled: at("settledAt"), worked: at("workedAt"), halted: rows.IntegerOf(img["halted"]),
 		Draining: at("drainingAt"), Retired: at("retiredAt"), Stream: rows.TextOf(img["streamArn"]),

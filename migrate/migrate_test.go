@@ -100,6 +100,8 @@ rows:
 		"":                 "m.yaml:1:1: the file declares nothing; write migration: 1, name:, from: and rows: instead",
 		"migration: 2\nx:": "m.yaml:1:12: migration: 2 is not a format that this build reads: it reads 1; write migration: 1 instead",
 		"- a":              "m.yaml:1:1: the file is a list, not a mapping",
+		"migration: 1\nname: users\nfrom: {table: old}\nrows: [{skip: no}]": "m.yaml:4:7: no rows become user.profile, and the pipeline " +
+			"holds its messages back until migration users turns it",
 	} {
 		if _, err := load(t, users, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
@@ -134,6 +136,9 @@ func TestRowsAreMapped(t *testing.T) {
 	}
 	if got := string(got.Payload); got != `{"account":"7","created":"2031-05-05T06:00:00Z","name":"ann","phones":[{"number":"+1"},{"number":"+2"}]}` {
 		t.Error(got)
+	}
+	if fmt.Sprint(got.Untaken) != "[]" || fmt.Sprint(m.Map(migrate.Row{"pk": s("A#1"), "memo": s("")}).Untaken) != "[memo]" {
+		t.Errorf("no template takes %v", got.Untaken)
 	}
 	if key := got.Items[2].Key; key != (event.Key{PK: "ACCOUNT#7", SK: "PHONE#+2"}) {
 		t.Error(key)
@@ -188,7 +193,7 @@ func beginFrom(t *testing.T, pipe, file string) *moving {
 	m.engine = embedded.New(embedded.Config{Now: func() time.Time { return m.now }})
 	mapped, err := load(t, pipe, file)
 	m.must(err)
-	_, err = stack.New(t.Context(), m.engine, stack.Config{Indexes: []string{"GSI1"}})
+	_, err = stack.New(t.Context(), m.engine, stack.Config{Indexes: []string{"GSI1"}, Offload: true})
 	m.must(err)
 	_, err = stack.Table{Name: "old", Keys: [2]string{"pk", "at"}}.Create(t.Context(), m.engine.DynamoDB())
 	m.must(err)
@@ -197,16 +202,17 @@ func beginFrom(t *testing.T, pipe, file string) *moving {
 	m.ids = ids{"old": "one", stack.Events: "two"}
 	m.old = migrate.Source{Client: m.engine.DynamoDB(), Describer: m.ids, Table: "old", Keys: []string{"pk", "at"}, ID: "one",
 		EventsID: "two"}
-	m.config = tables.Config{Client: m.engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates, Env: env.Env{
-		Now: func() time.Time { return m.now },
-		Sleep: func(_ context.Context, d time.Duration) error {
-			m.now, m.slept = m.now.Add(d), m.slept+d
-			return nil
-		},
-		Deadline: func(ctx context.Context, _ time.Time) (context.Context, context.CancelFunc) {
-			return context.WithCancel(ctx)
-		},
-	}}
+	m.config = tables.Config{Objects: m.engine.S3(), PayloadBucket: stack.Payloads, Client: m.engine.DynamoDB(),
+		Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates, Env: env.Env{
+			Now: func() time.Time { return m.now },
+			Sleep: func(_ context.Context, d time.Duration) error {
+				m.now, m.slept = m.now.Add(d), m.slept+d
+				return nil
+			},
+			Deadline: func(ctx context.Context, _ time.Time) (context.Context, context.CancelFunc) {
+				return context.WithCancel(ctx)
+			},
+		}}
 	m.sync, err = migrate.NewSync(mapped, m.old, m.config)
 	m.must(err)
 	_, err = m.sync.Begin(t.Context())

@@ -1,14 +1,22 @@
 package migrate_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // stops fails if err is not a [*migrate.StopError] that says something.
@@ -16,6 +24,104 @@ func stops(t *testing.T, err error, part string) {
 	t.Helper()
 	if stop := (*migrate.StopError)(nil); !errors.As(err, &stop) || !strings.Contains(err.Error(), part) {
 		t.Errorf("%v does not stop with %q", err, part)
+	}
+}
+
+const (
+	towns = `ingot: 1
+epoch: 2
+events:
+  town:
+    {id: "{id}", at: "{at}", key: {pk: "TOWN#{id}", sk: "TOWN"}, migrated: towns, retain: 900d, offload: {over: 1KB, keep: [name]},
+     attributes: {name: name}, indexes: {GSI1: {pk: "NAME#{name}", sk: "{@at}"}}}
+`
+	townsFile = `migration: 1
+name: towns
+from: {table: old}
+rows: [{type: town, payload: {id: "{pk}", at: "{at}", name: "{name}", level: "{level}", text: "{text}"}}]
+`
+)
+
+func village(id string, text int) migrate.Row {
+	return migrate.Row{"pk": s(id), "at": s("2031-05-05T06:00:00Z"), "name": s("ann"), "level": &types.AttributeValueMemberN{Value: "1"},
+		"text": s(strings.Repeat("x", text)), "memo": s("kept")}
+}
+
+// A row that can have no copy is refused, by a pass, a comparison and capture, and holds up no
+// other: one whose copy would be too large with the names of rows, and one that is too far ahead
+// for the payload bucket.
+func TestRefusedRows(t *testing.T) {
+	mapped, err := load(t, cities, there)
+	if err != nil {
+		t.Fatal(err)
+	}
+	large, ahead := city("2", ""), village("2", 2000)
+	large["name"] = s(strings.Repeat("x", event.MaxItem-planner.StampRoom-mapped.Map(large).Items[0].Size()))
+	ahead["at"] = s("2031-06-05T06:00:00Z")
+	for _, c := range []struct {
+		pipe, file string
+		good, bad  migrate.Row
+		want       string
+	}{{cities, there, city("1", "ann"), large, "its copy needs"}, {towns, townsFile, village("1", 2000), ahead, "at most 30 days ahead"}} {
+		m := beginFrom(t, c.pipe, c.file)
+		both := []migrate.Changed{m.row(c.bad), m.row(c.good)}
+		done := m.sync.Do(t.Context(), migrate.Always, both)
+		if len(done.Left) > 0 || done.Refused != 1 || done.Written-done.Tombstones != 1 {
+			t.Errorf("%s: capture has done %+v", c.want, done)
+		}
+		for range 2 {
+			pass, err := m.sync.BeginPass(t.Context())
+			m.must(err)
+			if done, err := pass.Run(t.Context(), nil); err != nil || done.Refused != 1 {
+				t.Errorf("%s: a pass has done %+v, %v", c.want, done, err)
+			}
+		}
+		found, err := m.sync.Compare(t.Context(), m)
+		if err != nil || found.Refused != 1 || found.Copies != 1 || !strings.Contains(fmt.Sprint(found.Why), c.want) {
+			t.Errorf("%s: %+v, %v", c.want, found, err)
+		}
+	}
+}
+
+// picky is a table that never takes one item, and that takes others only at the second time.
+type picky struct {
+	tables.Client
+	never string
+	asked map[string]bool
+}
+
+func (p *picky) take(key migrate.Row) error {
+	pk := rows.TextOf(key["PK"]) + rows.TextOf(key["pk"])
+	known := p.asked[pk]
+	p.asked[pk] = true
+	switch {
+	case pk == p.never:
+		return &smithy.GenericAPIError{Code: "ValidationException"}
+	case !known:
+		return &types.ConditionalCheckFailedException{}
+	}
+	return nil
+}
+
+func (p *picky) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	if err := p.take(in.Item); err != nil {
+		return nil, err
+	}
+	return p.Client.PutItem(ctx, in, o...)
+}
+
+// What the table refuses of one row is counted as that row's, however often the others are tried.
+func TestRefusedByTheTable(t *testing.T) {
+	m := beginFrom(t, cities, there)
+	m.config.Client = &picky{m.engine.DynamoDB(), "CITY#2", map[string]bool{}}
+	mapped, err := load(t, cities, there)
+	m.must(err)
+	m.sync, err = migrate.NewSync(mapped, m.old, m.config)
+	m.must(err)
+	list := []migrate.Changed{m.row(city("1", "ann")), m.row(city("2", "bob")),
+		m.row(migrate.Row{"pk": s("none"), "at": s("2031-05-05T06:00:00Z")})}
+	if done := m.sync.Do(t.Context(), migrate.Always, list); len(done.Left) > 0 || done.Refused != 2 || done.Written != 1 {
+		t.Errorf("%+v", done)
 	}
 }
 

@@ -27,6 +27,16 @@ func TestTooManySuspects(t *testing.T) {
 	}
 }
 
+// A pass may remove a hundredth of the copies before it asks.
+func TestFewAreRemoved(t *testing.T) {
+	p := &Pass{}
+	for removed, few := range map[int]bool{200: true, 201: false} {
+		if err := p.few(&Progress{Rows: 20_000, Synced: Synced{Tombstones: removed}}); (err == nil) != few {
+			t.Errorf("%d of 20,000: %v", removed, err)
+		}
+	}
+}
+
 // What is no key of an event does not belong into the sums of a comparison.
 func TestForeignSums(t *testing.T) {
 	c := &comparison{}

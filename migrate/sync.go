@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/table/plain"
@@ -30,8 +33,10 @@ const (
 	alsoAttribute = "i:also" // SS: other rows that claim the same key
 )
 
-// maxAlso is how many other rows an item names.
-const maxAlso = 16
+const (
+	maxAlso   = 16 // how many other rows an item names
+	tokenSize = 23 // the bytes of what a write draws
+)
 
 // Source is the old table, and what the two tables say of themselves. [Find] makes it.
 type Source struct {
@@ -55,6 +60,7 @@ type Sync struct {
 	store   *rows.Tables
 	heads   *generations.Heads
 	bucket  *payloads.Bucket // nil: there is none
+	turned  atomic.Bool      // the types have turned before, as the control item said last: a copy may have been an event
 }
 
 // NewSync checks the configuration. It sends no request.
@@ -114,13 +120,13 @@ const (
 // the rows, all consistently, and writes on condition that the copy is as it was read. A row that
 // names a key that was not read is looked at again in the next round.
 func (s *Sync) Do(ctx context.Context, mode Mode, list []Changed) Synced {
-	d := &syncing{Sync: s, mode: mode, spots: map[event.Key]*spot{}, known: map[string]Row{}}
+	d := s.syncing(mode)
 	for i, c := range list {
 		name := rowmap.NameOf(c.Key, s.old.Keys)
 		d.known[name] = rowmap.KeyOf(c.Key, s.old.Keys)
 		d.owe(i, name, c.Images)
 	}
-	err := s.store.Retry(ctx, d.round)
+	err := d.run(ctx)
 	for i := range list {
 		if slices.ContainsFunc(slices.Collect(maps.Values(d.spots)), func(p *spot) bool { return !p.done && slices.Contains(p.owed, i) }) ||
 			d.unread {
@@ -135,11 +141,11 @@ func (s *Sync) Do(ctx context.Context, mode Mode, list []Changed) Synced {
 
 // DoKeys does what Do does for keys of the new table: it syncs the rows that their copies name.
 func (s *Sync) DoKeys(ctx context.Context, mode Mode, keys []event.Key) Synced {
-	d := &syncing{Sync: s, mode: mode, spots: map[event.Key]*spot{}, known: map[string]Row{}}
+	d := s.syncing(mode)
 	for _, key := range keys {
 		d.spots[key] = &spot{key: key}
 	}
-	err := s.store.Retry(ctx, d.round)
+	err := d.run(ctx)
 	if len(d.pending()) > 0 {
 		d.out.Err = cmp.Or(err, d.why, errNoTime)
 	}
@@ -154,12 +160,31 @@ type syncing struct {
 	mode   Mode
 	spots  map[event.Key]*spot
 	known  map[string]Row // the keys of rows, by name
-	first  []named        // rows that no key was known of, before they were read
-	unread bool           // a row was not read, so its keys are not known
+	none   map[string]noCopy
+	first  []named // rows that no key was known of, before they were read
+	unread bool    // a row was not read, so its keys are not known
 	why    error
 
 	mu  sync.Mutex // guards out while requests are in flight
 	out Synced
+}
+
+func (s *Sync) syncing(mode Mode) *syncing {
+	return &syncing{Sync: s, mode: mode, spots: map[event.Key]*spot{}, known: map[string]Row{}, none: map[string]noCopy{}}
+}
+
+// run does rounds until nothing is left, and counts the rows that have no copy.
+func (d *syncing) run(ctx context.Context) error {
+	err := d.store.Retry(ctx, d.round)
+	for _, why := range d.none {
+		d.out.note(why)
+	}
+	for _, p := range d.spots {
+		if p.a.Outcome == rows.Invalid && p.done { // see put
+			d.out.Refused++
+		}
+	}
+	return err
 }
 
 // count changes what the call has found and done, while requests are in flight.
@@ -342,15 +367,15 @@ func (d *syncing) readCopies(ctx context.Context, list []*spot) error {
 	return readAll(ctx, d.store, d.view(), keys, func(img rows.Image) { at[rows.KeyOf(img)].cur = img })
 }
 
-// view asks for what of a copy is compared, and for what a write of it depends on.
-func (s *Sync) view() types.KeysAndAttributes {
+// view asks for what a write of a copy depends on, and for all of it if it is compared.
+func (d *syncing) view() types.KeysAndAttributes {
+	if d.mode != Always {
+		return types.KeysAndAttributes{}
+	}
 	names := []string{"PK", "SK", "type", "digest", "at", "epoch", "expiresAt", itemform.Migrated, rowAttribute, alsoAttribute,
 		rows.BarredAttribute, rows.PutAttribute}
-	if s.mapping.GoesBack() {
+	if d.mapping.GoesBack() {
 		names = append(names, "id", "data") // see rowOfCopy
-	}
-	for _, index := range s.mapping.Pipeline().Indexes() {
-		names = append(names, index+"PK", index+"SK")
 	}
 	request := types.KeysAndAttributes{ExpressionAttributeNames: map[string]string{}}
 	text := ""
@@ -377,14 +402,12 @@ func (d *syncing) readRows(ctx context.Context, names []string) (map[string]Row,
 	return images, err
 }
 
-// plan returns the items of each row, and counts the rows that have none.
+// plan returns the items of each row, and notes why a row has none.
 func (d *syncing) plan(images map[string]Row) map[string][]*event.Item {
 	items := map[string][]*event.Item{}
-	d.out.Skipped, d.out.Expired, d.out.Refused = 0, 0, 0
 	for name, row := range images {
-		list, why := d.itemsOf(row)
-		d.out.note(why)
-		items[name] = list
+		m, why := d.itemsOf(row)
+		items[name], d.none[name] = m.Items, why
 	}
 	return items
 }
@@ -401,16 +424,43 @@ const (
 
 // itemsOf returns what a row should have in the new table, now. A row whose event expires within an
 // hour is no row, as Put would refuse that event.
-func (s *Sync) itemsOf(row Row) ([]*event.Item, noCopy) {
-	m := s.mapping.Map(row)
+func (s *Sync) itemsOf(row Row) (rowmap.Mapped, noCopy) {
 	now := s.store.Env.Now()
+	m := Copies(s.mapping, row, s.old.Keys, now)
 	switch {
 	case m.Skip != "":
-		return nil, skipped
+		return m, skipped
 	case m.Refusal != nil:
-		return nil, refused
-	case plain.TooLate(m.Items[0], now) || payloads.IsAhead(m.Items[0], now):
-		return nil, expired
+		return m, refused
+	case plain.TooLate(m.Items[0], now):
+		m.Items = nil
+		return m, expired
 	}
-	return slices.DeleteFunc(m.Items, func(item *event.Item) bool { return plain.TooLate(item, now) }), hasCopy
+	m.Items = slices.DeleteFunc(m.Items, func(item *event.Item) bool { return plain.TooLate(item, now) })
+	return m, hasCopy
+}
+
+// Copies computes what a row becomes, as [rowmap.Mapping.Map] does, and refuses what cannot have a
+// copy now: an event that is too far ahead for the payload bucket, and an item that leaves no room
+// for what a copy has beside it. keys are the names of the row's key attributes.
+func Copies(m *rowmap.Mapping, row Row, keys []string, now time.Time) rowmap.Mapped {
+	to := m.Map(row)
+	if to.Refusal != nil || len(to.Items) == 0 {
+		return to
+	}
+	if payloads.IsAhead(to.Items[0], now) {
+		to.Refusal = payloads.TooFarAhead(to.Items[0])
+	}
+	name := len(rowmap.NameOf(row, keys))
+	room := len(itemform.Migrated) + tokenSize + len(rowAttribute) + name + len(alsoAttribute) + maxAlso*name
+	for _, item := range to.Items {
+		if size := item.Size(); size > event.MaxItem-planner.StampRoom-room {
+			to.Refusal = event.Poisoned(event.ItemTooLarge, fmt.Sprintf("the item takes %d bytes, and DynamoDB stores %d: its copy needs "+
+				"%d more, for the names of rows", size, event.MaxItem, room))
+		}
+	}
+	if to.Refusal != nil {
+		to.Items = nil
+	}
+	return to
 }

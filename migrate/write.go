@@ -1,8 +1,11 @@
 package migrate
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -12,8 +15,10 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 )
 
 // write makes one copy equal to the row that has its key. Its copy was read before the rows were.
@@ -44,19 +49,25 @@ func (d *syncing) write(ctx context.Context, p *spot, items map[string][]*event.
 		d.count(func(out *Synced) { out.Collisions++ })
 	}
 	if d.mayStay(p.cur, claims, also) {
-		p.done = true
-		return
+		lost, err := d.lost(ctx, p.cur)
+		if p.a = rows.Classify(err); !lost {
+			p.done = err == nil
+			return
+		}
 	}
 	img := rows.KeyImage(p.key)
 	if len(claims) > 0 {
 		item := *claims[0].item
-		item.Epoch = rows.IntegerOf(p.cur["epoch"])
+		item.Epoch = 0
+		if d.turned.Load() { // what was an event stays counted
+			item.Epoch = rows.IntegerOf(p.cur["epoch"])
+		}
 		if p.a = d.upload(ctx, &item); p.a.Err != nil {
 			return
 		}
 		img = rows.Encode(&item)
 		img[rowAttribute] = rows.Text(claims[0].row)
-		if put := p.cur[rows.PutAttribute]; put != nil {
+		if put := p.cur[rows.PutAttribute]; put != nil && d.turned.Load() {
 			img[rows.PutAttribute] = put
 		}
 	}
@@ -119,22 +130,97 @@ func (d *syncing) mayStay(cur rows.Image, claims []claim, also []string) bool {
 	return rows.TextOf(cur[rowAttribute]) == claims[0].row && slices.Equal(named, also) && d.sameImage(cur, claims[0].item)
 }
 
-// sameImage reports whether a copy says what an item says: type, digest, time and index keys.
+// sameImage reports whether a copy says what an item says.
 func (s *Sync) sameImage(cur rows.Image, item *event.Item) bool {
-	if rows.TextOf(cur["type"]) != item.Type || string(rows.BytesOf(cur["digest"])) != string(item.Digest[:]) ||
-		rows.TextOf(cur["at"]) != keys.FormatTime(item.At) {
-		return false
+	return bytes.Equal(s.says(cur), s.saysItem(item))
+}
+
+// saysItem is what the copy of an item must say.
+func (s *Sync) saysItem(item *event.Item) []byte {
+	copied := *item
+	copied.Epoch, copied.Put = 0, 0
+	return s.says(rows.Encode(&copied))
+}
+
+// says returns all that an image says of its event, as text: each attribute but the marks of a
+// migration, numbers by their value, the payload unpacked. It is nil for what is no readable item.
+//
+// Once types have turned, an image may be an event of a producer, who spells a payload in another
+// way, with an envelope. Then it is its type and time, its index keys, and its payload, digested.
+func (s *Sync) says(img rows.Image) []byte {
+	item, err := rows.Decode(img)
+	if err != nil || item == nil {
+		return nil
 	}
-	places := map[string]event.Key{}
-	for _, index := range item.Indexes {
-		places[index.Name] = index.Key
-	}
-	for _, name := range s.mapping.Pipeline().Indexes() {
-		if (event.Key{PK: rows.TextOf(cur[name+"PK"]), SK: rows.TextOf(cur[name+"SK"])}) != places[name] {
-			return false
+	said := rows.KeyImage(item.Key)
+	if s.turned.Load() {
+		digest, err := s.mapping.Pipeline().Redigest(item.Type, item.Data)
+		if err != nil {
+			digest = item.Digest
+		}
+		said["type"], said["at"], said["digest"] = img["type"], rows.Text(keys.FormatTime(item.At)), rows.Binary(digest[:])
+		for _, index := range item.Indexes {
+			said[index.Name+"PK"], said[index.Name+"SK"] = rows.Text(index.Key.PK), rows.Text(index.Key.SK)
+		}
+	} else {
+		maps.Copy(said, img)
+		said["data"] = rows.Text(item.Data)
+		for _, mark := range []string{itemform.Migrated, rowAttribute, alsoAttribute} {
+			delete(said, mark)
 		}
 	}
-	return true
+	text, err := rowmap.JSON(said)
+	if err != nil {
+		return nil
+	}
+	doc, err := event.ParseDocument(string(text))
+	if err != nil {
+		return nil
+	}
+	return keys.Canonical(nil, doc.Root(), nil)
+}
+
+// lost reports whether a copy's payload should be in the payload bucket, and is not there. It asks
+// for the object, and reads nothing of it: its name says what its bytes are.
+func (s *Sync) lost(ctx context.Context, cur rows.Image) (bool, error) {
+	if cur[itemform.Payload] == nil {
+		return false, nil
+	}
+	item, err := rows.Decode(cur)
+	if err != nil || item == nil || item.Payload == nil {
+		return false, nil // then it is compared as what it is
+	}
+	if s.bucket == nil {
+		return false, noBucket(item)
+	}
+	_, err = s.bucket.GetWithin(ctx, s.store.Env, item.Type, item.Key, item.Payload.Sum, func(int64) bool { return false })
+	switch {
+	case errors.Is(err, payloads.ErrNoRoom):
+		return false, nil
+	case payloads.Lost(err):
+		return true, nil
+	}
+	return false, err
+}
+
+// lostOf returns the keys of those copies that are lost.
+func (s *Sync) lostOf(ctx context.Context, list []rows.Image) (map[event.Key]bool, error) {
+	list = slices.DeleteFunc(slices.Clone(list), func(img rows.Image) bool {
+		return img[itemform.Payload] == nil || !s.mapping.Becomes(rows.TextOf(img["type"]))
+	})
+	is, errs := make([]bool, len(list)), make([]error, len(list))
+	s.store.Env.Each(len(list), rows.MostPace, func(i int) { is[i], errs[i] = s.lost(ctx, list[i]) })
+	lost := map[event.Key]bool{}
+	for i, img := range list {
+		if is[i] {
+			lost[rows.KeyOf(img)] = true
+		}
+	}
+	return lost, errors.Join(errs...)
+}
+
+func noBucket(item *event.Item) error {
+	return fmt.Errorf("%s has offload, and no payload bucket is configured", item.Type)
 }
 
 // put writes an image on condition that the copy is as it was read, and that nobody has erased it.
@@ -155,10 +241,15 @@ func (d *syncing) put(ctx context.Context, p *spot, img rows.Image) {
 	_, err := d.store.Client.PutItem(ctx, in)
 	p.a = rows.Classify(err)
 	d.store.Pace.Learn(p.a)
-	if p.a.Outcome != rows.Done {
+	switch p.a.Outcome {
+	case rows.Invalid: // the table would never take it: the other rows of the call go on
+		p.done = true
+		return
+	case rows.Done:
+		p.done = true
+	default:
 		return
 	}
-	p.done = true
 	d.count(func(out *Synced) {
 		if out.Written++; img["type"] == nil {
 			out.Tombstones++
@@ -178,8 +269,7 @@ func (d *syncing) upload(ctx context.Context, item *event.Item) rows.Answer {
 		return rows.Answer{}
 	}
 	if d.bucket == nil {
-		err := fmt.Errorf("%s has offload, and no payload bucket is configured", item.Type)
-		return rows.Answer{Outcome: rows.Invalid, Err: err}
+		return rows.Answer{Outcome: rows.Refused, Err: noBucket(item)}
 	}
 	return rows.Classify(d.bucket.Put(ctx, d.store.Env, item.Type, item.Key, item.Payload.Sum, item.Payload.Text))
 }

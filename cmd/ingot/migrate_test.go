@@ -64,7 +64,7 @@ func (w *living) quake(t *testing.T, day, sk string, more ...string) {
 	t.Helper()
 	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 	row := map[string]types.AttributeValue{"pk": text("DAY#" + day), "sk": text(sk), "net": text("us"),
-		"ms": &types.AttributeValueMemberN{Value: "1517446923000"}, "mag": &types.AttributeValueMemberN{Value: "4.5"}}
+		"ms": &types.AttributeValueMemberN{Value: "1517446923000"}, "mag": &types.AttributeValueMemberN{Value: "4.5"}, "memo": text("x")}
 	for _, name := range more {
 		delete(row, name)
 	}
@@ -94,11 +94,11 @@ func TestMigrate(t *testing.T) {
 			}
 		}
 	}
-	move(0, "plan", "table quakes-v1: 2 rows; 2 of them were read", "2 become quake", "backfill")
+	move(0, "plan", "table quakes-v1: 2 rows; 2 of them were read", "2 become quake", "2 have memo, which no template takes", "backfill")
 	move(0, "status", "passes begun 0", "not compared", "missing: migration quakes has no control item")
 	move(exitUsage, "backfill", "write --yes")
 	move(0, "backfill --yes", "the pass reads about 2 rows: 1 read units, 0.00 dollars", "pass 1 has ended: 2 rows read, 2 inserted")
-	move(0, "compare", "the comparison reads about 2 rows", "2 rows, 2 copies")
+	move(0, "compare", "the comparison reads about 2 rows", "2 rows, 2 copies", "not taken  2 rows")
 	move(exitRefused, "turn --yes", "capture has never read the stream to its end")
 	capture, stop := context.WithCancel(t.Context())
 	ended := make(chan ran)

@@ -172,8 +172,8 @@ func (c *compiler) compile() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(specs)) {
 		if specs[name].Migrated == s.Name && !slices.Contains(c.m.types, name) && len(c.Mistakes) == 0 {
-			c.Mistake("rows", fmt.Sprintf("no rows become %s, and the pipeline holds its messages back until migration %s turns it", name, s.Name),
-				"an entry of rows for it, or no migrated in that type,")
+			c.Mistake("rows", fmt.Sprintf("no rows become %s, and the pipeline holds its messages back until migration %s turns it", name,
+				s.Name), "an entry of rows for it, or no migrated in that type,")
 		}
 	}
 	sum := sha256.Sum256(text)

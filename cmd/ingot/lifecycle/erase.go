@@ -47,8 +47,7 @@ prints the command that takes the events out of them. Without it, it looks at th
 
 With --payloads, it erases no event, but the objects of the payload bucket that belong to none: those of messages
 that were refused, and of copies that were spelled differently. --dry-run lists them. They are deleted only while
-ingest is paused, after the stream has been read to its end. Objects that were written in the last hour stay, and
-those of types with migrated.
+ingest is paused, after the stream has been read to its end. Objects of the last hour stay, and of types with migrated.
 
 ` + command.FieldsHelp + `
 
@@ -73,8 +72,8 @@ With --output json, one object:
   quarantine, deadLetters, queue   about how many messages each queue holds; absent if not known
 or with --payloads:
   payloads[]    bucket, name, modified
-  young         how many others were written in the last hour
-  moving        how many others are of types with migrated
+  young         others, of the last hour
+  moving        others, of types with migrated
   deleted       how many were deleted; absent with --dry-run`
 
 type eraseOptions struct {

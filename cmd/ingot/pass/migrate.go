@@ -272,7 +272,7 @@ Its client cannot write.`,
 			f.Float64Var(&o.rate, "rate", 1000, "write units a second, for the hours")
 		},
 		run: func(ctx context.Context, m *moving, o *migrateOptions) error {
-			sample, err := migrating.Read(ctx, m.mapping, m.old, o.rows)
+			sample, err := migrating.Read(ctx, m.mapping, m.old, o.rows, a.Clock.Real().Now())
 			if err != nil {
 				return err
 			}

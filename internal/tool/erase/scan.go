@@ -67,8 +67,8 @@ func (e *Eraser) scan(ctx context.Context) error {
 	return nil
 }
 
-// items yields what the events table holds, as [store.Store.Items] does, and the copies of rows too:
-// they hold what a person may want erased, and own their payloads.
+// items yields what [store.Store.Items] does, and the copies of rows too: they hold what a person
+// may want erased, and own their payloads.
 func (e *Eraser) items(ctx context.Context) iter.Seq2[*event.Item, error] {
 	return func(yield func(*event.Item, error) bool) {
 		for page, err := range e.Store.ItemPages(ctx, tables.Segment{}) {

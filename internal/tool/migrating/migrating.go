@@ -129,6 +129,7 @@ type Sample struct {
 	Moved      map[string]int `json:"moved"`   // rows, by type
 	Skipped    map[string]int `json:"skipped"` // by why
 	Refused    map[string]int `json:"refused"` // by why
+	Untaken    map[string]int `json:"untaken"` // rows, by an attribute that they have and no template takes
 	Collisions int            `json:"collisions"`
 	Units      int            `json:"writeUnits"` // to insert what they become, with its indexes
 	RowBytes   int64          `json:"rowBytes"`
@@ -137,8 +138,9 @@ type Sample struct {
 }
 
 // Read reads rows of the old table until there are most, or all of them if most is 0.
-func Read(ctx context.Context, m *rowmap.Mapping, old *migrate.Table, most int) (*Sample, error) {
-	s := &Sample{Moved: map[string]int{}, Skipped: map[string]int{}, Refused: map[string]int{}, keys: map[event.Key]bool{}}
+func Read(ctx context.Context, m *rowmap.Mapping, old *migrate.Table, most int, now time.Time) (*Sample, error) {
+	s := &Sample{Moved: map[string]int{}, Skipped: map[string]int{}, Refused: map[string]int{}, Untaken: map[string]int{},
+		keys: map[event.Key]bool{}}
 	in := &dynamodb.ScanInput{TableName: &old.Table}
 	for {
 		out, err := old.Client.Scan(ctx, in)
@@ -146,7 +148,7 @@ func Read(ctx context.Context, m *rowmap.Mapping, old *migrate.Table, most int) 
 			return nil, fmt.Errorf("reading table %s: %w", old.Table, err)
 		}
 		for _, row := range out.Items {
-			s.add(m, row)
+			s.add(migrate.Copies(m, row, old.Keys, now), row)
 		}
 		if in.ExclusiveStartKey = out.LastEvaluatedKey; len(in.ExclusiveStartKey) == 0 {
 			s.all = true
@@ -158,10 +160,12 @@ func Read(ctx context.Context, m *rowmap.Mapping, old *migrate.Table, most int) 
 	}
 }
 
-func (s *Sample) add(m *rowmap.Mapping, row migrate.Row) {
+// mostUntaken bounds the different attributes that are listed.
+const mostUntaken = 100
+
+func (s *Sample) add(mapped rowmap.Mapped, row migrate.Row) {
 	s.Rows++
 	s.RowBytes += int64(sizeOf(row))
-	mapped := m.Map(row)
 	switch {
 	case mapped.Skip != "":
 		s.Skipped[mapped.Skip]++
@@ -169,6 +173,12 @@ func (s *Sample) add(m *rowmap.Mapping, row migrate.Row) {
 		s.Refused[mapped.Refusal.Error()]++
 	default:
 		s.Moved[mapped.Type]++
+		for _, name := range mapped.Untaken {
+			if s.Untaken[name] == 0 && len(s.Untaken) >= mostUntaken {
+				name = "other attributes"
+			}
+			s.Untaken[name]++
+		}
 	}
 	for _, item := range mapped.Items {
 		if s.keys[item.Key] {

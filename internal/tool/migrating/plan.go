@@ -100,6 +100,9 @@ func (p *Plan) Write(w io.Writer) {
 	for _, why := range slices.Sorted(maps.Keys(s.Refused)) {
 		fmt.Fprintf(w, "  %8d are refused: %s\n", s.Refused[why], why)
 	}
+	for _, name := range slices.Sorted(maps.Keys(s.Untaken)) {
+		fmt.Fprintf(w, "  %8d have %s, which no template takes: it is in no event\n", s.Untaken[name], show.Text(name))
+	}
 	if s.Collisions > 0 {
 		fmt.Fprintf(w, "  %8d meet another row on one key\n", s.Collisions)
 	}

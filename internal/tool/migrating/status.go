@@ -22,6 +22,10 @@ func WriteCompared(w io.Writer, c *migrate.Compared) {
 	for why, n := range c.Why {
 		fmt.Fprintf(w, "refused  %s rows: %s\n", show.Comma(n), why)
 	}
+	if c.Untaken > 0 {
+		fmt.Fprintf(w, "not taken  %s rows have attributes that no template takes: `ingot migrate plan` lists them\n",
+			show.Comma(c.Untaken))
+	}
 	if c.Collisions > 0 {
 		fmt.Fprintf(w, "collision  %s keys are claimed by several rows, or hold something else\n", show.Comma(c.Collisions))
 	}
