@@ -136,6 +136,21 @@ func TestRowsFollow(t *testing.T) {
 	m.turned()
 	key := func(id string) string { return `{"pk":{"S":"CITY#` + id + `"},"at":{"S":"2031-05-05T06:00:00Z"}}` }
 	m.stored("3", `,"name":"cat","level":2.50`)
+	// A list that is no set stays a list, also where the row has a set.
+	for id, tags := range map[string]string{"5": `["b","a"]`, "6": `["a","a"]`, "0": `[1,1.0]`} {
+		m.put("old", city(id, "eve"))
+		m.stored(id, `,"name":"eve","level":1,"tags":`+tags)
+		if list, ok := m.cityAt(id)["tags"].(*types.AttributeValueMemberL); !ok || len(list.Value) != 2 {
+			t.Errorf("%s has become %v", tags, m.cityAt(id))
+		}
+	}
+	// A row stays whose key in the new table holds what is not Ingot's.
+	m.put(stack.Events, migrate.Row{"PK": s("CITY#8"), "SK": s("CITY"), "x": s("1")})
+	m.put("old", city("8", "fay"))
+	m.changed("old", key("8"))
+	if m.cityAt("8") == nil {
+		t.Error("a row is gone whose key is taken")
+	}
 	if row := m.cityAt("3"); row == nil || row["name"].(*types.AttributeValueMemberS).Value != "cat" || row["tags"] != nil ||
 		row["level"].(*types.AttributeValueMemberN).Value != "2.5" {
 		t.Errorf("a new event has the row %v", row)

@@ -31,11 +31,7 @@ func NameOf(row Row, keyNames []string) string {
 		case *types.AttributeValueMemberS:
 			dst = append(append(append(dst, `{"S":`...), event.Quote(v.Value)...), '}')
 		case *types.AttributeValueMemberN:
-			text := v.Value
-			if n, err := event.ParseDecimal(text); err == nil {
-				text = n.String() // one text for all spellings
-			}
-			dst = append(append(append(dst, `{"N":`...), event.Quote(text)...), '}')
+			dst = append(append(append(dst, `{"N":`...), event.Quote(rowNumber(v.Value))...), '}')
 		case *types.AttributeValueMemberB:
 			dst = append(append(append(dst, `{"B":`...), event.Quote(base64.StdEncoding.EncodeToString(v.Value))...), '}')
 		default:

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -128,7 +129,7 @@ func Like(v, was types.AttributeValue) types.AttributeValue {
 	if list != nil {
 		for _, e := range list.Value {
 			if n, ok := e.(*types.AttributeValueMemberN); ok {
-				texts = append(texts, n.Value)
+				texts = append(texts, rowNumber(n.Value))
 			} else {
 				texts = append(texts, rows.TextOf(e))
 			}
@@ -145,10 +146,19 @@ func Like(v, was types.AttributeValue) types.AttributeValue {
 			alike = &types.AttributeValueMemberB{Value: b}
 		}
 	}
-	if v == nil || list != nil && len(texts) == 0 || !SameValue(alike, v) { // a set has an order of its own
+	distinct := len(slices.Compact(slices.Sorted(slices.Values(texts)))) // a set has each once, in an order of its own, and is not empty
+	if v == nil || list != nil && (len(texts) == 0 || distinct < len(texts)) || !SameValue(alike, v) {
 		return v
 	}
 	return alike
+}
+
+// rowNumber returns the one text that all spellings of a number have.
+func rowNumber(text string) string {
+	if n, err := event.ParseDecimal(text); err == nil {
+		return n.String()
+	}
+	return text
 }
 
 // SameValue reports whether two attributes say the same, as JSON, and numbers by their value.
