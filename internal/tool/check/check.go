@@ -89,8 +89,8 @@ func Run(in Input) (*Report, error) {
 	}
 	if in.Migration != nil {
 		files = append(files, in.Migration.Name)
-		r.migration(in.Migration, p)
 	}
+	r.migration(in.Migration, p, at)
 	if in.Publish != nil {
 		files = append(files, in.Publish.Name)
 		r.publishing(in.Publish, in.Next, p)

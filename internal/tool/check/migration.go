@@ -2,19 +2,34 @@ package check
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// migration compiles migration.yaml for the pipeline, and adds its mistakes to the report.
-func (r *Report) migration(f *rules.File, p *pipeline.Pipeline) {
-	if f == nil || p == nil { // its mistakes come first
+// migration compiles migration.yaml for the pipeline, and adds its mistakes to the report. It warns
+// of types that wait for a migration of which there is no file.
+func (r *Report) migration(f *rules.File, p *pipeline.Pipeline, at rules.Places) {
+	if p == nil { // its mistakes come first
 		return
 	}
-	_, err := rowmap.Load(*f, f.Name, p)
-	r.loaded("migration", f, err)
+	known := ""
+	if f != nil {
+		m, err := rowmap.Load(*f, f.Name, p)
+		if !r.loaded("migration", f, err) {
+			return
+		}
+		known = m.Name()
+	}
+	for name, of := range p.Describe().Spec.Events {
+		if of.Migrated != "" && of.Migrated != known {
+			at.Warn("migration", at.Of("events."+name, "migrated"),
+				fmt.Sprintf("messages of %s are held back until migration %s turns it, and no file of that migration was checked", name,
+					of.Migrated), "the name of its file after --migration")
+		}
+	}
 }
 
 // loaded reports whether a file beside the pipeline has been compiled. Otherwise it adds its

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -47,7 +48,11 @@ func TestRightsOfTwoMigrations(t *testing.T) {
 	o := own{pipeline: [][2]string{{"  order.placed:\n", "  order.placed:\n    migrated: shop\n"},
 		{"  order.refunded:\n", "  order.refunded:\n    migrated: refunds\n"}}, template: [][2]string{{`["M#*"]`, `["M#shop"]`}}}
 	r := run(t, o.input(t))
-	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].What, "dynamodb:GetItem on AggregatesTable") {
+	if len(r.Findings) != 3 || !strings.Contains(r.Findings[2].What, "dynamodb:GetItem on AggregatesTable") {
 		t.Errorf("with the rights for one of them: %v", r.Findings)
+	}
+	got := fmt.Sprint(r.Findings[:2])
+	if strings.Count(got, "no file of that migration was checked") != 2 || r.Findings[0].Severity != rules.Warning {
+		t.Errorf("of a type that waits for a migration without a file: %s", got)
 	}
 }

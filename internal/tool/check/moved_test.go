@@ -38,20 +38,26 @@ func TestRightsOfTotalsThatMoveWithThePut(t *testing.T) {
 // they have turned. A statement for another key is not enough.
 func TestRightsOfMigratedTypes(t *testing.T) {
 	migrated := [2]string{"  order.placed:\n", "  order.placed:\n    migrated: shop\n"}
-	if r := run(t, own{pipeline: [][2]string{migrated}}.input(t)); len(r.Findings) != 0 {
+	of := func(o own) Input {
+		in := o.input(t)
+		in.Migration = &rules.File{Name: "migration.yaml",
+			Text: []byte("migration: 1\nname: shop\nfrom: {table: Shop}\nrows: [{type: order.placed}]")}
+		return in
+	}
+	if r := run(t, of(own{pipeline: [][2]string{migrated}})); len(r.Findings) != 0 {
 		t.Errorf("with the template's own role: %v", r.Findings)
 	}
 	const line = `              - {Effect: Allow, Action: "dynamodb:GetItem", Resource: !GetAtt AggregatesTable.Arn, Condition: ` +
 		`{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["M#*"]}}}` + "\n"
 	const advice = `{Effect: Allow, Action: ["dynamodb:GetItem"], Resource: !GetAtt AggregatesTable.Arn}`
-	r := run(t, own{pipeline: [][2]string{migrated}, template: [][2]string{{line, ""}}}.input(t))
+	r := run(t, of(own{pipeline: [][2]string{migrated}, template: [][2]string{{line, ""}}}))
 	want := "IngestRole does not allow dynamodb:GetItem on AggregatesTable: the function could not tell which side is the source of a type " +
 		"that is migrated, and would store no event of it; write " + advice + " among the statements of IngestRole instead"
 	if len(r.Findings) != 1 || !strings.HasSuffix(r.Findings[0].String(), want) {
 		t.Errorf("got  %v\nwant %s", r.Findings, want)
 	}
 	o := own{pipeline: [][2]string{migrated}, template: [][2]string{{line, "              - " + advice + "\n"}}}
-	if r := run(t, o.input(t)); len(r.Findings) != 0 {
+	if r := run(t, of(o)); len(r.Findings) != 0 {
 		t.Errorf("with what it says: %v", r.Findings)
 	}
 }
