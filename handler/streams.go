@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table"
+	"github.com/ingot-events/ingot/internal/table/fences"
 	"github.com/ingot-events/ingot/internal/table/records"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
@@ -49,6 +50,7 @@ type Streams struct {
 
 	pipeline *pipeline.Pipeline
 	tables   *table.Tables
+	notes    fences.Notes
 	env      env.Env
 }
 
@@ -59,7 +61,8 @@ func NewStreams(c tables.Config) (*Streams, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Streams{pipeline: c.Pipeline, tables: t, env: c.Env.Real()}, nil
+	return &Streams{pipeline: c.Pipeline, tables: t, env: c.Env.Real(),
+		notes: fences.Notes{Client: c.Client, Table: c.Aggregates, Function: fences.Streams}}, nil
 }
 
 // StreamResponse is the answer. State is set if and only if the event had a window, and it is never
@@ -184,6 +187,7 @@ var errNoShard = errors.New("the batch names no shard, and counting by marks nee
 type streamBatch struct {
 	*Streams
 	changes  []event.Change
+	fences   []event.Change // put by a tool that asks how far the stream is read
 	odd      []oddRecord
 	ahead    []oddRecord    // those with an image that a newer pipeline has stamped
 	created  time.Time      // of the first record, in stream time
@@ -246,7 +250,19 @@ func (b *streamBatch) run(ctx context.Context, e *records.Batch) error {
 	if !applied.Unproven.IsZero() {
 		b.fail(ctx, applied.Unproven, "aggregates not proven", applied.Err)
 	}
+	b.note(ctx)
 	return nil
+}
+
+// note notes the fences that the batch has passed. Nothing depends on a note but the tool that
+// asks, which puts more fences if one is lost.
+func (b *streamBatch) note(ctx context.Context) {
+	if b.whole != nil {
+		return
+	}
+	if err := b.notes.Write(ctx, b.fences, b.unproven); err != nil && b.Log != nil {
+		b.Log.WarnContext(ctx, "a tool that waits for the stream waits longer; counting goes on", "error", err.Error())
+	}
 }
 
 // decode reads every record separately and checks that their sequence numbers ascend, because a
@@ -278,6 +294,9 @@ func (b *streamBatch) decode(e *records.Batch) error {
 		}
 		if change.Old == nil && change.New == nil {
 			b.rep.Foreign++
+			if fences.Is(&change) {
+				b.fences = append(b.fences, change)
+			}
 			continue
 		}
 		b.changes = append(b.changes, change)

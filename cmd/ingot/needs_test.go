@@ -130,7 +130,7 @@ func (w *living) used(t *testing.T, command string, seen *heard) {
 func (w *living) switched() {
 	var asked atomic.Int64
 	switches := mappings.New(mappings.Mapping{UUID: "u-1", Function: dev.IngestFunction, Source: "arn:queue"},
-		mappings.Mapping{UUID: "u-2", Function: dev.StreamsFunction, Source: "arn:stream"})
+		mappings.Mapping{UUID: "u-2", Function: dev.StreamsFunction, Source: w.Stack().StreamARN})
 	switches.Now, switches.Takes = func() time.Time { return time.Unix(asked.Add(1), 0) }, 20*time.Second
 	w.cloud.Mappings = switches
 }

@@ -37,7 +37,7 @@ func TestPauseOfDev(t *testing.T) {
 	}
 	var out operate.Paused
 	if err := json.Unmarshal([]byte(w.run(0, "pause", "--local", "--output", "json").out), &out); err != nil || len(out.Mappings) != 1 ||
-		out.Mappings[0].By == "" || out.Mappings[0].At.IsZero() || out.Drained {
+		out.Mappings[0].By == "" || out.Mappings[0].At.IsZero() || !out.Drained {
 		t.Errorf("%+v %v", out, err)
 	}
 	if got := w.run(0, "resume", "--local"); got.out != "ingest  Enabled\n" ||

@@ -21,12 +21,14 @@ var withoutIt = map[string]int{
 	// It is sent and stored, but nobody can tell whether the function is paused.
 	"send lambda:ListEventSourceMappings": exitFine, "send lambda:ListTags": exitFine,
 	// It is paused, but not marked, or nobody can tell how far the stream is.
-	"pause lambda:TagResource": exitFine, "pause cloudwatch:GetMetricStatistics": exitUntold, "resume lambda:UntagResource": exitFine,
+	"pause lambda:TagResource": exitFine, "pause dynamodb:PutItem": exitUntold, "pause dynamodb:Query": exitUntold,
+	"pause dynamodb:DescribeTable": exitUntold, "pause dynamodb:DescribeStream": exitUntold, "resume lambda:UntagResource": exitFine,
 	// Everything is touched, but nobody can tell how far the stream is.
-	"rebuild cloudwatch:GetMetricStatistics": exitUntold, "rebuild lambda:ListEventSourceMappings": exitUntold,
-	"rebuild lambda:ListTags":               exitUntold,
-	"verify cloudwatch:GetMetricStatistics": exitUntold, "verify lambda:ListEventSourceMappings": exitUntold,
-	"verify lambda:ListTags": exitUntold,
+	"rebuild dynamodb:DescribeStream": exitUntold, "rebuild lambda:ListEventSourceMappings": exitUntold,
+	"rebuild lambda:ListTags": exitUntold,
+	"verify dynamodb:PutItem": exitUntold, "verify dynamodb:Query": exitUntold, "verify dynamodb:DescribeStream": exitUntold,
+	"verify lambda:ListEventSourceMappings": exitUntold,
+	"verify lambda:ListTags":                exitUntold,
 	// What it cannot read, it says. --check makes a 6 of that.
 	"status dynamodb:GetItem": exitFine, "status lambda:InvokeFunction": exitFine, "status sqs:GetQueueAttributes": exitFine,
 	"status lambda:ListEventSourceMappings": exitFine,

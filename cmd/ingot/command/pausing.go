@@ -14,19 +14,18 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// FunctionNames returns the name of the function to pause or resume, and the name of the streams
-// function.
-func FunctionNames(t *target.Target, streams bool) (meant, counting string, err error) {
+// FunctionName returns the name of the function to pause or resume.
+func FunctionName(t *target.Target, streams bool) (string, error) {
 	if t.Kind == target.KindLocal {
 		t.IngestFunction, t.StreamsFunction = dev.IngestFunction, dev.StreamsFunction
 	}
 	if err := t.Needs(target.IngestFunction, target.StreamsFunction); err != nil {
-		return "", "", err
+		return "", err
 	}
 	if streams {
-		return t.StreamsFunction, t.StreamsFunction, nil
+		return t.StreamsFunction, nil
 	}
-	return t.IngestFunction, t.StreamsFunction, nil
+	return t.IngestFunction, nil
 }
 
 // Pauser returns what pauses and resumes the functions of a stack, and says what it waits for.
@@ -57,7 +56,7 @@ func (a *App) ResumeLine(t *target.Target, streams bool) string {
 // SayPaused says it if nothing calls the ingest function, and also if that is not known. A stack
 // whose function has no known name is not asked.
 func (a *App) SayPaused(cmd *cobra.Command, t *target.Target) (paused bool, unknown error) {
-	function, _, err := FunctionNames(t, false)
+	function, err := FunctionName(t, false)
 	if err != nil {
 		return false, nil
 	}
@@ -78,5 +77,5 @@ func (a *App) SayPaused(cmd *cobra.Command, t *target.Target) (paused bool, unkn
 // Lag returns a Lag that knows how far the streams function of a stack has got, and says what it
 // waits for.
 func (a *App) Lag(t *target.Target, patience time.Duration) verify.Lag {
-	return lag.Told(lag.Of(t, a.Pauser(t)), patience, a.Clock, a.Stderr)
+	return lag.Of(t, a.Pauser(t), patience)
 }

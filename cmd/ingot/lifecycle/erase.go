@@ -294,7 +294,7 @@ func (a *app) erasePayloads(cmd *cobra.Command, o eraseOptions) error {
 		if err := a.Announce(e.Target); err != nil {
 			return err
 		}
-		function, _, err := command.FunctionNames(e.Target, false)
+		function, err := command.FunctionName(e.Target, false)
 		if err != nil {
 			return err
 		}

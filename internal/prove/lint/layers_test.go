@@ -207,6 +207,7 @@ var rooms = map[string][]string{
 	"archive":     {"payloads"},
 	"rows":        nil,
 	"records":     {"rows"},
+	"fences":      {"rows"},
 	"payloads":    nil,
 	"generations": {"rows"},
 	"count":       {"rows", "generations"},

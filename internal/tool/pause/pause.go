@@ -54,6 +54,9 @@ type Mapping struct {
 	By string    `json:"by,omitempty"`
 	At time.Time `json:"at,omitzero"`
 
+	// Factor is how many batches of a shard Lambda has in work at a time. It is 1 for a queue.
+	Factor int `json:"-"`
+
 	arn      string
 	modified time.Time
 	tag      string // the mark as it is written, even if the mapping is on
@@ -74,6 +77,7 @@ func Read(ctx context.Context, client Client, function string) ([]Mapping, error
 		for _, c := range out.EventSourceMappings {
 			m := Mapping{UUID: aws.ToString(c.UUID), Function: function, Source: aws.ToString(c.EventSourceArn),
 				State: aws.ToString(c.State), Last: aws.ToString(c.LastProcessingResult),
+				Factor:   max(1, int(aws.ToInt32(c.ParallelizationFactor))),
 				modified: aws.ToTime(c.LastModified), arn: aws.ToString(c.EventSourceMappingArn)}
 			if err := m.readMark(ctx, client); err != nil {
 				return nil, err

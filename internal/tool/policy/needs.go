@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/fences"
 	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
@@ -75,7 +76,7 @@ var Commands = map[string]func(ARNs) []Statement{
 			allow("SeeQueues", "sqs:GetQueueAttributes", r.queue, r.quarantine, r.deadLetters),
 			allow("ReadArchive", "s3:GetObject s3:GetObjectVersion s3:ListBucket s3:ListBucketVersions", r.archive, r.archive+"/*")}
 		if r.payloads != "" { // for --payloads
-			list = append(list, r.lag(), allow("SeePause", "lambda:GetEventSourceMapping lambda:ListEventSourceMappings lambda:ListTags",
+			list = append(r.asks(list...), allow("SeePause", "lambda:GetEventSourceMapping lambda:ListEventSourceMappings lambda:ListTags",
 				"*"))
 		}
 		return r.payloadsToo("s3:DeleteObject s3:ListBucketVersions", list...)
@@ -85,19 +86,17 @@ var Commands = map[string]func(ARNs) []Statement{
 			allow("ReadTotals", "dynamodb:Query", r.aggregates))
 	},
 	"migrate": func(r ARNs) []Statement {
-		return r.payloadsToo("s3:PutObject s3:DeleteObject", r.find(), r.file(), r.key(),
+		return r.payloadsToo("s3:PutObject s3:DeleteObject", r.asks(r.find(), r.file(), r.key(),
 			allow("ReadOldTable", "dynamodb:DescribeTable dynamodb:Scan dynamodb:BatchGetItem", r.old),
 			allow("ReadBothStreams", "dynamodb:DescribeStream dynamodb:GetShardIterator dynamodb:GetRecords", r.old+"/stream/*",
 				r.events+"/stream/*"),
 			allow("WriteCopies", "dynamodb:BatchGetItem dynamodb:DescribeTable dynamodb:PartiQLInsert dynamodb:PutItem dynamodb:Scan", r.events),
 			allow("GoBack", "dynamodb:DeleteItem dynamodb:UpdateItem", r.old),
 			allow("SweepTombstones", "dynamodb:DeleteItem", r.events),
-			allow("Control", "dynamodb:PutItem dynamodb:UpdateItem", r.aggregates), r.lag(),
-			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"))
+			allow("Control", "dynamodb:PutItem dynamodb:UpdateItem", r.aggregates), allow("SeeLag", "cloudwatch:GetMetricStatistics", "*"),
+			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"))...)
 	},
-	"pause": func(r ARNs) []Statement {
-		return []Statement{r.find(), r.switches("TagResource"), allow("SeeLag", "cloudwatch:GetMetricStatistics", "*")}
-	},
+	"pause": func(r ARNs) []Statement { return r.asks(r.find(), r.switches("TagResource")) },
 	"publish": func(r ARNs) []Statement {
 		return r.payloadsToo("", r.find(), r.file(), r.key(), allow("ReadEvents", "dynamodb:Scan", r.events),
 			allow("ToABus", "events:PutEvents", r.bus), allow("ToATopic", "sns:Publish", r.topic),
@@ -115,12 +114,12 @@ var Commands = map[string]func(ARNs) []Statement{
 			allow("QueryTotals", "dynamodb:Query", r.aggregates), r.top()}
 	},
 	"rebuild": func(r ARNs) []Statement {
-		return r.payloadsToo("s3:PutObject", r.find(), r.file(), r.key(), r.price(),
+		return r.payloadsToo("s3:PutObject", r.asks(r.find(), r.file(), r.key(), r.price(),
 			allow("Touch", "dynamodb:PartiQLUpdate dynamodb:Scan dynamodb:UpdateItem", r.events),
 			allow("PutParts", "dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:PartiQLInsert dynamodb:PutItem", r.events),
 			allow("Declare", "dynamodb:Scan dynamodb:Query dynamodb:UpdateItem", r.aggregates),
-			allow("Mend", "dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:UpdateItem", r.aggregates), r.lag(),
-			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"))
+			allow("Mend", "dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:UpdateItem", r.aggregates),
+			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"))...)
 	},
 	"region": func(r ARNs) []Statement {
 		return []Statement{r.find(), allow("MoveHome", "dynamodb:GetItem dynamodb:UpdateItem", r.events),
@@ -157,11 +156,11 @@ var Commands = map[string]func(ARNs) []Statement{
 	},
 	"verify": func(r ARNs) []Statement {
 		const work = "arn:aws:s3:::BUCKET-OF-WORK" // to be listed, or S3 does not say that a file is missing
-		return []Statement{r.find(), r.file(), r.key(), r.price(), allow("ReadAll", "dynamodb:Scan", r.events, r.aggregates),
-			allow("SeeParts", "dynamodb:BatchGetItem", r.events), r.lag(),
+		return r.asks(r.find(), r.file(), r.key(), r.price(), allow("ReadAll", "dynamodb:Scan", r.events, r.aggregates),
+			allow("SeeParts", "dynamodb:BatchGetItem", r.events),
 			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"),
 			allow("Work", "s3:GetObject s3:PutObject s3:DeleteObject s3:ListBucket", work, work+"/*"),
-			allow("AtLarge", "states:DescribeExecution states:ListExecutions states:StartExecution", r.machine, r.execution+":*")}
+			allow("AtLarge", "states:DescribeExecution states:ListExecutions states:StartExecution", r.machine, r.execution+":*"))
 	},
 }
 
@@ -206,7 +205,17 @@ func (r ARNs) hot() Statement {
 	return allow("SeeHotPartitions", "logs:FilterLogEvents", r.ingestLogs, r.streamsLogs)
 }
 
-func (r ARNs) lag() Statement { return allow("SeeLag", "cloudwatch:GetMetricStatistics", "*") }
+// asks adds the rights to ask how far the events table's stream is read. DescribeTable and
+// DescribeStream have no leading keys, so the condition lets them pass.
+func (r ARNs) asks(list ...Statement) []Statement {
+	put := allow("PutFences", "dynamodb:PutItem", r.events)
+	notes := allow("ReadNotes", "dynamodb:DescribeStream dynamodb:DescribeTable dynamodb:Query", r.events, r.events+"/stream/*",
+		r.aggregates)
+	for _, s := range []*Statement{&put, &notes} {
+		s.Condition = map[string]map[string]any{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": []string{fences.Prefix + "*"}}}
+	}
+	return append(slices.Clip(list), put, notes)
+}
 
 // switches lets a command switch the mappings of the functions. Lambda lists them for all functions
 // or none.

@@ -1,0 +1,240 @@
+package drained_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"go.uber.org/goleak"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/replay"
+	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/lambda/esm"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/table/fences"
+	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/testworld"
+	"github.com/ingot-events/ingot/internal/tool/drained"
+	"github.com/ingot-events/ingot/internal/tool/pause"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const shards = 4
+
+// world is a stack whose stream is polled while a question sleeps.
+type world struct {
+	*testworld.World
+	t       *testing.T
+	store   *store.Store
+	stream  *esm.Stream
+	mapping pause.Mapping
+	halted  bool                       // nothing calls the function
+	refuses func(event.Change) error   // what the function does with a change
+	turn    func()                     // called before each poll
+	meddle  func(api, pk string) error // called before each call of DynamoDB
+	undone  int                        // changes that are stored and not done
+	start   time.Time
+	puts    int // of fences
+	notes   int
+	told    []string
+}
+
+func newWorld(t *testing.T, counting aggregate.Counting) *world {
+	w := &world{t: t}
+	var err error
+	w.World, err = testworld.New(t.Context(), testworld.Config{Start: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC), Counting: counting,
+		Engine: embedded.Config{Partitions: shards, RollAfter: -1, Intercept: w.intercept}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}", Events: map[string]pipeline.EventSpec{
+		"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "-"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := w.Store(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.store, w.start = st, w.Clock.Now()
+	function := w.Streams(st)
+	function.OnChange = func(_ context.Context, c event.Change) error {
+		if w.refuses != nil {
+			return w.refuses(c)
+		}
+		w.undone--
+		return nil
+	}
+	w.stream, err = w.MapStream(esm.StreamConfig{Window: w.Window(),
+		Function: esm.Function{Handler: lambda.NewHandler(function.Handle).Invoke}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.mapping = pause.Mapping{UUID: "u-1", Function: "shop-streams", Source: w.StreamARN, State: "Enabled", Factor: 1}
+	return w
+}
+
+func (w *world) intercept(_ context.Context, api string, input any, call func() (any, error)) (any, error) {
+	pk := ""
+	if in, is := input.(*dynamodb.PutItemInput); is {
+		pk = rows.TextOf(in.Item["PK"])
+		if strings.HasPrefix(pk, fences.Prefix) && *in.TableName == stack.Events {
+			w.puts++
+		} else if strings.HasPrefix(pk, fences.Prefix) {
+			w.notes++
+		}
+	}
+	if w.meddle != nil {
+		if err := w.meddle(api, pk); err != nil {
+			return nil, err
+		}
+	}
+	return call()
+}
+
+// order stores an order.
+func (w *world) order(id string) {
+	w.t.Helper()
+	body := fmt.Sprintf(`{"type":"order","id":%q,"at":"2030-01-02T03:00:00Z"}`, id)
+	item, err := w.store.Config().Pipeline.Plan(envelope.Message{Body: body})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if done, _ := w.store.Put(w.t.Context(), []*event.Item{item}); !done[0].Verdict.Stored() {
+		w.t.Fatal(done)
+	}
+	w.undone++
+}
+
+// question is the question whether the function of the world has done everything.
+func (w *world) question() drained.Question {
+	e := w.Clock.Env(rand.New(rand.NewPCG(replay.Seed(w.t, 1), 0)).Float64)
+	sleep := e.Sleep
+	e.Sleep = func(ctx context.Context, d time.Duration) error {
+		if err := sleep(ctx, d); err != nil {
+			return err
+		}
+		if w.turn != nil {
+			w.turn()
+		}
+		if !w.halted {
+			if _, err := w.stream.Poll(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return drained.Question{Tables: w.Engine.DynamoDB(), Shards: w.Engine.Streams(), Events: stack.Events, Aggregates: stack.Aggregates,
+		Function: "shop-streams", Notes: fences.Streams, Env: e,
+		Mappings: func(context.Context) ([]pause.Mapping, error) { return []pause.Mapping{w.mapping}, nil },
+		Tell:     func(format string, args ...any) { w.told = append(w.told, fmt.Sprintf(format, args...)) }}
+}
+
+// An idle stack, and one with changes that are not read yet, answer within a minute. What it costs
+// is known, and at rest it costs nothing.
+func TestAnswer(t *testing.T) {
+	for _, counting := range []aggregate.Counting{aggregate.Marks, aggregate.Receipts} {
+		t.Run(counting.String(), func(t *testing.T) {
+			w := newWorld(t, counting)
+			for round := range 3 {
+				began, puts, notes := w.Clock.Now(), w.puts, w.notes
+				at, err := w.question().Ask(t.Context())
+				took := w.Clock.Now().Sub(began)
+				if err != nil || !at.Equal(began) || took > time.Minute {
+					t.Fatalf("round %d: %v after %s, for %s", round, err, took, at)
+				}
+				puts, notes = w.puts-puts, w.notes-notes
+				most := 14 + 2*2*shards // S·(ln S + 2), and two more rounds at most with this seed
+				if counting == aggregate.Receipts {
+					most = 14 + 64*shards
+				}
+				if puts > most || notes > puts || notes < 1 {
+					t.Errorf("round %d: %d fences and %d notes", round, puts, notes)
+				}
+				if w.undone > 0 {
+					t.Errorf("round %d: %d changes are not done", round, w.undone)
+				}
+				for i := range 40 {
+					w.order(fmt.Sprint(round, "-", i))
+				}
+			}
+			puts, notes := w.puts, w.notes
+			for range 48 {
+				w.Clock.Pass(time.Hour)
+				if _, err := w.stream.Poll(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				w.Engine.Sweep(1000) // removes the fences and the notes
+			}
+			if w.puts != puts || w.notes != notes {
+				t.Errorf("%d fences and %d notes at rest", w.puts-puts, w.notes-notes)
+			}
+		})
+	}
+}
+
+// Where nothing, or not everything, is called, the answer is not known, and says where, since when
+// and what Lambda says.
+func TestUnknown(t *testing.T) {
+	for name, c := range map[string]struct {
+		set  func(w *world)
+		want []string
+		soon bool // it is known at once
+	}{
+		"throttled, or concurrency 0": {func(w *world) { w.halted, w.mapping.Last = true, "PROBLEM: Function call throttled" },
+			[]string{"in 4 of 4 shards (shardId-", "and others", "before 03:04:05", "mapping is Enabled",
+				"PROBLEM: Function call throttled"}, false},
+		"off": {func(w *world) { w.halted, w.mapping.State = true, "Disabled" }, []string{"nothing calls it", "is Disabled"}, true},
+		"switched off in the middle": {func(w *world) {
+			w.halted = true
+			w.turn = func() {
+				if w.Clock.Now().Sub(w.start) > 20*time.Second {
+					w.mapping.State = "Disabling"
+				}
+			}
+		}, []string{"nothing calls it", "is Disabling"}, false},
+		"one shard is stuck": {func(w *world) {
+			w.order("stuck")
+			w.refuses = func(c event.Change) error {
+				if c.Key.PK == "ORDER#stuck" {
+					return errors.New("no")
+				}
+				return nil
+			}
+		}, []string{"in 1 of 4 shards (shardId-"}, false},
+		"ten batches of a shard at a time": {func(w *world) { w.mapping.Factor = 10 },
+			[]string{"ParallelizationFactor 10", "set it to 1"}, true},
+		"it reads an earlier stream": {func(w *world) { w.mapping.Source += "0" }, []string{"also reads "}, true},
+		"it reads another table":     {func(w *world) { w.mapping.Source = "arn:queue" }, []string{"does not read "}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, aggregate.Marks)
+			c.set(w)
+			_, err := w.question().Ask(t.Context())
+			var unknown *drained.Unknown
+			if !errors.As(err, &unknown) {
+				t.Fatal(err)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%v\nlacks %q", err, want)
+				}
+			}
+			if took := w.Clock.Now().Sub(w.start); (took == 0) != c.soon || took > 16*time.Minute {
+				t.Errorf("it took %s", took)
+			}
+		})
+	}
+}
