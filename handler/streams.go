@@ -187,7 +187,7 @@ var errNoShard = errors.New("the batch names no shard, and counting by marks nee
 type streamBatch struct {
 	*Streams
 	changes  []event.Change
-	fences   []event.Change // put by a tool that asks how far the stream is read
+	foreign  []event.Change // of items that are no events; a tool that asks how far the stream is read puts some
 	odd      []oddRecord
 	ahead    []oddRecord    // those with an image that a newer pipeline has stamped
 	created  time.Time      // of the first record, in stream time
@@ -260,7 +260,7 @@ func (b *streamBatch) note(ctx context.Context) {
 	if b.whole != nil {
 		return
 	}
-	if err := b.notes.Write(ctx, b.fences, b.unproven); err != nil && b.Log != nil {
+	if err := b.notes.Write(ctx, b.foreign, b.unproven); err != nil && b.Log != nil {
 		b.Log.WarnContext(ctx, "a tool that waits for the stream waits longer; counting goes on", "error", err.Error())
 	}
 }
@@ -294,9 +294,7 @@ func (b *streamBatch) decode(e *records.Batch) error {
 		}
 		if change.Old == nil && change.New == nil {
 			b.rep.Foreign++
-			if fences.Is(&change) {
-				b.fences = append(b.fences, change)
-			}
+			b.foreign = append(b.foreign, change)
 			continue
 		}
 		b.changes = append(b.changes, change)

@@ -6,16 +6,23 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/local/lambda/esm"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/table/fences"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
@@ -110,6 +117,117 @@ func TestForeignItems(t *testing.T) {
 	w.expect(batch(record(5, event.Modify, img, more)), done)
 	if r := w.counted[1]; r.Updates != 0 || r.Foreign != 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// fence returns the record of a fence.
+func fence(n int, run, name string) map[string]any {
+	return insert(n, attributes{"PK": {"S": fences.Key(run, name).PK}, "SK": {"S": "-"}, "expiresAt": {"N": "4070000000"}})
+}
+
+// noted returns the notes of fences: for each the run, the sequence number and what it lists.
+func (w *world) noted() string {
+	w.t.Helper()
+	out, err := w.Engine.DynamoDB().Scan(w.t.Context(), &dynamodb.ScanInput{TableName: aws.String(stack.Aggregates), ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	text := func(v types.AttributeValue) string {
+		s, _ := v.(*types.AttributeValueMemberS)
+		return strings.TrimLeft(s.Value, "0")
+	}
+	var list []string
+	for _, item := range out.Items {
+		if run, is := strings.CutPrefix(text(item["PK"]), fences.Prefix); is {
+			one := run + " " + text(item[fences.Sequence])
+			if item[fences.Passed] != nil {
+				one += " " + text(item[fences.Passed])
+			} else if text(item["SK"]) != fences.LaneNote(fences.Streams, event.Lane{StreamARN: streamARN, ShardID: "shardId-1"}) {
+				one += " in the lane " + text(item["SK"])
+			}
+			list = append(list, one)
+		}
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+// A fence is noted if and only if every record up to it is done. A fence is no event: nothing is
+// counted, kept or put into quarantine for it.
+func TestFences(t *testing.T) {
+	w := newWorld(t)
+	first, bad, last := insert(1, w.image(order("1", 5))), insert(3, w.image(order("bad", 5))), insert(5, w.image(order("2", 5)))
+	gone := attributes{"PK": {"S": fences.Key("r", "0").PK}, "SK": {"S": "-"}}
+	for name, c := range map[string]struct {
+		batch any
+		want  string
+	}{
+		"all is done":              {batch(first, fence(2, "r", "0"), last), "r 2"},
+		"the last of several":      {batch(fence(2, "r", "0"), fence(4, "r", "1"), last), "r 4"},
+		"two questions":            {batch(fence(2, "r", "0"), fence(4, "q", "0")), "q 4, r 2"},
+		"a later record fails":     {batch(first, fence(2, "r", "0"), bad, last), "r 2"},
+		"an earlier record fails":  {batch(first, bad, fence(4, "r", "0"), last), ""},
+		"one before, one after":    {batch(fence(2, "r", "0"), bad, fence(4, "r", "1")), "r 2"},
+		"removed by time to live":  {batch(first, expiry(2, gone)), ""},
+		"written again":            {batch(first, record(2, event.Modify, gone, gone)), ""},
+		"the whole batch fails":    {batch(fence(2, "r", "0"), first), ""},
+		"a key that is no fence's": {batch(insert(2, attributes{"PK": {"S": "%fences"}, "SK": {"S": "-"}})), ""},
+		"no question, no note":     {batch(first, last), ""},
+	} {
+		w := newWorld(t).started()
+		w.streams.OnChange = func(_ context.Context, c event.Change) error {
+			if c.New != nil && c.New.ID == "bad" {
+				return errLost
+			}
+			return nil
+		}
+		_, _ = w.deliver(c.batch)
+		if got := w.noted(); got != c.want {
+			t.Errorf("%s: noted %q, want %q", name, got, c.want)
+		}
+		if n := w.counted[0].Quarantined + w.counted[0].Archived + len(w.quarantined()); n != 0 {
+			t.Errorf("%s: %+v", name, w.counted[0])
+		}
+	}
+	// Without a shard id, the note lists the fences.
+	w = newWorld(t, counting(aggregate.Receipts)).started()
+	w.expect(plain(first, fence(2, "r", "7"), fence(4, "r", "9")), `{"batchItemFailures":[]}`)
+	if got := w.noted(); got != "r 4 7 9" {
+		t.Errorf("noted %q", got)
+	}
+}
+
+// What happens to a note changes nothing for the batch. After a failure, or a death before it, the
+// note comes with the next delivery if there is one.
+func TestNotesThatAreLost(t *testing.T) {
+	note := func(input any) bool {
+		in, is := input.(*dynamodb.PutItemInput)
+		return is && *in.TableName == stack.Aggregates
+	}
+	w := newWorld(t, func(s *setup) {
+		s.env = func(c *testworld.Clock) env.Env { // a death ends all that runs
+			e := c.Env(func() float64 { return 0.5 })
+			e.Deadline = nil
+			return e
+		}
+	}).started()
+	e := batch(insert(1, w.image(order("1", 5))), fence(2, "r", "0"))
+	w.faults = []fault{{API: "PutItem", Applies: note, Before: errLost}}
+	w.expect(e, done)
+	w.sums(t, "totals", "1", "5")
+	if !strings.Contains(w.log.String(), "waits longer; counting goes on") || w.noted() != "" {
+		t.Errorf("noted %q, logged %s", w.noted(), &w.log)
+	}
+	w.faults = []fault{{API: "UpdateItem", Kill: true}} // it is counted, and the function dies
+	box := testworld.Sandbox{Cold: func(context.Context) (esm.Handler, error) { return lambda.NewHandler(w.streams.Handle).Invoke, nil }}
+	e = batch(insert(3, w.image(order("2", 5))), fence(4, "r", "1"))
+	if _, err := box.Invoke(deadline(t), []byte(jsonOf(t, e))); err == nil || w.noted() != "" {
+		t.Errorf("%v, noted %q", err, w.noted())
+	}
+	w.expect(e, done)
+	w.sums(t, "totals", "2", "10")
+	if w.noted() != "r 4" {
+		t.Errorf("noted %q", w.noted())
 	}
 }
 

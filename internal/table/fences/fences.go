@@ -62,28 +62,27 @@ type Client interface {
 // Notes writes what one function notes.
 type Notes struct {
 	Client   Client
-	Table    string // the aggregates table
+	Table    string // the aggregates table; empty: nothing is noted
 	Function string
 }
 
-// Is reports whether a change put a fence. Its removal by time to live is none.
-func Is(c *event.Change) bool {
-	return c.Kind == event.Insert && strings.HasPrefix(c.Key.PK, Prefix)
-}
-
-// Write notes the fences of a batch. All records of the batch before unproven must be done; if
-// unproven is zero, all records are. An error says that a note may be missing, which does no harm.
-func (n Notes) Write(ctx context.Context, fences []event.Change, unproven event.Sequence) error {
+// Write notes the fences that are put by changes of a batch, in the order of the stream. All
+// records of the batch before unproven must be done; if unproven is zero, all records are. An error
+// says that a note may be missing, which does no harm.
+func (n Notes) Write(ctx context.Context, changes []event.Change, unproven event.Sequence) error {
 	var runs []string
 	done := map[string][]event.Change{}
-	for _, c := range fences {
-		if unproven.IsZero() || c.Sequence.Compare(unproven) < 0 {
-			run, _ := split(c.Key)
-			if done[run] == nil {
-				runs = append(runs, run)
-			}
-			done[run] = append(done[run], c)
+	for i := range changes {
+		c := &changes[i]
+		passed := unproven.IsZero() || c.Sequence.Compare(unproven) < 0
+		if !passed || n.Table == "" || c.Kind != event.Insert || !strings.HasPrefix(c.Key.PK, Prefix) { // not its removal by time to live
+			continue
 		}
+		run, _ := split(c.Key)
+		if done[run] == nil {
+			runs = append(runs, run)
+		}
+		done[run] = append(done[run], *c)
 	}
 	var failed error
 	for _, run := range runs {

@@ -92,7 +92,6 @@ type Dev struct {
 	work         sync.WaitGroup
 
 	queueIdle, streamIdle atomic.Bool
-	counted               atomic.Int64 // see [Counted]; unix nanoseconds
 
 	mu       sync.Mutex
 	troubles map[string]string // by function: what was told last

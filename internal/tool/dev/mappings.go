@@ -3,7 +3,6 @@ package dev
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -165,11 +164,7 @@ func (d *Dev) pollStream(ctx context.Context) (time.Duration, error) {
 			return 0, err
 		}
 	}
-	began := d.clock.Now()
 	p, err := d.stream.Poll(ctx)
-	if err == nil && d.stream.Drained() {
-		d.counted.Store(began.UnixNano())
-	}
 	if !p.Idle() {
 		if p.Failed == 0 {
 			d.last(StreamsFunction, lastFine)
@@ -198,17 +193,6 @@ func (d *Dev) rest(idle *atomic.Bool) {
 		d.trouble("clock", fmt.Errorf("the clock of this machine jumped ahead by %v: ingot dev goes on by its own; end it and start it "+
 			"again if the new time is right", ahead.Round(time.Second)))
 	}
-}
-
-// Counted is a path on the port of the protocols. Its answer is a duration of Go: all changes that
-// are older than that are counted. It is an age and not a time, because the clock of an ingot dev
-// may differ from that of the program that asks. No bucket can have this name.
-const Counted = "/-/counted"
-
-// tellCounted answers requests to [Counted].
-func (d *Dev) tellCounted(w http.ResponseWriter) {
-	counted := time.Unix(0, d.counted.Load())
-	fmt.Fprintln(w, d.clock.Now().Sub(counted))
 }
 
 // sweep lets time to live remove what has expired.

@@ -48,8 +48,6 @@ func (d *Dev) protocols(others http.Handler) http.Handler {
 		switch {
 		case mappings.Answers(r):
 			d.switches.ServeHTTP(w, r)
-		case r.Method == http.MethodGet && r.URL.Path == Counted:
-			d.tellCounted(w)
 		case r.Method == http.MethodGet && r.URL.Path == target.LocalID:
 			fmt.Fprintln(w, d.id)
 		default:

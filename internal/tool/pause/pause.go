@@ -1,6 +1,6 @@
 // Package pause stops and starts the event source mappings of a stack, and records who stopped
-// them. [Read] returns the mappings of a function, [Pauser.Pause] and [Pauser.Resume] switch them,
-// and [Pauser.Drained] waits until the stream is read to its end.
+// them. [Read] returns the mappings of a function, and [Pauser.Pause] and [Pauser.Resume] switch
+// them.
 //
 // A pause is marked with a tag on the mapping. A deployment that changes the mapping switches it on
 // again and leaves the tag. So the tag counts only while the mapping is off.
@@ -289,7 +289,7 @@ func (p Pauser) await(ctx context.Context, m *Mapping, state string) error {
 	return nil
 }
 
-// Ages is what [Pauser.Drained] needs of CloudWatch.
+// Ages is what [Pauser.CountedBy] needs of CloudWatch.
 type Ages interface {
 	GetMetricStatistics(context.Context, *cloudwatch.GetMetricStatisticsInput,
 		...func(*cloudwatch.Options)) (*cloudwatch.GetMetricStatisticsOutput, error)
@@ -306,49 +306,8 @@ const (
 // ErrUnread says that nothing reads the stream, so that waiting for its end is useless.
 var ErrUnread = errors.New("the streams function is paused or disabled, so nothing reads the stream: ingot resume streams")
 
-// Drained waits until the streams function has read everything that was written before since. A
-// shard that is stuck goes on reporting an age that grows; Drained then waits until ctx ends.
-func (p Pauser) Drained(ctx context.Context, ages Ages, streams string, since time.Time) error {
-	list, err := Read(ctx, p.Client, streams)
-	if err != nil {
-		return err
-	}
-	for _, m := range list {
-		if m.Off() {
-			return ErrUnread
-		}
-	}
-	e := p.Env.Real()
-	said := time.Duration(-1)
-	for {
-		counted, worst, err := p.counted(ctx, ages, streams)
-		if err != nil {
-			return err
-		}
-		if worst < young && !counted.Before(since) {
-			return nil
-		}
-		if worst >= young && worst != said {
-			p.tell("the streams function is %s behind", worst.Round(time.Second))
-			said = worst
-		}
-		if err := e.Sleep(ctx, 30*time.Second); err != nil {
-			return err
-		}
-	}
-}
-
-// Counted returns a time before which the streams function has read everything, by the ages that
-// CloudWatch has. It is some minutes ago even if the function is not behind.
-func (p Pauser) Counted(ctx context.Context, ages Ages, streams string) (time.Time, error) {
-	list, err := Read(ctx, p.Client, streams)
-	if err != nil {
-		return time.Time{}, err
-	}
-	return p.CountedBy(ctx, ages, streams, list)
-}
-
-// CountedBy is [Pauser.Counted] for who has read the function's mappings already.
+// CountedBy returns a time before which a function with these mappings has read everything, by the
+// ages that CloudWatch has.
 func (p Pauser) CountedBy(ctx context.Context, ages Ages, function string, list []Mapping) (time.Time, error) {
 	for _, m := range list {
 		if m.Off() {

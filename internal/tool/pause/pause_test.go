@@ -1,7 +1,6 @@
 package pause_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http/httptest"
@@ -11,8 +10,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
-	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"go.uber.org/goleak"
@@ -191,60 +188,5 @@ func TestMarksFit(t *testing.T) {
 		if _, err := w.pauser.Resume(t.Context(), "streams"); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// ages answers with what the function was, in seconds, in each minute since start. A minute without
-// a number is one in which it was not called.
-type ages struct {
-	clock *testworld.Clock
-	at    map[int]float64
-	err   error
-}
-
-func (a ages) GetMetricStatistics(_ context.Context, in *cloudwatch.GetMetricStatisticsInput,
-	_ ...func(*cloudwatch.Options)) (*cloudwatch.GetMetricStatisticsOutput, error) {
-	out := &cloudwatch.GetMetricStatisticsOutput{}
-	for minute, age := range a.at {
-		if at := start.Truncate(time.Minute).Add(time.Duration(minute) * time.Minute); !at.Before(*in.StartTime) &&
-			at.Before(*in.EndTime) && at.Before(a.clock.Now().Add(-time.Minute)) {
-			out.Datapoints = append(out.Datapoints, types.Datapoint{Timestamp: &at, Maximum: aws.Float64(age * 1000)})
-		}
-	}
-	return out, a.err
-}
-
-func TestDrained(t *testing.T) {
-	for name, c := range map[string]struct {
-		ages map[int]float64
-		want int // minutes
-	}{
-		"an idle stack":      {nil, 5},
-		"a short lag":        {map[int]float64{1: 2, 2: 3, 3: 1}, 5},
-		"a lag that ends":    {map[int]float64{1: 300, 2: 240, 3: 100, 4: 12, 5: 3, 6: 1}, 9},
-		"a shard is stuck":   {map[int]float64{1: 60, 2: 120, 3: 180, 4: 240, 5: 300, 6: 360, 7: 420, 8: 480, 9: 540, 10: 600}, 15},
-		"it comes in bursts": {map[int]float64{1: 60, 4: 60}, 9},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			if err := w.pauser.Drained(t.Context(), ages{w.clock, c.ages, nil}, "streams", start); err != nil {
-				t.Fatal(err)
-			}
-			if took := w.clock.Now().Sub(start).Round(time.Minute); took < time.Duration(c.want-1)*time.Minute ||
-				took > time.Duration(c.want+1)*time.Minute {
-				t.Errorf("it took %s", took)
-			}
-		})
-	}
-	w := newWorld(t)
-	if err := w.pauser.Drained(t.Context(), ages{w.clock, nil, errors.New("denied")}, "streams", start); err == nil ||
-		!strings.Contains(err.Error(), "denied") {
-		t.Error(err)
-	}
-	if _, err := w.pauser.Pause(t.Context(), "streams", who); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.pauser.Drained(t.Context(), ages{}, "streams", start); !errors.Is(err, pause.ErrUnread) {
-		t.Error(err)
 	}
 }

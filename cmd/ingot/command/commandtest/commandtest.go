@@ -43,7 +43,7 @@ func jsonNames(t reflect.Type, names map[string]bool) {
 	case reflect.Struct:
 		for i := range t.NumField() {
 			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-			if !t.Field(i).IsExported() && !t.Field(i).Anonymous {
+			if name == "-" || !t.Field(i).IsExported() && !t.Field(i).Anonymous {
 				continue
 			}
 			if !t.Field(i).Anonymous {
