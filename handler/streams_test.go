@@ -128,7 +128,8 @@ func fence(n int, run, name string) map[string]any {
 // noted returns the notes of fences: for each the run, the sequence number and what it lists.
 func (w *world) noted() string {
 	w.t.Helper()
-	out, err := w.Engine.DynamoDB().Scan(w.t.Context(), &dynamodb.ScanInput{TableName: aws.String(stack.Aggregates), ConsistentRead: aws.Bool(true)})
+	out, err := w.Engine.DynamoDB().Scan(w.t.Context(),
+		&dynamodb.ScanInput{TableName: aws.String(stack.Aggregates), ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		w.t.Fatal(err)
 	}

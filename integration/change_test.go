@@ -88,11 +88,11 @@ func (d *deployed) changeWith(e *endpoint.Endpoint, w tool) {
 	d.Helper()
 	if slow.All() { // a pause waits for a minute, because a batch may be in work
 		d.standIns(e)
-		line := "pause --no-drain"
-		if os.Getenv("INGOT_TEST_PAUSE") != "" { // it also waits five minutes for the stream
-			line = "pause"
+		call := toolCall{"pause --no-drain", 0, "resume"}
+		if os.Getenv("INGOT_TEST_PAUSE") != "" { // it also waits a quarter of an hour for the stream, which nobody reads
+			call = toolCall{"pause", 6, "is off, but it is not known"}
 		}
-		d.useTool(w, []toolCall{{line, 0, "resume"}, {"status --check", 3, "paused"}, {"resume", 0, ""}})
+		d.useTool(w, []toolCall{call, {"status --check", 3, "paused"}, {"resume", 0, ""}})
 	} else {
 		used["pause"], used["resume"] = true, true
 	}
