@@ -11,8 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
-	"github.com/ingot-events/ingot/internal/local/embedded"
 )
 
 const insertText = `INSERT INTO "events" VALUE {'PK': ?, 'SK': ?, 'v': ?}`
@@ -25,51 +23,6 @@ func insert(pk, sk, v string) types.BatchStatementRequest {
 func (w *world) batch(statements ...types.BatchStatementRequest) (*dynamodb.BatchExecuteStatementOutput, error) {
 	return w.db.BatchExecuteStatement(background, &dynamodb.BatchExecuteStatementInput{Statements: statements,
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityIndexes})
-}
-
-// TestBatchInsert expects the capacity figures that the public conformance suite captured. There
-// were two inserts and three failures, which cost 1, 1 and 3 units. The total is 7, but the arms
-// sum to 2.
-func TestBatchInsert(t *testing.T) {
-	for _, returns := range []bool{false, true} {
-		t.Run(fmt.Sprint("returns item ", returns), func(t *testing.T) {
-			w := newWorld(t, func(c *embedded.Config) { c.PartiQLReturnsItem = returns })
-			w.put(item("old", "1", nil))
-			w.put(item("old", "2", nil))
-			w.put(sized("big", "", 3000))
-			before := w.e.Usage()
-			out, err := w.batch(insert("new", "1", "x"), insert("old", "1", "x"), insert("new", "2", "x"), insert("old", "2", "x"),
-				insert("big", "1", "x"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, want := range []string{"", "DuplicateItem", "", "DuplicateItem", "DuplicateItem"} {
-				r := out.Responses[i]
-				if want == "" {
-					if r.Error != nil || *r.TableName != "events" {
-						t.Errorf("statement %d: %+v", i, r)
-					}
-					continue
-				}
-				if r.Error == nil || string(r.Error.Code) != want || *r.Error.Message != "Duplicate primary key exists in table" ||
-					*r.TableName != "events" {
-					t.Errorf("statement %d: %+v, want %s", i, r.Error, want)
-				}
-				if (r.Error.Item != nil) != returns {
-					t.Errorf("statement %d: Error.Item %v", i, r.Error.Item)
-				}
-			}
-			if c := out.ConsumedCapacity[0]; *c.CapacityUnits != 7 || *c.Table.CapacityUnits != 2 {
-				t.Errorf("capacity %v, table %v; want 7 and 2", *c.CapacityUnits, *c.Table.CapacityUnits)
-			}
-			if used := w.e.Usage().Sub(before).WriteUnits(); used != 7 {
-				t.Errorf("used %v write units, want 7", used)
-			}
-			if out, err = w.batch(insert("old", "1", "x")); err != nil || out.ConsumedCapacity != nil {
-				t.Errorf("all failed: %v, %v; want no capacity", out.ConsumedCapacity, err)
-			}
-		})
-	}
 }
 
 func TestBatchInsertRefusals(t *testing.T) {
@@ -120,64 +73,9 @@ func TestBatchInsertRefusals(t *testing.T) {
 	}
 }
 
-const updateText = `UPDATE "events" SET a = a + ?, "m:L" = ? REMOVE "m:X" WHERE PK = ? AND SK = ? AND ("m:L" IS MISSING OR "m:L" < ?)`
-
 func updating(pk, text string, parameters ...types.AttributeValue) types.BatchStatementRequest {
 	return types.BatchStatementRequest{Statement: aws.String(text), Parameters: parameters,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
-}
-
-// TestBatchUpdate shows that each statement stands alone in an answer that succeeds. It mixes
-// INSERTs and UPDATEs.
-func TestBatchUpdate(t *testing.T) {
-	for _, returns := range []bool{false, true} {
-		t.Run(fmt.Sprint("returns item ", returns), func(t *testing.T) {
-			w := newWorld(t, func(c *embedded.Config) { c.PartiQLReturnsItem = returns })
-			for _, pk := range []string{"new lane", "known lane", "counted", "bare", "text"} {
-				w.put(item(pk, "-", attrs{"a": n("1"), "m:X": b("1")}))
-			}
-			w.put(item("known lane", "-", attrs{"a": n("1"), "m:L": b("1")}))
-			counted := item("counted", "-", attrs{"a": n("1"), "m:L": b("3")})
-			w.put(counted)
-			w.put(item("bare", "-", nil))
-			w.put(item("text", "-", attrs{"a": s("one")}))
-			step := func(pk string) types.BatchStatementRequest {
-				return updating(pk, updateText, n("5"), b("3"), s(pk), s("-"), b("2"))
-			}
-			before := w.e.Usage()
-			out, err := w.batch(step("new lane"), step("known lane"), step("counted"), step("absent"), step("bare"), step("text"),
-				insert("fresh", "1", "x"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, want := range []string{"", "", "ConditionalCheckFailed", "ConditionalCheckFailed", "ValidationError",
-				"ValidationError", ""} {
-				e := out.Responses[i].Error
-				if (want == "") != (e == nil) || (e != nil && string(e.Code) != want) {
-					t.Errorf("statement %d: %+v, want %q", i, e, want)
-				}
-			}
-			if e := out.Responses[2].Error; returns != (e.Item != nil) || (returns && !reflect.DeepEqual(e.Item, counted)) {
-				t.Errorf("the image of what was counted: %v", e.Item)
-			}
-			if e := out.Responses[3].Error; e.Item != nil {
-				t.Errorf("the image of what is not there: %v", e.Item)
-			}
-			for pk, want := range map[string]attrs{"new lane": {"a": n("6"), "m:L": b("3")}, "known lane": {"a": n("6"), "m:L": b("3")},
-				"counted": {"a": n("1"), "m:L": b("3")}, "bare": nil, "text": {"a": s("one")}} {
-				if got := w.get(pk, "-"); !reflect.DeepEqual(got, item(pk, "-", want)) {
-					t.Errorf("%s: %v", pk, got)
-				}
-			}
-			if w.get("absent", "-") != nil {
-				t.Error("an UPDATE made an item")
-			}
-			if used := w.e.Usage().Sub(before).WriteUnits(); used != 7 || *out.ConsumedCapacity[0].CapacityUnits != 7 {
-				t.Errorf("used %v write units and told %v, want 7: what is refused is charged too", used,
-					*out.ConsumedCapacity[0].CapacityUnits)
-			}
-		})
-	}
 }
 
 func TestBatchUpdateRefusals(t *testing.T) {
@@ -390,56 +288,6 @@ func txAdd(pk, by string) types.TransactWriteItem {
 		UpdateExpression: aws.String("ADD v :n"), ExpressionAttributeValues: attrs{":n": n(by)}}}
 }
 
-func TestTransaction(t *testing.T) {
-	w := newWorld(t)
-	w.put(item("gone", "1", nil))
-	w.put(item("t", "1", attrs{"v": s("text")}))
-	before := w.e.Usage()
-	out, err := w.transact("", txPut("a"), txAdd("sum", "5"),
-		types.TransactWriteItem{Delete: &types.Delete{TableName: aws.String("events"), Key: key("gone", "1")}},
-		types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: aws.String("events"), Key: key("t", "1"),
-			ConditionExpression: aws.String("attribute_exists(PK)")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if used := w.e.Usage().Sub(before).WriteUnits(); used != 8 || *out.ConsumedCapacity[0].CapacityUnits != 8 ||
-		*out.ConsumedCapacity[0].WriteCapacityUnits != 8 {
-		t.Errorf("used %v, answered %v; want 8", used, *out.ConsumedCapacity[0].CapacityUnits)
-	}
-	if w.get("a", "1") == nil || number(w.get("sum", "1")["v"]) != "5" || w.get("gone", "1") != nil {
-		t.Error("not all writes were done")
-	}
-
-	before = w.e.Usage()
-	_, err = w.transact("", txPut("b"), txPut("a"), txAdd("sum", "5"), txAdd("t", "1"))
-	var cancelled *types.TransactionCanceledException
-	if !errors.As(err, &cancelled) {
-		t.Fatalf("got %v", err)
-	}
-	var codes []string
-	for _, r := range cancelled.CancellationReasons {
-		codes = append(codes, *r.Code)
-	}
-	if got := strings.Join(codes, " "); got != "None ConditionalCheckFailed None ValidationError" {
-		t.Errorf("reasons %s", got)
-	}
-	if r := cancelled.CancellationReasons[1]; number(r.Item["v"]) != "1" || *r.Message != "The conditional request failed" {
-		t.Errorf("reason %+v", r)
-	}
-	if r := cancelled.CancellationReasons[0]; r.Item != nil || r.Message != nil {
-		t.Errorf("reason %+v of a fine item", r)
-	}
-	if !strings.Contains(*cancelled.Message, "[None, ConditionalCheckFailed, None, ValidationError]") {
-		t.Errorf("message %q", *cancelled.Message)
-	}
-	if w.get("b", "1") != nil || number(w.get("sum", "1")["v"]) != "5" {
-		t.Error("a cancelled transaction wrote")
-	}
-	if used := w.e.Usage().Sub(before).WriteUnits(); used != 8 {
-		t.Errorf("a cancelled transaction used %v write units, want 8", used)
-	}
-}
-
 func TestTransactionRefusals(t *testing.T) {
 	w := newWorld(t)
 	_, err := w.transact("", txPut("a"), txAdd("a", "1"))
@@ -463,34 +311,6 @@ func TestTransactionRefusals(t *testing.T) {
 		!strings.HasPrefix(*cancelled.CancellationReasons[1].Message,
 			"One or more parameter values were invalid: Cannot update attribute PK.") {
 		t.Errorf("an update of the key: %v", err)
-	}
-}
-
-// TestTransactionOfLargeItems shows that a transaction puts at most 4 MB of items. The items that
-// it updates do not count.
-func TestTransactionOfLargeItems(t *testing.T) {
-	w := newWorld(t)
-	var puts, adds []types.TransactWriteItem
-	for i := range 11 {
-		pk := fmt.Sprint("large", i)
-		puts = append(puts, types.TransactWriteItem{Put: &types.Put{TableName: txPut(pk).Put.TableName, Item: sized(pk, "", 390<<10)}})
-		add := txAdd(pk, "1")
-		add.Update.UpdateExpression = aws.String("ADD n :n")
-		adds = append(adds, add)
-	}
-	before := w.e.Usage()
-	_, err := w.transact("", puts...)
-	expectInvalid(t, err, "exceeded the maximum of 4 MB")
-	if used := w.e.Usage().Sub(before).WriteUnits(); used != 0 || w.get("large0", "1") != nil {
-		t.Errorf("%v write units, and %v is written", used, w.get("large0", "1"))
-	}
-	for _, part := range [][]types.TransactWriteItem{puts[:10], puts[10:], adds} {
-		if _, err := w.transact("", part...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := number(w.get("large10", "1")["n"]); got != "1" {
-		t.Errorf("n is %s", got)
 	}
 }
 

@@ -1,6 +1,8 @@
 package embedded_test
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -67,23 +69,59 @@ func TestWriteUnits(t *testing.T) {
 	}
 }
 
-func TestFailedConditionIsCharged(t *testing.T) {
-	w := newWorld(t)
-	w.put(sized("a", "g", 2500))
-	for name, tt := range map[string]struct {
-		put  attrs
-		want float64
-	}{"stored is larger": {sized("a", "", 100), 3}, "attempted is larger": {sized("a", "", 4000), 4}} {
-		before := w.e.Usage()
-		_, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: tt.put,
-			ConditionExpression: aws.String("attribute_not_exists(PK)")})
-		if err == nil {
-			t.Fatal("the condition held")
+// TestWhatIsRefusedIsCharged shows that a condition that fails costs what the larger image would.
+// The figures of the batch are those that the public conformance suite captured: two inserts and
+// three failures cost 1, 1 and 3 units. The total is 7, but the arms sum to 2.
+func TestWhatIsRefusedIsCharged(t *testing.T) {
+	for _, returns := range []bool{false, true} {
+		w := newWorld(t, func(c *embedded.Config) { c.PartiQLReturnsItem = returns })
+		w.put(sized("a", "g", 2500))
+		w.put(item("old", "1", nil))
+		w.put(item("old", "2", nil))
+		charged := func(what string, want float64, do func()) {
+			t.Helper()
+			before := w.e.Usage()
+			do()
+			if used := w.e.Usage().Sub(before); used.WriteUnits() != want || used.Tables["events"].IndexWrite > 2 || used.ReadUnits() != 0 {
+				t.Errorf("%s: used %+v, want %v write units", what, used, want)
+			}
 		}
-		used := w.e.Usage().Sub(before)
-		if used.WriteUnits() != tt.want || used.Tables["events"].IndexWrite != 0 || used.Requests["PutItem"] != 1 || used.ReadUnits() != 0 {
-			t.Errorf("%s: used %+v, want %v write units", name, used, tt.want)
+		for size, want := range map[int]float64{100: 3, 4000: 4} {
+			charged(fmt.Sprint("a put of ", size), want, func() {
+				_, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: sized("a", "", size),
+					ConditionExpression: aws.String("attribute_not_exists(PK)")})
+				var failed *types.ConditionalCheckFailedException
+				if !errors.As(err, &failed) || *failed.Message != "The conditional request failed" {
+					t.Errorf("the put of %d bytes: %v", size, err)
+				}
+			})
 		}
+		charged("a batch", 7, func() {
+			out, err := w.batch(insert("new", "1", "x"), insert("old", "1", "x"), insert("new", "2", "x"), insert("old", "2", "x"),
+				insert("a", "1", "x"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c := out.ConsumedCapacity[0]; *c.CapacityUnits != 7 || *c.Table.CapacityUnits != 2 {
+				t.Errorf("capacity %v, table %v; want 7 and 2", *c.CapacityUnits, *c.Table.CapacityUnits)
+			}
+			if e := out.Responses[1].Error; *e.Message != "Duplicate primary key exists in table" || (e.Item != nil) != returns {
+				t.Errorf("%s, image %v", *e.Message, e.Item)
+			}
+		})
+		charged("a batch of which all fails", 1, func() {
+			if out, err := w.batch(insert("old", "1", "x")); err != nil || out.ConsumedCapacity != nil {
+				t.Errorf("%v, %v; want no capacity", out.ConsumedCapacity, err)
+			}
+		})
+		charged("a transaction", 6, func() {
+			_, err := w.transact("", txPut("b"), txPut("old"), txAdd("sum", "5"))
+			var cancelled *types.TransactionCanceledException
+			if !errors.As(err, &cancelled) || !strings.Contains(*cancelled.Message, "[None, ConditionalCheckFailed, None]") ||
+				*cancelled.CancellationReasons[1].Message != "The conditional request failed" {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }
 

@@ -1,7 +1,6 @@
 package embedded_test
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -300,48 +299,5 @@ func TestScan(t *testing.T) {
 	} {
 		_, err = w.db.Scan(background, &dynamodb.ScanInput{TableName: aws.String("events"), Segment: &c.segment, TotalSegments: &c.total})
 		expectInvalid(t, err, c.want)
-	}
-}
-
-func TestBatchGet(t *testing.T) {
-	w := newWorld(t)
-	for i := range 60 {
-		w.put(item("a", fmt.Sprint(i), attrs{"v": s(strings.Repeat("x", 400_000))}))
-	}
-	var keys []attrs
-	for i := range 60 {
-		keys = append(keys, key("a", fmt.Sprint(i)))
-	}
-	request := map[string]types.KeysAndAttributes{"events": {Keys: keys, ProjectionExpression: aws.String("SK")}}
-	seen, rounds := 0, 0
-	for len(request) > 0 {
-		out, err := w.db.BatchGetItem(background, &dynamodb.BatchGetItemInput{RequestItems: request})
-		if err != nil {
-			t.Fatal(err)
-		}
-		seen += len(out.Responses["events"])
-		rounds++
-		request = out.UnprocessedKeys
-	}
-	if seen != 60 || rounds != 2 {
-		t.Errorf("%d items in %d rounds, want 60 in 2: 24 MB at 16 MB a request", seen, rounds)
-	}
-	out, err := w.db.BatchGetItem(background,
-		&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"events": {Keys: []attrs{key("nosuch", "1")}}}})
-	if err != nil || len(out.Responses["events"]) != 0 || len(out.UnprocessedKeys) != 0 {
-		t.Errorf("absent: %v, %v", out, err)
-	}
-	_, err = w.db.BatchGetItem(background,
-		&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"events": {Keys: []attrs{key("a", "1"),
-			key("a", "1")}}}})
-	expectInvalid(t, err, "Provided list of item keys contains duplicates")
-	_, err = w.db.BatchGetItem(background,
-		&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"events": {Keys: make([]attrs, 101)}}})
-	expectInvalid(t, err, "Too many items requested for the BatchGetItem call")
-	_, err = w.db.BatchGetItem(background,
-		&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"nosuch": {Keys: keys[:1]}}})
-	var missing *types.ResourceNotFoundException
-	if !errors.As(err, &missing) {
-		t.Errorf("missing table: %v", err)
 	}
 }

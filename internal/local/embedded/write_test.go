@@ -50,31 +50,6 @@ func number(v types.AttributeValue) string {
 	return fmt.Sprint(v)
 }
 
-func TestConditionalPut(t *testing.T) {
-	w := newWorld(t)
-	put := func(v string, asked types.ReturnValuesOnConditionCheckFailure) error {
-		_, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: item("a", "1", attrs{"v": n(v)}),
-			ConditionExpression: aws.String("attribute_not_exists(PK)"), ReturnValuesOnConditionCheckFailure: asked})
-		return err
-	}
-	if err := put("1", ""); err != nil {
-		t.Fatal(err)
-	}
-	var failed *types.ConditionalCheckFailedException
-	if err := put("2", types.ReturnValuesOnConditionCheckFailureAllOld); !errors.As(err, &failed) || number(failed.Item["v"]) != "1" {
-		t.Errorf("second put: %v; want a failed condition with the stored item", err)
-	}
-	if err := put("2", ""); !errors.As(err, &failed) || failed.Item != nil {
-		t.Errorf("second put: %v; want a failed condition without the item", err)
-	}
-	if *failed.Message != "The conditional request failed" {
-		t.Errorf("message %q", *failed.Message)
-	}
-	if got := number(w.get("a", "1")["v"]); got != "1" {
-		t.Errorf("stored %s, want 1", got)
-	}
-}
-
 // TestStoredItemsAreApart shows that changes that a caller makes to its input, or to the map of an
 // answer, do not reach the store.
 func TestStoredItemsAreApart(t *testing.T) {
