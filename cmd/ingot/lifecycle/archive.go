@@ -180,8 +180,8 @@ Exit codes: 0 nothing is left in a file, 1 failed, 2 usage, 4 credentials.`,
 			fmt.Fprintf(a.Stdout, "s3://%s/%s\n", b.Name, name)
 		}
 		if err != nil {
-			return fmt.Errorf("%w\n%s are done; these may still have such an event: run the command again. "+
-				"If one stays broken, look at it, and delete it", err, show.Count(len(names), "other file"))
+			return fmt.Errorf("%w\n%s written; what could not be read or written may still have such an event: run the command again. "+
+				"If a file stays broken, look at it, and delete it", err, show.Count(len(names), "file"))
 		}
 		fmt.Fprintf(a.Stdout, "%s had such an event, and none has one now\n", show.Count(len(names), "file"))
 		return nil
