@@ -2,15 +2,21 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/cmd/ingot/operate"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/target/targettest"
 )
 
@@ -84,6 +90,79 @@ func cloud(t *testing.T, switches *mappings.Server) (env map[string]string) {
 		"INGOT_ENDPOINT_URL": server.URL}
 }
 
+// halt stops one of the functions of the ingot dev behind a stack, or lets it go on. The stack's own
+// mappings do not show that.
+func (w *living) halt(t *testing.T, mapping string, stopped bool) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, w.Local().Endpoint+mappings.Prefixes[0]+
+		"/00000000-0000-4000-8000-00000000000"+mapping, strings.NewReader(fmt.Sprintf(`{"Enabled":%t}`, !stopped)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil || answer.StatusCode/100 != 2 {
+		t.Fatalf("%v: %v", answer, err)
+	}
+	answer.Body.Close()
+}
+
+// Nothing calls the streams function, as under reserved concurrency 0. Its mapping is enabled all
+// the while, and no metric says anything. No command takes that for read to its end: none of them
+// calls a total damaged, alters one or deletes an object. Once the stream goes on, all is well.
+func TestASilentStreamIsNotReadToItsEnd(t *testing.T) {
+	w, _ := hashedShop(t, "erase")
+	w.switched()
+	for i := range 4 { // the first is counted, and the total is 3 short afterwards
+		write(t, "one.ndjson", strings.Replace(oneOrder, `"o-1"`, fmt.Sprintf(`"late-%d"`, i), 1)+"\n")
+		w.tool(t, called{"send one.ndjson --wait", exitFine})
+		if i == 0 {
+			w.tool(t, called{"pause", exitFine})
+			w.switched()
+			w.halt(t, "2", true)
+		}
+	}
+	w.readied(t, "erase") // ingest is off
+	stray := "note/" + strings.Repeat("0", 64) + "/" + strings.Repeat("1", 64) + ".json"
+	put := &s3.PutObjectInput{Bucket: aws.String(stack.Payloads), Key: &stray, Body: strings.NewReader("{}")}
+	if _, err := w.Engine().S3().PutObject(t.Context(), put); err != nil {
+		t.Fatal(err)
+	}
+	const unproven = "it is not proven that the function streams has done everything that was written before "
+	for line, c := range map[string]struct {
+		code int
+		want []string
+	}{
+		"pause":                               {exitUntold, []string{"ingest is off, but it is not known", unproven}},
+		"verify --twice --patience 1m":        {exitUntold, []string{"nobody can tell", unproven, "is Enabled"}},
+		"rebuild orders_daily --patience 1m":  {exitUntold, []string{"it is not known whether the stream has counted it", unproven}},
+		"rebuild --mend --patience 1m --yes":  {exitDifference, []string{"not mended: orders_daily", unproven, "0 totals mended"}},
+		"erase --payloads --yes --stack shop": {exitRefused, []string{"may not be archived yet", unproven}},
+	} {
+		clock := quickClock()
+		_ = clock.Sleep(t.Context(), 2*time.Hour) // no object is young
+		o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), append(strings.Fields(line), "--stack", "shop")...)
+		all := o.out + o.errors
+		if o.code != c.code || strings.Contains(o.out, "damaged:") || strings.Contains(all, "\nmended:") {
+			t.Errorf("ingot %s: exit code %d\n%s", line, o.code, all)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(all, want) {
+				t.Errorf("ingot %s lacks %q:\n%s", line, want, all)
+			}
+		}
+	}
+	if _, err := w.Engine().S3().GetObject(t.Context(), &s3.GetObjectInput{Bucket: put.Bucket, Key: &stray}); err != nil {
+		t.Errorf("a payload is gone: %v", err)
+	}
+	w.halt(t, "2", false)
+	w.tool(t, called{"pause", exitFine})
+	w.tool(t, called{"verify", exitFine})
+	w.tool(t, called{"erase --payloads --yes", exitFine})
+	if _, err := w.Engine().S3().GetObject(t.Context(), &s3.GetObjectInput{Bucket: put.Bucket, Key: &stray}); err == nil {
+		t.Error("an object of no event is left")
+	}
+}
+
 // Whoever may not ask whether the function is paused can wait all the same, and is told once what
 // is not known.
 func TestSendWithoutTheRightToSeePauses(t *testing.T) {
@@ -98,16 +177,7 @@ func TestSendWithoutTheRightToSeePauses(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.close)
-	off, err := http.NewRequestWithContext(t.Context(), http.MethodPut, w.Local().Endpoint+
-		"/2015-03-31/event-source-mappings/00000000-0000-4000-8000-000000000001", strings.NewReader(`{"Enabled":false}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := http.DefaultClient.Do(off)
-	if err != nil || answer.StatusCode/100 != 2 {
-		t.Fatalf("%v: %v", answer, err)
-	}
-	answer.Body.Close()
+	w.halt(t, "1", true)
 	w.cloud.Mappings = switches
 	for name, value := range w.environment() {
 		t.Setenv(name, value)
