@@ -36,7 +36,8 @@ const (
 	Capture = "capture"
 )
 
-// Key returns where a fence is stored. Neither run nor n has a #.
+// Key returns where a fence is stored. Neither run nor n has a #. A fence that is put again has
+// another sort key.
 func Key(run, n string) event.Key { return event.Key{PK: Prefix + run + "#" + n, SK: "-"} }
 
 // NotesKey returns the partition of the notes of a run, in the aggregates table.

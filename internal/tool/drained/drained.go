@@ -105,7 +105,8 @@ type asking struct {
 	noted  map[string]bool // the sort keys of notes, and the names of fences that a note without a shard lists
 	blind  bool            // the function is not told the shard of a batch
 	put    int             // fences
-	sets   [][]string      // of fences that are put because of blind
+	tries  int             // how often fences were put because of blind
+	set    []string        // their names
 }
 
 type shard struct{ id, parent string }
@@ -142,7 +143,7 @@ func (a *asking) wait(ctx context.Context) error {
 		switch {
 		case a.done():
 			return a.again(ctx) // that a batch has none beside it must still be so
-		case a.blind && len(a.sets) == 0:
+		case a.blind && a.tries == 0:
 			due, fence = a.Env.Now(), 6*firstFences
 		case a.Env.Now().Sub(a.began) >= a.Patience:
 			return a.unknown("")
@@ -253,13 +254,18 @@ func (a *asking) done() bool {
 	if len(a.leaves) > 0 && len(a.missing()) == 0 {
 		return true
 	}
-	return slices.ContainsFunc(a.sets, func(set []string) bool {
-		return !slices.ContainsFunc(set, func(n string) bool { return !a.noted[n] })
-	})
+	return a.tries > 0 && len(a.unpassed()) == 0
+}
+
+// unpassed lists the fences without a note, of those that are put because of blind.
+func (a *asking) unpassed() []string {
+	return slices.DeleteFunc(slices.Clone(a.set), func(n string) bool { return a.noted[n] })
 }
 
 // fence puts fences. After S·(ln S + 2) of them, each of S shards has one six times in seven, if
-// each has the same share of the keys. The rest takes more of them.
+// each has the same share of the keys. The rest takes more of them. Without shards, a fence whose
+// note is missing, which may be lost, is put again under the same partition key. So it is in the
+// same shard, or in one that came from it.
 func (a *asking) fence(ctx context.Context) error {
 	shards := len(a.leaves)
 	n := 2 * shards
@@ -269,18 +275,24 @@ func (a *asking) fence(ctx context.Context) error {
 	case a.put == 0:
 		n = int(math.Ceil(float64(shards) * (math.Log(float64(shards)) + 2)))
 	}
-	set := make([]string, n)
-	for i := range set {
-		set[i] = strconv.Itoa(a.put + i)
+	set, sk := a.unpassed(), "-"
+	if a.tries > 0 {
+		n, sk = 0, strconv.Itoa(a.tries)
 	}
-	a.put += n
+	for range n {
+		set = append(set, strconv.Itoa(a.put))
+		a.put++
+	}
+	if a.blind && a.tries == 0 {
+		a.set = set
+	}
 	if a.blind {
-		a.sets = append(a.sets, set)
+		a.tries++
 	}
 	expires := rows.Integer(a.began.Add(fences.Kept).Unix())
 	var mu sync.Mutex
 	var failed error
-	a.Env.Each(n, parallel, func(i int) {
+	a.Env.Each(len(set), parallel, func(i int) {
 		mu.Lock()
 		stop := failed != nil
 		mu.Unlock()
@@ -288,7 +300,7 @@ func (a *asking) fence(ctx context.Context) error {
 			return
 		}
 		item := rows.KeyImage(fences.Key(a.run, set[i]))
-		item["expiresAt"] = expires
+		item["SK"], item["expiresAt"] = rows.Text(sk), expires
 		if _, err := a.Tables.PutItem(ctx, &dynamodb.PutItemInput{TableName: &a.Events, Item: item}); err != nil {
 			mu.Lock()
 			failed = err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"go.uber.org/goleak"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -40,11 +41,12 @@ type world struct {
 	store   *store.Store
 	stream  *esm.Stream
 	mapping pause.Mapping
+	blind   bool                       // the world counts by receipts
 	halted  bool                       // nothing calls the function
 	refuses func(event.Change) error   // what the function does with a change
 	turn    func()                     // called before each poll
 	meddle  func(api, pk string) error // called before each call of DynamoDB
-	undone  int                        // changes that are stored and not done
+	undone  map[string]bool            // the keys of orders that were stored before a question, and are not done
 	start   time.Time
 	puts    int // of fences
 	notes   int
@@ -52,7 +54,7 @@ type world struct {
 }
 
 func newWorld(t *testing.T, counting aggregate.Counting) *world {
-	w := &world{t: t}
+	w := &world{t: t, undone: map[string]bool{}}
 	var err error
 	w.World, err = testworld.New(t.Context(), testworld.Config{Start: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC), Counting: counting,
 		Engine: embedded.Config{Partitions: shards, RollAfter: -1, Intercept: w.intercept}})
@@ -74,7 +76,7 @@ func newWorld(t *testing.T, counting aggregate.Counting) *world {
 		if w.refuses != nil {
 			return w.refuses(c)
 		}
-		w.undone--
+		delete(w.undone, c.Key.PK)
 		return nil
 	}
 	w.stream, err = w.MapStream(esm.StreamConfig{Window: w.Window(),
@@ -104,6 +106,13 @@ func (w *world) intercept(_ context.Context, api string, input any, call func() 
 	return call()
 }
 
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // order stores an order.
 func (w *world) order(id string) {
 	w.t.Helper()
@@ -115,7 +124,7 @@ func (w *world) order(id string) {
 	if done, _ := w.store.Put(w.t.Context(), []*event.Item{item}); !done[0].Verdict.Stored() {
 		w.t.Fatal(done)
 	}
-	w.undone++
+	w.undone["ORDER#"+id] = true
 }
 
 // question is the question whether the function of the world has done everything.
@@ -163,8 +172,8 @@ func TestAnswer(t *testing.T) {
 				if puts > most || notes > puts || notes < 1 {
 					t.Errorf("round %d: %d fences and %d notes", round, puts, notes)
 				}
-				if w.undone > 0 {
-					t.Errorf("round %d: %d changes are not done", round, w.undone)
+				if len(w.undone) > 0 {
+					t.Errorf("round %d: %v are not done", round, w.undone)
 				}
 				for i := range 40 {
 					w.order(fmt.Sprint(round, "-", i))
@@ -182,6 +191,96 @@ func TestAnswer(t *testing.T) {
 				t.Errorf("%d fences and %d notes at rest", w.puts-puts, w.notes-notes)
 			}
 		})
+	}
+}
+
+// Whatever happens on the way, an answer means that all is done, and it comes once all can be done.
+func TestDetours(t *testing.T) {
+	after := func(w *world, d time.Duration, do func()) func() {
+		return func() {
+			if w.Clock.Now().Sub(w.start) > d {
+				w.turn = nil
+				do()
+			}
+		}
+	}
+	for name, set := range map[string]func(w *world){
+		"shards close while it lags": func(w *world) {
+			w.halted = true
+			w.turn = after(w, 20*time.Second, func() {
+				w.must(w.Engine.RollShards(stack.Events))
+				w.turn = after(w, 3*time.Minute, func() { w.halted = false })
+			})
+		},
+		"shards split again and again while it lags": func(w *world) {
+			w.halted = true
+			n := 0
+			var split func()
+			split = func() {
+				out, err := w.Engine.Streams().DescribeStream(w.t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &w.StreamARN})
+				w.must(err)
+				for _, s := range out.StreamDescription.Shards {
+					if s.SequenceNumberRange.EndingSequenceNumber == nil {
+						w.must(w.Engine.SplitShard(stack.Events, *s.ShardId))
+						break
+					}
+				}
+				w.order(fmt.Sprint("split-", n))
+				delete(w.undone, fmt.Sprint("ORDER#split-", n)) // it is stored after the question
+				if n++; n < 6 {
+					w.turn = after(w, time.Duration(n)*20*time.Second, split)
+				} else {
+					w.halted = false
+				}
+			}
+			w.turn = after(w, 10*time.Second, split)
+		},
+		"half of the notes are lost": func(w *world) {
+			n := 0
+			w.meddle = func(api, pk string) error {
+				if api == "PutItem" && strings.HasPrefix(pk, fences.Prefix) && !strings.Contains(pk[len(fences.Prefix):], "#") {
+					if n++; n%2 == 1 {
+						return errors.New("lost")
+					}
+				}
+				return nil
+			}
+		},
+		"a batch fails for a while": func(w *world) {
+			w.refuses = func(c event.Change) error {
+				if w.Clock.Now().Sub(w.start) < 2*time.Minute && c.Key.PK == "ORDER#1" {
+					return errors.New("not now")
+				}
+				delete(w.undone, c.Key.PK)
+				return nil
+			}
+		},
+	} {
+		for _, counting := range []aggregate.Counting{aggregate.Marks, aggregate.Receipts} {
+			t.Run(name+" by "+counting.String(), func(t *testing.T) {
+				w := newWorld(t, counting)
+				for i := range 40 {
+					w.order(fmt.Sprint(i))
+				}
+				set(w)
+				if at, err := w.question().Ask(t.Context()); err != nil || !at.Equal(w.start) {
+					t.Fatal(at, err)
+				}
+				if len(w.undone) > 0 {
+					t.Errorf("%v are not done", w.undone)
+				}
+			})
+		}
+	}
+	w := newWorld(t, aggregate.Marks)
+	w.meddle = func(api, pk string) error {
+		if api == "PutItem" {
+			return errors.New("denied")
+		}
+		return nil
+	}
+	if _, err := w.question().Ask(t.Context()); err == nil || !strings.Contains(err.Error(), "putting a fence into the table "+stack.Events) {
+		t.Error(err)
 	}
 }
 
@@ -216,12 +315,25 @@ func TestUnknown(t *testing.T) {
 		}, []string{"in 1 of 4 shards (shardId-"}, false},
 		"ten batches of a shard at a time": {func(w *world) { w.mapping.Factor = 10 },
 			[]string{"ParallelizationFactor 10", "set it to 1"}, true},
+		"one shard is stuck, and no batch names its shard": {func(w *world) {
+			w.order("stuck")
+			w.refuses = func(c event.Change) error {
+				if c.Key.PK == "ORDER#stuck" {
+					return errors.New("no")
+				}
+				return nil
+			}
+			w.blind = true
+		}, []string{"03:04:05; its event source mapping is Enabled"}, false},
 		"it reads an earlier stream": {func(w *world) { w.mapping.Source += "0" }, []string{"also reads "}, true},
 		"it reads another table":     {func(w *world) { w.mapping.Source = "arn:queue" }, []string{"does not read "}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, aggregate.Marks)
-			c.set(w)
+			if c.set(w); w.blind {
+				w = newWorld(t, aggregate.Receipts)
+				c.set(w)
+			}
 			_, err := w.question().Ask(t.Context())
 			var unknown *drained.Unknown
 			if !errors.As(err, &unknown) {

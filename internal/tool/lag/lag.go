@@ -4,6 +4,7 @@ package lag
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
@@ -37,8 +38,15 @@ type stackLag struct{ drained.Question }
 
 func (l stackLag) Counted(ctx context.Context) (time.Time, error) {
 	at, err := l.Ask(ctx)
-	if unknown := (*drained.Unknown)(nil); err != nil && ctx.Err() == nil && !errors.As(err, &unknown) {
+	unknown := (*drained.Unknown)(nil)
+	switch {
+	case err == nil || ctx.Err() != nil:
+	case !errors.As(err, &unknown):
 		err = errors.New(show.Error(err)) // its text is all that is printed
+	case unknown.Mapping.Off():
+		err = fmt.Errorf("%w: ingot resume streams", err)
+	case unknown.Why == "":
+		err = fmt.Errorf("%w; ingot status shows whether it is throttled", err)
 	}
 	return at, err
 }
