@@ -122,6 +122,9 @@ func (p *Publisher) Handle(ctx context.Context, payload json.RawMessage) (Respon
 	if err := p.heads.CheckHome(ctx); err != nil {
 		return response, fmt.Errorf("publish: %w", err)
 	}
+	if len(batch.Records) == 0 { // the end of a window
+		return response, nil
+	}
 	b := p.read(batch)
 	if b.whole == nil {
 		b.send(ctx)
@@ -131,9 +134,7 @@ func (p *Publisher) Handle(ctx context.Context, payload json.RawMessage) (Respon
 		return response, fmt.Errorf("publish: %w", b.whole)
 	}
 	b.done.Took = p.store.Env.Now().Sub(began)
-	if len(b.records) > 0 {
-		b.done.Lag = max(0, began.Sub(b.records[0].Created))
-	}
+	b.done.Lag = max(0, began.Sub(b.records[0].Created))
 	if p.OnBatch != nil {
 		p.OnBatch(ctx, b.done)
 	}

@@ -90,8 +90,8 @@ func cloud(t *testing.T, switches *mappings.Server) (env map[string]string) {
 		"INGOT_ENDPOINT_URL": server.URL}
 }
 
-// halt stops one of the functions of the ingot dev behind a stack, or lets it go on. The stack's own
-// mappings do not show that.
+// halt stops one of the functions of the ingot dev behind a stack, or lets it go on. The stack's
+// own mappings do not show that.
 func (w *living) halt(t *testing.T, mapping string, stopped bool) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, w.Local().Endpoint+mappings.Prefixes[0]+
@@ -106,9 +106,9 @@ func (w *living) halt(t *testing.T, mapping string, stopped bool) {
 	answer.Body.Close()
 }
 
-// Nothing calls the streams function, as under reserved concurrency 0. Its mapping is enabled all
-// the while, and no metric says anything. No command takes that for read to its end: none of them
-// calls a total damaged, alters one or deletes an object. Once the stream goes on, all is well.
+// Nothing calls the streams function, as under reserved concurrency 0. Its mapping is enabled, and
+// no metric says anything. No command takes that for read to its end: none of them calls a total
+// damaged, alters one or deletes an object. Once the stream goes on, all is well.
 func TestASilentStreamIsNotReadToItsEnd(t *testing.T) {
 	w, _ := hashedShop(t, "erase")
 	w.switched()

@@ -33,7 +33,6 @@ const Kept = 25 * time.Hour
 const (
 	Streams = "streams"
 	Publish = "publish"
-	Capture = "capture"
 )
 
 // Key returns where a fence is stored. Neither run nor n has a #. A fence that is put again has

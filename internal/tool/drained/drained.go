@@ -187,8 +187,8 @@ func (a *asking) again(ctx context.Context) error {
 	case a.mapped.Off():
 		return a.unknown("")
 	case a.mapped.Factor > 1:
-		return a.unknown(fmt.Sprintf("its event source mapping has ParallelizationFactor %d. A batch proves nothing of the batches beside it: "+
-			"set it to 1", a.mapped.Factor))
+		return a.unknown(fmt.Sprintf("its event source mapping has ParallelizationFactor %d. A batch proves nothing of the batches "+
+			"beside it: set it to 1", a.mapped.Factor))
 	}
 	return nil
 }

@@ -279,7 +279,8 @@ func TestDetours(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := w.question().Ask(t.Context()); err == nil || !strings.Contains(err.Error(), "putting a fence into the table "+stack.Events) {
+	if _, err := w.question().Ask(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "putting a fence into the table "+stack.Events) {
 		t.Error(err)
 	}
 }
