@@ -13,6 +13,7 @@ package drained
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -119,14 +120,13 @@ func (a *asking) wait(ctx context.Context) error {
 	look, fence, due := firstLook, firstFences, a.began
 	for {
 		if now := a.Env.Now(); !now.Before(due) {
-			if err := a.again(ctx); err != nil {
-				return err
-			}
 			if a.put > 0 && due != a.began {
 				a.Tell("%s", a.unknown("").waiting())
 			}
-			if err := a.fence(ctx); err != nil {
-				return err
+			for _, step := range []func(context.Context) error{a.again, a.list, a.fence} {
+				if err := step(ctx); err != nil {
+					return err
+				}
 			}
 			due, fence = a.Env.Now().Add(fence), 2*fence
 		}
@@ -137,12 +137,12 @@ func (a *asking) wait(ctx context.Context) error {
 		if err := a.read(ctx); err != nil {
 			return err
 		}
-		if err := a.list(ctx); err != nil {
-			return err
+		if a.done() { // a list may lack what is new; and that a batch has none beside it must still be so
+			if err := a.list(ctx); err != nil || a.done() {
+				return errors.Join(err, a.again(ctx))
+			}
 		}
 		switch {
-		case a.done():
-			return a.again(ctx) // that a batch has none beside it must still be so
 		case a.blind && a.tries == 0:
 			due, fence = a.Env.Now(), 6*firstFences
 		case a.Env.Now().Sub(a.began) >= a.Patience:
@@ -162,7 +162,7 @@ func (a *asking) find(ctx context.Context) error {
 		return a.unknown("the table " + a.Events + " has no stream that is on")
 	}
 	a.stream = *out.Table.LatestStreamArn
-	return a.list(ctx)
+	return nil
 }
 
 // again looks at the mapping, which may have been switched off meanwhile.

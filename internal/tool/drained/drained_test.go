@@ -295,7 +295,7 @@ func TestUnknown(t *testing.T) {
 	}{
 		"throttled, or concurrency 0": {func(w *world) { w.halted, w.mapping.Last = true, "PROBLEM: Function call throttled" },
 			[]string{"in 4 of 4 shards (shardId-", "and others", "before 03:04:05", "mapping is Enabled",
-				"PROBLEM: Function call throttled"}, false},
+				"PROBLEM: Function call throttled", "older than this tool"}, false},
 		"off": {func(w *world) { w.halted, w.mapping.State = true, "Disabled" }, []string{"nothing calls it", "is Disabled"}, true},
 		"switched off in the middle": {func(w *world) {
 			w.halted = true

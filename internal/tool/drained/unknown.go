@@ -64,5 +64,9 @@ func (u *Unknown) Error() string {
 	case u.Mapping.Off():
 		return fmt.Sprintf("it cannot be proven that %s, because nothing calls it%s: switch its event source mapping on", u.what(), u.where())
 	}
-	return "it is not proven that " + u.what() + u.where()
+	text := "it is not proven that " + u.what() + u.where()
+	if n := len(u.Shards); n > 0 && n == u.Of {
+		text += "; if it is older than this tool, deploy it, because it then proves nothing"
+	}
+	return text
 }
