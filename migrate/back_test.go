@@ -239,12 +239,12 @@ func TestBack(t *testing.T) {
 	back(migrate.Old, "")
 	m.turned()
 	m.stored("2", `,"name":"bob"`)
-	back(migrate.New, "capture has never read")
-	m.must(m.sync.NoteCaptured(t.Context(), "both", m.now))
+	back(migrate.New, "capture is not proven to have read")
+	m.must(m.sync.NoteCaptured(t.Context(), "new one", m.now))
 	back(migrate.New, "never compared")
 	_, err := m.sync.Compare(t.Context(), m)
 	m.must(err)
-	m.must(m.sync.NoteCaptured(t.Context(), "both", m.now))
+	m.must(m.sync.NoteCaptured(t.Context(), "new one", m.now))
 	back(migrate.Draining, "")
 	back(migrate.Draining, "go on once capture has read that far")
 	if _, err := m.sync.Turn(t.Context(), migrate.Quiet); err == nil || !strings.Contains(err.Error(), "on their way back") {
@@ -258,8 +258,11 @@ func TestBack(t *testing.T) {
 	if r, _ := st.Put(t.Context(), []*event.Item{item}); r[0].Verdict != event.Rejected {
 		t.Errorf("a message on the way back is %v", r[0].Verdict)
 	}
-	m.now = m.now.Add(migrate.Quiet)
-	m.must(m.sync.NoteCaptured(t.Context(), "both", m.now))
+	m.now = m.now.Add(25 * time.Hour) // the stream keeps 24
+	m.must(m.sync.NoteCaptured(t.Context(), "new one", m.now))
+	back(migrate.Draining, "run `ingot migrate compare`")
+	_, err = m.sync.Compare(t.Context(), m)
+	m.must(err)
 	m.slept = 0
 	back(migrate.Old, "")
 	if m.slept != 30*time.Second {

@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/base/awserr"
-	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
@@ -39,6 +38,7 @@ type Captured struct {
 // CaptureResponse is the answer to Lambda.
 type CaptureResponse struct {
 	BatchItemFailures []events.DynamoDBBatchItemFailure `json:"batchItemFailures"`
+	State             *WindowState                      `json:"state,omitempty"` // if and only if the event has a window
 }
 
 // captureMargin is how long before the function's deadline work stops. Nothing is sent more than
@@ -50,6 +50,7 @@ const (
 
 // streamBatch is what capture reads of a batch.
 type streamBatch struct {
+	window
 	Records []struct {
 		ARN      string `json:"eventSourceARN"`
 		DynamoDB struct {
@@ -75,6 +76,9 @@ func (c *Capture) Handle(ctx context.Context, payload json.RawMessage) (CaptureR
 		return response, fmt.Errorf("migrate: the event is not a stream batch: %w", err)
 	}
 	list, err := batch.changes()
+	if err == nil && len(list) == 0 {
+		response.State, err = c.proven(ctx, &batch, nil)
+	}
 	if err != nil || len(list) == 0 {
 		return response, err
 	}
@@ -103,6 +107,9 @@ func (c *Capture) Handle(ctx context.Context, payload json.RawMessage) (CaptureR
 	if done.Refused+done.Collisions > 0 && c.Log != nil {
 		c.Log.WarnContext(ctx, "some changes have no place on the other side; `ingot migrate compare` names them",
 			"refused", done.Refused, "collisions", done.Collisions, "from", batch.Records[0].DynamoDB.SequenceNumber)
+	}
+	if response.State, err = c.proven(ctx, &batch, done.Left); err != nil && c.Log != nil { // the end of the window notes it
+		c.Log.WarnContext(ctx, "what is done is not noted yet", "error", awserr.Quiet(err))
 	}
 	if len(done.Left) > 0 {
 		at := batch.Records[done.Left[0]].DynamoDB.SequenceNumber
@@ -150,6 +157,11 @@ func (c *Capture) copy(ctx context.Context, ofNew bool, list []Changed, last tim
 	if err != nil {
 		return done, err
 	}
+	if control.Stream == "" {
+		if err := s.NoteStream(ctx, s.Streams(control)); err != nil {
+			return done, err
+		}
+	}
 	if ofNew == (way == Backward) && last.After(control.Changed.Add(changedStep)) {
 		if err := s.noteChanged(ctx, last); err != nil {
 			return done, err
@@ -172,21 +184,6 @@ func (c *Capture) copy(ctx context.Context, ofNew bool, list []Changed, last tim
 		err = s.noteUntidy(ctx)
 	}
 	return done, err
-}
-
-// WentBack reports whether capture has made a change of the old table, on the way back: it has
-// drawn a new mark, or deleted a row that had one.
-func WentBack(was, is map[string]events.DynamoDBAttributeValue) bool {
-	mark := func(image map[string]events.DynamoDBAttributeValue) string {
-		if v, ok := image[itemform.Migrated]; ok && v.DataType() == events.DataTypeString {
-			return v.String()
-		}
-		return ""
-	}
-	if len(is) == 0 {
-		return mark(was) != ""
-	}
-	return mark(is) != "" && mark(is) != mark(was)
 }
 
 // RowOf converts the attributes of a row as DynamoDB writes them in JSON.

@@ -28,9 +28,10 @@ type Control struct {
 	// Captured is a time: capture has done every change before it. Changed is when the newest
 	// change of the source was made that it has seen, to ten seconds.
 	Captured, Changed time.Time
-	// Stream is the ARN of the stream that was read, or those of both. Another one begins where
-	// nobody knows what was written before.
-	Stream string
+	// Stream is the ARN of the stream that is read, or those of both, and StreamAt when that was
+	// first noted. Another one begins where nobody knows what was written before.
+	Stream   string
+	StreamAt time.Time
 	// Draining is when the types became Draining, and zero if they are not.
 	Draining time.Time
 	// Turned is when the types became Turning, Settled what capture had done by then, and Retired
@@ -81,7 +82,7 @@ func (s *Sync) Control(ctx context.Context) (*Control, error) {
 	s.turned.Store(!at("turnedAt").IsZero())
 	return &Control{Compared: at("comparedAt"), Captured: at("captured"), Changed: at("changedAt"), Turned: at("turnedAt"),
 		Settled: at("settledAt"), worked: at("workedAt"), halted: rows.IntegerOf(img["halted"]),
-		Draining: at("drainingAt"), Retired: at("retiredAt"), Stream: rows.TextOf(img["streamArn"]),
+		Draining: at("drainingAt"), Retired: at("retiredAt"), Stream: rows.TextOf(img["streamArn"]), StreamAt: at("streamAt"),
 		Found: rows.TextOf(img["evidence"]), From: rows.TextOf(img["from"]),
 		ID: rows.TextOf(img["table"]), States: rows.StatesOf(img),
 		Pass: rows.IntegerOf(img["pass"]), Filled: rows.IntegerOf(img["filled"]), voided: rows.IntegerOf(img["voided"]),
@@ -240,30 +241,29 @@ func (s *Sync) noteUntidy(ctx context.Context) error {
 	return err
 }
 
-// NoteCaptured notes on the control item that capture has done every change of its streams before a
-// time, unless a later one is known already. If they are others than before, what was written in
-// between is in neither, so what the last comparison has found no longer counts.
-func (s *Sync) NoteCaptured(ctx context.Context, stream string, at time.Time) error {
-	values := rows.Image{":at": rows.Text(keys.FormatTime(at.UTC())), ":stream": rows.Text(stream)}
-	noted, err := s.update(ctx, "SET captured = :at, streamArn = :stream",
-		"attribute_exists(PK) AND (attribute_not_exists(streamArn) OR streamArn = :stream AND captured < :at)", values)
+// NoteStream notes which streams capture must read, and when they were first noted. If they are
+// others than before, what was written in between is in neither, so what the last comparison has
+// found no longer counts.
+func (s *Sync) NoteStream(ctx context.Context, streams string) error {
+	values := rows.Image{":stream": rows.Text(streams), ":now": rows.Text(keys.FormatTime(s.store.Env.Now().UTC()))}
+	const set = "SET streamArn = :stream, streamAt = :now"
+	noted, err := s.update(ctx, set, "attribute_exists(PK) AND attribute_not_exists(streamArn)", values)
 	if err == nil && !noted {
 		values[":one"] = rows.Integer(1)
-		_, err = s.update(ctx, "SET captured = :at, streamArn = :stream "+void, "streamArn <> :stream", values)
+		_, err = s.update(ctx, set+" REMOVE captured, comparedAt ADD voided :one", "attribute_exists(PK) AND streamArn <> :stream", values)
 	}
 	return err
 }
 
-// Counted returns what [Sync.NoteCaptured] has noted. So a Sync is a [Lag].
-func (s *Sync) Counted(ctx context.Context) (time.Time, error) {
-	c, err := s.Control(ctx)
-	switch {
-	case err != nil:
-		return time.Time{}, err
-	case c == nil || c.Captured.IsZero():
-		return time.Time{}, stopped("capture has never read the stream to its end: run `ingot migrate capture` beside this command")
+// NoteCaptured notes that capture has done every change of its streams before a time, unless a
+// later one is known already. It also does what [Sync.NoteStream] does.
+func (s *Sync) NoteCaptured(ctx context.Context, streams string, at time.Time) error {
+	if err := s.NoteStream(ctx, streams); err != nil {
+		return err
 	}
-	return c.Captured, nil
+	_, err := s.update(ctx, "SET captured = :at", "streamArn = :stream AND (attribute_not_exists(captured) OR captured < :at)",
+		rows.Image{":at": rows.Text(keys.FormatTime(at.UTC())), ":stream": rows.Text(streams)})
+	return err
 }
 
 // update changes the control item on a condition. It reports whether the condition held.

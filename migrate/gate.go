@@ -29,9 +29,13 @@ func (s *Sync) Missing(ctx context.Context, quiet time.Duration) ([]string, *Con
 		list = append(list, "no pass has begun: run `ingot migrate backfill`")
 	case c.Filled < c.Pass:
 		list = append(list, fmt.Sprintf("pass %d has not ended: run `ingot migrate backfill` again", c.Pass))
+	case s.old.Stream == "":
+		list = append(list, fmt.Sprintf("table %s has no stream, so nobody knows what is written there: switch one on, with new and old "+
+			"images, let capture read it, and then run `ingot migrate backfill` and `ingot migrate compare`", s.old.Table))
 	case c.Captured.IsZero():
-		list = append(list, "capture has never read the stream to its end: run `ingot migrate capture`")
-	case s.old.Stream != "" && streams != c.Stream:
+		list = append(list, "capture is not proven to have read the stream: run `ingot migrate capture`, or deploy its function, and ask "+
+			"with `ingot migrate compare`, which waits for the proof")
+	case streams != c.Stream:
 		list = append(list, "the stream is another one than capture has read: run `ingot migrate capture`, and then "+
 			"`ingot migrate backfill` and `ingot migrate compare`, because what was written in between is in neither")
 	case c.Compared.IsZero():
@@ -40,10 +44,14 @@ func (s *Sync) Missing(ctx context.Context, quiet time.Duration) ([]string, *Con
 		list = append(list, fmt.Sprintf("the last comparison is %s old, and it counts for %s: run `ingot migrate compare`",
 			now.Sub(c.Compared).Round(time.Hour), evidenceLasts))
 	case c.Captured.Before(c.Compared):
-		list = append(list, "capture has not been proven to go on since the last comparison: run `ingot migrate capture`, or wait until "+
-			"its function has")
+		list = append(list, "capture has not been proven to go on since the last comparison: run `ingot migrate capture`, or deploy "+
+			"its function")
 	case c.Found != clean:
 		list = append(list, "the last comparison found "+c.Found+": mend them, and run `ingot migrate compare` again")
+	case direction == Forward && quiet > 0 && c.Changed.IsZero() && c.Captured.Sub(c.StreamAt) < quiet+changedStep:
+		list = append(list, fmt.Sprintf("capture has read the stream since %s, and has done what was written before %s: wait until there "+
+			"are %s between the two, because nobody knows when the old table was written before", show(c.StreamAt), show(c.Captured),
+			quiet+changedStep))
 	case direction == Forward && quiet > 0 && !c.Changed.IsZero() && c.Captured.Sub(c.Changed) < quiet+changedStep:
 		list = append(list, fmt.Sprintf("the old table was written at %s, and capture has done what was written before %s: stop its producers, "+
 			"and wait until there are %s between the two", show(c.Changed), show(c.Captured), quiet+changedStep))

@@ -2,6 +2,7 @@ package migrate_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
@@ -201,7 +203,7 @@ func beginFrom(t *testing.T, pipe, file string) *moving {
 	m.must(err)
 	m.ids = ids{"old": "one", stack.Events: "two"}
 	m.old = migrate.Source{Client: m.engine.DynamoDB(), Describer: m.ids, Table: "old", Keys: []string{"pk", "at"}, ID: "one",
-		EventsID: "two"}
+		EventsID: "two", Stream: "one", Events: "new"}
 	m.config = tables.Config{Objects: m.engine.S3(), PayloadBucket: stack.Payloads, Client: m.engine.DynamoDB(),
 		Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates, Env: env.Env{
 			Now: func() time.Time { return m.now },
@@ -236,6 +238,8 @@ func (m *moving) put(table string, img migrate.Row) {
 // copied runs a pass, compares the tables, and notes that capture has gone on.
 func (m *moving) copied() {
 	m.t.Helper()
+	m.must(m.sync.NoteStream(m.t.Context(), "one"))
+	m.now = m.now.Add(migrate.Quiet + 10*time.Second) // for so long nothing was written
 	pass, err := m.sync.BeginPass(m.t.Context())
 	m.must(err)
 	_, err = pass.Run(m.t.Context(), nil)
@@ -429,6 +433,8 @@ func TestStops(t *testing.T) {
 // Until a comparison has found nothing, a type does not turn, and the error says what is missing.
 func TestTurnNeedsEvidence(t *testing.T) {
 	m := begin(t)
+	mapped, err := load(t, users, usersFile)
+	m.must(err)
 	m.row(profile("1", "ann"))
 	m.row(migrate.Row{"pk": s("USER"), "at": s("x")})
 	turn := func(want string) {
@@ -444,7 +450,7 @@ func TestTurnNeedsEvidence(t *testing.T) {
 	turn("pass 1 has not ended")
 	_, err = pass.Run(t.Context(), nil)
 	m.must(err)
-	turn("capture has never read the stream")
+	turn("capture is not proven to have read the stream")
 	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
 	turn("never compared")
 	_, err = m.sync.Compare(t.Context(), m)
@@ -461,11 +467,20 @@ func TestTurnNeedsEvidence(t *testing.T) {
 	m.must(err)
 	turn("capture has not been proven to go on")
 	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
-	m.must(m.sync.NoteCaptured(t.Context(), "two", m.now)) // the stream was switched off and on
+	for i, stream := range []string{"two", "", "three"} { // the stream is switched off and on
+		m.old.Stream = stream
+		m.sync, err = migrate.NewSync(mapped, m.old, m.config)
+		m.must(err)
+		turn([]string{"another one than capture has read", "table old has no stream", "another one than capture has read"}[i])
+	}
+	m.must(m.sync.NoteCaptured(t.Context(), "three", m.now))
 	turn("never compared")
 	_, err = m.sync.Compare(t.Context(), m)
 	m.must(err)
-	m.must(m.sync.NoteCaptured(t.Context(), "two", m.now))
+	m.must(m.sync.NoteCaptured(t.Context(), "three", m.now))
+	turn("nobody knows when the old table was written before") // capture has seen no change since the stream is on
+	m.now = m.now.Add(migrate.Quiet + 10*time.Second)
+	m.must(m.sync.NoteCaptured(t.Context(), "three", m.now))
 	turn("")
 	turn("") // an answer was lost
 	if _, err := m.sync.Open(t.Context()); err == nil || !strings.Contains(err.Error(), "user.profile is new") {
@@ -611,6 +626,90 @@ func TestCapture(t *testing.T) {
 		m.item("ACCOUNT#1", "USER")["type"] != nil {
 		t.Errorf("%s, %v", got, m.item("ACCOUNT#1", "USER"))
 	}
+}
+
+// Capture notes of a lane what is done: once a minute, and at the end of its window. A record
+// that is left, and whatever follows it, is not done.
+func TestCaptureNotes(t *testing.T) {
+	m := begin(t)
+	m.config.Client = denying{m.engine.DynamoDB()}
+	mapped, err := load(t, users, usersFile)
+	m.must(err)
+	m.sync, err = migrate.NewSync(mapped, m.old, m.config)
+	m.must(err)
+	began, read := m.now, 0
+	m.row(profile("1", "ann"))
+	m.row(profile("2", "bob"))
+	number := func(n int) string { return fmt.Sprintf("1%020d", n) }
+	lane := event.Lane{StreamARN: "arn:aws:dynamodb:r:1:table/old/stream/1", ShardID: "shard-1"}
+	var state *migrate.WindowState
+	for _, step := range []struct {
+		name    string
+		after   time.Duration
+		records int // numbered from the last one on
+		fails   bool
+		more    string // members of the event beside the window
+		want    int    // the number that is noted then
+	}{
+		{name: "the first batch of a window", records: 2, want: 2},
+		{name: "soon after it", after: time.Second, records: 2, want: 2},
+		{name: "a minute later", after: time.Minute, records: 1, want: 5},
+		{name: "soon after that", after: time.Second, records: 1, want: 5},
+		{name: "a batch that fails in part", after: time.Minute, records: 2, fails: true, want: 7},
+		{name: "the end of the window", more: `,"isFinalInvokeForWindow":true`, want: 7},
+		{name: "a window whose state is lost", records: 1, more: `,"state":{}`, want: 9},
+		{name: "a state of somebody else", records: 1, more: `,"state":{"done":7}`, want: 10},
+		{name: "the end of a window without its state", after: time.Hour, more: `,"state":{},"isFinalInvokeForWindow":true`, want: 10},
+		{name: "an older batch that comes again", after: time.Hour, records: -3, more: `,"state":{}`, want: 10},
+	} {
+		m.now = m.now.Add(step.after)
+		first := read + 1
+		if step.records < 0 {
+			first, step.records = 1, -step.records
+		} else {
+			read += step.records
+		}
+		var records []string
+		for i := range step.records {
+			keys := `{"pk":{"S":"USER#1"},"at":{"S":"2031-05-05T06:00:00Z"}}`
+			if step.fails && i == 1 {
+				keys = `{"pk":{"S":"USER#2"},"at":{"S":"2031-05-05T06:00:00Z"}}`
+			}
+			records = append(records, fmt.Sprintf(`{"eventSourceARN":%q,"dynamodb":{"SequenceNumber":%q,"ApproximateCreationDateTime":%d,`+
+				`"Keys":%s}}`, lane.StreamARN, number(first+i), began.Unix(), keys))
+		}
+		text := "{}"
+		if state != nil {
+			encoded, err := json.Marshal(state)
+			m.must(err)
+			text = string(encoded)
+		}
+		c := &migrate.Capture{Sync: m.sync}
+		out, err := c.Handle(t.Context(), fmt.Appendf(nil, `{"Records":[%s],"state":%s,"shardId":%q,"eventSourceARN":%q%s}`,
+			strings.Join(records, ","), text, lane.ShardID, lane.StreamARN, step.more))
+		m.must(err)
+		if state = out.State; state == nil {
+			t.Fatalf("%s: the answer has no state", step.name)
+		}
+		if (len(out.BatchItemFailures) > 0) != step.fails {
+			t.Errorf("%s: %+v", step.name, out)
+		}
+		note, err := m.sync.LaneDone(t.Context(), lane)
+		if m.must(err); note.Sequence != number(step.want) || !note.Created.Equal(began) {
+			t.Errorf("%s: noted is %+v, want %d", step.name, note, step.want)
+		}
+	}
+}
+
+// denying may not write the copy of one row.
+type denying struct{ tables.Client }
+
+func (d denying) PutItem(ctx context.Context, in *dynamodb.PutItemInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	if pk, _ := in.Item["PK"].(*types.AttributeValueMemberS); pk != nil && pk.Value == "ACCOUNT#2" {
+		return nil, &smithy.GenericAPIError{Code: "AccessDeniedException"}
+	}
+	return d.Client.PutItem(ctx, in, options...)
 }
 
 // No file makes the reader panic.

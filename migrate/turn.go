@@ -102,6 +102,10 @@ func (s *Sync) Back(ctx context.Context, quiet time.Duration) (state string, err
 		}
 		return Draining, err
 	case s.are(c, Draining):
+		if s.store.Env.Now().Sub(c.Compared) > evidenceLasts { // a stream keeps 24 hours
+			return Draining, stopped("the last comparison is of %s, and what capture has missed since may be in no stream any more: run "+
+				"`ingot migrate compare`", show(c.Compared))
+		}
 		if until := c.Draining.Add(quiet); c.Captured.Before(until) {
 			return Draining, stopped("capture has done what was stored before %s. What was begun before the messages were stopped is stored "+
 				"by %s: go on once capture has read that far", show(c.Captured), show(until))
@@ -227,7 +231,7 @@ func (s *Sync) setStates(from, to string) *types.Update {
 	}
 	expression := ""
 	if to == Old || to == New {
-		removes = append(removes, "captured", "changedAt", "streamArn", "drainingAt", "comparedAt")
+		removes = append(removes, "captured", "changedAt", "streamArn", "streamAt", "drainingAt", "comparedAt")
 		expression = "REMOVE " + strings.Join(removes, ", ") + " ADD voided :one "
 		u.ExpressionAttributeValues[":one"] = rows.Integer(1)
 	}

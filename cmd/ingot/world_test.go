@@ -89,8 +89,11 @@ type living struct {
 }
 
 // live starts a deployment of the pipeline.yaml in a folder.
-func live(dir string) (*living, error) {
-	cfg := dev.Config{File: filepath.Join(dir, "pipeline.yaml"), Now: time.Now, Secret: []byte(explain.StandIn)}
+func live(dir string) (*living, error) { return liveAt(dir, time.Now) }
+
+// liveAt is live with a clock.
+func liveAt(dir string, now func() time.Time) (*living, error) {
+	cfg := dev.Config{File: filepath.Join(dir, "pipeline.yaml"), Now: now, Secret: []byte(explain.StandIn)}
 	ctx, stop := context.WithCancel(context.Background())
 	console.InDev(ctx, &cfg, false)
 	d, err := dev.Start(ctx, cfg)

@@ -120,9 +120,14 @@ func copies(t *testing.T, h *Harness) {
 			held(begin())
 			w.conditionFailed(begin(), nil)
 			held(note("SET filled = :n", "pass = :n", attrs{":n": n("1")}))
+			first := func(stream string) error {
+				return note("SET streamArn = :stream, streamAt = :now", "attribute_exists(PK) AND attribute_not_exists(streamArn)",
+					attrs{":now": s("2098"), ":stream": s(stream)})
+			}
+			held(first("one"))
+			w.conditionFailed(first("two"), nil)
 			captured := func(stream, at string) error {
-				return note("SET captured = :at, streamArn = :stream",
-					"attribute_exists(PK) AND (attribute_not_exists(streamArn) OR streamArn = :stream AND captured < :at)",
+				return note("SET captured = :at", "streamArn = :stream AND (attribute_not_exists(captured) OR captured < :at)",
 					attrs{":at": s(at), ":stream": s(stream)})
 			}
 			held(captured("one", "2098"))
@@ -147,17 +152,34 @@ func copies(t *testing.T, h *Harness) {
 			w.conditionFailed(changed("2091", "2090"), nil)
 			held(changed("2092", "2091"))
 			w.stored(with(k, attrs{"pass": n("1"), "filled": n("1"), "mapping": s("m"),
-				"captured": s("2099"), "streamArn": s("one"), "comparedAt": s("2099"),
+				"captured": s("2099"), "streamArn": s("one"), "streamAt": s("2098"), "comparedAt": s("2099"),
 				"evidence": s("clean"), "voided": n("2"), "changedAt": s("2092")}))
 			again := func() error {
-				return note("SET captured = :at, streamArn = :stream REMOVE comparedAt ADD voided :one", "streamArn <> :stream",
-					attrs{":at": s("2100"), ":stream": s("two"), ":one": n("1")})
+				return note("SET streamArn = :stream, streamAt = :now REMOVE captured, comparedAt ADD voided :one",
+					"attribute_exists(PK) AND streamArn <> :stream", attrs{":now": s("2100"), ":stream": s("two"), ":one": n("1")})
 			}
 			held(again())
 			w.conditionFailed(again(), nil)
-			if got := w.get(k); got["comparedAt"] != nil || got["evidence"] == nil {
+			if got := w.get(k); got["comparedAt"] != nil || got["captured"] != nil || got["evidence"] == nil {
 				w.Error(show(got))
 			}
+			worked := func(condition string, values attrs) error {
+				return note("SET workedAt = :now", "pass = :n AND "+condition, with(values, attrs{":now": s("2100"), ":n": n("1")}))
+			}
+			held(worked("attribute_not_exists(workedAt)", attrs{}))
+			w.conditionFailed(worked("attribute_not_exists(workedAt)", attrs{}), nil)
+			w.conditionFailed(worked("workedAt = :was", attrs{":was": s("2099")}), nil)
+			held(worked("workedAt = :was", attrs{":was": s("2100")}))
+			lane := key(w.pk(), "lane")
+			done := func(mark string) error {
+				return w.bare(lane, "SET done = :done, upTo = :upTo, expiresAt = :expires", "attribute_not_exists(done) OR done < :done",
+					nil, attrs{":done": b(mark), ":upTo": s("1"), ":expires": n("9")})
+			}
+			held(done("2"))
+			w.conditionFailed(done("1"), nil)
+			w.conditionFailed(done("2"), nil)
+			held(done("3"))
+			w.stored(with(lane, attrs{"done": b("3"), "upTo": s("1"), "expiresAt": n("9")}))
 		},
 		"an event takes the place of a tombstone": func(w *table) {
 			put := func() error {
@@ -263,7 +285,7 @@ func copies(t *testing.T, h *Harness) {
 				return w.bare(key(w.pk(), "-"), update, "attribute_exists(PK) AND #t0 = :from", names,
 					with(values, attrs{":from": s(from)}))
 			}
-			stale := "REMOVE captured, changedAt, streamArn, drainingAt, comparedAt ADD voided :one SET #t0 = :to"
+			stale := "REMOVE captured, changedAt, streamArn, streamAt, drainingAt, comparedAt ADD voided :one SET #t0 = :to"
 			held := func(err error) {
 				w.Helper()
 				if err != nil {
@@ -278,7 +300,8 @@ func copies(t *testing.T, h *Harness) {
 				"attribute_exists(PK) AND #t0 = :from AND pass = :pass AND filled = :pass AND comparedAt = :compared", names,
 				attrs{":from": s("new"), ":to": s("draining"), ":now": s("2101"), ":pass": n("2"), ":compared": s("2099")}))
 			held(step("SET #t0 = :to", "draining", attrs{":to": s("returning")}))
-			held(step("REMOVE #t0, captured, changedAt, streamArn, drainingAt, comparedAt ADD voided :one", "returning", attrs{":one": n("1")}))
+			held(step("REMOVE #t0, captured, changedAt, streamArn, streamAt, drainingAt, comparedAt ADD voided :one", "returning",
+				attrs{":one": n("1")}))
 			delete(control, "comparedAt")
 			control["voided"] = n("1")
 			w.stored(control)

@@ -602,6 +602,9 @@ func sent(t *testing.T) *record {
 	return r
 }
 
+// Counted says that capture has done everything.
+func (s *shop) Counted(context.Context) (time.Time, error) { return s.now, nil }
+
 // migrating moves a table into the events table: two passes, a change that capture sees, a
 // comparison, an erased copy, and a turn.
 func (s *shop) migrating() {
@@ -627,7 +630,8 @@ rows: [{type: user, payload: {type: user, id: "{id}", at: "{at}", phones: "{phon
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	old := migrate.Source{Client: s.engine.DynamoDB(), Describer: s.engine.DynamoDB(), Table: "old", Keys: []string{"id", "at"}}
+	old := migrate.Source{Client: s.engine.DynamoDB(), Describer: s.engine.DynamoDB(), Table: "old", Keys: []string{"id", "at"},
+		Stream: "another stream"}
 	moving, err := migrate.NewSync(m, old, tables.Config{Client: old.Client, Events: "events", Aggregates: "moved", Env: env.Env{
 		Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 	if err != nil {
@@ -679,7 +683,16 @@ rows: [{type: user, payload: {type: user, id: "{id}", at: "{at}", phones: "{phon
 			s.t.Error(err)
 		}
 	}
-	if c, err := moving.Compare(s.t.Context(), moving); err != nil || !c.Clean() {
+	lane, note := event.Lane{StreamARN: "another stream", ShardID: "shard"}, migrate.LaneNote{Sequence: "100000000000000000001"}
+	for range 2 {
+		if err := moving.NoteLane(s.t.Context(), lane, note); err != nil {
+			s.t.Error(err)
+		}
+	}
+	if done, err := moving.LaneDone(s.t.Context(), lane); err != nil || done.Sequence != note.Sequence {
+		s.t.Errorf("%+v, %v", done, err)
+	}
+	if c, err := moving.Compare(s.t.Context(), s); err != nil || !c.Clean() {
 		s.t.Fatalf("%+v, %v", c, err)
 	}
 	if err := st.Start(s.t.Context()); err != nil {
@@ -692,7 +705,7 @@ rows: [{type: user, payload: {type: user, id: "{id}", at: "{at}", phones: "{phon
 		}
 	}
 	for _, want := range []string{migrate.Turning, migrate.New} {
-		state, err := moving.Turn(s.t.Context(), migrate.Quiet)
+		state, err := moving.Turn(s.t.Context(), 0)
 		if err != nil || state != want {
 			s.t.Fatalf("%s, %v, want %s", state, err, want)
 		}
@@ -781,12 +794,12 @@ back: {city: {id: "{id}", at: "{at}", name: "{name}", land: "{land}"}}
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		if c, err := moving.Compare(s.t.Context(), moving); err != nil || !c.Clean() {
+		if c, err := moving.Compare(s.t.Context(), s); err != nil || !c.Clean() {
 			s.t.Fatalf("%+v, %v", c, err)
 		}
 	}
 	proven()
-	if _, err := moving.Turn(s.t.Context(), migrate.Quiet); err != nil {
+	if _, err := moving.Turn(s.t.Context(), 0); err != nil {
 		s.t.Fatal(err)
 	}
 	var items []*event.Item

@@ -67,6 +67,7 @@ type step struct {
 	yes                       string // what --yes confirms
 	reads                     bool   // its clients cannot write
 	function, quiet           bool   // it has these flags
+	proves                    bool   // it needs the proof of how far capture is
 	flags                     func(*pflag.FlagSet, *migrateOptions)
 	check                     func(*migrateOptions) error // of its own flags; may be nil
 	run                       func(context.Context, *moving, *migrateOptions) error
@@ -85,8 +86,8 @@ func (a *app) migrateStep(s step) *cobra.Command {
 				}
 			}
 			m, err := a.moving(cmd.Context(), &o, !s.reads)
-			if err == nil && s.function {
-				err = m.noted(cmd.Context())
+			if err == nil && s.proves {
+				err = a.noted(cmd.Context(), m)
 			}
 			if err == nil {
 				err = s.run(cmd.Context(), m, &o)
@@ -125,16 +126,14 @@ type moving struct {
 	mapping *rowmap.Mapping
 	old     *migrate.Table
 	sync    *migrate.Sync
-	lag     migrate.Lag // how far capture is
-	streams string      // that capture must read now
+	lag     migrating.Proof // of how far capture is
+	streams string          // that capture must read now
 }
 
-// noted notes on the control item how far a function that captures is. The poller of a shell does
-// it by itself.
-func (m *moving) noted(ctx context.Context) error {
-	if m.lag == migrate.Lag(m.sync) {
-		return nil
-	}
+// noted proves how far capture is, and notes it on the control item. What then is missing is said
+// by the step.
+func (a *app) noted(ctx context.Context, m *moving) error {
+	a.Say("waiting for the proof that capture has done what was written before now, which takes two minutes or more")
 	at, err := m.lag.Counted(ctx)
 	if err == nil {
 		err = m.sync.NoteCaptured(ctx, m.streams, at)
@@ -186,17 +185,23 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 	if err != nil {
 		return nil, err
 	}
-	found := &moving{target: t, mapping: m, old: old, sync: s, lag: s}
+	found := &moving{target: t, mapping: m, old: old, sync: s}
 	c, err := s.Control(ctx)
 	if err != nil {
 		return nil, err
 	}
 	found.streams = s.Streams(c)
-	if o.function != "" {
-		found.lag = migrating.Deployed{Pauser: a.Pauser(t), Ages: t.CloudWatch(), Function: o.function,
-			Streams: strings.Fields(found.streams)}
+	found.lag = migrating.Proof{Sync: s, Client: dynamodbstreams.NewFromConfig(t.AWS), Streams: strings.Fields(found.streams),
+		Clock: a.Clock}
+	if c != nil {
+		found.lag.Covered = c.Compared
 	}
-	return found, nil
+	if o.function != "" {
+		d := migrating.Deployed{Client: a.Pauser(t).Client, Function: o.function}
+		found.lag.Why = d.Why
+		err = d.Reads(ctx, found.lag.Streams)
+	}
+	return found, err
 }
 
 func loadMigration(file string, p *pipeline.Pipeline) (*rowmap.Mapping, error) {
@@ -315,6 +320,18 @@ func (a *app) backfill(ctx context.Context, m *moving, o *migrateOptions) error 
 	if err := a.sayScan(m, "the pass", 1, &o.divided); err != nil { // plan says what it writes
 		return err
 	}
+	c, err := m.sync.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case m.old.Stream == "":
+		a.Say("table %s has no stream: a row that changes behind the pass is missed, and nothing turns. Switch one on, with new and "+
+			"old images, start capture, and then run another pass", m.old.Table)
+	case c.Stream == "":
+		a.Say("capture has not begun: a row that changes behind the pass is missed. Start it, with ingot migrate capture or its " +
+			"function; if it had not been on by now, run another pass")
+	}
 	pass, err := m.sync.BeginPass(ctx)
 	if err != nil {
 		return err
@@ -367,7 +384,11 @@ until you stop it, and may run beside the function that does the same. Run it fo
 			if m.old.Stream == "" {
 				return cli.Refusedf("table %s has no stream: switch one on, with new and old images", m.old.Table)
 			}
-			if _, err := m.sync.Begin(ctx); err != nil {
+			_, err := m.sync.Begin(ctx)
+			if err == nil {
+				err = m.sync.NoteStream(ctx, m.streams)
+			}
+			if err != nil {
 				return err
 			}
 			capture := &migrate.Capture{Sync: m.sync, Log: slog.New(slog.NewTextHandler(a.Stderr, nil))}
@@ -405,6 +426,10 @@ Exit codes: 0 equal, 1 failed, 2 usage, 3 something stands against a turn, 4 cre
 			if err := a.sayScan(m, "the comparison", 2, &o.divided); err != nil {
 				return err
 			}
+			if err := m.sync.NoteStream(ctx, m.streams); err != nil {
+				return err
+			}
+			m.lag.Covered = a.Clock.Real().Now() // it begins now
 			c, err := a.compare(ctx, m, &o.divided)
 			if err != nil {
 				return err
@@ -478,6 +503,7 @@ Exit codes: 0 turned, 1 failed, 2 usage, 4 credentials, 5 refused: something is 
 		without:  "a turn makes the new table the source: write --yes once capture has read all that producers wrote",
 		yes:      "confirm the turn",
 		function: true,
+		proves:   true,
 		quiet:    true,
 		run: func(ctx context.Context, m *moving, o *migrateOptions) error {
 			state, err := m.sync.Turn(ctx, o.quiet)
@@ -503,6 +529,7 @@ Exit codes: 0 the step is done, 1 failed, 2 usage, 4 credentials, 5 refused: som
 		without:  "going back stops the messages of the types: write --yes once their producers have stopped",
 		yes:      "confirm that messages are to wait",
 		function: true,
+		proves:   true,
 		quiet:    true,
 		run: func(ctx context.Context, m *moving, o *migrateOptions) error {
 			state, err := m.sync.Back(ctx, o.quiet)
@@ -530,7 +557,7 @@ Exit codes: 0 retired, 1 failed, 2 usage, 4 credentials, 5 refused.`,
 			f.BoolVar(&o.unwatched, "unwatched", false, "do not ask the old table's stream whether something still writes there")
 		},
 		run: func(ctx context.Context, m *moving, o *migrateOptions) error {
-			late := migrating.Late(dynamodbstreams.NewFromConfig(m.target.AWS), m.old)
+			late := migrating.Late(m.lag.Client, m.old, a.Clock)
 			if o.unwatched {
 				late = func(context.Context, time.Time) (int, error) { return 0, nil }
 			}

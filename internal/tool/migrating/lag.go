@@ -4,46 +4,47 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/migrate"
 )
 
-// Deployed is the capture function of a stack. It is a [migrate.Lag]: CloudWatch knows the ages of
-// what it reads.
+// Deployed is the capture function of a stack.
 type Deployed struct {
-	Pauser   pause.Pauser
-	Ages     pause.Ages
-	Function string   // its name
-	Streams  []string // the ARNs of the streams that it must read
+	Client   pause.Client
+	Function string // its name
 }
 
-// Counted returns a time before which the function has copied every change. It is some minutes ago
-// even if the function is not behind.
-func (d Deployed) Counted(ctx context.Context) (time.Time, error) {
-	list, err := pause.Read(ctx, d.Pauser.Client, d.Function)
-	if err != nil {
-		return time.Time{}, err
-	}
-	var since time.Time
-	for _, stream := range d.Streams {
+// Reads has a [*migrate.StopError] if the function does not read one of the streams.
+func (d Deployed) Reads(ctx context.Context, streams []string) error {
+	list, err := pause.Read(ctx, d.Client, d.Function)
+	for _, stream := range streams {
 		i := slices.IndexFunc(list, func(m pause.Mapping) bool { return m.Source == stream })
-		if i < 0 {
-			return time.Time{}, &migrate.StopError{Why: fmt.Sprintf("function %s does not read the stream %s, which the table has now: deploy "+
-				"its stack with that ARN", d.Function, stream)}
-		}
-		if at := list[i].Modified(); at.After(since) {
-			since = at
+		switch {
+		case err != nil:
+		case i < 0:
+			err = &migrate.StopError{Why: fmt.Sprintf("function %s does not read the stream %s, which the table has now: deploy its stack "+
+				"with that ARN", d.Function, stream)}
+		case list[i].Off():
+			err = &migrate.StopError{Why: fmt.Sprintf("the mapping of function %s to stream %s is %s%s: switch it on", d.Function, stream,
+				list[i].State, list[i].Who())}
 		}
 	}
-	at, err := d.Pauser.CountedBy(ctx, d.Ages, d.Function, list)
+	return err
+}
+
+// Why says what Lambda says of the mapping of a stream, as the end of a sentence.
+func (d Deployed) Why(ctx context.Context, stream string) (why string) {
+	list, err := pause.Read(ctx, d.Client, d.Function)
 	if err != nil {
-		return time.Time{}, err
+		return ""
 	}
-	if since.After(at) {
-		return time.Time{}, &migrate.StopError{Why: fmt.Sprintf("the mapping of function %s was changed at %s, and CloudWatch does not prove "+
-			"anything of that time: ask again in ten minutes", d.Function, since.UTC().Format(time.DateTime))}
+	for _, m := range list {
+		if m.Source == stream {
+			if why += ". Its mapping is " + m.State; m.Last != "" {
+				why += fmt.Sprintf(", and Lambda says of its last batch %q", m.Last)
+			}
+		}
 	}
-	return at, nil
+	return why
 }

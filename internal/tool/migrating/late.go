@@ -2,56 +2,59 @@ package migrating
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"sync/atomic"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
+	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/migrate"
 )
 
 // Late returns a function that counts the changes of the old table after a time, by its stream, but
 // not those that capture has made on the way back. A stream remembers 24 hours.
-func Late(client esm.StreamClient, old *migrate.Table) func(context.Context, time.Time) (int, error) {
-	return func(ctx context.Context, since time.Time) (int, error) {
+func Late(client esm.StreamClient, old *migrate.Table, clock env.Env) func(context.Context, time.Time) (int, error) {
+	return func(ctx context.Context, since time.Time) (late int, err error) {
 		if old.Stream == "" {
 			return 0, &migrate.StopError{Why: fmt.Sprintf("table %s has no stream, so nothing tells whether something still writes "+
 				"there: switch one on, wait for a day, and retire, or write --unwatched", old.Table)}
 		}
-		var late atomic.Int64
-		f := esm.Function{Timeout: captureTimeout, Handler: func(_ context.Context, payload []byte) ([]byte, error) {
-			var batch struct {
-				Records []struct {
-					DynamoDB struct {
-						Created  events.SecondsEpochTime `json:"ApproximateCreationDateTime"`
-						NewImage map[string]events.DynamoDBAttributeValue
-						OldImage map[string]events.DynamoDBAttributeValue
-					} `json:"dynamodb"`
+		since = since.Truncate(time.Second) // a record has no parts of a second
+		r := &reading{client: client, clock: clock.Real(), shards: map[event.Lane]*shardEnd{}, take: func(list []types.Record) {
+			for _, record := range list {
+				d := record.Dynamodb
+				if !aws.ToTime(d.ApproximateCreationDateTime).Before(since) && !wentBack(d.OldImage, d.NewImage) {
+					late++
 				}
 			}
-			if err := json.Unmarshal(payload, &batch); err != nil {
-				return nil, err
-			}
-			for _, r := range batch.Records {
-				d := r.DynamoDB
-				// A record has no parts of a second.
-				if !d.Created.Before(since.Truncate(time.Second)) && !migrate.WentBack(d.OldImage, d.NewImage) {
-					late.Add(1)
-				}
-			}
-			return []byte(`{"batchItemFailures":[]}`), nil
 		}}
-		stream, err := esm.NewStream(esm.StreamConfig{Client: client, ARN: old.Stream, BatchSize: 1000, ReportBatchItemFailures: true,
-			Function: f, Concurrency: 8})
-		for err == nil && !stream.Drained() {
-			_, err = stream.Poll(ctx)
+		r.moment = r.clock.Now()
+		err = r.until(ctx, []string{old.Stream}, proofTime)
+		for lane, sh := range r.shards {
+			if err == nil && !sh.ended {
+				err = &migrate.StopError{Why: fmt.Sprintf("shard %s of the stream of table %s is not read to its end: retire again",
+					lane.ShardID, old.Table)}
+			}
 		}
-		if err != nil {
-			return 0, fmt.Errorf("reading the stream of table %s: %w", old.Table, err)
-		}
-		return int(late.Load()), nil
+		return late, err
 	}
+}
+
+// wentBack reports whether capture has made a change of the old table, on the way back: it has
+// drawn a new mark, or deleted a row that had one.
+func wentBack(was, is map[string]types.AttributeValue) bool {
+	mark := func(image map[string]types.AttributeValue) string {
+		if v, ok := image[itemform.Migrated].(*types.AttributeValueMemberS); ok {
+			return v.Value
+		}
+		return ""
+	}
+	if len(is) == 0 {
+		return mark(was) != ""
+	}
+	return mark(is) != "" && mark(is) != mark(was)
 }

@@ -69,7 +69,8 @@ func PlanOf(m *rowmap.Mapping, old *migrate.Table, s *Sample, prices *cost.Price
 		}
 		p.Steps = append(p.Steps, of)
 	}
-	step("capture", 0, 0, "each change of a row reaches its copy; a deleted row leaves a tombstone until retire",
+	step("capture", 0, 0, "each change of a row reaches its copy; a deleted row leaves a tombstone until retire. One batch of a shard is "+
+		"in work at a time: about 1,000 changes a second for each shard",
 		"switch it off; nothing reads the copies")
 	step("backfill", scan, writes, "every row has a copy, or a reason why it has none", "nothing reads the copies")
 	step("compare", scan+copies/4, 0, "copies and rows are equal, while both change", "nothing was changed")

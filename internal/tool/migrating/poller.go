@@ -16,9 +16,7 @@ import (
 // Poller feeds capture from the stream of the old table, as Lambda's mapping does, and from that of
 // the new one if there is a way back.
 type Poller struct {
-	capture *migrate.Capture
 	streams []*esm.Stream
-	now     func() time.Time
 
 	mu    sync.Mutex // guards fault: several shards are read at a time
 	fault error      // the first since Poll was called last
@@ -30,15 +28,16 @@ func (p *Poller) failed(err error) {
 	p.fault = cmp.Or(p.fault, err)
 }
 
-// captureTimeout is how long one batch may take.
-const captureTimeout = time.Minute
+// captureTimeout is how long one batch may take, and captureWindow its tumbling window, as in
+// cmd/migrate/template.yaml.
+const (
+	captureTimeout = time.Minute
+	captureWindow  = time.Minute
+)
 
 // NewPoller makes a poller. f may set what differs from a deployed function.
 func NewPoller(c *migrate.Capture, client esm.StreamClient, old migrate.Source, f esm.Function) (*Poller, error) {
-	p := &Poller{capture: c, now: time.Now}
-	if f.Now != nil {
-		p.now = f.Now
-	}
+	p := &Poller{}
 	f.Handler = func(ctx context.Context, payload []byte) ([]byte, error) {
 		answer, err := c.Handle(ctx, payload)
 		if err != nil {
@@ -55,7 +54,7 @@ func NewPoller(c *migrate.Capture, client esm.StreamClient, old migrate.Source, 
 			continue
 		}
 		stream, err := esm.NewStream(esm.StreamConfig{Client: client, ARN: arn, BatchSize: 100, ReportBatchItemFailures: true, Function: f,
-			Concurrency: 8})
+			Concurrency: 8, Window: captureWindow})
 		if err != nil {
 			return nil, err
 		}
@@ -66,7 +65,6 @@ func NewPoller(c *migrate.Capture, client esm.StreamClient, old migrate.Source, 
 
 // Poll copies what has changed. idle reports whether there was nothing.
 func (p *Poller) Poll(ctx context.Context) (idle bool, err error) {
-	began := p.now()
 	p.fault, idle = nil, true
 	for _, stream := range p.streams {
 		done, err := stream.Poll(ctx)
@@ -78,14 +76,7 @@ func (p *Poller) Poll(ctx context.Context) (idle bool, err error) {
 	if stop := (*migrate.StopError)(nil); p.fault != nil && asStop(p.fault, &stop) && !stop.Soon {
 		return false, stop
 	}
-	if !p.Drained() {
-		return idle, nil
-	}
-	c, err := p.capture.Sync.Control(ctx)
-	if err == nil {
-		err = p.capture.Sync.NoteCaptured(ctx, p.capture.Sync.Streams(c), began)
-	}
-	return idle, err
+	return idle, nil
 }
 
 // Drained reports whether everything that was written has been copied.

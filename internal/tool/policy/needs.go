@@ -86,15 +86,15 @@ var Commands = map[string]func(ARNs) []Statement{
 			allow("ReadTotals", "dynamodb:Query", r.aggregates))
 	},
 	"migrate": func(r ARNs) []Statement {
-		return r.payloadsToo("s3:PutObject s3:DeleteObject", r.asks(r.find(), r.file(), r.key(),
+		return r.payloadsToo("s3:PutObject s3:DeleteObject", r.find(), r.file(), r.key(),
 			allow("ReadOldTable", "dynamodb:DescribeTable dynamodb:Scan dynamodb:BatchGetItem", r.old),
 			allow("ReadBothStreams", "dynamodb:DescribeStream dynamodb:GetShardIterator dynamodb:GetRecords", r.old+"/stream/*",
 				r.events+"/stream/*"),
 			allow("WriteCopies", "dynamodb:BatchGetItem dynamodb:DescribeTable dynamodb:PartiQLInsert dynamodb:PutItem dynamodb:Scan", r.events),
 			allow("GoBack", "dynamodb:DeleteItem dynamodb:UpdateItem", r.old),
 			allow("SweepTombstones", "dynamodb:DeleteItem", r.events),
-			allow("Control", "dynamodb:PutItem dynamodb:UpdateItem", r.aggregates), allow("SeeLag", "cloudwatch:GetMetricStatistics", "*"),
-			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"))...)
+			allow("Control", "dynamodb:PutItem dynamodb:UpdateItem", r.aggregates),
+			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"))
 	},
 	"pause": func(r ARNs) []Statement { return r.asks(r.find(), r.switches("TagResource")) },
 	"publish": func(r ARNs) []Statement {

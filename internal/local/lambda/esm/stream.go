@@ -196,7 +196,7 @@ func (s *Stream) discover(ctx context.Context, p *Streamed) error {
 	if s.described && len(s.ready()) > 0 && now.Sub(s.describedAt) < rediscover {
 		return nil
 	}
-	listed, err := s.describe(ctx)
+	listed, err := Shards(ctx, s.cfg.Client, s.cfg.ARN)
 	if err != nil {
 		return err
 	}
@@ -223,14 +223,14 @@ func (s *Stream) discover(ctx context.Context, p *Streamed) error {
 	return nil
 }
 
-func (s *Stream) describe(ctx context.Context) (map[string]types.Shard, error) {
+// Shards lists the shards of a stream by their ids, closed ones too.
+func Shards(ctx context.Context, client StreamClient, arn string) (map[string]types.Shard, error) {
 	listed := map[string]types.Shard{}
 	var from *string
 	for {
-		out, err := s.cfg.Client.DescribeStream(ctx,
-			&dynamodbstreams.DescribeStreamInput{StreamArn: &s.cfg.ARN, ExclusiveStartShardId: from})
+		out, err := client.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: &arn, ExclusiveStartShardId: from})
 		if err != nil {
-			return nil, fmt.Errorf("describe %s: %w", s.cfg.ARN, err)
+			return nil, fmt.Errorf("describe %s: %w", arn, err)
 		}
 		for _, listing := range out.StreamDescription.Shards {
 			listed[aws.ToString(listing.ShardId)] = listing

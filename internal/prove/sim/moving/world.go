@@ -97,7 +97,6 @@ type world struct {
 	turning  bool              // the old application has stopped, except for a forgotten job
 	leaving  bool              // the types go back, so messages may be refused
 	returned bool              // they have
-	seen     [2]time.Time      // a poller has done what was written to the old and the new table before it
 	produced map[string]string // by key: what a producer was told is stored
 	tooEarly map[string]bool   // payloads that were sent before the turn
 	wrote    map[string]string // by key: the version that an application wrote last; "" if it deleted the row
@@ -139,6 +138,7 @@ func (w *world) build() error {
 		return err
 	}
 	w.old = migrate.Source{Client: w.client(), Describer: w.client(), Table: oldTable, Keys: []string{"pk", "at"}, ID: "1", EventsID: "1",
+		Stream: arn, Events: deployed.StreamARN,
 		Kinds: []types.ScalarAttributeType{"S", "S"}}
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(pipe)}}, "p.yaml")
 	if err != nil {
@@ -165,13 +165,13 @@ func (w *world) build() error {
 				continue
 			}
 			stream, err := esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: of,
-				BatchSize: 1 + w.Rng.IntN(8), ReportBatchItemFailures: true,
+				BatchSize: 1 + w.Rng.IntN(8), ReportBatchItemFailures: true, Window: time.Minute,
 				Function: esm.Function{Handler: w.capture, Timeout: stage.FunctionTimeout, Now: func() time.Time { return w.Now }}})
 			if err != nil {
 				return err
 			}
 			w.captures = append(w.captures, stream)
-			w.Spawn("poller", nil, func() { w.poll(stream, &w.off, &w.seen[side]) })
+			w.Spawn("poller", nil, func() { w.poll(stream, &w.off) })
 		}
 	}
 	stream, err := esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: deployed.StreamARN,
@@ -181,7 +181,7 @@ func (w *world) build() error {
 		return err
 	}
 	w.counted = stream
-	w.Spawn("poller", nil, func() { w.poll(stream, new(bool), new(time.Time)) })
+	w.Spawn("poller", nil, func() { w.poll(stream, new(bool)) })
 	_, err = w.sync().Begin(ctx)
 	return err
 }

@@ -1,0 +1,246 @@
+package migrating
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/local/lambda/esm"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/migrate"
+)
+
+// The end of a shard is found by reading. An answer without records does not prove it: AWS says
+// that records may follow it ("Amazon DynamoDB Streams API Reference", GetRecords). So an end is
+// taken for one after so many empty answers in a row, beginning a while after the moment, because
+// records appear in the stream a little later than they were written. A record past the moment, or
+// the end of a closed shard, is one at once.
+const (
+	settleTime  = time.Minute
+	emptyAnswer = 8
+	everyRound  = 7500 * time.Millisecond // so that they take a minute
+	// proofTime is how long a question takes at most: until the ends are found, and then until
+	// capture, whose window is a minute, has noted them.
+	proofTime = 10 * time.Minute
+	// streamKeeps is how long a stream keeps records.
+	streamKeeps = 24 * time.Hour
+)
+
+// Proof says how far capture is. It reads the streams to their ends, and waits for what capture
+// notes of each shard. It is a [migrate.Lag].
+type Proof struct {
+	Sync    *migrate.Sync
+	Client  esm.StreamClient
+	Streams []string // the ARNs of those that capture must read
+	// Covered is a time: what was written before needs no proof, because a comparison that is
+	// evidence began after it.
+	Covered time.Time
+	Clock   env.Env
+	// Why says more of the function that captures, for an error; may be nil.
+	Why func(context.Context, string) string
+}
+
+// Counted proves that capture has done every change that was written before the call, and returns
+// that time. It takes two minutes or more. A [*migrate.StopError] says which shard is not proven,
+// and since when.
+func (p Proof) Counted(ctx context.Context) (time.Time, error) {
+	r := &reading{client: p.Client, clock: p.Clock.Real(), note: p.Sync.LaneDone}
+	r.moment = r.clock.Now()
+	r.shards = map[event.Lane]*shardEnd{}
+	err := r.until(ctx, p.Streams, proofTime)
+	if err != nil {
+		return time.Time{}, err
+	}
+	for _, lane := range r.lanes() {
+		sh := r.shards[lane]
+		why := ""
+		switch {
+		case sh.trimmed && r.moment.Sub(p.Covered) > streamKeeps:
+			why = "what it has noted is older than what the stream keeps, so changes may be lost: run `ingot migrate backfill` and " +
+				"`ingot migrate compare`"
+		case r.done(sh):
+			continue
+		case sh.note.Sequence == "":
+			why = "it has noted nothing there: is it on, and does its mapping have a window?"
+		default:
+			why = "it has noted what was written before " + sh.note.Created.UTC().Format(time.RFC3339) + ": is it on?"
+		}
+		if p.Why != nil {
+			why += p.Why(ctx, lane.StreamARN)
+		}
+		return time.Time{}, &migrate.StopError{Why: fmt.Sprintf("it is not known whether capture has done what was written before %s. In "+
+			"shard %s of %s, which has changes until %s, %s", r.moment.UTC().Format(time.RFC3339), lane.ShardID, lane.StreamARN,
+			sh.says(), why)}
+	}
+	return r.moment, nil
+}
+
+// reading reads shards of streams from their notes to their ends.
+type reading struct {
+	client esm.StreamClient
+	clock  env.Env
+	moment time.Time
+	note   func(context.Context, event.Lane) (migrate.LaneNote, error) // nil: read all
+	take   func([]types.Record)                                        // may be nil
+	shards map[event.Lane]*shardEnd
+}
+
+// shardEnd is how far a shard was read.
+type shardEnd struct {
+	note     migrate.LaneNote // by capture
+	iterator *string
+	after    event.Sequence // the last record that was read, or that capture has noted
+	last     event.Sequence // the last record that was read and is not past the moment; zero: none
+	lastAt   time.Time
+	empty    int // answers without records, one after the other
+	ended    bool
+	trimmed  bool // the stream no longer has what was noted
+}
+
+// done reports whether the end is known, and capture has noted it.
+func (r *reading) done(s *shardEnd) bool {
+	return s.ended && (r.note == nil || s.last.IsZero() || reaches(s.note, s.last))
+}
+
+func (s *shardEnd) says() string {
+	if s.last.IsZero() {
+		return "an end that is not found"
+	}
+	return s.lastAt.UTC().Format(time.RFC3339)
+}
+
+func reaches(note migrate.LaneNote, last event.Sequence) bool {
+	noted, err := event.ParseSequence(note.Sequence)
+	return err == nil && noted.Compare(last) >= 0
+}
+
+func (r *reading) lanes() []event.Lane {
+	return slices.SortedFunc(maps.Keys(r.shards), func(a, b event.Lane) int {
+		return cmp.Or(cmp.Compare(a.StreamARN, b.StreamARN), cmp.Compare(a.ShardID, b.ShardID))
+	})
+}
+
+// until reads until all shards are done, or the time is over. Those that opened after the moment
+// may be among them.
+func (r *reading) until(ctx context.Context, streams []string, patience time.Duration) error {
+	for {
+		open := len(streams) == 0
+		for _, stream := range streams {
+			listed, err := esm.Shards(ctx, r.client, stream)
+			if err != nil {
+				return err
+			}
+			for id := range listed {
+				lane := event.Lane{StreamARN: stream, ShardID: id}
+				if r.shards[lane] == nil {
+					r.shards[lane] = &shardEnd{}
+				}
+				if err := r.read(ctx, lane, r.shards[lane]); err != nil {
+					return err
+				}
+				open = open || !r.done(r.shards[lane])
+			}
+		}
+		if !open || r.clock.Now().Sub(r.moment) >= patience {
+			return nil
+		}
+		if err := r.clock.Sleep(ctx, everyRound); err != nil {
+			return err
+		}
+	}
+}
+
+// read reads a shard as far as it goes now.
+func (r *reading) read(ctx context.Context, lane event.Lane, s *shardEnd) error {
+	if r.done(s) {
+		return nil
+	}
+	if r.note != nil {
+		note, err := r.note(ctx, lane)
+		if err != nil {
+			return err
+		}
+		if s.note = note; s.after.IsZero() && !s.trimmed {
+			s.after, _ = event.ParseSequence(note.Sequence)
+		}
+		s.ended = s.ended || note.Created.After(r.moment)
+	}
+	for !s.ended {
+		out, err := r.records(ctx, lane, s)
+		if err != nil || out == nil {
+			return err
+		}
+		if len(out.Records) == 0 {
+			if s.ended = s.iterator == nil; s.ended || r.clock.Now().Sub(r.moment) < settleTime {
+				return nil
+			}
+			s.empty++
+			s.ended = s.empty >= emptyAnswer
+			return nil
+		}
+		if s.empty = 0; r.take != nil {
+			r.take(out.Records)
+		}
+		for _, record := range out.Records {
+			at := aws.ToTime(record.Dynamodb.ApproximateCreationDateTime)
+			if s.after, err = event.ParseSequence(aws.ToString(record.Dynamodb.SequenceNumber)); err != nil {
+				return fmt.Errorf("reading shard %s: %w", lane.ShardID, err)
+			}
+			if s.ended = s.ended || at.After(r.moment); !at.After(r.moment) {
+				s.last, s.lastAt = s.after, at
+			}
+		}
+		s.ended = s.ended || s.iterator == nil
+	}
+	return nil
+}
+
+// records asks a shard once. It returns nil if it could not answer, and is to be asked again.
+func (r *reading) records(ctx context.Context, lane event.Lane, s *shardEnd) (*dynamodbstreams.GetRecordsOutput, error) {
+	if s.iterator == nil {
+		in := &dynamodbstreams.GetShardIteratorInput{StreamArn: &lane.StreamARN, ShardId: &lane.ShardID,
+			ShardIteratorType: types.ShardIteratorTypeTrimHorizon}
+		if !s.after.IsZero() {
+			in.ShardIteratorType, in.SequenceNumber = types.ShardIteratorTypeAfterSequenceNumber, aws.String(s.after.String())
+		}
+		out, err := r.client.GetShardIterator(ctx, in)
+		if err != nil {
+			return nil, s.again(err)
+		}
+		s.iterator = out.ShardIterator
+	}
+	out, err := r.client.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: s.iterator})
+	if err != nil {
+		return nil, s.again(err)
+	}
+	s.iterator = out.NextShardIterator
+	return out, nil
+}
+
+// again returns nil if a shard may be asked again after an error.
+func (s *shardEnd) again(err error) error {
+	s.iterator = nil
+	var expired *types.ExpiredIteratorException
+	var trimmed *types.TrimmedDataAccessException
+	var busy *types.LimitExceededException
+	var gone *types.ResourceNotFoundException
+	switch {
+	case errors.As(err, &trimmed):
+		s.trimmed, s.after, s.note = s.trimmed || s.last.IsZero() && !s.after.IsZero(), event.Sequence{}, migrate.LaneNote{}
+	case errors.As(err, &gone): // all of it is past its 24 hours
+		s.ended, s.trimmed, s.last = true, true, event.Sequence{}
+	case !errors.As(err, &expired) && !errors.As(err, &busy):
+		return errors.New("reading the stream: " + show.Error(err))
+	}
+	return nil
+}

@@ -1,0 +1,234 @@
+package migrating
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/migrate/rowmap"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/tables"
+)
+
+// stops fails if err is not a [*migrate.StopError] that says something. Nothing is said of an error
+// that is not wanted.
+func stops(t *testing.T, err error, want string) {
+	t.Helper()
+	stop := (*migrate.StopError)(nil)
+	if want == "" && err != nil || want != "" && (!errors.As(err, &stop) || !strings.Contains(err.Error(), want)) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
+// stream is a stream of two shards, of which the first may be closed. Its answers may be empty
+// although records follow.
+type stream struct {
+	*testing.T
+	now     time.Time
+	moment  time.Time // when the question is asked
+	closed  bool      // the first shard
+	records map[string][]types.Record
+	shows   map[string]time.Time // when a record appears, by its sequence number
+	lies    int                  // so many empty answers come before each one with records
+	trimmed int64                // sequence numbers below it are gone
+	lied    map[string]int
+	sync    *migrate.Sync
+	asked   int
+	tick    func()
+}
+
+const streamARN = "arn:aws:dynamodb:eu-west-1:1:table/old/stream/1"
+
+func number21(n int64) string { return fmt.Sprintf("1%020d", n) }
+
+func (s *stream) add(shard string, n int64, at time.Time) {
+	s.records[shard] = append(s.records[shard], types.Record{Dynamodb: &types.StreamRecord{SequenceNumber: aws.String(number21(n)),
+		ApproximateCreationDateTime: aws.Time(at.Truncate(time.Second))}})
+}
+
+func (s *stream) noted(shard string, n int64, at time.Time) {
+	s.Helper()
+	if err := s.sync.NoteLane(s.Context(), event.Lane{StreamARN: streamARN, ShardID: shard}, migrate.LaneNote{Sequence: number21(n),
+		Created: at}); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *stream) DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput,
+	...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
+	list := []types.Shard{{ShardId: aws.String("a")}, {ShardId: aws.String("b"), ParentShardId: aws.String("a")}}
+	return &dynamodbstreams.DescribeStreamOutput{StreamDescription: &types.StreamDescription{Shards: list}}, nil
+}
+
+func (s *stream) GetShardIterator(_ context.Context, in *dynamodbstreams.GetShardIteratorInput,
+	_ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
+	after := aws.ToString(in.SequenceNumber)
+	if after != "" && after < number21(s.trimmed) {
+		return nil, &types.TrimmedDataAccessException{}
+	}
+	return &dynamodbstreams.GetShardIteratorOutput{ShardIterator: aws.String(*in.ShardId + " " + after)}, nil
+}
+
+func (s *stream) GetRecords(_ context.Context, in *dynamodbstreams.GetRecordsInput,
+	_ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
+	s.asked++
+	shard, after, _ := strings.Cut(*in.ShardIterator, " ")
+	out := &dynamodbstreams.GetRecordsOutput{NextShardIterator: in.ShardIterator}
+	if s.lied[shard]++; s.lied[shard] <= s.lies {
+		return out, nil
+	}
+	for _, r := range s.records[shard] {
+		n := *r.Dynamodb.SequenceNumber
+		if n > after && n >= number21(s.trimmed) && !s.shows[n].After(s.now) {
+			out.Records, out.NextShardIterator = []types.Record{r}, aws.String(shard+" "+n)
+			s.lied[shard] = 0
+			return out, nil
+		}
+	}
+	if shard == "a" && s.closed {
+		out.NextShardIterator = nil
+	}
+	return out, nil
+}
+
+// What capture has done is proven by its notes, up to what the stream holds: never by an answer
+// without records.
+func TestProof(t *testing.T) {
+	const before, after = -10 * time.Second, 10 * time.Second
+	for name, tt := range map[string]struct {
+		change func(*stream)
+		want   string        // of the error; empty: it is proven
+		within time.Duration // at most
+	}{
+		"idle": {func(*stream) {}, "", 2 * time.Minute},
+		"noted to its end": {func(s *stream) {
+			s.add("b", 1, s.moment.Add(before))
+			s.noted("b", 1, s.moment.Add(before))
+		}, "", 2 * time.Minute},
+		"busy: a record past the moment": {func(s *stream) {
+			s.closed = true
+			s.add("b", 1, s.moment.Add(before))
+			s.add("b", 2, s.moment.Add(after))
+			s.noted("b", 1, s.moment.Add(before))
+		}, "", 10 * time.Second},
+		"busy: a note past the moment": {func(s *stream) {
+			s.closed = true
+			s.noted("b", 2, s.moment.Add(after))
+		}, "", time.Second},
+		"not noted": {func(s *stream) { s.add("b", 1, s.moment.Add(before)) }, "In shard b of " + streamARN +
+			", which has changes until 2031-05-05T07:59:50Z, it has noted nothing there", 11 * time.Minute},
+		"behind": {func(s *stream) {
+			s.add("b", 1, s.moment.Add(-time.Hour))
+			s.add("b", 2, s.moment.Add(before))
+			s.noted("b", 1, s.moment.Add(-time.Hour))
+		}, "it has noted what was written before 2031-05-05T07:00:00Z: is it on? Lambda says so", 11 * time.Minute},
+		"a closed shard is read too": {func(s *stream) {
+			s.closed = true
+			s.add("a", 1, s.moment.Add(before))
+		}, "In shard a of", 11 * time.Minute},
+		"empty answers come before records": {func(s *stream) {
+			s.lies = emptyAnswer - 1
+			s.add("b", 1, s.moment.Add(before))
+		}, "In shard b of", 11 * time.Minute},
+		"a record shows late": {func(s *stream) {
+			s.shows[number21(1)] = s.moment.Add(settleTime + everyRound)
+			s.add("b", 1, s.moment.Add(before))
+		}, "In shard b of", 11 * time.Minute},
+		"the note comes while it is waited for": {func(s *stream) {
+			s.add("b", 1, s.moment.Add(before))
+			s.tick = func() {
+				if s.now.After(s.moment.Add(3 * time.Minute)) {
+					s.noted("b", 1, s.moment.Add(before))
+				}
+			}
+		}, "", 4 * time.Minute},
+		"what is written while it is read is not waited for": {func(s *stream) {
+			s.tick = func() { s.add("b", s.now.Unix(), s.now) }
+		}, "", 2 * time.Minute},
+		"trimmed, and compared since": {func(s *stream) {
+			s.noted("b", 1, s.moment.Add(-30*time.Hour))
+			s.trimmed = 5
+		}, "", 2 * time.Minute},
+		"trimmed, and not compared since": {func(s *stream) {
+			s.noted("b", 1, s.moment.Add(-30*time.Hour))
+			s.trimmed = 5
+			s.now = s.now.Add(25 * time.Hour) // since the comparison
+			s.moment = s.now
+		}, "older than what the stream keeps, so changes may be lost: run `ingot migrate backfill`", 2 * time.Minute},
+		"trimmed, and behind": {func(s *stream) {
+			s.noted("b", 1, s.moment.Add(-30*time.Hour))
+			s.add("b", 6, s.moment.Add(before))
+			s.trimmed = 5
+		}, "In shard b of", 11 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, covered := newStream(t), time.Time{}
+			covered = s.now
+			tt.change(s)
+			p := Proof{Sync: s.sync, Client: s, Streams: []string{streamARN}, Covered: covered, Clock: s.clock(),
+				Why: func(context.Context, string) string { return " Lambda says so" }}
+			at, err := p.Counted(t.Context())
+			if stops(t, err, tt.want); err == nil && !at.Equal(s.moment) {
+				t.Errorf("proven is %s, and it was asked at %s", at, s.moment)
+			}
+			if took := s.now.Sub(s.moment); took > tt.within {
+				t.Errorf("it takes %s, at most %s", took, tt.within)
+			}
+		})
+	}
+}
+
+func (s *stream) clock() env.Env {
+	return env.Env{Now: func() time.Time { return s.now }, Sleep: func(_ context.Context, d time.Duration) error {
+		if s.now = s.now.Add(d); s.tick != nil {
+			s.tick()
+		}
+		return nil
+	}}
+}
+
+func newStream(t *testing.T) *stream {
+	t.Helper()
+	s := &stream{T: t, now: time.Date(2031, 5, 5, 8, 0, 0, 0, time.UTC), records: map[string][]types.Record{},
+		shows: map[string]time.Time{}, lied: map[string]int{}}
+	s.moment = s.now
+	engine := embedded.New(embedded.Config{Now: func() time.Time { return s.now }})
+	_, err := stack.New(t.Context(), engine, stack.Config{})
+	files := fstest.MapFS{"p.yaml": {Data: []byte(`ingot: 1
+epoch: 1
+events:
+  x: {migrated: m, id: "{id}", key: {pk: "{id}", sk: X}}
+`)}, "m.yaml": {Data: []byte(`migration: 1
+name: m
+from: {table: old}
+rows: [{type: x}]
+`)}}
+	p, err2 := pipeline.Load(files, "p.yaml")
+	if err = errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	m, err := rowmap.Load(files, "m.yaml", p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := migrate.Source{Client: engine.DynamoDB(), Describer: engine.DynamoDB(), Table: "old", Keys: []string{"pk"}}
+	s.sync, err = migrate.NewSync(m, old,
+		tables.Config{Client: engine.DynamoDB(), Events: stack.Events, Aggregates: stack.Aggregates, Env: s.clock()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
