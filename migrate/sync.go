@@ -442,7 +442,8 @@ func (s *Sync) itemsOf(row Row) (rowmap.Mapped, noCopy) {
 
 // Copies computes what a row becomes, as [rowmap.Mapping.Map] does, and refuses what cannot have a
 // copy now: an event that is too far ahead for the payload bucket, and an item that leaves no room
-// for what a copy has beside it. keys are the names of the row's key attributes.
+// for what a copy has beside it. keys are the names of the row's key attributes, as far as they are
+// known: the room that a copy needs depends on them.
 func Copies(m *rowmap.Mapping, row Row, keys []string, now time.Time) rowmap.Mapped {
 	to := m.Map(row)
 	if to.Refusal != nil || len(to.Items) == 0 {

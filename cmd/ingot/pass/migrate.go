@@ -246,7 +246,7 @@ Exit codes: 0 the row has a copy or is skipped, 2 a file cannot be used, 3 the r
 			if err != nil {
 				return cli.Usagef("%s: %w", args[0], err)
 			}
-			e := migrating.Explain(m, row)
+			e := migrating.Explain(migrate.Copies(m, row, nil, a.Clock.Real().Now()))
 			if a.JSON() {
 				err = a.WriteJSON(e)
 			} else {

@@ -43,7 +43,7 @@ func TestMigrationOfThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	migrating.Explain(m, row).Write(&out)
+	migrating.Explain(m.Map(row)).Write(&out)
 	if want := one("text explained"); out.String() != want {
 		t.Errorf("the row becomes\n%s\nand the page says\n%s", &out, want)
 	}

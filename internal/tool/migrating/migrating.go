@@ -83,8 +83,7 @@ type Item struct {
 }
 
 // Explain says what a row becomes, and why.
-func Explain(m *rowmap.Mapping, row migrate.Row) *Explained {
-	mapped := m.Map(row)
+func Explain(mapped rowmap.Mapped) *Explained {
 	e := &Explained{Entry: mapped.Entry, Type: mapped.Type, Skip: mapped.Skip, Payload: mapped.Payload}
 	if mapped.Refusal != nil {
 		e.Refused = mapped.Refusal.Error()
