@@ -24,7 +24,9 @@ import (
 // write has the condition that the mark of the copy is as it was read. Two things differ. A row
 // whose event is gone is deleted, because an application reads the old table and would take a
 // tombstone for a row. So a write that is late can make a row again, and the old table's stream
-// leads back to it. And a write sets only the attributes that back names.
+// leads back to it. And a write sets only the attributes that back names. A row that is made anew
+// has the others as the row had them that the event had before, if a record or the table still has
+// that one: so a row that moves to another key goes only once the new one is there.
 
 // changedItem names an item of the new table that may have changed, and what it was and is.
 type changedItem struct {
@@ -44,11 +46,13 @@ func changesOf(list []rows.Image) []changedItem {
 // bring makes rows equal to the events that they belong to: those that changed, and those whose
 // events did. In each round it reads the rows first, and then the items, all consistently.
 func (s *Sync) bring(ctx context.Context, mode Mode, list []Changed, items []changedItem) Synced {
-	b := &bringing{Sync: s, mode: mode, places: map[string]*place{}, first: map[event.Key][]int{}}
+	b := &bringing{Sync: s, mode: mode, places: map[string]*place{}, first: map[event.Key][]int{}, known: map[event.Key]Row{}}
 	for i, c := range list {
 		p := b.place(rowmap.KeyOf(c.Key, s.old.Keys), i)
 		for _, image := range c.Images {
-			p.note(s.mapping.Map(image))
+			m := s.mapping.Map(image)
+			p.note(m)
+			b.know(image, m)
 		}
 	}
 	for i, c := range items {
@@ -93,6 +97,7 @@ type bringing struct {
 	mode   Mode
 	places map[string]*place
 	first  map[event.Key][]int // items whose rows are not known before they are read, and what waits
+	known  map[event.Key]Row   // the last row that each event is known to have had
 	why    error
 
 	mu  sync.Mutex // guards out while requests are in flight
@@ -141,6 +146,13 @@ func (p *place) note(m rowmap.Mapped) {
 	}
 }
 
+// know keeps a row as the one that its event has had. An image of its key alone is none.
+func (b *bringing) know(row Row, m rowmap.Mapped) {
+	if len(m.Items) > 0 && len(row) > len(b.old.Keys) {
+		b.known[m.Items[0].Key] = row
+	}
+}
+
 func (b *bringing) pending() (list []*place) {
 	for _, name := range slices.Sorted(maps.Keys(b.places)) {
 		if !b.places[name].done {
@@ -172,17 +184,21 @@ func (b *bringing) round(ctx context.Context) (rows.Answer, rows.Next) {
 		return rows.Classify(err), rows.Later
 	}
 	more := b.newPlaces(items)
+	more = b.moves(pending, items) || more
 	if slices.ContainsFunc(pending, func(p *place) bool { return p.cur != nil && len(p.owners(items)) == 0 }) {
 		if a := b.unchanged(ctx, Backward); a.Err != nil {
 			b.why = a.Err
 			return a, rows.Later
 		}
 	}
-	b.store.Each(len(pending), rows.MostPace, func(i int) {
-		if ctx.Err() == nil {
-			b.write(ctx, pending[i], items)
-		}
-	})
+	moved := b.moved(pending, items)
+	for _, last := range []bool{false, true} {
+		b.store.Each(len(pending), rows.MostPace, func(i int) {
+			if to := moved[pending[i]]; ctx.Err() == nil && last == (to != nil) && (to == nil || to.done) {
+				b.write(ctx, pending[i], items)
+			}
+		})
+	}
 	refused := rows.Answer{}
 	left := b.pending()
 	for _, p := range left {
@@ -211,6 +227,9 @@ func (b *bringing) readPlaces(ctx context.Context, list []*place) error {
 	for _, p := range list {
 		p.now = b.mapping.Map(p.cur)
 		p.note(p.now)
+		if p.cur != nil {
+			b.know(p.cur, p.now)
+		}
 	}
 	return err
 }
@@ -266,6 +285,36 @@ func (b *bringing) newPlaces(items map[event.Key]sourceItem) (more bool) {
 	return more
 }
 
+// moves adds the rows that events have now which the rows that were read became before. It reports
+// whether there are any that were not read.
+func (b *bringing) moves(pending []*place, items map[event.Key]sourceItem) (more bool) {
+	for _, p := range pending {
+		if len(p.now.Items) == 0 {
+			continue
+		}
+		key := p.now.Items[0].Key
+		if of := items[key]; of.row != nil && of.name != p.name {
+			for _, i := range p.owed {
+				more = b.place(rowmap.KeyOf(of.row, b.old.Keys), i).add(key) || more
+			}
+		}
+	}
+	return more
+}
+
+// moved returns where the events of rows are now that have moved to another key.
+func (b *bringing) moved(pending []*place, items map[event.Key]sourceItem) map[*place]*place {
+	to := map[*place]*place{}
+	for _, p := range pending {
+		if len(p.now.Items) > 0 && len(p.owners(items)) == 0 {
+			if of := items[p.now.Items[0].Key]; of.row != nil {
+				to[p] = b.places[of.name]
+			}
+		}
+	}
+	return to
+}
+
 // write makes one row equal to the item that it belongs to.
 func (b *bringing) write(ctx context.Context, p *place, items map[event.Key]sourceItem) {
 	if token := tokenOf(p.cur); token != "" && slices.Contains(p.drawn, token) {
@@ -319,16 +368,13 @@ func (b *bringing) set(ctx context.Context, p *place, of sourceItem) {
 		p.done = true
 		return
 	}
-	change := Row{}
-	after := Row{}
-	maps.Copy(after, p.cur)
-	for name, v := range of.row {
-		if v = rowmap.Like(v, p.cur[name]); !rowmap.SameValue(v, p.cur[name]) {
-			change[name] = v
-		}
-		if after[name] = v; v == nil {
-			delete(after, name)
-		}
+	from := p.cur
+	if from == nil {
+		from = b.known[of.item.Key]
+	}
+	change, after := changeOf(p.cur, from, of.row)
+	if p.cur == nil && !b.mapping.Makes(after, of.item) {
+		change, after = changeOf(nil, nil, of.row)
 	}
 	if !b.mapping.Makes(after, of.item) {
 		b.count(func(out *Synced) { out.Refused++ })
@@ -367,6 +413,30 @@ func (b *bringing) set(ctx context.Context, p *place, of sourceItem) {
 		ConditionExpression: u.ConditionExpression, ExpressionAttributeNames: u.ExpressionAttributeNames,
 		ExpressionAttributeValues: values})
 	b.answered(p, rows.Classify(err), func(out *Synced) { out.Written++ })
+}
+
+// changeOf returns a row that has what an event sets, and else is as another one, and what changes
+// with that in the row that is there now. What is nil in change is removed.
+func changeOf(cur, from, sets Row) (change, after Row) {
+	change, after = Row{}, maps.Clone(from)
+	if after == nil {
+		after = Row{}
+	}
+	delete(after, itemform.Migrated)
+	for name, v := range sets {
+		if after[name] = rowmap.Like(v, from[name]); v == nil {
+			delete(after, name)
+			if cur[name] != nil {
+				change[name] = nil
+			}
+		}
+	}
+	for name, v := range after {
+		if _, set := sets[name]; (set || cur == nil) && !rowmap.SameValue(v, cur[name]) {
+			change[name] = v
+		}
+	}
+	return change, after
 }
 
 // comesBack says why the event of a row would not go back to it. It is empty if it would.

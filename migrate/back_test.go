@@ -82,7 +82,7 @@ func (m *moving) turned() {
 	}
 }
 
-// changed lets capture do a change of a table.
+// changed lets capture do a change of a table. After the keys, an image may follow.
 func (m *moving) changed(table string, keys string) {
 	m.t.Helper()
 	if out := m.captured(table, keys); len(out.BatchItemFailures) > 0 {
@@ -93,8 +93,9 @@ func (m *moving) changed(table string, keys string) {
 func (m *moving) captured(table string, keys string) migrate.CaptureResponse {
 	m.t.Helper()
 	capture := &migrate.Capture{Sync: m.sync}
+	keys, image, _ := strings.Cut(keys, " ")
 	batch := fmt.Sprintf(`{"Records":[{"eventSourceARN":"arn:aws:dynamodb:r:1:table/%s/stream/1","dynamodb":{"SequenceNumber":"1",`+
-		`"ApproximateCreationDateTime":%d,"Keys":%s}}]}`, table, m.now.Unix(), keys)
+		`"ApproximateCreationDateTime":%d,"Keys":%s%s}}]}`, table, m.now.Unix(), keys, image)
 	out, err := capture.Handle(m.t.Context(), []byte(batch))
 	m.must(err)
 	return out
@@ -102,8 +103,12 @@ func (m *moving) captured(table string, keys string) migrate.CaptureResponse {
 
 func (m *moving) cityAt(id string) migrate.Row {
 	m.t.Helper()
-	out, err := m.engine.DynamoDB().GetItem(m.t.Context(), &dynamodb.GetItemInput{TableName: aws.String("old"),
-		Key: migrate.Row{"pk": s("CITY#" + id), "at": s("2031-05-05T06:00:00Z")}})
+	return m.rowAt(migrate.Row{"pk": s("CITY#" + id), "at": s("2031-05-05T06:00:00Z")})
+}
+
+func (m *moving) rowAt(key migrate.Row) migrate.Row {
+	m.t.Helper()
+	out, err := m.engine.DynamoDB().GetItem(m.t.Context(), &dynamodb.GetItemInput{TableName: aws.String("old"), Key: key})
 	m.must(err)
 	return out.Item
 }
@@ -111,15 +116,21 @@ func (m *moving) cityAt(id string) migrate.Row {
 // stored stores an event as a producer does, and lets capture bring it back.
 func (m *moving) stored(id, more string) {
 	m.t.Helper()
+	m.storedAt(id, "2031-05-05T06:00:00Z", more)
+	m.changed(stack.Events, `{"PK":{"S":"CITY#`+id+`"},"SK":{"S":"CITY"}}`)
+}
+
+// storedAt stores an event as a producer does.
+func (m *moving) storedAt(id, at, more string) {
+	m.t.Helper()
 	st, err := store.New(m.config)
 	m.must(err)
 	item, err := m.config.Pipeline.Plan(envelope.Message{Body: `{"specversion":"1.0","type":"city","source":"s","id":"1","data":{"id":"` + id +
-		`","at":"2031-05-05T06:00:00Z"` + more + `}}`})
+		`","at":"` + at + `"` + more + `}}`})
 	m.must(err)
 	if r, _ := st.Put(m.t.Context(), []*event.Item{item}); r[0].Verdict != event.Inserted {
 		m.t.Fatal(r[0])
 	}
-	m.changed(stack.Events, `{"PK":{"S":"CITY#`+id+`"},"SK":{"S":"CITY"}}`)
 }
 
 func (m *moving) gone(table string, key migrate.Row) {
@@ -187,6 +198,45 @@ func TestRowsFollow(t *testing.T) {
 	m.changed("old", key("2"))
 	if m.cityAt("2") == nil || m.cityAt("9") == nil {
 		t.Errorf("the row of an expired event is %v, one that is skipped %v", m.cityAt("2"), m.cityAt("9"))
+	}
+}
+
+// A row that is put back, or whose key moves, keeps what back does not name, and the kinds of its
+// attributes. It moves: the old one goes only once the new one is there.
+func TestRowsKeepTheirAttributes(t *testing.T) {
+	m := returning(t, there+andBack, city("1", "ann"), city("2", "bob"))
+	m.turned()
+	whole := func(what string, row migrate.Row, name string) {
+		t.Helper()
+		tags, set := row["tags"].(*types.AttributeValueMemberSS)
+		if !set || len(tags.Value) != 2 || row["memo"] == nil || row["name"].(*types.AttributeValueMemberS).Value != name {
+			t.Errorf("%s is %v", what, row)
+		}
+	}
+	m.gone("old", migrate.Row{"pk": s("CITY#1"), "at": s("2031-05-05T06:00:00Z")})
+	const key = `{"pk":{"S":"CITY#1"},"at":{"S":"2031-05-05T06:00:00Z"}`
+	m.changed("old", key+`} ,"OldImage":`+key+`,"name":{"S":"wrong"},"memo":{"S":"kept"},"tags":{"SS":["a","c"]},"level":{"N":"7"}}`)
+	whole("a row that was deleted", m.cityAt("1"), "ann")
+	// The event of the other one is corrected: its time, which is in the key of its row.
+	m.gone(stack.Events, migrate.Row{"PK": s("CITY#2"), "SK": s("CITY")})
+	item := city("2", "bob")
+	m.storedAt("2", "2031-05-05T07:00:00Z", `,"name":"bob","tags":["a","b"],"level":1`)
+	failed := errors.New("no answer")
+	moved := migrate.Row{"pk": item["pk"], "at": s("2031-05-05T07:00:00Z")}
+	m.refuse = func(api string) error { // the first write of the new row fails
+		if api == "UpdateItem" {
+			defer func() { failed = nil }()
+			return failed
+		}
+		if api == "TransactWriteItems" && m.rowAt(moved) == nil {
+			t.Error("the old row goes before the new one is there")
+		}
+		return nil
+	}
+	m.changed("old", `{"pk":{"S":"CITY#2"},"at":{"S":"2031-05-05T06:00:00Z"}}`)
+	whole("a row that has moved", m.rowAt(moved), "bob")
+	if m.cityAt("2") != nil {
+		t.Errorf("the old row stays: %v", m.cityAt("2"))
 	}
 }
 

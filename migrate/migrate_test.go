@@ -175,6 +175,7 @@ type moving struct {
 	config tables.Config
 	old    migrate.Source
 	ids    ids
+	refuse func(api string) error // asked before each request; nil: none is refused
 }
 
 // ids describes tables by their TableId alone.
@@ -192,7 +193,15 @@ func beginWith(t *testing.T, pipe string) *moving { return beginFrom(t, pipe, us
 func beginFrom(t *testing.T, pipe, file string) *moving {
 	t.Helper()
 	m := &moving{t: t, now: time.Date(2031, 5, 5, 8, 0, 0, 0, time.UTC)}
-	m.engine = embedded.New(embedded.Config{Now: func() time.Time { return m.now }})
+	m.engine = embedded.New(embedded.Config{Now: func() time.Time { return m.now },
+		Intercept: func(_ context.Context, api string, _ any, call func() (any, error)) (any, error) {
+			if m.refuse != nil {
+				if err := m.refuse(api); err != nil {
+					return nil, err
+				}
+			}
+			return call()
+		}})
 	mapped, err := load(t, pipe, file)
 	m.must(err)
 	_, err = stack.New(t.Context(), m.engine, stack.Config{Indexes: []string{"GSI1"}, Offload: true})
