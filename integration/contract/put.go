@@ -252,6 +252,41 @@ func puts(t *testing.T, h *Harness) {
 			}
 			w.absent(key(w.pk(), "1"))
 		},
+		"a batch of puts and deletions": func(w *table) {
+			write := func(list ...types.WriteRequest) error {
+				out, err := w.db.BatchWriteItem(ctx,
+					&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{w.name: list}})
+				if err == nil && len(out.UnprocessedItems) > 0 {
+					w.Errorf("unprocessed: %v", out.UnprocessedItems)
+				}
+				return err
+			}
+			put := func(item attrs) types.WriteRequest {
+				return types.WriteRequest{PutRequest: &types.PutRequest{Item: item}}
+			}
+			remove := func(k attrs) types.WriteRequest {
+				return types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: k}}
+			}
+			first, second := with(key(w.pk(), "1"), attrs{"n": n("1")}), with(key(w.pk(), "2"), attrs{"n": n("2")})
+			w.put(key(w.pk(), "3"))
+			w.put(key(w.pk(), "1"))
+			if err := write(put(first), put(second), remove(key(w.pk(), "3")), remove(key(w.pk(), "4"))); err != nil {
+				w.Fatal(err)
+			}
+			w.stored(first)
+			w.stored(second)
+			w.absent(key(w.pk(), "3"))
+			many := make([]types.WriteRequest, 26)
+			for i := range many {
+				many[i] = put(key(w.pk(), fmt.Sprint("many", i)))
+			}
+			third := put(key(w.pk(), "5")) // it is not written by a request that is refused
+			for _, list := range [][]types.WriteRequest{{}, many, {third, put(first), remove(key(w.pk(), "1"))}, {third, put(key("", "1"))},
+				{third, {}}} {
+				refused(w, write(list...), "ValidationException")
+			}
+			w.absent(key(w.pk(), "5"))
+		},
 		"a table that is not there": func(w *table) {
 			gone := w.in(w)
 			gone.name = w.name + "-gone"

@@ -87,6 +87,32 @@ func ranges(t *testing.T, h *Harness) {
 				refused(w, err, pick(w, h, "keys of a query", "ValidationException", ""))
 			}
 		},
+		"how many there are": func(w *table) {
+			for i := range 3 {
+				w.put(with(key(w.pk(), fmt.Sprint(i)), attrs{"n": n(fmt.Sprint(i))}))
+			}
+			values := attrs{":p": s(w.pk()), ":n": n("1")}
+			q, err := w.db.Query(ctx, &dynamodb.QueryInput{TableName: &w.name, Select: types.SelectCount,
+				KeyConditionExpression: aws.String("PK = :p"), FilterExpression: aws.String("n >= :n"), ExpressionAttributeValues: values})
+			if err != nil || q.Count != 2 || q.ScannedCount != 3 || q.Items != nil {
+				w.Errorf("%+v, %v", q, err)
+			}
+			in, found := &dynamodb.ScanInput{TableName: &w.name, Select: types.SelectCount,
+				FilterExpression: aws.String("PK = :p AND n >= :n"), ExpressionAttributeValues: values}, int32(0)
+			for first := true; first || in.ExclusiveStartKey != nil; first = false {
+				out, err := w.db.Scan(ctx, in)
+				if err != nil || out.Items != nil {
+					w.Fatalf("%+v, %v", out, err)
+				}
+				found, in.ExclusiveStartKey = found+out.Count, out.LastEvaluatedKey
+			}
+			if found != 2 {
+				w.Errorf("%d found", found)
+			}
+			in.ProjectionExpression = aws.String("PK")
+			_, err = w.db.Scan(ctx, in)
+			refused(w, err, "ValidationException")
+		},
 		"a range that ends before it begins": func(w *table) {
 			_, err := w.db.Query(ctx,
 				&dynamodb.QueryInput{TableName: &w.name, KeyConditionExpression: aws.String("PK = :pk AND SK BETWEEN :from AND :to"),

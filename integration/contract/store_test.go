@@ -630,8 +630,12 @@ rows: [{type: user, payload: {type: user, id: "{id}", at: "{at}", phones: "{phon
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	old := migrate.Source{Client: s.engine.DynamoDB(), Describer: s.engine.DynamoDB(), Table: "old", Keys: []string{"id", "at"},
-		Stream: "another stream"}
+	found, err := migrate.Find(s.t.Context(), s.engine.DynamoDB(), s.engine.DynamoDB(), "old", "events")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	old := found.Source
+	old.Stream = "another stream"
 	moving, err := migrate.NewSync(m, old, tables.Config{Client: old.Client, Events: "events", Aggregates: "moved", Env: env.Env{
 		Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 	if err != nil {
@@ -747,8 +751,12 @@ back: {city: {id: "{id}", at: "{at}", name: "{name}", land: "{land}"}}
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	old := migrate.Source{Client: s.engine.DynamoDB(), Describer: s.engine.DynamoDB(), Table: "old", Keys: []string{"id", "at"},
-		Events: "b", Stream: "a"}
+	found, err := migrate.Find(s.t.Context(), s.engine.DynamoDB(), s.engine.DynamoDB(), "old", "events")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	old := found.Source
+	old.Events, old.Stream = "b", "a"
 	moving, err := migrate.NewSync(m, old, tables.Config{Client: old.Client, Events: "events", Aggregates: "returned", Env: env.Env{
 		Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 	if err != nil {

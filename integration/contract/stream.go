@@ -13,6 +13,8 @@ import (
 	ddbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"github.com/ingot-events/ingot/internal/local/stack"
 )
 
 // shards lists the shards of the table's stream, as the stream mapping does.
@@ -89,6 +91,7 @@ type wanted struct {
 }
 
 func records(t *testing.T, h *Harness) {
+	h.run(t, "off and on again, and a table that is made again", func(t *testing.T) { switched(t, h) })
 	h.run(t, "the life of one item", func(t *testing.T) {
 		w := newTable(t, h)
 		began := time.Now()
@@ -248,4 +251,62 @@ func plain(image map[string]types.AttributeValue) attrs {
 		}
 	}
 	return out
+}
+
+// switched asserts that a stream that is switched on again is another one, and that a table that is
+// made again has another id.
+func switched(t *testing.T, h *Harness) {
+	w := newTable(t, h)
+	describe := func() *ddbtypes.TableDescription {
+		t.Helper()
+		out, err := w.db.DescribeTable(ctx, &ddb.DescribeTableInput{TableName: &w.name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Table
+	}
+	set := func(spec *ddbtypes.StreamSpecification) error {
+		t.Helper()
+		_, err := w.db.UpdateTable(ctx, &ddb.UpdateTableInput{TableName: &w.name, StreamSpecification: spec})
+		h.Until(t, "the table is active", func() bool { return describe().TableStatus == ddbtypes.TableStatusActive })
+		return err
+	}
+	on := &ddbtypes.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: ddbtypes.StreamViewTypeNewAndOldImages}
+	off := &ddbtypes.StreamSpecification{StreamEnabled: aws.Bool(false)}
+	id := aws.ToString(describe().TableId)
+	w.put(key("a", "1"))
+	if err := set(off); err != nil {
+		t.Fatal(err)
+	}
+	if now := describe(); now.StreamSpecification != nil && aws.ToBool(now.StreamSpecification.StreamEnabled) {
+		t.Error("the stream is still on")
+	}
+	w.put(key("a", "2"))
+	w.records(1)
+	if err := set(on); err != nil {
+		t.Fatal(err)
+	}
+	before := w.stream
+	if w.stream = aws.ToString(describe().LatestStreamArn); w.stream == before || w.stream == "" {
+		t.Errorf("the stream is %q, and was %q", w.stream, before)
+	}
+	w.put(key("a", "3"))
+	w.records(1)
+	refused(t, set(on), "ValidationException")
+	if id == "" || aws.ToString(describe().TableId) != id {
+		t.Errorf("the id of the table was %q, and is %q", id, aws.ToString(describe().TableId))
+	}
+	if _, err := w.db.DeleteTable(ctx, &ddb.DeleteTableInput{TableName: &w.name}); err != nil {
+		t.Fatal(err)
+	}
+	h.Until(t, "the table is gone", func() bool {
+		_, err := w.db.DescribeTable(ctx, &ddb.DescribeTableInput{TableName: &w.name})
+		return err != nil
+	})
+	if _, err := (stack.Table{Name: w.name}).Create(ctx, w.db); err != nil {
+		t.Fatal(err)
+	}
+	if again := aws.ToString(describe().TableId); again == id || again == "" {
+		t.Errorf("the id of the table that was made again is %q, as before", again)
+	}
 }

@@ -383,8 +383,8 @@ func TestUnsupportedFields(t *testing.T) {
 	_, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: key("a", "1"),
 		ConditionalOperator: types.ConditionalOperatorAnd})
 	expectUnsupported(t, err, "embedded: PutItem: ConditionalOperator is not supported")
-	_, err = w.db.Query(background, &dynamodb.QueryInput{TableName: aws.String("events"), Select: types.SelectCount})
-	expectUnsupported(t, err, "embedded: Query: Select is not supported")
+	_, err = w.db.Scan(background, &dynamodb.ScanInput{TableName: aws.String("events"), Select: types.SelectAllAttributes})
+	expectUnsupported(t, err, "embedded: Scan: Select ALL_ATTRIBUTES is not supported")
 	for _, index := range []string{"GSI1", ""} {
 		_, err = w.db.Scan(background, &dynamodb.ScanInput{TableName: aws.String("events"), IndexName: &index})
 		expectUnsupported(t, err, "embedded: Scan: IndexName is not supported")

@@ -24,6 +24,7 @@ var (
 	describeTable = operation("DescribeTable", "TableName")
 	listTables    = operation("ListTables", "ExclusiveStartTableName Limit")
 	deleteTable   = operation("DeleteTable", "TableName")
+	updateTable   = operation("UpdateTable", "TableName StreamSpecification")
 )
 
 // CreateTable makes an on-demand table with string keys. The table is ACTIVE at once.
@@ -50,6 +51,13 @@ func (c *Client) DeleteTable(ctx context.Context, in *dynamodb.DeleteTableInput,
 	return api.Call(ctx, c.ts.core, deleteTable, in, c.ts.delete)
 }
 
+// UpdateTable switches the stream of a table on or off, at once. A stream that is off stays
+// readable.
+func (c *Client) UpdateTable(ctx context.Context, in *dynamodb.UpdateTableInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateTableOutput,
+	error) {
+	return api.Call(ctx, c.ts.core, updateTable, in, c.ts.update)
+}
+
 func (ts *Tables) create(in *dynamodb.CreateTableInput) (*dynamodb.CreateTableOutput, error) {
 	name := aws.ToString(in.TableName)
 	if in.BillingMode != types.BillingModePayPerRequest {
@@ -64,24 +72,62 @@ func (ts *Tables) create(in *dynamodb.CreateTableInput) (*dynamodb.CreateTableOu
 	if err != nil {
 		return nil, err
 	}
-	switch s := in.StreamSpecification; {
-	case s == nil:
-	case !aws.ToBool(s.StreamEnabled) && s.StreamViewType != "":
-		return nil, api.Invalid("One or more parameter values were invalid: Table is being created with a stream disabled, " +
-			"UpdateViewType should not be specified")
-	case !aws.ToBool(s.StreamEnabled):
-	case s.StreamViewType == "":
-		return nil,
-			api.Invalid(
-				"One or more parameter values were invalid: Table is being created with a stream enabled, UpdateViewType must be specified")
-	case s.StreamViewType != types.StreamViewTypeNewAndOldImages:
-		return nil, api.Unsupported("CreateTable", "StreamViewType "+string(s.StreamViewType))
-	default:
+	if err := checkStream("CreateTable", "created", in.StreamSpecification); err != nil {
+		return nil, err
+	}
+	if s := in.StreamSpecification; s != nil && aws.ToBool(s.StreamEnabled) {
 		t.stream = ts.openStream(t)
 	}
 	ts.byName[name] = t
 	t.keepTable()
 	return &dynamodb.CreateTableOutput{TableDescription: t.description(types.TableStatusActive)}, nil
+}
+
+// checkStream checks what a request says of a stream.
+func checkStream(call, done string, s *types.StreamSpecification) error {
+	switch {
+	case s == nil:
+	case !aws.ToBool(s.StreamEnabled) && s.StreamViewType != "":
+		return api.Invalid("One or more parameter values were invalid: Table is being %s with a stream disabled, UpdateViewType should not "+
+			"be specified", done)
+	case !aws.ToBool(s.StreamEnabled):
+	case s.StreamViewType == "":
+		return api.Invalid("One or more parameter values were invalid: Table is being %s with a stream enabled, UpdateViewType must be "+
+			"specified", done)
+	case s.StreamViewType != types.StreamViewTypeNewAndOldImages:
+		return api.Unsupported(call, "StreamViewType "+string(s.StreamViewType))
+	}
+	return nil
+}
+
+func (ts *Tables) update(in *dynamodb.UpdateTableInput) (*dynamodb.UpdateTableOutput, error) {
+	name, spec := aws.ToString(in.TableName), in.StreamSpecification
+	if spec == nil {
+		return nil, api.Invalid("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or " +
+			"SSESpecification or ReplicaUpdates is required")
+	}
+	if err := checkStream("UpdateTable", "updated", spec); err != nil {
+		return nil, err
+	}
+	ts.mu.Lock()
+	defer ts.unlock()
+	t := ts.byName[name]
+	switch on := aws.ToBool(spec.StreamEnabled); {
+	case t == nil:
+		return nil, tableNotFound(name)
+	case on && t.stream != nil:
+		return nil, api.Invalid("Table already has an enabled stream: TableName: %s", name)
+	case on:
+		t.stream, t.request.streamSpec = ts.openStream(t), spec
+	case t.stream == nil:
+		return nil, api.Invalid("Table does not have a stream to disable: TableName: %s", name)
+	default:
+		t.stream.disable(ts.core.Now())
+		t.stream.keepImages()
+		t.stream, t.request.streamSpec = nil, nil
+	}
+	t.keepTable()
+	return &dynamodb.UpdateTableOutput{TableDescription: t.description(types.TableStatusActive)}, nil
 }
 
 func (ts *Tables) newTable(name string, in *dynamodb.CreateTableInput) (*table, error) {
@@ -92,6 +138,9 @@ func (ts *Tables) newTable(name string, in *dynamodb.CreateTableInput) (*table, 
 			keys: slices.Clone(in.KeySchema), attributes: slices.Clone(in.AttributeDefinitions), streamSpec: in.StreamSpecification,
 		},
 	}
+	ts.made++
+	r := ts.core.Source(fmt.Sprint("table ", name, t.created.UnixNano(), ts.made))
+	t.id = fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", r.Uint32(), r.UintN(1<<16), r.UintN(1<<12), r.UintN(1<<12), r.Uint64N(1<<48))
 	used := map[string]bool{}
 	var err error
 	if t.schema, err = newSchema(in.KeySchema, in.AttributeDefinitions, used); err != nil {
@@ -229,9 +278,9 @@ func (ts *Tables) list(in *dynamodb.ListTablesInput) (*dynamodb.ListTablesOutput
 		err = api.Invalid("1 validation error detected: Value '%d' at 'limit' failed to satisfy constraint: Member must have value less "+
 			"than or equal to %d", *in.Limit, maxListed)
 	}
-	if start := in.ExclusiveStartTableName; err == nil && start != nil && wrongTable(*start) != "" {
+	if start := in.ExclusiveStartTableName; err == nil && start != nil && value.WrongTable(*start) != "" {
 		err = api.Invalid("1 validation error detected: Value '%s' at 'exclusiveStartTableName' failed to satisfy constraint: %s", *start,
-			wrongTable(*start))
+			value.WrongTable(*start))
 	}
 	if err != nil {
 		return nil, err
@@ -280,7 +329,7 @@ func (ts *Tables) delete(in *dynamodb.DeleteTableInput) (*dynamodb.DeleteTableOu
 
 func (t *table) description(status types.TableStatus) *types.TableDescription {
 	d := &types.TableDescription{
-		TableName: aws.String(t.name), TableArn: aws.String(t.arn), TableStatus: status,
+		TableName: aws.String(t.name), TableArn: aws.String(t.arn), TableId: aws.String(t.id), TableStatus: status,
 		KeySchema: t.request.keys, AttributeDefinitions: t.request.attributes, StreamSpecification: t.request.streamSpec,
 		CreationDateTime: aws.Time(t.created), ItemCount: aws.Int64(t.items), TableSizeBytes: aws.Int64(t.bytes),
 		BillingModeSummary: &types.BillingModeSummary{BillingMode: types.BillingModePayPerRequest},

@@ -52,23 +52,10 @@ func (c cost) plus(d cost) cost {
 	return out
 }
 
-// writeUnits returns one unit for each started KB, and at least one.
-func writeUnits(size int) float64 { return float64(max(1, (size+1023)/1024)) }
-
-// readUnits returns one unit for each started 4 KB, and at least one. An eventually consistent read
-// costs half.
-func readUnits(size int, consistent bool) float64 {
-	units := float64(max(1, (size+4095)/4096))
-	if !consistent {
-		units /= 2
-	}
-	return units
-}
-
 // attempt returns what a write costs on the table, whether it is done or not. The larger of the two
 // images decides.
 func attempt(old, new *value.Item) cost {
-	return cost{table: writeUnits(max(value.SizeOf(old), value.SizeOf(new)))}
+	return cost{table: value.WriteUnits(max(value.SizeOf(old), value.SizeOf(new)))}
 }
 
 // price returns what it costs to replace old with new. An index is charged when its entry changes.
@@ -87,14 +74,14 @@ func (t *table) price(old, new *value.Item) cost {
 		switch {
 		case wasIn && isIn && was == is:
 			if !old.Equal(new) {
-				units = writeUnits(max(old.Size, new.Size))
+				units = value.WriteUnits(max(old.Size, new.Size))
 			}
 		case wasIn && isIn:
-			units = writeUnits(old.Size) + writeUnits(new.Size)
+			units = value.WriteUnits(old.Size) + value.WriteUnits(new.Size)
 		case isIn:
-			units = writeUnits(new.Size)
+			units = value.WriteUnits(new.Size)
 		case wasIn:
-			units = writeUnits(old.Size)
+			units = value.WriteUnits(old.Size)
 		}
 		if units > 0 {
 			c.indexes = append(c.indexes, indexCost{ix.name, units})

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/local/embedded/api"
+	"github.com/ingot-events/ingot/internal/local/embedded/value"
 )
 
 // This file checks the form of a request before anything else looks at it: the names of tables, and
@@ -93,7 +94,7 @@ func finderOf(t reflect.Type) finder {
 			}
 			return all
 		})
-	case t == reflect.TypeFor[map[string]types.KeysAndAttributes]():
+	case t == reflect.TypeFor[map[string]types.KeysAndAttributes]() || t == reflect.TypeFor[map[string][]types.WriteRequest]():
 		return tableKeys
 	case t.Kind() == reflect.Struct:
 		return structFinder(t)
@@ -194,7 +195,7 @@ func tableName(v reflect.Value) []fault {
 		return []fault{{value: "null", want: "Member must not be null"}}
 	}
 	name := v.Elem().String()
-	if want := wrongTable(name); want != "" {
+	if want := value.WrongTable(name); want != "" {
 		return []fault{{value: "'" + name + "'", want: want}}
 	}
 	return nil
@@ -203,26 +204,9 @@ func tableName(v reflect.Value) []fault {
 // tableKeys looks at the names of a map's tables.
 func tableKeys(v reflect.Value) []fault {
 	for _, key := range v.MapKeys() {
-		if want := wrongTable(key.String()); want != "" {
+		if want := value.WrongTable(key.String()); want != "" {
 			return []fault{{path: "tableName", value: "'" + key.String() + "'", want: want}}
 		}
 	}
 	return nil
-}
-
-const nameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
-
-// wrongTable returns what is wrong with the name of a table, or an empty text.
-func wrongTable(name string) string {
-	switch {
-	case name == "":
-		return "Member must have length greater than or equal to 1"
-	case strings.Trim(name, nameCharacters) != "":
-		return "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"
-	case len(name) < 3:
-		return "Member must have length greater than or equal to 3"
-	case len(name) > 255:
-		return "Member must have length less than or equal to 255"
-	}
-	return ""
 }

@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -35,6 +36,7 @@ const (
 )
 
 type keptTable struct {
+	ID         string
 	Keys       []types.KeySchemaElement
 	Attributes []types.AttributeDefinition
 	StreamSpec *types.StreamSpecification
@@ -102,6 +104,7 @@ func (t *table) keepTable() {
 		return
 	}
 	k := keptTable{Keys: t.request.keys, Attributes: t.request.attributes, StreamSpec: t.request.streamSpec, Created: t.created, TTL: t.ttl}
+	k.ID = t.id
 	for _, ix := range t.indexes {
 		k.Indexes = append(k.Indexes, keptIndex{ix.name, ix.keys, ix.only != nil})
 	}
@@ -118,15 +121,20 @@ func (t *table) forget() {
 	}
 	t.log.Remove(tableSpace, t.name)
 	t.log.Drop(t.itemSpace())
-	if t.stream == nil {
-		return
+	if t.stream != nil {
+		t.stream.keepImages()
 	}
+}
+
+// keepImages keeps the last record of each item with its new image, because the items no longer
+// tell it.
+func (s *stream) keepImages() {
 	seen := map[key]bool{}
-	for _, sh := range slices.Backward(t.stream.shards) {
+	for _, sh := range slices.Backward(s.shards) {
 		for i := len(sh.records) - 1; i >= 0; i-- {
 			if k := sh.records[i].key(); !seen[k] {
 				seen[k] = true
-				t.stream.keepRecord(sh, i, true)
+				s.keepRecord(sh, i, true)
 			}
 		}
 	}
@@ -262,7 +270,7 @@ func (ts *Tables) loadTables(j api.Journal) error {
 		if err != nil {
 			return err
 		}
-		t.created, t.ttl = kept.Created, kept.TTL
+		t.created, t.ttl, t.id = kept.Created, kept.TTL, cmp.Or(kept.ID, t.id)
 		ts.byName[t.name] = t
 		return nil
 	})

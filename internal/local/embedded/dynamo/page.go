@@ -16,17 +16,27 @@ type page struct {
 	filter *expr.Condition
 	names  []string // the projected attributes; nil means all
 	limit  int32    // 0 means no limit
+	counts bool     // it has no items, only how many there are
 
 	items   []map[string]types.AttributeValue
+	count   int32
 	scanned int32
 	size    int
 	last    *value.Item // the last item read, if the page ended before the rows did
 }
 
 func (ts *Tables) newPage(call string, filter, projected *string, names map[string]string, values map[string]types.AttributeValue,
-	keys *expr.Uses, limit *int32) (*page, error) {
+	keys *expr.Uses, limit *int32, sel types.Select) (*page, error) {
 	p := &page{items: []map[string]types.AttributeValue{}}
 	var err error
+	switch {
+	case sel == types.SelectCount && projected != nil:
+		return nil, api.Invalid("Cannot specify the ProjectionExpression when choosing to get only the Count")
+	case sel == types.SelectCount:
+		p.counts, p.items = true, nil
+	case sel != "":
+		return nil, api.Unsupported(call, "Select "+string(sel))
+	}
 	if p.filter, err = ts.parsed.Condition(call, "FilterExpression", filter); err != nil {
 		return nil, err
 	}
@@ -64,7 +74,9 @@ func (p *page) take(it *value.Item) bool {
 	p.scanned++
 	p.size += it.Size
 	if p.filter.Eval(p.b, it) {
-		p.items = append(p.items, it.Project(p.names))
+		if p.count++; !p.counts {
+			p.items = append(p.items, it.Project(p.names))
+		}
 	}
 	if p.scanned == p.limit || p.size >= maxPageSize {
 		p.last = it
@@ -74,7 +86,7 @@ func (p *page) take(it *value.Item) bool {
 }
 
 func (p *page) cost(ix *index, consistent bool) cost {
-	units := readUnits(p.size, consistent)
+	units := value.ReadUnits(p.size, consistent)
 	if ix != nil {
 		return cost{indexes: []indexCost{{ix.name, units}}}
 	}

@@ -17,7 +17,7 @@ import (
 const maxPageSize = 1024 * 1024
 
 var query = operation("Query", "TableName IndexName KeyConditionExpression FilterExpression ProjectionExpression "+
-	"ExpressionAttributeNames ExpressionAttributeValues ScanIndexForward Limit ExclusiveStartKey ConsistentRead ReturnConsumedCapacity")
+	"ExpressionAttributeNames ExpressionAttributeValues ScanIndexForward Limit ExclusiveStartKey ConsistentRead ReturnConsumedCapacity Select")
 
 // Query reads one partition of a table or index in order of the sort key.
 func (c *Client) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
@@ -30,7 +30,7 @@ func (ts *Tables) query(in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) 
 		return nil, err
 	}
 	p, err := ts.newPage("Query", in.FilterExpression, in.ProjectionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues,
-		keys.Use(), in.Limit)
+		keys.Use(), in.Limit, in.Select)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (ts *Tables) query(in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) 
 	spent := p.cost(ix, aws.ToBool(in.ConsistentRead))
 	ts.read(t.name, spent)
 	return &dynamodb.QueryOutput{
-		Items: p.items, Count: int32(len(p.items)), ScannedCount: p.scanned,
+		Items: p.items, Count: p.count, ScannedCount: p.scanned,
 		LastEvaluatedKey: p.lastKey(t, ix),
 		ConsumedCapacity: capacity(in.ReturnConsumedCapacity, t.name, spent),
 	}, nil

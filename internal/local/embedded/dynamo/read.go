@@ -64,7 +64,7 @@ func (ts *Tables) getItem(in *dynamodb.GetItemInput) (*dynamodb.GetItemOutput, e
 	}
 	defer ts.replica("GetItem", t, nil, aws.ToBool(in.ConsistentRead))()
 	it := t.get(k)
-	spent := cost{table: readUnits(value.SizeOf(it), aws.ToBool(in.ConsistentRead))}
+	spent := cost{table: value.ReadUnits(value.SizeOf(it), aws.ToBool(in.ConsistentRead))}
 	ts.read(t.name, spent)
 	out := &dynamodb.GetItemOutput{ConsumedCapacity: capacity(in.ReturnConsumedCapacity, t.name, spent)}
 	if it != nil {
@@ -153,7 +153,7 @@ func (g *batchGet) read(ts *Tables, t *table, r types.KeysAndAttributes) error {
 			g.out.UnprocessedKeys[t.name] = rest
 			break
 		}
-		g.bill.add(t.name, cost{table: readUnits(value.SizeOf(it), aws.ToBool(r.ConsistentRead))})
+		g.bill.add(t.name, cost{table: value.ReadUnits(value.SizeOf(it), aws.ToBool(r.ConsistentRead))})
 		if it != nil {
 			items = append(items, it.Project(names))
 		}

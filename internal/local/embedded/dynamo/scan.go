@@ -11,7 +11,7 @@ import (
 )
 
 var scan = operation("Scan", "TableName FilterExpression ProjectionExpression ExpressionAttributeNames ExpressionAttributeValues Limit "+
-	"ExclusiveStartKey Segment TotalSegments ConsistentRead ReturnConsumedCapacity")
+	"ExclusiveStartKey Segment TotalSegments ConsistentRead ReturnConsumedCapacity Select")
 
 // Scan reads a whole table, or one segment of it, in the order of the hashes of its partition keys.
 func (c *Client) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
@@ -20,7 +20,7 @@ func (c *Client) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dy
 
 func (ts *Tables) scan(in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
 	p, err := ts.newPage("Scan", in.FilterExpression, in.ProjectionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues,
-		nil, in.Limit)
+		nil, in.Limit, in.Select)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (ts *Tables) scan(in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
 	spent := p.cost(nil, aws.ToBool(in.ConsistentRead))
 	ts.read(t.name, spent)
 	return &dynamodb.ScanOutput{
-		Items: p.items, Count: int32(len(p.items)), ScannedCount: p.scanned,
+		Items: p.items, Count: p.count, ScannedCount: p.scanned,
 		LastEvaluatedKey: p.lastKey(t, nil),
 		ConsumedCapacity: capacity(in.ReturnConsumedCapacity, t.name, spent),
 	}, nil

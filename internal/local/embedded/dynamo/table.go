@@ -23,6 +23,7 @@ type Tables struct {
 	tokens  tokens
 	parsed  *expr.Cache
 	log     *api.Log // nil: nothing outlives this process
+	made    uint64   // how many tables this process has made
 }
 
 // New returns [Tables] without any table.
@@ -50,6 +51,7 @@ type Config struct {
 type table struct {
 	name    string
 	arn     string
+	id      string
 	schema  schema
 	rows    *keyspace
 	indexes []*index // by name

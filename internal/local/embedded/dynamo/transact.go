@@ -3,9 +3,6 @@ package dynamo
 import (
 	"context"
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -44,7 +41,7 @@ func (ts *Tables) transact(in *dynamodb.TransactWriteItemsInput) (*dynamodb.Tran
 	}
 	ts.mu.Lock()
 	defer ts.unlock()
-	digest := transactDigest(in.TransactItems)
+	digest := value.TransactDigest(in.TransactItems)
 	if done, err := ts.repeated(token, digest); done != nil || err != nil {
 		return done, err
 	}
@@ -254,52 +251,4 @@ func (tx *transaction) cancel() error {
 			strings.Join(codes, ", ") + "]"),
 		CancellationReasons: reasons,
 	}
-}
-
-// transactDigest returns the digest of a transaction. Two requests have the same digest only if
-// they ask for the same.
-func transactDigest(items []types.TransactWriteItem) [32]byte {
-	d := newDigester()
-	for _, in := range items {
-		switch {
-		case in.Put != nil:
-			p := in.Put
-			d.text("put", p.TableName, p.ConditionExpression)
-			d.values(p.Item)
-			d.placeholders(p.ExpressionAttributeNames, p.ExpressionAttributeValues)
-		case in.Update != nil:
-			u := in.Update
-			d.text("update", u.TableName, u.ConditionExpression, u.UpdateExpression)
-			d.values(u.Key)
-			d.placeholders(u.ExpressionAttributeNames, u.ExpressionAttributeValues)
-		case in.Delete != nil:
-			u := in.Delete
-			d.text("delete", u.TableName, u.ConditionExpression)
-			d.values(u.Key)
-			d.placeholders(u.ExpressionAttributeNames, u.ExpressionAttributeValues)
-		case in.ConditionCheck != nil:
-			c := in.ConditionCheck
-			d.text("check", c.TableName, c.ConditionExpression)
-			d.values(c.Key)
-			d.placeholders(c.ExpressionAttributeNames, c.ExpressionAttributeValues)
-		}
-	}
-	return d.sum()
-}
-
-func (d *digester) values(m map[string]types.AttributeValue) {
-	d.part(fmt.Sprint(len(m)))
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		d.part(name)
-		d.value(m[name])
-	}
-}
-
-func (d *digester) placeholders(names map[string]string, values map[string]types.AttributeValue) {
-	d.part(fmt.Sprint(len(names)))
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		d.part(name)
-		d.part(names[name])
-	}
-	d.values(values)
 }

@@ -2,6 +2,8 @@ package dynamo
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -26,7 +28,11 @@ var (
 	putItem    = operation("PutItem", "TableName Item"+conditionFields)
 	updateItem = operation("UpdateItem", "TableName Key UpdateExpression"+conditionFields)
 	deleteItem = operation("DeleteItem", "TableName Key"+conditionFields)
+
+	batchWriteItem = operation("BatchWriteItem", "RequestItems ReturnConsumedCapacity ReturnItemCollectionMetrics")
 )
+
+const maxBatchWrites = 25
 
 // PutItem stores an item if its condition holds. It replaces what is there.
 func (c *Client) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
@@ -43,6 +49,12 @@ func (c *Client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _
 func (c *Client) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput,
 	error) {
 	return api.Call(ctx, c.ts.core, deleteItem, in, c.ts.deleteItem)
+}
+
+// BatchWriteItem puts and deletes up to 25 items, each by itself. It leaves nothing unprocessed.
+func (c *Client) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWriteItemInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
+	return api.Call(ctx, c.ts.core, batchWriteItem, in, c.ts.batchWrite)
 }
 
 func (ts *Tables) putItem(in *dynamodb.PutItemInput) (*dynamodb.PutItemOutput, error) {
@@ -183,4 +195,64 @@ func (ts *Tables) deleteItem(in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItem
 		out.Attributes = old.Map()
 	}
 	return out, nil
+}
+
+func (ts *Tables) batchWrite(in *dynamodb.BatchWriteItemInput) (*dynamodb.BatchWriteItemOutput, error) {
+	n := 0
+	for _, list := range in.RequestItems {
+		n += len(list)
+	}
+	switch {
+	case n == 0:
+		return nil, api.Invalid("1 validation error detected: Value at 'requestItems' failed to satisfy constraint: Member must have length " +
+			"greater than or equal to 1")
+	case n > maxBatchWrites:
+		return nil, api.Invalid("Too many items requested for the BatchWriteItem call")
+	}
+	ts.mu.Lock()
+	defer ts.unlock()
+	all := make([]*mutation, 0, n)
+	for _, name := range slices.Sorted(maps.Keys(in.RequestItems)) {
+		t, err := ts.table(&name)
+		if err != nil {
+			return nil, err
+		}
+		for _, request := range in.RequestItems[name] {
+			m, err := t.batched(request)
+			if err == nil && slices.ContainsFunc(all, func(a *mutation) bool { return a.t == m.t && a.key == m.key }) {
+				err = api.Invalid("Provided list of item keys contains duplicates")
+			}
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, m)
+		}
+	}
+	var b bill
+	for _, m := range all {
+		_, _, spent, err := ts.run(m)
+		if err != nil {
+			return nil, err
+		}
+		b.add(m.t.name, spent)
+	}
+	return &dynamodb.BatchWriteItemOutput{UnprocessedItems: map[string][]types.WriteRequest{},
+		ConsumedCapacity: b.capacities(in.ReturnConsumedCapacity)}, nil
+}
+
+// batched returns one write of a BatchWriteItem.
+func (t *table) batched(r types.WriteRequest) (m *mutation, err error) {
+	m = &mutation{t: t, do: doPut}
+	switch {
+	case (r.PutRequest == nil) == (r.DeleteRequest == nil):
+		return nil, api.Invalid("A WriteRequest must have a PutRequest or a DeleteRequest, and not both")
+	case r.DeleteRequest != nil:
+		m.do = doRemove
+		m.key, err = t.key(r.DeleteRequest.Key)
+		return m, err
+	}
+	if m.put, err = t.newPut(r.PutRequest.Item); err == nil {
+		m.key = key{m.put.PK, m.put.SK}
+	}
+	return m, err
 }
