@@ -512,3 +512,21 @@ func TestInitIndexes(t *testing.T) {
 	tool(t, "init", "--indexes", dir).says(t, exitUsage,
 		"the template does not have its indexes where ingot init writes them; run ingot init --diff")
 }
+
+// --migrate writes the capture function of a migration.yaml, once.
+func TestInitMigrate(t *testing.T) {
+	dir := t.TempDir()
+	tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy").says(t, exitFine)
+	tool(t, "init", "--migrate", dir).says(t, exitUsage, "migration.yaml: no such file or directory; run ingot init --migrate in a repository")
+	write(t, filepath.Join(dir, "migration.yaml"), "migration: 1\n")
+	tool(t, "init", "--migrate", dir).says(t, exitFine, "put values in place of ???")
+	for name, want := range map[string]string{"../../migration.go": "//go:embed pipeline.yaml migration.yaml", "main.go": "shop.Migration",
+		"template.yaml": "CaptureFunction", "samconfig.toml": `stack_name = "shop-migrate"`} {
+		text, err := os.ReadFile(filepath.Join(dir, "cmd/migrate", name))
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s, %v: %s", name, err, text)
+		}
+	}
+	tool(t, "init", "--migrate", dir).says(t, exitUsage, "init changes no file")
+	tool(t, "init", "--migrate", "--diff", dir).says(t, exitUsage, "write it alone")
+}

@@ -47,6 +47,9 @@ what you can take over. What you have changed yourself differs too: a line with 
 With --indexes it adds the indexes that the pipeline.yaml in DIR uses to the template.yaml in DIR, each with its
 attributes and its alarm. It changes nothing else there, and takes no index out.
 
+With --migrate it writes cmd/migrate for the migration.yaml in DIR: the capture function, with its template.yaml and
+its samconfig.toml.
+
 Exit codes: 0 done, or with --diff no differences, 1 a file could not be written or go mod tidy failed, 2 the
 command line or a file is wrong, 3 with --diff: there are differences.
 
@@ -74,6 +77,7 @@ type InitReport struct {
 type initOptions struct {
 	module, events, keep string
 	diff, indexes        bool
+	migrate              bool
 	noTidy               bool
 }
 
@@ -87,7 +91,8 @@ func newInit(a *app) *cobra.Command {
   ingot init shop --events sample.ndjson
   ingot init shop --events sample.ndjson --keep masked
   ingot init --diff
-  ingot init --indexes`,
+  ingot init --indexes
+  ingot init --migrate`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return cli.Usagef("%s takes one folder, not %d; see %s --help", cmd.CommandPath(), len(args), cmd.CommandPath())
@@ -108,6 +113,10 @@ func newInit(a *app) *cobra.Command {
 			switch {
 			case o.diff && o.indexes:
 				return cli.Usagef("--diff and --indexes do not go together: --diff writes nothing")
+			case o.migrate && (o.diff || o.indexes || o.events != "" || o.module != ""):
+				return cli.Usagef("--migrate writes cmd/migrate, and nothing else: write it alone")
+			case o.migrate:
+				return a.initMigrate(dir)
 			case o.diff:
 				return a.initDiff(o, dir)
 			case o.indexes:
@@ -122,6 +131,7 @@ func newInit(a *app) *cobra.Command {
 		"masked (other values in fields that look personal), none (made-up events instead)")
 	cmd.Flags().BoolVar(&o.diff, "diff", false, "write nothing; show how the files differ from what this version would write")
 	cmd.Flags().BoolVar(&o.indexes, "indexes", false, "add the indexes that pipeline.yaml uses to template.yaml, and write nothing else")
+	cmd.Flags().BoolVar(&o.migrate, "migrate", false, "write cmd/migrate, which captures what migration.yaml moves, and nothing else")
 	cmd.Flags().BoolVar(&o.noTidy, "no-tidy", false, "do not run go mod tidy, which completes go.mod and go.sum")
 	return cmd
 }

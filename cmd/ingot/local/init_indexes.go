@@ -7,7 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/mod/modfile"
+
 	"github.com/ingot-events/ingot"
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/scaffold"
@@ -57,6 +60,38 @@ func (a *app) initIndexes(o initOptions, dir string) error {
 	if len(added) > 1 {
 		a.Say("CloudFormation adds only one index to a table that exists in each deployment; if yours is " +
 			"deployed, add them one after the other")
+	}
+	return err
+}
+
+// initMigrate writes the capture function of the migration.yaml in a repository.
+func (a *app) initMigrate(dir string) error {
+	const made = "run ingot init --migrate in a repository that ingot init has made, with a migration.yaml beside its pipeline.yaml"
+	text := map[string][]byte{}
+	for _, name := range []string{"go.mod", command.PipelineFile, "migration.yaml"} {
+		var err error
+		if text[name], err = cli.ReadFile(filepath.Join(dir, name), made); err != nil {
+			return cli.Usage(err)
+		}
+	}
+	r, err := scaffold.New(scaffold.Config{Module: modfile.ModulePath(text["go.mod"]), Name: filepath.Join(dir, command.PipelineFile),
+		Pipeline: text[command.PipelineFile]})
+	if err != nil {
+		return cli.Usage(err)
+	}
+	list, err := r.Migrate(ingot.Deployment())
+	if err == nil {
+		err = taken(dir, list)
+	}
+	if err == nil {
+		err = writeFiles(dir, list)
+	}
+	if err == nil {
+		err = a.printMade(dir, list)
+	}
+	if err == nil {
+		a.Say("next: put values in place of ??? in %s, and then, in its folder: CGO_ENABLED=0 sam build && sam deploy",
+			filepath.Join(dir, scaffold.MigrateFolder, "samconfig.toml"))
 	}
 	return err
 }

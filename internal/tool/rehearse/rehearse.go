@@ -10,9 +10,13 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -36,7 +40,8 @@ type Rehearsal struct {
 }
 
 // New deploys the ingest function of a pipeline with empty tables. All messages come at the time
-// now. No total refuses an event for its floor, because what the real totals hold is not known.
+// now. No total refuses an event for its floor, because what the real totals hold is not known, and
+// types that a migration moves have turned.
 // clock tells how long the rehearsal takes. If it is nil, the rehearsal may take any time.
 func New(p *pipeline.Pipeline, now time.Time, clock func() time.Time) (*Rehearsal, error) {
 	r := &Rehearsal{clock: clock}
@@ -54,6 +59,9 @@ func (r *Rehearsal) deploy(p *pipeline.Pipeline, c testworld.Config) (*pipeline.
 	if r.world, err = testworld.New(context.Background(), c); err != nil {
 		return nil, err
 	}
+	if err := r.turn(p); err != nil {
+		return nil, err
+	}
 	if r.clock != nil {
 		r.began = r.clock()
 	}
@@ -62,6 +70,26 @@ func (r *Rehearsal) deploy(p *pipeline.Pipeline, c testworld.Config) (*pipeline.
 	}
 	r.ingest.OnResult = func(_ context.Context, o handler.Outcome) { r.outcomes = append(r.outcomes, o) }
 	return p, nil
+}
+
+// turn makes the new table the source of every type that a migration moves: the question is what
+// becomes of its events once they are stored.
+func (r *Rehearsal) turn(p *pipeline.Pipeline) error {
+	for name := range p.Describe().Spec.Events {
+		migration := p.Migration(name)
+		if migration == "" {
+			continue
+		}
+		_, err := r.world.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
+			TableName: aws.String(stack.Aggregates), Key: rows.KeyImage(rows.ControlKey(migration)),
+			UpdateExpression:          aws.String("SET #t = :new"),
+			ExpressionAttributeNames:  map[string]string{"#t": rows.StatePrefix + name},
+			ExpressionAttributeValues: rows.Image{":new": rows.Text(rows.New)}})
+		if err != nil {
+			return fmt.Errorf("rehearsing: %w", err)
+		}
+	}
+	return nil
 }
 
 // Over reports whether the rehearsal should end.

@@ -72,6 +72,15 @@ var lines = placed("a", "1", "") + placed("a", "1", "") + placed("a", "1", `,"no
 	strings.Replace(placed("b", "5", ""), "2026-03-14T", "2026-01-14T", 1) +
 	"nonsense\n{\"type\":\"plaecd\"}\n[]\n{\"type\":\"placed\",\"shop\":\"\\u001b[31m\",\"order\":\"esc\",\"customer\":7,\"at\":\"2026-03-14T09:00:00Z\"}\n"
 
+// Events of a type that a migration moves are judged as after its turn.
+func TestBeforeTheTurn(t *testing.T) {
+	s := sampler(t, strings.Replace(plain, "    retain: 30d\n", "    migrated: orders\n", 1))
+	r, err := s.Read("sample", strings.NewReader(placed("a", "1", "")+placed("a", "1", "")))
+	if err != nil || len(r.Verdicts) != 2 || r.Verdicts[0].Verdict != "Inserted" || r.Verdicts[1].Verdict != "Duplicate" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 func TestReport(t *testing.T) {
 	r, err := sampler(t, plain).Read("sample.ndjson", strings.NewReader(lines))
 	if err != nil {

@@ -190,6 +190,22 @@ func (r *Repository) Files(sample fs.FS) ([]File, error) {
 	return list, nil
 }
 
+// MigrateFolder holds the capture function of a migration.
+const MigrateFolder = "cmd/migrate/"
+
+// Migrate returns the files with which a repository deploys the capture function of a migration.
+// Its migration.yaml is beside pipeline.yaml.
+func (r *Repository) Migrate(sample fs.FS) ([]File, error) {
+	stack, err := fs.ReadFile(sample, MigrateFolder+"template.yaml")
+	return []File{
+		{"migration.go", r.fill("migration.go.tmpl", map[string]string{"Embedded": r.embedded()})},
+		{MigrateFolder + "main.go", r.fill("migrate.go.tmpl", nil)},
+		{MigrateFolder + "template.yaml", stack},
+		{MigrateFolder + "samconfig.toml", r.fill("migrate.samconfig.toml.tmpl", nil)},
+		{MigrateFolder + ".gitignore", []byte(".aws-sam/\n")},
+	}, err
+}
+
 func (r *Repository) packageName() string { return packageOf(r.module) }
 
 // embedded lists what the functions are built with, as a go:embed directive does: pipeline.yaml,

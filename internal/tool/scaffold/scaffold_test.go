@@ -89,7 +89,11 @@ func TestFilesAreFormatted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range list {
+		more, err := r.Migrate(os.DirFS(root))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range append(list, more...) {
 			if !strings.HasSuffix(f.Name, ".go") {
 				continue
 			}
