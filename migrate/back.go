@@ -439,19 +439,20 @@ func changeOf(cur, from, sets Row) (change, after Row) {
 	return change, after
 }
 
-// comesBack says why the event of a row would not go back to it. It is empty if it would.
-func (s *Sync) comesBack(name string, item *event.Item) string {
+// comesBack returns the row that back makes of the event of a row. why says why the event would not
+// go back to that one; it is empty if it would.
+func (s *Sync) comesBack(name string, item *event.Item) (row Row, why string) {
 	row, err := s.mapping.RowOf(item, s.old.Keys, s.old.Kinds)
 	maps.DeleteFunc(row, func(_ string, v types.AttributeValue) bool { return v == nil })
 	switch {
 	case err != nil:
-		return err.Error()
+		return row, err.Error()
 	case rowmap.NameOf(row, s.old.Keys) != name:
-		return "back gives its event another key"
+		return row, "back gives its event another key"
 	case !s.mapping.Makes(row, item):
-		return "a row that back makes of its event does not become the same event"
+		return row, "a row that back makes of its event does not become the same event"
 	}
-	return ""
+	return row, ""
 }
 
 // conditionOf is the condition that a row is as it was read.

@@ -43,6 +43,11 @@ type Compared struct {
 	Collisions                int // keys that several rows claim, or that something else holds
 	Erased                    int // keys of rows whose events were erased
 	InMotion                  int // keys that differed and changed between two looks
+	// Thinner counts rows that would lose attributes, or the kinds of some, if only what back names
+	// were left of them: a row that goes back where no record has it as it was.
+	Thinner int
+	// Named are the rows and keys of Refused, OneWay and Collisions, up to 100,000 of them.
+	Named []Named
 	// Differences are keys that did not change at three looks and differ.
 	Differences []Difference
 	Began       time.Time
@@ -53,6 +58,20 @@ type Compared struct {
 func (c *Compared) Clean() bool {
 	return len(c.Differences) == 0 && c.Collisions == 0 && c.Refused == 0 && c.OneWay == 0
 }
+
+// Named is a row of the old table, or a key of the new one, that stands against a turn.
+type Named struct {
+	Kind string // refused or one way, of a row; collision, of a key
+	Name string
+	Why  string // of a collision: the rows that claim the key, as far as they are known
+}
+
+// The kinds of [Named].
+const (
+	NamedRefused   = "refused"
+	NamedOneWay    = "one way"
+	NamedCollision = "collision"
+)
 
 // Difference is one key of the new table that is not what its row says.
 type Difference struct {
@@ -74,8 +93,10 @@ type comparison struct {
 
 // counts are what a segment has seen.
 type counts struct {
-	Rows, Copies, Skipped, Expired, Refused, Untaken, OneWay, Collisions int
-	Why                                                                  map[string]int
+	Rows, Copies, Skipped, Expired, Refused, Untaken, OneWay, Collisions, Thinner int
+
+	Why   map[string]int
+	Named []Named
 }
 
 // suspects are keys of a bucket of which rows and copies say different things. They may be in
@@ -103,6 +124,8 @@ const (
 	mostSuspects = 1_000_000
 	// mostWhy bounds the different reasons that are counted.
 	mostWhy = 100
+	// mostNamed bounds the rows and keys that are named.
+	mostNamed = 100_000
 )
 
 // looks is how often a key must be seen unchanged, and different, before it counts as a difference.
@@ -208,9 +231,11 @@ func (c *Compared) add(seen *counts) {
 	c.Rows, c.Copies, c.Skipped = c.Rows+seen.Rows, c.Copies+seen.Copies, c.Skipped+seen.Skipped
 	c.Expired, c.Refused = c.Expired+seen.Expired, c.Refused+seen.Refused
 	c.Untaken, c.OneWay, c.Collisions = c.Untaken+seen.Untaken, c.OneWay+seen.OneWay, c.Collisions+seen.Collisions
+	c.Thinner += seen.Thinner
 	for why, n := range seen.Why {
 		c.Why[why] += n
 	}
+	c.Named = append(c.Named, seen.Named[:min(len(seen.Named), mostNamed-len(c.Named))]...)
 }
 
 // Read implements [sums.Job].
@@ -257,9 +282,11 @@ func (c *comparison) Read(ctx context.Context, s *sums.Reading[counts], side sum
 func (c *comparison) rowTerms(s *sums.Reading[counts], row Row) {
 	s.Seen.Rows++
 	m, why := c.itemsOf(row)
-	s.Seen.noteRow(m, why)
-	c.noteBack(s.Seen, row, m.Items)
 	name := rowmap.NameOf(row, c.old.Keys)
+	if s.Seen.noteRow(m, why); why == refused {
+		c.name(s.Seen, Named{NamedRefused, name, m.Refusal.Error()})
+	}
+	c.noteBack(s.Seen, row, name, m.Items)
 	for _, item := range m.Items {
 		addTerm(s, sums.Wanted, item.Key, name, termOf(c.saysItem(item), name))
 	}
@@ -271,10 +298,11 @@ func (c *comparison) copyTerms(s *sums.Reading[counts], img rows.Image) {
 		return
 	}
 	s.Seen.Copies++
-	if img[alsoAttribute] != nil && c.way == Forward { // after a turn, it names rows of before
-		s.Seen.Collisions++
-	}
 	name := c.rowOfCopy(img)
+	if also, ok := img[alsoAttribute].(*types.AttributeValueMemberSS); ok && c.way == Forward { // after a turn, it names rows of before
+		s.Seen.Collisions++
+		c.name(s.Seen, Named{NamedCollision, rows.KeyOf(img).String(), strings.Join(append([]string{name}, also.Value...), ", ")})
+	}
 	addTerm(s, sums.Stored, rows.KeyOf(img), name, termOf(c.says(img), name))
 }
 
@@ -335,14 +363,26 @@ func (c *comparison) Compare(found *suspects, p *sums.Pair) error {
 	return nil
 }
 
-// noteBack counts a row whose event would not go back to it.
-func (c *comparison) noteBack(seen *counts, row Row, items []*event.Item) {
+// noteBack counts a row whose event would not go back to it, or only with less.
+func (c *comparison) noteBack(seen *counts, row Row, name string, items []*event.Item) {
 	if len(items) == 0 || !c.mapping.GoesBack() || c.way == Backward {
 		return
 	}
-	if why := c.comesBack(rowmap.NameOf(row, c.old.Keys), items[0]); why != "" {
+	back, why := c.comesBack(name, items[0])
+	switch {
+	case why != "":
 		seen.OneWay++
 		seen.because(why)
+		c.name(seen, Named{NamedOneWay, name, why})
+	case !rowmap.Holds(back, row):
+		seen.Thinner++
+	}
+}
+
+// name names a row or a key, unless a segment has named its share.
+func (c *comparison) name(seen *counts, one Named) {
+	if len(seen.Named) < mostNamed/max(1, c.pass.Segments) {
+		seen.Named = append(seen.Named, one)
 	}
 }
 
@@ -471,12 +511,14 @@ func (c *comparison) judge(d *syncing, p *spot, items map[string][]*event.Item, 
 		drop(&c.out.Erased)
 		return
 	case c.foreign(p.cur) && len(claims) > 0:
-		drop(&c.out.Collisions)
+		if drop(&c.out.Collisions); len(c.out.Named) < mostNamed {
+			c.out.Named = append(c.out.Named, Named{NamedCollision, p.key.String(), claims[0].row + ", and an item that is no copy"})
+		}
 		return
 	case len(claims) == 0 && live && !c.expiring(rows.IntegerOf(p.cur["expiresAt"])):
 		what = []string{"left over", "missing in the old table"}[c.way]
 		if of := c.sourceOf(p.cur); c.way == Backward && of.item != nil {
-			if why := c.comesBack(of.name, of.item); why != "" {
+			if _, why := c.comesBack(of.name, of.item); why != "" {
 				what += ": " + why
 			}
 		}

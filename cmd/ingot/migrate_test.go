@@ -110,7 +110,11 @@ func TestMigrate(t *testing.T) {
 	until(t, func() bool {
 		return toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate", "compare", "--stack", "shop").code == exitDifference
 	})
-	move(exitDifference, "compare", "collision  1 keys", "refused  1 rows: Poison (missing-field)")
+	row := func(day, sk string) string { return `{"pk":{"S":"DAY#` + day + `"},"sk":{"S":"` + sk + `"}}` }
+	both := "collision  QUAKE#us1 / QUAKE: " + row("2018-02-01", "1517446923000#us1") + ", " + row("2018-02-02", "1517446923000#us1") + "\n"
+	move(exitDifference, "compare", both, "refused  "+row("2018-02-02", "no id")+": Poison (missing-field)", "collision  1 keys",
+		"refused  1 rows: Poison (missing-field)")
+	move(0, "plan", both, "refused  "+row("2018-02-02", "no id"), "1 meet another row on one key")
 	move(exitRefused, "turn --yes", "1 collisions, 1 refused rows")
 	for sk, day := range map[string]string{"1517446923000#us1": "2018-02-02", "no id": "2018-02-02", "1517446923000#us2": "2018-02-01"} {
 		_, err := w.Engine().DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(oldTable.Name),

@@ -4,11 +4,13 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -159,6 +161,35 @@ func rowNumber(text string) string {
 		return n.String()
 	}
 	return text
+}
+
+// Holds reports whether a row has all attributes of another one, each of the same kind. The values
+// are not compared.
+func Holds(row, other Row) bool {
+	for name, v := range other {
+		if name != itemform.Migrated && !sameKind(row[name], v) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameKind(a, b types.AttributeValue) bool {
+	if reflect.TypeOf(a) != reflect.TypeOf(b) {
+		return false
+	}
+	switch b := b.(type) {
+	case *types.AttributeValueMemberM:
+		return Holds(a.(*types.AttributeValueMemberM).Value, b.Value)
+	case *types.AttributeValueMemberL:
+		list := a.(*types.AttributeValueMemberL).Value
+		for i, v := range b.Value {
+			if i >= len(list) || !sameKind(list[i], v) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // SameValue reports whether two attributes say the same, as JSON, and numbers by their value.

@@ -130,16 +130,18 @@ type Sample struct {
 	Refused    map[string]int `json:"refused"` // by why
 	Untaken    map[string]int `json:"untaken"` // rows, by an attribute that they have and no template takes
 	Collisions int            `json:"collisions"`
-	Units      int            `json:"writeUnits"` // to insert what they become, with its indexes
-	RowBytes   int64          `json:"rowBytes"`
-	all        bool
-	keys       map[event.Key]bool
+	// Named are the rows that are refused, and those that meet another one, up to 100,000 of them.
+	Named    []migrate.Named `json:"named,omitempty"`
+	Units    int             `json:"writeUnits"` // to insert what they become, with its indexes
+	RowBytes int64           `json:"rowBytes"`
+	all      bool
+	keys     map[event.Key]string // the first row of each key
 }
 
 // Read reads rows of the old table until there are most, or all of them if most is 0.
 func Read(ctx context.Context, m *rowmap.Mapping, old *migrate.Table, most int, now time.Time) (*Sample, error) {
 	s := &Sample{Moved: map[string]int{}, Skipped: map[string]int{}, Refused: map[string]int{}, Untaken: map[string]int{},
-		keys: map[event.Key]bool{}}
+		keys: map[event.Key]string{}}
 	in := &dynamodb.ScanInput{TableName: &old.Table}
 	for {
 		out, err := old.Client.Scan(ctx, in)
@@ -147,7 +149,7 @@ func Read(ctx context.Context, m *rowmap.Mapping, old *migrate.Table, most int, 
 			return nil, fmt.Errorf("reading table %s: %w", old.Table, err)
 		}
 		for _, row := range out.Items {
-			s.add(migrate.Copies(m, row, old.Keys, now), row)
+			s.add(migrate.Copies(m, row, old.Keys, now), row, rowmap.NameOf(row, old.Keys))
 		}
 		if in.ExclusiveStartKey = out.LastEvaluatedKey; len(in.ExclusiveStartKey) == 0 {
 			s.all = true
@@ -162,7 +164,16 @@ func Read(ctx context.Context, m *rowmap.Mapping, old *migrate.Table, most int, 
 // mostUntaken bounds the different attributes that are listed.
 const mostUntaken = 100
 
-func (s *Sample) add(mapped rowmap.Mapped, row migrate.Row) {
+// mostNamed bounds the rows that are named.
+const mostNamed = 100_000
+
+func (s *Sample) name(kind, name, why string) {
+	if len(s.Named) < mostNamed {
+		s.Named = append(s.Named, migrate.Named{Kind: kind, Name: name, Why: why})
+	}
+}
+
+func (s *Sample) add(mapped rowmap.Mapped, row migrate.Row, name string) {
 	s.Rows++
 	s.RowBytes += int64(sizeOf(row))
 	switch {
@@ -170,20 +181,23 @@ func (s *Sample) add(mapped rowmap.Mapped, row migrate.Row) {
 		s.Skipped[mapped.Skip]++
 	case mapped.Refusal != nil:
 		s.Refused[mapped.Refusal.Error()]++
+		s.name(migrate.NamedRefused, name, mapped.Refusal.Error())
 	default:
 		s.Moved[mapped.Type]++
-		for _, name := range mapped.Untaken {
-			if s.Untaken[name] == 0 && len(s.Untaken) >= mostUntaken {
-				name = "other attributes"
+		for _, attribute := range mapped.Untaken {
+			if s.Untaken[attribute] == 0 && len(s.Untaken) >= mostUntaken {
+				attribute = "other attributes"
 			}
-			s.Untaken[name]++
+			s.Untaken[attribute]++
 		}
 	}
 	for _, item := range mapped.Items {
-		if s.keys[item.Key] {
+		if first, taken := s.keys[item.Key]; taken {
 			s.Collisions++
+			s.name(migrate.NamedCollision, item.Key.String(), first+", "+name)
+		} else {
+			s.keys[item.Key] = name
 		}
-		s.keys[item.Key] = true
 		s.Units += itemform.WriteUnits(item.Size()) * (1 + len(item.Indexes))
 	}
 }

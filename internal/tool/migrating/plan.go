@@ -107,6 +107,7 @@ func (p *Plan) Write(w io.Writer) {
 	if s.Collisions > 0 {
 		fmt.Fprintf(w, "  %8d meet another row on one key\n", s.Collisions)
 	}
+	writeNamed(w, s.Named)
 	fmt.Fprintf(w, "\n%-10s %14s %14s %10s %8s  %s\n", "step", "read units", "write units", "dollars", "hours", "what it proves")
 	for _, of := range p.Steps {
 		dollars := "?"

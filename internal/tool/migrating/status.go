@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,15 +34,38 @@ func WriteCompared(w io.Writer, c *migrate.Compared) {
 	if c.OneWay > 0 {
 		fmt.Fprintf(w, "one way  %s rows would not come back by the back of migration.yaml\n", show.Comma(c.OneWay))
 	}
+	if c.Thinner > 0 {
+		fmt.Fprintf(w, "less  %s rows have attributes, or kinds of them, that back does not make: where the stream does not have the row as it "+
+			"was, they would not come back\n", show.Comma(c.Thinner))
+	}
+	writeNamed(w, c.Named)
 	for i, d := range c.Differences {
-		if i == 20 {
-			fmt.Fprintf(w, "… and %s more\n", show.Comma(len(c.Differences)-i))
+		if i == mostShown {
+			fmt.Fprintf(w, "… and %s more differences; --output json has them\n", show.Comma(len(c.Differences)-i))
 			break
 		}
 		fmt.Fprintf(w, "difference  %s is %s; its rows: %v\n", d.Key, d.What, d.Rows)
 	}
 	if c.Clean() {
 		fmt.Fprintln(w, "equal: each row has its copy, and each copy its row")
+	}
+}
+
+// mostShown is how many rows or keys of a kind are shown.
+const mostShown = 20
+
+// writeNamed names the first rows and keys of each kind.
+func writeNamed(w io.Writer, list []migrate.Named) {
+	shown := map[string]int{}
+	for _, one := range list {
+		if shown[one.Kind]++; shown[one.Kind] <= mostShown {
+			fmt.Fprintf(w, "%s  %s: %s\n", one.Kind, show.Text(one.Name), show.Text(one.Why))
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(shown)) {
+		if more := shown[kind] - mostShown; more > 0 {
+			fmt.Fprintf(w, "… and %s more %s; --output json has them\n", show.Comma(more), kind)
+		}
 	}
 }
 
