@@ -412,7 +412,7 @@ func (b *bringing) set(ctx context.Context, p *place, of sourceItem) {
 	_, err := b.source.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &b.old.Table, Key: p.key, UpdateExpression: &text,
 		ConditionExpression: u.ConditionExpression, ExpressionAttributeNames: u.ExpressionAttributeNames,
 		ExpressionAttributeValues: values})
-	b.answered(p, rows.Classify(err), func(out *Synced) { out.Written++ })
+	b.answered(p, rows.Classify(err), func(out *Synced) { out.Written++; out.wrote = append(out.wrote, p.name) })
 }
 
 // changeOf returns a row that has what an event sets, and else is as another one, and what changes
@@ -512,5 +512,5 @@ func (b *bringing) remove(ctx context.Context, p *place, items map[event.Key]sou
 	if len(sent.Reasons) == 1 {
 		a = rows.ClassifyReason(sent.Reasons[0])
 	}
-	b.answered(p, a, func(out *Synced) { out.Written++; out.Tombstones++ })
+	b.answered(p, a, func(out *Synced) { out.Written++; out.Tombstones++; out.wrote = append(out.wrote, p.name) })
 }

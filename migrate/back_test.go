@@ -1,6 +1,7 @@
 package migrate_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -92,7 +93,7 @@ func (m *moving) changed(table string, keys string) {
 
 func (m *moving) captured(table string, keys string) migrate.CaptureResponse {
 	m.t.Helper()
-	capture := &migrate.Capture{Sync: m.sync}
+	capture := &migrate.Capture{Sync: m.sync, OnBatch: func(_ context.Context, c migrate.Captured) { m.putRight = c.PutRight }}
 	keys, image, _ := strings.Cut(keys, " ")
 	batch := fmt.Sprintf(`{"Records":[{"eventSourceARN":"arn:aws:dynamodb:r:1:table/%s/stream/1","dynamodb":{"SequenceNumber":"1",`+
 		`"ApproximateCreationDateTime":%d,"Keys":%s%s}}]}`, table, m.now.Unix(), keys, image)
@@ -174,6 +175,17 @@ func TestRowsFollow(t *testing.T) {
 	m.gone("old", migrate.Row{"pk": s("CITY#2"), "at": s("2031-05-05T06:00:00Z")})
 	for _, id := range []string{"1", "2", "4"} {
 		m.changed("old", key(id))
+	}
+	if fmt.Sprint(m.putRight) != `[`+key("4")+`]` {
+		t.Errorf("what somebody has written is %v", m.putRight)
+	}
+	// What capture itself has written is in the old table's stream too, and may be older than its
+	// event by then.
+	m.gone(stack.Events, migrate.Row{"PK": s("CITY#3"), "SK": s("CITY")})
+	m.storedAt("3", "2031-05-05T06:00:00Z", `,"name":"carl"`)
+	if m.changed("old", key("3")+` ,"NewImage":`+key("3")[:len(key("3"))-1]+`,"i:migrated":{"S":"x-y"}}`); len(m.putRight) > 0 ||
+		m.cityAt("3")["name"].(*types.AttributeValueMemberS).Value != "carl" {
+		t.Errorf("capture's own row is put right: %v, %v", m.putRight, m.cityAt("3"))
 	}
 	row := m.cityAt("1")
 	if tags, ok := row["tags"].(*types.AttributeValueMemberSS); !ok || len(tags.Value) != 2 || row["memo"] == nil ||

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/migrate/rowmap"
 )
 
 // Capture makes the copies of what changes equal to their source. Its batches come from the stream
@@ -30,7 +32,7 @@ type Capture struct {
 type Captured struct {
 	Synced
 	Received int           // records
-	PutRight int           // rows of the old table that somebody has written after the turn
+	PutRight []string      // the names of rows of the old table that somebody has written after the turn
 	Lag      time.Duration // the age of the first record
 	Took     time.Duration
 }
@@ -47,6 +49,9 @@ const (
 	captureMargin = 3 * time.Second
 	captureLife   = 20 * time.Second
 )
+
+// mostLogged is how many rows a line of the log names.
+const mostLogged = 20
 
 // streamBatch is what capture reads of a batch.
 type streamBatch struct {
@@ -91,8 +96,7 @@ func (c *Capture) Handle(ctx context.Context, payload json.RawMessage) (CaptureR
 	}
 	ctx, stop := e.Deadline(ctx, began.Add(life))
 	defer stop()
-	last := batch.Records[len(list)-1].DynamoDB.Created.Time
-	done, err := c.copy(ctx, strings.Contains(batch.Records[0].ARN, "/"+c.Sync.store.Events+"/stream/"), list, last)
+	done, err := c.copy(ctx, strings.Contains(batch.Records[0].ARN, "/"+c.Sync.store.Events+"/stream/"), list, &batch)
 	if err != nil {
 		return response, fmt.Errorf("migrate: %w", err)
 	}
@@ -100,9 +104,9 @@ func (c *Capture) Handle(ctx context.Context, payload json.RawMessage) (CaptureR
 		c.OnBatch(ctx, Captured{Synced: done.Synced, PutRight: done.PutRight, Received: len(list), Took: e.Now().Sub(began),
 			Lag: max(0, began.Sub(batch.Records[0].DynamoDB.Created.Time))})
 	}
-	if done.PutRight > 0 && c.Log != nil {
+	if n := len(done.PutRight); n > 0 && c.Log != nil {
 		c.Log.WarnContext(ctx, "somebody has written the old table after the turn; its rows are as their events say again",
-			"rows", done.PutRight, "deleted", done.Tombstones, "from", batch.Records[0].DynamoDB.SequenceNumber)
+			"rows", n, "names", done.PutRight[:min(n, mostLogged)], "from", batch.Records[0].DynamoDB.SequenceNumber)
 	}
 	if done.Refused+done.Collisions > 0 && c.Log != nil {
 		c.Log.WarnContext(ctx, "some changes have no place on the other side; `ingot migrate compare` names them",
@@ -140,9 +144,18 @@ func (b *streamBatch) changes() ([]Changed, error) {
 	return list, nil
 }
 
-// copy makes copies of what changed in one of the tables, whose newest change was made at a time.
-func (c *Capture) copy(ctx context.Context, ofNew bool, list []Changed, last time.Time) (done Captured, err error) {
+// theirs reports whether somebody else than capture has made a change, at a time or after it. A
+// change that capture has made draws a new mark.
+func (b *streamBatch) theirs(i int, since time.Time) bool {
+	d := b.Records[i].DynamoDB
+	was, is := tokenOf(RowOf(d.OldImage)), tokenOf(RowOf(d.NewImage))
+	return (is == "" || is == was) && !d.Created.Before(since.Truncate(time.Second)) // a record has no parts of a second
+}
+
+// copy makes copies of what changed in one of the tables.
+func (c *Capture) copy(ctx context.Context, ofNew bool, list []Changed, batch *streamBatch) (done Captured, err error) {
 	s := c.Sync
+	last := batch.Records[len(list)-1].DynamoDB.Created.Time
 	if err := s.heads.CheckHome(ctx); err != nil {
 		return done, err
 	}
@@ -176,7 +189,12 @@ func (c *Capture) copy(ctx context.Context, ofNew bool, list []Changed, last tim
 		done.Synced = s.bring(ctx, Always, nil, items)
 	case way == Backward:
 		done.Synced = s.bring(ctx, IfDifferent, list, nil)
-		done.PutRight = done.Written
+		for i, l := range list {
+			if name := rowmap.NameOf(l.Key, s.old.Keys); slices.Contains(done.wrote, name) && batch.theirs(i, control.Turned) &&
+				!slices.Contains(done.PutRight, name) {
+				done.PutRight = append(done.PutRight, name)
+			}
+		}
 	case !ofNew: // what changes in a copy is no concern of its source
 		done.Synced = s.Do(ctx, Always, list)
 	}

@@ -176,6 +176,8 @@ type moving struct {
 	old    migrate.Source
 	ids    ids
 	refuse func(api string) error // asked before each request; nil: none is refused
+
+	putRight []string // of the last batch
 }
 
 // ids describes tables by their TableId alone.

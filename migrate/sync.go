@@ -104,6 +104,7 @@ type Synced struct {
 	Collisions int
 	// Skipped, Expired and Refused count rows that have no copy.
 	Skipped, Expired, Refused int
+	wrote                     []string // the names of the rows that were written or deleted
 }
 
 // Mode says what is written.

@@ -87,7 +87,7 @@ var meters = []struct {
 	{"Tombstones", emf.Count, func(d *migrate.Captured) float64 { return float64(d.Tombstones) }},
 	{"Collisions", emf.Count, func(d *migrate.Captured) float64 { return float64(d.Collisions) }},
 	{"RowsRefused", emf.Count, func(d *migrate.Captured) float64 { return float64(d.Refused) }},
-	{"RowsPutRight", emf.Count, func(d *migrate.Captured) float64 { return float64(d.PutRight) }},
+	{"RowsPutRight", emf.Count, func(d *migrate.Captured) float64 { return float64(len(d.PutRight)) }},
 	{"RowsUnproven", emf.Count, func(d *migrate.Captured) float64 { return float64(len(d.Left)) }},
 	{"IteratorLagMs", emf.Milliseconds, func(d *migrate.Captured) float64 { return float64(d.Lag.Milliseconds()) }},
 	{"BatchMs", emf.Milliseconds, func(d *migrate.Captured) float64 { return float64(d.Took.Milliseconds()) }},
