@@ -38,8 +38,11 @@ func (s *Sync) Missing(ctx context.Context, quiet time.Duration) ([]string, *Con
 	case streams != c.Stream:
 		list = append(list, "the stream is another one than capture has read: run `ingot migrate capture`, and then "+
 			"`ingot migrate backfill` and `ingot migrate compare`, because what was written in between is in neither")
-	case c.Compared.IsZero():
+	case c.Compared.IsZero() && c.Found == "":
 		list = append(list, "the tables were never compared: run `ingot migrate compare`")
+	case c.Compared.IsZero():
+		list = append(list, "the last comparison no longer counts, because after it a pass has begun, the sides were exchanged, or capture has "+
+			"met another stream, or a row that stands against a turn: run `ingot migrate compare`")
 	case now.Sub(c.Compared) > evidenceLasts:
 		list = append(list, fmt.Sprintf("the last comparison is %s old, and it counts for %s: run `ingot migrate compare`",
 			now.Sub(c.Compared).Round(time.Hour), evidenceLasts))
@@ -54,7 +57,8 @@ func (s *Sync) Missing(ctx context.Context, quiet time.Duration) ([]string, *Con
 			quiet+changedStep))
 	case direction == Forward && quiet > 0 && !c.Changed.IsZero() && c.Captured.Sub(c.Changed) < quiet+changedStep:
 		list = append(list, fmt.Sprintf("the old table was written at %s, and capture has done what was written before %s: stop its producers, "+
-			"and wait until there are %s between the two", show(c.Changed), show(c.Captured), quiet+changedStep))
+			"and wait until there are %s between the two: --quiet, and the %s to which the time of a change is known", show(c.Changed),
+			show(c.Captured), quiet+changedStep, changedStep))
 	}
 	return list, c, nil
 }

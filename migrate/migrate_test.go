@@ -485,7 +485,7 @@ func TestTurnNeedsEvidence(t *testing.T) {
 		turn([]string{"another one than capture has read", "table old has no stream", "another one than capture has read"}[i])
 	}
 	m.must(m.sync.NoteCaptured(t.Context(), "three", m.now))
-	turn("never compared")
+	turn("the last comparison no longer counts")
 	_, err = m.sync.Compare(t.Context(), m)
 	m.must(err)
 	m.must(m.sync.NoteCaptured(t.Context(), "three", m.now))
@@ -535,7 +535,7 @@ func TestTurnWaitsForFloors(t *testing.T) {
 	turn(migrate.Turning, "")
 	copies(0)
 	put(event.Rejected)
-	turn("", "seats since 3 is not complete")
+	turn("", "seats is not complete")
 	def, _ := m.config.Pipeline.Definition("seats")
 	touch, err := repair.Of(st).BeginPass(t.Context(), def)
 	m.must(err)

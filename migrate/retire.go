@@ -23,10 +23,10 @@ type Deleter interface {
 // on, nothing needs the old table or `migrated` in pipeline.yaml. It may be stopped and called
 // again.
 //
-// late counts the changes of the old table after a time, but not those that going back makes,
-// because whatever still writes there is lost when the table goes. A [*StopError] says what stands
-// in the way: types that have not turned, or not for a quarter of an hour, totals that are not
-// complete, or late changes.
+// late counts the rows of the old table that somebody has changed after a time, but not those that
+// going back has put right since, because whatever still writes there is lost when the table goes.
+// A [*StopError] says what stands in the way: types that have not turned, or not for a quarter of
+// an hour, totals that are not complete, or late changes.
 func (s *Sync) Retire(ctx context.Context, d Deleter, late func(context.Context, time.Time) (int, error)) (swept int, err error) {
 	c, err := s.Control(ctx)
 	switch {
@@ -39,12 +39,13 @@ func (s *Sync) Retire(ctx context.Context, d Deleter, late func(context.Context,
 		return 0, stopped("the types have turned %s ago, and a worker of a pass may live for %s: retire later", since.Round(time.Minute),
 			betweenPasses)
 	}
-	if err := s.complete(ctx, s.mapping.Fed()); err != nil {
+	if err := s.complete(ctx); err != nil {
 		return 0, err
 	}
 	n, err := late(ctx, c.Settled)
 	if err == nil && n > 0 {
-		err = stopped("table %s has %d changes since capture was over, which nothing has copied: find what still writes there", s.old.Table, n)
+		err = stopped("somebody has written %d rows of table %s since capture was over, and nothing has copied that or put it right: find "+
+			"what still writes there, or write --unwatched if what it writes may be lost", n, s.old.Table)
 	}
 	if err != nil {
 		return 0, err

@@ -61,12 +61,12 @@ func TestRetire(t *testing.T) {
 	}
 	retire(0, "may live for 15m0s")
 	m.now = m.now.Add(time.Hour)
-	retire(0, "names since 3 is not complete")
+	retire(0, "names is not complete: run `ingot rebuild names` first")
 	def, _ := m.config.Pipeline.Definition("names")
 	touch, err := repair.Of(st).BeginPass(t.Context(), def)
 	m.must(err)
 	m.must(repair.Of(st).ClearBuilding(t.Context(), def, touch.Behind))
-	retire(0, "1 changes since capture was over")
+	retire(0, "somebody has written 1 rows of table old since capture was over")
 	if !asked.Equal(captured) {
 		t.Errorf("asked for changes since %s, and capture was over at %s", asked, captured)
 	}

@@ -48,7 +48,7 @@ func (s *Sync) Turn(ctx context.Context, quiet time.Duration) (state string, err
 	case s.are(c, New):
 		return New, nil // an earlier call did it
 	case s.are(c, Turning) && waits:
-		if err := s.complete(ctx, fed); err != nil {
+		if err := s.complete(ctx); err != nil {
 			return Turning, err
 		}
 	case s.are(c, Draining) || s.are(c, Returning):
@@ -185,18 +185,29 @@ func (s *Sync) turning(ctx context.Context, fed []*aggregate.Definition, c *Cont
 	})
 }
 
-// complete returns a [*StopError] if something that types feed is not counted yet.
-func (s *Sync) complete(ctx context.Context, fed []*aggregate.Definition) error {
-	for _, d := range fed {
+// Uncounted returns the names of the aggregates that the types feed and that are not complete: a
+// rebuild has yet to count what was copied.
+func (s *Sync) Uncounted(ctx context.Context) (names []string, err error) {
+	for _, d := range s.mapping.Fed() {
 		head, err := s.store.Get(ctx, lanes.HeadKey(d))
 		if err != nil {
-			return fmt.Errorf("reading the head of %s: %w", d, awserr.Quiet(err))
+			return nil, fmt.Errorf("reading the head of %s: %w", d, awserr.Quiet(err))
 		}
-		if building, _ := head["building"].(*types.AttributeValueMemberBOOL); len(head) == 0 || building != nil && building.Value {
-			return stopped("%s is not complete: run `ingot rebuild %s` first", d, d.Name)
+		building, _ := head["building"].(*types.AttributeValueMemberBOOL)
+		if (len(head) == 0 || building != nil && building.Value) && !slices.Contains(names, d.Name) {
+			names = append(names, d.Name)
 		}
 	}
-	return nil
+	return names, nil
+}
+
+// complete returns a [*StopError] if something that types feed is not counted yet.
+func (s *Sync) complete(ctx context.Context) error {
+	names, err := s.Uncounted(ctx)
+	if err == nil && len(names) > 0 {
+		err = stopped("%s is not complete: run `ingot rebuild %s` first", names[0], strings.Join(names, " "))
+	}
+	return err
 }
 
 // onEvidence adds the condition that the evidence is still what c says.

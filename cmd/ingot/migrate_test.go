@@ -164,6 +164,10 @@ func TestMigrate(t *testing.T) {
 	move(exitUsage, "retire", "write --yes")
 	move(exitRefused, "retire --yes", "retire later")
 	w.complete(t)
+	if o := toolIn(t.Context(), appOf(cli.IO{Clock: soon}), "migrate", "turn", "--yes", "--quiet", "0", "--stack", "shop"); o.code != 0 ||
+		strings.Contains(o.out, "ingot rebuild") || !strings.Contains(o.out, "messages that have come before the turn and still wait") {
+		t.Errorf("a turn whose next steps are done says %d %s%s", o.code, o.out, o.errors)
+	}
 	_ = clock.Sleep(t.Context(), time.Hour)
 	o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate", "retire", "--yes", "--stack", "shop")
 	if o.code != 0 || !strings.Contains(o.out, "1 tombstones were deleted") || !strings.Contains(o.out, "--table-name quakes-v1") {
@@ -172,7 +176,8 @@ func TestMigrate(t *testing.T) {
 	w.used(t, "migrate", seen)
 	w.quake(t, "2018-02-05", "1517446923000#us5") // something still writes
 	if o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate", "retire", "--yes", "--stack", "shop"); o.code != exitRefused ||
-		!strings.Contains(o.errors, "1 changes since capture was over") {
+		!strings.Contains(o.errors, "written 1 rows of table quakes-v1 since capture was over") ||
+		!strings.Contains(o.errors, "or write --unwatched") {
 		t.Errorf("retire: exit code %d: %s", o.code, o.errors)
 	}
 	if o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "verify", "--stack", "shop"); strings.Contains(o.out, "left out") {

@@ -25,14 +25,6 @@ func (m *Mapping) Fed() []*aggregate.Definition {
 	})
 }
 
-// Feeds returns the aggregates that the migrated types feed, by name.
-func (m *Mapping) Feeds() (names []string) {
-	for _, d := range m.Fed() {
-		names = append(names, d.Name)
-	}
-	return names
-}
-
 // feeds reports whether events of a type, or their parts, feed an aggregate.
 func (m *Mapping) feeds(typ, aggregate string) bool {
 	spec := m.pipeline.Describe().Spec

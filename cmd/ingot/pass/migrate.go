@@ -85,8 +85,8 @@ func (a *app) migrateStep(s step) *cobra.Command {
 					return cli.Usage(err)
 				}
 			}
-			m, err := a.moving(cmd.Context(), &o, !s.reads)
-			if err == nil && s.proves {
+			m, err := a.moving(cmd.Context(), &o, !s.reads || o.function != "")
+			if err == nil && (s.proves || s.reads && o.function != "") {
 				err = a.noted(cmd.Context(), m)
 			}
 			if err == nil {
@@ -471,9 +471,11 @@ func (a *app) statusStep() step {
 		use:     "status",
 		example: `  ingot migrate status --stack shop`,
 		short:   "Show which side is the source, and what is missing for the next step",
-		long:    "Shows the state of each type, and what is missing before it may turn. Its client cannot write.",
-		reads:   true,
-		quiet:   true,
+		long: `Shows the state of each type, and what is missing before it may turn. Its client cannot write. With --function, it first
+waits for the proof of how far that function is, and notes it.`,
+		reads:    true,
+		function: true,
+		quiet:    true,
 		run: func(ctx context.Context, m *moving, o *migrateOptions) error {
 			missing, control, err := m.sync.Missing(ctx, o.quiet)
 			if err != nil {
@@ -507,8 +509,12 @@ Exit codes: 0 turned, 1 failed, 2 usage, 4 credentials, 5 refused: something is 
 		quiet:    true,
 		run: func(ctx context.Context, m *moving, o *migrateOptions) error {
 			state, err := m.sync.Turn(ctx, o.quiet)
+			if err != nil {
+				return err
+			}
+			uncounted, err := m.sync.Uncounted(ctx)
 			if err == nil {
-				migrating.WriteTurned(a.Stdout, m.mapping, state)
+				migrating.WriteTurned(a.Stdout, m.mapping, state, uncounted)
 			}
 			return err
 		},

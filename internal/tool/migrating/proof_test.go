@@ -232,3 +232,33 @@ rows: [{type: x}]
 	}
 	return s
 }
+
+// What somebody has written after the turn counts until capture has put it right.
+func TestLate(t *testing.T) {
+	s := newStream(t)
+	change := func(n int64, key, was, is string) {
+		image := func(mark string) map[string]types.AttributeValue {
+			row := map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: key}}
+			if mark != "" {
+				row["i:migrated"] = &types.AttributeValueMemberS{Value: mark}
+			}
+			return row
+		}
+		s.add("b", n, s.moment)
+		d := s.records["b"][len(s.records["b"])-1].Dynamodb
+		d.Keys, d.OldImage, d.NewImage = image(""), image(was), image(is)
+	}
+	for want, do := range []func(){
+		func() { change(1, "x", "", "m1") },   // by capture
+		func() { change(2, "x", "m1", "m1") }, // by somebody, as a whole, with the mark
+		func() { change(3, "y", "m2", "") },
+		func() { change(4, "x", "m1", "m3") }, // put right
+	} {
+		do()
+		old := &migrate.Table{Source: migrate.Source{Stream: streamARN, Table: "old"}}
+		late, err := Late(s, old, s.clock())(t.Context(), s.moment)
+		if is := []int{0, 1, 2, 1}[want]; err != nil || late != is {
+			t.Errorf("after change %d: %d late, want %d, %v", want+1, late, is, err)
+		}
+	}
+}

@@ -146,21 +146,22 @@ func WritePass(w io.Writer, number int64, done migrate.Progress) {
 		show.Comma(done.Collisions))
 }
 
-// WriteTurned writes what the types of a migration are after a turn, and what to do next.
-func WriteTurned(w io.Writer, m *rowmap.Mapping, state string) {
+// WriteTurned writes what the types of a migration are after a turn, and what to do next. uncounted
+// are the aggregates that wait for a rebuild.
+func WriteTurned(w io.Writer, m *rowmap.Mapping, state string, uncounted []string) {
 	list := strings.Join(m.Types(), ", ")
 	if state == migrate.Turning {
 		fmt.Fprintf(w, "%s: turning; messages still wait for a floor or a claim that needs what was copied\n", list)
 	} else {
 		fmt.Fprintf(w, "%s: the new table is the source\n", list)
 	}
-	for _, name := range m.Feeds() {
+	for _, name := range uncounted {
 		fmt.Fprintf(w, "next: ingot rebuild %s, which counts what was copied\n", name)
 	}
 	if state == migrate.Turning {
 		fmt.Fprintln(w, "then: ingot migrate turn --yes, which lets the messages in")
 	}
-	fmt.Fprintln(w, `then, for the messages that came before the turn, both again for as long as pull says that more wait:
+	fmt.Fprintln(w, `then, for messages that have come before the turn and still wait, both again for as long as pull says that more wait:
   ingot quarantine pull early --once
   ingot quarantine resend early --reason not-turned`)
 }
