@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/pipeline"
@@ -112,7 +113,7 @@ func itemRow(h hot) []string {
 	}
 	return []string{grouped(h.rate()), grouped(lanes), grouped(estimate.Marks(&h.def, aggregate.Marks, h.partitions) * estimate.MarkBytes),
 		units, needed,
-		grouped(h.units(h.spread())), grouped(h.spread()), grouped(h.spread() * estimate.ReadUnits(h.bytes(h.spread())))}
+		grouped(h.units(h.spread())), grouped(h.spread()), grouped(h.spread() * int(itemform.ReadUnits(h.bytes(h.spread()))))}
 }
 
 func updatesRow(h hot) []string {

@@ -130,7 +130,3 @@ func SpreadForOne(bytes, partitions int) int {
 	}
 	return (LanesPerPartition*partitions + room - 1) / room
 }
-
-// ReadUnits returns what a consistent read of an item of so many bytes costs: one unit for each
-// started 4 KB.
-func ReadUnits(bytes int) int { return max(1, (bytes+4095)/4096) }
