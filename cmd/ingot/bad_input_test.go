@@ -49,7 +49,7 @@ var badInput = []struct{ what, folder, test string }{
 	{"a message in quarantine of 1 MiB with ten attributes", "integration", "TestLargeLetter"},
 	{"a clock that jumps under dev", "internal/tool/dev", "TestCalendarThatJumpsWhileDevRuns"},
 	{"a clock that differs between the tool and dev", "cmd/ingot", "TestLagOfDev"},
-	{"a stream that stands still while verify waits", "internal/tool/lag", "TestWaitingForTheStreamIsSaid"},
+	{"a stream that stands still while verify waits", "internal/tool/drained", "TestUnknown"},
 }
 
 // Each test of the table is there.

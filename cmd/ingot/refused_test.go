@@ -18,15 +18,18 @@ var withoutIt = map[string]int{
 	// It is erased, but what else holds the event is not known.
 	"erase sqs:GetQueueAttributes": exitUntold, "erase s3:ListBucketVersions": exitUntold,
 	"erase s3:GetObject": exitUntold,
+	// No payload is deleted while nobody can tell how far the stream is.
+	"erase dynamodb:PutItem": exitRefused, "erase dynamodb:Query": exitRefused, "erase dynamodb:DescribeStream": exitRefused,
 	// It is sent and stored, but nobody can tell whether the function is paused.
 	"send lambda:ListEventSourceMappings": exitFine, "send lambda:ListTags": exitFine,
 	// It is paused, but not marked, or nobody can tell how far the stream is.
 	"pause lambda:TagResource": exitFine, "pause dynamodb:PutItem": exitUntold, "pause dynamodb:Query": exitUntold,
 	"pause dynamodb:DescribeTable": exitUntold, "pause dynamodb:DescribeStream": exitUntold, "resume lambda:UntagResource": exitFine,
 	// Everything is touched, but nobody can tell how far the stream is.
-	"rebuild dynamodb:DescribeStream": exitUntold, "rebuild lambda:ListEventSourceMappings": exitUntold,
-	"rebuild lambda:ListTags": exitUntold,
-	"verify dynamodb:PutItem": exitUntold, "verify dynamodb:Query": exitUntold, "verify dynamodb:DescribeStream": exitUntold,
+	"rebuild dynamodb:PutItem": exitUntold, "rebuild dynamodb:Query": exitUntold, "rebuild dynamodb:DescribeStream": exitUntold,
+	"rebuild lambda:ListEventSourceMappings": exitUntold,
+	"rebuild lambda:ListTags":                exitUntold,
+	"verify dynamodb:PutItem":                exitUntold, "verify dynamodb:Query": exitUntold, "verify dynamodb:DescribeStream": exitUntold,
 	"verify lambda:ListEventSourceMappings": exitUntold,
 	"verify lambda:ListTags":                exitUntold,
 	// What it cannot read, it says. --check makes a 6 of that.

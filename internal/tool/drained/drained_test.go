@@ -345,6 +345,9 @@ func TestUnknown(t *testing.T) {
 					t.Errorf("%v\nlacks %q", err, want)
 				}
 			}
+			if !c.soon && (len(w.told) == 0 || !strings.HasPrefix(w.told[0], "waiting for the proof that ")) {
+				t.Errorf("while it waited, it said %q", w.told)
+			}
 			if took := w.Clock.Now().Sub(w.start); (took == 0) != c.soon || took > 16*time.Minute {
 				t.Errorf("it took %s", took)
 			}
