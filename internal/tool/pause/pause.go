@@ -16,8 +16,6 @@ import (
 	"unicode"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
-	cwtypes "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
@@ -57,9 +55,8 @@ type Mapping struct {
 	// Factor is how many batches of a shard Lambda has in work at a time. It is 1 for a queue.
 	Factor int `json:"-"`
 
-	arn      string
-	modified time.Time
-	tag      string // the mark as it is written, even if the mapping is on
+	arn string
+	tag string // the mark as it is written, even if the mapping is on
 }
 
 // Off reports whether the mapping does not call its function, or soon will not.
@@ -77,8 +74,8 @@ func Read(ctx context.Context, client Client, function string) ([]Mapping, error
 		for _, c := range out.EventSourceMappings {
 			m := Mapping{UUID: aws.ToString(c.UUID), Function: function, Source: aws.ToString(c.EventSourceArn),
 				State: aws.ToString(c.State), Last: aws.ToString(c.LastProcessingResult),
-				Factor:   max(1, int(aws.ToInt32(c.ParallelizationFactor))),
-				modified: aws.ToTime(c.LastModified), arn: aws.ToString(c.EventSourceMappingArn)}
+				Factor: max(1, int(aws.ToInt32(c.ParallelizationFactor))),
+				arn:    aws.ToString(c.EventSourceMappingArn)}
 			if err := m.readMark(ctx, client); err != nil {
 				return nil, err
 			}
@@ -94,9 +91,6 @@ func Read(ctx context.Context, client Client, function string) ([]Mapping, error
 	}
 	return list, nil
 }
-
-// Modified returns when the mapping was last changed, or switched.
-func (m *Mapping) Modified() time.Time { return m.modified }
 
 func (m *Mapping) readMark(ctx context.Context, client Client) error {
 	if m.arn == "" {
@@ -287,63 +281,4 @@ func (p Pauser) await(ctx context.Context, m *Mapping, state string) error {
 	}
 	m.show()
 	return nil
-}
-
-// Ages is what [Pauser.CountedBy] needs of CloudWatch.
-type Ages interface {
-	GetMetricStatistics(context.Context, *cloudwatch.GetMetricStatisticsInput,
-		...func(*cloudwatch.Options)) (*cloudwatch.GetMetricStatisticsOutput, error)
-}
-
-// These decide when the stream counts as read to its end: for quiet minutes in a row the streams
-// function met nothing older than young, or was not called. CloudWatch shows a minute late.
-const (
-	quiet = 3
-	young = 10 * time.Second
-	late  = time.Minute
-)
-
-// ErrUnread says that nothing reads the stream, so that waiting for its end is useless.
-var ErrUnread = errors.New("the streams function is paused or disabled, so nothing reads the stream: ingot resume streams")
-
-// CountedBy returns a time before which a function with these mappings has read everything, by the
-// ages that CloudWatch has.
-func (p Pauser) CountedBy(ctx context.Context, ages Ages, function string, list []Mapping) (time.Time, error) {
-	for _, m := range list {
-		if m.Off() {
-			return time.Time{}, ErrUnread
-		}
-	}
-	counted, _, err := p.counted(ctx, ages, function)
-	return counted, err
-}
-
-func (p Pauser) counted(ctx context.Context, ages Ages, streams string) (time.Time, time.Duration, error) {
-	until := p.Env.Real().Now().Add(-late).Truncate(time.Minute)
-	from := until.Add(-quiet * time.Minute)
-	worst, err := p.age(ctx, ages, streams, from, until)
-	if err != nil {
-		return from, 0, fmt.Errorf("the age of what %s reads (AWS/Lambda IteratorAge): %w", streams, err)
-	}
-	if worst >= young {
-		return from.Add(-worst), worst, nil
-	}
-	return from, worst, nil
-}
-
-// age returns the greatest age that the function reported. It is 0 if it was not called.
-func (p Pauser) age(ctx context.Context, ages Ages, function string, from, until time.Time) (time.Duration, error) {
-	out, err := ages.GetMetricStatistics(ctx,
-		&cloudwatch.GetMetricStatisticsInput{Namespace: aws.String("AWS/Lambda"), MetricName: aws.String("IteratorAge"),
-			Dimensions: []cwtypes.Dimension{{Name: aws.String("FunctionName"), Value: &function}}, StartTime: &from, EndTime: &until,
-			Period:     aws.Int32(60),
-			Statistics: []cwtypes.Statistic{cwtypes.StatisticMaximum}})
-	if err != nil {
-		return 0, err
-	}
-	worst := 0.0
-	for _, point := range out.Datapoints {
-		worst = max(worst, aws.ToFloat64(point.Maximum))
-	}
-	return time.Duration(worst) * time.Millisecond, nil
 }
