@@ -85,7 +85,7 @@ type Progress struct {
 }
 
 // add adds what a call has done, and returns why it is not finished.
-func (p *Progress) add(s Synced) error {
+func (p *Synced) add(s Synced) error {
 	p.Written += s.Written
 	p.Tombstones += s.Tombstones
 	p.Collisions += s.Collisions

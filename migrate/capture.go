@@ -196,12 +196,48 @@ func (c *Capture) copy(ctx context.Context, ofNew bool, list []Changed, batch *s
 			}
 		}
 	case !ofNew: // what changes in a copy is no concern of its source
-		done.Synced = s.Do(ctx, Always, list)
+		done.Synced = s.inPieces(ctx, list)
 	}
 	if done.Collisions+done.Refused > 0 {
 		err = s.noteUntidy(ctx)
 	}
 	return done, err
+}
+
+// What capture makes equal at once is bounded: so many items and bytes, or a single row. So memory
+// is, and a batch that is not done within its time has at least done its first rows.
+const (
+	pieceItems = 500
+	pieceBytes = 4 << 20
+)
+
+// inPieces makes copies in the order of the records. What follows the first that is left is left,
+// too.
+func (s *Sync) inPieces(ctx context.Context, list []Changed) (done Synced) {
+	for at, n := 0, 0; at < len(list); at += n {
+		items, bytes := 0, 0
+		for n = 0; at+n < len(list) && (n == 0 || items < pieceItems && bytes < pieceBytes); n++ {
+			for _, image := range list[at+n].Images {
+				for _, item := range s.mapping.Map(image).Items {
+					items, bytes = items+1, bytes+item.Size()
+				}
+			}
+		}
+		piece := s.Do(ctx, Always, list[at:at+n])
+		done.add(piece)
+		if len(piece.Left) == 0 {
+			continue
+		}
+		for i := range piece.Left {
+			done.Left = append(done.Left, at+piece.Left[i])
+		}
+		for i := at + n; i < len(list); i++ {
+			done.Left = append(done.Left, i)
+		}
+		done.Err = piece.Err
+		break
+	}
+	return done
 }
 
 // RowOf converts the attributes of a row as DynamoDB writes them in JSON.

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -433,6 +435,11 @@ func TestStops(t *testing.T) {
 	key := map[string]types.AttributeValue{"PK": s("M#users"), "SK": s("-")}
 	_, err = m.engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Aggregates), Key: key})
 	m.must(err)
+	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
+	m.must(m.sync.NoteCaptured(t.Context(), "two", m.now))
+	if c, err := m.sync.Control(t.Context()); c != nil || err != nil {
+		t.Errorf("capture brings the control item back: %+v, %v", c, err)
+	}
 	m.put(stack.Events, migrate.Row{"PK": s("ACCOUNT#1"), "SK": s("USER"), "type": s("user.profile"), "id": s("1"),
 		"epoch": &types.AttributeValueMemberN{Value: "3"}, "at": s("2031-05-05T06:00:00.000000000Z"),
 		"digest": &types.AttributeValueMemberB{Value: make([]byte, 32)}, "data": s("{}")})
@@ -710,6 +717,66 @@ func TestCaptureNotes(t *testing.T) {
 			t.Errorf("%s: noted is %+v, want %d", step.name, note, step.want)
 		}
 	}
+}
+
+// A batch of rows with many parts is done in the order of its records: the first that is left is
+// named, and what was done before it is not done again.
+func TestCaptureGoesOnInOrder(t *testing.T) {
+	m := begin(t)
+	client := &tiring{Client: m.engine.DynamoDB(), left: 700}
+	m.config.Client = client
+	mapped, err := load(t, users, usersFile)
+	m.must(err)
+	m.sync, err = migrate.NewSync(mapped, m.old, m.config)
+	m.must(err)
+	var phones, records []string
+	list := ""
+	for i := range 30 {
+		phones = append(phones, fmt.Sprint(i))
+		list += fmt.Sprintf(`,{"M":{"number":{"S":"%d"}}}`, i)
+	}
+	for i := range 40 {
+		account := fmt.Sprint(90 - i) // not in the order of the keys
+		m.row(profile(account, "ann", phones...))
+		key := fmt.Sprintf(`"pk":{"S":"USER#%s"},"at":{"S":"2031-05-05T06:00:00Z"}`, account)
+		records = append(records, fmt.Sprintf(`{"dynamodb":{"SequenceNumber":"%d","Keys":{%s},"NewImage":{%s,"name":{"S":"ann"},`+
+			`"phones":{"L":[%s]}}}}`, i, key, key, list[1:]))
+	}
+	c := &migrate.Capture{Sync: m.sync}
+	at, deliveries := 0, 0
+	for ; at < len(records) && deliveries < 5; deliveries++ {
+		out, err := c.Handle(t.Context(), []byte(`{"Records":[`+strings.Join(records[at:], ",")+`]}`))
+		m.must(err)
+		next := len(records)
+		if len(out.BatchItemFailures) > 0 {
+			next, err = strconv.Atoi(out.BatchItemFailures[0].ItemIdentifier)
+			m.must(err)
+		}
+		if next <= at {
+			t.Fatalf("delivery %d makes no progress from %d", deliveries, at)
+		}
+		at, client.left = next, 700
+	}
+	if at < len(records) || deliveries > 3 {
+		t.Errorf("%d records after %d deliveries", at, deliveries)
+	}
+}
+
+// tiring writes so many copies, and then no more.
+type tiring struct {
+	tables.Client
+	mu   sync.Mutex
+	left int
+}
+
+func (c *tiring) PutItem(ctx context.Context, in *dynamodb.PutItemInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.left--; c.left < 0 {
+		return nil, &smithy.GenericAPIError{Code: "AccessDeniedException"}
+	}
+	return c.Client.PutItem(ctx, in, options...)
 }
 
 // denying may not write the copy of one row.

@@ -18,7 +18,7 @@ func moves() []Mutant {
 		{
 			Name: "capture-writes-differences", What: "capture writes only what differs", Defends: "C7",
 			Checks: copies, Seeds: 2 * mostSeeds,
-			Edits: []Edit{{"migrate.Capture.copy", `done.Synced = s.Do(ctx, Always, list)`, `done.Synced = s.Do(ctx, IfDifferent, list)`}},
+			Edits: []Edit{{"migrate.Sync.inPieces", `s.Do(ctx, Always, list[at:at+n])`, `s.Do(ctx, IfDifferent, list[at:at+n])`}},
 		},
 		{
 			Name: "rows-before-copies", What: "the copies are read again after the rows", Defends: "C7",
