@@ -106,6 +106,7 @@ type asking struct {
 	noted  map[string]bool // the sort keys of notes, and the names of fences that a note without a shard lists
 	blind  bool            // the function is not told the shard of a batch
 	put    int             // fences
+	times  int             // how often fences were put
 	tries  int             // how often fences were put because of blind
 	set    []string        // their names
 }
@@ -268,7 +269,8 @@ func (a *asking) unpassed() []string {
 // same shard, or in one that came from it.
 func (a *asking) fence(ctx context.Context) error {
 	shards := len(a.leaves)
-	n := 2 * shards
+	a.times++
+	n := 2 * shards * a.times
 	switch {
 	case a.blind:
 		n = Blind * shards

@@ -7,7 +7,7 @@
 //
 // All mutants are in one program, each in copies of the functions that it changes, because building
 // takes longer than the hunt. For each mutant, the run first tries the world that killed it when
-// the table of docs/wrong-designs.md was printed.
+// kills.txt was printed.
 package main
 
 import (
@@ -24,12 +24,12 @@ import (
 
 func main() {
 	var (
-		only     = flag.String("only", "", "names of mutants, with commas between; empty: all")
-		random   = flag.Int("random", 0, "so many mutants drawn at random; 0: all")
-		seed     = flag.Uint64("seed", 0, "the draw of -random; 0: a fresh one, printed")
-		markdown = flag.Bool("markdown", false, "print the table as Markdown, as docs/wrong-designs.md has it")
-		list     = flag.Bool("list", false, "list the mutants")
-		beside   = flag.Int("p", 2, "so many mutants at a time")
+		only   = flag.String("only", "", "names of mutants, with commas between; empty: all")
+		random = flag.Int("random", 0, "so many mutants drawn at random; 0: all")
+		seed   = flag.Uint64("seed", 0, "the draw of -random; 0: a fresh one, printed")
+		kills  = flag.Bool("kills", false, "print which world killed which mutant, as kills.txt has it")
+		list   = flag.Bool("list", false, "list the mutants")
+		beside = flag.Int("p", 2, "so many mutants at a time")
 	)
 	flag.Parse()
 	chosen, err := choose(*only, *random, *seed)
@@ -45,7 +45,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, chosen, *beside, *markdown); err != nil {
+	if err := run(ctx, chosen, *beside, *kills); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}

@@ -22,7 +22,8 @@ type Mutant struct {
 	// without trouble.
 	Plain bool
 	// Worlds says where it is hunted: "moving", in which a live table moves, "chain", in which one
-	// Ingot publishes to another, or empty, in which one Ingot runs.
+	// Ingot publishes to another, "draining", in which a tool asks how far the stream is read, or
+	// empty, in which one Ingot runs.
 	Worlds string
 	Edits  []Edit
 	// Fields are added to structs, and Helpers to packages. Our own code never uses them.
@@ -72,7 +73,7 @@ func all() []Mutant {
 	for _, part := range [][]Mutant{
 		marks(), values(), statements(), receipts(), refusals(), ingest(), answers(), replicas(), lifetimes(), erasures(), generations(),
 		mappings(), verifying(), questions(), wholes(), claims(), packing(), byPut(), arrays(), pointers(), offload(), blunders(), moves(),
-		publishing(),
+		publishing(), drainings(),
 	} {
 		list = append(list, part...)
 	}

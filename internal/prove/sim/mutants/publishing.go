@@ -31,10 +31,9 @@ func drawn() string { drawn_++; return strconv.Itoa(drawn_) }`}},
 		{
 			Name: "last-refused-named", What: "the answer names the last refused record, not the first", Defends: "C8", Checks: once,
 			Edits: []Edit{{"publish.Publisher.Handle",
-				`if at := slices.IndexFunc(b.left, func(err error) bool { return err != nil }); at >= 0 {`,
+				`at := slices.IndexFunc(b.left, func(err error) bool { return err != nil })`,
 				`at := len(b.left) - 1
-	for at >= 0 && b.left[at] == nil { at-- }
-	if at >= 0 {`}},
+	for at >= 0 && b.left[at] == nil { at-- }`}},
 		},
 		{
 			Name: "taken-by-position", What: "the answer of a target is read by position, not by id", Defends: "C8", Checks: once,

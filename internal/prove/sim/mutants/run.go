@@ -41,7 +41,7 @@ type runner struct {
 }
 
 // run hunts the mutants, prints the table, and fails unless all are killed.
-func run(ctx context.Context, list []Mutant, beside int, markdown bool) error {
+func run(ctx context.Context, list []Mutant, beside int, kills bool) error {
 	root, err := moduleRoot(ctx)
 	if err != nil {
 		return err
@@ -51,11 +51,15 @@ func run(ctx context.Context, list []Mutant, beside int, markdown bool) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	r := runner{root: root, dir: dir, patience: huntTime}
-	if r.known, err = knownKills(root); err != nil {
+	r := runner{root: root, dir: dir, patience: huntTime, known: map[string]uint64{}}
+	known, err := knownKills()
+	if err != nil {
 		return err
 	}
-	return r.all(ctx, list, beside, newTable(os.Stdout, markdown), os.Stderr)
+	for _, k := range known {
+		r.known[k.mutant] = k.seed
+	}
+	return r.all(ctx, list, beside, newTable(os.Stdout, kills), os.Stderr)
 }
 
 // all hunts the mutants, beside at a time. As soon as it knows the outcome of one, it prints it on

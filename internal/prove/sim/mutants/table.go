@@ -1,32 +1,27 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 )
 
 // table prints a row for each mutant as soon as it is known.
 type table struct {
 	out              io.Writer
-	markdown         bool
+	kills            bool // as kills.txt has them
 	mutants, killed  int
 	blunders, caught int
 	notes            []string
 }
 
-func newTable(out io.Writer, markdown bool) *table {
-	if markdown {
-		fmt.Fprintf(out,
-			"| mutant | what is wrong | defends | killed by | in world | worlds allowed |\n| --- | --- | --- | --- | ---: | ---: |\n")
-	} else {
-		fmt.Fprintf(out, "%-28s %-12s %7s %8s  %s\n", "mutant", "killed by", "world", "allowed", "what is wrong")
+func newTable(out io.Writer, kills bool) *table {
+	if !kills {
+		fmt.Fprintf(out, "%-28s %-8s %-12s %7s %9s  %s\n", "mutant", "defends", "killed by", "world", "allowed", "what is wrong")
 	}
-	return &table{out: out, markdown: markdown}
+	return &table{out: out, kills: kills}
 }
 
 func (t *table) row(v verdict) {
@@ -40,10 +35,10 @@ func (t *table) row(v verdict) {
 	if m.Plain {
 		allowed += " quiet"
 	}
-	if t.markdown {
-		fmt.Fprintf(t.out, "| %s | %s | %s | %s | %s | %s |\n", m.Name, m.What, m.Defends, killer, world, allowed)
+	if t.kills {
+		fmt.Fprintln(t.out, m.Name, killer, world)
 	} else {
-		fmt.Fprintf(t.out, "%-28s %-12s %7s %8s  %s\n", m.Name, killer, world, allowed, m.What)
+		fmt.Fprintf(t.out, "%-28s %-8s %-12s %7s %9s  %s\n", m.Name, m.Defends, killer, world, allowed, m.What)
 	}
 }
 
@@ -76,6 +71,9 @@ func others(checks map[string]int) string {
 }
 
 func (t *table) end() {
+	if t.kills && len(t.notes) == 0 {
+		return
+	}
 	fmt.Fprintf(t.out, "\n%d mutants, %d killed.\n", t.mutants, t.killed)
 	if t.blunders > 0 {
 		fmt.Fprintf(t.out, "%d blunders, %d caught in worlds without trouble.\n", t.blunders, t.caught)
@@ -85,40 +83,23 @@ func (t *table) end() {
 	}
 }
 
-// knownKills returns the seeds of the worlds that killed the mutants when the table of
-// docs/wrong-designs.md was printed.
-func knownKills(root string) (map[string]uint64, error) {
-	text, err := os.ReadFile(filepath.Join(root, "docs", "wrong-designs.md"))
-	if err != nil {
-		return nil, err
-	}
-	known := map[string]uint64{}
-	for _, row := range documented(string(text)) {
-		if seed, err := strconv.ParseUint(row[len(row)-2], 10, 64); err == nil {
-			known[row[0]] = seed
-		}
-	}
-	return known, nil
+// kill is a row of kills.txt: a check, and the seed of a world in which it killed a mutant.
+type kill struct {
+	mutant, check string
+	seed          uint64
 }
 
-// tableMark is the line before the table in docs/wrong-designs.md.
-const tableMark = "<!-- mutants -->\n"
+//go:embed kills.txt
+var kills string
 
-// documented returns the rows of the table of mutants in a text, without its head.
-func documented(text string) (rows [][]string) {
-	_, table, _ := strings.Cut(text, tableMark)
-	for n, line := range strings.Split(table, "\n") {
-		if !strings.HasPrefix(line, "|") {
-			break
+// knownKills returns the rows of kills.txt.
+func knownKills() (list []kill, err error) {
+	for line := range strings.Lines(kills) {
+		var k kill
+		if _, err := fmt.Sscan(line, &k.mutant, &k.check, &k.seed); err != nil {
+			return nil, fmt.Errorf("kills.txt: %q is not a mutant, a check and a seed: %w", line, err)
 		}
-		if n < 2 {
-			continue
-		}
-		cells := strings.Split(strings.Trim(line, "|"), "|")
-		for i := range cells {
-			cells[i] = strings.TrimSpace(cells[i])
-		}
-		rows = append(rows, cells)
+		list = append(list, k)
 	}
-	return rows
+	return list, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/prove/sim"
 	"github.com/ingot-events/ingot/internal/prove/sim/chain"
+	"github.com/ingot-events/ingot/internal/prove/sim/draining"
 	"github.com/ingot-events/ingot/internal/prove/sim/moving"
 	"github.com/ingot-events/ingot/internal/prove/sim/mutants/hunt/found"
 )
@@ -23,7 +24,7 @@ func main() {
 	n := flag.Int("n", 500, "the most worlds to live from there on")
 	first := flag.String("first", "", "seeds to live before those, with commas between")
 	still := flag.Bool("fault-free", false, "live worlds without trouble")
-	worlds := flag.String("worlds", "", "moving or chain: live worlds in which a live table moves, or one Ingot publishes to another")
+	worlds := flag.String("worlds", "", "moving, chain or draining: other worlds than those of one Ingot")
 	checks := flag.String("checks", "", "the checks to look for, with commas between; empty: any")
 	flag.Parse()
 	var named []string
@@ -41,6 +42,8 @@ func main() {
 		live = func(seed uint64) sim.Result { return moving.Live(seed, *still) }
 	case *worlds == "chain":
 		live = func(seed uint64) sim.Result { return chain.Live(seed, *still) }
+	case *worlds == "draining":
+		live = func(seed uint64) sim.Result { return draining.Live(seed, *still) }
 	case *still:
 		live = func(seed uint64) sim.Result { return sim.Live(sim.StillPlan(seed), false) }
 	default:
