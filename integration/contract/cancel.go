@@ -15,8 +15,8 @@ func cancellations(t *testing.T, h *Harness) {
 	const never = "ValidationError"
 	newTable(t, h).each(t, map[string]func(*table){
 		"every reason stands at its item": func(w *table) {
-			w.put(key(w.pk(), "r1"))
-			w.put(key(w.pk(), "r3"))
+			w.put(w.key("r1"))
+			w.put(w.key("r3"))
 			reasons := w.cancelled(w.transact(w.receipt("r1"), w.receipt("r2"), w.receipt("r3"), w.add("a", "1", ""),
 				w.add("b", "1", "#n1 >= :v")),
 				"ConditionalCheckFailed", "None", "ConditionalCheckFailed", "None", "ConditionalCheckFailed")
@@ -26,20 +26,20 @@ func cancellations(t *testing.T, h *Harness) {
 				}
 			}
 			for _, sk := range []string{"r2", "a", "b"} {
-				w.absent(key(w.pk(), sk))
+				w.absent(w.key(sk))
 			}
 		},
 		"a sum that no longer fits": func(w *table) {
-			w.put(with(key(w.pk(), "total"), attrs{"revenue": n("12345678901234567890123456789012345678")}))
+			w.put(w.item("total", attrs{"revenue": n("12345678901234567890123456789012345678")}))
 			w.unfit(w.transact(w.receipt("r1"), w.add("total", "0.1", "")), "None", never)
-			w.absent(key(w.pk(), "r1"))
+			w.absent(w.key("r1"))
 		},
 		"an item that takes no more": func(w *table) {
 			rest := maxItem - len("PK") - len(w.pk()) - len("SK") - len("total") - len("data")
-			w.put(with(key(w.pk(), "total"), attrs{"data": s(strings.Repeat("x", rest))}))
+			w.put(w.item("total", attrs{"data": s(strings.Repeat("x", rest))}))
 			w.cancelled(w.transact(w.receipt("r1"), w.add("total", "1", ""), w.add("other", "1", "")), "None", never, "None")
-			w.absent(key(w.pk(), "r1"))
-			w.absent(key(w.pk(), "other"))
+			w.absent(w.key("r1"))
+			w.absent(w.key("other"))
 		},
 		"one item twice, and another between": func(w *table) {
 			err := w.transact(w.receipt("r1"), w.receipt("r2"), w.add("total", "1", ""), w.receipt("r1"))
@@ -48,7 +48,7 @@ func cancellations(t *testing.T, h *Harness) {
 			} else {
 				refused(w, err, "ValidationException")
 			}
-			w.absent(key(w.pk(), "r2"))
+			w.absent(w.key("r2"))
 		},
 		"no items": func(w *table) {
 			_, err := w.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{}})
@@ -63,7 +63,7 @@ func cancellations(t *testing.T, h *Harness) {
 					refused(w, err, "ValidationException")
 				}
 			}
-			w.absent(key(w.pk(), "r1"))
+			w.absent(w.key("r1"))
 		},
 		"invalid keys": func(w *table) {
 			// An empty key is refused before the transaction begins.
@@ -75,7 +75,7 @@ func cancellations(t *testing.T, h *Harness) {
 			put, update := w.receipt("r2"), w.add("total", "1", "")
 			put.Put.Item["SK"], update.Update.Key["SK"] = n("1"), n("2")
 			w.cancelled(w.transact(put, w.receipt("r1"), update), never, "None", never)
-			w.absent(key(w.pk(), "r1"))
+			w.absent(w.key("r1"))
 		},
 		"invalid index keys": func(w *table) {
 			put := w.receipt("r2")
@@ -87,7 +87,7 @@ func cancellations(t *testing.T, h *Harness) {
 			update.Update.ExpressionAttributeNames["#n1"], update.Update.UpdateExpression = "GSI1PK", aws.String("ADD #n0 :n SET #n1 = :v")
 			update.Update.ExpressionAttributeValues[":v"] = s("")
 			refused(w, w.transact(w.receipt("r1"), update), "ValidationException")
-			w.absent(key(w.pk(), "r1"))
+			w.absent(w.key("r1"))
 		},
 		"an invalid number, and an item that is too large": func(w *table) {
 			for _, v := range []types.AttributeValue{n("123456789012345678901234567890123456789"), n("x"),
@@ -97,7 +97,7 @@ func cancellations(t *testing.T, h *Harness) {
 				refused(w, w.transact(w.receipt("r1"), put), "ValidationException")
 			}
 			refused(w, w.transact(w.receipt("r1"), w.add("total", "1e126", "")), "ValidationException")
-			w.absent(key(w.pk(), "r1"))
+			w.absent(w.key("r1"))
 		},
 		"over 4 MB": func(w *table) {
 			var all []types.TransactWriteItem
@@ -107,80 +107,70 @@ func cancellations(t *testing.T, h *Harness) {
 				all = append(all, item)
 			}
 			refused(w, w.transact(all...), "ValidationException")
-			w.absent(key(w.pk(), "r0"))
+			w.absent(w.key("r0"))
 		},
 		"over 4 MB with what updates change, which does not count": func(w *table) {
 			var all []types.TransactWriteItem
 			for i := range 11 {
 				sk := fmt.Sprint("large", i)
-				w.put(with(key(w.pk(), sk), attrs{"data": s(strings.Repeat("x", 390*1024))}))
+				w.put(w.item(sk, attrs{"data": s(strings.Repeat("x", 390*1024))}))
 				all = append(all, w.add(sk, "1", ""))
 			}
-			if err := w.transact(append(all, w.receipt("r1"))...); err != nil {
-				w.Fatal(err)
-			}
-			w.stored(with(key(w.pk(), "r1"), attrs{"expiresAt": n("4102444800")}))
+			held(w, w.transact(append(all, w.receipt("r1"))...))
+			w.stored(w.item("r1", attrs{"expiresAt": n("4102444800")}))
 		},
 		"a fingerprint, a flag and nothing else": func(w *table) {
-			u := &types.Update{TableName: &w.name, Key: key(w.pk(), "total"),
+			u := &types.Update{TableName: &w.name, Key: w.key("total"),
 				UpdateExpression:         aws.String("SET #n0 = if_not_exists(#n0, :flag)"),
 				ExpressionAttributeNames: map[string]string{"#n0": "flag"}, ExpressionAttributeValues: attrs{":flag": s("why")},
 				ReturnValuesOnConditionCheckFailure: allOld}
 			for i := range 2 {
-				if err := w.transact(w.receipt(fmt.Sprint("r", i)), types.TransactWriteItem{Update: u}); err != nil {
-					w.Fatal(err)
-				}
+				held(w, w.transact(w.receipt(fmt.Sprint("r", i)), types.TransactWriteItem{Update: u}))
 			}
-			w.stored(with(key(w.pk(), "total"), attrs{"flag": s("why")}))
+			w.stored(w.item("total", attrs{"flag": s("why")}))
 		},
 		"a floor that holds, and one that does not": func(w *table) {
 			take := func(sk, condition, need string) types.TransactWriteItem {
-				return types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), sk),
+				return types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: w.key(sk),
 					UpdateExpression:    aws.String("ADD #n0 :v"),
 					ConditionExpression: &condition, ExpressionAttributeNames: map[string]string{"#n0": "available"},
 					ExpressionAttributeValues: attrs{":v": n("-3"), ":f": n(need)}, ReturnValuesOnConditionCheckFailure: allOld}}
 			}
 			const there, orNot = "#n0 >= :f", "(attribute_not_exists(#n0) OR #n0 >= :f)"
-			if err := w.transact(w.receipt("r1"), take("new", orNot, "-7")); err != nil {
-				w.Fatal(err)
-			}
-			w.stored(with(key(w.pk(), "new"), attrs{"available": n("-3")}))
-			text, few := with(key(w.pk(), "text"), attrs{"available": s("9")}), with(key(w.pk(), "few"), attrs{"available": n("2.5")})
+			held(w, w.transact(w.receipt("r1"), take("new", orNot, "-7")))
+			w.stored(w.item("new", attrs{"available": n("-3")}))
+			text, few := w.item("text", attrs{"available": s("9")}), w.item("few", attrs{"available": n("2.5")})
 			w.put(text)
 			w.put(few)
-			w.put(with(key(w.pk(), "enough"), attrs{"available": n("10")})) // a number, and not a text
+			w.put(w.item("enough", attrs{"available": n("10")})) // a number, and not a text
 			reasons := w.cancelled(w.transact(w.receipt("r2"), take("enough", there, "3"), take("few", there, "3"),
 				take("none", there, "3"), take("text", there, "3"), take("new", orNot, "-2")),
 				"None", "None", "ConditionalCheckFailed", "ConditionalCheckFailed", "ConditionalCheckFailed", "ConditionalCheckFailed")
 			w.same("image of a total with too little", reasons[2].Item, few)
 			w.same("image of a total that is not there", reasons[3].Item, nil)
 			w.same("image of a total that is not a number", reasons[4].Item, text)
-			w.absent(key(w.pk(), "r2"))
-			if err := w.transact(w.receipt("r2"), take("enough", there, "10")); err != nil {
-				w.Fatal(err)
-			}
-			w.stored(with(key(w.pk(), "enough"), attrs{"available": n("7")}))
+			w.absent(w.key("r2"))
+			held(w, w.transact(w.receipt("r2"), take("enough", there, "10")))
+			w.stored(w.item("enough", attrs{"available": n("7")}))
 		},
 		"a smallest that shrinks": func(w *table) {
 			shrink := func(receipt, least string) error {
 				return w.transact(w.receipt(receipt),
-					types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), "total"),
+					types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: w.key("total"),
 						UpdateExpression:          aws.String("SET #n0 = :v"),
 						ConditionExpression:       aws.String("(attribute_not_exists(#n0) OR #n0 > :v)"),
 						ExpressionAttributeNames:  map[string]string{"#n0": "least"},
 						ExpressionAttributeValues: attrs{":v": n(least)}, ReturnValuesOnConditionCheckFailure: allOld}})
 			}
 			for _, least := range []string{"-9", "-10"} { // as numbers, not as text
-				if err := shrink("r"+least, least); err != nil {
-					w.Fatal(err)
-				}
+				held(w, shrink("r"+least, least))
 			}
 			reasons := w.cancelled(shrink("r", "-9.5"), "None", "ConditionalCheckFailed")
-			w.same("image", reasons[1].Item, with(key(w.pk(), "total"), attrs{"least": n("-10")}))
+			w.same("image", reasons[1].Item, w.item("total", attrs{"least": n("-10")}))
 		},
 		"a smallest and a largest that stay": func(w *table) {
 			stay := func(largest, least string) types.TransactWriteItem {
-				return types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), "total"),
+				return types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: w.key("total"),
 					UpdateExpression:    aws.String("ADD #n0 :n, #n1 :fp, #n2 :fpx"),
 					ConditionExpression: aws.String("#n3 >= :v1 AND #n4 <= :v2"), ExpressionAttributeNames: map[string]string{"#n0": "n",
 						"#n1": "fp", "#n2": "fpx", "#n3": "largest", "#n4": "least"},
@@ -188,11 +178,9 @@ func cancellations(t *testing.T, h *Harness) {
 						":v2": n(least)},
 					ReturnValuesOnConditionCheckFailure: allOld}}
 			}
-			w.put(with(key(w.pk(), "total"), attrs{"largest": n("10"), "least": n("-10")}))
-			if err := w.transact(w.receipt("r1"), stay("9.5", "-9.5")); err != nil {
-				w.Fatal(err)
-			}
-			stored := with(key(w.pk(), "total"), attrs{"largest": n("10"), "least": n("-10"), "n": n("1"), "fp": n("-5"), "fpx": n("5")})
+			w.put(w.item("total", attrs{"largest": n("10"), "least": n("-10")}))
+			held(w, w.transact(w.receipt("r1"), stay("9.5", "-9.5")))
+			stored := w.item("total", attrs{"largest": n("10"), "least": n("-10"), "n": n("1"), "fp": n("-5"), "fpx": n("5")})
 			w.stored(stored)
 			for _, c := range [][2]string{{"10.5", "0"}, {"0", "-10.5"}} {
 				reasons := w.cancelled(w.transact(w.receipt("r2"), stay(c[0], c[1])), "None", "ConditionalCheckFailed")

@@ -31,11 +31,9 @@ func capacities(t *testing.T, h *Harness) {
 				want float64
 			}{{"small", nil, 1}, {"over 1 KB", attrs{"data": kilobytes(1)}, 2}, {"indexed", attrs{"GSI1PK": s("g"), "GSI1SK": s("1")}, 2},
 				{"indexed, over 1 KB", attrs{"data": kilobytes(1), "GSI1PK": s("g"), "GSI1SK": s("2")}, 4}} {
-				out, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: with(key(w.pk(), c.sk), c.more),
+				out, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: w.item(c.sk, c.more),
 					ReturnConsumedCapacity: total})
-				if err != nil {
-					w.Fatal(err)
-				}
+				held(w, err)
 				units(w, c.sk, out.ConsumedCapacity, c.want)
 			}
 		},
@@ -44,49 +42,41 @@ func capacities(t *testing.T, h *Harness) {
 			for number, size := range map[string]int{"15": 2, "1.5": 3, "3.14159": 5, "123456": 4, "100.5": 4, "100": 2, "-42": 3,
 				"0.0000001": 2, "1e125": 2, "0": 1} {
 				for more, want := range map[int]float64{0: 1, 1: 2} {
-					item := with(key(w.pk(), number), attrs{"n": n(number)})
+					item := w.item(number, attrs{"n": n(number)})
 					rest := kilobyte + more - size - len("PK") - len(w.pk()) - len("SK") - len(number) - len("n") - len("data")
 					item["data"] = s(strings.Repeat("x", rest))
 					out, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: item, ReturnConsumedCapacity: total})
-					if err != nil {
-						w.Fatal(err)
-					}
+					held(w, err)
 					units(w, number, out.ConsumedCapacity, want)
-					if _, err := w.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &w.name, Key: key(w.pk(), number)}); err != nil {
+					if _, err := w.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &w.name, Key: w.key(number)}); err != nil {
 						w.Fatal(err)
 					}
 				}
 			}
 		},
 		"an update costs the larger of both images": func(w *table) {
-			w.put(with(key(w.pk(), "-"), attrs{"data": kilobytes(2)}))
+			w.put(w.item("-", attrs{"data": kilobytes(2)}))
 			out, err := w.db.UpdateItem(ctx,
-				&dynamodb.UpdateItemInput{TableName: &w.name, Key: key(w.pk(), "-"), UpdateExpression: aws.String("ADD #n :n"),
+				&dynamodb.UpdateItemInput{TableName: &w.name, Key: w.key("-"), UpdateExpression: aws.String("ADD #n :n"),
 					ExpressionAttributeNames: map[string]string{"#n": "n"}, ExpressionAttributeValues: attrs{":n": n("1")},
 					ReturnConsumedCapacity: total})
-			if err != nil {
-				w.Fatal(err)
-			}
+			held(w, err)
 			units(w, "update", out.ConsumedCapacity, 3)
 		},
 		"reads": func(w *table) {
-			w.put(with(key(w.pk(), "1"), attrs{"data": kilobytes(5)}))
+			w.put(w.item("1", attrs{"data": kilobytes(5)}))
 			for consistent, want := range map[bool]float64{true: 2, false: 1} {
-				out, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: key(w.pk(), "1"), ConsistentRead: &consistent,
+				out, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: w.key("1"), ConsistentRead: &consistent,
 					ReturnConsumedCapacity: total})
-				if err != nil {
-					w.Fatal(err)
-				}
+				held(w, err)
 				units(w, fmt.Sprint("consistent ", consistent), out.ConsumedCapacity, want)
 			}
-			out, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: key(w.pk(), "absent"),
+			out, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: w.key("absent"),
 				ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: total})
-			if err != nil {
-				w.Fatal(err)
-			}
+			held(w, err)
 			units(w, "absent", out.ConsumedCapacity, 1)
 			batch, err := w.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{ReturnConsumedCapacity: total,
-				RequestItems: map[string]types.KeysAndAttributes{w.name: judging(key(w.pk(), "1"), key(w.pk(), "absent"))}})
+				RequestItems: map[string]types.KeysAndAttributes{w.name: judging(w.key("1"), w.key("absent"))}})
 			if err != nil || len(batch.ConsumedCapacity) != 1 {
 				w.Fatalf("%d entries of capacity, %v", len(batch.ConsumedCapacity), err)
 			}
@@ -95,21 +85,19 @@ func capacities(t *testing.T, h *Harness) {
 		},
 		"a query adds up what it read": func(w *table) {
 			for i := range 3 {
-				w.put(with(key(w.pk(), fmt.Sprint(i)), attrs{"data": kilobytes(3)}))
+				w.put(w.item(fmt.Sprint(i), attrs{"data": kilobytes(3)}))
 			}
 			out, err := w.db.Query(ctx,
 				&dynamodb.QueryInput{TableName: &w.name, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
 					ExpressionAttributeValues: attrs{":pk": s(w.pk())}, ReturnConsumedCapacity: total})
-			if err != nil {
-				w.Fatal(err)
-			}
+			held(w, err)
 			units(w, "query", out.ConsumedCapacity, 3)
 		},
 		"reads that may be stale cost half, on an index too": func(w *table) {
 			const nothing = "capacity of a query that finds nothing"
 			for i := range 3 {
 				sk := fmt.Sprint(i)
-				w.put(with(key(w.pk(), sk), attrs{"data": kilobytes(3), "GSI1PK": s(w.pk()), "GSI1SK": s(sk)}))
+				w.put(w.item(sk, attrs{"data": kilobytes(3), "GSI1PK": s(w.pk()), "GSI1SK": s(sk)}))
 			}
 			ask := func(index, pk string, consistent bool, want float64) {
 				w.Helper()
@@ -136,8 +124,8 @@ func capacities(t *testing.T, h *Harness) {
 		},
 		"statements": func(w *table) {
 			out, err := w.db.BatchExecuteStatement(ctx, &dynamodb.BatchExecuteStatementInput{ReturnConsumedCapacity: total,
-				Statements: []types.BatchStatementRequest{w.insert(key(w.pk(), "1")),
-					w.insert(with(key(w.pk(), "2"), attrs{"data": kilobytes(1)}))}})
+				Statements: []types.BatchStatementRequest{w.insert(w.key("1")),
+					w.insert(w.item("2", attrs{"data": kilobytes(1)}))}})
 			want := pick(w, h, "capacity of statements", 1, 0)
 			if err != nil || len(out.ConsumedCapacity) != want {
 				w.Fatalf("%d entries of capacity, want %d; %v", len(out.ConsumedCapacity), want, err)
@@ -161,9 +149,7 @@ func capacities(t *testing.T, h *Harness) {
 			w.put(with(key("p", fmt.Sprint(i)), attrs{"data": kilobytes(3)}))
 		}
 		out, err := w.db.Scan(ctx, &dynamodb.ScanInput{TableName: &w.name, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: total})
-		if err != nil {
-			t.Fatal(err)
-		}
+		held(t, err)
 		units(w, "scan", out.ConsumedCapacity, 3)
 	})
 }

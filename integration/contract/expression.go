@@ -38,18 +38,18 @@ func expressions(t *testing.T, h *Harness) {
 	} {
 		h.run(t, name, func(t *testing.T) {
 			w := w.in(t)
-			_, err := w.update(key(w.pk(), "-"), c.update, c.condition, c.names, c.values)
+			_, err := w.update(w.key("-"), c.update, c.condition, c.names, c.values)
 			want := "ValidationException"
 			if name == "over 300 operators" {
 				want = pick(w, h, "operators are not counted", want, "ConditionalCheckFailedException")
 			}
 			refused(w, err, want)
-			w.absent(key(w.pk(), "-"))
+			w.absent(w.key("-"))
 		})
 	}
 	h.run(t, "long attribute names are names", func(t *testing.T) {
 		w := w.in(t)
-		if _, err := w.update(key(w.pk(), "-"), "SET #a = :a", "", map[string]string{"#a": long}, attrs{":a": n("1")}); err != nil {
+		if _, err := w.update(w.key("-"), "SET #a = :a", "", map[string]string{"#a": long}, attrs{":a": n("1")}); err != nil {
 			t.Error(err)
 		}
 	})

@@ -28,7 +28,7 @@ func (w *table) bare(k attrs, update, condition string, names map[string]string,
 func marks(t *testing.T, h *Harness) {
 	newTable(t, h).each(t, map[string]func(*table){
 		"values, fingerprint, extremes, flag, expiry, mark and pruning in one": func(w *table) {
-			k := key(w.pk(), "-")
+			k := w.key("-")
 			w.put(with(k, attrs{"n": n("1"), "fp": n("-7"), "fpx": n("3"), "revenue": n("1.75"), "largest": n("9"), "least": n("2"),
 				"m:old": b("1")}))
 			got, err := w.update(k, "ADD #n0 :n, #n1 :fp, #n2 :fpx, #n3 :v0 SET #n4 = :v1, #n6 = if_not_exists(#n6, :flag), #n7 = "+
@@ -38,53 +38,47 @@ func marks(t *testing.T, h *Harness) {
 					"#n7": "expiresAt", "#n8": "m:lane", "#n9": "m:old"},
 				attrs{":n": n("2"), ":fp": n("8"), ":fpx": n("-3"), ":v0": n("-2.5"), ":v1": n("10"), ":v2": n("2"), ":flag": s("why"),
 					":expiresAt": n("4102444800"), ":first": b("5"), ":mark": b("6"), ":p0": b("1")})
-			if err != nil {
-				w.Fatal(err)
-			}
+			held(w, err)
 			want := with(k, attrs{"n": n("3"), "fp": n("1"), "fpx": n("0"), "revenue": n("-0.75"), "largest": n("10"), "least": n("2"),
 				"flag": s("why"), "expiresAt": n("4102444800"), "m:lane": b("6")})
 			w.same("answer", got, want)
 			w.stored(want)
 		},
 		"an answer that is not asked for, and an image that is": func(w *table) {
-			k := key(w.pk(), "-")
+			k := w.key("-")
 			in := &dynamodb.UpdateItemInput{TableName: &w.name, Key: k, UpdateExpression: aws.String("ADD #n0 :n SET #n1 = :mark"),
 				ConditionExpression:       aws.String("(attribute_not_exists(#n1) OR #n1 < :first)"),
 				ExpressionAttributeNames:  map[string]string{"#n0": "n", "#n1": "m:lane"},
 				ExpressionAttributeValues: attrs{":n": n("1"), ":mark": b("2"), ":first": b("1")},
 				ReturnValues:              types.ReturnValueNone, ReturnValuesOnConditionCheckFailure: allOld}
 			out, err := w.db.UpdateItem(ctx, in)
-			if err != nil {
-				w.Fatal(err)
-			}
+			held(w, err)
 			w.same("answer", out.Attributes, nil)
 			_, err = w.db.UpdateItem(ctx, in)
 			w.conditionFailed(err, with(k, attrs{"n": n("1"), "m:lane": b("2")}))
 		},
 		"a zero is added": func(w *table) {
-			k := key(w.pk(), "-")
+			k := w.key("-")
 			got, err := w.update(k, "ADD #v :v", "", map[string]string{"#v": "v"}, attrs{":v": n("0")})
-			if err != nil {
-				w.Fatal(err)
-			}
+			held(w, err)
 			w.same("answer", got, with(k, attrs{"v": n("0")}))
 		},
 		"a comparison with another type fails": func(w *table) {
-			stored := with(key(w.pk(), "-"), attrs{"m:lane-1": s("a"), "largest": s("9"), "least": b("9")})
+			stored := w.item("-", attrs{"m:lane-1": s("a"), "largest": s("9"), "least": b("9")})
 			w.put(stored)
-			_, err := w.count(key(w.pk(), "-"), "1", "\xff", "\xff")
+			_, err := w.count(w.key("-"), "1", "\xff", "\xff")
 			w.conditionFailed(err, stored)
 			for _, condition := range []string{"(attribute_not_exists(#v) OR #v < :v)", "(attribute_not_exists(#v) OR #v > :v)", "#v <= :v",
 				"#v >= :v", "#v = :v"} {
 				for _, name := range []string{"largest", "least"} {
-					_, err := w.update(key(w.pk(), "-"), "SET #v = :v", condition, map[string]string{"#v": name}, attrs{":v": n("1")})
+					_, err := w.update(w.key("-"), "SET #v = :v", condition, map[string]string{"#v": name}, attrs{":v": n("1")})
 					w.conditionFailed(err, stored)
 				}
 			}
 			w.stored(stored)
 		},
 		"an item that takes no more": func(w *table) {
-			k := key(w.pk(), "-")
+			k := w.key("-")
 			rest := maxItem - len("PK") - len(w.pk()) - len("SK") - len("-") - len("data")
 			stored := with(k, attrs{"data": s(strings.Repeat("x", rest))})
 			w.put(stored)
@@ -105,36 +99,32 @@ func marks(t *testing.T, h *Harness) {
 		"a sum beyond all numbers": func(w *table) {
 			for sk, c := range map[string][2]string{"above": {"9e125", "9e125"}, "below": {"-9e125", "-9e125"},
 				"digits": {"-99999999999999999999999999999999999999", "-1.5"}} {
-				w.put(with(key(w.pk(), sk), attrs{"v": n(c[0])}))
-				_, err := w.update(key(w.pk(), sk), "ADD #v :v", "", map[string]string{"#v": "v"}, attrs{":v": n(c[1])})
+				w.put(w.item(sk, attrs{"v": n(c[0])}))
+				_, err := w.update(w.key(sk), "ADD #v :v", "", map[string]string{"#v": "v"}, attrs{":v": n(c[1])})
 				refused(w, err, "ValidationException")
 			}
-			w.put(with(key(w.pk(), "full"), attrs{"v": n("-99999999999999999999999999999999999998")}))
-			got, err := w.update(key(w.pk(), "full"), "ADD #v :v", "", map[string]string{"#v": "v"}, attrs{":v": n("-1")})
-			if err != nil {
-				w.Fatal(err)
-			}
-			w.same("38 digits", got, with(key(w.pk(), "full"), attrs{"v": n("-99999999999999999999999999999999999999")}))
+			w.put(w.item("full", attrs{"v": n("-99999999999999999999999999999999999998")}))
+			got, err := w.update(w.key("full"), "ADD #v :v", "", map[string]string{"#v": "v"}, attrs{":v": n("-1")})
+			held(w, err)
+			w.same("38 digits", got, w.item("full", attrs{"v": n("-99999999999999999999999999999999999999")}))
 		},
 		"an invalid number": func(w *table) {
 			for _, v := range []string{"123456789012345678901234567890123456789", "x", "1e126", ""} {
-				_, err := w.update(key(w.pk(), "-"), "ADD #v :v", "", map[string]string{"#v": "v"}, attrs{":v": n(v)})
+				_, err := w.update(w.key("-"), "ADD #v :v", "", map[string]string{"#v": "v"}, attrs{":v": n(v)})
 				refused(w, err, "ValidationException")
 			}
-			w.absent(key(w.pk(), "-"))
+			w.absent(w.key("-"))
 		},
 		"a flag on a head that is not there": func(w *table) {
-			k := key(w.pk(), "G#1")
+			k := w.key("G#1")
 			for _, reason := range []string{"first", "second"} {
-				if err := w.bare(k, "SET #flag = if_not_exists(#flag, :flag)", "", map[string]string{"#flag": "flag"},
-					attrs{":flag": s(reason)}); err != nil {
-					w.Fatal(err)
-				}
+				held(w, w.bare(k, "SET #flag = if_not_exists(#flag, :flag)", "", map[string]string{"#flag": "flag"},
+					attrs{":flag": s(reason)}))
 			}
 			w.stored(with(k, attrs{"flag": s("first")}))
 		},
 		"a flag is accepted once": func(w *table) {
-			k := key(w.pk(), "-")
+			k := w.key("-")
 			accept := func(flag string) error {
 				names, values := map[string]string{"#f": "flag", "#a": "i:accepted"}, attrs{":f": s(flag), ":a": s("by somebody")}
 				return w.bare(k, "SET #a = :a REMOVE #f", "#f = :f", names, values)
@@ -143,30 +133,26 @@ func marks(t *testing.T, h *Harness) {
 			w.absent(k)
 			w.put(with(k, attrs{"flag": s("damaged"), "n": n("1")}))
 			w.conditionFailed(accept("another"), nil)
-			if err := accept("damaged"); err != nil {
-				w.Fatal(err)
-			}
+			held(w, accept("damaged"))
 			w.conditionFailed(accept("damaged"), nil)
 			w.stored(with(k, attrs{"i:accepted": s("by somebody"), "n": n("1")}))
 		},
 		"a generation is complete, unless it is behind": func(w *table) {
-			stored := with(key(w.pk(), "G#1"), attrs{"behind": n("2"), "building": yes(true)})
+			stored := w.item("G#1", attrs{"behind": n("2"), "building": yes(true)})
 			w.put(stored)
 			clear := func(sk, behind string) error {
-				return w.bare(key(w.pk(), sk), "SET #building = :false", "#behind = :behind",
+				return w.bare(w.key(sk), "SET #building = :false", "#behind = :behind",
 					map[string]string{"#building": "building", "#behind": "behind"}, attrs{":false": yes(false), ":behind": n(behind)})
 			}
 			w.conditionFailed(clear("G#1", "1"), nil)
 			w.conditionFailed(clear("G#2", "0"), nil)
 			w.stored(stored)
-			w.absent(key(w.pk(), "G#2"))
-			if err := clear("G#1", "2"); err != nil {
-				w.Fatal(err)
-			}
+			w.absent(w.key("G#2"))
+			held(w, clear("G#1", "2"))
 			w.stored(with(stored, attrs{"building": yes(false)}))
 		},
 		"a stamp is raised, or a condition fails without an image": func(w *table) {
-			k := key(w.pk(), "1")
+			k := w.key("1")
 			touch := func(to string) error {
 				return w.bare(k, "SET #e = :now", "attribute_exists(PK) AND (attribute_not_exists(#e) OR #e < :now)",
 					map[string]string{"#e": "epoch"}, attrs{":now": n(to)})
@@ -174,24 +160,22 @@ func marks(t *testing.T, h *Harness) {
 			w.conditionFailed(touch("2"), nil)
 			w.absent(k)
 			w.put(with(k, attrs{"epoch": n("1"), "GSI1PK": s("g"), "GSI1SK": s("1")}))
-			if err := touch("2"); err != nil {
-				w.Fatal(err)
-			}
+			held(w, touch("2"))
 			w.conditionFailed(touch("2"), nil)
 			w.stored(with(k, attrs{"epoch": n("2"), "GSI1PK": s("g"), "GSI1SK": s("1")}))
 		},
 		"invalid keys": func(w *table) {
-			for _, k := range []attrs{{"PK": s(w.pk())}, key(w.pk(), ""), key("", "1"), with(key(w.pk(), "1"), attrs{"x": s("1")}),
-				{"PK": s(w.pk()), "SK": n("1")}, key(w.pk(), strings.Repeat("s", 1025))} {
+			for _, k := range []attrs{{"PK": s(w.pk())}, w.key(""), key("", "1"), w.item("1", attrs{"x": s("1")}),
+				{"PK": s(w.pk()), "SK": n("1")}, w.key(strings.Repeat("s", 1025))} {
 				refused(w, w.bare(k, "ADD #v :v", "", map[string]string{"#v": "v"}, attrs{":v": n("1")}), "ValidationException")
 			}
 		},
 		"an invalid index key": func(w *table) {
 			set := func(v types.AttributeValue) error {
-				return w.bare(key(w.pk(), "1"), "SET #v = :v", "", map[string]string{"#v": "GSI1PK"}, attrs{":v": v})
+				return w.bare(w.key("1"), "SET #v = :v", "", map[string]string{"#v": "GSI1PK"}, attrs{":v": v})
 			}
 			refused(w, set(s("")), "ValidationException")
-			w.absent(key(w.pk(), "1"))
+			w.absent(w.key("1"))
 			refused(w, set(n("1")), pick(w, h, "an index key of another type", "ValidationException", ""))
 		},
 	})

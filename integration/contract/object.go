@@ -15,9 +15,7 @@ import (
 
 func files(t *testing.T, h *Harness) {
 	bucket := h.Name(t)
-	if err := stack.CreateArchive(ctx, h.S3, bucket); err != nil {
-		t.Fatal(err)
-	}
+	held(t, stack.CreateArchive(ctx, h.S3, bucket))
 	put := func(bucket, name, body string) (string, error) {
 		out, err := h.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &name, Body: strings.NewReader(body),
 			ContentType: aws.String("application/json")})
@@ -39,17 +37,13 @@ func files(t *testing.T, h *Harness) {
 	h.run(t, "an object is kept, and kept again", func(t *testing.T) {
 		const name, body = "expired/00ff/aabb.json", `{"PK":{"S":"ü"}}`
 		first, err := put(bucket, name, body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		held(t, err)
 		second, err := put(bucket, name, body)
 		if err != nil || second != first || len(first) != 34 {
 			t.Errorf("tags %q and %q, %v", first, second, err)
 		}
 		out, err := h.S3.GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: aws.String(name)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		held(t, err)
 		defer out.Body.Close()
 		got, err := io.ReadAll(out.Body)
 		if err != nil || string(got) != body || aws.ToString(out.ContentType) != "application/json" {
@@ -67,20 +61,14 @@ func files(t *testing.T, h *Harness) {
 				IfNoneMatch: aws.String("*")})
 			return err
 		}
-		if err := once("one"); err != nil {
-			t.Fatal(err)
-		}
+		held(t, once("one"))
 		refused(t, once("two"), "PreconditionFailed")
 		read := func() (string, *string) {
 			out, err := h.S3.GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: name})
-			if err != nil {
-				t.Fatal(err)
-			}
+			held(t, err)
 			defer out.Body.Close()
 			text, err := io.ReadAll(out.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			held(t, err)
 			return string(text), out.ETag
 		}
 		was, etag := read()
@@ -88,9 +76,7 @@ func files(t *testing.T, h *Harness) {
 			_, err := h.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: name, Body: strings.NewReader("three"), IfMatch: etag})
 			return err
 		}
-		if err := change(); err != nil {
-			t.Fatal(err)
-		}
+		held(t, change())
 		refused(t, change(), "PreconditionFailed")
 		if is, _ := read(); was != "one" || is != "three" {
 			t.Errorf("%q, then %q", was, is)
@@ -103,9 +89,7 @@ func files(t *testing.T, h *Harness) {
 			}
 		}
 		list, err := h.S3.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: aws.String("order/")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		held(t, err)
 		var names []string
 		for _, o := range list.Contents {
 			names = append(names, aws.ToString(o.Key))

@@ -51,9 +51,7 @@ func (w *table) answer(in *dynamodb.QueryInput, attribute string) (pages []strin
 	w.Helper()
 	for {
 		out, err := w.db.Query(ctx, in)
-		if err != nil {
-			w.Fatal(err)
-		}
+		held(w, err)
 		if in.ExclusiveStartKey = out.LastEvaluatedKey; len(in.ExclusiveStartKey) > 0 || len(out.Items) > 0 {
 			var page []string
 			for _, item := range out.Items {
@@ -80,7 +78,7 @@ func (w *table) shelve(sks ...string) {
 	w.Helper()
 	for i, sk := range sks {
 		if !slices.Contains(sks[:i], sk) {
-			w.put(key(w.pk(), sk))
+			w.put(w.key(sk))
 		}
 		w.put(with(w.shelved(i), attrs{"GSI1PK": s(w.pk()), "GSI1SK": s(sk)}))
 	}
@@ -91,9 +89,7 @@ func (w *table) shelve(sks ...string) {
 		}
 		w.h.Until(w, "all items are seen", func() bool {
 			out, err := w.db.Query(ctx, w.asking(parts[0], index, false, 1000))
-			if err != nil {
-				w.Fatal(err)
-			}
+			held(w, err)
 			return len(out.Items) == want
 		})
 	}
@@ -105,7 +101,7 @@ func (w *table) shelved(i int) attrs { return key(fmt.Sprint(w.pk(), "/", i), "-
 // start returns the key behind which a reading goes on.
 func (w *table) start(index, sk string, i int) attrs {
 	if index == "" {
-		return key(w.pk(), sk)
+		return w.key(sk)
 	}
 	return with(w.shelved(i), attrs{index + "PK": s(w.pk()), index + "SK": s(sk)})
 }
@@ -168,9 +164,7 @@ func patterns(t *testing.T, h *Harness) {
 				seen := map[string]bool{}
 				for {
 					out, err := w.db.Query(ctx, in)
-					if err != nil {
-						w.Fatal(err)
-					}
+					held(w, err)
 					for _, item := range out.Items {
 						if pk := textOf(item["PK"]); seen[pk] {
 							w.Errorf("backward %t: %s came twice", backward, pk)

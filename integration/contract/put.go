@@ -34,11 +34,9 @@ func (w *table) putSeen(item attrs, revision, digest types.AttributeValue) error
 func puts(t *testing.T, h *Harness) {
 	newTable(t, h).each(t, map[string]func(*table){
 		"a new item with every type": func(w *table) {
-			item := with(key(w.pk(), "1"), attrs{"type": s("order"), "digest": b("\x00\xff"), "total": n("12.5"), "paid": yes(true),
+			item := w.item("1", attrs{"type": s("order"), "digest": b("\x00\xff"), "total": n("12.5"), "paid": yes(true),
 				"meta": m(attrs{"source": s("web")}), "GSI1PK": s("g"), "GSI1SK": s("1"), "empty": s("")})
-			if err := w.putNew(item); err != nil {
-				w.Fatal(err)
-			}
+			held(w, w.putNew(item))
 			w.stored(item)
 		},
 		"values and names that no item can have": func(w *table) {
@@ -55,13 +53,13 @@ func puts(t *testing.T, h *Harness) {
 				"one number twice":   {"v": &types.AttributeValueMemberNS{Value: []string{"1", "1.0"}}},
 				"too large a number": {"v": n("1e126")}, "too small a number": {"v": n("1e-131")},
 			} {
-				_, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: with(key(w.pk(), name), more)})
+				_, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: w.item(name, more)})
 				if code(err) != "ValidationException" {
 					w.Errorf("%s: %v", name, err)
 				}
-				w.absent(key(w.pk(), name))
+				w.absent(w.key(name))
 			}
-			deepest := with(key(w.pk(), "31 maps"), attrs{"v": nested(31)})
+			deepest := w.item("31 maps", attrs{"v": nested(31)})
 			w.put(deepest)
 			w.stored(deepest)
 		},
@@ -73,7 +71,7 @@ func puts(t *testing.T, h *Harness) {
 				"a wrong answer": {TableName: &w.name, ReturnValues: "SOME"},
 				"wrong capacity": {TableName: &w.name, ReturnConsumedCapacity: "SOME"},
 			} {
-				in.Item = key(w.pk(), name)
+				in.Item = w.key(name)
 				_, err := w.db.PutItem(ctx, &in)
 				if code(err) != "ValidationException" {
 					w.Errorf("%s: %v", name, err)
@@ -82,53 +80,43 @@ func puts(t *testing.T, h *Harness) {
 			}
 		},
 		"a key that is taken": func(w *table) {
-			first := with(key(w.pk(), "1"), attrs{"digest": b("a"), "data": s("{}")})
+			first := w.item("1", attrs{"digest": b("a"), "data": s("{}")})
 			w.put(first)
-			w.conditionFailed(w.putNew(with(key(w.pk(), "1"), attrs{"digest": b("b")})), first)
+			w.conditionFailed(w.putNew(w.item("1", attrs{"digest": b("b")})), first)
 			w.stored(first)
 		},
 		"a key that is taken, without asking for the item": func(w *table) {
-			w.put(key(w.pk(), "1"))
-			_, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: key(w.pk(), "1"),
-				ConditionExpression: aws.String("attribute_not_exists(PK)")})
-			w.conditionFailed(err, nil)
+			w.put(w.key("1"))
+			w.conditionFailed(w.putIf("attribute_not_exists(PK)", w.key("1"), nil, nil), nil)
 		},
 		"the file that was seen": func(w *table) {
 			keep := func(digest, epoch string) error {
-				_, err := w.db.PutItem(ctx,
-					&dynamodb.PutItemInput{TableName: &w.name,
-						Item:                      with(key(w.pk(), "-"), attrs{"file": b("new"), "digest": s("new"), "epoch": n("3")}),
-						ConditionExpression:       aws.String("#digest = :digest AND #epoch = :epoch"),
-						ExpressionAttributeNames:  map[string]string{"#digest": "digest", "#epoch": "epoch"},
-						ExpressionAttributeValues: attrs{":digest": s(digest), ":epoch": n(epoch)}})
-				return err
+				return w.putIf("#digest = :digest AND #epoch = :epoch",
+					w.item("-", attrs{"file": b("new"), "digest": s("new"), "epoch": n("3")}),
+					map[string]string{"#digest": "digest", "#epoch": "epoch"}, attrs{":digest": s(digest), ":epoch": n(epoch)})
 			}
 			w.conditionFailed(keep("old", "2"), nil) // nothing is there
-			first := with(key(w.pk(), "-"), attrs{"file": b("old"), "digest": s("old"), "epoch": n("2")})
+			first := w.item("-", attrs{"file": b("old"), "digest": s("old"), "epoch": n("2")})
 			w.put(first)
 			w.conditionFailed(keep("old", "1"), nil)
 			w.conditionFailed(keep("other", "2"), nil)
 			w.stored(first)
-			if err := keep("old", "2.0"); err != nil {
-				w.Fatal(err)
-			}
-			w.stored(with(key(w.pk(), "-"), attrs{"file": b("new"), "digest": s("new"), "epoch": n("3")}))
+			held(w, keep("old", "2.0"))
+			w.stored(w.item("-", attrs{"file": b("new"), "digest": s("new"), "epoch": n("3")}))
 		},
 		"the revision that was seen": func(w *table) {
-			w.put(with(key(w.pk(), "1"), attrs{"revision": n("1"), "digest": b("a"), "data": s("{}"), "old": s("gone")}))
-			second := with(key(w.pk(), "1"), attrs{"revision": n("2"), "digest": b("b"), "data": s("{}")})
-			if err := w.putSeen(second, n("1.0"), b("a")); err != nil {
-				w.Fatal(err)
-			}
+			w.put(w.item("1", attrs{"revision": n("1"), "digest": b("a"), "data": s("{}"), "old": s("gone")}))
+			second := w.item("1", attrs{"revision": n("2"), "digest": b("b"), "data": s("{}")})
+			held(w, w.putSeen(second, n("1.0"), b("a")))
 			w.stored(second)
-			third := with(key(w.pk(), "1"), attrs{"revision": n("3"), "digest": b("c")})
+			third := w.item("1", attrs{"revision": n("3"), "digest": b("c")})
 			w.conditionFailed(w.putSeen(third, n("1"), b("a")), second)
 			w.conditionFailed(w.putSeen(third, n("2"), b("a")), second)
 			w.stored(second)
 		},
 		"a revision of an item that is not there": func(w *table) {
-			w.conditionFailed(w.putSeen(key(w.pk(), "1"), n("1"), b("a")), nil)
-			w.absent(key(w.pk(), "1"))
+			w.conditionFailed(w.putSeen(w.key("1"), n("1"), b("a")), nil)
+			w.absent(w.key("1"))
 		},
 		"an invalid revision or digest": func(w *table) {
 			for sk, stored := range map[string]attrs{"text": {"revision": s("1"), "digest": b("a"), "data": s("{}")},
@@ -137,9 +125,9 @@ func puts(t *testing.T, h *Harness) {
 				"no payload":                     {"revision": n("1"), "digest": b("a")},
 				"a payload of bytes":             {"revision": n("1"), "digest": b("a"), "data": b("{}")},
 				"a payload that no JSON text is": {"revision": n("1"), "digest": b("a"), "data": s("\b")}} {
-				stored = with(key(w.pk(), sk), stored)
+				stored = w.item(sk, stored)
 				w.put(stored)
-				w.conditionFailed(w.putSeen(key(w.pk(), sk), n("1"), b("a")), stored)
+				w.conditionFailed(w.putSeen(w.key(sk), n("1"), b("a")), stored)
 				w.stored(stored)
 			}
 		},
@@ -159,13 +147,11 @@ func puts(t *testing.T, h *Harness) {
 				_, err := w.db.PutItem(ctx, in)
 				return err
 			}
-			item := with(key(w.pk(), "1"), attrs{"revision": n("1"), "digest": b("a"), "data": s("{}")})
+			item := w.item("1", attrs{"revision": n("1"), "digest": b("a"), "data": s("{}")})
 			w.put(item)
 			w.conditionFailed(tied(item, s("b")), item)
 			second := with(item, attrs{"i:revision": s("b")})
-			if err := tied(second, nil); err != nil {
-				w.Fatal(err)
-			}
+			held(w, tied(second, nil))
 			w.conditionFailed(tied(item, nil), second)
 			w.conditionFailed(tied(item, s("a")), second)
 			if err := tied(with(item, attrs{"i:revision": s("c")}), s("b")); err != nil {
@@ -174,61 +160,56 @@ func puts(t *testing.T, h *Harness) {
 		},
 		"a bar in place of an event": func(w *table) {
 			bar := func(condition string, names map[string]string, values attrs) error {
-				_, err := w.db.PutItem(ctx,
-					&dynamodb.PutItemInput{TableName: &w.name, Item: with(key(w.pk(), "1"), attrs{"i:barred": yes(true)}),
-						ConditionExpression: &condition, ExpressionAttributeNames: names, ExpressionAttributeValues: values})
-				return err
+				return w.putIf(condition, w.item("1", attrs{"i:barred": yes(true)}), names, values)
 			}
 			names := map[string]string{"#t": "type", "#e": "expiresAt"}
 			sameExpiry := func(at string) error {
 				return bar("#t = :t AND #e = :e", names, attrs{":t": s("order"), ":e": n(at)})
 			}
 			w.conditionFailed(sameExpiry("4102444800"), nil)
-			w.absent(key(w.pk(), "1"))
-			w.put(with(key(w.pk(), "1"), attrs{"type": s("order"), "expiresAt": n("4102444800")}))
+			w.absent(w.key("1"))
+			w.put(w.item("1", attrs{"type": s("order"), "expiresAt": n("4102444800")}))
 			w.conditionFailed(bar("attribute_not_exists(PK)", nil, nil), nil)
 			w.conditionFailed(sameExpiry("4102444801"), nil)
 			w.conditionFailed(bar("#t = :t AND attribute_not_exists(#e)", names, attrs{":t": s("order")}), nil)
 			w.conditionFailed(bar("#t = :t AND attribute_exists(#r)", map[string]string{"#t": "type", "#r": "revision"},
 				attrs{":t": s("order")}), nil)
-			if err := sameExpiry("4102444800"); err != nil {
-				w.Fatal(err)
-			}
-			w.stored(with(key(w.pk(), "1"), attrs{"i:barred": yes(true)}))
+			held(w, sameExpiry("4102444800"))
+			w.stored(w.item("1", attrs{"i:barred": yes(true)}))
 		},
 		"the largest and the smallest numbers": func(w *table) {
 			nines := strings.Repeat("9", 38)
 			for i, in := range []string{"-" + nines, "0." + nines, "-" + nines[:20] + "." + nines[20:], nines + "e88", "1e-130"} {
-				item := with(key(w.pk(), fmt.Sprint(i)), attrs{"v": n(in)})
+				item := w.item(fmt.Sprint(i), attrs{"v": n(in)})
 				if err := w.putNew(item); err != nil {
 					w.Errorf("%s: %v", in, err)
 					continue
 				}
-				stored := w.get(key(w.pk(), fmt.Sprint(i)))["v"].(*types.AttributeValueMemberN).Value
+				stored := w.get(w.key(fmt.Sprint(i)))["v"].(*types.AttributeValueMemberN).Value
 				if !sameNumber(stored, in) { // it is not documented how the ends of the range are written
 					w.Errorf("%s is stored as %s", in, stored)
 				}
 			}
 			for _, in := range []string{"-1" + nines, nines + ".1", nines + "e89", "-1e126", "1e-131", "0x10", "1_000", "NaN", "Infinity",
 				" 1", "1,5"} {
-				refused(w, w.putNew(with(key(w.pk(), "bad"), attrs{"v": n(in)})), "ValidationException")
+				refused(w, w.putNew(w.item("bad", attrs{"v": n(in)})), "ValidationException")
 			}
-			w.absent(key(w.pk(), "bad"))
+			w.absent(w.key("bad"))
 		},
 		"numbers": func(w *table) {
 			for in, out := range map[string]string{"1.50": "1.5", "1e2": "100", "-0": "0", "007": "7",
 				"9007199254740993":                       "9007199254740993",
 				"12345678901234567890123456789012345678": "12345678901234567890123456789012345678", "0.001": "0.001"} {
-				w.put(with(key(w.pk(), in), attrs{"v": n(in)}))
-				w.stored(with(key(w.pk(), in), attrs{"v": n(out)}))
+				w.put(w.item(in, attrs{"v": n(in)}))
+				w.stored(w.item(in, attrs{"v": n(out)}))
 			}
 			for _, in := range []string{"123456789012345678901234567890123456789", "1e126", "x", ""} {
-				refused(w, w.putNew(with(key(w.pk(), "bad"), attrs{"v": n(in)})), "ValidationException")
+				refused(w, w.putNew(w.item("bad", attrs{"v": n(in)})), "ValidationException")
 			}
-			w.absent(key(w.pk(), "bad"))
+			w.absent(w.key("bad"))
 		},
 		"the largest item": func(w *table) {
-			k := key(w.pk(), "1")
+			k := w.key("1")
 			rest := maxItem - len("PK") - len(w.pk()) - len("SK") - len("1") - len("data")
 			refused(w, w.putNew(with(k, attrs{"data": s(strings.Repeat("x", rest+1))})), "ValidationException")
 			w.absent(k)
@@ -245,12 +226,12 @@ func puts(t *testing.T, h *Harness) {
 			refused(w, w.putNew(key(pk, strings.Repeat("s", 1025))), "ValidationException")
 		},
 		"invalid keys": func(w *table) {
-			for _, bad := range []attrs{key("", "1"), key(w.pk(), ""), {"PK": s(w.pk())}, {"PK": n("1"), "SK": s("1")},
-				with(key(w.pk(), "1"), attrs{"GSI1PK": n("1"), "GSI1SK": s("1")}),
-				with(key(w.pk(), "1"), attrs{"GSI1PK": s(""), "GSI1SK": s("1")})} {
+			for _, bad := range []attrs{key("", "1"), w.key(""), {"PK": s(w.pk())}, {"PK": n("1"), "SK": s("1")},
+				w.item("1", attrs{"GSI1PK": n("1"), "GSI1SK": s("1")}),
+				w.item("1", attrs{"GSI1PK": s(""), "GSI1SK": s("1")})} {
 				refused(w, w.putNew(bad), "ValidationException")
 			}
-			w.absent(key(w.pk(), "1"))
+			w.absent(w.key("1"))
 		},
 		"a batch of puts and deletions": func(w *table) {
 			write := func(list ...types.WriteRequest) error {
@@ -267,30 +248,28 @@ func puts(t *testing.T, h *Harness) {
 			remove := func(k attrs) types.WriteRequest {
 				return types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: k}}
 			}
-			first, second := with(key(w.pk(), "1"), attrs{"n": n("1")}), with(key(w.pk(), "2"), attrs{"n": n("2")})
-			w.put(key(w.pk(), "3"))
-			w.put(key(w.pk(), "1"))
-			if err := write(put(first), put(second), remove(key(w.pk(), "3")), remove(key(w.pk(), "4"))); err != nil {
-				w.Fatal(err)
-			}
+			first, second := w.item("1", attrs{"n": n("1")}), w.item("2", attrs{"n": n("2")})
+			w.put(w.key("3"))
+			w.put(w.key("1"))
+			held(w, write(put(first), put(second), remove(w.key("3")), remove(w.key("4"))))
 			w.stored(first)
 			w.stored(second)
-			w.absent(key(w.pk(), "3"))
+			w.absent(w.key("3"))
 			many := make([]types.WriteRequest, 26)
 			for i := range many {
-				many[i] = put(key(w.pk(), fmt.Sprint("many", i)))
+				many[i] = put(w.key(fmt.Sprint("many", i)))
 			}
-			third := put(key(w.pk(), "5")) // it is not written by a request that is refused
-			for _, list := range [][]types.WriteRequest{{}, many, {third, put(first), remove(key(w.pk(), "1"))}, {third, put(key("", "1"))},
+			third := put(w.key("5")) // it is not written by a request that is refused
+			for _, list := range [][]types.WriteRequest{{}, many, {third, put(first), remove(w.key("1"))}, {third, put(key("", "1"))},
 				{third, {}}} {
 				refused(w, write(list...), "ValidationException")
 			}
-			w.absent(key(w.pk(), "5"))
+			w.absent(w.key("5"))
 		},
 		"a table that is not there": func(w *table) {
 			gone := w.in(w)
 			gone.name = w.name + "-gone"
-			refused(w, gone.putNew(key(w.pk(), "1")), "ResourceNotFoundException")
+			refused(w, gone.putNew(w.key("1")), "ResourceNotFoundException")
 		},
 	})
 }

@@ -29,9 +29,7 @@ func newQueue(t testing.TB, h *Harness, q stack.Queue) *queue {
 		q.Name += ".fifo"
 	}
 	url, err := q.Create(ctx, h.SQS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	held(t, err)
 	return &queue{TB: t, h: h, url: url}
 }
 
@@ -39,9 +37,7 @@ func (q *queue) attribute(name types.QueueAttributeName) string {
 	q.Helper()
 	out, err := q.h.SQS.GetQueueAttributes(ctx,
 		&sqs.GetQueueAttributesInput{QueueUrl: &q.url, AttributeNames: []types.QueueAttributeName{name}})
-	if err != nil {
-		q.Fatal(err)
-	}
+	held(q, err)
 	return out.Attributes[string(name)]
 }
 
@@ -60,9 +56,7 @@ func (q *queue) receive(max int32) []types.Message {
 	out, err := q.h.SQS.ReceiveMessage(ctx,
 		&sqs.ReceiveMessageInput{QueueUrl: &q.url, MaxNumberOfMessages: max, MessageAttributeNames: []string{"All"},
 			MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll}})
-	if err != nil {
-		q.Fatal(err)
-	}
+	held(q, err)
 	return out.Messages
 }
 
@@ -84,18 +78,14 @@ func (q *queue) delete(handles ...*string) *sqs.DeleteMessageBatchOutput {
 		in.Entries = append(in.Entries, types.DeleteMessageBatchRequestEntry{Id: aws.String(fmt.Sprint(i)), ReceiptHandle: handle})
 	}
 	out, err := q.h.SQS.DeleteMessageBatch(ctx, in)
-	if err != nil {
-		q.Fatal(err)
-	}
+	held(q, err)
 	return out
 }
 
 // letters asserts which entries of a batch failed, and with which code.
 func (q *queue) letters(out *sqs.SendMessageBatchOutput, err error, sent []string, failed map[string]string) {
 	q.Helper()
-	if err != nil {
-		q.Fatal(err)
-	}
+	held(q, err)
 	var ok []string
 	for _, e := range out.Successful {
 		ok = append(ok, aws.ToString(e.Id))

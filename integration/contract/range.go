@@ -18,9 +18,7 @@ func (w *table) query(condition string, values attrs) (pages [][]string) {
 		ExpressionAttributeValues: values}
 	for {
 		out, err := w.db.Query(ctx, in)
-		if err != nil {
-			w.Fatal(err)
-		}
+		held(w, err)
 		if int(out.Count) != len(out.Items) {
 			w.Errorf("Count %d of %d items", out.Count, len(out.Items))
 		}
@@ -45,7 +43,7 @@ func ranges(t *testing.T, h *Harness) {
 			days := []string{"2018-01-31T00:00:00Z", "2018-02-01T00:00:00Z", "2018-02-02T00:00:00Z", "2018-02-03T00:00:00Z",
 				"2018-02-04T00:00:00Z"}
 			for _, i := range []int{3, 0, 4, 1, 2} {
-				w.put(with(key(w.pk(), days[i]), attrs{"n": n("1")}))
+				w.put(w.item(days[i], attrs{"n": n("1")}))
 				w.put(key(w.pk()+"x", days[i]))
 			}
 			got := w.query("PK = :pk AND SK BETWEEN :from AND :to", attrs{":pk": s(w.pk()), ":from": s(days[1]), ":to": s(days[3])})
@@ -59,8 +57,8 @@ func ranges(t *testing.T, h *Harness) {
 			}
 		},
 		"one item, by both keys": func(w *table) {
-			w.put(key(w.pk(), "-"))
-			w.put(key(w.pk(), "--"))
+			w.put(w.key("-"))
+			w.put(w.key("--"))
 			if got := w.query("PK = :pk AND SK = :sk", attrs{":pk": s(w.pk()), ":sk": s("-")}); fmt.Sprint(got) != "[[-]]" {
 				w.Errorf("got %v", got)
 			}
@@ -71,7 +69,7 @@ func ranges(t *testing.T, h *Harness) {
 		"sort keys are in the order of their bytes": func(w *table) {
 			keys := []string{"a", "B", "ä", "10", "9", "\U0001F600", "\uFFFD", "~", "a#"}
 			for _, sk := range keys {
-				w.put(key(w.pk(), sk))
+				w.put(w.key(sk))
 			}
 			slices.Sort(keys)
 			got := w.query("PK = :pk AND SK BETWEEN :from AND :to", attrs{":pk": s(w.pk()), ":from": s("1"), ":to": s("\U0010FFFF")})
@@ -89,7 +87,7 @@ func ranges(t *testing.T, h *Harness) {
 		},
 		"how many there are": func(w *table) {
 			for i := range 3 {
-				w.put(with(key(w.pk(), fmt.Sprint(i)), attrs{"n": n(fmt.Sprint(i))}))
+				w.put(w.item(fmt.Sprint(i), attrs{"n": n(fmt.Sprint(i))}))
 			}
 			values := attrs{":p": s(w.pk()), ":n": n("1")}
 			q, err := w.db.Query(ctx, &dynamodb.QueryInput{TableName: &w.name, Select: types.SelectCount,
@@ -122,7 +120,7 @@ func ranges(t *testing.T, h *Harness) {
 		"a page ends at 1 MB": func(w *table) {
 			body := s(strings.Repeat("x", 390*1024))
 			for i := range 5 {
-				w.put(with(key(w.pk(), fmt.Sprint(i)), attrs{"data": body}))
+				w.put(w.item(fmt.Sprint(i), attrs{"data": body}))
 			}
 			got := w.query("PK = :pk AND SK BETWEEN :from AND :to", attrs{":pk": s(w.pk()), ":from": s("0"), ":to": s("9")})
 			if all := slices.Concat(got...); fmt.Sprint(all) != "[0 1 2 3 4]" {
@@ -172,9 +170,7 @@ func (w *table) scanPages(in *dynamodb.ScanInput, want map[string]bool) (pages i
 	w.Helper()
 	for {
 		out, err := w.db.Scan(ctx, in)
-		if err != nil {
-			w.Fatal(err)
-		}
+		held(w, err)
 		pages++
 		for _, sk := range sortKeys(out.Items) {
 			if !want[sk] {

@@ -22,7 +22,7 @@ func (w *table) scored(limit int32) *dynamodb.QueryInput {
 
 // score moves the score of a total as the store does.
 func (w *table) score(sk, amount string) error {
-	_, err := w.update(key(w.pk(), sk), "ADD #n0 :n, #n1 :score SET #n2 = :rank", "",
+	_, err := w.update(w.key(sk), "ADD #n0 :n, #n1 :score SET #n2 = :rank", "",
 		map[string]string{"#n0": "n", "#n1": lanes.ScoreAttribute, "#n2": lanes.RankAttribute},
 		attrs{":n": n("1"), ":score": n(amount), ":rank": s(w.pk())})
 	return err
@@ -35,9 +35,7 @@ func (w *table) ranking(want string) []map[string]types.AttributeValue {
 	var got []string
 	w.h.Until(w, "the order is "+want, func() bool {
 		out, err := w.db.Query(ctx, w.scored(1000))
-		if err != nil {
-			w.Fatal(err)
-		}
+		held(w, err)
 		items, got = out.Items, nil
 		for _, item := range items {
 			got = append(got, textOf(item["SK"]))
@@ -52,28 +50,20 @@ func ranks(t *testing.T, h *Harness) {
 	newTable(t, h).each(t, map[string]func(*table){
 		"in order of the number": func(w *table) {
 			for i, score := range []string{"5", "-3", "40", "0", "-0.5", "1E+20", "5.000001", "-1E+20"} {
-				if err := w.score(fmt.Sprint(i), score); err != nil {
-					w.Fatal(err)
-				}
+				held(w, w.score(fmt.Sprint(i), score))
 			}
 			w.ranking("5 2 6 0 3 4 1 7")
 			for sk, amount := range map[string]string{"0": "-9", "1": "3.25", "7": "1E+20"} { // to -4, 0.25 and 0
-				if err := w.score(sk, amount); err != nil {
-					w.Fatal(err)
-				}
+				held(w, w.score(sk, amount))
 			}
-			w.put(key(w.pk(), "2"))                                            // without a score it has no place
-			w.put(with(key(w.pk(), "5"), attrs{lanes.ScoreAttribute: n("9")})) // nor without a partition
-			if err := w.score("3", "0.125"); err != nil {
-				w.Fatal(err)
-			}
+			w.put(w.key("2"))                                       // without a score it has no place
+			w.put(w.item("5", attrs{lanes.ScoreAttribute: n("9")})) // nor without a partition
+			held(w, w.score("3", "0.125"))
 			w.ranking("6 1 3 7 4 0")
 		},
 		"page by page, with keys only": func(w *table) {
 			for i, score := range []string{"3", "20", "100", "-7"} {
-				if err := w.score(fmt.Sprint(i), score); err != nil {
-					w.Fatal(err)
-				}
+				held(w, w.score(fmt.Sprint(i), score))
 			}
 			for _, item := range w.ranking("2 1 0 3") {
 				if len(item) != 4 || item[lanes.ScoreAttribute] == nil || textOf(item[lanes.RankAttribute]) != w.pk() {
@@ -86,16 +76,14 @@ func ranks(t *testing.T, h *Harness) {
 				}
 			}
 			in := w.scored(1)
-			in.ExclusiveStartKey = with(key(w.pk(), "1"), attrs{lanes.RankAttribute: s(w.pk()), lanes.ScoreAttribute: n("20.0")})
+			in.ExclusiveStartKey = w.item("1", attrs{lanes.RankAttribute: s(w.pk()), lanes.ScoreAttribute: n("20.0")})
 			if got := strings.Join(w.answer(in, "SK"), " "); got != "0 3" {
 				w.Errorf("behind 20.0: %s", got)
 			}
 		},
 		"what is not a number is refused": func(w *table) {
-			if err := w.score("1", "1"); err != nil {
-				w.Fatal(err)
-			}
-			refused(w, w.bare(key(w.pk(), "1"), "SET #v = :v", "", map[string]string{"#v": lanes.ScoreAttribute}, attrs{":v": s("1")}),
+			held(w, w.score("1", "1"))
+			refused(w, w.bare(w.key("1"), "SET #v = :v", "", map[string]string{"#v": lanes.ScoreAttribute}, attrs{":v": s("1")}),
 				pick(w, h, "an index key of another type", "ValidationException", ""))
 		},
 	})

@@ -47,7 +47,7 @@ func (w *table) batchGet(request types.KeysAndAttributes) (map[string]attrs, *dy
 func reads(t *testing.T, h *Harness) {
 	newTable(t, h).each(t, map[string]func(*table){
 		"an item that is not there": func(w *table) {
-			out, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: key(w.pk(), "1"), ConsistentRead: aws.Bool(true)})
+			out, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: w.key("1"), ConsistentRead: aws.Bool(true)})
 			if err != nil || len(out.Item) != 0 {
 				w.Errorf("got %s, %v", show(out.Item), err)
 			}
@@ -55,9 +55,9 @@ func reads(t *testing.T, h *Harness) {
 		"many items, perhaps not the newest": func(w *table) {
 			request := types.KeysAndAttributes{ConsistentRead: aws.Bool(false)}
 			for _, sk := range []string{"1", "2", "3"} {
-				request.Keys = append(request.Keys, key(w.pk(), sk))
+				request.Keys = append(request.Keys, w.key(sk))
 			}
-			first, third := with(key(w.pk(), "1"), attrs{"n": n("1"), "m:lane": b("1")}), key(w.pk(), "3")
+			first, third := w.item("1", attrs{"n": n("1"), "m:lane": b("1")}), w.key("3")
 			w.put(first)
 			w.put(third)
 			var got map[string]attrs
@@ -72,7 +72,7 @@ func reads(t *testing.T, h *Harness) {
 			w.same("third", got["3"], third)
 		},
 		"invalid keys": func(w *table) {
-			for _, k := range []attrs{{"PK": s(w.pk())}, key(w.pk(), ""), with(key(w.pk(), "1"), attrs{"x": s("1")}),
+			for _, k := range []attrs{{"PK": s(w.pk())}, w.key(""), w.item("1", attrs{"x": s("1")}),
 				{"PK": s(w.pk()), "SK": n("1")}} {
 				_, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: k})
 				refused(w, err, "ValidationException")
@@ -81,21 +81,17 @@ func reads(t *testing.T, h *Harness) {
 			refused(w, err, "ResourceNotFoundException")
 		},
 		"what judging needs, and nothing else": func(w *table) {
-			want := with(key(w.pk(), "1"), attrs{"type": s("order"), "digest": b("\x01"), "expiresAt": n("4102444800"), "epoch": n("2"),
+			want := w.item("1", attrs{"type": s("order"), "digest": b("\x01"), "expiresAt": n("4102444800"), "epoch": n("2"),
 				"i:revision": s("1!"), "i:barred": yes(true), "i:migrated": s("x-y")})
 			w.put(with(want, attrs{"id": s("1"), "GSI1PK": s("g"), "GSI1SK": s("1"), "status": s("paid"), "data": s("{}")}))
-			w.put(key(w.pk(), "2"))
-			whole, _, err := w.batchGet(comparing(key(w.pk(), "1")))
-			if err != nil {
-				w.Fatal(err)
-			}
+			w.put(w.key("2"))
+			whole, _, err := w.batchGet(comparing(w.key("1")))
+			held(w, err)
 			w.same("with the payload", whole["1"], with(want, attrs{"data": s("{}")}))
-			got, out, err := w.batchGet(judging(key(w.pk(), "1"), key(w.pk(), "2"), key(w.pk(), "absent")))
-			if err != nil {
-				w.Fatal(err)
-			}
+			got, out, err := w.batchGet(judging(w.key("1"), w.key("2"), w.key("absent")))
+			held(w, err)
 			w.same("projected", got["1"], want)
-			w.same("without the attributes", got["2"], key(w.pk(), "2"))
+			w.same("without the attributes", got["2"], w.key("2"))
 			if len(got) != 2 || len(out.UnprocessedKeys) != 0 {
 				w.Errorf("%d items, unprocessed %v", len(got), out.UnprocessedKeys)
 			}
@@ -104,28 +100,24 @@ func reads(t *testing.T, h *Harness) {
 			want := attrs{"PK": s(w.pk()), "type": s("order"), "expiresAt": n("4102444800"), "i:payload": b("\x02"), "i:parts": n("3"),
 				"i:migrated": s("x-y")}
 			w.put(with(want, attrs{"SK": s("1"), "digest": b("\x01"), "data": s("{}")}))
-			out, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: key(w.pk(), "1"), ConsistentRead: aws.Bool(true),
+			out, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: w.key("1"), ConsistentRead: aws.Bool(true),
 				ProjectionExpression: aws.String("PK, #t, #r, #e, #b, #p, #n, #m"),
 				ExpressionAttributeNames: map[string]string{"#t": "type", "#r": "revision", "#e": "expiresAt", "#b": "i:barred",
 					"#p": "i:payload", "#n": "i:parts", "#m": "i:migrated"}})
-			if err != nil {
-				w.Fatal(err)
-			}
+			held(w, err)
 			w.same("projected", out.Item, want)
 		},
 		"what keeping a file reads": func(w *table) {
-			in := &dynamodb.GetItemInput{TableName: &w.name, Key: key(w.pk(), "-"), ProjectionExpression: aws.String("PK, #digest, #epoch"),
+			in := &dynamodb.GetItemInput{TableName: &w.name, Key: w.key("-"), ProjectionExpression: aws.String("PK, #digest, #epoch"),
 				ExpressionAttributeNames: map[string]string{"#digest": "digest", "#epoch": "epoch"}}
 			if out, err := w.db.GetItem(ctx, in); err != nil || len(out.Item) != 0 {
 				w.Errorf("got %s, %v", show(out.Item), err)
 			}
-			w.put(with(key(w.pk(), "-"), attrs{"file": b(strings.Repeat("x", 300*1024)), "digest": s("d"), "epoch": n("2")}))
+			w.put(w.item("-", attrs{"file": b(strings.Repeat("x", 300*1024)), "digest": s("d"), "epoch": n("2")}))
 			var got attrs
 			w.h.Until(w, "the item is seen", func() bool { // the read may be stale
 				out, err := w.db.GetItem(ctx, in)
-				if err != nil {
-					w.Fatal(err)
-				}
+				held(w, err)
 				got = out.Item
 				return len(got) > 0
 			})
@@ -134,7 +126,7 @@ func reads(t *testing.T, h *Harness) {
 		"a hundred keys and one more": func(w *table) {
 			var keys []attrs
 			for i := range 101 {
-				keys = append(keys, key(w.pk(), fmt.Sprint(i)))
+				keys = append(keys, w.key(fmt.Sprint(i)))
 			}
 			w.put(keys[99])
 			got, _, err := w.batchGet(types.KeysAndAttributes{Keys: keys[:100], ConsistentRead: aws.Bool(true)})
@@ -145,31 +137,31 @@ func reads(t *testing.T, h *Harness) {
 			refused(w, err, "ValidationException")
 		},
 		"epoch and heads": func(w *table) { // whole items, some of which do not exist
-			w.put(with(key(w.pk(), "E#"), attrs{"epoch": n("3")}))
-			w.put(with(key(w.pk(), "G#1"), attrs{"building": yes(true), "behind": n("0")}))
-			got, out, err := w.batchGet(types.KeysAndAttributes{Keys: []attrs{key(w.pk(), "E#"), key(w.pk(), "G#1"), key(w.pk(), "G#2")},
+			w.put(w.item("E#", attrs{"epoch": n("3")}))
+			w.put(w.item("G#1", attrs{"building": yes(true), "behind": n("0")}))
+			got, out, err := w.batchGet(types.KeysAndAttributes{Keys: []attrs{w.key("E#"), w.key("G#1"), w.key("G#2")},
 				ConsistentRead: aws.Bool(true)})
 			if err != nil || len(got) != 2 || len(out.UnprocessedKeys) != 0 {
 				w.Fatalf("%d items, %v", len(got), err)
 			}
-			w.same("epoch", got["E#"], with(key(w.pk(), "E#"), attrs{"epoch": n("3")}))
-			w.same("head", got["G#1"], with(key(w.pk(), "G#1"), attrs{"building": yes(true), "behind": n("0")}))
+			w.same("epoch", got["E#"], w.item("E#", attrs{"epoch": n("3")}))
+			w.same("head", got["G#1"], w.item("G#1", attrs{"building": yes(true), "behind": n("0")}))
 		},
 		"no keys, and invalid keys": func(w *table) {
-			for _, keys := range [][]attrs{{}, {key("", "1")}, {key(w.pk(), "")}, {{"PK": s(w.pk())}}, {{"PK": s(w.pk()), "SK": n("1")}},
-				{with(key(w.pk(), "1"), attrs{"x": s("1")})}} {
+			for _, keys := range [][]attrs{{}, {key("", "1")}, {w.key("")}, {{"PK": s(w.pk())}}, {{"PK": s(w.pk()), "SK": n("1")}},
+				{w.item("1", attrs{"x": s("1")})}} {
 				_, _, err := w.batchGet(types.KeysAndAttributes{Keys: keys, ConsistentRead: aws.Bool(true)})
 				refused(w, err, "ValidationException")
 			}
 		},
 		"one key twice": func(w *table) {
-			_, _, err := w.batchGet(judging(key(w.pk(), "1"), key(w.pk(), "1")))
+			_, _, err := w.batchGet(judging(w.key("1"), w.key("1")))
 			refused(w, err, "ValidationException")
 		},
 		"a table that is not there": func(w *table) {
 			gone := w.in(w)
 			gone.name = w.name + "-gone"
-			_, _, err := gone.batchGet(judging(key(w.pk(), "1")))
+			_, _, err := gone.batchGet(judging(w.key("1")))
 			refused(w, err, "ResourceNotFoundException")
 		},
 		"more than 16 MB come in part": func(w *table) {
@@ -180,9 +172,7 @@ func reads(t *testing.T, h *Harness) {
 				w.put(with(keys[i], attrs{"data": s(body)}))
 			}
 			got, out, err := w.batchGet(judging(keys...))
-			if err != nil {
-				w.Fatal(err)
-			}
+			held(w, err)
 			rest := out.UnprocessedKeys[w.name]
 			if len(rest.Keys) == 0 || len(got)+len(rest.Keys) != len(keys) {
 				w.Fatalf("%d items and %d unprocessed of %d", len(got), len(rest.Keys), len(keys))

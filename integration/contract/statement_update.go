@@ -41,7 +41,7 @@ func (w *table) image(e *types.BatchStatementError, want attrs) {
 func updatingStatements(t *testing.T, h *Harness) {
 	newTable(t, h).each(t, map[string]func(*table){
 		"a total in full": func(w *table) {
-			k := key(w.pk(), "-")
+			k := w.key("-")
 			w.put(with(k, attrs{"n": n("1"), "fp": n("-7"), "revenue": n("1.75"), "count": n("4"), "largest": n("9"), "least": n("2"),
 				"m:old": b("1")}))
 			got, err := w.execute(
@@ -55,7 +55,7 @@ func updatingStatements(t *testing.T, h *Harness) {
 				"least": n("2"), "flag": s("why"), "expiresAt": n("4102444800"), "m:lane": b("6")}))
 		},
 		"several marks are pruned": func(w *table) {
-			k := key(w.pk(), "-")
+			k := w.key("-")
 			stored := with(k, attrs{"n": n("1"), "m:a": b("1"), "m:b": b("2"), "m:c": b("3")})
 			w.put(stored)
 			got, err := w.execute(w.change(k, `SET "n" = n + ? REMOVE "m:a" REMOVE "m:c"`, some(n("1")), `"m:a" = ? AND "m:c" = ?`,
@@ -84,7 +84,7 @@ func updatingStatements(t *testing.T, h *Harness) {
 				{below, some(b("6")), true}, {below, some(b("5")), false}, {`("none" IS MISSING OR "none" < ?)`, some(b("5")), true},
 				{`("v" IS MISSING OR "v" > ?)`, some(n("1")), true}, {`("text" IS MISSING OR "text" < ?)`, some(n("1")), false},
 			} {
-				k := key(w.pk(), strings.Repeat("x", i+1))
+				k := w.key(strings.Repeat("x", i+1))
 				stored := with(k, attrs{"v": n("2"), "m:lane": b("5"), "text": s("1")})
 				w.put(stored)
 				got, err := w.execute(w.change(k, `SET "v" = v + ?`, some(n("1")), c.condition, c.with...))
@@ -98,29 +98,29 @@ func updatingStatements(t *testing.T, h *Harness) {
 			}
 		},
 		"each statement stands alone": func(w *table) {
-			counted := with(key(w.pk(), "counted"), attrs{"n": n("1"), "m:lane": b("7")})
+			counted := w.item("counted", attrs{"n": n("1"), "m:lane": b("7")})
 			w.put(counted)
 			for _, sk := range []string{"first", "last", "taken"} {
-				w.put(with(key(w.pk(), sk), attrs{"n": n("1")}))
+				w.put(w.item(sk, attrs{"n": n("1")}))
 			}
 			step := func(sk string) types.BatchStatementRequest {
-				return w.change(key(w.pk(), sk), `SET "n" = n + ?, "m:lane" = ?`, some(n("1"), b("6")), below, b("5"))
+				return w.change(w.key(sk), `SET "n" = n + ?, "m:lane" = ?`, some(n("1"), b("6")), below, b("5"))
 			}
-			got, err := w.execute(step("first"), w.insert(with(key(w.pk(), "new"), attrs{"n": n("1")})), step("counted"), step("absent"),
-				w.insert(key(w.pk(), "taken")), step("last"))
+			got, err := w.execute(step("first"), w.insert(w.item("new", attrs{"n": n("1")})), step("counted"), step("absent"),
+				w.insert(w.key("taken")), step("last"))
 			w.outcomes(got, err, done, done, conditionFailed, conditionFailed, duplicate, done)
 			w.image(got[2].Error, counted)
 			if item := got[3].Error.Item; len(item) > 0 {
 				w.Errorf("an image of what is not there: %s", show(item))
 			}
-			w.stored(with(key(w.pk(), "first"), attrs{"n": n("2"), "m:lane": b("6")}))
-			w.stored(with(key(w.pk(), "last"), attrs{"n": n("2"), "m:lane": b("6")}))
-			w.stored(with(key(w.pk(), "new"), attrs{"n": n("1")}))
+			w.stored(w.item("first", attrs{"n": n("2"), "m:lane": b("6")}))
+			w.stored(w.item("last", attrs{"n": n("2"), "m:lane": b("6")}))
+			w.stored(w.item("new", attrs{"n": n("1")}))
 			w.stored(counted)
-			w.absent(key(w.pk(), "absent"))
+			w.absent(w.key("absent"))
 		},
 		"an item that is not there": func(w *table) {
-			k := key(w.pk(), "-")
+			k := w.key("-")
 			for _, condition := range []string{"", `"v" IS MISSING`, below} {
 				var ifs []types.AttributeValue
 				if condition == below {
@@ -132,42 +132,42 @@ func updatingStatements(t *testing.T, h *Harness) {
 			w.absent(k)
 		},
 		"a sum with a missing attribute": func(w *table) {
-			k := key(w.pk(), "-")
+			k := w.key("-")
 			w.put(k)
-			got, err := w.execute(w.change(k, `SET "v" = v + ?`, some(n("1")), ""), w.insert(key(w.pk(), "beside")))
+			got, err := w.execute(w.change(k, `SET "v" = v + ?`, some(n("1")), ""), w.insert(w.key("beside")))
 			code := pick(w, h, "a sum with a missing attribute", bad, done)
 			w.outcomes(got, err, code, done)
 			if code == done {
 				k["v"] = n("1")
 			}
 			w.stored(k)
-			w.stored(key(w.pk(), "beside"))
+			w.stored(w.key("beside"))
 		},
 		"an impossible statement fails alone": func(w *table) {
-			mistyped, full := with(key(w.pk(), "mistyped"), attrs{"v": s("x")}), key(w.pk(), "full")
+			mistyped, full := w.item("mistyped", attrs{"v": s("x")}), w.key("full")
 			w.put(mistyped)
 			w.put(with(full, attrs{"data": s(strings.Repeat("x", maxItem-len("PKSKdatafull")-len(w.pk())))}))
-			many := with(key(w.pk(), "many"), attrs{"v": n("99999999999999999999999999999999999999")})
+			many := w.item("many", attrs{"v": n("99999999999999999999999999999999999999")})
 			w.put(many)
-			w.put(key(w.pk(), "first"))
+			w.put(w.key("first"))
 			gone := w.in(w)
 			gone.name = w.name + "-gone"
-			broken := w.change(key(w.pk(), "first"), `SET "v" = `, nil, "")
+			broken := w.change(w.key("first"), `SET "v" = `, nil, "")
 			got, err := w.execute(
-				w.change(key(w.pk(), "first"), `SET "v" = ?`, some(n("1")), ""),
-				w.change(key(w.pk(), "mistyped"), `SET "v" = v + ?`, some(n("1")), ""),
+				w.change(w.key("first"), `SET "v" = ?`, some(n("1")), ""),
+				w.change(w.key("mistyped"), `SET "v" = v + ?`, some(n("1")), ""),
 				w.change(full, `SET "v" = ?`, some(n("1")), ""),
-				w.change(key(w.pk(), "many"), `SET "v" = v + ?`, some(n("1.5")), ""),
+				w.change(w.key("many"), `SET "v" = v + ?`, some(n("1.5")), ""),
 				broken,
-				gone.change(key(w.pk(), "first"), `SET "v" = ?`, some(n("1")), ""),
-				w.change(key(w.pk(), "index"), `SET "count" = count + ?`, some(n("1")), ""))
+				gone.change(w.key("first"), `SET "v" = ?`, some(n("1")), ""),
+				w.change(w.key("index"), `SET "count" = count + ?`, some(n("1")), ""))
 			w.outcomes(got, err, done, bad, bad, bad, bad, noTable, pick(w, h, "a reserved word without quotes", bad, conditionFailed))
-			w.stored(with(key(w.pk(), "first"), attrs{"v": n("1")}))
+			w.stored(w.item("first", attrs{"v": n("1")}))
 			w.stored(mistyped)
 			w.stored(many)
 		},
 		"values in the text, and a name that only expressions reserve": func(w *table) {
-			stored := with(key(w.pk(), "-"), attrs{"n": n("5")})
+			stored := w.item("-", attrs{"n": n("5")})
 			w.put(stored)
 			where := ` WHERE PK = '` + w.pk() + `' AND SK = '-'`
 			got, err := w.execute(
@@ -177,15 +177,15 @@ func updatingStatements(t *testing.T, h *Harness) {
 					`', 'SK': 'new', 'n': 1.5, 'data': '', 'no': false}`)})
 			w.outcomes(got, err, done, done)
 			w.stored(with(stored, attrs{"n": n("6"), "data": s("it's"), "yes": yes(true)}))
-			w.stored(with(key(w.pk(), "new"), attrs{"n": n("1.5"), "data": s(""), "no": yes(false)}))
+			w.stored(w.item("new", attrs{"n": n("1.5"), "data": s(""), "no": yes(false)}))
 			got, err = w.execute(types.BatchStatementRequest{Statement: aws.String(`UPDATE "` + w.name + `" SET data = 'x'` + where +
 				` AND n <> 6`)})
 			w.outcomes(got, err, conditionFailed)
 		},
 		"a reserved word in quotes": func(w *table) {
-			stored := with(key(w.pk(), "-"), attrs{"count": n("1")})
+			stored := w.item("-", attrs{"count": n("1")})
 			w.put(stored)
-			got, err := w.execute(w.change(key(w.pk(), "-"), `SET "count" = "count" + ?`, some(n("1")), `"count" >= ?`, n("1")))
+			got, err := w.execute(w.change(w.key("-"), `SET "count" = "count" + ?`, some(n("1")), `"count" >= ?`, n("1")))
 			code := pick(w, h, "a quoted name in a sum", done, bad)
 			w.outcomes(got, err, code)
 			if code == done {
@@ -194,7 +194,7 @@ func updatingStatements(t *testing.T, h *Harness) {
 			w.stored(stored)
 		},
 		"a key that is not named whole": func(w *table) {
-			stored := with(key(w.pk(), "-"), attrs{"v": n("1")})
+			stored := w.item("-", attrs{"v": n("1")})
 			w.put(stored)
 			for _, where := range []string{"PK = ?", "PK = ? AND SK = ? OR v = ?"} {
 				got, err := w.execute(types.BatchStatementRequest{Statement: aws.String(`UPDATE "` + w.name + `" SET v = ? WHERE ` + where),
@@ -204,25 +204,25 @@ func updatingStatements(t *testing.T, h *Harness) {
 			w.stored(stored)
 		},
 		"one item twice in a request": func(w *table) {
-			w.put(key(w.pk(), "1"))
-			_, err := w.execute(w.change(key(w.pk(), "1"), `SET "v" = ?`, some(n("1")), ""),
-				w.change(key(w.pk(), "1"), `SET "w" = ?`, some(n("1")), ""))
+			w.put(w.key("1"))
+			_, err := w.execute(w.change(w.key("1"), `SET "v" = ?`, some(n("1")), ""),
+				w.change(w.key("1"), `SET "w" = ?`, some(n("1")), ""))
 			refused(w, err, "ValidationException")
-			_, err = w.execute(w.insert(key(w.pk(), "2")), w.change(key(w.pk(), "2"), `SET "w" = ?`, some(n("1")), ""))
+			_, err = w.execute(w.insert(w.key("2")), w.change(w.key("2"), `SET "w" = ?`, some(n("1")), ""))
 			refused(w, err, "ValidationException")
 		},
 		"an invalid number": func(w *table) {
-			w.put(with(key(w.pk(), "1"), attrs{"v": n("1")}))
+			w.put(w.item("1", attrs{"v": n("1")}))
 			// The number is read with the request.
 			for _, v := range []string{"123456789012345678901234567890123456789", "x", "1e126"} {
-				_, err := w.execute(w.insert(key(w.pk(), "first")), w.change(key(w.pk(), "1"), `SET "v" = v + ?`, some(n(v)), ""))
+				_, err := w.execute(w.insert(w.key("first")), w.change(w.key("1"), `SET "v" = v + ?`, some(n(v)), ""))
 				refused(w, err, "ValidationException")
 			}
-			w.stored(with(key(w.pk(), "1"), attrs{"v": n("1")}))
-			w.absent(key(w.pk(), "first"))
+			w.stored(w.item("1", attrs{"v": n("1")}))
+			w.absent(w.key("first"))
 		},
 		"names with all kinds of characters": func(w *table) {
-			k := key(w.pk(), "-")
+			k := w.key("-")
 			w.put(with(k, attrs{"m:AbC-_9": b("1"), "m:old": b("1")}))
 			got, err := w.execute(w.change(k, `SET "m:AbC-_9" = ? REMOVE "m:old"`, some(b("3")),
 				`("m:AbC-_9" IS MISSING OR "m:AbC-_9" < ?) AND "m:old" = ?`, b("2"), b("1")))

@@ -24,9 +24,7 @@ func (w *table) shards() []types.Shard {
 	in := &dynamodbstreams.DescribeStreamInput{StreamArn: &w.stream}
 	for {
 		out, err := w.h.Streams.DescribeStream(ctx, in)
-		if err != nil {
-			w.Fatal(err)
-		}
+		held(w, err)
 		all = append(all, out.StreamDescription.Shards...)
 		if in.ExclusiveStartShardId = out.StreamDescription.LastEvaluatedShardId; in.ExclusiveStartShardId == nil {
 			return all
@@ -43,9 +41,7 @@ func (w *table) iterator(shard, after string) *string {
 		in.ShardIteratorType, in.SequenceNumber = types.ShardIteratorTypeAfterSequenceNumber, &after
 	}
 	out, err := w.h.Streams.GetShardIterator(ctx, in)
-	if err != nil {
-		w.Fatal(err)
-	}
+	held(w, err)
 	return out.ShardIterator
 }
 
@@ -54,9 +50,7 @@ func (w *table) read(from *string) (records []types.Record, next *string) {
 	w.Helper()
 	for {
 		out, err := w.h.Streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: from, Limit: aws.Int32(1000)})
-		if err != nil {
-			w.Fatal(err)
-		}
+		held(w, err)
 		records = append(records, out.Records...)
 		if from = out.NextShardIterator; len(out.Records) == 0 || from == nil {
 			return records, from
@@ -144,9 +138,7 @@ func records(t *testing.T, h *Harness) {
 	h.run(t, "every kind of write leaves a record", func(t *testing.T) {
 		w := newTable(t, h)
 		w.inserted(w.insert(key("a", "1")), w.insert(key("b", "1")))
-		if err := w.transact(w.receipt("r1"), w.add("total", "1", "")); err != nil {
-			t.Fatal(err)
-		}
+		held(t, w.transact(w.receipt("r1"), w.add("total", "1", "")))
 		if _, err := w.update(key("a", "1"), "SET #v = :v", "", map[string]string{"#v": "v"}, attrs{":v": n("1")}); err != nil {
 			t.Fatal(err)
 		}
@@ -260,9 +252,7 @@ func switched(t *testing.T, h *Harness) {
 	describe := func() *ddbtypes.TableDescription {
 		t.Helper()
 		out, err := w.db.DescribeTable(ctx, &ddb.DescribeTableInput{TableName: &w.name})
-		if err != nil {
-			t.Fatal(err)
-		}
+		held(t, err)
 		return out.Table
 	}
 	set := func(spec *ddbtypes.StreamSpecification) error {
@@ -275,17 +265,13 @@ func switched(t *testing.T, h *Harness) {
 	off := &ddbtypes.StreamSpecification{StreamEnabled: aws.Bool(false)}
 	id := aws.ToString(describe().TableId)
 	w.put(key("a", "1"))
-	if err := set(off); err != nil {
-		t.Fatal(err)
-	}
+	held(t, set(off))
 	if now := describe(); now.StreamSpecification != nil && aws.ToBool(now.StreamSpecification.StreamEnabled) {
 		t.Error("the stream is still on")
 	}
 	w.put(key("a", "2"))
 	w.records(1)
-	if err := set(on); err != nil {
-		t.Fatal(err)
-	}
+	held(t, set(on))
 	before := w.stream
 	if w.stream = aws.ToString(describe().LatestStreamArn); w.stream == before || w.stream == "" {
 		t.Errorf("the stream is %q, and was %q", w.stream, before)

@@ -51,9 +51,7 @@ func newTable(t testing.TB, h *Harness) *table {
 	t.Helper()
 	name := h.Name(t)
 	stream, err := stack.Table{Name: name, Indexes: []string{"GSI1"}, Ranked: true, Stream: true}.Create(ctx, h.DynamoDB)
-	if err != nil {
-		t.Fatal(err)
-	}
+	held(t, err)
 	w := &table{TB: t, h: h, db: h.DynamoDB, name: name, stream: stream}
 	t.Cleanup(func() { _, _ = h.DynamoDB.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &name}) })
 	return w
@@ -76,6 +74,12 @@ func (w *table) each(t *testing.T, cases map[string]func(*table)) {
 // pk returns a partition key that belongs to the running test.
 func (w *table) pk() string { return w.Name() }
 
+// key returns a key of the running test.
+func (w *table) key(sk string) attrs { return key(w.pk(), sk) }
+
+// item returns an item under such a key.
+func (w *table) item(sk string, more attrs) attrs { return with(w.key(sk), more) }
+
 func (w *table) put(item attrs) {
 	w.Helper()
 	if _, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: item}); err != nil {
@@ -83,12 +87,17 @@ func (w *table) put(item attrs) {
 	}
 }
 
+// putIf puts an item on a condition.
+func (w *table) putIf(condition string, item attrs, names map[string]string, values attrs) error {
+	_, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: item, ConditionExpression: &condition,
+		ExpressionAttributeNames: names, ExpressionAttributeValues: values})
+	return err
+}
+
 func (w *table) get(k attrs) attrs {
 	w.Helper()
 	out, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: k, ConsistentRead: aws.Bool(true)})
-	if err != nil {
-		w.Fatal(err)
-	}
+	held(w, err)
 	return out.Item
 }
 
@@ -121,6 +130,14 @@ func (w *table) conditionFailed(err error, image attrs) {
 		w.Fatalf("error = %v, want a ConditionalCheckFailedException", err)
 	}
 	w.same("image of the failed condition", failed.Item, image)
+}
+
+// held asserts that a request succeeded.
+func held(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // refused asserts the code of an error.

@@ -11,13 +11,13 @@ import (
 
 // fresh returns the store's put of an item of an atomic message.
 func (w *table) fresh(sk string, more attrs) types.TransactWriteItem {
-	return types.TransactWriteItem{Put: &types.Put{TableName: &w.name, Item: with(key(w.pk(), sk), more),
+	return types.TransactWriteItem{Put: &types.Put{TableName: &w.name, Item: w.item(sk, more),
 		ConditionExpression: aws.String("attribute_not_exists(PK)"), ReturnValuesOnConditionCheckFailure: allOld}}
 }
 
 // still returns the store's condition that an item is there as it was met.
 func (w *table) still(sk, digest string) types.TransactWriteItem {
-	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &w.name, Key: key(w.pk(), sk),
+	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &w.name, Key: w.key(sk),
 		ConditionExpression:      aws.String("#d = :d"),
 		ExpressionAttributeNames: map[string]string{"#d": "digest"}, ExpressionAttributeValues: attrs{":d": b(digest)},
 		ReturnValuesOnConditionCheckFailure: allOld}}
@@ -25,7 +25,7 @@ func (w *table) still(sk, digest string) types.TransactWriteItem {
 
 // released returns the store's removal of a claim.
 func (w *table) released(sk, digest string) types.TransactWriteItem {
-	return types.TransactWriteItem{Delete: &types.Delete{TableName: &w.name, Key: key(w.pk(), sk),
+	return types.TransactWriteItem{Delete: &types.Delete{TableName: &w.name, Key: w.key(sk),
 		ConditionExpression:      aws.String("attribute_not_exists(PK) OR #d = :d"),
 		ExpressionAttributeNames: map[string]string{"#d": "digest"}, ExpressionAttributeValues: attrs{":d": b(digest)}}}
 }
@@ -38,38 +38,32 @@ func togethers(t *testing.T, h *Harness) {
 	newTable(t, h).each(t, map[string]func(*table){
 		"all items or none": func(w *table) {
 			whole := with(digest("w"), attrs{"GSI1PK": s(w.pk()), "GSI1SK": s("w"), "i:parts": n("1")})
-			if err := w.transact(w.fresh("whole", whole), w.fresh("claim", digest("c"))); err != nil {
-				w.Fatal(err)
-			}
-			w.stored(with(key(w.pk(), "whole"), whole))
+			held(w, w.transact(w.fresh("whole", whole), w.fresh("claim", digest("c"))))
+			w.stored(w.item("whole", whole))
 			reasons := w.cancelled(w.transact(w.fresh("other", digest("o")), w.fresh("claim", digest("d"))), "None",
 				"ConditionalCheckFailed")
-			w.same("image", reasons[1].Item, with(key(w.pk(), "claim"), digest("c")))
+			w.same("image", reasons[1].Item, w.item("claim", digest("c")))
 			w.same("image of an item that is not in the way", reasons[0].Item, nil)
-			w.absent(key(w.pk(), "other"))
+			w.absent(w.key("other"))
 			reasons = w.cancelled(w.transact(w.fresh("whole", whole), w.fresh("claim", digest("c"))), "ConditionalCheckFailed",
 				"ConditionalCheckFailed")
-			w.same("image of the whole", reasons[0].Item, with(key(w.pk(), "whole"), whole))
+			w.same("image of the whole", reasons[0].Item, w.item("whole", whole))
 		},
 		"the rest beside what is there": func(w *table) {
-			w.put(with(key(w.pk(), "whole"), digest("w")))
-			if err := w.transact(w.still("whole", "w"), w.fresh("claim", digest("c"))); err != nil {
-				w.Fatal(err)
-			}
-			w.stored(with(key(w.pk(), "whole"), digest("w")))
-			w.stored(with(key(w.pk(), "claim"), digest("c")))
+			w.put(w.item("whole", digest("w")))
+			held(w, w.transact(w.still("whole", "w"), w.fresh("claim", digest("c"))))
+			w.stored(w.item("whole", digest("w")))
+			w.stored(w.item("claim", digest("c")))
 			reasons := w.cancelled(w.transact(w.still("whole", "v"), w.fresh("claim", digest("c")), w.fresh("line", digest("l")),
 				w.still("gone", "g")),
 				"ConditionalCheckFailed", "ConditionalCheckFailed", "None", "ConditionalCheckFailed")
-			w.same("image of what has changed", reasons[0].Item, with(key(w.pk(), "whole"), digest("w")))
+			w.same("image of what has changed", reasons[0].Item, w.item("whole", digest("w")))
 			w.same("image of what is gone", reasons[3].Item, nil)
-			w.absent(key(w.pk(), "line"))
+			w.absent(w.key("line"))
 		},
 		"conditions alone": func(w *table) {
-			w.put(with(key(w.pk(), "whole"), digest("w")))
-			if err := w.transact(w.still("whole", "w")); err != nil {
-				w.Fatal(err)
-			}
+			w.put(w.item("whole", digest("w")))
+			held(w, w.transact(w.still("whole", "w")))
 			w.cancelled(w.transact(w.still("whole", "v")), "ConditionalCheckFailed")
 		},
 		"a barred key": func(w *table) {
@@ -78,64 +72,56 @@ func togethers(t *testing.T, h *Harness) {
 				nil
 			check.ConditionCheck.ExpressionAttributeNames = map[string]string{"#b": "i:barred"}
 			w.cancelled(w.transact(check, w.fresh("line", digest("l"))), "ConditionalCheckFailed", "None")
-			w.put(with(key(w.pk(), "part"), attrs{"i:barred": yes(true)}))
-			if err := w.transact(check, w.fresh("line", digest("l"))); err != nil {
-				w.Fatal(err)
-			}
-			w.stored(with(key(w.pk(), "line"), digest("l")))
+			w.put(w.item("part", attrs{"i:barred": yes(true)}))
+			held(w, w.transact(check, w.fresh("line", digest("l"))))
+			w.stored(w.item("line", digest("l")))
 		},
 		"an owner is barred and its claims released": func(w *table) {
 			bar := func() error {
 				return w.transact(
 					types.TransactWriteItem{Put: &types.Put{TableName: &w.name,
-						Item:                with(key(w.pk(), "whole"), attrs{"i:barred": yes(true), "expiresAt": n("4102444800")}),
+						Item:                w.item("whole", attrs{"i:barred": yes(true), "expiresAt": n("4102444800")}),
 						ConditionExpression: aws.String("#t = :t AND #e = :e"), ExpressionAttributeNames: map[string]string{"#t": "type",
 							"#e": "expiresAt"},
 						ExpressionAttributeValues: attrs{":t": s("t"), ":e": n("4102444800")}}}, w.released("claim", "c"),
 					w.released("never", "n"))
 			}
 			w.cancelled(bar(), "ConditionalCheckFailed", "None", "None")
-			w.put(with(key(w.pk(), "whole"), digest("w")))
-			w.put(with(key(w.pk(), "claim"), digest("other")))
+			w.put(w.item("whole", digest("w")))
+			w.put(w.item("claim", digest("other")))
 			w.cancelled(bar(), "None", "ConditionalCheckFailed", "None")
-			w.stored(with(key(w.pk(), "whole"), digest("w")))
-			w.put(with(key(w.pk(), "claim"), digest("c")))
-			if err := bar(); err != nil {
-				w.Fatal(err)
-			}
-			w.stored(with(key(w.pk(), "whole"), attrs{"i:barred": yes(true), "expiresAt": n("4102444800")}))
-			w.absent(key(w.pk(), "claim"))
+			w.stored(w.item("whole", digest("w")))
+			w.put(w.item("claim", digest("c")))
+			held(w, bar())
+			w.stored(w.item("whole", attrs{"i:barred": yes(true), "expiresAt": n("4102444800")}))
+			w.absent(w.key("claim"))
 		},
 		"an owner without a time is barred": func(w *table) {
-			w.put(with(key(w.pk(), "whole"), attrs{"type": s("t"), "digest": b("w")}))
+			w.put(w.item("whole", attrs{"type": s("t"), "digest": b("w")}))
 			err := w.transact(
-				types.TransactWriteItem{Put: &types.Put{TableName: &w.name, Item: with(key(w.pk(), "whole"), attrs{"i:barred": yes(true)}),
+				types.TransactWriteItem{Put: &types.Put{TableName: &w.name, Item: w.item("whole", attrs{"i:barred": yes(true)}),
 					ConditionExpression:       aws.String("#t = :t AND attribute_not_exists(#e)"),
 					ExpressionAttributeNames:  map[string]string{"#t": "type", "#e": "expiresAt"},
 					ExpressionAttributeValues: attrs{":t": s("t")}}}, w.released("claim", "c"))
-			if err != nil {
-				w.Fatal(err)
-			}
+			held(w, err)
 		},
 		"the claims of a barred key are released": func(w *table) {
-			barred := with(key(w.pk(), "whole"), attrs{"i:barred": yes(true)})
+			barred := w.item("whole", attrs{"i:barred": yes(true)})
 			bar := func() error {
 				return w.transact(
 					types.TransactWriteItem{Put: &types.Put{TableName: &w.name, Item: barred, ConditionExpression: aws.String("#b = :b"),
 						ExpressionAttributeNames: map[string]string{"#b": "i:barred"}, ExpressionAttributeValues: attrs{":b": yes(true)}}},
 					w.released("claim", "c"))
 			}
-			w.put(with(key(w.pk(), "claim"), digest("c")))
+			w.put(w.item("claim", digest("c")))
 			w.cancelled(bar(), "ConditionalCheckFailed", "None")
 			w.put(barred)
-			if err := bar(); err != nil {
-				w.Fatal(err)
-			}
+			held(w, bar())
 			w.stored(barred)
-			w.absent(key(w.pk(), "claim"))
+			w.absent(w.key("claim"))
 		},
 		"a put and a condition take two units each": func(w *table) {
-			w.put(with(key(w.pk(), "whole"), digest("w")))
+			w.put(w.item("whole", digest("w")))
 			out, err := w.db.TransactWriteItems(ctx,
 				&dynamodb.TransactWriteItemsInput{ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 					TransactItems: []types.TransactWriteItem{w.still("whole", "w"), w.fresh("claim", digest("c"))}})
@@ -151,9 +137,7 @@ func togethers(t *testing.T, h *Harness) {
 			for i := range 100 {
 				all = append(all, w.fresh(fmt.Sprint("i", i), digest(fmt.Sprint(i))))
 			}
-			if err := w.transact(all...); err != nil {
-				w.Fatal(err)
-			}
+			held(w, w.transact(all...))
 			codes := make([]string, 100)
 			for i := range codes {
 				codes[i] = "ConditionalCheckFailed"

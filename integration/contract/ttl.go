@@ -17,9 +17,7 @@ func expiring(t *testing.T, h *Harness) {
 	describe := func() *types.TimeToLiveDescription {
 		t.Helper()
 		out, err := w.db.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &w.name})
-		if err != nil {
-			t.Fatal(err)
-		}
+		held(t, err)
 		return out.TimeToLiveDescription
 	}
 	if got := describe().TimeToLiveStatus; got != types.TimeToLiveStatusDisabled {
@@ -30,9 +28,7 @@ func expiring(t *testing.T, h *Harness) {
 			TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expiresAt"), Enabled: aws.Bool(true)}})
 		return err
 	}
-	if err := enable(w.name); err != nil {
-		t.Fatal(err)
-	}
+	held(t, enable(w.name))
 	h.Until(t, "time to live enabled", func() bool { return describe().TimeToLiveStatus == types.TimeToLiveStatusEnabled })
 	if got := aws.ToString(describe().AttributeName); got != "expiresAt" {
 		t.Errorf("attribute %q", got)
