@@ -103,8 +103,6 @@ func (w *World) observe() {
 
 func (w *World) record(shard string, r streamtypes.Record) {
 	w.shards[shard] = true
-	w.looks.records[shard] = append(w.looks.records[shard],
-		streamed{mustSequence(*r.Dynamodb.SequenceNumber), *r.Dynamodb.ApproximateCreationDateTime})
 	if w.trouble.odd(r) {
 		return
 	}

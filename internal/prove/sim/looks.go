@@ -13,9 +13,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/fences"
 	"github.com/ingot-events/ingot/internal/testworld"
+	"github.com/ingot-events/ingot/internal/tool/drained"
+	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 	"github.com/ingot-events/ingot/verify/sums"
@@ -26,7 +29,6 @@ type looks struct {
 	*World
 	draw    *rand.Rand // draws how people verify
 	looking *looking   // nil if nobody verifies while events are under way
-	records map[string][]streamed
 }
 
 // shortPages is DynamoDB with pages of some items, so that a pass over a small table has many
@@ -238,48 +240,32 @@ func (w *looks) addToFingerprint(s *slot, n int) {
 	}
 }
 
-// streamLag reads how far the stream mapping of the world is.
-type streamLag struct{ w *World }
+// streamLag asks by fences how far the stream mapping of the world is.
+type streamLag struct{ *World }
 
-var errUnread = errors.New("no metric has come for an hour")
+var errUnread = errors.New("nobody may read the stream")
 
-// Counted returns the time of the oldest record that the mapping has not finished.
-func (s streamLag) Counted(context.Context) (time.Time, error) {
-	w := s.w
+// Counted asks, unless the world says that nobody can tell.
+func (w streamLag) Counted(ctx context.Context) (time.Time, error) {
 	w.Pause()
 	if w.looks.looking.unread {
 		return time.Time{}, errUnread
 	}
-	oldest := w.Now
-	at := w.stream.Checkpoint().Shards
-	for shard, records := range w.looks.records {
-		where := at[shard]
-		if where.Finished {
-			continue
-		}
-		var after event.Sequence
-		if where.After != "" {
-			after = mustSequence(where.After)
-		}
-		for _, r := range records {
-			if r.created.Before(oldest) && r.sequence.Compare(after) > 0 && w.Now.Sub(r.created) < 24*time.Hour {
-				oldest = r.created
-			}
-		}
-	}
-	return oldest, nil
+	return drained.Question{Tables: asker{w.engine.DynamoDB(), w.World}, Shards: w.engine.Streams(), Events: eventsTable, Aggregates: totals,
+		Function: "streams", Notes: fences.Streams, Patience: patience, Env: w.Env(w.rng.Float64, 0),
+		Mappings: func(context.Context) ([]pause.Mapping, error) {
+			return []pause.Mapping{{Source: w.arn, State: "Enabled", Factor: 1}}, nil
+		}}.Ask(ctx)
 }
 
-// streamed is a record of the stream.
-type streamed struct {
-	sequence event.Sequence
-	created  time.Time
+// asker is DynamoDB as the tool asks it: others go first, and the SDK repeats what fails.
+type asker struct {
+	*embedded.DynamoDB
+	w *World
 }
 
-func mustSequence(text string) event.Sequence {
-	s, err := event.ParseSequence(text)
-	if err != nil {
-		panic(err)
-	}
-	return s
+func (a asker) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	a.w.Pause()
+	a.w.spending.eventWrites++
+	return a.DynamoDB.PutItem(ctx, in)
 }

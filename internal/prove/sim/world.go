@@ -117,7 +117,7 @@ func newWorld(p Plan, trace bool) *World {
 			return nil
 		}, gaveUp: map[string][]byte{}}
 	w.replica = &replica{World: w, draw: draw(2)}
-	w.looks = &looks{World: w, draw: draw(3), records: map[string][]streamed{}}
+	w.looks = &looks{World: w, draw: draw(3)}
 	w.wholes = &wholes{World: w, draw: draw(5)}
 	w.packing = &packing{w, draw(9)}
 	w.arrays = &arrays{w, draw(12)}
