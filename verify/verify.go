@@ -177,9 +177,10 @@ func Done(ctx context.Context, c Config) (sums.Done, error) {
 	return p.all.Done(ctx)
 }
 
-// Clear removes the manifests and the results of a pass whose report is known, so that Config.Work
-// can be used for the next one. The sums, which are many, are ignored from then on. They stay until
-// something else removes them, such as a lifecycle rule of the bucket.
+// Clear empties the manifests and removes the results of a pass whose report is known, so that
+// Config.Work can be used for the next one. The sums, which are many, are ignored from then on, as
+// is what a worker of the pass still writes. They stay until something else removes them, such as a
+// lifecycle rule of the bucket.
 func Clear(ctx context.Context, c Config) error {
 	p, err := newPass(c)
 	if err != nil {

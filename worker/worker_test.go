@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -103,9 +104,10 @@ func collect(t *testing.T, w *worker.Worker, folder sums.Folder) *verify.Report 
 	return r
 }
 
-// All parts together find what one process finds. A part that is done again does nothing.
+// All parts together find what one process finds. A part that is done again does nothing. A merge
+// that comes after its pass was cleared is none of the next pass.
 func TestParts(t *testing.T) {
-	w, folder, _ := filled(t)
+	w, folder, world := filled(t)
 	for range 2 {
 		for part := range 2 {
 			if a, err := w.Handle(t.Context(), task(worker.Segment, part)); err != nil || a.More {
@@ -120,17 +122,47 @@ func TestParts(t *testing.T) {
 	if done, err := verify.Done(t.Context(), c); done != (sums.Done{Stored: 2, Segments: 2, Buckets: 2}) || err != nil {
 		t.Errorf("%+v, %v", done, err)
 	}
+	const paper = "merged-0000-of-0002.result"
+	file, err := folder.Read(t.Context(), paper)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := verify.Clear(t.Context(), c); err != nil {
 		t.Error(err)
 	}
-	if done, err := verify.Done(t.Context(), c); done != (sums.Done{}) || err != nil {
-		t.Errorf("after that, %+v, %v", done, err)
+	late := func(want sums.Done) {
+		t.Helper()
+		if done, err := verify.Done(t.Context(), c); done != want || err != nil {
+			t.Errorf("after that, %+v, %v", done, err)
+		}
+	}
+	late(sums.Done{})
+	if err := folder.Write(t.Context(), paper, func(to io.Writer) error { _, err := io.Copy(to, file); return err }); err != nil {
+		t.Fatal(err)
+	}
+	late(sums.Done{})
+	world.Clock.Pass(time.Minute)
+	for part := range 2 {
+		if a, err := w.Handle(t.Context(), task(worker.Segment, part)); err != nil || a.More {
+			t.Fatalf("%+v, %v", a, err)
+		}
+	}
+	late(sums.Done{Stored: 2, Segments: 2})
+	if _, err := verify.Collect(t.Context(), c); err == nil || !strings.Contains(err.Error(), "bucket 0 of 2 is not merged yet") {
+		t.Error(err)
 	}
 }
 
 // A process that was given up, and goes on after another one has taken its place, adds nothing
-// twice.
+// twice, and nothing to the next pass.
 func TestZombie(t *testing.T) {
+	for _, cleared := range []bool{false, true} {
+		zombie(t, cleared)
+	}
+}
+
+func zombie(t *testing.T, cleared bool) {
+	t.Helper()
 	w, folder, _ := filled(t)
 	taken := false
 	folder.Before = func(name string) {
@@ -140,6 +172,11 @@ func TestZombie(t *testing.T) {
 		taken = true // another one reads the whole segment while the first is about to write its manifest
 		if a, err := w.Handle(t.Context(), task(worker.Segment, 0)); err != nil || a.More {
 			t.Errorf("%+v, %v", a, err)
+		}
+		if cleared {
+			if err := verify.Clear(t.Context(), configOf(w, folder)); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 	a, err := w.Handle(t.Context(), task(worker.Segment, 0))

@@ -2,6 +2,7 @@ package sums
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ const (
 
 // merged is what the comparison of one bucket has found. It is a file of the folder.
 type merged[F any] struct {
-	Job     string `json:"job"`
+	Job     string `json:"job"` // see jobOf
 	Bucket  int    `json:"bucket"`
 	Buckets int    `json:"buckets"`
 	Found   F      `json:"found"`
@@ -25,11 +26,21 @@ type merged[F any] struct {
 
 func mergedPaper(bucket, of int) string { return fmt.Sprintf("merged-%04d-of-%04d.result", bucket, of) }
 
+// jobOf names a job and the files of its segments. A merge of an earlier pass has other files.
+func (p *Pass[S, F]) jobOf(segments []*manifest[S]) string {
+	h := sha256.New()
+	h.Write(p.id[:])
+	for _, m := range segments {
+		fmt.Fprint(h, m.Began, m.Files)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
 // merged returns what a merge of this job has found, or nil.
-func (p *Pass[S, F]) merged(ctx context.Context, bucket int) (*merged[F], error) {
+func (p *Pass[S, F]) merged(ctx context.Context, bucket int, job string) (*merged[F], error) {
 	m := &merged[F]{}
 	there, err := FetchJSON(ctx, p.Work, mergedPaper(bucket, p.Buckets), kindResult, m)
-	if err != nil || !there || m.Job != hex.EncodeToString(p.id[:]) {
+	if err != nil || !there || m.Job != job {
 		return nil, err
 	}
 	return m, nil

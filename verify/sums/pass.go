@@ -3,7 +3,6 @@ package sums
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -46,12 +45,12 @@ type Result[S, F any] struct {
 	Found []*F
 	Began time.Time // when the first segment began
 
-	papers []string // what is not needed any more; manifests come first
+	papers []string // what is not needed any more, beside manifests
 }
 
 // add adds a segment.
 func (r *Result[S, F]) add(m *manifest[S]) {
-	r.Seen, r.papers = append(r.Seen, &m.Seen), append(r.papers, segmentPaper(m.Segment, m.Of))
+	r.Seen = append(r.Seen, &m.Seen)
 	if r.Began.IsZero() || m.Began.Before(r.Began) {
 		r.Began = m.Began
 	}
@@ -208,7 +207,7 @@ func (p *Pass[S, F]) Merge(ctx context.Context, bucket int) (*F, error) {
 		return nil, err
 	}
 	return found, KeepJSON(ctx, p.Work, mergedPaper(bucket, p.Buckets), kindResult,
-		merged[F]{hex.EncodeToString(p.id[:]), bucket, p.Buckets, *found})
+		merged[F]{p.jobOf(segments), bucket, p.Buckets, *found})
 }
 
 // segments returns the manifests of all segments, which must have been read to their end.
@@ -246,7 +245,7 @@ func (p *Pass[S, F]) Collect(ctx context.Context) (*Result[S, F], error) {
 		r.add(m)
 	}
 	for bucket := range p.Buckets {
-		m, err := p.merged(ctx, bucket)
+		m, err := p.merged(ctx, bucket, p.jobOf(segments))
 		if err != nil {
 			return nil, err
 		}
@@ -268,6 +267,7 @@ type Done struct {
 
 // Done reads which units of work are done in Config.Work. A folder of another job is refused.
 func (p *Pass[S, F]) Done(ctx context.Context) (d Done, err error) {
+	var segments []*manifest[S]
 	for i := range p.Segments {
 		m := &manifest[S]{}
 		there, err := m.fetch(ctx, p.Work, i, p.Segments)
@@ -283,9 +283,10 @@ func (p *Pass[S, F]) Done(ctx context.Context) (d Done, err error) {
 		if m.ended() {
 			d.Segments++
 		}
+		segments = append(segments, m)
 	}
 	for i := range p.Buckets {
-		m, err := p.merged(ctx, i)
+		m, err := p.merged(ctx, i, p.jobOf(segments))
 		if err != nil {
 			return d, err
 		}
@@ -298,27 +299,46 @@ func (p *Pass[S, F]) Done(ctx context.Context) (d Done, err error) {
 
 // Clear removes the files of a pass whose result is known, so that the next pass does not use them.
 // Nil stands for any result of many processes. Their sums are ignored from then on, and stay until
-// something else removes them, such as a lifecycle rule of the bucket.
+// something else removes them, such as a lifecycle rule of the bucket. So is what a process that
+// was given up still writes after Clear.
 func (p *Pass[S, F]) Clear(ctx context.Context, r *Result[S, F]) error {
 	if p.Work == nil {
 		return nil
+	}
+	for i := range p.Segments {
+		if err := p.clear(ctx, i); err != nil {
+			return notCleared(segmentPaper(i, p.Segments), p.Work, err)
+		}
 	}
 	var papers []string
 	if r != nil {
 		papers = r.papers
 	} else {
-		for i := range p.Segments {
-			papers = append(papers, segmentPaper(i, p.Segments))
-		}
 		for i := range p.Buckets {
 			papers = append(papers, mergedPaper(i, p.Buckets))
 		}
 	}
 	for _, name := range papers {
 		if err := p.Work.Remove(ctx, name); err != nil {
-			return fmt.Errorf("everything is compared, but %s cannot be removed from %s; use another folder for the next pass: %w", name,
-				p.Work, err)
+			return notCleared(name, p.Work, err)
 		}
 	}
 	return nil
+}
+
+func notCleared(name string, from Folder, err error) error {
+	return fmt.Errorf("everything is compared, but %s cannot be removed from %s; use another folder for the next pass: %w", name, from, err)
+}
+
+// clear removes a manifest. In a folder that knows versions, an empty one takes its place: without
+// any, a process that was given up before its first checkpoint could still write its own.
+func (p *Pass[S, F]) clear(ctx context.Context, segment int) error {
+	if _, knows := p.Work.(Versions); !knows {
+		return p.Work.Remove(ctx, segmentPaper(segment, p.Segments))
+	}
+	m := &manifest[S]{}
+	if _, err := m.fetch(ctx, p.Work, segment, p.Segments); err != nil {
+		return err
+	}
+	return (&manifest[S]{Segment: segment, Of: p.Segments, version: m.version}).keep(ctx, p.Work)
 }

@@ -50,18 +50,21 @@ func segmentPaper(segment, of int) string {
 // ended reports whether the segment is read to its end.
 func (m *manifest[S]) ended() bool { return !m.Ended.IsZero() }
 
-// fetch reads the manifest, if there is one.
+// fetch reads the manifest, if there is one that was not cleared.
 func (m *manifest[S]) fetch(ctx context.Context, folder Folder, segment, of int) (there bool, err error) {
 	name := segmentPaper(segment, of)
 	body, _, version, err := fetchVersion(ctx, folder, name, kindSegment)
 	if missingFile(err) {
 		return false, nil
 	}
+	if err == nil {
+		err = unusable(folder, name, decodeJSON(body, m))
+	}
 	if err != nil {
 		return false, err
 	}
 	m.version = version
-	return true, unusable(folder, name, decodeJSON(body, m))
+	return m.Job != "", nil
 }
 
 // keep replaces the manifest. A folder that knows versions refuses that with [ErrReplaced] if
@@ -110,7 +113,7 @@ func (p *Pass[S, F]) segment(ctx context.Context, segment int) (*Reading[S], err
 		}
 	}
 	s.manifest = manifest[S]{Job: hex.EncodeToString(p.id[:]), Segment: segment, Of: p.Segments, Buckets: p.Buckets,
-		Began: p.Env.Now().UTC()}
+		Began: p.Env.Now().UTC(), version: s.manifest.version}
 	return s, nil
 }
 
