@@ -311,9 +311,17 @@ func TestBack(t *testing.T) {
 	m.turned()
 	m.stored("2", `,"name":"bob"`)
 	back(migrate.New, "capture is not proven to have read")
+	sync, silent := m.sync, m.old
+	silent.Events = ""
+	mapped, err := load(t, cities, there+andBack)
+	m.must(err)
+	m.sync, err = migrate.NewSync(mapped, silent, m.config)
+	m.must(err)
+	back(migrate.New, "has no stream, so nobody knows what is stored there")
+	m.sync = sync
 	m.must(m.sync.NoteCaptured(t.Context(), "new one", m.now))
 	back(migrate.New, "no longer counts")
-	_, err := m.sync.Compare(t.Context(), m)
+	_, err = m.sync.Compare(t.Context(), m)
 	m.must(err)
 	m.must(m.sync.NoteCaptured(t.Context(), "new one", m.now))
 	back(migrate.Draining, "")
@@ -332,6 +340,11 @@ func TestBack(t *testing.T) {
 	m.now = m.now.Add(25 * time.Hour) // the stream keeps 24
 	m.must(m.sync.NoteCaptured(t.Context(), "new one", m.now))
 	back(migrate.Draining, "run `ingot migrate compare`")
+	m.gone("old", migrate.Row{"pk": s("CITY#2"), "at": s("2031-05-05T06:00:00Z")}) // what is only in the new table would be lost
+	_, err = m.sync.Compare(t.Context(), m)
+	m.must(err)
+	back(migrate.Draining, "the last comparison found 1 differences")
+	m.changed(stack.Events, `{"PK":{"S":"CITY#2"},"SK":{"S":"CITY"}}`)
 	_, err = m.sync.Compare(t.Context(), m)
 	m.must(err)
 	m.slept = 0

@@ -112,8 +112,13 @@ func (c *Capture) Handle(ctx context.Context, payload json.RawMessage) (CaptureR
 		c.Log.WarnContext(ctx, "some changes have no place on the other side; `ingot migrate compare` names them",
 			"refused", done.Refused, "collisions", done.Collisions, "from", batch.Records[0].DynamoDB.SequenceNumber)
 	}
-	if response.State, err = c.proven(ctx, &batch, done.Left); err != nil && c.Log != nil { // the end of the window notes it
-		c.Log.WarnContext(ctx, "what is done is not noted yet", "error", awserr.Quiet(err))
+	if response.State, err = c.proven(ctx, &batch, done.Left); err != nil {
+		if batch.Final { // nothing comes after it that would note it
+			return response, err
+		}
+		if c.Log != nil {
+			c.Log.WarnContext(ctx, "what is done is not noted yet", "error", awserr.Quiet(err))
+		}
 	}
 	if len(done.Left) > 0 {
 		at := batch.Records[done.Left[0]].DynamoDB.SequenceNumber
@@ -176,7 +181,7 @@ func (c *Capture) copy(ctx context.Context, ofNew bool, list []Changed, batch *s
 		}
 	}
 	if ofNew == (way == Backward) && last.After(control.Changed.Add(changedStep)) {
-		if err := s.noteChanged(ctx, last); err != nil {
+		if err := s.NoteChanged(ctx, last); err != nil {
 			return done, err
 		}
 	}

@@ -223,8 +223,8 @@ func (s *Sync) Streams(c *Control) string {
 // changedStep is how exactly the control item says when the source was changed last.
 const changedStep = 10 * time.Second
 
-// noteChanged notes when the source was changed.
-func (s *Sync) noteChanged(ctx context.Context, at time.Time) error {
+// NoteChanged notes when the source was changed.
+func (s *Sync) NoteChanged(ctx context.Context, at time.Time) error {
 	_, err := s.update(ctx, "SET changedAt = :at", "attribute_exists(PK) AND (attribute_not_exists(changedAt) OR changedAt < :before)",
 		rows.Image{":at": rows.Text(keys.FormatTime(at.UTC())), ":before": rows.Text(keys.FormatTime(at.UTC().Add(-changedStep)))})
 	return err

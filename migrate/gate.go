@@ -32,6 +32,9 @@ func (s *Sync) Missing(ctx context.Context, quiet time.Duration) ([]string, *Con
 	case s.old.Stream == "":
 		list = append(list, fmt.Sprintf("table %s has no stream, so nobody knows what is written there: switch one on, with new and old "+
 			"images, let capture read it, and then run `ingot migrate backfill` and `ingot migrate compare`", s.old.Table))
+	case direction == Backward && s.old.Events == "":
+		list = append(list, fmt.Sprintf("table %s has no stream, so nobody knows what is stored there: switch it on, as Ingot's template "+
+			"has it, let capture read it, and then run `ingot migrate compare`", s.store.Events))
 	case c.Captured.IsZero():
 		list = append(list, "capture is not proven to have read the stream: run `ingot migrate capture`, or deploy its function, and ask "+
 			"with `ingot migrate compare`, which waits for the proof")

@@ -717,6 +717,12 @@ func TestCaptureNotes(t *testing.T) {
 			t.Errorf("%s: noted is %+v, want %d", step.name, note, step.want)
 		}
 	}
+	// What the end of a window cannot note comes again: nothing may follow it.
+	_, err = (&migrate.Capture{Sync: m.sync}).Handle(t.Context(), []byte(`{"Records":[{"dynamodb":{"SequenceNumber":"none","Keys":`+
+		`{"pk":{"S":"USER#1"},"at":{"S":"2031-05-05T06:00:00Z"}}}}],"shardId":"shard-1","isFinalInvokeForWindow":true}`))
+	if err == nil || !strings.Contains(err.Error(), "noting how far capture is in shard shard-1") {
+		t.Error(err)
+	}
 }
 
 // A batch of rows with many parts is done in the order of its records: the first that is left is

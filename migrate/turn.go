@@ -106,6 +106,10 @@ func (s *Sync) Back(ctx context.Context, quiet time.Duration) (state string, err
 			return Draining, stopped("the last comparison is of %s, and what capture has missed since may be in no stream any more: run "+
 				"`ingot migrate compare`", show(c.Compared))
 		}
+		if c.Found != clean { // it may be one that began when messages had stopped
+			return Draining, stopped("the last comparison found %s: what is only in the new table would be lost. Mend that, and run `ingot "+
+				"migrate compare` again", c.Found)
+		}
 		if until := c.Draining.Add(quiet); c.Captured.Before(until) {
 			return Draining, stopped("capture has done what was stored before %s. What was begun before the messages were stopped is stored "+
 				"by %s: go on once capture has read that far", show(c.Captured), show(until))

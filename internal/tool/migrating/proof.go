@@ -52,8 +52,13 @@ type Proof struct {
 
 // Counted proves that capture has done every change that was written before the call, and returns
 // that time. It takes two minutes or more. A [*migrate.StopError] says which shard is not proven,
-// and since when.
+// and since when. If the table that is the source has changed since the call, that is noted, too:
+// capture may not have seen it yet.
 func (p Proof) Counted(ctx context.Context) (time.Time, error) {
+	if len(p.Streams) == 0 {
+		return time.Time{}, &migrate.StopError{Why: "the old table has no stream that is on, so nobody knows what is written there: switch " +
+			"one on, with new and old images, and let capture read it"}
+	}
 	r := &reading{client: p.Client, clock: p.Clock.Real(), note: p.Sync.LaneDone}
 	r.moment = r.clock.Now()
 	r.shards = map[event.Lane]*shardEnd{}
@@ -82,6 +87,11 @@ func (p Proof) Counted(ctx context.Context) (time.Time, error) {
 			"shard %s of %s, which has changes until %s, %s", r.moment.UTC().Format(time.RFC3339), lane.ShardID, lane.StreamARN,
 			sh.says(), why)}
 	}
+	if len(p.Streams) == 1 && !r.past.IsZero() { // with two, the new table is the source, and capture writes the old one
+		if err := p.Sync.NoteChanged(ctx, r.past); err != nil {
+			return time.Time{}, err
+		}
+	}
 	return r.moment, nil
 }
 
@@ -90,6 +100,7 @@ type reading struct {
 	client esm.StreamClient
 	clock  env.Env
 	moment time.Time
+	past   time.Time                                                   // of the last record that was read and is past the moment; zero: none
 	note   func(context.Context, event.Lane) (migrate.LaneNote, error) // nil: read all
 	take   func([]types.Record)                                        // may be nil
 	shards map[event.Lane]*shardEnd
@@ -134,7 +145,7 @@ func (r *reading) lanes() []event.Lane {
 // may be among them.
 func (r *reading) until(ctx context.Context, streams []string, patience time.Duration) error {
 	for {
-		open := len(streams) == 0
+		open := false
 		for _, stream := range streams {
 			listed, err := esm.Shards(ctx, r.client, stream)
 			if err != nil {
@@ -198,6 +209,8 @@ func (r *reading) read(ctx context.Context, lane event.Lane, s *shardEnd) error 
 			}
 			if s.ended = s.ended || at.After(r.moment); !at.After(r.moment) {
 				s.last, s.lastAt = s.after, at
+			} else if at.After(r.past) {
+				r.past = at
 			}
 		}
 		s.ended = s.ended || s.iterator == nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -187,8 +188,21 @@ func TestProof(t *testing.T) {
 			if took := s.now.Sub(s.moment); took > tt.within {
 				t.Errorf("it takes %s, at most %s", took, tt.within)
 			}
+			past := slices.ContainsFunc(s.records["b"], func(r types.Record) bool {
+				return r.Dynamodb.ApproximateCreationDateTime.After(s.moment)
+			})
+			if c, err := s.sync.Control(t.Context()); err != nil || past == c.Changed.IsZero() {
+				t.Errorf("the old table was changed at %s, %v", c.Changed, err)
+			}
 		})
 	}
+}
+
+// Without a stream, nothing is proven, however long one waits.
+func TestProofNeedsAStream(t *testing.T) {
+	s := newStream(t)
+	_, err := Proof{Sync: s.sync, Client: s, Clock: s.clock()}.Counted(t.Context())
+	stops(t, err, "has no stream that is on")
 }
 
 func (s *stream) clock() env.Env {
@@ -227,6 +241,9 @@ rows: [{type: x}]
 	old := migrate.Source{Client: engine.DynamoDB(), Describer: engine.DynamoDB(), Table: "old", Keys: []string{"pk"}}
 	s.sync, err = migrate.NewSync(m, old,
 		tables.Config{Client: engine.DynamoDB(), Events: stack.Events, Aggregates: stack.Aggregates, Env: s.clock()})
+	if err == nil {
+		_, err = s.sync.Begin(t.Context())
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

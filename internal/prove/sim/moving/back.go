@@ -72,6 +72,7 @@ func (w *world) goBack() {
 				}
 			}
 			w.compareAgain(ctx, migrate.New)
+			w.compareAgain(ctx, migrate.Draining)
 			w.Sleep(time.Duration(1+w.Rng.IntN(4)) * time.Minute)
 		}
 	})

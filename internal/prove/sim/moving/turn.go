@@ -127,7 +127,7 @@ func (w *world) turn() {
 }
 
 // compareAgain is what an operator does if a forgotten job has written rows that stand against a
-// turn.
+// turn, or if the last comparison did not find both sides equal.
 func (w *world) compareAgain(ctx context.Context, state string) {
 	if c, err := w.sync().Control(ctx); err == nil && w.Chance(0.3) && c.State("user.profile") == state {
 		w.drop()
