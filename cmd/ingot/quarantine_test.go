@@ -163,14 +163,18 @@ publications: {sales: {from: [sale], on: [removed], to: "arn:aws:sqs:us-east-1:0
 		Removals: map[string]json.RawMessage{"sales": json.RawMessage(`{"id":"7","change":"removed","pk":"SALE#1","sk":"-"}`)}}.Letter()
 	w.post(w.dev.Stack().Quarantine, l.Body, l.Attributes)
 	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	some := w.run(0, "publish", "again", "--since", "2026-01-01", "--letters", "letters", "--only", "sales", "--local")
+	if strings.Contains(some.errors, "next: ") { // the letter may have a removal for another publication
+		t.Error(some.errors)
+	}
 	got := w.run(0, "publish", "again", "--since", "2026-01-01", "--letters", "letters", "--local")
-	if got.out != "1 messages are sent\n" || w.waiting(next) != 1 ||
+	if got.out != "1 messages are sent\n" || w.waiting(next) != 2 ||
 		!strings.Contains(got.errors, "next: ingot quarantine drop letters --reason unpublished") {
 		t.Errorf("%s%s%d wait", got.out, got.errors, w.waiting(next))
 	}
 	w.run(0, "quarantine", "drop", "letters", "--reason", "unpublished", "--local", "--yes")
 	w.run(0, "publish", "again", "--since", "2026-01-01", "--letters", "letters", "--local")
-	if w.waiting(next) != 1 || w.waiting(w.dev.Stack().Quarantine) != 0 {
+	if w.waiting(next) != 2 || w.waiting(w.dev.Stack().Quarantine) != 0 {
 		t.Error("a letter that was dropped is published")
 	}
 }

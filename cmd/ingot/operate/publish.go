@@ -122,7 +122,7 @@ func (a *app) again(cmd *cobra.Command, o publishOptions, since time.Time) error
 		return fmt.Errorf("%d messages are sent, and then one was refused; run the command again when that is mended: %w", sent, err)
 	}
 	fmt.Fprintf(a.Stdout, "%d messages are sent\n", sent)
-	if len(letters) > 0 {
+	if len(letters) > 0 && len(o.only) == 0 { // a letter may have a removal for another publication
 		a.Say("next: ingot quarantine drop %s --reason %s", show.Quoted(o.letters), quarantine.Unpublished)
 	}
 	return nil
