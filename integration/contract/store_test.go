@@ -31,6 +31,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	inside "github.com/ingot-events/ingot/internal/table"
+	"github.com/ingot-events/ingot/internal/table/fences"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/migrate/rowmap"
@@ -317,6 +318,12 @@ func (s *shop) counting() {
 	s.now = s.now.Add(80 * time.Hour) // marks of shard a may go
 	s.count(st, "b", nil, s.order("7", 7))
 	s.count(st, "b", nil, s.order("8", 7))
+	lane := event.Lane{StreamARN: "arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/1", ShardID: "b"}
+	notes := fences.Notes{Client: s.engine.DynamoDB(), Table: "totals", Function: fences.Streams}
+	if err := notes.Write(s.t.Context(), []event.Change{{Kind: event.Insert, Key: fences.Key("run", "0"), Lane: lane, Created: s.now}},
+		event.Sequence{}); err != nil {
+		s.t.Fatal(err)
+	}
 	// A total that has grown large says so.
 	if s.way == aggregate.Marks {
 		attachment := &types.AttributeValueMemberS{Value: strings.Repeat("x", tables.LargeTotal)}
