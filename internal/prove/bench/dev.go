@@ -61,13 +61,14 @@ func devReading(n int) string {
 	return text + strings.Repeat("x", eventBytes-len(text)-2) + `"}`
 }
 
-// newDev builds the tool, and makes a folder for an ingot dev, which the caller removes.
-func newDev(ctx context.Context) (folder string, d devProcess, err error) {
+// newDev builds the tool, and makes a folder for an ingot dev of a pipeline, which the caller
+// removes.
+func newDev(ctx context.Context, pipeline string) (folder string, d devProcess, err error) {
 	if folder, err = os.MkdirTemp("", "bench"); err != nil {
 		return folder, d, err
 	}
 	d = devProcess{binary: filepath.Join(folder, "ingot"), file: filepath.Join(folder, "pipeline.yaml")}
-	if err = os.WriteFile(d.file, []byte(devPipeline), 0o600); err == nil {
+	if err = os.WriteFile(d.file, []byte(pipeline), 0o600); err == nil {
 		err = runtimeapi.Build(ctx, "./cmd/ingot", d.binary, "")
 	}
 	return folder, d, err
@@ -76,7 +77,7 @@ func newDev(ctx context.Context) (folder string, d devProcess, err error) {
 // dev measures ingot dev: how fast it starts with nothing and with many events, what memory it
 // needs for them, and how fast it takes them.
 func (b *bench) dev(ctx context.Context) error {
-	folder, d, err := newDev(ctx)
+	folder, d, err := newDev(ctx, devPipeline)
 	defer os.RemoveAll(folder)
 	if err != nil {
 		return err
@@ -188,27 +189,31 @@ func (d *devProcess) send(ctx context.Context, events int) error {
 // wait waits until all events are stored and counted.
 func (d *devProcess) wait(ctx context.Context, events int) error {
 	client := dynamodb.NewFromConfig(d.config())
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
+	return every(ctx, 100*time.Millisecond, func() (bool, error) {
+		if full, err := d.holds(ctx, client, d.local.EventsTable, events); !full || err != nil {
+			return false, err
+		}
+		counted, err := counted(ctx, client, d.local.AggregatesTable)
+		return counted >= events, err
+	})
+}
+
+// holds reports whether a table has so many items.
+func (d *devProcess) holds(ctx context.Context, client *dynamodb.Client, table string, items int) (bool, error) {
+	out, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
+	return err == nil && *out.Table.ItemCount >= int64(items), err
+}
+
+// every asks again and again, until the answer is yes.
+func every(ctx context.Context, pause time.Duration, done func() (bool, error)) error {
 	for {
+		if yes, err := done(); yes || err != nil {
+			return err
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-tick.C:
-		}
-		out, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &d.local.EventsTable})
-		if err != nil {
-			return err
-		}
-		if *out.Table.ItemCount < int64(events) {
-			continue
-		}
-		counted, err := counted(ctx, client, d.local.AggregatesTable)
-		if err != nil {
-			return err
-		}
-		if counted >= events {
-			return nil
+		case <-time.After(pause):
 		}
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -91,35 +90,4 @@ func replay(ctx context.Context, url string, bodies [][]byte, stored int) (run, 
 	})
 	r.events, r.requests = stored, float64(len(bodies))
 	return r, err
-}
-
-// charged returns what the emulator charges for the requests, sent one after another.
-func charged(ctx context.Context, e *emulator, bodies [][]byte) (units float64, err error) {
-	for _, body := range bodies {
-		asking := append([]byte(`{"ReturnConsumedCapacity":"TOTAL",`), body[1:]...)
-		answer, err := e.call(ctx, "BatchExecuteStatement", asking)
-		if err != nil {
-			return 0, err
-		}
-		n, err := capacityOf(answer)
-		if err != nil {
-			return 0, err
-		}
-		units += n
-	}
-	return units, nil
-}
-
-func capacityOf(answer []byte) (float64, error) {
-	var said struct {
-		ConsumedCapacity []struct{ CapacityUnits float64 }
-	}
-	if err := json.Unmarshal(answer, &said); err != nil {
-		return 0, fmt.Errorf("consumed capacity: %w", err)
-	}
-	var units float64
-	for _, c := range said.ConsumedCapacity {
-		units += c.CapacityUnits
-	}
-	return units, nil
 }

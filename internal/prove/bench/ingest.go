@@ -33,17 +33,12 @@ func (b *bench) ingest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	units, err := b.emulatorUnits(ctx, bodies)
-	if err != nil {
-		return err
-	}
-	floor.setUnits(units)
 	b.head("Ingest: %d new events of %d bytes and %d duplicates in batches of %d, no index; %d runs of each by turns, each on a "+
 		"fresh emulator", newEvents, bodyBytes, duplicates, batchSize, turns)
 	if err := table(b.out, "events", ours, sample, floor); err != nil {
 		return err
 	}
-	b.note("write units of the floor as the emulator charged the requests of ingot, in which it leaves out failed conditions")
+	b.note("the floor sends the requests of ingot, and so takes the write units of ingot")
 	b.atLeast("events a second, times the floor's", ratio(ours, floor, run.rate), 0.95)
 	b.atMost("client CPU of an event, part of a PutItem's", ratio(ours, sample, run.perThousand), 1.0/8)
 	_, cpu, _ := ours.spread(run.perThousand)
@@ -114,22 +109,6 @@ func (b *bench) fresh(ctx context.Context, stored int, do func(*emulator) (run, 
 		return r, fmt.Errorf("%d items are stored and %d counted as new, of %d", len(items), r.events, stored)
 	}
 	return r, nil
-}
-
-// emulatorUnits returns what the emulator charges for the requests.
-func (b *bench) emulatorUnits(ctx context.Context, bodies [][]byte) (units float64, err error) {
-	e, err := startEmulator(ctx, b.emulator)
-	if err != nil {
-		return 0, err
-	}
-	defer e.Close()
-	return charged(ctx, e, bodies)
-}
-
-func (s *series) setUnits(units float64) {
-	for i := range s.runs {
-		s.runs[i].units = units
-	}
 }
 
 // worst returns the largest of a figure that should not vary.

@@ -29,54 +29,50 @@ func (b *bench) many(ctx context.Context) error {
 		}
 	}
 	// Time is measured with the delay. CPU is measured without the proxy that adds it.
-	fresh, again, sample := &series{name: "ingot, new totals"}, &series{name: "ingot, known totals"}, &series{name: "an UpdateItem each"}
-	cheapFresh, cheapAgain, cheapSample := &series{name: "ingot, new totals"}, &series{name: "ingot, known totals"},
-		&series{name: "an UpdateItem each"}
+	waysOf := func() []*series {
+		return []*series{{name: "ingot, new totals"}, {name: "ingot, known totals"}, {name: "an UpdateItem each"}}
+	}
+	delayed, quick := waysOf(), waysOf()
 	for range min(b.turns, 3) {
-		for _, slow := range []bool{true, false} {
-			a, k, p := fresh, again, sample
-			if !slow {
-				a, k, p = cheapFresh, cheapAgain, cheapSample
-			}
-			if err := b.manyOnce(ctx, slow, batches, changes, a, k, p); err != nil {
-				return err
-			}
+		if err := b.manyOnce(ctx, true, batches, changes, delayed); err != nil {
+			return err
+		}
+		if err := b.manyOnce(ctx, false, batches, changes, quick); err != nil {
+			return err
 		}
 	}
 	b.head("Many totals: %d changes onto %d totals of their own in batches of %d, %v added to every request; %d runs", len(changes),
-		manyAggregates*len(changes), manyBatch, delay, len(fresh.runs))
-	if err := table(b.out, "changes", fresh, again, sample); err != nil {
+		manyAggregates*len(changes), manyBatch, delay, len(delayed[0].runs))
+	if err := table(b.out, "changes", delayed...); err != nil {
 		return err
 	}
 	b.note("the client's CPU includes the proxy that delays; without it:")
-	if err := table(b.out, "changes", cheapFresh, cheapAgain, cheapSample); err != nil {
+	if err := table(b.out, "changes", quick...); err != nil {
 		return err
 	}
 	perUpdate := func(figure func(run) float64) func(run) float64 {
 		return func(r run) float64 { return figure(r) / float64(r.events*manyAggregates) }
 	}
-	for i, ours := range []*series{fresh, again} {
+	for i, ours := range delayed[:2] {
 		_, rate, _ := ours.spread(run.rate)
 		b.atLeast("changes a second, "+ours.name, rate, 1000)
-		b.atLeast("changes a second, times an UpdateItem each, "+ours.name, ratio(ours, sample, run.rate), 10)
+		b.atLeast("changes a second, times an UpdateItem each, "+ours.name, ratio(ours, delayed[2], run.rate), 10)
 		b.atMost("client CPU of an update, part of an UpdateItem's, "+ours.name,
-			ratio([]*series{cheapFresh, cheapAgain}[i], cheapSample, run.perThousand), 0.25)
-		b.atMost("requests an update, "+ours.name, worst(ours, perUpdate(func(r run) float64 { return r.requests })), 0.06)
-		b.atMost("requests an update, of what ingot check supposes, "+ours.name, worst(ours, perUpdate(func(r run) float64 {
-			return r.requests
-		}))/estimate.RequestsPerUpdate, 1.01)
+			ratio(quick[i], quick[2], run.perThousand), 0.25)
+		requests := worst(ours, perUpdate(func(r run) float64 { return r.requests }))
+		b.atMost("requests an update, "+ours.name, requests, 0.06)
+		b.atMost("requests an update, of what ingot check supposes, "+ours.name, requests/estimate.RequestsPerUpdate, 1.01)
 		b.atMost("write units an update, "+ours.name, worst(ours, perUpdate(func(r run) float64 { return r.units })), 1)
 	}
-	b.supposed(cheapFresh, manyAggregates)
-	b.supposed(cheapAgain, manyAggregates)
+	b.supposed(quick[0], manyAggregates)
+	b.supposed(quick[1], manyAggregates)
 	b.note("so ingot check takes a streams function of %d MB to count %.0f of these changes a second, with %.0f ms for a request",
 		streamsMB, estimate.Sustained(streamsMB, manyAggregates), 1000*estimate.Latency)
 	return nil
 }
 
 // manyOnce runs each way once. It checks that the totals hold every change, and afterwards none.
-func (b *bench) manyOnce(ctx context.Context, slow bool, batches [2][]json.RawMessage, changes []image, fresh, again,
-	sample *series) error {
+func (b *bench) manyOnce(ctx context.Context, slow bool, batches [2][]json.RawMessage, changes []image, ways []*series) error {
 	e, err := startEmulator(ctx, b.emulator)
 	if err != nil {
 		return err
@@ -88,7 +84,7 @@ func (b *bench) manyOnce(ctx context.Context, slow bool, batches [2][]json.RawMe
 		defer proxy.Close()
 		url = proxy.URL
 	}
-	for i, ours := range []*series{fresh, again} {
+	for i, ours := range ways[:2] {
 		r, err := count(ctx, url, "many.yaml", batches[i], len(changes))
 		if err != nil {
 			return fmt.Errorf("%s: %w", ours.name, err)
@@ -98,8 +94,8 @@ func (b *bench) manyOnce(ctx context.Context, slow bool, batches [2][]json.RawMe
 			return fmt.Errorf("%s: %w", ours.name, err)
 		}
 	}
-	r, err := addToEach(ctx, url, changes[:plainChanges])
-	sample.runs = append(sample.runs, r)
+	r, err := addEach(ctx, url, changes[:plainChanges], ofEach)
+	ways[2].runs = append(ways[2].runs, r)
 	return err
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/local/embedded"
@@ -114,12 +113,7 @@ func (b *bench) moves(ctx context.Context) error {
 // newMoved makes the tables and fills the old one.
 func newMoved(ctx context.Context, count int) (*moved, error) {
 	m := &moved{count: count}
-	m.engine = embedded.New(embedded.Config{Intercept: func(_ context.Context, _ string, _ any, call func() (any, error)) (any, error) {
-		if m.slow {
-			time.Sleep(delay)
-		}
-		return call()
-	}})
+	m.engine = embedded.New(embedded.Config{Intercept: slowed(&m.slow)})
 	files, err := fs.Sub(examples.Files, "migrate")
 	if err != nil {
 		return nil, err
@@ -220,17 +214,12 @@ func (m *moved) insert(ctx context.Context) error {
 		return err
 	}
 	for at := 0; at < m.count; at += insertedBatch {
-		items := make([]*event.Item, min(insertedBatch, m.count-at))
-		for i := range items {
-			if items[i], err = c.Pipeline.Plan(envelope.Message{Body: string(m.mapping.Map(m.row(at + i)).Payload)}); err != nil {
-				return err
-			}
+		bodies := make([]string, min(insertedBatch, m.count-at))
+		for i := range bodies {
+			bodies[i] = string(m.mapping.Map(m.row(at + i)).Payload)
 		}
-		results, _ := st.Put(ctx, items)
-		for _, r := range results {
-			if r.Verdict != event.Inserted {
-				return fmt.Errorf("an event is not stored: %+v", r)
-			}
+		if err := puts(ctx, st, bodies, event.Inserted); err != nil {
+			return err
 		}
 	}
 	return nil

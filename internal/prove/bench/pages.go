@@ -7,14 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/query"
-	"github.com/ingot-events/ingot/tables"
 )
 
 const (
@@ -51,48 +47,25 @@ func (b *bench) pages(ctx context.Context) error {
 
 // pagedStore returns a store with enough events for all pages.
 func pagedStore(ctx context.Context) (*store.Store, error) {
-	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
+	reading := false
+	t, err := newTabled(ctx, pipeline.Spec{
 		Events: map[string]pipeline.EventSpec{"e": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "E#{id}", SK: "-"},
 			Indexes: map[string]pipeline.IndexSpec{
 				"GSI1": {PK: "DAY#{@at | day}", SK: "{@at | time}#{@id}"},
 				"GSI2": {PK: fmt.Sprintf("DAY#{@at | day}#{@id | shard:%d}", pageShards), SK: "{@at | time}#{@id}"}}}},
 		Patterns: map[string]pipeline.PatternSpec{"one": {Read: []string{"e"}, Index: "GSI1"},
-			"merged": {Read: []string{"e"}, Index: "GSI2"}}})
+			"merged": {Read: []string{"e"}, Index: "GSI2"}}}, slowed(&reading))
 	if err != nil {
 		return nil, err
 	}
-	reading := false
-	engine := embedded.New(embedded.Config{Intercept: func(_ context.Context, _ string, _ any, call func() (any, error)) (any, error) {
-		if reading {
-			time.Sleep(delay)
-		}
-		return call()
-	}})
-	if _, err := stack.New(ctx, engine, stack.Config{Indexes: p.Indexes()}); err != nil {
-		return nil, err
-	}
-	st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events})
-	if err != nil {
-		return nil, err
-	}
-	var items []*event.Item
-	for i := range pageItems * (pagesRead + 2) {
+	bodies := make([]string, pageItems*(pagesRead+2))
+	for i := range bodies {
 		at := time.Date(2026, 3, 1, 0, 0, i, 0, time.UTC).Format(time.RFC3339)
-		item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"e","id":"%d","at":%q,"text":%q}`, i, at,
-			strings.Repeat("x", pageBytes-440))})
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, item)
+		bodies[i] = fmt.Sprintf(`{"type":"e","id":"%d","at":%q,"text":%q}`, i, at, strings.Repeat("x", pageBytes-440))
 	}
-	results, _ := st.Put(ctx, items)
-	for _, r := range results {
-		if r.Verdict != event.Inserted {
-			return nil, fmt.Errorf("an event is not stored: %+v", r)
-		}
-	}
+	err = puts(ctx, t.Store, bodies, event.Inserted)
 	reading = true
-	return st, nil
+	return t.Store, err
 }
 
 // pageCost is what a page takes: the median of the times, and means.

@@ -3,17 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
-	"github.com/ingot-events/ingot/envelope"
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
-	"github.com/ingot-events/ingot/tables"
 )
 
 const (
@@ -27,8 +22,8 @@ type partedWay struct {
 	name     string
 	single   bool // each line is a message of its own
 	atomic   bool
-	messages []envelope.Message
-	plan     *pipeline.Pipeline
+	messages []string
+	spec     pipeline.Spec
 }
 
 // parts compares orders with ten lines that come as one message with the same items that come as
@@ -39,9 +34,7 @@ func (b *bench) parts(ctx context.Context) error {
 	ways := []*partedWay{{name: "11 messages", single: true}, {name: "1 message"}, {name: "1 message, atomic", atomic: true}}
 	var fresh, again [3]*series
 	for i, w := range ways {
-		if err := w.prepare(); err != nil {
-			return err
-		}
+		w.prepare()
 		fresh[i], again[i] = &series{name: w.name}, &series{name: w.name + ", again"}
 	}
 	for range b.turns {
@@ -63,20 +56,17 @@ func (b *bench) parts(ctx context.Context) error {
 	return nil
 }
 
-// prepare compiles the way's pipeline and makes its messages.
-func (w *partedWay) prepare() (err error) {
+// prepare makes the way's pipeline and its messages.
+func (w *partedWay) prepare() {
 	line := pipeline.EventSpec{ID: "{order_id}#{line}", Key: pipeline.KeySpec{PK: "ORDER#{order_id}", SK: "LINE#{line}"}}
 	if w.single {
 		line.At = "{placed_at}"
 	} else {
 		line.Part = pipeline.PartSpec{Of: "order", Each: "lines", With: []string{"order_id"}}
 	}
-	w.plan, err = pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}", Events: map[string]pipeline.EventSpec{
+	w.spec.Events = map[string]pipeline.EventSpec{
 		"order": {ID: "{order_id}", At: "{placed_at}", Key: pipeline.KeySpec{PK: "ORDER#{order_id}", SK: "ORDER"}, Atomic: w.atomic},
-		"line":  line}})
-	if err != nil {
-		return err
-	}
+		"line":  line}
 	for i := range partedOrders {
 		const placed = `"placed_at":"2026-03-01T10:00:00Z"`
 		var lines []string
@@ -85,59 +75,25 @@ func (w *partedWay) prepare() (err error) {
 		}
 		order := fmt.Sprintf(`{"type":"order","order_id":"o-%d",%s,"customer":"c-%d"`, i, placed, i%70)
 		if !w.single {
-			w.messages = append(w.messages, envelope.Message{Body: order + `,"lines":[{` + strings.Join(lines, "},{") + "}]}"})
+			w.messages = append(w.messages, order+`,"lines":[{`+strings.Join(lines, "},{")+"}]}")
 			continue
 		}
-		w.messages = append(w.messages, envelope.Message{Body: order + "}"})
+		w.messages = append(w.messages, order+"}")
 		for _, line := range lines {
-			w.messages = append(w.messages, envelope.Message{Body: fmt.Sprintf(`{"type":"line","order_id":"o-%d",%s,%s}`, i, placed, line)})
+			w.messages = append(w.messages, fmt.Sprintf(`{"type":"line","order_id":"o-%d",%s,%s}`, i, placed, line))
 		}
 	}
-	return nil
 }
 
 // measure stores all orders on a new engine, and then delivers them again.
 func (w *partedWay) measure(ctx context.Context) (fresh, again run, err error) {
-	engine := embedded.New(embedded.Config{Intercept: func(_ context.Context, _ string, _ any, call func() (any, error)) (any, error) {
-		time.Sleep(delay)
-		return call()
-	}})
-	if _, err := stack.New(ctx, engine, stack.Config{}); err != nil {
-		return fresh, again, err
-	}
-	st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: w.plan, Events: stack.Events})
+	t, err := newTabled(ctx, w.spec, slowed(aws.Bool(true)))
 	if err != nil {
 		return fresh, again, err
 	}
-	if fresh, err = w.store(ctx, engine, st, event.Inserted); err != nil {
+	if fresh, err = t.measure(partedOrders, func() error { return t.putAll(ctx, w.messages, partedBatch, event.Inserted) }); err != nil {
 		return fresh, again, err
 	}
-	again, err = w.store(ctx, engine, st, event.Duplicate)
+	again, err = t.measure(partedOrders, func() error { return t.putAll(ctx, w.messages, partedBatch, event.Duplicate) })
 	return fresh, again, err
-}
-
-// store plans and puts all messages. Each must get the verdict.
-func (w *partedWay) store(ctx context.Context, engine *embedded.Engine, st *store.Store, want event.Verdict) (run, error) {
-	before := engine.Usage()
-	r, err := measure(func() error {
-		for batch := range slices.Chunk(w.messages, partedBatch) {
-			items := make([]*event.Item, len(batch))
-			for i, m := range batch {
-				var err error
-				if items[i], err = w.plan.Plan(m); err != nil {
-					return err
-				}
-			}
-			results, _ := st.Put(ctx, items)
-			for _, got := range results {
-				if got.Verdict != want {
-					return fmt.Errorf("a message is %s, and should be %s: %v", got.Verdict, want, got.Refusal)
-				}
-			}
-		}
-		return nil
-	})
-	used := engine.Usage().Sub(before)
-	r.events, r.units, r.requests = partedOrders, used.WriteUnits(), float64(used.TotalRequests())
-	return r, err
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"time"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/pipeline"
@@ -31,59 +30,47 @@ func (b *bench) plan() error {
 	for i := range bodies {
 		bodies[i] = order(i)
 	}
-	var times, ratios []float64
-	var allocations, bytes float64
-	for range planRounds {
-		took, before, after, err := planAll(p, bodies)
-		if err != nil {
-			return err
+	ours, plain := &series{name: "ingot"}, &series{name: "json.Unmarshal"}
+	var before, after runtime.MemStats
+	err = byTurns(planRounds, []*series{ours, plain}, func(way int) (run, error) {
+		if way == 1 {
+			return decodeEach(bodies, func(body string) error {
+				var members map[string]any
+				return json.Unmarshal([]byte(body), &members)
+			})
 		}
-		plain, err := unmarshalAll(bodies)
-		if err != nil {
+		runtime.ReadMemStats(&before)
+		defer runtime.ReadMemStats(&after)
+		return decodeEach(bodies, func(body string) error {
+			_, err := p.Plan(envelope.Message{Body: body})
 			return err
-		}
-		times = append(times, float64(took.Nanoseconds())/1000/planEvents)
-		ratios = append(ratios, took.Seconds()/plain.Seconds())
-		allocations = float64(after.Mallocs-before.Mallocs) / planEvents
-		bytes = float64(after.TotalAlloc-before.TotalAlloc) / planEvents
+		})
+	})
+	if err != nil {
+		return err
 	}
-	least, median, _ := sorted(times)
-	_, ratio, _ := sorted(ratios)
+	took := func(r run) float64 { return r.took.Seconds() * 1e6 / planEvents }
+	least, median, _ := ours.spread(took)
 	b.head("Decode and plan an order of %d bytes, two indexes and two aggregates, no hmac; %d rounds of %d", bodyBytes, planRounds,
 		planEvents)
 	fmt.Fprintf(b.out, "  %.2f µs each in the fastest round, %.2f in the median; %.1f allocations, %.0f bytes\n", least, median,
-		allocations, bytes)
+		float64(after.Mallocs-before.Mallocs)/planEvents, float64(after.TotalAlloc-before.TotalAlloc)/planEvents)
 	b.atMost("microseconds, fastest round", least, 10)
-	b.atMost("times json.Unmarshal of the same bytes into a map, median of the rounds", ratio, 1.5)
+	b.atMost("times json.Unmarshal of the same bytes into a map, median of the rounds", ratio(ours, plain, took), 1.5)
 	return nil
 }
 
-func planAll(p *pipeline.Pipeline, bodies []string) (took time.Duration, before, after runtime.MemStats, err error) {
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	began := time.Now()
-	for _, body := range bodies {
-		if _, err := p.Plan(envelope.Message{Body: body}); err != nil {
-			return 0, before, after, err
+// decodeEach measures what decodes all bodies. Planning is compared with a program that does not
+// know their form, so the result does not depend on the speed of the machine.
+func decodeEach(bodies []string, decode func(string) error) (run, error) {
+	return measure(func() error {
+		for _, body := range bodies {
+			if err := decode(body); err != nil {
+				return err
+			}
 		}
-	}
-	took = time.Since(began)
-	runtime.ReadMemStats(&after)
-	return took, before, after, nil
-}
-
-// unmarshalAll decodes the same bodies as a program would that does not know their form. Planning
-// is compared with this, so the result does not depend on the speed of the machine.
-func unmarshalAll(bodies []string) (time.Duration, error) {
-	runtime.GC()
-	began := time.Now()
-	for _, body := range bodies {
-		var members map[string]any
-		if err := json.Unmarshal([]byte(body), &members); err != nil {
-			return 0, err
-		}
-	}
-	return time.Since(began), nil
+		return nil
+	})
 }
 
 // head begins a section.

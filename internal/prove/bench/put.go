@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,9 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	opened "github.com/ingot-events/ingot/internal/table"
@@ -88,41 +87,28 @@ func movedWays() (ways []movedWay) {
 // measure stores all events once, and checks that the totals are right.
 func (w movedWay) measure(ctx context.Context) (r run, conflicts int64, err error) {
 	h := &holding{held: map[string]bool{}}
-	engine := embedded.New(embedded.Config{Intercept: h.intercept})
-	if _, err := stack.New(ctx, engine, stack.Config{}); err != nil {
-		return r, 0, err
-	}
-	p, err := w.pipeline()
+	t, err := newTabled(ctx, w.pipeline(), h.intercept)
 	if err != nil {
 		return r, 0, err
 	}
-	st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates})
+	items, err := w.items(t.plan)
 	if err != nil {
 		return r, 0, err
 	}
-	if err := st.Start(ctx); err != nil {
-		return r, 0, err
-	}
-	items, err := w.items(p)
-	if err != nil {
-		return r, 0, err
-	}
-	before := engine.Usage()
 	h.on.Store(true)
-	r, err = measure(func() error { return w.store(ctx, engine, st, p, items) })
+	r, err = t.measure(movedEvents, func() error { return w.store(ctx, t, items) })
 	h.on.Store(false)
-	used := engine.Usage().Sub(before)
-	r.events, r.units, r.requests = movedEvents, used.WriteUnits()+float64(h.refusedUnits.Load()), float64(used.TotalRequests())
+	r.units += float64(h.refusedUnits.Load())
 	if err != nil {
 		return r, 0, err
 	}
 	var sum int64
-	for page, err := range st.TotalPages(ctx, tables.Segment{}) {
+	for page, err := range t.TotalPages(ctx, tables.Segment{}) {
 		if err != nil {
 			return r, 0, err
 		}
-		for _, t := range page.All {
-			n, _ := t.Values["units"].Int64()
+		for _, total := range page.All {
+			n, _ := total.Values["units"].Int64()
 			sum += n
 		}
 	}
@@ -132,33 +118,25 @@ func (w movedWay) measure(ctx context.Context) (r run, conflicts int64, err erro
 	return r, h.conflicts.Load(), nil
 }
 
-func (w movedWay) pipeline() (*pipeline.Pipeline, error) {
-	mover := w.mover
-	if mover == "" {
-		mover = "stream"
-	}
-	return pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
+func (w movedWay) pipeline() pipeline.Spec {
+	return pipeline.Spec{
 		Events: map[string]pipeline.EventSpec{"sold": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "SOLD#{id}", SK: "-"}}},
 		Aggregates: map[string]pipeline.AggregateSpec{"sold": {Since: 1, By: map[string]string{"sku": "{sku}"}, Spread: w.spread,
-			MovedBy: mover,
-			From:    map[string]pipeline.FromSpec{"sold": {Values: map[string]string{"units": "sum units"}}}}}})
+			MovedBy: cmp.Or(w.mover, "stream"),
+			From:    map[string]pipeline.FromSpec{"sold": {Values: map[string]string{"units": "sum units"}}}}}}
 }
 
-func (w movedWay) items(p *pipeline.Pipeline) (items []*event.Item, err error) {
+func (w movedWay) items(p *pipeline.Pipeline) ([]*event.Item, error) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	for i := range movedEvents {
-		item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"sold","id":"%d","at":"2026-03-01T10:00:00Z","sku":"%d","units":1}`,
-			i, rng.IntN(w.totals))})
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, item)
+	bodies := make([]string, movedEvents)
+	for i := range bodies {
+		bodies[i] = fmt.Sprintf(`{"type":"sold","id":"%d","at":"2026-03-01T10:00:00Z","sku":"%d","units":1}`, i, rng.IntN(w.totals))
 	}
-	return items, nil
+	return planned(p, bodies)
 }
 
 // store has the writers store all events, and then counts them, if the stream is to do that.
-func (w movedWay) store(ctx context.Context, engine *embedded.Engine, st *store.Store, p *pipeline.Pipeline, items []*event.Item) error {
+func (w movedWay) store(ctx context.Context, t *tabled, items []*event.Item) error {
 	errs := make([]error, w.writers)
 	var group sync.WaitGroup
 	for n := range w.writers {
@@ -166,9 +144,9 @@ func (w movedWay) store(ctx context.Context, engine *embedded.Engine, st *store.
 			for at := n * movedBatch; at < len(items) && errs[n] == nil; at += w.writers * movedBatch {
 				batch := items[at : at+movedBatch]
 				if w.mover == "" {
-					errs[n] = byHand(ctx, engine, p, batch)
+					errs[n] = t.byHand(ctx, batch)
 				} else {
-					errs[n] = putAll(ctx, st, batch)
+					errs[n] = t.putStored(ctx, batch)
 				}
 			}
 		})
@@ -177,13 +155,13 @@ func (w movedWay) store(ctx context.Context, engine *embedded.Engine, st *store.
 	if err := errors.Join(errs...); err != nil || w.mover != "stream" {
 		return err
 	}
-	return countAll(ctx, st, p, items)
+	return countAll(ctx, t.Store, items)
 }
 
-// putAll puts a batch until all of it is stored, as its queue would have it done.
-func putAll(ctx context.Context, st *store.Store, batch []*event.Item) error {
+// putStored puts a batch until all of it is stored, as its queue would have it done.
+func (t *tabled) putStored(ctx context.Context, batch []*event.Item) error {
 	for len(batch) > 0 {
-		results, _ := st.Put(ctx, batch)
+		results, _ := t.Put(ctx, batch)
 		var left []*event.Item
 		for i, r := range results {
 			switch {
@@ -200,10 +178,10 @@ func putAll(ctx context.Context, st *store.Store, batch []*event.Item) error {
 
 // byHand stores each event and adds to its total in a transaction of its own, as a program without
 // Ingot would. A transaction that conflicts with another one is sent again after a random wait.
-func byHand(ctx context.Context, engine *embedded.Engine, p *pipeline.Pipeline, batch []*event.Item) error {
+func (t *tabled) byHand(ctx context.Context, batch []*event.Item) error {
 	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 	for _, item := range batch {
-		c := p.Contributions(item).List[0]
+		c := t.plan.Contributions(item).List[0]
 		total := lanes.Key(c.Def, 0, c.By, c.Window)
 		in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
 			{Put: &types.Put{TableName: aws.String(stack.Events), ConditionExpression: aws.String("attribute_not_exists(PK)"),
@@ -214,7 +192,7 @@ func byHand(ctx context.Context, engine *embedded.Engine, p *pipeline.Pipeline, 
 				ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}}},
 		}}
 		for try := 0; ; try++ {
-			_, err := engine.DynamoDB().TransactWriteItems(ctx, in)
+			_, err := t.engine.DynamoDB().TransactWriteItems(ctx, in)
 			if err == nil {
 				break
 			}
@@ -229,7 +207,7 @@ func byHand(ctx context.Context, engine *embedded.Engine, p *pipeline.Pipeline, 
 }
 
 // countAll counts all items as the changes of one shard, changesABatch in a batch.
-func countAll(ctx context.Context, st *store.Store, p *pipeline.Pipeline, items []*event.Item) error {
+func countAll(ctx context.Context, st *store.Store, items []*event.Item) error {
 	in, err := opened.Open(st.Config())
 	if err != nil {
 		return err
@@ -243,7 +221,7 @@ func countAll(ctx context.Context, st *store.Store, p *pipeline.Pipeline, items 
 				return err
 			}
 			batch.Add(&event.Change{Kind: event.Insert, Lane: lane, Sequence: sequence, Created: item.At, Key: item.Key, New: item}, nil,
-				p.Contributions(item).List)
+				st.Config().Pipeline.Contributions(item).List)
 		}
 		applied := in.Apply(ctx, batch, func(_ context.Context, _ *lanes.Update, cause error) error { return cause })
 		if applied.Err != nil || !applied.Unproven.IsZero() {

@@ -17,16 +17,26 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// putEach does what a plain Go function does. It reads each message into a struct and puts it on
-// condition that its key is free, one after another, with the SDK's default settings. Its items are
-// as large as Ingot's.
-func putEach(ctx context.Context, url string, batches []events.SQSEvent) (run, error) {
+// oneByOne measures a plain function, which sends one request after another with the SDK's default
+// settings. do returns how many events it stored or counted, and in how many requests.
+func oneByOne(ctx context.Context, url string, do func(*dynamodb.Client) (events, requests int, err error)) (run, error) {
 	client, err := plainClient(ctx, url)
 	if err != nil {
 		return run{}, err
 	}
-	var stored, requests int
-	r, err := measure(func() error {
+	var events, requests int
+	r, err := measure(func() (err error) {
+		events, requests, err = do(client)
+		return err
+	})
+	r.events, r.requests, r.units = events, float64(requests), float64(requests)
+	return r, err
+}
+
+// putEach does what a plain Go function does. It reads each message into a struct and puts it on
+// condition that its key is free. Its items are as large as Ingot's.
+func putEach(ctx context.Context, url string, batches []events.SQSEvent) (run, error) {
+	return oneByOne(ctx, url, func(client *dynamodb.Client) (stored, requests int, err error) {
 		for _, batch := range batches {
 			for _, m := range batch.Records {
 				requests++
@@ -36,14 +46,12 @@ func putEach(ctx context.Context, url string, batches []events.SQSEvent) (run, e
 				case err == nil:
 					stored++
 				case !errors.As(err, &taken):
-					return err
+					return stored, requests, err
 				}
 			}
 		}
-		return nil
+		return stored, requests, nil
 	})
-	r.events, r.requests, r.units = stored, float64(requests), float64(requests)
-	return r, err
 }
 
 // plainClient makes the client of a plain function. That function leaves the collector as Go sets
@@ -82,71 +90,33 @@ func plainPut(body string) *dynamodb.PutItemInput {
 	}
 }
 
-// addEach counts as most stream functions do: one ADD for each change, one after another. It counts
-// a change twice if it is delivered twice. It is given the keys, and need not read a batch to find
-// them.
-func addEach(ctx context.Context, url string, changes []image) (run, error) {
-	client, err := plainClient(ctx, url)
-	if err != nil {
-		return run{}, err
-	}
-	r, err := measure(func() error {
+// addEach counts as most stream functions do: one ADD for each total of a change, one after
+// another. It counts a change twice if it is delivered twice. It is given the items, and need not
+// read a batch to find them. totals returns the keys of a change's totals.
+func addEach(ctx context.Context, url string, changes []image, totals func(image) []string) (run, error) {
+	return oneByOne(ctx, url, func(client *dynamodb.Client) (counted, requests int, err error) {
 		for _, item := range changes {
-			if _, err := client.UpdateItem(ctx, plainAdd(item["PK"].S)); err != nil {
-				return err
+			for _, pk := range totals(item) {
+				if _, err := client.UpdateItem(ctx, plainAdd(pk)); err != nil {
+					return counted, requests, err
+				}
+				requests++
 			}
+			counted++
 		}
-		return nil
+		return counted, requests, nil
 	})
-	r.events, r.requests, r.units = len(changes), float64(len(changes)), float64(len(changes))
-	return r, err
 }
 
-// readAndAddEach does the same as addEach, but reads the batch as Lambda sends it.
-func readAndAddEach(ctx context.Context, url string, batches []json.RawMessage) (run, error) {
-	client, err := plainClient(ctx, url)
-	if err != nil {
-		return run{}, err
-	}
-	changes := 0
-	r, err := measure(func() error {
-		for _, batch := range batches {
-			var e events.DynamoDBEvent
-			if err := json.Unmarshal(batch, &e); err != nil {
-				return err
-			}
-			for _, record := range e.Records {
-				if _, err := client.UpdateItem(ctx, plainAdd(record.Change.NewImage["PK"].String())); err != nil {
-					return err
-				}
-				changes++
-			}
-		}
-		return nil
-	})
-	r.events, r.requests, r.units = changes, float64(changes), float64(changes)
-	return r, err
-}
+// ofMerchant returns the one total of an order.
+func ofMerchant(item image) []string { return []string{item["PK"].S} }
 
-// addToEach adds each change to four totals of its own, one UpdateItem after another.
-func addToEach(ctx context.Context, url string, changes []image) (run, error) {
-	client, err := plainClient(ctx, url)
-	if err != nil {
-		return run{}, err
+// ofEach returns as many totals of an order as many.yaml has, which no other order has.
+func ofEach(item image) (totals []string) {
+	for i := range manyAggregates {
+		totals = append(totals, strconv.Itoa(i)+"#"+item["SK"].S)
 	}
-	r, err := measure(func() error {
-		for _, item := range changes {
-			for i := range manyAggregates {
-				if _, err := client.UpdateItem(ctx, plainAdd(strconv.Itoa(i)+"#"+item["SK"].S)); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-	r.events = len(changes)
-	r.requests, r.units = float64(manyAggregates*len(changes)), float64(manyAggregates*len(changes))
-	return r, err
+	return totals
 }
 
 func plainAdd(pk string) *dynamodb.UpdateItemInput {

@@ -62,7 +62,7 @@ func (b *bench) send(ctx context.Context) error {
 // byTool sends the events by ingot send to an ingot dev of its own. It returns how long the sending
 // took, and the megabytes of ingot send at its peak.
 func byTool(ctx context.Context, events string) (took time.Duration, mb float64, err error) {
-	folder, d, err := newDev(ctx)
+	folder, d, err := newDev(ctx, devPipeline)
 	defer os.RemoveAll(folder)
 	if err != nil {
 		return 0, 0, err

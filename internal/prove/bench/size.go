@@ -13,10 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
-	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
 )
 
 // These are the limits of ingot verify and ingot rebuild.
@@ -30,17 +27,10 @@ const (
 // own. The tables are those of an ingot dev in another process, so the engine is in no figure of
 // memory.
 func (b *bench) size(ctx context.Context) error {
-	folder, err := os.MkdirTemp("", "bench")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
-	d := devProcess{binary: filepath.Join(folder, "ingot"), file: filepath.Join(folder, "pipeline.yaml")}
 	text := strings.Replace(devPipeline, `by: {station: "{station}"}`+"\n    window: 1d", `by: {reading: "{reading}"}`, 1)
-	if err := os.WriteFile(d.file, []byte(text), 0o600); err != nil {
-		return err
-	}
-	if err := runtimeapi.Build(ctx, "./cmd/ingot", d.binary, ""); err != nil {
+	folder, d, err := newDev(ctx, text)
+	defer os.RemoveAll(folder)
+	if err != nil {
 		return err
 	}
 	if _, err := d.start(ctx); err != nil {
@@ -72,31 +62,16 @@ func (b *bench) size(ctx context.Context) error {
 	return nil
 }
 
-// settled waits until all events are stored and have their totals.
+// settled waits until all events are stored and have their totals. The aggregates table also has
+// some items of its own, so a few totals may still be under way. Verify says so.
 func (d *devProcess) settled(ctx context.Context, events int) error {
 	client := dynamodb.NewFromConfig(d.config())
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		least := int64(math.MaxInt64)
-		for _, table := range []string{d.local.EventsTable, d.local.AggregatesTable} {
-			out, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
-			if err != nil {
-				return err
-			}
-			least = min(least, *out.Table.ItemCount)
+	return every(ctx, 200*time.Millisecond, func() (bool, error) {
+		if full, err := d.holds(ctx, client, d.local.EventsTable, events); !full || err != nil {
+			return false, err
 		}
-		if least >= int64(events) {
-			// The aggregates table also has some items of its own, so a few totals may still be
-			// under way. Verify says so.
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
-	}
+		return d.holds(ctx, client, d.local.AggregatesTable, events)
+	})
 }
 
 // tool runs the tool in the folder of the pipeline, and reads the JSON that it prints.

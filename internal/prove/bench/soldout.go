@@ -4,12 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -34,42 +30,30 @@ func (b *bench) soldOut(ctx context.Context) error {
 
 // refuse puts the batch when so many are left, on a new engine, and returns the number of requests.
 func refuse(ctx context.Context, left int) (requests float64, err error) {
-	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
+	t, err := newTabled(ctx, pipeline.Spec{
 		Events: map[string]pipeline.EventSpec{"moved": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "MOVED#{id}", SK: "-"}}},
 		Aggregates: map[string]pipeline.AggregateSpec{"stock": {Since: 1, By: map[string]string{"sku": "{sku}"}, MovedBy: "put",
 			AtLeast: map[string]event.Decimal{"left": {}},
-			From:    map[string]pipeline.FromSpec{"moved": {Values: map[string]string{"left": "sum quantity"}}}}}})
+			From:    map[string]pipeline.FromSpec{"moved": {Values: map[string]string{"left": "sum quantity"}}}}}}, nil)
 	if err != nil {
-		return 0, err
-	}
-	engine := embedded.New(embedded.Config{})
-	if _, err := stack.New(ctx, engine, stack.Config{}); err != nil {
-		return 0, err
-	}
-	st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates})
-	if err != nil {
-		return 0, err
-	}
-	if err := st.Start(ctx); err != nil {
 		return 0, err
 	}
 	put := func(events, quantity int) ([]tables.Result, error) {
-		var items []*event.Item
-		for i := range events {
-			body := fmt.Sprintf(`{"type":"moved","id":"%d of %d","at":"2026-03-01T10:00:00Z","sku":"a","quantity":%d}`, i, events, quantity)
-			item, err := p.Plan(envelope.Message{Body: body})
-			if err != nil {
-				return nil, err
-			}
-			items = append(items, item)
+		bodies := make([]string, events)
+		for i := range bodies {
+			bodies[i] = fmt.Sprintf(`{"type":"moved","id":"%d of %d","at":"2026-03-01T10:00:00Z","sku":"a","quantity":%d}`, i, events, quantity)
 		}
-		results, _ := st.Put(ctx, items)
+		items, err := planned(t.plan, bodies)
+		if err != nil {
+			return nil, err
+		}
+		results, _ := t.Put(ctx, items)
 		return results, ctx.Err()
 	}
 	if _, err := put(1, left); err != nil {
 		return 0, err
 	}
-	before := engine.Usage()
+	before := t.engine.Usage()
 	results, err := put(soldOutEvents, -1)
 	stored := 0
 	for _, r := range results {
@@ -83,5 +67,5 @@ func refuse(ctx context.Context, left int) (requests float64, err error) {
 	if err == nil && stored != left {
 		err = fmt.Errorf("%d events are stored, and %d were left", stored, left)
 	}
-	return float64(engine.Usage().Sub(before).TotalRequests()), err
+	return float64(t.engine.Usage().Sub(before).TotalRequests()), err
 }

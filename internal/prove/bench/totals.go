@@ -26,16 +26,13 @@ func (b *bench) totals(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ours, sample, reading := &series{name: "ingot"}, &series{name: "an ADD each"}, &series{name: "the batch read, an ADD each"}
-	err = byTurns(b.turns, []*series{ours, sample, reading}, func(way int) (run, error) {
+	ours, sample := &series{name: "ingot"}, &series{name: "an ADD each"}
+	err = byTurns(b.turns, []*series{ours, sample}, func(way int) (run, error) {
 		return b.counted(ctx, func(e *emulator) (run, error) {
-			switch way {
-			case 0:
+			if way == 0 {
 				return count(ctx, e.URL, "orders.yaml", input, len(changes))
-			case 1:
-				return addEach(ctx, e.URL, changes)
 			}
-			return readAndAddEach(ctx, e.URL, input)
+			return addEach(ctx, e.URL, changes, ofMerchant)
 		})
 	})
 	if err != nil {
@@ -43,11 +40,9 @@ func (b *bench) totals(ctx context.Context) error {
 	}
 	b.head("Aggregates: %d changes onto %d aggregates in batches of %d; %d runs of each by turns, each on a fresh emulator", len(changes),
 		merchants, changesABatch, b.turns)
-	if err := table(b.out, "changes", ours, sample, reading); err != nil {
+	if err := table(b.out, "changes", ours, sample); err != nil {
 		return err
 	}
-	b.note("ingot reads the batch too; of a plain function that does, it is %s times the speed (not judged)",
-		short(ratio(ours, reading, run.rate)))
 	b.atMost("write units a change", worst(ours, func(r run) float64 { return r.units / float64(r.events) }), 0.2)
 	b.atLeast("changes a second, times an ADD each", ratio(ours, sample, run.rate), 4)
 	b.supposed(ours, 0.2)

@@ -9,14 +9,9 @@ import (
 	"strconv"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
-	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
-	"github.com/ingot-events/ingot/tables"
 )
 
 const (
@@ -96,35 +91,21 @@ func (b *bench) distribution(ctx context.Context, name string, draw func() int64
 // unitsABatch counts one event for each number in one total that has a single value. It returns the
 // write units of a batch of changes, as the engine counts them.
 func unitsABatch(ctx context.Context, value string, numbers []int64) (float64, error) {
-	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
+	t, err := newTabled(ctx, pipeline.Spec{
 		Events: map[string]pipeline.EventSpec{"drawn": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "DRAWN#{id}", SK: "-"}}},
 		Aggregates: map[string]pipeline.AggregateSpec{"drawn": {Since: 1,
-			From: map[string]pipeline.FromSpec{"drawn": {Values: map[string]string{"x": value}}}}}})
+			From: map[string]pipeline.FromSpec{"drawn": {Values: map[string]string{"x": value}}}}}}, nil)
 	if err != nil {
 		return 0, err
 	}
-	items := make([]*event.Item, len(numbers))
+	bodies := make([]string, len(numbers))
 	for i, number := range numbers {
-		if items[i], err = p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"drawn","id":"%d","at":"2026-03-01T10:00:00Z","number":%d}`,
-			i, number)}); err != nil {
-			return 0, err
-		}
+		bodies[i] = fmt.Sprintf(`{"type":"drawn","id":"%d","at":"2026-03-01T10:00:00Z","number":%d}`, i, number)
 	}
-	engine := embedded.New(embedded.Config{})
-	if _, err := stack.New(ctx, engine, stack.Config{}); err != nil {
-		return 0, err
-	}
-	st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates})
+	items, err := planned(t.plan, bodies)
 	if err != nil {
 		return 0, err
 	}
-	if err := st.Start(ctx); err != nil {
-		return 0, err
-	}
-	before := engine.Usage()
-	if err := countAll(ctx, st, p, items); err != nil {
-		return 0, err
-	}
-	batches := (len(items) + changesABatch - 1) / changesABatch
-	return engine.Usage().Sub(before).WriteUnits() / float64(batches), nil
+	r, err := t.measure(len(items), func() error { return countAll(ctx, t.Store, items) })
+	return r.units / float64((len(items)+changesABatch-1)/changesABatch), err
 }
