@@ -24,16 +24,13 @@ func (w *World) PutPayload(payload string) (pointer string) {
 	w.t.Helper()
 	if w.payloads == nil {
 		w.payloads = map[envelope.Pointer]string{}
-		if err := stack.CreateArchive(w.ctx, w.world.Engine.S3(), largePayloads); err != nil {
-			w.t.Fatalf("ingottest: %v", err)
-		}
+		w.must(stack.CreateArchive(w.ctx, w.world.Engine.S3(), largePayloads))
 	}
 	w.objects++
 	p := envelope.Pointer{Bucket: largePayloads, Key: fmt.Sprint(w.objects)}
-	if _, err := w.world.Engine.S3().PutObject(w.ctx,
-		&s3.PutObjectInput{Bucket: &p.Bucket, Key: &p.Key, Body: strings.NewReader(payload)}); err != nil {
-		w.t.Fatalf("ingottest: %v", err)
-	}
+	_, err := w.world.Engine.S3().PutObject(w.ctx,
+		&s3.PutObjectInput{Bucket: &p.Bucket, Key: &p.Key, Body: strings.NewReader(payload)})
+	w.must(err)
 	w.payloads[p] = payload
 	return fmt.Sprintf(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":%q,"s3Key":%q}]`, p.Bucket, p.Key)
 }
@@ -47,10 +44,9 @@ func (w *World) RemovePayload(pointer string) {
 	if _, there := w.payloads[p]; !is || !there {
 		w.t.Fatalf("ingottest: RemovePayload(%.200q): give it a pointer from PutPayload whose object is still there", pointer)
 	}
-	if _, err := w.world.Engine.S3().DeleteObject(w.ctx,
-		&s3.DeleteObjectInput{Bucket: aws.String(p.Bucket), Key: aws.String(p.Key)}); err != nil {
-		w.t.Fatalf("ingottest: %v", err)
-	}
+	_, err := w.world.Engine.S3().DeleteObject(w.ctx,
+		&s3.DeleteObjectInput{Bucket: aws.String(p.Bucket), Key: aws.String(p.Key)})
+	w.must(err)
 	delete(w.payloads, p)
 }
 
@@ -59,9 +55,7 @@ func (w *World) RemovePayload(pointer string) {
 func (w *World) Payload(item *event.Item) string {
 	w.t.Helper()
 	text, err := w.reader.Payload(w.ctx, item)
-	if err != nil {
-		w.t.Fatalf("ingottest: %v", err)
-	}
+	w.must(err)
 	return text
 }
 
@@ -77,10 +71,9 @@ func (w *World) LosePayload(item *event.Item) {
 		w.t.Fatalf("ingottest: LosePayload(%s): %v", item.Key, err)
 	}
 	name := payloads.Name(item.Type, item.Key, item.Payload.Sum)
-	if _, err := w.world.Engine.S3().DeleteObject(w.ctx,
-		&s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &name}); err != nil {
-		w.t.Fatalf("ingottest: %v", err)
-	}
+	_, err := w.world.Engine.S3().DeleteObject(w.ctx,
+		&s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &name})
+	w.must(err)
 }
 
 // read returns a message with the payload that it points to, if there is one.

@@ -65,18 +65,15 @@ func (w *World) empty(url string) (messages []Message) {
 		out, err := w.world.Engine.SQS().ReceiveMessage(w.ctx, &sqs.ReceiveMessageInput{QueueUrl: &url, MaxNumberOfMessages: 10,
 			MessageAttributeNames:       []string{"All"},
 			MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameMessageGroupId}})
-		if err != nil {
-			w.t.Fatalf("ingottest: %v", err)
-		}
+		w.must(err)
 		if len(out.Messages) == 0 {
 			return messages
 		}
 		for _, m := range out.Messages {
 			messages = append(messages, received(m))
-			if _, err := w.world.Engine.SQS().DeleteMessage(w.ctx,
-				&sqs.DeleteMessageInput{QueueUrl: &url, ReceiptHandle: m.ReceiptHandle}); err != nil {
-				w.t.Fatalf("ingottest: %v", err)
-			}
+			_, err := w.world.Engine.SQS().DeleteMessage(w.ctx,
+				&sqs.DeleteMessageInput{QueueUrl: &url, ReceiptHandle: m.ReceiptHandle})
+			w.must(err)
 		}
 	}
 }

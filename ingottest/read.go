@@ -18,9 +18,7 @@ func (w *World) Items() []*event.Item {
 	w.t.Helper()
 	var items []*event.Item
 	for item, err := range w.reader.Items(w.ctx) {
-		if err != nil {
-			w.t.Fatalf("ingottest: %v", err)
-		}
+		w.must(err)
 		items = append(items, item)
 	}
 	slices.SortFunc(items, func(a, b *event.Item) int { return a.Key.Compare(b.Key) })
@@ -51,9 +49,7 @@ func (w *World) Total(name string, by map[string]string, at time.Time) query.Tot
 		start = time.Unix(lanes.WindowStart(def, at), 0)
 	}
 	totals, err := w.Reader().Total(w.ctx, name, by, start, start.Add(time.Second))
-	if err != nil {
-		w.t.Fatalf("ingottest: %v", err)
-	}
+	w.must(err)
 	if len(totals) == 0 {
 		return query.Total{}
 	}
@@ -68,9 +64,7 @@ func (w *World) Read(pattern string, ask query.Ask) query.Answer {
 	var all query.Answer
 	for {
 		page, err := w.Reader().Read(w.ctx, pattern, ask)
-		if err != nil {
-			w.t.Fatalf("ingottest: %v", err)
-		}
+		w.must(err)
 		all.Items, all.Totals = append(all.Items, page.Items...), append(all.Totals, page.Totals...)
 		all.Unreadable = append(all.Unreadable, page.Unreadable...)
 		all.Read, all.Requests, all.Units = all.Read+page.Read, all.Requests+page.Requests, all.Units+page.Units
@@ -100,9 +94,7 @@ func (w *World) Verdicts() map[event.Verdict]int { return maps.Clone(w.verdicts)
 func (w *World) Archived() []string {
 	w.t.Helper()
 	names, err := w.world.Objects(w.ctx)
-	if err != nil {
-		w.t.Fatalf("ingottest: %v", err)
-	}
+	w.must(err)
 	return names
 }
 
@@ -122,9 +114,7 @@ func (w *World) Verify() {
 			messagesWere(n))
 	}
 	report, err := verify.Totals(w.ctx, w.plan, w.reader, w.world.Clock.Now())
-	if err != nil {
-		w.t.Fatalf("ingottest: %v", err)
-	}
+	w.must(err)
 	for _, d := range report.Differences {
 		w.t.Errorf("ingottest: %s", d)
 	}

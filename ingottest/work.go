@@ -66,7 +66,5 @@ func (w *World) Sweep() int { return w.world.Engine.SweepExpired() }
 // hours.
 func (w *World) RollShards() {
 	w.t.Helper()
-	if err := w.world.Engine.RollShards(stack.Events); err != nil {
-		w.t.Fatalf("ingottest: %v", err)
-	}
+	w.must(w.world.Engine.RollShards(stack.Events))
 }

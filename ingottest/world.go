@@ -125,6 +125,14 @@ func New(t TB, c Config) *World {
 	return w
 }
 
+// must ends the test if the world itself fails.
+func (w *World) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatalf("ingottest: %v", err)
+	}
+}
+
 // Deploy replaces the pipeline, as a deployment does: both functions start again with the new one,
 // the streams function first. If a function would refuse to start, the test ends. What is stored
 // stays as it is.
@@ -135,17 +143,13 @@ func New(t TB, c Config) *World {
 func (w *World) Deploy(p *pipeline.Pipeline) {
 	w.t.Helper()
 	if p.UsesOffload() {
-		if err := stack.CreatePayloads(w.ctx, w.world.Engine.S3()); err != nil {
-			w.t.Fatalf("ingottest: %v", err)
-		}
+		w.must(stack.CreatePayloads(w.ctx, w.world.Engine.S3()))
 	}
 	reader, err := w.world.Store(p)
 	if err == nil {
 		err = reader.Start(w.ctx)
 	}
-	if err != nil {
-		w.t.Fatalf("ingottest: %v", err)
-	}
+	w.must(err)
 	w.plan, w.reader = p, reader
 	w.ingest, w.streams = testworld.Sandbox{Cold: w.coldIngest}, testworld.Sandbox{Cold: w.coldStreams}
 }
@@ -161,14 +165,10 @@ func (w *World) mapFunctions() {
 	var err error
 	w.queue, err = w.world.MapQueue(w.ctx, esm.QueueConfig{Client: deletes{w.world.Engine.SQS(), &w.deleted}, BatchSize: w.config.BatchSize,
 		Function: esm.Function{Handler: w.invoked(Ingest, &w.ingest)}, OnFailure: failed})
-	if err != nil {
-		w.t.Fatalf("ingottest: %v", err)
-	}
+	w.must(err)
 	w.stream, err = w.world.MapStream(esm.StreamConfig{BatchSize: w.config.BatchSize, Window: w.world.Window(),
 		Function: esm.Function{Handler: w.invoked(Streams, &w.streams)}, OnFailure: failed})
-	if err != nil {
-		w.t.Fatalf("ingottest: %v", err)
-	}
+	w.must(err)
 }
 
 // Store returns a store that reads and writes the tables. It is separate from the functions, and

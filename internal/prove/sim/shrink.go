@@ -20,7 +20,11 @@ func Shrink(p Plan, check Check, tries int, live func(Plan) Result) Plan {
 	for smaller := true; smaller && tries > 0; {
 		smaller = false
 		for _, cut := range cuts() {
-			for q := cut(p); q != p; q = cut(p) {
+			for {
+				q := p
+				if cut(&q); q == p {
+					break
+				}
 				found, ok := retry(q, fails)
 				if !ok {
 					break
@@ -46,55 +50,52 @@ func retry(q Plan, fails func(Plan) bool) (Plan, bool) {
 	return q, false
 }
 
-// cuts returns the ways to make a plan smaller. The most telling ones come first. Each returns the
-// plan unchanged when it has nothing left to cut.
-func cuts() []func(Plan) Plan {
-	list := []func(Plan) Plan{
-		func(p Plan) Plan { p.Upgrade, p.Canary, p.Back = 0, false, false; return p },
-		func(p Plan) Plan { p.Longer = 0; return p },
-		func(p Plan) Plan { p.Phases = less(p.Phases, max(p.Upgrade, p.Weekend, p.Longer)+1); return p },
-		func(p Plan) Plan { p.Messages = less(p.Messages, 1); return p },
-		func(p Plan) Plan { p.Back = false; return p },
-		func(p Plan) Plan { p.Weekend, p.RollAfter = 0, 0; return p },
-		func(p Plan) Plan { p.Canary = false; return p },
-		func(p Plan) Plan { p.People = false; return p },
-		func(p Plan) Plan { p.Crowded = 0; return p },
-		func(p Plan) Plan { p.Redrive, p.Receives = false, 1000; return p },
-		func(p Plan) Plan { p.Copies = 0; return p },
-		func(p Plan) Plan { p.FIFO = false; return p },
-		func(p Plan) Plan { p.Skew = false; return p },
-		func(p Plan) Plan { p.Bisect = false; return p },
-		func(p Plan) Plan { p.ReturnsItem = false; return p },
-		func(p Plan) Plan { p.OneByOne = 0; return p },
-		func(p Plan) Plan { p.Ingests = 1; return p },
-		func(p Plan) Plan { p.Spread = 1; return p },
-		func(p Plan) Plan { p.Values = false; return p },
-		func(p Plan) Plan { p.Patterns = false; return p },
-		func(p Plan) Plan { p.Parts, p.Atomic, p.Claims, p.Transfers = 0, false, false, false; return p },
-		func(p Plan) Plan { p.Claims = false; return p },
-		func(p Plan) Plan { p.Packed = 0; return p },
-		func(p Plan) Plan { p.Put, p.Transfers = 0, false; return p },
-		func(p Plan) Plan { p.Transfers = false; return p },
-		func(p Plan) Plan { p.Arrays = false; return p },
-		func(p Plan) Plan { p.Offload = 0; return p },
-		func(p Plan) Plan { p.Pointers = false; return p },
-		func(p Plan) Plan { p.Atomic, p.Claims = false, false; return p },
-		func(p Plan) Plan { p.Late = 0; return p },
-		func(p Plan) Plan { p.Poison = 0; return p },
-		func(p Plan) Plan { p.Conflicts = 0; return p },
-		func(p Plan) Plan { p.Duplicates = 0; return p },
+// cuts returns the ways to make a plan smaller. The most telling ones come first. Each leaves
+// the plan unchanged when it has nothing left to cut.
+func cuts() []func(*Plan) {
+	list := []func(*Plan){
+		func(p *Plan) { p.Upgrade, p.Canary, p.Back = 0, false, false },
+		func(p *Plan) { p.Longer = 0 },
+		func(p *Plan) { p.Phases = less(p.Phases, max(p.Upgrade, p.Weekend, p.Longer)+1) },
+		func(p *Plan) { p.Messages = less(p.Messages, 1) },
+		func(p *Plan) { p.Back = false },
+		func(p *Plan) { p.Weekend, p.RollAfter = 0, 0 },
+		func(p *Plan) { p.Canary = false },
+		func(p *Plan) { p.People = false },
+		func(p *Plan) { p.Crowded = 0 },
+		func(p *Plan) { p.Redrive, p.Receives = false, 1000 },
+		func(p *Plan) { p.Copies = 0 },
+		func(p *Plan) { p.FIFO = false },
+		func(p *Plan) { p.Skew = false },
+		func(p *Plan) { p.Bisect = false },
+		func(p *Plan) { p.ReturnsItem = false },
+		func(p *Plan) { p.OneByOne = 0 },
+		func(p *Plan) { p.Ingests = 1 },
+		func(p *Plan) { p.Spread = 1 },
+		func(p *Plan) { p.Values = false },
+		func(p *Plan) { p.Patterns = false },
+		func(p *Plan) { p.Parts, p.Atomic, p.Claims, p.Transfers = 0, false, false, false },
+		func(p *Plan) { p.Claims = false },
+		func(p *Plan) { p.Packed = 0 },
+		func(p *Plan) { p.Put, p.Transfers = 0, false },
+		func(p *Plan) { p.Transfers = false },
+		func(p *Plan) { p.Arrays = false },
+		func(p *Plan) { p.Offload = 0 },
+		func(p *Plan) { p.Pointers = false },
+		func(p *Plan) { p.Atomic, p.Claims = false, false },
+		func(p *Plan) { p.Late = 0 },
+		func(p *Plan) { p.Poison = 0 },
+		func(p *Plan) { p.Conflicts = 0 },
+		func(p *Plan) { p.Duplicates = 0 },
 	}
 	for i := range len(new(Faults).each()) {
-		list = append(list, func(p Plan) Plan { *p.Faults.each()[i] = 0; return p })
+		list = append(list, func(p *Plan) { *p.Faults.each()[i] = 0 })
 	}
 	return append(list,
-		func(p Plan) Plan {
-			p.Phases = max(1, p.Phases-1, min(p.Phases, max(p.Upgrade, p.Weekend, p.Longer)+1))
-			return p
-		},
-		func(p Plan) Plan { p.Messages = max(1, p.Messages-1); return p },
-		func(p Plan) Plan { p.IngestBatch = less(p.IngestBatch, 1); return p },
-		func(p Plan) Plan { p.StreamBatch = less(p.StreamBatch, 1); return p })
+		func(p *Plan) { p.Phases = max(1, p.Phases-1, min(p.Phases, max(p.Upgrade, p.Weekend, p.Longer)+1)) },
+		func(p *Plan) { p.Messages = max(1, p.Messages-1) },
+		func(p *Plan) { p.IngestBatch = less(p.IngestBatch, 1) },
+		func(p *Plan) { p.StreamBatch = less(p.StreamBatch, 1) })
 }
 
 // less returns half of n, but not less than low.
