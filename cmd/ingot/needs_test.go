@@ -335,7 +335,7 @@ func (w *living) tool(t *testing.T, c called) {
 	t.Helper()
 	line, clock := w.named(t, c.line), quickClock()
 	if strings.Contains(line, "--payloads") { // no object is young then
-		_ = clock.Sleep(t.Context(), 2*time.Hour)
+		_ = clock.Sleep(t.Context(), 26*time.Hour)
 	}
 	o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), append(strings.Fields(line), "--stack", "shop")...)
 	if o.code != c.code {

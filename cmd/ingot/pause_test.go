@@ -139,7 +139,7 @@ func TestASilentStreamIsNotReadToItsEnd(t *testing.T) {
 		"erase --payloads --yes --stack shop": {exitRefused, []string{"may not be archived yet", unproven}},
 	} {
 		clock := quickClock()
-		_ = clock.Sleep(t.Context(), 2*time.Hour) // no object is young
+		_ = clock.Sleep(t.Context(), 26*time.Hour) // no object is young
 		o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), append(strings.Fields(line), "--stack", "shop")...)
 		all := o.out + o.errors
 		if o.code != c.code || strings.Contains(o.out, "damaged:") || strings.Contains(all, "\nmended:") {

@@ -47,7 +47,8 @@ prints the command that takes the events out of them. Without it, it looks at th
 
 With --payloads, it erases no event, but the objects of the payload bucket that belong to none: those of messages
 that were refused, and of copies that were spelled differently. --dry-run lists them. They are deleted only while
-ingest is paused, after the stream has been read to its end. Objects of the last hour stay, and of types with migrated.
+ingest is paused, after the stream has been read to its end. Objects of the last 25 hours stay, because they may not
+be published yet, and of types with migrated.
 
 ` + command.FieldsHelp + `
 
@@ -72,7 +73,7 @@ With --output json, one object:
   quarantine, deadLetters, queue   about how many messages each queue holds; absent if not known
 or with --payloads:
   payloads[]    bucket, name, modified
-  young         others, of the last hour
+  young         others, of the last 25 hours
   moving        others, of types with migrated
   deleted       how many were deleted; absent with --dry-run`
 

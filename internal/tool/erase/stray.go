@@ -33,10 +33,13 @@ import (
 //     reads the payload then. So it must have read everything that was written until the table had
 //     been read.
 //   - A migration copies rows into the type: capture may be putting the object of a row again.
+//   - A change is not published yet, and its event is replaced or gone since: the publish function
+//     reads the payload then. So objects stay for longer than the stream keeps their records.
 
 const (
-	// youngPayload is how old an object must be. It is longer than any invocation.
-	youngPayload = time.Hour
+	// youngPayload is how old an object must be: the 24 hours of a stream, and more than the
+	// longest invocation, which puts the object before its item.
+	youngPayload = 25 * time.Hour
 	// StreamPatience is how long the stream is waited for.
 	StreamPatience = 15 * time.Minute
 )
@@ -61,7 +64,7 @@ func (s *Stray) Print(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%s of no event%s\n", show.Count(len(s.Payloads), "object"), state)
 	if s.Young > 0 {
-		fmt.Fprintf(w, "%s of the last hour left alone\n", show.Count(s.Young, "other"))
+		fmt.Fprintf(w, "%s of the last 25 hours left alone\n", show.Count(s.Young, "other"))
 	}
 	if s.Moving > 0 {
 		fmt.Fprintf(w, "%s of types that a migration moves left alone: run this again once pipeline.yaml has no migrated for them\n",
