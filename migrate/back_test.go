@@ -272,7 +272,8 @@ func TestNoRowIsInvented(t *testing.T) {
 	}
 	c, err := m.sync.Compare(t.Context(), m)
 	if err != nil || len(c.Differences) != 3 || c.Differences[2].What != "missing in the old table" ||
-		c.Differences[0].What != "different" || c.Differences[1].What != "missing in the old table: a row that back makes of its event does not become the same event" {
+		c.Differences[0].What != "different" ||
+		c.Differences[1].What != "missing in the old table: a row that back makes of its event does not become the same event" {
 		t.Errorf("%+v, %v", c, err)
 	}
 }

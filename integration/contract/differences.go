@@ -60,7 +60,8 @@ var Differences = []Difference{
 		"whether the error happened due to the caller: " +
 			"https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_BatchResultErrorEntry.html"},
 
-	{"a stream that is off", "dynoxide", "its records can still be read, and are not in the next one", "it is gone, and its records are in the next one",
+	{"a stream that is off", "dynoxide", "its records can still be read, and are not in the next one",
+		"it is gone, and its records are in the next one",
 		`"the data in the stream continues to be readable for 24 hours": ` + guide + "Streams.html"},
 	{"a stream that is on already", "dynoxide", "it is not switched on again", "it is",
 		`"You receive a ValidationException if you try to enable a stream on a table that already has a stream": ` +

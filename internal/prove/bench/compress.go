@@ -32,7 +32,8 @@ func (b *bench) compress(ctx context.Context) error {
 	if err := table(b.out, "orders", plain, packed); err != nil {
 		return err
 	}
-	b.atMost("write units of a compressed order of 4 KB, times those without", ratio(packed, plain, func(r run) float64 { return r.units }), 0.5)
+	b.atMost("write units of a compressed order of 4 KB, times those without",
+		ratio(packed, plain, func(r run) float64 { return r.units }), 0.5)
 	return nil
 }
 

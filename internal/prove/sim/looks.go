@@ -251,8 +251,8 @@ func (w streamLag) Counted(ctx context.Context) (time.Time, error) {
 	if w.looks.looking.unread {
 		return time.Time{}, errUnread
 	}
-	return drained.Question{Tables: asker{w.engine.DynamoDB(), w.World}, Shards: w.engine.Streams(), Events: eventsTable, Aggregates: totals,
-		Function: "streams", Notes: fences.Streams, Patience: patience, Env: w.Env(w.rng.Float64, 0),
+	return drained.Question{Tables: asker{w.engine.DynamoDB(), w.World}, Shards: w.engine.Streams(), Events: eventsTable,
+		Aggregates: totals, Function: "streams", Notes: fences.Streams, Patience: patience, Env: w.Env(w.rng.Float64, 0),
 		Mappings: func(context.Context) ([]pause.Mapping, error) {
 			return []pause.Mapping{{Source: w.arn, State: "Enabled", Factor: 1}}, nil
 		}}.Ask(ctx)
