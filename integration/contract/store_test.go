@@ -46,6 +46,7 @@ import (
 // recorded.
 type shop struct {
 	t      *testing.T
+	ctx    context.Context
 	now    time.Time
 	engine *embedded.Engine
 	plan   *pipeline.Pipeline
@@ -109,7 +110,7 @@ func spec(epoch int64) pipeline.Spec {
 }
 
 func newShop(t *testing.T, r *record, way aggregate.Counting) *shop {
-	s := &shop{t: t, now: time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC), way: way, counts: map[*store.Store]*inside.Tables{}}
+	s := &shop{t: t, ctx: t.Context(), now: time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC), way: way, counts: map[*store.Store]*inside.Tables{}}
 	s.engine = r.engine(embedded.Config{Now: func() time.Time { return s.now }})
 	for _, table := range []stack.Table{{Name: "events", Indexes: []string{"GSI1"}}, {Name: "totals", Ranked: true}, {Name: "kept"},
 		{Name: "moved"}, {Name: "returned"}, {Name: "old", Keys: [2]string{"id", "at"}}} {
@@ -123,6 +124,14 @@ func newShop(t *testing.T, r *record, way aggregate.Counting) *shop {
 	return s
 }
 
+// held ends the test if something that must succeed did not.
+func (s *shop) held(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 // open returns a store that remembers nothing, with the pipeline at an epoch.
 func (s *shop) open(epoch int64) *store.Store {
 	s.t.Helper()
@@ -133,9 +142,7 @@ func (s *shop) open(epoch int64) *store.Store {
 // with returns a store that remembers nothing, with a pipeline.
 func (s *shop) with(p *pipeline.Pipeline, err error) *store.Store {
 	s.t.Helper()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	s.held(err)
 	s.plan = p
 	return s.on("totals", p)
 }
@@ -147,18 +154,14 @@ func (s *shop) on(totals string, p *pipeline.Pipeline) *store.Store {
 		OneByOne: s.few,
 		Objects:  s.engine.S3(), PayloadBucket: "payloads",
 		Env: env.Env{Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	s.held(err)
 	return st
 }
 
 func (s *shop) item(format string, args ...any) *event.Item {
 	s.t.Helper()
 	item, err := s.plan.Plan(envelope.Message{Body: fmt.Sprintf(format, args...)})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	s.held(err)
 	return item
 }
 
@@ -178,7 +181,7 @@ func (s *shop) tied(tie int) *event.Item {
 // put stores items, and expects the same verdict for all of them.
 func (s *shop) put(st *store.Store, want event.Verdict, items ...*event.Item) {
 	s.t.Helper()
-	results, _ := st.Put(s.t.Context(), items)
+	results, _ := st.Put(s.ctx, items)
 	for i, r := range results {
 		if r.Verdict != want {
 			s.t.Errorf("%s: %s (%v), want %s", items[i].Key, r.Verdict, r.Refusal, want)
@@ -191,9 +194,7 @@ func (s *shop) count(st *store.Store, shard string, old, new *event.Item) {
 	s.t.Helper()
 	s.last++
 	sequence, err := event.ParseSequence(fmt.Sprintf("%021d", s.last))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	s.held(err)
 	c := &event.Change{Kind: event.Insert, Lane: event.Lane{StreamARN: "arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/1",
 		ShardID: shard}, Sequence: sequence, Created: s.now, Old: old, New: new}
 	var before, after []aggregate.Contribution
@@ -208,7 +209,7 @@ func (s *shop) count(st *store.Store, shard string, old, new *event.Item) {
 	if s.counts[st] == nil {
 		s.counts[st] = testworld.Tables(st)
 	}
-	if a := s.counts[st].Apply(s.t.Context(), b, quarantine); !a.Unproven.IsZero() {
+	if a := s.counts[st].Apply(s.ctx, b, quarantine); !a.Unproven.IsZero() {
 		s.t.Error(a.Err)
 	}
 }
@@ -240,7 +241,7 @@ func (s *shop) storing() {
 	}
 	cart := s.item(`{"type":"cart","id":"1","at":"2099-03-01T10:00:00Z","rows":[{"n":1}]}`)
 	s.put(st, event.Inserted, cart)
-	if missing, _, err := repair.Of(st).MissingParts(s.t.Context(), []*event.Item{cart}); err != nil || len(missing) != 0 {
+	if missing, _, err := repair.Of(st).MissingParts(s.ctx, []*event.Item{cart}); err != nil || len(missing) != 0 {
 		s.t.Error(missing, err)
 	}
 	s.claiming(st)
@@ -261,19 +262,19 @@ func (s *shop) claiming(st *store.Store) {
 	whole, device := *member, member.Parts.Items[0]
 	whole.Parts = nil
 	s.put(st, event.Inserted, &whole, device)
-	if _, err := repair.Of(st).Erase(s.t.Context(), device.Key); err != nil {
+	if _, err := repair.Of(st).Erase(s.ctx, device.Key); err != nil {
 		s.t.Error(err)
 	}
 	s.put(st, event.Inserted, member) // its claim, beside the whole and a barred part
 	for _, item := range []*event.Item{account, member} {
-		if _, err := repair.Of(st).Erase(s.t.Context(), item.Key); err != nil {
+		if _, err := repair.Of(st).Erase(s.ctx, item.Key); err != nil {
 			s.t.Error(err)
 		}
 		s.put(st, event.Duplicate, item)
 	}
 	third := s.item(`{"type":"account","id":"3","email":"left","at":"2099-03-01T10:00:00Z"}`)
 	s.put(st, event.Inserted, third)
-	if _, err := repair.Of(st).EraseWith(s.t.Context(), account.Key, third.Parts.Items[:1],
+	if _, err := repair.Of(st).EraseWith(s.ctx, account.Key, third.Parts.Items[:1],
 		true); err != nil { // a claim that somebody has found
 		s.t.Error(err)
 	}
@@ -281,14 +282,12 @@ func (s *shop) claiming(st *store.Store) {
 
 // erasing checks the secret and bars keys. Every kind of item is under these keys.
 func (s *shop) erasing(st *store.Store) {
-	if err := testworld.Tables(st).CheckSecret(s.t.Context()); err != nil {
-		s.t.Error(err)
-	}
+	s.held(testworld.Tables(st).CheckSecret(s.ctx))
 	person := s.item(`{"type":"person","id":"1","at":"2099-03-01T10:00:00Z"}`)
 	order, parcel := s.order("erased", 1), s.item(`{"type":"parcel","id":"erased","rev":1,"at":"2099-03-01T10:00:00Z"}`)
 	s.put(st, event.Inserted, person, order, parcel)
 	for _, item := range []*event.Item{person, order, parcel, s.order("never stored", 1)} {
-		if _, err := repair.Of(st).Erase(s.t.Context(), item.Key); err != nil {
+		if _, err := repair.Of(st).Erase(s.ctx, item.Key); err != nil {
 			s.t.Error(err)
 		}
 		s.put(st, event.Duplicate, item)
@@ -298,9 +297,7 @@ func (s *shop) erasing(st *store.Store) {
 // counting does what the streams function does, under one way of counting.
 func (s *shop) counting() {
 	st := s.open(1)
-	if err := st.Start(s.t.Context()); err != nil {
-		s.t.Fatal(err)
-	}
+	s.held(st.Start(s.ctx))
 	for i, cents := range []int{5, 9, 1, 4, -3, 12} { // extremes that move and extremes that stay, both known and guessed
 		if i%2 == 0 {
 			st = s.open(1)
@@ -309,7 +306,7 @@ func (s *shop) counting() {
 	}
 	s.count(st, "a", s.order("0", 5), nil)
 	// A warm store remembers this aggregate item, but the item is gone.
-	if _, err := s.engine.DynamoDB().DeleteItem(s.t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("totals"),
+	if _, err := s.engine.DynamoDB().DeleteItem(s.ctx, &dynamodb.DeleteItemInput{TableName: aws.String("totals"),
 		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#all#1#0"},
 			"SK": &types.AttributeValueMemberS{Value: "-"}}}); err != nil {
 		s.t.Fatal(err)
@@ -320,7 +317,7 @@ func (s *shop) counting() {
 	s.count(st, "b", nil, s.order("8", 7))
 	lane := event.Lane{StreamARN: "arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/1", ShardID: "b"}
 	notes := fences.Notes{Client: s.engine.DynamoDB(), Table: "totals", Function: fences.Streams}
-	if err := notes.Write(s.t.Context(), []event.Change{{Kind: event.Insert, Key: fences.Key("run", "0"), Lane: lane, Created: s.now}},
+	if err := notes.Write(s.ctx, []event.Change{{Kind: event.Insert, Key: fences.Key("run", "0"), Lane: lane, Created: s.now}},
 		event.Sequence{}); err != nil {
 		s.t.Fatal(err)
 	}
@@ -330,7 +327,7 @@ func (s *shop) counting() {
 		in := &dynamodb.PutItemInput{TableName: aws.String("totals"),
 			Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#1#0"},
 				"SK": &types.AttributeValueMemberS{Value: "-"}, "attachment": attachment}}
-		if _, err := s.engine.DynamoDB().PutItem(s.t.Context(), in); err != nil {
+		if _, err := s.engine.DynamoDB().PutItem(s.ctx, in); err != nil {
 			s.t.Fatal(err)
 		}
 		s.count(s.open(1), "c", nil, s.order(fmt.Sprint("large-", s.last), 1))
@@ -346,7 +343,7 @@ func (s *shop) counting() {
 		in := &dynamodb.PutItemInput{TableName: aws.String("totals"),
 			Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#1#0"},
 				"SK": &types.AttributeValueMemberS{Value: "-"}, "revenue": revenue}}
-		if _, err := s.engine.DynamoDB().PutItem(s.t.Context(), in); err != nil {
+		if _, err := s.engine.DynamoDB().PutItem(s.ctx, in); err != nil {
 			s.t.Fatal(err)
 		}
 		s.count(s.open(1), "c", nil, s.order(fmt.Sprint("refused-", s.last), 1))
@@ -367,7 +364,7 @@ func (s *shop) moving() {
 	in := &dynamodb.PutItemInput{TableName: aws.String("totals"),
 		Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#stock#1#0#b"},
 			"SK": &types.AttributeValueMemberS{Value: "-"}, "available": text}}
-	if _, err := s.engine.DynamoDB().PutItem(s.t.Context(), in); err != nil {
+	if _, err := s.engine.DynamoDB().PutItem(s.ctx, in); err != nil {
 		s.t.Fatal(err)
 	}
 	s.put(st, event.Rejected, goods("refused", "b", 1))
@@ -377,16 +374,16 @@ func (s *shop) moving() {
 func (s *shop) reading() {
 	st := s.open(1)
 	for _, name := range []string{"all", "daily"} {
-		if totals, err := query.Of(st).Total(s.t.Context(), name, nil, s.now.AddDate(0, -1, 0), s.now); err != nil || len(totals) == 0 {
+		if totals, err := query.Of(st).Total(s.ctx, name, nil, s.now.AddDate(0, -1, 0), s.now); err != nil || len(totals) == 0 {
 			s.t.Errorf("%d totals of %s, %v", len(totals), name, err)
 		}
 	}
-	for _, err := range st.Totals(s.t.Context()) {
+	for _, err := range st.Totals(s.ctx) {
 		if err != nil {
 			s.t.Error(err)
 		}
 	}
-	if top, err := query.Of(st).Top(s.t.Context(), "first", s.now, 2); err != nil || len(top) != 2 {
+	if top, err := query.Of(st).Top(s.ctx, "first", s.now, 2); err != nil || len(top) != 2 {
 		s.t.Errorf("%d ranked totals, %v", len(top), err)
 	}
 }
@@ -396,7 +393,7 @@ func (s *shop) looking() {
 	st := s.open(1)
 	stored, absent := s.order("looked at", 1), s.order("looked for", 1)
 	s.put(st, event.Inserted, stored)
-	if item, err := st.Item(s.t.Context(), stored.Key); err != nil || item == nil {
+	if item, err := st.Item(s.ctx, stored.Key); err != nil || item == nil {
 		s.t.Errorf("item %v, %v", item, err)
 	}
 	for _, item := range []*event.Item{stored, absent} {
@@ -404,16 +401,16 @@ func (s *shop) looking() {
 		if item == stored {
 			want = event.Duplicate
 		}
-		if r, found, err := repair.Of(st).Judge(s.t.Context(), item); err != nil || r.Verdict != want ||
+		if r, found, err := repair.Of(st).Judge(s.ctx, item); err != nil || r.Verdict != want ||
 			(found != nil) != (item == stored) {
 			s.t.Errorf("judged as %s beside %v, %v", r.Verdict, found, err)
 		}
 	}
-	if item, there, barred, err := query.Of(st).Find(s.t.Context(), stored.Key); err != nil || item == nil || !there || barred {
+	if item, there, barred, err := query.Of(st).Find(s.ctx, stored.Key); err != nil || item == nil || !there || barred {
 		s.t.Errorf("found %v, there %t, barred %t, %v", item, there, barred, err)
 	}
 	for segment := range 2 {
-		for page, err := range st.ItemPages(s.t.Context(), tables.Segment{Number: segment, Of: 2}) {
+		for page, err := range st.ItemPages(s.ctx, tables.Segment{Number: segment, Of: 2}) {
 			if err != nil || len(page.Unreadable) > 0 {
 				s.t.Errorf("%d unreadable items, %v", len(page.Unreadable), err)
 			}
@@ -463,7 +460,7 @@ func (s *shop) asking() {
 							slices.Reverse(want)
 						}
 						got := []string{}
-						for item, err := range query.Of(st).ReadAll(s.t.Context(), name, ask) {
+						for item, err := range query.Of(st).ReadAll(s.ctx, name, ask) {
 							if err != nil {
 								s.t.Fatalf("%s %+v: %v", name, ask, err)
 							}
@@ -477,11 +474,11 @@ func (s *shop) asking() {
 			}
 		}
 	}
-	if page, err := query.Of(st).Read(s.t.Context(), "order", query.Ask{Values: map[string][]string{"id": {"one"}}}); err != nil ||
+	if page, err := query.Of(st).Read(s.ctx, "order", query.Ask{Values: map[string][]string{"id": {"one"}}}); err != nil ||
 		len(page.Items) != 1 {
 		s.t.Errorf("%d orders, %v", len(page.Items), err)
 	}
-	if page, err := query.Of(st).Read(s.t.Context(), "daily", query.Ask{}); err != nil || len(page.Totals) == 0 {
+	if page, err := query.Of(st).Read(s.ctx, "daily", query.Ask{}); err != nil || len(page.Totals) == 0 {
 		s.t.Errorf("%d totals, %v", len(page.Totals), err)
 	}
 }
@@ -496,14 +493,10 @@ events:
 `
 	for _, content := range []string{text, text, text + "# with a remark\n"} {
 		p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(content)}}, "pipeline.yaml")
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		s.held(err)
 		in := testworld.Tables(s.on("kept", p))
-		if err := errors.Join(in.Start(s.t.Context()), in.KeepFile(s.t.Context(), false)); err != nil {
-			s.t.Fatal(err)
-		}
-		file, err := store.DeployedFile(s.t.Context(), s.engine.DynamoDB(), "kept")
+		s.held(errors.Join(in.Start(s.ctx), in.KeepFile(s.ctx, false)))
+		file, err := store.DeployedFile(s.ctx, s.engine.DynamoDB(), "kept")
 		if err != nil || file == nil || string(file.Text) != content {
 			s.t.Errorf("kept %v, %v", file, err)
 		}
@@ -514,18 +507,18 @@ events:
 func (s *shop) mending() {
 	st := s.open(1)
 	d, _ := s.plan.Definition("live")
-	if _, err := repair.Of(st).Flag(s.t.Context(), []*aggregate.Definition{d}, s.now, "a test"); err != nil {
+	if _, err := repair.Of(st).Flag(s.ctx, []*aggregate.Definition{d}, s.now, "a test"); err != nil {
 		s.t.Error(err)
 	}
-	head, err := st.Head(s.t.Context(), d)
+	head, err := st.Head(s.ctx, d)
 	if err != nil || head == nil {
 		s.t.Fatal(head, err)
 	}
-	if accepted, err := repair.Of(st).Accept(s.t.Context(), lanes.HeadKey(d), head.Flag, "somebody"); err != nil || !accepted {
+	if accepted, err := repair.Of(st).Accept(s.ctx, lanes.HeadKey(d), head.Flag, "somebody"); err != nil || !accepted {
 		s.t.Errorf("%q is accepted: %t, %v", head.Flag, accepted, err)
 	}
 	for _, more := range []int64{1, -1, 0} {
-		m, err := repair.Of(st).BeginMending(s.t.Context(), d, aggregate.Address{Window: aggregate.NoWindow})
+		m, err := repair.Of(st).BeginMending(s.ctx, d, aggregate.Address{Window: aggregate.NoWindow})
 		if err != nil || len(m.Stored()) != 1 {
 			s.t.Fatal("a total of live is read:", err)
 		}
@@ -533,7 +526,7 @@ func (s *shop) mending() {
 		for i, v := range d.Values {
 			amounts[i] = aggregate.Amount{Set: true, Number: was.Values[v.Name].Add(event.DecimalOf(more))}
 		}
-		if set, err := m.Set(s.t.Context(), was.N, was.FP, amounts); err != nil || !set {
+		if set, err := m.Set(s.ctx, was.N, was.FP, amounts); err != nil || !set {
 			s.t.Errorf("mended by %d: %t, %v", more, set, err)
 		}
 	}
@@ -542,32 +535,28 @@ func (s *shop) mending() {
 // evolving adds an aggregate to a table in use.
 func (s *shop) evolving() {
 	st := s.open(2)
-	if err := st.Start(s.t.Context()); err != nil {
-		s.t.Fatal(err)
-	}
+	s.held(st.Start(s.ctx))
 	d, _ := s.plan.Definition("late")
-	if _, err := testworld.Tables(st).MarkBehind(s.t.Context(), []*aggregate.Definition{d}); err != nil {
+	if _, err := testworld.Tables(st).MarkBehind(s.ctx, []*aggregate.Definition{d}); err != nil {
 		s.t.Error(err)
 	}
-	if _, err := repair.Of(st).Touch(s.t.Context()); err != nil { // many items in one request
+	if _, err := repair.Of(st).Touch(s.ctx); err != nil { // many items in one request
 		s.t.Error(err)
 	}
 	s.put(s.open(1), event.Inserted, s.order("late", 1), s.item(`{"type":"letter","id":"1","at":"2099-03-01T10:00:00Z","text":"%s"}`,
 		strings.Repeat("x", 1<<10)))
-	if touched, err := repair.Of(st).Touch(s.t.Context()); err != nil || touched.Touched != 2 {
+	if touched, err := repair.Of(st).Touch(s.ctx); err != nil || touched.Touched != 2 {
 		s.t.Error(touched, err)
 	}
 	var pass tables.Pass
 	for range 2 { // the second replaces the first
 		var err error
-		if pass, err = repair.Of(st).BeginPass(s.t.Context(), d); err != nil {
+		if pass, err = repair.Of(st).BeginPass(s.ctx, d); err != nil {
 			s.t.Fatal(err)
 		}
 	}
-	if err := repair.Of(st).ClearBuilding(s.t.Context(), d, pass.Behind); err != nil {
-		s.t.Error(err)
-	}
-	if err := s.open(3).Start(s.t.Context()); err != nil { // a newer generation starts, so the older one is retired
+	s.held(repair.Of(st).ClearBuilding(s.ctx, d, pass.Behind))
+	if err := s.open(3).Start(s.ctx); err != nil { // a newer generation starts, so the older one is retired
 		s.t.Error(err)
 	}
 }
@@ -625,34 +614,26 @@ aggregates:
   owned: {since: 1, movedBy: put, atLeast: {phones: -100}, from: {phone: {values: {phones: count}}}}
 `
 	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	s.held(err)
 	st := s.on("moved", p)
 	m, err := rowmap.Load(fstest.MapFS{"m.yaml": {Data: []byte(`migration: 1
 name: users
 from: {table: old}
 rows: [{type: user, payload: {type: user, id: "{id}", at: "{at}", phones: "{phones}"}}]
 `)}}, "m.yaml", p)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	found, err := migrate.Find(s.t.Context(), s.engine.DynamoDB(), s.engine.DynamoDB(), "old", "events")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	s.held(err)
+	found, err := migrate.Find(s.ctx, s.engine.DynamoDB(), s.engine.DynamoDB(), "old", "events")
+	s.held(err)
 	old := found.Source
 	old.Stream = "another stream"
 	moving, err := migrate.NewSync(m, old, tables.Config{Client: old.Client, Events: "events", Aggregates: "moved", Env: env.Env{
 		Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	s.held(err)
 	written := func(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
 	row := func(id, at, phone string) migrate.Changed {
 		row := migrate.Row{"id": written(id), "at": written(at), "phones": &types.AttributeValueMemberL{Value: []types.AttributeValue{
 			&types.AttributeValueMemberM{Value: migrate.Row{"n": written(phone)}}}}}
-		if _, err := old.Client.PutItem(s.t.Context(), &dynamodb.PutItemInput{TableName: &old.Table, Item: row}); err != nil {
+		if _, err := old.Client.PutItem(s.ctx, &dynamodb.PutItemInput{TableName: &old.Table, Item: row}); err != nil {
 			s.t.Fatal(err)
 		}
 		return migrate.Changed{Key: row, Images: []migrate.Row{row}}
@@ -660,70 +641,62 @@ rows: [{type: user, payload: {type: user, id: "{id}", at: "{at}", phones: "{phon
 	unmarked := migrate.Row{"PK": written("USER#2"), "SK": written("USER"), "type": written("user")} // as if its mark had been taken off
 	row("1", "2099-03-01T10:00:00Z", "1")
 	for n := range 2 {
-		pass, err := moving.BeginPass(s.t.Context())
+		pass, err := moving.BeginPass(s.ctx)
 		if err == nil {
-			_, err = pass.Run(s.t.Context(), nil)
+			_, err = pass.Run(s.ctx, nil)
 		}
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		s.held(err)
 		if n == 0 {
 			row("1", "2099-03-01T10:00:00Z", "2")
 			row("2", "2099-03-01T10:00:00Z", "1")
 			in := &dynamodb.PutItemInput{TableName: aws.String("events"), Item: unmarked}
-			if _, err := old.Client.PutItem(s.t.Context(), in); err != nil {
+			if _, err := old.Client.PutItem(s.ctx, in); err != nil {
 				s.t.Fatal(err)
 			}
 		}
 	}
 	erased := event.Key{PK: "USER#1", SK: "USER"}
-	if _, err := repair.Of(st).Erase(s.t.Context(), erased); err != nil {
+	if _, err := repair.Of(st).Erase(s.ctx, erased); err != nil {
 		s.t.Error(err)
 	}
 	second := row("2", "2099-03-01T11:00:00Z", "1")
-	if done := moving.Do(s.t.Context(), migrate.Always, []migrate.Changed{second}); done.Collisions == 0 || done.Err != nil {
+	if done := moving.Do(s.ctx, migrate.Always, []migrate.Changed{second}); done.Collisions == 0 || done.Err != nil {
 		s.t.Errorf("%+v", done)
 	}
-	if _, err := s.engine.DynamoDB().DeleteItem(s.t.Context(), &dynamodb.DeleteItemInput{TableName: &old.Table,
+	if _, err := s.engine.DynamoDB().DeleteItem(s.ctx, &dynamodb.DeleteItemInput{TableName: &old.Table,
 		Key: migrate.Row{"id": second.Key["id"], "at": second.Key["at"]}}); err != nil {
 		s.t.Fatal(err)
 	}
-	moving.Do(s.t.Context(), migrate.Always, []migrate.Changed{second})
+	moving.Do(s.ctx, migrate.Always, []migrate.Changed{second})
 	for _, stream := range []string{"a stream", "another stream"} {
-		if err := moving.NoteCaptured(s.t.Context(), stream, s.now); err != nil {
-			s.t.Error(err)
-		}
+		s.held(moving.NoteCaptured(s.ctx, stream, s.now))
 	}
 	lane, note := event.Lane{StreamARN: "another stream", ShardID: "shard"}, migrate.LaneNote{Sequence: "100000000000000000001"}
 	for range 2 {
-		if err := moving.NoteLane(s.t.Context(), lane, note); err != nil {
-			s.t.Error(err)
-		}
+		s.held(moving.NoteLane(s.ctx, lane, note))
 	}
-	if done, err := moving.LaneDone(s.t.Context(), lane); err != nil || done.Sequence != note.Sequence {
+	if done, err := moving.LaneDone(s.ctx, lane); err != nil || done.Sequence != note.Sequence {
 		s.t.Errorf("%+v, %v", done, err)
 	}
-	if c, err := moving.Compare(s.t.Context(), s); err != nil || !c.Clean() {
+	if c, err := moving.Compare(s.ctx, s); err != nil || !c.Clean() {
 		s.t.Fatalf("%+v, %v", c, err)
 	}
-	if err := st.Start(s.t.Context()); err != nil {
-		s.t.Fatal(err)
-	}
+	s.held(st.Start(s.ctx))
 	retire := func(want int) {
 		quiet := func(context.Context, time.Time) (int, error) { return 0, nil }
-		if swept, err := moving.Retire(s.t.Context(), s.engine.DynamoDB(), quiet); swept != want || want > 0 && err != nil {
+		if swept, err := moving.Retire(s.ctx, s.engine.DynamoDB(), quiet); swept != want || want > 0 && err != nil {
 			s.t.Errorf("%d tombstones, %v", swept, err)
 		}
 	}
 	for _, want := range []string{migrate.Turning, migrate.New} {
-		state, err := moving.Turn(s.t.Context(), 0)
+		state, err := moving.Turn(s.ctx, 0)
 		if err != nil || state != want {
 			s.t.Fatalf("%s, %v, want %s", state, err, want)
 		}
 		d, _ := p.Definition("owned")
-		if pass, err := repair.Of(st).BeginPass(s.t.Context(), d); err != nil {
+		if pass, err := repair.Of(st).BeginPass(s.ctx, d); err != nil {
 			s.t.Error(err)
-		} else if err := repair.Of(st).ClearBuilding(s.t.Context(), d, pass.Behind); err != nil {
+		} else if err := repair.Of(st).ClearBuilding(s.ctx, d, pass.Behind); err != nil {
 			s.t.Error(err)
 		}
 	}
@@ -741,9 +714,7 @@ events:
   city: {id: "{id}", at: "{at}", key: {pk: "CITY#{id}", sk: "CITY"}, migrated: cities}
 `
 	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	s.held(err)
 	st := s.on("returned", p)
 	m, err := rowmap.Load(fstest.MapFS{"m.yaml": {Data: []byte(`migration: 1
 name: cities
@@ -755,77 +726,65 @@ rows:
     payload: {type: city, id: "{id}", at: "{at}", name: "{name}", land: "{land}"}
 back: {city: {id: "{id}", at: "{at}", name: "{name}", land: "{land}"}}
 `)}}, "m.yaml", p)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	found, err := migrate.Find(s.t.Context(), s.engine.DynamoDB(), s.engine.DynamoDB(), "old", "events")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	s.held(err)
+	found, err := migrate.Find(s.ctx, s.engine.DynamoDB(), s.engine.DynamoDB(), "old", "events")
+	s.held(err)
 	old := found.Source
 	old.Events, old.Stream = "b", "a"
 	moving, err := migrate.NewSync(m, old, tables.Config{Client: old.Client, Events: "events", Aggregates: "returned", Env: env.Env{
 		Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	s.held(err)
 	capture := &migrate.Capture{Sync: moving}
 	told := func(table, keys string) {
 		s.t.Helper()
 		batch := fmt.Sprintf(`{"Records": [{"eventSourceARN": "arn:aws:dynamodb:r:1:table/%s/stream/1", "dynamodb": {"SequenceNumber": "1",
   "ApproximateCreationDateTime": %d, "Keys": %s}}]}`, table, s.now.Unix(), keys)
-		if out, err := capture.Handle(s.t.Context(), json.RawMessage(batch)); err != nil || len(out.BatchItemFailures) > 0 {
+		if out, err := capture.Handle(s.ctx, json.RawMessage(batch)); err != nil || len(out.BatchItemFailures) > 0 {
 			s.t.Errorf("%+v, %v", out, err)
 		}
 	}
 	at := "2099-03-01T10:00:00Z"
 	rowKey := func(id string) string { return fmt.Sprintf(`{"id": {"S": %q}, "at": {"S": %q}}`, id, at) }
 	put := func(row migrate.Row) {
-		if _, err := old.Client.PutItem(s.t.Context(), &dynamodb.PutItemInput{TableName: &old.Table, Item: row}); err != nil {
+		if _, err := old.Client.PutItem(s.ctx, &dynamodb.PutItemInput{TableName: &old.Table, Item: row}); err != nil {
 			s.t.Fatal(err)
 		}
 	}
 	written := func(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
-	pass, err := moving.BeginPass(s.t.Context())
+	pass, err := moving.BeginPass(s.ctx)
 	if err == nil {
-		_, err = pass.Run(s.t.Context(), nil)
+		_, err = pass.Run(s.ctx, nil)
 	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	s.held(err)
 	bad := migrate.Row{"id": written("5"), "at": written("noon")}
 	put(bad)
 	told("old", `{"id": {"S": "5"}, "at": {"S": "noon"}}`) // it is refused
-	if _, err := s.engine.DynamoDB().DeleteItem(s.t.Context(), &dynamodb.DeleteItemInput{TableName: &old.Table, Key: bad}); err != nil {
+	if _, err := s.engine.DynamoDB().DeleteItem(s.ctx, &dynamodb.DeleteItemInput{TableName: &old.Table, Key: bad}); err != nil {
 		s.t.Fatal(err)
 	}
 	proven := func() {
 		s.t.Helper()
 		s.now = s.now.Add(time.Hour)
-		control, err := moving.Control(s.t.Context())
+		control, err := moving.Control(s.ctx)
 		if err == nil {
-			err = moving.NoteCaptured(s.t.Context(), moving.Streams(control), s.now)
+			err = moving.NoteCaptured(s.ctx, moving.Streams(control), s.now)
 		}
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		if c, err := moving.Compare(s.t.Context(), s); err != nil || !c.Clean() {
+		s.held(err)
+		if c, err := moving.Compare(s.ctx, s); err != nil || !c.Clean() {
 			s.t.Fatalf("%+v, %v", c, err)
 		}
 	}
 	proven()
-	if _, err := moving.Turn(s.t.Context(), 0); err != nil {
+	if _, err := moving.Turn(s.ctx, 0); err != nil {
 		s.t.Fatal(err)
 	}
 	var items []*event.Item
 	for _, id := range []string{"1", "2"} {
 		item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"city","id":%q,"at":%q,"name":"N","land":"L"}`, id, at)})
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		s.held(err)
 		items = append(items, item)
 	}
-	if results, _ := st.Put(s.t.Context(), items); results[0].Verdict != event.Inserted {
+	if results, _ := st.Put(s.ctx, items); results[0].Verdict != event.Inserted {
 		s.t.Fatal(results[0])
 	}
 	for _, item := range items {
@@ -838,7 +797,7 @@ back: {city: {id: "{id}", at: "{at}", name: "{name}", land: "{land}"}}
 		id := []string{"2", "3"}[i]
 		if forgotten {
 			put(migrate.Row{"id": written(id), "at": written(at)})
-		} else if _, err := s.engine.DynamoDB().DeleteItem(s.t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("events"),
+		} else if _, err := s.engine.DynamoDB().DeleteItem(s.ctx, &dynamodb.DeleteItemInput{TableName: aws.String("events"),
 			Key: migrate.Row{"PK": written("CITY#" + id), "SK": written("CITY")}}); err != nil {
 			s.t.Fatal(err)
 		}
@@ -846,13 +805,11 @@ back: {city: {id: "{id}", at: "{at}", name: "{name}", land: "{land}"}}
 	}
 	proven()
 	for _, want := range []string{migrate.Draining, migrate.Old} {
-		if state, err := moving.Back(s.t.Context(), migrate.Quiet); err != nil || state != want {
+		if state, err := moving.Back(s.ctx, migrate.Quiet); err != nil || state != want {
 			s.t.Fatalf("%s, %v, want %s", state, err, want)
 		}
 		s.now = s.now.Add(time.Hour)
-		if err := moving.NoteCaptured(s.t.Context(), "b a", s.now); err != nil {
-			s.t.Fatal(err)
-		}
+		s.held(moving.NoteCaptured(s.ctx, "b a", s.now))
 	}
 }
 
