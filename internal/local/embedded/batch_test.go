@@ -56,9 +56,7 @@ func TestBatchInsertRefusals(t *testing.T) {
 		types.BatchStatementRequest{Statement: aws.String(insertText), Parameters: []types.AttributeValue{s(""), s("1"), s("x")}},
 		insert("good", "1", "x"),
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	held(t, err)
 	for i, want := range []string{"ValidationError: Statement wasn't well formed, can't be processed: Expected an INSERT or " +
 		"UPDATE statement",
 		"ValidationError: Number of parameters in request and statement don't match.", "ResourceNotFound: Requested resource not found",
@@ -176,11 +174,9 @@ func TestStatementValues(t *testing.T) {
 		_, err := w.db.ExecuteStatement(background, &dynamodb.ExecuteStatementInput{Statement: &text, Parameters: parameters})
 		return err
 	}
-	if err := run(
+	held(t, run(
 		`INSERT INTO events VALUE {'PK': 'a', 'SK': '-', 'n': 5, 't': 'it''s', 'yes': TRUE, 'no': false, 'nil': null, 'e': '', 'p': ?}`,
-		s("given")); err != nil {
-		t.Fatal(err)
-	}
+		s("given")))
 	want := item("a", "-",
 		attrs{"n": n("5"), "t": s("it's"), "yes": &types.AttributeValueMemberBOOL{Value: true}, "no": &types.AttributeValueMemberBOOL{},
 			"nil": &types.AttributeValueMemberNULL{Value: true}, "e": s(""), "p": s("given")})

@@ -55,9 +55,7 @@ func BenchmarkUpdateItem(b *testing.B) {
 			ExpressionAttributeNames: map[string]string{"#m": "m:lane"},
 			ExpressionAttributeValues: attrs{":n": n("1"), ":fp": n("1152921504606846975"), ":r": n("12.50"),
 				":last": &types.AttributeValueMemberB{Value: []byte{1}}, ":first": &types.AttributeValueMemberB{Value: []byte{2}}}})
-		if err != nil {
-			b.Fatal(err)
-		}
+		held(b, err)
 	}
 }
 

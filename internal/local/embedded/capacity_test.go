@@ -51,9 +51,7 @@ func TestWriteUnits(t *testing.T) {
 			before := w.e.Usage()
 			out, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: tt.new,
 				ReturnConsumedCapacity: types.ReturnConsumedCapacityIndexes})
-			if err != nil {
-				t.Fatal(err)
-			}
+			held(t, err)
 			used := w.e.Usage().Sub(before).Tables["events"]
 			if used.Write != tt.table || used.IndexWrite != tt.index {
 				t.Errorf("used %v and %v on the index, want %v and %v", used.Write, used.IndexWrite, tt.table, tt.index)
@@ -99,9 +97,7 @@ func TestWhatIsRefusedIsCharged(t *testing.T) {
 		charged("a batch", 7, func() {
 			out, err := w.batch(insert("new", "1", "x"), insert("old", "1", "x"), insert("new", "2", "x"), insert("old", "2", "x"),
 				insert("a", "1", "x"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			held(t, err)
 			if c := out.ConsumedCapacity[0]; *c.CapacityUnits != 7 || *c.Table.CapacityUnits != 2 {
 				t.Errorf("capacity %v, table %v; want 7 and 2", *c.CapacityUnits, *c.Table.CapacityUnits)
 			}
@@ -123,46 +119,6 @@ func TestWhatIsRefusedIsCharged(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestReadUnits(t *testing.T) {
-	w := newWorld(t)
-	w.put(sized("a", "g", 4097))
-	w.put(item("a", "2", nil))
-	read := func(name string, want float64, do func() error) {
-		t.Helper()
-		before := w.e.Usage()
-		if err := do(); err != nil {
-			t.Fatal(err)
-		}
-		if got := w.e.Usage().Sub(before).ReadUnits(); got != want {
-			t.Errorf("%s: %v read units, want %v", name, got, want)
-		}
-	}
-	get := func(pk string, consistent bool) func() error {
-		return func() error {
-			_, err := w.db.GetItem(background, &dynamodb.GetItemInput{TableName: aws.String("events"), Key: key(pk, "1"),
-				ConsistentRead: aws.Bool(consistent)})
-			return err
-		}
-	}
-	read("consistent get", 2, get("a", true))
-	read("eventual get", 1, get("a", false))
-	read("get of nothing", 0.5, get("z", false))
-	read("batch", 3, func() error {
-		_, err := w.db.BatchGetItem(background, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
-			"events": {Keys: []attrs{key("a", "1"), key("a", "2")}, ConsistentRead: aws.Bool(true)}}})
-		return err
-	})
-	read("query", 2, func() error { // 4,097 + 6 bytes in one answer
-		_, err := w.db.Query(background, &dynamodb.QueryInput{TableName: aws.String("events"), ConsistentRead: aws.Bool(true),
-			KeyConditionExpression: aws.String("PK = :p"), ExpressionAttributeValues: attrs{":p": s("a")}})
-		return err
-	})
-	read("scan", 1, func() error {
-		_, err := w.db.Scan(background, &dynamodb.ScanInput{TableName: aws.String("events")})
-		return err
-	})
 }
 
 // TestUsage shows that Usage counts a call that Intercept refuses, and that Sub returns the

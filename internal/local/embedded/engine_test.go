@@ -219,9 +219,7 @@ func TestDeterminism(t *testing.T) {
 		q, err := mail.CreateQueue(background,
 			&sqs.CreateQueueInput{QueueName: aws.String("in.fifo"),
 				Attributes: map[string]string{"FifoQueue": "true", "ContentBasedDeduplication": "true"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		held(t, err)
 		var log strings.Builder
 		r := rand.New(rand.NewPCG(7, 7))
 		for i := range 300 {
@@ -230,15 +228,11 @@ func TestDeterminism(t *testing.T) {
 				attrs{"v": n(fmt.Sprint(r.IntN(9))), "GSI1PK": s("g"), "GSI1SK": s(fmt.Sprint(r.IntN(5)))}))
 			sent, err := mail.SendMessage(background, &sqs.SendMessageInput{QueueUrl: q.QueueUrl, MessageBody: aws.String(fmt.Sprint(i)),
 				MessageGroupId: aws.String(fmt.Sprint(i % 7))})
-			if err != nil {
-				t.Fatal(err)
-			}
+			held(t, err)
 			fmt.Fprintln(&log, *sent.MessageId)
 		}
 		got, err := mail.ReceiveMessage(background, &sqs.ReceiveMessageInput{QueueUrl: q.QueueUrl, MaxNumberOfMessages: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
+		held(t, err)
 		for _, m := range got.Messages {
 			fmt.Fprintln(&log, *m.MessageId, *m.ReceiptHandle)
 		}
@@ -250,9 +244,7 @@ func TestDeterminism(t *testing.T) {
 			}
 		}
 		scan, err := w.db.Scan(background, &dynamodb.ScanInput{TableName: aws.String("events")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		held(t, err)
 		for _, it := range scan.Items {
 			fmt.Fprintln(&log, text(it["PK"]), text(it["SK"]))
 		}

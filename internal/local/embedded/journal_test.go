@@ -81,9 +81,7 @@ func picture(t *testing.T, e *embedded.Engine) map[string]any {
 	p := map[string]any{}
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		held(t, err)
 	}
 	for _, table := range []string{stack.Events, stack.Aggregates} {
 		out, err := e.DynamoDB().Scan(t.Context(), &dynamodb.ScanInput{TableName: &table})
@@ -140,9 +138,7 @@ func messages(t *testing.T, e *embedded.Engine, url string) []string {
 		out, err := e.SQS().ReceiveMessage(t.Context(),
 			&sqs.ReceiveMessageInput{QueueUrl: &url, MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"},
 				MessageSystemAttributeNames: []sqstypes.MessageSystemAttributeName{"All"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		held(t, err)
 		if len(out.Messages) == 0 {
 			slices.Sort(all)
 			return all
@@ -173,9 +169,7 @@ func keepAndOpen(t *testing.T, die *rand.Rand) {
 	cfg := embedded.Config{Seed: die.Uint64(), Now: func() time.Time { return now }, Journal: j, RollAfter: 5 * time.Hour}
 	e := embedded.New(cfg)
 	s, err := stack.New(t.Context(), e, stack.Config{Indexes: []string{"GSI1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	held(t, err)
 	db := e.DynamoDB()
 	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 	item := func() map[string]types.AttributeValue {
@@ -252,15 +246,11 @@ func keepAndOpen(t *testing.T, die *rand.Rand) {
 			}
 			_, err = db.UpdateTable(t.Context(), &dynamodb.UpdateTableInput{TableName: events, StreamSpecification: spec})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		held(t, err)
 	}
 	cfg.Seed++
 	again, err := embedded.Open(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	held(t, err)
 	if diff := cmp.Diff(picture(t, e), picture(t, again), cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
 		t.Errorf("the engine that was opened differs (-was +is):\n%s", diff)
 	}
@@ -278,9 +268,7 @@ func TestWhatTheJournalCannotKeepIsRefused(t *testing.T) {
 	j := newMemory()
 	e := embedded.New(embedded.Config{Journal: j})
 	s, err := stack.New(t.Context(), e, stack.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	held(t, err)
 	send := func() error {
 		_, err := e.SQS().SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &s.Queue, MessageBody: aws.String("m")})
 		return err

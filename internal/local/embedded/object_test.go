@@ -34,13 +34,9 @@ func TestObjects(t *testing.T) {
 	if _, err := client.CreateBucket(background, &s3.CreateBucketInput{Bucket: bucket}); !errors.As(err, &owned) {
 		t.Errorf("made again: %v", err)
 	}
-	if err := put("expired/1.json", "{}", nil); err != nil {
-		t.Fatal(err)
-	}
+	held(t, put("expired/1.json", "{}", nil))
 	got, err := client.GetObject(background, &s3.GetObjectInput{Bucket: bucket, Key: aws.String("expired/1.json")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	held(t, err)
 	body, err := io.ReadAll(got.Body)
 	if err != nil || string(body) != "{}" || *got.ContentType != "application/json" || *got.ETag != `"99914b932bd37a50b983c5e7c90ae93b"` ||
 		*got.ContentLength != 2 {
@@ -57,9 +53,7 @@ func TestObjects(t *testing.T) {
 	if err := match("expired/1.json", *got.ETag); err != nil {
 		t.Error(err)
 	}
-	if err := put("expired/1.json", "{}", nil); err != nil {
-		t.Fatal(err)
-	}
+	held(t, put("expired/1.json", "{}", nil))
 	var noKey *types.NoSuchKey
 	if _, err := client.GetObject(background, &s3.GetObjectInput{Bucket: bucket, Key: aws.String("nosuch")}); !errors.As(err, &noKey) {
 		t.Errorf("get of nothing: %v", err)
@@ -117,9 +111,7 @@ func TestDeleteObjects(t *testing.T) {
 	}
 	left := func() (keys []string) {
 		out, err := client.ListObjectsV2(background, &s3.ListObjectsV2Input{Bucket: bucket})
-		if err != nil {
-			t.Fatal(err)
-		}
+		held(t, err)
 		for _, o := range out.Contents {
 			keys = append(keys, *o.Key)
 		}
@@ -174,9 +166,7 @@ func TestListObjects(t *testing.T) {
 	var keys []string
 	for {
 		out, err := client.ListObjectsV2(background, in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		held(t, err)
 		for _, o := range out.Contents {
 			keys = append(keys, *o.Key)
 		}

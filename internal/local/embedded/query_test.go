@@ -24,9 +24,7 @@ func (w *world) pages(in *dynamodb.QueryInput) (items []attrs, pages int) {
 	w.Helper()
 	for {
 		out, err := w.db.Query(background, in)
-		if err != nil {
-			w.Fatal(err)
-		}
+		held(w, err)
 		items = append(items, out.Items...)
 		pages++
 		if out.LastEvaluatedKey == nil {
@@ -243,9 +241,7 @@ func TestScan(t *testing.T) {
 				Limit: aws.Int32(7)}
 			for {
 				out, err := w.db.Scan(background, in)
-				if err != nil {
-					t.Fatal(err)
-				}
+				held(t, err)
 				for _, it := range out.Items {
 					k := text(it["PK"]) + "/" + text(it["SK"])
 					if got[k] {

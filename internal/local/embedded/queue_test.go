@@ -32,9 +32,7 @@ func newMail(t *testing.T) *mail {
 func (m *mail) queue(name string, attributes map[string]string) *string {
 	m.Helper()
 	out, err := m.sqs.CreateQueue(background, &sqs.CreateQueueInput{QueueName: aws.String(name), Attributes: attributes})
-	if err != nil {
-		m.Fatal(err)
-	}
+	held(m, err)
 	return out.QueueUrl
 }
 
@@ -44,9 +42,7 @@ func (m *mail) attribute(url *string, name types.QueueAttributeName) string {
 	m.Helper()
 	out, err := m.sqs.GetQueueAttributes(background,
 		&sqs.GetQueueAttributesInput{QueueUrl: url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll}})
-	if err != nil {
-		m.Fatal(err)
-	}
+	held(m, err)
 	return out.Attributes[string(name)]
 }
 
@@ -57,9 +53,7 @@ func (m *mail) send(url *string, body, group string) string {
 		in.MessageGroupId = aws.String(group)
 	}
 	out, err := m.sqs.SendMessage(background, in)
-	if err != nil {
-		m.Fatal(err)
-	}
+	held(m, err)
 	return *out.MessageId
 }
 
@@ -68,9 +62,7 @@ func (m *mail) receive(url *string) []types.Message {
 	out, err := m.sqs.ReceiveMessage(background, &sqs.ReceiveMessageInput{QueueUrl: url, MaxNumberOfMessages: 10,
 		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
 		MessageAttributeNames:       []string{"All"}})
-	if err != nil {
-		m.Fatal(err)
-	}
+	held(m, err)
 	return out.Messages
 }
 
@@ -183,16 +175,12 @@ func TestChangeVisibility(t *testing.T) {
 			&sqs.ChangeMessageVisibilityInput{QueueUrl: q, ReceiptHandle: got[0].ReceiptHandle, VisibilityTimeout: seconds})
 		return err
 	}
-	if err := change(600); err != nil {
-		t.Fatal(err)
-	}
+	held(t, change(600))
 	m.clock.advance(599 * time.Second)
 	if again := m.receive(q); len(again) != 0 {
 		t.Error("visible before the changed time")
 	}
-	if err := change(0); err != nil {
-		t.Fatal(err)
-	}
+	held(t, change(0))
 	var notInFlight *types.MessageNotInflight
 	if err := change(0); !errors.As(err, &notInFlight) {
 		t.Errorf("not in flight: %v", err)
@@ -447,9 +435,7 @@ func TestListQueues(t *testing.T) {
 	}
 	list := func(in sqs.ListQueuesInput) ([]string, *string) {
 		out, err := m.sqs.ListQueues(background, &in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		held(t, err)
 		names := []string{}
 		for _, url := range out.QueueUrls {
 			names = append(names, url[strings.LastIndexByte(url, '/')+1:])
@@ -527,9 +513,7 @@ func TestLongPollOfWhatIsInFlight(t *testing.T) {
 			t.Helper()
 			began := time.Now()
 			out, err := m.sqs.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: url, WaitTimeSeconds: 20})
-			if err != nil {
-				t.Fatal(err)
-			}
+			held(t, err)
 			return bodies(out.Messages), time.Since(began)
 		}
 		m.send(url, "first", "g")

@@ -55,17 +55,13 @@ func (r *replica) read(how string, consistent bool, keys []attrs) string {
 	case "GetItem":
 		for _, k := range keys {
 			out, err := r.db.GetItem(background, &dynamodb.GetItemInput{TableName: table, Key: k, ConsistentRead: strong})
-			if err != nil {
-				r.Fatal(err)
-			}
+			held(r, err)
 			items = append(items, out.Item)
 		}
 	case "BatchGetItem":
 		out, err := r.db.BatchGetItem(background,
 			&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"events": {Keys: keys, ConsistentRead: strong}}})
-		if err != nil {
-			r.Fatal(err)
-		}
+		held(r, err)
 		items = out.Responses["events"]
 	case "Query":
 		for _, pk := range []string{"p0", "p1"} {
@@ -83,9 +79,7 @@ func (r *replica) read(how string, consistent bool, keys []attrs) string {
 		}
 	case "Scan":
 		out, err := r.db.Scan(background, &dynamodb.ScanInput{TableName: table, ConsistentRead: strong})
-		if err != nil {
-			r.Fatal(err)
-		}
+		held(r, err)
 		items = out.Items
 	}
 	return told(items...)
@@ -184,9 +178,7 @@ func TestStaleReadsLeaveNoTrace(t *testing.T) {
 	w.put(item("p0", "s0", attrs{"v": s("22")}))
 	describe := func() string {
 		out, err := w.db.DescribeTable(background, &dynamodb.DescribeTableInput{TableName: aws.String("events")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		held(t, err)
 		return fmt.Sprint(*out.Table.ItemCount, " items of ", *out.Table.TableSizeBytes, " bytes")
 	}
 	before, used := describe(), w.e.Usage()

@@ -21,9 +21,7 @@ import (
 func (w *world) streamARN() *string {
 	w.Helper()
 	out, err := w.db.DescribeTable(background, &dynamodb.DescribeTableInput{TableName: aws.String("events")})
-	if err != nil {
-		w.Fatal(err)
-	}
+	held(w, err)
 	return out.Table.LatestStreamArn
 }
 
@@ -33,9 +31,7 @@ func (w *world) shards() (out []types.Shard) {
 	in := &dynamodbstreams.DescribeStreamInput{StreamArn: w.streamARN(), Limit: aws.Int32(2)}
 	for {
 		d, err := w.e.Streams().DescribeStream(background, in)
-		if err != nil {
-			w.Fatal(err)
-		}
+		held(w, err)
 		out = append(out, d.StreamDescription.Shards...)
 		if d.StreamDescription.LastEvaluatedShardId == nil {
 			return out
@@ -62,9 +58,7 @@ func (w *world) read(it *string, limit int32) (records []types.Record, ended boo
 	w.Helper()
 	for {
 		out, err := w.e.Streams().GetRecords(background, &dynamodbstreams.GetRecordsInput{ShardIterator: it, Limit: aws.Int32(limit)})
-		if err != nil {
-			w.Fatal(err)
-		}
+		held(w, err)
 		records = append(records, out.Records...)
 		if out.NextShardIterator == nil {
 			return records, true
@@ -79,9 +73,7 @@ func (w *world) read(it *string, limit int32) (records []types.Record, ended boo
 func (w *world) readShard(sh types.Shard) ([]types.Record, bool) {
 	w.Helper()
 	it, err := w.iterator(sh.ShardId, types.ShardIteratorTypeTrimHorizon, "")
-	if err != nil {
-		w.Fatal(err)
-	}
+	held(w, err)
 	return w.read(it, 7)
 }
 
@@ -117,9 +109,7 @@ func TestStreamTellsTheHistory(t *testing.T) {
 			for i := range 1500 {
 				switch r.IntN(60) {
 				case 0:
-					if err := w.e.RollShards("events"); err != nil {
-						t.Fatal(err)
-					}
+					held(t, w.e.RollShards("events"))
 				case 1:
 					w.clock.advance(time.Duration(r.IntN(40)) * time.Minute)
 				case 2:
@@ -227,9 +217,7 @@ func TestShardIterators(t *testing.T) {
 			tt.seq = tt.seq[len(tt.seq)-40:]
 		}
 		it, err := w.iterator(shard.ShardId, tt.kind, tt.seq)
-		if err != nil {
-			t.Fatal(err)
-		}
+		held(t, err)
 		if got, _ := w.read(it, 1000); len(got) != tt.want {
 			t.Errorf("%s %s: %d records, want %d", tt.kind, tt.seq, len(got), tt.want)
 		}
@@ -243,9 +231,7 @@ func TestShardIterators(t *testing.T) {
 		t.Errorf("missing shard: %v", err)
 	}
 	latest, err := w.iterator(shard.ShardId, types.ShardIteratorTypeLatest, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	held(t, err)
 	w.put(item("a", "new", nil))
 	if got, _ := w.read(latest, 1); len(got) != 1 || streamText(got[0].Dynamodb.Keys["SK"]) != "new" {
 		t.Errorf("from LATEST: %v", got)
@@ -258,9 +244,7 @@ func TestTrimming(t *testing.T) {
 	w.put(item("a", "2", nil))
 	shard := w.shards()[0]
 	old, err := w.iterator(shard.ShardId, types.ShardIteratorTypeTrimHorizon, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	held(t, err)
 	records, _ := w.readShard(shard)
 	first, second := *records[0].Dynamodb.SequenceNumber, *records[1].Dynamodb.SequenceNumber
 	w.clock.advance(24 * time.Hour)
@@ -345,9 +329,7 @@ func TestLargeRecords(t *testing.T) {
 		w.put(item("a", fmt.Sprint(i), attrs{"v": s(strings.Repeat("x", 300_000))}))
 	}
 	it, err := w.iterator(w.shards()[0].ShardId, types.ShardIteratorTypeTrimHorizon, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	held(t, err)
 	out, err := w.e.Streams().GetRecords(background, &dynamodbstreams.GetRecordsInput{ShardIterator: it})
 	if err != nil || len(out.Records) != 3 || out.NextShardIterator == nil {
 		t.Errorf("%d records, %v; want 3 of 5", len(out.Records), err)
@@ -363,9 +345,7 @@ func TestReadingAgain(t *testing.T) {
 	}
 	for _, sh := range w.shards() {
 		it, err := w.iterator(sh.ShardId, types.ShardIteratorTypeTrimHorizon, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		held(t, err)
 		first, _ := w.read(it, 1000)
 		again, _ := w.read(it, 700)
 		if !reflect.DeepEqual(first, again) {
@@ -379,23 +359,17 @@ func TestForget(t *testing.T) {
 	w := newWorld(t)
 	w.put(item("k", "1", attrs{"v": n("1")}))
 	arn := w.streamARN()
-	if err := w.e.Forget("events"); err != nil {
-		t.Fatal(err)
-	}
+	held(t, w.e.Forget("events"))
 	if _, err := w.db.DescribeTable(background, &dynamodb.DescribeTableInput{TableName: aws.String("events")}); err == nil {
 		t.Error("the table is still there")
 	}
 	d, err := w.e.Streams().DescribeStream(background, &dynamodbstreams.DescribeStreamInput{StreamArn: arn})
-	if err != nil {
-		t.Fatal(err)
-	}
+	held(t, err)
 	records := 0
 	for _, sh := range d.StreamDescription.Shards {
 		it, err := w.e.Streams().GetShardIterator(background, &dynamodbstreams.GetShardIteratorInput{StreamArn: arn, ShardId: sh.ShardId,
 			ShardIteratorType: types.ShardIteratorTypeTrimHorizon})
-		if err != nil {
-			t.Fatal(err)
-		}
+		held(t, err)
 		got, _ := w.read(it.ShardIterator, 10)
 		records += len(got)
 	}

@@ -102,9 +102,7 @@ func (w *world) get(pk, sk string) attrs {
 	w.Helper()
 	out, err := w.db.GetItem(background, &dynamodb.GetItemInput{TableName: aws.String("events"), Key: key(pk, sk),
 		ConsistentRead: aws.Bool(true)})
-	if err != nil {
-		w.Fatal(err)
-	}
+	held(w, err)
 	return out.Item
 }
 
@@ -122,25 +120,17 @@ func TestOneOfEach(t *testing.T) {
 	}
 
 	table, err := w.db.DescribeTable(background, &dynamodb.DescribeTableInput{TableName: aws.String("events")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	held(t, err)
 	streams := w.e.Streams()
 	d, err := streams.DescribeStream(background, &dynamodbstreams.DescribeStreamInput{StreamArn: table.Table.LatestStreamArn})
-	if err != nil {
-		t.Fatal(err)
-	}
+	held(t, err)
 	records := 0
 	for _, sh := range d.StreamDescription.Shards {
 		it, err := streams.GetShardIterator(background, &dynamodbstreams.GetShardIteratorInput{StreamArn: table.Table.LatestStreamArn,
 			ShardId: sh.ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon})
-		if err != nil {
-			t.Fatal(err)
-		}
+		held(t, err)
 		out, err := streams.GetRecords(background, &dynamodbstreams.GetRecordsInput{ShardIterator: it.ShardIterator})
-		if err != nil {
-			t.Fatal(err)
-		}
+		held(t, err)
 		records += len(out.Records)
 	}
 	if records != 1 {
@@ -148,9 +138,7 @@ func TestOneOfEach(t *testing.T) {
 	}
 
 	queue, err := w.e.SQS().CreateQueue(background, &sqs.CreateQueueInput{QueueName: aws.String("in")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	held(t, err)
 	if _, err := w.e.SQS().SendMessage(background,
 		&sqs.SendMessageInput{QueueUrl: queue.QueueUrl, MessageBody: aws.String("hello")}); err != nil {
 		t.Fatal(err)

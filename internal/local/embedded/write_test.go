@@ -16,6 +16,14 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 )
 
+// held ends the test if a call that must succeed did not.
+func held(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // expectInvalid asserts a ValidationException as the SDK would return it.
 func expectInvalid(t *testing.T, err error, text string) {
 	t.Helper()
@@ -284,9 +292,7 @@ func TestUpdate(t *testing.T) {
 		ExpressionAttributeValues: attrs{":s": s("new"), ":two": n("2"), ":zero": n("0")},
 		ReturnValues:              types.ReturnValueAllNew,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	held(t, err)
 	want := item("a", "1", attrs{"status": s("new"), "m1": n("2"), "copy1": s("new"), "n1": n("2")})
 	if !reflect.DeepEqual(out.Attributes, want) {
 		t.Errorf("created %v, want %v", out.Attributes, want)
@@ -297,9 +303,7 @@ func TestUpdate(t *testing.T) {
 		ExpressionAttributeNames:  map[string]string{"#s": "status"},
 		ExpressionAttributeValues: attrs{":half": n("0.5")}, ReturnValues: types.ReturnValueUpdatedOld,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	held(t, err)
 	if want := (attrs{"m1": n("2"), "copy1": s("new"), "n1": n("2"), "status": s("new")}); !reflect.DeepEqual(out.Attributes, want) {
 		t.Errorf("UPDATED_OLD %v, want %v", out.Attributes, want)
 	}
