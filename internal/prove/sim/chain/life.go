@@ -33,7 +33,7 @@ func (w *world) lives() {
 		w.People(func() { w.visit(fmt.Sprint("v", n)) })
 	}
 	if w.Chance(0.5) {
-		w.People(func() { w.Sleep(time.Duration(w.Rng.IntN(900)) * time.Second); w.again() })
+		w.People(func() { w.SleepUpTo(900); w.again() })
 	}
 	w.run(func() bool { return w.Working == 0 })
 	if !w.until.IsZero() {
@@ -73,7 +73,7 @@ func (w *world) put(body string) {
 // change stores versions of an order one after the other. In the end, a person may remove it.
 func (w *world) change(id string) {
 	for version := 1; version <= 1+w.Rng.IntN(6); version++ {
-		w.Sleep(time.Duration(w.Rng.IntN(240)) * time.Second)
+		w.SleepUpTo(240)
 		spent := w.Rng.IntN(3) // often the same again, under another version
 		w.put(fmt.Sprintf(`{"type":"order","order":"%s","at":"%s","version":%d,"spent":%d}`, id, origin.Format(time.RFC3339), version,
 			spent))
@@ -82,7 +82,7 @@ func (w *world) change(id string) {
 	if !w.Chance(0.3) {
 		return
 	}
-	w.Sleep(time.Duration(w.Rng.IntN(600)) * time.Second)
+	w.SleepUpTo(600)
 	_, err := w.one.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: table(stack.Events),
 		Key: map[string]types.AttributeValue{"PK": s("ORDER#" + id), "SK": s("ORDER")}})
 	w.Must(err)
@@ -92,7 +92,7 @@ func (w *world) change(id string) {
 // visit stores an event that has no version, more than once.
 func (w *world) visit(id string) {
 	for range 1 + w.Rng.IntN(2) {
-		w.Sleep(time.Duration(w.Rng.IntN(900)) * time.Second)
+		w.SleepUpTo(900)
 		w.put(fmt.Sprintf(`{"type":"visit","visit":"%s","at":"%s"}`, id, origin.Format(time.RFC3339)))
 	}
 	w.visits[id] = true

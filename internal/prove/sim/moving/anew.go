@@ -46,13 +46,13 @@ func (w *world) createAnew() {
 		w.write(3)
 	}
 	w.People(func() {
-		w.Sleep(time.Duration(w.Rng.IntN(30)) * time.Second)
+		w.SleepUpTo(30)
 		if pass, err := w.sync().BeginPass(context.Background()); err == nil {
 			pass.Run(context.Background(), nil)
 		}
 	})
 	w.People(func() {
-		w.Sleep(time.Duration(w.Rng.IntN(60)) * time.Second)
+		w.SleepUpTo(60)
 		keep := w.sourceOf(source)
 		w.anew = source
 		w.Sleep(10 * time.Minute)

@@ -28,13 +28,13 @@ func (w *world) goBack() {
 		}
 	}
 	if w.Chance(0.5) {
-		w.People(func() { w.Sleep(time.Duration(w.Rng.IntN(300)) * time.Second); w.write(4) }) // a forgotten job
+		w.People(func() { w.SleepUpTo(300); w.write(4) }) // a forgotten job
 	}
 	if w.Chance(0.4) {
 		w.Spawn("eraser", nil, w.erase)
 	}
 	if w.Chance(0.3) {
-		w.People(func() { w.Sleep(time.Duration(w.Rng.IntN(300)) * time.Second); w.pass() })
+		w.People(func() { w.SleepUpTo(300); w.pass() })
 	}
 	if w.rest(); w.Failure == nil {
 		w.checkRows()
@@ -53,11 +53,11 @@ func (w *world) goBack() {
 	w.Calm, w.leaving, w.slow = w.still, true, many
 	for account := range accounts {
 		if w.Chance(0.5) { // also while no side is written
-			w.People(func() { w.Sleep(time.Duration(w.Rng.IntN(1200)) * time.Second); w.produce(account) })
+			w.People(func() { w.SleepUpTo(1200); w.produce(account) })
 		}
 	}
 	if w.Chance(0.3) {
-		w.People(func() { w.Sleep(time.Duration(w.Rng.IntN(900)) * time.Second); w.write(2) }) // a forgotten job
+		w.People(func() { w.SleepUpTo(900); w.write(2) }) // a forgotten job
 	}
 	w.People(func() {
 		for w.Failure == nil {
@@ -103,7 +103,7 @@ func (w *world) rowsAreSource() {
 	if w.Chance(0.5) {
 		w.People(func() {
 			for range 6 {
-				w.Sleep(time.Duration(w.Rng.IntN(5)) * time.Second)
+				w.SleepUpTo(5)
 				for _, name := range w.write(1) {
 					w.noise[name] = true
 				}

@@ -80,7 +80,7 @@ func (c client) Scan(ctx context.Context, in *dynamodb.ScanInput, options ...fun
 	}
 	if w := c.w; w.Current != nil && !w.Calm && w.Chance(w.stalls) {
 		longest := []int{300, 7200}[w.Rng.IntN(2)]
-		w.Sleep(time.Duration(w.Rng.IntN(longest)) * time.Second)
+		w.SleepUpTo(longest)
 	}
 	return out, err
 }

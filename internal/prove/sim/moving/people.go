@@ -71,14 +71,14 @@ func (w *world) disturb() {
 	for _, name := range w.write(3) {
 		w.noise[name] = true
 	}
-	w.Sleep(time.Duration(w.Rng.IntN(12)) * time.Second)
+	w.SleepUpTo(12)
 }
 
 // sweep is time to live, which removes what has expired from the new table at some time, and from
 // the old one too if it has a time to live of its own.
 func (w *world) sweep() {
 	for old := w.Chance(0.5); ; {
-		w.Sleep(time.Duration(w.Rng.IntN(1200)) * time.Second)
+		w.SleepUpTo(1200)
 		w.engine.SweepExpired()
 		if old && !w.turning && !w.ends.IsZero() && w.Now.After(w.ends) {
 			key := migrate.Row{"pk": s("USER#0"), "at": s(w.ends.Add(-retained).Format(time.RFC3339))}
@@ -152,7 +152,7 @@ func (w *world) backfill(tries int) {
 	w.Working++
 	defer func() { w.Working-- }()
 	for again := true; tries > 0 && again; tries-- {
-		w.Sleep(time.Duration(w.Rng.IntN(120)) * time.Second)
+		w.SleepUpTo(120)
 		worker := &stage.Invocation{}
 		w.Working++
 		w.Spawn("worker", worker, func() {
@@ -178,7 +178,7 @@ func (w *world) backfill(tries int) {
 // streamOff switches the old table's stream off and on. What was written in between is in no
 // stream.
 func (w *world) streamOff() {
-	w.Sleep(time.Duration(w.Rng.IntN(600)) * time.Second)
+	w.SleepUpTo(600)
 	w.blind, w.gap = true, true
 	w.blinded++
 	w.Sleep(time.Duration(60+w.Rng.IntN(300)) * time.Second)
@@ -199,7 +199,7 @@ func (w *world) fill() {
 func (w *world) erase() {
 	w.Working++
 	defer func() { w.Working-- }()
-	w.Sleep(time.Duration(w.Rng.IntN(400)) * time.Second)
+	w.SleepUpTo(400)
 	if w.leaving {
 		return
 	}

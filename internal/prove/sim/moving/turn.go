@@ -63,7 +63,7 @@ func (w *world) message(account int) *event.Item {
 // early sends messages before their type has turned. Nothing of them may be stored.
 func (w *world) early() {
 	for range 2 {
-		w.Sleep(time.Duration(w.Rng.IntN(300)) * time.Second)
+		w.SleepUpTo(300)
 		item := w.message(w.Rng.IntN(accounts))
 		w.tooEarly[item.Data] = true
 		ctx := w.Deadline(context.Background(), w.Now.Add(time.Minute), 0)
@@ -78,7 +78,7 @@ func (w *world) turn() {
 	w.Calm, w.turning, w.slow = w.still, true, many
 	if w.Chance(0.5) { // a forgotten job; capture may still be at work on it when the turn is over
 		for range 4 {
-			w.People(func() { w.Sleep(time.Duration(w.Rng.IntN(12)) * time.Second); w.write(1) })
+			w.People(func() { w.SleepUpTo(12); w.write(1) })
 		}
 	}
 	w.People(func() {
@@ -178,7 +178,7 @@ func (w *world) checkBuilding() {
 
 // produce puts an event until it is settled, and notes what was stored by then.
 func (w *world) produce(account int) {
-	w.Sleep(time.Duration(w.Rng.IntN([]int{600, 5}[w.Rng.IntN(2)])) * time.Second)
+	w.SleepUpTo([]int{600, 5}[w.Rng.IntN(2)])
 	item := w.message(account)
 	for range 30 {
 		ctx := w.Deadline(context.Background(), w.Now.Add(time.Minute), 0)

@@ -266,7 +266,7 @@ func (w *world) application() {
 			writes *= 6 // it goes on beside later passes
 		}
 		for range writes {
-			w.Sleep(time.Duration(w.Rng.IntN(40)) * time.Second)
+			w.SleepUpTo(40)
 			w.write(1)
 		}
 		w.apps--

@@ -10,9 +10,9 @@ func arrays() []Mutant {
 			Name: "floor-hides-trouble",
 			What: "an array has the verdict of an event that a floor refuses, although another one can never be stored", Defends: "C1",
 			Checks: lost,
-			Edits: []Edit{{"event.Verdict.weight", `case v == Rejected:
+			Edits: edit("event.Verdict.weight", `case v == Rejected:
 		return 1`, `case v == Rejected:
-		return 2`}},
+		return 2`),
 		},
 	}
 }
@@ -22,9 +22,9 @@ func pointers() []Mutant {
 	return []Mutant{
 		{
 			Name: "group-passes-a-pointer", What: "a FIFO group goes on past a message whose object is not there yet", Defends: "C2",
-			Checks: []sim.Check{sim.Order},
-			Edits: []Edit{{"handler.ingestBatch.fifo", `b.goOn(places, b.followOne(&b.outcomes[places[0]]) && b.one(places[0], &mu))`,
-				`b.goOn(places, b.followOne(&b.outcomes[places[0]]) && b.one(places[0], &mu) || b.outcomes[places[0]].Item == nil)`}},
+			Checks: checks(sim.Order),
+			Edits: edit("handler.ingestBatch.fifo", `b.goOn(places, b.followOne(&b.outcomes[places[0]]) && b.one(places[0], &mu))`,
+				`b.goOn(places, b.followOne(&b.outcomes[places[0]]) && b.one(places[0], &mu) || b.outcomes[places[0]].Item == nil)`),
 		},
 	}
 }

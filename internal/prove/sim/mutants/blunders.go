@@ -10,22 +10,22 @@ func blunders() []Mutant {
 	list := []Mutant{
 		{
 			Name: "id-altered", What: "the stored id is the sort key", Defends: "C2", Checks: altered,
-			Edits: []Edit{{"rows.AppendAttributes", `Attribute{"id", Text(item.ID)}`, `Attribute{"id", Text(item.Key.SK)}`}},
+			Edits: edit("rows.AppendAttributes", `Attribute{"id", Text(item.ID)}`, `Attribute{"id", Text(item.Key.SK)}`),
 		},
 		{
-			Name: "expires-late", What: "an item expires ten hours after its time", Defends: "I9", Checks: []sim.Check{sim.Expiry},
-			Edits: []Edit{{"planner.work.time", `roundUp(item.At.Add(retain))`, `roundUp(item.At.Add(retain + 10*time.Hour))`}},
+			Name: "expires-late", What: "an item expires ten hours after its time", Defends: "I9", Checks: checks(sim.Expiry),
+			Edits: edit("planner.work.time", `roundUp(item.At.Add(retain))`, `roundUp(item.At.Add(retain + 10*time.Hour))`),
 		},
 		{
 			Name: "value-where-ignored", What: "a value takes what its own condition leaves out", Defends: "C3", Checks: miscounted,
-			Edits: []Edit{{"values.Value.Amount", `if !v.Set || !v.Where.Holds(root) {`, `if !v.Set {`}},
+			Edits: edit("values.Value.Amount", `if !v.Set || !v.Where.Holds(root) {`, `if !v.Set {`),
 		},
 		{
 			Name: "reads-first", What: "what is to be put is looked for before", Defends: "C4", Checks: cost,
-			Edits: []Edit{{"plain.put.insertOne", `	_, err := p.store.Client.PutItem(ctx,`,
+			Edits: edit("plain.put.insertOne", `	_, err := p.store.Client.PutItem(ctx,`,
 				`	p.store.Client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
 		p.store.Events: {Keys: []map[string]types.AttributeValue{rows.KeyImage(w.item.Key)}}}})
-	_, err := p.store.Client.PutItem(ctx,`}},
+	_, err := p.store.Client.PutItem(ctx,`),
 		},
 	}
 	list = append(list, partBlunders()...)

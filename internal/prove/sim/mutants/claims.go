@@ -8,24 +8,24 @@ func claims() []Mutant {
 	return []Mutant{
 		{
 			Name: "claim-released-early", What: "the claims of an event that is erased are removed before its key is barred", Defends: "C2",
-			Checks: []sim.Check{sim.Shared},
-			Edits: []Edit{{"repair.erasure.bar", `	in := &dynamodb.TransactWriteItemsInput{TransactItems:`, `	for i := range claims {
+			Checks: checks(sim.Shared),
+			Edits: edit("repair.erasure.bar", `	in := &dynamodb.TransactWriteItemsInput{TransactItems:`, `	for i := range claims {
 		alone := []types.TransactWriteItem{claims[i].write(&e.stages.Events)}
 		e.stages.Transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: alone})
 	}
-	in := &dynamodb.TransactWriteItemsInput{TransactItems:`}},
+	in := &dynamodb.TransactWriteItemsInput{TransactItems:`),
 		},
 		{
 			Name: "taken-is-duplicate", What: "a value that another event has counts as claimed", Defends: "C2 I13",
-			Checks: []sim.Check{sim.Lost, sim.Undeserved, sim.Parted},
-			Edits: []Edit{{"plain.Writer.JudgeStored", `	if known.Digest == item.Digest || s.today(known) == item.Digest {
+			Checks: checks(sim.Lost, sim.Undeserved, sim.Parted),
+			Edits: edit("plain.Writer.JudgeStored", `	if known.Digest == item.Digest || s.today(known) == item.Digest {
 `, `	if known.Digest == item.Digest || s.today(known) == item.Digest || claim && known.Typ == item.Type {
-`}},
+`),
 		},
 		{
 			Name: "removed-whole-put-again", What: "a person who puts missing parts puts their whole again, which somebody has removed",
-			Defends: "C2", Checks: []sim.Check{sim.Altered},
-			Edits: []Edit{{"transact.atomicPut.try", `if t.Beside && !t.Members[0].Met {`, `if false {`}},
+			Defends: "C2", Checks: checks(sim.Altered),
+			Edits: edit("transact.atomicPut.try", `if t.Beside && !t.Members[0].Met {`, `if false {`),
 		},
 	}
 }

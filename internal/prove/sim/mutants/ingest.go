@@ -7,34 +7,34 @@ func ingest() []Mutant {
 	return []Mutant{
 		{
 			Name: "replaces-unseen", What: "a newer revision replaces whatever is stored by now", Defends: "C2",
-			Checks: []sim.Check{sim.Rewritten, sim.Expiry},
+			Checks: checks(sim.Rewritten, sim.Expiry),
 			Edits: []Edit{{"plain.put.replace", `"#r = :seen AND #d = :digest"`, `"(#r = :seen AND #d = :digest OR attribute_exists(PK))"`},
 				{"plain.put.replace", `if item.Ties != "" {`, `if item.Ties == "-" {`}},
 		},
 		{
 			Name: "hot-key-waited-for", What: "a batch waits for one hot key until its time is over", Defends: "C4",
-			Checks: []sim.Check{sim.Cost},
-			Edits: []Edit{{"plain.put.stuck", `	now := p.store.Env.Now()
+			Checks: checks(sim.Cost),
+			Edits: edit("plain.put.stuck", `	now := p.store.Env.Now()
 	switch {
 `, `	now := p.store.Env.Now()
 	if len(left) > 0 {
 		return false
 	}
 	switch {
-`}},
+`),
 		},
 		{
 			Name: "request-left-running", What: "an update without an answer is sent once more in the background", Defends: "I12",
-			Checks: []sim.Check{sim.Afterwards},
-			Edits: []Edit{{"count.markedUpdate.run", `			w.retried(answer, w.update)
+			Checks: checks(sim.Afterwards),
+			Edits: edit("count.markedUpdate.run", `			w.retried(answer, w.update)
 `, `			w.retried(answer, w.update)
 			second := w.edit()
 			w.store.Env.Group().Go(func() { w.send(ctx, second) })
-`}},
+`),
 		},
 		{
 			Name: "letters-by-position", What: "the answer about letters is read by position, not by id", Defends: "C1",
-			Checks: []sim.Check{sim.Lost},
+			Checks: checks(sim.Lost),
 			Edits: []Edit{{"handler/quarantine.queue.sendBatch", `	for _, sent := range out.Successful {
 		if i, convErr := strconv.Atoi(aws.ToString(sent.Id)); convErr == nil && i >= 0 && i < len(errs) {
 `, `	for at := range out.Successful {

@@ -7,26 +7,26 @@ func lifetimes() []Mutant {
 	return []Mutant{
 		{
 			Name: "was-ignored", What: "a longer retain holds for events from before it, too", Defends: "C2 I9",
-			Checks: []sim.Check{sim.Reinserted},
-			Edits:  []Edit{{"lifetime.At", `if at.Before(w.Before) && Shorter`, `if at.IsZero() && Shorter`}},
+			Checks: checks(sim.Reinserted),
+			Edits:  edit("lifetime.At", `if at.Before(w.Before) && Shorter`, `if at.IsZero() && Shorter`),
 		},
 		{
 			Name: "unclosed-by-file", What: "whether events that expire leave a total as it is, today's retain decides", Defends: "C5 I9",
-			Checks: []sim.Check{sim.Wrong, sim.Uncounted},
-			Edits: []Edit{{"handler.streamBatch.leaves", `b.tables.Unclosed()[from.Def]`,
-				`lanes.Unclosed(from.Def, b.pipeline.ShortestRetain(from.Def, expired.At.AddDate(1, 0, 0)))`}},
+			Checks: checks(sim.Wrong, sim.Uncounted),
+			Edits: edit("handler.streamBatch.leaves", `b.tables.Unclosed()[from.Def]`,
+				`lanes.Unclosed(from.Def, b.pipeline.ShortestRetain(from.Def, expired.At.AddDate(1, 0, 0)))`),
 		},
 		{
 			Name: "archive-unproven", What: "an object that the archive did not take is let go", Defends: "I5",
-			Checks: []sim.Check{sim.Unarchived},
-			Edits: []Edit{{"archive.Keeper.Keep", `			kept.First, kept.Err = p.items[0], p.err
+			Checks: checks(sim.Unarchived),
+			Edits: edit("archive.Keeper.Keep", `			kept.First, kept.Err = p.items[0], p.err
 			break
 `, `			continue
-`}},
+`),
 		},
 		{
 			Name: "archive-named-by-first", What: "a file of the archive is named after its first record alone", Defends: "I5",
-			Checks: []sim.Check{sim.Unarchived},
+			Checks: checks(sim.Unarchived),
 			Edits: []Edit{{"internal/table/archive.File", `"-" +
 		last.Sequence.String() + "-" + hex.EncodeToString(digest[:8])`, `"-"`},
 				{"internal/table/archive.File", `first, last := expired[0], expired[len(expired)-1]`, `first := expired[0]`},

@@ -11,7 +11,7 @@ func marks() []Mutant {
 	return []Mutant{
 		{
 			Name: "mark-without-lane", What: "one mark per aggregate item, for all shards", Defends: "C3 I1", Checks: counting,
-			Edits: []Edit{{"lanes.LaneID.MarkAttribute", `MarkPrefix + l.String()`, `"mark"`}},
+			Edits: edit("lanes.LaneID.MarkAttribute", `MarkPrefix + l.String()`, `"mark"`),
 		},
 		{
 			Name: "marks-as-text", What: "sequence numbers compared as the strings they come as", Defends: "C3 I3", Checks: counting,
@@ -61,22 +61,22 @@ func Text(sequence event.Sequence) (b [17]byte) {
 		},
 		{
 			Name: "no-own-expiry", What: "an aggregate item gets its own expiry only from an update that adds to it", Defends: "I10",
-			Checks: []sim.Check{sim.Expiry},
-			Edits: []Edit{{"count.markedUpdate.edit", `	e.Expiry(u.ExpiresAt)
+			Checks: checks(sim.Expiry),
+			Edits: edit("count.markedUpdate.edit", `	e.Expiry(u.ExpiresAt)
 `, `	if delta.N > 0 {
 		e.Expiry(u.ExpiresAt)
 	}
-`}},
+`),
 		},
 		{
 			Name: "pruned-unseen", What: "an old mark is pruned whatever its value is by now", Defends: "C3 I6",
-			Checks: []sim.Check{sim.Miscounted},
-			Edits: []Edit{{"rows.Edit.Prune", `	for i, m := range marks[:min(len(marks), maxPrunes)] {
+			Checks: checks(sim.Miscounted),
+			Edits: edit("rows.Edit.Prune", `	for i, m := range marks[:min(len(marks), maxPrunes)] {
 		e.Removes = append(e.Removes, m.Name)
 		e.Guards = append(e.Guards, Guard{Operand: Operand{m.Name, SlotNone, ":p" + strconv.Itoa(i), Binary(m.mark[:])}, Sign: "="})
 `, `	for _, m := range marks[:min(len(marks), maxPrunes)] {
 		e.Removes = append(e.Removes, m.Name)
-`}},
+`),
 		},
 	}
 }

@@ -12,22 +12,22 @@ func moves() []Mutant {
 		{
 			Name: "no-tombstone", What: "a key whose row is gone keeps nothing", Defends: "C7",
 			Checks: copies,
-			Edits: []Edit{{"migrate.syncing.mayStay", `case d.mode == Always:`, `case len(claims) == 0 && !live: return true
-	case d.mode == Always:`}},
+			Edits: edit("migrate.syncing.mayStay", `case d.mode == Always:`, `case len(claims) == 0 && !live: return true
+	case d.mode == Always:`),
 		},
 		{
 			Name: "capture-writes-differences", What: "capture writes only what differs", Defends: "C7",
 			Checks: copies, Seeds: 2 * mostSeeds,
-			Edits: []Edit{{"migrate.Sync.inPieces", `s.Do(ctx, Always, list[at:at+n])`, `s.Do(ctx, IfDifferent, list[at:at+n])`}},
+			Edits: edit("migrate.Sync.inPieces", `s.Do(ctx, Always, list[at:at+n])`, `s.Do(ctx, IfDifferent, list[at:at+n])`),
 		},
 		{
 			Name: "rows-before-copies", What: "the copies are read again after the rows", Defends: "C7",
 			Checks: copies,
 			Seeds:  4 * mostSeeds,
-			Edits: []Edit{{"migrate.syncing.round", `d.unread = false
+			Edits: edit("migrate.syncing.round", `d.unread = false
 	items`, `d.unread = false
 	if err := d.readCopies(ctx, pending); err != nil { return d.fail(err) }
-	items`}},
+	items`),
 		},
 		{
 			Name: "any-copy-is-replaced", What: "a copy is replaced though it has changed since it was read", Defends: "C7",
@@ -39,7 +39,7 @@ func moves() []Mutant {
 		{
 			Name: "one-token", What: "all copies have the same token", Defends: "C7",
 			Checks: copies, Plain: true,
-			Edits: []Edit{{"migrate.Sync.draw", ``, `if s != nil { return &types.AttributeValueMemberS{Value: "1"} }`}},
+			Edits: edit("migrate.Sync.draw", ``, `if s != nil { return &types.AttributeValueMemberS{Value: "1"} }`),
 		},
 		{
 			Name: "order-by-time", What: "of two writes of a copy, the one with the later second wins", Defends: "C7",
@@ -56,12 +56,12 @@ func moves() []Mutant {
 		{
 			Name: "pass-overwrites", What: "the first pass overwrites what is there", Defends: "C7",
 			Checks: copies, Plain: true,
-			Edits: []Edit{{"migrate.Pass.insertChunk", `responses, err = p.sync.store.Execute(ctx, statements)
+			Edits: edit("migrate.Pass.insertChunk", `responses, err = p.sync.store.Execute(ctx, statements)
 			return err`,
 				`for _, in := range chunk {
 				if err := overwrite(ctx, p.sync, in.row, in.item); err != nil { return err }
 			}
-			responses = make([]types.BatchStatementResponse, len(statements)); return nil`}},
+			responses = make([]types.BatchStatementResponse, len(statements)); return nil`),
 			Helpers: []Helper{{"migrate", `import (
 	"context"
 
@@ -85,167 +85,167 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 		},
 		{
 			Name: "one-look", What: "what differs at one look is a difference", Defends: "C7",
-			Checks: []sim.Check{moving.Missed},
-			Edits:  []Edit{{"migrate.comparison.judge", `look == looks-1`, `look == 0`}},
+			Checks: checks(moving.Missed),
+			Edits:  edit("migrate.comparison.judge", `look == looks-1`, `look == 0`),
 		},
 		{
 			Name: "looks-without-waiting", What: "the looks do not wait for capture", Defends: "C7",
-			Checks: []sim.Check{moving.Missed},
-			Edits:  []Edit{{"migrate.comparison.lookAgain", `if look > 0 {`, `if look < 0 {`}},
+			Checks: checks(moving.Missed),
+			Edits:  edit("migrate.comparison.lookAgain", `if look > 0 {`, `if look < 0 {`),
 		},
 		{
 			Name: "capture-after-the-turn", What: "capture does not ask which side is the source", Defends: "C7",
-			Checks: []sim.Check{moving.Lost, moving.Revived}, Plain: true,
-			Edits: []Edit{{"migrate.Sync.standing", `case s.are(c, Old):`, `case s != nil:`}},
+			Checks: checks(moving.Lost, moving.Revived), Plain: true,
+			Edits: edit("migrate.Sync.standing", `case s.are(c, Old):`, `case s != nil:`),
 		},
 		{
 			Name: "turn-waits-for-nobody", What: "a turn does not wait for the batches of capture", Defends: "C7",
-			Checks: []sim.Check{moving.Lost, moving.Revived, moving.Missed}, Seeds: 2 * mostSeeds,
-			Edits: []Edit{{"migrate.Sync.Turn", `s.store.Env.Sleep(ctx, turnWait)`, `s.store.Env.Sleep(ctx, 0)`}},
+			Checks: checks(moving.Lost, moving.Revived, moving.Missed), Seeds: 2 * mostSeeds,
+			Edits: edit("migrate.Sync.Turn", `s.store.Env.Sleep(ctx, turnWait)`, `s.store.Env.Sleep(ctx, 0)`),
 		},
 		{
 			Name: "one-stream-on-the-way-back", What: "after the turn, the old table's own stream is not read", Defends: "C7", Plain: true,
-			Checks: []sim.Check{moving.Behind, moving.Undying, moving.Missed},
-			Edits:  []Edit{{"migrate.Capture.copy", `done.Synced = s.bring(ctx, IfDifferent, list, nil)`, ``}},
+			Checks: checks(moving.Behind, moving.Undying, moving.Missed),
+			Edits:  edit("migrate.Capture.copy", `done.Synced = s.bring(ctx, IfDifferent, list, nil)`, ``),
 		},
 		{
 			Name: "source-created-anew", What: "nobody asks whether the source is still the table that it was", Defends: "C7",
-			Checks: []sim.Check{moving.Emptied},
-			Edits:  []Edit{{"migrate.Sync.unchanged", `now != id`, `now == ""`}},
+			Checks: checks(moving.Emptied),
+			Edits:  edit("migrate.Sync.unchanged", `now != id`, `now == ""`),
 		},
 		{
 			Name: "back-without-draining", What: "the old table is the source before it has what was stored last", Defends: "C7",
-			Checks: []sim.Check{moving.Behind, moving.Undying, moving.Lost},
-			Edits:  []Edit{{"migrate.Sync.Back", `c.Captured.Before(until)`, `until.IsZero()`}},
+			Checks: checks(moving.Behind, moving.Undying, moving.Lost),
+			Edits:  edit("migrate.Sync.Back", `c.Captured.Before(until)`, `until.IsZero()`),
 		},
 		{
 			Name: "messages-on-the-way-back", What: "messages are stored until the old table is the source", Defends: "C7",
-			Checks: []sim.Check{moving.Behind, moving.Undying, moving.Lost},
-			Edits:  []Edit{{"put.Stages.gate", `known[migration][item.Type] != rows.New`, `known[migration][item.Type] == ""`}},
+			Checks: checks(moving.Behind, moving.Undying, moving.Lost),
+			Edits:  edit("put.Stages.gate", `known[migration][item.Type] != rows.New`, `known[migration][item.Type] == ""`),
 		},
 		{
 			Name: "back-waits-for-nobody", What: "the old table is the source while batches of capture still write it", Defends: "C7",
-			Checks: []sim.Check{moving.Behind, moving.Undying, moving.Lost, moving.Stale, moving.Revived}, Seeds: 2 * mostSeeds,
-			Edits: []Edit{{"migrate.Sync.Back", `s.store.Env.Sleep(ctx, turnWait)`, `s.store.Env.Sleep(ctx, 0)`}},
+			Checks: checks(moving.Behind, moving.Undying, moving.Lost, moving.Stale, moving.Revived), Seeds: 2 * mostSeeds,
+			Edits: edit("migrate.Sync.Back", `s.store.Env.Sleep(ctx, turnWait)`, `s.store.Env.Sleep(ctx, 0)`),
 		},
 		{
 			Name: "returned-event-without-a-row", What: "an event that has come back does not say which row it belongs to",
 			Defends: "C7", Plain: true,
-			Checks: []sim.Check{moving.Unnamed, moving.Stale, moving.Missed, moving.Undying},
-			Edits:  []Edit{{"migrate.Sync.rowOfCopy", `name != "" || !s.mapping.GoesBack()`, `name != "" || s != nil`}},
+			Checks: checks(moving.Unnamed, moving.Stale, moving.Missed, moving.Undying),
+			Edits:  edit("migrate.Sync.rowOfCopy", `name != "" || !s.mapping.GoesBack()`, `name != "" || s != nil`),
 		},
 		{
 			Name: "evidence-outlives-a-collision", What: "a row that stands against a turn, after a comparison, is not noted",
 			Defends: "C7",
-			Checks:  []sim.Check{moving.Lost, moving.Behind, moving.Undying, moving.Missed, moving.Unnamed},
-			Edits:   []Edit{{"migrate.Sync.noteUntidy", ``, `if s != nil { return nil };`}},
+			Checks:  checks(moving.Lost, moving.Behind, moving.Undying, moving.Missed, moving.Unnamed),
+			Edits:   edit("migrate.Sync.noteUntidy", ``, `if s != nil { return nil };`),
 		},
 		{
 			Name: "turn-into-noise", What: "a turn does not ask since when the old table is silent", Defends: "C7",
-			Checks: []sim.Check{moving.Lost, moving.Behind, moving.Undying, moving.Missed}, Seeds: 2 * mostSeeds,
-			Edits: []Edit{{"migrate.Sync.Missing", `c.Captured.Sub(c.Changed) < quiet+changedStep`, `c == nil`}},
+			Checks: checks(moving.Lost, moving.Behind, moving.Undying, moving.Missed), Seeds: 2 * mostSeeds,
+			Edits: edit("migrate.Sync.Missing", `c.Captured.Sub(c.Changed) < quiet+changedStep`, `c == nil`),
 		},
 		{
 			Name: "retire-while-it-changes", What: "a migration is over though the old table is still written", Defends: "C7", Plain: true,
-			Checks: []sim.Check{moving.Lost},
-			Edits:  []Edit{{"migrate.Sync.Retire", `err == nil && n > 0`, `err == nil && n < 0`}},
+			Checks: checks(moving.Lost),
+			Edits:  edit("migrate.Sync.Retire", `err == nil && n > 0`, `err == nil && n < 0`),
 		},
 		{
 			Name: "refused-rows-pass", What: "a comparison that finds refused rows is clean", Defends: "C7", Plain: true,
-			Checks: []sim.Check{moving.Missed, moving.Early},
-			Edits:  []Edit{{"migrate.Compared.Clean", `c.Refused`, `0`}},
+			Checks: checks(moving.Missed, moving.Early),
+			Edits:  edit("migrate.Compared.Clean", `c.Refused`, `0`),
 		},
 		{
 			Name: "types-stripped", What: "on the way back, numbers become texts", Defends: "C7", Plain: true,
-			Checks: []sim.Check{moving.Behind, moving.Missed},
-			Edits:  []Edit{{"rowmap.attributeOf", `return rows.Number(n.Raw()), nil`, `return rows.Text(n.Raw()), nil`}},
+			Checks: checks(moving.Behind, moving.Missed),
+			Edits:  edit("rowmap.attributeOf", `return rows.Number(n.Raw()), nil`, `return rows.Text(n.Raw()), nil`),
 		},
 		{
 			Name: "tombstones-expire", What: "a tombstone expires while its migration goes on", Defends: "C7",
-			Checks: []sim.Check{moving.Revived}, Seeds: 2 * mostSeeds,
-			Edits: []Edit{{"migrate.syncing.put", `img[itemform.Migrated] = token`, `img[itemform.Migrated] = token
+			Checks: checks(moving.Revived), Seeds: 2 * mostSeeds,
+			Edits: edit("migrate.syncing.put", `img[itemform.Migrated] = token`, `img[itemform.Migrated] = token
 	if img["type"] == nil {
 		img["expiresAt"] = rows.Integer(d.store.Env.Now().Unix() + 60)
-	}`}},
+	}`),
 		},
 		{
 			Name: "sweep-by-the-look", What: "what was a tombstone when it was read is deleted", Defends: "C7",
-			Checks: []sim.Check{moving.Lost}, Seeds: 2 * mostSeeds,
-			Edits: []Edit{{"migrate.Sync.sweep", `"#m = :seen AND attribute_not_exists(#t) AND attribute_not_exists(#b)"`,
-				`"#m = :seen OR attribute_exists(#t) OR attribute_exists(#b)"`}},
+			Checks: checks(moving.Lost), Seeds: 2 * mostSeeds,
+			Edits: edit("migrate.Sync.sweep", `"#m = :seen AND attribute_not_exists(#t) AND attribute_not_exists(#b)"`,
+				`"#m = :seen OR attribute_exists(#t) OR attribute_exists(#b)"`),
 		},
 		{
 			Name: "tombstone-holds-its-key", What: "a tombstone holds its key against producers", Defends: "C7",
-			Checks: []sim.Check{sim.Undeserved},
+			Checks: checks(sim.Undeserved),
 			Plain:  true,
 			Edits: []Edit{{"plain.put.meet", `case known.Tombstone && p.store.Pipeline.Migration(w.item.Type) != "":`, `case false:`},
 				{"rows.FreeKey", `if !migrated`, `if migrated || !migrated`}},
 		},
 		{
 			Name: "count-as-proof", What: "as many copies as rows count as a proof", Defends: "C7",
-			Checks: []sim.Check{moving.Missed}, Plain: true,
-			Edits: []Edit{{"migrate.comparison.finish", `if err := c.lookAgain(ctx, lag); err != nil {`,
+			Checks: checks(moving.Missed), Plain: true,
+			Edits: edit("migrate.comparison.finish", `if err := c.lookAgain(ctx, lag); err != nil {`,
 				`if c.out.Rows-c.out.Skipped-c.out.Expired-c.out.Refused == c.out.Copies {
 		clear(c.suspect)
 	}
-	if err := c.lookAgain(ctx, lag); err != nil {`}},
+	if err := c.lookAgain(ctx, lag); err != nil {`),
 		},
 		{
 			Name: "later-pass-reads-rows-alone", What: "a later pass does not look at the copies", Defends: "C7",
 			Checks: copies, Plain: true,
-			Edits: []Edit{{"migrate.Pass.Run", `if p.first {`, `if p != nil {`}},
+			Edits: edit("migrate.Pass.Run", `if p.first {`, `if p != nil {`),
 		},
 		{
 			Name: "refused-insert-is-done", What: "what the first pass meets under a key is taken for its own", Defends: "C7",
 			Checks: copies, Plain: true,
-			Edits: []Edit{{"migrate.Pass.insertChunk", `met = append(met, in.row)`, `_ = in`}},
+			Edits: edit("migrate.Pass.insertChunk", `met = append(met, in.row)`, `_ = in`),
 		},
 		{
 			Name: "other-rows-unread", What: "the other rows that an item names are not read", Defends: "C7",
 			Checks: copies,
 			Plain:  true,
-			Edits:  []Edit{{"migrate.syncing.claimants", `list = append(list, also.Value...)`, `_ = also`}},
+			Edits:  edit("migrate.syncing.claimants", `list = append(list, also.Value...)`, `_ = also`),
 		},
 		{
 			Name: "copies-are-events", What: "copies are events before their turn", Defends: "C7",
 			Checks: append(copies, moving.Early),
 			Plain:  true,
-			Edits:  []Edit{{"rows.Tables.Copies", `return state == ""`, `return state == "none"`}},
+			Edits:  edit("rows.Tables.Copies", `return state == ""`, `return state == "none"`),
 		},
 		{
 			Name: "half-a-turn", What: "a turn does not say that the totals must be built", Defends: "C7",
-			Checks: []sim.Check{sim.Generation},
+			Checks: checks(sim.Generation),
 			Plain:  true,
-			Edits: []Edit{{"migrate.Sync.turning", `for _, d := range fed {
+			Edits: edit("migrate.Sync.turning", `for _, d := range fed {
 		list`, `for _, d := range fed[:0] {
-		list`}},
+		list`),
 		},
 		{
 			Name: "deletes-ignored", What: "a row that is gone keeps its copy", Defends: "C7",
 			Checks: copies, Plain: true,
-			Edits: []Edit{{"migrate.syncing.mayStay", ``, `if len(claims) == 0 { return true };`}},
+			Edits: edit("migrate.syncing.mayStay", ``, `if len(claims) == 0 { return true };`),
 		},
 		{
 			Name: "moved-row-keeps-its-copy", What: "capture looks at the key that a row has now", Defends: "C7",
 			Checks: copies, Plain: true,
-			Edits: []Edit{{"migrate.streamBatch.changes", `r.DynamoDB.OldImage, r.DynamoDB.NewImage`, `r.DynamoDB.NewImage`}},
+			Edits: edit("migrate.streamBatch.changes", `r.DynamoDB.OldImage, r.DynamoDB.NewImage`, `r.DynamoDB.NewImage`),
 		},
 		{
 			Name: "second-row-forgotten", What: "an item names one row, however many claim its key", Defends: "C7",
 			Checks: copies, Plain: true,
-			Edits: []Edit{{"migrate.syncing.write", `also = also[:min(len(also), maxAlso)]`, `also = also[:0]`}},
+			Edits: edit("migrate.syncing.write", `also = also[:min(len(also), maxAlso)]`, `also = also[:0]`),
 		},
 		{
 			Name: "stored-before-the-turn", What: "messages are stored before their type has turned", Defends: "C7",
 			Checks: append(copies, moving.Early), Plain: true,
-			Edits: []Edit{{"put.Stages.gate", ``, `if b != nil { return };`}},
+			Edits: edit("put.Stages.gate", ``, `if b != nil { return };`),
 		},
 		{
 			Name: "copies-are-behind", What: "each copy says that its totals are behind", Defends: "C7",
-			Checks: []sim.Check{sim.Generation},
+			Checks: checks(sim.Generation),
 			Plain:  true,
-			Edits: []Edit{{"handler.streamBatch.contributions", `!(item.Epoch == 0 && b.pipeline.Migration(item.Type) != "")`,
-				`item.Epoch >= 0`}},
+			Edits: edit("handler.streamBatch.contributions", `!(item.Epoch == 0 && b.pipeline.Migration(item.Type) != "")`,
+				`item.Epoch >= 0`),
 		},
 	}
 	for i := range list {

@@ -38,6 +38,12 @@ type Mutant struct {
 // exactly once. An empty Old stands for the beginning of the body.
 type Edit struct{ In, Old, New string }
 
+// edit returns one edit, which is all that most mutants need.
+func edit(in, old, new string) []Edit { return []Edit{{in, old, new}} }
+
+// checks returns the promises that a mutant breaks.
+func checks(list ...sim.Check) []sim.Check { return list }
+
 // Field adds a field to a struct. In names the struct in the same way as an [Edit] names a
 // function.
 type Field struct{ In, Text string }

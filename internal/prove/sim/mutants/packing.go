@@ -7,8 +7,8 @@ func packing() []Mutant {
 	return []Mutant{
 		{
 			Name: "archived-as-stored", What: "a compressed payload is archived as it is stored", Defends: "I5",
-			Checks: []sim.Check{sim.Unarchived},
-			Edits:  []Edit{{"rows.asText", `if item.Packed == nil {`, `if true {`}},
+			Checks: checks(sim.Unarchived),
+			Edits:  edit("rows.asText", `if item.Packed == nil {`, `if true {`),
 		},
 	}
 }

@@ -11,13 +11,13 @@ func publishing() []Mutant {
 	list := []Mutant{
 		{
 			Name: "id-by-place", What: "the id of what is published has its place in the batch", Defends: "C8", Checks: once, Plain: true,
-			Edits: []Edit{{"publish.Plan.message", `idOf(p.source, c.what, item, c.at)`,
-				`idOf(p.source+strconv.Itoa(c.record)+c.at.String(), c.what, item, c.at)`}},
+			Edits: edit("publish.Plan.message", `idOf(p.source, c.what, item, c.at)`,
+				`idOf(p.source+strconv.Itoa(c.record)+c.at.String(), c.what, item, c.at)`),
 		},
 		{
 			Name: "fresh-id", What: "what is published has a new id each time", Defends: "C8", Checks: once, Plain: true,
-			Edits: []Edit{{"publish.Plan.message", `idOf(p.source, c.what, item, c.at)`,
-				`idOf(p.source+drawn(), c.what, item, c.at)`}},
+			Edits: edit("publish.Plan.message", `idOf(p.source, c.what, item, c.at)`,
+				`idOf(p.source+drawn(), c.what, item, c.at)`),
 			Helpers: []Helper{{"publish", `import "strconv"
 
 var drawn_ int
@@ -26,14 +26,14 @@ func drawn() string { drawn_++; return strconv.Itoa(drawn_) }`}},
 		},
 		{
 			Name: "refused-is-skipped", What: "a redelivery leaves out what a target refused", Defends: "C8", Checks: once,
-			Edits: []Edit{{"publish.batch.settle", `b.left[c.record] = err`, ``}},
+			Edits: edit("publish.batch.settle", `b.left[c.record] = err`, ``),
 		},
 		{
 			Name: "last-refused-named", What: "the answer names the last refused record, not the first", Defends: "C8", Checks: once,
-			Edits: []Edit{{"publish.Publisher.Handle",
+			Edits: edit("publish.Publisher.Handle",
 				`at := slices.IndexFunc(b.left, func(err error) bool { return err != nil })`,
 				`at := len(b.left) - 1
-	for at >= 0 && b.left[at] == nil { at-- }`}},
+	for at >= 0 && b.left[at] == nil { at-- }`),
 		},
 		{
 			Name: "taken-by-position", What: "the answer of a target is read by position, not by id", Defends: "C8", Checks: once,
@@ -44,39 +44,39 @@ func drawn() string { drawn_++; return strconv.Itoa(drawn_) }`}},
 		},
 		{
 			Name: "lost-answer-is-taken", What: "a request without an answer counts as taken", Defends: "C8", Checks: once,
-			Edits: []Edit{{"publish.sending.request", `errs := r.target.Send(ctx, list)`,
+			Edits: edit("publish.sending.request", `errs := r.target.Send(ctx, list)`,
 				`errs := r.target.Send(ctx, list)
-	if len(errs) > 0 && errs[0] != nil && awserr.Code(errs[0]) == "" { clear(errs) }`}},
+	if len(errs) > 0 && errs[0] != nil && awserr.Code(errs[0]) == "" { clear(errs) }`),
 		},
 		{
 			Name: "given-up-unproven", What: "a record is given up before its letter is proven sent", Defends: "C8", Checks: once,
 			Seeds: 2 * mostSeeds,
-			Edits: []Edit{{"publish.batch.giveUp", `if err == nil {
+			Edits: edit("publish.batch.giveUp", `if err == nil {
 			b.left[of[i]] = nil`, `if err == nil || b.Quarantine != nil {
-			b.left[of[i]] = nil`}},
+			b.left[of[i]] = nil`),
 		},
 		{
 			Name: "key-overtakes", What: "a key whose message is refused has its next one sent", Defends: "C8",
-			Checks: []sim.Check{chain.Unruly},
-			Edits:  []Edit{{"publish.batch.line", `stopped[c.item.Key] = c`, `_ = c`}},
+			Checks: checks(chain.Unruly),
+			Edits:  edit("publish.batch.line", `stopped[c.item.Key] = c`, `_ = c`),
 		},
 		{
 			Name: "touch-published", What: "a touch is published as a change", Defends: "C8",
-			Checks: []sim.Check{chain.Noise}, Plain: true,
-			Edits: []Edit{{"publish.Plan.changeOf", `case was.Digest != is.Digest || versionOf(was) != versionOf(is):`,
-				`default:`}},
+			Checks: checks(chain.Noise), Plain: true,
+			Edits: edit("publish.Plan.changeOf", `case was.Digest != is.Digest || versionOf(was) != versionOf(is):`,
+				`default:`),
 		},
 		{
 			Name: "expiry-published", What: "what expires is published as removed", Defends: "C8",
-			Checks: []sim.Check{chain.Noise}, Plain: true,
-			Edits: []Edit{{"publish.Plan.changeOf", `c.Expired ||`, ``}},
+			Checks: checks(chain.Noise), Plain: true,
+			Edits: edit("publish.Plan.changeOf", `c.Expired ||`, ``),
 		},
 		{
 			Name: "removal-untold", What: "a removal is told only if its event was never changed", Defends: "C8",
-			Checks: []sim.Check{chain.Untold}, Plain: true,
-			Edits: []Edit{{"publish.Plan.changeOf", `return Removed, was`,
+			Checks: checks(chain.Untold), Plain: true,
+			Edits: edit("publish.Plan.changeOf", `return Removed, was`,
 				`if was.Revision != nil && was.Revision.String() != "1" { return "", nil }
-		return Removed, was`}},
+		return Removed, was`),
 		},
 	}
 	for i := range list {

@@ -8,11 +8,11 @@ func questions() []Mutant {
 	return []Mutant{
 		{
 			Name: "page-loses-a-period", What: "a page that ends with a period goes on after the next one", Defends: "C6", Checks: misread,
-			Edits: []Edit{{"query.reading.run", `r.next(position{period: unixOf(period.Start)})`,
+			Edits: edit("query.reading.run", `r.next(position{period: unixOf(period.Start)})`,
 				`if r.period+1 < len(r.plan.Periods) {
 				period = r.plan.Periods[r.period+1]
 			}
-			r.next(position{period: unixOf(period.Start)})`}},
+			r.next(position{period: unixOf(period.Start)})`),
 		},
 	}
 }

@@ -7,9 +7,9 @@ func receipts() []Mutant {
 	return []Mutant{
 		{
 			Name: "receipts-by-clock", What: "the machine's clock says how long a receipt lives", Defends: "C3 I6",
-			Checks: []sim.Check{sim.Twice},
-			Edits: []Edit{{"count.receiptGroup.items", `rows.Integer(entry.Change.Created.Add(receiptLife).Unix())`,
-				`rows.Integer(g.store.Env.Now().Add(receiptLife).Unix())`}},
+			Checks: checks(sim.Twice),
+			Edits: edit("count.receiptGroup.items", `rows.Integer(entry.Change.Created.Add(receiptLife).Unix())`,
+				`rows.Integer(g.store.Env.Now().Add(receiptLife).Unix())`),
 		},
 	}
 }

@@ -9,25 +9,25 @@ func refusals() []Mutant {
 	return []Mutant{
 		{
 			Name: "odd-record-blocks", What: "a record that cannot be understood fails its batch", Defends: "C4 I7", Checks: stuck,
-			Edits: []Edit{{"handler.streamBatch.quarantineOdd", `	err := b.send(ctx, letters...)
+			Edits: edit("handler.streamBatch.quarantineOdd", `	err := b.send(ctx, letters...)
 `, `	err := b.send(ctx, letters...)
 	if err == nil {
 		err = b.odd[0].err
 	}
-`}},
+`),
 		},
 		{
 			Name: "full-item-in-transaction", What: "an aggregate item that takes no flag stays in its transaction", Defends: "C4 I7",
 			Checks: endless,
-			Edits:  []Edit{{"count.receiptGroup.items", `!slices.Contains(touched, u) && !g.full[u.Key]`, `!slices.Contains(touched, u)`}},
+			Edits:  edit("count.receiptGroup.items", `!slices.Contains(touched, u) && !g.full[u.Key]`, `!slices.Contains(touched, u)`),
 		},
 		{
 			Name: "receipt-before-letter", What: "receipts are written before the letter about a refused update is proven sent",
 			Defends: "C3 I5", Checks: unkept,
-			Edits: []Edit{{"count.receiptGroup.refuse", `	if err := g.quarantine(ctx, u, a.Err); err != nil {
+			Edits: edit("count.receiptGroup.refuse", `	if err := g.quarantine(ctx, u, a.Err); err != nil {
 		return false,`, `	g.quarantine(ctx, u, a.Err)
 	if err := ctx.Err(); err != nil {
-		return false,`}},
+		return false,`),
 		},
 	}
 }

@@ -7,8 +7,8 @@ func replicas() []Mutant {
 	return []Mutant{
 		{
 			Name: "stale-verdict", What: "what holds a key is read from a replica that may be behind", Defends: "C1 C2",
-			Checks: []sim.Check{sim.Undeserved, sim.Lost, sim.Rewritten},
-			Edits:  []Edit{{"rows.View.Request", `aws.Bool(true)`, `aws.Bool(false)`}},
+			Checks: checks(sim.Undeserved, sim.Lost, sim.Rewritten),
+			Edits:  edit("rows.View.Request", `aws.Bool(true)`, `aws.Bool(false)`),
 		},
 	}
 }

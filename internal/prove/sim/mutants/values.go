@@ -7,12 +7,12 @@ func values() []Mutant {
 	return []Mutant{
 		{
 			Name: "newest-unguarded", What: "a newest value is set by what was last seen, on no condition", Defends: "C3 I4",
-			Checks: []sim.Check{sim.Miscounted},
-			Edits: []Edit{{"rows.Edit.extreme", `	e.Guards = append(e.Guards, Guard{o, beyond, true})
+			Checks: checks(sim.Miscounted),
+			Edits: edit("rows.Edit.extreme", `	e.Guards = append(e.Guards, Guard{o, beyond, true})
 `, `	if !v.Op.Textual() {
 		e.Guards = append(e.Guards, Guard{o, beyond, true})
 	}
-`}},
+`),
 		},
 	}
 }

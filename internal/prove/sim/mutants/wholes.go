@@ -11,11 +11,11 @@ func wholes() []Mutant {
 		{
 			Name: "parts-of-an-erased-whole", What: "the parts of a message whose event was erased are put", Defends: "C2 I13",
 			Checks: parted, Seeds: 2 * mostSeeds,
-			Edits: []Edit{{"rows.Yields", `&& r.Refusal == nil`, ``}},
+			Edits: edit("rows.Yields", `&& r.Refusal == nil`, ``),
 		},
 		{
 			Name: "rejected-part-ignored", What: "a part that a floor refuses does not matter", Defends: "C1 I13", Checks: lost,
-			Edits: []Edit{{"event.Verdict.Severity", `return told[v].severity`, `if v == Rejected { return 0 }; return told[v].severity`}},
+			Edits: edit("event.Verdict.Severity", `return told[v].severity`, `if v == Rejected { return 0 }; return told[v].severity`),
 		},
 	}
 }
@@ -24,8 +24,8 @@ func wholes() []Mutant {
 func partBlunders() []Mutant {
 	return []Mutant{
 		{
-			Name: "parts-before-the-whole", What: "parts are put before their whole", Defends: "C2 I13", Checks: []sim.Check{sim.Parted},
-			Edits: []Edit{{"put.Stages.Put", `	first := newBatch(items)
+			Name: "parts-before-the-whole", What: "parts are put before their whole", Defends: "C2 I13", Checks: checks(sim.Parted),
+			Edits: edit("put.Stages.Put", `	first := newBatch(items)
 `, `	first := newBatch(items)
 	var parts []*event.Item
 	for _, item := range items {
@@ -35,7 +35,7 @@ func partBlunders() []Mutant {
 	}
 	early := newBatch(parts)
 	s.PutItems(ctx, parts, early.left, early.results)
-`}},
+`),
 		},
 	}
 }

@@ -76,6 +76,9 @@ func (w *World) Must(err error) {
 // Chance draws whether something happens.
 func (w *World) Chance(p float64) bool { return w.Rng.Float64() < p }
 
+// SleepUpTo lets the running task sleep for less than so many seconds.
+func (w *World) SleepUpTo(seconds int) { w.Sleep(time.Duration(w.Rng.IntN(seconds)) * time.Second) }
+
 // People runs what somebody does beside everything else.
 func (w *World) People(do func()) {
 	w.Working++
