@@ -173,17 +173,18 @@ func TestRowsFollow(t *testing.T) {
 	m.put("old", changed)
 	m.put("old", city("4", "dan"))
 	m.gone("old", migrate.Row{"pk": s("CITY#2"), "at": s("2031-05-05T06:00:00Z")})
-	for _, id := range []string{"1", "2", "4"} {
-		m.changed("old", key(id))
-	}
-	if fmt.Sprint(m.putRight) != `[`+key("4")+`]` {
-		t.Errorf("what somebody has written is %v", m.putRight)
+	marked := func(id string) string { return key(id)[:len(key(id))-1] + `,"i:migrated":{"S":"x-y"}}` }
+	for id, images := range map[string]string{"1": ` ,"OldImage":` + marked("1") + `,"NewImage":` + marked("1"), // written back whole
+		"2": ` ,"OldImage":` + marked("2"), "4": ""} {
+		if m.changed("old", key(id)+images); fmt.Sprint(m.putRight) != `[`+key(id)+`]` {
+			t.Errorf("what somebody has written is %v, not %s", m.putRight, id)
+		}
 	}
 	// What capture itself has written is in the old table's stream too, and may be older than its
 	// event by then.
 	m.gone(stack.Events, migrate.Row{"PK": s("CITY#3"), "SK": s("CITY")})
 	m.storedAt("3", "2031-05-05T06:00:00Z", `,"name":"carl"`)
-	if m.changed("old", key("3")+` ,"NewImage":`+key("3")[:len(key("3"))-1]+`,"i:migrated":{"S":"x-y"}}`); len(m.putRight) > 0 ||
+	if m.changed("old", key("3")+` ,"NewImage":`+marked("3")); len(m.putRight) > 0 ||
 		m.cityAt("3")["name"].(*types.AttributeValueMemberS).Value != "carl" {
 		t.Errorf("capture's own row is put right: %v, %v", m.putRight, m.cityAt("3"))
 	}
@@ -325,6 +326,13 @@ func TestBack(t *testing.T) {
 	_, err = m.sync.Compare(t.Context(), m)
 	m.must(err)
 	m.must(m.sync.NoteCaptured(t.Context(), "new one", m.now))
+	m.before("UpdateItem", func() { m.stored("7", `,"name":"x","unknown":1`) }) // which has no row
+	back(migrate.Draining, "go back again")
+	back(migrate.New, "no longer counts")
+	m.gone(stack.Events, migrate.Row{"PK": s("CITY#7"), "SK": s("CITY")})
+	_, err = m.sync.Compare(t.Context(), m)
+	m.must(err)
+	m.must(m.sync.NoteCaptured(t.Context(), "new one", m.now))
 	back(migrate.Draining, "")
 	back(migrate.Draining, "go on once capture has read that far")
 	if _, err := m.sync.Turn(t.Context(), migrate.Quiet); err == nil || !strings.Contains(err.Error(), "on their way back") {
@@ -361,18 +369,70 @@ func TestBack(t *testing.T) {
 	if err != nil || !c.Compared.IsZero() || !c.Captured.IsZero() || c.State("city") != migrate.Old {
 		t.Errorf("evidence is left: %+v, %v", c, err)
 	}
+	// What was an event stays one: what its row does is counted and published. A new row is a copy.
+	for id, epoch := range map[string]string{"2": "1", "6": "0"} {
+		m.put("old", city(id, "eve"))
+		m.changed("old", `{"pk":{"S":"CITY#`+id+`"},"at":{"S":"2031-05-05T06:00:00Z"}}`)
+		item := m.item("CITY#"+id, "CITY")
+		if got := item["epoch"].(*types.AttributeValueMemberN).Value; got != epoch ||
+			!strings.Contains(item["data"].(*types.AttributeValueMemberS).Value, "eve") {
+			t.Errorf("%s has epoch %s, want %s: %v", id, got, epoch, item)
+		}
+	}
 }
 
-// A change after a comparison that stands against a turn makes its evidence stale, also if the
-// comparison ends after it.
-func TestUntidyChangesAreSeen(t *testing.T) {
-	m := returning(t, there, city("1", "ann"))
-	m.put("old", migrate.Row{"pk": s("none"), "at": s("2031-05-05T06:00:00Z")})
-	m.changed("old", `{"pk":{"S":"none"},"at":{"S":"2031-05-05T06:00:00Z"}}`)
-	m.now = m.now.Add(time.Hour)
+// before does something once, just before the next request of a kind.
+func (m *moving) before(api string, do func()) {
+	m.refuse = func(asked string) error {
+		if asked == api {
+			m.refuse = nil
+			do()
+		}
+		return nil
+	}
+}
+
+// A pass never goes on the other way after a turn.
+func TestPassKeepsItsWay(t *testing.T) {
+	m := returning(t, there+andBack, city("1", "ann"))
+	pass, err := m.sync.BeginPass(t.Context())
+	m.must(err)
+	for range 2 {
+		_, err = pass.Run(t.Context(), nil)
+		m.must(err)
+	}
+	_, err = m.sync.Compare(t.Context(), m)
+	m.must(err)
 	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
-	if _, err := m.sync.Turn(t.Context(), migrate.Quiet); err == nil || !strings.Contains(err.Error(), "no longer counts") {
+	m.turned()
+	if _, err := pass.Run(t.Context(), nil); !errors.Is(err, migrate.ErrOvertaken) {
 		t.Error(err)
+	}
+}
+
+// A change after a comparison that stands against a turn makes its evidence stale, also if it comes
+// between the look at the evidence and the turn.
+func TestUntidyChangesAreSeen(t *testing.T) {
+	for pk, what := range map[string]string{"none": "a refused row", "CITY#1": "a collision"} {
+		for _, between := range []bool{false, true} {
+			m := returning(t, there, city("1", "ann"))
+			untidy := func() {
+				m.put("old", migrate.Row{"pk": s(pk), "at": s("2031-05-05T07:00:00Z")})
+				m.changed("old", `{"pk":{"S":"`+pk+`"},"at":{"S":"2031-05-05T07:00:00Z"}}`)
+			}
+			want := "no longer counts"
+			if between {
+				want = "turn again"
+				m.before("TransactWriteItems", untidy)
+			} else {
+				untidy()
+			}
+			m.now = m.now.Add(time.Hour)
+			m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
+			if _, err := m.sync.Turn(t.Context(), migrate.Quiet); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s, between %t: %v", what, between, err)
+			}
+		}
 	}
 }
 

@@ -552,6 +552,19 @@ func TestTurnWaitsForFloors(t *testing.T) {
 	turn(migrate.New, "")
 	turn(migrate.New, "")
 	put(event.Inserted)
+	// So they do where a type claims values.
+	m = beginWith(t, strings.Replace(users, "    retain: 60d", "    atomic: true\n    retain: 60d", 1)+
+		`  user.name: {id: "{name}", key: {pk: "NAME#{name}", sk: "CLAIM"}, part: {of: user.profile, with: [name]}}
+aggregates:
+  seats: {since: 3, from: {user.profile: {values: {all: count}}}}
+`)
+	st, err = store.New(m.config)
+	m.must(err)
+	m.must(st.Start(t.Context()))
+	m.row(profile("1", "ann"))
+	m.copied()
+	turn(migrate.Turning, "")
+	turn("", "seats is not complete")
 }
 
 // After the turn, a tombstone is a free key for producers: in one put or among many, and in a

@@ -54,6 +54,7 @@ func TestRetire(t *testing.T) {
 	retire(0, "have not turned")
 	m.copied()
 	captured := m.now
+	m.now = m.now.Add(time.Minute)
 	state, err := m.sync.Turn(t.Context(), migrate.Quiet)
 	m.must(err)
 	if state != migrate.New {

@@ -97,7 +97,7 @@ func (s *Sync) Back(ctx context.Context, quiet time.Duration) (state string, err
 		done, err := s.change(ctx, u)
 		if err == nil && !done {
 			if c, err = s.Control(ctx); err == nil && !s.are(c, Draining) {
-				err = stopped("another pass or comparison has begun at the same time: go back once it is over")
+				err = stopped("%s: go back again, and it says what is missing", meanwhile)
 			}
 		}
 		return Draining, err
@@ -182,7 +182,7 @@ func (s *Sync) turning(ctx context.Context, fed []*aggregate.Definition, c *Cont
 			}
 		}
 		if rows.ClassifyReason(sent.Reasons[0]).Outcome == rows.Failed {
-			err := stopped("another pass or comparison has begun at the same time: turn again once it is over")
+			err := stopped("%s: turn again, and it says what is missing", meanwhile)
 			return rows.Answer{Outcome: rows.Invalid, Err: err}, rows.Later
 		}
 		return sent.Answer, rows.Later
@@ -213,6 +213,8 @@ func (s *Sync) complete(ctx context.Context) error {
 	}
 	return err
 }
+
+const meanwhile = "meanwhile a pass or a comparison has begun, or capture has met a row that stands against this"
 
 // onEvidence adds the condition that the evidence is still what c says.
 func (s *Sync) onEvidence(u *types.Update, c *Control) {

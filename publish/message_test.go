@@ -75,12 +75,13 @@ func TestChangesOfAMigratedType(t *testing.T) {
 		was, is *event.Item
 		want    string
 	}{
-		"a copy":            {nil, copied, ""},
-		"a copy is deleted": {copied, nil, ""},
-		"a copy is touched": {copied, turned, ""},
-		"stored":            {nil, turned, Stored},
-		"changed":           {turned, changed, Changed},
-		"removed":           {turned, nil, Removed},
+		"a copy":             {nil, copied, ""},
+		"a copy is deleted":  {copied, nil, ""},
+		"a copy is touched":  {copied, turned, ""}, // by the rebuild after a turn
+		"a copy is replaced": {copied, changed, Changed},
+		"stored":             {nil, turned, Stored},
+		"changed":            {turned, changed, Changed},
+		"removed":            {turned, nil, Removed}, // also by a tombstone, after the way back
 	} {
 		if what, _ := (&Plan{pipeline: p}).changeOf(&event.Change{Old: c.was, New: c.is}); what != c.want {
 			t.Errorf("%s: %q is published, want %q", name, what, c.want)

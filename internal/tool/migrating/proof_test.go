@@ -71,6 +71,9 @@ func (s *stream) noted(shard string, n int64, at time.Time) {
 func (s *stream) DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput,
 	...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
 	list := []types.Shard{{ShardId: aws.String("a")}, {ShardId: aws.String("b"), ParentShardId: aws.String("a")}}
+	if s.closed {
+		list[0].SequenceNumberRange = &types.SequenceNumberRange{EndingSequenceNumber: aws.String(number21(99))}
+	}
 	return &dynamodbstreams.DescribeStreamOutput{StreamDescription: &types.StreamDescription{Shards: list}}, nil
 }
 
