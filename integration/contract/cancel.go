@@ -120,21 +120,17 @@ func cancellations(t *testing.T, h *Harness) {
 			w.stored(w.item("r1", attrs{"expiresAt": n("4102444800")}))
 		},
 		"a fingerprint, a flag and nothing else": func(w *table) {
-			u := &types.Update{TableName: &w.name, Key: w.key("total"),
-				UpdateExpression:         aws.String("SET #n0 = if_not_exists(#n0, :flag)"),
-				ExpressionAttributeNames: map[string]string{"#n0": "flag"}, ExpressionAttributeValues: attrs{":flag": s("why")},
-				ReturnValuesOnConditionCheckFailure: allOld}
+			u := w.updating(w.key("total"), "SET #n0 = if_not_exists(#n0, :flag)", "",
+				map[string]string{"#n0": "flag"}, attrs{":flag": s("why")})
 			for i := range 2 {
-				held(w, w.transact(w.receipt(fmt.Sprint("r", i)), types.TransactWriteItem{Update: u}))
+				held(w, w.transact(w.receipt(fmt.Sprint("r", i)), u))
 			}
 			w.stored(w.item("total", attrs{"flag": s("why")}))
 		},
 		"a floor that holds, and one that does not": func(w *table) {
 			take := func(sk, condition, need string) types.TransactWriteItem {
-				return types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: w.key(sk),
-					UpdateExpression:    aws.String("ADD #n0 :v"),
-					ConditionExpression: &condition, ExpressionAttributeNames: map[string]string{"#n0": "available"},
-					ExpressionAttributeValues: attrs{":v": n("-3"), ":f": n(need)}, ReturnValuesOnConditionCheckFailure: allOld}}
+				return w.updating(w.key(sk), "ADD #n0 :v", condition,
+					map[string]string{"#n0": "available"}, attrs{":v": n("-3"), ":f": n(need)})
 			}
 			const there, orNot = "#n0 >= :f", "(attribute_not_exists(#n0) OR #n0 >= :f)"
 			held(w, w.transact(w.receipt("r1"), take("new", orNot, "-7")))
@@ -156,11 +152,8 @@ func cancellations(t *testing.T, h *Harness) {
 		"a smallest that shrinks": func(w *table) {
 			shrink := func(receipt, least string) error {
 				return w.transact(w.receipt(receipt),
-					types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: w.key("total"),
-						UpdateExpression:          aws.String("SET #n0 = :v"),
-						ConditionExpression:       aws.String("(attribute_not_exists(#n0) OR #n0 > :v)"),
-						ExpressionAttributeNames:  map[string]string{"#n0": "least"},
-						ExpressionAttributeValues: attrs{":v": n(least)}, ReturnValuesOnConditionCheckFailure: allOld}})
+					w.updating(w.key("total"), "SET #n0 = :v", "(attribute_not_exists(#n0) OR #n0 > :v)",
+						map[string]string{"#n0": "least"}, attrs{":v": n(least)}))
 			}
 			for _, least := range []string{"-9", "-10"} { // as numbers, not as text
 				held(w, shrink("r"+least, least))
@@ -170,13 +163,9 @@ func cancellations(t *testing.T, h *Harness) {
 		},
 		"a smallest and a largest that stay": func(w *table) {
 			stay := func(largest, least string) types.TransactWriteItem {
-				return types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: w.key("total"),
-					UpdateExpression:    aws.String("ADD #n0 :n, #n1 :fp, #n2 :fpx"),
-					ConditionExpression: aws.String("#n3 >= :v1 AND #n4 <= :v2"), ExpressionAttributeNames: map[string]string{"#n0": "n",
-						"#n1": "fp", "#n2": "fpx", "#n3": "largest", "#n4": "least"},
-					ExpressionAttributeValues: attrs{":n": n("1"), ":fp": n("-5"), ":fpx": n("5"), ":v1": n(largest),
-						":v2": n(least)},
-					ReturnValuesOnConditionCheckFailure: allOld}}
+				return w.updating(w.key("total"), "ADD #n0 :n, #n1 :fp, #n2 :fpx", "#n3 >= :v1 AND #n4 <= :v2",
+					map[string]string{"#n0": "n", "#n1": "fp", "#n2": "fpx", "#n3": "largest", "#n4": "least"},
+					attrs{":n": n("1"), ":fp": n("-5"), ":fpx": n("5"), ":v1": n(largest), ":v2": n(least)})
 			}
 			w.put(w.item("total", attrs{"largest": n("10"), "least": n("-10")}))
 			held(w, w.transact(w.receipt("r1"), stay("9.5", "-9.5")))

@@ -19,10 +19,14 @@ func (w *table) receipt(sk string) types.TransactWriteItem {
 
 // add returns the store's update of an aggregate item inside a transaction.
 func (w *table) add(sk, amount, condition string) types.TransactWriteItem {
-	u := &types.Update{TableName: &w.name, Key: w.key(sk), UpdateExpression: aws.String("ADD #n0 :n, #n1 :v"),
-		ExpressionAttributeNames:            map[string]string{"#n0": "n", "#n1": "revenue"},
-		ExpressionAttributeValues:           attrs{":n": n("1"), ":v": n(amount)},
-		ReturnValuesOnConditionCheckFailure: allOld}
+	return w.updating(w.key(sk), "ADD #n0 :n, #n1 :v", condition,
+		map[string]string{"#n0": "n", "#n1": "revenue"}, attrs{":n": n("1"), ":v": n(amount)})
+}
+
+// updating returns an update in a transaction, which asks for the item if its condition fails.
+func (w *table) updating(k attrs, update, condition string, names map[string]string, values attrs) types.TransactWriteItem {
+	u := &types.Update{TableName: &w.name, Key: k, UpdateExpression: &update, ExpressionAttributeNames: names,
+		ExpressionAttributeValues: values, ReturnValuesOnConditionCheckFailure: allOld}
 	if condition != "" {
 		u.ConditionExpression = &condition
 	}
@@ -79,12 +83,10 @@ func transactions(t *testing.T, h *Harness) {
 		},
 		"a largest, a flag and an expiry": func(w *table) {
 			grow := func(sk, largest string) types.TransactWriteItem {
-				return types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: w.key(sk),
-					UpdateExpression:         aws.String("ADD #n0 :n SET #n1 = :v, #n2 = if_not_exists(#n2, :flag), #n3 = :expiresAt"),
-					ConditionExpression:      aws.String("(attribute_not_exists(#n1) OR #n1 < :v)"),
-					ExpressionAttributeNames: map[string]string{"#n0": "n", "#n1": "largest", "#n2": "flag", "#n3": "expiresAt"},
-					ExpressionAttributeValues: attrs{":n": n("1"), ":v": n(largest), ":flag": s("at " + largest),
-						":expiresAt": n("4102444800")}, ReturnValuesOnConditionCheckFailure: allOld}}
+				return w.updating(w.key(sk), "ADD #n0 :n SET #n1 = :v, #n2 = if_not_exists(#n2, :flag), #n3 = :expiresAt",
+					"(attribute_not_exists(#n1) OR #n1 < :v)",
+					map[string]string{"#n0": "n", "#n1": "largest", "#n2": "flag", "#n3": "expiresAt"},
+					attrs{":n": n("1"), ":v": n(largest), ":flag": s("at " + largest), ":expiresAt": n("4102444800")})
 			}
 			for _, largest := range []string{"9", "10"} { // as numbers, not as text
 				held(w, w.transact(grow("a", largest), grow("b", largest)))
@@ -96,10 +98,8 @@ func transactions(t *testing.T, h *Harness) {
 		},
 		"a sketch is replaced as it was seen": func(w *table) {
 			change := func(sk, update, condition string, values attrs) types.TransactWriteItem {
-				return types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: w.key(sk), UpdateExpression: &update,
-					ConditionExpression:       &condition,
-					ExpressionAttributeNames:  map[string]string{"#n0": "n", "#n1": "buyers"},
-					ExpressionAttributeValues: with(attrs{":n": n("1")}, values), ReturnValuesOnConditionCheckFailure: allOld}}
+				return w.updating(w.key(sk), update, condition,
+					map[string]string{"#n0": "n", "#n1": "buyers"}, with(attrs{":n": n("1")}, values))
 			}
 			first := func(sk, sketch string) types.TransactWriteItem {
 				return change(sk, "ADD #n0 :n SET #n1 = :v0", "attribute_not_exists(#n1)", attrs{":v0": b(sketch)})

@@ -104,13 +104,6 @@ func (w *claims) addSomeCoupons(f *fact) {
 	}
 }
 
-// storedCoupon returns what the item of a claim must hold. See [fact.stored].
-func (f fact) storedCoupon() map[string]typed {
-	digest := f.digest()
-	return map[string]typed{"PK": {"S", f.pk()}, "SK": {"S", f.sk()}, "type": {"S", f.Type}, "id": {"S", f.ID},
-		"at": {"S", f.at().UTC().Format("2006-01-02T15:04:05.000000000Z")}, "digest": {"B", string(digest[:])}}
-}
-
 // digestCoupon returns the digest of a claim, which is about its order too. So two orders that want
 // one coupon never have the same claim.
 func (f fact) digestCoupon() [sha256.Size]byte {

@@ -102,14 +102,11 @@ func (f fact) stored() map[string]typed {
 	case "line":
 		return f.storedLine()
 	case "coupon":
-		return f.storedCoupon()
+		return f.common()
 	}
-	const nanoseconds = "2006-01-02T15:04:05.000000000Z"
-	digest, at := f.digest(), f.at().UTC().Format(nanoseconds)
 	escape := func(s string) string { return strings.ReplaceAll(s, "#", "%23") }
-	all := map[string]typed{"PK": {"S", f.pk()}, "SK": {"S", f.sk()}, "type": {"S", f.Type}, "id": {"S", f.ID}, "at": {"S", at},
-		"digest": {"B", string(digest[:])}, "amount": {"N", strconv.FormatInt(f.Cents, 10)},
-		"present": {"BOOL", strconv.FormatBool(f.Gift)}}
+	all := f.common()
+	all["amount"], all["present"] = typed{"N", strconv.FormatInt(f.Cents, 10)}, typed{"BOOL", strconv.FormatBool(f.Gift)}
 	if f.Type == "parcel" {
 		all["revision"], all["i:revision"] = typed{"N", strconv.FormatInt(f.Rev, 10)}, typed{"S", f.tie()}
 		all["GSI2PK"], all["GSI2SK"] = typed{"S", escape(f.Merchant)}, typed{"S", "parcel"}
@@ -117,11 +114,19 @@ func (f fact) stored() map[string]typed {
 	if f.Customer == "" {
 		return all
 	}
-	all["buyer"], all["GSI1PK"], all["GSI1SK"] = typed{"S", f.Customer}, typed{"S", "CUSTOMER#" + escape(f.Customer)}, typed{"S", at}
+	all["buyer"], all["GSI1PK"], all["GSI1SK"] = typed{"S", f.Customer}, typed{"S", "CUSTOMER#" + escape(f.Customer)}, all["at"]
 	if f.Type == "order" {
 		all["GSI1SK"] = typed{"S", escape(f.Merchant) + "#" + f.ID}
 	}
 	return all
+}
+
+// common returns what the items of all types must hold. That of a coupon, which is a claim, holds
+// nothing else.
+func (f fact) common() map[string]typed {
+	digest := f.digest()
+	return map[string]typed{"PK": {"S", f.pk()}, "SK": {"S", f.sk()}, "type": {"S", f.Type}, "id": {"S", f.ID},
+		"at": {"S", f.at().UTC().Format("2006-01-02T15:04:05.000000000Z")}, "digest": {"B", string(digest[:])}}
 }
 
 func (f fact) pk() string { return strings.ToUpper(f.Type) + "#" + f.ID }

@@ -61,8 +61,7 @@ func (m *model) whole(s *slot) (list []*slot) {
 // mend makes a slot what it must be once somebody has mended its total: what only moves outwards is
 // computed anew from all that the total counts.
 func (m *model) mend(s *slot) {
-	all := &slot{values: map[string]int64{}, max: map[string]int64{}, min: map[string]int64{}, texts: map[string]string{},
-		sketches: map[string]map[int]byte{}, fp: new1(), fpx: new1()}
+	all := newSlot("", 0)
 	slots, counted := m.whole(s), map[int64]live{}
 	for _, of := range slots { // what one item has added, another may have taken back
 		for term, l := range of.live {

@@ -311,11 +311,15 @@ func (s *slot) applyAll() {
 
 func new1() *big.Int { return new(big.Int) }
 
+func newSlot(key string, expires int64) *slot {
+	return &slot{key: key, expiresAt: expires, lanes: map[string]*laneSteps{}, fp: new1(), fpx: new1(), values: map[string]int64{},
+		max: map[string]int64{}, min: map[string]int64{}, texts: map[string]string{}, sketches: map[string]map[int]byte{}}
+}
+
 func (m *model) slot(key string, expires int64) *slot {
 	s := m.slots[key]
 	if s == nil {
-		s = &slot{key: key, expiresAt: expires, lanes: map[string]*laneSteps{}, fp: new1(), fpx: new1(), values: map[string]int64{},
-			max: map[string]int64{}, min: map[string]int64{}, texts: map[string]string{}, sketches: map[string]map[int]byte{}}
+		s = newSlot(key, expires)
 		m.slots[key] = s
 	}
 	return s

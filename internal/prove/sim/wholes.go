@@ -169,10 +169,10 @@ func readLine(data string) (fact, error) {
 
 // storedLine returns what the item of a line must hold. See [fact.stored].
 func (f fact) storedLine() map[string]typed {
-	digest, at := f.digest(), f.at().UTC().Format("2006-01-02T15:04:05.000000000Z")
-	return map[string]typed{"PK": {"S", f.pk()}, "SK": {"S", f.sk()}, "type": {"S", f.Type}, "id": {"S", f.ID}, "at": {"S", at},
-		"digest": {"B", string(digest[:])}, "amount": {"N", strconv.FormatInt(f.Cents, 10)},
-		"GSI1PK": {"S", "MERCHANT#" + strings.ReplaceAll(f.Merchant, "#", "%23")}, "GSI1SK": {"S", at}}
+	all := f.common()
+	all["amount"], all["GSI1SK"] = typed{"N", strconv.FormatInt(f.Cents, 10)}, all["at"]
+	all["GSI1PK"] = typed{"S", "MERCHANT#" + strings.ReplaceAll(f.Merchant, "#", "%23")}
+	return all
 }
 
 // digestLine returns the digest of a line, which is about its order too.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -77,11 +76,6 @@ func (p *Poller) Poll(ctx context.Context) (idle bool, err error) {
 		return false, stop
 	}
 	return idle, nil
-}
-
-// Drained reports whether everything that was written has been copied.
-func (p *Poller) Drained() bool {
-	return !slices.ContainsFunc(p.streams, func(s *esm.Stream) bool { return !s.Drained() })
 }
 
 // Run polls until ctx ends or the migration may not write any more. sleep waits while nothing

@@ -60,7 +60,7 @@ func (w *world) put(body string) {
 		return
 	}
 	for range 50 {
-		ctx := w.Deadline(context.Background(), w.Now.Add(time.Minute), 0)
+		ctx := w.Within(time.Minute)
 		result, _ := w.store(0).Put(ctx, []*event.Item{item})
 		if result[0].Verdict.Stored() || result[0].Verdict == event.Duplicate || result[0].Verdict == event.Stale {
 			return
@@ -101,7 +101,7 @@ func (w *world) visit(id string) {
 // again publishes everything that the first stores, as an operator does.
 func (w *world) again() {
 	for range 30 {
-		ctx := w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)
+		ctx := w.Within(time.Hour)
 		if _, err := w.publisher().Again(ctx, time.Time{}, nil, w.letters); err == nil {
 			return
 		}

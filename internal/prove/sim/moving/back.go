@@ -61,7 +61,7 @@ func (w *world) goBack() {
 	}
 	w.People(func() {
 		for w.Failure == nil {
-			ctx := w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)
+			ctx := w.Within(time.Hour)
 			if w.noteCaptured() == nil {
 				if c, err := w.sync().Control(ctx); err == nil && c.Captured.After(c.Draining.Add(migrate.Quiet)) {
 					w.disturb()
@@ -114,8 +114,8 @@ func (w *world) rowsAreSource() {
 
 // pass mends what differs, as an operator does.
 func (w *world) pass() {
-	if pass, err := w.sync().BeginPass(w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)); err == nil {
-		pass.Run(w.Deadline(context.Background(), w.Now.Add(time.Hour), 0), nil)
+	if pass, err := w.sync().BeginPass(w.Within(time.Hour)); err == nil {
+		pass.Run(w.Within(time.Hour), nil)
 	}
 	for c, err := w.sync().Control(context.Background()); w.Failure == nil && (err != nil || c.Filled < c.Pass); c, err = w.sync().Control(
 		context.Background()) {

@@ -71,7 +71,7 @@ func (d doubtful) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecords
 func (w *world) compared(then func(*migrate.Compared)) {
 	w.People(func() {
 		for {
-			c, err := w.comparison(w.Deadline(context.Background(), w.Now.Add(3*time.Hour), 0))
+			c, err := w.comparison(w.Within(3 * time.Hour))
 			if err == nil {
 				then(c)
 				return

@@ -66,7 +66,7 @@ func (w *world) early() {
 		w.SleepUpTo(300)
 		item := w.message(w.Rng.IntN(accounts))
 		w.tooEarly[item.Data] = true
-		ctx := w.Deadline(context.Background(), w.Now.Add(time.Minute), 0)
+		ctx := w.Within(time.Minute)
 		if result, _ := w.store().Put(ctx, []*event.Item{item}); result[0].Verdict.Stored() {
 			w.Fail(Early, "a message of a type that has not turned is %s", result[0].Verdict)
 		}
@@ -86,7 +86,7 @@ func (w *world) turn() {
 			w.Sleep(time.Minute)
 		}
 		for w.Failure == nil {
-			ctx := w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)
+			ctx := w.Within(time.Hour)
 			if w.noteCaptured() == nil {
 				if missing, _, err := w.sync().Missing(ctx, migrate.Quiet); err == nil && len(missing) == 0 {
 					w.disturb()
@@ -148,7 +148,7 @@ func (w *world) retire() {
 		return 0, nil
 	}
 	for w.Failure == nil {
-		ctx := w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)
+		ctx := w.Within(time.Hour)
 		if _, err := w.sync().Retire(ctx, w.client(), written); err == nil {
 			break
 		}
@@ -181,7 +181,7 @@ func (w *world) produce(account int) {
 	w.SleepUpTo([]int{600, 5}[w.Rng.IntN(2)])
 	item := w.message(account)
 	for range 30 {
-		ctx := w.Deadline(context.Background(), w.Now.Add(time.Minute), 0)
+		ctx := w.Within(time.Minute)
 		result, _ := w.store().Put(ctx, []*event.Item{item})
 		switch r := &result[0]; {
 		case r.Verdict == event.Retry:
@@ -213,7 +213,7 @@ func (w *world) holds(key event.Key) bool {
 
 // rebuild counts what was moved, as an operator does.
 func (w *world) rebuild() bool {
-	ctx := w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)
+	ctx := w.Within(time.Hour)
 	st := w.store()
 	def, _ := w.pipeline.Definition("users")
 	pass, err := repair.Of(st).BeginPass(ctx, def)

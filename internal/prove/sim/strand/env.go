@@ -62,6 +62,11 @@ func (w *Scheduler[O]) Deadline(ctx context.Context, at time.Time, skew time.Dur
 	return &until[O]{ctx, w, at, skew}
 }
 
+// Within returns a context that ends after so much time of the world.
+func (w *Scheduler[O]) Within(d time.Duration) context.Context {
+	return w.Deadline(context.Background(), w.Now.Add(d), 0)
+}
+
 func (u *until[O]) Deadline() (time.Time, bool) { return u.at, true }
 
 func (u *until[O]) Err() error {
