@@ -94,6 +94,11 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 			Edits:  edit("migrate.comparison.lookAgain", `if look > 0 {`, `if look < 0 {`),
 		},
 		{
+			Name: "one-empty-answer", What: "an answer without records is taken for the end of a shard", Defends: "C7",
+			Checks: checks(moving.Missed),
+			Edits:  edit("migrating.reading.read", `if s.ended = s.iterator == nil;`, `if s.ended = true;`),
+		},
+		{
 			Name: "capture-after-the-turn", What: "capture does not ask which side is the source", Defends: "C7",
 			Checks: checks(moving.Lost, moving.Revived), Plain: true,
 			Edits: edit("migrate.Sync.standing", `case s.are(c, Old):`, `case s != nil:`),
