@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
@@ -15,14 +17,16 @@ import (
 )
 
 // Every request, not only the first, is preceded by the test for Expired. If an answer was lost an
-// hour ago, the store asks about it and never repeats the request.
+// hour ago, the store asks about it and never repeats the request. If nothing is stored then, the
+// request may still arrive, so the event is not Expired.
 func TestClockPassesBetweenTries(t *testing.T) {
 	for _, n := range []int{1, 10} {
 		for name, c := range map[string]struct {
 			f    fault
 			want event.Verdict
 		}{
-			"not applied":              {fault{Before: errLost}, event.Expired},
+			"refused":                  {fault{Before: errThrottled}, event.Expired},
+			"no answer":                {fault{Before: errLost}, event.Retry},
 			"applied, the answer lost": {fault{After: errLost}, event.Duplicate},
 		} {
 			t.Run(fmt.Sprint(n, " ", name), func(t *testing.T) {
@@ -50,6 +54,42 @@ func TestClockPassesBetweenTries(t *testing.T) {
 					t.Errorf("%v: one put, and one read instead of another", used)
 				}
 			})
+		}
+	}
+}
+
+// A revision, and items that are put together, are not Expired either while a try of them may still
+// be carried out.
+func TestNoAnswerBeforeItIsTooLate(t *testing.T) {
+	parcel := func(w *world, rev int) *event.Item {
+		return w.item(`"type":"parcel"`, `"id":"p"`, fmt.Sprintf(`"rev":%d`, rev), `"at":"2099-03-01T10:00:00Z"`)
+	}
+	for name, c := range map[string]struct {
+		api  string
+		item func(w *world) *event.Item
+	}{
+		"a revision": {"PutItem", func(w *world) *event.Item { w.keepAll(parcel(w, 1)); return parcel(w, 2) }},
+		"a whole":    {"TransactWriteItems", func(w *world) *event.Item { return w.account("1", "1@y", 1) }},
+	} {
+		for _, f := range []fault{{Before: errThrottled}, {Before: errLost}} {
+			var w *world
+			w = newWorld(t, accounts, func(_ *embedded.Config, _ *pipeline.Spec, c *tables.Config) {
+				c.Env.Sleep = func(context.Context, time.Duration) error { w.Clock.Pass(time.Hour); return nil }
+			})
+			item := c.item(w)
+			w.Clock.Set(time.Unix(item.ExpiresAt, 0).Add(-90 * time.Minute))
+			f.API, f.Applies = c.api, func(in any) bool {
+				put, is := in.(*dynamodb.PutItemInput)
+				return !is || len(put.ExpressionAttributeValues) > 0
+			}
+			w.faults = []fault{f}
+			want := map[bool]string{true: "Retry", false: "Expired"}[f.Before == errLost]
+			if got := verdicts(w.putNow(item)); got != want || len(w.faults) > 0 {
+				t.Errorf("%s, after %v: %s, want %s", name, f.Before, got, want)
+			}
+			if got := verdicts(w.putNow(item)); got != "Expired" {
+				t.Errorf("%s, delivered again: %s", name, got)
+			}
 		}
 	}
 }

@@ -138,7 +138,7 @@ func TestClockPassesOneCopy(t *testing.T) {
 			if c.stored != "" {
 				w.store.Put(deadline(t), []*event.Item{w.at(epoch, c.stored)})
 			}
-			w.faults = []fault{{API: "PutItem", Before: errLost}}
+			w.faults = []fault{{API: "PutItem", Before: errThrottled}}
 			first, second := w.at(epoch.Add(-90*24*time.Hour+90*time.Minute), c.body), w.at(epoch, c.body)
 			results, _ := w.store.Put(deadline(t), []*event.Item{first, second})
 			if got := verdicts(results); got != "Expired Retry" ||

@@ -598,7 +598,7 @@ func TestConflictsOfMovedPuts(t *testing.T) {
 	w.agree("after the conflicts")
 }
 
-// attempts is a client that notes how often the SDK would send each transaction.
+// attempts is a client that notes how often the SDK would send each put.
 type attempts struct {
 	tables.Client
 	of []int
@@ -606,18 +606,34 @@ type attempts struct {
 
 func (a *attempts) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
 	options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	a.note(options)
+	return a.Client.TransactWriteItems(ctx, in, options...)
+}
+
+func (a *attempts) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput,
+	error) {
+	a.note(options)
+	return a.Client.PutItem(ctx, in, options...)
+}
+
+func (a *attempts) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
+	a.note(options)
+	return a.Client.BatchExecuteStatement(ctx, in, options...)
+}
+
+func (a *attempts) note(options []func(*dynamodb.Options)) {
 	o := dynamodb.Options{Retryer: retry.NewStandard()}
 	for _, option := range options {
 		option(&o)
 	}
 	a.of = append(a.of, o.Retryer.MaxAttempts())
-	return a.Client.TransactWriteItems(ctx, in, options...)
 }
 
-// Whether a message may be Rejected depends on whether all tries were answered. So the SDK must not
-// repeat a transaction that moves totals, whatever the client's own settings are.
-func TestMovedPutsAreSentOnce(t *testing.T) {
-	w := newWorld(t, stocked)
+// Whether a message may be Rejected or Expired depends on whether all tries were answered. So the
+// SDK must not repeat a put, whatever the client's own settings are.
+func TestPutsAreSentOnce(t *testing.T) {
+	w := newWorld(t, stocked, accounts)
 	w.start()
 	client := &attempts{Client: w.Engine.DynamoDB()}
 	s := w.open(tables.Config{Client: client, Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env})
@@ -625,6 +641,9 @@ func TestMovedPutsAreSentOnce(t *testing.T) {
 		{w.goods("received", "1", "a", 1)},
 		{w.goods("received", "2", "a", 1), w.goods("received", "3", "a", 1)}, // one transaction for both
 		{w.transfer("1", "x", "y", 1)},
+		{w.account("1", "1@y", 1)},
+		{w.order("1", 1)},
+		{w.order("2", 1), w.order("3", 1), w.order("4", 1), w.order("5", 1), w.order("6", 1)}, // statements
 	} {
 		client.of = nil
 		if results, _ := s.Put(deadline(t), items); !results[0].Verdict.Stored() || fmt.Sprint(client.of) != "[1]" {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -263,9 +264,8 @@ func (w *byPut) undeservedRefusal(inv *invocation, m *message, f fact, taking ma
 		return w.verdicts.heldUnder(inv, f.key(), func(img *image) bool { return img == nil })
 	}):
 		return "its key was never free"
-	case (inv.copies < 2 || w.copiesOf(inv, m.fact) < 2) &&
-		inv.unanswered[unansweredName(f.pk(), digest[:])]: // otherwise each copy may be tried in turn
-		return "a try of it got no answer, and may still be carried out"
+	case !w.severally(inv, m) && inv.unanswered[unansweredName(f.pk(), digest[:])]:
+		return stillUnderWay
 	}
 	why := ""
 	for _, key := range sortedKeys(taking) {
@@ -278,28 +278,54 @@ func (w *byPut) undeservedRefusal(inv *invocation, m *message, f fact, taking ma
 	return why
 }
 
-// copiesOf returns how many messages of an invocation are about an event.
-func (w *byPut) copiesOf(inv *invocation, f fact) (n int) {
+const stillUnderWay = "a try of it got no answer, and may still be carried out"
+
+// severally reports whether the invocation may try copies of a message's event in turn.
+func (w *byPut) severally(inv *invocation, of *message) bool {
+	n := 0
 	for m := range w.arrays.eventsOf(inv) {
-		if !m.malformed && m.fact == f {
+		if !m.malformed && m.fact == of.fact {
 			n++
 		}
 	}
-	return n
+	return inv.copies > 1 && n > 1
 }
 
-// noteUnanswered remembers the items of a transaction that got no answer.
-func (w *byPut) noteUnanswered(in *dynamodb.TransactWriteItemsInput, err error) {
+// noteUnanswered remembers items whose put got no answer.
+func (w *byPut) noteUnanswered(err error, items ...map[string]types.AttributeValue) {
 	inv := invocationOf(w.Current)
 	if inv == nil || !errors.Is(err, errLost) && !errors.Is(err, errHung) && !errors.Is(err, context.DeadlineExceeded) {
 		return
 	}
-	for _, item := range in.TransactItems {
-		if item.Put != nil {
-			inv.unanswered[text(item.Put.Item["PK"])+" "+text(item.Put.Item["digest"])] = true
-		}
+	for _, item := range items {
+		inv.unanswered[text(item["PK"])+" "+text(item["digest"])] = true
 	}
 }
+
+// itemsPut returns the items that a transaction puts.
+func itemsPut(in *dynamodb.TransactWriteItemsInput) (items []map[string]types.AttributeValue) {
+	for _, item := range in.TransactItems {
+		if item.Put != nil {
+			items = append(items, item.Put.Item)
+		}
+	}
+	return items
+}
+
+// itemsInserted returns the items that statements insert, with the attributes that are in their
+// text: INSERT INTO "table" VALUE {'PK': ?, …}.
+func itemsInserted(in *dynamodb.BatchExecuteStatementInput) (items []map[string]types.AttributeValue) {
+	for _, s := range in.Statements {
+		item := map[string]types.AttributeValue{}
+		for i, name := range insertedName.FindAllStringSubmatch(*s.Statement, -1) {
+			item[name[1]] = s.Parameters[i]
+		}
+		items = append(items, item)
+	}
+	return items
+}
+
+var insertedName = regexp.MustCompile(`'([^']+)': \?`)
 
 // unansweredName names the put of an event in [invocation.unanswered].
 func unansweredName(pk string, digest []byte) string { return pk + " " + hex.EncodeToString(digest) }

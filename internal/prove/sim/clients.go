@@ -18,12 +18,14 @@ var sent = context.Background()
 type client struct{ w *World }
 
 func (c client) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	return request(c.w, ctx, "PutItem", true, func() (*dynamodb.PutItemOutput, error) {
+	out, err := request(c.w, ctx, "PutItem", true, func() (*dynamodb.PutItemOutput, error) {
 		if *in.TableName == eventsTable && c.w.heat.isHot(text(in.Item["PK"])) {
 			return nil, throttled
 		}
 		return c.w.dynamo.PutItem(sent, in)
 	})
+	c.w.byPut.noteUnanswered(err, in.Item)
+	return out, err
 }
 
 func (c client) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
@@ -43,13 +45,17 @@ func (c client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ 
 
 func (c client) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput,
 	_ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
-	return request(c.w, ctx, "BatchExecuteStatement", true, func() (*dynamodb.BatchExecuteStatementOutput, error) {
+	out, err := request(c.w, ctx, "BatchExecuteStatement", true, func() (*dynamodb.BatchExecuteStatementOutput, error) {
 		return c.w.partial.failStatements(in, func() (*dynamodb.BatchExecuteStatementOutput, error) {
 			return c.w.heat.coolStatements(in, func() (*dynamodb.BatchExecuteStatementOutput, error) {
 				return c.w.dynamo.BatchExecuteStatement(sent, in)
 			})
 		})
 	})
+	if err != nil {
+		c.w.byPut.noteUnanswered(err, itemsInserted(in)...)
+	}
+	return out, err
 }
 
 func (c client) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
@@ -61,7 +67,7 @@ func (c client) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWri
 		}
 		return c.w.partial.cancel(in, func() (*dynamodb.TransactWriteItemsOutput, error) { return c.w.dynamo.TransactWriteItems(sent, in) })
 	})
-	c.w.byPut.noteUnanswered(in, err)
+	c.w.byPut.noteUnanswered(err, itemsPut(in)...)
 	return out, err
 }
 

@@ -53,7 +53,7 @@ type invocation struct {
 	began        int            // how many records of events there were when it began
 	messages     []events.SQSMessage
 	kept         map[string]int  // bodies of letters that it knows are in quarantine
-	unanswered   map[string]bool // by partition key and digest: whether a transaction that puts it got no answer
+	unanswered   map[string]bool // by partition key and digest: whether a put of it got no answer
 	wrote        map[write]int   // accepted writes of events, without those it has already reported
 }
 

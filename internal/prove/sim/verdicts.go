@@ -167,6 +167,10 @@ func (w *verdicts) undeserved(inv *invocation, m *message, verdict string) strin
 		if end := m.fact.at().Add(w.lifetime.lifetime(m.fact)); w.Now.Before(end.Add(-early)) {
 			return fmt.Sprintf("it expires %s from now", end.Sub(w.Now))
 		}
+		if digest := m.fact.digest(); inv.unanswered[unansweredName(m.fact.pk(), digest[:])] && !w.byPut.severally(inv, m) &&
+			!w.held(inv, m, func(img *image) bool { return img != nil && img.fact == m.fact }) {
+			return stillUnderWay
+		}
 		if !w.heldByAny(inv, m, func(f fact, img *image) bool { return img == nil || parcel && !img.barred && f.newer(img.fact) }) {
 			return "its key held it, or what stands in its place"
 		}

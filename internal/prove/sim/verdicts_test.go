@@ -59,10 +59,12 @@ func TestUndeserved(t *testing.T) {
 		of            fact
 		age           time.Duration // of the event
 		allowed       string
+		unanswered    bool
 	}{
 		"a free key":                       {of: order(1), allowed: "Retry"},
 		"a free key, its time just not up": {of: order(1), age: retain - early - time.Second, allowed: "Retry"},
 		"a free key, its time up":          {of: order(1), age: retain - early, allowed: "Expired Retry"},
+		"its time up, a put unanswered":    {of: order(1), age: retain, unanswered: true, allowed: "Retry"},
 		"written": {after: facts{order(1)}, wrote: []write{{order(1), "Inserted"}}, of: order(1),
 			allowed: "Inserted Duplicate Retry"},
 		"there before":              {before: facts{order(1)}, of: order(1), allowed: "Duplicate Retry"},
@@ -89,7 +91,10 @@ func TestUndeserved(t *testing.T) {
 			for _, one := range test.wrote {
 				inv.wrote[one]++
 			}
-			w.Now = test.of.at().Add(test.age)
+			if w.Now = test.of.at().Add(test.age); test.unanswered {
+				inv.unanswered = map[string]bool{}
+				unanswer(inv, test.of)
+			}
 			got := ""
 			for _, verdict := range []string{"Inserted", "Updated", "Duplicate", "Stale", "Conflict", "Expired", "Poison",
 				"Unheard", "Retry"} {

@@ -69,6 +69,7 @@ type write struct {
 	place  int   // item's own place among them
 	state  state
 	taken  bool          // the service has said that the key is taken, so a read that finds nothing proves nothing
+	lost   bool          // a try got no answer and may still be carried out, so Expired is not proven
 	known  *rows.Stored  // what is to be replaced, while replacing
 	wrote  event.Verdict // Inserted or Updated if this call wrote it
 	missed time.Time     // when the key was found absent and item was too late to put; zero: never
@@ -201,6 +202,7 @@ func (p *put) note(w *write, a rows.Answer) {
 		p.cost.RefusedItem(w.item, a.Reason)
 		p.refuse(w)
 	case rows.Unknown, rows.Contended:
+		w.lost = w.lost || a.Outcome == rows.Unknown && (w.state == inserting || w.state == replacing)
 		p.refuse(w)
 	case rows.Refused, rows.Invalid:
 		w.state = abandoned
@@ -244,6 +246,9 @@ func (p *put) settle(w *write, known *rows.Stored) {
 		default:
 			p.results[i] = p.store.JudgeStored(known, item)
 		}
+		if w.lost && p.results[i].Verdict == event.Expired {
+			p.results[i] = tables.Result{Verdict: event.Retry, Refusal: MayStillBe(item, ReasonLate)}
+		}
 	}
 	w.known = nil
 	p.to(w, settled)
@@ -267,6 +272,15 @@ func InPlaceOf(item *event.Item) *event.Refusal {
 		Detail: "another copy in the same batch was tried in its place and could not be written; it is delivered again"}
 }
 
+// MayStillBe says that a message cannot be refused for a reason, because a try may still store it.
+func MayStillBe(item *event.Item, reason string) *event.Refusal {
+	return &event.Refusal{Verdict: event.Retry, Reason: event.Unproven, Key: item.Key,
+		Detail: "a try of this delivery got no answer and may still be carried out, and now " + reason + "; it is delivered again"}
+}
+
+// ReasonLate is a reason for [MayStillBe].
+const ReasonLate = "it is too late to put the event"
+
 // PastExpiry says why an item that is not stored can no longer be stored.
 func PastExpiry(item *event.Item) *event.Refusal {
 	return &event.Refusal{Verdict: event.Expired, Reason: event.PastExpiry, Key: item.Key,
@@ -289,6 +303,8 @@ func (p *put) unproven(w *write, item *event.Item) tables.Result {
 	switch {
 	case w.state == absent && !TooLate(item, w.missed):
 		r = InPlaceOf(item)
+	case w.state == absent && w.lost:
+		r = MayStillBe(item, ReasonLate)
 	case w.state == absent:
 		r = PastExpiry(item)
 	case w.last.Outcome == rows.Invalid && same && item.Size() > event.MaxItem:

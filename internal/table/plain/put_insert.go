@@ -52,7 +52,7 @@ func (p *put) insertOne(ctx context.Context, one []*write) {
 		ConditionExpression:                 free,
 		ExpressionAttributeNames:            names,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
+	}, rows.Once)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cost.Requests++
@@ -71,7 +71,7 @@ func (p *put) insertMany(ctx context.Context, chunk []*write) {
 		attributes = rows.AppendAttributes(attributes[:0], w.item)
 		statements[i] = texts.Statement(attributes)
 	}
-	responses, err := p.store.Execute(ctx, statements)
+	responses, err := p.store.Execute(ctx, statements, rows.Once)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cost.Requests++

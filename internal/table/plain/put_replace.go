@@ -47,7 +47,7 @@ func (p *put) replace(ctx context.Context, one []*write) {
 		request.ExpressionAttributeNames["#p"] = "data"
 		request.ExpressionAttributeValues[":text"] = rows.Text("\t") // every JSON text sorts after it; other types do not compare with it
 	}
-	out, err := p.store.Client.PutItem(ctx, request)
+	out, err := p.store.Client.PutItem(ctx, request, rows.Once)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cost.Requests++

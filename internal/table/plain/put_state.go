@@ -44,7 +44,8 @@ package plain
 // them is put alone. From every state, a write that is invalid or refused for good goes to
 // abandoned.
 //
-// Settled and absent are proofs. If a write is abandoned, or is not finished when Put ends, its
+// Settled and absent are proofs, except that absent proves nothing while a try of the put may still
+// be carried out. If a write is abandoned, or is not finished when Put ends, its
 // copies are Retry. They are Poison if the item is too large.
 type state uint8
 

@@ -102,7 +102,7 @@ func (s *Tables) Transact(ctx context.Context, in *dynamodb.TransactWriteItemsIn
 }
 
 // Once makes the SDK send a request only once. The SDK repeats a request whose answer was lost, and
-// does not say so. The caller of [Store.transact] must know when a try got no answer.
+// does not say so. A put must know when a try got no answer.
 func Once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
 
 // MaxAnswer is the largest size, in bytes, of an answer that can bring many aggregate items. An

@@ -235,7 +235,7 @@ func (t *atomicPut) try(ctx context.Context) (rows.Answer, rows.Next) {
 		return rows.Answer{}, rows.Ended
 	}
 	moves := TotalMoves(t.unmet())
-	sent := t.store.Transact(ctx, t.store.transaction(t.Members, t.blind, moves), sendOnce(moves)...)
+	sent := t.store.Transact(ctx, t.store.transaction(t.Members, t.blind, moves), rows.Once)
 	t.cost.Requests++
 	t.throttled = nil
 	switch sent.Outcome {
@@ -470,7 +470,9 @@ func (list messages) judgeLate(ctx context.Context, cost *tables.Cost) {
 			}
 			m.result = tables.Result{Verdict: event.Expired, Refusal: refusal}
 		}
-		t.decide()
+		if t.decide(); t.unanswered && t.result != nil && t.result.Verdict == event.Expired {
+			t.refused(plain.MayStillBe(t.Members[0].item, plain.ReasonLate))
+		}
 	}
 }
 

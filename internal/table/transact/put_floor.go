@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/generations"
+	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -104,9 +105,7 @@ func (list messages) onlyTotals(ctx context.Context, cost *tables.Cost) (only me
 		case t.result != nil:
 		case len(t.unmet()) < before[i]: // a part of it is stored, and that part moves nothing
 		case t.unanswered:
-			t.refused(&event.Refusal{Verdict: event.Retry, Reason: event.Unproven,
-				Detail: "a try of this delivery got no answer and may still be carried out, and now a total refuses the event; " +
-					"it is delivered again"})
+			t.refused(plain.MayStillBe(t.Members[0].item, "a total refuses the event"))
 		default:
 			only = append(only, t)
 		}

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -269,14 +268,6 @@ func (s triedItems) copyOf(item *event.Item) *tables.Result {
 		}
 	}
 	return nil
-}
-
-// sendOnce returns how a transaction is sent that moves totals: the SDK does not repeat it.
-func sendOnce(moves []*TotalMove) []func(*dynamodb.Options) {
-	if len(moves) == 0 {
-		return nil
-	}
-	return []func(*dynamodb.Options){rows.Once}
 }
 
 // connected groups messages that move the same totals, directly or through other messages. The
