@@ -27,15 +27,25 @@ func (s EventSpec) RetainAt(at time.Time) time.Duration {
 // ShortestRetain returns the shortest time that an event of the aggregate may live whose own time
 // is from or later. It is 0 if they never expire.
 func (p *Pipeline) ShortestRetain(d *aggregate.Definition, from time.Time) (shortest time.Duration) {
-	for _, t := range p.plan.Types {
-		if !slices.ContainsFunc(t.Feeds, func(f planner.Feed) bool { return f.Def == d }) {
-			continue
-		}
-		if one := lifetime.At(t.Retain, t.Was, from); lifetime.Shorter(one, shortest) {
+	for _, one := range p.Retains(d, from) {
+		if lifetime.Shorter(one, shortest) {
 			shortest = one
 		}
 	}
 	return shortest
+}
+
+// Retains is ShortestRetain for each event type of the aggregate by its name. Types whose events
+// never expire are missing.
+func (p *Pipeline) Retains(d *aggregate.Definition, from time.Time) map[string]time.Duration {
+	retains := map[string]time.Duration{}
+	for _, t := range p.plan.Types {
+		one := lifetime.At(t.Retain, t.Was, from)
+		if one != 0 && slices.ContainsFunc(t.Feeds, func(f planner.Feed) bool { return f.Def == d }) {
+			retains[t.Name] = one
+		}
+	}
+	return retains
 }
 
 // was compiles the earlier lifetimes.

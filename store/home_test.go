@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
@@ -107,6 +109,52 @@ func TestHomeCost(t *testing.T) {
 	}
 	if err := w.in("").Inside().CheckHome(deadline(t)); err != nil || asked != 0 {
 		t.Errorf("without a Region: %v, %d requests", err, asked)
+	}
+}
+
+// A function that is warm when its home is moved stores and counts for five more minutes at the
+// most.
+func TestHomeIsMoved(t *testing.T) {
+	for name, check := range map[string]func(*store.Store) error{
+		"ingest":  func(s *store.Store) error { return s.Inside().CheckHome(deadline(t)) },
+		"streams": func(s *store.Store) error { return s.Inside().Renew(deadline(t)) },
+	} {
+		w := newWorld(t)
+		p, _ := pipeline.New(orders())
+		s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Region: "us-east-1",
+			Env: w.Clock.Env(func() float64 { return 0 })})
+		for range 2 { // the second Renew knows the epoch, and need not start again
+			if err := check(s); err != nil {
+				t.Fatal(err)
+			}
+			w.Clock.Pass(5*time.Minute + time.Second)
+		}
+		if err := check(s); err != nil {
+			t.Fatal(err)
+		}
+		w.alterHome("eu-west-1")
+		w.Clock.Pass(5 * time.Minute)
+		if err := check(s); err != nil {
+			t.Errorf("%s: asked again within five minutes: %v", name, err)
+		}
+		w.Clock.Pass(time.Second)
+		if elsewhere := (*tables.HomeError)(nil); !errors.As(check(s), &elsewhere) || !errors.As(check(s), &elsewhere) {
+			t.Errorf("%s goes on in a Region that is no longer the home", name)
+		}
+		w.alterHome("us-east-1")
+		if err := check(s); err != nil {
+			t.Errorf("%s: moved back: %v", name, err)
+		}
+	}
+}
+
+// alterHome moves the home, as a person does.
+func (w *world) alterHome(region string) {
+	if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("events"),
+		Key:              map[string]types.AttributeValue{"PK": textValue(lanes.HomeKey.PK), "SK": textValue(lanes.HomeKey.SK)},
+		UpdateExpression: aws.String("SET #r = :r"), ExpressionAttributeNames: map[string]string{"#r": "region"},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":r": textValue(region)}}); err != nil {
+		w.t.Fatal(err)
 	}
 }
 

@@ -187,6 +187,10 @@ func TestStoredHead(t *testing.T) {
 	if len(img) != 9 {
 		t.Errorf("%d attributes", len(img))
 	}
+	if err := w.store.Start(deadline(t)); err != nil || show(w.stored("totals", event.Key{PK: "G#daily#1", SK: "-"})["retain:order"]) !=
+		"N 7776000" {
+		t.Errorf("the next start notes how long events live: %v", err)
+	}
 	e := w.stored("totals", event.Key{PK: "E#", SK: "-"})
 	if got := show(e["epoch"]) + ", " + show(e["generations"]); got != "N 1, L of S by_merchant#1 S daily#1 S live#1" || len(e) != 4 {
 		t.Errorf("E# is %s", got)

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
@@ -30,6 +31,10 @@ type Head struct {
 	// Unclosed says that events that expire when they should do not close the totals of the
 	// generation. It is decided when the generation begins, and does not change.
 	Unclosed bool
+	// Retains has the shortest time that an event of each type has lived under any pipeline.yaml
+	// that a streams function has started with, if the generation is unclosed. A type that is
+	// missing has lived for ever.
+	Retains  map[string]time.Duration
 	Flag     string
 	Accepted string // when and by whom a flag was accepted, and the flag; empty if none was
 }

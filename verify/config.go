@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify/sums"
 )
 
@@ -19,15 +20,15 @@ type Config struct {
 	Looks bool
 
 	// pick is called for each total that differs or has a flag. It may be nil.
-	pick func(key string, t total, unclosed bool)
+	pick func(key string, t total, head *tables.Head)
 }
 
 // pass is one call of [Run], [Segment], [Merge] or [Collect]. It is the job of its sums.
 type pass struct {
 	Config
-	all      *sums.Pass[seen, found]
-	unclosed map[*aggregate.Definition]bool
-	ops      map[*aggregate.Definition][]aggregate.Op // see opsOf
+	all   *sums.Pass[seen, found]
+	heads map[*aggregate.Definition]*tables.Head
+	ops   map[*aggregate.Definition][]aggregate.Op // see opsOf
 }
 
 func newPass(c Config) (*pass, error) {

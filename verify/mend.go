@@ -53,9 +53,9 @@ const mostMended = 1000
 func Mend(ctx context.Context, c Config, st *store.Store, defs []*aggregate.Definition, lag Lag, patience time.Duration) (*Mended, error) {
 	c.Env, c.Source, c.Work = c.Env.Real(), SourceOf(st), nil
 	m := &mending{Config: c, store: st, at: map[string]*target{}}
-	c.pick = func(key string, t total, unclosed bool) {
+	c.pick = func(key string, t total, head *tables.Head) {
 		if len(defs) == 0 || slices.Contains(defs, t.def) {
-			m.targets = append(m.targets, &target{total: t, key: key, unclosed: unclosed, ops: opsOf(t.def)})
+			m.targets = append(m.targets, &target{total: t, key: key, head: head, ops: opsOf(t.def)})
 		}
 	}
 	report, err := Run(ctx, c)
@@ -92,14 +92,14 @@ type mending struct {
 // target is a total that differs or has a flag.
 type target struct {
 	total
-	key      string
-	unclosed bool // see [tables.Head.Unclosed]
-	held     *repair.Mending
-	ops      []aggregate.Op
-	stored   *sums.Sum
-	wanted   *sums.Sum
-	why      string // why it is not mended
-	ignored  bool   // its flag is accepted, and there is nothing to say of it
+	key     string
+	head    *tables.Head // nil: there is none
+	held    *repair.Mending
+	ops     []aggregate.Op
+	stored  *sums.Sum
+	wanted  *sums.Sum
+	why     string // why it is not mended
+	ignored bool   // its flag is accepted, and there is nothing to say of it
 }
 
 // begin reads the totals that may be mended.
@@ -112,7 +112,7 @@ func (m *mending) begin(ctx context.Context, report *Report) error {
 		if err := m.hold(ctx, t); err != nil {
 			return err
 		}
-		if !t.stored.FPX.IsZero() || m.uncovered(t.unclosed, t.total) {
+		if !t.stored.FPX.IsZero() || m.uncovered(t.head, t.total) {
 			t.why = holdsExpired
 			t.ignored = !slices.ContainsFunc(t.held.Stored(), func(s tables.StoredTotal) bool { return s.Flag != "" || s.Accepted == "" })
 			continue
@@ -242,7 +242,7 @@ var errMoving = errors.New("changes of its events were on their way; pause first
 // set writes what the items of a total add up to. If the answer to a write was lost, the total
 // itself says that it is mended.
 func (m *mending) set(ctx context.Context, t *target) error {
-	if m.uncovered(t.unclosed, t.total) { // since they were read
+	if m.uncovered(t.head, t.total) { // since they were read
 		t.why = holdsExpired
 		return nil
 	}

@@ -36,7 +36,7 @@ func sidesOf(ctx context.Context, c Config, segment int, sides ...sums.Side) (re
 	if err != nil {
 		return false, err
 	}
-	if err := p.heads(ctx); err != nil {
+	if err := p.readHeads(ctx); err != nil {
 		return false, err
 	}
 	return p.all.Segment(ctx, segment, sides...)

@@ -122,6 +122,49 @@ func TestUnclosedIsNotMended(t *testing.T) {
 	}
 }
 
+// What has left a total follows from its head, if a file made retain shorter for a while and the
+// next one does not say so. Verify calls nothing damaged, and mending leaves the total as it is.
+func TestShorterRetainRolledBack(t *testing.T) {
+	lives := func(retain time.Duration) pipeline.Spec {
+		spec := orders()
+		one := spec.Events["order"]
+		one.Retain = retain
+		spec.Events["order"] = one
+		return spec
+	}
+	for name, after := range map[string]time.Duration{"before any has expired": time.Hour, "once some have": 31 * day} {
+		w := newWorldOf(t, lives(90*day))
+		for i, retain := range []time.Duration{90 * day, 30 * day, 90 * day} {
+			w.Clock.Pass(time.Duration(i/2) * after)
+			w.Engine.SweepExpired()
+			w.drain()
+			w.deploy(lives(retain))
+			for n := range 2 {
+				w.put(w.plan, w.store, 2*i+n, "a", 10)
+			}
+			w.drain()
+		}
+		w.Clock.Pass(35*day - after)
+		w.Engine.SweepExpired()
+		w.drain()
+		def, _ := w.plan.Definition("daily")
+		if got := w.head(def).Retains["order"]; got != 30*day {
+			t.Errorf("%s: the head says %v", name, got)
+		}
+		before := w.read(w.key("daily", 0))
+		if r := w.verify(); !r.OK() || r.Items != 4 {
+			t.Errorf("%s: %+v", name, r)
+		}
+		w.alter(w.key("daily", 0), "SET flag = :v", &types.AttributeValueMemberS{Value: "odd"})
+		if mended, why := w.mend(w.store, noLag, def); mended != 0 {
+			t.Errorf("%s: %d mended, %q", name, mended, why)
+		}
+		if after := w.read(w.key("daily", 0)); !sameItem(before, after) {
+			t.Errorf("%s: %v, and before %v", name, after, before)
+		}
+	}
+}
+
 // Whether a generation is closed is decided when it begins. A later file changes nothing, whether
 // events live longer under it or shorter.
 func TestUnclosedForGood(t *testing.T) {

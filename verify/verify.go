@@ -26,6 +26,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
@@ -72,7 +73,7 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.heads(ctx); err != nil {
+	if err := p.readHeads(ctx); err != nil {
 		return nil, err
 	}
 	result, err := p.all.Run(ctx)
@@ -125,10 +126,10 @@ func (p *pass) Compare(f *found, one *sums.Pair) error {
 	if err != nil {
 		return err
 	}
-	unclosed := p.unclosed[t.def]
-	doubtful := f.compare(t, one, p.Env.Now(), p.uncovered(unclosed, t))
+	head := p.heads[t.def]
+	doubtful := f.compare(t, one, p.Env.Now(), p.uncovered(head, t))
 	if doubtful && p.pick != nil {
-		p.pick(one.Key, t, unclosed)
+		p.pick(one.Key, t, head)
 	}
 	return nil
 }
@@ -142,7 +143,7 @@ func Merge(ctx context.Context, c Config, bucket int) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.heads(ctx); err != nil {
+	if err := p.readHeads(ctx); err != nil {
 		return nil, err
 	}
 	found, err := p.all.Merge(ctx, bucket)
@@ -189,18 +190,18 @@ func Clear(ctx context.Context, c Config) error {
 	return p.all.Clear(ctx, nil)
 }
 
-// heads reads whose totals are not closed. It refuses definitions and secrets that differ from
+// readHeads reads whose totals are not closed. It refuses definitions and secrets that differ from
 // those of the totals, so that the tables are not read for nothing.
-func (p *pass) heads(ctx context.Context) error {
+func (p *pass) readHeads(ctx context.Context) error {
 	var all []error
-	p.unclosed = map[*aggregate.Definition]bool{}
+	p.heads = map[*aggregate.Definition]*tables.Head{}
 	for _, def := range p.Pipeline.Definitions() {
 		head, err := p.Source.Head(ctx, def)
 		if err != nil {
 			return err
 		}
 		if head != nil {
-			p.unclosed[def] = head.Unclosed
+			p.heads[def] = head
 			all = append(all, head.Check(def))
 		}
 	}
@@ -211,10 +212,19 @@ func (p *pass) heads(ctx context.Context) error {
 }
 
 // uncovered reports whether the total may hold events that have expired without closing it. The
-// items that are left then do not add up to it. unclosed is
-// [tables.Head.Unclosed] of its generation.
-func (c *Config) uncovered(unclosed bool, t total) bool {
-	return unclosed && lanes.Uncovered(t.window, c.Pipeline.ShortestRetain(t.def, t.start()), c.Env.Now().Unix())
+// items that are left then do not add up to it. head is that of its generation, or nil if there is
+// none.
+func (c *Config) uncovered(head *tables.Head, t total) bool {
+	if head == nil || !head.Unclosed {
+		return false
+	}
+	shortest, declared := c.Pipeline.ShortestRetain(t.def, t.start()), c.Pipeline.Retains(t.def, time.Time{})
+	for eventType, ever := range head.Retains { // a file that does not say so cannot say until when, either
+		if lifetime.Shorter(ever, declared[eventType]) && lifetime.Shorter(ever, shortest) {
+			shortest = ever
+		}
+	}
+	return lanes.Uncovered(t.window, shortest, c.Env.Now().Unix())
 }
 
 // Finish declares a generation complete after a touch pass, if three things are true: no item is

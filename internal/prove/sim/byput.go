@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -311,21 +310,6 @@ func itemsPut(in *dynamodb.TransactWriteItemsInput) (items []map[string]types.At
 	}
 	return items
 }
-
-// itemsInserted returns the items that statements insert, with the attributes that are in their
-// text: INSERT INTO "table" VALUE {'PK': ?, …}.
-func itemsInserted(in *dynamodb.BatchExecuteStatementInput) (items []map[string]types.AttributeValue) {
-	for _, s := range in.Statements {
-		item := map[string]types.AttributeValue{}
-		for i, name := range insertedName.FindAllStringSubmatch(*s.Statement, -1) {
-			item[name[1]] = s.Parameters[i]
-		}
-		items = append(items, item)
-	}
-	return items
-}
-
-var insertedName = regexp.MustCompile(`'([^']+)': \?`)
 
 // unansweredName names the put of an event in [invocation.unanswered].
 func unansweredName(pk string, digest []byte) string { return pk + " " + hex.EncodeToString(digest) }

@@ -81,15 +81,16 @@ func (s *Heads) SameSecret(ctx context.Context) error {
 // CheckHome makes sure, before anything is written, that this function runs in the home Region of
 // the events table: the one in which events are stored and counted. An item of the events table,
 // which a global table replicates, names it. The first function that starts puts it there. In
-// another Region, CheckHome returns a [*tables.HomeError]. After the first successful check, the
-// item is not read again.
+// another Region, CheckHome returns a [*tables.HomeError]. After a successful check, the item is
+// read again five minutes later, because a person may move the home while functions run.
 //
 // It is a fence against mistakes. It keeps nobody out while the replication lags, or if two Regions
 // start with an empty table at the same time.
 //
 // It sends no request if Config.Region is empty, or if Config.Events names no table.
 func (s *Heads) CheckHome(ctx context.Context) error {
-	if s.region == "" || s.Events == "" || s.atHome.Load() {
+	now := s.Env.Now()
+	if s.region == "" || s.Events == "" || recently(&s.atHome, now) {
 		return nil
 	}
 	home, err := s.agreed(ctx, s.Events, lanes.HomeKey, "region", s.region)
@@ -99,6 +100,6 @@ func (s *Heads) CheckHome(ctx context.Context) error {
 	case home != s.region:
 		return &tables.HomeError{Table: s.Events, Home: home, Here: s.region}
 	}
-	s.atHome.Store(true)
+	s.atHome.Store(now.UnixNano())
 	return nil
 }

@@ -3,14 +3,18 @@ package generations
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
+	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -24,7 +28,7 @@ type Heads struct {
 	unclosed atomic.Pointer[map[*aggregate.Definition]bool] // likewise
 	sure     atomic.Bool                                    // CheckSecret has succeeded
 	region   string                                         // empty: there is no home to keep
-	atHome   atomic.Bool                                    // CheckHome has succeeded
+	atHome   atomic.Int64                                   // when CheckHome has succeeded, in unix nanoseconds; 0: never
 	looked   atomic.Int64                                   // when Start or Renew found it, in unix nanoseconds; 0: never
 	known    atomic.Pointer[string]                         // what E# said then
 	file     atomic.Pointer[keptFile]                       // the deployed file, as Start found it; nil: it has not run
@@ -54,12 +58,51 @@ func ReadHead(img rows.Image) *tables.Head {
 		Counting: rows.TextOf(img["counting"]),
 		Spread:   int(rows.IntegerOf(img["spread"])), Behind: rows.IntegerOf(img["behind"]), Pass: rows.IntegerOf(img["pass"]),
 		Retired: rows.IntegerOf(img["retired"]), KeyCheck: rows.TextOf(img["keyCheck"]), Flag: rows.TextOf(img["flag"]),
-		Accepted: rows.TextOf(img[rows.AcceptedAttribute])}
+		Accepted: rows.TextOf(img[rows.AcceptedAttribute]), Retains: map[string]time.Duration{}}
 	if b, ok := img["building"].(*types.AttributeValueMemberBOOL); ok {
 		h.Building = b.Value
 	}
 	_, h.Unclosed = img["unclosed"]
+	for name, v := range img {
+		if typ, is := strings.CutPrefix(name, retainPrefix); is {
+			h.Retains[typ] = time.Duration(rows.IntegerOf(v)) * time.Second
+		}
+	}
 	return h
+}
+
+// retainPrefix begins the name of an attribute of a head, and an event type ends it.
+const retainPrefix = "retain:"
+
+// keepRetains notes on the heads of unclosed generations how long events live at the least, for
+// each type for which this is less than its head says. So what has left a total follows from the
+// head, even if a later file does not say how short events lived once. The condition of the write
+// lets no note grow. If it fails, another start has written, and the next try reads the head again.
+func (s *Heads) keepRetains(ctx context.Context, t *roster) error {
+	for _, d := range s.Pipeline.Definitions() {
+		head := t.heads[lanes.HeadKey(d)]
+		if head == nil || !head.Unclosed {
+			continue
+		}
+		unclosed := rows.Operand{Name: "unclosed", Placeholder: ":u", Value: &types.AttributeValueMemberBOOL{Value: true}}
+		e := &rows.Edit{Guards: []rows.Guard{{Operand: unclosed, Sign: "="}}}
+		for typ, retain := range s.Pipeline.Retains(d, time.Time{}) {
+			if lifetime.Shorter(retain, head.Retains[typ]) {
+				o := rows.Operand{Name: retainPrefix + typ, Placeholder: fmt.Sprint(":r", len(e.Sets)),
+					Value: rows.Integer(int64(retain / time.Second))}
+				e.Sets = append(e.Sets, rows.Assignment{Operand: o})
+				e.Guards = append(e.Guards, rows.Guard{Operand: o, Sign: ">", OrMissing: true})
+			}
+		}
+		if x := e.Expression(); len(e.Sets) > 0 {
+			if _, err := s.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &s.Aggregates, Key: rows.KeyImage(lanes.HeadKey(d)),
+				UpdateExpression: &x.Update, ConditionExpression: x.Condition, ExpressionAttributeNames: x.Names,
+				ExpressionAttributeValues: x.Values}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Head does what [Store.Head] says.

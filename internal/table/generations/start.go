@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -43,22 +44,26 @@ func (s *Heads) Start(ctx context.Context) error {
 	return err
 }
 
-// knownFor is how long the store trusts what Start has found.
+// knownFor is how long the store trusts what Start, Renew and CheckHome have found.
 const knownFor = 5 * time.Minute
 
-// Renew checks the table again if more than five minutes have passed since Start or Renew did. An
-// old function may keep running after a newer one has started, or return after a rollback. Then it
-// must learn which generations it does not know. Renew reads only the small item of the epoch,
-// because a thousand functions do the same. It starts again only if that item has changed, or if
-// nothing has started yet.
+func recently(found *atomic.Int64, now time.Time) bool {
+	at := found.Load()
+	return at != 0 && now.Sub(time.Unix(0, at)) <= knownFor
+}
+
+// Renew checks the home and the table again, if more than five minutes have passed since Start or
+// Renew did. An old function may keep running after a newer one has started, or return after a
+// rollback. Then it must learn which generations it does not know. Renew reads only the small item
+// of the epoch, because a thousand functions do the same. It starts again only if that item has
+// changed, or if nothing has started yet.
 func (s *Heads) Renew(ctx context.Context) error {
-	looked := s.looked.Load()
 	now := s.Env.Now()
-	if looked == 0 {
+	if s.looked.Load() == 0 {
 		return s.Start(ctx)
 	}
-	if now.Sub(time.Unix(0, looked)) <= knownFor {
-		return nil
+	if err := s.CheckHome(ctx); err != nil || recently(&s.looked, now) {
+		return err
 	}
 	img, err := s.Get(ctx, lanes.EpochKey)
 	if err != nil {
@@ -126,6 +131,9 @@ func (s *Heads) start(ctx context.Context) rows.Answer {
 	// that must not start changes nothing. If the table has the value, CheckSecret asks nothing.
 	if err := s.CheckSecret(ctx); err != nil {
 		return rows.Answer{Outcome: rows.Invalid, Err: fmt.Errorf("start: %w", err)} // CheckSecret has retried already
+	}
+	if err := s.keepRetains(ctx, t); err != nil {
+		return rows.Classify(fmt.Errorf("start: noting in %s how long events live: %w", s.Aggregates, awserr.Quiet(err)))
 	}
 	if t.epoch < s.Pipeline.Epoch() {
 		s.file.Store(&keptFile{epoch: s.Pipeline.Epoch()})
