@@ -155,10 +155,11 @@ func findings(report *verify.Report, personal show.Personal) []string {
 	if n := report.MissingParts; n > 0 {
 		list = append(list, show.Count(n, "part")+" of stored events missing; ingot rebuild --parts puts them")
 	}
-	if personal.None() {
-		list = append(append(list, report.Unreadable...), report.Flagged...)
-	} else if n := len(report.Unreadable) + len(report.Flagged); n > 0 { // their texts hold keys
-		list = append(list, show.Count(n, "text")+" about flags and unreadable items may hold personal values; ingot verify --reveal shows them")
+	for _, text := range report.Unreadable {
+		list = append(list, "unreadable: "+personal.Finding(text))
+	}
+	for _, text := range report.Flagged {
+		list = append(list, "flagged: "+personal.Finding(text))
 	}
 	for _, def := range report.Building {
 		list = append(list, def.String()+": building; older items may not be counted yet")

@@ -28,7 +28,10 @@ type Report struct {
 	DeadLetters *int     `json:"deadLetters,omitempty"`
 	Queue       *int     `json:"queue,omitempty"`
 	FilesUnread bool     `json:"filesUnread,omitempty"` // of the archive
-	Unknown     []error  `json:"-"`                     // what could not be read
+	// Totals are the aggregates whose totals may go on showing a value of the events. The streams
+	// function flags these totals, and a rebuild with --mend computes them again.
+	Totals  []string `json:"totals,omitempty"`
+	Unknown []error  `json:"-"` // what could not be read
 }
 
 // Report finds what else may hold the events.
@@ -76,8 +79,33 @@ func (e *Eraser) Report(ctx context.Context) *Report {
 		}
 		e.note(err)
 	}
-	r.Unknown = e.unknown
+	r.Totals, r.Unknown = e.showing(), e.unknown
 	return r
+}
+
+// showing lists the aggregates that take a value from the stored events which cannot be taken back.
+func (e *Eraser) showing() (names []string) {
+	spec, types := e.Plan.Describe().Spec, map[string]bool{}
+	for _, ev := range e.list {
+		if types[ev.Type] = types[ev.Type] || ev.stored != nil; ev.stored == nil {
+			continue
+		}
+		for _, part := range ev.parts {
+			types[part.Type] = true
+		}
+	}
+	for _, def := range e.Plan.Definitions() {
+		shows := false
+		for _, v := range def.Values {
+			for eventType, from := range spec.Aggregates[def.Name].From {
+				shows = shows || types[eventType] && from.Values[v.Name] != "" && !v.Op.Additive()
+			}
+		}
+		if shows {
+			names = append(names, def.Name)
+		}
+	}
+	return names
 }
 
 // lettersByKey returns the ids of the messages in the folder of --letters, by the keys that they
@@ -214,6 +242,10 @@ func (e *Eraser) Print(w io.Writer, r *Report) {
 	}
 	slices.Sort(letters)
 	r.printLetters(w, slices.Compact(letters), o)
+	if len(r.Totals) > 0 {
+		fmt.Fprintf(w, "totals        may still show values of the event. Once this is counted,\n"+
+			"              they are flagged: ingot rebuild --mend %[1]s\n", strings.Join(r.Totals, " "))
+	}
 }
 
 // notChanged is what a dry run says.

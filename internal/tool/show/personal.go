@@ -192,6 +192,20 @@ func (m Personal) All(texts []string) []string {
 	return masked
 }
 
+// Finding masks what verify says of a flag or of an item that it cannot read. What is left is the
+// aggregate that it begins with, if it does. So the fact shows, and no key of it.
+func (m Personal) Finding(text string) string {
+	if m.None() {
+		return text
+	}
+	name, after, _ := strings.Cut(text, " since ")
+	if _, known := m.spec.Aggregates[name]; !known {
+		return Mask
+	}
+	since := len(after) - len(strings.TrimLeft(after, "0123456789"))
+	return name + " since " + after[:since] + ": " + Mask
+}
+
 // Attribute masks a message attribute.
 func (m Personal) Attribute(name, text string) string {
 	for _, prefix := range []string{"", "ce-", "ce_", "cloudEvents_"} { // of a CloudEvent

@@ -43,8 +43,8 @@ type Difference struct {
 	Damaged   *bool             `json:"damaged,omitempty"`
 }
 
-// Of returns what one look has found, or two. Flags and unreadable items hold keys: if masks has
-// any, they are left out.
+// Of returns what one look has found, or two. Flags and unreadable items hold keys, which
+// masks hides.
 func Of(r *verify.Report, looks *verify.Looks, masks show.Personal) *Report {
 	out := &Report{Items: r.Items, Totals: r.Totals, Partly: r.Partly, Units: r.Units, Equal: r.OK(), Parts: r.MissingParts,
 		Copies: r.Copies, Expired: r.Expired, More: r.More.Differences,
@@ -66,8 +66,11 @@ func Of(r *verify.Report, looks *verify.Looks, masks show.Personal) *Report {
 	for _, def := range r.Building {
 		out.Building = append(out.Building, def.String())
 	}
-	if masks.None() {
-		out.Flagged, out.Unreadable = append(out.Flagged, r.Flagged...), append(out.Unreadable, r.Unreadable...)
+	for _, text := range r.Flagged {
+		out.Flagged = append(out.Flagged, masks.Finding(text))
+	}
+	for _, text := range r.Unreadable {
+		out.Unreadable = append(out.Unreadable, masks.Finding(text))
 	}
 	return out
 }
