@@ -122,6 +122,40 @@ func TestUnclosedIsNotMended(t *testing.T) {
 	}
 }
 
+// Mending may take long. What expires meanwhile has left the total, too.
+func TestUnclosedWhileItIsMended(t *testing.T) {
+	w := filled(t)
+	key := w.key("daily", 0)
+	w.alter(key, "ADD fp :v", number("1"))
+	w.Clock.Pass(epoch.Truncate(day).Add(90*day - 2*time.Hour).Sub(w.Clock.Now()))
+	before := w.read(key)
+	def, _ := w.plan.Definition("daily")
+	mended, why := w.mend(w.store, func() (time.Time, error) { w.Clock.Pass(3 * time.Hour); return w.Clock.Now(), nil }, def)
+	if mended != 0 || len(why) != 1 || !strings.Contains(why[0], "holds events that have expired") {
+		t.Errorf("%d mended, %q", mended, why)
+	}
+	if after := w.read(key); !sameItem(before, after) {
+		t.Errorf("%v, and before %v", after, before)
+	}
+}
+
+// A later file with a shorter retain does not close the totals of a generation that began unclosed.
+func TestShorterRetainClosesNothing(t *testing.T) {
+	w := filled(t)
+	spec := orders()
+	one := spec.Events["order"]
+	one.Retain = 2 * day
+	spec.Events["order"] = one
+	w.deploy(spec)
+	before := w.read(w.key("daily", 0))
+	w.Clock.Pass(91 * day)
+	w.Engine.SweepExpired()
+	w.drain()
+	if after := w.read(w.key("daily", 0)); !sameItem(before, after) {
+		t.Errorf("%v, and before %v", after, before)
+	}
+}
+
 // What has left a total follows from its head, if a file made retain shorter for a while and the
 // next one does not say so. Verify calls nothing damaged, and mending leaves the total as it is.
 func TestShorterRetainRolledBack(t *testing.T) {

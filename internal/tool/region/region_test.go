@@ -175,7 +175,12 @@ func TestRefusedMoves(t *testing.T) {
 		"the old one runs":  {4, "us-east-1", func(w *world, _ *Mover) { w.oldLambda.state = "Enabled" }, "in in us-east-1 is not paused"},
 		"the new one runs":  {4, "us-east-1", func(w *world, _ *Mover) { w.newLambda.state = "Enabling" }, "in in eu-west-1 is not paused"},
 		"no replica":        {4, "us-east-1", func(w *world, m *Mover) { m.To.Events = stack.Aggregates }, "names no home in eu-west-1"},
-		"nothing arrives":   {4, "us-east-1", func(w *world, _ *Mover) { w.cut = true }, "has not arrived within 15 minutes"},
+		"somebody else moves it": {4, "us-east-1", func(w *world, m *Mover) {
+			w.cut, m.Tell = true, func(string, ...any) {
+				_ = w.side(w.old, "", nil).update(t.Context(), "SET #region = :v", "us-east-1", "eu-central-1")
+			}
+		}, "is not us-east-1 any more: somebody else has moved it"},
+		"nothing arrives": {4, "us-east-1", func(w *world, _ *Mover) { w.cut = true }, "has not arrived within 15 minutes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
