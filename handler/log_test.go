@@ -153,7 +153,8 @@ func TestFailingBatchesNameTheirShard(t *testing.T) {
 					t.Fatal(err)
 				}
 				text, _ := members["msg"].(string)
-				if !strings.HasSuffix(text, "; the batch goes on from there") {
+				ending := map[bool]string{true: "; the whole batch fails", false: "; the batch goes on from there"}[c.whole != ""]
+				if !strings.HasSuffix(text, ending) {
 					continue
 				}
 				found = found || strings.HasPrefix(text, c.line)

@@ -34,8 +34,9 @@ type StreamsReport struct {
 // fail notes that a record is not proven done. The answer names the lowest such record. A record
 // without a sequence number cannot be named, so the whole batch fails.
 func (b *streamBatch) fail(ctx context.Context, at event.Sequence, what string, err error) {
+	ending := "; the batch goes on from there"
 	if at.IsZero() {
-		b.whole = fmt.Errorf("%s: %w", what, err)
+		b.whole, ending = fmt.Errorf("%s: %w", what, err), "; the whole batch fails"
 	} else if b.unproven.IsZero() || at.Compare(b.unproven) < 0 {
 		b.unproven, b.why = at, fmt.Errorf("%s: %w", what, err)
 	}
@@ -46,7 +47,7 @@ func (b *streamBatch) fail(ctx context.Context, at event.Sequence, what string, 
 	if b.rep.ShardID != "" {
 		attrs = append(attrs, slog.String("shardId", b.rep.ShardID))
 	}
-	b.Log.LogAttrs(ctx, slog.LevelError, what+"; the batch goes on from there", attrs...)
+	b.Log.LogAttrs(ctx, slog.LevelError, what+ending, attrs...)
 }
 
 // inserted counts the new items among the records that are not delivered again.

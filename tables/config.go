@@ -35,7 +35,7 @@ type Objects interface {
 	ListObjectsV2(context.Context, *s3.ListObjectsV2Input, ...func(*s3.Options)) (*s3.ListObjectsV2Output, error)
 }
 
-// Config says how to make a [Store].
+// Config says how to make a Store.
 type Config struct {
 	Client   Client
 	Pipeline *pipeline.Pipeline

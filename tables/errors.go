@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// StartError is returned by [Store.Start] if the aggregates table and the pipeline do not agree.
+// StartError is returned by Store.Start if the aggregates table and the pipeline do not agree.
 // Each mistake says where they differ, and what to do.
 type StartError struct{ Mistakes []string }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // StoredTotal is one item of the aggregates table. It is a whole total or, if the aggregate
-// declares spread, one of the buckets that [Total] adds up.
+// declares spread, one of the buckets that a question for totals adds up.
 type StoredTotal struct {
 	Address   aggregate.Address
 	Values    map[string]event.Decimal

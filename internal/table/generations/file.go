@@ -32,14 +32,14 @@ var errFileTooLarge = fmt.Errorf(
 	"pipeline.yaml takes more than %d KB when it is gzipped, so it is not kept in the aggregates table, and the tool cannot read it there",
 	maxFile/1024)
 
-// keptFile is what the item E# said about the deployed file when [Store.Start] read it.
+// keptFile is what the item E# said about the deployed file when Store.Start read it.
 type keptFile struct {
 	digest string // empty: no file was kept since the epoch was raised
 	epoch  int64
 }
 
 // KeepFile keeps the text of the pipeline as item F# of the aggregates table, for the tool. Call it
-// after [Store.Start]. Counting does not depend on it. So KeepFile tries only once, and the caller
+// after Store.Start. Counting does not depend on it. So KeepFile tries only once, and the caller
 // goes on even after an error.
 //
 // It replaces a file with a lower epoch, or with the same epoch and another text. With anew it also

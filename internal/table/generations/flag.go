@@ -91,7 +91,7 @@ func (f *flagging) write(ctx context.Context, d *aggregate.Definition) error {
 	return nil
 }
 
-// ask does what [Store.ask] does, and counts the cost.
+// ask does what [rows.Tables.Ask] does, and counts the cost.
 func (f *flagging) ask(ctx context.Context, send func() error) error {
 	sent := 0
 	err := f.store.Ask(ctx, func() error {

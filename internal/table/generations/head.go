@@ -105,7 +105,7 @@ func (s *Heads) keepRetains(ctx context.Context, t *roster) error {
 	return nil
 }
 
-// Head does what [Store.Head] says.
+// Head does what Store.Head says.
 func (s *Heads) Head(ctx context.Context, d *aggregate.Definition) (*tables.Head, error) {
 	img, err := s.Get(ctx, lanes.HeadKey(d))
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
-// Start does what [Store.Start] says.
+// Start does what Store.Start says.
 func (s *Heads) Start(ctx context.Context) error {
 	doubted := false
 	var last rows.Answer
@@ -86,7 +86,7 @@ func stateOf(img rows.Image) string {
 }
 
 // Newer lists the generations that the aggregates table counts and this pipeline is too old to
-// know, as [Store.Start] found them. Only Name and Since are set. All events that this pipeline
+// know, as Store.Start found them. Only Name and Since are set. All events that this pipeline
 // stores are stamped below them.
 func (s *Heads) Newer() []*aggregate.Definition {
 	if newer := s.newer.Load(); newer != nil {
@@ -96,7 +96,7 @@ func (s *Heads) Newer() []*aggregate.Definition {
 }
 
 // Unclosed returns the generations whose totals are not closed when their events expire, as
-// [Store.Start] found them.
+// Store.Start found them.
 func (s *Heads) Unclosed() map[*aggregate.Definition]bool {
 	if unclosed := s.unclosed.Load(); unclosed != nil {
 		return *unclosed

@@ -9,12 +9,12 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
-// Payload does what [Store.Payload] says.
+// Payload does what Store.Payload says.
 func (s *Writer) Payload(ctx context.Context, item *event.Item) (string, error) {
 	return s.PayloadWithin(ctx, item, func(int64) bool { return true })
 }
 
-// PayloadWithin is [Store.Payload] for callers with little memory. Before the object is read, room
+// PayloadWithin is Store.Payload for callers with little memory. Before the object is read, room
 // is called with its size. If it returns false, the error is [payloads.ErrNoRoom].
 func (s *Writer) PayloadWithin(ctx context.Context, item *event.Item, room func(bytes int64) bool) (string, error) {
 	if item.Payload == nil || item.Payload.Text != "" {

@@ -31,7 +31,7 @@ const (
 // Answer is an outcome, with what people and metrics need to know about it.
 type Answer struct {
 	Outcome outcome
-	Reason  string // throttled: why and where; see hotKey
+	Reason  string // throttled: why and where; see [Answer.HotKey]
 	Err     error  // quiet: its text may stand in a log
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // Execute sends statements in one request and returns their answers, in order. If the number of
-// answers is wrong, they prove nothing, and execute returns an error.
+// answers is wrong, they prove nothing, and Execute returns an error.
 func (s *Tables) Execute(ctx context.Context, statements []types.BatchStatementRequest,
 	options ...func(*dynamodb.Options)) ([]types.BatchStatementResponse, error) {
 	out, err := s.Client.BatchExecuteStatement(ctx, &dynamodb.BatchExecuteStatementInput{Statements: statements}, options...)
@@ -114,7 +114,7 @@ const MaxAnswer = 512 << 10
 // was a write, it may have been done.
 var ErrTooLarge = errors.New("the answer is too large to be read at once")
 
-// Bounded makes a request fail instead of reading an answer that is larger than maxAnswer.
+// Bounded makes a request fail instead of reading an answer that is larger than MaxAnswer.
 func Bounded(o *dynamodb.Options) {
 	o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
 		return stack.Deserialize.Add(boundedAnswer, middleware.After)

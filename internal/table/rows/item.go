@@ -7,7 +7,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Item does what [Store.Item] says.
+// Item does what Store.Item says.
 func (s *Tables) Item(ctx context.Context, key event.Key) (*event.Item, error) {
 	img, err := s.Image(ctx, key)
 	if err != nil {

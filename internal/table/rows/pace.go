@@ -6,7 +6,7 @@ const (
 	// firstPace is how many requests a call has in flight before anything is known of the table.
 	firstPace = 4
 	// MostPace bounds that number when the table is quiet. Together with the size of one request
-	// and its answer (maxAnswer), it bounds the memory of a call.
+	// and its answer (MaxAnswer), it bounds the memory of a call.
 	MostPace = 16
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
-// ItemPages does what [Store.ItemPages] says.
+// ItemPages does what Store.ItemPages says.
 func (s *Tables) ItemPages(ctx context.Context, seg tables.Segment) iter.Seq2[tables.Page[*event.Item], error] {
 	isCopy, err := s.Copies(ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *Tables) ItemPages(ctx context.Context, seg tables.Segment) iter.Seq2[ta
 	})
 }
 
-// Items does what [Store.Items] says.
+// Items does what Store.Items says.
 func (s *Tables) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
 	return func(yield func(*event.Item, error) bool) {
 		for page, err := range s.ItemPages(ctx, tables.Segment{}) {
@@ -124,7 +124,7 @@ func (s *Tables) Pages(ctx context.Context, table string, part Part) iter.Seq2[I
 	}
 }
 
-// TotalPages does what [Store.TotalPages] says.
+// TotalPages does what Store.TotalPages says.
 func (s *Tables) TotalPages(ctx context.Context, seg tables.Segment) iter.Seq2[tables.Page[tables.StoredTotal], error] {
 	return pages(ctx, s, s.Aggregates, seg, func(page *tables.Page[tables.StoredTotal], img Image) {
 		if total, ok := ReadTotal(img); ok {
@@ -133,7 +133,7 @@ func (s *Tables) TotalPages(ctx context.Context, seg tables.Segment) iter.Seq2[t
 	})
 }
 
-// Totals does what [Store.Totals] says.
+// Totals does what Store.Totals says.
 func (s *Tables) Totals(ctx context.Context) iter.Seq2[tables.StoredTotal, error] {
 	return func(yield func(tables.StoredTotal, error) bool) {
 		for page, err := range s.TotalPages(ctx, tables.Segment{}) {

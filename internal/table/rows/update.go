@@ -16,7 +16,7 @@ import (
 )
 
 // Edit is one conditional update of an aggregate item: what it writes, and on which conditions. It
-// does not say how it is sent. [Edit.expression] writes it for UpdateItem, [Edit.statement] for
+// does not say how it is sent. [Edit.Expression] writes it for UpdateItem, [Edit.Statement] for
 // PartiQL.
 type Edit struct {
 	adds    []Operand    // numbers to add; a missing one counts as 0
@@ -87,7 +87,7 @@ func (e *Edit) Fold(u *lanes.Update, d *lanes.Delta, seen *Observation) {
 }
 
 // floors flags a total that falls below its floor because an event was removed or corrected, which
-// a floor does not prevent. Whether it falls depends on what is stored. As in [Edit.extreme], the
+// a floor does not prevent. Whether it falls depends on what is stored. As in extreme, the
 // guess is part of the condition. An event that a touch pass adds never causes a flag: until the
 // pass is over, the sum lacks other events.
 func (e *Edit) floors(u *lanes.Update, d *lanes.Delta, seen *Observation) {
