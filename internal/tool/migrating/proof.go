@@ -100,7 +100,7 @@ type reading struct {
 	client esm.StreamClient
 	clock  env.Env
 	moment time.Time
-	past   time.Time                                                   // of the last record that was read and is past the moment; zero: none
+	past   time.Time                                                   // of the last record past the moment that was read; zero: none
 	note   func(context.Context, event.Lane) (migrate.LaneNote, error) // nil: read all
 	take   func([]types.Record)                                        // may be nil
 	shards map[event.Lane]*shardEnd
