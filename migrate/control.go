@@ -145,7 +145,7 @@ func (s *Sync) standing(c *Control) (Direction, error) {
 		return Forward, stopped("migration %s began with the events table %s, and %s is %s now: it was created again, and lacks what was stored",
 			s.mapping.Name(), c.eventsID, s.store.Events, s.old.EventsID)
 	case !c.Retired.IsZero():
-		return Forward, stopped("migration %s is over", s.mapping.Name())
+		return Forward, stopped("migration %s is over, so nothing is copied any more: delete the stack of its capture function", s.mapping.Name())
 	case s.are(c, Old):
 		return Forward, nil
 	case (s.are(c, New) || s.are(c, Draining)) && s.mapping.GoesBack():

@@ -80,8 +80,10 @@ func (p *Poller) Poll(ctx context.Context) (idle bool, err error) {
 
 // Run polls until ctx ends or the migration may not write any more. sleep waits while nothing
 // changes.
+//
+// A batch that fails is tried again each second. Why is said once a minute.
 func (p *Poller) Run(ctx context.Context, sleep func(context.Context, time.Duration) error, say func(string)) error {
-	for {
+	for failures := 0; ; {
 		idle, err := p.Poll(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -90,9 +92,12 @@ func (p *Poller) Run(ctx context.Context, sleep func(context.Context, time.Durat
 			return err
 		}
 		if p.fault != nil {
-			say("a batch failed and is tried again: " + p.fault.Error())
+			if failures%60 == 0 {
+				say("a batch failed and is tried again: " + p.fault.Error())
+			}
+			failures++
 		}
-		if idle && sleep(ctx, time.Second) != nil {
+		if (idle || p.fault != nil) && sleep(ctx, time.Second) != nil {
 			return nil
 		}
 	}

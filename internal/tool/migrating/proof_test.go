@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/migrate/rowmap"
@@ -106,6 +107,26 @@ func (s *stream) GetRecords(_ context.Context, in *dynamodbstreams.GetRecordsInp
 		out.NextShardIterator = nil
 	}
 	return out, nil
+}
+
+// A batch that fails is tried again each second, and why is said once a minute.
+func TestFailingBatchIsSaidOnceAMinute(t *testing.T) {
+	s := &stream{T: t, now: time.Unix(2e9, 0), records: map[string][]types.Record{}, lied: map[string]int{}}
+	s.add("a", 1, s.now) // a record without keys is no change
+	p, err := NewPoller(&migrate.Capture{}, s, migrate.Source{Stream: streamARN}, esm.Function{Now: func() time.Time { return s.now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slept, said := 0, 0
+	if err := p.Run(t.Context(), func(_ context.Context, d time.Duration) error {
+		if s.now = s.now.Add(d); slept == 150 {
+			return errors.New("it is over")
+		}
+		slept++
+		return nil
+	}, func(string) { said++ }); err != nil || said < 2 || said > 3 {
+		t.Errorf("said %d times in %d seconds, %v", said, slept, err)
+	}
 }
 
 // What capture has done is proven by its notes, up to what the stream holds: never by an answer
