@@ -222,6 +222,9 @@ func (s *Sync) inPieces(ctx context.Context, list []Changed) (done Synced) {
 	for at, n := 0, 0; at < len(list); at += n {
 		items, bytes := 0, 0
 		for n = 0; at+n < len(list) && (n == 0 || items < pieceItems && bytes < pieceBytes); n++ {
+			if len(list[at+n].Images) == 1 { // its key alone: nothing is known of its size
+				bytes += pieceBytes / 10
+			}
 			for _, image := range list[at+n].Images {
 				for _, item := range s.mapping.Map(image).Items {
 					items, bytes = items+1, bytes+item.Size()
