@@ -83,7 +83,9 @@ func TestNeeds(t *testing.T) {
 			}
 			w.filled(t, command)
 			w.readied(t, command)
-			w.forget(t)
+			if command == "rebuild" {
+				w.forget(t)
+			}
 			seen.clear()
 			if command == "console" {
 				w.console(t)
@@ -386,6 +388,44 @@ func (w *living) archives(t *testing.T, key event.Key) {
 			Body: strings.NewReader(image)}); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Only commands that may change totals in any case may invoke the streams function, which a forged
+// batch would make count. The others say that the deployed file is missing, and take one by name.
+func TestReadersWakeNothing(t *testing.T) {
+	for name, command := range policy.Commands {
+		may := slices.ContainsFunc(command(policy.ARNsOf(nil)), func(s policy.Statement) bool {
+			return slices.Contains(s.Action, "lambda:InvokeFunction")
+		})
+		if may != slices.Contains([]string{"migrate", "rebuild"}, name) {
+			t.Errorf("%s: may it invoke the function? %v", name, may)
+		}
+	}
+	w, seen := hashedShop(t, "get")
+	ask := func(code int, line string, parts ...string) {
+		t.Helper()
+		o := toolIn(t.Context(), bare(), append(strings.Fields(line), "--stack", "shop")...)
+		for _, part := range parts {
+			if o.code != code || !strings.Contains(o.errors, part) {
+				t.Errorf("%s: exit code %d, want %d and %q: %s", line, o.code, code, part, o.errors)
+			}
+		}
+	}
+	ask(exitUsage, "get order.place order_id=o-1", "--pipeline FILE")
+	ask(exitUsage, "query ordr order_id=o-1", "--pipeline FILE")
+	ask(exitUsage, "totals orders_dayly merchant_id=m-1", "--pipeline FILE")
+	w.forget(t)
+	missing := " FILE: table totals: it does not say which pipeline.yaml is deployed"
+	for _, line := range []string{"get order.placed order_id=o-1", "query order order_id=o-1", "verify",
+		"totals orders_daily merchant_id=m-1 currency=EUR", "send orders.ndjson --wait"} {
+		ask(exitFailed, line, "--pipeline"+missing, "aws lambda invoke --function-name streams ")
+		ask(exitFine, line+" --pipeline pipeline.yaml", "")
+	}
+	ask(exitFailed, "check --was deployed", "--was"+missing)
+	ask(exitFine, "check --was pipeline.yaml", "")
+	if seen.calls["lambda:InvokeFunction streams"] || seen.calls["lambda:InvokeFunction"] || !seen.calls["dynamodb:GetItem totals"] {
+		t.Errorf("%v", seen.calls)
 	}
 }
 

@@ -165,6 +165,9 @@ func (a *app) deployedFile(cmd *cobra.Command) (*rules.File, error) {
 		return nil, err
 	}
 	f, err := t.Deployed(cmd.Context())
+	if errors.Is(err, target.ErrNoFile) {
+		return nil, fmt.Errorf("name the deployed file with --was FILE: %w", err)
+	}
 	if err != nil {
 		return nil, err
 	}

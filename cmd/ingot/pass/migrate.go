@@ -148,6 +148,7 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 	if err != nil {
 		return nil, err
 	}
+	a.Wakes = true
 	p, err := a.Deployed(ctx, t, true, writes)
 	if err != nil {
 		return nil, err

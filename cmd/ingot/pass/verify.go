@@ -139,6 +139,7 @@ func (a *app) verifying(cmd *cobra.Command, writes bool) (v verifying, err error
 	if v.target, err = a.Find(cmd.Context()); err != nil {
 		return v, err
 	}
+	a.Wakes = writes
 	if v.plan, err = a.Deployed(cmd.Context(), v.target, true, writes); err != nil {
 		return v, err
 	}

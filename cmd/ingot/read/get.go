@@ -123,6 +123,9 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal, 
 	}
 	key, err := p.Key(eventType, envelope.Message{Body: command.Payload(fields)})
 	if err != nil {
+		if event.RefusalOf(err).Reason == event.UnknownType {
+			return cli.Usagef("%s%s", show.Refusal(err), a.orNewer())
+		}
 		return cli.Usagef("the key of %s cannot be made: %s; give each field of the key as FIELD=VALUE", eventType, command.Lacks(err))
 	}
 	st, err := a.Store(t, p)

@@ -149,7 +149,11 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 		st, requests, err = asks(config, args[0], o.ask)
 	}
 	if err != nil {
-		return cli.Usagef("%s", strings.TrimPrefix(err.Error(), "read: ")) // the user called no function
+		text := strings.TrimPrefix(err.Error(), "read: ") // the user called no function
+		if _, none := p.Pattern(args[0]); none != nil {
+			text += a.orNewer()
+		}
+		return cli.Usagef("%s", text)
 	}
 	var hidden show.Personal
 	if !o.reveal {

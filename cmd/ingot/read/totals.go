@@ -119,7 +119,7 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 	}
 	def, ok := p.Definition(name)
 	if !ok {
-		return cli.Usage(noAggregate(p, name))
+		return cli.Usagef("%w%s", noAggregate(p, name), a.orNewer())
 	}
 	st, err := store.New(tables.Config{Client: t.DynamoDB(), Pipeline: p, Aggregates: t.AggregatesTable, Concurrency: 8})
 	if err != nil {

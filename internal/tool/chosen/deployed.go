@@ -46,7 +46,16 @@ func (s *Stack) File(ctx context.Context, t *target.Target, writes bool) (rules.
 	}
 	if name == "" || writes {
 		f, err := t.Deployed(ctx)
+		if errors.Is(err, target.ErrNoFile) && s.wakes(t) {
+			if err = t.Wake(ctx); err == nil {
+				f, err = t.Deployed(ctx)
+			}
+		}
 		switch {
+		case errors.Is(err, target.ErrNoFile) && name != "":
+			s.Say("%s cannot be compared with what is deployed: %v", name, err)
+		case errors.Is(err, target.ErrNoFile):
+			return file, nil, fmt.Errorf("name the deployed file with --pipeline FILE: %w", err)
 		case err != nil:
 			return file, nil, err
 		case name == "":
@@ -96,14 +105,20 @@ func (s *Stack) Hashing(ctx context.Context, t *target.Target, file rules.File, 
 	return p, err
 }
 
+// wakes reports whether the command may wake the streams function of t.
+func (s *Stack) wakes(t *target.Target) bool {
+	return s.Wakes && t.Kind != target.KindLocal && t.StreamsFunction != ""
+}
+
 // same refuses a local file that would store or count differently from the deployed one. If they
-// differ, the function is woken once, because it may not have started since it was deployed.
+// differ, a command that may do so wakes the function once, because it may not have started since
+// it was deployed.
 func (s *Stack) same(ctx context.Context, t *target.Target, deployed, local rules.File) error {
 	different, err := differ(deployed, local)
 	if err != nil || len(different) == 0 {
 		return err
 	}
-	if t.Kind != target.KindLocal && t.StreamsFunction != "" {
+	if s.wakes(t) {
 		if err := t.Wake(ctx); err != nil {
 			return err
 		}
@@ -116,8 +131,8 @@ func (s *Stack) same(ctx context.Context, t *target.Target, deployed, local rule
 			return err
 		}
 	}
-	return cli.Refusedf("%s differs from the pipeline.yaml that is deployed, in %s: deploy it first, or leave out --pipeline",
-		local.Name, strings.Join(different, ", "))
+	return cli.Refusedf("%s differs from the pipeline.yaml that is deployed, in %s: deploy it first, or leave out --pipeline; "+
+		"if it is deployed already, %s", local.Name, strings.Join(different, ", "), t.Stores())
 }
 
 // differ lists the differences between two files that change what is stored or counted.

@@ -86,7 +86,7 @@ var Commands = map[string]func(ARNs) []Statement{
 			allow("ReadTotals", "dynamodb:Query", r.aggregates))
 	},
 	"migrate": func(r ARNs) []Statement {
-		return r.payloadsToo("s3:PutObject s3:DeleteObject", r.find(), r.file(), r.key(),
+		return r.payloadsToo("s3:PutObject s3:DeleteObject", r.find(), r.file(), r.wake(), r.key(),
 			allow("ReadOldTable", "dynamodb:DescribeTable dynamodb:Scan dynamodb:BatchGetItem", r.old),
 			allow("ReadBothStreams", "dynamodb:DescribeStream dynamodb:GetShardIterator dynamodb:GetRecords", r.old+"/stream/*",
 				r.events+"/stream/*"),
@@ -114,7 +114,7 @@ var Commands = map[string]func(ARNs) []Statement{
 			allow("QueryTotals", "dynamodb:Query", r.aggregates), r.top()}
 	},
 	"rebuild": func(r ARNs) []Statement {
-		return r.payloadsToo("s3:PutObject", r.asks(r.find(), r.file(), r.key(), r.price(),
+		return r.payloadsToo("s3:PutObject", r.asks(r.find(), r.file(), r.wake(), r.key(), r.price(),
 			allow("Touch", "dynamodb:PartiQLUpdate dynamodb:Scan dynamodb:UpdateItem", r.events),
 			allow("PutParts", "dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:PartiQLInsert dynamodb:PutItem", r.events),
 			allow("Declare", "dynamodb:Scan dynamodb:Query dynamodb:UpdateItem", r.aggregates),
@@ -169,12 +169,12 @@ func (r ARNs) find() Statement {
 	return allow("FindStack", "cloudformation:DescribeStacks", r.stack)
 }
 
-// file lets a command read the deployed file and the heads of aggregates, and wake the function
-// that puts the file there.
-func (r ARNs) file() Statement {
-	return Statement{Sid: "ReadDeployedFile", Effect: "Allow", Action: []string{"dynamodb:GetItem", "lambda:InvokeFunction"},
-		Resource: []string{r.aggregates, r.streams}}
-}
+// file lets a command read the deployed file and the heads of aggregates.
+func (r ARNs) file() Statement { return allow("ReadDeployedFile", "dynamodb:GetItem", r.aggregates) }
+
+// wake lets a command wake the function that stores the deployed file. Whoever may do that may also
+// forge totals, so only commands that may change totals in any case have it.
+func (r ARNs) wake() Statement { return allow("WakeFunction", "lambda:InvokeFunction", r.streams) }
 
 // key lets a command read the secret of hmac.
 func (r ARNs) key() Statement {

@@ -14,25 +14,27 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
-// Deployed returns the pipeline.yaml that the streams function runs. If the table has none, because
-// the function has not started since its deployment, Deployed wakes the function. The error says
-// what else the user can do.
+// ErrNoFile says that the table does not hold the pipeline.yaml that is deployed.
+var ErrNoFile = errors.New("it does not say which pipeline.yaml is deployed")
+
+// Deployed returns the pipeline.yaml that the streams function had when it last started. The error
+// is [ErrNoFile] if it has stored none.
 func (t *Target) Deployed(ctx context.Context) (*tables.File, error) {
 	f, err := t.file(ctx)
-	if err != nil || f != nil {
-		return f, err
+	if err == nil && f == nil {
+		err = fmt.Errorf("table %s: %w; %s", t.AggregatesTable, ErrNoFile, t.Stores())
 	}
+	return f, err
+}
+
+// Stores says when the table gets the deployed pipeline.yaml.
+func (t *Target) Stores() string {
+	text := "the streams function stores it when it starts, with the next event"
 	if t.Kind != KindLocal && t.StreamsFunction != "" {
-		if err := t.Wake(ctx); err != nil {
-			return nil, fmt.Errorf("the table %s does not say which pipeline.yaml is deployed: %w; name the file with --pipeline FILE",
-				t.AggregatesTable, err)
-		}
-		if f, err = t.file(ctx); err != nil || f != nil {
-			return f, err
-		}
+		text += ", or at once with: aws lambda invoke --function-name " + t.StreamsFunction +
+			` --cli-binary-format raw-in-base64-out --payload '{"Records":[]}' /dev/stdout`
 	}
-	return nil, fmt.Errorf("the table %s does not say which pipeline.yaml is deployed: name the file with --pipeline FILE; once a "+
-		"streams function of this version has started, the table says it", t.AggregatesTable)
+	return text
 }
 
 func (t *Target) file(ctx context.Context) (*tables.File, error) {
