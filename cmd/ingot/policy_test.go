@@ -120,6 +120,34 @@ func TestPolicyForDeploying(t *testing.T) {
 			t.Errorf("%s is for %q", s.Sid, s.Resource)
 		}
 	}
+	allowed := func(who, action string) (conditions map[string]map[string]any, ok bool) {
+		for _, s := range policy.Others[who](policy.ARNsOf(nil)) {
+			if slices.Contains(s.Action, action) {
+				return s.Condition, true
+			}
+		}
+		return nil, false
+	}
+	// What the roles of the template do is within the boundary, and no role is made without it.
+	_, roles, _ := strings.Cut(string(template), "\n  StreamsRole:")
+	for _, action := range regexp.MustCompile(`"((?:dynamodb|s3|sqs|logs|xray|kms):[A-Z]\w+)"[],]`).FindAllStringSubmatch(roles, -1) {
+		if _, ok := allowed("boundary", action[1]); !ok {
+			t.Errorf("the boundary does not allow %s", action[1])
+		}
+	}
+	for _, action := range strings.Fields("CreateRole PutRolePolicy DeleteRolePolicy PutRolePermissionsBoundary") {
+		if at, ok := allowed("deploy-bounded", "iam:"+action); !ok || at["StringEquals"]["iam:PermissionsBoundary"] !=
+			"arn:aws:iam::ACCOUNT:policy/BOUNDARY" {
+			t.Errorf("%s: %v", action, at)
+		}
+	}
+	for _, who := range []string{"deploy", "deploy-bounded"} { // to roll back and to delete
+		for _, action := range strings.Fields("ListRolePolicies ListAttachedRolePolicies GetRolePolicy DeleteRole") {
+			if _, ok := allowed(who, "iam:"+action); !ok {
+				t.Errorf("%s lacks %s", who, action)
+			}
+		}
+	}
 	if named := policy.Others["deploy"](policy.ARNsOf(&target.Target{Kind: target.KindStack, Name: "Shop", Region: "eu-central-1",
 		Account: "111122223333"})); !slices.ContainsFunc(named, func(s policy.Statement) bool {
 		return s.Sid == "Tables" && slices.Equal(s.Resource, []string{"arn:aws:dynamodb:eu-central-1:111122223333:table/Shop-*"})

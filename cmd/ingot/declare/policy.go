@@ -29,6 +29,8 @@ of the tag must not contain #, % or control characters, because keys have these 
 With --for COMMAND it prints what a command of this tool needs instead. Remove what you do not use: the rights to wake
 an idle function, to read the secret, and to use the bucket of --work. --for producer prints what a program needs that
 sends events to the queue, and --for deploy what somebody needs who creates and updates the stack with make deploy.
+Whoever may do that can give the functions' roles every right. --for deploy-bounded lets them make only roles with a
+permissions boundary, the parameter PermissionsBoundaryArn of the template: a policy that --for boundary prints.
 
 If you name no stack, the ARNs have placeholders such as REGION, ACCOUNT and EVENTS, and the patterns are those of
 pipeline.yaml. If you name one, the ARNs are complete, and the patterns are those of the file that is deployed.

@@ -125,6 +125,51 @@ func TestArchiveParameters(t *testing.T) {
 	}
 }
 
+// With ExistingPayloadBucket the stack makes no bucket of payloads, and names that one wherever it
+// would name its own. With PermissionsBoundaryArn both roles have the boundary.
+func TestExistingPayloadBucketAndBoundary(t *testing.T) {
+	const bucket, boundary = "old-payloads", "arn:aws:iam::111122223333:policy/ingot-functions"
+	text := strings.ReplaceAll(read(t, sampleshop.Template), "${AWS::Partition}", "aws")
+	tpl, err := template.Open([]byte(text), map[string]string{"Payloads": "keep", "ExistingPayloadBucket": bucket,
+		"PermissionsBoundaryArn": boundary})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := tpl.Resource("PayloadBucket"); r != nil {
+		t.Error("it makes a bucket")
+	}
+	if got := tpl.Property(tpl.Resource("PayloadBucketPolicy"), "Bucket"); got.Text != bucket {
+		t.Errorf("the policy is for %+v", got)
+	}
+	if !regexp.MustCompile(`\n  PayloadBucketName: .*Value: !If \[NewPayloads, !Ref PayloadBucket, !Ref ExistingPayloadBucket\]`).
+		MatchString(text) {
+		t.Error("no output names the bucket")
+	}
+	for function, rights := range map[string]int{"Streams": 2, "Ingest": 4} {
+		if got := tpl.Property(tpl.Resource(function+"Function"), "Environment", "Variables", "INGOT_PAYLOAD_BUCKET"); got.Text != bucket {
+			t.Errorf("%s: the variable is %+v", function, got)
+		}
+		role := tpl.Resource(function + "Role")
+		if got := tpl.Property(role, "PermissionsBoundary"); got.Text != boundary {
+			t.Errorf("%s: the boundary is %+v", function, got)
+		}
+		n := 0
+		for _, one := range tpl.Property(role, "Policies").Items {
+			for _, item := range tpl.Get(one, "PolicyDocument", "Statement").Items {
+				statement := tpl.Resolve(item)
+				for _, on := range tpl.Items(tpl.Get(statement, "Resource")) {
+					if on.Text == "arn:aws:s3:::"+bucket+"/*" {
+						n += len(tpl.Items(tpl.Get(statement, "Action")))
+					}
+				}
+			}
+		}
+		if n != rights {
+			t.Errorf("%s: %d actions are allowed on objects of the bucket, want %d", function, n, rights)
+		}
+	}
+}
+
 // ownKey is the value of the parameter for a key of one's own.
 const ownKey = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 

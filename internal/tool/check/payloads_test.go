@@ -49,7 +49,8 @@ func TestPayloadBucket(t *testing.T) {
 		template   [][2]string
 		want       []string
 	}{
-		"all of it": {keeps, [][2]string{with(rule)}, nil},
+		"all of it":          {keeps, [][2]string{with(rule)}, nil},
+		"an existing bucket": {map[string]string{"Payloads": "keep", "ExistingPayloadBucket": "old-payloads"}, nil, nil},
 		"no output": {keeps, [][2]string{with(rule), output},
 			[]string{"no output PayloadBucketName: the commands of ingot find the parts of a stack by these"}},
 		"no bucket": {nil, nil, []string{
@@ -61,8 +62,8 @@ func TestPayloadBucket(t *testing.T) {
 				"bucket instead",
 			"IngestFunction has no variable INGOT_PAYLOAD_BUCKET: it would not start; write INGOT_PAYLOAD_BUCKET: !Ref the payload " +
 				"bucket instead"}},
-		"no rights": {keeps, [][2]string{with(rule), {"!If [KeepsPayloads, " + streams, "!If [KeepsPayloads, " + none},
-			{"!If [KeepsPayloads, " + ingest, "!If [KeepsPayloads, " + none}}, []string{
+		"no rights": {keeps, [][2]string{with(rule), {"!If [NewPayloads, " + streams, "!If [NewPayloads, " + none},
+			{"!If [NewPayloads, " + ingest, "!If [NewPayloads, " + none}}, []string{
 			"StreamsRole does not allow s3:GetObject, s3:ListBucket on PayloadBucket: expired events could not be archived with their " +
 				"payloads, and their shard would wait; write " + streams + " among the statements of StreamsRole instead",
 			"IngestRole does not allow s3:PutObject, s3:GetObject, s3:DeleteObject, s3:ListBucket on PayloadBucket: events with large " +
