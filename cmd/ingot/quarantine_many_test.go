@@ -52,7 +52,8 @@ func TestChoosingMessages(t *testing.T) {
 	w := many(t)
 	for args, want := range map[string]int{
 		"--verdict Poison": 5, "--verdict Conflict": 1, "--verdict Rejected": 0,
-		"--reason missing-field": 3, "--reason unknown-type": 2, "--reason missing-field --verdict Conflict": 0,
+		"--reason missing-field": 3, "--reason missing-field:at": 3, "--reason missing-field:id": 0, "--reason missing-field:a": 0,
+		"--reason unknown-type": 2, "--reason missing-field --verdict Conflict": 0,
 		"--type sale": 4, "--type gift": 2, "--type other": 0, "--type sale --verdict Poison": 3,
 		"--key SALE#1": 1, "--key SALE#a": 0, // its key is not known before it has a time
 	} {
@@ -94,7 +95,7 @@ func TestRepairingManyMessages(t *testing.T) {
 		t.Error("a dry run has changed a message")
 	}
 	if !strings.HasSuffix(dry.out, "3 would be edited: 1 Poison (missing-field)\n") ||
-		!strings.Contains(dry.errors, "ingot: 3 messages to change: 3 Poison (missing-field)\n") {
+		!strings.Contains(dry.errors, "ingot: 3 messages to change: 3 Poison (missing-field:at)\n") {
 		t.Errorf("%s%s", dry.out, dry.errors)
 	}
 	if got := w.run(exitDifference, fix...); !strings.HasSuffix(got.out, "3 edited: 1 Poison (missing-field)\n") ||
@@ -103,7 +104,7 @@ func TestRepairingManyMessages(t *testing.T) {
 	}
 	sum := w.run(exitDifference, "quarantine", "resend", "letters", "--local")
 	if !strings.HasSuffix(sum.out, "2 resent, 4 stay: 2 Poison (unknown-type), 1 Conflict (digest-differs), 1 Poison (missing-field)\n") ||
-		!strings.Contains(sum.errors, "ingot: 2 messages to send again: 2 Poison (missing-field)\n") {
+		!strings.Contains(sum.errors, "ingot: 2 messages to send again: 2 Poison (missing-field:at)\n") {
 		t.Errorf("%s%s", sum.out, sum.errors)
 	}
 	w.send(4)

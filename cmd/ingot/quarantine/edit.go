@@ -16,8 +16,8 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
-const editHelp = `Sets fields of the payload in all messages that you name or choose, and leaves everything else as it is, also the
-envelope. If a message is an array, it sets them in each event that could not be stored. It says which messages it
+const editHelp = `Sets fields of the payload that are missing, null or empty in all messages that you name or choose, and leaves
+everything else as it is. If a message is an array, it sets them in each event that could not be stored. It says which messages it
 will change, and at the end what they would be. --dry-run changes nothing. Nothing is sent: ingot quarantine resend
 sends what was changed.
 
@@ -35,6 +35,7 @@ Exit codes: 0 all could be stored, 3 some could not, or cannot be changed.
 type editOptions struct {
 	file string
 	set  []string
+	over bool
 	dry  bool
 }
 
@@ -45,7 +46,7 @@ func newEdit(a *app) *cobra.Command {
 		Use:   "edit DIR [ID…]",
 		Short: "Change a field of many messages",
 		Long:  editHelp,
-		Example: `  ingot quarantine edit letters --reason missing-field --set currency=EUR --dry-run
+		Example: `  ingot quarantine edit letters --reason missing-field:currency --set currency=EUR --dry-run
   ingot quarantine edit letters 3f2a91c0 --set currency=EUR --pipeline pipeline.yaml`,
 		Args: folderAnd(0, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -66,6 +67,7 @@ func newEdit(a *app) *cobra.Command {
 	filterFlags(cmd, &f)
 	cmd.Flags().StringVar(&o.file, "pipeline", "pipeline.yaml", "the pipeline that checks it")
 	cmd.Flags().StringArrayVar(&o.set, "set", nil, "a field of the payload as FIELD=VALUE, or FIELD:=JSON; repeatable")
+	cmd.Flags().BoolVar(&o.over, "overwrite", false, "also replace values that are there")
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "say what would be changed, and change nothing")
 	return cmd
 }
@@ -83,7 +85,7 @@ func changeable(l *triage.Letter) error {
 
 // setFields sets fields in the payloads of letters.
 func (a *app) setFields(ctx context.Context, path string, c choosing, o editOptions) error {
-	assignments, err := a.assignments(o.set)
+	assignments, err := a.assignments(o.set, o.over)
 	if err != nil {
 		return err
 	}
@@ -130,7 +132,7 @@ func (a *app) setFields(ctx context.Context, path string, c choosing, o editOpti
 }
 
 // assignments reads what --set gives.
-func (a *app) assignments(words []string) ([]triage.Assignment, error) {
+func (a *app) assignments(words []string, over bool) ([]triage.Assignment, error) {
 	given, err := a.Fields(words)
 	if err != nil {
 		return nil, err
@@ -144,7 +146,7 @@ func (a *app) assignments(words []string) ([]triage.Assignment, error) {
 		if !f.JSON {
 			f.Text = event.Quote(f.Text)
 		}
-		list = append(list, triage.Assignment{Field: f.Name, Value: f.Text})
+		list = append(list, triage.Assignment{Field: f.Name, Value: f.Text, Overwrite: over})
 	}
 	return list, nil
 }

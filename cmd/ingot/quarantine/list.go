@@ -26,7 +26,7 @@ Exit codes: 0 fine, 1 a file cannot be used (it is named, and the others are lis
 
 // listJSON documents --output json. A test compares it with listReport.
 const listJSON = `With --output json, one object:
-  messages[]              id, dead, sent, pulled, receives, verdict, reason, bytes, state
+  messages[]              id, dead, sent, pulled, receives, verdict, reason (such as missing-field:currency), bytes, state
   reasons[]               verdict, reason, messages: how many there are of each`
 
 // listReport is the JSON of list.
@@ -90,7 +90,7 @@ func (a *app) list(path string, c choosing) error {
 	for _, l := range letters {
 		one := Listed{ID: l.ID, Dead: l.Dead, Sent: l.Sent, Pulled: l.Pulled, Receives: l.Receives, Bytes: len(l.Body), State: l.State()}
 		if l.Note != nil {
-			one.Verdict, one.Reason = l.Note.Verdict, l.Note.Reason
+			one.Verdict, one.Reason = l.Note.Verdict, triage.Reason(l.Note)
 		}
 		list = append(list, one)
 	}
@@ -111,7 +111,7 @@ func (a *app) listText(letters []*triage.Letter) {
 	for i, l := range letters {
 		verdict, reason := "", ""
 		if l.Note != nil {
-			verdict, reason = l.Note.Verdict, l.Note.Reason
+			verdict, reason = l.Note.Verdict, triage.Reason(l.Note)
 		}
 		if l.Dead {
 			verdict = deadLetter

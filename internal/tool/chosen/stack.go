@@ -25,9 +25,9 @@ type Stack struct {
 	Flags target.Options
 	// Pipeline is the file to use in place of the one that is deployed. It is empty for that one.
 	Pipeline string
-	// Wakes says that the command may wake the streams function, which stores the deployed file when
-	// it starts. Only a command that may change totals by itself may do so: whoever may invoke the
-	// function may also give it changes that never happened.
+	// Wakes says that the command may wake the streams function, which stores the deployed file
+	// when it starts. Only a command that may change totals by itself may do so: whoever may invoke
+	// the function may also give it changes that never happened.
 	Wakes bool
 
 	found []*target.Target

@@ -22,8 +22,8 @@ var Others = map[string]func(ARNs) []Statement{
 }
 
 // These are what CloudFormation's handlers of roles need to create, change, roll back and delete
-// one. IAM knows the condition iam:PermissionsBoundary for boundedRoles alone: whoever deploys could
-// give a role everything with these (Service Authorization Reference, "Actions, resources, and
+// one. Whoever has boundedRoles could give a role everything, and IAM knows the condition
+// iam:PermissionsBoundary for them alone (Service Authorization Reference, "Actions, resources, and
 // condition keys for AWS Identity and Access Management").
 const (
 	boundedRoles = "iam:CreateRole iam:PutRolePolicy iam:DeleteRolePolicy iam:PutRolePermissionsBoundary"

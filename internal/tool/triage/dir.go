@@ -189,7 +189,10 @@ func (d Dir) List() ([]*Letter, error) {
 	return list, errors.Join(append(errs, err)...)
 }
 
-// Find reads the letter whose id begins with text.
+// minID is how much of an id a person must write.
+const minID = 4
+
+// Find reads the letter whose id begins with text, of at least four characters.
 func (d Dir) Find(text string) (*Letter, error) {
 	ids, err := d.ids()
 	if err != nil {
@@ -201,12 +204,15 @@ func (d Dir) Find(text string) (*Letter, error) {
 			found = []string{id}
 			break
 		}
-		if text != "" && strings.HasPrefix(id, text) {
+		if len(text) >= minID && strings.HasPrefix(id, text) {
 			found = append(found, id)
 		}
 	}
 	switch len(found) {
 	case 0:
+		if len(text) < minID {
+			return nil, fmt.Errorf("%q is too short for a message: write at least %d characters of its id", text, minID)
+		}
 		return nil, fmt.Errorf("%s holds no message whose id begins with %q; ingot quarantine list %s shows what it holds", d.path,
 			text, d.path)
 	case 1:

@@ -1,10 +1,12 @@
 package triage
 
 import (
+	"regexp"
 	"slices"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -12,7 +14,7 @@ import (
 // letter.
 type Filter struct {
 	Verdict string // as the note has it; a letter without a note has none
-	Reason  string // likewise
+	Reason  string // likewise, or with its field, as [Reason] writes it
 	Type    string // the type of the event, or of one of those that are sent again; also one that the pipeline does not have
 	Key     string // a partition key, or both keys as [event.Key.String] writes them
 	// Pipeline finds the type and the key. It is needed if the filter names one of them.
@@ -21,16 +23,31 @@ type Filter struct {
 
 // Chooses reports whether the filter chooses a letter.
 func (f Filter) Chooses(l *Letter) bool {
-	verdict, reason := "", ""
+	verdict, reason, full := "", "", ""
 	if l.Note != nil {
-		verdict, reason = l.Note.Verdict, l.Note.Reason
+		verdict, reason, full = l.Note.Verdict, l.Note.Reason, Reason(l.Note)
 	}
 	return (f.Verdict == "" || f.Verdict == verdict) &&
-		(f.Reason == "" || f.Reason == reason) &&
+		(f.Reason == "" || f.Reason == reason || f.Reason == full) &&
 		(f.Type == "" || slices.Contains(l.types(f.Pipeline), f.Type)) &&
 		(f.Key == "" || slices.ContainsFunc(l.keysOf(f.Pipeline, l.Message()), func(key event.Key) bool {
 			return key.PK == f.Key || key.String() == f.Key
 		}))
+}
+
+// named finds the first field that a detail names, unless a quoted text stands before it.
+var named = regexp.MustCompile(`^[^"]*?\bfield ((?:\[[^\]]*\]|[^\s:\[])+)`)
+
+// Reason returns a note's reason and, behind a colon, the field that it is about, such as
+// missing-field:currency. A reason that is about no field stays as it is.
+func Reason(n *quarantine.Note) string {
+	switch event.Reason(n.Reason) {
+	case event.MissingField, event.WrongType, event.BadTime, event.NumberOutOfRange, event.ValueTooLong:
+		if found := named.FindStringSubmatch(n.Detail); found != nil {
+			return n.Reason + ":" + found[1]
+		}
+	}
+	return n.Reason
 }
 
 // Keys returns the keys that the message, its events and their parts have today, and the one that

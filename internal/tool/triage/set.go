@@ -14,7 +14,13 @@ import (
 type Assignment struct {
 	Field string // a name, or several with points between them, such as customer.id
 	Value string // JSON
+	// Overwrite says that the field is set whatever it holds. Otherwise it is set only where it is
+	// missing, null or empty text.
+	Overwrite bool
 }
+
+// errFilled says that there was nothing to set.
+var errFilled = errors.New("what you set has a value there already; --overwrite replaces it")
 
 // Set returns the body that the letter would send, with these fields set in the payload. If the
 // message is an array, they are set in each event that is sent again. Everything else stays as it
@@ -50,7 +56,7 @@ func (l *Letter) Set(fields []Assignment) (string, error) {
 
 // inEach sets the fields in each event of an array.
 func inEach(elements []envelope.Message, fields []Assignment) (string, error) {
-	list := make([]string, len(elements))
+	list, filled := make([]string, len(elements)), 0
 	for i, element := range elements {
 		opened, err := envelope.Open(element)
 		if err != nil {
@@ -60,9 +66,16 @@ func inEach(elements []envelope.Message, fields []Assignment) (string, error) {
 		if err == nil {
 			list[i], err = inEnvelope(doc.Root(), opened.Kind.Form, fields)
 		}
+		if errors.Is(err, errFilled) {
+			list[i], err = element.Body, nil
+			filled++
+		}
 		if err != nil {
 			return "", fmt.Errorf("event [%d] of what is sent: %w", i, err)
 		}
+	}
+	if filled == len(list) {
+		return "", errFilled
 	}
 	return "[" + strings.Join(list, ",") + "]", nil
 }
@@ -107,19 +120,34 @@ func inEnvelope(root event.Node, form envelope.Form, fields []Assignment) (strin
 	return with(root, member, text), nil
 }
 
-// assign sets fields in a payload.
+// assign sets fields in a payload. The error is errFilled if all of them have a value already.
 func assign(payload event.Node, fields []Assignment) (string, error) {
-	text := payload.Raw()
+	text, filled := payload.Raw(), 0
 	for _, f := range fields {
+		names := strings.Split(f.Field, ".")
 		doc, err := event.ParseDocument(text)
-		if err == nil {
-			text, err = set(doc.Root(), strings.Split(f.Field, "."), f.Value)
+		switch {
+		case err == nil && !f.Overwrite && hasValue(doc.Root(), names):
+			filled++
+		case err == nil:
+			text, err = set(doc.Root(), names, f.Value)
 		}
 		if err != nil {
 			return "", fmt.Errorf("field %s cannot be set: %w", f.Field, err)
 		}
 	}
+	if filled == len(fields) {
+		return "", errFilled
+	}
 	return text, nil
+}
+
+// hasValue reports whether the field of these names is there, and neither null nor empty text.
+func hasValue(n event.Node, names []string) bool {
+	for _, name := range names {
+		n = n.Member(name)
+	}
+	return n.Exists() && n.Kind() != event.Null && !(n.Kind() == event.String && n.Text() == "")
 }
 
 // set returns an object with a value under the name that is reached through the others. Objects

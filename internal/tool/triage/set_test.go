@@ -68,9 +68,36 @@ func TestFieldsThatCannotBeSet(t *testing.T) {
 		`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`: "its payload is in S3",
 	} {
 		l := &triage.Letter{Body: body}
-		if got, err := l.Set([]triage.Assignment{{Field: "at.hour", Value: "1"}}); err == nil || !strings.Contains(err.Error(), want) ||
+		if got, err := l.Set([]triage.Assignment{{Field: "at.hour", Value: "1", Overwrite: true}}); err == nil || !strings.Contains(err.Error(), want) ||
 			got != "" {
 			t.Errorf("%s: %q, %v", body, got, err)
+		}
+	}
+}
+
+// A value that is there stays, unless it is to be overwritten: what a message lacks may be another
+// field. A field that is null or empty text has no value, as for the event itself.
+func TestSetFillsOnlyWhatIsMissing(t *testing.T) {
+	eur := triage.Assignment{Field: "currency", Value: `"EUR"`}
+	id := triage.Assignment{Field: "buyer.id", Value: "7"}
+	over := triage.Assignment{Field: "currency", Value: `"EUR"`, Overwrite: true}
+	for _, c := range []struct {
+		body, want string
+		set        []triage.Assignment
+	}{
+		{`{"currency":"USD"}`, "", []triage.Assignment{eur}},
+		{`{"currency":"USD"}`, `{"currency":"EUR"}`, []triage.Assignment{over}},
+		{`{"currency":"USD"}`, `{"currency":"USD","buyer":{"id":7}}`, []triage.Assignment{eur, id}},
+		{`{"currency":null}`, `{"currency":"EUR"}`, []triage.Assignment{eur}},
+		{`{"currency":""}`, `{"currency":"EUR"}`, []triage.Assignment{eur}},
+		{`{"currency":0}`, "", []triage.Assignment{eur}},
+		{`{"buyer":{"id":false}}`, "", []triage.Assignment{id}},
+		{`[{"currency":"USD"},{"a":1}]`, `[{"currency":"USD"},{"a":1,"currency":"EUR"}]`, []triage.Assignment{eur}},
+		{`[{"currency":"USD"},{"currency":"CHF"}]`, "", []triage.Assignment{eur}},
+	} {
+		got, err := (&triage.Letter{Body: c.body}).Set(c.set)
+		if got != c.want || (err != nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), "--overwrite") {
+			t.Errorf("%s: %s, %v; want %s", c.body, got, err, c.want)
 		}
 	}
 }
@@ -79,7 +106,7 @@ func TestFieldsThatCannotBeSet(t *testing.T) {
 func TestSetFieldsOfSomeEvents(t *testing.T) {
 	w := newWorld(t)
 	l := w.array(bare)
-	text, err := l.Set([]triage.Assignment{{Field: "cents", Value: "7"}})
+	text, err := l.Set([]triage.Assignment{{Field: "cents", Value: "7", Overwrite: true}})
 	if err != nil || strings.Count(text, `"cents":7`) != 2 || strings.Contains(text, "300") {
 		t.Errorf("%s, %v", text, err)
 	}
@@ -111,6 +138,14 @@ func TestEditKeepsTheFirstBody(t *testing.T) {
 func TestFilter(t *testing.T) {
 	w := newWorld(t)
 	w.send(body("sale", 1, "cents", 1))
+	for detail, want := range map[string]string{"id: field order_id is missing": "missing-field:order_id",
+		`by: field a["b c"][0] is null`:      `missing-field:a["b c"][0]`,
+		"revision: field rev: it is no time": "missing-field:rev",
+		`type: "field x is missing"`:         "missing-field", "@at is missing": "missing-field"} {
+		if got := triage.Reason(&quarantine.Note{Reason: "missing-field", Detail: detail}); got != want {
+			t.Errorf("%s: %s, want %s", detail, got, want)
+		}
+	}
 	w.send(body("sale", 1, "cents", 2), `{"type":"loan"}`, `[`+body("gift", 5, "cents", 5)+`,{"type":"toy"}]`)
 	letters := w.pull()
 	letters = append(letters,
