@@ -48,7 +48,7 @@ func TestMistakesInValues(t *testing.T) {
 		{"paid: sum trace?", "paid uses trace, which ignore leaves out", "paid: sum id?"},
 		{"paid: count?", `write count instead`, "paid: count"},
 		{"paid: sum ?", "sum needs a field; write sum PATH instead", "paid: sum a?"},
-		{"paid: max -length a", "only sum can be negated; write max length a instead", "paid: max length a"},
+		{"paid: max -length a", "only sum can be negated; write min length a instead", "paid: min length a"},
 		{"paid: avg length lines", "an average is not kept, because two averages cannot be added up; write sum PATH, with a count",
 			"paid: sum length lines"},
 		{"paid: sum length $.a",

@@ -56,7 +56,11 @@ func Parse(text string) (Value, *where.Mistake) {
 	}
 	if op == aggregate.Count {
 		if operand != "" {
-			return Value{}, &where.Mistake{What: "count counts events and reads no field", Instead: "count"}
+			instead := "count"
+			if _, bad := where.Path(operand); bad == nil && !has {
+				instead += " where exists " + operand
+			}
+			return Value{}, &where.Mistake{What: "count counts events and reads no field", Instead: instead}
 		}
 		return v, nil
 	}
@@ -87,7 +91,7 @@ func CutWhere(text string) (operand, condition string, has bool) {
 func (v *Value) read(text, op, operand string) *where.Mistake {
 	if after, ok := strings.CutPrefix(operand, "-"); ok {
 		if v.Op != aggregate.Sum {
-			return &where.Mistake{Offset: strings.Index(text, operand), What: "only sum can be negated", Instead: op + " " + after}
+			return &where.Mistake{Offset: strings.Index(text, operand), What: "only sum can be negated", Instead: negated(op) + " " + after}
 		}
 		v.negative, operand = true, strings.TrimSpace(after)
 	}
@@ -111,6 +115,18 @@ func (v *Value) read(text, op, operand string) *where.Mistake {
 	}
 	v.Path = path
 	return nil
+}
+
+// negated is the operation that answers about a field what op would answer about its negative: the
+// greatest of the negatives is that of the least.
+func negated(op string) string {
+	switch op {
+	case "max":
+		return "min"
+	case "min":
+		return "max"
+	}
+	return op
 }
 
 // notAValue says what to write for a text that does not begin with an operation.

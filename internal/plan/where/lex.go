@@ -39,7 +39,7 @@ func (t token) String() string {
 }
 
 // foreign maps operators of other languages to operators of conditions.
-var foreign = map[string]string{"==": "=", "<>": "!=", "&&": "and", "||": "or", "!": "not", "=~": "=", "=<": "<=", "=>": ">="}
+var foreign = map[string]string{"==": "=", "<>": "!=", "&&": "and", "||": "or", "!": "not", "=<": "<=", "=>": ">="}
 
 // lex cuts a condition into tokens. The last one is an endToken.
 func lex(s string) ([]token, *Mistake) {
@@ -106,7 +106,11 @@ func lexText(s string, i int) (token, int, *Mistake) {
 		case s[j] == '\\':
 			j++
 			if j == len(s) || s[j] != s[i] && s[j] != '\\' {
-				return token{}, 0, &Mistake{Offset: j - 1, What: "a backslash stands only before a quote or a backslash", Instead: `\\`}
+				instead := `\\`
+				if j < len(s) && strings.IndexByte("nrtu", s[j]) >= 0 {
+					instead = "the character itself"
+				}
+				return token{}, 0, &Mistake{Offset: j - 1, What: "a backslash stands only before a quote or a backslash", Instead: instead}
 			}
 		}
 		b.WriteByte(s[j])

@@ -137,6 +137,7 @@ func (p *parser) comparison() (node, *Mistake) {
 		path, bad := p.path()
 		return exists{path}, bad
 	}
+	field := p.peek()
 	path, bad := p.path()
 	if bad != nil {
 		return nil, bad
@@ -146,6 +147,9 @@ func (p *parser) comparison() (node, *Mistake) {
 		return oneOf{path, set}, bad
 	}
 	op := p.take()
+	if bad := p.asksNull(field, op); bad != nil {
+		return nil, bad
+	}
 	if op.kind != opToken {
 		return nil, p.unexpected(op, "an operator (= != < <= > >=) or in", aComparison)
 	}
@@ -158,6 +162,25 @@ func (p *parser) comparison() (node, *Mistake) {
 		return nil, &Mistake{Offset: at.offset, What: "true and false have no order", Instead: "= or !="}
 	}
 	return comparison{path, operators[op.text], l}, nil
+}
+
+// nulls are words of other languages for a value that is not there.
+var nulls = []string{"null", "nil", "none", "undefined"}
+
+// asksNull returns a mistake if a field is compared with nothing, as in a = null or a is not null.
+func (p *parser) asksNull(field, op token) *Mistake {
+	rest, exists := p.tokens[p.next:], op.text == "!="
+	if strings.EqualFold(op.text, "is") && strings.EqualFold(rest[0].text, "not") {
+		rest, exists = rest[1:], true
+	}
+	if op.kind == textToken || rest[0].kind != wordToken || !slices.Contains(nulls, strings.ToLower(rest[0].text)) {
+		return nil
+	}
+	instead := "not exists " + field.text
+	if exists {
+		instead = "exists " + field.text
+	}
+	return &Mistake{Offset: field.offset, What: "no field is ever equal to " + rest[0].text, Instead: instead}
 }
 
 func (p *parser) path() (event.Path, *Mistake) {
@@ -207,6 +230,11 @@ func (p *parser) literal() (literal, *Mistake) {
 		return literal{kind: event.Number, number: n, offset: t.offset}, nil
 	case t.kind == wordToken && (t.text == "true" || t.text == "false"):
 		return literal{kind: event.Bool, text: t.text, offset: t.offset}, nil
+	case t.kind == wordToken && slices.Contains([]string{"true", "false"}, strings.ToLower(t.text)):
+		return literal{}, p.unexpected(t, "a number, quoted text, true or false", aComparison)
+	case t.kind == wordToken && slices.Contains(nulls, strings.ToLower(t.text)):
+		return literal{}, &Mistake{Offset: t.offset, What: "no field is ever equal to " + t.text,
+			Instead: "nothing there, and or not exists with the field behind the comparison,"}
 	case t.kind == wordToken && !slices.Contains(reservedWords, t.text):
 		return literal{},
 			&Mistake{Offset: t.offset, What: t.text + " stands where a value should: fields are compared with numbers and quoted text only",

@@ -85,7 +85,7 @@ func TestMistakes(t *testing.T) {
 			`paid stands where a value should: fields are compared with numbers and quoted text only; write 'paid' instead`},
 		{`a = 1 AND b = 2`, 6, `found AND where the condition needs and, or, or the end; write and instead`},
 		{`a = 'x`, 4, `the text that begins here has no closing quote; write a closing quote where it ends instead`},
-		{`a = 'x\n'`, 6, "a backslash stands only before a quote or a backslash; write \\\\ instead"},
+		{`a = 'x\n'`, 6, "a backslash stands only before a quote or a backslash; write the character itself instead"},
 		{`a = 01`, 4, `01 is not a number; write a number such as 12.5, or text in quotes instead`},
 		{`a = 1.`, 4, `1. is not a number; write a number such as 12.5, or text in quotes instead`},
 		{`a = -`, 4, `- is not a number; write a number such as 12.5, or text in quotes instead`},
@@ -106,7 +106,8 @@ func TestMistakes(t *testing.T) {
 			`found 1 where the condition needs the path of a field; write a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent') instead`},
 		{`and = 1`, 0,
 			`found and where the condition needs the path of a field; write a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent') instead`},
-		{`a = null`, 4, ``},
+		{`a.b = null`, 0, `no field is ever equal to null; write not exists a.b instead`},
+		{`x in (1, null)`, 9, `no field is ever equal to null; write nothing there, and or not exists with the field behind the comparison, instead`},
 		{`paid < true`, 7, `true and false have no order; write = or != instead`},
 		{strings.Repeat("(", 100) + "a = 1" + strings.Repeat(")", 100), 65,
 			`more than 64 levels of parentheses and not; write at most 64 instead`},
@@ -120,6 +121,55 @@ func TestMistakes(t *testing.T) {
 		}
 		if bad.Offset != c.offset || c.want != "" && bad.Error() != c.want {
 			t.Errorf("%.40s: at %d: %s", c.text, bad.Offset, bad)
+		}
+	}
+}
+
+// Advice is not only accepted: what it says to write does what was meant. It stands at the mistake,
+// or in place of the comparison that begins there.
+func TestAdviceDoesWhatIsMeant(t *testing.T) {
+	const payload = `{"a":null,"b":"x","gift":true,"n":5,"path":"c:\\d"}`
+	doc, err := event.ParseDocument(payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		text, advised string
+		holds         bool
+	}{
+		{`a = null`, `not exists a`, true}, {`b = null`, `not exists b`, false}, {`b != null`, `exists b`, true},
+		{`none = NULL`, `not exists none`, true}, {`a = None`, `not exists a`, true}, {`b != nil`, `exists b`, true},
+		{`b != undefined`, `exists b`, true}, {`a is null`, `not exists a`, true}, {`b IS NOT NULL`, `exists b`, true},
+		{`gift = True`, `gift = true`, true}, {`gift != FALSE`, `gift != false`, true},
+		{`gift = yes`, `gift = 'yes'`, false}, {`b = x`, `b = 'x'`, true}, {`n <> 5`, `n != 5`, false}, {`n => 5`, `n >= 5`, true},
+		{`n = 5 && b = 'x'`, `n = 5 and b = 'x'`, true}, {`n = 5 OR b = 'y'`, `n = 5 or b = 'y'`, true}, {`!exists a`, `not exists a`, true},
+		{`{b} = 'x'`, `b = 'x'`, true}, {`$.b = 'x'`, `b = 'x'`, true}, {`path = 'c:\d'`, `path = 'c:\\d'`, true},
+	} {
+		_, bad := Parse(c.text)
+		if bad == nil {
+			t.Errorf("%s: no mistake", c.text)
+			continue
+		}
+		rest := c.text[bad.Offset:]
+		wrong := len(rest)
+		if !strings.Contains(bad.Instead, "exists") {
+			wrong = strings.IndexFunc(rest+" ", func(r rune) bool {
+				return strings.ContainsRune(" '", r) || strings.Contains("=!<>&|", rest[:1]) && !strings.ContainsRune("=!<>&|", r)
+			})
+		}
+		if strings.HasPrefix(rest, `\`) {
+			wrong = 1
+		}
+		got := c.text[:bad.Offset] + bad.Instead + rest[wrong:]
+		if bad.Instead == "not" {
+			got = strings.Replace(got, "not", "not ", 1)
+		}
+		if got != c.advised {
+			t.Errorf("%s: %s, want %s", c.text, got, c.advised)
+			continue
+		}
+		if condition, again := Parse(got); again != nil || condition.Holds(doc.Root()) != c.holds {
+			t.Errorf("%s: %s, %v; want that it holds: %v", c.text, got, again, c.holds)
 		}
 	}
 }
