@@ -279,3 +279,26 @@ func TestPatternsChangeNothingStored(t *testing.T) {
 		}
 	}
 }
+
+// A question may give values of by under their own names, as an answer shows them and as the command
+// totals takes them. They are what the templates have made, so nothing is applied to them.
+func TestTotalsByTheirOwnNames(t *testing.T) {
+	const daily = "aggregates:\n  revenue_daily: {since: 1, window: 1d, by: {currency: '{total.currency | lower}', shop: '{site}'}, from: {placed: {values: {orders: count}}}}\n"
+	p := mustLoad(t, strings.Replace(patternFile, "aggregates:\n", daily, 1)+"  revenue: {total: revenue_daily}\n")
+	declared, err := p.Pattern("revenue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for asked, want := range map[string]string{
+		"currency=eur shop=s-1":       "[map[currency:eur shop:s-1]]",
+		"total.currency=EUR site=s-1": "[map[currency:eur shop:s-1]]",
+		"currency=50% site=s-1":       "[map[currency:50% shop:s-1]]",
+		"currency=eur":                "revenue needs site; write site=VALUE",
+		"country=DE":                  "its parameters are total.currency, site, and the values of by under their own names, currency, shop",
+	} {
+		groups, _, _, err := question.Groups(declared, question.Question{Values: named(strings.Fields(asked)...)})
+		if got := fmt.Sprint(groups); err == nil && got != want || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %s, %v", asked, got, err)
+		}
+	}
+}

@@ -167,6 +167,9 @@ func (a *asked) unknown(name string, names []string) error {
 		has = "its parameters are " + strings.Join(names, ", ")
 	}
 	if a.form.Total != "" {
+		if own := slices.DeleteFunc(slices.Clone(a.form.ByNames), func(by string) bool { return slices.Contains(names, by) }); len(own) > 0 {
+			has += ", and the values of by under their own names, " + strings.Join(own, ", ")
+		}
 		return fmt.Errorf("totals of %s are not by %s; %s", a.form.Total, name, has)
 	}
 	return fmt.Errorf("%s; %s. To ask for %s, put it into a key: {%s} for one value, or {%s | pad:12} in a sort key for a range of numbers",

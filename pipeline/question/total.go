@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline/pattern"
 )
 
@@ -33,6 +34,7 @@ func Window(p *pattern.Pattern, q Question, now time.Time) (time.Time, error) {
 // [github.com/ingot-events/ingot/store/query.Reader.Total] takes, for
 // each combination of the question's values, and the range of windows. A zero time means no bound.
 func Groups(p *pattern.Pattern, q Question) (groups []map[string]string, from, to time.Time, err error) {
+	p = withOwnNames(p, q.Values)
 	a := &asked{Pattern: p, form: p.Form(), q: q}
 	if err := a.checkNames(); err != nil {
 		return nil, from, to, err
@@ -58,6 +60,23 @@ func Groups(p *pattern.Pattern, q Question) (groups []map[string]string, from, t
 		}
 	}
 	return groups, from, to, nil
+}
+
+// withOwnNames returns the pattern for a question that gives values of by under their own names, as
+// an answer shows them, in place of the fields that they are made of.
+func withOwnNames(p *pattern.Pattern, values map[string][]string) *pattern.Pattern {
+	form := *p.Form()
+	form.By = slices.Clone(form.By)
+	for i, name := range form.ByNames {
+		if _, given := values[name]; !given || slices.ContainsFunc(p.Parameters(), func(one pattern.Parameter) bool { return one.Name == name }) {
+			continue
+		}
+		t, err := keys.ParseTemplate("{" + name + "}")
+		if err == nil {
+			form.By[i] = pattern.Key{{Kind: pattern.SlotValue, Name: name, Reads: name, Part: &t.Parts()[0]}}
+		}
+	}
+	return pattern.New(&form)
 }
 
 // bounds returns the range of windows that is asked for.

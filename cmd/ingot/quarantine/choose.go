@@ -26,8 +26,7 @@ type choosing struct {
 }
 
 // choosingHelp is for the long help of the commands that take filters.
-const choosingHelp = `--verdict and --reason choose messages by what put them into quarantine, --reason also by the field that it names, as
-ingot quarantine list prints it. --type and --key choose by what a message is
+const choosingHelp = `--verdict and --reason choose messages by what put them into quarantine, as list prints it. --type and --key choose by what a message is
 today: the type of its event, which pipeline.yaml need not have, and its key. --key takes the partition key, or both
 keys as ingot get prints them, such as "ORDER#o-1 / PLACED". A message must have all that you give.`
 

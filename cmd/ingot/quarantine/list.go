@@ -26,7 +26,7 @@ Exit codes: 0 fine, 1 a file cannot be used (it is named, and the others are lis
 
 // listJSON documents --output json. A test compares it with listReport.
 const listJSON = `With --output json, one object:
-  messages[]              id, dead, sent, pulled, receives, verdict, reason (such as missing-field:currency), bytes, state
+  messages[]              id, dead, sent, pulled, receives, verdict, reason, bytes, state
   reasons[]               verdict, reason, messages: how many there are of each`
 
 // listReport is the JSON of list.

@@ -104,7 +104,8 @@ func deployer(r ARNs) []Statement {
 			Condition: map[string]map[string]any{"StringEquals": {"iam:PassedToService": "lambda.amazonaws.com"}}},
 		allow("Functions", "lambda:CreateFunction lambda:UpdateFunctionCode lambda:UpdateFunctionConfiguration lambda:GetFunction "+
 			"lambda:GetFunctionConfiguration lambda:GetFunctionCodeSigningConfig lambda:DeleteFunction lambda:TagResource "+
-			"lambda:UntagResource lambda:ListTags lambda:GetRuntimeManagementConfig lambda:GetFunctionRecursionConfig lambda:PutFunctionConcurrency lambda:DeleteFunctionConcurrency",
+			"lambda:UntagResource lambda:ListTags lambda:GetRuntimeManagementConfig "+
+			"lambda:GetFunctionRecursionConfig lambda:PutFunctionConcurrency lambda:DeleteFunctionConcurrency",
 			own("lambda", "function:")),
 		allow("Mappings", "lambda:CreateEventSourceMapping lambda:UpdateEventSourceMapping lambda:GetEventSourceMapping "+
 			"lambda:DeleteEventSourceMapping lambda:ListEventSourceMappings", "*"),
@@ -117,7 +118,8 @@ func deployer(r ARNs) []Statement {
 		allow("Dashboard", "cloudwatch:PutDashboard cloudwatch:GetDashboard cloudwatch:DeleteDashboards",
 			"arn:aws:cloudwatch::"+account+"dashboard/"+name+"-*"),
 		allow("SecretForHMAC", "secretsmanager:CreateSecret secretsmanager:UpdateSecret secretsmanager:DescribeSecret "+
-			"secretsmanager:GetSecretValue secretsmanager:DeleteSecret secretsmanager:TagResource secretsmanager:UntagResource", "arn:aws:secretsmanager:"+place+
+			"secretsmanager:GetSecretValue secretsmanager:DeleteSecret secretsmanager:TagResource "+
+			"secretsmanager:UntagResource", "arn:aws:secretsmanager:"+place+
 			"secret:PiiKey-*"),
 		allow("MakeSecret", "secretsmanager:GetRandomPassword", "*"),
 	}
