@@ -280,8 +280,8 @@ func TestPatternsChangeNothingStored(t *testing.T) {
 	}
 }
 
-// A question may give values of by under their own names, as an answer shows them and as the command
-// totals takes them. They are what the templates have made, so nothing is applied to them.
+// A question may give values of by under their own names, as an answer shows them and as the
+// command totals takes them. They are what the templates have made, so nothing is applied to them.
 func TestTotalsByTheirOwnNames(t *testing.T) {
 	const daily = "aggregates:\n  revenue_daily: {since: 1, window: 1d, by: {currency: '{total.currency | lower}', shop: '{site}'}, from: {placed: {values: {orders: count}}}}\n"
 	p := mustLoad(t, strings.Replace(patternFile, "aggregates:\n", daily, 1)+"  revenue: {total: revenue_daily}\n")

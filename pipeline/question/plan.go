@@ -167,7 +167,8 @@ func (a *asked) unknown(name string, names []string) error {
 		has = "its parameters are " + strings.Join(names, ", ")
 	}
 	if a.form.Total != "" {
-		if own := slices.DeleteFunc(slices.Clone(a.form.ByNames), func(by string) bool { return slices.Contains(names, by) }); len(own) > 0 {
+		field := func(by string) bool { return slices.Contains(names, by) }
+		if own := slices.DeleteFunc(slices.Clone(a.form.ByNames), field); len(own) > 0 {
 			has += ", and the values of by under their own names, " + strings.Join(own, ", ")
 		}
 		return fmt.Errorf("totals of %s are not by %s; %s", a.form.Total, name, has)

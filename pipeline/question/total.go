@@ -68,7 +68,8 @@ func withOwnNames(p *pattern.Pattern, values map[string][]string) *pattern.Patte
 	form := *p.Form()
 	form.By = slices.Clone(form.By)
 	for i, name := range form.ByNames {
-		if _, given := values[name]; !given || slices.ContainsFunc(p.Parameters(), func(one pattern.Parameter) bool { return one.Name == name }) {
+		field := slices.ContainsFunc(p.Parameters(), func(one pattern.Parameter) bool { return one.Name == name })
+		if _, given := values[name]; !given || field {
 			continue
 		}
 		t, err := keys.ParseTemplate("{" + name + "}")

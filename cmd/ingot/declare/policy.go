@@ -26,11 +26,10 @@ TAG. The condition lists every shard, and refuses a request that names no key. I
 time or a function that loses a part of the value, no such condition is right, and the command says why. The value
 of the tag must not contain #, % or control characters, because keys have these escaped.
 
-With --for COMMAND it prints what a command of this tool needs instead. Remove what you do not use: the rights to read
-the secret, and to use the bucket of --work. --for producer prints what a program needs that
-sends events to the queue, and --for deploy what somebody needs who creates and updates the stack with make deploy.
-Whoever has that can give the functions' roles every right. With --for deploy-bounded, all roles have the boundary that
---for boundary prints.
+With --for COMMAND it prints what a command of this tool needs instead. Remove what you do not use. --for producer
+prints what a program needs that sends events to the queue, and --for deploy what make deploy needs. Whoever has that
+can give the functions' roles every right. With --for deploy-bounded, all roles have the boundary that --for boundary
+prints.
 
 If you name no stack, the ARNs have placeholders such as REGION, ACCOUNT and EVENTS, and the patterns are those of
 pipeline.yaml. If you name one, the ARNs are complete, and the patterns are those of the file that is deployed.

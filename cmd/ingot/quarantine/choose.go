@@ -26,14 +26,14 @@ type choosing struct {
 }
 
 // choosingHelp is for the long help of the commands that take filters.
-const choosingHelp = `--verdict and --reason choose messages by what put them into quarantine, as list prints it. --type and --key choose by what a message is
+const choosingHelp = `--verdict and --reason choose messages by what put them into quarantine. --type and --key choose by what a message is
 today: the type of its event, which pipeline.yaml need not have, and its key. --key takes the partition key, or both
 keys as ingot get prints them, such as "ORDER#o-1 / PLACED". A message must have all that you give.`
 
 // filterFlags adds the flags that choose letters.
 func filterFlags(cmd *cobra.Command, f *triage.Filter) {
 	cmd.Flags().StringVar(&f.Verdict, "verdict", "", "only messages with this verdict, such as Conflict")
-	cmd.Flags().StringVar(&f.Reason, "reason", "", "only messages with this reason, such as missing-field or missing-field:currency")
+	cmd.Flags().StringVar(&f.Reason, "reason", "", "only messages with this reason, such as missing-field:currency")
 	cmd.Flags().StringVar(&f.Type, "type", "", "only messages with an event of this type")
 	cmd.Flags().StringVar(&f.Key, "key", "", "only messages with this partition key, or \"PK / SK\"")
 }

@@ -142,7 +142,8 @@ func TestAdviceDoesWhatIsMeant(t *testing.T) {
 		{`b != undefined`, `exists b`, true}, {`a is null`, `not exists a`, true}, {`b IS NOT NULL`, `exists b`, true},
 		{`gift = True`, `gift = true`, true}, {`gift != FALSE`, `gift != false`, true},
 		{`gift = yes`, `gift = 'yes'`, false}, {`b = x`, `b = 'x'`, true}, {`n <> 5`, `n != 5`, false}, {`n => 5`, `n >= 5`, true},
-		{`n = 5 && b = 'x'`, `n = 5 and b = 'x'`, true}, {`n = 5 OR b = 'y'`, `n = 5 or b = 'y'`, true}, {`!exists a`, `not exists a`, true},
+		{`n = 5 && b = 'x'`, `n = 5 and b = 'x'`, true}, {`n = 5 OR b = 'y'`, `n = 5 or b = 'y'`, true},
+		{`!exists a`, `not exists a`, true},
 		{`{b} = 'x'`, `b = 'x'`, true}, {`$.b = 'x'`, `b = 'x'`, true}, {`path = 'c:\d'`, `path = 'c:\\d'`, true},
 	} {
 		_, bad := Parse(c.text)

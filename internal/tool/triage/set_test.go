@@ -68,8 +68,8 @@ func TestFieldsThatCannotBeSet(t *testing.T) {
 		`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`: "its payload is in S3",
 	} {
 		l := &triage.Letter{Body: body}
-		if got, err := l.Set([]triage.Assignment{{Field: "at.hour", Value: "1", Overwrite: true}}); err == nil || !strings.Contains(err.Error(), want) ||
-			got != "" {
+		got, err := l.Set([]triage.Assignment{{Field: "at.hour", Value: "1", Overwrite: true}})
+		if err == nil || !strings.Contains(err.Error(), want) || got != "" {
 			t.Errorf("%s: %q, %v", body, got, err)
 		}
 	}
