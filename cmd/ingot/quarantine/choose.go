@@ -143,7 +143,7 @@ func countedBy(letters []*triage.Letter) []Counted {
 	for i, l := range letters {
 		list[i].Messages = 1
 		if l.Note != nil {
-			list[i].Verdict, list[i].Reason = l.Note.Verdict, triage.Reason(l.Note)
+			list[i].Verdict, list[i].Reason = l.Note.Verdict, triage.Reason(l.Note.Reason, l.Note.Detail)
 		}
 		if l.Dead {
 			list[i].Verdict = deadLetter

@@ -90,7 +90,7 @@ func (a *app) list(path string, c choosing) error {
 	for _, l := range letters {
 		one := Listed{ID: l.ID, Dead: l.Dead, Sent: l.Sent, Pulled: l.Pulled, Receives: l.Receives, Bytes: len(l.Body), State: l.State()}
 		if l.Note != nil {
-			one.Verdict, one.Reason = l.Note.Verdict, triage.Reason(l.Note)
+			one.Verdict, one.Reason = l.Note.Verdict, triage.Reason(l.Note.Reason, l.Note.Detail)
 		}
 		list = append(list, one)
 	}
@@ -111,7 +111,7 @@ func (a *app) listText(letters []*triage.Letter) {
 	for i, l := range letters {
 		verdict, reason := "", ""
 		if l.Note != nil {
-			verdict, reason = l.Note.Verdict, triage.Reason(l.Note)
+			verdict, reason = l.Note.Verdict, triage.Reason(l.Note.Reason, l.Note.Detail)
 		}
 		if l.Dead {
 			verdict = deadLetter

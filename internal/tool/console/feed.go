@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
+	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
 // These constants limit the memory of a Feed and the size of its answers, at any rate of events.
@@ -162,8 +163,9 @@ func (f *Feed) event(now time.Time, o *handler.Outcome, body string) {
 	r := Recent{At: now, Verdict: o.Verdict.String()}
 	d := delivery{at: now, verdict: r.Verdict, returned: o.Failed}
 	if o.Refusal != nil {
-		r.Reason, r.Type, r.PK, r.SK = string(o.Refusal.Reason), o.Refusal.Type, o.Refusal.Key.PK, o.Refusal.Key.SK
-		d.reason = r.Reason
+		r.Type, r.PK, r.SK = o.Refusal.Type, o.Refusal.Key.PK, o.Refusal.Key.SK
+		d.reason = string(o.Refusal.Reason)
+		r.Reason = triage.Reason(d.reason, o.Refusal.Detail)
 	}
 	if o.Item != nil {
 		r.Type, r.PK, r.SK = o.Item.Type, o.Item.Key.PK, o.Item.Key.SK

@@ -120,7 +120,7 @@ func (t *Tables) quarantine(ctx context.Context) (*Quarantine, error) {
 func (t *Tables) summary(l *triage.Letter) LetterSummary {
 	s := LetterSummary{ID: l.ID, Sent: l.Sent, Verdict: "unknown", Reason: "the message has no note of Ingot's"}
 	if l.Note != nil {
-		s.Verdict, s.Reason = l.Note.Verdict, l.Note.Reason
+		s.Verdict, s.Reason = l.Note.Verdict, triage.Reason(l.Note.Reason, l.Note.Detail)
 	}
 	if l.OfStream() {
 		return s

@@ -6,7 +6,6 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -25,7 +24,7 @@ type Filter struct {
 func (f Filter) Chooses(l *Letter) bool {
 	verdict, reason, full := "", "", ""
 	if l.Note != nil {
-		verdict, reason, full = l.Note.Verdict, l.Note.Reason, Reason(l.Note)
+		verdict, reason, full = l.Note.Verdict, l.Note.Reason, Reason(l.Note.Reason, l.Note.Detail)
 	}
 	return (f.Verdict == "" || f.Verdict == verdict) &&
 		(f.Reason == "" || f.Reason == reason || f.Reason == full) &&
@@ -38,16 +37,16 @@ func (f Filter) Chooses(l *Letter) bool {
 // named finds the first field that a detail names, unless a quoted text stands before it.
 var named = regexp.MustCompile(`^[^"]*?\bfield ((?:\[[^\]]*\]|[^\s:\[])+)`)
 
-// Reason returns a note's reason and, behind a colon, the field that it is about, such as
+// Reason returns a reason and, behind a colon, the field that its detail is about, such as
 // missing-field:currency. A reason that is about no field stays as it is.
-func Reason(n *quarantine.Note) string {
-	switch event.Reason(n.Reason) {
+func Reason(reason, detail string) string {
+	switch event.Reason(reason) {
 	case event.MissingField, event.WrongType, event.BadTime, event.NumberOutOfRange, event.ValueTooLong:
-		if found := named.FindStringSubmatch(n.Detail); found != nil {
-			return n.Reason + ":" + found[1]
+		if found := named.FindStringSubmatch(detail); found != nil {
+			return reason + ":" + found[1]
 		}
 	}
-	return n.Reason
+	return reason
 }
 
 // Keys returns the keys that the message, its events and their parts have today, and the one that

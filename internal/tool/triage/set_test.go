@@ -142,7 +142,7 @@ func TestFilter(t *testing.T) {
 		`by: field a["b c"][0] is null`:      `missing-field:a["b c"][0]`,
 		"revision: field rev: it is no time": "missing-field:rev",
 		`type: "field x is missing"`:         "missing-field", "@at is missing": "missing-field"} {
-		if got := triage.Reason(&quarantine.Note{Reason: "missing-field", Detail: detail}); got != want {
+		if got := triage.Reason("missing-field", detail); got != want {
 			t.Errorf("%s: %s, want %s", detail, got, want)
 		}
 	}
