@@ -452,14 +452,14 @@ func (t *Tables) again(ctx context.Context, planned *event.Item, x *explain.Expl
 }
 
 func consequence(v event.Verdict) string {
-	switch v {
-	case event.Inserted:
+	switch {
+	case v == event.Inserted:
 		return "It would be stored and counted."
-	case event.Updated:
+	case v == event.Updated:
 		return "It would replace the stored revision, and the totals would follow."
-	case event.Duplicate, event.Stale:
+	case v.Stored():
 		return "Nothing would change, and nothing would be counted twice."
-	case event.Conflict, event.Rejected, event.Expired, event.Poison:
+	case v.Quarantined():
 		return "It would go to quarantine, and nothing would be counted."
 	}
 	return "No outcome is proven; it would be delivered again."
