@@ -101,5 +101,6 @@ func (a *app) sampleEvents(in check.Input, s sampled) (*sample.Report, error) {
 		return nil, err
 	}
 	defer from.Close()
-	return (&sample.Sampler{Pipeline: p, Now: now, Messages: messages, Clock: time.Now}).Read(name, from)
+	return (&sample.Sampler{Pipeline: p, Now: now, Messages: messages, Clock: time.Now,
+		Name: in.Pipeline.Name, Text: in.Pipeline.Text}).Read(name, from)
 }

@@ -1,9 +1,14 @@
 package sample
 
 import (
+	"fmt"
+	"maps"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/nearest"
 )
 
 // fields holds what the events of one type have at the paths that the type reads.
@@ -16,6 +21,56 @@ type field struct {
 	path   event.Path
 	report Path
 	kinds  []event.Kind // those that every use accepts
+	lost   string       // the member of the path that is absent, and names are those beside it
+	names  map[string]bool
+}
+
+// maxBeside bounds how many names are kept of the members beside an absent one.
+const maxBeside = 1000
+
+// beside notes which members stand where the path leads nowhere.
+func (p *field) beside(n event.Node) {
+	for at := p.path; ; {
+		name, rest, ok := at.First()
+		if !ok {
+			return
+		}
+		if next := n.Member(name); next.Exists() {
+			n, at = next, rest
+			continue
+		}
+		if p.names == nil {
+			p.names = map[string]bool{}
+		}
+		for each := range n.Members() {
+			if len(p.names) < maxBeside {
+				p.names[each] = true
+			}
+		}
+		p.lost = name
+		return
+	}
+}
+
+// place returns where the file of the pipeline names a path, as in pipeline.yaml:8: in the part of
+// a type, or else anywhere. It returns "" if it does not find it.
+func (s *Sampler) place(typ, path string) string {
+	word := regexp.MustCompile(`(^|[^\w.@#-])` + regexp.QuoteMeta(path) + `($|[^\w.-])`)
+	found, within := 0, false
+	for n, line := range strings.Split(string(s.Text), "\n") {
+		begins := strings.HasPrefix(strings.TrimSpace(line), typ+":")
+		within = within || begins
+		if before, _, _ := strings.Cut(line, " #"); word.MatchString(before) && (found == 0 || within) {
+			found = n + 1
+			if within {
+				break
+			}
+		}
+	}
+	if found == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", s.Name, found)
 }
 
 func (x *run) fieldsOf(typ string) *fields {
@@ -50,6 +105,7 @@ func (f *fields) see(root event.Node) {
 		switch kind := n.Kind(); {
 		case kind == event.Absent:
 			p.report.Absent++
+			p.beside(root)
 		case kind == event.Null:
 			p.report.Null++
 		case !slices.Contains(p.kinds, kind):
@@ -65,10 +121,15 @@ func (f *fields) see(root event.Node) {
 
 func (p *Path) fine() bool { return p.Absent+p.Null+p.Empty+len(p.Other) == 0 }
 
-// faulty lists the paths that some event lacks or has with another type.
-func (f *fields) faulty(typ string) []Path {
+// faulty lists the paths that some event lacks or has with another type. Of a path that no event
+// has, it says which name is near, and where the pipeline names it.
+func (f *fields) faulty(typ string, place func(typ, path string) string) []Path {
 	var list []Path
 	for _, p := range f.paths {
+		if p.report.Absent == f.events {
+			p.report.Meant = nearest.Name(p.lost, slices.Sorted(maps.Keys(p.names)))
+			p.report.Place = place(typ, p.report.Path)
+		}
 		if p.report.Type, p.report.Of = typ, f.events; !p.report.fine() {
 			list = append(list, p.report)
 		}

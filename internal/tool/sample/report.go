@@ -58,6 +58,8 @@ type Path struct {
 	Null   int            `json:"null"`
 	Empty  int            `json:"empty"` // text without characters, which a template treats as missing
 	Other  map[string]int `json:"other,omitempty"`
+	Meant  string         `json:"meant,omitempty"` // of a path that no event has: a member that is there, with a name like its own
+	Place  string         `json:"place,omitempty"` // likewise: where the pipeline names it first, as in pipeline.yaml:8
 }
 
 // Hot lists the most frequent keys of a table, an index or an aggregate.

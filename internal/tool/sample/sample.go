@@ -41,6 +41,10 @@ type Sampler struct {
 	// message. An error ends the reading.
 	Messages func(line string) ([]envelope.Message, error)
 	Clock    func() time.Time // tells how long the rehearsal takes; nil: it may take any time
+	// Name and Text are those of the file of the pipeline. They tell the line of a field. Empty: none
+	// is told.
+	Name string
+	Text []byte
 }
 
 // Judged is one line and what would become of it.
@@ -327,7 +331,7 @@ func (x *run) finish() {
 	})
 	for _, typ := range slices.Sorted(maps.Keys(x.fields)) {
 		f := x.fields[typ]
-		r.Paths, r.Fine = append(r.Paths, f.faulty(typ)...), r.Fine+f.fine()
+		r.Paths, r.Fine = append(r.Paths, f.faulty(typ, x.place)...), r.Fine+f.fine()
 	}
 	for _, typ := range slices.Sorted(maps.Keys(x.compress)) {
 		r.Compress = append(r.Compress, *x.compress[typ])

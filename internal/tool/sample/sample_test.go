@@ -362,3 +362,22 @@ func TestFieldsOfParts(t *testing.T) {
 		t.Errorf("no %q in\n%s", want, r.Text())
 	}
 }
+
+// Of a field that no event has, the report says which name is near, and where the file names it.
+func TestFieldThatNoEventHas(t *testing.T) {
+	s := sampler(t, strings.Replace(plain, "sum total", "sum totl", 1))
+	s.Name, s.Text = "p.yaml", []byte(strings.Replace(plain, "sum total", "sum totl", 1))
+	r, err := s.Read("sample.ndjson", strings.NewReader(placed("a", "1", "")+placed("b", "2", `,"totl2":1`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Path{Type: "placed", Path: "totl", Uses: []string{"daily revenue"}, Of: 2, Absent: 2, Meant: "total", Place: "p.yaml:23"}
+	if i := slices.IndexFunc(r.Paths, func(p Path) bool { return p.Path == "totl" }); i < 0 || fmt.Sprint(r.Paths[i]) != fmt.Sprint(want) {
+		t.Errorf("%+v, want %+v", r.Paths, want)
+	}
+	var b strings.Builder
+	r.paths(&b)
+	if !strings.Contains(b.String(), "read by daily revenue; did you mean total? (p.yaml:23)") {
+		t.Error(b.String())
+	}
+}

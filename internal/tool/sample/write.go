@@ -66,7 +66,14 @@ func (r *Report) paths(b *strings.Builder) {
 			if p.Needed {
 				need = "needed"
 			}
-			row(p.Type, p.Path, p.faults(), need, "read by "+strings.Join(p.Uses, ", "))
+			read := "read by " + strings.Join(p.Uses, ", ")
+			if p.Meant != "" {
+				read += "; did you mean " + p.Meant + "?"
+			}
+			if p.Place != "" {
+				read += " (" + p.Place + ")"
+			}
+			row(p.Type, p.Path, p.faults(), need, read)
 		}
 		if len(r.Paths) == 0 {
 			row("none")
