@@ -32,7 +32,8 @@ const eventsJSON = `
                           takingFromFloors, if a floor may refuse some of the Inserted
     verdicts[]            verdict, reason, type, count; line and detail of the first
     rehearsed             how many lines the ingest function was given; the others have a verdict only if they are Poison
-    paths[]               type, path, uses, needed, of, absent, null, empty, other (by the type that is there)
+    paths[]               type, path, uses, needed, of, absent, null, empty, other (by the type that is there),
+                          meant and place (of a path that no event has)
     fine                  how many fields are right in every event
     keys[], hotTotals[]   in (table, GSI1 …, an aggregate), count, distinct, exact, top
       top[]               pk, sk, or keyHash; atLeast, atMost

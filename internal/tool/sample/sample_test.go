@@ -371,7 +371,8 @@ func TestFieldThatNoEventHas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Path{Type: "placed", Path: "totl", Uses: []string{"daily revenue"}, Of: 2, Absent: 2, Meant: "total", Place: "p.yaml:23"}
+	want := Path{Type: "placed", Path: "totl", Uses: []string{"daily revenue"}, Of: 2, Absent: 2, Meant: "total",
+		Place: "p.yaml:23"}
 	if i := slices.IndexFunc(r.Paths, func(p Path) bool { return p.Path == "totl" }); i < 0 || fmt.Sprint(r.Paths[i]) != fmt.Sprint(want) {
 		t.Errorf("%+v, want %+v", r.Paths, want)
 	}
