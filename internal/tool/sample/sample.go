@@ -41,8 +41,8 @@ type Sampler struct {
 	// message. An error ends the reading.
 	Messages func(line string) ([]envelope.Message, error)
 	Clock    func() time.Time // tells how long the rehearsal takes; nil: it may take any time
-	// Name and Text are those of the file of the pipeline. They tell the line of a field. Empty: none
-	// is told.
+	// Name and Text are those of the file of the pipeline. They tell the line of a field. Empty: no
+	// line is told.
 	Name string
 	Text []byte
 }
