@@ -125,52 +125,31 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// Advice is not only accepted: what it says to write does what was meant. It stands at the mistake,
-// or in place of the comparison that begins there.
+// Advice is not only accepted: what it says to write does what was meant.
 func TestAdviceDoesWhatIsMeant(t *testing.T) {
-	const payload = `{"a":null,"b":"x","gift":true,"n":5,"path":"c:\\d"}`
-	doc, err := event.ParseDocument(payload)
+	doc, err := event.ParseDocument(`{"a":null,"b":"x","gift":true,"n":5}`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		text, advised string
-		holds         bool
+		text, write, after string // after the advice, what stands behind it
+		holds              bool
 	}{
-		{`a = null`, `not exists a`, true}, {`b = null`, `not exists b`, false}, {`b != null`, `exists b`, true},
-		{`none = NULL`, `not exists none`, true}, {`a = None`, `not exists a`, true}, {`b != nil`, `exists b`, true},
-		{`b != undefined`, `exists b`, true}, {`a is null`, `not exists a`, true}, {`b IS NOT NULL`, `exists b`, true},
-		{`gift = True`, `gift = true`, true}, {`gift != FALSE`, `gift != false`, true},
-		{`gift = yes`, `gift = 'yes'`, false}, {`b = x`, `b = 'x'`, true}, {`n <> 5`, `n != 5`, false}, {`n => 5`, `n >= 5`, true},
-		{`n = 5 && b = 'x'`, `n = 5 and b = 'x'`, true}, {`n = 5 OR b = 'y'`, `n = 5 or b = 'y'`, true},
-		{`!exists a`, `not exists a`, true},
-		{`{b} = 'x'`, `b = 'x'`, true}, {`$.b = 'x'`, `b = 'x'`, true}, {`path = 'c:\d'`, `path = 'c:\\d'`, true},
+		{`a = null`, `not exists a`, ``, true}, {`b = null`, `not exists b`, ``, false}, {`b != null`, `exists b`, ``, true},
+		{`none = NULL`, `not exists none`, ``, true}, {`a = None`, `not exists a`, ``, true}, {`b != nil`, `exists b`, ``, true},
+		{`a is null`, `not exists a`, ``, true}, {`b IS NOT NULL`, `exists b`, ``, true}, {`gift = True`, `true`, ``, true},
+		{`gift = yes`, `'yes'`, ``, false}, {`b = x`, `'x'`, ``, true}, {`n => 5`, `>=`, ` 5`, true},
+		{`n = 5 && b = 'y'`, `and`, ` b = 'y'`, false},
+		{`n = 6 OR b = 'x'`, `or`, ` b = 'x'`, true}, {`!exists a`, `not`, ` exists a`, true},
 	} {
 		_, bad := Parse(c.text)
-		if bad == nil {
-			t.Errorf("%s: no mistake", c.text)
+		if bad == nil || bad.Instead != c.write {
+			t.Errorf("%s: %v, want %s", c.text, bad, c.write)
 			continue
 		}
-		rest := c.text[bad.Offset:]
-		wrong := len(rest)
-		if !strings.Contains(bad.Instead, "exists") {
-			wrong = strings.IndexFunc(rest+" ", func(r rune) bool {
-				return strings.ContainsRune(" '", r) || strings.Contains("=!<>&|", rest[:1]) && !strings.ContainsRune("=!<>&|", r)
-			})
-		}
-		if strings.HasPrefix(rest, `\`) {
-			wrong = 1
-		}
-		got := c.text[:bad.Offset] + bad.Instead + rest[wrong:]
-		if bad.Instead == "not" {
-			got = strings.Replace(got, "not", "not ", 1)
-		}
-		if got != c.advised {
-			t.Errorf("%s: %s, want %s", c.text, got, c.advised)
-			continue
-		}
-		if condition, again := Parse(got); again != nil || condition.Holds(doc.Root()) != c.holds {
-			t.Errorf("%s: %s, %v; want that it holds: %v", c.text, got, again, c.holds)
+		followed := c.text[:bad.Offset] + c.write + c.after
+		if condition, again := Parse(followed); again != nil || condition.Holds(doc.Root()) != c.holds {
+			t.Errorf("%s: %s, %v; want that it holds: %v", c.text, followed, again, c.holds)
 		}
 	}
 }
