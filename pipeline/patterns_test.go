@@ -292,7 +292,6 @@ func TestTotalsByTheirOwnNames(t *testing.T) {
 	for asked, want := range map[string]string{
 		"currency=eur shop=s-1":       "[map[currency:eur shop:s-1]]",
 		"total.currency=EUR site=s-1": "[map[currency:eur shop:s-1]]",
-		"currency=50% site=s-1":       "[map[currency:50% shop:s-1]]",
 		"currency=eur":                "revenue needs site; write site=VALUE",
 		"country=DE":                  "its parameters are total.currency, site, and the values of by under their own names, currency, shop",
 	} {

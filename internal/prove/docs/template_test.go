@@ -141,8 +141,7 @@ func TestExistingPayloadBucketAndBoundary(t *testing.T) {
 	if got := tpl.Property(tpl.Resource("PayloadBucketPolicy"), "Bucket"); got.Text != bucket {
 		t.Errorf("the policy is for %+v", got)
 	}
-	if !regexp.MustCompile(`\n  PayloadBucketName: .*Value: !If \[NewPayloads, !Ref PayloadBucket, !Ref ExistingPayloadBucket\]`).
-		MatchString(text) {
+	if !strings.Contains(text, "Value: !If [NewPayloads, !Ref PayloadBucket, !Ref ExistingPayloadBucket]") {
 		t.Error("no output names the bucket")
 	}
 	for _, function := range []string{"Streams", "Ingest"} {

@@ -376,9 +376,4 @@ func TestFieldThatNoEventHas(t *testing.T) {
 	if i := slices.IndexFunc(r.Paths, func(p Path) bool { return p.Path == "totl" }); i < 0 || fmt.Sprint(r.Paths[i]) != fmt.Sprint(want) {
 		t.Errorf("%+v, want %+v", r.Paths, want)
 	}
-	var b strings.Builder
-	r.paths(&b)
-	if !strings.Contains(b.String(), "read by daily revenue; did you mean total? (p.yaml:23)") {
-		t.Error(b.String())
-	}
 }

@@ -78,27 +78,22 @@ func TestFieldsThatCannotBeSet(t *testing.T) {
 // A value that is there stays, unless it is to be overwritten: what a message lacks may be another
 // field. A field that is null or empty text has no value, as for the event itself.
 func TestSetFillsOnlyWhatIsMissing(t *testing.T) {
-	eur := triage.Assignment{Field: "currency", Value: `"EUR"`}
-	id := triage.Assignment{Field: "buyer.id", Value: "7"}
-	over := triage.Assignment{Field: "currency", Value: `"EUR"`, Overwrite: true}
-	for _, c := range []struct {
-		body, want string
-		set        []triage.Assignment
-	}{
-		{`{"currency":"USD"}`, "", []triage.Assignment{eur}},
-		{`{"currency":"USD"}`, `{"currency":"EUR"}`, []triage.Assignment{over}},
-		{`{"currency":"USD"}`, `{"currency":"USD","buyer":{"id":7}}`, []triage.Assignment{eur, id}},
-		{`{"currency":null}`, `{"currency":"EUR"}`, []triage.Assignment{eur}},
-		{`{"currency":""}`, `{"currency":"EUR"}`, []triage.Assignment{eur}},
-		{`{"currency":0}`, "", []triage.Assignment{eur}},
-		{`{"buyer":{"id":false}}`, "", []triage.Assignment{id}},
-		{`[{"currency":"USD"},{"a":1}]`, `[{"currency":"USD"},{"a":1,"currency":"EUR"}]`, []triage.Assignment{eur}},
-		{`[{"currency":"USD"},{"currency":"CHF"}]`, "", []triage.Assignment{eur}},
+	eur, id := triage.Assignment{Field: "currency", Value: `"EUR"`}, triage.Assignment{Field: "buyer.id", Value: "7"}
+	for body, want := range map[string]string{
+		`{"currency":"USD","buyer":{"id":false}}`: "", `{"currency":0,"buyer":{"id":1}}`: "",
+		`{"currency":"USD"}`:                                       `{"currency":"USD","buyer":{"id":7}}`,
+		`{"currency":null,"buyer":{"id":1}}`:                       `{"currency":"EUR","buyer":{"id":1}}`,
+		`{"currency":"","buyer":{"id":1}}`:                         `{"currency":"EUR","buyer":{"id":1}}`,
+		`[{"currency":"USD","buyer":{"id":1}},{"buyer":{"id":1}}]`: `[{"currency":"USD","buyer":{"id":1}},{"buyer":{"id":1},"currency":"EUR"}]`,
 	} {
-		got, err := (&triage.Letter{Body: c.body}).Set(c.set)
-		if got != c.want || (err != nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), "--overwrite") {
-			t.Errorf("%s: %s, %v; want %s", c.body, got, err, c.want)
+		got, err := (&triage.Letter{Body: body}).Set([]triage.Assignment{eur, id})
+		if got != want || (err != nil) != (want == "") || err != nil && !strings.Contains(err.Error(), "--overwrite") {
+			t.Errorf("%s: %s, %v; want %s", body, got, err, want)
 		}
+	}
+	eur.Overwrite = true
+	if got, err := (&triage.Letter{Body: `{"currency":"USD"}`}).Set([]triage.Assignment{eur}); got != `{"currency":"EUR"}` {
+		t.Errorf("%s, %v", got, err)
 	}
 }
 
