@@ -135,7 +135,8 @@ func TestPolicyForDeploying(t *testing.T) {
 			t.Errorf("the boundary does not allow %s", action[1])
 		}
 	}
-	for _, action := range strings.Fields("CreateRole PutRolePolicy DeleteRolePolicy ListRolePolicies ListAttachedRolePolicies DeleteRole") {
+	actions := "CreateRole PutRolePolicy DeleteRolePolicy ListRolePolicies ListAttachedRolePolicies DeleteRole"
+	for action := range strings.FieldsSeq(actions) {
 		at, ok := allowed("deploy-bounded", "iam:"+action)
 		_, unbounded := allowed("deploy", "iam:"+action)
 		if sees := strings.HasPrefix(action, "List") || action == "DeleteRole"; (at == nil) != sees || !ok || !unbounded {

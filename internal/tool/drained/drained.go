@@ -177,6 +177,7 @@ func (a *asking) again(ctx context.Context) error {
 	for _, m := range list {
 		switch {
 		case m.Source == a.stream:
+			m.Factor = max(m.Factor, a.mapped.Factor)
 			a.mapped = m
 		case strings.HasPrefix(m.Source, table+"/stream/"):
 			return a.unknown("it also reads " + m.Source + ", an earlier stream of the same table, and may not have read it to its end")
@@ -187,6 +188,8 @@ func (a *asking) again(ctx context.Context) error {
 		return a.unknown("it does not read " + a.stream + ", which is the stream of the table now")
 	case a.mapped.Off():
 		return a.unknown("")
+	case a.mapped.State == "Updating": // batches of the mapping as it was may still be in work
+		return a.unknown("its event source mapping is being changed: ask again when that is done")
 	case a.mapped.Factor > 1:
 		return a.unknown(fmt.Sprintf("its event source mapping has ParallelizationFactor %d. A batch proves nothing of the batches "+
 			"beside it: set it to 1", a.mapped.Factor))

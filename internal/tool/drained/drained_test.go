@@ -313,6 +313,7 @@ func TestUnknown(t *testing.T) {
 				return nil
 			}
 		}, []string{"in 1 of 4 shards (shardId-"}, false},
+		"being changed": {func(w *world) { w.mapping.State = "Updating" }, []string{"is being changed"}, true},
 		"ten batches of a shard at a time": {func(w *world) { w.mapping.Factor = 10 },
 			[]string{"ParallelizationFactor 10", "set it to 1"}, true},
 		"one shard is stuck, and no batch names its shard": {func(w *world) {
