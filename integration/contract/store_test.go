@@ -110,7 +110,8 @@ func spec(epoch int64) pipeline.Spec {
 }
 
 func newShop(t *testing.T, r *record, way aggregate.Counting) *shop {
-	s := &shop{t: t, ctx: t.Context(), now: time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC), way: way, counts: map[*store.Store]*inside.Tables{}}
+	s := &shop{t: t, ctx: t.Context(), now: time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC), way: way,
+		counts: map[*store.Store]*inside.Tables{}}
 	s.engine = r.engine(embedded.Config{Now: func() time.Time { return s.now }})
 	for _, table := range []stack.Table{{Name: "events", Indexes: []string{"GSI1"}}, {Name: "totals", Ranked: true}, {Name: "kept"},
 		{Name: "moved"}, {Name: "returned"}, {Name: "old", Keys: [2]string{"id", "at"}}} {
