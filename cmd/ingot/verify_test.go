@@ -109,8 +109,8 @@ func TestVerifyCannotTell(t *testing.T) {
 	}
 }
 
-// In a bucket, a pass that has compared everything leaves only an empty manifest of each segment, so
-// that a process that was given up cannot write its own.
+// In a bucket, a pass that has compared everything leaves only an empty manifest of each segment:
+// so a process that was given up cannot write its own.
 func TestVerifyInABucket(t *testing.T) {
 	w := newDevWorld(t)
 	w.sales(5)
