@@ -200,10 +200,8 @@ func totalText(key string) string {
 	return text
 }
 
-// untouched is how old the window of a total must be so that nothing sent now can touch it.
-const untouched = 96 * time.Hour
-
-// alter alters the fingerprint of a total that nothing will touch. It returns nil if there is none.
+// alter alters the fingerprint of a total that nothing will touch, because all events of its window
+// have expired. It returns nil if there is none.
 func (w *looks) alter(draw *rand.Rand) *slot {
 	if draw.IntN(3) == 0 {
 		return nil
@@ -216,7 +214,7 @@ func (w *looks) alter(draw *rand.Rand) *slot {
 			continue
 		}
 		start, err := lanes.ParseWindow(window)
-		if err == nil && w.Now.Sub(time.Unix(start, 0)) > untouched && lanes.Expiry(def, start) > w.Now.Add(24*time.Hour).Unix() {
+		if err == nil && w.Now.Sub(time.Unix(start, 0)) > w.plan.longer()+24*time.Hour && lanes.Expiry(def, start) > w.Now.Add(24*time.Hour).Unix() {
 			there = append(there, key)
 		}
 	}
