@@ -184,8 +184,8 @@ func TestSetSaysWhatItCannotChange(t *testing.T) {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	// A value may come from standard input, and the message may have been sent in the meantime.
-	stdin := pipedWith(t, w.env, "eve@example.com\n", "quarantine", "edit", "letters", "--reason", "missing-field", "--set",
-		"customer.email=@-")
+	stdin := pipedWith(t, w.env, "eve@example.com\n", "quarantine", "edit", "letters", "--reason", "missing-field", "--overwrite",
+		"--set", "customer.email=@-")
 	if stdin.code != 0 {
 		t.Errorf("%s%s", stdin.out, stdin.errors)
 	}

@@ -54,7 +54,7 @@ func TestTheAdviceOfARefusedReplacementWorks(t *testing.T) {
 			if !strings.Contains(refused.out, c.refusal) {
 				t.Fatalf("%s", refused.out)
 			}
-			for _, step := range []string{"another id (ingot quarantine edit)", "send it again without --replace", "erase th"} {
+			for _, step := range []string{"another id (ingot quarantine edit --overwrite)", "send it again without --replace", "erase th"} {
 				if !strings.Contains(refused.out, step) {
 					t.Fatalf("%s\nhas no %q", refused.out, step)
 				}
@@ -65,7 +65,7 @@ func TestTheAdviceOfARefusedReplacementWorks(t *testing.T) {
 			} else {
 				w.run(0, "get", "line", "id=1", "line=1", "--local") // it stays, as its whole does
 			}
-			w.run(0, "quarantine", "edit", "letters", id, "--set", "id:=2")
+			w.run(0, "quarantine", "edit", "letters", id, "--overwrite", "--set", "id:=2")
 			w.run(0, "quarantine", "resend", "letters", id, "--local")
 			w.send(0)
 			w.run(0, append(append([]string{"get"}, strings.Fields(c.get)...), "--local")...)

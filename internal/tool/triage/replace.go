@@ -149,11 +149,11 @@ func (w *Work) inTheWay(l *Letter, today *Today, i int) (bool, *Refused) {
 	switch stored := today.Stored; {
 	case today.Reason == event.DigestDiffers && stored != nil && w.Events.Examiner.Pipeline.IsPart(stored.Type):
 		return false, refused("a part of another event is stored under the key, of type %q, and a part is not replaced without its whole. "+
-			"If the message is right, give it another id (ingot quarantine edit), and send it again without --replace. "+
+			"If the message is right, give it another id (ingot quarantine edit --overwrite), and send it again without --replace. "+
 			"If the other event is wrong, erase that whole event (ingot erase), not the part", stored.Type)
 	case today.Reason == event.DigestDiffers && stored != nil && bound(today.Item, stored) != "":
 		return false, refused("%s. If the message is right, erase the stored event (ingot erase), which bars its key for ever; "+
-			"give the message another id (ingot quarantine edit), and send it again without --replace", bound(today.Item, stored))
+			"give the message another id (ingot quarantine edit --overwrite), and send it again without --replace", bound(today.Item, stored))
 	case today.Reason == event.Barred:
 		return false, refused("its event was erased, and the key is barred: the message would not be stored")
 	case today.Verdict == event.Inserted || today.Verdict == event.Updated || today.Verdict == event.Duplicate:
