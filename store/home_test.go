@@ -138,8 +138,10 @@ func TestHomeIsMoved(t *testing.T) {
 			t.Errorf("%s: asked again within five minutes: %v", name, err)
 		}
 		w.Clock.Pass(time.Second)
-		if elsewhere := (*tables.HomeError)(nil); !errors.As(check(s), &elsewhere) || !errors.As(check(s), &elsewhere) {
-			t.Errorf("%s goes on in a Region that is no longer the home", name)
+		for range 2 {
+			if elsewhere := (*tables.HomeError)(nil); !errors.As(check(s), &elsewhere) {
+				t.Errorf("%s goes on in a Region that is no longer the home", name)
+			}
 		}
 		w.alterHome("us-east-1")
 		if err := check(s); err != nil {
