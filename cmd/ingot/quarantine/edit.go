@@ -47,7 +47,7 @@ func newEdit(a *app) *cobra.Command {
 		Short: "Change a field of many messages",
 		Long:  editHelp,
 		Example: `  ingot quarantine edit letters --reason missing-field:currency --set currency=EUR --dry-run
-  ingot quarantine edit letters 3f2a91c0 --set currency=EUR --pipeline pipeline.yaml`,
+  ingot quarantine edit letters 3f2a91c0 --set currency=EUR --overwrite --pipeline pipeline.yaml`,
 		Args: folderAnd(0, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := chooses(args[1:], f)
