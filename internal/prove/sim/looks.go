@@ -214,7 +214,8 @@ func (w *looks) alter(draw *rand.Rand) *slot {
 			continue
 		}
 		start, err := lanes.ParseWindow(window)
-		if err == nil && w.Now.Sub(time.Unix(start, 0)) > w.plan.longer()+24*time.Hour && lanes.Expiry(def, start) > w.Now.Add(24*time.Hour).Unix() {
+		settled := w.Now.Sub(time.Unix(start, 0)) > w.plan.longer()+24*time.Hour
+		if err == nil && settled && lanes.Expiry(def, start) > w.Now.Add(24*time.Hour).Unix() {
 			there = append(there, key)
 		}
 	}
