@@ -57,6 +57,21 @@ func updates(t *testing.T, h *Harness) {
 				}
 			}
 		},
+		"a note that may only shrink, of a head that is still what it was": func(w *table) {
+			k := w.key("-")
+			shrink := func(to string) error {
+				_, err := w.update(k, "SET #n1 = :r", "#n0 = :u AND (attribute_not_exists(#n1) OR #n1 > :r)",
+					map[string]string{"#n0": "unclosed", "#n1": "retain:order"}, attrs{":u": yes(true), ":r": n(to)})
+				return err
+			}
+			w.conditionFailed(shrink("9"), nil)
+			w.put(with(k, attrs{"unclosed": yes(true)}))
+			held(w, shrink("9"))
+			held(w, shrink("5"))
+			want := with(k, attrs{"unclosed": yes(true), "retain:order": n("5")})
+			w.conditionFailed(shrink("7"), want)
+			w.stored(want)
+		},
 		"sums are exact": func(w *table) {
 			k := w.key("-")
 			for i, step := range [][2]string{
