@@ -27,7 +27,7 @@ time or a function that loses a part of the value, no such condition is right, a
 of the tag must not contain #, % or control characters, because keys have these escaped.
 
 With --for COMMAND it prints what a command of this tool needs instead. Remove what you do not use. --for producer
-prints what a program needs that sends events to the queue, and --for deploy what make deploy needs. Whoever has that
+prints what a program needs that sends events to the queue, and --for deploy what make deploy needs. With that, one
 can give the functions' roles every right. With --for deploy-bounded, all roles have the boundary that --for boundary
 prints.
 

@@ -22,7 +22,7 @@ var Others = map[string]func(ARNs) []Statement{
 }
 
 // These are what CloudFormation's handlers of roles need to create, change, roll back and delete
-// one. Whoever has boundedRoles could give a role everything, and IAM knows the condition
+// one. Somebody with boundedRoles could give a role everything, and IAM knows the condition
 // iam:PermissionsBoundary for them alone (Service Authorization Reference, "Actions, resources, and
 // condition keys for AWS Identity and Access Management").
 const (

@@ -172,8 +172,8 @@ func (r ARNs) find() Statement {
 // file lets a command read the deployed file and the heads of aggregates.
 func (r ARNs) file() Statement { return allow("ReadDeployedFile", "dynamodb:GetItem", r.aggregates) }
 
-// wake lets a command wake the function that stores the deployed file. Whoever may do that may also
-// forge totals, so only commands that may change totals in any case have it.
+// wake lets a command wake the function that stores the deployed file. Somebody who may do that may
+// also forge totals, so only commands that may change totals in any case have it.
 func (r ARNs) wake() Statement { return allow("WakeFunction", "lambda:InvokeFunction", r.streams) }
 
 // key lets a command read the secret of hmac.
