@@ -12,17 +12,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
-	"github.com/ingot-events/ingot/env"
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
-	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/migrate"
 )
 
 // Late returns a function that counts the rows of the old table that somebody has changed after a
 // time, by its stream, but not those that capture has put right since, on the way back. A stream
 // remembers 24 hours.
-func Late(client esm.StreamClient, old *migrate.Table, clock env.Env) func(context.Context, time.Time) (int, error) {
+func Late(ends Ends, old *migrate.Table) func(context.Context, time.Time) (int, error) {
 	return func(ctx context.Context, since time.Time) (rows int, err error) {
 		if old.Stream == "" {
 			return 0, &migrate.StopError{Why: fmt.Sprintf("table %s has no stream, so nothing tells whether something still writes "+
@@ -30,7 +27,8 @@ func Late(client esm.StreamClient, old *migrate.Table, clock env.Env) func(conte
 		}
 		since = since.Truncate(time.Second)                      // a record has no parts of a second
 		theirs, ours := map[string]string{}, map[string]string{} // by row: the last change of each
-		r := &reading{client: client, clock: clock.Real(), shards: map[event.Lane]*shardEnd{}, take: func(list []types.Record) {
+		r := ends.reading()
+		r.take = func(list []types.Record) {
 			for _, record := range list {
 				d := record.Dynamodb
 				name, at := keyText(d.Keys), aws.ToString(d.SequenceNumber)
@@ -41,8 +39,7 @@ func Late(client esm.StreamClient, old *migrate.Table, clock env.Env) func(conte
 					theirs[name] = later(theirs[name], at)
 				}
 			}
-		}}
-		r.moment = r.clock.Now()
+		}
 		err = r.until(ctx, []string{old.Stream}, proofTime)
 		for lane, sh := range r.shards {
 			if err == nil && !sh.ended {

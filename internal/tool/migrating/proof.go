@@ -28,7 +28,6 @@ import (
 const (
 	settleTime  = time.Minute
 	emptyAnswer = 8
-	everyRound  = 7500 * time.Millisecond // so that they take a minute
 	// proofTime is how long a question takes at most: until the ends are found, and then until
 	// capture, whose window is a minute, has noted them.
 	proofTime = 10 * time.Minute
@@ -36,16 +35,30 @@ const (
 	streamKeeps = 24 * time.Hour
 )
 
+// Ends is how the ends of streams are found.
+type Ends struct {
+	Client esm.StreamClient
+	Clock  env.Env
+	// Settle is how long after the question empty answers begin to count, and over how long they are
+	// spread. Zero: a minute, as AWS needs. An emulator shows a record at once.
+	Settle time.Duration
+}
+
+// reading begins to read to the ends of what was written before now.
+func (e Ends) reading() *reading {
+	clock := e.Clock.Real()
+	return &reading{client: e.Client, clock: clock, settle: cmp.Or(e.Settle, settleTime), moment: clock.Now(), shards: map[event.Lane]*shardEnd{}}
+}
+
 // Proof says how far capture is. It reads the streams to their ends, and waits for what capture
 // notes of each shard. It is a [migrate.Lag].
 type Proof struct {
+	Ends
 	Sync    *migrate.Sync
-	Client  esm.StreamClient
 	Streams []string // the ARNs of those that capture must read
 	// Covered is a time: what was written before needs no proof, because a comparison that is
 	// evidence began after it.
 	Covered time.Time
-	Clock   env.Env
 	// Why says more of the function that captures, for an error; may be nil.
 	Why func(context.Context, string) string
 }
@@ -59,9 +72,8 @@ func (p Proof) Counted(ctx context.Context) (time.Time, error) {
 		return time.Time{}, &migrate.StopError{Why: "the old table has no stream that is on, so nobody knows what is written there: switch " +
 			"one on, with new and old images, and let capture read it"}
 	}
-	r := &reading{client: p.Client, clock: p.Clock.Real(), note: p.Sync.LaneDone}
-	r.moment = r.clock.Now()
-	r.shards = map[event.Lane]*shardEnd{}
+	r := p.reading()
+	r.note = p.Sync.LaneDone
 	err := r.until(ctx, p.Streams, proofTime)
 	if err != nil {
 		return time.Time{}, err
@@ -99,6 +111,7 @@ func (p Proof) Counted(ctx context.Context) (time.Time, error) {
 type reading struct {
 	client esm.StreamClient
 	clock  env.Env
+	settle time.Duration
 	moment time.Time
 	past   time.Time                                                   // of the last record past the moment that was read; zero: none
 	note   func(context.Context, event.Lane) (migrate.LaneNote, error) // nil: read all
@@ -113,7 +126,8 @@ type shardEnd struct {
 	after    event.Sequence // the last record that was read, or that capture has noted
 	last     event.Sequence // the last record that was read and is not past the moment; zero: none
 	lastAt   time.Time
-	empty    int // answers without records, one after the other
+	empty    int  // answers without records, one after the other
+	closed   bool // nothing is written there any more, and its last answer has no iterator
 	ended    bool
 	trimmed  bool // the stream no longer has what was noted
 }
@@ -141,9 +155,11 @@ func (r *reading) lanes() []event.Lane {
 	})
 }
 
-// until reads until all shards are done, or the time is over. Those that opened after the moment
-// may be among them.
+// until reads until all shards are done, or the time is over, which begins when each shard was asked
+// once: a large table has thousands. Those that opened after the moment may be among them. They come
+// in a fixed order, so that a seed of a simulation always makes the same world.
 func (r *reading) until(ctx context.Context, streams []string, patience time.Duration) error {
+	var began time.Time
 	for {
 		open := false
 		for _, stream := range streams {
@@ -151,10 +167,13 @@ func (r *reading) until(ctx context.Context, streams []string, patience time.Dur
 			if err != nil {
 				return err
 			}
-			for id := range listed {
+			for _, id := range slices.Sorted(maps.Keys(listed)) {
 				lane := event.Lane{StreamARN: stream, ShardID: id}
 				if r.shards[lane] == nil {
 					r.shards[lane] = &shardEnd{}
+				}
+				if numbers := listed[id].SequenceNumberRange; numbers != nil {
+					r.shards[lane].closed = numbers.EndingSequenceNumber != nil
 				}
 				if err := r.read(ctx, lane, r.shards[lane]); err != nil {
 					return err
@@ -162,10 +181,13 @@ func (r *reading) until(ctx context.Context, streams []string, patience time.Dur
 				open = open || !r.done(r.shards[lane])
 			}
 		}
-		if !open || r.clock.Now().Sub(r.moment) >= patience {
+		if began.IsZero() {
+			began = r.clock.Now()
+		}
+		if !open || r.clock.Now().Sub(began) >= patience {
 			return nil
 		}
-		if err := r.clock.Sleep(ctx, everyRound); err != nil {
+		if err := r.clock.Sleep(ctx, r.settle/emptyAnswer); err != nil {
 			return err
 		}
 	}
@@ -192,10 +214,15 @@ func (r *reading) read(ctx context.Context, lane event.Lane, s *shardEnd) error 
 			return err
 		}
 		if len(out.Records) == 0 {
-			if s.ended = s.iterator == nil; s.ended || r.clock.Now().Sub(r.moment) < settleTime {
+			if s.ended = s.iterator == nil; s.ended {
 				return nil
 			}
-			s.empty++
+			if s.empty++; s.closed && s.empty < emptyAnswer { // its end says so itself, so it may be asked at once
+				continue
+			}
+			if s.closed || r.clock.Now().Sub(r.moment) < r.settle {
+				s.empty = 0
+			}
 			s.ended = s.empty >= emptyAnswer
 			return nil
 		}

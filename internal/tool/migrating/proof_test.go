@@ -49,6 +49,7 @@ type stream struct {
 	lied    map[string]int
 	sync    *migrate.Sync
 	asked   int
+	first   time.Duration // how long the first answer takes
 	tick    func()
 }
 
@@ -89,7 +90,9 @@ func (s *stream) GetShardIterator(_ context.Context, in *dynamodbstreams.GetShar
 
 func (s *stream) GetRecords(_ context.Context, in *dynamodbstreams.GetRecordsInput,
 	_ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
-	s.asked++
+	if s.asked++; s.asked == 1 {
+		s.now = s.now.Add(s.first)
+	}
 	shard, after, _ := strings.Cut(*in.ShardIterator, " ")
 	out := &dynamodbstreams.GetRecordsOutput{NextShardIterator: in.ShardIterator}
 	if s.lied[shard]++; s.lied[shard] <= s.lies {
@@ -168,8 +171,20 @@ func TestProof(t *testing.T) {
 			s.lies = emptyAnswer - 1
 			s.add("b", 1, s.moment.Add(before))
 		}, "In shard b of", 11 * time.Minute},
+		"a closed shard says itself where it ends": {func(s *stream) {
+			s.closed, s.lies = true, emptyAnswer-1
+			s.add("a", 1, s.moment.Add(before))
+			s.add("a", 2, s.moment.Add(before))
+			s.noted("a", 2, s.moment.Add(before))
+			s.noted("b", 3, s.moment.Add(after))
+		}, "", time.Second},
+		"a closed shard is silent": {func(s *stream) {
+			s.closed, s.lies = true, 1000
+			s.noted("b", 3, s.moment.Add(after))
+		}, "In shard a of", 11 * time.Minute},
+		"to ask all shards once takes long": {func(s *stream) { s.first = 11 * time.Minute }, "", 13 * time.Minute},
 		"a record shows late": {func(s *stream) {
-			s.shows[number21(1)] = s.moment.Add(settleTime + everyRound)
+			s.shows[number21(1)] = s.moment.Add(settleTime + settleTime/emptyAnswer)
 			s.add("b", 1, s.moment.Add(before))
 		}, "In shard b of", 11 * time.Minute},
 		"the note comes while it is waited for": {func(s *stream) {
@@ -203,7 +218,7 @@ func TestProof(t *testing.T) {
 			s, covered := newStream(t), time.Time{}
 			covered = s.now
 			tt.change(s)
-			p := Proof{Sync: s.sync, Client: s, Streams: []string{streamARN}, Covered: covered, Clock: s.clock(),
+			p := Proof{Ends: Ends{Client: s, Clock: s.clock()}, Sync: s.sync, Streams: []string{streamARN}, Covered: covered,
 				Why: func(context.Context, string) string { return " Lambda says so" }}
 			at, err := p.Counted(t.Context())
 			if stops(t, err, tt.want); err == nil && !at.Equal(s.moment) {
@@ -225,7 +240,7 @@ func TestProof(t *testing.T) {
 // Without a stream, nothing is proven, however long one waits.
 func TestProofNeedsAStream(t *testing.T) {
 	s := newStream(t)
-	_, err := Proof{Sync: s.sync, Client: s, Clock: s.clock()}.Counted(t.Context())
+	_, err := Proof{Ends: Ends{Client: s, Clock: s.clock()}, Sync: s.sync}.Counted(t.Context())
 	stops(t, err, "has no stream that is on")
 }
 
@@ -297,7 +312,7 @@ func TestLate(t *testing.T) {
 	} {
 		do()
 		old := &migrate.Table{Source: migrate.Source{Stream: streamARN, Table: "old"}}
-		late, err := Late(s, old, s.clock())(t.Context(), s.moment)
+		late, err := Late(Ends{Client: s, Clock: s.clock()}, old)(t.Context(), s.moment)
 		if is := []int{0, 1, 2, 1}[want]; err != nil || late != is {
 			t.Errorf("after change %d: %d late, want %d, %v", want+1, late, is, err)
 		}

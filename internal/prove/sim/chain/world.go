@@ -129,7 +129,7 @@ func Live(seed uint64, still bool) sim.Result {
 	if w.Failure == nil {
 		w.lives()
 	}
-	return sim.Result{Plan: sim.Plan{Seed: seed, Still: still}, Failure: w.Failure}
+	return w.Result(seed, still)
 }
 
 func load(text string) (*pipeline.Pipeline, error) {

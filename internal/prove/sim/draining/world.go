@@ -84,7 +84,7 @@ func live(seed uint64, still, unordered bool) sim.Result {
 	if w.Failure == nil {
 		w.lives()
 	}
-	return sim.Result{Plan: sim.Plan{Seed: seed, Still: still}, Failure: w.Failure}
+	return w.Result(seed, still)
 }
 
 func (w *world) build() error {

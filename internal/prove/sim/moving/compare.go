@@ -26,8 +26,8 @@ func (w *world) Counted(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	proof := migrating.Proof{Sync: s, Client: doubtful{w.engine.Streams(), w}, Streams: strings.Fields(s.Streams(c)), Covered: c.Compared,
-		Clock: w.Env(w.Rng.Float64, 0)}
+	proof := migrating.Proof{Ends: migrating.Ends{Client: doubtful{w.engine.Streams(), w}, Clock: w.Env(w.Rng.Float64, 0)}, Sync: s,
+		Streams: strings.Fields(s.Streams(c)), Covered: c.Compared}
 	return proof.Counted(ctx)
 }
 

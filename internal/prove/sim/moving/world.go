@@ -124,7 +124,7 @@ func Live(seed uint64, still bool) sim.Result {
 	if w.Failure == nil {
 		w.lives(still)
 	}
-	return sim.Result{Plan: sim.Plan{Seed: seed, Still: still}, Failure: w.Failure}
+	return w.Result(seed, still)
 }
 
 func (w *world) build() error {

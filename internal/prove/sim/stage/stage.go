@@ -105,6 +105,12 @@ func (w *World) Invoke(do func(context.Context) (any, error)) ([]byte, error) {
 	return json.Marshal(inv.Answer)
 }
 
+// Result is how the world of a seed ended. Its trace tells it from others.
+func (w *World) Result(seed uint64, still bool) sim.Result {
+	return sim.Result{Plan: sim.Plan{Seed: seed, Still: still}, Failure: w.Failure,
+		Trace: fmt.Sprintf("after %d steps, at %s", w.steps, w.Now.Format(time.RFC3339Nano))}
+}
+
 // mostSteps is far beyond what a world needs.
 const mostSteps = 900_000
 
