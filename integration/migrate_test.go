@@ -110,7 +110,7 @@ func (l *legacy) function(w tool, url, stream string) {
 		"AWS_LAMBDA_LOG_FORMAT": "JSON", "INGOT_ENDPOINT_URL": url, "INGOT_TABLE": l.events, "INGOT_AGGREGATES_TABLE": l.totals,
 		"INGOT_PIPELINE": filepath.Join(w.dir, "pipeline.yaml"), "INGOT_PII_KEY": l.secret}, &l.said)
 	l.rows, err = esm.NewStream(esm.StreamConfig{Client: l.clients.Streams, ARN: stream, BatchSize: 100, ReportBatchItemFailures: true,
-		Window: time.Minute,
+		Window: 5 * time.Second, Grace: time.Second, // then capture notes its last change, for which a proof waits
 		Function: esm.Function{Timeout: time.Minute, Handler: func(ctx context.Context, payload []byte) ([]byte, error) {
 			return p.Invoke(ctx, payload, time.Minute)
 		}}})

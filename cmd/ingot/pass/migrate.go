@@ -192,8 +192,11 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 		return nil, err
 	}
 	found.streams = s.Streams(c)
-	found.lag = migrating.Proof{Sync: s, Client: dynamodbstreams.NewFromConfig(t.AWS), Streams: strings.Fields(found.streams),
-		Clock: a.Clock}
+	found.lag = migrating.Proof{Ends: migrating.Ends{Client: dynamodbstreams.NewFromConfig(t.AWS), Clock: a.Clock}, Sync: s,
+		Streams: strings.Fields(found.streams)}
+	if t.OnThisMachine() {
+		found.lag.Settle = 5 * time.Second // an emulator shows a record at once
+	}
 	if c != nil {
 		found.lag.Covered = c.Compared
 	}
@@ -564,7 +567,7 @@ Exit codes: 0 retired, 1 failed, 2 usage, 4 credentials, 5 refused.`,
 			f.BoolVar(&o.unwatched, "unwatched", false, "do not ask the old table's stream whether something still writes there")
 		},
 		run: func(ctx context.Context, m *moving, o *migrateOptions) error {
-			late := migrating.Late(m.lag.Client, m.old, a.Clock)
+			late := migrating.Late(m.lag.Ends, m.old)
 			if o.unwatched {
 				late = func(context.Context, time.Time) (int, error) { return 0, nil }
 			}

@@ -27,11 +27,14 @@ func (p *Poller) failed(err error) {
 	p.fault = cmp.Or(p.fault, err)
 }
 
-// captureTimeout is how long one batch may take, and captureWindow its tumbling window, as in
-// cmd/migrate/template.yaml.
+// captureTimeout is how long one batch may take, as in cmd/migrate/template.yaml.
+const captureTimeout = time.Minute
+
+// A proof waits until capture has noted its last change, which it does at the end of a window. Here
+// it need not wait as long as Lambda lets it.
 const (
-	captureTimeout = time.Minute
-	captureWindow  = time.Minute
+	captureWindow = 5 * time.Second
+	captureGrace  = time.Second
 )
 
 // NewPoller makes a poller. f may set what differs from a deployed function.
@@ -53,7 +56,7 @@ func NewPoller(c *migrate.Capture, client esm.StreamClient, old migrate.Source, 
 			continue
 		}
 		stream, err := esm.NewStream(esm.StreamConfig{Client: client, ARN: arn, BatchSize: 100, ReportBatchItemFailures: true, Function: f,
-			Concurrency: 8, Window: captureWindow})
+			Concurrency: 8, Window: captureWindow, Grace: captureGrace})
 		if err != nil {
 			return nil, err
 		}

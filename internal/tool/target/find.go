@@ -155,6 +155,9 @@ func awsConfig(ctx context.Context, o Options) (aws.Config, error) {
 	return c, nil
 }
 
+// OnThisMachine reports whether an emulator on this machine stands for AWS.
+func (t *Target) OnThisMachine() bool { return onThisMachine(aws.ToString(t.AWS.BaseEndpoint)) }
+
 func onThisMachine(endpoint string) bool {
 	u, err := url.Parse(endpoint)
 	if err != nil {

@@ -1,13 +1,13 @@
 package esm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
 )
 
-// windowGrace is how long after the end of a window the mapping waits for its last records (Lambda
-// developer guide, "Tumbling windows").
+// windowGrace is the default of [StreamConfig.Grace].
 const windowGrace = 2 * time.Minute
 
 // windowOf returns the start of the window to which a record belongs by its time of creation.
@@ -19,7 +19,7 @@ func (s *Stream) windowOf(c change) time.Time {
 
 // windowOver reports whether the shard's open window must be closed. That is so if its state has
 // grown too large, or if the next record belongs to a later window. If there is no next record, it
-// is so at the end of the shard, and from two minutes after the end of the window. A record that is
+// is so at the end of the shard, and from its grace after the end of the window. A record that is
 // older than the open window counts in it.
 func (s *Stream) windowOver(sh *shard) bool {
 	w := sh.at.Window
@@ -31,7 +31,7 @@ func (s *Stream) windowOver(sh *shard) bool {
 	case len(sh.ahead) > 0:
 		return s.windowOf(sh.ahead[0]).After(w.Start)
 	}
-	return sh.closed || !s.cfg.Function.now().Before(w.Start.Add(s.cfg.Window+windowGrace))
+	return sh.closed || !s.cfg.Function.now().Before(w.Start.Add(s.cfg.Window+cmp.Or(s.cfg.Grace, windowGrace)))
 }
 
 // final makes the last invocation of a window, without records. The shard does not go on until this

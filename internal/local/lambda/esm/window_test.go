@@ -50,6 +50,19 @@ func TestEventOfAWindow(t *testing.T) {
 	}
 }
 
+func TestGraceOfAWindow(t *testing.T) {
+	rig := newWindowRig(t, func(c *StreamConfig) { c.Grace = 5 * time.Second })
+	rig.source.shard("a", "").put(999, 999)
+	rig.now = time.Unix(1000, 0)
+	rig.poll(1)
+	for _, finals := range []int{0, 1} { // 4 s after its end, and 5 s
+		rig.now = time.Unix(1004+int64(finals), 0)
+		if p := rig.poll(1); p.Finals != finals {
+			t.Errorf("at %s: %+v", rig.now, p)
+		}
+	}
+}
+
 func TestWindowsSplitBatchesAndCarryState(t *testing.T) {
 	rig := newWindowRig(t, nil)
 	sh := rig.source.shard("a", "")
