@@ -408,32 +408,6 @@ func TestPassKeepsItsWay(t *testing.T) {
 	}
 }
 
-// A change after a comparison that stands against a turn makes its evidence stale, also if it comes
-// between the look at the evidence and the turn.
-func TestUntidyChangesAreSeen(t *testing.T) {
-	for pk, what := range map[string]string{"none": "a refused row", "CITY#1": "a collision"} {
-		for _, between := range []bool{false, true} {
-			m := returning(t, there, city("1", "ann"))
-			untidy := func() {
-				m.put("old", migrate.Row{"pk": s(pk), "at": s("2031-05-05T07:00:00Z")})
-				m.changed("old", `{"pk":{"S":"`+pk+`"},"at":{"S":"2031-05-05T07:00:00Z"}}`)
-			}
-			want := "no longer counts"
-			if between {
-				want = "turn again"
-				m.before("TransactWriteItems", untidy)
-			} else {
-				untidy()
-			}
-			m.now = m.now.Add(time.Hour)
-			m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
-			if _, err := m.sync.Turn(t.Context(), migrate.Quiet); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s, between %t: %v", what, between, err)
-			}
-		}
-	}
-}
-
 // A turn waits until the old table has been silent.
 func TestTurnNeedsSilence(t *testing.T) {
 	m := returning(t, there, city("1", "ann"))

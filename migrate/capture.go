@@ -204,7 +204,7 @@ func (c *Capture) copy(ctx context.Context, ofNew bool, list []Changed, batch *s
 		done.Synced = s.inPieces(ctx, list)
 	}
 	if done.Collisions+done.Refused > 0 {
-		err = s.noteUntidy(ctx)
+		err = s.noteUntidy(ctx, control, done.met)
 	}
 	return done, err
 }
@@ -233,6 +233,7 @@ func (s *Sync) inPieces(ctx context.Context, list []Changed) (done Synced) {
 		}
 		piece := s.Do(ctx, Always, list[at:at+n])
 		done.add(piece)
+		done.met = append(done.met, piece.met...)
 		if len(piece.Left) == 0 {
 			continue
 		}

@@ -224,6 +224,9 @@ func (c *comparison) finish(ctx context.Context, lag Lag, r *sums.Result[counts,
 	if err := c.note(ctx, c.before, &c.out); err != nil {
 		return nil, err
 	}
+	if err := c.forget(ctx); err != nil {
+		return nil, err
+	}
 	return &c.out, c.pass.Clear(ctx, r)
 }
 
@@ -299,9 +302,9 @@ func (c *comparison) copyTerms(s *sums.Reading[counts], img rows.Image) {
 	}
 	s.Seen.Copies++
 	name := c.rowOfCopy(img)
-	if also, ok := img[alsoAttribute].(*types.AttributeValueMemberSS); ok && c.way == Forward { // after a turn, it names rows of before
+	if also := rows.TextsOf(img[alsoAttribute]); len(also) > 0 && c.way == Forward { // after a turn, it names rows of before
 		s.Seen.Collisions++
-		c.name(s.Seen, Named{NamedCollision, rows.KeyOf(img).String(), strings.Join(append([]string{name}, also.Value...), ", ")})
+		c.name(s.Seen, Named{NamedCollision, rows.KeyOf(img).String(), strings.Join(append([]string{name}, also...), ", ")})
 	}
 	addTerm(s, sums.Stored, rows.KeyOf(img), name, termOf(c.says(img), name))
 }
@@ -573,7 +576,7 @@ func (s *Sync) note(ctx context.Context, before *Control, c *Compared) error {
 	noted, err := s.update(ctx, "SET comparedAt = :at, evidence = :found", condition, values)
 	if err == nil && !noted {
 		err = stopped("while the tables were compared, a pass has begun, the sides were exchanged, or capture has begun to read another " +
-			"stream, or has met a row that is refused or that claims the key of another one: compare again")
+			"stream, or has met more rows than it can note that are refused or that claim the key of another one: compare again")
 	}
 	return err
 }

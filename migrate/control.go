@@ -45,6 +45,8 @@ type Control struct {
 	worked   time.Time // when a pass last noted that it works; see backfill.go
 	halted   int64     // the number of the last pass that has stopped between two parts
 	voided   int64     // how often what was compared before has ceased to count
+	met      []string  // rows that capture has met, and that stood against a turn then
+	meets    int64     // how often it has met such rows
 }
 
 // These are the states of a type.
@@ -86,6 +88,7 @@ func (s *Sync) Control(ctx context.Context) (*Control, error) {
 		Found: rows.TextOf(img["evidence"]), From: rows.TextOf(img["from"]),
 		ID: rows.TextOf(img["table"]), States: rows.StatesOf(img),
 		Pass: rows.IntegerOf(img["pass"]), Filled: rows.IntegerOf(img["filled"]), voided: rows.IntegerOf(img["voided"]),
+		met: rows.TextsOf(img["met"]), meets: rows.IntegerOf(img["meets"]),
 		eventsID: rows.TextOf(img["events"]), digest: rows.TextOf(img["mapping"])}, nil
 }
 
@@ -232,14 +235,7 @@ func (s *Sync) NoteChanged(ctx context.Context, at time.Time) error {
 
 // void says in an update that what was compared before does not count: what is noted of a
 // comparison has the condition that nothing was voided since it began.
-const void = "REMOVE comparedAt ADD voided :one"
-
-// noteUntidy notes that capture has met a row that stands against a turn. No comparison that began
-// before has seen it.
-func (s *Sync) noteUntidy(ctx context.Context) error {
-	_, err := s.update(ctx, void, "attribute_exists(PK)", rows.Image{":one": rows.Integer(1)})
-	return err
-}
+const void = "REMOVE comparedAt, met ADD voided :one"
 
 // NoteStream notes which streams capture must read, and when they were first noted. If they are
 // others than before, what was written in between is in neither, so what the last comparison has

@@ -45,7 +45,7 @@ func (s *Sync) Missing(ctx context.Context, quiet time.Duration) ([]string, *Con
 		list = append(list, "the tables were never compared: run `ingot migrate compare`")
 	case c.Compared.IsZero():
 		list = append(list, "the last comparison no longer counts, because after it a pass has begun, the sides were exchanged, or capture has "+
-			"met another stream, or a row that stands against a turn: run `ingot migrate compare`")
+			"met another stream, or more rows than it can note that stand against a turn: run `ingot migrate compare`")
 	case now.Sub(c.Compared) > evidenceLasts:
 		list = append(list, fmt.Sprintf("the last comparison is %s old, and it counts for %s: run `ingot migrate compare`",
 			now.Sub(c.Compared).Round(time.Hour), evidenceLasts))
@@ -62,6 +62,15 @@ func (s *Sync) Missing(ctx context.Context, quiet time.Duration) ([]string, *Con
 		list = append(list, fmt.Sprintf("the old table was written at %s, and capture has done what was written before %s: stop its producers, "+
 			"and wait until there are %s between the two: --quiet, and the %s to which the time of a change is known", show(c.Changed),
 			show(c.Captured), quiet+changedStep, changedStep))
+	default:
+		untidy, err := s.untidy(ctx, c)
+		if err != nil {
+			return nil, c, err
+		}
+		if len(untidy) > 0 {
+			list = append(list, fmt.Sprintf("since the last comparison, capture has met rows that are refused, claim the key of another one, or "+
+				"are not copied: mend %s", someOf(untidy)))
+		}
 	}
 	return list, c, nil
 }

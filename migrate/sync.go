@@ -105,6 +105,7 @@ type Synced struct {
 	// Skipped, Expired and Refused count rows that have no copy.
 	Skipped, Expired, Refused int
 	wrote                     []string // the names of the rows that were written or deleted
+	met                       []string // the names of rows that stand against a turn, while the old table is the source
 }
 
 // Mode says what is written.
@@ -115,6 +116,8 @@ const (
 	Always Mode = iota
 	// IfDifferent writes copies that are not as they should be.
 	IfDifferent
+	// lookOnly writes nothing. What is not as it should be counts as refused.
+	lookOnly
 )
 
 // Do makes the copies of rows equal to the rows. In each round it reads the copies first, and then
@@ -177,12 +180,15 @@ func (s *Sync) syncing(mode Mode) *syncing {
 // run does rounds until nothing is left, and counts the rows that have no copy.
 func (d *syncing) run(ctx context.Context) error {
 	err := d.store.Retry(ctx, d.round)
-	for _, why := range d.none {
-		d.out.note(why)
+	for name, why := range d.none {
+		if d.out.note(why); why == refused {
+			d.out.met = append(d.out.met, name)
+		}
 	}
 	for _, p := range d.spots {
 		if p.a.Outcome == rows.Invalid && p.done { // see put
 			d.out.Refused++
+			d.out.met = append(d.out.met, p.names...)
 		}
 	}
 	return err
@@ -327,9 +333,7 @@ func (d *syncing) claimants(p *spot) []string {
 	if row := d.rowOfCopy(p.cur); row != "" {
 		list = append(list, row)
 	}
-	if also, ok := p.cur[alsoAttribute].(*types.AttributeValueMemberSS); ok {
-		list = append(list, also.Value...)
-	}
+	list = append(list, rows.TextsOf(p.cur[alsoAttribute])...)
 	slices.Sort(list)
 	return slices.Compact(list)
 }

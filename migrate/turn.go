@@ -218,7 +218,8 @@ const meanwhile = "meanwhile a pass or a comparison has begun, or capture has me
 
 // onEvidence adds the condition that the evidence is still what c says.
 func (s *Sync) onEvidence(u *types.Update, c *Control) {
-	*u.ConditionExpression += " AND pass = :pass AND filled = :pass AND comparedAt = :compared"
+	*u.ConditionExpression += " AND pass = :pass AND filled = :pass AND comparedAt = :compared AND " + sinceMet
+	u.ExpressionAttributeValues[":meets"] = rows.Integer(c.meets)
 	u.ExpressionAttributeValues[":pass"] = rows.Integer(c.Pass)
 	u.ExpressionAttributeValues[":compared"] = rows.Text(keys.FormatTime(c.Compared))
 }
@@ -248,7 +249,7 @@ func (s *Sync) setStates(from, to string) *types.Update {
 	}
 	expression := ""
 	if to == Old || to == New {
-		removes = append(removes, "captured", "changedAt", "streamArn", "streamAt", "drainingAt", "comparedAt")
+		removes = append(removes, "captured", "changedAt", "streamArn", "streamAt", "drainingAt", "comparedAt", "met")
 		expression = "REMOVE " + strings.Join(removes, ", ") + " ADD voided :one "
 		u.ExpressionAttributeValues[":one"] = rows.Integer(1)
 	}

@@ -28,6 +28,18 @@ func (d *syncing) write(ctx context.Context, p *spot, items map[string][]*event.
 		return
 	}
 	claims := d.claims(p, items)
+	meets := func(count *int) {
+		d.count(func(out *Synced) {
+			*count++
+			for _, c := range claims {
+				out.met = append(out.met, c.row)
+			}
+		})
+	}
+	if rows.Barred(p.cur) && d.mode == lookOnly {
+		p.done = true
+		return
+	}
 	if rows.Barred(p.cur) {
 		p.a = rows.Classify(d.takeBack(ctx, claims))
 		p.done = p.a.Err == nil
@@ -36,7 +48,7 @@ func (d *syncing) write(ctx context.Context, p *spot, items map[string][]*event.
 	if d.foreign(p.cur) {
 		p.done = true
 		if len(claims) > 0 {
-			d.count(func(out *Synced) { out.Collisions++ })
+			meets(&d.out.Collisions)
 		}
 		return
 	}
@@ -46,7 +58,7 @@ func (d *syncing) write(ctx context.Context, p *spot, items map[string][]*event.
 	}
 	also = also[:min(len(also), maxAlso)]
 	if len(also) > 0 {
-		d.count(func(out *Synced) { out.Collisions++ })
+		meets(&d.out.Collisions)
 	}
 	if d.mayStay(p.cur, claims, also) {
 		lost, err := d.lost(ctx, p.cur)
@@ -54,6 +66,11 @@ func (d *syncing) write(ctx context.Context, p *spot, items map[string][]*event.
 			p.done = err == nil
 			return
 		}
+	}
+	if d.mode == lookOnly {
+		p.done = true
+		meets(&d.out.Refused)
+		return
 	}
 	img := rows.KeyImage(p.key)
 	if len(claims) > 0 {
@@ -122,11 +139,7 @@ func (d *syncing) mayStay(cur rows.Image, claims []claim, also []string) bool {
 	case len(claims) == 0:
 		return !live
 	}
-	was, _ := cur[alsoAttribute].(*types.AttributeValueMemberSS)
-	var named []string
-	if was != nil {
-		named = slices.Sorted(slices.Values(was.Value))
-	}
+	named := slices.Sorted(slices.Values(rows.TextsOf(cur[alsoAttribute])))
 	return rows.TextOf(cur[rowAttribute]) == claims[0].row && slices.Equal(named, also) && d.sameImage(cur, claims[0].item)
 }
 

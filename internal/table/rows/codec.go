@@ -14,6 +14,14 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
+// TextsOf returns the texts of a set, and none for anything else.
+func TextsOf(v types.AttributeValue) []string {
+	if set, ok := v.(*types.AttributeValueMemberSS); ok {
+		return set.Value
+	}
+	return nil
+}
+
 // Image is an item as the service returns and accepts it.
 type Image = map[string]types.AttributeValue
 

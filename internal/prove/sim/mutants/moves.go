@@ -146,6 +146,11 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 			Edits:   edit("migrate.Sync.noteUntidy", ``, `if s != nil { return nil };`),
 		},
 		{
+			Name: "met-and-not-looked-at", What: "a turn does not look at the rows that capture has met", Defends: "C7",
+			Checks: checks(moving.Lost, moving.Behind, moving.Undying, moving.Missed, moving.Unnamed),
+			Edits:  edit("migrate.Sync.untidy", `range c.met`, `range c.met[:0]`),
+		},
+		{
 			Name: "turn-into-noise", What: "a turn does not ask since when the old table is silent", Defends: "C7",
 			Checks: checks(moving.Lost, moving.Behind, moving.Undying, moving.Missed), Seeds: 2 * mostSeeds,
 			Edits: edit("migrate.Sync.Missing", `c.Captured.Sub(c.Changed) < quiet+changedStep`, `c == nil`),
