@@ -2,7 +2,6 @@ package integration
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -130,7 +129,7 @@ func (l *legacy) move(e *endpoint.Endpoint, w tool) {
 	l.Helper()
 	l.useTool(w, []toolCall{{"migrate plan", 0, "40 become quake"}, {"migrate status", 0, "missing: migration quakes has no control item"}})
 	l.send(`{"id":"early","net":"us","time":4102444800000,"mag":5}`) // before the turn
-	stop := l.capture(w)
+	l.capture(w)
 	l.useTool(w, []toolCall{{"migrate backfill --yes", 0, "pass 1 has ended: 40 rows read"}})
 	corrected := l.row(9, 1, "q1")
 	l.remove(l.row(2, 1, "q1")) // its time was wrong
@@ -157,30 +156,24 @@ func (l *legacy) move(e *endpoint.Endpoint, w tool) {
 	if got := l.said.sum("RowsReceived"); got < 40 {
 		l.Errorf("the function reports %v changed rows", got)
 	}
-	l.Cleanup(stop)
 }
 
-// capture starts the tool's own capture. What it returns stops it.
-func (l *legacy) capture(w tool) (stop func()) {
+// capture runs the tool's own capture until the test is over.
+func (l *legacy) capture(w tool) {
 	l.Helper()
 	capture := exec.CommandContext(l.Context(), w.binary, append(strings.Fields("migrate capture --yes"), w.flags...)...)
 	capture.Dir, capture.Env = w.dir, w.env
 	var said strings.Builder
 	capture.Stderr = &said
+	capture.Cancel = func() error { return capture.Process.Signal(os.Interrupt) }
 	if err := capture.Start(); err != nil {
 		l.Fatal(err)
 	}
 	l.Cleanup(func() {
-		if l.Failed() {
-			l.Logf("capture: %s", &said)
-		}
-	})
-	return func() {
-		l.Helper()
-		if err := errors.Join(capture.Process.Signal(os.Interrupt), capture.Wait()); err != nil && capture.ProcessState.ExitCode() != 130 {
+		if err := capture.Wait(); capture.ProcessState.ExitCode() != 130 || l.Failed() {
 			l.Errorf("capture: %v\n%s", err, &said)
 		}
-	}
+	})
 }
 
 // turn makes the new table the source, counts what was copied, and stores the message that came
