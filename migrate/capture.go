@@ -50,6 +50,9 @@ const (
 	captureLife   = 20 * time.Second
 )
 
+// stopWait is how long a batch waits before it fails because no side may be written.
+const stopWait = 5 * time.Second
+
 // mostLogged is how many rows a line of the log names.
 const mostLogged = 20
 
@@ -98,6 +101,9 @@ func (c *Capture) Handle(ctx context.Context, payload json.RawMessage) (CaptureR
 	defer stop()
 	done, err := c.copy(ctx, strings.Contains(batch.Records[0].ARN, "/"+c.Sync.store.Events+"/stream/"), list, &batch)
 	if err != nil {
+		if stop := (*StopError)(nil); errors.As(err, &stop) { // Lambda delivers the batch again at once
+			_ = e.Sleep(ctx, stopWait)
+		}
 		return response, fmt.Errorf("migrate: %w", err)
 	}
 	if c.OnBatch != nil {

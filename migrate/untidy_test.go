@@ -149,3 +149,17 @@ func TestUntidyRowsThatAreTooMany(t *testing.T) {
 	_, err = m.silent()
 	m.says(err, "20 refused rows")
 }
+
+// Lambda delivers a batch that failed again at once, so a batch that may not write waits before it
+// fails.
+func TestCaptureWaitsBeforeItFails(t *testing.T) {
+	m := returning(t, there, city("1", "ann"))
+	_, err := m.silent()
+	m.must(err)
+	began := m.now
+	_, err = (&migrate.Capture{Sync: m.sync}).Handle(t.Context(), []byte(`{"Records":[{"eventSourceARN":"arn:aws:dynamodb:r:1:table/old/stream/1",`+
+		`"dynamodb":{"SequenceNumber":"1","ApproximateCreationDateTime":1,"Keys":{"pk":{"S":"CITY#1"},"at":{"S":"2031-05-05T06:00:00Z"}}}}]}`))
+	if stops(t, err, "city is new: the old table is no longer its source"); m.now.Sub(began) != 5*time.Second {
+		t.Errorf("it waits %s", m.now.Sub(began))
+	}
+}

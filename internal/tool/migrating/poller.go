@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 // Poller feeds capture from the stream of the old table, as Lambda's mapping does, and from that of
 // the new one if there is a way back.
 type Poller struct {
+	sync    *migrate.Sync
 	streams []*esm.Stream
 
 	mu    sync.Mutex // guards fault: several shards are read at a time
@@ -39,7 +41,7 @@ const (
 
 // NewPoller makes a poller. f may set what differs from a deployed function.
 func NewPoller(c *migrate.Capture, client esm.StreamClient, old migrate.Source, f esm.Function) (*Poller, error) {
-	p := &Poller{}
+	p := &Poller{sync: c.Sync}
 	f.Handler = func(ctx context.Context, payload []byte) ([]byte, error) {
 		answer, err := c.Handle(ctx, payload)
 		if err != nil {
@@ -75,18 +77,23 @@ func (p *Poller) Poll(ctx context.Context) (idle bool, err error) {
 		}
 		idle = idle && done.Idle()
 	}
-	if stop := (*migrate.StopError)(nil); p.fault != nil && asStop(p.fault, &stop) && !stop.Soon {
-		return false, stop
-	}
-	return idle, nil
+	return idle, over(p.fault)
 }
 
-// Run polls until ctx ends or the migration may not write any more. sleep waits while nothing
-// changes.
+// over returns the reason why a migration may not write any more, if it is not one that passes.
+func over(err error) error {
+	if stop := (*migrate.StopError)(nil); errors.As(err, &stop) && !stop.Soon {
+		return stop
+	}
+	return nil
+}
+
+// Run polls until ctx ends or the migration may not write any more, which it also asks once in a
+// minute in which nothing changes. sleep waits.
 //
 // A batch that fails is tried again each second. Why is said once a minute.
 func (p *Poller) Run(ctx context.Context, sleep func(context.Context, time.Duration) error, say func(string)) error {
-	for failures := 0; ; {
+	for failures, waits := 0, 0; ; {
 		idle, err := p.Poll(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -100,7 +107,16 @@ func (p *Poller) Run(ctx context.Context, sleep func(context.Context, time.Durat
 			}
 			failures++
 		}
-		if (idle || p.fault != nil) && sleep(ctx, time.Second) != nil {
+		if !idle && p.fault == nil {
+			continue
+		}
+		if waits++; waits%60 == 0 {
+			_, err := p.sync.Open(ctx)
+			if err := over(err); err != nil {
+				return err
+			}
+		}
+		if sleep(ctx, time.Second) != nil {
 			return nil
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
@@ -51,6 +53,7 @@ type stream struct {
 	asked   int
 	first   time.Duration // how long the first answer takes
 	tick    func()
+	forget  func() // deletes the control item
 }
 
 const streamARN = "arn:aws:dynamodb:eu-west-1:1:table/old/stream/1"
@@ -114,9 +117,9 @@ func (s *stream) GetRecords(_ context.Context, in *dynamodbstreams.GetRecordsInp
 
 // A batch that fails is tried again each second, and why is said once a minute.
 func TestFailingBatchIsSaidOnceAMinute(t *testing.T) {
-	s := &stream{T: t, now: time.Unix(2e9, 0), records: map[string][]types.Record{}, lied: map[string]int{}}
+	s := newStream(t)
 	s.add("a", 1, s.now) // a record without keys is no change
-	p, err := NewPoller(&migrate.Capture{}, s, migrate.Source{Stream: streamARN}, esm.Function{Now: func() time.Time { return s.now }})
+	p, err := NewPoller(&migrate.Capture{Sync: s.sync}, s, migrate.Source{Stream: streamARN}, esm.Function{Now: func() time.Time { return s.now }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,6 +132,26 @@ func TestFailingBatchIsSaidOnceAMinute(t *testing.T) {
 		return nil
 	}, func(string) { said++ }); err != nil || said < 2 || said > 3 {
 		t.Errorf("said %d times in %d seconds, %v", said, slept, err)
+	}
+}
+
+// A poller learns that the migration may not write any more although nothing changes.
+func TestPollerEnds(t *testing.T) {
+	s := newStream(t)
+	p, err := NewPoller(&migrate.Capture{Sync: s.sync}, s, migrate.Source{Stream: streamARN}, esm.Function{Now: func() time.Time { return s.now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slept := 0
+	err = p.Run(t.Context(), func(_ context.Context, d time.Duration) error {
+		if s.now = s.now.Add(d); slept == 90 {
+			s.forget()
+		}
+		slept++
+		return nil
+	}, func(text string) { t.Error(text) })
+	if stops(t, err, "has no control item"); slept < 91 || slept > 150 {
+		t.Errorf("it ends after %d s", slept)
 	}
 }
 
@@ -276,6 +299,13 @@ rows: [{type: x}]
 	m, err := rowmap.Load(files, "m.yaml", p)
 	if err != nil {
 		t.Fatal(err)
+	}
+	s.forget = func() {
+		_, err := engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Aggregates),
+			Key: rows.KeyImage(rows.ControlKey("m"))})
+		if err != nil {
+			t.Error(err)
+		}
 	}
 	old := migrate.Source{Client: engine.DynamoDB(), Describer: engine.DynamoDB(), Table: "old", Keys: []string{"pk"}}
 	s.sync, err = migrate.NewSync(m, old,

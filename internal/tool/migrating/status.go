@@ -2,7 +2,6 @@ package migrating
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -14,8 +13,6 @@ import (
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/migrate/rowmap"
 )
-
-func asStop(err error, stop **migrate.StopError) bool { return errors.As(err, stop) }
 
 // WriteCompared writes a comparison for people.
 func WriteCompared(w io.Writer, c *migrate.Compared) {
