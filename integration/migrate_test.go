@@ -170,8 +170,12 @@ func (l *legacy) capture(w tool) {
 		l.Fatal(err)
 	}
 	l.Cleanup(func() {
-		if err := capture.Wait(); capture.ProcessState.ExitCode() != 130 || l.Failed() {
-			l.Errorf("capture: %v\n%s", err, &said)
+		capture.Wait()
+		if code := capture.ProcessState.ExitCode(); code != 0 {
+			l.Errorf("capture: exit code %d", code)
+		}
+		if l.Failed() {
+			l.Logf("capture: %s", &said)
 		}
 	})
 }
