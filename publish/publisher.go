@@ -17,7 +17,6 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/base/awserr"
-	"github.com/ingot-events/ingot/internal/table/fences"
 	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/table/plain"
@@ -42,7 +41,6 @@ type Publisher struct {
 	targets []Target // by place in plan.Publications
 	store   *rows.Tables
 	heads   *generations.Heads
-	notes   fences.Notes
 	bucket  *payloads.Bucket // nil: there is none
 	name    string           // of the payload bucket
 }
@@ -60,11 +58,9 @@ type Published struct {
 	Took        time.Duration
 }
 
-// Response is the answer to Lambda. State is set if and only if the event had a window, and it is
-// never null then: without it, Lambda fails the batch of a window.
+// Response is the answer to Lambda.
 type Response struct {
 	BatchItemFailures []events.DynamoDBBatchItemFailure `json:"batchItemFailures"`
-	State             json.RawMessage                   `json:"state,omitempty"`
 }
 
 const (
@@ -84,8 +80,7 @@ func New(plan *Plan, c tables.Config, target func(arn string) Target) (*Publishe
 	if err != nil {
 		return nil, err
 	}
-	p := &Publisher{plan: plan, store: store, heads: generations.New(store, c), bucket: plain.New(store, c).Payloads, name: c.PayloadBucket,
-		notes: fences.Notes{Client: c.Client, Table: c.Aggregates, Function: fences.Publish}}
+	p := &Publisher{plan: plan, store: store, heads: generations.New(store, c), bucket: plain.New(store, c).Payloads, name: c.PayloadBucket}
 	made := map[string]Target{}
 	for _, of := range plan.Publications {
 		if _, known := made[of.To]; !known {
@@ -109,9 +104,6 @@ func (p *Publisher) Handle(ctx context.Context, payload json.RawMessage) (Respon
 	if err != nil {
 		return response, fmt.Errorf("publish: the event is not a stream batch of Lambda's: %w", err)
 	}
-	if batch.Windowed || batch.Shard != "" {
-		response.State = json.RawMessage("{}")
-	}
 	began := p.store.Env.Now()
 	if deadline, ok := ctx.Deadline(); ok {
 		left := deadline.Sub(began)
@@ -122,10 +114,7 @@ func (p *Publisher) Handle(ctx context.Context, payload json.RawMessage) (Respon
 	if err := p.heads.CheckHome(ctx); err != nil {
 		return response, fmt.Errorf("publish: %w", err)
 	}
-	if len(batch.Records) == 0 { // the end of a window
-		return response, nil
-	}
-	b := p.read(batch)
+	b := p.read(batch.Records)
 	if b.whole == nil {
 		b.send(ctx)
 		b.giveUp(ctx, began)
@@ -134,19 +123,13 @@ func (p *Publisher) Handle(ctx context.Context, payload json.RawMessage) (Respon
 		return response, fmt.Errorf("publish: %w", b.whole)
 	}
 	b.done.Took = p.store.Env.Now().Sub(began)
-	b.done.Lag = max(0, began.Sub(b.records[0].Created))
+	if len(b.records) > 0 {
+		b.done.Lag = max(0, began.Sub(b.records[0].Created))
+	}
 	if p.OnBatch != nil {
 		p.OnBatch(ctx, b.done)
 	}
-	at := slices.IndexFunc(b.left, func(err error) bool { return err != nil })
-	passed := b.records
-	if at >= 0 {
-		passed = passed[:at]
-	}
-	if err := p.notes.Write(ctx, passed, event.Sequence{}); err != nil && p.Log != nil {
-		p.Log.WarnContext(ctx, "a tool that waits for the stream waits longer; publishing goes on", "error", err.Error())
-	}
-	if at >= 0 {
+	if at := slices.IndexFunc(b.left, func(err error) bool { return err != nil }); at >= 0 {
 		response.BatchItemFailures = append(response.BatchItemFailures,
 			events.DynamoDBBatchItemFailure{ItemIdentifier: b.records[at].Sequence.String()})
 		if p.Log != nil {
@@ -177,13 +160,13 @@ func (p *Publisher) newBatch(records int) *batch {
 // read decodes the records, and finds what is to be sent. A record that a newer pipeline has
 // stamped, and that cannot be read, waits for a newer publish function. So does everything behind
 // it, because it may have the same key.
-func (p *Publisher) read(of *records.Batch) *batch {
-	b := p.newBatch(len(of.Records))
-	b.done.Received = len(of.Records)
+func (p *Publisher) read(list []records.Record) *batch {
+	b := p.newBatch(len(list))
+	b.done.Received = len(list)
 	newer := false
-	for i, r := range of.Records {
+	for i, r := range list {
 		var err error
-		b.records[i], err = r.Change(of.Shard)
+		b.records[i], err = r.Change("")
 		switch c := &b.records[i]; {
 		case err != nil && c.Sequence.IsZero():
 			b.whole = fmt.Errorf("record %d cannot be read, and has no sequence number: %w", i, err)

@@ -23,7 +23,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/corpus"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/table/fences"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld"
@@ -101,8 +100,8 @@ func newWorldOf(t *testing.T, declared string) *world {
 	}
 	w.open(w.StoreConfig(p))
 	w.stream, err = esm.NewStream(esm.StreamConfig{Client: w.Engine.Streams(), ARN: w.StreamARN, BatchSize: 1000,
-		Window: stack.Window, ReportBatchItemFailures: true,
-		Function: esm.Function{Timeout: time.Minute, Now: w.Clock.Now, Handler: w.handle}})
+		ReportBatchItemFailures: true,
+		Function:                esm.Function{Timeout: time.Minute, Now: w.Clock.Now, Handler: w.handle}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,41 +317,6 @@ func TestRefused(t *testing.T) {
 	w.want("changed b 2", "stored b 1", "stored c 1")
 	w.poll()
 	w.want()
-}
-
-// A fence is noted once what came before it in its shard is sent, and nothing is sent for it.
-func TestFences(t *testing.T) {
-	w := newWorld(t)
-	noted := func() (shards int) {
-		out, err := w.Engine.DynamoDB().Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(stack.Aggregates)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, item := range out.Items {
-			if rows.TextOf(item["PK"]) == fences.NotesKey("r") {
-				shards++
-			}
-		}
-		return shards
-	}
-	w.refuse = func(publish.Message) error { return errors.New("no") }
-	w.put(body("o-1", 1, ""))
-	for i := range 32 {
-		item := rows.KeyImage(fences.Key("r", fmt.Sprint(i)))
-		if _, err := w.Engine.DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Events),
-			Item: item}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w.poll()
-	if n := noted(); n != 1 { // the other one of two shards
-		t.Errorf("%d shards are noted, and one waits for its target", n)
-	}
-	w.refuse = nil
-	w.poll()
-	if n := noted(); n != 2 || len(w.sent) != 1 {
-		t.Errorf("%d shards are noted, and %d messages sent", n, len(w.sent))
-	}
 }
 
 // A service refuses a request as a whole for one message of it. The others are sent one by one.

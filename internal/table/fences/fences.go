@@ -29,11 +29,8 @@ const Prefix = "%fence#"
 // Kept is how long fences and notes stay. A stream keeps its records for 24 hours.
 const Kept = 25 * time.Hour
 
-// These are the functions that note fences, as notes name them.
-const (
-	Streams = "streams"
-	Publish = "publish"
-)
+// Streams is the function that notes fences, as notes name it.
+const Streams = "streams"
 
 // Key returns where a fence is stored. Neither run nor n has a #. A fence that is put again has
 // another sort key.
@@ -62,7 +59,7 @@ type Client interface {
 // Notes writes what one function notes.
 type Notes struct {
 	Client   Client
-	Table    string // the aggregates table; empty: nothing is noted
+	Table    string // the aggregates table
 	Function string
 }
 
@@ -75,7 +72,7 @@ func (n Notes) Write(ctx context.Context, changes []event.Change, unproven event
 	for i := range changes {
 		c := &changes[i]
 		passed := unproven.IsZero() || c.Sequence.Compare(unproven) < 0
-		if !passed || n.Table == "" || c.Kind != event.Insert || !strings.HasPrefix(c.Key.PK, Prefix) { // not its removal by time to live
+		if !passed || c.Kind != event.Insert || !strings.HasPrefix(c.Key.PK, Prefix) { // not its removal by time to live
 			continue
 		}
 		run, _ := split(c.Key)
