@@ -126,12 +126,11 @@ func TestArchiveParameters(t *testing.T) {
 }
 
 // With ExistingPayloadBucket the stack makes no bucket of payloads, and names that one wherever it
-// would name its own. With PermissionsBoundaryArn both roles have the boundary.
-func TestExistingPayloadBucketAndBoundary(t *testing.T) {
-	const bucket, boundary = "old-payloads", "arn:aws:iam::111122223333:policy/ingot-functions"
+// would name its own.
+func TestExistingPayloadBucket(t *testing.T) {
+	const bucket = "old-payloads"
 	text := strings.ReplaceAll(read(t, sampleshop.Template), "${AWS::Partition}", "aws")
-	tpl, err := template.Open([]byte(text), map[string]string{"Payloads": "keep", "ExistingPayloadBucket": bucket,
-		"PermissionsBoundaryArn": boundary})
+	tpl, err := template.Open([]byte(text), map[string]string{"Payloads": "keep", "ExistingPayloadBucket": bucket})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,9 +147,6 @@ func TestExistingPayloadBucketAndBoundary(t *testing.T) {
 		if got := tpl.Property(tpl.Resource(function+"Function"), "Environment", "Variables", "INGOT_PAYLOAD_BUCKET"); got.Text != bucket {
 			t.Errorf("%s: the variable is %+v", function, got)
 		}
-		if got := tpl.Property(tpl.Resource(function+"Role"), "PermissionsBoundary"); got.Text != boundary {
-			t.Errorf("%s: the boundary is %+v", function, got)
-		}
 	}
 	rights := regexp.MustCompile(`NewPayloads, \{Effect: Allow, Action: (\[.*?\])`).FindAllStringSubmatch(text, -1)
 	for _, one := range rights {
@@ -161,6 +157,33 @@ func TestExistingPayloadBucketAndBoundary(t *testing.T) {
 	}
 	if len(rights) != 2 {
 		t.Errorf("%d roles may use the bucket", len(rights))
+	}
+}
+
+// With PermissionsBoundaryArn every role of every template has the boundary, and without it none.
+func TestBoundary(t *testing.T) {
+	const boundary = "arn:aws:iam::111122223333:policy/ingot-functions"
+	for name, want := range map[string]int{sampleshop.Template: 2, "cmd/publish/template.yaml": 1, "cmd/migrate/template.yaml": 1,
+		"cmd/worker/template.yaml": 2} {
+		for _, given := range []string{boundary, ""} {
+			tpl, err := template.Open([]byte(read(t, name)), map[string]string{"PermissionsBoundaryArn": given})
+			if err != nil {
+				t.Fatal(err)
+			}
+			roles := 0
+			for _, r := range tpl.Resources() {
+				if r.Type != "AWS::IAM::Role" {
+					continue
+				}
+				roles++
+				if got := tpl.Property(r, "PermissionsBoundary"); (got != nil) != (given != "") || got != nil && got.Text != given {
+					t.Errorf("%s: with %q the boundary of %s is %+v", name, given, r.Name, got)
+				}
+			}
+			if roles != want {
+				t.Errorf("%s has %d roles, want %d", name, roles, want)
+			}
+		}
 	}
 }
 
