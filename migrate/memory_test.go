@@ -38,9 +38,9 @@ func (c *measuring) PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dy
 	return &dynamodb.PutItemOutput{}, nil
 }
 
-// Of a batch of rows with a thousand parts each, only the parts of a few rows are in memory at once.
-// Most of what is measured is the batch itself, decoded. A hundred such rows stay far below the 512 MB
-// of the function.
+// Of a batch of rows with a thousand parts each, only the parts of a few rows are in memory at
+// once. Most of what is measured is the batch itself, decoded. A hundred such rows stay far below
+// the 512 MB of the function.
 func TestMemoryOfManyParts(t *testing.T) {
 	m := begin(t)
 	client := &measuring{Client: m.engine.DynamoDB()}

@@ -14,15 +14,15 @@ import (
 
 // While a table of hours is compared, an application may put a row on the key of another one and
 // delete it a moment later. So capture only notes the names of rows that it has met and that stand
-// against a turn. They are looked at when it matters: before the types turn. A transaction that turns
-// them has the condition that capture has met none since then.
+// against a turn. They are looked at when it matters: before the types turn. A transaction that
+// turns them has the condition that capture has met none since then.
 
 // mostMet bounds the bytes of the names on the control item, which capture reads for each batch.
 const mostMet = 16 << 10
 
 // noteUntidy notes that capture has met rows that stand against a turn. c is what the control item
-// said last. If they are too many, or if the new table is the source, no comparison that began before
-// counts any more.
+// said last. If they are too many, or if the new table is the source, no comparison that began
+// before counts any more.
 func (s *Sync) noteUntidy(ctx context.Context, c *Control, met []string) error {
 	for {
 		all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.met, met))))

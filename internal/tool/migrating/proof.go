@@ -39,8 +39,8 @@ const (
 type Ends struct {
 	Client esm.StreamClient
 	Clock  env.Env
-	// Settle is how long after the question empty answers begin to count, and over how long they are
-	// spread. Zero: a minute, as AWS needs. An emulator shows a record at once.
+	// Settle is how long after the question empty answers begin to count, and over how long they
+	// are spread. Zero: a minute, as AWS needs. An emulator shows a record at once.
 	Settle time.Duration
 }
 
@@ -155,9 +155,9 @@ func (r *reading) lanes() []event.Lane {
 	})
 }
 
-// until reads until all shards are done, or the time is over, which begins when each shard was asked
-// once: a large table has thousands. Those that opened after the moment may be among them. They come
-// in a fixed order, so that a seed of a simulation always makes the same world.
+// until reads until all shards are done, or the time is over, which begins when each shard was
+// asked once: a large table has thousands. Those that opened after the moment may be among them.
+// They come in a fixed order, so that a seed of a simulation always makes the same world.
 func (r *reading) until(ctx context.Context, streams []string, patience time.Duration) error {
 	var began time.Time
 	for {

@@ -39,8 +39,8 @@ type StreamConfig struct {
 	// Window is the length of the tumbling window, in whole seconds and at most 15 minutes. 0 means
 	// no window. An event names its shard only with a window.
 	Window time.Duration
-	// Grace is how long after the end of a window the mapping waits for its last records. 0 means two
-	// minutes, as Lambda does (developer guide, "Tumbling windows").
+	// Grace is how long after the end of a window the mapping waits for its last records. 0 means
+	// two minutes, as Lambda does (developer guide, "Tumbling windows").
 	Grace time.Duration
 	// ReportBatchItemFailures makes the mapping read which records failed. Without it, an
 	// invocation that returns no error succeeds as a whole.

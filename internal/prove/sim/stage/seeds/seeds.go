@@ -15,7 +15,8 @@ var (
 	n    = flag.Int("n", 0, "the number of worlds; 0: as many as the test says")
 )
 
-// Live lives worlds: few of them, or many where tests that take long run too. The first is lived twice.
+// Live lives worlds: few of them, or many where tests that take long run too. The first is lived
+// twice.
 func Live(t *testing.T, live func(seed uint64, still bool) sim.Result, few, many int) {
 	t.Helper()
 	for seed := *from; seed < *from+uint64(cmp.Or(*n, slow.Number(few, many))); seed++ {
