@@ -221,9 +221,9 @@ func TestTotalOfARevisionThatMovedBack(t *testing.T) {
 	}
 }
 
-// This test shows what docs/correctness.md leaves out of its second claim, and nothing more. The
-// newest revision keeps others out. One of these that is later by its own time can be stored once
-// the newest has expired and is removed.
+// This test shows which older revision docs/guarantees.md does not promise to refuse, and that it
+// is the only one. The newest revision keeps others out. One of these that is later by its own time
+// can be stored once the newest has expired and is removed.
 func TestOlderRevisionAfterTheNewestHasExpired(t *testing.T) {
 	for _, c := range []struct {
 		name, newest, older string // days of at

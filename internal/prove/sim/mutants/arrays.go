@@ -8,7 +8,7 @@ func arrays() []Mutant {
 	return []Mutant{
 		{
 			Name: "floor-hides-trouble",
-			What: "an array has the verdict of an event that a floor refuses, although another one can never be stored", Defends: "C1",
+			What: "an array has the verdict of an event that a floor refuses, although another one can never be stored", Defends: "P1",
 			Checks: lost,
 			Edits: edit("event.Verdict.weight", `case v == Rejected:
 		return 1`, `case v == Rejected:
@@ -21,7 +21,7 @@ func arrays() []Mutant {
 func pointers() []Mutant {
 	return []Mutant{
 		{
-			Name: "group-passes-a-pointer", What: "a FIFO group goes on past a message whose object is not there yet", Defends: "C2",
+			Name: "group-passes-a-pointer", What: "a FIFO group goes on past a message whose object is not there yet", Defends: "P2",
 			Checks: checks(sim.Order),
 			Edits: edit("handler.ingestBatch.fifo", `b.goOn(places, b.followOne(&b.outcomes[places[0]]) && b.one(places[0], &mu))`,
 				`b.goOn(places, b.followOne(&b.outcomes[places[0]]) && b.one(places[0], &mu) || b.outcomes[places[0]].Item == nil)`),

@@ -9,7 +9,7 @@ func blunders() []Mutant {
 	altered, miscounted, cost := []sim.Check{sim.Altered}, []sim.Check{sim.Miscounted}, []sim.Check{sim.Cost}
 	list := []Mutant{
 		{
-			Name: "id-altered", What: "the stored id is the sort key", Defends: "C2", Checks: altered,
+			Name: "id-altered", What: "the stored id is the sort key", Defends: "P2", Checks: altered,
 			Edits: edit("rows.AppendAttributes", `Attribute{"id", Text(item.ID)}`, `Attribute{"id", Text(item.Key.SK)}`),
 		},
 		{
@@ -17,11 +17,11 @@ func blunders() []Mutant {
 			Edits: edit("planner.work.time", `roundUp(item.At.Add(retain))`, `roundUp(item.At.Add(retain + 10*time.Hour))`),
 		},
 		{
-			Name: "value-where-ignored", What: "a value takes what its own condition leaves out", Defends: "C3", Checks: miscounted,
+			Name: "value-where-ignored", What: "a value takes what its own condition leaves out", Defends: "P7", Checks: miscounted,
 			Edits: edit("values.Value.Amount", `if !v.Set || !v.Where.Holds(root) {`, `if !v.Set {`),
 		},
 		{
-			Name: "reads-first", What: "what is to be put is looked for before", Defends: "C4", Checks: cost,
+			Name: "reads-first", What: "what is to be put is looked for before", Defends: "P16", Checks: cost,
 			Edits: edit("plain.put.insertOne", `	_, err := p.store.Client.PutItem(ctx,`,
 				`	p.store.Client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
 		p.store.Events: {Keys: []map[string]types.AttributeValue{rows.KeyImage(w.item.Key)}}}})

@@ -14,14 +14,14 @@ func byPut() []Mutant {
 	return []Mutant{
 		{
 			Name: "touch-uncounted", What: "what a touch pass brings in is not counted for a total that moves with the put",
-			Defends: "C3 I8", Checks: checks(sim.Uncounted, sim.Miscounted),
+			Defends: "P7 I8", Checks: checks(sim.Uncounted, sim.Miscounted),
 			Edits: []Edit{
 				{"handler.uncounted", `if c.Kind != event.Insert || c.New == nil || c.New.Put == 0 {`, `if c.New == nil {`},
 				{"handler.uncounted", `of.Def.MovedBy == aggregate.Put && of.Def.Since <= c.New.Put`, `of.Def.MovedBy == aggregate.Put`},
 			},
 		},
 		{
-			Name: "floor-checked-before", What: "a floor is checked before the transaction, not in it", Defends: "C3",
+			Name: "floor-checked-before", What: "a floor is checked before the transaction, not in it", Defends: "P8",
 			Checks: checks(sim.Overdrawn),
 			Fields: []Field{{"transact.TotalMove", "unguarded bool"}},
 			Edits: []Edit{

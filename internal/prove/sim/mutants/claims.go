@@ -7,7 +7,7 @@ import "github.com/ingot-events/ingot/internal/prove/sim"
 func claims() []Mutant {
 	return []Mutant{
 		{
-			Name: "claim-released-early", What: "the claims of an event that is erased are removed before its key is barred", Defends: "C2",
+			Name: "claim-released-early", What: "the claims of an event that is erased are removed before its key is barred", Defends: "P5",
 			Checks: checks(sim.Shared),
 			Edits: edit("repair.erasure.bar", `	in := &dynamodb.TransactWriteItemsInput{TransactItems:`, `	for i := range claims {
 		alone := []types.TransactWriteItem{claims[i].write(&e.stages.Events)}
@@ -16,7 +16,7 @@ func claims() []Mutant {
 	in := &dynamodb.TransactWriteItemsInput{TransactItems:`),
 		},
 		{
-			Name: "taken-is-duplicate", What: "a value that another event has counts as claimed", Defends: "C2 I13",
+			Name: "taken-is-duplicate", What: "a value that another event has counts as claimed", Defends: "P5 I13",
 			Checks: checks(sim.Lost, sim.Undeserved, sim.Parted),
 			Edits: edit("plain.Writer.JudgeStored", `	if known.Digest == item.Digest || s.today(known) == item.Digest {
 `, `	if known.Digest == item.Digest || s.today(known) == item.Digest || claim && known.Typ == item.Type {
@@ -24,7 +24,7 @@ func claims() []Mutant {
 		},
 		{
 			Name: "removed-whole-put-again", What: "a person who puts missing parts puts their whole again, which somebody has removed",
-			Defends: "C2", Checks: checks(sim.Altered),
+			Defends: "P2", Checks: checks(sim.Altered),
 			Edits: edit("transact.atomicPut.try", `if t.Beside && !t.Members[0].Met {`, `if false {`),
 		},
 	}

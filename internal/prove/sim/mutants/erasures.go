@@ -7,7 +7,7 @@ func erasures() []Mutant {
 	returned := []sim.Check{sim.Returned}
 	return []Mutant{
 		{
-			Name: "erased-unseen", What: "an event is erased as it was read, whatever its key holds by now", Defends: "C2",
+			Name: "erased-unseen", What: "an event is erased as it was read, whatever its key holds by now", Defends: "P17",
 			Checks: returned,
 			Edits: edit("repair.erasure.try", `e.bar(ctx, e.barring(), releases(claims))`,
 				`e.bar(ctx, &dynamodb.PutItemInput{TableName: &e.stages.Events, Item: e.barring().Item}, releases(claims))`),

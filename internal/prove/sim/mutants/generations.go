@@ -7,7 +7,7 @@ func generations() []Mutant {
 	return []Mutant{
 		{
 			Name: "told-once-per-process", What: "a function tells each head once that it is behind, whatever pass has begun since",
-			Defends: "C3 I8", Checks: checks(sim.Generation),
+			Defends: "P7 I8", Checks: checks(sim.Generation),
 			Edits: edit("generations.Heads.MarkBehind", `	m := &marking{store: s, open: defs,`, `	defs = untold(s, defs)
 	m := &marking{store: s, open: defs,`),
 			Helpers: []Helper{{"generations", `import (
@@ -36,7 +36,7 @@ func untold(s *Heads, defs []*aggregate.Definition) []*aggregate.Definition {
 		},
 		{
 			Name: "complete-unflagged", What: "a generation that lacks an item nobody can read is declared complete without a flag",
-			Defends: "C3 I7", Checks: checks(sim.Unkept), Seeds: 2 * mostSeeds,
+			Defends: "P7 I7", Checks: checks(sim.Unkept), Seeds: 2 * mostSeeds,
 			Edits: edit("verify.Report.Finish", `if why := r.missing[def]; why != "" {`, `if why := r.missing[def]; why == "-" {`),
 		},
 	}

@@ -6,13 +6,13 @@ import "github.com/ingot-events/ingot/internal/prove/sim"
 func ingest() []Mutant {
 	return []Mutant{
 		{
-			Name: "replaces-unseen", What: "a newer revision replaces whatever is stored by now", Defends: "C2",
+			Name: "replaces-unseen", What: "a newer revision replaces whatever is stored by now", Defends: "P2",
 			Checks: checks(sim.Rewritten, sim.Expiry),
 			Edits: []Edit{{"plain.put.replace", `"#r = :seen AND #d = :digest"`, `"(#r = :seen AND #d = :digest OR attribute_exists(PK))"`},
 				{"plain.put.replace", `if item.Ties != "" {`, `if item.Ties == "-" {`}},
 		},
 		{
-			Name: "hot-key-waited-for", What: "a batch waits for one hot key until its time is over", Defends: "C4",
+			Name: "hot-key-waited-for", What: "a batch waits for one hot key until its time is over", Defends: "P15",
 			Checks: checks(sim.Cost),
 			Edits: edit("plain.put.stuck", `	now := p.store.Env.Now()
 	switch {
@@ -33,7 +33,7 @@ func ingest() []Mutant {
 `),
 		},
 		{
-			Name: "letters-by-position", What: "the answer about letters is read by position, not by id", Defends: "C1",
+			Name: "letters-by-position", What: "the answer about letters is read by position, not by id", Defends: "P1",
 			Checks: checks(sim.Lost),
 			Edits: []Edit{{"handler/quarantine.queue.sendBatch", `	for _, sent := range out.Successful {
 		if i, convErr := strconv.Atoi(aws.ToString(sent.Id)); convErr == nil && i >= 0 && i < len(errs) {

@@ -6,12 +6,12 @@ import "github.com/ingot-events/ingot/internal/prove/sim"
 func lifetimes() []Mutant {
 	return []Mutant{
 		{
-			Name: "was-ignored", What: "a longer retain holds for events from before it, too", Defends: "C2 I9",
+			Name: "was-ignored", What: "a longer retain holds for events from before it, too", Defends: "P2 I9",
 			Checks: checks(sim.Reinserted),
 			Edits:  edit("lifetime.At", `if at.Before(w.Before) && Shorter`, `if at.IsZero() && Shorter`),
 		},
 		{
-			Name: "unclosed-by-file", What: "whether events that expire leave a total as it is, today's retain decides", Defends: "C5 I9",
+			Name: "unclosed-by-file", What: "whether events that expire leave a total as it is, today's retain decides", Defends: "P11 I9",
 			Checks: checks(sim.Wrong, sim.Uncounted),
 			Edits: edit("handler.streamBatch.leaves", `b.tables.Unclosed()[from.Def]`,
 				`lanes.Unclosed(from.Def, b.pipeline.ShortestRetain(from.Def, expired.At.AddDate(1, 0, 0)))`),

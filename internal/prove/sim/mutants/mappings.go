@@ -5,7 +5,7 @@ package main
 func mappings() []Mutant {
 	return []Mutant{
 		{
-			Name: "second-at-latest", What: "a second mapping that begins at LATEST while the first lags", Defends: "C3 I2",
+			Name: "second-at-latest", What: "a second mapping that begins at LATEST while the first lags", Defends: "P7 I2",
 			Checks: counting,
 			Fields: []Field{{"esm.shard", "latest bool // begins with what comes after now"}, {"esm.Stream", "began bool"}},
 			Helpers: []Helper{{"esm", `import (

@@ -10,11 +10,11 @@ var counting = []sim.Check{sim.Miscounted, sim.Uncounted, sim.Wrong}
 func marks() []Mutant {
 	return []Mutant{
 		{
-			Name: "mark-without-lane", What: "one mark per aggregate item, for all shards", Defends: "C3 I1", Checks: counting,
+			Name: "mark-without-lane", What: "one mark per aggregate item, for all shards", Defends: "P7 I1", Checks: counting,
 			Edits: edit("lanes.LaneID.MarkAttribute", `MarkPrefix + l.String()`, `"mark"`),
 		},
 		{
-			Name: "marks-as-text", What: "sequence numbers compared as the strings they come as", Defends: "C3 I3", Checks: counting,
+			Name: "marks-as-text", What: "sequence numbers compared as the strings they come as", Defends: "P7 I3", Checks: counting,
 			Helpers: []Helper{{"lanes", `import "github.com/ingot-events/ingot/event"
 
 // Text packs the digits from the left, so that byte order is string order.
@@ -37,7 +37,7 @@ func Text(sequence event.Sequence) (b [17]byte) {
 			},
 		},
 		{
-			Name: "removal-needs-aggregate", What: "a removal is counted only if its aggregate item exists", Defends: "C3 I11",
+			Name: "removal-needs-aggregate", What: "a removal is counted only if its aggregate item exists", Defends: "P7 I11",
 			Checks: counting,
 			Edits: []Edit{
 				{"count.markedUpdate.edit", `	e.Mark(w.lane, &delta)
@@ -69,7 +69,7 @@ func Text(sequence event.Sequence) (b [17]byte) {
 `),
 		},
 		{
-			Name: "pruned-unseen", What: "an old mark is pruned whatever its value is by now", Defends: "C3 I6",
+			Name: "pruned-unseen", What: "an old mark is pruned whatever its value is by now", Defends: "P7 I6",
 			Checks: checks(sim.Miscounted),
 			Edits: edit("rows.Edit.Prune", `	for i, m := range marks[:min(len(marks), maxPrunes)] {
 		e.Removes = append(e.Removes, m.Name)

@@ -10,8 +10,8 @@ import (
 type Mutant struct {
 	Name string
 	What string // one line: what is wrong about it
-	// Defends names the claims that the mutant would break: claims 1 to 6 of docs/correctness.md as
-	// C1 to C6, and the invariants of docs/design.md.
+	// Defends names what the mutant would break: promises of docs/guarantees.md and invariants of
+	// docs/design.md, by their numbers.
 	Defends string
 	// Checks are the promises that the mutant breaks. It is killed if a world breaks one of them
 	// before any other promise.

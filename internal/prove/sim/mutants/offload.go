@@ -7,7 +7,7 @@ func offload() []Mutant {
 	return []Mutant{
 		{
 			Name: "touched-as-it-was", What: "a touch pass raises the stamp of an item and leaves what it keeps of its payload",
-			Defends: "C3 I14", Checks: checks(sim.Altered, sim.Miscounted, sim.Uncounted, sim.Wrong),
+			Defends: "P4 I14", Checks: checks(sim.Altered, sim.Miscounted, sim.Uncounted, sim.Wrong),
 			Edits: edit("repair.Repairer.keptToday", ``, `	if item.Payload != nil {
 		return item.Data, nil
 	}

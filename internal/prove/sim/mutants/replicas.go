@@ -6,7 +6,7 @@ import "github.com/ingot-events/ingot/internal/prove/sim"
 func replicas() []Mutant {
 	return []Mutant{
 		{
-			Name: "stale-verdict", What: "what holds a key is read from a replica that may be behind", Defends: "C1 C2",
+			Name: "stale-verdict", What: "what holds a key is read from a replica that may be behind", Defends: "P1 P2",
 			Checks: checks(sim.Undeserved, sim.Lost, sim.Rewritten),
 			Edits:  edit("rows.View.Request", `aws.Bool(true)`, `aws.Bool(false)`),
 		},

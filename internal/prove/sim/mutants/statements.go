@@ -5,7 +5,7 @@ func statements() []Mutant {
 	return []Mutant{
 		{
 			Name: "answers-by-first-place", What: "a request that leaves out what was done is read by the places of the first one",
-			Defends: "C3 I5", Checks: counting,
+			Defends: "P7 I5", Checks: counting,
 			Edits: []Edit{{"count.together.judge", `	sent := t.waiting
 `, `	if t.first == nil {
 		t.first = t.waiting

@@ -8,17 +8,17 @@ func verifying() []Mutant {
 	return []Mutant{
 		{
 			Name: "values-compared-twice", What: "a difference is the same if the totals are off by the same number of events",
-			Defends: "C5", Checks: misjudged,
+			Defends: "P12", Checks: misjudged,
 			Edits: edit("verify.found.compareOne", `print := by.String()`, `print := fmt.Sprint(stored.N - wanted.N)`),
 		},
 		{
-			Name: "unclosed-under-today", What: "an unclosed total is compared for as long as events live today", Defends: "C5",
+			Name: "unclosed-under-today", What: "an unclosed total is compared for as long as events live today", Defends: "P11",
 			Checks: wrong,
 			Edits:  edit("verify.Config.uncovered", `t.start()`, `c.Env.Now().AddDate(1, 0, 0)`),
 		},
 		{
 			Name: "read-again-after-resume",
-			What: "a pass that goes on reads its segment from the beginning and keeps the sums that it has", Defends: "C5", Checks: wrong,
+			What: "a pass that goes on reads its segment from the beginning and keeps the sums that it has", Defends: "P11", Checks: wrong,
 			Edits: edit("sums.Pass.segment", `return s, p.belongs(&s.manifest)`, `s.manifest.Read[Wanted] = Position{}
 			return s, p.belongs(&s.manifest)`),
 		},

@@ -9,12 +9,12 @@ func wholes() []Mutant {
 	lost, parted := []sim.Check{sim.Lost, sim.Undeserved}, []sim.Check{sim.Parted}
 	return []Mutant{
 		{
-			Name: "parts-of-an-erased-whole", What: "the parts of a message whose event was erased are put", Defends: "C2 I13",
+			Name: "parts-of-an-erased-whole", What: "the parts of a message whose event was erased are put", Defends: "P17 I13",
 			Checks: parted, Seeds: 2 * mostSeeds,
 			Edits: edit("rows.Yields", `&& r.Refusal == nil`, ``),
 		},
 		{
-			Name: "rejected-part-ignored", What: "a part that a floor refuses does not matter", Defends: "C1 I13", Checks: lost,
+			Name: "rejected-part-ignored", What: "a part that a floor refuses does not matter", Defends: "P1 I13", Checks: lost,
 			Edits: edit("event.Verdict.Severity", `return told[v].severity`, `if v == Rejected { return 0 }; return told[v].severity`),
 		},
 	}
@@ -24,7 +24,7 @@ func wholes() []Mutant {
 func partBlunders() []Mutant {
 	return []Mutant{
 		{
-			Name: "parts-before-the-whole", What: "parts are put before their whole", Defends: "C2 I13", Checks: checks(sim.Parted),
+			Name: "parts-before-the-whole", What: "parts are put before their whole", Defends: "P3 I13", Checks: checks(sim.Parted),
 			Edits: edit("put.Stages.Put", `	first := newBatch(items)
 `, `	first := newBatch(items)
 	var parts []*event.Item
