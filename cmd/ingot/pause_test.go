@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -136,14 +137,24 @@ func TestASilentStreamIsNotReadToItsEnd(t *testing.T) {
 		"verify --twice --patience 1m":        {exitUntold, []string{"nobody can tell", unproven, "is Enabled"}},
 		"rebuild orders_daily --patience 1m":  {exitUntold, []string{"it is not known whether the stream has counted it", unproven}},
 		"rebuild --mend --patience 1m --yes":  {exitDifference, []string{"not mended: orders_daily", unproven, "0 totals mended"}},
+		"verify --twice --patience 0":         {exitUntold, []string{"nobody can tell", unproven}},
+		"rebuild --mend --patience 0 --yes":   {exitDifference, []string{"not mended: orders_daily", unproven, "0 totals mended"}},
 		"erase --payloads --yes --stack shop": {exitRefused, []string{"may not be archived yet", unproven}},
 	} {
 		clock := quickClock()
 		_ = clock.Sleep(t.Context(), 26*time.Hour) // no object is young
+		waited, sleep := time.Duration(0), clock.Sleep
+		clock.Sleep = func(ctx context.Context, d time.Duration) error {
+			waited += d
+			return sleep(ctx, d)
+		}
 		o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), append(strings.Fields(line), "--stack", "shop")...)
 		all := o.out + o.errors
 		if o.code != c.code || strings.Contains(o.out, "damaged:") || strings.Contains(all, "\nmended:") {
 			t.Errorf("ingot %s: exit code %d\n%s", line, o.code, all)
+		}
+		if atOnce := waited < time.Second; atOnce != strings.Contains(line, "--patience 0") {
+			t.Errorf("ingot %s waited for %s", line, waited)
 		}
 		for _, want := range c.want {
 			if !strings.Contains(all, want) {

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/drained"
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -135,7 +136,7 @@ func (a *app) pause(cmd *cobra.Command, t *target.Target, streams bool, o pauseO
 	var unknown error
 	if !streams && !o.noDrain {
 		a.Say("waiting until the stream is read to its end; ctrl-C ends the wait, not the pause")
-		_, unknown = a.Lag(t, 0).Counted(ctx)
+		_, unknown = a.Lag(t, drained.Patience).Counted(ctx)
 		out.Drained = unknown == nil
 	}
 	return a.endPause(ctx, out, streams, unknown)

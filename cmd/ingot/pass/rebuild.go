@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/drained"
 	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -148,7 +149,7 @@ func newRebuild(a *app) *cobra.Command {
 	flags.BoolVar(&accept, "accept", false, "accept the flags of totals and aggregates instead")
 	o.segmentsFlag(cmd.Flags())
 	passFlags(cmd, &o)
-	flags.DurationVar(&o.patience, "patience", 15*time.Minute, "how long to wait for the stream")
+	flags.DurationVar(&o.patience, "patience", drained.Patience, "how long to wait for the stream; 0: ask once")
 	return cmd
 }
 

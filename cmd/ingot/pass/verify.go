@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/drained"
 	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -94,7 +95,7 @@ func newVerify(a *app) *cobra.Command {
 	o.largeFlags(flags)
 	flags.BoolVar(&o.twice, "twice", false,
 		"look a second time, after the stream has delivered what was written before the first look ended")
-	flags.DurationVar(&o.patience, "patience", 15*time.Minute, "with --twice, how long to wait for the stream")
+	flags.DurationVar(&o.patience, "patience", drained.Patience, "with --twice, how long to wait for the stream; 0: ask once")
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values")
 	o.segmentsFlag(flags)
 	passFlags(cmd, &o)

@@ -55,17 +55,19 @@ type Question struct {
 	Notes              string // as its notes name it: see package fences
 	// Mappings reads the function's event source mappings, as [pause.Read] does.
 	Mappings func(context.Context) ([]pause.Mapping, error)
-	// Patience is how long the answer is waited for. 0 means 15 minutes.
+	// Patience is how long the answer is waited for. 0: the question is asked once.
 	Patience time.Duration
 	Env      env.Env
 	// Tell is called with what is waited for. It may be nil.
 	Tell func(format string, args ...any)
 }
 
+// Patience is how long an answer is waited for if nobody says how long.
+const Patience = 15 * time.Minute
+
 // These times decide how often notes are read, and when more fences are put: after each wait, the
 // next one is twice as long.
 const (
-	patient     = 15 * time.Minute
 	firstLook   = 50 * time.Millisecond
 	lastLook    = 2 * time.Second
 	firstFences = 5 * time.Second
@@ -85,9 +87,6 @@ const Blind = 64
 func (q Question) Ask(ctx context.Context) (time.Time, error) {
 	q.Env = q.Env.Real()
 	a := &asking{Question: q, began: q.Env.Now(), noted: map[string]bool{}}
-	if q.Patience == 0 {
-		a.Patience = patient
-	}
 	if q.Tell == nil {
 		a.Tell = func(string, ...any) {}
 	}

@@ -146,7 +146,7 @@ func (w *world) question() drained.Question {
 		return nil
 	}
 	return drained.Question{Tables: w.Engine.DynamoDB(), Shards: w.Engine.Streams(), Events: stack.Events, Aggregates: stack.Aggregates,
-		Function: "shop-streams", Notes: fences.Streams, Env: e,
+		Function: "shop-streams", Notes: fences.Streams, Patience: drained.Patience, Env: e,
 		Mappings: func(context.Context) ([]pause.Mapping, error) { return []pause.Mapping{w.mapping}, nil },
 		Tell:     func(format string, args ...any) { w.told = append(w.told, fmt.Sprintf(format, args...)) }}
 }
@@ -191,6 +191,21 @@ func TestAnswer(t *testing.T) {
 				t.Errorf("%d fences and %d notes at rest", w.puts-puts, w.notes-notes)
 			}
 		})
+	}
+}
+
+// Without patience, the fences are put once and the notes read once.
+func TestAskedOnce(t *testing.T) {
+	for _, halted := range []bool{false, true} {
+		w := newWorld(t, aggregate.Marks)
+		w.halted = halted
+		q, began := w.question(), w.Clock.Now()
+		q.Patience = 0
+		_, err := q.Ask(t.Context())
+		var unknown *drained.Unknown
+		if took := w.Clock.Now().Sub(began); took > time.Second || w.puts > 14 || halted != errors.As(err, &unknown) || !halted && err != nil {
+			t.Errorf("halted %t: %v after %s and %d fences", halted, err, took, w.puts)
+		}
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 )
 
 // Of returns a Lag that knows how far the streams function of a stack has got. It waits at most for
-// as long as patience says, or 15 minutes if that is 0, and tells what it waits for as p does.
+// as long as patience says, and tells what it waits for as p does.
 func Of(t *target.Target, p pause.Pauser, patience time.Duration) verify.Lag {
 	function := t.StreamsFunction
 	if t.Kind == target.KindLocal {

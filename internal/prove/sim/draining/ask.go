@@ -57,7 +57,8 @@ func (w *world) well() bool {
 
 func (w *world) question() drained.Question {
 	return drained.Question{Tables: tool{w}, Shards: tool{w},
-		Events: stack.Events, Aggregates: stack.Aggregates, Function: "streams", Notes: fences.Streams, Env: w.Env(w.Rng.Float64, 0),
+		Events: stack.Events, Aggregates: stack.Aggregates, Function: "streams", Notes: fences.Streams, Patience: drained.Patience,
+		Env: w.Env(w.Rng.Float64, 0),
 		Mappings: func(context.Context) ([]pause.Mapping, error) {
 			return []pause.Mapping{{Source: w.arn, State: "Enabled", Factor: 1}}, nil // what stands still does not say so
 		}}
