@@ -319,7 +319,7 @@ func (d *deployed) checkQuarantine() {
 	}
 }
 
-// TestDeployed deploys the sample shop with the parameters of docs/localstack.md, and with a
+// TestDeployed deploys the sample shop with the parameters of docs/without.md, and with a
 // payload bucket.
 func TestDeployed(t *testing.T) {
 	sampleshop.PipelineAtRoot(t, "..")
@@ -390,11 +390,11 @@ aggregates:
   site_daily: {since: 1, by: {site: "{site}"}, window: 1d, from: {visit: {values: {visits: count}}}}
 `
 
-// layered makes the folder of docs/without-go.md with a pipeline.yaml: the functions use the file
+// layered makes the folder of docs/without.md with a pipeline.yaml: the functions use the file
 // in the layer.
 func layered(t *testing.T, pipeline string) (dir string) {
 	t.Helper()
-	page, err := os.ReadFile("../docs/without-go.md")
+	page, err := os.ReadFile("../docs/without.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -415,7 +415,7 @@ func layered(t *testing.T, pipeline string) (dir string) {
 	return dir
 }
 
-// TestPipelineInALayer deploys the folder of docs/without-go.md. The functions have the sample shop
+// TestPipelineInALayer deploys the folder of docs/without.md. The functions have the sample shop
 // built in, but use the file in the layer.
 func TestPipelineInALayer(t *testing.T) {
 	e, _ := open(t)

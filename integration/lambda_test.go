@@ -78,7 +78,7 @@ func needsLambda(t *testing.T, e *endpoint.Endpoint) {
 	}
 }
 
-// TestWholeDeployment follows docs/localstack.md as it is written. SAM builds and deploys, and
+// TestWholeDeployment follows docs/without.md as it is written. SAM builds and deploys, and
 // everything else happens by itself.
 func TestWholeDeployment(t *testing.T) {
 	sampleshop.PipelineAtRoot(t, "..")

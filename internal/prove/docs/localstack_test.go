@@ -11,9 +11,9 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
 
-const localstackPage = "docs/localstack.md"
+const withoutPage = "docs/without.md"
 
-// TestParametersOnLocalStack shows that the parameters of docs/localstack.md are those of the
+// TestParametersOnLocalStack shows that the parameters of docs/without.md are those of the
 // template, that the line for samconfig.toml has them, and that `ingot check` finds nothing wrong
 // with that line. (integration.TestWholeDeployment deploys with them.)
 func TestParametersOnLocalStack(t *testing.T) {
@@ -21,11 +21,11 @@ func TestParametersOnLocalStack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (?:`(\\w+)`|empty)").FindAllStringSubmatch(read(t, localstackPage), -1)
+	rows := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (?:`(\\w+)`|empty)").FindAllStringSubmatch(read(t, withoutPage), -1)
 	if len(rows) != 3 {
 		t.Fatalf("parameters %q", rows)
 	}
-	line := strings.TrimSpace(blocksOf(t, localstackPage, "toml")[0].text)
+	line := strings.TrimSpace(blocksOf(t, withoutPage, "toml")[0].text)
 	for _, row := range rows {
 		if err := tpl.Accepts(row[1], row[2]); err != nil {
 			t.Error(err)
@@ -51,11 +51,10 @@ func TestParametersOnLocalStack(t *testing.T) {
 // TestCommandsOnLocalStack shows that the page starts the LocalStack that is tested, and deletes
 // the stack that make deploy makes.
 func TestCommandsOnLocalStack(t *testing.T) {
-	page := read(t, localstackPage)
+	page := read(t, withoutPage)
 	for file, pattern := range map[string]string{
 		"internal/prove/peers/endpoint/endpoint.go": `Image = "(localstack/localstack:[0-9.]+)"`,
 		"samconfig.toml":     `stack_name = "(ingot-dev)"`,
-		"docs/aws-cli.md":    `STACK=(ingot-dev)`,
 		"handler/streams.go": `errors.New\("(the batch names no shard)`,
 	} {
 		m := regexp.MustCompile(pattern).FindStringSubmatch(read(t, file))

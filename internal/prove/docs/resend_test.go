@@ -18,7 +18,7 @@ const quarantined = `{"Messages": [{"MessageId": "m", "ReceiptHandle": "AQEB/x+y
 // producer sent, and finds the handle with which to delete it.
 func TestResendRecipe(t *testing.T) {
 	recipe := ""
-	for _, b := range blocksOf(t, "docs/aws-cli.md", "sh") {
+	for _, b := range blocksOf(t, withoutPage, "sh") {
 		if strings.Contains(b.text, "> again.json") {
 			recipe += b.text
 		}

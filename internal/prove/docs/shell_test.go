@@ -54,7 +54,7 @@ func TestNamesOfAStack(t *testing.T) {
 		t.Fatal("the template has no outputs")
 	}
 	var known []string
-	for _, b := range slices.Concat(blocksOf(t, "docs/aws-cli.md", "sh"), blocksOf(t, deployPage, "sh"), blocksOf(t, watchPage, "sh"),
+	for _, b := range slices.Concat(blocksOf(t, withoutPage, "sh"), blocksOf(t, deployPage, "sh"), blocksOf(t, watchPage, "sh"),
 		blocksOf(t, repairPage, "sh")) {
 		for line := range strings.Lines(b.text) {
 			for _, m := range output.FindAllStringSubmatch(line, -1) {
@@ -81,7 +81,7 @@ func TestNamesOfAStack(t *testing.T) {
 // the commands look for it.
 func TestTryingAStack(t *testing.T) {
 	commands := ""
-	for _, b := range blocksOf(t, "docs/aws-cli.md", "sh") {
+	for _, b := range blocksOf(t, withoutPage, "sh") {
 		if strings.Contains(b.text, "events/ingest-one.json > order.json") {
 			commands = b.text
 		}

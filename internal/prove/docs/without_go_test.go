@@ -8,12 +8,12 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
 )
 
-// TestWithoutGo shows that the lines that docs/without-go.md changes make a template with which
+// TestWithoutGo shows that the lines that docs/without.md changes make a template with which
 // `ingot check` finds nothing wrong. If one of them is left out, or if another file is checked, it
 // does find something wrong. (integration.TestPipelineInALayer runs functions under this template.)
 func TestWithoutGo(t *testing.T) {
 	pipeline, text := []byte(read(t, sampleshop.Pipeline)), read(t, sampleshop.Template)
-	diffs := sampleshop.Diffs(read(t, "docs/without-go.md"))
+	diffs := sampleshop.Diffs(read(t, withoutPage))
 	findings := func(checked string, diffs ...string) []rules.Finding {
 		t.Helper()
 		r, err := check.Run(check.Input{Pipeline: rules.File{Name: checked, Text: pipeline}, Partitions: 1,
