@@ -18,11 +18,11 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// summary prints what docs/contracts.md says in a table. The run proves it.
+// summary prints what docs/correctness.md says in a table. The run proves it.
 func summary(t *testing.T, backend string, cases []*contract.Case) {
 	t.Helper()
 	agree, differ, _ := contract.Count(contract.BackendOf(backend), cases)
-	t.Logf("%s: %d cases, %d agree with the engine, %d differ as docs/contracts.md says", backend, len(cases), agree, differ)
+	t.Logf("%s: %d cases, %d agree with the engine, %d differ as docs/correctness.md says", backend, len(cases), agree, differ)
 }
 
 // run makes the names of this run different from those of any other run on the same endpoint.

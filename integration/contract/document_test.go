@@ -18,23 +18,29 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/golden"
 )
 
-// document is for people. The rest is for looking up one case.
+// document has a table for people. The listing is for looking up one case.
 const (
-	document = "../../docs/contracts.md"
+	document = "../../docs/correctness.md"
 	listing  = "testdata/cases.md"
 )
 
-// TestDocument shows that docs/contracts.md and testdata/cases.md say what the cases and the lists
-// of this package say. The runs on the emulators prove that it is true of them. A case in which an
-// emulator agrees asserts the same there. A case with a difference asserts what the emulator does.
+// TestDocument shows that docs/correctness.md and testdata/cases.md say what the cases and the
+// lists of this package say. The runs on the emulators prove that it is true of them. A case in
+// which an emulator agrees asserts the same there. A case with a difference asserts what the
+// emulator does.
 func TestDocument(t *testing.T) {
 	r, cases := suite(t)
 	inOrder(cases)
-	var page, list strings.Builder
-	page.WriteString(head)
-	counts(&page, cases)
-	golden.File(t, document, page.String())
-	list.WriteString("# Every case of the contract\n\nA test writes this file. docs/contracts.md is the page for people.\n")
+	const marker = "\n<!-- contract -->\n"
+	before, after, found := strings.Cut(read(t, document), marker)
+	_, after, ends := strings.Cut(after, "\n\n")
+	if !found || !ends {
+		t.Fatalf("%s has no table below %q", document, marker)
+	}
+	var table, list strings.Builder
+	counts(&table, cases)
+	golden.File(t, document, before+marker+table.String()+"\n"+after)
+	list.WriteString("# Every case of the contract\n\nA test writes this file. docs/correctness.md#the-engine is for people.\n")
 	differences(&list)
 	table1(&list, cases)
 	sending(&list, r, ours(sent(t)))
@@ -54,41 +60,6 @@ func inOrder(cases []*contract.Case) {
 		return cmp.Or(slices.Index(areas, a.Area)-slices.Index(areas, b.Area), strings.Compare(a.Name, b.Name))
 	})
 }
-
-const head = `# Contracts
-
-This page is for everyone who wants to know how far to trust the *engine* in
-` + "`" + `internal/local/embedded` + "`" + `: Ingot's own emulator of DynamoDB, SQS and S3. The simulation, the demo,
-` + "`" + `ingot dev` + "`" + ` and most tests run on it.
-
-One suite runs on the engine and on two other emulators: LocalStack, whose tables are AWS's own
-DynamoDB Local, and Dynoxide. If an emulator differs, the case asserts what the emulator does
-instead, and fails if the difference disappears.
-[The list](../integration/contract/testdata/cases.md) says where they differ and why the engine is
-right. It has every case, every form of request that the package ` + "`" + `store` + "`" + ` sends, and every error
-that the store tells apart.
-
-` + "```" + `sh
-go test ./integration/contract                          # the engine; needs only Go
-go test ./integration -run TestContract -v              # LocalStack (Docker) and Dynoxide (npm, Linux on x86-64)
-go test ./integration -run TestTwins -v                 # random streams of requests, on the engine and on either
-go test ./integration/contract -run TestDocument -update   # writes this page and the list
-` + "```" + `
-
-` + "`" + `TestTwins` + "`" + ` makes random streams of the requests that the package ` + "`" + `store` + "`" + ` sends, on a few keys. It
-sends each stream to the engine and to an emulator. Every answer must be the same (success or
-failure, error code, item image, cancellation reasons), and so must the tables at the end. A stream
-that differs is made smaller and printed with the command that replays it. ` + "`" + `INGOT_STREAMS=5000` + "`" + `
-asks for more streams.
-
-The suite uses only consistent reads. Other reads may lack a write that has just been made
-(https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.ReadConsistency.html).
-The emulators answer them with the newest state. If a program asks for stale reads, as the
-simulation and ` + "`" + `ingottest` + "`" + ` do, the engine answers with the table as it was up to 5 seconds and 64
-writes ago. ` + "`" + `TestStaleReads` + "`" + ` in ` + "`" + `internal/local/embedded` + "`" + ` compares every kind of read with the
-table's history.
-
-`
 
 func counts(b *strings.Builder, cases []*contract.Case) {
 	b.WriteString("| on | cases | agree | differ | no such service |\n| --- | ---: | ---: | ---: | ---: |\n")
