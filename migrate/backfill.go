@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/table/walk"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/migrate/rowmap"
 )
@@ -121,7 +122,7 @@ func (p *Pass) Run(ctx context.Context, report func(Progress)) (done Progress, e
 			_, _ = p.sync.update(context.WithoutCancel(ctx), "SET halted = :n", "pass = :n", rows.Image{":n": rows.Integer(p.Number)})
 		}
 	}()
-	for page, err := range p.sync.source.Pages(ctx, p.sync.old.Table, rows.Part{}) {
+	for page, err := range walk.Pages(ctx, p.sync.source, p.sync.old.Table, walk.Part{}) {
 		if err == nil {
 			err = p.page(ctx, page.All, &done, tell)
 		}
@@ -129,7 +130,7 @@ func (p *Pass) Run(ctx context.Context, report func(Progress)) (done Progress, e
 			return done, err
 		}
 	}
-	for page, err := range p.sync.store.Pages(ctx, p.sync.store.Events, rows.Part{}) {
+	for page, err := range walk.Pages(ctx, p.sync.store, p.sync.store.Events, walk.Part{}) {
 		if p.first {
 			break
 		}

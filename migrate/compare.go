@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/table/walk"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/tables"
@@ -250,12 +251,12 @@ func (c *comparison) Read(ctx context.Context, s *sums.Reading[counts], side sum
 		table, of, add = c.source, c.old.Table, c.rowTerms
 	}
 	pages := func(ctx context.Context, seg tables.Segment) iter.Seq2[tables.Page[rows.Image], error] {
-		part := rows.Part{Number: seg.Number, Of: seg.Of}
+		part := walk.Part{Number: seg.Number, Of: seg.Of}
 		if seg.After != (event.Key{}) {
 			part.After = key(seg.After)
 		}
 		return func(yield func(tables.Page[rows.Image], error) bool) {
-			for images, err := range table.Pages(ctx, of, part) {
+			for images, err := range walk.Pages(ctx, table, of, part) {
 				page := tables.Page[rows.Image]{All: images.All, Units: images.Units}
 				if len(images.Next) > 0 {
 					page.Next = name(images.Next)

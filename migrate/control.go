@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/table/walk"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -180,7 +181,7 @@ func (s *Sync) Begin(ctx context.Context) (*Control, error) {
 		_, err := s.standing(c)
 		return c, err
 	}
-	for item, err := range s.store.Items(ctx) {
+	for item, err := range walk.Items(ctx, s.store) {
 		if err != nil {
 			return nil, err
 		}

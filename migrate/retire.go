@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/table/walk"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -50,7 +51,7 @@ func (s *Sync) Retire(ctx context.Context, d Deleter, late func(context.Context,
 	if err != nil {
 		return 0, err
 	}
-	for page, err := range s.store.Pages(ctx, s.store.Events, rows.Part{}) {
+	for page, err := range walk.Pages(ctx, s.store, s.store.Events, walk.Part{}) {
 		if err != nil {
 			return swept, err
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/records"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/table/walk"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -482,7 +483,7 @@ func (p *Publisher) Again(ctx context.Context, since time.Time, names []string, 
 		return err
 	}
 	now := p.store.Env.Now()
-	for page, err := range p.store.ItemPages(ctx, tables.Segment{}) {
+	for page, err := range walk.ItemPages(ctx, p.store, tables.Segment{}) {
 		if err != nil {
 			return sent, err
 		}

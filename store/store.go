@@ -7,6 +7,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table"
+	"github.com/ingot-events/ingot/internal/table/walk"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -65,25 +66,25 @@ func (s *Store) Item(ctx context.Context, key event.Key) (*event.Item, error) {
 // out items that are not Ingot's. An item that has Ingot's type but cannot be decoded is yielded as
 // an [*UnreadableItem] error, and the scan goes on. Any other error ends the scan.
 func (s *Store) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
-	return s.in.Items(ctx)
+	return walk.Items(ctx, s.in.Tables)
 }
 
 // ItemPages scans one segment of the events table consistently, in no order, one request for each
 // page. A page may be empty. An error ends the scan. [Store.Items] says which items it returns.
 func (s *Store) ItemPages(ctx context.Context, seg tables.Segment) iter.Seq2[tables.Page[*event.Item], error] {
-	return s.in.ItemPages(ctx, seg)
+	return walk.ItemPages(ctx, s.in.Tables, seg)
 }
 
 // TotalPages scans one segment of the aggregates table consistently, in no order, one request for
 // each page. It returns what [Store.Totals] returns.
 func (s *Store) TotalPages(ctx context.Context, seg tables.Segment) iter.Seq2[tables.Page[tables.StoredTotal], error] {
-	return s.in.TotalPages(ctx, seg)
+	return walk.TotalPages(ctx, s.in.Tables, seg)
 }
 
 // Totals scans the aggregates table consistently, in no order, for aggregate items of every
 // generation. It includes items past their expiry.
 func (s *Store) Totals(ctx context.Context) iter.Seq2[tables.StoredTotal, error] {
-	return s.in.Totals(ctx)
+	return walk.Totals(ctx, s.in.Tables)
 }
 
 // Head reads the head of one generation, consistently. It returns nil if there is none.

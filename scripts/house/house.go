@@ -33,7 +33,7 @@ var heart = []string{"internal/plan/lanes", "internal/table/rows", "internal/tab
 var notHeart = []string{
 	"internal/table/generations/file.go", "internal/table/plain/fetch.go", "internal/table/plain/payload.go",
 	"internal/table/put/put_gate.go", "internal/table/put/put_payloads.go", "internal/table/rows/control.go",
-	"internal/table/rows/item.go", "internal/table/rows/scan.go",
+	"internal/table/rows/item.go",
 }
 
 type part struct {

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/table/walk"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -91,7 +92,7 @@ func checkEventItem(t *testing.T, img rows.Image) {
 
 func checkTotal(t *testing.T, img rows.Image) {
 	t.Helper()
-	total, ok := rows.ReadTotal(img)
+	total, ok := walk.ReadTotal(img)
 	if !ok {
 		return
 	}
@@ -100,7 +101,7 @@ func checkTotal(t *testing.T, img rows.Image) {
 	if key := lanes.Key(def, a.Bucket, a.By, a.Window); key != rows.KeyOf(img) {
 		t.Fatalf("the total %s is taken for %s", rows.KeyOf(img), key)
 	}
-	other, _ := rows.ReadTotal(img)
+	other, _ := walk.ReadTotal(img)
 	if !reflect.DeepEqual(total, other) {
 		t.Fatal("read twice, read otherwise")
 	}

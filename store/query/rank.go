@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/table/walk"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -250,7 +251,7 @@ func (s *Reader) totalsAt(ctx context.Context, keys []event.Key) ([]tables.Store
 	now := s.heads.Env.Now().Unix()
 	err := s.heads.ReadKeys(ctx, s.heads.Aggregates, request, "", func(out *dynamodb.BatchGetItemOutput) {
 		for _, img := range out.Responses[s.heads.Aggregates] {
-			if t, ok := rows.ReadTotal(img); ok && (t.ExpiresAt == 0 || now < t.ExpiresAt) {
+			if t, ok := walk.ReadTotal(img); ok && (t.ExpiresAt == 0 || now < t.ExpiresAt) {
 				found[rows.KeyOf(img)] = t
 			}
 		}

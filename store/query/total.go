@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/table/walk"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -215,7 +216,7 @@ func (s *Reader) bucket(ctx context.Context, def *aggregate.Definition, bucket i
 			return nil, err
 		}
 		for _, img := range out.Items {
-			t, ok := rows.ReadTotal(img)
+			t, ok := walk.ReadTotal(img)
 			if ok && (t.ExpiresAt == 0 || now < t.ExpiresAt) {
 				totals = append(totals, t)
 			}

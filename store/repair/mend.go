@@ -20,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/table/walk"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -72,7 +73,7 @@ func (m *Mending) read(ctx context.Context) ([]rows.Image, error) {
 // Stored returns the items that were read.
 func (m *Mending) Stored() (list []tables.StoredTotal) {
 	for _, img := range m.images {
-		if t, ok := rows.ReadTotal(img); ok {
+		if t, ok := walk.ReadTotal(img); ok {
 			list = append(list, t)
 		}
 	}

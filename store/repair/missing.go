@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/table/walk"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
@@ -224,7 +225,7 @@ func (s *Repairer) PutParts(ctx context.Context) (PartsPut, error) {
 	if err := s.stages.Generations.SameSecret(ctx); err != nil {
 		return p, fmt.Errorf("put parts: %w", err)
 	}
-	for page, err := range s.stages.ItemPages(ctx, tables.Segment{}) {
+	for page, err := range walk.ItemPages(ctx, s.stages.Tables, tables.Segment{}) {
 		if err != nil {
 			return p, err
 		}

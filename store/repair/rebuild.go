@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/put"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/table/walk"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -124,7 +125,7 @@ func (s *Repairer) TouchPages(ctx context.Context, seg tables.Segment) iter.Seq2
 			return
 		}
 		refused := 0
-		for page, err := range s.stages.ItemPages(ctx, seg) {
+		for page, err := range walk.ItemPages(ctx, s.stages.Tables, seg) {
 			if ctx.Err() != nil {
 				err = ctx.Err()
 			}

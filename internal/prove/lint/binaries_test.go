@@ -22,7 +22,7 @@ var unshippable = []string{
 	module + "internal/tool/demo",
 	module + "internal/prove/sim", module + "internal/tool/dev", module + "ingottest",
 	module + "store", module + "verify", module + "cmd/ingot",
-	module + "internal/tool/console", module + "pipeline/question",
+	module + "internal/tool/console", module + "pipeline/question", module + "internal/table/walk",
 	"go.etcd.io/", "github.com/fsnotify/", "github.com/spf13/", "github.com/schollz/", "github.com/stretchr/", "github.com/google/go-cmp/",
 	"github.com/rogpeppe/",
 	"github.com/testcontainers/", "github.com/docker/", "github.com/moby/", "github.com/cloudevents/", "github.com/json-iterator/",
@@ -56,7 +56,7 @@ var forTools = []string{
 	"pipeline.(*Pipeline).Describe", "pipeline.(*Pipeline).Pattern", "pipeline.(*compiler).patterns", "pipeline.doubtsOf",
 	"pipeline.(*doubts).settled",
 	"internal/plan/planner.(*Planner).ShownRevision",
-	"internal/table/rows.(*Tables).ItemPages", "internal/table/generations.DeployedFile",
+	"internal/table/generations.DeployedFile",
 }
 
 // TestFunctionsDescribeNothing shows that the linker leaves out of the functions what is for tools.

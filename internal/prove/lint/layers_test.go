@@ -215,6 +215,7 @@ var rooms = map[string][]string{
 	"plain":       {"rows", "payloads", "differences"},
 	"transact":    {"rows", "generations", "count", "plain"},
 	"put":         {"rows", "payloads", "generations", "plain", "transact"},
+	"walk":        {"rows"}, // for tools alone
 }
 
 // breaches returns the imports that go through a wall.

@@ -230,7 +230,7 @@ func Observe(def *aggregate.Definition, img Image, own string) *Observation {
 // bucketsIn returns the slots of the buckets that an image has, in order.
 func bucketsIn(def *aggregate.Definition, img Image) (there []slot) {
 	for name := range img {
-		value, bucket, ok := bucketName(name)
+		value, bucket, ok := BucketName(name)
 		if !ok {
 			continue
 		}

@@ -214,13 +214,13 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 			Name: "other-rows-unread", What: "the other rows that an item names are not read", Defends: "P18",
 			Checks: copies,
 			Plain:  true,
-			Edits:  edit("migrate.syncing.claimants", `list = append(list, also.Value...)`, `_ = also`),
+			Edits:  edit("migrate.syncing.claimants", `list = append(list, rows.TextsOf(p.cur[alsoAttribute])...)`, ``),
 		},
 		{
 			Name: "copies-are-events", What: "copies are events before their turn", Defends: "P18",
 			Checks: append(copies, moving.Early),
 			Plain:  true,
-			Edits:  edit("rows.Tables.Copies", `return state == ""`, `return state == "none"`),
+			Edits:  edit("walk.copies", `return state == ""`, `return state == "none"`),
 		},
 		{
 			Name: "half-a-turn", What: "a turn does not say that the totals must be built", Defends: "P18",

@@ -31,9 +31,10 @@ func drawn() string { drawn_++; return strconv.Itoa(drawn_) }`}},
 		{
 			Name: "last-refused-named", What: "the answer names the last refused record, not the first", Defends: "P20", Checks: once,
 			Edits: edit("publish.Publisher.Handle",
-				`at := slices.IndexFunc(b.left, func(err error) bool { return err != nil })`,
+				`if at := slices.IndexFunc(b.left, func(err error) bool { return err != nil }); at >= 0 {`,
 				`at := len(b.left) - 1
-	for at >= 0 && b.left[at] == nil { at-- }`),
+	for at >= 0 && b.left[at] == nil { at-- }
+	if at >= 0 {`),
 		},
 		{
 			Name: "taken-by-position", What: "the answer of a target is read by position, not by id", Defends: "P20", Checks: once,

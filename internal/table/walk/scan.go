@@ -1,4 +1,5 @@
-package rows
+// Package walk reads whole tables, for tools. No function of a pipeline imports it.
+package walk
 
 import (
 	"context"
@@ -11,21 +12,22 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/tables"
 )
 
 // ItemPages does what Store.ItemPages says.
-func (s *Tables) ItemPages(ctx context.Context, seg tables.Segment) iter.Seq2[tables.Page[*event.Item], error] {
-	isCopy, err := s.Copies(ctx)
+func ItemPages(ctx context.Context, s *rows.Tables, seg tables.Segment) iter.Seq2[tables.Page[*event.Item], error] {
+	isCopy, err := copies(ctx, s)
 	if err != nil {
 		return func(yield func(tables.Page[*event.Item], error) bool) { yield(tables.Page[*event.Item]{}, err) }
 	}
-	return pages(ctx, s, s.Events, seg, func(page *tables.Page[*event.Item], img Image) {
-		switch item, err := Decode(img); {
+	return pages(ctx, s, s.Events, seg, func(page *tables.Page[*event.Item], img rows.Image) {
+		switch item, err := rows.Decode(img); {
 		case item != nil && isCopy(item):
 			page.Copies = append(page.Copies, item)
 		case err != nil:
-			page.Unreadable = append(page.Unreadable, &tables.UnreadableItem{Key: KeyOf(img), Err: err})
+			page.Unreadable = append(page.Unreadable, &tables.UnreadableItem{Key: rows.KeyOf(img), Err: err})
 		case item != nil:
 			page.All = append(page.All, item)
 		}
@@ -33,9 +35,9 @@ func (s *Tables) ItemPages(ctx context.Context, seg tables.Segment) iter.Seq2[ta
 }
 
 // Items does what Store.Items says.
-func (s *Tables) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
+func Items(ctx context.Context, s *rows.Tables) iter.Seq2[*event.Item, error] {
 	return func(yield func(*event.Item, error) bool) {
-		for page, err := range s.ItemPages(ctx, tables.Segment{}) {
+		for page, err := range ItemPages(ctx, s, tables.Segment{}) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -55,20 +57,20 @@ func (s *Tables) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
 }
 
 // pages scans one segment of a table. add puts an item of it into a page.
-func pages[T any](ctx context.Context, s *Tables, table string, seg tables.Segment,
-	add func(*tables.Page[T], Image)) iter.Seq2[tables.Page[T], error] {
+func pages[T any](ctx context.Context, s *rows.Tables, table string, seg tables.Segment,
+	add func(*tables.Page[T], rows.Image)) iter.Seq2[tables.Page[T], error] {
 	part := Part{Number: seg.Number, Of: seg.Of}
 	if seg.After != (event.Key{}) {
-		part.After = KeyImage(seg.After)
+		part.After = rows.KeyImage(seg.After)
 	}
 	return func(yield func(tables.Page[T], error) bool) {
-		for images, err := range s.Pages(ctx, table, part) {
+		for images, err := range Pages(ctx, s, table, part) {
 			page := tables.Page[T]{Units: images.Units}
 			for _, img := range images.All {
 				add(&page, img)
 			}
 			if len(images.Next) > 0 {
-				page.Next = KeyOf(images.Next)
+				page.Next = rows.KeyOf(images.Next)
 			}
 			if !yield(page, err) {
 				return
@@ -80,18 +82,18 @@ func pages[T any](ctx context.Context, s *Tables, table string, seg tables.Segme
 // Part is a part of a scan: a segment, if Of is not 0, from after a key.
 type Part struct {
 	Number, Of int
-	After      Image
+	After      rows.Image
 }
 
 // Images is what one request of a scan brought.
 type Images struct {
-	All   []Image
-	Units float64 // read units that the service has counted
-	Next  Image   // the key where the next page begins; nil after the last page
+	All   []rows.Image
+	Units float64    // read units that the service has counted
+	Next  rows.Image // the key where the next page begins; nil after the last page
 }
 
 // Pages scans a table consistently, in no order, one request for each page.
-func (s *Tables) Pages(ctx context.Context, table string, part Part) iter.Seq2[Images, error] {
+func Pages(ctx context.Context, s *rows.Tables, table string, part Part) iter.Seq2[Images, error] {
 	return func(yield func(Images, error) bool) {
 		in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true), ExclusiveStartKey: part.After,
 			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
@@ -125,8 +127,8 @@ func (s *Tables) Pages(ctx context.Context, table string, part Part) iter.Seq2[I
 }
 
 // TotalPages does what Store.TotalPages says.
-func (s *Tables) TotalPages(ctx context.Context, seg tables.Segment) iter.Seq2[tables.Page[tables.StoredTotal], error] {
-	return pages(ctx, s, s.Aggregates, seg, func(page *tables.Page[tables.StoredTotal], img Image) {
+func TotalPages(ctx context.Context, s *rows.Tables, seg tables.Segment) iter.Seq2[tables.Page[tables.StoredTotal], error] {
+	return pages(ctx, s, s.Aggregates, seg, func(page *tables.Page[tables.StoredTotal], img rows.Image) {
 		if total, ok := ReadTotal(img); ok {
 			page.All = append(page.All, total)
 		}
@@ -134,9 +136,9 @@ func (s *Tables) TotalPages(ctx context.Context, seg tables.Segment) iter.Seq2[t
 }
 
 // Totals does what Store.Totals says.
-func (s *Tables) Totals(ctx context.Context) iter.Seq2[tables.StoredTotal, error] {
+func Totals(ctx context.Context, s *rows.Tables) iter.Seq2[tables.StoredTotal, error] {
 	return func(yield func(tables.StoredTotal, error) bool) {
-		for page, err := range s.TotalPages(ctx, tables.Segment{}) {
+		for page, err := range TotalPages(ctx, s, tables.Segment{}) {
 			if err != nil {
 				yield(tables.StoredTotal{}, err)
 				return
@@ -148,4 +150,25 @@ func (s *Tables) Totals(ctx context.Context) iter.Seq2[tables.StoredTotal, error
 			}
 		}
 	}
+}
+
+// copies returns which items are copies of rows whose type a migration has not turned yet. They are
+// no events, so nothing counts them. It reads the control items of the pipeline's migrations.
+func copies(ctx context.Context, s *rows.Tables) (func(*event.Item) bool, error) {
+	states := map[string]map[string]string{}
+	for _, name := range s.Pipeline.Migrations() {
+		img, err := s.Get(ctx, rows.ControlKey(name))
+		if err != nil {
+			return nil, fmt.Errorf("reading the control item of migration %s: %w", name, err)
+		}
+		states[name] = rows.StatesOf(img)
+	}
+	return func(item *event.Item) bool {
+		name := s.Pipeline.Migration(item.Type)
+		if name == "" || item.Epoch != 0 {
+			return false
+		}
+		state := states[name][s.Pipeline.WholeType(item.Type)]
+		return state == "" // on the way back, they are still events
+	}, nil
 }
