@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 )
@@ -14,20 +15,22 @@ import (
 // widestHelp is the width of the longest line in the help texts, as they are written here.
 const widestHelp = 118
 
-// fitHelp wraps the help of all commands where the terminal is narrower than its lines.
+// fitHelp shapes the help of all commands: the flags of the root stand in its own help alone, topics
+// are named at the end, and lines are wrapped where the terminal is narrower.
 func fitHelp(a *command.App, root *cobra.Command) {
 	standard := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		if a.Columns == 0 || a.Columns >= widestHelp {
-			standard(cmd, args)
-			return
-		}
+		cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { f.Hidden = true })
 		out := cmd.OutOrStdout()
 		var b strings.Builder
 		cmd.SetOut(&b)
 		standard(cmd, args)
 		cmd.SetOut(out)
-		_, _ = io.WriteString(out, wrapHelp(b.String(), a.Columns))
+		text := b.String() + seeTopics(cmd)
+		if a.Columns > 0 && a.Columns < widestHelp {
+			text = wrapHelp(text, a.Columns)
+		}
+		_, _ = io.WriteString(out, text)
 	})
 }
 

@@ -77,11 +77,15 @@ permitted, 5 refused, 6 could not tell, 130 interrupted.`,
 		},
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
+	stack := a.StackFlags()
+	root.PersistentFlags().AddFlagSet(stack)
 	root.PersistentFlags().StringVarP(&a.Output, "output", "o", "text", "text or json, on standard output")
+	root.PersistentFlags().BoolP("help", "h", false, "help for a command")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return cli.Usage(misspelled(cmd, err))
 	})
 	root.AddCommand(commands(a)...)
+	root.AddCommand(topics(stack)...)
 	strict(root)
 	completeValues(root)
 	fitHelp(a, root)

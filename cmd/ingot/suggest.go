@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,9 +28,6 @@ func misspelled(cmd *cobra.Command, err error) error {
 	word, ok := strings.CutPrefix(err.Error(), unknown)
 	if !ok {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
-	}
-	if target := []string{"local", "stack", "config-env", "region", "profile", "endpoint-url"}; slices.Contains(target, word) {
-		return fmt.Errorf("%w; %s reaches no stack: leave it out", err, cmd.CommandPath())
 	}
 	if word == "json" || word == "text" {
 		return fmt.Errorf("%w; did you mean --output %s?", err, word)

@@ -1,5 +1,5 @@
 // Package command has what several commands of the tool share: the flags that choose a stack
-// ([App.TargetFlags]), the words of their command lines, and what they do first with the stack that
+// ([App.StackFlags]), the words of their command lines, and what they do first with the stack that
 // was chosen. It prints no result.
 package command
 

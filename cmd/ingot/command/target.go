@@ -2,29 +2,57 @@ package command
 
 import (
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
-// TargetHelp is for the long help of the commands that reach a stack.
-const TargetHelp = `Name the stack with --stack, with --config-env for an environment of samconfig.toml, or with --local for the
-ingot dev that runs in this folder or in one above it. Without these options, the command uses the tables that
-INGOT_TABLE and INGOT_AGGREGATES_TABLE name. If these are not set, it uses the ingot dev that runs here, and says
-so. If none runs, or with --profile, --region or --endpoint-url, it uses the stack of samconfig.toml's environment
-default.`
+// StackHelp explains the flags of [App.StackFlags], which it does not list.
+const StackHelp = `Every command that reaches a stack finds it in the same way. It takes the first of these:
 
-// TargetFlags adds the flags that say which stack a command works on.
-func (a *App) TargetFlags(cmd *cobra.Command) {
-	flags, to := cmd.Flags(), &a.Flags
+  1. what --stack, --config-env or --local names; give at most one of them
+  2. the tables that the variables INGOT_TABLE and INGOT_AGGREGATES_TABLE name
+  3. the ingot dev that runs in this folder or in one above it; the command says so
+  4. the stack of the environment default of samconfig.toml in this folder
+
+With --profile, --region or --endpoint-url, it is never an ingot dev. The flags of the command line come before
+what samconfig.toml says of the region and the profile.
+
+Most commands read the pipeline.yaml that is deployed in the stack. With --pipeline, they use a file instead. A
+command that changes what is stored or counted refuses a file that differs in that from the deployed one.`
+
+// StackFlags returns the flags that say which stack a command works on, and with which
+// pipeline.yaml. They are flags of the root, so that they are declared once, and a command that they
+// mean nothing to refuses them. A command to which one of them means something else declares a flag
+// of the same name.
+func (a *App) StackFlags() *pflag.FlagSet {
+	flags, to := pflag.NewFlagSet("stack", pflag.ContinueOnError), &a.Flags
 	flags.StringVar(&to.Stack, "stack", "", "the CloudFormation stack")
-	if flags.Lookup("config-env") == nil {
-		flags.StringVar(&to.ConfigEnv, "config-env", "", "the stack of this environment of samconfig.toml (default the one called default)")
-	}
+	flags.StringVar(&to.ConfigEnv, "config-env", "", "the stack of this environment of samconfig.toml (default the one called default)")
 	flags.BoolVar(&to.Local, "local", false, "the ingot dev that runs for this folder or one above it")
 	flags.StringVar(&to.Profile, "profile", "", "the profile of the AWS CLI's configuration")
 	flags.StringVar(&to.Region, "region", "", "the AWS region")
 	flags.StringVar(&to.EndpointURL, "endpoint-url", "", "send the requests to this URL instead of AWS")
+	flags.StringVar(&a.Pipeline, "pipeline", "", "use this file in place of the one that is deployed")
+	return flags
 }
 
-// DeployedFlag adds --pipeline to a command that works on a stack.
-func (a *App) DeployedFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&a.Pipeline, "pipeline", "", "use this file in place of the one that is deployed")
+// These are the annotations of commands, and of the flags that mean something only to such commands.
+const (
+	stackMark    = "stack"
+	pipelineMark = "pipeline"
+)
+
+// ReachesStack marks a command that reaches a stack.
+func ReachesStack(cmd *cobra.Command) { mark(cmd, stackMark) }
+
+// ReadsPipeline marks a command that works with the deployed pipeline.yaml.
+func ReadsPipeline(cmd *cobra.Command) { mark(cmd, pipelineMark) }
+
+func mark(cmd *cobra.Command, name string) {
+	if cmd.Annotations == nil {
+		cmd.Annotations = map[string]string{}
+	}
+	cmd.Annotations[name] = "true"
 }
+
+// Reaches reports whether a command reaches a stack.
+func Reaches(cmd *cobra.Command) bool { return cmd.Annotations[stackMark] != "" }

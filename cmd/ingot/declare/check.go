@@ -139,7 +139,7 @@ func newCheck(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&a.Flags.ConfigEnv, "config-env", "", "only this environment of samconfig.toml (default each of them)")
 	cmd.Flags().StringVar(&o.sample.file, "events", "", "plan the events of this file, one on each line; - is standard input")
 	sampleFlags(cmd, &o.sample)
-	a.TargetFlags(cmd)
+	command.ReachesStack(cmd)
 	cmd.Flags().StringArrayVar(&o.parameters, "parameter", nil,
 		"a parameter of the template as NAME=VALUE, in place of its value in samconfig.toml and its default; repeatable")
 	cmd.Flags().IntVar(&o.partitions, "partitions", 4,

@@ -44,7 +44,6 @@ type archiveOptions struct {
 func (a *app) onArchive(cmd *cobra.Command, o *archiveOptions,
 	run func(ctx context.Context, b *archived.Bucket, args []string) error,
 ) *cobra.Command {
-	cmd.Long += "\n\n" + command.TargetHelp
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		for _, day := range []string{o.days.From, o.days.To} {
 			if _, err := time.Parse(time.DateOnly, day); day != "" && err != nil {
@@ -60,7 +59,7 @@ func (a *app) onArchive(cmd *cobra.Command, o *archiveOptions,
 		}
 		return run(cmd.Context(), &archived.Bucket{S3: t.S3(), Name: t.ArchiveBucket}, args)
 	}
-	a.TargetFlags(cmd)
+	command.ReachesStack(cmd)
 	return cmd
 }
 

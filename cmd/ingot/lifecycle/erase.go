@@ -58,8 +58,6 @@ what remains, and what is removed by itself after some time.
 Exit codes: 0 erased or barred, 1 failed, 2 the key cannot be made, 4 not permitted, 5 refused: ingest is not paused,
 6 erased, but what else holds the event could not be read.
 
-` + command.TargetHelp + `
-
 With --output json, one object:
   events[]      type; pk, sk: the key
     erased      true: an event was stored there; absent with --dry-run
@@ -105,8 +103,8 @@ func newErase(a *app) *cobra.Command {
 			return a.erase(cmd, args, o)
 		},
 	}
-	a.TargetFlags(cmd)
-	a.DeployedFlag(cmd)
+	command.ReachesStack(cmd)
+	command.ReadsPipeline(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&o.yes, "yes", false, "confirm that the events are to be erased")
 	flags.BoolVar(&o.Dry, "dry-run", false, "erase nothing, and list what would be erased and what holds the events")

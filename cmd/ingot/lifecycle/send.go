@@ -72,8 +72,6 @@ at most 5 seconds.
 
 For a FIFO queue, --group names the field whose value is the message group. The order of the lines is then kept.
 
-` + command.TargetHelp + `
-
 Exit codes: 0 sent, 1 failed, 2 usage, 3 with --wait: an event is refused or was erased, or another payload is stored,
 4 credentials, 5 refused, 6 with --wait: not everything was stored in time, or a payload is in S3, 130 interrupted.
 
@@ -103,8 +101,8 @@ Exit codes: 0 sent, 1 failed, 2 usage, 3 with --wait: an event is refused or was
 			return a.send(cmd, file, o)
 		},
 	}
-	a.TargetFlags(cmd)
-	a.DeployedFlag(cmd)
+	command.ReachesStack(cmd)
+	command.ReadsPipeline(cmd)
 	cmd.Flags().StringVar(&o.group, "group", "", "the field whose value is the message group, for a FIFO queue")
 	cmd.Flags().Float64Var(&o.rate, "rate", 0, "send this many events a second (default as many as possible)")
 	cmd.Flags().IntVar(&o.skip, "skip", 0, "leave out this many lines at the beginning, which were sent already")

@@ -29,8 +29,6 @@ Without --write the page only reads. With --write, it can send messages of quara
 
 ingot dev serves a console of its own; with --local this command prints its address and ends.
 
-` + command.TargetHelp + `
-
 With --output json, one object: url`
 
 type consoleOptions struct {
@@ -62,8 +60,8 @@ func newConsole(a *app) *cobra.Command {
 			return a.console(cmd, t, o)
 		},
 	}
-	a.TargetFlags(cmd)
-	a.DeployedFlag(cmd)
+	command.ReachesStack(cmd)
+	command.ReadsPipeline(cmd)
 	cmd.Flags().IntVar(&o.port, "port", 8610, "port of this machine for the page; 0: any free one")
 	cmd.Flags().BoolVar(&o.write, "write", false, "allow the page to change the stack: it can send messages of quarantine again")
 	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")

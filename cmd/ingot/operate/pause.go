@@ -32,8 +32,6 @@ deployment that changes the mapping ends the pause. Before it stops anything, th
 
 Exit codes: 0 paused, 1 failed, 4 not permitted, 6 paused, but it is not known whether the stream is read to its end.
 
-` + command.TargetHelp + `
-
 ` + mappingsJSON
 
 const mappingsJSON = `With --output json, one object at the end:
@@ -46,8 +44,6 @@ waits until that is done, and removes the tag of the pause. The function goes on
 starts the ingest function, unless you write streams.
 
 Exit codes: 0 it runs, 1 failed, 4 not permitted.
-
-` + command.TargetHelp + `
 
 ` + mappingsJSON
 
@@ -84,7 +80,7 @@ func newPause(a *app) *cobra.Command {
 			return a.pause(cmd, t, streams, o)
 		},
 	}
-	a.TargetFlags(cmd)
+	command.ReachesStack(cmd)
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm a pause of the streams function")
 	cmd.Flags().BoolVar(&o.noDrain, "no-drain", false, "do not wait until the stream is read to its end")
 	return cmd
@@ -92,7 +88,7 @@ func newPause(a *app) *cobra.Command {
 
 func newResume(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "resume [ingest|streams]",
+		Use:   "resume [ingest|streams] [flags]",
 		Short: "Start a paused function again",
 		Long:  resumeHelp,
 		Example: `  ingot resume --stack shop
@@ -108,7 +104,7 @@ func newResume(a *app) *cobra.Command {
 			return a.resume(cmd.Context(), t, slices.Contains(args, "streams"))
 		},
 	}
-	a.TargetFlags(cmd)
+	command.ReachesStack(cmd)
 	return cmd
 }
 

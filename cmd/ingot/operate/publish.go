@@ -53,7 +53,7 @@ func (a *app) publishAgain() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "again",
 		Short: "Publish what is stored once more",
-		Long:  publishAgainHelp + "\n\n" + command.TargetHelp,
+		Long:  publishAgainHelp,
 		Example: `  ingot publish again --since 2026-03-01 --stack shop
   ingot publish again --since 2026-03-01T09:00:00Z --only orders --letters letters --stack shop`,
 		Args: command.NoArguments,
@@ -68,8 +68,8 @@ func (a *app) publishAgain() *cobra.Command {
 			return a.again(cmd, o, since)
 		},
 	}
-	a.TargetFlags(cmd)
-	a.DeployedFlag(cmd)
+	command.ReachesStack(cmd)
+	command.ReadsPipeline(cmd)
 	cmd.Flags().StringVar(&o.file, "publish", "publish.yaml", "the file that says what is published")
 	cmd.Flags().StringVar(&o.since, "since", "", "the time of the first event: a day, or a time in RFC 3339")
 	cmd.Flags().StringVar(&o.letters, "letters", "", "a folder of letters: send their removals, too")

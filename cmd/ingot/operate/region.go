@@ -47,7 +47,7 @@ func (a *app) regionMove() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "move",
 		Short: "Make the Region of a stack the home of its events table",
-		Long:  regionMoveHelp + "\n\n" + command.TargetHelp,
+		Long:  regionMoveHelp,
 		Example: `  ingot region move --stack shop --region eu-west-1 --from us-east-1 --pipeline pipeline.yaml
   ingot region move --stack shop --region eu-west-1 --from us-east-1 --from-stack shop-old --pipeline pipeline.yaml
   ingot region move --stack shop --region eu-west-1 --from us-east-1 --lost --pipeline pipeline.yaml`,
@@ -63,7 +63,7 @@ func (a *app) regionMove() *cobra.Command {
 			return a.moveRegion(cmd, o)
 		},
 	}
-	a.TargetFlags(cmd)
+	command.ReachesStack(cmd)
 	cmd.Flags().StringVar(&a.Pipeline, "pipeline", "", "the pipeline.yaml that is deployed in the new home")
 	cmd.Flags().StringVar(&o.from, "from", "", "the Region that is the home until now")
 	cmd.Flags().StringVar(&o.stack, "from-stack", "", "the stack in that Region (default the name of the new one)")

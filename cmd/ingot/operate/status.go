@@ -49,8 +49,6 @@ an hour behind. A message that a floor (atLeast) has refused is usual, and does 
 It changes nothing. But to see why messages are in quarantine, it must receive them, up to 1,000. Others do not see
 them for that moment.
 
-` + command.TargetHelp + `
-
 Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials. With --check: 3 it is not well, 6 not everything could be read.
 
 ` + statusJSON,
@@ -66,8 +64,8 @@ Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials. With --check: 3 it is not
 			return a.status(cmd, check, format)
 		},
 	}
-	a.TargetFlags(cmd)
-	a.DeployedFlag(cmd)
+	command.ReachesStack(cmd)
+	command.ReadsPipeline(cmd)
 	cmd.Flags().BoolVar(&check, "check", false, "exit with 3 if the stack is not well, with 6 if not everything could be read")
 	cmd.Flags().StringVar(&format, "format", "text", "text or prometheus")
 	return cmd

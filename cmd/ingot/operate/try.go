@@ -29,8 +29,6 @@ If the events table has events, it does nothing without --yes, and says what its
 
 The report names no stack, no account and no key, so it can be pasted into an issue.
 
-` + command.TargetHelp + `
-
 Exit codes: 0 everything is right, 1 failed, 2 usage, 3 something is wrong, 4 credentials, 5 refused.
 
 With --output json, one object: where, version, counting, epoch, types, sent, checks[] (what, result, detail), left[].`
@@ -57,8 +55,8 @@ func newTry(a *app) *cobra.Command {
 			return a.try(cmd, o)
 		},
 	}
-	a.TargetFlags(cmd)
-	a.DeployedFlag(cmd)
+	command.ReachesStack(cmd)
+	command.ReadsPipeline(cmd)
 	cmd.Flags().IntVar(&o.number, "number", 300, "how many new events to send")
 	cmd.Flags().DurationVar(&o.limit, "limit", 5*time.Minute, "wait at most this long for one thing")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "try it though the events table has events already")

@@ -75,7 +75,7 @@ type step struct {
 
 func (a *app) migrateStep(s step) *cobra.Command {
 	var o migrateOptions
-	cmd := &cobra.Command{Use: s.use, Example: s.example, Short: s.short, Long: s.long + "\n\n" + command.TargetHelp, Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: s.use, Example: s.example, Short: s.short, Long: s.long, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if s.without != "" && !o.yes {
 				return cli.Usagef("%s", s.without)
@@ -98,8 +98,8 @@ func (a *app) migrateStep(s step) *cobra.Command {
 			return err
 		},
 	}
-	a.TargetFlags(cmd)
-	a.DeployedFlag(cmd)
+	command.ReachesStack(cmd)
+	command.ReadsPipeline(cmd)
 	a.migrationFlag(cmd, &o)
 	if s.without != "" {
 		cmd.Flags().BoolVar(&o.yes, "yes", false, s.yes)

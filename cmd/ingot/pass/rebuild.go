@@ -61,8 +61,6 @@ Without --yes it only shows the flags. A flag that changes at that moment is lef
 Exit codes: 0 complete, 1 failed, 2 usage, 3 not complete yet or not all mended or accepted, 4 not permitted, 5 refused,
 6 not known whether it is complete.
 
-` + command.TargetHelp + `
-
 ` + rebuildJSON
 
 // rebuildJSON documents --output json. A test compares it with rebuilt.
@@ -140,8 +138,8 @@ func newRebuild(a *app) *cobra.Command {
 			return a.rebuild(cmd, o, args)
 		},
 	}
-	a.TargetFlags(cmd)
-	a.DeployedFlag(cmd)
+	command.ReachesStack(cmd)
+	command.ReadsPipeline(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&all, "all", false, "rebuild every aggregate that is not complete")
 	flags.BoolVar(&parts, "parts", false, "put the missing parts of stored events instead")

@@ -42,8 +42,6 @@ stopped, and goes on with the same command.
 
 Exit codes: 0 equal, 1 failed, 2 usage, 3 different, 4 not permitted, 5 refused, 6 could not tell.
 
-` + command.TargetHelp + `
-
 ` + verifyJSON
 
 // verifyJSON documents --output json. A test compares it with [verified.Report].
@@ -89,8 +87,8 @@ func newVerify(a *app) *cobra.Command {
 			return a.verify(cmd, o)
 		},
 	}
-	a.TargetFlags(cmd)
-	a.DeployedFlag(cmd)
+	command.ReachesStack(cmd)
+	command.ReadsPipeline(cmd)
 	flags := cmd.Flags()
 	o.largeFlags(flags)
 	flags.BoolVar(&o.twice, "twice", false,

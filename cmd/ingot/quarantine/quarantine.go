@@ -72,8 +72,6 @@ A FIFO dead-letter queue gives at most ten messages of one group at a time.
 
 Exit codes: 0 all are visible again, also after ctrl-C; 1 failed.
 
-` + command.TargetHelp + `
-
 If more messages wait than --max, --once says so: resend or drop those that are saved, and pull again.
 
 With --output json, one object at the end: saved, known, deleted, released, lost, more.`
@@ -104,7 +102,7 @@ func newPull(a *app) *cobra.Command {
 			return a.pull(cmd.Context(), t, args[0], o)
 		},
 	}
-	a.TargetFlags(cmd)
+	command.ReachesStack(cmd)
 	cmd.Flags().BoolVar(&o.dead, "dead", false, "pull from the dead-letter queue")
 	cmd.Flags().BoolVar(&o.once, "once", false, "end when the queue gives no more, instead of at ctrl-C")
 	cmd.Flags().IntVar(&o.most, "max", 10_000, "hold at most this many messages at a time: 1 to 10000")

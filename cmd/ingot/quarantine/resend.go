@@ -34,8 +34,6 @@ subtracted, such as min and max, is flagged.
 
 Exit codes: 0 all are sent, 2 usage, 3 some stay where they are, 5 refused, 1 failed.
 
-` + command.TargetHelp + `
-
 ` + workedJSON
 
 type resendOptions struct {
@@ -73,8 +71,8 @@ func newResend(a *app) *cobra.Command {
 			return a.resend(cmd, t, args[0], c, o)
 		},
 	}
-	a.TargetFlags(cmd)
-	a.DeployedFlag(cmd)
+	command.ReachesStack(cmd)
+	command.ReadsPipeline(cmd)
 	filterFlags(cmd, &f)
 	cmd.Flags().BoolVar(&o.replace, "replace", false, "delete the stored event that the message conflicts with, and then send")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm --replace")
@@ -91,8 +89,6 @@ the file is not there, the message is not deleted. --dry-run stops before anythi
 ` + choosingHelp + `
 
 Exit codes: 0 all are deleted, 2 usage, 3 some are not, 1 failed.
-
-` + command.TargetHelp + `
 
 ` + workedJSON
 
@@ -124,8 +120,8 @@ func newDrop(a *app) *cobra.Command {
 			return a.drop(cmd, t, args[0], c, o)
 		},
 	}
-	a.TargetFlags(cmd)
-	a.DeployedFlag(cmd)
+	command.ReachesStack(cmd)
+	command.ReadsPipeline(cmd)
 	filterFlags(cmd, &f)
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm that the messages are to be deleted")
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "say what would be deleted, and delete nothing")

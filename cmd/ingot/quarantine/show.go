@@ -40,8 +40,6 @@ A message can replace a stored event (resend --replace) only after show has prin
 
 Exit codes: 0 it would be stored today, 3 it would be quarantined again or its payload is in S3, 1 failed.
 
-` + command.TargetHelp + `
-
 With --output json, one object:
   id, dead, sent, receives, file, state, verdict, reason, detail, edited, group
   today         verdict, reason, detail, type, id, pk, sk, digest, at
@@ -72,8 +70,8 @@ func newShow(a *app) *cobra.Command {
 			return a.showLetter(cmd, t, args[0], args[1], o)
 		},
 	}
-	a.TargetFlags(cmd)
-	a.DeployedFlag(cmd)
+	command.ReachesStack(cmd)
+	command.ReadsPipeline(cmd)
 	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")
 	return cmd
 }

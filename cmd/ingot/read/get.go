@@ -50,8 +50,6 @@ whole payload from the bucket, with one GET.
 
 ` + command.FieldsHelp + `
 
-` + command.TargetHelp + `
-
 Values that pipeline.yaml hashes are personal and are masked, unless --reveal is given.
 
 Exit codes: 0 shown, 1 failed, 2 usage, 3 nothing is stored under this key, 4 credentials.
@@ -68,8 +66,8 @@ Exit codes: 0 shown, 1 failed, 2 usage, 3 nothing is stored under this key, 4 cr
 			return a.get(cmd, args[0], args[1:], reveal, whole)
 		},
 	}
-	a.TargetFlags(cmd)
-	a.DeployedFlag(cmd)
+	command.ReachesStack(cmd)
+	command.ReadsPipeline(cmd)
 	cmd.Flags().BoolVar(&reveal, "reveal", false, "show personal values")
 	cmd.Flags().BoolVar(&whole, "payload", false, "show the whole payload, also if it is in the payload bucket")
 	return cmd

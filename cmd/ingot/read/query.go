@@ -46,8 +46,6 @@ The page ends at --limit items, or when --max-units read units are spent. Items 
 type are read, but not returned. The token of the next page contains keys, and is not encrypted. Personal values are
 masked without --reveal.
 
-` + command.TargetHelp + `
-
 Exit codes: 0 answered, even if nothing was found, 1 it could not be read, 2 the question is wrong, 4 credentials.
 
 ` + queryJSON
@@ -99,8 +97,8 @@ func newQuery(a *app) *cobra.Command {
 	flags.BoolVar(&o.ask.Consistent, "consistent", false, "read consistently, with every earlier write; not possible on an index")
 	flags.BoolVar(&o.explain, "explain", false, "show the first requests, and send none")
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values")
-	a.TargetFlags(cmd)
-	a.DeployedFlag(cmd)
+	command.ReachesStack(cmd)
+	command.ReadsPipeline(cmd)
 	return cmd
 }
 

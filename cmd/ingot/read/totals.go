@@ -64,8 +64,6 @@ price first. Each field that you give is then compared with the value of by that
 
 ` + command.FieldsHelp + `
 
-` + command.TargetHelp + `
-
 Values that pipeline.yaml hashes are personal and are masked, unless --reveal is given.
 
 Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials, 5 refused: it needs --scan.
@@ -85,8 +83,8 @@ Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials, 5 refused: it needs --sca
 			return a.totals(cmd, args[0], args[1:], o)
 		},
 	}
-	a.TargetFlags(cmd)
-	a.DeployedFlag(cmd)
+	command.ReachesStack(cmd)
+	command.ReadsPipeline(cmd)
 	cmd.Flags().StringVar(&o.from, "from", "",
 		"the first window: a day such as 2026-03-01, or an RFC 3339 time (default the first one that is stored)")
 	cmd.Flags().StringVar(&o.to, "to", "", "end before this window (default after the last one)")

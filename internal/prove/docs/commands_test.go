@@ -100,6 +100,13 @@ func checkIngot(t *testing.T, binary string, words []string) string {
 	if err != nil || !strings.Contains(string(help), "ingot "+strings.Join(name, " ")) {
 		return "there is no command " + strings.Join(name, " ")
 	}
+	if strings.Contains(string(help), "ingot help stack") { // which has the flags that such commands share
+		topic, err := exec.Command(binary, "help", "stack").Output()
+		if err != nil {
+			return err.Error()
+		}
+		help = append(help, topic...)
+	}
 	for _, word := range words[1:] {
 		flag, _, _ := strings.Cut(word, "=")
 		if strings.HasPrefix(flag, "--") && !regexp.MustCompile(regexp.QuoteMeta(flag)+`\b`).Match(help) {
