@@ -15,8 +15,8 @@ import (
 // widestHelp is the width of the longest line in the help texts, as they are written here.
 const widestHelp = 118
 
-// fitHelp shapes the help of all commands: the flags of the root stand in its own help alone, topics
-// are named at the end, and lines are wrapped where the terminal is narrower.
+// fitHelp shapes the help of all commands: the flags of the root stand in its own help alone,
+// topics are named at the end, and lines are wrapped where the terminal is narrower.
 func fitHelp(a *command.App, root *cobra.Command) {
 	standard := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {

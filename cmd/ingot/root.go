@@ -66,6 +66,9 @@ permitted, 5 refused, 6 could not tell, 130 interrupted.`,
 		Args:                       command.NoSuchCommand,
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := command.RefuseMeaningless(cmd); err != nil {
+				return err
+			}
 			forms, which := []string{"text", "json"}, "text or json"
 			if cmd.Annotations[command.CSV] != "" {
 				forms, which = append(forms, "csv"), "text, json or csv"

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/base/nearest"
 )
 
@@ -33,7 +34,11 @@ func misspelled(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; did you mean --output %s?", err, word)
 	}
 	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if command.Meaningless(cmd, f) == "" {
+			names = append(names, f.Name)
+		}
+	})
 	best := nearest.Name(word, names)
 	if best == "" {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())

@@ -1,8 +1,14 @@
 package main
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 )
 
 // In the folder of an ingot dev that runs, each command says that it means this one: once, and also
@@ -26,4 +32,37 @@ func TestDevIsTheDefault(t *testing.T) {
 	if got := w.run(0, "totals", "sales", "--local"); got.errors != "" {
 		t.Errorf("with --local: %s", got.errors)
 	}
+}
+
+// A command refuses the flags of a stack if they mean nothing to it, wherever they stand.
+func TestStackFlagsAreRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	words := map[string]string{"explain": "-", "list": "letters", "edit": "letters", "pull": "letters", "find": "A B"}
+	refusing := map[string]bool{}
+	for _, cmd := range all(newRoot(bare())) {
+		if !cmd.Runnable() || cmd.Name() == "help" || strings.Contains(cmd.CommandPath(), "completion") {
+			continue
+		}
+		line := append(strings.Fields(cmd.CommandPath())[1:], strings.Fields(words[cmd.Name()])...)
+		bare().StackFlags().VisitAll(func(f *pflag.Flag) {
+			if f = cmd.Flag(f.Name); command.Meaningless(cmd, f) == "" {
+				return
+			}
+			refusing[cmd.Name()] = true
+			why := cmd.CommandPath() + " reaches no stack; leave it out"
+			if f.Name == "pipeline" {
+				why = cmd.CommandPath() + " takes no pipeline.yaml; leave it out"
+			}
+			given := "--" + f.Name + "=true"
+			tool(t, append(slices.Clone(line), given)...).says(t, exitUsage, "--"+f.Name+": "+why)
+			tool(t, append([]string{given}, line...)...).says(t, exitUsage, "--"+f.Name+": "+why)
+		})
+	}
+	want := []string{"cost", "demo", "dev", "edit", "erase", "explain", "find", "ingot", "init", "list", "pause", "pull", "quarantine", "read",
+		"resume"}
+	if got := slices.Sorted(maps.Keys(refusing)); !slices.Equal(got, want) {
+		t.Errorf("%q refuse a flag, want %q", got, want)
+	}
+	tool(t, "check", "--stack", "shop").says(t, exitUsage, "--stack: ingot check reaches a stack only with --was deployed")
+	tool(t, "demo", "--regoin", "eu-west-1").says(t, exitUsage, "unknown flag: --regoin; see ingot demo --help")
 }

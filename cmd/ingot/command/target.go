@@ -3,6 +3,8 @@ package command
 import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/ingot-events/ingot/internal/tool/cli"
 )
 
 // StackHelp explains the flags of [App.StackFlags], which it does not list.
@@ -17,12 +19,15 @@ With --profile, --region or --endpoint-url, it is never an ingot dev. The flags 
 what samconfig.toml says of the region and the profile.
 
 Most commands read the pipeline.yaml that is deployed in the stack. With --pipeline, they use a file instead. A
-command that changes what is stored or counted refuses a file that differs in that from the deployed one.`
+command that changes what is stored or counted refuses a file that differs in that from the deployed one.
+
+A command that reaches no stack refuses these flags. Only check and cost have a --config-env that means something
+else to them, and a command that reads the pipeline.yaml of this folder has a --pipeline of its own.`
 
 // StackFlags returns the flags that say which stack a command works on, and with which
-// pipeline.yaml. They are flags of the root, so that they are declared once, and a command that they
-// mean nothing to refuses them. A command to which one of them means something else declares a flag
-// of the same name.
+// pipeline.yaml. They are flags of the root, so that they are declared once, and a command that
+// they mean nothing to refuses them. A command to which one of them means something else declares a
+// flag of the same name.
 func (a *App) StackFlags() *pflag.FlagSet {
 	flags, to := pflag.NewFlagSet("stack", pflag.ContinueOnError), &a.Flags
 	flags.StringVar(&to.Stack, "stack", "", "the CloudFormation stack")
@@ -32,10 +37,13 @@ func (a *App) StackFlags() *pflag.FlagSet {
 	flags.StringVar(&to.Region, "region", "", "the AWS region")
 	flags.StringVar(&to.EndpointURL, "endpoint-url", "", "send the requests to this URL instead of AWS")
 	flags.StringVar(&a.Pipeline, "pipeline", "", "use this file in place of the one that is deployed")
+	flags.VisitAll(func(f *pflag.Flag) { f.Annotations = map[string][]string{stackMark: nil} })
+	flags.Lookup("pipeline").Annotations = map[string][]string{pipelineMark: nil}
 	return flags
 }
 
-// These are the annotations of commands, and of the flags that mean something only to such commands.
+// These are the annotations of commands, and of the flags that mean something only to such
+// commands.
 const (
 	stackMark    = "stack"
 	pipelineMark = "pipeline"
@@ -56,3 +64,35 @@ func mark(cmd *cobra.Command, name string) {
 
 // Reaches reports whether a command reaches a stack.
 func Reaches(cmd *cobra.Command) bool { return cmd.Annotations[stackMark] != "" }
+
+// Meaningless returns why a flag of [App.StackFlags] means nothing to a command. It is empty for
+// any other flag.
+func Meaningless(cmd *cobra.Command, f *pflag.Flag) string {
+	for _, m := range []struct{ mark, why string }{{stackMark, "reaches no stack"}, {pipelineMark, "takes no pipeline.yaml"}} {
+		if _, needs := f.Annotations[m.mark]; needs && cmd.Annotations[m.mark] == "" {
+			return cmd.CommandPath() + " " + m.why
+		}
+	}
+	return ""
+}
+
+// RefuseMeaningless returns an error if a flag was given that means nothing to the command.
+func RefuseMeaningless(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if why := Meaningless(cmd, f); why != "" && err == nil {
+			err = cli.Usagef("--%s: %s; leave it out", f.Name, why)
+		}
+	})
+	return err
+}
+
+// RefuseStack returns an error if a flag was given that names a stack. A command calls it if it
+// reaches a stack only with another option, which was not given.
+func RefuseStack(cmd *cobra.Command, option string) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if _, names := f.Annotations[stackMark]; names && err == nil {
+			err = cli.Usagef("--%s: %s reaches a stack only with %s; write both, or neither", f.Name, cmd.CommandPath(), option)
+		}
+	})
+	return err
+}

@@ -123,6 +123,8 @@ func newCheck(a *app) *cobra.Command {
 				if o.deployed == nil {
 					o.was = ""
 				}
+			} else if err := command.RefuseStack(cmd, "--was "+deployedWord); err != nil {
+				return err
 			}
 			return a.check(o, cmd.Flags().Changed)
 		},
