@@ -20,7 +20,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/archived"
 )
 
-// TestDuckDB reads files of the archive with the statement of docs/archive.md, which must find the
+// TestDuckDB reads files of the archive with the statement of docs/erasing.md, which must find the
 // events that `ingot archive read` finds: each once, though batches were delivered again and cut
 // differently.
 func TestDuckDB(t *testing.T) {
@@ -66,7 +66,7 @@ func TestDuckDB(t *testing.T) {
 		}
 		want = append(want, item.Event.Key.PK+" "+item.Event.Data)
 	}
-	page, err := os.ReadFile("../docs/archive.md")
+	page, err := os.ReadFile("../docs/erasing.md")
 	if err != nil {
 		t.Fatal(err)
 	}

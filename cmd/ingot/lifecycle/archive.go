@@ -25,7 +25,7 @@ func newArchive(a *app) *cobra.Command {
 		Use:   "archive",
 		Short: "Read the archive, find events in it, and take events out of it",
 		Long: `The archive bucket keeps events that have expired: in files of many events, or in an object for each. The commands read
-both. ` + excerpt.Page("archive.md") + ` says what is in a file.`,
+both. ` + excerpt.Page("erasing.md#the-archive") + ` says what is in a file.`,
 		Args: cobra.NoArgs,
 	}
 	cmd.AddCommand(a.archiveRead(), a.archiveFind(), a.archiveErase())
