@@ -33,19 +33,22 @@ aggregates:
 // end, and nothing of the other event.
 func TestTheAdviceOfARefusedReplacementWorks(t *testing.T) {
 	const stored = `{"type":"order","id":1,"at":"2026-03-01T09:00:00Z","lines":[{"line":1,"pieces":5}],"coupons":[{"code":"SPRING"}]}`
-	for name, c := range map[string]struct{ message, refusal, get, pieces string }{
-		"no lines": {`{"type":"order","id":1,"at":"2026-03-01T09:00:00Z","lines":[],"coupons":[]}`, "the stored event has parts",
+	const note, bare = `{"type":"note","id":1,"at":"2026-03-01T09:00:00Z"}`, `{"type":"order","id":1,"at":"2026-03-01T09:00:00Z","lines":[],"coupons":[]}`
+	for name, c := range map[string]struct{ stored, message, refusal, get, pieces string }{
+		"no lines": {stored, bare, "the stored event has parts",
 			"order id=2", "pieces\n  all time       0"},
-		"the same coupon": {`{"type":"order","id":1,"at":"2026-03-01T09:00:00Z","lines":[{"line":1,"pieces":3}],"coupons":[{"code":"SPRING"}]}`,
+		"the same coupon": {stored, `{"type":"order","id":1,"at":"2026-03-01T09:00:00Z","lines":[{"line":1,"pieces":3}],"coupons":[{"code":"SPRING"}]}`,
 			"the stored event has parts", "order id=2", "pieces\n  all time       3"},
-		"another type": {`{"type":"note","id":1,"at":"2026-03-01T09:00:00Z"}`, `the stored event has another type, "order"`, "note id=2",
+		"another type": {stored, note, `the stored event has another type, "order"`, "note id=2",
 			"pieces\n  all time       0"},
-		"a part": {`{"type":"stray","id":1,"at":"2026-03-01T09:00:00Z"}`, "a part of another event is stored under the key", "stray id=2",
+		"lines, and had none": {bare, stored, "its event has parts", "order id=2", "pieces\n  all time       5"},
+		"another whole":       {note, stored, `the stored event has another type, "note"`, "order id=2", "pieces\n  all time       5"},
+		"a part": {stored, `{"type":"stray","id":1,"at":"2026-03-01T09:00:00Z"}`, "a part of another event is stored under the key", "stray id=2",
 			"pieces\n  all time       5"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newDevWorldOf(t, adviceSpec)
-			w.send(0, stored)
+			w.send(0, c.stored)
 			w.send(1, c.message)
 			w.run(0, "quarantine", "pull", "letters", "--once", "--local")
 			id := w.files("letters")[0]

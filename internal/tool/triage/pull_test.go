@@ -18,6 +18,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
@@ -74,10 +75,10 @@ func TestPullSavesWholeMessages(t *testing.T) {
 }
 
 // world for a pull in real goroutines, on a clock that synctest drives.
-func live(t *testing.T, fifo bool) (*embedded.Engine, *stack.Stack, triage.Dir) {
+func live(t *testing.T) (*embedded.Engine, *stack.Stack, triage.Dir) {
 	t.Helper()
 	e := embedded.New(embedded.Config{Now: time.Now, RollAfter: -1})
-	s, err := stack.New(t.Context(), e, stack.Config{FIFO: fifo})
+	s, err := stack.New(t.Context(), e, stack.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func waiting(t *testing.T, e *embedded.Engine, url string) (visible, hidden stri
 // time. At ctrl-C all of them are visible again within five seconds.
 func TestPullHidesUntilItIsInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, dir := live(t, false)
+		e, s, dir := live(t)
 		const n = 57
 		for i := range n {
 			if _, err := e.SQS().SendMessage(t.Context(),
@@ -171,7 +172,7 @@ func (s slow) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput, o
 // If ctrl-C comes while a receive waits, what that receive brings is made visible too.
 func TestInterruptDuringAReceive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, dir := live(t, false)
+		e, s, dir := live(t)
 		if _, err := e.SQS().SendMessage(t.Context(),
 			&sqs.SendMessageInput{QueueUrl: &s.Quarantine, MessageBody: aws.String("m")}); err != nil {
 			t.Fatal(err)
@@ -199,41 +200,21 @@ func TestInterruptDuringAReceive(t *testing.T) {
 	})
 }
 
-// broken is a service that refuses to change visibility, or makes the change and loses the first
-// answer.
-type broken struct {
-	triage.Client
-	err, lost error
-}
-
-func (b *broken) ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.ChangeMessageVisibilityBatchInput,
-	opts ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
-	if b.err != nil {
-		return nil, b.err
-	}
-	out, err := b.Client.ChangeMessageVisibilityBatch(ctx, in, opts...)
-	if b.lost != nil {
-		out, err, b.lost = nil, b.lost, nil
-	}
-	return out, err
-}
-
 // If the answer to the change is lost, the next try finds that nothing is hidden. The messages
 // count as visible again all the same, and one that was dropped meanwhile does not.
 func TestPullCountsWhatIsVisible(t *testing.T) {
 	for _, lost := range []error{nil, errors.New("no answer")} {
 		w := newWorld(t)
 		w.send("x", "y", "z")
-		q := w.letters()
-		q.Client = &broken{Client: q.Client, lost: lost}
+		w.faults = testworld.Faults{{API: "ChangeMessageVisibilityBatch", After: lost}}
 		dropped := false
-		done, err := q.Pull(t.Context(), w.dir, triage.Pulling{Most: 10, Once: true, OnSaved: func(l *triage.Letter) {
+		done, err := w.letters().Pull(t.Context(), w.dir, triage.Pulling{Most: 10, Once: true, OnSaved: func(l *triage.Letter) {
 			if !dropped {
 				w.must(w.work().Drop(t.Context(), l))
 				dropped = true
 			}
 		}})
-		if err != nil || done.Released != 2 || done.Lost != 0 || w.visible(w.Quarantine) != "2" {
+		if err != nil || done.Released != 2 || done.Lost != 0 || w.visible(w.Quarantine) != "2" || len(w.faults) > 0 {
 			t.Errorf("lost %v: %+v %v, %s visible", lost, done, err, w.visible(w.Quarantine))
 		}
 	}
@@ -243,9 +224,8 @@ func TestPullCountsWhatIsVisible(t *testing.T) {
 func TestPullSaysWhatItCouldNotRelease(t *testing.T) {
 	w := newWorld(t)
 	w.send("x", "y")
-	q := w.letters()
-	q.Client = &broken{Client: q.Client, err: errors.New("no answer")}
-	done, err := q.Pull(t.Context(), w.dir, triage.Pulling{Most: 10, Once: true})
+	w.faults = testworld.Faults{{API: "ChangeMessageVisibilityBatch", Before: errors.New("no answer"), Always: true}}
+	done, err := w.letters().Pull(t.Context(), w.dir, triage.Pulling{Most: 10, Once: true})
 	if err == nil || !strings.Contains(err.Error(), "2 messages are not proven visible again") || done.Lost != 2 || done.Saved != 2 {
 		t.Errorf("%+v %v", done, err)
 	}
@@ -286,11 +266,6 @@ func TestPullKeepsEdits(t *testing.T) {
 	if again.Body != l.Body || again.Receives != 2 || again.Handle == l.Handle || again.State() != "edited" {
 		t.Errorf("%+v", again)
 	}
-	w.must(w.work().Resend(t.Context(), w.hold(again)[0]))
-	w.drain()
-	if w.data() != l.Body || w.depth(w.Quarantine) != 0 {
-		t.Errorf("stored %s, %d in quarantine", w.data(), w.depth(w.Quarantine))
-	}
 }
 
 // Files that were changed by hand are refused, each with its name. The others are listed.
@@ -325,48 +300,36 @@ func TestDamagedFiles(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	w := newWorld(t)
-	w.send("x", "y", "z")
-	list := w.pull()
-	got, err := w.dir.Find(list[1].ID)
-	if err != nil || got.ID != list[1].ID {
-		t.Errorf("%v", err)
+	w.send("x", "y")
+	for text, want := range map[string]string{"nothing": "list", "": "too short"} {
+		if _, err := w.dir.Find(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
-	if _, err := w.dir.Find("nothing"); err == nil || !strings.Contains(err.Error(), "list") {
-		t.Errorf("%v", err)
-	}
-	if _, err := w.dir.Find(""); err == nil {
-		t.Error("an empty id is found")
+	for _, l := range w.pull() {
+		if got, err := w.dir.Find(l.ID); err != nil || got.ID != l.ID {
+			t.Error(err)
+		}
 	}
 }
 
 // The messages of a dead-letter queue have no note. On a FIFO queue they have their group.
 func TestDeadLetters(t *testing.T) {
-	w := newWorldOf(t, stack.Config{FIFO: true})
+	w := newWorldWith(t, stack.Config{FIFO: true}, spec)
+	own := map[string]types.MessageAttributeValue{"ingot": {DataType: aws.String("String"), StringValue: aws.String("the producer's own")}}
 	w.post(&sqs.SendMessageInput{QueueUrl: &w.DeadLetters, MessageBody: aws.String(body("sale", 7, "cents", 70)),
-		MessageGroupId: aws.String("g-7"),
-		MessageAttributes: map[string]types.MessageAttributeValue{"ingot": {DataType: aws.String("String"),
-			StringValue: aws.String("the producer's own")}}})
-	q := w.letters()
-	q.URL, q.Dead = w.DeadLetters, true
-	_, err := q.Pull(t.Context(), w.dir, triage.Pulling{Most: 10, Once: true})
+		MessageGroupId: aws.String("g-7"), MessageAttributes: own})
+	work := w.work()
+	work.URL, work.Dead = w.DeadLetters, true
+	_, err := work.Pull(t.Context(), w.dir, triage.Pulling{Most: 10, Once: true})
 	w.must(err)
 	l := w.list()[0]
-	if !l.Dead || l.Note != nil || l.Group != "g-7" || *l.Attributes["ingot"].Text != "the producer's own" {
+	if !l.Dead || l.Note != nil {
 		t.Fatalf("%+v", l)
 	}
-	work := w.work()
-	work.Queue = q
-	ready, errs := work.Hold(t.Context(), []*triage.Letter{l})
-	if len(errs) > 0 {
-		t.Fatal(errs)
-	}
-	w.must(work.Resend(t.Context(), ready[0]))
-	out, err := w.Engine.SQS().ReceiveMessage(t.Context(),
-		&sqs.ReceiveMessageInput{QueueUrl: &w.Queue, MessageSystemAttributeNames: []types.MessageSystemAttributeName{"All"},
-			MessageAttributeNames: []string{"All"}})
-	w.must(err)
-	if len(out.Messages) != 1 || out.Messages[0].Attributes["MessageGroupId"] != "g-7" ||
-		*out.Messages[0].MessageAttributes["ingot"].StringValue != "the producer's own" {
-		t.Errorf("%+v", out.Messages)
+	sent := w.sends()
+	w.must(work.Resend(t.Context(), l))
+	if aws.ToString(sent.MessageGroupId) != "g-7" || aws.ToString(sent.MessageAttributes["ingot"].StringValue) != "the producer's own" {
+		t.Errorf("%+v", sent)
 	}
 }

@@ -3,6 +3,7 @@ package triage_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,9 +74,7 @@ type world struct {
 	sent   int
 }
 
-func newWorld(t *testing.T) *world { return newWorldOf(t, stack.Config{}) }
-
-func newWorldOf(t *testing.T, c stack.Config) *world { return newWorldWith(t, c, spec) }
+func newWorld(t *testing.T) *world { return newWorldWith(t, stack.Config{}, spec) }
 
 func newWorldWith(t *testing.T, c stack.Config, text string) *world {
 	t.Helper()
@@ -184,6 +183,35 @@ func (w *world) hold(letters ...*triage.Letter) []*triage.Letter {
 	return ready
 }
 
+// held pulls what the queue has, and returns its first message, hidden from others.
+func (w *world) held() *triage.Letter {
+	w.t.Helper()
+	return w.hold(w.pull()...)[0]
+}
+
+// refuses fails unless a letter that a person has seen replaces nothing, for this reason.
+func (w *world) refuses(l *triage.Letter, why string) {
+	w.t.Helper()
+	before := w.data()
+	var refused *triage.Refused
+	if err := w.work().Replace(w.t.Context(), w.hold(l)[0]); !errors.As(err, &refused) || !strings.Contains(err.Error(), why) {
+		w.t.Errorf("%v, want %s", err, why)
+	}
+	if w.data() != before || w.depth(w.Queue) != 0 || w.depth(w.Quarantine) != 1 {
+		w.t.Errorf("stored %s, %d sent, %d in quarantine", w.data(), w.depth(w.Queue), w.depth(w.Quarantine))
+	}
+}
+
+// sends returns what the next message is sent with, once it is sent.
+func (w *world) sends() *sqs.SendMessageInput {
+	sent := &sqs.SendMessageInput{}
+	w.faults = testworld.Faults{{API: "SendMessage", Applies: func(in any) bool {
+		*sent = *in.(*sqs.SendMessageInput)
+		return true
+	}}}
+	return sent
+}
+
 // seen records that a person was shown what is stored now.
 func (w *world) seen(l *triage.Letter) *triage.Today {
 	w.t.Helper()
@@ -262,10 +290,14 @@ func body(typ string, id int, members ...any) string {
 	return text + "}"
 }
 
-// conflict stores one sale and brings another one with the same key into quarantine.
+// conflict stores one event and brings another one with the same key into quarantine.
 func (w *world) conflict(typ string) *triage.Letter {
 	w.t.Helper()
-	w.send(body(typ, 1, "cents", 100), body(typ, 1, "cents", 250))
+	var more []any
+	if typ == "parcel" {
+		more = []any{"rev", 4, "weight", 1}
+	}
+	w.send(body(typ, 1, append([]any{"cents", 100}, more...)...), body(typ, 1, append([]any{"cents", 250}, more...)...))
 	list := w.pull()
 	if len(list) != 1 || list[0].Note == nil || list[0].Note.Verdict != event.Conflict.String() {
 		w.t.Fatalf("%+v", list)
