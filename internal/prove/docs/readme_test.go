@@ -173,6 +173,34 @@ func TestREADMEGetsByWithSixWords(t *testing.T) {
 	}
 }
 
+// TestTwelveWords shows that the page about Ingot's words explains twelve of them, and that README
+// names it before any other page to read next.
+func TestTwelveWords(t *testing.T) {
+	page, _, _ := strings.Cut(read(t, "docs/words.md"), "\n## ")
+	for _, word := range []string{"put", "part", "quarantine", "fold", "lane", "mark", "epoch", "generation", "touch", "flag", "bar", "turn"} {
+		if strings.Count(page, "\n- **"+word+"**: ") != 1 {
+			t.Errorf("docs/words.md does not explain %s", word)
+		}
+	}
+	if n := strings.Count(page, "\n- **"); n != 12 {
+		t.Errorf("docs/words.md explains %d words", n)
+	}
+	_, next, _ := strings.Cut(read(t, "README.md"), "\n## Where to read next\n")
+	if first := link.FindStringSubmatch(next); first == nil || first[1] != "docs/words.md" {
+		t.Errorf("README names %v first", first)
+	}
+}
+
+// mostPages is how many pages docs may have. A new page takes the place of another, or joins it.
+const mostPages = 28
+
+func TestPagesAreFew(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil || len(pages) > mostPages {
+		t.Errorf("docs has %d pages, and at most %d are allowed (%v)", len(pages), mostPages, err)
+	}
+}
+
 var subcommand = regexp.MustCompile(`(?m)^  ([a-z]+) +[A-Z]`)
 
 // values removes words of the design that a user types. A flag and the template name the ways to
