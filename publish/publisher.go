@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -22,7 +21,6 @@ import (
 	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/records"
 	"github.com/ingot-events/ingot/internal/table/rows"
-	"github.com/ingot-events/ingot/internal/table/walk"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -453,88 +451,4 @@ func (b *batch) removals(record int) map[string]json.RawMessage {
 		}
 	}
 	return list
-}
-
-// Again sends the events that are stored now, with a time from since on, as stored. Their ids are
-// those of the first time. names chooses publications; nil means all. It returns how many messages
-// were taken, and an error if one is not. It can be repeated at any time.
-//
-// letters are of this function. Again sends the removals that were given up, unless an event is
-// stored under the key again.
-func (p *Publisher) Again(ctx context.Context, since time.Time, names []string, letters []quarantine.Record) (sent int, err error) {
-	told, err := p.told(letters, names)
-	if err != nil {
-		return 0, err
-	}
-	gone := map[event.Key]bool{} // nothing is found under it
-	for i := range told {
-		gone[told[i].item.Key] = true
-	}
-	var b *batch
-	flush := func() error {
-		if b == nil || len(b.changes) == 0 {
-			return nil
-		}
-		b.left = make([]error, 1)
-		b.send(ctx)
-		sent += b.done.Sent
-		err := b.left[0]
-		b = nil
-		return err
-	}
-	now := p.store.Env.Now()
-	for page, err := range walk.ItemPages(ctx, p.store, tables.Segment{}) {
-		if err != nil {
-			return sent, err
-		}
-		for _, odd := range page.Unreadable {
-			delete(gone, odd.Key)
-		}
-		for _, item := range page.All {
-			delete(gone, item.Key)
-			if item.At.Before(since) || item.Expired(now) {
-				continue
-			}
-			if b == nil {
-				b = p.newBatch(1)
-			}
-			if b.add(0, Stored, item, time.Time{}, names); len(b.changes) >= entries*inFlight {
-				if err := flush(); err != nil {
-					return sent, err
-				}
-			}
-		}
-	}
-	if err := flush(); err != nil {
-		return sent, err
-	}
-	b = p.newBatch(1)
-	for _, c := range told {
-		if gone[c.item.Key] {
-			b.changes = append(b.changes, c)
-		}
-	}
-	return sent, flush()
-}
-
-// told returns the removals of letters.
-func (p *Publisher) told(letters []quarantine.Record, names []string) (told []change, err error) {
-	for _, l := range letters {
-		key := event.Key{PK: l.PK, SK: l.SK}
-		for _, name := range slices.Sorted(maps.Keys(l.Removals)) {
-			if names != nil && !slices.Contains(names, name) {
-				continue
-			}
-			to := slices.IndexFunc(p.plan.Publications, func(of Publication) bool { return of.Name == name })
-			if to < 0 {
-				return nil, fmt.Errorf("the letter of %s is about the publication %s, and publish.yaml has none of that name", key, name)
-			}
-			m, err := toldBy(key, l.Removals[name])
-			if err != nil {
-				return nil, err
-			}
-			told = append(told, change{to: to, what: Removed, item: &event.Item{Key: key}, told: m})
-		}
-	}
-	return told, nil
 }

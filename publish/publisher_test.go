@@ -402,7 +402,7 @@ func TestGivenUp(t *testing.T) {
 		t.Errorf("%s, %+v", text, note)
 	}
 	w.refuse = nil
-	sent, err := w.publisher.Again(t.Context(), start, nil, nil)
+	sent, _, err := w.publisher.Again(t.Context(), start, nil, nil)
 	if err != nil || sent != 2 {
 		t.Errorf("%d, %v", sent, err)
 	}
@@ -433,7 +433,7 @@ func TestRemovalGivenUp(t *testing.T) {
 	}
 	w.refuse = nil
 	w.put(body("b", 2, ""))
-	if sent, err := w.publisher.Again(t.Context(), start, nil, letters); err != nil || sent != 2 {
+	if sent, _, err := w.publisher.Again(t.Context(), start, nil, letters); err != nil || sent != 2 {
 		t.Errorf("%d, %v", sent, err)
 	}
 	w.want("removed ORDER#a 0", "stored b 2")
@@ -445,13 +445,68 @@ func TestRemovalGivenUp(t *testing.T) {
 	}
 	for _, removals := range []map[string]json.RawMessage{{"orders": json.RawMessage("{}")}, {"others": letters[0].Removals["orders"]}} {
 		letters[0].Removals = removals
-		_, err := w.publisher.Again(t.Context(), start, nil, letters)
+		_, _, err := w.publisher.Again(t.Context(), start, nil, letters)
 		if err == nil || !strings.Contains(err.Error(), "the letter of ORDER#") {
 			t.Errorf("%s: %v", removals, err)
 		}
 	}
-	if sent, err := w.publisher.Again(t.Context(), start, []string{"orders"}, letters); err != nil || sent != 1 {
+	if sent, _, err := w.publisher.Again(t.Context(), start, []string{"orders"}, letters); err != nil || sent != 1 {
 		t.Errorf("%d, %v", sent, err)
+	}
+}
+
+// Again says which letters still hold what nobody was told.
+func TestLettersThatAreLeft(t *testing.T) {
+	const late, odd = "its event has the time 2031-05-05T06:00:00Z, and what is sent begins later", "cannot be read"
+	removed := func(pk string) map[string]json.RawMessage {
+		return map[string]json.RawMessage{"orders": json.RawMessage(`{"id":"7","change":"removed","pk":"` + pk + `","sk":"ORDER"}`)}
+	}
+	for name, c := range map[string]struct {
+		letter quarantine.Record
+		since  time.Duration // after start
+		on     string
+		want   string
+	}{
+		"stored":                         {letter: quarantine.Record{PK: "ORDER#a", Change: "INSERT"}},
+		"changed":                        {letter: quarantine.Record{PK: "ORDER#a", Change: "MODIFY"}},
+		"before since":                   {letter: quarantine.Record{PK: "ORDER#a", Change: "INSERT"}, since: time.Second, want: late},
+		"stored again before since":      {letter: quarantine.Record{PK: "ORDER#a", Change: "REMOVE"}, since: time.Second},
+		"stored again, in old letters":   {letter: quarantine.Record{PK: "ORDER#a", Removals: removed("ORDER#a")}, since: time.Second},
+		"removed since":                  {letter: quarantine.Record{PK: "ORDER#gone", Change: "INSERT"}},
+		"a removal":                      {letter: quarantine.Record{PK: "ORDER#gone", Change: "REMOVE", Removals: removed("ORDER#gone")}},
+		"a removal that was not read":    {letter: quarantine.Record{PK: "ORDER#gone", Change: "REMOVE"}, want: "does not hold the message"},
+		"a removal that nobody hears of": {letter: quarantine.Record{PK: "ORDER#gone", Change: "REMOVE"}, on: "[stored, changed]"},
+		"what it was is not known":       {letter: quarantine.Record{PK: "ORDER#gone"}, want: "does not hold the message of a removal"},
+		"the item is broken":             {letter: quarantine.Record{PK: "ORDER#odd", Change: "MODIFY"}, want: odd},
+		"a change that alone is sent": {letter: quarantine.Record{PK: "ORDER#a", Change: "MODIFY"}, on: "[changed]",
+			want: "orders sends what has changed, and not what is stored"},
+		"its first version": {letter: quarantine.Record{PK: "ORDER#a", Change: "INSERT"}, on: "[changed]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.put(body("a", 1, ""))
+			broken := rows.KeyImage(event.Key{PK: "ORDER#odd", SK: "ORDER"})
+			broken["type"] = rows.Text("order")
+			if _, err := w.Engine.DynamoDB().PutItem(t.Context(),
+				&dynamodb.PutItemInput{TableName: aws.String(stack.Events), Item: broken}); err != nil {
+				t.Fatal(err)
+			}
+			if c.on != "" {
+				w.publishes(strings.Replace(publishing, "[stored, changed, removed]", c.on, 1))
+			}
+			c.letter.SK = "ORDER"
+			_, left, err := w.publisher.Again(t.Context(), start.Add(c.since), nil, []quarantine.Record{c.letter})
+			if err != nil || (left[0] != "") != (c.want != "") || !strings.Contains(left[0], c.want) {
+				t.Errorf("%v, %v, want %q", left, err, c.want)
+			}
+			if _, advice, is := strings.Cut(left[0], "begin with "); is {
+				since, bad := time.Parse(time.RFC3339, advice)
+				_, left, err := w.publisher.Again(t.Context(), since, nil, []quarantine.Record{c.letter})
+				if bad != nil || err != nil || len(left) > 0 {
+					t.Errorf("it begins with %s: %v, %v", advice, left, err)
+				}
+			}
+		})
 	}
 }
 
@@ -674,7 +729,7 @@ func TestAgain(t *testing.T) {
 		known[m.ID] = true
 	}
 	w.sent = nil
-	if sent, err := w.publisher.Again(t.Context(), start, nil, nil); err != nil || sent != 2 {
+	if sent, _, err := w.publisher.Again(t.Context(), start, nil, nil); err != nil || sent != 2 {
 		t.Errorf("%d, %v", sent, err)
 	}
 	w.want("stored a 2", "stored b 1")
@@ -688,17 +743,17 @@ func TestAgain(t *testing.T) {
 		names []string
 		want  int
 	}{{start.Add(time.Second), nil, 0}, {start, []string{"orders"}, 2}, {start, []string{"others"}, 0}} {
-		if sent, err := w.publisher.Again(t.Context(), c.since, c.names, nil); err != nil || sent != c.want {
+		if sent, _, err := w.publisher.Again(t.Context(), c.since, c.names, nil); err != nil || sent != c.want {
 			t.Errorf("since %s, of %v: %d, %v", c.since, c.names, sent, err)
 		}
 	}
 	w.refuse = func(publish.Message) error { return errors.New("it is full") }
-	if sent, err := w.publisher.Again(t.Context(), start, nil, nil); err == nil || sent != 0 {
+	if sent, _, err := w.publisher.Again(t.Context(), start, nil, nil); err == nil || sent != 0 {
 		t.Errorf("%d, %v", sent, err)
 	}
 	w.refuse = nil
 	w.Clock.Pass(91 * 24 * time.Hour)
-	if sent, err := w.publisher.Again(t.Context(), start, nil, nil); err != nil || sent != 0 {
+	if sent, _, err := w.publisher.Again(t.Context(), start, nil, nil); err != nil || sent != 0 {
 		t.Errorf("of what has expired, %d are sent, %v", sent, err)
 	}
 }
@@ -723,7 +778,7 @@ func TestMoved(t *testing.T) {
 	}
 	w.poll()
 	w.want()
-	if sent, err := w.publisher.Again(t.Context(), start, nil, nil); err != nil || sent != 1 {
+	if sent, _, err := w.publisher.Again(t.Context(), start, nil, nil); err != nil || sent != 1 {
 		t.Errorf("%d are sent again, %v", sent, err)
 	}
 }

@@ -148,7 +148,7 @@ func (w *devWorld) files(folder string) (ids []string) {
 }
 
 // A removal that the publish function has given up is published from its letter, which then is
-// dropped.
+// dropped. A letter that still holds what nobody was told is not.
 func TestRemovalIsPublishedAgain(t *testing.T) {
 	w := newDevWorld(t)
 	next, err := stack.Queue{Name: "next"}.Create(t.Context(), w.dev.Engine().SQS())
@@ -159,9 +159,13 @@ func TestRemovalIsPublishedAgain(t *testing.T) {
 source: shop
 publications: {sales: {from: [sale], on: [removed], to: "arn:aws:sqs:us-east-1:000000000000:next"}}
 `)
-	l := letter.Record{PK: "SALE#1", SK: "-", Sequences: []string{"1"}, Reason: letter.Unpublished, Detail: "it is full",
-		Removals: map[string]json.RawMessage{"sales": json.RawMessage(`{"id":"7","change":"removed","pk":"SALE#1","sk":"-"}`)}}.Letter()
-	w.post(w.dev.Stack().Quarantine, l.Body, l.Attributes)
+	post := func(r letter.Record) {
+		r.SK, r.Sequences, r.Reason, r.Detail = "-", []string{"1"}, letter.Unpublished, "it is full"
+		l := r.Letter()
+		w.post(w.dev.Stack().Quarantine, l.Body, l.Attributes)
+	}
+	post(letter.Record{PK: "SALE#1",
+		Removals: map[string]json.RawMessage{"sales": json.RawMessage(`{"id":"7","change":"removed","pk":"SALE#1","sk":"-"}`)}})
 	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
 	some := w.run(0, "publish", "again", "--since", "2026-01-01", "--letters", "letters", "--only", "sales", "--local")
 	if strings.Contains(some.errors, "next: ") { // the letter may have a removal for another publication
@@ -172,10 +176,17 @@ publications: {sales: {from: [sale], on: [removed], to: "arn:aws:sqs:us-east-1:0
 		!strings.Contains(got.errors, "next: ingot quarantine drop letters --reason unpublished") {
 		t.Errorf("%s%s%d wait", got.out, got.errors, w.waiting(next))
 	}
-	w.run(0, "quarantine", "drop", "letters", "--reason", "unpublished", "--local", "--yes")
-	w.run(0, "publish", "again", "--since", "2026-01-01", "--letters", "letters", "--local")
-	if w.waiting(next) != 2 || w.waiting(w.dev.Stack().Quarantine) != 0 {
-		t.Error("a letter that was dropped is published")
+	post(letter.Record{PK: "SALE#2", Change: "REMOVE"}) // its record could not be read
+	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	got = w.run(0, "publish", "again", "--since", "2026-01-01", "--letters", "letters", "--local")
+	advice := regexp.MustCompile(`next: ingot (quarantine drop letters .*)`).FindStringSubmatch(got.errors)
+	if advice == nil || !strings.Contains(got.errors, "does not hold the message of a removal: tell the receivers yourself") {
+		t.Fatal(got.errors)
+	}
+	w.run(0, append(strings.Fields(advice[1]), "--local", "--yes")...)
+	got = w.run(0, "publish", "again", "--since", "2026-01-01", "--letters", "letters", "--local")
+	if w.waiting(next) != 3 || w.waiting(w.dev.Stack().Quarantine) != 1 || strings.Contains(got.errors, "next: ") {
+		t.Errorf("%s%d wait, and %d are in quarantine", got.errors, w.waiting(next), w.waiting(w.dev.Stack().Quarantine))
 	}
 }
 

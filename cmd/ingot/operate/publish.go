@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,7 +31,8 @@ sent. Use it for a new publication, for what the publish function has put into q
 target has lost something.
 
 A removal that was given up is in its letter alone: name the folder of ingot quarantine pull with --letters.
-It is not sent if an event is stored under its key again.
+It is not sent if an event is stored under its key again. At the end the command says which letters to drop, and of
+each other letter why nobody was told what it is about.
 
 The targets are asked with your own credentials. The variables of publish.yaml are read from your environment.
 
@@ -110,36 +112,55 @@ func (a *app) again(cmd *cobra.Command, o publishOptions, since time.Time) error
 	if err != nil {
 		return err
 	}
-	letters, err := givenUp(o.letters)
+	ids, letters, err := givenUp(o.letters)
 	if err != nil {
 		return cli.Usage(err)
 	}
 	if err := a.Announce(t); err != nil {
 		return err
 	}
-	sent, err := publisher.Again(ctx, since, o.only, letters)
+	sent, left, err := publisher.Again(ctx, since, o.only, letters)
 	if err != nil {
 		return fmt.Errorf("%d messages are sent, and then one was refused; run the command again when that is mended: %w", sent, err)
 	}
 	fmt.Fprintf(a.Stdout, "%d messages are sent\n", sent)
-	if len(letters) > 0 && len(o.only) == 0 { // a letter may have a removal for another publication
-		a.Say("next: ingot quarantine drop %s --reason %s", show.Quoted(o.letters), quarantine.Unpublished)
+	if len(o.only) == 0 { // a letter may have a removal for another publication
+		a.sayDrop(o.letters, ids, left)
 	}
 	return nil
 }
 
-// givenUp returns the letters of the publish function in a folder.
-func givenUp(folder string) (list []quarantine.Record, err error) {
+// sayDrop says which letters are done with, and which still hold what nobody was told.
+func (a *app) sayDrop(folder string, ids []string, left map[int]string) {
+	var done []string
+	for i, id := range ids {
+		if why, is := left[i]; is {
+			a.Say("not sent: %s: %s", id, why)
+		} else {
+			done = append(done, id)
+		}
+	}
+	switch {
+	case len(done) == 0:
+	case len(left) == 0:
+		a.Say("next: ingot quarantine drop %s --reason %s", show.Quoted(folder), quarantine.Unpublished)
+	default:
+		a.Say("next: ingot quarantine drop %s %s", show.Quoted(folder), strings.Join(done, " "))
+	}
+}
+
+// givenUp returns the letters of the publish function in a folder, with their ids.
+func givenUp(folder string) (ids []string, list []quarantine.Record, err error) {
 	if folder == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	dir, err := triage.OpenDir(folder)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	letters, err := dir.List()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, l := range letters {
 		if !l.Open() || l.Note == nil || l.Note.Reason != string(quarantine.Unpublished) {
@@ -147,9 +168,9 @@ func givenUp(folder string) (list []quarantine.Record, err error) {
 		}
 		var r quarantine.Record
 		if err := json.Unmarshal([]byte(l.Body), &r); err != nil {
-			return nil, fmt.Errorf("%s: its body is not a letter of the publish function: %w", dir.File(l.ID), err)
+			return nil, nil, fmt.Errorf("%s: its body is not a letter of the publish function: %w", dir.File(l.ID), err)
 		}
-		list = append(list, r)
+		ids, list = append(ids, l.ID), append(list, r)
 	}
-	return list, nil
+	return ids, list, nil
 }

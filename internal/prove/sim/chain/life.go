@@ -102,7 +102,7 @@ func (w *world) visit(id string) {
 func (w *world) again() {
 	for range 30 {
 		ctx := w.Within(time.Hour)
-		if _, err := w.publisher().Again(ctx, time.Time{}, nil, w.letters); err == nil {
+		if _, _, err := w.publisher().Again(ctx, time.Time{}, nil, w.letters); err == nil {
 			return
 		}
 		w.Sleep(time.Minute)
