@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Function describes one function of the template language, for documents, completion and checks.
@@ -23,17 +24,46 @@ type Function struct {
 	Hash bool
 	// Time is how it writes a time, as in package time: "2006-01-02". It is empty if it does not.
 	Time string
+	// Number reports whether it makes a number of periods since 1970. In `at`, it reads one. Their
+	// text is in the order of the times only after a function that pads.
+	Number bool
+	// Period is what begins at the times that it makes, if it makes times.
+	Period Period
+	// Pads reports whether it makes numbers of one length.
+	Pads bool
 	// Ordered reports whether a range of values can be read as a range of results.
 	Ordered bool
 	// Prefixes reports whether values with the same beginning have results with the same beginning.
 	Prefixes bool
 
-	least, most int // the range of its argument
+	least, most int  // the range of its argument
+	keeps       keep // what its result has of the text before it
 	run         func(dst []byte, from, arg int, s *Source) ([]byte, error)
 	// shape returns what it makes with the argument n, in words, if text cannot be its result, and
 	// otherwise "". text is not empty. nil says nothing about the result.
 	shape func(text string, n int) string
 }
+
+// Period is a period of time: so many months, or one of a fixed length.
+type Period struct {
+	Name   string
+	Months int
+	Length time.Duration
+}
+
+// IsTime reports whether the function makes a time from a time.
+func (f Function) IsTime() bool { return f.Period.Name != "" }
+
+// keep is what the result of a function has of the text before it.
+type keep uint8
+
+const (
+	keepsNothing   keep = iota // a hash, a time or a number says all about its characters
+	keepsEnds                  // a part of it, in which nothing is cut off but white space
+	keepsPart                  // a part of it
+	keepsBeginning             // its first characters
+	keepsOtherCase             // it, in another case
+)
 
 // Function returns the function that is applied.
 func (f Func) Function() Function {
@@ -66,18 +96,19 @@ func (f *step) run(dst []byte, from int, s *Source) ([]byte, error) { return f.d
 // instant, as a number has one normal form for all its spellings.
 func Functions() []Function {
 	return []Function{
-		timely("time", "2006-01-02T15:04:05.000000000Z", "an RFC 3339 time as 2006-01-02T15:04:05.000000000Z: text order is time order"),
-		timely("minute", "2006-01-02T15:04", "the UTC minute of an RFC 3339 time: 2006-01-02T15:04"),
-		timely("hour", "2006-01-02T15", "its UTC hour: 2006-01-02T15"),
-		timely("day", "2006-01-02", "its UTC day: 2006-01-02"),
-		timely("month", "2006-01", "its UTC month: 2006-01"),
-		timely("year", "2006", "its UTC year: 2006"),
+		timely("time", Period{"time", 0, time.Nanosecond}, "2006-01-02T15:04:05.000000000Z", "an RFC 3339 time as 2006-01-02T15:04:05.000000000Z: text order is time order"),
+		timely("minute", Period{"minute", 0, time.Minute}, "2006-01-02T15:04", "the UTC minute of an RFC 3339 time: 2006-01-02T15:04"),
+		timely("hour", Period{"hour", 0, time.Hour}, "2006-01-02T15", "its UTC hour: 2006-01-02T15"),
+		timely("day", Period{"day", 0, 24 * time.Hour}, "2006-01-02", "its UTC day: 2006-01-02"),
+		timely("month", Period{"month", 1, 0}, "2006-01", "its UTC month: 2006-01"),
+		timely("year", Period{"year", 12, 0}, "2006", "its UTC year: 2006"),
 		{Name: "unix", Does: "an RFC 3339 time as whole seconds since 1970; in `at`, reads such a number", Lossy: true,
-			Follows: timeText, Ordered: true, run: unixSeconds, shape: ofDigits},
+			Follows: timeText, Ordered: true, Number: true, Period: Period{"second", 0, time.Second}, run: unixSeconds, shape: ofDigits},
 		{Name: "unixms", Does: "an RFC 3339 time as whole milliseconds since 1970; in `at`, reads such a number", Lossy: true,
-			Follows: timeText, Ordered: true, run: unixMillis, shape: ofDigits},
+			Follows: timeText, Ordered: true, Number: true, Period: Period{"millisecond", 0, time.Millisecond}, run: unixMillis,
+			shape: ofDigits},
 		{Name: "pad", Arg: "N", Does: "a non-negative integer, zeros put before it up to N digits: text order is number order",
-			Follows: []string{"trim", "unix", "unixms", "shard"}, Ordered: true, least: 1, most: 38, run: pad, shape: ofNDigits},
+			Follows: []string{"trim", "unix", "unixms", "shard"}, Ordered: true, Pads: true, least: 1, most: 38, run: pad, shape: ofNDigits},
 		{Name: "rev", Does: "each digit d of a time or padded number becomes 9-d: the order turns around", Follows: []string{"time", "pad"},
 			Ordered: true, run: rev},
 		{Name: "shard", Arg: "N", Does: "one of 0 to N-1: the first 8 bytes of the SHA-256, big-endian, mod N", Lossy: true, Ordered: true,
@@ -86,25 +117,25 @@ func Functions() []Function {
 			"LABEL's own that is derived from it: for personal data in keys", Hash: true, run: keyedHash, shape: ofHex},
 		{Name: "sha256", Arg: "N?", Does: "SHA-256 in lower-case hex; with N only its first N digits, which is lossy", Hash: true, least: 1,
 			most: 63, run: hash, shape: ofHex},
-		{Name: "first", Arg: "N", Does: "the first N code points", Lossy: true, Prefixes: true, least: 1, most: 1024, run: first,
-			shape: atMost},
+		{Name: "first", Arg: "N", Does: "the first N code points", Lossy: true, Prefixes: true, least: 1, most: 1024, keeps: keepsBeginning,
+			run: first, shape: atMost},
 		{Name: "split", Arg: "N", Does: "piece N, from 1, of a text that # divides, as keys of tables with several kinds of item are",
-			Lossy: true, least: 1, most: 100, run: split},
-		{Name: "trim", Does: "without ASCII white space at either end", Lossy: true, Ordered: true, Prefixes: true, run: trim,
-			shape: unspaced},
-		{Name: "lower", Does: "A to Z as a to z, nothing else", Lossy: true, Ordered: true, Prefixes: true, run: lower,
-			shape: without("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "in lower case")},
-		{Name: "upper", Does: "a to z as A to Z, nothing else", Lossy: true, Ordered: true, Prefixes: true, run: upper,
-			shape: without("abcdefghijklmnopqrstuvwxyz", "in upper case")},
+			Lossy: true, least: 1, most: 100, keeps: keepsPart, run: split},
+		{Name: "trim", Does: "without ASCII white space at either end", Lossy: true, Ordered: true, Prefixes: true, keeps: keepsEnds,
+			run: trim, shape: unspaced},
+		{Name: "lower", Does: "A to Z as a to z, nothing else", Lossy: true, Ordered: true, Prefixes: true, keeps: keepsOtherCase,
+			run: lower, shape: without("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "in lower case")},
+		{Name: "upper", Does: "a to z as A to Z, nothing else", Lossy: true, Ordered: true, Prefixes: true, keeps: keepsOtherCase,
+			run: upper, shape: without("abcdefghijklmnopqrstuvwxyz", "in upper case")},
 	}
 }
 
 var timeText = []string{"trim", "time"}
 
 // timely is a function that writes a time. Only one that writes all of it loses nothing.
-func timely(name, layout, does string) Function {
-	return Function{Name: name, Does: does, Lossy: name != "time", Follows: timeText, Time: layout, Ordered: true, Prefixes: true,
-		run: formatAs(layout), shape: timeLike(layout)}
+func timely(name string, period Period, layout, does string) Function {
+	return Function{Name: name, Does: does, Lossy: period.Length != time.Nanosecond, Follows: timeText, Time: layout, Period: period,
+		Ordered: true, Prefixes: true, run: formatAs(layout), shape: timeLike(layout)}
 }
 
 // functions is what [Functions] returns, made once: a pipeline looks up dozens of names.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // Canonical returns the template in its one canonical spelling: {path|fn:arg} without spaces. It is
@@ -68,26 +67,23 @@ func (t *Template) CanMake(name string) bool {
 func (p *Part) canReturn(text string) bool {
 	cased, cut := false, false
 	for _, f := range slices.Backward(p.Funcs) {
-		plain := text
-		if cased {
-			plain = strings.ToLower(text)
-		}
-		switch of := f.Function(); {
-		case f.Name == "lower" || f.Name == "upper":
-			if !cased && text != map[string]string{"lower": strings.ToLower(text), "upper": strings.ToUpper(text)}[f.Name] {
+		of := f.Function()
+		n, _ := strconv.Atoi(f.Arg)
+		switch {
+		case of.keeps == keepsOtherCase && cased, of.keeps == keepsPart:
+		case of.keeps != keepsNothing:
+			if of.shape(text, n) != "" {
 				return false
 			}
-			cased = true
-		case f.Name == "first":
-			if n, _ := strconv.Atoi(f.Arg); utf8.RuneCountInString(text) > n {
-				return false
-			}
-			cut = true
-		case f.Name == "trim" || f.Name == "split":
+			cased, cut = cased || of.keeps == keepsOtherCase, cut || of.keeps == keepsBeginning
 		case of.Hash:
 			digits := 64
-			if n, err := strconv.Atoi(f.Arg); f.Name == "sha256" && err == nil {
+			if of.most > 0 && n > 0 {
 				digits = n
+			}
+			plain := text
+			if cased {
+				plain = strings.ToLower(text)
 			}
 			return (cut || len(text) == digits) && len(text) <= digits && strings.Trim(plain, "0123456789abcdef") == ""
 		default: // a time or a number

@@ -24,7 +24,7 @@ func (t *Template) CheckTime() error {
 	part := &t.parts[0]
 	for i, f := range part.Funcs {
 		last := i == len(part.Funcs)-1
-		if f.Name != "trim" && !(last && (f.Name == "unix" || f.Name == "unixms")) {
+		if of := f.Function(); of.keeps != keepsEnds && !(last && of.Number) {
 			return &TemplateError{Offset: part.Offset, What: f.Name + " is not a way to read a time", Instead: "unix, unixms or nothing"}
 		}
 	}
@@ -44,11 +44,9 @@ func (t *Template) Time(s *Source) (time.Time, error) {
 		return s.At.UTC(), nil
 	}
 	reader, unit := *part, int64(0)
-	if n := len(part.Funcs); n > 0 && part.Funcs[n-1].Name != "trim" {
-		reader.apply = part.apply[:n-1]
-		unit = int64(time.Second)
-		if part.Funcs[n-1].Name == "unixms" {
-			unit = int64(time.Millisecond)
+	if n := len(part.Funcs); n > 0 {
+		if last := part.Funcs[n-1].Function(); last.Number {
+			reader.apply, unit = part.apply[:n-1], int64(last.Period.Length)
 		}
 	}
 	var room [64]byte
@@ -85,7 +83,7 @@ func (p *Part) unixTime(text string, unit int64) (time.Time, error) {
 	if number.Sign() < 0 || number.Cmp(event.DecimalOf(unixEnd*(int64(time.Second)/unit))) >= 0 {
 		return bad(fmt.Sprintf("lies outside of the years %d to %d", firstYear, lastYear))
 	}
-	nanoseconds := number.Shift(decimalsOf(unit))
+	nanoseconds := number.Shift(int64(len(strconv.FormatInt(unit, 10)) - 1))
 	if !nanoseconds.IsInteger() {
 		return bad("is finer than a nanosecond")
 	}
@@ -100,11 +98,3 @@ func (p *Part) unixTime(text string, unit int64) (time.Time, error) {
 
 // unixEnd is the second at which the year 9999 is over.
 const unixEnd = 253402300800
-
-// decimalsOf returns how many decimals of a unit make a nanosecond.
-func decimalsOf(unit int64) int64 {
-	if unit == int64(time.Second) {
-		return 9
-	}
-	return 6
-}

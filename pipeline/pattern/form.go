@@ -64,7 +64,7 @@ type Slot struct {
 	Reads  string     // what the variable reads: a path, or a derived value with its @
 	Part   *keys.Part // the variable
 	From   int        // the function that begins with a time, or with the number of a shard
-	Unit   string     // of SlotTime: minute, hour, day, month, year, or time, unix and unixms
+	Unit   string     // of SlotTime: the name of a function that makes times, such as day
 	Shards int
 }
 
@@ -118,7 +118,7 @@ func (p *Form) Slots(t *keys.Template, names map[string]string) Key {
 			case f.Name == "shard":
 				s.Kind, s.From = SlotShard, i+1
 				s.Shards, _ = strconv.Atoi(f.Arg)
-			case f.Function().Time != "" || f.Name == "unix" || f.Name == "unixms":
+			case f.Function().IsTime():
 				s.Kind, s.From, s.Unit = SlotTime, i, f.Name // the last one decides: time | day
 			}
 		}

@@ -185,7 +185,7 @@ func (a *asked) given(s *pattern.Slot) bool {
 	}
 	if s.Kind == pattern.SlotTime {
 		for _, v := range values {
-			if _, unit, err := parsePeriod(v); err == nil && fineness(unit) < fineness(s.Unit) {
+			if _, unit, err := parsePeriod(v); err == nil && length(unit) > length(s.Unit) {
 				return false
 			}
 		}
@@ -200,7 +200,7 @@ func (a *asked) choosePeriods() error {
 			if a.ranged != "" && a.ranged != s.Reads {
 				return fmt.Errorf("%s: give %s, since a range is over %s", a.form.Name, s.Name, a.ranged)
 			}
-			if fineness(s.Unit) > fineness("minute") {
+			if length(s.Unit) < time.Minute {
 				return fmt.Errorf("%s needs %s: its partitions are single instants, so a range over them cannot be read; write %s=%s",
 					a.form.Name, s.Name, s.Name, declare.ATime)
 			}
@@ -258,7 +258,7 @@ func (a *asked) choosePeriods() error {
 func (a *asked) unit(reads string) (unit, name string) {
 	for _, t := range a.form.PKs {
 		for _, s := range t {
-			if s.Kind == pattern.SlotTime && s.Reads == reads && (unit == "" || fineness(s.Unit) > fineness(unit)) {
+			if s.Kind == pattern.SlotTime && s.Reads == reads && (unit == "" || length(s.Unit) < length(unit)) {
 				unit, name = s.Unit, s.Name
 			}
 		}
@@ -313,7 +313,7 @@ func (a *asked) periods() error {
 			}
 			for _, t := range a.form.PKs {
 				for _, s := range t {
-					if s.Name == name && s.Kind == pattern.SlotTime && fineness(unit) < fineness(s.Unit) {
+					if s.Name == name && s.Kind == pattern.SlotTime && length(unit) > length(s.Unit) {
 						return fmt.Errorf("%s: %s is not a whole %s; write a %s such as %s", name, v, s.Unit, s.Unit, exampleOf(s.Unit))
 					}
 				}

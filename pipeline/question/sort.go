@@ -134,7 +134,7 @@ func (a *asked) ends(s *pattern.Slot, overTime bool) (low, high string, err erro
 			var at time.Time
 			if at, err = parseInstant(end.raw); err == nil {
 				if !floor(at, s.Unit).Equal(at) {
-					return "", "", fmt.Errorf("%s is inside a %s, and the sort key has whole ones; write %s", end.name, unitName(s.Unit),
+					return "", "", fmt.Errorf("%s is inside a %s, and the sort key has whole ones; write %s", end.name, functionOf(s.Unit).Period.Name,
 						exampleAt(at, s.Unit))
 				}
 				*end.text, err = timeText(s, at, a.form.Secret)
@@ -157,9 +157,9 @@ func unordered(s *pattern.Slot) string {
 		if !f.Function().Ordered {
 			return f.Name + " does not keep the order of values"
 		}
-		padded = padded || f.Name == "pad"
+		padded = padded || f.Function().Pads
 	}
-	if (s.Unit == "unix" || s.Unit == "unixms") && !padded {
+	if functionOf(s.Unit).Number && !padded {
 		return "numbers of different lengths are not in order as text"
 	}
 	return ""
@@ -168,7 +168,7 @@ func unordered(s *pattern.Slot) string {
 // ordered shows the slot's variable with functions that keep its order.
 func ordered(s *pattern.Slot) string {
 	switch {
-	case s.Unit == "unix" || s.Unit == "unixms":
+	case functionOf(s.Unit).Number:
 		return "{" + s.Reads + " | " + s.Unit + " | pad:13}"
 	case s.Kind == pattern.SlotShard:
 		return "{" + s.Reads + "}"

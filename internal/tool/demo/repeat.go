@@ -48,11 +48,8 @@ func newCopyRule(id, at string) copyRule {
 	}
 	r.at = path
 	for _, f := range functions {
-		switch f.Name {
-		case "unix":
-			r.unit = time.Second
-		case "unixms":
-			r.unit = time.Millisecond
+		if of := f.Function(); of.Number {
+			r.unit = of.Period.Length
 		}
 	}
 	return r

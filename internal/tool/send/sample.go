@@ -200,12 +200,11 @@ func (s *sampler) made(eventType string, read event.Read, i int64) any {
 	}
 	text := slices.Contains(read.Kinds, event.String)
 	switch {
-	case read.Use == "revision" && text || s.passedTo(eventType, read.Path, "time", "minute", "hour", "day", "month", "year",
-		"unix", "unixms"):
+	case read.Use == "revision" && text || s.passedTo(eventType, read.Path, keys.Function.IsTime):
 		return s.time(nil)
 	case !text && slices.Contains(read.Kinds, event.Array):
 		return []any{}
-	case !text && slices.Contains(read.Kinds, event.Number) || s.passedTo(eventType, read.Path, "pad"):
+	case !text && slices.Contains(read.Kinds, event.Number) || s.passedTo(eventType, read.Path, func(f keys.Function) bool { return f.Pads }):
 		return s.n%100 + 1 + i
 	}
 	return fmt.Sprintf("%s-%d", last(read.Path), s.n+i)
@@ -214,11 +213,8 @@ func (s *sampler) made(eventType string, read event.Read, i int64) any {
 // time returns the time of the event as `at` reads it through functions.
 func (s *sampler) time(functions []keys.Func) any {
 	for _, f := range functions {
-		switch f.Name {
-		case "unix":
-			return s.now.Unix()
-		case "unixms":
-			return s.now.UnixMilli()
+		if of := f.Function(); of.Number {
+			return s.now.UnixNano() / int64(of.Period.Length)
 		}
 	}
 	return s.now.UTC().Format(time.RFC3339Nano)
@@ -226,7 +222,7 @@ func (s *sampler) time(functions []keys.Func) any {
 
 // passedTo reports whether a template of a type, or of its parts, passes the field at path to one
 // of these functions first.
-func (s *sampler) passedTo(eventType string, path event.Path, functions ...string) bool {
+func (s *sampler) passedTo(eventType string, path event.Path, to func(keys.Function) bool) bool {
 	all := slices.Clone(s.templatesOf(eventType))
 	for name, spec := range s.d.Spec.Events {
 		if spec.Part.Of == eventType {
@@ -235,7 +231,7 @@ func (s *sampler) passedTo(eventType string, path event.Path, functions ...strin
 	}
 	return slices.ContainsFunc(all, func(t *keys.Template) bool {
 		return slices.ContainsFunc(t.Parts(), func(part keys.Part) bool {
-			return part.Path.Equal(path) && len(part.Funcs) > 0 && slices.Contains(functions, part.Funcs[0].Name)
+			return part.Path.Equal(path) && len(part.Funcs) > 0 && to(part.Funcs[0].Function())
 		})
 	})
 }
