@@ -5,12 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
-	"time"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/kit/golden"
-	"github.com/ingot-events/ingot/pipeline"
 )
 
 // Each event of an array is explained like a message, and judged beside all others.
@@ -32,16 +28,11 @@ events:
 	}
 	explain := func(file, text string) *Report {
 		t.Helper()
-		p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(file)}}, "p.yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
 		list, _, err := Messages(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return (&Explainer{Pipeline: p, Counting: aggregate.Marks, Partitions: 1,
-			Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}).Explain(list)
+		return of(t, file).Explain(list)
 	}
 	r := explain(file, order("1", "1")+"\n["+
 		strings.Join([]string{order("2", "1"), `{"type":"cart","cart":"c","at":"2026-01-02T03:04:05Z","rows":[{"row":1}]}`, order("2", "1"),

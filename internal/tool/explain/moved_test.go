@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -19,7 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/golden"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
-	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
 )
 
 // byPut has totals that move with the put: one with a floor, one that is spread, and one that parts
@@ -48,17 +46,6 @@ aggregates:
   balances: {since: 1, by: {account: "{account}"}, movedBy: put, atLeast: {cents: 0}, from: {entry: {values: {cents: sum cents}}}}
 `
 
-func byPutExplainer(t *testing.T) *Explainer {
-	t.Helper()
-	files := fstest.MapFS{"p.yaml": {Data: []byte(byPut)}, "schemas/goods.json": {Data: []byte(`{"required": ["sku"]}`)}}
-	p, err := pipeline.Load(files, "p.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &Explainer{Pipeline: p, Counting: aggregate.Marks, Partitions: 4, Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
-		Schemas: pipeline.SchemaFiles([]byte(byPut))}
-}
-
 func reserved(id, sku, note string) Message {
 	return Message{Message: envelope.Message{Body: `{"type":"goods.reserved","id":"` + id + `","sku":"` + sku +
 		`","quantity":2,"at":"2026-03-01T10:00:00Z","note":"` + note + `"}`}}
@@ -70,7 +57,7 @@ var transfer = Message{Message: envelope.Message{Body: `{"type":"transfer","id":
 func TestTotalsByPutAreExplained(t *testing.T) {
 	list := []Message{reserved("1", "s", "short"), reserved("2", "s", strings.Repeat("long ", 600)), transfer,
 		{Message: envelope.Message{Body: `{"type":"goods.reserved","id":"3"}`}}}
-	e := byPutExplainer(t)
+	e := of(t, byPut)
 	r := e.Explain(list)
 	var b bytes.Buffer
 	if err := r.WriteText(&b); err != nil {
@@ -96,27 +83,34 @@ func TestTotalsByPutAreExplained(t *testing.T) {
 	}
 }
 
+// worldOf returns tables of an explainer's pipeline, in its time.
+func worldOf(t *testing.T, e *Explainer) (*testworld.World, *store.Store) {
+	t.Helper()
+	w, err := testworld.New(t.Context(), testworld.Config{Start: e.Now, Stack: stack.Config{Indexes: e.Pipeline.Indexes()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := w.Store(e.Pipeline)
+	if err == nil {
+		err = st.Start(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, st
+}
+
 // The total that is explained is the one that is moved, under spread too. What its update and the
 // item cost is what the tables charge.
 func TestTotalsByPutAreThoseThatMove(t *testing.T) {
-	e := byPutExplainer(t)
+	e := of(t, byPut)
 	buckets := map[string]bool{}
 	for i, m := range []Message{transfer, reserved("1", "s", "short"), reserved("2", "s", strings.Repeat("long ", 600)),
 		reserved("3", "s", ""), reserved("4", "s", "")} {
 		if i == 0 {
 			m.Body = strings.Replace(m.Body, "-5", "0", 1) // what nobody has cannot be given
 		}
-		w, err := testworld.New(t.Context(), testworld.Config{Start: e.Now, Stack: stack.Config{Indexes: e.Pipeline.Indexes()}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		st, err := w.Store(e.Pipeline)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := st.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		w, st := worldOf(t, e)
 		if i > 0 { // goods must come before they go
 			m.Body = strings.Replace(m.Body, `"quantity":2`, `"quantity":-2`, 1)
 		}

@@ -1,84 +1,24 @@
 package explain
 
 import (
-	"context"
-	"encoding/json"
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
 	"os"
 	"strings"
 	"testing"
-	"testing/fstest"
-	"time"
-
-	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
-	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/handler/quarantine"
-	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/tables"
 )
-
-// kept is a quarantine in memory.
-type kept struct{ letters []quarantine.Letter }
-
-func (k *kept) Send(_ context.Context, letters []quarantine.Letter) []error {
-	k.letters = append(k.letters, letters...)
-	return make([]error, len(letters))
-}
-
-// received returns what aws sqs receive-message prints for the letters.
-func (k *kept) received(t *testing.T) []Message {
-	t.Helper()
-	type value struct{ StringValue, DataType *string }
-	type received struct {
-		MessageId, ReceiptHandle, Body string
-		MessageAttributes              map[string]value
-	}
-	var out struct{ Messages []received }
-	for _, l := range k.letters {
-		m := received{"m", "r", l.Body, map[string]value{}}
-		for name, a := range l.Attributes {
-			m.MessageAttributes[name] = value{a.StringValue, a.DataType}
-		}
-		out.Messages = append(out.Messages, m)
-	}
-	text, err := json.Marshal(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, batch, err := Messages(string(text))
-	if err != nil || !batch || len(list) != len(k.letters) {
-		t.Fatalf("%d messages of %d letters, batch %v, %v", len(list), len(k.letters), batch, err)
-	}
-	return list
-}
 
 // The functions themselves write these letters, from the samples.
 func TestLetters(t *testing.T) {
 	e := explainer(t, aggregate.Marks)
-	engine := embedded.New(embedded.Config{Partitions: 1})
-	s, err := stack.New(t.Context(), engine, stack.Config{Indexes: e.Pipeline.Indexes()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := tables.Config{Client: engine.DynamoDB(), Pipeline: e.Pipeline, Events: stack.Events, Aggregates: stack.Aggregates,
-		Env: env.Env{Now: func() time.Time { return e.Now }}}
-	ingest, err := handler.NewIngest(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	streams, err := handler.NewStreams(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := streams.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	w, st := worldOf(t, e)
 	for _, c := range []struct {
 		file, note, again, because, verdict string
 	}{
@@ -94,24 +34,21 @@ func TestLetters(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			q := &kept{}
+			function := lambda.NewHandler(w.Ingest(st).Handle)
 			if strings.HasPrefix(c.file, "streams") {
-				streams.Quarantine = q
-				_, err = streams.Handle(t.Context(), text)
-			} else {
-				var batch events.SQSEvent
-				if err := json.Unmarshal(text, &batch); err != nil {
-					t.Fatal(err)
-				}
-				ingest.Quarantine = q
-				_, err = ingest.Handle(t.Context(), batch)
+				function = lambda.NewHandler(w.Streams(st).Handle)
 			}
-			if err != nil || len(q.letters) != 1 {
-				t.Fatalf("%d letters, %v, of %s", len(q.letters), err, s.Queue)
+			if _, err := function.Invoke(t.Context(), text); err != nil {
+				t.Fatal(err)
 			}
-			list := q.received(t)
-			before := list[0].Attributes[quarantine.Attribute]
-			r := e.Explain(list)
+			out, err := w.Engine.SQS().ReceiveMessage(t.Context(),
+				&sqs.ReceiveMessageInput{QueueUrl: &w.Quarantine, MessageAttributeNames: []string{"All"}})
+			if err != nil || len(out.Messages) != 1 {
+				t.Fatalf("%+v, %v", out, err)
+			}
+			note := aws.ToString(out.Messages[0].MessageAttributes[quarantine.Attribute].StringValue)
+			m := Message{Message: envelope.Message{Body: *out.Messages[0].Body, Attributes: map[string]string{quarantine.Attribute: note}}}
+			r := e.Explain([]Message{m})
 			var b strings.Builder
 			if err := r.WriteText(&b); err != nil {
 				t.Fatal(err)
@@ -126,7 +63,7 @@ func TestLetters(t *testing.T) {
 				x.Quarantined.Detail == "" || x.Verdict != c.verdict {
 				t.Errorf("%+v of %+v", x.Quarantined, x)
 			}
-			if list[0].Attributes[quarantine.Attribute] != before || before == "" {
+			if m.Attributes[quarantine.Attribute] != note || note == "" {
 				t.Error("the message was changed")
 			}
 		})
@@ -149,16 +86,6 @@ func TestProducersOwnAttributeIsNoNote(t *testing.T) {
 // An Expired message says where its item would be in the archive, even if its retain has become
 // longer since then. It does not say so if its key would be a hash made with the stand-in key.
 func TestArchiveOfAnExpiredMessage(t *testing.T) {
-	load := func(pk, retain string) *pipeline.Pipeline {
-		t.Helper()
-		text := "ingot: 1\nepoch: 1\ntype: visit\nevents:\n  visit:\n    id: \"{n}\"\n    at: \"{t}\"\n    key: {pk: \"V#" + pk +
-			"\", sk: \"-\"}\n    retain: " + retain + "\n"
-		p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(text)}}, "p.yaml", pipeline.Secret([]byte(StandIn)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
 	const note = `{"verdict":"Expired","reason":"past-expiry","detail":"d","pk":"V#1","sk":"-"}`
 	for _, c := range []struct {
 		name, pk, retain, note string
@@ -170,9 +97,10 @@ func TestArchiveOfAnExpiredMessage(t *testing.T) {
 		{"a hash of the real key", "{n | hmac}", "10d", "", false, true},
 		{"a hash of the stand-in", "{n | hmac}", "10d", "", true, false},
 	} {
-		e := explainer(t, aggregate.Marks)
-		e.Pipeline, e.StandInKey = load(c.pk, c.retain), c.standIn
-		m := Message{Message: envelope.Message{Body: `{"n":"1","t":"2099-01-01T00:00:00Z"}`}}
+		e := of(t, "ingot: 1\nepoch: 1\ntype: visit\nevents:\n  visit:\n    id: \"{n}\"\n    at: \"{t}\"\n    key: {pk: \"V#"+c.pk+
+			"\", sk: \"-\"}\n    retain: "+c.retain+"\n")
+		e.StandInKey = c.standIn
+		m := Message{Message: envelope.Message{Body: `{"n":"1","t":"2026-01-01T00:00:00Z"}`}}
 		if c.note != "" {
 			m.Attributes = map[string]string{quarantine.Attribute: c.note}
 		}

@@ -6,12 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/fstest"
-	"time"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
-	"github.com/ingot-events/ingot/pipeline"
 )
 
 // A message is explained with all the items that it yields, and what each of them adds.
@@ -28,11 +24,7 @@ events:
 aggregates:
   sold: {since: 1, by: {sku: "{sku}"}, from: {line: {values: {pieces: sum quantity}}}}
 `
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(file)}}, "p.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := &Explainer{Pipeline: p, Counting: aggregate.Marks, Partitions: 1, Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+	e := of(t, file)
 	body := func(lines int) Message {
 		list := make([]string, lines)
 		for i := range list {
@@ -48,12 +40,7 @@ aggregates:
 		t.Errorf("%+v", x.Parts)
 	}
 	single := r.Messages[0]
-	p, err = pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(strings.Replace(file, "order: {id", "order: {atomic: true, id", 1))}},
-		"p.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	both := (&Explainer{Pipeline: p, Counting: aggregate.Marks, Partitions: 1, Now: e.Now}).Explain([]Message{body(2)})
+	both := of(t, strings.Replace(file, "order: {id", "order: {atomic: true, id", 1)).Explain([]Message{body(2)})
 	if x := both.Messages[0]; !x.Atomic || x.Item.WriteUnits != 2*single.Item.WriteUnits ||
 		x.Parts[1].Item.EachUnits != 2*single.Parts[1].Item.EachUnits || single.Atomic {
 		t.Errorf("atomic: %+v", x)
