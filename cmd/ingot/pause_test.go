@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/policy"
 	"github.com/ingot-events/ingot/internal/tool/target/targettest"
 )
 
@@ -111,7 +113,7 @@ func (w *living) halt(t *testing.T, mapping string, stopped bool) {
 // no metric says anything. No command takes that for read to its end: none of them calls a total
 // damaged, alters one or deletes an object. Once the stream goes on, all is well.
 func TestASilentStreamIsNotReadToItsEnd(t *testing.T) {
-	w, _ := hashedShop(t, "erase")
+	w, seen := hashedShop(t, "erase")
 	w.switched()
 	for i := range 4 { // the first is counted, and the total is 3 short afterwards
 		write(t, "one.ndjson", strings.Replace(oneOrder, `"o-1"`, fmt.Sprintf(`"late-%d"`, i), 1)+"\n")
@@ -128,12 +130,13 @@ func TestASilentStreamIsNotReadToItsEnd(t *testing.T) {
 	if _, err := w.Engine().S3().PutObject(t.Context(), put); err != nil {
 		t.Fatal(err)
 	}
-	const unproven = "it is not proven that the function streams has done everything that was written before "
+	const unproven, throttled = "it is not proven that the function streams has done everything that was written before ",
+		"; Lambda has throttled 0 calls of it in the last 15 minutes"
 	for line, c := range map[string]struct {
 		code int
 		want []string
 	}{
-		"pause":                               {exitUntold, []string{"ingest is off, but it is not known", unproven}},
+		"pause":                               {exitUntold, []string{"ingest is off, but it is not known", unproven, throttled}},
 		"verify --twice --patience 1m":        {exitUntold, []string{"nobody can tell", unproven, "is Enabled"}},
 		"rebuild orders_daily --patience 1m":  {exitUntold, []string{"it is not known whether the stream has counted it", unproven}},
 		"rebuild --mend --patience 1m --yes":  {exitDifference, []string{"not mended: orders_daily", unproven, "0 totals mended"}},
@@ -143,6 +146,7 @@ func TestASilentStreamIsNotReadToItsEnd(t *testing.T) {
 	} {
 		clock := quickClock()
 		_ = clock.Sleep(t.Context(), 26*time.Hour) // no object is young
+		seen.clear()
 		waited, sleep := time.Duration(0), clock.Sleep
 		clock.Sleep = func(ctx context.Context, d time.Duration) error {
 			waited += d
@@ -152,6 +156,12 @@ func TestASilentStreamIsNotReadToItsEnd(t *testing.T) {
 		all := o.out + o.errors
 		if o.code != c.code || strings.Contains(o.out, "damaged:") || strings.Contains(all, "\nmended:") {
 			t.Errorf("ingot %s: exit code %d\n%s", line, o.code, all)
+		}
+		asks := "cloudwatch:GetMetricStatistics"
+		if !seen.calls[asks] || !slices.ContainsFunc(policy.Commands[strings.Fields(line)[0]](arnsOfShop(w)), func(s policy.Statement) bool {
+			return allows(s, asks, "")
+		}) {
+			t.Errorf("ingot %s asks for throttles: %t, or is not allowed to", line, seen.calls[asks])
 		}
 		if atOnce := waited < time.Second; atOnce != strings.Contains(line, "--patience 0") {
 			t.Errorf("ingot %s waited for %s", line, waited)

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/drained"
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/status"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -28,13 +29,20 @@ func Of(t *target.Target, p pause.Pauser, patience time.Duration) verify.Lag {
 	if function == "" {
 		return noLag{}
 	}
-	return stackLag{drained.Question{Tables: t.DynamoDB(), Shards: dynamodbstreams.NewFromConfig(t.AWS), Events: t.EventsTable,
+	var watch status.Watch // ingot dev has none
+	if t.Kind != target.KindLocal {
+		watch = t.CloudWatch()
+	}
+	return stackLag{watch, drained.Question{Tables: t.DynamoDB(), Shards: dynamodbstreams.NewFromConfig(t.AWS), Events: t.EventsTable,
 		Aggregates: t.AggregatesTable, Function: function, Notes: fences.Streams, Patience: patience, Env: p.Env, Tell: p.Tell,
 		Mappings: func(ctx context.Context) ([]pause.Mapping, error) { return pause.Read(ctx, p.Client, function) }}}
 }
 
 // stackLag asks how far the streams function has read its stream.
-type stackLag struct{ drained.Question }
+type stackLag struct {
+	watch status.Watch
+	drained.Question
+}
 
 func (l stackLag) Counted(ctx context.Context) (time.Time, error) {
 	at, err := l.Ask(ctx)
@@ -46,9 +54,22 @@ func (l stackLag) Counted(ctx context.Context) (time.Time, error) {
 	case unknown.Mapping.Off():
 		err = fmt.Errorf("%w: ingot resume streams", err)
 	case unknown.Why == "":
-		err = fmt.Errorf("%w; ingot status shows whether it is throttled", err)
+		err = fmt.Errorf("%w%s", err, l.throttled(ctx))
 	}
 	return at, err
+}
+
+// throttled says how many calls of the function Lambda has refused lately, as far as CloudWatch
+// tells.
+func (l stackLag) throttled(ctx context.Context) string {
+	if l.watch == nil {
+		return ""
+	}
+	n, err := status.Throttled(ctx, l.watch, l.Function, l.Env.Real().Now())
+	if err != nil {
+		return "; it is not known whether Lambda throttles it: " + show.Error(err)
+	}
+	return fmt.Sprintf("; Lambda has throttled %s of it in the last 15 minutes", show.Count(n, "call"))
 }
 
 // noLag is the Lag of a stack if only its tables are known.

@@ -205,8 +205,9 @@ func (r ARNs) hot() Statement {
 	return allow("SeeHotPartitions", "logs:FilterLogEvents", r.ingestLogs, r.streamsLogs)
 }
 
-// asks adds the rights to ask how far the events table's stream is read. DescribeTable and
-// DescribeStream have no leading keys, so the condition lets them pass.
+// asks adds the rights to ask how far the events table's stream is read, and whether its function
+// is throttled. DescribeTable and DescribeStream have no leading keys, so the condition lets them
+// pass.
 func (r ARNs) asks(list ...Statement) []Statement {
 	put := allow("PutFences", "dynamodb:PutItem", r.events)
 	notes := allow("ReadNotes", "dynamodb:DescribeStream dynamodb:DescribeTable dynamodb:Query", r.events, r.events+"/stream/*",
@@ -214,7 +215,7 @@ func (r ARNs) asks(list ...Statement) []Statement {
 	for _, s := range []*Statement{&put, &notes} {
 		s.Condition = map[string]map[string]any{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": []string{fences.Prefix + "*"}}}
 	}
-	return append(slices.Clip(list), put, notes)
+	return append(slices.Clip(list), put, notes, allow("SeeThrottles", "cloudwatch:GetMetricStatistics", "*"))
 }
 
 // switches lets a command switch the mappings of the functions. Lambda lists them for all functions

@@ -79,6 +79,20 @@ func (r *Report) lag(ctx context.Context, s Source) {
 	}
 }
 
+// Throttled returns how many calls of a function Lambda has refused in the last quarter of an hour.
+func Throttled(ctx context.Context, w Watch, function string, now time.Time) (int, error) {
+	return Source{Watch: w, Now: now}.total(ctx, "Throttles", function)
+}
+
+// total adds up one metric of a function over the last quarter of an hour.
+func (s Source) total(ctx context.Context, metric, function string) (sum int, err error) {
+	points, err := s.points(ctx, "AWS/Lambda", metric, "FunctionName", function, types.StatisticSum, quarterOfAnHour)
+	for _, p := range points {
+		sum += int(aws.ToFloat64(p.Sum))
+	}
+	return sum, err
+}
+
 // functions reads what became of the calls of both functions. A function that refuses to start
 // fails all of its calls.
 func (r *Report) functions(ctx context.Context, s Source) {
@@ -88,14 +102,10 @@ func (r *Report) functions(ctx context.Context, s Source) {
 		}
 		f := Function{Name: name}
 		for metric, to := range map[string]**int{"Invocations": &f.Calls, "Errors": &f.Failed, "Throttles": &f.Throttled} {
-			points, err := s.points(ctx, "AWS/Lambda", metric, "FunctionName", name, types.StatisticSum, quarterOfAnHour)
+			sum, err := s.total(ctx, metric, name)
 			if err != nil {
 				r.unknown("errors of "+name, err)
 				break
-			}
-			sum := 0
-			for _, p := range points {
-				sum += int(aws.ToFloat64(p.Sum))
 			}
 			*to = &sum
 		}
