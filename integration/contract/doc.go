@@ -1,5 +1,5 @@
 // Package contract compares the engine in internal/local/embedded with what the services do. It is
-// one suite of the calls that store, handler and internal/local/lambda/esm make. [Run] runs it on a
+// one suite of the calls that store, handler and internal/esm make. [Run] runs it on a
 // [Harness]: the engine, an emulator, or the services themselves.
 //
 // A case states what the service does. If a backend is known to do something else, [Differences]

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/ingot-events/ingot/internal/local/lambda/esm"
+	"github.com/ingot-events/ingot/internal/esm"
 )
 
 // Sandbox runs a function as Lambda does. It starts cold, and stays warm from one invocation to the

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/local/lambda/esm"
+	"github.com/ingot-events/ingot/internal/esm"
 )
 
 // TestSandbox shows that a sandbox starts cold once, and again after it was killed. A panic of

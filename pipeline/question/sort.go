@@ -134,8 +134,8 @@ func (a *asked) ends(s *pattern.Slot, overTime bool) (low, high string, err erro
 			var at time.Time
 			if at, err = parseInstant(end.raw); err == nil {
 				if !floor(at, s.Unit).Equal(at) {
-					return "", "", fmt.Errorf("%s is inside a %s, and the sort key has whole ones; write %s", end.name, functionOf(s.Unit).Period.Name,
-						exampleAt(at, s.Unit))
+					return "", "", fmt.Errorf("%s is inside a %s, and the sort key has whole ones; write %s", end.name,
+						functionOf(s.Unit).Period.Name, exampleAt(at, s.Unit))
 				}
 				*end.text, err = timeText(s, at, a.form.Secret)
 			}

@@ -45,7 +45,7 @@ type part struct {
 // the first part that names it or a folder above it; all others are in the last.
 var parts = []part{
 	{"the tool", []string{"cmd/ingot", "internal/tool", "examples"}},
-	{"AWS on this machine", []string{"internal/local", "internal/kit", "internal/testworld", "ingottest"}},
+	{"AWS on this machine", []string{"internal/esm", "internal/local", "internal/kit", "internal/testworld", "ingottest"}},
 	{"the proof", []string{"internal/prove", "integration", "scripts", "events"}},
 	{"library", []string{"store", "verify", "worker", "cmd/worker"}},
 	{"moving a table", []string{"migrate", "cmd/migrate"}},

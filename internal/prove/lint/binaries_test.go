@@ -18,7 +18,8 @@ const module = "github.com/ingot-events/ingot/"
 // milliseconds at each cold start.
 var unshippable = []string{
 	"testing", "flag", "net/rpc", "net/http/httptest",
-	module + "internal/local/embedded", module + "internal/local/lambda", module + "internal/local/stack", module + "internal/testworld",
+	module + "internal/local/embedded", module + "internal/local/lambda", module + "internal/esm",
+	module + "internal/local/stack", module + "internal/testworld",
 	module + "internal/tool/demo",
 	module + "internal/prove/sim", module + "internal/tool/dev", module + "ingottest",
 	module + "store", module + "verify", module + "cmd/ingot",

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/local/lambda/esm"
+	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/migrate"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/local/lambda/esm"
+	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/migrate"
 )
@@ -47,7 +47,8 @@ type Ends struct {
 // reading begins to read to the ends of what was written before now.
 func (e Ends) reading() *reading {
 	clock := e.Clock.Real()
-	return &reading{client: e.Client, clock: clock, settle: cmp.Or(e.Settle, settleTime), moment: clock.Now(), shards: map[event.Lane]*shardEnd{}}
+	return &reading{client: e.Client, clock: clock, settle: cmp.Or(e.Settle, settleTime), moment: clock.Now(),
+		shards: map[event.Lane]*shardEnd{}}
 }
 
 // Proof says how far capture is. It reads the streams to their ends, and waits for what capture

@@ -17,8 +17,8 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/migrate"
@@ -119,7 +119,8 @@ func (s *stream) GetRecords(_ context.Context, in *dynamodbstreams.GetRecordsInp
 func TestFailingBatchIsSaidOnceAMinute(t *testing.T) {
 	s := newStream(t)
 	s.add("a", 1, s.now) // a record without keys is no change
-	p, err := NewPoller(&migrate.Capture{Sync: s.sync}, s, migrate.Source{Stream: streamARN}, esm.Function{Now: func() time.Time { return s.now }})
+	p, err := NewPoller(&migrate.Capture{Sync: s.sync}, s, migrate.Source{Stream: streamARN},
+		esm.Function{Now: func() time.Time { return s.now }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,8 @@ func TestFailingBatchIsSaidOnceAMinute(t *testing.T) {
 // A poller learns that the migration may not write any more although nothing changes.
 func TestPollerEnds(t *testing.T) {
 	s := newStream(t)
-	p, err := NewPoller(&migrate.Capture{Sync: s.sync}, s, migrate.Source{Stream: streamARN}, esm.Function{Now: func() time.Time { return s.now }})
+	p, err := NewPoller(&migrate.Capture{Sync: s.sync}, s, migrate.Source{Stream: streamARN},
+		esm.Function{Now: func() time.Time { return s.now }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -204,11 +204,13 @@ func (s *sampler) made(eventType string, read event.Read, i int64) any {
 		return s.time(nil)
 	case !text && slices.Contains(read.Kinds, event.Array):
 		return []any{}
-	case !text && slices.Contains(read.Kinds, event.Number) || s.passedTo(eventType, read.Path, func(f keys.Function) bool { return f.Pads }):
+	case !text && slices.Contains(read.Kinds, event.Number) || s.passedTo(eventType, read.Path, pads):
 		return s.n%100 + 1 + i
 	}
 	return fmt.Sprintf("%s-%d", last(read.Path), s.n+i)
 }
+
+func pads(f keys.Function) bool { return f.Pads }
 
 // time returns the time of the event as `at` reads it through functions.
 func (s *sampler) time(functions []keys.Func) any {

@@ -38,7 +38,7 @@ type place struct {
 }
 
 // folder returns where a package is. The name of a package is as much of the end of its path as is
-// needed to tell it from others: esm, or lambda/esm.
+// needed to tell it from others: rows, or table/rows.
 func (s *source) folder(name string) (string, error) {
 	if s.folders == nil {
 		err := filepath.WalkDir(s.root, func(path string, d fs.DirEntry, err error) error {
