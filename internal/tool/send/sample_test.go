@@ -1,6 +1,7 @@
 package send_test
 
 import (
+	"encoding/json"
 	"io/fs"
 	"maps"
 	"os"
@@ -99,6 +100,25 @@ type: order.placed
 events:
   order.placed: {id: "{id}", at: "{at}", key: {pk: "{id}", sk: "-"}}
   line: {part: {of: order.placed, each: lines, with: [id, sent, seq]}, id: "{id}#{sku}", key: {pk: "{id}", sk: "{sent | day}#{seq | pad:4}#{seq}#{sku}"}}`, []string{`"sent":"2026-03-01T09:00:00Z"`, `"seq":78`}},
+		{"values that are given", `
+type: order.placed
+events: {order.placed: {id: "{order.id}", at: "{at}", key: {pk: "ORDER#{order.id}", sk: "X"}, mode: latest, revision: version number}}
+aggregates:
+  daily:
+    since: 1
+    onExpire: subtract
+    by: {currency: "{currency}"}
+    from: {order.placed: {values: {orders: count, revenue: sum total}}}`, []string{`"currency":"EUR"`, `"id":"id-77"`, `"note":"x"`, `"total":2.50`}},
+		{"parts of several types, of which two share a list", `
+type: order.placed
+events:
+  order.placed: {id: "{id}", at: "{at}", key: {pk: "{id}", sk: "-"}}
+  line: {part: {of: order.placed, each: cart.lines, with: [id, shop]}, id: "{id}#{line}", key: {pk: "{id}", sk: "LINE#{line}"}}
+  gift: {part: {of: order.placed, each: cart.lines, with: [id]}, id: "{id}#{line}", key: {pk: "{id}", sk: "GIFT#{line}"}}
+  receipt: {part: {of: order.placed, with: [id]}, id: "{id}", key: {pk: "RECEIPT#{id}", sk: "-"}}
+aggregates:
+  sold: {since: 1, by: {shop: "{shop}"}, from: {line: {values: {sold: sum quantity}}}}`,
+			[]string{`"lines":[{"line":"line-77","quantity":78},{"line":"line-78","quantity":79}]`, `"shop":"shop-77"`}},
 		{"a schema", `
 type: order.placed
 events:
@@ -132,7 +152,11 @@ events:
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		text, err := send.Sample(p, "order.placed", nil, today, 77)
+		var set map[string]any
+		if c.name == "values that are given" {
+			set = map[string]any{"currency": "EUR", "order": map[string]any{"note": "x"}, "total": json.RawMessage("2.50")}
+		}
+		text, err := send.Sample(p, "order.placed", set, today, 77)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -145,20 +169,26 @@ events:
 }
 
 // An event that would be Poison is not sent. The message says what is wrong and what to give.
-func TestSampleThatWouldBePoison(t *testing.T) {
+func TestSampleThatCannotBe(t *testing.T) {
 	const file = sampleHead + `
 type: order.placed
 events:
   order.placed: {id: "{id}", at: "{at}", key: {pk: "{id}", sk: "-"}, schema: '{"properties": {"id": {"pattern": "^[A-Z]{3}$"}}}'}
+  line: {part: {of: order.placed, each: lines, with: [id]}, id: "{id}", key: {pk: "{id}", sk: "LINE"}}
 `
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(file)}}, "p.yaml", secret)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "the sample of order.placed would be Poison: id does not match the pattern"
-	if _, err := send.Sample(p, "order.placed", nil, today, 77); err == nil || !strings.HasPrefix(err.Error(), want) ||
-		!strings.Contains(err.Error(), "; give the right values with --set FIELD=VALUE") {
-		t.Errorf("%v, want %s", err, want)
+	for name, want := range map[string]string{
+		"order.placed": "the sample of order.placed would be Poison: id does not match the pattern",
+		"line":         "line is a part of order.placed and comes only with it; send a sample of order.placed",
+		"order":        `there is no event type "order"; there are line, order.placed`,
+	} {
+		if _, err := send.Sample(p, name, nil, today, 77); err == nil || !strings.HasPrefix(err.Error(), want) ||
+			name == "order.placed" && !strings.Contains(err.Error(), "; give the right values with --set FIELD=VALUE") {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 	if _, err := send.Sample(p, "order.placed", map[string]any{"id": "ABC"}, today, 77); err != nil {
 		t.Errorf("the advice was followed: %v", err)
