@@ -25,7 +25,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/local/embedded"
@@ -69,7 +68,7 @@ func (m mappings) ListTags(context.Context, *lambda.ListTagsInput, ...func(*lamb
 // watch answers for CloudWatch.
 type watch struct {
 	metrics map[string][]float64 // one for each minute, the last one first
-	alarms  []cwtypes.MetricAlarm
+	alarms  map[string]cwtypes.StateValue
 	err     error
 }
 
@@ -94,14 +93,14 @@ func (w watch) GetMetricStatistics(_ context.Context, in *cloudwatch.GetMetricSt
 }
 
 // quiet is an alarm that has nothing to say.
-var quiet = cwtypes.MetricAlarm{AlarmName: aws.String("shop-Quiet"), StateValue: cwtypes.StateValueOk}
+var quiet = map[string]cwtypes.StateValue{"shop-Quiet": cwtypes.StateValueOk}
 
 func (w watch) DescribeAlarms(_ context.Context, in *cloudwatch.DescribeAlarmsInput,
 	_ ...func(*cloudwatch.Options)) (*cloudwatch.DescribeAlarmsOutput, error) {
 	out := &cloudwatch.DescribeAlarmsOutput{}
-	for _, a := range w.alarms {
-		if strings.HasPrefix(*a.AlarmName, *in.AlarmNamePrefix) {
-			out.MetricAlarms = append(out.MetricAlarms, a)
+	for name, state := range w.alarms {
+		if strings.HasPrefix(name, *in.AlarmNamePrefix) {
+			out.MetricAlarms = append(out.MetricAlarms, cwtypes.MetricAlarm{AlarmName: &name, AlarmDescription: aws.String("behind"), StateValue: state})
 		}
 	}
 	return out, w.err
@@ -195,26 +194,28 @@ func stockedSource(t *testing.T) stocked {
 	return stocked{tables: e.DynamoDB(),
 		Source: Source{Queues: e.SQS(), Lambda: mappings{state: "Enabled"},
 			Watch: watch{metrics: map[string][]float64{"IteratorAge streams": {1250, 2500}, "Invocations ingest": {2, 3}},
-				alarms: []cwtypes.MetricAlarm{quiet}}, Store: st, Pipeline: p,
+				alarms: quiet}, Store: st, Pipeline: p,
 			Logs: logLines{}, LogGroups: []string{"ingest-logs"},
 			Queue: s.Queue, Quarantine: s.Quarantine, DeadLetters: s.DeadLetters, Ingest: "ingest", Streams: "streams",
 			AlarmPrefix: "shop-", Now: now, Home: func(context.Context) (string, error) { return "eu-west-1", nil }}}
 }
 
-func letter(t *testing.T, s Source, url string) {
+// letter sends a message with a note that says why it is in quarantine, or without one.
+func letter(t *testing.T, s Source, url, note string) {
 	t.Helper()
-	if _, err := s.Queues.(*embedded.SQS).SendMessage(t.Context(),
-		&sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String("{}")}); err != nil {
+	in := &sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String("{}")}
+	if note != "" {
+		in.MessageAttributes = map[string]types.MessageAttributeValue{quarantine.Attribute: {DataType: aws.String("String"), StringValue: &note}}
+	}
+	if _, err := s.Queues.SendMessage(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestWell(t *testing.T) {
 	s := source(t)
-	letter(t, s,
-		s.Queue) // work is not trouble
-	s.Watch.(watch).metrics["ApproximateAgeOfOldestMessage "+s.Queue[strings.LastIndexByte(s.Queue, '/')+1:]] = []float64{12,
-		900} // it was older
+	letter(t, s, s.Queue, "")                                                            // work is not trouble
+	s.Watch.(watch).metrics["ApproximateAgeOfOldestMessage events"] = []float64{12, 900} // it was older
 	r := Read(t.Context(), s)
 	if len(r.Unwell) != 0 || r.Untold || len(r.Unknown) != 0 {
 		t.Errorf("unwell %q, unknown %q", r.Unwell, r.Unknown)
@@ -264,17 +265,6 @@ Nothing is wrong with what is known.
 	}
 }
 
-// noted is a message of quarantine with the note that says why it is there.
-func noted(t *testing.T, s Source, verdict, reason string) {
-	t.Helper()
-	note := types.MessageAttributeValue{DataType: aws.String("String"),
-		StringValue: aws.String(`{"verdict":"` + verdict + `","reason":"` + reason + `"}`)}
-	if _, err := s.Queues.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &s.Quarantine, MessageBody: aws.String("{}"),
-		MessageAttributes: map[string]types.MessageAttributeValue{quarantine.Attribute: note}}); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // What a floor refuses is in quarantine every day. So that alone makes no stack unwell. Every other
 // reason does, and is counted. Of messages that cannot be looked at, only a pipeline without floors
 // knows that they are trouble.
@@ -284,8 +274,9 @@ func TestQuarantineIsCountedByReason(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const low = `{"verdict":"Rejected","reason":"below-floor"}`
 	for range 10 {
-		noted(t, s, "Rejected", "below-floor")
+		letter(t, s, s.Quarantine, low)
 	}
 	held, err := s.Queues.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &s.Quarantine, MaxNumberOfMessages: 10,
 		VisibilityTimeout: 60})
@@ -293,10 +284,10 @@ func TestQuarantineIsCountedByReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		noted(t, s, "Rejected", "below-floor")
-		noted(t, s, "Poison", "unknown-type")
+		letter(t, s, s.Quarantine, low)
+		letter(t, s, s.Quarantine, `{"verdict":"Poison","reason":"unknown-type"}`)
 	}
-	noted(t, s, "Conflict", "digest-differs")
+	letter(t, s, s.Quarantine, `{"verdict":"Conflict","reason":"digest-differs"}`)
 	counted := func(want string) {
 		t.Helper()
 		var r Report
@@ -364,42 +355,35 @@ func TestIdleStreamIsNotBehind(t *testing.T) {
 
 // Each kind of trouble alone makes a stack unwell, or says that it is not known.
 func TestTrouble(t *testing.T) {
+	measured := func(metrics map[string][]float64) func(*testing.T, *Source) {
+		return func(_ *testing.T, s *Source) { s.Watch = watch{metrics: metrics, alarms: quiet} }
+	}
+	alarms := func(list map[string]cwtypes.StateValue) func(*testing.T, *Source) {
+		return func(_ *testing.T, s *Source) { s.Watch = watch{alarms: list} }
+	}
 	for name, tt := range map[string]struct {
 		make            func(*testing.T, *Source)
 		unwell, unknown string
 	}{
-		"quarantine": {func(t *testing.T, s *Source) {
-			letter(t, *s, s.Quarantine)
-		}, "1 message is in quarantine: 1 without a reason", ""},
-		"dead letter": {func(t *testing.T, s *Source) { letter(t, *s, s.DeadLetters) }, "1 message is in the dead-letter queue", ""},
+		"quarantine": {func(t *testing.T, s *Source) { letter(t, *s, s.Quarantine, "") }, "1 message is in quarantine: 1 without a reason",
+			""},
+		"dead letter": {func(t *testing.T, s *Source) { letter(t, *s, s.DeadLetters, "") }, "1 message is in the dead-letter queue", ""},
 		"switched off": {func(_ *testing.T, s *Source) { s.Lambda = mappings{state: "Disabled"} },
 			"ingest is switched off, and it is not known by whom", ""},
-		"alarm": {func(_ *testing.T, s *Source) {
-			s.Watch = watch{alarms: []cwtypes.MetricAlarm{{AlarmName: aws.String("shop-Lag-1"), AlarmDescription: aws.String("behind"),
-				StateValue: cwtypes.StateValueAlarm},
-				quiet, {AlarmName: aws.String("other-Lag"), StateValue: cwtypes.StateValueAlarm}}}
-		}, "alarm shop-Lag-1: behind", ""},
-		"lag": {func(_ *testing.T, s *Source) {
-			s.Watch = watch{metrics: map[string][]float64{"IteratorAge streams": {7.2e6}}, alarms: []cwtypes.MetricAlarm{quiet}}
-		}, "totals are 2h0m0s behind", ""},
-		"refuses to start": {func(_ *testing.T, s *Source) {
-			s.Watch = watch{metrics: map[string][]float64{"Errors ingest": {3, 2}, "Invocations ingest": {3, 3}},
-				alarms: []cwtypes.MetricAlarm{quiet}}
-		}, "ingest: 5 of 6 calls failed as a whole in the last 15 minutes; its log says why", ""},
-		"refused by Lambda": {func(_ *testing.T, s *Source) {
-			s.Watch = watch{metrics: map[string][]float64{"Throttles streams": {1}}, alarms: []cwtypes.MetricAlarm{quiet}}
-		}, "streams: Lambda refused 1 call in the last 15 minutes", ""},
+		"alarm": {alarms(map[string]cwtypes.StateValue{"shop-Lag-1": "ALARM", "shop-Quiet": "OK", "other-Lag": "ALARM"}),
+			"alarm shop-Lag-1: behind", ""},
+		"lag": {measured(map[string][]float64{"IteratorAge streams": {7.2e6}}), "totals are 2h0m0s behind", ""},
+		"refuses to start": {measured(map[string][]float64{"Errors ingest": {3, 2}, "Invocations ingest": {3, 3}}),
+			"ingest: 5 of 6 calls failed as a whole in the last 15 minutes; its log says why", ""},
+		"refused by Lambda": {measured(map[string][]float64{"Throttles streams": {1}}),
+			"streams: Lambda refused 1 call in the last 15 minutes", ""},
 		"last batch": {func(_ *testing.T, s *Source) {
 			s.Lambda = mappings{state: "Enabled", last: "PROBLEM: Function call failed"}
 		},
 			"ingest: of its last batch, Lambda says PROBLEM: Function call failed; its log says why", ""},
-		"alarm without data": {func(_ *testing.T, s *Source) {
-			s.Watch = watch{alarms: []cwtypes.MetricAlarm{quiet,
-				{AlarmName: aws.String("shop-Lag-1"), StateValue: cwtypes.StateValueInsufficientData}}}
-		}, "", "alarms: these have no data, so they do not ring: shop-Lag-1"},
-		"no alarms": {func(_ *testing.T, s *Source) {
-			s.Watch = watch{}
-		}, "", "alarms: there is none whose name begins with shop-, so none rings"},
+		"alarm without data": {alarms(map[string]cwtypes.StateValue{"shop-Lag-1": "INSUFFICIENT_DATA", "shop-Quiet": "OK"}), "",
+			"alarms: these have no data, so they do not ring: shop-Lag-1"},
+		"no alarms": {alarms(nil), "", "alarms: there is none whose name begins with shop-, so none rings"},
 		"no Lambda": {func(_ *testing.T, s *Source) {
 			s.Lambda = mappings{err: errors.New("denied")}
 		}, "", "mappings of ingest: the event source mappings of ingest: denied"},
@@ -410,8 +394,6 @@ func TestTrouble(t *testing.T) {
 		"no pipeline": {func(_ *testing.T, s *Source) {
 			s.Pipeline, s.NoPipeline = nil, errors.New("not there")
 		}, "", "aggregates: not there"},
-		"no CloudWatch": {func(_ *testing.T, s *Source) { s.Watch = nil }, "",
-			"ages, lag, alarms and hot partitions: ingot dev has no CloudWatch"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := source(t)
@@ -422,7 +404,7 @@ func TestTrouble(t *testing.T) {
 			}
 			if !slices.ContainsFunc(append(r.Unknown, ""), func(u string) bool {
 				return strings.HasPrefix(u, tt.unknown)
-			}) || r.Untold != (tt.unknown != "" && s.Watch != nil) {
+			}) || r.Untold != (tt.unknown != "") {
 				t.Errorf("unknown: %q, untold %t", r.Unknown, r.Untold)
 			}
 			var text bytes.Buffer
@@ -437,21 +419,18 @@ func TestTrouble(t *testing.T) {
 // no stack unwell.
 func TestFlagsAreShown(t *testing.T) {
 	s := stockedSource(t)
-	put := func(key event.Key, attributes map[string]string) {
-		t.Helper()
-		item := map[string]dynamodbtypes.AttributeValue{"PK": &dynamodbtypes.AttributeValueMemberS{Value: key.PK},
-			"SK": &dynamodbtypes.AttributeValueMemberS{Value: key.SK}}
-		for name, value := range attributes {
+	def := s.Pipeline.Definitions()[0]
+	for by, attribute := range map[string][2]string{"a": {"flag", "an event was removed"},
+		"b": {"i:accepted", "2026-03-01T10:00:00Z by jo: it is known"}} {
+		key := lanes.Key(def, 0, []string{by}, now.Unix())
+		item := map[string]dynamodbtypes.AttributeValue{}
+		for name, value := range map[string]string{"PK": key.PK, "SK": key.SK, attribute[0]: attribute[1]} {
 			item[name] = &dynamodbtypes.AttributeValueMemberS{Value: value}
 		}
-		if _, err := s.tables.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Aggregates),
-			Item: item}); err != nil {
+		if _, err := s.tables.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Aggregates), Item: item}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	def := s.Pipeline.Definitions()[0]
-	put(lanes.Key(def, 0, []string{"a"}, now.Unix()), map[string]string{"flag": "an event was removed"})
-	put(lanes.Key(def, 0, []string{"b"}, now.Unix()), map[string]string{"i:accepted": "2026-03-01T10:00:00Z by jo: it is known"})
 	if _, err := repair.Of(s.Store).Flag(t.Context(), []*aggregate.Definition{def}, now, "odd"); err != nil {
 		t.Fatal(err)
 	}
