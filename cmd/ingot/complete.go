@@ -94,7 +94,7 @@ func environments(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.She
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return rules.Environments(rules.File{Name: name, Text: text}), cobra.ShellCompDirectiveNoFileComp
+	return rules.Environments(text), cobra.ShellCompDirectiveNoFileComp
 }
 
 // exampleNames completes the examples that the demo brings with it.

@@ -130,9 +130,9 @@ func (o *costOptions) functions(chosen bool) error {
 	if err != nil {
 		return err
 	}
-	if chosen && !slices.Contains(rules.Environments(*config), o.environment) {
+	if chosen && !slices.Contains(rules.Environments(config.Text), o.environment) {
 		return fmt.Errorf("%s has no environment %s; it has %s", config.Name, o.environment,
-			strings.Join(rules.Environments(*config), ", "))
+			strings.Join(rules.Environments(config.Text), ", "))
 	}
 	size := rules.Functions{Memory: cost.DefaultMemory, Architecture: "arm64"} // and no traces
 	if tpl != nil {

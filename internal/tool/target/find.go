@@ -108,7 +108,7 @@ func deployment(o Options) (rules.Deployment, error) {
 	case err != nil:
 		return rules.Deployment{}, &UsageError{what: fmt.Sprintf("%s: %s", name, reason(err))}
 	}
-	d, err := rules.DeploymentOf(rules.File{Name: name, Text: text}, cmp.Or(o.ConfigEnv, "default"))
+	d, err := rules.DeploymentOf(name, text, cmp.Or(o.ConfigEnv, "default"))
 	if err != nil {
 		return d, &UsageError{what: err.Error()}
 	}

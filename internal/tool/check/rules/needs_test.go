@@ -82,7 +82,7 @@ func FuzzReadTOML(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		_, err := readTOML(text)
+		_, err := ReadTOML(text)
 		var syntax *template.SyntaxError
 		if err != nil && (!errors.As(err, &syntax) || syntax.Line < 1 || syntax.Column < 1) {
 			t.Fatalf("%T: %v", err, err)

@@ -56,7 +56,7 @@ type config struct{ Notes }
 // file's mistakes.
 func ReadConfig(f File) ([]Environment, []Finding) {
 	c := &config{Notes{File: f.Name}}
-	root, err := readTOML(f.Text)
+	root, err := ReadTOML(f.Text)
 	var syntax *template.SyntaxError
 	if errors.As(err, &syntax) {
 		c.Mistake("samconfig", syntax.Position, syntax.What, syntax.Instead)
@@ -73,7 +73,7 @@ func ReadConfig(f File) ([]Environment, []Finding) {
 			continue
 		}
 		list = append(list, c.environment(m))
-		if name := setting(m.Value, "deploy", "stack_name"); name != nil {
+		if name := Setting(m.Value, "deploy", "stack_name"); name != nil {
 			if other, taken := stacks[name.Text]; taken {
 				c.Mistake("samconfig-stack", name.Position, fmt.Sprintf("%s has stack %s, as %s has: deploying one would change the other",
 					m.Name, name.Text, other), "a name of its own")
@@ -84,18 +84,20 @@ func ReadConfig(f File) ([]Environment, []Finding) {
 	return list, c.Findings
 }
 
-// setting returns what a command of SAM reads under a name: its own value, or else that of all
+// Setting returns what a command of SAM reads under a name: its own value, or else that of all
 // commands.
-func setting(environment *template.Node, command, name string) *template.Node {
+func Setting(environment *template.Node, command, name string) *template.Node {
 	for _, section := range []string{command, "global"} {
-		if m := parametersOf(environment, section).Member(name); m != nil {
+		if m := ParametersOf(environment, section).Member(name); m != nil {
 			return m.Value
 		}
 	}
 	return nil
 }
 
-func parametersOf(environment *template.Node, section string) *template.Node {
+// ParametersOf returns the parameters of a section, which is a command of SAM or global. It returns
+// nil if there is none.
+func ParametersOf(environment *template.Node, section string) *template.Node {
 	if m := environment.Member(section); m != nil {
 		if p := m.Value.Member("parameters"); p != nil {
 			return p.Value
@@ -106,16 +108,16 @@ func parametersOf(environment *template.Node, section string) *template.Node {
 
 func (c *config) environment(m *template.Member) Environment {
 	e := Environment{Name: m.Name, parameters: map[string]override{}}
-	if n := setting(m.Value, "deploy", "parameter_overrides"); n != nil {
+	if n := Setting(m.Value, "deploy", "parameter_overrides"); n != nil {
 		c.overrides(e, n)
 	}
 	c.bothCommands(m)
-	if n := setting(m.Value, "build", "cached"); n != nil && n.Text == "true" {
+	if n := Setting(m.Value, "build", "cached"); n != nil && n.Text == "true" {
 		c.Mistake("samconfig-cached", n.Position, "SAM's cache looks only at the files in a Go function's own folder: after a change in "+
 			"another package, the old program would be deployed", "cached = false")
 	}
 	if deploy := m.Value.Member("deploy"); deploy != nil {
-		capabilities := setting(m.Value, "deploy", "capabilities")
+		capabilities := Setting(m.Value, "deploy", "capabilities")
 		if !contains(capabilities, "CAPABILITY_IAM") && !contains(capabilities, "CAPABILITY_NAMED_IAM") {
 			c.Mistake("samconfig-capabilities", where(capabilities, deploy.Position),
 				"CloudFormation makes the functions' roles only with CAPABILITY_IAM", `capabilities = "CAPABILITY_IAM" under `+m.Name+
@@ -136,11 +138,11 @@ func contains(n *template.Node, word string) bool {
 
 // bothCommands reports parameters that only deploy reads, because the build does not know them.
 func (c *config) bothCommands(m *template.Member) {
-	own := parametersOf(m.Value, "deploy").Member("parameter_overrides")
+	own := ParametersOf(m.Value, "deploy").Member("parameter_overrides")
 	if own == nil {
 		return
 	}
-	if n := setting(m.Value, "build", "parameter_overrides"); n != nil && n.Text == own.Value.Text {
+	if n := Setting(m.Value, "build", "parameter_overrides"); n != nil && n.Text == own.Value.Text {
 		return
 	}
 	c.Mistake("samconfig-overrides", own.Position,

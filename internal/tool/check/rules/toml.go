@@ -20,9 +20,9 @@ type tomlReader struct {
 	parser unstable.Parser
 }
 
-// readTOML reads a file of tables. Values that no rule reads, such as dates, become scalars with
+// ReadTOML reads a file of tables. Values that no rule reads, such as dates, become scalars with
 // their text. The error is a [*template.SyntaxError].
-func readTOML(text []byte) (*template.Node, error) {
+func ReadTOML(text []byte) (*template.Node, error) {
 	r := &tomlReader{text: text}
 	if len(text) > maxConfig {
 		return nil, r.fault(0, fmt.Sprintf("not TOML: the file has %d bytes, and at most %d are read", len(text), maxConfig),
