@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/internal/tool/demo"
 	"github.com/ingot-events/ingot/internal/tool/policy"
+	"github.com/ingot-events/ingot/internal/tool/samconfig"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -94,7 +95,7 @@ func environments(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.She
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return rules.Environments(text), cobra.ShellCompDirectiveNoFileComp
+	return samconfig.Environments(text), cobra.ShellCompDirectiveNoFileComp
 }
 
 // exampleNames completes the examples that the demo brings with it.

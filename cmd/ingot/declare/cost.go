@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/cost"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
+	"github.com/ingot-events/ingot/internal/tool/samconfig"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -130,9 +131,9 @@ func (o *costOptions) functions(chosen bool) error {
 	if err != nil {
 		return err
 	}
-	if chosen && !slices.Contains(rules.Environments(config.Text), o.environment) {
+	if chosen && !slices.Contains(samconfig.Environments(config.Text), o.environment) {
 		return fmt.Errorf("%s has no environment %s; it has %s", config.Name, o.environment,
-			strings.Join(rules.Environments(config.Text), ", "))
+			strings.Join(samconfig.Environments(config.Text), ", "))
 	}
 	size := rules.Functions{Memory: cost.DefaultMemory, Architecture: "arm64"} // and no traces
 	if tpl != nil {

@@ -23,7 +23,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/base/awsclient"
 	"github.com/ingot-events/ingot/internal/local/wire"
-	"github.com/ingot-events/ingot/internal/tool/check/rules"
+	"github.com/ingot-events/ingot/internal/tool/samconfig"
 )
 
 // Options say which stack is meant. At most one of Stack, ConfigEnv and Local is set. If none is,
@@ -59,7 +59,7 @@ func Find(ctx context.Context, o Options) (*Target, error) {
 	case o.Local:
 		return findLocal(ctx, o)
 	case o.Stack != "":
-		return stack(ctx, o, rules.Deployment{Stack: o.Stack}, true)
+		return stack(ctx, o, samconfig.Deployment{Stack: o.Stack}, true)
 	case o.ConfigEnv == "" && (o.value(eventsVariable) != "" || o.value(aggregatesVariable) != ""):
 		return environment(ctx, o)
 	}
@@ -95,20 +95,20 @@ func (o Options) value(name string) string {
 }
 
 // deployment reads which stack samconfig.toml means.
-func deployment(o Options) (rules.Deployment, error) {
+func deployment(o Options) (samconfig.Deployment, error) {
 	name := filepath.Join(o.Dir, "samconfig.toml")
 	text, err := os.ReadFile(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && o.ConfigEnv != "":
-		return rules.Deployment{}, &UsageError{what: fmt.Sprintf("--config-env %s: there is no samconfig.toml here; run the command in "+
+		return samconfig.Deployment{}, &UsageError{what: fmt.Sprintf("--config-env %s: there is no samconfig.toml here; run the command in "+
 			"the folder that has it, or name the stack with --stack NAME", o.ConfigEnv)}
 	case errors.Is(err, fs.ErrNotExist):
-		return rules.Deployment{}, &UsageError{what: "which stack? No ingot dev runs for this folder, and there is no samconfig.toml " +
+		return samconfig.Deployment{}, &UsageError{what: "which stack? No ingot dev runs for this folder, and there is no samconfig.toml " +
 			"here; name a stack with --stack NAME, or start one with: ingot dev"}
 	case err != nil:
-		return rules.Deployment{}, &UsageError{what: fmt.Sprintf("%s: %s", name, reason(err))}
+		return samconfig.Deployment{}, &UsageError{what: fmt.Sprintf("%s: %s", name, reason(err))}
 	}
-	d, err := rules.DeploymentOf(name, text, cmp.Or(o.ConfigEnv, "default"))
+	d, err := samconfig.DeploymentOf(name, text, cmp.Or(o.ConfigEnv, "default"))
 	if err != nil {
 		return d, &UsageError{what: err.Error()}
 	}
@@ -168,7 +168,7 @@ func onThisMachine(endpoint string) bool {
 }
 
 // stack reads the outputs of a stack.
-func stack(ctx context.Context, o Options, d rules.Deployment, named bool) (*Target, error) {
+func stack(ctx context.Context, o Options, d samconfig.Deployment, named bool) (*Target, error) {
 	o.Region, o.Profile = cmp.Or(o.Region, d.Region), cmp.Or(o.Profile, d.Profile)
 	c, err := awsConfig(ctx, o)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/corpus"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
+	"github.com/ingot-events/ingot/internal/tool/samconfig"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -82,7 +83,7 @@ func FuzzReadTOML(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		_, err := ReadTOML(text)
+		_, err := samconfig.ReadTOML(text)
 		var syntax *template.SyntaxError
 		if err != nil && (!errors.As(err, &syntax) || syntax.Line < 1 || syntax.Column < 1) {
 			t.Fatalf("%T: %v", err, err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/internal/tool/check/template"
+	"github.com/ingot-events/ingot/internal/tool/samconfig"
 )
 
 // Environment is one environment of samconfig.toml: what `sam --config-env NAME` reads.
@@ -56,7 +57,7 @@ type config struct{ Notes }
 // file's mistakes.
 func ReadConfig(f File) ([]Environment, []Finding) {
 	c := &config{Notes{File: f.Name}}
-	root, err := ReadTOML(f.Text)
+	root, err := samconfig.ReadTOML(f.Text)
 	var syntax *template.SyntaxError
 	if errors.As(err, &syntax) {
 		c.Mistake("samconfig", syntax.Position, syntax.What, syntax.Instead)
@@ -73,7 +74,7 @@ func ReadConfig(f File) ([]Environment, []Finding) {
 			continue
 		}
 		list = append(list, c.environment(m))
-		if name := Setting(m.Value, "deploy", "stack_name"); name != nil {
+		if name := samconfig.Setting(m.Value, "deploy", "stack_name"); name != nil {
 			if other, taken := stacks[name.Text]; taken {
 				c.Mistake("samconfig-stack", name.Position, fmt.Sprintf("%s has stack %s, as %s has: deploying one would change the other",
 					m.Name, name.Text, other), "a name of its own")
@@ -84,40 +85,18 @@ func ReadConfig(f File) ([]Environment, []Finding) {
 	return list, c.Findings
 }
 
-// Setting returns what a command of SAM reads under a name: its own value, or else that of all
-// commands.
-func Setting(environment *template.Node, command, name string) *template.Node {
-	for _, section := range []string{command, "global"} {
-		if m := ParametersOf(environment, section).Member(name); m != nil {
-			return m.Value
-		}
-	}
-	return nil
-}
-
-// ParametersOf returns the parameters of a section, which is a command of SAM or global. It returns
-// nil if there is none.
-func ParametersOf(environment *template.Node, section string) *template.Node {
-	if m := environment.Member(section); m != nil {
-		if p := m.Value.Member("parameters"); p != nil {
-			return p.Value
-		}
-	}
-	return nil
-}
-
 func (c *config) environment(m *template.Member) Environment {
 	e := Environment{Name: m.Name, parameters: map[string]override{}}
-	if n := Setting(m.Value, "deploy", "parameter_overrides"); n != nil {
+	if n := samconfig.Setting(m.Value, "deploy", "parameter_overrides"); n != nil {
 		c.overrides(e, n)
 	}
 	c.bothCommands(m)
-	if n := Setting(m.Value, "build", "cached"); n != nil && n.Text == "true" {
+	if n := samconfig.Setting(m.Value, "build", "cached"); n != nil && n.Text == "true" {
 		c.Mistake("samconfig-cached", n.Position, "SAM's cache looks only at the files in a Go function's own folder: after a change in "+
 			"another package, the old program would be deployed", "cached = false")
 	}
 	if deploy := m.Value.Member("deploy"); deploy != nil {
-		capabilities := Setting(m.Value, "deploy", "capabilities")
+		capabilities := samconfig.Setting(m.Value, "deploy", "capabilities")
 		if !contains(capabilities, "CAPABILITY_IAM") && !contains(capabilities, "CAPABILITY_NAMED_IAM") {
 			c.Mistake("samconfig-capabilities", where(capabilities, deploy.Position),
 				"CloudFormation makes the functions' roles only with CAPABILITY_IAM", `capabilities = "CAPABILITY_IAM" under `+m.Name+
@@ -138,11 +117,11 @@ func contains(n *template.Node, word string) bool {
 
 // bothCommands reports parameters that only deploy reads, because the build does not know them.
 func (c *config) bothCommands(m *template.Member) {
-	own := ParametersOf(m.Value, "deploy").Member("parameter_overrides")
+	own := samconfig.ParametersOf(m.Value, "deploy").Member("parameter_overrides")
 	if own == nil {
 		return
 	}
-	if n := Setting(m.Value, "build", "parameter_overrides"); n != nil && n.Text == own.Value.Text {
+	if n := samconfig.Setting(m.Value, "build", "parameter_overrides"); n != nil && n.Text == own.Value.Text {
 		return
 	}
 	c.Mistake("samconfig-overrides", own.Position,
