@@ -25,7 +25,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/kit/slow"
-	"github.com/ingot-events/ingot/internal/local/wire"
+	"github.com/ingot-events/ingot/internal/local/nearby"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -121,7 +121,7 @@ func (k *killing) start(more ...string) {
 	if err := json.Unmarshal([]byte(line), &k.local); err != nil {
 		k.t.Fatalf("%v: %s", err, line)
 	}
-	client := wire.Client()
+	client := nearby.Client()
 	k.t.Cleanup(client.CloseIdleConnections)
 	cfg := aws.Config{Region: k.local.Region, BaseEndpoint: &k.local.Endpoint, HTTPClient: client, RetryMaxAttempts: 1,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}

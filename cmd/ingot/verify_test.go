@@ -17,8 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/cmd/ingot/pass"
+	"github.com/ingot-events/ingot/internal/local/nearby"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/local/wire"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/verified"
@@ -242,7 +242,7 @@ func TestRebuildAfterALoss(t *testing.T) {
 // returns when the functions go on.
 func (w *devWorld) loseTotals() {
 	w.t.Helper()
-	client := wire.Client()
+	client := nearby.Client()
 	defer client.CloseIdleConnections()
 	db := dynamodb.New(dynamodb.Options{Region: dev.Region, BaseEndpoint: aws.String(w.dev.Local().Endpoint), HTTPClient: client,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/integration/contract"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/nearby"
 	"github.com/ingot-events/ingot/internal/local/wire"
 	"github.com/ingot-events/ingot/internal/tool/dev/disk"
 )
@@ -41,7 +42,7 @@ func overHTTP(t *testing.T, cfg embedded.Config) {
 	e := embedded.New(cfg)
 	server := httptest.NewServer(wire.New(e))
 	t.Cleanup(server.Close)
-	client := wire.Client() // this suite counts requests, so none may be sent again
+	client := nearby.Client() // this suite counts requests, so none may be sent again
 	t.Cleanup(client.CloseIdleConnections)
 	config := aws.Config{Region: "us-east-1", BaseEndpoint: &server.URL, HTTPClient: client,
 		RetryMaxAttempts: 1, Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}

@@ -4,7 +4,7 @@
 //
 // [New] returns the handler. It has no list of the operations in AWS JSON: these are the methods of
 // the engine's clients, and the types of the AWS SDK say what a request and an answer hold.
-// [Client] returns an HTTP client for such an endpoint.
+// The package nearby has an HTTP client for such an endpoint.
 //
 // The package does not check credentials and signatures. It does not listen, and it stores nothing.
 package wire

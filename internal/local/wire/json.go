@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -14,11 +13,11 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/nearby"
 )
 
-// largest is the largest request, in bytes. DynamoDB takes 16 MB, which can take more space in
-// JSON.
-const largest = 32 << 20
+// largest is the largest request, in bytes.
+const largest = nearby.Largest
 
 // service is a service that speaks AWS JSON: a request names its operation in a header, and its
 // body is the input.
@@ -66,7 +65,7 @@ func (s service) serve(w http.ResponseWriter, r *http.Request, name string) {
 		s.refuse(w, &embedded.UnsupportedError{API: name, What: "the operation"})
 		return
 	}
-	body, err := readBody(http.MaxBytesReader(w, r.Body, largest), r.ContentLength)
+	body, err := nearby.ReadBody(http.MaxBytesReader(w, r.Body, largest), r.ContentLength)
 	if err != nil {
 		var long *http.MaxBytesError
 		if errors.As(err, &long) {
@@ -95,17 +94,6 @@ func (s service) serve(w http.ResponseWriter, r *http.Request, name string) {
 		return
 	}
 	write(w, http.StatusOK, text)
-}
-
-// readBody reads the body of a request. length is the length that the headers give. It is 0 or
-// negative if they give none.
-func readBody(body io.Reader, length int64) ([]byte, error) {
-	if length <= 0 || length > largest {
-		return io.ReadAll(body)
-	}
-	all := make([]byte, length)
-	_, err := io.ReadFull(body, all)
-	return all, err
 }
 
 func serialization(format string, args ...any) error {

@@ -23,7 +23,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
-	"github.com/ingot-events/ingot/internal/local/wire"
+	"github.com/ingot-events/ingot/internal/local/nearby"
 	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
@@ -156,7 +156,7 @@ func (d *devProcess) kill() {
 }
 
 func (d *devProcess) config() aws.Config {
-	return aws.Config{Region: d.local.Region, BaseEndpoint: &d.local.Endpoint, HTTPClient: wire.Client(),
+	return aws.Config{Region: d.local.Region, BaseEndpoint: &d.local.Endpoint, HTTPClient: nearby.Client(),
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
 }
 

@@ -20,7 +20,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/local/wire"
+	"github.com/ingot-events/ingot/internal/local/nearby"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
 
@@ -105,7 +105,7 @@ func TestBoundedAnswer(t *testing.T) {
 		_, _ = w.Write(body)
 	}))
 	defer server.Close()
-	whole := wire.Client()
+	whole := nearby.Client()
 	defer whole.CloseIdleConnections()
 	client := dynamodb.New(dynamodb.Options{Region: "eu-central-1", BaseEndpoint: &server.URL, HTTPClient: whole,
 		Credentials:                     credentials.NewStaticCredentialsProvider("id", "secret", ""),

@@ -24,8 +24,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
+	"github.com/ingot-events/ingot/internal/local/nearby"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/local/wire"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -79,7 +79,7 @@ func start(t *testing.T, cfg Config) *Dev {
 // clients are those of the AWS SDK, over the network.
 func clients(t *testing.T, d *Dev) (*sqs.Client, *dynamodb.Client) {
 	t.Helper()
-	client := wire.Client()
+	client := nearby.Client()
 	t.Cleanup(client.CloseIdleConnections)
 	cfg := aws.Config{Region: Region, BaseEndpoint: aws.String(d.Local().Endpoint), HTTPClient: client,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}

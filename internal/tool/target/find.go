@@ -22,7 +22,7 @@ import (
 	"github.com/aws/smithy-go/logging"
 
 	"github.com/ingot-events/ingot/internal/base/awsclient"
-	"github.com/ingot-events/ingot/internal/local/wire"
+	"github.com/ingot-events/ingot/internal/local/nearby"
 	"github.com/ingot-events/ingot/internal/tool/samconfig"
 )
 
@@ -140,7 +140,7 @@ func awsConfig(ctx context.Context, o Options) (aws.Config, error) {
 		c.BaseEndpoint = &o.EndpointURL
 	}
 	if c.BaseEndpoint != nil && onThisMachine(*c.BaseEndpoint) {
-		c.HTTPClient = wire.Client()
+		c.HTTPClient = nearby.Client()
 	} else if c.HTTPClient != nil {
 		c.HTTPClient = awsclient.Client{HTTPClient: c.HTTPClient}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/internal/local/wire"
+	"github.com/ingot-events/ingot/internal/local/nearby"
 )
 
 // Local describes a running `ingot dev`, in a file beside its pipeline.yaml.
@@ -166,7 +166,7 @@ func findLocal(ctx context.Context, o Options) (*Target, error) {
 		Console:     d.Console,
 		EventsTable: d.EventsTable, AggregatesTable: d.AggregatesTable, QueueURL: d.QueueURL, QuarantineURL: d.QuarantineURL,
 		DeadLetterURL: d.DeadLetterURL, ArchiveBucket: d.ArchiveBucket, PayloadBucket: d.PayloadBucket, env: o.Env}
-	t.AWS = aws.Config{Region: d.Region, BaseEndpoint: &t.Endpoint, HTTPClient: wire.Client(),
+	t.AWS = aws.Config{Region: d.Region, BaseEndpoint: &t.Endpoint, HTTPClient: nearby.Client(),
 		Credentials: aws.AnonymousCredentials{}} // ingot dev does not check signatures
 	_, err = t.DynamoDB().DescribeTable(ask, &dynamodb.DescribeTableInput{TableName: &t.EventsTable}, func(o *dynamodb.Options) {
 		o.RetryMaxAttempts = 1

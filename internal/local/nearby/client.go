@@ -1,4 +1,6 @@
-package wire
+// Package nearby has what both ends of a connection to an endpoint on this machine need: [Client]
+// is for those who ask it, and [ReadBody] for both. It knows no protocol.
+package nearby
 
 import (
 	"bytes"
@@ -27,7 +29,7 @@ type whole struct{ *http.Transport }
 
 func (w whole) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
-		body, err := readBody(r.Body, r.ContentLength)
+		body, err := ReadBody(r.Body, r.ContentLength)
 		if err != nil {
 			return nil, err
 		}
@@ -36,4 +38,19 @@ func (w whole) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
 	return w.Transport.RoundTrip(r)
+}
+
+// Largest is the largest request, in bytes. DynamoDB takes 16 MB, which can take more space in
+// JSON.
+const Largest = 32 << 20
+
+// ReadBody reads the body of a request. length is the length that the headers give. It is 0 or
+// negative if they give none.
+func ReadBody(body io.Reader, length int64) ([]byte, error) {
+	if length <= 0 || length > Largest {
+		return io.ReadAll(body)
+	}
+	all := make([]byte, length)
+	_, err := io.ReadFull(body, all)
+	return all, err
 }
