@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
+	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -166,8 +167,8 @@ func (a *app) deployedFile(cmd *cobra.Command) (*rules.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := t.Deployed(cmd.Context())
-	if errors.Is(err, target.ErrNoFile) {
+	f, err := chosen.DeployedFile(cmd.Context(), t)
+	if errors.Is(err, chosen.ErrNoFile) {
 		return nil, fmt.Errorf("name the deployed file with --was FILE: %w", err)
 	}
 	if err != nil {

@@ -45,16 +45,16 @@ func (s *Stack) File(ctx context.Context, t *target.Target, writes bool) (rules.
 		file.Text = text
 	}
 	if name == "" || writes {
-		f, err := t.Deployed(ctx)
-		if errors.Is(err, target.ErrNoFile) && s.wakes(t) {
+		f, err := DeployedFile(ctx, t)
+		if errors.Is(err, ErrNoFile) && s.wakes(t) {
 			if err = t.Wake(ctx); err == nil {
-				f, err = t.Deployed(ctx)
+				f, err = DeployedFile(ctx, t)
 			}
 		}
 		switch {
-		case errors.Is(err, target.ErrNoFile) && name != "":
+		case errors.Is(err, ErrNoFile) && name != "":
 			s.Say("%s cannot be compared with what is deployed: %v", name, err)
-		case errors.Is(err, target.ErrNoFile):
+		case errors.Is(err, ErrNoFile):
 			return file, nil, fmt.Errorf("name the deployed file with --pipeline FILE: %w", err)
 		case err != nil:
 			return file, nil, err
@@ -122,7 +122,7 @@ func (s *Stack) same(ctx context.Context, t *target.Target, deployed, local rule
 		if err := t.Wake(ctx); err != nil {
 			return err
 		}
-		f, err := t.Deployed(ctx)
+		f, err := DeployedFile(ctx, t)
 		if err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ func (s *Stack) Follow(ctx context.Context, t *target.Target) (func() *pipeline.
 	newer := func() (rules.File, *pipeline.Pipeline, error) {
 		ctx, cancel := context.WithTimeout(ctx, followFor)
 		defer cancel()
-		f, err := t.Deployed(ctx)
+		f, err := DeployedFile(ctx, t)
 		if err != nil || bytes.Equal(f.Text, file.Text) {
 			return file, p, err
 		}

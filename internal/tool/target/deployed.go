@@ -2,30 +2,11 @@ package target
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
-	"github.com/aws/smithy-go"
-
-	"github.com/ingot-events/ingot/internal/base/excerpt"
-	"github.com/ingot-events/ingot/store"
-	"github.com/ingot-events/ingot/tables"
 )
-
-// ErrNoFile says that the table does not hold the pipeline.yaml that is deployed.
-var ErrNoFile = errors.New("it does not say which pipeline.yaml is deployed")
-
-// Deployed returns the pipeline.yaml that the streams function had when it last started. The error
-// is [ErrNoFile] if it has stored none.
-func (t *Target) Deployed(ctx context.Context) (*tables.File, error) {
-	f, err := t.file(ctx)
-	if err == nil && f == nil {
-		err = fmt.Errorf("table %s: %w; %s", t.AggregatesTable, ErrNoFile, t.Stores())
-	}
-	return f, err
-}
 
 // Stores says when the table gets the deployed pipeline.yaml.
 func (t *Target) Stores() string {
@@ -37,32 +18,15 @@ func (t *Target) Stores() string {
 	return text
 }
 
-func (t *Target) file(ctx context.Context) (*tables.File, error) {
-	f, err := store.DeployedFile(ctx, t.DynamoDB(), t.AggregatesTable)
-	var api smithy.APIError
-	if errors.As(err, &api) {
-		if Refused(err) {
-			return nil, &CredentialsError{fmt.Sprintf("the credentials may not read table %s: %s", t.AggregatesTable, reason(err)), err}
-		}
-		if api.ErrorCode() == "ResourceNotFoundException" {
-			return nil, fmt.Errorf("there is no table %s, which should hold the totals: "+
-				"either the names are wrong, or somebody has deleted it; then go on as %s says",
-				t.AggregatesTable, excerpt.Page("repair.md#a-lost-aggregates-table"))
-		}
-		return nil, fmt.Errorf("reading which pipeline.yaml is deployed from table %s: %s", t.AggregatesTable, reason(err))
-	}
-	return f, err
-}
-
 // Wake starts the streams function, as the first change after a deployment would. It counts
 // nothing.
 func (t *Target) Wake(ctx context.Context) error {
 	out, err := t.Lambda().Invoke(ctx, &lambda.InvokeInput{FunctionName: &t.StreamsFunction, Payload: []byte(`{"Records":[]}`)})
 	switch {
 	case Refused(err):
-		return &CredentialsError{fmt.Sprintf("the credentials may not wake function %s: %s", t.StreamsFunction, reason(err)), err}
+		return &CredentialsError{fmt.Sprintf("the credentials may not wake function %s: %s", t.StreamsFunction, Reason(err)), err}
 	case err != nil:
-		return fmt.Errorf("waking function %s: %s", t.StreamsFunction, reason(err))
+		return fmt.Errorf("waking function %s: %s", t.StreamsFunction, Reason(err))
 	case out.FunctionError != nil:
 		return fmt.Errorf("function %s does not start: %s", t.StreamsFunction, out.Payload)
 	}
@@ -86,9 +50,9 @@ func (t *Target) Secret(ctx context.Context) ([]byte, error) {
 		return nil,
 			&CredentialsError{fmt.Sprintf(
 				"the credentials may not read the secret %s: %s; set INGOT_PII_KEY, or leave out what needs a hash", t.SecretARN,
-				reason(err)), err}
+				Reason(err)), err}
 	case err != nil:
-		return nil, fmt.Errorf("reading the secret %s: %s", t.SecretARN, reason(err))
+		return nil, fmt.Errorf("reading the secret %s: %s", t.SecretARN, Reason(err))
 	case out.SecretString == nil:
 		return nil, fmt.Errorf("the secret %s holds no text", t.SecretARN)
 	}

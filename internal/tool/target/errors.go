@@ -2,6 +2,7 @@ package target
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/aws/smithy-go"
@@ -16,6 +17,11 @@ type CredentialsError struct {
 func (e *CredentialsError) Error() string { return e.what }
 
 func (e *CredentialsError) Unwrap() error { return e.err }
+
+// Denied returns the error that says what credentials may not do. err is the service's.
+func Denied(err error, format string, args ...any) *CredentialsError {
+	return &CredentialsError{fmt.Sprintf(format, args...), err}
+}
 
 // UsageError says that the command line, a variable or samconfig.toml names something wrong.
 type UsageError struct {
@@ -47,8 +53,8 @@ func Refused(err error) bool {
 	return false
 }
 
-// reason returns the message of a service's error, or else the last cause of an error.
-func reason(err error) string {
+// Reason returns the message of a service's error, or else the last cause of an error.
+func Reason(err error) string {
 	var api smithy.APIError
 	if errors.As(err, &api) && api.ErrorMessage() != "" {
 		return api.ErrorMessage()

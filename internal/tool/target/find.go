@@ -106,7 +106,7 @@ func deployment(o Options) (samconfig.Deployment, error) {
 		return samconfig.Deployment{}, &UsageError{what: "which stack? No ingot dev runs for this folder, and there is no samconfig.toml " +
 			"here; name a stack with --stack NAME, or start one with: ingot dev"}
 	case err != nil:
-		return samconfig.Deployment{}, &UsageError{what: fmt.Sprintf("%s: %s", name, reason(err))}
+		return samconfig.Deployment{}, &UsageError{what: fmt.Sprintf("%s: %s", name, Reason(err))}
 	}
 	d, err := samconfig.DeploymentOf(name, text, cmp.Or(o.ConfigEnv, "default"))
 	if err != nil {
@@ -150,7 +150,7 @@ func awsConfig(ctx context.Context, o Options) (aws.Config, error) {
 		}
 		return c,
 			&CredentialsError{fmt.Sprintf("there are no AWS credentials: %s; log in, name a profile with --profile, or set "+
-				"AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", reason(err)), err}
+				"AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", Reason(err)), err}
 	}
 	return c, nil
 }
@@ -180,7 +180,7 @@ func stack(ctx context.Context, o Options, d samconfig.Deployment, named bool) (
 	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err()
 	case Refused(err):
-		return nil, &CredentialsError{fmt.Sprintf("the credentials may not read stack %s in %s: %s", d.Stack, t.place(), reason(err)), err}
+		return nil, &CredentialsError{fmt.Sprintf("the credentials may not read stack %s in %s: %s", d.Stack, t.place(), Reason(err)), err}
 	case err != nil && absent(err), err == nil && len(out.Stacks) == 0:
 		from := ""
 		if d.From != "" {
@@ -191,7 +191,7 @@ func stack(ctx context.Context, o Options, d samconfig.Deployment, named bool) (
 				d.Stack, t.place(), from),
 				Undeployed: d.From != ""}
 	case err != nil:
-		return nil, fmt.Errorf("asking CloudFormation for stack %s in %s: %s", d.Stack, t.place(), reason(err))
+		return nil, fmt.Errorf("asking CloudFormation for stack %s in %s: %s", d.Stack, t.place(), Reason(err))
 	}
 	do := ""
 	switch s := out.Stacks[0]; s.StackStatus {
@@ -278,11 +278,11 @@ func environment(ctx context.Context, o Options) (*Target, error) {
 	case errors.As(err, &api) && api.ErrorCode() == "AccessDeniedException":
 		// Reading the table may still be allowed.
 	case Refused(err):
-		return nil, &CredentialsError{fmt.Sprintf("the credentials are refused in %s: %s", t.place(), reason(err)), err}
+		return nil, &CredentialsError{fmt.Sprintf("the credentials are refused in %s: %s", t.place(), Reason(err)), err}
 	case errors.As(err, &api) && api.ErrorCode() == "ResourceNotFoundException":
 		return nil, &UsageError{what: fmt.Sprintf("there is no table %s in %s: INGOT_TABLE names it", t.EventsTable, t.place())}
 	default:
-		return nil, fmt.Errorf("asking for table %s in %s: %s", t.EventsTable, t.place(), reason(err))
+		return nil, fmt.Errorf("asking for table %s in %s: %s", t.EventsTable, t.place(), Reason(err))
 	}
 	return t, nil
 }

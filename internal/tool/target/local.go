@@ -141,7 +141,7 @@ func (d Local) runs(ctx context.Context, file string) error {
 	}
 	why := "another program answers there now"
 	if err != nil {
-		why = reason(err)
+		why = Reason(err)
 	}
 	text := fmt.Sprintf("the ingot dev of %s (process %d) does not answer at %s: %s; if it has ended, start it again with: ingot dev", file,
 		d.PID, d.Endpoint, why)
@@ -181,7 +181,7 @@ func findLocal(ctx context.Context, o Options) (*Target, error) {
 		err = fmt.Errorf("the ingot dev of %s (process %d) cannot answer now: %s", file, d.PID, failure.ErrorMessage())
 	case err != nil && ctx.Err() == nil:
 		err = fmt.Errorf("the ingot dev of %s (process %d) does not answer at %s: %s; end it, and start it again with: ingot dev", file,
-			d.PID, d.Endpoint, reason(err))
+			d.PID, d.Endpoint, Reason(err))
 	}
 	return t, err
 }
