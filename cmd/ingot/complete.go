@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
-	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/internal/tool/demo"
 	"github.com/ingot-events/ingot/internal/tool/policy"
 	"github.com/ingot-events/ingot/internal/tool/samconfig"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -136,7 +136,7 @@ func declared(offers func(p *pipeline.Pipeline, words []string) []string) comple
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		p, err := rules.File{Name: name, Text: text}.Load(pipeline.CheckOnly())
+		p, err := textfile.File{Name: name, Text: text}.Load(pipeline.CheckOnly())
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

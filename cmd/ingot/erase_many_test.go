@@ -18,8 +18,8 @@ import (
 	"github.com/ingot-events/ingot/internal/table"
 	"github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/internal/tool/archived"
-	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/erase"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -171,7 +171,7 @@ func (w *devWorld) bucket(name string) (names []string) {
 func (w *devWorld) deploys(changes ...string) {
 	w.t.Helper()
 	text := strings.NewReplacer(changes...).Replace(peopleSpec)
-	plan, err := rules.File{Name: "pipeline.yaml", Text: []byte(text)}.Load(pipeline.Secret([]byte(w.env["INGOT_PII_KEY"])))
+	plan, err := textfile.File{Name: "pipeline.yaml", Text: []byte(text)}.Load(pipeline.Secret([]byte(w.env["INGOT_PII_KEY"])))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -14,12 +14,12 @@ import (
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/check"
-	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/internal/tool/target"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 const checkHelp = `Checks pipeline.yaml, and checks template.yaml against it: everything that exactly-once needs of the
@@ -90,7 +90,7 @@ type checkOptions struct {
 	publish, next           string
 	sample                  sampled
 	parameters              []string
-	deployed                *rules.File // under --was deployed
+	deployed                *textfile.File // under --was deployed
 	partitions              int
 	rate                    float64
 	prices                  string
@@ -157,7 +157,7 @@ const deployedWord = "deployed"
 
 // deployedFile returns the pipeline.yaml that a stack runs. It returns nil if samconfig.toml names
 // a stack that has never been deployed.
-func (a *app) deployedFile(cmd *cobra.Command) (*rules.File, error) {
+func (a *app) deployedFile(cmd *cobra.Command) (*textfile.File, error) {
 	t, err := a.Find(cmd.Context())
 	var wrong *target.UsageError
 	if errors.As(err, &wrong) && wrong.Undeployed {
@@ -174,7 +174,7 @@ func (a *app) deployedFile(cmd *cobra.Command) (*rules.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rules.File{Name: "the deployed pipeline.yaml", Text: f.Text}, nil
+	return &textfile.File{Name: "the deployed pipeline.yaml", Text: f.Text}, nil
 }
 
 // maxPartitions bounds the estimates.
@@ -242,7 +242,7 @@ func (o checkOptions) input(named func(flag string) bool) (check.Input, error) {
 	if err != nil {
 		return in, err
 	}
-	in.Pipeline = rules.File{Name: o.pipeline, Text: text}
+	in.Pipeline = textfile.File{Name: o.pipeline, Text: text}
 	if in.Template, err = optionalFile(o.template, named("template"), "name the template with --template FILE"); err == nil {
 		config := o.config
 		if !named("samconfig") {
@@ -274,7 +274,7 @@ func exists(name string) bool {
 
 // optionalFile returns nil if name is empty. It also returns nil for a missing file that is not
 // needed.
-func optionalFile(name string, needed bool, next string) (*rules.File, error) {
+func optionalFile(name string, needed bool, next string) (*textfile.File, error) {
 	if name == "" {
 		return nil, nil
 	}
@@ -285,5 +285,5 @@ func optionalFile(name string, needed bool, next string) (*rules.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rules.File{Name: name, Text: text}, nil
+	return &textfile.File{Name: name, Text: text}, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/cost"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/internal/tool/samconfig"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -157,7 +158,7 @@ func (a *app) cost(o costOptions) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	file := rules.File{Name: o.pipeline, Text: text}
+	file := textfile.File{Name: o.pipeline, Text: text}
 	secret, _ := a.LocalSecret() // no hash that the stand-in makes is shown
 	if in.Pipeline, err = file.Load(pipeline.Secret(secret)); err != nil {
 		return cli.Usagef("the pipeline has mistakes:\n%w", err)

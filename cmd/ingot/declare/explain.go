@@ -11,10 +11,10 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/cmd/ingot/command"
-	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -139,7 +139,7 @@ func (a *app) explainer(o explainOptions) (*explain.Explainer, error) {
 		return nil, err
 	}
 	secret, standIn := a.LocalSecret()
-	e.Pipeline, err = rules.File{Name: o.pipeline, Text: text}.Load(pipeline.Secret(secret))
+	e.Pipeline, err = textfile.File{Name: o.pipeline, Text: text}.Load(pipeline.Secret(secret))
 	if err != nil {
 		return nil, fmt.Errorf("the pipeline has mistakes:\n%w", err)
 	}

@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
-	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/propose"
 	"github.com/ingot-events/ingot/internal/tool/scaffold"
 	"github.com/ingot-events/ingot/internal/tool/send"
 	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -88,7 +88,7 @@ func (a *app) kept(p *propose.Proposal, name, keep string) ([]string, error) {
 		a.Say(files+"%s of %s; %s; look at them before you commit them", show.Count(len(masked), "event"), name, changed)
 		return masked, nil
 	case keepNone:
-		_, made, err := madeUp(rules.File{Name: command.PipelineFile, Text: p.YAML()})
+		_, made, err := madeUp(textfile.File{Name: command.PipelineFile, Text: p.YAML()})
 		if err != nil {
 			return nil, err
 		}
@@ -109,7 +109,7 @@ const madeOfEach = 3
 
 // madeUp loads a pipeline, and makes up events of each of its types. It leaves out a type of which
 // it cannot make an event that is stored.
-func madeUp(f rules.File) (p *pipeline.Pipeline, made []string, err error) {
+func madeUp(f textfile.File) (p *pipeline.Pipeline, made []string, err error) {
 	p, err = f.Load(pipeline.Secret([]byte(explain.StandIn)))
 	if err != nil {
 		return nil, nil, err

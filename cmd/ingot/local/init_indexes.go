@@ -11,9 +11,9 @@ import (
 
 	"github.com/ingot-events/ingot"
 	"github.com/ingot-events/ingot/cmd/ingot/command"
-	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/scaffold"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -27,7 +27,7 @@ func (a *app) initIndexes(o initOptions, dir string) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	p, err := rules.File{Name: name, Text: text}.Load(pipeline.CheckOnly())
+	p, err := textfile.File{Name: name, Text: text}.Load(pipeline.CheckOnly())
 	if err != nil {
 		return cli.Usagef("the pipeline has mistakes:\n%w", err)
 	}

@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
-	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/scaffold"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 // ownPipeline returns the pipeline.yaml that a folder has already, or nil.
@@ -32,7 +32,7 @@ func (a *app) forOwn(c scaffold.Config, o initOptions, dir string, own []byte) (
 	if o.events != "" {
 		return nil, cli.Usagef("%s is there already, and --events proposes another; leave --events out, or move the file away", c.Name)
 	}
-	p, made, err := madeUp(rules.File{Name: c.Name, Text: own})
+	p, made, err := madeUp(textfile.File{Name: c.Name, Text: own})
 	if err != nil {
 		return nil, cli.Usage(err)
 	}

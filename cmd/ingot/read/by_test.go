@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
-	"github.com/ingot-events/ingot/internal/tool/check/rules"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -42,7 +42,7 @@ func TestValuesOfBy(t *testing.T) {
 		{by: head + "by: {shop: '{shop.id | hmac}'}, ", given: "shop=s-1", wrong: "64 digits of lower-case hex: give shop.id=VALUE instead",
 			usage: true},
 	} {
-		p, err := rules.File{Name: "pipeline.yaml", Text: []byte(tt.by + "from: {paid: {values: {n_paid: count}}}}\n")}.Load(
+		p, err := textfile.File{Name: "pipeline.yaml", Text: []byte(tt.by + "from: {paid: {values: {n_paid: count}}}}\n")}.Load(
 			pipeline.Secret([]byte("a secret for this test alone")))
 		if err != nil {
 			t.Fatal(err)

@@ -6,8 +6,8 @@ import (
 	"testing/fstest"
 
 	"github.com/ingot-events/ingot/internal/tool/check"
-	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/migrating"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -25,8 +25,8 @@ func TestMigrationOfThePage(t *testing.T) {
 		return list[0].text
 	}
 	files := fstest.MapFS{"pipeline.yaml": {Data: []byte(one("yaml pipeline"))}, "migration.yaml": {Data: []byte(one("yaml migration"))}}
-	r, err := check.Run(check.Input{Pipeline: rules.File{Name: "pipeline.yaml", Text: files["pipeline.yaml"].Data},
-		Migration: &rules.File{Name: "migration.yaml", Text: files["migration.yaml"].Data}})
+	r, err := check.Run(check.Input{Pipeline: textfile.File{Name: "pipeline.yaml", Text: files["pipeline.yaml"].Data},
+		Migration: &textfile.File{Name: "migration.yaml", Text: files["migration.yaml"].Data}})
 	if err != nil || len(r.Findings) > 0 {
 		t.Fatal(r, err)
 	}

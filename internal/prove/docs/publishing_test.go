@@ -15,7 +15,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/tool/check"
-	"github.com/ingot-events/ingot/internal/tool/check/rules"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/publish"
 	"github.com/ingot-events/ingot/tables"
@@ -39,7 +39,7 @@ func TestPublishingOfThePage(t *testing.T) {
 			}
 		}
 	}
-	file := func(name string) *rules.File { return &rules.File{Name: name, Text: files[name].Data} }
+	file := func(name string) *textfile.File { return &textfile.File{Name: name, Text: files[name].Data} }
 	r, err := check.Run(check.Input{Pipeline: *file("pipeline.yaml"), Publish: file("publish.yaml"), Next: file("next.yaml")})
 	if err != nil || len(r.Findings) > 0 {
 		t.Errorf("%+v, %v", r.Findings, err)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check"
-	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 var reference = regexp.MustCompile(`!(?:Ref|GetAtt) (\w+)`)
@@ -32,8 +32,8 @@ func TestAdditionsToTheTemplate(t *testing.T) {
 				t.Errorf("%s:%d: there is no resource and no parameter %s", b.file, b.line, name[1])
 			}
 		}
-		report, err := check.Run(check.Input{Pipeline: rules.File{Name: "pipeline.yaml", Text: []byte(read(t, sampleshop.Pipeline))},
-			Template: &rules.File{Name: "template.yaml", Text: []byte(text)}, Partitions: 1})
+		report, err := check.Run(check.Input{Pipeline: textfile.File{Name: "pipeline.yaml", Text: []byte(read(t, sampleshop.Pipeline))},
+			Template: &textfile.File{Name: "template.yaml", Text: []byte(text)}, Partitions: 1})
 		if err != nil || len(report.Findings) > 0 {
 			t.Errorf("%s:%d: %v, %v", b.file, b.line, err, report)
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 // TestWithoutGo shows that the lines that docs/without.md changes make a template with which
@@ -16,8 +17,8 @@ func TestWithoutGo(t *testing.T) {
 	diffs := sampleshop.Diffs(read(t, withoutPage))
 	findings := func(checked string, diffs ...string) []rules.Finding {
 		t.Helper()
-		r, err := check.Run(check.Input{Pipeline: rules.File{Name: checked, Text: pipeline}, Partitions: 1,
-			Template: &rules.File{Name: "template.yaml", Text: []byte(sampleshop.Patched(t, text, diffs...))}})
+		r, err := check.Run(check.Input{Pipeline: textfile.File{Name: checked, Text: pipeline}, Partitions: 1,
+			Template: &textfile.File{Name: "template.yaml", Text: []byte(sampleshop.Patched(t, text, diffs...))}})
 		if err != nil {
 			t.Fatal(err)
 		}

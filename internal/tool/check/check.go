@@ -13,20 +13,21 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/internal/tool/sample"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
 // Input is what is checked.
 type Input struct {
-	Pipeline   rules.File
-	Template   *rules.File       // nil: not checked
+	Pipeline   textfile.File
+	Template   *textfile.File    // nil: not checked
 	Parameters map[string]string // of the template; they replace its defaults
-	Config     *rules.File       // a samconfig.toml, for its parameters; nil: not read
+	Config     *textfile.File    // a samconfig.toml, for its parameters; nil: not read
 	ConfigEnv  string            // the only one of its environments to check; empty: all of them
-	Migration  *rules.File       // a migration.yaml; nil: there is none
-	Publish    *rules.File       // a publish.yaml; nil: there is none
-	Next       *rules.File       // the pipeline of the Ingot that gets what is published; nil: not compared
-	Was        *rules.File       // an earlier pipeline.yaml; nil: not compared
+	Migration  *textfile.File    // a migration.yaml; nil: there is none
+	Publish    *textfile.File    // a publish.yaml; nil: there is none
+	Next       *textfile.File    // the pipeline of the Ingot that gets what is published; nil: not compared
+	Was        *textfile.File    // an earlier pipeline.yaml; nil: not compared
 	Partitions int               // of the events table, for the estimates; at least 1
 	Rate       float64           // changes a second to keep up with; 0: not checked
 	ReadUnit   float64           // dollars for a read unit; 0: not known
@@ -187,7 +188,7 @@ func (r *Report) environments(in Input) ([]rules.Environment, error) {
 
 // pipeline compiles the pipeline and adds its mistakes and warnings to the report. It returns nil
 // if the pipeline has mistakes.
-func (r *Report) pipeline(f rules.File) *pipeline.Pipeline {
+func (r *Report) pipeline(f textfile.File) *pipeline.Pipeline {
 	p := r.load(f)
 	if p == nil {
 		return nil
@@ -199,7 +200,7 @@ func (r *Report) pipeline(f rules.File) *pipeline.Pipeline {
 }
 
 // load compiles a file and adds its mistakes to the report. It returns nil if there are any.
-func (r *Report) load(f rules.File) *pipeline.Pipeline {
+func (r *Report) load(f textfile.File) *pipeline.Pipeline {
 	p, err := f.Load(pipeline.CheckOnly())
 	var mistakes pipeline.Mistakes
 	switch {
@@ -229,7 +230,7 @@ func (r *Report) mistake(rule, file string, at template.Position, what, instead 
 }
 
 // changes compares the pipeline with an earlier file.
-func (r *Report) changes(was rules.File, p *pipeline.Pipeline, at rules.Places, now time.Time) {
+func (r *Report) changes(was textfile.File, p *pipeline.Pipeline, at rules.Places, now time.Time) {
 	old := r.load(was)
 	switch {
 	case old == nil:

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 // samples are the sample's files. The files at the root may be a user's own.
@@ -39,8 +40,8 @@ type own struct {
 func (o own) input(t *testing.T) Input {
 	t.Helper()
 	return Input{Partitions: 4, Parameters: o.parameters,
-		Pipeline: rules.File{Name: "pipeline.yaml", Text: []byte(replace(t, read(t, "pipeline.yaml"), o.pipeline))},
-		Template: &rules.File{Name: "template.yaml", Text: []byte(replace(t, read(t, "template.yaml"), o.template))}}
+		Pipeline: textfile.File{Name: "pipeline.yaml", Text: []byte(replace(t, read(t, "pipeline.yaml"), o.pipeline))},
+		Template: &textfile.File{Name: "template.yaml", Text: []byte(replace(t, read(t, "template.yaml"), o.template))}}
 }
 
 func replace(t *testing.T, text string, pairs [][2]string) string {
@@ -79,13 +80,13 @@ func place(t *testing.T, text, anchor string) string {
 // The files at the root have no mistakes, even if they are a user's own. So make test reports a
 // mistake before a deployment does.
 func TestOwnFilesAreClean(t *testing.T) {
-	var files [2]rules.File
+	var files [2]textfile.File
 	for i, name := range []string{"pipeline.yaml", "template.yaml"} {
 		text, err := os.ReadFile("../../../" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		files[i] = rules.File{Name: name, Text: text}
+		files[i] = textfile.File{Name: name, Text: text}
 	}
 	for _, f := range run(t, Input{Pipeline: files[0], Template: &files[1], Partitions: 4}).Findings {
 		if f.Severity != rules.Warning {
@@ -156,26 +157,26 @@ func TestWrongFilesAreFindings(t *testing.T) {
 			in.Pipeline.Text = []byte("\xff\xfea\x00")
 		}, []string{"pipeline.yaml:1:1: invalid YAML: the file is UTF-16; save it as UTF-8"}},
 		{"template of bytes", func(in *Input) {
-			in.Template = &rules.File{Name: "t.yaml", Text: []byte("a: \xff")}
+			in.Template = &textfile.File{Name: "t.yaml", Text: []byte("a: \xff")}
 		}, []string{"t.yaml:1:1: invalid YAML: the file is not UTF-8; save it as UTF-8"}},
 		{"template", func(in *Input) {
-			in.Template = &rules.File{Name: "t.yaml", Text: []byte("a: 1\nb: {")}
+			in.Template = &textfile.File{Name: "t.yaml", Text: []byte("a: 1\nb: {")}
 		}, []string{"t.yaml:2:4: invalid YAML: the brace that opens here is not closed; write } where it ends instead"}},
 		{"a resource twice", func(in *Input) {
-			in.Template = &rules.File{Name: "t.yaml", Text: []byte("Resources:\n  A: 1\n  A: 2\n")}
+			in.Template = &textfile.File{Name: "t.yaml", Text: []byte("Resources:\n  A: 1\n  A: 2\n")}
 		}, []string{"t.yaml:3:3: invalid YAML: A is already declared on line 2; write one of the two instead"}},
 		{"no template", func(in *Input) {
-			in.Template = &rules.File{Name: "t.yaml", Text: []byte("a: 1")}
+			in.Template = &textfile.File{Name: "t.yaml", Text: []byte("a: 1")}
 		}, []string{"t.yaml:1:1: it has no Resources: not a SAM or CloudFormation template; write Resources: with the tables"}},
 		{"was", func(in *Input) {
-			in.Was = &rules.File{Name: "old.yaml", Text: []byte("ingot: 1\nepoch: 0\nevnts: {}\n")}
+			in.Was = &textfile.File{Name: "old.yaml", Text: []byte("ingot: 1\nepoch: 0\nevnts: {}\n")}
 		},
 			[]string{"old.yaml:1:1: nothing was compared: this file has mistakes, so it cannot be the one that is deployed now; write " +
 				"the name of that file after --was instead",
 				"old.yaml:2:8: epoch is 0; write a whole number from 1 to 1000000000 instead",
 				"old.yaml:3:1: unknown name evnts; write events instead"}},
 		{"all of them", func(in *Input) {
-			in.Pipeline.Text, in.Template, in.Was = []byte("a: ["), &rules.File{Name: "t.yaml"}, &rules.File{Name: "old.yaml"}
+			in.Pipeline.Text, in.Template, in.Was = []byte("a: ["), &textfile.File{Name: "t.yaml"}, &textfile.File{Name: "old.yaml"}
 		},
 			[]string{"pipeline.yaml:1:4: invalid YAML: ", "t.yaml:1:1: the file is empty; write a SAM template instead",
 				"old.yaml:1:1: nothing was compared", "old.yaml:1:1: the file declares nothing"}},
@@ -231,7 +232,7 @@ func TestWas(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := own{}.input(t)
-			in.Was = &rules.File{Name: "old.yaml", Text: []byte(replace(t, read(t, "pipeline.yaml"), [][2]string{c.old}))}
+			in.Was = &textfile.File{Name: "old.yaml", Text: []byte(replace(t, read(t, "pipeline.yaml"), [][2]string{c.old}))}
 			in.Template = nil
 			r := run(t, in)
 			if c.name == "new aggregate" { // one is gone, and one is new without a new epoch
@@ -258,7 +259,7 @@ func TestWas(t *testing.T) {
 func TestWasOfARebuild(t *testing.T) {
 	in := own{pipeline: [][2]string{{"    since: 1                                    # the epoch that", "    since: 2 # the epoch that"},
 		{"epoch: 1 ", "epoch: 2 "}}}.input(t)
-	in.Was = &rules.File{Name: "old.yaml", Text: []byte(read(t, "pipeline.yaml"))}
+	in.Was = &textfile.File{Name: "old.yaml", Text: []byte(read(t, "pipeline.yaml"))}
 	r := run(t, in)
 	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), `|since: 2 # the`) + ": warning: aggregates.merchant_daily: since was " +
 		"1 and is 2; after deploying it, bring in the events that are stored, if there are any"
@@ -273,7 +274,7 @@ func TestWasOfARebuild(t *testing.T) {
 func TestWasOfALifetime(t *testing.T) {
 	in := own{pipeline: [][2]string{{"retain: 400d", "retain: 97d"}, {"    since: 1                                    # the epoch that",
 		"    since: 2 # the epoch that"}, {"epoch: 1 ", "epoch: 2 "}}}.input(t)
-	in.Was = &rules.File{Name: "old.yaml",
+	in.Was = &textfile.File{Name: "old.yaml",
 		Text: []byte(replace(t, read(t, "pipeline.yaml"),
 			[][2]string{{"    retain: 90d                                 # the item", "    retain: 100d # the item"}}))}
 	r := run(t, in)
@@ -294,7 +295,7 @@ func TestWasOfALifetime(t *testing.T) {
 // A change of an index key can be deployed, but it is reported.
 func TestWasOfAnIndex(t *testing.T) {
 	in := own{}.input(t)
-	in.Was = &rules.File{Name: "old.yaml", Text: []byte(replace(t, read(t, "pipeline.yaml"), [][2]string{
+	in.Was = &textfile.File{Name: "old.yaml", Text: []byte(replace(t, read(t, "pipeline.yaml"), [][2]string{
 		{`pk: "DAY#{@at | day}`, `pk: "DATE#{@at | day}`}}))}
 	r := run(t, in)
 	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), `|pk: "DAY#`) + ": warning: events.order.placed: indexes.GSI2.pk was " +
@@ -378,7 +379,7 @@ func TestSizes(t *testing.T) {
 
 func mustDefinition(t *testing.T) *aggregate.Definition {
 	t.Helper()
-	p, err := rules.File{Name: "pipeline.yaml", Text: []byte(read(t, "pipeline.yaml"))}.Load(checkOnly)
+	p, err := textfile.File{Name: "pipeline.yaml", Text: []byte(read(t, "pipeline.yaml"))}.Load(checkOnly)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/sample"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 // hotFile has a total that all events share, and one for each shop.
@@ -34,7 +35,7 @@ aggregates:
 func hotTotalsAt(t *testing.T, all, shops string, rate float64, partitions int, lines string) (got []string) {
 	t.Helper()
 	check := func(all, shops string) (found []rules.Finding) {
-		in := Input{Pipeline: rules.File{Name: "p.yaml", Text: fmt.Appendf(nil, hotFile, all, shops)}, Rate: rate, Partitions: partitions}
+		in := Input{Pipeline: textfile.File{Name: "p.yaml", Text: fmt.Appendf(nil, hotFile, all, shops)}, Rate: rate, Partitions: partitions}
 		if lines != "" {
 			p, err := in.Pipeline.Load(checkOnly)
 			if err != nil {

@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
 // migration compiles migration.yaml for the pipeline, and adds its mistakes to the report. It warns
 // of types that wait for a migration of which there is no file.
-func (r *Report) migration(f *rules.File, p *pipeline.Pipeline, at rules.Places) {
+func (r *Report) migration(f *textfile.File, p *pipeline.Pipeline, at rules.Places) {
 	if p == nil { // its mistakes come first
 		return
 	}
@@ -34,7 +35,7 @@ func (r *Report) migration(f *rules.File, p *pipeline.Pipeline, at rules.Places)
 
 // loaded reports whether a file beside the pipeline has been compiled. Otherwise it adds its
 // mistakes to the report.
-func (r *Report) loaded(rule string, f *rules.File, err error) bool {
+func (r *Report) loaded(rule string, f *textfile.File, err error) bool {
 	var mistakes pipeline.Mistakes
 	switch {
 	case errors.As(err, &mistakes):

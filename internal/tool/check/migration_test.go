@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 // migration.yaml is checked with the pipeline, and each mistake has its place.
@@ -22,7 +23,7 @@ rows: [{type: order.placed, payload: {order_id: "{orderId}", placed_at: "{@at}"}
 		strings.Replace(file, "order.placed,", "order.place,", 1): "migration.yaml:4:15: the pipeline has no event type order.place;",
 		"rows: [": "migration.yaml:1:",
 	} {
-		in.Migration = &rules.File{Name: "migration.yaml", Text: []byte(text)}
+		in.Migration = &textfile.File{Name: "migration.yaml", Text: []byte(text)}
 		r := run(t, in)
 		if len(r.Findings) == 0 && want == "" {
 			continue
@@ -33,11 +34,11 @@ rows: [{type: order.placed, payload: {order_id: "{orderId}", placed_at: "{@at}"}
 	}
 	two := own{pipeline: [][2]string{{"  order.placed:\n", "  order.placed:\n    migrated: shop\n"},
 		{"  order.refunded:\n", "  order.refunded:\n    migrated: shop\n"}}}.input(t)
-	two.Migration = &rules.File{Name: "migration.yaml", Text: []byte(strings.Replace(file, "{@at}", "{at}", 1))}
+	two.Migration = &textfile.File{Name: "migration.yaml", Text: []byte(strings.Replace(file, "{@at}", "{at}", 1))}
 	if r := run(t, two); len(r.Findings) != 1 || !strings.Contains(r.Findings[0].What, "no rows become order.refunded") {
 		t.Errorf("a type that no row becomes: %v", r.Findings)
 	}
-	in.Migration, in.Pipeline.Text = &rules.File{Name: "migration.yaml", Text: []byte(file)}, []byte("ingot: 2")
+	in.Migration, in.Pipeline.Text = &textfile.File{Name: "migration.yaml", Text: []byte(file)}, []byte("ingot: 2")
 	if r := run(t, in); len(r.Findings) == 0 || r.Findings[0].Rule != "pipeline" {
 		t.Errorf("under a pipeline that has mistakes: %v", r.Findings)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/sample"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 const (
@@ -40,7 +41,7 @@ func TestRightsOfMigratedTypes(t *testing.T) {
 	migrated := [2]string{"  order.placed:\n", "  order.placed:\n    migrated: shop\n"}
 	of := func(o own) Input {
 		in := o.input(t)
-		in.Migration = &rules.File{Name: "migration.yaml",
+		in.Migration = &textfile.File{Name: "migration.yaml",
 			Text: []byte("migration: 1\nname: shop\nfrom: {table: Shop}\nrows: [{type: order.placed}]")}
 		return in
 	}
@@ -135,7 +136,7 @@ events:
     key: {pk: "O#{n}", sk: "L#{l}"}
     compress: true
 `
-	p, err := rules.File{Name: "p.yaml", Text: []byte(file)}.Load(checkOnly)
+	p, err := textfile.File{Name: "p.yaml", Text: []byte(file)}.Load(checkOnly)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,7 @@ events:
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Run(Input{Pipeline: rules.File{Name: "p.yaml", Text: []byte(file)}, Events: events})
+		r, err := Run(Input{Pipeline: textfile.File{Name: "p.yaml", Text: []byte(file)}, Events: events})
 		if err != nil {
 			t.Fatal(err)
 		}

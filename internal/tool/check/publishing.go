@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ingot-events/ingot/internal/tool/check/rules"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/publish"
 )
 
 // publishing compiles publish.yaml for the pipeline, and says whether the pipeline of the Ingot
 // that gets what is published fits.
-func (r *Report) publishing(f, next *rules.File, p *pipeline.Pipeline) {
+func (r *Report) publishing(f, next *textfile.File, p *pipeline.Pipeline) {
 	if f == nil || p == nil { // its mistakes come first
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 const ordersPublished = `publish: 1
@@ -22,7 +23,7 @@ func TestPublishing(t *testing.T) {
 			"order.place;",
 		"publish: [": "publish.yaml:1:",
 	} {
-		in.Publish = &rules.File{Name: "publish.yaml", Text: []byte(text)}
+		in.Publish = &textfile.File{Name: "publish.yaml", Text: []byte(text)}
 		r := run(t, in)
 		if len(r.Findings) == 0 && want == "" {
 			continue
@@ -52,8 +53,8 @@ events:
 		{"order.placed", "stored", strings.Replace(next, "order.placed", "order.taken", 1), "next.yaml has no such event type"},
 		{"order.placed", "stored", "ingot: 1", "epoch"},
 	} {
-		in := Input{Pipeline: rules.File{Name: "pipeline.yaml", Text: []byte(first)},
-			Next: &rules.File{Name: "next.yaml", Text: []byte(c.next)}, Publish: &rules.File{Name: "publish.yaml", Text: []byte(
+		in := Input{Pipeline: textfile.File{Name: "pipeline.yaml", Text: []byte(first)},
+			Next: &textfile.File{Name: "next.yaml", Text: []byte(c.next)}, Publish: &textfile.File{Name: "publish.yaml", Text: []byte(
 				"publish: 1\nsource: shop\npublications:\n  orders: {from: [" + c.from + "], on: [" + c.on + "], to: \"${TO}\"}\n")}}
 		r := run(t, in)
 		var out strings.Builder
@@ -94,7 +95,7 @@ func TestReaders(t *testing.T) {
 	} {
 		in := own{template: c.edits}.input(t)
 		if c.published {
-			in.Publish = &rules.File{Name: "publish.yaml", Text: []byte(ordersPublished)}
+			in.Publish = &textfile.File{Name: "publish.yaml", Text: []byte(ordersPublished)}
 		}
 		var found []rules.Finding
 		for _, f := range run(t, in).Findings {

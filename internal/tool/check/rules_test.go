@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -603,12 +604,12 @@ Outputs: {EventsTableName: {Value: !Ref T}, AggregatesTableName: {Value: !Ref A}
   IngestFunctionName: {Value: !Ref In}, StreamsFunctionName: {Value: !Ref Out}}
 `
 	const events = "ingot: 1\nepoch: 1\ntype: \"{type}\"\nevents:\n  click: {id: \"{id}\", at: \"{at}\", key: {pk: \"{id}\", sk: \"-\"}}\n"
-	in := Input{Pipeline: rules.File{Name: "p.yaml", Text: []byte(events)},
-		Template: &rules.File{Name: "t.yaml", Text: []byte(text)}, Partitions: 1}
+	in := Input{Pipeline: textfile.File{Name: "p.yaml", Text: []byte(events)},
+		Template: &textfile.File{Name: "t.yaml", Text: []byte(text)}, Partitions: 1}
 	if r := run(t, in); len(r.Findings) != 0 || r.Counting != "marks" {
 		t.Errorf("%+v", r)
 	}
-	in.Template = &rules.File{Name: "t.yaml", Text: []byte(replace(t, text, [][2]string{
+	in.Template = &textfile.File{Name: "t.yaml", Text: []byte(replace(t, text, [][2]string{
 		{"TumblingWindowInSeconds: 60", "TumblingWindowInSeconds: 0"}}))}
 	if r := run(t, in); len(r.Findings) != 1 || r.Findings[0].Rule != "stream-window" {
 		t.Errorf("%v", r.Findings)
@@ -617,7 +618,7 @@ Outputs: {EventsTableName: {Value: !Ref T}, AggregatesTableName: {Value: !Ref A}
 	for output, want := range map[string]string{"{EventsTableName: {Value: !Ref T}, ": "no output EventsTableName: ",
 		"IngestFunctionName: {Value: !Ref In}, ": "no output IngestFunctionName: "} {
 		open := strings.Repeat("{", strings.Count(output, "{")-strings.Count(output, "}"))
-		in.Template = &rules.File{Name: "t.yaml", Text: []byte(replace(t, text, [][2]string{{output, open}}))}
+		in.Template = &textfile.File{Name: "t.yaml", Text: []byte(replace(t, text, [][2]string{{output, open}}))}
 		if r := run(t, in); len(r.Findings) != 1 || r.Findings[0].Rule != "outputs" || r.Findings[0].Severity != rules.Warning ||
 			!strings.HasPrefix(r.Findings[0].What, want) {
 			t.Errorf("%s: %v", output, r.Findings)

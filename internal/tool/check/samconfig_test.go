@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/tool/check/rules"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 // configured is a samconfig.toml without mistakes; each case changes one thing in it.
@@ -76,7 +76,7 @@ func TestMistakesOfSamconfig(t *testing.T) {
 	for _, c := range configRules {
 		t.Run(c.name, func(t *testing.T) {
 			in := own{}.input(t)
-			in.Config = &rules.File{Name: "samconfig.toml", Text: []byte(replace(t, configured, [][2]string{{c.old, c.new}}))}
+			in.Config = &textfile.File{Name: "samconfig.toml", Text: []byte(replace(t, configured, [][2]string{{c.old, c.new}}))}
 			r := run(t, in)
 			if c.name == "one stack for two" {
 				c.anchor, c.want = "|", "default"
@@ -118,7 +118,7 @@ func tomlPlace(t *testing.T, text, anchor string) string {
 func TestParametersOfEachEnvironment(t *testing.T) {
 	reserved := [2]string{ingestCode, ingestCode + "      ReservedConcurrentExecutions: 20\n"}
 	in := own{template: [][2]string{reserved}}.input(t)
-	in.Config = &rules.File{Name: "samconfig.toml", Text: []byte(configured)}
+	in.Config = &textfile.File{Name: "samconfig.toml", Text: []byte(configured)}
 	r := run(t, in)
 	if len(r.Findings) != 1 ||
 		!strings.Contains(r.Findings[0].String(),
@@ -150,7 +150,7 @@ func TestOwnSamconfigIsClean(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := own{}.input(t)
-	in.Config = &rules.File{Name: "samconfig.toml", Text: text}
+	in.Config = &textfile.File{Name: "samconfig.toml", Text: text}
 	if r := run(t, in); len(r.Findings) != 0 {
 		t.Error(r.Findings)
 	}

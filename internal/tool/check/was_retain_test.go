@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 // A longer retain needs an entry in was. The entry that the message shows is accepted where it is
@@ -14,7 +15,7 @@ import (
 func TestWasOfALongerRetain(t *testing.T) {
 	const declared = "    retain: 90d                                 # the item"
 	in := own{pipeline: [][2]string{{declared, "    retain: 120d # the item"}}}.input(t)
-	in.Was = &rules.File{Name: "old.yaml", Text: []byte(read(t, "pipeline.yaml"))}
+	in.Was = &textfile.File{Name: "old.yaml", Text: []byte(read(t, "pipeline.yaml"))}
 	in.Now = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	r := run(t, in)
 	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), "|retain: 120d") +

@@ -10,6 +10,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 // WriteJSON writes the report as one JSON object.
@@ -101,7 +102,7 @@ func writeRows(b *strings.Builder, rows [][]string) {
 // summary returns the last line, which says what was checked and how many findings there are.
 func (r *Report) summary(in Input) string {
 	files := []string{in.Pipeline.Name}
-	for _, f := range []*rules.File{in.Template, in.Config, in.Migration, in.Publish, in.Next} {
+	for _, f := range []*textfile.File{in.Template, in.Config, in.Migration, in.Publish, in.Next} {
 		if f != nil {
 			files = append(files, f.Name)
 		}

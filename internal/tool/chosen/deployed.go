@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/tool/changes"
-	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/target"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/tables"
@@ -34,9 +34,9 @@ func (s *Stack) Deployed(ctx context.Context, t *target.Target, hashes, writes b
 // File is [Stack.Deployed] for a command that does not know yet whether it makes hashes.
 // [Stack.Hashing] compiles the file that it returns once more. t may be nil if the flags name a
 // file.
-func (s *Stack) File(ctx context.Context, t *target.Target, writes bool) (rules.File, *pipeline.Pipeline, error) {
+func (s *Stack) File(ctx context.Context, t *target.Target, writes bool) (textfile.File, *pipeline.Pipeline, error) {
 	name := s.Pipeline
-	file := rules.File{Name: name}
+	file := textfile.File{Name: name}
 	if name != "" {
 		text, err := cli.ReadFile(name, "name the pipeline with --pipeline FILE")
 		if err != nil {
@@ -59,9 +59,9 @@ func (s *Stack) File(ctx context.Context, t *target.Target, writes bool) (rules.
 		case err != nil:
 			return file, nil, err
 		case name == "":
-			file = rules.File{Name: "the deployed pipeline.yaml", Text: f.Text}
+			file = textfile.File{Name: "the deployed pipeline.yaml", Text: f.Text}
 		default:
-			if err := s.same(ctx, t, rules.File{Name: "the deployed pipeline.yaml", Text: f.Text}, file); err != nil {
+			if err := s.same(ctx, t, textfile.File{Name: "the deployed pipeline.yaml", Text: f.Text}, file); err != nil {
 				return file, nil, err
 			}
 		}
@@ -79,7 +79,7 @@ func (s *Stack) File(ctx context.Context, t *target.Target, writes bool) (rules.
 
 // Hashing returns the pipeline of a file with the secret of its stack, if it makes hashes. t is nil
 // if no stack is asked.
-func (s *Stack) Hashing(ctx context.Context, t *target.Target, file rules.File, p *pipeline.Pipeline) (*pipeline.Pipeline, error) {
+func (s *Stack) Hashing(ctx context.Context, t *target.Target, file textfile.File, p *pipeline.Pipeline) (*pipeline.Pipeline, error) {
 	if !p.UsesHMAC() {
 		return p, nil
 	}
@@ -113,7 +113,7 @@ func (s *Stack) wakes(t *target.Target) bool {
 // same refuses a local file that would store or count differently from the deployed one. If they
 // differ, a command that may do so wakes the function once, because it may not have started since
 // it was deployed.
-func (s *Stack) same(ctx context.Context, t *target.Target, deployed, local rules.File) error {
+func (s *Stack) same(ctx context.Context, t *target.Target, deployed, local textfile.File) error {
 	different, err := differ(deployed, local)
 	if err != nil || len(different) == 0 {
 		return err
@@ -136,7 +136,7 @@ func (s *Stack) same(ctx context.Context, t *target.Target, deployed, local rule
 }
 
 // differ lists the differences between two files that change what is stored or counted.
-func differ(was, is rules.File) ([]string, error) {
+func differ(was, is textfile.File) ([]string, error) {
 	old, err := was.Load(pipeline.CheckOnly())
 	if err != nil {
 		return nil,

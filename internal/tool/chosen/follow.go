@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -26,14 +26,14 @@ func (s *Stack) Follow(ctx context.Context, t *target.Target) (func() *pipeline.
 	var mu sync.Mutex
 	clock := s.Clock.Real()
 	looked, trouble := clock.Now(), ""
-	newer := func() (rules.File, *pipeline.Pipeline, error) {
+	newer := func() (textfile.File, *pipeline.Pipeline, error) {
 		ctx, cancel := context.WithTimeout(ctx, followFor)
 		defer cancel()
 		f, err := DeployedFile(ctx, t)
 		if err != nil || bytes.Equal(f.Text, file.Text) {
 			return file, p, err
 		}
-		other := rules.File{Name: file.Name, Text: f.Text}
+		other := textfile.File{Name: file.Name, Text: f.Text}
 		is, err := other.Load(pipeline.CheckOnly())
 		if err == nil {
 			is, err = s.Hashing(ctx, t, other, is)

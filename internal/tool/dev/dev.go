@@ -24,8 +24,8 @@ import (
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/local/wire"
-	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/target"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -166,7 +166,7 @@ func (d *Dev) read() (*pipeline.Pipeline, error) {
 }
 
 func (d *Dev) compile(text []byte) (*pipeline.Pipeline, error) {
-	return rules.File{Name: name(d.cfg.File), Text: text}.Load(pipeline.Secret(d.cfg.Secret))
+	return textfile.File{Name: name(d.cfg.File), Text: text}.Load(pipeline.Secret(d.cfg.Secret))
 }
 
 // open makes the engine with its tables and queues, or goes on with those in the data folder.

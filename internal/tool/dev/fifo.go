@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 // templateFile is the file beside pipeline.yaml that says whether the queue is a FIFO queue.
@@ -22,7 +23,7 @@ func (d *Dev) readsFIFO() bool {
 	}
 	var fifo bool
 	if err == nil {
-		fifo, err = rules.FIFO(rules.File{Name: name(file), Text: text})
+		fifo, err = rules.FIFO(textfile.File{Name: name(file), Text: text})
 	}
 	if err != nil {
 		d.cfg.Tell(fmt.Sprintf("%s cannot be read, so the queue is a standard queue here: %v", name(file), err))

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/tool/check/rules"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -252,7 +252,7 @@ func stem(f *field) []string {
 // see [Proposal.Aside]. It also notes which events repeat an earlier one, for [Proposal.Bodies]. If
 // a proposal does not compile, that is a mistake in this package.
 func (p *Proposal) Check() (planned int, poison map[string]int, err error) {
-	file := rules.File{Name: "pipeline.yaml", Text: p.YAML()}
+	file := textfile.File{Name: "pipeline.yaml", Text: p.YAML()}
 	compiled, err := file.Load(pipeline.Secret([]byte("only-to-check-the-proposal")))
 	if err != nil {
 		return 0, nil, fmt.Errorf("the proposal does not compile, which is a mistake of this program:\n%w", err)

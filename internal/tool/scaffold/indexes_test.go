@@ -11,7 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check"
-	"github.com/ingot-events/ingot/internal/tool/check/rules"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 // A template that lacks indexes gets them where a new template has them. What is changed elsewhere
@@ -35,8 +35,8 @@ func TestAddIndexes(t *testing.T) {
 			t.Fatal(err)
 		}
 		findings := func(text []byte) string {
-			r, err := check.Run(check.Input{Pipeline: rules.File{Name: "pipeline.yaml", Text: shop},
-				Template: &rules.File{Name: "template.yaml", Text: text}, Partitions: 1})
+			r, err := check.Run(check.Input{Pipeline: textfile.File{Name: "pipeline.yaml", Text: shop},
+				Template: &textfile.File{Name: "template.yaml", Text: text}, Partitions: 1})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/ingot-events/ingot/internal/tool/check/rules"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -81,7 +81,7 @@ func New(c Config) (*Repository, error) {
 	}
 	r.sample = r.sample[:min(len(r.sample), MaxSample)]
 	var err error
-	r.compiled, err = rules.File{Name: r.name, Text: r.pipeline}.Load(pipeline.CheckOnly())
+	r.compiled, err = textfile.File{Name: r.name, Text: r.pipeline}.Load(pipeline.CheckOnly())
 	return r, err
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check"
-	"github.com/ingot-events/ingot/internal/tool/check/rules"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 // root is the root of the repository, relative to this package.
@@ -46,8 +46,8 @@ func TestTemplateFitsAnyIndexes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := check.Run(check.Input{Pipeline: rules.File{Name: "pipeline.yaml", Text: withIndexes(indexes)},
-			Template: &rules.File{Name: "template.yaml", Text: text}})
+		r, err := check.Run(check.Input{Pipeline: textfile.File{Name: "pipeline.yaml", Text: withIndexes(indexes)},
+			Template: &textfile.File{Name: "template.yaml", Text: text}})
 		if err != nil {
 			t.Fatal(err)
 		}

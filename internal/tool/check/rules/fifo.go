@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/internal/tool/check/template"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 // fifo reports whether a queue is declared as a FIFO queue. If only a deployment knows, it counts
@@ -14,7 +15,7 @@ func (c *Checker) fifo(queue *template.Resource) bool { return c.says(queue, "Fi
 // FIFO reports whether the ingest function of a template reads a FIFO queue, with the defaults of
 // the template's parameters. The error says why the template cannot be read. A template without the
 // word FifoQueue has no FIFO queue, so FIFO does not parse it.
-func FIFO(f File) (bool, error) {
+func FIFO(f textfile.File) (bool, error) {
 	if !bytes.Contains(f.Text, []byte("FifoQueue")) {
 		return false, nil // ingot dev asks this at each start, and parsing takes longer than all the rest
 	}

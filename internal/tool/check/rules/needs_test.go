@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/internal/tool/samconfig"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -33,7 +34,7 @@ func needsAreThoseOfTheRoles(t *testing.T, ownKey bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := File{"pipeline.yaml", fileOf(t, sampleshop.Pipeline)}.Load(pipeline.CheckOnly())
+	p, err := textfile.File{Name: "pipeline.yaml", Text: fileOf(t, sampleshop.Pipeline)}.Load(pipeline.CheckOnly())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func FuzzReadTOML(f *testing.F) {
 		if err != nil && (!errors.As(err, &syntax) || syntax.Line < 1 || syntax.Column < 1) {
 			t.Fatalf("%T: %v", err, err)
 		}
-		ReadConfig(File{"samconfig.toml", text})
+		ReadConfig(textfile.File{Name: "samconfig.toml", Text: text})
 	})
 }
 

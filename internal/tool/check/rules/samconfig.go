@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/internal/tool/samconfig"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 // Environment is one environment of samconfig.toml: what `sam --config-env NAME` reads.
@@ -37,7 +38,7 @@ func (e Environment) Values(given map[string]string) map[string]string {
 
 // Refused removes the parameters that the template does not accept, and reports them. SAM ignores a
 // name that it does not know and says nothing.
-func (e Environment) Refused(t *template.Template, config *File) []Finding {
+func (e Environment) Refused(t *template.Template, config *textfile.File) []Finding {
 	var list []Finding
 	for _, name := range slices.Sorted(maps.Keys(e.parameters)) {
 		o := e.parameters[name]
@@ -55,7 +56,7 @@ type config struct{ Notes }
 
 // ReadConfig reads the environments of a samconfig.toml, in the order of the file. It reports the
 // file's mistakes.
-func ReadConfig(f File) ([]Environment, []Finding) {
+func ReadConfig(f textfile.File) ([]Environment, []Finding) {
 	c := &config{Notes{File: f.Name}}
 	root, err := samconfig.ReadTOML(f.Text)
 	var syntax *template.SyntaxError

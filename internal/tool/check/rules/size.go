@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ingot-events/ingot/internal/tool/check/template"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 // Functions is the size of both functions.
@@ -16,7 +17,7 @@ type Functions struct {
 // FunctionsOf returns what the template gives both functions, with the parameters of an environment
 // of samconfig.toml. config may be nil, or lack the environment: then the template's defaults hold.
 // The error says why it cannot be told.
-func FunctionsOf(tpl File, config *File, name string) (Functions, error) {
+func FunctionsOf(tpl textfile.File, config *textfile.File, name string) (Functions, error) {
 	var chosen Environment
 	if config != nil {
 		list, _ := ReadConfig(*config)

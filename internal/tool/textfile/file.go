@@ -1,4 +1,6 @@
-package rules
+// Package textfile has a [File] of text that was read, such as pipeline.yaml, with the name that
+// messages about it show.
+package textfile
 
 import (
 	"io/fs"
