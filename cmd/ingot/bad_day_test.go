@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/tool/dev"
-	"github.com/ingot-events/ingot/internal/tool/explain"
+	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
 var (
@@ -121,7 +121,7 @@ func newStoryIn(t *testing.T, bash, dir, file string) *story {
 	s.write("pipeline.yaml", file)
 	var err error
 	if s.dev, err = dev.Start(t.Context(),
-		dev.Config{File: filepath.Join(s.dir, "pipeline.yaml"), Now: time.Now, Secret: []byte(explain.StandIn), Tell: func(line string) {
+		dev.Config{File: filepath.Join(s.dir, "pipeline.yaml"), Now: time.Now, Secret: []byte(show.StandIn), Tell: func(line string) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.log = append(s.log, line)

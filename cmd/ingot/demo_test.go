@@ -20,7 +20,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/demo"
-	"github.com/ingot-events/ingot/internal/tool/explain"
+	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
 const readings = `ingot: 1
@@ -154,7 +154,7 @@ func TestDemoRefuses(t *testing.T) {
 func TestDemoWithoutASecret(t *testing.T) {
 	inDirectory(t)
 	write(t, "secret.yaml", strings.Replace(readings, `"{sensor}"}`, `"{sensor | hmac}"}`, 1))
-	const said = `ingot demo: INGOT_PII_KEY is not set: keyed hashes are made with the key "` + explain.StandIn + `"`
+	const said = `ingot demo: INGOT_PII_KEY is not set: keyed hashes are made with the key "` + show.StandIn + `"`
 	stand := tool(t, "demo", "events.ndjson", "--pipeline", "secret.yaml")
 	stand.says(t, exitFine, said)
 	a := appOf(cli.IO{Env: func(name string) (string, bool) { return "k", name == "INGOT_PII_KEY" }})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/tool/explain"
+	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
 const order = `{"type":"order.placed","merchant_id":"m-1","order_id":"o-1","customer_id":"c-1","product_id":"p-1","quantity":1,"currency":"EUR","total_cents":500,"placed_at":"2099-03-14T09:00:00Z"}`
@@ -75,7 +76,7 @@ func TestExplainSaysWhoseKeyItUses(t *testing.T) {
 	atRoot(t)
 	stand := piped(t, order, "explain", "-")
 	own := pipedWith(t, map[string]string{"INGOT_PII_KEY": "a real key"}, order, "explain", "-")
-	if !strings.Contains(stand.out, `made with the key "`+explain.StandIn+`"`) || strings.Contains(own.out, "stand-in") {
+	if !strings.Contains(stand.out, `made with the key "`+show.StandIn+`"`) || strings.Contains(own.out, "stand-in") {
 		t.Errorf("without a key:\n%swith one:\n%s", stand.out, own.out)
 	}
 	line := func(text string) string {

@@ -17,7 +17,7 @@ import (
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/tool/explain"
+	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
 // inRepository runs a command in a repository that init has made.
@@ -279,7 +279,7 @@ func TestEnvironmentIsThatOfDev(t *testing.T) {
 	address := "http://host.docker.internal:" + cmd.Flags().Lookup("port").DefValue
 	for name, want := range map[string]string{"INGOT_TABLE": l.EventsTable, "INGOT_AGGREGATES_TABLE": l.AggregatesTable,
 		"INGOT_ARCHIVE_BUCKET": l.ArchiveBucket,
-		"INGOT_PAYLOAD_BUCKET": stack.Payloads, "INGOT_PII_KEY": explain.StandIn, "INGOT_ENDPOINT_URL": address,
+		"INGOT_PAYLOAD_BUCKET": stack.Payloads, "INGOT_PII_KEY": show.StandIn, "INGOT_ENDPOINT_URL": address,
 		"INGOT_QUARANTINE_URL": strings.Replace(l.QuarantineURL, l.Endpoint, address, 1)} {
 		if got := env.Parameters[name]; got != want {
 			t.Errorf("%s is %q, and ingot dev has %q", name, got, want)

@@ -28,7 +28,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/internal/tool/console"
 	"github.com/ingot-events/ingot/internal/tool/dev"
-	"github.com/ingot-events/ingot/internal/tool/explain"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target/targettest"
 )
 
@@ -93,7 +93,7 @@ func live(dir string) (*living, error) { return liveAt(dir, time.Now) }
 
 // liveAt is live with a clock.
 func liveAt(dir string, now func() time.Time) (*living, error) {
-	cfg := dev.Config{File: filepath.Join(dir, "pipeline.yaml"), Now: now, Secret: []byte(explain.StandIn)}
+	cfg := dev.Config{File: filepath.Join(dir, "pipeline.yaml"), Now: now, Secret: []byte(show.StandIn)}
 	ctx, stop := context.WithCancel(context.Background())
 	console.InDev(ctx, &cfg, false)
 	d, err := dev.Start(ctx, cfg)
@@ -109,7 +109,7 @@ func liveAt(dir string, now func() time.Time) (*living, error) {
 	const secret = "arn:aws:secretsmanager:us-east-1:000000000000:secret:shop"
 	switches := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(endpoint) }} // with the Host that dev wants
 	w := &living{Dev: d, stop: stop, cloud: &targettest.Cloud{Engine: d.Engine(), Account: l.Account, Region: l.Region, Mappings: switches,
-		Secrets: map[string]string{secret: explain.StandIn},
+		Secrets: map[string]string{secret: show.StandIn},
 		Stacks: []targettest.Stack{{Name: "shop",
 			Outputs: map[string]string{"EventsTableName": l.EventsTable, "AggregatesTableName": l.AggregatesTable,
 				"QueueUrl": l.QueueURL, "QuarantineQueueUrl": l.QuarantineURL, "DeadLetterQueueUrl": l.DeadLetterURL,

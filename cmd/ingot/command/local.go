@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ingot-events/ingot/internal/tool/explain"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -14,13 +14,13 @@ func (a *App) LocalSecret() (secret []byte, standIn bool) {
 	if key, _ := a.Env("INGOT_PII_KEY"); key != "" {
 		return []byte(key), false
 	}
-	return []byte(explain.StandIn), true
+	return []byte(show.StandIn), true
 }
 
 // TellStandIn says of a command that its hashes are made with the stand-in, if they are.
 func (a *App) TellStandIn(command string, p *pipeline.Pipeline) {
 	if _, standIn := a.LocalSecret(); standIn && p.UsesHMAC() {
-		fmt.Fprintf(a.Stderr, "%s: INGOT_PII_KEY is not set: keyed hashes are made with the key %q\n", command, explain.StandIn)
+		fmt.Fprintf(a.Stderr, "%s: INGOT_PII_KEY is not set: keyed hashes are made with the key %q\n", command, show.StandIn)
 	}
 }
 

@@ -19,7 +19,6 @@ import (
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/tool/cli"
-	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/ndjson"
 	"github.com/ingot-events/ingot/internal/tool/send"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -209,7 +208,7 @@ func (a *app) sentWith(cmd *cobra.Command, t *target.Target, o sendOptions) (*pi
 	case o.wait:
 		return a.Hashing(cmd.Context(), t, file, p)
 	case o.sample != "":
-		return file.Load(pipeline.Secret([]byte(explain.StandIn)))
+		return file.Load(pipeline.Secret([]byte(show.StandIn)))
 	}
 	return p, nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
-	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/propose"
 	"github.com/ingot-events/ingot/internal/tool/scaffold"
 	"github.com/ingot-events/ingot/internal/tool/send"
@@ -110,7 +109,7 @@ const madeOfEach = 3
 // madeUp loads a pipeline, and makes up events of each of its types. It leaves out a type of which
 // it cannot make an event that is stored.
 func madeUp(f textfile.File) (p *pipeline.Pipeline, made []string, err error) {
-	p, err = f.Load(pipeline.Secret([]byte(explain.StandIn)))
+	p, err = f.Load(pipeline.Secret([]byte(show.StandIn)))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/cli"
-	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
@@ -81,7 +80,7 @@ func (a *app) plan(file string) (*pipeline.Pipeline, error) {
 		return nil, cli.Usage(err)
 	}
 	secret, _ := a.Env("INGOT_PII_KEY")
-	p, err := textfile.File{Name: file, Text: text}.Load(pipeline.Secret([]byte(cmp.Or(secret, explain.StandIn))))
+	p, err := textfile.File{Name: file, Text: text}.Load(pipeline.Secret([]byte(cmp.Or(secret, show.StandIn))))
 	if err != nil {
 		return nil, cli.Usagef("the pipeline has mistakes:\n%w", err)
 	}

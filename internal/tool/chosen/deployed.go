@@ -9,7 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/tool/changes"
 	"github.com/ingot-events/ingot/internal/tool/cli"
-	"github.com/ingot-events/ingot/internal/tool/explain"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
@@ -92,7 +92,7 @@ func (s *Stack) Hashing(ctx context.Context, t *target.Target, file textfile.Fil
 		return nil, err
 	}
 	if secret == nil && t.Kind == target.KindLocal {
-		secret = []byte(explain.StandIn) // ingot dev does the same
+		secret = []byte(show.StandIn) // ingot dev does the same
 	}
 	if p, err = file.Load(pipeline.Secret(secret)); err != nil {
 		return nil, err

@@ -20,16 +20,13 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// StandIn is the key that is used if INGOT_PII_KEY is not set.
-const StandIn = "a stand-in for INGOT_PII_KEY"
-
 // Explainer explains messages. All fields are required except StandInKey, Personal and Schemas.
 type Explainer struct {
 	Pipeline   *pipeline.Pipeline
 	Counting   aggregate.Counting
 	Partitions int           // of the events table, for the estimates; at least 1
 	Now        time.Time     // the time that decides whether an event is Expired
-	StandInKey bool          // whether the pipeline's secret is StandIn
+	StandInKey bool          // whether the pipeline's secret is [show.StandIn]
 	Personal   show.Personal // what is masked; zero: nothing
 	// Schemas are the files of schemas by event type, as [pipeline.SchemaFiles] returns them. A
 	// schema that is not in it stands in the file itself.

@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/golden"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -23,7 +24,7 @@ import (
 func of(t testing.TB, text string) *Explainer {
 	t.Helper()
 	files := fstest.MapFS{"p.yaml": {Data: []byte(text)}, "schemas/goods.json": {Data: []byte(`{"required": ["sku"]}`)}}
-	p, err := pipeline.Load(files, "p.yaml", pipeline.Secret([]byte(StandIn)))
+	p, err := pipeline.Load(files, "p.yaml", pipeline.Secret([]byte(show.StandIn)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func (r *Report) WriteJSON(w io.Writer) error { return show.JSON(w, r) }
 func (r *Report) WriteText(w io.Writer) error {
 	b := &strings.Builder{}
 	if r.StandInKey {
-		fmt.Fprintf(b, "INGOT_PII_KEY is not set: keyed hashes are made with the key %q and are not those in your tables.\n\n", StandIn)
+		fmt.Fprintf(b, "INGOT_PII_KEY is not set: keyed hashes are made with the key %q and are not those in your tables.\n\n", show.StandIn)
 	}
 	if len(r.Messages) == 0 {
 		fmt.Fprintln(b, "There is no message in it.")

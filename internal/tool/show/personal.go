@@ -13,6 +13,9 @@ import (
 // Mask stands where a personal value stood.
 const Mask = "***"
 
+// StandIn is the key of hmac for what runs on this machine alone, if INGOT_PII_KEY is not set.
+const StandIn = "a stand-in for INGOT_PII_KEY"
+
 // Personal knows which values of a pipeline are personal: those that feed hmac, in whatever type.
 // It masks them wherever they are shown. Everything that prints a value of an event asks it. The
 // zero Personal masks nothing.

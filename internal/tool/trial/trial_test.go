@@ -24,7 +24,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/dev"
-	"github.com/ingot-events/ingot/internal/tool/explain"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/trial"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -48,7 +48,7 @@ func live(t *testing.T, example string) *living {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := dev.Start(t.Context(), dev.Config{File: filepath.Join(dir, "pipeline.yaml"), Now: time.Now, Secret: []byte(explain.StandIn)})
+	d, err := dev.Start(t.Context(), dev.Config{File: filepath.Join(dir, "pipeline.yaml"), Now: time.Now, Secret: []byte(show.StandIn)})
 	if err != nil {
 		t.Fatal(err)
 	}
