@@ -280,6 +280,31 @@ func TestOnlyTablesKnowDynamoDB(t *testing.T) {
 	}
 }
 
+// TestWhatFindsAStackIsSmall shows that the package that finds a stack needs few others, and that
+// the flags which choose one bring in neither AWS on this machine nor the rules of check.
+func TestWhatFindsAStackIsSmall(t *testing.T) {
+	packages := imports(t, "")
+	var needs func(name string, all map[string]bool) map[string]bool
+	needs = func(name string, all map[string]bool) map[string]bool {
+		all[name] = true
+		for _, other := range packages[name] {
+			if !all[other] {
+				needs(other, all)
+			}
+		}
+		return all
+	}
+	if all := needs("internal/tool/target", map[string]bool{}); len(all) > 20 {
+		t.Errorf("internal/tool/target needs %d packages, and at most 20 are enough: %q", len(all), slices.Sorted(maps.Keys(all)))
+	}
+	for name := range needs("internal/tool/chosen", map[string]bool{}) {
+		if within(name, "internal/tool/check/rules") || within(name, "internal/testworld") ||
+			within(name, "internal/local") && name != "internal/local/nearby" {
+			t.Errorf("internal/tool/chosen needs %s; move what it uses into a smaller package", name)
+		}
+	}
+}
+
 // TestFamiliesOfCommandsAreApart shows that a family of commands imports no other. What they share
 // is in package command.
 func TestFamiliesOfCommandsAreApart(t *testing.T) {
