@@ -39,10 +39,11 @@ func TestParametersOnLocalStack(t *testing.T) {
 	if strings.Count(config, old) != 1 {
 		t.Fatalf("samconfig.toml has no line %s", old)
 	}
-	r, err := check.Run(check.Input{Pipeline: textfile.File{Name: "pipeline.yaml", Text: []byte(read(t, sampleshop.Pipeline))}, Partitions: 1,
-		ConfigEnv: "default",
-		Template:  &textfile.File{Name: "template.yaml", Text: []byte(read(t, sampleshop.Template))},
-		Config:    &textfile.File{Name: "samconfig.toml", Text: []byte(strings.Replace(config, old, line, 1))}})
+	r, err := check.Run(check.Input{Pipeline: textfile.File{Name: "pipeline.yaml", Text: []byte(read(t, sampleshop.Pipeline))},
+		Partitions: 1,
+		ConfigEnv:  "default",
+		Template:   &textfile.File{Name: "template.yaml", Text: []byte(read(t, sampleshop.Template))},
+		Config:     &textfile.File{Name: "samconfig.toml", Text: []byte(strings.Replace(config, old, line, 1))}})
 	if err != nil || len(r.Findings) > 0 || r.Counting != "receipts" {
 		t.Errorf("%v, %+v", err, r)
 	}

@@ -35,7 +35,8 @@ aggregates:
 func hotTotalsAt(t *testing.T, all, shops string, rate float64, partitions int, lines string) (got []string) {
 	t.Helper()
 	check := func(all, shops string) (found []rules.Finding) {
-		in := Input{Pipeline: textfile.File{Name: "p.yaml", Text: fmt.Appendf(nil, hotFile, all, shops)}, Rate: rate, Partitions: partitions}
+		in := Input{Pipeline: textfile.File{Name: "p.yaml", Text: fmt.Appendf(nil, hotFile, all, shops)}, Rate: rate,
+			Partitions: partitions}
 		if lines != "" {
 			p, err := in.Pipeline.Load(checkOnly)
 			if err != nil {
