@@ -45,8 +45,8 @@ func changesOf(list []rows.Image) []changedItem {
 
 // bring makes rows equal to the events that they belong to: those that changed, and those whose
 // events did. In each round it reads the rows first, and then the items, all consistently.
-func (s *Sync) bring(ctx context.Context, mode Mode, list []Changed, items []changedItem) Synced {
-	b := &bringing{Sync: s, mode: mode, places: map[string]*place{}, first: map[event.Key][]int{}, known: map[event.Key]Row{}}
+func (s *Migration) bring(ctx context.Context, mode Mode, list []Changed, items []changedItem) Synced {
+	b := &bringing{Migration: s, mode: mode, places: map[string]*place{}, first: map[event.Key][]int{}, known: map[event.Key]Row{}}
 	for i, c := range list {
 		p := b.place(rowmap.KeyOf(c.Key, s.old.Keys), i)
 		for _, image := range c.Images {
@@ -93,7 +93,7 @@ func (s *Sync) bring(ctx context.Context, mode Mode, list []Changed, items []cha
 
 // bringing is one call of bring.
 type bringing struct {
-	*Sync
+	*Migration
 	mode   Mode
 	places map[string]*place
 	first  map[event.Key][]int // items whose rows are not known before they are read, and what waits
@@ -252,7 +252,7 @@ func (b *bringing) readItems(ctx context.Context, list []event.Key) (map[event.K
 	return items, err
 }
 
-func (s *Sync) sourceOf(img rows.Image) sourceItem {
+func (s *Migration) sourceOf(img rows.Image) sourceItem {
 	of := sourceItem{image: img}
 	item, err := rows.Decode(img)
 	if err != nil || item == nil || rows.Barred(img) || !s.mapping.HasRow(item.Type) {
@@ -441,7 +441,7 @@ func changeOf(cur, from, sets Row) (change, after Row) {
 
 // comesBack returns the row that back makes of the event of a row. why says why the event would not
 // go back to that one; it is empty if it would.
-func (s *Sync) comesBack(name string, item *event.Item) (row Row, why string) {
+func (s *Migration) comesBack(name string, item *event.Item) (row Row, why string) {
 	row, err := s.mapping.RowOf(item, s.old.Keys, s.old.Kinds)
 	maps.DeleteFunc(row, func(_ string, v types.AttributeValue) bool { return v == nil })
 	switch {

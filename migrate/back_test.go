@@ -93,7 +93,7 @@ func (m *moving) changed(table string, keys string) {
 
 func (m *moving) captured(table string, keys string) migrate.CaptureResponse {
 	m.t.Helper()
-	capture := &migrate.Capture{Sync: m.sync, OnBatch: func(_ context.Context, c migrate.Captured) { m.putRight = c.PutRight }}
+	capture := &migrate.Capture{Migration: m.sync, OnBatch: func(_ context.Context, c migrate.Captured) { m.putRight = c.PutRight }}
 	keys, image, _ := strings.Cut(keys, " ")
 	batch := fmt.Sprintf(`{"Records":[{"eventSourceARN":"arn:aws:dynamodb:r:1:table/%s/stream/1","dynamodb":{"SequenceNumber":"1",`+
 		`"ApproximateCreationDateTime":%d,"Keys":%s%s}}]}`, table, m.now.Unix(), keys, image)
@@ -317,7 +317,7 @@ func TestBack(t *testing.T) {
 	silent.Events = ""
 	mapped, err := load(t, cities, there+andBack)
 	m.must(err)
-	m.sync, err = migrate.NewSync(mapped, silent, m.config)
+	m.sync, err = migrate.NewMigration(mapped, silent, m.config)
 	m.must(err)
 	back(migrate.New, "has no stream, so nobody knows what is stored there")
 	m.sync = sync

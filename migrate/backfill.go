@@ -30,9 +30,9 @@ const (
 	waitStep      = 10 * time.Second // how often a pass that waits reports
 )
 
-// Pass is one pass over all rows. [Sync.BeginPass] makes it.
+// Pass is one pass over all rows. [Migration.BeginPass] makes it.
 type Pass struct {
-	sync   *Sync
+	sync   *Migration
 	Number int64
 	// Remove says that the pass goes on also if it removes more than 1 % of as many copies as there
 	// are rows. Otherwise it stops there with a [*StopError], because a mistake in migration.yaml,
@@ -47,7 +47,7 @@ type Pass struct {
 
 // BeginPass begins a pass over all rows: the first one inserts what is absent, and later ones mend
 // what differs. An earlier pass ends where it is.
-func (s *Sync) BeginPass(ctx context.Context) (*Pass, error) {
+func (s *Migration) BeginPass(ctx context.Context) (*Pass, error) {
 	c, err := s.Begin(ctx)
 	if err != nil {
 		return nil, err

@@ -22,8 +22,8 @@ import (
 // of the old table, which may have any kind of images, and for the way back also from that of the
 // new one. Handle is safe for concurrent use.
 type Capture struct {
-	Sync *Sync
-	Log  *slog.Logger // nil: no log
+	Migration *Migration
+	Log       *slog.Logger // nil: no log
 	// OnBatch is called with what a batch did, before the answer.
 	OnBatch func(context.Context, Captured)
 }
@@ -76,7 +76,7 @@ type streamBatch struct {
 // back, it makes rows of events, and puts right what somebody has still written to the old table.
 // If a copy is not proven to be equal, the answer names the first such record, and the batch comes
 // again from there. An error fails the whole batch: it is not a batch of a stream, or no side may
-// be written now (see [Sync.Open]).
+// be written now (see [Migration.Open]).
 func (c *Capture) Handle(ctx context.Context, payload json.RawMessage) (CaptureResponse, error) {
 	response := CaptureResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
 	var batch streamBatch
@@ -90,7 +90,7 @@ func (c *Capture) Handle(ctx context.Context, payload json.RawMessage) (CaptureR
 	if err != nil || len(list) == 0 {
 		return response, err
 	}
-	e := c.Sync.store.Env
+	e := c.Migration.store.Env
 	began := e.Now()
 	life := captureLife
 	if deadline, ok := ctx.Deadline(); ok {
@@ -99,7 +99,7 @@ func (c *Capture) Handle(ctx context.Context, payload json.RawMessage) (CaptureR
 	}
 	ctx, stop := e.Deadline(ctx, began.Add(life))
 	defer stop()
-	done, err := c.copy(ctx, strings.Contains(batch.Records[0].ARN, "/"+c.Sync.store.Events+"/stream/"), list, &batch)
+	done, err := c.copy(ctx, strings.Contains(batch.Records[0].ARN, "/"+c.Migration.store.Events+"/stream/"), list, &batch)
 	if err != nil {
 		if stop := (*StopError)(nil); errors.As(err, &stop) { // Lambda delivers the batch again at once
 			_ = e.Sleep(ctx, stopWait)
@@ -165,7 +165,7 @@ func (b *streamBatch) theirs(i int, since time.Time) bool {
 
 // copy makes copies of what changed in one of the tables.
 func (c *Capture) copy(ctx context.Context, ofNew bool, list []Changed, batch *streamBatch) (done Captured, err error) {
-	s := c.Sync
+	s := c.Migration
 	last := batch.Records[len(list)-1].DynamoDB.Created.Time
 	if err := s.heads.CheckHome(ctx); err != nil {
 		return done, err
@@ -224,7 +224,7 @@ const (
 
 // inPieces makes copies in the order of the records. What follows the first that is left is left,
 // too.
-func (s *Sync) inPieces(ctx context.Context, list []Changed) (done Synced) {
+func (s *Migration) inPieces(ctx context.Context, list []Changed) (done Synced) {
 	for at, n := 0, 0; at < len(list); at += n {
 		items, bytes := 0, 0
 		for n = 0; at+n < len(list) && (n == 0 || items < pieceItems && bytes < pieceBytes); n++ {

@@ -32,7 +32,7 @@ type Lag interface {
 	Counted(context.Context) (time.Time, error)
 }
 
-// Compared is what [Sync.Compare] has found.
+// Compared is what [Migration.Compare] has found.
 type Compared struct {
 	Rows, Copies int
 	// Skipped, Expired and Refused count rows that have no copy. Why has the reasons of those that
@@ -83,7 +83,7 @@ type Difference struct {
 
 // comparison is a comparison, or a unit of work of one.
 type comparison struct {
-	*Sync
+	*Migration
 	before  *Control // what the control item said when it began
 	way     Direction
 	pass    *sums.Pass[counts, suspects]
@@ -135,7 +135,7 @@ const looks = 3
 // Compare compares all rows with all copies while both tables change. It reads both once,
 // consistently, and adds up what each says of a key. Keys that differ are looked at three times,
 // each after capture has done what was written before the look before.
-func (s *Sync) Compare(ctx context.Context, lag Lag) (*Compared, error) {
+func (s *Migration) Compare(ctx context.Context, lag Lag) (*Compared, error) {
 	c, err := s.Comparison(ctx, sums.Config{})
 	if err != nil {
 		return nil, err
@@ -150,8 +150,8 @@ type Comparison struct{ c *comparison }
 
 // Comparison begins a comparison, or a unit of work of one, with one request. Config.Env does not
 // matter. A work folder of before a change of the files, or of the source, is refused.
-func (s *Sync) Comparison(ctx context.Context, of sums.Config) (*Comparison, error) {
-	c := &comparison{Sync: s, most: mostSuspects, suspect: map[event.Key]*suspect{}}
+func (s *Migration) Comparison(ctx context.Context, of sums.Config) (*Comparison, error) {
+	c := &comparison{Migration: s, most: mostSuspects, suspect: map[event.Key]*suspect{}}
 	before, err := s.Control(ctx)
 	if err == nil {
 		c.before = before
@@ -416,7 +416,7 @@ func (seen *counts) because(why string) {
 }
 
 // expiring reports whether an event expires within an hour, so that its row is none any more.
-func (s *Sync) expiring(expires int64) bool {
+func (s *Migration) expiring(expires int64) bool {
 	return expires != 0 && expires-3600 <= s.store.Env.Now().Unix()
 }
 
@@ -563,7 +563,7 @@ func tokenOf(cur rows.Image) string {
 
 // note keeps what a comparison has found on the control item, as evidence for the turn. before is
 // what the item said when the comparison began.
-func (s *Sync) note(ctx context.Context, before *Control, c *Compared) error {
+func (s *Migration) note(ctx context.Context, before *Control, c *Compared) error {
 	result := clean
 	if !c.Clean() {
 		result = fmt.Sprintf("%d differences, %d collisions, %d refused rows, %d that would not come back", len(c.Differences),

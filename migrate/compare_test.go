@@ -63,7 +63,7 @@ func TestComparisonInUnits(t *testing.T) {
 		m.config.Env.Group = func() env.Group { return inOrder{} }
 		mapped, err := load(t, users, usersFile)
 		m.must(err)
-		m.sync, err = migrate.NewSync(mapped, m.old, m.config)
+		m.sync, err = migrate.NewMigration(mapped, m.old, m.config)
 		m.must(err)
 		var changed []migrate.Changed
 		for n := range draw.IntN(40) {

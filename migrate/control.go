@@ -70,7 +70,7 @@ func (c *Control) State(typ string) string {
 }
 
 // Control reads the control item, consistently. It returns nil if there is none.
-func (s *Sync) Control(ctx context.Context) (*Control, error) {
+func (s *Migration) Control(ctx context.Context) (*Control, error) {
 	img, err := s.store.Get(ctx, rows.ControlKey(s.mapping.Name()))
 	if err != nil {
 		return nil, fmt.Errorf("reading the control item of migration %s: %w", s.mapping.Name(), awserr.Quiet(err))
@@ -115,7 +115,7 @@ const (
 // if none may: the control item is missing or belongs to another table, the migration is over, or
 // the types are between the two sides. It is [tables.ErrOtherSecret] if the keys of events would be
 // hashed with another secret.
-func (s *Sync) Open(ctx context.Context) (Direction, error) {
+func (s *Migration) Open(ctx context.Context) (Direction, error) {
 	if err := s.heads.CheckSecret(ctx); err != nil {
 		return Forward, err
 	}
@@ -127,7 +127,7 @@ func (s *Sync) Open(ctx context.Context) (Direction, error) {
 }
 
 // allows is Open for a control item that has been read.
-func (s *Sync) allows(c *Control) (Direction, error) {
+func (s *Migration) allows(c *Control) (Direction, error) {
 	way, err := s.standing(c)
 	if err == nil && c.digest != "" && c.digest != s.mapping.Digest() {
 		err = stopped("pass %d of migration %s began with another migration.yaml, or with another pipeline.yaml for its types: run `ingot "+
@@ -137,7 +137,7 @@ func (s *Sync) allows(c *Control) (Direction, error) {
 }
 
 // standing returns which side may be written, whatever the files of this process say of rows.
-func (s *Sync) standing(c *Control) (Direction, error) {
+func (s *Migration) standing(c *Control) (Direction, error) {
 	switch {
 	case c == nil:
 		return Forward, stopped("migration %s has no control item: begin it with `ingot migrate backfill`. If somebody has deleted the item, "+
@@ -169,7 +169,7 @@ func (s *Sync) standing(c *Control) (Direction, error) {
 
 // Begin makes the control item if there is none. It refuses if the new table already holds an item
 // of a type that is to be migrated, because nobody could tell it from a copy.
-func (s *Sync) Begin(ctx context.Context) (*Control, error) {
+func (s *Migration) Begin(ctx context.Context) (*Control, error) {
 	if err := s.heads.CheckSecret(ctx); err != nil {
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func (s *Sync) Begin(ctx context.Context) (*Control, error) {
 }
 
 // directionOf returns which side is, or was last, copied to which.
-func (s *Sync) directionOf(c *Control) Direction {
+func (s *Migration) directionOf(c *Control) Direction {
 	if (s.are(c, New) || s.are(c, Draining) || s.are(c, Returning)) && s.mapping.GoesBack() {
 		return Backward
 	}
@@ -217,7 +217,7 @@ func (s *Sync) directionOf(c *Control) Direction {
 
 // Streams returns the ARNs of the streams that capture must read, with a space between them: that
 // of the old table, and on the way back that of the new one as well.
-func (s *Sync) Streams(c *Control) string {
+func (s *Migration) Streams(c *Control) string {
 	if s.directionOf(c) == Backward {
 		return s.old.Events + " " + s.old.Stream
 	}
@@ -228,7 +228,7 @@ func (s *Sync) Streams(c *Control) string {
 const changedStep = 10 * time.Second
 
 // NoteChanged notes when the source was changed.
-func (s *Sync) NoteChanged(ctx context.Context, at time.Time) error {
+func (s *Migration) NoteChanged(ctx context.Context, at time.Time) error {
 	_, err := s.update(ctx, "SET changedAt = :at", "attribute_exists(PK) AND (attribute_not_exists(changedAt) OR changedAt < :before)",
 		rows.Image{":at": rows.Text(keys.FormatTime(at.UTC())), ":before": rows.Text(keys.FormatTime(at.UTC().Add(-changedStep)))})
 	return err
@@ -241,7 +241,7 @@ const void = "REMOVE comparedAt, met ADD voided :one"
 // NoteStream notes which streams capture must read, and when they were first noted. If they are
 // others than before, what was written in between is in neither, so what the last comparison has
 // found no longer counts.
-func (s *Sync) NoteStream(ctx context.Context, streams string) error {
+func (s *Migration) NoteStream(ctx context.Context, streams string) error {
 	values := rows.Image{":stream": rows.Text(streams), ":now": rows.Text(keys.FormatTime(s.store.Env.Now().UTC()))}
 	const set = "SET streamArn = :stream, streamAt = :now"
 	noted, err := s.update(ctx, set, "attribute_exists(PK) AND attribute_not_exists(streamArn)", values)
@@ -253,8 +253,8 @@ func (s *Sync) NoteStream(ctx context.Context, streams string) error {
 }
 
 // NoteCaptured notes that capture has done every change of its streams before a time, unless a
-// later one is known already. It also does what [Sync.NoteStream] does.
-func (s *Sync) NoteCaptured(ctx context.Context, streams string, at time.Time) error {
+// later one is known already. It also does what [Migration.NoteStream] does.
+func (s *Migration) NoteCaptured(ctx context.Context, streams string, at time.Time) error {
 	if err := s.NoteStream(ctx, streams); err != nil {
 		return err
 	}
@@ -264,12 +264,12 @@ func (s *Sync) NoteCaptured(ctx context.Context, streams string, at time.Time) e
 }
 
 // update changes the control item on a condition. It reports whether the condition held.
-func (s *Sync) update(ctx context.Context, expression, condition string, values rows.Image) (bool, error) {
+func (s *Migration) update(ctx context.Context, expression, condition string, values rows.Image) (bool, error) {
 	return s.change(ctx, &types.Update{UpdateExpression: &expression, ConditionExpression: &condition, ExpressionAttributeValues: values})
 }
 
 // change is update with names of attributes.
-func (s *Sync) change(ctx context.Context, u *types.Update) (bool, error) {
+func (s *Migration) change(ctx context.Context, u *types.Update) (bool, error) {
 	err := s.store.Ask(ctx, func() error {
 		_, err := s.store.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &s.store.Aggregates,
 			Key: rows.KeyImage(rows.ControlKey(s.mapping.Name())), UpdateExpression: u.UpdateExpression,

@@ -13,7 +13,7 @@ const evidenceLasts = 24 * time.Hour
 // Missing lists what is missing before types may turn, in words for people. It is empty if they
 // may. quiet is how long nothing may have changed the old table before a turn; 0: that is not
 // asked.
-func (s *Sync) Missing(ctx context.Context, quiet time.Duration) ([]string, *Control, error) {
+func (s *Migration) Missing(ctx context.Context, quiet time.Duration) ([]string, *Control, error) {
 	c, err := s.Control(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -79,7 +79,7 @@ func (s *Sync) Missing(ctx context.Context, quiet time.Duration) ([]string, *Con
 const clean = "clean"
 
 // refuseTurn returns an error that says what is missing.
-func (s *Sync) refuseTurn(ctx context.Context, quiet time.Duration) (*Control, error) {
+func (s *Migration) refuseTurn(ctx context.Context, quiet time.Duration) (*Control, error) {
 	missing, c, err := s.Missing(ctx, quiet)
 	if err == nil && len(missing) > 0 {
 		err = stopped("the types may not turn yet: %s", strings.Join(missing, "; "))

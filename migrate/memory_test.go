@@ -47,7 +47,7 @@ func TestMemoryOfManyParts(t *testing.T) {
 	m.config.Client = client
 	mapped, err := load(t, users, usersFile)
 	m.must(err)
-	m.sync, err = migrate.NewSync(mapped, m.old, m.config)
+	m.sync, err = migrate.NewMigration(mapped, m.old, m.config)
 	m.must(err)
 	var phones, records []string
 	list := ""
@@ -65,7 +65,7 @@ func TestMemoryOfManyParts(t *testing.T) {
 	}
 	batch := []byte(`{"Records":[` + strings.Join(records, ",") + `]}`)
 	before := heap()
-	out, err := (&migrate.Capture{Sync: m.sync}).Handle(t.Context(), batch)
+	out, err := (&migrate.Capture{Migration: m.sync}).Handle(t.Context(), batch)
 	if m.must(err); len(out.BatchItemFailures) > 0 || client.asked < uint64(many)*1000 {
 		t.Fatalf("%d writes, %+v", client.asked, out)
 	}

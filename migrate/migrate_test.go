@@ -173,7 +173,7 @@ type moving struct {
 	now    time.Time
 	slept  time.Duration
 	engine *embedded.Engine
-	sync   *migrate.Sync
+	sync   *migrate.Migration
 	config tables.Config
 	old    migrate.Source
 	ids    ids
@@ -228,7 +228,7 @@ func beginFrom(t *testing.T, pipe, file string) *moving {
 				return context.WithCancel(ctx)
 			},
 		}}
-	m.sync, err = migrate.NewSync(mapped, m.old, m.config)
+	m.sync, err = migrate.NewMigration(mapped, m.old, m.config)
 	m.must(err)
 	_, err = m.sync.Begin(t.Context())
 	m.must(err)
@@ -412,17 +412,17 @@ func TestStops(t *testing.T) {
 	other := m.old
 	other.ID = "two"
 	for name, c := range map[string]struct {
-		does func() (*migrate.Sync, error)
+		does func() (*migrate.Migration, error)
 		want string
 	}{
-		"a table that was created anew": {func() (*migrate.Sync, error) { return migrate.NewSync(mapped, other, m.config) },
+		"a table that was created anew": {func() (*migrate.Migration, error) { return migrate.NewMigration(mapped, other, m.config) },
 			"would empty the copy"},
-		"no control item": {func() (*migrate.Sync, error) {
+		"no control item": {func() (*migrate.Migration, error) {
 			c := m.config
 			c.Aggregates = "elsewhere"
 			_, err := stack.AggregatesTable("elsewhere").Create(t.Context(), m.engine.DynamoDB())
 			m.must(err)
-			return migrate.NewSync(mapped, m.old, c)
+			return migrate.NewMigration(mapped, m.old, c)
 		}, "has no control item"},
 	} {
 		sync, err := c.does()
@@ -487,7 +487,7 @@ func TestTurnNeedsEvidence(t *testing.T) {
 	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
 	for i, stream := range []string{"two", "", "three"} { // the stream is switched off and on
 		m.old.Stream = stream
-		m.sync, err = migrate.NewSync(mapped, m.old, m.config)
+		m.sync, err = migrate.NewMigration(mapped, m.old, m.config)
 		m.must(err)
 		turn([]string{"another one than capture has read", "table old has no stream", "another one than capture has read"}[i])
 	}
@@ -626,7 +626,7 @@ func TestTombstonesAreFreeKeys(t *testing.T) {
 func TestCapture(t *testing.T) {
 	m := begin(t)
 	m.row(profile("1", "ann"))
-	c := &migrate.Capture{Sync: m.sync}
+	c := &migrate.Capture{Migration: m.sync}
 	record := func(images string) string {
 		return `{"Records":[{"dynamodb":{"Keys":{"pk":{"S":"USER#1"},"at":{"S":"2031-05-05T06:00:00Z"}},` + images + `"SequenceNumber":"100"}}]}`
 	}
@@ -666,7 +666,7 @@ func TestCaptureNotes(t *testing.T) {
 	m.config.Client = denying{m.engine.DynamoDB()}
 	mapped, err := load(t, users, usersFile)
 	m.must(err)
-	m.sync, err = migrate.NewSync(mapped, m.old, m.config)
+	m.sync, err = migrate.NewMigration(mapped, m.old, m.config)
 	m.must(err)
 	began, read := m.now, 0
 	m.row(profile("1", "ann"))
@@ -715,7 +715,7 @@ func TestCaptureNotes(t *testing.T) {
 			m.must(err)
 			text = string(encoded)
 		}
-		c := &migrate.Capture{Sync: m.sync}
+		c := &migrate.Capture{Migration: m.sync}
 		out, err := c.Handle(t.Context(), fmt.Appendf(nil, `{"Records":[%s],"state":%s,"shardId":%q,"eventSourceARN":%q%s}`,
 			strings.Join(records, ","), text, lane.ShardID, lane.StreamARN, step.more))
 		m.must(err)
@@ -731,7 +731,7 @@ func TestCaptureNotes(t *testing.T) {
 		}
 	}
 	// What the end of a window cannot note comes again: nothing may follow it.
-	_, err = (&migrate.Capture{Sync: m.sync}).Handle(t.Context(), []byte(`{"Records":[{"dynamodb":{"SequenceNumber":"none","Keys":`+
+	_, err = (&migrate.Capture{Migration: m.sync}).Handle(t.Context(), []byte(`{"Records":[{"dynamodb":{"SequenceNumber":"none","Keys":`+
 		`{"pk":{"S":"USER#1"},"at":{"S":"2031-05-05T06:00:00Z"}}}}],"shardId":"shard-1","isFinalInvokeForWindow":true}`))
 	if err == nil || !strings.Contains(err.Error(), "noting how far capture is in shard shard-1") {
 		t.Error(err)
@@ -746,7 +746,7 @@ func TestCaptureGoesOnInOrder(t *testing.T) {
 	m.config.Client = client
 	mapped, err := load(t, users, usersFile)
 	m.must(err)
-	m.sync, err = migrate.NewSync(mapped, m.old, m.config)
+	m.sync, err = migrate.NewMigration(mapped, m.old, m.config)
 	m.must(err)
 	var phones, records []string
 	list := ""
@@ -764,7 +764,7 @@ func TestCaptureGoesOnInOrder(t *testing.T) {
 		}
 		records = append(records, fmt.Sprintf(`{"dynamodb":{"SequenceNumber":"%d","Keys":{%s}%s}}`, i, key, image))
 	}
-	c := &migrate.Capture{Sync: m.sync}
+	c := &migrate.Capture{Migration: m.sync}
 	at, deliveries := 0, 0
 	for ; at < len(records) && deliveries < 5; deliveries++ {
 		out, err := c.Handle(t.Context(), []byte(`{"Records":[`+strings.Join(records[at:], ",")+`]}`))

@@ -65,11 +65,11 @@ func (c *Capture) proven(ctx context.Context, b *streamBatch, left []int) (*Wind
 		last := b.Records[done-1].DynamoDB
 		state.Done = LaneNote{last.SequenceNumber, last.Created.UTC()}
 	}
-	now := c.Sync.store.Env.Now()
+	now := c.Migration.store.Env.Now()
 	if state.Done.Sequence == "" || !b.Final && now.Sub(state.Noted) < noteEvery {
 		return state, nil
 	}
-	if err := c.Sync.NoteLane(ctx, event.Lane{StreamARN: b.Stream, ShardID: b.Shard}, state.Done); err != nil {
+	if err := c.Migration.NoteLane(ctx, event.Lane{StreamARN: b.Stream, ShardID: b.Shard}, state.Done); err != nil {
 		return state, err
 	}
 	state.Noted = now.UTC()
@@ -77,13 +77,13 @@ func (c *Capture) proven(ctx context.Context, b *streamBatch, left []int) (*Wind
 }
 
 // laneKey is the key of the note of a lane, beside the control item.
-func (s *Sync) laneKey(lane event.Lane) event.Key {
+func (s *Migration) laneKey(lane event.Lane) event.Key {
 	return event.Key{PK: rows.ControlKey(s.mapping.Name()).PK, SK: lanes.LaneIDOf(lane).String()}
 }
 
 // NoteLane notes that capture has done every change of a lane up to one. A note never moves back.
 // It goes three days after it was written, when the stream no longer has the lane.
-func (s *Sync) NoteLane(ctx context.Context, lane event.Lane, note LaneNote) error {
+func (s *Migration) NoteLane(ctx context.Context, lane event.Lane, note LaneNote) error {
 	sequence, err := event.ParseSequence(note.Sequence)
 	if err != nil {
 		return fmt.Errorf("noting how far capture is in shard %s: %w", lane.ShardID, err)
@@ -105,7 +105,7 @@ func (s *Sync) NoteLane(ctx context.Context, lane event.Lane, note LaneNote) err
 }
 
 // LaneDone reads the note of a lane, consistently.
-func (s *Sync) LaneDone(ctx context.Context, lane event.Lane) (LaneNote, error) {
+func (s *Migration) LaneDone(ctx context.Context, lane event.Lane) (LaneNote, error) {
 	img, err := s.store.Get(ctx, s.laneKey(lane))
 	if err != nil {
 		return LaneNote{}, fmt.Errorf("reading how far capture is in shard %s: %w", lane.ShardID, awserr.Quiet(err))

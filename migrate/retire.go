@@ -28,7 +28,7 @@ type Deleter interface {
 // going back has put right since, because whatever still writes there is lost when the table goes.
 // A [*StopError] says what stands in the way: types that have not turned, or not for a quarter of
 // an hour, totals that are not complete, or late changes.
-func (s *Sync) Retire(ctx context.Context, d Deleter, late func(context.Context, time.Time) (int, error)) (swept int, err error) {
+func (s *Migration) Retire(ctx context.Context, d Deleter, late func(context.Context, time.Time) (int, error)) (swept int, err error) {
 	c, err := s.Control(ctx)
 	switch {
 	case err != nil:
@@ -66,7 +66,7 @@ func (s *Sync) Retire(ctx context.Context, d Deleter, late func(context.Context,
 }
 
 // sweep deletes the tombstones of a page, each on condition that it is still the one that was read.
-func (s *Sync) sweep(ctx context.Context, d Deleter, page []rows.Image) (swept int, err error) {
+func (s *Migration) sweep(ctx context.Context, d Deleter, page []rows.Image) (swept int, err error) {
 	var list []rows.Image
 	for _, img := range page {
 		if rows.Tombstone(img) {

@@ -116,7 +116,7 @@ func TestRefusedByTheTable(t *testing.T) {
 	m.config.Client = &picky{m.engine.DynamoDB(), "CITY#2", map[string]bool{}}
 	mapped, err := load(t, cities, there)
 	m.must(err)
-	m.sync, err = migrate.NewSync(mapped, m.old, m.config)
+	m.sync, err = migrate.NewMigration(mapped, m.old, m.config)
 	m.must(err)
 	list := []migrate.Changed{m.row(city("1", "ann")), m.row(city("2", "bob")),
 		m.row(migrate.Row{"pk": s("none"), "at": s("2031-05-05T06:00:00Z")})}
@@ -153,7 +153,7 @@ func TestTableCreatedAnew(t *testing.T) {
 		source.ID, source.EventsID = c.old, c.events
 		mapped, err := load(t, cities, there+andBack)
 		m.must(err)
-		other, err := migrate.NewSync(mapped, source, m.config)
+		other, err := migrate.NewMigration(mapped, source, m.config)
 		m.must(err)
 		_, err = other.Open(t.Context())
 		stops(t, err, c.want)
@@ -166,7 +166,7 @@ func TestOtherFiles(t *testing.T) {
 	m := returning(t, there+andBack, city("1", "x"))
 	mapped, err := load(t, cities, strings.Replace(there+andBack, `name: "{name}"`, `name: "{memo}"`, 1))
 	m.must(err)
-	other, err := migrate.NewSync(mapped, m.old, m.config)
+	other, err := migrate.NewMigration(mapped, m.old, m.config)
 	m.must(err)
 	const want = "began with another migration.yaml"
 	_, err = other.Open(t.Context())

@@ -62,9 +62,9 @@ func Find(ctx context.Context, client tables.Client, d Describer, name, events s
 	return old, nil
 }
 
-// Open makes the Sync of a function: of the migration.yaml with this name among files, which may
-// name the old table by a variable, and of the tables of c. It sends two requests.
-func Open(ctx context.Context, files fs.FS, name string, c tables.Config) (*Sync, error) {
+// Open makes the Migration of a function: of the migration.yaml with this name among files, which
+// may name the old table by a variable, and of the tables of c. It sends two requests.
+func Open(ctx context.Context, files fs.FS, name string, c tables.Config) (*Migration, error) {
 	m, err := rowmap.Load(files, name, c.Pipeline)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -81,7 +81,7 @@ func Open(ctx context.Context, files fs.FS, name string, c tables.Config) (*Sync
 	if err != nil {
 		return nil, err
 	}
-	return NewSync(m, old.Source, c)
+	return NewMigration(m, old.Source, c)
 }
 
 func describe(ctx context.Context, d Describer, table string) (*types.TableDescription, error) {
@@ -102,7 +102,7 @@ func streamOf(t *types.TableDescription) (arn, images string) {
 // unchanged has an error if the source of a direction is not the table any more that it was: a
 // [*StopError]. It is asked after what is missing there was looked for, and before anything is
 // removed for that. A table that was deleted and created anew lacks everything.
-func (s *Sync) unchanged(ctx context.Context, way Direction) rows.Answer {
+func (s *Migration) unchanged(ctx context.Context, way Direction) rows.Answer {
 	table, id := s.old.Table, s.old.ID
 	if way == Backward {
 		table, id = s.store.Events, s.old.EventsID

@@ -37,7 +37,7 @@ const turnWait = captureLife + 10*time.Second
 // again once the rebuild is over.
 //
 // A [*StopError] says what is missing before the types may turn.
-func (s *Sync) Turn(ctx context.Context, quiet time.Duration) (state string, err error) {
+func (s *Migration) Turn(ctx context.Context, quiet time.Duration) (state string, err error) {
 	c, err := s.Control(ctx)
 	if err != nil {
 		return "", err
@@ -77,7 +77,7 @@ func (s *Sync) Turn(ctx context.Context, quiet time.Duration) (state string, err
 // Old.
 //
 // A [*StopError] says what is missing before the types may go back.
-func (s *Sync) Back(ctx context.Context, quiet time.Duration) (state string, err error) {
+func (s *Migration) Back(ctx context.Context, quiet time.Duration) (state string, err error) {
 	c, err := s.Control(ctx)
 	switch {
 	case err != nil:
@@ -134,7 +134,7 @@ func show(t time.Time) string {
 }
 
 // step gives the types the next state. What an earlier try did is done.
-func (s *Sync) step(ctx context.Context, from, to string) error {
+func (s *Migration) step(ctx context.Context, from, to string) error {
 	if _, err := s.change(ctx, s.setStates(from, to)); err != nil {
 		return fmt.Errorf("making %s %s: %w", strings.Join(s.mapping.Types(), ", "), to, err)
 	}
@@ -142,13 +142,13 @@ func (s *Sync) step(ctx context.Context, from, to string) error {
 }
 
 // are reports whether all types have a state.
-func (s *Sync) are(c *Control, state string) bool {
+func (s *Migration) are(c *Control, state string) bool {
 	return c != nil && !slices.ContainsFunc(s.mapping.Types(), func(typ string) bool { return c.State(typ) != state })
 }
 
 // turning makes the types Turning, and what they feed building, if the evidence is still what c
 // says.
-func (s *Sync) turning(ctx context.Context, fed []*aggregate.Definition, c *Control) error {
+func (s *Migration) turning(ctx context.Context, fed []*aggregate.Definition, c *Control) error {
 	states := s.setStates(Old, Turning)
 	s.onEvidence(states, c)
 	*states.UpdateExpression += ", turnedAt = :now, settledAt = :settled"
@@ -191,7 +191,7 @@ func (s *Sync) turning(ctx context.Context, fed []*aggregate.Definition, c *Cont
 
 // Uncounted returns the names of the aggregates that the types feed and that are not complete: a
 // rebuild has yet to count what was copied.
-func (s *Sync) Uncounted(ctx context.Context) (names []string, err error) {
+func (s *Migration) Uncounted(ctx context.Context) (names []string, err error) {
 	for _, d := range s.mapping.Fed() {
 		head, err := s.store.Get(ctx, lanes.HeadKey(d))
 		if err != nil {
@@ -206,7 +206,7 @@ func (s *Sync) Uncounted(ctx context.Context) (names []string, err error) {
 }
 
 // complete returns a [*StopError] if something that types feed is not counted yet.
-func (s *Sync) complete(ctx context.Context) error {
+func (s *Migration) complete(ctx context.Context) error {
 	names, err := s.Uncounted(ctx)
 	if err == nil && len(names) > 0 {
 		err = stopped("%s is not complete: run `ingot rebuild %s` first", names[0], strings.Join(names, " "))
@@ -217,7 +217,7 @@ func (s *Sync) complete(ctx context.Context) error {
 const meanwhile = "meanwhile a pass or a comparison has begun, or capture has met a row that stands against this"
 
 // onEvidence adds the condition that the evidence is still what c says.
-func (s *Sync) onEvidence(u *types.Update, c *Control) {
+func (s *Migration) onEvidence(u *types.Update, c *Control) {
 	*u.ConditionExpression += " AND pass = :pass AND filled = :pass AND comparedAt = :compared AND " + sinceMet
 	u.ExpressionAttributeValues[":meets"] = rows.Integer(c.meets)
 	u.ExpressionAttributeValues[":pass"] = rows.Integer(c.Pass)
@@ -227,7 +227,7 @@ func (s *Sync) onEvidence(u *types.Update, c *Control) {
 // setStates is the update that gives the types a state, on condition that they have the one before
 // it. So a request that arrives late changes nothing. When a side has become the source, all
 // evidence is stale.
-func (s *Sync) setStates(from, to string) *types.Update {
+func (s *Migration) setStates(from, to string) *types.Update {
 	u := &types.Update{TableName: &s.store.Aggregates, Key: rows.KeyImage(rows.ControlKey(s.mapping.Name())),
 		ExpressionAttributeNames: map[string]string{}, ExpressionAttributeValues: rows.Image{}}
 	sets, removes, conditions := []string{}, []string{}, []string{"attribute_exists(PK)"}

@@ -23,7 +23,7 @@ const mostMet = 16 << 10
 // noteUntidy notes that capture has met rows that stand against a turn. c is what the control item
 // said last. If they are too many, or if the new table is the source, no comparison that began
 // before counts any more.
-func (s *Sync) noteUntidy(ctx context.Context, c *Control, met []string) error {
+func (s *Migration) noteUntidy(ctx context.Context, c *Control, met []string) error {
 	for {
 		all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.met, met))))
 		if s.directionOf(c) == Backward || len(all) == 0 || len(strings.Join(all, "")) > mostMet {
@@ -46,7 +46,7 @@ const sinceMet = "attribute_exists(PK) AND (attribute_not_exists(meets) OR meets
 
 // untidy returns those of the rows that capture has met which still stand against a turn: they are
 // refused, claim the key of another one, or their copies are not as they say.
-func (s *Sync) untidy(ctx context.Context, c *Control) (list []string, err error) {
+func (s *Migration) untidy(ctx context.Context, c *Control) (list []string, err error) {
 	for _, name := range c.met {
 		found := s.Do(ctx, lookOnly, []Changed{{Key: rowmap.ParseName(name)}})
 		switch {
@@ -61,7 +61,7 @@ func (s *Sync) untidy(ctx context.Context, c *Control) (list []string, err error
 
 // forget removes the names of rows that no longer stand against a turn, if capture has met none
 // meanwhile.
-func (s *Sync) forget(ctx context.Context) error {
+func (s *Migration) forget(ctx context.Context) error {
 	c, err := s.Control(ctx)
 	if err != nil || c == nil || len(c.met) == 0 {
 		return err

@@ -128,7 +128,7 @@ func TestRowThatTheTableRefuses(t *testing.T) {
 	m.config.Client = &picky{m.engine.DynamoDB(), "CITY#2", map[string]bool{}}
 	mapped, err := load(t, cities, there)
 	m.must(err)
-	m.sync, err = migrate.NewSync(mapped, m.old, m.config)
+	m.sync, err = migrate.NewMigration(mapped, m.old, m.config)
 	m.must(err)
 	m.writes("CITY#2", "06:00:00", false)
 	_, err = m.silent()
@@ -157,7 +157,7 @@ func TestCaptureWaitsBeforeItFails(t *testing.T) {
 	_, err := m.silent()
 	m.must(err)
 	began := m.now
-	_, err = (&migrate.Capture{Sync: m.sync}).Handle(t.Context(), []byte(`{"Records":[{"eventSourceARN":"arn:aws:dynamodb:r:1:table/old/stream/1",`+
+	_, err = (&migrate.Capture{Migration: m.sync}).Handle(t.Context(), []byte(`{"Records":[{"eventSourceARN":"arn:aws:dynamodb:r:1:table/old/stream/1",`+
 		`"dynamodb":{"SequenceNumber":"1","ApproximateCreationDateTime":1,"Keys":{"pk":{"S":"CITY#1"},"at":{"S":"2031-05-05T06:00:00Z"}}}}]}`))
 	if stops(t, err, "city is new: the old table is no longer its source"); m.now.Sub(began) != 5*time.Second {
 		t.Errorf("it waits %s", m.now.Sub(began))

@@ -120,7 +120,7 @@ func (d *syncing) claims(p *spot, items map[string][]*event.Item) (list []claim)
 
 // foreign reports whether a key holds what no row became: an item that is not Ingot's, or one of a
 // type that is not migrated. Nothing ever overwrites it.
-func (s *Sync) foreign(cur rows.Image) bool {
+func (s *Migration) foreign(cur rows.Image) bool {
 	if len(cur) == 0 || cur[itemform.Migrated] != nil {
 		return false
 	}
@@ -144,12 +144,12 @@ func (d *syncing) mayStay(cur rows.Image, claims []claim, also []string) bool {
 }
 
 // sameImage reports whether a copy says what an item says.
-func (s *Sync) sameImage(cur rows.Image, item *event.Item) bool {
+func (s *Migration) sameImage(cur rows.Image, item *event.Item) bool {
 	return bytes.Equal(s.says(cur), s.saysItem(item))
 }
 
 // saysItem is what the copy of an item must say.
-func (s *Sync) saysItem(item *event.Item) []byte {
+func (s *Migration) saysItem(item *event.Item) []byte {
 	copied := *item
 	copied.Epoch, copied.Put = 0, 0
 	return s.says(rows.Encode(&copied))
@@ -160,7 +160,7 @@ func (s *Sync) saysItem(item *event.Item) []byte {
 //
 // Once types have turned, an image may be an event of a producer, who spells a payload in another
 // way, with an envelope. Then it is its type and time, its index keys, and its payload, digested.
-func (s *Sync) says(img rows.Image) []byte {
+func (s *Migration) says(img rows.Image) []byte {
 	item, err := rows.Decode(img)
 	if err != nil || item == nil {
 		return nil
@@ -195,7 +195,7 @@ func (s *Sync) says(img rows.Image) []byte {
 
 // lost reports whether a copy's payload should be in the payload bucket, and is not there. It asks
 // for the object, and reads nothing of it: its name says what its bytes are.
-func (s *Sync) lost(ctx context.Context, cur rows.Image) (bool, error) {
+func (s *Migration) lost(ctx context.Context, cur rows.Image) (bool, error) {
 	if cur[itemform.Payload] == nil {
 		return false, nil
 	}
@@ -217,7 +217,7 @@ func (s *Sync) lost(ctx context.Context, cur rows.Image) (bool, error) {
 }
 
 // lostOf returns the keys of those copies that are lost.
-func (s *Sync) lostOf(ctx context.Context, list []rows.Image) (map[event.Key]bool, error) {
+func (s *Migration) lostOf(ctx context.Context, list []rows.Image) (map[event.Key]bool, error) {
 	list = slices.DeleteFunc(slices.Clone(list), func(img rows.Image) bool {
 		return img[itemform.Payload] == nil || !s.mapping.Becomes(rows.TextOf(img["type"]))
 	})
@@ -271,7 +271,7 @@ func (d *syncing) put(ctx context.Context, p *spot, img rows.Image) {
 }
 
 // draw returns a text that no other write has.
-func (s *Sync) draw() *types.AttributeValueMemberS {
+func (s *Migration) draw() *types.AttributeValueMemberS {
 	half := func() string { return strconv.FormatInt(int64(s.store.Env.Rand()*(1<<53)), 36) }
 	return &types.AttributeValueMemberS{Value: half() + "-" + half()}
 }

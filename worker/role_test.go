@@ -52,7 +52,7 @@ func TestRole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Moving = func(ctx context.Context) (*migrate.Sync, error) { return open(ctx, world, p) }
+	w.Moving = func(ctx context.Context) (*migrate.Migration, error) { return open(ctx, world, p) }
 	heard.made = map[string]bool{}
 	for _, job := range []string{worker.Verify, worker.Look, worker.Compare} {
 		folder := &testworld.Folder{}

@@ -85,7 +85,7 @@ type Worker struct {
 	Pipeline *pipeline.Pipeline
 	Source   verify.Source
 	// Moving returns the migration whose rows and copies are compared. Nil: there is none.
-	Moving func(context.Context) (*migrate.Sync, error)
+	Moving func(context.Context) (*migrate.Migration, error)
 	// Open returns the folder that a task names.
 	Open   func(place string) (sums.Folder, error)
 	Memory int // bytes of sums; 0 means 64 MB
@@ -199,10 +199,10 @@ func New(ctx context.Context, files fs.FS, options ...func(*Options)) (*Worker, 
 	if err != nil {
 		return nil, err
 	}
-	var moving func(context.Context) (*migrate.Sync, error)
+	var moving func(context.Context) (*migrate.Migration, error)
 	name := cmp.Or(o.Migration, "migration.yaml")
 	if _, err := fs.Stat(p.Beside(), name); err == nil {
-		moving = func(ctx context.Context) (*migrate.Sync, error) {
+		moving = func(ctx context.Context) (*migrate.Migration, error) {
 			return migrate.Open(ctx, p.Beside(), name, parts.Config)
 		}
 	}

@@ -261,7 +261,7 @@ func TestCompare(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	s := moving(t, world)
-	w.Moving = func(context.Context) (*migrate.Sync, error) { return s, nil }
+	w.Moving = func(context.Context) (*migrate.Migration, error) { return s, nil }
 	for _, step := range worker.StepsOf(worker.Compare) {
 		for of.Step, of.Part = step, 0; of.Part < 2; of.Part++ {
 			for range 2 {
@@ -294,7 +294,7 @@ events:
 `
 
 // moving is a migration with seven rows, of which none is copied.
-func moving(t *testing.T, w *testworld.World) *migrate.Sync {
+func moving(t *testing.T, w *testworld.World) *migrate.Migration {
 	t.Helper()
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(sales)}}, "p.yaml")
 	if err != nil {
@@ -322,7 +322,7 @@ func moving(t *testing.T, w *testworld.World) *migrate.Sync {
 }
 
 // open opens the migration, as each call of the worker does.
-func open(ctx context.Context, w *testworld.World, p *pipeline.Pipeline) (*migrate.Sync, error) {
+func open(ctx context.Context, w *testworld.World, p *pipeline.Pipeline) (*migrate.Migration, error) {
 	text := "migration: 1\nname: sales\nfrom: {table: old}\nrows: [{type: sale}]\n"
 	return migrate.Open(ctx, fstest.MapFS{"m.yaml": {Data: []byte(text)}}, "m.yaml", tables.Config{Client: w.Engine.DynamoDB(),
 		Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env})

@@ -627,7 +627,7 @@ rows: [{type: user, payload: {type: user, id: "{id}", at: "{at}", phones: "{phon
 	s.held(err)
 	old := found.Source
 	old.Stream = "another stream"
-	moving, err := migrate.NewSync(m, old, tables.Config{Client: old.Client, Events: "events", Aggregates: "moved", Env: env.Env{
+	moving, err := migrate.NewMigration(m, old, tables.Config{Client: old.Client, Events: "events", Aggregates: "moved", Env: env.Env{
 		Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 	s.held(err)
 	written := func(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
@@ -732,10 +732,10 @@ back: {city: {id: "{id}", at: "{at}", name: "{name}", land: "{land}"}}
 	s.held(err)
 	old := found.Source
 	old.Events, old.Stream = "b", "a"
-	moving, err := migrate.NewSync(m, old, tables.Config{Client: old.Client, Events: "events", Aggregates: "returned", Env: env.Env{
+	moving, err := migrate.NewMigration(m, old, tables.Config{Client: old.Client, Events: "events", Aggregates: "returned", Env: env.Env{
 		Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 	s.held(err)
-	capture := &migrate.Capture{Sync: moving}
+	capture := &migrate.Capture{Migration: moving}
 	told := func(table, keys string) {
 		s.t.Helper()
 		batch := fmt.Sprintf(`{"Records": [{"eventSourceARN": "arn:aws:dynamodb:r:1:table/%s/stream/1", "dynamodb": {"SequenceNumber": "1",

@@ -70,7 +70,7 @@ func New(ctx context.Context, files fs.FS, options ...func(*Options)) (Func, err
 	if err != nil {
 		return nil, err
 	}
-	capture := &migrate.Capture{Sync: s, Log: p.Log, OnBatch: func(ctx context.Context, done migrate.Captured) {
+	capture := &migrate.Capture{Migration: s, Log: p.Log, OnBatch: func(ctx context.Context, done migrate.Captured) {
 		function.Emit(ctx, p.Log, parts.Metrics, measured(&done))
 	}}
 	return function.Logged(p.Log, capture.Handle), nil

@@ -137,7 +137,7 @@ func (w *world) note(api string, in any) {
 }
 
 // begin makes the control item, as `ingot migrate backfill` does.
-func (w *world) begin() *migrate.Sync {
+func (w *world) begin() *migrate.Migration {
 	w.t.Helper()
 	p, err := pipeline.Load(w.files, "pipeline.yaml", pipeline.Secret([]byte(secret)))
 	if err != nil {
@@ -151,7 +151,8 @@ func (w *world) begin() *migrate.Sync {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s, err := migrate.NewSync(m, old.Source, tables.Config{Client: w.engine.DynamoDB(), Events: stack.Events, Aggregates: stack.Aggregates,
+	s, err := migrate.NewMigration(m, old.Source, tables.Config{Client: w.engine.DynamoDB(),
+		Events: stack.Events, Aggregates: stack.Aggregates,
 		Objects: w.engine.S3(), PayloadBucket: "payloads"})
 	if err == nil {
 		_, err = s.Begin(w.t.Context())
@@ -270,7 +271,8 @@ func goesBack(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := store.New(tables.Config{Client: w.engine.DynamoDB(), Events: stack.Events, Aggregates: stack.Aggregates, Pipeline: p})
+	st, err := store.New(tables.Config{Client: w.engine.DynamoDB(),
+		Events: stack.Events, Aggregates: stack.Aggregates, Pipeline: p})
 	if err != nil {
 		t.Fatal(err)
 	}

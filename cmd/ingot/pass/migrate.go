@@ -125,7 +125,7 @@ type moving struct {
 	target  *target.Target
 	mapping *rowmap.Mapping
 	old     *migrate.Table
-	sync    *migrate.Sync
+	sync    *migrate.Migration
 	lag     migrating.Proof // of how far capture is
 	streams string          // that capture must read now
 }
@@ -181,7 +181,7 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 	if err := chosen.NeedsPayloads(t, p); err != nil {
 		return nil, err
 	}
-	s, err := migrate.NewSync(m, old.Source, tables.Config{Client: client, Events: t.EventsTable, Aggregates: t.AggregatesTable,
+	s, err := migrate.NewMigration(m, old.Source, tables.Config{Client: client, Events: t.EventsTable, Aggregates: t.AggregatesTable,
 		Objects: t.S3(), PayloadBucket: t.PayloadBucket, Env: a.Clock})
 	if err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 		return nil, err
 	}
 	found.streams = s.Streams(c)
-	found.lag = migrating.Proof{Ends: migrating.Ends{Client: dynamodbstreams.NewFromConfig(t.AWS), Clock: a.Clock}, Sync: s,
+	found.lag = migrating.Proof{Ends: migrating.Ends{Client: dynamodbstreams.NewFromConfig(t.AWS), Clock: a.Clock}, Migration: s,
 		Streams: strings.Fields(found.streams)}
 	if t.OnThisMachine() {
 		found.lag.Settle = 5 * time.Second // an emulator shows a record at once
@@ -395,7 +395,7 @@ until you stop it, and may run beside the function that does the same. Run it fo
 			if err != nil {
 				return err
 			}
-			capture := &migrate.Capture{Sync: m.sync, Log: slog.New(slog.NewTextHandler(a.Stderr, nil))}
+			capture := &migrate.Capture{Migration: m.sync, Log: slog.New(slog.NewTextHandler(a.Stderr, nil))}
 			poller, err := migrating.NewPoller(capture, dynamodbstreams.NewFromConfig(m.target.AWS), m.old.Source,
 				esm.Function{Now: a.Clock.Real().Now})
 			if err != nil {

@@ -38,7 +38,7 @@ type move struct {
 	*testing.T
 	engine  *embedded.Engine
 	config  tables.Config
-	sync    *migrate.Sync
+	sync    *migrate.Migration
 	service *service
 	stream  string // of the old table
 
@@ -68,7 +68,7 @@ func newMove(t *testing.T) *move {
 	table, err := migrate.Find(t.Context(), m.engine.DynamoDB(), m.engine.DynamoDB(), old.Name, stack.Events)
 	m.must(err)
 	m.config = tables.Config{Client: m.engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates}
-	m.sync, err = migrate.NewSync(mapping, table.Source, m.config)
+	m.sync, err = migrate.NewMigration(mapping, table.Source, m.config)
 	m.must(err)
 	m.service, err = newService(m.engine.DynamoDB(), func(name string) string {
 		return map[string]string{"INGOT_TABLE": stack.Events, "INGOT_AGGREGATES_TABLE": stack.Aggregates}[name]

@@ -39,7 +39,7 @@ type moved struct {
 	slow    bool
 	config  tables.Config
 	mapping *rowmap.Mapping
-	sync    *migrate.Sync
+	sync    *migrate.Migration
 	count   int
 }
 
@@ -142,7 +142,7 @@ func newMoved(ctx context.Context, count int) (*moved, error) {
 		return nil, err
 	}
 	m.config = tables.Config{Client: m.engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates}
-	m.sync, err = migrate.NewSync(m.mapping, found.Source, m.config)
+	m.sync, err = migrate.NewMigration(m.mapping, found.Source, m.config)
 	return m, err
 }
 
@@ -247,7 +247,7 @@ func (b *bench) captures(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	capture := &migrate.Capture{Sync: m.sync}
+	capture := &migrate.Capture{Migration: m.sync}
 	took, units, err := m.timed(true, func() error {
 		for n := range capturedRows / capturedBatch {
 			out, err := capture.Handle(ctx, m.batch(n))

@@ -16,7 +16,7 @@ import (
 // Poller feeds capture from the stream of the old table, as Lambda's mapping does, and from that of
 // the new one if there is a way back.
 type Poller struct {
-	sync    *migrate.Sync
+	sync    *migrate.Migration
 	streams []*esm.Stream
 
 	mu    sync.Mutex // guards fault: several shards are read at a time
@@ -41,7 +41,7 @@ const (
 
 // NewPoller makes a poller. f may set what differs from a deployed function.
 func NewPoller(c *migrate.Capture, client esm.StreamClient, old migrate.Source, f esm.Function) (*Poller, error) {
-	p := &Poller{sync: c.Sync}
+	p := &Poller{sync: c.Migration}
 	f.Handler = func(ctx context.Context, payload []byte) ([]byte, error) {
 		answer, err := c.Handle(ctx, payload)
 		if err != nil {

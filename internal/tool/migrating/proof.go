@@ -55,8 +55,8 @@ func (e Ends) reading() *reading {
 // notes of each shard. It is a [migrate.Lag].
 type Proof struct {
 	Ends
-	Sync    *migrate.Sync
-	Streams []string // the ARNs of those that capture must read
+	Migration *migrate.Migration
+	Streams   []string // the ARNs of those that capture must read
 	// Covered is a time: what was written before needs no proof, because a comparison that is
 	// evidence began after it.
 	Covered time.Time
@@ -74,7 +74,7 @@ func (p Proof) Counted(ctx context.Context) (time.Time, error) {
 			"one on, with new and old images, and let capture read it"}
 	}
 	r := p.reading()
-	r.note = p.Sync.LaneDone
+	r.note = p.Migration.LaneDone
 	err := r.until(ctx, p.Streams, proofTime)
 	if err != nil {
 		return time.Time{}, err
@@ -101,7 +101,7 @@ func (p Proof) Counted(ctx context.Context) (time.Time, error) {
 			sh.says(), why)}
 	}
 	if len(p.Streams) == 1 && !r.past.IsZero() { // with two, the new table is the source, and capture writes the old one
-		if err := p.Sync.NoteChanged(ctx, r.past); err != nil {
+		if err := p.Migration.NoteChanged(ctx, r.past); err != nil {
 			return time.Time{}, err
 		}
 	}

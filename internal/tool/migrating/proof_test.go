@@ -49,7 +49,7 @@ type stream struct {
 	lies    int                  // so many empty answers come before each one with records
 	trimmed int64                // sequence numbers below it are gone
 	lied    map[string]int
-	sync    *migrate.Sync
+	sync    *migrate.Migration
 	asked   int
 	first   time.Duration // how long the first answer takes
 	tick    func()
@@ -119,7 +119,7 @@ func (s *stream) GetRecords(_ context.Context, in *dynamodbstreams.GetRecordsInp
 func TestFailingBatchIsSaidOnceAMinute(t *testing.T) {
 	s := newStream(t)
 	s.add("a", 1, s.now) // a record without keys is no change
-	p, err := NewPoller(&migrate.Capture{Sync: s.sync}, s, migrate.Source{Stream: streamARN},
+	p, err := NewPoller(&migrate.Capture{Migration: s.sync}, s, migrate.Source{Stream: streamARN},
 		esm.Function{Now: func() time.Time { return s.now }})
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestFailingBatchIsSaidOnceAMinute(t *testing.T) {
 // A poller learns that the migration may not write any more although nothing changes.
 func TestPollerEnds(t *testing.T) {
 	s := newStream(t)
-	p, err := NewPoller(&migrate.Capture{Sync: s.sync}, s, migrate.Source{Stream: streamARN},
+	p, err := NewPoller(&migrate.Capture{Migration: s.sync}, s, migrate.Source{Stream: streamARN},
 		esm.Function{Now: func() time.Time { return s.now }})
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +243,7 @@ func TestProof(t *testing.T) {
 			s, covered := newStream(t), time.Time{}
 			covered = s.now
 			tt.change(s)
-			p := Proof{Ends: Ends{Client: s, Clock: s.clock()}, Sync: s.sync, Streams: []string{streamARN}, Covered: covered,
+			p := Proof{Ends: Ends{Client: s, Clock: s.clock()}, Migration: s.sync, Streams: []string{streamARN}, Covered: covered,
 				Why: func(context.Context, string) string { return " Lambda says so" }}
 			at, err := p.Counted(t.Context())
 			if stops(t, err, tt.want); err == nil && !at.Equal(s.moment) {
@@ -265,7 +265,7 @@ func TestProof(t *testing.T) {
 // Without a stream, nothing is proven, however long one waits.
 func TestProofNeedsAStream(t *testing.T) {
 	s := newStream(t)
-	_, err := Proof{Ends: Ends{Client: s, Clock: s.clock()}, Sync: s.sync}.Counted(t.Context())
+	_, err := Proof{Ends: Ends{Client: s, Clock: s.clock()}, Migration: s.sync}.Counted(t.Context())
 	stops(t, err, "has no stream that is on")
 }
 
@@ -310,7 +310,7 @@ rows: [{type: x}]
 		}
 	}
 	old := migrate.Source{Client: engine.DynamoDB(), Describer: engine.DynamoDB(), Table: "old", Keys: []string{"pk"}}
-	s.sync, err = migrate.NewSync(m, old,
+	s.sync, err = migrate.NewMigration(m, old,
 		tables.Config{Client: engine.DynamoDB(), Events: stack.Events, Aggregates: stack.Aggregates, Env: s.clock()})
 	if err == nil {
 		_, err = s.sync.Begin(t.Context())

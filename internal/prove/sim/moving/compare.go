@@ -26,7 +26,7 @@ func (w *world) Counted(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	proof := migrating.Proof{Ends: migrating.Ends{Client: doubtful{w.engine.Streams(), w}, Clock: w.Env(w.Rng.Float64, 0)}, Sync: s,
+	proof := migrating.Proof{Ends: migrating.Ends{Client: doubtful{w.engine.Streams(), w}, Clock: w.Env(w.Rng.Float64, 0)}, Migration: s,
 		Streams: strings.Fields(s.Streams(c)), Covered: c.Compared}
 	return proof.Counted(ctx)
 }

@@ -117,7 +117,7 @@ func (w *world) capture(_ context.Context, payload []byte) ([]byte, error) {
 	if w.blind { // the stream was off: these records are lost, and it never had them
 		return w.skip(payload)
 	}
-	c := &migrate.Capture{Sync: w.sync()}
+	c := &migrate.Capture{Migration: w.sync()}
 	return w.Invoke(func(ctx context.Context) (any, error) { return c.Handle(ctx, payload) })
 }
 
@@ -134,7 +134,7 @@ func (w *world) skip(payload []byte) ([]byte, error) {
 		Shard  string `json:"shardId"`
 	}
 	w.Must(json.Unmarshal(payload, &batch))
-	s, err := migrate.NewSync(w.mapping, w.old, tables.Config{Client: w.engine.DynamoDB(), Events: stack.Events,
+	s, err := migrate.NewMigration(w.mapping, w.old, tables.Config{Client: w.engine.DynamoDB(), Events: stack.Events,
 		Aggregates: stack.Aggregates, Env: w.Env(w.Rng.Float64, 0)})
 	for _, r := range batch.Records {
 		if err == nil {

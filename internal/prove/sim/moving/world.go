@@ -191,8 +191,8 @@ func (w *world) build() error {
 const few, many = 0.08, 0.25
 
 // sync returns a sync in a process of its own.
-func (w *world) sync() *migrate.Sync {
-	s, err := migrate.NewSync(w.mapping, w.old, tables.Config{Client: w.client(), Events: stack.Events, Aggregates: stack.Aggregates,
+func (w *world) sync() *migrate.Migration {
+	s, err := migrate.NewMigration(w.mapping, w.old, tables.Config{Client: w.client(), Events: stack.Events, Aggregates: stack.Aggregates,
 		Env: w.Env(w.Rng.Float64, 0)})
 	w.Must(err)
 	return s

@@ -18,7 +18,7 @@ func moves() []Mutant {
 		{
 			Name: "capture-writes-differences", What: "capture writes only what differs", Defends: "P18",
 			Checks: copies, Seeds: 2 * mostSeeds,
-			Edits: edit("migrate.Sync.inPieces", `s.Do(ctx, Always, list[at:at+n])`, `s.Do(ctx, IfDifferent, list[at:at+n])`),
+			Edits: edit("migrate.Migration.inPieces", `s.Do(ctx, Always, list[at:at+n])`, `s.Do(ctx, IfDifferent, list[at:at+n])`),
 		},
 		{
 			Name: "rows-before-copies", What: "the copies are read again after the rows", Defends: "P18",
@@ -39,13 +39,13 @@ func moves() []Mutant {
 		{
 			Name: "one-token", What: "all copies have the same token", Defends: "P18",
 			Checks: copies, Plain: true,
-			Edits: edit("migrate.Sync.draw", ``, `if s != nil { return &types.AttributeValueMemberS{Value: "1"} }`),
+			Edits: edit("migrate.Migration.draw", ``, `if s != nil { return &types.AttributeValueMemberS{Value: "1"} }`),
 		},
 		{
 			Name: "order-by-time", What: "of two writes of a copy, the one with the later second wins", Defends: "P18",
 			Checks: copies, Plain: true,
 			Edits: []Edit{
-				{"migrate.Sync.draw", ``, `if s != nil {
+				{"migrate.Migration.draw", ``, `if s != nil {
 		return &types.AttributeValueMemberS{Value: strconv.FormatInt(s.store.Env.Now().Unix(), 10)}
 	}`},
 				{"migrate.syncing.put", `aws.String("#m = :seen AND attribute_not_exists(#b)")`,
@@ -73,7 +73,7 @@ func moves() []Mutant {
 	"github.com/ingot-events/ingot/migrate/rowmap"
 )
 
-func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
+func overwrite(ctx context.Context, s *Migration, row Row, of *event.Item) error {
 	item := *of
 	item.Epoch = 0
 	img := rows.Encode(&item)
@@ -101,12 +101,12 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 		{
 			Name: "capture-after-the-turn", What: "capture does not ask which side is the source", Defends: "P18",
 			Checks: checks(moving.Lost, moving.Revived), Plain: true,
-			Edits: edit("migrate.Sync.standing", `case s.are(c, Old):`, `case s != nil:`),
+			Edits: edit("migrate.Migration.standing", `case s.are(c, Old):`, `case s != nil:`),
 		},
 		{
 			Name: "turn-waits-for-nobody", What: "a turn does not wait for the batches of capture", Defends: "P18",
 			Checks: checks(moving.Lost, moving.Revived, moving.Missed), Seeds: 2 * mostSeeds,
-			Edits: edit("migrate.Sync.Turn", `s.store.Env.Sleep(ctx, turnWait)`, `s.store.Env.Sleep(ctx, 0)`),
+			Edits: edit("migrate.Migration.Turn", `s.store.Env.Sleep(ctx, turnWait)`, `s.store.Env.Sleep(ctx, 0)`),
 		},
 		{
 			Name: "one-stream-on-the-way-back", What: "after the turn, the old table's own stream is not read", Defends: "P19", Plain: true,
@@ -116,12 +116,12 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 		{
 			Name: "source-created-anew", What: "nobody asks whether the source is still the table that it was", Defends: "P18",
 			Checks: checks(moving.Emptied),
-			Edits:  edit("migrate.Sync.unchanged", `now != id`, `now == ""`),
+			Edits:  edit("migrate.Migration.unchanged", `now != id`, `now == ""`),
 		},
 		{
 			Name: "back-without-draining", What: "the old table is the source before it has what was stored last", Defends: "P19",
 			Checks: checks(moving.Behind, moving.Undying, moving.Lost),
-			Edits:  edit("migrate.Sync.Back", `c.Captured.Before(until)`, `until.IsZero()`),
+			Edits:  edit("migrate.Migration.Back", `c.Captured.Before(until)`, `until.IsZero()`),
 		},
 		{
 			Name: "messages-on-the-way-back", What: "messages are stored until the old table is the source", Defends: "P19",
@@ -131,34 +131,34 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 		{
 			Name: "back-waits-for-nobody", What: "the old table is the source while batches of capture still write it", Defends: "P19",
 			Checks: checks(moving.Behind, moving.Undying, moving.Lost, moving.Stale, moving.Revived), Seeds: 2 * mostSeeds,
-			Edits: edit("migrate.Sync.Back", `s.store.Env.Sleep(ctx, turnWait)`, `s.store.Env.Sleep(ctx, 0)`),
+			Edits: edit("migrate.Migration.Back", `s.store.Env.Sleep(ctx, turnWait)`, `s.store.Env.Sleep(ctx, 0)`),
 		},
 		{
 			Name: "returned-event-without-a-row", What: "an event that has come back does not say which row it belongs to",
 			Defends: "P19", Plain: true,
 			Checks: checks(moving.Unnamed, moving.Stale, moving.Missed, moving.Undying),
-			Edits:  edit("migrate.Sync.rowOfCopy", `name != "" || !s.mapping.GoesBack()`, `name != "" || s != nil`),
+			Edits:  edit("migrate.Migration.rowOfCopy", `name != "" || !s.mapping.GoesBack()`, `name != "" || s != nil`),
 		},
 		{
 			Name: "evidence-outlives-a-collision", What: "a row that stands against a turn, after a comparison, is not noted",
 			Defends: "P18",
 			Checks:  checks(moving.Lost, moving.Behind, moving.Undying, moving.Missed, moving.Unnamed),
-			Edits:   edit("migrate.Sync.noteUntidy", ``, `if s != nil { return nil };`),
+			Edits:   edit("migrate.Migration.noteUntidy", ``, `if s != nil { return nil };`),
 		},
 		{
 			Name: "met-and-not-looked-at", What: "a turn does not look at the rows that capture has met", Defends: "P18",
 			Checks: checks(moving.Lost, moving.Behind, moving.Undying, moving.Missed, moving.Unnamed),
-			Edits:  edit("migrate.Sync.untidy", `range c.met`, `range c.met[:0]`),
+			Edits:  edit("migrate.Migration.untidy", `range c.met`, `range c.met[:0]`),
 		},
 		{
 			Name: "turn-into-noise", What: "a turn does not ask since when the old table is silent", Defends: "P18",
 			Checks: checks(moving.Lost, moving.Behind, moving.Undying, moving.Missed), Seeds: 2 * mostSeeds,
-			Edits: edit("migrate.Sync.Missing", `c.Captured.Sub(c.Changed) < quiet+changedStep`, `c == nil`),
+			Edits: edit("migrate.Migration.Missing", `c.Captured.Sub(c.Changed) < quiet+changedStep`, `c == nil`),
 		},
 		{
 			Name: "retire-while-it-changes", What: "a migration is over though the old table is still written", Defends: "P18", Plain: true,
 			Checks: checks(moving.Lost),
-			Edits:  edit("migrate.Sync.Retire", `err == nil && n > 0`, `err == nil && n < 0`),
+			Edits:  edit("migrate.Migration.Retire", `err == nil && n > 0`, `err == nil && n < 0`),
 		},
 		{
 			Name: "refused-rows-pass", What: "a comparison that finds refused rows is clean", Defends: "P18", Plain: true,
@@ -181,7 +181,7 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 		{
 			Name: "sweep-by-the-look", What: "what was a tombstone when it was read is deleted", Defends: "P18",
 			Checks: checks(moving.Lost), Seeds: 2 * mostSeeds,
-			Edits: edit("migrate.Sync.sweep", `"#m = :seen AND attribute_not_exists(#t) AND attribute_not_exists(#b)"`,
+			Edits: edit("migrate.Migration.sweep", `"#m = :seen AND attribute_not_exists(#t) AND attribute_not_exists(#b)"`,
 				`"#m = :seen OR attribute_exists(#t) OR attribute_exists(#b)"`),
 		},
 		{
@@ -226,7 +226,7 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 			Name: "half-a-turn", What: "a turn does not say that the totals must be built", Defends: "P18",
 			Checks: checks(sim.Generation),
 			Plain:  true,
-			Edits: edit("migrate.Sync.turning", `for _, d := range fed {
+			Edits: edit("migrate.Migration.turning", `for _, d := range fed {
 		list`, `for _, d := range fed[:0] {
 		list`),
 		},

@@ -51,9 +51,9 @@ type Source struct {
 	Events    string                      // the ARN of the stream of the new table, which the way back needs
 }
 
-// Sync makes copies equal to their rows. It is safe for concurrent use, also by several processes,
-// and beside any number of other writers of the old table.
-type Sync struct {
+// Migration makes copies equal to their rows. It is safe for concurrent use, also by several
+// processes, and beside any number of other writers of the old table.
+type Migration struct {
 	mapping *rowmap.Mapping
 	old     Source
 	source  *rows.Tables // sends the requests to the old table
@@ -63,8 +63,8 @@ type Sync struct {
 	turned  atomic.Bool      // the types have turned before, as the control item said last: a copy may have been an event
 }
 
-// NewSync checks the configuration. It sends no request.
-func NewSync(m *rowmap.Mapping, old Source, c tables.Config) (*Sync, error) {
+// NewMigration checks the configuration. It sends no request.
+func NewMigration(m *rowmap.Mapping, old Source, c tables.Config) (*Migration, error) {
 	c.Pipeline = m.Pipeline()
 	store, err := rows.Open(c)
 	if err != nil {
@@ -78,7 +78,7 @@ func NewSync(m *rowmap.Mapping, old Source, c tables.Config) (*Sync, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sync{mapping: m, old: old, source: source, store: store, heads: generations.New(store, c),
+	return &Migration{mapping: m, old: old, source: source, store: store, heads: generations.New(store, c),
 		bucket: plain.New(store, c).Payloads}, nil
 }
 
@@ -123,7 +123,7 @@ const (
 // Do makes the copies of rows equal to the rows. In each round it reads the copies first, and then
 // the rows, all consistently, and writes on condition that the copy is as it was read. A row that
 // names a key that was not read is looked at again in the next round.
-func (s *Sync) Do(ctx context.Context, mode Mode, list []Changed) Synced {
+func (s *Migration) Do(ctx context.Context, mode Mode, list []Changed) Synced {
 	d := s.syncing(mode)
 	for i, c := range list {
 		name := rowmap.NameOf(c.Key, s.old.Keys)
@@ -144,7 +144,7 @@ func (s *Sync) Do(ctx context.Context, mode Mode, list []Changed) Synced {
 }
 
 // DoKeys does what Do does for keys of the new table: it syncs the rows that their copies name.
-func (s *Sync) DoKeys(ctx context.Context, mode Mode, keys []event.Key) Synced {
+func (s *Migration) DoKeys(ctx context.Context, mode Mode, keys []event.Key) Synced {
 	d := s.syncing(mode)
 	for _, key := range keys {
 		d.spots[key] = &spot{key: key}
@@ -160,7 +160,7 @@ var errNoTime = errors.New("there was no time left")
 
 // syncing is one call of Do.
 type syncing struct {
-	*Sync
+	*Migration
 	mode   Mode
 	spots  map[event.Key]*spot
 	known  map[string]Row // the keys of rows, by name
@@ -173,8 +173,8 @@ type syncing struct {
 	out Synced
 }
 
-func (s *Sync) syncing(mode Mode) *syncing {
-	return &syncing{Sync: s, mode: mode, spots: map[event.Key]*spot{}, known: map[string]Row{}, none: map[string]noCopy{}}
+func (s *Migration) syncing(mode Mode) *syncing {
+	return &syncing{Migration: s, mode: mode, spots: map[event.Key]*spot{}, known: map[string]Row{}, none: map[string]noCopy{}}
 }
 
 // run does rounds until nothing is left, and counts the rows that have no copy.
@@ -340,7 +340,7 @@ func (d *syncing) claimants(p *spot) []string {
 
 // rowOfCopy returns the name of the row that an item is a copy of. A producer's event, which has
 // come back, says it by its payload.
-func (s *Sync) rowOfCopy(img rows.Image) string {
+func (s *Migration) rowOfCopy(img rows.Image) string {
 	if name := rows.TextOf(img[rowAttribute]); name != "" || !s.mapping.GoesBack() {
 		return name
 	}
@@ -429,7 +429,7 @@ const (
 
 // itemsOf returns what a row should have in the new table, now. A row whose event expires within an
 // hour is no row, as Put would refuse that event.
-func (s *Sync) itemsOf(row Row) (rowmap.Mapped, noCopy) {
+func (s *Migration) itemsOf(row Row) (rowmap.Mapped, noCopy) {
 	now := s.store.Env.Now()
 	m := Copies(s.mapping, row, s.old.Keys, now)
 	switch {
