@@ -135,9 +135,10 @@ func (d *deployed) changeWith(e *endpoint.Endpoint, w tool) {
 		d.useTool(w, []toolCall{call.toolCall})
 	}
 	_, known, _ := w.run(d.Context(), "policy --for everything")
-	for _, command := range regexp.MustCompile(`[a-z]+`).FindAllString(known[strings.Index(known, "one of ")+7:], -1) {
+	for _, command := range regexp.MustCompile(`[a-z-]+`).FindAllString(known[strings.Index(known, "one of ")+7:], -1) {
 		switch command {
-		case "deploy", "producer": // they run no command of the tool
+		case "deploy", "deploy-bounded", "boundary", "producer": // they run no command of the tool
+		case "region": // it takes a stack in another Region
 		case "migrate", "publish", "try": // TestMigrated, TestPublished and TestTried run them
 		default:
 			if !used[command] {

@@ -28,7 +28,7 @@ var toolReads = []toolCall{
 	{"check --was deployed", 0, ""},
 	{"policy --for verify", 0, "dynamodb:Scan"},
 	{"get order.placed merchant_id=nobody order_id=o-1", 3, "nothing is stored under ORDER#nobody#o-1 / ORDER"},
-	{"quarantine pull letters --once", 0, "messages visible again"}, // the test has received the message, so it is hidden
+	{"quarantine pull letters --once", 0, "visible again"}, // the test has received the message, so it may be hidden
 	{"erase order.placed merchant_id=m-101 order_id=o-1 --dry-run", 0, "archive       nothing"},
 }
 

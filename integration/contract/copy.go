@@ -217,10 +217,10 @@ func copies(t *testing.T, h *Harness) {
 			states := &types.Update{TableName: &w.name, Key: w.key("-"),
 				UpdateExpression: aws.String("SET #t0 = :to, turnedAt = :now, settledAt = :settled"),
 				ConditionExpression: aws.String("attribute_exists(PK) AND attribute_not_exists(#t0) AND pass = :pass AND filled = :pass " +
-					"AND comparedAt = :compared"),
+					"AND comparedAt = :compared AND attribute_exists(PK) AND (attribute_not_exists(meets) OR meets = :meets)"),
 				ExpressionAttributeNames: names,
 				ExpressionAttributeValues: attrs{":to": s("turning"), ":pass": n("2"), ":compared": s("2099"), ":now": s("2100"),
-					":settled": s("2098")}}
+					":settled": s("2098"), ":meets": n("3")}}
 			turn := func() error {
 				return w.transact(types.TransactWriteItem{Update: states},
 					types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: w.key("head"),
@@ -233,6 +233,10 @@ func copies(t *testing.T, h *Harness) {
 			w.put(control)
 			w.cancelled(turn(), "ConditionalCheckFailed", "ConditionalCheckFailed")
 			control["filled"] = n("2")
+			control["meets"] = n("4") // capture has met a row since
+			w.put(control)
+			w.cancelled(turn(), "ConditionalCheckFailed", "ConditionalCheckFailed")
+			control["meets"] = n("3")
 			w.put(control)
 			w.cancelled(turn(), "None", "ConditionalCheckFailed")
 			w.stored(control)

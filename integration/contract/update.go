@@ -72,6 +72,25 @@ func updates(t *testing.T, h *Harness) {
 			w.conditionFailed(shrink("7"), want)
 			w.stored(want)
 		},
+		"names that are noted if none was noted since, and how often": func(w *table) {
+			k := w.key("-")
+			note := func(names []string, since string) error {
+				_, err := w.update(k, "SET met = :met ADD meets :one", "attribute_exists(PK) AND (attribute_not_exists(meets) OR meets = :meets)",
+					nil,
+					attrs{":met": &types.AttributeValueMemberSS{Value: names}, ":one": n("1"), ":meets": n(since)})
+				return err
+			}
+			w.conditionFailed(note([]string{"a"}, "0"), nil)
+			w.put(k)
+			held(w, note([]string{"a"}, "0"))
+			held(w, note([]string{"a", "b"}, "1"))
+			want := with(k, attrs{"met": &types.AttributeValueMemberSS{Value: []string{"a", "b"}}, "meets": n("2")})
+			w.conditionFailed(note([]string{"c"}, "1"), want)
+			got, err := w.update(k, "REMOVE met", "attribute_exists(PK) AND (attribute_not_exists(meets) OR meets = :meets)",
+				nil, attrs{":meets": n("2")})
+			held(w, err)
+			w.same("removed", got, with(k, attrs{"meets": n("2")}))
+		},
 		"sums are exact": func(w *table) {
 			k := w.key("-")
 			for i, step := range [][2]string{
