@@ -146,7 +146,7 @@ func (e *TemplateError) Error() string {
 	if e.Instead == "" {
 		return e.What
 	}
-	return e.What + "; write " + e.Instead + " instead"
+	return e.What + "; write " + e.Instead
 }
 
 // Missing says that a value is missing: it is absent, null or empty text, or trim left nothing of

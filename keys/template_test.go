@@ -95,7 +95,7 @@ func TestTemplateMistakes(t *testing.T) {
 		}
 	}
 	_, err := ParseTemplate("{a | shard}")
-	if want := "shard needs an argument; write shard:8 instead"; err == nil || err.Error() != want {
+	if want := "shard needs an argument; write shard:8"; err == nil || err.Error() != want {
 		t.Errorf("the message is %v, want %s", err, want)
 	}
 }
@@ -129,7 +129,7 @@ func TestCheckSeparated(t *testing.T) {
 	}
 	err := must(t, "{a}-{b}-{@id}").CheckSeparated()
 	const want = `"-" does not separate field a from field b, because their values may contain it too, ` +
-		"so different values can make the same key; write a # between them instead"
+		"so different values can make the same key; write a # between them"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -192,7 +192,7 @@ func TestTimeTemplates(t *testing.T) {
 		if (err == nil) != fine {
 			t.Errorf("%s: %v", text, err)
 		}
-		if text == "x" && err.Error() != `a time is one value; write "{x}", "{x | unix}" or "{x | unixms}" instead` {
+		if text == "x" && err.Error() != `a time is one value; write "{x}", "{x | unix}" or "{x | unixms}"` {
 			t.Errorf("%s: %v", text, err)
 		}
 		if _, err := template.Time(&Source{}); err == nil {

@@ -49,11 +49,11 @@ func TestBackMistakes(t *testing.T) {
 	head := "migration: 1\nname: cities\nfrom: {table: old}\nrows:\n"
 	for text, want := range map[string]string{
 		head + "  - {where: a = 1, type: city}\n  - type: shop\nback: {city: {pk: \"{id}\"}}": "back has no entry for shop, and all types of a " +
-			"migration go back together; write shop: {…} in back, instead",
+			"migration go back together; write shop: {…} in back",
 		head + "  - type: town\nback: {town: {pk: \"{id}\"}}": "town has offload: where its payload is gone, nobody knows which row it was",
 		head + "  - type: shop\nback: {shop: {pk: \"{id}\"}}": "shop has parts, and a row that is made of several items has no way back",
-		there + "back: {city: {pk: \"{@source}\"}, cty: {}}":  "@source is not known here; write a member of the payload, @id, @at or @type instead",
-		there + andBack + "  cty: {pk: \"{id}\"}":             "no rows become cty; write city instead",
+		there + "back: {city: {pk: \"{@source}\"}, cty: {}}":  "@source is not known here; write a member of the payload, @id, @at or @type",
+		there + andBack + "  cty: {pk: \"{id}\"}":             "no rows become cty; write city",
 	} {
 		if _, err := load(t, cities+town, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\n%v, want %s", text, err, want)

@@ -87,13 +87,13 @@ rows:
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`m.yaml:2:7: "Users!" is not a name of at most 40 lower-case letters, digits and -; write users instead`,
-		`m.yaml:3:8: unknown name tabel; write table instead`,
-		`m.yaml:5:11: the pipeline has no event type user.profil; write user.profile instead`,
+		`m.yaml:2:7: "Users!" is not a name of at most 40 lower-case letters, digits and -; write users`,
+		`m.yaml:3:8: unknown name tabel; write table`,
+		`m.yaml:5:11: the pipeline has no event type user.profil; write user.profile`,
 		`m.yaml:6:5: rows[1] never takes a row, because rows[0] has no where and takes all`,
 		`m.yaml:7:11: events.other of the pipeline does not say that migration Users! moves rows into it`,
-		`m.yaml:8:5: an entry says what its rows become, or why they are skipped; write either type or skip instead`,
-		`m.yaml:9:11: user.phone is a part of user.profile, and a row becomes a whole with its parts; write user.profile instead`,
+		`m.yaml:8:5: an entry says what its rows become, or why they are skipped; write either type or skip`,
+		`m.yaml:9:11: user.phone is a part of user.profile, and a row becomes a whole with its parts; write user.profile`,
 		`m.yaml:10:19: @id is not known of a row`,
 	} {
 		if !strings.Contains(err.Error(), want) {
@@ -101,8 +101,8 @@ rows:
 		}
 	}
 	for text, want := range map[string]string{
-		"":                 "m.yaml:1:1: the file declares nothing; write migration: 1, name:, from: and rows: instead",
-		"migration: 2\nx:": "m.yaml:1:12: migration: 2 is not a format that this build reads: it reads 1; write migration: 1 instead",
+		"":                 "m.yaml:1:1: the file declares nothing; write migration: 1, name:, from: and rows:",
+		"migration: 2\nx:": "m.yaml:1:12: migration: 2 is not a format that this build reads: it reads 1; write migration: 1",
 		"- a":              "m.yaml:1:1: the file is a list, not a mapping",
 		"migration: 1\nname: users\nfrom: {table: old}\nrows: [{skip: no}]": "m.yaml:4:7: no rows become user.profile, and the pipeline " +
 			"holds its messages back until migration users turns it",

@@ -107,11 +107,11 @@ func TestBadAtomic(t *testing.T) {
 		"a type without parts": {"  line:\n",
 			"  other: {id: \"{id}\", at: \"{at}\", key: {pk: \"O#{id}\", sk: \"O\"}, atomic: true}\n  line:\n",
 			"p.yaml:12:73: no type is a part of other, so nothing is stored together with it; write other without atomic, or a type with " +
-				"part: {of: other}, instead"},
+				"part: {of: other}"},
 		"a part": {"  line:\n", "  line:\n    atomic: true\n",
-			"p.yaml:13:13: line is a part, and is stored as its whole says; write it in order instead"},
+			"p.yaml:13:13: line is a part, and is stored as its whole says; write it in order"},
 		"not a truth": {"atomic: true", "atomic: always",
-			"p.yaml:11:13: atomic is text, not true or false; write true, or leave atomic out, instead"},
+			"p.yaml:11:13: atomic is text, not true or false; write true, or leave atomic out"},
 		"a claim without atomic": {"    atomic: true\n", "",
 			"key does not show order of the whole, which the id of order uses: parts of two wholes could have one key"},
 	} {

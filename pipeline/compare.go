@@ -71,7 +71,7 @@ func (c *compiler) comparisons() {
 					c.MistakeAt(d.at, d.text, found.Offset,
 						fmt.Sprintf("where compares %s with %s, and every event needs a number there, for %s: no event can meet this",
 							read.Path, found.With, read.Use),
-						cmp.Or(found.Numbers, "a comparison with a number, or exists "+read.Path.String()+","))
+						cmp.Or(found.Numbers, "a comparison with a number, or exists "+read.Path.String()))
 				}
 			}
 		}
@@ -98,7 +98,7 @@ func (d *doubts) asText(t *planner.Type) {
 				d.warnings = append(d.warnings,
 					warning{d.At(one.at, p,
 						fmt.Sprintf("where compares %s with the text %s: no number is above or below a text, and as texts 9 is above 10",
-							name, found.With), found.Numbers+", unless the payload has text there,"), one.at})
+							name, found.With), found.Numbers+", unless the payload has text there"), one.at})
 			}
 		}
 	}

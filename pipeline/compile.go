@@ -176,7 +176,7 @@ func (c *compiler) typeInstead(text string) string {
 
 // typesInstead returns what to write for a template that cannot make the name of any event type.
 func (c *compiler) typesInstead() string {
-	return `a field that holds ` + cmp.Or(oneOrMore(c.goodNames()), "the name of an event type") + `, such as "{type}",`
+	return `a field that holds ` + cmp.Or(oneOrMore(c.goodNames()), "the name of an event type") + `, such as "{type}"`
 }
 
 // oneOrMore lists names for people: a, b or c.
@@ -253,7 +253,7 @@ func (c *compiler) parseTemplate(p place, text string, derived ...string) (t *ke
 			return d == "@"+allowed || strings.HasSuffix(allowed, ".") && strings.HasPrefix(d, "@"+allowed)
 		}) {
 			c.MistakeAt(p, text, strings.Index(text, d), fmt.Sprintf("%s cannot use %s", declare.NameOf(p), d),
-				"a field of the payload, such as {order_id},")
+				"a field of the payload, such as {order_id}")
 			ok = false
 		}
 	}

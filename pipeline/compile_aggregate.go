@@ -140,7 +140,7 @@ func (c *compiler) canMove(at place, def *aggregate.Definition, s AggregateSpec)
 			_, supplied := s.From[t].Values[v.Name]
 			if supplied && v.Op != aggregate.Count && v.Op != aggregate.Sum {
 				c.Mistake(p.In("values").In(v.Name), fmt.Sprintf("%s is a %s, and a total that is movedBy: put has only counts and sums",
-					v.Name, v.Op), "count or sum, or movedBy: stream,")
+					v.Name, v.Op), "count or sum, or movedBy: stream")
 			}
 		}
 		declared, ok := c.p.plan.Types[t]
@@ -149,7 +149,7 @@ func (c *compiler) canMove(at place, def *aggregate.Definition, s AggregateSpec)
 		}
 		if declared.Latest {
 			c.Misnamed(p, fmt.Sprintf("mode of %s is latest, and a total that is movedBy: put counts only events that never change", t),
-				"movedBy: stream, or mode: insert for "+t+",")
+				"movedBy: stream, or mode: insert for "+t)
 		}
 		if declared.Moved++; declared.Moved == maxMoved+1 {
 			c.Misnamed(p, fmt.Sprintf("%s feeds more than %d aggregates that are movedBy: put, and a transaction has at most %d items", t,
@@ -307,7 +307,7 @@ func (c *compiler) noType(p place, name string) {
 	}
 	if strings.Contains(name, "*") {
 		c.Misnamed(p, fmt.Sprintf("there is no event type %s, and * is not a wildcard", name),
-			"each event type by its whole name, such as "+firstOr(c.goodNames(), "TYPE")+",")
+			"each event type by its whole name, such as "+firstOr(c.goodNames(), "TYPE"))
 		return
 	}
 	c.Misnamed(p, "there is no event type "+name, cmp.Or(declare.Suggest(name, c.goodNames()), "the name of an event type"))
@@ -437,7 +437,7 @@ func (c *compiler) extreme(p place, def *aggregate.Definition, t *planner.Type, 
 	case def.OnExpire == aggregate.Subtract && latest:
 		c.Mistake(p, fmt.Sprintf("%s cannot be subtracted, and onExpire is subtract", v.Op), instead)
 	case def.OnExpire == aggregate.Subtract:
-		c.Mistake(p, fmt.Sprintf("%s cannot be subtracted, and onExpire is subtract", v.Op), instead+", or onExpire: keep,")
+		c.Mistake(p, fmt.Sprintf("%s cannot be subtracted, and onExpire is subtract", v.Op), instead+", or onExpire: keep")
 	}
 }
 
@@ -458,7 +458,7 @@ func (c *compiler) lifetimes(def *aggregate.Definition, t *planner.Type) {
 		c.Mistake(p,
 			fmt.Sprintf(
 				"the totals expire and events of %s never do: a late change would start a total again from zero after it has expired",
-				t.Name), "a retain for "+t.Name+" too,")
+				t.Name), "a retain for "+t.Name+" too")
 	case def.Retain < least:
 		c.Mistake(p, fmt.Sprintf("retain is %s and events of %s live for %s: a total must outlive them by 7d", lifetime.Format(def.Retain),
 			t.Name, lifetime.Format(t.Retain)), "at least "+lifetime.Format(least))

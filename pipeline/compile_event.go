@@ -21,7 +21,7 @@ import (
 func (c *compiler) eventType(name string, s EventSpec) *planner.Type {
 	at := place("events").In(name)
 	if what := badTypeName(name); what != "" {
-		c.Misnamed(at, what, `letters, digits, . and - alone, at most 256, such as "order.placed",`)
+		c.Misnamed(at, what, `letters, digits, . and - alone, at most 256, such as "order.placed"`)
 	}
 	t := &planner.Type{Name: name, Retain: s.Retain, Latest: s.Mode == "latest", SchemaText: s.Schema, Atomic: s.Atomic,
 		Migrated: s.Migrated}
@@ -43,7 +43,7 @@ func (c *compiler) eventType(name string, s EventSpec) *planner.Type {
 		place place
 		tpl   *keys.Template
 	}{{at.In("id"), t.ID}, {at.In("key").In("pk"), t.PK}, {at.In("key").In("sk"), t.SK}} {
-		c.ofTheEvent(part.place, part.tpl, `the fields that tell events apart, such as "{order_id}", or "{@digest}",`)
+		c.ofTheEvent(part.place, part.tpl, `the fields that tell events apart, such as "{order_id}", or "{@digest}"`)
 	}
 	for _, n := range slices.Sorted(maps.Keys(s.Indexes)) {
 		t.Indexes = append(t.Indexes, c.index(at.In("indexes").In(n), n, s.Indexes[n], all))
@@ -148,7 +148,7 @@ func isAttributeName(name string) bool {
 // revision compiles "updated_at time" or "seq number", or a list of these.
 func (c *compiler) revision(at place, t *planner.Type, s EventSpec) {
 	p := at.In("revision")
-	const forms = "a path and its type, such as updated_at time or seq number,"
+	const forms = "a path and its type, such as updated_at time or seq number"
 	switch {
 	case c.IsBroken(at.In("mode")) || c.IsBroken(p):
 		return
@@ -159,7 +159,7 @@ func (c *compiler) revision(at place, t *planner.Type, s EventSpec) {
 		return
 	case s.Revision == "":
 		c.Mistake(at.In("mode"), "mode latest needs a revision: what makes one version newer than another", "revision: and "+forms+
-			" beside it")
+			", beside it")
 		return
 	}
 	for p, text := range c.Entries(p, s.Revision) {
@@ -186,7 +186,7 @@ func (c *compiler) usesIgnored(p place, text string, t *planner.Type, paths []ev
 			if ignored.Contains(path) {
 				c.MistakeAt(p, text, strings.Index(text, path.String()),
 					fmt.Sprintf("%s uses %s, which ignore leaves out of the digest of %s", declare.NameOf(p), path, t.Name),
-					"another field, or ignore without "+ignored.String()+",")
+					"another field, or ignore without "+ignored.String())
 			}
 		}
 	}
@@ -228,4 +228,4 @@ func (c *compiler) notATime(p place, text string) bool {
 }
 
 // ownTime is what to write for a time that is not the event's own.
-const ownTime = `a time that the event itself tells, such as "{placed_at}",`
+const ownTime = `a time that the event itself tells, such as "{placed_at}"`

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/declare"
@@ -68,7 +69,7 @@ func (c *compiler) atomic(p place, t *planner.Type, s EventSpec) {
 		c.Mistake(p, t.Name+" is a part, and is stored as its whole says", "it in "+s.Part.Of)
 	case !s.Part.isPart() && !c.hasParts(t.Name):
 		c.Mistake(p, "no type is a part of "+t.Name+", so nothing is stored together with it",
-			t.Name+" without atomic, or a type with part: {of: "+t.Name+"},")
+			t.Name+" without atomic, or a type with part: {of: "+t.Name+"}")
 	}
 }
 
@@ -77,7 +78,7 @@ func (c *compiler) whole(p place, t *planner.Type, name string) *planner.Type {
 	whole, ok := c.p.plan.Types[name]
 	switch {
 	case name == "":
-		c.Mistake(p, "of is missing in part", "of: and the event type that it is a part of, such as order.placed,")
+		c.Mistake(p, "of is missing in part", "of: and the event type that it is a part of, such as order.placed")
 		return nil
 	case !ok:
 		c.Mistake(p, "there is no event type "+name, declare.Suggest(name, slices.DeleteFunc(c.goodNames(), c.notAWhole)))
@@ -103,7 +104,7 @@ func (c *compiler) ownMembers(at place, t *planner.Type, s EventSpec) {
 	}
 	if s.ID == "" {
 		c.Mistake(at, "id is missing in "+t.Name+": a part has no envelope that says it",
-			`id: and the fields that tell parts apart, such as "{order_id}#{line}",`)
+			`id: and the fields that tell parts apart, such as "{order_id}#{line}"`)
 	}
 	if len(s.Ignore) > 0 {
 		t.Ignore = nil
@@ -120,7 +121,7 @@ func (c *compiler) ownMembers(at place, t *planner.Type, s EventSpec) {
 func (c *compiler) takes(p place, t *planner.Type, s PartSpec) bool {
 	if s.Each == "" && len(s.With) == 0 {
 		c.Mistake(p, t.Name+" would have an empty payload: part has neither each nor with",
-			"with: and the members that it has of its whole, such as [order_id],")
+			"with: and the members that it has of its whole, such as [order_id]")
 		return false
 	}
 	for i, text := range s.With {
@@ -166,7 +167,7 @@ func (c *compiler) notIgnored(p place, t *planner.Type, path event.Path) {
 		if ignored.Contains(path) || path.Contains(ignored) {
 			c.Mistake(p, fmt.Sprintf("%s uses %s, and ignore leaves %s out of the digest of %s",
 				declare.NameOf(p), path, ignored, whole.Name),
-				"another member, or ignore without "+ignored.String()+" there,")
+				"another member, or ignore without "+ignored.String()+" there")
 		}
 	}
 }
@@ -184,10 +185,10 @@ func (c *compiler) ofTheWhole(at place, t *planner.Type) {
 	case whole.At == nil && !c.IsBroken(wholeAt.In("at")) && c.spec.Events[whole.Name].At == "":
 		c.Mistake(of,
 			fmt.Sprintf("%s has no at, so its time is its envelope's, which may differ next time; its parts have the time of the whole",
-				whole.Name), `at: in `+whole.Name+`, such as "{placed_at}",`)
+				whole.Name), `at: in `+whole.Name+`, such as "{placed_at}"`)
 	case whole.At != nil && len(whole.At.Derived()) > 0:
 		c.Mistake(of, fmt.Sprintf("%s takes its time from %s, which may differ next time; its parts have the time of the whole", whole.Name,
-			whole.At.Derived()[0]), `at: from the payload in `+whole.Name+`, such as "{placed_at}",`)
+			whole.At.Derived()[0]), `at: from the payload in `+whole.Name+`, such as "{placed_at}"`)
 	}
 	if t.PK != nil && t.SK != nil && t.ID != nil && !c.IsBroken(wholeAt.In("id")) &&
 		(whole.ID != nil || c.spec.Events[whole.Name].ID == "") {
@@ -216,10 +217,11 @@ func (c *compiler) showsWhole(p place, t *planner.Type) {
 			t.Part.Claim = true
 		case err != nil || v[0] == '@':
 			c.Mistake(p, fmt.Sprintf("the id of %s uses %s, which no part can show: parts of two wholes could have one key", whole.Name, v),
-				"an id in "+whole.Name+` that is made of its fields, such as "{order_id}",`)
+				"an id in "+whole.Name+` that is made of its fields, such as "{order_id}"`)
 		default:
-			c.Mistake(p, fmt.Sprintf("key does not show %s of the whole, which the id of %s uses: parts of two wholes could have one key",
-				v, whole.Name), fmt.Sprintf("{%s} in sk, and its member in with", v))
+			member, _, _ := strings.Cut(v, ".")
+			c.Mistake(p, fmt.Sprintf("key does not show %s of the whole, which the id of %s uses: parts of two wholes could have one key; "+
+				"add {%s} to sk, and %s to part.with", v, whole.Name, v, member), "")
 		}
 	}
 }
@@ -234,7 +236,7 @@ func (c *compiler) outlives(p place, t *planner.Type, s EventSpec) {
 	}
 	if lifetime.Shorter(t.Retain, whole.Retain) {
 		c.Mistake(p, fmt.Sprintf("retain is shorter than that of %s, so parts would expire before their whole", whole.Name), "retain: "+
-			lifetime.Format(whole.Retain)+" or longer, or none, for that of the whole,")
+			lifetime.Format(whole.Retain)+" or longer, or none, for that of the whole")
 		return
 	}
 	for i, w := range t.Was {

@@ -115,7 +115,7 @@ func TestCompressIsRefused(t *testing.T) {
 		t.Errorf("under latest: %v", err)
 	}
 	_, err = loadText(strings.Replace(withCompress, "compress: true", "compress: zstd", 1))
-	if err == nil || !strings.Contains(err.Error(), "compress is text, not true or false; write true, or leave compress out, instead") {
+	if err == nil || !strings.Contains(err.Error(), "compress is text, not true or false; write true, or leave compress out") {
 		t.Errorf("a word: %v", err)
 	}
 }

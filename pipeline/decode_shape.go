@@ -23,7 +23,7 @@ var words = &declare.Words{
 		case "pk", "sk":
 			return `a template, or a constant such as "ORDER"`
 		case "where":
-			return "a condition such as total > 0, or leave where out,"
+			return "a condition such as total > 0, or leave where out"
 		}
 		return ""
 	},
@@ -74,7 +74,7 @@ func absent(f reflect.StructField) string {
 	case "Epoch":
 		return "1"
 	case "Since":
-		return "and the epoch that introduces this definition, 1 in a first file,"
+		return "and the epoch that introduces this definition, 1 in a first file"
 	case "Retain": // an earlier retain; elsewhere retain may be left out
 		return "30d"
 	case "Before":
@@ -82,7 +82,7 @@ func absent(f reflect.StructField) string {
 	case "Over":
 		return "64KB"
 	case "Of":
-		return "and the event type that it is a part of, such as order.placed,"
+		return "and the event type that it is a part of, such as order.placed"
 	case "PK":
 		return `"ORDER#{order_id}"`
 	case "SK":

@@ -163,7 +163,7 @@ func (d *doubts) keyBeyondID(p place, t *planner.Type) {
 	}
 	for _, v := range t.BeyondID() {
 		d.warn(p, fmt.Sprintf("key uses %s, which id does not: an event that is sent again with a correction would make a second item", v),
-			"a key made of the fields of id, unless you mean it,")
+			"a key made of the fields of id, unless you mean it")
 	}
 }
 
@@ -180,7 +180,7 @@ func (d *doubts) partitionKey(p place, t *keys.Template) {
 		return
 	}
 	d.warn(p, "pk is the same for every item of the type, and one partition key takes at most 1,000 writes a second",
-		`pk with a field in it, such as "ORDER#{order_id}" or "DAY#{@at | day}#{@id | shard:8}",`)
+		`pk with a field in it, such as "ORDER#{order_id}" or "DAY#{@at | day}#{@id | shard:8}"`)
 }
 
 // noTime warns of an event type without at, if the file expects messages without an envelope. It
@@ -210,7 +210,7 @@ func (d *doubts) byOfAnID(p place, by []*keys.Template, feeds map[string]*planne
 			}
 		}
 	}
-	d.warn(p, "by has every field that id has, so each total would count one event", "fewer fields in by, such as a customer or a product,")
+	d.warn(p, "by has every field that id has, so each total would count one event", "fewer fields in by, such as a customer or a product")
 }
 
 // constantBy warns of a by that does not group by anything. Most likely it is a field without its
@@ -237,7 +237,7 @@ func (d *doubts) manyWindows(p place, def *aggregate.Definition, feeds map[strin
 			calendar = Year
 		}
 		d.warn(p, fmt.Sprintf("a window of %s is not a month or a year of the calendar: windows are equally long and begin at 1970-01-01",
-			lifetime.Format(def.Window)), "window: "+lifetime.FormatWindow(calendar)+",")
+			lifetime.Format(def.Window)), "window: "+lifetime.FormatWindow(calendar))
 	}
 }
 
@@ -247,7 +247,7 @@ func (d *doubts) lastingInstead(feeds map[string]*planner.Feed) string {
 	for _, name := range slices.Sorted(maps.Keys(feeds)) {
 		t := d.p.plan.Types[name]
 		if t.Retain == 0 {
-			return "window: 1h or longer, or retain for " + name + " and here,"
+			return "window: 1h or longer, or retain for " + name + " and here"
 		}
 		longest = max(longest, lifetime.Outliving(t.Retain))
 	}
@@ -293,7 +293,7 @@ func (d *doubts) shareAKey(names []string) {
 		what = "events of all types"
 	}
 	d.warn(place("events").In(names[1]).In("key"), what+" can have the same key, and the later one would be a conflict",
-		"keys that begin with different words, unless you mean it,")
+		"keys that begin with different words, unless you mean it")
 }
 
 func (d *doubts) canShare(a, b string) bool {

@@ -46,8 +46,8 @@ aggregates:
 	_, err := pipeline.Load(files, "pipeline.yaml")
 	fmt.Println(err)
 	// Output:
-	// pipeline.yaml:7:5: unknown name retian; write retain instead
-	// pipeline.yaml:14:7: there is no event type clicks; write click instead
+	// pipeline.yaml:7:5: unknown name retian; write retain
+	// pipeline.yaml:14:7: there is no event type clicks; write click
 }
 
 // A pipeline can be declared in Go as well.

@@ -31,7 +31,7 @@ func (c *compiler) foreignParts(p place, t *keys.Template) (ok bool) {
 		case strings.HasSuffix(before, "$"):
 			c.MistakeAt(p, t.Text(), part.Offset-1, fmt.Sprintf("$%s is not a variable: it is a $ and then a field of the payload",
 				t.Text()[part.Offset:end(t.Text(), part.Offset)]),
-				"{"+name+"} for that field, or the text itself,")
+				"{"+name+"} for that field, or the text itself")
 			ok = false
 		default:
 			if bad := where.JSONPath(name); bad != nil {
@@ -99,7 +99,7 @@ func (c *compiler) comparedAsText(p place, text string, condition *where.Conditi
 		c.MistakeAt(p, text, found.Offset,
 			fmt.Sprintf("where compares %s with %s, and %s needs a number there: no event that meets this could be counted", v.Path,
 				found.With, v),
-			cmp.Or(found.Numbers, "a comparison with a number, or exists "+v.Path.String()+","))
+			cmp.Or(found.Numbers, "a comparison with a number, or exists "+v.Path.String()))
 	}
 }
 

@@ -36,7 +36,7 @@ func (c *compiler) identity(at place, t *planner.Type) {
 func (c *compiler) losslessID(p place, t *planner.Type) {
 	full, all := planner.Lossless(t.ID)
 	if len(all) == 0 {
-		c.Mistake(p, "id is the same for every event", `the fields that tell events apart, such as "{order_id}", or "{@digest}",`)
+		c.Mistake(p, "id is the same for every event", `the fields that tell events apart, such as "{order_id}", or "{@digest}"`)
 		return
 	}
 	for _, v := range slices.Sorted(maps.Keys(all)) {
@@ -59,7 +59,7 @@ func (c *compiler) keyHoldsID(at place, t *planner.Type) {
 		if all["@id"] {
 			what = "key shows @id only through a function that loses a part of it: two events could have one key"
 		}
-		c.Mistake(at.In("key"), what, "{@id} in sk, or an id: of your own,")
+		c.Mistake(at.In("key"), what, "{@id} in sk, or an id: of your own")
 		return
 	}
 	_, parts := planner.Lossless(t.ID)

@@ -46,7 +46,7 @@ func (c *compiler) countAggregates() {
 		c.Mistake("aggregates",
 			fmt.Sprintf(
 				"there are %d aggregates, and the streams function begins with one transaction over all of them, of at most 100 items", n),
-			fmt.Sprintf("at most %d, and the others over another pair of tables,", MaxAggregates))
+			fmt.Sprintf("at most %d, and the others over another pair of tables", MaxAggregates))
 	}
 }
 
@@ -54,7 +54,7 @@ func (c *compiler) countValues(at place, values []aggregate.Value) {
 	if n := len(values); n > MaxValues {
 		c.Mistake(at,
 			fmt.Sprintf("there are %d values, and one update writes all of them, in an expression of at most 4 KB and 300 operators", n),
-			fmt.Sprintf("at most %d, and the others in another aggregate with the same by,", MaxValues))
+			fmt.Sprintf("at most %d, and the others in another aggregate with the same by", MaxValues))
 	}
 }
 
@@ -92,7 +92,7 @@ func (c *compiler) measureStatement(at place, t *planner.Type) {
 		c.Mistake(at,
 			fmt.Sprintf("the names of the %d attributes of %s make an INSERT statement of up to %d characters, and DynamoDB takes %d",
 				len(t.Attributes), t.Name, n, maxStatement),
-			fmt.Sprintf("fewer or shorter names, which take %d characters less (each one takes %d more than its own),", n-maxStatement,
+			fmt.Sprintf("fewer or shorter names, which take %d characters less (each one takes %d more than its own)", n-maxStatement,
 				statementName))
 	}
 }

@@ -50,18 +50,18 @@ func TestLimitsOfAFile(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"99 aggregates", manyAggregates(99), ""},
 		{"100 aggregates", manyAggregates(100), "p.yaml:21:3: there are 100 aggregates, and the streams function begins with one " +
-			"transaction over all of them, of at most 100 items; write at most 99, and the others over another pair of tables, instead"},
+			"transaction over all of them, of at most 100 items; write at most 99, and the others over another pair of tables"},
 		{"50 values", values(50, "total"), ""},
 		{"51 values", values(51, "total"), "p.yaml:26:7: there are 51 values, and one update writes all of them, in an expression of at " +
-			"most 4 KB and 300 operators; write at most 50, and the others in another aggregate with the same by, instead"},
+			"most 4 KB and 300 operators; write at most 50, and the others in another aggregate with the same by"},
 		{"a definition of 28 KB", values(40, long), ""},
 		{"a definition of 35 KB", values(50, long), "p.yaml:22:5: the definition of daily takes 35"},
 		{"a name of 255 bytes", named(255), ""},
 		{"names that fill a statement", wide(18), ""},
 		{"names that overfill a statement", wide(19), "p.yaml:11:17: the names of the 31 attributes of placed make an INSERT statement " +
 			"of up to 8193 characters, and DynamoDB takes 8192; write fewer or shorter names, which take 1 characters less (each one " +
-			"takes 7 more than its own), instead"},
-		{"a name of 256 bytes", named(256), "p.yaml:26:43: the name has 256 bytes; write at most 255 instead"},
+			"takes 7 more than its own)"},
+		{"a name of 256 bytes", named(256), "p.yaml:26:43: the name has 256 bytes; write at most 255"},
 	} {
 		_, err := loadText(c.text)
 		var ms Mistakes
@@ -175,7 +175,7 @@ func TestDurationsInGo(t *testing.T) {
 	} {
 		_, err := New(s)
 		if err == nil || !strings.Contains(err.Error(), name+": a duration of ") ||
-			!strings.Contains(err.Error(), "is longer than 200 years; write at most 73000d instead") {
+			!strings.Contains(err.Error(), "is longer than 200 years; write at most 73000d") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

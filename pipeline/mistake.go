@@ -12,10 +12,10 @@ type Mistake struct {
 	Line, Column int    // from 1, columns in characters; 0 for a Spec declared in Go
 	Where        string // the member: "events.order.placed.key.pk"
 	What         string // what is wrong
-	Instead      string // what to write instead, or beside it; may be empty
+	Instead      string // what to write; may be empty
 }
 
-// String returns "file:line:column: what; write … instead", or "…; write … beside it".
+// String returns "file:line:column: what; write …".
 func (m Mistake) String() string { return declare.Mistake(m).String() }
 
 // Mistakes lists everything that is wrong with a declaration, in the order of the file.

@@ -146,10 +146,10 @@ func TestOffloadIsRefused(t *testing.T) {
 		"under latest": {"plain:\n", "plain:\n    mode: latest\n    revision: n number\n    offload: {over: 1KB}\n",
 			"offload does not go with mode latest"},
 		"a name": {"plain:\n", "\"pl/ain\":\n    offload: {over: 1KB}\n", "the name pl/ain cannot be a folder of the payload " +
-			"bucket, and offload needs one; write a name of letters, digits, ., _ and - instead"},
+			"bucket, and offload needs one; write a name of letters, digits, ., _ and -"},
 		"a number": {"over: 1KB}", "over: 1024}",
-			"over is a number, not a size; write a whole number and KB, from 1KB to 256KB, instead"},
-		"another unit": {"over: 1KB}", "over: 1MB}", "over is 1MB; write a whole number and KB, from 1KB to 256KB, instead"},
+			"over is a number, not a size; write a whole number and KB, from 1KB to 256KB"},
+		"another unit": {"over: 1KB}", "over: 1MB}", "over is 1MB; write a whole number and KB, from 1KB to 256KB"},
 		"too much":     {"over: 1KB}", "over: 257KB}", "over is 257KB; write"},
 		"a sign":       {"over: 1KB}", "over: +1KB}", "over is +1KB; write"},
 		"nothing":      {"over: 1KB}", "over: KB}", "over is KB; write"},

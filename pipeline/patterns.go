@@ -64,11 +64,11 @@ func (c *compiler) pattern(at place, name string, s PatternSpec) *pattern.Form {
 		return c.totalPattern(at, p, s)
 	case s.Top != 0 && len(s.Read) > 0:
 		c.Misnamed(at.In("top"), "top is for totals, but this pattern reads events",
-			"total: and an aggregate with rank, or the pattern without top,")
+			"total: and an aggregate with rank, or the pattern without top")
 		return nil
 	case len(s.Read) == 0:
 		if !c.IsBroken(at.In("read")) && !c.IsBroken(at.In("total")) {
-			c.Mistake(at, name+" does not say what it reads", "read: [order.placed], or total: and an aggregate,")
+			c.Mistake(at, name+" does not say what it reads", "read: [order.placed], or total: and an aggregate")
 		}
 		return nil
 	}
@@ -110,7 +110,7 @@ func (c *compiler) typesOf(at place, p *pattern.Form, s PatternSpec) ([]*planner
 		if len(c.p.indexes) > 0 {
 			instead = declare.Suggest(s.Index, c.p.indexes) + ", or " + instead
 		}
-		c.Mistake(at.In("index"), "no event type is in "+s.Index, instead+",")
+		c.Mistake(at.In("index"), "no event type is in "+s.Index, instead)
 		return nil, false
 	}
 	var types []*planner.Type
@@ -127,7 +127,7 @@ func (c *compiler) typesOf(at place, p *pattern.Form, s PatternSpec) ([]*planner
 			pk, sk, _ := keysIn(t, p.Index)
 			if s.Index != "" && !slices.ContainsFunc(t.Indexes, func(ix planner.Index) bool { return ix.Name == s.Index }) {
 				c.Mistake(pos, fmt.Sprintf("events of %s are not in %s", name, s.Index),
-					fmt.Sprintf("only the types that are, or %s: {pk: …, sk: …} in the indexes: of %s,", s.Index, name))
+					fmt.Sprintf("only the types that are, or %s: {pk: …, sk: …} in the indexes: of %s", s.Index, name))
 			} else if pk == nil || sk == nil {
 				return nil, false // the template has a mistake, which was reported
 			} else {
@@ -216,7 +216,7 @@ func (c *compiler) samePartition(at place, p *pattern.Form, types []*planner.Typ
 				if asked && !slices.ContainsFunc(p.PKs[0], same) {
 					c.Mistake(at,
 						fmt.Sprintf("%s cannot read what is stored under %s in %s: %s is not in today's pk, so that nobody gives it",
-							p.Name, old.Text(), p.Place(), sl.Reads), "an index of its own, under another name,")
+							p.Name, old.Text(), p.Place(), sl.Reads), "an index of its own, under another name")
 					return false
 				}
 			}
@@ -336,7 +336,7 @@ func (c *compiler) topPattern(at place, p *pattern.Form, s PatternSpec, def *agg
 	}
 	if def.Rank.Value == "" {
 		c.Mistake(at.In("top"), s.Total+" declares no rank, so its totals are in no order", "rank: and one of its values in "+s.Total+
-			", such as rank: {value: "+def.Values[0].Name+"},")
+			", such as rank: {value: "+def.Values[0].Name+"}")
 	}
 	if len(s.As) > 0 {
 		c.Misnamed(at.In("as"), "as cannot be used with top", "the pattern without it")

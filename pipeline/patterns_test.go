@@ -165,7 +165,7 @@ func TestRefusedQuestions(t *testing.T) {
 		want     string
 	}{
 		{"story", question.Question{}, "story needs order_id; write order_id=VALUE"},
-		{"story", question.Question{Values: named("order_di=1")}, "story has no parameter order_di; write order_id instead"},
+		{"story", question.Question{Values: named("order_di=1")}, "story has no parameter order_di; write order_id"},
 		{"story", question.Question{Values: named("order_id=")}, "order_id is empty, and no key has an empty value; write order_id=VALUE"},
 		{"story", question.Question{Values: map[string][]string{"order_id": many}},
 			"order_id has 101 values, and a question has at most 100 of one parameter; ask in several questions"},
@@ -215,30 +215,30 @@ func TestRefusedQuestions(t *testing.T) {
 
 func TestPatternMistakes(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
-		{"p: {read: [placd]}", "p.yaml:29:14: there is no event type placd; write placed instead"},
-		{"p: {read: [placed, placed]}", "p.yaml:29:22: placed is read twice; write it once instead"},
-		{"p: {raed: [placed]}", "p.yaml:29:7: unknown name raed; write read instead"},
-		{"p: {}", "p.yaml:29:6: p does not say what it reads; write read: [order.placed], or total: and an aggregate, instead"},
-		{"p: {read: []}", "p.yaml:29:6: p does not say what it reads; write read: [order.placed], or total: and an aggregate, instead"},
+		{"p: {read: [placd]}", "p.yaml:29:14: there is no event type placd; write placed"},
+		{"p: {read: [placed, placed]}", "p.yaml:29:22: placed is read twice; write it once"},
+		{"p: {raed: [placed]}", "p.yaml:29:7: unknown name raed; write read"},
+		{"p: {}", "p.yaml:29:6: p does not say what it reads; write read: [order.placed], or total: and an aggregate"},
+		{"p: {read: []}", "p.yaml:29:6: p does not say what it reads; write read: [order.placed], or total: and an aggregate"},
 		{"p: {read: [placed], total: daily}",
-			"p.yaml:29:30: a pattern reads events or totals, not both; write read: or total: alone instead"},
+			"p.yaml:29:30: a pattern reads events or totals, not both; write read: or total: alone"},
 		{"p: {read: [placed], index: GSI7}",
-			`p.yaml:29:30: no event type is in GSI7; write GSI1, or indexes: {GSI7: {pk: "…", sk: "…"}} in the event types that it reads, instead`},
+			`p.yaml:29:30: no event type is in GSI7; write GSI1, or indexes: {GSI7: {pk: "…", sk: "…"}} in the event types that it reads`},
 		{"p: {read: [placed, paid], index: GSI2}", "p.yaml:29:22: events of paid are not in GSI2; write only the types that are, or " +
-			"GSI2: {pk: …, sk: …} in the indexes: of paid, instead"},
+			"GSI2: {pk: …, sk: …} in the indexes: of paid"},
 		{"p: {read: [placed, paid], index: GSI1}", "p.yaml:29:13: placed and paid have different pk in GSI1: CUSTOMER#{customer_id|hmac} " +
 			"and CUSTOMER#{buyer.id|hmac}, so no Query reads both; write as: {customer_id: [customer_id, buyer.id]} beside read:"},
 		{"p: {read: [placed], index: GSI1, as: {amount: [total_cents]}}", "p.yaml:29:50: total_cents is in no key of GSI1; write " +
-			"{total_cents | pad:12} in a sort key to ask for a range of numbers, or {total_cents} in a key to ask for one value, instead"},
+			"{total_cents | pad:12} in a sort key to ask for a range of numbers, or {total_cents} in a key to ask for one value"},
 		{"p: {read: [placed], index: GSI1, as: {c: [custmer_id]}}",
-			"p.yaml:29:45: custmer_id is in no key of GSI1; write customer_id instead"},
-		{"p: {total: dialy}", "p.yaml:29:14: there is no aggregate dialy; write daily instead"},
-		{"p: {total: daily, index: GSI1}", "p.yaml:29:21: index cannot be used with totals; write the pattern without it instead"},
+			"p.yaml:29:45: custmer_id is in no key of GSI1; write customer_id"},
+		{"p: {total: dialy}", "p.yaml:29:14: there is no aggregate dialy; write daily"},
+		{"p: {total: daily, index: GSI1}", "p.yaml:29:21: index cannot be used with totals; write the pattern without it"},
 		{"p: {read: [placed], newest: yes please}",
-			"p.yaml:29:31: newest is text, not true or false; write true, or leave newest out, instead"},
-		{"p: {read: [placed], rate: 0}", "p.yaml:29:29: rate is 0; write a whole number from 1 to 1000000 instead"},
+			"p.yaml:29:31: newest is text, not true or false; write true, or leave newest out"},
+		{"p: {read: [placed], rate: 0}", "p.yaml:29:29: rate is 0; write a whole number from 1 to 1000000"},
 		{"P: {read: [placed]}",
-			`p.yaml:29:3: "P" is not a valid name for a pattern; write a lower-case letter, then lower-case letters, digits and _, at most 64 instead`},
+			`p.yaml:29:3: "P" is not a valid name for a pattern; write a lower-case letter, then lower-case letters, digits and _, at most 64`},
 	} {
 		_, err := loadText(patternFile + "  " + c.line + "\n")
 		if err == nil || !slices.Contains(strings.Split(err.Error(), "\n"), c.want) {

@@ -57,9 +57,9 @@ func TestRankIsPartOfTheDefinition(t *testing.T) {
 func TestMistakesOfTop(t *testing.T) {
 	for pattern, want := range map[string]string{
 		"{total: scores, top: 10}":   "",
-		"{total: scores, top: 1001}": "top is 1001; write a whole number from 1 to 1000 instead",
+		"{total: scores, top: 1001}": "top is 1001; write a whole number from 1 to 1000",
 		"{total: plain, top: 3}": "plain declares no rank, so its totals are in no order; write rank: and one of " +
-			"its values in plain, such as rank: {value: wins}, instead",
+			"its values in plain, such as rank: {value: wins}",
 		"{total: scores, top: 3, newest: true}":        "newest cannot be used with top",
 		"{total: scores, top: 3, as: {who: [player]}}": "as cannot be used with top",
 		"{read: [win], top: 3}":                        "top is for totals, but this pattern reads events",
@@ -76,11 +76,11 @@ func TestMistakesOfTop(t *testing.T) {
 func TestMistakesOfRank(t *testing.T) {
 	for old, c := range map[string]struct{ now, want string }{
 		"value: points, shards": {"value: point, shards",
-			`p.yaml:13:19: there is no value point in scores; write points instead`},
+			`p.yaml:13:19: there is no value point in scores; write points`},
 		"value: points, shards: 4": {"value: last",
-			`p.yaml:13:19: last is a newest, and totals are ranked by a number; write one of points, wins instead`},
-		"value: points, ": {"", `p.yaml:13:5: value is missing in rank; write value: orders instead`},
-		"shards: 4":       {"shards: 101", `p.yaml:13:35: shards is 101; write a whole number from 1 to 100 instead`},
+			`p.yaml:13:19: last is a newest, and totals are ranked by a number; write one of points, wins`},
+		"value: points, ": {"", `p.yaml:13:5: value is missing in rank; write value: orders`},
+		"shards: 4":       {"shards: 101", `p.yaml:13:35: shards is 101; write a whole number from 1 to 100`},
 		"    since: 1\n": {"    since: 1\n    spread: 2\n",
 			`p.yaml:14:11: spread is 2, and totals that are ranked have one item each: the index cannot add up their shares; write spread: 1 beside it, or leave rank out`},
 		"    by: {player: \"{player}\"}\n": {"",

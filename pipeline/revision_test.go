@@ -57,14 +57,14 @@ func TestRevisionLists(t *testing.T) {
 func TestMistakesInRevisionLists(t *testing.T) {
 	for _, c := range []struct{ revision, want, written string }{
 		{"[a time, b]",
-			`p.yaml:11:24: "b" does not say its type; write a path and its type, such as updated_at time or seq number, instead`,
+			`p.yaml:11:24: "b" does not say its type; write a path and its type, such as updated_at time or seq number`,
 			"[a time, b number]"},
-		{"[a time, a number]", "p.yaml:11:24: revision[1] breaks no ties: a stands before it; write another field instead",
+		{"[a time, a number]", "p.yaml:11:24: revision[1] breaks no ties: a stands before it; write another field",
 			"[a time, b number]"},
 		{"[a time, trace.id number]",
 			"p.yaml:11:24: revision[1] uses trace.id, which ignore leaves out of the digest of a; write another field",
 			"[a time, id number]"},
-		{"[]", "p.yaml:11:15: revision is an empty list; write a text, or a list with one in it, instead", "a time"},
+		{"[]", "p.yaml:11:15: revision is an empty list; write a text, or a list with one in it", "a time"},
 	} {
 		_, err := loadText(revised(c.revision))
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {

@@ -85,7 +85,7 @@ func SchemaFiles(text []byte) map[string]string {
 
 // readSchema reads a file of a schema and returns it in one line.
 func readSchema(r *report, fsys fs.FS, p place, name string) (line string, ok bool) {
-	const instead = "the path of a file in or below the folder of the pipeline, such as schemas/order.json,"
+	const instead = "the path of a file in or below the folder of the pipeline, such as schemas/order.json"
 	if !fs.ValidPath(name) {
 		r.Mistake(p, fmt.Sprintf("%q is not a path from the folder of the pipeline down", name), instead)
 		return "", false

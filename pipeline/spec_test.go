@@ -66,7 +66,7 @@ func TestNewNamesTheMember(t *testing.T) {
 		change func(*Spec)
 		want   string
 	}{
-		{func(s *Spec) { s.Ingot = 0 }, "ingot: ingot: 0 is not a file format that this build reads: it reads 1; write ingot: 1 instead"},
+		{func(s *Spec) { s.Ingot = 0 }, "ingot: ingot: 0 is not a file format that this build reads: it reads 1; write ingot: 1"},
 		{func(s *Spec) { s.Epoch = 0 }, "epoch: epoch is 0"},
 		{func(s *Spec) { s.Events = nil; s.Aggregates = nil }, "events: no event type is declared"},
 		{func(s *Spec) {
@@ -83,7 +83,7 @@ func TestNewNamesTheMember(t *testing.T) {
 			e := s.Events["placed"]
 			e.Schema = "x"
 			s.Events["placed"] = e
-		}, "events.placed.schema: schema is a path, and only a file can name one; write the text of the schema instead"},
+		}, "events.placed.schema: schema is a path, and only a file can name one; write the text of the schema"},
 		{func(s *Spec) {
 			a := s.Aggregates["daily"]
 			a.Window = time.Second / 2

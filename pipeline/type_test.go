@@ -66,21 +66,21 @@ func TestTypeNeedsNoSeparators(t *testing.T) {
 	}
 	for _, c := range []struct{ typ, want, written string }{
 		{`["{event}", "{event}.{action}"]`,
-			"p.yaml:3:19: type[1] never decides: type[0] is tried before it and needs no other field; write it before type[0] instead",
+			"p.yaml:3:19: type[1] never decides: type[0] is tried before it and needs no other field; write it before type[0]",
 			`["{event}.{action}", "{event}"]`},
-		{`["{a}{b}", "{b}{a}"]`, "type[1] never decides: type[0] is tried before it and needs no other field; write one of the two instead",
+		{`["{a}{b}", "{b}{a}"]`, "type[1] never decides: type[0] is tried before it and needs no other field; write one of the two",
 			`["{a}{b}"]`},
-		{`[push, "{event}"]`, "type[1] never decides: type[0] is tried before it and needs no other field; write it before type[0] instead",
+		{`[push, "{event}"]`, "type[1] never decides: type[0] is tried before it and needs no other field; write it before type[0]",
 			`["{event}", push]`},
-		{`["{event}", event]`, `p.yaml:3:19: there is no event type event; write one of pull, pull.closed, push instead`, `["{event}"]`},
+		{`["{event}", event]`, `p.yaml:3:19: there is no event type event; write one of pull, pull.closed, push`, `["{event}"]`},
 		{`["{event}", "x#{action}"]`,
 			"p.yaml:3:19: type can never be one of the declared event types, whatever an event says; write a field that holds",
 			`["{event}", "{action}"]`},
-		{`[]`, "p.yaml:3:7: type is an empty list; write a text, or a list with one in it, instead", `"{event}"`},
-		{`[{a: b}]`, `type[0] is a mapping, not text; write it in quotes, as in "{order_id}" instead`, `["{a}"]`},
-		{`["{a}", ""]`, "type[1] is empty; write text, or leave type[1] out, instead", `["{a}"]`},
-		{`["{a}\n{b}"]`, "type[0] has several lines; write one line instead", `["{a}", "{b}"]`},
-		{`["{@digest}"]`, "type[0] cannot use @digest; write a field of the payload, such as {order_id}, instead", `["{order_id}"]`},
+		{`[]`, "p.yaml:3:7: type is an empty list; write a text, or a list with one in it", `"{event}"`},
+		{`[{a: b}]`, `type[0] is a mapping, not text; write it in quotes, as in "{order_id}"`, `["{a}"]`},
+		{`["{a}", ""]`, "type[1] is empty; write text, or leave type[1] out", `["{a}"]`},
+		{`["{a}\n{b}"]`, "type[0] has several lines; write one line", `["{a}", "{b}"]`},
+		{`["{@digest}"]`, "type[0] cannot use @digest; write a field of the payload, such as {order_id}", `["{order_id}"]`},
 	} {
 		_, err := loadText(typed(c.typ, "push", "pull", "pull.closed"))
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -152,7 +152,7 @@ func TestQuery(t *testing.T) {
 		"missing": {"", []string{"order_story", "merchant_id=m-1"}, exitUsage, "",
 			"order_story needs order_id; write order_id=VALUE"},
 		"misspelled": {"", []string{"order_story", "merchant_id=m-1", "orderid=o-1"}, exitUsage, "",
-			"has no parameter orderid; write order_id instead"},
+			"has no parameter orderid; write order_id"},
 		"no such pattern": {"", []string{"order_stroy"}, exitUsage, "", "there is no pattern order_stroy; the nearest is order_story"},
 		"no pattern":      {"", nil, exitUsage, "", "say which pattern; the pipeline has customer_orders"},
 		"not a field":     {"", []string{"order_story", "m-1"}, exitUsage, "", `"m-1": write FIELD=VALUE, such as order_id=o-1`},

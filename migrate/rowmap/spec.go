@@ -173,7 +173,7 @@ func (c *compiler) compile() {
 	for _, name := range slices.Sorted(maps.Keys(specs)) {
 		if specs[name].Migrated == s.Name && !slices.Contains(c.m.types, name) && len(c.Mistakes) == 0 {
 			c.Mistake("rows", fmt.Sprintf("no rows become %s, and the pipeline holds its messages back until migration %s turns it", name,
-				s.Name), "an entry of rows for it, or no migrated in that type,")
+				s.Name), "an entry of rows for it, or no migrated in that type")
 		}
 	}
 	sum := sha256.Sum256(text)
@@ -220,7 +220,7 @@ func (c *compiler) back(specs map[string]pipeline.EventSpec) {
 		at := declare.Place("back").In(typ)
 		switch members := c.m.spec.Back[typ]; {
 		case len(members) == 0:
-			c.Mistake("back", "back has no entry for "+typ+", and all types of a migration go back together", typ+": {…} in back,")
+			c.Mistake("back", "back has no entry for "+typ+", and all types of a migration go back together", typ+": {…} in back")
 		case specs[typ].Offload.Over > 0:
 			c.Mistake(at, typ+" has offload: where its payload is gone, nobody knows which row it was, so there is no way back", "no back")
 		case slices.ContainsFunc(slices.Collect(maps.Values(specs)), func(s pipeline.EventSpec) bool { return s.Part.Of == typ }):
@@ -246,7 +246,7 @@ func (c *compiler) known(at declare.Place, typ string, specs map[string]pipeline
 		c.Mistake(at, typ+" is a part of "+of.Part.Of+", and a row becomes a whole with its parts", of.Part.Of)
 	case of.Migrated != c.m.spec.Name:
 		c.Mistake(at, fmt.Sprintf("events.%s of the pipeline does not say that migration %s moves rows into it, so copies would be taken for "+
-			"events", typ, c.m.spec.Name), "migrated: "+c.m.spec.Name+" in that event type,")
+			"events", typ, c.m.spec.Name), "migrated: "+c.m.spec.Name+" in that event type")
 	default:
 		return true
 	}
@@ -255,7 +255,7 @@ func (c *compiler) known(at declare.Place, typ string, specs map[string]pipeline
 
 // members compiles the members of an object.
 func (c *compiler) members(at declare.Place, templates map[string]string, derived []string) (list []member) {
-	of, instead := "of a row", "an attribute of the row, such as {userId},"
+	of, instead := "of a row", "an attribute of the row, such as {userId}"
 	if derived != nil {
 		of, instead = "here", "a member of the payload, @id, @at or @type"
 	}

@@ -95,7 +95,7 @@ func (p *Form) KeyFor(path string, used map[string]bool) string {
 	if p.Index == "" {
 		return "an index: whose keys have {" + path + "}"
 	}
-	return fmt.Sprintf("{%s | pad:12} in a sort key to ask for a range of numbers, or {%s} in a key to ask for one value,", path, path)
+	return fmt.Sprintf("{%s | pad:12} in a sort key to ask for a range of numbers, or {%s} in a key to ask for one value", path, path)
 }
 
 // Slots makes the slots of a template. names has the names of parameters, by what a variable reads.

@@ -160,7 +160,7 @@ func sortedNames(values map[string][]string) []string {
 // unknown says what to do about a parameter that the pattern does not have.
 func (a *asked) unknown(name string, names []string) error {
 	if best := nearest.Name(name, names); best != "" {
-		return fmt.Errorf("%s has no parameter %s; write %s instead", a.form.Name, name, best)
+		return fmt.Errorf("%s has no parameter %s; write %s", a.form.Name, name, best)
 	}
 	has := "it has no parameters"
 	if len(names) > 0 {

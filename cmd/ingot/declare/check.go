@@ -24,7 +24,7 @@ import (
 
 const checkHelp = `Checks pipeline.yaml, and checks template.yaml against it: everything that exactly-once needs of the
 queue, the stream, the tables and the functions. It reports all mistakes at once, each as
-file:line:column: what is wrong; write … instead. It deploys nothing, and sends requests only with
+file:line:column: what is wrong; write …. It deploys nothing, and sends requests only with
 --was deployed.
 
 It finds the functions by their code (a CodeUri that ends in cmd/ingest or cmd/streams), or else by

@@ -66,7 +66,7 @@ func Decode(text []byte, r *Report, words *Words, into any) {
 	if file.Second != nil {
 		r.Values["---"] = Position{Position: file.Second.Position}
 		r.Mistake("---", "a second YAML document begins here, and a "+words.What+" is one document",
-			"one document, without this --- and what follows it,")
+			"one document, without this --- and what follows it")
 	}
 	d.Value("", file.Root, spec, nil)
 }
@@ -135,7 +135,7 @@ func (d *Decoder) Value(p Place, n *yamlfile.Node, into reflect.Value, tags *ref
 		if into.Kind() == reflect.Map { // "aggregates:" with nothing below it
 			return
 		}
-		d.Breaks(p, NameOf(p)+" has no value", "its value after a colon and a space, or leave "+NameOf(p)+" out,")
+		d.Breaks(p, NameOf(p)+" has no value", "its value after a colon and a space, or leave "+NameOf(p)+" out")
 		return
 	}
 	switch {

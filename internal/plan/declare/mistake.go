@@ -15,10 +15,10 @@ type Mistake struct {
 	Line, Column int    // from 1, columns in characters; 0 for a declaration made in Go
 	Where        string // the member: "events.order.placed.key.pk"
 	What         string // what is wrong
-	Instead      string // what to write instead, or beside it; may be empty
+	Instead      string // what to write; may be empty
 }
 
-// String returns "file:line:column: what; write … instead", or "…; write … beside it".
+// String returns "file:line:column: what; write …".
 func (m Mistake) String() string {
 	var b strings.Builder
 	switch {

@@ -46,7 +46,7 @@ func (d *Decoder) textOrList(p Place, n *yamlfile.Node, into reflect.Value) {
 		return
 	}
 	if len(n.Items) == 0 {
-		d.Breaks(p, NameOf(p)+" is an empty list", "a text, or a list with one in it,")
+		d.Breaks(p, NameOf(p)+" is an empty list", "a text, or a list with one in it")
 	}
 	lines := make([]string, len(n.Items))
 	for i, v := range n.Items {
@@ -62,7 +62,7 @@ func (d *Decoder) textOrList(p Place, n *yamlfile.Node, into reflect.Value) {
 // setText refuses empty text, which would mean the same as a missing member.
 func (d *Decoder) setText(p Place, text string, into reflect.Value) {
 	if text == "" {
-		instead := "text, or leave " + NameOf(p) + " out,"
+		instead := "text, or leave " + NameOf(p) + " out"
 		if d.words.Empty != nil {
 			instead = cmp.Or(d.words.Empty(NameOf(p)), instead)
 		}
@@ -132,7 +132,7 @@ func (d *Decoder) integer(p Place, n *yamlfile.Node, into reflect.Value, tags *r
 // size decodes a number of bytes, which the file writes as 64KB.
 func (d *Decoder) size(p Place, n *yamlfile.Node, into reflect.Value, tags *reflect.StructField) {
 	least, most := limits(tags)
-	form := fmt.Sprintf("a whole number and KB, from %s to %s,", SizeText(least), SizeText(most))
+	form := fmt.Sprintf("a whole number and KB, from %s to %s", SizeText(least), SizeText(most))
 	if !ownText(n) {
 		d.wrongKind(p, n, "a size", form)
 		return
@@ -166,7 +166,7 @@ func (d *Decoder) decimal(p Place, n *yamlfile.Node, into reflect.Value) {
 
 func (d *Decoder) boolean(p Place, n *yamlfile.Node, into reflect.Value) {
 	if n.Kind != yamlfile.Bool {
-		d.wrongKind(p, n, "true or false", "true, or leave "+NameOf(p)+" out,")
+		d.wrongKind(p, n, "true or false", "true, or leave "+NameOf(p)+" out")
 		return
 	}
 	into.SetBool(strings.EqualFold(n.Text, "true"))

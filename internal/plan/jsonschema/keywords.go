@@ -148,7 +148,7 @@ func (c *compiler) ofObjects(r *rule, name, at string, n event.Node) bool {
 func foreign(name string) (what, instead string) {
 	switch name {
 	case "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor":
-		return name + " is not read", `$ref with a place in this file, such as "#/$defs/address",`
+		return name + " is not read", `$ref with a place in this file, such as "#/$defs/address"`
 	case "$vocabulary":
 		return "$vocabulary is not read: the keywords are those of JSON Schema 2020-12", "the schema without it"
 	case "dependencies":
@@ -160,13 +160,13 @@ func foreign(name string) (what, instead string) {
 		return "id is not a keyword of JSON Schema 2020-12", "$id"
 	}
 	return fmt.Sprintf("%q is not a keyword of JSON Schema 2020-12", name),
-		"a keyword, or a name that begins with x- for a note of your own,"
+		"a keyword, or a name that begins with x- for a note of your own"
 }
 
 func id(r *rule, at string, n event.Node) {
 	if textOf(at, n); r.where != "#" {
 		wrong(at, "$id stands below the root of the schema, where it would change what references mean",
-			"the schema without it, and references such as \"#/$defs/address\",")
+			"the schema without it, and references such as \"#/$defs/address\"")
 	}
 }
 

@@ -18,14 +18,14 @@ type Schema struct {
 type Mistake struct {
 	Where   string // a JSON pointer into the schema, such as "#/properties/sku/pattern"
 	What    string
-	Instead string // what to write instead; may be empty
+	Instead string // what to write; may be empty
 }
 
 // String returns the mistake in one line.
 func (m *Mistake) String() string {
 	text := m.Where + ": " + m.What
 	if m.Instead != "" {
-		text += "; write " + m.Instead + " instead"
+		text += "; write " + m.Instead
 	}
 	return text
 }

@@ -155,7 +155,7 @@ func AverageError(path string) *where.Mistake {
 		path = "PATH"
 	}
 	return &where.Mistake{What: "an average is not kept, because two averages cannot be added up", Instead: "sum " + path +
-		", with a count in a value of its own, and divide when you read,"}
+		", with a count in a value of its own, and divide when you read"}
 }
 
 // MayTake reports whether the value may be a negative number.

@@ -36,7 +36,7 @@ func Parse(text string) (*Condition, *Mistake) {
 		return nil, bad
 	}
 	if t := p.peek(); t.kind != endToken {
-		return nil, p.unexpected(t, "and, or, or the end", "and or or between two conditions, or leave it out,")
+		return nil, p.unexpected(t, "and, or, or the end", "and or or between two conditions, or leave it out")
 	}
 	return &Condition{c}, nil
 }
@@ -234,7 +234,7 @@ func (p *parser) literal() (literal, *Mistake) {
 		return literal{}, p.unexpected(t, "a number, quoted text, true or false", aComparison)
 	case t.kind == wordToken && slices.Contains(nulls, strings.ToLower(t.text)):
 		return literal{}, &Mistake{Offset: t.offset, What: "no field is ever equal to " + t.text,
-			Instead: "nothing there, and or not exists with the field behind the comparison,"}
+			Instead: "nothing there, and or not exists with the field behind the comparison"}
 	case t.kind == wordToken && !slices.Contains(reservedWords, t.text):
 		return literal{},
 			&Mistake{Offset: t.offset, What: t.text + " stands where a value should: fields are compared with numbers and quoted text only",

@@ -18,7 +18,7 @@ func (m *Mistake) Error() string {
 	if m.Instead == "" {
 		return m.What
 	}
-	return m.What + "; write " + m.Instead + " instead"
+	return m.What + "; write " + m.Instead
 }
 
 // APath says what to write if a path is expected and nothing more specific is known.

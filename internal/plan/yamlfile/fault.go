@@ -17,21 +17,18 @@ type Fault struct {
 	Instead string // what to write; empty if What says what to do
 }
 
-// Error returns "12:3: invalid YAML: …; write … instead".
+// Error returns "12:3: invalid YAML: …; write …".
 func (f *Fault) Error() string {
 	return fmt.Sprintf("%d:%d: %s%s", f.Line, f.Column, f.What, Advice(f.Instead))
 }
 
-// Advice returns what a message about a mistake ends with: "; write … instead", "; write … beside
-// it" if nothing is to be replaced, or nothing for the empty text.
+// Advice returns what a message about a mistake ends with: "; write …", or nothing for the empty
+// text.
 func Advice(write string) string {
-	switch {
-	case write == "":
+	if write == "" {
 		return ""
-	case strings.Contains(write, " beside "):
-		return "; write " + write
 	}
-	return "; write " + write + " instead"
+	return "; write " + write
 }
 
 // faultOf says what is wrong with the text, for the person who wrote it. The parser's own message
@@ -54,7 +51,8 @@ func faultOf(text string, err error) *Fault {
 	case open != nil:
 		slips = append(slips, (*reader).bracket)
 	default:
-		slips = append(slips, (*reader).closer, (*reader).colon, (*reader).entry, (*reader).twoValues, (*reader).indentation)
+		slips = append(slips, (*reader).closer, (*reader).colon, (*reader).entry, (*reader).twoValues, (*reader).indentation,
+			(*reader).afterQuote)
 	}
 	for _, slip := range slips {
 		if slip(&r) {
@@ -132,9 +130,9 @@ func (r *reader) advice() string {
 	case open != nil:
 		return inQuotes
 	case r.continues() || !r.text.begins(r.fault.Line, r.fault.Column):
-		return "one value after the colon, the whole of it in quotes,"
+		return "one value after the colon, the whole of it in quotes"
 	}
-	return `each name as "name: value" in a line of its own, in the column of the names beside it, and text with signs in quotes,`
+	return `each name as "name: value" in a line of its own, in the column of the names beside it, and text with signs in quotes`
 }
 
 // continues reports whether a line of text begins where the parser stopped, below a value that is

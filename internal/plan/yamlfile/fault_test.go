@@ -35,26 +35,26 @@ func explained(text string) (string, bool) {
 }
 
 const (
-	quotes  = `write what holds a brace, a bracket, a comma, # or @ in quotes, as in "{order_id}" instead`
-	atEnds  = "write each text with a quote at either end instead"
+	quotes  = `write what holds a brace, a bracket, a comma, # or @ in quotes, as in "{order_id}"`
+	atEnds  = "write each text with a quote at either end"
 	columns = ", like the lines beside it"
 )
 
 // slips are the slips of a first file. Each is one change in a correct file.
 var slips = []struct{ name, old, new, want string }{
 	{"no brace at the end", "celsius}}", "celsius}",
-		"16:16: invalid YAML: the brace that opens here is not closed; write } where it ends instead"},
-	{"no brace, of one", `time}"}`, `time}"`, "8:10: invalid YAML: the brace that opens here is not closed; write } where it ends instead"},
-	{"no bracket", "30d", "[a, b", "9:13: invalid YAML: the bracket that opens here is not closed; write ] where it ends instead"},
+		"16:16: invalid YAML: the brace that opens here is not closed; write } where it ends"},
+	{"no brace, of one", `time}"}`, `time}"`, "8:10: invalid YAML: the brace that opens here is not closed; write } where it ends"},
+	{"no bracket", "30d", "[a, b", "9:13: invalid YAML: the bracket that opens here is not closed; write ] where it ends"},
 	{"no bracket at the end of the file", "60d", "[[a]",
-		"17:13: invalid YAML: the bracket that opens here is not closed; write ] where it ends instead"},
+		"17:13: invalid YAML: the bracket that opens here is not closed; write ] where it ends"},
 	{"a bracket in a brace", "{values: {readings: count,", "{values: [{readings: count,", ""},
-	{"a brace too many", "celsius}}", "celsius}}}", "16:65: invalid YAML: the } here closes nothing; write the line without it instead"},
+	{"a brace too many", "celsius}}", "celsius}}}", "16:65: invalid YAML: the } here closes nothing; write the line without it"},
 	{"a comment takes the brace", `"SENSOR#{sensor}"`, `SENSOR #{sensor}`, "8:10: invalid YAML: the brace that opens here is not closed: " +
-		"from the # on, the rest of its line is a comment; write what holds a # in quotes instead"},
+		"from the # on, the rest of its line is a comment; write what holds a # in quotes"},
 	{"a brace without quotes", `"SENSOR#{sensor}"`, `SENSOR#{sensor}`, "8:22: invalid YAML: ',' or '}' must be specified; " + quotes},
 	{"an at sign without quotes", `"{@at | time}"}`, `{@at | time}}`, "8:39: invalid YAML: '@' is a reserved character; " + quotes},
-	{"no comma", `", sk`, `" sk`, "8:33: invalid YAML: there is no comma before sk; write a comma before it instead"},
+	{"no comma", `", sk`, `" sk`, "8:33: invalid YAML: there is no comma before sk; write a comma before it"},
 	{"no closing quote", `| time}"` + "\n", "| time}\n",
 		"6:9: invalid YAML: the quote that opens here is closed by the one in 7:9, and more follows that one; " + atEnds},
 	{"no closing quote in a brace", `{sensor}", sk`, `{sensor}, sk`,
@@ -64,9 +64,9 @@ var slips = []struct{ name, old, new, want string }{
 	{"no opening quote in a brace", `{pk: "`, `{pk: `,
 		"8:30: invalid YAML: the quote that opens here is closed by the one in 8:37, and more follows that one; " + atEnds},
 	{"a quote inside a text", "warmest: max celsius", `warmest: max "{celsius}"`,
-		"16:52: invalid YAML: this text begins without a quote, and a quote opens inside it; write the whole text in quotes instead"},
+		"16:52: invalid YAML: this text begins without a quote, and a quote opens inside it; write the whole text in quotes"},
 	{"never closed", `id: "`, `id: '`,
-		"6:9: invalid YAML: the quote that opens here is not closed; write a closing quote where the text ends instead"},
+		"6:9: invalid YAML: the quote that opens here is not closed; write a closing quote where the text ends"},
 	{"a column too few", "    retain: 30d", "   retain: 30d",
 		"9:4: invalid YAML: this line begins in column 4, and no line that it could belong with does; write it in column 1, 3 or 5" +
 			columns},
@@ -77,37 +77,38 @@ var slips = []struct{ name, old, new, want string }{
 		"7:6: invalid YAML: this line begins in column 6, and no line that it could belong with does; write it in column 1, 3 or 5" +
 			columns},
 	{"a line of text below quotes", "    retain: 30d # for a month", "    retain: \"30d\"\n      and more",
-		"10:7: invalid YAML: value is not allowed in this context. map key-value is pre-defined; write one value after the colon, the " +
-			"whole of it in quotes, instead"},
+		"10:7: invalid YAML: text follows the closing quote; write all of it in one pair of quotes"},
+	{"text after the quote", "    retain: 30d # for a month", `    retain: "30d" and more`,
+		"9:19: invalid YAML: text follows the closing quote; write all of it in one pair of quotes"},
 	{"a column too few at the end", "    retain: 60d", "   retain: 60d",
 		"17:4: invalid YAML: this line begins in column 4, and no line that it could belong with does; write it in column 1, 3, 5 or 7" +
 			columns},
 	{"a tab", "    retain: 30d", "\tretain: 30d",
-		"9:1: invalid YAML: found character '\t' that cannot start any token; write spaces instead"},
+		"9:1: invalid YAML: found character '\t' that cannot start any token; write spaces"},
 	{"no blank in the first line", "ingot: 1", "ingot:1",
-		"1:1: invalid YAML: there is no space after the colon of ingot; write ingot: 1 instead"},
-	{"no blank", "retain: 30d", "retain:30d", "9:5: invalid YAML: there is no space after the colon of retain; write retain: 30d instead"},
-	{"no colon", "events:", "events", "4:1: invalid YAML: there is no colon after events; write events: instead"},
+		"1:1: invalid YAML: there is no space after the colon of ingot; write ingot: 1"},
+	{"no blank", "retain: 30d", "retain:30d", "9:5: invalid YAML: there is no space after the colon of retain; write retain: 30d"},
+	{"no colon", "events:", "events", "4:1: invalid YAML: there is no colon after events; write events:"},
 	{"no colon before a value", "epoch: 1", "epoch 1",
-		"2:1: invalid YAML: this line has no name with a colon; write a name, a colon, a space and the value instead"},
+		"2:1: invalid YAML: this line has no name with a colon; write a name, a colon, a space and the value"},
 	{"two colons", "id: ", "id: x: ",
-		"6:9: invalid YAML: this line has a second colon; write text that has a colon and a space in quotes instead"},
+		"6:9: invalid YAML: this line has a second colon; write text that has a colon and a space in quotes"},
 	{"a value and names", "    from:\n", "    from: reading\n",
-		"15:11: invalid YAML: a value stands here, and names follow below it in line 16; write one of the two instead"},
+		"15:11: invalid YAML: a value stands here, and names follow below it in line 16; write one of the two"},
 	{"a dash", "    retain: 30d", "    - retain: 30d",
-		"9:5: invalid YAML: an entry of a list is among names; write it without the dash, or below a name of its own, instead"},
+		"9:5: invalid YAML: an entry of a list is among names; write it without the dash, or below a name of its own"},
 	{"an escape", `"{taken_at}"`, `"\d"`,
-		`7:11: invalid YAML: found unknown escape character 'd'; write \\ for a backslash, or the text in single quotes instead`},
+		`7:11: invalid YAML: found unknown escape character 'd'; write \\ for a backslash, or the text in single quotes`},
 	{"no colon, and names below", "  reading:\n", "  reading\n",
-		"5:3: invalid YAML: there is no colon after reading; write reading: instead"},
+		"5:3: invalid YAML: there is no colon after reading; write reading:"},
 	{"a bracket that nothing opens", "{sensor: ", "{sensor: ]",
-		"13:18: invalid YAML: the ] here closes nothing; write the line without it instead"},
+		"13:18: invalid YAML: the ] here closes nothing; write the line without it"},
 	{"a brace before a name", "    by:", "  { by:",
-		"13:3: invalid YAML: the brace that opens here is not closed; write } where it ends instead"},
+		"13:3: invalid YAML: the brace that opens here is not closed; write } where it ends"},
 	{"an alias", "    window: 1h", "    *window: 1h",
-		"14:5: invalid YAML: non-map value is specified; write the value itself: aliases are not read instead"},
+		"14:5: invalid YAML: non-map value is specified; write the value itself: aliases are not read"},
 	{"no colon, and text with signs", "sk: \"{@at", "sk \"{@at", ""},
-	{"a greater-than sign", "30d", ">x", `9:13: invalid YAML: invalid header option: "x"; write what begins with > or | in quotes instead`},
+	{"a greater-than sign", "30d", ">x", `9:13: invalid YAML: invalid header option: "x"; write what begins with > or | in quotes`},
 }
 
 func TestSlips(t *testing.T) {

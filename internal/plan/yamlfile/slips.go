@@ -205,7 +205,7 @@ func (r *reader) entry() bool {
 	if r.at.Type != token.SequenceEntryType || !slices.Contains(r.levels(), r.fault.Column) {
 		return false
 	}
-	return r.say(nil, "an entry of a list is among names", "it without the dash, or below a name of its own,")
+	return r.say(nil, "an entry of a list is among names", "it without the dash, or below a name of its own")
 }
 
 // twoValues finds a second colon in the line, or a value with names below it.
@@ -236,6 +236,19 @@ func (r *reader) indentation() bool {
 	}
 	return r.say(nil, fmt.Sprintf("this line begins in column %d, and no line that it could belong with does", column), "it in column "+
 		either(levels)+", like the lines beside it")
+}
+
+// afterQuote finds text after a quoted text, in the same line or below it.
+func (r *reader) afterQuote() bool {
+	before := r.at.Prev
+	for before != nil && before.Type == token.CommentType {
+		before = before.Prev
+	}
+	if before == nil || before.Type != token.DoubleQuoteType && before.Type != token.SingleQuoteType ||
+		r.text.begins(r.fault.Line, r.fault.Column) && !r.continues() {
+		return false
+	}
+	return r.say(nil, "text follows the closing quote", "all of it in one pair of quotes")
 }
 
 // levels returns the columns of the names and lists that are open above the line where the parser

@@ -28,7 +28,7 @@ const (
 var functionRules = []advised{
 	{broken{"without PartiQL", [][2]string{{`"dynamodb:PartiQLInsert", "dynamodb:BatchGetItem"`, `"dynamodb:BatchGetItem"`}},
 		"cannot ask for\n              |- {Effect",
-		`IngestRole does not allow dynamodb:PartiQLInsert on EventsTable: events could not be stored; write {Effect: Allow, Action: ["dynamodb:PartiQLInsert"], Resource: !GetAtt EventsTable.Arn} among the statements of IngestRole instead`},
+		`IngestRole does not allow dynamodb:PartiQLInsert on EventsTable: events could not be stored; write {Effect: Allow, Action: ["dynamodb:PartiQLInsert"], Resource: !GetAtt EventsTable.Arn} among the statements of IngestRole`},
 		[][2]string{{"              - {Effect: Allow, Action: [\"dynamodb:PutItem\"",
 			`              - {Effect: Allow, Action: ["dynamodb:PartiQLInsert"], Resource: !GetAtt EventsTable.Arn}` +
 				"\n              - {Effect: Allow, Action: [\"dynamodb:PutItem\""}}},
@@ -36,7 +36,7 @@ var functionRules = []advised{
 		[][2]string{{`, "dynamodb:PartiQLInsert", "dynamodb:PartiQLUpdate"], Resource: !GetAtt AggregatesTable.Arn`,
 			`], Resource: !GetAtt AggregatesTable.Arn`}},
 		"Statement:\n              |- {Effect: Allow, Action: [\"dynamodb:DescribeStream\"",
-		`StreamsRole does not allow dynamodb:PartiQLInsert, dynamodb:PartiQLUpdate on AggregatesTable: events could not be counted; write {Effect: Allow, Action: ["dynamodb:PartiQLInsert", "dynamodb:PartiQLUpdate"], Resource: !GetAtt AggregatesTable.Arn} among the statements of StreamsRole instead`},
+		`StreamsRole does not allow dynamodb:PartiQLInsert, dynamodb:PartiQLUpdate on AggregatesTable: events could not be counted; write {Effect: Allow, Action: ["dynamodb:PartiQLInsert", "dynamodb:PartiQLUpdate"], Resource: !GetAtt AggregatesTable.Arn} among the statements of StreamsRole`},
 		[][2]string{{"              - {Effect: Allow, Action: [\"dynamodb:UpdateItem\"",
 			`              - {Effect: Allow, Action: ["dynamodb:PartiQLInsert", "dynamodb:PartiQLUpdate"], Resource: !GetAtt AggregatesTable.Arn}` + "\n              - {Effect: Allow, Action: [\"dynamodb:UpdateItem\""}}},
 	{broken{"with PartiQL of another table",
@@ -48,18 +48,18 @@ var functionRules = []advised{
 	{broken{"without quarantine",
 		[][2]string{{"              - " + ingestSends +
 			"\n              - {Effect: Allow, Action: [\"logs:CreateLogStream\", \"logs:PutLogEvents\"], Resource: !GetAtt IngestLogs.Arn}\n", ""}}, "cannot ask for\n              |- {Effect",
-		`IngestRole does not allow sqs:SendMessage on QuarantineQueue: messages that can never succeed could not be quarantined, and would be tried until they reach the dead-letter queue; write {Effect: Allow, Action: ["sqs:SendMessage"], Resource: !GetAtt QuarantineQueue.Arn} among the statements of IngestRole instead`},
+		`IngestRole does not allow sqs:SendMessage on QuarantineQueue: messages that can never succeed could not be quarantined, and would be tried until they reach the dead-letter queue; write {Effect: Allow, Action: ["sqs:SendMessage"], Resource: !GetAtt QuarantineQueue.Arn} among the statements of IngestRole`},
 		[][2]string{{"              - " + ingestTable,
 			`              - {Effect: Allow, Action: ["sqs:SendMessage"], Resource: !GetAtt QuarantineQueue.Arn}` + "\n              - " +
 				ingestTable}}},
 	{broken{"without the secret's check value", [][2]string{{secretCheck, ""}}, "cannot ask for\n              |- {Effect",
-		`IngestRole does not allow dynamodb:GetItem, dynamodb:PutItem on AggregatesTable: the function could not tell whether INGOT_PII_KEY is the right one, and would not start; write {Effect: Allow, Action: ["dynamodb:GetItem", "dynamodb:PutItem"], Resource: !GetAtt AggregatesTable.Arn} among the statements of IngestRole instead`},
+		`IngestRole does not allow dynamodb:GetItem, dynamodb:PutItem on AggregatesTable: the function could not tell whether INGOT_PII_KEY is the right one, and would not start; write {Effect: Allow, Action: ["dynamodb:GetItem", "dynamodb:PutItem"], Resource: !GetAtt AggregatesTable.Arn} among the statements of IngestRole`},
 		[][2]string{{"              - {Effect: Allow, Action: [\"dynamodb:PutItem\"",
 			`              - {Effect: Allow, Action: ["dynamodb:GetItem", "dynamodb:PutItem"], Resource: !GetAtt AggregatesTable.Arn}` +
 				"\n              - {Effect: Allow, Action: [\"dynamodb:PutItem\""}}},
 	{broken{"nowhere to compare the secret",
 		[][2]string{{ingestCode, ingestCode + "      Environment: {Variables: {INGOT_AGGREGATES_TABLE: \"\"}}\n"}}, "  |IngestFunction:\n",
-		"IngestFunction has no variable INGOT_AGGREGATES_TABLE: it would not start; write INGOT_AGGREGATES_TABLE: !Ref the table instead"},
+		"IngestFunction has no variable INGOT_AGGREGATES_TABLE: it would not start; write INGOT_AGGREGATES_TABLE: !Ref the table"},
 		[][2]string{{"INGOT_AGGREGATES_TABLE: \"\"", "INGOT_AGGREGATES_TABLE: !Ref AggregatesTable"}}},
 	{broken{"denied only",
 		[][2]string{{ingestBoth, strings.Replace(ingestBoth, ingestSends, strings.Replace(ingestSends, "Allow", "Deny", 1), 1)}},
@@ -72,7 +72,7 @@ var functionRules = []advised{
 	{broken{"of SAM's policies",
 		[][2]string{{ingestRole,
 			"      Policies: [{DynamoDBCrudPolicy: {TableName: !Ref EventsTable}}, {DynamoDBCrudPolicy: {TableName: !Ref AggregatesTable}}, {SQSSendMessagePolicy: {QueueName: !GetAtt QuarantineQueue.QueueName}}]\n"}}, "      Policies: |[{DynamoDBCrudPolicy",
-		`IngestFunction does not allow dynamodb:PartiQLInsert on EventsTable: events could not be stored; write {Version: "2012-10-17", Statement: [{Effect: Allow, Action: ["dynamodb:PartiQLInsert"], Resource: !GetAtt EventsTable.Arn}]} into Policies of IngestFunction instead`},
+		`IngestFunction does not allow dynamodb:PartiQLInsert on EventsTable: events could not be stored; write {Version: "2012-10-17", Statement: [{Effect: Allow, Action: ["dynamodb:PartiQLInsert"], Resource: !GetAtt EventsTable.Arn}]} into Policies of IngestFunction`},
 		[][2]string{{"      Policies: [",
 			`      Policies: [{Version: "2012-10-17", Statement: [{Effect: Allow, Action: ["dynamodb:PartiQLInsert"], Resource: !GetAtt EventsTable.Arn}]}, `}}},
 	{broken{"of a role from elsewhere", [][2]string{{"Role: !GetAtt IngestRole.Arn", "Role: !ImportValue role"}}, "Role: |!ImportValue",
@@ -88,36 +88,36 @@ var functionRules = []advised{
 		[][2]string{{"INGOT_QUARANTINE_URL: !Ref QuarantineQueue", "INGOT_QUARANTINE_URL: !Ref DeadLetterQueue"}},
 		"INGOT_QUARANTINE_URL: |!Ref DeadLetterQueue",
 		"DeadLetterQueue is the dead-letter queue of IngestQueue: a redrive would bring back messages that can never succeed, together " +
-			"with those that may; write a queue of its own instead"},
+			"with those that may; write a queue of its own"},
 		[][2]string{{"INGOT_QUARANTINE_URL: !Ref DeadLetterQueue", "INGOT_QUARANTINE_URL: !Ref QuarantineQueue"}}},
 
 	{broken{"fewer than may be called", [][2]string{{ingestCode, ingestCode + "      ReservedConcurrentExecutions: 5\n"}},
 		"ReservedConcurrentExecutions: |5",
 		"5 of IngestFunction are reserved, and its mapping calls up to 10: further calls are throttled, and their messages reach the " +
-			"dead-letter queue without a single try; write ReservedConcurrentExecutions: 10 instead"},
+			"dead-letter queue without a single try; write ReservedConcurrentExecutions: 10"},
 		[][2]string{{"ReservedConcurrentExecutions: 5", "ReservedConcurrentExecutions: 10"}}},
 	{broken{"no bound on what may be called", [][2]string{{ingestCode, ingestCode + "      ReservedConcurrentExecutions: 5\n"},
 		{"            ScalingConfig: !If [ProvisionedPollers, !Ref AWS::NoValue, {MaximumConcurrency: !Ref MaximumConcurrency}]", ""}},
 		"ReservedConcurrentExecutions: |5",
 		"warning: 5 of IngestFunction are reserved, and its mapping has no MaximumConcurrency: further calls are throttled, and their " +
 			"messages reach the dead-letter queue without a single try; write ScalingConfig: {MaximumConcurrency: 5} into the mapping, " +
-			"and at least as many here, instead"},
+			"and at least as many here"},
 		[][2]string{{"            BatchSize: 1000\n            MaximumBatchingWindowInSeconds: 1 # required",
 			"            BatchSize: 1000\n            ScalingConfig: {MaximumConcurrency: 5}\n            MaximumBatchingWindowInSeconds: 1 # required"}}},
 
 	{broken{"another runtime", [][2]string{{ingestCode, ingestCode + "      Runtime: python3.13\n"}}, "Runtime: |python3.13",
-		"IngestFunction has runtime python3.13, which cannot run it: it is a compiled Go program; write Runtime: provided.al2023 instead"},
+		"IngestFunction has runtime python3.13, which cannot run it: it is a compiled Go program; write Runtime: provided.al2023"},
 		[][2]string{{"Runtime: python3.13", "Runtime: provided.al2023"}}},
 	{broken{"an image", [][2]string{{ingestCode, ingestCode + "      PackageType: Image\n      Runtime: !Ref AWS::NoValue\n"}}, "", ""},
 		nil},
 
 	{broken{"no capacity", [][2]string{{eventsOnDemand, "      BillingMode: PROVISIONED\n"}}, "BillingMode: |PROVISIONED",
 		"EventsTable has BillingMode PROVISIONED and no ProvisionedThroughput: CloudFormation refuses the table; write BillingMode: " +
-			"PAY_PER_REQUEST instead"},
+			"PAY_PER_REQUEST"},
 		[][2]string{{"      BillingMode: PROVISIONED\n", eventsOnDemand}}},
 	{broken{"no mode", [][2]string{{eventsOnDemand, ""}}, "  |EventsTable:\n",
 		"EventsTable has no BillingMode, which means PROVISIONED, and no ProvisionedThroughput: CloudFormation refuses the table; write " +
-			"BillingMode: PAY_PER_REQUEST instead"},
+			"BillingMode: PAY_PER_REQUEST"},
 		[][2]string{{"      DeletionProtectionEnabled: !Ref DeletionProtection\n",
 			"      DeletionProtectionEnabled: !Ref DeletionProtection\n" + eventsOnDemand}}},
 	{broken{"a capacity of 0",
@@ -130,7 +130,7 @@ var functionRules = []advised{
 			{"        - IndexName: GSI3\n",
 				"        - IndexName: GSI3\n          ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5}\n"}},
 		"ReadCapacityUnits: |0, W",
-		"EventsTable has ReadCapacityUnits 0: CloudFormation refuses the table; write ReadCapacityUnits: 1, or more instead"},
+		"EventsTable has ReadCapacityUnits 0: CloudFormation refuses the table; write ReadCapacityUnits: 1, or more"},
 		[][2]string{{"ReadCapacityUnits: 0", "ReadCapacityUnits: 1"}}},
 	{broken{"an index without capacity",
 		[][2]string{{eventsOnDemand,
@@ -147,12 +147,12 @@ var functionRules = []advised{
 
 	{broken{"a key for the queue", [][2]string{{queueRetention + ofQueues, "      KmsMasterKeyId: !Ref Key\n"}, aKey},
 		"cannot ask for\n              |- {Effect",
-		`IngestRole does not allow kms:Decrypt on Key: Lambda could not read the queue, since IngestQueue is encrypted with a key of its own; write {Effect: Allow, Action: ["kms:Decrypt"], Resource: !GetAtt Key.Arn} among the statements of IngestRole instead`},
+		`IngestRole does not allow kms:Decrypt on Key: Lambda could not read the queue, since IngestQueue is encrypted with a key of its own; write {Effect: Allow, Action: ["kms:Decrypt"], Resource: !GetAtt Key.Arn} among the statements of IngestRole`},
 		[][2]string{{"              - " + ingestTable,
 			`              - {Effect: Allow, Action: ["kms:Decrypt"], Resource: !GetAtt Key.Arn}` + "\n              - " + ingestTable}}},
 	{broken{"a key for the archive", [][2]string{{"{SSEAlgorithm: AES256}", "{SSEAlgorithm: aws:kms, KMSMasterKeyID: !GetAtt Key.Arn}"},
 		aKey}, "Statement:\n              |- {Effect: Allow, Action: [\"dynamodb:DescribeStream\"",
-		`StreamsRole does not allow kms:GenerateDataKey on Key: expired events could not be archived, and their shard would wait, since ArchiveBucket is encrypted with a key of its own; write {Effect: Allow, Action: ["kms:GenerateDataKey"], Resource: !GetAtt Key.Arn} among the statements of StreamsRole instead`},
+		`StreamsRole does not allow kms:GenerateDataKey on Key: expired events could not be archived, and their shard would wait, since ArchiveBucket is encrypted with a key of its own; write {Effect: Allow, Action: ["kms:GenerateDataKey"], Resource: !GetAtt Key.Arn} among the statements of StreamsRole`},
 		[][2]string{{"              - {Effect: Allow, Action: \"s3:PutObject\"",
 			`              - {Effect: Allow, Action: ["kms:GenerateDataKey"], Resource: !GetAtt Key.Arn}` +
 				"\n              - {Effect: Allow, Action: \"s3:PutObject\""}}},
@@ -215,7 +215,7 @@ func TestKeyOfOnesOwn(t *testing.T) {
 		thing, _, _ := strings.Cut(rest, " is encrypted with a key of its own")
 		things = append(things, thing)
 		_, advice, _ := strings.Cut(f.String(), "; write ")
-		advice, _, ok := strings.Cut(advice, " among the statements of StreamsRole instead")
+		advice, _, ok := strings.Cut(advice, " among the statements of StreamsRole")
 		if !ok || thing == "" {
 			t.Errorf("%s", f)
 		}

@@ -78,7 +78,7 @@ func (k *Capacity) keepsUp(c *rules.Checker, counting aggregate.Counting) {
 	}
 	instead := fmt.Sprintf("MemorySize: %d", k.Least)
 	if k.Least == 0 {
-		instead = "fewer aggregates of many keys, or a stricter where, or fewer fields in by,"
+		instead = "fewer aggregates of many keys, or a stricter where, or fewer fields in by"
 	}
 	c.Mistake("streams-capacity", at, fmt.Sprintf("at %s changes a second each of %s delivers %s, and one "+
 		"streams function of %d MB counts about %s of %s each: totals would fall behind for good",

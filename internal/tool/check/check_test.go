@@ -118,7 +118,7 @@ func TestMistakesOfBothFilesAtOnce(t *testing.T) {
 	if len(r.Findings) != 2 || r.Clean() || len(r.Totals) != 0 {
 		t.Fatalf("%d findings: %v", len(r.Findings), r.Findings)
 	}
-	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), "|windw: 1d") + ": unknown name windw; write window instead"
+	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), "|windw: 1d") + ": unknown name windw; write window"
 	if got := r.Findings[0].String(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -138,21 +138,21 @@ func TestWrongFilesAreFindings(t *testing.T) {
 	}{
 		{"pipeline", func(in *Input) {
 			in.Pipeline.Text = []byte("a: [1")
-		}, []string{"pipeline.yaml:1:4: invalid YAML: the bracket that opens here is not closed; write ] where it ends instead"}},
+		}, []string{"pipeline.yaml:1:4: invalid YAML: the bracket that opens here is not closed; write ] where it ends"}},
 		{"nothing", func(in *Input) {
 			in.Pipeline.Text = nil
-		}, []string{"pipeline.yaml:1:1: the file declares nothing; write ingot: 1, epoch: 1 and events: instead"}},
+		}, []string{"pipeline.yaml:1:1: the file declares nothing; write ingot: 1, epoch: 1 and events:"}},
 		{"a comment", func(in *Input) {
 			in.Pipeline.Text = []byte("# later\n")
-		}, []string{"pipeline.yaml:1:1: the file declares nothing; write ingot: 1, epoch: 1 and events: instead"}},
+		}, []string{"pipeline.yaml:1:1: the file declares nothing; write ingot: 1, epoch: 1 and events:"}},
 		{"without quotes", func(in *Input) {
 			in.Pipeline.Text = []byte("type: {a: @b}")
 		}, []string{"pipeline.yaml:1:11: invalid YAML: '@' is a reserved character; write what holds a brace"}},
 		{"a name twice", func(in *Input) {
 			in.Pipeline.Text = []byte("ingot: 1\nepoch: 1\nepoch: 2\nevents: {a: {retian: 1d, key: {pk: '{@id}', sk: '-'}}}\n")
 		},
-			[]string{"pipeline.yaml:3:1: epoch is already declared on line 2; write one of the two instead",
-				"pipeline.yaml:4:14: unknown name retian; write retain instead"}},
+			[]string{"pipeline.yaml:3:1: epoch is already declared on line 2; write one of the two",
+				"pipeline.yaml:4:14: unknown name retian; write retain"}},
 		{"UTF-16", func(in *Input) {
 			in.Pipeline.Text = []byte("\xff\xfea\x00")
 		}, []string{"pipeline.yaml:1:1: invalid YAML: the file is UTF-16; save it as UTF-8"}},
@@ -161,10 +161,10 @@ func TestWrongFilesAreFindings(t *testing.T) {
 		}, []string{"t.yaml:1:1: invalid YAML: the file is not UTF-8; save it as UTF-8"}},
 		{"template", func(in *Input) {
 			in.Template = &textfile.File{Name: "t.yaml", Text: []byte("a: 1\nb: {")}
-		}, []string{"t.yaml:2:4: invalid YAML: the brace that opens here is not closed; write } where it ends instead"}},
+		}, []string{"t.yaml:2:4: invalid YAML: the brace that opens here is not closed; write } where it ends"}},
 		{"a resource twice", func(in *Input) {
 			in.Template = &textfile.File{Name: "t.yaml", Text: []byte("Resources:\n  A: 1\n  A: 2\n")}
-		}, []string{"t.yaml:3:3: invalid YAML: A is already declared on line 2; write one of the two instead"}},
+		}, []string{"t.yaml:3:3: invalid YAML: A is already declared on line 2; write one of the two"}},
 		{"no template", func(in *Input) {
 			in.Template = &textfile.File{Name: "t.yaml", Text: []byte("a: 1")}
 		}, []string{"t.yaml:1:1: it has no Resources: not a SAM or CloudFormation template; write Resources: with the tables"}},
@@ -172,13 +172,13 @@ func TestWrongFilesAreFindings(t *testing.T) {
 			in.Was = &textfile.File{Name: "old.yaml", Text: []byte("ingot: 1\nepoch: 0\nevnts: {}\n")}
 		},
 			[]string{"old.yaml:1:1: nothing was compared: this file has mistakes, so it cannot be the one that is deployed now; write " +
-				"the name of that file after --was instead",
-				"old.yaml:2:8: epoch is 0; write a whole number from 1 to 1000000000 instead",
-				"old.yaml:3:1: unknown name evnts; write events instead"}},
+				"the name of that file after --was",
+				"old.yaml:2:8: epoch is 0; write a whole number from 1 to 1000000000",
+				"old.yaml:3:1: unknown name evnts; write events"}},
 		{"all of them", func(in *Input) {
 			in.Pipeline.Text, in.Template, in.Was = []byte("a: ["), &textfile.File{Name: "t.yaml"}, &textfile.File{Name: "old.yaml"}
 		},
-			[]string{"pipeline.yaml:1:4: invalid YAML: ", "t.yaml:1:1: the file is empty; write a SAM template instead",
+			[]string{"pipeline.yaml:1:4: invalid YAML: ", "t.yaml:1:1: the file is empty; write a SAM template",
 				"old.yaml:1:1: nothing was compared", "old.yaml:1:1: the file declares nothing"}},
 	} {
 		in := good

@@ -48,11 +48,11 @@ func coolerBy(def *aggregate.Definition, load func(spread int) estimate.Load) st
 	if !floored && def.Rank.Value == "" {
 		for spread := def.Spread + 1; spread <= maxSpread; spread++ {
 			if !load(spread).TooMuch(def) {
-				return fmt.Sprintf("spread: %d, and where it is deployed already a higher epoch with it as since,", spread)
+				return fmt.Sprintf("spread: %d, and where it is deployed already a higher epoch with it as since", spread)
 			}
 		}
 	}
-	return "one more field in by:, so that fewer events share a total, and where it is deployed already a higher epoch as since,"
+	return "one more field in by:, so that fewer events share a total, and where it is deployed already a higher epoch as since"
 }
 
 // share returns the largest part of all changes that moves one total of an aggregate, and the

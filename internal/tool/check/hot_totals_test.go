@@ -110,7 +110,7 @@ func TestHotTotals(t *testing.T) {
 		"by put, a floor": {floor, "", 50_000, 50, "", []string{"all events of one moment that count in all move one total: at 50000 " +
 			"changes a second one item gets about 550 updates of 2 write units each, in transactions that exclude each other; it takes " +
 			"about 200 of them and 1,000 units; one more field in by:, so that fewer events share a total, and where it is deployed " +
-			"already a higher epoch as since,"}},
+			"already a higher epoch as since"}},
 		"in a sample": {"\n    spread: 100", put, 50_000, 50, sampled.String(), []string{
 			"90 of 100 changes in e.ndjson move one total of shops: at 50000 changes a second one item gets about 500 updates of 2 write " +
 				"units each, in transactions that exclude each other; it takes about 200 of them and 1,000 units; spread: 4"}},

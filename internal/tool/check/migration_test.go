@@ -19,7 +19,7 @@ rows: [{type: order.placed, payload: {order_id: "{orderId}", placed_at: "{@at}"}
 	in := own{pipeline: [][2]string{{"  order.placed:\n", "  order.placed:\n    migrated: shop\n"}}}.input(t)
 	for text, want := range map[string]string{
 		strings.Replace(file, "{@at}", "{at}", 1): "",
-		file: "migration.yaml:4:73: @at is not known of a row; write an attribute of the row, such as {userId}, instead",
+		file: "migration.yaml:4:73: @at is not known of a row; write an attribute of the row, such as {userId}",
 		strings.Replace(file, "order.placed,", "order.place,", 1): "migration.yaml:4:15: the pipeline has no event type order.place;",
 		"rows: [": "migration.yaml:1:",
 	} {

@@ -25,7 +25,7 @@ func TestRightsOfTotalsThatMoveWithThePut(t *testing.T) {
 	o := own{pipeline: [][2]string{{"\naggregates:\n", movedTotal}}}
 	r := run(t, o.input(t))
 	want := "IngestRole does not allow dynamodb:UpdateItem, dynamodb:PutItem, dynamodb:GetItem, dynamodb:BatchGetItem on AggregatesTable: " +
-		"events could not be stored together with what they add to totals; write " + granted + " among the statements of IngestRole instead"
+		"events could not be stored together with what they add to totals; write " + granted + " among the statements of IngestRole"
 	if len(r.Findings) != 1 || !strings.HasSuffix(r.Findings[0].String(), want) {
 		t.Errorf("got  %v\nwant %s", r.Findings, want)
 	}
@@ -53,7 +53,7 @@ func TestRightsOfMigratedTypes(t *testing.T) {
 	const advice = `{Effect: Allow, Action: ["dynamodb:GetItem"], Resource: !GetAtt AggregatesTable.Arn}`
 	r := run(t, of(own{pipeline: [][2]string{migrated}, template: [][2]string{{line, ""}}}))
 	want := "IngestRole does not allow dynamodb:GetItem on AggregatesTable: the function could not tell which side is the source of a type " +
-		"that is migrated, and would store no event of it; write " + advice + " among the statements of IngestRole instead"
+		"that is migrated, and would store no event of it; write " + advice + " among the statements of IngestRole"
 	if len(r.Findings) != 1 || !strings.HasSuffix(r.Findings[0].String(), want) {
 		t.Errorf("got  %v\nwant %s", r.Findings, want)
 	}
@@ -74,7 +74,7 @@ func TestAlarmWithFloors(t *testing.T) {
 	want := "template.yaml:" + place(t, string(in.Template.Text), "  |QuarantineAlarm:") +
 		": warning: QuarantineAlarm goes off for every event that a floor (atLeast) refuses, and such events are normal; " +
 		"write an alarm on the metrics of the other verdicts, as " +
-		"https://github.com/ingot-events/ingot/blob/main/docs/watch.md#quarantine has it, instead"
+		"https://github.com/ingot-events/ingot/blob/main/docs/watch.md#quarantine has it"
 	if len(r.Findings) != 1 || r.Findings[0].String() != want {
 		t.Errorf("got  %v\nwant %s", r.Findings, want)
 	}

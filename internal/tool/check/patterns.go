@@ -53,7 +53,7 @@ func (r *Report) patterns(in Input, p *pipeline.Pipeline, at rules.Places) {
 			if pos, ok := at.Index(name); ok && !read[name] {
 				at.Warn("index-unread", pos,
 					"no pattern reads "+name+", and each event in it costs one write unit more", "a pattern with index: "+name+
-						", or the event types without it,")
+						", or the event types without it")
 			}
 		}
 	}

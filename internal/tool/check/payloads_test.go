@@ -55,22 +55,22 @@ func TestPayloadBucket(t *testing.T) {
 			[]string{"no output PayloadBucketName: the commands of ingot find the parts of a stack by these"}},
 		"no bucket": {nil, nil, []string{
 			"pipeline.yaml has event types with offload, and StreamsFunction has no variable INGOT_PAYLOAD_BUCKET: it would not start; " +
-				"write Payloads=keep among the parameter_overrides of samconfig.toml instead",
+				"write Payloads=keep among the parameter_overrides of samconfig.toml",
 			"pipeline.yaml has event types with offload, and IngestFunction has no variable INGOT_PAYLOAD_BUCKET: it would not start"}},
 		"no parameter": {nil, [][2]string{{"    AllowedValues: [none, keep]\n", "    AllowedValues: [none]\n"}}, []string{
 			"StreamsFunction has no variable INGOT_PAYLOAD_BUCKET: it would not start; write INGOT_PAYLOAD_BUCKET: !Ref the payload " +
-				"bucket instead",
+				"bucket",
 			"IngestFunction has no variable INGOT_PAYLOAD_BUCKET: it would not start; write INGOT_PAYLOAD_BUCKET: !Ref the payload " +
-				"bucket instead"}},
+				"bucket"}},
 		"no rights": {keeps, [][2]string{with(rule), {"!If [NewPayloads, " + streams, "!If [NewPayloads, " + none},
 			{"!If [NewPayloads, " + ingest, "!If [NewPayloads, " + none}}, []string{
 			"StreamsRole does not allow s3:GetObject, s3:ListBucket on PayloadBucket: expired events could not be archived with their " +
-				"payloads, and their shard would wait; write " + streams + " among the statements of StreamsRole instead",
+				"payloads, and their shard would wait; write " + streams + " among the statements of StreamsRole",
 			"IngestRole does not allow s3:PutObject, s3:GetObject, s3:DeleteObject, s3:ListBucket on PayloadBucket: events with large " +
 				"payloads could not be stored, and would end in the dead-letter queue; write " + ingest + " among"}},
 		"too few days": {keeps, [][2]string{with(strings.Replace(rule, "150", "149", 1))},
 			[]string{"PayloadBucket removes the payloads of order.placed after 149 days: its events expire 90d after their time, which " +
-				"may be 30 days ahead, and may be there for 30 days more; write 150 or more instead"}},
+				"may be 30 days ahead, and may be there for 30 days more; write 150 or more"}},
 		"of everything": {keeps, [][2]string{with("- {Id: all, Status: Enabled, ExpirationInDays: 30}")},
 			[]string{"PayloadBucket removes the payloads of order.placed after 30 days"}},
 		"of some of them": {keeps, [][2]string{with(rule, "- {Id: a, Status: Enabled, Prefix: order.placed/a, ExpirationInDays: 1}")},
@@ -79,13 +79,13 @@ func TestPayloadBucket(t *testing.T) {
 		"switched off": {keeps, [][2]string{with(rule, "- {Id: a, Status: Disabled, ExpirationInDays: 1}")}, nil},
 		"for ever": {keeps, nil, []string{"warning: PayloadBucket keeps the payloads of order.placed for ever, and the events " +
 			"expire; write {Status: Enabled, Prefix: order.placed/, ExpirationInDays: 150} among its LifecycleConfiguration's " +
-			"Rules instead"}},
+			"Rules"}},
 		"on a certain day": {keeps, [][2]string{with(strings.Replace(rule, "ExpirationInDays: 150", "ExpirationDate: 2030-01-01", 1))},
 			[]string{"PayloadBucket removes payloads of order.placed on a certain day"}},
 		"to a slow class": {keeps, [][2]string{with(rule, "- {Id: a, Status: Enabled, Transitions: [{StorageClass: STANDARD_IA, "+
 			"TransitionInDays: 30}, {StorageClass: DEEP_ARCHIVE, TransitionInDays: 60}]}")}, []string{
 			"PayloadBucket moves the payloads of order.placed to the storage class DEEP_ARCHIVE, and S3 refuses to read them there: a " +
-				"shard of the stream would wait for one until it is restored; write GLACIER_IR instead"}},
+				"shard of the stream would wait for one until it is restored; write GLACIER_IR"}},
 		"to a slow one, alone": {keeps,
 			[][2]string{with(strings.Replace(rule, "ExpirationInDays: 150",
 				"ExpirationInDays: 150, Transition: {StorageClass: GLACIER, TransitionInDays: 60}", 1))}, []string{
@@ -97,7 +97,7 @@ func TestPayloadBucket(t *testing.T) {
 			[][2]string{with(rule), {"INGOT_ARCHIVE_BUCKET: !If", "INGOT_PAYLOAD_BUCKET: !Ref ArchiveBucket, INGOT_ARCHIVE_BUCKET: !If"}},
 			[]string{
 				"the two functions have different payload buckets, ArchiveBucket and PayloadBucket: what one puts, the other would not " +
-					"find; write the same INGOT_PAYLOAD_BUCKET instead"}},
+					"find; write the same INGOT_PAYLOAD_BUCKET"}},
 	} {
 		o := own{pipeline: [][2]string{offloads}, template: c.template, parameters: c.parameters}
 		var got []string
@@ -131,7 +131,7 @@ func TestPayloadsThatNeverExpire(t *testing.T) {
 	found := false
 	for _, f := range run(t, in).Findings {
 		found = found || strings.Contains(f.String(), "PayloadBucket removes the payloads of order.placed after 150 days, and its events "+
-			"never expire; write no rule for order.placed/ instead")
+			"never expire; write no rule for order.placed/")
 	}
 	if !found {
 		t.Errorf("%v", run(t, in).Findings)
@@ -143,9 +143,9 @@ func TestPayloadsThatNeverExpire(t *testing.T) {
 func TestPayloadsOfALongerLife(t *testing.T) {
 	for _, c := range []struct{ retain, want string }{
 		{"    retain: 180d\n", "PayloadBucket removes the payloads of order.placed after 150 days: its events expire 180d after their " +
-			"time, which may be 30 days ahead, and may be there for 30 days more; write 240 or more instead"},
+			"time, which may be 30 days ahead, and may be there for 30 days more; write 240 or more"},
 		{"", "PayloadBucket removes the payloads of order.placed after 150 days, and its events never expire; write no rule for " +
-			"order.placed/ instead"},
+			"order.placed/"},
 	} {
 		o := own{pipeline: [][2]string{offloads}, parameters: keeps,
 			template: [][2]string{{lifecycleRules, lifecycleRules + "          " + guided(t) + "\n"}}}

@@ -51,25 +51,25 @@ var configRules = []struct {
 	{"not a number", "MaximumConcurrency=50", "MaximumConcurrency=many", `|"MaximumConcurrency=many"`,
 		`under prod: parameter MaximumConcurrency cannot be "many"; give a number`, "MaximumConcurrency=50"},
 	{"half a parameter", "LogRetentionDays=7", "LogRetentionDays", `|"LogRetentionDays"`,
-		`"LogRetentionDays" is not a parameter; write parameter_overrides = "NAME=VALUE NAME=VALUE" instead`,
+		`"LogRetentionDays" is not a parameter; write parameter_overrides = "NAME=VALUE NAME=VALUE"`,
 		"LogRetentionDays=7 LogLevel=WARN"},
-	{"no version", "version = 0.1\n", "", "|\n[default", "the file has no version, and SAM refuses it; write version = 0.1 instead",
+	{"no version", "version = 0.1\n", "", "|\n[default", "the file has no version, and SAM refuses it; write version = 0.1",
 		"version = 0.1\n"},
 	{"the build knows nothing of it", "[default.deploy.parameters]\n",
 		"[default.deploy.parameters]\nparameter_overrides = \"Architecture=x86_64\"\n", `|parameter_overrides = "Arch`,
 		"sam build does not read the parameters of deploy: with another Architecture it would build for the wrong processor; write them " +
-			"under default.global.parameters, and nowhere else, instead", "[default.deploy.parameters]\n"},
+			"under default.global.parameters, and nowhere else", "[default.deploy.parameters]\n"},
 	{"a cache", "parallel = true", "parallel = true\ncached = true", "|cached = true",
 		"SAM's cache looks only at the files in a Go function's own folder: after a change in another package, the old program would be " +
-			"deployed; write cached = false instead", "parallel = true\ncached = false"},
+			"deployed; write cached = false", "parallel = true\ncached = false"},
 	{"no capability", `capabilities = "CAPABILITY_IAM" # roles`, "", "[default.|deploy",
-		`CloudFormation makes the functions' roles only with CAPABILITY_IAM; write capabilities = "CAPABILITY_IAM" under default.deploy.parameters instead`, `capabilities = "CAPABILITY_IAM"`},
+		`CloudFormation makes the functions' roles only with CAPABILITY_IAM; write capabilities = "CAPABILITY_IAM" under default.deploy.parameters`, `capabilities = "CAPABILITY_IAM"`},
 	{"another capability", `["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]`, `"CAPABILITY_AUTO_EXPAND"`, `|"CAPABILITY_AUTO_EXPAND"`,
 		"CloudFormation makes the functions' roles only with CAPABILITY_IAM", `"CAPABILITY_IAM"`},
 	{"one stack for two", `stack_name = "prod"`, `stack_name = "dev"`, "", "", `stack_name = "prod"`},
 	{"not TOML", `stack_name = "dev"`, `stack_name = dev`, "stack_name = |dev", "not TOML: ", ""},
 	{"declared twice", `stack_name = "dev"`, "stack_name = \"dev\"\nstack_name = \"d\"", "|stack_name = \"d\"\n",
-		"not TOML: stack_name is already declared on line 4; write one of the two instead", `stack_name = "dev"`},
+		"not TOML: stack_name is already declared on line 4; write one of the two", `stack_name = "dev"`},
 }
 
 func TestMistakesOfSamconfig(t *testing.T) {
@@ -82,7 +82,7 @@ func TestMistakesOfSamconfig(t *testing.T) {
 				c.anchor, c.want = "|", "default"
 				if len(r.Findings) != 1 ||
 					!strings.HasSuffix(r.Findings[0].String(),
-						"prod has stack dev, as default has: deploying one would change the other; write a name of its own instead") {
+						"prod has stack dev, as default has: deploying one would change the other; write a name of its own") {
 					t.Fatal(r.Findings)
 				}
 			} else if c.want == "" {

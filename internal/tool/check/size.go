@@ -51,7 +51,7 @@ func (r *Report) outgrown(p *pipeline.Pipeline, at rules.Places) {
 		at.Mistake("total-size", at.Of("aggregates."+t.Name, "spread"),
 			fmt.Sprintf("with %d partitions a total of %s that all of them touch takes %d bytes, and an item holds %d: its updates would "+
 				"be refused for good", r.Partitions, t.Name, t.Bytes, event.MaxItem),
-			fmt.Sprintf("spread: %d, and where it is deployed already a higher epoch with it as since,", spread))
+			fmt.Sprintf("spread: %d, and where it is deployed already a higher epoch with it as since", spread))
 	}
 }
 
@@ -67,7 +67,7 @@ func (r *Report) compressed(at rules.Places) {
 		}
 		at.Warn("compress", at.Of("events."+c.Type, "compress"),
 			fmt.Sprintf("compress saves no write unit for any event of %s in %s, which has %d of them", c.Type, r.Events.File, c.Of),
-			"no compress, unless larger payloads come,")
+			"no compress, unless larger payloads come")
 	}
 }
 

@@ -35,7 +35,7 @@ func (c *Checker) indexAlarms(table *template.Resource) {
 		if !named(watched, index.Text) && (c.p == nil || c.uses(index.Text)) {
 			c.Warn("index-alarm", index.Position, "index "+index.Text+
 				" has no alarm: when it refuses writes, so does the table, and the table's own alarm does not see it",
-				"an alarm like the one for index "+watched[0].Text+", with GlobalSecondaryIndexName "+index.Text+",")
+				"an alarm like the one for index "+watched[0].Text+", with GlobalSecondaryIndexName "+index.Text)
 		}
 	}
 	for _, index := range watched {
@@ -107,7 +107,7 @@ func (c *Checker) quarantineAlarm(f *function) {
 			if of := c.referred(c.t.Get(item, "Value")); of != nil && of.Name == queue.Name {
 				c.Warn("quarantine-alarm", r.Position,
 					r.Name+" goes off for every event that a floor (atLeast) refuses, and such events are normal",
-					"an alarm on the metrics of the other verdicts, as "+excerpt.Page("watch.md#quarantine")+" has it,")
+					"an alarm on the metrics of the other verdicts, as "+excerpt.Page("watch.md#quarantine")+" has it")
 			}
 		}
 	}

@@ -197,7 +197,7 @@ func (c *Checker) besideBinary(n *template.Node) {
 			c.Mistake("pipeline-file", m.Position,
 				fmt.Sprintf("%s is a file beside the program, and sam build puts only the program there: %s would not start",
 					n.Text, f.Name),
-				"no BuildMethod, and as CodeUri a folder with the built program and "+name+", or the file in a layer,")
+				"no BuildMethod, and as CodeUri a folder with the built program and "+name+", or the file in a layer")
 			return
 		}
 	}

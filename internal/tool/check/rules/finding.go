@@ -31,7 +31,7 @@ type Finding struct {
 	Instead  string   `json:"instead,omitempty"` // what to write
 }
 
-// String returns "file:line:column: what; write … instead".
+// String returns "file:line:column: what; write …".
 func (f Finding) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:%d:%d: ", f.File, f.Line, f.Column)

@@ -41,7 +41,7 @@ func (c *Checker) reserved(f *function) {
 		if maximum == nil {
 			c.Warn("concurrency", n.Position, fmt.Sprintf("%d of %s are reserved, and its mapping has no MaximumConcurrency: further "+
 				"calls are throttled, and their messages reach the dead-letter queue without a single try", reserved, f.Name),
-				fmt.Sprintf("ScalingConfig: {MaximumConcurrency: %d} into the mapping, and at least as many here,", max(2, reserved)))
+				fmt.Sprintf("ScalingConfig: {MaximumConcurrency: %d} into the mapping, and at least as many here", max(2, reserved)))
 			continue
 		}
 		most, ok := c.number("concurrency", maximum, 0, whether)
@@ -107,7 +107,7 @@ func (c *Checker) codeOf(r *template.Resource) string {
 			return "CodeUri: cmd/" + f.role + "/"
 		}
 	}
-	return "the folder of its main program, as a path from the folder of the template,"
+	return "the folder of its main program, as a path from the folder of the template"
 }
 
 const defaultMemory = 128 // MB; Lambda

@@ -127,7 +127,7 @@ func (c *config) bothCommands(m *template.Member) {
 	}
 	c.Mistake("samconfig-overrides", own.Position,
 		"sam build does not read the parameters of deploy: with another Architecture it would build for the wrong processor", "them under "+
-			m.Name+".global.parameters, and nowhere else,")
+			m.Name+".global.parameters, and nowhere else")
 }
 
 // overrides reads "A=B C=D", a list of the same, and SAM's older form.

@@ -23,7 +23,7 @@ func Read(text []byte) (*Node, error) {
 		return nil, &SyntaxError{Position: Position{Line: 1, Column: 1}, What: "the file is empty", Instead: "a SAM template"}
 	case file.Second != nil:
 		return nil, &SyntaxError{Position: file.Second.Position, What: "a second YAML document begins here",
-			Instead: "one document, without this --- and what follows it,"}
+			Instead: "one document, without this --- and what follows it"}
 	}
 	if fault := file.Repetition(); fault != nil {
 		return nil, fault

@@ -42,7 +42,7 @@ func Open(text []byte, given map[string]string) (*Template, error) {
 	resources := root.Member("Resources")
 	if resources == nil || resources.Value == nil || resources.Value.Kind != Map {
 		return nil, &SyntaxError{Position: Position{Line: 1, Column: 1}, What: "it has no Resources: not a SAM or CloudFormation template",
-			Instead: "Resources: with the tables, queues and functions, or name the template with --template,"}
+			Instead: "Resources: with the tables, queues and functions, or name the template with --template"}
 	}
 	t := &Template{root: root}
 	if err := t.readParameters(given); err != nil {

@@ -166,16 +166,16 @@ func TestResourcesGlobalsAndOrder(t *testing.T) {
 
 func TestBadTemplates(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"empty", "", "1:1: the file is empty; write a SAM template instead"},
+		{"empty", "", "1:1: the file is empty; write a SAM template"},
 		{"no resources", "A: 1\n", "1:1: it has no Resources: not a SAM or CloudFormation template; write Resources: with the tables, " +
-			"queues and functions, or name the template with --template, instead"},
+			"queues and functions, or name the template with --template"},
 		{"text", "just text\n", "1:1: it has no Resources: not a SAM or CloudFormation template; write Resources: with the tables, " +
-			"queues and functions, or name the template with --template, instead"},
+			"queues and functions, or name the template with --template"},
 		{"brackets too deep", strings.Repeat("[", 200_000), "1:1: invalid YAML: brackets nest 200000 deep, and at most 1000 are read"},
 		{"a name twice", "A: 1\nB:\n  C: 1\n  D: 2\n  C: 3\n",
-			"5:3: invalid YAML: C is already declared on line 3; write one of the two instead"},
+			"5:3: invalid YAML: C is already declared on line 3; write one of the two"},
 		{"two documents", "A: 1\n---\nB: 1\n",
-			"3:1: a second YAML document begins here; write one document, without this --- and what follows it, instead"},
+			"3:1: a second YAML document begins here; write one document, without this --- and what follows it"},
 	} {
 		_, err := Open([]byte(c.text), nil)
 		var syntax *SyntaxError
