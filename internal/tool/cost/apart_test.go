@@ -5,9 +5,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"testing/fstest"
-
-	"github.com/ingot-events/ingot/pipeline"
 )
 
 const postsFile = `ingot: 1
@@ -25,10 +22,6 @@ events:
 // A large payload is put once for each delivery, is read when its event expires, and is kept for
 // thirty days more than its item. One that conflicts is compared with the stored one, and kept too.
 func TestPayloads(t *testing.T) {
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(postsFile)}}, "p.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	posts := func(text string) string {
 		var b strings.Builder
 		for i := range 100 {
@@ -36,7 +29,7 @@ func TestPayloads(t *testing.T) {
 		}
 		return b.String()
 	}
-	in := Input{Name: "p.yaml", Pipeline: p, Prices: prices(t), Rate: 100, Partitions: 1, Memory: DefaultMemory, Architecture: "arm64"}
+	in := input(t, postsFile)
 	once := computed(t, in, posts("x"))
 	twice := in
 	twice.Duplicates = 1

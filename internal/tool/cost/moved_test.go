@@ -5,13 +5,10 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"testing/fstest"
-	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/internal/tool/rehearse"
-	"github.com/ingot-events/ingot/pipeline"
 )
 
 const byPutFile = `
@@ -27,21 +24,19 @@ aggregates:
 
 // How often a total moves by the put is estimated as it is rehearsed.
 func TestTransactionsOnOneTotal(t *testing.T) {
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(byPutFile)}}, "p.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := input(t, byPutFile)
+	in.Partitions = 1
 	var lines strings.Builder
 	for n := range 3000 {
 		fmt.Fprintf(&lines, `{"type":"goods","id":"%d","at":"2026-03-14T09:00:00Z","sku":"s","day":"d","quantity":3}`+"\n", n)
 	}
-	def, known := p.Definition("stock")
+	def, known := in.Pipeline.Definition("stock")
 	if !known {
 		t.Fatal("there is no such aggregate")
 	}
 	for _, rate := range []float64{1, 100, 4000, 50_000} {
-		s, err := Input{Pipeline: p, Rate: rate, Partitions: 1, Now: time.Date(2026, 3, 15, 0, 0, 0, 0,
-			time.UTC)}.sample(linesOf(lines.String()))
+		in.Rate = rate
+		s, err := in.sample(linesOf(lines.String()))
 		if err != nil {
 			t.Fatal(err)
 		}

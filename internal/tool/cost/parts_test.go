@@ -5,10 +5,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"testing/fstest"
-	"time"
-
-	"github.com/ingot-events/ingot/pipeline"
 )
 
 const withLines = `
@@ -53,12 +49,7 @@ func lines(n, each int) string {
 // Parts cost what items of their own cost. How many there are is taken from the sample, or
 // supposed.
 func TestPartsAreItems(t *testing.T) {
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(withLines)}}, "p.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := Input{Name: "p.yaml", Pipeline: p, Prices: prices(t), Rate: 100, Partitions: 4, Memory: DefaultMemory, Architecture: "arm64",
-		Now: time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC)}
+	in := input(t, withLines)
 	near := func(r *Report, part, counted string, want float64) {
 		t.Helper()
 		if got := of(r, part, counted); math.Abs(got-want) > want/1e6 {
@@ -72,13 +63,13 @@ func TestPartsAreItems(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(sample, "puts", "write units", million*float64(1+each))
-		near(sample, "indexes", "write units", million*float64(each))
+		for _, r := range []*Report{sample, supposed} {
+			near(r, "puts", "write units", million*float64(1+each))
+			near(r, "indexes", "write units", million*float64(each))
+		}
 		if sample.Events.Parts != float64(each) {
 			t.Errorf("a sample of %d lines each yields %v parts", each, sample.Events.Parts)
 		}
-		near(supposed, "puts", "write units", million*float64(1+each))
-		near(supposed, "indexes", "write units", million*float64(each))
 		near(supposed, "totals", "write units", million*float64(each))
 		if supposed.Events.Type != "order" {
 			t.Errorf("the dearest message is a %s, and only orders come from the queue", supposed.Events.Type)
@@ -97,34 +88,23 @@ func TestPartsAreItems(t *testing.T) {
 
 // An array of events is one message for SQS, and each of its events is an item.
 func TestArraysAreOneMessage(t *testing.T) {
-	p, err := pipeline.Load(
-		fstest.MapFS{"p.yaml": {Data: []byte(
-			"ingot: 1\nepoch: 1\nbatches: true\ntype: e\nevents:\n  e: {id: \"{id}\", at: \"{at}\", key: {pk: \"E#{id}\", sk: X}}\n")}},
-		"p.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := input(t, "ingot: 1\nepoch: 1\nbatches: true\ntype: e\nevents:\n  e: {id: \"{id}\", at: \"{at}\", key: {pk: \"E#{id}\", sk: X}}\n")
 	events := func(inMessage int, more string) string {
 		var b strings.Builder
 		for i := range 100 {
-			if inMessage > 1 && i%inMessage == 0 {
-				b.WriteByte('[')
+			before, after := ",", ""
+			if i%inMessage == 0 {
+				before = "["
 			}
-			fmt.Fprintf(&b, `{"id":"%d","at":"2026-03-14T09:00:00Z","x":"%s"}`, i, more)
-			switch {
-			case inMessage == 1:
-				b.WriteByte('\n')
-			case (i+1)%inMessage == 0:
-				b.WriteString("]\n")
-			default:
-				b.WriteByte(',')
+			if (i+1)%inMessage == 0 {
+				after = "]\n"
 			}
+			fmt.Fprintf(&b, `%s{"id":"%d","at":"2026-03-14T09:00:00Z","x":"%s"}%s`, before, i, more, after)
+		}
+		if inMessage == 1 {
+			return strings.NewReplacer("[{", "{", "}]", "}").Replace(b.String())
 		}
 		return b.String()
-	}
-	cost := func(lines string, together int) *Report {
-		return computed(t, Input{Name: "p.yaml", Pipeline: p, Prices: prices(t), Rate: 100, Partitions: 4, Memory: DefaultMemory,
-			Architecture: "arm64", Together: together}, lines)
 	}
 	long := strings.Repeat("x", 10_000)
 	for _, c := range []struct {
@@ -140,7 +120,8 @@ func TestArraysAreOneMessage(t *testing.T) {
 		{10, 0, long, 10, 10.0 / 3, 2*10 + 2*10.0/3 + 10.0/3},     // 100 KB are two chunks: to send, and to receive
 		{10, 5, long, 10, 10.0 / 3, 8.0/5*10 + 2*10.0/3 + 10.0/3}, // 500 KB are eight
 	} {
-		r := cost(events(c.inMessage, c.more), c.together)
+		in.Together = c.together
+		r := computed(t, in, events(c.inMessage, c.more))
 		for what, n := range map[string][2]float64{
 			"SQS requests": {of(r, "queue", "SQS requests"), c.requests * 1e4}, "invocations": {of(r, "ingest function", "invocations"),
 				c.batches * 1e4},
