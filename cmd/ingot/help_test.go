@@ -11,15 +11,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 )
 
-// helpOf returns what --help prints on a terminal of so many columns; 0 is a pipe.
-func helpOf(t *testing.T, cmd *cobra.Command, columns int) string {
+// helpOf returns what --help prints on a terminal of so many columns; 0 is a pipe. Other words may
+// stand in place of the command and --help.
+func helpOf(t *testing.T, cmd *cobra.Command, columns int, words ...string) string {
 	t.Helper()
 	var out strings.Builder
 	a := appOf(cli.IO{Env: os.LookupEnv, Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard, Columns: columns})
-	if code := execute(context.Background(), a, append(strings.Fields(cmd.CommandPath())[1:], "--help")); code != 0 {
+	if words == nil {
+		words = append(strings.Fields(cmd.CommandPath())[1:], "--help")
+	}
+	if code := execute(context.Background(), a, words); code != 0 {
 		t.Fatalf("%s --help: exit code %d", cmd.CommandPath(), code)
 	}
 	return out.String()
@@ -51,6 +56,27 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 			if !strings.Contains(narrow, strings.TrimSpace(example)) {
 				t.Errorf("%s --help breaks its example %s", cmd.CommandPath(), example)
 			}
+		}
+	}
+}
+
+// The help of a command lists no flag of the root, and ends with the topics that it needs. The help
+// of the root and the topic of stacks list these flags.
+func TestHelpNamesItsTopics(t *testing.T) {
+	root := newRoot(bare())
+	json := helpOf(t, root, 0, "help", "json")
+	for _, cmd := range all(root) {
+		help := helpOf(t, cmd, 0)
+		if ends := strings.HasSuffix(help, "\nWhich stack: ingot help stack. With --output json: ingot help json.\n") ||
+			strings.HasSuffix(help, "\nWhich stack: ingot help stack.\n"); ends != command.Reaches(cmd) {
+			t.Errorf("%s --help says which stack at its end: %v", cmd.CommandPath(), ends)
+		}
+		if described := strings.Contains(json, cmd.CommandPath()+":") || strings.Contains(json, cmd.CommandPath()+","); described !=
+			strings.HasSuffix(help, "With --output json: ingot help json.\n") {
+			t.Errorf("ingot help json describes %s: %v", cmd.CommandPath(), described)
+		}
+		if lists := strings.Contains(help, "--endpoint-url string"); lists != (cmd == root || cmd.Name() == "stack") {
+			t.Errorf("%s --help lists the flags of the root: %v", cmd.CommandPath(), lists)
 		}
 	}
 }

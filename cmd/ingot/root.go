@@ -88,7 +88,7 @@ permitted, 5 refused, 6 could not tell, 130 interrupted.`,
 		return cli.Usage(misspelled(cmd, err))
 	})
 	root.AddCommand(commands(a)...)
-	root.AddCommand(topics(stack)...)
+	root.AddCommand(topics(root, stack)...)
 	strict(root)
 	completeValues(root)
 	fitHelp(a, root)

@@ -39,6 +39,3 @@ func NoSuchCommand(cmd *cobra.Command, args []string) error {
 	}
 	return cli.Usagef("unknown command %q; %s", args[0], hint)
 }
-
-// CSV is the annotation of commands whose output can also be csv.
-const CSV = "csv"

@@ -55,12 +55,7 @@ func ReachesStack(cmd *cobra.Command) { mark(cmd, stackMark) }
 // ReadsPipeline marks a command that works with the deployed pipeline.yaml.
 func ReadsPipeline(cmd *cobra.Command) { mark(cmd, pipelineMark) }
 
-func mark(cmd *cobra.Command, name string) {
-	if cmd.Annotations == nil {
-		cmd.Annotations = map[string]string{}
-	}
-	cmd.Annotations[name] = "true"
-}
+func mark(cmd *cobra.Command, name string) { annotate(cmd, name, "true") }
 
 // Reaches reports whether a command reaches a stack.
 func Reaches(cmd *cobra.Command) bool { return cmd.Annotations[stackMark] != "" }

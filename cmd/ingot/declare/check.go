@@ -67,13 +67,10 @@ full one. A total is full if all partitions of the events table have changed it 
 then remembers how far it has counted in each of the 18 shards that a partition has in that time.
 
 Exit codes: 0 no mistakes (there may be warnings), 3 mistakes or changes, also if a file is empty or is not
-YAML, 2 the command line is wrong, or a file that it names does not exist or cannot be read.
-
-` + checkJSON
+YAML, 2 the command line is wrong, or a file that it names does not exist or cannot be read.`
 
 // checkJSON documents --output json. A test compares it with check.Report.
-const checkJSON = `With --output json, one object:
-  types, epoch            of the pipeline
+const checkJSON = `  types, epoch            of the pipeline
   counting                marks or receipts, as the template sets it; absent if not known
   partitions              as the estimates assume
   findings[]              severity (mistake, change, warning), rule, file, line, column, what, instead
@@ -143,6 +140,7 @@ func newCheck(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.sample.file, "events", "", "plan the events of this file, one on each line; - is standard input")
 	sampleFlags(cmd, &o.sample)
 	command.ReachesStack(cmd)
+	command.DescribesJSON(cmd, checkJSON)
 	cmd.Flags().StringArrayVar(&o.parameters, "parameter", nil,
 		"a parameter of the template as NAME=VALUE, in place of its value in samconfig.toml and its default; repeatable")
 	cmd.Flags().IntVar(&o.partitions, "partitions", 4,

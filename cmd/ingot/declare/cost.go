@@ -36,13 +36,10 @@ parameters of samconfig.toml; if there is none, 576 MB on arm64. They are estima
 requests that the functions send and from the time that they took in the benchmarks. The command
 sends no request.
 
-Exit codes: 0 computed, 2 the command line is wrong, or a file cannot be used.
-
-` + costJSON
+Exit codes: 0 computed, 2 the command line is wrong, or a file cannot be used.`
 
 // costJSON documents --output json. A test compares it with cost.Report.
-const costJSON = `With --output json, one object:
-  pipeline, rate          messages a second
+const costJSON = `  pipeline, rate          messages a second
   duplicates, hours       further deliveries for each message; hours of the month
   messages, partitions    messages in the month; partitions of the events table
   memory, architecture    of each function
@@ -110,6 +107,7 @@ func newCost(a *app) *cobra.Command {
 	cmd.Flags().IntVar(&o.memory, "memory", 0, "memory of each function in MB: 128 to 10240 (default as in template.yaml)")
 	cmd.Flags().StringVar(&o.architecture, "architecture", "", "processor of both functions: arm64 or x86_64 (default as in template.yaml)")
 	cmd.Flags().StringVar(&o.environment, "config-env", defaultEnvironment, "the environment of samconfig.toml whose functions these are")
+	command.DescribesJSON(cmd, costJSON)
 	return cmd
 }
 

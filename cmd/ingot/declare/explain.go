@@ -37,12 +37,10 @@ used, and the output says so beside each hash. Values of fields that pipeline.ya
 and are masked, unless --reveal is given.
 
 Exit codes: 0 everything would be stored, or the file holds no message, 3 at least one message would be
-quarantined or comes from quarantine, 2 a file cannot be used.
-
-` + explainJSON
+quarantined or comes from quarantine, 2 a file cannot be used.`
 
 // explainJSON documents --output json. A test compares it with explain.Report.
-const explainJSON = `With --output json, one object; what is not known or does not apply is absent:
+const explainJSON = `what is not known or does not apply is absent
   standInKey              true: it has a hash of hmac that is made with a stand-in
   counting, partitions    as the estimates assume
   messages[]              messageId, quarantined, verdict, reason, detail, line, column, advice, envelope, type, id,
@@ -95,6 +93,7 @@ func newExplain(a *app) *cobra.Command {
 	cmd.Flags().IntVar(&o.partitions, "partitions", 4, "partitions of the events table, for the estimates: 1 to 10000")
 	cmd.Flags().StringVar(&o.now, "now", "", "explain the event as of this time (RFC 3339) instead of now")
 	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")
+	command.DescribesJSON(cmd, explainJSON)
 	return cmd
 }
 

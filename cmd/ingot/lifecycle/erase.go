@@ -56,10 +56,9 @@ be published yet, and of types with migrated.
 what remains, and what is removed by itself after some time.
 
 Exit codes: 0 erased or barred, 1 failed, 2 the key cannot be made, 4 not permitted, 5 refused: ingest is not paused,
-6 erased, but what else holds the event could not be read.
+6 erased, but what else holds the event could not be read.`
 
-With --output json, one object:
-  events[]      type; pk, sk: the key
+const eraseJSON = `  events[]      type; pk, sk: the key
     erased      true: an event was stored there; absent with --dry-run
     barred      true: the key is barred
     parts[]     type, pk, sk, claim: what is erased with it
@@ -104,6 +103,7 @@ func newErase(a *app) *cobra.Command {
 		},
 	}
 	command.ReachesStack(cmd)
+	command.DescribesJSON(cmd, eraseJSON)
 	command.ReadsPipeline(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&o.yes, "yes", false, "confirm that the events are to be erased")

@@ -27,8 +27,7 @@ import (
 	"github.com/ingot-events/ingot/store/repair"
 )
 
-const sendJSON = `With --output json, one object:
-  sent                    how many events this call has certainly sent
+const sendJSON = `  sent                    how many events this call has certainly sent
   skipped                 how many lines --skip left out
   seconds                 how long it took to send them
   stored, other, left     with --wait: how many events are stored, or older than the stored revision; how many have
@@ -72,9 +71,7 @@ at most 5 seconds.
 For a FIFO queue, --group names the field whose value is the message group. The order of the lines is then kept.
 
 Exit codes: 0 sent, 1 failed, 2 usage, 3 with --wait: an event is refused or was erased, or another payload is stored,
-4 credentials, 5 refused, 6 with --wait: not everything was stored in time, or a payload is in S3, 130 interrupted.
-
-` + sendJSON,
+4 credentials, 5 refused, 6 with --wait: not everything was stored in time, or a payload is in S3, 130 interrupted.`,
 		Example: `  ingot send orders.ndjson --local
   ingot send orders.ndjson --local --rate 100 --wait
   ingot send --sample order.placed --set order_id=o-9 --set total_cents:=250 --local --wait
@@ -101,6 +98,7 @@ Exit codes: 0 sent, 1 failed, 2 usage, 3 with --wait: an event is refused or was
 		},
 	}
 	command.ReachesStack(cmd)
+	command.DescribesJSON(cmd, sendJSON)
 	command.ReadsPipeline(cmd)
 	cmd.Flags().StringVar(&o.group, "group", "", "the field whose value is the message group, for a FIFO queue")
 	cmd.Flags().Float64Var(&o.rate, "rate", 0, "send this many events a second (default as many as possible)")

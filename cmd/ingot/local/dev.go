@@ -26,6 +26,8 @@ type devOptions struct {
 	verbose, reveal          bool
 }
 
+const devJSON = `one line that says where everything is, as soon as it is ready`
+
 func newDev(a *app) *cobra.Command {
 	var o devOptions
 	cmd := &cobra.Command{
@@ -47,9 +49,7 @@ When pipeline.yaml changes, it is read again, and both functions go on with it a
 it has mistakes, or if ingot check --was objects to the change, the previous file stays in use.
 
 If the pipeline uses hmac, hashes are made with INGOT_PII_KEY. If that is not set, a stand-in is
-used, as in ingot explain.
-
-With --output json, one line of JSON says where everything is, as soon as it is ready.`,
+used, as in ingot explain.`,
 		Example: `  ingot dev
   ingot dev --pipeline shop/pipeline.yaml --data shop/data
   ingot dev --port 9611 --port-console 9610
@@ -69,6 +69,7 @@ With --output json, one line of JSON says where everything is, as soon as it is 
 	flags.StringVar(&o.counting, "counting", "marks", "how totals are counted: marks or receipts")
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values in the console")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "print the log of both functions")
+	command.DescribesJSON(cmd, devJSON)
 	return cmd
 }
 

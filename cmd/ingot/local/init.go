@@ -51,13 +51,10 @@ With --migrate it writes cmd/migrate for the migration.yaml in DIR: the capture 
 its samconfig.toml.
 
 Exit codes: 0 done, or with --diff no differences, 1 a file could not be written or go mod tidy failed, 2 the
-command line or a file is wrong, 3 with --diff: there are differences.
-
-` + initJSON
+command line or a file is wrong, 3 with --diff: there are differences.`
 
 // initJSON documents --output json. A test compares it with initReport.
-const initJSON = `With --output json, one object:
-  files[]                 the files that were made
+const initJSON = `  files[]                 the files that were made
   differences[]           with --diff: file, diff; absent if there are none
   indexes[]               with --indexes: the indexes that were added; absent if there are none`
 
@@ -133,6 +130,7 @@ func newInit(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&o.indexes, "indexes", false, "add the indexes that pipeline.yaml uses to template.yaml, and write nothing else")
 	cmd.Flags().BoolVar(&o.migrate, "migrate", false, "write cmd/migrate, which captures what migration.yaml moves, and nothing else")
 	cmd.Flags().BoolVar(&o.noTidy, "no-tidy", false, "do not run go mod tidy, which completes go.mod and go.sum")
+	command.DescribesJSON(cmd, initJSON)
 	return cmd
 }
 

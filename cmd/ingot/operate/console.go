@@ -27,9 +27,9 @@ If another pipeline.yaml is deployed, the page uses it within a minute, unless -
 
 Without --write the page only reads. With --write, it can send messages of quarantine again.
 
-ingot dev serves a console of its own; with --local this command prints its address and ends.
+ingot dev serves a console of its own; with --local this command prints its address and ends.`
 
-With --output json, one object: url`
+const consoleJSON = `  url`
 
 type consoleOptions struct {
 	port          int
@@ -61,6 +61,7 @@ func newConsole(a *app) *cobra.Command {
 		},
 	}
 	command.ReachesStack(cmd)
+	command.DescribesJSON(cmd, consoleJSON)
 	command.ReadsPipeline(cmd)
 	cmd.Flags().IntVar(&o.port, "port", 8610, "port of this machine for the page; 0: any free one")
 	cmd.Flags().BoolVar(&o.write, "write", false, "allow the page to change the stack: it can send messages of quarantine again")

@@ -30,11 +30,9 @@ streams   Totals stand still. Changes wait in the stream, which forgets them aft
 The tag ingot:paused of the event source mapping says who paused the function and when. ingot status shows it. A
 deployment that changes the mapping ends the pause. Before it stops anything, the command prints how to resume.
 
-Exit codes: 0 paused, 1 failed, 4 not permitted, 6 paused, but it is not known whether the stream is read to its end.
+Exit codes: 0 paused, 1 failed, 4 not permitted, 6 paused, but it is not known whether the stream is read to its end.`
 
-` + mappingsJSON
-
-const mappingsJSON = `With --output json, one object at the end:
+const mappingsJSON = `at the end
   mappings[]   uuid, function, source, state, by, at
   drained      true: pause has waited until the stream is read to its end
   resume       the command that resumes; absent after resume`
@@ -43,9 +41,7 @@ const resumeHelp = `Starts a function again that ingot pause or somebody else ha
 waits until that is done, and removes the tag of the pause. The function goes on where it stopped. The command
 starts the ingest function, unless you write streams.
 
-Exit codes: 0 it runs, 1 failed, 4 not permitted.
-
-` + mappingsJSON
+Exit codes: 0 it runs, 1 failed, 4 not permitted.`
 
 type pauseOptions struct{ yes, noDrain bool }
 
@@ -81,6 +77,7 @@ func newPause(a *app) *cobra.Command {
 		},
 	}
 	command.ReachesStack(cmd)
+	command.DescribesJSON(cmd, mappingsJSON)
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm a pause of the streams function")
 	cmd.Flags().BoolVar(&o.noDrain, "no-drain", false, "do not wait until the stream is read to its end")
 	return cmd
@@ -105,6 +102,7 @@ func newResume(a *app) *cobra.Command {
 		},
 	}
 	command.ReachesStack(cmd)
+	command.DescribesJSON(cmd, mappingsJSON)
 	return cmd
 }
 

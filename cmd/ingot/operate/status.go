@@ -14,8 +14,7 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
-const statusJSON = `With --output json, one object:
-  stack, epoch            which stack, and the epoch of the deployed pipeline; 0: not known
+const statusJSON = `  stack, epoch            which stack, and the epoch of the deployed pipeline; 0: not known
   home                    the home Region of the events table; absent if not known, or if no function has started
   lag                     seconds that the totals are behind; absent if not known, or if nothing came for four minutes
   queues[]                name, url, arn, waiting, inFlight, oldest (seconds; absent if not known)
@@ -49,9 +48,7 @@ an hour behind. A message that a floor (atLeast) has refused is usual, and does 
 It changes nothing. But to see why messages are in quarantine, it must receive them, up to 1,000. Others do not see
 them for that moment.
 
-Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials. With --check: 3 it is not well, 6 not everything could be read.
-
-` + statusJSON,
+Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials. With --check: 3 it is not well, 6 not everything could be read.`,
 		Example: `  ingot status --stack shop
   ingot status --local --check
   ingot status --local --format prometheus
@@ -65,6 +62,7 @@ Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials. With --check: 3 it is not
 		},
 	}
 	command.ReachesStack(cmd)
+	command.DescribesJSON(cmd, statusJSON)
 	command.ReadsPipeline(cmd)
 	cmd.Flags().BoolVar(&check, "check", false, "exit with 3 if the stack is not well, with 6 if not everything could be read")
 	cmd.Flags().StringVar(&format, "format", "text", "text or prometheus")

@@ -29,9 +29,10 @@ If the events table has events, it does nothing without --yes, and says what its
 
 The report names no stack, no account and no key, so it can be pasted into an issue.
 
-Exit codes: 0 everything is right, 1 failed, 2 usage, 3 something is wrong, 4 credentials, 5 refused.
+Exit codes: 0 everything is right, 1 failed, 2 usage, 3 something is wrong, 4 credentials, 5 refused.`
 
-With --output json, one object: where, version, counting, epoch, types, sent, checks[] (what, result, detail), left[].`
+const tryJSON = `  where, version, counting, epoch, types, sent, left[]
+  checks[]                what, result, detail`
 
 type tryOptions struct {
 	number int
@@ -56,6 +57,7 @@ func newTry(a *app) *cobra.Command {
 		},
 	}
 	command.ReachesStack(cmd)
+	command.DescribesJSON(cmd, tryJSON)
 	command.ReadsPipeline(cmd)
 	cmd.Flags().IntVar(&o.number, "number", 300, "how many new events to send")
 	cmd.Flags().DurationVar(&o.limit, "limit", 5*time.Minute, "wait at most this long for one thing")

@@ -59,13 +59,10 @@ changes no value. Reads go on to show the flag as accepted, and ingot status no 
 Without --yes it only shows the flags. A flag that changes at that moment is left alone and named.
 
 Exit codes: 0 complete, 1 failed, 2 usage, 3 not complete yet or not all mended or accepted, 4 not permitted, 5 refused,
-6 not known whether it is complete.
-
-` + rebuildJSON
+6 not known whether it is complete.`
 
 // rebuildJSON documents --output json. A test compares it with rebuilt.
-const rebuildJSON = `With --output json, one object:
-  scanned, touched        how many items were read, and how many were touched
+const rebuildJSON = `  scanned, touched        how many items were read, and how many were touched
   payloads                how many payloads the touch pass has read from the payload bucket; absent if none
   readUnits, writeUnits   what the touch pass and verify took of the two tables
   complete[]              the aggregates that are complete
@@ -139,6 +136,7 @@ func newRebuild(a *app) *cobra.Command {
 		},
 	}
 	command.ReachesStack(cmd)
+	command.DescribesJSON(cmd, rebuildJSON)
 	command.ReadsPipeline(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&all, "all", false, "rebuild every aggregate that is not complete")

@@ -40,13 +40,10 @@ For tables that are too large for one machine, --large lets a state machine and 
 It starts an execution, or follows the one that runs for the same --work, and prints the result. The work can be
 stopped, and goes on with the same command.
 
-Exit codes: 0 equal, 1 failed, 2 usage, 3 different, 4 not permitted, 5 refused, 6 could not tell.
-
-` + verifyJSON
+Exit codes: 0 equal, 1 failed, 2 usage, 3 different, 4 not permitted, 5 refused, 6 could not tell.`
 
 // verifyJSON documents --output json. A test compares it with [verified.Report].
-const verifyJSON = `With --output json, one object:
-  items, totals           how many were compared
+const verifyJSON = `  items, totals           how many were compared
   partly                  of how many totals only the fingerprint is compared, because some of their events have
                           expired
   expired                 of how many totals only n is compared, because some of their events may have expired;
@@ -88,6 +85,7 @@ func newVerify(a *app) *cobra.Command {
 		},
 	}
 	command.ReachesStack(cmd)
+	command.DescribesJSON(cmd, verifyJSON)
 	command.ReadsPipeline(cmd)
 	flags := cmd.Flags()
 	o.largeFlags(flags)

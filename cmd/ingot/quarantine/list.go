@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/triage"
@@ -20,13 +21,10 @@ message that the next pull or resend deletes.
 For --type and --key it reads pipeline.yaml. If a key is hashed, INGOT_PII_KEY must be set to find messages whose note
 does not have the key.
 
-Exit codes: 0 fine, 1 a file cannot be used (it is named, and the others are listed), 2 usage.
-
-` + listJSON
+Exit codes: 0 fine, 1 a file cannot be used (it is named, and the others are listed), 2 usage.`
 
 // listJSON documents --output json. A test compares it with listReport.
-const listJSON = `With --output json, one object:
-  messages[]              id, dead, sent, pulled, receives, verdict, reason, bytes, state
+const listJSON = `  messages[]              id, dead, sent, pulled, receives, verdict, reason, bytes, state
   reasons[]               verdict, reason, messages: how many there are of each`
 
 // listReport is the JSON of list.
@@ -72,6 +70,7 @@ func newList(a *app) *cobra.Command {
 	}
 	filterFlags(cmd, &f)
 	cmd.Flags().StringVar(&file, "pipeline", "pipeline.yaml", "the pipeline that finds types and keys")
+	command.DescribesJSON(cmd, listJSON)
 	return cmd
 }
 

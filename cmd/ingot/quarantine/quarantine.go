@@ -72,9 +72,10 @@ A FIFO dead-letter queue gives at most ten messages of one group at a time.
 
 Exit codes: 0 all are visible again, also after ctrl-C; 1 failed.
 
-If more messages wait than --max, --once says so: resend or drop those that are saved, and pull again.
+If more messages wait than --max, --once says so: resend or drop those that are saved, and pull again.`
 
-With --output json, one object at the end: saved, known, deleted, released, lost, more.`
+const pullJSON = `at the end
+  saved, known, deleted, released, lost, more`
 
 type pullOptions struct {
 	dead, once bool
@@ -103,6 +104,7 @@ func newPull(a *app) *cobra.Command {
 		},
 	}
 	command.ReachesStack(cmd)
+	command.DescribesJSON(cmd, pullJSON)
 	cmd.Flags().BoolVar(&o.dead, "dead", false, "pull from the dead-letter queue")
 	cmd.Flags().BoolVar(&o.once, "once", false, "end when the queue gives no more, instead of at ctrl-C")
 	cmd.Flags().IntVar(&o.most, "max", 10_000, "hold at most this many messages at a time: 1 to 10000")

@@ -32,9 +32,7 @@ shown, and then sends the message. Between the two, nothing is stored under the 
 message's file. Totals lose what the event added, and gain what the message adds. A total with values that cannot be
 subtracted, such as min and max, is flagged.
 
-Exit codes: 0 all are sent, 2 usage, 3 some stay where they are, 5 refused, 1 failed.
-
-` + workedJSON
+Exit codes: 0 all are sent, 2 usage, 3 some stay where they are, 5 refused, 1 failed.`
 
 type resendOptions struct {
 	replace, yes, anyway, dry bool
@@ -72,6 +70,7 @@ func newResend(a *app) *cobra.Command {
 		},
 	}
 	command.ReachesStack(cmd)
+	command.DescribesJSON(cmd, workedJSON)
 	command.ReadsPipeline(cmd)
 	filterFlags(cmd, &f)
 	cmd.Flags().BoolVar(&o.replace, "replace", false, "delete the stored event that the message conflicts with, and then send")
@@ -88,9 +87,7 @@ the file is not there, the message is not deleted. --dry-run stops before anythi
 
 ` + choosingHelp + `
 
-Exit codes: 0 all are deleted, 2 usage, 3 some are not, 1 failed.
-
-` + workedJSON
+Exit codes: 0 all are deleted, 2 usage, 3 some are not, 1 failed.`
 
 type dropOptions struct{ yes, dry bool }
 
@@ -121,6 +118,7 @@ func newDrop(a *app) *cobra.Command {
 		},
 	}
 	command.ReachesStack(cmd)
+	command.DescribesJSON(cmd, workedJSON)
 	command.ReadsPipeline(cmd)
 	filterFlags(cmd, &f)
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm that the messages are to be deleted")

@@ -38,10 +38,9 @@ sent again.
 
 A message can replace a stored event (resend --replace) only after show has printed both.
 
-Exit codes: 0 it would be stored today, 3 it would be quarantined again or its payload is in S3, 1 failed.
+Exit codes: 0 it would be stored today, 3 it would be quarantined again or its payload is in S3, 1 failed.`
 
-With --output json, one object:
-  id, dead, sent, receives, file, state, verdict, reason, detail, edited, group
+const showJSON = `  id, dead, sent, receives, file, state, verdict, reason, detail, edited, group
   today         verdict, reason, detail, type, id, pk, sk, digest, at
   stored        type, id, pk, sk, digest, at, data; absent if there is no event under the key; elsewhere, if its
                 payload is in the payload bucket and data is what the item keeps of it
@@ -71,6 +70,7 @@ func newShow(a *app) *cobra.Command {
 		},
 	}
 	command.ReachesStack(cmd)
+	command.DescribesJSON(cmd, showJSON)
 	command.ReadsPipeline(cmd)
 	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")
 	return cmd

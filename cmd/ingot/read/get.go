@@ -24,8 +24,7 @@ import (
 )
 
 // getJSON documents --output json.
-const getJSON = `With --output json, one object:
-  key                     pk, sk
+const getJSON = `  key                     pk, sk
   type, id, at            of the event
   digest, epoch           the digest in hex; the epoch that the item is stamped with
   expiresAt               absent if the item never expires
@@ -52,9 +51,7 @@ whole payload from the bucket, with one GET.
 
 Values that pipeline.yaml hashes are personal and are masked, unless --reveal is given.
 
-Exit codes: 0 shown, 1 failed, 2 usage, 3 nothing is stored under this key, 4 credentials.
-
-` + getJSON,
+Exit codes: 0 shown, 1 failed, 2 usage, 3 nothing is stored under this key, 4 credentials.`,
 		Example: `  ingot get order.placed order_id=o-1 --local
   ingot get order.placed order_id=o-1 --local --output json
   ingot get order.placed order_id=o-1 --stack shop`,
@@ -67,6 +64,7 @@ Exit codes: 0 shown, 1 failed, 2 usage, 3 nothing is stored under this key, 4 cr
 		},
 	}
 	command.ReachesStack(cmd)
+	command.DescribesJSON(cmd, getJSON)
 	command.ReadsPipeline(cmd)
 	cmd.Flags().BoolVar(&reveal, "reveal", false, "show personal values")
 	cmd.Flags().BoolVar(&whole, "payload", false, "show the whole payload, also if it is in the payload bucket")

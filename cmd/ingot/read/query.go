@@ -46,13 +46,10 @@ The page ends at --limit items, or when --max-units read units are spent. Items 
 type are read, but not returned. The token of the next page contains keys, and is not encrypted. Personal values are
 masked without --reveal.
 
-Exit codes: 0 answered, even if nothing was found, 1 it could not be read, 2 the question is wrong, 4 credentials.
-
-` + queryJSON
+Exit codes: 0 answered, even if nothing was found, 1 it could not be read, 2 the question is wrong, 4 credentials.`
 
 // queryJSON documents --output json. A test compares it with answer.
-const queryJSON = `With --output json, one object:
-  items[]                 type, id, at, key and indexes (each pk, sk), expiresAt, data (the payload);
+const queryJSON = `  items[]                 type, id, at, key and indexes (each pk, sk), expiresAt, data (the payload);
                           elsewhere, if the payload is in the payload bucket and data is what the item keeps of it
   totals[]                by, window, values, n, flags, building, missing; values that are not numbers are objects, as
                           in ingot totals
@@ -98,6 +95,7 @@ func newQuery(a *app) *cobra.Command {
 	flags.BoolVar(&o.explain, "explain", false, "show the first requests, and send none")
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values")
 	command.ReachesStack(cmd)
+	command.DescribesJSON(cmd, queryJSON)
 	command.ReadsPipeline(cmd)
 	return cmd
 }

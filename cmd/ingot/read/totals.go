@@ -28,7 +28,7 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
-const totalsJSON = `With --output json, an array with one object for each total:
+const totalsJSON = `an array with one object for each total
   aggregate, since        the name, and its since in pipeline.yaml
   by                      the values of by, by name
   window                  the start of its window; absent without windows
@@ -68,8 +68,7 @@ Values that pipeline.yaml hashes are personal and are masked, unless --reveal is
 
 Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials, 5 refused: it needs --scan.
 
---output is text, json or csv.
-` + totalsJSON,
+With --output csv, it prints a table for spreadsheets.`,
 		Example: `  ingot totals orders_daily merchant_id=m-1 currency=EUR --local
   ingot totals orders_daily merchant_id=m-1 currency=EUR --from 2026-03-01 --to 2026-04-01 --local
   ingot totals orders_daily --scan --local --output csv
@@ -84,6 +83,7 @@ Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials, 5 refused: it needs --sca
 		},
 	}
 	command.ReachesStack(cmd)
+	command.DescribesJSON(cmd, totalsJSON)
 	command.ReadsPipeline(cmd)
 	cmd.Flags().StringVar(&o.from, "from", "",
 		"the first window: a day such as 2026-03-01, or an RFC 3339 time (default the first one that is stored)")

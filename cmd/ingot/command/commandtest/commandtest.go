@@ -23,7 +23,7 @@ func Documented(t *testing.T, help string, report any) {
 			t.Errorf("help does not name %s", name)
 		}
 	}
-	for _, line := range strings.Split(help, "\n")[1:] {
+	for _, line := range strings.Split(help, "\n") {
 		if len(line) < 24 || !strings.HasPrefix(line, "  ") {
 			continue
 		}
