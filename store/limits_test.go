@@ -191,7 +191,7 @@ func TestTouchOfFullItems(t *testing.T) {
 	if touched.Scanned != 4 || touched.Touched != 2 || len(touched.Refused) != 2 {
 		t.Errorf("%+v", touched)
 	}
-	if err == nil || !strings.Contains(err.Error(), "2 items take no higher stamp") ||
+	if err == nil || !strings.Contains(err.Error(), "2 of the items could not be updated") ||
 		!strings.Contains(err.Error(), `item "ORDER#1 / ORDER": `) ||
 		!strings.Contains(err.Error(), `item "ORDER#3 / ORDER": `) || strings.Contains(err.Error(), "ORDER#2") ||
 		!strings.Contains(err.Error(), "maximum allowed size") {

@@ -102,7 +102,7 @@ func TestVerifyCannotTell(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "x")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "x")
 	got := w.run(exitUntold, "verify", "--twice", "--region", "us-east-1", "--endpoint-url", w.dev.Local().Endpoint)
-	if !strings.Contains(got.out, "not told: sales since 1: fp is ") ||
+	if !strings.Contains(got.out, "unsure: sales since 1: fp is ") ||
 		!strings.Contains(got.errors,
 			"nothing can be called damaged: nobody can tell how far the streams function is: only the tables are known") {
 		t.Errorf("%s%s", got.out, got.errors)
@@ -145,7 +145,7 @@ func TestRebuild(t *testing.T) {
 	w.sales(6)
 	if got := w.run(exitFine, "rebuild", "--all", "--local"); got.out != "" ||
 		!strings.Contains(got.errors, "every aggregate says that it is complete") ||
-		!strings.Contains(got.errors, "ingot verify proves it") {
+		!strings.Contains(got.errors, "To prove it, run ingot verify") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	more := strings.Replace(letterSpec, "epoch: 1", "epoch: 2", 1) +
@@ -199,7 +199,7 @@ func TestRebuildDoesNotProve(t *testing.T) {
 	w.loseTotals()
 	w.send(0, `{"type":"sale","id":"new","cents":1,"customer":{"email":"a@b.example"},"at":"2030-03-01T09:00:00Z"}`)
 	w.counted(1)
-	if got := w.run(exitFine, "rebuild", "--all", "--local"); !strings.Contains(got.errors, "ingot verify proves it") {
+	if got := w.run(exitFine, "rebuild", "--all", "--local"); !strings.Contains(got.errors, "To prove it, run ingot verify") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	if got := w.run(exitDifference, "verify", "--local"); !strings.Contains(got.out, "7 items") {

@@ -111,7 +111,7 @@ func RefusedTouches(refusals []error) error {
 	if len(refusals) == 0 {
 		return nil
 	}
-	return fmt.Errorf("touch: %d items take no higher stamp and stay uncounted in newer generations; "+
+	return fmt.Errorf("touch: %d of the items could not be updated, so newer aggregates do not count them; "+
 		"shorten those that are full, bring back payloads that are lost, or remove the items, "+
 		"then run the touch pass again:\n%w", len(refusals), errors.Join(refusals...))
 }

@@ -26,7 +26,7 @@ const statusJSON = `  stack, epoch            which stack, and the epoch of the 
   flagged[]               total, flag, accepted: flagged totals on the first page of the aggregates table
   hot[]                   of, index, partitionHash, count, remedy: where most writes were refused in the last hour
   unwell[], unknown[]     why the stack is not well; what could not be read
-  untold                  true: something could not be read, so the stack may not be well`
+  incomplete              true: something could not be read, so the stack may not be well`
 
 func newStatus(a *app) *cobra.Command {
 	var check bool
@@ -109,7 +109,7 @@ func (a *app) status(cmd *cobra.Command, check bool, format string) error {
 		return err
 	case len(r.Unwell) > 0:
 		return cli.Difference()
-	case r.Untold:
+	case r.Incomplete:
 		return cli.Untold()
 	}
 	return nil

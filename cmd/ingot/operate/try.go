@@ -114,7 +114,7 @@ func (a *app) try(cmd *cobra.Command, o tryOptions) error {
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("the trial has stopped in between, and what it has stored stays: %w", err)
+		return fmt.Errorf("the trial stopped early, and the events that it has stored are still there: %w", err)
 	case !r.Right():
 		return cli.Difference()
 	}

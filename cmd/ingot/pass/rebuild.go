@@ -215,7 +215,7 @@ func (a *app) doubtful(ctx context.Context, v verifying, patience time.Duration)
 		return nil, standing, err
 	}
 	if len(d.behind) == 0 {
-		a.Say("every aggregate says that it is complete, and so do the first events: there is nothing to do. ingot verify proves it")
+		a.Say("every aggregate says that it is complete, and none lacks the oldest events: there is nothing to do. To prove it, run ingot verify")
 	}
 	return d.behind, []string{}, nil
 }

@@ -366,7 +366,7 @@ func (a *app) verified(plan *pipeline.Pipeline, o verifyOptions, r *verify.Repor
 		if out.Unsure != "" {
 			a.Say("nothing can be called damaged: %s", out.Unsure)
 		} else if looks == nil && out.Items > 0 && len(out.Differences) > 0 {
-			a.Say("if events flow, some of this may be in motion: ingot verify --twice tells")
+			a.Say("events may still be arriving; run ingot verify --twice")
 		}
 	}
 	switch {

@@ -64,7 +64,7 @@ func (s *Stack) Close() {
 // nobody has named. Every command that writes calls it first.
 func (s *Stack) Announce(t *target.Target) error {
 	if t.Protected && !t.Named {
-		return cli.Refusedf("%s is protected from deletion, and samconfig.toml's default alone chose it; name it with --stack %s",
+		return cli.Refusedf("%s is protected from deletion, and only the default of samconfig.toml names it; add --stack %s",
 			t, t.Name)
 	}
 	s.Say("this changes %s", t)

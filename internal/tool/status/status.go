@@ -120,8 +120,8 @@ type Report struct {
 	Hot     []hot.Partition `json:"hot"`
 	Unwell  []string        `json:"unwell"`  // why the stack is not well
 	Unknown []string        `json:"unknown"` // what could not be read, and why
-	// Untold says that something could not be read that should be known.
-	Untold bool `json:"untold"`
+	// Incomplete says that something could not be read that should be known.
+	Incomplete bool `json:"incomplete"`
 }
 
 // Read reads as much as it can. Unknown lists the parts that it could not read.
@@ -150,7 +150,7 @@ func Read(ctx context.Context, s Source) *Report {
 
 func (r *Report) unknown(what string, err error) {
 	r.Unknown = append(r.Unknown, what+": "+strings.ReplaceAll(show.Error(err), "\n", "; "))
-	r.Untold = true
+	r.Incomplete = true
 }
 
 func (r *Report) unwell(format string, args ...any) {

@@ -164,11 +164,11 @@ func TestHotPartitions(t *testing.T) {
 	}
 	s.Logs = logLines{"denied"}
 	const denied = "hot partitions: reading the log group ingest-logs"
-	if r := Read(t.Context(), s); !r.Untold || len(r.Unknown) != 1 || !strings.HasPrefix(r.Unknown[0], denied) {
+	if r := Read(t.Context(), s); !r.Incomplete || len(r.Unknown) != 1 || !strings.HasPrefix(r.Unknown[0], denied) {
 		t.Errorf("%q", r.Unknown)
 	}
 	s.LogGroups = nil
-	if r := Read(t.Context(), s); !r.Untold || len(r.Unknown) != 1 || !strings.Contains(r.Unknown[0], "IngestLogGroup") {
+	if r := Read(t.Context(), s); !r.Incomplete || len(r.Unknown) != 1 || !strings.Contains(r.Unknown[0], "IngestLogGroup") {
 		t.Errorf("%q", r.Unknown)
 	}
 }
@@ -217,7 +217,7 @@ func TestWell(t *testing.T) {
 	letter(t, s, s.Queue, "")                                                            // work is not trouble
 	s.Watch.(watch).metrics["ApproximateAgeOfOldestMessage events"] = []float64{12, 900} // it was older
 	r := Read(t.Context(), s)
-	if len(r.Unwell) != 0 || r.Untold || len(r.Unknown) != 0 {
+	if len(r.Unwell) != 0 || r.Incomplete || len(r.Unknown) != 0 {
 		t.Errorf("unwell %q, unknown %q", r.Unwell, r.Unknown)
 	}
 	if r.Epoch != 4 || *r.Lag != 2.5 || len(r.Mappings) != 2 || len(r.Queues) != 3 || r.Queues[0].Waiting != 1 ||
@@ -404,8 +404,8 @@ func TestTrouble(t *testing.T) {
 			}
 			if !slices.ContainsFunc(append(r.Unknown, ""), func(u string) bool {
 				return strings.HasPrefix(u, tt.unknown)
-			}) || r.Untold != (tt.unknown != "") {
-				t.Errorf("unknown: %q, untold %t", r.Unknown, r.Untold)
+			}) || r.Incomplete != (tt.unknown != "") {
+				t.Errorf("unknown: %q, incomplete %t", r.Unknown, r.Incomplete)
 			}
 			var text bytes.Buffer
 			if err := r.Text(&text, 80); err != nil || strings.Contains(text.String(), "Nothing is wrong") == (tt.unwell != "") {

@@ -16,7 +16,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/esm"
@@ -176,23 +175,22 @@ func (t *trial) alone(ctx context.Context) error {
 
 // leaves says what events leave behind when they are removed.
 func (t *trial) leaves() (list []string) {
-	spec := t.Pipeline.Describe().Spec
 	for _, def := range t.Pipeline.Definitions() {
-		list = append(list, "totals of "+def.Name+", without events")
-		for name, from := range spec.Aggregates[def.Name].From {
-			for value, text := range from.Values {
-				if op, _, _ := strings.Cut(text, " "); !takenBack(op) {
-					list = append(list, "in them "+value+" ("+op+"), which keeps what it has seen of "+name)
-				}
+		left := "totals of " + def.Name + ", without events"
+		var kept []string
+		for _, v := range def.Values {
+			if !v.Op.Additive() {
+				kept = append(kept, v.Name+" ("+v.Op.String()+")")
 			}
 		}
+		if len(kept) > 0 {
+			left += ", but with what the trial has sent in " + strings.Join(kept, " and ")
+		}
+		list = append(list, left)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
 }
-
-// takenBack reports whether a value is as before when its event is removed.
-func takenBack(op string) bool { return op == aggregate.Count.String() || op == aggregate.Sum.String() }
 
 // send sends what is new, repeated, broken and too old, and waits for what must be stored.
 func (t *trial) send(ctx context.Context) error {

@@ -108,6 +108,11 @@ func TestRight(t *testing.T) {
 					t.Errorf("%+v", r)
 				}
 			}
+			if r := l.run(); example == "leaderboard" && !slices.ContainsFunc(r.Left, func(left string) bool {
+				return strings.HasSuffix(left, ", without events, but with what the trial has sent in best (max) and last (newest)")
+			}) {
+				t.Errorf("left behind: %q", r.Left)
+			}
 			for item, err := range l.config.Store.Items(t.Context()) {
 				t.Errorf("%v stays, %v", item, err)
 			}

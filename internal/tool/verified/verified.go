@@ -124,7 +124,7 @@ func (r *Report) line(d Difference) string {
 	case *d.Damaged:
 		return "damaged: " + line
 	case r.Unsure != "":
-		return "not told: " + line
+		return "unsure: " + line
 	}
 	return "in motion: " + line
 }
