@@ -52,12 +52,9 @@ func complain(a *command.App, code int, err error) {
 
 func newRoot(a *command.App) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "ingot",
-		Short: "Events from a queue into a table exactly once, with live totals that add up",
-		Long: `ingot runs, checks and explains an Ingot pipeline.
-
-Exit codes: 0 fine, 1 failed, 2 the command line or a file is wrong, 3 found a difference, 4 no credentials or not
-permitted, 5 refused, 6 could not tell, 130 interrupted.`,
+		Use:           "ingot",
+		Short:         "Events from a queue into a table exactly once, with live totals that add up",
+		Long:          "ingot runs, checks and explains an Ingot pipeline.",
 		Version:       version(debug.ReadBuildInfo()),
 		SilenceUsage:  true,
 		SilenceErrors: true,

@@ -20,8 +20,23 @@ func topics(root *cobra.Command, stack *pflag.FlagSet) []*cobra.Command {
 		Use:   "json",
 		Short: "What commands print with --output json",
 		Long:  jsonHelp(all(root)),
+	}, {
+		Use:   "exit-codes",
+		Short: "With which codes commands end",
+		Long:  exitHelp,
 	}}
 }
+
+const exitHelp = `Every command ends with one of these codes. Its own help explains a code that means something special there.
+
+  0     fine
+  1     failed
+  2     the command line, or a file that it names, is wrong
+  3     done, but a difference, a mistake or something else was found that needs attention
+  4     there are no credentials, or they do not allow this
+  5     refused: a person must decide, and the message says what
+  6     done, but not everything could be told
+  130   interrupted`
 
 // jsonHelp describes the JSON of all commands. Commands with the same JSON are described once.
 func jsonHelp(commands []*cobra.Command) string {

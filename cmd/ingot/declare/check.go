@@ -66,8 +66,7 @@ The table of aggregates shows the write units of one update of a total: of a new
 full one. A total is full if all partitions of the events table have changed it within 72 hours. It
 then remembers how far it has counted in each of the 18 shards that a partition has in that time.
 
-Exit codes: 0 no mistakes (there may be warnings), 3 mistakes or changes, also if a file is empty or is not
-YAML, 2 the command line is wrong, or a file that it names does not exist or cannot be read.`
+Exit code 3: mistakes or changes, or a file that is empty or not YAML. Warnings alone are fine.`
 
 // checkJSON documents --output json. A test compares it with check.Report.
 const checkJSON = `  types, epoch            of the pipeline

@@ -34,9 +34,7 @@ The figures are those of a stack made from template.yaml, after its first events
 memory and the processor of the functions are those of the template.yaml beside the pipeline, with the
 parameters of samconfig.toml; if there is none, 576 MB on arm64. They are estimates, made from the
 requests that the functions send and from the time that they took in the benchmarks. The command
-sends no request.
-
-Exit codes: 0 computed, 2 the command line is wrong, or a file cannot be used.`
+sends no request.`
 
 // costJSON documents --output json. A test compares it with cost.Report.
 const costJSON = `  pipeline, rate          messages a second

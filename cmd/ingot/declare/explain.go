@@ -36,8 +36,7 @@ If the pipeline uses hmac, hashes are made with INGOT_PII_KEY. If that is not se
 used, and the output says so beside each hash. Values of fields that pipeline.yaml hashes are personal
 and are masked, unless --reveal is given.
 
-Exit codes: 0 everything would be stored, or the file holds no message, 3 at least one message would be
-quarantined or comes from quarantine, 2 a file cannot be used.`
+Exit code 3: a message would be quarantined, or comes from quarantine.`
 
 // explainJSON documents --output json. A test compares it with explain.Report.
 const explainJSON = `what is not known or does not apply is absent

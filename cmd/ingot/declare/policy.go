@@ -36,7 +36,7 @@ pipeline.yaml. If you name one, the ARNs are complete, and the patterns are thos
 Name it with --stack, with --config-env for an environment of samconfig.toml, or with --local for the ingot dev that
 runs in this folder or in one above it.
 
-Exit codes: 0 printed, 1 failed, 2 the command line is wrong, or no such policy is right, 4 credentials.`
+Exit code 2: also if no such policy is right.`
 
 type policyOptions struct{ tag, command string }
 

@@ -79,7 +79,7 @@ func (a *app) archiveRead() *cobra.Command {
 reads only files: an object does not say on which day its item was removed. What is broken or foreign is named, and the rest
 is read.
 
-Exit codes: 0 read, 1 failed, 2 usage, 3 something in the archive cannot be read, 4 credentials.`,
+Exit code 3: something in the archive cannot be read.`,
 		Args: command.NoArguments,
 	}
 	cmd.Flags().StringVar(&o.typ, "type", "", "only events of this type")
@@ -117,7 +117,7 @@ func (a *app) archiveFind() *cobra.Command {
 		Long: `Reads the files of the days, and without days also the objects, and prints the items under a key. "Not found" does not mean
 that it was never stored: it may not have expired, may have been erased, or may be of another day.
 
-Exit codes: 0 found, 1 failed, 2 usage, 3 not found, or something in the archive cannot be read, 4 credentials.`,
+Exit code 3: not found, or something in the archive cannot be read.`,
 		Args: cobra.ExactArgs(2),
 	}
 	daysFlags(cmd, &o)
@@ -156,9 +156,7 @@ func (a *app) archiveErase() *cobra.Command {
 		Long: `Writes each file anew in which one of the events is, on condition that it is as it was read. --keys names a file of
 keys that ingot erase has written; with --archive, it has also found the parts that the events had. A file stays, even if it
 is empty then: otherwise a batch that is delivered again would put it again. So run the command again once the stream's 24
-hours are over. The bucket keeps what a file was before for 30 days, as older versions. Objects are what ingot erase is for.
-
-Exit codes: 0 nothing is left in a file, 1 failed, 2 usage, 4 credentials.`,
+hours are over. The bucket keeps what a file was before for 30 days, as older versions. Objects are what ingot erase is for.`,
 		Args: cobra.ArbitraryArgs,
 		PreRunE: func(_ *cobra.Command, args []string) (err error) {
 			if keys, err = o.keys(args); err != nil {

@@ -55,8 +55,8 @@ be published yet, and of types with migrated.
 ` + excerpt.Page("erasing.md") + ` says
 what remains, and what is removed by itself after some time.
 
-Exit codes: 0 erased or barred, 1 failed, 2 the key cannot be made, 4 not permitted, 5 refused: ingest is not paused,
-6 erased, but what else holds the event could not be read.`
+Exit code 2: also if the key cannot be made. 5: ingest is not paused. 6: erased, but what else holds the event could
+not be read.`
 
 const eraseJSON = `  events[]      type; pk, sk: the key
     erased      true: an event was stored there; absent with --dry-run

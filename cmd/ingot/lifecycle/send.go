@@ -70,8 +70,8 @@ at most 5 seconds.
 
 For a FIFO queue, --group names the field whose value is the message group. The order of the lines is then kept.
 
-Exit codes: 0 sent, 1 failed, 2 usage, 3 with --wait: an event is refused or was erased, or another payload is stored,
-4 credentials, 5 refused, 6 with --wait: not everything was stored in time, or a payload is in S3, 130 interrupted.`,
+Exit code 3, with --wait: an event is refused or was erased, or another payload is stored. 6: not everything was stored
+in time, or a payload is in S3.`,
 		Example: `  ingot send orders.ndjson --local
   ingot send orders.ndjson --local --rate 100 --wait
   ingot send --sample order.placed --set order_id=o-9 --set total_cents:=250 --local --wait

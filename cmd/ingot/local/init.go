@@ -50,8 +50,7 @@ attributes and its alarm. It changes nothing else there, and takes no index out.
 With --migrate it writes cmd/migrate for the migration.yaml in DIR: the capture function, with its template.yaml and
 its samconfig.toml.
 
-Exit codes: 0 done, or with --diff no differences, 1 a file could not be written or go mod tidy failed, 2 the
-command line or a file is wrong, 3 with --diff: there are differences.`
+Exit code 3: --diff found differences.`
 
 // initJSON documents --output json. A test compares it with initReport.
 const initJSON = `  files[]                 the files that were made

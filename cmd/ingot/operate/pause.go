@@ -30,7 +30,7 @@ streams   Totals stand still. Changes wait in the stream, which forgets them aft
 The tag ingot:paused of the event source mapping says who paused the function and when. ingot status shows it. A
 deployment that changes the mapping ends the pause. Before it stops anything, the command prints how to resume.
 
-Exit codes: 0 paused, 1 failed, 4 not permitted, 6 paused, but it is not known whether the stream is read to its end.`
+Exit code 6: paused, but it is not known whether the stream is read to its end.`
 
 const mappingsJSON = `at the end
   mappings[]   uuid, function, source, state, by, at
@@ -39,9 +39,7 @@ const mappingsJSON = `at the end
 
 const resumeHelp = `Starts a function again that ingot pause or somebody else has stopped. It switches on what calls the function,
 waits until that is done, and removes the tag of the pause. The function goes on where it stopped. The command
-starts the ingest function, unless you write streams.
-
-Exit codes: 0 it runs, 1 failed, 4 not permitted.`
+starts the ingest function, unless you write streams.`
 
 type pauseOptions struct{ yes, noDrain bool }
 

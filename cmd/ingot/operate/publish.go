@@ -34,9 +34,7 @@ A removal that was given up is in its letter alone: name the folder of ingot qua
 It is not sent if an event is stored under its key again. At the end the command says which letters to drop, and of
 each other letter why nobody was told what it is about.
 
-The targets are asked with your own credentials. The variables of publish.yaml are read from your environment.
-
-Exit codes: 0 all sent, 1 failed, 2 usage, 4 credentials.`
+The targets are asked with your own credentials. The variables of publish.yaml are read from your environment.`
 
 type publishOptions struct {
 	file, since, letters string

@@ -27,9 +27,7 @@ is left. Before that it makes sure, and says what to do if it is not so, that
 Afterwards, resume both functions of the new home, and run ingot rebuild --all there. The command can be run again.
 
 If the old Region is lost, --lost asks nothing of it. Events that were not replicated are then missing, and come in
-when the Region is back: look for them before anybody deletes the old table.
-
-Exit codes: 0 moved, 1 failed, 2 usage, 4 credentials, 5 refused.`
+when the Region is back: look for them before anybody deletes the old table.`
 
 type regionOptions struct {
 	from, stack string

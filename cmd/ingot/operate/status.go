@@ -46,9 +46,7 @@ The stack is not well if an alarm is on, a function is paused, calls of a functi
 an hour behind. A message that a floor (atLeast) has refused is usual, and does not count.
 
 It changes nothing. But to see why messages are in quarantine, it must receive them, up to 1,000. Others do not see
-them for that moment.
-
-Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials. With --check: 3 it is not well, 6 not everything could be read.`,
+them for that moment.`,
 		Example: `  ingot status --stack shop
   ingot status --local --check
   ingot status --local --format prometheus

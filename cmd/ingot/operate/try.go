@@ -29,7 +29,7 @@ If the events table has events, it does nothing without --yes, and says what its
 
 The report names no stack, no account and no key, so it can be pasted into an issue.
 
-Exit codes: 0 everything is right, 1 failed, 2 usage, 3 something is wrong, 4 credentials, 5 refused.`
+Exit code 3: something is wrong.`
 
 const tryJSON = `  where, version, counting, epoch, types, sent, left[]
   checks[]                what, result, detail`

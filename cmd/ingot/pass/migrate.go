@@ -230,7 +230,7 @@ func (a *app) migrateExplain() *cobra.Command {
 		Long: `Shows what a row of the old table becomes: the entry of migration.yaml that takes it, the payload, and the keys of its
 items. ROW.json holds the row as aws dynamodb get-item prints it. The command sends no request.
 
-Exit codes: 0 the row has a copy or is skipped, 2 a file cannot be used, 3 the row is refused.`,
+Exit code 3: the row is refused.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			secret, _ := a.LocalSecret()
@@ -308,9 +308,7 @@ func (a *app) backfillStep() step {
 leaves a tombstone where a row is gone. It may be stopped and run again; after one that was killed, it first waits for 17
 minutes at most, and says so. Capture must be on before the first pass begins: a
 row that changes behind the scan would be missed. A pass stops once it has removed more than 1 % of the copies, and more
-than 100, because a mistake looks like that; with --remove it goes on.
-
-Exit codes: 0 the pass has ended, 1 failed, 2 usage, 4 credentials, 5 refused.`,
+than 100, because a mistake looks like that; with --remove it goes on.`,
 		without: "backfill writes a copy of each row: see what it costs with ingot migrate plan, then write --yes",
 		yes:     "confirm that copies are to be written",
 		flags: func(f *pflag.FlagSet, o *migrateOptions) {
@@ -418,7 +416,7 @@ func (a *app) compareStep() step {
 has done what was written before the look before. What does not change and differs is a difference. The result is kept as the
 evidence for a turn, and counts for 24 hours.
 
-Exit codes: 0 equal, 1 failed, 2 usage, 3 something stands against a turn, 4 credentials, 5 refused.`,
+Exit code 3: something stands against a turn.`,
 		function: true,
 		flags: func(f *pflag.FlagSet, o *migrateOptions) {
 			o.divided.segmentsFlag(f)
@@ -503,9 +501,7 @@ func (a *app) turnStep() step {
 		long: `Makes the new table the source. Before it: producers no longer write the old table, and its stream has been silent for
 --quiet and is read to its end. The turn waits for half a minute, until no batch of capture writes any more. From then on,
 messages of the types are stored; those that came earlier are in quarantine with the reason not-turned. Then run ingot rebuild
-for each aggregate that the types feed: it counts what was copied. All types of a migration turn together.
-
-Exit codes: 0 turned, 1 failed, 2 usage, 4 credentials, 5 refused: something is missing.`,
+for each aggregate that the types feed: it counts what was copied. All types of a migration turn together.`,
 		without:  "a turn makes the new table the source: write --yes once capture has read all that producers wrote",
 		yes:      "confirm the turn",
 		function: true,
@@ -533,9 +529,7 @@ func (a *app) backStep() step {
 		long: `Makes the old table the source again. It needs back in migration.yaml, capture on the streams of both tables since the turn,
 and a comparison of the last 24 hours. The first call lets messages wait in quarantine; after it, capture brings to the old
 table what was stored before. The second call, --quiet later, makes the old table the source. Then the old producers may
-write again, and messages wait until the types turn anew.
-
-Exit codes: 0 the step is done, 1 failed, 2 usage, 4 credentials, 5 refused: something is missing.`,
+write again, and messages wait until the types turn anew.`,
 		without:  "going back stops the messages of the types: write --yes once their producers have stopped",
 		yes:      "confirm that messages are to wait",
 		function: true,
@@ -558,9 +552,7 @@ func (a *app) retireStep() step {
 		short:   "End a migration, so that the old table may go",
 		long: `Ends a migration: it deletes the tombstones, and prints how to export and delete the old table, which it does not do itself.
 It refuses while the types have not turned, while a total that they feed is not complete, and if the stream of the old table
-has a change after the turn: what still writes there would be lost. It may be stopped and run again.
-
-Exit codes: 0 retired, 1 failed, 2 usage, 4 credentials, 5 refused.`,
+has a change after the turn: what still writes there would be lost. It may be stopped and run again.`,
 		without: "retire deletes tombstones, and nothing copies from the old table any more: write --yes",
 		yes:     "confirm that the migration is over",
 		flags: func(f *pflag.FlagSet, o *migrateOptions) {

@@ -58,8 +58,7 @@ pause first. A total that holds events that have expired cannot be mended, becau
 changes no value. Reads go on to show the flag as accepted, and ingot status no longer calls the stack unwell for it.
 Without --yes it only shows the flags. A flag that changes at that moment is left alone and named.
 
-Exit codes: 0 complete, 1 failed, 2 usage, 3 not complete yet or not all mended or accepted, 4 not permitted, 5 refused,
-6 not known whether it is complete.`
+Exit code 3: not complete yet, or not all mended or accepted. 6: not known whether it is complete.`
 
 // rebuildJSON documents --output json. A test compares it with rebuilt.
 const rebuildJSON = `  scanned, touched        how many items were read, and how many were touched

@@ -40,7 +40,7 @@ For tables that are too large for one machine, --large lets a state machine and 
 It starts an execution, or follows the one that runs for the same --work, and prints the result. The work can be
 stopped, and goes on with the same command.
 
-Exit codes: 0 equal, 1 failed, 2 usage, 3 different, 4 not permitted, 5 refused, 6 could not tell.`
+Exit code 3: something differs, with --twice for certain. 6: --twice found nothing that is damaged for certain.`
 
 // verifyJSON documents --output json. A test compares it with [verified.Report].
 const verifyJSON = `  items, totals           how many were compared

@@ -28,7 +28,7 @@ resend sends it.
 
 ` + choosingHelp + `
 
-Exit codes: 0 all could be stored, 3 some could not, or cannot be changed.`
+Exit code 3: some could not be stored, or cannot be changed.`
 
 type editOptions struct {
 	file string

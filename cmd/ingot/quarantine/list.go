@@ -21,7 +21,7 @@ message that the next pull or resend deletes.
 For --type and --key it reads pipeline.yaml. If a key is hashed, INGOT_PII_KEY must be set to find messages whose note
 does not have the key.
 
-Exit codes: 0 fine, 1 a file cannot be used (it is named, and the others are listed), 2 usage.`
+Exit code 1: a file cannot be used. It is named, and the others are listed.`
 
 // listJSON documents --output json. A test compares it with listReport.
 const listJSON = `  messages[]              id, dead, sent, pulled, receives, verdict, reason, bytes, state

@@ -70,8 +70,6 @@ back because its deletion had no effect, is deleted again.
 
 A FIFO dead-letter queue gives at most ten messages of one group at a time.
 
-Exit codes: 0 all are visible again, also after ctrl-C; 1 failed.
-
 If more messages wait than --max, --once says so: resend or drop those that are saved, and pull again.`
 
 const pullJSON = `at the end

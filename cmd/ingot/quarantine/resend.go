@@ -32,7 +32,7 @@ shown, and then sends the message. Between the two, nothing is stored under the 
 message's file. Totals lose what the event added, and gain what the message adds. A total with values that cannot be
 subtracted, such as min and max, is flagged.
 
-Exit codes: 0 all are sent, 2 usage, 3 some stay where they are, 5 refused, 1 failed.`
+Exit code 3: some stay where they are.`
 
 type resendOptions struct {
 	replace, yes, anyway, dry bool
@@ -87,7 +87,7 @@ the file is not there, the message is not deleted. --dry-run stops before anythi
 
 ` + choosingHelp + `
 
-Exit codes: 0 all are deleted, 2 usage, 3 some are not, 1 failed.`
+Exit code 3: some are not deleted.`
 
 type dropOptions struct{ yes, dry bool }
 

@@ -38,7 +38,7 @@ sent again.
 
 A message can replace a stored event (resend --replace) only after show has printed both.
 
-Exit codes: 0 it would be stored today, 3 it would be quarantined again or its payload is in S3, 1 failed.`
+Exit code 3: it would be quarantined again, or its payload is in S3.`
 
 const showJSON = `  id, dead, sent, receives, file, state, verdict, reason, detail, edited, group
   today         verdict, reason, detail, type, id, pk, sk, digest, at

@@ -51,7 +51,7 @@ whole payload from the bucket, with one GET.
 
 Values that pipeline.yaml hashes are personal and are masked, unless --reveal is given.
 
-Exit codes: 0 shown, 1 failed, 2 usage, 3 nothing is stored under this key, 4 credentials.`,
+Exit code 3: nothing is stored under this key.`,
 		Example: `  ingot get order.placed order_id=o-1 --local
   ingot get order.placed order_id=o-1 --local --output json
   ingot get order.placed order_id=o-1 --stack shop`,

@@ -46,7 +46,7 @@ The page ends at --limit items, or when --max-units read units are spent. Items 
 type are read, but not returned. The token of the next page contains keys, and is not encrypted. Personal values are
 masked without --reveal.
 
-Exit codes: 0 answered, even if nothing was found, 1 it could not be read, 2 the question is wrong, 4 credentials.`
+An answer without items is no failure: the exit code is 0.`
 
 // queryJSON documents --output json. A test compares it with answer.
 const queryJSON = `  items[]                 type, id, at, key and indexes (each pk, sk), expiresAt, data (the payload);

@@ -66,7 +66,7 @@ price first. Each field that you give is then compared with the value of by that
 
 Values that pipeline.yaml hashes are personal and are masked, unless --reveal is given.
 
-Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials, 5 refused: it needs --scan.
+Exit code 5: it needs --scan.
 
 With --output csv, it prints a table for spreadsheets.`,
 		Example: `  ingot totals orders_daily merchant_id=m-1 currency=EUR --local

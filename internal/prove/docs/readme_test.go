@@ -219,7 +219,7 @@ func testHelpWords(t *testing.T, binary string) {
 		return string(out)
 	}
 	_, after, _ := strings.Cut(help(), "Available Commands:\n")
-	commands := []string{"", "stack"}
+	commands := []string{"", "stack", "exit-codes"}
 	for _, m := range subcommand.FindAllStringSubmatch(after, -1) {
 		commands = append(commands, m[1])
 	}
