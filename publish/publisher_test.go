@@ -467,14 +467,15 @@ func TestLettersThatAreLeft(t *testing.T) {
 		on     string
 		want   string
 	}{
-		"stored":                         {letter: quarantine.Record{PK: "ORDER#a", Change: "INSERT"}},
-		"changed":                        {letter: quarantine.Record{PK: "ORDER#a", Change: "MODIFY"}},
-		"before since":                   {letter: quarantine.Record{PK: "ORDER#a", Change: "INSERT"}, since: time.Second, want: late},
-		"stored again before since":      {letter: quarantine.Record{PK: "ORDER#a", Change: "REMOVE"}, since: time.Second},
-		"stored again, in old letters":   {letter: quarantine.Record{PK: "ORDER#a", Removals: removed("ORDER#a")}, since: time.Second},
-		"removed since":                  {letter: quarantine.Record{PK: "ORDER#gone", Change: "INSERT"}},
-		"a removal":                      {letter: quarantine.Record{PK: "ORDER#gone", Change: "REMOVE", Removals: removed("ORDER#gone")}},
-		"a removal that was not read":    {letter: quarantine.Record{PK: "ORDER#gone", Change: "REMOVE"}, want: "does not hold the message"},
+		"stored":                       {letter: quarantine.Record{PK: "ORDER#a", Change: "INSERT"}},
+		"changed":                      {letter: quarantine.Record{PK: "ORDER#a", Change: "MODIFY"}},
+		"before since":                 {letter: quarantine.Record{PK: "ORDER#a", Change: "INSERT"}, since: time.Second, want: late},
+		"stored again before since":    {letter: quarantine.Record{PK: "ORDER#a", Change: "REMOVE"}, since: time.Second},
+		"stored again, in old letters": {letter: quarantine.Record{PK: "ORDER#a", Removals: removed("ORDER#a")}, since: time.Second},
+		"removed since":                {letter: quarantine.Record{PK: "ORDER#gone", Change: "INSERT"}},
+		"a removal":                    {letter: quarantine.Record{PK: "ORDER#gone", Change: "REMOVE", Removals: removed("ORDER#gone")}},
+		"a removal that was not read": {letter: quarantine.Record{PK: "ORDER#gone", Change: "REMOVE"},
+			want: "does not hold the message"},
 		"a removal that nobody hears of": {letter: quarantine.Record{PK: "ORDER#gone", Change: "REMOVE"}, on: "[stored, changed]"},
 		"what it was is not known":       {letter: quarantine.Record{PK: "ORDER#gone"}, want: "does not hold the message of a removal"},
 		"the item is broken":             {letter: quarantine.Record{PK: "ORDER#odd", Change: "MODIFY"}, want: odd},

@@ -142,7 +142,8 @@ func TestTouchOfALostPayload(t *testing.T) {
 	st := w.touching()
 	w.loses(a)
 	got, err := repair.Of(st).Touch(deadline(t))
-	if err == nil || !strings.Contains(err.Error(), "1 of the items could not be updated") || !strings.Contains(err.Error(), "POST#1 / POST") ||
+	if err == nil || !strings.Contains(err.Error(), "1 of the items could not be updated") ||
+		!strings.Contains(err.Error(), "POST#1 / POST") ||
 		!strings.Contains(err.Error(), objectOf(a)) {
 		t.Errorf("%v", err)
 	}

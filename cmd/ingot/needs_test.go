@@ -104,7 +104,8 @@ func TestNeeds(t *testing.T) {
 
 // unheard are the actions of services, and of parts of them, that the engine does not have, and
 // what only TestASilentStreamIsNotReadToItsEnd hears.
-var unheard = []string{"cloudwatch:GetMetricStatistics", "s3:GetObjectVersion", "events:PutEvents", "sns:Publish", "states:DescribeExecution", "states:ListExecutions",
+var unheard = []string{"cloudwatch:GetMetricStatistics", "s3:GetObjectVersion", "events:PutEvents", "sns:Publish",
+	"states:DescribeExecution", "states:ListExecutions",
 	"states:StartExecution"}
 
 // used compares the calls that were heard with the policy of a command.

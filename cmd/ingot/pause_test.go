@@ -158,9 +158,10 @@ func TestASilentStreamIsNotReadToItsEnd(t *testing.T) {
 			t.Errorf("ingot %s: exit code %d\n%s", line, o.code, all)
 		}
 		asks := "cloudwatch:GetMetricStatistics"
-		if !seen.calls[asks] || !slices.ContainsFunc(policy.Commands[strings.Fields(line)[0]](arnsOfShop(w)), func(s policy.Statement) bool {
-			return allows(s, asks, "")
-		}) {
+		if !seen.calls[asks] ||
+			!slices.ContainsFunc(policy.Commands[strings.Fields(line)[0]](arnsOfShop(w)), func(s policy.Statement) bool {
+				return allows(s, asks, "")
+			}) {
 			t.Errorf("ingot %s asks for throttles: %t, or is not allowed to", line, seen.calls[asks])
 		}
 		if atOnce := waited < time.Second; atOnce != strings.Contains(line, "--patience 0") {

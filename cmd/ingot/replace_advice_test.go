@@ -43,7 +43,8 @@ func TestTheAdviceOfARefusedReplacementWorks(t *testing.T) {
 			"pieces\n  all time       0"},
 		"lines, and had none": {bare, stored, "its event has parts", "order id=2", "pieces\n  all time       5"},
 		"another whole":       {note, stored, `the stored event has another type, "note"`, "order id=2", "pieces\n  all time       5"},
-		"a part": {stored, `{"type":"stray","id":1,"at":"2026-03-01T09:00:00Z"}`, "a part of another event is stored under the key", "stray id=2",
+		"a part": {stored, `{"type":"stray","id":1,"at":"2026-03-01T09:00:00Z"}`, "a part of another event is stored under the key",
+			"stray id=2",
 			"pieces\n  all time       5"},
 	} {
 		t.Run(name, func(t *testing.T) {

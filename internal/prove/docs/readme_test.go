@@ -177,7 +177,8 @@ func TestREADMEGetsByWithSixWords(t *testing.T) {
 // names it before any other page to read next.
 func TestTwelveWords(t *testing.T) {
 	page, _, _ := strings.Cut(read(t, "docs/words.md"), "\n## ")
-	for _, word := range []string{"put", "part", "quarantine", "fold", "lane", "mark", "epoch", "generation", "touch", "flag", "bar", "turn"} {
+	for _, word := range []string{"put", "part", "quarantine", "fold", "lane", "mark",
+		"epoch", "generation", "touch", "flag", "bar", "turn"} {
 		if strings.Count(page, "\n- **"+word+"**: ") != 1 {
 			t.Errorf("docs/words.md does not explain %s", word)
 		}

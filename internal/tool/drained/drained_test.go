@@ -203,7 +203,8 @@ func TestAskedOnce(t *testing.T) {
 		q.Patience = 0
 		_, err := q.Ask(t.Context())
 		var unknown *drained.Unknown
-		if took := w.Clock.Now().Sub(began); took > time.Second || w.puts > 14 || halted != errors.As(err, &unknown) || !halted && err != nil {
+		if took := w.Clock.Now().Sub(began); took > time.Second || w.puts > 14 ||
+			halted != errors.As(err, &unknown) || !halted && err != nil {
 			t.Errorf("halted %t: %v after %s and %d fences", halted, err, took, w.puts)
 		}
 	}

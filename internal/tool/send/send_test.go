@@ -197,7 +197,8 @@ func TestGroups(t *testing.T) {
 		place[body] = i
 	}
 	sent := strings.Fields(lines.String())
-	if !slices.IsSortedFunc(sent, func(a, b string) int { return place[a] - place[b] }) || len(place) != 25 || slices.Contains(q.groups, "") {
+	if !slices.IsSortedFunc(sent, func(a, b string) int { return place[a] - place[b] }) || len(place) != 25 ||
+		slices.Contains(q.groups, "") {
 		t.Errorf("%q, groups %v", q.batches, q.groups)
 	}
 	for _, bad := range []string{`{"who":1}`, `{"who":{"id":[]}}`, `{"who":{"id":""}}`, `no`} {

@@ -100,7 +100,8 @@ func (w watch) DescribeAlarms(_ context.Context, in *cloudwatch.DescribeAlarmsIn
 	out := &cloudwatch.DescribeAlarmsOutput{}
 	for name, state := range w.alarms {
 		if strings.HasPrefix(name, *in.AlarmNamePrefix) {
-			out.MetricAlarms = append(out.MetricAlarms, cwtypes.MetricAlarm{AlarmName: &name, AlarmDescription: aws.String("behind"), StateValue: state})
+			out.MetricAlarms = append(out.MetricAlarms, cwtypes.MetricAlarm{AlarmName: &name,
+				AlarmDescription: aws.String("behind"), StateValue: state})
 		}
 	}
 	return out, w.err
@@ -205,7 +206,8 @@ func letter(t *testing.T, s Source, url, note string) {
 	t.Helper()
 	in := &sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String("{}")}
 	if note != "" {
-		in.MessageAttributes = map[string]types.MessageAttributeValue{quarantine.Attribute: {DataType: aws.String("String"), StringValue: &note}}
+		in.MessageAttributes = map[string]types.MessageAttributeValue{
+			quarantine.Attribute: {DataType: aws.String("String"), StringValue: &note}}
 	}
 	if _, err := s.Queues.SendMessage(t.Context(), in); err != nil {
 		t.Fatal(err)
@@ -427,7 +429,8 @@ func TestFlagsAreShown(t *testing.T) {
 		for name, value := range map[string]string{"PK": key.PK, "SK": key.SK, attribute[0]: attribute[1]} {
 			item[name] = &dynamodbtypes.AttributeValueMemberS{Value: value}
 		}
-		if _, err := s.tables.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Aggregates), Item: item}); err != nil {
+		if _, err := s.tables.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Aggregates),
+			Item: item}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -43,7 +43,8 @@ func TestResendOfAnArray(t *testing.T) {
 		l := w.array(wrap, bad)
 		today := w.seen(l)
 		if today.Verdict != event.Conflict || len(today.Events) != 3 || today.Events[2].Reason != event.UnknownType ||
-			len(today.Events[1].Differences) != 1 || !strings.HasPrefix(today.Detail, "event [0] of the array: ") || !slices.Equal(l.Positions(), []int{0, 2, 3}) {
+			len(today.Events[1].Differences) != 1 || !strings.HasPrefix(today.Detail, "event [0] of the array: ") ||
+			!slices.Equal(l.Positions(), []int{0, 2, 3}) {
 			t.Errorf("%+v", today)
 		}
 		want := wrap("[" + body("gift", 1, "cents", 101) + "," + body("gift", 2, "cents", 202) + "," + bad + "]")

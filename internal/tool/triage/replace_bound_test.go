@@ -77,7 +77,8 @@ func TestReplaceAsksTheTotals(t *testing.T) {
 			w.send(c.message)
 			w.send(body("received", 6, "pieces", 1))
 			l := w.held()
-			if today := w.seen(l).All(); today[0].Reason != event.DigestDiffers || name == "one, and a new one" && today[1].Verdict != event.Inserted {
+			if today := w.seen(l).All(); today[0].Reason != event.DigestDiffers ||
+				name == "one, and a new one" && today[1].Verdict != event.Inserted {
 				t.Fatalf("%+v", today)
 			}
 			w.refuses(l, "Rejected (below-floor)")

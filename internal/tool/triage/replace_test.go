@@ -56,13 +56,16 @@ func TestReplaceSurvivesEveryCrash(t *testing.T) {
 		"one": {func(w *world) *triage.Letter { return w.conflict("gift") }, []string{old}, body("gift", 1, "cents", 250),
 			"cents 250, sales 1"},
 		"array": {func(w *world) *triage.Letter { return w.array(bare) }, []string{old, other},
-			body("gift", 1, "cents", 101) + " " + body("gift", 2, "cents", 202) + " " + body("gift", 3, "cents", 300), "cents 603, sales 3"},
+			body("gift", 1, "cents", 101) + " " + body("gift", 2, "cents", 202) + " " +
+				body("gift", 3, "cents", 300), "cents 603, sales 3"},
 	} {
-		for at, api := range map[string]string{"first": "DeleteItem", "second": "DeleteItem", "sent": "SendMessage", "gone": "DeleteMessage"} {
+		for at, api := range map[string]string{"first": "DeleteItem", "second": "DeleteItem",
+			"sent": "SendMessage", "gone": "DeleteMessage"} {
 			if kind == "one" && at == "second" {
 				continue
 			}
-			for name, fault := range map[string]testworld.Fault{"before": {Before: lost}, "after": {Kill: true}, "answer lost": {After: lost}} {
+			for name, fault := range map[string]testworld.Fault{"before": {Before: lost}, "after": {Kill: true},
+				"answer lost": {After: lost}} {
 				for _, again := range []bool{false, true} { // the old event is delivered again
 					t.Run(strings.Join([]string{kind, at, name}, " "), func(t *testing.T) {
 						w := newWorld(t)
