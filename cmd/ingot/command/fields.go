@@ -13,9 +13,12 @@ import (
 )
 
 // FieldsHelp is for the long help of commands that take fields of an event.
-const FieldsHelp = `Each FIELD=VALUE is a field of the payload, with its value as text. Write a field inside an object with a point, as
-in customer.id=c-1. FIELD:=JSON gives the value as JSON. FIELD=@- reads the value from standard input, so that a
-personal value does not end up in the shell's history.`
+const FieldsHelp = `FIELD=VALUE gives a field of the payload as text. A field inside an object has a point, as in customer.id=c-1.
+FIELD:=JSON gives the value as JSON. FIELD=@- reads it from standard input, so that a personal value does not end up
+in the shell's history.`
+
+// RevealUsage is the usage of --reveal. Those values are personal that pipeline.yaml hashes.
+const RevealUsage = "show personal values, which are masked otherwise"
 
 // Field is one FIELD=VALUE of the command line.
 type Field struct {

@@ -22,49 +22,44 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
-const checkHelp = `Checks pipeline.yaml, and checks template.yaml against it: everything that exactly-once needs of the
-queue, the stream, the tables and the functions. It reports all mistakes at once, each as
-file:line:column: what is wrong; write …. It deploys nothing, and sends requests only with
---was deployed.
+const checkHelp = `Checks pipeline.yaml, and checks template.yaml against it: everything that exactly-once needs of the queue, the
+stream, the tables and the functions. It reports all mistakes at once, each as file:line:column: what is wrong;
+write … instead. It sends requests only with --was deployed.
 
-It finds the functions by their code (a CodeUri that ends in cmd/ingest or cmd/streams), or else by
-their variables INGOT_TABLE and INGOT_AGGREGATES_TABLE and by what is mapped to them. It finds tables
-and queues by what the functions refer to. It does not guess: what only a deployment can show is a
-warning.
+It finds the functions by their code (a CodeUri that ends in cmd/ingest or cmd/streams), or else by their variables
+INGOT_TABLE and INGOT_AGGREGATES_TABLE and by what is mapped to them. It finds tables and queues by what the functions
+refer to. What only a deployment can show is a warning.
 
-The parameters of the template are those of samconfig.toml beside it, for each of its environments.
-If something is wrong only in some environments, the finding names them. The command also finds mistakes in
-samconfig.toml itself: parameters that the template does not have or that sam build does not see, a
-missing capability, and one stack for two environments.
+The parameters of the template are those of samconfig.toml beside it, for each of its environments. A finding names
+the environments if it is not in all of them. samconfig.toml is checked too: for parameters that the template does
+not have or that sam build does not see, a missing capability, and one stack for two environments.
 
-With --was FILE it compares with the pipeline.yaml that is deployed now. It says which messages would
-become other items if they are delivered again, which aggregates must begin anew or be rebuilt, which
-aggregates have totals that would expire before stored events do, and what to drain first. If a longer
-retain needs an entry in was, it prints that entry. With --was deployed, it reads the deployed file from
-the stack. If samconfig.toml names a stack that is not deployed yet, there is nothing to compare. A
-change of INGOT_PII_KEY also makes other items, but no file shows such a change.
+With --was FILE it compares with the pipeline.yaml that is deployed now. It says which messages would become other
+items if they are delivered again, which aggregates must begin anew or be rebuilt, which of their totals would
+expire before stored events do, and what to drain first. If a longer retain needs an entry in was, it prints that
+entry. With --was deployed, it reads the file from the stack; if that is not deployed yet, there is nothing to
+compare. A change of INGOT_PII_KEY also makes other items, but no file shows it.
 
 ` + eventsHelp + `
 
-It also checks migration.yaml and publish.yaml, or the files of --migration and --publish, if there are
-such files. With --next FILE, it says whether a second Ingot with that pipeline.yaml can ingest what is
-published.
+migration.yaml and publish.yaml are checked too, if they are there. With --next FILE, the command says whether a
+second Ingot with that pipeline.yaml can ingest what is published.
 
-With --rate it says whether the streams functions can count that many changes a second. Each shard
-has one function, and a shard of a busy table delivers up to 1,000 changes a second. With --events,
-the sample says how many totals a change updates.
+With --rate it says whether the streams functions can count that many changes a second. Each shard has one function,
+and a shard of a busy table delivers up to 1,000 changes a second. With --events, the sample says how many totals a
+change updates.
 
-The table of patterns shows what a page of each takes: its requests and read units. If pipeline.yaml gives a
-rate for the pattern, it also shows what that costs in a month, by the prices of us-east-1 or of --prices.
+The table of patterns shows the requests and read units of a page. If pipeline.yaml gives a rate for a pattern, it
+also shows the cost of a month.
 
-The command warns of an index that no pattern reads. With --rate, it also warns of partition keys that all
-events of one moment share, if they take fewer writes than the rate. It warns of a total that gets more
-updates at the rate than one item takes, if all events of one moment share it, or with --events if many
-events of the sample share it. The warning says how many shards, or which spread, is enough.
+The command warns of an index that no pattern reads. With --rate, it also warns of a partition key that all events
+of one moment share, if it takes fewer writes than the rate, and of a total that gets more updates than one item
+takes, if all events of one moment share it, or many of --events. The warning says how many shards, or which spread,
+is enough.
 
-The table of aggregates shows the write units of one update of a total: of a new total, and of a
-full one. A total is full if all partitions of the events table have changed it within 72 hours. It
-then remembers how far it has counted in each of the 18 shards that a partition has in that time.
+The table of aggregates shows the write units of one update of a total: of a new total, and of a full one. A total
+is full if all partitions of the events table have changed it within 72 hours. It then remembers how far it has
+counted in each of the 18 shards that a partition has in that time.
 
 Exit code 3: mistakes or changes, or a file that is empty or not YAML. Warnings alone are fine.`
 
@@ -135,7 +130,7 @@ func newCheck(a *app) *cobra.Command {
 		"the file of the pipeline that is deployed now, to compare with; deployed: read it from the stack")
 	cmd.Flags().StringVar(&o.config, "samconfig", "",
 		"the settings of SAM to take parameters from (default samconfig.toml beside the template)")
-	cmd.Flags().StringVar(&a.Flags.ConfigEnv, "config-env", "", "only this environment of samconfig.toml (default each of them)")
+	cmd.Flags().StringVar(&a.Flags.ConfigEnv, "config-env", "", "only this environment of samconfig.toml (default each of them); with --was deployed, its stack")
 	cmd.Flags().StringVar(&o.sample.file, "events", "", "plan the events of this file, one on each line; - is standard input")
 	sampleFlags(cmd, &o.sample)
 	command.ReachesStack(cmd)

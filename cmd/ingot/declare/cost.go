@@ -22,19 +22,18 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-const costHelp = `Computes what a pipeline costs at a rate of events: the requests and units of each part, for a
-million events and for a month, and dollars. The prices are those of us-east-1 at the day that the
-output names, or those of a file. prices/us-east-1.yaml says where each price comes from.
+const costHelp = `Computes what a pipeline costs at a rate of events: the requests and units of each part, for a million events and
+for a month, and dollars. The prices are those of us-east-1 at the day that the output names, or those of a file.
+prices/us-east-1.yaml says where each price comes from.
 
-Without --events it assumes that every event has 1 KB and the type that costs the most, and that no
-two events of a batch move the same total. With --events it takes sizes, types, repetitions and totals
-from the sample, and assumes that events come in the order of the sample and at the rate.
+Without --events it assumes that every event has 1 KB and the type that costs the most, and that no two events of a
+batch move the same total. With --events it takes sizes, types, repetitions and totals from the sample, and assumes
+that events come in the order of the sample and at the rate.
 
-The figures are those of a stack made from template.yaml, after its first events have expired. The
-memory and the processor of the functions are those of the template.yaml beside the pipeline, with the
-parameters of samconfig.toml; if there is none, 576 MB on arm64. They are estimates, made from the
-requests that the functions send and from the time that they took in the benchmarks. The command
-sends no request.`
+The figures are those of a stack made from template.yaml, after its first events have expired. Memory and processor
+of the functions are those of the template.yaml beside the pipeline, with the parameters of samconfig.toml. Without
+that file, they are 576 MB and arm64. The figures are estimates, made from the requests that the functions send and
+from the time that they took in the benchmarks. The command sends no request.`
 
 // costJSON documents --output json. A test compares it with cost.Report.
 const costJSON = `  pipeline, rate          messages a second

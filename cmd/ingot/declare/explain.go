@@ -18,23 +18,21 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-const explainHelp = `Shows what Ingot would do with an event, and why: its envelope, type, id, time and key; the hash of its payload
-and the text that was hashed; index keys and expiry; the size and write units of the item; each total
-that the event moves, what that costs, and which floors may refuse the event. If the event would be
-quarantined, the output says exactly why. The command sends no request, so it does not know whether the
-key is taken already.
+const explainHelp = `Shows what Ingot would do with an event, and why: its envelope, type, id, time and key; the hash of its payload and
+the text that was hashed; index keys and expiry; the size and write units of the item; each total that the event
+moves, what that costs, and which floors may refuse the event. If the event would be quarantined, it says exactly
+why. The command sends no request, so it does not know whether the key is taken already.
 
 EVENT is a file, or - for standard input. It holds one of these:
   a message body      as its producer sends it; give its message attributes with --attribute
   message bodies      one on each line
   {"Records": […]}    what Lambda sends for a queue
   {"Messages": […]}   what aws sqs receive-message prints
-Several messages are explained as one batch. For a message from quarantine, it first says why the
-message is there, and then which verdict it would get if it were sent again.
+Several messages are explained as one batch. For a message from quarantine, it first says why the message is there,
+and then which verdict it would get if it were sent again.
 
-If the pipeline uses hmac, hashes are made with INGOT_PII_KEY. If that is not set, a stand-in is
-used, and the output says so beside each hash. Values of fields that pipeline.yaml hashes are personal
-and are masked, unless --reveal is given.
+If the pipeline uses hmac, hashes are made with INGOT_PII_KEY. If that is not set, a stand-in is used, and the output
+says so beside each hash.
 
 Exit code 3: a message would be quarantined, or comes from quarantine.`
 
@@ -91,7 +89,7 @@ func newExplain(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.counting, "counting", "marks", "how totals are counted: marks or receipts")
 	cmd.Flags().IntVar(&o.partitions, "partitions", 4, "partitions of the events table, for the estimates: 1 to 10000")
 	cmd.Flags().StringVar(&o.now, "now", "", "explain the event as of this time (RFC 3339) instead of now")
-	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")
+	cmd.Flags().BoolVar(&o.reveal, "reveal", false, command.RevealUsage)
 	command.DescribesJSON(cmd, explainJSON)
 	return cmd
 }

@@ -22,19 +22,18 @@ const policyHelp = `Prints the smallest IAM policy with which somebody can read 
 send, such as GetItem or Query, on the table or the index.
 
 With --principal-tag TAG, each principal can read only the partitions whose key has the value of the principal's tag
-TAG. The condition lists every shard, and refuses a request that names no key. If the partition key has a hash, a
-time or a function that loses a part of the value, no such condition is right, and the command says why. The value
-of the tag must not contain #, % or control characters, because keys have these escaped.
+TAG. The condition lists every shard, and refuses a request that names no key. If the partition key has a hash, a time
+or a function that loses a part of the value, no such condition is right, and the command says why. The value of the
+tag must not contain #, % or control characters, because keys have these escaped.
 
 With --for COMMAND it prints what a command of this tool needs instead. Remove what you do not use. --for producer
 prints what a program needs that sends events to the queue, and --for deploy what make deploy needs. With that, one
-can give the functions' roles every right. With --for deploy-bounded, all roles have the boundary that --for boundary
-prints.
+can give the functions' roles every right. With --for deploy-bounded, all roles have the boundary that --for
+boundary prints.
 
-If you name no stack, the ARNs have placeholders such as REGION, ACCOUNT and EVENTS, and the patterns are those of
-pipeline.yaml. If you name one, the ARNs are complete, and the patterns are those of the file that is deployed.
-Name it with --stack, with --config-env for an environment of samconfig.toml, or with --local for the ingot dev that
-runs in this folder or in one above it.
+If you name a stack with --stack, --config-env or --local, the ARNs are complete, and the patterns are those of the
+deployed file. Otherwise the ARNs have placeholders such as REGION, ACCOUNT and EVENTS, and the patterns are those of
+pipeline.yaml.
 
 Exit code 2: also if no such policy is right.`
 

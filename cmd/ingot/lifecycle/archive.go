@@ -24,8 +24,8 @@ func newArchive(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "archive",
 		Short: "Read the archive, find events in it, and take events out of it",
-		Long: `The archive bucket keeps events that have expired: in files of many events, or in an object for each. The commands read
-both. ` + excerpt.Page("erasing.md#the-archive") + ` says what is in a file.`,
+		Long: `The archive bucket keeps events that have expired: in files of many events, or in an object for each. The commands
+read both. ` + excerpt.Page("erasing.md#the-archive") + ` says what is in a file.`,
 		Args: cobra.NoArgs,
 	}
 	cmd.AddCommand(a.archiveRead(), a.archiveFind(), a.archiveErase())
@@ -75,9 +75,9 @@ func (a *app) archiveRead() *cobra.Command {
 		Example: `  ingot archive read --stack shop
   ingot archive read --stack shop --from 2026-03-01 --to 2026-03-31 --type order.placed`,
 		Short: "Print what is in the archive, an item on each line",
-		Long: `Prints each item once, as {"Item":{…}}, which is how DynamoDB exports a table and imports one. With --from or --to, it
-reads only files: an object does not say on which day its item was removed. What is broken or foreign is named, and the rest
-is read.
+		Long: `Prints each item once, as {"Item":{…}}, which is how DynamoDB exports a table and imports one. With --from or --to,
+it reads only files: an object does not say on which day its item was removed. What is broken or foreign is named,
+and the rest is read.
 
 Exit code 3: something in the archive cannot be read.`,
 		Args: command.NoArguments,
@@ -114,8 +114,8 @@ func (a *app) archiveFind() *cobra.Command {
 		Use:     "find PK SK",
 		Example: `  ingot archive find ORDER#o-1 PLACED --stack shop --from 2026-03-01`,
 		Short:   "Find an event by its key",
-		Long: `Reads the files of the days, and without days also the objects, and prints the items under a key. "Not found" does not mean
-that it was never stored: it may not have expired, may have been erased, or may be of another day.
+		Long: `Reads the files of the days, and without days also the objects, and prints the items under a key. "Not found" does
+not mean that it was never stored: it may not have expired, may have been erased, or may be of another day.
 
 Exit code 3: not found, or something in the archive cannot be read.`,
 		Args: cobra.ExactArgs(2),
@@ -154,9 +154,10 @@ func (a *app) archiveErase() *cobra.Command {
   ingot archive erase --keys c-9.ndjson --yes --stack shop`,
 		Short: "Take events out of the files of the archive",
 		Long: `Writes each file anew in which one of the events is, on condition that it is as it was read. --keys names a file of
-keys that ingot erase has written; with --archive, it has also found the parts that the events had. A file stays, even if it
-is empty then: otherwise a batch that is delivered again would put it again. So run the command again once the stream's 24
-hours are over. The bucket keeps what a file was before for 30 days, as older versions. Objects are what ingot erase is for.`,
+keys that ingot erase has written; with --archive, it has also found the parts that the events had. A file stays,
+even if it is empty then: otherwise a batch that is delivered again would put it again. So run the command again
+once the stream's 24 hours are over. The bucket keeps what a file was before for 30 days, as older versions. Objects
+are what ingot erase is for.`,
 		Args: cobra.ArbitraryArgs,
 		PreRunE: func(_ *cobra.Command, args []string) (err error) {
 			if keys, err = o.keys(args); err != nil {

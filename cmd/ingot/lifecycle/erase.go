@@ -19,36 +19,35 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
-var eraseHelp = `Erases an event for good, with its parts. Its item is replaced by one that only bars the key: whatever comes under
-the key again is a Duplicate. Every total loses what the event added. Totals with values that cannot be subtracted
-(min, max, newest, oldest, distinct) are flagged. The event's payloads in the payload bucket are deleted, and its
-claims are released. If the command was interrupted, run it again, and it finishes the work. If no event is stored,
-the key is barred in advance.
+var eraseHelp = `Erases an event for good, with its parts. Its item is replaced by one that only bars the key: whatever comes under the
+key again is a Duplicate. Every total loses what the event added. Totals with values that cannot be subtracted (min,
+max, newest, oldest, distinct) are flagged. The event's payloads in the payload bucket are deleted, and its claims are
+released. If no event is stored, the key is barred in advance. After an interruption, run the command again.
 
-Then it lists what else may hold the event, and how to remove it there: objects of the archive, with their
-versions, older versions of payloads, and messages in the queues. It removes none of these. With --letters, it also
-looks in a folder of ingot quarantine pull, and lists the messages that have this key, or that of a part.
+Then it lists what else may hold the event, and how to remove it there: objects of the archive, older versions of
+payloads, and messages in the queues. It removes none of these. With --letters, it also lists the messages in a folder
+of ingot quarantine pull that have this key, or that of a part.
 
-You name the event by its type and the fields that its key is made of. If the key is hashed, the stack's secret is
-used. If you have only its key, give --pk and --sk instead.
+Name the event by its type and the fields that its key is made of, or by --pk and --sk. If the key is hashed, the
+stack's secret is used.
 
-With --pattern, it erases all events that a pattern of pipeline.yaml finds, as ingot query does, and those that have
-expired and are not removed yet. First it shows which events these are. --keys FILE keeps their keys: with --dry-run
-or before the first event is erased, the command writes them into FILE, and adds them if FILE has others. With --keys
-alone, it erases the events in FILE: those that --dry-run has shown, or all of them again after a restore. FILE holds
-keys and no other values.
+--pattern erases all events that a pattern of pipeline.yaml finds, as ingot query does, and those that have expired
+and are not removed yet. First it shows which events these are. Before it erases the first one, and with --dry-run,
+it adds their keys to the file of --keys, which holds no other values. --keys alone erases the events in that file:
+those that --dry-run has shown, or all of them again after a restore.
 
-The number of parts that were stored with an event is compared with those that are found. If some are not found, as
-after a change of pipeline.yaml, nothing is changed. Then --scan looks for parts in the whole table, and erases them
-too. It also finds parts of events that have expired, if the parts show the key of their whole.
+If not all parts are found that were stored with an event, as after a change of pipeline.yaml, nothing is changed.
+Then --scan looks for parts in the whole table, and erases them too. It also finds parts of events that have
+expired, if they show the key of their whole.
 
-With --archive, it reads all files of the archive, and once more if events in them had parts. It lists the files, and
-prints the command that takes the events out of them. Without it, it looks at the objects of the archive alone.
+--archive reads all files of the archive, and once more if events in them had parts. It lists the files with these
+events, and prints the command that takes the events out of them. Without it, only the objects of the archive are
+looked at.
 
-With --payloads, it erases no event, but the objects of the payload bucket that belong to none: those of messages
-that were refused, and of copies that were spelled differently. --dry-run lists them. They are deleted only while
-ingest is paused, after the stream has been read to its end. Objects of the last 25 hours stay, because they may not
-be published yet, and of types with migrated.
+--payloads erases no event, but the objects of the payload bucket that belong to none: those of messages that were
+refused, and of copies that were spelled differently. --dry-run lists them. They are deleted only while ingest is
+paused, after the stream has been read to its end. Objects of the last 25 hours stay, because they may not be
+published yet, and so do objects of types with migrated.
 
 ` + command.FieldsHelp + `
 
@@ -108,7 +107,7 @@ func newErase(a *app) *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&o.yes, "yes", false, "confirm that the events are to be erased")
 	flags.BoolVar(&o.Dry, "dry-run", false, "erase nothing, and list what would be erased and what holds the events")
-	flags.BoolVar(&o.reveal, "reveal", false, "show personal values")
+	flags.BoolVar(&o.reveal, "reveal", false, command.RevealUsage)
 	flags.StringVar(&o.pk, "pk", "", "the partition key, instead of a type and its fields")
 	flags.StringVar(&o.sk, "sk", "", "the sort key")
 	flags.StringVar(&o.Letters, "letters", "", "a folder of ingot quarantine pull, to look for messages with these keys")

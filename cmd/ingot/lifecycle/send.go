@@ -59,19 +59,18 @@ func newSend(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "send [FILE|-]",
 		Short: "Send events to the queue",
-		Long: `Sends the events of a file to the queue. Each line is one message; - is standard input. It sends the lines in
-batches of ten, several at once, and shows its progress. If you press ctrl-C, it prints the --skip with which to go
-on. An event that is sent again is a Duplicate. If the first line is not a whole JSON value, nothing is sent.
+		Long: `Sends the events of a file to the queue. Each line is one message; - is standard input. It sends the lines in batches
+of ten, several at once. If you press ctrl-C, it prints the --skip with which to go on. An event that is sent again is
+a Duplicate. If the first line is not a whole JSON value, nothing is sent.
 
-With --sample TYPE it makes one event of that type instead, with the current time, and fills in what --set does not
-give. An event that would be Poison is not sent. With --wait it waits until each event is stored, and says which are
-not. If the ingest function is paused, it says so. If a floor refuses an event at the moment, it waits for this event
-at most 5 seconds.
+With --sample TYPE it makes one event of that type, with the current time, and fills in what --set does not give. An
+event that would be Poison is not sent. With --wait it waits until each event is stored, and says which are not, or
+that the ingest function is paused. For an event that a floor refuses at the moment, it waits at most 5 seconds.
 
 For a FIFO queue, --group names the field whose value is the message group. The order of the lines is then kept.
 
-Exit code 3, with --wait: an event is refused or was erased, or another payload is stored. 6: not everything was stored
-in time, or a payload is in S3.`,
+Exit code 3, with --wait: an event is refused or was erased, or another payload is stored. 6: not everything was
+stored in time, or a payload is in S3.`,
 		Example: `  ingot send orders.ndjson --local
   ingot send orders.ndjson --local --rate 100 --wait
   ingot send --sample order.placed --set order_id=o-9 --set total_cents:=250 --local --wait

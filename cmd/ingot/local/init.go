@@ -28,27 +28,24 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-const initHelp = `Makes a repository that builds, tests and deploys a pipeline of your own: a small pipeline.yaml, the
-main programs of both functions, template.yaml, samconfig.toml, sample events, tests, a Makefile, a CI
-workflow and a README. If DIR does not exist, it is made. Without DIR, the repository is made in this
-folder. No file that exists is changed, except with --indexes.
+const initHelp = `Makes a repository that builds, tests and deploys a pipeline of your own: a small pipeline.yaml, the main programs
+of both functions, template.yaml, samconfig.toml, sample events, tests, a Makefile, a CI workflow and a README. If
+DIR does not exist, it is made; without DIR, it is this folder. No file that exists is changed, except with
+--indexes. If the folder has a pipeline.yaml already, the repository is made for it.
 
-If the folder has a pipeline.yaml already, the repository is made for it, and its sample events are made up.
+With --events it proposes a pipeline.yaml from a file of sample events, one JSON document on each line: the types,
+ids, times and keys. A comment beside each choice says how certain it is. The repository gets up to 20 of these
+events, for its tests, and Git keeps what it gets. --keep masked gives fields that look personal other values there.
 
-With --events it proposes a pipeline.yaml from a file of sample events, one JSON document on each line: the
-types, ids, times and keys. A comment beside each choice says how certain it is. --events - reads standard
-input. The repository gets up to 20 of these events, for its tests, and Git keeps what it gets. With
---keep masked, fields that look personal have other values there. With --keep none, the events are made up.
+--diff is for after an upgrade. It writes nothing, and shows how the files in DIR differ from those that this
+version of Ingot would write for the pipeline.yaml there. What you have changed yourself differs too: a line with -
+is yours.
 
-With --diff it writes nothing. It compares the files in DIR with those that this version of Ingot
-would write for the pipeline.yaml in DIR, and shows the differences. Use it after an upgrade, to see
-what you can take over. What you have changed yourself differs too: a line with - is yours.
+--indexes adds the indexes that the pipeline.yaml in DIR uses to the template.yaml in DIR, each with its attributes
+and its alarm. It changes nothing else there, and takes no index out.
 
-With --indexes it adds the indexes that the pipeline.yaml in DIR uses to the template.yaml in DIR, each with its
-attributes and its alarm. It changes nothing else there, and takes no index out.
-
-With --migrate it writes cmd/migrate for the migration.yaml in DIR: the capture function, with its template.yaml and
-its samconfig.toml.
+--migrate writes cmd/migrate for the migration.yaml in DIR: the capture function, with its template.yaml and its
+samconfig.toml.
 
 Exit code 3: --diff found differences.`
 

@@ -16,18 +16,13 @@ import (
 )
 
 const consoleHelp = `Serves a page about a stack on 127.0.0.1. It shows what flows, what is stored of one event and which verdict a
-redelivery would get, totals, and quarantine. Open the address that the command prints. It ends with a token,
-without which nothing is shown.
+redelivery would get, totals, and quarantine. Open the address that the command prints. It ends with a token, without
+which nothing is shown. ingot dev serves a console of its own; with --local this command prints its address and ends.
 
-What flows is read from one-minute metrics, at most once a minute, and only while the page is visible. The stack's
-stream is never read. To show quarantine, the page must receive the messages, which hides them from others for a
-moment. Before it reads a whole table of totals, the page says what that costs.
-
-If another pipeline.yaml is deployed, the page uses it within a minute, unless --pipeline names a file.
-
-Without --write the page only reads. With --write, it can send messages of quarantine again.
-
-ingot dev serves a console of its own; with --local this command prints its address and ends.`
+The page only reads, unless you give --write. What flows is read from one-minute metrics, at most once a minute, and
+only while the page is visible. The stack's stream is never read. To show quarantine, the page must receive the
+messages, which hides them from others for a moment. Before it reads a whole table of totals, the page says what that
+costs. If another pipeline.yaml is deployed, the page uses it within a minute, unless --pipeline names a file.`
 
 const consoleJSON = `  url`
 
@@ -65,7 +60,7 @@ func newConsole(a *app) *cobra.Command {
 	command.ReadsPipeline(cmd)
 	cmd.Flags().IntVar(&o.port, "port", 8610, "port of this machine for the page; 0: any free one")
 	cmd.Flags().BoolVar(&o.write, "write", false, "allow the page to change the stack: it can send messages of quarantine again")
-	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")
+	cmd.Flags().BoolVar(&o.reveal, "reveal", false, command.RevealUsage)
 	return cmd
 }
 

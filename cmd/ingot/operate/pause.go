@@ -18,12 +18,12 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
-const pauseHelp = `Stops one function of a stack: it switches off what calls the function, and waits until no call is running any
-more. It stops the ingest function, unless you write streams.
+const pauseHelp = `Stops one function of a stack: it switches off what calls the function, and waits until no call is running any more.
+It stops the ingest function, unless you write streams.
 
 ingest    Events wait in the queue, which keeps them for 4 days. The command also waits until it is proven that the
-          streams function has read the stream to its end, for 15 minutes at most. On an idle stack that takes less than a
-          minute. Then verify is exact, and an aggregate can be declared complete.
+          streams function has read the stream to its end, for 15 minutes at most. On an idle stack that takes less
+          than a minute. Then verify is exact, and an aggregate can be declared complete.
 streams   Totals stand still. Changes wait in the stream, which forgets them after 24 hours: totals then have to be
           rebuilt. So this needs --yes.
 

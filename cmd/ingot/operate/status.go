@@ -37,13 +37,14 @@ func newStatus(a *app) *cobra.Command {
 		Long: `Shows the state of a stack on one screen: how many messages wait in its queues and since when, why messages are in
 quarantine, how far the totals are behind the events, which function is paused and by whom, how many of their calls
 failed, which alarms are on, and which aggregates are building or flagged. It also prints the URL and the ARN of the
-queue for events. It names what it could not read. An ingot dev has no CloudWatch, so its ages, lag and alarms are not
-known. Flagged totals are looked for on the first page of the aggregates table, which holds some thousand. It names the
-partitions to which most writes were refused in the last hour, by a hash of the key, and what would spread them.
+queue for events. It names the partitions to which most writes were refused in the last hour, by a hash of the key,
+and what would spread them. Flagged totals are looked for on the first page of the aggregates table, which holds
+some thousand. It names what it could not read. An ingot dev has no CloudWatch, so its ages, lag and alarms are not
+known.
 
-The stack is not well if an alarm is on, a function is paused, calls of a function failed or were refused in the last
-15 minutes, a message is in quarantine or in the dead-letter queue, an aggregate is flagged, or the totals are more than
-an hour behind. A message that a floor (atLeast) has refused is usual, and does not count.
+The stack is not well if an alarm is on, a function is paused, calls of a function failed or were refused in the
+last 15 minutes, a message is in quarantine or in the dead-letter queue, an aggregate is flagged, or the totals are
+more than an hour behind. A message that a floor (atLeast) has refused is usual, and does not count.
 
 It changes nothing. But to see why messages are in quarantine, it must receive them, up to 1,000. Others do not see
 them for that moment.`,

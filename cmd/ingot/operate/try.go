@@ -17,13 +17,13 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/trial"
 )
 
-const tryHelp = `Proves a deployment, on a stack that has no events of others, such as a test stage. It sends a few
-hundred made-up events: new ones, repeated ones, broken ones, ones whose time is over, and other payloads
-under a stored key. It waits, and compares every item, every total and every message in quarantine with what
-must be there. Then it looks at what the services of this account do: what a refused statement and a
-cancelled transaction bring back, whether the stream has each change once and in order, who is named for a
-removal, and whether the mapping names the shard of a batch. At the end it removes what it has stored, and
-takes its messages out of quarantine. Totals without events stay.
+const tryHelp = `Proves a deployment, on a stack that has no events of others, such as a test stage. It sends a few hundred made-up
+events: new ones, repeated ones, broken ones, ones whose time is over, and other payloads under a stored key. It
+waits, and compares every item, every total and every message in quarantine with what must be there. Then it looks
+at what the services of this account do: what a refused statement and a cancelled transaction bring back, whether
+the stream has each change once and in order, who is named for a removal, and whether the mapping names the shard of
+a batch. At the end it removes what it has stored, and takes its messages out of quarantine. Totals without events
+stay.
 
 If the events table has events, it does nothing without --yes, and says what its events would leave behind.
 

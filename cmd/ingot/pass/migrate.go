@@ -32,11 +32,12 @@ import (
 )
 
 var migrateHelp = `Moves a live DynamoDB table into the events table of a stack, as migration.yaml says. The steps are plan, capture,
-backfill, compare, turn and retire, and back after a turn. Nothing turns before a comparison has found both tables equal.
+backfill, compare, turn and retire, and back after a turn. Nothing turns before a comparison has found both tables
+equal.
 ` + excerpt.Page("migrating.md") + ` tells the whole story.
 
-The old table is read in the stack's account and Region. Nothing is written to it, except that it follows the new one after a
-turn if migration.yaml has back.`
+The old table is read in the stack's account and Region. Nothing is written to it, except that it follows the new
+one after a turn if migration.yaml has back.`
 
 type migrateOptions struct {
 	file      string
@@ -304,11 +305,11 @@ func (a *app) backfillStep() step {
 		use:     "backfill --yes",
 		example: `  ingot migrate backfill --yes --stack shop`,
 		short:   "Copy all rows, or mend what differs",
-		long: `Goes over all rows of the old table. The first pass inserts what is absent; a later one makes rows and copies equal, and
-leaves a tombstone where a row is gone. It may be stopped and run again; after one that was killed, it first waits for 17
-minutes at most, and says so. Capture must be on before the first pass begins: a
-row that changes behind the scan would be missed. A pass stops once it has removed more than 1 % of the copies, and more
-than 100, because a mistake looks like that; with --remove it goes on.`,
+		long: `Goes over all rows of the old table. The first pass inserts what is absent; a later one makes rows and copies equal,
+and leaves a tombstone where a row is gone. It may be stopped and run again; after one that was killed, it first
+waits for 17 minutes at most, and says so. Capture must be on before the first pass begins: a row that changes
+behind the scan would be missed. A pass stops once it has removed more than 1 % of the copies, and more than 100,
+because a mistake looks like that; with --remove it goes on.`,
 		without: "backfill writes a copy of each row: see what it costs with ingot migrate plan, then write --yes",
 		yes:     "confirm that copies are to be written",
 		flags: func(f *pflag.FlagSet, o *migrateOptions) {
@@ -378,8 +379,9 @@ func (a *app) captureStep() step {
 		use:     "capture --yes",
 		example: `  ingot migrate capture --yes --stack shop`,
 		short:   "Copy rows as they change, until it is stopped",
-		long: `Reads the stream of the old table from its oldest record on, and makes the copy of each changed row equal to the row. It runs
-until you stop it, and may run beside the function that does the same. Run it for as long as rows change.`,
+		long: `Reads the stream of the old table from its oldest record on, and makes the copy of each changed row equal to the
+row. It runs until you stop it, and may run beside the function that does the same. Run it for as long as rows
+change.`,
 		without: "capture writes copies of changed rows: write --yes",
 		yes:     "confirm that copies are to be written",
 		run: func(ctx context.Context, m *moving, _ *migrateOptions) error {
@@ -412,9 +414,9 @@ func (a *app) compareStep() step {
   ingot migrate compare --stack shop --function shop-migrate-CaptureFunction-1A2B3C
   ingot migrate compare --stack shop --large arn:aws:states:eu-west-1:111122223333:stateMachine:shop-verify --work s3://my-bucket/users`,
 		short: "Prove that rows and copies are equal, while both change",
-		long: `Reads both tables once and adds up what each key should say. Keys that differ are looked at three times, each after capture
-has done what was written before the look before. What does not change and differs is a difference. The result is kept as the
-evidence for a turn, and counts for 24 hours.
+		long: `Reads both tables once and adds up what each key should say. Keys that differ are looked at three times, each after
+capture has done what was written before the look before. What does not change and differs is a difference. The
+result is kept as the evidence for a turn, and counts for 24 hours.
 
 Exit code 3: something stands against a turn.`,
 		function: true,
@@ -473,8 +475,8 @@ func (a *app) statusStep() step {
 		use:     "status",
 		example: `  ingot migrate status --stack shop`,
 		short:   "Show which side is the source, and what is missing for the next step",
-		long: `Shows the state of each type, and what is missing before it may turn. Its client cannot write. With --function, it first
-waits for the proof of how far that function is, and notes it.`,
+		long: `Shows the state of each type, and what is missing before it may turn. Its client cannot write. With --function, it
+first waits for the proof of how far that function is, and notes it.`,
 		reads:    true,
 		function: true,
 		quiet:    true,
@@ -498,10 +500,11 @@ func (a *app) turnStep() step {
 		use:     "turn --yes",
 		example: `  ingot migrate turn --yes --stack shop`,
 		short:   "Make the new table the source of the migration's types",
-		long: `Makes the new table the source. Before it: producers no longer write the old table, and its stream has been silent for
---quiet and is read to its end. The turn waits for half a minute, until no batch of capture writes any more. From then on,
-messages of the types are stored; those that came earlier are in quarantine with the reason not-turned. Then run ingot rebuild
-for each aggregate that the types feed: it counts what was copied. All types of a migration turn together.`,
+		long: `Makes the new table the source. Before it: producers no longer write the old table, and its stream has been silent
+for --quiet and is read to its end. The turn waits for half a minute, until no batch of capture writes any more.
+From then on, messages of the types are stored; those that came earlier are in quarantine with the reason
+not-turned. Then run ingot rebuild for each aggregate that the types feed: it counts what was copied. All types of a
+migration turn together.`,
 		without:  "a turn makes the new table the source: write --yes once capture has read all that producers wrote",
 		yes:      "confirm the turn",
 		function: true,
@@ -526,10 +529,10 @@ func (a *app) backStep() step {
 		use:     "back --yes",
 		example: `  ingot migrate back --yes --stack shop`,
 		short:   "Make the old table the source again, after a turn",
-		long: `Makes the old table the source again. It needs back in migration.yaml, capture on the streams of both tables since the turn,
-and a comparison of the last 24 hours. The first call lets messages wait in quarantine; after it, capture brings to the old
-table what was stored before. The second call, --quiet later, makes the old table the source. Then the old producers may
-write again, and messages wait until the types turn anew.`,
+		long: `Makes the old table the source again. It needs back in migration.yaml, capture on the streams of both tables since
+the turn, and a comparison of the last 24 hours. The first call lets messages wait in quarantine; after it, capture
+brings to the old table what was stored before. The second call, --quiet later, makes the old table the source. Then
+the old producers may write again, and messages wait until the types turn anew.`,
 		without:  "going back stops the messages of the types: write --yes once their producers have stopped",
 		yes:      "confirm that messages are to wait",
 		function: true,
@@ -550,9 +553,10 @@ func (a *app) retireStep() step {
 		use:     "retire --yes",
 		example: `  ingot migrate retire --yes --stack shop`,
 		short:   "End a migration, so that the old table may go",
-		long: `Ends a migration: it deletes the tombstones, and prints how to export and delete the old table, which it does not do itself.
-It refuses while the types have not turned, while a total that they feed is not complete, and if the stream of the old table
-has a change after the turn: what still writes there would be lost. It may be stopped and run again.`,
+		long: `Ends a migration: it deletes the tombstones, and prints how to export and delete the old table, which it does not do
+itself. It refuses while the types have not turned, while a total that they feed is not complete, and if the stream
+of the old table has a change after the turn: what still writes there would be lost. It may be stopped and run
+again.`,
 		without: "retire deletes tombstones, and nothing copies from the old table any more: write --yes",
 		yes:     "confirm that the migration is over",
 		flags: func(f *pflag.FlagSet, o *migrateOptions) {

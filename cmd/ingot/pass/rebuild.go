@@ -22,12 +22,12 @@ import (
 )
 
 const rebuildHelp = `Brings older items into aggregates that were added or changed. It touches every item that an older pipeline.yaml has
-written, so that the stream delivers the item again. Then it waits until the streams function has counted these
-items, verifies, and declares the aggregates complete.
+written, so that the stream delivers the item again. Then it waits until the streams function has counted these items,
+verifies, and declares the aggregates complete.
 
 It first prints what it reads and writes, and what that costs. --dry-run stops there. Above 1,000,000 units it asks
 you, or needs --yes. You may stop it at any time and run it again: an item that was touched is not touched again. With
---work, the touch pass goes on where it stopped, and does not read again what it has read.
+--work, it does not even read again what it has read.
 
 --all is for every aggregate that says it is not complete. If all say that they are, the command reads one page of
 events and looks up their totals, because an aggregates table that was lost and created again does not know what it
@@ -38,25 +38,25 @@ If the payload of an older item is in the payload bucket, it is read from there,
 new aggregate uses. An item whose payload is lost is named and not touched. No new aggregate is complete until the
 object is back or the event is erased.
 
-The table is read and touched in --segments at the same time. --rate limits reads and writes together. It also limits
-how fast the stream brings the items to the streams function.
+--rate limits reads and writes together, and so how fast the stream brings the items to the streams function.
 
 An aggregate can be declared complete only at a moment when no change is on its way. On a busy stack this needs a
-pause: ingot pause, then ingot rebuild, then ingot resume. You can also run it without a pause first. The touch pass
-then does its work, and a later rebuild during a pause only has to finish.
+pause: ingot pause, then ingot rebuild, then ingot resume. Without a pause, the command touches all items, and a later
+one during a pause only has to finish.
 
---parts does something else: it puts the missing parts of stored events. A part is missing if an older function stored
-the whole alone, or if the file did not declare the part yet. It needs no pause. Do not run it if the key of a part
-was changed after events were stored: their parts are under the keys of that time, and would be stored a second time.
+--parts puts the missing parts of stored events instead. A part is missing if an older function stored the whole
+alone, or if the file did not declare the part yet. It needs no pause. Do not run it if the key of a part was
+changed after events were stored: their parts are under the keys of that time, and would be stored a second time.
 
---mend does something else, too. It needs no change of pipeline.yaml, and changes single totals in place: those that differ from
-their items, as ingot verify says, and those that have a flag. Each gets what its items add up to, and its flag is
-taken off. Events may flow. A total that changes at that moment is left alone and named; run the command again, or
-pause first. A total that holds events that have expired cannot be mended, because they cannot be added up again.
+--mend changes single totals in place instead: those that differ from their items, as ingot verify says, and those
+that have a flag. Each gets what its items add up to, and its flag is taken off. It needs no change of
+pipeline.yaml, and events may flow. A total that changes at that moment is left alone and named; run the command
+again, or pause first. A total that holds events that have expired cannot be mended, because they cannot be added up
+again.
 
---accept takes the flags off that are there, and notes on each total or aggregate when that was and who did it. It
-changes no value. Reads go on to show the flag as accepted, and ingot status no longer calls the stack unwell for it.
-Without --yes it only shows the flags. A flag that changes at that moment is left alone and named.
+--accept only takes flags off instead, and notes on each total or aggregate when that was and who did it. Reads go
+on to show the flag as accepted, and ingot status no longer calls the stack unwell for it. Without --yes it only
+shows the flags. A flag that changes at that moment is left alone and named.
 
 Exit code 3: not complete yet, or not all mended or accepted. 6: not known whether it is complete.`
 

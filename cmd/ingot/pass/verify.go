@@ -32,15 +32,15 @@ the stream has delivered everything that was written before the first look ended
 same way is damaged. A total that differs in another way is still changing. A total that was equal at one of the two
 looks is right.
 
-Both tables are read in --segments at the same time, at most at --rate. Sums that do not fit into --memory go to
-files. With --work, the files go into that folder, and if the command is stopped, the same command goes on there. The
-files contain the fields that totals are grouped by.
+Sums that do not fit into --memory go to files. With --work, the files go into that folder, and if the command is
+stopped, the same command goes on there. The files contain the fields that totals are grouped by.
 
-For tables that are too large for one machine, --large lets a state machine and a worker function of AWS do the work.
-It starts an execution, or follows the one that runs for the same --work, and prints the result. The work can be
+For tables that are too large for one machine, --large lets a state machine and a worker function of AWS do the
+work. It starts an execution, or follows the one that runs for the same --work, and prints the result. It can be
 stopped, and goes on with the same command.
 
-Exit code 3: something differs, with --twice for certain. 6: --twice found nothing that is damaged for certain.`
+Exit code 3: something differs; with --twice, something is damaged. 6: something differs, but --twice found nothing
+that is certainly damaged.`
 
 // verifyJSON documents --output json. A test compares it with [verified.Report].
 const verifyJSON = `  items, totals           how many were compared
@@ -92,7 +92,7 @@ func newVerify(a *app) *cobra.Command {
 	flags.BoolVar(&o.twice, "twice", false,
 		"look a second time, after the stream has delivered what was written before the first look ended")
 	flags.DurationVar(&o.patience, "patience", drained.Patience, "with --twice, how long to wait for the stream; 0: ask once")
-	flags.BoolVar(&o.reveal, "reveal", false, "show personal values")
+	flags.BoolVar(&o.reveal, "reveal", false, command.RevealUsage)
 	o.segmentsFlag(flags)
 	passFlags(cmd, &o)
 	return cmd

@@ -25,9 +25,9 @@ type choosing struct {
 }
 
 // choosingHelp is for the long help of the commands that take filters.
-const choosingHelp = `--verdict and --reason choose messages by what put them into quarantine. --type and --key choose by what a message is
-today: the type of its event, which pipeline.yaml need not have, and its key. --key takes the partition key, or both
-keys as ingot get prints them, such as "ORDER#o-1 / PLACED". A message must have all that you give.`
+const choosingHelp = `--verdict and --reason choose messages by what put them into quarantine, --type and --key by what they are today.
+The type may be one that pipeline.yaml does not have. --key takes the partition key, or both keys as ingot get
+prints them, such as "ORDER#o-1 / PLACED". A message must have all that you give.`
 
 // filterFlags adds the flags that choose letters.
 func filterFlags(cmd *cobra.Command, f *triage.Filter) {

@@ -21,8 +21,8 @@ everything else as it is. If a message is an array, it sets them in each event t
 messages it will change, and at the end what they would be. Nothing is sent: ingot quarantine resend sends what was
 changed.
 
-To change anything else, open DIR/ID.body in any editor. Then ingot quarantine show says what the message would be, and
-resend sends it.
+To change anything else, open DIR/ID.body in any editor. Then ingot quarantine show says what the message would be,
+and resend sends it.
 
 ` + command.FieldsHelp + `
 

@@ -58,19 +58,17 @@ func folderAnd(least, most int) cobra.PositionalArgs {
 	}
 }
 
-const pullHelp = `Receives the messages of the quarantine queue, saves each one as a file DIR/ID.json, and keeps them hidden
-from others until ctrl-C. Then all of them become visible again, within 5 seconds. If the command is killed,
-they become visible after 2 minutes. DIR/ID.body holds the body: of an array, the events that could not be
-stored. Any editor may change it. Then show says what the message would be, and resend sends it.
+const pullHelp = `Receives the messages of the quarantine queue, saves each one as a file DIR/ID.json, and keeps them hidden from others
+until ctrl-C. Then all of them become visible again, within 5 seconds. If the command is killed, they become visible
+after 2 minutes. DIR/ID.body holds the body: of an array, the events that could not be stored. Any editor may change
+it. Then show says what the message would be, and resend sends it.
 
-SQS hides a message for at most 12 hours. After that the command receives the message again.
+A file is never overwritten: what you edited stays. A message that was resent or dropped before, and has come back
+because its deletion had no effect, is deleted again.
 
-A file is never overwritten: what you edited stays. A message that was resent or dropped before, and has come
-back because its deletion had no effect, is deleted again.
-
-A FIFO dead-letter queue gives at most ten messages of one group at a time.
-
-If more messages wait than --max, --once says so: resend or drop those that are saved, and pull again.`
+SQS hides a message for at most 12 hours. After that the command receives it again. A FIFO dead-letter queue gives at
+most ten messages of one group at a time. If more messages wait than --max, --once says so: resend or drop those that
+are saved, and pull again.`
 
 const pullJSON = `at the end
   saved, known, deleted, released, lost, more`

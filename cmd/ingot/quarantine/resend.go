@@ -19,18 +19,18 @@ then deletes them from their queue. At the end it prints how many were sent, and
 
 Without an ID it sends every open or edited message that would be stored today, or those of them that you choose. With
 IDs it sends these messages, except those that would be Poison again. An ID may be shortened. --anyway sends every
-message that you name or choose, also those that will not be stored. --dry-run says what it would do.
+message that you name or choose.
 
 ` + choosingHelp + `
 
 If the command is killed between sending and deleting, run it again: it goes on where it stopped. A second copy
 is a Duplicate. On a FIFO queue a message keeps its group. --group names a group for messages that have none.
 
-Use --replace if the quarantined message is right and the stored event is wrong. It needs IDs and --yes, and ingot
-quarantine show must have shown you both. It deletes the stored event, on condition that it is still the one that was
-shown, and then sends the message. Between the two, nothing is stored under the key. The deleted event is kept in the
-message's file. Totals lose what the event added, and gain what the message adds. A total with values that cannot be
-subtracted, such as min and max, is flagged.
+Use --replace if the message is right and the stored event is wrong. It needs IDs and --yes, and ingot quarantine
+show must have shown you both. It deletes the stored event, if that is still the one that was shown, and then sends
+the message. Between the two, nothing is stored under the key. The deleted event is kept in the message's file.
+Totals lose what the event added, and gain what the message adds. A total with values that cannot be subtracted,
+such as min and max, is flagged.
 
 Exit code 3: some stay where they are.`
 
@@ -82,8 +82,7 @@ func newResend(a *app) *cobra.Command {
 }
 
 const dropHelp = `Deletes messages from their queue for good: those that you name, or the open ones that you choose. It says which ones
-first, and needs --yes. Their files stay in the folder. Just before a message is deleted, its file is read again: if
-the file is not there, the message is not deleted. --dry-run stops before anything is deleted.
+first, and needs --yes. Their files stay in the folder. A message whose file is not there is not deleted.
 
 ` + choosingHelp + `
 

@@ -72,7 +72,7 @@ func newShow(a *app) *cobra.Command {
 	command.ReachesStack(cmd)
 	command.DescribesJSON(cmd, showJSON)
 	command.ReadsPipeline(cmd)
-	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")
+	cmd.Flags().BoolVar(&o.reveal, "reveal", false, command.RevealUsage)
 	return cmd
 }
 

@@ -40,16 +40,14 @@ func newGet(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get TYPE FIELD=VALUE…",
 		Short: "Show the item of one event, and the totals that it counts in",
-		Long: `Computes the key of one event from its fields, and shows what is stored under it: the item, its payload,
-and the totals that it counts in, as they are now. It needs only the fields that the key is made of. It
-sends one GetItem, and a Query for each total.
+		Long: `Computes the key of one event from its fields, and shows what is stored under it: the item, its payload, and the
+totals that it counts in, as they are now. It needs only the fields that the key is made of. It sends one GetItem,
+and a Query for each total.
 
-If the payload is in the payload bucket, the command shows what the item keeps of it. --payload reads the
-whole payload from the bucket, with one GET.
+If the payload is in the payload bucket, the command shows what the item keeps of it. --payload reads the whole
+payload from the bucket, with one GET.
 
 ` + command.FieldsHelp + `
-
-Values that pipeline.yaml hashes are personal and are masked, unless --reveal is given.
 
 Exit code 3: nothing is stored under this key.`,
 		Example: `  ingot get order.placed order_id=o-1 --local
@@ -66,7 +64,7 @@ Exit code 3: nothing is stored under this key.`,
 	command.ReachesStack(cmd)
 	command.DescribesJSON(cmd, getJSON)
 	command.ReadsPipeline(cmd)
-	cmd.Flags().BoolVar(&reveal, "reveal", false, "show personal values")
+	cmd.Flags().BoolVar(&reveal, "reveal", false, command.RevealUsage)
 	cmd.Flags().BoolVar(&whole, "payload", false, "show the whole payload, also if it is in the payload bucket")
 	return cmd
 }

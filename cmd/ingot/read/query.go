@@ -37,14 +37,12 @@ INGOT_PII_KEY. With --explain it asks no stack if --pipeline names a file, or if
 pipeline.yaml in this folder.
 
 A field of the partition key may have several values, separated by commas. For a comma in a value, write \, or give
-the field twice. FIELD=@- reads the value from standard input, so that it does not appear in the list of processes or
-in the shell's history. In place of a time in the partition key, you may give a range with --from and --to. Otherwise
-these give a range of the next field of the sort key. A time may be shortened, as in 2026-03-01. --from is in the
-range, --to is not.
+the field twice. FIELD=@- reads the value from standard input, so that it does not appear in the list of processes
+or in the shell's history. --from and --to give a range: of the time in the partition key if you leave that out,
+otherwise of the next field of the sort key. A time may be shortened, as in 2026-03-01.
 
 The page ends at --limit items, or when --max-units read units are spent. Items that have expired or are of another
-type are read, but not returned. The token of the next page contains keys, and is not encrypted. Personal values are
-masked without --reveal.
+type are read, but not returned. The token of the next page contains keys, and is not encrypted.
 
 An answer without items is no failure: the exit code is 0.`
 
@@ -93,7 +91,7 @@ func newQuery(a *app) *cobra.Command {
 	flags.StringVar(&o.ask.Page, "page", "", "the token that the previous page printed")
 	flags.BoolVar(&o.ask.Consistent, "consistent", false, "read consistently, with every earlier write; not possible on an index")
 	flags.BoolVar(&o.explain, "explain", false, "show the first requests, and send none")
-	flags.BoolVar(&o.reveal, "reveal", false, "show personal values")
+	flags.BoolVar(&o.reveal, "reveal", false, command.RevealUsage)
 	command.ReachesStack(cmd)
 	command.DescribesJSON(cmd, queryJSON)
 	command.ReadsPipeline(cmd)

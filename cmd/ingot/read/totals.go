@@ -54,8 +54,8 @@ that start at --from or later, and before --to. The command sends one Query, or 
 On a terminal, each window of one total has a bar for its first value. Totals follow the events with the lag of the
 stream.
 
-With --top, it shows the totals of one window with the greatest values instead, if the aggregate declares rank. --from
-is then any time in that window. Without --from, it is the window of now.
+With --top, it shows the totals of one window with the greatest values, if the aggregate declares rank. --from is then
+any time in that window. Without --from, it is the window of now.
 
 If you give fewer fields than by needs, the whole table must be scanned. That needs --scan, and the command shows the
 price first. Each field that you give is then compared with the value of by that has the same name.
@@ -64,11 +64,9 @@ price first. Each field that you give is then compared with the value of by that
 
 ` + command.FieldsHelp + `
 
-Values that pipeline.yaml hashes are personal and are masked, unless --reveal is given.
+--output may also be csv, for spreadsheets.
 
-Exit code 5: it needs --scan.
-
-With --output csv, it prints a table for spreadsheets.`,
+Exit code 5: it needs --scan.`,
 		Example: `  ingot totals orders_daily merchant_id=m-1 currency=EUR --local
   ingot totals orders_daily merchant_id=m-1 currency=EUR --from 2026-03-01 --to 2026-04-01 --local
   ingot totals orders_daily --scan --local --output csv
@@ -90,7 +88,7 @@ With --output csv, it prints a table for spreadsheets.`,
 	cmd.Flags().StringVar(&o.to, "to", "", "end before this window (default after the last one)")
 	cmd.Flags().IntVar(&o.top, "top", 0, "show this many totals with the greatest values, of an aggregate with rank: 1 to 1000")
 	cmd.Flags().BoolVar(&o.scan, "scan", false, "read the whole table of totals if the fields are fewer than by needs")
-	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")
+	cmd.Flags().BoolVar(&o.reveal, "reveal", false, command.RevealUsage)
 	return cmd
 }
 
