@@ -8,18 +8,6 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/sample"
 )
 
-// The template's MemorySize is the least, in steps of 64 MB, at which a streams function keeps up
-// with a full shard of the sample shop's changes, whichever event type they are of.
-func TestMemorySizeOfTheTemplate(t *testing.T) {
-	in := own{}.input(t)
-	in.Rate, in.Partitions = estimate.ChangesPerShard, 1
-	k := run(t, in).Capacity
-	want := estimate.MemoryFor(estimate.ChangesPerShard, k.Updates)
-	if k.Memory != want || k.By != "order.placed" || k.Updates != 3 {
-		t.Errorf("%+v: MemorySize should be %d by default", k, want)
-	}
-}
-
 // If one streams function does not keep up with a rate, that is a mistake. The memory that the
 // finding says to write keeps up.
 func TestARateThatIsTooHigh(t *testing.T) {

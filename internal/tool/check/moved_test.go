@@ -1,6 +1,8 @@
 package check
 
 import (
+	"fmt"
+
 	"os"
 	"slices"
 	"strings"
@@ -17,51 +19,6 @@ const (
 	keyed      = `              - {Effect: Allow, Action: ["dynamodb:GetItem", "dynamodb:PutItem"], Resource: !GetAtt AggregatesTable.Arn, Condition: {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["K#"]}}}` + "\n"
 	granted    = `{Effect: Allow, Action: ["dynamodb:UpdateItem", "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:BatchGetItem"], Resource: !GetAtt AggregatesTable.Arn}`
 )
-
-// The ingest function of a pipeline whose puts move totals must be allowed more. A statement for
-// the one key of the secret's check value is not enough. What the finding says to write is
-// accepted.
-func TestRightsOfTotalsThatMoveWithThePut(t *testing.T) {
-	o := own{pipeline: [][2]string{{"\naggregates:\n", movedTotal}}}
-	r := run(t, o.input(t))
-	want := "IngestRole does not allow dynamodb:UpdateItem, dynamodb:PutItem, dynamodb:GetItem, dynamodb:BatchGetItem on AggregatesTable: " +
-		"events could not be stored together with what they add to totals; write " + granted + " among the statements of IngestRole"
-	if len(r.Findings) != 1 || !strings.HasSuffix(r.Findings[0].String(), want) {
-		t.Errorf("got  %v\nwant %s", r.Findings, want)
-	}
-	o.template = [][2]string{{keyed, "              - " + granted + "\n"}}
-	if r := run(t, o.input(t)); len(r.Findings) != 0 {
-		t.Errorf("with what it says: %v", r.Findings)
-	}
-}
-
-// The ingest function of a pipeline with types that are migrated must be allowed to look whether
-// they have turned. A statement for another key is not enough.
-func TestRightsOfMigratedTypes(t *testing.T) {
-	migrated := [2]string{"  order.placed:\n", "  order.placed:\n    migrated: shop\n"}
-	of := func(o own) Input {
-		in := o.input(t)
-		in.Migration = &textfile.File{Name: "migration.yaml",
-			Text: []byte("migration: 1\nname: shop\nfrom: {table: Shop}\nrows: [{type: order.placed}]")}
-		return in
-	}
-	if r := run(t, of(own{pipeline: [][2]string{migrated}})); len(r.Findings) != 0 {
-		t.Errorf("with the template's own role: %v", r.Findings)
-	}
-	const line = `              - {Effect: Allow, Action: "dynamodb:GetItem", Resource: !GetAtt AggregatesTable.Arn, Condition: ` +
-		`{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["M#*"]}}}` + "\n"
-	const advice = `{Effect: Allow, Action: ["dynamodb:GetItem"], Resource: !GetAtt AggregatesTable.Arn}`
-	r := run(t, of(own{pipeline: [][2]string{migrated}, template: [][2]string{{line, ""}}}))
-	want := "IngestRole does not allow dynamodb:GetItem on AggregatesTable: the function could not tell which side is the source of a type " +
-		"that is migrated, and would store no event of it; write " + advice + " among the statements of IngestRole"
-	if len(r.Findings) != 1 || !strings.HasSuffix(r.Findings[0].String(), want) {
-		t.Errorf("got  %v\nwant %s", r.Findings, want)
-	}
-	o := own{pipeline: [][2]string{migrated}, template: [][2]string{{line, "              - " + advice + "\n"}}}
-	if r := run(t, of(o)); len(r.Findings) != 0 {
-		t.Errorf("with what it says: %v", r.Findings)
-	}
-}
 
 // A floor refuses events every day. So the alarm on everything in quarantine gives way to the one
 // of docs/watch.md.
@@ -96,29 +53,35 @@ func TestAlarmWithFloors(t *testing.T) {
 	}
 }
 
-// An update of such a total costs what it costs in a transaction. Transactions on one total exclude
-// each other, so check says how many it takes.
-func TestCostOfTotalsThatMoveWithThePut(t *testing.T) {
+// An update of a total in a transaction costs twice, and so does that of an index. Transactions on
+// one total exclude each other, so check says how many it takes.
+func TestAdviceAboutTotals(t *testing.T) {
+	const put = "moved by the put: one total takes about 200 transactions a second"
+	ranked := func(units int) string {
+		return fmt.Sprintf("ranked by cents: %d units of it are the index's, which takes about 500 moves a second in each window", units)
+	}
 	for _, c := range []struct {
-		more, advice string
-		units        int
+		how, counting, advice string
+		units                 int
 	}{
-		{"", "moved by the put: one total takes about 200 transactions a second, and spread multiplies that\n", 2},
-		{", spread: 3", "moved by the put: one total takes about 600 transactions a second, and spread multiplies that\n", 2},
-		{", atLeast: {cents: -1000}", "moved by the put: one total takes about 200 transactions a second\n", 2},
-		{", rank: {value: cents}",
-			"ranked by cents: 4 units of it are the index's, which takes about 500 moves a second in each window; moved by the put: one total takes about 200 transactions a second\n", 6},
+		{"movedBy: put", "marks", put + ", and spread multiplies that\n", 2},
+		{"movedBy: put, spread: 3", "marks", strings.Replace(put, "200", "600", 1) + ", and spread multiplies that\n", 2},
+		{"movedBy: put, atLeast: {cents: -1000}", "marks", put + "\n", 2},
+		{"movedBy: put, rank: {value: cents}", "marks", ranked(4) + "; " + put + "\n", 6},
+		{"window: 1d, rank: {value: cents}", "marks", ranked(2) + "\n", 3},
+		{"window: 1d, rank: {value: cents}", "receipts", ranked(4) + "\n", 6},
 	} {
-		o := own{pipeline: [][2]string{{"\naggregates:\n", strings.Replace(movedTotal, "movedBy: put", "movedBy: put"+c.more, 1)}}}
-		in := o.input(t)
+		in := own{pipeline: [][2]string{{"\naggregates:\n", strings.Replace(movedTotal, "movedBy: put", c.how, 1)}},
+			parameters: map[string]string{"Counting": c.counting}}.input(t)
 		r := run(t, in)
 		total := r.Totals[slices.IndexFunc(r.Totals, func(t Total) bool { return t.Name == "credit" })]
-		if total.MovedBy != "put" || total.FreshUnits != c.units || total.Marks == 0 || total.SpreadForOne != 0 { // orders expire
+		if byPut := strings.Contains(c.how, "put"); (total.MovedBy == "put") != byPut || total.FreshUnits != c.units ||
+			byPut && (total.Marks == 0 || total.SpreadForOne != 0) { // orders expire
 			t.Errorf("%+v", total)
 		}
 		var b strings.Builder
 		if err := r.WriteText(&b, in); err != nil || !strings.Contains(b.String(), c.advice) {
-			t.Errorf("%v\n%s", err, &b)
+			t.Errorf("%s: %v\n%s", c.how, err, &b)
 		}
 	}
 }
