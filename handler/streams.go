@@ -187,7 +187,7 @@ var errNoShard = errors.New("the batch names no shard, and counting by marks nee
 type streamBatch struct {
 	*Streams
 	changes  []event.Change
-	foreign  []event.Change // of items that are no events; a tool that asks how far the stream is read puts some
+	foreign  []event.Change // of items that are not events; a tool that asks how far the stream is read puts some
 	odd      []oddRecord
 	ahead    []oddRecord    // those with an image that a newer pipeline has stamped
 	created  time.Time      // of the first record, in stream time

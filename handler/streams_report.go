@@ -14,7 +14,7 @@ import (
 type StreamsReport struct {
 	ShardID     string // the shard that the event names; empty if it names none
 	Received    int    // records
-	Foreign     int    // records of items that are no events, like the one that names the home Region
+	Foreign     int    // records of items that are not events, like the one that names the home Region
 	Inserted    int    // new items among the records that are done; see the metric ItemsInserted
 	Quarantined int    // records and updates
 	Archived    int

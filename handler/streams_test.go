@@ -153,8 +153,8 @@ func (w *world) noted() string {
 	return strings.Join(list, ", ")
 }
 
-// A fence is noted if and only if every record up to it is done. A fence is no event: nothing is
-// counted, kept or put into quarantine for it.
+// A fence is noted if and only if every record up to it is done. A fence is not an event: nothing
+// is counted, kept or put into quarantine for it.
 func TestFences(t *testing.T) {
 	w := newWorld(t)
 	first, bad, last := insert(1, w.image(order("1", 5))), insert(3, w.image(order("bad", 5))), insert(5, w.image(order("2", 5)))
@@ -163,17 +163,17 @@ func TestFences(t *testing.T) {
 		batch any
 		want  string
 	}{
-		"all is done":              {batch(first, fence(2, "r", "0"), last), "r 2"},
-		"the last of several":      {batch(fence(2, "r", "0"), fence(4, "r", "1"), last), "r 4"},
-		"two questions":            {batch(fence(2, "r", "0"), fence(4, "q", "0")), "q 4, r 2"},
-		"a later record fails":     {batch(first, fence(2, "r", "0"), bad, last), "r 2"},
-		"an earlier record fails":  {batch(first, bad, fence(4, "r", "0"), last), ""},
-		"one before, one after":    {batch(fence(2, "r", "0"), bad, fence(4, "r", "1")), "r 2"},
-		"removed by time to live":  {batch(first, expiry(2, gone)), ""},
-		"written again":            {batch(first, record(2, event.Modify, gone, gone)), ""},
-		"the whole batch fails":    {batch(fence(2, "r", "0"), first), ""},
-		"a key that is no fence's": {batch(insert(2, attributes{"PK": {"S": "%fences"}, "SK": {"S": "-"}})), ""},
-		"no question, no note":     {batch(first, last), ""},
+		"all is done":                 {batch(first, fence(2, "r", "0"), last), "r 2"},
+		"the last of several":         {batch(fence(2, "r", "0"), fence(4, "r", "1"), last), "r 4"},
+		"two questions":               {batch(fence(2, "r", "0"), fence(4, "q", "0")), "q 4, r 2"},
+		"a later record fails":        {batch(first, fence(2, "r", "0"), bad, last), "r 2"},
+		"an earlier record fails":     {batch(first, bad, fence(4, "r", "0"), last), ""},
+		"one before, one after":       {batch(fence(2, "r", "0"), bad, fence(4, "r", "1")), "r 2"},
+		"removed by time to live":     {batch(first, expiry(2, gone)), ""},
+		"written again":               {batch(first, record(2, event.Modify, gone, gone)), ""},
+		"the whole batch fails":       {batch(fence(2, "r", "0"), first), ""},
+		"a key that is not a fence's": {batch(insert(2, attributes{"PK": {"S": "%fences"}, "SK": {"S": "-"}})), ""},
+		"no question, no note":        {batch(first, last), ""},
 	} {
 		w := newWorld(t).started()
 		w.streams.OnChange = func(_ context.Context, c event.Change) error {

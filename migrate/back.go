@@ -470,7 +470,7 @@ func (b *bringing) conditionOf(p *place) *types.Update {
 	return u
 }
 
-// answered notes what became of a write. One that the table would never take is no row.
+// answered notes what became of a write. One that the table would never take is not a row.
 func (b *bringing) answered(p *place, a rows.Answer, done func(*Synced)) {
 	b.source.Pace.Learn(a)
 	switch p.a = a; a.Outcome {

@@ -35,7 +35,7 @@ name: cities
 from: {table: old}
 rows:
   - where: kind = "cursor"
-    skip: it is no city
+    skip: it is not a city
   - type: city
     payload: {id: "{pk | split:2}", at: "{at}", name: "{name}", tags: "{tags}", level: "{level}"}
 `
@@ -148,7 +148,7 @@ func TestRowsFollow(t *testing.T) {
 	m.turned()
 	key := func(id string) string { return `{"pk":{"S":"CITY#` + id + `"},"at":{"S":"2031-05-05T06:00:00Z"}}` }
 	m.stored("3", `,"name":"cat","level":2.50`)
-	// A list that is no set stays a list, also where the row has a set.
+	// A list that is not a set stays a list, also where the row has a set.
 	for id, tags := range map[string]string{"5": `["b","a"]`, "6": `["a","a"]`, "0": `[1,1.0]`} {
 		m.put("old", city(id, "eve"))
 		m.stored(id, `,"name":"eve","level":1,"tags":`+tags)
@@ -258,7 +258,7 @@ func TestRowsKeepTheirAttributes(t *testing.T) {
 	}
 }
 
-// What would not become the same event again, and the place of a row that is none of ours, is not
+// What would not become the same event again, and the place of a row that is not ours, is not
 // written, and a comparison says so.
 func TestNoRowIsInvented(t *testing.T) {
 	m := returning(t, there+andBack, city("1", "ann"), migrate.Row{"pk": s("CITY#9"), "at": s("2031-05-05T06:00:00Z"), "kind": s("cursor")})

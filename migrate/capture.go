@@ -206,7 +206,7 @@ func (c *Capture) copy(ctx context.Context, ofNew bool, list []Changed, batch *s
 				done.PutRight = append(done.PutRight, name)
 			}
 		}
-	case !ofNew: // what changes in a copy is no concern of its source
+	case !ofNew: // what changes in a copy does not concern its source
 		done.Synced = s.inPieces(ctx, list)
 	}
 	if done.Collisions+done.Refused > 0 {

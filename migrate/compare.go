@@ -274,7 +274,7 @@ func (c *comparison) Read(ctx context.Context, s *sums.Reading[counts], side sum
 			lost, err = c.lostOf(ctx, page.All)
 		}
 		for _, img := range page.All {
-			if !lost[rows.KeyOf(img)] { // what cannot be read is no copy
+			if !lost[rows.KeyOf(img)] { // what cannot be read is not a copy
 				add(s, img)
 			}
 		}
@@ -516,7 +516,7 @@ func (c *comparison) judge(d *syncing, p *spot, items map[string][]*event.Item, 
 		return
 	case c.foreign(p.cur) && len(claims) > 0:
 		if drop(&c.out.Collisions); len(c.out.Named) < mostNamed {
-			c.out.Named = append(c.out.Named, Named{NamedCollision, p.key.String(), claims[0].row + ", and an item that is no copy"})
+			c.out.Named = append(c.out.Named, Named{NamedCollision, p.key.String(), claims[0].row + ", and an item that is not a copy"})
 		}
 		return
 	case len(claims) == 0 && live && !c.expiring(rows.IntegerOf(p.cur["expiresAt"])):

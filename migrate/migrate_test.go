@@ -306,7 +306,7 @@ func TestSync(t *testing.T) {
 		t.Errorf("%+v", done)
 	}
 	if gone := m.item("ACCOUNT#3", "PHONE#+1"); len(gone) != 3 || gone["i:migrated"] == nil {
-		t.Errorf("%v is no tombstone", gone)
+		t.Errorf("%v is not a tombstone", gone)
 	}
 	if img := m.item("ACCOUNT#3", "PHONE#+2"); img["i:migrated"] == first {
 		t.Error("a copy that did not change was not written again")

@@ -37,7 +37,7 @@ func TestFewAreRemoved(t *testing.T) {
 	}
 }
 
-// What is no key of an event does not belong into the sums of a comparison.
+// What is not a key of an event does not belong in the sums of a comparison.
 func TestForeignSums(t *testing.T) {
 	c := &comparison{}
 	for _, key := range []string{"", "x", "-1:a", "3:ab", "99999999999999999999:a"} {

@@ -156,7 +156,8 @@ func (s *Migration) saysItem(item *event.Item) []byte {
 }
 
 // says returns all that an image says of its event, as text: each attribute but the marks of a
-// migration, numbers by their value, the payload unpacked. It is nil for what is no readable item.
+// migration, numbers by their value, the payload unpacked. It is nil for what is not a readable
+// item.
 //
 // Once types have turned, an image may be an event of a producer, who spells a payload in another
 // way, with an envelope. Then it is its type and time, its index keys, and its payload, digested.

@@ -339,7 +339,7 @@ func TestEveryCheck(t *testing.T) {
 		{"by as text", `by: {shop: "{shop}"}`, `by: "{shop}#{region.name}"`,
 			`p.yaml:23:9: by is text, not a mapping; write {region_name: "{region.name}", shop: "{shop}"}`},
 		{"by as one word", `by: {shop: "{shop}"}`, `by: "{shop}"`, `by is text, not a mapping; write {shop: "{shop}"}`},
-		{"by as text that is no template", `by: {shop: "{shop}"}`, `by: "{shop"`, `write {merchant: "{merchant_id}"}`},
+		{"by as text that is not a template", `by: {shop: "{shop}"}`, `by: "{shop"`, `write {merchant: "{merchant_id}"}`},
 		{"a member of an aggregate in an event type", "    retain: 90d", "    retain: 90d\n    atLeast: {x: 0}",
 			`p.yaml:13:5: atLeast does not belong here: it is a member of an aggregate; write atLeast there`},
 		{"a member of two mappings elsewhere", "epoch: 2", "epoch: 2\nretain: 30d", `p.yaml:3:1: unknown name retain; write one of `},

@@ -53,10 +53,10 @@ type change struct {
 }
 
 // changeOf returns what a stream record did to an event. It returns an empty text if nothing is
-// published of it. A copy of a row whose type a migration has not turned yet is no event. After the
-// turn, such a copy is an event without an epoch until somebody touches it. What has an epoch keeps
-// it if the types go back, so it stays an event. A touch changes neither digest nor revision. Time
-// to live is no removal.
+// published of it. A copy of a row whose type a migration has not turned yet is not an event. After
+// the turn, such a copy is an event without an epoch until somebody touches it. What has an epoch
+// keeps it if the types go back, so it stays an event. A touch changes neither digest nor revision.
+// Time to live is not a removal.
 func (p *Plan) changeOf(c *event.Change) (what string, of *event.Item) {
 	was, is := c.Old, c.New
 	switch {

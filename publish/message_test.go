@@ -61,8 +61,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// A copy of a row is no event before its type has turned: the copy has no epoch then. Afterwards
-// its type is published like any other.
+// A copy of a row is not an event before its type has turned: the copy has no epoch then.
+// Afterwards its type is published like any other.
 func TestChangesOfAMigratedType(t *testing.T) {
 	p, err := pipeline.Load(fstest.MapFS{"p": {Data: []byte("ingot: 1\nepoch: 1\ntype: \"{type}\"\nevents:\n" +
 		`  order.placed: {id: "{id}", at: "{at}", key: {pk: "ORDER#{id}", sk: "ORDER"}, migrated: orders}`)}}, "p")

@@ -642,7 +642,7 @@ func TestAnotherRegion(t *testing.T) {
 	}
 }
 
-// What is no batch fails as a whole.
+// What is not a batch fails as a whole.
 func TestBadInput(t *testing.T) {
 	w := newWorld(t)
 	for _, text := range []string{"", "[]", `{"Records":3}`, `{"Records":[3]}`, `{"Records":[{"dynamodb":{}}]}`} {

@@ -48,7 +48,7 @@ const (
 	// Changed means that another version of the event is stored: its digest or its revision
 	// differs.
 	Changed = "changed"
-	// Removed means that a person has removed the event before its time. Expiry is no removal.
+	// Removed means that a person has removed the event before its time. Expiry is not a removal.
 	Removed = "removed"
 )
 

@@ -19,8 +19,8 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
-// A refused update takes the place of a flag that says less. So whoever takes that flag off meets
-// another one, and does not hide that the total lacks something.
+// A refused update takes the place of a flag that says less. So a person who takes that flag off
+// meets another one, and does not hide that the total lacks something.
 func TestRefusalTakesThePlaceOfAFlag(t *testing.T) {
 	for _, c := range bothWays {
 		t.Run(c.String(), func(t *testing.T) {

@@ -50,7 +50,7 @@ func (w *world) fresh(oneByOne int) *store.Store {
 }
 
 // A total that has grown to 300 KB says so, to readers and in each batch's report. The warning is
-// written once, whoever counts, and nothing else about the total changes.
+// written once, no matter who counts, and nothing else about the total changes.
 func TestLargeTotal(t *testing.T) {
 	for _, few := range []int{100, -1} { // one by one, and by statements
 		w := newWorld(t)

@@ -259,8 +259,8 @@ func TestFloorOfANewTotal(t *testing.T) {
 
 // What is true of a rejected event is true of its copies in the same batch: their letters say that
 // nothing is stored, so none of them may be stored, even if the total has risen meanwhile. An item
-// that only has the same key is no copy, and one with another time may move another total. Both are
-// tried.
+// that only has the same key is not a copy, and one with another time may move another total. Both
+// are tried.
 func TestCopyOfARejectedEvent(t *testing.T) {
 	for name, c := range map[string]struct {
 		quantity int

@@ -236,7 +236,7 @@ func TestRefusedRequestOfMany(t *testing.T) {
 		requests int
 	}{
 		"a statement that is too long":   {25, wide, false, event.Inserted, 1 + 25},
-		"a number that is none":          {25, wrong, false, event.Retry, 1 + 25},
+		"an invalid number":              {25, wrong, false, event.Retry, 1 + 25},
 		"every one of them":              {25, wrong, true, event.Retry, 1 + 25},
 		"another request stays as it is": {50, wrong, false, event.Retry, 2 + 25},
 	} {

@@ -283,7 +283,7 @@ func TestTotalsAmongOthers(t *testing.T) {
 }
 
 // A count or a sum that no event has added to is 0, although its item has no attribute for it. A
-// least or greatest value is left out, because it is no number that an event has supplied.
+// least or greatest value is left out, because it is not a number that an event has supplied.
 func TestWhatNothingHasAddedToIsZero(t *testing.T) {
 	w := newWorld(t, func(_ *embedded.Config, spec *pipeline.Spec, _ *tables.Config) {
 		spec.Aggregates = map[string]pipeline.AggregateSpec{"leaders": {Since: 1, By: map[string]string{"merchant": "{merchant}"},

@@ -39,7 +39,7 @@ type Report struct {
 	// [repair.Repairer.MissingParts]. [repair.Repairer.PutParts] puts them.
 	MissingParts int
 	// Copies is how many items are copies of rows whose type a migration has not turned yet. They
-	// are no events, and nothing counts them.
+	// are not events, and nothing counts them.
 	Copies int
 	// missing is the first unreadable item that is not in a generation.
 	missing map[*aggregate.Definition]string

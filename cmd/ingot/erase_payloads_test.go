@@ -115,8 +115,8 @@ func TestErasePayloads(t *testing.T) {
 	}
 }
 
-// Until a migration is over, the objects of its types stay: of copies, which are no events yet, and
-// those that capture may be putting again for a row that has come back.
+// Until a migration is over, the objects of its types stay: of copies, which are not events yet,
+// and those that capture may be putting again for a row that has come back.
 func TestErasePayloadsOfCopies(t *testing.T) {
 	moving := strings.Replace(postSpec, "    offload", "    migrated: old\n    offload", 1)
 	w := newDevWorldAt(t, longAgo, map[string]string{"pipeline.yaml": moving})

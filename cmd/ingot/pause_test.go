@@ -185,8 +185,8 @@ func TestASilentStreamIsNotReadToItsEnd(t *testing.T) {
 	}
 }
 
-// Whoever may not ask whether the function is paused can wait all the same, and is told once what
-// is not known.
+// Somebody who may not ask whether the function is paused can wait all the same, and is told once
+// what is not known.
 func TestSendWithoutTheRightToSeePauses(t *testing.T) {
 	switches := mappings.New(mappings.Mapping{UUID: "u-1", Function: "shop-ingest", Source: "arn:queue"})
 	switches.Refuse = func(string) string { return "AccessDeniedException" }

@@ -29,8 +29,8 @@ aggregates:
   pieces: {since: 1, from: {line: {values: {pieces: sum pieces}}}}
 `
 
-// Whoever does what the refusal of a replacement says, word by word, has the message stored in the
-// end, and nothing of the other event.
+// Somebody who does what the refusal of a replacement says, word by word, has the message stored in
+// the end, and nothing of the other event.
 func TestTheAdviceOfARefusedReplacementWorks(t *testing.T) {
 	const stored = `{"type":"order","id":1,"at":"2026-03-01T09:00:00Z","lines":[{"line":1,"pieces":5}],"coupons":[{"code":"SPRING"}]}`
 	const note, bare = `{"type":"note","id":1,"at":"2026-03-01T09:00:00Z"}`, `{"type":"order","id":1,"at":"2026-03-01T09:00:00Z","lines":[],"coupons":[]}`

@@ -229,7 +229,7 @@ func patterns(t *testing.T, h *Harness) {
 			_, err := w.db.Query(ctx, in)
 			refused(w, err, "ValidationException")
 		},
-		"an index and a limit that are none": func(w *table) {
+		"an invalid index and limit": func(w *table) {
 			in := w.asking(parts[0], "GSI1", false, 1)
 			in.IndexName = aws.String("GSI9")
 			_, err := w.db.Query(ctx, in)

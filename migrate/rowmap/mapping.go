@@ -33,7 +33,7 @@ type Mapped struct {
 // Map computes what a row becomes. It is a pure function. The items are as the pipeline plans them:
 // their epoch is the pipeline's, and an expiry is not compared with a clock.
 func (m *Mapping) Map(row Row) Mapped {
-	if row[itemform.Migrated] != nil { // it has come back, and the mark is no part of it
+	if row[itemform.Migrated] != nil { // it has come back, and the mark is not part of it
 		row = maps.Clone(row)
 		delete(row, itemform.Migrated)
 	}

@@ -110,9 +110,9 @@ func TestSumsAreStable(t *testing.T) {
 // What an undamaged file says must fit the job.
 func TestSumsOfAnotherJob(t *testing.T) {
 	for what, spoil := range map[string]func(*line){
-		"a value too few":      func(l *line) { l.Stored.Values = l.Stored.Values[1:] },
-		"no number":            func(l *line) { l.Wanted.FP = "x" },
-		"a value that is none": func(l *line) { l.Stored.Values[0].Text = "x" },
+		"a value too few":  func(l *line) { l.Stored.Values = l.Stored.Values[1:] },
+		"no number":        func(l *line) { l.Wanted.FP = "x" },
+		"an invalid value": func(l *line) { l.Stored.Values[0].Text = "x" },
 	} {
 		l := example().line()
 		spoil(&l)

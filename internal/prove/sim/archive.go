@@ -64,7 +64,7 @@ func (w *archive) objectsIn(name string, body []byte) (list []object) {
 		image := strings.TrimSuffix(strings.TrimPrefix(line, `{"Item":`), "}\n")
 		var item map[string]map[string]any
 		if err := json.Unmarshal([]byte(image), &item); err != nil {
-			w.fail(Unarchived, "the archive gets a line that is no item, %s: %s", name, line)
+			w.fail(Unarchived, "the archive gets a line that is not an item, %s: %s", name, line)
 			continue
 		}
 		text := func(name, kind string) string { s, _ := item[name][kind].(string); return s }

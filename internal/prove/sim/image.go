@@ -95,8 +95,8 @@ func kindOf(v streamtypes.AttributeValue) string {
 // typed is the type and value that an attribute must have.
 type typed struct{ kind, value string }
 
-// stored returns what the item of a fact must hold, whoever writes it and whenever. Payload, stamp
-// and expiry are left out.
+// stored returns what the item of a fact must hold, no matter who writes it and when. Payload,
+// stamp and expiry are left out.
 func (f fact) stored() map[string]typed {
 	switch f.Type {
 	case "line":

@@ -152,7 +152,7 @@ func streamsMeters() []meter[handler.StreamsReport] {
 		{Metric{"ChangesReceived", emf.Count, "stream records in the batch"},
 			func(b *streamed) float64 { return float64(b.report.Received) }},
 		{Metric{"ChangesForeign", emf.Count,
-			"records of items that are no events, like the one that names the home Region, and fences; no alarm"},
+			"records of items that are not events, like the one that names the home Region, and fences; no alarm"},
 			func(b *streamed) float64 { return float64(b.report.Foreign) }},
 		{Metric{"ItemsInserted", emf.Count, "new items among the records that are not delivered again. A batch whose answer is lost is " +
 			"counted once more, so over time this is at least the number of new items"},

@@ -44,7 +44,7 @@ type batch struct {
 	results []tables.Result
 	cost    tables.Cost
 	left    []int  // the places of items that no stage has taken
-	wholes  *batch // nil: these are no parts
+	wholes  *batch // nil: these are not parts
 }
 
 func newBatch(items []*event.Item) *batch {

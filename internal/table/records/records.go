@@ -38,7 +38,7 @@ func (r Record) Change(shard string) (event.Change, error) {
 
 // Read parses the event once, strictly. If the strict parser refuses the event because of one bad
 // record, encoding/json splits it into its records, so that only the bad one fails. The error says
-// why the event is no batch.
+// why the event is not a batch.
 func Read(payload []byte) (*Batch, error) {
 	doc, err := event.ParseDocument(string(payload))
 	e, plain := plainBatch(doc.Root())

@@ -265,8 +265,8 @@ func (e *Edit) Flag(at time.Time, reason string) {
 	e.Sets = append(e.Sets, Assignment{Operand{"flag", slotFlag, ":flag", Text(FlagText(at, reason))}, true})
 }
 
-// Refused records that an update was refused. It takes the place of a flag that says less: whoever
-// mends the total or accepts its flag must notice that it lacks something.
+// Refused records that an update was refused. It takes the place of a flag that says less: a person
+// who mends the total or accepts its flag must notice that it lacks something.
 func (e *Edit) Refused(at time.Time, cause error) {
 	e.Sets = append(e.Sets,
 		Assignment{Operand: Operand{"flag", slotFlag, ":flag",

@@ -170,7 +170,7 @@ func TestMessages(t *testing.T) {
 }
 
 // The place of broken JSON is a line and a column of the file. If the body is inside a batch, there
-// is no place, because the file does not show the body's lines.
+// is not a place, because the file does not show the body's lines.
 func TestWhereAFileIsNotJSON(t *testing.T) {
 	e := explainer(t, aggregate.Marks)
 	for _, c := range []struct {

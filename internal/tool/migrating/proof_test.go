@@ -118,7 +118,7 @@ func (s *stream) GetRecords(_ context.Context, in *dynamodbstreams.GetRecordsInp
 // A batch that fails is tried again each second, and why is said once a minute.
 func TestFailingBatchIsSaidOnceAMinute(t *testing.T) {
 	s := newStream(t)
-	s.add("a", 1, s.now) // a record without keys is no change
+	s.add("a", 1, s.now) // a record without keys is not a change
 	p, err := NewPoller(&migrate.Capture{Migration: s.sync}, s, migrate.Source{Stream: streamARN},
 		esm.Function{Now: func() time.Time { return s.now }})
 	if err != nil {

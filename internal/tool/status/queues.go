@@ -69,7 +69,7 @@ func (s Source) queue(ctx context.Context, name, url string) (Queue, error) {
 	return q, nil
 }
 
-// quarantine counts why messages are in quarantine. A refusal of a floor is no trouble. If the
+// quarantine counts why messages are in quarantine. A refusal of a floor is not trouble. If the
 // pipeline has a floor, it is not known of other messages whether they are trouble, unless they
 // were looked at.
 func (r *Report) quarantine(ctx context.Context, s Source, q Queue) {

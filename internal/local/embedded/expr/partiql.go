@@ -177,7 +177,7 @@ func (s *statement) end(call string) error {
 }
 
 // expected returns the error of a statement that goes on with something else. PartiQL that the
-// engine does not implement is no mistake.
+// engine does not implement is not a mistake.
 func (s *statement) expected(call, what string) error {
 	s.space()
 	for _, other := range []string{"--", "/*", ";", "+", "-", "*", "/", "%", "||", "("} { // longer signs come first

@@ -185,7 +185,7 @@ func (w *world) compare() {
 // claim one key, are deleted. Until then, nothing turns.
 func (w *world) tidy() {
 	ctx := context.Background()
-	if c, err := w.sync().Control(ctx); err == nil && c.Filled < c.Pass { // whoever ran the last pass has given it up
+	if c, err := w.sync().Control(ctx); err == nil && c.Filled < c.Pass { // the last pass was given up
 		w.People(w.fill)
 		w.rest()
 	}

@@ -14,7 +14,7 @@ type rights struct {
 	at         template.Position // position of the policies
 	statements []statement
 	// doubt is a part that only a deployment knows, and that may allow anything. It is nil if there
-	// is no such part.
+	// is not such a part.
 	doubt *template.Node
 }
 

@@ -195,7 +195,7 @@ func (t *Template) Get(n *Node, path ...string) *Node {
 }
 
 // Items returns the items of a list, resolved, without those that are AWS::NoValue. It returns none
-// if n is no list.
+// if n is not a list.
 func (t *Template) Items(n *Node) (items []*Node) {
 	if n == nil || n.Kind != List {
 		return nil
