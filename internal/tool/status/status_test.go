@@ -372,7 +372,8 @@ func TestTrouble(t *testing.T) {
 		"dead letter": {func(t *testing.T, s *Source) { letter(t, *s, s.DeadLetters, "") }, "1 message is in the dead-letter queue", ""},
 		"switched off": {func(_ *testing.T, s *Source) { s.Lambda = mappings{state: "Disabled"} },
 			"ingest is switched off, and it is not known by whom", ""},
-		"alarm": {alarms(map[string]cwtypes.StateValue{"shop-Lag-1": "ALARM", "shop-Quiet": "OK", "other-Lag": "ALARM"}),
+		"alarm": {alarms(map[string]cwtypes.StateValue{"shop-Lag-1": "ALARM", "shop-Quiet": "OK", "other-Lag": "ALARM",
+			"shop-dev-Lag-1": "ALARM"}),
 			"alarm shop-Lag-1: behind", ""},
 		"lag": {measured(map[string][]float64{"IteratorAge streams": {7.2e6}}), "totals are 2h0m0s behind", ""},
 		"refuses to start": {measured(map[string][]float64{"Errors ingest": {3, 2}, "Invocations ingest": {3, 3}}),
@@ -385,7 +386,8 @@ func TestTrouble(t *testing.T) {
 			"ingest: of its last batch, Lambda says PROBLEM: Function call failed; its log says why", ""},
 		"alarm without data": {alarms(map[string]cwtypes.StateValue{"shop-Lag-1": "INSUFFICIENT_DATA", "shop-Quiet": "OK"}), "",
 			"alarms: these have no data, so they do not ring: shop-Lag-1"},
-		"no alarms": {alarms(nil), "", "alarms: there is none whose name begins with shop-, so none rings"},
+		"alarms of another stack": {alarms(map[string]cwtypes.StateValue{"shop-dev-Lag-1": "ALARM"}), "", "alarms: there is none"},
+		"no alarms":               {alarms(nil), "", "alarms: there is none whose name begins with shop-, so none rings"},
 		"no Lambda": {func(_ *testing.T, s *Source) {
 			s.Lambda = mappings{err: errors.New("denied")}
 		}, "", "mappings of ingest: the event source mappings of ingest: denied"},

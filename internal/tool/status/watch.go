@@ -135,6 +135,12 @@ func (r *Report) alarms(ctx context.Context, s Source) {
 			return
 		}
 		for _, a := range out.MetricAlarms {
+			if rest := strings.TrimPrefix(aws.ToString(a.AlarmName), s.AlarmPrefix); strings.Count(rest, "-") > 1 {
+				// It is of another stack, such as shop-dev beside shop. CloudFormation makes names
+				// of the stack, the logical id, which has no hyphen, and a random part (User Guide,
+				// "Name type").
+				continue
+			}
 			any = true
 			if a.StateValue == types.StateValueOk {
 				continue
