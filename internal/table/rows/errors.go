@@ -68,25 +68,26 @@ func Classify(err error) Answer {
 	case errors.As(err, &limit):
 		return Answer{Throttled, throttlingReason(limit.ThrottlingReasons), err}
 	case errors.As(err, &api):
-		return ofCode(api.ErrorCode(), err)
+		return ofCode(api.ErrorCode(), api.ErrorMessage(), err)
 	}
 	return Answer{Unknown, "", err}
 }
 
 // ofCode returns the answer that an error code stands for. If a throttle has no reasons, its code
 // is used in their place.
-func ofCode(code string, err error) Answer {
-	a := Answer{Outcome: codeOutcome(code), Err: err}
+func ofCode(code, message string, err error) Answer {
+	a := Answer{Outcome: codeOutcome(code, message), Err: err}
 	if a.Outcome == Throttled {
 		a.Reason = code
 	}
 	return a
 }
 
-// codeOutcome judges an error code. The code comes from an exception without a type of its own,
-// from a statement inside a batch (API reference, BatchStatementError), or from the reason of a
-// cancelled transaction.
-func codeOutcome(code string) outcome {
+// codeOutcome judges an error code. The message tells that the key of a table is out of reach,
+// which nothing in the request can mend. The code comes from an exception without a type of its
+// own, from a statement inside a batch (API reference, BatchStatementError), or from the reason of
+// a cancelled transaction.
+func codeOutcome(code, message string) outcome {
 	if awserr.DeniedCode(code) {
 		return Refused
 	}
@@ -98,6 +99,9 @@ func codeOutcome(code string) outcome {
 	case "TransactionConflict", "TransactionInProgress", "ReplicatedWriteConflict":
 		return Contended
 	case "ValidationError", "Validation", "ItemCollectionSizeLimitExceeded":
+		if strings.Contains(message, "KMS") {
+			return Refused
+		}
 		return Invalid
 	}
 	return Unknown
@@ -151,8 +155,9 @@ func ClassifyReason(reason types.CancellationReason) Answer {
 	if code == "" || code == "None" {
 		return Answer{}
 	}
-	return Answer{Outcome: codeOutcome(code), Reason: code,
-		Err: awserr.Quiet(&smithy.GenericAPIError{Code: code, Message: aws.ToString(reason.Message)})}
+	message := aws.ToString(reason.Message)
+	return Answer{Outcome: codeOutcome(code, message), Reason: code,
+		Err: awserr.Quiet(&smithy.GenericAPIError{Code: code, Message: message})}
 }
 
 // ErrUnread is the answer to a read that left some items out.
@@ -172,7 +177,8 @@ func ClassifyStatement(e *types.BatchStatementError) Answer {
 	if e == nil {
 		return Answer{}
 	}
-	return ofCode(string(e.Code), awserr.Quiet(&smithy.GenericAPIError{Code: string(e.Code), Message: aws.ToString(e.Message)}))
+	code, message := string(e.Code), aws.ToString(e.Message)
+	return ofCode(code, message, awserr.Quiet(&smithy.GenericAPIError{Code: code, Message: message}))
 }
 
 var ErrSilent = errors.New("a transaction was cancelled without a reason")

@@ -48,6 +48,7 @@ func TestClassify(t *testing.T) {
 		{&types.ReplicatedWriteConflictException{}, Contended, ""},
 		{&types.TransactionCanceledException{}, Cancelled, ""},
 		{coded("ValidationException"), Invalid, ""},
+		{&smithy.GenericAPIError{Code: "ValidationException", Message: "KMS key access denied, the key is disabled"}, Refused, ""},
 		{&types.ItemCollectionSizeLimitExceededException{}, Invalid, ""},
 		{&types.ResourceNotFoundException{}, Refused, ""},
 		{coded("AccessDeniedException"), Refused, ""},
@@ -112,6 +113,13 @@ func TestClassifyCodes(t *testing.T) {
 		"ProvisionedThroughputExceeded": Throttled, "ThrottlingError": Throttled, "ValidationError": Invalid, "SomethingNew": Unknown} {
 		if got := ClassifyReason(types.CancellationReason{Code: aws.String(code)}); got.Outcome != expected {
 			t.Errorf("reason %q: %s, want %s", code, outcomes[got.Outcome], outcomes[expected])
+		}
+	}
+	disabled := aws.String("the KMS key is disabled")
+	for _, got := range []Answer{ClassifyReason(types.CancellationReason{Code: aws.String("ValidationError"), Message: disabled}),
+		ClassifyStatement(&types.BatchStatementError{Code: "ValidationError", Message: disabled})} {
+		if got.Outcome != Refused {
+			t.Errorf("a key that is disabled: %s", outcomes[got.Outcome])
 		}
 	}
 	if got := ClassifyReason(types.CancellationReason{}); got.Outcome != Done {
