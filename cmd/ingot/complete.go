@@ -23,59 +23,32 @@ import (
 type completion = cobra.CompletionFunc
 
 // values completes the values of options, by the names of the options. An option has the same
-// values in each command.
+// values in each command. Of an option that is not here, only the user knows the value.
 var values = map[string]completion{
-	"output": outputs,
-	"format": cobra.FixedCompletions([]string{"text\tfor people", "prometheus\tfor Prometheus"}, cobra.ShellCompDirectiveNoFileComp),
-	"counting": cobra.FixedCompletions([]string{"marks\tthe default", "receipts\twhere nothing names the shard"},
-		cobra.ShellCompDirectiveNoFileComp),
-	"example": exampleNames,
-	"data":    folders,
+	"output":       outputs,
+	"format":       words("text\tfor people", "prometheus\tfor Prometheus"),
+	"counting":     words("marks\tthe default", "receipts\twhere nothing names the shard"),
+	"keep":         words("all\tthe events as they are", "masked\twithout personal values", "none\tmade-up events"),
+	"architecture": words("arm64\tof AWS", "x86_64\tIntel and AMD"),
+	"verdict":      words("Conflict", "Expired", "Poison", "Rejected"),
+	"for":          words(slices.Sorted(maps.Keys(policy.Commands))...),
+	"example":      exampleNames,
+	"parameter":    parameters,
+	"config-env":   environments,
+	"pattern":      declared(patternNames),
+	"sample":       declared(eventTypes), "type": declared(eventTypes),
 
-	"keep": cobra.FixedCompletions([]string{"all\tthe events as they are", "masked\twithout personal values",
-		"none\tmade-up events"}, cobra.ShellCompDirectiveNoFileComp),
-	"architecture": cobra.FixedCompletions([]string{"arm64\tof AWS", "x86_64\tIntel and AMD"}, cobra.ShellCompDirectiveNoFileComp),
-
-	"pipeline":  filesNamed("yaml", "yml"),
-	"migration": filesNamed("yaml", "yml"), "publish": filesNamed("yaml", "yml"), "next": filesNamed("yaml", "yml"),
-	"template":  filesNamed("yaml", "yml"),
-	"was":       filesNamed("yaml", "yml"),
-	"prices":    filesNamed("yaml", "yml"),
+	"pipeline": yaml, "migration": yaml, "publish": yaml, "next": yaml, "template": yaml, "was": yaml, "prices": yaml,
 	"samconfig": filesNamed("toml"),
 	"events":    filesNamed("ndjson", "jsonl", "json"),
-	"parameter": parameters,
+	"keys":      filesNamed("ndjson"),
+	"data":      folders, "letters": folders, "work": folders,
+}
 
-	"config-env": environments,
+var yaml = filesNamed("yaml", "yml")
 
-	"pattern": declared(patternNames),
-	"keys":    filesNamed("ndjson"),
-
-	"work": cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
-
-	// Only the user knows these values.
-	"from-stack": cobra.NoFileCompletions,
-	"limit":      cobra.NoFileCompletions, "max-units": cobra.NoFileCompletions,
-	"for":           cobra.FixedCompletions(slices.Sorted(maps.Keys(policy.Commands)), cobra.ShellCompDirectiveNoFileComp),
-	"principal-tag": cobra.NoFileCompletions, "page": cobra.NoFileCompletions, "prefix": cobra.NoFileCompletions,
-	"from": cobra.NoFileCompletions, "to": cobra.NoFileCompletions, "top": cobra.NoFileCompletions,
-	"buckets": cobra.NoFileCompletions, "patience": cobra.NoFileCompletions, "segments": cobra.NoFileCompletions,
-	"attribute": cobra.NoFileCompletions, "duplicates": cobra.NoFileCompletions, "memory": cobra.NoFileCompletions,
-	"module": cobra.NoFileCompletions, "rows": cobra.NoFileCompletions,
-	"now": cobra.NoFileCompletions, "quiet": cobra.NoFileCompletions,
-	"parts": cobra.NoFileCompletions, "partitions": cobra.NoFileCompletions,
-	"only": cobra.NoFileCompletions, "number": cobra.NoFileCompletions, "large": cobra.NoFileCompletions, "since": cobra.NoFileCompletions,
-	"rate": cobra.NoFileCompletions, "remove": cobra.NoFileCompletions, "repeat": cobra.NoFileCompletions,
-	"sample": declared(eventTypes), "set": cobra.NoFileCompletions, "skip": cobra.NoFileCompletions,
-	"wait-limit": cobra.NoFileCompletions,
-	"function":   cobra.NoFileCompletions,
-	"together":   cobra.NoFileCompletions,
-	"stack":      cobra.NoFileCompletions, "profile": cobra.NoFileCompletions, "region": cobra.NoFileCompletions,
-	"endpoint-url": cobra.NoFileCompletions,
-	"verdict":      cobra.FixedCompletions([]string{"Conflict", "Expired", "Poison", "Rejected"}, cobra.ShellCompDirectiveNoFileComp),
-	"reason":       cobra.NoFileCompletions, "type": declared(eventTypes), "key": cobra.NoFileCompletions,
-	"group": cobra.NoFileCompletions, "pk": cobra.NoFileCompletions, "sk": cobra.NoFileCompletions, "letters": folders,
-	"max": cobra.NoFileCompletions, "host": cobra.NoFileCompletions, "port": cobra.NoFileCompletions,
-	"port-console": cobra.NoFileCompletions, "seed": cobra.NoFileCompletions, "totals": cobra.NoFileCompletions,
+func words(list ...string) completion {
+	return cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)
 }
 
 // outputs completes the forms of a command's output.
@@ -218,9 +191,11 @@ func filesNamed(extensions ...string) completion {
 func completeValues(root *cobra.Command) {
 	for _, cmd := range all(root) {
 		give := func(f *pflag.Flag) {
-			if complete, there := values[f.Name]; there {
-				_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // it fails for an option that occurs twice
+			complete := values[f.Name]
+			if complete == nil {
+				complete = cobra.NoFileCompletions
 			}
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // it fails for an option that occurs twice
 		}
 		cmd.LocalNonPersistentFlags().VisitAll(give)
 		cmd.PersistentFlags().VisitAll(give)
