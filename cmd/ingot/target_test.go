@@ -63,6 +63,6 @@ func TestStackFlagsAreRefused(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(refusing)); !slices.Equal(got, want) {
 		t.Errorf("%q refuse a flag, want %q", got, want)
 	}
-	tool(t, "check", "--stack", "shop").says(t, exitUsage, "--stack: ingot check reaches a stack only with --was deployed")
+	tool(t, "check", "--stack", "shop").says(t, exitUsage, "ingot check reaches a stack only with --was deployed")
 	tool(t, "demo", "--regoin", "eu-west-1").says(t, exitUsage, "unknown flag: --regoin; see ingot demo --help")
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,7 +21,7 @@ func topics(root *cobra.Command, stack *pflag.FlagSet) []*cobra.Command {
 	}, {
 		Use:   "json",
 		Short: "What commands print with --output json",
-		Long:  jsonHelp(all(root)),
+		Long:  jsonHelp(root),
 	}, {
 		Use:   "exit-codes",
 		Short: "With which codes commands end",
@@ -39,28 +41,18 @@ const exitHelp = `Every command ends with one of these codes. Its own help expla
   130   interrupted`
 
 // jsonHelp describes the JSON of all commands. Commands with the same JSON are described once.
-func jsonHelp(commands []*cobra.Command) string {
-	var texts []string
-	paths := map[string][]string{}
-	for _, cmd := range commands {
-		if text := command.JSONOf(cmd); text != "" {
-			if paths[text] == nil {
-				texts = append(texts, text)
-			}
-			paths[text] = append(paths[text], cmd.CommandPath())
-		}
+func jsonHelp(root *cobra.Command) string {
+	help := "With --output json, or -o json, a command prints one object on standard output, if nothing else is said here.\n" +
+		"Members that end in [] are arrays.\n"
+	names := map[string]string{} // by what is said of the commands
+	for _, cmd := range all(root) {
+		names[command.JSONOf(cmd)] += ", " + cmd.CommandPath()
 	}
-	var b strings.Builder
-	b.WriteString("With --output json, or -o json, a command prints one object on standard output, if nothing else is said here.\n" +
-		"Members that end in [] are arrays.\n")
-	for _, text := range texts {
-		end := " " // a text may begin behind the names of its commands
-		if strings.HasPrefix(text, " ") {
-			end = "\n"
-		}
-		b.WriteString("\n" + strings.Join(paths[text], ", ") + ":" + end + text + "\n")
+	delete(names, "")
+	for _, text := range slices.SortedFunc(maps.Keys(names), func(a, b string) int { return strings.Compare(names[a], names[b]) }) {
+		help += "\n" + names[text][2:] + ":" + text + "\n"
 	}
-	return b.String()
+	return help
 }
 
 // seeTopics says where the help of a command goes on. It ends the help.

@@ -37,8 +37,8 @@ func (a *App) StackFlags() *pflag.FlagSet {
 	flags.StringVar(&to.Region, "region", "", "the AWS region")
 	flags.StringVar(&to.EndpointURL, "endpoint-url", "", "send the requests to this URL instead of AWS")
 	flags.StringVar(&a.Pipeline, "pipeline", "", "use this file in place of the one that is deployed")
-	flags.VisitAll(func(f *pflag.Flag) { f.Annotations = map[string][]string{stackMark: nil} })
-	flags.Lookup("pipeline").Annotations = map[string][]string{pipelineMark: nil}
+	flags.VisitAll(func(f *pflag.Flag) { f.Annotations = map[string][]string{stackMark: {}} })
+	flags.Lookup("pipeline").Annotations = map[string][]string{pipelineMark: {}}
 	return flags
 }
 
@@ -49,13 +49,18 @@ const (
 	pipelineMark = "pipeline"
 )
 
-// ReachesStack marks a command that reaches a stack.
-func ReachesStack(cmd *cobra.Command) { mark(cmd, stackMark) }
+// OnStack marks a command that reaches a stack. json describes its JSON, as in [HasJSON].
+func OnStack(cmd *cobra.Command, json string) {
+	HasJSON(cmd, json)
+	cmd.Annotations[stackMark] = "true"
+}
 
-// ReadsPipeline marks a command that works with the deployed pipeline.yaml.
-func ReadsPipeline(cmd *cobra.Command) { mark(cmd, pipelineMark) }
-
-func mark(cmd *cobra.Command, name string) { annotate(cmd, name, "true") }
+// OnPipeline marks a command that reaches a stack, and works with the pipeline.yaml that is deployed
+// there.
+func OnPipeline(cmd *cobra.Command, json string) {
+	OnStack(cmd, json)
+	cmd.Annotations[pipelineMark] = "true"
+}
 
 // Reaches reports whether a command reaches a stack.
 func Reaches(cmd *cobra.Command) bool { return cmd.Annotations[stackMark] != "" }
@@ -63,9 +68,9 @@ func Reaches(cmd *cobra.Command) bool { return cmd.Annotations[stackMark] != "" 
 // Meaningless returns why a flag of [App.StackFlags] means nothing to a command. It is empty for
 // any other flag.
 func Meaningless(cmd *cobra.Command, f *pflag.Flag) string {
-	for _, m := range []struct{ mark, why string }{{stackMark, "reaches no stack"}, {pipelineMark, "takes no pipeline.yaml"}} {
-		if _, needs := f.Annotations[m.mark]; needs && cmd.Annotations[m.mark] == "" {
-			return cmd.CommandPath() + " " + m.why
+	for mark, why := range map[string]string{stackMark: " reaches no stack", pipelineMark: " takes no pipeline.yaml"} {
+		if f.Annotations[mark] != nil && cmd.Annotations[mark] == "" {
+			return cmd.CommandPath() + why
 		}
 	}
 	return ""
@@ -76,17 +81,6 @@ func RefuseMeaningless(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if why := Meaningless(cmd, f); why != "" && err == nil {
 			err = cli.Usagef("--%s: %s; leave it out", f.Name, why)
-		}
-	})
-	return err
-}
-
-// RefuseStack returns an error if a flag was given that names a stack. A command calls it if it
-// reaches a stack only with another option, which was not given.
-func RefuseStack(cmd *cobra.Command, option string) (err error) {
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if _, names := f.Annotations[stackMark]; names && err == nil {
-			err = cli.Usagef("--%s: %s reaches a stack only with %s; write both, or neither", f.Name, cmd.CommandPath(), option)
 		}
 	})
 	return err

@@ -64,7 +64,8 @@ counted in each of the 18 shards that a partition has in that time.
 Exit code 3: mistakes or changes, or a file that is empty or not YAML. Warnings alone are fine.`
 
 // checkJSON documents --output json. A test compares it with check.Report.
-const checkJSON = `  types, epoch            of the pipeline
+const checkJSON = `
+  types, epoch            of the pipeline
   counting                marks or receipts, as the template sets it; absent if not known
   partitions              as the estimates assume
   findings[]              severity (mistake, change, warning), rule, file, line, column, what, instead
@@ -104,6 +105,10 @@ func newCheck(a *app) *cobra.Command {
 			if err := o.sample.alone(); err != nil {
 				return err
 			}
+			if f := a.Flags; o.was != deployedWord && (f.Local || f.Stack+f.Profile+f.Region+f.EndpointURL != "") {
+				return cli.Usagef("%s reaches a stack only with --was deployed: write that, or leave --stack, --local, --profile, "+
+					"--region and --endpoint-url out", cmd.CommandPath())
+			}
 			if o.rate > 0 && !cmd.Flags().Changed("partitions") {
 				o.partitions = min(maxPartitions, estimate.Shards(o.rate))
 			}
@@ -115,8 +120,6 @@ func newCheck(a *app) *cobra.Command {
 				if o.deployed == nil {
 					o.was = ""
 				}
-			} else if err := command.RefuseStack(cmd, "--was "+deployedWord); err != nil {
-				return err
 			}
 			return a.check(o, cmd.Flags().Changed)
 		},
@@ -130,11 +133,11 @@ func newCheck(a *app) *cobra.Command {
 		"the file of the pipeline that is deployed now, to compare with; deployed: read it from the stack")
 	cmd.Flags().StringVar(&o.config, "samconfig", "",
 		"the settings of SAM to take parameters from (default samconfig.toml beside the template)")
-	cmd.Flags().StringVar(&a.Flags.ConfigEnv, "config-env", "", "only this environment of samconfig.toml (default each of them); with --was deployed, its stack")
+	cmd.Flags().StringVar(&a.Flags.ConfigEnv, "config-env", "",
+		"only this environment of samconfig.toml (default each of them); with --was deployed, its stack")
 	cmd.Flags().StringVar(&o.sample.file, "events", "", "plan the events of this file, one on each line; - is standard input")
 	sampleFlags(cmd, &o.sample)
-	command.ReachesStack(cmd)
-	command.DescribesJSON(cmd, checkJSON)
+	command.OnStack(cmd, checkJSON)
 	cmd.Flags().StringArrayVar(&o.parameters, "parameter", nil,
 		"a parameter of the template as NAME=VALUE, in place of its value in samconfig.toml and its default; repeatable")
 	cmd.Flags().IntVar(&o.partitions, "partitions", 4,

@@ -36,7 +36,8 @@ that file, they are 576 MB and arm64. The figures are estimates, made from the r
 from the time that they took in the benchmarks. The command sends no request.`
 
 // costJSON documents --output json. A test compares it with cost.Report.
-const costJSON = `  pipeline, rate          messages a second
+const costJSON = `
+  pipeline, rate          messages a second
   duplicates, hours       further deliveries for each message; hours of the month
   messages, partitions    messages in the month; partitions of the events table
   memory, architecture    of each function
@@ -104,7 +105,7 @@ func newCost(a *app) *cobra.Command {
 	cmd.Flags().IntVar(&o.memory, "memory", 0, "memory of each function in MB: 128 to 10240 (default as in template.yaml)")
 	cmd.Flags().StringVar(&o.architecture, "architecture", "", "processor of both functions: arm64 or x86_64 (default as in template.yaml)")
 	cmd.Flags().StringVar(&o.environment, "config-env", defaultEnvironment, "the environment of samconfig.toml whose functions these are")
-	command.DescribesJSON(cmd, costJSON)
+	command.HasJSON(cmd, costJSON)
 	return cmd
 }
 

@@ -37,7 +37,7 @@ says so beside each hash.
 Exit code 3: a message would be quarantined, or comes from quarantine.`
 
 // explainJSON documents --output json. A test compares it with explain.Report.
-const explainJSON = `what is not known or does not apply is absent
+const explainJSON = ` what is not known or does not apply is absent
   standInKey              true: it has a hash of hmac that is made with a stand-in
   counting, partitions    as the estimates assume
   messages[]              messageId, quarantined, verdict, reason, detail, line, column, advice, envelope, type, id,
@@ -90,7 +90,7 @@ func newExplain(a *app) *cobra.Command {
 	cmd.Flags().IntVar(&o.partitions, "partitions", 4, "partitions of the events table, for the estimates: 1 to 10000")
 	cmd.Flags().StringVar(&o.now, "now", "", "explain the event as of this time (RFC 3339) instead of now")
 	cmd.Flags().BoolVar(&o.reveal, "reveal", false, command.RevealUsage)
-	command.DescribesJSON(cmd, explainJSON)
+	command.HasJSON(cmd, explainJSON)
 	return cmd
 }
 

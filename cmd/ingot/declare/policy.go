@@ -54,7 +54,7 @@ func newPolicy(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.tag, "principal-tag", "", "the tag whose value is in the partition keys that a principal may read")
 	cmd.Flags().StringVar(&o.command, "for", "", "print what this command of the tool needs, such as query; or a producer, or deploy")
-	command.ReachesStack(cmd)
+	command.OnStack(cmd, "")
 	cmd.Flags().StringVar(&a.Pipeline, "pipeline", "", "use this file (default the deployed one of the stack, or else pipeline.yaml)")
 	return cmd
 }

@@ -59,7 +59,7 @@ func (a *app) onArchive(cmd *cobra.Command, o *archiveOptions,
 		}
 		return run(cmd.Context(), &archived.Bucket{S3: t.S3(), Name: t.ArchiveBucket}, args)
 	}
-	command.ReachesStack(cmd)
+	command.OnStack(cmd, "")
 	return cmd
 }
 

@@ -57,7 +57,8 @@ what remains, and what is removed by itself after some time.
 Exit code 2: also if the key cannot be made. 5: ingest is not paused. 6: erased, but what else holds the event could
 not be read.`
 
-const eraseJSON = `  events[]      type; pk, sk: the key
+const eraseJSON = `
+  events[]      type; pk, sk: the key
     erased      true: an event was stored there; absent with --dry-run
     barred      true: the key is barred
     parts[]     type, pk, sk, claim: what is erased with it
@@ -101,9 +102,7 @@ func newErase(a *app) *cobra.Command {
 			return a.erase(cmd, args, o)
 		},
 	}
-	command.ReachesStack(cmd)
-	command.DescribesJSON(cmd, eraseJSON)
-	command.ReadsPipeline(cmd)
+	command.OnPipeline(cmd, eraseJSON)
 	flags := cmd.Flags()
 	flags.BoolVar(&o.yes, "yes", false, "confirm that the events are to be erased")
 	flags.BoolVar(&o.Dry, "dry-run", false, "erase nothing, and list what would be erased and what holds the events")

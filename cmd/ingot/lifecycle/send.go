@@ -27,7 +27,8 @@ import (
 	"github.com/ingot-events/ingot/store/repair"
 )
 
-const sendJSON = `  sent                    how many events this call has certainly sent
+const sendJSON = `
+  sent                    how many events this call has certainly sent
   skipped                 how many lines --skip left out
   seconds                 how long it took to send them
   stored, other, left     with --wait: how many events are stored, or older than the stored revision; how many have
@@ -96,9 +97,7 @@ stored in time, or a payload is in S3.`,
 			return a.send(cmd, file, o)
 		},
 	}
-	command.ReachesStack(cmd)
-	command.DescribesJSON(cmd, sendJSON)
-	command.ReadsPipeline(cmd)
+	command.OnPipeline(cmd, sendJSON)
 	cmd.Flags().StringVar(&o.group, "group", "", "the field whose value is the message group, for a FIFO queue")
 	cmd.Flags().Float64Var(&o.rate, "rate", 0, "send this many events a second (default as many as possible)")
 	cmd.Flags().IntVar(&o.skip, "skip", 0, "leave out this many lines at the beginning, which were sent already")

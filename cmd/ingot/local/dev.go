@@ -26,7 +26,7 @@ type devOptions struct {
 	verbose, reveal          bool
 }
 
-const devJSON = `one line that says where everything is, as soon as it is ready`
+const devJSON = ` one line that says where everything is, as soon as it is ready`
 
 func newDev(a *app) *cobra.Command {
 	var o devOptions
@@ -69,7 +69,7 @@ used, as in ingot explain.`,
 	flags.StringVar(&o.counting, "counting", "marks", "how totals are counted: marks or receipts")
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values in the console")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "print the log of both functions")
-	command.DescribesJSON(cmd, devJSON)
+	command.HasJSON(cmd, devJSON)
 	return cmd
 }
 

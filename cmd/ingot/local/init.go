@@ -50,7 +50,8 @@ samconfig.toml.
 Exit code 3: --diff found differences.`
 
 // initJSON documents --output json. A test compares it with initReport.
-const initJSON = `  files[]                 the files that were made
+const initJSON = `
+  files[]                 the files that were made
   differences[]           with --diff: file, diff; absent if there are none
   indexes[]               with --indexes: the indexes that were added; absent if there are none`
 
@@ -126,7 +127,7 @@ func newInit(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&o.indexes, "indexes", false, "add the indexes that pipeline.yaml uses to template.yaml, and write nothing else")
 	cmd.Flags().BoolVar(&o.migrate, "migrate", false, "write cmd/migrate, which captures what migration.yaml moves, and nothing else")
 	cmd.Flags().BoolVar(&o.noTidy, "no-tidy", false, "do not run go mod tidy, which completes go.mod and go.sum")
-	command.DescribesJSON(cmd, initJSON)
+	command.HasJSON(cmd, initJSON)
 	return cmd
 }
 

@@ -32,7 +32,7 @@ deployment that changes the mapping ends the pause. Before it stops anything, th
 
 Exit code 6: paused, but it is not known whether the stream is read to its end.`
 
-const mappingsJSON = `at the end
+const mappingsJSON = ` at the end
   mappings[]   uuid, function, source, state, by, at
   drained      true: pause has waited until the stream is read to its end
   resume       the command that resumes; absent after resume`
@@ -74,8 +74,7 @@ func newPause(a *app) *cobra.Command {
 			return a.pause(cmd, t, streams, o)
 		},
 	}
-	command.ReachesStack(cmd)
-	command.DescribesJSON(cmd, mappingsJSON)
+	command.OnStack(cmd, mappingsJSON)
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm a pause of the streams function")
 	cmd.Flags().BoolVar(&o.noDrain, "no-drain", false, "do not wait until the stream is read to its end")
 	return cmd
@@ -99,8 +98,7 @@ func newResume(a *app) *cobra.Command {
 			return a.resume(cmd.Context(), t, slices.Contains(args, "streams"))
 		},
 	}
-	command.ReachesStack(cmd)
-	command.DescribesJSON(cmd, mappingsJSON)
+	command.OnStack(cmd, mappingsJSON)
 	return cmd
 }
 

@@ -68,8 +68,7 @@ func (a *app) publishAgain() *cobra.Command {
 			return a.again(cmd, o, since)
 		},
 	}
-	command.ReachesStack(cmd)
-	command.ReadsPipeline(cmd)
+	command.OnPipeline(cmd, "")
 	cmd.Flags().StringVar(&o.file, "publish", "publish.yaml", "the file that says what is published")
 	cmd.Flags().StringVar(&o.since, "since", "", "the time of the first event: a day, or a time in RFC 3339")
 	cmd.Flags().StringVar(&o.letters, "letters", "", "a folder of letters: send their removals, too")

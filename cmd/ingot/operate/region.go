@@ -61,7 +61,7 @@ func (a *app) regionMove() *cobra.Command {
 			return a.moveRegion(cmd, o)
 		},
 	}
-	command.ReachesStack(cmd)
+	command.OnStack(cmd, "")
 	cmd.Flags().StringVar(&a.Pipeline, "pipeline", "", "the pipeline.yaml that is deployed in the new home")
 	cmd.Flags().StringVar(&o.from, "from", "", "the Region that is the home until now")
 	cmd.Flags().StringVar(&o.stack, "from-stack", "", "the stack in that Region (default the name of the new one)")

@@ -14,7 +14,8 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
-const statusJSON = `  stack, epoch            which stack, and the epoch of the deployed pipeline; 0: not known
+const statusJSON = `
+  stack, epoch            which stack, and the epoch of the deployed pipeline; 0: not known
   home                    the home Region of the events table; absent if not known, or if no function has started
   lag                     seconds that the totals are behind; absent if not known, or if nothing came for four minutes
   queues[]                name, url, arn, waiting, inFlight, oldest (seconds; absent if not known)
@@ -60,9 +61,7 @@ them for that moment.`,
 			return a.status(cmd, check, format)
 		},
 	}
-	command.ReachesStack(cmd)
-	command.DescribesJSON(cmd, statusJSON)
-	command.ReadsPipeline(cmd)
+	command.OnPipeline(cmd, statusJSON)
 	cmd.Flags().BoolVar(&check, "check", false, "exit with 3 if the stack is not well, with 6 if not everything could be read")
 	cmd.Flags().StringVar(&format, "format", "text", "text or prometheus")
 	return cmd

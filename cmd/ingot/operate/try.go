@@ -31,7 +31,8 @@ The report names no stack, no account and no key, so it can be pasted into an is
 
 Exit code 3: something is wrong.`
 
-const tryJSON = `  where, version, counting, epoch, types, sent, left[]
+const tryJSON = `
+  where, version, counting, epoch, types, sent, left[]
   checks[]                what, result, detail`
 
 type tryOptions struct {
@@ -56,9 +57,7 @@ func newTry(a *app) *cobra.Command {
 			return a.try(cmd, o)
 		},
 	}
-	command.ReachesStack(cmd)
-	command.DescribesJSON(cmd, tryJSON)
-	command.ReadsPipeline(cmd)
+	command.OnPipeline(cmd, tryJSON)
 	cmd.Flags().IntVar(&o.number, "number", 300, "how many new events to send")
 	cmd.Flags().DurationVar(&o.limit, "limit", 5*time.Minute, "wait at most this long for one thing")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "try it though the events table has events already")

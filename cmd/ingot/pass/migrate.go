@@ -99,8 +99,7 @@ func (a *app) migrateStep(s step) *cobra.Command {
 			return err
 		},
 	}
-	command.ReachesStack(cmd)
-	command.ReadsPipeline(cmd)
+	command.OnPipeline(cmd, "")
 	a.migrationFlag(cmd, &o)
 	if s.without != "" {
 		cmd.Flags().BoolVar(&o.yes, "yes", false, s.yes)

@@ -61,7 +61,8 @@ shows the flags. A flag that changes at that moment is left alone and named.
 Exit code 3: not complete yet, or not all mended or accepted. 6: not known whether it is complete.`
 
 // rebuildJSON documents --output json. A test compares it with rebuilt.
-const rebuildJSON = `  scanned, touched        how many items were read, and how many were touched
+const rebuildJSON = `
+  scanned, touched        how many items were read, and how many were touched
   payloads                how many payloads the touch pass has read from the payload bucket; absent if none
   readUnits, writeUnits   what the touch pass and verify took of the two tables
   complete[]              the aggregates that are complete
@@ -134,9 +135,7 @@ func newRebuild(a *app) *cobra.Command {
 			return a.rebuild(cmd, o, args)
 		},
 	}
-	command.ReachesStack(cmd)
-	command.DescribesJSON(cmd, rebuildJSON)
-	command.ReadsPipeline(cmd)
+	command.OnPipeline(cmd, rebuildJSON)
 	flags := cmd.Flags()
 	flags.BoolVar(&all, "all", false, "rebuild every aggregate that is not complete")
 	flags.BoolVar(&parts, "parts", false, "put the missing parts of stored events instead")

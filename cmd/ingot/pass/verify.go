@@ -43,7 +43,8 @@ Exit code 3: something differs; with --twice, something is damaged. 6: something
 that is certainly damaged.`
 
 // verifyJSON documents --output json. A test compares it with [verified.Report].
-const verifyJSON = `  items, totals           how many were compared
+const verifyJSON = `
+  items, totals           how many were compared
   partly                  of how many totals only the fingerprint is compared, because some of their events have
                           expired
   expired                 of how many totals only n is compared, because some of their events may have expired;
@@ -84,9 +85,7 @@ func newVerify(a *app) *cobra.Command {
 			return a.verify(cmd, o)
 		},
 	}
-	command.ReachesStack(cmd)
-	command.DescribesJSON(cmd, verifyJSON)
-	command.ReadsPipeline(cmd)
+	command.OnPipeline(cmd, verifyJSON)
 	flags := cmd.Flags()
 	o.largeFlags(flags)
 	flags.BoolVar(&o.twice, "twice", false,

@@ -67,7 +67,7 @@ func newEdit(a *app) *cobra.Command {
 	cmd.Flags().StringArrayVar(&o.set, "set", nil, "a field of the payload as FIELD=VALUE, or FIELD:=JSON; repeatable")
 	cmd.Flags().BoolVar(&o.over, "overwrite", false, "also replace values that are there")
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "say what would be changed, and change nothing")
-	command.DescribesJSON(cmd, workedJSON)
+	command.HasJSON(cmd, workedJSON)
 	return cmd
 }
 

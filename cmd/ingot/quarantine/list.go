@@ -24,7 +24,8 @@ does not have the key.
 Exit code 1: a file cannot be used. It is named, and the others are listed.`
 
 // listJSON documents --output json. A test compares it with listReport.
-const listJSON = `  messages[]              id, dead, sent, pulled, receives, verdict, reason, bytes, state
+const listJSON = `
+  messages[]              id, dead, sent, pulled, receives, verdict, reason, bytes, state
   reasons[]               verdict, reason, messages: how many there are of each`
 
 // listReport is the JSON of list.
@@ -70,7 +71,7 @@ func newList(a *app) *cobra.Command {
 	}
 	filterFlags(cmd, &f)
 	cmd.Flags().StringVar(&file, "pipeline", "pipeline.yaml", "the pipeline that finds types and keys")
-	command.DescribesJSON(cmd, listJSON)
+	command.HasJSON(cmd, listJSON)
 	return cmd
 }
 

@@ -69,9 +69,7 @@ func newResend(a *app) *cobra.Command {
 			return a.resend(cmd, t, args[0], c, o)
 		},
 	}
-	command.ReachesStack(cmd)
-	command.DescribesJSON(cmd, workedJSON)
-	command.ReadsPipeline(cmd)
+	command.OnPipeline(cmd, workedJSON)
 	filterFlags(cmd, &f)
 	cmd.Flags().BoolVar(&o.replace, "replace", false, "delete the stored event that the message conflicts with, and then send")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm --replace")
@@ -116,9 +114,7 @@ func newDrop(a *app) *cobra.Command {
 			return a.drop(cmd, t, args[0], c, o)
 		},
 	}
-	command.ReachesStack(cmd)
-	command.DescribesJSON(cmd, workedJSON)
-	command.ReadsPipeline(cmd)
+	command.OnPipeline(cmd, workedJSON)
 	filterFlags(cmd, &f)
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm that the messages are to be deleted")
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "say what would be deleted, and delete nothing")

@@ -40,7 +40,8 @@ A message can replace a stored event (resend --replace) only after show has prin
 
 Exit code 3: it would be quarantined again, or its payload is in S3.`
 
-const showJSON = `  id, dead, sent, receives, file, state, verdict, reason, detail, edited, group
+const showJSON = `
+  id, dead, sent, receives, file, state, verdict, reason, detail, edited, group
   today         verdict, reason, detail, type, id, pk, sk, digest, at
   stored        type, id, pk, sk, digest, at, data; absent if there is no event under the key; elsewhere, if its
                 payload is in the payload bucket and data is what the item keeps of it
@@ -69,9 +70,7 @@ func newShow(a *app) *cobra.Command {
 			return a.showLetter(cmd, t, args[0], args[1], o)
 		},
 	}
-	command.ReachesStack(cmd)
-	command.DescribesJSON(cmd, showJSON)
-	command.ReadsPipeline(cmd)
+	command.OnPipeline(cmd, showJSON)
 	cmd.Flags().BoolVar(&o.reveal, "reveal", false, command.RevealUsage)
 	return cmd
 }

@@ -35,7 +35,8 @@ type WorkedReport struct {
 }
 
 // workedJSON documents it. A test compares the two.
-const workedJSON = `  messages[]              id, done, messageId, error, verdict, reason. messageId is the one under which it was sent.
+const workedJSON = `
+  messages[]              id, done, messageId, error, verdict, reason. messageId is the one under which it was sent.
                           verdict and reason are those that it would get today, if they decide about it
   done, stay              how many messages are done, and how many stay as they are
   reasons[]               verdict, reason, messages: why messages stay, or what edited ones would still be

@@ -24,7 +24,8 @@ import (
 )
 
 // getJSON documents --output json.
-const getJSON = `  key                     pk, sk
+const getJSON = `
+  key                     pk, sk
   type, id, at            of the event
   digest, epoch           the digest in hex; the epoch that the item is stamped with
   expiresAt               absent if the item never expires
@@ -61,9 +62,7 @@ Exit code 3: nothing is stored under this key.`,
 			return a.get(cmd, args[0], args[1:], reveal, whole)
 		},
 	}
-	command.ReachesStack(cmd)
-	command.DescribesJSON(cmd, getJSON)
-	command.ReadsPipeline(cmd)
+	command.OnPipeline(cmd, getJSON)
 	cmd.Flags().BoolVar(&reveal, "reveal", false, command.RevealUsage)
 	cmd.Flags().BoolVar(&whole, "payload", false, "show the whole payload, also if it is in the payload bucket")
 	return cmd

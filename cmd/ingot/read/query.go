@@ -47,7 +47,8 @@ type are read, but not returned. The token of the next page contains keys, and i
 An answer without items is no failure: the exit code is 0.`
 
 // queryJSON documents --output json. A test compares it with answer.
-const queryJSON = `  items[]                 type, id, at, key and indexes (each pk, sk), expiresAt, data (the payload);
+const queryJSON = `
+  items[]                 type, id, at, key and indexes (each pk, sk), expiresAt, data (the payload);
                           elsewhere, if the payload is in the payload bucket and data is what the item keeps of it
   totals[]                by, window, values, n, flags, building, missing; values that are not numbers are objects, as
                           in ingot totals
@@ -92,9 +93,7 @@ func newQuery(a *app) *cobra.Command {
 	flags.BoolVar(&o.ask.Consistent, "consistent", false, "read consistently, with every earlier write; not possible on an index")
 	flags.BoolVar(&o.explain, "explain", false, "show the first requests, and send none")
 	flags.BoolVar(&o.reveal, "reveal", false, command.RevealUsage)
-	command.ReachesStack(cmd)
-	command.DescribesJSON(cmd, queryJSON)
-	command.ReadsPipeline(cmd)
+	command.OnPipeline(cmd, queryJSON)
 	return cmd
 }
 

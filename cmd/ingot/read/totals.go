@@ -28,7 +28,7 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
-const totalsJSON = `an array with one object for each total
+const totalsJSON = ` an array with one object for each total
   aggregate, since        the name, and its since in pipeline.yaml
   by                      the values of by, by name
   window                  the start of its window; absent without windows
@@ -80,9 +80,7 @@ Exit code 5: it needs --scan.`,
 			return a.totals(cmd, args[0], args[1:], o)
 		},
 	}
-	command.ReachesStack(cmd)
-	command.DescribesJSON(cmd, totalsJSON)
-	command.ReadsPipeline(cmd)
+	command.OnPipeline(cmd, totalsJSON)
 	cmd.Flags().StringVar(&o.from, "from", "",
 		"the first window: a day such as 2026-03-01, or an RFC 3339 time (default the first one that is stored)")
 	cmd.Flags().StringVar(&o.to, "to", "", "end before this window (default after the last one)")
