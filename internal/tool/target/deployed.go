@@ -24,7 +24,7 @@ func (t *Target) Wake(ctx context.Context) error {
 	out, err := t.Lambda().Invoke(ctx, &lambda.InvokeInput{FunctionName: &t.StreamsFunction, Payload: []byte(`{"Records":[]}`)})
 	switch {
 	case Refused(err):
-		return &CredentialsError{fmt.Sprintf("the credentials may not wake function %s: %s", t.StreamsFunction, Reason(err)), err}
+		return Denied(err, "the credentials may not wake function %s: %s", t.StreamsFunction, Reason(err))
 	case err != nil:
 		return fmt.Errorf("waking function %s: %s", t.StreamsFunction, Reason(err))
 	case out.FunctionError != nil:
@@ -47,10 +47,8 @@ func (t *Target) Secret(ctx context.Context) ([]byte, error) {
 	out, err := secretsmanager.NewFromConfig(t.AWS).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &t.SecretARN})
 	switch {
 	case Refused(err):
-		return nil,
-			&CredentialsError{fmt.Sprintf(
-				"the credentials may not read the secret %s: %s; set INGOT_PII_KEY, or leave out what needs a hash", t.SecretARN,
-				Reason(err)), err}
+		return nil, Denied(err, "the credentials may not read the secret %s: %s; set INGOT_PII_KEY, or leave out what needs a hash",
+			t.SecretARN, Reason(err))
 	case err != nil:
 		return nil, fmt.Errorf("reading the secret %s: %s", t.SecretARN, Reason(err))
 	case out.SecretString == nil:

@@ -18,7 +18,7 @@ func (e *CredentialsError) Error() string { return e.what }
 
 func (e *CredentialsError) Unwrap() error { return e.err }
 
-// Denied returns the error that says what credentials may not do. err is the service's.
+// Denied returns the error that says what credentials may not do. err is the cause.
 func Denied(err error, format string, args ...any) *CredentialsError {
 	return &CredentialsError{fmt.Sprintf(format, args...), err}
 }
@@ -32,6 +32,10 @@ type UsageError struct {
 }
 
 func (e *UsageError) Error() string { return e.what }
+
+func usagef(format string, args ...any) *UsageError {
+	return &UsageError{what: fmt.Sprintf(format, args...)}
+}
 
 // Refused reports whether an error of any service is about credentials or permissions.
 func Refused(err error) bool {

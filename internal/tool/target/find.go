@@ -50,12 +50,11 @@ func Find(ctx context.Context, o Options) (*Target, error) {
 	}
 	switch {
 	case o.Local && (o.Stack != "" || o.ConfigEnv != ""):
-		return nil,
-			&UsageError{what: "--local means the ingot dev on this machine, so no stack can be named with it; leave one of them out"}
+		return nil, usagef("--local means the ingot dev on this machine, so no stack can be named with it; leave one of them out")
 	case o.Stack != "" && o.ConfigEnv != "":
-		return nil, &UsageError{what: "--stack and --config-env both name a stack; leave one of them out"}
+		return nil, usagef("--stack and --config-env both name a stack; leave one of them out")
 	case o.Local && (o.Profile != "" || o.Region != "" || o.EndpointURL != ""):
-		return nil, &UsageError{what: "--local means the ingot dev on this machine: leave --profile, --region and --endpoint-url out"}
+		return nil, usagef("--local means the ingot dev on this machine: leave --profile, --region and --endpoint-url out")
 	case o.Local:
 		return findLocal(ctx, o)
 	case o.Stack != "":
@@ -95,22 +94,21 @@ func (o Options) value(name string) string {
 }
 
 // deployment reads which stack samconfig.toml means.
-func deployment(o Options) (samconfig.Deployment, error) {
+func deployment(o Options) (d samconfig.Deployment, err error) {
 	name := filepath.Join(o.Dir, "samconfig.toml")
 	text, err := os.ReadFile(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && o.ConfigEnv != "":
-		return samconfig.Deployment{}, &UsageError{what: fmt.Sprintf("--config-env %s: there is no samconfig.toml here; run the command in "+
-			"the folder that has it, or name the stack with --stack NAME", o.ConfigEnv)}
+		return d, usagef("--config-env %s: there is no samconfig.toml here; run the command in the folder that has it, or name the "+
+			"stack with --stack NAME", o.ConfigEnv)
 	case errors.Is(err, fs.ErrNotExist):
-		return samconfig.Deployment{}, &UsageError{what: "which stack? No ingot dev runs for this folder, and there is no samconfig.toml " +
-			"here; name a stack with --stack NAME, or start one with: ingot dev"}
+		return d, usagef("which stack? No ingot dev runs for this folder, and there is no samconfig.toml here; name a stack with " +
+			"--stack NAME, or start one with: ingot dev")
 	case err != nil:
-		return samconfig.Deployment{}, &UsageError{what: fmt.Sprintf("%s: %s", name, Reason(err))}
+		return d, usagef("%s: %s", name, Reason(err))
 	}
-	d, err := samconfig.DeploymentOf(name, text, cmp.Or(o.ConfigEnv, "default"))
-	if err != nil {
-		return d, &UsageError{what: err.Error()}
+	if d, err = samconfig.DeploymentOf(name, text, cmp.Or(o.ConfigEnv, "default")); err != nil {
+		return d, usagef("%s", err)
 	}
 	return d, nil
 }
@@ -126,16 +124,16 @@ func awsConfig(ctx context.Context, o Options) (aws.Config, error) {
 	}
 	c, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
-		return c, &CredentialsError{"AWS configuration: " + err.Error(), err}
+		return c, Denied(err, "AWS configuration: %s", err)
 	}
 	if c.Region == "" {
-		return c, &UsageError{what: "no region is known: write --region, such as --region eu-central-1, or set AWS_REGION; for the ingot " +
-			"dev on this machine, write --local"}
+		return c, usagef("no region is known: write --region, such as --region eu-central-1, or set AWS_REGION; for the ingot dev on " +
+			"this machine, write --local")
 	}
 	if o.EndpointURL != "" {
 		u, err := url.Parse(o.EndpointURL)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-			return c, &UsageError{what: fmt.Sprintf("--endpoint-url %q: write a URL, such as http://127.0.0.1:4566", o.EndpointURL)}
+			return c, usagef("--endpoint-url %q: write a URL, such as http://127.0.0.1:4566", o.EndpointURL)
 		}
 		c.BaseEndpoint = &o.EndpointURL
 	}
@@ -148,9 +146,8 @@ func awsConfig(ctx context.Context, o Options) (aws.Config, error) {
 		if ctx.Err() != nil {
 			return c, ctx.Err()
 		}
-		return c,
-			&CredentialsError{fmt.Sprintf("there are no AWS credentials: %s; log in, name a profile with --profile, or set "+
-				"AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", Reason(err)), err}
+		return c, Denied(err, "there are no AWS credentials: %s; log in, name a profile with --profile, or set AWS_ACCESS_KEY_ID and "+
+			"AWS_SECRET_ACCESS_KEY", Reason(err))
 	}
 	return c, nil
 }
@@ -180,7 +177,7 @@ func stack(ctx context.Context, o Options, d samconfig.Deployment, named bool) (
 	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err()
 	case Refused(err):
-		return nil, &CredentialsError{fmt.Sprintf("the credentials may not read stack %s in %s: %s", d.Stack, t.place(), Reason(err)), err}
+		return nil, Denied(err, "the credentials may not read stack %s in %s: %s", d.Stack, t.place(), Reason(err))
 	case err != nil && absent(err), err == nil && len(out.Stacks) == 0:
 		from := ""
 		if d.From != "" {
@@ -249,9 +246,7 @@ func (t *Target) read(s types.Stack) error {
 func environment(ctx context.Context, o Options) (*Target, error) {
 	for _, name := range []string{eventsVariable, aggregatesVariable} {
 		if o.value(name) == "" {
-			return nil,
-				&UsageError{what: fmt.Sprintf(
-					"%s is not set: set INGOT_TABLE and INGOT_AGGREGATES_TABLE both, or name a stack with --stack NAME", name)}
+			return nil, usagef("%s is not set: set INGOT_TABLE and INGOT_AGGREGATES_TABLE both, or name a stack with --stack NAME", name)
 		}
 	}
 	o.EndpointURL = cmp.Or(o.EndpointURL, o.value(endpointVariable))
@@ -278,9 +273,9 @@ func environment(ctx context.Context, o Options) (*Target, error) {
 	case errors.As(err, &api) && api.ErrorCode() == "AccessDeniedException":
 		// Reading the table may still be allowed.
 	case Refused(err):
-		return nil, &CredentialsError{fmt.Sprintf("the credentials are refused in %s: %s", t.place(), Reason(err)), err}
+		return nil, Denied(err, "the credentials are refused in %s: %s", t.place(), Reason(err))
 	case errors.As(err, &api) && api.ErrorCode() == "ResourceNotFoundException":
-		return nil, &UsageError{what: fmt.Sprintf("there is no table %s in %s: INGOT_TABLE names it", t.EventsTable, t.place())}
+		return nil, usagef("there is no table %s in %s: INGOT_TABLE names it", t.EventsTable, t.place())
 	default:
 		return nil, fmt.Errorf("asking for table %s in %s: %s", t.EventsTable, t.place(), Reason(err))
 	}
