@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 )
 
@@ -16,11 +17,15 @@ var (
 	valueFlags = []string{"stack", "config-env", "profile", "region", "endpoint-url", "verdict", "reason", "type", "key", "from-stack"}
 )
 
-// notEmpty refuses flags that are given without the value that they must have.
-func notEmpty(cmd *cobra.Command) (err error) {
+// wrongFlag refuses flags that mean nothing to a command, and those that are given without the
+// value that they must have.
+func wrongFlag(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		switch {
-		case f.Value.String() != "" || err != nil:
+		switch why := command.Meaningless(cmd, f); {
+		case err != nil:
+		case why != "":
+			err = cli.Usagef("--%s: %s; leave it out", f.Name, why)
+		case f.Value.String() != "":
 		case slices.Contains(fileFlags, f.Name):
 			err = cli.Usagef("--%s is empty; name a file, or leave the option out", f.Name)
 		case slices.Contains(valueFlags, f.Name):

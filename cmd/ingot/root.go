@@ -63,9 +63,6 @@ func newRoot(a *command.App) *cobra.Command {
 		Args:                       command.NoSuchCommand,
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if err := command.RefuseMeaningless(cmd); err != nil {
-				return err
-			}
 			forms, which := []string{"text", "json"}, "text or json"
 			if cmd.Annotations[command.CSV] != "" {
 				forms, which = append(forms, "csv"), "text, json or csv"
@@ -73,7 +70,7 @@ func newRoot(a *command.App) *cobra.Command {
 			if !slices.Contains(forms, a.Output) {
 				return cli.Usagef("--output %q: write %s", a.Output, which)
 			}
-			return notEmpty(cmd)
+			return wrongFlag(cmd)
 		},
 	}
 	root.SetVersionTemplate("{{.Version}}\n")

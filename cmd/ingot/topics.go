@@ -56,16 +56,15 @@ func jsonHelp(root *cobra.Command) string {
 }
 
 // seeTopics says where the help of a command goes on. It ends the help.
-func seeTopics(cmd *cobra.Command) string {
-	var list []string
+func seeTopics(cmd *cobra.Command) (text string) {
 	if command.Reaches(cmd) {
-		list = append(list, "Which stack: ingot help stack.")
+		text = " Which stack: ingot help stack."
 	}
 	if command.JSONOf(cmd) != "" {
-		list = append(list, "With --output json: ingot help json.")
+		text += " With --output json: ingot help json."
 	}
-	if list == nil {
-		return ""
+	if text != "" {
+		text = "\n" + text[1:] + "\n"
 	}
-	return "\n" + strings.Join(list, " ") + "\n"
+	return text
 }

@@ -3,8 +3,6 @@ package command
 import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/ingot-events/ingot/internal/tool/cli"
 )
 
 // StackHelp explains the flags of [App.StackFlags], which it does not list.
@@ -74,14 +72,4 @@ func Meaningless(cmd *cobra.Command, f *pflag.Flag) string {
 		}
 	}
 	return ""
-}
-
-// RefuseMeaningless returns an error if a flag was given that means nothing to the command.
-func RefuseMeaningless(cmd *cobra.Command) (err error) {
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if why := Meaningless(cmd, f); why != "" && err == nil {
-			err = cli.Usagef("--%s: %s; leave it out", f.Name, why)
-		}
-	})
-	return err
 }

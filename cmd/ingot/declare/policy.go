@@ -33,7 +33,7 @@ boundary prints.
 
 If you name a stack with --stack, --config-env or --local, the ARNs are complete, and the patterns are those of the
 deployed file. Otherwise the ARNs have placeholders such as REGION, ACCOUNT and EVENTS, and the patterns are those of
-pipeline.yaml.
+pipeline.yaml in this folder. --pipeline names another file.
 
 Exit code 2: also if no such policy is right.`
 
@@ -54,8 +54,7 @@ func newPolicy(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.tag, "principal-tag", "", "the tag whose value is in the partition keys that a principal may read")
 	cmd.Flags().StringVar(&o.command, "for", "", "print what this command of the tool needs, such as query; or a producer, or deploy")
-	command.OnStack(cmd, "")
-	cmd.Flags().StringVar(&a.Pipeline, "pipeline", "", "use this file (default the deployed one of the stack, or else pipeline.yaml)")
+	command.OnPipeline(cmd, "")
 	return cmd
 }
 

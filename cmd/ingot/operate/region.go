@@ -24,6 +24,9 @@ is left. Before that it makes sure, and says what to do if it is not so, that
   - everything has stood still for five minutes,
   - and what was written in the old home has arrived.
 
+--pipeline names the pipeline.yaml that is deployed there. The stack cannot say it, because its functions have not
+started.
+
 Afterwards, resume both functions of the new home, and run ingot rebuild --all there. The command can be run again.
 
 If the old Region is lost, --lost asks nothing of it. Events that were not replicated are then missing, and come in
@@ -61,8 +64,7 @@ func (a *app) regionMove() *cobra.Command {
 			return a.moveRegion(cmd, o)
 		},
 	}
-	command.OnStack(cmd, "")
-	cmd.Flags().StringVar(&a.Pipeline, "pipeline", "", "the pipeline.yaml that is deployed in the new home")
+	command.OnPipeline(cmd, "")
 	cmd.Flags().StringVar(&o.from, "from", "", "the Region that is the home until now")
 	cmd.Flags().StringVar(&o.stack, "from-stack", "", "the stack in that Region (default the name of the new one)")
 	cmd.Flags().BoolVar(&o.lost, "lost", false, "that Region cannot be reached: ask nothing of it")

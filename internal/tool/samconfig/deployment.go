@@ -17,18 +17,18 @@ type Deployment struct {
 
 // DeploymentOf returns where `sam deploy --config-env NAME` deploys to, by the text of a
 // samconfig.toml. Errors name the file.
-func DeploymentOf(file string, text []byte, name string) (Deployment, error) {
+func DeploymentOf(file string, text []byte, name string) (d Deployment, err error) {
 	root, err := ReadTOML(text)
 	var syntax *template.SyntaxError
 	if errors.As(err, &syntax) {
-		return Deployment{}, fmt.Errorf("%s:%d:%d: %s", file, syntax.Line, syntax.Column, syntax.What)
+		return d, fmt.Errorf("%s:%d:%d: %s", file, syntax.Line, syntax.Column, syntax.What)
 	}
 	if err != nil {
-		return Deployment{}, err
+		return d, err
 	}
 	m := root.Member(name)
 	if m == nil || m.Value.Kind != template.Map {
-		return Deployment{}, fmt.Errorf("%s has no environment %s; it has %s", file, name, strings.Join(Environments(text), ", "))
+		return d, fmt.Errorf("%s has no environment %s; it has %s", file, name, strings.Join(Environments(text), ", "))
 	}
 	of := func(key string) string {
 		if n := Setting(m.Value, "deploy", key); n != nil {
@@ -36,7 +36,7 @@ func DeploymentOf(file string, text []byte, name string) (Deployment, error) {
 		}
 		return ""
 	}
-	d := Deployment{Stack: of("stack_name"), Region: of("region"), Profile: of("profile")}
+	d = Deployment{Stack: of("stack_name"), Region: of("region"), Profile: of("profile")}
 	if d.Stack == "" {
 		return d,
 			fmt.Errorf(
