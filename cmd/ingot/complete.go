@@ -63,11 +63,7 @@ func outputs(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCom
 // environments completes those of samconfig.toml, or of the file that --samconfig names.
 func environments(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	name, _ := cmd.Flags().GetString("samconfig")
-	name = cmp.Or(name, "samconfig.toml")
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
+	text, _ := os.ReadFile(cmp.Or(name, "samconfig.toml")) // without it, there are none
 	return samconfig.Environments(text), cobra.ShellCompDirectiveNoFileComp
 }
 
@@ -105,10 +101,7 @@ func declared(offers func(p *pipeline.Pipeline, words []string) []string) comple
 	return func(cmd *cobra.Command, words []string, typed string) ([]string, cobra.ShellCompDirective) {
 		name, _ := cmd.Flags().GetString("pipeline")
 		name = cmp.Or(name, "pipeline.yaml")
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
+		text, _ := os.ReadFile(name) // without it, there is no pipeline
 		p, err := textfile.File{Name: name, Text: text}.Load(pipeline.CheckOnly())
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -216,14 +209,8 @@ func all(root *cobra.Command) []*cobra.Command {
 
 // parameters completes NAME= of a parameter of the template, and then the values that it may have.
 func parameters(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	file, err := cmd.Flags().GetString("template")
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
+	file, _ := cmd.Flags().GetString("template")
+	text, _ := os.ReadFile(file) // without it, there is no template
 	t, err := template.Open(text, nil)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -240,6 +227,5 @@ func parameters(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.S
 			}
 		}
 	}
-	offers = slices.DeleteFunc(offers, func(offer string) bool { return !strings.HasPrefix(offer, typed) })
 	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }

@@ -53,8 +53,8 @@ func OnStack(cmd *cobra.Command, json string) {
 	cmd.Annotations[stackMark] = "true"
 }
 
-// OnPipeline marks a command that reaches a stack, and works with the pipeline.yaml that is deployed
-// there.
+// OnPipeline marks a command that reaches a stack, and works with the pipeline.yaml that is
+// deployed there.
 func OnPipeline(cmd *cobra.Command, json string) {
 	OnStack(cmd, json)
 	cmd.Annotations[pipelineMark] = "true"

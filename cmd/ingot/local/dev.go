@@ -26,8 +26,6 @@ type devOptions struct {
 	verbose, reveal          bool
 }
 
-const devJSON = ` one line that says where everything is, as soon as it is ready`
-
 func newDev(a *app) *cobra.Command {
 	var o devOptions
 	cmd := &cobra.Command{
@@ -69,7 +67,7 @@ used, as in ingot explain.`,
 	flags.StringVar(&o.counting, "counting", "marks", "how totals are counted: marks or receipts")
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values in the console")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "print the log of both functions")
-	command.HasJSON(cmd, devJSON)
+	command.HasJSON(cmd, " one line that says where everything is, as soon as it is ready")
 	return cmd
 }
 

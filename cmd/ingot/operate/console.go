@@ -24,9 +24,6 @@ only while the page is visible. The stack's stream is never read. To show quaran
 messages, which hides them from others for a moment. Before it reads a whole table of totals, the page says what that
 costs. If another pipeline.yaml is deployed, the page uses it within a minute, unless --pipeline names a file.`
 
-const consoleJSON = `
-  url`
-
 type consoleOptions struct {
 	port          int
 	write, reveal bool
@@ -56,7 +53,7 @@ func newConsole(a *app) *cobra.Command {
 			return a.console(cmd, t, o)
 		},
 	}
-	command.OnPipeline(cmd, consoleJSON)
+	command.OnPipeline(cmd, "\n  url")
 	cmd.Flags().IntVar(&o.port, "port", 8610, "port of this machine for the page; 0: any free one")
 	cmd.Flags().BoolVar(&o.write, "write", false, "allow the page to change the stack: it can send messages of quarantine again")
 	cmd.Flags().BoolVar(&o.reveal, "reveal", false, command.RevealUsage)

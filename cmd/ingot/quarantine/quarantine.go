@@ -70,9 +70,6 @@ SQS hides a message for at most 12 hours. After that the command receives it aga
 most ten messages of one group at a time. If more messages wait than --max, --once says so: resend or drop those that
 are saved, and pull again.`
 
-const pullJSON = ` at the end
-  saved, known, deleted, released, lost, more`
-
 type pullOptions struct {
 	dead, once bool
 	most       int
@@ -99,7 +96,7 @@ func newPull(a *app) *cobra.Command {
 			return a.pull(cmd.Context(), t, args[0], o)
 		},
 	}
-	command.OnStack(cmd, pullJSON)
+	command.OnStack(cmd, " at the end\n  saved, known, deleted, released, lost, more")
 	cmd.Flags().BoolVar(&o.dead, "dead", false, "pull from the dead-letter queue")
 	cmd.Flags().BoolVar(&o.once, "once", false, "end when the queue gives no more, instead of at ctrl-C")
 	cmd.Flags().IntVar(&o.most, "max", 10_000, "hold at most this many messages at a time: 1 to 10000")
