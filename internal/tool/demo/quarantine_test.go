@@ -2,17 +2,13 @@ package demo
 
 import (
 	"fmt"
-	"iter"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/pipeline"
 )
 
 const parcels = `ingot: 1
@@ -33,33 +29,14 @@ aggregates:
     from: {parcel: {values: {parcels: count}}}
 `
 
-// revisions returns 600 revisions of 40 parcels.
-func revisions(t *testing.T) Config {
-	t.Helper()
-	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(parcels)}}, "pipeline.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	first := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
-	return Config{Plan: p, Seed: seed, Counting: aggregate.Marks, Data: Data{Name: "parcels", Lines: func() iter.Seq2[Line, error] {
-		return func(yield func(Line, error) bool) {
-			for i := range 600 {
-				at := first.Add(time.Duration(i) * time.Minute)
-				if !yield(
-					Line{i + 1,
-						envelope.Message{Body: fmt.Sprintf(`{"id":"p%d","depot":"d%d","revision":%d,"at":%q}`, i%40, i%3, i,
-							at.Format(time.RFC3339))}}, nil) {
-					return
-				}
-			}
-		}
-	}}}
-}
-
 // TestStaleIsNotInQuarantine shows that an altered message that comes after a newer revision is
 // Stale. Nothing says that it is in quarantine, and nothing misses it there.
 func TestStaleIsNotInQuarantine(t *testing.T) {
-	s := mustRun(t, revisions(t))
+	first := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
+	s := mustRun(t, many(t, parcels, "parcels", 600, func(i int) string { // revisions of 40 parcels
+		return fmt.Sprintf(`{"id":"p%d","depot":"d%d","revision":%d,"at":%q}`, i%40, i%3, i,
+			first.Add(time.Duration(i)*time.Minute).Format(time.RFC3339))
+	}))
 	agree(t, s)
 	for _, one := range s.Trouble {
 		if one.Kind != "altered" {

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
-	"github.com/ingot-events/ingot/pipeline"
 )
 
 func TestCopies(t *testing.T) {
@@ -73,12 +71,7 @@ events:
 		"the end of time": {"{name}", "{taken_at | unix}", `{"type":"photo","name":"a","taken_at":253402300000}`, "does not take that"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			text := []byte(fmt.Sprintf(taken, c.id, c.at))
-			p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: text}}, "pipeline.yaml")
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = Run(context.Background(), Config{Data: lines("f.ndjson", c.line), Plan: p, Repeat: 2})
+			_, err := Run(context.Background(), Config{Data: lines("f.ndjson", c.line), Plan: load(t, fmt.Sprintf(taken, c.id, c.at)), Repeat: 2})
 			if err == nil {
 				t.Fatal("it ran")
 			}

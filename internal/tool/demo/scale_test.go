@@ -3,17 +3,13 @@ package demo
 import (
 	"context"
 	"fmt"
-	"iter"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/testworld"
-	"github.com/ingot-events/ingot/pipeline"
 )
 
 // everywhere has one total for all events. So that total has a mark of every shard of 72 hours.
@@ -35,25 +31,13 @@ aggregates:
 // readings returns n events, spread evenly over a time.
 func readings(t *testing.T, n int, over time.Duration) Config {
 	t.Helper()
-	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(everywhere)}}, "pipeline.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	first := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
-	return Config{Plan: p, Seed: seed, Counting: aggregate.Marks,
-		Data: Data{Name: "readings", Events: n, Lines: func() iter.Seq2[Line, error] {
-			return func(yield func(Line, error) bool) {
-				for i := range n {
-					at := first.Add(over / time.Duration(n) * time.Duration(i))
-					if !yield(
-						Line{i + 1,
-							envelope.Message{Body: fmt.Sprintf(`{"id":"r%d","kind":"all","celsius":%d,"at":%q}`, i, i%40,
-								at.Format(time.RFC3339))}}, nil) {
-						return
-					}
-				}
-			}
-		}}}
+	c := many(t, everywhere, "readings", n, func(i int) string {
+		return fmt.Sprintf(`{"id":"r%d","kind":"all","celsius":%d,"at":%q}`, i, i%40,
+			first.Add(over/time.Duration(n)*time.Duration(i)).Format(time.RFC3339))
+	})
+	c.Data.Events = n
+	return c
 }
 
 // TestShardsRollByEventTime shows that the time that the events span decides how often shards roll,

@@ -44,27 +44,20 @@ func TestLinesErrorIsBounded(t *testing.T) {
 	}
 }
 
-// TestJSONOverSeveralLines shows that a mistake that affects every line is reported once, with what
-// to do.
-func TestJSONOverSeveralLines(t *testing.T) {
-	c := readings(t, 1, 1)
-	c.Data = lines("f.json", "{", `"id": "r1",`, `"kind": "all"`, "}")
-	_, err := Run(context.Background(), c)
-	if err == nil || !strings.Contains(err.Error(), "f.json: 4 of 4 lines cannot be used") ||
-		!strings.HasSuffix(err.Error(), "jq -c . makes that of JSON over several lines.") {
-		t.Errorf("it says %v", err)
-	}
-}
-
-// TestAnArrayInAFile shows what to do with a file that is one array, on one line or on many.
-func TestAnArrayInAFile(t *testing.T) {
-	for _, text := range [][]string{{`[{"id":"r1"}]`}, {"[", `{"id":"r1"}`, "]"}} {
+// TestFilesOfAnotherForm shows what to do with a file of JSON over several lines, and with one
+// array. A mistake that affects every line is reported once.
+func TestFilesOfAnotherForm(t *testing.T) {
+	const array = "\nWrite each event as one JSON object on a line of its own; jq -c '.[]' makes that of an array."
+	for text, want := range map[string]string{
+		"{|\"id\": \"r1\",|\"kind\": \"all\"|}": "jq -c . makes that of JSON over several lines.",
+		`[{"id":"r1"}]`:                         array,
+		`[|{"id":"r1"}|]`:                       array,
+	} {
 		c := readings(t, 1, 1)
-		c.Data = lines("f.json", text...)
+		c.Data = lines("f.json", strings.Split(text, "|")...)
 		_, err := Run(context.Background(), c)
-		if err == nil ||
-			!strings.HasSuffix(err.Error(),
-				"\nWrite each event as one JSON object on a line of its own; jq -c '.[]' makes that of an array.") {
+		if err == nil || !strings.HasSuffix(err.Error(), want) ||
+			strings.HasPrefix(text, "{") && !strings.Contains(err.Error(), "f.json: 4 of 4 lines cannot be used") {
 			t.Errorf("it says %v", err)
 		}
 	}

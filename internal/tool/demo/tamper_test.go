@@ -42,7 +42,7 @@ func deleteTotal(ctx context.Context, e *embedded.Engine) error {
 func TestChecksSeeTampering(t *testing.T) {
 	for name, test := range map[string]struct {
 		tamper  func(context.Context, *embedded.Engine) error
-		verify  string // what verify says; empty if it finds nothing
+		verify  string // what verify says
 		tallied bool   // whether the tally finds it too
 	}{
 		"a value":     {addOne("count"), "count is 38, and its items add up to 37", true},
@@ -51,28 +51,16 @@ func TestChecksSeeTampering(t *testing.T) {
 		"fingerprint": {addOne("fp"), "fp is ", false},
 		"a total":     {deleteTotal, "missing is nothing", true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			c := firstDays(t, aggregate.Marks)
-			c.Tamper = test.tamper
-			s := mustRun(t, c)
-			if s.Same {
-				t.Error("the summary says that all is the same")
-			}
-			found := checks(s)
-			if d := found["verify"].Differences; len(d) != 1 || !strings.Contains(d[0], test.verify) {
-				t.Errorf("verify says %q", d)
-			}
-			if d := found["tally"].Differences; (len(d) > 0) != test.tallied {
-				t.Errorf("tally says %q", d)
-			}
-			var text strings.Builder
-			if err := s.Text(&text, 1); err != nil {
-				t.Fatal(err)
-			}
-			if !strings.Contains(text.String(), "What is stored differs") || !strings.Contains(text.String(), "1 DIFFERENCE") {
-				t.Errorf("the text does not say so:\n%s", text.String())
-			}
-		})
+		c := firstDays(t, aggregate.Marks)
+		c.Tamper = test.tamper
+		s := mustRun(t, c)
+		found := checks(s)
+		if d := found["verify"].Differences; s.Same || len(d) != 1 || !strings.Contains(d[0], test.verify) {
+			t.Errorf("%s: same %v, verify says %q", name, s.Same, d)
+		}
+		if d := found["tally"].Differences; (len(d) > 0) != test.tallied {
+			t.Errorf("%s: tally says %q", name, d)
+		}
 	}
 }
 

@@ -81,20 +81,3 @@ func TestTextWithoutTotals(t *testing.T) {
 		t.Errorf("%s", &text)
 	}
 }
-
-// TestTextIsShort shows that a summary can be read in one sitting.
-func TestTextIsShort(t *testing.T) {
-	var text bytes.Buffer
-	if err := mustRun(t, firstDays(t, 0)).Text(&text, 3); err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
-	if len(lines) > 68 {
-		t.Errorf("%d lines", len(lines))
-	}
-	for _, line := range lines {
-		if len([]rune(line)) > 132 || strings.TrimRight(line, " ") != line {
-			t.Errorf("%d characters, or spaces at the end: %q", len([]rune(line)), line)
-		}
-	}
-}

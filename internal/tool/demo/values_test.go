@@ -3,15 +3,9 @@ package demo
 import (
 	"bytes"
 	"fmt"
-	"iter"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
-
-	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/envelope"
-	"github.com/ingot-events/ingot/pipeline"
 )
 
 const calls = `
@@ -40,22 +34,11 @@ aggregates:
 // Values that are more than numbers are in the demo's table, and are compared with plain sums
 // before and after everything expired.
 func TestValuesInTheDemo(t *testing.T) {
-	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(calls)}}, "pipeline.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	first := time.Date(2024, 5, 20, 0, 0, 0, 0, time.UTC)
-	s := mustRun(t, Config{Plan: p, Seed: seed, Counting: aggregate.Marks, Data: Data{Name: "calls", Lines: func() iter.Seq2[Line, error] {
-		return func(yield func(Line, error) bool) {
-			for i := range 600 {
-				body := fmt.Sprintf(`{"id":"c%d","site":"bonn","caller":%d,"state":"s%03d","ms":%d,"at":%q}`, i, i%50, i, 1+i%7,
-					first.Add(time.Duration(i)*time.Hour).Format(time.RFC3339))
-				if !yield(Line{i + 1, envelope.Message{Body: body}}, nil) {
-					return
-				}
-			}
-		}
-	}}})
+	s := mustRun(t, many(t, calls, "calls", 600, func(i int) string {
+		return fmt.Sprintf(`{"id":"c%d","site":"bonn","caller":%d,"state":"s%03d","ms":%d,"at":%q}`, i, i%50, i, 1+i%7,
+			first.Add(time.Duration(i)*time.Hour).Format(time.RFC3339))
+	}))
 	agree(t, s)
 	var out bytes.Buffer
 	if err := s.Text(&out, -1); err != nil {
