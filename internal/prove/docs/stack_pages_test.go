@@ -51,7 +51,7 @@ func TestEveryAlarmHasItsSection(t *testing.T) {
 		if !strings.HasPrefix(parts[i], name+"\n\n> "+says+"\n") {
 			t.Errorf("%s does not begin with what the alarm says: %s", name, says)
 		}
-		for _, word := range []string{"**What it means.**", "**Log group.**", "**Look at.**", "**Do.**", "**Do not**"} {
+		for _, word := range []string{"**What it means.**", "**Look at.**", "**Do.**", "**Do not**"} {
 			if !strings.Contains(parts[i], word) {
 				t.Errorf("%s lacks %s", name, word)
 			}
