@@ -11,10 +11,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
-	"github.com/ingot-events/ingot/pipeline"
 )
-
-var checkOnly = pipeline.CheckOnly()
 
 // samples are the sample's files. The files at the root may be a user's own.
 var samples = map[string]string{"pipeline.yaml": sampleshop.Pipeline, "template.yaml": sampleshop.Template}
@@ -106,12 +103,10 @@ func TestFilesThatAreNotUTF8(t *testing.T) {
 	}
 }
 
-// daily is a line of merchant_daily.
-const daily = "    onExpire: keep                              # when the items expire"
-
 // A total that would outgrow its item is a mistake. The spread that the finding says to write keeps
 // it small.
 func TestATotalThatOutgrowsItsItem(t *testing.T) {
+	const daily = "    onExpire: keep                              # when the items expire"
 	in := own{pipeline: [][2]string{{daily, "    spread: 1\n" + daily}}}.input(t)
 	in.Partitions = 500
 	if r := run(t, in); len(r.Findings) > 0 {
@@ -150,15 +145,6 @@ func TestATotalThatOutgrowsItsItem(t *testing.T) {
 	in = own{parameters: map[string]string{"Counting": "receipts"}}.input(t)
 	if in.Partitions = 600; len(run(t, in).Findings) > 0 {
 		t.Error("totals under receipts carry no marks")
-	}
-}
-
-// The spread that the table of totals advises has the effect that it promises.
-func TestSpreadForOne(t *testing.T) {
-	advised := run(t, own{}.input(t)).Totals[1].SpreadForOne
-	in := own{pipeline: [][2]string{{daily, fmt.Sprintf("    spread: %d\n", advised) + daily}}}.input(t)
-	if total := run(t, in).Totals[1]; total.Name != "merchant_daily" || total.Units != 1 || total.SpreadForOne != 0 {
-		t.Errorf("spread: %d still makes %+v", advised, total)
 	}
 }
 

@@ -7,12 +7,15 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/tool/sample"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
+	"github.com/ingot-events/ingot/pipeline"
 )
 
 // TestScenarios plays the files of testdata/scenarios. A scenario begins with # and its name, and
@@ -23,7 +26,10 @@ import (
 //	cp, rm           copies a file, removes one
 //	with NAME=VALUE  sets a parameter of the template
 //	env NAME         has one environment of samconfig.toml checked alone
-//	check            checks the files; what it says follows after >
+//	rate N           sets the changes a second to keep up with
+//	partitions N     sets the partitions of the events table, which are 4
+//	check            checks the files, with the events of events.ndjson; what it says follows after >
+//	totals           checks them for the table of what totals cost
 //
 // Lines before the first scenario begin each of them, and those after ; are for people. What check
 // says is written anew by go test -update.
@@ -56,7 +62,7 @@ func played(t *testing.T, text string) string {
 		}
 		fmt.Fprintln(&out, line)
 		if name, begins := strings.CutPrefix(line, "# "); begins {
-			s = &scene{T: t, name: name, at: "template.yaml", parameters: map[string]string{},
+			s = &scene{T: t, name: name, at: "template.yaml", partitions: 4, parameters: map[string]string{},
 				files: map[string]string{"pipeline.yaml": read(t, "pipeline.yaml"), "template.yaml": read(t, "template.yaml")}}
 			for line := range strings.Lines(first) {
 				s.play(strings.TrimSuffix(line, "\n"))
@@ -77,6 +83,8 @@ type scene struct {
 	old, new   []string // lines that are replaced next, and by what
 	parameters map[string]string
 	env        string
+	rate       float64
+	partitions int
 }
 
 // play plays one line, and returns what check says.
@@ -97,8 +105,8 @@ func (s *scene) play(line string) (said string) {
 	word, rest, _ := strings.Cut(line, " ")
 	switch {
 	case line == "" || word == ";":
-	case line == "check":
-		return s.check()
+	case line == "check" || line == "totals":
+		return s.check(line == "totals")
 	case strings.HasPrefix(line, "@"):
 		s.at = line[1:]
 	case word == "cp":
@@ -111,6 +119,10 @@ func (s *scene) play(line string) (said string) {
 		s.parameters[name] = value
 	case word == "env":
 		s.env = rest
+	case word == "rate":
+		s.rate, _ = strconv.ParseFloat(rest, 64)
+	case word == "partitions":
+		s.partitions, _ = strconv.Atoi(rest)
 	default:
 		s.Errorf("%s: %q is no line of a scenario", s.name, line)
 	}
@@ -132,8 +144,10 @@ func (s *scene) replace() {
 	s.old, s.new = nil, nil
 }
 
-// check checks the files, and returns two lines for each finding and the last line of the command.
-func (s *scene) check() string {
+// check checks the files. It returns two lines for each finding, what check says of a rate and of
+// events, and its last line. Or it returns the table of totals.
+func (s *scene) check(totals bool) string {
+	s.Helper()
 	file := func(name string) *textfile.File {
 		if text, there := s.files[name]; there {
 			return &textfile.File{Name: name, Text: []byte(text)}
@@ -142,12 +156,26 @@ func (s *scene) check() string {
 	}
 	in := Input{Pipeline: *file("pipeline.yaml"), Template: file("template.yaml"), Config: file("samconfig.toml"),
 		Migration: file("migration.yaml"), Publish: file("publish.yaml"), Next: file("next.yaml"), Was: file("old.yaml"),
-		Parameters: maps.Clone(s.parameters), ConfigEnv: s.env, Partitions: 4, Now: time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)}
+		Parameters: maps.Clone(s.parameters), ConfigEnv: s.env, Rate: s.rate, Partitions: s.partitions,
+		Now: time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)}
+	if events := file("events.ndjson"); events != nil {
+		p, err := in.Pipeline.Load(pipeline.CheckOnly())
+		if err == nil {
+			in.Events, err = (&sample.Sampler{Pipeline: p, Now: in.Now}).Read(events.Name, bytes.NewReader(events.Text))
+		}
+		if err != nil {
+			s.Fatal(s.name, err)
+		}
+	}
 	r, err := Run(in)
 	if err != nil {
 		return fmt.Sprintf("> %v\n", err)
 	}
 	var b strings.Builder
+	if totals {
+		r.writeTotals(&b)
+		return "> " + strings.ReplaceAll(strings.TrimSpace(b.String()), "\n", "\n> ") + "\n"
+	}
 	for _, f := range r.Findings {
 		line := []rune(strings.Split(s.files[f.File], "\n")[f.Line-1])
 		at := string(line[:f.Column-1]) + "|" + string(line[f.Column-1:])
@@ -155,15 +183,33 @@ func (s *scene) check() string {
 		what = strings.TrimPrefix(what, "warning: ")
 		fmt.Fprintf(&b, "> %s %s, %s: %s\n>   %s\n", f.Severity, f.Rule, f.File, strings.TrimSpace(at), what)
 	}
-	return b.String() + "> " + r.summary(in) + "\n"
+	more := ""
+	if r.Capacity != nil {
+		more += r.Capacity.text()
+	}
+	if r.Events != nil {
+		more += r.Events.Text()
+	}
+	for line := range strings.Lines(more + r.summary(in) + "\n") {
+		b.WriteString(strings.TrimRight("> "+line, " \n") + "\n")
+	}
+	return b.String()
 }
 
-// The rule of docs/deploy.md for the payloads of order.placed is the one of the scenarios.
-func TestTheRuleOfTheGuide(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/deploy.md")
-	scenarios, err2 := os.ReadFile("testdata/scenarios/payloads.txt")
-	rule := regexp.MustCompile(`(?m)^- \{Id: order.placed, .*\}$`).Find(page)
-	if err != nil || err2 != nil || rule == nil || !bytes.Contains(scenarios, rule) {
-		t.Errorf("%v, %v: %s", err, err2, rule)
+// What the guides say to write for a payload bucket and for floors, the scenarios accept.
+func TestWhatTheGuidesSay(t *testing.T) {
+	for says, names := range map[string][2]string{`(?m)^- \{Id: order.placed, .*\}$`: {"deploy.md", "payloads.txt"},
+		"(?s)\n  QuarantineAlarm:\n.*?\n```": {"watch.md", "floors.txt"}} {
+		page, err := os.ReadFile("../../../docs/" + names[0])
+		scenarios, err2 := os.ReadFile("testdata/scenarios/" + names[1])
+		text := regexp.MustCompile(says).Find(page)
+		if err != nil || err2 != nil || text == nil {
+			t.Errorf("%s says %q; %v, %v", names[0], text, err, err2)
+		}
+		for line := range bytes.Lines(bytes.TrimSuffix(text, []byte("```"))) {
+			if !bytes.Contains(scenarios, line) {
+				t.Errorf("%s says what is not in %s: %s", names[0], names[1], line)
+			}
+		}
 	}
 }
