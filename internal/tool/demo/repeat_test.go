@@ -71,7 +71,8 @@ events:
 		"the end of time": {"{name}", "{taken_at | unix}", `{"type":"photo","name":"a","taken_at":253402300000}`, "does not take that"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Run(context.Background(), Config{Data: lines("f.ndjson", c.line), Plan: load(t, fmt.Sprintf(taken, c.id, c.at)), Repeat: 2})
+			_, err := Run(context.Background(), Config{Data: lines("f.ndjson", c.line),
+				Plan: load(t, fmt.Sprintf(taken, c.id, c.at)), Repeat: 2})
 			if err == nil {
 				t.Fatal("it ran")
 			}
