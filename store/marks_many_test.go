@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -215,6 +216,49 @@ func TestStatementsAreAnsweredOneByOne(t *testing.T) {
 		}
 	}
 	w.expect(t, "live", map[string]string{"orders": "40"})
+}
+
+// Of the statements of one request, some are done, some are throttled, and some are told of an
+// internal error, whether they are done or not. All stand in an answer that is a success. Each
+// total counts the batch once, whether it is inserted or updated.
+func TestHalfAppliedStatements(t *testing.T) {
+	trouble := false
+	w := newWorld(t, oneByOne(1), func(c *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
+		c.Intercept = func(_ context.Context, _ string, in any, call func() (any, error)) (any, error) {
+			request, is := in.(*dynamodb.BatchExecuteStatementInput)
+			if !is || !trouble {
+				return call()
+			}
+			trouble = false
+			refused := make([]bool, len(request.Statements))
+			for i := range refused {
+				refused[i] = i%5 == 1 || i%5 == 2
+			}
+			out, err := testworld.RefuseStatements(request, refused, testworld.Throttled("no capacity"), call)
+			for i := range refused {
+				if i%5 == 2 || i%5 == 3 {
+					out.(*dynamodb.BatchExecuteStatementOutput).Responses[i] = types.BatchStatementResponse{
+						Error: &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumInternalServerError}}
+				}
+			}
+			return out, err
+		}
+	})
+	for i, orders := range []string{"1", "2"} {
+		trouble = true
+		if a := w.apply(w.batch(aggregate.Marks, int64(100*i+1), w.perMerchant(8, 100*i)...)); trouble || a.Updates == 0 {
+			t.Fatalf("no trouble, or no update: %+v", a)
+		}
+		for n := range 8 {
+			for _, name := range []string{"by_merchant", "daily"} {
+				total := w.total(name, map[string]string{"merchant": fmt.Sprintf("m%d", n)})
+				if got := total.Values["orders"].String(); got != orders {
+					t.Errorf("%s m%d has %s orders, want %s", name, n, got, orders)
+				}
+			}
+		}
+		w.expect(t, "live", map[string]string{"orders": fmt.Sprint(8 * (i + 1))})
+	}
 }
 
 // What another function has just made of a value, which was not there or was another, is not
