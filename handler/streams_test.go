@@ -252,6 +252,34 @@ func TestStampFromTheFuture(t *testing.T) {
 	}
 }
 
+// While pipeline.yaml and the table do not agree, a batch fails as a whole and counts nothing. The
+// pipeline from before goes on with it.
+func TestBatchOfARefusedStart(t *testing.T) {
+	for _, c := range bothWays {
+		w := newWorld(t, counting(c)).started()
+		before, spec := w.store, orders()
+		spec.Aggregates["hasty"] = spec.Aggregates["totals"] // without a new epoch
+		p, err := pipeline.New(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := w.Store(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.restart(st)
+		e := batch(insert(1, w.image(order("1", 5))))
+		for range 2 {
+			if answer, err := w.deliver(e); err == nil || !strings.Contains(err.Error(), "hasty since 1 has no head") {
+				t.Errorf("%s %v", answer, err)
+			}
+		}
+		w.restart(before)
+		w.expect(e, done)
+		w.sums(t, "totals", "1", "5")
+	}
+}
+
 // A function that is rolled back writes on the heads of newer generations that they miss what it
 // counts.
 func TestRolledBack(t *testing.T) {
