@@ -54,6 +54,16 @@ func sampler(t *testing.T, text string) *Sampler {
 	return &Sampler{Pipeline: p, Now: now}
 }
 
+// read judges lines by a pipeline.
+func read(t *testing.T, s *Sampler, lines string) *Report {
+	t.Helper()
+	r, err := s.Read("sample.ndjson", strings.NewReader(lines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 func placed(shop, order string, more string) string {
 	return fmt.Sprintf(`{"type":"placed","shop":%q,"order":%q,"customer":"c1","status":"new","at":"2026-03-14T09:00:00Z","total":5%s}`,
 		shop, order, more) + "\n"
@@ -75,17 +85,14 @@ var lines = placed("a", "1", "") + placed("a", "1", "") + placed("a", "1", `,"no
 // Events of a type that a migration moves are judged as after its turn.
 func TestBeforeTheTurn(t *testing.T) {
 	s := sampler(t, strings.Replace(plain, "    retain: 30d\n", "    migrated: orders\n", 1))
-	r, err := s.Read("sample", strings.NewReader(placed("a", "1", "")+placed("a", "1", "")))
-	if err != nil || len(r.Verdicts) != 2 || r.Verdicts[0].Verdict != "Inserted" || r.Verdicts[1].Verdict != "Duplicate" {
-		t.Errorf("%+v, %v", r, err)
+	if r := read(t, s, placed("a", "1", "")+placed("a", "1", "")); len(r.Verdicts) != 2 || r.Verdicts[0].Verdict != "Inserted" ||
+		r.Verdicts[1].Verdict != "Duplicate" {
+		t.Errorf("%+v", r)
 	}
 }
 
 func TestReport(t *testing.T) {
-	r, err := sampler(t, plain).Read("sample.ndjson", strings.NewReader(lines))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := read(t, sampler(t, plain), lines)
 	golden.File(t, "testdata/report.txt", r.Text())
 	if strings.Contains(r.Text(), "\x1b") || r.Poison() == 0 {
 		t.Error("a control character, or no Poison")
@@ -112,10 +119,7 @@ func TestPersonalKeysAreNotPrinted(t *testing.T) {
 	text := strings.Replace(placed("shop-1", "order-1", ""), `"c1"`, `"secret-c1"`, 1) +
 		strings.Replace(placed("x", "y", ""), "2026-03-14T09:00:00Z", "secret-time", 1) +
 		`{"type":"other"}` + "\n" + "secret-nonsense\n" + moved(1, "in")
-	r, err := sampler(t, hidden).Read("s", strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := read(t, sampler(t, hidden), text)
 	got := r.Text()
 	if all := fmt.Sprintf("%s %+v", got, r); strings.Contains(all, "secret-") {
 		t.Error(all)
@@ -167,27 +171,13 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// If no key stands out, none is named, because chance decides which keys were kept last.
-func TestNoKeyStandsOut(t *testing.T) {
-	var b strings.Builder
-	for i := range 3 * maxHot {
-		b.WriteString(placed(fmt.Sprint(i), "1", ""))
-	}
-	r, err := sampler(t, plain).Read("s", strings.NewReader(b.String()))
-	if err != nil || !strings.Contains(r.Text(), "table  over 1,000 different  none of them more than 3 of 3,000") ||
-		strings.Contains(r.Text(), "SHOP#") {
-		t.Errorf("%v\n%s", err, r.Text())
-	}
-}
-
 func TestAFileThatCannotBeRead(t *testing.T) {
 	broken := io.MultiReader(strings.NewReader("{}\n"), iotest.ErrReader(errors.New("no more")))
 	if _, err := sampler(t, plain).Read("s", broken); err == nil || err.Error() != "s:2: no more" {
 		t.Error(err)
 	}
-	r, err := sampler(t, plain).Read("s", strings.NewReader(""))
-	if err != nil || r.Lines != 0 || r.Poison() > 0 {
-		t.Errorf("%+v, %v", r, err)
+	if r := read(t, sampler(t, plain), ""); r.Lines != 0 || r.Poison() > 0 {
+		t.Errorf("%+v", r)
 	}
 }
 
@@ -205,11 +195,7 @@ func TestArraysOfASample(t *testing.T) {
 	counts := func(file string) map[event.Verdict]int {
 		s, found := sampler(t, file), map[event.Verdict]int{}
 		s.Each = func(j Judged) { found[j.Verdict]++ }
-		r, err := s.Read("sample.ndjson", strings.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum := 0
+		r, sum := read(t, s, text), 0
 		for _, n := range found {
 			sum += n
 		}
@@ -237,10 +223,10 @@ func TestTooFarAhead(t *testing.T) {
 		}
 	}
 	at := now.Add(tables.MaxAhead + time.Second).Format(time.RFC3339)
-	r, err := s.Read("sample.ndjson", strings.NewReader(fmt.Sprintf(`{"at":%q,"text":%q}`, at, strings.Repeat("x", 2000))))
-	if err != nil || len(r.Verdicts) != 1 || r.Verdicts[0].Reason != string(event.TooFarAhead) ||
+	r := read(t, s, fmt.Sprintf(`{"at":%q,"text":%q}`, at, strings.Repeat("x", 2000)))
+	if len(r.Verdicts) != 1 || r.Verdicts[0].Reason != string(event.TooFarAhead) ||
 		r.Verdicts[0].Type != "post" || r.Items.Count != 0 {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("%+v", r)
 	}
 }
 
@@ -292,10 +278,7 @@ func TestPartsOfASample(t *testing.T) {
 				}
 			}
 		}
-		r, err := s.Read("sample.ndjson", strings.NewReader(lines))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := read(t, s, lines)
 		if r.Items.Count != 6 || r.Items.Parts != 4 || r.Items.Units != c.units || r.Updates.Count != 4 || r.Updates.Each != 2 ||
 			r.Updates.Most != 2 || parts != 6 {
 			t.Errorf("%s: %+v, %+v, %d parts; want %d units", name, r.Items, r.Updates, parts, c.units)
@@ -310,21 +293,6 @@ func TestPartsOfASample(t *testing.T) {
 	}
 }
 
-// The report says how many of the events that it takes for Inserted a floor may refuse.
-func TestFloorsOfASample(t *testing.T) {
-	file := strings.Replace(transfers, "    from: {entry", "    movedBy: put\n    atLeast: {cents: 0}\n    from: {entry", 1)
-	in := `{"type":"transfer","id":"3","at":"2026-03-14T09:00:00Z","entries":[{"account":"a","book":"b","cents":5}]}` + "\n"
-	r, err := sampler(t, file).Read("sample.ndjson",
-		strings.NewReader(transfer("1", "a", "b")+transfer("2", "b", "c")+transfer("2", "b", "c")+in))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := "  2 of the Inserted take from a total with a floor. They are Rejected if it is too low.\n"; r.Taking != 2 ||
-		!strings.Contains(r.Text(), want) {
-		t.Errorf("%d take from a floor:\n%s", r.Taking, r.Text())
-	}
-}
-
 // A second owner of a unique value is a Conflict, and nothing of its message is stored.
 func TestClaimsOfASample(t *testing.T) {
 	file := `{ingot: 1, epoch: 1, type: "{type}", events: {account: {id: "{id}", at: "{at}", key: {pk: "ACCOUNT#{id}", sk: "-"}, atomic: true},
@@ -336,11 +304,7 @@ func TestClaimsOfASample(t *testing.T) {
 	s := sampler(t, file)
 	var got []string
 	s.Each = func(j Judged) { got = append(got, fmt.Sprint(j.Verdict)) }
-	r, err := s.Read("sample.ndjson", strings.NewReader(account("1", "x", "n")+account("2", "x", "m")+account("1", "x", "n")+
-		account("3", "y", "m")+account("4", "z", "n")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := read(t, s, account("1", "x", "n")+account("2", "x", "m")+account("1", "x", "n")+account("3", "y", "m")+account("4", "z", "n"))
 	if strings.Join(got, " ") != "Inserted Conflict Duplicate Inserted Conflict" {
 		t.Errorf("%v", got)
 	}
@@ -351,29 +315,37 @@ func TestClaimsOfASample(t *testing.T) {
 	}
 }
 
-// The fields of parts are looked at like those of events.
-func TestFieldsOfParts(t *testing.T) {
-	lines := transfer("1", "a", "b") + strings.Replace(transfer("2", "b", "c"), `"book":"b",`, "", 1)
-	r, err := sampler(t, transfers).Read("sample.ndjson", strings.NewReader(lines))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := "  entry  book  absent 1 of 4  may be missing  read by GSI1.pk\n"; !strings.Contains(r.Text(), want) {
-		t.Errorf("no %q in\n%s", want, r.Text())
-	}
-}
-
 // Of a field that no event has, the report says which name is near, and where the file names it.
 func TestFieldThatNoEventHas(t *testing.T) {
 	s := sampler(t, strings.Replace(plain, "sum total", "sum totl", 1))
 	s.Name, s.Text = "p.yaml", []byte(strings.Replace(plain, "sum total", "sum totl", 1))
-	r, err := s.Read("sample.ndjson", strings.NewReader(placed("a", "1", "")+placed("b", "2", `,"totl2":1`)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := read(t, s, placed("a", "1", "")+placed("b", "2", `,"totl2":1`))
 	want := Path{Type: "placed", Path: "totl", Uses: []string{"daily revenue"}, Of: 2, Absent: 2, Meant: "total",
 		Place: "p.yaml:23"}
 	if i := slices.IndexFunc(r.Paths, func(p Path) bool { return p.Path == "totl" }); i < 0 || fmt.Sprint(r.Paths[i]) != fmt.Sprint(want) {
 		t.Errorf("%+v, want %+v", r.Paths, want)
+	}
+}
+
+func TestWhatTheReportSays(t *testing.T) {
+	var many strings.Builder
+	for i := range 3 * maxHot {
+		many.WriteString(placed(fmt.Sprint(i), "1", ""))
+	}
+	floored := strings.Replace(transfers, "    from: {entry", "    movedBy: put\n    atLeast: {cents: 0}\n    from: {entry", 1)
+	for want, c := range map[string]struct{ file, lines string }{
+		// If no key stands out, none is named, because chance decides which keys were kept last.
+		"table  over 1,000 different  none of them more than 3 of 3,000": {plain, many.String()},
+		// A floor may refuse some of those that the report takes for Inserted.
+		"  2 of the Inserted take from a total with a floor. They are Rejected if it is too low.\n": {floored,
+			transfer("1", "a", "b") + transfer("2", "b", "c") + transfer("2", "b", "c") +
+				`{"type":"transfer","id":"3","at":"2026-03-14T09:00:00Z","entries":[{"account":"a","book":"b","cents":5}]}`},
+		// The fields of parts are looked at like those of events.
+		"  entry  book  absent 1 of 4  may be missing  read by GSI1.pk\n": {transfers,
+			transfer("1", "a", "b") + strings.Replace(transfer("2", "b", "c"), `"book":"b",`, "", 1)},
+	} {
+		if text := read(t, sampler(t, c.file), c.lines).Text(); !strings.Contains(text, want) || strings.Contains(text, "SHOP#") {
+			t.Errorf("no %q in\n%s", want, text)
+		}
 	}
 }
