@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"bytes"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -40,11 +39,7 @@ events:
 	if len(r.Messages) != 2 || len(r.Messages[1].Events) != 5 || !r.Quarantined() {
 		t.Fatalf("%+v", r)
 	}
-	var b bytes.Buffer
-	if err := r.WriteText(&b); err != nil {
-		t.Fatal(err)
-	}
-	golden.File(t, filepath.Join("testdata", "array.txt"), b.String())
+	golden.File(t, filepath.Join("testdata", "array.txt"), text(t, r))
 
 	for _, c := range []struct{ file, body, verdict, reason, detail string }{
 		{file, "[" + order("1", "1") + "]", "Inserted", "", ""},
@@ -59,10 +54,9 @@ events:
 			t.Errorf("%s: %s (%s): %s", c.body, m.Verdict, m.Reason, m.Detail)
 		}
 	}
-	many := explain(file, "["+strings.Repeat(order("1", "1")+",", 19)+"7]")
-	b.Reset()
-	if err := many.WriteText(&b); err != nil || strings.Count(b.String(), "\nevent [") != 6 ||
-		!strings.Contains(b.String(), "14 more events are put or stored already") || !strings.Contains(b.String(), "event [19] of 20") {
-		t.Errorf("%s", b.String())
+	many := text(t, explain(file, "["+strings.Repeat(order("1", "1")+",", 19)+"7]"))
+	if strings.Count(many, "\nevent [") != 6 || !strings.Contains(many, "14 more events are put or stored already") ||
+		!strings.Contains(many, "event [19] of 20") {
+		t.Error(many)
 	}
 }

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,6 +43,19 @@ func explainer(t testing.TB, counting aggregate.Counting) *Explainer {
 	return e
 }
 
+// text returns what a report says to people.
+func text(t *testing.T, r *Report) string {
+	t.Helper()
+	var b strings.Builder
+	if err := r.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// body returns a message without attributes.
+func body(text string) Message { return Message{Message: envelope.Message{Body: text}} }
+
 func messagesOf(t *testing.T, name string) []Message {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "events", name))
@@ -73,11 +85,7 @@ func TestGolden(t *testing.T) {
 		{"sns-cloudevent.txt", "ingest-sns-cloudevent.json", aggregate.Marks},
 	} {
 		t.Run(c.golden, func(t *testing.T) {
-			var b bytes.Buffer
-			if err := explainer(t, c.counting).Explain(messagesOf(t, c.sample)).WriteText(&b); err != nil {
-				t.Fatal(err)
-			}
-			golden.File(t, filepath.Join("testdata", c.golden), b.String())
+			golden.File(t, filepath.Join("testdata", c.golden), text(t, explainer(t, c.counting).Explain(messagesOf(t, c.sample))))
 		})
 	}
 }
@@ -115,8 +123,8 @@ func TestItemIsThePlan(t *testing.T) {
 
 func TestNotCountedAndNotIndexedSayWhy(t *testing.T) {
 	e := explainer(t, aggregate.Marks)
-	body := `{"type":"order.paid","merchant_id":"m","order_id":"o","payment_id":"p","currency":"EUR","amount_cents":5,"paid_at":"2099-03-14T09:00:00Z"}`
-	r := e.Explain([]Message{{Message: envelope.Message{Body: body}}})
+	paid := `{"type":"order.paid","merchant_id":"m","order_id":"o","payment_id":"p","currency":"EUR","amount_cents":5,"paid_at":"2099-03-14T09:00:00Z"}`
+	r := e.Explain([]Message{body(paid)})
 	x := r.Messages[0]
 	if x.Verdict != "Inserted" || len(x.Indexes) != 1 || x.Indexes[0] != (Index{Name: "GSI3", Missing: "field status is missing"}) {
 		t.Errorf("indexes: %+v %s", x.Indexes, x.Detail)
@@ -143,12 +151,12 @@ func TestMessages(t *testing.T) {
 			t.Errorf("%q: %+v %v %v", empty, list, batch, err)
 		}
 	}
-	for _, body := range []string{" ", "not JSON", "[1]", `{"Records":[{"eventSource":"aws:s3"}]}`, `{"Records":1}`,
+	for _, whole := range []string{" ", "not JSON", "[1]", `{"Records":[{"eventSource":"aws:s3"}]}`, `{"Records":1}`,
 		`{"Messages":[{"Body":"x"}],"type":"note"}`, `{"Records":[{"body":"x"}],"type":"note"}`, `{"Messages":[{"text":"x"}]}`,
 		`{"Messages":{}}`, `{"Messages":[],"type":"note"}`} {
-		list, batch, err := Messages(body + "\r\n")
-		if err != nil || batch || len(list) != 1 || list[0].Body != body {
-			t.Errorf("%q: %+v %v %v", body, list, batch, err)
+		list, batch, err := Messages(whole + "\r\n")
+		if err != nil || batch || len(list) != 1 || list[0].Body != whole {
+			t.Errorf("%q: %+v %v %v", whole, list, batch, err)
 		}
 	}
 	for text, want := range map[string]error{
@@ -198,10 +206,9 @@ func TestWhereAFileIsNotJSON(t *testing.T) {
 		if x.Line != c.line || x.Column != c.column || x.Advice != c.advice || x.Verdict != "Poison" {
 			t.Errorf("%q: line %d, column %d, %q: %s", c.text, x.Line, x.Column, x.Advice, x.Detail)
 		}
-		var b strings.Builder
-		if err := r.WriteText(&b); err != nil || strings.Contains(b.String(), " of the file") != (c.line > 0) ||
-			strings.Contains(b.String(), "on a line of its own") != (c.advice != "") {
-			t.Errorf("%q:\n%s", c.text, &b)
+		if said := text(t, r); strings.Contains(said, " of the file") != (c.line > 0) ||
+			strings.Contains(said, "on a line of its own") != (c.advice != "") {
+			t.Errorf("%q:\n%s", c.text, said)
 		}
 	}
 }
@@ -234,16 +241,15 @@ func TestEventsOneALine(t *testing.T) {
 // If a message is refused after its type is read, text and JSON name its type.
 func TestRefusalsNameTheType(t *testing.T) {
 	e := explainer(t, aggregate.Marks)
-	for body, want := range map[string]string{
+	for event, want := range map[string]string{
 		`{"type":"order.paid","merchant_id":"m","order_id":"o","paid_at":"2099-03-14T09:00:00Z"}`:                                  "order.paid",
 		`{"specversion":"1.0","id":"1","source":"s","type":"order.paid","time":"2099-03-14T09:00:00Z","data":{"merchant_id":"m"}}`: "order.paid",
 		`{"specversion":"1.0","id":"1","source":"s","type":"order.lost","time":"2099-03-14T09:00:00Z","data":{"merchant_id":"m"}}`: "order.lost", // the envelope's own
 		`{"type":"order.lost"}`: "order.lost", // the pipeline does not have it
 		`{"merchant_id":"m"}`:   "",
 	} {
-		x := e.Explain([]Message{{Message: envelope.Message{Body: body}}})
-		if got := x.Messages[0]; got.Type != want || got.Verdict != "Poison" {
-			t.Errorf("%s: type %q, %s (%s)", body, got.Type, got.Verdict, got.Detail)
+		if got := e.Explain([]Message{body(event)}).Messages[0]; got.Type != want || got.Verdict != "Poison" {
+			t.Errorf("%s: type %q, %s (%s)", event, got.Type, got.Verdict, got.Detail)
 		}
 	}
 }
@@ -259,7 +265,7 @@ events:
   mail: {part: {of: user, with: [mail]}, id: "{mail}", key: {pk: "MAIL#{mail}", sk: "-"}}
 `)
 	user := func(id string) Message {
-		return Message{Message: envelope.Message{Body: `{"id":"` + id + `","mail":"a","at":"2026-03-01T00:00:00Z"}`}}
+		return body(`{"id":"` + id + `","mail":"a","at":"2026-03-01T00:00:00Z"}`)
 	}
 	r := e.Explain([]Message{user("1"), user("2"), user("1")})
 	for i, want := range []string{"Inserted", "Conflict claimed", "Duplicate"} {
@@ -271,19 +277,14 @@ events:
 
 // A payload's control characters must not reach the terminal, and a long one must not flood it.
 func TestPayloadsAreShownHarmlessly(t *testing.T) {
-	e := explainer(t, aggregate.Marks)
-	body := `{"type":"order.placed\u001b[2J","x":"` + strings.Repeat("long", 1000) + `"}`
-	list := []Message{{Message: envelope.Message{Body: body}}, {Message: envelope.Message{
-		Body: `{"type":"order.placed","merchant_id":"m\u0085\u202e","order_id":"o","customer_id":"c","product_id":"p","quantity":1,"currency":"EUR","total_cents":1,"placed_at":"2099-03-14T09:00:00Z","x":"` + strings.Repeat("long", 1000) + `"}`}}}
-	var b bytes.Buffer
-	if err := e.Explain(list).WriteText(&b); err != nil {
-		t.Fatal(err)
-	}
-	if strings.ContainsAny(b.String(), "\x1b\u0085\u202e") {
+	long := strings.Repeat("long", 1000)
+	said := text(t, explainer(t, aggregate.Marks).Explain([]Message{body(`{"type":"order.placed\u001b[2J","x":"` + long + `"}`),
+		body(`{"type":"order.placed","merchant_id":"m\u0085\u202e","order_id":"o","customer_id":"c","product_id":"p","quantity":1,"currency":"EUR","total_cents":1,"placed_at":"2099-03-14T09:00:00Z","x":"` + long + `"}`)}))
+	if strings.ContainsAny(said, "\x1b\u0085\u202e") {
 		t.Error("a character got through that controls the terminal or the direction of writing")
 	}
-	if b.Len() > 6000 || !strings.Contains(b.String(), "whole with --output json") {
-		t.Errorf("%d bytes are shown:\n%s", b.Len(), &b)
+	if len(said) > 6000 || !strings.Contains(said, "whole with --output json") {
+		t.Errorf("%d bytes are shown:\n%s", len(said), said)
 	}
 }
 
@@ -302,14 +303,12 @@ aggregates:
       order: {values: {paid: {count: true, where: status = 'paid'}, lines: sum length lines?, tips: sum tip?}}
 `
 	e := of(t, file)
-	for body, want := range map[string]string{
+	for event, want := range map[string]string{
 		`{"n":1,"t":"2026-03-01T00:00:00Z"}`:                                       "counts it, and none of its values moves\n",
 		`{"n":1,"t":"2099-03-01T00:00:00Z","tip":3,"status":"paid","lines":[1,2]}`: "lines +2, paid +1, tips +3\n",
 	} {
-		var b strings.Builder
-		if err := e.Explain([]Message{{Message: envelope.Message{Body: body}}}).WriteText(&b); err != nil ||
-			!strings.Contains(b.String(), want) {
-			t.Errorf("%s: %v\n%s", body, err, &b)
+		if said := text(t, e.Explain([]Message{body(event)})); !strings.Contains(said, want) {
+			t.Errorf("%s:\n%s", event, said)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"bytes"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/golden"
@@ -47,36 +45,29 @@ aggregates:
 `
 
 func reserved(id, sku, note string) Message {
-	return Message{Message: envelope.Message{Body: `{"type":"goods.reserved","id":"` + id + `","sku":"` + sku +
-		`","quantity":2,"at":"2026-03-01T10:00:00Z","note":"` + note + `"}`}}
+	return body(`{"type":"goods.reserved","id":"` + id + `","sku":"` + sku + `","quantity":2,"at":"2026-03-01T10:00:00Z","note":"` + note + `"}`)
 }
 
-var transfer = Message{Message: envelope.Message{Body: `{"type":"transfer","id":"1","at":"2026-03-01T10:00:00Z","entries":[{"account":"a","cents":-5},{"account":"b","cents":5}]}`}}
+var transfer = body(`{"type":"transfer","id":"1","at":"2026-03-01T10:00:00Z","entries":[{"account":"a","cents":-5},{"account":"b","cents":5}]}`)
 
 // Totals that move with the put are explained with their floors, and with what a transaction costs.
 func TestTotalsByPutAreExplained(t *testing.T) {
 	list := []Message{reserved("1", "s", "short"), reserved("2", "s", strings.Repeat("long ", 600)), transfer,
-		{Message: envelope.Message{Body: `{"type":"goods.reserved","id":"3"}`}}}
+		body(`{"type":"goods.reserved","id":"3"}`)}
 	e := of(t, byPut)
 	r := e.Explain(list)
-	var b bytes.Buffer
-	if err := r.WriteText(&b); err != nil {
-		t.Fatal(err)
-	}
-	golden.File(t, filepath.Join("testdata", "by-put.txt"), b.String())
+	golden.File(t, filepath.Join("testdata", "by-put.txt"), text(t, r))
 
 	e.Counting = aggregate.Receipts
-	b.Reset()
-	if err := e.Explain(list[2:3]).WriteText(&b); err != nil || strings.Contains(b.String(), "receipt") {
-		t.Errorf("totals that no change moves have no receipt: %v\n%s", err, &b)
+	if said := text(t, e.Explain(list[2:3])); strings.Contains(said, "receipt") {
+		t.Errorf("totals that no change moves have no receipt:\n%s", said)
 	}
 	letter := reserved("1", "s", "")
 	letter.Attributes = map[string]string{quarantine.Attribute: `{"verdict":"Rejected","reason":"below-floor",` +
 		`"detail":"stock of sku=s: available is 0"}`}
-	b.Reset()
-	if err := e.Explain([]Message{letter}).WriteText(&b); err != nil ||
-		!strings.Contains(b.String(), "sent again   Inserted, unless its key is taken already or a total refuses it again\n") {
-		t.Errorf("a letter: %v\n%s", err, &b)
+	if said := text(t, e.Explain([]Message{letter})); !strings.Contains(said,
+		"sent again   Inserted, unless its key is taken already or a total refuses it again\n") {
+		t.Errorf("a letter:\n%s", said)
 	}
 	if r.Messages[0].takes() != true || r.Messages[2].takes() != true {
 		t.Error("an event that takes from a floor may be refused")

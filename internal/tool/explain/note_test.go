@@ -30,7 +30,7 @@ func TestLetters(t *testing.T) {
 		{"streams-undecodable.json", "Poison (undecodable-record)", "never", ofStreamDetail, "Poison"},
 	} {
 		t.Run(c.file, func(t *testing.T) {
-			text, err := os.ReadFile("../../../events/" + c.file)
+			batch, err := os.ReadFile("../../../events/" + c.file)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,7 +38,7 @@ func TestLetters(t *testing.T) {
 			if strings.HasPrefix(c.file, "streams") {
 				function = lambda.NewHandler(w.Streams(st).Handle)
 			}
-			if _, err := function.Invoke(t.Context(), text); err != nil {
+			if _, err := function.Invoke(t.Context(), batch); err != nil {
 				t.Fatal(err)
 			}
 			out, err := w.Engine.SQS().ReceiveMessage(t.Context(),
@@ -49,14 +49,11 @@ func TestLetters(t *testing.T) {
 			note := aws.ToString(out.Messages[0].MessageAttributes[quarantine.Attribute].StringValue)
 			m := Message{Message: envelope.Message{Body: *out.Messages[0].Body, Attributes: map[string]string{quarantine.Attribute: note}}}
 			r := e.Explain([]Message{m})
-			var b strings.Builder
-			if err := r.WriteText(&b); err != nil {
-				t.Fatal(err)
-			}
-			first, again, _ := strings.Cut(b.String(), "sent again")
-			if !strings.Contains(first, "quarantined") || !strings.Contains(first, c.note) || !strings.Contains(b.String(), c.because) ||
-				!strings.HasPrefix(strings.TrimSpace(again), c.again) || strings.Contains(b.String(), "verdict") {
-				t.Errorf("it says\n%s", &b)
+			said := text(t, r)
+			first, again, _ := strings.Cut(said, "sent again")
+			if !strings.Contains(first, "quarantined") || !strings.Contains(first, c.note) || !strings.Contains(said, c.because) ||
+				!strings.HasPrefix(strings.TrimSpace(again), c.again) || strings.Contains(said, "verdict") {
+				t.Errorf("it says\n%s", said)
 			}
 			x := r.Messages[0]
 			if !r.Quarantined() || x.Quarantined == nil || x.Quarantined.Verdict+" ("+x.Quarantined.Reason+")" != c.note ||
@@ -100,11 +97,11 @@ func TestArchiveOfAnExpiredMessage(t *testing.T) {
 		e := of(t, "ingot: 1\nepoch: 1\ntype: visit\nevents:\n  visit:\n    id: \"{n}\"\n    at: \"{t}\"\n    key: {pk: \"V#"+c.pk+
 			"\", sk: \"-\"}\n    retain: "+c.retain+"\n")
 		e.StandInKey = c.standIn
-		m := Message{Message: envelope.Message{Body: `{"n":"1","t":"2026-01-01T00:00:00Z"}`}}
+		m := body(`{"n":"1","t":"2026-01-01T00:00:00Z"}`)
 		if c.note != "" {
 			m.Attributes = map[string]string{quarantine.Attribute: c.note}
 		}
-		item, err := e.Pipeline.Plan(envelope.Message{Body: m.Body})
+		item, err := e.Pipeline.Plan(body(m.Body).Message)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,12 +110,8 @@ func TestArchiveOfAnExpiredMessage(t *testing.T) {
 			want = "ingot archive find " + show.Quoted(item.Key.PK) + " -"
 		}
 		r := e.Explain([]Message{m})
-		var b strings.Builder
-		if err := r.WriteText(&b); err != nil {
-			t.Fatal(err)
-		}
-		if x := r.Messages[0]; x.Archive != want || strings.Contains(b.String(), "if that finds it") != c.want {
-			t.Errorf("%s: %q, want %q, in\n%s", c.name, x.Archive, want, &b)
+		if x, said := r.Messages[0], text(t, r); x.Archive != want || strings.Contains(said, "if that finds it") != c.want {
+			t.Errorf("%s: %q, want %q, in\n%s", c.name, x.Archive, want, said)
 		}
 	}
 }
