@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -87,10 +88,13 @@ func TestRefusedRows(t *testing.T) {
 type picky struct {
 	tables.Client
 	never string
+	mu    sync.Mutex
 	asked map[string]bool
 }
 
 func (p *picky) take(key migrate.Row) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	pk := rows.TextOf(key["PK"]) + rows.TextOf(key["pk"])
 	known := p.asked[pk]
 	p.asked[pk] = true
@@ -113,7 +117,7 @@ func (p *picky) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...fun
 // What the table refuses of one row is counted as that row's, however often the others are tried.
 func TestRefusedByTheTable(t *testing.T) {
 	m := beginFrom(t, cities, there)
-	m.config.Client = &picky{m.engine.DynamoDB(), "CITY#2", map[string]bool{}}
+	m.config.Client = &picky{Client: m.engine.DynamoDB(), never: "CITY#2", asked: map[string]bool{}}
 	mapped, err := load(t, cities, there)
 	m.must(err)
 	m.sync, err = migrate.NewMigration(mapped, m.old, m.config)

@@ -125,7 +125,7 @@ func TestUntidyRowBetweenLookAndForgetting(t *testing.T) {
 // A row whose copy the table refuses stands against a turn, too.
 func TestRowThatTheTableRefuses(t *testing.T) {
 	m := returning(t, there, city("1", "ann"))
-	m.config.Client = &picky{m.engine.DynamoDB(), "CITY#2", map[string]bool{}}
+	m.config.Client = &picky{Client: m.engine.DynamoDB(), never: "CITY#2", asked: map[string]bool{}}
 	mapped, err := load(t, cities, there)
 	m.must(err)
 	m.sync, err = migrate.NewMigration(mapped, m.old, m.config)
