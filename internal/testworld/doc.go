@@ -2,7 +2,6 @@
 // its own [Clock], both functions, the mappings that call them, and the [Fault] that happens to a
 // request. [New] makes a [World].
 //
-// Tests, scenarios, the demo and package ingottest build on it. Each of them adds what only it
-// needs, such as its own trouble. A world polls nothing by itself. Its user decides what happens
-// next.
+// Tests, the demo and package ingottest build on it. Each of them adds what only it needs, such as
+// its own trouble. A world polls nothing by itself. Its user decides what happens next.
 package testworld
