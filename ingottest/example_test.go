@@ -165,7 +165,7 @@ func Example_hooks() {
 		},
 	})
 	w.Send(order("o1", "2026-03-01T09:00:00Z", 1250))
-	w.Crash(ingottest.Streams, 2) // its first is the check at its start, its second moves the total
+	w.Crash(ingottest.Streams, 3) // its first two are the check at its start, its third moves the total
 	w.Verify()                    // drains first
 	fmt.Println("told of it", shipped[event.Key{PK: "ORDER#o1", SK: "ORDER"}], "times")
 	// Output:

@@ -141,11 +141,11 @@ func TestEveryFaultIsTried(t *testing.T) {
 			crashes++
 		}
 	})
-	// Ingest sends one request. Streams asks for its heads and moves two totals. A crash after
-	// either move delivers the change again, so the hook is told twice. A crash after the question
-	// does not. A lost answer does not either, because the function asks again in the same
-	// invocation.
-	if runs != 1+3*(1+3) || crashes != 2 {
+	// Ingest sends one request. Streams asks for its heads, notes in one how long events live, and
+	// moves two totals. A crash after either move delivers the change again, so the hook is told
+	// twice. A crash before that does not. A lost answer does not either, because the function asks
+	// again in the same invocation.
+	if runs != 1+3*(1+4) || crashes != 2 {
 		t.Errorf("%d runs, %d of them told the hook twice", runs, crashes)
 	}
 }
