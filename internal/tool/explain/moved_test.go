@@ -38,7 +38,8 @@ events:
     key: {pk: "T#{id}", sk: "E#{account}"}
     schema: '{"required": ["cents"]}'
 aggregates:
-  stock: {since: 1, by: {sku: "{sku}"}, movedBy: put, atLeast: {available: -1.50}, from: {goods.reserved: {values: {available: sum -quantity, reservations: count}}}}
+  stock: {since: 1, by: {sku: "{sku}"}, movedBy: put, atLeast: {available: -1.50},
+    from: {goods.reserved: {values: {available: sum -quantity, reservations: count}}}}
   flow: {since: 1, movedBy: put, spread: 8, from: {goods.reserved: {values: {events: count}}}}
   later: {since: 1, from: {goods.reserved: {values: {events: count}}}}
   balances: {since: 1, by: {account: "{account}"}, movedBy: put, atLeast: {cents: 0}, from: {entry: {values: {cents: sum cents}}}}

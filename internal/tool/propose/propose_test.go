@@ -106,7 +106,8 @@ func TestProposals(t *testing.T) {
 			return fmt.Sprintf(`{"device_id":"d%d","ts":%d,"celsius":%d.5}`, i%4, 1_772_323_200+i/4*60, i%30)
 		}), []string{`type: "event"`, `id: "{device_id}#{@at | time}"`, `at: "{ts | unix}"`,
 			`key: {pk: "DEVICE#{device_id}", sk: "EVENT#{@at | time}"}`}},
-		"envelopes, whose payloads are not bare": {cloud("ping", "ping"), []string{"The id is the envelope's.", "The time is the envelope's.",
+		"envelopes, whose payloads are not bare": {cloud("ping", "ping"), []string{"The id is the envelope's.",
+			"The time is the envelope's.",
 			`key: {pk: "PING#{@id}", sk: "PING"}`, "-\ntype:"}},
 		// The names of types are those of producers: with a domain in reverse, with blanks, and
 		// with shortened words. Two vendors may have an event of the same name.
@@ -142,7 +143,8 @@ func TestProposals(t *testing.T) {
 		"patterns, so that a first ingot query works": {made(30, func(i int) string {
 			return fmt.Sprintf(`{"type":%q,"trip":{"tripId":"T-%d"},"at":"2026-05-03T00:00:%02d+05:45"}`,
 				[]string{"trip.started", "trip.ended", "heartbeat"}[i%3], i, i)
-		}), []string{"  trip: {read: [trip.ended, trip.started]}\n", "  heartbeat: {read: [heartbeat]}\n", "  days: {total: events_daily}\n"}},
+		}), []string{"  trip: {read: [trip.ended, trip.started]}\n", "  heartbeat: {read: [heartbeat]}\n",
+			"  days: {total: events_daily}\n"}},
 		"numbers in quotes": {quoted, []string{
 			"# Numbers in quotes cannot be summed: fare.amount. Let the producer write them without quotes.\n"}},
 		"numbers without quotes": {regexp.MustCompile(`"(\d+\.50)"`).ReplaceAllString(quoted, "$1"),
