@@ -46,7 +46,8 @@ aggregates:
 `
 
 func reserved(id, sku, note string) Message {
-	return body(`{"type":"goods.reserved","id":"` + id + `","sku":"` + sku + `","quantity":2,"at":"2026-03-01T10:00:00Z","note":"` + note + `"}`)
+	return body(`{"type":"goods.reserved","id":"` + id + `","sku":"` + sku +
+		`","quantity":2,"at":"2026-03-01T10:00:00Z","note":"` + note + `"}`)
 }
 
 var transfer = body(`{"type":"transfer","id":"1","at":"2026-03-01T10:00:00Z","entries":[{"account":"a","cents":-5},{"account":"b","cents":5}]}`)
