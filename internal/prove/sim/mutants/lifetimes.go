@@ -24,14 +24,5 @@ func lifetimes() []Mutant {
 `, `			continue
 `),
 		},
-		{
-			Name: "archive-named-by-first", What: "a file of the archive is named after its first record alone", Defends: "I5",
-			Checks: checks(sim.Unarchived),
-			Edits: []Edit{{"internal/table/archive.File", `"-" +
-		last.Sequence.String() + "-" + hex.EncodeToString(digest[:8])`, `"-"`},
-				{"internal/table/archive.File", `first, last := expired[0], expired[len(expired)-1]`, `first := expired[0]`},
-				{"internal/table/archive.File", `	digest := sha256.Sum256([]byte(lines.String()))
-`, ``}},
-		},
 	}
 }

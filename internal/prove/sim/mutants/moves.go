@@ -16,11 +16,6 @@ func moves() []Mutant {
 	case d.mode == Always:`),
 		},
 		{
-			Name: "capture-writes-differences", What: "capture writes only what differs", Defends: "P18",
-			Checks: copies, Seeds: 2 * mostSeeds,
-			Edits: edit("migrate.Migration.inPieces", `s.Do(ctx, Always, list[at:at+n])`, `s.Do(ctx, IfDifferent, list[at:at+n])`),
-		},
-		{
 			Name: "rows-before-copies", What: "the copies are read again after the rows", Defends: "P18",
 			Checks: copies,
 			Seeds:  4 * mostSeeds,
@@ -38,20 +33,8 @@ func moves() []Mutant {
 		},
 		{
 			Name: "one-token", What: "all copies have the same token", Defends: "P18",
-			Checks: copies, Plain: true,
-			Edits: edit("migrate.Migration.draw", ``, `if s != nil { return &types.AttributeValueMemberS{Value: "1"} }`),
-		},
-		{
-			Name: "order-by-time", What: "of two writes of a copy, the one with the later second wins", Defends: "P18",
-			Checks: copies, Plain: true,
-			Edits: []Edit{
-				{"migrate.Migration.draw", ``, `if s != nil {
-		return &types.AttributeValueMemberS{Value: strconv.FormatInt(s.store.Env.Now().Unix(), 10)}
-	}`},
-				{"migrate.syncing.put", `aws.String("#m = :seen AND attribute_not_exists(#b)")`,
-					`aws.String("#m <= :seen AND attribute_not_exists(#b)")`},
-				{"migrate.syncing.put", `in.ExpressionAttributeValues = rows.Image{":seen": seen}`,
-					`in.ExpressionAttributeValues = rows.Image{":seen": token}`}},
+			Checks: copies,
+			Edits:  edit("migrate.Migration.draw", ``, `if s != nil { return &types.AttributeValueMemberS{Value: "1"} }`),
 		},
 		{
 			Name: "pass-overwrites", What: "the first pass overwrites what is there", Defends: "P18",

@@ -58,7 +58,7 @@ const mostSeeds = 500
 func (m *Mutant) seeds() int {
 	switch {
 	case m.Plain:
-		return stillWorlds
+		return 10 * stillWorlds
 	case m.Seeds == 0:
 		return mostSeeds
 	}
