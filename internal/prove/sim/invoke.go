@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -192,12 +193,7 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 }
 
 func (w *World) drop(s *sandbox) {
-	for i, other := range w.sandboxes {
-		if other == s {
-			w.sandboxes = append(w.sandboxes[:i], w.sandboxes[i+1:]...)
-			return
-		}
-	}
+	w.sandboxes = slices.DeleteFunc(w.sandboxes, func(other *sandbox) bool { return other == s })
 }
 
 // crash ends the invocation of the current task where it is. Its other tasks are killed before
@@ -224,13 +220,7 @@ func (w *World) reap() {
 			w.fail(Afterwards, "%s has answered and still runs", t.Of.name)
 		}
 	}
-	kept := w.invocations[:0]
-	for _, inv := range w.invocations {
-		if !inv.answered && !inv.crashed {
-			kept = append(kept, inv)
-		}
-	}
-	w.invocations = kept
+	w.invocations = slices.DeleteFunc(w.invocations, func(inv *invocation) bool { return inv.answered || inv.crashed })
 }
 
 // ingest runs the ingest function as its mapping calls it.

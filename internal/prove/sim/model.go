@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
@@ -234,12 +235,9 @@ func (m *model) route(shard string, c *change) {
 		}
 		return steps[key]
 	}
+	stays := func(p, q part) bool { return q.term == p.term && at(c.old, p) == at(c.new, q) }
 	for _, p := range old {
-		same := false
-		for _, q := range new {
-			same = same || (q.term == p.term && at(c.old, p) == at(c.new, q))
-		}
-		if same {
+		if slices.ContainsFunc(new, func(q part) bool { return stays(p, q) }) {
 			continue
 		}
 		if c.expired && p.unclosed {
@@ -259,11 +257,7 @@ func (m *model) route(shard string, c *change) {
 		s.spoils = len(p.max)+len(p.min)+len(p.dated)+len(p.met) > 0
 	}
 	for _, q := range new {
-		same := false
-		for _, p := range old {
-			same = same || (q.term == p.term && at(c.old, p) == at(c.new, q))
-		}
-		if same {
+		if slices.ContainsFunc(old, func(p part) bool { return stays(p, q) }) {
 			continue
 		}
 		if countedByPut(c, q) {

@@ -34,11 +34,7 @@ var (
 // produce sends one burst. It has new events, and among them copies, conflicts, poison and events
 // that come too late.
 func (w *World) produce(phase int) {
-	burst := w.script(phase)
-	if burst == nil {
-		burst = w.burst(phase)
-	}
-	for _, m := range w.pointers.point(w.arrays.gather(burst)) {
+	for _, m := range w.pointers.point(w.arrays.gather(w.script(phase))) {
 		if w.plan.Still {
 			w.Sleep(5 * time.Minute)
 		}

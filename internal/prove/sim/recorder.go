@@ -111,11 +111,9 @@ func (r recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactW
 	out, err := r.DynamoDB.TransactWriteItems(ctx, in)
 	var receipts []string
 	mends := isMending(in)
-	for _, item := range in.TransactItems {
-		if put := item.Put; put != nil {
-			if pk, _ := put.Item["PK"].(*types.AttributeValueMemberS); pk != nil && strings.HasPrefix(pk.Value, "R#") {
-				receipts = append(receipts, pk.Value)
-			}
+	for _, item := range itemsPut(in) {
+		if pk := text(item["PK"]); strings.HasPrefix(pk, "R#") {
+			receipts = append(receipts, pk)
 		}
 	}
 	if len(receipts) == 0 {

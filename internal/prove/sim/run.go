@@ -2,7 +2,8 @@ package sim
 
 import (
 	"context"
-	"sort"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -211,11 +212,4 @@ func (w *World) expireAll() {
 	}
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
-}
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

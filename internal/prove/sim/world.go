@@ -54,7 +54,7 @@ type World struct {
 	gaveUp      map[string][]byte // by shard: the last batch that failed
 
 	sent        map[string]*message        // by body
-	script      func(phase int) []*message // what producers send; if it is nil they make it up
+	script      func(phase int) []*message // what producers send
 	log         []*message                 // in the order they were sent
 	carried     map[string]*message        // by payload
 	orders      map[string][]*message      // with lines, by id
@@ -113,9 +113,8 @@ func newWorld(p Plan, trace bool) *World {
 	draw := func(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(p.Seed, stream)) }
 	w := &World{plan: p, rng: draw(1), carried: map[string]*message{}, orders: map[string][]*message{}, sent: map[string]*message{},
 		firstSent: map[fact]*message{}, groups: map[string][]*message{}, received: map[string]string{}, quarantined: map[string]int{},
-		shards: map[string]bool{}, script: func(int) []*message {
-			return nil
-		}, gaveUp: map[string][]byte{}}
+		shards: map[string]bool{}, gaveUp: map[string][]byte{}}
+	w.script = w.burst
 	w.replica = &replica{World: w, draw: draw(2)}
 	w.looks = &looks{World: w, draw: draw(3)}
 	w.wholes = &wholes{World: w, draw: draw(5)}
@@ -139,9 +138,7 @@ func newWorld(p Plan, trace bool) *World {
 	if trace {
 		w.trace = &strings.Builder{}
 	}
-	config := embedded.Config{Now: func() time.Time {
-		return w.Now
-	}, Seed: p.Seed, PartiQLReturnsItem: p.ReturnsItem, RollAfter: p.RollAfter,
+	config := embedded.Config{Now: w.clock, Seed: p.Seed, PartiQLReturnsItem: p.ReturnsItem, RollAfter: p.RollAfter,
 		Partitions: w.partitions(), Behind: w.replica.behind, OnRecord: func(shard string, r streamtypes.Record) {
 			w.written = append(w.written, written{shard, r})
 		}}
