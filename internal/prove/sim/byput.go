@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -253,7 +252,6 @@ func (w *byPut) undeservedRejection(inv *invocation, m *message) (why string) {
 // undeservedRefusal returns why a total may not refuse the transaction that puts these items of a
 // message, the first of which is f.
 func (w *byPut) undeservedRefusal(inv *invocation, m *message, f fact, taking map[string]int64, items []fact) string {
-	digest := f.digest()
 	switch {
 	case len(taking) == 0 || inv.epoch < w.plan.Put:
 		return "it takes nothing from a total with a floor"
@@ -263,7 +261,7 @@ func (w *byPut) undeservedRefusal(inv *invocation, m *message, f fact, taking ma
 		return w.verdicts.heldUnder(inv, f.key(), func(img *image) bool { return img == nil })
 	}):
 		return "its key was never free"
-	case !w.severally(inv, m) && inv.unanswered[unansweredName(f.pk(), digest[:])]:
+	case w.mayStillLand(inv, m, f):
 		return stillUnderWay
 	}
 	why := ""
@@ -278,6 +276,12 @@ func (w *byPut) undeservedRefusal(inv *invocation, m *message, f fact, taking ma
 }
 
 const stillUnderWay = "a try of it got no answer, and may still be carried out"
+
+// mayStillLand reports whether a try of a message's item got no answer. It is false if the try may
+// have been of another copy.
+func (w *byPut) mayStillLand(inv *invocation, m *message, f fact) bool {
+	return inv.unanswered[fmt.Sprintf("%s %x", f.pk(), f.digest())] && !w.severally(inv, m)
+}
 
 // severally reports whether the invocation may try copies of a message's event in turn.
 func (w *byPut) severally(inv *invocation, of *message) bool {
@@ -311,8 +315,15 @@ func itemsPut(in *dynamodb.TransactWriteItemsInput) (items []map[string]types.At
 	return items
 }
 
-// unansweredName names the put of an event in [invocation.unanswered].
-func unansweredName(pk string, digest []byte) string { return pk + " " + hex.EncodeToString(digest) }
+// itemInserted returns the item of a statement like INSERT INTO "events" VALUE {'PK': ?, 'SK': ?}.
+// It is empty for an update.
+func itemInserted(s types.BatchStatementRequest) map[string]types.AttributeValue {
+	item, names := map[string]types.AttributeValue{}, strings.Split(*s.Statement, "'")
+	for i := 1; i < len(names); i += 2 {
+		item[names[i]] = s.Parameters[i/2]
+	}
+	return item
+}
 
 // putAttribute returns what an item must say about the put that has counted it.
 func (w *byPut) putAttribute(c *change) streamtypes.AttributeValue {

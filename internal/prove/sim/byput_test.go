@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
@@ -64,10 +66,10 @@ func TestUndeservedRejection(t *testing.T) {
 		"the balance is being built": {func(w *World, inv *invocation, _ *fact) {
 			w.plan.Put, inv.epoch = 2, 2
 		}, "older orders are not in"},
-		"a try of it may still be under way": {func(w *World, inv *invocation, f *fact) { unanswer(inv, *f) }, "a try of it got no answer"},
+		"a try of it may still be under way": {func(w *World, inv *invocation, f *fact) { w.unanswer(inv, *f) }, "a try of it"},
 	} {
 		w, inv := judged(t, nil, nil)
-		w.plan.Put, inv.epoch, inv.unanswered = 1, 1, map[string]bool{}
+		w.plan.Put, inv.epoch = 1, 1
 		w.pay(100)
 		f := taker
 		test.change(w, inv, &f)
@@ -83,9 +85,13 @@ func (w *World) pay(cents int64) {
 	w.model.applyPut(balanceKey(1, "m1"), part{values: map[string]int64{"cents": cents}})
 }
 
-func unanswer(inv *invocation, f fact) {
+// unanswer gives a statement that puts the item no answer.
+func (w *World) unanswer(inv *invocation, f fact) {
 	digest := f.digest()
-	inv.unanswered[unansweredName(f.pk(), digest[:])] = true
+	w.Current, inv.unanswered = &task{Of: inv}, map[string]bool{}
+	w.byPut.noteUnanswered(errLost, itemInserted(types.BatchStatementRequest{
+		Statement:  aws.String(`INSERT INTO "events" VALUE {'PK': ?, 'digest': ?}`),
+		Parameters: []types.AttributeValue{&types.AttributeValueMemberS{Value: f.pk()}, &types.AttributeValueMemberB{Value: digest[:]}}}))
 }
 
 // TestCheckPut shows what an item must say about the put that has counted it.
@@ -197,12 +203,12 @@ func TestTaking(t *testing.T) {
 		{false, 60, "", "line/5#2: " + enough},
 	} {
 		w.plan.Atomic, f.Cents, f.ID = c.atomic, 5, fmt.Sprint(i)
-		inv := &invocation{epoch: 1, began: w.model.records, unanswered: map[string]bool{}}
+		inv := &invocation{epoch: 1, began: w.model.records}
 		for _, line := range f.lines() {
 			_, number := line.wholeID()
 			w.model.slot(accountKey(number), 0).levels = []level{{0, c.account}}
 			if number == c.lost {
-				unanswer(inv, line)
+				w.unanswer(inv, line)
 			}
 		}
 		if got := w.byPut.undeservedRejection(inv, &message{fact: f}); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {

@@ -45,13 +45,17 @@ func (c client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ 
 
 func (c client) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput,
 	_ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
-	return request(c.w, ctx, "BatchExecuteStatement", true, func() (*dynamodb.BatchExecuteStatementOutput, error) {
+	out, err := request(c.w, ctx, "BatchExecuteStatement", true, func() (*dynamodb.BatchExecuteStatementOutput, error) {
 		return c.w.partial.failStatements(in, func() (*dynamodb.BatchExecuteStatementOutput, error) {
 			return c.w.heat.coolStatements(in, func() (*dynamodb.BatchExecuteStatementOutput, error) {
 				return c.w.dynamo.BatchExecuteStatement(sent, in)
 			})
 		})
 	})
+	for _, s := range in.Statements {
+		c.w.byPut.noteUnanswered(err, itemInserted(s))
+	}
+	return out, err
 }
 
 func (c client) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,

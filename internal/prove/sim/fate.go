@@ -119,4 +119,7 @@ func (w *World) later(api string, call func()) {
 		w.tracef("a late %s is applied", api)
 		w.wrote()
 	})
+	if w.chance(w.plan.Faults.Hang) {
+		w.Sleep(time.Duration(1+w.rng.IntN(12)) * time.Second)
+	}
 }

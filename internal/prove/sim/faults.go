@@ -69,6 +69,7 @@ const (
 	objectGone  = "object gone"             // the object that a message points to is removed
 	metNothing  = "object missing"          // a message goes back because the object that it points to was not there
 	metBuilding = "balance being built"     // an order comes again because its balance lacks older orders
+	metTooLate  = "too late meanwhile"      // an event comes again: its time is up, and a try of it may still land
 	offloaded   = "payload offloaded"       // an item is stored, and its payload is in the payload bucket
 	payloadGone = "payload gone"            // somebody deletes a payload from the bucket
 	asleep      = "operator asleep"         // a rebuild stops before its last request, and goes on after others have written
@@ -81,6 +82,6 @@ func FaultNames() []string {
 		anotherSecret,
 		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit,
 		afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting, wholeAlone, healed,
-		putAgain, taken, released, goneBefore, compressed, inArray, arrayKept, objectLate, objectGone, metNothing, metBuilding, offloaded,
-		payloadGone}
+		putAgain, taken, released, goneBefore, compressed, inArray, arrayKept, objectLate, objectGone, metNothing, metBuilding, metTooLate,
+		offloaded, payloadGone}
 }

@@ -12,13 +12,17 @@ type lifetime struct {
 }
 
 // planRetain lets the events of some worlds live for a week, or for so long that events that expire
-// leave the totals of a day unclosed. Its draw is its own, so that other worlds stay as they are.
+// leave the totals of a day unclosed. In others, late events come so late that the last moment to
+// put them passes during a put. Its draw is its own, so that other worlds stay as they are.
 func (p *Plan) planRetain() {
 	switch rand.New(rand.NewPCG(p.Seed, 14)).IntN(6) {
 	case 0:
 		p.Retain = 7 * 24 * time.Hour
 	case 1:
 		p.Retain = unclosedFrom
+	case 2:
+		p.Faults.Hang = 0.7
+		p.Late, p.Faults.Late = p.Late+0.3, p.Faults.Late+0.1
 	}
 }
 
@@ -69,6 +73,9 @@ func (w *lifetime) lifetime(f fact) time.Duration {
 	}
 	return w.plan.retain()
 }
+
+// left returns for how long from now the event of a fact may be put.
+func (w *lifetime) left(f fact) time.Duration { return f.at().Add(w.lifetime(f) - early).Sub(w.Now) }
 
 // longestLife returns how long the item of the fact may live. It does not judge what an event from
 // before the change may keep. If that was too long, the event comes back and is stored again, and

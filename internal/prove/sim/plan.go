@@ -91,6 +91,7 @@ type Faults struct {
 	Hot                                                                 float64 // of a write of a head: that it is throttled
 	Odd, Damage, Stamp                                                  float64 // of a round: what a person does
 	HotKey                                                              float64 // of a round: that a key becomes hot
+	Hang                                                                float64 // of a write that comes late: that its sender waits first
 	Behind                                                              float64 // of a read
 }
 

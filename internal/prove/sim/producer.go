@@ -62,7 +62,11 @@ func (w *World) burst(phase int) (burst []*message) {
 			}
 		}
 		if w.chance(w.plan.Late) {
-			f.At = w.Now.Add(-w.plan.retain() + time.Duration(w.rng.IntN(3*3600)-3600)*time.Second).Format(time.RFC3339)
+			left := time.Duration(w.rng.IntN(3*3600)-3600) * time.Second
+			if w.plan.Faults.Hang > 0 {
+				left = early + time.Duration(2*len(burst)+w.rng.IntN(30))*time.Second
+			}
+			f.At = w.Now.Add(left - w.plan.retain()).Format(time.RFC3339)
 		}
 		w.byPut.takeMore(&f)
 		w.wholes.addSomeLines(&f)
@@ -133,7 +137,7 @@ func (w *World) closing() (list []*message) {
 		if m.malformed {
 			continue
 		}
-		if left := m.fact.at().Add(w.lifetime.lifetime(m.fact)).Sub(w.Now); left > 0 && left <= early {
+		if left := w.lifetime.left(m.fact); left <= 0 && left > -early {
 			list = append(list, m)
 		}
 	}

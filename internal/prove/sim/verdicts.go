@@ -164,11 +164,10 @@ func (w *verdicts) undeserved(inv *invocation, m *message, verdict string) strin
 	case "Rejected":
 		return w.byPut.undeservedRejection(inv, m)
 	case "Expired":
-		if end := m.fact.at().Add(w.lifetime.lifetime(m.fact)); w.Now.Before(end.Add(-early)) {
-			return fmt.Sprintf("it expires %s from now", end.Sub(w.Now))
+		if left := w.lifetime.left(m.fact); left > 0 {
+			return fmt.Sprintf("it may be put for another %s", left)
 		}
-		if digest := m.fact.digest(); inv.unanswered[unansweredName(m.fact.pk(), digest[:])] && !w.byPut.severally(inv, m) &&
-			!w.held(inv, m, func(img *image) bool { return img != nil && img.fact == m.fact }) {
+		if w.byPut.mayStillLand(inv, m, m.fact) && !w.held(inv, m, func(img *image) bool { return img != nil && img.fact == m.fact }) {
 			return stillUnderWay
 		}
 		if !w.heldByAny(inv, m, func(f fact, img *image) bool { return img == nil || parcel && !img.barred && f.newer(img.fact) }) {
@@ -200,6 +199,8 @@ func (w *verdicts) untroubled(inv *invocation, m *message) string {
 		return slices.ContainsFunc(w.model.keys[f.key()].during(inv.began), inv.unreadable)
 	}):
 		w.stats.Faults[metNewer]++
+	case w.byPut.mayStillLand(inv, m, m.fact) && w.lifetime.left(m.fact) <= 0:
+		w.stats.Faults[metTooLate]++
 	case inv.faults > 0, inv.deadline.Sub(w.Now) < functionTimeout/2:
 	case w.plan.FIFO: // the message waits for those before it
 	case slices.ContainsFunc(items, func(f fact) bool { return len(w.model.keys[f.key()].during(inv.began)) > 1 }):

@@ -92,8 +92,7 @@ func TestUndeserved(t *testing.T) {
 				inv.wrote[one]++
 			}
 			if w.Now = test.of.at().Add(test.age); test.unanswered {
-				inv.unanswered = map[string]bool{}
-				unanswer(inv, test.of)
+				w.unanswer(inv, test.of)
 			}
 			got := ""
 			for _, verdict := range []string{"Inserted", "Updated", "Duplicate", "Stale", "Conflict", "Expired", "Poison",

@@ -12,6 +12,16 @@ func ingest() []Mutant {
 				{"plain.put.replace", `if item.Ties != "" {`, `if item.Ties == "-" {`}},
 		},
 		{
+			Name: "lost-put-is-expired", What: "an event whose put got no answer is Expired once it is too late", Defends: "P1",
+			Checks: checks(sim.Undeserved),
+			Edits:  edit("plain.put.note", `a.Outcome == rows.Unknown && (w.state == inserting || w.state == replacing)`, `false`),
+		},
+		{
+			Name: "lost-transaction-is-expired", What: "a message whose transaction got no answer is Expired once it is too late",
+			Defends: "P1", Checks: checks(sim.Undeserved),
+			Edits: edit("transact.messages.judgeLate", `t.unanswered && t.result != nil`, `false && t.result != nil`),
+		},
+		{
 			Name: "hot-key-waited-for", What: "a batch waits for one hot key until its time is over", Defends: "P15",
 			Checks: checks(sim.Cost),
 			Edits: edit("plain.put.stuck", `	now := p.store.Env.Now()
