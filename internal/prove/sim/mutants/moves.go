@@ -16,15 +16,6 @@ func moves() []Mutant {
 	case d.mode == Always:`),
 		},
 		{
-			Name: "rows-before-copies", What: "the copies are read again after the rows", Defends: "P18",
-			Checks: copies,
-			Seeds:  4 * mostSeeds,
-			Edits: edit("migrate.syncing.round", `d.unread = false
-	items`, `d.unread = false
-	if err := d.readCopies(ctx, pending); err != nil { return d.fail(err) }
-	items`),
-		},
-		{
 			Name: "any-copy-is-replaced", What: "a copy is replaced though it has changed since it was read", Defends: "P18",
 			Checks: copies,
 			Edits: []Edit{{"migrate.syncing.put", `aws.String("#m = :seen AND attribute_not_exists(#b)")`,
@@ -87,11 +78,6 @@ func overwrite(ctx context.Context, s *Migration, row Row, of *event.Item) error
 			Edits: edit("migrate.Migration.standing", `case s.are(c, Old):`, `case s != nil:`),
 		},
 		{
-			Name: "turn-waits-for-nobody", What: "a turn does not wait for the batches of capture", Defends: "P18",
-			Checks: checks(moving.Lost, moving.Revived, moving.Missed), Seeds: 2 * mostSeeds,
-			Edits: edit("migrate.Migration.Turn", `s.store.Env.Sleep(ctx, turnWait)`, `s.store.Env.Sleep(ctx, 0)`),
-		},
-		{
 			Name: "one-stream-on-the-way-back", What: "after the turn, the old table's own stream is not read", Defends: "P19", Plain: true,
 			Checks: checks(moving.Behind, moving.Undying, moving.Missed),
 			Edits:  edit("migrate.Capture.copy", `done.Synced = s.bring(ctx, IfDifferent, list, nil)`, ``),
@@ -134,11 +120,6 @@ func overwrite(ctx context.Context, s *Migration, row Row, of *event.Item) error
 			Edits:  edit("migrate.Migration.untidy", `range c.met`, `range c.met[:0]`),
 		},
 		{
-			Name: "turn-into-noise", What: "a turn does not ask since when the old table is silent", Defends: "P18",
-			Checks: checks(moving.Lost, moving.Behind, moving.Undying, moving.Missed), Seeds: 2 * mostSeeds,
-			Edits: edit("migrate.Migration.Missing", `c.Captured.Sub(c.Changed) < quiet+changedStep`, `c == nil`),
-		},
-		{
 			Name: "retire-while-it-changes", What: "a migration is over though the old table is still written", Defends: "P18", Plain: true,
 			Checks: checks(moving.Lost),
 			Edits:  edit("migrate.Migration.Retire", `err == nil && n > 0`, `err == nil && n < 0`),
@@ -152,20 +133,6 @@ func overwrite(ctx context.Context, s *Migration, row Row, of *event.Item) error
 			Name: "types-stripped", What: "on the way back, numbers become texts", Defends: "P19", Plain: true,
 			Checks: checks(moving.Behind, moving.Missed),
 			Edits:  edit("rowmap.attributeOf", `return rows.Number(n.Raw()), nil`, `return rows.Text(n.Raw()), nil`),
-		},
-		{
-			Name: "tombstones-expire", What: "a tombstone expires while its migration goes on", Defends: "P18",
-			Checks: checks(moving.Revived), Seeds: 2 * mostSeeds,
-			Edits: edit("migrate.syncing.put", `img[itemform.Migrated] = token`, `img[itemform.Migrated] = token
-	if img["type"] == nil {
-		img["expiresAt"] = rows.Integer(d.store.Env.Now().Unix() + 60)
-	}`),
-		},
-		{
-			Name: "sweep-by-the-look", What: "what was a tombstone when it was read is deleted", Defends: "P18",
-			Checks: checks(moving.Lost), Seeds: 2 * mostSeeds,
-			Edits: edit("migrate.Migration.sweep", `"#m = :seen AND attribute_not_exists(#t) AND attribute_not_exists(#b)"`,
-				`"#m = :seen OR attribute_exists(#t) OR attribute_exists(#b)"`),
 		},
 		{
 			Name: "tombstone-holds-its-key", What: "a tombstone holds its key against producers", Defends: "P18",
