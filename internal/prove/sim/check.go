@@ -10,10 +10,16 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
-// Check names one promise. A [Failure] says which promise was broken.
-type Check string
+type (
+	// Check names one promise.
+	Check = stage.Check
+	// Failure is a broken promise.
+	Failure = stage.Failure
+)
 
 // These are the promises that every world checks.
 const (
@@ -27,11 +33,8 @@ const (
 	Order      Check = "order"       // a FIFO group was overtaken
 	Expiry     Check = "expiry"      // an item or an aggregate item has the wrong expiry, or is written past its time
 	Altered    Check = "altered"     // an item is not what its event makes of it
-	Undeserved Check = "undeserved"  // a verdict, or a letter's reason, is not what the key and the clock say
 	Afterwards Check = "afterwards"  // an invocation went on after its answer
 	Unarchived Check = "unarchived"  // an item expired and is not in the archive, or the archive has something else
-	Generation Check = "generation"  // a generation differs from what its head says
-	Stuck      Check = "stuck"       // faults have stopped, but the world does not come to rest
 	Cost       Check = "cost"        // more write units than promised
 	Returned   Check = "returned"    // an event that was erased is still there, or can come back
 	Unkept     Check = "unkept"      // what cannot be counted is not in quarantine, or no flag says so
@@ -40,7 +43,11 @@ const (
 	Parted     Check = "parted"      // a part is stored without its whole, or missing beside it
 	Overdrawn  Check = "overdrawn"   // an event has brought a total below its floor
 	Shared     Check = "shared"      // a unique value is free while an event that has it is stored
-	Broken     Check = "broken"      // the world itself failed
+
+	Undeserved = stage.Undeserved
+	Generation = stage.Generation
+	Stuck      = stage.Stuck
+	Broken     = stage.Broken
 )
 
 // Checks lists the promises that a wrong design can be the first to break. Broken is not in the
@@ -50,19 +57,10 @@ func Checks() []Check {
 		Unarchived, Generation, Stuck, Cost, Returned, Unkept, Misjudged, Misread, Parted, Shared, Overdrawn}
 }
 
-// Failure is a broken promise.
-type Failure struct {
-	Check  Check
-	Detail string
-	Step   int
-}
-
-func (f *Failure) Error() string { return fmt.Sprintf("%s at step %d: %s", f.Check, f.Step, f.Detail) }
-
 // fail ends the world. Only the first failure counts.
 func (w *World) fail(check Check, format string, args ...any) {
 	if w.failure == nil {
-		w.failure = &Failure{check, fmt.Sprintf(format, args...), w.steps}
+		w.failure = &Failure{Check: check, Detail: fmt.Sprintf(format, args...), Step: w.steps}
 		w.tracef("FAILED %s: %s", check, w.failure.Detail)
 	}
 }

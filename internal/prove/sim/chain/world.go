@@ -20,7 +20,6 @@ import (
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/prove/sim"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/publish"
@@ -30,12 +29,12 @@ import (
 
 // These are the promises that a world checks.
 const (
-	Unsent  sim.Check = "unsent"      // an event that the first stores is not what the second stores
-	Doubled sim.Check = "doubled"     // the second stores an event that the first never stored, or one twice
-	Wrong   sim.Check = "wrong-total" // the totals of the second are not the sum over the events
-	Unruly  sim.Check = "unruly"      // of one key, a later version is published before an earlier one
-	Noise   sim.Check = "noise"       // a touch or an expiry is published
-	Untold  sim.Check = "untold"      // a person has removed an event, and nobody is told
+	Unsent  stage.Check = "unsent"      // an event that the first stores is not what the second stores
+	Doubled stage.Check = "doubled"     // the second stores an event that the first never stored, or one twice
+	Wrong   stage.Check = "wrong-total" // the totals of the second are not the sum over the events
+	Unruly  stage.Check = "unruly"      // of one key, a later version is published before an earlier one
+	Noise   stage.Check = "noise"       // a touch or an expiry is published
+	Untold  stage.Check = "untold"      // a person has removed an event, and nobody is told
 )
 
 const (
@@ -115,7 +114,7 @@ type world struct {
 var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 // Live lives the world of a seed to its end. In a still one, nothing goes wrong.
-func Live(seed uint64, still bool) sim.Result {
+func Live(seed uint64, still bool) stage.Result {
 	w := &world{World: stage.World{Rng: rand.New(rand.NewPCG(seed, 43)), Calm: still, Odds: odds}, still: still,
 		newest: map[string]int{}, told: map[string]bool{},
 		taken: map[string]time.Time{}, refused: map[string]time.Time{},
@@ -129,7 +128,7 @@ func Live(seed uint64, still bool) sim.Result {
 	if w.Failure == nil {
 		w.lives()
 	}
-	return w.Result(seed, still)
+	return w.Result()
 }
 
 func load(text string) (*pipeline.Pipeline, error) {

@@ -21,7 +21,6 @@ import (
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/prove/sim"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -30,8 +29,8 @@ import (
 
 // These are the promises that a world checks.
 const (
-	Unproven sim.Check = "unproven" // the answer is yes, and something that was written before is not counted
-	Endless  sim.Check = "endless"  // nothing is wrong with the mapping, and the answer is not yes
+	Unproven stage.Check = "unproven" // the answer is yes, and something that was written before is not counted
+	Endless  stage.Check = "endless"  // nothing is wrong with the mapping, and the answer is not yes
 )
 
 // Each event has a total of its own, so a total says that its event is counted.
@@ -71,9 +70,9 @@ var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 var odds = stage.Odds{Dies: 0.02, Throttled: 0.04, Unanswered: 0.05, Late: 0.03, Lost: 0.03}
 
 // Live lives the world of a seed to its end. In a still one, nothing goes wrong.
-func Live(seed uint64, still bool) sim.Result { return live(seed, still, false) }
+func Live(seed uint64, still bool) stage.Result { return live(seed, still, false) }
 
-func live(seed uint64, still, unordered bool) sim.Result {
+func live(seed uint64, still, unordered bool) stage.Result {
 	w := &world{World: stage.World{Rng: rand.New(rand.NewPCG(seed, 47)), Calm: still, Odds: odds}, unordered: unordered,
 		fates: map[string]fate{}, hard: map[string]time.Time{}}
 	w.Now = origin
@@ -84,7 +83,7 @@ func live(seed uint64, still, unordered bool) sim.Result {
 	if w.Failure == nil {
 		w.lives()
 	}
-	return w.Result(seed, still)
+	return w.Result()
 }
 
 func (w *world) build() error {

@@ -9,12 +9,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/prove/sim"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
 // Emptied is the promise that a source that was created anew does not empty its copy.
-const Emptied sim.Check = "emptied" // a copy is gone, and only because the table of its source is
+const Emptied stage.Check = "emptied" // a copy is gone, and only because the table of its source is
 
 // DescribeTable gives each table an id. One that was created anew has another.
 func (c client) DescribeTable(ctx context.Context, in *dynamodb.DescribeTableInput,

@@ -8,14 +8,14 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/prove/sim"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/migrate"
 )
 
 // These are the promises of the way back.
 const (
-	Behind  sim.Check = "behind"  // after the turn, an event has no row, or another one
-	Undying sim.Check = "undying" // after the turn, a row is there whose event is gone
+	Behind  stage.Check = "behind"  // after the turn, an event has no row, or another one
+	Undying stage.Check = "undying" // after the turn, a row is there whose event is gone
 )
 
 // goBack lets producers, people and a forgotten job write while the old table is the copy, and then

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/prove/sim"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/migrate"
 )
@@ -39,7 +39,7 @@ func (w *world) check() {
 	def, _ := w.pipeline.Definition("users")
 	head, err := w.store().Head(context.Background(), def)
 	if err == nil && head != nil && (head.Behind > 0 && !w.returned || head.Building) {
-		w.Fail(sim.Generation, "before the turn, %s is behind %d times, and building: %t", def, head.Behind, head.Building)
+		w.Fail(stage.Generation, "before the turn, %s is behind %d times, and building: %t", def, head.Behind, head.Building)
 	}
 	items := map[string]migrate.Row{}
 	for _, img := range w.all(stack.Events) {

@@ -12,7 +12,6 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/prove/sim"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/store"
@@ -172,7 +171,7 @@ func (w *world) checkBuilding() {
 	def, _ := w.pipeline.Definition("users")
 	head, err := w.store().Head(context.Background(), def)
 	if w.Must(err); head != nil && !head.Building {
-		w.Fail(sim.Generation, "after the turn, %s does not say that it is building", def)
+		w.Fail(stage.Generation, "after the turn, %s does not say that it is building", def)
 	}
 }
 
@@ -193,7 +192,7 @@ func (w *world) produce(account int) {
 		case r.Verdict == event.Rejected:
 			w.Fail(Early, "after the turn a message is %s: %s", r.Verdict, r.Refusal.Detail)
 		case r.Verdict == event.Conflict && !w.holds(item.Key):
-			w.Fail(sim.Undeserved, "a message is a Conflict (%s), and its key holds no event", r.Refusal.Detail)
+			w.Fail(stage.Undeserved, "a message is a Conflict (%s), and its key holds no event", r.Refusal.Detail)
 		}
 		return
 	}

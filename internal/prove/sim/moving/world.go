@@ -18,7 +18,6 @@ import (
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/prove/sim"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/migrate"
@@ -30,14 +29,14 @@ import (
 
 // These are the promises that a world checks.
 const (
-	Stale    sim.Check = "stale-copy"  // a copy is not what its row says, or is missing
-	Revived  sim.Check = "revived"     // an item is there of a row that is gone
-	Unnamed  sim.Check = "unnamed"     // two rows claim a key, and the item does not say so
-	Early    sim.Check = "early"       // an event is stored before its type has turned, or refused after it
-	Lost     sim.Check = "lost"        // an event that a producer was told is stored is not
-	Wrong    sim.Check = "wrong-total" // rebuilt, and the totals are not the sum over the items
-	Returned sim.Check = "returned"    // an event that was erased is there again
-	Missed   sim.Check = "missed"      // a comparison reports what is no difference, or does not report what is one
+	Stale    stage.Check = "stale-copy"  // a copy is not what its row says, or is missing
+	Revived  stage.Check = "revived"     // an item is there of a row that is gone
+	Unnamed  stage.Check = "unnamed"     // two rows claim a key, and the item does not say so
+	Early    stage.Check = "early"       // an event is stored before its type has turned, or refused after it
+	Lost     stage.Check = "lost"        // an event that a producer was told is stored is not
+	Wrong    stage.Check = "wrong-total" // rebuilt, and the totals are not the sum over the items
+	Returned stage.Check = "returned"    // an event that was erased is there again
+	Missed   stage.Check = "missed"      // a comparison reports what is no difference, or does not report what is one
 )
 
 const (
@@ -108,7 +107,7 @@ type world struct {
 var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 // Live lives the world of a seed to its end. In a still one, nothing goes wrong.
-func Live(seed uint64, still bool) sim.Result {
+func Live(seed uint64, still bool) stage.Result {
 	w := &world{World: stage.World{Rng: rand.New(rand.NewPCG(seed, 41)), Calm: still, Odds: odds}, erased: map[string]bool{}, still: still,
 		slow: few, produced: map[string]string{}, tooEarly: map[string]bool{}, wrote: map[string]string{}, noise: map[string]bool{}}
 	w.Slow = w.takeLong
@@ -124,7 +123,7 @@ func Live(seed uint64, still bool) sim.Result {
 	if w.Failure == nil {
 		w.lives(still)
 	}
-	return w.Result(seed, still)
+	return w.Result()
 }
 
 func (w *world) build() error {

@@ -14,14 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/internal/prove/sim"
 	"github.com/ingot-events/ingot/internal/prove/sim/strand"
-)
-
-// These are the promises that every world checks.
-const (
-	Stuck  sim.Check = "stuck"  // faults have stopped, and the world does not come to rest
-	Broken sim.Check = "broken" // the world itself failed
 )
 
 // Invocation is one call of a function.
@@ -41,7 +34,7 @@ type World struct {
 	Calm    bool // nothing goes wrong
 	Late    int  // requests that are still on their way
 	Working int  // people and passes at work
-	Failure *sim.Failure
+	Failure *Failure
 	// Slow is called after a request to which nothing has happened. It may be nil.
 	Slow  func()
 	steps int
@@ -60,9 +53,9 @@ type Odds struct {
 const FunctionTimeout = time.Minute
 
 // Fail says what is wrong. The first failure counts, and ends the world.
-func (w *World) Fail(check sim.Check, format string, args ...any) {
+func (w *World) Fail(check Check, format string, args ...any) {
 	if w.Failure == nil {
-		w.Failure = &sim.Failure{Check: check, Detail: fmt.Sprintf(format, args...), Step: w.steps}
+		w.Failure = &Failure{Check: check, Detail: fmt.Sprintf(format, args...), Step: w.steps}
 	}
 }
 
@@ -105,10 +98,15 @@ func (w *World) Invoke(do func(context.Context) (any, error)) ([]byte, error) {
 	return json.Marshal(inv.Answer)
 }
 
-// Result is how the world of a seed ended. Its trace tells it from others.
-func (w *World) Result(seed uint64, still bool) sim.Result {
-	return sim.Result{Plan: sim.Plan{Seed: seed, Still: still}, Failure: w.Failure,
-		Trace: fmt.Sprintf("after %d steps, at %s", w.steps, w.Now.Format(time.RFC3339Nano))}
+// Result is how a world ended. Its trace tells it from others.
+type Result struct {
+	Failure *Failure // nil if every promise was kept
+	Trace   string
+}
+
+// Result is how the world ended.
+func (w *World) Result() Result {
+	return Result{w.Failure, fmt.Sprintf("after %d steps, at %s", w.steps, w.Now.Format(time.RFC3339Nano))}
 }
 
 // mostSteps is far beyond what a world needs.

@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/prove/sim/draining"
 	"github.com/ingot-events/ingot/internal/prove/sim/moving"
 	"github.com/ingot-events/ingot/internal/prove/sim/mutants/hunt/found"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
 func main() {
@@ -36,18 +37,18 @@ func main() {
 		fmt.Fprintln(os.Stderr, "hunt:", err)
 		os.Exit(2)
 	}
-	var live func(seed uint64) sim.Result
+	var live func(seed uint64) *stage.Failure
 	switch {
 	case *worlds == "moving":
-		live = func(seed uint64) sim.Result { return moving.Live(seed, *still) }
+		live = func(seed uint64) *stage.Failure { return moving.Live(seed, *still).Failure }
 	case *worlds == "chain":
-		live = func(seed uint64) sim.Result { return chain.Live(seed, *still) }
+		live = func(seed uint64) *stage.Failure { return chain.Live(seed, *still).Failure }
 	case *worlds == "draining":
-		live = func(seed uint64) sim.Result { return draining.Live(seed, *still) }
+		live = func(seed uint64) *stage.Failure { return draining.Live(seed, *still).Failure }
 	case *still:
-		live = func(seed uint64) sim.Result { return sim.Live(sim.StillPlan(seed), false) }
+		live = func(seed uint64) *stage.Failure { return sim.Live(sim.StillPlan(seed), false).Failure }
 	default:
-		live = sim.Run
+		live = func(seed uint64) *stage.Failure { return sim.Run(seed).Failure }
 	}
 	json.NewEncoder(os.Stdout).Encode(hunt(live, seeds, named))
 }
@@ -70,17 +71,17 @@ func seedsOf(first string, from uint64, n int) ([]uint64, error) {
 	return seeds, nil
 }
 
-func hunt(live func(seed uint64) sim.Result, seeds []uint64, checks []string) found.Found {
+func hunt(live func(seed uint64) *stage.Failure, seeds []uint64, checks []string) found.Found {
 	f := found.Found{Others: map[string]int{}}
 	for _, seed := range seeds {
 		f.Worlds++
-		r := live(seed)
-		if r.Failure == nil {
+		failure := live(seed)
+		if failure == nil {
 			continue
 		}
-		check := string(r.Failure.Check)
+		check := string(failure.Check)
 		if len(checks) == 0 || slices.Contains(checks, check) {
-			f.Check, f.Seed, f.Detail = check, seed, r.Failure.Error()
+			f.Check, f.Seed, f.Detail = check, seed, failure.Error()
 			return f
 		}
 		f.Others[check]++

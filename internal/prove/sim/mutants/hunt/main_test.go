@@ -13,12 +13,11 @@ import (
 // if none is named. The hunt notes the others.
 func TestHunt(t *testing.T) {
 	breaks := map[uint64]sim.Check{12: sim.Cost, 13: sim.Cost, 15: sim.Lost, 17: sim.Twice}
-	live := func(seed uint64) sim.Result {
-		var r sim.Result
+	live := func(seed uint64) *sim.Failure {
 		if check := breaks[seed]; check != "" {
-			r.Failure = &sim.Failure{Check: check, Detail: "of a world"}
+			return &sim.Failure{Check: check, Detail: "of a world"}
 		}
-		return r
+		return nil
 	}
 	for name, c := range map[string]struct {
 		from   uint64

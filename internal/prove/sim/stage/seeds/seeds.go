@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/slow"
-	"github.com/ingot-events/ingot/internal/prove/sim"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
 var (
@@ -17,7 +17,7 @@ var (
 
 // Live lives worlds: few of them, or many where tests that take long run too. The first is lived
 // twice.
-func Live(t *testing.T, live func(seed uint64, still bool) sim.Result, few, many int) {
+func Live(t *testing.T, live func(seed uint64, still bool) stage.Result, few, many int) {
 	t.Helper()
 	for seed := *from; seed < *from+uint64(cmp.Or(*n, slow.Number(few, many))); seed++ {
 		r := live(seed, false)
