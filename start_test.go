@@ -17,6 +17,7 @@ import (
 
 	"github.com/ingot-events/ingot"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -70,9 +71,7 @@ func TestOptionsReachTheHandler(t *testing.T) {
 			o.Log, o.Namespace = slog.New(slog.NewTextHandler(&log, nil)), "Shop"
 			o.OnBatch = func(context.Context, handler.IngestReport) { batches++ }
 		})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := handle(context.Background(), events.SQSEvent{Records: []events.SQSMessage{}}); err != nil || batches != 1 {
 		t.Errorf("an empty batch: error %v, reported %d times", err, batches)
 	}

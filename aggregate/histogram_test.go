@@ -10,14 +10,13 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func decimal(t *testing.T, text string) event.Decimal {
 	t.Helper()
 	d, err := event.ParseDecimal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return d
 }
 

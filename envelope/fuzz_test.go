@@ -8,6 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // FuzzOpen holds Open to what is true of any message: it refuses with Poison, or gives an object
@@ -105,9 +106,7 @@ func FuzzArray(f *testing.F) {
 		text := body
 		if strings.HasPrefix(strings.TrimSpace(body), "{") {
 			var notification struct{ Message string }
-			if err := json.Unmarshal([]byte(body), &notification); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, json.Unmarshal([]byte(body), &notification))
 			text = notification.Message
 		}
 		var plain []json.RawMessage

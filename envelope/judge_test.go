@@ -15,6 +15,7 @@ import (
 	officialhttp "github.com/cloudevents/sdk-go/v2/protocol/http"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 )
 
@@ -103,9 +104,7 @@ func TestOfficialSDKJudgesBinary(t *testing.T) {
 
 		request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://localhost/",
 			io.NopCloser(strings.NewReader(body)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for name, value := range attributes {
 			request.Header.Set(name, value)
 		}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // seeded makes the random numbers of a test and says how to get them again.
@@ -16,9 +18,8 @@ func seeded(t *testing.T) *rand.Rand {
 	seed := rand.Uint64()
 	if text := os.Getenv("SEED"); text != "" {
 		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
+		seed, err = strconv.ParseUint(text, 10, 64)
+		must.Succeed(t, err)
 	}
 	t.Logf("replay with: SEED=%d go test -run '^%s$' ./event", seed, t.Name())
 	return rand.New(rand.NewPCG(seed, 0))
@@ -208,9 +209,7 @@ func TestDecimalLimits(t *testing.T) {
 	}
 	for _, c := range cases {
 		d, err := ParseDecimal(c.literal)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if d.Summable() != c.summable || d.Storable() != c.storable {
 			t.Errorf("%s: summable %v, storable %v", c.literal, d.Summable(), d.Storable())
 		}
@@ -236,9 +235,7 @@ func TestDecimalSaysItsBound(t *testing.T) {
 			"is below 1e-130 in size, the least that DynamoDB stores; " + sum},
 	} {
 		d, err := ParseDecimal(c.literal)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if d.Unsummable() != c.unsummable || d.Unstorable() != c.unstorable {
 			t.Errorf("%s: %q and %q", c.literal, d.Unsummable(), d.Unstorable())
 		}
@@ -265,9 +262,7 @@ func TestDecimalFarApart(t *testing.T) {
 func TestDecimalOfAMillionDigits(t *testing.T) {
 	long := strings.Repeat("7", 1<<20)
 	d, err := ParseDecimal(long)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if d.String() != long+"e0" || d.Cmp(DecimalOf(7)) != 1 || d.Storable() || d.Summable() {
 		t.Error("a long number lost something")
 	}

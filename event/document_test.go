@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func parse(t *testing.T, src string) Document {
@@ -51,9 +53,7 @@ func TestDocumentReads(t *testing.T) {
 	}
 	for _, c := range cases {
 		p, err := ParsePath(c.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		n := root.At(p)
 		if n.Kind() != c.kind || n.Text() != c.text || n.Raw() != c.raw || n.Exists() != (c.kind != Absent) {
 			t.Errorf("%s is %s, text %q, raw %q", c.path, n.Kind(), n.Text(), n.Raw())
@@ -267,9 +267,8 @@ const order = `{"type":"order.placed","merchant_id":"m-4711","order_id":"o-2024-
 
 func TestParseDocumentAllocatesTwice(t *testing.T) {
 	got := testing.AllocsPerRun(100, func() {
-		if _, err := ParseDocument(order); err != nil {
-			t.Fatal(err)
-		}
+		_, err := ParseDocument(order)
+		must.Succeed(t, err)
 	})
 	if got > 2 {
 		t.Errorf("%v allocations", got)
@@ -279,9 +278,8 @@ func TestParseDocumentAllocatesTwice(t *testing.T) {
 func BenchmarkParseDocument(b *testing.B) {
 	b.SetBytes(int64(len(order)))
 	for b.Loop() {
-		if _, err := ParseDocument(order); err != nil {
-			b.Fatal(err)
-		}
+		_, err := ParseDocument(order)
+		must.Succeed(b, err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 )
 
@@ -15,9 +16,7 @@ func TestOrderedText(t *testing.T) {
 	for literal, want := range map[string]string{"0": "2", "1": "35001", "10": "35011", "0.1": "34991", "12.5": "3501125", "-1": "15008~",
 		"-12.5": "1499874~", "1e125": "36251", "1e-130": "33701", "-1e125": "13758~"} {
 		d, err := event.ParseDecimal(literal)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if got := string(d.AppendOrdered(nil)); got != want {
 			t.Errorf("%s: %s, want %s", literal, got, want)
 		}
@@ -47,9 +46,7 @@ func TestOrderedTextAtRandom(t *testing.T) {
 		text := []string{"", "-"}[rng.IntN(2)] + strconv.FormatUint(rng.Uint64N(uint64(1)<<rng.IntN(60)+1), 10) + "e" +
 			strconv.Itoa(rng.IntN(8)-4)
 		d, err := event.ParseDecimal(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return d
 	}
 	for range 20000 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/testclock"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -100,13 +101,9 @@ func TestRecords(t *testing.T) {
 func readRecord(t *testing.T, record any, shard string) (event.Change, error) {
 	t.Helper()
 	raw, err := json.Marshal(record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	doc, err := event.ParseDocument(string(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return store.ReadRecord(doc.Root(), shard)
 }
 
@@ -120,9 +117,7 @@ func sameItem(t *testing.T, file string, i int, p *pipeline.Pipeline, pic *pictu
 	}
 	m := message{body: pic.body}
 	want, err := p.Plan(m.envelope())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got == nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%s: record %d: read back as %+v, planned %+v", file, i, got, want)
 	}
@@ -157,9 +152,7 @@ func TestTotals(t *testing.T) {
 			heads = heads || r.outcome == quarantined
 			if r.outcome == counted || r.outcome == unchanged || r.outcome == behind {
 				change, err := readRecord(t, e.Records[i], s.shard)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				foldNaively(state, p, &change)
 			}
 		}
@@ -233,9 +226,7 @@ func compareTotal(t *testing.T, file string, p *pipeline.Pipeline, state map[str
 	start := int64(aggregate.NoWindow)
 	if want.Window != "" {
 		at, err := time.Parse(time.RFC3339, want.Window)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		start = at.Unix()
 	}
 	var by []string

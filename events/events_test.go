@@ -15,6 +15,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -36,9 +37,7 @@ func load(t *testing.T) *pipeline.Pipeline {
 	t.Helper()
 	sampleshop.PipelineAtRoot(t, "..")
 	p, err := pipeline.Load(os.DirFS(".."), "pipeline.yaml", pipeline.Secret([]byte(localKey())))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if warnings := p.Describe().Warnings; len(warnings) > 0 {
 		t.Errorf("pipeline.yaml: %v", warnings)
 	}
@@ -60,9 +59,7 @@ func TestFiles(t *testing.T) {
 		golden.File(t, name, string(text))
 	}
 	found, err := filepath.Glob("*.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, name := range found {
 		if want[name] == nil {
 			t.Errorf("%s belongs to no sample", name)
@@ -79,9 +76,7 @@ func encode(t *testing.T, v any) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, e.Encode(v))
 	return b.Bytes()
 }
 
@@ -89,9 +84,7 @@ func encode(t *testing.T, v any) []byte {
 func readme(t *testing.T) []byte {
 	t.Helper()
 	text, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var ingest, streams strings.Builder
 	for _, s := range ingestSamples() {
 		ingest.WriteString(row(s.file, s.about, s.answer, s.after))

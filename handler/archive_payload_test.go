@@ -18,6 +18,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/keys"
@@ -47,10 +48,9 @@ func (w *world) gone(body string) {
 		w.t.Fatalf("%+v, %v", item, err)
 	}
 	name := payloads.Name(item.Type, item.Key, item.Payload.Sum)
-	if _, err := w.Engine.S3().DeleteObject(context.Background(),
-		&s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &name}); err != nil {
-		w.t.Fatal(err)
-	}
+	_, err = w.Engine.S3().DeleteObject(context.Background(),
+		&s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &name})
+	must.Succeed(w.t, err)
 }
 
 // The archive holds the payload itself: the same bytes as if it had never left the item.
@@ -168,13 +168,9 @@ func TestArchiveReadsWithinItsRoom(t *testing.T) {
 	for i, n := range sizes {
 		image := w.image(order(fmt.Sprint(i), 1, `"text":"`+strings.Repeat("x", 2000)+`"`))
 		item, err := w.plan.Plan(envelope.Message{Body: order(fmt.Sprint(i), 1, `"text":"`+strings.Repeat("x", n*mb-200)+`"`)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := (&payloads.Bucket{Client: w.Engine.S3(), Name: stack.Payloads}).Put(t.Context(), w.Env, item.Type, item.Key,
-			item.Payload.Sum, item.Payload.Text); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
+		must.Succeed(t, (&payloads.Bucket{Client: w.Engine.S3(), Name: stack.Payloads}).Put(t.Context(), w.Env, item.Type, item.Key,
+			item.Payload.Sum, item.Payload.Text))
 		image["i:payload"] = image.with("i:payload", "B", item.Payload.Sum[:])["i:payload"]
 		records = append(records, expiry(i+1, image))
 	}
@@ -182,9 +178,7 @@ func TestArchiveReadsWithinItsRoom(t *testing.T) {
 	c := w.StoreConfig(w.plan)
 	c.Objects = held
 	st, err := store.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w.restart(st)
 	w.streams.Archive = held
 	w.expect(batch(records...), done)

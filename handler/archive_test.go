@@ -15,6 +15,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/internal/tool/archived"
 )
@@ -243,9 +244,7 @@ func TestSlowArchive(t *testing.T) {
 func (w *world) named(t *testing.T, timeout time.Duration, records []map[string]any) int {
 	t.Helper()
 	payload, err := json.Marshal(batch(records...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	answer, err := w.streams.Handle(ctx, payload)
@@ -256,8 +255,6 @@ func (w *world) named(t *testing.T, timeout time.Duration, records []map[string]
 		return 0
 	}
 	n, err := strconv.Atoi(answer.BatchItemFailures[0].ItemIdentifier)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return n
 }

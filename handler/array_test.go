@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/handler/quarantine"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // arrays lets messages be arrays of events.
@@ -439,9 +440,8 @@ func TestArrayAfterAnyCrash(t *testing.T) {
 				}})
 			}
 			ctx, cancel := context.WithCancel(t.Context())
-			if _, err := w.ingest.Handle(ctx, inGroup(messages(body), queue)); err != nil {
-				t.Fatal(err)
-			}
+			_, err := w.ingest.Handle(ctx, inGroup(messages(body), queue))
+			must.Succeed(t, err)
 			cancel()
 			w.faults, w.outcomes = nil, nil
 			if !hit {

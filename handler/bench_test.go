@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // BenchmarkIngest stores a thousand events on a table that answers at once.
@@ -31,9 +33,7 @@ func BenchmarkStreams(b *testing.B) {
 	w := newWorld(b, merchants)
 	s := w.Streams(w.agreeing())
 	payload, err := json.Marshal(w.changesOf(100)[0])
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
 		if answer, err := s.Handle(context.Background(), payload); err != nil || len(answer.BatchItemFailures) > 0 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // Lambda may run several invocations in one process. Run this test with -race.
@@ -35,9 +36,7 @@ func TestHandlersAtOnce(t *testing.T) {
 				insert(2, w.image(order(fmt.Sprint("y", n), 2)).with("odd", "Z", 1)), expiry(3, w.image(order(fmt.Sprint("z", n), 4))))
 			shard["shardId"] = fmt.Sprint("shard-", n)
 			payload, err := json.Marshal(shard)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			group.Go(func() {
 				answer, err := w.streams.Handle(deadline(t), payload)
 				if err != nil || len(answer.BatchItemFailures) != 0 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -122,9 +123,7 @@ func (agreeable) UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(
 func (w *world) agreeing() *store.Store {
 	w.t.Helper()
 	s, err := store.New(tables.Config{Client: agreeable{}, Pipeline: w.plan, Events: "events", Aggregates: "totals"})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return s
 }
 
@@ -165,9 +164,7 @@ func TestStreamsAllocations(t *testing.T) {
 		}
 	}
 	payload, err := json.Marshal(w.changesOf(100)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	got := testing.AllocsPerRun(5, func() {
 		if _, err := s.Handle(context.Background(), payload); err != nil {
 			t.Error(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
@@ -64,9 +65,7 @@ func TestStreamsMargin(t *testing.T) {
 	}
 	kept := func(w *world, n int) bool {
 		item, err := w.plan.Plan(envelope.Message{Body: parcel(fmt.Sprint(n), 1)})
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.Succeed(w.t, err)
 		_, err = w.Engine.S3().GetObject(context.Background(),
 			&s3.GetObjectInput{Bucket: aws.String("archive"), Key: aws.String(archive.ObjectName(item))})
 		return err == nil
@@ -197,10 +196,9 @@ func TestLongArrayOnFIFOEnds(t *testing.T) {
 				w := newWorld(t, append(c.setups, arrays, func(s *setup) { s.env = real })...)
 				turned := rows.KeyImage(rows.ControlKey("old"))
 				turned["state:order"] = rows.Text(rows.New)
-				if _, err := w.Engine.DynamoDB().PutItem(t.Context(),
-					&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: turned}); err != nil {
-					t.Fatal(err)
-				}
+				_, err := w.Engine.DynamoDB().PutItem(t.Context(),
+					&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: turned})
+				must.Succeed(t, err)
 				if len(c.before) > 0 {
 					w.receive(messages(array(c.before...)))
 				}
@@ -218,9 +216,7 @@ func TestLongArrayOnFIFOEnds(t *testing.T) {
 					ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 					answer, err := w.ingest.Handle(ctx, e)
 					cancel()
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Succeed(t, err)
 					gone = len(answer.BatchItemFailures) == 0
 				}
 				if n := len(w.items()); n != c.stored || deliveries < 2 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/handler/quarantine"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 )
@@ -26,9 +27,7 @@ func TestQuarantineFillsARequest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := embedded.New(embedded.Config{})
 			url, err := stack.Queue{Name: "quarantine"}.Create(context.Background(), e.SQS())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			var letters []quarantine.Letter
 			for _, size := range tt.sizes {
 				letters = append(letters, quarantine.Letter{Body: strings.Repeat("x", size)})

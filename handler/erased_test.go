@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/store/repair"
 )
 
@@ -43,9 +44,8 @@ func TestErasedEventComesAgain(t *testing.T) {
 	w := newWorld(t)
 	w.receive(messages(order("1", 5), parcel("1", 2)))
 	for _, o := range w.outcomes {
-		if _, err := repair.Of(w.store).Erase(deadline(t), o.Item.Key); err != nil {
-			t.Fatal(err)
-		}
+		_, err := repair.Of(w.store).Erase(deadline(t), o.Item.Key)
+		must.Succeed(t, err)
 	}
 	if got := w.receive(messages(order("1", 5), order("1", 6), parcel("1", 3), order("2", 1))); got != failures() ||
 		w.verdicts() != "Duplicate Duplicate Duplicate Inserted" {

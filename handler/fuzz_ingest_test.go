@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // FuzzIngest gives the ingest function any event that Lambda's own decoder reads. Whatever is in
@@ -23,18 +24,14 @@ func FuzzIngest(f *testing.F) {
 	corpus.Add(f)
 	for _, name := range []string{"ingest-one.json", "ingest-fifo.json", "ingest-cloudevent-binary.json", "ingest-ten-attributes.json"} {
 		sample, err := os.ReadFile("../events/" + name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Succeed(f, err)
 		f.Add(sample)
 	}
 	for _, e := range []events.SQSEvent{messages(), messages(order("1", 1), order("1", 1), order("1", 2), `{`, parcel("p", 2),
 		parcel("p", 1), parcel("p", 1)),
 		messages(array(order("1", 1), order("1", 2), "7", order("2", 1)), "[]", array(order("2", 1), array(order("3", 1))))} {
 		payload, err := json.Marshal(e)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Succeed(f, err)
 		f.Add(payload)
 	}
 	f.Fuzz(func(t *testing.T, payload []byte) {

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/store/query"
 )
 
@@ -25,9 +26,7 @@ func FuzzStreams(f *testing.F) {
 	for _, name := range []string{"streams-insert.json", "streams-undecodable.json", "streams-ttl-removal.json", "streams-no-shard.json",
 		"streams-pipe.json"} {
 		sample, err := os.ReadFile("../events/" + name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Succeed(f, err)
 		f.Add(sample, true)
 	}
 	w := newWorld(f)
@@ -38,9 +37,7 @@ func FuzzStreams(f *testing.F) {
 			record(4, event.Remove, two, nil)),
 	} {
 		payload, err := json.Marshal(e)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Succeed(f, err)
 		f.Add(payload, true)
 		f.Add(payload, false)
 	}
@@ -125,9 +122,7 @@ func checkOneByOne(t *testing.T, payload []byte, way aggregate.Counting, want ma
 	if isArray(payload) {
 		err = json.Unmarshal(payload, &e.Records)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w := newWorld(t, counting(way)).started()
 	for i, record := range e.Records {
 		one := e
@@ -136,9 +131,7 @@ func checkOneByOne(t *testing.T, payload []byte, way aggregate.Counting, want ma
 		if isArray(payload) {
 			text, err = json.Marshal(one.Records)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if answer, err := w.invokeStreams(text); err != nil || strings.Contains(answer, "itemIdentifier") {
 			t.Fatalf("record %d of a batch that did not fail fails alone: %s %v", i, answer, err)
 		}

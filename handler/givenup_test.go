@@ -14,6 +14,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // unstamped names the oddities that leave no stamp to read.
@@ -70,11 +71,10 @@ func TestGivenUp(t *testing.T) {
 						t.Fatalf("%v", err)
 					}
 					w.sums(t, "totals", "0", "0")
-					if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"),
+					_, err = w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"),
 						Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key},
-							"SK": &types.AttributeValueMemberS{Value: "-"}}}); err != nil {
-						t.Fatal(err)
-					}
+							"SK": &types.AttributeValueMemberS{Value: "-"}}})
+					must.Succeed(t, err)
 				}
 				reads := w.calls["GetItem"]
 				w.expect(e, done)
@@ -124,11 +124,10 @@ func TestGivenUpBeforeAHookFails(t *testing.T) {
 	if err == nil {
 		t.Fatal("the batch goes on")
 	}
-	if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"),
+	_, err = w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"),
 		Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: givenUpKey.FindString(err.Error())},
-			"SK": &types.AttributeValueMemberS{Value: "-"}}}); err != nil {
-		t.Fatal(err)
-	}
+			"SK": &types.AttributeValueMemberS{Value: "-"}}})
+	must.Succeed(t, err)
 	w.streams.OnChange = func(_ context.Context, c event.Change) error {
 		if c.Sequence.String() == sequence(3) {
 			return errLost

@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
@@ -150,17 +151,14 @@ func (w *world) golden(batches [][]string) string {
 	var b strings.Builder
 	stream, err := w.MapStream(esm.StreamConfig{BatchSize: 100, Window: w.Window(),
 		Function: esm.Function{Handler: lambda.NewHandler(w.streams.Handle).Invoke}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	phase := func(name string, do func()) {
 		before := w.Engine.Usage()
 		do()
 		for range 4 {
 			w.Clock.Pass(time.Minute)
-			if _, err := stream.Poll(context.Background()); err != nil {
-				w.t.Fatal(err)
-			}
+			_, err := stream.Poll(context.Background())
+			must.Succeed(w.t, err)
 		}
 		used := w.Engine.Usage().Sub(before)
 		fmt.Fprintf(&b, "# %s\n", name)
@@ -196,9 +194,7 @@ func (w *world) dump(table string) string {
 	in := &dynamodb.ScanInput{TableName: &table}
 	for {
 		out, err := w.Engine.DynamoDB().Scan(context.Background(), in)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.Succeed(w.t, err)
 		for _, item := range out.Items {
 			if strings.HasPrefix(shown(item["PK"]), "S R#") {
 				receipts++

@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
@@ -94,9 +95,8 @@ func newWorld(t testing.TB, options ...func(*setup)) *world {
 	if s.load == nil {
 		s.load = func() (*pipeline.Pipeline, error) { return pipeline.New(s.spec, s.options...) }
 	}
-	if w.plan, err = s.load(); err != nil {
-		t.Fatal(err)
-	}
+	w.plan, err = s.load()
+	must.Succeed(t, err)
 	w.World, err = testworld.New(context.Background(),
 		testworld.Config{Start: s.now, Counting: s.counting, Stack: stack.Config{Indexes: w.plan.Indexes(), Offload: w.plan.UsesOffload()},
 			Engine: embedded.Config{Intercept: w.intercept, Behind: embedded.Oldest},
@@ -108,14 +108,11 @@ func newWorld(t testing.TB, options ...func(*setup)) *world {
 					return 0.5
 				}, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
 			}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	config := w.StoreConfig(w.plan)
 	config.OneByOne, config.Concurrency, config.Region = s.store.OneByOne, s.store.Concurrency, s.store.Region
-	if w.store, err = store.New(config); err != nil {
-		t.Fatal(err)
-	}
+	w.store, err = store.New(config)
+	must.Succeed(t, err)
 	w.ingest = w.Ingest(w.store)
 	w.ingest.Log = slog.New(slog.NewTextHandler(&w.log, nil))
 	w.ingest.OnResult = func(_ context.Context, o handler.Outcome) { w.outcomes = append(w.outcomes, o) }
@@ -189,13 +186,9 @@ func (w *world) receive(e events.SQSEvent) string {
 	w.t.Helper()
 	w.outcomes, w.batches = nil, nil
 	payload, err := json.Marshal(e)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(deadline(w.t), payload)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	if len(w.batches) != 1 || len(w.outcomes) != len(e.Records) {
 		w.t.Fatalf("%d reports and %d results for %d messages", len(w.batches), len(w.outcomes), len(e.Records))
 	}
@@ -225,18 +218,15 @@ func (w *world) quarantined() []sqstypes.Message {
 	for {
 		out, err := w.Engine.SQS().ReceiveMessage(context.Background(),
 			&sqs.ReceiveMessageInput{QueueUrl: &w.Quarantine, MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"}})
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.Succeed(w.t, err)
 		if len(out.Messages) == 0 {
 			return all
 		}
 		for _, m := range out.Messages {
 			all = append(all, m)
-			if _, err := w.Engine.SQS().DeleteMessage(context.Background(),
-				&sqs.DeleteMessageInput{QueueUrl: &w.Quarantine, ReceiptHandle: m.ReceiptHandle}); err != nil {
-				w.t.Fatal(err)
-			}
+			_, err := w.Engine.SQS().DeleteMessage(context.Background(),
+				&sqs.DeleteMessageInput{QueueUrl: &w.Quarantine, ReceiptHandle: m.ReceiptHandle})
+			must.Succeed(w.t, err)
 		}
 	}
 }
@@ -246,9 +236,7 @@ func (w *world) items() map[event.Key]int {
 	w.t.Helper()
 	found := map[event.Key]int{}
 	for item, err := range w.store.Items(context.Background()) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.Succeed(w.t, err)
 		found[item.Key]++
 	}
 	return found

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // requestLog is a log that records which request each line belongs to. lambdacontext's log also
@@ -49,18 +50,14 @@ func TestEveryLineNamesItsRequest(t *testing.T) {
 		}
 	}
 	ingest := func(bodies ...string) {
-		if _, err := w.ingest.Handle(ctx, messages(bodies...)); err != nil {
-			t.Fatal(err)
-		}
+		_, err := w.ingest.Handle(ctx, messages(bodies...))
+		must.Succeed(t, err)
 	}
 	streams := func(e map[string]any) {
 		payload, err := json.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.streams.Handle(ctx, payload); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
+		_, err = w.streams.Handle(ctx, payload)
+		must.Succeed(t, err)
 	}
 
 	ingest("poison")
@@ -149,9 +146,7 @@ func TestFailingBatchesNameTheirShard(t *testing.T) {
 			found := false
 			for line := range strings.Lines(log.String()) {
 				var members map[string]any
-				if err := json.Unmarshal([]byte(line), &members); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, json.Unmarshal([]byte(line), &members))
 				text, _ := members["msg"].(string)
 				ending := map[bool]string{true: "; the whole batch fails", false: "; the batch goes on from there"}[c.whole != ""]
 				if !strings.HasSuffix(text, ending) {

@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
@@ -61,21 +62,16 @@ func newMapped(t *testing.T, seed uint64, c aggregate.Counting) *mapped {
 			fault{API: api, Always: true, Late: &m.late, Before: errLost, Applies: chance(0.05)})
 	}
 	var err error
-	if m.url, err = (stack.Queue{Name: "ingest", Visibility: 90 * time.Second}).Create(context.Background(), m.Engine.SQS()); err != nil {
-		t.Fatal(err)
-	}
+	m.url, err = (stack.Queue{Name: "ingest", Visibility: 90 * time.Second}).Create(context.Background(), m.Engine.SQS())
+	must.Succeed(t, err)
 	chance := func(esm.Invocation) bool { return m.trouble && m.r.Float64() < 0.1 }
 	faults := esm.Faults{Duplicate: chance, DropAnswer: chance, Forget: chance}
 	m.queue, err = m.MapQueue(context.Background(), esm.QueueConfig{URL: m.url, BatchSize: 10,
 		Function: esm.Function{Handler: lambda.NewHandler(m.ingest.Handle).Invoke, Timeout: time.Minute, Faults: faults}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	m.stream, err = m.MapStream(esm.StreamConfig{BatchSize: 1 + m.r.IntN(9), Bisect: m.r.IntN(2) == 0, Window: m.Window(),
 		Function: esm.Function{Handler: lambda.NewHandler(m.streams.Handle).Invoke, Timeout: time.Minute, Faults: faults}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return m
 }
 
@@ -93,22 +89,17 @@ func (m *mapped) step() {
 		if m.r.IntN(20) == 0 {
 			body = "poison"
 		}
-		if _, err := m.Engine.SQS().SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &m.url, MessageBody: &body}); err != nil {
-			m.t.Fatal(err)
-		}
+		_, err := m.Engine.SQS().SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &m.url, MessageBody: &body})
+		must.Succeed(m.t, err)
 	case n < 70:
-		if _, err := m.queue.Poll(ctx); err != nil {
-			m.t.Fatal(err)
-		}
+		_, err := m.queue.Poll(ctx)
+		must.Succeed(m.t, err)
 	case n < 90:
 		m.old = append(m.old, m.stream.Checkpoint())
-		if _, err := m.stream.Poll(ctx); err != nil {
-			m.t.Fatal(err)
-		}
+		_, err := m.stream.Poll(ctx)
+		must.Succeed(m.t, err)
 	case n < 92:
-		if err := m.Engine.RollShards("events"); err != nil {
-			m.t.Fatal(err)
-		}
+		must.Succeed(m.t, m.Engine.RollShards("events"))
 	case n < 94 && len(m.old) > 0: // a poller falls back to an older checkpoint
 		m.stream.Restore(m.old[m.r.IntN(len(m.old))])
 	case n < 96 && len(m.late) > 0: // a request arrives after everybody has given it up
@@ -141,9 +132,7 @@ func (m *mapped) touchByHand() {
 					ExpressionAttributeValues: map[string]types.AttributeValue{":n": &types.AttributeValueMemberN{Value: strconv.Itoa(
 						m.r.IntN(9))}}})
 		}
-		if err != nil {
-			m.t.Fatal(err)
-		}
+		must.Succeed(m.t, err)
 		return
 	}
 }
@@ -158,13 +147,9 @@ func (m *mapped) drain() {
 	for idle := 0; idle < 3; idle++ {
 		for {
 			q, err := m.queue.Poll(context.Background())
-			if err != nil {
-				m.t.Fatal(err)
-			}
+			must.Succeed(m.t, err)
 			s, err := m.stream.Poll(context.Background())
-			if err != nil {
-				m.t.Fatal(err)
-			}
+			must.Succeed(m.t, err)
 			if q.Idle() && s.Idle() {
 				break
 			}
@@ -179,13 +164,9 @@ func (m *mapped) check(t *testing.T, kept bool) {
 	t.Helper()
 	orders, revenue := 0, 0
 	for item, err := range m.store.Items(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var payload struct{ Cents int }
-		if err := json.Unmarshal([]byte(item.Data), &payload); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal([]byte(item.Data), &payload))
 		orders, revenue = orders+1, revenue+payload.Cents
 	}
 	names := []string{"live", "totals"}
@@ -196,9 +177,7 @@ func (m *mapped) check(t *testing.T, kept bool) {
 		m.sums(t, name, fmt.Sprint(orders), fmt.Sprint(revenue))
 	}
 	report, err := verify.Totals(context.Background(), m.plan, m.store, m.Clock.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, d := range report.Differences {
 		t.Error(d)
 	}

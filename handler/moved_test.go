@@ -10,6 +10,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
 )
@@ -177,9 +178,7 @@ func TestIngestStarts(t *testing.T) {
 		s.spec.Aggregates["stock"] = stock
 	})
 	st, err := w.Store(other.plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	other.ingest = w.Ingest(st)
 	before := len(w.items())
 	if _, err := other.ingest.Handle(deadline(t), messages(order("6", 5))); err == nil ||

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/handler/quarantine"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 )
@@ -28,9 +29,7 @@ const large = "large-payloads"
 func (w *world) withObjects(objects map[string]string) {
 	w.t.Helper()
 	w.ingest.Payloads = handler.NewPayloads(w.Engine.S3(), large)
-	if err := stack.CreateArchive(context.Background(), w.Engine.S3(), large); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, stack.CreateArchive(context.Background(), w.Engine.S3(), large))
 	for key, body := range objects {
 		w.putObject(large, key, body)
 	}
@@ -39,10 +38,9 @@ func (w *world) withObjects(objects map[string]string) {
 
 func (w *world) putObject(bucket, key, body string) {
 	w.t.Helper()
-	if _, err := w.Engine.S3().PutObject(context.Background(),
-		&s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(body)}); err != nil {
-		w.t.Fatal(err)
-	}
+	_, err := w.Engine.S3().PutObject(context.Background(),
+		&s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(body)})
+	must.Succeed(w.t, err)
 }
 
 func pointer(key string) string {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/archive"
@@ -93,9 +94,7 @@ func TestAtomicNeedsOnePermissionMore(t *testing.T) {
 			}
 		}
 		old, err := w.plan.Plan(envelope.Message{Body: account("a", "x@y")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		old.Parts = nil // as an older function put it
 		w.store.Put(t.Context(), []*event.Item{old})
 		w.faults = faults
@@ -130,13 +129,9 @@ func TestPointersNeedOnePermissionMore(t *testing.T) {
 		w.receive(messages(pointer("1"), pointer("2"), "poison"))
 	}
 	text, err := os.ReadFile("../" + sampleshop.Template)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	with, err := template.Open(text, map[string]string{"PointerBucket": large})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var more []string
 	without := allowedTo(t, "IngestRole")
 	for _, action := range allowedIn(t, with, "IngestRole") {
@@ -168,27 +163,20 @@ func TestOffloadNeedsMorePermissions(t *testing.T) {
 	w.receive(messages(long("1", 1), long("2", 1)))
 	w.receive(messages(long("1", 2))) // the stored payload is read
 	item, err := w.plan.Plan(envelope.Message{Body: long("2", 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	function = "nobody"
 	used[function] = map[string]bool{}
-	if _, err := repair.Of(w.store).Erase(t.Context(), item.Key); err != nil {
-		t.Fatal(err)
-	}
+	_, err = repair.Of(w.store).Erase(t.Context(), item.Key)
+	must.Succeed(t, err)
 	expired := batch(expiry(1, w.image(long("1", 1))))
 	function = "ingest"
 	w.receive(messages(long("2", 1)))
 	function = "streams"
 	w.expect(expired, done)
 	text, err := os.ReadFile("../" + sampleshop.Template)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	with, err := template.Open(text, map[string]string{"Payloads": "keep"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for function, role := range map[string]string{"ingest": "IngestRole", "streams": "StreamsRole"} {
 		without, more := allowedTo(t, role), map[string]bool{}
 		for _, action := range allowedIn(t, with, role) {
@@ -340,13 +328,9 @@ func actions(t *testing.T, api string, input any) (list []string) {
 func openTemplate(t *testing.T) *template.Template {
 	t.Helper()
 	text, err := os.ReadFile("../" + sampleshop.Template)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	tpl, err := template.Open(text, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return tpl
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // pipe returns what EventBridge Pipes sends: the bare records.
@@ -119,8 +120,6 @@ func TestPipeUnproven(t *testing.T) {
 func jsonOf(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(text)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/kit/testclock"
 	"github.com/ingot-events/ingot/pipeline"
@@ -108,9 +109,7 @@ func TestSamples(t *testing.T) {
 func (w *world) runFile(t *testing.T, function, name string) (string, error) {
 	t.Helper()
 	payload, err := os.ReadFile(filepath.Join("..", "events", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	invoke := lambda.NewHandler(w.ingest.Handle)
 	if function == "streams" {
 		invoke = lambda.NewHandler(w.streams.Handle)
@@ -179,9 +178,7 @@ func (w *world) compareChanges(t *testing.T, s sample) {
 		var from, to time.Time
 		if want.Window != "" {
 			at, err := time.Parse(time.RFC3339, want.Window)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			from, to = at, at.Add(time.Second)
 		}
 		totals, err := query.Of(w.store).Total(deadline(t), want.Aggregate, want.By, from, to)

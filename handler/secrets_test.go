@@ -20,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
@@ -209,9 +210,8 @@ func TestIngestLogsNoValues(t *testing.T) {
 		foreign := &dynamodb.PutItemInput{TableName: new("events"), Item: map[string]types.AttributeValue{
 			"PK": &types.AttributeValueMemberS{Value: "PLAIN#p2"}, "SK": &types.AttributeValueMemberS{Value: "PLAIN"},
 			"note": &types.AttributeValueMemberS{Value: secret}}}
-		if _, err := w.Engine.DynamoDB().PutItem(deadline(t), foreign); err != nil {
-			t.Fatal(err)
-		}
+		_, err := w.Engine.DynamoDB().PutItem(deadline(t), foreign)
+		must.Succeed(t, err)
 		w.receive(attributed(body(with(plainEvent(), "id", `"p2"`))))
 		log.check(t, "conflict")
 		if !strings.Contains(log.text.String(), `"pk":"PLAIN#p1","sk":"PLAIN"`) {
@@ -227,9 +227,8 @@ func TestIngestLogsNoValues(t *testing.T) {
 			for _, api := range []string{"PutItem", "BatchExecuteStatement", "BatchGetItem", "SendMessageBatch"} {
 				w, log := newWorld(t, secretive), &logged{}
 				log.to(w)
-				if _, err := w.ingest.Handle(deadline(t), events.SQSEvent{Records: []events.SQSMessage{}}); err != nil {
-					t.Fatal(err)
-				}
+				_, err := w.ingest.Handle(deadline(t), events.SQSEvent{Records: []events.SQSMessage{}})
+				must.Succeed(t, err)
 				w.faults = []fault{{API: api, Before: quoting(code), Always: true}}
 				bodies := []string{body(plainEvent()), body(with(person(), "at", `"2019-03-01T10:00:00Z"`)), secret}
 				for i := range 5 {
@@ -388,13 +387,9 @@ func TestBatchUnderAnotherSecret(t *testing.T) {
 		t.Fatalf("%s %s", answer, w.verdicts())
 	}
 	plan, err := pipeline.New(private(), pipeline.Secret([]byte("another of sixteen bytes")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	st, err := w.Store(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	other := w.Ingest(st)
 	for range 2 {
 		if answer, err := other.Handle(deadline(t), messages(body(person()), "poison")); !errors.Is(err, tables.ErrOtherSecret) ||

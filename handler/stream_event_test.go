@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // A batch is counted whatever liberties its JSON takes. A record whose place is not known would
@@ -26,9 +27,7 @@ func TestBatchesWithLiberties(t *testing.T) {
 			w := newWorld(t, counting(aggregate.Marks)).started()
 			payload, err := json.Marshal(batch(insert(1, w.image(order("1", 5))),
 				insert(2, w.image(order("2", 50)).with("note", "S", "here")), insert(3, w.image(order("3", 7)))))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			text := strings.ReplaceAll(string(payload), alter[0], alter[1])
 			if alter[0] != "" && text == string(payload) {
 				t.Fatal("nothing is altered")

@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/query"
@@ -32,30 +33,23 @@ type attributes map[string]map[string]any
 func (w *world) image(body string) attributes {
 	w.t.Helper()
 	item, err := w.plan.Plan(envelope.Message{Body: body})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	s, err := store.New(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "images", Objects: w.Engine.S3(),
 		PayloadBucket: stack.Payloads, Env: env.Env{Now: w.Clock.Now}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	_, _ = stack.Table{Name: "images"}.Create(context.Background(),
 		w.Engine.DynamoDB()) // creates it the first time; later it exists already
 	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: item.Key.PK},
 		"SK": &types.AttributeValueMemberS{Value: item.Key.SK}}
-	if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(),
-		&dynamodb.DeleteItemInput{TableName: aws.String("images"), Key: key}); err != nil {
-		w.t.Fatal(err)
-	}
+	_, err = w.Engine.DynamoDB().DeleteItem(context.Background(),
+		&dynamodb.DeleteItemInput{TableName: aws.String("images"), Key: key})
+	must.Succeed(w.t, err)
 	if results, _ := s.Put(context.Background(), []*event.Item{item}); results[0].Verdict != event.Inserted {
 		w.t.Fatalf("%+v", results[0])
 	}
 	out, err := w.Engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String("images"), Key: key,
 		ConsistentRead: aws.Bool(true)})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	img := attributes{}
 	for name, v := range out.Item {
 		switch v := v.(type) {
@@ -139,9 +133,7 @@ func from(n int) string {
 func (w *world) deliver(e any) (string, error) {
 	w.t.Helper()
 	payload, err := json.Marshal(e)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	answer, err := lambda.NewHandler(w.streams.Handle).Invoke(deadline(w.t), payload)
 	return strings.TrimSpace(string(answer)), err
 }
@@ -156,9 +148,7 @@ func (w *world) expect(e any, want string) {
 // started returns a world whose streams function has started.
 func (w *world) started() *world {
 	w.t.Helper()
-	if err := w.streams.Start(deadline(w.t)); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, w.streams.Start(deadline(w.t)))
 	return w
 }
 
@@ -196,15 +186,11 @@ func (w *world) head(name string) *tables.Head {
 func (w *world) archived() map[string]string {
 	w.t.Helper()
 	list, err := w.Engine.S3().ListObjectsV2(context.Background(), &s3.ListObjectsV2Input{Bucket: aws.String("archive")})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	objects := map[string]string{}
 	for _, o := range list.Contents {
 		out, err := w.Engine.S3().GetObject(context.Background(), &s3.GetObjectInput{Bucket: aws.String("archive"), Key: o.Key})
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.Succeed(w.t, err)
 		var b strings.Builder
 		buf := make([]byte, 4096)
 		for {

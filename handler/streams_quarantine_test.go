@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler/quarantine"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -133,9 +134,7 @@ func (w *world) anotherFunction(c aggregate.Counting) {
 	w.t.Helper()
 	st, err := store.New(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: c,
 		Env: w.Env})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	w.store = st
 	w.restart(st)
 }
@@ -195,9 +194,7 @@ func TestRefusedUpdateGoesOn(t *testing.T) {
 					&dynamodb.PutItemInput{TableName: ptr("totals"), Item: map[string]types.AttributeValue{
 						"PK": &types.AttributeValueMemberS{Value: "A#totals#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"},
 						attribute: &types.AttributeValueMemberS{Value: "x"}}})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				w.expect(batch(insert(1, w.image(order("1", 5)))), done)
 				letters := w.quarantined()
 				if len(letters) != 1 || !strings.Contains(*letters[0].Body, `"reason":"refused-update"`) ||
@@ -222,9 +219,7 @@ func TestMarkOfAForeignType(t *testing.T) {
 		&dynamodb.PutItemInput{TableName: ptr("totals"), Item: map[string]types.AttributeValue{
 			"PK": &types.AttributeValueMemberS{Value: "A#totals#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"},
 			mark: &types.AttributeValueMemberS{Value: "x"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for n := range 2 { // redelivered, it is kept once more
 		w.expect(batch(insert(1, w.image(order("1", 5)))), done)
 		if letters := w.quarantined(); len(letters) != 1 || !strings.Contains(*letters[0].Body, "A#totals#1#0") {

@@ -20,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/fences"
 	"github.com/ingot-events/ingot/internal/testworld"
@@ -130,9 +131,7 @@ func (w *world) noted() string {
 	w.t.Helper()
 	out, err := w.Engine.DynamoDB().Scan(w.t.Context(),
 		&dynamodb.ScanInput{TableName: aws.String(stack.Aggregates), ConsistentRead: aws.Bool(true)})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	text := func(v types.AttributeValue) string {
 		s, _ := v.(*types.AttributeValueMemberS)
 		return strings.TrimLeft(s.Value, "0")
@@ -260,13 +259,9 @@ func TestBatchOfARefusedStart(t *testing.T) {
 		before, spec := w.store, orders()
 		spec.Aggregates["hasty"] = spec.Aggregates["totals"] // without a new epoch
 		p, err := pipeline.New(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		st, err := w.Store(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		w.restart(st)
 		e := batch(insert(1, w.image(order("1", 5))))
 		for range 2 {
@@ -320,17 +315,11 @@ func (w *world) startNewer(c aggregate.Counting) *aggregate.Definition {
 	spec.Aggregates["newest"] = pipeline.AggregateSpec{Since: 9,
 		From: map[string]pipeline.FromSpec{"parcel": {Values: map[string]string{"parcels": "count"}}}, OnExpire: "subtract"}
 	p, err := pipeline.New(spec)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	st, err := store.New(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Counting: c})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	def, _ := p.Definition("newest")
-	if err := st.Start(deadline(w.t)); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, st.Start(deadline(w.t)))
 	pass, err := repair.Of(st).BeginPass(deadline(w.t), def)
 	if err = errors.Join(err, repair.Of(st).ClearBuilding(deadline(w.t), def, pass.Behind)); err != nil {
 		w.t.Fatal(err)
@@ -366,9 +355,8 @@ func TestStampBelow(t *testing.T) {
 		}
 		// In a pass that has begun since then, a head that cannot be written holds the batch.
 		live, _ := w.plan.Definition("live")
-		if _, err := repair.Of(w.store).BeginPass(deadline(t), live); err != nil {
-			t.Fatal(err)
-		}
+		_, err := repair.Of(w.store).BeginPass(deadline(t), live)
+		must.Succeed(t, err)
 		w.faults = []fault{{API: "UpdateItem", Always: true, Before: &smithy.GenericAPIError{Code: "AccessDeniedException"},
 			Applies: func(in any) bool {
 				return strings.HasPrefix(in.(*dynamodb.UpdateItemInput).Key["PK"].(*types.AttributeValueMemberS).Value, "G#")
@@ -532,19 +520,16 @@ func TestStreamsReports(t *testing.T) {
 func TestStreamsReportLargeTotals(t *testing.T) {
 	w := newWorld(t).started()
 	w.expect(batch(insert(1, w.image(order("1", 5)))), done)
-	if _, err := w.Engine.DynamoDB().UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"),
+	_, err := w.Engine.DynamoDB().UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"),
 		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#2#0"},
 			"SK": &types.AttributeValueMemberS{Value: "-"}},
 		UpdateExpression:    aws.String("SET attachment = :a"),
 		ConditionExpression: aws.String("attribute_exists(PK)"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":a": &types.AttributeValueMemberB{Value: make([]byte,
-			tables.LargeTotal)}}}); err != nil {
-		t.Fatal(err)
-	}
+			tables.LargeTotal)}}})
+	must.Succeed(t, err)
 	st, err := w.Store(w.plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w.restart(st) // another process: this one looks at the total again within an hour
 	w.expect(batch(insert(2, w.image(order("2", 5)))), done)
 	if small, large := w.counted[0].Large, w.counted[1].Large; small != 0 || large != 1 {
@@ -555,8 +540,6 @@ func TestStreamsReportLargeTotals(t *testing.T) {
 func marshal(t *testing.T, v any) []byte {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return text
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
@@ -30,18 +31,12 @@ events:
   keyed: {id: "{id}", at: "{at}", key: {pk: "K#{id | hmac}", sk: "-"}, retain: 90d}
   plain: {id: "{id}", at: "{at}", key: {pk: "P#{id}", sk: "-"}, retain: 90d}
 `)}}, "pipeline.yaml", pipeline.CheckOnly())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	c := tables.Config{Client: nowhere{embedded.New(embedded.Config{}).DynamoDB()}, Pipeline: p, Events: "events"}
 	in, err := NewIngest(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	streams, err := NewStreams(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return in, streams
 }
 

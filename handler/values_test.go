@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/verify"
@@ -144,17 +145,13 @@ func (w *world) compareDated(t *testing.T, sensor string, all []naiveReading) {
 			continue
 		}
 		item, err := w.plan.Plan(envelope.Message{Body: r.body()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		dated := func(json string) string {
 			return aggregate.DatedText(aggregate.Dated{At: r.at, JSON: json}, item.Key)
 		}
 		if r.state != "" {
 			state = max(state, dated(r.state))
-			if err := states.Merge(aggregate.DistinctText([]byte(r.state))); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, states.Merge(aggregate.DistinctText([]byte(r.state))))
 		}
 		if text := dated(strconv.Itoa(r.level)); first == "" || text < first {
 			first = text
@@ -199,9 +196,7 @@ func TestManyBuckets(t *testing.T) {
 					body := fmt.Sprintf(`{"type":"reading","id":"%d","sensor":"s1","site":"north","at":%q,"level":%s}`, i,
 						epoch.Format(time.RFC3339), level)
 					d, err := event.ParseDecimal(level)
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Succeed(t, err)
 					want[aggregate.Bucket(d)]++
 					records = append(records, insert(i+1, w.image(body)))
 				}

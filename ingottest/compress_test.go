@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 )
 
@@ -55,9 +56,7 @@ func TestEveryFaultWithCompressedPayloads(t *testing.T) {
 		out, err := w.DynamoDB().GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(stack.Events),
 			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#packed"},
 				"SK": &types.AttributeValueMemberS{Value: "ORDER"}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if _, ok := out.Item["data"].(*types.AttributeValueMemberB); !ok {
 			t.Errorf("the payload is stored as %T", out.Item["data"])
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -15,9 +16,7 @@ import (
 // account is overdrawn, and what a floor refuses is stored nowhere.
 func TestEveryFaultOfTransfers(t *testing.T) {
 	p, err := pipeline.Load(examples.Files, "ledger/pipeline.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	transfer := func(id, from, to, cents string) string {
 		book := func(account string) string {
 			if account == "bank" {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
 )
@@ -55,9 +56,8 @@ func TestEveryFaultWithOffloadedPayloads(t *testing.T) {
 		s.Aggregates["tips"] = pipeline.AggregateSpec{Since: 3,
 			From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"tips": "sum tip"}}}}
 		w.Deploy(compile(t, s))
-		if _, err := repair.Of(w.Store()).Touch(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		_, err := repair.Of(w.Store()).Touch(t.Context())
+		must.Succeed(t, err)
 		w.Drain()
 		if total := w.Total("tips", nil, time.Time{}); total.Values["tips"].String() != "9" {
 			t.Errorf("tips are %v", total.Values["tips"])

@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
 )
@@ -40,9 +41,7 @@ const twoLines = `{"type":"order","order":"a","at":"2026-03-01T10:00:00Z","lines
 func loaded(t *testing.T, text string) *pipeline.Pipeline {
 	t.Helper()
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(text)}}, "p.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return p
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
 )
@@ -15,9 +16,7 @@ import (
 // value, its estimates, and the order of its players.
 func TestEveryFaultOfValues(t *testing.T) {
 	p, err := pipeline.Load(examples.Files, "leaderboard/pipeline.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	scored := func(match, player string, minute, points, seconds int) string {
 		return fmt.Sprintf(
 			`{"type":"match.scored","match_id":%q,"player_id":%q,"ended_at":"2026-03-01T10:%02d:00Z","points":%d,"seconds":%d}`, match,

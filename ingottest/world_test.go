@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
@@ -41,9 +42,7 @@ func spec() pipeline.Spec {
 func compile(t *testing.T, s pipeline.Spec) *pipeline.Pipeline {
 	t.Helper()
 	p, err := pipeline.New(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return p
 }
 
@@ -252,9 +251,7 @@ func key(k event.Key) map[string]types.AttributeValue {
 
 func TestSampleShop(t *testing.T) {
 	p, err := pipeline.Load(os.DirFS(".."), sampleshop.Pipeline, pipeline.Secret([]byte("a test's")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w := New(t, Config{Pipeline: p})
 	shipped := func(status, at string) string {
 		return fmt.Sprintf(
@@ -395,9 +392,8 @@ func TestDeploy(t *testing.T) {
 	if all := w.Total("all", nil, w.Now()); all.Values["orders"].String() != "1" || !all.Building {
 		t.Errorf("before the touch pass: %+v", all)
 	}
-	if _, err := repair.Of(w.Store()).Touch(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	_, err := repair.Of(w.Store()).Touch(context.Background())
+	must.Succeed(t, err)
 	w.Verify()
 	if all := w.Total("all", nil, w.Now()); all.Values["orders"].String() != "2" {
 		t.Errorf("after the touch pass: %+v", all)
@@ -439,9 +435,8 @@ func TestWhatFailsATest(t *testing.T) {
 		"changes that nobody read": {func(tb TB) {
 			w := New(tb, Config{Pipeline: p, OnResult: func(context.Context, handler.Outcome) {}})
 			w.Send(order("a", "2026-03-01T10:00:00Z", 1))
-			if _, err := w.queue.Poll(w.ctx); err != nil {
-				t.Fatal(err)
-			}
+			_, err := w.queue.Poll(w.ctx)
+			must.Succeed(t, err)
 			w.Advance(2 * day)
 			w.Verify()
 		}, "live since 1: missing", ""},
@@ -475,9 +470,7 @@ func TestWhatFailsATest(t *testing.T) {
 					"SK": &types.AttributeValueMemberS{Value: "2026-03-01T00:00:00Z"}},
 				UpdateExpression:          aws.String("ADD cents :one"),
 				ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			w.Verify()
 		}, "cents is 2, and its items add up to 1", ""},
 		"no such aggregate": {func(tb TB) { New(tb, Config{Pipeline: p}).Total("weekly", nil, earliest) }, "", `no aggregate "weekly"`},

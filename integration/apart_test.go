@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 )
 
@@ -20,9 +21,7 @@ func (d *deployed) verifyApart(w tool) {
 	d.Helper()
 	d.damage("orders")
 	bucket := name(d.T)
-	if err := stack.CreateArchive(d.Context(), d.clients.S3, bucket); err != nil {
-		d.Fatal(err)
-	}
+	must.Succeed(d, stack.CreateArchive(d.Context(), d.clients.S3, bucket))
 	d.Run("verify in memory and in a bucket", func(t *testing.T) {
 		whole := verdictOf(t, w, "verify --output json", 3)
 		if whole["totals"].(float64) < 40 || len(whole["differences"].([]any)) != 1 {
@@ -37,9 +36,7 @@ func (d *deployed) verifyApart(w tool) {
 		}
 		prefix := "again/"
 		left, err := d.clients.S3.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: &prefix})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, o := range left.Contents { // an empty manifest of each segment keeps out what was given up
 			if !strings.HasSuffix(*o.Key, ".manifest") {
 				t.Errorf("%s is left", *o.Key)
@@ -71,7 +68,5 @@ func (d *deployed) damage(value string) {
 		&dynamodb.UpdateItemInput{TableName: &d.totals, Key: map[string]types.AttributeValue{"PK": total["PK"], "SK": total["SK"]},
 			UpdateExpression:          aws.String("ADD " + value + " :one"),
 			ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
-	if err != nil {
-		d.Fatal(err)
-	}
+	must.Succeed(d, err)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
 )
@@ -34,9 +35,7 @@ func atomicRequests(w *world) {
 	}
 	plan := func(body string) *event.Item {
 		item, err := w.plan.Plan(envelope.Message{Body: body})
-		if err != nil {
-			w.Fatal(err)
-		}
+		must.Succeed(w, err)
 		return item
 	}
 	one, two := map[string]int{"TransactWriteItems": 1}, map[string]int{"TransactWriteItems": 2}
@@ -51,9 +50,8 @@ func atomicRequests(w *world) {
 			w.Fatal(results)
 		}
 	}
-	if _, err := repair.Of(w.store).Erase(ctx, device.Key); err != nil {
-		w.Fatal(err)
-	}
+	_, err := repair.Of(w.store).Erase(ctx, device.Key)
+	must.Succeed(w, err)
 	w.ask("beside what is there", []string{account("c", "c@y")}, event.Inserted, two)
 	if erased, err := repair.Of(w.store).Erase(ctx, plan(account("a", "x@y")).Key); err != nil || !erased {
 		w.Fatal(erased, err)

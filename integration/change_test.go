@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
@@ -37,17 +38,12 @@ func (d *deployed) standIns(e *endpoint.Endpoint) {
 	d.Helper()
 	var code bytes.Buffer
 	archive := zip.NewWriter(&code)
-	if _, err := archive.Create("bootstrap"); err != nil {
-		d.Fatal(err)
-	}
-	if err := archive.Close(); err != nil {
-		d.Fatal(err)
-	}
+	_, err := archive.Create("bootstrap")
+	must.Succeed(d, err)
+	must.Succeed(d, archive.Close())
 	for _, function := range standInNames(d.stack) {
 		queue, err := stack.Queue{Name: function}.Create(d.Context(), d.clients.SQS)
-		if err != nil {
-			d.Fatal(err)
-		}
+		must.Succeed(d, err)
 		askLambda(d.T, e, http.MethodPost, "functions",
 			map[string]any{"FunctionName": function, "Runtime": "provided.al2023", "Handler": "bootstrap",
 				"Role": "arn:aws:iam::000000000000:role/probe", "Code": map[string]any{"ZipFile": code.Bytes()}})
@@ -100,9 +96,7 @@ func (d *deployed) changeWith(e *endpoint.Endpoint, w tool) {
 	defer end()
 
 	file := strings.Join(replaced(orders(d.T, 3), "m-900"), "\n") + "\n"
-	if err := os.WriteFile(filepath.Join(w.dir, "more.ndjson"), []byte(file), 0o600); err != nil {
-		d.Fatal(err)
-	}
+	must.Succeed(d, os.WriteFile(filepath.Join(w.dir, "more.ndjson"), []byte(file), 0o600))
 	right := strings.Replace(replaced(orders(d.T, 1), "m-900")[0], "4998", "4999", 1)
 	waiting := replaced(orders(d.T, 1), "m-901")[0]
 	for queue, body := range map[string]string{d.quarantine: waiting, d.queueURL: right} {
@@ -110,9 +104,8 @@ func (d *deployed) changeWith(e *endpoint.Endpoint, w tool) {
 			d.useTool(w, []toolCall{{"send more.ndjson --wait", 0, "3 events stored"},
 				{"get order.placed merchant_id=m-900 order_id=o-2", 0, "m-900"}})
 		}
-		if _, err := d.clients.SQS.SendMessage(d.Context(), &sqs.SendMessageInput{QueueUrl: &queue, MessageBody: &body}); err != nil {
-			d.Fatal(err)
-		}
+		_, err := d.clients.SQS.SendMessage(d.Context(), &sqs.SendMessageInput{QueueUrl: &queue, MessageBody: &body})
+		must.Succeed(d, err)
 	}
 	id := d.conflicting(w)
 	d.useTool(w, []toolCall{
@@ -181,9 +174,7 @@ func nothing() error { return nil }
 func (d *deployed) archives(w tool) {
 	d.Helper()
 	key, err := d.plan.Key("order.placed", envelope.Message{Body: replaced(orders(d.T, 3), "m-900")[2]})
-	if err != nil {
-		d.Fatal(err)
-	}
+	must.Succeed(d, err)
 	named := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK},
 		"SK": &types.AttributeValueMemberS{Value: key.SK}}
 	_, err = d.clients.DynamoDB.UpdateItem(d.Context(), &dynamodb.UpdateItemInput{TableName: &d.events, Key: named,
@@ -192,9 +183,7 @@ func (d *deployed) archives(w tool) {
 	if err == nil { // as time to live does, days later
 		_, err = d.clients.DynamoDB.DeleteItem(d.Context(), &dynamodb.DeleteItemInput{TableName: &d.events, Key: named})
 	}
-	if err != nil {
-		d.Fatal(err)
-	}
+	must.Succeed(d, err)
 	find := "archive find " + key.PK + " " + key.SK
 	d.until("the expired event is archived", nothing, func() bool {
 		_, _, code := w.run(d.Context(), find)
@@ -210,18 +199,15 @@ func (d *deployed) eraseWithVersions(w tool) {
 	d.Helper()
 	const line = "erase order.placed merchant_id=m-101 order_id=o-3"
 	key, err := d.plan.Key("order.placed", envelope.Message{Body: orders(d.T, 3)[2]})
-	if err != nil {
-		d.Fatal(err)
-	}
+	must.Succeed(d, err)
 	name := "expired/" + key.Hash() + "/event.json"
 	for _, state := range []string{"older", "newer"} {
 		image := fmt.Sprintf(
 			`{"PK":{"S":%q},"SK":{"S":%q},"type":{"S":"order.placed"},"id":{"S":%q},"at":{"S":"2026-01-02T03:04:05.000000000Z"},"epoch":{"N":"1"},`+
 				`"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},"data":{"S":"{}"}}`, key.PK, key.SK, state)
-		if _, err := d.clients.S3.PutObject(d.Context(),
-			&s3.PutObjectInput{Bucket: &d.archive, Key: &name, Body: strings.NewReader(image)}); err != nil {
-			d.Fatal(err)
-		}
+		_, err := d.clients.S3.PutObject(d.Context(),
+			&s3.PutObjectInput{Bucket: &d.archive, Key: &name, Body: strings.NewReader(image)})
+		must.Succeed(d, err)
 	}
 	if _, err := d.clients.S3.DeleteObject(d.Context(),
 		&s3.DeleteObjectInput{Bucket: &d.archive, Key: &name}); err != nil { // which leaves a marker

@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
@@ -56,9 +57,7 @@ func installed(t *testing.T, name, what, command string) (bin string) {
 	if err == nil {
 		bin, err = filepath.Abs(filepath.Join(filepath.Dir(found[len(found)-1]), "bin"))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return bin
 }
 
@@ -141,9 +140,7 @@ func TestAWSCLI(t *testing.T) {
 
 	c.aws("", "s3api", "create-bucket", "--bucket", "by-hand")
 	file := filepath.Join(t.TempDir(), "object")
-	if err := os.WriteFile(file, []byte("payload"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte("payload"), 0o600))
 	c.aws("", "s3api", "put-object", "--bucket", "by-hand", "--key", "2026/a b", "--body", file)
 	c.want("the listed key", c.aws("Contents Key", "s3api", "list-objects", "--bucket", "by-hand"), "2026/a b")
 	c.want("the listed key, version 2", c.aws("Contents Key", "s3api", "list-objects-v2", "--bucket", "by-hand", "--prefix", "2026/"),
@@ -158,24 +155,16 @@ func TestAWSCLI(t *testing.T) {
 func (c *clients) anEvent() {
 	c.Helper()
 	text, err := os.ReadFile("../events/ingest-one.json")
-	if err != nil {
-		c.Fatal(err)
-	}
+	must.Succeed(c, err)
 	var sent events.SQSEvent
-	if err := json.Unmarshal(text, &sent); err != nil {
-		c.Fatal(err)
-	}
+	must.Succeed(c, json.Unmarshal(text, &sent))
 	file := filepath.Join(c.TempDir(), "event.json")
-	if err := os.WriteFile(file, []byte(sent.Records[0].Body), 0o600); err != nil {
-		c.Fatal(err)
-	}
+	must.Succeed(c, os.WriteFile(file, []byte(sent.Records[0].Body), 0o600))
 	at := c.dev.Local()
 	c.aws("", "sqs", "send-message", "--queue-url", at.QueueURL, "--message-body", "file://"+file)
 	st, err := store.New(tables.Config{Client: c.dev.Engine().DynamoDB(), Pipeline: c.dev.Pipeline(), Events: stack.Events,
 		Aggregates: stack.Aggregates})
-	if err != nil {
-		c.Fatal(err)
-	}
+	must.Succeed(c, err)
 	counted(c.T, c.dev.Pipeline(), st)
 	c.want("the items of the pipeline", c.aws("Count", "dynamodb", "scan", "--table-name", at.EventsTable), 1.0)
 	pk := c.aws("Items PK S", "dynamodb", "scan", "--table-name", at.EventsTable).(string)

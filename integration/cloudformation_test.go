@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
@@ -35,15 +36,11 @@ func (c cloudFormation) call(t *testing.T, action string, values url.Values) (an
 	values.Set("Action", action)
 	values.Set("Version", "2010-05-15")
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, strings.NewReader(values.Encode()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	sign(request, "cloudformation")
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err == nil && response.StatusCode == http.StatusOK {
@@ -112,9 +109,7 @@ var services = []string{"AWS::DynamoDB::", "AWS::S3::", "AWS::SecretsManager::",
 func readTemplate(t *testing.T, text []byte) *withoutLambda {
 	t.Helper()
 	root, err := template.Read(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w := &withoutLambda{variables: map[string]map[string]string{}}
 	resources, outputs := map[string]any{}, map[string]any{}
 	for _, r := range member(root, "Resources").Members {
@@ -147,9 +142,7 @@ func readTemplate(t *testing.T, text []byte) *withoutLambda {
 	}
 	body, err := json.Marshal(map[string]any{"Parameters": plain(member(root, "Parameters")),
 		"Conditions": plain(member(root, "Conditions")), "Resources": resources, "Outputs": outputs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w.body = string(body)
 	return w
 }
@@ -158,16 +151,12 @@ func readTemplate(t *testing.T, text []byte) *withoutLambda {
 func (w *withoutLambda) withNames(t *testing.T, names map[string]string) string {
 	t.Helper()
 	var body map[string]any
-	if err := json.Unmarshal([]byte(w.body), &body); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(w.body), &body))
 	for output, value := range names {
 		body["Outputs"].(map[string]any)[output] = map[string]any{"Value": value}
 	}
 	text, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(text)
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
@@ -105,9 +106,7 @@ func deploy(t *testing.T, c deployment) *deployed {
 		t.Skipf("%s has no queues or no buckets, and the template declares both", e.URL)
 	}
 	text, err := os.ReadFile(filepath.Join(c.dir, "template.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	declared := readTemplate(t, text)
 	stack := name(t)
 	outputs := cloudFormation{e.URL}.create(t, stack, declared.withNames(t, standInNames(stack)), c.parameters)
@@ -149,26 +148,19 @@ func (d *deployed) read(dir string, env map[string]string) {
 		dir = filepath.Dir(file)
 	}
 	var err error
-	if d.plan, err = pipeline.Load(os.DirFS(dir), "pipeline.yaml", pipeline.Secret([]byte(env["INGOT_PII_KEY"]))); err != nil {
-		d.Fatal(err)
-	}
+	d.plan, err = pipeline.Load(os.DirFS(dir), "pipeline.yaml", pipeline.Secret([]byte(env["INGOT_PII_KEY"])))
+	must.Succeed(d, err)
 	counting, err := aggregate.ParseCounting(env["INGOT_COUNTING"])
-	if err != nil {
-		d.Fatal(err)
-	}
+	must.Succeed(d, err)
 	d.store, err = store.New(tables.Config{Client: d.clients.DynamoDB, Pipeline: d.plan, Counting: counting,
 		Events: env["INGOT_TABLE"], Aggregates: env["INGOT_AGGREGATES_TABLE"]})
-	if err != nil {
-		d.Fatal(err)
-	}
+	must.Succeed(d, err)
 }
 
 func (d *deployed) start(binary string, env map[string]string, said *output) *runtimeapi.Process {
 	d.Helper()
 	p, err := runtimeapi.Start(d.Context(), runtimeapi.Config{Binary: binary, Env: env, Stdout: said, Stderr: said})
-	if err != nil {
-		d.Fatal(err)
-	}
+	must.Succeed(d, err)
 	d.Cleanup(func() {
 		p.Close()
 		if d.Failed() {
@@ -191,14 +183,12 @@ func (d *deployed) mapFunctions(streamARN string) {
 		d.Errorf("a batch of %d from %s failed: %v", len(inv.IDs), inv.Source, err)
 	}
 	var err error
-	if d.queue, err = esm.NewQueue(d.Context(), esm.QueueConfig{Client: d.clients.SQS, URL: d.queueURL, BatchSize: 1000,
-		ReportBatchItemFailures: true, Function: function(d.ingest), OnFailure: failed}); err != nil {
-		d.Fatal(err)
-	}
-	if d.stream, err = esm.NewStream(esm.StreamConfig{Client: d.clients.Streams, ARN: streamARN, BatchSize: 1000,
-		ReportBatchItemFailures: true, Function: function(d.streams), OnFailure: failed}); err != nil {
-		d.Fatal(err)
-	}
+	d.queue, err = esm.NewQueue(d.Context(), esm.QueueConfig{Client: d.clients.SQS, URL: d.queueURL, BatchSize: 1000,
+		ReportBatchItemFailures: true, Function: function(d.ingest), OnFailure: failed})
+	must.Succeed(d, err)
+	d.stream, err = esm.NewStream(esm.StreamConfig{Client: d.clients.Streams, ARN: streamARN, BatchSize: 1000,
+		ReportBatchItemFailures: true, Function: function(d.streams), OnFailure: failed})
+	must.Succeed(d, err)
 }
 
 // until delivers until done reports true.
@@ -206,9 +196,7 @@ func (d *deployed) until(what string, deliver func() error, done func() bool) {
 	d.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		if d.queue != nil {
-			if err := deliver(); err != nil {
-				d.Fatal(err)
-			}
+			must.Succeed(d, deliver())
 		}
 		if done() {
 			return
@@ -224,18 +212,14 @@ func (d *deployed) send(bodies ...string) {
 	d.Helper()
 	for _, body := range bodies {
 		_, err := d.clients.SQS.SendMessage(d.Context(), &sqs.SendMessageInput{QueueUrl: &d.queueURL, MessageBody: &body})
-		if err != nil {
-			d.Fatal(err)
-		}
+		must.Succeed(d, err)
 	}
 	deliver := func() error { _, err := d.queue.Poll(d.Context()); return err }
 	d.until("the queue is empty", deliver, func() bool {
 		out, err := d.clients.SQS.GetQueueAttributes(d.Context(), &sqs.GetQueueAttributesInput{QueueUrl: &d.queueURL,
 			AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages,
 				types.QueueAttributeNameApproximateNumberOfMessagesNotVisible}})
-		if err != nil {
-			d.Fatal(err)
-		}
+		must.Succeed(d, err)
 		for _, n := range out.Attributes {
 			if n != "0" {
 				return false
@@ -257,16 +241,12 @@ func (d *deployed) check(bodies []string) {
 	want := map[event.Key]bool{}
 	for _, body := range bodies {
 		item, err := d.plan.Plan(envelope.Message{Body: body})
-		if err != nil {
-			d.Fatal(err)
-		}
+		must.Succeed(d, err)
 		want[item.Key] = true
 	}
 	stored := map[event.Key]bool{}
 	for item, err := range d.store.Items(d.Context()) {
-		if err != nil {
-			d.Fatal(err)
-		}
+		must.Succeed(d, err)
 		stored[item.Key] = true
 	}
 	if len(want) != len(bodies) || !maps.Equal(stored, want) {
@@ -277,9 +257,8 @@ func (d *deployed) check(bodies []string) {
 	deliver := func() error { _, err := d.stream.Poll(d.Context()); return err }
 	d.until("every change is counted", deliver, func() bool {
 		var err error
-		if report, err = verify.Totals(d.Context(), d.plan, d.store, time.Now()); err != nil {
-			d.Fatal(err)
-		}
+		report, err = verify.Totals(d.Context(), d.plan, d.store, time.Now())
+		must.Succeed(d, err)
 		return report.OK() && report.Totals > 0
 	})
 	if d.queue != nil {
@@ -395,22 +374,16 @@ aggregates:
 func layered(t *testing.T, pipeline string) (dir string) {
 	t.Helper()
 	page, err := os.ReadFile("../docs/without.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	sample, err := os.ReadFile(filepath.Join("..", sampleshop.Template))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	dir = t.TempDir()
 	for name, text := range map[string]string{
 		"template.yaml":          sampleshop.Patched(t, string(sample), sampleshop.Diffs(string(page))...),
 		"pipeline/pipeline.yaml": pipeline,
 	} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755),
-			os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755),
+			os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)))
 	}
 	return dir
 }
@@ -433,13 +406,9 @@ func TestPipelineInALayer(t *testing.T) {
 func orders(t *testing.T, n int) (bodies []string) {
 	t.Helper()
 	text, err := os.ReadFile("../events/ingest-one.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var one events.SQSEvent
-	if err := json.Unmarshal(text, &one); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(text, &one))
 	for n := range n {
 		bodies = append(bodies, strings.Replace(one.Records[0].Body, `"o-1"`, fmt.Sprintf(`"o-%d"`, n+1), 1))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/archive"
@@ -26,9 +27,7 @@ import (
 func TestDuckDB(t *testing.T) {
 	python := installed(t, "duckdb", "DuckDB", "scripts/duckdb.sh")
 	bucket := archived.Bucket{S3: embedded.New(embedded.Config{}).S3(), Name: "archive"}
-	if err := stack.CreateArchive(t.Context(), bucket.S3.(stack.Buckets), bucket.Name); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, stack.CreateArchive(t.Context(), bucket.S3.(stack.Buckets), bucket.Name))
 	dir := t.TempDir()
 	var expired []*event.Change
 	for i := range 40 {
@@ -37,39 +36,26 @@ func TestDuckDB(t *testing.T) {
 			`"digest":{"B":"AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="},"epoch":{"N":"1"},"expiresAt":{"N":"1"},"id":{"S":"%d"},`+
 			`"type":{"S":"order"}}`, i, i, i, i)
 		n, err := event.ParseSequence(fmt.Sprintf("1000000000000000000%02d", i))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		expired = append(expired, &event.Change{Sequence: n, Created: time.Date(2026, 3, 1, 22, i*5, 0, 0, time.UTC), OldImage: image})
 	}
 	for _, batch := range [][2]int{{0, 17}, {5, 23}, {17, 40}, {30, 40}, {0, 17}} {
 		name, body, err := archive.File(expired[batch[0]:batch[1]])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		in := &s3.PutObjectInput{Bucket: &bucket.Name, Key: &name, Body: strings.NewReader(body)}
-		if _, err := bucket.S3.PutObject(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
+		_, err = bucket.S3.PutObject(t.Context(), in)
+		must.Succeed(t, err)
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(path), 0o750))
+		must.Succeed(t, os.WriteFile(path, []byte(body), 0o600))
 	}
 	var want []string
 	for item, err := range bucket.Read(t.Context(), archived.Days{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		want = append(want, item.Event.Key.PK+" "+item.Event.Data)
 	}
 	page, err := os.ReadFile("../docs/erasing.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_, statement, _ := strings.Cut(string(page), "```sql duckdb\n")
 	statement, _, _ = strings.Cut(statement, "```")
 	statement = strings.NewReplacer("INSTALL httpfs; LOAD httpfs;", "", "s3://BUCKET", dir).Replace(statement)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/store/query"
 )
@@ -40,9 +41,7 @@ func TestTimeToLive(t *testing.T) {
 func timeToLive(w *world) {
 	for _, table := range []string{w.events, w.totals} {
 		out, err := w.db.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &table})
-		if err != nil {
-			w.Fatal(err)
-		}
+		must.Succeed(w, err)
 		if d := out.TimeToLiveDescription; d.TimeToLiveStatus != types.TimeToLiveStatusEnabled ||
 			aws.ToString(d.AttributeName) != "expiresAt" {
 			w.Errorf("time to live of %s: %s by %q", table, d.TimeToLiveStatus, aws.ToString(d.AttributeName))
@@ -115,9 +114,7 @@ func (w *world) remove(pk, sk string) {
 	w.Helper()
 	_, err := w.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &w.events, Key: map[string]types.AttributeValue{
 		"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}}})
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Succeed(w, err)
 }
 
 // expire ends an item's time and removes it. Nothing in the stream says that time to live did it.
@@ -129,9 +126,7 @@ func (w *world) expire(item *event.Item) {
 			"SK": &types.AttributeValueMemberS{Value: item.Key.SK}},
 		ExpressionAttributeValues: map[string]types.AttributeValue{":now": &types.AttributeValueMemberN{Value: fmt.Sprint(
 			item.ExpiresAt)}}})
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Succeed(w, err)
 	w.remove(item.Key.PK, item.Key.SK)
 }
 
@@ -140,9 +135,7 @@ func (w *world) items() map[string]*event.Item {
 	w.Helper()
 	all := map[string]*event.Item{}
 	for item, err := range w.store.Items(ctx) {
-		if err != nil {
-			w.Fatal(err)
-		}
+		must.Succeed(w, err)
 		if want := item.At.Add(90 * day).Unix(); item.ExpiresAt != want {
 			w.Errorf("%s expires at %d, want %d", item.Key, item.ExpiresAt, want)
 		}
@@ -155,9 +148,7 @@ func (w *world) items() map[string]*event.Item {
 func (w *world) archived(items ...*event.Item) {
 	w.Helper()
 	list, err := w.s3.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &w.bucket})
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Succeed(w, err)
 	if len(list.Contents) != len(items) {
 		w.Errorf("%d objects in the archive, want %d", len(list.Contents), len(items))
 	}
@@ -170,9 +161,7 @@ func (w *world) archived(items ...*event.Item) {
 		}
 		body, err := io.ReadAll(out.Body)
 		out.Body.Close()
-		if err != nil {
-			w.Fatal(err)
-		}
+		must.Succeed(w, err)
 		for _, part := range []string{`"PK":{"S":"` + item.Key.PK + `"}`, `"epoch":{"N":"1"}`, `"expiresAt":{"N":"` +
 			fmt.Sprint(item.ExpiresAt) + `"}`, `"data":{"S":"{\"type\":\"order\"`} {
 			if !strings.Contains(string(body), part) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/verify"
@@ -61,9 +62,7 @@ func newAggregate(w *world) {
 		w.Errorf("behind %d, reports %d; %v", head.Behind, w.counted.Behind, err)
 	}
 	pass, err := repair.Of(w.store).BeginPass(ctx, def)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Succeed(w, err)
 	differences, err := verify.Finish(ctx, w.plan, w.store, pass, w.now())
 	if err != nil || len(differences) != 0 {
 		w.Fatalf("%v, %v", differences, err)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // TestInitDeployed shows that the repository that ingot init makes can be built by its own make
@@ -27,9 +29,7 @@ func TestInitDeployed(t *testing.T) {
 	if err != nil || !bytes.Contains(text, []byte(was)) {
 		t.Fatalf("%s does not have %s (%v)", config, was, err)
 	}
-	if err := os.WriteFile(config, bytes.Replace(text, []byte(was), []byte(now), 1), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(config, bytes.Replace(text, []byte(was), []byte(now), 1), 0o600))
 	path := filepath.Dir(cli.path) + string(os.PathListSeparator) + os.Getenv("PATH")
 	inFolder(t, dir, []string{"PATH=" + path, "GOFLAGS=", "GOWORK=off"}, "make", "build")
 
@@ -42,9 +42,7 @@ func TestInitDeployed(t *testing.T) {
 	d := deploy(t, deployment{dir: dir, binaries: binaries, parameters: map[string]string{"Counting": "receipts"},
 		lambda: map[string]string{"AWS_ENDPOINT_URL": e.URL}})
 	events, err := os.ReadFile(filepath.Join(dir, "events", "sample.ndjson"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	bodies := strings.Split(strings.TrimSpace(string(events)), "\n")
 	d.check(bodies)
 

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 )
 
@@ -33,9 +34,7 @@ func TestDeployedWithAKey(t *testing.T) {
 	}
 	for _, table := range []string{d.events, d.totals} {
 		out, err := d.clients.DynamoDB.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &table})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if by := out.Table.SSEDescription; by == nil || aws.ToString(by.KMSMasterKeyArn) != key {
 			t.Errorf("%s is encrypted with %+v, not with %s", table, by, key)
 		}
@@ -47,16 +46,12 @@ func TestDeployedWithAKey(t *testing.T) {
 func createKey(t *testing.T, url string) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(`{"Description": "a key of a test"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	request.Header.Set("Content-Type", "application/x-amz-json-1.1")
 	request.Header.Set("X-Amz-Target", "TrentService.CreateKey")
 	sign(request, "kms")
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer response.Body.Close()
 	var answer struct{ KeyMetadata struct{ Arn string } }
 	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil || answer.KeyMetadata.Arn == "" {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 )
@@ -26,19 +27,14 @@ func askLambda(t *testing.T, e *endpoint.Endpoint, method, path string, body any
 	var text []byte
 	var err error
 	if body != nil {
-		if text, err = json.Marshal(body); err != nil {
-			t.Fatal(err)
-		}
+		text, err = json.Marshal(body)
+		must.Succeed(t, err)
 	}
 	request, err := http.NewRequestWithContext(ctx, method, e.URL+"/2015-03-31/"+path, bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	sign(request, "lambda")
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer response.Body.Close()
 	if text, err = io.ReadAll(response.Body); err == nil && response.StatusCode < 300 && len(text) > 0 {
 		err = json.Unmarshal(text, &f)
@@ -55,12 +51,9 @@ func needsLambda(t *testing.T, e *endpoint.Endpoint) {
 	t.Helper()
 	var code bytes.Buffer
 	archive := zip.NewWriter(&code)
-	if _, err := archive.Create("bootstrap"); err != nil {
-		t.Fatal(err)
-	}
-	if err := archive.Close(); err != nil {
-		t.Fatal(err)
-	}
+	_, err := archive.Create("bootstrap")
+	must.Succeed(t, err)
+	must.Succeed(t, archive.Close())
 	probe := name(t)
 	f := askLambda(t, e, http.MethodPost, "functions",
 		map[string]any{"FunctionName": probe, "Runtime": "provided.al2023", "Handler": "bootstrap",

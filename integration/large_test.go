@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
@@ -26,18 +27,12 @@ import (
 func machine(t *testing.T, client *sfn.Client, name string) (arn, activity string) {
 	t.Helper()
 	made, err := client.CreateActivity(ctx, &sfn.CreateActivityInput{Name: &name})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	activity = *made.ActivityArn
 	text, err := os.ReadFile("../cmd/worker/machine.asl.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var definition map[string]any
-	if err := json.Unmarshal(text, &definition); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(text, &definition))
 	states := definition["States"].(map[string]any)
 	part := states["Stage"].(map[string]any)["ItemProcessor"].(map[string]any)["States"].(map[string]any)["Part"].(map[string]any)
 	if part["Resource"] != "arn:${Partition}:states:::lambda:invoke" {
@@ -46,14 +41,11 @@ func machine(t *testing.T, client *sfn.Client, name string) (arn, activity strin
 	delete(part, "Parameters")
 	part["Resource"], part["InputPath"], part["ResultSelector"] = activity, "$.task", map[string]any{"more.$": "$.more"}
 	part["Retry"].([]any)[0].(map[string]any)["IntervalSeconds"] = 1
-	if text, err = json.Marshal(definition); err != nil {
-		t.Fatal(err)
-	}
+	text, err = json.Marshal(definition)
+	must.Succeed(t, err)
 	out, err := client.CreateStateMachine(ctx, &sfn.CreateStateMachineInput{Name: &name, Definition: aws.String(string(text)),
 		RoleArn: aws.String("arn:aws:iam::000000000000:role/machine")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { // the endpoint may be somebody's own
 		_, _ = client.DeleteStateMachine(ctx, &sfn.DeleteStateMachineInput{StateMachineArn: out.StateMachineArn})
 		_, _ = client.DeleteActivity(ctx, &sfn.DeleteActivityInput{ActivityArn: &activity})
@@ -77,14 +69,10 @@ func (d *deployed) workers(e *endpoint.Endpoint, w tool) *crew {
 	c := &crew{}
 	arn, activity := machine(d.T, client, d.stack+"-verify")
 	bucket := d.stack + "-work"
-	if err := stack.CreateArchive(ctx, d.clients.S3, bucket); err != nil {
-		d.Fatal(err)
-	}
+	must.Succeed(d, stack.CreateArchive(ctx, d.clients.S3, bucket))
 	c.arn, c.work = arn, "s3://"+bucket+"/work"
 	binary, err := build("worker")
-	if err != nil {
-		d.Fatal(err)
-	}
+	must.Succeed(d, err)
 	begin := func() *runtimeapi.Process {
 		return d.start(binary, map[string]string{"AWS_REGION": endpoint.Region, "AWS_ACCESS_KEY_ID": "test",
 			"AWS_SECRET_ACCESS_KEY": "test", "AWS_LAMBDA_LOG_FORMAT": "JSON", "INGOT_ENDPOINT_URL": e.URL,
@@ -145,9 +133,7 @@ func TestLarge(t *testing.T) {
 	deliver := func() error { _, err := d.stream.Poll(d.Context()); return err }
 	d.until("every change is counted", deliver, func() bool { return d.stream.Drained() })
 	w := d.tool(e.URL, "..")
-	if err := os.WriteFile(filepath.Join(w.dir, "pipeline.yaml"), []byte(visits), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(w.dir, "pipeline.yaml"), []byte(visits), 0o600))
 	c := d.workers(e, w)
 	line := "verify" + c.flags()
 	verify := func(line string, code int, words ...string) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 	"github.com/ingot-events/ingot/migrate"
@@ -43,18 +44,15 @@ func (l *legacy) row(day, second int, id string, more ...string) migrate.Row {
 
 func (l *legacy) put(row migrate.Row) {
 	l.Helper()
-	if _, err := l.clients.DynamoDB.PutItem(l.Context(), &dynamodb.PutItemInput{TableName: &l.table, Item: row}); err != nil {
-		l.Fatal(err)
-	}
+	_, err := l.clients.DynamoDB.PutItem(l.Context(), &dynamodb.PutItemInput{TableName: &l.table, Item: row})
+	must.Succeed(l, err)
 }
 
 func (l *legacy) remove(row migrate.Row) {
 	l.Helper()
 	_, err := l.clients.DynamoDB.DeleteItem(l.Context(), &dynamodb.DeleteItemInput{TableName: &l.table,
 		Key: migrate.Row{"pk": row["pk"], "sk": row["sk"]}})
-	if err != nil {
-		l.Fatal(err)
-	}
+	must.Succeed(l, err)
 }
 
 // TestMigrated moves a table with the tool, from its plan to totals that count what was copied,
@@ -65,9 +63,7 @@ func TestMigrated(t *testing.T) {
 	files := map[string]string{}
 	for _, name := range []string{"pipeline.yaml", "back.yaml"} {
 		text, err := examples.Files.ReadFile("migrate/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		files[name] = string(text)
 	}
 	dir := layered(t, files["pipeline.yaml"])
@@ -76,18 +72,14 @@ func TestMigrated(t *testing.T) {
 	l := &legacy{deployed: d, table: d.stack + "-old"}
 	old := stack.Table{Name: l.table, Keys: [2]string{"pk", "sk"}, Stream: true}
 	stream, err := old.Create(t.Context(), d.clients.DynamoDB)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { // the endpoint may be somebody's own
 		_, _ = d.clients.DynamoDB.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &l.table})
 	})
 	w := d.tool(e.URL, "..")
 	for name, text := range map[string]string{"pipeline.yaml": files["pipeline.yaml"],
 		"migration.yaml": strings.Replace(files["back.yaml"], "quakes-v1", l.table, 1)} {
-		if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600))
 	}
 	for i := range 40 {
 		l.put(l.row(1+i%3, i, fmt.Sprintf("q%d", i)))
@@ -102,9 +94,7 @@ func TestMigrated(t *testing.T) {
 func (l *legacy) function(w tool, url, stream string) {
 	l.Helper()
 	binary, err := build("migrate")
-	if err != nil {
-		l.Fatal(err)
-	}
+	must.Succeed(l, err)
 	p := l.start(binary, map[string]string{"AWS_REGION": endpoint.Region, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
 		"AWS_LAMBDA_LOG_FORMAT": "JSON", "INGOT_ENDPOINT_URL": url, "INGOT_TABLE": l.events, "INGOT_AGGREGATES_TABLE": l.totals,
 		"INGOT_PIPELINE": filepath.Join(w.dir, "pipeline.yaml"), "INGOT_PII_KEY": l.secret}, &l.said)
@@ -113,9 +103,7 @@ func (l *legacy) function(w tool, url, stream string) {
 		Function: esm.Function{Timeout: time.Minute, Handler: func(ctx context.Context, payload []byte) ([]byte, error) {
 			return p.Invoke(ctx, payload, time.Minute)
 		}}})
-	if err != nil {
-		l.Fatal(err)
-	}
+	must.Succeed(l, err)
 }
 
 // copyRows lets the function copy what has changed.
@@ -166,9 +154,7 @@ func (l *legacy) capture(w tool) {
 	var said strings.Builder
 	capture.Stderr = &said
 	capture.Cancel = func() error { return capture.Process.Signal(os.Interrupt) }
-	if err := capture.Start(); err != nil {
-		l.Fatal(err)
-	}
+	must.Succeed(l, capture.Start())
 	l.Cleanup(func() {
 		capture.Wait()
 		if code := capture.ProcessState.ExitCode(); code != 0 {

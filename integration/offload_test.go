@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/pipeline"
@@ -24,9 +25,7 @@ import (
 func TestOffloadedPayloads(t *testing.T) {
 	onEach(t, func(t *testing.T, b *backend) {
 		bucket := name(t)
-		if err := stack.CreateArchive(ctx, b.s3, bucket); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, stack.CreateArchive(ctx, b.s3, bucket))
 		w := newWorld(t, b, aggregate.Marks, func(w *world) {
 			w.payloads = bucket
 			o := w.spec.Events["order"]
@@ -39,9 +38,7 @@ func TestOffloadedPayloads(t *testing.T) {
 		}
 		objects := func() int {
 			out, err := b.s3.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &bucket})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			return len(out.Contents)
 		}
 		mapping := w.mapping(b.streams)
@@ -53,9 +50,7 @@ func TestOffloadedPayloads(t *testing.T) {
 			t.Fatalf("%d objects, %v", n, w.verdicts)
 		}
 		item, err := w.plan.Plan(envelope.Message{Body: long("o1", 100, "a")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		stored, err := w.store.Item(ctx, item.Key)
 		if err != nil || stored.Payload == nil || stored.Data != item.Data || strings.Contains(stored.Data, "note") {
 			t.Fatalf("it is stored as %+v, %v", stored, err)
@@ -91,9 +86,8 @@ func TestOffloadedPayloads(t *testing.T) {
 		w.drain(mapping, 3+3)
 		w.live("pages", "pages 6")
 
-		if _, err := repair.Of(w.store).Erase(ctx, item.Key); err != nil {
-			t.Fatal(err)
-		}
+		_, err = repair.Of(w.store).Erase(ctx, item.Key)
+		must.Succeed(t, err)
 		w.send(long("o1", 100, "a"))
 		w.consume()
 		if n := objects(); n != 2 || w.verdicts[event.Duplicate] != 2 { // those of o2: what is stored, and the Conflict's

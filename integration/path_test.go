@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/store/query"
 )
 
@@ -135,9 +136,7 @@ func (w *world) compare(want tally) {
 	for i := range 3 {
 		merchant := fmt.Sprint("m", i)
 		totals, err := query.Of(w.store).Total(ctx, "daily", map[string]string{"merchant": merchant}, began.Add(-day), began.Add(3*day))
-		if err != nil {
-			w.Fatal(err)
-		}
+		must.Succeed(w, err)
 		if len(totals) != 2 {
 			w.Fatalf("%d windows of %s", len(totals), merchant)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 )
@@ -23,14 +24,11 @@ func TestPayloadsInS3(t *testing.T) {
 	onEach(t, func(t *testing.T, b *backend) {
 		w := newWorld(t, b, aggregate.Marks)
 		bucket := name(t)
-		if err := stack.CreateArchive(ctx, b.s3, bucket); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, stack.CreateArchive(ctx, b.s3, bucket))
 		put := func(key, body string) {
 			t.Helper()
-			if _, err := b.s3.PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(body)}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := b.s3.PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(body)})
+			must.Succeed(t, err)
 		}
 		pointer := func(class, key string) string {
 			return fmt.Sprintf(`[%q, {"s3BucketName": %q, "s3Key": %q}]`, class, bucket, key)

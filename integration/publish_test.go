@@ -19,6 +19,7 @@ import (
 
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 )
 
@@ -30,9 +31,7 @@ func ways(t *testing.T, url string, to *deployed) (arns []string) {
 	buses, topics := eventbridge.NewFromConfig(c), sns.NewFromConfig(c)
 	fail := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 	}
 	out, err := to.clients.SQS.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &to.queueURL,
 		AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameQueueArn}})
@@ -72,9 +71,7 @@ func TestPublished(t *testing.T) {
 	e, _ := open(t)
 	text := func(name string) string {
 		text, err := examples.Files.ReadFile("publish/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return string(text)
 	}
 	parameters := map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}
@@ -88,9 +85,7 @@ func TestPublished(t *testing.T) {
 			declared += fmt.Sprintf("  way%d: {from: [order.placed, order.status], to: %q}\n", i+1, arn)
 		}
 		for name, text := range map[string]string{"pipeline.yaml": text("pipeline.yaml"), "publish.yaml": declared} {
-			if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600))
 		}
 		var said output
 		publishing := publisher(t, first, w, e.URL, &said)
@@ -124,9 +119,7 @@ func TestPublished(t *testing.T) {
 		}
 		stored := map[string]string{}
 		for item, err := range second.store.Items(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			stored[item.Key.PK+" "+item.Key.SK] = item.Data
 		}
 		if len(stored) != 13 || !strings.Contains(stored["ORDER#o-1 STATUS"], `"version":2`) {
@@ -147,9 +140,7 @@ func TestPublished(t *testing.T) {
 func publisher(t *testing.T, d *deployed, w tool, url string, said *output) *esm.Stream {
 	t.Helper()
 	binary, err := build("publish")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	p := d.start(binary, map[string]string{"AWS_REGION": endpoint.Region, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
 		"AWS_LAMBDA_LOG_FORMAT": "JSON", "INGOT_ENDPOINT_URL": url, "INGOT_TABLE": d.events, "INGOT_AGGREGATES_TABLE": d.totals,
 		"INGOT_QUARANTINE_URL": d.quarantine, "INGOT_PIPELINE": filepath.Join(w.dir, "pipeline.yaml"),
@@ -159,8 +150,6 @@ func publisher(t *testing.T, d *deployed, w tool, url string, said *output) *esm
 		Function: esm.Function{Timeout: time.Minute, Handler: func(ctx context.Context, payload []byte) ([]byte, error) {
 			return p.Invoke(ctx, payload, time.Minute)
 		}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return stream
 }

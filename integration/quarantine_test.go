@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/triage"
 )
@@ -27,9 +28,7 @@ type letters struct {
 func newLetters(w *world) *letters {
 	w.Helper()
 	dir, err := triage.MakeDir(w.TempDir())
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Succeed(w, err)
 	return &letters{w, dir}
 }
 
@@ -48,18 +47,15 @@ func (l *letters) work(client triage.Client) *triage.Work {
 // pull saves what a queue has, and makes it visible again.
 func (l *letters) pull(url string) []*triage.Letter {
 	l.Helper()
-	if _, err := l.queue(url).Pull(ctx, l.dir, triage.Pulling{Most: 100, Once: true}); err != nil {
-		l.Fatal(err)
-	}
+	_, err := l.queue(url).Pull(ctx, l.dir, triage.Pulling{Most: 100, Once: true})
+	must.Succeed(l, err)
 	return l.list()
 }
 
 func (l *letters) list() []*triage.Letter {
 	l.Helper()
 	list, err := l.dir.List()
-	if err != nil {
-		l.Fatal(err)
-	}
+	must.Succeed(l, err)
 	return list
 }
 
@@ -79,9 +75,8 @@ func (l *letters) waiting(url string) int {
 	for _, which := range []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages,
 		types.QueueAttributeNameApproximateNumberOfMessagesNotVisible} {
 		one := 0
-		if _, err := fmt.Sscan(l.attribute(url, which), &one); err != nil {
-			l.Fatal(err)
-		}
+		_, err := fmt.Sscan(l.attribute(url, which), &one)
+		must.Succeed(l, err)
 		n += one
 	}
 	return n
@@ -133,15 +128,11 @@ func TestQuarantinedIsRight(t *testing.T) {
 				l.consume()
 				if !proof { // it was killed a moment earlier
 					before.Replaced = again.Replaced
-					if err := l.dir.Save(&before); err != nil {
-						t.Fatal(err)
-					}
+					must.Succeed(t, l.dir.Save(&before))
 					again = l.list()[0]
 				}
 				w = l.work(l.sqs)
-				if err := w.Resend(ctx, l.hold(w, again)[0]); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, w.Resend(ctx, l.hold(w, again)[0]))
 				l.consume()
 				if l.waiting(l.quarantine) != 0 || l.verdicts[event.Inserted] != 3 || l.verdicts[event.Conflict] != 1 ||
 					l.verdicts[event.Duplicate] != map[bool]int{true: 0, false: 1}[proof] {
@@ -175,13 +166,11 @@ func TestLargeLetter(t *testing.T) {
 		body := `{"id":"` + "<img src=x onerror=alert(1)>=1+1\t" + strings.Repeat("x", 1<<20-size-100) + `"}`
 		body += strings.Repeat(" ", 1<<20-size-len(body))
 		in.MessageBody = &body
-		if _, err := l.sqs.SendMessage(ctx, in); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := l.sqs.SendMessage(ctx,
-			&sqs.SendMessageInput{QueueUrl: &l.quarantine, MessageBody: aws.String("not JSON")}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := l.sqs.SendMessage(ctx, in)
+		must.Succeed(t, err)
+		_, err = l.sqs.SendMessage(ctx,
+			&sqs.SendMessageInput{QueueUrl: &l.quarantine, MessageBody: aws.String("not JSON")})
+		must.Succeed(t, err)
 		found := l.pull(l.quarantine)
 		if len(found) != 2 {
 			t.Fatalf("%d letters", len(found))
@@ -222,10 +211,9 @@ func TestCtrlCGivesBack(t *testing.T) {
 	onEach(t, func(t *testing.T, b *backend) {
 		l := newLetters(newWorld(t, b, aggregate.Receipts))
 		for n := range 25 {
-			if _, err := l.sqs.SendMessage(ctx,
-				&sqs.SendMessageInput{QueueUrl: &l.quarantine, MessageBody: aws.String(fmt.Sprint("letter ", n))}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := l.sqs.SendMessage(ctx,
+				&sqs.SendMessageInput{QueueUrl: &l.quarantine, MessageBody: aws.String(fmt.Sprint("letter ", n))})
+			must.Succeed(t, err)
 		}
 		pulling, interrupt := context.WithCancel(ctx)
 		saved := 0
@@ -251,11 +239,10 @@ func TestFIFODeadLetters(t *testing.T) {
 		l := newLetters(newWorld(t, b, aggregate.Receipts))
 		l.quarantine = l.createQueue(stack.Queue{FIFO: true})
 		for n := range 25 {
-			if _, err := l.sqs.SendMessage(ctx,
+			_, err := l.sqs.SendMessage(ctx,
 				&sqs.SendMessageInput{QueueUrl: &l.quarantine, MessageBody: aws.String(fmt.Sprint("letter ", n)),
-					MessageGroupId: aws.String("g"), MessageDeduplicationId: aws.String(fmt.Sprint(n))}); err != nil {
-				t.Fatal(err)
-			}
+					MessageGroupId: aws.String("g"), MessageDeduplicationId: aws.String(fmt.Sprint(n))})
+			must.Succeed(t, err)
 		}
 		for round, want := range []int{10, 20, 25} {
 			found := l.pull(l.quarantine)
@@ -270,9 +257,7 @@ func TestFIFODeadLetters(t *testing.T) {
 				if letter.Group != "g" {
 					t.Errorf("the group is %q", letter.Group)
 				}
-				if err := w.Drop(ctx, l.hold(w, letter)[0]); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, w.Drop(ctx, l.hold(w, letter)[0]))
 			}
 		}
 		if l.waiting(l.quarantine) != 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 )
 
@@ -22,9 +23,7 @@ func (w *world) createQueue(q stack.Queue) string {
 		q.Name += ".fifo"
 	}
 	url, err := q.Create(ctx, w.sqs)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Succeed(w, err)
 	return url
 }
 
@@ -32,9 +31,7 @@ func (w *world) attribute(url string, which types.QueueAttributeName) string {
 	w.Helper()
 	out, err := w.sqs.GetQueueAttributes(ctx,
 		&sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []types.QueueAttributeName{which}})
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Succeed(w, err)
 	return out.Attributes[string(which)]
 }
 
@@ -64,14 +61,10 @@ func (w *world) consume() {
 	w.Helper()
 	q, err := esm.NewQueue(ctx, esm.QueueConfig{Client: w.sqs, URL: w.queue, BatchSize: 100, ReportBatchItemFailures: true,
 		Function: w.function(w.receive)})
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Succeed(w, err)
 	w.until("queue empty", func() bool {
 		p, err := q.Poll(ctx)
-		if err != nil {
-			w.Fatal(err)
-		}
+		must.Succeed(w, err)
 		return p.Idle() && w.attribute(w.queue, types.QueueAttributeNameApproximateNumberOfMessages) == "0" &&
 			w.attribute(w.queue, types.QueueAttributeNameApproximateNumberOfMessagesNotVisible) == "0"
 	})
@@ -121,9 +114,7 @@ func (w *world) take(url string) map[string]types.Message {
 		out, err := w.sqs.ReceiveMessage(ctx,
 			&sqs.ReceiveMessageInput{QueueUrl: &url, MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"},
 				MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll}})
-		if err != nil {
-			w.Fatal(err)
-		}
+		must.Succeed(w, err)
 		if len(out.Messages) == 0 {
 			return all
 		}

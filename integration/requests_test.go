@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -123,20 +124,15 @@ func (w *world) batch(n int) []byte {
 	cfg := esm.StreamConfig{Client: w.backend.streams, ARN: w.stream, BatchSize: 1000,
 		Function: w.function(func(_ context.Context, payload []byte) ([]byte, error) {
 			var e struct{ Records []json.RawMessage }
-			if err := json.Unmarshal(payload, &e); err != nil {
-				w.Fatal(err)
-			}
+			must.Succeed(w, json.Unmarshal(payload, &e))
 			all.Records = append(all.Records, e.Records...)
 			return []byte("{}"), nil
 		})}
 	s, err := esm.NewStream(cfg)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Succeed(w, err)
 	w.until(fmt.Sprint(n, " records"), func() bool {
-		if _, err := s.Poll(ctx); err != nil {
-			w.Fatal(err)
-		}
+		_, err := s.Poll(ctx)
+		must.Succeed(w, err)
 		return len(all.Records) == n
 	})
 	if w.counting == aggregate.Marks {
@@ -144,21 +140,15 @@ func (w *world) batch(n int) []byte {
 	}
 	slices.SortFunc(all.Records, func(a, b json.RawMessage) int { return sequence(w, a).Compare(sequence(w, b)) })
 	payload, err := json.Marshal(all)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Succeed(w, err)
 	return payload
 }
 
 func sequence(t testing.TB, record json.RawMessage) event.Sequence {
 	t.Helper()
 	doc, err := event.ParseDocument(string(record))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	change, err := store.ReadRecord(doc.Root(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return change.Sequence
 }

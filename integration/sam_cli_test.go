@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 )
@@ -49,18 +50,14 @@ func findSAM(t *testing.T) *samCLI {
 		absent = t.Fatal
 	}
 	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s := &samCLI{root: root, architecture: "x86_64"}
 	if runtime.GOARCH == "arm64" {
 		s.architecture = "arm64"
 	}
 	s.overrides = []string{"Architecture=" + s.architecture}
 	installed, err := filepath.Glob(filepath.Join(root, ".cache", "sam-*", "complete"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if len(installed) > 0 {
 		s.path = filepath.Join(filepath.Dir(installed[len(installed)-1]), "bin", "sam")
 	} else if s.path, err = exec.LookPath("sam"); err != nil {
@@ -130,9 +127,7 @@ func (s *samCLI) build(t *testing.T, tags string) string {
 	s.run(t, []string{"CGO_ENABLED=0", "GOFLAGS=-tags=" + tags + " -trimpath -ldflags=-s"}, "build", "--build-dir", dir)
 	for _, function := range []string{"IngestFunction", "StreamsFunction"} {
 		info, err := buildinfo.ReadFile(filepath.Join(dir, function, "bootstrap"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		settings := map[string]string{}
 		for _, b := range info.Settings {
 			settings[b.Key] = b.Value
@@ -216,21 +211,15 @@ func (s *samCLI) startLambda(t *testing.T, template, environment string) *samLam
 func (l *samLambda) invoke(t *testing.T, function, file string) []byte {
 	t.Helper()
 	payload, err := os.ReadFile(filepath.Join("..", "events", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), samTime)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, l.url+"/2015-03-31/functions/"+function+"/invocations",
 		bytes.NewReader(payload))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	request.Close = true // a connection that is kept open would outlive the tests
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer response.Body.Close()
 	answer, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != http.StatusOK {

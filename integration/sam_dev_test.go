@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 	"github.com/ingot-events/ingot/internal/tool/dev"
@@ -23,18 +24,12 @@ func startDev(t *testing.T, host, key string) *dev.Dev {
 	t.Helper()
 	sampleshop.PipelineAtRoot(t, "..")
 	text, err := os.ReadFile(filepath.Join("..", "pipeline.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "pipeline.yaml")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, text, 0o600))
 	d, err := dev.Start(t.Context(), dev.Config{File: file, Data: filepath.Join(dir, "data"), Secret: []byte(key), Host: host})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -64,10 +59,9 @@ func TestSAMOnDev(t *testing.T) {
 				"INGOT_ARCHIVE_BUCKET": at.ArchiveBucket,
 				"INGOT_COUNTING":       "marks", "INGOT_PII_KEY": all.Key, "INGOT_ENDPOINT_URL": services.url}}
 		var err error
-		if w.store, err = store.New(tables.Config{Client: clients.DynamoDB, Pipeline: w.plan, Events: at.EventsTable,
-			Aggregates: at.AggregatesTable}); err != nil {
-			t.Fatal(err)
-		}
+		w.store, err = store.New(tables.Config{Client: clients.DynamoDB, Pipeline: w.plan, Events: at.EventsTable,
+			Aggregates: at.AggregatesTable})
+		must.Succeed(t, err)
 		s := all.of(t, "ingest-conflict.json")[0]
 		s.checkAnswer(t,
 			cli.invoke(t, template, functionNames[s.Function], s.File,
@@ -95,9 +89,7 @@ func counted(t *testing.T, plan *pipeline.Pipeline, st *store.Store) {
 	t.Helper()
 	for until := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		report, err := verify.Totals(t.Context(), plan, st, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if report.OK() && report.Items > 0 && report.Totals > 0 {
 			return
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 	"github.com/ingot-events/ingot/pipeline"
@@ -41,22 +42,16 @@ func openServices(t *testing.T) *samServices {
 func fromContainers(t *testing.T, target string) string {
 	t.Helper()
 	at, err := url.Parse(target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	listener, err := net.Listen("tcp", net.JoinHostPort(hostOfContainers(), "0"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	proxy := httptest.NewUnstartedServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(at) }})
 	_ = proxy.Listener.Close()
 	proxy.Listener = listener
 	proxy.Start()
 	t.Cleanup(proxy.Close)
 	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return "http://host.docker.internal:" + port // samconfig.toml uses this name for this machine
 }
 
@@ -98,21 +93,17 @@ func (s *samServices) world(t *testing.T, of *sample, key, counting string) *sam
 	w := &samWorld{sample: of, clients: s.clients, bucket: name(t)}
 	w.function = functionNames[of.Function] + "Of" + strings.ReplaceAll(w.bucket, "-", "")
 	var err error
-	if w.counting, err = aggregate.ParseCounting(counting); err != nil {
-		t.Fatal(err)
-	}
-	if w.plan, err = pipeline.Load(os.DirFS(".."), "pipeline.yaml", pipeline.Secret([]byte(key))); err != nil {
-		t.Fatal(err)
-	}
+	w.counting, err = aggregate.ParseCounting(counting)
+	must.Succeed(t, err)
+	w.plan, err = pipeline.Load(os.DirFS(".."), "pipeline.yaml", pipeline.Secret([]byte(key)))
+	must.Succeed(t, err)
 	// The tables have no stream, because nobody would read it: the changes come from files.
 	w.tables = []stack.Table{{Name: events, Indexes: w.plan.Indexes()}, {Name: aggregates}}
-	if w.queue, err = (stack.Queue{Name: name(t)}).Create(t.Context(), w.clients.SQS); err != nil {
-		t.Fatal(err)
-	}
-	if w.store, err = store.New(tables.Config{Client: w.clients.DynamoDB, Pipeline: w.plan, Events: events, Aggregates: aggregates,
-		Counting: w.counting}); err != nil {
-		t.Fatal(err)
-	}
+	w.queue, err = (stack.Queue{Name: name(t)}).Create(t.Context(), w.clients.SQS)
+	must.Succeed(t, err)
+	w.store, err = store.New(tables.Config{Client: w.clients.DynamoDB, Pipeline: w.plan, Events: events, Aggregates: aggregates,
+		Counting: w.counting})
+	must.Succeed(t, err)
 	w.environment = map[string]string{"INGOT_TABLE": events, "INGOT_AGGREGATES_TABLE": aggregates, "INGOT_QUARANTINE_URL": w.queue,
 		"INGOT_ARCHIVE_BUCKET": w.bucket, "INGOT_COUNTING": counting, "INGOT_PII_KEY": key, "INGOT_ENDPOINT_URL": s.url}
 	return w
@@ -122,13 +113,10 @@ func (s *samServices) world(t *testing.T, of *sample, key, counting string) *sam
 func (w *samWorld) create(t *testing.T) {
 	t.Helper()
 	for _, table := range w.tables {
-		if _, err := table.Create(t.Context(), w.clients.DynamoDB); err != nil {
-			t.Fatal(err)
-		}
+		_, err := table.Create(t.Context(), w.clients.DynamoDB)
+		must.Succeed(t, err)
 	}
-	if err := stack.CreateArchive(t.Context(), w.clients.S3, w.bucket); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, stack.CreateArchive(t.Context(), w.clients.S3, w.bucket))
 }
 
 // withFunctions returns a copy of a built template in which each world has its own function, made
@@ -137,9 +125,7 @@ func (w *samWorld) create(t *testing.T) {
 func withFunctions(t *testing.T, template string, worlds []*samWorld) (copied, environment string) {
 	t.Helper()
 	text, err := os.ReadFile(template)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	before, resources, found := strings.Cut(string(text), "\nResources:\n")
 	if !found {
 		t.Fatalf("%s has no Resources", template)
@@ -157,9 +143,7 @@ func withFunctions(t *testing.T, template string, worlds []*samWorld) (copied, e
 		variables[w.function] = w.environment
 	}
 	copied = filepath.Join(filepath.Dir(template), "worlds.yaml") // paths in the template are relative to its folder
-	if err := os.WriteFile(copied, []byte(before+"\nResources:\n"+functions.String()+resources), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(copied, []byte(before+"\nResources:\n"+functions.String()+resources), 0o600))
 	return copied, environmentFile(t, variables)
 }
 
@@ -172,8 +156,6 @@ func environmentFile(t *testing.T, variables map[string]map[string]string) strin
 	if err == nil {
 		err = os.WriteFile(file, text, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return file
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/ingot-events/ingot/handler/quarantine"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/archived"
 	"github.com/ingot-events/ingot/store/query"
 )
@@ -31,9 +32,7 @@ func (w *samWorld) checkItems(t *testing.T, all *samples, s *sample) {
 	}
 	expect(s)
 	for item, err := range w.store.Items(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		got[item.Key.PK+" / "+item.Key.SK]++
 	}
 	if !maps.Equal(got, want) {
@@ -74,9 +73,7 @@ func (w *samWorld) letters(t *testing.T, expected int) (found []string) {
 			in.WaitTimeSeconds = 1
 		}
 		out, err := w.clients.SQS.ReceiveMessage(t.Context(), in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if len(out.Messages) == 0 {
 			empty++
 		}
@@ -99,9 +96,7 @@ func (w *samWorld) checkTotals(t *testing.T, s *sample) {
 		var from, to time.Time
 		if want.Window != "" {
 			at, err := time.Parse(time.RFC3339, want.Window)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			from, to = at, at.Add(time.Second)
 		}
 		totals, err := query.Of(w.store).Total(t.Context(), want.Aggregate, want.By, from, to)
@@ -124,9 +119,7 @@ func (w *samWorld) checkTotals(t *testing.T, s *sample) {
 		return
 	}
 	for total, err := range w.store.Totals(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		t.Errorf("a total that nothing should have made: %+v", total)
 	}
 }
@@ -140,9 +133,7 @@ func (w *samWorld) checkArchive(t *testing.T, s *sample) {
 		want[key.PK+" / "+key.SK]++
 	}
 	for item, err := range (archived.Bucket{S3: w.clients.S3, Name: w.bucket}).Read(t.Context(), archived.Days{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		got[item.Event.Key.PK+" / "+item.Event.Key.SK]++
 	}
 	if !maps.Equal(got, want) {

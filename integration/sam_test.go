@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
 )
@@ -87,9 +88,7 @@ var sentUnderReceipts = []string{"streams-no-shard.json", "streams-pipe.json", "
 // TestBuildFlags shows that these tests build the functions as make build does.
 func TestBuildFlags(t *testing.T) {
 	text, err := os.ReadFile("../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	flags := slices.Clone(runtimeapi.ProductionFlags)
 	flags[0] += "$(if $(LOCAL),$(comma)ingotlocal)"
 	for _, line := range []string{"build: export CGO_ENABLED = 0\n", "build: export GOFLAGS = " + strings.Join(flags, " ") + "\n"} {
@@ -133,17 +132,13 @@ type sample struct {
 func readSamples(t *testing.T) *samples {
 	t.Helper()
 	text, err := os.ReadFile("../events/expected.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	all := &samples{}
 	if err := json.Unmarshal(text, all); err != nil || len(all.Files) < 20 {
 		t.Fatalf("%d samples, %v", len(all.Files), err)
 	}
 	files, err := filepath.Glob("../events/*.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, file := range files {
 		if name := filepath.Base(file); name != "expected.json" {
 			all.of(t, name)

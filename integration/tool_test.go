@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 )
 
@@ -68,9 +69,7 @@ func (d *deployed) tool(url, dir string) tool {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(w.dir, name), text, 0o600)
 		}
-		if err != nil {
-			d.Fatal(err)
-		}
+		must.Succeed(d, err)
 	}
 	return w
 }
@@ -104,9 +103,7 @@ var used = map[string]bool{"console": true} // it serves until it is ended; its 
 // The differences that TestDeployed checks are those that the page lists.
 func TestToolDifferencesAreListed(t *testing.T) {
 	page, err := os.ReadFile("../docs/without.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_, section, _ := strings.Cut(string(page), "\n### The tool on LocalStack\n")
 	for _, d := range toolDifferences {
 		if row := fmt.Sprintf("| `ingot %s` | %d | %s |\n", d.line, d.code, d.reason); !strings.Contains(section, row) {

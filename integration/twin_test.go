@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/integration/contract"
 	"github.com/ingot-events/ingot/integration/twin"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 )
@@ -32,9 +33,7 @@ func live(t *testing.T, h *contract.Harness, few, many int, l twin.Leniency) {
 	t.Helper()
 	w, err := twin.New(t.Context(), twin.Side{Name: "the engine", DB: embedded.New(embedded.Config{}).DynamoDB()},
 		twin.Side{Name: h.Backend, DB: h.DynamoDB}, h.Name(t), l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	seed, streams := uint64(time.Now().UnixNano()), few
 	if os.Getenv(endpoint.RequiredVariable) == "1" {
 		streams = many

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -50,9 +51,7 @@ func newWorld(t testing.TB, b *backend, counting aggregate.Counting, change ...f
 		spec: shop()}
 	w.stream = w.createTable(stack.EventsTable(w.events, "GSI1"))
 	w.createTable(stack.AggregatesTable(w.totals))
-	if err := stack.CreateArchive(ctx, b.s3, w.bucket); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, stack.CreateArchive(ctx, b.s3, w.bucket))
 	w.dead = w.createQueue(stack.Queue{})
 	w.quarantine = w.createQueue(stack.Queue{})
 	w.queue = w.createQueue(stack.Queue{Visibility: 2 * time.Minute, DeadLetters: w.dead, MaxReceives: 3})
@@ -67,19 +66,14 @@ func newWorld(t testing.TB, b *backend, counting aggregate.Counting, change ...f
 func (w *world) deploy(spec pipeline.Spec) {
 	w.Helper()
 	var err error
-	if w.plan, err = pipeline.New(spec); err != nil {
-		w.Fatal(err)
-	}
-	if w.store, err = w.storeOf(w.plan); err != nil {
-		w.Fatal(err)
-	}
+	w.plan, err = pipeline.New(spec)
+	must.Succeed(w, err)
+	w.store, err = w.storeOf(w.plan)
+	must.Succeed(w, err)
 	quarantine := quarantine.New(w.sqs, w.quarantine)
-	if w.streams, err = handler.NewStreams(w.store.Config()); err != nil {
-		w.Fatal(err)
-	}
-	if err := w.streams.Start(ctx); err != nil {
-		w.Fatal(err)
-	}
+	w.streams, err = handler.NewStreams(w.store.Config())
+	must.Succeed(w, err)
+	must.Succeed(w, w.streams.Start(ctx))
 	w.streams.Quarantine, w.streams.Archive = quarantine, handler.NewArchive(w.s3, w.bucket)
 	w.streams.OnBatch = func(_ context.Context, r handler.StreamsReport) {
 		w.mu.Lock()
@@ -90,9 +84,8 @@ func (w *world) deploy(spec pipeline.Spec) {
 		w.counted.Archived += r.Archived
 		w.counted.Behind += r.Behind
 	}
-	if w.ingest, err = handler.NewIngest(w.store.Config()); err != nil {
-		w.Fatal(err)
-	}
+	w.ingest, err = handler.NewIngest(w.store.Config())
+	must.Succeed(w, err)
 	w.ingest.Quarantine = quarantine
 	w.ingest.OnResult = func(_ context.Context, o handler.Outcome) {
 		w.mu.Lock()
@@ -118,9 +111,7 @@ func (w *world) quarantineAt(url string) {
 func (w *world) createTable(t stack.Table) (stream string) {
 	w.Helper()
 	stream, err := t.Create(ctx, w.db)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Succeed(w, err)
 	w.Cleanup(func() { _, _ = w.db.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &t.Name}) })
 	return stream
 }
@@ -159,9 +150,7 @@ func (w *world) mapping(client esm.StreamClient) *esm.Stream {
 		cfg.Window = time.Minute // an event names its shard only with a window
 	}
 	s, err := esm.NewStream(cfg)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Succeed(w, err)
 	return s
 }
 
@@ -174,16 +163,13 @@ func (w *world) drain(s *esm.Stream, records int) *verify.Report {
 	got := 0
 	for deadline := time.Now().Add(patience); ; w.pass() {
 		p, err := s.Poll(ctx)
-		if err != nil {
-			w.Fatal(err)
-		}
+		must.Succeed(w, err)
 		got += p.Records
 		if p.Records > 0 {
 			continue
 		}
-		if report, err = verify.Totals(ctx, w.plan, w.store, w.now()); err != nil {
-			w.Fatal(err)
-		}
+		report, err = verify.Totals(ctx, w.plan, w.store, w.now())
+		must.Succeed(w, err)
 		if report.OK() && got >= records {
 			return report
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/migrate"
@@ -63,9 +64,7 @@ rows:
 func load(t testing.TB, pipe, file string) (*rowmap.Mapping, error) {
 	t.Helper()
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(pipe)}}, "p.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return rowmap.Load(fstest.MapFS{"m.yaml": {Data: []byte(file)}}, "m.yaml", p)
 }
 
@@ -131,9 +130,7 @@ func TestRowsAreMapped(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 	m, err := load(t, users, usersFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	got := m.Map(profile("7", "ann", "+1", "+2"))
 	if got.Refusal != nil || got.Entry != 1 || len(got.Items) != 3 {
 		t.Fatalf("%+v", got)
@@ -237,9 +234,7 @@ func beginFrom(t *testing.T, pipe, file string) *moving {
 
 func (m *moving) must(err error) {
 	m.t.Helper()
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must.Succeed(m.t, err)
 }
 
 func (m *moving) put(table string, img migrate.Row) {
@@ -817,9 +812,7 @@ func FuzzLoad(f *testing.F) {
 	corpus.Add(f)
 	f.Add(usersFile)
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(users)}}, "p.yaml")
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Succeed(f, err)
 	f.Fuzz(func(t *testing.T, text string) {
 		m, err := rowmap.Load(fstest.MapFS{"m.yaml": {Data: []byte(text)}}, "m.yaml", p)
 		if err == nil {

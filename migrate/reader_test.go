@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/migrate"
 )
 
@@ -151,9 +152,8 @@ func TestReaderShares(t *testing.T) {
 		r.Parallel = -1 // no comparison
 		for key := range 10_000 {
 			before := now.reads
-			if _, err := r.Get(t.Context(), key); err != nil {
-				t.Fatal(err)
-			}
+			_, err := r.Get(t.Context(), key)
+			must.Succeed(t, err)
 			asked := now.reads > before
 			if taken[key] && !asked {
 				t.Fatalf("key %d is in a smaller share, and not in %d %%", key, share)

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/internal/table/rows"
@@ -53,9 +54,7 @@ func village(id string, text int) migrate.Row {
 // for the payload bucket.
 func TestRefusedRows(t *testing.T) {
 	mapped, err := load(t, cities, there)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	large, ahead := city("2", ""), village("2", 2000)
 	large["name"] = s(strings.Repeat("x", event.MaxItem-planner.StampRoom-mapped.Map(large).Items[0].Size()))
 	ahead["at"] = s("2031-06-05T06:00:00Z")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/verify/sums"
 )
 
@@ -14,9 +15,7 @@ func TestTooManySuspects(t *testing.T) {
 	c := &comparison{most: 2, suspect: map[event.Key]*suspect{}}
 	var found suspects
 	for _, key := range []string{"1:ab", "1:cd", "1:ef"} {
-		if err := c.Compare(&found, &sums.Pair{Key: key, Sides: [2]*sums.Sum{sums.Wanted: {Notes: []string{"row"}}}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.Compare(&found, &sums.Pair{Key: key, Sides: [2]*sums.Sum{sums.Wanted: {Notes: []string{"row"}}}}))
 	}
 	if len(found.List) != 2 || found.More != 1 || found.List[0].PK != "a" || found.List[0].SK != "b" {
 		t.Errorf("%+v", found)

@@ -18,15 +18,14 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/publish"
 )
 
 func files(t *testing.T) fs.FS {
 	t.Helper()
 	own, err := fs.Sub(examples.Files, "publish")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return own
 }
 
@@ -60,9 +59,7 @@ func TestFunction(t *testing.T) {
 	defer server.Close()
 	environment(t, server.URL)
 	handle, err := publish.Function(t.Context(), files(t), func(o *publish.Options) { o.Log = slog.New(slog.DiscardHandler) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	batch := `{"Records":[{"eventSourceARN":"arn:aws:dynamodb:us-east-1:1:table/events/stream/1","eventName":"INSERT","dynamodb":{` +
 		`"SequenceNumber":"100000000000000000000001","ApproximateCreationDateTime":1924000000,` +
 		`"Keys":{"PK":{"S":"ORDER#1"},"SK":{"S":"ORDER"}},` +
@@ -102,13 +99,9 @@ func TestFunctionThatCannotStart(t *testing.T) {
 // The page has each metric, and no other.
 func TestMetricsAreDescribed(t *testing.T) {
 	page, err := os.ReadFile("../docs/publishing.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	source, err := os.ReadFile("function.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_, table, _ := strings.Cut(string(page), "<!-- publish metrics -->")
 	table, _, _ = strings.Cut(table, "\n\n**")
 	names := func(pattern, text string) (list []string) {
@@ -126,9 +119,7 @@ func TestMetricsAreDescribed(t *testing.T) {
 // The role of the template allows what the function asks for, and little else.
 func TestRole(t *testing.T) {
 	text, err := os.ReadFile("../cmd/publish/template.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_, role, _ := strings.Cut(string(text), "PublishRole:")
 	role, _, _ = strings.Cut(role, "PublishFunction:")
 	var actions []string

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -66,9 +67,7 @@ func TestMessages(t *testing.T) {
 func TestChangesOfAMigratedType(t *testing.T) {
 	p, err := pipeline.Load(fstest.MapFS{"p": {Data: []byte("ingot: 1\nepoch: 1\ntype: \"{type}\"\nevents:\n" +
 		`  order.placed: {id: "{id}", at: "{at}", key: {pk: "ORDER#{id}", sk: "ORDER"}, migrated: orders}`)}}, "p")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	copied, turned, changed := anItem(), anItem(), anItem()
 	copied.Epoch, changed.Digest = 0, event.Digest{2}
 	for name, c := range map[string]struct {

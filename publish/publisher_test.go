@@ -22,6 +22,7 @@ import (
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/table/rows"
@@ -84,9 +85,7 @@ func newWorldOf(t *testing.T, declared string) *world {
 	w := &world{T: t, largest: 1 << 20}
 	var err error
 	w.World, err = testworld.New(t.Context(), testworld.Config{Start: start, Stack: stack.Config{Offload: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	files := fstest.MapFS{"pipeline.yaml": {Data: []byte(declared)}, "publish.yaml": {Data: []byte(publishing)}}
 	p, err := pipeline.Load(files, "pipeline.yaml")
 	if err == nil {
@@ -95,16 +94,12 @@ func newWorldOf(t *testing.T, declared string) *world {
 	if err == nil {
 		w.plan, err = publish.Load(files, "publish.yaml", p)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w.open(w.StoreConfig(p))
 	w.stream, err = esm.NewStream(esm.StreamConfig{Client: w.Engine.Streams(), ARN: w.StreamARN, BatchSize: 1000,
 		ReportBatchItemFailures: true,
 		Function:                esm.Function{Timeout: time.Minute, Now: w.Clock.Now, Handler: w.handle}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return w
 }
 
@@ -119,9 +114,7 @@ func (w *world) open(c tables.Config) {
 			return w.take(ctx, list)
 		}}
 	})
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Succeed(w, err)
 	w.publisher.Quarantine = w
 	w.publisher.OnBatch = func(_ context.Context, done publish.Published) { w.done = done }
 }
@@ -131,9 +124,8 @@ func (w *world) publishes(text string) {
 	w.Helper()
 	p := w.store.Config().Pipeline
 	var err error
-	if w.plan, err = publish.Load(fstest.MapFS{"publish.yaml": {Data: []byte(text)}}, "publish.yaml", p); err != nil {
-		w.Fatal(err)
-	}
+	w.plan, err = publish.Load(fstest.MapFS{"publish.yaml": {Data: []byte(text)}}, "publish.yaml", p)
+	must.Succeed(w, err)
 	w.open(w.StoreConfig(p))
 }
 
@@ -180,9 +172,7 @@ func (w *world) put(bodies ...string) {
 	var items []*event.Item
 	for _, text := range bodies {
 		item, err := w.store.Config().Pipeline.Plan(envelope.Message{Body: text})
-		if err != nil {
-			w.Fatal(err)
-		}
+		must.Succeed(w, err)
 		items = append(items, item)
 	}
 	results, _ := w.store.Put(w.Context(), items)
@@ -198,9 +188,8 @@ func (w *world) poll() {
 	w.Helper()
 	w.sent, w.sizes, w.letters, w.done, w.response = nil, nil, nil, publish.Published{}, publish.Response{}
 	for range 10 {
-		if _, err := w.stream.Poll(w.Context()); err != nil {
-			w.Fatal(err)
-		}
+		_, err := w.stream.Poll(w.Context())
+		must.Succeed(w, err)
 		if w.stream.Drained() || len(w.response.BatchItemFailures) > 0 {
 			return
 		}
@@ -235,11 +224,10 @@ func (w *world) want(list ...string) {
 
 func (w *world) delete(order string) {
 	w.Helper()
-	if _, err := w.Engine.DynamoDB().DeleteItem(w.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events),
+	_, err := w.Engine.DynamoDB().DeleteItem(w.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events),
 		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#" + order},
-			"SK": &types.AttributeValueMemberS{Value: "ORDER"}}}); err != nil {
-		w.Fatal(err)
-	}
+			"SK": &types.AttributeValueMemberS{Value: "ORDER"}}})
+	must.Succeed(w, err)
 }
 
 // What is stored, changed and removed is sent, once each while nothing goes wrong. Expiry is no
@@ -426,9 +414,7 @@ func TestRemovalGivenUp(t *testing.T) {
 	var letters []quarantine.Record
 	for _, l := range w.letters {
 		var r quarantine.Record
-		if err := json.Unmarshal([]byte(l.Body), &r); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal([]byte(l.Body), &r))
 		letters = append(letters, r)
 	}
 	w.refuse = nil
@@ -488,10 +474,9 @@ func TestLettersThatAreLeft(t *testing.T) {
 			w.put(body("a", 1, ""))
 			broken := rows.KeyImage(event.Key{PK: "ORDER#odd", SK: "ORDER"})
 			broken["type"] = rows.Text("order")
-			if _, err := w.Engine.DynamoDB().PutItem(t.Context(),
-				&dynamodb.PutItemInput{TableName: aws.String(stack.Events), Item: broken}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := w.Engine.DynamoDB().PutItem(t.Context(),
+				&dynamodb.PutItemInput{TableName: aws.String(stack.Events), Item: broken})
+			must.Succeed(t, err)
 			if c.on != "" {
 				w.publishes(strings.Replace(publishing, "[stored, changed, removed]", c.on, 1))
 			}
@@ -582,12 +567,10 @@ func TestOffloaded(t *testing.T) {
 	}
 	w.put(report("c", long))
 	key := event.Key{PK: "REPORT#c", SK: "REPORT"}
-	if _, err := repair.Of(w.store).Erase(t.Context(), key); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := (&payloads.Bucket{Client: w.Engine.S3(), Name: stack.Payloads}).Clear(t.Context(), w.Env, "report", key); err != nil {
-		t.Fatal(err)
-	}
+	_, err := repair.Of(w.store).Erase(t.Context(), key)
+	must.Succeed(t, err)
+	_, err = (&payloads.Bucket{Client: w.Engine.S3(), Name: stack.Payloads}).Clear(t.Context(), w.Env, "report", key)
+	must.Succeed(t, err)
 	w.poll()
 	w.want("removed REPORT#c 0")
 	if w.done.Dropped != 1 {
@@ -770,9 +753,8 @@ func TestMoved(t *testing.T) {
 	control := rows.KeyImage(rows.ControlKey("orders"))
 	control["state:order"] = rows.Text("new")
 	for table, img := range map[string]rows.Image{stack.Events: rows.Encode(item), stack.Aggregates: control} {
-		if _, err := w.Engine.DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: img}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := w.Engine.DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: img})
+		must.Succeed(t, err)
 	}
 	if n, err := repair.Of(w.store).Touch(t.Context()); err != nil || n.Touched != 1 {
 		t.Errorf("%+v, %v", n, err)
@@ -798,13 +780,9 @@ func TestDeadline(t *testing.T) {
 func FuzzHandle(f *testing.F) {
 	corpus.Add(f)
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(declared)}}, "p.yaml")
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Succeed(f, err)
 	plan, err := publish.Load(fstest.MapFS{"p.yaml": {Data: []byte(publishing)}}, "p.yaml", p)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Succeed(f, err)
 	f.Fuzz(func(t *testing.T, text string) {
 		sent := 0
 		config := tables.Config{Client: (*dynamodb.Client)(nil), Events: "events"}
@@ -819,9 +797,7 @@ func FuzzHandle(f *testing.F) {
 				return make([]error, len(list))
 			}}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var done publish.Published
 		publisher.OnBatch = func(_ context.Context, d publish.Published) { done = d }
 		out, err := publisher.Handle(t.Context(), json.RawMessage(text))

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/publish"
 )
@@ -13,9 +14,7 @@ func load(t *testing.T, text string) (*publish.Plan, error) {
 	t.Helper()
 	files := fstest.MapFS{"pipeline.yaml": {Data: []byte(declared)}, "publish.yaml": {Data: []byte(text)}}
 	p, err := pipeline.Load(files, "pipeline.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return publish.Load(files, "publish.yaml", p)
 }
 
@@ -62,9 +61,7 @@ func TestTypesTooLongForABus(t *testing.T) {
 	}{{128, "stored", bus, true}, {129, "stored", bus, false}, {121, "removed", bus, false}, {256, "removed", queue, true}} {
 		typ := strings.Repeat("x", c.length)
 		p, err := pipeline.Load(fstest.MapFS{"p": {Data: []byte(strings.Replace(declared, "order:", typ+":", 1))}}, "p")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, to := range []string{c.to, "${TO}"} {
 			text := "publish: 1\nsource: s\npublications: {a: {from: [" + typ + "], on: [" + c.on + `], to: "` + to + `"}}`
 			plan, err := publish.Load(fstest.MapFS{"p": {Data: []byte(text)}}, "p", p)
@@ -81,9 +78,7 @@ func TestTypesTooLongForABus(t *testing.T) {
 func TestVariables(t *testing.T) {
 	plan, err := load(t, strings.NewReplacer("source: shop", `source: "${STAGE}"`, "arn:aws:sqs:eu-west-1:000000000000:next.fifo", "${TO}").
 		Replace(publishing))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for name, c := range map[string]struct {
 		env  map[string]string
 		says string

@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/count"
@@ -221,9 +222,7 @@ func TestRemoveThroughAnotherLane(t *testing.T) {
 // written, but no reader sees it.
 func TestRecreatedTotalIsBornExpired(t *testing.T) {
 	w := newWorld(t)
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	item := w.order("1", 5)
 	w.Clock.Set(epoch.AddDate(1, 0, 0))
 	w.apply(w.change(1, event.Remove, false, item, nil))
@@ -256,9 +255,7 @@ func TestMarksArePruned(t *testing.T) {
 	w := newWorld(t)
 	marksOf := func() (n int) {
 		for total, err := range w.store.Totals(context.Background()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if total.Address.Name == "live" {
 				n = total.Marks
 			}
@@ -343,9 +340,7 @@ func TestRefusedUpdate(t *testing.T) {
 				&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
 					"PK": textValue(key.PK), "SK": textValue(key.SK),
 					"revenue": textValue("not a number")}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			unwilling := func(context.Context, *lanes.Update, error) error {
@@ -380,17 +375,14 @@ func TestFullItem(t *testing.T) {
 	for _, c := range bothWays {
 		t.Run(c.String(), func(t *testing.T) {
 			w := newWorld(t, counting(c))
-			if err := w.store.Start(deadline(t)); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, w.store.Start(deadline(t)))
 			key := event.Key{PK: "A#live#1#0", SK: "-"}
 			const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
-			if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
+			_, err := w.Engine.DynamoDB().PutItem(context.Background(),
 				&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
 					"PK": textValue(key.PK), "SK": textValue(key.SK),
-					"x": textValue(strings.Repeat("x", filled))}}); err != nil {
-				t.Fatal(err)
-			}
+					"x": textValue(strings.Repeat("x", filled))}})
+			must.Succeed(t, err)
 			var refused []string
 			quarantine := func(_ context.Context, u *lanes.Update, _ error) error {
 				refused = append(refused, u.Key.String())
@@ -487,17 +479,14 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 			return next(ctx, api, in, call)
 		}
 	})
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	key := itemKey(event.Key{PK: "A#live#1#0", SK: "-"})
 	const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
 	full := map[string]types.AttributeValue{"PK": key["PK"], "SK": key["SK"],
 		"x": textValue(strings.Repeat("x", filled))}
-	if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
-		&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: full}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.Engine.DynamoDB().PutItem(context.Background(),
+		&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: full})
+	must.Succeed(t, err)
 	var refused []string
 	deliver := func(first int64, items ...*event.Item) {
 		t.Helper()
@@ -518,13 +507,11 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 	if got := strings.Join(refused, " "); got != "1 2 3" {
 		t.Errorf("quarantined %s", got)
 	}
-	if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: key,
-		UpdateExpression: aws.String("REMOVE x")}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), lingering); err != nil {
-		t.Fatal(err)
-	}
+	_, err = w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: key,
+		UpdateExpression: aws.String("REMOVE x")})
+	must.Succeed(t, err)
+	_, err = w.Engine.DynamoDB().UpdateItem(context.Background(), lingering)
+	must.Succeed(t, err)
 	deliver(1, items[:2]...)
 	deliver(4, items[3])
 	if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), lingering); err == nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
@@ -76,9 +77,7 @@ func (w *world) sandbox(n int) *store.Store {
 // throttled for a while.
 func TestHeadIsToldAFewTimesInAPass(t *testing.T) {
 	w := newWorld(t)
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	def, _ := w.plan.Definition("live")
 	var h heads
 	h.watch(w)
@@ -86,9 +85,7 @@ func TestHeadIsToldAFewTimesInAPass(t *testing.T) {
 		h.writes, h.refuse = 0, 40
 		for n := range 400 {
 			cost, err := w.sandbox(n).Inside().MarkBehind(deadline(t), []*aggregate.Definition{def})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if n >= lanes.PassShards && (cost.Requests != 1 || cost.WriteUnits != 0 || cost.ReadUnits != 1) {
 				t.Fatalf("pass %d, batch %d costs %+v", pass, n, cost)
 			}
@@ -97,9 +94,7 @@ func TestHeadIsToldAFewTimesInAPass(t *testing.T) {
 			t.Errorf("pass %d: %d writes of the head for 400 batches, want %d", pass, h.writes, lanes.PassShards)
 		}
 		begun, err := repair.Of(w.store).BeginPass(deadline(t), def)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if pass == 2 {
 			if err := repair.Of(w.store).ClearBuilding(deadline(t), def, begun.Behind); err != nil || head(t, w.store, def).Building {
 				t.Errorf("a pass in which nothing came in does not end: %v", err)
@@ -111,9 +106,7 @@ func TestHeadIsToldAFewTimesInAPass(t *testing.T) {
 // A head does not count as told if it could not be told.
 func TestHeadThatCouldNotBeTold(t *testing.T) {
 	w := newWorld(t)
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	def, _ := w.plan.Definition("live")
 	w.faults = []fault{{API: "UpdateItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}}}
 	if _, err := w.sandbox(3).Inside().MarkBehind(deadline(t), []*aggregate.Definition{def}); err == nil ||
@@ -134,9 +127,7 @@ func TestNothingIsLetInUnseen(t *testing.T) {
 		for _, outer := range []string{"mark", "pass"} {
 			for at := 1; at <= 2+lanes.PassShards+2; at++ {
 				w := newWorld(t)
-				if err := w.store.Start(deadline(t)); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, w.store.Start(deadline(t)))
 				def, _ := w.plan.Definition("live")
 				defs := []*aggregate.Definition{def}
 				mark := func() {
@@ -187,9 +178,7 @@ func TestNothingIsLetInUnseen(t *testing.T) {
 func TestPassesBegunAtOnce(t *testing.T) {
 	for at := 1; at <= 2+lanes.PassShards; at++ {
 		w := newWorld(t)
-		if err := w.store.Start(deadline(t)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.store.Start(deadline(t)))
 		def, _ := w.plan.Definition("live")
 		var first, second tables.Pass
 		begin := func(pass *tables.Pass) func() {
@@ -228,16 +217,13 @@ func TestManyGenerationsBehind(t *testing.T) {
 				From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
 		}
 	})
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	defs := w.plan.Definitions()
 	for i := range 40 {
 		defs = append(defs, &aggregate.Definition{Name: fmt.Sprint("gone_", i), Since: 1})
 	}
-	if _, err := w.store.Inside().MarkBehind(deadline(t), defs); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.store.Inside().MarkBehind(deadline(t), defs)
+	must.Succeed(t, err)
 	for _, def := range w.plan.Definitions() {
 		if h := head(t, w.store, def); !h.Building || h.Behind != 1 {
 			t.Fatalf("%s: %+v", def, h)

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
@@ -33,9 +34,7 @@ func TestStoredItem(t *testing.T) {
 	item, err := w.plan.Plan(
 		envelopeOf(
 			`{"specversion":"1.0","type":"full","source":"/shop","id":"e-1","tenant":"t 1","data":{"id":"a#1","at":"2099-03-01T10:00:00.5Z","seq":1e2,"status":"","total":-12.50,"paid":false}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if results, _ := w.store.Put(deadline(t), []*event.Item{item}); results[0].Verdict != event.Inserted {
 		t.Fatalf("%+v", results[0])
 	}
@@ -134,9 +133,7 @@ func TestItemsComeBack(t *testing.T) {
 		}
 		if r.IntN(2) == 0 {
 			d, err := event.ParseDecimal(fmt.Sprintf("%de%d", r.Int64()-r.Int64(), r.IntN(60)-30))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			item.Revision = &d
 		}
 		for range r.IntN(3) {
@@ -171,9 +168,7 @@ func TestItemsComeBack(t *testing.T) {
 	}
 	n := 0
 	for item, err := range w.store.Items(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		n++
 		original := want[item.Key]
 		if original == nil {

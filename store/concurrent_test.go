@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
@@ -32,9 +33,7 @@ func TestOneStoreManyCallers(t *testing.T) {
 					return epoch
 				}, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
 			})
-			if err := w.store.Start(deadline(t)); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, w.store.Start(deadline(t)))
 			var group sync.WaitGroup
 			const callers, each = 8, 20
 			for c := range callers {
@@ -166,9 +165,7 @@ func writersRace(t *testing.T, seed uint64) {
 	armed = false
 	lies := map[event.Key]*event.Item{}
 	for item, err := range other.Items(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		lies[item.Key] = item
 	}
 	for key, n := range inserted {

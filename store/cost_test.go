@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
@@ -90,9 +91,7 @@ func TestCostOfFlaggedAggregate(t *testing.T) {
 		Key:              itemKey(event.Key{PK: "A#by_merchant#1#0#m", SK: "-"}),
 		UpdateExpression: aws.String("SET flag = :f, largest = :n"), ExpressionAttributeValues: map[string]types.AttributeValue{
 			":f": textValue(strings.Repeat("f", 1024)), ":n": &types.AttributeValueMemberN{Value: "9"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w.apply(w.batch(aggregate.Receipts, 2, w.order("2", 7))) // its guess of the maximum is wrong, and the answer brings the item
 	before := w.Engine.Usage()
 	a := w.apply(w.batch(aggregate.Receipts, 3, w.order("3", 8)))
@@ -225,9 +224,7 @@ func TestCostOfHeads(t *testing.T) {
 		}
 		s.Aggregates["wide"] = pipeline.AggregateSpec{Since: 1, From: map[string]pipeline.FromSpec{"order": {Values: values}}}
 	})
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	def := func(name string) *aggregate.Definition { d, _ := w.plan.Definition(name); return d }
 	gone := *def("live")
 	gone.Since = 7

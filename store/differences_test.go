@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
@@ -17,9 +18,7 @@ func (w *world) conflictOf(first, second string) string {
 	w.t.Helper()
 	for i, body := range []string{first, second} {
 		item, err := w.plan.PlanEvent(w.event(body))
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.Succeed(w.t, err)
 		results, _ := w.store.Put(w.t.Context(), []*event.Item{item})
 		if i == 0 && results[0].Verdict != event.Inserted || i == 1 && results[0].Verdict != event.Conflict {
 			w.t.Fatalf("%s: %v %v", body, results[0].Verdict, results[0].Refusal)
@@ -34,9 +33,7 @@ func (w *world) conflictOf(first, second string) string {
 func (w *world) event(body string) event.Event {
 	w.t.Helper()
 	doc, err := event.ParseDocument(body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return event.Event{Data: doc}
 }
 

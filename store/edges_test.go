@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
@@ -82,9 +83,7 @@ func TestOneUpdatePrunesTwelveMarks(t *testing.T) {
 	}
 	marks := func() (n int) {
 		for total, err := range w.store.Totals(context.Background()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if total.Address.Name == "live" {
 				n = total.Marks
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
@@ -30,10 +31,9 @@ func (w *world) removes(key event.Key) {
 
 func (w *world) removesFrom(table string, key event.Key) {
 	w.t.Helper()
-	if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &table,
-		Key: itemKey(key)}); err != nil {
-		w.t.Fatal(err)
-	}
+	_, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &table,
+		Key: itemKey(key)})
+	must.Succeed(w.t, err)
 }
 
 // changed opens the tables with a changed pipeline.
@@ -226,9 +226,8 @@ func TestEraseLeavesTheClaimOfAnother(t *testing.T) {
 	w := newWorld(t, accounts)
 	a, b := w.account("a", "x@y", 1), w.account("b", "x@y", 1)
 	w.keepAll(b)
-	if _, err := repair.Of(w.store).EraseWith(deadline(t), a.Key, a.Parts.Items[:1], false); err != nil {
-		t.Fatal(err)
-	}
+	_, err := repair.Of(w.store).EraseWith(deadline(t), a.Key, a.Parts.Items[:1], false)
+	must.Succeed(t, err)
 	if whole, parts := w.lieThere(b); !whole || parts != 2 {
 		t.Errorf("the owner after another one was erased: %v, %d parts", whole, parts)
 	}
@@ -321,9 +320,7 @@ func TestEraseBelievesNoError(t *testing.T) {
 						ID:  "{id}#{n}",
 						Key: pipeline.KeySpec{PK: "POST#{id}", SK: "TAG#{n}"}, Offload: pipeline.OffloadSpec{Over: 1 << 10}}
 				})
-				if err := later.Start(deadline(t)); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, later.Start(deadline(t)))
 				if p, err := repair.Of(later).PutParts(deadline(t)); err != nil || p.Put != 1 || w.objects() != 2 {
 					t.Fatalf("%+v, %v, %d objects", p, err, w.objects())
 				}
@@ -336,9 +333,8 @@ func TestEraseBelievesNoError(t *testing.T) {
 					t.Error("the key is barred, and nobody has looked for its parts")
 				}
 				w.faults = nil
-				if _, err := repair.Of(later).Erase(deadline(t), whole.Key); err != nil {
-					t.Fatal(err)
-				}
+				_, err := repair.Of(later).Erase(deadline(t), whole.Key)
+				must.Succeed(t, err)
 				w.erased(whole, &event.Item{Key: event.Key{PK: "POST#1", SK: "TAG#1"}})
 				if w.objects() != 0 {
 					t.Errorf("%d objects are left", w.objects())

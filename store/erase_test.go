@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
@@ -107,9 +108,8 @@ func TestBarredAndPastItsTime(t *testing.T) {
 	w := newWorld(t)
 	item := w.order("1", 1)
 	w.keep(item)
-	if _, err := repair.Of(w.store).Erase(deadline(t), item.Key); err != nil {
-		t.Fatal(err)
-	}
+	_, err := repair.Of(w.store).Erase(deadline(t), item.Key)
+	must.Succeed(t, err)
 	w.Clock.Set(w.Clock.Now().AddDate(1, 0, 0))
 	if results, _ := w.store.Put(deadline(t), []*event.Item{item}); results[0].Verdict != event.Duplicate {
 		t.Errorf("%+v", results[0])
@@ -126,13 +126,9 @@ func TestBarIsNoItem(t *testing.T) {
 			items = append(items, w.order(fmt.Sprint(i), 1))
 		}
 		w.keepAll(items...)
-		if err := w.store.Start(deadline(t)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.store.Start(deadline(t)))
 		later := w.with(added(2, 2), aggregate.Marks)
-		if err := later.Start(deadline(t)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, later.Start(deadline(t)))
 		key := items[0].Key
 		w.faults = []fault{{API: api, Run: func() {
 			if _, err := repair.Of(w.store).Erase(deadline(t), key); err != nil {
@@ -175,10 +171,9 @@ func TestEraseMeetsAnotherItem(t *testing.T) {
 func TestEraseRefused(t *testing.T) {
 	w := newWorld(t)
 	key := event.Key{PK: "NOTE#1", SK: "-"}
-	if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
-		&dynamodb.PutItemInput{TableName: aws.String("events"), Item: itemKey(key)}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.Engine.DynamoDB().PutItem(context.Background(),
+		&dynamodb.PutItemInput{TableName: aws.String("events"), Item: itemKey(key)})
+	must.Succeed(t, err)
 	if _, err := repair.Of(w.store).Erase(deadline(t), key); err == nil || !strings.Contains(err.Error(), "not Ingot's") ||
 		strings.Contains(w.lies(key), "barred") {
 		t.Errorf("%v, and %s", err, w.lies(key))

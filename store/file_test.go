@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
@@ -46,18 +47,14 @@ func current(c *embedded.Config, _ *pipeline.Spec, _ *tables.Config) { c.Behind 
 func (w *world) running(text string) *store.Store {
 	w.t.Helper()
 	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Aggregates: "totals"})
 }
 
 func (w *world) deployed() string {
 	w.t.Helper()
 	f, err := store.DeployedFile(context.Background(), w.Engine.DynamoDB(), "totals")
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	if f == nil {
 		return ""
 	}
@@ -117,9 +114,7 @@ func TestDeployedFileIsReplaced(t *testing.T) {
 // The stored form is read by other programs.
 func TestStoredFile(t *testing.T) {
 	w := newWorld(t, current)
-	if err := w.keepFile(written(7, "a comment")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.keepFile(written(7, "a comment")))
 	item := w.stored("totals", lanes.FileKey)
 	if len(item) != 5 || item["PK"].(*types.AttributeValueMemberS).Value != "F#" ||
 		item["SK"].(*types.AttributeValueMemberS).Value != "-" ||
@@ -128,9 +123,7 @@ func TestStoredFile(t *testing.T) {
 		t.Errorf("%v", item)
 	}
 	r, err := gzip.NewReader(bytes.NewReader(item["file"].(*types.AttributeValueMemberB).Value))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if text, err := io.ReadAll(r); err != nil || string(text) != written(7, "a comment") {
 		t.Errorf("%v: %s", err, text)
 	}
@@ -151,17 +144,14 @@ const storedFile = "1f8b0800000000000203cbcc4bcf2fb15230e40200baa81ae909000000"
 func unhex(t *testing.T, text string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return b
 }
 
 func (w *world) put(table string, item map[string]types.AttributeValue) {
 	w.t.Helper()
-	if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
-		w.t.Fatal(err)
-	}
+	_, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &table, Item: item})
+	must.Succeed(w.t, err)
 }
 
 // What fails leaves the file as it was, or as it was to be. Nothing is asked twice.
@@ -175,13 +165,9 @@ func TestFaultsOfTheFile(t *testing.T) {
 	for _, f := range []fault{{API: write, Before: errLost}, {API: write, After: errLost},
 		{API: write, Before: cancelled("ThrottlingError")}, {API: write, Before: overtaken}, {API: write, Before: overtaking}} {
 		w := newWorld(t, current)
-		if err := w.keepFile(written(1, "old")); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.keepFile(written(1, "old")))
 		st := w.running(written(1, "new"))
-		if err := st.Start(deadline(t)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, st.Start(deadline(t)))
 		calls := 0
 		w.onCall = func(string, any) error { calls++; return nil }
 		w.faults = []fault{f}
@@ -254,9 +240,7 @@ func TestAnUnchangedFileCostsNothing(t *testing.T) {
 		w, text := newWorld(t, current), written(1, randomText(size))
 		for start := range 3 {
 			before := w.Engine.Usage()
-			if err := w.keepFile(text); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, w.keepFile(text))
 			used := w.Engine.Usage().Sub(before)
 			if start > 0 && (used.TotalRequests() != 1 || used.Requests["BatchGetItem"] != 1 || used.ReadUnits() != 1 ||
 				used.WriteUnits() != 0) {
@@ -289,10 +273,9 @@ func TestFileIsWrittenAnew(t *testing.T) {
 		anew  bool
 		want  string
 	}{{2, true, written(2, "")}, {2, false, ""}, {2, true, written(2, "")}, {1, true, ""}, {3, false, written(3, "")}} {
-		if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(),
-			&dynamodb.DeleteItemInput{TableName: aws.String("totals"), Key: key}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := w.Engine.DynamoDB().DeleteItem(context.Background(),
+			&dynamodb.DeleteItemInput{TableName: aws.String("totals"), Key: key})
+		must.Succeed(t, err)
 		start := w.keepFile
 		if step.anew {
 			start = w.wake
@@ -308,23 +291,15 @@ func TestFileOfAnotherStart(t *testing.T) {
 	for _, before := range []string{"", written(1, "before")} {
 		w := newWorld(t, current)
 		if before != "" {
-			if err := w.keepFile(before); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, w.keepFile(before))
 		}
 		late := w.running(written(1, "late"))
-		if err := late.Start(deadline(t)); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.keepFile(written(1, "early")); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, late.Start(deadline(t)))
+		must.Succeed(t, w.keepFile(written(1, "early")))
 		if err := late.Inside().KeepFile(deadline(t), false); err != nil || w.deployed() != written(1, "early") {
 			t.Errorf("after %q: %v: %s", before, err, w.deployed())
 		}
-		if err := w.keepFile(written(2, "raised")); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.keepFile(written(2, "raised")))
 		if err := late.Inside().KeepFile(deadline(t), true); err != nil || w.deployed() != written(2, "raised") {
 			t.Errorf("after another epoch: %v: %s", err, w.deployed())
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
@@ -24,18 +25,14 @@ import (
 // reads it once in five minutes. A function that starts when the flag is there reads nothing more.
 func TestHeadIsFlaggedOnce(t *testing.T) {
 	w := newWorld(t)
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	defs := w.plan.Definitions()
 	var h heads
 	h.watch(w)
 	flag := func(s *store.Store, n int) tables.Cost {
 		t.Helper()
 		cost, err := s.Inside().Flag(deadline(t), defs, epoch, fmt.Sprint("reason ", n))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return cost
 	}
 	for n := range 20 { // functions
@@ -57,9 +54,7 @@ func TestHeadIsFlaggedOnce(t *testing.T) {
 		}
 	}
 	started := w.with(same, aggregate.Marks)
-	if err := started.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, started.Start(deadline(t)))
 	if cost := flag(started, 0); cost.Requests > 0 {
 		t.Errorf("after a start that has seen the flags: %+v", cost)
 	}
@@ -73,9 +68,7 @@ func TestHeadIsFlaggedOnce(t *testing.T) {
 // comes back. A start that finds heads without flags relies on nothing from before.
 func TestFlagComesBack(t *testing.T) {
 	w := newWorld(t)
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	def, _ := w.plan.Definition("live")
 	headKey := itemKey(lanes.HeadKey(def))
 	takeOff := func() {
@@ -83,15 +76,12 @@ func TestFlagComesBack(t *testing.T) {
 		_, err := w.Engine.DynamoDB().UpdateItem(context.Background(),
 			&dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: headKey,
 				UpdateExpression: aws.String("REMOVE #flag"), ExpressionAttributeNames: map[string]string{"#flag": "flag"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 	}
 	flagged := func(when string, want bool) {
 		t.Helper()
-		if _, err := w.store.Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil {
-			t.Fatal(err)
-		}
+		_, err := w.store.Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd")
+		must.Succeed(t, err)
 		if got := head(t, w.store, def).Flag != ""; got != want {
 			t.Errorf("%s: flagged is %v", when, got)
 		}
@@ -105,9 +95,7 @@ func TestFlagComesBack(t *testing.T) {
 	w.Clock.Pass(time.Hour + 6*time.Minute)
 	flagged("minutes later", true)
 	takeOff()
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	flagged("after a start", true)
 }
 
@@ -122,9 +110,7 @@ func TestFlagThatFails(t *testing.T) {
 		"write, lost first": {{API: "UpdateItem", After: errLost}, {API: "UpdateItem", Before: denied}},
 	} {
 		w := newWorld(t)
-		if err := w.store.Start(deadline(t)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.store.Start(deadline(t)))
 		def, _ := w.plan.Definition("live")
 		w.faults = faults
 		if _, err := w.store.Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err == nil {
@@ -144,9 +130,7 @@ func TestFlagThatFails(t *testing.T) {
 // flag would stand in the way of the next start.
 func TestFlagMakesNoHead(t *testing.T) {
 	w := newWorld(t)
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	def := w.plan.Definitions()[0]
 	w.faults = []fault{{API: "UpdateItem", Run: func() { w.removesFrom("totals", lanes.HeadKey(def)) }}}
 	cost, err := w.store.Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd")
@@ -161,15 +145,12 @@ func TestFlagMakesNoHead(t *testing.T) {
 // The flag of a head that was accepted is still told, and the head can be flagged again.
 func TestAcceptedHead(t *testing.T) {
 	w := newWorld(t)
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	def := w.plan.Definitions()[0]
 	flag := func(reason string) *tables.Head {
 		t.Helper()
-		if _, err := w.sandbox(1).Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, reason); err != nil {
-			t.Fatal(err)
-		}
+		_, err := w.sandbox(1).Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, reason)
+		must.Succeed(t, err)
 		return head(t, w.store, def)
 	}
 	w.faults = []fault{{API: "UpdateItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}}}

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
@@ -103,14 +104,10 @@ func newWorld(t testing.TB, options ...option) *world {
 				c.Env.Now = clock.Now
 				return c.Env
 			}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w.plan = w.compile(spec)
 	if w.plan.UsesOffload() {
-		if err := stack.CreateArchive(context.Background(), w.Engine.S3(), stack.Payloads); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, stack.CreateArchive(context.Background(), w.Engine.S3(), stack.Payloads))
 		c.Objects, c.PayloadBucket = w.Engine.S3(), stack.Payloads
 	}
 	c.Client, c.Pipeline, c.Events, c.Aggregates, c.Env = w.Engine.DynamoDB(), w.plan, stack.Events, stack.Aggregates, w.Env
@@ -121,18 +118,14 @@ func newWorld(t testing.TB, options ...option) *world {
 func (w *world) compile(spec pipeline.Spec) *pipeline.Pipeline {
 	w.t.Helper()
 	p, err := pipeline.New(spec, pipeline.Secret([]byte("the secret of these tests")))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return p
 }
 
 func (w *world) open(c tables.Config) *store.Store {
 	w.t.Helper()
 	s, err := store.New(c)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return s
 }
 
@@ -158,9 +151,7 @@ func (w *world) item(members ...string) *event.Item {
 func (w *world) itemOf(p *pipeline.Pipeline, members ...string) *event.Item {
 	w.t.Helper()
 	item, err := p.Plan(envelope.Message{Body: "{" + strings.Join(members, ",") + "}"})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return item
 }
 
@@ -197,9 +188,7 @@ func (w *world) stored(table string, key event.Key) map[string]types.AttributeVa
 	out, err := w.Engine.DynamoDB().GetItem(context.Background(),
 		&dynamodb.GetItemInput{TableName: aws.String(table), ConsistentRead: aws.Bool(true),
 			Key: itemKey(key)})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return out.Item
 }
 
@@ -229,9 +218,7 @@ func (w *world) insert(sequence int64, item *event.Item) *event.Change {
 func (w *world) sequence(n int64) event.Sequence {
 	w.t.Helper()
 	s, err := event.ParseSequence(fmt.Sprintf("%021d", n))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return s
 }
 
@@ -246,9 +233,7 @@ func noQuarantine(t testing.TB) lanes.Quarantine {
 func (w *world) total(name string, by map[string]string) query.Total {
 	w.t.Helper()
 	totals, err := query.Of(w.store).Total(context.Background(), name, by, epoch.AddDate(0, -1, 0), epoch.AddDate(0, 1, 0))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	if len(totals) != 1 {
 		w.t.Fatalf("%d totals of %s, want 1", len(totals), name)
 	}
@@ -259,9 +244,7 @@ func (w *world) total(name string, by map[string]string) query.Total {
 func (w *world) eventFrom(source, body string) event.Event {
 	w.t.Helper()
 	doc, err := event.ParseDocument(body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return event.Event{Data: doc, Source: source}
 }
 

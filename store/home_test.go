@@ -14,6 +14,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -24,9 +25,7 @@ import (
 func (w *world) in(region string) *store.Store {
 	w.t.Helper()
 	p, err := pipeline.New(orders())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Region: region,
 		Env: env.Env{Sleep: func(context.Context, time.Duration) error { return nil }}})
 }
@@ -98,9 +97,7 @@ func TestHomeCost(t *testing.T) {
 	for i, want := range []int{2, 1, 1} {
 		s := w.in("us-east-1")
 		for range 3 {
-			if err := s.Inside().CheckHome(deadline(t)); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.Inside().CheckHome(deadline(t)))
 		}
 		if asked != want {
 			t.Errorf("process %d: %d requests, want %d", i, asked, want)
@@ -124,14 +121,10 @@ func TestHomeIsMoved(t *testing.T) {
 		s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Region: "us-east-1",
 			Env: w.Clock.Env(func() float64 { return 0 })})
 		for range 2 { // the second Renew knows the epoch, and need not start again
-			if err := check(s); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, check(s))
 			w.Clock.Pass(5*time.Minute + time.Second)
 		}
-		if err := check(s); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, check(s))
 		w.alterHome("eu-west-1")
 		w.Clock.Pass(5 * time.Minute)
 		if err := check(s); err != nil {
@@ -152,11 +145,10 @@ func TestHomeIsMoved(t *testing.T) {
 
 // alterHome moves the home, as a person does.
 func (w *world) alterHome(region string) {
-	if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"),
+	_, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"),
 		Item: map[string]types.AttributeValue{"PK": textValue(lanes.HomeKey.PK), "SK": textValue(lanes.HomeKey.SK),
-			"region": textValue(region)}}); err != nil {
-		w.t.Fatal(err)
-	}
+			"region": textValue(region)}})
+	must.Succeed(w.t, err)
 }
 
 // What keeps a function from reading the home is an error that names the table.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -36,9 +37,8 @@ func TestJudgeSaysWhatPutDoes(t *testing.T) {
 		}, func(w *world) *event.Item { return w.parcel("1", 1) }, event.Stale, true},
 		"an erased event": {func(w *world) {
 			w.keep(w.order("1", 1))
-			if _, err := repair.Of(w.store).Erase(deadline(w.t), w.order("1", 1).Key); err != nil {
-				w.t.Fatal(err)
-			}
+			_, err := repair.Of(w.store).Erase(deadline(w.t), w.order("1", 1).Key)
+			must.Succeed(w.t, err)
 		}, func(w *world) *event.Item { return w.order("1", 2) }, event.Duplicate, false},
 		"too late": {nil, func(w *world) *event.Item {
 			item := *w.order("1", 1)
@@ -74,9 +74,7 @@ func TestJudgeSaysWhatPutDoes(t *testing.T) {
 	}
 	w := newWorld(t)
 	closed, err := store.New(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, _, err := repair.Of(closed).Judge(deadline(t), w.order("1", 1)); err == nil {
 		t.Error("it judges without a table")
 	}
@@ -89,9 +87,7 @@ func TestJudgeAsksFloors(t *testing.T) {
 	judge := func(item *event.Item) tables.Result {
 		t.Helper()
 		r, _, err := repair.Of(w.store).Judge(deadline(t), item)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return r
 	}
 	if r := judge(w.goods("reserved", "0", "a", 1)); r.Verdict != event.Retry ||

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
@@ -40,9 +41,7 @@ func TestMostAggregatesStart(t *testing.T) {
 	w := newWorld(t)
 	for _, epoch := range []int64{1, 1, 2} {
 		s := w.with(most(epoch), aggregate.Marks)
-		if err := s.Start(deadline(t)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, s.Start(deadline(t)))
 		if got := w.epoch(); got != fmt.Sprint(epoch) {
 			t.Errorf("epoch %s, want %d", got, epoch)
 		}
@@ -171,9 +170,7 @@ func (w *world) fill(item *event.Item, room int) {
 		Key:              itemKey(item.Key),
 		UpdateExpression: aws.String("SET note = :note"), ExpressionAttributeValues: map[string]types.AttributeValue{
 			":note": textValue(strings.Repeat("x", event.MaxItem-room-item.Size()-len("note")))}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 }
 
 // Items of exactly 400 KB have no room for a longer epoch. The pass stamps all other items and then
@@ -260,9 +257,7 @@ func TestWidestItemFitsAStatement(t *testing.T) {
 	var items []*event.Item
 	for i := range 8 {
 		item, err := w.plan.PlanEvent(w.eventFrom("here", fmt.Sprintf(`{"type":"wide","id":"%d","rev":1,"at":"2099-03-01T10:00:00Z"}`, i)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		items = append(items, item)
 	}
 	if results, _ := w.store.Put(deadline(t), items); verdicts(results) != strings.TrimSpace(strings.Repeat("Inserted ", 8)) {

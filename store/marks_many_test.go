@@ -17,6 +17,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/testworld"
@@ -130,9 +131,7 @@ func TestStatementsAreUpdateItems(t *testing.T) {
 // it is seen.
 func (w *world) dump() string {
 	out, err := w.Engine.DynamoDB().Scan(context.Background(), &dynamodb.ScanInput{TableName: aws.String("totals")})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	var lines []string
 	for _, item := range out.Items {
 		var parts []string
@@ -155,12 +154,11 @@ func TestRefusedAmongMany(t *testing.T) {
 	for name, whole := range map[string]bool{"a statement": false, "the request": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			if _, err := w.Engine.DynamoDB().PutItem(t.Context(),
+			_, err := w.Engine.DynamoDB().PutItem(t.Context(),
 				&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
 					"PK": textValue("A#by_merchant#1#0#m3"), "SK": textValue("-"),
-					"revenue": textValue("text")}}); err != nil {
-				t.Fatal(err)
-			}
+					"revenue": textValue("text")}})
+			must.Succeed(t, err)
 			if whole {
 				w.faults = []fault{{API: "BatchExecuteStatement", Before: &smithy.GenericAPIError{Code: "ValidationException"}}}
 			}

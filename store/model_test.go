@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/embedded"
@@ -227,17 +228,13 @@ func TestAdversary(t *testing.T) {
 			a := newAdversary(t, seed, way)
 			a.run()
 			report, err := verify.Totals(context.Background(), a.plan, a.store, a.Clock.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			for _, d := range report.Differences {
 				t.Errorf("%s: %s", way, d)
 			}
 			live := 0
 			for item, err := range a.store.Items(context.Background()) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				if live++; item.Type != "order" {
 					t.Errorf("%+v", item)
 				}

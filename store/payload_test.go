@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
@@ -49,14 +50,10 @@ func (w *world) mustPut(items ...*event.Item) {
 // touching returns a store of the second epoch whose streams function has started.
 func (w *world) touching() *store.Store {
 	w.t.Helper()
-	if err := w.store.Start(deadline(w.t)); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, w.store.Start(deadline(w.t)))
 	c := w.StoreConfig(w.postsOfTwo())
 	st := w.open(c)
-	if err := st.Start(deadline(w.t)); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, st.Start(deadline(w.t)))
 	return st
 }
 
@@ -77,9 +74,7 @@ func TestPayload(t *testing.T) {
 	}
 	w.loses(large)
 	read, err := w.store.Item(deadline(t), large.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := w.store.Payload(deadline(t), read); !errors.Is(err, tables.ErrPayloadLost) ||
 		!strings.Contains(err.Error(), objectOf(large)) || strings.Contains(err.Error(), "POST#1") {
 		t.Errorf("%v", err)
@@ -113,9 +108,7 @@ func TestTouchReadsPayloads(t *testing.T) {
 	two := w.postsOfTwo()
 	for i, item := range items {
 		read, err := st.Item(deadline(t), item.Key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		now := w.itemOf(two, strings.TrimSuffix(strings.TrimPrefix(item.Text(), "{"), "}"))
 		if read.Data != now.Data || read.Epoch != 2 || read.Payload == nil || read.Payload.Sum != item.Payload.Sum ||
 			read.Digest != item.Digest {
@@ -266,18 +259,14 @@ func TestTouchKeepsMoreThanFits(t *testing.T) {
 	w := newWorld(t, posts)
 	a, b := w.post("post", "1", `"likes":1`, `"about":{"topic":"go"}`, `"big":["`+strings.Repeat("x", 450<<10)+`"]`), w.liked("2", 2)
 	w.mustPut(a, b)
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	spec := orders()
 	posts(nil, &spec, nil)
 	spec.Epoch = 2
 	spec.Aggregates["big"] = pipeline.AggregateSpec{Since: 2,
 		From: map[string]pipeline.FromSpec{"post": {Values: map[string]string{"bigs": "sum length big?"}}}}
 	st := w.open(w.StoreConfig(w.compile(spec)))
-	if err := st.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, st.Start(deadline(t)))
 	got, err := repair.Of(st).Touch(deadline(t))
 	if err == nil || !strings.Contains(err.Error(), "shorten") || len(got.Refused) != 1 || got.Refused[0] != a.Key || got.Touched != 1 {
 		t.Errorf("%+v, %v", got, err)
@@ -290,9 +279,7 @@ func TestPartsOfPayloadsElsewhere(t *testing.T) {
 	w := newWorld(t, posts)
 	a, b := w.post("post", "1", `"remarks":[{"n":1},{"n":2}]`), w.post("post", "2", `"remarks":[{"n":1}]`)
 	w.mustPut(a, b)
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	spec := orders()
 	posts(nil, &spec, nil)
 	spec.Events["remark"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "post", Each: "remarks", With: []string{"id"}}, ID: "{id}#{n}",

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -433,9 +434,8 @@ func TestEraseReleasesClaimsOfTheMeantime(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := repair.Of(w.store).Erase(deadline(t), a.Key); err != nil {
-			t.Fatal(err)
-		}
+		_, err := repair.Of(w.store).Erase(deadline(t), a.Key)
+		must.Succeed(t, err)
 		w.onCall = nil
 		if !gone || tries < 2 {
 			t.Fatalf("before %s: %d tries to bar the key, and the holder is gone: %v", moment, tries, gone)
@@ -459,9 +459,8 @@ func TestEraseReleasesOlderClaims(t *testing.T) {
 	email.Part.With = append(email.Part.With, "name")
 	spec.Events["email"] = email
 	s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Env: w.Env})
-	if _, err := repair.Of(s).Erase(deadline(t), a.Key); err != nil {
-		t.Fatal(err)
-	}
+	_, err := repair.Of(s).Erase(deadline(t), a.Key)
+	must.Succeed(t, err)
 	if lies := w.lies(a.Parts.Items[0].Key); lies != "" {
 		t.Errorf("the owner was erased, and its claim is there: %s", lies)
 	}
@@ -490,9 +489,7 @@ func TestPutPartsOfARemovedWhole(t *testing.T) {
 	w := newWorld(t, accounts)
 	a := w.account("a", "x@y", 1)
 	w.keepAll(without(a, none))
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	key := barOf(a).Item
 	delete(key, "i:barred")
 	w.onCall = func(api string, _ any) error {
@@ -522,9 +519,7 @@ func TestPutMissingClaims(t *testing.T) {
 	for _, item := range []*event.Item{a, b, c} {
 		w.keepAll(without(item, none))
 	}
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	held, _, err := repair.Of(w.store).MissingParts(deadline(t), []*event.Item{a, b, c})
 	if err != nil || len(held) != 6 {
 		t.Errorf("%d parts are missing, %v", len(held), err)

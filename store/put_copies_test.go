@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
@@ -61,9 +62,7 @@ func (w *world) at(when time.Time, body string) *event.Item {
 	e := w.eventFrom("here", body)
 	e.At = when
 	item, err := w.plan.PlanEvent(e)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return item
 }
 
@@ -180,9 +179,8 @@ func TestCopiesInTwoPuts(t *testing.T) {
 					all = append(all, copyOf(w, typ, last))
 				}
 				if c.erased {
-					if _, err := repair.Of(w.store).Erase(deadline(t), all[0].Key); err != nil {
-						t.Fatal(err)
-					}
+					_, err := repair.Of(w.store).Erase(deadline(t), all[0].Key)
+					must.Succeed(t, err)
 				}
 				var results []tables.Result
 				if puts == 0 {
@@ -280,9 +278,7 @@ func TestCopyOfARejectedEventFromElsewhere(t *testing.T) {
 	from := func(source, typ string, id, quantity int) *event.Item {
 		item, err := w.plan.PlanEvent(w.eventFrom(source,
 			fmt.Sprintf(`{"type":%q,"id":"%d","sku":"a","quantity":%d,"at":"2099-03-01T10:00:00Z"}`, typ, id, quantity)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return item
 	}
 	w.keepAll(from("north", "received", 1, 1), from("south", "received", 2, 5))

@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/embedded"
@@ -81,9 +82,7 @@ func (w *world) putNow(items ...*event.Item) []tables.Result {
 
 func (w *world) start() {
 	w.t.Helper()
-	if err := w.store.Start(deadline(w.t)); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, w.store.Start(deadline(w.t)))
 }
 
 // twin is what the totals that move with the put must be: a naive sum over the stored items that
@@ -106,9 +105,7 @@ func (w *world) twin() (wrong []string) {
 		return m[k]
 	}
 	for page, err := range w.store.ItemPages(context.Background(), tables.Segment{}) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.Succeed(w.t, err)
 		for _, item := range page.All {
 			moved := false
 			for _, c := range w.plan.Contributions(item).List {
@@ -131,9 +128,7 @@ func (w *world) twin() (wrong []string) {
 		}
 	}
 	for page, err := range w.store.TotalPages(context.Background(), tables.Segment{}) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.Succeed(w.t, err)
 		for _, t := range page.All {
 			def, _ := w.plan.Definition(t.Address.Name)
 			if def == nil || def.MovedBy != aggregate.Put {
@@ -430,9 +425,8 @@ func TestLateTryIsNotRejected(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 	w.putNow(w.goods("received", "3", "a", 5))
-	if _, err := w.Engine.DynamoDB().TransactWriteItems(context.Background(), late); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.Engine.DynamoDB().TransactWriteItems(context.Background(), late)
+	must.Succeed(t, err)
 	w.agree("after the late try")
 	if results = w.putNow(w.goods("reserved", "2", "a", 5)); verdicts(results) != "Duplicate" {
 		t.Errorf("%v", results)
@@ -496,10 +490,9 @@ func TestRefusedTotalRejects(t *testing.T) {
 		w := newWorld(t, stocked, quick)
 		w.start()
 		damage["PK"], damage["SK"] = textValue("A#stock#1#0#a"), textValue("-")
-		if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
-			&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: damage}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := w.Engine.DynamoDB().PutItem(context.Background(),
+			&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: damage})
+		must.Succeed(t, err)
 		results := w.putNow(w.goods("reserved", "1", "a", 1), w.goods("received", "2", "b", 5), w.goods("reserved", "2", "b", 1))
 		if verdicts(results) != "Rejected Inserted Inserted" || results[0].Refusal.Reason != event.TotalRefused ||
 			!strings.HasPrefix(results[0].Refusal.Detail, "stock of sku=\"a\" cannot be updated: ") {
@@ -685,12 +678,11 @@ func TestFloorOfParts(t *testing.T) {
 	}
 	w.agree("it has come again")
 
-	if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
+	_, err := w.Engine.DynamoDB().PutItem(context.Background(),
 		&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
 			"PK": textValue("A#stock#1#0#d"), "SK": textValue("-"),
-			"available": textValue("many")}}); err != nil {
-		t.Fatal(err)
-	}
+			"available": textValue("many")}})
+	must.Succeed(t, err)
 	results = w.putNow(picked("2", "c", "d"))
 	if verdicts(results) != "Rejected" || verdicts(results[0].Parts) != "Rejected Rejected" ||
 		results[0].Refusal.Reason != event.TotalRefused {
@@ -862,13 +854,12 @@ func TestTotalsLeaveNoRoomForAMessage(t *testing.T) {
 		large := func(bytes int) {
 			for n := range 3 {
 				key := itemKey(event.Key{PK: fmt.Sprintf("A#sold#1#0#%d", n), SK: "-"})
-				if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(),
+				_, err := w.Engine.DynamoDB().UpdateItem(context.Background(),
 					&dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: key,
 						UpdateExpression: aws.String("SET #x = :x"), ExpressionAttributeNames: map[string]string{"#x": "i:x"},
 						ExpressionAttributeValues: map[string]types.AttributeValue{
-							":x": textValue(strings.Repeat("x", bytes+n))}}); err != nil {
-					t.Fatal(err)
-				}
+							":x": textValue(strings.Repeat("x", bytes+n))}})
+				must.Succeed(t, err)
 			}
 		}
 		w.onCall = func(_ string, in any) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
@@ -180,15 +181,13 @@ func TestVerdictOfAMessage(t *testing.T) {
 		}, "Retry", "Inserted Conflict Retry", "CART#a / ROW#1"},
 		"the whole was erased": {func(w *world) {
 			w.keep(w.cart("a", 1, 2))
-			if _, err := repair.Of(w.store).Erase(deadline(t), w.cart("a").Key); err != nil {
-				t.Fatal(err)
-			}
+			_, err := repair.Of(w.store).Erase(deadline(t), w.cart("a").Key)
+			must.Succeed(t, err)
 		}, "Duplicate", "", "CART#a / CART"},
 		"a part was erased": {func(w *world) {
 			w.keep(w.cart("a", 1, 2))
-			if _, err := repair.Of(w.store).Erase(deadline(t), w.cart("a", 1).Parts.Items[1].Key); err != nil {
-				t.Fatal(err)
-			}
+			_, err := repair.Of(w.store).Erase(deadline(t), w.cart("a", 1).Parts.Items[1].Key)
+			must.Succeed(t, err)
 		}, "Duplicate", "Duplicate Duplicate Duplicate", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -284,9 +283,7 @@ func TestErasePartsWithOneID(t *testing.T) {
 	}, aggregate.Marks)
 	w.keepAll(without(item, func(i int) bool { return item.Parts.Items[i].Key.SK != "ROW#1" }))
 	stored, err := later.Item(deadline(t), item.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if missing, _, err := repair.Of(later).MissingParts(deadline(t), []*event.Item{stored}); err != nil || len(missing) != 1 ||
 		missing[0].Key.SK != "ROW#1" {
 		t.Errorf("%v are missing, %v", missing, err)

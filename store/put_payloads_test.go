@@ -14,6 +14,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/payloads"
@@ -68,26 +69,21 @@ func (w *world) payload(item *event.Item) (string, bool) {
 		return "", false
 	}
 	text, err := io.ReadAll(out.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return string(text), true
 }
 
 func (w *world) loses(item *event.Item) {
 	w.t.Helper()
-	if _, err := w.Engine.S3().DeleteObject(context.Background(),
-		&s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: aws.String(objectOf(item))}); err != nil {
-		w.t.Fatal(err)
-	}
+	_, err := w.Engine.S3().DeleteObject(context.Background(),
+		&s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: aws.String(objectOf(item))})
+	must.Succeed(w.t, err)
 }
 
 func (w *world) objects() int {
 	w.t.Helper()
 	out, err := w.Engine.S3().ListObjectsV2(context.Background(), &s3.ListObjectsV2Input{Bucket: aws.String(stack.Payloads)})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return len(out.Contents)
 }
 
@@ -365,9 +361,7 @@ func (w *world) complete(what string, given []*event.Item, results []tables.Resu
 		}
 		for _, one := range all {
 			read, err := w.store.Item(context.Background(), one.Key)
-			if err != nil {
-				w.t.Fatal(err)
-			}
+			must.Succeed(w.t, err)
 			if read == nil && results[i].Verdict.Stored() {
 				w.t.Errorf("%s: %s is %s, and not there", what, one.Key, results[i].Verdict)
 			}
@@ -392,9 +386,8 @@ func TestPayloadOfAnErasedEvent(t *testing.T) {
 		if results, _ := w.store.Put(deadline(t), []*event.Item{item}); verdicts(results) != "Inserted" {
 			t.Fatalf("%s: %v", typ, results[0].Refusal)
 		}
-		if _, err := repair.Of(w.store).Erase(deadline(t), item.Key); err != nil {
-			t.Fatal(err)
-		}
+		_, err := repair.Of(w.store).Erase(deadline(t), item.Key)
+		must.Succeed(t, err)
 		w.faults = append(w.faults, fault{API: "DeleteObject", Before: errLost, Always: true})
 		if results, _ := w.store.Put(context.Background(), []*event.Item{item}); verdicts(results) != "Retry" ||
 			results[0].Refusal.Reason != event.PayloadUnstored {
@@ -419,9 +412,8 @@ func TestPayloadOfAnErasedPart(t *testing.T) {
 		item := w.thread(typ, "1")
 		w.store.Put(deadline(t), []*event.Item{item})
 		part := item.Parts.Items[0]
-		if _, err := repair.Of(w.store).Erase(deadline(t), part.Key); err != nil {
-			t.Fatal(err)
-		}
+		_, err := repair.Of(w.store).Erase(deadline(t), part.Key)
+		must.Succeed(t, err)
 		for what, again := range map[string]*event.Item{"the same": item,
 			"another payload": w.post(typ, "1", `"more":1`, `"replies":[{"n":1,"text":"`+lorem+`"},{"n":2,"text":"`+lorem+`"}]`)} {
 			if typ == "digest" && again != item { // whether a part is barred has to be read
@@ -513,13 +505,9 @@ func TestLaterPartsOfAnOffloadedWhole(t *testing.T) {
 	s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events, Aggregates: stack.Aggregates,
 		Env:     w.Env,
 		Objects: w.Engine.S3(), PayloadBucket: stack.Payloads})
-	if err := s.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Start(deadline(t)))
 	whole, err := s.Item(deadline(t), event.Key{PK: "POST#1", SK: "POST"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if missing, _, err := repair.Of(s).MissingParts(deadline(t), []*event.Item{whole}); err != nil || len(missing) != 0 {
 		t.Errorf("%d are missing, %v", len(missing), err)
 	}
@@ -604,9 +592,7 @@ func TestNoBucket(t *testing.T) {
 func TestMissingPartsAreOffloaded(t *testing.T) {
 	for _, typ := range []string{"thread", "digest"} {
 		w := newWorld(t, posts)
-		if err := w.store.Start(deadline(t)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.store.Start(deadline(t)))
 		item := w.thread(typ, "1")
 		w.store.Put(deadline(t), []*event.Item{item})
 		for _, part := range item.Parts.Items {

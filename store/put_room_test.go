@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
@@ -210,9 +211,8 @@ func TestLateTryOfMany(t *testing.T) {
 		t.Errorf("%v", results)
 	}
 	w.putNow(w.goods("received", "1", "a", 3))
-	if _, err := w.Engine.DynamoDB().TransactWriteItems(context.Background(), late); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.Engine.DynamoDB().TransactWriteItems(context.Background(), late)
+	must.Succeed(t, err)
 	if results := w.putNow(items...); verdicts(results) != "Duplicate Duplicate Duplicate" {
 		t.Errorf("delivered again: %v", results)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -114,9 +115,7 @@ func TestForeignItemUnderTheKey(t *testing.T) {
 		&dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
 			"PK": textValue(item.Key.PK), "SK": textValue(item.Key.SK),
 			"hello": textValue("world")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	results, _ := w.store.Put(deadline(t), []*event.Item{item})
 	if r := results[0]; r.Verdict != event.Conflict || r.Refusal.Reason != event.KeyTaken {
 		t.Errorf("%s %v, want a Conflict: key taken", r.Verdict, r.Refusal)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
@@ -142,9 +143,7 @@ func TestAReplacementNamesTheWholeRevision(t *testing.T) {
 				Key:              itemKey(key),
 				UpdateExpression: aws.String("SET #i = :i"), ExpressionAttributeNames: map[string]string{"#i": "i:revision"},
 				ExpressionAttributeValues: map[string]types.AttributeValue{":i": textValue("35018")}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 		})
 		if disturbed != undisturbed+1 {
 			t.Errorf("%s: %d requests, and %d where nothing had changed", stored, disturbed, undisturbed)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
@@ -55,9 +56,7 @@ func TestRankAgainstASort(t *testing.T) {
 				t.Run(fmt.Sprint(c, " ", single, " ", seed), func(t *testing.T) {
 					rng := rand.New(rand.NewPCG(seed, 1))
 					w := newWorld(t, ranked, counting(c), oneByOne(single))
-					if err := w.store.Start(deadline(t)); err != nil {
-						t.Fatal(err)
-					}
+					must.Succeed(t, w.store.Start(deadline(t)))
 					twins := map[string]*standing{}
 					var live []*event.Item
 					sequence := int64(1)
@@ -174,9 +173,7 @@ func TestVerifyFindsAMovedRank(t *testing.T) {
 		"i:rank":  textValue("leaders#1#2099-03-01T00:00:00Z#9"),
 	} {
 		w := newWorld(t, ranked)
-		if err := w.store.Start(deadline(t)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.store.Start(deadline(t)))
 		item := w.order("1", 500)
 		if results, _ := w.store.Put(deadline(t), []*event.Item{item}); verdicts(results) != "Inserted" {
 			t.Fatal(verdicts(results))
@@ -234,22 +231,19 @@ func TestRankOfTotalsThatMoveWithThePut(t *testing.T) {
 func (w *world) alter(key event.Key, attribute string, v types.AttributeValue) {
 	w.t.Helper()
 	table, update := "totals", "SET #a = :v"
-	if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(),
+	_, err := w.Engine.DynamoDB().UpdateItem(context.Background(),
 		&dynamodb.UpdateItemInput{TableName: &table, UpdateExpression: &update,
 			Key:                       itemKey(key),
 			ExpressionAttributeNames:  map[string]string{"#a": attribute},
-			ExpressionAttributeValues: map[string]types.AttributeValue{":v": v}}); err != nil {
-		w.t.Fatal(err)
-	}
+			ExpressionAttributeValues: map[string]types.AttributeValue{":v": v}})
+	must.Succeed(w.t, err)
 }
 
 // Every page of every shard is read: 300 totals are more than one page of any of them.
 func TestTopOfManyPages(t *testing.T) {
 	const totals = 300
 	w := newWorld(t, ranked)
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	var items []*event.Item
 	for i := range totals {
 		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), fmt.Sprintf(`"merchant":"m%d"`, i),
@@ -284,9 +278,7 @@ func TestTopOfManyPages(t *testing.T) {
 // The index is behind the totals. It decides which totals come, and their values decide the order.
 func TestTopIsSortedByWhatIsRead(t *testing.T) {
 	w := newWorld(t, ranked)
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	add := func(sequence int, merchant string, cents int) {
 		w.apply(w.batch(aggregate.Marks, int64(sequence),
 			w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d","merchant":%q,"cents":%d`, sequence, merchant, cents),
@@ -313,9 +305,7 @@ func TestTopIsSortedByWhatIsRead(t *testing.T) {
 func TestRankingOfATotalThatFalls(t *testing.T) {
 	const totals = 150 // more than a page
 	w := newWorld(t, ranked)
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	var items []*event.Item
 	for i := range totals {
 		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d","merchant":"m%d","cents":%d`, i, i, 1000-i),
@@ -326,9 +316,7 @@ func TestRankingOfATotalThatFalls(t *testing.T) {
 	def, _ := w.plan.Definition("tallest")
 	seen := map[string]int{}
 	for total, err := range query.Of(w.store).Ranking(context.Background(), "tallest", epoch) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if len(seen) == 0 {
 			w.alter(lanes.Key(def, 0, []string{"m0"}, lanes.WindowStart(def, epoch)), "i:score", &types.AttributeValueMemberN{Value: "1"})
 			w.Clock.Pass(10 * time.Second)
@@ -344,9 +332,7 @@ func TestRankingOfATotalThatFalls(t *testing.T) {
 // wait if it had nothing.
 func TestTopAsksAgainForWhatIsLeftOut(t *testing.T) {
 	w := newWorld(t, ranked)
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	var items []*event.Item
 	for i := range 5 {
 		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), fmt.Sprintf(`"merchant":"m%d"`, i), `"cents":1`,

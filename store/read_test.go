@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
@@ -91,9 +92,7 @@ func TestTotalRange(t *testing.T) {
 	buckets := map[int]bool{}
 	count := func() (n int) {
 		for total, err := range w.store.Totals(context.Background()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if total.Address.Name == "daily" {
 				n, buckets[total.Address.Bucket] = n+1, true
 			}
@@ -259,9 +258,7 @@ func TestScans(t *testing.T) {
 // Totals leaves out everything that is not an aggregate item.
 func TestTotalsAmongOthers(t *testing.T) {
 	w := newWorld(t)
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
 	for _, pk := range []string{"A#", "A#x", "A#x#1", "A#x#y#0", "B#live#1#0", "R#abc"} {
 		w.put("totals", map[string]types.AttributeValue{"PK": textValue(pk), "SK": textValue("-"), "n": textValue("1")})
@@ -269,9 +266,7 @@ func TestTotalsAmongOthers(t *testing.T) {
 	w.put("totals", itemKey(event.Key{PK: "A#live#1#0", SK: "yesterday"}))
 	names := map[string]int{}
 	for total, err := range w.store.Totals(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		names[total.Address.Name]++
 		if total.N != 1 || total.FP.IsZero() || total.Marks != 1 {
 			t.Errorf("%+v", total)
@@ -291,9 +286,7 @@ func TestWhatNothingHasAddedToIsZero(t *testing.T) {
 			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count",
 				"refunds": "count where refund = true", "refunded": "sum refund_cents?", "least": "min refund_cents?"}}}}}
 	})
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
 	w.Clock.Pass(10 * time.Second) // for the index
 	top, err := query.Of(w.store).Top(deadline(t), "leaders", time.Time{}, 1)
@@ -310,19 +303,15 @@ func TestWhatNothingHasAddedToIsZero(t *testing.T) {
 // A read says what the head says.
 func TestTotalSaysBuildingAndFlag(t *testing.T) {
 	w := newWorld(t)
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
 	def, _ := w.plan.Definition("live")
 	w.faults = []fault{{API: "UpdateItem", Before: errThrottled}, {API: "UpdateItem", After: errLost}}
-	if _, err := w.store.Inside().MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.store.Inside().MarkBehind(deadline(t), []*aggregate.Definition{def})
+	must.Succeed(t, err)
 	for _, reason := range []string{"first", "second"} {
-		if _, err := w.store.Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, reason); err != nil {
-			t.Fatal(err)
-		}
+		_, err := w.store.Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, reason)
+		must.Succeed(t, err)
 	}
 	total := w.total("live", nil)
 	if !total.Building || len(total.Flags) != 1 || total.Flags[0] != "2099-03-01T12:00:00Z first" {
@@ -362,9 +351,7 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 			From: spec.Aggregates["live"].From}
 		alter(&spec)
 		p, err := pipeline.New(spec, options...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return p,
 			w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals",
 				Env: env.Env{Now: w.Clock.Now}})
@@ -376,9 +363,7 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 		s.Aggregates["customer"] = a
 	}
 	plan, deployed := open(same, one)
-	if err := deployed.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, deployed.Start(deadline(t)))
 	item := w.order("1", 5)
 	b := lanes.NewBatch(aggregate.Marks, lane)
 	b.Add(w.insert(1, item), nil, plan.Contributions(item).List)
@@ -386,9 +371,7 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 		t.Fatal(applied.Err)
 	}
 	hashed, err := plan.By("customer", envelope.Message{Body: item.Data})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for name, c := range map[string]struct {
 		alter   func(*pipeline.Spec)
 		options []pipeline.Option
@@ -439,9 +422,7 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 	// The next generation is deployed, with another secret. Readers of the old generation are
 	// older, but not wrong.
 	next, newest := open(newGeneration, two)
-	if err := newest.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, newest.Start(deadline(t)))
 	if totals, err := query.Of(deployed).Total(deadline(t), "customer", hashed, epoch, epoch); err != nil || len(totals) != 1 ||
 		len(totals[0].Flags) != 1 {
 		t.Errorf("an older reader: %+v, %v", totals, err)
@@ -452,9 +433,8 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 	if totals, err := query.Of(deployed).Total(deadline(t), "customer", hashed, epoch, epoch); err != nil || len(totals) != 1 {
 		t.Errorf("after going back: %+v, %v", totals, err)
 	}
-	if hashed, err = next.By("customer", envelope.Message{Body: item.Data}); err != nil {
-		t.Fatal(err)
-	}
+	hashed, err = next.By("customer", envelope.Message{Body: item.Data})
+	must.Succeed(t, err)
 	if totals, err := query.Of(newest).Total(deadline(t), "customer", hashed, epoch, epoch); err != nil || len(totals) != 1 ||
 		!totals[0].Missing ||
 		!totals[0].Building {
@@ -476,9 +456,7 @@ func TestMissingTotalSaysWhatItsHeadSays(t *testing.T) {
 		read := func() string {
 			t.Helper()
 			totals, err := query.Of(w.store).Total(deadline(t), name, by, time.Time{}, time.Time{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			var list []string
 			for _, total := range totals {
 				if total.Values == nil || total.Missing && (!total.Window.IsZero() || len(total.Values) > 0) {
@@ -496,17 +474,13 @@ func TestMissingTotalSaysWhatItsHeadSays(t *testing.T) {
 		}
 		expect("before a start", `missing true, n 0, building false, ["aggregate `+def.String()+
 			` has no head: no streams function has started with it, so nothing is counted yet"]`)
-		if err := w.store.Start(deadline(t)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.store.Start(deadline(t)))
 		expect("nothing counted", "")
-		if _, err := w.store.Inside().MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := w.store.Inside().MarkBehind(deadline(t), []*aggregate.Definition{def})
+		must.Succeed(t, err)
 		expect("building", "missing true, n 0, building true, []")
-		if _, err := w.store.Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil {
-			t.Fatal(err)
-		}
+		_, err = w.store.Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd")
+		must.Succeed(t, err)
 		expect("flagged", `missing true, n 0, building true, ["2099-03-01T12:00:00Z odd"]`)
 		w.apply(w.batch(aggregate.Marks, 1, item))
 		expect("counted", `missing false, n 1, building true, ["2099-03-01T12:00:00Z odd"]`)
@@ -667,9 +641,7 @@ func TestTouchReadsTheEpoch(t *testing.T) {
 // A read of totals repeats its requests after a throttle or a lost answer, but not after a denial.
 func TestReadsAskAgain(t *testing.T) {
 	w := newWorld(t)
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
 	def, _ := w.plan.Definition("by_merchant")
 	head := func() error {
@@ -690,9 +662,7 @@ func TestReadsAskAgain(t *testing.T) {
 		_, err := repair.Of(w.store).BeginPass(deadline(t), def)
 		return err
 	}
-	if err := begin(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, begin())
 	clear := func() error { return repair.Of(w.store).ClearBuilding(deadline(t), def, 0) }
 	for _, c := range []struct {
 		api  string

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -36,9 +37,7 @@ func TestRecordsWithLiberties(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := readRecord([]byte(strings.Replace(streamRecord, alter[0], alter[1], 1)), "shard")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if c.Kind != event.Insert || c.Sequence.String() != "000000000000000000007" || c.Created.Unix() != 4_075_272_000 ||
 				c.Lane.ShardID != "shard" ||
 				c.Old != nil || c.Expired || c.Key.PK != "ORDER#1" {
@@ -145,9 +144,8 @@ func TestRecordsThatAreOdd(t *testing.T) {
 func TestReadRecordAllocations(t *testing.T) {
 	raw := []byte(streamRecord)
 	got := testing.AllocsPerRun(200, func() {
-		if _, err := readRecord(raw, "shard"); err != nil {
-			t.Fatal(err)
-		}
+		_, err := readRecord(raw, "shard")
+		must.Succeed(t, err)
 	})
 	if got > 30 {
 		t.Errorf("%v allocations", got)
@@ -159,8 +157,7 @@ func BenchmarkReadRecord(b *testing.B) {
 	b.SetBytes(int64(len(raw)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := readRecord(raw, "shard"); err != nil {
-			b.Fatal(err)
-		}
+		_, err := readRecord(raw, "shard")
+		must.Succeed(b, err)
 	}
 }

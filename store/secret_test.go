@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -33,9 +34,7 @@ func (w *world) under(secret string, alter func(*pipeline.Spec)) *store.Store {
 	spec := orders()
 	alter(&spec)
 	p, err := pipeline.New(spec, pipeline.Secret([]byte(secret)))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals",
 		Env: env.Env{Sleep: func(context.Context, time.Duration) error { return nil }}})
 }
@@ -69,9 +68,7 @@ func TestAnotherSecret(t *testing.T) {
 			t.Run(name+" "+fault, func(t *testing.T) {
 				w := newWorld(t)
 				w.faults = f
-				if err := starts[0](w.under(one, hashed)); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, starts[0](w.under(one, hashed)))
 				check := w.check()
 				if err := starts[1](w.under(two, hashed)); !errors.Is(err, tables.ErrOtherSecret) ||
 					!strings.Contains(err.Error(), "PiiKeySecretArn") {
@@ -101,9 +98,7 @@ func TestTheSecretIsComparedFirst(t *testing.T) {
 		"renew": func(s *store.Store) error { return s.Inside().Renew(deadline(t)) },
 	} {
 		w := newWorld(t)
-		if err := begin(w.under(one, grouped)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, begin(w.under(one, grouped)))
 		check := w.check()
 		err := begin(w.under(two, grouped))
 		if mistakes := (*tables.StartError)(nil); !errors.Is(err, tables.ErrOtherSecret) || errors.As(err, &mistakes) ||
@@ -136,9 +131,7 @@ func TestSecretsRace(t *testing.T) {
 // still come.
 func TestRefusedStartLeavesNoCheck(t *testing.T) {
 	w := newWorld(t)
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	other := w.under(two, func(s *pipeline.Spec) { hashed(s); delete(s.Aggregates, "live") })
 	if err := other.Start(deadline(t)); !errors.As(err, new(*tables.StartError)) || w.check() != "" {
 		t.Errorf("%v, and the check value %q", err, w.check())
@@ -158,16 +151,12 @@ func TestAnotherSecretOfAPerson(t *testing.T) {
 	}
 	right, wrong := w.under(one, withParts), w.under(two, withParts)
 	for _, err := range []error{right.Start(deadline(t)), right.Inside().CheckSecret(deadline(t))} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 	}
 	spec := orders()
 	withParts(&spec)
 	p, err := pipeline.New(spec, pipeline.Secret([]byte(one)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	item := w.itemOf(p, `"type":"account"`, `"id":"a"`, `"email":"x@y"`, `"at":"2099-03-01T10:00:00Z"`, `"rows":[{"n":1,"sku":"s"}]`)
 	if results, _ := right.Put(deadline(t), []*event.Item{item}); verdicts(results) != "Inserted" {
 		t.Fatal(results)
@@ -199,9 +188,7 @@ func TestCheckSecretCost(t *testing.T) {
 	w := newWorld(t)
 	ask := func(s *store.Store) int64 {
 		before := w.Engine.Usage().Requests
-		if err := s.Inside().CheckSecret(deadline(t)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, s.Inside().CheckSecret(deadline(t)))
 		after := w.Engine.Usage().Requests
 		return after["GetItem"] + after["PutItem"] - before["GetItem"] - before["PutItem"]
 	}

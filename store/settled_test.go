@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/table/rows"
@@ -112,9 +113,8 @@ func TestSettledLeavesToThePut(t *testing.T) {
 	old, dead := w.order("5", 1), w.order("6", 1)
 	w.mustPut(kept, cut, old)
 	for _, key := range []event.Key{erased.Key, cut.Parts.Items[1].Key, dead.Key} {
-		if _, err := repair.Of(w.store).Erase(ctx, key); err != nil {
-			t.Fatal(err)
-		}
+		_, err := repair.Of(w.store).Erase(ctx, key)
+		must.Succeed(t, err)
 	}
 	list := []*event.Item{kept, erased, cut, other, late, late, old, dead, w.order("5", 2), w.order("7", 1)}
 	got, _ := w.store.Inside().Settled(ctx, list)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
@@ -96,9 +97,8 @@ func TestReadsSeeWhatWasWritten(t *testing.T) {
 		t.Errorf("deployed is\n%s", other.deployed())
 	}
 	def, _ := w.plan.Definition("live")
-	if _, err := s.Inside().Flag(deadline(t), []*aggregate.Definition{def}, w.Clock.Now(), "a test's"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Inside().Flag(deadline(t), []*aggregate.Definition{def}, w.Clock.Now(), "a test's")
+	must.Succeed(t, err)
 	if head, err := s.Head(deadline(t), def); err != nil || head == nil || !strings.Contains(head.Flag, "a test's") {
 		t.Errorf("head %+v, %v", head, err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -37,9 +38,7 @@ func (w *world) with(alter func(*pipeline.Spec), c aggregate.Counting) *store.St
 func (w *world) started(alter func(*pipeline.Spec)) *store.Store {
 	w.t.Helper()
 	s := w.with(alter, aggregate.Marks)
-	if err := s.Start(deadline(w.t)); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, s.Start(deadline(w.t)))
 	return s
 }
 
@@ -65,9 +64,7 @@ func (w *world) epoch() string {
 func head(t testing.TB, s *store.Store, d *aggregate.Definition) *tables.Head {
 	t.Helper()
 	h, err := s.Head(context.Background(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return h
 }
 
@@ -173,9 +170,7 @@ func TestStartOnFreshTablesOfALaterEpoch(t *testing.T) {
 // The form of the head is fixed, because rebuild, the tool and other programs read it.
 func TestStoredHead(t *testing.T) {
 	w := newWorld(t)
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	def, _ := w.plan.Definition("daily")
 	img := w.stored("totals", event.Key{PK: "G#daily#1", SK: "-"})
 	for name, want := range map[string]string{"PK": "S G#daily#1", "SK": "S -", "definition": "S " + def.Text, "digest": "S " +
@@ -203,9 +198,7 @@ func TestStartOfAnOlderPipeline(t *testing.T) {
 	w := newWorld(t)
 	newer := w.with(func(s *pipeline.Spec) { added(2, 2)(s); delete(s.Aggregates, "live") }, aggregate.Marks)
 	for _, s := range []*store.Store{w.store, newer, w.store} {
-		if err := s.Start(deadline(t)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, s.Start(deadline(t)))
 	}
 	if n := w.store.Inside().Newer(); len(n) != 1 || n[0].String() != "extra since 2" || len(newer.Inside().Newer()) != 0 {
 		t.Errorf("older: %v, newer: %v", n, newer.Inside().Newer())
@@ -223,9 +216,7 @@ func TestRenew(t *testing.T) {
 	if err := w.store.Inside().Renew(deadline(t)); err != nil || w.epoch() != "1" {
 		t.Fatal(err, w.epoch())
 	}
-	if err := w.with(added(2, 2), aggregate.Marks).Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.with(added(2, 2), aggregate.Marks).Start(deadline(t)))
 	for _, step := range []struct {
 		after  time.Duration
 		looks  int64 // how often only the epoch is read
@@ -270,9 +261,7 @@ func TestRenew(t *testing.T) {
 func TestStartDoubtsWhatItReads(t *testing.T) {
 	w := newWorld(t)
 	for _, s := range []*store.Store{w.store, w.with(added(2, 2), aggregate.Marks)} {
-		if err := s.Start(deadline(t)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, s.Start(deadline(t)))
 	}
 	w.faults = []fault{{API: "BatchGetItem", Edit: func(out any) {
 		o := out.(*dynamodb.BatchGetItemOutput)
@@ -297,15 +286,11 @@ func TestStartWithAnotherSecret(t *testing.T) {
 		From: spec.Aggregates["daily"].From}
 	start := func(secret string) error {
 		p, err := pipeline.New(spec, pipeline.Secret([]byte(secret)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals"}).Start(deadline(t))
 	}
 	for _, secret := range []string{"one", "one"} {
-		if err := start(secret); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, start(secret))
 	}
 	err := start("two")
 	if err == nil || !strings.Contains(err.Error(), "aggregate by_merchant since 1 is grouped by hmac with another secret") ||
@@ -372,9 +357,7 @@ func TestStartThroughFaults(t *testing.T) {
 			t.Run(api+" "+name, func(t *testing.T) {
 				w := newWorld(t)
 				w.faults = []fault{f, f}
-				if err := w.store.Start(deadline(t)); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, w.store.Start(deadline(t)))
 				w.faults = []fault{f, f}
 				if err := w.with(added(2, 2), aggregate.Marks).Start(deadline(t)); err != nil || w.epoch() != "2" {
 					t.Fatal(err, w.epoch())
@@ -430,9 +413,7 @@ func TestStartersRace(t *testing.T) {
 	}
 	// If two functions want different things of one epoch, one is refused with an explanation.
 	w := newWorld(t)
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.store.Start(deadline(t)))
 	other := func(s *pipeline.Spec) {
 		added(2, 2)(s)
 		s.Aggregates["extra"] = s.Aggregates["by_merchant"]

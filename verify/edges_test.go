@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/verify"
@@ -43,9 +44,8 @@ func TestFinishLooksAtItsOwnGeneration(t *testing.T) {
 	w.deploy(withAgain())
 	def, _ := w.plan.Definition("again")
 	pass := w.begin(def)
-	if _, err := repair.Of(w.store).Touch(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	_, err := repair.Of(w.store).Touch(context.Background())
+	must.Succeed(t, err)
 	w.drain()
 	w.alter(w.key("live", 0), "ADD revenue :v", number("1"))
 	if r := w.verify(); len(r.Differences) != 1 || r.Differences[0].Def.Name != "live" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -28,9 +29,7 @@ aggregates:
         values: {least: min ms, most: max ms, sum: sum ms, visits: count, newest: newest page, oldest: oldest page,
           spread: histogram ms, users: distinct user}
 `)}}, "pipeline.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return p
 }
 
@@ -45,9 +44,7 @@ func decimal(text string) event.Decimal {
 // The keys of files of sums must fit the pipeline.
 func TestSumsOfAnotherPipeline(t *testing.T) {
 	p, err := newPass(Config{Pipeline: visits(t), Source: &lists{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	def, _ := p.Pipeline.Definition("daily")
 	if ops, err := p.Ops("daily#1#0#north"); err != nil || len(ops) != len(def.Values) {
 		t.Errorf("%v, %v", ops, err)
@@ -71,8 +68,6 @@ func TestFilesAreStable(t *testing.T) {
 		found{Totals: 9, Partly: 1, Differences: []difference{{"daily#1#1772323200#north", "fp", "1", "2", "-1"}},
 			Differing: map[string]int{"daily#1": 1}, Flagged: []string{"x"}, MoreFlagged: 2},
 	}, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	golden.File(t, "testdata/files.json", string(text)+"\n")
 }

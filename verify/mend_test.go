@@ -16,6 +16,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
@@ -32,9 +33,7 @@ func (w *world) mend(s *store.Store, lag lagFunc, defs ...*aggregate.Definition)
 	w.t.Helper()
 	c := verify.Config{Pipeline: w.plan, Config: sums.Config{Segments: 2, Env: w.Clock.Env(func() float64 { return 0.5 })}}
 	m, err := verify.Mend(context.Background(), c, s, defs, lag, time.Minute)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	for _, one := range m.Totals {
 		if one.Why == "" {
 			mended++
@@ -74,9 +73,7 @@ func (w *world) marks() map[string]types.AttributeValue {
 	w.t.Helper()
 	all := map[string]types.AttributeValue{}
 	out, err := w.Engine.DynamoDB().Scan(context.Background(), &dynamodb.ScanInput{TableName: new("totals"), ConsistentRead: new(true)})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	for _, item := range out.Items {
 		for name, v := range item {
 			if strings.HasPrefix(name, lanes.MarkPrefix) {
@@ -239,9 +236,7 @@ func (w *world) between(b between) *store.Store {
 	c := w.StoreConfig(w.plan)
 	b.Client, c.Client = c.Client, &b
 	s, err := store.New(c)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return s
 }
 
@@ -250,9 +245,7 @@ func (w *world) items(def, merchant string) (keys []map[string]types.AttributeVa
 	w.t.Helper()
 	d, _ := w.plan.Definition(def)
 	for total, err := range w.store.Totals(context.Background()) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.Succeed(w.t, err)
 		if a := total.Address; a.Name == def && (len(a.By) == 0 || a.By[0] == merchant) {
 			k := lanes.Key(d, a.Bucket, a.By, a.Window)
 			keys = append(keys, itemKey(k))
@@ -350,9 +343,8 @@ func TestMendLosesAnAnswer(t *testing.T) {
 func (w *world) building(name string) {
 	w.t.Helper()
 	def, _ := w.plan.Definition(name)
-	if _, err := testworld.Tables(w.store).MarkBehind(context.Background(), []*aggregate.Definition{def}); err != nil {
-		w.t.Fatal(err)
-	}
+	_, err := testworld.Tables(w.store).MarkBehind(context.Background(), []*aggregate.Definition{def})
+	must.Succeed(w.t, err)
 }
 
 // An aggregate that begins to build while the stream is waited for is left alone.
@@ -395,11 +387,10 @@ func TestWhatCannotBeMended(t *testing.T) {
 		}, noLag, "older items are not counted in its aggregate yet"},
 		"older items": {func(w *world) {
 			w.alter(w.key("live", 0), "ADD fp :v", number("1"))
-			if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: new("events"),
+			_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: new("events"),
 				Key: order(1), UpdateExpression: new("SET epoch = :v"),
-				ExpressionAttributeValues: map[string]types.AttributeValue{":v": number("0")}}); err != nil {
-				w.t.Fatal(err)
-			}
+				ExpressionAttributeValues: map[string]types.AttributeValue{":v": number("0")}})
+			must.Succeed(w.t, err)
 		}, func() (time.Time, error) { return epoch.Add(day), nil }, "older items are not counted in its aggregate yet"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -454,9 +445,7 @@ func TestAcceptedFlag(t *testing.T) {
 	accept := func(want bool, flag string) {
 		t.Helper()
 		for total, err := range w.store.Totals(context.Background()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if total.Flag == "" {
 				continue
 			}

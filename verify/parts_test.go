@@ -10,6 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
@@ -37,9 +38,7 @@ func TestOrphanedParts(t *testing.T) {
 		t.Helper()
 		item, err := w.plan.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"order","id":%q,"merchant":"m","cents":1,"at":%q,"lines":%s}`,
 			id, w.Clock.Now().Add(-time.Hour).Format(time.RFC3339), lines)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if r, _ := w.store.Put(t.Context(), []*event.Item{item}); r[0].Verdict != event.Inserted {
 			t.Fatal(r[0].Verdict)
 		}
@@ -51,14 +50,11 @@ func TestOrphanedParts(t *testing.T) {
 	remove(put("gone", lines))
 	remove(put("fewer", lines))
 	put("fewer", `[{"n":2,"pieces":3}]`)
-	if _, err := repair.Of(w.store).Erase(t.Context(), put("erased", lines).Key); err != nil {
-		t.Fatal(err)
-	}
+	_, err := repair.Of(w.store).Erase(t.Context(), put("erased", lines).Key)
+	must.Succeed(t, err)
 	w.drain()
 	r, err := verify.Totals(t.Context(), w.plan, w.store, w.Clock.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var named []string
 	for _, text := range r.Unreadable {
 		key, _, _ := strings.Cut(strings.TrimPrefix(text, `item "`), `" is a part of an event that is not stored or does not have it`)
@@ -83,9 +79,7 @@ func TestMissingParts(t *testing.T) {
 		t.Helper()
 		item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"order","id":%q,"merchant":"m","cents":1,"at":%q,"lines":%s}`, id,
 			w.Clock.Now().Add(-time.Hour).Format(time.RFC3339), lines)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if v := put(item); v != event.Inserted {
 			t.Fatal(v)
 		}
@@ -128,13 +122,9 @@ func TestMissingParts(t *testing.T) {
 	}
 	// Parts that may have expired are not missing.
 	whole, err := w.store.Item(ctx, event.Key{PK: "ORDER#alone", SK: "ORDER"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	parts, err := w.plan.Parts(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w.remove(stack.Events, itemKey(parts[0].Key))
 	for _, c := range []struct {
 		at   int64

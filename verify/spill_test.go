@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
@@ -53,9 +54,7 @@ func (w *world) leafed() (*store.Store, *leaf) {
 	l := &leaf{Client: c.Client}
 	c.Client, c.Env.Sleep = l, func(context.Context, time.Duration) error { return errors.New("no time to wait") }
 	s, err := store.New(c)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return s, l
 }
 
@@ -73,9 +72,7 @@ func spoiled(t *testing.T) (*world, *leaf, verify.Config) {
 func mustRun(t *testing.T, c verify.Config) *verify.Report {
 	t.Helper()
 	r, err := verify.Run(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return r
 }
 
@@ -115,18 +112,14 @@ func TestSegmentsAndMerges(t *testing.T) {
 	totals, differences := 0, 0
 	for i := range 4 {
 		r, err := verify.Merge(ctx, c, i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		totals, differences = totals+r.Totals, differences+len(r.Differences)
 	}
 	if totals != want.Totals || differences != len(want.Differences) {
 		t.Errorf("%d totals and %d differences in all buckets", totals, differences)
 	}
 	r, err := verify.Collect(ctx, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	same(t, r, want)
 	refused("the first is 0 and the last is 2", second(verify.Segment(ctx, c, 3)))
 	refused("the first is 0 and the last is 3", second(verify.Merge(ctx, c, 4)))
@@ -224,9 +217,8 @@ func TestWorkFolderOfAnotherPass(t *testing.T) {
 		dir := t.TempDir()
 		c.Segments, c.Buckets, c.Work, c.About = 2, 1, sums.Dir(dir), "the tables of shop"
 		for i := range 2 {
-			if _, err := verify.Segment(ctx, c, i); err != nil {
-				t.Fatal(err)
-			}
+			_, err := verify.Segment(ctx, c, i)
+			must.Succeed(t, err)
 		}
 		return w, c, dir
 	}
@@ -247,9 +239,7 @@ func TestWorkFolderOfAnotherPass(t *testing.T) {
 			c.Pipeline, _ = w.open(withAgain())
 		}, "another pipeline.yaml"},
 		"a file is gone": {func(t *testing.T, _ *world, _ *verify.Config, dir string) {
-			if err := os.Remove(one(t, dir, "*-sums-*")); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.Remove(one(t, dir, "*-sums-*")))
 		}, "is gone from"},
 		"a file of another segment": {func(t *testing.T, _ *world, _ *verify.Config, dir string) {
 			copyFile(t, one(t, dir, "segment-0001-*-sums-*"), one(t, dir, "segment-0000-*-sums-*"))
@@ -257,27 +247,17 @@ func TestWorkFolderOfAnotherPass(t *testing.T) {
 		"a file cut short": {func(t *testing.T, _ *world, _ *verify.Config, dir string) {
 			name := one(t, dir, "*-sums-*")
 			info, err := os.Stat(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Truncate(name, info.Size()-1); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
+			must.Succeed(t, os.Truncate(name, info.Size()-1))
 		}, "its checksum is wrong"},
 		"a manifest edited": {func(t *testing.T, _ *world, _ *verify.Config, dir string) {
 			name := one(t, dir, "*.manifest")
 			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(name, bytes.Replace(text, []byte(`"items": `), []byte(`"items":  `), 1), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
+			must.Succeed(t, os.WriteFile(name, bytes.Replace(text, []byte(`"items": `), []byte(`"items":  `), 1), 0o600))
 		}, "its checksum is wrong"},
 		"no manifest": {func(t *testing.T, _ *world, _ *verify.Config, dir string) {
-			if err := os.WriteFile(one(t, dir, "*.manifest"), []byte("hello\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.WriteFile(one(t, dir, "*.manifest"), []byte("hello\n"), 0o600))
 		}, "it is not a segment that Ingot has written"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -294,12 +274,8 @@ func TestWorkFolderOfAnotherPass(t *testing.T) {
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	text, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(to, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, os.WriteFile(to, text, 0o600))
 }
 
 // The rate is kept on average.
@@ -320,10 +296,9 @@ func TestTableDeletedMeanwhile(t *testing.T) {
 		w, l, c := spoiled(t)
 		l.before = func(page int) {
 			if page == 2 {
-				if _, err := w.Engine.DynamoDB().DeleteTable(context.Background(),
-					&dynamodb.DeleteTableInput{TableName: &table}); err != nil {
-					t.Fatal(err)
-				}
+				_, err := w.Engine.DynamoDB().DeleteTable(context.Background(),
+					&dynamodb.DeleteTableInput{TableName: &table})
+				must.Succeed(t, err)
 			}
 		}
 		_, err := verify.Run(context.Background(), c)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
 	"github.com/ingot-events/ingot/verify/sums"
@@ -52,9 +53,8 @@ func TestTouchInSegments(t *testing.T) {
 // all of them.
 func TestTouchGoesOn(t *testing.T) {
 	_, l, c, s := older(t, 20)
-	if _, err := verify.Touch(context.Background(), c, s); err != nil {
-		t.Fatal(err)
-	}
+	_, err := verify.Touch(context.Background(), c, s)
+	must.Succeed(t, err)
 	all := l.pages
 	for at := 1; at <= all; at++ {
 		w, l, c, s := older(t, 20)
@@ -75,9 +75,7 @@ func TestTouchGoesOn(t *testing.T) {
 		w.drain()
 		r, err := verify.Run(context.Background(), verify.Config{Pipeline: w.plan, Source: verify.SourceOf(s),
 			Config: sums.Config{Env: w.Env}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if standing, err := r.Finish(context.Background(), w.plan, s, pass, w.Clock.Now()); err != nil || len(standing) > 0 {
 			t.Errorf("broken at page %d: %v %v", at, standing, err)
 		}
@@ -112,12 +110,8 @@ func TestTouchFolder(t *testing.T) {
 		t.Fatal(names, err)
 	}
 	text, err := os.ReadFile(names[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(names[0], append(text, '!'), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, os.WriteFile(names[0], append(text, '!'), 0o600))
 	if _, err := verify.Touch(context.Background(), c, s); err == nil ||
 		!strings.Contains(err.Error(), "its checksum is wrong; begin again in an empty folder") {
 		t.Errorf("%v", err)

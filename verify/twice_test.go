@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 	"github.com/ingot-events/ingot/verify/sums"
@@ -32,9 +33,7 @@ func looksAt(t *testing.T, w *world, from verify.Source, lag lagFunc) *verify.Lo
 	t.Helper()
 	c := verify.Config{Pipeline: w.plan, Source: from, Config: sums.Config{Env: w.Clock.Env(func() float64 { return 0.5 })}}
 	l, err := verify.Twice(context.Background(), c, lag, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return l
 }
 

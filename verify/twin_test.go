@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/pipeline"
@@ -104,9 +105,7 @@ func visited(t *testing.T, p *pipeline.Pipeline, draw *rand.Rand) *lists {
 		item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(
 			`{"type":"visit","id":"%d","at":"2026-03-%02dT09:00:%02dZ","site":"s%d","ms":%d.%d,"page":"p%d","user":"u%d"}`,
 			i, 1+l.IntN(3), l.IntN(60), l.IntN(sites), l.IntN(2000)-1000, l.IntN(10), l.IntN(9), l.IntN(40))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		l.items = append(l.items, item)
 		c := &p.Contributions(item).List[0]
 		key := string(appendKey(nil, c.Def.Name, c.Def.Since, c.Window, c.By))

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -92,11 +93,10 @@ func sameItem(a, b map[string]types.AttributeValue) bool {
 // An event that a person lets expire early closes its totals, because verify still compares them.
 func TestEarlyExpiryCloses(t *testing.T) {
 	w := filled(t)
-	if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: new("events"), Key: order(1),
+	_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: new("events"), Key: order(1),
 		UpdateExpression:          new("SET expiresAt = :v"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":v": number(fmt.Sprint(w.Clock.Now().Unix() - 60))}}); err != nil {
-		t.Fatal(err)
-	}
+		ExpressionAttributeValues: map[string]types.AttributeValue{":v": number(fmt.Sprint(w.Clock.Now().Unix() - 60))}})
+	must.Succeed(t, err)
 	w.Engine.SweepExpired()
 	w.drain()
 	if r := w.verify(); !r.OK() || r.Expired != 0 || r.Partly != 2 { // of the day, and of the merchant for ever

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/handler/quarantine"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
@@ -107,9 +108,7 @@ func (w *world) read(key map[string]types.AttributeValue) map[string]types.Attri
 	w.t.Helper()
 	out, err := w.Engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String("totals"), Key: key,
 		ConsistentRead: aws.Bool(true)})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return out.Item
 }
 
@@ -205,9 +204,7 @@ func TestPartlyCompared(t *testing.T) {
 func (w *world) partly(merchant string) map[string]types.AttributeValue {
 	w.t.Helper()
 	for total, err := range w.store.Totals(context.Background()) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.Succeed(w.t, err)
 		if a := total.Address; a.Name == "by_merchant" && a.By[0] == merchant && !total.FPX.IsZero() {
 			d, _ := w.plan.Definition(a.Name)
 			return itemKey(lanes.Key(d, a.Bucket, a.By, a.Window))
@@ -232,10 +229,9 @@ func TestFlagged(t *testing.T) {
 func TestFlaggedHead(t *testing.T) {
 	w := filled(t)
 	def, _ := w.plan.Definition("live")
-	if _, err := repair.Of(w.store).Flag(context.Background(), []*aggregate.Definition{def}, epoch,
-		"a record was not understood"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := repair.Of(w.store).Flag(context.Background(), []*aggregate.Definition{def}, epoch,
+		"a record was not understood")
+	must.Succeed(t, err)
 	r := w.verify()
 	if !r.OK() || len(r.Flagged) != 1 || !strings.Contains(r.Flagged[0], "live since 1") ||
 		!strings.Contains(r.Flagged[0], "not understood") {
@@ -403,9 +399,8 @@ func TestOldVersionAlone(t *testing.T) {
 	spec, older := withAgain(), orders()
 	w.deploy(spec)
 	def, _ := w.plan.Definition("again")
-	if _, err := repair.Of(w.store).Touch(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	_, err := repair.Of(w.store).Touch(context.Background())
+	must.Succeed(t, err)
 	w.drain()
 	if standing, err := finish(w, w.begin(def)); err != nil || len(standing) != 0 {
 		t.Fatalf("%v %v", standing, err)
@@ -419,18 +414,15 @@ func TestOldVersionAlone(t *testing.T) {
 	if !h.Building {
 		t.Fatal("the older version let an item in, and the head of the newer aggregate does not say so")
 	}
-	if err := repair.Of(w.store).ClearBuilding(context.Background(), def, w.begin(def).Behind); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, repair.Of(w.store).ClearBuilding(context.Background(), def, w.begin(def).Behind))
 	r := w.verify()
 	if len(r.Differences) != 1 ||
 		r.Differences[0].String() != "again since 2, all totals: its head says that it is complete, and 1 items are stamped below "+
 			"it; touch them" {
 		t.Fatalf("%v", r.Differences)
 	}
-	if _, err := repair.Of(w.store).Touch(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	_, err = repair.Of(w.store).Touch(context.Background())
+	must.Succeed(t, err)
 	w.drain()
 	if r := w.verify(); !r.OK() || w.head(def).Building {
 		t.Errorf("after the touch pass: %v", r.Differences)
@@ -460,9 +452,8 @@ func TestVerifyWithAnotherPipeline(t *testing.T) {
 	w.deploy(deployed, secret("one"))
 	def, _ := w.plan.Definition("again")
 	pass := w.begin(def)
-	if _, err := repair.Of(w.store).Touch(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	_, err := repair.Of(w.store).Touch(context.Background())
+	must.Succeed(t, err)
 	w.drain()
 	const otherSecret,
 		otherDefinition = "aggregate again since 2 is grouped by hmac with another secret in the table than INGOT_PII_KEY; go back to",
@@ -517,9 +508,7 @@ func totals(ctx context.Context, w *world) (*verify.Report, error) {
 func (w *world) begin(def *aggregate.Definition) tables.Pass {
 	w.t.Helper()
 	pass, err := repair.Of(w.store).BeginPass(context.Background(), def)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return pass
 }
 

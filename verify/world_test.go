@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/testworld"
@@ -65,18 +66,14 @@ func newWorldOf(t testing.TB, spec pipeline.Spec) *world {
 	w := &world{t: t}
 	var err error
 	w.World, err = testworld.New(context.Background(), testworld.Config{Start: epoch, Engine: embedded.Config{Behind: embedded.Oldest}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w.deploy(spec)
 	// The mapping lives longer than any one version of the function.
 	invoke := func(ctx context.Context, payload []byte) ([]byte, error) {
 		return lambda.NewHandler(w.streams.Handle).Invoke(ctx, payload)
 	}
 	w.mapping, err = w.MapStream(esm.StreamConfig{BatchSize: 7, Window: w.Window(), Function: esm.Function{Handler: invoke}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return w
 }
 
@@ -84,13 +81,9 @@ func newWorldOf(t testing.TB, spec pipeline.Spec) *world {
 func (w *world) open(spec pipeline.Spec, options ...pipeline.Option) (*pipeline.Pipeline, *store.Store) {
 	w.t.Helper()
 	p, err := pipeline.New(spec, options...)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	s, err := w.Store(p)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return p, s
 }
 
@@ -99,9 +92,7 @@ func (w *world) deploy(spec pipeline.Spec, options ...pipeline.Option) {
 	w.t.Helper()
 	w.plan, w.store = w.open(spec, options...)
 	w.streams = w.Streams(w.store)
-	if err := w.streams.Start(context.Background()); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, w.streams.Start(context.Background()))
 }
 
 // put stores an order with one version of the file.
@@ -109,9 +100,7 @@ func (w *world) put(p *pipeline.Pipeline, s *store.Store, id int, merchant strin
 	w.t.Helper()
 	item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"order","id":"%d","merchant":%q,"cents":%d,"at":%q}`, id, merchant,
 		cents, w.Clock.Now().Add(-time.Hour).Format(time.RFC3339))})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	if results, _ := s.Put(context.Background(), []*event.Item{item}); results[0].Verdict != event.Inserted {
 		w.t.Fatalf("%+v", results[0])
 	}
@@ -123,9 +112,7 @@ func (w *world) drain() {
 	for idle := 0; idle < 2; idle++ {
 		for {
 			p, err := w.mapping.Poll(context.Background())
-			if err != nil {
-				w.t.Fatal(err)
-			}
+			must.Succeed(w.t, err)
 			if p.Failed > 0 {
 				w.t.Fatalf("a batch failed: %+v", p)
 			}
@@ -141,18 +128,14 @@ func (w *world) drain() {
 func (w *world) verify() *verify.Report {
 	w.t.Helper()
 	report, err := verify.Totals(context.Background(), w.plan, w.store, w.Clock.Now())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return report
 }
 
 func (w *world) key(def string, n int) map[string]types.AttributeValue {
 	w.t.Helper()
 	for total, err := range w.store.Totals(context.Background()) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.Succeed(w.t, err)
 		if total.Address.Name != def {
 			continue
 		}
@@ -175,16 +158,14 @@ func (w *world) alter(key map[string]types.AttributeValue, expression string, va
 	if strings.Contains(expression, "#name") {
 		in.ExpressionAttributeNames = map[string]string{"#name": "h:spread:900"}
 	}
-	if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), in); err != nil {
-		w.t.Fatal(err)
-	}
+	_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), in)
+	must.Succeed(w.t, err)
 }
 
 func (w *world) remove(table string, key map[string]types.AttributeValue) {
 	w.t.Helper()
-	if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &table, Key: key}); err != nil {
-		w.t.Fatal(err)
-	}
+	_, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &table, Key: key})
+	must.Succeed(w.t, err)
 }
 
 func itemKey(k event.Key) map[string]types.AttributeValue {
@@ -204,9 +185,8 @@ func (w *world) head(d *aggregate.Definition) *tables.Head {
 
 func (w *world) insert(table string, item map[string]types.AttributeValue) {
 	w.t.Helper()
-	if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
-		w.t.Fatal(err)
-	}
+	_, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &table, Item: item})
+	must.Succeed(w.t, err)
 }
 
 // odd inserts an item of type order that Ingot did not write.

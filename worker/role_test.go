@@ -13,6 +13,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
@@ -49,9 +50,7 @@ func TestRole(t *testing.T) {
 	w, _, world := filledWith(t, heard.note)
 	moving(t, world)
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(sales)}}, "p.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w.Moving = func(ctx context.Context) (*migrate.Migration, error) { return open(ctx, world, p) }
 	heard.made = map[string]bool{}
 	for _, job := range []string{worker.Verify, worker.Look, worker.Compare} {
@@ -87,13 +86,9 @@ func TestRole(t *testing.T) {
 func allowed(t *testing.T) map[string]bool {
 	t.Helper()
 	text, err := os.ReadFile("../cmd/worker/template.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	tpl, err := template.Open(text, map[string]string{"OldTable": "old", "EventsTable": stack.Events, "AggregatesTable": stack.Aggregates})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	list := map[string]bool{}
 	names := strings.NewReplacer("${OldTable}", "old", "${EventsTable}", stack.Events, "${AggregatesTable}", stack.Aggregates)
 	for _, statement := range tpl.Get(tpl.Property(tpl.Resource("WorkerRole"), "Policies").Items[0], "PolicyDocument", "Statement").Items {

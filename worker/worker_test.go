@@ -17,6 +17,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
@@ -51,22 +52,14 @@ func filledWith(t *testing.T, around func(context.Context, string, any, func() (
 	t.Helper()
 	w, err := testworld.New(t.Context(), testworld.Config{Start: time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC),
 		Engine: embedded.Config{Intercept: around}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(visits)}}, "p.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	st, err := w.Store(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for n := range events {
 		item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"id":"v%d","site":"s%d","at":"2031-05-05T06:00:00Z"}`, n, n%5)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if r, _ := st.Put(t.Context(), []*event.Item{item}); !r[0].Verdict.Stored() {
 			t.Fatal(r)
 		}
@@ -98,9 +91,7 @@ func collect(t *testing.T, w *worker.Worker, folder sums.Folder) *verify.Report 
 		}
 	}
 	r, err := verify.Collect(t.Context(), configOf(w, folder))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return r
 }
 
@@ -124,18 +115,14 @@ func TestParts(t *testing.T) {
 	}
 	const paper = "merged-0000-of-0002.result"
 	file, err := folder.Read(t.Context(), paper)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if err := verify.Clear(t.Context(), c); err != nil {
 		t.Error(err)
 	}
 	if done, err := verify.Done(t.Context(), c); done != (sums.Done{}) || err != nil {
 		t.Errorf("after that, %+v, %v", done, err)
 	}
-	if err := folder.Write(t.Context(), paper, func(to io.Writer) error { _, err := io.Copy(to, file); return err }); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, folder.Write(t.Context(), paper, func(to io.Writer) error { _, err := io.Copy(to, file); return err }))
 	world.Clock.Pass(time.Minute)
 	for part := range 2 {
 		if a, err := w.Handle(t.Context(), task(worker.Segment, part)); err != nil || a.More {
@@ -207,9 +194,8 @@ func TestMore(t *testing.T) {
 		more = a.More
 	}
 	w.Env = world.Env
-	if _, err := w.Handle(t.Context(), task(worker.Segment, 1)); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.Handle(t.Context(), task(worker.Segment, 1))
+	must.Succeed(t, err)
 	if r := collect(t, w, folder); r.Items != events || calls < 2 {
 		t.Errorf("%d items after %d calls", r.Items, calls)
 	}
@@ -272,9 +258,7 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	c, err := s.Comparison(t.Context(), sums.Config{Segments: 2, Buckets: 2, Work: folder, About: "tables"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	found, err := c.Finish(t.Context(), lag{world})
 	if err != nil || found.Rows != 7 || found.Copies != 0 || len(found.Differences) != 7 {
 		t.Errorf("%+v, %v", found, err)
@@ -297,27 +281,21 @@ events:
 func moving(t *testing.T, w *testworld.World) *migrate.Migration {
 	t.Helper()
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(sales)}}, "p.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	db := w.Engine.DynamoDB()
-	if _, err := (stack.Table{Name: "old", Keys: [2]string{"id", "at"}}).Create(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	_, err = (stack.Table{Name: "old", Keys: [2]string{"id", "at"}}).Create(t.Context(), db)
+	must.Succeed(t, err)
 	for n := range 7 {
 		row := migrate.Row{"id": &types.AttributeValueMemberS{Value: fmt.Sprint(n)},
 			"at": &types.AttributeValueMemberS{Value: "2031-05-05T06:00:00Z"}}
-		if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("old"), Item: row}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("old"), Item: row})
+		must.Succeed(t, err)
 	}
 	s, err := open(t.Context(), w, p)
 	if err == nil {
 		_, err = s.Begin(t.Context())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return s
 }
 

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
@@ -38,9 +39,7 @@ func TestABadDay(t *testing.T) {
 		t.Skip("bash is not on PATH; to have the stories of docs/repair.md run, install it")
 	}
 	page, err := os.ReadFile("../../docs/repair.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_, section, _ := strings.Cut(string(page), "\n## A bad day\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	stories := strings.Split(section, "\n### ")[1:]
@@ -48,16 +47,12 @@ func TestABadDay(t *testing.T) {
 		t.Fatalf("%d stories, want 5", len(stories))
 	}
 	file, err := readme("yaml pipeline")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, story := range stories {
 		title, text, _ := strings.Cut(story, "\n")
 		t.Run(title, func(t *testing.T) {
 			s := newStory(t, bash, file)
-			if err := (&living{Dev: s.dev}).sendMessages(); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, (&living{Dev: s.dev}).sendMessages())
 			found := blocks.FindAllStringSubmatch(text, -1)
 			for i, b := range found {
 				want := ""
@@ -78,9 +73,7 @@ func TestTryingAStack(t *testing.T) {
 		t.Skip("it needs bash, and runs commands in processes of their own, which -short leaves out")
 	}
 	page, err := os.ReadFile("../../docs/deploy.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_, section, _ := strings.Cut(string(page), "\n## Trying a stack\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	found := blocks.FindAllStringSubmatch(section, -1)
@@ -90,9 +83,7 @@ func TestTryingAStack(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "shop")
 	tool(t, "init", dir, "--no-tidy").says(t, exitFine)
 	file, err := os.ReadFile(filepath.Join(dir, "pipeline.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s := newStoryIn(t, bash, dir, string(file))
 	s.block(found[0][1], found[0][2], "")
 	s.block(found[1][1], found[1][2], "")
@@ -120,14 +111,13 @@ func newStoryIn(t *testing.T, bash, dir, file string) *story {
 	s := &story{T: t, bash: bash, dir: dir}
 	s.write("pipeline.yaml", file)
 	var err error
-	if s.dev, err = dev.Start(t.Context(),
+	s.dev, err = dev.Start(t.Context(),
 		dev.Config{File: filepath.Join(s.dir, "pipeline.yaml"), Now: time.Now, Secret: []byte(show.StandIn), Tell: func(line string) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.log = append(s.log, line)
-		}}); err != nil {
-		t.Fatal(err)
-	}
+		}})
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		if err := s.dev.Close(); err != nil {
 			t.Error(err)
@@ -159,9 +149,7 @@ func (s *story) block(kind, text, want string) {
 		s.edit(func(string) string {
 			s.run(text)
 			file, err := os.ReadFile(filepath.Join(s.dir, "pipeline.yaml"))
-			if err != nil {
-				s.Fatal(err)
-			}
+			must.Succeed(s, err)
 			return string(file)
 		})
 	case givenUp.MatchString(text):
@@ -200,9 +188,7 @@ func (s *story) edit(change func(string) string) {
 func (s *story) read(name string) string {
 	s.Helper()
 	text, err := os.ReadFile(filepath.Join(s.dir, name))
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Succeed(s, err)
 	return string(text)
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/cmd/ingot/read"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
@@ -69,15 +70,11 @@ func TestBadInputIsTested(t *testing.T) {
 func testsIn(t *testing.T, folder string) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	found := map[string]bool{}
 	for _, name := range files {
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") {
 				found[fn.Name.Name] = true
@@ -105,19 +102,14 @@ func TestTableDeletedWhileVerifyRuns(t *testing.T) {
 					return call()
 				}})
 			p, err := pipeline.Load(os.DirFS("../.."), sampleshop.Pipeline, pipeline.Secret([]byte(shopSecret)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := stack.New(t.Context(), engine, stack.Config{Indexes: p.Indexes()}); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
+			_, err = stack.New(t.Context(), engine, stack.Config{Indexes: p.Indexes()})
+			must.Succeed(t, err)
 			st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates})
 			if err == nil {
 				err = st.Start(t.Context())
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			server := httptest.NewServer(wire.New(engine))
 			defer server.Close()
 			for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "k",
@@ -144,9 +136,7 @@ func TestTokenOfAnotherFile(t *testing.T) {
 		t.Fatalf("%v: %+v", err, o)
 	}
 	text, err := os.ReadFile("../../" + sampleshop.Pipeline)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	other := bytes.Replace(text, []byte("customer_orders: {read: [order.placed, order.refunded]"),
 		[]byte("customer_orders: {read: [order.placed]"), 1)
 	if bytes.Equal(other, text) {

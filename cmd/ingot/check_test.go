@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
 )
@@ -16,17 +17,13 @@ import (
 func altered(t *testing.T, name, old, new string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if !strings.Contains(string(text), old) {
 		t.Fatalf("%s has no %q any more", name, old)
 	}
 	dir := t.TempDir()
-	if err := writeInto(dir,
-		map[string]string{"cmd/ingest/main.go": "package main\n", "cmd/streams/main.go": "package main\n"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, writeInto(dir,
+		map[string]string{"cmd/ingest/main.go": "package main\n", "cmd/streams/main.go": "package main\n"}))
 	path := filepath.Join(dir, filepath.Base(name))
 	write(t, path, strings.Replace(string(text), old, new, 1))
 	return path
@@ -100,9 +97,7 @@ func TestCheckExitCodes(t *testing.T) {
 
 func TestCheckWithoutATemplateSaysSo(t *testing.T) {
 	atRoot(t)
-	if err := os.Remove("template.yaml"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Remove("template.yaml"))
 	r := piped(t, "", "check")
 	if r.code != exitFine || !strings.Contains(r.errors, "there is no template.yaml here: its rules were not checked") ||
 		!strings.HasSuffix(r.out, "\npipeline.yaml: no mistakes\n") {
@@ -141,13 +136,9 @@ func TestCheckEvents(t *testing.T) {
 	mistaken := altered(t, "pipeline.yaml", "window: 1d", "window: 1x")
 	byKind := altered(t, "pipeline.yaml", `type: "{type}"`, `type: "{@attribute.kind}"`)
 	batch, err := os.ReadFile(filepath.Join("events", "ingest-many.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var lambda bytes.Buffer
-	if err := json.Compact(&lambda, batch); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Compact(&lambda, batch))
 	for _, c := range []struct {
 		name, stdin string
 		args        []string

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 var session = regexp.MustCompile("(?s)```sh\n(ingot [^\n]*)\n```\n(?:\n```text\n(.*?)```)?")
@@ -17,9 +19,7 @@ var session = regexp.MustCompile("(?s)```sh\n(ingot [^\n]*)\n```\n(?:\n```text\n
 // what they print with the page.
 func TestCommandsPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/commands.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	scripts := t.TempDir()
 	found := session.FindAllStringSubmatch(string(page), -1)
 	if len(found) < 6 {

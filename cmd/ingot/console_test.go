@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/demo"
@@ -44,26 +45,18 @@ func consoleOf(t *testing.T, look func(string) (string, bool), args ...string) (
 		t.Fatalf("it printed %q", url)
 	}
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	client := http.Client{Jar: jar, Transport: &http.Transport{DisableKeepAlives: true}}
 	ask = func(method, path, body string) (int, string) {
 		t.Helper()
 		r, err := http.NewRequestWithContext(ctx, method, page+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		r.Header.Set("Origin", page)
 		answer, err := client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		defer answer.Body.Close()
 		text, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return answer.StatusCode, string(text)
 	}
 	return ask, token, func() (int, string) {
@@ -86,9 +79,7 @@ func TestConsoleOfAStack(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile("pipeline.yaml", file, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	look := func(name string) (string, bool) { value, there := env[name]; return value, there }
 	ask, token, end := consoleOf(t, look, "--pipeline", "pipeline.yaml", "--stack", "shop", "--endpoint-url", env["INGOT_ENDPOINT_URL"])
 	if code, _ := ask("GET", "/api/about", ""); code != 401 {
@@ -142,13 +133,9 @@ func TestConsoleFollowsADeployment(t *testing.T) {
 	a := appOf(cli.IO{Env: os.LookupEnv, Stderr: &said, Clock: env.Env{Now: func() time.Time { return now }}})
 	a.Flags.Local = true
 	found, err := a.Find(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	current, err := a.Follow(t.Context(), found)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	more := strings.Replace(letterSpec, "epoch: 1", "epoch: 2", 1) +
 		"  again: {since: 2, onExpire: keep, from: {sale: {values: {sales: count}}}}\n"
 	write(t, "pipeline.yaml", more)
@@ -160,10 +147,9 @@ func TestConsoleFollowsADeployment(t *testing.T) {
 	if p := current(); p.Epoch() != 2 || len(p.Definitions()) != 2 {
 		t.Errorf("epoch %d, with %d aggregates", p.Epoch(), len(p.Definitions()))
 	}
-	if _, err := w.dev.Engine().DynamoDB().DeleteTable(t.Context(),
-		&dynamodb.DeleteTableInput{TableName: &found.AggregatesTable}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = w.dev.Engine().DynamoDB().DeleteTable(t.Context(),
+		&dynamodb.DeleteTableInput{TableName: &found.AggregatesTable})
+	must.Succeed(t, err)
 	for range 2 {
 		now = now.Add(time.Minute)
 		if p := current(); p.Epoch() != 2 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/cost"
 )
@@ -104,9 +105,7 @@ func TestCostOfTheDeployedFunctions(t *testing.T) {
 	pipeline := filepath.Join(dir, "pipeline.yaml")
 	for name, from := range map[string]string{"pipeline.yaml": sampleshop.Pipeline, "template.yaml": sampleshop.Template} {
 		text, err := os.ReadFile("../../" + from)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		write(t, filepath.Join(dir, name), string(text))
 	}
 	of := func(want string, args ...string) {

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/demo"
@@ -45,9 +46,7 @@ aggregates:
 func inDirectory(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	if err := writeReadings("."); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, writeReadings("."))
 }
 
 // writeReadings writes a pipeline of readings and events for it.
@@ -66,9 +65,7 @@ func writeReadings(dir string) error {
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(name, []byte(text), 0o600))
 }
 
 func TestDemoJSON(t *testing.T) {
@@ -78,9 +75,7 @@ func TestDemoJSON(t *testing.T) {
 	var s demo.Summary
 	decoder := json.NewDecoder(strings.NewReader(o.out))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&s); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, decoder.Decode(&s))
 	if s.Summary != demo.SummaryVersion || s.Seed != 5 || s.Counting != "receipts" || s.Data.Name != "events" || s.Data.Events != 120 ||
 		s.Data.Copies != 3 || !s.Same {
 		t.Errorf("%+v", s.Data)
@@ -98,9 +93,7 @@ func TestDemoRefuses(t *testing.T) {
 	write(t, "empty.ndjson", "\n")
 	write(t, "marked.ndjson", "\ufeff"+`{"id":1,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}`+
 		"\r\n") // as Windows programs begin and end lines
-	if err := os.Mkdir("sub", 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Mkdir("sub", 0o700))
 	write(t, filepath.Join("sub", "wrong.yaml"), strings.Replace(strings.Replace(readings, "window: 1h", "windw: 1h", 1), "retain: 7d",
 		"retain: 7 days", 1))
 	demo := func(more ...string) ran {
@@ -226,9 +219,7 @@ func TestDemoReadsStandardInput(t *testing.T) {
 	inDirectory(t)
 	t.Setenv("TMPDIR", t.TempDir())
 	events, err := os.ReadFile("events.ndjson")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	file := tool(t, "demo", "events.ndjson", "--repeat", "2")
 	stdin := piped(t, string(events), "demo", "-", "--repeat", "2")
 	if want := strings.Replace(file.out, "events.ndjson", "standard input", 1); stdin.code != exitFine || stdin.out != want {
@@ -256,9 +247,7 @@ func TestDemoTakesMessageAttributes(t *testing.T) {
 	demo().says(t, exitUsage, "events.ndjson:1: Poison (missing-field)", "attribute")
 	demo("--attribute", "kind=reading").says(t, exitFine)
 	quoted, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	other := strings.Replace(string(quoted), `:1,`, `:2,`, 1)
 	const of = `"messageAttributes":{"kind":{"dataType":"String","stringValue":"reading"}}`
 	write(t, "events.ndjson", fmt.Sprintf(`{"Records":[{"eventSource":"aws:sqs","body":%s,%s},{"eventSource":"aws:sqs","body":%s,%s}]}`,
@@ -349,13 +338,9 @@ func TestDemoSkipsBadLines(t *testing.T) {
 func TestDemoReadsAPipe(t *testing.T) {
 	inDirectory(t)
 	events, err := os.ReadFile("events.ndjson")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer r.Close()
 	name := fmt.Sprintf("/dev/fd/%d", r.Fd())
 	if info, err := os.Stat(name); err != nil || info.Mode().IsRegular() {

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 )
 
@@ -22,9 +23,7 @@ import (
 func TestFullDiskUnderDev(t *testing.T) {
 	slow.Test(t, "it fills a disk twice")
 	data := filepath.Join(t.TempDir(), "data")
-	if err := os.Mkdir(data, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Mkdir(data, 0o755))
 	switch err := syscall.Mount("tmpfs", data, "tmpfs", 0, "size=2m"); {
 	case errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES):
 		t.Skip("a small disk can be made by root alone")
@@ -63,9 +62,7 @@ func TestFullDiskUnderDev(t *testing.T) {
 	}
 	makeRoom := func(size string) {
 		t.Helper()
-		if err := syscall.Mount("tmpfs", data, "tmpfs", syscall.MS_REMOUNT, "size="+size); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, syscall.Mount("tmpfs", data, "tmpfs", syscall.MS_REMOUNT, "size="+size))
 	}
 	sendUntilFull()
 	if got := piped(t, "", "status", "--local"); got.code != exitFailed || !strings.HasSuffix(got.errors, ") cannot answer now: "+want) {
@@ -78,9 +75,7 @@ func TestFullDiskUnderDev(t *testing.T) {
 		}
 	}
 	sendUntilFull()
-	if err := k.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, k.cmd.Process.Kill())
 	_ = k.cmd.Wait() // it was killed
 	makeRoom("256m")
 	k.start("--data", data)

@@ -23,6 +23,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/nearby"
@@ -105,12 +106,8 @@ func (k *killing) start(more ...string) {
 	var stderr strings.Builder
 	k.cmd.Stderr = &stderr
 	stdout, err := k.cmd.StdoutPipe()
-	if err != nil {
-		k.t.Fatal(err)
-	}
-	if err := k.cmd.Start(); err != nil {
-		k.t.Fatal(err)
-	}
+	must.Succeed(k.t, err)
+	must.Succeed(k.t, k.cmd.Start())
 	cmd := k.cmd
 	k.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }) // of a process that may have ended
 	line, err := bufio.NewReader(stdout).ReadString('\n')
@@ -191,9 +188,7 @@ func (k *killing) sendUntilKilled(after time.Duration) {
 		})
 	}
 	time.Sleep(after) // the moment of the kill is the chance in this test
-	if err := k.cmd.Process.Kill(); err != nil {
-		k.t.Fatal(err)
-	}
+	must.Succeed(k.t, k.cmd.Process.Kill())
 	_ = k.cmd.Wait() // it was killed
 	senders.Wait()
 }
@@ -204,20 +199,14 @@ func (k *killing) verify() {
 	ctx, cancel := context.WithTimeout(k.t.Context(), 2*time.Minute)
 	defer cancel()
 	plan, err := pipeline.Load(os.DirFS(filepath.Dir(k.file)), filepath.Base(k.file))
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	must.Succeed(k.t, err)
 	st, err := store.New(tables.Config{Client: k.tables, Pipeline: plan, Events: k.local.EventsTable, Aggregates: k.local.AggregatesTable})
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	must.Succeed(k.t, err)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		report, err := verify.Totals(ctx, plan, st, time.Now())
-		if err != nil {
-			k.t.Fatal(err)
-		}
+		must.Succeed(k.t, err)
 		if k.depth(ctx) == 0 && report.Items < k.sent {
 			k.redrive(ctx)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 )
 
@@ -20,9 +21,7 @@ import (
 func fifoTemplate(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", sampleshop.Template))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	template := string(text)
 	for _, queue := range []string{"\n  IngestQueue:", "\n  DeadLetterQueue:"} {
 		at := strings.Index(template, queue)
@@ -94,10 +93,9 @@ func TestAttributesThroughDev(t *testing.T) {
 			t.Fatalf("%s: %d messages: %v", queue, len(out.Messages), err)
 		}
 		m := out.Messages[0]
-		if _, err := client.ChangeMessageVisibility(t.Context(),
-			&sqs.ChangeMessageVisibilityInput{QueueUrl: &queue, ReceiptHandle: m.ReceiptHandle}); err != nil {
-			t.Fatal(err)
-		}
+		_, err = client.ChangeMessageVisibility(t.Context(),
+			&sqs.ChangeMessageVisibilityInput{QueueUrl: &queue, ReceiptHandle: m.ReceiptHandle})
+		must.Succeed(t, err)
 		if *m.Body != body || len(m.MessageAttributes) != attributes {
 			t.Errorf("%s: the body is %s, and there are %d attributes, want %d", queue, *m.Body, len(m.MessageAttributes), attributes)
 		}

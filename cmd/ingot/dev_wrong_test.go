@@ -11,14 +11,14 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // TestDevThatCannotStart shows the exit code and the one sentence of each reason.
 func TestDevThatCannotStart(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer taken.Close()
 	port := fmt.Sprint(taken.Addr().(*net.TCPAddr).Port)
 	free := []string{"--port", "0", "--port-console", "0"}
@@ -74,9 +74,7 @@ func TestDevThatCannotStart(t *testing.T) {
 // rewriteFile writes a file, and the folder that it is in.
 func rewriteFile(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(filepath.Dir(name), 0o755))
 	write(t, name, text)
 }
 

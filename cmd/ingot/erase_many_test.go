@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table"
 	"github.com/ingot-events/ingot/internal/table/archive"
@@ -100,9 +101,7 @@ func (w *devWorld) kept() (list []string) {
 	w.t.Helper()
 	out, err := w.dev.Engine().DynamoDB().Scan(w.t.Context(),
 		&dynamodb.ScanInput{TableName: aws.String(stack.Events), ConsistentRead: aws.Bool(true)})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	for _, item := range out.Items {
 		if item["i:barred"] == nil {
 			list = append(list, item["PK"].(*types.AttributeValueMemberS).Value+"|"+item["SK"].(*types.AttributeValueMemberS).Value)
@@ -116,13 +115,12 @@ func (w *devWorld) kept() (list []string) {
 func (w *devWorld) sets(key, name string, v types.AttributeValue) {
 	w.t.Helper()
 	pk, sk, _ := strings.Cut(key, "|")
-	if _, err := w.dev.Engine().DynamoDB().UpdateItem(w.t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(stack.Events),
+	_, err := w.dev.Engine().DynamoDB().UpdateItem(w.t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(stack.Events),
 		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk},
 			"SK": &types.AttributeValueMemberS{Value: sk}},
 		UpdateExpression: aws.String("SET #n = :v"), ExpressionAttributeNames: map[string]string{"#n": name},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":v": v}}); err != nil {
-		w.t.Fatal(err)
-	}
+		ExpressionAttributeValues: map[string]types.AttributeValue{":v": v}})
+	must.Succeed(w.t, err)
 }
 
 // expires lets time to live remove the items whose keys begin like this, and waits until they are
@@ -145,9 +143,7 @@ func (w *devWorld) expires(begins ...string) {
 func (w *devWorld) archived() (list []string) {
 	w.t.Helper()
 	for item, err := range (archived.Bucket{S3: w.dev.Engine().S3(), Name: stack.Bucket}).Read(w.t.Context(), archived.Days{}) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.Succeed(w.t, err)
 		list = append(list, item.Event.Key.PK)
 	}
 	return list
@@ -157,9 +153,7 @@ func (w *devWorld) archived() (list []string) {
 func (w *devWorld) bucket(name string) (names []string) {
 	w.t.Helper()
 	out, err := w.dev.Engine().S3().ListObjectsV2(w.t.Context(), &s3.ListObjectsV2Input{Bucket: &name})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	for _, o := range out.Contents {
 		names = append(names, *o.Key)
 	}
@@ -172,16 +166,10 @@ func (w *devWorld) deploys(changes ...string) {
 	w.t.Helper()
 	text := strings.NewReplacer(changes...).Replace(peopleSpec)
 	plan, err := textfile.File{Name: "pipeline.yaml", Text: []byte(text)}.Load(pipeline.Secret([]byte(w.env["INGOT_PII_KEY"])))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	in, err := table.Open(tables.Config{Client: w.dev.Engine().DynamoDB(), Pipeline: plan, Aggregates: stack.Aggregates})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if err := errors.Join(in.Start(w.t.Context()), in.KeepFile(w.t.Context(), false)); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
+	must.Succeed(w.t, errors.Join(in.Start(w.t.Context()), in.KeepFile(w.t.Context(), false)))
 }
 
 // names returns the objects of an erasure that the archive has, without their versions.
@@ -237,13 +225,12 @@ func TestEraseByPattern(t *testing.T) {
 	}
 
 	// It was stopped after an event was barred, and before its payloads were deleted.
-	if _, err := w.dev.Engine().DynamoDB().PutItem(t.Context(),
+	_, err := w.dev.Engine().DynamoDB().PutItem(t.Context(),
 		&dynamodb.PutItemInput{TableName: aws.String(stack.Events), Item: map[string]types.AttributeValue{
 			"PK": &types.AttributeValueMemberS{Value: "ORDER#2"}, "SK": &types.AttributeValueMemberS{Value: "ORDER"},
 			"i:barred":  &types.AttributeValueMemberBOOL{Value: true},
-			"expiresAt": &types.AttributeValueMemberN{Value: "1700000000"}}}); err != nil {
-		t.Fatal(err)
-	}
+			"expiresAt": &types.AttributeValueMemberN{Value: "1700000000"}}})
+	must.Succeed(t, err)
 	w.send(1, buys("4", "ann", "c")) // it came in the meantime
 	got := w.run(0, "erase", "--pattern", "person", "customer=ann", "--keys", "ann.ndjson", "--yes", "--local", "--letters", "letters")
 	sameText(t, "erase-pattern.txt", got.out, letter)
@@ -362,11 +349,10 @@ func TestEraseScansForAKey(t *testing.T) {
 	w.send(0, buys("1", "ann", "a", long), buys("2", "ann", "c"), opens("7", "ann", "ann@example.com"))
 	for _, key := range []string{"ORDER#1", "ACCOUNT#7"} {
 		_, sk, _ := strings.Cut(w.kept()[slices.IndexFunc(w.kept(), func(k string) bool { return strings.HasPrefix(k, key+"|") })], "|")
-		if _, err := w.dev.Engine().DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events),
+		_, err := w.dev.Engine().DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events),
 			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key},
-				"SK": &types.AttributeValueMemberS{Value: sk}}}); err != nil {
-			t.Fatal(err)
-		}
+				"SK": &types.AttributeValueMemberS{Value: sk}}})
+		must.Succeed(t, err)
 	}
 	if got := w.run(1, "erase", "order", "id=1", "--yes", "--local"); !strings.Contains(got.errors, "parts of it may still be stored") {
 		t.Error(got.errors)

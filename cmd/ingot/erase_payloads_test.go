@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/tool/cli"
@@ -50,10 +51,9 @@ func TestErasePayloads(t *testing.T) {
 		}
 	}
 	foreign := "notes/of/somebody.json"
-	if _, err := w.dev.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Payloads), Key: &foreign,
-		Body: strings.NewReader("{}")}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.dev.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Payloads), Key: &foreign,
+		Body: strings.NewReader("{}")})
+	must.Succeed(t, err)
 	all := w.objects()
 	var strays []string
 	for _, name := range all {
@@ -91,10 +91,8 @@ func TestErasePayloads(t *testing.T) {
 		t.Errorf("young objects: %s", got.out)
 	}
 	var out erase.Stray
-	if err := json.Unmarshal([]byte(w.by(time.Now, 0, "erase", "--payloads", "--yes", "--local", "--output", "json").out),
-		&out); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(w.by(time.Now, 0, "erase", "--payloads", "--yes", "--local", "--output", "json").out),
+		&out))
 	if len(out.Payloads) != 2 || out.Young != 0 || *out.Deleted != 2 || out.Payloads[0].Bucket != stack.Payloads ||
 		out.Payloads[0].Name != strays[0] {
 		t.Errorf("%+v", out)
@@ -123,20 +121,17 @@ func TestErasePayloadsOfCopies(t *testing.T) {
 	control := &dynamodb.PutItemInput{TableName: aws.String(stack.Aggregates), Item: rows.KeyImage(rows.ControlKey("old"))}
 	control.Item["state:post"] = rows.Text(rows.New)
 	db := w.dev.Engine().DynamoDB()
-	if _, err := db.PutItem(t.Context(), control); err != nil {
-		t.Fatal(err)
-	}
+	_, err := db.PutItem(t.Context(), control)
+	must.Succeed(t, err)
 	w.send(0, post("1", 400))
 	w.sets(w.kept()[0], "epoch", rows.Integer(0))
-	if _, err := db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: control.TableName,
-		Key: rows.KeyImage(rows.ControlKey("old"))}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: control.TableName,
+		Key: rows.KeyImage(rows.ControlKey("old"))})
+	must.Succeed(t, err)
 	stray := strings.Replace(w.objects()[0], w.hash("POST#1"), event.Key{PK: "POST#2"}.Hash(), 1)
-	if _, err := w.dev.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Payloads), Key: &stray,
-		Body: strings.NewReader("{}")}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = w.dev.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Payloads), Key: &stray,
+		Body: strings.NewReader("{}")})
+	must.Succeed(t, err)
 	w.run(0, "pause", "--local")
 	got := w.by(time.Now, 0, "erase", "--payloads", "--yes", "--local")
 	if !strings.Contains(got.out, "0 objects of no event: deleted\n1 other of types that a migration moves left alone") ||
@@ -166,9 +161,7 @@ func TestErasePayloadsWaitsForTheArchive(t *testing.T) {
 	}
 	out, err := w.dev.Engine().S3().GetObject(t.Context(),
 		&s3.GetObjectInput{Bucket: aws.String(stack.Bucket), Key: &w.bucket(stack.Bucket)[0]})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var image bytes.Buffer
 	if _, err := image.ReadFrom(out.Body); err != nil || !strings.Contains(image.String(), "lorem ipsum") {
 		t.Errorf("%v: %s", err, image.String())

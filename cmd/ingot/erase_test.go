@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 )
 
@@ -22,10 +23,9 @@ func TestErase(t *testing.T) {
 	const image = `{"PK":{"S":"SALE#1"},"SK":{"S":"-"},"type":{"S":"sale"},"id":{"S":"1"},"at":{"S":"2026-01-02T03:04:05.000000000Z"},"epoch":{"N":"1"},` +
 		`"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},"data":{"S":"{}"}}`
 	name := "expired/" + event.Key{PK: "SALE#1", SK: "-"}.Hash() + "/abc.json"
-	if _, err := w.dev.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Bucket), Key: &name,
-		Body: strings.NewReader(image)}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.dev.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Bucket), Key: &name,
+		Body: strings.NewReader(image)})
+	must.Succeed(t, err)
 
 	w.run(2, "erase", "sale", "id=1", "--local")
 	sameText(t, "erase-dry.txt", w.run(0, "erase", "sale", "id=1", "--dry-run", "--local").out, id)
@@ -74,7 +74,5 @@ func TestErase(t *testing.T) {
 			t.Errorf("%v: %s", args, got.errors)
 		}
 	}
-	if err := os.RemoveAll("letters"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.RemoveAll("letters"))
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ingot-events/ingot/cmd/ingot/local"
 	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -72,9 +73,7 @@ func example(t *testing.T, name string) (dir string) {
 	if err == nil {
 		err = os.CopyFS(dir, folder)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return dir
 }
 
@@ -84,9 +83,7 @@ func TestInitForAPipeline(t *testing.T) {
 	dir := example(t, "feed")
 	name := filepath.Join(dir, "pipeline.yaml")
 	was, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	tool(t, "init", dir, "--events", name).says(t, exitUsage, name+" is there already, and --events proposes another")
 	got := tool(t, "init", dir, "--no-tidy")
 	if got.code != exitFine || strings.Contains(got.out, "pipeline.yaml") ||
@@ -169,9 +166,7 @@ func TestInitMakefileSaysThatItCompiles(t *testing.T) {
 	}
 	dir, bin := t.TempDir(), t.TempDir()
 	tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy").says(t, exitFine)
-	if err := os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\n"), 0o700))
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	const tests, tool = "The first time, Go compiles the tests. This can take minutes.\n",
 		"The first time, Go compiles the tool. This can take minutes.\n"
@@ -180,9 +175,7 @@ func TestInitMakefileSaysThatItCompiles(t *testing.T) {
 		if step.target == "upgrade" {
 			before := time.Now().Add(-time.Hour)
 			for _, name := range []string{"compiled-tests", "compiled-tool"} { // older than go.mod
-				if err := os.Chtimes(filepath.Join(dir, ".ingot", name), before, before); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, os.Chtimes(filepath.Join(dir, ".ingot", name), before, before))
 			}
 			continue
 		}
@@ -202,9 +195,7 @@ func TestInitDiff(t *testing.T) {
 	}
 	change(t, filepath.Join(dir, "template.yaml"), "MaximumRetryAttempts: -1", "MaximumRetryAttempts: 5")
 	change(t, filepath.Join(dir, "README.md"), "# shop", "# My shop")
-	if err := os.Remove(filepath.Join(dir, "Makefile")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Remove(filepath.Join(dir, "Makefile")))
 	got := tool(t, "init", "--diff", dir)
 	for _, want := range []string{"-            MaximumRetryAttempts: 5\n", "+            MaximumRetryAttempts: -1\n",
 		"+++ Makefile (this version)"} {
@@ -268,14 +259,10 @@ func TestEnvironmentIsThatOfDev(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(text, &env)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	l := newStoryIn(t, "", dir, string(mustRead(t, filepath.Join(dir, "pipeline.yaml")))).dev.Local()
 	cmd, _, err := newRoot(bare()).Find([]string{"dev"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	address := "http://host.docker.internal:" + cmd.Flags().Lookup("port").DefValue
 	for name, want := range map[string]string{"INGOT_TABLE": l.EventsTable, "INGOT_AGGREGATES_TABLE": l.AggregatesTable,
 		"INGOT_ARCHIVE_BUCKET": l.ArchiveBucket,
@@ -290,9 +277,7 @@ func TestEnvironmentIsThatOfDev(t *testing.T) {
 func mustRead(t *testing.T, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return text
 }
 

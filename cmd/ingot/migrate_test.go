@@ -18,6 +18,7 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
@@ -35,9 +36,7 @@ func quakesMove(t *testing.T) (*living, *heard, env.Env) {
 	dir := t.TempDir()
 	for name, from := range map[string]string{"pipeline.yaml": "pipeline.yaml", "migration.yaml": "back.yaml"} {
 		text, err := examples.Files.ReadFile(path.Join("migrate", from))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		write(t, filepath.Join(dir, name), string(text))
 	}
 	write(t, filepath.Join(dir, "row.json"), `{"Item": {"pk": {"S": "DAY#2018-02-01"}, "sk": {"S": "1517446923000#us1"}, "net": {"S": "us"},
@@ -46,13 +45,10 @@ func quakesMove(t *testing.T) (*living, *heard, env.Env) {
 	change(t, filepath.Join(dir, "pipeline.yaml"), `pk: "NET#{net}"`, `pk: "NET#{net | hmac}"`)
 	clock := hurried()
 	w, err := liveAt(dir, clock.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(w.close)
-	if _, err := oldTable.Create(t.Context(), w.Engine().DynamoDB()); err != nil {
-		t.Fatal(err)
-	}
+	_, err = oldTable.Create(t.Context(), w.Engine().DynamoDB())
+	must.Succeed(t, err)
 	for name, value := range w.environment() {
 		t.Setenv(name, value)
 	}
@@ -69,9 +65,7 @@ func (w *living) quake(t *testing.T, day, sk string, more ...string) {
 		delete(row, name)
 	}
 	_, err := w.Engine().DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(oldTable.Name), Item: row})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 }
 
 // The commands move a table from its plan to its turn, back, and to its end. They tell what stands
@@ -121,9 +115,7 @@ func TestMigrate(t *testing.T) {
 		_, err := w.Engine().DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(oldTable.Name),
 			Key: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "DAY#" + day},
 				"sk": &types.AttributeValueMemberS{Value: sk}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 	}
 	until(t, func() bool {
 		return toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate", "compare", "--stack", "shop").code == 0
@@ -138,10 +130,9 @@ func TestMigrate(t *testing.T) {
 	move(0, "status --quiet 0", "capture has not been proven to go on since the last comparison")
 	move(0, "turn --yes --quiet 0", "the new table is the source", "next: ingot rebuild network_day")
 	w.complete(t)
-	if _, err := w.Engine().SQS().SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(w.Local().QueueURL),
-		MessageBody: aws.String(`{"id":"us7","net":"us","time":1517446923001,"mag":5}`)}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.Engine().SQS().SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(w.Local().QueueURL),
+		MessageBody: aws.String(`{"id":"us7","net":"us","time":1517446923001,"mag":5}`)})
+	must.Succeed(t, err)
 	w.quake(t, "2018-02-09", "1#nobody") // by a forgotten job
 	until(t, func() bool { return w.rowsOfOld(t) == "1517446923000#us1 1517446923001#us7" })
 	move(exitUsage, "back", "write --yes")
@@ -190,9 +181,7 @@ func TestMigrate(t *testing.T) {
 func (w *living) rowsOfOld(t *testing.T) string {
 	t.Helper()
 	out, err := w.Engine().DynamoDB().Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(oldTable.Name)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var list []string
 	for _, row := range out.Items {
 		list = append(list, rows.TextOf(row["sk"]))
@@ -208,9 +197,8 @@ func (w *living) complete(t *testing.T) {
 	head := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).PK},
 		"SK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).SK}}
 	in := &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates), Key: head, UpdateExpression: aws.String("REMOVE building")}
-	if _, err := w.Engine().DynamoDB().UpdateItem(t.Context(), in); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.Engine().DynamoDB().UpdateItem(t.Context(), in)
+	must.Succeed(t, err)
 }
 
 // oldStream returns the ARN of the stream of the old table.
@@ -218,9 +206,7 @@ func (w *living) oldStream(t *testing.T) string {
 	t.Helper()
 	in := &dynamodb.DescribeTableInput{TableName: aws.String(oldTable.Name)}
 	out, err := w.Engine().DynamoDB().DescribeTable(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return *out.Table.LatestStreamArn
 }
 
@@ -264,9 +250,7 @@ func TestMigrateExplain(t *testing.T) {
 	if o := tool(t, "migrate", "explain", "bad.json"); o.code != exitDifference || !strings.Contains(o.out, "too few pieces") {
 		t.Errorf("%d %s", o.code, o.out)
 	}
-	if err := os.WriteFile("migration.yaml", []byte("migration: 1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile("migration.yaml", []byte("migration: 1\n"), 0o600))
 	tool(t, "migrate", "explain", "row.json").says(t, exitUsage, "name is missing")
 	tool(t, "migrate", "explain", "nothing.json").says(t, exitUsage)
 }

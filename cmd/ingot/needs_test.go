@@ -25,6 +25,7 @@ import (
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
@@ -147,9 +148,7 @@ func (w *living) filled(t *testing.T, command string) {
 		w.tool(t, called{"send account.ndjson --wait", exitFine})
 	}
 	if command == "archive" {
-		if err := w.archivesFile(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.archivesFile())
 	}
 	if command == "erase" {
 		w.archives(t, event.Key{PK: "ACCOUNT#a-1", SK: "ACCOUNT"})
@@ -175,9 +174,7 @@ publications:
   orders: {from: [order.placed], to: "arn:aws:sqs:us-east-1:000000000000:NEXT-QUEUE"}
 `), 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 	case "region":
 		w.away(t)
 	case "resume":
@@ -200,9 +197,7 @@ func (w *living) away(t *testing.T) {
 			Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: lanes.HomeKey.PK},
 				"SK": &types.AttributeValueMemberS{Value: lanes.HomeKey.SK}, "region": &types.AttributeValueMemberS{Value: "eu-west-1"}}})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w.switched()
 	for _, id := range []string{"u-1", "u-2"} {
 		ask := func(method, path, body string) *httptest.ResponseRecorder {
@@ -211,9 +206,7 @@ func (w *living) away(t *testing.T) {
 			return out
 		}
 		var mapping struct{ EventSourceMappingArn string }
-		if err := json.Unmarshal(ask(http.MethodPut, mappings.Prefixes[0]+"/"+id, `{"Enabled":false}`).Body.Bytes(), &mapping); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(ask(http.MethodPut, mappings.Prefixes[0]+"/"+id, `{"Enabled":false}`).Body.Bytes(), &mapping))
 		ask(http.MethodPost, mappings.Prefixes[1]+mapping.EventSourceMappingArn, `{"Tags":{"`+pause.Tag+`":"2026-03-01T12:00:00Z by jo"}}`)
 	}
 }
@@ -265,9 +258,7 @@ func arnsOfShop(w *living) policy.ARNs {
 func hashedShop(t *testing.T, command string) (*living, *heard) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := writeShop(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, writeShop(dir))
 	file := filepath.Join(dir, "pipeline.yaml")
 	change(t, file, `pk: "ORDER#{order_id}"`, `pk: "ORDER#{order_id | hmac}"`)
 	if command != "quarantine" { // an event with parts is not replaced
@@ -295,28 +286,20 @@ patterns:
 		change(t, file, "events:\n", "events:\n  out: {id: \"{id}\", at: \"{at}\", key: {pk: \"OUT#{id}\", sk: \"-\"}}\n")
 		change(t, file, "\n  orders_daily:\n",
 			"\n  purse: {since: 1, movedBy: put, atLeast: {cents: 0}, from: {out: {values: {cents: sum -cents}}}}\n  orders_daily:\n")
-		if err := writeInto(dir, map[string]string{"out.ndjson": `{"type":"out","id":"1","cents":5,"at":"2026-03-01T09:00:00Z"}` +
-			"\n"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, writeInto(dir, map[string]string{"out.ndjson": `{"type":"out","id":"1","cents":5,"at":"2026-03-01T09:00:00Z"}` +
+			"\n"}))
 	}
 	change(t, filepath.Join(dir, "template.yaml"), `"dynamodb:BatchGetItem"], Resource: !GetAtt EventsTable.Arn`,
 		`"dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"], Resource: !GetAtt EventsTable.Arn`)
-	if err := writeInto(dir,
+	must.Succeed(t, writeInto(dir,
 		map[string]string{"account.ndjson": `{"type":"account","id":"a-1","email":"ann@example.com","at":"2026-03-01T09:00:00Z"}` +
-			"\n"}); err != nil {
-		t.Fatal(err)
-	}
+			"\n"}))
 	change(t, file, "\npatterns:\n", "\npatterns:\n  leaders: {total: orders_daily, top: 10}\n")
 	change(t, file, "    window: 1d", "    rank: {value: orders}\n    window: 1d")
 	w, err := live(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(w.close)
-	if err := w.sendMessages(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.sendMessages())
 	for name, value := range w.environment() {
 		t.Setenv(name, value)
 	}
@@ -365,9 +348,7 @@ func (w *living) named(t *testing.T, line string) string {
 func (w *living) kept(t *testing.T, begins string) (item, key map[string]types.AttributeValue) {
 	t.Helper()
 	all, err := w.Engine().DynamoDB().Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(stack.Aggregates)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, item := range all.Items {
 		if pk, _ := item["PK"].(*types.AttributeValueMemberS); pk != nil && strings.HasPrefix(pk.Value, begins) {
 			return item, map[string]types.AttributeValue{"PK": item["PK"], "SK": item["SK"]}
@@ -387,10 +368,9 @@ func (w *living) archives(t *testing.T, key event.Key) {
 		key.PK, key.SK)
 	for bucket, name := range map[string]string{w.Local().ArchiveBucket: archive.Prefix(key) + "one.json",
 		w.Local().PayloadBucket: payloads.Name("note", key, payloads.Sum{})} {
-		if _, err := w.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &name,
-			Body: strings.NewReader(image)}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := w.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &name,
+			Body: strings.NewReader(image)})
+		must.Succeed(t, err)
 	}
 }
 
@@ -436,9 +416,8 @@ func (w *living) forget(t *testing.T) {
 	t.Helper()
 	tables, name := w.Engine().DynamoDB(), stack.Aggregates
 	item, key := w.kept(t, "F#")
-	if _, err := tables.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &name, Key: key}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := tables.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &name, Key: key})
+	must.Succeed(t, err)
 	w.cloud.Invoke = func(string, []byte) (string, string) {
 		if _, err := tables.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &name, Item: item}); err != nil {
 			return "", err.Error()
@@ -451,11 +430,10 @@ func (w *living) forget(t *testing.T) {
 func (w *living) spoil(t *testing.T) {
 	t.Helper()
 	_, key := w.kept(t, "A#orders_daily")
-	if _, err := w.Engine().DynamoDB().UpdateItem(t.Context(),
+	_, err := w.Engine().DynamoDB().UpdateItem(t.Context(),
 		&dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates), Key: key, UpdateExpression: aws.String("ADD n :one"),
-			ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}}); err != nil {
-		t.Fatal(err)
-	}
+			ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
+	must.Succeed(t, err)
 }
 
 // copies is how many parts an order has. So many are put in one request, and one alone is put by
@@ -470,11 +448,10 @@ func (w *living) lose(t *testing.T) {
 		lost = append(lost, [2]string{"COPY" + strconv.Itoa(i), "ORDER#o-1"})
 	}
 	for _, key := range lost {
-		if _, err := w.Engine().DynamoDB().DeleteItem(t.Context(),
+		_, err := w.Engine().DynamoDB().DeleteItem(t.Context(),
 			&dynamodb.DeleteItemInput{TableName: aws.String(stack.Events), Key: map[string]types.AttributeValue{
-				"PK": &types.AttributeValueMemberS{Value: key[0]}, "SK": &types.AttributeValueMemberS{Value: key[1]}}}); err != nil {
-			t.Fatal(err)
-		}
+				"PK": &types.AttributeValueMemberS{Value: key[0]}, "SK": &types.AttributeValueMemberS{Value: key[1]}}})
+		must.Succeed(t, err)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/cmd/ingot/read"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/policy"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -43,9 +44,7 @@ func post(id string, words int) string {
 func (w *devWorld) objects() (names []string) {
 	w.t.Helper()
 	out, err := w.dev.Engine().S3().ListObjectsV2(w.t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String(stack.Payloads)})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	for _, o := range out.Contents {
 		names = append(names, *o.Key)
 	}
@@ -80,10 +79,8 @@ func TestOffloadedPayloads(t *testing.T) {
 		t.Errorf("get --payload:\n%s", whole.out)
 	}
 	var item read.GotItem
-	if err := json.Unmarshal([]byte(w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local", "--payload", "--reveal",
-		"--output", "json").out), &item); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local", "--payload", "--reveal",
+		"--output", "json").out), &item))
 	if item.Payload != post("1", 400) || item.Object == nil || item.Object.Bucket != stack.Payloads ||
 		!strings.HasPrefix(item.Object.Name, "post/") {
 		t.Errorf("as JSON: %+v", item)
@@ -129,10 +126,9 @@ func TestOffloadedPayloads(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 	// What is lost is said, and where it should be.
-	if _, err := w.dev.Engine().S3().DeleteObject(t.Context(),
-		&s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &left[0]}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.dev.Engine().S3().DeleteObject(t.Context(),
+		&s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &left[0]})
+	must.Succeed(t, err)
 	if got := w.run(1, "get", "post", "id=2", "author=jane@example.com", "--local", "--payload"); !strings.Contains(got.errors,
 		"the payload is lost") || !strings.Contains(got.errors, left[0]) {
 		t.Errorf("get of what is lost: %s", got.errors)
@@ -169,19 +165,16 @@ func TestRebuildOfOffloadedEvents(t *testing.T) {
 	var bodies []string
 	for _, name := range w.objects() {
 		out, err := w.dev.Engine().S3().GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String(stack.Payloads), Key: &name})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var b strings.Builder
 		buf := make([]byte, *out.ContentLength)
 		n, _ := out.Body.Read(buf)
 		b.Write(buf[:n])
 		names, bodies = append(names, name), append(bodies, b.String())
 	}
-	if _, err := w.dev.Engine().S3().DeleteObject(t.Context(),
-		&s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &names[0]}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.dev.Engine().S3().DeleteObject(t.Context(),
+		&s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &names[0]})
+	must.Succeed(t, err)
 	next := strings.Replace(postSpec, "epoch: 1", "epoch: 2", 1) + "  likes: {since: 2, from: {post: {values: {likes: sum likes}}}}\n"
 	write(t, "pipeline.yaml", next)
 	w.await(func() bool { return w.dev.Pipeline().Epoch() == 2 })
@@ -196,10 +189,9 @@ func TestRebuildOfOffloadedEvents(t *testing.T) {
 	if got := w.run(0, "totals", "likes", "--local", "--output", "json"); !strings.Contains(got.out, `"building": true`) {
 		t.Errorf("it says that it is complete: %s%s", got.out, got.errors)
 	}
-	if _, err := w.dev.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Payloads), Key: &names[0],
-		Body: strings.NewReader(bodies[0])}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = w.dev.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Payloads), Key: &names[0],
+		Body: strings.NewReader(bodies[0])})
+	must.Succeed(t, err)
 	if got := w.run(0, "rebuild", "likes", "--local", "--yes"); !strings.Contains(got.out, "complete: likes") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}

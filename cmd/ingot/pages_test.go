@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -35,13 +36,9 @@ func TestExamplePages(t *testing.T) {
 		}
 		t.Run(path.Dir(file), func(t *testing.T) {
 			page, err := os.ReadFile("../../examples/" + path.Dir(file) + "/README.md")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			text, err := fs.ReadFile(examples.Files, file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			labelled(t, string(page), path.Dir(file))
 			everyPattern(t, string(page), file)
 			_, session, ok := strings.Cut(string(page), "```text session\n$ ")
@@ -50,9 +47,7 @@ func TestExamplePages(t *testing.T) {
 				t.Fatal("the page has no session")
 			}
 			folder, err := fs.Sub(examples.Files, path.Dir(file))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			dir := t.TempDir() + "/example"
 			if err := os.CopyFS(dir, folder); err != nil { // its schemas too
 				t.Fatal(err)
@@ -95,9 +90,7 @@ var inTable = regexp.MustCompile("`([a-z_]+)[^`]*`")
 func everyPattern(t *testing.T, page, file string) {
 	t.Helper()
 	p, err := pipeline.Load(examples.Files, file, pipeline.CheckOnly())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	asked := map[string]bool{}
 	_, table, _ := strings.Cut(page, "| question | pattern |")
 	table, _, _ = strings.Cut(table, "\n\n")

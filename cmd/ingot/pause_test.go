@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/cmd/ingot/operate"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/stack"
@@ -72,9 +73,7 @@ func cloud(t *testing.T, switches *mappings.Server) (env map[string]string) {
 	t.Helper()
 	e := embedded.New(embedded.Config{})
 	s, err := stack.New(t.Context(), e, stack.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	rest := &targettest.Cloud{Engine: e, Account: "123456789012", Region: "us-east-1",
 		Stacks: []targettest.Stack{{Name: "shop", Protected: true, Outputs: map[string]string{
 			"EventsTableName": stack.Events, "AggregatesTableName": stack.Aggregates, "QueueUrl": s.Queue,
@@ -99,9 +98,7 @@ func (w *living) halt(t *testing.T, mapping string, stopped bool) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, w.Local().Endpoint+mappings.Prefixes[0]+
 		"/00000000-0000-4000-8000-00000000000"+mapping, strings.NewReader(fmt.Sprintf(`{"Enabled":%t}`, !stopped)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil || answer.StatusCode/100 != 2 {
 		t.Fatalf("%v: %v", answer, err)
@@ -127,9 +124,8 @@ func TestASilentStreamIsNotReadToItsEnd(t *testing.T) {
 	w.readied(t, "erase") // ingest is off
 	stray := "note/" + strings.Repeat("0", 64) + "/" + strings.Repeat("1", 64) + ".json"
 	put := &s3.PutObjectInput{Bucket: aws.String(stack.Payloads), Key: &stray, Body: strings.NewReader("{}")}
-	if _, err := w.Engine().S3().PutObject(t.Context(), put); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.Engine().S3().PutObject(t.Context(), put)
+	must.Succeed(t, err)
 	const unproven, throttled = "it is not proven that the function streams has done everything that was written before ",
 		"; Lambda has throttled 0 calls of it in the last 15 minutes"
 	for line, c := range map[string]struct {
@@ -191,13 +187,9 @@ func TestSendWithoutTheRightToSeePauses(t *testing.T) {
 	switches := mappings.New(mappings.Mapping{UUID: "u-1", Function: "shop-ingest", Source: "arn:queue"})
 	switches.Refuse = func(string) string { return "AccessDeniedException" }
 	dir := t.TempDir()
-	if err := writeShop(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, writeShop(dir))
 	w, err := live(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(w.close)
 	w.halt(t, "1", true)
 	w.cloud.Mappings = switches

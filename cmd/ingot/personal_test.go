@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/console"
 	"github.com/ingot-events/ingot/internal/tool/dev"
@@ -124,9 +125,7 @@ func newHiddenWorld(t *testing.T) *hiddenWorld {
 func (w *hiddenWorld) totalsWith(name string) (list []map[string]ddb.AttributeValue) {
 	w.t.Helper()
 	out, err := w.dev.Engine().DynamoDB().Scan(w.t.Context(), &dynamodb.ScanInput{TableName: aws.String(stack.Aggregates)})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	for _, item := range out.Items {
 		if _, has := item[name]; has {
 			list = append(list, item)
@@ -139,9 +138,7 @@ func (w *hiddenWorld) totalsWith(name string) (list []map[string]ddb.AttributeVa
 func (w *hiddenWorld) session() func(path, body string) string {
 	page, token, _ := strings.Cut(w.dev.Local().Console, "/#token=")
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	client := http.Client{Jar: jar, Transport: &http.Transport{DisableKeepAlives: true}}
 	ask := func(path, body string) string {
 		w.t.Helper()
@@ -150,19 +147,13 @@ func (w *hiddenWorld) session() func(path, body string) string {
 			method = http.MethodGet
 		}
 		r, err := http.NewRequestWithContext(w.t.Context(), method, page+path, strings.NewReader(body))
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.Succeed(w.t, err)
 		r.Header.Set("Origin", page)
 		answer, err := client.Do(r)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.Succeed(w.t, err)
 		defer answer.Body.Close()
 		text, err := io.ReadAll(answer.Body)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.Succeed(w.t, err)
 		return string(text)
 	}
 	ask("/api/session", `{"token":"`+token+`"}`)
@@ -230,13 +221,9 @@ func TestNothingPersonalIsPrinted(t *testing.T) {
 	var events strings.Builder
 	for i, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var letter struct{ Body string }
-		if err := json.Unmarshal(text, &letter); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(text, &letter))
 		events.WriteString(letter.Body + "\n")
 		write(t, "one.json", letter.Body)
 		w.runs("", "explain", "one.json", "--pipeline", "pipeline.yaml", "--attribute", "user="+secretUser)
@@ -283,9 +270,7 @@ func TestTheConsoleShowsNothingPersonal(t *testing.T) {
 		fmt.Sprintf(`{"type":"reserved","id":"2","at":"2026-03-01T09:00:00Z","mail":%q,"pieces":177777}`, secretMail),
 		fmt.Sprintf(`{"type":"account","id":"3","mail":%q,"phone":%[1]q}`, secretMail)} {
 		text, err := json.Marshal(message)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		w.hides("journey", w.ask("/api/journey", `{"message":`+string(text)+`}`))
 	}
 	for _, key := range []string{`"pk":"ACCOUNT#1","sk":"-"`, `"pk":"CLAIM#` + secretMail + `","sk":"-"`,
@@ -321,14 +306,12 @@ func (w *hiddenWorld) damage() {
 		item["least"], item["accounts"] = &ddb.AttributeValueMemberN{Value: "491705550"}, &ddb.AttributeValueMemberN{Value: "5"}
 		item["phone"] = &ddb.AttributeValueMemberS{Value: strings.Replace(item["phone"].(*ddb.AttributeValueMemberS).Value, secretPhone,
 			"491705559", 1)}
-		if _, err := db.PutItem(w.t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Aggregates), Item: item}); err != nil {
-			w.t.Fatal(err)
-		}
+		_, err := db.PutItem(w.t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Aggregates), Item: item})
+		must.Succeed(w.t, err)
 	}
-	if _, err := db.UpdateItem(w.t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(stack.Events),
+	_, err := db.UpdateItem(w.t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(stack.Events),
 		Key: map[string]ddb.AttributeValue{"PK": &ddb.AttributeValueMemberS{Value: "CLAIM#" + secretMail},
 			"SK": &ddb.AttributeValueMemberS{Value: "-"}},
-		UpdateExpression: aws.String("REMOVE digest")}); err != nil {
-		w.t.Fatal(err)
-	}
+		UpdateExpression: aws.String("REMOVE digest")})
+	must.Succeed(w.t, err)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 )
@@ -27,9 +28,7 @@ func pipedWith(t *testing.T, env map[string]string, stdin string, args ...string
 func atRoot(t *testing.T) {
 	t.Helper()
 	root := t.TempDir()
-	if err := writeRoot(root); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, writeRoot(root))
 	t.Chdir(root)
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/policy"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -23,9 +24,7 @@ func policyOf(t *testing.T, file string, args ...string) (code int, doc policy.D
 		return "", false
 	}, strings.NewReader(""), &out, &errs)
 	if code == exitFine {
-		if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(out.Bytes(), &doc))
 	}
 	return code, doc, out.String(), errs.String()
 }
@@ -93,9 +92,7 @@ func TestPolicyOfOnePrincipal(t *testing.T) {
 // resources alone.
 func TestPolicyForDeploying(t *testing.T) {
 	template, err := os.ReadFile("../../" + sampleshop.Template)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	creates := map[string]string{"CloudWatch::Alarm": "cloudwatch:PutMetricAlarm",
 		"CloudWatch::Dashboard": "cloudwatch:PutDashboard", "DynamoDB::Table": "dynamodb:CreateTable",
 		"IAM::Role":      "iam:CreateRole",

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/cmd/ingot/quarantine"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // many puts five kinds of messages into quarantine, and pulls them into letters: three sales
@@ -41,9 +42,7 @@ func (w *devWorld) listedBy(args ...string) int {
 	w.t.Helper()
 	var r struct{ Messages []quarantine.Listed }
 	got := w.run(0, append([]string{"quarantine", "list", "letters", "--output", "json"}, args...)...)
-	if err := json.Unmarshal([]byte(got.out), &r); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, json.Unmarshal([]byte(got.out), &r))
 	return len(r.Messages)
 }
 
@@ -197,9 +196,7 @@ func TestSetSaysWhatItCannotChange(t *testing.T) {
 	bodies := ""
 	for _, f := range file {
 		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		bodies += string(text)
 	}
 	if !strings.Contains(bodies, `\"email\":\"eve@example.com\"`) {

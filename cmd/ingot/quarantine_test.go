@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/cmd/ingot/quarantine"
 	letter "github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 )
@@ -75,9 +76,7 @@ func newDevWorldAt(t *testing.T, now func() time.Time, files map[string]string) 
 func startDev(t *testing.T, cfg dev.Config) *dev.Dev {
 	t.Helper()
 	d, err := dev.Start(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -109,18 +108,15 @@ func (w *devWorld) send(quarantined int, bodies ...string) {
 
 func (w *devWorld) post(queue, body string, attributes map[string]types.MessageAttributeValue) {
 	w.t.Helper()
-	if _, err := w.dev.Engine().SQS().SendMessage(w.t.Context(),
-		&sqs.SendMessageInput{QueueUrl: &queue, MessageBody: &body, MessageAttributes: attributes}); err != nil {
-		w.t.Fatal(err)
-	}
+	_, err := w.dev.Engine().SQS().SendMessage(w.t.Context(),
+		&sqs.SendMessageInput{QueueUrl: &queue, MessageBody: &body, MessageAttributes: attributes})
+	must.Succeed(w.t, err)
 }
 
 func (w *devWorld) waiting(queue string) int {
 	w.t.Helper()
 	n, err := w.dev.Stack().Depth(w.t.Context(), queue)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return n
 }
 
@@ -138,9 +134,7 @@ func (w *devWorld) await(is func() bool) {
 func (w *devWorld) files(folder string) (ids []string) {
 	w.t.Helper()
 	var out struct{ Messages []quarantine.Listed }
-	if err := json.Unmarshal([]byte(w.run(0, "quarantine", "list", folder, "--output", "json").out), &out); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, json.Unmarshal([]byte(w.run(0, "quarantine", "list", folder, "--output", "json").out), &out))
 	for _, m := range out.Messages {
 		ids = append(ids, m.ID)
 	}
@@ -152,9 +146,7 @@ func (w *devWorld) files(folder string) (ids []string) {
 func TestRemovalIsPublishedAgain(t *testing.T) {
 	w := newDevWorld(t)
 	next, err := stack.Queue{Name: "next"}.Create(t.Context(), w.dev.Engine().SQS())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	write(t, "publish.yaml", `publish: 1
 source: shop
 publications: {sales: {from: [sale], on: [removed], to: "arn:aws:sqs:us-east-1:000000000000:next"}}
@@ -224,9 +216,7 @@ func (w *devWorld) grouped(id, group string) {
 	if err == nil {
 		err = os.WriteFile(file, append([]byte(`{"group": `+strconv.Quote(group)+`,`), bytes.TrimPrefix(text, []byte("{"))...), 0o600)
 	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 }
 
 // TestQuarantine goes the whole way of messages: pull, list, show, edit, resend, replace, drop.
@@ -371,9 +361,7 @@ func TestQuarantineOfAnotherStack(t *testing.T) {
 	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
 	file := filepath.Join("letters", w.files("letters")[0]+".json")
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	write(t, file, string(bytes.Replace(text, []byte(`/quarantine"`), []byte(`/other"`), 1)))
 	id := w.files("letters")[0]
 	for _, args := range [][]string{{"show", "letters", id}, {"resend", "letters", id}, {"resend", "letters"},

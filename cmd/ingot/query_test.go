@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/cmd/ingot/read"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
@@ -28,17 +29,12 @@ const shopSecret = "the secret of the sample shop"
 func shopWithOrders(t *testing.T, orders int) (ingot func(stdin string, args ...string) ran) {
 	t.Helper()
 	p, err := pipeline.Load(os.DirFS("../.."), sampleshop.Pipeline, pipeline.Secret([]byte(shopSecret)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	engine := embedded.New(embedded.Config{})
-	if _, err := stack.New(t.Context(), engine, stack.Config{Indexes: p.Indexes()}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = stack.New(t.Context(), engine, stack.Config{Indexes: p.Indexes()})
+	must.Succeed(t, err)
 	st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var items []*event.Item
 	noon := time.Now().UTC().Truncate(24 * time.Hour).Add(-12 * time.Hour)
 	for i := range orders {
@@ -46,9 +42,7 @@ func shopWithOrders(t *testing.T, orders int) (ingot func(stdin string, args ...
 			`{"type":"order.placed","merchant_id":"m-1","order_id":"o-%d","customer_id":"c-1","placed_at":%q,"currency":"EUR","total_cents":%d,"product_id":"p","quantity":1,"status":"a\u001bb"}`,
 			i, noon.Add(time.Duration(i)*time.Minute).Format(time.RFC3339), 100*i)
 		item, err := p.Plan(envelope.Message{Body: body})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		items = append(items, item)
 	}
 	results, _ := st.Put(t.Context(), items)
@@ -106,9 +100,7 @@ func TestQueryPages(t *testing.T) {
 	}
 	first := ingot("", "orders_of_day", "at="+day, "--limit", "7", "--output", "json").out
 	var got read.Answer
-	if err := json.Unmarshal([]byte(first), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(first), &got))
 	altered := []byte(got.Next)
 	altered[40] ^= 1
 	for _, c := range map[string]struct {
@@ -177,9 +169,7 @@ func TestQuery(t *testing.T) {
 // nothing in the environment.
 func TestExplainedQuestionNeedsNoStack(t *testing.T) {
 	text, err := os.ReadFile("../../" + sampleshop.Pipeline)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Chdir(t.TempDir())
 	write(t, "pipeline.yaml", string(text))
 	ask := func(code int, args ...string) ran {

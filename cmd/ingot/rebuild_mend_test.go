@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
@@ -72,12 +73,11 @@ func TestMendAndAccept(t *testing.T) {
 // flag flags an item of the aggregates table.
 func (w *devWorld) flag(key event.Key, text string) {
 	w.t.Helper()
-	if _, err := w.dev.Engine().DynamoDB().UpdateItem(w.t.Context(), &dynamodb.UpdateItemInput{TableName: new(stack.Aggregates),
+	_, err := w.dev.Engine().DynamoDB().UpdateItem(w.t.Context(), &dynamodb.UpdateItemInput{TableName: new(stack.Aggregates),
 		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK},
 			"SK": &types.AttributeValueMemberS{Value: key.SK}}, UpdateExpression: new("SET flag = :v"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":v": &types.AttributeValueMemberS{Value: text}}}); err != nil {
-		w.t.Fatal(err)
-	}
+		ExpressionAttributeValues: map[string]types.AttributeValue{":v": &types.AttributeValueMemberS{Value: text}}})
+	must.Succeed(w.t, err)
 }
 
 // hears is a writer that calls a function for what is written.

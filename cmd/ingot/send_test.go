@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // Where no terminal is, send says how far it is at the beginning and at each quarter. With --skip,
@@ -53,9 +55,7 @@ func TestSendRefusesWhatIsNotLinesOfJSON(t *testing.T) {
 			t.Errorf("%s: %s%s", file, got.out, got.errors)
 		}
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		want = strings.Replace(want, file, "standard input", 1)
 		got := pipedWith(t, w.env, string(text), "send", "-", "--local")
 		if got.code != exitUsage || !strings.Contains(got.errors, want) || got.out != "" || strings.Contains(got.errors, "--skip") {

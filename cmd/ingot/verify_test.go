@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/cmd/ingot/pass"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/nearby"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/dev"
@@ -41,9 +42,7 @@ func (w *devWorld) counted(n int) {
 	w.await(func() bool {
 		out, err := w.dev.Engine().DynamoDB().GetItem(context.Background(),
 			&dynamodb.GetItemInput{TableName: &[]string{stack.Aggregates}[0], Key: salesKey()})
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.Succeed(w.t, err)
 		v, _ := out.Item["n"].(*types.AttributeValueMemberN)
 		return v != nil && v.Value == fmt.Sprint(n)
 	})
@@ -57,11 +56,10 @@ func salesKey() map[string]types.AttributeValue {
 func (w *devWorld) alter(expression, value string) {
 	w.t.Helper()
 	table := stack.Aggregates
-	if _, err := w.dev.Engine().DynamoDB().UpdateItem(context.Background(),
+	_, err := w.dev.Engine().DynamoDB().UpdateItem(context.Background(),
 		&dynamodb.UpdateItemInput{TableName: &table, Key: salesKey(), UpdateExpression: &expression,
-			ExpressionAttributeValues: map[string]types.AttributeValue{":v": &types.AttributeValueMemberN{Value: value}}}); err != nil {
-		w.t.Fatal(err)
-	}
+			ExpressionAttributeValues: map[string]types.AttributeValue{":v": &types.AttributeValueMemberN{Value: value}}})
+	must.Succeed(w.t, err)
 }
 
 func TestVerify(t *testing.T) {
@@ -115,9 +113,7 @@ func TestVerifyInABucket(t *testing.T) {
 	w := newDevWorld(t)
 	w.sales(5)
 	client, bucket := w.dev.Engine().S3(), "my-bucket"
-	if err := stack.CreateArchive(t.Context(), client, bucket); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, stack.CreateArchive(t.Context(), client, bucket))
 	if got := w.run(exitFine, "verify", "--local", "--memory", "1", "--work",
 		"s3://my-bucket/w"); got.out != "5 items, 1 total: no difference\n" {
 		t.Errorf("%s%s", got.out, got.errors)
@@ -248,12 +244,10 @@ func (w *devWorld) loseTotals() {
 	db := dynamodb.New(dynamodb.Options{Region: dev.Region, BaseEndpoint: aws.String(w.dev.Local().Endpoint), HTTPClient: client,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")})
 	table := stack.Aggregates
-	if _, err := db.DeleteTable(w.t.Context(), &dynamodb.DeleteTableInput{TableName: &table}); err != nil {
-		w.t.Fatal(err)
-	}
-	if _, err := stack.AggregatesTable(table).Create(w.t.Context(), db); err != nil {
-		w.t.Fatal(err)
-	}
+	_, err := db.DeleteTable(w.t.Context(), &dynamodb.DeleteTableInput{TableName: &table})
+	must.Succeed(w.t, err)
+	_, err = stack.AggregatesTable(table).Create(w.t.Context(), db)
+	must.Succeed(w.t, err)
 	w.await(func() bool {
 		out, err := db.Scan(w.t.Context(), &dynamodb.ScanInput{TableName: &table})
 		return err == nil && slices.ContainsFunc(out.Items, func(item map[string]types.AttributeValue) bool { // the file comes last

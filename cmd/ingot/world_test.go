@@ -23,6 +23,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/archive"
@@ -217,9 +218,7 @@ func (w *living) environment() map[string]string {
 func runScripts(t *testing.T, p testscript.Params) {
 	t.Helper()
 	own, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	p.Setup = func(env *testscript.Env) error {
 		name, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(env.WorkDir), "script-"), ".")
 		switch _, place, _ := strings.Cut(name, "@"); place {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
@@ -49,9 +50,7 @@ func build(t *testing.T) map[string]string {
 	dir, binaries := t.TempDir(), map[string]string{}
 	for _, name := range []string{"ingest", "streams"} {
 		binaries[name] = filepath.Join(dir, name)
-		if err := runtimeapi.Build(t.Context(), "github.com/ingot-events/ingot/cmd/"+name, binaries[name], ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, runtimeapi.Build(t.Context(), "github.com/ingot-events/ingot/cmd/"+name, binaries[name], ""))
 	}
 	return binaries
 }
@@ -90,9 +89,7 @@ func (w *world) drainQueue() {
 	w.Helper()
 	for {
 		polled, err := w.queue.Poll(w.Context())
-		if err != nil {
-			w.Fatal(err)
-		}
+		must.Succeed(w, err)
 		select {
 		case w.moved <- struct{}{}:
 		default:
@@ -149,9 +146,7 @@ func (w *world) drainStream(kills int) {
 	for deadline := time.Now().Add(patience); ; {
 		w.streams.spared = w.streams.killed(kills)
 		polled, err := w.stream.Poll(w.Context())
-		if err != nil {
-			w.Fatal(err)
-		}
+		must.Succeed(w, err)
 		if !polled.Idle() {
 			deadline = time.Now().Add(patience)
 			continue
@@ -176,9 +171,7 @@ func (w *world) dropped() int { return w.streams.said.sum("StepsDroppedByMark") 
 func (w *world) verify() *verify.Report {
 	w.Helper()
 	report, err := verify.Totals(w.Context(), w.plan, w.store, time.Now())
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Succeed(w, err)
 	return report
 }
 
@@ -194,9 +187,7 @@ func (w *world) check(p *producer) {
 	}
 	stored := map[string]string{}
 	for item, err := range w.store.Items(w.Context()) {
-		if err != nil {
-			w.Fatal(err)
-		}
+		must.Succeed(w, err)
 		stored[item.ID] = item.Data
 	}
 	want := map[string]string{}
@@ -234,9 +225,7 @@ func (w *world) sums() map[string]string {
 	w.Helper()
 	numbers := map[string]event.Decimal{}
 	for total, err := range w.store.Totals(w.Context()) {
-		if err != nil {
-			w.Fatal(err)
-		}
+		must.Succeed(w, err)
 		name := total.Address.Name
 		for _, by := range total.Address.By {
 			name += " " + by

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 )
@@ -65,9 +66,7 @@ func find(ctx context.Context) (*endpoint.Endpoint, error) {
 func createTable(t *testing.T, db *dynamodb.Client, table stack.Table) (streamARN string) {
 	t.Helper()
 	streamARN, err := table.Create(t.Context(), db)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { // the endpoint may not be ours
 		_, _ = db.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &table.Name}, func(o *dynamodb.Options) {
 			o.RetryMaxAttempts = 1

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
@@ -51,15 +52,13 @@ func newWorld(t *testing.T, e *endpoint.Endpoint, binaries map[string]string, co
 	w := &world{T: t, seed: seed, moved: make(chan struct{}, 1), clients: e.Clients(), events: fmt.Sprintf("events-%s-%x", counting, seed),
 		totals: fmt.Sprintf("totals-%s-%x", counting, seed)}
 	var err error
-	if w.plan, err = pipeline.Load(os.DirFS("testdata"), "pipeline.yaml"); err != nil {
-		t.Fatal(err)
-	}
+	w.plan, err = pipeline.Load(os.DirFS("testdata"), "pipeline.yaml")
+	must.Succeed(t, err)
 	streamARN := createTable(t, w.clients.DynamoDB, stack.Table{Name: w.events, Stream: true})
 	createTable(t, w.clients.DynamoDB, stack.Table{Name: w.totals})
-	if w.store, err = store.New(tables.Config{Client: w.clients.DynamoDB, Pipeline: w.plan, Events: w.events, Aggregates: w.totals,
-		Counting: counting}); err != nil {
-		t.Fatal(err)
-	}
+	w.store, err = store.New(tables.Config{Client: w.clients.DynamoDB, Pipeline: w.plan, Events: w.events, Aggregates: w.totals,
+		Counting: counting})
+	must.Succeed(t, err)
 	w.engine = embedded.New(embedded.Config{Now: w.now, Seed: seed})
 	w.quarantineURL = w.createQueue(stack.Queue{Name: "quarantine"})
 	// No message may go to a dead-letter queue, however often its batch is killed.
@@ -67,9 +66,7 @@ func newWorld(t *testing.T, e *endpoint.Endpoint, binaries map[string]string, co
 
 	quarantine := w.serveQuarantine()
 	path, err := filepath.Abs("testdata/pipeline.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	env := map[string]string{"INGOT_PIPELINE": path, "INGOT_TABLE": w.events, "INGOT_AGGREGATES_TABLE": w.totals,
 		"INGOT_COUNTING":       counting.String(),
 		"INGOT_QUARANTINE_URL": quarantine + "/000000000000/quarantine", "AWS_REGION": endpoint.Region,
@@ -98,9 +95,7 @@ func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.offset.L
 func (w *world) createQueue(q stack.Queue) string {
 	w.Helper()
 	url, err := q.Create(w.Context(), w.engine.SQS())
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Succeed(w, err)
 	return url
 }
 
@@ -133,25 +128,21 @@ func (w *world) mapFunctions(streamARN string, counting aggregate.Counting) {
 	var err error
 	w.queue, err = esm.NewQueue(w.Context(), esm.QueueConfig{Client: w.engine.SQS(), URL: w.queueURL, BatchSize: 20,
 		Function: esm.Function{Handler: w.ingest.invoke, Timeout: time.Minute, Now: w.now}, ReportBatchItemFailures: true})
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Succeed(w, err)
 	config := esm.StreamConfig{Client: numbered{w.clients.Streams}, ARN: streamARN, BatchSize: 25,
 		Function: esm.Function{Handler: w.streams.invoke, Timeout: time.Minute}, ReportBatchItemFailures: true}
 	if counting == aggregate.Marks {
 		config.Window = stack.Window // only a window tells the function its shard
 	}
-	if w.stream, err = esm.NewStream(config); err != nil {
-		w.Fatal(err)
-	}
+	w.stream, err = esm.NewStream(config)
+	must.Succeed(w, err)
 }
 
 func (w *world) send(bodies []string) {
 	w.Helper()
 	for _, body := range bodies {
-		if _, err := w.engine.SQS().SendMessage(w.Context(), &sqs.SendMessageInput{QueueUrl: &w.queueURL, MessageBody: &body}); err != nil {
-			w.Fatal(err)
-		}
+		_, err := w.engine.SQS().SendMessage(w.Context(), &sqs.SendMessageInput{QueueUrl: &w.queueURL, MessageBody: &body})
+		must.Succeed(w, err)
 	}
 }
 
@@ -159,9 +150,7 @@ func (w *world) send(bodies []string) {
 func (w *world) depth() int {
 	w.Helper()
 	n, err := (&stack.Stack{Engine: w.engine}).Depth(w.Context(), w.queueURL)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Succeed(w, err)
 	return n
 }
 
@@ -171,9 +160,7 @@ func (w *world) remove(id string) {
 	_, err := w.clients.DynamoDB.DeleteItem(w.Context(),
 		&dynamodb.DeleteItemInput{TableName: &w.events, Key: map[string]types.AttributeValue{
 			"PK": &types.AttributeValueMemberS{Value: "SALE#" + id}, "SK": &types.AttributeValueMemberS{Value: "SALE"}}})
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Succeed(w, err)
 }
 
 // letters returns the bodies in quarantine, and removes them from it.
@@ -183,18 +170,15 @@ func (w *world) letters() map[string]int {
 	for {
 		out, err := w.engine.SQS().ReceiveMessage(w.Context(),
 			&sqs.ReceiveMessageInput{QueueUrl: &w.quarantineURL, MaxNumberOfMessages: 10})
-		if err != nil {
-			w.Fatal(err)
-		}
+		must.Succeed(w, err)
 		if len(out.Messages) == 0 {
 			return bodies
 		}
 		for _, m := range out.Messages {
 			bodies[aws.ToString(m.Body)]++
-			if _, err := w.engine.SQS().DeleteMessage(w.Context(),
-				&sqs.DeleteMessageInput{QueueUrl: &w.quarantineURL, ReceiptHandle: m.ReceiptHandle}); err != nil {
-				w.Fatal(err)
-			}
+			_, err := w.engine.SQS().DeleteMessage(w.Context(),
+				&sqs.DeleteMessageInput{QueueUrl: &w.quarantineURL, ReceiptHandle: m.ReceiptHandle})
+			must.Succeed(w, err)
 		}
 	}
 }

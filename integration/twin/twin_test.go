@@ -11,6 +11,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/integration/twin"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 )
 
@@ -18,9 +19,7 @@ func twins(t *testing.T, cfg embedded.Config) *twin.Twins {
 	t.Helper()
 	w, err := twin.New(t.Context(), twin.Side{Name: "engine", DB: embedded.New(embedded.Config{}).DynamoDB()},
 		twin.Side{Name: "other", DB: embedded.New(cfg).DynamoDB()}, "twins", twin.Leniency{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return w
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 )
@@ -50,24 +51,20 @@ func newQueueWorld(t *testing.T, seed uint64, fifo bool) *queueWorld {
 		suffix = ".fifo"
 	}
 	var err error
-	if w.dlq, err = (stack.Queue{Name: "dlq" + suffix, FIFO: fifo}).Create(context.Background(), w.client); err != nil {
-		t.Fatal(err)
-	}
+	w.dlq, err = (stack.Queue{Name: "dlq" + suffix, FIFO: fifo}).Create(context.Background(), w.client)
+	must.Succeed(t, err)
 	w.url, err = stack.Queue{Name: "q" + suffix, FIFO: fifo, Visibility: time.Minute, DeadLetters: w.dlq,
 		MaxReceives: 50}.Create(context.Background(), w.client)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	chance := func(p float64) func(esm.Invocation) bool {
 		return func(esm.Invocation) bool { return w.trouble > 0 && w.r.Float64() < p }
 	}
-	if w.q, err = esm.NewQueue(context.Background(),
+	w.q, err = esm.NewQueue(context.Background(),
 		esm.QueueConfig{Client: w.client, URL: w.url, BatchSize: 10, ReportBatchItemFailures: true, Function: esm.Function{
 			Handler: w.handle, Now: func() time.Time { return w.now },
 			Faults: esm.Faults{Duplicate: chance(0.1), DropAnswer: chance(0.1), Forget: chance(0.1)},
-		}}); err != nil {
-		t.Fatal(err)
-	}
+		}})
+	must.Succeed(t, err)
 	return w
 }
 
@@ -82,9 +79,8 @@ func (w *queueWorld) send() {
 	if w.fifo {
 		in.MessageGroupId, in.MessageDeduplicationId = &group, aws.String(strconv.Itoa(w.sent))
 	}
-	if _, err := w.client.SendMessage(context.Background(), in); err != nil {
-		w.t.Fatal(err)
-	}
+	_, err := w.client.SendMessage(context.Background(), in)
+	must.Succeed(w.t, err)
 }
 
 func (w *queueWorld) handle(ctx context.Context, payload []byte) ([]byte, error) {
@@ -148,9 +144,7 @@ func (w *queueWorld) live(steps int) {
 
 func (w *queueWorld) poll() esm.Polled {
 	p, err := w.q.Poll(context.Background())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return p
 }
 
@@ -166,14 +160,10 @@ func (w *queueWorld) drain(rounds int) {
 func (w *queueWorld) depth(url string) int {
 	out, err := w.client.GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &url,
 		AttributeNames: []types.QueueAttributeName{"ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	visible, err1 := strconv.Atoi(out.Attributes["ApproximateNumberOfMessages"])
 	hidden, err2 := strconv.Atoi(out.Attributes["ApproximateNumberOfMessagesNotVisible"])
-	if err := errors.Join(err1, err2); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, errors.Join(err1, err2))
 	return visible + hidden
 }
 

@@ -20,6 +20,7 @@ import (
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
@@ -75,16 +76,14 @@ func newStreamWorld(t *testing.T, seed uint64, change func(*esm.StreamConfig)) *
 		done: map[string]int{}}
 	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.now }, Seed: seed, Partitions: 3})
 	var err error
-	if w.arn, err = (stack.Table{Name: "items", Stream: true}).Create(context.Background(), w.engine.DynamoDB()); err != nil {
-		t.Fatal(err)
-	}
+	w.arn, err = (stack.Table{Name: "items", Stream: true}).Create(context.Background(), w.engine.DynamoDB())
+	must.Succeed(t, err)
 	cfg := esm.StreamConfig{Client: w.engine.Streams(), ARN: w.arn, BatchSize: 1 + w.r.IntN(12), ReportBatchItemFailures: true,
 		Bisect: w.r.IntN(2) == 0}
 	cfg.Function = esm.Function{Handler: w.handle, Now: func() time.Time { return w.now }}
 	change(&cfg)
-	if w.s, err = esm.NewStream(cfg); err != nil {
-		t.Fatal(err)
-	}
+	w.s, err = esm.NewStream(cfg)
+	must.Succeed(t, err)
 	return w
 }
 
@@ -96,9 +95,7 @@ func (w *streamWorld) write() {
 			"PK": &types.AttributeValueMemberS{Value: key}, "SK": &types.AttributeValueMemberS{Value: "-"},
 			"version": &types.AttributeValueMemberN{Value: strconv.Itoa(w.versions[key])},
 		}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 }
 
 func (w *streamWorld) handle(_ context.Context, payload []byte) ([]byte, error) {
@@ -150,9 +147,7 @@ func (w *streamWorld) answer(d *delivery, ev events.DynamoDBTimeWindowEvent) ([]
 
 func (w *streamWorld) poll() esm.Streamed {
 	p, err := w.s.Poll(context.Background())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	if !w.s.Drained() {
 		return p
 	}
@@ -170,9 +165,7 @@ func (w *streamWorld) live(steps int) {
 		case n < 60:
 			w.write()
 		case n < 62:
-			if err := w.engine.RollShards("items"); err != nil {
-				w.t.Fatal(err)
-			}
+			must.Succeed(w.t, w.engine.RollShards("items"))
 		case n < 70:
 			w.now = w.now.Add(time.Duration(w.r.IntN(60)) * time.Second)
 		default:
@@ -200,20 +193,14 @@ func (w *streamWorld) stream() (order map[string][]string, item map[string]strin
 	var from *string
 	for {
 		out, err := client.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: &w.arn, ExclusiveStartShardId: from})
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.Succeed(w.t, err)
 		for _, sh := range out.StreamDescription.Shards {
 			it, err := client.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{StreamArn: &w.arn, ShardId: sh.ShardId,
 				ShardIteratorType: streams.ShardIteratorTypeTrimHorizon})
-			if err != nil {
-				w.t.Fatal(err)
-			}
+			must.Succeed(w.t, err)
 			for next := it.ShardIterator; next != nil; {
 				page, err := client.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: next})
-				if err != nil {
-					w.t.Fatal(err)
-				}
+				must.Succeed(w.t, err)
 				for _, r := range page.Records {
 					order[*sh.ShardId] = append(order[*sh.ShardId], *r.Dynamodb.SequenceNumber)
 					item[*sh.ShardId+*r.Dynamodb.SequenceNumber] = r.Dynamodb.Keys["PK"].(*streams.AttributeValueMemberS).Value
@@ -268,9 +255,8 @@ func (w *streamWorld) check() {
 			reached[d.shard] = at + 1
 			var key string
 			var v int
-			if _, err := fmt.Sscan(d.items[i], &key, &v); err != nil {
-				w.t.Fatal(err)
-			}
+			_, err := fmt.Sscan(d.items[i], &key, &v)
+			must.Succeed(w.t, err)
 			if v != version[key]+1 {
 				w.t.Fatalf("delivery %d: version %d of %s after version %d", n, v, key, version[key])
 			}

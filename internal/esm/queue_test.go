@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // queueRig is a mapping over a fake queue with one clock.
@@ -37,9 +39,7 @@ func newQueueRig(t *testing.T, fifo bool, change func(*QueueConfig)) *queueRig {
 		change(&cfg)
 	}
 	q, err := NewQueue(context.Background(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	rig.Queue = q
 	return rig
 }
@@ -73,9 +73,7 @@ func (rig *queueRig) handle(_ context.Context, payload []byte) ([]byte, error) {
 func (rig *queueRig) poll() Polled {
 	rig.t.Helper()
 	p, err := rig.Poll(context.Background())
-	if err != nil {
-		rig.t.Fatal(err)
-	}
+	must.Succeed(rig.t, err)
 	return p
 }
 

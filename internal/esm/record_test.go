@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	queues "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // queueSample is the record in the Lambda developer guide's example of an SQS event.
@@ -61,9 +63,7 @@ func TestQueueRecordOfEveryKindOfAttribute(t *testing.T) {
 	}
 	payload := append(openEvent([][]byte{encodeMessage(m, "arn:aws:sqs:eu-west-1:1:q.fifo")}), '}')
 	var decoded events.SQSEvent
-	if err := json.Unmarshal(payload, &decoded); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(payload, &decoded))
 	got := decoded.Records[0]
 	if got.Body != body || got.AWSRegion != "eu-west-1" || got.Md5OfMessageAttributes != "y" || got.Attributes["MessageGroupId"] != "g" {
 		t.Errorf("record %+v", got)
@@ -139,9 +139,7 @@ func TestImageOfEveryType(t *testing.T) {
 func golden(t *testing.T, got []byte, want string) {
 	t.Helper()
 	var compact bytes.Buffer
-	if err := json.Compact(&compact, []byte(want)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Compact(&compact, []byte(want)))
 	if string(got) != compact.String() {
 		t.Errorf("got  %s\nwant %s", got, compact.String())
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // streamRig is a mapping over a fake stream with one clock.
@@ -26,9 +28,7 @@ func newStreamRig(t *testing.T, change func(*StreamConfig)) *streamRig {
 		change(&cfg)
 	}
 	s, err := NewStream(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	rig.Stream = s
 	return rig
 }
@@ -39,9 +39,7 @@ func (rig *streamRig) poll(n int) Streamed {
 	var sum Streamed
 	for range n {
 		p, err := rig.Poll(context.Background())
-		if err != nil {
-			rig.t.Fatal(err)
-		}
+		must.Succeed(rig.t, err)
 		sum.add(p)
 	}
 	return sum
@@ -192,15 +190,11 @@ func TestBackToAStaleCheckpoint(t *testing.T) {
 	rig.source.shard("a", "").put(1, 7)
 	rig.poll(1)
 	stored, err := json.Marshal(rig.Checkpoint())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	rig.poll(2)
 	rig.want("1-3 4-6 7")
 	var stale Checkpoint
-	if err := json.Unmarshal(stored, &stale); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(stored, &stale))
 	rig.Restore(stale)
 	rig.poll(3)
 	rig.want("4-6 7")
@@ -309,9 +303,7 @@ func TestChildrenOfARound(t *testing.T) {
 	rig.source.shard("o", "").put(100, 100)
 	for range 2 {
 		rounds, _, err := rig.Due(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, r := range rounds {
 			if r.shard.id != "o" { // the slow one
 				r.Do(ctx)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // newWindowRig makes a mapping with windows of 100 s. Record n is created at second n.
@@ -160,9 +162,7 @@ func TestTooLargeAStateEndsTheWindowEarly(t *testing.T) {
 	rig := newWindowRig(t, nil)
 	rig.source.shard("a", "").put(1, 7)
 	large, err := json.Marshal(map[string]any{"state": map[string]string{"x": strings.Repeat("x", maxState)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	rig.script = []string{`{"state":{"n":"1"}}`, string(large)}
 	rig.poll(4)
 	if c := rig.calls[2]; !c.IsWindowTerminatedEarly || !c.IsFinalInvokeForWindow || c.State["n"] != "1" {
@@ -194,14 +194,10 @@ func TestCheckpointHoldsTheWindow(t *testing.T) {
 	rig.script = []string{`{"state":{"n":"1"}}`, `{"state":{"n":"2"}}`}
 	rig.poll(1)
 	stored, err := json.Marshal(rig.Checkpoint())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	rig.poll(1)
 	var stale Checkpoint
-	if err := json.Unmarshal(stored, &stale); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(stored, &stale))
 	rig.Restore(stale)
 	rig.poll(1)
 	if c := rig.calls[2]; c.State["n"] != "1" {

@@ -26,6 +26,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/local/wire"
@@ -56,9 +57,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, calls: map[string]bool{}, files: fstest.MapFS{}}
 	for _, name := range []string{"pipeline.yaml", "migration.yaml"} {
 		text, err := fs.ReadFile(examples.Files, "migrate/"+name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		w.files[name] = &fstest.MapFile{Data: text}
 	}
 	w.edit("pipeline.yaml", `pk: "NET#{net}"`, `pk: "NET#{net | hmac}"`)
@@ -68,16 +67,12 @@ func newWorld(t *testing.T) *world {
 		w.note(api, in)
 		return call()
 	}})
-	if _, err := stack.New(t.Context(), w.engine, stack.Config{Indexes: []string{"GSI1"}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := stack.CreateArchive(t.Context(), w.engine.S3(), "payloads"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := stack.New(t.Context(), w.engine, stack.Config{Indexes: []string{"GSI1"}})
+	must.Succeed(t, err)
+	must.Succeed(t, stack.CreateArchive(t.Context(), w.engine.S3(), "payloads"))
 	old := stack.Table{Name: "old", Keys: [2]string{"pk", "sk"}, Stream: true}
-	if _, err := old.Create(t.Context(), w.engine.DynamoDB()); err != nil {
-		t.Fatal(err)
-	}
+	_, err = old.Create(t.Context(), w.engine.DynamoDB())
+	must.Succeed(t, err)
 	server := httptest.NewServer(wire.New(w.engine))
 	t.Cleanup(server.Close)
 	for name, value := range map[string]string{"INGOT_TABLE": stack.Events, "INGOT_AGGREGATES_TABLE": stack.Aggregates,
@@ -140,26 +135,18 @@ func (w *world) note(api string, in any) {
 func (w *world) begin() *migrate.Migration {
 	w.t.Helper()
 	p, err := pipeline.Load(w.files, "pipeline.yaml", pipeline.Secret([]byte(secret)))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	m, err := rowmap.Load(w.files, "migration.yaml", p)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	old, err := migrate.Find(w.t.Context(), w.engine.DynamoDB(), w.engine.DynamoDB(), "old", stack.Events)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	s, err := migrate.NewMigration(m, old.Source, tables.Config{Client: w.engine.DynamoDB(),
 		Events: stack.Events, Aggregates: stack.Aggregates,
 		Objects: w.engine.S3(), PayloadBucket: "payloads"})
 	if err == nil {
 		_, err = s.Begin(w.t.Context())
 	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return s
 }
 
@@ -169,9 +156,8 @@ func (w *world) row(id, place string) json.RawMessage {
 	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 	row := migrate.Row{"pk": text("DAY#2098-02-01"), "sk": text("01:02:03.000#" + id), "net": text("us"), "place": text(place),
 		"ms": &types.AttributeValueMemberN{Value: strconv.FormatInt(time.Now().UnixMilli(), 10)}}
-	if _, err := w.engine.DynamoDB().PutItem(w.t.Context(), &dynamodb.PutItemInput{TableName: aws.String("old"), Item: row}); err != nil {
-		w.t.Fatal(err)
-	}
+	_, err := w.engine.DynamoDB().PutItem(w.t.Context(), &dynamodb.PutItemInput{TableName: aws.String("old"), Item: row})
+	must.Succeed(w.t, err)
 	return json.RawMessage(`{"Records": [{"eventName": "INSERT", "dynamodb": {"SequenceNumber": "1", "ApproximateCreationDateTime": 1,
   "Keys": {"pk": {"S": "DAY#2098-02-01"}, "sk": {"S": "01:02:03.000#` + id + `"}}}}]}`)
 }
@@ -187,9 +173,7 @@ func TestCapture(t *testing.T) {
 	var log bytes.Buffer
 	w.hears = true
 	handle, err := capture.New(t.Context(), w.files, func(o *capture.Options) { o.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w.hears = false
 	first := w.row("us1", "here")
 	w.hears = true
@@ -199,11 +183,10 @@ func TestCapture(t *testing.T) {
 	w.hears = false
 	s := w.begin()
 	batches := []json.RawMessage{first, w.row("us2", strings.Repeat("far away ", 200))}
-	if _, err := w.engine.DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Events), Item: migrate.Row{
+	_, err = w.engine.DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Events), Item: migrate.Row{
 		"PK": &types.AttributeValueMemberS{Value: "QUAKE#us3"}, "SK": &types.AttributeValueMemberS{Value: "QUAKE"},
-		"i:barred": &types.AttributeValueMemberBOOL{Value: true}}}); err != nil {
-		t.Fatal(err)
-	}
+		"i:barred": &types.AttributeValueMemberBOOL{Value: true}}})
+	must.Succeed(t, err)
 	batches = append(batches, w.row("us3", strings.Repeat("erased ", 300))) // its payload is deleted again
 	w.hears = true
 	for _, batch := range batches {
@@ -235,9 +218,7 @@ func goesBack(t *testing.T) *world {
 	w := newWorld(t)
 	w.edit("pipeline.yaml", `    offload: {over: 1KB}`+"\n", "")
 	text, err := fs.ReadFile(examples.Files, path.Join("migrate", "back.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w.files["migration.yaml"] = &fstest.MapFile{Data: text}
 	w.edit("migration.yaml", "quakes-v1", `"${MIGRATE_FROM}"`)
 	s := w.begin()
@@ -254,40 +235,29 @@ func goesBack(t *testing.T) *world {
 	if err == nil {
 		err = s.NoteCaptured(t.Context(), "", time.Now().Add(time.Second))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, state := range []string{migrate.Turning, migrate.New} {
 		key := migrate.Row{"PK": &types.AttributeValueMemberS{Value: "M#quakes"}, "SK": &types.AttributeValueMemberS{Value: "-"}}
-		if _, err := w.engine.DynamoDB().UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		_, err := w.engine.DynamoDB().UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 			TableName: aws.String(stack.Aggregates), Key: key,
 			UpdateExpression:          aws.String("SET #s = :s"),
 			ExpressionAttributeNames:  map[string]string{"#s": "state:quake"},
-			ExpressionAttributeValues: migrate.Row{":s": &types.AttributeValueMemberS{Value: state}}}); err != nil {
-			t.Fatal(err)
-		}
+			ExpressionAttributeValues: migrate.Row{":s": &types.AttributeValueMemberS{Value: state}}})
+		must.Succeed(t, err)
 	}
 	p, err := pipeline.Load(w.files, "pipeline.yaml", pipeline.Secret([]byte(secret)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	st, err := store.New(tables.Config{Client: w.engine.DynamoDB(),
 		Events: stack.Events, Aggregates: stack.Aggregates, Pipeline: p})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	now := time.Now()
 	item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"id":"us9","net":"us","time":%d,"mag":4.5}`, now.UnixMilli())})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if result, _ := st.Put(t.Context(), []*event.Item{item}); result[0].Verdict != event.Inserted {
 		t.Fatal(result[0])
 	}
 	handle, err := capture.New(t.Context(), w.files, func(o *capture.Options) { o.Log = slog.New(slog.DiscardHandler) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	row := migrate.Row{"pk": &types.AttributeValueMemberS{Value: now.UTC().Format("DAY#2006-01-02")},
 		"sk": &types.AttributeValueMemberS{Value: fmt.Sprintf("%d#us9", now.UnixMilli())}}
 	record := func(table, keys string) json.RawMessage {
@@ -301,11 +271,10 @@ func goesBack(t *testing.T) *world {
 	}{
 		{func() {}, record(stack.Events, `{"PK": {"S": "QUAKE#us9"}, "SK": {"S": "QUAKE"}}`), true},
 		{func() { // somebody deletes the event, and then the row tells of it
-			if _, err := w.engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events),
+			_, err := w.engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events),
 				Key: migrate.Row{"PK": &types.AttributeValueMemberS{Value: "QUAKE#us9"},
-					"SK": &types.AttributeValueMemberS{Value: "QUAKE"}}}); err != nil {
-				t.Fatal(err)
-			}
+					"SK": &types.AttributeValueMemberS{Value: "QUAKE"}}})
+			must.Succeed(t, err)
 		}, record("old", fmt.Sprintf(`{"pk": {"S": %q}, "sk": {"S": "%d#us9"}}`, now.UTC().Format("DAY#2006-01-02"),
 			now.UnixMilli())), false},
 	} {
@@ -327,15 +296,11 @@ func goesBack(t *testing.T) *world {
 func (w *world) allowed() (list []string) {
 	w.t.Helper()
 	text, err := os.ReadFile("../../cmd/migrate/template.yaml")
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	tpl, err := template.Open(text, map[string]string{"OldTable": "old", "EventsTable": stack.Events, "AggregatesTable": stack.Aggregates,
 		"PayloadBucket": "payloads", "OldStreamArn": "arn:aws:dynamodb:us-east-1:1:table/old/stream/1", "PiiKeySecret": "arn",
 		"EventsStreamArn": "arn:aws:dynamodb:us-east-1:1:table/events/stream/1"})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	names := strings.NewReplacer("${OldTable}", "old", "${EventsTable}", stack.Events, "${AggregatesTable}", stack.Aggregates)
 	texts := func(n *template.Node) (list []string) {
 		switch {
@@ -405,9 +370,7 @@ func TestOtherSecret(t *testing.T) {
 	w.begin()
 	t.Setenv("INGOT_PII_KEY", "another secret of 24 byt")
 	handle, err := capture.New(t.Context(), w.files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := handle(t.Context(), batch); err == nil || !strings.Contains(err.Error(), "INGOT_PII_KEY") {
 		t.Error(err)
 	}
@@ -428,16 +391,13 @@ func TestAnotherRegion(t *testing.T) {
 	w := newWorld(t)
 	batch := w.row("us1", "here")
 	w.begin()
-	if _, err := w.engine.DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Events),
+	_, err := w.engine.DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Events),
 		Item: migrate.Row{"PK": &types.AttributeValueMemberS{Value: lanes.HomeKey.PK},
 			"SK":     &types.AttributeValueMemberS{Value: lanes.HomeKey.SK},
-			"region": &types.AttributeValueMemberS{Value: "eu-west-1"}}}); err != nil {
-		t.Fatal(err)
-	}
+			"region": &types.AttributeValueMemberS{Value: "eu-west-1"}}})
+	must.Succeed(t, err)
 	handle, err := capture.New(t.Context(), w.files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := handle(t.Context(), batch); err == nil || !strings.Contains(err.Error(), "eu-west-1") {
 		t.Error(err)
 	}

@@ -4,14 +4,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // TestBudgets shows that the project is within its budgets. `make house` prints all numbers.
 func TestBudgets(t *testing.T) {
 	numbers, err := measure("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	measured := map[string]bool{}
 	for _, n := range numbers {
 		measured[n.what] = true
@@ -98,9 +98,7 @@ func first(s Store, n int) {
 
 func neither() { _ = "`+strings.Repeat("é", wideLine)+`" }
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if s.code != 9 || s.wide != 1 || s.tokens != 47 || s.test {
 		t.Errorf("%d lines of code, %d wide, %d tokens, a test: %v", s.code, s.wide, s.tokens, s.test)
 	}
@@ -132,9 +130,7 @@ func TestDesigns(t *testing.T) {
 var list = []Mutant{{Name: "a", What: "Name"}, {
 	Name: "b"}}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if n := designs([]*source{s}); n.now != 2 {
 		t.Errorf("%d wrong designs, want 2", n.now)
 	}

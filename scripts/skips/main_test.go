@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // These are lines as `go test -json` of Go 1.26 prints them, without Time and Elapsed.
@@ -70,9 +72,7 @@ func TestRun(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			list := filepath.Join(t.TempDir(), "list.txt")
-			if err := os.WriteFile(list, []byte(tt.list), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.WriteFile(list, []byte(tt.list), 0o600))
 			var stdout, stderr bytes.Buffer
 			if code := run([]string{list}, strings.NewReader(tt.in), &stdout, &stderr); code != tt.code {
 				t.Errorf("exit code %d, want %d", code, tt.code)

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func decimal(text string) event.Decimal {
@@ -73,13 +74,9 @@ func TestSumsAreStable(t *testing.T) {
 		t.Fatal(written, len(s.of), s.bytes, err)
 	}
 	text, err := os.ReadFile("testdata/sums")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_, sum, err := unseal("sums", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got, err := all(dir, sumFile{"sums", 0, sum}); err != nil || !reflect.DeepEqual(got, []*Pair{want}) {
 		t.Errorf("%+v %v", got, err)
 	}
@@ -89,9 +86,7 @@ func TestSumsAreStable(t *testing.T) {
 	bad := Dir(t.TempDir())
 	refused := func(what string, text []byte) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(string(bad), "sums"), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(string(bad), "sums"), text, 0o600))
 		got, err := all(bad, sumFile{"sums", 0, sum})
 		if err == nil || len(got) > 0 || !strings.Contains(err.Error(), "cannot be used, because ") {
 			t.Errorf("%s: %+v %v", what, got, err)
@@ -153,9 +148,7 @@ func exampleManifest() *manifest[seen] {
 func sealed(t *testing.T, kind string, content any) []byte {
 	t.Helper()
 	body, err := encodeJSON(content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	text, _ := seal(kind, body)
 	return text
 }
@@ -205,9 +198,7 @@ func TestBucketThatDoesNotFit(t *testing.T) {
 		all.Side(Stored, every, func(dst []byte) []byte { return strconv.AppendInt(dst, int64(i), 10) }, func(*Sum) {})
 	}
 	files, err := all.flush(ctx, folder, 1, strconv.Itoa)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	heap := func() int {
 		runtime.GC()
 		var m runtime.MemStats

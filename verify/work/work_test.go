@@ -15,6 +15,7 @@ import (
 
 	"github.com/aws/smithy-go"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/verify/sums"
 )
 
@@ -58,25 +59,19 @@ func TestVersions(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	first, err := write("", "first")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := write("", "again"); !errors.Is(err, sums.ErrReplaced) {
 		t.Errorf("made twice: %v", err)
 	}
 	second, err := write(first, "second")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := write(first, "late"); !errors.Is(err, sums.ErrReplaced) {
 		t.Errorf("replaced by somebody who has not seen the second: %v", err)
 	}
 	if _, version, err := f.ReadVersion(ctx, "x"); err != nil || version != second || read(t, f, "x") != "second" {
 		t.Errorf("%q, %v", version, err)
 	}
-	if err := f.Remove(ctx, "x"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, f.Remove(ctx, "x"))
 	if _, err := write(second, "late"); !errors.Is(err, sums.ErrReplaced) {
 		t.Errorf("replaced after it was removed: %v", err)
 	}
@@ -87,18 +82,14 @@ func TestFolders(t *testing.T) {
 	ctx := context.Background()
 	for place, client := range map[string]objects{t.TempDir() + "/new": nil, "s3://bucket/a/b/": {}} {
 		f, err := Open(place, func() Client { return client })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if _, err := f.Read(ctx, "x"); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", f, err)
 		}
 		write := func(text string, fail error) error {
 			return f.Write(ctx, "x", func(w io.Writer) error { _, err := io.WriteString(w, text); return errors.Join(err, fail) })
 		}
-		if err := write("first", nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, write("first", nil))
 		if err := write("sec", io.ErrShortWrite); !errors.Is(err, io.ErrShortWrite) {
 			t.Errorf("%s: %v", f, err)
 		}
@@ -122,14 +113,10 @@ func TestFolders(t *testing.T) {
 func read(t *testing.T, f sums.Folder, name string) string {
 	t.Helper()
 	r, err := f.Read(context.Background(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer r.Close()
 	text, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(text)
 }
 

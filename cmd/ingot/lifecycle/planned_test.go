@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/ndjson"
 	"github.com/ingot-events/ingot/internal/tool/send"
 	"github.com/ingot-events/ingot/pipeline"
@@ -13,9 +14,7 @@ import (
 func TestPlannedArrays(t *testing.T) {
 	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Batches: true, Type: "e", Events: map[string]pipeline.EventSpec{
 		"e": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "E#{id}", SK: "E"}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	waiting, none, lines := send.Waiting{}, keyless{}, 0
 	const at = `"at":"2026-03-01T10:00:00Z"`
 	for range planned(ndjson.Lines(strings.NewReader(`[{"id":1,`+at+`},{"id":2,`+at+`},7]
@@ -37,9 +36,7 @@ func TestPlannedArrays(t *testing.T) {
 func TestPlannedTooFarAhead(t *testing.T) {
 	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "e", Events: map[string]pipeline.EventSpec{
 		"e": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "E#{id}", SK: "E"}, Offload: pipeline.OffloadSpec{Over: 1 << 10}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	waiting, none, text := send.Waiting{}, keyless{}, strings.Repeat("x", 2000)
 	for range planned(ndjson.Lines(strings.NewReader(`{"id":1,"at":"2026-03-01T10:00:00Z","text":"`+text+`"}
 {"id":2,"at":"9000-01-01T00:00:00Z","text":"`+text+`"}

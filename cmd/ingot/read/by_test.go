@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -44,13 +45,9 @@ func TestValuesOfBy(t *testing.T) {
 	} {
 		p, err := textfile.File{Name: "pipeline.yaml", Text: []byte(tt.by + "from: {paid: {values: {n_paid: count}}}}\n")}.Load(
 			pipeline.Secret([]byte("a secret for this test alone")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		given, names, err := (&command.App{}).NamedFields(strings.Fields(tt.given))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		def, _ := p.Definition("t")
 		by, err := valuesOfBy(p, def, given, names)
 		if err == nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // failures collects what a test is told.
@@ -25,9 +26,7 @@ func (f *failures) Fatalf(format string, args ...any) {
 
 func TestFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "file.txt")
-	if err := os.WriteFile(name, []byte("one\ntwo\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(name, []byte("one\ntwo\n"), 0o600))
 	f := &failures{TB: t}
 	golden.File(f, name, "one\ntwo\n")
 	if len(f.texts) > 0 {
@@ -37,9 +36,7 @@ func TestFile(t *testing.T) {
 	if len(f.texts) != 1 || !strings.Contains(f.texts[0], "\n-two\n+2\n") || !strings.Contains(f.texts[0], name) {
 		t.Errorf("another text: %s", f.texts)
 	}
-	if err := flag.Set("update", "true"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, flag.Set("update", "true"))
 	defer func() { _ = flag.Set("update", "false") }()
 	golden.File(f, name, "three\n")
 	if text, err := os.ReadFile(name); err != nil || string(text) != "three\n" || len(f.texts) != 1 {

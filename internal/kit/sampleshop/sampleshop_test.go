@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // In CI a skip is a failure, so here the files at the root and their copies stay the same.
@@ -17,12 +19,8 @@ func TestOwnFilesSkip(t *testing.T) {
 		"template.yaml": "a: 1\n", Template: "a: 1\n",
 	} {
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Succeed(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	own := &skipped{TB: t}
 	PipelineAtRoot(own, root)

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 )
 
@@ -19,9 +20,7 @@ func TestNew(t *testing.T) {
 	for _, fifo := range []bool{false, true} {
 		e := embedded.New(embedded.Config{Now: func() time.Time { return time.Unix(1_500_000_000, 0) }})
 		s, err := New(ctx, e, Config{Indexes: []string{"GSI1", "GSI7"}, FIFO: fifo})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		events, err := e.DynamoDB().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(Events)})
 		if err != nil || len(events.Table.GlobalSecondaryIndexes) != 2 || aws.ToString(events.Table.LatestStreamArn) != s.StreamARN ||
 			s.StreamARN == "" {
@@ -37,23 +36,20 @@ func TestNew(t *testing.T) {
 		if fifo {
 			in.MessageGroupId, in.MessageDeduplicationId = aws.String("g"), aws.String("1")
 		}
-		if _, err := e.SQS().SendMessage(ctx, in); err != nil {
-			t.Fatal(err)
-		}
+		_, err = e.SQS().SendMessage(ctx, in)
+		must.Succeed(t, err)
 		for url, want := range map[string]int{s.Queue: 1, s.Quarantine: 0, s.DeadLetters: 0} {
 			if n, err := s.Depth(ctx, url); err != nil || n != want {
 				t.Errorf("%s holds %d, want %d (%v)", url, n, want, err)
 			}
 		}
-		if _, err := e.SQS().ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &s.Queue}); err != nil {
-			t.Fatal(err)
-		}
+		_, err = e.SQS().ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &s.Queue})
+		must.Succeed(t, err)
 		if n, err := s.Depth(ctx, s.Queue); err != nil || n != 1 {
 			t.Errorf("a message in flight is not counted: %d, %v", n, err)
 		}
-		if _, err := e.S3().PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String(Bucket), Key: aws.String("k")}); err != nil {
-			t.Fatal(err)
-		}
+		_, err = e.S3().PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String(Bucket), Key: aws.String("k")})
+		must.Succeed(t, err)
 		if names, err := s.Objects(ctx); err != nil || len(names) != 1 || names[0] != "k" {
 			t.Errorf("the archive holds %q, %v", names, err)
 		}

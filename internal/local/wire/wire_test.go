@@ -16,6 +16,7 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 )
 
@@ -25,9 +26,7 @@ const everything = `{"B":{"B":"AAE="},"BOOL":{"BOOL":true},"BS":{"BS":["AA=="]},
 
 func TestValuesComeBackAsTheyCame(t *testing.T) {
 	in := new(dynamodb.PutItemInput)
-	if err := decode([]byte(`{"TableName":"t","Item":`+everything+`}`), in); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, decode([]byte(`{"TableName":"t","Item":`+everything+`}`), in))
 	if *in.TableName != "t" || len(in.Item) != 10 {
 		t.Fatalf("%q with %d attributes", *in.TableName, len(in.Item))
 	}
@@ -111,9 +110,7 @@ func FuzzRequest(f *testing.F) {
 			return
 		}
 		text, err := encode(first)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if !json.Valid(text) {
 			t.Fatalf("not JSON: %s", text)
 		}
@@ -143,21 +140,15 @@ func newWorld(t *testing.T) *world {
 func (w *world) send(method, path, body string, headers ...string) (int, http.Header, string) {
 	w.Helper()
 	r, err := http.NewRequestWithContext(w.Context(), method, w.url+path, strings.NewReader(body))
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Succeed(w, err)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Succeed(w, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Succeed(w, err)
 	return answer.StatusCode, answer.Header, string(text)
 }
 

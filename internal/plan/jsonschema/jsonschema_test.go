@@ -9,14 +9,13 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func node(t testing.TB, text string) event.Node {
 	t.Helper()
 	doc, err := event.ParseDocument(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return doc.Root()
 }
 

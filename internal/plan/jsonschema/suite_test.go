@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // suite returns the tests of draft 2020-12 of the JSON Schema Test Suite, by file
@@ -14,22 +15,14 @@ import (
 func suite(t *testing.T) event.Node {
 	t.Helper()
 	file, err := os.Open("testdata/suite.json.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer file.Close()
 	unpacked, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	text, err := io.ReadAll(unpacked)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	doc, err := event.ParseDocument(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return doc.Root()
 }
 

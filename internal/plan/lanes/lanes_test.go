@@ -12,33 +12,28 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
 
 func number(t testing.TB, s string) event.Decimal {
 	t.Helper()
 	d, err := event.ParseDecimal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return d
 }
 
 func sequence(t testing.TB, s string) event.Sequence {
 	t.Helper()
 	q, err := event.ParseSequence(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return q
 }
 
 func instant(t testing.TB, s string) time.Time {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return at
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func TestThereAndBack(t *testing.T) {
@@ -40,23 +41,16 @@ func TestThereAndBack(t *testing.T) {
 func TestBombs(t *testing.T) {
 	var gigabyte bytes.Buffer
 	w, err := zstd.NewWriter(&gigabyte)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	block := make([]byte, 1<<20)
 	for range 1 << 10 {
-		if _, err := w.Write(block); err != nil {
-			t.Fatal(err)
-		}
+		_, err := w.Write(block)
+		must.Succeed(t, err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.Close())
 	declared := func(text string) []byte {
 		e, err := zstd.NewWriter(nil, zstd.WithSingleSegment(true))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return e.EncodeAll([]byte(text), nil)
 	}
 	// A frame of one segment that claims a size, and then has one block of zeros (RFC 8878, 3.1.1).

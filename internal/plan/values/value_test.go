@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 )
 
@@ -68,9 +69,7 @@ func TestValuesAgainstAPlainReading(t *testing.T) {
 			t.Fatalf("%s: %+v", e, *bad)
 		}
 		doc, err := event.ParseDocument(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		amount, refusal := v.Amount(doc.Root())
 		want, broken := e.of(t, body)
 		if broken != (refusal != nil) || !broken && amount.Set != (want != nil) {
@@ -124,9 +123,7 @@ func (e plainValue) of(t *testing.T, body string) (number *big.Rat, broken bool)
 	var payload map[string]any
 	d := json.NewDecoder(strings.NewReader(body))
 	d.UseNumber()
-	if err := d.Decode(&payload); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, d.Decode(&payload))
 	rat := func(v any) *big.Rat {
 		n, ok := v.(json.Number)
 		if !ok {
@@ -188,9 +185,7 @@ func TestDatedAmounts(t *testing.T) {
 func document(t *testing.T, body string) event.Document {
 	t.Helper()
 	doc, err := event.ParseDocument(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return doc
 }
 

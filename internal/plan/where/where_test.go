@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 )
 
@@ -128,9 +129,7 @@ func TestMistakes(t *testing.T) {
 // Advice is not only accepted: what it says to write does what was meant.
 func TestAdviceDoesWhatIsMeant(t *testing.T) {
 	doc, err := event.ParseDocument(`{"a":null,"b":"x","gift":true,"n":5}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, c := range []struct {
 		text, write, after string // after the advice, what stands behind it
 		holds              bool
@@ -280,9 +279,7 @@ func TestConditionsAgreeWithTheirTwins(t *testing.T) {
 		var doc map[string]any
 		d := json.NewDecoder(strings.NewReader(payload))
 		d.UseNumber()
-		if err := d.Decode(&doc); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, d.Decode(&doc))
 		root := document(t, payload)
 		want := naive(doc)
 		if got := c.Holds(root); got != want {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // TestPipelinesAreSimple shows that the files of this repository are read without the parser, and
@@ -18,9 +19,7 @@ func TestPipelinesAreSimple(t *testing.T) {
 		"../../tool/demo/data/earthquakes.yaml"}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if simple(string(text)) == nil {
 			t.Errorf("%s is left to the parser", name)
 		}

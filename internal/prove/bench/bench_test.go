@@ -20,6 +20,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
@@ -71,9 +72,7 @@ func TestOrders(t *testing.T) {
 func TestRecord(t *testing.T) {
 	isolated(t)
 	bodies, err := record(t.Context(), batches(orders(2*batchSize, 0)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if len(bodies) != 2*batchSize/25 {
 		t.Errorf("%d requests", len(bodies))
 	}
@@ -100,9 +99,7 @@ func TestIngestCountsWhatItSends(t *testing.T) {
 	r := newRecorder()
 	defer r.Close()
 	got, err := ingest(t.Context(), r.URL, batches(orders(2*batchSize, 0)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got.events != 2*batchSize || got.requests != float64(len(r.bodies)) || got.units != 2*batchSize || got.took <= 0 {
 		t.Errorf("%+v after %d requests", got, len(r.bodies))
 	}
@@ -127,15 +124,11 @@ func TestIngestThatFails(t *testing.T) {
 // TestStreamBatches shows that each stream batch touches all aggregates, and is in ascending order.
 func TestStreamBatches(t *testing.T) {
 	p, err := pipeline.Load(files, "orders.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var items []image
 	for i := range 2*changesABatch + 1 {
 		item, err := p.Plan(envelope.Message{Body: order(i)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		img := image{}
 		for name, text := range map[string]string{"PK": item.Key.PK, "SK": item.Key.SK, "type": item.Type, "id": item.ID, "data": item.Data,
 			"at": keys.FormatTime(item.At)} {
@@ -155,19 +148,13 @@ func TestStreamBatches(t *testing.T) {
 	changes := 0
 	for n, batch := range all[:2] {
 		var e struct{ Records []json.RawMessage }
-		if err := json.Unmarshal(batch, &e); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(batch, &e))
 		met := map[string]bool{}
 		for _, raw := range e.Records {
 			doc, err := event.ParseDocument(string(raw))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			c, err := store.ReadRecord(doc.Root(), "shard")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			changes++
 			if c.Sequence.String() != strings.Repeat("0", 21-len(strconv.Itoa(changes)))+strconv.Itoa(changes) {
 				t.Errorf("record %d has the number %s", changes, c.Sequence)
@@ -184,23 +171,17 @@ func TestStreamBatches(t *testing.T) {
 
 func TestLargestBatch(t *testing.T) {
 	batch, err := largestBatch()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var e events.SQSEvent
 	if err := json.Unmarshal(batch, &e); err != nil || len(e.Records) != largest {
 		t.Fatalf("%d messages, %v", len(e.Records), err)
 	}
 	p, err := pipeline.Load(files, "orders.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	ids := map[string]bool{}
 	for _, m := range e.Records {
 		item, err := p.Plan(envelope.Message{Body: m.Body})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		ids[item.ID] = true
 	}
 	if len(ids) != largest || len(batch) > runtimeapi.MaxPayload {
@@ -220,15 +201,11 @@ func TestDelay(t *testing.T) {
 	proxy := newDelayed(behind.URL)
 	defer proxy.Close()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, proxy.URL, strings.NewReader("body"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	request.Header.Set("X-Amz-Target", "PutItem")
 	began := time.Now()
 	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	if err != nil || string(body) != "BODY" || answer.StatusCode != http.StatusTeapot ||
@@ -295,15 +272,11 @@ func TestCommand(t *testing.T) {
 // aggregate of many.yaml.
 func TestManyTotals(t *testing.T) {
 	p, err := pipeline.Load(files, "many.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	touched := map[string]bool{}
 	for i := range 100 {
 		item, err := p.Plan(envelope.Message{Body: order(i)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, c := range p.Contributions(item).List {
 			touched[lanes.Key(c.Def, 0, c.By, c.Window).String()] = true
 		}
@@ -323,9 +296,7 @@ func TestUnitsABatch(t *testing.T) {
 	units := func(value string, numbers []int64) float64 {
 		t.Helper()
 		got, err := unitsABatch(t.Context(), value, numbers)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return got
 	}
 	for _, value := range []string{"count", "histogram number", "distinct number"} {

@@ -16,15 +16,14 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // TestTargetsAreListed compares the targets with a list. To weaken a target is a decision, and the
 // list makes it visible. It is also the one place to read them all.
 func TestTargetsAreListed(t *testing.T) {
 	names, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	files := map[string]*ast.File{}
 	constants := map[string]ast.Expr{}
 	for _, name := range names {
@@ -32,9 +31,7 @@ func TestTargetsAreListed(t *testing.T) {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		files[name] = file
 		ast.Inspect(file, func(n ast.Node) bool {
 			if v, is := n.(*ast.ValueSpec); is && len(v.Values) == len(v.Names) {
@@ -61,9 +58,7 @@ func TestTargetsAreListed(t *testing.T) {
 		})
 	}
 	makefile, err := os.ReadFile("../../../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, limits := range regexp.MustCompile(`go run \./(internal/prove/cold -max.*?)( &&|;)`).FindAllStringSubmatch(string(makefile),
 		-1) {
 		fmt.Fprintln(&list, limits[1])
@@ -99,8 +94,6 @@ func textOf(e ast.Expr) string {
 func source(t *testing.T, e ast.Expr) string {
 	t.Helper()
 	var text strings.Builder
-	if err := format.Node(&text, token.NewFileSet(), e); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, format.Node(&text, token.NewFileSet(), e))
 	return text.String()
 }

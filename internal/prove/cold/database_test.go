@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func client(db *database) *dynamodb.Client {
@@ -76,9 +78,7 @@ func TestTheDatabaseRefusesTheRest(t *testing.T) {
 		t.Errorf("DeleteItem: %v", err)
 	}
 	res, err := http.Post(db.url()+"/123456789012/quarantine", "application/x-amz-json-1.0", strings.NewReader(`{}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	res.Body.Close()
 	if res.StatusCode != http.StatusBadRequest {
 		t.Errorf("another service: status %d", res.StatusCode)
@@ -102,24 +102,20 @@ func TestTheDatabaseKeepsWhatAStartWrites(t *testing.T) {
 			"SK": &types.AttributeValueMemberS{Value: "-"}}
 	}
 	for _, pk := range []string{"K#", "F#", "EVENT#1"} {
-		if _, err := c.PutItem(ctx, &dynamodb.PutItemInput{TableName: table, Item: of(pk)}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := c.PutItem(ctx, &dynamodb.PutItemInput{TableName: table, Item: of(pk)})
+		must.Succeed(t, err)
 	}
 	_, err := c.TransactWriteItems(ctx,
 		&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Put: &types.Put{TableName: table, Item: of("E#")}},
 			{Put: &types.Put{TableName: table, Item: of("G#a#1")}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.TransactWriteItems(ctx,
+	must.Succeed(t, err)
+	_, err = c.TransactWriteItems(ctx,
 		&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Update: &types.Update{TableName: table, Key: of("E#"),
 			UpdateExpression:          aws.String("SET #file = :digest"),
 			ExpressionAttributeNames:  map[string]string{"#file": "file"},
 			ExpressionAttributeValues: map[string]types.AttributeValue{":digest": &types.AttributeValueMemberS{Value: "00"}},
-		}}}}); err != nil {
-		t.Fatal(err)
-	}
+		}}}})
+	must.Succeed(t, err)
 	db.reset()
 	for pk, want := range map[string]int{"K#": 2, "F#": 2, "EVENT#1": 0, "E#": 3} {
 		got, err := c.GetItem(ctx, &dynamodb.GetItemInput{TableName: table, Key: of(pk)})

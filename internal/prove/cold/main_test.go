@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // testOptions returns options that measure the test function against itself. They size it for no
@@ -29,13 +31,9 @@ func testOptions(t *testing.T) options {
 func message(t *testing.T, body string) string {
 	t.Helper()
 	event, err := json.Marshal(events.SQSEvent{Records: []events.SQSMessage{{MessageId: "m", Body: body}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	file := filepath.Join(t.TempDir(), "event.json")
-	if err := os.WriteFile(file, event, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, event, 0o600))
 	return file
 }
 
@@ -43,9 +41,7 @@ func TestCompare(t *testing.T) {
 	o := testOptions(t)
 	o.maxRatio = 1000
 	var out bytes.Buffer
-	if err := o.compare(t.Context(), &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.compare(t.Context(), &out))
 	row := regexp.MustCompile(`(?m)^ *\./testdata/function +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ ms *$`)
 	if rows := row.FindAllString(out.String(), -1); len(rows) != 2 {
 		t.Errorf("%d rows of times, want 2, in\n%s", len(rows), &out)
@@ -72,9 +68,7 @@ func TestTooLargeIsAnError(t *testing.T) {
 	o := testOptions(t)
 	o.arches, o.runs, o.maxMB = []string{runtime.GOARCH}, 1, 1000
 	var out bytes.Buffer
-	if err := o.compare(t.Context(), &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.compare(t.Context(), &out))
 	o.maxMB = 1
 	err := o.compare(t.Context(), &out)
 	if err == nil || !strings.Contains(err.Error(), "MB for "+runtime.GOARCH+"; at most 1.00 MB is allowed") {
@@ -164,17 +158,13 @@ func TestSummary(t *testing.T) {
 func TestOrderBatchIsFresh(t *testing.T) {
 	now := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
 	raw, err := orderBatch(now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var event events.SQSEvent
 	if err := json.Unmarshal(raw, &event); err != nil || len(event.Records) != 1 {
 		t.Fatalf("%d records, %v", len(event.Records), err)
 	}
 	var order map[string]any
-	if err := json.Unmarshal([]byte(event.Records[0].Body), &order); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(event.Records[0].Body), &order))
 	if order["placed_at"] != "2026-05-06T07:08:09Z" || order["type"] != "order.placed" {
 		t.Errorf("order %v", order)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/ingottest"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
 )
@@ -23,9 +24,7 @@ func TestClaims(t *testing.T) {
 		}
 	}
 	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	account := func(id, email, name string) string {
 		return fmt.Sprintf(`{"type":"account.opened","account_id":%q,"email":%q,"name":%q,"opened_at":"2026-03-01T10:00:00Z"}`, id,
 			email, name)
@@ -48,9 +47,7 @@ func TestClaims(t *testing.T) {
 			t.Errorf("%d items, and in quarantine: %q", len(items), got)
 		}
 		whole, err := p.Plan(envelope.Message{Body: ann})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if _, err := repair.Of(w.Store()).Erase(t.Context(), whole.Key); err != nil {
 			return // a fault; the next try is another run
 		}

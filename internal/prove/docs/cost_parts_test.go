@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/cost"
 	"github.com/ingot-events/ingot/pipeline"
@@ -20,13 +21,9 @@ import (
 // order. It also shows that the page's example of a file of prices is one.
 func TestCostParts(t *testing.T) {
 	p, err := pipeline.Load(os.DirFS(root), sampleshop.Pipeline, pipeline.Secret([]byte("secret")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	prices, err := command.ReadPrices("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	in := func(p *pipeline.Pipeline) cost.Input {
 		return cost.Input{Pipeline: p, Prices: prices, Rate: 1000, Partitions: 4, Memory: cost.DefaultMemory, Architecture: "arm64",
 			Now: time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC)}
@@ -36,9 +33,7 @@ func TestCostParts(t *testing.T) {
 		in.File = "some events"
 		report, err := cost.Compute(in, cost.Messages(in.File, strings.NewReader(text),
 			func(line string) ([]envelope.Message, error) { return []envelope.Message{{Body: line}}, nil }))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return report
 	}
 	// Each total gets so many orders that it remembers many shards. One order comes twice.
@@ -50,17 +45,11 @@ func TestCostParts(t *testing.T) {
 	}
 	report := lines(p, orders.String())
 	ledger, err := pipeline.Load(os.DirFS(root), "examples/ledger/pipeline.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	byPut, err := cost.Suppose(in(ledger), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	feed, err := pipeline.Load(os.DirFS(root), "examples/feed/pipeline.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	apart := lines(feed, strings.Repeat(`{"type":"post.written","post_id":"p","author":"a","title":"t","words":9000,"at":"2026-03-14T09:00:00Z","text":"`+
 		strings.Repeat("word ", 9000)+`"}`+"\n", 2))
 	var printed, explained []string

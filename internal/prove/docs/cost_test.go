@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
@@ -87,9 +88,7 @@ func newCostWorld(t *testing.T, index bool, counting aggregate.Counting) *costWo
 	var err error
 	w.World, err = testworld.New(t.Context(), testworld.Config{Start: time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC), Counting: counting,
 		Engine: embedded.Config{Partitions: 1}, Stack: stack.Config{Indexes: []string{"GSI1"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	spec := pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "E#{id}", SK: "-"}}
 	if index {
 		spec.Indexes = map[string]pipeline.IndexSpec{"GSI1": {PK: "K#{k}", SK: "{@id}"}}
@@ -97,23 +96,15 @@ func newCostWorld(t *testing.T, index bool, counting aggregate.Counting) *costWo
 	w.plan, err = pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "order", Events: map[string]pipeline.EventSpec{"order": spec},
 		Aggregates: map[string]pipeline.AggregateSpec{"by_k": {Since: 1, By: map[string]string{"k": "{k}"},
 			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w.store, err = w.Store(w.plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.store.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, w.store.Start(t.Context()))
 	for i := range costEvents {
 		body := fmt.Sprintf(`{"id":"%06d","at":"2099-03-01T10:00:00Z","k":%d,"cents":1250,"note":%q}`, i, i%costTotals,
 			strings.Repeat("x", 200))
 		item, err := w.plan.Plan(envelope.Message{Body: body})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		w.items = append(w.items, item)
 	}
 	if size := w.items[0].Size(); size < 350 || size > 450 {
@@ -134,9 +125,7 @@ func (w *costWorld) count(t *testing.T) embedded.Usage {
 	t.Helper()
 	stream, err := w.MapStream(esm.StreamConfig{BatchSize: costBatch, Window: 15 * time.Minute,
 		Function: esm.Function{Handler: lambda.NewHandler(w.Streams(w.store).Handle).Invoke}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var used embedded.Usage
 	for done := 0; done < costEvents; {
 		before := w.Engine.Usage()
@@ -173,9 +162,8 @@ func add(a, b embedded.Usage) embedded.Usage {
 func plainADDs(t *testing.T) embedded.Usage {
 	t.Helper()
 	engine := embedded.New(embedded.Config{})
-	if _, err := stack.AggregatesTable("totals").Create(t.Context(), engine.DynamoDB()); err != nil {
-		t.Fatal(err)
-	}
+	_, err := stack.AggregatesTable("totals").Create(t.Context(), engine.DynamoDB())
+	must.Succeed(t, err)
 	before := engine.Usage()
 	for i := range costEvents {
 		_, err := engine.DynamoDB().UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"),
@@ -183,9 +171,7 @@ func plainADDs(t *testing.T) embedded.Usage {
 				"SK": &types.AttributeValueMemberS{Value: "-"}},
 			UpdateExpression: aws.String("ADD orders :one, revenue :cents"), ExpressionAttributeValues: map[string]types.AttributeValue{
 				":one": &types.AttributeValueMemberN{Value: "1"}, ":cents": &types.AttributeValueMemberN{Value: "1250"}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 	}
 	return engine.Usage().Sub(before)
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/mod/modfile"
 
 	"github.com/ingot-events/ingot/internal/base/excerpt"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 )
 
@@ -104,15 +105,11 @@ func TestPagesOfMessages(t *testing.T) {
 		`{{if .Module}}{{if .Module.Main}}{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`, "./cmd/...")
 	cmd.Dir = root
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	called := 0
 	for _, name := range strings.Fields(string(out)) {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, m := range pageCall.FindAllStringSubmatch(string(text), -1) {
 			checkPage(t, name, m[1])
 			called++

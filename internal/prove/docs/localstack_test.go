@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
@@ -18,9 +19,7 @@ const withoutPage = "docs/without.md"
 // with that line. (integration.TestWholeDeployment deploys with them.)
 func TestParametersOnLocalStack(t *testing.T) {
 	tpl, err := template.Open([]byte(read(t, sampleshop.Template)), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	rows := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (?:`(\\w+)`|empty)").FindAllStringSubmatch(read(t, withoutPage), -1)
 	if len(rows) != 3 {
 		t.Fatalf("parameters %q", rows)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // root is the root of the repository, seen from here.
@@ -18,9 +20,7 @@ const root = "../../.."
 func read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(text)
 }
 
@@ -44,9 +44,7 @@ func documents(t *testing.T) []string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if !slices.Contains(names, "README.md") || !slices.Contains(names, "docs/design.md") {
 		t.Fatalf("documents are missing: found %v", names)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/migrating"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
@@ -31,17 +32,11 @@ func TestMigrationOfThePage(t *testing.T) {
 		t.Fatal(r, err)
 	}
 	p, err := pipeline.Load(files, "pipeline.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	m, err := rowmap.Load(files, "migration.yaml", p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	row, err := migrating.ReadRow([]byte(one("json row")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var out strings.Builder
 	migrating.Explain(m.Map(row)).Write(&out)
 	if want := one("text explained"); out.String() != want {

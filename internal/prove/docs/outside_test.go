@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // library is the page for people who use the packages.
@@ -22,9 +24,7 @@ func TestOutsideThisModule(t *testing.T) {
 		t.Skip("runs the go command, which -short leaves out")
 	}
 	here, err := filepath.Abs(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "not from here", http.StatusForbidden)
 	}))
@@ -32,12 +32,8 @@ func TestOutsideThisModule(t *testing.T) {
 	shop := t.TempDir()
 	file := func(name, text string) {
 		name = filepath.Join(shop, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		must.Succeed(t, os.WriteFile(name, []byte(text), 0o644))
 	}
 	run := func(words ...string) {
 		cmd := exec.Command(words[0], words[1:]...)

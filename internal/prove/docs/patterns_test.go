@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
@@ -61,20 +62,15 @@ func answerOf(t *testing.T, file, stored, question string) string {
 	}
 	now := func() time.Time { return time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC) }
 	engine := embedded.New(embedded.Config{Now: now})
-	if _, err := stack.New(t.Context(), engine, stack.Config{Indexes: p.Indexes()}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = stack.New(t.Context(), engine, stack.Config{Indexes: p.Indexes()})
+	must.Succeed(t, err)
 	st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates,
 		Env: env.Env{Now: now}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var items []*event.Item
 	for line := range strings.Lines(stored) {
 		item, err := p.Plan(envelope.Message{Body: line})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		items = append(items, item)
 	}
 	if results, _ := st.Put(t.Context(), items); slices.ContainsFunc(results, func(r tables.Result) bool {
@@ -95,9 +91,7 @@ func answerOf(t *testing.T, file, stored, question string) string {
 	if pattern, _ := p.Pattern(name); pattern.Total() == "" {
 		var ids []string
 		for item, err := range query.Of(st).ReadAll(t.Context(), name, ask) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			ids = append(ids, item.ID)
 		}
 		fmt.Fprintf(&b, "answer: %s\n", strings.Join(ids, ", "))

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // TestPins shows that the versions that the scripts name are those whose hashes are pinned, that
@@ -12,9 +14,7 @@ import (
 func TestPins(t *testing.T) {
 	read := func(name string) string {
 		text, err := os.ReadFile("../../../scripts/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return string(text)
 	}
 	for _, pin := range []struct{ script, variable, file, pkg string }{

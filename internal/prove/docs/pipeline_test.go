@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -56,13 +57,9 @@ func sample(t *testing.T) (text string, source *keys.Source) {
 	t.Helper()
 	text = blocksOf(t, pipelinePage, "json sample")[0].text
 	doc, err := event.ParseDocument(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	at, err := keys.ParseTime(doc.Root().Member("placed_at").Text())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return text, &keys.Source{Data: doc.Root(), Type: "order.placed", At: at, HasAt: true, Secret: []byte("key")}
 }
 
@@ -148,9 +145,7 @@ func TestConditionExamples(t *testing.T) {
 			continue
 		}
 		item, err := p.Plan(envelope.Message{Body: text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if got := fmt.Sprint(len(p.Contributions(item).List) == 1); got != row[1] {
 			t.Errorf("%s is %s, and the page says %s", row[0], got, row[1])
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
@@ -48,9 +49,7 @@ func TestRetentionIsSaid(t *testing.T) {
 	days := map[string]int{}
 	for _, m := range retention.FindAllStringSubmatch(read(t, sampleshop.Template), -1) {
 		seconds, err := strconv.Atoi(m[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		days[m[1]] = seconds / 86400
 	}
 	if len(days) != 3 || days["DeadLetterQueue"] != days["QuarantineQueue"] {
@@ -152,9 +151,7 @@ func keptSpec() pipeline.Spec {
 
 func (w *keptWorld) must(err error) {
 	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 }
 
 func (w *keptWorld) put(id string) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
@@ -26,9 +27,7 @@ func TestPublishingOfThePage(t *testing.T) {
 	files := fstest.MapFS{}
 	for name, info := range map[string]string{"pipeline.yaml": "", "publish.yaml": "yaml publish", "next.yaml": "yaml pipeline"} {
 		text, err := examples.Files.ReadFile("publish/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		files[name] = &fstest.MapFile{Data: text}
 		if info == "" {
 			continue
@@ -52,32 +51,22 @@ func TestMessageOfThePage(t *testing.T) {
 	load := func(name string) *pipeline.Pipeline {
 		t.Helper()
 		text, err := examples.Files.ReadFile("publish/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		p, err := pipeline.Load(fstest.MapFS{name: {Data: text}}, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return p
 	}
 	p, next := load("pipeline.yaml"), load("next.yaml")
 	const payload = `{"order_id":"o-1","placed_at":"2031-05-05T06:00:00Z","type":"order.placed"}`
 	item, err := p.Plan(envelope.Message{Body: payload})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	text, err := examples.Files.ReadFile(path.Join("publish", "publish.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	plan, err := publish.Load(fstest.MapFS{"publish.yaml": {Data: text}}, "publish.yaml", p)
 	if err == nil {
 		plan, err = plan.Resolved(func(string) string { return "arn:aws:sqs:eu-west-1:111122223333:q" })
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var sent publish.Message
 	publisher, err := publish.New(plan, tables.Config{Client: &dynamodb.Client{}, Events: "events"}, func(arn string) publish.Target {
 		return publish.Target{ARN: arn, Largest: 1 << 20, Send: func(_ context.Context, list []publish.Message) []error {
@@ -85,20 +74,15 @@ func TestMessageOfThePage(t *testing.T) {
 			return make([]error, len(list))
 		}}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	quoted, err := json.Marshal(payload)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	keys := fmt.Sprintf(`"PK":{"S":%q},"SK":{"S":%q}`, item.Key.PK, item.Key.SK)
-	if _, err := publisher.Handle(t.Context(), json.RawMessage(`{"Records":[{"eventSourceARN":"arn","eventName":"INSERT","dynamodb":{`+
+	_, err = publisher.Handle(t.Context(), json.RawMessage(`{"Records":[{"eventSourceARN":"arn","eventName":"INSERT","dynamodb":{`+
 		`"SequenceNumber":"100000000000000000000001","ApproximateCreationDateTime":1935900000,"Keys":{`+keys+`},"NewImage":{`+keys+
 		`,"type":{"S":"order.placed"},"id":{"S":"o-1"},"at":{"S":"2031-05-05T06:00:00.000000000Z"},"epoch":{"N":"1"},"digest":{"B":"`+
-		base64.StdEncoding.EncodeToString(item.Digest[:])+`"},"data":{"S":`+string(quoted)+`}}}}]}`)); err != nil {
-		t.Fatal(err)
-	}
+		base64.StdEncoding.EncodeToString(item.Digest[:])+`"},"data":{"S":`+string(quoted)+`}}}}]}`))
+	must.Succeed(t, err)
 	shown := blocksOf(t, "docs/publishing.md", "json message")
 	if want := strings.Replace(sent.Body, sent.ID, sent.ID[:4]+"…", 1); len(shown) != 1 || strings.TrimSpace(shown[0].text) != want {
 		t.Errorf("the message is\n%s\nand the page shows\n%v", want, shown)

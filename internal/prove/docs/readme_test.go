@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 )
 
@@ -101,9 +102,7 @@ func testExcerpt(t *testing.T, binary, document, info string, args ...string) {
 	if golden.Update() {
 		fresh := refreshed(excerpt, string(out))
 		text := strings.Replace(read(t, document), excerpt, fresh, 1)
-		if err := os.WriteFile(filepath.Join(root, document), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(root, document), []byte(text), 0o644))
 		excerpt = fresh
 	}
 	lines := strings.Split(string(out), "\n")
@@ -261,14 +260,10 @@ func testExists(t *testing.T, pkg, test string) bool {
 	t.Helper()
 	for _, pattern := range []string{pkg, "*/" + pkg, "internal/*/" + pkg, "internal/*/*/" + pkg} {
 		files, err := filepath.Glob(filepath.Join(root, pattern, "*_test.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, file := range files {
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if strings.Contains(string(text), "\nfunc "+test+"(") {
 				return true
 			}

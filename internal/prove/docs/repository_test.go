@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/scaffold"
 )
 
@@ -13,13 +14,9 @@ import (
 func repository(t *testing.T) map[string]string {
 	t.Helper()
 	r, err := scaffold.New(scaffold.Config{Module: "example.com/shop"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	list, err := r.Files(os.DirFS(root))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	files := map[string]string{}
 	for _, f := range list {
 		files[f.Name] = string(f.Text)

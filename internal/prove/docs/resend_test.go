@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // quarantined is what aws sqs receive-message prints for a message in quarantine.
@@ -32,9 +34,7 @@ func TestResendRecipe(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
 	}
 	file("printed.json", quarantined)
 	file("aws", "#!/bin/sh\nif [ \"$2\" = receive-message ]; then cat printed.json; else echo \"$@\" >> sent; fi\n")
@@ -46,18 +46,12 @@ func TestResendRecipe(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "again.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var got, want any
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal([]byte(`{"QueueUrl": "https://queue", "MessageBody": "{\"a\": \"1|2\"}\n",
+	must.Succeed(t, json.Unmarshal(text, &got))
+	must.Succeed(t, json.Unmarshal([]byte(`{"QueueUrl": "https://queue", "MessageBody": "{\"a\": \"1|2\"}\n",
 		"MessageAttributes": {"trace": {"StringValue": "t", "DataType": "String"}, "raw": {"BinaryValue": "AAE=", "DataType": "Binary"}}}`),
-		&want); err != nil {
-		t.Fatal(err)
-	}
+		&want))
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("it would send %s", text)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/pipeline"
@@ -55,9 +56,7 @@ func (h hot) hottest(spread int) int { return (h.partitions + spread - 1) / spre
 func scales(t *testing.T) []hot {
 	t.Helper()
 	p, err := pipeline.Load(os.DirFS(root), sampleshop.Pipeline, pipeline.CheckOnly())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	def, ok := p.Definition("product_totals")
 	if !ok {
 		t.Fatal("the sample shop has no product_totals")

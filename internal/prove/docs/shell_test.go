@@ -16,6 +16,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -87,17 +88,11 @@ func TestTryingAStack(t *testing.T) {
 		}
 	}
 	var batch events.SQSEvent
-	if err := json.Unmarshal([]byte(read(t, "events/ingest-one.json")), &batch); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(read(t, "events/ingest-one.json")), &batch))
 	plan, err := pipeline.Load(os.DirFS(root), sampleshop.Pipeline, pipeline.Secret([]byte("key")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	item, err := plan.Plan(envelope.Message{Body: batch.Records[0].Body})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if want := fmt.Sprintf(`--key '{"PK": {"S": %q}, "SK": {"S": %q}}'`, item.Key.PK, item.Key.SK); !strings.Contains(commands, want) {
 		t.Errorf("the item is found by %s", want)
 	}
@@ -106,9 +101,7 @@ func TestTryingAStack(t *testing.T) {
 		t.Fatal("no command reads a total")
 	}
 	by, err := plan.By(read[1], envelope.Message{Body: read[2]})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	day := item.At.UTC()
 	if whole, err := plan.By(read[1], envelope.Message{Body: batch.Records[0].Body}); err != nil || !maps.Equal(by, whole) ||
 		read[3] != day.Format(time.DateOnly) || read[4] != day.AddDate(0, 0, 1).Format(time.DateOnly) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/run/function"
 )
@@ -116,9 +117,7 @@ func TestDashboard(t *testing.T) {
 	var dashboard struct {
 		Widgets []struct{ Properties struct{ Metrics [][]any } }
 	}
-	if err := json.Unmarshal([]byte(body), &dashboard); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(body), &dashboard))
 	own := map[string][]function.Metric{"${IngestFunction}": function.IngestMetrics(), "${StreamsFunction}": function.StreamsMetrics()}
 	metrics := 0
 	for _, w := range dashboard.Widgets {
@@ -230,9 +229,7 @@ func TestQuotedLogLines(t *testing.T) {
 	var sources strings.Builder
 	for _, folder := range []string{"handler", "internal/run/function", "store"} {
 		files, err := fs.Glob(os.DirFS(filepath.Join(root, folder)), "*.go")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, file := range files {
 			sources.WriteString(read(t, folder+"/"+file))
 		}

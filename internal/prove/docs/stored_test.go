@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/ingottest"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -19,16 +20,12 @@ import (
 func TestREADMEStoresWhatItSays(t *testing.T) {
 	text := blocksOf(t, "README.md", "yaml pipeline")[0].text
 	written, err := os.ReadFile("../../tool/scaffold/files/pipeline.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if !strings.HasSuffix(string(written), text) {
 		t.Error("the README's pipeline.yaml is not the one that ingot init writes")
 	}
 	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w := ingottest.New(t, ingottest.Config{Pipeline: p})
 	for line := range strings.Lines(blocksOf(t, "README.md", "json messages")[0].text) {
 		w.Send(strings.TrimSpace(line))
@@ -41,9 +38,7 @@ func TestREADMEStoresWhatItSays(t *testing.T) {
 		fmt.Fprintf(&got, "item        %v\n", item.Key)
 	}
 	for stored, err := range w.Store().Totals(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		window := time.Unix(stored.Address.Window, 0).UTC()
 		fmt.Fprintf(&got, "total       %s  %s  %s  %s\n", stored.Address.Name, strings.Join(stored.Address.By, " "),
 			window.Format(time.DateOnly), pairs(stored.Values))

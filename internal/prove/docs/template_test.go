@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
@@ -61,9 +62,7 @@ func without(text, snippet string) string {
 // not come by TLS.
 func TestQueuesTakeTLSAlone(t *testing.T) {
 	tpl, err := template.Open([]byte(read(t, sampleshop.Template)), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	policies := map[string]int{}
 	queues := 0
 	for _, r := range tpl.Resources() {
@@ -104,9 +103,7 @@ func TestArchiveParameters(t *testing.T) {
 		{map[string]string{"Archive": "none", "ArchiveDays": "7"}, "", "7", 2},
 	} {
 		tpl, err := template.Open([]byte(read(t, sampleshop.Template)), c.given)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		bucket := tpl.Property(tpl.Resource("StreamsFunction"), "Environment", "Variables", "INGOT_ARCHIVE_BUCKET")
 		if bucket.Name != c.bucket || bucket.Text != "" {
 			t.Errorf("%v: the variable is %+v", c.given, bucket)
@@ -131,9 +128,7 @@ func TestExistingPayloadBucket(t *testing.T) {
 	const bucket = "old-payloads"
 	text := strings.ReplaceAll(read(t, sampleshop.Template), "${AWS::Partition}", "aws")
 	tpl, err := template.Open([]byte(text), map[string]string{"Payloads": "keep", "ExistingPayloadBucket": bucket})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if r := tpl.Resource("PayloadBucket"); r != nil {
 		t.Error("it makes a bucket")
 	}
@@ -167,9 +162,7 @@ func TestBoundary(t *testing.T) {
 		"cmd/worker/template.yaml": 2} {
 		for _, given := range []string{boundary, ""} {
 			tpl, err := template.Open([]byte(read(t, name)), map[string]string{"PermissionsBoundaryArn": given})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			roles := 0
 			for _, r := range tpl.Resources() {
 				if r.Type != "AWS::IAM::Role" {
@@ -207,9 +200,7 @@ var keepsNothing = []string{"AWS::SQS::QueuePolicy", "AWS::S3::BucketPolicy", "A
 func encryptedWith(t *testing.T, parameters map[string]string) map[string]string {
 	t.Helper()
 	tpl, err := template.Open([]byte(read(t, sampleshop.Template)), parameters)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	keys := map[string]string{}
 	for _, r := range tpl.Resources() {
 		at, known := keyProperty[r.Type]
@@ -298,9 +289,7 @@ func TestKeyPolicy(t *testing.T) {
 			Condition map[string]map[string]string
 		}
 	}
-	if err := json.Unmarshal([]byte(blocksOf(t, deployPage, "json key")[0].text), &policy); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(blocksOf(t, deployPage, "json key")[0].text), &policy))
 	list := func(raw json.RawMessage) (all texts) {
 		if json.Unmarshal(raw, &all) != nil {
 			all = texts{strings.Trim(string(raw), `"`)}

@@ -3,6 +3,7 @@ package docs
 import (
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
@@ -19,9 +20,7 @@ func TestWithoutGo(t *testing.T) {
 		t.Helper()
 		r, err := check.Run(check.Input{Pipeline: textfile.File{Name: checked, Text: pipeline}, Partitions: 1,
 			Template: &textfile.File{Name: "template.yaml", Text: []byte(sampleshop.Patched(t, text, diffs...))}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return r.Findings
 	}
 	if found := findings("pipeline/pipeline.yaml", diffs...); len(diffs) != 5 || len(found) > 0 {

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // publicPackages returns the folders of the packages that other modules may import.
@@ -44,14 +45,10 @@ func publicPackages(t *testing.T) []string {
 func filesOf(t *testing.T, folder string) (code, tests []*ast.File) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join("../../..", folder, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, name := range names {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if strings.HasSuffix(name, "_test.go") {
 			tests = append(tests, file)
 		} else {
@@ -261,9 +258,7 @@ func TestInternalTypesInTheAPIAreFound(t *testing.T) {
 		"type T struct { mark lanes.Mark }":  "",
 	} {
 		file, err := parser.ParseFile(token.NewFileSet(), "", "package p\nimport \"x/internal/lanes\"\n"+source, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var a api
 		a.file(file)
 		if got := strings.Join(a.leaks, "\n"); got != want {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 )
 
@@ -91,9 +92,7 @@ func TestFunctionsDescribeNothing(t *testing.T) {
 func symbolsOf(t *testing.T, binary string) []string {
 	t.Helper()
 	lines, err := exec.Command("go", "tool", "nm", binary).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var names []string
 	for line := range strings.Lines(string(lines)) {
 		if fields := strings.Fields(line); len(fields) > 0 {

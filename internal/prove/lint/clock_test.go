@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 var nextYear = regexp.MustCompile(`(?m)^next_year\(\) \{ INGOT_TEST_CLOCK_AHEAD=\S+ go test -count=1 (.+); \}$`)
@@ -16,9 +18,7 @@ var nextYear = regexp.MustCompile(`(?m)^next_year\(\) \{ INGOT_TEST_CLOCK_AHEAD=
 // support that, and for no other.
 func TestNextYearReachesEveryPackage(t *testing.T) {
 	script, err := os.ReadFile("../../../.ci/run")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	m := nextYear.FindSubmatch(script)
 	if m == nil {
 		t.Fatal(".ci/run has no function next_year of the form that this test reads")
@@ -44,9 +44,7 @@ func TestNextYearReachesEveryPackage(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	slices.Sort(reads)
 	if !slices.Equal(runs, reads) {
 		t.Errorf(".ci/run sets the clock ahead for %v, and the tests that read it are in %v", runs, reads)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // elsewhere lists paths that the repository names and that are not in it.
@@ -39,9 +41,7 @@ func TestNamedPathsExist(t *testing.T) {
 			continue // what was, what this test makes up, and data
 		}
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, p := range missing(named, path.Dir(name), strings.ReplaceAll(string(text), `\.`, "."), there) {
 			t.Errorf("%s names %s, which does not exist; name the path where it is now", name, p)
 		}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // districts lists all folders of the module that have packages, from the ground up; "." is the
@@ -176,9 +178,7 @@ func TestDistrictsSayWhatTheyKnow(t *testing.T) {
 // library.
 func TestOneReaderOfYAML(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, module+"...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var readers []string
 	for line := range strings.Lines(string(out)) {
 		if own := strings.Fields(line); strings.Contains(line, " github.com/goccy/go-yaml") {
@@ -263,9 +263,7 @@ func TestWallsInsideAFacade(t *testing.T) {
 // which are those below internal/local, only those of the tables use the client of DynamoDB.
 func TestOnlyTablesKnowDynamoDB(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, module+"...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	know := []string{"tables", "store", "store/query", "store/repair", "migrate", "migrate/rowmap"} // a table of any kind moves
 	for line := range strings.Lines(string(out)) {
 		own := strings.Fields(line)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // widest is how many columns a line of prose may have. A tab counts as four.
@@ -18,14 +20,10 @@ const widest = 100
 func TestProseIsNotWide(t *testing.T) {
 	for _, file := range tracked(t, "*.go") {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		files, lines := token.NewFileSet(), strings.Split(string(text), "\n")
 		parsed, err := parser.ParseFile(files, file, text, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, group := range parsed.Comments {
 			output := false
 			for _, c := range group.List {
@@ -40,9 +38,7 @@ func TestProseIsNotWide(t *testing.T) {
 	}
 	for _, file := range tracked(t, "*.md") {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		listing := false
 		for i, line := range strings.Split(string(text), "\n") {
 			if strings.HasPrefix(strings.TrimSpace(line), "```") {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // TestNoTypeEmbedsItsMutex shows that each mutex is a field with a name. A type that embeds its
@@ -67,9 +69,7 @@ type b struct { *sync.RWMutex }
 type c struct { mu sync.Mutex; once sync.Once }
 var d struct { sync.RWMutex }
 `, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if n := len(embeddedMutexes(file)); n != 3 {
 		t.Errorf("%d found, want those of a, b and d", n)
 	}

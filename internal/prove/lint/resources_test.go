@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // TestOnlyStackMakesResources shows that only internal/local/stack makes tables, queues and
@@ -35,9 +37,7 @@ func TestOnlyStackMakesResources(t *testing.T) {
 		hold(t, name, makes)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if looked < 100 {
 		t.Errorf("only %d files looked at", looked)
 	}

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // doors lists the packages of the functions that reach the world: env is the world, and the others
@@ -28,9 +30,7 @@ func TestOnlyEnvTouchesTheWorld(t *testing.T) {
 		for _, file := range sources(t, filepath.Join("..", "..", "..", folder)) {
 			if slices.Contains(doors, folder) {
 				src, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				faults += len(worldly(t, file, src))
 			} else {
 				hold(t, file, worldly)
@@ -61,9 +61,7 @@ func deployed(t *testing.T) (folders []string) {
 func hold(t *testing.T, file string, rule func(t *testing.T, name string, src []byte) []string) {
 	t.Helper()
 	src, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, fault := range rule(t, file, src) {
 		t.Error(fault)
 	}
@@ -74,9 +72,7 @@ func parsed(t *testing.T, name string, src []byte) (*token.FileSet, *ast.File) {
 	t.Helper()
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, name, src, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return files, file
 }
 
@@ -84,9 +80,7 @@ func parsed(t *testing.T, name string, src []byte) (*token.FileSet, *ast.File) {
 func sources(t *testing.T, folder string) []string {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(folder, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	files := slices.DeleteFunc(all, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
 	if len(files) == 0 {
 		t.Fatalf("no Go files in %s", folder)

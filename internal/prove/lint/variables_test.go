@@ -5,15 +5,15 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // The comment of package ingot lists every variable that the functions read.
 func TestPackageCommentListsEveryVariable(t *testing.T) {
 	names := func(file, before string) (list []string) {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, m := range regexp.MustCompile(before+`(INGOT_[A-Z_]+)`).FindAllSubmatch(text, -1) {
 			list = append(list, string(m[1]))
 		}

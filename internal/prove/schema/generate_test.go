@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -58,9 +59,7 @@ func generate(t *testing.T) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(root); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, e.Encode(root))
 	return b.Bytes()
 }
 
@@ -71,9 +70,7 @@ type descriptions map[string]string
 func comments(t *testing.T) descriptions {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../../../pipeline/spec.go", nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	d := descriptions{}
 	ast.Inspect(file, func(n ast.Node) bool {
 		declared, ok := n.(*ast.TypeSpec)

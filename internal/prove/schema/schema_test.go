@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 )
 
@@ -25,9 +26,7 @@ func TestSchemaIsCommitted(t *testing.T) {
 func base(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../../../pipeline/testdata/base.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(text)
 }
 
@@ -151,9 +150,7 @@ func schemaType(v any) string {
 func schemaViolations(t *testing.T, text string) []string {
 	t.Helper()
 	var schema map[string]any
-	if err := json.Unmarshal(generate(t), &schema); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(generate(t), &schema))
 	var doc any
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -168,9 +165,7 @@ func TestOurPipelinesAreValid(t *testing.T) {
 		sampleshop.Pipeline, "../../../ingottest/testdata/pipeline.yaml",
 		"../../tool/demo/data/earthquakes.yaml", "../bench/orders.yaml", "../../../integration/crash/testdata/pipeline.yaml"} {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		texts[name] = string(text)
 	}
 	for name, text := range texts {

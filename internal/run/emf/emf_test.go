@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/run/emf"
 )
 
@@ -39,9 +40,7 @@ func TestGoldenLine(t *testing.T) {
 		[]emf.Metric{{"EventsReceived", emf.Count, 10}, {"BatchMs", emf.Milliseconds, 12.5}, {"ColdStart", emf.Count, 0}},
 		emf.Property{Name: "queue", Value: `a"<b>`}, emf.Property{Name: "fifo", Value: false},
 		emf.Property{Name: "reasons", Value: map[string]int{"z": 1, "a": 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := `{"level":"INFO","timestamp":"2026-02-03T03:05:06.789Z","requestId":"8476a536-e9f4-11e8-9739-2dfe598c3fcd",` +
 		`"_aws":{"Timestamp":1770087906789,"CloudWatchMetrics":[{"Namespace":"Ingot","Dimensions":[["service","function"]],` +
 		`"Metrics":[{"Name":"EventsReceived","Unit":"Count"},{"Name":"BatchMs","Unit":"Milliseconds"},{"Name":"ColdStart","Unit":"Count"}]}]},` +
@@ -75,9 +74,7 @@ func TestLinesKeepTheSpecification(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var w writes
-			if err := emitter(&w).Emit(tt.id, tt.metrics, tt.props...); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, emitter(&w).Emit(tt.id, tt.metrics, tt.props...))
 			if len(w.all) != 1 {
 				t.Fatalf("%d writes, want 1", len(w.all))
 			}
@@ -141,9 +138,7 @@ func TestLongestLine(t *testing.T) {
 	var w writes
 	e := emitter(&w)
 	metric := []emf.Metric{{"A", emf.Count, 1}}
-	if err := e.Emit("", metric, emf.Property{Name: "p", Value: ""}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, e.Emit("", metric, emf.Property{Name: "p", Value: ""}))
 	room := emf.MaxLine - (len(w.all[0]) - 1)
 	if err := e.Emit("", metric, emf.Property{Name: "p", Value: strings.Repeat("x", room)}); err != nil {
 		t.Errorf("a line of exactly MaxLine: %v", err)
@@ -159,9 +154,7 @@ func TestLevelFollowsTheFunction(t *testing.T) {
 		var w writes
 		e := emitter(&w)
 		e.Level = level
-		if err := e.Emit("", []emf.Metric{{"A", emf.Count, 1}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, e.Emit("", []emf.Metric{{"A", emf.Count, 1}}))
 		if !strings.HasPrefix(w.all[0], `{"level":"`+want+`",`) {
 			t.Errorf("level %q: %s", level, w.all[0])
 		}
@@ -173,15 +166,11 @@ func TestRealClock(t *testing.T) {
 	e := emitter(&w)
 	e.Now = nil
 	before := time.Now().UnixMilli()
-	if err := e.Emit("", []emf.Metric{{"A", emf.Count, 1}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, e.Emit("", []emf.Metric{{"A", emf.Count, 1}}))
 	var doc struct {
 		AWS struct{ Timestamp int64 } `json:"_aws"`
 	}
-	if err := json.Unmarshal([]byte(w.all[0]), &doc); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(w.all[0]), &doc))
 	if after := time.Now().UnixMilli(); doc.AWS.Timestamp < before || doc.AWS.Timestamp > after {
 		t.Errorf("timestamp %d is not within %d and %d", doc.AWS.Timestamp, before, after)
 	}
@@ -229,8 +218,6 @@ func BenchmarkEmit(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		out.Reset()
-		if err := e.Emit("8476a536-e9f4-11e8-9739-2dfe598c3fcd", metrics); err != nil {
-			b.Fatal(err)
-		}
+		must.Succeed(b, e.Emit("8476a536-e9f4-11e8-9739-2dfe598c3fcd", metrics))
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/base/awsclient"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // The functions send the same requests as with the SDK's own way to read the environment. It is the
@@ -44,9 +45,7 @@ func TestLambdaEnvironmentIsReadAsTheSDKReadsIt(t *testing.T) {
 				t.Setenv(name, value)
 			}
 			c, err := config.LoadDefaultConfig(t.Context(), config.WithHTTPClient(bounded(nil).(awsclient.Client).HTTPClient))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			twin, ours := sent(t, &backend{c}), sent(t, connected(t))
 			if len(ours) != 3 {
 				t.Errorf("%d requests", len(ours))
@@ -143,9 +142,7 @@ func TestGivenConfigurationIsUsed(t *testing.T) {
 			return aws.Credentials{AccessKeyID: "own", SecretAccessKey: "secret"}, nil
 		})}
 	b, err := connect(t.Context(), slog.New(slog.DiscardHandler), given, settings{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	table := "events"
 	if _, err := b.tables().GetItem(ctx,
 		&dynamodb.GetItemInput{TableName: &table,

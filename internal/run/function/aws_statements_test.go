@@ -19,6 +19,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/aws/smithy-go/transport/http/protocol/awsjson"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 )
 
@@ -29,17 +30,11 @@ func serialized(t *testing.T, p smithyhttp.ClientProtocol, statements []types.Ba
 	request := smithyhttp.NewStackRequest().(*smithyhttp.Request)
 	in := &dynamodb.BatchExecuteStatementInput{Statements: statements, ReturnConsumedCapacity: capacity}
 	operation := &smithy.OperationSchema{Schema: schemas.BatchExecuteStatement, Input: schemas.BatchExecuteStatementInput}
-	if err := p.SerializeRequest(t.Context(), operation, in, request); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.SerializeRequest(t.Context(), operation, in, request))
 	all, err := io.ReadAll(request.GetStream())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var head strings.Builder
-	if err := request.Header.Write(&head); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, request.Header.Write(&head))
 	return request.Method + request.URL.Path + head.String(), string(all)
 }
 

@@ -27,6 +27,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/base/awsclient"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // recorder is an endpoint that keeps what it is sent and gives every request the same answer.
@@ -69,9 +70,7 @@ func (r *recorder) seen() []*http.Request {
 func connected(t *testing.T) *backend {
 	t.Helper()
 	b, err := connect(context.Background(), slog.New(slog.DiscardHandler), nil, settings{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return b
 }
 
@@ -99,9 +98,7 @@ func TestQuarantineReachesItsQueue(t *testing.T) {
 	if len(r.seen()) != 0 {
 		t.Error("a request before the first letter")
 	}
-	if err := q.Send(context.Background(), []quarantine.Letter{{Body: "hello"}})[0]; err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, q.Send(context.Background(), []quarantine.Letter{{Body: "hello"}})[0])
 	if got := r.seen(); len(got) != 1 || got[0].Header.Get("X-Amz-Target") != "AmazonSQS.SendMessageBatch" {
 		t.Errorf("%d requests", len(got))
 	}
@@ -115,13 +112,9 @@ func TestEndpoint(t *testing.T) {
 	for name, c := range map[string]struct{ own, injected string }{"own": {r.URL, "http://127.0.0.1:1"}, "injected": {"", injected}} {
 		t.Setenv("AWS_ENDPOINT_URL", c.injected)
 		s, err := readSettings(environment(map[string]string{"INGOT_TABLE": "events", "INGOT_ENDPOINT_URL": c.own}), tableVariable)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		b, err := connect(context.Background(), slog.New(slog.DiscardHandler), nil, s, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		before := len(r.seen())
 		if err := b.archive("archive").Put(context.Background(), "expired/a.json", "{}"); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -135,9 +128,7 @@ func TestEndpoint(t *testing.T) {
 // With its own endpoint, the bucket stands in the path, because bucket.host would not resolve.
 func TestArchiveReachesItsBucket(t *testing.T) {
 	r := newRecorder(t, http.StatusOK, "")
-	if err := connected(t).archive("archive").Put(context.Background(), "expired/a.json", "{}"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, connected(t).archive("archive").Put(context.Background(), "expired/a.json", "{}"))
 	if got := r.seen(); len(got) != 1 || got[0].Method != http.MethodPut || got[0].URL.Path != "/archive/expired/a.json" {
 		t.Errorf("%d requests, first %v", len(got), got[0].URL)
 	}
@@ -157,9 +148,7 @@ func TestPayloadsReachTheirBucket(t *testing.T) {
 			t.Error("nothing reads payloads")
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	late := lateObjects{sync.OnceValue(func() *s3.Client {
 		made++
 		return connected(t).s3()
@@ -199,9 +188,7 @@ func TestOffloadedPayloadReachesItsBucket(t *testing.T) {
 	p := Process{Getenv: os.Getenv, Files: fstest.MapFS{"pipeline.yaml": &fstest.MapFile{Data: []byte(offloading)}},
 		Pipeline: "pipeline.yaml", Out: io.Discard, Log: slog.New(slog.DiscardHandler)}
 	handle, err := p.Ingest(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	send := func(text string) (methods []string) {
 		before := len(r.seen())
 		answer, err := handle(t.Context(),
@@ -246,9 +233,7 @@ func TestNoRequestOutlivesItsTime(t *testing.T) {
 	newRecorder(t, http.StatusOK, "")
 	given, err := connect(context.Background(), slog.New(slog.DiscardHandler),
 		&aws.Config{Region: "eu-central-1", HTTPClient: awshttp.NewBuildableClient()}, settings{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for name, b := range map[string]*backend{"environment": connected(t), "given": given} {
 		client, ok := b.config.HTTPClient.(awsclient.Client).HTTPClient.(*awshttp.BuildableClient)
 		if !ok {
@@ -293,9 +278,8 @@ func TestShortSecretIsSaid(t *testing.T) {
 			"INGOT_PII_KEY": secret}),
 			Files: fstest.MapFS{"pipeline.yaml": {Data: []byte(keyed)}}, Pipeline: "pipeline.yaml", Out: io.Discard,
 			Log: slog.New(slog.NewTextHandler(&log, nil))}
-		if _, err := p.Ingest(context.Background(), nil); err != nil {
-			t.Fatal(err)
-		}
+		_, err := p.Ingest(context.Background(), nil)
+		must.Succeed(t, err)
 		if strings.Contains(log.String(), "INGOT_PII_KEY has less than 16 bytes") != said || strings.Contains(log.String(), secret) {
 			t.Errorf("%s: %s", secret, &log)
 		}
@@ -328,9 +312,7 @@ func TestRefusalsToStart(t *testing.T) {
 	newRecorder(t, http.StatusBadRequest,
 		`{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"no such table"}`)
 	file := filepath.Join(t.TempDir(), "wrong.yaml")
-	if err := os.WriteFile(file, []byte(strings.Replace(plain, "events:", "evnts:", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte(strings.Replace(plain, "events:", "evnts:", 1)), 0o600))
 	folder := filepath.Dir(file)
 	tables := map[string]string{"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals"}
 	with := func(name, value string) map[string]string {

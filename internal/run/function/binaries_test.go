@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
 )
@@ -42,9 +43,7 @@ func samples(t *testing.T) (list []sample, key string) {
 	t.Helper()
 	sampleshop.PipelineAtRoot(t, "../../..")
 	text, err := os.ReadFile("../../../events/expected.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var all struct {
 		Key   string
 		Files []sample
@@ -92,9 +91,7 @@ func startAs(t *testing.T, c runtimeapi.Config) *sandbox {
 	s := &sandbox{}
 	c.Stdout, c.Stderr = &s.output, &s.output
 	p, err := runtimeapi.Start(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s.Process = p
 	t.Cleanup(p.Close)
 	return s
@@ -174,9 +171,8 @@ func environment(key, counting, ahead string) map[string]string {
 func testAhead(t *testing.T, binary string) {
 	_, key := samples(t)
 	box := start(t, binary, environment(key, "marks", "876000h")) // in a hundred years, all samples are past their time
-	if _, err := box.Invoke(t.Context(), read(t, "ingest-one.json"), 0); err != nil {
-		t.Fatal(err)
-	}
+	_, err := box.Invoke(t.Context(), read(t, "ingest-one.json"), 0)
+	must.Succeed(t, err)
 	box.Close()
 	if metrics := box.lines("_aws"); len(metrics) != 1 || metrics[0]["Expired"] != 1.0 {
 		t.Errorf("it printed:\n%s", box.output.Bytes())
@@ -197,9 +193,7 @@ events:
 func testOwnPipeline(t *testing.T, binaries map[string]string) {
 	layer := filepath.Join(t.TempDir(), "pipeline.yaml")
 	for _, file := range []string{layer, filepath.Join(filepath.Dir(binaries["ingest"]), "beside.yaml")} {
-		if err := os.WriteFile(file, []byte(visits), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(file, []byte(visits), 0o644))
 	}
 	for _, named := range []string{layer, "beside.yaml"} {
 		env := environment("", "marks", "")
@@ -212,12 +206,9 @@ func testOwnPipeline(t *testing.T, binaries map[string]string) {
 				"eventSourceARN": "arn:aws:sqs:eu-west-1:123456789012:q"},
 		}}
 		payload, err := json.Marshal(batch)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := box.Invoke(t.Context(), payload, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
+		_, err = box.Invoke(t.Context(), payload, 0)
+		must.Succeed(t, err)
 		box.Close()
 		metrics, told := box.lines("_aws"), box.lines("file")
 		if len(metrics) != 1 || metrics[0]["Inserted"] != 1.0 || metrics[0]["Poison"] != 1.0 || len(told) != 1 || told[0]["file"] != named {
@@ -228,9 +219,7 @@ func testOwnPipeline(t *testing.T, binaries map[string]string) {
 		env := environment("", "marks", "")
 		env["INGOT_PIPELINE"] = "absent.yaml"
 		refuses(t, binary, env, "INGOT_PIPELINE names absent.yaml, and there is no such file")
-		if err := os.WriteFile(layer, []byte(strings.Replace(visits, "id:", "ident:", 1)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(layer, []byte(strings.Replace(visits, "id:", "ident:", 1)), 0o644))
 		env["INGOT_PIPELINE"] = layer
 		refuses(t, binary, env, "INGOT_PIPELINE names "+layer, "pipeline.yaml:5:11: ")
 	}
@@ -239,9 +228,7 @@ func testOwnPipeline(t *testing.T, binaries map[string]string) {
 func read(t *testing.T, file string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../../events", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return text
 }
 
@@ -256,9 +243,7 @@ func (s *sample) checkAnswer(t *testing.T, answer []byte, err error) {
 		}
 		return
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	failures := []string{}
 	for _, id := range s.BatchItemFailures {
 		failures = append(failures, `{"itemIdentifier":"`+id+`"}`)

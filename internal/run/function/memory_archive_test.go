@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 )
 
@@ -61,9 +62,7 @@ func (b *buckets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestArchivedPayloadsFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
 	binary, plan := build(t, "streams"), filepath.Join(t.TempDir(), "pipeline.yaml")
-	if err := os.WriteFile(plan, []byte(letters), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(plan, []byte(letters), 0o600))
 	head := `{"type":"letter","text":"`
 	b := &buckets{tables: newLargeTotals(t), payload: head + strings.Repeat(`\\`, (16<<20-len(head)-2)/2) + `"}`}
 	sum := sha256.Sum256([]byte(b.payload))

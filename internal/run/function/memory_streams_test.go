@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/plan/packed"
 )
@@ -40,9 +41,7 @@ aggregates:
 func TestLargeTotalsUnderReceiptsFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
 	binary, plan := build(t, "streams"), filepath.Join(t.TempDir(), "pipeline.yaml")
-	if err := os.WriteFile(plan, []byte(readings), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(plan, []byte(readings), 0o600))
 	totals := newLargeTotals(t)
 	fn := startSmallest(t, binary, totals, map[string]string{
 		"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan,
@@ -64,9 +63,7 @@ func TestLargeTotalsUnderReceiptsFitSmallestFunction(t *testing.T) {
 func TestLargeTotalsUnderMarksFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
 	binary, plan := build(t, "streams"), filepath.Join(t.TempDir(), "pipeline.yaml")
-	if err := os.WriteFile(plan, []byte(readings), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(plan, []byte(readings), 0o600))
 	for name, there := range map[string]bool{"shown before": true, "met alone": false} {
 		t.Run(name, func(t *testing.T) {
 			totals := newLargeTotals(t)
@@ -96,9 +93,7 @@ func TestCompressedBatchFitsSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
 	const changes, batchBytes = 88, 6 << 20
 	binary, plan := build(t, "streams"), filepath.Join(t.TempDir(), "pipeline.yaml")
-	if err := os.WriteFile(plan, []byte(readings), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(plan, []byte(readings), 0o600))
 	totals := newLargeTotals(t)
 	for i := range 2 * changes {
 		for _, name := range []string{"most", "least", "range"} {
@@ -134,9 +129,7 @@ func TestWorstChangesFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
 	const batchBytes = 6 << 20
 	binary, plan := build(t, "streams"), filepath.Join(t.TempDir(), "pipeline.yaml")
-	if err := os.WriteFile(plan, []byte(readings), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(plan, []byte(readings), 0o600))
 	for name, c := range map[string]struct {
 		changes int
 		note    string // JSON in each image

@@ -25,6 +25,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
@@ -45,9 +46,7 @@ const quarantineURL = "https://sqs.eu-central-1.amazonaws.com/000000000000/quara
 func build(t *testing.T, name string) (binary string) {
 	t.Helper()
 	binary = filepath.Join(t.TempDir(), name)
-	if err := runtimeapi.Build(t.Context(), "../../../cmd/"+name, binary, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, runtimeapi.Build(t.Context(), "../../../cmd/"+name, binary, ""))
 	if info, err := os.Stat(binary); err != nil || info.Size() > largest {
 		t.Fatalf("%s has more than %d MB: what did it begin to import? %v", name, largest>>20, err)
 	}
@@ -92,9 +91,7 @@ func TestWorstBatchesFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory many times")
 	binary := build(t, "ingest")
 	shop, err := filepath.Abs("../../../" + sampleshop.Pipeline) // the pipeline of these orders, whatever is built in
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	plain, nested, escaped := strings.Repeat("x", 100), nestedNote(380<<10), escapedNote(380<<10)
 	for name, c := range map[string]struct {
 		stored  []string // notes of the orders that hold every key; nil: all keys are free
@@ -144,9 +141,7 @@ func TestWorstPartsFitSmallestFunction(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := filepath.Join(t.TempDir(), "pipeline.yaml")
-			if err := os.WriteFile(plan, []byte(fmt.Sprintf(withLines, c.atomic)), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.WriteFile(plan, []byte(fmt.Sprintf(withLines, c.atomic)), 0o600))
 			batch := wholes(t, c.lines, c.memo, c.queue)
 			fn := startSmallest(t, binary, &fullTable{t: t}, map[string]string{
 				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_PIPELINE": plan,
@@ -164,10 +159,8 @@ func TestWorstPartsFitSmallestFunction(t *testing.T) {
 func TestWorstArraysFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory many times")
 	binary, plan := build(t, "ingest"), filepath.Join(t.TempDir(), "pipeline.yaml")
-	if err := os.WriteFile(plan, []byte(strings.Replace(fmt.Sprintf(withLines, ""), "epoch: 1", "epoch: 1\nbatches: true", 1)),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(plan, []byte(strings.Replace(fmt.Sprintf(withLines, ""), "epoch: 1", "epoch: 1\nbatches: true", 1)),
+		0o600))
 	const at = `"at":"2099-01-02T03:04:05Z","memo":`
 	for name, event := range map[string]func(i int) string{
 		"the most events":  func(i int) string { return fmt.Sprintf(`{"type":"order","o":%d,%s1,"lines":[]}`, i, at) },
@@ -202,9 +195,7 @@ func arraysOf(t *testing.T, one func(i int) string) []byte {
 		}
 		body := "[" + strings.Join(list, ",") + "]"
 		text, err := json.Marshal(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if size += len(text) + 400; size > runtimeapi.MaxPayload {
 			break
 		}
@@ -224,9 +215,7 @@ func TestWorstPointersFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory many times")
 	binary := build(t, "ingest")
 	shop, err := filepath.Abs("../../../" + sampleshop.Pipeline)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	enveloped := func(i int, note string) string {
 		return fmt.Sprintf(`{"specversion":"1.0","id":"%d","source":"s","type":"order.placed","data":%s}`, i, order(i, note))
 	}
@@ -337,15 +326,11 @@ func TestWorstStoredPayloadsFitSmallestFunction(t *testing.T) {
 func offloadingShop(t *testing.T) (file string) {
 	t.Helper()
 	text, err := os.ReadFile("../../../" + sampleshop.Pipeline)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	file = filepath.Join(t.TempDir(), "offloading.yaml")
-	if err := os.WriteFile(file,
+	must.Succeed(t, os.WriteFile(file,
 		[]byte(strings.Replace(string(text), "\n  order.placed:\n", "\n  order.placed:\n    offload: {over: 1KB}\n", 1)),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+		0o600))
 	return file
 }
 
@@ -362,9 +347,7 @@ func pointers(t *testing.T, n int, queue string) []byte {
 					`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"%d"}]`, i)})
 	}
 	batch, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return batch
 }
 
@@ -401,9 +384,7 @@ func wholes(t *testing.T, lines, memo int, queue string) []byte {
 		body := fmt.Sprintf(`{"type":"order","o":%d,"at":"2099-01-02T03:04:05Z","memo":%s,"lines":[%s],"x":"%s"}`, len(e.Records),
 			quoted(memo), strings.Join(list, ","), filler)
 		text, err := json.Marshal(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if size += len(text) + 400; size > runtimeapi.MaxPayload || len(e.Records) == most {
 			break
 		}
@@ -428,9 +409,7 @@ func orders(t *testing.T, n int, note string) []byte {
 			EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q", Body: order(i, note)}
 	}
 	batch, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if len(batch) > runtimeapi.MaxPayload || n != 1_000 && len(batch) < 49*runtimeapi.MaxPayload/60 {
 		t.Fatalf("a batch of %d bytes", len(batch))
 	}
@@ -593,17 +572,13 @@ func (f *fullTable) item(key map[string]map[string]string, i int) map[string]any
 func residentPeak(t *testing.T, pid int) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_, after, _ := strings.Cut(string(status), "VmHWM:")
 	fields := strings.Fields(after)
 	if len(fields) == 0 {
 		t.Fatalf("no VmHWM in\n%s", status)
 	}
 	kilobytes, err := strconv.Atoi(fields[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return kilobytes >> 10
 }

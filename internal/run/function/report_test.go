@@ -16,6 +16,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -186,9 +187,7 @@ func TestMetricLists(t *testing.T) {
 					}
 				} `json:"_aws"`
 			}
-			if err := json.Unmarshal(out.metrics.Bytes(), &line); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, json.Unmarshal(out.metrics.Bytes(), &line))
 			written := line.AWS.CloudWatchMetrics[0]
 			if written.Namespace != Namespace || len(written.Metrics) != len(tt.list) {
 				t.Fatalf("%d metrics written in %s, %d listed", len(written.Metrics), written.Namespace, len(tt.list))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func environment(m map[string]string) func(string) string {
@@ -22,9 +23,7 @@ func TestReadSettings(t *testing.T) {
 		"INGOT_COUNTING": "receipts", "INGOT_PII_KEY": "k",
 		"AWS_LAMBDA_FUNCTION_NAME": "prod-ingest", "AWS_LAMBDA_LOG_LEVEL": "WARN",
 	}), tableVariable)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if s.pipeline != "p.yaml" || s.events != "events" || s.aggregates != "totals" || s.quarantine != queueURL || s.archive != "archive" ||
 		s.payloads != "payloads" || !slices.Equal(s.pointers, []string{"large-a", "large.b"}) ||
 		s.counting != aggregate.Receipts || string(s.secret) != "k" || s.function != "prod-ingest" || s.level != "WARN" {

@@ -8,14 +8,13 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func change(t testing.TB, sequence, image string) *event.Change {
 	t.Helper()
 	n, err := event.ParseSequence(sequence)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return &event.Change{Kind: event.Remove, Expired: true, Lane: event.Lane{StreamARN: "arn:stream", ShardID: "shardId-1"}, Sequence: n,
 		Created: time.Date(2026, 3, 1, 23, 59, 59, 0, time.UTC), OldImage: image}
 }
@@ -26,9 +25,7 @@ func TestFile(t *testing.T) {
 	images := []string{`{"PK":{"S":"A#1"},"SK":{"S":"-"}}`, `{"PK":{"S":"A#2\nß"},"SK":{"S":"-"}}`}
 	expired := []*event.Change{change(t, "100000000000000000001", images[0]), change(t, "100000000000000000002", images[1])}
 	name, body, err := File(expired)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	const want = "dt=2026-03-01/9667aeece49c4e20-100000000000000000001-100000000000000000002-f7dba7a7374a8577.json.gz"
 	if name != want || !IsFile(name) {
 		t.Errorf("the name is %s", name)
@@ -45,13 +42,10 @@ func TestFile(t *testing.T) {
 		}
 	}
 	z, err := gzip.NewReader(strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	lines := new(strings.Builder)
-	if _, err := io.Copy(lines, z); err != nil {
-		t.Fatal(err)
-	}
+	_, err = io.Copy(lines, z)
+	must.Succeed(t, err)
 	if lines.String() != `{"Item":`+images[0]+"}\n"+`{"Item":`+images[1]+"}\n" {
 		t.Errorf("the lines are\n%s", lines)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/payloads"
@@ -56,9 +57,7 @@ func newWorld(t *testing.T) *world {
 		return out, err
 	}})
 	w.s3 = engine.S3()
-	if err := stack.CreateArchive(t.Context(), w.s3, name); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, stack.CreateArchive(t.Context(), w.s3, name))
 	w.Bucket = &payloads.Bucket{Client: w.s3, Name: name}
 	return w
 }
@@ -66,9 +65,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) put(eventType string, key event.Key, text string) payloads.Sum {
 	w.t.Helper()
 	sum := sha256.Sum256([]byte(text))
-	if err := w.Put(w.t.Context(), w.env, eventType, key, sum, text); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, w.Put(w.t.Context(), w.env, eventType, key, sum, text))
 	return sum
 }
 
@@ -78,9 +75,7 @@ func (w *world) names() (names []string) {
 	in := &s3.ListObjectsV2Input{Bucket: aws.String(name)}
 	for {
 		out, err := w.s3.ListObjectsV2(w.t.Context(), in)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.Succeed(w.t, err)
 		for _, o := range out.Contents {
 			names = append(names, *o.Key)
 		}
@@ -131,9 +126,7 @@ func TestPutGetDelete(t *testing.T) {
 		t.Errorf("%v, %v", out, err)
 	}
 	for range 2 { // what is gone may be deleted again
-		if err := w.Delete(t.Context(), w.env, "post", key, second); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.Delete(t.Context(), w.env, "post", key, second))
 	}
 	if _, err := w.Get(t.Context(), w.env, "post", key, second); !errors.Is(err, payloads.ErrMissing) {
 		t.Errorf("what is deleted is read: %v", err)
@@ -243,11 +236,10 @@ func TestDamagedObject(t *testing.T) {
 	w := newWorld(t)
 	sum := w.put("post", key, `{"n":1}`)
 	for _, body := range []string{`{"n":2}`, "", strings.Repeat("x", payloads.Max+1)} {
-		if _, err := w.s3.PutObject(t.Context(),
+		_, err := w.s3.PutObject(t.Context(),
 			&s3.PutObjectInput{Bucket: aws.String(name), Key: aws.String(payloads.Name("post", key, sum)),
-				Body: strings.NewReader(body)}); err != nil {
-			t.Fatal(err)
-		}
+				Body: strings.NewReader(body)})
+		must.Succeed(t, err)
 		clear(w.calls)
 		text, err := w.Get(t.Context(), w.env, "post", key, sum)
 		if err == nil || text != "" || errors.Is(err, payloads.ErrMissing) || w.calls["GetObject"] != 1 {

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/archive"
@@ -24,9 +25,7 @@ type shelf struct {
 
 func newShelf(t *testing.T) shelf {
 	client := embedded.New(embedded.Config{}).S3()
-	if err := stack.CreateArchive(t.Context(), client, "archive"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, stack.CreateArchive(t.Context(), client, "archive"))
 	return shelf{t, Bucket{client, "archive"}}
 }
 
@@ -36,17 +35,11 @@ func expired(t *testing.T, day, sequence, id string) *event.Change {
 		`\"}"},"digest":{"B":"AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="},"epoch":{"N":"1"},"expiresAt":{"N":"1"},"id":{"S":"` + id +
 		`"},"type":{"S":"order"}}`
 	item, err := Decode(image)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	n, err := event.ParseSequence("1000000000000000000" + sequence)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	at, err := time.Parse(time.DateOnly, day)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return &event.Change{Kind: event.Remove, Expired: true, Sequence: n, Created: at, Old: item, OldImage: image}
 }
 
@@ -54,9 +47,7 @@ func expired(t *testing.T, day, sequence, id string) *event.Change {
 func (s shelf) file(list ...*event.Change) string {
 	s.Helper()
 	name, body, err := archive.File(list)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Succeed(s.T, err)
 	s.put(name, body)
 	return name
 }
@@ -64,9 +55,8 @@ func (s shelf) file(list ...*event.Change) string {
 func (s shelf) put(name, body string) {
 	s.Helper()
 	in := &s3.PutObjectInput{Bucket: &s.Name, Key: &name, Body: strings.NewReader(body)}
-	if _, err := s.S3.PutObject(s.Context(), in); err != nil {
-		s.Fatal(err)
-	}
+	_, err := s.S3.PutObject(s.Context(), in)
+	must.Succeed(s.T, err)
 }
 
 func (s shelf) ids(days Days) (ids string, errs int) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/table/archive"
 )
 
@@ -24,9 +25,7 @@ func readAll(t *testing.T, name, body string) (list []string, last error) {
 func TestImages(t *testing.T) {
 	images := []string{`{"PK":{"S":"A#1"},"SK":{"S":"-"}}`, `{"PK":{"S":"A#2\nß"},"SK":{"S":"-"}}`}
 	name, body, err := archive.File([]*event.Change{{OldImage: images[0]}, {OldImage: images[1]}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got, err := readAll(t, name, body); err != nil || strings.Join(got, "|") != strings.Join(images, "|") {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -50,9 +49,7 @@ func TestBrokenFiles(t *testing.T) {
 		expired = append(expired, &event.Change{OldImage: `{"PK":{"S":"` + time.Now().Format(time.RFC3339Nano) + `"}}`})
 	}
 	name, body, err := archive.File(expired)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got, err := readAll(t, name, body[:len(body)/2]); err == nil || len(got) == 0 || len(got) >= 2000 ||
 		!strings.Contains(err.Error(), "ends in line") {
 		t.Errorf("half a file: %d items, %v", len(got), err)
@@ -61,9 +58,7 @@ func TestBrokenFiles(t *testing.T) {
 		t.Error(err)
 	}
 	foreign, err := archive.Compress("{\"a\":1}\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := readAll(t, name, foreign); err == nil || !strings.Contains(err.Error(), "line 1 is not an item") {
 		t.Error(err)
 	}

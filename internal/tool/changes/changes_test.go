@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -24,9 +25,7 @@ func mustLoad(t testing.TB, text string) *pipeline.Pipeline {
 
 func TestChanges(t *testing.T) {
 	file, err := os.ReadFile("../../../pipeline/testdata/base.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	base := string(file)
 	for _, c := range []struct {
 		name, old, new string
@@ -323,9 +322,7 @@ events:
 // Where arrays of events are no longer taken, those that are under way must be stored first.
 func TestNoMoreArrays(t *testing.T) {
 	file, err := os.ReadFile("../../../pipeline/testdata/base.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	plain := mustLoad(t, string(file))
 	arrays := mustLoad(t, strings.Replace(string(file), "epoch: 2", "epoch: 2\nbatches: true", 1))
 	list := Between(arrays, plain, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -13,9 +14,7 @@ func TestIndexes(t *testing.T) {
 	at := func(s pipeline.IndexSpec) *pipeline.Pipeline {
 		p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Events: map[string]pipeline.EventSpec{"e": {ID: "{id}", At: "{at}",
 			Key: pipeline.KeySpec{PK: "E#{id}", SK: "-"}, Indexes: map[string]pipeline.IndexSpec{"GSI1": s}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return p
 	}
 	day := func(shard string) string { return "DAY#{@at | day}#{id | shard:" + shard + "}" }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -33,9 +34,7 @@ func keptText(lifetime string) string {
 func expiryOf(t *testing.T, p *pipeline.Pipeline, at time.Time) time.Time {
 	t.Helper()
 	item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"n":1,"t":%q}`, at.Format(time.RFC3339Nano))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if item.ExpiresAt == 0 {
 		return time.Time{}
 	}

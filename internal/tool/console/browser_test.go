@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 )
@@ -316,15 +317,9 @@ func (b *tab) picture(name string) {
 		return
 	}
 	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.MkdirAll(*screenshots, 0o755); err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), png, 0o644); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Succeed(b.t, err)
+	must.Succeed(b.t, os.MkdirAll(*screenshots, 0o755))
+	must.Succeed(b.t, os.WriteFile(filepath.Join(*screenshots, name+".png"), png, 0o644))
 }
 
 // axeScript returns axe-core, or "" where it cannot be fetched. In CI it must be there.
@@ -339,9 +334,7 @@ func axeScript(t *testing.T) string {
 		return ""
 	}
 	script, err := os.ReadFile(strings.TrimSpace(string(out)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(script)
 }
 

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // TestPictures takes the two pictures of docs/images anew, if -screenshots names that folder. Flow
@@ -25,9 +27,7 @@ func TestPictures(t *testing.T) {
 	for n := range 450 {
 		<-tick.C
 		list := orders(1000+40*n, 8+n*n%17)
-		if err := send(ctx, d, append(list, list[:n%5]...)...); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, send(ctx, d, append(list, list[:n%5]...)...))
 	}
 	shoot := func(name string, height int64) {
 		b.size(1180, height)
@@ -36,9 +36,7 @@ func TestPictures(t *testing.T) {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(*screenshots, name), png, 0o644)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 	}
 	b.run("document.getElementById('footer').replaceChildren(); new Promise((done) => setTimeout(done, 1500))")
 	shoot("console-flow.png", 900)

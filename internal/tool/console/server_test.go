@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // nothing is a Source of an empty pipeline.
@@ -40,9 +42,7 @@ const (
 func newServer(t *testing.T, write bool) *Server {
 	t.Helper()
 	s, err := New(Config{Source: nothing{}, Listen: host, Token: token, Write: write})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return s
 }
 
@@ -164,9 +164,7 @@ func TestWhoMayAsk(t *testing.T) {
 // On port 80, browsers leave the port out.
 func TestPort80(t *testing.T) {
 	s, err := New(Config{Source: nothing{}, Listen: "127.0.0.1:80", Token: token, Write: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, tt := range []struct {
 		host, origin string
 		want         int
@@ -275,9 +273,7 @@ func TestOnlyLoopback(t *testing.T) {
 		}
 	}
 	l, err := Listen(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer l.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	number, _ := strconv.Atoi(port)
@@ -292,9 +288,7 @@ func TestOnlyLoopback(t *testing.T) {
 		t.Errorf("it serves another address than its own: %v", err)
 	}
 	s, err := New(Config{Source: nothing{}, Listen: l.Addr().String()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if len(s.cfg.Token) < 26 || !strings.HasSuffix(s.URL(), "/#token="+s.cfg.Token) {
 		t.Errorf("URL %q has too short a token, or none in its fragment", s.URL())
 	}
@@ -302,9 +296,7 @@ func TestOnlyLoopback(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- s.Serve(ctx, l) }()
 	answer, err := http.Get("http://" + l.Addr().String() + "/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	text, err := io.ReadAll(answer.Body)
 	answer.Body.Close()
 	if err != nil || !strings.Contains(string(text), "Ingot console") {
@@ -321,9 +313,7 @@ func TestOnlyLoopback(t *testing.T) {
 // nothing names another host.
 func TestPageMakesTextNodes(t *testing.T) {
 	page, err := fs.Sub(embedded, "page")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	seen := 0
 	err = fs.WalkDir(page, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasPrefix(path, "uplot/") {

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"go.uber.org/goleak"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 )
 
@@ -72,18 +73,12 @@ func shop(t *testing.T) *dev.Dev {
 func devOf(t *testing.T, text string) *dev.Dev {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "shop", "pipeline.yaml")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	must.Succeed(t, os.WriteFile(file, []byte(text), 0o600))
 	cfg := dev.Config{File: file, Now: time.Now, Secret: []byte("a secret of at least 16 bytes")}
 	InDev(t.Context(), &cfg, false)
 	d, err := dev.Start(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -111,9 +106,7 @@ func send(ctx context.Context, d *dev.Dev, bodies ...string) error {
 
 func mustSend(t *testing.T, d *dev.Dev, bodies ...string) {
 	t.Helper()
-	if err := send(t.Context(), d, bodies...); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, send(t.Context(), d, bodies...))
 }
 
 // until waits until so many messages have been judged for good and so many items have been counted.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/quarantined"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -83,9 +84,7 @@ func TestJourneyOnAStack(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			j, err := s.Journey(t.Context(), tt.ask)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			got := story(j)
 			for step, says := range tt.want {
 				for _, text := range says {
@@ -153,9 +152,7 @@ aggregates:
 	follow := func(q Question) (map[string]string, map[string]*FactTable) {
 		t.Helper()
 		j, err := s.Journey(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		found := map[string]*FactTable{}
 		for _, step := range j.Steps {
 			found[step.Name] = step.Table
@@ -368,9 +365,7 @@ events:
   a: {id: "{n}#{who.name}", at: "{seen | unix}", key: {pk: "A#{@id}", sk: "{@at | day}"}}
   b: {id: "{@digest}", at: "{t}", key: {pk: "B", sk: "{list[0]}#{@id}"}}
 `)}}, "p.yaml", pipeline.CheckOnly())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	spec := p.Describe().Spec
 	if got := strings.Join(keyFields(spec.Events["a"]), " "); got != "n who.name seen" {
 		t.Errorf("a: %s", got)
@@ -416,9 +411,7 @@ events:
 aggregates:
   mails: {since: 1, by: {mail: "{mail}"}, from: {seen: {values: {seen: count, last: newest mail}}}}
 `)}}, "p.yaml", pipeline.CheckOnly())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	def, _ := p.Definition("mails")
 	report := &verify.Report{Unreadable: []string{"item SEEN#ann: odd"},
 		Flagged: []string{"mails since 1 by mail=ann: flag", "head of ann: flag"}, Differences: []verify.Difference{

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -31,9 +32,7 @@ func load(t *testing.T, text string) *pipeline.Pipeline {
 		files, name = os.DirFS(root), sampleshop.Pipeline
 	}
 	p, err := pipeline.Load(files, name, pipeline.Secret([]byte("secret")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return p
 }
 
@@ -47,13 +46,9 @@ func input(t *testing.T, text string) Input {
 func prices(t *testing.T) *Prices {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "prices", "us-east-1.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	p, err := ReadPrices("prices/us-east-1.yaml", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return p
 }
 
@@ -82,9 +77,7 @@ func computed(t *testing.T, in Input, lines string) *Report {
 		in.File = "orders.ndjson"
 		r, err = Compute(in, linesOf(lines))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return r
 }
 
@@ -109,9 +102,7 @@ func TestText(t *testing.T) {
 		lines string
 	}{"sampled": {measured, orders(3000)}, "short": {shopAt(t, 2000), orders(30)}} {
 		var b strings.Builder
-		if err := computed(t, c.in, c.lines).WriteText(&b); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, computed(t, c.in, c.lines).WriteText(&b))
 		golden.File(t, filepath.Join("testdata", name+".txt"), b.String())
 		for line := range strings.Lines(b.String()) {
 			if len(strings.TrimSuffix(line, "\n")) > 80 {
@@ -210,9 +201,7 @@ func TestSampleFolds(t *testing.T) {
 // What template.yaml creates, whatever the rate, is what the package assumes.
 func TestTemplate(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, sampleshop.Template))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	template := string(text)
 	template = strings.ReplaceAll(template, "MetricName: PayloadsLost", "") // the alarm is there only with a payload bucket
 	if got := strings.Count(template, "MetricName: "); got != alarmMetrics+len(load(t, "").Indexes()) {
@@ -267,9 +256,7 @@ func TestBadPrices(t *testing.T) {
 func TestMissingPrices(t *testing.T) {
 	text := "ingotPrices: 1\nregion: us-east-1\nprices: {" + WriteUnits + ": {dollars: 1, per: 1000000}, " + Storage + ": {per: 1}}\n"
 	p, err := ReadPrices("p.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	in := shopAt(t, 100)
 	in.Prices = p
 	r := computed(t, in, "")

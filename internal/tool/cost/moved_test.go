@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/internal/tool/rehearse"
 )
@@ -37,9 +38,7 @@ func TestTransactionsOnOneTotal(t *testing.T) {
 	for _, rate := range []float64{1, 100, 4000, 50_000} {
 		in.Rate = rate
 		s, err := in.sample(linesOf(lines.String()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		packed := float64(s.Used(rehearse.Storing).Transactions) / 3000 * rate
 		load := estimate.LoadOf(def, aggregate.Marks, 1, estimate.Bytes(def, nil), 1, rate, rate)
 		if math.Abs(load.Updates-packed) > 0.2*packed {

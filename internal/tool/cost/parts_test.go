@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 const withLines = `
@@ -60,9 +62,7 @@ func TestPartsAreItems(t *testing.T) {
 	for _, each := range []int{0, 1, 10} {
 		sample := computed(t, in, lines(50, each))
 		supposed, err := Suppose(in, each)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, r := range []*Report{sample, supposed} {
 			near(r, "puts", "write units", million*float64(1+each))
 			near(r, "indexes", "write units", million*float64(each))

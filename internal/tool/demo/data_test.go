@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // TestBundledData shows that the data is what its README says.
@@ -25,9 +26,7 @@ func TestBundledData(t *testing.T) {
 	} {
 		sum := sha256.New()
 		for line, err := range linesOf(name)() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			fmt.Fprintln(sum, line.Body)
 		}
 		if got := hex.EncodeToString(sum.Sum(nil)); got != want {
@@ -36,16 +35,12 @@ func TestBundledData(t *testing.T) {
 	}
 	data, ids, last := Bundles()[0].Data, map[string]bool{}, int64(0)
 	for line, err := range data.Lines() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var quake struct {
 			ID         string
 			Properties struct{ Time int64 }
 		}
-		if err := json.Unmarshal([]byte(line.Body), &quake); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal([]byte(line.Body), &quake))
 		if ids[quake.ID] || quake.Properties.Time < last {
 			t.Errorf("line %d: id %s twice, or out of order", line.Number, quake.ID)
 		}
@@ -64,9 +59,7 @@ func TestInvented(t *testing.T) {
 		c := example(t, b.Name, seed, aggregate.Marks)
 		keys, last := map[event.Key]bool{}, ""
 		for line, err := range c.Data.Lines() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			item, err := c.Plan.Plan(envelope.Message{Body: line.Body})
 			if err != nil {
 				t.Fatalf("%s, line %d: %v", b.Name, line.Number, err)
@@ -96,9 +89,7 @@ func TestAlterAndResend(t *testing.T) {
 		die, altered := source(1, forProducer), 0
 		for line := range r.Data.Lines() {
 			was, err := c.Plan.Plan(envelope.Message{Body: line.Body})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			other, err := c.Plan.Plan(envelope.Message{Body: r.Data.Alter(line.Body, die)})
 			if err != nil || other.Key != was.Key {
 				t.Fatalf("%s, line %d: altered beyond recognition: %v", c.Data.Name, line.Number, err)

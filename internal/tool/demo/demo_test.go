@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
@@ -28,9 +29,7 @@ func example(t testing.TB, name string, seed uint64, counting aggregate.Counting
 	for _, b := range Bundles() {
 		if b.Name == name {
 			p, err := pipeline.Load(b.Files, b.File, pipeline.Secret([]byte(b.Secret)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			return Config{Data: b.Data, Plan: p, Seed: seed, Counting: counting}
 		}
 	}
@@ -59,9 +58,7 @@ func firstDays(t testing.TB, counting aggregate.Counting) Config {
 func mustRun(t testing.TB, c Config) *Summary {
 	t.Helper()
 	s, err := Run(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return s
 }
 
@@ -185,9 +182,7 @@ func TestAnotherSeedIsAnotherRun(t *testing.T) {
 func load(t *testing.T, text string) *pipeline.Pipeline {
 	t.Helper()
 	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return p
 }
 
@@ -242,9 +237,7 @@ func TestLinesThatAreNoEvents(t *testing.T) {
 func lineOf(t *testing.T, text string) Data {
 	t.Helper()
 	name := t.TempDir() + "/f.ndjson"
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(name, []byte(text), 0o600))
 	return File(name, name, nil)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
@@ -65,17 +66,14 @@ func TestLedger(t *testing.T) {
 func TestLedgerChecksBite(t *testing.T) {
 	c := example(t, "ledger", seed, aggregate.Marks)
 	w, err := newWorld(t.Context(), c, time.Date(2024, 5, 27, 0, 0, 0, 0, time.UTC))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	update := &types.Update{TableName: aws.String(stack.Aggregates), Key: map[string]types.AttributeValue{
 		"PK": &types.AttributeValueMemberS{Value: "A#balances#1#0#ada"}, "SK": &types.AttributeValueMemberS{Value: "-"}},
 		UpdateExpression:          aws.String("ADD cents :c"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":c": &types.AttributeValueMemberN{Value: "-1"}}}
 	in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Update: update}}}
-	if _, err := w.Engine.DynamoDB().TransactWriteItems(t.Context(), in); err != nil {
-		t.Fatal(err)
-	}
+	_, err = w.Engine.DynamoDB().TransactWriteItems(t.Context(), in)
+	must.Succeed(t, err)
 	w.watch(t.Context(), in)
 	if got := w.floors.check(); got.Compared != 1 || len(got.Differences) != 1 ||
 		got.Differences[0] != "A#balances#1#0#ada: cents is -1, below 0" {

@@ -7,6 +7,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // FuzzLines reads a file of events. It must return the lines in order with their numbers, except
@@ -60,9 +61,7 @@ func FuzzCopy(f *testing.F) {
 			t.Fatalf("the copy %s of %s: %v", text, body, err)
 		}
 		was, err := event.ParseDocument(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		r := c["e"]
 		if !sameBut(was.Root(), made.Root(), event.Path{}, r) {
 			t.Fatalf("the copy %s of %s differs in more than %s and %s", text, body, r.id, r.at)

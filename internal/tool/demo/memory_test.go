@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 )
 
@@ -21,9 +22,7 @@ func TestMemoryDoesNotGrowWithEvents(t *testing.T) {
 		c.Repeat = repeat
 		r := &run{Config: c}
 		r.setDefaults()
-		if err := r.produce(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, r.produce(context.Background()))
 		l, p := r.world.ledger, r.producer
 		if n := len(l.first) + len(l.again) + len(p.burst) + len(p.waiting); n != 0 {
 			t.Errorf("%d copies: %d messages are still held after all are through", repeat, n)
@@ -37,9 +36,7 @@ func TestMemoryDoesNotGrowWithEvents(t *testing.T) {
 		}
 		events = r.summary.Data.Events
 		for _, table := range []string{stack.Events, stack.Aggregates} {
-			if err := r.world.Engine.Forget(table); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, r.world.Engine.Forget(table))
 		}
 		var m runtime.MemStats
 		runtime.GC()

@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/cost"
@@ -30,16 +31,12 @@ func TestPosts(t *testing.T) {
 	c := example(t, "feed", seed, aggregate.Marks)
 	essays, stories, notes := 0, 0, 0
 	for line, err := range c.Data.Lines() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if !strings.Contains(line.Body, `"post.written"`) {
 			continue
 		}
 		item, err := c.Plan.Plan(line.Message)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		switch units := itemform.WriteUnits(item.Size()); {
 		case item.Payload != nil:
 			if essays++; units != 1 || strings.Contains(item.Data, `"text"`) || !strings.Contains(item.Data, `"title":"Post `) {
@@ -65,13 +62,9 @@ func TestPosts(t *testing.T) {
 		}
 	}
 	text, err := fs.ReadFile(ingot.Deployment(), "prices/us-east-1.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	prices, err := cost.ReadPrices("prices/us-east-1.yaml", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	put, known := prices.Dollars(cost.S3Puts, 1)
 	unit, known2 := prices.Dollars(cost.WriteUnits, 1)
 	if !known || !known2 || math.Abs(put/unit-8) > 0.01 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/testworld"
 )
 
@@ -48,9 +49,7 @@ func TestShardsRollByEventTime(t *testing.T) {
 	for _, n := range []int{500, 4000} {
 		r := &run{Config: readings(t, n, span)}
 		r.setDefaults()
-		if err := r.produce(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, r.produce(context.Background()))
 		most := 1 + int(r.world.Clock.Now().Sub(r.first)/rollAfter)
 		if rolls := r.world.ledger.injected[shardsRolled]; rolls < 1 || rolls > most {
 			t.Errorf("%d events in %s: the shards rolled %d times, want 1 to %d", n, r.world.Clock.Now().Sub(r.first), rolls, most)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // members lists the JSON members of a type as docs/demo.md writes them. It reports names that break
@@ -42,9 +44,7 @@ func members(t *testing.T, of reflect.Type, at string) []string {
 // TestSummaryIsDocumented compares docs/demo.md with the Go type.
 func TestSummaryIsDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/demo.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_, after, _ := strings.Cut(string(page), "<!-- summary -->")
 	section, _, found := strings.Cut(after, "<!-- end -->")
 	if !found {
@@ -67,9 +67,7 @@ func TestSummaryHasNoNulls(t *testing.T) {
 	s := mustRun(t, firstDays(t, 0))
 	s.Expiry = nil
 	text, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if n := strings.Count(string(text), "null"); n != 1 || !strings.Contains(string(text), `"expiry":null`) {
 		t.Errorf("%d nulls in %s", n, text)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // TestLinesErrorIsBounded shows that the error says in few words how many lines are wrong and
@@ -71,9 +72,7 @@ func TestSurveyLeavesTheRunAsItIs(t *testing.T) {
 	a, b := mustRun(t, known), mustRun(t, found)
 	var texts [2]strings.Builder
 	for i, s := range []*Summary{a, b} {
-		if err := s.Text(&texts[i], -1); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, s.Text(&texts[i], -1))
 	}
 	if texts[0].String() != texts[1].String() {
 		t.Errorf("with a survey:\n%s\nwithout one:\n%s", texts[1].String(), texts[0].String())

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
@@ -97,9 +98,7 @@ func TestFlagsAreShown(t *testing.T) {
 		t.Errorf("same %v, flags %q and after expiry %q", s.Same, s.Flags, s.Expiry.Flags)
 	}
 	var text strings.Builder
-	if err := s.Text(&text, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Text(&text, 0))
 	if section := "\nFLAGS  totals that say of themselves that something about them is not proven, or not complete\n  " +
 		strings.Join(want, "\n  ") + "\n"; strings.Count(text.String(), section) != 2 {
 		t.Errorf("the text does not show them:\n%s", text.String())

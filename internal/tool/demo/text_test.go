@@ -8,6 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // sample returns a made-up summary that shows every part of the text.
@@ -46,9 +47,7 @@ func sample() *Summary {
 
 func TestText(t *testing.T) {
 	var got bytes.Buffer
-	if err := sample().Text(&got, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, sample().Text(&got, 1))
 	golden.File(t, "testdata/summary.txt", got.String())
 }
 
@@ -73,9 +72,7 @@ func TestWindowLabels(t *testing.T) {
 
 func TestTextWithoutTotals(t *testing.T) {
 	var text bytes.Buffer
-	if err := (&Summary{Same: true}).Text(&text, 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, (&Summary{Same: true}).Text(&text, 3))
 	if strings.Contains(text.String(), "TOTALS") ||
 		!strings.HasSuffix(text.String(), "\nEvery event is stored once; there are no totals.\n") {
 		t.Errorf("%s", &text)

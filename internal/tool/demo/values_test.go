@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 const calls = `
@@ -41,9 +43,7 @@ func TestValuesInTheDemo(t *testing.T) {
 	}))
 	agree(t, s)
 	var out bytes.Buffer
-	if err := s.Text(&out, -1); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Text(&out, -1))
 	text := out.String()
 	for _, want := range []string{"bonn 2024-05", "about 50 ±1.6 %", "p50 4.0", "s599", "s000"} {
 		if !strings.Contains(text, want) {

@@ -23,6 +23,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/nearby"
 	"github.com/ingot-events/ingot/internal/local/stack"
@@ -55,9 +56,7 @@ aggregates:
 func folder(t *testing.T, text string) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "pipeline.yaml")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte(text), 0o600))
 	return file
 }
 
@@ -65,9 +64,7 @@ func folder(t *testing.T, text string) (file string) {
 func start(t *testing.T, cfg Config) *Dev {
 	t.Helper()
 	d, err := Start(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -127,10 +124,9 @@ func TestEventsSentOverTheNetworkAreStoredAndCounted(t *testing.T) {
 	d := start(t, Config{File: folder(t, orders)})
 	queue, tables := clients(t, d)
 	for _, body := range []string{order(1, 100), order(2, 250), order(1, 100), `{"type":"nothing"}`} {
-		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
-			MessageBody: &body}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
+			MessageBody: &body})
+		must.Succeed(t, err)
 	}
 	verdicts := map[event.Verdict]int{}
 	until(t, d, func(s Step) bool {
@@ -154,10 +150,9 @@ func TestClockThatIsBehind(t *testing.T) {
 			Secret: []byte("a secret of sixteen bytes"),
 			Now:    func() time.Time { return time.Now().AddDate(0, 0, -3) }})
 	queue, _ := clients(t, d)
-	if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
-		MessageBody: aws.String(order(1, 100))}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
+		MessageBody: aws.String(order(1, 100))})
+	must.Succeed(t, err)
 	until(t, d, counted(1))
 }
 
@@ -165,9 +160,7 @@ func TestClockThatIsBehind(t *testing.T) {
 func scanned(t *testing.T, tables *dynamodb.Client, table string) int {
 	t.Helper()
 	out, err := tables.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return len(out.Items)
 }
 
@@ -176,13 +169,9 @@ func proven(t *testing.T, d *Dev, items, totals int) {
 	t.Helper()
 	st, err := store.New(tables.Config{Client: d.Engine().DynamoDB(), Pipeline: d.Pipeline(), Events: stack.Events,
 		Aggregates: stack.Aggregates})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	report, err := verify.Totals(t.Context(), d.Pipeline(), st, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if !report.OK() || report.Items != items || report.Totals != totals {
 		t.Errorf("%d items and %d totals, want %d and %d; differences: %v", report.Items, report.Totals, items, totals, report.Differences)
 	}
@@ -191,9 +180,7 @@ func proven(t *testing.T, d *Dev, items, totals int) {
 func TestOthersFindIt(t *testing.T) {
 	file := folder(t, orders)
 	d, err := Start(t.Context(), Config{File: file, Console: func(*Dev) http.Handler { return http.NotFoundHandler() }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	said := target.LocalFile(filepath.Dir(file))
 	if _, err := os.Stat(said); err != nil {
 		t.Error(err)
@@ -212,15 +199,11 @@ func TestOthersFindIt(t *testing.T) {
 func TestThePortsRefuseWebPages(t *testing.T) {
 	d := start(t, Config{File: folder(t, orders)})
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.Local().Endpoint+"/archive?delete", strings.NewReader("<Delete/>"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	r.Close = true
 	r.Header.Set("Origin", "http://evil.example")
 	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusForbidden {
 		t.Errorf("a page of another site gets %s", answer.Status)
@@ -229,9 +212,7 @@ func TestThePortsRefuseWebPages(t *testing.T) {
 
 func TestTakenPort(t *testing.T) {
 	other, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer other.Close()
 	port := other.Addr().(*net.TCPAddr).Port
 	_, err = Start(t.Context(), Config{File: folder(t, orders), Port: port})
@@ -249,23 +230,18 @@ func TestTakenPort(t *testing.T) {
 func TestEverythingIsThereAgain(t *testing.T) {
 	cfg := Config{File: folder(t, orders), Data: filepath.Join(t.TempDir(), "data")}
 	first, err := Start(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	queue, _ := clients(t, first)
 	send := func(queue *sqs.Client, d *Dev, body string) {
 		t.Helper()
-		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
-			MessageBody: &body}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
+			MessageBody: &body})
+		must.Succeed(t, err)
 	}
 	send(queue, first, order(1, 100))
 	send(queue, first, `{"type":"nothing"}`)
 	until(t, first, counted(1))
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, first.Close())
 	second := start(t, cfg)
 	queue, tables := clients(t, second)
 	send(queue, second, order(1, 100))
@@ -309,9 +285,7 @@ func TestMappingSaysWhatBecameOfTheLastBatch(t *testing.T) {
 			return call(ctx, payload)
 		}
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	end := sync.OnceValue(d.Close)
 	t.Cleanup(func() { _ = end() })
 	says := func(function, want string) {
@@ -325,10 +299,9 @@ func TestMappingSaysWhatBecameOfTheLastBatch(t *testing.T) {
 	}
 	send := func(n int) {
 		queue, _ := clients(t, d)
-		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
-			MessageBody: aws.String(order(n, 100))}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
+			MessageBody: aws.String(order(n, 100))})
+		must.Succeed(t, err)
 	}
 	send(1)
 	<-told

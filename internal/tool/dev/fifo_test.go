@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 const fifoTemplate = `Resources:
@@ -59,9 +61,7 @@ func TestKeptQueueOfAnotherKind(t *testing.T) {
 		}
 		return d.Close()
 	}
-	if err := again(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, again())
 	writeTemplate(t, cfg.File, fifoTemplate)
 	want := "the data in " + cfg.Data + " has a standard queue, and now it would be a FIFO queue, because of template.yaml: change that " +
 		"file back, or name another folder with --data to begin again"
@@ -76,9 +76,7 @@ func TestKeptQueueOfAnotherKind(t *testing.T) {
 		}
 	}
 	cfg.Data = kept
-	if err := os.Remove(filepath.Join(filepath.Dir(cfg.File), templateFile)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Remove(filepath.Join(filepath.Dir(cfg.File), templateFile)))
 	if err := again(); err != nil {
 		t.Error(err)
 	}
@@ -86,7 +84,5 @@ func TestKeptQueueOfAnotherKind(t *testing.T) {
 
 func writeTemplate(t *testing.T, pipeline, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(filepath.Dir(pipeline), templateFile), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(filepath.Dir(pipeline), templateFile), []byte(text), 0o600))
 }

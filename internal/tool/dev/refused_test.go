@@ -9,6 +9,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // A file of messages that are refused is not refused in silence: the first of each reason is told,
@@ -32,10 +34,9 @@ func TestRefusedAreTold(t *testing.T) {
 				if i == 11 {
 					body = "no JSON"
 				}
-				if _, err := d.Engine().SQS().SendMessage(context.Background(),
-					&sqs.SendMessageInput{QueueUrl: &d.Stack().Queue, MessageBody: aws.String(body)}); err != nil {
-					t.Fatal(err)
-				}
+				_, err := d.Engine().SQS().SendMessage(context.Background(),
+					&sqs.SendMessageInput{QueueUrl: &d.Stack().Queue, MessageBody: aws.String(body)})
+				must.Succeed(t, err)
 			}
 			taken := 0
 			until(t, d, func(s Step) bool {

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/store"
 )
@@ -21,12 +22,8 @@ func change(t *testing.T, d *Dev, text string) *Deployed {
 	t.Helper()
 	before := d.Steps().Last()
 	// As editors do it, so that no reader sees half of the file.
-	if err := os.WriteFile(d.cfg.File+".new", []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(d.cfg.File+".new", d.cfg.File); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(d.cfg.File+".new", []byte(text), 0o600))
+	must.Succeed(t, os.Rename(d.cfg.File+".new", d.cfg.File))
 	var deployed *Deployed
 	d.Reload(t.Context()) // if the file is being watched, this waits for that, and finds nothing more
 	until(t, d, func(s Step) bool {
@@ -50,10 +47,9 @@ func TestChangedPipelineIsDeployed(t *testing.T) {
 	}
 	queue, _ := clients(t, d)
 	body := order(1, 100)
-	if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
-		MessageBody: &body}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
+		MessageBody: &body})
+	must.Succeed(t, err)
 	until(t, d, func(s Step) bool {
 		return s.Message != nil && s.Message.Verdict == event.Inserted && len(s.Message.Item.Indexes) == 1
 	})
@@ -93,14 +89,10 @@ func TestChangedSchemaIsDeployed(t *testing.T) {
     schema: schemas/order.json`, 1)
 	cfg := Config{File: folder(t, text), Data: t.TempDir()}
 	schema := filepath.Join(filepath.Dir(cfg.File), "schemas", "order.json")
-	if err := os.Mkdir(filepath.Dir(schema), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Mkdir(filepath.Dir(schema), 0o700))
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(schema, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(schema, []byte(text), 0o600))
 	}
 	write(`{"required": ["order_id"]}`)
 	d := start(t, cfg)
@@ -108,10 +100,9 @@ func TestChangedSchemaIsDeployed(t *testing.T) {
 		t.Helper()
 		queue, _ := clients(t, d)
 		body := order(n, 100)
-		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
-			MessageBody: &body}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
+			MessageBody: &body})
+		must.Succeed(t, err)
 		until(t, d, func(s Step) bool { return s.Message != nil && s.Message.Verdict == verdict })
 	}
 	send(1, event.Inserted)
@@ -133,15 +124,9 @@ func TestChangedSchemaIsDeployed(t *testing.T) {
 func TestAnotherPipelineOnKeptData(t *testing.T) {
 	cfg := Config{File: folder(t, orders), Data: t.TempDir()}
 	d, err := Start(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(cfg.File, []byte(strings.Replace(orders, `"ORDER#{order_id}"`, `"ORDERS#{order_id}"`, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, d.Close())
+	must.Succeed(t, os.WriteFile(cfg.File, []byte(strings.Replace(orders, `"ORDER#{order_id}"`, `"ORDERS#{order_id}"`, 1)), 0o600))
 	if _, err = Start(t.Context(), cfg); err == nil ||
 		!strings.Contains(err.Error(), "change the file, or name another folder with --data") {
 		t.Errorf("%v does not say what to do", err)
@@ -209,10 +194,9 @@ func TestCalendarThatJumpsWhileDevRuns(t *testing.T) {
 		t.Helper()
 		before := d.Steps().Last()
 		body := strings.Replace(order(n, 100), "2026-03-01T09:00:00Z", today, 1)
-		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
-			MessageBody: &body}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
+			MessageBody: &body})
+		must.Succeed(t, err)
 		until(t, d, func(s Step) bool { return s.Number > before && s.Streams != nil && s.Streams.Inserted == 1 })
 	}
 	send(1)

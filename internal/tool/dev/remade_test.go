@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 )
 
@@ -15,9 +16,7 @@ import (
 func TestTablesThatAreMadeAgain(t *testing.T) {
 	cfg := Config{File: folder(t, orders), Data: t.TempDir()}
 	d, err := Start(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -25,19 +24,16 @@ func TestTablesThatAreMadeAgain(t *testing.T) {
 	})
 	send := func(n int) {
 		queue, _ := clients(t, d)
-		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
-			MessageBody: aws.String(order(n, 100))}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
+			MessageBody: aws.String(order(n, 100))})
+		must.Succeed(t, err)
 	}
 	again := func(table stack.Table) {
 		_, tables := clients(t, d)
-		if _, err := tables.DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: &table.Name}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := table.Create(t.Context(), tables); err != nil {
-			t.Fatal(err)
-		}
+		_, err := tables.DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: &table.Name})
+		must.Succeed(t, err)
+		_, err = table.Create(t.Context(), tables)
+		must.Succeed(t, err)
 	}
 	send(1)
 	until(t, d, counted(1))
@@ -48,12 +44,9 @@ func TestTablesThatAreMadeAgain(t *testing.T) {
 	send(2)
 	until(t, d, counted(1+2))
 	proven(t, d, 2, 1)
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if d, err = Start(t.Context(), cfg); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, d.Close())
+	d, err = Start(t.Context(), cfg)
+	must.Succeed(t, err)
 	send(3)
 	until(t, d, counted(1))
 	proven(t, d, 3, 1)

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
@@ -58,18 +59,12 @@ func newWorld(t *testing.T, counting aggregate.Counting) *world {
 	var err error
 	w.World, err = testworld.New(t.Context(), testworld.Config{Start: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC), Counting: counting,
 		Engine: embedded.Config{Partitions: shards, RollAfter: -1, Intercept: w.intercept}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	plan, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}", Events: map[string]pipeline.EventSpec{
 		"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "-"}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	st, err := w.Store(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w.store, w.start = st, w.Clock.Now()
 	function := w.Streams(st)
 	function.OnChange = func(_ context.Context, c event.Change) error {
@@ -81,9 +76,7 @@ func newWorld(t *testing.T, counting aggregate.Counting) *world {
 	}
 	w.stream, err = w.MapStream(esm.StreamConfig{Window: w.Window(),
 		Function: esm.Function{Handler: lambda.NewHandler(function.Handle).Invoke}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w.mapping = pause.Mapping{UUID: "u-1", Function: "shop-streams", Source: w.StreamARN, State: "Enabled", Factor: 1}
 	return w
 }
@@ -108,9 +101,7 @@ func (w *world) intercept(_ context.Context, api string, input any, call func() 
 
 func (w *world) must(err error) {
 	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 }
 
 // order stores an order.
@@ -118,9 +109,7 @@ func (w *world) order(id string) {
 	w.t.Helper()
 	body := fmt.Sprintf(`{"type":"order","id":%q,"at":"2030-01-02T03:00:00Z"}`, id)
 	item, err := w.store.Config().Pipeline.Plan(envelope.Message{Body: body})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	if done, _ := w.store.Put(w.t.Context(), []*event.Item{item}); !done[0].Verdict.Stored() {
 		w.t.Fatal(done)
 	}
@@ -182,9 +171,8 @@ func TestAnswer(t *testing.T) {
 			puts, notes := w.puts, w.notes
 			for range 48 {
 				w.Clock.Pass(time.Hour)
-				if _, err := w.stream.Poll(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				_, err := w.stream.Poll(t.Context())
+				must.Succeed(t, err)
 				w.Engine.Sweep(1000) // removes the fences and the notes
 			}
 			if w.puts != puts || w.notes != notes {

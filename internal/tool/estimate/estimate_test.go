@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
@@ -40,23 +41,17 @@ type world struct {
 func newWorld(t *testing.T, counting aggregate.Counting) *world {
 	t.Helper()
 	plan, err := pipeline.Load(os.DirFS("../../.."), sampleshop.Pipeline, pipeline.Secret([]byte("secret")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	clock := func() time.Time { return now }
 	engine := embedded.New(embedded.Config{Now: clock})
 	db := engine.DynamoDB()
 	_, err = stack.AggregatesTable("totals").Create(t.Context(), db)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s, err := table.Open(tables.Config{Client: db, Pipeline: plan, Aggregates: "totals", Counting: counting, Env: env.Env{Now: clock}})
 	if err == nil {
 		err = s.Start(t.Context())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return &world{t, engine, db, plan, s}
 }
 
@@ -68,13 +63,9 @@ func (w *world) count(counting aggregate.Counting, n int) (float64, []aggregate.
 	body := fmt.Sprintf(
 		`{"type":"order.placed","merchant_id":"m-1","order_id":"o-%d","customer_id":"c-1","product_id":"p-1","quantity":1,"currency":"EUR","total_cents":499900,"placed_at":"2099-03-14T09:00:00Z"}`, n)
 	item, err := w.plan.Plan(envelope.Message{Body: body})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	sequence, err := event.ParseSequence(fmt.Sprintf("%021d", n+1))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	lane := event.Lane{StreamARN: "arn:aws:dynamodb:eu-west-1:123456789012:table/events/stream/x", ShardID: fmt.Sprint("shardId-", n)}
 	b := lanes.NewBatch(counting, lane)
 	list := w.plan.Contributions(item).List
@@ -93,9 +84,7 @@ func (w *world) size(key event.Key) int {
 	out, err := w.db.GetItem(w.t.Context(), &dynamodb.GetItemInput{TableName: aws.String("totals"),
 		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK},
 			"SK": &types.AttributeValueMemberS{Value: key.SK}}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	size := 0
 	for name, v := range out.Item {
 		size += len(name)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // Each event of an array is explained like a message, and judged beside all others.
@@ -28,9 +29,7 @@ events:
 	explain := func(file, text string) *Report {
 		t.Helper()
 		list, _, err := Messages(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return of(t, file).Explain(list)
 	}
 	r := explain(file, order("1", "1")+"\n["+

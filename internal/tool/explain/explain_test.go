@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -24,9 +25,7 @@ func of(t testing.TB, text string) *Explainer {
 	t.Helper()
 	files := fstest.MapFS{"p.yaml": {Data: []byte(text)}, "schemas/goods.json": {Data: []byte(`{"required": ["sku"]}`)}}
 	p, err := pipeline.Load(files, "p.yaml", pipeline.Secret([]byte(show.StandIn)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return &Explainer{Pipeline: p, Counting: aggregate.Marks, Partitions: 4, Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
 		Schemas: pipeline.SchemaFiles([]byte(text))}
 }
@@ -35,9 +34,7 @@ func of(t testing.TB, text string) *Explainer {
 func explainer(t testing.TB, counting aggregate.Counting) *Explainer {
 	t.Helper()
 	text, err := os.ReadFile("../../../" + sampleshop.Pipeline)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	e := of(t, string(text))
 	e.Counting, e.Now, e.StandInKey = counting, time.Date(2099, 3, 15, 0, 0, 0, 0, time.UTC), true
 	return e
@@ -47,9 +44,7 @@ func explainer(t testing.TB, counting aggregate.Counting) *Explainer {
 func text(t *testing.T, r *Report) string {
 	t.Helper()
 	var b strings.Builder
-	if err := r.WriteText(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, r.WriteText(&b))
 	return b.String()
 }
 
@@ -59,9 +54,7 @@ func body(text string) Message { return Message{Message: envelope.Message{Body: 
 func messagesOf(t *testing.T, name string) []Message {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "events", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	list, batch, err := Messages(string(text))
 	if err != nil || !batch {
 		t.Fatalf("%s: batch %v, %v", name, batch, err)
@@ -96,9 +89,7 @@ func TestItemIsThePlan(t *testing.T) {
 	e := explainer(t, aggregate.Receipts)
 	for _, m := range messagesOf(t, "ingest-many.json") {
 		item, err := e.Pipeline.Plan(m.Message)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		x := e.Explain([]Message{m}).Messages[0]
 		if x.Digest != item.Digest.String() || x.Item.Bytes != item.Size() ||
 			x.Item.WriteUnits != itemform.WriteUnits(item.Size())*(1+len(item.Indexes)) {
@@ -198,9 +189,7 @@ func TestWhereAFileIsNotJSON(t *testing.T) {
 		{`{"type":"order.placed"}`, 0, 0, ""},
 	} {
 		list, _, err := Messages(c.text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		r := e.Explain(list)
 		x := r.Messages[0]
 		if x.Line != c.line || x.Column != c.column || x.Advice != c.advice || x.Verdict != "Poison" {

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // FuzzMessages reads any file as messages to explain. A batch must be what Lambda's own type reads.
@@ -81,9 +82,7 @@ func checkBatch(t *testing.T, text string, list []Message) {
 		}
 	}
 	root, err := event.ParseDocument(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if isQueueBatch(root.Root().Member("Records")) {
 		if json.Unmarshal([]byte(text), &lambda) != nil {
 			return // an unusual member that explain does not read

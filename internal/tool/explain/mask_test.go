@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/handler/quarantine"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
@@ -37,9 +38,7 @@ func TestExplanationsAreMasked(t *testing.T) {
 	const secret = "jo@x.example"
 	note, err := json.Marshal(quarantine.Note{Verdict: "Poison", Reason: "bad-time", Detail: `mail "` + secret + `"`, PK: "PLAIN",
 		Group: secret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for name, m := range map[string]envelope.Message{
 		"expired": {Body: `{"type":"user.seen","mail":"` + secret + `","at":"2020-03-01T10:00:00Z"}`},
 		"quarantined": {Body: `{"type":"user.seen","mail":"` + secret + `","at":"2026-03-01T10:00:00Z"}`,
@@ -52,9 +51,7 @@ func TestExplanationsAreMasked(t *testing.T) {
 			}
 			report := e.Explain([]Message{{Message: m}})
 			var out strings.Builder
-			if err := report.WriteJSON(&out); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, report.WriteJSON(&out))
 			if said := out.String() + text(t, report); strings.Contains(said, secret) == mask {
 				t.Errorf("%s, masked %v:\n%s", name, mask, said)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/store"
@@ -80,16 +81,12 @@ func TestTotalsByPutAreExplained(t *testing.T) {
 func worldOf(t *testing.T, e *Explainer) (*testworld.World, *store.Store) {
 	t.Helper()
 	w, err := testworld.New(t.Context(), testworld.Config{Start: e.Now, Stack: stack.Config{Indexes: e.Pipeline.Indexes()}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	st, err := w.Store(e.Pipeline)
 	if err == nil {
 		err = st.Start(t.Context())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return w, st
 }
 
@@ -108,9 +105,7 @@ func TestTotalsByPutAreThoseThatMove(t *testing.T) {
 			m.Body = strings.Replace(m.Body, `"quantity":2`, `"quantity":-2`, 1)
 		}
 		item, err := e.Pipeline.Plan(m.Message)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		before := w.Engine.Usage()
 		results, _ := st.Put(t.Context(), []*event.Item{item})
 		charged := w.Engine.Usage().Sub(before).WriteUnits()

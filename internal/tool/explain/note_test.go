@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/handler/quarantine"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
@@ -31,16 +32,13 @@ func TestLetters(t *testing.T) {
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			batch, err := os.ReadFile("../../../events/" + c.file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			function := lambda.NewHandler(w.Ingest(st).Handle)
 			if strings.HasPrefix(c.file, "streams") {
 				function = lambda.NewHandler(w.Streams(st).Handle)
 			}
-			if _, err := function.Invoke(t.Context(), batch); err != nil {
-				t.Fatal(err)
-			}
+			_, err = function.Invoke(t.Context(), batch)
+			must.Succeed(t, err)
 			out, err := w.Engine.SQS().ReceiveMessage(t.Context(),
 				&sqs.ReceiveMessageInput{QueueUrl: &w.Quarantine, MessageAttributeNames: []string{"All"}})
 			if err != nil || len(out.Messages) != 1 {
@@ -102,9 +100,7 @@ func TestArchiveOfAnExpiredMessage(t *testing.T) {
 			m.Attributes = map[string]string{quarantine.Attribute: c.note}
 		}
 		item, err := e.Pipeline.Plan(body(m.Body).Message)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		want := ""
 		if c.want {
 			want = "ingot archive find " + show.Quoted(item.Key.PK) + " -"

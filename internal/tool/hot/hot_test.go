@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
 
 	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -49,9 +50,7 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func shop(t *testing.T) *pipeline.Pipeline {
 	t.Helper()
 	p, err := pipeline.Load(examples.Files, "shop/pipeline.yaml", pipeline.CheckOnly())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return p
 }
 
@@ -67,9 +66,7 @@ func TestRead(t *testing.T) {
 		"streams": {`{"hotPartitions":[{"of":"product_totals","partitionHash":"cc","count":41}]}`},
 	}}
 	list, err := Read(t.Context(), l, []string{"ingest", "streams"}, shop(t), now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := []Partition{
 		{"order.placed", "GSI2", "aa", 45, "shard:16 in place of shard:8 in the pk of GSI2 of order.placed"},
 		{"product_totals", "", "cc", 41, "spread: 8 in a new generation of product_totals (raise epoch and since)"},
@@ -148,8 +145,6 @@ func TestRemedies(t *testing.T) {
 func load(t *testing.T, text string) *pipeline.Pipeline {
 	t.Helper()
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(text)}}, "p.yaml", pipeline.CheckOnly())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return p
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
 	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/large"
 	"github.com/ingot-events/ingot/worker"
 )
@@ -82,9 +83,7 @@ func TestStarted(t *testing.T) {
 		Next   *stage
 	}
 	var in *stage
-	if err := json.Unmarshal([]byte(m.inputs[0]), &in); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(m.inputs[0]), &in))
 	var got []string
 	for ; in != nil; in = in.Next {
 		last := in.Tasks[len(in.Tasks)-1].Task
@@ -124,9 +123,7 @@ func TestFollowed(t *testing.T) {
 		started   int
 	}{{worker.Look, "s3://b/w", 0}, {worker.Look, "s3://b/other", 1}, {worker.Compare, "s3://b/w", 1}} {
 		text, err := json.Marshal(map[string]any{"tasks": []any{map[string]any{"task": worker.Task{Job: c.job, Work: c.work}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		m := &machine{states: []types.ExecutionStatus{succeeded}, inputs: []string{string(text)}}
 		var told []string
 		progress := 0

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/rows"
@@ -67,10 +68,8 @@ func (s *stream) add(shard string, n int64, at time.Time) {
 
 func (s *stream) noted(shard string, n int64, at time.Time) {
 	s.Helper()
-	if err := s.sync.NoteLane(s.Context(), event.Lane{StreamARN: streamARN, ShardID: shard}, migrate.LaneNote{Sequence: number21(n),
-		Created: at}); err != nil {
-		s.Fatal(err)
-	}
+	must.Succeed(s, s.sync.NoteLane(s.Context(), event.Lane{StreamARN: streamARN, ShardID: shard}, migrate.LaneNote{Sequence: number21(n),
+		Created: at}))
 }
 
 func (s *stream) DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput,
@@ -121,9 +120,7 @@ func TestFailingBatchIsSaidOnceAMinute(t *testing.T) {
 	s.add("a", 1, s.now) // a record without keys is not a change
 	p, err := NewPoller(&migrate.Capture{Migration: s.sync}, s, migrate.Source{Stream: streamARN},
 		esm.Function{Now: func() time.Time { return s.now }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	slept, said := 0, 0
 	if err := p.Run(t.Context(), func(_ context.Context, d time.Duration) error {
 		if s.now = s.now.Add(d); slept == 150 {
@@ -141,9 +138,7 @@ func TestPollerEnds(t *testing.T) {
 	s := newStream(t)
 	p, err := NewPoller(&migrate.Capture{Migration: s.sync}, s, migrate.Source{Stream: streamARN},
 		esm.Function{Now: func() time.Time { return s.now }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	slept := 0
 	err = p.Run(t.Context(), func(_ context.Context, d time.Duration) error {
 		if s.now = s.now.Add(d); slept == 90 {
@@ -299,9 +294,7 @@ rows: [{type: x}]
 		t.Fatal(err)
 	}
 	m, err := rowmap.Load(files, "m.yaml", p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s.forget = func() {
 		_, err := engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Aggregates),
 			Key: rows.KeyImage(rows.ControlKey("m"))})
@@ -315,9 +308,7 @@ rows: [{type: x}]
 	if err == nil {
 		_, err = s.sync.Begin(t.Context())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return s
 }
 

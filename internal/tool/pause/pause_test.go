@@ -14,6 +14,7 @@ import (
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"go.uber.org/goleak"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/pause"
@@ -54,9 +55,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) read(function string) string {
 	w.t.Helper()
 	list, err := pause.Read(w.t.Context(), w.client, function)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	var b strings.Builder
 	for _, m := range list {
 		fmt.Fprintf(&b, "%s %s", m.UUID, m.State)
@@ -113,13 +112,11 @@ func TestPauseAndResume(t *testing.T) {
 // A deployment switches the mapping on and leaves the tag. The tag then counts no more.
 func TestADeploymentEndsAPause(t *testing.T) {
 	w := newWorld(t)
-	if _, err := w.pauser.Pause(t.Context(), "streams", who); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.client.UpdateEventSourceMapping(t.Context(), &lambda.UpdateEventSourceMappingInput{UUID: aws.String("u-2"),
-		Enabled: aws.Bool(true)}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.pauser.Pause(t.Context(), "streams", who)
+	must.Succeed(t, err)
+	_, err = w.client.UpdateEventSourceMapping(t.Context(), &lambda.UpdateEventSourceMappingInput{UUID: aws.String("u-2"),
+		Enabled: aws.Bool(true)})
+	must.Succeed(t, err)
 	w.clock.Pass(time.Minute)
 	if got := w.read("streams"); got != "u-2 Enabled; " {
 		t.Error(got)

@@ -10,15 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/ndjson"
 )
 
 func proposal(t *testing.T, lines string) *Proposal {
 	t.Helper()
 	s, err := Read(strings.NewReader(lines))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return s.Proposal("event")
 }
 
@@ -279,9 +278,7 @@ func TestTimesOfAnotherForm(t *testing.T) {
 
 func TestUnusableLines(t *testing.T) {
 	s, err := Read(strings.NewReader("\ufeff{\"a\":1}\n\nnope\n[1]\n{\"a\":1}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if n, first := s.Unusable(); n != 2 || len(first) != 2 || !strings.HasPrefix(first[0], "line 3: ") ||
 		!strings.HasPrefix(first[1], "line 4: ") {
 		t.Errorf("%d unusable lines: %q", n, first)
@@ -365,9 +362,8 @@ func TestFewEventsAreNotSetAside(t *testing.T) {
 func TestRandomSamples(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv("PROPOSE_SEED"); text != "" {
-		if _, err := fmt.Sscan(text, &seed); err != nil {
-			t.Fatal(err)
-		}
+		_, err := fmt.Sscan(text, &seed)
+		must.Succeed(t, err)
 	}
 	t.Logf("PROPOSE_SEED=%d go test -run TestRandomSamples ./internal/tool/propose", seed)
 	die := rand.New(rand.NewPCG(seed, 1))

@@ -15,6 +15,7 @@ import (
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
 	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
@@ -37,9 +38,7 @@ func load(t *testing.T, epoch int) *pipeline.Pipeline {
 	t.Helper()
 	text := strings.ReplaceAll(declared, "EPOCH", fmt.Sprint(epoch))
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(text)}}, "p.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return p
 }
 
@@ -89,9 +88,8 @@ func newWorld(t *testing.T) *world {
 	w.old = embedded.New(embedded.Config{Now: clock, Region: "us-east-1"})
 	w.new = embedded.New(embedded.Config{Now: clock, Region: "eu-west-1"})
 	for _, e := range []*embedded.Engine{w.old, w.new} {
-		if _, err := stack.New(t.Context(), e, stack.Config{}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := stack.New(t.Context(), e, stack.Config{})
+		must.Succeed(t, err)
 	}
 	w.oldLambda = &paused{state: "Disabled", at: start.Add(-time.Minute)}
 	w.newLambda = &paused{state: "Disabled", at: start.Add(-time.Hour)}
@@ -102,9 +100,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) starts(e *embedded.Engine, name string, epoch int) error {
 	st, err := store.New(tables.Config{Client: e.DynamoDB(), Pipeline: load(w.t, epoch), Events: stack.Events, Aggregates: stack.Aggregates,
 		Region: name, Env: env.Env{Now: func() time.Time { return w.now }}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	return st.Start(w.t.Context())
 }
 
@@ -118,9 +114,7 @@ func (w *world) replicate() {
 	if err == nil && len(out.Item) > 0 {
 		_, err = w.new.DynamoDB().PutItem(w.t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Events), Item: out.Item})
 	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 }
 
 func (w *world) side(e *embedded.Engine, name string, l *paused) *Side {
@@ -140,18 +134,14 @@ func (w *world) mover(epoch int) *Mover {
 
 func TestMove(t *testing.T) {
 	w := newWorld(t)
-	if err := w.starts(w.old, "us-east-1", 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.starts(w.old, "us-east-1", 3))
 	w.replicate()
 	elsewhere := (*tables.HomeError)(nil)
 	if err := w.starts(w.new, "eu-west-1", 4); !errors.As(err, &elsewhere) || elsewhere.Home != "us-east-1" {
 		t.Fatalf("a function in another Region: %v", err)
 	}
 	m := w.mover(4)
-	if err := m.Move(t.Context(), "us-east-1"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, m.Move(t.Context(), "us-east-1"))
 	if waited := w.now.Sub(start); waited < 4*time.Minute || waited > 5*time.Minute || len(w.told) != 2 {
 		t.Errorf("waited %s: %q", waited, w.told)
 	}
@@ -184,9 +174,7 @@ func TestRefusedMoves(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			if err := w.starts(w.old, "us-east-1", 3); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, w.starts(w.old, "us-east-1", 3))
 			w.replicate()
 			m := w.mover(c.epoch)
 			if c.make != nil {
@@ -207,13 +195,9 @@ func TestRefusedMoves(t *testing.T) {
 func TestMoveAfterAnUnmarkedPause(t *testing.T) {
 	w := newWorld(t)
 	w.newLambda.at = time.Time{}
-	if err := w.starts(w.old, "us-east-1", 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.starts(w.old, "us-east-1", 3))
 	w.replicate()
-	if err := w.mover(4).Move(t.Context(), "us-east-1"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.mover(4).Move(t.Context(), "us-east-1"))
 	if waited := w.now.Sub(start); waited < 5*time.Minute {
 		t.Errorf("waited %s", waited)
 	}
@@ -222,15 +206,11 @@ func TestMoveAfterAnUnmarkedPause(t *testing.T) {
 // If the old Region is lost, the new stack alone is looked at.
 func TestMoveFromALostRegion(t *testing.T) {
 	w := newWorld(t)
-	if err := w.starts(w.old, "us-east-1", 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.starts(w.old, "us-east-1", 3))
 	w.replicate()
 	m := w.mover(4)
 	m.From, w.cut = nil, true
-	if err := m.Move(t.Context(), "us-east-1"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, m.Move(t.Context(), "us-east-1"))
 	if err := w.starts(w.new, "eu-west-1", 4); err != nil {
 		t.Errorf("in the new home: %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -48,9 +49,7 @@ var now = time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC)
 func sampler(t *testing.T, text string) *Sampler {
 	t.Helper()
 	p, err := pipeline.Load(files{text}, "p.yaml", pipeline.Secret([]byte("secret")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return &Sampler{Pipeline: p, Now: now}
 }
 
@@ -58,9 +57,7 @@ func sampler(t *testing.T, text string) *Sampler {
 func read(t *testing.T, s *Sampler, lines string) *Report {
 	t.Helper()
 	r, err := s.Read("sample.ndjson", strings.NewReader(lines))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return r
 }
 
@@ -153,9 +150,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	s.Clock = func() time.Time { seconds++; return now.Add(time.Duration(seconds) * time.Second) }
 	s.Each = func(Judged) { told++ }
 	r, err := s.Read("s", pr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	keys := r.Keys[0]
 	if r.Rehearsed != 4 || told != 4 || r.Lines != events*11/10+1 || r.Poison() != 1 || keys.Distinct != maxHot {
 		t.Errorf("%d of %d lines rehearsed, %d told, %d Poison, %+v", r.Rehearsed, r.Lines, told, r.Poison(), keys)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // stub is a command that writes down how it was called. go fails as STUB says, as the check does if
@@ -46,13 +48,9 @@ func TestMakeDeploy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := made(t)
 			bin := filepath.Join(dir, "bin")
-			if err := os.Mkdir(bin, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.Mkdir(bin, 0o700))
 			for _, command := range []string{"go", "sam"} {
-				if err := os.WriteFile(filepath.Join(bin, command), []byte(stub), 0o700); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, os.WriteFile(filepath.Join(bin, command), []byte(stub), 0o700))
 			}
 			cmd := exec.Command("make", append([]string{"deploy", "CONFIG=prod"}, c.args...)...)
 			cmd.Dir, cmd.Env = dir, append(os.Environ(), "MAKEFLAGS=", "STUB="+c.check, "PATH="+bin+string(os.PathListSeparator)+
@@ -70,22 +68,14 @@ func TestMakeDeploy(t *testing.T) {
 func made(t *testing.T) (dir string) {
 	t.Helper()
 	r, err := New(Config{Module: "example.com/shop"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	files, err := r.Files(os.DirFS(root))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	dir = t.TempDir()
 	for _, f := range files {
 		name := filepath.Join(dir, filepath.FromSlash(f.Name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, f.Text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		must.Succeed(t, os.WriteFile(name, f.Text, 0o600))
 	}
 	return dir
 }

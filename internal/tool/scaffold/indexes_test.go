@@ -9,6 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
@@ -22,24 +23,16 @@ func TestAddIndexes(t *testing.T) {
 		return bytes.Replace(text, []byte("maxReceiveCount: 10"), []byte("maxReceiveCount: 20"), 1)
 	}
 	whole, err := Template(sampleTemplate(t), all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	shop, err := os.ReadFile(root + sampleshop.Pipeline)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, there := range [][]string{nil, {"GSI1"}, {"GSI1", "GSI2"}, all} {
 		text, err := Template(sampleTemplate(t), there)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		findings := func(text []byte) string {
 			r, err := check.Run(check.Input{Pipeline: textfile.File{Name: "pipeline.yaml", Text: shop},
 				Template: &textfile.File{Name: "template.yaml", Text: text}, Partitions: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			var list []string
 			for _, f := range r.Findings {
 				list = append(list, f.String())
@@ -65,9 +58,7 @@ func TestAddIndexes(t *testing.T) {
 // Attributes that are defined already are not defined again.
 func TestAddIndexesHalfDone(t *testing.T) {
 	text, err := Template(sampleTemplate(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	const first = "        - {AttributeName: SK, AttributeType: S}\n"
 	half := bytes.Replace(text, []byte(first), []byte(first+"        - {AttributeName: GSI1PK, AttributeType: S}\n"), 1)
 	got, _, err := AddIndexes(half, sampleTemplate(t), []string{"GSI1"})

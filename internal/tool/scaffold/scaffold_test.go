@@ -10,6 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
@@ -21,18 +22,14 @@ const root = "../../../"
 func sampleTemplate(t *testing.T) []byte {
 	t.Helper()
 	text, err := os.ReadFile(root + sampleshop.Template)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return text
 }
 
 // With the sample's own indexes the template is the sample's.
 func TestTemplateOfTheSampleIsTheSample(t *testing.T) {
 	text, err := Template(sampleTemplate(t), []string{"GSI1", "GSI2", "GSI3"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if !bytes.Equal(text, sampleTemplate(t)) {
 		t.Errorf("it differs:\n%s", diff.Diff("sample", sampleTemplate(t), "made", text))
 	}
@@ -43,14 +40,10 @@ func TestTemplateOfTheSampleIsTheSample(t *testing.T) {
 func TestTemplateFitsAnyIndexes(t *testing.T) {
 	for _, indexes := range [][]string{nil, {"GSI1"}, {"GSI2", "GSI11"}, {"GSI1", "GSI10", "GSI20"}} {
 		text, err := Template(sampleTemplate(t), indexes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		r, err := check.Run(check.Input{Pipeline: textfile.File{Name: "pipeline.yaml", Text: withIndexes(indexes)},
 			Template: &textfile.File{Name: "template.yaml", Text: text}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, f := range r.Findings {
 			t.Errorf("indexes %v: %s", indexes, f)
 		}
@@ -82,17 +75,11 @@ func TestTemplateWithoutItsModel(t *testing.T) {
 func TestFilesAreFormatted(t *testing.T) {
 	for _, module := range []string{"example.com/shop", "shop", "example.com/My-Shop.v2", "example.com/go"} {
 		r, err := New(Config{Module: module})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		list, err := r.Files(os.DirFS(root))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		more, err := r.Migrate(os.DirFS(root))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, f := range append(list, more...) {
 			if !strings.HasSuffix(f.Name, ".go") {
 				continue

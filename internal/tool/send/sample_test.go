@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/send"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -177,9 +178,7 @@ events:
   line: {part: {of: order.placed, each: lines, with: [id]}, id: "{id}", key: {pk: "{id}", sk: "LINE"}}
 `
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(file)}}, "p.yaml", secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for name, want := range map[string]string{
 		"order.placed": "the sample of order.placed would be Poison: id does not match the pattern",
 		"line":         "line is a part of order.placed and comes only with it; send a sample of order.placed",

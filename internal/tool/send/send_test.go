@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/ndjson"
 	"github.com/ingot-events/ingot/internal/tool/send"
 )
@@ -167,9 +168,8 @@ func TestRate(t *testing.T) {
 	var slept time.Duration
 	c := send.Config{Queue: &queue{}, Rate: 50, Parallel: 1, Now: func() time.Time { return now },
 		Sleep: func(_ context.Context, d time.Duration) error { now = now.Add(d); slept += d; return nil }}
-	if _, err := send.Lines(context.Background(), c, ndjson.Lines(strings.NewReader(numbered(500)))); err != nil {
-		t.Fatal(err)
-	}
+	_, err := send.Lines(context.Background(), c, ndjson.Lines(strings.NewReader(numbered(500))))
+	must.Succeed(t, err)
 	if slept < 9700*time.Millisecond || slept > 9900*time.Millisecond {
 		t.Errorf("500 events at 50 a second take %s", slept)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing/fstest"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -33,9 +34,7 @@ aggregates:
 func hiddenMade(t *testing.T) (Personal, *pipeline.Pipeline) {
 	t.Helper()
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(made)}}, "p.yaml", pipeline.CheckOnly())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return PersonalOf(p), p
 }
 
@@ -132,14 +131,10 @@ patterns:
   by_id: {read: [login], index: GSI1}
   totals: {total: logins}
 `)}}, "p.yaml", pipeline.CheckOnly())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for name, want := range map[string]bool{"of_login": false, "by_id": true, "totals": true} {
 		pattern, err := p.Pattern(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if got := PersonalOf(p).Asked(pattern); got != want {
 			t.Errorf("%s: %t", name, got)
 		}

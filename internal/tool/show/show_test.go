@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -165,9 +166,7 @@ aggregates:
 func hidden(t *testing.T) Personal {
 	t.Helper()
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(personal)}}, "p.yaml", pipeline.CheckOnly())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return PersonalOf(p)
 }
 
@@ -286,9 +285,7 @@ aggregates:
   cities: {since: 1, by: {city: "{city}"}, from: {seen: {values: {n_seen: count}}}}
 `
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(file)}}, "p.yaml", pipeline.Secret([]byte("a secret of sixteen bytes")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	m := PersonalOf(p)
 	got := m.Item(event.Item{Type: "seen", ID: "jo@x.io", Key: event.Key{PK: "USER#jo@x.io", SK: "Bonn"},
 		Indexes: []event.IndexKey{{Name: "GSI1", Key: event.Key{PK: "M#0123", SK: "jo@x.io"}}}})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // Each kind of value has a text for people, JSON for programs, and as many cells as columns.
@@ -18,9 +19,7 @@ func TestValues(t *testing.T) {
 	}
 	number := func(text string) aggregate.Amount {
 		d, err := event.ParseDecimal(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return aggregate.Amount{Set: true, Number: d}
 	}
 	for _, tt := range []struct {

@@ -27,6 +27,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/handler/quarantine"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
@@ -156,9 +157,7 @@ func TestHotPartitions(t *testing.T) {
 	s.Logs = logLines{`{"hotPartitions":[{"of":"daily","partitionHash":"0123456789abcdef","count":12}]}`}
 	r := Read(t.Context(), s)
 	var text bytes.Buffer
-	if err := r.Text(&text, 80); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, r.Text(&text, 80))
 	const want = "\nHOT PARTITIONS OF THE LAST HOUR\n  daily, partition 0123456789abcdef: 12 writes refused; spread: "
 	if len(r.Hot) != 1 || len(r.Unwell) > 0 || !strings.Contains(text.String(), want) {
 		t.Errorf("%+v, unwell %q\n%s", r.Hot, r.Unwell, &text)
@@ -178,20 +177,14 @@ func stockedSource(t *testing.T) stocked {
 	t.Helper()
 	e := embedded.New(embedded.Config{Now: func() time.Time { return now }})
 	s, err := stack.New(t.Context(), e, stack.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(declared)}}, "p.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	st, err := store.New(tables.Config{Client: e.DynamoDB(), Pipeline: p, Aggregates: stack.Aggregates})
 	if err == nil {
 		err = st.Start(t.Context())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return stocked{tables: e.DynamoDB(),
 		Source: Source{Queues: e.SQS(), Lambda: mappings{state: "Enabled"},
 			Watch: watch{metrics: map[string][]float64{"IteratorAge streams": {1250, 2500}, "Invocations ingest": {2, 3}},
@@ -209,9 +202,8 @@ func letter(t *testing.T, s Source, url, note string) {
 		in.MessageAttributes = map[string]types.MessageAttributeValue{
 			quarantine.Attribute: {DataType: aws.String("String"), StringValue: &note}}
 	}
-	if _, err := s.Queues.SendMessage(t.Context(), in); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Queues.SendMessage(t.Context(), in)
+	must.Succeed(t, err)
 }
 
 func TestWell(t *testing.T) {
@@ -228,9 +220,7 @@ func TestWell(t *testing.T) {
 	}
 	r.Stack = "stack shop"
 	var text, metrics bytes.Buffer
-	if err := errors.Join(r.Text(&text, 80), r.Prometheus(&metrics)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(r.Text(&text, 80), r.Prometheus(&metrics)))
 	if want := `stack shop
 epoch 4 is deployed
 events are stored and counted in eu-west-1
@@ -273,9 +263,7 @@ Nothing is wrong with what is known.
 func TestQuarantineIsCountedByReason(t *testing.T) {
 	s := source(t)
 	floors, err := pipeline.Load(examples.Files, "ledger/pipeline.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	const low = `{"verdict":"Rejected","reason":"below-floor"}`
 	for range 10 {
 		letter(t, s, s.Quarantine, low)
@@ -312,10 +300,9 @@ func TestQuarantineIsCountedByReason(t *testing.T) {
 	s.Pipeline = floors
 	counted(seen + "[3 messages are" + why + unseen)
 	for _, m := range held.Messages {
-		if _, err := s.Queues.ChangeMessageVisibility(t.Context(),
-			&sqs.ChangeMessageVisibilityInput{QueueUrl: &s.Quarantine, ReceiptHandle: m.ReceiptHandle}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.Queues.ChangeMessageVisibility(t.Context(),
+			&sqs.ChangeMessageVisibilityInput{QueueUrl: &s.Quarantine, ReceiptHandle: m.ReceiptHandle})
+		must.Succeed(t, err)
 	}
 	const all = "[Rejected (below-floor) 12 Poison (unknown-type) 2 Conflict (digest-differs) 1] [3 messages are" + why + "[]"
 	counted(all)
@@ -431,14 +418,12 @@ func TestFlagsAreShown(t *testing.T) {
 		for name, value := range map[string]string{"PK": key.PK, "SK": key.SK, attribute[0]: attribute[1]} {
 			item[name] = &dynamodbtypes.AttributeValueMemberS{Value: value}
 		}
-		if _, err := s.tables.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Aggregates),
-			Item: item}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.tables.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Aggregates),
+			Item: item})
+		must.Succeed(t, err)
 	}
-	if _, err := repair.Of(s.Store).Flag(t.Context(), []*aggregate.Definition{def}, now, "odd"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := repair.Of(s.Store).Flag(t.Context(), []*aggregate.Definition{def}, now, "odd")
+	must.Succeed(t, err)
 	want := "2 totals, [1 total is flagged: ingot rebuild --mend computes them again, or ingot rebuild --accept accepts the flags]"
 	check := func(unwell int) {
 		t.Helper()

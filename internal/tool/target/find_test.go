@@ -16,6 +16,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
@@ -40,9 +41,8 @@ func outputs() map[string]string {
 func cloud(t *testing.T) *targettest.Cloud {
 	t.Helper()
 	e := embedded.New(embedded.Config{Region: region})
-	if _, err := stack.New(context.Background(), e, stack.Config{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := stack.New(context.Background(), e, stack.Config{})
+	must.Succeed(t, err)
 	c := &targettest.Cloud{Engine: e, Account: account, Region: region}
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)
@@ -94,9 +94,7 @@ func TestStackByName(t *testing.T) {
 	c.Stacks = []targettest.Stack{{Name: "shop", Outputs: outputs(), Parameters: map[string]string{"DeletionProtection": "true"}},
 		{Name: "shop-dev", Outputs: outputs()}}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "samconfig.toml"), []byte(samconfig), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(dir, "samconfig.toml"), []byte(samconfig), 0o600))
 	for name, tt := range map[string]struct {
 		options          target.Options
 		name, region     string
@@ -109,9 +107,7 @@ func TestStackByName(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			found, err := find(t, tt.options, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if found.Kind != target.KindStack || found.Name != tt.name || found.Region != tt.region || found.Account != account ||
 				found.Named != tt.named || found.Protected != tt.protected {
 				t.Errorf("%+v", found)
@@ -158,13 +154,9 @@ func TestStacksThatCannotBeUsed(t *testing.T) {
 	c.Stacks = []targettest.Stack{{Name: "bare"}, {Name: "old", Outputs: old}, {Name: "new", Status: "REVIEW_IN_PROGRESS"},
 		{Name: "failed", Status: "ROLLBACK_COMPLETE"}}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "samconfig.toml"), []byte(samconfig), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(dir, "samconfig.toml"), []byte(samconfig), 0o600))
 	broken := t.TempDir()
-	if err := os.WriteFile(filepath.Join(broken, "samconfig.toml"), []byte("version = \n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(broken, "samconfig.toml"), []byte("version = \n"), 0o600))
 	for name, tt := range map[string]struct {
 		options target.Options
 		kind    int
@@ -215,9 +207,7 @@ func TestWake(t *testing.T) {
 	c := cloud(t)
 	c.Stacks = []targettest.Stack{{Name: "shop", Outputs: outputs()}}
 	found, err := find(t, target.Options{Stack: "shop"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var got []string
 	problem := ""
 	c.Invoke = func(function string, payload []byte) (string, string) {
@@ -246,17 +236,13 @@ func TestSecret(t *testing.T) {
 	c.Secrets = map[string]string{"piikeysecret": "of the stack"}
 	for _, tt := range []struct{ variable, want string }{{"", "of the stack"}, {"of the variable", "of the variable"}} {
 		found, err := find(t, target.Options{Stack: "shop"}, map[string]string{"INGOT_PII_KEY": tt.variable})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if secret, err := found.Secret(t.Context()); err != nil || string(secret) != tt.want {
 			t.Errorf("%q: %q, %v", tt.variable, secret, err)
 		}
 	}
 	found, err := find(t, target.Options{Stack: "shop"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	c.Secrets = nil
 	if _, err := found.Secret(t.Context()); err == nil ||
 		!strings.HasPrefix(err.Error(), "reading the secret piikeysecret: Secrets Manager can't find") {
@@ -277,9 +263,7 @@ func sdkSays(t *testing.T) string {
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "false")
 	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", machine.URL)
 	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer file.Close()
 	stderr := os.Stderr
 	os.Stderr = file
@@ -289,9 +273,7 @@ func sdkSays(t *testing.T) string {
 		t.Errorf("no credentials: %v", err)
 	}
 	said, err := os.ReadFile(file.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(said)
 }
 
@@ -326,9 +308,7 @@ func TestVariables(t *testing.T) {
 	cloud(t)
 	two := map[string]string{"INGOT_TABLE": stack.Events, "INGOT_AGGREGATES_TABLE": stack.Aggregates}
 	found, err := find(t, target.Options{}, two)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	reaches(t, found)
 	if found.Kind != target.KindEnvironment || !found.Named || found.Account != account ||
 		!strings.HasPrefix(found.String(), "tables events and totals, account "+account+", region "+region) {
@@ -344,9 +324,7 @@ func TestVariables(t *testing.T) {
 		with := maps.Clone(two)
 		with[variable] = "something"
 		full, err := find(t, target.Options{}, with)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if err := full.Needs(part); err != nil {
 			t.Errorf("%s is set: %v", variable, err)
 		}
@@ -378,9 +356,7 @@ func TestLocal(t *testing.T) {
 	}
 	dir := t.TempDir()
 	below := filepath.Join(dir, "cmd", "ingest")
-	if err := os.MkdirAll(below, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(below, 0o755))
 	if _, err := find(t, target.Options{Local: true, Dir: below}, nil); kind(err) != plain ||
 		!strings.Contains(err.Error(), "no ingot dev runs for "+below+" or a folder above it; start one with: ingot dev") {
 		t.Errorf("none: %v", err)
@@ -389,14 +365,10 @@ func TestLocal(t *testing.T) {
 		AggregatesTable: stack.Aggregates,
 		QueueURL:        "q", QuarantineURL: "qq", DeadLetterURL: "d", ArchiveBucket: "a", Pipeline: filepath.Join(dir, "pipeline.yaml")}
 	for range 2 { // a second start replaces the file
-		if err := dev.Write(dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, dev.Write(dir))
 	}
 	found, err := find(t, target.Options{Local: true, Dir: below}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	reaches(t, found)
 	if found.Kind != target.KindLocal || found.Name != dev.Pipeline || found.QueueURL != "q" || found.QuarantineURL != "qq" ||
 		found.DeadLetterURL != "d" || found.ArchiveBucket != "a" ||
@@ -423,16 +395,12 @@ func TestLocal(t *testing.T) {
 
 	without := dev
 	without.EventsTable = "deleted"
-	if err := without.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, without.Write(dir))
 	if _, err := find(t, target.Options{Local: true, Dir: dir}, nil); kind(err) != plain ||
 		!strings.Contains(err.Error(), "has no table deleted any more: somebody has deleted it") {
 		t.Errorf("without its table: %v", err)
 	}
-	if err := dev.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, dev.Write(dir))
 
 	server.Close()
 	if _, err := find(t, target.Options{Local: true, Dir: dir}, nil); kind(err) != plain ||
@@ -440,9 +408,7 @@ func TestLocal(t *testing.T) {
 		t.Errorf("ended: %v", err)
 	}
 	for _, text := range []string{"", "{}", "[1]", `{"endpoint":"http://x"}`} {
-		if err := os.WriteFile(target.LocalFile(dir), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(target.LocalFile(dir), []byte(text), 0o600))
 		if _, err := find(t, target.Options{Local: true, Dir: dir}, nil); err == nil ||
 			!strings.Contains(err.Error(), "is not a file that ingot dev writes: delete it") {
 			t.Errorf("%q: %v", text, err)
@@ -472,14 +438,10 @@ func TestLocalIsTheDefault(t *testing.T) {
 	folder := func(d target.Local, of string) string {
 		dir := t.TempDir()
 		if d.Pipeline = filepath.Join(cmp.Or(of, dir), "pipeline.yaml"); d.ID != "" {
-			if err := d.Write(dir); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, d.Write(dir))
 		}
-		if err := errors.Join(os.WriteFile(filepath.Join(dir, "samconfig.toml"), []byte(samconfig), 0o600),
-			os.Mkdir(filepath.Join(dir, "cmd"), 0o700)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, errors.Join(os.WriteFile(filepath.Join(dir, "samconfig.toml"), []byte(samconfig), 0o600),
+			os.Mkdir(filepath.Join(dir, "cmd"), 0o700)))
 		return dir
 	}
 	dev := target.Local{ID: "run 1", PID: 4711, Endpoint: run(t, "run 1", c).URL, Region: region, Account: account,
@@ -509,9 +471,7 @@ func TestLocalIsTheDefault(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			found, err := find(t, tt.options, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if found.Kind != tt.kind || tt.stack != "" && found.Name != tt.stack || !strings.Contains(found.Note, tt.note) ||
 				(found.Note == "") != (tt.note == "") {
 				t.Errorf("%s: %q", found, found.Note)
@@ -542,16 +502,12 @@ func TestLocalIsTheDefault(t *testing.T) {
 func TestLocalRemovesItsOwnFile(t *testing.T) {
 	dir := t.TempDir()
 	first, second := target.Local{PID: 1, Endpoint: "http://127.0.0.1:1"}, target.Local{PID: 2, Endpoint: "http://127.0.0.1:2"}
-	if err := errors.Join(first.Write(dir), second.Write(dir), first.Remove(dir)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(first.Write(dir), second.Write(dir), first.Remove(dir)))
 	if _, err := os.Stat(target.LocalFile(dir)); err != nil {
 		t.Errorf("the first has removed the file of the second: %v", err)
 	}
 	for range 2 { // that it is gone already is no error
-		if err := second.Remove(dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, second.Remove(dir))
 	}
 	if _, err := os.Stat(target.LocalFile(dir)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the second has left its file: %v", err)

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
@@ -66,9 +67,7 @@ func TestPullSavesWholeMessages(t *testing.T) {
 		t.Errorf("the body's file holds %d bytes", len(saved))
 	}
 	// It goes back the same, and SQS's own checksums prove it.
-	if err := w.work().Resend(t.Context(), w.hold(l)[0]); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.work().Resend(t.Context(), w.hold(l)[0]))
 	if w.depth(w.Quarantine) != 0 || w.depth(w.Queue) != 1 {
 		t.Error("it is not where it should be")
 	}
@@ -79,13 +78,9 @@ func live(t *testing.T) (*embedded.Engine, *stack.Stack, triage.Dir) {
 	t.Helper()
 	e := embedded.New(embedded.Config{Now: time.Now, RollAfter: -1})
 	s, err := stack.New(t.Context(), e, stack.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	dir, err := triage.MakeDir(filepath.Join(t.TempDir(), "letters"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return e, s, dir
 }
 
@@ -93,9 +88,7 @@ func waiting(t *testing.T, e *embedded.Engine, url string) (visible, hidden stri
 	t.Helper()
 	out, err := e.SQS().GetQueueAttributes(context.Background(),
 		&sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return out.Attributes["ApproximateNumberOfMessages"], out.Attributes["ApproximateNumberOfMessagesNotVisible"]
 }
 
@@ -106,10 +99,9 @@ func TestPullHidesUntilItIsInterrupted(t *testing.T) {
 		e, s, dir := live(t)
 		const n = 57
 		for i := range n {
-			if _, err := e.SQS().SendMessage(t.Context(),
-				&sqs.SendMessageInput{QueueUrl: &s.Quarantine, MessageBody: aws.String(fmt.Sprint("m", i))}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := e.SQS().SendMessage(t.Context(),
+				&sqs.SendMessageInput{QueueUrl: &s.Quarantine, MessageBody: aws.String(fmt.Sprint("m", i))})
+			must.Succeed(t, err)
 		}
 		ctx, interrupt := context.WithCancel(t.Context())
 		type end struct {
@@ -173,10 +165,9 @@ func (s slow) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput, o
 func TestInterruptDuringAReceive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, dir := live(t)
-		if _, err := e.SQS().SendMessage(t.Context(),
-			&sqs.SendMessageInput{QueueUrl: &s.Quarantine, MessageBody: aws.String("m")}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := e.SQS().SendMessage(t.Context(),
+			&sqs.SendMessageInput{QueueUrl: &s.Quarantine, MessageBody: aws.String("m")})
+		must.Succeed(t, err)
 		ctx, interrupt := context.WithCancel(t.Context())
 		defer interrupt()
 		polls, ended := make(chan struct{}, 1), make(chan error)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler/quarantine"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/triage"
@@ -222,9 +223,8 @@ func TestHoldIsForOne(t *testing.T) {
 	w.send("x", "y", "z")
 	mine := w.pull()
 	other := newWorld(t).dir
-	if _, err := w.letters().Pull(t.Context(), other, triage.Pulling{Most: 10, Once: true}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.letters().Pull(t.Context(), other, triage.Pulling{Most: 10, Once: true})
+	must.Succeed(t, err)
 	theirs, err := other.List()
 	w.must(err)
 	w.hold(mine[0])

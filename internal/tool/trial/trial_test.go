@@ -20,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
@@ -45,19 +46,13 @@ func live(t *testing.T, example string) *living {
 	if err == nil {
 		err = os.CopyFS(dir, files)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	d, err := dev.Start(t.Context(), dev.Config{File: filepath.Join(dir, "pipeline.yaml"), Now: time.Now, Secret: []byte(show.StandIn)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { d.Close() })
 	st, err := store.New(tables.Config{Client: d.Engine().DynamoDB(), Pipeline: d.Pipeline(), Events: stack.Events,
 		Aggregates: stack.Aggregates, Counting: d.Counting(), Objects: d.Engine().S3(), PayloadBucket: stack.Payloads})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	l := d.Local()
 	return &living{t, d, trial.Config{Pipeline: d.Pipeline(), Store: st, Tables: d.Engine().DynamoDB(), Streams: d.Engine().Streams(),
 		Queues: d.Engine().SQS(), Queue: l.QueueURL, Quarantine: l.QuarantineURL, Number: 24, Limit: 20 * time.Second,
@@ -69,9 +64,7 @@ func live(t *testing.T, example string) *living {
 func (l *living) run() *trial.Report {
 	l.Helper()
 	r, err := trial.Run(l.Context(), l.config)
-	if err != nil {
-		l.Fatal(err)
-	}
+	must.Succeed(l, err)
 	return r
 }
 
@@ -225,9 +218,7 @@ func TestWrong(t *testing.T) {
 				c.spoil(l)
 			}
 			r, err := trial.Run(t.Context(), l.config)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if r.Right() || l.result(r, c.found) != trial.Wrong {
 				t.Errorf("%+v", r.Checks)
 			}
@@ -239,9 +230,7 @@ func TestWrong(t *testing.T) {
 func (l *living) all(table string) []map[string]types.AttributeValue {
 	l.Helper()
 	out, err := l.Engine().DynamoDB().Scan(l.Context(), &dynamodb.ScanInput{TableName: &table})
-	if err != nil {
-		l.Fatal(err)
-	}
+	must.Succeed(l, err)
 	return out.Items
 }
 
@@ -274,9 +263,8 @@ func (l *living) raise() {
 
 func (l *living) replace(table string, item map[string]types.AttributeValue) {
 	l.Helper()
-	if _, err := l.Engine().DynamoDB().PutItem(l.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
-		l.Fatal(err)
-	}
+	_, err := l.Engine().DynamoDB().PutItem(l.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item})
+	must.Succeed(l, err)
 }
 
 // purge takes what is in quarantine, until something was there.
@@ -285,15 +273,12 @@ func (l *living) purge() {
 	for taken := 0; taken < 5; {
 		out, err := l.Engine().SQS().ReceiveMessage(l.Context(), &sqs.ReceiveMessageInput{QueueUrl: &l.config.Quarantine,
 			MaxNumberOfMessages: 10})
-		if err != nil {
-			l.Fatal(err)
-		}
+		must.Succeed(l, err)
 		for _, m := range out.Messages {
 			taken++
-			if _, err := l.Engine().SQS().DeleteMessage(l.Context(), &sqs.DeleteMessageInput{QueueUrl: &l.config.Quarantine,
-				ReceiptHandle: m.ReceiptHandle}); err != nil {
-				l.Fatal(err)
-			}
+			_, err := l.Engine().SQS().DeleteMessage(l.Context(), &sqs.DeleteMessageInput{QueueUrl: &l.config.Quarantine,
+				ReceiptHandle: m.ReceiptHandle})
+			must.Succeed(l, err)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
 )
 
@@ -87,13 +88,10 @@ func TestContextEndsBeforeTheHandOver(t *testing.T) {
 func TestContextOfStartEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p, err := runtimeapi.Start(ctx, runtimeapi.Config{Binary: bootstrap(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer p.Close()
-	if _, err := invoke(t, p, `{"do":"echo"}`); err != nil {
-		t.Fatal(err)
-	}
+	_, err = invoke(t, p, `{"do":"echo"}`)
+	must.Succeed(t, err)
 	cancel()
 	<-p.Dead()
 	_, err = invoke(t, p, `{"do":"echo"}`)
@@ -127,9 +125,8 @@ func TestKillAtRandomMoments(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 
 	warm := start(t, runtimeapi.Config{}) // what the standard library starts once must not count
-	if _, err := invoke(t, warm, `{"do":"echo"}`); err != nil {
-		t.Fatal(err)
-	}
+	_, err := invoke(t, warm, `{"do":"echo"}`)
+	must.Succeed(t, err)
 	span := int64(3 * warm.ColdStart()) // a third of them die while they start, on any machine
 	warm.Close()
 	goroutines, files := runtime.NumGoroutine(), openFiles(t)
@@ -138,9 +135,7 @@ func TestKillAtRandomMoments(t *testing.T) {
 	for range 150 {
 		out := newScreen()
 		p, err := runtimeapi.Start(t.Context(), runtimeapi.Config{Binary: binary, Stdout: out, Stderr: out})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		timer := time.AfterFunc(time.Duration(random.Int64N(span)), p.Kill)
 		for err == nil {
 			var got []byte
@@ -170,9 +165,7 @@ func TestKillAtRandomMoments(t *testing.T) {
 func TestThePortIsReleased(t *testing.T) {
 	p := start(t, runtimeapi.Config{})
 	raw, err := invoke(t, p, `{"do":"env"}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	address := regexp.MustCompile(`AWS_LAMBDA_RUNTIME_API=([0-9.:]+)`).FindStringSubmatch(string(raw))[1]
 	p.Close()
 	listener, err := net.Listen("tcp", address)
@@ -204,8 +197,6 @@ func openFiles(t *testing.T) int {
 	if errors.Is(err, os.ErrNotExist) {
 		return 0
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return len(entries)
 }

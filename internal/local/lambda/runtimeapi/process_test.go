@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
 )
 
@@ -48,9 +49,7 @@ func bootstrap(t *testing.T) string {
 		t.Skip("builds a binary with the go command, which -short leaves out")
 	}
 	binary, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return binary
 }
 
@@ -58,9 +57,7 @@ func start(t *testing.T, config runtimeapi.Config) *runtimeapi.Process {
 	t.Helper()
 	config.Binary = bootstrap(t)
 	p, err := runtimeapi.Start(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(p.Close)
 	return p
 }
@@ -124,9 +121,8 @@ func TestTimings(t *testing.T) {
 	if p.ColdStart() != 0 {
 		t.Errorf("cold start %v before any answer", p.ColdStart())
 	}
-	if _, err := invoke(t, p, `{"do":"echo"}`); err != nil {
-		t.Fatal(err)
-	}
+	_, err := invoke(t, p, `{"do":"echo"}`)
+	must.Succeed(t, err)
 	total := time.Since(before)
 	cold := p.ColdStart()
 	if p.Started().Before(before) || p.Init() <= 0 || p.Init() >= cold || cold > total {
@@ -238,13 +234,9 @@ func TestTheFunctionSeesLambda(t *testing.T) {
 	p := start(t, runtimeapi.Config{Name: "ingest", Memory: 512, Env: map[string]string{"INGOT_TABLE": "events", "AWS_REGION": "us-west-2",
 		"AWS_LAMBDA_RUNTIME_API": "other:1"}})
 	raw, err := invoke(t, p, `{"do":"env"}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var env []string
-	if err := json.Unmarshal(raw, &env); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(raw, &env))
 	for _, want := range []string{"INGOT_TABLE=events", "AWS_REGION=us-west-2", "AWS_LAMBDA_FUNCTION_NAME=ingest",
 		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE=512",
 		"TZ=:UTC", "_HANDLER=bootstrap.exe", "LAMBDA_TASK_ROOT=" + filepath.Dir(bootstrap(t))} {
@@ -266,13 +258,9 @@ func TestTheInvocationCarriesItsContext(t *testing.T) {
 		before := time.Now().Truncate(time.Millisecond)
 		raw, err := p.Invoke(t.Context(), []byte(`{"do":"context"}`), 90*time.Second)
 		after := time.Now()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var got struct{ ID, ARN, Trace, Deadline, Name, Memory string }
-		if err := json.Unmarshal(raw, &got); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(raw, &got))
 		if len(got.ID) != 36 || got.ARN != "arn:aws:lambda:eu-central-1:123456789012:function:ingest" ||
 			!strings.HasPrefix(got.Trace, "Root=1-") || got.Name != "ingest" || got.Memory != "512" {
 			t.Errorf("context %+v", got)

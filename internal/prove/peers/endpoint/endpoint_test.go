@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // silence is how long a pull may show no progress in these tests, in a bubble with its own clock.
@@ -91,9 +93,7 @@ func fakeEngine(t *testing.T, create http.HandlerFunc) (host string) {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "docker.sock")
 	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Api-Version", "1.44")
 		w.Header().Set("Content-Type", "application/json")
@@ -142,9 +142,7 @@ func TestWithoutImage(t *testing.T) {
 func TestSilentEngine(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "docker.sock")
 	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	said := openedIn(t, time.Second, "DOCKER_HOST=unix://"+socket)
 	has(t, said, "missing: true", "no Docker engine answers")
@@ -245,17 +243,13 @@ func TestEndpointWithoutQueues(t *testing.T) {
 		fmt.Fprint(w, `{"TableNames":[]}`)
 	})}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	go func() { _ = server.Serve(l) }()
 	t.Cleanup(func() { _ = server.Close() })
 	e, err := Open(context.Background(), func(name string) string {
 		return map[string]string{URLVariable: "http://" + l.Addr().String()}[name]
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if e.Name != "endpoint" || e.SQS || e.S3 {
 		t.Errorf("%+v", e)
 	}

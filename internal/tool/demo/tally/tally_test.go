@@ -8,30 +8,26 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // TestImports shows that the tally shares no code with what it judges. It imports only the standard
 // library, not aggregate and not store.
 func TestImports(t *testing.T) {
 	files, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	checked := 0
 	for _, f := range files {
 		if !strings.HasSuffix(f.Name(), ".go") {
 			continue
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), f.Name(), nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		checked++
 		for _, i := range parsed.Imports {
 			path, err := strconv.Unquote(i.Path.Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") {
 				t.Errorf("%s imports %s", f.Name(), path)
 			}
@@ -45,9 +41,7 @@ func TestImports(t *testing.T) {
 func add(t *testing.T, to *Tally, bodies ...string) {
 	t.Helper()
 	for _, body := range bodies {
-		if err := to.Add(body); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, to.Add(body))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"go.etcd.io/bbolt"
 	"go.uber.org/goleak"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 )
 
@@ -23,21 +24,17 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func open(t *testing.T, dir string) *Disk {
 	t.Helper()
 	d, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return d
 }
 
 func held(t *testing.T, d *Disk, space string) string {
 	t.Helper()
 	var all []string
-	if err := d.Load(space, func(k, v []byte) error {
+	must.Succeed(t, d.Load(space, func(k, v []byte) error {
 		all = append(all, fmt.Sprintf("%s=%s", k, v))
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return strings.Join(all, " ")
 }
 
@@ -53,17 +50,13 @@ func TestWhatIsSafeIsThereAgain(t *testing.T) {
 	d := open(t, dir)
 	d.Keep([]embedded.Change{{Space: "a", Key: "1", Value: "x"}, {Space: "a", Key: "2", Value: "y"}, {Space: "b", Key: "1", Value: "z"}})
 	d.Keep([]embedded.Change{{Space: "a", Key: "1", Remove: true}, {Space: "b", Remove: true}, {Space: "b", Key: "9", Value: ""}})
-	if err := d.Safe(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, d.Safe())
 	closed(t, d)
 	d = open(t, dir)
 	if a, b := held(t, d, "a"), held(t, d, "b"); a != "2=y" || b != "9=" {
 		t.Errorf("held are %q and %q", a, b)
 	}
-	if err := d.Empty(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, d.Empty())
 	if a := held(t, d, "a"); a != "" {
 		t.Errorf("after Empty: %q", a)
 	}
@@ -114,9 +107,7 @@ func TestForeignData(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := c.make(filepath.Join(dir, file)); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, c.make(filepath.Join(dir, file)))
 			_, err := Open(dir)
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "--data") ||
 				strings.Contains(err.Error(), "\n") {
