@@ -115,7 +115,8 @@ func (l *legacy) copyRows() error {
 // move copies the table while it changes, until a comparison finds it equal.
 func (l *legacy) move(e *endpoint.Endpoint, w tool) {
 	l.Helper()
-	l.useTool(w, []toolCall{{"migrate plan", 0, "40 become quake"}, {"migrate status", 0, "missing: migration quakes has no control item"}})
+	l.useTool(w, []toolCall{{"migrate status", 0, "40 become quake"},
+		{"migrate status", 0, "missing: migration quakes has no control item"}})
 	l.send(`{"id":"early","net":"us","time":4102444800000,"mag":5}`) // before the turn
 	l.capture(w)
 	l.useTool(w, []toolCall{{"migrate backfill --yes", 0, "pass 1 has ended: 40 rows read"}})

@@ -39,7 +39,7 @@ type Compared struct {
 	// are refused, with how many rows have each.
 	Skipped, Expired, Refused int
 	Why                       map[string]int
-	Untaken                   int // rows with an attribute that no template takes: `ingot migrate plan` lists them
+	Untaken                   int // rows with an attribute that no template takes: `ingot migrate status --rows 0` lists them
 	OneWay                    int // rows that migration.yaml's back would not bring back; Why has the reasons
 	Collisions                int // keys that several rows claim, or that something else holds
 	Erased                    int // keys of rows whose events were erased

@@ -68,7 +68,7 @@ func (w *living) quake(t *testing.T, day, sk string, more ...string) {
 	must.Succeed(t, err)
 }
 
-// The commands move a table from its plan to its turn, back, and to its end. They tell what stands
+// The commands move a table to its turn, back, and to its end. They tell what stands
 // in the way, and send no request that their policy does not allow.
 func TestMigrate(t *testing.T) {
 	w, seen, clock := quakesMove(t)
@@ -88,8 +88,8 @@ func TestMigrate(t *testing.T) {
 			}
 		}
 	}
-	move(0, "plan", "table quakes-v1: 2 rows; 2 of them were read", "2 become quake", "2 have memo, which no template takes", "backfill")
-	move(0, "status", "passes begun 0", "not compared", "missing: migration quakes has no control item")
+	move(0, "status", "passes begun 0", "not compared", "missing: migration quakes has no control item",
+		"table quakes-v1: 2 rows; 2 of them were read", "2 become quake", "2 have memo, which no template takes", "backfill")
 	move(exitUsage, "backfill", "write --yes")
 	move(0, "backfill --yes", "the pass reads about 2 rows: 1 read units, 0.00 dollars", "capture has not begun",
 		"pass 1 has ended: 2 rows read, 2 inserted")
@@ -109,7 +109,7 @@ func TestMigrate(t *testing.T) {
 	both := "collision  QUAKE#us1 / QUAKE: " + row("2018-02-01", "1517446923000#us1") + ", " + row("2018-02-02", "1517446923000#us1") + "\n"
 	move(exitDifference, "compare", both, "refused  "+row("2018-02-02", "no id")+": Poison (missing-field)", "collision  1 keys",
 		"refused  1 rows: Poison (missing-field)")
-	move(0, "plan", both, "refused  "+row("2018-02-02", "no id"), "1 meet another row on one key")
+	move(0, "status --rows 0", both, "refused  "+row("2018-02-02", "no id"), "1 meet another row on one key")
 	move(exitRefused, "turn --yes", "1 collisions, 1 refused rows")
 	for sk, day := range map[string]string{"1517446923000#us1": "2018-02-02", "no id": "2018-02-02", "1517446923000#us2": "2018-02-01"} {
 		_, err := w.Engine().DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(oldTable.Name),
@@ -240,17 +240,22 @@ func until(t *testing.T, holds func() bool) {
 // A row is explained without a stack.
 func TestMigrateExplain(t *testing.T) {
 	quakesMove(t)
-	tool(t, "migrate", "explain", "row.json").says(t, 0)
-	o := tool(t, "migrate", "explain", "row.json")
+	explain := func(file string, more ...string) ran {
+		return tool(t, append([]string{"explain", file, "--migration", "migration.yaml"}, more...)...)
+	}
+	o := explain("row.json")
+	o.says(t, 0)
 	for _, part := range []string{"rows[1] takes the row", `"id":"us1"`, "QUAKE#us1", "GSI1"} {
 		if !strings.Contains(o.out, part) {
 			t.Errorf("no %q in %s", part, o.out)
 		}
 	}
-	if o := tool(t, "migrate", "explain", "bad.json"); o.code != exitDifference || !strings.Contains(o.out, "too few pieces") {
+	if o := explain("bad.json"); o.code != exitDifference || !strings.Contains(o.out, "too few pieces") {
 		t.Errorf("%d %s", o.code, o.out)
 	}
+	tool(t, "explain", "row.json", "--migration", "none.yaml").says(t, exitUsage, "there is no none.yaml")
+	explain("row.json", "--reveal").says(t, exitUsage, "leave --reveal out")
 	must.Succeed(t, os.WriteFile("migration.yaml", []byte("migration: 1\n"), 0o600))
-	tool(t, "migrate", "explain", "row.json").says(t, exitUsage, "name is missing")
-	tool(t, "migrate", "explain", "nothing.json").says(t, exitUsage)
+	explain("row.json").says(t, exitUsage, "name is missing")
+	explain("nothing.json").says(t, exitUsage)
 }

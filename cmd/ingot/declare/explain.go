@@ -13,8 +13,10 @@ import (
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/explain"
+	"github.com/ingot-events/ingot/internal/tool/migrating"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
+	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -31,10 +33,13 @@ EVENT is a file, or - for standard input. It holds one of these:
 Several messages are explained as one batch. For a message from quarantine, it first says why the message is there,
 and then which verdict it would get if it were sent again.
 
+With --migration, EVENT holds a row of an old table instead, as aws dynamodb get-item prints it. The command shows which
+entry of that migration.yaml takes the row, the payload that it becomes, and the keys of its items.
+
 If the pipeline uses hmac, hashes are made with INGOT_PII_KEY. If that is not set, a stand-in is used, and the output
 says so beside each hash.
 
-Exit code 3: a message would be quarantined, or comes from quarantine.`
+Exit code 3: a message would be quarantined, or comes from quarantine; or the row is refused.`
 
 // explainJSON documents --output json. A test compares it with explain.Report.
 const explainJSON = ` what is not known or does not apply is absent
@@ -58,10 +63,10 @@ const explainJSON = ` what is not known or does not apply is absent
       adds[]              value, op, amount, atLeast (the floor, if the event takes from the value)`
 
 type explainOptions struct {
-	pipeline, counting, now string
-	attributes              []string
-	partitions              int
-	reveal                  bool
+	pipeline, counting, now, migration string
+	attributes                         []string
+	partitions                         int
+	reveal                             bool
 }
 
 func newExplain(a *app) *cobra.Command {
@@ -73,7 +78,8 @@ func newExplain(a *app) *cobra.Command {
 		Example: `  ingot explain events/ingest-one.json
   ingot explain - < events/ingest-latest.json
   ingot explain events/ingest-many.json --counting receipts --output json
-  ingot explain events/ingest-expired.json --now 2020-03-01T00:00:00Z`,
+  ingot explain events/ingest-expired.json --now 2020-03-01T00:00:00Z
+  ingot explain row.json --migration migration.yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
 				return cli.Usagef("name one event file, or - for standard input; see %s --help", cmd.CommandPath())
@@ -81,7 +87,15 @@ func newExplain(a *app) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.explain(o, args[0])
+			if o.migration == "" {
+				return a.explain(o, args[0])
+			}
+			for _, name := range []string{"attribute", "counting", "partitions", "reveal"} {
+				if cmd.Flags().Changed(name) {
+					return cli.Usagef("--migration explains a row, which is not a message: leave --%s out", name)
+				}
+			}
+			return a.explainRow(o, args[0])
 		},
 	}
 	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline to explain it with")
@@ -90,6 +104,7 @@ func newExplain(a *app) *cobra.Command {
 	cmd.Flags().IntVar(&o.partitions, "partitions", 4, "partitions of the events table, for the estimates: 1 to 10000")
 	cmd.Flags().StringVar(&o.now, "now", "", "explain the event as of this time (RFC 3339) instead of now")
 	cmd.Flags().BoolVar(&o.reveal, "reveal", false, command.RevealUsage)
+	cmd.Flags().StringVar(&o.migration, "migration", "", "explain a row of an old table, with this migration.yaml")
 	command.HasJSON(cmd, explainJSON)
 	return cmd
 }
@@ -110,6 +125,36 @@ func (a *app) explain(o explainOptions, name string) error {
 		err = report.WriteText(a.Stdout)
 	}
 	if err == nil && report.Quarantined() {
+		err = cli.Difference()
+	}
+	return err
+}
+
+// explainRow explains what a row of an old table becomes.
+func (a *app) explainRow(o explainOptions, name string) error {
+	with, err := a.explainer(o)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	m, err := migrating.Load(o.migration, with.Pipeline)
+	if err != nil {
+		return err
+	}
+	text, err := a.eventText(name)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	row, err := migrating.ReadRow([]byte(text))
+	if err != nil {
+		return cli.Usagef("%s: %w", name, err)
+	}
+	e := migrating.Explain(migrate.Copies(m, row, nil, with.Now))
+	if a.JSON() {
+		err = a.WriteJSON(e)
+	} else {
+		e.Write(a.Stdout)
+	}
+	if err == nil && e.Refused != "" {
 		err = cli.Difference()
 	}
 	return err

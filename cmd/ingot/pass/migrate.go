@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -26,14 +25,12 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/migrate/rowmap"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/worker"
 )
 
-var migrateHelp = `Moves a live DynamoDB table into the events table of a stack, as migration.yaml says. The steps are plan, capture,
-backfill, compare, turn and retire, and back after a turn. Nothing turns before a comparison has found both tables
-equal.
+var migrateHelp = `Moves a live DynamoDB table into the events table of a stack, as migration.yaml says. The steps are capture, backfill,
+compare, turn and retire, and back after a turn. Nothing turns before a comparison has found both tables equal.
 ` + excerpt.Page("migrating.md") + ` tells the whole story.
 
 The old table is read in the stack's account and Region. Nothing is written to it, except that it follows the new
@@ -45,6 +42,7 @@ type migrateOptions struct {
 	divided   divided // of compare
 	rows      int
 	rate      float64
+	plan      bool
 	quiet     time.Duration
 	remove    bool
 	unwatched bool
@@ -53,8 +51,7 @@ type migrateOptions struct {
 
 func newMigrate(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "migrate", Short: "Move a live table into the events table", Long: migrateHelp}
-	cmd.AddCommand(a.migrateExplain())
-	for _, s := range []step{a.planStep(), a.captureStep(), a.backfillStep(), a.compareStep(), a.statusStep(), a.turnStep(), a.backStep(),
+	for _, s := range []step{a.statusStep(), a.captureStep(), a.backfillStep(), a.compareStep(), a.turnStep(), a.backStep(),
 		a.retireStep()} {
 		cmd.AddCommand(a.migrateStep(s))
 	}
@@ -86,6 +83,7 @@ func (a *app) migrateStep(s step) *cobra.Command {
 					return cli.Usage(err)
 				}
 			}
+			o.plan = cmd.Flags().Changed("rows")
 			m, err := a.moving(cmd.Context(), &o, !s.reads || o.function != "")
 			if err == nil && (s.proves || s.reads && o.function != "") {
 				err = a.noted(cmd.Context(), m)
@@ -100,7 +98,7 @@ func (a *app) migrateStep(s step) *cobra.Command {
 		},
 	}
 	command.OnPipeline(cmd, "")
-	a.migrationFlag(cmd, &o)
+	cmd.Flags().StringVar(&o.file, "migration", "migration.yaml", "the file that says what rows become")
 	if s.without != "" {
 		cmd.Flags().BoolVar(&o.yes, "yes", false, s.yes)
 	}
@@ -114,10 +112,6 @@ func (a *app) migrateStep(s step) *cobra.Command {
 		s.flags(cmd.Flags(), &o)
 	}
 	return cmd
-}
-
-func (a *app) migrationFlag(cmd *cobra.Command, o *migrateOptions) {
-	cmd.Flags().StringVar(&o.file, "migration", "migration.yaml", "the file that says what rows become")
 }
 
 // moving is what the commands of a migration work on.
@@ -153,7 +147,7 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 	if err != nil {
 		return nil, err
 	}
-	m, err := loadMigration(o.file, p)
+	m, err := migrating.Load(o.file, p)
 	if err != nil {
 		return nil, err
 	}
@@ -208,97 +202,6 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 	return found, err
 }
 
-func loadMigration(file string, p *pipeline.Pipeline) (*rowmap.Mapping, error) {
-	m, err := rowmap.Load(os.DirFS(filepath.Dir(file)), filepath.Base(file), p)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, cli.Usagef("there is no %s: write what the rows of the old table become; %s has one to copy", file,
-			excerpt.Page("migrating.md"))
-	}
-	if err != nil {
-		return nil, cli.Usagef("%s has mistakes:\n%w", file, err)
-	}
-	return m, nil
-}
-
-func (a *app) migrateExplain() *cobra.Command {
-	var o migrateOptions
-	var file string
-	cmd := &cobra.Command{
-		Use:     "explain ROW.json",
-		Example: `  ingot migrate explain row.json`,
-		Short:   "Show what one row becomes, and why",
-		Long: `Shows what a row of the old table becomes: the entry of migration.yaml that takes it, the payload, and the keys of its
-items. ROW.json holds the row as aws dynamodb get-item prints it. The command sends no request.
-
-Exit code 3: the row is refused.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			secret, _ := a.LocalSecret()
-			p, err := pipeline.Load(os.DirFS(filepath.Dir(file)), filepath.Base(file), pipeline.Secret(secret))
-			if err != nil {
-				return cli.Usagef("the pipeline cannot be used:\n%w", err)
-			}
-			m, err := loadMigration(o.file, p)
-			if err != nil {
-				return err
-			}
-			text, err := cli.ReadFile(args[0], "give a row as aws dynamodb get-item prints it")
-			if err != nil {
-				return cli.Usage(err)
-			}
-			row, err := migrating.ReadRow(text)
-			if err != nil {
-				return cli.Usagef("%s: %w", args[0], err)
-			}
-			e := migrating.Explain(migrate.Copies(m, row, nil, a.Clock.Real().Now()))
-			if a.JSON() {
-				err = a.WriteJSON(e)
-			} else {
-				e.Write(a.Stdout)
-			}
-			if err == nil && e.Refused != "" {
-				err = cli.Difference()
-			}
-			return err
-		},
-	}
-	a.migrationFlag(cmd, &o)
-	cmd.Flags().StringVar(&file, "pipeline", "pipeline.yaml", "the pipeline")
-	return cmd
-}
-
-func (a *app) planStep() step {
-	return step{
-		use: "plan",
-		example: `  ingot migrate plan --stack shop
-  ingot migrate plan --local --rows 0`,
-		short: "Show what each step takes, what it costs and what it proves",
-		long: `Reads some rows of the old table, shows what they become and which are refused, and says for each step what it takes.
-Its client cannot write.`,
-		reads: true,
-		flags: func(f *pflag.FlagSet, o *migrateOptions) {
-			f.IntVar(&o.rows, "rows", 10_000, "read so many rows; 0: all of them")
-			f.Float64Var(&o.rate, "rate", 1000, "write units a second, for the hours")
-		},
-		run: func(ctx context.Context, m *moving, o *migrateOptions) error {
-			sample, err := migrating.Read(ctx, m.mapping, m.old, o.rows, a.Clock.Real().Now())
-			if err != nil {
-				return err
-			}
-			prices, err := command.ReadPrices("")
-			if err != nil {
-				return err
-			}
-			plan := migrating.PlanOf(m.mapping, m.old, sample, prices, o.rate)
-			if a.JSON() {
-				return a.WriteJSON(plan)
-			}
-			plan.Write(a.Stdout)
-			return nil
-		},
-	}
-}
-
 func (a *app) backfillStep() step {
 	return step{
 		use:     "backfill --yes",
@@ -309,7 +212,7 @@ and leaves a tombstone where a row is gone. It may be stopped and run again; aft
 waits for 17 minutes at most, and says so. Capture must be on before the first pass begins: a row that changes
 behind the scan would be missed. A pass stops once it has removed more than 1 % of the copies, and more than 100,
 because a mistake looks like that; with --remove it goes on.`,
-		without: "backfill writes a copy of each row: see what it costs with ingot migrate plan, then write --yes",
+		without: "backfill writes a copy of each row: see what it costs with ingot migrate status, then write --yes",
 		yes:     "confirm that copies are to be written",
 		flags: func(f *pflag.FlagSet, o *migrateOptions) {
 			f.BoolVar(&o.remove, "remove", false, "go on also if more than 1 % of the copies have no row any more")
@@ -319,7 +222,7 @@ because a mistake looks like that; with --remove it goes on.`,
 }
 
 func (a *app) backfill(ctx context.Context, m *moving, o *migrateOptions) error {
-	if err := a.sayScan(m, "the pass", 1, &o.divided); err != nil { // plan says what it writes
+	if err := a.sayScan(m, "the pass", 1, &o.divided); err != nil { // status says what it writes
 		return err
 	}
 	c, err := m.sync.Begin(ctx)
@@ -471,20 +374,32 @@ func (a *app) compare(ctx context.Context, m *moving, d *divided) (*migrate.Comp
 
 func (a *app) statusStep() step {
 	return step{
-		use:     "status",
-		example: `  ingot migrate status --stack shop`,
-		short:   "Show which side is the source, and what is missing for the next step",
-		long: `Shows the state of each type, and what is missing before it may turn. Its client cannot write. With --function, it
-first waits for the proof of how far that function is, and notes it.`,
+		use: "status",
+		example: `  ingot migrate status --stack shop
+  ingot migrate status --local --rows 0`,
+		short: "Show which side is the source, and what is missing for the next step",
+		long: `Shows the state of each type, and what is missing before it may turn. Before the first pass, and with --rows, it also
+reads some rows of the old table: it shows what they become and which are refused, and for each step what it takes,
+what it costs and what it proves. Its client cannot write. With --function, it first waits for the proof of how far
+that function is, and notes it.`,
 		reads:    true,
 		function: true,
 		quiet:    true,
+		flags: func(f *pflag.FlagSet, o *migrateOptions) {
+			f.IntVar(&o.rows, "rows", 10_000, "read so many rows; 0: all of them")
+			f.Float64Var(&o.rate, "rate", 1000, "write units a second, for the hours of each step")
+		},
 		run: func(ctx context.Context, m *moving, o *migrateOptions) error {
 			missing, control, err := m.sync.Missing(ctx, o.quiet)
 			if err != nil {
 				return err
 			}
 			s := migrating.Status(m.mapping, m.old, missing, control)
+			if s.Pass == 0 || o.plan {
+				if s.Plan, err = a.planOf(ctx, m, o); err != nil {
+					return err
+				}
+			}
 			if a.JSON() {
 				return a.WriteJSON(s)
 			}
@@ -492,6 +407,18 @@ first waits for the proof of how far that function is, and notes it.`,
 			return nil
 		},
 	}
+}
+
+func (a *app) planOf(ctx context.Context, m *moving, o *migrateOptions) (*migrating.Plan, error) {
+	sample, err := migrating.Read(ctx, m.mapping, m.old, o.rows, a.Clock.Real().Now())
+	if err != nil {
+		return nil, err
+	}
+	prices, err := command.ReadPrices("")
+	if err != nil {
+		return nil, err
+	}
+	return migrating.PlanOf(m.mapping, m.old, sample, prices, o.rate), nil
 }
 
 func (a *app) turnStep() step {

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -16,9 +18,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/migrate/rowmap"
+	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -43,6 +48,19 @@ func (ReadOnly) BatchExecuteStatement(context.Context, *dynamodb.BatchExecuteSta
 func (ReadOnly) TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput,
 	...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	return nil, errReadOnly
+}
+
+// Load reads the file that says what rows become.
+func Load(file string, p *pipeline.Pipeline) (*rowmap.Mapping, error) {
+	m, err := rowmap.Load(os.DirFS(filepath.Dir(file)), filepath.Base(file), p)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, cli.Usagef("there is no %s: write what the rows of the old table become; %s has one to copy", file,
+			excerpt.Page("migrating.md"))
+	}
+	if err != nil {
+		return nil, cli.Usagef("%s has mistakes:\n%w", file, err)
+	}
+	return m, nil
 }
 
 // ReadRow reads a row in DynamoDB's own JSON, as `aws dynamodb get-item` prints it.

@@ -12,7 +12,7 @@ import (
 	"github.com/ingot-events/ingot/migrate/rowmap"
 )
 
-// Plan says what each step takes, what it proves, and how to undo it.
+// Plan says what some rows become, what each step takes, what it proves, and how to undo it.
 type Plan struct {
 	Table  string  `json:"table"`
 	Stream string  `json:"stream,omitempty"`

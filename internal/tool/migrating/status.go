@@ -22,7 +22,7 @@ func WriteCompared(w io.Writer, c *migrate.Compared) {
 		fmt.Fprintf(w, "refused  %s rows: %s\n", show.Comma(n), why)
 	}
 	if c.Untaken > 0 {
-		fmt.Fprintf(w, "not taken  %s rows have attributes that no template takes: `ingot migrate plan` lists them\n",
+		fmt.Fprintf(w, "not taken  %s rows have attributes that no template takes: `ingot migrate status --rows 0` lists them\n",
 			show.Comma(c.Untaken))
 	}
 	if c.Collisions > 0 {
@@ -78,6 +78,7 @@ type State struct {
 	Captured  *time.Time        `json:"captured,omitempty"`
 	Types     map[string]string `json:"types"`
 	Missing   []string          `json:"missing,omitempty"`
+	Plan      *Plan             `json:"plan,omitempty"` // before the first pass, or if it is asked for
 	order     []string
 	next      string
 }
@@ -132,6 +133,10 @@ func (s *State) Write(w io.Writer) {
 	}
 	if len(s.Missing) == 0 {
 		fmt.Fprintln(w, "nothing is missing: "+s.next)
+	}
+	if s.Plan != nil {
+		fmt.Fprintln(w)
+		s.Plan.Write(w)
 	}
 }
 
