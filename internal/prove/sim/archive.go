@@ -58,13 +58,13 @@ func (w *archive) objectsIn(name string, body []byte) (list []object) {
 		body, err = io.ReadAll(z)
 	}
 	if err != nil {
-		w.fail(Unarchived, "the archive gets a file that cannot be read, %s: %v", name, err)
+		w.Fail(Unarchived, "the archive gets a file that cannot be read, %s: %v", name, err)
 	}
 	for line := range strings.Lines(string(body)) {
 		image := strings.TrimSuffix(strings.TrimPrefix(line, `{"Item":`), "}\n")
 		var item map[string]map[string]any
 		if err := json.Unmarshal([]byte(image), &item); err != nil {
-			w.fail(Unarchived, "the archive gets a line that is not an item, %s: %s", name, line)
+			w.Fail(Unarchived, "the archive gets a line that is not an item, %s: %s", name, line)
 			continue
 		}
 		text := func(name, kind string) string { s, _ := item[name][kind].(string); return s }
@@ -82,7 +82,7 @@ func (w *archive) checkObject(o object) {
 		return
 	}
 	if !w.model.objects[o] {
-		w.fail(Unarchived, "the archive gets something that is not an item that expired, or not under this name: %s: %s", o.name, o.body)
+		w.Fail(Unarchived, "the archive gets something that is not an item that expired, or not under this name: %s: %s", o.name, o.body)
 	}
 }
 
@@ -91,7 +91,7 @@ func (w *archive) checkArchive() {
 	for _, key := range sortedKeys(w.model.keys) {
 		for _, o := range w.model.keys[key].gone {
 			if !w.archived[o] && !w.archived[w.model.instead[o]] {
-				w.fail(Unarchived, "%s expired and is not in the archive: %s: %s", key, o.name, o.body)
+				w.Fail(Unarchived, "%s expired and is not in the archive: %s: %s", key, o.name, o.body)
 				return
 			}
 		}

@@ -103,7 +103,8 @@ func (w *arrays) gather(burst []*message) (list []*message) {
 	return list
 }
 
-// chanceOf is [World.chance] with draws of its own, so that worlds without arrays stay as they are.
+// chanceOf draws as Chance does, from a source of its own, so that worlds without arrays stay as
+// they are.
 func (w *arrays) chanceOf(p float64) bool { return w.draw.Float64() < p }
 
 // arrayOf returns an array of the events of messages. Now and then one more is among them that can
@@ -149,7 +150,7 @@ func (m *message) alone() *message {
 func (w *arrays) judgeArray(inv *invocation, m *message, o handler.Outcome) {
 	verdict := o.Verdict.String()
 	if len(o.Events) != len(m.events) && (o.Events != nil || verdict != "Retry") {
-		w.fail(Undeserved, "%s has outcomes of %d events of %s", inv.name, len(o.Events), m.body)
+		w.Fail(Undeserved, "%s has outcomes of %d events of %s", inv.Name, len(o.Events), m.body)
 		return
 	}
 	var all []string
@@ -160,7 +161,7 @@ func (w *arrays) judgeArray(inv *invocation, m *message, o handler.Outcome) {
 	if o.Events == nil {
 		for _, e := range m.events {
 			if why := w.verdicts.undeserved(inv, e, "Retry"); why != "" {
-				w.fail(Undeserved, "%s leaves %s alone, but %s", inv.name, m.body, why)
+				w.Fail(Undeserved, "%s leaves %s alone, but %s", inv.Name, m.body, why)
 			}
 		}
 		all = []string{"Retry"}
@@ -172,13 +173,13 @@ func (w *arrays) judgeArray(inv *invocation, m *message, o handler.Outcome) {
 		fits, failed = verdict == "Retry", true
 	case len(refused) > 0:
 		if fits = verdict == refused[decider(refused)]; !o.Failed {
-			w.stats.Faults[arrayKept]++
+			w.Faults[arrayKept]++
 		}
 	default:
 		fits, failed = slices.Contains(all, verdict), false
 	}
 	if !fits || o.Failed != failed {
-		w.fail(Undeserved, "%s says %s of an array whose events are %v; that it goes back is %v: %s", inv.name, verdict, all,
+		w.Fail(Undeserved, "%s says %s of an array whose events are %v; that it goes back is %v: %s", inv.Name, verdict, all,
 			o.Failed, m.body)
 	}
 }

@@ -224,12 +224,12 @@ func (w *byPut) checkFloor(s *slot) {
 	switch below := s.values["cents"] < 0; {
 	case !below:
 	case taken:
-		w.fail(Overdrawn, "%s was taken from, and stands at %d", s.key, s.values["cents"])
+		w.Fail(Overdrawn, "%s was taken from, and stands at %d", s.key, s.values["cents"])
 	case removed && took < 0:
 		s.flagged = true
 	}
 	if taken && w.plan.Put > 1 && !w.builtSince(w.Now.Add(-believed)) {
-		w.fail(Overdrawn, "%s was taken from, and it lacks older orders", s.key)
+		w.Fail(Overdrawn, "%s was taken from, and it lacks older orders", s.key)
 	}
 }
 
@@ -341,7 +341,7 @@ func (w *byPut) putAttribute(c *change) streamtypes.AttributeValue {
 func (w *byPut) checkPut(c *change) (says bool) {
 	want, has := w.putAttribute(c), c.new.whole["i:put"]
 	if valueOf(want) != valueOf(has) || has != nil && kindOf(has) != "N" {
-		w.fail(Altered, "%s was counted by the put of epoch %q, and says %q", c.new.key(), valueOf(want), valueOf(has))
+		w.Fail(Altered, "%s was counted by the put of epoch %q, and says %q", c.new.key(), valueOf(want), valueOf(has))
 	}
 	if c.old == nil && w.verdicts.rejected[c.new.fact] && w.Current != nil && strings.HasPrefix(w.Current.Name, "late ") {
 		w.stats.Resurrected++

@@ -36,7 +36,7 @@ func TestCheckFloor(t *testing.T) {
 			(&step{slot: s, n: -1, removes: true, fp: new1(), fpx: new1(), values: map[string]int64{"cents": -test.removes}}).apply()
 		}
 		w.byPut.checkFloor(s)
-		if got := w.failure; (got == nil) != (test.want == "") || got != nil && got.Check != test.want || s.flagged != test.flagged {
+		if got := w.Failure; (got == nil) != (test.want == "") || got != nil && got.Check != test.want || s.flagged != test.flagged {
 			t.Errorf("%s: %v, flagged %v", name, got, s.flagged)
 		}
 		w.KillAll()
@@ -88,7 +88,8 @@ func (w *World) pay(cents int64) {
 // unanswer gives a statement that puts the item no answer.
 func (w *World) unanswer(inv *invocation, f fact) {
 	digest := f.digest()
-	w.Current, inv.unanswered = &task{Of: inv}, map[string]bool{}
+	inv.Notes, inv.unanswered = inv, map[string]bool{}
+	w.Current = &task{Of: &inv.Invocation}
 	w.byPut.noteUnanswered(errLost, itemInserted(types.BatchStatementRequest{
 		Statement:  aws.String(`INSERT INTO "events" VALUE {'PK': ?, 'digest': ?}`),
 		Parameters: []types.AttributeValue{&types.AttributeValueMemberS{Value: f.pk()}, &types.AttributeValueMemberB{Value: digest[:]}}}))
@@ -121,8 +122,8 @@ func TestCheckPut(t *testing.T) {
 		w := newWorld(StillPlan(1), false)
 		w.plan.Put = 2
 		w.byPut.checkPut(&test.c)
-		if got := w.failure != nil; got != test.wrong {
-			t.Errorf("%s: %v", name, w.failure)
+		if got := w.Failure != nil; got != test.wrong {
+			t.Errorf("%s: %v", name, w.Failure)
 		}
 		w.KillAll()
 	}

@@ -33,7 +33,6 @@ const (
 	Order      Check = "order"       // a FIFO group was overtaken
 	Expiry     Check = "expiry"      // an item or an aggregate item has the wrong expiry, or is written past its time
 	Altered    Check = "altered"     // an item is not what its event makes of it
-	Afterwards Check = "afterwards"  // an invocation went on after its answer
 	Unarchived Check = "unarchived"  // an item expired and is not in the archive, or the archive has something else
 	Cost       Check = "cost"        // more write units than promised
 	Returned   Check = "returned"    // an event that was erased is still there, or can come back
@@ -44,6 +43,7 @@ const (
 	Overdrawn  Check = "overdrawn"   // an event has brought a total below its floor
 	Shared     Check = "shared"      // a unique value is free while an event that has it is stored
 
+	Afterwards = stage.Afterwards
 	Undeserved = stage.Undeserved
 	Generation = stage.Generation
 	Stuck      = stage.Stuck
@@ -55,14 +55,6 @@ const (
 func Checks() []Check {
 	return []Check{Lost, Rewritten, Reinserted, Miscounted, Twice, Uncounted, Wrong, Order, Expiry, Altered, Undeserved, Afterwards,
 		Unarchived, Generation, Stuck, Cost, Returned, Unkept, Misjudged, Misread, Parted, Shared, Overdrawn}
-}
-
-// fail ends the world. Only the first failure counts.
-func (w *World) fail(check Check, format string, args ...any) {
-	if w.failure == nil {
-		w.failure = &Failure{Check: check, Detail: fmt.Sprintf(format, args...), Step: w.steps}
-		w.tracef("FAILED %s: %s", check, w.failure.Detail)
-	}
 }
 
 // wrote checks all changes of the last request.
@@ -106,7 +98,7 @@ func (w *World) record(shard string, r streamtypes.Record) {
 	}
 	c, err := w.model.record(shard, r)
 	if err != nil {
-		w.fail(Broken, "record of %s: %v", shard, err)
+		w.Fail(Broken, "record of %s: %v", shard, err)
 		return
 	}
 	if c == nil {
@@ -129,14 +121,14 @@ func (w *World) record(shard string, r streamtypes.Record) {
 	// A parcel may be inserted again: an older revision may expire later than the newest one did. A
 	// coupon may be claimed for another order.
 	if h.inserts > 1 && !h.removed && c.new.Type != "parcel" && c.new.Type != "coupon" {
-		w.fail(Reinserted, "%s was inserted %d times", c.new.key(), h.inserts)
+		w.Fail(Reinserted, "%s was inserted %d times", c.new.key(), h.inserts)
 	}
 	if c.old != nil {
 		switch {
 		case c.new.Type != "parcel" && c.old.fact != c.new.fact:
-			w.fail(Rewritten, "%s was %+v and is %+v", c.new.key(), c.old.fact, c.new.fact)
+			w.Fail(Rewritten, "%s was %+v and is %+v", c.new.key(), c.old.fact, c.new.fact)
 		case c.new.Type == "parcel" && (c.old.newer(c.new.fact) || !c.new.newer(c.old.fact) && c.new.fact != c.old.fact):
-			w.fail(Rewritten, "%s went from revision %d/%d to %d/%d", c.new.key(), c.old.Rev, c.old.Cents, c.new.Rev, c.new.Cents)
+			w.Fail(Rewritten, "%s went from revision %d/%d to %d/%d", c.new.key(), c.old.Rev, c.old.Cents, c.new.Rev, c.new.Cents)
 		}
 	}
 	w.checkStored(c)
@@ -150,9 +142,9 @@ func (w *World) checkReceipt(pk string) {
 	c := w.model.receipts[pk]
 	switch {
 	case c == nil:
-		w.fail(Miscounted, "a receipt was written for no change of the stream: %s", pk)
+		w.Fail(Miscounted, "a receipt was written for no change of the stream: %s", pk)
 	case c.counted:
-		w.fail(Twice, "change %s of %s was counted twice", c.seq, pk)
+		w.Fail(Twice, "change %s of %s was counted twice", c.seq, pk)
 	default:
 		c.counted = true
 		for _, s := range c.steps {
@@ -165,7 +157,7 @@ func (w *World) checkReceipt(pk string) {
 func (w *World) checkSlot(key string) {
 	s := w.model.slots[key]
 	if s == nil {
-		w.fail(Miscounted, "%s was written and nothing contributes to it", key)
+		w.Fail(Miscounted, "%s was written and nothing contributes to it", key)
 		return
 	}
 	pk, sk, _ := strings.Cut(key, "|")
@@ -174,7 +166,7 @@ func (w *World) checkSlot(key string) {
 		w.advance(s, item)
 	}
 	if got := number(item["expiresAt"]); got.Int64() != s.expiresAt {
-		w.fail(Expiry, "%s expires at %s, not %d", s.key, got, s.expiresAt)
+		w.Fail(Expiry, "%s expires at %s, not %d", s.key, got, s.expiresAt)
 	}
 	if s.mended {
 		s.mended = false
@@ -198,7 +190,7 @@ func (w *World) advance(s *slot, item map[string]types.AttributeValue) {
 		s.unmarked = false
 		l := s.lanes[name]
 		if l == nil {
-			w.fail(Miscounted, "%s has mark %s of a lane that never touched it", s.key, name)
+			w.Fail(Miscounted, "%s has mark %s of a lane that never touched it", s.key, name)
 			return
 		}
 		mark := pad(new(big.Int).SetBytes(v.(*types.AttributeValueMemberB).Value[:17]).String())
@@ -211,34 +203,34 @@ func (w *World) advance(s *slot, item map[string]types.AttributeValue) {
 
 func (w *World) compare(s *slot, item map[string]types.AttributeValue) {
 	if got := number(item["n"]); got.Cmp(big.NewInt(s.n)) != 0 {
-		w.fail(Miscounted, "%s: n is %s, its marks and receipts say %d", s.key, got, s.n)
+		w.Fail(Miscounted, "%s: n is %s, its marks and receipts say %d", s.key, got, s.n)
 	}
 	if got := number(item["fp"]); got.Cmp(s.fp) != 0 {
-		w.fail(Miscounted, "%s: fp is %s, its marks and receipts say %s", s.key, got, s.fp)
+		w.Fail(Miscounted, "%s: fp is %s, its marks and receipts say %s", s.key, got, s.fp)
 	}
 	if got := number(item["fpx"]); got.Cmp(s.fpx) != 0 {
-		w.fail(Miscounted, "%s: fpx is %s, its marks and receipts say %s", s.key, got, s.fpx)
+		w.Fail(Miscounted, "%s: fpx is %s, its marks and receipts say %s", s.key, got, s.fpx)
 	}
 	for name, want := range s.values {
 		if got := number(item[name]); got.Cmp(big.NewInt(want)) != 0 {
-			w.fail(Miscounted, "%s: %s is %s, its marks and receipts say %d", s.key, name, got, want)
+			w.Fail(Miscounted, "%s: %s is %s, its marks and receipts say %d", s.key, name, got, want)
 		}
 	}
 	for _, extremes := range []map[string]int64{s.max, s.min} {
 		for name, want := range extremes {
 			if got := number(item[name]); item[name] == nil || got.Cmp(big.NewInt(want)) != 0 {
-				w.fail(Miscounted, "%s: %s is %s, its marks and receipts say %d", s.key, name, got, want)
+				w.Fail(Miscounted, "%s: %s is %s, its marks and receipts say %d", s.key, name, got, want)
 			}
 		}
 	}
 	for name, want := range s.sketches {
 		if got, is := item[name].(*types.AttributeValueMemberB); !is || string(got.Value) != sketchText(want) {
-			w.fail(Miscounted, "%s: %s is not the sketch of what its marks and receipts say", s.key, name)
+			w.Fail(Miscounted, "%s: %s is not the sketch of what its marks and receipts say", s.key, name)
 		}
 	}
 	for name, want := range s.texts {
 		if got, is := item[name].(*types.AttributeValueMemberS); !is || got.Value != want {
-			w.fail(Miscounted, "%s: %s is %v, its marks and receipts say %q", s.key, name, item[name], want)
+			w.Fail(Miscounted, "%s: %s is %v, its marks and receipts say %q", s.key, name, item[name], want)
 		}
 	}
 	var place string
@@ -246,15 +238,15 @@ func (w *World) compare(s *slot, item map[string]types.AttributeValue) {
 		place = v.Value
 	}
 	if place != s.place() {
-		w.fail(Miscounted, "%s is in %q of the index, and belongs in %q", s.key, place, s.place())
+		w.Fail(Miscounted, "%s is in %q of the index, and belongs in %q", s.key, place, s.place())
 	}
 	for name, v := range item {
 		if _, ok := v.(*types.AttributeValueMemberN); ok && !s.has(name) {
-			w.fail(Miscounted, "%s has %s, which nothing gives it", s.key, name)
+			w.Fail(Miscounted, "%s has %s, which nothing gives it", s.key, name)
 		}
 	}
 	if flagged := item["flag"] != nil; flagged != s.flagged {
-		w.fail(Miscounted, "%s: flagged is %v, its marks and receipts say %v", s.key, flagged, s.flagged)
+		w.Fail(Miscounted, "%s: flagged is %v, its marks and receipts say %v", s.key, flagged, s.flagged)
 	}
 }
 
@@ -313,11 +305,11 @@ func (w *World) acknowledged(body string) {
 	w.stats.Acknowledged++
 	m := w.sent[body]
 	if m == nil {
-		w.fail(Broken, "a message was deleted that nobody sent: %s", body)
+		w.Fail(Broken, "a message was deleted that nobody sent: %s", body)
 		return
 	}
 	if why := w.unsettled(m); why != "" {
-		w.fail(Lost, "%s was acknowledged, and %s", body, why)
+		w.Fail(Lost, "%s was acknowledged, and %s", body, why)
 	}
 }
 
@@ -367,7 +359,7 @@ func (w *World) checkGroup(f fact) {
 	}
 	m := w.firstSent[f]
 	if m == nil {
-		w.fail(Broken, "something was stored that nobody sent: %+v", f)
+		w.Fail(Broken, "something was stored that nobody sent: %+v", f)
 		return
 	}
 	for _, earlier := range w.groups[m.group] {
@@ -375,7 +367,7 @@ func (w *World) checkGroup(f fact) {
 			return
 		}
 		if why := w.unsettled(earlier); why != "" && !w.arrays.passedBy(earlier, m) {
-			w.fail(Order, "%s was stored before %s of its group was done with: %s", m.body, earlier.body, why)
+			w.Fail(Order, "%s was stored before %s of its group was done with: %s", m.body, earlier.body, why)
 			return
 		}
 	}

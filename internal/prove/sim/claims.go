@@ -146,9 +146,9 @@ func (w *claims) checkClaim(c *change) {
 		if c.old.Type != "coupon" || c.expired || w.people.removing == c.old.key() {
 			return
 		}
-		w.stats.Faults[released]++
+		w.Faults[released]++
 		if of := c.old.order(); w.read(eventsTable, of.pk(), of.sk())["i:barred"] == nil {
-			w.fail(Shared, "%s is free again, and %s, which has it, is not barred", c.old.key(), of.key())
+			w.Fail(Shared, "%s is free again, and %s, which has it, is not barred", c.old.key(), of.key())
 		}
 		return
 	}
@@ -162,7 +162,7 @@ func (w *claims) checkClaim(c *change) {
 		}
 	}
 	if had > 1 && !h.removed {
-		w.fail(Reinserted, "%s was claimed for %s %d times", c.new.key(), c.new.Owner, had)
+		w.Fail(Reinserted, "%s was claimed for %s %d times", c.new.key(), c.new.Owner, had)
 	}
 }
 
@@ -182,7 +182,7 @@ func (w *claims) holders() (list []fact) {
 // goneBeforeCheck lets a person remove or erase an item that a transaction has met and is now about
 // to name in a condition.
 func (w *claims) goneBeforeCheck(in *dynamodb.TransactWriteItemsInput) {
-	if !w.plan.Claims || w.calm {
+	if !w.plan.Claims || w.Calm {
 		return
 	}
 	for _, item := range in.TransactItems {
@@ -195,13 +195,13 @@ func (w *claims) goneBeforeCheck(in *dynamodb.TransactWriteItemsInput) {
 			if live == nil || live.pk != text(check.Key["PK"]) {
 				continue
 			}
-			w.fault(goneBefore, key)
+			w.Fault(goneBefore, key)
 			sending := w.Current
 			w.Current = &task{Name: "person"} // what a person writes is not counted to the invocation
 			if live.Type == "coupon" || w.wholes.draw.IntN(2) == 0 {
 				w.people.delete(live)
 			} else {
-				w.must(eraseAll(context.Background(), w.operators.storeOf(w.dynamo, w.wholes.toolEpoch(), w.Env(w.rng.Float64, 0)),
+				w.Must(eraseAll(context.Background(), w.operators.storeOf(w.dynamo, w.wholes.toolEpoch(), w.Env(w.Rng.Float64, 0)),
 					keyOfFact(live.fact)))
 			}
 			w.Current = sending
@@ -216,7 +216,7 @@ func (w *claims) goneBeforeCheck(in *dynamodb.TransactWriteItemsInput) {
 func (w *claims) checkReleased(of fact) {
 	for _, p := range of.coupons() {
 		if img := w.model.keys[p.key()].holds(); img != nil && (img.barred || img.fact == p) {
-			w.fail(Returned, "%s was erased, and nobody else can claim its %s", of.key(), p.key())
+			w.Fail(Returned, "%s was erased, and nobody else can claim its %s", of.key(), p.key())
 			return
 		}
 	}

@@ -36,7 +36,7 @@ func (c client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ 
 	error) {
 	return request(c.w, ctx, "UpdateItem", true, func() (*dynamodb.UpdateItemOutput, error) {
 		if pk := text(in.Key["PK"]); strings.HasPrefix(pk, "G#") && c.w.partial.some(c.w.plan.Faults.Hot) {
-			c.w.fault(hot, pk)
+			c.w.Fault(hot, pk)
 			return nil, throttled
 		}
 		return c.w.dynamo.UpdateItem(sent, in)
@@ -87,13 +87,13 @@ type operator struct{ client }
 func (o operator) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput,
 	error) {
 	w := o.w
-	if strings.HasPrefix(text(in.Key["PK"]), "G#") && w.phase < w.plan.Phases && w.chance(0.5) {
-		w.fault(asleep, "")
+	if strings.HasPrefix(text(in.Key["PK"]), "G#") && w.phase < w.plan.Phases && w.Chance(0.5) {
+		w.Fault(asleep, "")
 		asleepIn := w.phase
 		w.byPut.asleep++
 		w.Park(time.Time{}, func() bool { return w.phase > asleepIn })
 		w.byPut.asleep--
-		w.Sleep(time.Duration(w.rng.IntN(300)) * time.Second)
+		w.Sleep(time.Duration(w.Rng.IntN(300)) * time.Second)
 	}
 	if *in.TableName == eventsTable {
 		w.erasures.eraseBeforeTouch(in.Key)

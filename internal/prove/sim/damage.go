@@ -41,8 +41,8 @@ func (w *damage) damage() {
 		return
 	}
 	slices.Sort(there)
-	s := w.model.slots[there[w.rng.IntN(len(there))]]
-	if w.chance(0.5) {
+	s := w.model.slots[there[w.Rng.IntN(len(there))]]
+	if w.Chance(0.5) {
 		w.mistype(s)
 	} else {
 		w.fill(s)
@@ -59,13 +59,13 @@ func firstGeneration(key string) bool {
 
 func (w *damage) mistype(s *slot) {
 	names := append(sortedKeys(s.values), "n")
-	if len(s.max) > 0 && w.chance(0.5) { // no condition on it holds any more
+	if len(s.max) > 0 && w.Chance(0.5) { // no condition on it holds any more
 		names = sortedKeys(s.max)
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "i:score" }) // the table refuses an index key of another type
-	name := names[w.rng.IntN(len(names))]
+	name := names[w.Rng.IntN(len(names))]
 	if w.spoil(s, name, &types.AttributeValueMemberS{Value: "see the ledger"}) {
-		w.fault(mistyped, s.key+" "+name)
+		w.Fault(mistyped, s.key+" "+name)
 	}
 }
 
@@ -80,9 +80,9 @@ func (w *damage) fill(s *slot) {
 	for attribute, v := range w.read(totals, pk, sk) {
 		used += len(attribute) + sizeOf(v)
 	}
-	content := make([]byte, event.MaxItem-used-w.rng.IntN([]int{slack, little}[w.rng.IntN(2)]))
+	content := make([]byte, event.MaxItem-used-w.Rng.IntN([]int{slack, little}[w.Rng.IntN(2)]))
 	if s.filled = true; w.spoil(s, name, &types.AttributeValueMemberB{Value: content}) {
-		w.fault(filled, fmt.Sprintf("%s with %d bytes", s.key, len(content)))
+		w.Fault(filled, fmt.Sprintf("%s with %d bytes", s.key, len(content)))
 	}
 }
 
@@ -106,7 +106,7 @@ func (w *damage) spoil(s *slot, name string, v types.AttributeValue) bool {
 		UpdateExpression: aws.String("SET #a = :v"), ConditionExpression: aws.String("attribute_exists(PK)"),
 		ExpressionAttributeNames: map[string]string{"#a": name}, ExpressionAttributeValues: map[string]types.AttributeValue{":v": v}})
 	if err != nil {
-		w.fail(Broken, "damaging %s: %v", s.key, err)
+		w.Fail(Broken, "damaging %s: %v", s.key, err)
 		return false
 	}
 	s.damaged = true
@@ -130,7 +130,7 @@ func (w *damage) checkDamaged(s *slot) {
 	refused := 0
 	for ; counted.Sign() != 0 || closed.Sign() != 0; refused++ {
 		if refused == len(s.waiting) {
-			w.fail(Miscounted, "%s is damaged, and its changes cannot add up to its fingerprint", s.key)
+			w.Fail(Miscounted, "%s is damaged, and its changes cannot add up to its fingerprint", s.key)
 			return
 		}
 		counted.Add(counted, s.waiting[refused].fp)
@@ -145,7 +145,7 @@ func (w *damage) checkDamaged(s *slot) {
 func (w *damage) checkRefused(s *slot, steps []*step, flagged bool) {
 	for _, step := range steps {
 		if !w.trouble.letters.refused[s.key+"|"+step.seq] {
-			w.fail(Unkept, "%s did not take change %s, which is not in quarantine", s.key, step.seq)
+			w.Fail(Unkept, "%s did not take change %s, which is not in quarantine", s.key, step.seq)
 			return
 		}
 	}
@@ -154,7 +154,7 @@ func (w *damage) checkRefused(s *slot, steps []*step, flagged bool) {
 	}
 	name, _, _ := slotName(s.key)
 	if def, ok := w.pipelineOf(1).Definition(name); !s.filled || !ok || !w.trouble.flaggedHead(def) {
-		w.fail(Unkept, "%s did not take change %s, and neither it nor its head is flagged", s.key, steps[0].seq)
+		w.Fail(Unkept, "%s did not take change %s, and neither it nor its head is flagged", s.key, steps[0].seq)
 	}
 }
 

@@ -76,7 +76,7 @@ func TestCheckDamaged(t *testing.T) {
 				w.trouble.letters.refused[s.key+"|"+pad(seq)] = true
 			}
 			w.damage.checkDamaged(s)
-			if got := w.failure; (got == nil) != (test.want == "") || got != nil && got.Check != test.want {
+			if got := w.Failure; (got == nil) != (test.want == "") || got != nil && got.Check != test.want {
 				t.Errorf("got %v, want %q", got, test.want)
 			}
 		})

@@ -50,7 +50,7 @@ func (w *dead) triage() {
 	for {
 		out, err := w.engine.SQS().ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &w.deadURL, MaxNumberOfMessages: 10,
 			MessageAttributeNames: []string{"All"}})
-		w.must(err)
+		w.Must(err)
 		if err != nil || len(out.Messages) == 0 {
 			break
 		}
@@ -62,20 +62,20 @@ func (w *dead) triage() {
 				continue
 			}
 			if !gone {
-				w.fault(unfit, *letter.Body)
+				w.Fault(unfit, *letter.Body)
 			}
 			w.byHand[*letter.Body]++
 			for e := range m.each {
 				e.kept = e.kept || e.of != nil && w.unsettled(e) != ""
 			}
 			_, err := w.engine.SQS().DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &w.deadURL, ReceiptHandle: letter.ReceiptHandle})
-			w.must(err)
+			w.Must(err)
 		}
 	}
 	for _, handle := range others {
 		_, err := w.engine.SQS().ChangeMessageVisibility(ctx,
 			&sqs.ChangeMessageVisibilityInput{QueueUrl: &w.deadURL, ReceiptHandle: handle})
-		w.must(err)
+		w.Must(err)
 	}
 }
 
@@ -105,7 +105,7 @@ func (w *dead) redrive() {
 	if w.depth(w.deadURL) == 0 {
 		return
 	}
-	w.fault(redriven, "")
+	w.Fault(redriven, "")
 	out, err := w.engine.SQS().GetQueueAttributes(context.Background(),
 		&sqs.GetQueueAttributesInput{QueueUrl: &w.deadURL,
 			AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameQueueArn}})
@@ -113,7 +113,7 @@ func (w *dead) redrive() {
 		arn := out.Attributes["QueueArn"]
 		_, err = w.engine.SQS().StartMessageMoveTask(context.Background(), &sqs.StartMessageMoveTaskInput{SourceArn: &arn})
 	}
-	w.must(err)
+	w.Must(err)
 }
 
 // depth returns how many messages a queue holds, including those in flight.
@@ -122,7 +122,7 @@ func (w *dead) depth(url string) int64 {
 		&sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{
 			sqstypes.QueueAttributeNameApproximateNumberOfMessages, sqstypes.QueueAttributeNameApproximateNumberOfMessagesNotVisible}})
 	if err != nil {
-		w.fail(Broken, "queue attributes: %v", err)
+		w.Fail(Broken, "queue attributes: %v", err)
 		return 0
 	}
 	return atoi(out.Attributes["ApproximateNumberOfMessages"]) + atoi(out.Attributes["ApproximateNumberOfMessagesNotVisible"])

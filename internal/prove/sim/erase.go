@@ -37,7 +37,7 @@ func barredImage(img map[string]streamtypes.AttributeValue) *image {
 // meets the same trouble as everybody else, while the world goes on. Once Erase reports that it is
 // done, the key is barred.
 func (w *erasures) erasure() {
-	w.Sleep(time.Duration(w.rng.IntN(300)) * time.Second)
+	w.Sleep(time.Duration(w.Rng.IntN(300)) * time.Second)
 	var bodies []string
 	for _, body := range sortedKeys(w.sent) {
 		if !w.sent[body].malformed {
@@ -47,7 +47,7 @@ func (w *erasures) erasure() {
 	if len(bodies) == 0 {
 		return
 	}
-	from, before := w.sent[bodies[w.rng.IntN(len(bodies))]], w.model.records
+	from, before := w.sent[bodies[w.Rng.IntN(len(bodies))]], w.model.records
 	if from.events != nil {
 		good := slices.DeleteFunc(slices.Clone(from.events), func(e *message) bool { return e.malformed })
 		from = good[w.arrays.draw.IntN(len(good))]
@@ -59,11 +59,11 @@ func (w *erasures) erasure() {
 	if lines := of.lines(); len(lines) > 0 && w.wholes.draw.IntN(4) == 0 {
 		of = lines[0] // the line alone
 	}
-	w.fault(byErasure, of.key())
+	w.Fault(byErasure, of.key())
 	w.erasing[of.key()]++
 	ctx := w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)
-	err := eraseAll(ctx, w.operators.storeOf(eraser{client{w.World}}, w.wholes.toolEpoch(), w.Env(w.rng.Float64, 0)), keyOfFact(of))
-	w.tracef("erased %s: %v", of.key(), err)
+	err := eraseAll(ctx, w.operators.storeOf(eraser{client{w.World}}, w.wholes.toolEpoch(), w.Env(w.Rng.Float64, 0)), keyOfFact(of))
+	w.Tracef("erased %s: %v", of.key(), err)
 	if err != nil {
 		return
 	}
@@ -75,7 +75,7 @@ func (w *erasures) erasure() {
 			return
 		}
 	}
-	w.fail(Returned, "%s was erased, and its key is not barred", of.key())
+	w.Fail(Returned, "%s was erased, and its key is not barred", of.key())
 }
 
 // eraseAll erases an event. If some of its parts are not stored, as Erase then says, the person has
@@ -100,16 +100,16 @@ func (e eraser) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options 
 
 // eraseBeforeTouch lets a person erase an event that a touch pass has read and is about to stamp.
 func (w *erasures) eraseBeforeTouch(key map[string]types.AttributeValue) {
-	if !w.plan.People || !w.chance(0.03) {
+	if !w.plan.People || !w.Chance(0.03) {
 		return
 	}
 	k := event.Key{PK: text(key["PK"]), SK: text(key["SK"])}
 	if k.SK == "COUPON" { // it is erased with its order alone
 		return
 	}
-	w.fault(byErasure, k.PK)
-	err := eraseAll(context.Background(), w.operators.storeOf(w.dynamo, w.wholes.toolEpoch(), w.Env(w.rng.Float64, 0)), k)
-	w.must(err)
+	w.Fault(byErasure, k.PK)
+	err := eraseAll(context.Background(), w.operators.storeOf(w.dynamo, w.wholes.toolEpoch(), w.Env(w.Rng.Float64, 0)), k)
+	w.Must(err)
 	w.wrote()
 }
 
@@ -119,11 +119,11 @@ func (w *erasures) checkBar(c *change) {
 	switch {
 	case c.new == nil:
 		if c.old.expiresAt == 0 || c.old.expiresAt > w.Now.Unix() {
-			w.fail(Returned, "the bar of %s is removed at %d, and it stands until %d", c.old.key(), w.Now.Unix(), c.old.expiresAt)
+			w.Fail(Returned, "the bar of %s is removed at %d, and it stands until %d", c.old.key(), w.Now.Unix(), c.old.expiresAt)
 		}
 		return
 	case !c.new.barred:
-		w.fail(Returned, "%s was erased, and is stored again", c.new.key())
+		w.Fail(Returned, "%s was erased, and is stored again", c.new.key())
 		return
 	}
 	expires := int64(0)
@@ -135,6 +135,6 @@ func (w *erasures) checkBar(c *change) {
 		want = 4
 	}
 	if c.new.expiresAt != expires || len(c.new.whole) != want {
-		w.fail(Returned, "the bar of %s has %q and stands until %d, not %d", c.new.key(), sortedKeys(c.new.whole), c.new.expiresAt, expires)
+		w.Fail(Returned, "the bar of %s has %q and stands until %d, not %d", c.new.key(), sortedKeys(c.new.whole), c.new.expiresAt, expires)
 	}
 }

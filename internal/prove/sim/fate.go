@@ -34,7 +34,7 @@ var (
 // before the answer.
 func request[O any](w *World, ctx context.Context, api string, write bool, call func() (O, error)) (O, error) {
 	var none O
-	w.spend()
+	w.Spend()
 	w.Pause()
 	if err := ctx.Err(); err != nil {
 		return none, err // too late to be sent
@@ -47,7 +47,7 @@ func request[O any](w *World, ctx context.Context, api string, write bool, call 
 			w.Pause()
 			return out, err
 		}
-		w.Sleep(time.Duration(5+w.rng.IntN(60)) * time.Second)
+		w.Sleep(time.Duration(5+w.Rng.IntN(60)) * time.Second)
 		if ctx.Err() != nil {
 			return none, ctx.Err()
 		}
@@ -61,42 +61,42 @@ func request[O any](w *World, ctx context.Context, api string, write bool, call 
 func (w *World) fate(api string, write bool, call func()) (befalls testworld.Fault, slowly bool) {
 	f := &w.plan.Faults
 	switch {
-	case w.calm:
-	case w.chance(f.Crash):
+	case w.Calm:
+	case w.Chance(f.Crash):
 		// The process dies before the request or after it.
-		if w.chance(0.5) {
+		if w.Chance(0.5) {
 			call()
 			w.wrote()
 		}
-		w.fault(crashed, api)
-		w.crash()
-	case w.Now.Before(w.trouble.outage) && w.trouble.outOf[api] && w.chance(0.97):
-		w.fault(outage, api)
+		w.Fault(crashed, api)
+		w.Crash()
+	case w.Now.Before(w.trouble.outage) && w.trouble.outOf[api] && w.Chance(0.97):
+		w.Fault(outage, api)
 		befalls.Before = w.trouble.outWith
-	case w.chance(f.Refuse):
-		w.fault(refused, api)
+	case w.Chance(f.Refuse):
+		w.Fault(refused, api)
 		befalls.Before = throttled
-	case w.chance(f.Conflict) && write:
-		w.fault(conflict, api)
+	case w.Chance(f.Conflict) && write:
+		w.Fault(conflict, api)
 		befalls.Before = conflictOf(api)
-	case w.chance(f.Lose):
-		w.fault(lost, api)
+	case w.Chance(f.Lose):
+		w.Fault(lost, api)
 		befalls.After = errLost
-	case w.chance(f.Late) && write:
-		w.fault(late, api)
+	case w.Chance(f.Late) && write:
+		w.Fault(late, api)
 		w.later(api, call)
 		befalls.Before = errHung
-	case w.chance(f.Never):
-		w.fault(never, api)
+	case w.Chance(f.Never):
+		w.Fault(never, api)
 		befalls.Before = errHung
-	case w.chance(f.Twice) && write:
+	case w.Chance(f.Twice) && write:
 		// The SDK lost the first answer and sent it a second time.
-		w.fault(twice, api)
+		w.Fault(twice, api)
 		call()
 		w.wrote()
 		w.Pause()
-	case w.chance(f.Slow):
-		w.fault(slow, api)
+	case w.Chance(f.Slow):
+		w.Fault(slow, api)
 		slowly = true
 	}
 	return befalls, slowly
@@ -112,14 +112,14 @@ func conflictOf(api string) error {
 // later applies a request after its sender has given up on it. Once a request is sent, the deadline
 // of its sender no longer matters.
 func (w *World) later(api string, call func()) {
-	wait := time.Duration(w.rng.IntN(90)) * time.Second
+	wait := time.Duration(w.Rng.IntN(90)) * time.Second
 	w.Spawn("late "+api, nil, func() {
 		w.Sleep(wait)
 		call()
-		w.tracef("a late %s is applied", api)
+		w.Tracef("a late %s is applied", api)
 		w.wrote()
 	})
-	if w.chance(w.plan.Faults.Hang) {
-		w.Sleep(time.Duration(1+w.rng.IntN(12)) * time.Second)
+	if w.Chance(w.plan.Faults.Hang) {
+		w.Sleep(time.Duration(1+w.Rng.IntN(12)) * time.Second)
 	}
 }

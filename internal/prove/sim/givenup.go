@@ -57,15 +57,15 @@ func (w *stuck) stampByHand() {
 		return
 	}
 	w.stranded.made++
-	img := w.model.keys[there[w.rng.IntN(len(there))]].live
-	w.fault(strangeStamp, img.key())
+	img := w.model.keys[there[w.Rng.IntN(len(there))]].live
+	w.Fault(strangeStamp, img.key())
 	for _, epoch := range []string{"77", valueOf(img.whole["epoch"])} {
 		w.spending.eventWrites++
 		_, err := w.engine.DynamoDB().UpdateItem(context.Background(),
 			&dynamodb.UpdateItemInput{TableName: aws.String(eventsTable), Key: keyOfItem(img.pk, img.sk),
 				UpdateExpression:          aws.String("SET epoch = :e"),
 				ExpressionAttributeValues: map[string]types.AttributeValue{":e": &types.AttributeValueMemberN{Value: epoch}}})
-		w.must(err)
+		w.Must(err)
 		w.observe()
 	}
 }
@@ -90,7 +90,7 @@ func (w *stuck) readError(err error) {
 	}
 	pk, record := found[1], w.stranded.records[found[2]]
 	if record == nil { // a newer function will count it
-		if w.chance(0.1) {
+		if w.Chance(0.1) {
 			w.putAside(pk)
 		}
 		return
@@ -100,13 +100,13 @@ func (w *stuck) readError(err error) {
 	}
 	record.asked = true
 	w.Spawn("operator", nil, func() {
-		w.Sleep(time.Duration(10+w.rng.IntN(120)) * time.Second)
-		if w.chance(0.5) {
+		w.Sleep(time.Duration(10+w.Rng.IntN(120)) * time.Second)
+		if w.Chance(0.5) {
 			w.putAside(pk)
-			w.Sleep(time.Duration(10+w.rng.IntN(60)) * time.Second)
+			w.Sleep(time.Duration(10+w.Rng.IntN(60)) * time.Second)
 		}
 		record.givenUp = true
-		w.fault(givenUp, pk)
+		w.Fault(givenUp, pk)
 		w.putMark(pk)
 	})
 }
@@ -115,10 +115,10 @@ func (w *stuck) readError(err error) {
 // shard or in no shard, or another number in the same shard. The code must not confuse it with the
 // record that does block its shard.
 func (w *stuck) putAside(pk string) {
-	w.fault(misgiven, pk)
+	w.Fault(misgiven, pk)
 	lane, seq := pk[len("X#"):strings.LastIndexByte(pk, '#')], pk[strings.LastIndexByte(pk, '#')+1:]
 	shards := append(sortedKeys(w.shards), "")
-	for _, i := range w.rng.Perm(len(shards)) {
+	for _, i := range w.Rng.Perm(len(shards)) {
 		hash := w.model.laneHash(shards[i])
 		if other := base64.RawURLEncoding.EncodeToString(hash[:12]); other != lane {
 			w.putMark("X#" + other + "#" + seq)
@@ -131,14 +131,14 @@ func (w *stuck) putAside(pk string) {
 func (w *stuck) putMark(pk string) {
 	_, err := w.engine.DynamoDB().PutItem(context.Background(),
 		&dynamodb.PutItemInput{TableName: aws.String(totals), Item: keyOfItem(pk, "-")})
-	w.must(err)
+	w.Must(err)
 }
 
 // checkGivenUp checks a letter about a record that is given up. A person must have given up exactly
 // this record.
 func (w *stuck) checkGivenUp(name, seq string) {
 	if r := w.stranded.records[seq]; r == nil || !r.givenUp || r.name != name {
-		w.fail(Undeserved, "record %s is taken for given up, and nobody has given it up", name)
+		w.Fail(Undeserved, "record %s is taken for given up, and nobody has given it up", name)
 	}
 }
 
@@ -152,7 +152,7 @@ func (w *stuck) settledGivenUp(payload []byte, answer handler.StreamResponse, by
 			continue // it comes again, or belongs to another batch
 		}
 		if r := w.stranded.records[seq]; !w.trouble.letters.givenUp[r.name] {
-			w.fail(Unkept, "a batch is done with, and its record %s carries a stamp of no pipeline and is not in quarantine", r.name)
+			w.Fail(Unkept, "a batch is done with, and its record %s carries a stamp of no pipeline and is not in quarantine", r.name)
 			return
 		}
 		w.trouble.checkFlags(by)
@@ -164,7 +164,7 @@ func (w *stuck) settledGivenUp(payload []byte, answer handler.StreamResponse, by
 func (w *stuck) checkStranded() {
 	for _, seq := range sortedKeys(w.stranded.records) {
 		if r := w.stranded.records[seq]; !w.trouble.letters.givenUp[r.name] {
-			w.fail(Unkept, "record %s carries a stamp of no pipeline and is not in quarantine", r.name)
+			w.Fail(Unkept, "record %s carries a stamp of no pipeline and is not in quarantine", r.name)
 			return
 		}
 	}

@@ -24,7 +24,7 @@ const mostForHotKey = 15 * time.Second
 // that is not an event. When a key is to become hot, the first key that is written becomes the hot
 // one. The item that names the home is put once, so it is never hot.
 func (w *heat) isHot(pk string) bool {
-	if pk == "" || pk == lanes.HomeKey.PK || w.calm || !w.Now.Before(w.until) {
+	if pk == "" || pk == lanes.HomeKey.PK || w.Calm || !w.Now.Before(w.until) {
 		return false
 	}
 	if w.key == "" {
@@ -33,7 +33,7 @@ func (w *heat) isHot(pk string) bool {
 	if w.key != pk {
 		return false
 	}
-	w.fault(hotKey, pk)
+	w.Fault(hotKey, pk)
 	if inv := invocationOf(w.Current); inv != nil {
 		inv.hot++
 	}
@@ -81,7 +81,7 @@ func (w *heat) coolTransaction(in *dynamodb.TransactWriteItemsInput) error {
 
 // checkHotKey checks that one hot key does not hold up a batch.
 func (w *heat) checkHotKey(inv *invocation, took time.Duration) {
-	if inv.hot > 0 && inv.hot == inv.faults && took > mostForHotKey {
-		w.fail(Cost, "%s takes %s, and has met nothing but a hot key", inv.name, took)
+	if inv.hot > 0 && inv.hot == inv.Faults && took > mostForHotKey {
+		w.Fail(Cost, "%s takes %s, and has met nothing but a hot key", inv.Name, took)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/handler/quarantine"
-	"github.com/ingot-events/ingot/internal/prove/sim/strand"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -33,18 +33,12 @@ type sandbox struct {
 	busy     bool
 }
 
-// invocation is one run of a function. Its tasks run until it answers, crashes or is given up.
+// invocation is one run of a function, with what checks keep of it.
 type invocation struct {
-	name     string
-	deadline time.Time
-	answer   []byte
-	err      error
-	answered bool
-	crashed  bool
-	copies   int               // of one event: how many copies it may put one by one
-	faults   int               // the faults that it met
-	hot      int               // how many of those faults came from a hot key
-	spent    map[string]*spent // by table and key
+	stage.Invocation
+	copies int               // of one event: how many copies it may put one by one
+	hot    int               // how many of its faults came from a hot key
+	spent  map[string]*spent // by table and key
 	// transactions counts the accepted transactions of the invocation.
 	transactions int
 	epoch        int64          // of its pipeline
@@ -82,12 +76,12 @@ func (w *World) epochOf(function string) int64 {
 	switch {
 	case !w.deployed(function):
 		return 1
-	case w.phase == at && w.plan.Canary && !w.calm && w.chance(0.5):
+	case w.phase == at && w.plan.Canary && !w.Calm && w.Chance(0.5):
 		return 1
-	case w.phase == at+1 && w.plan.Back && !w.calm && w.chance(0.3):
+	case w.phase == at+1 && w.plan.Back && !w.Calm && w.Chance(0.3):
 		return 1
-	case w.phase == w.plan.Withdrawn && !w.calm && w.stats.Faults[withdrawn] < rolledBackFor:
-		w.fault(withdrawn, function)
+	case w.phase == w.plan.Withdrawn && !w.Calm && w.Faults[withdrawn] < rolledBackFor:
+		w.Fault(withdrawn, function)
 		return 1
 	}
 	return 2
@@ -96,10 +90,10 @@ func (w *World) epochOf(function string) int64 {
 // wrongSecret reports whether the next invocation of the ingest function has a secret that somebody
 // made up. That happens only after something was stored under the right one.
 func (w *World) wrongSecret() bool {
-	if !w.plan.Secret || w.calm || w.model.inserted == 0 || !w.chance(0.03) {
+	if !w.plan.Secret || w.Calm || w.model.inserted == 0 || !w.Chance(0.03) {
 		return false
 	}
-	w.fault(anotherSecret, "")
+	w.Fault(anotherSecret, "")
 	return true
 }
 
@@ -107,12 +101,12 @@ func (w *World) wrongSecret() bool {
 func (w *World) sandboxFor(function string) *sandbox {
 	epoch := w.epochOf(function)
 	if w.deployed(function) && epoch == 1 {
-		w.fault(canary, function)
+		w.Fault(canary, function)
 	}
 	long := w.lifetime.keepsLonger()
 	wrong := function == "ingest" && w.wrongSecret()
 	for _, s := range w.sandboxes {
-		if s.function == function && s.epoch == epoch && s.longer == long && s.wrong == wrong && !s.busy && !w.chance(0.1) {
+		if s.function == function && s.epoch == epoch && s.longer == long && s.wrong == wrong && !s.busy && !w.Chance(0.1) {
 			return s
 		}
 	}
@@ -126,9 +120,9 @@ func (w *World) sandboxFor(function string) *sandbox {
 	}
 	s.plan = of.pipeline()
 	if function == "streams" && w.plan.Skew { // no count may depend on the clock of this machine
-		s.skew = time.Duration(w.rng.IntN(200)-100) * time.Hour
+		s.skew = time.Duration(w.Rng.IntN(200)-100) * time.Hour
 	}
-	env := w.Env(w.rng.Float64, s.skew)
+	env := w.Env(w.Rng.Float64, s.skew)
 	s.store = w.operators.storeWith(client{w}, s.plan, env)
 	var err error
 	quarantine := quarantine.New(sender{w, epoch}, w.quarantineURL)
@@ -161,32 +155,31 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 	w.stats.Invocations++
 	s := w.sandboxFor(function)
 	s.busy = true
-	inv := &invocation{name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), deadline: w.Now.Add(functionTimeout), copies: 1,
-		spent: map[string]*spent{},
+	inv := &invocation{copies: 1, spent: map[string]*spent{},
 		epoch: s.epoch, began: w.model.records, moves: w.pointers.moves, heads: len(w.byPut.heads),
 		wrote: map[write]int{}, kept: map[string]int{},
 		unanswered: map[string]bool{}}
-	w.invocations = append(w.invocations, inv)
+	inv.Invocation = stage.Invocation{Name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), Deadline: w.Now.Add(functionTimeout),
+		Skew: s.skew, Notes: inv}
 	began := w.Now
-	ctx := w.Deadline(context.Background(), inv.deadline.Add(s.skew), s.skew)
-	w.Spawn(inv.name, inv, func() {
-		inv.answer, inv.err = run(ctx, s)
-		inv.answered = true
+	w.Begin(&inv.Invocation, func(ctx context.Context) (any, error) {
+		answer, err := run(ctx, s)
 		s.busy = false
-		w.tracef("answers %s %v", inv.answer, inv.err)
+		w.Tracef("answers %s %v", answer, err)
+		return answer, err
 	})
-	w.Park(inv.deadline, func() bool { return inv.answered || inv.crashed })
+	w.Wait(&inv.Invocation)
 	switch {
-	case inv.crashed:
+	case inv.Crashed:
 		w.drop(s)
 		return nil, errCrashed
-	case inv.answered:
+	case inv.Done:
 		w.heat.checkHotKey(inv, w.Now.Sub(began))
-		return inv.answer, inv.err
+		return inv.Answer.([]byte), inv.Err
 	}
-	w.fault(timedOut, inv.name)
-	if w.chance(0.5) {
-		inv.crashed = true // the sandbox is torn down; otherwise it lingers
+	w.Fault(timedOut, inv.Name)
+	if w.Chance(0.5) {
+		inv.Crashed = true // the sandbox is torn down; otherwise it lingers
 		w.drop(s)
 	}
 	return nil, errTimedOut
@@ -194,33 +187,6 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 
 func (w *World) drop(s *sandbox) {
 	w.sandboxes = slices.DeleteFunc(w.sandboxes, func(other *sandbox) bool { return other == s })
-}
-
-// crash ends the invocation of the current task where it is. Its other tasks are killed before
-// anything else runs.
-func (w *World) crash() {
-	if inv := w.Current.Of; inv != nil {
-		inv.crashed = true
-		panic(strand.Killed{})
-	}
-}
-
-// reap kills the tasks of crashed invocations, and finds invocations that go on after their answer.
-func (w *World) reap() {
-	if len(w.invocations) == 0 {
-		return
-	}
-	for _, t := range w.Tasks {
-		if t.Of == nil || t.Ended {
-			continue
-		}
-		if t.Of.crashed {
-			w.Kill(t)
-		} else if t.Of.answered {
-			w.fail(Afterwards, "%s has answered and still runs", t.Of.name)
-		}
-	}
-	w.invocations = slices.DeleteFunc(w.invocations, func(inv *invocation) bool { return inv.answered || inv.crashed })
 }
 
 // ingest runs the ingest function as its mapping calls it.
@@ -231,12 +197,13 @@ func (w *World) ingest(_ context.Context, payload []byte) ([]byte, error) {
 			return nil, err
 		}
 		w.stats.Deliveries += len(e.Records)
-		w.Current.Of.messages = e.Records
+		inv := invocationOf(w.Current)
+		inv.messages = e.Records
 		switch {
 		case w.plan.FIFO:
-			w.Current.Of.copies = w.arrays.countEvents(e.Records)
+			inv.copies = w.arrays.countEvents(e.Records)
 		case w.plan.Pointers:
-			w.Current.Of.copies = 2 // what messages point to is put after the others
+			inv.copies = 2 // what messages point to is put after the others
 		}
 		response, err := s.ingest.Handle(ctx, e)
 		if err != nil {

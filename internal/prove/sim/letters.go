@@ -93,7 +93,7 @@ type note struct {
 func (w *notes) checkLetter(letter *sqstypes.SendMessageBatchRequestEntry) {
 	inv, body := invocationOf(w.Current), *letter.MessageBody
 	if inv == nil {
-		w.fail(Broken, "a letter that no invocation sends: %s", body)
+		w.Fail(Broken, "a letter that no invocation sends: %s", body)
 		return
 	}
 	if ofStream(body) {
@@ -102,7 +102,7 @@ func (w *notes) checkLetter(letter *sqstypes.SendMessageBatchRequestEntry) {
 	}
 	beside := letter.MessageAttributes["ingot"]
 	if beside.StringValue == nil || !slices.ContainsFunc(inv.messages, func(m events.SQSMessage) bool { return isLetter(letter, &m) }) {
-		w.fail(Undeserved, "%s sends a letter that is not one of its messages with a note: %s", inv.name, body)
+		w.Fail(Undeserved, "%s sends a letter that is not one of its messages with a note: %s", inv.Name, body)
 		return
 	}
 	due := 0
@@ -112,10 +112,10 @@ func (w *notes) checkLetter(letter *sqstypes.SendMessageBatchRequestEntry) {
 		}
 	}
 	if inv.kept[body] >= due {
-		w.fail(Cost, "%s has %d messages %s, knows that as many letters are kept, and sends one more", inv.name, due, body)
+		w.Fail(Cost, "%s has %d messages %s, knows that as many letters are kept, and sends one more", inv.Name, due, body)
 	}
 	if why := w.unjustified(inv, w.sent[body], *beside.StringValue); why != "" {
-		w.fail(Undeserved, "%s sends %s to quarantine with the note %s, but %s", inv.name, body, *beside.StringValue, why)
+		w.Fail(Undeserved, "%s sends %s to quarantine with the note %s, but %s", inv.Name, body, *beside.StringValue, why)
 	}
 }
 
@@ -161,7 +161,7 @@ func (w *notes) unjustifiedEvent(inv *invocation, m *message, n note) string {
 		if n.Reason != "claimed" {
 			return "another order has the coupon"
 		}
-		w.stats.Faults[taken]++
+		w.Faults[taken]++
 	case n.Events != nil:
 		return "it names events, and the message is not an array"
 	case n.Reason == "" || n.Reason != reason:

@@ -55,15 +55,15 @@ func (p *Plan) longer() time.Duration { return p.retain() + 24*time.Hour }
 // long events lived before, as `ingot check --was` requires, and names a time after the deployment.
 // Until that time, old and new code may take turns.
 func (w *lifetime) lengthen() {
-	w.fault(lasting, "")
-	w.notice = w.Now.Add(time.Duration(1+w.rng.IntN(12)) * time.Hour).Truncate(time.Hour)
-	w.tracef("events of %s and later live for %s", w.notice.Format(time.RFC3339), w.plan.longer())
+	w.Fault(lasting, "")
+	w.notice = w.Now.Add(time.Duration(1+w.Rng.IntN(12)) * time.Hour).Truncate(time.Hour)
+	w.Tracef("events of %s and later live for %s", w.notice.Format(time.RFC3339), w.plan.longer())
 }
 
 // keepsLonger reports whether the next invocation of a function runs the file that keeps events
 // longer.
 func (w *lifetime) keepsLonger() bool {
-	return !w.notice.IsZero() && (!w.plan.Canary || w.calm || !w.Now.Before(w.notice) || w.chance(0.5))
+	return !w.notice.IsZero() && (!w.plan.Canary || w.Calm || !w.Now.Before(w.notice) || w.Chance(0.5))
 }
 
 // lifetime returns how long the event of a fact lives.

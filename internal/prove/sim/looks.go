@@ -54,7 +54,7 @@ func (s *shortPages) Scan(ctx context.Context, in *dynamodb.ScanInput, o ...func
 // segments, with sums that do not fit into memory, broken off and resumed.
 func (w *looks) verified(epoch int64) (*verify.Report, error) {
 	draw := w.draw
-	env := w.Env(w.rng.Float64, 0)
+	env := w.Env(w.Rng.Float64, 0)
 	env.Sleep = func(context.Context, time.Duration) error { return context.DeadlineExceeded } // nobody else runs
 	pages := &shortPages{Client: w.engine.DynamoDB(), limit: int32(20 + draw.IntN(60))}
 	c := verify.Config{Pipeline: w.pipelineOf(epoch), Source: verify.SourceOf(w.operators.storeOf(pages, epoch, env)),
@@ -123,36 +123,36 @@ func (w *looks) lookTwice() bool {
 	w.Spawn("verifier", nil, func() {
 		w.Sleep(time.Duration(draw.IntN(60)) * time.Second)
 		c := verify.Config{Pipeline: w.pipelineOf(epoch), Config: sums.Config{Segments: 1 + draw.IntN(3), Memory: 1 + draw.IntN(20000),
-			Rate: 0.2 + draw.Float64(), Work: &testworld.Folder{}, Env: w.Env(w.rng.Float64, 0)}}
+			Rate: 0.2 + draw.Float64(), Work: &testworld.Folder{}, Env: w.Env(w.Rng.Float64, 0)}}
 		pages := &shortPages{Client: client{w.World}, limit: int32(10 + draw.IntN(40))}
 		c.Source = verify.SourceOf(w.operators.storeOf(pages, epoch, c.Env))
 		for range 5 {
 			if l.result, l.err = verify.Twice(context.Background(), c, streamLag{w.World}, patience); l.err == nil {
 				break
 			}
-			w.tracef("verify --twice: %v", l.err)
+			w.Tracef("verify --twice: %v", l.err)
 			w.Sleep(time.Minute)
 		}
 		l.finished, l.halted = true, false
 	})
 	w.run(lookSteps, func() bool { return l.finished && !sending })
 	w.looking = nil
-	if w.failure == nil && !l.finished {
-		w.fail(Stuck, "verify --twice does not come to its end")
+	if w.Failure == nil && !l.finished {
+		w.Fail(Stuck, "verify --twice does not come to its end")
 	}
-	if w.failure == nil && l.err == nil {
+	if w.Failure == nil && l.err == nil {
 		w.checkLooks(l)
 	}
 	if altered != nil {
 		w.addToFingerprint(altered, -1)
 	}
-	return w.failure == nil && w.settle(func() bool { return !sending }) && w.rest.checkDrained()
+	return w.Failure == nil && w.settle(func() bool { return !sending }) && w.rest.checkDrained()
 }
 
 // checkLooks checks what a verifier says while events are under way.
 func (w *looks) checkLooks(l *looking) {
 	r := l.result
-	w.tracef("verify --twice: %d damaged, %d undecided, %q", len(r.Damaged), len(r.Undecided), r.Unsure)
+	w.Tracef("verify --twice: %d damaged, %d undecided, %q", len(r.Damaged), len(r.Undecided), r.Unsure)
 	w.stats.Looks++
 	if l.altered != "" {
 		w.stats.Altered++
@@ -166,19 +166,19 @@ func (w *looks) checkLooks(l *looking) {
 	}
 	for _, d := range r.Damaged {
 		if !w.isTotal(d, l.altered) {
-			w.fail(Misjudged, "verify --twice calls an undamaged total damaged: %s", d)
+			w.Fail(Misjudged, "verify --twice calls an undamaged total damaged: %s", d)
 			return
 		}
 	}
 	switch {
 	case l.altered != "" && !found:
-		w.fail(Misjudged, "verify --twice does not tell of %s, which was altered by hand", l.altered)
+		w.Fail(Misjudged, "verify --twice does not tell of %s, which was altered by hand", l.altered)
 	case l.unread && len(r.Damaged) > 0:
-		w.fail(Misjudged, "verify --twice calls %s damaged, and nobody could tell how far the stream was", r.Damaged[0])
+		w.Fail(Misjudged, "verify --twice calls %s damaged, and nobody could tell how far the stream was", r.Damaged[0])
 	case l.altered != "" && !l.unread && !l.standing && !slices.ContainsFunc(r.Damaged, func(d verify.Difference) bool {
 		return w.isTotal(d, l.altered)
 	}):
-		w.fail(Misjudged, "verify --twice does not call %s damaged (%s)", l.altered, r.Unsure)
+		w.Fail(Misjudged, "verify --twice does not call %s damaged (%s)", l.altered, r.Unsure)
 	}
 }
 
@@ -235,7 +235,7 @@ func (w *looks) addToFingerprint(s *slot, n int) {
 			UpdateExpression: aws.String("ADD fp :n"), ConditionExpression: aws.String("attribute_exists(PK)"),
 			ExpressionAttributeValues: map[string]types.AttributeValue{":n": &types.AttributeValueMemberN{Value: fmt.Sprint(n)}}})
 	if err != nil {
-		w.fail(Broken, "altering %s: %v", s.key, err)
+		w.Fail(Broken, "altering %s: %v", s.key, err)
 	}
 }
 
@@ -251,7 +251,7 @@ func (w streamLag) Counted(ctx context.Context) (time.Time, error) {
 		return time.Time{}, errUnread
 	}
 	return drained.Question{Tables: asker{w.engine.DynamoDB(), w.World}, Shards: w.engine.Streams(), Events: eventsTable,
-		Aggregates: totals, Function: "streams", Notes: fences.Streams, Patience: patience, Env: w.Env(w.rng.Float64, 0),
+		Aggregates: totals, Function: "streams", Notes: fences.Streams, Patience: patience, Env: w.Env(w.Rng.Float64, 0),
 		Mappings: func(context.Context) ([]pause.Mapping, error) {
 			return []pause.Mapping{{Source: w.arn, State: "Enabled", Factor: 1}}, nil
 		}}.Ask(ctx)

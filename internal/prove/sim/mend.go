@@ -124,14 +124,14 @@ func mendTotals(_ context.Context, w *World) bool {
 		mended = true
 	})
 	w.run(lookSteps, func() bool { return mended && !sending })
-	if w.failure != nil || !w.settle(func() bool { return mended }) {
+	if w.Failure != nil || !w.settle(func() bool { return mended }) {
 		return false
 	}
-	w.calm, mended = true, false
+	w.Calm, mended = true, false
 	w.Spawn("mender", nil, func() { mendOnce(client{w}, w, 1); mended = true })
 	w.run(calmSteps, func() bool { return mended })
 	checkMended(w, altered)
-	return w.failure == nil && w.settle(nil) && w.rest.checkDrained()
+	return w.Failure == nil && w.settle(nil) && w.rest.checkDrained()
 }
 
 // removeLatest lets a person remove one of the latest events, whose totals nothing has left yet.
@@ -152,14 +152,14 @@ func mendOnce(c tables.Client, w *World, segments int) {
 	if w.plan.Upgrade > 0 {
 		epoch = 2
 	}
-	how := verify.Config{Pipeline: w.pipelineOf(epoch), Config: sums.Config{Segments: segments, Env: w.Env(w.rng.Float64, 0)}}
-	m, err := verify.Mend(context.Background(), how, w.operators.storeOf(c, epoch, w.Env(w.rng.Float64, 0)), nil, streamLag{w}, patience)
+	how := verify.Config{Pipeline: w.pipelineOf(epoch), Config: sums.Config{Segments: segments, Env: w.Env(w.Rng.Float64, 0)}}
+	m, err := verify.Mend(context.Background(), how, w.operators.storeOf(c, epoch, w.Env(w.Rng.Float64, 0)), nil, streamLag{w}, patience)
 	if err != nil {
-		w.tracef("mend: %v", err)
+		w.Tracef("mend: %v", err)
 		return
 	}
 	for _, t := range m.Totals {
-		w.tracef("mend %s by %v at %s: %s", t.Def, t.By, t.Window, t.Why)
+		w.Tracef("mend %s by %v at %s: %s", t.Def, t.By, t.Window, t.Why)
 		if t.Why == "" {
 			w.stats.Mended++
 		}
@@ -182,9 +182,9 @@ func checkMended(w *World, altered *slot) {
 		switch {
 		case !firstGeneration(key) || expired || item == nil || s.expiresAt <= w.Now.Unix() || s.floored() && s.values["cents"] < 0:
 		case item["flag"] != nil:
-			w.fail(Unkept, "%s could be mended at rest, and is flagged: %s", key, text(item["flag"]))
+			w.Fail(Unkept, "%s could be mended at rest, and is flagged: %s", key, text(item["flag"]))
 		case number(item["fp"]).Cmp(s.fp) != 0:
-			w.fail(Wrong, "%s was altered, and could be mended at rest: its fingerprint is %s and not %s", key, number(item["fp"]), s.fp)
+			w.Fail(Wrong, "%s was altered, and could be mended at rest: its fingerprint is %s and not %s", key, number(item["fp"]), s.fp)
 		}
 	}
 }

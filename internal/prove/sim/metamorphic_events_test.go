@@ -110,7 +110,7 @@ func (e Events) Deliver(p Plan) (drained, expired Outcome, failure *Failure) {
 		w.expireAll()
 		expired = w.outcome()
 	}
-	return drained, expired, w.failure
+	return drained, expired, w.Failure
 }
 
 // shuffled returns the list in any order, with some messages repeated. Copies have the same bytes,
@@ -185,7 +185,7 @@ func (w *World) scan(table string, take func(map[string]types.AttributeValue)) {
 	for {
 		out, err := w.engine.DynamoDB().Scan(context.Background(), in)
 		if err != nil {
-			w.fail(Broken, "scan: %v", err)
+			w.Fail(Broken, "scan: %v", err)
 			return
 		}
 		for _, item := range out.Items {

@@ -32,7 +32,7 @@ type newForm struct {
 // outward converts an item, or the parameters of a statement, to the new form.
 func (f newForm) outward(v types.AttributeValue) types.AttributeValue {
 	if s, ok := v.(*types.AttributeValueMemberS); ok && !f.blind && strings.HasPrefix(s.Value, "{") { // no other text is an object
-		f.w.stats.Faults[newerForm]++
+		f.w.Faults[newerForm]++
 		return &types.AttributeValueMemberB{Value: []byte(s.Value)}
 	}
 	return v

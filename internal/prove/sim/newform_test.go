@@ -25,7 +25,7 @@ func TestOldCodeMayOnlyRetry(t *testing.T) {
 		"barred by newer code, as they all": {image{fact: order(1), barred: true, epoch: 2}, "Duplicate"},
 	} {
 		w, inv := judged(t, nil, nil)
-		inv.epoch, inv.faults, inv.deadline = 1, 0, w.Now.Add(functionTimeout)
+		inv.epoch, inv.Faults, inv.Deadline = 1, 0, w.Now.Add(functionTimeout)
 		img := test.img
 		w.model.keys[order(1).key()] = &history{states: []state{{img: &img}}}
 		got := ""
@@ -91,7 +91,7 @@ func TestCheckRecordLetter(t *testing.T) {
 		w := newWorld(StillPlan(1), false)
 		w.trouble.odds.records, w.stuck.stranded.records = test.odd, test.stranded
 		w.trouble.checkRecordLetter(test.body)
-		if got := w.failure; (got == nil) != (test.want == "") || got != nil && got.Check != test.want {
+		if got := w.Failure; (got == nil) != (test.want == "") || got != nil && got.Check != test.want {
 			t.Errorf("%s: %v, want %q", what, got, test.want)
 		}
 		w.KillAll()

@@ -59,7 +59,7 @@ func (l *recordLetter) name(seq string) string { return l.PK + "|" + l.SK + "|" 
 func (w *trouble) checkRecordLetter(body string) {
 	var letter recordLetter
 	if err := json.Unmarshal([]byte(body), &letter); err != nil {
-		w.fail(Undeserved, "a letter about stream records cannot be read: %v: %s", err, body)
+		w.Fail(Undeserved, "a letter about stream records cannot be read: %v: %s", err, body)
 		return
 	}
 	for _, seq := range letter.SequenceNumbers {
@@ -67,7 +67,7 @@ func (w *trouble) checkRecordLetter(body string) {
 		case letter.Reason == "given-up":
 			w.stuck.checkGivenUp(name, seq)
 		case letter.Reason == "undecodable-record" && !slices.Contains(w.odds.records, name):
-			w.fail(Undeserved, "record %s goes to quarantine as one that cannot be understood, and newer code can", name)
+			w.Fail(Undeserved, "record %s goes to quarantine as one that cannot be understood, and newer code can", name)
 		}
 	}
 }
@@ -105,7 +105,7 @@ type odds struct {
 
 // writeOdds lets a person work on a few odd items at a time.
 func (w *trouble) writeOdds() {
-	for range 1 + w.rng.IntN(5) {
+	for range 1 + w.Rng.IntN(5) {
 		w.writeOdd()
 	}
 }
@@ -117,14 +117,14 @@ const mostWorse = 3
 // worse sometimes adds an outage to other trouble. Something cannot be counted, and at that moment
 // either the queue that should get it has an outage, or the tables have one.
 func (w *trouble) worse() {
-	if w.calm || w.worsened == mostWorse || w.Now.Before(w.outage) || w.Now.Before(w.choosy) || !w.chance(0.3) {
+	if w.Calm || w.worsened == mostWorse || w.Now.Before(w.outage) || w.Now.Before(w.choosy) || !w.Chance(0.3) {
 		return
 	}
 	w.worsened++
-	until := w.Now.Add(time.Duration(20+w.rng.IntN(60)) * time.Second)
-	switch w.rng.IntN(3) {
+	until := w.Now.Add(time.Duration(20+w.Rng.IntN(60)) * time.Second)
+	switch w.Rng.IntN(3) {
 	case 0:
-		w.outage, w.outOf, w.outWith = until, keepers, []error{throttled, denied, denied}[w.rng.IntN(3)]
+		w.outage, w.outOf, w.outWith = until, keepers, []error{throttled, denied, denied}[w.Rng.IntN(3)]
 	case 1:
 		w.outage, w.outOf, w.outWith = until, tablesAPI, throttled
 	case 2:
@@ -137,39 +137,39 @@ func (w *trouble) worse() {
 func (w *trouble) writeOdd() {
 	live := sortedKeys(w.odds.live)
 	pk := ""
-	if len(live) > 0 && w.chance(0.6) {
-		pk = live[w.rng.IntN(len(live))]
+	if len(live) > 0 && w.Chance(0.6) {
+		pk = live[w.Rng.IntN(len(live))]
 	} else {
 		w.odds.made++
 		pk = fmt.Sprintf("%s%04d", oddKeys, w.odds.made)
 	}
-	w.fault(oddItem, pk)
+	w.Fault(oddItem, pk)
 	w.spending.eventWrites++
 	key := keyOfItem(pk, "-")
 	var err error
-	if w.odds.live[pk] && w.chance(0.5) {
+	if w.odds.live[pk] && w.Chance(0.5) {
 		_, err = w.engine.DynamoDB().DeleteItem(context.Background(),
 			&dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: key})
 	} else {
 		_, err = w.engine.DynamoDB().PutItem(context.Background(),
 			&dynamodb.PutItemInput{TableName: aws.String(eventsTable), Item: w.spoiled(key)})
 	}
-	w.must(err)
+	w.Must(err)
 	w.observe()
 }
 
 // spoiled returns the item with one impossible thing about it.
 func (w *trouble) spoiled(item map[string]types.AttributeValue) map[string]types.AttributeValue {
-	f := fact{Type: "order", ID: "odd", Merchant: merchants[0], Cents: w.rng.Int64N(2000), At: w.Now.UTC().Format(time.RFC3339)}
+	f := fact{Type: "order", ID: "odd", Merchant: merchants[0], Cents: w.Rng.Int64N(2000), At: w.Now.UTC().Format(time.RFC3339)}
 	item["type"], item["id"] = &types.AttributeValueMemberS{Value: f.Type}, &types.AttributeValueMemberS{Value: f.ID}
-	item["data"] = &types.AttributeValueMemberS{Value: f.spell(w.rng)}
+	item["data"] = &types.AttributeValueMemberS{Value: f.spell(w.Rng)}
 	item["at"] = &types.AttributeValueMemberS{Value: w.Now.UTC().Format("2006-01-02T15:04:05.000000000Z")}
 	item["digest"] = &types.AttributeValueMemberB{Value: make([]byte, 32)}
 	item["epoch"] = &types.AttributeValueMemberN{Value: "1"}
-	if w.chance(0.5) { // time to live removes it
-		item["expiresAt"] = &types.AttributeValueMemberN{Value: fmt.Sprint(w.Now.Unix() + w.rng.Int64N(36*3600))}
+	if w.Chance(0.5) { // time to live removes it
+		item["expiresAt"] = &types.AttributeValueMemberN{Value: fmt.Sprint(w.Now.Unix() + w.Rng.Int64N(36*3600))}
 	}
-	switch w.rng.IntN(4) {
+	switch w.Rng.IntN(4) {
 	case 0:
 		delete(item, "data")
 	case 1:
@@ -193,7 +193,7 @@ func (w *trouble) odd(r streamtypes.Record) bool {
 		w.odds.live[pk.Value] = true
 	}
 	w.odds.records = append(w.odds.records, pk.Value+"|-|"+pad(*r.Dynamodb.SequenceNumber))
-	w.tracef("odd record of %s", pk.Value)
+	w.Tracef("odd record of %s", pk.Value)
 	return true
 }
 
@@ -213,7 +213,7 @@ func (w *trouble) settledOdd(payload []byte, answer handler.StreamResponse, by *
 			continue // it comes again, or belongs to another batch
 		}
 		if _, kept := w.letters.odd[name]; !kept {
-			w.fail(Unkept, "a batch is done with, and its record %s cannot be understood and is not in quarantine", name)
+			w.Fail(Unkept, "a batch is done with, and its record %s cannot be understood and is not in quarantine", name)
 			return
 		}
 		w.checkFlags(by)
@@ -224,7 +224,7 @@ func (w *trouble) settledOdd(payload []byte, answer handler.StreamResponse, by *
 func (w *trouble) checkFlags(by *pipeline.Pipeline) {
 	for _, def := range by.Definitions() {
 		if !w.flaggedHead(def) {
-			w.fail(Unkept, "a record that cannot be understood is in quarantine, and the head of %s is not flagged", def)
+			w.Fail(Unkept, "a record that cannot be understood is in quarantine, and the head of %s is not flagged", def)
 		}
 	}
 }
@@ -236,7 +236,7 @@ func (w *trouble) checkOdd() {
 	for _, name := range w.odds.records {
 		by, ok := w.letters.odd[name]
 		if !ok {
-			w.fail(Unkept, "the record %s cannot be understood and is not in quarantine", name)
+			w.Fail(Unkept, "the record %s cannot be understood and is not in quarantine", name)
 			return
 		}
 		epoch = max(epoch, by)
@@ -262,16 +262,16 @@ func (w *trouble) checkReport(r *verify.Report, epoch int64) {
 	told := strings.Join(r.Unreadable, "\n")
 	for _, pk := range sortedKeys(w.odds.live) {
 		if !strings.Contains(told, pk) {
-			w.fail(Wrong, "verify does not name the odd item %s", pk)
+			w.Fail(Wrong, "verify does not name the odd item %s", pk)
 		}
 	}
 	orphans := w.wholes.orphanedParts(epoch)
 	for _, p := range orphans {
 		if !strings.Contains(told, fmt.Sprintf("item %q is a part of an event", keyOfFact(p))) {
-			w.fail(Wrong, "verify does not name %s, whose order is not stored", p.key())
+			w.Fail(Wrong, "verify does not name %s, whose order is not stored", p.key())
 		}
 	}
 	if n := len(w.odds.live) + len(orphans); len(r.Unreadable) != n {
-		w.fail(Wrong, "verify names %d odd items of %d: %s", len(r.Unreadable), n, told)
+		w.Fail(Wrong, "verify names %d odd items of %d: %s", len(r.Unreadable), n, told)
 	}
 }

@@ -112,7 +112,7 @@ func (w *offload) payloadAt(name string) string {
 		return ""
 	}
 	text, err := io.ReadAll(out.Body)
-	w.must(err)
+	w.Must(err)
 	return string(text)
 }
 
@@ -124,21 +124,21 @@ func (w *offload) checkOffloaded(c *change) (is bool) {
 	switch e := img.elsewhere; {
 	case c.old != nil && c.old.fact == img.fact:
 		if (e == nil) != (c.old.elsewhere == nil) || e != nil && e.sum != c.old.elsewhere.sum {
-			w.fail(Altered, "%s has its payload in another place than before", img.key())
+			w.Fail(Altered, "%s has its payload in another place than before", img.key())
 		}
 	case (e != nil) != (w.plan.Offload > 0 && img.Type == "order" && img.epoch >= w.plan.Offload && len(img.data) > over):
-		w.fail(Altered, "%s has %d bytes, and that its payload is in the bucket is %v, by code of epoch %d", img.key(), len(img.data),
+		w.Fail(Altered, "%s has %d bytes, and that its payload is in the bucket is %v, by code of epoch %d", img.key(), len(img.data),
 			e != nil, img.epoch)
 	case e != nil && !w.model.lost[e.sum] && w.payloadAt(img.objectName()) != img.data:
-		w.fail(Altered, "%s is stored, and its payload is not in the bucket", img.key())
+		w.Fail(Altered, "%s is stored, and its payload is not in the bucket", img.key())
 	}
 	if img.elsewhere == nil {
 		return false
 	}
-	w.stats.Faults[offloaded]++
+	w.Faults[offloaded]++
 	var whole, kept map[string]json.RawMessage
 	if json.Unmarshal([]byte(img.data), &whole) != nil || json.Unmarshal([]byte(img.elsewhere.kept), &kept) != nil {
-		w.fail(Altered, "%s keeps no object: %s", img.key(), img.elsewhere.kept)
+		w.Fail(Altered, "%s keeps no object: %s", img.key(), img.elsewhere.kept)
 		return true
 	}
 	if img.epoch < 2 {
@@ -150,11 +150,11 @@ func (w *offload) checkOffloaded(c *change) (is bool) {
 	}
 	for _, name := range sortedKeys(whole) {
 		if string(kept[name]) != string(whole[name]) {
-			w.fail(Altered, "%s keeps %s of %s, and its event says %s", img.key(), kept[name], name, whole[name])
+			w.Fail(Altered, "%s keeps %s of %s, and its event says %s", img.key(), kept[name], name, whole[name])
 		}
 	}
 	if len(kept) != len(whole) {
-		w.fail(Altered, "%s keeps more than its pipeline uses: %s", img.key(), img.elsewhere.kept)
+		w.Fail(Altered, "%s keeps more than its pipeline uses: %s", img.key(), img.elsewhere.kept)
 	}
 	return true
 }
@@ -162,11 +162,11 @@ func (w *offload) checkOffloaded(c *change) (is bool) {
 // checkTakenBack checks a message whose event was erased. Its payload must not be in the bucket
 // again, unless another invocation may have put it there just now.
 func (w *offload) checkTakenBack(inv *invocation, m *message) {
-	if w.plan.Offload == 0 || m.fact.Type != "order" || inv.epoch < w.plan.Offload || len(w.invocations) > 1 {
+	if w.plan.Offload == 0 || m.fact.Type != "order" || inv.epoch < w.plan.Offload || len(w.Invocations) > 1 {
 		return
 	}
 	if w.payloadAt(m.objectName()) != "" {
-		w.fail(Returned, "%s was erased, and its payload is in the bucket again", m.fact.key())
+		w.Fail(Returned, "%s was erased, and its payload is in the bucket again", m.fact.key())
 	}
 }
 
@@ -202,7 +202,7 @@ func (w *offload) checkBucket() {
 	for _, key := range sortedKeys(w.model.keys) {
 		if live := w.model.keys[key].live; live != nil && live.elsewhere != nil && !w.model.lost[live.elsewhere.sum] &&
 			w.payloadAt(live.objectName()) != live.data {
-			w.fail(Altered, "%s is stored at rest, and its payload is not in the bucket", key)
+			w.Fail(Altered, "%s is stored at rest, and its payload is not in the bucket", key)
 			return
 		}
 	}
@@ -217,18 +217,18 @@ func (w *offload) checkBucket() {
 	in := &s3.ListObjectsV2Input{Bucket: aws.String(payloadBucket)}
 	for {
 		out, err := w.engine.S3().ListObjectsV2(sent, in)
-		if w.must(err); err != nil {
+		if w.Must(err); err != nil {
 			return
 		}
 		for _, o := range out.Contents {
 			m := sentAs[*o.Key]
 			if m == nil || w.payloadAt(*o.Key) != m.carried() {
-				w.fail(Altered, "%s is in the payload bucket, and is not the large payload of an order", *o.Key)
+				w.Fail(Altered, "%s is in the payload bucket, and is not the large payload of an order", *o.Key)
 				return
 			}
 			if img := w.model.keys[m.fact.key()].holds(); img != nil && img.barred && w.erasures.erasing[m.fact.key()] == 0 &&
 				len(w.loose[*o.Key]) == 0 {
-				w.fail(Returned, "%s was erased, and at rest its payload is in the bucket", m.fact.key())
+				w.Fail(Returned, "%s was erased, and at rest its payload is in the bucket", m.fact.key())
 				return
 			}
 		}
@@ -240,14 +240,14 @@ func (w *offload) checkBucket() {
 
 // checkPayloadsErased checks that an event that was erased has left no payload behind.
 func (w *offload) checkPayloadsErased(of fact) {
-	if w.plan.Offload == 0 || len(w.invocations) > 0 {
+	if w.plan.Offload == 0 || len(w.Invocations) > 0 {
 		return
 	}
 	out, err := w.engine.S3().ListObjectsV2(sent,
 		&s3.ListObjectsV2Input{Bucket: aws.String(payloadBucket), Prefix: aws.String(payloadFolder(of))})
-	w.must(err)
+	w.Must(err)
 	if err == nil && len(out.Contents) > 0 {
-		w.fail(Returned, "%s was erased, and its payload is still in the bucket", of.key())
+		w.Fail(Returned, "%s was erased, and its payload is still in the bucket", of.key())
 	}
 }
 
@@ -266,10 +266,10 @@ func (w *offload) losePayload() {
 		return
 	}
 	live := w.model.keys[there[w.draw.IntN(len(there))]].live
-	w.fault(payloadGone, live.key())
+	w.Fault(payloadGone, live.key())
 	w.model.lost[live.elsewhere.sum] = true
 	_, err := w.engine.S3().DeleteObject(sent, &s3.DeleteObjectInput{Bucket: aws.String(payloadBucket), Key: aws.String(live.objectName())})
-	w.must(err)
+	w.Must(err)
 }
 
 // isLost reports whether the payload of an image may be lost when the archive asks for it: somebody

@@ -52,7 +52,7 @@ func TestCheckOffloaded(t *testing.T) {
 				_, err := w.engine.S3().PutObject(sent,
 					&s3.PutObjectInput{Bucket: aws.String(payloadBucket), Key: aws.String(img.objectName()),
 						Body: strings.NewReader(img.data)})
-				w.must(err)
+				w.Must(err)
 			}
 		}
 		change := &change{new: img}
@@ -64,7 +64,7 @@ func TestCheckOffloaded(t *testing.T) {
 		if is := w.offload.checkOffloaded(change); is != (c.kept != "") {
 			t.Errorf("%s: that the payload is in the bucket is %v", name, is)
 		}
-		if got := w.failure; (got == nil) != (c.want == "") || got != nil && got.Check != c.want {
+		if got := w.Failure; (got == nil) != (c.want == "") || got != nil && got.Check != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 		w.KillAll()

@@ -22,7 +22,7 @@ type operators struct {
 // with the tool.
 func (w *operators) rebuild(c tables.Client) (complete bool) {
 	plan := w.pipelineOf(2)
-	s := w.storeOf(c, 2, w.Env(w.rng.Float64, 0))
+	s := w.storeOf(c, 2, w.Env(w.Rng.Float64, 0))
 	ctx := w.Deadline(context.Background(), w.Now.Add(48*time.Hour), 0)
 	var passes []tables.Pass
 	for _, name := range w.rebuilt() {
@@ -37,7 +37,7 @@ func (w *operators) rebuild(c tables.Client) (complete bool) {
 		return false
 	}
 	w.wholes.putParts(2)
-	if w.calm {
+	if w.Calm {
 		w.idle = 0
 		w.Park(time.Time{}, func() bool { return w.idle >= 3 })
 	}
@@ -47,7 +47,7 @@ func (w *operators) rebuild(c tables.Client) (complete bool) {
 		if err == nil {
 			differences, err = report.Finish(ctx, plan, s, pass, w.Now)
 		}
-		w.tracef("rebuild of %s: %d differences, %v", pass.Definition, len(differences), err)
+		w.Tracef("rebuild of %s: %d differences, %v", pass.Definition, len(differences), err)
 		if err != nil || len(differences) > 0 {
 			return false
 		}
@@ -68,7 +68,7 @@ func (w *operators) othersStart() {
 	for range 3 {
 		w.Spawn("starter", nil, func() {
 			ctx := w.Deadline(context.Background(), w.Now.Add(functionTimeout), 0)
-			w.checkStart(w.storeOf(client{w.World}, 2, w.Env(w.rng.Float64, 0)).Start(ctx))
+			w.checkStart(w.storeOf(client{w.World}, 2, w.Env(w.Rng.Float64, 0)).Start(ctx))
 		})
 	}
 }
@@ -77,7 +77,7 @@ func (w *operators) othersStart() {
 // it.
 func (w *operators) checkStart(err error) {
 	if refused := (*tables.StartError)(nil); errors.As(err, &refused) {
-		w.fail(Generation, "a start was refused for no reason: %v", err)
+		w.Fail(Generation, "a start was refused for no reason: %v", err)
 	}
 }
 
@@ -86,26 +86,26 @@ func (w *operators) checkStart(err error) {
 // at first nothing that it cannot read.
 func (w *operators) rebuildInPeace() bool {
 	before, ended := w.byPut.asleep, false
-	w.calm = true
-	defer func() { w.calm = false }()
+	w.Calm = true
+	defer func() { w.Calm = false }()
 	w.Spawn("rebuild", nil, func() { w.rebuild(operator{client{w.World}}); ended = true })
 	w.run(calmSteps, func() bool { return (ended || w.byPut.asleep > before) && w.quiet() })
-	return w.failure == nil
+	return w.Failure == nil
 }
 
 // finishUpgrade runs the rebuild to its end once the old code is gone. It must succeed.
 func (w *operators) finishUpgrade() bool {
-	if w.plan.Upgrade == 0 || w.failure != nil {
-		return w.failure == nil
+	if w.plan.Upgrade == 0 || w.Failure != nil {
+		return w.Failure == nil
 	}
 	w.phase = w.plan.Phases + 2
 	complete, ended := false, false
-	w.calm = true
+	w.Calm = true
 	w.Spawn("rebuild", nil, func() { complete = w.rebuild(operator{client{w.World}}); ended = true })
 	w.run(calmSteps, func() bool { return ended && w.quiet() })
 	w.wholes.complete = complete
-	if w.failure == nil && !complete {
-		w.fail(Generation, "the rebuild of a drained world does not complete")
+	if w.Failure == nil && !complete {
+		w.Fail(Generation, "the rebuild of a drained world does not complete")
 	}
 	return w.settle(nil) && w.rest.checkDrained() && w.putBack()
 }
@@ -119,9 +119,9 @@ func (w *operators) careless(version int64) {
 	if head, err := s.Head(context.Background(), def); err != nil || head == nil {
 		return // epoch 2 has not begun
 	}
-	w.fault(unraised, "")
+	w.Fault(unraised, "")
 	if err := s.Start(context.Background()); err == nil {
-		w.fail(Generation, "a start with other aggregates and an old epoch was not refused")
+		w.Fail(Generation, "a start with other aggregates and an old epoch was not refused")
 	}
 }
 
@@ -131,20 +131,20 @@ func (w *operators) putBack() bool {
 	if w.plan.Upgrade == 0 {
 		return true
 	}
-	w.fault(backAgain, "")
+	w.Fault(backAgain, "")
 	if err := w.starter(takenOut).Start(context.Background()); err != nil {
-		w.fail(Generation, "an aggregate cannot be taken out: %v", err)
+		w.Fail(Generation, "an aggregate cannot be taken out: %v", err)
 	}
 	if err := w.starter(asBefore).Start(context.Background()); err == nil {
-		w.fail(Generation, "an aggregate that was taken out goes on as if it had counted meanwhile")
+		w.Fail(Generation, "an aggregate that was taken out goes on as if it had counted meanwhile")
 	}
-	return w.failure == nil
+	return w.Failure == nil
 }
 
 // starter returns the store of a streams function that is about to start. It meets no faults and
 // has no time to wait.
 func (w *operators) starter(version int64) *store.Store {
-	env := w.Env(w.rng.Float64, 0)
+	env := w.Env(w.Rng.Float64, 0)
 	env.Sleep = func(context.Context, time.Duration) error { return context.DeadlineExceeded }
 	return w.storeOf(w.engine.DynamoDB(), version, env)
 }
@@ -168,7 +168,7 @@ func (w *operators) storeWith(c tables.Client, plan *pipeline.Pipeline, env env.
 		PayloadBucket: payloadBucket, Counting: w.plan.Counting, OneByOne: w.plan.OneByOne, Region: "us-east-1",
 		Env: env})
 	if err != nil {
-		w.fail(Broken, "store: %v", err)
+		w.Fail(Broken, "store: %v", err)
 	}
 	return s
 }

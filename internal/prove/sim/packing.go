@@ -75,16 +75,16 @@ func (w *packing) checkPacked(c *change) {
 	switch {
 	case c.old != nil && c.old.fact == img.fact:
 		if valueOf(c.old.whole["data"]) != valueOf(img.whole["data"]) {
-			w.fail(Altered, "%s has its payload in another form than before", img.key())
+			w.Fail(Altered, "%s has its payload in another form than before", img.key())
 		}
 		return
 	case img.packed && (!compresses || len(valueOf(img.whole["data"])) >= len(img.data)):
-		w.fail(Altered, "%s is compressed, by code of epoch %d, from %d bytes", img.key(), img.epoch, len(img.data))
+		w.Fail(Altered, "%s is compressed, by code of epoch %d, from %d bytes", img.key(), img.epoch, len(img.data))
 	case !img.packed && compresses && len(img.data) > aUnit:
-		w.fail(Altered, "%s is not compressed, by code of epoch %d, at %d bytes", img.key(), img.epoch, len(img.data))
+		w.Fail(Altered, "%s is not compressed, by code of epoch %d, at %d bytes", img.key(), img.epoch, len(img.data))
 	}
 	if img.packed {
-		w.stats.Faults[compressed]++
+		w.Faults[compressed]++
 	}
 }
 

@@ -66,8 +66,8 @@ func TestCheckPacked(t *testing.T) {
 		w := newWorld(StillPlan(1), false)
 		w.plan.Packed = 2
 		w.packing.checkPacked(&test.c)
-		if got := w.failure != nil; got != test.wrong {
-			t.Errorf("%s: %v", name, w.failure)
+		if got := w.Failure != nil; got != test.wrong {
+			t.Errorf("%s: %v", name, w.Failure)
 		}
 		w.KillAll()
 	}

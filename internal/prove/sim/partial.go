@@ -22,15 +22,15 @@ type partial struct {
 // cancelled with a reason for each item. The SDK retries none of these.
 
 // some reports whether a fault inside an answer happens now.
-func (w *partial) some(p float64) bool { return !w.calm && w.chance(p) }
+func (w *partial) some(p float64) bool { return !w.Calm && w.Chance(p) }
 
 // draw marks some of n places, and at least one.
 func (w *partial) draw(n int, share float64) []bool {
 	places := make([]bool, n)
 	for i := range places {
-		places[i] = w.chance(share)
+		places[i] = w.Chance(share)
 	}
-	places[w.rng.IntN(n)] = true
+	places[w.Rng.IntN(n)] = true
 	return places
 }
 
@@ -63,17 +63,17 @@ func (w *partial) failStatements(in *dynamodb.BatchExecuteStatementInput,
 		return call()
 	case w.some(w.plan.Faults.Statements):
 		code = types.BatchStatementErrorCodeEnumThrottlingError
-		w.fault(statements, "BatchExecuteStatement")
+		w.Fault(statements, "BatchExecuteStatement")
 	case w.some(w.plan.Faults.Codes):
-		code = otherCodes[w.rng.IntN(len(otherCodes))]
-		w.fault(statementCodes, string(code))
+		code = otherCodes[w.Rng.IntN(len(otherCodes))]
+		w.Fault(statementCodes, string(code))
 	default:
 		return call()
 	}
 	told := w.draw(len(in.Statements), 0.3)
 	kept := make([]bool, len(told)) // not applied
 	for i := range told {
-		kept[i] = told[i] && (code != types.BatchStatementErrorCodeEnumInternalServerError || !w.chance(0.3))
+		kept[i] = told[i] && (code != types.BatchStatementErrorCodeEnumInternalServerError || !w.Chance(0.3))
 	}
 	why := &types.BatchStatementError{Code: code, Message: aws.String("try again")}
 	out, err := testworld.RefuseStatements(in, kept, why, call)
@@ -93,9 +93,9 @@ func (w *partial) leaveUnread(in *dynamodb.BatchGetItemInput, call func(*dynamod
 		if len(asked.Keys) < 2 || !w.some(w.plan.Faults.Unread) {
 			break
 		}
-		w.fault(unread, table)
+		w.Fault(unread, table)
 		left := w.draw(len(asked.Keys), 0.3)
-		left[w.rng.IntN(len(left))] = false
+		left[w.Rng.IntN(len(left))] = false
 		rest, unprocessed := asked, asked
 		unprocessed.Keys, rest.Keys = divide(asked.Keys, left)
 		out, err := call(&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: rest}})
@@ -124,8 +124,8 @@ func (w *partial) cancel(in *dynamodb.TransactWriteItemsInput,
 	} else {
 		cancelled = testworld.Cancelled(len(in.TransactItems))
 	}
-	reason := cancelReasons[w.rng.IntN(len(cancelReasons))]
-	w.fault(cancelledFor, reason)
+	reason := cancelReasons[w.Rng.IntN(len(cancelReasons))]
+	w.Fault(cancelledFor, reason)
 	for i, drawn := range w.draw(len(in.TransactItems), 0.1) {
 		if r := &cancelled.CancellationReasons[i]; drawn && aws.ToString(r.Code) == "None" {
 			r.Code, r.Message = &reason, aws.String("try again")
@@ -138,11 +138,11 @@ func (w *partial) cancel(in *dynamodb.TransactWriteItemsInput,
 // itself.
 func (w *partial) failLetters(in *sqs.SendMessageBatchInput, call func(*sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput,
 	error)) (*sqs.SendMessageBatchOutput, error) {
-	choosy := !w.calm && w.Now.Before(w.trouble.choosy) // the answer blames the sender, who then does not ask again
+	choosy := !w.Calm && w.Now.Before(w.trouble.choosy) // the answer blames the sender, who then does not ask again
 	if !choosy && !w.some(w.plan.Faults.Letters) {
 		return call(in)
 	}
-	w.fault(lettersFailed, "SendMessageBatch")
+	w.Fault(lettersFailed, "SendMessageBatch")
 	failed := w.draw(len(in.Entries), 0.4)
 	out := &sqs.SendMessageBatchOutput{}
 	if _, rest := divide(in.Entries, failed); len(rest) > 0 {

@@ -97,7 +97,7 @@ func TestLeaveUnread(t *testing.T) {
 		if answered+left != 5 || answered == 0 {
 			t.Errorf("seed %d: %d answered, %d left unread", seed, answered, left)
 		}
-		w.calm = true
+		w.Calm = true
 		if out, err := w.partial.leaveUnread(&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{totals: request}},
 			read); err != nil || len(out.Responses[totals]) != 5 {
 			t.Errorf("seed %d: calm, and not all are answered: %v", seed, err)

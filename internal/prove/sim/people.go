@@ -20,9 +20,9 @@ func (w *people) strangers(n int) {
 	for i := range n {
 		_, err := w.engine.DynamoDB().PutItem(context.Background(),
 			&dynamodb.PutItemInput{TableName: aws.String(eventsTable),
-				Item: keyOfItem(fmt.Sprintf("NOTE#%d", w.rng.IntN(1000)), fmt.Sprint(i))})
+				Item: keyOfItem(fmt.Sprintf("NOTE#%d", w.Rng.IntN(1000)), fmt.Sprint(i))})
 		w.spending.eventWrites++
-		w.must(err)
+		w.Must(err)
 	}
 	w.observe()
 }
@@ -39,11 +39,11 @@ func (w *people) person() {
 		return
 	}
 	sort.Strings(live)
-	w.remove(w.model.keys[live[w.rng.IntN(len(live))]].live)
+	w.remove(w.model.keys[live[w.Rng.IntN(len(live))]].live)
 }
 
 func (w *people) remove(img *image) {
-	w.fault(byPerson, img.key())
+	w.Fault(byPerson, img.key())
 	w.delete(img)
 	w.observe()
 }
@@ -53,5 +53,5 @@ func (w *people) delete(img *image) {
 	w.removing = img.key()
 	_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable),
 		Key: keyOfItem(img.pk, img.sk)})
-	w.must(err)
+	w.Must(err)
 }

@@ -84,7 +84,7 @@ func (w *pointers) place(m *message) {
 	wait := time.Duration(w.draw.IntN(1800)) * time.Second // an object that is gone was there for less
 	switch w.draw.IntN(4) {
 	case 0:
-		w.fault(objectLate, m.object)
+		w.Fault(objectLate, m.object)
 		w.Spawn("uploader", nil, func() {
 			w.Sleep(wait)
 			w.putLarge(m.object)
@@ -94,8 +94,8 @@ func (w *pointers) place(m *message) {
 		w.putLarge(m.object)
 		w.Spawn("remover", nil, func() {
 			w.Sleep(wait / 20)
-			if !w.calm {
-				w.fault(objectGone, m.object)
+			if !w.Calm {
+				w.Fault(objectGone, m.object)
 				w.removeLarge(m.object)
 			}
 		})
@@ -107,13 +107,13 @@ func (w *pointers) place(m *message) {
 func (w *pointers) putLarge(name string) {
 	_, err := w.engine.S3().PutObject(sent, &s3.PutObjectInput{Bucket: aws.String(largeBucket), Key: &name,
 		Body: strings.NewReader(w.objects[name].text)})
-	w.must(err)
+	w.Must(err)
 	w.moved(name, true)
 }
 
 func (w *pointers) removeLarge(name string) {
 	_, err := w.engine.S3().DeleteObject(sent, &s3.DeleteObjectInput{Bucket: aws.String(largeBucket), Key: &name})
-	w.must(err)
+	w.Must(err)
 	w.moved(name, false)
 }
 
@@ -180,8 +180,8 @@ func (d downloader) GetObject(ctx context.Context, in *s3.GetObjectInput, _ ...f
 				asked++
 			}
 		}
-		if inv.gets[*in.Key]++; inv.gets[*in.Key] > asked+inv.faults {
-			w.fail(Cost, "%s reads %s %d times for %d messages, with %d faults", inv.name, *in.Key, inv.gets[*in.Key], asked, inv.faults)
+		if inv.gets[*in.Key]++; inv.gets[*in.Key] > asked+inv.Faults {
+			w.Fail(Cost, "%s reads %s %d times for %d messages, with %d faults", inv.Name, *in.Key, inv.gets[*in.Key], asked, inv.Faults)
 		}
 		return w.engine.S3().GetObject(sent, in)
 	})

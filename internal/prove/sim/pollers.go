@@ -23,11 +23,11 @@ func (w *pollers) pollQueue(q *esm.Queue) {
 	for {
 		polled, err := q.Poll(context.Background())
 		if err != nil {
-			w.fail(Broken, "queue mapping: %v", err)
+			w.Fail(Broken, "queue mapping: %v", err)
 			return
 		}
 		if polled.Idle() {
-			w.Sleep(time.Duration(5+w.rng.IntN(20)) * time.Second)
+			w.Sleep(time.Duration(5+w.Rng.IntN(20)) * time.Second)
 		} else {
 			w.Pause()
 		}
@@ -67,7 +67,7 @@ func (w *pollers) pollStream() {
 func (w *pollers) pollOnce(m *mapping) bool {
 	rounds, streamed, err := m.Due(context.Background())
 	if err != nil {
-		w.fail(Broken, "stream mapping: %v", err)
+		w.Fail(Broken, "stream mapping: %v", err)
 		return false
 	}
 	for _, r := range rounds {
@@ -85,17 +85,17 @@ func (w *pollers) pollOnce(m *mapping) bool {
 		return true
 	}
 	done := m.done
-	w.Park(w.Now.Add(time.Duration(2+w.rng.IntN(10))*time.Second), func() bool { return m.done > done })
+	w.Park(w.Now.Add(time.Duration(2+w.Rng.IntN(10))*time.Second), func() bool { return m.done > done })
 	return true
 }
 
 // pollShard does one round of a shard.
 func (w *pollers) pollShard(m *mapping, r *esm.Round) {
 	if r.Attempt() > 1 {
-		w.Sleep(time.Duration(w.rng.IntN(12000)) * time.Millisecond)
+		w.Sleep(time.Duration(w.Rng.IntN(12000)) * time.Millisecond)
 	}
 	if m.working > 0 {
-		w.fault(beside, "")
+		w.Fault(beside, "")
 	}
 	m.working++
 	r.Do(context.Background())
@@ -123,10 +123,10 @@ func (w *pollers) goesOn() bool {
 }
 
 func (w *pollers) meddle() {
-	if w.chance(0.3) {
+	if w.Chance(0.3) {
 		w.checkpoints = append(w.checkpoints, checkpoint{w.Now, w.stream.Checkpoint()})
 	}
-	if w.calm {
+	if w.Calm {
 		return
 	}
 	f := &w.plan.Faults
@@ -135,51 +135,51 @@ func (w *pollers) meddle() {
 		old = old[1:]
 	}
 	w.checkpoints = old
-	if len(old) > 0 && w.chance(f.Stale) && w.goesOn() {
-		w.fault(staleMark, "")
-		w.stream.Restore(old[w.rng.IntN(len(old))].state)
+	if len(old) > 0 && w.Chance(f.Stale) && w.goesOn() {
+		w.Fault(staleMark, "")
+		w.stream.Restore(old[w.Rng.IntN(len(old))].state)
 	}
-	if w.chance(f.Second) && w.goesOn() {
-		w.fault(second, "")
+	if w.Chance(f.Second) && w.goesOn() {
+		w.Fault(second, "")
 		w.secondPoller(old)
 	}
-	if w.chance(f.HotKey) && !w.Now.Before(w.heat.until) {
-		w.heat.key, w.heat.until = "", w.Now.Add(time.Duration(60+w.rng.IntN(240))*time.Second)
+	if w.Chance(f.HotKey) && !w.Now.Before(w.heat.until) {
+		w.heat.key, w.heat.until = "", w.Now.Add(time.Duration(60+w.Rng.IntN(240))*time.Second)
 	}
-	if w.chance(f.Outage) {
+	if w.Chance(f.Outage) {
 		// An outage is long enough that an invocation runs out of time and must report what it
 		// could not prove. Or a permission is missing, and the invocation fails with time left.
-		w.trouble.outage = w.Now.Add(time.Duration(20+w.rng.IntN(60)) * time.Second)
-		w.trouble.outOf = []map[string]bool{tablesAPI, keepers}[w.rng.IntN(2)]
-		w.trouble.outWith = []error{throttled, denied}[w.rng.IntN(2)]
+		w.trouble.outage = w.Now.Add(time.Duration(20+w.Rng.IntN(60)) * time.Second)
+		w.trouble.outOf = []map[string]bool{tablesAPI, keepers}[w.Rng.IntN(2)]
+		w.trouble.outWith = []error{throttled, denied}[w.Rng.IntN(2)]
 	}
-	if w.chance(f.Roll) {
-		w.fault(rolled, "")
-		w.must(w.engine.RollShards(eventsTable))
+	if w.Chance(f.Roll) {
+		w.Fault(rolled, "")
+		w.Must(w.engine.RollShards(eventsTable))
 		w.observe()
 	}
-	if w.chance(f.Split) {
+	if w.Chance(f.Split) {
 		w.split()
 	}
-	if w.chance(f.Sweep) {
+	if w.Chance(f.Sweep) {
 		w.sweep()
 	}
-	if w.chance(f.Odd) {
+	if w.Chance(f.Odd) {
 		w.trouble.writeOdds()
 	}
 	w.offload.losePayload()
-	if w.chance(f.Damage) {
+	if w.Chance(f.Damage) {
 		w.damage.damage()
 	}
-	if w.chance(f.Stamp) {
+	if w.Chance(f.Stamp) {
 		w.stuck.stampByHand()
 	}
 	for len(w.batches) > 0 && w.Now.Sub(w.batches[0].at) > relisted {
 		w.batches = w.batches[1:]
 	}
-	if len(w.batches) > 0 && w.chance(f.Replay) {
-		payload := w.batches[w.rng.IntN(len(w.batches))].payload
-		w.fault(replayed, "")
+	if len(w.batches) > 0 && w.Chance(f.Replay) {
+		payload := w.batches[w.Rng.IntN(len(w.batches))].payload
+		w.Fault(replayed, "")
 		w.Spawn("replay", nil, func() { w.count(payload) })
 	}
 }
@@ -188,7 +188,7 @@ func (w *pollers) meddle() {
 func (w *pollers) split() {
 	out, err := w.engine.Streams().DescribeStream(context.Background(), &dynamodbstreams.DescribeStreamInput{StreamArn: &w.arn})
 	if err != nil {
-		w.fail(Broken, "describe stream: %v", err)
+		w.Fail(Broken, "describe stream: %v", err)
 		return
 	}
 	var open []string
@@ -200,21 +200,21 @@ func (w *pollers) split() {
 	if len(open) == 0 || len(open) > 6 {
 		return
 	}
-	if w.engine.SplitShard(eventsTable, open[w.rng.IntN(len(open))]) != nil {
+	if w.engine.SplitShard(eventsTable, open[w.Rng.IntN(len(open))]) != nil {
 		return // too narrow to split
 	}
-	w.fault(splitUp, "")
+	w.Fault(splitUp, "")
 	w.observe()
 }
 
 // sweep lets time to live do its work. Some of it may be done in another Region of a global table.
 // The records of such removals do not say who made them.
 func (w *pollers) sweep() {
-	if w.chance(0.3) {
+	if w.Chance(0.3) {
 		w.sweepElsewhere()
 	}
 	if n := w.engine.SweepExpired(); n > 0 {
-		w.fault(swept, fmt.Sprintf("%d items", n))
+		w.Fault(swept, fmt.Sprintf("%d items", n))
 		w.observe()
 	}
 }
@@ -222,13 +222,13 @@ func (w *pollers) sweep() {
 func (w *pollers) sweepElsewhere() {
 	n := 0
 	for _, key := range sortedKeys(w.model.keys) {
-		if img := w.model.keys[key].live; img != nil && img.expiresAt <= w.Now.Unix() && w.chance(0.7) {
+		if img := w.model.keys[key].live; img != nil && img.expiresAt <= w.Now.Unix() && w.Chance(0.7) {
 			w.people.delete(img)
 			n++
 		}
 	}
 	if n > 0 {
-		w.fault(elsewhere, fmt.Sprintf("%d items", n))
+		w.Fault(elsewhere, fmt.Sprintf("%d items", n))
 		w.observe()
 	}
 }
@@ -237,19 +237,19 @@ func (w *pollers) sweepElsewhere() {
 // the start.
 func (w *pollers) secondPoller(old []checkpoint) {
 	marks := w.plan.Counting == aggregate.Marks
-	named := marks && !w.chance(0.2)
+	named := marks && !w.Chance(0.2)
 	if marks && !named {
-		w.fault(unnamed, "")
+		w.Fault(unnamed, "")
 	}
 	s, err := w.newStream(named)
 	if err != nil {
-		w.fail(Broken, "second mapping: %v", err)
+		w.Fail(Broken, "second mapping: %v", err)
 		return
 	}
-	if len(old) > 0 && named == marks && w.chance(0.7) {
-		s.Restore(old[w.rng.IntN(len(old))].state)
+	if len(old) > 0 && named == marks && w.Chance(0.7) {
+		s.Restore(old[w.Rng.IntN(len(old))].state)
 	}
-	rounds := 1 + w.rng.IntN(15)
+	rounds := 1 + w.Rng.IntN(15)
 	w.Spawn("second", nil, func() {
 		for range rounds {
 			if !w.pollOnce(s) {
@@ -262,7 +262,7 @@ func (w *pollers) secondPoller(old []checkpoint) {
 // deliverAgain lets a person pass a batch that a mapping gave up to the function, until the
 // function takes it.
 func (w *pollers) deliverAgain(payload []byte) {
-	wait := time.Duration(1+w.rng.IntN(120)) * time.Minute
+	wait := time.Duration(1+w.Rng.IntN(120)) * time.Minute
 	w.Spawn("destination", nil, func() {
 		w.Sleep(wait)
 		for {

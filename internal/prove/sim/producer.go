@@ -40,31 +40,31 @@ func (w *World) produce(phase int) {
 		}
 		w.pointers.place(m)
 		w.send(m)
-		w.Sleep(time.Duration(w.rng.IntN(4000)) * time.Millisecond)
+		w.Sleep(time.Duration(w.Rng.IntN(4000)) * time.Millisecond)
 	}
 }
 
 // burst makes up the messages of a burst.
 func (w *World) burst(phase int) (burst []*message) {
-	id := func() string { return fmt.Sprintf("%d-%d", phase, w.rng.IntN(w.plan.Messages)) }
+	id := func() string { return fmt.Sprintf("%d-%d", phase, w.Rng.IntN(w.plan.Messages)) }
 	for i := range w.plan.Messages {
-		f := fact{Type: "order", ID: fmt.Sprintf("%d-%d", phase, i), Merchant: merchants[w.rng.IntN(len(merchants))],
-			Cents: w.rng.Int64N(2000) - 200,
-			At:    w.Now.Add(-time.Duration(w.rng.IntN(20*3600)) * time.Second).Format(time.RFC3339)}
-		f.Customer, f.Gift = customers[w.rng.IntN(len(customers))], w.chance(0.3)
-		if w.chance(w.plan.Parcels) {
-			f.Type, f.ID, f.Rev = "parcel", fmt.Sprintf("%d-%d", phase, w.rng.IntN(6)), w.rng.Int64N(8)
+		f := fact{Type: "order", ID: fmt.Sprintf("%d-%d", phase, i), Merchant: merchants[w.Rng.IntN(len(merchants))],
+			Cents: w.Rng.Int64N(2000) - 200,
+			At:    w.Now.Add(-time.Duration(w.Rng.IntN(20*3600)) * time.Second).Format(time.RFC3339)}
+		f.Customer, f.Gift = customers[w.Rng.IntN(len(customers))], w.Chance(0.3)
+		if w.Chance(w.plan.Parcels) {
+			f.Type, f.ID, f.Rev = "parcel", fmt.Sprintf("%d-%d", phase, w.Rng.IntN(6)), w.Rng.Int64N(8)
 		}
 		if w.plan.Values {
 			f.At = f.at().Truncate(time.Hour).Format(time.RFC3339)
-			if w.chance(0.1) {
+			if w.Chance(0.1) {
 				f.Cents = 1000 // where a bucket begins
 			}
 		}
-		if w.chance(w.plan.Late) {
-			left := time.Duration(w.rng.IntN(3*3600)-3600) * time.Second
+		if w.Chance(w.plan.Late) {
+			left := time.Duration(w.Rng.IntN(3*3600)-3600) * time.Second
 			if w.plan.Faults.Hang > 0 {
-				left = early + time.Duration(2*len(burst)+w.rng.IntN(30))*time.Second
+				left = early + time.Duration(2*len(burst)+w.Rng.IntN(30))*time.Second
 			}
 			f.At = w.Now.Add(left - w.plan.retain()).Format(time.RFC3339)
 		}
@@ -74,13 +74,13 @@ func (w *World) burst(phase int) (burst []*message) {
 		w.packing.addNote(&f)
 		m := &message{fact: f}
 		w.wholes.spell(m)
-		if w.chance(w.plan.Poison) {
+		if w.Chance(w.plan.Poison) {
 			m = &message{body: fmt.Sprintf(`{"type":"order","id":%q,`, id()), malformed: true}
 		}
 		burst = append(burst, m)
-		m.crowded = w.chance(w.plan.Crowded)
-		if w.chance(w.plan.Conflicts) && !m.malformed {
-			if w.chance(0.5) {
+		m.crowded = w.Chance(w.plan.Crowded)
+		if w.Chance(w.plan.Conflicts) && !m.malformed {
+			if w.Chance(0.5) {
 				f.Cents++
 			} else {
 				f.Gift = !f.Gift // everything in its index keys stays the same
@@ -88,18 +88,18 @@ func (w *World) burst(phase int) (burst []*message) {
 			w.wholes.otherLines(&f)
 			other := &message{fact: f}
 			w.wholes.spell(other)
-			other.crowded = w.chance(w.plan.Crowded)
+			other.crowded = w.Chance(w.plan.Crowded)
 			burst = append(burst, other)
 		}
 	}
 	burst = append(burst, w.copies(phase)...)
 	for n := len(burst); n > 0; n-- {
-		if w.chance(w.plan.Duplicates) {
-			again := *burst[w.rng.IntN(len(burst))]
-			if !again.malformed && w.chance(0.5) {
+		if w.Chance(w.plan.Duplicates) {
+			again := *burst[w.Rng.IntN(len(burst))]
+			if !again.malformed && w.Chance(0.5) {
 				w.wholes.spell(&again)
 			}
-			at := w.rng.IntN(len(burst) + 1)
+			at := w.Rng.IntN(len(burst) + 1)
 			burst = append(burst[:at], append([]*message{&again}, burst[at:]...)...)
 		}
 	}
@@ -113,17 +113,17 @@ func (w *World) copies(phase int) (list []*message) {
 		return nil
 	}
 	from := w.log
-	if closing := w.closing(); len(closing) > 0 && w.chance(0.3) {
+	if closing := w.closing(); len(closing) > 0 && w.Chance(0.3) {
 		from = closing
 	}
 	if w.plan.Longer > 0 {
-		if returning := w.lifetime.returning(); len(returning) > 0 && w.chance(0.5) {
+		if returning := w.lifetime.returning(); len(returning) > 0 && w.Chance(0.5) {
 			from = returning
 		}
 	}
-	for range w.rng.IntN(w.plan.Copies + 1) {
-		again := from[w.rng.IntN(len(from))].alone()
-		if !again.malformed && w.chance(0.5) {
+	for range w.Rng.IntN(w.plan.Copies + 1) {
+		again := from[w.Rng.IntN(len(from))].alone()
+		if !again.malformed && w.Chance(0.5) {
 			w.wholes.spell(again)
 		}
 		list = append(list, again)
@@ -146,16 +146,16 @@ func (w *World) closing() (list []*message) {
 
 func (w *World) send(m *message) {
 	in := &sqs.SendMessageInput{QueueUrl: &w.queueURL, MessageBody: &m.body, MessageAttributes: m.attributes()}
-	w.tracef("sends %s", m.body)
+	w.Tracef("sends %s", m.body)
 	w.stats.Sent++
 	if m.events != nil {
-		w.fault(inArray, m.body)
+		w.Fault(inArray, m.body)
 	}
 	known := w.sent[m.body] != nil
 	for e := range m.each {
 		w.log = append(w.log, e)
 		if first := w.firstSent[e.fact]; first != nil && !e.malformed && !w.Now.Before(e.fact.at().Add(w.lifetime.lifetime(e.fact))) {
-			w.fault(afterLife, e.body)
+			w.Fault(afterLife, e.body)
 		}
 		if w.plan.FIFO {
 			if e.group = "poison"; !e.malformed {
@@ -187,6 +187,6 @@ func (w *World) send(m *message) {
 		in.MessageGroupId, in.MessageDeduplicationId = &m.group, aws.String(fmt.Sprint(w.stats.Sent))
 	}
 	if _, err := w.engine.SQS().SendMessage(context.Background(), in); err != nil {
-		w.fail(Broken, "send: %v", err)
+		w.Fail(Broken, "send: %v", err)
 	}
 }

@@ -88,7 +88,7 @@ type found struct {
 // step begins a question now and then, or reads its next page.
 func (r *reader) step() {
 	switch {
-	case !r.w.plan.Patterns || r.w.failure != nil:
+	case !r.w.plan.Patterns || r.w.Failure != nil:
 	case r.reading != nil && r.draw.IntN(6) == 0:
 		r.page()
 	case r.reading == nil && len(r.w.log) > 0 && r.draw.IntN(150) == 0:
@@ -162,13 +162,13 @@ func (r *reader) begin() {
 		}
 	}
 	p, err := w.pipelineOf(q.version).Pattern(q.pattern)
-	w.must(err)
+	w.Must(err)
 	q.newest = p.Newest()
 	if draw.IntN(2) == 0 {
 		q.newest = draw.IntN(2) == 0
 		q.ask.Newest = &q.newest
 	}
-	w.tracef("asks %s %v from %q to %q", q.pattern, q.ask.Values, q.ask.From, q.ask.To)
+	w.Tracef("asks %s %v from %q to %q", q.pattern, q.ask.Values, q.ask.From, q.ask.To)
 	r.reading = q
 }
 
@@ -180,20 +180,20 @@ func (r *reader) page() {
 	s, err := query.New(tables.Config{Client: readsByPattern{w.engine.DynamoDB(), r}, Pipeline: w.pipelineOf(version), Events: eventsTable,
 		Aggregates: totals, TokenKey: q.sealed, Env: r.env()})
 	if err != nil {
-		w.fail(Broken, "reading %s: %v", q.pattern, err)
+		w.Fail(Broken, "reading %s: %v", q.pattern, err)
 		return
 	}
 	page, err := s.Read(context.Background(), q.pattern, q.ask)
 	if changed := version != q.version && q.pattern == "of_day" && q.ask.Page != ""; changed || err != nil {
 		if r.reading = nil; !changed || err == nil || !strings.Contains(err.Error(), "another question") {
-			w.fail(Misread, "page %d of %s: the token is of epoch %d, the pattern of %d: %v", q.pages+1, q.pattern, q.version, version, err)
+			w.Fail(Misread, "page %d of %s: the token is of epoch %d, the pattern of %d: %v", q.pages+1, q.pattern, q.version, version, err)
 		}
 		return
 	}
 	q.pages++
 	w.stats.Pages++
 	if len(page.Items) > q.ask.Limit {
-		w.fail(Misread, "a page of %s has %d items, and at most %d were asked for", q.pattern, len(page.Items), q.ask.Limit)
+		w.Fail(Misread, "a page of %s has %d items, and at most %d were asked for", q.pattern, len(page.Items), q.ask.Limit)
 	}
 	for _, item := range page.Items {
 		text := item.Data
@@ -202,7 +202,7 @@ func (r *reader) page() {
 		}
 		f, err := read(text)
 		if err != nil {
-			w.fail(Misread, "%s gave %s, whose payload cannot be read: %v", q.pattern, item.Key, err)
+			w.Fail(Misread, "%s gave %s, whose payload cannot be read: %v", q.pattern, item.Key, err)
 			return
 		}
 		q.got = append(q.got, found{item, f, w.Now})
@@ -214,7 +214,7 @@ func (r *reader) page() {
 	}
 	r.reading = nil
 	if page.Next != "" {
-		w.fail(Misread, "%s has not ended after %d pages", q.pattern, q.pages)
+		w.Fail(Misread, "%s has not ended after %d pages", q.pattern, q.pages)
 		return
 	}
 	r.judge(q)
@@ -225,7 +225,7 @@ func (r *reader) askForeign(s *query.Reader, q *asked) {
 	other, newest := q.ask, !q.newest
 	other.Newest = &newest
 	if page, err := s.Read(context.Background(), q.pattern, other); err == nil || page.Requests > 0 {
-		r.w.fail(Misread, "%s was asked in the other order with the token of this one, and answered with %d items", q.pattern,
+		r.w.Fail(Misread, "%s was asked in the other order with the token of this one, and answered with %d items", q.pattern,
 			len(page.Items))
 	}
 }
@@ -235,12 +235,12 @@ func (r *reader) askForeign(s *query.Reader, q *asked) {
 func (r *reader) judgeItem(q *asked, got found) {
 	w := r.w
 	if !q.matches(got.fact) {
-		w.fail(Misread, "%s %v from %q to %q gave %s, which does not match: %+v", q.pattern, q.ask.Values, q.ask.From, q.ask.To,
+		w.Fail(Misread, "%s %v from %q to %q gave %s, which does not match: %+v", q.pattern, q.ask.Values, q.ask.From, q.ask.To,
 			got.Key, got.fact)
 		return
 	}
 	if got.ExpiresAt <= got.at.Unix() {
-		w.fail(Misread, "%s gave %s, which expired at %d, and it is %d", q.pattern, got.Key, got.ExpiresAt, got.at.Unix())
+		w.Fail(Misread, "%s gave %s, which expired at %d, and it is %d", q.pattern, got.Key, got.ExpiresAt, got.at.Unix())
 		return
 	}
 	from := got.at.Add(-lagMost - wholeIn)
@@ -252,7 +252,7 @@ func (r *reader) judgeItem(q *asked, got found) {
 			return
 		}
 	}
-	w.fail(Misread, "%s gave %s as its key did not hold it when the page was read", q.pattern, got.Key)
+	w.Fail(Misread, "%s gave %s as its key did not hold it when the page was read", q.pattern, got.Key)
 }
 
 // judge checks a whole answer. It must be in order. Nothing may come twice at one place, and what
@@ -265,12 +265,12 @@ func (r *reader) judge(q *asked) {
 		at := placeOf(p.Index(), got)
 		name := got.fact.key() + " " + at.String()
 		if come[name] {
-			w.fail(Misread, "%s gave %s twice", q.pattern, name)
+			w.Fail(Misread, "%s gave %s twice", q.pattern, name)
 			return
 		}
 		come[name], come[got.fact.key()] = true, true
 		if i > 0 && placeOf(p.Index(), q.got[i-1]).compare(at, q.newest) > 0 {
-			w.fail(Misread, "%s gave %s after %s, newest first: %v", q.pattern, at, placeOf(p.Index(), q.got[i-1]), q.newest)
+			w.Fail(Misread, "%s gave %s after %s, newest first: %v", q.pattern, at, placeOf(p.Index(), q.got[i-1]), q.newest)
 			return
 		}
 	}
@@ -281,7 +281,7 @@ func (r *reader) judge(q *asked) {
 	for _, key := range sortedKeys(w.model.keys) {
 		f := w.model.keys[key].steady(from, w.Now)
 		if f != nil && q.matches(*f) && !come[key] {
-			w.fail(Misread,
+			w.Fail(Misread,
 				"%s %v from %q to %q lacks %s, which was stored before the question and did not change: %+v (%d items on %d pages)",
 				q.pattern, q.ask.Values, q.ask.From, q.ask.To, key, *f, len(q.got), q.pages)
 			return
@@ -396,7 +396,7 @@ func (r *reader) behind(read embedded.Read) int {
 		return 0
 	}
 	if read.Index != "" {
-		r.w.stats.Faults[indexBehind]++
+		r.w.Faults[indexBehind]++
 	}
 	return r.draw.IntN(read.Writes + 1)
 }

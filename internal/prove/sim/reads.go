@@ -17,10 +17,10 @@ func (c client) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput
 
 // removeBeforeRead lets a person remove an item that somebody has met and is about to read.
 func (w *World) removeBeforeRead(keys []map[string]types.AttributeValue) {
-	if w.calm || !w.plan.People || len(keys) == 0 || !w.chance(0.05) {
+	if w.Calm || !w.plan.People || len(keys) == 0 || !w.Chance(0.05) {
 		return
 	}
-	pk := text(keys[w.rng.IntN(len(keys))]["PK"])
+	pk := text(keys[w.Rng.IntN(len(keys))]["PK"])
 	for _, h := range w.model.keys {
 		if h.live != nil && h.live.pk == pk {
 			w.people.remove(h.live)
@@ -36,7 +36,7 @@ func (w *World) readInParts(in *dynamodb.BatchGetItemInput) (*dynamodb.BatchGetI
 		if len(asked.Keys) < 2 || !w.partial.some(w.plan.Faults.Unread) {
 			break
 		}
-		w.fault(inParts, table)
+		w.Fault(inParts, table)
 		now, later := asked, asked
 		now.Keys, later.Keys = divide(asked.Keys, w.partial.draw(len(asked.Keys), 0.5))
 		out, err := w.dynamo.BatchGetItem(sent, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: now}})

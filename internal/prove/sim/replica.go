@@ -27,13 +27,13 @@ func (w *replica) behind(r embedded.Read) int {
 	if w.asking {
 		return w.reader.behind(r)
 	}
-	if !w.reading || w.calm || r.Writes == 0 || w.draw.Float64() >= w.plan.Faults.Behind {
+	if !w.reading || w.Calm || r.Writes == 0 || w.draw.Float64() >= w.plan.Faults.Behind {
 		return 0
 	}
 	n := 1 + w.draw.IntN(min(r.Writes, 1<<w.draw.IntN(7)))
-	w.stats.Faults[behind]++
+	w.Faults[behind]++
 	if !r.Consistent {
-		w.tracef("a %s is answered without the latest %d writes", r.API, n)
+		w.Tracef("a %s is answered without the latest %d writes", r.API, n)
 	}
 	return n
 }

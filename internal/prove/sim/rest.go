@@ -25,13 +25,13 @@ func (w *rest) checkDrained() bool {
 			continue
 		}
 		if s.applied != s.steps {
-			w.fail(Uncounted, "%s: %d of %d changes are counted", s.key, s.applied, s.steps)
+			w.Fail(Uncounted, "%s: %d of %d changes are counted", s.key, s.applied, s.steps)
 			return false
 		}
 	}
 	for _, body := range sortedKeys(w.sent) {
 		if why := w.unsettled(w.sent[body]); why != "" {
-			w.fail(Lost, "%s is in no queue any more, and %s", body, why)
+			w.Fail(Lost, "%s is in no queue any more, and %s", body, why)
 			return false
 		}
 	}
@@ -41,7 +41,7 @@ func (w *rest) checkDrained() bool {
 	w.checkLive()
 	w.offload.checkBucket()
 	w.spending.checkCost()
-	return w.failure == nil
+	return w.Failure == nil
 }
 
 // checkTotals checks the tables with the verifier that users have.
@@ -52,7 +52,7 @@ func (w *rest) checkTotals() {
 	}
 	report, err := w.looks.verified(epoch)
 	if err != nil {
-		w.fail(Broken, "verify: %v", err)
+		w.Fail(Broken, "verify: %v", err)
 		return
 	}
 	w.trouble.checkReport(report, epoch)
@@ -60,7 +60,7 @@ func (w *rest) checkTotals() {
 	report.MissingParts = 0
 	report.Differences = slices.DeleteFunc(report.Differences, w.damage.spoiledTotal)
 	if !report.OK() {
-		w.fail(Wrong, "verify: %s (and %d more)", report.Differences[0], len(report.Differences)-1)
+		w.Fail(Wrong, "verify: %s (and %d more)", report.Differences[0], len(report.Differences)-1)
 		return
 	}
 	w.checkHead()
@@ -72,23 +72,23 @@ func (w *rest) checkHead() bool {
 		return true
 	}
 	def, _ := w.pipelineOf(2).Definition("status")
-	head, err := w.operators.storeOf(w.engine.DynamoDB(), 2, w.Env(w.rng.Float64, 0)).Head(context.Background(), def)
+	head, err := w.operators.storeOf(w.engine.DynamoDB(), 2, w.Env(w.Rng.Float64, 0)).Head(context.Background(), def)
 	switch {
 	case err != nil:
-		w.fail(Broken, "head: %v", err)
+		w.Fail(Broken, "head: %v", err)
 	case head == nil && w.phase > w.plan.Upgrade+1:
-		w.fail(Generation, "the new generation has no head")
+		w.Fail(Generation, "the new generation has no head")
 	case head != nil && !head.Building && len(w.trouble.odds.live) > 0 && head.Flag == "":
-		w.fail(Unkept, "the head says complete, an item cannot be understood, and no flag says so")
+		w.Fail(Unkept, "the head says complete, an item cannot be understood, and no flag says so")
 	case head != nil && !head.Building:
 		for _, key := range sortedKeys(w.model.keys) {
 			if live := w.model.keys[key].live; live != nil && live.epoch < 2 && !live.isPart() { // nothing of a part is in it
-				w.fail(Generation, "the head says complete, and %s is stamped %d", key, live.epoch)
+				w.Fail(Generation, "the head says complete, and %s is stamped %d", key, live.epoch)
 				break
 			}
 		}
 	}
-	return w.failure == nil
+	return w.Failure == nil
 }
 
 // checkLive adds up what is live and compares it with what is counted. It checks the model against
@@ -127,7 +127,7 @@ func (w *rest) checkLive() {
 			want = new1()
 		}
 		if counted[key].Cmp(want) != 0 {
-			w.fail(Wrong, "%s counts %s live, and its items add up to %s", key, counted[key], want)
+			w.Fail(Wrong, "%s counts %s live, and its items add up to %s", key, counted[key], want)
 			return
 		}
 	}

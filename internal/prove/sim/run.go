@@ -41,13 +41,13 @@ func Live(p Plan, trace bool) Result {
 	w := newWorld(p, trace)
 	defer w.KillAll()
 	w.live()
-	w.stats.Steps, w.stats.Hours = w.steps, w.Now.Sub(origin).Hours()
+	w.stats.Steps, w.stats.Hours = w.Steps, w.Now.Sub(origin).Hours()
 	w.stats.Shards, w.stats.Inserted, w.stats.Expired = len(w.model.shards), w.model.inserted, w.model.expired
 	w.stats.Rolls = max(0, len(w.shards)-w.partitions())
 	w.stats.Aggregates, w.stats.Totals = w.model.aggregates(), len(w.model.slots)
-	r := Result{Plan: p, Stats: w.stats, Failure: w.failure}
+	r := Result{Plan: p, Stats: w.stats, Failure: w.Failure}
 	if trace {
-		r.Trace = w.trace.String()
+		r.Trace = w.Trace.String()
 	}
 	return r
 }
@@ -66,7 +66,7 @@ const strangers = 40
 
 func (w *World) live() {
 	if w.liveBursts() && w.settle(nil) && w.rest.checkDrained() && w.operators.finishUpgrade() && !w.plan.Still {
-		if w.expireAll(); w.failure == nil && w.looks.lookTwice() {
+		if w.expireAll(); w.Failure == nil && w.looks.lookTwice() {
 			mendTotals(context.Background(), w)
 		}
 	}
@@ -89,26 +89,26 @@ func (w *World) liveBursts() bool {
 		}
 		sending := true
 		w.Spawn("producer", nil, func() { w.produce(w.phase); sending = false })
-		if w.plan.People && w.chance(0.5) {
+		if w.plan.People && w.Chance(0.5) {
 			w.Spawn("eraser", nil, w.erasures.erasure)
 		}
 		w.run(phaseSteps, func() bool { return !sending && w.quiet() })
-		if w.failure != nil {
+		if w.Failure != nil {
 			return false
 		}
-		if w.plan.People && w.chance(0.5) {
+		if w.plan.People && w.Chance(0.5) {
 			w.people.person()
 		}
-		if w.plan.People && w.chance(0.5) {
+		if w.plan.People && w.Chance(0.5) {
 			w.Spawn("eraser", nil, w.erasures.erasure) // while a rebuild runs
 		}
-		if w.plan.Upgrade > 0 && w.phase > w.plan.Upgrade && w.chance(0.3) {
-			w.operators.careless([]int64{hasty, letGo}[w.rng.IntN(2)])
+		if w.plan.Upgrade > 0 && w.phase > w.plan.Upgrade && w.Chance(0.3) {
+			w.operators.careless([]int64{hasty, letGo}[w.Rng.IntN(2)])
 		}
 		if w.plan.Redrive {
 			w.dead.redrive()
 		}
-		if w.phase > w.plan.Upgrade && w.plan.Upgrade > 0 && w.chance(0.5) {
+		if w.phase > w.plan.Upgrade && w.plan.Upgrade > 0 && w.Chance(0.5) {
 			w.Spawn("rebuild", nil, func() { w.operators.rebuild(operator{client{w}}) })
 		}
 		if w.plan.Parts == 1 && w.wholes.draw.IntN(4) == 0 {
@@ -117,9 +117,9 @@ func (w *World) liveBursts() bool {
 		if !w.settle(func() bool { return !sending }) || !w.rest.checkHead() {
 			return false
 		}
-		w.Now = w.Now.Add(time.Hour * time.Duration(3+w.rng.IntN(int(w.plan.Gap/time.Hour))))
+		w.Now = w.Now.Add(time.Hour * time.Duration(3+w.Rng.IntN(int(w.plan.Gap/time.Hour))))
 		if w.phase == w.plan.Weekend {
-			w.Now = w.Now.Add(time.Duration(70+w.rng.IntN(10)) * time.Hour)
+			w.Now = w.Now.Add(time.Duration(70+w.Rng.IntN(10)) * time.Hour)
 		}
 		w.pollers.sweep()
 		if w.phase+1 == w.plan.Withdrawn && !w.operators.rebuildInPeace() {
@@ -132,20 +132,20 @@ func (w *World) liveBursts() bool {
 // settle stops the faults and waits for the world to come to rest. Hours pass between bursts, and
 // nothing is promised for a record that stays blocked for a day.
 func (w *World) settle(also func() bool) bool {
-	if w.failure != nil {
+	if w.Failure != nil {
 		return false
 	}
-	w.calm, w.idle = true, 0
+	w.Calm, w.idle = true, 0
 	w.pointers.bringBack()
 	defer w.byPut.keepBuilding()()
-	defer func() { w.calm = false }()
+	defer func() { w.Calm = false }()
 	for range redrives {
-		if !w.run(calmSteps, func() bool { return w.quiet() && (also == nil || also()) }) && w.failure == nil {
-			w.fail(Stuck, "the world does not come to rest: %d messages in the queue, %d in the dead-letter queue",
+		if !w.run(calmSteps, func() bool { return w.quiet() && (also == nil || also()) }) && w.Failure == nil {
+			w.Fail(Stuck, "the world does not come to rest: %d messages in the queue, %d in the dead-letter queue",
 				w.dead.depth(w.queueURL),
 				w.dead.depth(w.deadURL))
 		}
-		if w.failure != nil {
+		if w.Failure != nil {
 			return false
 		}
 		if w.dead.depth(w.deadURL) == 0 {
@@ -155,42 +155,29 @@ func (w *World) settle(also func() bool) bool {
 		w.dead.redrive()
 		w.idle = 0
 	}
-	w.fail(Stuck, "%d dead letters come again and again, with no fault in the world", w.dead.depth(w.deadURL))
+	w.Fail(Stuck, "%d dead letters come again and again, with no fault in the world", w.dead.depth(w.deadURL))
 	return false
 }
 
 // quiet reports whether nothing is under way.
 func (w *World) quiet() bool {
-	return w.idle >= 3 && len(w.invocations) == 0 && len(w.Tasks) <= len(w.queues)+1+w.byPut.asleep && w.dead.depth(w.queueURL) == 0
+	return w.idle >= 3 && len(w.Invocations) == 0 && len(w.Tasks) <= len(w.queues)+1+w.byPut.asleep && w.dead.depth(w.queueURL) == 0
 }
 
-// run resumes tasks, one at a time, until done holds or the steps are used up.
+// run resumes tasks, one at a time, until done holds at rest or the steps are used up.
 func (w *World) run(most int, done func() bool) bool {
-	var buffer []*task
 	for range most {
-		if w.failure != nil {
-			return false
+		if w.Failure != nil || w.Step(done) {
+			return w.Failure == nil
 		}
-		w.steps++
-		ready, earliest := w.Runnable(buffer)
-		if len(ready) == 0 {
-			if done() {
-				return true
-			}
-			if earliest.IsZero() {
-				w.fail(Stuck, "nothing can go on")
-				return false
-			}
-			w.Now = earliest
-			continue
-		}
-		buffer = ready
-		w.Resume(ready[w.rng.IntN(len(ready))])
-		w.wrote()
-		w.reap()
-		w.reader.step()
 	}
 	return done()
+}
+
+// stepped follows each step of a task.
+func (w *World) stepped() {
+	w.wrote()
+	w.reader.step()
 }
 
 // expireAll moves the clock past every expiry.

@@ -65,7 +65,7 @@ func (r recorder) spend(table string, pk, sk string, accepted bool) {
 			most += 8 // a statement and then an UpdateItem each ask three times in vain what is in the way; then the total is flagged
 		}
 		if s.accepted > 1 {
-			w.fail(Cost, "%s writes %s %d times for one batch", inv.name, pk, s.accepted)
+			w.Fail(Cost, "%s writes %s %d times for one batch", inv.Name, pk, s.accepted)
 		}
 		w.spending.checkAfter(inv, pk, s)
 	default:
@@ -112,7 +112,7 @@ func (r recorder) spendPuts(in *dynamodb.TransactWriteItemsInput, accepted bool)
 		if update := item.Update; update != nil {
 			key := text(update.Key["PK"]) + "|" + text(update.Key["SK"])
 			if named[key] {
-				r.w.fail(Cost, "%s sends a transaction that names %s twice, which the table refuses", inv.name, key)
+				r.w.Fail(Cost, "%s sends a transaction that names %s twice, which the table refuses", inv.Name, key)
 			}
 			named[key] = true
 		}
@@ -154,9 +154,9 @@ func (r recorder) spendRead(pk string, payload bool) {
 			}
 		}
 	}
-	if most := s.attempts - s.accepted + unwritten + inv.faults; s.reads > most {
-		w.fail(Cost, "%s reads %s %d times, with %d of its %d writes accepted, %d copies that may not be written and %d faults", inv.name,
-			pk, s.reads, s.accepted, s.attempts, unwritten, inv.faults)
+	if most := s.attempts - s.accepted + unwritten + inv.Faults; s.reads > most {
+		w.Fail(Cost, "%s reads %s %d times, with %d of its %d writes accepted, %d copies that may not be written and %d faults", inv.Name,
+			pk, s.reads, s.accepted, s.attempts, unwritten, inv.Faults)
 	}
 }
 
@@ -171,8 +171,8 @@ func (w *spending) checkPayload(inv *invocation, pk string, s *spent) {
 			})
 		})
 	}
-	if s.payloads > s.reads+inv.faults || !other {
-		w.fail(Cost, "%s reads the payload of %s %d times after %d reads without it; that another event held the key is %v", inv.name, pk,
+	if s.payloads > s.reads+inv.Faults || !other {
+		w.Fail(Cost, "%s reads the payload of %s %d times after %d reads without it; that another event held the key is %v", inv.Name, pk,
 			s.payloads, s.reads, other)
 	}
 }
@@ -198,15 +198,15 @@ func (s *spent) asks(accepted bool) {
 // checkAfter checks that nothing is asked for again once it was accepted, unless the answer may
 // have been lost.
 func (w *spending) checkAfter(inv *invocation, pk string, s *spent) {
-	if s.after > inv.faults {
-		w.fail(Cost, "%s asks %d times more to write %s when it was written, with %d faults", inv.name, s.after, pk, inv.faults)
+	if s.after > inv.Faults {
+		w.Fail(Cost, "%s asks %d times more to write %s when it was written, with %d faults", inv.Name, s.after, pk, inv.Faults)
 	}
 }
 
 func (w *spending) checkAsked(inv *invocation, pk string, s *spent, most, others int) {
-	if most += inv.faults; s.attempts > most {
-		w.fail(Cost, "%s asks %d times to write %s, with %d faults and %d writes of others: at most %d are needed", inv.name, s.attempts,
-			pk, inv.faults, others, most)
+	if most += inv.Faults; s.attempts > most {
+		w.Fail(Cost, "%s asks %d times to write %s, with %d faults and %d writes of others: at most %d are needed", inv.Name, s.attempts,
+			pk, inv.Faults, others, most)
 	}
 }
 
@@ -219,16 +219,16 @@ func (w *spending) checkCost() {
 		most *= 2
 	}
 	if units := w.engine.Usage().Tables[eventsTable].Write; units > most {
-		w.fail(Cost, "%v write units for %d writes of items under a kilobyte", units, w.eventWrites)
+		w.Fail(Cost, "%v write units for %d writes of items under a kilobyte", units, w.eventWrites)
 	}
 }
 
 // invocationOf returns what a task belongs to. It is nil for no task.
 func invocationOf(t *task) *invocation {
-	if t == nil {
+	if t == nil || t.Of == nil {
 		return nil
 	}
-	return t.Of
+	return t.Of.Notes.(*invocation)
 }
 
 // spendItem calls spend for an item or its key.

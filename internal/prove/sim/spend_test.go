@@ -15,6 +15,8 @@ func TestSpend(t *testing.T) {
 	total := func(accepted bool) write { return write{totals, "A#daily#1#0#m1", accepted} }
 	looks := write{read, "ORDER#1", false}
 	receipt := func(accepted bool) write { return write{totals, "R#1", accepted} }
+	troubled := invocation{copies: 1}
+	troubled.Faults = 1
 	tests := map[string]struct {
 		inv    invocation
 		writes []write
@@ -22,7 +24,7 @@ func TestSpend(t *testing.T) {
 	}{
 		"an order once":                        {invocation{copies: 1}, []write{order(true)}, false},
 		"an order twice":                       {invocation{copies: 1}, []write{order(true), order(false)}, true},
-		"an order twice after a lost answer":   {invocation{copies: 1, faults: 1}, []write{order(true), order(false)}, false},
+		"an order twice after a lost answer":   {troubled, []write{order(true), order(false)}, false},
 		"copies in a FIFO batch":               {invocation{copies: 2}, []write{order(true), order(false)}, false},
 		"a parcel put and replaced":            {invocation{copies: 1}, []write{parcel(false), parcel(true)}, false},
 		"a parcel asked for three times":       {invocation{copies: 1}, []write{parcel(false), parcel(false), parcel(false)}, true},
@@ -31,10 +33,10 @@ func TestSpend(t *testing.T) {
 		"a total asked for without end": {invocation{copies: 1}, []write{total(false), total(false), total(false), total(false)},
 			true},
 		"a total asked for when written":    {invocation{copies: 1}, []write{total(true), total(false)}, true},
-		"the same after a lost answer":      {invocation{copies: 1, faults: 1}, []write{total(true), total(false)}, false},
+		"the same after a lost answer":      {troubled, []write{total(true), total(false)}, false},
 		"a change whose maximum moved":      {invocation{copies: 1}, []write{receipt(false), receipt(false), receipt(true)}, false},
 		"a change asked for when counted":   {invocation{copies: 1}, []write{receipt(true), receipt(false)}, true},
-		"the same when its answer was lost": {invocation{copies: 1, faults: 1}, []write{receipt(true), receipt(false)}, false},
+		"the same when its answer was lost": {troubled, []write{receipt(true), receipt(false)}, false},
 		"a change asked for without end": {invocation{copies: 1},
 			[]write{receipt(false), receipt(false), receipt(false), receipt(false)}, true},
 		"an order met and read":             {invocation{copies: 1}, []write{order(false), looks}, false},
@@ -42,7 +44,7 @@ func TestSpend(t *testing.T) {
 		"an order read when stored":         {invocation{copies: 1}, []write{order(true), looks}, true},
 		"an order read twice":               {invocation{copies: 1}, []write{order(false), looks, looks}, true},
 		"a payload read without need":       {invocation{copies: 1}, []write{order(false), looks, {read, "ORDER#1", true}}, true},
-		"an order read again after a fault": {invocation{copies: 1, faults: 1}, []write{order(false), looks, looks}, false},
+		"an order read again after a fault": {troubled, []write{order(false), looks, looks}, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +52,8 @@ func TestSpend(t *testing.T) {
 			defer w.KillAll()
 			w.model.marks = true
 			test.inv.spent = map[string]*spent{}
-			w.Current = &task{Of: &test.inv}
+			test.inv.Notes = &test.inv
+			w.Current = &task{Of: &test.inv.Invocation}
 			for _, one := range test.writes {
 				switch {
 				case one.table == read:
@@ -61,10 +64,10 @@ func TestSpend(t *testing.T) {
 					w.dynamo.spend(one.table, one.pk, "", one.accepted)
 				}
 			}
-			if broken := w.failure != nil; broken != test.broken {
-				t.Errorf("broken is %v: %v", broken, w.failure)
-			} else if broken && w.failure.Check != Cost {
-				t.Errorf("the wrong check: %v", w.failure)
+			if broken := w.Failure != nil; broken != test.broken {
+				t.Errorf("broken is %v: %v", broken, w.Failure)
+			} else if broken && w.Failure.Check != Cost {
+				t.Errorf("the wrong check: %v", w.Failure)
 			}
 		})
 	}

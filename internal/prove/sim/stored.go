@@ -113,20 +113,20 @@ const (
 func (w *World) checkStored(c *change) {
 	img, key := c.new, c.new.key()
 	if m := w.carried[img.data]; (m == nil || m.malformed || m.fact != img.fact) && !w.wholes.sentWithin(img) {
-		w.fail(Altered, "%s holds a payload that nobody sent: %s", key, img.data)
+		w.Fail(Altered, "%s holds a payload that nobody sent: %s", key, img.data)
 		return
 	}
 	want := w.model.storedOf(img.fact)
 	for name, text := range want {
 		if has := img.whole[name]; valueOf(has) != w.keyOfEpoch(c, name, text.value) || kindOf(has) != text.kind {
-			w.fail(Altered, "%s: %s is %s %q, and its event says %s %q", key, name, kindOf(has), valueOf(has), text.kind, text.value)
+			w.Fail(Altered, "%s: %s is %s %q, and its event says %s %q", key, name, kindOf(has), valueOf(has), text.kind, text.value)
 		}
 	}
 	others := []string{"data", "epoch", "expiresAt"}
 	if n, counts := w.wholes.countOfParts(c); counts {
 		others = append(others, "i:parts")
 		if has := img.whole["i:parts"]; valueOf(has) != n.value || kindOf(has) != n.kind {
-			w.fail(Altered, "%s says that it has %q parts, and it has %s", key, valueOf(has), n.value)
+			w.Fail(Altered, "%s says that it has %q parts, and it has %s", key, valueOf(has), n.value)
 		}
 	}
 	if w.byPut.checkPut(c) {
@@ -136,10 +136,10 @@ func (w *World) checkStored(c *change) {
 		others = append(others, "i:payload")
 	}
 	if len(img.whole) != len(want)+len(others) {
-		w.fail(Altered, "%s has other attributes than its event makes: %q", key, sortedKeys(img.whole))
+		w.Fail(Altered, "%s has other attributes than its event makes: %q", key, sortedKeys(img.whole))
 	}
 	if img.epoch < 1 || img.epoch > newest {
-		w.fail(Altered, "%s is stamped %d, and the newest pipeline has epoch %d", key, img.epoch, newest)
+		w.Fail(Altered, "%s is stamped %d, and the newest pipeline has epoch %d", key, img.epoch, newest)
 	}
 	w.checkExpiry(c)
 	w.packing.checkPacked(c)
@@ -167,11 +167,11 @@ func (w *World) checkExpiry(c *change) {
 		want = max(want, c.old.expiresAt)
 	}
 	if c.new.expiresAt != want && c.new.expiresAt != max(want, most.Unix()) {
-		w.fail(Expiry, "%s expires at %d, and its event at %d", c.new.key(), c.new.expiresAt, want)
+		w.Fail(Expiry, "%s expires at %d, and its event at %d", c.new.key(), c.new.expiresAt, want)
 	}
 	touched := c.old != nil && c.old.fact == c.new.fact
 	if !touched && w.Now.After(most.Add(onItsWay-early)) {
-		w.fail(Expiry, "%s is written at %s, and expires at %s: an event is taken until an hour before that", c.new.key(),
+		w.Fail(Expiry, "%s is written at %s, and expires at %s: an event is taken until an hour before that", c.new.key(),
 			w.Now.Format(time.RFC3339), own.Format(time.RFC3339))
 	}
 }

@@ -22,7 +22,7 @@ func (w *verdicts) judge(o handler.Outcome) {
 	inv, m := invocationOf(w.Current), w.sent[o.Message.Body]
 	switch {
 	case inv == nil || m == nil:
-		w.fail(Broken, "a verdict on a message that nobody sent: %s", o.Message.Body)
+		w.Fail(Broken, "a verdict on a message that nobody sent: %s", o.Message.Body)
 	case m.events != nil:
 		w.arrays.judgeArray(inv, m, o)
 	default:
@@ -37,13 +37,13 @@ func (w *verdicts) judgeEvent(inv *invocation, m *message, o handler.Outcome) {
 	w.wholes.noteParts(inv, m, verdict)
 	w.offload.noteUpload(inv, m, verdict != "Retry" && !o.Failed)
 	if why := w.undeserved(inv, m, verdict); why != "" {
-		w.fail(Undeserved, "%s says %s of %s, but %s", inv.name, verdict, m.body, why)
+		w.Fail(Undeserved, "%s says %s of %s, but %s", inv.Name, verdict, m.body, why)
 		return
 	}
 	if erased := o.Refusal != nil && o.Refusal.Reason == event.Barred; verdict == "Duplicate" && !w.held(inv, m, func(img *image) bool {
 		return img != nil && (img.barred && erased || !erased && img.fact == m.fact)
 	}) {
-		w.fail(Undeserved, "%s says Duplicate of %s (%v), and its key held nothing of the kind", inv.name, m.body, o.Refusal)
+		w.Fail(Undeserved, "%s says Duplicate of %s (%v), and its key held nothing of the kind", inv.Name, m.body, o.Refusal)
 	}
 	if verdict == "Duplicate" && o.Refusal != nil {
 		w.offload.checkTakenBack(inv, m)
@@ -54,17 +54,17 @@ func (w *verdicts) judgeEvent(inv *invocation, m *message, o handler.Outcome) {
 	case "Conflict", "Rejected", "Expired", "Poison":
 		w.rejected[m.fact] = w.rejected[m.fact] || verdict == "Rejected"
 		if !o.Failed && !m.kept && (m.of != nil || w.quarantined[m.body] == 0) {
-			w.fail(Lost, "%s takes %s for kept, and it is not in quarantine", inv.name, m.body)
+			w.Fail(Lost, "%s takes %s for kept, and it is not in quarantine", inv.Name, m.body)
 		}
 		if o.Existing != nil && !w.heldByAny(inv, m, func(_ fact, img *image) bool {
 			return img != nil && img.digest() == o.Existing.Digest.String()
 		}) {
-			w.fail(Undeserved, "%s shows what %s conflicts with, but its key never held that: %s", inv.name, m.body, o.Existing.Digest)
+			w.Fail(Undeserved, "%s shows what %s conflicts with, but its key never held that: %s", inv.Name, m.body, o.Existing.Digest)
 		}
 	}
 	if settled := slices.Contains([]string{"Inserted", "Updated", "Duplicate", "Stale"}, verdict); (settled && o.Failed && m.of == nil) ||
 		(verdict == "Retry" && !o.Failed) {
-		w.fail(Undeserved, "%s says %s of %s; that it goes back is %v", inv.name, verdict, m.body, o.Failed)
+		w.Fail(Undeserved, "%s says %s of %s; that it goes back is %v", inv.Name, verdict, m.body, o.Failed)
 	}
 }
 
@@ -75,7 +75,7 @@ func (w *verdicts) judgeReport(r handler.IngestReport) {
 		verdicts += n
 	}
 	if all := len(inv.messages); r.Received != all || verdicts != all || r.Failed > all {
-		w.fail(Undeserved, "%s has %d messages and reports %d, with %d verdicts and %d failures", inv.name, all, r.Received,
+		w.Fail(Undeserved, "%s has %d messages and reports %d, with %d verdicts and %d failures", inv.Name, all, r.Received,
 			verdicts, r.Failed)
 	}
 }
@@ -99,7 +99,7 @@ func (w *verdicts) accept(c *change) {
 	}
 	inv.wrote[write{c.new.fact, earned}]++
 	if c.new.epoch != inv.epoch {
-		w.fail(Altered, "%s is stamped %d, and %s has epoch %d", c.new.key(), c.new.epoch, inv.name, inv.epoch)
+		w.Fail(Altered, "%s is stamped %d, and %s has epoch %d", c.new.key(), c.new.epoch, inv.Name, inv.epoch)
 	}
 }
 
@@ -192,16 +192,16 @@ func (w *verdicts) untroubled(inv *invocation, m *message) string {
 	}
 	switch {
 	case missing:
-		w.stats.Faults[metNothing]++
+		w.Faults[metNothing]++
 	case w.byPut.waits(inv, m.fact):
-		w.stats.Faults[metBuilding]++
+		w.Faults[metBuilding]++
 	case slices.ContainsFunc(items, func(f fact) bool {
 		return slices.ContainsFunc(w.model.keys[f.key()].during(inv.began), inv.unreadable)
 	}):
-		w.stats.Faults[metNewer]++
+		w.Faults[metNewer]++
 	case w.byPut.mayStillLand(inv, m, m.fact) && w.lifetime.left(m.fact) <= 0:
-		w.stats.Faults[metTooLate]++
-	case inv.faults > 0, inv.deadline.Sub(w.Now) < functionTimeout/2:
+		w.Faults[metTooLate]++
+	case inv.Faults > 0, inv.Deadline.Sub(w.Now) < functionTimeout/2:
 	case w.plan.FIFO: // the message waits for those before it
 	case slices.ContainsFunc(items, func(f fact) bool { return len(w.model.keys[f.key()].during(inv.began)) > 1 }):
 	case slices.ContainsFunc(slices.Collect(w.arrays.eventsOf(inv)), instead):

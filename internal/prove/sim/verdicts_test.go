@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
 // judged returns a world with one invocation. It began when the events of before were stored, one
@@ -28,9 +30,10 @@ func judged(t *testing.T, before, after []fact) (*World, *invocation) {
 		}
 	}
 	store(before)
-	inv := &invocation{name: "ingest-1", began: w.model.records, wrote: map[write]int{}, faults: 1}
+	inv := &invocation{began: w.model.records, wrote: map[write]int{}}
+	inv.Invocation = stage.Invocation{Name: "ingest-1", Faults: 1, Notes: inv}
 	store(after)
-	w.Current = &task{Of: inv}
+	w.Current = &task{Of: &inv.Invocation}
 	return w, inv
 }
 
@@ -120,12 +123,12 @@ func TestUndeserved(t *testing.T) {
 		"an older one beside it": {parcel(3, 1), 0, functionTimeout, false},
 		"nothing":                {order(1), 0, functionTimeout, false},
 	} {
-		inv.faults, inv.deadline, inv.messages = test.faults, w.Now.Add(test.left), []events.SQSMessage{{Body: "n"}}
+		inv.Faults, inv.Deadline, inv.messages = test.faults, w.Now.Add(test.left), []events.SQSMessage{{Body: "n"}}
 		if why := w.verdicts.undeserved(inv, &message{body: "b", fact: test.of}, "Retry"); (why == "") != test.allowed {
 			t.Errorf("Retry with %s: %q", name, why)
 		}
 	}
-	inv.faults, inv.messages = 1, nil
+	inv.Faults, inv.messages = 1, nil
 	broken := &message{body: "{", malformed: true}
 	if w.verdicts.undeserved(inv, broken, "Poison") != "" || w.verdicts.undeserved(inv, broken, "Retry") != "" ||
 		w.verdicts.undeserved(inv, broken, "Expired") == "" {
@@ -171,15 +174,15 @@ func TestCheckLetter(t *testing.T) {
 				"ingot": textual(rightly)}}
 			test.change(l)
 			w.notes.checkLetter(l)
-			if w.failure == nil && *l.MessageBody == "b" {
+			if w.Failure == nil && *l.MessageBody == "b" {
 				inv.kept = map[string]int{"b": 1}
-				if w.notes.checkLetter(l); test.broken || w.failure == nil || w.failure.Check != Cost {
-					t.Errorf("nothing is wrong with it but that it is sent again: %v", w.failure)
+				if w.notes.checkLetter(l); test.broken || w.Failure == nil || w.Failure.Check != Cost {
+					t.Errorf("nothing is wrong with it but that it is sent again: %v", w.Failure)
 				}
 				return
 			}
-			if broken := w.failure != nil; broken != test.broken || broken && w.failure.Check != Undeserved {
-				t.Errorf("failure: %v", w.failure)
+			if broken := w.Failure != nil; broken != test.broken || broken && w.Failure.Check != Undeserved {
+				t.Errorf("failure: %v", w.Failure)
 			}
 		})
 	}

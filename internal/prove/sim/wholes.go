@@ -92,7 +92,7 @@ func (w *wholes) spellLines(f fact) string {
 // spell writes the body of a message again. Orders with lines often come in an envelope. Its id and
 // time differ each time.
 func (w *wholes) spell(m *message) {
-	m.body, m.payload = m.fact.spell(w.rng), ""
+	m.body, m.payload = m.fact.spell(w.Rng), ""
 	if m.fact.Lines == "" {
 		return
 	}
@@ -238,7 +238,7 @@ func (w *wholes) checkWhole(c *change) {
 			}
 		}
 	}
-	w.fail(Parted, "%s (%d cents) is stored, and no order with such a part ever was", c.new.key(), c.new.Cents)
+	w.Fail(Parted, "%s (%d cents) is stored, and no order with such a part ever was", c.new.key(), c.new.Cents)
 }
 
 // writeOf returns the write that earns a message its verdict: that of its item. If all of a message
@@ -265,14 +265,14 @@ func (w *wholes) checkAtomic(c *change) {
 	case "order":
 		for _, p := range c.new.parts() {
 			if !w.claims.stands(p) {
-				w.fail(Parted, "%s is stored, and its part %s is not, though they are put together", c.new.key(), p.key())
+				w.Fail(Parted, "%s is stored, and its part %s is not, though they are put together", c.new.key(), p.key())
 				return
 			}
 		}
 	case "line", "coupon":
 		whole := c.new.order()
 		if item := w.read(eventsTable, whole.pk(), whole.sk()); item["type"] == nil {
-			w.fail(Parted, "%s is stored beside %s, which is not there", c.new.key(), whole.key())
+			w.Fail(Parted, "%s is stored beside %s, which is not there", c.new.key(), whole.key())
 		}
 	}
 }
@@ -352,13 +352,13 @@ func (w *wholes) orphanedParts(epoch int64) (list []fact) {
 func (w *wholes) checkMissing(found int, epoch int64) {
 	if !w.knowsParts(epoch) {
 		if found != 0 {
-			w.fail(Wrong, "verify finds %d missing parts, and no parts are declared", found)
+			w.Fail(Wrong, "verify finds %d missing parts, and no parts are declared", found)
 		}
 		return
 	}
 	missing := w.missingParts()
 	if found != len(missing) {
-		w.fail(Wrong, "verify finds %d missing parts, and %d are missing: %v", found, len(missing), missing)
+		w.Fail(Wrong, "verify finds %d missing parts, and %d are missing: %v", found, len(missing), missing)
 	}
 	for _, p := range missing {
 		h, kept := w.model.keys[p.key()], false
@@ -368,7 +368,7 @@ func (w *wholes) checkMissing(found int, epoch int64) {
 		if kept || h.holds() != nil && w.plan.Parts > 1 || h != nil && h.removed || w.plan.Parts > 1 && !w.complete {
 			continue
 		}
-		w.fail(Parted, "%s is missing: its order is stored, and its message is done with", p.key())
+		w.Fail(Parted, "%s is missing: its order is stored, and its message is done with", p.key())
 		return
 	}
 }
@@ -379,9 +379,9 @@ func (w *wholes) putParts(version int64) {
 		return
 	}
 	ctx := w.Deadline(context.Background(), w.Now.Add(48*time.Hour), 0)
-	done, err := repair.Of(w.operators.storeOf(client{w.World}, version, w.Env(w.rng.Float64, 0))).PutParts(ctx)
-	w.tracef("put parts: %d of %d missing, %v", done.Put, done.Missing, err)
-	w.stats.Faults[putAgain] += done.Put
+	done, err := repair.Of(w.operators.storeOf(client{w.World}, version, w.Env(w.Rng.Float64, 0))).PutParts(ctx)
+	w.Tracef("put parts: %d of %d missing, %v", done.Put, done.Missing, err)
+	w.Faults[putAgain] += done.Put
 }
 
 // toolEpoch returns the epoch of the pipeline that a person's tool has when it erases an event. To
@@ -403,7 +403,7 @@ func (w *wholes) checkErasedParts(of fact, before int) {
 	w.claims.checkReleased(states[0].fact)
 	for _, p := range states[0].lines() {
 		if img := w.model.keys[p.key()].holds(); img != nil && !img.barred {
-			w.fail(Returned, "%s was erased, and its part %s is still stored", of.key(), p.key())
+			w.Fail(Returned, "%s was erased, and its part %s is still stored", of.key(), p.key())
 			return
 		}
 	}
@@ -415,12 +415,12 @@ func (w *wholes) noteParts(inv *invocation, m *message, verdict string) {
 		return
 	}
 	if !w.knowsParts(inv.epoch) && (verdict == "Inserted" || verdict == "Duplicate") {
-		w.stats.Faults[wholeAlone]++
+		w.Faults[wholeAlone]++
 	}
 	if verdict == "Duplicate" && slices.ContainsFunc(w.partsOf(m, inv.epoch), func(p fact) bool {
 		return inv.wrote[write{p, "Inserted"}] > 0
 	}) {
-		w.stats.Faults[healed]++
+		w.Faults[healed]++
 	}
 }
 

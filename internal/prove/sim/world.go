@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/internal/prove/sim/strand"
 )
 
@@ -27,16 +27,12 @@ const (
 	functionTimeout = stack.FunctionTimeout
 )
 
-type (
-	scheduler = strand.Scheduler[*invocation]
-	task      = strand.Task[*invocation]
-)
+type task = strand.Task[*stage.Invocation]
 
 // World is one run of a seed.
 type World struct {
-	scheduler
+	stage.World
 	plan Plan
-	rng  *rand.Rand
 
 	asking bool // whether a request of the reader is
 	reader reader
@@ -48,10 +44,9 @@ type World struct {
 	queues                           []*esm.Queue
 	stream                           *mapping
 
-	sandboxes   []*sandbox
-	invocations []*invocation
-	batches     []delivered
-	gaveUp      map[string][]byte // by shard: the last batch that failed
+	sandboxes []*sandbox
+	batches   []delivered
+	gaveUp    map[string][]byte // by shard: the last batch that failed
 
 	sent        map[string]*message        // by body
 	script      func(phase int) []*message // what producers send
@@ -69,14 +64,9 @@ type World struct {
 	touched     []string
 	newReceipts []string
 
-	calm bool // no faults happen
-
-	phase   int
-	idle    int // rounds in which the stream mapping found nothing
-	steps   int
-	stats   Stats
-	trace   *strings.Builder // nil if nothing is traced
-	failure *Failure
+	phase int
+	idle  int // rounds in which the stream mapping found nothing
+	stats Stats
 
 	// These are features: what a feature keeps, does and checks is in a file of its own.
 	wholes    *wholes
@@ -111,7 +101,7 @@ var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 func newWorld(p Plan, trace bool) *World {
 	draw := func(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(p.Seed, stream)) }
-	w := &World{plan: p, rng: draw(1), carried: map[string]*message{}, orders: map[string][]*message{}, sent: map[string]*message{},
+	w := &World{World: stage.World{Rng: draw(1), Faults: map[string]int{}}, plan: p, carried: map[string]*message{}, orders: map[string][]*message{}, sent: map[string]*message{},
 		firstSent: map[fact]*message{}, groups: map[string][]*message{}, received: map[string]string{}, quarantined: map[string]int{},
 		shards: map[string]bool{}, gaveUp: map[string][]byte{}}
 	w.script = w.burst
@@ -134,9 +124,10 @@ func newWorld(p Plan, trace bool) *World {
 	w.operators, w.partial, w.claims, w.rest, w.notes = &operators{w}, &partial{w}, &claims{w}, &rest{w}, &notes{w}
 	w.reader = reader{w: w, draw: draw(4)}
 	w.Now = origin
-	w.stats.Faults, w.stats.Verdicts = map[string]int{}, map[string]int{}
+	w.stats.Faults, w.stats.Verdicts = w.Faults, map[string]int{}
+	w.Stepped = w.stepped
 	if trace {
-		w.trace = &strings.Builder{}
+		w.Trace = &strings.Builder{}
 	}
 	config := embedded.Config{Now: w.clock, Seed: p.Seed, PartiQLReturnsItem: p.ReturnsItem, RollAfter: p.RollAfter,
 		Partitions: w.partitions(), Behind: w.replica.behind, OnRecord: func(shard string, r streamtypes.Record) {
@@ -145,7 +136,7 @@ func newWorld(p Plan, trace bool) *World {
 	w.engine = embedded.New(config)
 	w.dynamo = recorder{w.engine.DynamoDB(), w}
 	if err := w.build(context.Background()); err != nil {
-		w.fail(Broken, "building the world: %v", err)
+		w.Fail(Broken, "building the world: %v", err)
 	}
 	return w
 }
@@ -165,10 +156,10 @@ func (w *World) build(ctx context.Context) error {
 		return err
 	}
 	if w.plan.Pointers {
-		w.must(stack.CreateArchive(ctx, w.engine.S3(), largeBucket))
+		w.Must(stack.CreateArchive(ctx, w.engine.S3(), largeBucket))
 	}
 	if w.plan.Offload > 0 {
-		w.must(stack.CreateArchive(ctx, w.engine.S3(), payloadBucket))
+		w.Must(stack.CreateArchive(ctx, w.engine.S3(), payloadBucket))
 	}
 	w.arn, w.queueURL, w.quarantineURL, w.deadURL = s.StreamARN, s.Queue, s.Quarantine, s.DeadLetters
 	w.model = newModel(&w.plan, w.plan.Counting == aggregate.Marks, w.arn)
@@ -206,7 +197,7 @@ func (w *World) newStream(window bool) (*mapping, error) {
 	config.OnFailure = func(inv esm.Invocation, err error) {
 		w.gaveUp[inv.ShardID] = inv.Payload
 		if config.Bisect && err != nil && len(inv.IDs) > 1 {
-			w.fault(bisected, inv.ShardID)
+			w.Fault(bisected, inv.ShardID)
 		}
 	}
 	config.OnDiscard = func(d esm.Discard) { w.pollers.deliverAgain(w.gaveUp[d.ShardID]) }
@@ -217,10 +208,10 @@ func (w *World) newStream(window bool) (*mapping, error) {
 func (w *World) invocationFaults() esm.Faults {
 	chance := func(name string, p *float64) func(esm.Invocation) bool {
 		return func(esm.Invocation) bool {
-			if w.calm || !w.chance(*p) {
+			if w.Calm || !w.Chance(*p) {
 				return false
 			}
-			w.fault(name, "")
+			w.Fault(name, "")
 			return true
 		}
 	}
@@ -229,23 +220,9 @@ func (w *World) invocationFaults() esm.Faults {
 		Forget: chance(forgotten, &f.Forget)}
 }
 
-func (w *World) chance(p float64) bool { return p > 0 && w.rng.Float64() < p }
-
-// fault notes that something went wrong.
-func (w *World) fault(name, what string) {
-	if inv := invocationOf(w.Current); inv != nil {
-		inv.faults++
-	}
-	w.stats.Faults[name]++
-	w.tracef("%s %s", name, what)
-}
-
-// spend lets the time pass that a request takes.
-func (w *World) spend() { w.Now = w.Now.Add(time.Duration(1+w.rng.IntN(20)) * time.Millisecond) }
-
 // tellChange traces a change of the events table.
 func (w *World) tellChange(shard string, c *change) {
-	if w.trace == nil {
+	if w.Trace == nil {
 		return
 	}
 	what, img := "is inserted", c.new
@@ -261,25 +238,8 @@ func (w *World) tellChange(shard string, c *change) {
 	case c.old != nil:
 		what = "is replaced"
 	}
-	w.tracef("%s (%d cents, revision %d, epoch %d) %s: record ...%s of ...%s", img.key(), img.Cents, img.Rev, img.epoch, what, c.seq[28:],
+	w.Tracef("%s (%d cents, revision %d, epoch %d) %s: record ...%s of ...%s", img.key(), img.Cents, img.Rev, img.epoch, what, c.seq[28:],
 		shard[len(shard)-8:])
-}
-
-func (w *World) tracef(format string, args ...any) {
-	if w.trace == nil {
-		return
-	}
-	who := "world"
-	if w.Current != nil {
-		who = w.Current.Name
-	}
-	fmt.Fprintf(w.trace, "%6d %s %-12s %s\n", w.steps, w.Now.Format("02T15:04:05.000"), who, fmt.Sprintf(format, args...))
-}
-
-func (w *World) must(err error) {
-	if err != nil {
-		w.fail(Broken, "%v", err)
-	}
 }
 
 // read returns an item as it is now.
@@ -287,7 +247,7 @@ func (w *World) read(table, pk, sk string) map[string]types.AttributeValue {
 	out, err := w.engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &table, ConsistentRead: aws.Bool(true),
 		Key: keyOfItem(pk, sk)})
 	if err != nil {
-		w.fail(Broken, "read: %v", err)
+		w.Fail(Broken, "read: %v", err)
 		return nil
 	}
 	return out.Item

@@ -153,24 +153,25 @@ func (w *world) backfill(tries int) {
 	defer func() { w.Working-- }()
 	for again := true; tries > 0 && again; tries-- {
 		w.SleepUpTo(120)
-		worker := &stage.Invocation{}
+		patience := w.Now.Add(time.Duration(10+w.Rng.IntN([]int{1200, 20000}[w.Rng.IntN(2)])) * time.Second)
+		worker := &stage.Invocation{Name: "worker", Deadline: patience}
 		w.Working++
-		w.Spawn("worker", worker, func() {
-			defer func() { worker.Done = true; w.Working-- }()
+		w.Begin(worker, func(context.Context) (any, error) {
+			defer func() { w.Working-- }()
 			began, first := w.blind || w.blinded == 0, w.passed == 0
 			pass, err := w.sync().BeginPass(context.Background())
 			blinded := w.blinded
 			if err == nil {
 				_, err = pass.Run(context.Background(), nil)
 			}
-			if worker.Err = err; err == nil {
-				w.passed++
-				worker.Answer = true
-				w.gap = w.gap && (began || first || blinded != w.blinded) // only a later pass that began after it mends a gap
+			if err != nil {
+				return nil, err
 			}
+			w.passed++
+			w.gap = w.gap && (began || first || blinded != w.blinded) // only a later pass that began after it mends a gap
+			return true, nil
 		})
-		patience := w.Now.Add(time.Duration(10+w.Rng.IntN([]int{1200, 20000}[w.Rng.IntN(2)])) * time.Second)
-		w.Park(patience, func() bool { return worker.Done || worker.Crashed })
+		w.Wait(worker)
 		again = worker.Answer == nil || w.gap || w.Chance(0.3)
 	}
 }

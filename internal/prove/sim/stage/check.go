@@ -8,6 +8,7 @@ type Check string
 // These are the promises that worlds of several kinds check.
 const (
 	Stuck      Check = "stuck"      // faults have stopped, but the world does not come to rest
+	Afterwards Check = "afterwards" // an invocation went on after its answer
 	Undeserved Check = "undeserved" // a verdict, or a letter's reason, is not what the key and the clock say
 	Generation Check = "generation" // a generation differs from what its head says
 	Broken     Check = "broken"     // the world itself failed

@@ -1,14 +1,14 @@
-// Package stage is what the worlds of packages moving and chain stand on: invocations of functions
-// that die, requests that are lost, late and repeated, and people. What happens there is drawn, and
-// a seed always makes the same world.
+// Package stage is what all worlds stand on: tasks, invocations of functions that die, requests
+// that are lost, late and repeated, and people. It knows nothing of what a world does or promises.
+// What happens is drawn, and a seed always makes the same world.
 package stage
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -17,27 +17,24 @@ import (
 	"github.com/ingot-events/ingot/internal/prove/sim/strand"
 )
 
-// Invocation is one call of a function.
-type Invocation struct {
-	Answer   any
-	Err      error
-	Done     bool
-	Crashed  bool
-	deadline time.Time
-}
-
-// World is a stage. Rng and Odds must be set.
+// World is a stage. Rng must be set.
 type World struct {
 	strand.Scheduler[*Invocation]
-	Rng     *rand.Rand
-	Odds    Odds
-	Calm    bool // nothing goes wrong
-	Late    int  // requests that are still on their way
-	Working int  // people and passes at work
-	Failure *Failure
+	Rng         *rand.Rand
+	Odds        Odds
+	Calm        bool // nothing goes wrong
+	Late        int  // requests that are still on their way
+	Working     int  // people and passes at work
+	Invocations []*Invocation
+	Failure     *Failure
+	Faults      map[string]int   // how often each kind of fault has happened
+	Trace       *strings.Builder // nil if nothing is traced
+	Steps       int
 	// Slow is called after a request to which nothing has happened. It may be nil.
-	Slow  func()
-	steps int
+	Slow func()
+	// Stepped is called after each step of a task. It may be nil.
+	Stepped func()
+	ready   []*strand.Task[*Invocation]
 }
 
 // Odds are how many requests meet what.
@@ -49,13 +46,11 @@ type Odds struct {
 	Lost       float64
 }
 
-// FunctionTimeout is the timeout of all functions.
-const FunctionTimeout = time.Minute
-
 // Fail says what is wrong. The first failure counts, and ends the world.
 func (w *World) Fail(check Check, format string, args ...any) {
 	if w.Failure == nil {
-		w.Failure = &Failure{Check: check, Detail: fmt.Sprintf(format, args...), Step: w.steps}
+		w.Failure = &Failure{Check: check, Detail: fmt.Sprintf(format, args...), Step: w.Steps}
+		w.Tracef("FAILED %s: %s", check, w.Failure.Detail)
 	}
 }
 
@@ -67,7 +62,31 @@ func (w *World) Must(err error) {
 }
 
 // Chance draws whether something happens.
-func (w *World) Chance(p float64) bool { return w.Rng.Float64() < p }
+func (w *World) Chance(p float64) bool { return p > 0 && w.Rng.Float64() < p }
+
+// Fault notes that something went wrong.
+func (w *World) Fault(name, what string) {
+	if w.Current != nil && w.Current.Of != nil {
+		w.Current.Of.Faults++
+	}
+	w.Faults[name]++
+	w.Tracef("%s %s", name, what)
+}
+
+// Tracef writes down what happens.
+func (w *World) Tracef(format string, args ...any) {
+	if w.Trace == nil {
+		return
+	}
+	who := "world"
+	if w.Current != nil {
+		who = w.Current.Name
+	}
+	fmt.Fprintf(w.Trace, "%6d %s %-12s %s\n", w.Steps, w.Now.Format("02T15:04:05.000"), who, fmt.Sprintf(format, args...))
+}
+
+// Spend lets the time pass that a request takes.
+func (w *World) Spend() { w.Now = w.Now.Add(time.Duration(1+w.Rng.IntN(20)) * time.Millisecond) }
 
 // SleepUpTo lets the running task sleep for less than so many seconds.
 func (w *World) SleepUpTo(seconds int) { w.Sleep(time.Duration(w.Rng.IntN(seconds)) * time.Second) }
@@ -78,26 +97,6 @@ func (w *World) People(do func()) {
 	w.Spawn("person", nil, func() { defer func() { w.Working-- }(); do() })
 }
 
-// Invoke runs a function in a task of its own, until it answers, dies or has no time left. It may
-// go on for a while after that.
-func (w *World) Invoke(do func(context.Context) (any, error)) ([]byte, error) {
-	inv := &Invocation{deadline: w.Now.Add(FunctionTimeout)}
-	w.Spawn("function", inv, func() {
-		inv.Answer, inv.Err = do(w.Deadline(context.Background(), inv.deadline, 0))
-		inv.Done = true
-	})
-	w.Park(inv.deadline, func() bool { return inv.Done || inv.Crashed })
-	switch {
-	case !inv.Done:
-		return nil, errors.New("the function was killed or ran out of time")
-	case !w.Calm && w.Chance(0.05):
-		return nil, errors.New("the answer was lost")
-	case inv.Err != nil:
-		return nil, inv.Err
-	}
-	return json.Marshal(inv.Answer)
-}
-
 // Result is how a world ended. Its trace tells it from others.
 type Result struct {
 	Failure *Failure // nil if every promise was kept
@@ -106,7 +105,7 @@ type Result struct {
 
 // Result is how the world ended.
 func (w *World) Result() Result {
-	return Result{w.Failure, fmt.Sprintf("after %d steps, at %s", w.steps, w.Now.Format(time.RFC3339Nano))}
+	return Result{w.Failure, fmt.Sprintf("after %d steps, at %s", w.Steps, w.Now.Format(time.RFC3339Nano))}
 }
 
 // mostSteps is far beyond what a world needs.
@@ -115,34 +114,36 @@ const mostSteps = 900_000
 // Run lets tasks go on, in random order, until a condition holds. at says where a world stands that
 // is stuck.
 func (w *World) Run(until func() bool, at func() string) {
-	var buffer []*strand.Task[*Invocation]
 	for w.Failure == nil && !until() {
-		if w.steps++; w.steps > mostSteps {
+		if w.Steps >= mostSteps {
 			w.Fail(Stuck, "%s", at())
 			return
 		}
-		ready, earliest := w.Runnable(buffer)
-		buffer = ready
-		if len(ready) == 0 {
-			if earliest.IsZero() {
-				w.Fail(Stuck, "nothing can go on")
-				return
-			}
-			w.Now = earliest
-			continue
-		}
-		w.Resume(ready[w.Rng.IntN(len(ready))])
-		w.reap()
+		w.Step(func() bool { return false })
 	}
 }
 
-// reap kills the tasks of crashed invocations.
-func (w *World) reap() {
-	for _, t := range w.Tasks {
-		if t.Of != nil && t.Of.Crashed && !t.Ended {
-			w.Kill(t)
+// Step lets a random task go on. If none can, it moves the clock to the time when one can, unless
+// the world is at rest. It reports whether the world has failed or is at rest.
+func (w *World) Step(rests func() bool) (over bool) {
+	w.Steps++
+	ready, earliest := w.Runnable(w.ready)
+	w.ready = ready
+	switch {
+	case len(ready) > 0:
+		w.Resume(ready[w.Rng.IntN(len(ready))])
+		if w.Stepped != nil {
+			w.Stepped()
 		}
+		w.reap()
+	case rests():
+		return true
+	case earliest.IsZero():
+		w.Fail(Stuck, "nothing can go on")
+	default:
+		w.Now = earliest
 	}
+	return w.Failure != nil
 }
 
 // ErrLost says that a request has no answer.
@@ -157,7 +158,7 @@ func Request[O any](w *World, ctx context.Context, write bool, late func() time.
 	if w.Current == nil { // the world is being built
 		return call()
 	}
-	w.Now = w.Now.Add(time.Duration(1+w.Rng.IntN(20)) * time.Millisecond)
+	w.Spend()
 	w.Pause()
 	if err := ctx.Err(); err != nil {
 		return none, err
@@ -172,8 +173,7 @@ func Request[O any](w *World, ctx context.Context, write bool, late func() time.
 		if w.Chance(0.5) {
 			call()
 		}
-		w.Current.Of.Crashed = true
-		panic(strand.Killed{})
+		w.Crash()
 	case within(w.Odds.Throttled):
 		return none, throttled
 	case within(w.Odds.Unanswered):
