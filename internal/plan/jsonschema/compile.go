@@ -119,7 +119,7 @@ func (c *compiler) rule(where string, n event.Node) *rule {
 	for name, value := range n.Members() {
 		at := where + "/" + escape(name)
 		if !c.keyword(r, name, at, value) && !strings.HasPrefix(name, "x-") {
-			what, instead := foreign(name)
+			what, instead := foreign(where, name)
 			wrong(at, what, instead)
 		}
 	}

@@ -130,6 +130,8 @@ func TestRefusedSchemas(t *testing.T) {
 		{`{"pattern":"^(?=x)"}`, "#/pattern: the regular expression cannot be used: "},
 		{`{"pattern":"(a{1,100}){1,9}(b{1,100}){1,9}(c{1,100}){1,9}(d{1,100}){1,9}"}`, "#/pattern: the regular expression takes"},
 		{`{"requierd":["a"]}`, `#/requierd: "requierd" is not a keyword of JSON Schema 2020-12`},
+		{`{"id":"https://example.com/a"}`, "#/id: id is not a keyword of JSON Schema 2020-12; write $id"},
+		{`{"not":{"id":"https://example.com/a"}}`, "#/not/id: id is not a keyword of JSON Schema 2020-12; write the schema without it"},
 		{`{"dependencies":{}}`, "write dependentRequired or dependentSchemas"},
 		{`{"items":[{}]}`, "#/items: items is one schema for all elements; write prefixItems"},
 		{`{"type":"strnig"}`, `#/type: "strnig" is not a type; write null, boolean,`},

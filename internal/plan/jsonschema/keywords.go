@@ -144,8 +144,8 @@ func (c *compiler) ofObjects(r *rule, name, at string, n event.Node) bool {
 	return true
 }
 
-// foreign says why a keyword is refused, and what to write.
-func foreign(name string) (what, instead string) {
+// foreign says why a keyword of the schema at where is refused, and what to write.
+func foreign(where, name string) (what, instead string) {
 	switch name {
 	case "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor":
 		return name + " is not read", `$ref with a place in this file, such as "#/$defs/address"`
@@ -157,6 +157,9 @@ func foreign(name string) (what, instead string) {
 		return "additionalItems is not a keyword of JSON Schema 2020-12",
 			"prefixItems for the first elements and items for those after them"
 	case "id":
+		if where != "#" {
+			return "id is not a keyword of JSON Schema 2020-12", "the schema without it"
+		}
 		return "id is not a keyword of JSON Schema 2020-12", "$id"
 	}
 	return fmt.Sprintf("%q is not a keyword of JSON Schema 2020-12", name),
