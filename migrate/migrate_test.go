@@ -86,14 +86,15 @@ rows:
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`m.yaml:2:7: "Users!" is not a name of at most 40 lower-case letters, digits and -; write users`,
+		`m.yaml:2:7: "Users!" is not a name of at most 40 lower-case letters, digits and -; write another name, such as users`,
 		`m.yaml:3:8: unknown name tabel; write table`,
 		`m.yaml:5:11: the pipeline has no event type user.profil; write user.profile`,
-		`m.yaml:6:5: rows[1] never takes a row, because rows[0] has no where and takes all`,
+		`m.yaml:6:5: rows[1] never takes a row, because rows[0] has no where and takes all; write it before that one`,
 		`m.yaml:7:11: events.other of the pipeline does not say that migration Users! moves rows into it`,
 		`m.yaml:8:5: an entry says what its rows become, or why they are skipped; write either type or skip`,
 		`m.yaml:9:11: user.phone is a part of user.profile, and a row becomes a whole with its parts; write user.profile`,
 		`m.yaml:10:19: @id is not known of a row`,
+		`m.yaml:10:32: the brace that opens here is not closed; write {x}`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in\n%v", want, err)
@@ -105,6 +106,8 @@ rows:
 		"- a":              "m.yaml:1:1: the file is a list, not a mapping",
 		"migration: 1\nname: users\nfrom: {table: old}\nrows: [{skip: no}]": "m.yaml:4:7: no rows become user.profile, and the pipeline " +
 			"holds its messages back until migration users turns it",
+		"migration: 1\nname: users\nfrom: {table: old}\nrows: [{type: user.profile}, {skip: no}]": "rows[0] has no where and takes all; " +
+			"write one of the two",
 	} {
 		if _, err := load(t, users, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)

@@ -130,20 +130,21 @@ func (c *compiler) compile() {
 		return
 	}
 	if bad := badSource(s.Source); bad != "" && !variablePattern.MatchString(s.Source) {
-		c.Mistake("source", bad, "shop")
+		c.Mistake("source", bad, "another name, such as shop")
 	}
 	c.plan.source = s.Source
+	known := slices.Sorted(maps.Keys(c.plan.pipeline.Describe().Spec.Events)) // every pipeline has one
 	if len(s.Publications) == 0 {
-		c.Mistake("publications", "nothing is published", "{orders: {from: [order.placed], to: \"${PUBLISH_TO}\"}}")
+		c.Mistake("publications", "nothing is published", "{orders: {from: ["+known[0]+"], to: \"${PUBLISH_TO}\"}}")
 	}
-	known := slices.Sorted(maps.Keys(c.plan.pipeline.Describe().Spec.Events))
 	for _, name := range slices.Sorted(maps.Keys(s.Publications)) {
 		at, of := declare.Place("publications").In(name), s.Publications[name]
 		if !namePattern.MatchString(name) {
-			c.Mistake(at, fmt.Sprintf("%q is not a name of at most 40 lower-case letters, digits and -", name), "orders")
+			c.Misnamed(at, fmt.Sprintf("%q is not a name of at most 40 lower-case letters, digits and -", name),
+				"another name, such as orders")
 		}
 		if len(of.From) == 0 {
-			c.Mistake(at.In("from"), "the publication has no event type", "[order.placed]")
+			c.Mistake(at.In("from"), "the publication has no event type", "["+known[0]+"], or other event types of the pipeline")
 		}
 		for i, typ := range of.From {
 			if !slices.Contains(known, typ) {

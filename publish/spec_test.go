@@ -26,7 +26,7 @@ func TestMistakes(t *testing.T) {
 		{"source: shop", `source: "a b"`, `"a b" is not a source of 1 to 200`, "source: shop"},
 		{"source: shop", "source: aws.events", "EventBridge keeps sources that begin with aws.", "source: shop"},
 		{"from: [order, report]", "from: [oder]", "no event type oder", "from: [order]"},
-		{"from: [order, report]", "from: []", "no event type", "from: [order]"},
+		{"from: [order, report]", "from: []", "no event type; write [order], or other event types of the pipeline", "from: [order]"},
 		{"removed]", "expired]", `"expired" is nothing that happens to an event`, "removed]"},
 		{"arn:aws:sqs:eu-west-1:000000000000:next.fifo", "https://sqs", `"https://sqs" is not the ARN of`, "${PUBLISH_TO}"},
 		{"arn:aws:sqs:eu-west-1:000000000000:next.fifo", "arn:aws:events:eu-west-1:000000000000:rule/x", "is not the ARN of",
@@ -46,7 +46,7 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 	_, err := load(t, "publish: 1\nsource: shop\npublications: {}\n")
-	if err == nil || !strings.Contains(err.Error(), "nothing is published") {
+	if err == nil || !strings.Contains(err.Error(), "nothing is published; write {orders: {from: [order], to: ") {
 		t.Errorf("%v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -144,7 +145,8 @@ func (c *compiler) compile() {
 		return
 	}
 	if !namePattern.MatchString(s.Name) {
-		c.Mistake("name", fmt.Sprintf("%q is not a name of at most 40 lower-case letters, digits and -", s.Name), "users")
+		c.Mistake("name", fmt.Sprintf("%q is not a name of at most 40 lower-case letters, digits and -", s.Name),
+			"another name, such as users")
 	}
 	if len(s.Rows) == 0 {
 		c.Mistake("rows", "rows takes no row", "[{type: user.profile}]")
@@ -153,7 +155,11 @@ func (c *compiler) compile() {
 	for i, row := range s.Rows {
 		at := declare.Place("rows").In(strconv.Itoa(i))
 		if i > 0 && s.Rows[i-1].Where == "" {
-			c.Mistake(at, fmt.Sprintf("rows[%d] never takes a row, because rows[%d] has no where and takes all", i, i-1), "it before that one")
+			instead := "it before that one"
+			if row.Where == "" { // neither would be reached behind the other
+				instead = "one of the two"
+			}
+			c.Mistake(at, fmt.Sprintf("rows[%d] never takes a row, because rows[%d] has no where and takes all", i, i-1), instead)
 		}
 		c.m.rows = append(c.m.rows, c.row(at, row, specs))
 	}
@@ -261,8 +267,8 @@ func (c *compiler) members(at declare.Place, templates map[string]string, derive
 	}
 	for _, name := range slices.Sorted(maps.Keys(templates)) {
 		t, err := keys.ParseTemplate(templates[name])
-		if err != nil {
-			c.Mistake(at.In(name), err.Error(), "")
+		if bad := (*keys.TemplateError)(nil); errors.As(err, &bad) {
+			c.MistakeAt(at.In(name), templates[name], bad.Offset, bad.What, bad.Instead)
 			continue
 		}
 		if i := slices.IndexFunc(t.Derived(), func(d string) bool { return !slices.Contains(derived, d) }); i >= 0 {
