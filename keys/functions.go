@@ -177,7 +177,7 @@ func (p *Part) addFunc(call string, offset int) error {
 	}
 	n, what := f.argument(arg, hasArg)
 	if what != "" {
-		return &TemplateError{Offset: offset, What: what, Instead: f.example()}
+		return &TemplateError{Offset: offset, What: what, Instead: f.nearest(arg)}
 	}
 	p.Funcs = append(p.Funcs, Func{Name: name, Arg: arg})
 	p.Lossy = p.Lossy || f.Lossy || name == "sha256" && hasArg
@@ -209,6 +209,18 @@ func (f *Function) argument(arg string, hasArg bool) (n int, what string) {
 		return 0, fmt.Sprintf("%s takes a whole number from %d to %d, not %s", f.Name, f.least, f.most, quote(arg))
 	}
 	return n, ""
+}
+
+// nearest returns the correct call that is closest to one with this argument.
+func (f *Function) nearest(arg string) string {
+	n, err := strconv.Atoi(arg)
+	switch {
+	case err != nil || f.most == 0:
+		return f.example()
+	case f.Name == "sha256" && (n < f.least || n > f.most):
+		return f.Name // without an argument, it is the whole hash
+	}
+	return fmt.Sprintf("%s:%d", f.Name, min(max(n, f.least), f.most))
 }
 
 // example returns a correct call.

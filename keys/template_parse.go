@@ -31,7 +31,12 @@ func parsePart(text string, at int) (Part, int, error) {
 	}
 	end := endOf(text, at+1, '}')
 	if end == len(text) {
-		return Part{}, 0, &TemplateError{Offset: at, What: "the brace that opens here is not closed", Instead: text[at:] + "}"}
+		stop := endOf(text, at+1, '#') // no path has one, except in quotes
+		instead := text[at:stop] + "}" + text[stop:]
+		if _, err := parseVariable(text, at+1, stop); err != nil {
+			instead = "a } behind the path of the field"
+		}
+		return Part{}, 0, &TemplateError{Offset: at, What: "the brace that opens here is not closed", Instead: instead}
 	}
 	part, err := parseVariable(text, at+1, end)
 	return part, end + 1, err

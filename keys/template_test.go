@@ -64,7 +64,8 @@ func TestTemplateMistakes(t *testing.T) {
 		what   string // part of the message
 	}{
 		{"", 0, "empty"},
-		{"a{b", 1, "not closed"}, {"{", 0, "not closed"}, {`{["x}`, 0, "not closed"},
+		{"a{b", 1, "not closed; write {b}"}, {"{", 0, "not closed; write a } behind the path"}, {`{["x}`, 0, "not closed; write a }"},
+		{`{["x#y"]`, 0, `not closed; write {["x#y"]}`}, {`{a["x#y"]#b`, 0, `not closed; write {a["x#y"]}#b`},
 		{"a}b", 1, "closing brace without"}, {"{a}}", 3, "closing brace without"},
 		{"{}", 1, "nothing between the braces"}, {"{ }", 2, "nothing between the braces"}, {"{|hmac}", 1, "nothing between the braces"},
 		{"x{a b}", 2, "path"}, {"{2a}", 1, "path"}, {"{a..b}", 1, "path"}, {"{{a}}", 1, "path"},
@@ -90,7 +91,7 @@ func TestTemplateMistakes(t *testing.T) {
 	for _, c := range cases {
 		_, err := ParseTemplate(c.text)
 		var mistake *TemplateError
-		if !errors.As(err, &mistake) || mistake.Offset != c.offset || !strings.Contains(mistake.What, c.what) {
+		if !errors.As(err, &mistake) || mistake.Offset != c.offset || !strings.Contains(mistake.Error(), c.what) {
 			t.Errorf("%q: %+v, want offset %d and %q", c.text, err, c.offset, c.what)
 		}
 	}

@@ -13,13 +13,7 @@ import (
 // *[TemplateError].
 func (t *Template) CheckTime() error {
 	if len(t.parts) != 1 || !t.parts[0].IsVariable() {
-		name := "field"
-		if len(t.parts) == 1 {
-			if _, err := ParseTemplate("{" + t.parts[0].Literal + "}"); err == nil {
-				name = t.parts[0].Literal // its braces are missing
-			}
-		}
-		return &TemplateError{What: "a time is one value", Instead: fmt.Sprintf(`"{%[1]s}", "{%[1]s | unix}" or "{%[1]s | unixms}"`, name)}
+		return &TemplateError{What: "a time is one value", Instead: t.oneTime()}
 	}
 	part := &t.parts[0]
 	for i, f := range part.Funcs {
@@ -29,6 +23,25 @@ func (t *Template) CheckTime() error {
 		}
 	}
 	return nil
+}
+
+// oneTime says what to write for a template that is more than a variable, or less.
+func (t *Template) oneTime() string {
+	var names []string
+	for _, p := range t.parts {
+		if p.IsVariable() {
+			names = append(names, p.Variable())
+		}
+	}
+	if literal := t.parts[0].Literal; len(t.parts) == 1 {
+		if _, err := ParseTemplate("{" + literal + "}"); err == nil {
+			names = append(names, literal) // its braces are missing
+		}
+	}
+	if len(names) != 1 {
+		return `one field that has the whole time, such as "{placed_at}"`
+	}
+	return fmt.Sprintf(`"{%[1]s}", "{%[1]s | unix}" or "{%[1]s | unixms}"`, names[0])
 }
 
 // Time reads the template's one variable as a time. The value is RFC 3339 text. With unix or unixms

@@ -51,11 +51,11 @@ func (c *compiler) conditions(t *planner.Type) iter.Seq[declared] {
 // comparisons refuses a condition that compares a field with text if the file needs a number there
 // in every event: no event can meet it.
 func (c *compiler) comparisons() {
-	type literal struct {
+	type test struct {
 		at     place
 		offset int
 	}
-	said := map[literal]bool{}
+	said := map[test]bool{}
 	for _, name := range c.p.plan.Names {
 		t := c.p.plan.Types[name]
 		for _, read := range c.p.plan.Reads(t) {
@@ -64,10 +64,10 @@ func (c *compiler) comparisons() {
 			}
 			for d := range c.conditions(t) {
 				for _, found := range d.condition.NoNumbers(read.Path) {
-					if said[literal{d.at, found.Offset}] {
+					if said[test{d.at, found.Offset}] {
 						continue
 					}
-					said[literal{d.at, found.Offset}] = true
+					said[test{d.at, found.Offset}] = true
 					c.MistakeAt(d.at, d.text, found.Offset,
 						fmt.Sprintf("where compares %s with %s, and every event needs a number there, for %s: no event can meet this",
 							read.Path, found.With, read.Use),

@@ -252,8 +252,14 @@ func (c *compiler) parseTemplate(p place, text string, derived ...string) (t *ke
 		if !slices.ContainsFunc(derived, func(allowed string) bool {
 			return d == "@"+allowed || strings.HasSuffix(allowed, ".") && strings.HasPrefix(d, "@"+allowed)
 		}) {
-			c.MistakeAt(p, text, strings.Index(text, d), fmt.Sprintf("%s cannot use %s", declare.NameOf(p), d),
-				"a field of the payload, such as {order_id}")
+			instead := "a field of the payload, such as {order_id}"
+			switch up, _ := p.Parent(); {
+			case p == "type" || up == "type":
+				instead = c.typesInstead()
+			case strings.HasSuffix(string(p), declare.Separator+"at"):
+				instead = ownTime
+			}
+			c.MistakeAt(p, text, strings.Index(text, d), fmt.Sprintf("%s cannot use %s", declare.NameOf(p), d), instead)
 			ok = false
 		}
 	}

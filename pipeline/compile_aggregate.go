@@ -232,7 +232,8 @@ func (c *compiler) window(at place, s AggregateSpec) {
 	c.bounded(at.In("window"), s.Window)
 	c.bounded(at.In("retain"), s.Retain)
 	if s.Retain > 0 && s.Window == 0 && !c.IsBroken(at.In("window")) {
-		c.Mistake(at.In("retain"), "retain needs window: a total without a window has no end to count from", "window: 1d beside it")
+		c.Mistake(at.In("retain"), "retain needs window: a total without a window has no end to count from",
+			"window: 1d beside it, or leave retain out")
 	}
 }
 
@@ -430,14 +431,19 @@ func (c *compiler) extreme(p place, def *aggregate.Definition, t *planner.Type, 
 	if v.Op.Additive() {
 		return
 	}
-	instead := "sum " + v.Path.String() + " or count"
+	instead := def.Name + " without " + declare.NameOf(p)
+	if v.Op == aggregate.Min || v.Op == aggregate.Max { // its quantiles 0 and 1 are nearly those
+		near := v
+		near.Op = aggregate.Histogram
+		instead = near.String() + ", or " + instead
+	}
 	switch {
 	case t.Latest:
 		c.Mistake(p, fmt.Sprintf("%s cannot be subtracted, and a newer revision of %s takes the older one out", v.Op, t.Name), instead)
 	case def.OnExpire == aggregate.Subtract && latest:
 		c.Mistake(p, fmt.Sprintf("%s cannot be subtracted, and onExpire is subtract", v.Op), instead)
 	case def.OnExpire == aggregate.Subtract:
-		c.Mistake(p, fmt.Sprintf("%s cannot be subtracted, and onExpire is subtract", v.Op), instead+", or onExpire: keep")
+		c.Mistake(p, fmt.Sprintf("%s cannot be subtracted, and onExpire is subtract", v.Op), "onExpire: keep, or "+instead)
 	}
 }
 
@@ -458,7 +464,7 @@ func (c *compiler) lifetimes(def *aggregate.Definition, t *planner.Type) {
 		c.Mistake(p,
 			fmt.Sprintf(
 				"the totals expire and events of %s never do: a late change would start a total again from zero after it has expired",
-				t.Name), "a retain for "+t.Name+" too")
+				t.Name), "a retain for "+t.Name+" too, or leave retain out")
 	case def.Retain < least:
 		c.Mistake(p, fmt.Sprintf("retain is %s and events of %s live for %s: a total must outlive them by 7d", lifetime.Format(def.Retain),
 			t.Name, lifetime.Format(t.Retain)), "at least "+lifetime.Format(least))

@@ -69,13 +69,13 @@ func apart(templates map[string]string) string {
 		if err != nil {
 			continue // it is reported by itself
 		}
-		for _, part := range t.Parts() {
-			switch {
-			case len(t.Parts()) == 1 && name != "":
-				add(name, t.Text())
-			case part.IsVariable():
-				add(part.Variable(), part.Canonical())
-			}
+		variables := slices.DeleteFunc(slices.Clone(t.Parts()), func(p keys.Part) bool { return !p.IsVariable() })
+		if len(variables) < 2 && name != "" {
+			add(name, t.Text())
+			continue
+		}
+		for _, part := range variables {
+			add(part.Variable(), part.Canonical())
 		}
 	}
 	if len(whole) == 0 {

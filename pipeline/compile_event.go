@@ -153,7 +153,7 @@ func (c *compiler) revision(at place, t *planner.Type, s EventSpec) {
 	case c.IsBroken(at.In("mode")) || c.IsBroken(p):
 		return
 	case !t.Latest && s.Revision != "":
-		c.Mistake(p, "revision is for mode latest only", "mode: latest beside it")
+		c.Mistake(p, "revision is for mode latest only", "mode: latest beside it, or leave revision out")
 		return
 	case !t.Latest:
 		return
@@ -194,8 +194,8 @@ func (c *compiler) usesIgnored(p place, text string, t *planner.Type, paths []ev
 
 // timeTemplate compiles `at`, which is one variable that is read as a time.
 func (c *compiler) timeTemplate(p place, text string) *keys.Template {
-	t := c.template(p, text, "attribute.")
-	if t == nil {
+	t, ok := c.parseTemplate(p, text, "attribute.")
+	if !ok {
 		return nil
 	}
 	if t.Constant() && c.notATime(p, text) {

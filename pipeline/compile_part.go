@@ -208,11 +208,11 @@ func (c *compiler) showsWhole(p place, t *planner.Type) {
 	}
 	for _, v := range slices.Sorted(maps.Keys(whole.Leaves(planner.VariablesOf(whole.ID, "@id")))) {
 		path, err := event.ParsePath(v)
-		shown := err == nil && v[0] != '@' && full[v] && slices.ContainsFunc(t.Part.With, func(with event.Path) bool {
+		isShown := err == nil && v[0] != '@' && full[v] && slices.ContainsFunc(t.Part.With, func(with event.Path) bool {
 			return with.Contains(path)
 		})
 		switch {
-		case v == "@type" || shown:
+		case v == "@type" || isShown:
 		case whole.Atomic:
 			t.Part.Claim = true
 		case err != nil || v[0] == '@':
@@ -221,7 +221,7 @@ func (c *compiler) showsWhole(p place, t *planner.Type) {
 		default:
 			member, _, _ := strings.Cut(v, ".")
 			c.Mistake(p, fmt.Sprintf("key does not show %s of the whole, which the id of %s uses: parts of two wholes could have one key; "+
-				"add {%s} to sk, and %s to part.with", v, whole.Name, v, member), "")
+				"add %s to sk, and %s to part.with", v, whole.Name, shown(v, whole.ID, t.PK, t.SK), member), "")
 		}
 	}
 }
@@ -235,8 +235,11 @@ func (c *compiler) outlives(p place, t *planner.Type, s EventSpec) {
 		return
 	}
 	if lifetime.Shorter(t.Retain, whole.Retain) {
-		c.Mistake(p, fmt.Sprintf("retain is shorter than that of %s, so parts would expire before their whole", whole.Name), "retain: "+
-			lifetime.Format(whole.Retain)+" or longer, or none, for that of the whole")
+		instead := t.Name + " without retain, for that of the whole"
+		if whole.Retain != 0 {
+			instead = "retain: " + lifetime.Format(whole.Retain) + " or longer, or " + instead
+		}
+		c.Mistake(p, fmt.Sprintf("retain is shorter than that of %s, so parts would expire before their whole", whole.Name), instead)
 		return
 	}
 	for i, w := range t.Was {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/values"
+	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/internal/plan/yamlfile"
 )
 
@@ -22,7 +23,7 @@ func valueMapping(d *declare.Decoder, p place, n *yamlfile.Node, into reflect.Va
 		switch {
 		case values.IsAverage(m.Name):
 			bad := values.AverageError(m.Value.Text)
-			d.Misnamed(at, bad.What, bad.Instead)
+			d.Misnamed(at, bad.What, "sum: "+bad.Instead)
 			d.Broken[p] = true
 		case !slices.Contains(members, m.Name):
 			d.Misnamed(at, "unknown name "+m.Name, declare.Suggest(m.Name, members))
@@ -35,7 +36,7 @@ func valueMapping(d *declare.Decoder, p place, n *yamlfile.Node, into reflect.Va
 			d.Broken[p] = true
 		case m.Name == "count":
 			op = m.Name
-			countMember(d, at, m.Value)
+			countMember(d, at, n, m.Value)
 			d.Broken[p] = d.Broken[p] || d.Broken[at]
 		default:
 			op = m.Name
@@ -54,10 +55,18 @@ func valueMapping(d *declare.Decoder, p place, n *yamlfile.Node, into reflect.Va
 	into.SetString(text)
 }
 
-// countMember checks that count is true, because count reads no field.
-func countMember(d *declare.Decoder, p place, n *yamlfile.Node) {
+// countMember checks that count is true, because count reads no field. in is the mapping that it is
+// in.
+func countMember(d *declare.Decoder, p place, in, n *yamlfile.Node) {
 	d.Values[p] = position{Position: n.Position}
-	if n.Kind != yamlfile.Bool || strings.ToLower(n.Text) != "true" {
-		d.Breaks(p, "count counts events and reads no field", "count: true")
+	if n.Kind == yamlfile.Bool && strings.ToLower(n.Text) == "true" {
+		return
 	}
+	instead := "count: true"
+	conditional := slices.ContainsFunc(in.Members, func(m yamlfile.Member) bool { return m.Name == "where" })
+	yes := slices.Contains([]string{"yes", "on", "y"}, strings.ToLower(n.Text)) // as YAML had it once
+	if _, bad := where.Path(n.Text); bad == nil && n.Kind == yamlfile.Text && !conditional && !yes {
+		instead += `, where: "exists ` + n.Text + `"`
+	}
+	d.Breaks(p, "count counts events and reads no field", instead)
 }

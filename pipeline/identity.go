@@ -39,12 +39,36 @@ func (c *compiler) losslessID(p place, t *planner.Type) {
 		c.Mistake(p, "id is the same for every event", `the fields that tell events apart, such as "{order_id}", or "{@digest}"`)
 		return
 	}
-	for _, v := range slices.Sorted(maps.Keys(all)) {
-		if !full[v] && v != "@type" {
-			c.Mistake(p, fmt.Sprintf("id shows %s only through a function that loses a part of it: two events could have one id", v),
-				"{"+v+"}")
+	for _, part := range t.ID.Parts() {
+		v := part.Variable()
+		if part.IsVariable() && !full[v] && v != "@type" {
+			full[v] = true // reported once
+			c.MistakeAt(p, t.ID.Text(), part.Offset,
+				fmt.Sprintf("id shows %s only through a function that loses a part of it: two events could have one id", v),
+				shown(v, t.ID))
 		}
 	}
+}
+
+// shown returns a variable as a key can show all of it: as a hash if one of the templates hashes
+// it, because then nobody is to read it there.
+func shown(v string, templates ...*keys.Template) string {
+	for _, t := range templates {
+		if t == nil {
+			continue
+		}
+		for _, part := range t.Parts() {
+			for _, f := range part.Funcs {
+				switch hides := f.Function().Hash && part.Variable() == v; {
+				case hides && f.Name == "hmac" && f.Arg != "":
+					return "{" + v + " | hmac:" + f.Arg + "}"
+				case hides:
+					return "{" + v + " | " + f.Name + "}"
+				}
+			}
+		}
+	}
+	return "{" + v + "}"
 }
 
 // keyHoldsID refuses a key that two events with different ids could share. The second event would
@@ -75,7 +99,11 @@ func (c *compiler) keyHoldsID(at place, t *planner.Type) {
 			what = fmt.Sprintf(
 				"key shows %s, which id uses, only through a function that loses a part of it: two events could have one key", v)
 		}
-		c.Mistake(at.In("key"), what, "{"+v+"} or {@id} in sk")
+		instead := shown(v, t.ID, t.PK, t.SK) + " or {@id} in sk"
+		if shown(v, t.ID) != shown(v, t.ID, t.PK, t.SK) { // what the key hides, the id would show
+			instead = shown(v, t.PK, t.SK) + " in sk"
+		}
+		c.Mistake(at.In("key"), what, instead)
 	}
 }
 

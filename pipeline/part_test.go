@@ -264,7 +264,7 @@ func TestPartMistakes(t *testing.T) {
 		{"id of the envelope", `    id: "{shop}#{order}"` + "\n    at", "    at",
 			`the id of order uses @id, which no part can show: parts of two wholes could have one key; write an id in order that is made of its fields, such as "{order_id}"`, true},
 		{"shorter", "  line:\n", "  line:\n    retain: 30d\n", "p.yaml:12:13: retain is shorter than that of order, so parts would " +
-			"expire before their whole; write retain: 90d or longer, or none, for that of the whole", false},
+			"expire before their whole; write retain: 90d or longer, or line without retain, for that of the whole", false},
 		{"shorter before", "  line:\n", "  line:\n    retain: 90d\n    was: [{retain: 30d, before: 2026-03-01T00:00:00Z}]\n",
 			"was[0] is shorter than the retain that order had then, so parts would expire before their whole; write the was of " +
 				"order", false},

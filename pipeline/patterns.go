@@ -68,7 +68,8 @@ func (c *compiler) pattern(at place, name string, s PatternSpec) *pattern.Form {
 		return nil
 	case len(s.Read) == 0:
 		if !c.IsBroken(at.In("read")) && !c.IsBroken(at.In("total")) {
-			c.Mistake(at, name+" does not say what it reads", "read: [order.placed], or total: and an aggregate")
+			c.Mistake(at, name+" does not say what it reads", "read: ["+firstOr(c.goodNames(), "order.placed")+
+				"], or total: and an aggregate")
 		}
 		return nil
 	}
@@ -335,8 +336,12 @@ func (c *compiler) topPattern(at place, p *pattern.Form, s PatternSpec, def *agg
 		c.Mistake(at.In("top"), fmt.Sprintf("top is %d", p.Top), "a whole number from 1 to 1000")
 	}
 	if def.Rank.Value == "" {
-		c.Mistake(at.In("top"), s.Total+" declares no rank, so its totals are in no order", "rank: and one of its values in "+s.Total+
-			", such as rank: {value: "+def.Values[0].Name+"}")
+		instead := "the pattern without top"
+		i := slices.IndexFunc(def.Values, func(v aggregate.Value) bool { return !v.Op.Textual() })
+		if i >= 0 && len(def.By) > 0 && def.Spread == 1 { // what a rank needs
+			instead = "rank: {value: " + def.Values[i].Name + "} in " + s.Total + ", or " + instead
+		}
+		c.Mistake(at.In("top"), s.Total+" declares no rank, so its totals are in no order", instead)
 	}
 	if len(s.As) > 0 {
 		c.Misnamed(at.In("as"), "as cannot be used with top", "the pattern without it")

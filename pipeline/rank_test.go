@@ -58,8 +58,8 @@ func TestMistakesOfTop(t *testing.T) {
 	for pattern, want := range map[string]string{
 		"{total: scores, top: 10}":   "",
 		"{total: scores, top: 1001}": "top is 1001; write a whole number from 1 to 1000",
-		"{total: plain, top: 3}": "plain declares no rank, so its totals are in no order; write rank: and one of " +
-			"its values in plain, such as rank: {value: wins}",
+		"{total: plain, top: 3}": "plain declares no rank, so its totals are in no order; write rank: {value: wins} in plain, " +
+			"or the pattern without top",
 		"{total: scores, top: 3, newest: true}":        "newest cannot be used with top",
 		"{total: scores, top: 3, as: {who: [player]}}": "as cannot be used with top",
 		"{read: [win], top: 3}":                        "top is for totals, but this pattern reads events",

@@ -71,7 +71,7 @@ func TestWasShortensEarlierEvents(t *testing.T) {
 
 func TestMistakesInWas(t *testing.T) {
 	for _, c := range []struct{ was, want string }{
-		{"was: 30d", "was is text, not a list; write […]"},
+		{"was: 30d", "was is text, not a list; write [{retain: 30d, before: 2026-03-01T00:00:00Z}]"},
 		{"was: [30d]", "was[0] is text, not a mapping; write {retain: 30d, before: 2026-03-01T00:00:00Z}"},
 		{"was: [{retain: 30d}]", "before is missing in was[0]; write before: 2026-03-01T00:00:00Z"},
 		{"was: [{before: 2026-03-01T00:00:00Z}]", "retain is missing in was[0]; write retain: 30d"},

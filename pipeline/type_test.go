@@ -80,7 +80,8 @@ func TestTypeNeedsNoSeparators(t *testing.T) {
 		{`[{a: b}]`, `type[0] is a mapping, not text; write it in quotes, as in "{order_id}"`, `["{a}"]`},
 		{`["{a}", ""]`, "type[1] is empty; write text, or leave type[1] out", `["{a}"]`},
 		{`["{a}\n{b}"]`, "type[0] has several lines; write one line", `["{a}", "{b}"]`},
-		{`["{@digest}"]`, "type[0] cannot use @digest; write a field of the payload, such as {order_id}", `["{order_id}"]`},
+		{`["{@digest}"]`,
+			`type[0] cannot use @digest; write a field that holds pull, pull.closed or push, such as "{type}"`, `["{type}"]`},
 	} {
 		_, err := loadText(typed(c.typ, "push", "pull", "pull.closed"))
 		if err == nil || !strings.Contains(err.Error(), c.want) {

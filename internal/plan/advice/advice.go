@@ -29,8 +29,12 @@ var (
 	aWord     = regexp.MustCompile(`^[A-Za-z0-9_.:-]+$`)
 	inNamed   = regexp.MustCompile(`^(.*) in ([a-z.]+)$`)
 	inMember  = regexp.MustCompile(`^(\{[^}]*\}) in (pk|sk)$`)
-	prose     = regexp.MustCompile(
-		`^(text|fewer|longer|nothing|spaces|[0-9]+ characters less.*|since: and .*|total: and .*|total: alone|read:)$|…|PATH|, .*:| in a (sort )?key `)
+	aKey      = regexp.MustCompile(` in (pk|sk)$`)
+	aText     = regexp.MustCompile(
+		`^["{[]|` + aMember.String() + `|` + aWord.String() + `|^(count|sum|min|max|newest|oldest|histogram|distinct)( |$)`)
+	prose = regexp.MustCompile(
+		`^(text|fewer|longer|nothing|spaces|[0-9]+ characters less.*|since: and .*|total: and .*|total: alone|read:)$|` +
+			`…|PATH|^ingot: 1, | in a (sort )?key `)
 )
 
 const between = "a # between them"
@@ -54,13 +58,15 @@ func Alternatives(instead string) []string {
 		text = shorter
 	}
 	var all []string
+	key := aKey.FindString(text)
 	for _, one := range splitOutside(text, list) {
 		one = around.ReplaceAllString(strings.TrimSpace(one), "")
+		if strings.HasPrefix(one, "{") && aKey.FindString(one) == "" {
+			one += key // it is said once, behind the last
+		}
 		switch {
 		case one == between || inMember.MatchString(one):
-		case prose.MatchString(strings.Trim(one, `{}"`)):
-			continue
-		case !aMember.MatchString(one) && !aWord.MatchString(one) && (one == "" || !strings.Contains(`"{[`, one[:1])):
+		case prose.MatchString(strings.Trim(one, `{}"`)) || !aText.MatchString(one):
 			continue
 		}
 		all = append(all, one)
@@ -105,9 +111,7 @@ func Follow(text string, at yamlfile.Position, advice string) (texts []Text) {
 			e.advice, e.named = named[1], named[2]
 		}
 		if e.visit(file.Root, nil); e.done {
-			var b strings.Builder
-			write(&b, file.Root)
-			texts = append(texts, Text{b.String(), e.renamed})
+			texts = append(texts, Text{Written(file.Root), e.renamed})
 		}
 	}
 	return texts
@@ -159,6 +163,9 @@ func (e *edit) atName(one *yamlfile.Member, above []*yamlfile.Node) {
 	switch {
 	case e.isMember && e.way == 0 && one.Value != nil && one.Value.Kind == yamlfile.Map:
 		e.put(one.Value)
+	case e.isMember && e.way == 0 && parsedAdvice(e.advice) != nil:
+		member := parsedAdvice(e.advice).Members[0]
+		one.Name, one.Value, e.done = member.Name, member.Value, true
 	case e.isMember && e.way > 0:
 		e.putAbove(above)
 	case e.way == 0 && aWord.MatchString(strings.Trim(e.advice, `"`)):
@@ -201,7 +208,7 @@ func (e *edit) atValue(n *yamlfile.Node, above []*yamlfile.Node) {
 		if before := strings.LastIndex(n.Text[:offset+1], "{"); strings.HasPrefix(advice, "{") && before >= 0 {
 			start = before
 		}
-		end := start + len(regexp.MustCompile(`^(\{[^}]*\}?|[A-Za-z0-9_@.$]+|\S+)`).FindString(n.Text[start:]))
+		end := start + len(regexp.MustCompile(`^(\{[^}]*\}?|[A-Za-z0-9_@.$:]+|\S+)`).FindString(n.Text[start:]))
 		n.Text, e.done = n.Text[:start]+advice+n.Text[end:], true
 	}
 }
@@ -233,12 +240,21 @@ func (e *edit) put(into *yamlfile.Node) {
 	}
 }
 
+// parsedAdvice reads an advice: a value, or members as a mapping in braces has them.
 func parsedAdvice(advice string) *yamlfile.Node {
-	file, fault := yamlfile.Parse([]byte(advice))
-	if fault != nil {
-		return nil
+	for _, text := range []string{advice, "{" + advice + "}"} {
+		if file, fault := yamlfile.Parse([]byte(text)); fault == nil {
+			return file.Root
+		}
 	}
-	return file.Root
+	return nil
+}
+
+// Written returns a tree as YAML.
+func Written(n *yamlfile.Node) string {
+	var b strings.Builder
+	write(&b, n)
+	return b.String()
 }
 
 // write writes a tree as YAML.
@@ -250,7 +266,7 @@ func write(b *strings.Builder, n *yamlfile.Node) {
 		b.WriteString("{")
 		for i, one := range n.Members {
 			if i > 0 {
-				b.WriteString(", ")
+				b.WriteString(",\n")
 			}
 			fmt.Fprintf(b, "%s: ", quotedText(one.Name))
 			write(b, one.Value)

@@ -135,7 +135,7 @@ func (d *Decoder) Value(p Place, n *yamlfile.Node, into reflect.Value, tags *ref
 		if into.Kind() == reflect.Map { // "aggregates:" with nothing below it
 			return
 		}
-		d.Breaks(p, NameOf(p)+" has no value", "its value after a colon and a space, or leave "+NameOf(p)+" out")
+		d.Breaks(p, NameOf(p)+" has no value", "its value after a colon and a space"+orLeaveOut(p, tags))
 		return
 	}
 	switch {
@@ -152,9 +152,9 @@ func (d *Decoder) Value(p Place, n *yamlfile.Node, into reflect.Value, tags *ref
 	case into.Kind() == reflect.Slice:
 		d.list(p, n, into)
 	case into.Kind() == reflect.String && tags != nil && tags.Tag.Get("list") == "yes":
-		d.textOrList(p, n, into)
+		d.textOrList(p, n, into, tags)
 	case into.Kind() == reflect.String:
-		d.text(p, n, into)
+		d.text(p, n, into, tags)
 	case into.Kind() == reflect.Bool:
 		d.boolean(p, n, into)
 	case into.CanInt() && tags != nil && tags.Tag.Get("size") == "yes":
@@ -162,6 +162,14 @@ func (d *Decoder) Value(p Place, n *yamlfile.Node, into reflect.Value, tags *ref
 	case into.CanInt():
 		d.integer(p, n, into, tags)
 	}
+}
+
+// orLeaveOut is the end of an advice about a member, if the file need not have it.
+func orLeaveOut(p Place, tags *reflect.StructField) string {
+	if tags != nil && tags.Tag.Get("need") == "yes" {
+		return ""
+	}
+	return ", or leave " + NameOf(p) + " out"
 }
 
 // NameOf returns what a message calls the member at p.
@@ -309,13 +317,30 @@ func (d *Decoder) entries(p Place, n *yamlfile.Node, into reflect.Value, tags *r
 
 func (d *Decoder) list(p Place, n *yamlfile.Node, into reflect.Value) {
 	if n.Kind != yamlfile.List {
-		d.wrongKind(p, n, "a list", "[…]")
+		d.wrongKind(p, n, "a list", d.asList(n, into.Type().Elem()))
 		return
 	}
 	into.Set(reflect.MakeSlice(into.Type(), len(n.Items), len(n.Items)))
 	for i, v := range n.Items {
 		d.Value(p.In(strconv.Itoa(i)), v, into.Index(i), nil)
 	}
+}
+
+// asList returns what to write for a list with elements of a type: the text that is there, or an
+// example.
+func (d *Decoder) asList(n *yamlfile.Node, elem reflect.Type) string {
+	example := d.words.Example(elem)
+	switch {
+	case n.Kind == yamlfile.Map:
+		return "it in brackets"
+	case ownText(n) && elem.Kind() == reflect.String && n.Style == yamlfile.Plain:
+		return "[" + n.Text + "]"
+	case ownText(n) && elem.Kind() == reflect.String:
+		return "[" + strconv.Quote(n.Text) + "]"
+	case strings.HasPrefix(example, "{"):
+		return "[" + example + "]"
+	}
+	return cmp.Or(example, "[…]")
 }
 
 // absent returns what to write for a member that must be there.

@@ -17,14 +17,14 @@ import (
 
 // text decodes a string. Numbers and booleans must be quoted, because YAML would change their
 // spelling.
-func (d *Decoder) text(p Place, n *yamlfile.Node, into reflect.Value) {
+func (d *Decoder) text(p Place, n *yamlfile.Node, into reflect.Value, tags *reflect.StructField) {
 	switch n.Kind {
 	case yamlfile.Text:
 		if n.Style == yamlfile.Block {
-			d.setText(p, strings.TrimRight(n.Text, "\n"), into)
+			d.setText(p, strings.TrimRight(n.Text, "\n"), into, tags)
 			return
 		}
-		d.setText(p, n.Text, into)
+		d.setText(p, n.Text, into, tags)
 		pos := Position{Position: n.Position, Verbatim: n.Verbatim}
 		if n.Verbatim && n.Style == yamlfile.Quoted {
 			pos.Inset = 1
@@ -40,9 +40,9 @@ func (d *Decoder) text(p Place, n *yamlfile.Node, into reflect.Value) {
 }
 
 // textOrList decodes one text. It decodes a list of texts as one text with a line for each entry.
-func (d *Decoder) textOrList(p Place, n *yamlfile.Node, into reflect.Value) {
+func (d *Decoder) textOrList(p Place, n *yamlfile.Node, into reflect.Value, tags *reflect.StructField) {
 	if n.Kind != yamlfile.List {
-		d.text(p, n, into)
+		d.text(p, n, into, tags)
 		return
 	}
 	if len(n.Items) == 0 {
@@ -60,9 +60,9 @@ func (d *Decoder) textOrList(p Place, n *yamlfile.Node, into reflect.Value) {
 }
 
 // setText refuses empty text, which would mean the same as a missing member.
-func (d *Decoder) setText(p Place, text string, into reflect.Value) {
+func (d *Decoder) setText(p Place, text string, into reflect.Value, tags *reflect.StructField) {
 	if text == "" {
-		instead := "text, or leave " + NameOf(p) + " out"
+		instead := "text" + orLeaveOut(p, tags)
 		if d.words.Empty != nil {
 			instead = cmp.Or(d.words.Empty(NameOf(p)), instead)
 		}
@@ -109,6 +109,9 @@ func (d *Decoder) time(p Place, n *yamlfile.Node, into reflect.Value) {
 
 func (d *Decoder) integer(p Place, n *yamlfile.Node, into reflect.Value, tags *reflect.StructField) {
 	least, most := limits(tags)
+	if string(p) == d.words.Version {
+		least, most = int64(d.words.Format), int64(d.words.Format)
+	}
 	if n.Kind == yamlfile.Text && n.Style == yamlfile.Plain && strings.Trim(n.Text, "0123456789") == "" {
 		d.Breaks(p, NameOf(p)+" is too large", RangeText(least, most)) // the parser reads it as text
 		return
@@ -199,7 +202,10 @@ const Unlimited = 1<<53 - 1
 
 // RangeText says which whole numbers a member takes.
 func RangeText(least, most int64) string {
-	if most == Unlimited {
+	switch {
+	case least == most:
+		return strconv.FormatInt(least, 10)
+	case most == Unlimited:
 		return fmt.Sprintf("a whole number of at least %d", least)
 	}
 	return fmt.Sprintf("a whole number from %d to %d", least, most)

@@ -56,15 +56,23 @@ func Parse(text string) (Value, *where.Mistake) {
 	}
 	if op == aggregate.Count {
 		if operand != "" {
-			instead := "count"
-			if _, bad := where.Path(operand); bad == nil && !has {
-				instead += " where exists " + operand
-			}
-			return Value{}, &where.Mistake{What: "count counts events and reads no field", Instead: instead}
+			return Value{}, countsNoField(operand, condition)
 		}
 		return v, nil
 	}
 	return v, v.read(text, word, operand)
+}
+
+// countsNoField is the mistake of a count with a field. Such a count has at most one condition.
+func countsNoField(operand, condition string) *where.Mistake {
+	instead := "count"
+	if _, bad := where.Path(operand); bad == nil && condition == "" {
+		condition = "exists " + operand
+	}
+	if condition != "" {
+		instead += " where " + condition
+	}
+	return &where.Mistake{What: "count counts events and reads no field", Instead: instead}
 }
 
 // CutWhere splits the text after an expression's first word into the operand and the condition. The
@@ -91,7 +99,8 @@ func CutWhere(text string) (operand, condition string, has bool) {
 func (v *Value) read(text, op, operand string) *where.Mistake {
 	if after, ok := strings.CutPrefix(operand, "-"); ok {
 		if v.Op != aggregate.Sum {
-			return &where.Mistake{Offset: strings.Index(text, operand), What: "only sum can be negated", Instead: negated(op) + " " + after}
+			_, rest, _ := strings.Cut(text, operand) // its condition
+			return &where.Mistake{What: "only sum can be negated", Instead: negated(op) + " " + after + rest}
 		}
 		v.negative, operand = true, strings.TrimSpace(after)
 	}
@@ -105,12 +114,10 @@ func (v *Value) read(text, op, operand string) *where.Mistake {
 	}
 	path, bad := where.Path(name)
 	if bad != nil {
-		if bad.Instead == where.APath {
-			bad.Instead = valueForms
-		} else {
-			bad.Instead = strings.Replace(text, name, bad.Instead, 1)
-		}
 		bad.Offset = strings.LastIndex(text, name)
+		if bad.Instead == where.APath {
+			bad.Instead, bad.Offset = valueForms, 0
+		}
 		return bad
 	}
 	v.Path = path
@@ -132,7 +139,9 @@ func negated(op string) string {
 // notAValue says what to write for a text that does not begin with an operation.
 func notAValue(text, word, rest string) *where.Mistake {
 	if IsAverage(word) {
-		return AverageError(rest)
+		bad := AverageError(rest)
+		bad.Instead = "sum " + bad.Instead
+		return bad
 	}
 	if word == "length" && rest != "" {
 		return &where.Mistake{What: "length stands in place of a path, after an operation", Instead: "sum length " + rest}
@@ -148,14 +157,14 @@ func IsAverage(word string) bool {
 	return slices.Contains([]string{"avg", "average", "mean"}, strings.ToLower(word))
 }
 
-// AverageError says how to get an average. Two averages cannot be added up, but their sums and
-// counts can.
-func AverageError(path string) *where.Mistake {
-	if _, bad := where.Path(path); bad != nil {
-		path = "PATH"
+// AverageError says how to get an average of what rest reads: what to write behind sum. Two
+// averages cannot be added up, but their sums and counts can.
+func AverageError(rest string) *where.Mistake {
+	if _, bad := Parse("sum " + rest); bad != nil {
+		rest = "PATH"
 	}
-	return &where.Mistake{What: "an average is not kept, because two averages cannot be added up", Instead: "sum " + path +
-		", with a count in a value of its own, and divide when you read"}
+	return &where.Mistake{What: "an average is not kept, because two averages cannot be added up", Instead: rest +
+		", with a count of the same events in a value of its own, and divide when you read"}
 }
 
 // MayTake reports whether the value may be a negative number.

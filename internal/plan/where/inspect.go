@@ -12,6 +12,7 @@ import (
 type test struct {
 	path    event.Path
 	with    []literal
+	offset  int  // where it stands in the condition's text, in bytes
 	negated bool // the test stands under not
 	ordered bool // it asks which is larger
 	// numbers returns the same test with these literals.
@@ -41,11 +42,11 @@ func each(n node, negated bool, yield func(test) bool) bool {
 	case exists:
 		return yield(test{path: n.path, negated: negated})
 	case comparison:
-		return yield(test{n.path, []literal{n.with}, negated, n.op.below != n.op.beyond, func(l []literal) node {
-			return comparison{n.path, n.op, l[0]}
+		return yield(test{n.path, []literal{n.with}, n.offset, negated, n.op.below != n.op.beyond, func(l []literal) node {
+			return comparison{n.path, n.op, l[0], n.offset}
 		}})
 	case oneOf:
-		return yield(test{n.path, n.set, negated, false, func(l []literal) node { return oneOf{n.path, l} }})
+		return yield(test{n.path, n.set, n.offset, negated, false, func(l []literal) node { return oneOf{n.path, l, n.offset} }})
 	}
 	panic("where: a condition of an unknown kind")
 }
@@ -95,7 +96,7 @@ func (c *Condition) Texts() []Text {
 
 // NoNumber is a test of a field against something other than a number.
 type NoNumber struct {
-	Offset  int    // of the literal in the condition's text, in bytes
+	Offset  int    // of the test in the condition's text, in bytes
 	With    string // the literal, as one writes it in a condition
 	Numbers string // the same test against numbers; empty if a literal cannot be read as a number
 	Ordered bool   // it asks which of the two is larger
@@ -110,7 +111,7 @@ func (c *Condition) NoNumbers(path event.Path) []NoNumber {
 		if t.negated || i < 0 || !t.path.Equal(path) {
 			continue
 		}
-		found := NoNumber{Offset: t.with[i].offset, With: t.with[i].String(), Ordered: t.ordered}
+		found := NoNumber{Offset: t.offset, With: t.with[i].String(), Ordered: t.ordered}
 		if numbers, ok := asNumbers(t.with); ok {
 			found.Numbers = (&Condition{t.numbers(numbers)}).String()
 		}

@@ -144,7 +144,7 @@ func (p *parser) comparison() (node, *Mistake) {
 	}
 	if p.word("in") {
 		set, bad := p.set()
-		return oneOf{path, set}, bad
+		return oneOf{path, set, field.offset}, bad
 	}
 	op := p.take()
 	if bad := p.asksNull(field, op); bad != nil {
@@ -161,7 +161,7 @@ func (p *parser) comparison() (node, *Mistake) {
 	if l.kind == event.Bool && op.text != "=" && op.text != "!=" {
 		return nil, &Mistake{Offset: at.offset, What: "true and false have no order", Instead: "= or !="}
 	}
-	return comparison{path, operators[op.text], l}, nil
+	return comparison{path, operators[op.text], l, field.offset}, nil
 }
 
 // nulls are words of other languages for a value that is not there.

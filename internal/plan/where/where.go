@@ -29,13 +29,15 @@ type (
 	not        struct{ of node }
 	exists     struct{ path event.Path }
 	comparison struct {
-		path event.Path
-		op   operator
-		with literal
+		path   event.Path
+		op     operator
+		with   literal
+		offset int // where it stands in the condition's text, in bytes
 	}
 	oneOf struct {
-		path event.Path
-		set  []literal
+		path   event.Path
+		set    []literal
+		offset int
 	}
 )
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -149,6 +150,30 @@ func TestAdviceDoesWhatIsMeant(t *testing.T) {
 		followed := c.text[:bad.Offset] + c.write + c.after
 		if condition, again := Parse(followed); again != nil || condition.Holds(doc.Root()) != c.holds {
 			t.Errorf("%s: %s, %v; want that it holds: %v", c.text, followed, again, c.holds)
+		}
+	}
+}
+
+// A test that no number meets is replaced by the same test of numbers.
+func TestNumbersInPlaceOfText(t *testing.T) {
+	for text, counts := range map[string][2]string{ // a payload that is to meet it, and one that is not
+		`a > "4"`:                        {`{"a":10}`, `{"a":4}`},
+		`b = 1 and a in ("4", '10')`:     {`{"a":10,"b":1}`, `{"a":10,"b":2}`},
+		`(b = 1 or a != "4") and b != 2`: {`{"a":10,"b":3}`, `{"a":10,"b":2}`},
+	} {
+		c, bad := Parse(text)
+		if bad != nil {
+			t.Fatal(bad)
+		}
+		a, _ := Path("a")
+		found := c.NoNumbers(a)[0]
+		test := regexp.MustCompile(`^a (in \(.*?\)|\S+ "\d+")`).FindString(text[found.Offset:])
+		followed, bad := Parse(text[:found.Offset] + found.Numbers + text[found.Offset+len(test):])
+		for i, payload := range counts {
+			doc, err := event.ParseDocument(payload)
+			if err != nil || bad != nil || followed.Holds(doc.Root()) != (i == 0) {
+				t.Errorf("%s: %v, %v: %s", text, err, bad, payload)
+			}
 		}
 	}
 }
@@ -368,9 +393,9 @@ func TestWhatIsSaidOfACondition(t *testing.T) {
 		"kinds b": {fmt.Sprint(c.Kinds(b)), fmt.Sprint([]event.Kind{event.Number, event.String, event.String, event.Bool})},
 		"texts":   {fmt.Sprint(c.Texts()), "[{4 x} {19 12} {37 2} {66 3} {84 7}]"},
 		"no number a": {fmt.Sprintf("%+v", c.NoNumbers(a)),
-			`[{Offset:4 With:"x" Numbers: Ordered:false} {Offset:84 With:"7" Numbers:a > 7 Ordered:true}]`},
+			`[{Offset:0 With:"x" Numbers: Ordered:false} {Offset:80 With:"7" Numbers:a > 7 Ordered:true}]`},
 		"no number b": {fmt.Sprintf("%+v", c.NoNumbers(b)),
-			`[{Offset:37 With:"2" Numbers:b in (1, 2) Ordered:false} {Offset:66 With:"3" Numbers: Ordered:false}]`},
+			`[{Offset:28 With:"2" Numbers:b in (1, 2) Ordered:false} {Offset:60 With:"3" Numbers: Ordered:false}]`},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s: %s, want %s", what, pair[0], pair[1])
