@@ -89,6 +89,7 @@ var arguments = map[string]completion{
 	"send":    filesNamed("ndjson", "jsonl", "json"),
 	"demo":    filesNamed("ndjson", "jsonl", "json"),
 	"rebuild": declared(otherAggregates),
+	"mend":    declared(otherAggregates),
 	"init":    folders,
 	"find":    cobra.NoFileCompletions, // a key
 	// These are the commands of quarantine. They begin with a folder.

@@ -67,6 +67,7 @@ func TestCompletionOfValues(t *testing.T) {
 		{"rebuild merchant|", []string{"merchant_daily", "merchant_parcels"}, noFiles},
 		{"rebuild merchant_daily merchant_p|", []string{"merchant_parcels"}, noFiles},
 		{"rebuild merchant_daily merchant_d|", nil, noFiles},
+		{"rebuild mend merchant_d|", []string{"merchant_daily"}, noFiles},
 		{"init |", nil, folders},
 		{"check |", nil, noFiles},
 		{"ver|", []string{"verify"}, noFiles},

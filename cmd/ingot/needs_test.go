@@ -65,7 +65,7 @@ var calls = map[string][]called{
 		{"totals orders_daily --top 1 --from 2026-03-01", 0}},
 	"try":    {{"try --number 12 --limit 2h --yes", 0}},
 	"verify": {{"verify --twice", exitDifference}, {"verify --work s3://my-bucket/w", exitDifference}},
-	"rebuild": {{"rebuild orders_daily --segments 1", 0}, {"rebuild --all", 0}, {"rebuild --parts", 0}, {"rebuild --mend", 0},
+	"rebuild": {{"rebuild orders_daily --segments 1", 0}, {"rebuild --all", 0}, {"rebuild parts", 0}, {"rebuild mend", 0},
 		{"rebuild --accept", 0}},
 	"quarantine": {{"quarantine pull letters --once --dead", 0}, {"quarantine pull letters --once", 0},
 		{"quarantine show letters LETTER", exitDifference}, {"quarantine resend letters LETTER --replace --yes", 0}},

@@ -135,9 +135,9 @@ func TestASilentStreamIsNotReadToItsEnd(t *testing.T) {
 		"pause":                               {exitUntold, []string{"ingest is off, but it is not known", unproven, throttled}},
 		"verify --twice --patience 1m":        {exitUntold, []string{"nobody can tell", unproven, "is Enabled"}},
 		"rebuild orders_daily --patience 1m":  {exitUntold, []string{"it is not known whether the stream has counted it", unproven}},
-		"rebuild --mend --patience 1m --yes":  {exitDifference, []string{"not mended: orders_daily", unproven, "0 totals mended"}},
+		"rebuild mend --patience 1m --yes":    {exitDifference, []string{"not mended: orders_daily", unproven, "0 totals mended"}},
 		"verify --twice --patience 0":         {exitUntold, []string{"nobody can tell", unproven}},
-		"rebuild --mend --patience 0 --yes":   {exitDifference, []string{"not mended: orders_daily", unproven, "0 totals mended"}},
+		"rebuild mend --patience 0 --yes":     {exitDifference, []string{"not mended: orders_daily", unproven, "0 totals mended"}},
 		"erase --payloads --yes --stack shop": {exitRefused, []string{"may not be archived yet", unproven}},
 	} {
 		clock := quickClock()

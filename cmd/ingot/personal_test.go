@@ -240,7 +240,7 @@ func TestNothingPersonalIsPrinted(t *testing.T) {
 	w.runs("", "explain", "wrong.ndjson", "--pipeline", "pipeline.yaml")
 	w.runs("", "send", "wrong.ndjson", "--local", "--wait")
 	w.runs("", "rebuild", "--all", "--local")
-	w.runs("", "rebuild", "--parts", "--local")
+	w.runs("", "rebuild", "parts", "--local")
 	w.runs(secretMail, "erase", "--pattern", "claims", "mail=@-", "--dry-run", "--local")
 
 	w.env = nil // the stand-in for the secret finds nothing
@@ -293,7 +293,7 @@ func TestTheConsoleShowsNothingPersonal(t *testing.T) {
 	if text := w.runs("", "rebuild", "--accept", "--local"); !strings.Contains(text, `mail=***: 2026-03-01T09:00:00Z "***" is gone`) {
 		t.Errorf("%s", text)
 	}
-	if text := w.runs("", "rebuild", "--mend", "--local"); !strings.Contains(text, "mended: accounts since 1 mail=***") {
+	if text := w.runs("", "rebuild", "mend", "--local"); !strings.Contains(text, "mended: accounts since 1 mail=***") {
 		t.Errorf("%s", text)
 	}
 }

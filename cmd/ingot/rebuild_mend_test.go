@@ -25,19 +25,19 @@ func TestMendAndAccept(t *testing.T) {
 	w.sales(5)
 	w.alter("ADD cents :v, fp :v", "1")
 	w.run(exitDifference, "verify", "--local")
-	if got := w.run(exitFine, "rebuild", "--mend", "--local"); got.out != "mended: sales since 1\n1 total mended, 0 not\n" ||
+	if got := w.run(exitFine, "rebuild", "mend", "--local"); got.out != "mended: sales since 1\n1 total mended, 0 not\n" ||
 		!strings.Contains(got.errors, "this changes ingot dev") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	if got := w.run(exitFine, "verify", "--local"); got.out != "5 items, 1 total: no difference\n" {
 		t.Errorf("%s", got.out)
 	}
-	if got := w.run(exitFine, "rebuild", "--mend", "sales", "--local", "--output", "json"); strings.Contains(got.out, `"mended"`) {
+	if got := w.run(exitFine, "rebuild", "mend", "sales", "--local", "--output", "json"); !strings.Contains(got.out, `"mended": []`) {
 		t.Errorf("there was nothing to mend: %s", got.out)
 	}
 	for _, expired := range []string{"SET fpx = :v", "SET fpx = :v, flag = PK"} { // some of its events have expired
 		w.alter(expired, "7")
-		if got := w.run(exitDifference, "rebuild", "--mend", "--local"); !strings.Contains(got.out,
+		if got := w.run(exitDifference, "rebuild", "mend", "--local"); !strings.Contains(got.out,
 			"not mended: sales since 1: it holds events that have expired, so it cannot be computed again\n0 totals mended, 1 not\n") {
 			t.Errorf("%s", got.out)
 		}
@@ -60,12 +60,15 @@ func TestMendAndAccept(t *testing.T) {
 	if got := w.run(exitFine, "totals", "sales", "--local"); !accepted.MatchString(got.out) {
 		t.Errorf("%s", got.out)
 	}
-	if got := w.run(exitFine, "rebuild", "--mend", "--local"); got.out != "0 totals mended, 0 not\n" {
+	if got := w.run(exitFine, "rebuild", "mend", "--local"); got.out != "0 totals mended, 0 not\n" {
 		t.Errorf("after that: %s", got.out)
 	}
 	w.alter("SET fpx = :v, flag = PK", "7")
-	w.run(exitDifference, "rebuild", "--mend", "--local")
-	if got := w.run(exitUsage, "rebuild", "--mend", "--accept", "--local"); !strings.Contains(got.errors, "write one of them") {
+	w.run(exitDifference, "rebuild", "mend", "--local")
+	if got := w.run(exitUsage, "rebuild", "--local", "--", "mend"); !strings.Contains(got.errors, `no aggregate "mend"`) {
+		t.Errorf("%s", got.errors)
+	}
+	if got := w.run(exitUsage, "rebuild", "--all", "--accept", "--local"); !strings.Contains(got.errors, "write one of them") {
 		t.Errorf("%s", got.errors)
 	}
 }

@@ -38,15 +38,16 @@ const (
 	largeAtOnce = 40
 )
 
-func (d *divided) segmentsFlag(flags *pflag.FlagSet) {
-	flags.IntVar(&d.segments, "segments", 0,
-		fmt.Sprintf("how many segments of the tables are read at the same time (default %d)", ownSegments))
-}
-
 // passFlags adds the flags of a pass on this machine.
 func (d *divided) passFlags(flags *pflag.FlagSet) {
+	flags.IntVar(&d.segments, "segments", 0,
+		fmt.Sprintf("how many segments of the tables are read at the same time (default %d)", ownSegments))
 	flags.Float64Var(&d.rate, "rate", 0, "read and write units a second at most; 0: no limit")
 	flags.IntVar(&d.memory, "memory", 64, "MB of sums that are held in memory")
+}
+
+// workFlag adds the flag of a pass that can go on after a stop.
+func (d *divided) workFlag(flags *pflag.FlagSet) {
 	flags.StringVar(&d.work, "work", "", "the folder for files, in which to go on after a stop: a path, or s3://BUCKET/PREFIX")
 }
 

@@ -323,8 +323,8 @@ result is kept as the evidence for a turn, and counts for 24 hours.
 Exit code 3: something stands against a turn.`,
 		function: true,
 		flags: func(f *pflag.FlagSet, o *migrateOptions) {
-			o.divided.segmentsFlag(f)
 			o.divided.passFlags(f)
+			o.divided.workFlag(f)
 			o.divided.largeFlags(f)
 		},
 		check: func(o *migrateOptions) error { return o.divided.check(worker.Compare) },

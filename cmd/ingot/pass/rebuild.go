@@ -44,21 +44,13 @@ An aggregate can be declared complete only at a moment when no change is on its 
 pause: ingot pause, then ingot rebuild, then ingot resume. Without a pause, the command touches all items, and a later
 one during a pause only has to finish.
 
---parts puts the missing parts of stored events instead. A part is missing if an older function stored the whole
-alone, or if the file did not declare the part yet. It needs no pause. Do not run it if the key of a part was
-changed after events were stored: their parts are under the keys of that time, and would be stored a second time.
-
---mend changes single totals in place instead: those that differ from their items, as ingot verify says, and those
-that have a flag. Each gets what its items add up to, and its flag is taken off. It needs no change of
-pipeline.yaml, and events may flow. A total that changes at that moment is left alone and named; run the command
-again, or pause first. A total that holds events that have expired cannot be mended, because they cannot be added up
-again.
-
 --accept only takes flags off instead, and notes on each total or aggregate when that was and who did it. Reads go
 on to show the flag as accepted, and ingot status no longer calls the stack unwell for it. Without --yes it only
 shows the flags. A flag that changes at that moment is left alone and named.
 
-Exit code 3: not complete yet, or not all mended or accepted. 6: not known whether it is complete.`
+An aggregate that is called parts or mend is named after --, as in ingot rebuild -- parts.
+
+Exit code 3: not complete yet, or not all accepted. 6: not known whether it is complete.`
 
 // rebuildJSON documents --output json. A test compares it with rebuilt.
 const rebuildJSON = `
@@ -68,8 +60,6 @@ const rebuildJSON = `
   complete[]              the aggregates that are complete
   flagged                 how many totals and aggregates of the pipeline have a flag; absent if none
   standing[]              why the other aggregates are not complete
-  parts                   with --parts: wholes, missing, put, and refused[], which says why some parts are not put
-  mended[]                with --mend: aggregate, since, by and window of each total; and why, if it is not mended
   accepted[]              with --accept: aggregate, since, by and window of each total, and its flag; of an aggregate's
                           own flag, by and window are absent`
 
@@ -84,14 +74,12 @@ type Rebuilt struct {
 	Flagged    int      `json:"flagged,omitempty"`
 	Standing   []string `json:"standing"`
 
-	Parts    *partsPut      `json:"parts,omitempty"`
-	Mended   []changedTotal `json:"mended,omitempty"`
-	Accepted []changedTotal `json:"accepted,omitempty"`
+	Accepted []acceptedTotal `json:"accepted,omitempty"`
 }
 
 func newRebuild(a *app) *cobra.Command {
 	var o verifyOptions
-	var all, parts, mend, accept bool
+	var all, accept bool
 	cmd := &cobra.Command{
 		Use:   "rebuild AGGREGATE…",
 		Short: "Bring older items into aggregates, and declare the aggregates complete",
@@ -100,32 +88,16 @@ func newRebuild(a *app) *cobra.Command {
   ingot rebuild --all --local --dry-run
   ingot rebuild orders_daily --stack shop
   ingot rebuild orders_daily --stack shop --segments 8 --rate 2000 --work ./rebuild-work
-  ingot rebuild --parts --local
-  ingot rebuild --mend --local
   ingot rebuild --accept orders_daily --stack shop --yes`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return cli.Usage(err)
 			}
-			if parts {
-				if all || len(args) > 0 {
-					return cli.Usagef("--parts is about events, not about aggregates: write it alone")
-				}
-				for _, name := range []string{"segments", "rate", "memory", "work", "patience"} {
-					if cmd.Flags().Changed(name) {
-						return cli.Usagef("--parts reads the events one by one, and does not wait for the stream: leave --%s out",
-							name)
-					}
-				}
-				return a.rebuildParts(cmd, o)
-			}
 			switch {
-			case mend && (accept || all) || accept && all:
-				return cli.Usagef("--all, --mend and --accept are different tasks: write one of them")
-			case (mend || accept) && cmd.Flags().Changed("work"):
-				return cli.Usagef("--mend and --accept keep nothing in a folder: leave --work out")
-			case mend:
-				return a.rebuildMend(cmd, o, args)
+			case accept && all:
+				return cli.Usagef("--all and --accept are different tasks: write one of them")
+			case accept && cmd.Flags().Changed("work"):
+				return cli.Usagef("--accept keeps nothing in a folder: leave --work out")
 			case accept:
 				return a.rebuildAccept(cmd, o, args)
 			}
@@ -138,13 +110,16 @@ func newRebuild(a *app) *cobra.Command {
 	command.OnPipeline(cmd, rebuildJSON)
 	flags := cmd.Flags()
 	flags.BoolVar(&all, "all", false, "rebuild every aggregate that is not complete")
-	flags.BoolVar(&parts, "parts", false, "put the missing parts of stored events instead")
-	flags.BoolVar(&mend, "mend", false, "mend single totals that differ or are flagged instead")
 	flags.BoolVar(&accept, "accept", false, "accept the flags of totals and aggregates instead")
-	o.segmentsFlag(cmd.Flags())
+	o.workFlag(flags)
 	passFlags(cmd, &o)
-	flags.DurationVar(&o.patience, "patience", drained.Patience, "how long to wait for the stream; 0: ask once")
+	patienceFlag(cmd, &o)
+	cmd.AddCommand(newRebuildParts(a), newRebuildMend(a))
 	return cmd
+}
+
+func patienceFlag(cmd *cobra.Command, o *verifyOptions) {
+	cmd.Flags().DurationVar(&o.patience, "patience", drained.Patience, "how long to wait for the stream; 0: ask once")
 }
 
 func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error {
@@ -354,7 +329,7 @@ func (a *app) rebuilt(out Rebuilt) error {
 			fmt.Fprintf(a.Stdout, "not complete: %s\n", show.Text(one))
 		}
 		if out.Flagged > 0 {
-			a.Say("%s not proven: ingot verify names what is flagged, and ingot rebuild --mend mends what it can",
+			a.Say("%s not proven: ingot verify names what is flagged, and ingot rebuild mend mends what it can",
 				show.Count(out.Flagged, "total"))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
@@ -19,15 +20,68 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// changedTotal is the JSON of a total that rebuild --mend or --accept is about. Of a head, By and
-// Window are absent.
+const rebuildMendHelp = `Changes single totals in place: those that differ from their items, as ingot verify says, and those that have a flag.
+Each gets what its items add up to, and its flag is taken off. It needs no change of pipeline.yaml, and events may
+flow. Without a name, it is about all aggregates.
+
+A total that changes at that moment is left alone and named; run the command again, or pause first. A total that holds
+events that have expired cannot be mended, because they cannot be added up again.
+
+It first prints what it reads, and what that costs, as ingot rebuild does.
+
+Exit code 3: not all are mended.`
+
+// rebuildMendJSON documents --output json. A test compares it with mended.
+const rebuildMendJSON = `
+  readUnits               what it took of the two tables
+  mended[]                aggregate, since, by and window of each total; and why, if it is not mended`
+
+// mended is the JSON of what rebuild mend did.
+type mended struct {
+	ReadUnits float64       `json:"readUnits"`
+	Mended    []mendedTotal `json:"mended"`
+}
+
+// mendedTotal is one that is mended, or is not.
+type mendedTotal struct {
+	changedTotal
+	Why string `json:"why,omitempty"` // why it is not mended
+}
+
+func newRebuildMend(a *app) *cobra.Command {
+	var o verifyOptions
+	cmd := &cobra.Command{
+		Use:   "mend AGGREGATE…",
+		Short: "Mend single totals that differ from their items, or are flagged",
+		Long:  rebuildMendHelp,
+		Example: `  ingot rebuild mend --local
+  ingot rebuild mend orders_daily --stack shop --dry-run`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return cli.Usage(err)
+			}
+			return a.rebuildMend(cmd, o, args)
+		},
+	}
+	command.OnPipeline(cmd, rebuildMendJSON)
+	passFlags(cmd, &o)
+	patienceFlag(cmd, &o)
+	return cmd
+}
+
+// changedTotal is the JSON of a total that rebuild mend or rebuild --accept is about. Of a head,
+// By and Window are absent.
 type changedTotal struct {
 	Aggregate string            `json:"aggregate"`
 	Since     int64             `json:"since"`
 	By        map[string]string `json:"by,omitempty"`
 	Window    string            `json:"window,omitempty"` // its start
-	Why       string            `json:"why,omitempty"`    // why it is not mended
-	Flag      string            `json:"flag,omitempty"`   // that is accepted
+}
+
+// acceptedTotal is one whose flag is accepted.
+type acceptedTotal struct {
+	changedTotal
+	Flag string `json:"flag"`
 
 	key  event.Key
 	flag string // with what Flag masks
@@ -66,7 +120,7 @@ func (a *app) rebuildMend(cmd *cobra.Command, o verifyOptions, names []string) e
 		return err
 	}
 	price.Note = "if something is to be mended; otherwise half of that"
-	a.Say("rebuild --mend takes %s", price)
+	a.Say("rebuild mend takes %s", price)
 	if begin, err := a.agreed(v.target, price, o); !begin {
 		return err
 	}
@@ -74,11 +128,11 @@ func (a *app) rebuildMend(cmd *cobra.Command, o verifyOptions, names []string) e
 	if err != nil {
 		return err
 	}
-	out, left := Rebuilt{Complete: []string{}, Standing: []string{}, ReadUnits: done.Units, Mended: []changedTotal{}}, done.More
+	out, left := mended{ReadUnits: done.Units, Mended: []mendedTotal{}}, done.More
 	masks := show.PersonalOf(v.plan)
 	for _, t := range done.Totals {
-		one := changedTotal{Aggregate: t.Def.Name, Since: t.Def.Since, By: masks.By(t.Def.Name, t.By),
-			Window: show.Start(t.Window), Why: t.Why}
+		one := mendedTotal{Why: t.Why, changedTotal: changedTotal{Aggregate: t.Def.Name, Since: t.Def.Since,
+			By: masks.By(t.Def.Name, t.By), Window: show.Start(t.Window)}}
 		if out.Mended = append(out.Mended, one); one.Why != "" {
 			left++
 		}
@@ -86,7 +140,7 @@ func (a *app) rebuildMend(cmd *cobra.Command, o verifyOptions, names []string) e
 	if a.JSON() {
 		err = a.WriteJSON(out)
 	} else {
-		show.Some(a.Stdout, out.Mended, func(t changedTotal) string {
+		show.Some(a.Stdout, out.Mended, func(t mendedTotal) string {
 			if t.Why == "" {
 				return "mended: " + t.String()
 			}
@@ -128,14 +182,14 @@ func (a *app) rebuildAccept(cmd *cobra.Command, o verifyOptions, names []string)
 		return err
 	}
 	if !o.yes && len(flags) > 0 {
-		show.Some(a.Stderr, flags, func(t changedTotal) string { return "flagged: " + t.String() + ": " + t.Flag })
+		show.Some(a.Stderr, flags, func(t acceptedTotal) string { return "flagged: " + t.String() + ": " + t.Flag })
 		return cli.Refusedf("nothing is accepted yet: write --yes to accept these flags")
 	}
 	if err := a.Announce(v.target); err != nil {
 		return err
 	}
 	who := chosen.Caller(ctx, v.target)
-	out := Rebuilt{Complete: []string{}, Standing: []string{}, Accepted: []changedTotal{}}
+	out := Rebuilt{Complete: []string{}, Standing: []string{}, Accepted: []acceptedTotal{}}
 	for _, f := range flags {
 		accepted, err := repair.Of(v.store).Accept(ctx, f.key, f.flag, who)
 		if err != nil {
@@ -150,7 +204,7 @@ func (a *app) rebuildAccept(cmd *cobra.Command, o verifyOptions, names []string)
 	if a.JSON() {
 		err = a.WriteJSON(out)
 	} else {
-		show.Some(a.Stdout, out.Accepted, func(t changedTotal) string { return "accepted: " + t.String() + ": " + t.Flag })
+		show.Some(a.Stdout, out.Accepted, func(t acceptedTotal) string { return "accepted: " + t.String() + ": " + t.Flag })
 		fmt.Fprintf(a.Stdout, "%s accepted by %s\n", show.Count(len(out.Accepted), "flag"), show.Text(who))
 	}
 	if err == nil && len(out.Accepted) < len(flags) {
@@ -161,7 +215,7 @@ func (a *app) rebuildAccept(cmd *cobra.Command, o verifyOptions, names []string)
 
 // flags lists the flags of the totals and heads of some aggregates. It reads the whole aggregates
 // table.
-func (v verifying) flags(ctx context.Context, defs []*aggregate.Definition) (list []changedTotal, err error) {
+func (v verifying) flags(ctx context.Context, defs []*aggregate.Definition) (list []acceptedTotal, err error) {
 	masks := show.PersonalOf(v.plan)
 	for _, def := range defs {
 		head, err := v.store.Head(ctx, def)
@@ -169,8 +223,8 @@ func (v verifying) flags(ctx context.Context, defs []*aggregate.Definition) (lis
 			return nil, err
 		}
 		if head != nil && head.Flag != "" {
-			list = append(list, changedTotal{Aggregate: def.Name, Since: def.Since, Flag: masks.Quoted(head.Flag), flag: head.Flag,
-				key: lanes.HeadKey(def)})
+			list = append(list, acceptedTotal{changedTotal: changedTotal{Aggregate: def.Name, Since: def.Since},
+				Flag: masks.Quoted(head.Flag), flag: head.Flag, key: lanes.HeadKey(def)})
 		}
 	}
 	for t, err := range v.store.Totals(ctx) {
@@ -182,8 +236,9 @@ func (v verifying) flags(ctx context.Context, defs []*aggregate.Definition) (lis
 		if i < 0 || t.Flag == "" {
 			continue
 		}
-		one := changedTotal{Aggregate: at.Name, Since: at.Since, By: masks.By(at.Name, lanes.Group(defs[i], at.By)),
-			Flag: masks.Quoted(t.Flag), flag: t.Flag, key: lanes.Key(defs[i], at.Bucket, at.By, at.Window)}
+		one := acceptedTotal{changedTotal: changedTotal{Aggregate: at.Name, Since: at.Since,
+			By: masks.By(at.Name, lanes.Group(defs[i], at.By))}, Flag: masks.Quoted(t.Flag), flag: t.Flag,
+			key: lanes.Key(defs[i], at.Bucket, at.By, at.Window)}
 		if at.Window != aggregate.NoWindow {
 			one.Window = show.Start(time.Unix(at.Window, 0).UTC())
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/scan"
@@ -12,7 +13,35 @@ import (
 	"github.com/ingot-events/ingot/store/repair"
 )
 
-// partsPut is the JSON of what rebuild --parts did.
+const rebuildPartsHelp = `Puts the missing parts of stored events. A part is missing if an older function stored the whole alone, or if the
+file did not declare the part yet. It needs no pause. Do not run it if the key of a part was changed after events
+were stored: their parts are under the keys of that time, and would be stored a second time.
+
+It reads all events, one by one, and first prints what that costs, as ingot rebuild does.
+
+Exit code 3: not all are put.`
+
+// rebuildPartsJSON documents --output json. A test compares it with partsPut.
+const rebuildPartsJSON = `
+  wholes, missing, put    how many events have parts; how many parts were missing, and how many are put
+  refused[]               why the others are not put`
+
+func newRebuildParts(a *app) *cobra.Command {
+	var o verifyOptions
+	cmd := &cobra.Command{
+		Use:     "parts",
+		Short:   "Put the missing parts of stored events",
+		Long:    rebuildPartsHelp,
+		Example: `  ingot rebuild parts --local`,
+		Args:    command.NoArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.rebuildParts(cmd, o) },
+	}
+	command.OnPipeline(cmd, rebuildPartsJSON)
+	agreeFlags(cmd, &o)
+	return cmd
+}
+
+// partsPut is the JSON of what rebuild parts did.
 type partsPut struct {
 	Wholes  int      `json:"wholes"`
 	Missing int      `json:"missing"`
@@ -38,7 +67,7 @@ func (a *app) rebuildParts(cmd *cobra.Command, o verifyOptions) error {
 	if err := inDollars(&price, o.prices); err != nil {
 		return err
 	}
-	a.Say("rebuild --parts takes %s", price)
+	a.Say("rebuild parts takes %s", price)
 	if begin, err := a.agreed(v.target, price, o); !begin {
 		return err
 	}
@@ -55,7 +84,7 @@ func (a *app) rebuildParts(cmd *cobra.Command, o verifyOptions) error {
 		out.Refused = append(out.Refused, text)
 	}
 	if a.JSON() {
-		err = a.WriteJSON(Rebuilt{Complete: []string{}, Standing: []string{}, Parts: &out})
+		err = a.WriteJSON(out)
 	} else {
 		fmt.Fprintf(a.Stdout, "%s of %s missing, %s put\n", show.Count(out.Missing, "part"), show.Count(out.Wholes, "event"),
 			show.Comma(out.Put))

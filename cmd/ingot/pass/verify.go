@@ -92,15 +92,20 @@ func newVerify(a *app) *cobra.Command {
 		"look a second time, after the stream has delivered what was written before the first look ended")
 	flags.DurationVar(&o.patience, "patience", drained.Patience, "with --twice, how long to wait for the stream; 0: ask once")
 	flags.BoolVar(&o.reveal, "reveal", false, command.RevealUsage)
-	o.segmentsFlag(flags)
+	o.workFlag(flags)
 	passFlags(cmd, &o)
 	return cmd
 }
 
 // passFlags adds the flags of a pass over the tables, after those of the command itself.
 func passFlags(cmd *cobra.Command, o *verifyOptions) {
+	o.divided.passFlags(cmd.Flags())
+	agreeFlags(cmd, o)
+}
+
+// agreeFlags adds the flags of a command that asks before it begins, because of what it costs.
+func agreeFlags(cmd *cobra.Command, o *verifyOptions) {
 	flags := cmd.Flags()
-	o.divided.passFlags(flags)
 	flags.BoolVar(&o.dry, "dry-run", false, "only print what the command would read, and what that costs")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask, however much it costs")
 	flags.StringVar(&o.prices, "prices", "", command.PricesUsage)

@@ -92,8 +92,9 @@ func checkIngot(t *testing.T, binary string, words []string) string {
 		return ""
 	}
 	name := words[:1]
-	group := slices.Contains([]string{"archive", "migrate", "quarantine", "verify"}, words[0]) // it has commands of its own
-	if group && len(words) > 1 && !strings.HasPrefix(words[1], "-") {
+	group := slices.Contains([]string{"archive", "migrate", "quarantine"}, words[0]) // it has commands of its own
+	if len(words) > 1 && (group && !strings.HasPrefix(words[1], "-") ||
+		words[0] == "rebuild" && slices.Contains([]string{"parts", "mend"}, words[1])) {
 		name = words[:2]
 	}
 	help, err := exec.Command(binary, append(slices.Clone(name), "--help")...).CombinedOutput()

@@ -87,10 +87,10 @@ const (
 	drainParts = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would yield " +
 		"items that differ from the stored ones"
 	staysThere = ". Parts that are stored keep their keys: if the key of a part is now another, verify counts the part as missing, and " +
-		"ingot rebuild --parts would store it a second time, and count it twice. Declare the changed part under another name instead"
+		"ingot rebuild parts would store it a second time, and count it twice. Declare the changed part under another name instead"
 	atomically = "drain the queue and redrive its dead-letter queue before deploying: while old functions run beside new ones, a part " +
 		"may be refused after its whole is stored"
-	putParts = "after deploying both functions, put the parts of the events that are stored already: ingot rebuild --parts. Until " +
+	putParts = "after deploying both functions, put the parts of the events that are stored already: ingot rebuild parts. Until " +
 		"then, verify counts these parts as missing"
 	noRevision = "; items stored so far have no revision"
 	ignoreMore = "nothing needs to be drained: digests of stored events are computed again under today's ignore, and a message that is " +

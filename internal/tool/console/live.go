@@ -153,7 +153,7 @@ func findings(report *verify.Report, personal show.Personal) []string {
 		list = append(list, personal.Difference(d).String())
 	}
 	if n := report.MissingParts; n > 0 {
-		list = append(list, show.Count(n, "part")+" of stored events missing; ingot rebuild --parts puts them")
+		list = append(list, show.Count(n, "part")+" of stored events missing; ingot rebuild parts puts them")
 	}
 	for _, text := range report.Unreadable {
 		list = append(list, "unreadable: "+personal.Finding(text))

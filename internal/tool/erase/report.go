@@ -29,7 +29,7 @@ type Report struct {
 	Queue       *int     `json:"queue,omitempty"`
 	FilesUnread bool     `json:"filesUnread,omitempty"` // of the archive
 	// Totals are the aggregates whose totals may go on showing a value of the events. The streams
-	// function flags these totals, and a rebuild with --mend computes them again.
+	// function flags these totals, and ingot rebuild mend computes them again.
 	Totals  []string `json:"totals,omitempty"`
 	Unknown []error  `json:"-"` // what could not be read
 }
@@ -244,7 +244,7 @@ func (e *Eraser) Print(w io.Writer, r *Report) {
 	r.printLetters(w, slices.Compact(letters), o)
 	if len(r.Totals) > 0 {
 		fmt.Fprintf(w, "totals        may still show values of the event. Once this is counted,\n"+
-			"              they are flagged: ingot rebuild --mend %[1]s\n", strings.Join(r.Totals, " "))
+			"              they are flagged: ingot rebuild mend %[1]s\n", strings.Join(r.Totals, " "))
 	}
 }
 

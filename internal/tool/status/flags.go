@@ -54,7 +54,7 @@ func (r *Report) flagged(ctx context.Context, s Source) {
 		if n == 1 {
 			verb = "is"
 		}
-		r.unwell("%s %s flagged: ingot rebuild --mend computes them again, or ingot rebuild --accept accepts the flags",
+		r.unwell("%s %s flagged: ingot rebuild mend computes them again, or ingot rebuild --accept accepts the flags",
 			show.Count(n, "total"), verb)
 	}
 }

@@ -424,7 +424,7 @@ func TestFlagsAreShown(t *testing.T) {
 	}
 	_, err := repair.Of(s.Store).Flag(t.Context(), []*aggregate.Definition{def}, now, "odd")
 	must.Succeed(t, err)
-	want := "2 totals, [1 total is flagged: ingot rebuild --mend computes them again, or ingot rebuild --accept accepts the flags]"
+	want := "2 totals, [1 total is flagged: ingot rebuild mend computes them again, or ingot rebuild --accept accepts the flags]"
 	check := func(unwell int) {
 		t.Helper()
 		r := Read(t.Context(), s.Source)

@@ -175,7 +175,7 @@ func (w *Work) inTheWay(l *Letter, today *Today, i int) (bool, *Refused) {
 }
 
 // countParts counts the parts of a stored event that does not say how many it has. It was stored
-// before its parts were declared, and ingot rebuild --parts may have put them.
+// before its parts were declared, and ingot rebuild parts may have put them.
 func (w *Work) countParts(ctx context.Context, stored *event.Item) error {
 	x := w.Events.Examiner
 	if stored == nil || stored.Parts != nil || !x.Pipeline.HasParts(stored.Type) {

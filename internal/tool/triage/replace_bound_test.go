@@ -168,7 +168,7 @@ func TestKeysOfAMessage(t *testing.T) {
 	}
 }
 
-// An event that was stored before its parts were declared has parts too, once ingot rebuild --parts
+// An event that was stored before its parts were declared has parts too, once ingot rebuild parts
 // has put them.
 func TestReplaceLeavesOlderWholesAlone(t *testing.T) {
 	parts := strings.Replace(bound, "  pieces: {since: 1, from: {line: {values: {pieces: sum pieces}}}}\n", "", 1)

@@ -81,7 +81,7 @@ func (r *Report) Write(w io.Writer) {
 	show.Some(w, r.Flagged, func(s string) string { return "flagged: " + s })
 	show.Some(w, r.Building, func(s string) string { return "building: " + s + "; ingot rebuild completes it" })
 	if r.Parts > 0 {
-		fmt.Fprintf(w, "missing: %s of stored events; if no events flow, ingot rebuild --parts puts them\n", show.Count(r.Parts, "part"))
+		fmt.Fprintf(w, "missing: %s of stored events; if no events flow, ingot rebuild parts puts them\n", show.Count(r.Parts, "part"))
 	}
 	if r.Copies > 0 {
 		fmt.Fprintf(w, "left out: %s of rows, which are events once their type has turned\n", show.Count(r.Copies, "copy"))
