@@ -34,7 +34,7 @@ func (b *streamBatch) archive(ctx context.Context) {
 	}
 	archiving, stop := b.short(ctx, func(left time.Duration) time.Duration { return left / 2 })
 	defer stop()
-	k := archive.Keeper{Bucket: b.Archive, Files: b.ArchiveFiles, Payload: b.tables.PayloadWithin, Env: b.env,
+	k := archive.Keeper{Bucket: b.Archive, Files: b.ArchiveFiles, Payload: b.tables.Puts.PayloadWithin, Env: b.env,
 		Lost: func(c *event.Change, err error) { b.archivedWithout(ctx, c, err) }}
 	kept := k.Keep(archiving, b.changes)
 	b.rep.Archived, b.rep.PayloadsLost = kept.Archived, int(b.lost.Load())

@@ -81,7 +81,7 @@ func (b *ingestBatch) one(i int, mu *sync.Mutex) bool {
 		case stopped:
 			e.leave("an earlier event of its array goes back, and order is kept")
 		case e.Item != nil && e.Verdict == 0:
-			results, cost := b.tables.Put(b.writing, []*event.Item{e.Item})
+			results, cost := b.tables.Puts.Put(b.writing, []*event.Item{e.Item})
 			b.charge(cost, mu)
 			e.take(results[0])
 			stopped = e.Verdict == event.Retry
@@ -111,7 +111,7 @@ func (b *ingestBatch) settled(list []*Outcome, mu *sync.Mutex) {
 	if len(items) == 0 {
 		return
 	}
-	results, cost := b.tables.Settled(b.writing, items)
+	results, cost := b.tables.Puts.Settled(b.writing, items)
 	b.charge(cost, mu)
 	for i, r := range results {
 		if r.Verdict != 0 {

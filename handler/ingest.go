@@ -138,15 +138,15 @@ func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 // ready makes sure that this function may write to the tables. Most batches need no request for
 // that.
 func (in *Ingest) ready(ctx context.Context) error {
-	if err := in.tables.CheckHome(ctx); err != nil {
+	if err := in.tables.Heads.CheckHome(ctx); err != nil {
 		return err
 	}
 	if in.pipeline.MovesByPut() {
-		if err := in.tables.Renew(ctx); err != nil {
+		if err := in.tables.Heads.Renew(ctx); err != nil {
 			return err
 		}
 	}
-	return in.tables.CheckSecret(ctx)
+	return in.tables.Heads.CheckSecret(ctx)
 }
 
 // ingestBatch is one call of Handle.
@@ -262,7 +262,7 @@ func partBytes(item *event.Item) int {
 
 // put puts a load. It then lets go of the items' parts, and empties the load.
 func (b *ingestBatch) put(l *load) {
-	results, cost := b.tables.Put(b.writing, l.items)
+	results, cost := b.tables.Puts.Put(b.writing, l.items)
 	b.cost.Add(cost)
 	for n, o := range l.todo {
 		o.take(results[n])

@@ -144,12 +144,12 @@ func (b *streamBatch) wake(ctx context.Context, e *records.Batch) error {
 	ctx, stop := b.deadline(ctx)
 	defer stop()
 	if e.Windowed || e.Shard != "" {
-		if err := b.tables.Renew(ctx); err != nil {
+		if err := b.tables.Heads.Renew(ctx); err != nil {
 			return fmt.Errorf("streams: %w%s", err, where(e.Shard))
 		}
 		return nil
 	}
-	if err := b.tables.Start(ctx); err != nil {
+	if err := b.tables.Heads.Start(ctx); err != nil {
 		return fmt.Errorf("streams: %w", err)
 	}
 	b.keepFile(ctx, true)
@@ -159,14 +159,14 @@ func (b *streamBatch) wake(ctx context.Context, e *records.Batch) error {
 // Start makes sure that the aggregates table agrees with the pipeline, as
 // [github.com/ingot-events/ingot/store.Store.Start] does. [Streams.Handle] does the same with the
 // first batch, but an error of Start comes before it.
-func (s *Streams) Start(ctx context.Context) error { return s.tables.Start(ctx) }
+func (s *Streams) Start(ctx context.Context) error { return s.tables.Heads.Start(ctx) }
 
 // KeepFile keeps pipeline.yaml in the aggregates table, where the tool can read it. Counting does
 // not need it, so a failure is only logged.
 func (s *Streams) KeepFile(ctx context.Context) { s.keepFile(ctx, false) }
 
 func (s *Streams) keepFile(ctx context.Context, anew bool) {
-	if err := s.tables.KeepFile(ctx, anew); err != nil && s.Log != nil {
+	if err := s.tables.Heads.KeepFile(ctx, anew); err != nil && s.Log != nil {
 		s.Log.WarnContext(ctx, "the tool cannot read which pipeline.yaml runs; counting goes on", "error", err.Error())
 	}
 }
@@ -229,10 +229,10 @@ func (b *streamBatch) run(ctx context.Context, e *records.Batch) error {
 	if err := b.decode(e); err != nil {
 		return err
 	}
-	if err := b.tables.Renew(ctx); err != nil {
+	if err := b.tables.Heads.Renew(ctx); err != nil {
 		return err
 	}
-	if e.Shard == "" && b.tables.Counting() == aggregate.Marks {
+	if e.Shard == "" && b.tables.Heads.Counting() == aggregate.Marks {
 		return errNoShard
 	}
 	if err := b.giveUp(ctx); err != nil {
@@ -243,7 +243,7 @@ func (b *streamBatch) run(ctx context.Context, e *records.Batch) error {
 	b.archive(ctx)
 	b.quarantineOdd(ctx)
 	b.mark(ctx, heads)
-	applied := b.tables.Apply(ctx, counted, b.refused)
+	applied := b.tables.Counter.Apply(ctx, counted, b.refused)
 	b.rep.Cost.Add(applied.Cost)
 	b.rep.Updates, b.rep.Dropped, b.rep.Large = applied.Updates, applied.Dropped, applied.Large
 	b.rep.Quarantined += applied.Refused
@@ -315,7 +315,7 @@ func (b *streamBatch) giveUp(ctx context.Context) error {
 			return fmt.Errorf("a record without a sequence number carries epoch %d and this function's pipeline.yaml is at %d", c.Stamp,
 				b.pipeline.Epoch())
 		}
-		given, cost, err := b.tables.GivenUp(ctx, c.Lane, c.Sequence)
+		given, cost, err := b.tables.Heads.GivenUp(ctx, c.Lane, c.Sequence)
 		b.rep.Cost.Add(cost)
 		if err != nil {
 			return fmt.Errorf("record %s carries epoch %d; whether it is given up could not be read: %w", c.Sequence, c.Stamp, err)

@@ -25,7 +25,7 @@ func (b *streamBatch) route(shard string) (*lanes.Batch, *heads) {
 	if len(b.changes) > 0 {
 		lane = b.changes[0].Lane
 	}
-	batch, h := lanes.NewBatch(b.tables.Counting(), lane), &heads{failed: map[*aggregate.Definition]string{}}
+	batch, h := lanes.NewBatch(b.tables.Heads.Counting(), lane), &heads{failed: map[*aggregate.Definition]string{}}
 	batch.LeaveUnclosed(b.leaves)
 	for i := range b.changes {
 		c := &b.changes[i]
@@ -36,7 +36,7 @@ func (b *streamBatch) route(shard string) (*lanes.Batch, *heads) {
 
 // leaves reports whether an event that has expired leaves a total as it is.
 func (b *streamBatch) leaves(expired *event.Item, from *aggregate.Contribution) bool {
-	return b.tables.Unclosed()[from.Def] &&
+	return b.tables.Heads.Unclosed()[from.Def] &&
 		lanes.Uncovered(from.Window, b.pipeline.ShortestRetain(from.Def, time.Unix(from.Window, 0)), expired.ExpiresAt)
 }
 
@@ -69,7 +69,7 @@ func (b *streamBatch) contributions(item *event.Item, h *heads, isNew bool) []ag
 		}
 	}
 	if isNew && !(item.Epoch == 0 && b.pipeline.Migration(item.Type) != "") { // a copy is counted once it is touched, after the turn
-		newer := b.tables.Newer() // a rolled-back function does not know them, so they miss this change
+		newer := b.tables.Heads.Newer() // a rolled-back function does not know them, so they miss this change
 		b.rep.Behind += len(c.Behind) + len(newer)
 		for _, def := range slices.Concat(c.Behind, newer) {
 			h.add(def)
@@ -103,13 +103,13 @@ func (b *streamBatch) mark(ctx context.Context, h *heads) {
 		return
 	}
 	first := b.changes[0].Sequence
-	cost, err := b.tables.MarkBehind(ctx, h.behind)
+	cost, err := b.tables.Heads.MarkBehind(ctx, h.behind)
 	b.rep.Cost.Add(cost)
 	if err != nil {
 		b.fail(ctx, first, "generation not marked behind", err)
 	}
 	for _, def := range h.order {
-		cost, err := b.tables.Flag(ctx, []*aggregate.Definition{def}, b.created,
+		cost, err := b.tables.Heads.Flag(ctx, []*aggregate.Definition{def}, b.created,
 			"an item adds nothing because it cannot be computed: item "+h.failed[def])
 		b.rep.Cost.Add(cost)
 		if err != nil {

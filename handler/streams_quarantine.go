@@ -58,7 +58,7 @@ func (b *streamBatch) quarantineOdd(ctx context.Context) {
 	err := b.send(ctx, letters...)
 	if err == nil {
 		b.rep.Quarantined += len(letters)
-		cost, flagErr := b.tables.Flag(ctx, slices.Concat(b.pipeline.Definitions(), b.tables.Newer()), b.created,
+		cost, flagErr := b.tables.Heads.Flag(ctx, slices.Concat(b.pipeline.Definitions(), b.tables.Heads.Newer()), b.created,
 			b.odd[0].flag())
 		b.rep.Cost.Add(cost)
 		err = flagErr

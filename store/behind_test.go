@@ -84,7 +84,7 @@ func TestHeadIsToldAFewTimesInAPass(t *testing.T) {
 	for pass := range 3 {
 		h.writes, h.refuse = 0, 40
 		for n := range 400 {
-			cost, err := w.sandbox(n).Inside().MarkBehind(deadline(t), []*aggregate.Definition{def})
+			cost, err := w.sandbox(n).Inside().Heads.MarkBehind(deadline(t), []*aggregate.Definition{def})
 			must.Succeed(t, err)
 			if n >= lanes.PassShards && (cost.Requests != 1 || cost.WriteUnits != 0 || cost.ReadUnits != 1) {
 				t.Fatalf("pass %d, batch %d costs %+v", pass, n, cost)
@@ -109,11 +109,11 @@ func TestHeadThatCouldNotBeTold(t *testing.T) {
 	must.Succeed(t, w.store.Start(deadline(t)))
 	def, _ := w.plan.Definition("live")
 	w.faults = []fault{{API: "UpdateItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}}}
-	if _, err := w.sandbox(3).Inside().MarkBehind(deadline(t), []*aggregate.Definition{def}); err == nil ||
+	if _, err := w.sandbox(3).Inside().Heads.MarkBehind(deadline(t), []*aggregate.Definition{def}); err == nil ||
 		head(t, w.store, def).Building {
 		t.Fatalf("told: %v", err)
 	}
-	if _, err := w.sandbox(3).Inside().MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil ||
+	if _, err := w.sandbox(3).Inside().Heads.MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil ||
 		!head(t, w.store, def).Building {
 		t.Fatalf("not told: %v", err)
 	}
@@ -131,7 +131,7 @@ func TestNothingIsLetInUnseen(t *testing.T) {
 				def, _ := w.plan.Definition("live")
 				defs := []*aggregate.Definition{def}
 				mark := func() {
-					if _, err := w.sandbox(3).Inside().MarkBehind(deadline(t), defs); err != nil {
+					if _, err := w.sandbox(3).Inside().Heads.MarkBehind(deadline(t), defs); err != nil {
 						t.Error(err)
 					}
 				}
@@ -187,7 +187,7 @@ func TestPassesBegunAtOnce(t *testing.T) {
 				if *pass, err = repair.Of(w.sandbox(0)).BeginPass(deadline(t), def); err != nil {
 					t.Error(err)
 				}
-				if _, err := w.sandbox(5).Inside().MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
+				if _, err := w.sandbox(5).Inside().Heads.MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -222,7 +222,7 @@ func TestManyGenerationsBehind(t *testing.T) {
 	for i := range 40 {
 		defs = append(defs, &aggregate.Definition{Name: fmt.Sprint("gone_", i), Since: 1})
 	}
-	_, err := w.store.Inside().MarkBehind(deadline(t), defs)
+	_, err := w.store.Inside().Heads.MarkBehind(deadline(t), defs)
 	must.Succeed(t, err)
 	for _, def := range w.plan.Definitions() {
 		if h := head(t, w.store, def); !h.Building || h.Behind != 1 {

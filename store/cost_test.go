@@ -229,7 +229,7 @@ func TestCostOfHeads(t *testing.T) {
 	gone := *def("live")
 	gone.Since = 7
 	defs := []*aggregate.Definition{def("wide"), def("live"), &gone}
-	behind := func() (tables.Cost, error) { return w.sandbox(0).Inside().MarkBehind(deadline(t), defs) }
+	behind := func() (tables.Cost, error) { return w.sandbox(0).Inside().Heads.MarkBehind(deadline(t), defs) }
 	for _, c := range []struct {
 		name     string
 		update   func() (tables.Cost, error)
@@ -239,13 +239,13 @@ func TestCostOfHeads(t *testing.T) {
 		{"behind", behind, 1 + 3 + 2, 9 + 1 + 1 + 2},
 		{"behind again", behind, 1 + 1, 1}, // for the head that is gone
 		{"flag", func() (tables.Cost, error) {
-			return w.store.Inside().Flag(deadline(t), defs, epoch, strings.Repeat("because ", 300))
+			return w.store.Inside().Heads.Flag(deadline(t), defs, epoch, strings.Repeat("because ", 300))
 		}, 3 + 2, 9 + 1}, // each is read, and written unless it is gone
 		{"flagged again", func() (tables.Cost, error) {
-			return w.store.Inside().Flag(deadline(t), defs, epoch, "another")
+			return w.store.Inside().Heads.Flag(deadline(t), defs, epoch, "another")
 		}, 1, 0}, // for the one that is gone
 		{"flagged by another", func() (tables.Cost, error) {
-			return w.sandbox(0).Inside().Flag(deadline(t), defs, epoch, "another")
+			return w.sandbox(0).Inside().Heads.Flag(deadline(t), defs, epoch, "another")
 		}, 3, 0},
 	} {
 		name := c.name

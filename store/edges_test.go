@@ -30,7 +30,7 @@ func TestRefusalTakesThePlaceOfAFlag(t *testing.T) {
 			key := lanes.Key(def, 0, []string{"m"}, aggregate.NoWindow)
 			w.put("totals", map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK),
 				"largest": textValue("much"), "flag": textValue("it was flagged before")})
-			a := w.store.Inside().Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), func(context.Context, *lanes.Update, error) error {
+			a := w.store.Inside().Counter.Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), func(context.Context, *lanes.Update, error) error {
 				return nil
 			})
 			flag, _ := w.stored("totals", key)["flag"].(*types.AttributeValueMemberS)
@@ -123,7 +123,7 @@ func TestTotalThatNeverTakesAnUpdate(t *testing.T) {
 	var refused []string
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	a := w.store.Inside().Apply(ctx, w.batch(aggregate.Marks, 1, w.order("1", 5)), func(_ context.Context, u *lanes.Update,
+	a := w.store.Inside().Counter.Apply(ctx, w.batch(aggregate.Marks, 1, w.order("1", 5)), func(_ context.Context, u *lanes.Update,
 		_ error) error {
 		refused = append(refused, u.Key.PK)
 		return nil
@@ -171,7 +171,7 @@ func TestStartBesideANewerOne(t *testing.T) {
 			if w.epoch() != "2" {
 				t.Errorf("epoch %s, want 2", w.epoch())
 			}
-			if newer := w.store.Inside().Newer(); !tt.refused && (len(newer) != 1 || newer[0].Name != "extra") {
+			if newer := w.store.Inside().Heads.Newer(); !tt.refused && (len(newer) != 1 || newer[0].Name != "extra") {
 				t.Errorf("newer %v, want extra", newer)
 			}
 			if def, _ := w.plan.Definition("live"); tt.refused && head(t, w.store, def) != nil {

@@ -68,7 +68,7 @@ func (w *world) keepFile(text string) error {
 	if err := st.Start(deadline(w.t)); err != nil {
 		return err
 	}
-	return st.Inside().KeepFile(deadline(w.t), false)
+	return st.Inside().Heads.KeepFile(deadline(w.t), false)
 }
 
 func TestDeployedFileIsReplaced(t *testing.T) {
@@ -97,7 +97,7 @@ func TestDeployedFileIsReplaced(t *testing.T) {
 			}
 			for _, text := range tt.starts {
 				if text == "" {
-					if err := w.store.Inside().KeepFile(deadline(t), false); err != nil {
+					if err := w.store.Inside().Heads.KeepFile(deadline(t), false); err != nil {
 						t.Error(err)
 					}
 				} else if err := w.keepFile(text); err != nil {
@@ -171,7 +171,7 @@ func TestFaultsOfTheFile(t *testing.T) {
 		calls := 0
 		w.onCall = func(string, any) error { calls++; return nil }
 		w.faults = []fault{f}
-		if err := st.Inside().KeepFile(deadline(t), false); (err == nil) != (f.Before == overtaken || f.Before == overtaking) {
+		if err := st.Inside().Heads.KeepFile(deadline(t), false); (err == nil) != (f.Before == overtaken || f.Before == overtaking) {
 			t.Errorf("%+v: %v", f, err)
 		}
 		if got := w.deployed(); got != written(1, "old") && got != written(1, "new") || calls > 2 {
@@ -261,7 +261,7 @@ func (w *world) wake(text string) error {
 	if err := st.Start(deadline(w.t)); err != nil {
 		return err
 	}
-	return st.Inside().KeepFile(deadline(w.t), true)
+	return st.Inside().Heads.KeepFile(deadline(w.t), true)
 }
 
 // A person who wakes the function has the file written anew, but not over that of a newer function.
@@ -296,11 +296,11 @@ func TestFileOfAnotherStart(t *testing.T) {
 		late := w.running(written(1, "late"))
 		must.Succeed(t, late.Start(deadline(t)))
 		must.Succeed(t, w.keepFile(written(1, "early")))
-		if err := late.Inside().KeepFile(deadline(t), false); err != nil || w.deployed() != written(1, "early") {
+		if err := late.Inside().Heads.KeepFile(deadline(t), false); err != nil || w.deployed() != written(1, "early") {
 			t.Errorf("after %q: %v: %s", before, err, w.deployed())
 		}
 		must.Succeed(t, w.keepFile(written(2, "raised")))
-		if err := late.Inside().KeepFile(deadline(t), true); err != nil || w.deployed() != written(2, "raised") {
+		if err := late.Inside().Heads.KeepFile(deadline(t), true); err != nil || w.deployed() != written(2, "raised") {
 			t.Errorf("after another epoch: %v: %s", err, w.deployed())
 		}
 	}

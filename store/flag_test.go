@@ -31,7 +31,7 @@ func TestHeadIsFlaggedOnce(t *testing.T) {
 	h.watch(w)
 	flag := func(s *store.Store, n int) tables.Cost {
 		t.Helper()
-		cost, err := s.Inside().Flag(deadline(t), defs, epoch, fmt.Sprint("reason ", n))
+		cost, err := s.Inside().Heads.Flag(deadline(t), defs, epoch, fmt.Sprint("reason ", n))
 		must.Succeed(t, err)
 		return cost
 	}
@@ -80,7 +80,7 @@ func TestFlagComesBack(t *testing.T) {
 	}
 	flagged := func(when string, want bool) {
 		t.Helper()
-		_, err := w.store.Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd")
+		_, err := w.store.Inside().Heads.Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd")
 		must.Succeed(t, err)
 		if got := head(t, w.store, def).Flag != ""; got != want {
 			t.Errorf("%s: flagged is %v", when, got)
@@ -113,13 +113,13 @@ func TestFlagThatFails(t *testing.T) {
 		must.Succeed(t, w.store.Start(deadline(t)))
 		def, _ := w.plan.Definition("live")
 		w.faults = faults
-		if _, err := w.store.Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err == nil {
+		if _, err := w.store.Inside().Heads.Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 		if len(w.faults) > 0 {
 			t.Errorf("%s: %d faults never came about", name, len(w.faults))
 		}
-		if _, err := w.store.Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil ||
+		if _, err := w.store.Inside().Heads.Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil ||
 			head(t, w.store, def).Flag == "" {
 			t.Errorf("%s: not flagged by the next batch: %v", name, err)
 		}
@@ -133,7 +133,7 @@ func TestFlagMakesNoHead(t *testing.T) {
 	must.Succeed(t, w.store.Start(deadline(t)))
 	def := w.plan.Definitions()[0]
 	w.faults = []fault{{API: "UpdateItem", Run: func() { w.removesFrom("totals", lanes.HeadKey(def)) }}}
-	cost, err := w.store.Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd")
+	cost, err := w.store.Inside().Heads.Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd")
 	if err != nil || cost.WriteUnits != 1 || len(w.faults) > 0 {
 		t.Errorf("%v, %+v, %d faults left", err, cost, len(w.faults))
 	}
@@ -149,7 +149,7 @@ func TestAcceptedHead(t *testing.T) {
 	def := w.plan.Definitions()[0]
 	flag := func(reason string) *tables.Head {
 		t.Helper()
-		_, err := w.sandbox(1).Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, reason)
+		_, err := w.sandbox(1).Inside().Heads.Flag(deadline(t), []*aggregate.Definition{def}, epoch, reason)
 		must.Succeed(t, err)
 		return head(t, w.store, def)
 	}

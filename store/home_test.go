@@ -43,7 +43,7 @@ func (w *world) home() string {
 // The first function that starts makes its Region the home, however the answers go. A function of
 // another Region is refused, on both sides, and changes nothing.
 func TestHome(t *testing.T) {
-	ingest := func(s *store.Store) error { return s.Inside().CheckHome(deadline(t)) }
+	ingest := func(s *store.Store) error { return s.Inside().Heads.CheckHome(deadline(t)) }
 	streams := func(s *store.Store) error { return s.Start(deadline(t)) }
 	for name, starts := range map[string][2]func(*store.Store) error{"ingest, ingest": {ingest, ingest},
 		"ingest, streams": {ingest, streams}, "streams, ingest": {streams, ingest}, "streams, streams": {streams, streams}} {
@@ -76,7 +76,7 @@ func TestHomeAtOnce(t *testing.T) {
 	var group sync.WaitGroup
 	for n := range errs {
 		s := w.in([]string{"us-east-1", "eu-west-1"}[n%2])
-		group.Go(func() { errs[n] = s.Inside().CheckHome(deadline(t)) })
+		group.Go(func() { errs[n] = s.Inside().Heads.CheckHome(deadline(t)) })
 	}
 	group.Wait()
 	home := w.home()
@@ -97,14 +97,14 @@ func TestHomeCost(t *testing.T) {
 	for i, want := range []int{2, 1, 1} {
 		s := w.in("us-east-1")
 		for range 3 {
-			must.Succeed(t, s.Inside().CheckHome(deadline(t)))
+			must.Succeed(t, s.Inside().Heads.CheckHome(deadline(t)))
 		}
 		if asked != want {
 			t.Errorf("process %d: %d requests, want %d", i, asked, want)
 		}
 		asked = 0
 	}
-	if err := w.in("").Inside().CheckHome(deadline(t)); err != nil || asked != 0 {
+	if err := w.in("").Inside().Heads.CheckHome(deadline(t)); err != nil || asked != 0 {
 		t.Errorf("without a Region: %v, %d requests", err, asked)
 	}
 }
@@ -113,8 +113,8 @@ func TestHomeCost(t *testing.T) {
 // most.
 func TestHomeIsMoved(t *testing.T) {
 	for name, check := range map[string]func(*store.Store) error{
-		"ingest":  func(s *store.Store) error { return s.Inside().CheckHome(deadline(t)) },
-		"streams": func(s *store.Store) error { return s.Inside().Renew(deadline(t)) },
+		"ingest":  func(s *store.Store) error { return s.Inside().Heads.CheckHome(deadline(t)) },
+		"streams": func(s *store.Store) error { return s.Inside().Heads.Renew(deadline(t)) },
 	} {
 		w := newWorld(t)
 		p, _ := pipeline.New(orders())
@@ -157,7 +157,7 @@ func TestHomeUnread(t *testing.T) {
 	w.onCall = func(string, any) error {
 		return &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "denied"}
 	}
-	err := w.in("us-east-1").Inside().CheckHome(deadline(t))
+	err := w.in("us-east-1").Inside().Heads.CheckHome(deadline(t))
 	if err == nil || !strings.HasPrefix(err.Error(), "the home Region of the events table events: ") {
 		t.Error(err)
 	}

@@ -307,10 +307,10 @@ func TestTotalSaysBuildingAndFlag(t *testing.T) {
 	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
 	def, _ := w.plan.Definition("live")
 	w.faults = []fault{{API: "UpdateItem", Before: errThrottled}, {API: "UpdateItem", After: errLost}}
-	_, err := w.store.Inside().MarkBehind(deadline(t), []*aggregate.Definition{def})
+	_, err := w.store.Inside().Heads.MarkBehind(deadline(t), []*aggregate.Definition{def})
 	must.Succeed(t, err)
 	for _, reason := range []string{"first", "second"} {
-		_, err := w.store.Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, reason)
+		_, err := w.store.Inside().Heads.Flag(deadline(t), []*aggregate.Definition{def}, epoch, reason)
 		must.Succeed(t, err)
 	}
 	total := w.total("live", nil)
@@ -367,7 +367,7 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 	item := w.order("1", 5)
 	b := lanes.NewBatch(aggregate.Marks, lane)
 	b.Add(w.insert(1, item), nil, plan.Contributions(item).List)
-	if applied := deployed.Inside().Apply(deadline(t), b, nil); !applied.Unproven.IsZero() {
+	if applied := deployed.Inside().Counter.Apply(deadline(t), b, nil); !applied.Unproven.IsZero() {
 		t.Fatal(applied.Err)
 	}
 	hashed, err := plan.By("customer", envelope.Message{Body: item.Data})
@@ -476,10 +476,10 @@ func TestMissingTotalSaysWhatItsHeadSays(t *testing.T) {
 			` has no head: no streams function has started with it, so nothing is counted yet"]`)
 		must.Succeed(t, w.store.Start(deadline(t)))
 		expect("nothing counted", "")
-		_, err := w.store.Inside().MarkBehind(deadline(t), []*aggregate.Definition{def})
+		_, err := w.store.Inside().Heads.MarkBehind(deadline(t), []*aggregate.Definition{def})
 		must.Succeed(t, err)
 		expect("building", "missing true, n 0, building true, []")
-		_, err = w.store.Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd")
+		_, err = w.store.Inside().Heads.Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd")
 		must.Succeed(t, err)
 		expect("flagged", `missing true, n 0, building true, ["2099-03-01T12:00:00Z odd"]`)
 		w.apply(w.batch(aggregate.Marks, 1, item))

@@ -57,7 +57,7 @@ func (w *world) check() string {
 // The first function that starts decides which secret the tables are filled with. Another secret is
 // refused, on both sides and however the answers go. It changes nothing.
 func TestAnotherSecret(t *testing.T) {
-	ingest := func(s *store.Store) error { return s.Inside().CheckSecret(deadline(t)) }
+	ingest := func(s *store.Store) error { return s.Inside().Heads.CheckSecret(deadline(t)) }
 	streams := func(s *store.Store) error { return s.Start(deadline(t)) }
 	for name, starts := range map[string][2]func(*store.Store) error{"ingest, ingest": {ingest, ingest},
 		"ingest, streams": {ingest, streams},
@@ -95,7 +95,7 @@ func TestTheSecretIsComparedFirst(t *testing.T) {
 	}
 	for name, begin := range map[string]func(s *store.Store) error{
 		"start": func(s *store.Store) error { return s.Start(deadline(t)) },
-		"renew": func(s *store.Store) error { return s.Inside().Renew(deadline(t)) },
+		"renew": func(s *store.Store) error { return s.Inside().Heads.Renew(deadline(t)) },
 	} {
 		w := newWorld(t)
 		must.Succeed(t, begin(w.under(one, grouped)))
@@ -116,7 +116,7 @@ func TestSecretsRace(t *testing.T) {
 		errs := make([]error, 6)
 		for n := range errs {
 			s := w.under([]string{one, two}[n%2], hashed)
-			group.Go(func() { errs[n] = s.Inside().CheckSecret(deadline(t)) })
+			group.Go(func() { errs[n] = s.Inside().Heads.CheckSecret(deadline(t)) })
 		}
 		group.Wait()
 		for n, err := range errs {
@@ -150,7 +150,7 @@ func TestAnotherSecretOfAPerson(t *testing.T) {
 		s.Events["row"] = row
 	}
 	right, wrong := w.under(one, withParts), w.under(two, withParts)
-	for _, err := range []error{right.Start(deadline(t)), right.Inside().CheckSecret(deadline(t))} {
+	for _, err := range []error{right.Start(deadline(t)), right.Inside().Heads.CheckSecret(deadline(t))} {
 		must.Succeed(t, err)
 	}
 	spec := orders()
@@ -188,7 +188,7 @@ func TestCheckSecretCost(t *testing.T) {
 	w := newWorld(t)
 	ask := func(s *store.Store) int64 {
 		before := w.Engine.Usage().Requests
-		must.Succeed(t, s.Inside().CheckSecret(deadline(t)))
+		must.Succeed(t, s.Inside().Heads.CheckSecret(deadline(t)))
 		after := w.Engine.Usage().Requests
 		return after["GetItem"] + after["PutItem"] - before["GetItem"] - before["PutItem"]
 	}
@@ -206,7 +206,7 @@ func TestCheckSecretCost(t *testing.T) {
 		}
 	}
 	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
-	if err := w.under(one, hashed).Inside().CheckSecret(context.Background()); err == nil ||
+	if err := w.under(one, hashed).Inside().Heads.CheckSecret(context.Background()); err == nil ||
 		!strings.Contains(err.Error(), "not authorized") || len(w.faults) > 0 {
 		t.Errorf("%v", err)
 	}

@@ -66,7 +66,7 @@ func TestSettledAgainstPuts(t *testing.T) {
 				w.removes(key)
 			}
 		}
-		got, cost := w.store.Inside().Settled(context.Background(), list)
+		got, cost := w.store.Inside().Puts.Settled(context.Background(), list)
 		if cost.WriteUnits != 0 || cost.Requests > 2+len(list) || len(got) != len(list) {
 			t.Errorf("%d results took %d requests and %v write units", len(got), cost.Requests, cost.WriteUnits)
 		}
@@ -117,19 +117,19 @@ func TestSettledLeavesToThePut(t *testing.T) {
 		must.Succeed(t, err)
 	}
 	list := []*event.Item{kept, erased, cut, other, late, late, old, dead, w.order("5", 2), w.order("7", 1)}
-	got, _ := w.store.Inside().Settled(ctx, list)
+	got, _ := w.store.Inside().Puts.Settled(ctx, list)
 	if v := verdicts(got); v != "Duplicate None None Conflict None None Duplicate Duplicate Conflict None" {
 		t.Errorf("%s: %v", v, got)
 	}
 	if r := got[8].Refusal; r == nil || r.Reason != event.DigestDiffers || r.Key != old.Key || got[8].Existing == nil {
 		t.Errorf("%v", got[8])
 	}
-	got, _ = w.store.Inside().Settled(ctx, []*event.Item{late})
+	got, _ = w.store.Inside().Puts.Settled(ctx, []*event.Item{late})
 	if got[0].Verdict != event.Expired || got[0].Refusal.Reason != event.PastExpiry {
 		t.Errorf("%v", got)
 	}
 	w.Clock.Set(kept.At.AddDate(0, 0, -31)) // a put would refuse it as too far ahead
-	if got, _ = w.store.Inside().Settled(ctx, []*event.Item{kept}); got[0].Verdict != 0 {
+	if got, _ = w.store.Inside().Puts.Settled(ctx, []*event.Item{kept}); got[0].Verdict != 0 {
 		t.Errorf("%v", got)
 	}
 }

@@ -49,7 +49,7 @@ func TestWhatStoodInTheWayIsCurrent(t *testing.T) {
 			first, second, third := w.order("1", 50), w.order("2", 9), w.order("3", 20)
 			w.apply(w.batch(c, 1, first, second))
 			cold := w.with(same, c) // a cold store does not know the totals
-			if a := cold.Inside().Apply(deadline(t), w.batch(c, 1, first, second, third), noQuarantine(t)); !a.Unproven.IsZero() {
+			if a := cold.Inside().Counter.Apply(deadline(t), w.batch(c, 1, first, second, third), noQuarantine(t)); !a.Unproven.IsZero() {
 				t.Fatalf("unproven from %s: %v", a.Unproven, a.Err)
 			}
 			w.expect(t, "by_merchant", map[string]string{"orders": "3", "revenue": "79", "largest": "50", "least": "9"})
@@ -97,7 +97,7 @@ func TestReadsSeeWhatWasWritten(t *testing.T) {
 		t.Errorf("deployed is\n%s", other.deployed())
 	}
 	def, _ := w.plan.Definition("live")
-	_, err := s.Inside().Flag(deadline(t), []*aggregate.Definition{def}, w.Clock.Now(), "a test's")
+	_, err := s.Inside().Heads.Flag(deadline(t), []*aggregate.Definition{def}, w.Clock.Now(), "a test's")
 	must.Succeed(t, err)
 	if head, err := s.Head(deadline(t), def); err != nil || head == nil || !strings.Contains(head.Flag, "a test's") {
 		t.Errorf("head %+v, %v", head, err)

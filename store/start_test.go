@@ -200,8 +200,8 @@ func TestStartOfAnOlderPipeline(t *testing.T) {
 	for _, s := range []*store.Store{w.store, newer, w.store} {
 		must.Succeed(t, s.Start(deadline(t)))
 	}
-	if n := w.store.Inside().Newer(); len(n) != 1 || n[0].String() != "extra since 2" || len(newer.Inside().Newer()) != 0 {
-		t.Errorf("older: %v, newer: %v", n, newer.Inside().Newer())
+	if n := w.store.Inside().Heads.Newer(); len(n) != 1 || n[0].String() != "extra since 2" || len(newer.Inside().Heads.Newer()) != 0 {
+		t.Errorf("older: %v, newer: %v", n, newer.Inside().Heads.Newer())
 	}
 	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
 	if total := w.total("live", nil); len(total.Flags) != 1 || !strings.Contains(total.Flags[0], "taken out of the pipeline at epoch 2") {
@@ -213,7 +213,7 @@ func TestStartOfAnOlderPipeline(t *testing.T) {
 // started starts.
 func TestRenew(t *testing.T) {
 	w := newWorld(t)
-	if err := w.store.Inside().Renew(deadline(t)); err != nil || w.epoch() != "1" {
+	if err := w.store.Inside().Heads.Renew(deadline(t)); err != nil || w.epoch() != "1" {
 		t.Fatal(err, w.epoch())
 	}
 	must.Succeed(t, w.with(added(2, 2), aggregate.Marks).Start(deadline(t)))
@@ -225,11 +225,11 @@ func TestRenew(t *testing.T) {
 	}{{5 * time.Minute, 0, 0, 0}, {time.Second, 1, 1, 1}, {0, 0, 0, 1}, {6 * time.Minute, 1, 0, 1}, {6 * time.Minute, 1, 0, 1}} {
 		w.Clock.Pass(step.after)
 		before := w.Engine.Usage()
-		err := w.store.Inside().Renew(deadline(t))
+		err := w.store.Inside().Heads.Renew(deadline(t))
 		used := w.Engine.Usage().Sub(before).Requests
 		if err != nil || used["GetItem"] != step.looks || used["BatchGetItem"] != step.starts ||
-			len(w.store.Inside().Newer()) != step.newer {
-			t.Errorf("%s later: %v, newer %v, %v", step.after, used, w.store.Inside().Newer(), err)
+			len(w.store.Inside().Heads.Newer()) != step.newer {
+			t.Errorf("%s later: %v, newer %v, %v", step.after, used, w.store.Inside().Heads.Newer(), err)
 		}
 	}
 	// The same epoch may count other generations: what is counted is known only if both are as
@@ -239,19 +239,19 @@ func TestRenew(t *testing.T) {
 	list := img["generations"].(*types.AttributeValueMemberL)
 	list.Value = append(list.Value, textValue("another#2"))
 	w.put("totals", img)
-	if err := w.store.Inside().Renew(deadline(t)); err != nil || len(w.store.Inside().Newer()) != 2 {
-		t.Errorf("another generation of the same epoch: %v, %v", w.store.Inside().Newer(), err)
+	if err := w.store.Inside().Heads.Renew(deadline(t)); err != nil || len(w.store.Inside().Heads.Newer()) != 2 {
+		t.Errorf("another generation of the same epoch: %v, %v", w.store.Inside().Heads.Newer(), err)
 	}
 	w.Clock.Pass(time.Hour)
 	img["epoch"] = &types.AttributeValueMemberN{Value: "9"}
 	w.put("totals", img)
 	before := w.Engine.Usage()
-	if err := w.store.Inside().Renew(deadline(t)); err != nil || w.Engine.Usage().Sub(before).Requests["BatchGetItem"] == 0 {
+	if err := w.store.Inside().Heads.Renew(deadline(t)); err != nil || w.Engine.Usage().Sub(before).Requests["BatchGetItem"] == 0 {
 		t.Errorf("another epoch of the same generations: the heads are not read; %v", err)
 	}
 	w.Clock.Pass(time.Hour)
 	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
-	if err := w.store.Inside().Renew(deadline(t)); err == nil {
+	if err := w.store.Inside().Heads.Renew(deadline(t)); err == nil {
 		t.Error("what could not be read is taken for known")
 	}
 }
@@ -337,7 +337,7 @@ func TestStartsThatChangeTooMuch(t *testing.T) {
 		}
 	}
 	gone := &aggregate.Definition{Name: "gone", Since: 1}
-	if _, err := w.store.Inside().MarkBehind(deadline(t), []*aggregate.Definition{gone}); err != nil || head(t, w.store, gone) != nil {
+	if _, err := w.store.Inside().Heads.MarkBehind(deadline(t), []*aggregate.Definition{gone}); err != nil || head(t, w.store, gone) != nil {
 		t.Errorf("%v %+v", err, head(t, w.store, gone))
 	}
 }

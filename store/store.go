@@ -51,14 +51,14 @@ func (s *Store) Config() tables.Config { return s.config }
 // Payloads that go to the payload bucket are put there before their items. If that fails, the item
 // is Retry, and so is all of an atomic message.
 func (s *Store) Put(ctx context.Context, items []*event.Item) ([]tables.Result, tables.Cost) {
-	return s.in.Put(ctx, items)
+	return s.in.Puts.Put(ctx, items)
 }
 
 // Item reads the item of one event, consistently. It returns nil if the key holds nothing, or an
 // item that is not Ingot's. It also returns an expired item that is not removed yet.
 // [pipeline.Pipeline.Key] computes the key.
 func (s *Store) Item(ctx context.Context, key event.Key) (*event.Item, error) {
-	return s.in.Item(ctx, key)
+	return s.in.Heads.Item(ctx, key)
 }
 
 // Items scans the events table consistently, page by page, in no order. It includes expired items
@@ -66,37 +66,37 @@ func (s *Store) Item(ctx context.Context, key event.Key) (*event.Item, error) {
 // out items that are not Ingot's. An item that has Ingot's type but cannot be decoded is yielded as
 // an [*UnreadableItem] error, and the scan goes on. Any other error ends the scan.
 func (s *Store) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
-	return walk.Items(ctx, s.in.Tables)
+	return walk.Items(ctx, s.in.Heads.Tables)
 }
 
 // ItemPages scans one segment of the events table consistently, in no order, one request for each
 // page. A page may be empty. An error ends the scan. [Store.Items] says which items it returns.
 func (s *Store) ItemPages(ctx context.Context, seg tables.Segment) iter.Seq2[tables.Page[*event.Item], error] {
-	return walk.ItemPages(ctx, s.in.Tables, seg)
+	return walk.ItemPages(ctx, s.in.Heads.Tables, seg)
 }
 
 // TotalPages scans one segment of the aggregates table consistently, in no order, one request for
 // each page. It returns what [Store.Totals] returns.
 func (s *Store) TotalPages(ctx context.Context, seg tables.Segment) iter.Seq2[tables.Page[tables.StoredTotal], error] {
-	return walk.TotalPages(ctx, s.in.Tables, seg)
+	return walk.TotalPages(ctx, s.in.Heads.Tables, seg)
 }
 
 // Totals scans the aggregates table consistently, in no order, for aggregate items of every
 // generation. It includes items past their expiry.
 func (s *Store) Totals(ctx context.Context) iter.Seq2[tables.StoredTotal, error] {
-	return walk.Totals(ctx, s.in.Tables)
+	return walk.Totals(ctx, s.in.Heads.Tables)
 }
 
 // Head reads the head of one generation, consistently. It returns nil if there is none.
 func (s *Store) Head(ctx context.Context, d *aggregate.Definition) (*tables.Head, error) {
-	return s.in.Head(ctx, d)
+	return s.in.Heads.Head(ctx, d)
 }
 
 // Payload returns the whole payload of a stored item, as it was received. If the payload is in the
 // payload bucket, this takes one GET, of at most 16 MiB. The error is [ErrPayloadLost] if the
 // object is gone.
 func (s *Store) Payload(ctx context.Context, item *event.Item) (string, error) {
-	return s.in.Payload(ctx, item)
+	return s.in.Puts.Payload(ctx, item)
 }
 
 // Start makes sure, before a handler counts anything, that the aggregates table agrees with the
@@ -105,5 +105,5 @@ func (s *Store) Payload(ctx context.Context, item *event.Item) (string, error) {
 // and raises the epoch. It refuses, with an explanation, every change that would give a total two
 // meanings.
 func (s *Store) Start(ctx context.Context) error {
-	return s.in.Start(ctx)
+	return s.in.Heads.Start(ctx)
 }

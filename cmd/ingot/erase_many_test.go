@@ -169,7 +169,7 @@ func (w *devWorld) deploys(changes ...string) {
 	must.Succeed(w.t, err)
 	in, err := table.Open(tables.Config{Client: w.dev.Engine().DynamoDB(), Pipeline: plan, Aggregates: stack.Aggregates})
 	must.Succeed(w.t, err)
-	must.Succeed(w.t, errors.Join(in.Start(w.t.Context()), in.KeepFile(w.t.Context(), false)))
+	must.Succeed(w.t, errors.Join(in.Heads.Start(w.t.Context()), in.Heads.KeepFile(w.t.Context(), false)))
 }
 
 // names returns the objects of an erasure that the archive has, without their versions.

@@ -210,7 +210,7 @@ func (s *shop) count(st *store.Store, shard string, old, new *event.Item) {
 	if s.counts[st] == nil {
 		s.counts[st] = testworld.Tables(st)
 	}
-	if a := s.counts[st].Apply(s.ctx, b, quarantine); !a.Unproven.IsZero() {
+	if a := s.counts[st].Counter.Apply(s.ctx, b, quarantine); !a.Unproven.IsZero() {
 		s.t.Error(a.Err)
 	}
 }
@@ -283,7 +283,7 @@ func (s *shop) claiming(st *store.Store) {
 
 // erasing checks the secret and bars keys. Every kind of item is under these keys.
 func (s *shop) erasing(st *store.Store) {
-	s.held(testworld.Tables(st).CheckSecret(s.ctx))
+	s.held(testworld.Tables(st).Heads.CheckSecret(s.ctx))
 	person := s.item(`{"type":"person","id":"1","at":"2099-03-01T10:00:00Z"}`)
 	order, parcel := s.order("erased", 1), s.item(`{"type":"parcel","id":"erased","rev":1,"at":"2099-03-01T10:00:00Z"}`)
 	s.put(st, event.Inserted, person, order, parcel)
@@ -496,7 +496,7 @@ events:
 		p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(content)}}, "pipeline.yaml")
 		s.held(err)
 		in := testworld.Tables(s.on("kept", p))
-		s.held(errors.Join(in.Start(s.ctx), in.KeepFile(s.ctx, false)))
+		s.held(errors.Join(in.Heads.Start(s.ctx), in.Heads.KeepFile(s.ctx, false)))
 		file, err := store.DeployedFile(s.ctx, s.engine.DynamoDB(), "kept")
 		if err != nil || file == nil || string(file.Text) != content {
 			s.t.Errorf("kept %v, %v", file, err)
@@ -538,7 +538,7 @@ func (s *shop) evolving() {
 	st := s.open(2)
 	s.held(st.Start(s.ctx))
 	d, _ := s.plan.Definition("late")
-	if _, err := testworld.Tables(st).MarkBehind(s.ctx, []*aggregate.Definition{d}); err != nil {
+	if _, err := testworld.Tables(st).Heads.MarkBehind(s.ctx, []*aggregate.Definition{d}); err != nil {
 		s.t.Error(err)
 	}
 	if _, err := repair.Of(st).Touch(s.ctx); err != nil { // many items in one request

@@ -10,8 +10,9 @@ import (
 
 // Tables puts events and counts their changes. A function has one.
 type Tables struct {
-	*put.Stages
-	*count.Counter
+	Heads   *generations.Heads // which generations are counted, and whether this Region may write
+	Puts    *put.Stages
+	Counter *count.Counter
 }
 
 // Open checks the configuration. It sends no request. Under receipts it refuses a pipeline in which
@@ -22,5 +23,5 @@ func Open(c tables.Config) (*Tables, error) {
 		return nil, err
 	}
 	heads := generations.New(t, c)
-	return &Tables{put.New(heads, c), count.New(heads, c)}, nil
+	return &Tables{heads, put.New(heads, c), count.New(heads, c)}, nil
 }

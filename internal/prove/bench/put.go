@@ -223,7 +223,7 @@ func countAll(ctx context.Context, st *store.Store, items []*event.Item) error {
 			batch.Add(&event.Change{Kind: event.Insert, Lane: lane, Sequence: sequence, Created: item.At, Key: item.Key, New: item}, nil,
 				st.Config().Pipeline.Contributions(item).List)
 		}
-		applied := in.Apply(ctx, batch, func(_ context.Context, _ *lanes.Update, cause error) error { return cause })
+		applied := in.Counter.Apply(ctx, batch, func(_ context.Context, _ *lanes.Update, cause error) error { return cause })
 		if applied.Err != nil || !applied.Unproven.IsZero() {
 			return fmt.Errorf("a batch is not counted: %+v", applied)
 		}

@@ -13,11 +13,37 @@ import (
 )
 
 // markedUpdate writes one aggregate item under its lane's mark. It tries again and again until the
-// write is proven.
+// write is proven. These are its states, and every way from one to another:
 //
-// The condition is that the mark is below the first record. If an earlier try was carried out but
-// its answer was lost, the item's mark shows that. The steps that the mark covers are then dropped,
-// and not counted twice.
+//	┌────────────► counting ── 1 applied ─────────────────────────────► proven
+//	├─ 0 again ───────┤ ├───── 2 failed, and the mark covers all steps ► proven
+//	└─ 3 failed, and ─┤ │
+//	     it learned   │ └───── 5 the batch ends first ─────────────────► unproven
+//	                  │
+//	   4 invalid, or failed three times without an explanation
+//	                  ▼
+//	              refused ──── 6 quarantine did not take the values ───► unproven
+//	                  │
+//	   7 quarantine has the values
+//	                  ▼
+//	┌────────────► flagging ── 1 applied ─────────────────────────────► proven
+//	├─ 0 again ───────┤ ├───── 2 failed, and the mark covers all steps ► proven
+//	└─ 3 failed, and ─┤ │
+//	     it learned   │ └───── 5 the batch ends first ─────────────────► unproven
+//	                  │
+//	   4 invalid, or failed three times without an explanation
+//	                  ▼
+//	          flagging the head ── 8 the head has the flag ────────────► proven
+//	                     └──────── 9 it was not written ───────────────► unproven
+//
+// The condition is that the mark is below the first record. 0 is throttled, contended or no answer:
+// an earlier try may have been carried out, and its answer lost. The item's mark shows that. In 3,
+// the steps that the mark covers are dropped, and not counted twice. Counting writes the values, n,
+// fingerprint and mark together, flagging only flag and mark. Every state is in fields: refusal is
+// set from refused on, and failed means unproven.
+//
+// Many totals of a batch go as statements, 25 in a request ([together]). An update that is invalid
+// there, or that fails without an explanation, goes on here.
 type markedUpdate struct {
 	*apply
 	lane    lanes.LaneID

@@ -49,7 +49,7 @@ func newWorld(t *testing.T, counting aggregate.Counting) *world {
 	must.Succeed(t, err)
 	s, err := table.Open(tables.Config{Client: db, Pipeline: plan, Aggregates: "totals", Counting: counting, Env: env.Env{Now: clock}})
 	if err == nil {
-		err = s.Start(t.Context())
+		err = s.Heads.Start(t.Context())
 	}
 	must.Succeed(t, err)
 	return &world{t, engine, db, plan, s}
@@ -71,7 +71,7 @@ func (w *world) count(counting aggregate.Counting, n int) (float64, []aggregate.
 	list := w.plan.Contributions(item).List
 	b.Add(&event.Change{Kind: event.Insert, Lane: lane, Sequence: sequence, Created: now, Key: item.Key, New: item}, nil, list)
 	before := w.engine.Usage()
-	applied := w.tables.Apply(w.t.Context(), b, func(_ context.Context, _ *lanes.Update, cause error) error { return cause })
+	applied := w.tables.Counter.Apply(w.t.Context(), b, func(_ context.Context, _ *lanes.Update, cause error) error { return cause })
 	if applied.Err != nil {
 		w.t.Fatal(applied.Err)
 	}

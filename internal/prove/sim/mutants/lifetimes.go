@@ -13,7 +13,7 @@ func lifetimes() []Mutant {
 		{
 			Name: "unclosed-by-file", What: "whether events that expire leave a total as it is, today's retain decides", Defends: "P11 I9",
 			Checks: checks(sim.Wrong, sim.Uncounted),
-			Edits: edit("handler.streamBatch.leaves", `b.tables.Unclosed()[from.Def]`,
+			Edits: edit("handler.streamBatch.leaves", `b.tables.Heads.Unclosed()[from.Def]`,
 				`lanes.Unclosed(from.Def, b.pipeline.ShortestRetain(from.Def, expired.At.AddDate(1, 0, 0)))`),
 		},
 		{
