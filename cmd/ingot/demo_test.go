@@ -12,13 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
-	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/demo"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -170,46 +164,6 @@ func TestDemoInterrupted(t *testing.T) {
 	o.says(t, exitInterrupted, "interrupted")
 	if o.out != "" {
 		t.Errorf("stdout is %q", o.out)
-	}
-}
-
-// TestDemoFindsDifferences checks that data which was altered behind Ingot's back gives exit code
-// 3, each time.
-func TestDemoFindsDifferences(t *testing.T) {
-	inDirectory(t)
-	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#hourly#1#0#roof"},
-		"SK": &types.AttributeValueMemberS{Value: "2024-05-01T10:00:00Z"}}
-	table := aws.String("totals")
-	alter := func(attribute string) func(context.Context, *embedded.Engine) error {
-		return func(ctx context.Context, e *embedded.Engine) error {
-			_, err := e.DynamoDB().UpdateItem(ctx,
-				&dynamodb.UpdateItemInput{TableName: table, Key: key, UpdateExpression: aws.String("ADD #a :one"),
-					ConditionExpression: aws.String("attribute_exists(PK)"), ExpressionAttributeNames: map[string]string{"#a": attribute},
-					ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
-			return err
-		}
-	}
-	for name, tamper := range map[string]func(context.Context, *embedded.Engine) error{
-		"a value altered": alter("warmth"),
-		"an fp altered":   alter("fp"),
-		"a total deleted": func(ctx context.Context, e *embedded.Engine) error {
-			_, err := e.DynamoDB().DeleteItem(ctx,
-				&dynamodb.DeleteItemInput{TableName: table, Key: key, ConditionExpression: aws.String("attribute_exists(PK)")})
-			return err
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := toolIn(context.Background(), &command.App{Tamper: tamper}, "demo", "events.ndjson")
-			o.says(t, exitDifference)
-			if missed := strings.Contains(o.out,
-				"40 events, made before the trouble   2  no difference"); missed != (name == "an fp altered") {
-				t.Errorf("the list's check (missed: %v):\n%s", missed, o.out)
-			}
-			if !strings.Contains(o.out, "DIFFERENCE") || !strings.Contains(o.out, "hourly since 1 by roof at 2024-05-01T10:00:00Z") ||
-				strings.Contains(o.errors, "exit code") {
-				t.Errorf("stdout:\n%s\nstderr:\n%s", o.out, o.errors)
-			}
-		})
 	}
 }
 

@@ -3,16 +3,9 @@
 // was chosen. It prints no result.
 package command
 
-import (
-	"context"
-
-	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/internal/tool/chosen"
-)
+import "github.com/ingot-events/ingot/internal/tool/chosen"
 
 // App is what every command may use.
 type App struct {
 	chosen.Stack
-	// Tamper changes the demo's tables before they are checked. It is nil outside tests.
-	Tamper func(context.Context, *embedded.Engine) error
 }

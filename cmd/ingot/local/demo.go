@@ -93,7 +93,7 @@ The same options give the same summary, byte for byte. Exit code 3: a check foun
 	return cmd
 }
 
-// demo runs the demo and prints its summary.
+// demo runs the demo on the events that the command line means.
 func (a *app) demo(ctx context.Context, f demoFlags) error {
 	events, done, err := a.events(f.file)
 	if err != nil {
@@ -104,6 +104,11 @@ func (a *app) demo(ctx context.Context, f demoFlags) error {
 	if err != nil {
 		return err
 	}
+	return a.checked(ctx, config, f.totals)
+}
+
+// checked runs the demo, prints what it found, and so many totals of each aggregate.
+func (a *app) checked(ctx context.Context, config demo.Config, totals int) error {
 	summary, err := demo.Run(ctx, config)
 	var line *demo.LineError
 	var lines *demo.LinesError
@@ -113,7 +118,7 @@ func (a *app) demo(ctx context.Context, f demoFlags) error {
 	case err != nil:
 		return err
 	}
-	if err := a.printSummary(summary, f.totals); err != nil {
+	if err := a.printSummary(summary, totals); err != nil {
 		return err
 	}
 	if !summary.Same {
@@ -161,7 +166,7 @@ func spool(from io.Reader) (name string, err error) {
 
 // demoConfig reads the options. events is the file that they come from.
 func (a *app) demoConfig(f demoFlags, events string) (demo.Config, error) {
-	c := demo.Config{Seed: f.seed, Repeat: f.repeat, Progress: a.Progress(), Tamper: a.Tamper}
+	c := demo.Config{Seed: f.seed, Repeat: f.repeat, Progress: a.Progress()}
 	counting, err := aggregate.ParseCounting(f.counting)
 	if err != nil {
 		return c, cli.Usagef("--%w", err)
