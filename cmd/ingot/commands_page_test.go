@@ -34,7 +34,7 @@ func TestCommandsPage(t *testing.T) {
 	}
 	runScripts(t, testscript.Params{Dir: scripts})
 	for code, name := range map[int]string{exitFine: "fine", exitCredentials: "credentials", exitRefused: "refused",
-		exitUntold: "could not tell", exitInterrupted: "interrupted"} {
+		exitUnsure: "could not tell", exitInterrupted: "interrupted"} {
 		if !regexp.MustCompile(fmt.Sprintf(`\| %d \| [^\n]*%s`, code, name)).Match(page) {
 			t.Errorf("the page does not say that %d is %s", code, name)
 		}

@@ -146,7 +146,7 @@ func TestErasePayloadsWaitsForTheArchive(t *testing.T) {
 	w := newDevWorldAt(t, longAgo, map[string]string{"pipeline.yaml": postSpec})
 	w.send(0, post("1", 400))
 	w.run(0, "pause", "streams", "--yes", "--local")
-	w.run(exitUntold, "pause", "--local")
+	w.run(exitUnsure, "pause", "--local")
 	w.sets(w.kept()[0], "expiresAt", &types.AttributeValueMemberN{Value: "1700000000"})
 	w.dev.Engine().Sweep(1000)
 	if got := w.run(5, "erase", "--payloads", "--yes", "--local"); !strings.Contains(got.errors, "may not be archived yet") ||

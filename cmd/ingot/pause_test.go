@@ -33,12 +33,12 @@ func TestPauseOfDev(t *testing.T) {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	write(t, "sale.ndjson", strings.Replace(newSale, `"id":1`, `"id":9`, 1)+"\n")
-	sent := w.run(exitUntold, "send", "sale.ndjson", "--local", "--wait", "--wait-limit", "1ms")
+	sent := w.run(exitUnsure, "send", "sale.ndjson", "--local", "--wait", "--wait-limit", "1ms")
 	if n := strings.Count(sent.errors, "ingot: the ingest function is paused, by "); n != 1 ||
 		!strings.Contains(sent.errors, ": the events wait in the queue. To resume: ingot resume --local\n") {
 		t.Errorf("%s", sent.errors)
 	}
-	if sent := w.run(exitUntold, "send", "--sample", "sale", "--local", "--wait", "--wait-limit", "1ms", "--output",
+	if sent := w.run(exitUnsure, "send", "--sample", "sale", "--local", "--wait", "--wait-limit", "1ms", "--output",
 		"json"); !strings.Contains(sent.out, `"paused": true`) {
 		t.Errorf("%s%s", sent.out, sent.errors)
 	}
@@ -132,11 +132,11 @@ func TestASilentStreamIsNotReadToItsEnd(t *testing.T) {
 		code int
 		want []string
 	}{
-		"pause":                               {exitUntold, []string{"ingest is off, but it is not known", unproven, throttled}},
-		"verify --twice --patience 1m":        {exitUntold, []string{"nobody can tell", unproven, "is Enabled"}},
-		"rebuild orders_daily --patience 1m":  {exitUntold, []string{"it is not known whether the stream has counted it", unproven}},
+		"pause":                               {exitUnsure, []string{"ingest is off, but it is not known", unproven, throttled}},
+		"verify --twice --patience 1m":        {exitUnsure, []string{"nobody can tell", unproven, "is Enabled"}},
+		"rebuild orders_daily --patience 1m":  {exitUnsure, []string{"it is not known whether the stream has counted it", unproven}},
 		"rebuild mend --patience 1m --yes":    {exitDifference, []string{"not mended: orders_daily", unproven, "0 totals mended"}},
-		"verify --twice --patience 0":         {exitUntold, []string{"nobody can tell", unproven}},
+		"verify --twice --patience 0":         {exitUnsure, []string{"nobody can tell", unproven}},
 		"rebuild mend --patience 0 --yes":     {exitDifference, []string{"not mended: orders_daily", unproven, "0 totals mended"}},
 		"erase --payloads --yes --stack shop": {exitRefused, []string{"may not be archived yet", unproven}},
 	} {
@@ -198,7 +198,7 @@ func TestSendWithoutTheRightToSeePauses(t *testing.T) {
 	}
 	t.Chdir(dir)
 	got := pipedWith(t, w.environment(), "", "send", "--sample", "order.placed", "--wait", "--wait-limit", "0", "--stack", "shop")
-	if got.code != exitUntold || strings.Count(got.errors, "it is not known whether the ingest function is paused: ") != 1 ||
+	if got.code != exitUnsure || strings.Count(got.errors, "it is not known whether the ingest function is paused: ") != 1 ||
 		!strings.Contains(got.out, "1 not stored yet") {
 		t.Errorf("exit code %d: %s%s", got.code, got.out, got.errors)
 	}

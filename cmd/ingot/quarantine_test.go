@@ -453,11 +453,11 @@ func TestSendDoesNotWaitForPointers(t *testing.T) {
 	w := newDevWorld(t)
 	const pointer = `["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"a/b"}]`
 	write(t, "events.ndjson", pointer+"\n")
-	got := w.run(exitUntold, "send", "events.ndjson", "--wait", "--local")
+	got := w.run(exitUnsure, "send", "events.ndjson", "--wait", "--local")
 	if !strings.Contains(got.out, "0 events stored, 1 with the payload in S3, not waited for") || strings.Contains(got.out, "refused") {
 		t.Error(got.out)
 	}
-	if got := w.run(exitUntold, "send", "events.ndjson", "--wait", "--local", "--output", "json"); !strings.Contains(got.out,
+	if got := w.run(exitUnsure, "send", "events.ndjson", "--wait", "--local", "--output", "json"); !strings.Contains(got.out,
 		`"elsewhere": 1`) {
 		t.Error(got.out)
 	}

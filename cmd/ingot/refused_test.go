@@ -16,22 +16,22 @@ import (
 // the exit code is that of credentials.
 var withoutIt = map[string]int{
 	// It is erased, but what else holds the event is not known.
-	"erase sqs:GetQueueAttributes": exitUntold, "erase s3:ListBucketVersions": exitUntold,
-	"erase s3:GetObject": exitUntold,
+	"erase sqs:GetQueueAttributes": exitUnsure, "erase s3:ListBucketVersions": exitUnsure,
+	"erase s3:GetObject": exitUnsure,
 	// No payload is deleted while nobody can tell how far the stream is.
 	"erase dynamodb:PutItem": exitRefused, "erase dynamodb:Query": exitRefused, "erase dynamodb:DescribeStream": exitRefused,
 	// It is sent and stored, but nobody can tell whether the function is paused.
 	"send lambda:ListEventSourceMappings": exitFine, "send lambda:ListTags": exitFine,
 	// It is paused, but not marked, or nobody can tell how far the stream is.
-	"pause lambda:TagResource": exitFine, "pause dynamodb:PutItem": exitUntold, "pause dynamodb:Query": exitUntold,
-	"pause dynamodb:DescribeTable": exitUntold, "pause dynamodb:DescribeStream": exitUntold, "resume lambda:UntagResource": exitFine,
+	"pause lambda:TagResource": exitFine, "pause dynamodb:PutItem": exitUnsure, "pause dynamodb:Query": exitUnsure,
+	"pause dynamodb:DescribeTable": exitUnsure, "pause dynamodb:DescribeStream": exitUnsure, "resume lambda:UntagResource": exitFine,
 	// Everything is touched, but nobody can tell how far the stream is.
-	"rebuild dynamodb:PutItem": exitUntold, "rebuild dynamodb:Query": exitUntold, "rebuild dynamodb:DescribeStream": exitUntold,
-	"rebuild lambda:ListEventSourceMappings": exitUntold,
-	"rebuild lambda:ListTags":                exitUntold,
-	"verify dynamodb:PutItem":                exitUntold, "verify dynamodb:Query": exitUntold, "verify dynamodb:DescribeStream": exitUntold,
-	"verify lambda:ListEventSourceMappings": exitUntold,
-	"verify lambda:ListTags":                exitUntold,
+	"rebuild dynamodb:PutItem": exitUnsure, "rebuild dynamodb:Query": exitUnsure, "rebuild dynamodb:DescribeStream": exitUnsure,
+	"rebuild lambda:ListEventSourceMappings": exitUnsure,
+	"rebuild lambda:ListTags":                exitUnsure,
+	"verify dynamodb:PutItem":                exitUnsure, "verify dynamodb:Query": exitUnsure, "verify dynamodb:DescribeStream": exitUnsure,
+	"verify lambda:ListEventSourceMappings": exitUnsure,
+	"verify lambda:ListTags":                exitUnsure,
 	// What it cannot read, it says. --check makes a 6 of that.
 	"status dynamodb:GetItem": exitFine, "status sqs:GetQueueAttributes": exitFine,
 	"status lambda:ListEventSourceMappings": exitFine,

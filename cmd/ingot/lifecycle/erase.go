@@ -272,7 +272,7 @@ func (a *app) erased(ctx context.Context, e *erase.Eraser) error {
 	case failed > 0:
 		return &cli.ExitError{Code: cli.Failed}
 	case len(r.Unknown) > 0:
-		return cli.Untold()
+		return cli.Unsure()
 	}
 	return nil
 }

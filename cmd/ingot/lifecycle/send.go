@@ -273,11 +273,11 @@ func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pi
 	}
 	switch {
 	case w.Left > 0:
-		return cli.Untold()
+		return cli.Unsure()
 	case w.Other > 0 || none.refused > 0 || w.Rejected > 0 || w.Barred > 0:
 		return cli.Difference()
 	case r.Elsewhere > 0:
-		return cli.Untold()
+		return cli.Unsure()
 	}
 	return nil
 }

@@ -156,7 +156,7 @@ func (a *app) endPause(ctx context.Context, out Paused, streams bool, unknown er
 		return ctx.Err()
 	}
 	a.Say("%s is off, but it is not known whether the stream is read to its end: %s", out.Mappings[0].Function, show.Error(unknown))
-	return cli.Untold()
+	return cli.Unsure()
 }
 
 func (a *app) resume(ctx context.Context, t *target.Target, streams bool) error {

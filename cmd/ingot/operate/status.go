@@ -108,7 +108,7 @@ func (a *app) status(cmd *cobra.Command, check bool, format string) error {
 	case len(r.Unwell) > 0:
 		return cli.Difference()
 	case r.Incomplete:
-		return cli.Untold()
+		return cli.Unsure()
 	}
 	return nil
 }

@@ -212,7 +212,7 @@ func (a *app) touchAll(ctx context.Context, v verifying, c verify.Config, o veri
 		}
 		a.Say("everything is touched, but it is not known whether the stream has counted it: %s; run the same command again",
 			show.Error(unsure))
-		return cli.Untold()
+		return cli.Unsure()
 	}
 	return nil
 }

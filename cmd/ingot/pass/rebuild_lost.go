@@ -79,7 +79,7 @@ func (a *app) lost(ctx context.Context, v verifying, d doubts, patience time.Dur
 		}
 		a.Say("totals of stored events are missing, but it is not known whether the stream has counted these events: %s",
 			show.Error(unsure))
-		return nil, cli.Untold()
+		return nil, cli.Unsure()
 	}
 	var gone []*aggregate.Definition
 	for _, c := range d.missing {

@@ -377,7 +377,7 @@ func (a *app) verified(plan *pipeline.Pipeline, o verifyOptions, r *verify.Repor
 	case out.Equal:
 		return nil
 	case looks != nil && len(looks.Damaged) == 0 && r.MissingParts == 0:
-		return cli.Untold()
+		return cli.Unsure()
 	}
 	return cli.Difference()
 }

@@ -45,5 +45,5 @@ func Refused(err error) error { return &ExitError{Refuses, err} }
 // Refusedf is [Refused] of a new error.
 func Refusedf(format string, args ...any) error { return Refused(fmt.Errorf(format, args...)) }
 
-// Untold reports that something could not be determined, after a command has printed what.
-func Untold() error { return &ExitError{Unknown, nil} }
+// Unsure reports that something could not be determined, after a command has printed what.
+func Unsure() error { return &ExitError{Unknown, nil} }
