@@ -58,10 +58,6 @@ func newRoot(a *command.App) *cobra.Command {
 		Version:       version(debug.ReadBuildInfo()),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		// This is cobra's own default. cobra applies it only to the words that it looks up itself.
-		SuggestionsMinimumDistance: 2,
-		Args:                       command.NoSuchCommand,
-		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			forms, which := []string{"text", "json"}, "text or json"
 			if cmd.Annotations[command.CSV] != "" {
@@ -89,23 +85,24 @@ func newRoot(a *command.App) *cobra.Command {
 	return root
 }
 
-// strict changes the commands that cobra adds by itself, help and completion, so that they behave
-// like the others: an unknown word is an error, and is not answered with unrelated help.
+// strict makes commands refuse an unknown word and a flag that means nothing to them: cobra answers
+// for a command that only has others below it with its help, and so does its own help command.
 func strict(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("")
-	for _, cmd := range root.Commands() {
-		switch cmd.Name() {
-		case "help":
+	for _, cmd := range all(root) {
+		if cmd.HasSubCommands() && !cmd.Runnable() {
+			cmd.SuggestionsMinimumDistance = 2 // cobra's default for the words that it looks up itself
+			cmd.Args = command.NoSuchCommand
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+		if cmd.Name() == "help" {
 			cmd.Args = func(_ *cobra.Command, words []string) error {
 				if _, rest, err := root.Find(words); err != nil || len(rest) > 0 {
 					return command.NoSuchCommand(root, words)
 				}
 				return nil
 			}
-		case "completion":
-			cmd.Args = command.NoSuchCommand
-			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
 	}
 }

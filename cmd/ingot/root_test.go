@@ -20,7 +20,7 @@ import (
 const (
 	exitFine, exitFailed, exitUsage = cli.Fine, cli.Failed, cli.Wrong
 	exitDifference, exitCredentials = cli.Different, cli.Credentials
-	exitRefused, exitUntold         = cli.Refuses, cli.Unknown
+	exitRefused, exitUnsure         = cli.Refuses, cli.Unknown
 	exitInterrupted                 = cli.Interrupted
 )
 
@@ -81,7 +81,8 @@ func TestUsage(t *testing.T) {
 		".: is a directory; name a file with one event a line with --events FILE, or - for standard input")
 	tool(t, "check", "--json").says(t, exitUsage, "unknown flag: --json; did you mean --output json?")
 	tool(t, "help", "chekc").says(t, exitUsage, `unknown command "chekc"; did you mean check?`)
-	tool(t, "completion", "tcsh").says(t, exitUsage, `unknown command "tcsh"; see ingot completion --help`)
+	tool(t, "completion", "tcsh").says(t, exitUsage, `unknown command "tcsh"; did you mean bash or fish or zsh?`)
+	tool(t, "migrate", "retir").says(t, exitUsage, `unknown command "retir"; did you mean retire?`)
 	for _, args := range [][]string{{}, {"--help"}, {"completion"}, {"completion", "--help"}, {"help", "completion", "bash"},
 		{"demo", "--help"}, {"help", "demo"}} {
 		o := tool(t, args...)
@@ -117,7 +118,7 @@ func TestBuild(t *testing.T) {
 func TestHelpNamesTheExitCodes(t *testing.T) {
 	text := tool(t, "help", "exit-codes").out
 	want := []string{fmt.Sprint(exitFine), fmt.Sprint(exitFailed), fmt.Sprint(exitUsage), fmt.Sprint(exitDifference),
-		fmt.Sprint(exitCredentials), fmt.Sprint(exitRefused), fmt.Sprint(exitUntold), fmt.Sprint(exitInterrupted)}
+		fmt.Sprint(exitCredentials), fmt.Sprint(exitRefused), fmt.Sprint(exitUnsure), fmt.Sprint(exitInterrupted)}
 	if got := strings.Fields(strings.Join(regexp.MustCompile(`(?m)^  \d+ `).FindAllString(text, -1), "")); !slices.Equal(got, want) {
 		t.Errorf("help names %v, want %v", got, want)
 	}

@@ -58,8 +58,8 @@ func TestStackFlagsAreRefused(t *testing.T) {
 			tool(t, append([]string{given}, line...)...).says(t, exitUsage, "--"+f.Name+": "+why)
 		})
 	}
-	want := []string{"cost", "demo", "dev", "edit", "erase", "explain", "find", "ingot", "init", "list", "pause", "pull", "quarantine",
-		"read", "resume"}
+	want := []string{"archive", "cost", "demo", "dev", "edit", "erase", "explain", "find", "ingot", "init", "list", "migrate", "pause",
+		"publish", "pull", "quarantine", "read", "region", "resume"}
 	if got := slices.Sorted(maps.Keys(refusing)); !slices.Equal(got, want) {
 		t.Errorf("%q refuse a flag, want %q", got, want)
 	}

@@ -38,10 +38,6 @@ func newQuarantine(a *app) *cobra.Command {
 		Long:  quarantineHelp,
 		Example: `  ingot quarantine pull letters --once
   ingot quarantine list letters`,
-		Args: command.NoSuchCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-
-		SuggestionsMinimumDistance: 2, // as at the root
 	}
 	cmd.AddCommand(newPull(a), newList(a), newShow(a), newEdit(a), newResend(a), newDrop(a))
 	return cmd
