@@ -77,8 +77,8 @@ func TestDemoFindsDifferences(t *testing.T) {
 				"40 events, made before the trouble   1  no difference"); missed != (name == "an fp altered") {
 				t.Errorf("the list's check (missed: %v):\n%s", missed, out.String())
 			}
-			if !strings.Contains(out.String(), "DIFFERENCE") || !strings.Contains(out.String(), "hourly since 1 by roof at 2024-05-01T10:00:00Z") ||
-				strings.Contains(errs.String(), "exit code") {
+			if !strings.Contains(out.String(), "DIFFERENCE") ||
+				!strings.Contains(out.String(), "hourly since 1 by roof at 2024-05-01T10:00:00Z") || strings.Contains(errs.String(), "exit code") {
 				t.Errorf("stdout:\n%s\nstderr:\n%s", out.String(), errs.String())
 			}
 		})

@@ -10,6 +10,6 @@ import (
 func TestJSON(t *testing.T) {
 	commandtest.Documented(t, verifyJSON, verified.Report{})
 	commandtest.Documented(t, rebuildJSON, Rebuilt{})
-	commandtest.Documented(t, rebuildPartsJSON, partsPut{})
-	commandtest.Documented(t, rebuildMendJSON, mended{})
+	commandtest.Documented(t, partsJSON, partsPut{})
+	commandtest.Documented(t, mendJSON, mended{})
 }

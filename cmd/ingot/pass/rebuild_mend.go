@@ -20,7 +20,7 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-const rebuildMendHelp = `Changes single totals in place: those that differ from their items, as ingot verify says, and those that have a flag.
+const mendHelp = `Changes single totals in place: those that differ from their items, as ingot verify says, and those that have a flag.
 Each gets what its items add up to, and its flag is taken off. It needs no change of pipeline.yaml, and events may
 flow. Without a name, it is about all aggregates.
 
@@ -31,8 +31,8 @@ It first prints what it reads, and what that costs, as ingot rebuild does.
 
 Exit code 3: not all are mended.`
 
-// rebuildMendJSON documents --output json. A test compares it with mended.
-const rebuildMendJSON = `
+// mendJSON documents --output json. A test compares it with mended.
+const mendJSON = `
   readUnits               what it took of the two tables
   mended[]                aggregate, since, by and window of each total; and why, if it is not mended`
 
@@ -53,7 +53,7 @@ func newRebuildMend(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mend AGGREGATE…",
 		Short: "Mend single totals that differ from their items, or are flagged",
-		Long:  rebuildMendHelp,
+		Long:  mendHelp,
 		Example: `  ingot rebuild mend --local
   ingot rebuild mend orders_daily --stack shop --dry-run`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -63,7 +63,7 @@ func newRebuildMend(a *app) *cobra.Command {
 			return a.rebuildMend(cmd, o, args)
 		},
 	}
-	command.OnPipeline(cmd, rebuildMendJSON)
+	command.OnPipeline(cmd, mendJSON)
 	passFlags(cmd, &o)
 	patienceFlag(cmd, &o)
 	return cmd

@@ -13,7 +13,7 @@ import (
 	"github.com/ingot-events/ingot/store/repair"
 )
 
-const rebuildPartsHelp = `Puts the missing parts of stored events. A part is missing if an older function stored the whole alone, or if the
+const partsHelp = `Puts the missing parts of stored events. A part is missing if an older function stored the whole alone, or if the
 file did not declare the part yet. It needs no pause. Do not run it if the key of a part was changed after events
 were stored: their parts are under the keys of that time, and would be stored a second time.
 
@@ -21,8 +21,8 @@ It reads all events, one by one, and first prints what that costs, as ingot rebu
 
 Exit code 3: not all are put.`
 
-// rebuildPartsJSON documents --output json. A test compares it with partsPut.
-const rebuildPartsJSON = `
+// partsJSON documents --output json. A test compares it with partsPut.
+const partsJSON = `
   wholes, missing, put    how many events have parts; how many parts were missing, and how many are put
   refused[]               why the others are not put`
 
@@ -31,12 +31,12 @@ func newRebuildParts(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "parts",
 		Short:   "Put the missing parts of stored events",
-		Long:    rebuildPartsHelp,
+		Long:    partsHelp,
 		Example: `  ingot rebuild parts --local`,
 		Args:    command.NoArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.rebuildParts(cmd, o) },
 	}
-	command.OnPipeline(cmd, rebuildPartsJSON)
+	command.OnPipeline(cmd, partsJSON)
 	agreeFlags(cmd, &o)
 	return cmd
 }
