@@ -47,7 +47,8 @@ func TestCheckExitCodes(t *testing.T) {
 	}{
 		{"clean", nil, exitFine, "pipeline.yaml and template.yaml: no mistakes\n", ""},
 		{"a warning alone", []string{"--template", unclear}, exitFine, "1 warning\n", ""},
-		{"a mistake in the template", []string{"--template", broken}, exitDifference, "; write DependsOn: StreamsFunction\n", ""},
+		{"a mistake in the template", []string{"--template", broken}, exitDifference,
+			"; write DependsOn: [StreamsLogs, StreamsFunction]\n", ""},
 		{"a mistake in the pipeline", []string{"--pipeline", mistaken}, exitDifference, "1 mistake\n", ""},
 		{"not YAML", []string{"--pipeline", garbled}, exitDifference,
 			":7:8: invalid YAML: the bracket that opens here is not closed; write ] where it ends\n", ""},

@@ -250,7 +250,8 @@ func parsedAdvice(advice string) *yamlfile.Node {
 	return nil
 }
 
-// Written returns a tree as YAML.
+// Written returns a tree as YAML. A mapping of plain values is one line, and so is each member of
+// any other mapping.
 func Written(n *yamlfile.Node) string {
 	var b strings.Builder
 	write(&b, n)
@@ -266,7 +267,7 @@ func write(b *strings.Builder, n *yamlfile.Node) {
 		b.WriteString("{")
 		for i, one := range n.Members {
 			if i > 0 {
-				b.WriteString(",\n")
+				b.WriteString("," + space(n))
 			}
 			fmt.Fprintf(b, "%s: ", quotedText(one.Name))
 			write(b, one.Value)
@@ -276,7 +277,7 @@ func write(b *strings.Builder, n *yamlfile.Node) {
 		b.WriteString("[")
 		for i, item := range n.Items {
 			if i > 0 {
-				b.WriteString(", ")
+				b.WriteString("," + space(n))
 			}
 			write(b, item)
 		}
@@ -289,6 +290,29 @@ func write(b *strings.Builder, n *yamlfile.Node) {
 	default:
 		b.WriteString(n.Text)
 	}
+}
+
+// space returns what is written between the members of a mapping, or the items of a list.
+func space(n *yamlfile.Node) string {
+	inner := slices.Clone(n.Items)
+	for _, m := range n.Members {
+		inner = append(inner, m.Value)
+	}
+	if slices.ContainsFunc(inner, func(of *yamlfile.Node) bool { return !isPlain(of) }) {
+		return "\n"
+	}
+	return " "
+}
+
+// isPlain reports whether n is a value without members, or a list of such values.
+func isPlain(n *yamlfile.Node) bool {
+	switch {
+	case n == nil:
+		return true
+	case n.Kind == yamlfile.Tagged:
+		return isPlain(n.Of)
+	}
+	return n.Kind != yamlfile.Map && !slices.ContainsFunc(n.Items, func(of *yamlfile.Node) bool { return !isPlain(of) })
 }
 
 func quotedText(s string) string {

@@ -134,13 +134,24 @@ func TestATotalThatOutgrowsItsItem(t *testing.T) {
 	if len(fit) != 2 {
 		t.Errorf("the bound does not lie there: %v", fit)
 	}
-	spread, _, _ := strings.Cut(r.Findings[0].Instead, ",")
+	spread, _, is := strings.Cut(r.Findings[0].Instead, " into it")
+	if !is {
+		t.Error(r.Findings[0])
+	}
 	in.Partitions = 600
 	in.Pipeline.Text = []byte(strings.Replace(string(in.Pipeline.Text), "    spread: 1\n", "    "+spread+"\n", 1))
 	for _, f := range run(t, in).Findings {
 		if strings.Contains(f.What, "merchant_daily") {
 			t.Errorf("the advice was followed: %v", f)
 		}
+	}
+	ranked := own{pipeline: [][2]string{{daily, "    rank: {value: orders}\n" + daily}}}.input(t)
+	ranked.Partitions = 600
+	i := slices.IndexFunc(run(t, ranked).Findings, func(f rules.Finding) bool {
+		return strings.HasPrefix(f.Instead, "merchant_daily without rank, and with spread: ")
+	})
+	if i < 0 { // a ranked total has one item
+		t.Errorf("of a ranked total: %v", run(t, ranked).Findings)
 	}
 	in = own{parameters: map[string]string{"Counting": "receipts"}}.input(t)
 	if in.Partitions = 600; len(run(t, in).Findings) > 0 {

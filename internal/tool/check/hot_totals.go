@@ -42,17 +42,26 @@ func (r *Report) hotTotals(in Input, p *pipeline.Pipeline, counting aggregate.Co
 	}
 }
 
+// spreads reports whether a total may have more than one item: one with a floor or a rank may not.
+func spreads(def *aggregate.Definition) bool {
+	return def.Rank.Value == "" && !slices.ContainsFunc(def.AtLeast, func(a aggregate.Amount) bool { return a.Set })
+}
+
 // coolerBy returns what to write so that no item of a total gets more updates than it can take.
 func coolerBy(def *aggregate.Definition, load func(spread int) estimate.Load) string {
-	floored := slices.ContainsFunc(def.AtLeast, func(a aggregate.Amount) bool { return a.Set })
-	if !floored && def.Rank.Value == "" {
+	if spreads(def) {
 		for spread := def.Spread + 1; spread <= maxSpread; spread++ {
 			if !load(spread).TooMuch(def) {
-				return fmt.Sprintf("spread: %d, and where it is deployed already a higher epoch with it as since", spread)
+				return spreadTo(spread)
 			}
 		}
 	}
-	return "one more field in by:, so that fewer events share a total, and where it is deployed already a higher epoch as since"
+	return "one more field into by, so that fewer events share a total, and where it is deployed already a higher epoch as since"
+}
+
+// spreadTo says how to spread a total.
+func spreadTo(items int) string {
+	return fmt.Sprintf("spread: %d into it, and where it is deployed already a higher epoch with it as since", items)
 }
 
 // share returns the largest part of all changes that moves one total of an aggregate, and the

@@ -27,8 +27,8 @@ func (r *Report) migration(f *textfile.File, p *pipeline.Pipeline, at rules.Plac
 	for name, of := range p.Describe().Spec.Events {
 		if of.Migrated != "" && of.Migrated != known {
 			at.Warn("migration", at.Of("events."+name, "migrated"),
-				fmt.Sprintf("messages of %s are held back until migration %s turns it, and no file of that migration was checked", name,
-					of.Migrated), "the name of its file after --migration")
+				fmt.Sprintf("messages of %s are held back until migration %s turns it, and no file of that migration was checked: name it "+
+					"with --migration FILE", name, of.Migrated), "")
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
@@ -53,7 +54,7 @@ func (r *Report) patterns(in Input, p *pipeline.Pipeline, at rules.Places) {
 			if pos, ok := at.Index(name); ok && !read[name] {
 				at.Warn("index-unread", pos,
 					"no pattern reads "+name+", and each event in it costs one write unit more", "a pattern with index: "+name+
-						", or the event types without it")
+						" among the patterns, or the event types without it")
 			}
 		}
 	}
@@ -116,9 +117,19 @@ func (r *Report) judge(in Input, at rules.Places, name, where, pk string) {
 		at.Warn("hot-partition", at.Of("events."+name, member),
 			fmt.Sprintf("all events of one moment share %d partition keys of %s, which take %d write units a second of 1 KB each, and %v "+
 				"events may come", shards, h.Key, h.Ceiling, in.Rate),
-			fmt.Sprintf("#{@id | shard:%d} at the end of pk", h.EnoughShards))
+			strconv.Quote(sharded(pk, h.EnoughShards)))
 	}
 	r.Hot = append(r.Hot, h)
+}
+
+// sharded says how to divide a partition key into so many shards. A key that is divided already
+// gets no second number.
+func sharded(pk string, n int) string {
+	if i := strings.Index(pk, "shard:"); i >= 0 && strings.Count(pk, "shard:") == 1 {
+		rest := pk[i+len("shard:"):]
+		return fmt.Sprintf("%sshard:%d%s", pk[:i], n, strings.TrimLeft(rest, "0123456789"))
+	}
+	return fmt.Sprintf("%s#{@id | shard:%d}", pk, n)
 }
 
 // momentary reports whether a partition key is made of constants, periods and types alone, and into

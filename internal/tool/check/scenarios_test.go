@@ -30,6 +30,9 @@ import (
 //	partitions N     sets the partitions of the events table, which are 4
 //	check            checks the files, with the events of events.ndjson; what it says follows after >
 //	totals           checks them for the table of what totals cost
+//	follow           does what check says to write; the lines that this changes follow after >
+//
+// What check says to write is tried after each check: see [scene.follow].
 //
 // Lines before the first scenario begin each of them, and those after ; are for people. What check
 // says is written anew by go test -update.
@@ -107,6 +110,10 @@ func (s *scene) play(line string) (said string) {
 	case line == "" || word == ";":
 	case line == "check" || line == "totals":
 		return s.check(line == "totals")
+	case line == "follow":
+		before, after := s.input(), s.input()
+		s.follow(after, run(s.T, after).Findings)
+		return changed(before.Template, after.Template) + changed(before.Config, after.Config)
 	case strings.HasPrefix(line, "@"):
 		s.at = line[1:]
 	case word == "cp":
@@ -144,9 +151,8 @@ func (s *scene) replace() {
 	s.old, s.new = nil, nil
 }
 
-// check checks the files. It returns two lines for each finding, what check says of a rate and of
-// events, and its last line. Or it returns the table of totals.
-func (s *scene) check(totals bool) string {
+// input returns the files as check gets them.
+func (s *scene) input() Input {
 	s.Helper()
 	file := func(name string) *textfile.File {
 		if text, there := s.files[name]; there {
@@ -167,6 +173,14 @@ func (s *scene) check(totals bool) string {
 			s.Fatal(s.name, err)
 		}
 	}
+	return in
+}
+
+// check checks the files. It returns two lines for each finding, what check says of a rate and of
+// events, and its last line. Or it returns the table of totals.
+func (s *scene) check(totals bool) string {
+	s.Helper()
+	in := s.input()
 	r, err := Run(in)
 	if err != nil {
 		return fmt.Sprintf("> %v\n", err)
@@ -193,6 +207,7 @@ func (s *scene) check(totals bool) string {
 	for line := range strings.Lines(more + r.summary(in) + "\n") {
 		b.WriteString(strings.TrimRight("> "+line, " \n") + "\n")
 	}
+	s.follow(in, r.Findings)
 	return b.String()
 }
 

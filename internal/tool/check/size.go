@@ -48,10 +48,17 @@ func (r *Report) outgrown(p *pipeline.Pipeline, at rules.Places) {
 		if spread == 0 || spread > maxSpread {
 			spread = maxSpread
 		}
+		instead := spreadTo(spread)
+		switch {
+		case def.Rank.Value != "":
+			instead = t.Name + " without rank, and with " + instead
+		case !spreads(def):
+			instead = t.Name + " without atLeast, and with " + instead
+		}
 		at.Mistake("total-size", at.Of("aggregates."+t.Name, "spread"),
 			fmt.Sprintf("with %d partitions a total of %s that all of them touch takes %d bytes, and an item holds %d: its updates would "+
 				"be refused for good", r.Partitions, t.Name, t.Bytes, event.MaxItem),
-			fmt.Sprintf("spread: %d, and where it is deployed already a higher epoch with it as since", spread))
+			instead)
 	}
 }
 

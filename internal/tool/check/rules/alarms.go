@@ -35,7 +35,7 @@ func (c *Checker) indexAlarms(table *template.Resource) {
 		if !named(watched, index.Text) && (c.p == nil || c.uses(index.Text)) {
 			c.Warn("index-alarm", index.Position, "index "+index.Text+
 				" has no alarm: when it refuses writes, so does the table, and the table's own alarm does not see it",
-				"an alarm like the one for index "+watched[0].Text+", with GlobalSecondaryIndexName "+index.Text)
+				"an alarm beside that for index "+watched[0].Text+", like it but with GlobalSecondaryIndexName "+index.Text)
 		}
 	}
 	for _, index := range watched {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
 
@@ -19,8 +20,9 @@ type keySchema struct {
 }
 
 // attributes compares AttributeDefinitions with the keys of the table and its indexes.
-// CloudFormation refuses a key that is not defined, and a definition that no key uses.
-func (c *Checker) attributes(table *template.Resource) {
+// CloudFormation refuses a key that is not defined, and a definition that no key uses. ranked says
+// that the table needs the index of ranked totals.
+func (c *Checker) attributes(table *template.Resource, ranked bool) {
 	schemas, ok := c.keySchemas(table)
 	defined, list, doubt := c.defined(table)
 	if doubt != nil {
@@ -41,7 +43,7 @@ func (c *Checker) attributes(table *template.Resource) {
 		}
 	}
 	for _, name := range defined {
-		if ok && !slices.Contains(used, name.Text) && !c.awaited(name.Text) {
+		if ok && !slices.Contains(used, name.Text) && !c.awaited(name.Text, ranked) {
 			c.Mistake("attribute", name.Position,
 				fmt.Sprintf("no key of %s or of its indexes uses attribute %s: CloudFormation refuses the table; take it out of "+
 					"AttributeDefinitions", table.Name, name.Text), "")
@@ -51,9 +53,12 @@ func (c *Checker) attributes(table *template.Resource) {
 
 // awaited reports whether attribute is part of the key of an index that the pipeline uses. If the
 // table lacks that index, another rule reports it, and the definition is correct.
-func (c *Checker) awaited(attribute string) bool {
-	if c.p == nil {
+func (c *Checker) awaited(attribute string, ranked bool) bool {
+	switch {
+	case c.p == nil:
 		return false
+	case attribute == lanes.RankAttribute || attribute == lanes.ScoreAttribute:
+		return ranked
 	}
 	return slices.ContainsFunc(c.p.Indexes(), func(index string) bool { return slices.Contains(keyNames(index), attribute) })
 }
@@ -64,7 +69,11 @@ func keyNames(index string) []string { return []string{index + "PK", index + "SK
 func definitions(names []string) string {
 	var list []string
 	for _, name := range names {
-		list = append(list, "{AttributeName: "+name+", AttributeType: S}")
+		kind := "S"
+		if name == lanes.ScoreAttribute {
+			kind = "N"
+		}
+		list = append(list, "{AttributeName: "+quoted(name)+", AttributeType: "+kind+"}")
 	}
 	return strings.Join(list, ", ")
 }

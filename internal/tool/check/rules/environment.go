@@ -26,12 +26,15 @@ func (c *Checker) environment() {
 	c.pipelineFile()
 }
 
+// usualTables are the names that the tables of the variables have in Ingot's template.
+var usualTables = map[string]string{"INGOT_TABLE": "EventsTable", "INGOT_AGGREGATES_TABLE": "AggregatesTable"}
+
 // required checks that a function has the variables of the tables that it needs.
 func (c *Checker) required(f *function) {
 	for _, n := range c.needsOf(f) {
 		if strings.HasSuffix(n.on, "_TABLE") && c.variable(f, n.on) == nil {
 			c.Mistake("variable", f.Position, fmt.Sprintf("%s has no variable %s: it would not start", f.Name, n.on),
-				n.on+": !Ref the table")
+				c.sameVariable(n.on, c.named(usualTables[n.on], "TABLE")))
 		}
 	}
 }
@@ -58,14 +61,43 @@ func (c *Checker) quarantine(f *function) {
 	case n == nil && f.role == "ingest":
 		c.Warn("quarantine", f.Position,
 			f.Name+" has no quarantine queue: a message that can never succeed is tried again and again until it reaches the "+
-				"dead-letter queue", "INGOT_QUARANTINE_URL: !Ref QuarantineQueue")
+				"dead-letter queue", c.sameVariable("INGOT_QUARANTINE_URL", c.named("QuarantineQueue", "QUEUE")))
 	case n == nil:
 		c.Warn("quarantine", f.Position,
 			f.Name+" has no quarantine queue: a change that can never be counted blocks its shard, and after 24 hours it is lost",
-			"INGOT_QUARANTINE_URL: !Ref QuarantineQueue")
+			c.sameVariable("INGOT_QUARANTINE_URL", c.named("QuarantineQueue", "QUEUE")))
 	case n.Kind == template.Reference:
 		c.quarantineQueue(n)
 	}
+}
+
+// variablesOf says where the variable of a function goes.
+const variablesOf = " among its variables"
+
+// sameVariable returns a variable that a function lacks: it refers to what the other function's one
+// refers to, or else to a resource of this name.
+func (c *Checker) sameVariable(variable, resource string) string {
+	return variable + ": !Ref " + c.same(variable, resource) + variablesOf
+}
+
+// same returns the name of the resource that a variable of either function refers to, or otherwise
+// a name.
+func (c *Checker) same(variable, otherwise string) string {
+	for _, f := range c.both() {
+		if r := c.referred(c.variable(f, variable)); r != nil {
+			return r.Name
+		}
+	}
+	return otherwise
+}
+
+// named returns the name of a resource, if the template has it, or otherwise a name to be filled
+// in.
+func (c *Checker) named(resource, otherwise string) string {
+	if c.t.Resource(resource) != nil {
+		return resource
+	}
+	return otherwise
 }
 
 func (c *Checker) quarantineQueue(n *template.Node) {
@@ -77,7 +109,7 @@ func (c *Checker) quarantineQueue(n *template.Node) {
 		c.Mistake("quarantine", n.Position, "INGOT_QUARANTINE_URL is the "+n.Attribute+" of "+n.Name+", not its URL", "!Ref "+n.Name)
 	}
 	if fifo := c.t.Property(queue, "FifoQueue"); fifo != nil && fifo.Text == "true" {
-		c.Mistake("quarantine", fifo.Position, n.Name+" is a FIFO queue, and quarantined messages carry no group", "FifoQueue: false")
+		c.Mistake("quarantine", fifo.Position, n.Name+" is a FIFO queue, and quarantined messages carry no group; take FifoQueue out", "")
 	}
 	c.keptForPeople(queue)
 	if c.ingest == nil {
@@ -111,7 +143,7 @@ func (c *Checker) secrets() {
 	for _, f := range []*function{c.ingest, c.streams} {
 		if c.variable(f, name) == nil {
 			c.Mistake("secret", f.Position, fmt.Sprintf("%s uses hmac, and %s has no variable %s: it would not start", c.declared.File,
-				f.Name, name), name+": '{{resolve:secretsmanager:NAME}}'")
+				f.Name, name), name+": '{{resolve:secretsmanager:NAME}}'"+variablesOf)
 		}
 	}
 	if a == nil || b == nil {
@@ -137,7 +169,7 @@ func (c *Checker) archive() {
 	for _, t := range c.p.Describe().Spec.Events {
 		if t.RetainAt(time.Time{}) != 0 {
 			c.Warn("archive", c.streams.Position, c.streams.Name+" has no archive bucket: items that expire are gone for good",
-				"INGOT_ARCHIVE_BUCKET: !Ref a bucket")
+				"INGOT_ARCHIVE_BUCKET: !Ref "+c.named("ArchiveBucket", "BUCKET")+variablesOf)
 			return
 		}
 	}
@@ -161,7 +193,7 @@ func (c *Checker) pipelineFile() {
 			a, with, without = b, c.streams, c.ingest
 		}
 		c.Mistake("pipeline-file", a.Position, fmt.Sprintf("%s has %s and %s does not: they would use two different pipelines", with.Name,
-			name, without.Name), name+" for both")
+			name, without.Name), "it among the variables of "+without.Name+", too")
 		return
 	case a.Kind != template.Scalar || b.Kind != template.Scalar:
 		return
@@ -178,7 +210,7 @@ func (c *Checker) pipelineFile() {
 	for _, f := range []*function{c.ingest, c.streams} {
 		if c.t.Property(f.Resource, "Layers") == nil {
 			c.Mistake("pipeline-file", f.Position, fmt.Sprintf("%s is a file of a layer, and %s has no layer: it would not start", a.Text,
-				f.Name), "Layers: [!Ref the layer]")
+				f.Name), "Layers: [!Ref LAYER]"+properties)
 			return
 		}
 	}

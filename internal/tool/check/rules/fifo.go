@@ -54,7 +54,7 @@ func (c *Checker) sameKind(queue *template.Resource, target *template.Node) {
 	case dead == nil:
 	case c.fifo(queue) && !c.fifo(dead):
 		c.Mistake("fifo", dead.Position, queue.Name+" is a FIFO queue and its dead-letter queue "+dead.Name+" is not: SQS refuses that",
-			"FifoQueue: true")
+			added(nil, "FifoQueue: true"))
 	case !c.fifo(queue) && c.fifo(dead):
 		c.Mistake("fifo", dead.Position, dead.Name+" is a FIFO queue, and "+queue.Name+
 			", whose dead-letter queue it is, is not: SQS refuses that; take FifoQueue out", "")

@@ -41,7 +41,8 @@ func (c *Checker) reserved(f *function) {
 		if maximum == nil {
 			c.Warn("concurrency", n.Position, fmt.Sprintf("%d of %s are reserved, and its mapping has no MaximumConcurrency: further "+
 				"calls are throttled, and their messages reach the dead-letter queue without a single try", reserved, f.Name),
-				fmt.Sprintf("ScalingConfig: {MaximumConcurrency: %d} into the mapping, and at least as many here", max(2, reserved)))
+				fmt.Sprintf("ScalingConfig: {MaximumConcurrency: %d} into the mapping, and at least as many here",
+					min(max(leastConcurrency, reserved), mostConcurrency)))
 			continue
 		}
 		most, ok := c.number("concurrency", maximum, 0, whether)
@@ -53,6 +54,10 @@ func (c *Checker) reserved(f *function) {
 		}
 	}
 }
+
+// These are the bounds of MaximumConcurrency, which Lambda sets ("Configuring scaling behavior for
+// SQS event source mappings", AWS).
+const leastConcurrency, mostConcurrency = 2, 1000
 
 // callsOfPoller is how many functions a poller in provisioned mode runs at once ("Using provisioned
 // mode with an Amazon SQS event source", AWS).

@@ -78,10 +78,19 @@ func (c *Checker) keyed(k key) bool {
 	case !ok:
 		c.cannotTell(k.rule, k.schema, k.whether)
 	case hash != k.hash || sort != k.sort:
-		c.Mistake(k.rule, where(k.schema, k.at), fmt.Sprintf(k.wrong, pair(hash, sort), k.hash, k.sort), schemaOf(k.hash, k.sort))
+		c.Mistake(k.rule, where(k.schema, k.at), fmt.Sprintf(k.wrong, pair(hash, sort), k.hash, k.sort), k.instead())
 		return false
 	}
 	return ok
+}
+
+// instead says what the key is to be, and where it goes if there is none.
+func (k key) instead() string {
+	write := schemaOf(k.hash, k.sort)
+	if k.schema == nil && k.rule != "table-key" { // its index has a name
+		return write + " beside it"
+	}
+	return added(k.schema, write)
 }
 
 // tableKey checks the key of a table.

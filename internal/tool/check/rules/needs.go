@@ -97,11 +97,11 @@ func (c *Checker) rights() {
 		}
 		for _, n := range c.needsOf(f) {
 			if n.items == nil {
-				c.needed(f, n, all)
+				c.needed(f, n, all, "")
 				continue
 			}
 			for _, key := range n.items(c) {
-				c.needed(f, n, all.onKey(key))
+				c.needed(f, n, all.onKey(key), key)
 			}
 		}
 		if all.doubt != nil && c.unsure[f.role] {
@@ -110,18 +110,19 @@ func (c *Checker) rights() {
 	}
 }
 
-// needed compares rights with one need.
-func (c *Checker) needed(f *function, n need, r *rights) {
+// needed compares rights with one need. It is for the items with a partition key, or, if that is
+// empty, for all items.
+func (c *Checker) needed(f *function, n need, r *rights, pk string) {
 	onKey := strings.Fields(n.key)
 	for _, on := range c.things(f, n.on) {
-		c.allowed(f, r, on, strings.Fields(n.actions), n.without)
+		c.allowed(f, r, on, strings.Fields(n.actions), n.without, pk)
 		key := c.keyOf(on)
 		switch {
 		case key == nil:
 		case key.Kind == template.Scalar && !strings.HasPrefix(key.Text, "arn:"):
 			c.unnamedKey(r, key, onKey)
 		default:
-			c.allowed(f, r, key, onKey, n.without+", since "+on.Name+" is encrypted with a key of its own")
+			c.allowed(f, r, key, onKey, n.without+", since "+on.Name+" is encrypted with a key of its own", "")
 		}
 	}
 }
@@ -212,7 +213,7 @@ func (c *Checker) faulted(at template.Position) bool {
 }
 
 // allowed reports the actions on one thing that a function's role does not allow.
-func (c *Checker) allowed(f *function, r *rights, on *template.Node, actions []string, without string) {
+func (c *Checker) allowed(f *function, r *rights, on *template.Node, actions []string, without, pk string) {
 	var missing []string
 	for _, action := range actions {
 		if !r.allows(action, on) {
@@ -227,11 +228,11 @@ func (c *Checker) allowed(f *function, r *rights, on *template.Node, actions []s
 		return
 	}
 	c.Mistake("rights", r.at, fmt.Sprintf("%s does not allow %s on %s: %s", r.of, strings.Join(missing, ", "), nameOf(on), without),
-		c.grant(f, r, on, missing))
+		c.grant(f, r, on, missing, pk))
 }
 
-// grant returns the statement that a role lacks.
-func (c *Checker) grant(f *function, r *rights, on *template.Node, actions []string) string {
+// grant returns the statement that a role lacks, and where it goes. It allows no more than needed.
+func (c *Checker) grant(f *function, r *rights, on *template.Node, actions []string, pk string) string {
 	resource := c.arn(on)
 	if slices.Contains(actions, "s3:ListBucket") { // this action is about the bucket, the others about its objects
 		resource = "[" + strings.TrimSuffix(resource, "/*") + ", " + resource + "]"
@@ -239,7 +240,11 @@ func (c *Checker) grant(f *function, r *rights, on *template.Node, actions []str
 			resource = "[!GetAtt " + bucket.Name + ".Arn, " + c.arn(on) + "]"
 		}
 	}
-	statement := fmt.Sprintf(`{Effect: Allow, Action: ["%s"], Resource: %s}`, strings.Join(actions, `", "`), resource)
+	condition := ""
+	if pk != "" {
+		condition = fmt.Sprintf(`, Condition: {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["%s"]}}`, pk)
+	}
+	statement := fmt.Sprintf(`{Effect: Allow, Action: ["%s"], Resource: %s%s}`, strings.Join(actions, `", "`), resource, condition)
 	if r.of == f.Name {
 		return "{Version: \"2012-10-17\", Statement: [" + statement + "]} into Policies of " + f.Name
 	}

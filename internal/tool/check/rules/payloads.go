@@ -56,7 +56,7 @@ func (c *Checker) payloadsRemedy(variable string) string {
 			return parameter + "=keep among the parameter_overrides of samconfig.toml"
 		}
 	}
-	return variable + ": !Ref the payload bucket"
+	return variable + ": !Ref " + c.named("PayloadBucket", "BUCKET") + variablesOf
 }
 
 // lifecycle checks that no rule of the payload bucket removes a payload that an item or the archive
@@ -109,8 +109,12 @@ func (c *Checker) rule(rule *template.Node, bucket *template.Resource, typ strin
 	c.transitions(rule, bucket, typ)
 	days := c.t.Get(rule, "ExpirationInDays")
 	if date := c.t.Get(rule, "ExpirationDate"); date != nil {
+		instead := "no rule for " + folder
+		if least > 0 {
+			instead = fmt.Sprintf("ExpirationInDays: %d", least)
+		}
 		c.Mistake("lifecycle", date.Position, fmt.Sprintf("%s removes payloads of %s on a certain day, whatever their events are",
-			bucket.Name, typ), "ExpirationInDays")
+			bucket.Name, typ), instead)
 		return true
 	}
 	if days == nil {

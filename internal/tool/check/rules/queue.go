@@ -2,6 +2,8 @@ package rules
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
@@ -12,6 +14,7 @@ const (
 	defaultRetention  = 345600  // seconds, 4 days; SQS
 	defaultTimeout    = 3       // seconds; Lambda
 	leastReceives     = 5       // according to Lambda's guide to SQS
+	usualReceives     = 10      // what to write
 	mostRetention     = 1209600 // seconds, 14 days; SQS
 )
 
@@ -28,16 +31,16 @@ func (c *Checker) ingestMapping() {
 	list := c.mappingsOf(c.ingest.Name, false)
 	if len(list) == 0 {
 		c.Mistake("queue-mapping", c.ingest.Position, c.ingest.Name+" has no mapping of a queue: nothing would be stored",
-			"an event of Type SQS")
+			"an event of Type SQS into its Events")
 		return
 	}
 	for _, m := range list {
-		c.check(c.value("", m.props, m.Position), answerRule("queue-responses", "without it every failed message is deleted as done"))
+		c.check(c.mapped(m), answerRule("queue-responses", "without it every failed message is deleted as done"))
 		c.noFilter(m, "queue-filter", "SQS mappings delete messages that a filter does not let through")
 		queue, window := c.queueOf(m), 0
 		if queue != nil && c.fifo(queue) {
 			for _, one := range fifoSettings {
-				c.check(c.value("", m.props, m.Position), one)
+				c.check(c.mapped(m), one)
 			}
 		} else {
 			window = c.batching(m)
@@ -62,7 +65,7 @@ func (c *Checker) batching(m *mapping) (window int) {
 	if ok && size > 10 && window < 1 {
 		c.Mistake("batching", where(n, m.Position),
 			fmt.Sprintf("a batch of %d needs a batching window: Lambda refuses more than 10 without one", size),
-			"MaximumBatchingWindowInSeconds: 1")
+			added(n, "MaximumBatchingWindowInSeconds: 1"))
 	}
 	return window
 }
@@ -71,7 +74,8 @@ func (c *Checker) batching(m *mapping) (window int) {
 // this has been reported.
 func (c *Checker) queueOf(m *mapping) *template.Resource {
 	if m.source == nil {
-		c.Mistake("queue-source", m.Position, "the mapping names no queue", "Queue: !GetAtt IngestQueue.Arn")
+		c.Mistake("queue-source", m.Position, "the mapping names no queue",
+			"Queue: !GetAtt "+c.named("IngestQueue", "QUEUE")+".Arn"+properties)
 		return nil
 	}
 	queue := c.referred(m.source)
@@ -109,7 +113,7 @@ func (c *Checker) kept(queue *template.Resource) {
 			fmt.Sprintf(
 				"%s keeps messages for %d s: SQS deletes what is not stored by then, for example while the function fails or is paused",
 				queue.Name, seconds),
-			fmt.Sprintf("MessageRetentionPeriod: %d", defaultRetention))
+			added(n, fmt.Sprintf("MessageRetentionPeriod: %d", defaultRetention)))
 		return
 	}
 	count := c.t.Property(queue, "RedrivePolicy", "maxReceiveCount")
@@ -117,9 +121,12 @@ func (c *Checker) kept(queue *template.Resource) {
 	hidden, known := c.number("visibility", c.t.Property(queue, "VisibilityTimeout"), defaultVisibility,
 		"the visibility timeout is at least 6 times the function's timeout")
 	if tries := receives * hidden; ok && known && tries >= seconds {
-		c.Mistake("retention", count.Position, fmt.Sprintf("%d tries, %d s apart, take %d s, and %s keeps messages for %d s: SQS would "+
-			"delete a message that fails before it reaches the dead-letter queue", receives, hidden, tries, queue.Name, seconds),
-			"maxReceiveCount: 10")
+		at, instead := count.Position, fmt.Sprintf("maxReceiveCount: %d", min(usualReceives, (seconds-1)/hidden))
+		if leastReceives*hidden >= seconds { // no number of tries is right
+			at, instead = where(n, queue.Position), added(n, fmt.Sprintf("MessageRetentionPeriod: %d", defaultRetention))
+		}
+		c.Mistake("retention", at, fmt.Sprintf("%d tries, %d s apart, take %d s, and %s keeps messages for %d s: SQS would "+
+			"delete a message that fails before it reaches the dead-letter queue", receives, hidden, tries, queue.Name, seconds), instead)
 	}
 }
 
@@ -129,7 +136,7 @@ func (c *Checker) keptForPeople(queue *template.Resource) {
 	if ok && seconds < leastForPeople {
 		c.Mistake("retention", where(n, queue.Position),
 			fmt.Sprintf("%s keeps messages for %d s, and SQS deletes them before anybody has seen them", queue.Name, seconds),
-			fmt.Sprintf("MessageRetentionPeriod: %d", mostRetention))
+			added(n, fmt.Sprintf("MessageRetentionPeriod: %d", mostRetention)))
 	}
 }
 
@@ -147,7 +154,7 @@ func (c *Checker) visibility(queue *template.Resource, window int) {
 		c.Mistake("visibility", where(n, queue.Position), fmt.Sprintf("a message stays hidden for %d s, and 6 times the function's "+
 			"timeout of %d s and the batching window of %d s are %d s: it would come back while it is still being processed", visibility,
 			timeout, window, least),
-			fmt.Sprintf("VisibilityTimeout: %d", least))
+			added(n, fmt.Sprintf("VisibilityTimeout: %d", least)))
 	}
 }
 
@@ -165,7 +172,9 @@ var redriveSettings = []rule{
 const throttledReceives = "receives are counted even when Lambda is throttled and no code ran, so healthy messages would be given up"
 
 func (c *Checker) redrive(queue *template.Resource) {
-	c.check(c.resource(queue), redriveSettings...)
+	settings := slices.Clone(redriveSettings)
+	settings[0].instead = strings.ReplaceAll(settings[0].instead, "…", "!GetAtt "+c.named("DeadLetterQueue", "QUEUE")+".Arn")
+	c.check(c.resource(queue), settings...)
 	if policy := c.t.Property(queue, "RedrivePolicy"); policy != nil && policy.Kind == template.Map {
 		target := c.t.Get(policy, "deadLetterTargetArn")
 		c.sameKind(queue, target)
@@ -197,9 +206,9 @@ func (c *Checker) deadLetters(queue *template.Resource, target *template.Node) {
 	}
 	at, seconds := where(n, dead.Position), mostRetention
 	if kept == mostRetention { // no dead-letter queue can keep them for longer
-		at, seconds = where(own, queue.Position), defaultRetention
+		n, at, seconds = own, where(own, queue.Position), defaultRetention
 	}
 	c.Mistake("dead-letters", at, fmt.Sprintf("%s keeps messages for %d s and %s for %d s, both from the first send: what is given up "+
 		"late would be deleted before anybody sees it", dead.Name, after, queue.Name, kept),
-		fmt.Sprintf("MessageRetentionPeriod: %d", seconds))
+		added(n, fmt.Sprintf("MessageRetentionPeriod: %d", seconds)))
 }

@@ -63,7 +63,7 @@ func (c *Checker) rightsOf(f *function) *rights {
 	switch {
 	case role == nil && f.Type == "AWS::Lambda::Function":
 		c.Mistake("rights", f.Position, f.Name+" has no Role: CloudFormation refuses the function",
-			"Role: !GetAtt ROLE.Arn, of a role like the one in Ingot's template.yaml")
+			"Role: !GetAtt ROLE.Arn, of a role like the one in Ingot's template.yaml, into its Properties")
 		return nil
 	case role == nil:
 		r := &rights{of: f.Name, at: f.Position}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -83,16 +84,31 @@ type thing struct {
 	name string
 	at   template.Position
 	get  func(path ...string) *template.Node
+	into string // where a property goes that it lacks
+}
+
+const properties = " into its Properties"
+
+// added returns an advice about a property, which says where it goes if n is not there.
+func added(n *template.Node, write string) string {
+	if n == nil {
+		return write + properties
+	}
+	return write
 }
 
 // resource returns a resource as rules see it.
 func (c *Checker) resource(r *template.Resource) thing {
-	return thing{r.Name, r.Position, func(path ...string) *template.Node { return c.t.Property(r, path...) }}
+	return thing{r.Name, r.Position, func(path ...string) *template.Node { return c.t.Property(r, path...) }, properties}
 }
 
-// value returns a value of the template as rules see it.
-func (c *Checker) value(name string, n *template.Node, at template.Position) thing {
-	return thing{name, at, func(path ...string) *template.Node { return c.t.Get(n, path...) }}
+// mapped returns a mapping as rules see it.
+func (c *Checker) mapped(m *mapping) thing { return c.value("", m.props, m.Position, properties) }
+
+// value returns a value of the template as rules see it. into says where a property goes that it
+// lacks.
+func (c *Checker) value(name string, n *template.Node, at template.Position, into string) thing {
+	return thing{name, at, func(path ...string) *template.Node { return c.t.Get(n, path...) }, into}
 }
 
 // check checks rules. Of those with the same name, it reports the first that does not hold.
@@ -121,6 +137,14 @@ func (c *Checker) check(on thing, rules ...rule) {
 			what = r.missing
 		}
 		texts := strings.NewReplacer("{of}", on.name, "{is}", value)
+		instead := texts.Replace(r.instead)
+		name, _, _ := strings.Cut(instead, ":")
+		switch i := slices.Index(path, name); {
+		case i == 0 && on.get(name) == nil:
+			instead += on.into
+		case i > 0 && on.get(path[:i]...) != nil && on.get(path[:i+1]...) == nil:
+			instead += " into " + path[i-1]
+		}
 		for n == nil && len(path) > 1 { // what is missing is reported where it would be
 			path = path[:len(path)-1]
 			n = on.get(path...)
@@ -129,7 +153,7 @@ func (c *Checker) check(on thing, rules ...rule) {
 		if r.warns {
 			report = c.Warn
 		}
-		report(r.name, where(n, on.at), texts.Replace(what), texts.Replace(r.instead))
+		report(r.name, where(n, on.at), texts.Replace(what), instead)
 	}
 }
 

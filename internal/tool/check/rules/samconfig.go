@@ -65,7 +65,7 @@ func ReadConfig(f textfile.File) ([]Environment, []Finding) {
 		return nil, c.Findings
 	}
 	if root.Member("version") == nil {
-		c.Mistake("samconfig", root.Position, "the file has no version, and SAM refuses it", "version = 0.1")
+		c.Mistake("samconfig", root.Position, "the file has no version, and SAM refuses it", "version = 0.1 into its first line")
 	}
 	var list []Environment
 	stacks := map[string]string{}
@@ -100,20 +100,27 @@ func (c *config) environment(m *template.Member) Environment {
 		capabilities := samconfig.Setting(m.Value, "deploy", "capabilities")
 		if !contains(capabilities, "CAPABILITY_IAM") && !contains(capabilities, "CAPABILITY_NAMED_IAM") {
 			c.Mistake("samconfig-capabilities", where(capabilities, deploy.Position),
-				"CloudFormation makes the functions' roles only with CAPABILITY_IAM", `capabilities = "CAPABILITY_IAM" under `+m.Name+
-					".deploy.parameters")
+				"CloudFormation makes the functions' roles only with CAPABILITY_IAM", `capabilities = "`+
+					strings.TrimSpace(wordsOf(capabilities)+" CAPABILITY_IAM")+`" into [`+m.Name+".deploy.parameters]")
 		}
 	}
 	return e
 }
 
 func contains(n *template.Node, word string) bool {
+	return slices.Contains(strings.Fields(wordsOf(n)), word)
+}
+
+// wordsOf returns the words of a text, or of a list of texts, with blanks between them.
+func wordsOf(n *template.Node) string {
 	if n == nil {
-		return false
+		return ""
 	}
-	return slices.Contains(strings.Fields(n.Text), word) || slices.ContainsFunc(n.Items, func(item *template.Node) bool {
-		return item.Text == word
-	})
+	words := strings.Fields(n.Text)
+	for _, item := range n.Items {
+		words = append(words, item.Text)
+	}
+	return strings.Join(words, " ")
 }
 
 // bothCommands reports parameters that only deploy reads, because the build does not know them.

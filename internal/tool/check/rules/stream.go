@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
@@ -52,11 +53,15 @@ func (c *Checker) countingOf(f *function) (counting aggregate.Counting, n *templ
 // into the heads, and the other one would refuse to start.
 func (c *Checker) sameCounting(counting aggregate.Counting) {
 	own, n, known := c.countingOf(c.ingest)
+	instead := fmt.Sprintf("INGOT_COUNTING: %s", counting)
+	if n == nil {
+		instead += variablesOf
+	}
 	if known && own != counting {
 		c.Mistake("counting", where(n, c.ingest.Position),
 			fmt.Sprintf(
 				"%s counts by %s and %s by %s, and both start with totals that are movedBy: put: the second one would refuse to start",
-				c.streams.Name, counting, c.ingest.Name, own), fmt.Sprintf("INGOT_COUNTING: %s for both", counting))
+				c.streams.Name, counting, c.ingest.Name, own), instead)
 	}
 }
 
@@ -105,11 +110,11 @@ func (c *Checker) streamsMapping(counting aggregate.Counting, known bool) {
 	list := c.mappingsOf(c.streams.Name, true)
 	if len(list) == 0 {
 		c.Mistake("stream-mapping", c.streams.Position, c.streams.Name+
-			" has no mapping of the events table's stream: nothing would be counted", "an event of Type DynamoDB")
+			" has no mapping of the events table's stream: nothing would be counted", "an event of Type DynamoDB into its Events")
 		return
 	}
 	for _, m := range list {
-		on := c.value("", m.props, m.Position)
+		on := c.mapped(m)
 		if known && counting == aggregate.Marks {
 			c.check(on, marksSettings...)
 		}
@@ -133,7 +138,8 @@ func (c *Checker) noFilter(m *mapping, rule, why string) {
 func (c *Checker) streamOf(m *mapping) {
 	switch {
 	case m.source == nil:
-		c.Mistake("stream-source", m.Position, "the mapping names no stream", "Stream: !GetAtt EventsTable.StreamArn")
+		c.Mistake("stream-source", m.Position, "the mapping names no stream",
+			"Stream: !GetAtt "+c.same("INGOT_TABLE", "TABLE")+".StreamArn"+properties)
 		return
 	case m.source.Kind != template.Reference:
 		c.cannotTell("stream-source", m.source, "this is the events table's stream")
@@ -154,10 +160,14 @@ func (c *Checker) order() {
 	if c.streams == nil {
 		return
 	}
-	if slices.Contains(c.t.DependsOn(c.ingest.Resource), c.streams.Name) {
+	others := c.t.DependsOn(c.ingest.Resource)
+	if slices.Contains(others, c.streams.Name) {
 		return
 	}
+	instead := "DependsOn: " + c.streams.Name + " into it"
+	if len(others) > 0 {
+		instead = "DependsOn: [" + strings.Join(append(others, c.streams.Name), ", ") + "]"
+	}
 	c.Mistake("order", c.ingest.Position, c.ingest.Name+" does not wait for "+c.streams.Name+
-		": it could write items of an epoch that the streams function does not know yet, and that function would stop", "DependsOn: "+
-		c.streams.Name)
+		": it could write items of an epoch that the streams function does not know yet, and that function would stop", instead)
 }

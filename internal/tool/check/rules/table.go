@@ -28,7 +28,7 @@ func (c *Checker) tables() {
 		c.check(c.resource(events), imagesSetting)
 		c.tableKey(events)
 		c.indexes(events)
-		c.attributes(events)
+		c.attributes(events, false)
 		c.provisioned(events)
 		c.indexAlarms(events)
 		c.insights(events)
@@ -37,7 +37,7 @@ func (c *Checker) tables() {
 		c.check(c.resource(totals), tableSettings...)
 		c.check(c.resource(totals), noStreamSetting)
 		c.tableKey(totals)
-		c.attributes(totals)
+		c.attributes(totals, c.ranks())
 		c.provisioned(totals)
 		c.rankIndex(totals)
 		c.insights(totals)
@@ -104,11 +104,20 @@ func (c *Checker) rankIndex(totals *template.Resource) {
 		c.cannotTell("rank-index", doubts[0], totals.Name+" has the index "+lanes.RankIndex)
 		return
 	}
+	instead := "{IndexName: " + lanes.RankIndex + ", " + schemaOf(k.hash, k.sort) + ", Projection: {ProjectionType: KEYS_ONLY}} into " +
+		global
+	defined, _, _ := c.defined(totals)
+	if missing := lacking([]string{k.hash, k.sort}, defined); len(missing) > 0 {
+		instead += ", and " + definitions(missing) + " into AttributeDefinitions"
+	}
 	c.Mistake("rank-index", where(c.t.Property(totals, global), totals.Position),
 		fmt.Sprintf("%s has no index %s, which keeps the totals of %s in order", totals.Name, lanes.RankIndex, c.p.Definitions()[i].Name),
-		"{IndexName: "+lanes.RankIndex+", "+schemaOf(k.hash, k.sort)+
-			`, Projection: {ProjectionType: KEYS_ONLY}} into GlobalSecondaryIndexes, and {AttributeName: "`+k.hash+
-			`", AttributeType: S} and {AttributeName: "`+k.sort+`", AttributeType: N} into AttributeDefinitions`)
+		instead)
+}
+
+// ranks reports whether the pipeline keeps totals in order.
+func (c *Checker) ranks() bool {
+	return c.p != nil && slices.ContainsFunc(c.p.Definitions(), func(d *aggregate.Definition) bool { return d.Rank.Value != "" })
 }
 
 // isTable reports whether r has the properties that the rules read.
@@ -142,7 +151,7 @@ func (c *Checker) replicas(table *template.Resource) {
 // provisioned checks that a table is paid by the request, or that the table and each of its indexes
 // say how much they provide.
 func (c *Checker) provisioned(table *template.Resource) {
-	const instead = "BillingMode: PAY_PER_REQUEST"
+	const units = "ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5}"
 	if table.Type != "AWS::DynamoDB::Table" {
 		return
 	}
@@ -158,20 +167,26 @@ func (c *Checker) provisioned(table *template.Resource) {
 	if mode == nil {
 		what = table.Name + " has no BillingMode, which means PROVISIONED,"
 	}
+	indexes, _ := c.indexesOf(table, global)
 	if c.t.Property(table, "ProvisionedThroughput") == nil {
+		instead := added(mode, "BillingMode: PAY_PER_REQUEST")
+		if slices.ContainsFunc(indexes, func(i index) bool { return c.t.Get(i.node, "ProvisionedThroughput") != nil }) {
+			if instead = units + properties; mode != nil { // which is not paid by the request beside such an index
+				instead = units + " beside it"
+			}
+		}
 		c.Mistake("capacity", at, what+" and no ProvisionedThroughput: CloudFormation refuses the table", instead)
 		return
 	}
-	c.check(c.value(table.Name, c.t.Property(table, "ProvisionedThroughput"), table.Position), capacitySettings...)
-	indexes, _ := c.indexesOf(table, global)
+	c.check(c.value(table.Name, c.t.Property(table, "ProvisionedThroughput"), table.Position, ""), capacitySettings...)
 	for _, index := range indexes {
 		if throughput := c.t.Get(index.node, "ProvisionedThroughput"); throughput != nil {
-			c.check(c.value("index "+index.name.Text, throughput, index.name.Position), capacitySettings...)
+			c.check(c.value("index "+index.name.Text, throughput, index.name.Position, ""), capacitySettings...)
 			continue
 		}
 		c.Mistake("capacity", index.name.Position, what+" and index "+index.name.Text+
 			" no ProvisionedThroughput: CloudFormation refuses the table",
-			"ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5} beside it")
+			units+" beside it")
 	}
 }
 
@@ -226,7 +241,7 @@ func (c *Checker) projection(i index) {
 	if slices.ContainsFunc(c.p.Patterns(), func(p *pattern.Pattern) bool { return p.Index() == i.name.Text }) {
 		whole.warns, whole.wrong = false, "index {of} holds only a part of each item, and a pattern reads whole ones from it"
 	}
-	c.check(c.value(i.name.Text, i.node, i.name.Position), whole)
+	c.check(c.value(i.name.Text, i.node, i.name.Position, " beside it"), whole)
 }
 
 // lacks reports the indexes that are missing. To write them takes three places for each, so a
