@@ -21,10 +21,10 @@ import (
 type Config struct {
 	Start    time.Time // where the clock begins
 	Stack    stack.Config
-	Engine   embedded.Config // its Now is replaced by the world's clock
+	Engine   embedded.Config // its Now is replaced by that of Env
 	Counting aggregate.Counting
-	// Env returns what the functions take from the world. nil means that of the clock, with one
-	// half for every chance.
+	// Env returns what the functions take from the world, and the time of everything. nil means
+	// that of the clock, with one half for every chance.
 	Env func(*Clock) env.Env
 }
 
@@ -43,7 +43,7 @@ func New(ctx context.Context, c Config) (*World, error) {
 		c.Env = func(clock *Clock) env.Env { return clock.Env(func() float64 { return 0.5 }) }
 	}
 	w.Env = c.Env(w.Clock)
-	c.Engine.Now = w.Clock.Now
+	c.Engine.Now = w.Env.Now
 	var err error
 	w.Stack, err = stack.New(ctx, embedded.New(c.Engine), c.Stack)
 	return w, err
@@ -136,6 +136,6 @@ func (w *World) function(f esm.Function) esm.Function {
 	if f.Deadline == nil {
 		f.Deadline = w.Env.Deadline
 	}
-	f.Now = w.Clock.Now
+	f.Now = w.Env.Now
 	return f
 }

@@ -38,7 +38,7 @@ func (u uploader) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...fun
 		}
 		again := *in
 		again.Body = bytes.NewReader(body)
-		out, err := u.w.engine.S3().PutObject(sent, &again)
+		out, err := u.w.ingot.Engine.S3().PutObject(sent, &again)
 		if err == nil {
 			for _, o := range list {
 				u.w.archive.archived[o] = true

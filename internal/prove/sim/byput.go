@@ -411,7 +411,7 @@ func (w *byPut) keepBuilding() (stop func()) {
 	}
 	keeper := w.Spawn("keeper", nil, func() {
 		for {
-			wait(func() bool { return w.building() && w.dead.depth(w.queueURL) > 0 })
+			wait(func() bool { return w.building() && w.dead.depth(w.ingot.Queue) > 0 })
 			if !w.operators.rebuild(client{w.World}) {
 				w.Sleep(time.Minute)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
 // TestCheckFloor shows when a balance may stand below its floor: after a removal, which flags it,
@@ -99,7 +100,7 @@ func (w *World) unanswer(inv *invocation, f fact) {
 func TestCheckPut(t *testing.T) {
 	img := func(kind string, epoch int64, put string) *image {
 		f := order(1)
-		f.Type, f.At = kind, origin.Format(time.RFC3339)
+		f.Type, f.At = kind, stage.Origin.Format(time.RFC3339)
 		out := &image{fact: f, epoch: epoch, whole: map[string]streamtypes.AttributeValue{}}
 		if put != "" {
 			out.whole["i:put"] = &streamtypes.AttributeValueMemberN{Value: put}
@@ -151,16 +152,16 @@ func TestBuilt(t *testing.T) {
 		}
 	}
 	check("nobody has started", &invocation{}, false, true)
-	w.byPut.heads = append(w.byPut.heads, headState{origin, true})
+	w.byPut.heads = append(w.byPut.heads, headState{stage.Origin, true})
 	check("being built all along", &invocation{heads: 1}, false, true)
-	w.byPut.heads = append(w.byPut.heads, headState{origin.Add(time.Hour), false})
+	w.byPut.heads = append(w.byPut.heads, headState{stage.Origin.Add(time.Hour), false})
 	check("completed meanwhile", &invocation{heads: 1}, true, true)
 	check("complete all along", &invocation{heads: 2}, true, false)
-	w.byPut.heads = append(w.byPut.heads, headState{origin.Add(2 * time.Hour), true})
+	w.byPut.heads = append(w.byPut.heads, headState{stage.Origin.Add(2 * time.Hour), true})
 	check("behind since a moment ago", &invocation{heads: 2}, true, true)
 	check("behind", &invocation{heads: 3}, false, true)
 	for since, want := range map[time.Duration]bool{0: true, 119 * time.Minute: true, 2 * time.Hour: false} {
-		if got := w.byPut.builtSince(origin.Add(since)); got != want {
+		if got := w.byPut.builtSince(stage.Origin.Add(since)); got != want {
 			t.Errorf("complete at some moment since %s: %v", since, got)
 		}
 	}

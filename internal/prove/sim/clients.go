@@ -117,12 +117,12 @@ type source struct{ w *World }
 
 func (s source) GetQueueAttributes(ctx context.Context, in *sqs.GetQueueAttributesInput,
 	_ ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error) {
-	return s.w.engine.SQS().GetQueueAttributes(ctx, in)
+	return s.w.ingot.Engine.SQS().GetQueueAttributes(ctx, in)
 }
 
 func (s source) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput, _ ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput,
 	error) {
-	out, err := s.w.engine.SQS().ReceiveMessage(ctx, in)
+	out, err := s.w.ingot.Engine.SQS().ReceiveMessage(ctx, in)
 	if err == nil {
 		for _, m := range out.Messages {
 			s.w.received[*m.ReceiptHandle] = *m.Body
@@ -137,5 +137,5 @@ func (s source) DeleteMessageBatch(ctx context.Context, in *sqs.DeleteMessageBat
 		s.w.acknowledged(s.w.received[*entry.ReceiptHandle])
 		delete(s.w.received, *entry.ReceiptHandle)
 	}
-	return s.w.engine.SQS().DeleteMessageBatch(ctx, in)
+	return s.w.ingot.Engine.SQS().DeleteMessageBatch(ctx, in)
 }

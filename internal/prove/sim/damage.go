@@ -101,7 +101,7 @@ func sizeOf(v types.AttributeValue) int {
 // spoil sets an attribute of a total.
 func (w *damage) spoil(s *slot, name string, v types.AttributeValue) bool {
 	pk, sk, _ := strings.Cut(s.key, "|")
-	_, err := w.engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String(totals),
+	_, err := w.ingot.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String(totals),
 		Key:              keyOfItem(pk, sk),
 		UpdateExpression: aws.String("SET #a = :v"), ConditionExpression: aws.String("attribute_exists(PK)"),
 		ExpressionAttributeNames: map[string]string{"#a": name}, ExpressionAttributeValues: map[string]types.AttributeValue{":v": v}})

@@ -55,7 +55,7 @@ func TestCheckDamaged(t *testing.T) {
 			if test.flagged {
 				item["flag"] = &types.AttributeValueMemberS{Value: "refused"}
 			}
-			if _, err := w.engine.DynamoDB().PutItem(context.Background(),
+			if _, err := w.ingot.Engine.DynamoDB().PutItem(context.Background(),
 				&dynamodb.PutItemInput{TableName: aws.String(totals), Item: item}); err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +64,7 @@ func TestCheckDamaged(t *testing.T) {
 			if s.filled = name == "it is full, and its head says so"; s.filled {
 				head := keyed("G#live#1")
 				head["flag"] = &types.AttributeValueMemberS{Value: "refused"}
-				if _, err := w.engine.DynamoDB().PutItem(context.Background(),
+				if _, err := w.ingot.Engine.DynamoDB().PutItem(context.Background(),
 					&dynamodb.PutItemInput{TableName: aws.String(totals), Item: head}); err != nil {
 					t.Fatal(err)
 				}

@@ -48,7 +48,7 @@ func (w *dead) triage() {
 	ctx := context.Background()
 	var others []*string
 	for {
-		out, err := w.engine.SQS().ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &w.deadURL, MaxNumberOfMessages: 10,
+		out, err := w.ingot.Engine.SQS().ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &w.ingot.DeadLetters, MaxNumberOfMessages: 10,
 			MessageAttributeNames: []string{"All"}})
 		w.Must(err)
 		if err != nil || len(out.Messages) == 0 {
@@ -68,13 +68,13 @@ func (w *dead) triage() {
 			for e := range m.each {
 				e.kept = e.kept || e.of != nil && w.unsettled(e) != ""
 			}
-			_, err := w.engine.SQS().DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &w.deadURL, ReceiptHandle: letter.ReceiptHandle})
+			_, err := w.ingot.Engine.SQS().DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &w.ingot.DeadLetters, ReceiptHandle: letter.ReceiptHandle})
 			w.Must(err)
 		}
 	}
 	for _, handle := range others {
-		_, err := w.engine.SQS().ChangeMessageVisibility(ctx,
-			&sqs.ChangeMessageVisibilityInput{QueueUrl: &w.deadURL, ReceiptHandle: handle})
+		_, err := w.ingot.Engine.SQS().ChangeMessageVisibility(ctx,
+			&sqs.ChangeMessageVisibilityInput{QueueUrl: &w.ingot.DeadLetters, ReceiptHandle: handle})
 		w.Must(err)
 	}
 }
@@ -102,28 +102,23 @@ func (w *dead) hopeless(m *message) bool {
 
 // redrive moves dead letters back into the queue, where they get new ids.
 func (w *dead) redrive() {
-	if w.depth(w.deadURL) == 0 {
+	if w.depth(w.ingot.DeadLetters) == 0 {
 		return
 	}
 	w.Fault(redriven, "")
-	out, err := w.engine.SQS().GetQueueAttributes(context.Background(),
-		&sqs.GetQueueAttributesInput{QueueUrl: &w.deadURL,
+	out, err := w.ingot.Engine.SQS().GetQueueAttributes(context.Background(),
+		&sqs.GetQueueAttributesInput{QueueUrl: &w.ingot.DeadLetters,
 			AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameQueueArn}})
 	if err == nil {
 		arn := out.Attributes["QueueArn"]
-		_, err = w.engine.SQS().StartMessageMoveTask(context.Background(), &sqs.StartMessageMoveTaskInput{SourceArn: &arn})
+		_, err = w.ingot.Engine.SQS().StartMessageMoveTask(context.Background(), &sqs.StartMessageMoveTaskInput{SourceArn: &arn})
 	}
 	w.Must(err)
 }
 
 // depth returns how many messages a queue holds, including those in flight.
-func (w *dead) depth(url string) int64 {
-	out, err := w.engine.SQS().GetQueueAttributes(context.Background(),
-		&sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{
-			sqstypes.QueueAttributeNameApproximateNumberOfMessages, sqstypes.QueueAttributeNameApproximateNumberOfMessagesNotVisible}})
-	if err != nil {
-		w.Fail(Broken, "queue attributes: %v", err)
-		return 0
-	}
-	return atoi(out.Attributes["ApproximateNumberOfMessages"]) + atoi(out.Attributes["ApproximateNumberOfMessagesNotVisible"])
+func (w *dead) depth(url string) int {
+	n, err := w.ingot.Depth(context.Background(), url)
+	w.Must(err)
+	return n
 }

@@ -61,7 +61,7 @@ func (w *stuck) stampByHand() {
 	w.Fault(strangeStamp, img.key())
 	for _, epoch := range []string{"77", valueOf(img.whole["epoch"])} {
 		w.spending.eventWrites++
-		_, err := w.engine.DynamoDB().UpdateItem(context.Background(),
+		_, err := w.ingot.Engine.DynamoDB().UpdateItem(context.Background(),
 			&dynamodb.UpdateItemInput{TableName: aws.String(eventsTable), Key: keyOfItem(img.pk, img.sk),
 				UpdateExpression:          aws.String("SET epoch = :e"),
 				ExpressionAttributeValues: map[string]types.AttributeValue{":e": &types.AttributeValueMemberN{Value: epoch}}})
@@ -129,7 +129,7 @@ func (w *stuck) putAside(pk string) {
 }
 
 func (w *stuck) putMark(pk string) {
-	_, err := w.engine.DynamoDB().PutItem(context.Background(),
+	_, err := w.ingot.Engine.DynamoDB().PutItem(context.Background(),
 		&dynamodb.PutItemInput{TableName: aws.String(totals), Item: keyOfItem(pk, "-")})
 	w.Must(err)
 }

@@ -124,20 +124,14 @@ func (w *World) sandboxFor(function string) *sandbox {
 	}
 	env := w.Env(w.Rng.Float64, s.skew)
 	s.store = w.operators.storeWith(client{w}, s.plan, env)
-	var err error
-	quarantine := quarantine.New(sender{w, epoch}, w.quarantineURL)
-	if s.ingest, err = handler.NewIngest(s.store.Config()); err != nil {
-		panic(err) // the store has accepted the same
-	}
+	quarantine := quarantine.New(sender{w, epoch}, w.ingot.Quarantine)
+	s.ingest, s.streams = w.ingot.Ingest(s.store), w.ingot.Streams(s.store)
 	s.ingest.Quarantine = quarantine
 	if w.plan.Pointers {
 		s.ingest.Payloads = handler.NewPayloads(downloader{w}, largeBucket)
 	}
 	s.ingest.OnResult = func(_ context.Context, o handler.Outcome) { w.verdicts.judge(o) }
 	s.ingest.OnBatch = func(_ context.Context, r handler.IngestReport) { w.verdicts.judgeReport(r) }
-	if s.streams, err = handler.NewStreams(s.store.Config()); err != nil {
-		panic(err)
-	}
 	s.streams.Quarantine, s.streams.Archive = quarantine, handler.NewArchive(uploader{w}, bucket)
 	s.streams.ArchiveFiles = w.plan.Seed%4 > 0
 	w.sandboxes = append(w.sandboxes, s)

@@ -63,7 +63,7 @@ func letterOf(in *sqs.SendMessageBatchInput, id string) *sqstypes.SendMessageBat
 
 // send sends letters, and remembers those that the queue reports as accepted.
 func (s sender) send(in *sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput, error) {
-	out, err := s.w.engine.SQS().SendMessageBatch(sent, in)
+	out, err := s.w.ingot.Engine.SQS().SendMessageBatch(sent, in)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (w *looks) verified(epoch int64) (*verify.Report, error) {
 	draw := w.draw
 	env := w.Env(w.Rng.Float64, 0)
 	env.Sleep = func(context.Context, time.Duration) error { return context.DeadlineExceeded } // nobody else runs
-	pages := &shortPages{Client: w.engine.DynamoDB(), limit: int32(20 + draw.IntN(60))}
+	pages := &shortPages{Client: w.ingot.Engine.DynamoDB(), limit: int32(20 + draw.IntN(60))}
 	c := verify.Config{Pipeline: w.pipelineOf(epoch), Source: verify.SourceOf(w.operators.storeOf(pages, epoch, env)),
 		Config: sums.Config{Env: env}}
 	c.Env.Rand = draw.Float64
@@ -230,7 +230,7 @@ func (w *looks) alter(draw *rand.Rand) *slot {
 
 func (w *looks) addToFingerprint(s *slot, n int) {
 	pk, sk, _ := strings.Cut(s.key, "|")
-	_, err := w.engine.DynamoDB().UpdateItem(context.Background(),
+	_, err := w.ingot.Engine.DynamoDB().UpdateItem(context.Background(),
 		&dynamodb.UpdateItemInput{TableName: aws.String(totals), Key: keyOfItem(pk, sk),
 			UpdateExpression: aws.String("ADD fp :n"), ConditionExpression: aws.String("attribute_exists(PK)"),
 			ExpressionAttributeValues: map[string]types.AttributeValue{":n": &types.AttributeValueMemberN{Value: fmt.Sprint(n)}}})
@@ -250,10 +250,10 @@ func (w streamLag) Counted(ctx context.Context) (time.Time, error) {
 	if w.looks.looking.unread {
 		return time.Time{}, errUnread
 	}
-	return drained.Question{Tables: asker{w.engine.DynamoDB(), w.World}, Shards: w.engine.Streams(), Events: eventsTable,
+	return drained.Question{Tables: asker{w.ingot.Engine.DynamoDB(), w.World}, Shards: w.ingot.Engine.Streams(), Events: eventsTable,
 		Aggregates: totals, Function: "streams", Notes: fences.Streams, Patience: patience, Env: w.Env(w.Rng.Float64, 0),
 		Mappings: func(context.Context) ([]pause.Mapping, error) {
-			return []pause.Mapping{{Source: w.arn, State: "Enabled", Factor: 1}}, nil
+			return []pause.Mapping{{Source: w.ingot.StreamARN, State: "Enabled", Factor: 1}}, nil
 		}}.Ask(ctx)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
 // Outcome is what the tables hold at the end, without what the settings may change. Marks and
@@ -50,7 +51,7 @@ type Events struct{ messages []*message }
 func NewEvents(seed uint64, orders, parcels int) Events {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	at := func() string {
-		return origin.Add(-time.Duration(rng.IntN(12*3600)) * time.Second).Format(time.RFC3339)
+		return stage.Origin.Add(-time.Duration(rng.IntN(12*3600)) * time.Second).Format(time.RFC3339)
 	}
 	var e Events
 	add := func(f fact) { e.messages = append(e.messages, &message{body: f.spell(rng), fact: f}) }
@@ -183,7 +184,7 @@ func merge(into map[string]*big.Int, item map[string]types.AttributeValue) {
 func (w *World) scan(table string, take func(map[string]types.AttributeValue)) {
 	in := &dynamodb.ScanInput{TableName: aws.String(table)}
 	for {
-		out, err := w.engine.DynamoDB().Scan(context.Background(), in)
+		out, err := w.ingot.Engine.DynamoDB().Scan(context.Background(), in)
 		if err != nil {
 			w.Fail(Broken, "scan: %v", err)
 			return

@@ -44,7 +44,7 @@ func TestOldCodeMayOnlyRetry(t *testing.T) {
 func TestNewForm(t *testing.T) {
 	w := newWorld(StillPlan(1), false)
 	defer w.KillAll()
-	f := newForm{w.engine.DynamoDB(), w, false}
+	f := newForm{w.ingot.Engine.DynamoDB(), w, false}
 	const payload = `{"id":"1","of":"ü"}`
 	item := keyOfItem("ORDER#1", "ORDER")
 	item["data"] = &types.AttributeValueMemberS{Value: payload}

@@ -148,10 +148,10 @@ func (w *trouble) writeOdd() {
 	key := keyOfItem(pk, "-")
 	var err error
 	if w.odds.live[pk] && w.Chance(0.5) {
-		_, err = w.engine.DynamoDB().DeleteItem(context.Background(),
+		_, err = w.ingot.Engine.DynamoDB().DeleteItem(context.Background(),
 			&dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: key})
 	} else {
-		_, err = w.engine.DynamoDB().PutItem(context.Background(),
+		_, err = w.ingot.Engine.DynamoDB().PutItem(context.Background(),
 			&dynamodb.PutItemInput{TableName: aws.String(eventsTable), Item: w.spoiled(key)})
 	}
 	w.Must(err)

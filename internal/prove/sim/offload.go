@@ -107,7 +107,7 @@ func payloadFolder(f fact) string {
 
 // payloadAt returns the text of an object of the payload bucket. It is empty if there is none.
 func (w *offload) payloadAt(name string) string {
-	out, err := w.engine.S3().GetObject(sent, &s3.GetObjectInput{Bucket: aws.String(payloadBucket), Key: &name})
+	out, err := w.ingot.Engine.S3().GetObject(sent, &s3.GetObjectInput{Bucket: aws.String(payloadBucket), Key: &name})
 	if err != nil {
 		return ""
 	}
@@ -216,7 +216,7 @@ func (w *offload) checkBucket() {
 	}
 	in := &s3.ListObjectsV2Input{Bucket: aws.String(payloadBucket)}
 	for {
-		out, err := w.engine.S3().ListObjectsV2(sent, in)
+		out, err := w.ingot.Engine.S3().ListObjectsV2(sent, in)
 		if w.Must(err); err != nil {
 			return
 		}
@@ -243,7 +243,7 @@ func (w *offload) checkPayloadsErased(of fact) {
 	if w.plan.Offload == 0 || len(w.Invocations) > 0 {
 		return
 	}
-	out, err := w.engine.S3().ListObjectsV2(sent,
+	out, err := w.ingot.Engine.S3().ListObjectsV2(sent,
 		&s3.ListObjectsV2Input{Bucket: aws.String(payloadBucket), Prefix: aws.String(payloadFolder(of))})
 	w.Must(err)
 	if err == nil && len(out.Contents) > 0 {
@@ -268,7 +268,7 @@ func (w *offload) losePayload() {
 	live := w.model.keys[there[w.draw.IntN(len(there))]].live
 	w.Fault(payloadGone, live.key())
 	w.model.lost[live.elsewhere.sum] = true
-	_, err := w.engine.S3().DeleteObject(sent, &s3.DeleteObjectInput{Bucket: aws.String(payloadBucket), Key: aws.String(live.objectName())})
+	_, err := w.ingot.Engine.S3().DeleteObject(sent, &s3.DeleteObjectInput{Bucket: aws.String(payloadBucket), Key: aws.String(live.objectName())})
 	w.Must(err)
 }
 
@@ -282,30 +282,30 @@ func (w *offload) isLost(img *image) bool {
 type large struct{ w *World }
 
 func (l large) GetObject(ctx context.Context, in *s3.GetObjectInput, _ ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
-	return request(l.w, ctx, "GetObject", false, func() (*s3.GetObjectOutput, error) { return l.w.engine.S3().GetObject(sent, in) })
+	return request(l.w, ctx, "GetObject", false, func() (*s3.GetObjectOutput, error) { return l.w.ingot.Engine.S3().GetObject(sent, in) })
 }
 
 func (l large) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
 	return request(l.w, ctx, "PutObject", false, func() (*s3.PutObjectOutput, error) {
 		l.w.offload.loose[*in.Key] = append(l.w.offload.loose[*in.Key], invocationOf(l.w.Current))
-		return l.w.engine.S3().PutObject(sent, in)
+		return l.w.ingot.Engine.S3().PutObject(sent, in)
 	})
 }
 
 func (l large) DeleteObject(ctx context.Context, in *s3.DeleteObjectInput, _ ...func(*s3.Options)) (*s3.DeleteObjectOutput, error) {
 	return request(l.w, ctx, "DeleteObject", false, func() (*s3.DeleteObjectOutput, error) {
-		return l.w.engine.S3().DeleteObject(sent, in)
+		return l.w.ingot.Engine.S3().DeleteObject(sent, in)
 	})
 }
 
 func (l large) DeleteObjects(ctx context.Context, in *s3.DeleteObjectsInput, _ ...func(*s3.Options)) (*s3.DeleteObjectsOutput, error) {
 	return request(l.w, ctx, "DeleteObjects", false, func() (*s3.DeleteObjectsOutput, error) {
-		return l.w.engine.S3().DeleteObjects(sent, in)
+		return l.w.ingot.Engine.S3().DeleteObjects(sent, in)
 	})
 }
 
 func (l large) ListObjectsV2(ctx context.Context, in *s3.ListObjectsV2Input, _ ...func(*s3.Options)) (*s3.ListObjectsV2Output, error) {
 	return request(l.w, ctx, "ListObjectsV2", false, func() (*s3.ListObjectsV2Output, error) {
-		return l.w.engine.S3().ListObjectsV2(sent, in)
+		return l.w.ingot.Engine.S3().ListObjectsV2(sent, in)
 	})
 }

@@ -49,7 +49,7 @@ func TestCheckOffloaded(t *testing.T) {
 			img.elsewhere = &apart{kept: c.kept, sum: sha256.Sum256([]byte(img.data))}
 			w.model.lost[img.elsewhere.sum] = c.lost
 			if !c.missed {
-				_, err := w.engine.S3().PutObject(sent,
+				_, err := w.ingot.Engine.S3().PutObject(sent,
 					&s3.PutObjectInput{Bucket: aws.String(payloadBucket), Key: aws.String(img.objectName()),
 						Body: strings.NewReader(img.data)})
 				w.Must(err)

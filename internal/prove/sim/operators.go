@@ -146,7 +146,7 @@ func (w *operators) putBack() bool {
 func (w *operators) starter(version int64) *store.Store {
 	env := w.Env(w.Rng.Float64, 0)
 	env.Sleep = func(context.Context, time.Duration) error { return context.DeadlineExceeded }
-	return w.storeOf(w.engine.DynamoDB(), version, env)
+	return w.storeOf(w.ingot.Engine.DynamoDB(), version, env)
 }
 
 func (w *operators) storeOf(client tables.Client, version int64, env env.Env) *store.Store {
@@ -156,7 +156,7 @@ func (w *operators) storeOf(client tables.Client, version int64, env env.Env) *s
 func (w *operators) storeWith(c tables.Client, plan *pipeline.Pipeline, env env.Env) *store.Store {
 	var objects tables.Objects
 	if w.plan.Offload > 0 {
-		switch objects = w.engine.S3(); c.(type) {
+		switch objects = w.ingot.Engine.S3(); c.(type) {
 		case client, operator, eraser: // everything that goes wrong for the tables goes wrong for the bucket
 			objects = large{w.World}
 		}

@@ -19,11 +19,11 @@ func TestBlindCode(t *testing.T) {
 	w.plan.NewForm, w.plan.Packed = true, 2
 	item := keyOfItem("ORDER#1", "ORDER")
 	item["data"] = &types.AttributeValueMemberB{Value: []byte(zstdMagic + "rest")}
-	if _, err := w.engine.DynamoDB().PutItem(context.Background(),
+	if _, err := w.ingot.Engine.DynamoDB().PutItem(context.Background(),
 		&dynamodb.PutItemInput{TableName: aws.String(eventsTable), Item: item}); err != nil {
 		t.Fatal(err)
 	}
-	f := newForm{w.engine.DynamoDB(), w, w.packing.blind(1)}
+	f := newForm{w.ingot.Engine.DynamoDB(), w, w.packing.blind(1)}
 	out, err := f.GetItem(context.Background(),
 		&dynamodb.GetItemInput{TableName: aws.String(eventsTable), Key: keyOfItem("ORDER#1", "ORDER")})
 	if err != nil || text(out.Item["data"]) != "00" || text(out.Item["PK"]) != "ORDER#1" {

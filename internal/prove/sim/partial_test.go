@@ -40,7 +40,7 @@ func TestFailStatements(t *testing.T) {
 						&types.AttributeValueMemberS{Value: "-"}}})
 		}
 		out, err := w.partial.failStatements(in, func() (*dynamodb.BatchExecuteStatementOutput, error) {
-			return w.engine.DynamoDB().BatchExecuteStatement(context.Background(), in)
+			return w.ingot.Engine.DynamoDB().BatchExecuteStatement(context.Background(), in)
 		})
 		if err != nil || len(out.Responses) != 8 {
 			t.Fatalf("seed %d: %v %v", seed, out, err)
@@ -78,7 +78,7 @@ func TestLeaveUnread(t *testing.T) {
 		request := types.KeysAndAttributes{}
 		for i := range 5 {
 			pk := fmt.Sprint(i)
-			_, err := w.engine.DynamoDB().PutItem(context.Background(),
+			_, err := w.ingot.Engine.DynamoDB().PutItem(context.Background(),
 				&dynamodb.PutItemInput{TableName: aws.String(totals), Item: keyed(pk)})
 			if err != nil {
 				t.Fatal(err)
@@ -86,7 +86,7 @@ func TestLeaveUnread(t *testing.T) {
 			request.Keys = append(request.Keys, keyed(pk))
 		}
 		read := func(in *dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput, error) {
-			return w.engine.DynamoDB().BatchGetItem(context.Background(), in)
+			return w.ingot.Engine.DynamoDB().BatchGetItem(context.Background(), in)
 		}
 		in := &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{totals: request}}
 		out, err := w.partial.leaveUnread(in, read)
@@ -116,7 +116,7 @@ func TestCancel(t *testing.T) {
 				types.TransactWriteItem{Put: &types.Put{TableName: aws.String(totals), Item: keyed(fmt.Sprint(i))}})
 		}
 		_, err := w.partial.cancel(in, func() (*dynamodb.TransactWriteItemsOutput, error) {
-			return w.engine.DynamoDB().TransactWriteItems(context.Background(), in)
+			return w.ingot.Engine.DynamoDB().TransactWriteItems(context.Background(), in)
 		})
 		var cancelled *types.TransactionCanceledException
 		if !errors.As(err, &cancelled) || len(cancelled.CancellationReasons) != 4 {
@@ -141,7 +141,7 @@ func TestCancel(t *testing.T) {
 func TestFailLetters(t *testing.T) {
 	for seed := range uint64(20) {
 		w := faulty(t, seed, func(f *Faults) { f.Letters = 1 })
-		in := &sqs.SendMessageBatchInput{QueueUrl: &w.quarantineURL}
+		in := &sqs.SendMessageBatchInput{QueueUrl: &w.ingot.Quarantine}
 		for i := range 5 {
 			in.Entries = append(in.Entries, sqstypes.SendMessageBatchRequestEntry{Id: aws.String(fmt.Sprint(i)),
 				MessageBody: aws.String(fmt.Sprint("letter ", i))})
@@ -155,7 +155,7 @@ func TestFailLetters(t *testing.T) {
 				t.Errorf("seed %d: letter %s failed and counts as kept, or is the sender's fault", seed, *failed.Id)
 			}
 		}
-		if len(w.quarantined) != len(out.Successful) || w.dead.depth(w.quarantineURL) != int64(len(out.Successful)) {
+		if len(w.quarantined) != len(out.Successful) || w.dead.depth(w.ingot.Quarantine) != len(out.Successful) {
 			t.Errorf("seed %d: %d letters kept of %d", seed, len(w.quarantined), len(out.Successful))
 		}
 	}

@@ -18,7 +18,7 @@ type people struct {
 // strangers puts items into the events table that do not belong to Ingot.
 func (w *people) strangers(n int) {
 	for i := range n {
-		_, err := w.engine.DynamoDB().PutItem(context.Background(),
+		_, err := w.ingot.Engine.DynamoDB().PutItem(context.Background(),
 			&dynamodb.PutItemInput{TableName: aws.String(eventsTable),
 				Item: keyOfItem(fmt.Sprintf("NOTE#%d", w.Rng.IntN(1000)), fmt.Sprint(i))})
 		w.spending.eventWrites++
@@ -51,7 +51,7 @@ func (w *people) remove(img *image) {
 func (w *people) delete(img *image) {
 	w.spending.eventWrites++
 	w.removing = img.key()
-	_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable),
+	_, err := w.ingot.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable),
 		Key: keyOfItem(img.pk, img.sk)})
 	w.Must(err)
 }

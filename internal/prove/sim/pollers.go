@@ -155,7 +155,7 @@ func (w *pollers) meddle() {
 	}
 	if w.Chance(f.Roll) {
 		w.Fault(rolled, "")
-		w.Must(w.engine.RollShards(eventsTable))
+		w.Must(w.ingot.Engine.RollShards(eventsTable))
 		w.observe()
 	}
 	if w.Chance(f.Split) {
@@ -186,7 +186,7 @@ func (w *pollers) meddle() {
 
 // split divides a random open shard.
 func (w *pollers) split() {
-	out, err := w.engine.Streams().DescribeStream(context.Background(), &dynamodbstreams.DescribeStreamInput{StreamArn: &w.arn})
+	out, err := w.ingot.Engine.Streams().DescribeStream(context.Background(), &dynamodbstreams.DescribeStreamInput{StreamArn: &w.ingot.StreamARN})
 	if err != nil {
 		w.Fail(Broken, "describe stream: %v", err)
 		return
@@ -200,7 +200,7 @@ func (w *pollers) split() {
 	if len(open) == 0 || len(open) > 6 {
 		return
 	}
-	if w.engine.SplitShard(eventsTable, open[w.Rng.IntN(len(open))]) != nil {
+	if w.ingot.Engine.SplitShard(eventsTable, open[w.Rng.IntN(len(open))]) != nil {
 		return // too narrow to split
 	}
 	w.Fault(splitUp, "")
@@ -213,7 +213,7 @@ func (w *pollers) sweep() {
 	if w.Chance(0.3) {
 		w.sweepElsewhere()
 	}
-	if n := w.engine.SweepExpired(); n > 0 {
+	if n := w.ingot.Engine.SweepExpired(); n > 0 {
 		w.Fault(swept, fmt.Sprintf("%d items", n))
 		w.observe()
 	}

@@ -145,7 +145,7 @@ func (w *World) closing() (list []*message) {
 }
 
 func (w *World) send(m *message) {
-	in := &sqs.SendMessageInput{QueueUrl: &w.queueURL, MessageBody: &m.body, MessageAttributes: m.attributes()}
+	in := &sqs.SendMessageInput{QueueUrl: &w.ingot.Queue, MessageBody: &m.body, MessageAttributes: m.attributes()}
 	w.Tracef("sends %s", m.body)
 	w.stats.Sent++
 	if m.events != nil {
@@ -186,7 +186,7 @@ func (w *World) send(m *message) {
 	if w.plan.FIFO {
 		in.MessageGroupId, in.MessageDeduplicationId = &m.group, aws.String(fmt.Sprint(w.stats.Sent))
 	}
-	if _, err := w.engine.SQS().SendMessage(context.Background(), in); err != nil {
+	if _, err := w.ingot.Engine.SQS().SendMessage(context.Background(), in); err != nil {
 		w.Fail(Broken, "send: %v", err)
 	}
 }

@@ -177,7 +177,7 @@ func (r *reader) begin() {
 func (r *reader) page() {
 	q, w := r.reading, r.w
 	version := r.version()
-	s, err := query.New(tables.Config{Client: readsByPattern{w.engine.DynamoDB(), r}, Pipeline: w.pipelineOf(version), Events: eventsTable,
+	s, err := query.New(tables.Config{Client: readsByPattern{w.ingot.Engine.DynamoDB(), r}, Pipeline: w.pipelineOf(version), Events: eventsTable,
 		Aggregates: totals, TokenKey: q.sealed, Env: r.env()})
 	if err != nil {
 		w.Fail(Broken, "reading %s: %v", q.pattern, err)
@@ -352,7 +352,7 @@ func (h *history) steady(from, to time.Time) *fact {
 // env is the world as the reader sees it. Its waits take no time, and its goroutines run in turn.
 func (r *reader) env() env.Env {
 	return env.Env{
-		Now:      r.w.clock,
+		Now:      func() time.Time { return r.w.Now },
 		Rand:     r.draw.Float64,
 		Group:    func() env.Group { return inTurn{} },
 		Deadline: func(ctx context.Context, _ time.Time) (context.Context, context.CancelFunc) { return ctx, func() {} },

@@ -72,7 +72,7 @@ func (w *rest) checkHead() bool {
 		return true
 	}
 	def, _ := w.pipelineOf(2).Definition("status")
-	head, err := w.operators.storeOf(w.engine.DynamoDB(), 2, w.Env(w.Rng.Float64, 0)).Head(context.Background(), def)
+	head, err := w.operators.storeOf(w.ingot.Engine.DynamoDB(), 2, w.Env(w.Rng.Float64, 0)).Head(context.Background(), def)
 	switch {
 	case err != nil:
 		w.Fail(Broken, "head: %v", err)

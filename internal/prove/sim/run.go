@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"maps"
 	"slices"
 	"time"
@@ -41,7 +42,7 @@ func Live(p Plan, trace bool) Result {
 	w := newWorld(p, trace)
 	defer w.KillAll()
 	w.live()
-	w.stats.Steps, w.stats.Hours = w.Steps, w.Now.Sub(origin).Hours()
+	w.stats.Steps, w.stats.Hours = w.Steps, w.Now.Sub(stage.Origin).Hours()
 	w.stats.Shards, w.stats.Inserted, w.stats.Expired = len(w.model.shards), w.model.inserted, w.model.expired
 	w.stats.Rolls = max(0, len(w.shards)-w.partitions())
 	w.stats.Aggregates, w.stats.Totals = w.model.aggregates(), len(w.model.slots)
@@ -142,26 +143,26 @@ func (w *World) settle(also func() bool) bool {
 	for range redrives {
 		if !w.run(calmSteps, func() bool { return w.quiet() && (also == nil || also()) }) && w.Failure == nil {
 			w.Fail(Stuck, "the world does not come to rest: %d messages in the queue, %d in the dead-letter queue",
-				w.dead.depth(w.queueURL),
-				w.dead.depth(w.deadURL))
+				w.dead.depth(w.ingot.Queue),
+				w.dead.depth(w.ingot.DeadLetters))
 		}
 		if w.Failure != nil {
 			return false
 		}
-		if w.dead.depth(w.deadURL) == 0 {
+		if w.dead.depth(w.ingot.DeadLetters) == 0 {
 			return true
 		}
 		w.dead.triage()
 		w.dead.redrive()
 		w.idle = 0
 	}
-	w.Fail(Stuck, "%d dead letters come again and again, with no fault in the world", w.dead.depth(w.deadURL))
+	w.Fail(Stuck, "%d dead letters come again and again, with no fault in the world", w.dead.depth(w.ingot.DeadLetters))
 	return false
 }
 
 // quiet reports whether nothing is under way.
 func (w *World) quiet() bool {
-	return w.idle >= 3 && len(w.Invocations) == 0 && len(w.Tasks) <= len(w.queues)+1+w.byPut.asleep && w.dead.depth(w.queueURL) == 0
+	return w.idle >= 3 && len(w.Invocations) == 0 && len(w.Tasks) <= len(w.queues)+1+w.byPut.asleep && w.dead.depth(w.ingot.Queue) == 0
 }
 
 // run resumes tasks, one at a time, until done holds at rest or the steps are used up.

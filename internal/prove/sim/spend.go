@@ -218,7 +218,7 @@ func (w *spending) checkCost() {
 	if w.plan.Packed > 0 || w.plan.Offload > 0 {
 		most *= 2
 	}
-	if units := w.engine.Usage().Tables[eventsTable].Write; units > most {
+	if units := w.ingot.Engine.Usage().Tables[eventsTable].Write; units > most {
 		w.Fail(Cost, "%v write units for %d writes of items under a kilobyte", units, w.eventWrites)
 	}
 }

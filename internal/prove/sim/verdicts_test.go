@@ -38,7 +38,7 @@ func judged(t *testing.T, before, after []fact) (*World, *invocation) {
 }
 
 func order(cents int64) fact {
-	return fact{Type: "order", ID: "1", Merchant: "m1", Cents: cents, At: origin.Format(time.RFC3339)}
+	return fact{Type: "order", ID: "1", Merchant: "m1", Cents: cents, At: stage.Origin.Format(time.RFC3339)}
 }
 
 func parcel(revision, cents int64) fact {

@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/internal/prove/sim/strand"
+	"github.com/ingot-events/ingot/internal/testworld"
 )
 
 const (
@@ -36,13 +37,11 @@ type World struct {
 
 	asking bool // whether a request of the reader is
 	reader reader
-	engine *embedded.Engine
+	ingot  *testworld.World
 	dynamo recorder
-	arn    string // of the stream
 
-	queueURL, quarantineURL, deadURL string
-	queues                           []*esm.Queue
-	stream                           *mapping
+	queues []*esm.Queue
+	stream *mapping
 
 	sandboxes []*sandbox
 	batches   []delivered
@@ -96,9 +95,6 @@ type World struct {
 	replica   *replica
 }
 
-// origin is the time when every world begins.
-var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
-
 func newWorld(p Plan, trace bool) *World {
 	draw := func(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(p.Seed, stream)) }
 	w := &World{World: stage.World{Rng: draw(1), Faults: map[string]int{}}, plan: p, carried: map[string]*message{}, orders: map[string][]*message{}, sent: map[string]*message{},
@@ -123,19 +119,17 @@ func newWorld(p Plan, trace bool) *World {
 	w.lifetime, w.people = &lifetime{World: w}, &people{World: w}
 	w.operators, w.partial, w.claims, w.rest, w.notes = &operators{w}, &partial{w}, &claims{w}, &rest{w}, &notes{w}
 	w.reader = reader{w: w, draw: draw(4)}
-	w.Now = origin
+	w.Now = stage.Origin
 	w.stats.Faults, w.stats.Verdicts = w.Faults, map[string]int{}
 	w.Stepped = w.stepped
 	if trace {
 		w.Trace = &strings.Builder{}
 	}
-	config := embedded.Config{Now: w.clock, Seed: p.Seed, PartiQLReturnsItem: p.ReturnsItem, RollAfter: p.RollAfter,
+	config := embedded.Config{Seed: p.Seed, PartiQLReturnsItem: p.ReturnsItem, RollAfter: p.RollAfter,
 		Partitions: w.partitions(), Behind: w.replica.behind, OnRecord: func(shard string, r streamtypes.Record) {
 			w.written = append(w.written, written{shard, r})
 		}}
-	w.engine = embedded.New(config)
-	w.dynamo = recorder{w.engine.DynamoDB(), w}
-	if err := w.build(context.Background()); err != nil {
+	if err := w.build(context.Background(), config); err != nil {
 		w.Fail(Broken, "building the world: %v", err)
 	}
 	return w
@@ -149,28 +143,27 @@ func (w *World) partitions() int {
 	return 2
 }
 
-func (w *World) build(ctx context.Context) error {
-	s, err := stack.New(ctx, w.engine, stack.Config{Indexes: w.pipelineOf(1).Indexes(), FIFO: w.plan.FIFO, Receives: w.plan.Receives,
+func (w *World) build(ctx context.Context, engine embedded.Config) (err error) {
+	w.ingot, err = w.Deploy(engine, stack.Config{Indexes: w.pipelineOf(1).Indexes(), FIFO: w.plan.FIFO, Receives: w.plan.Receives,
 		Keep: 14 * 24 * time.Hour})
 	if err != nil {
 		return err
 	}
+	w.dynamo = recorder{w.ingot.Engine.DynamoDB(), w}
 	if w.plan.Pointers {
-		w.Must(stack.CreateArchive(ctx, w.engine.S3(), largeBucket))
+		w.Must(stack.CreateArchive(ctx, w.ingot.Engine.S3(), largeBucket))
 	}
 	if w.plan.Offload > 0 {
-		w.Must(stack.CreateArchive(ctx, w.engine.S3(), payloadBucket))
+		w.Must(stack.CreateArchive(ctx, w.ingot.Engine.S3(), payloadBucket))
 	}
-	w.arn, w.queueURL, w.quarantineURL, w.deadURL = s.StreamARN, s.Queue, s.Quarantine, s.DeadLetters
-	w.model = newModel(&w.plan, w.plan.Counting == aggregate.Marks, w.arn)
+	w.model = newModel(&w.plan, w.plan.Counting == aggregate.Marks, w.ingot.StreamARN)
 	return w.mapFunctions(ctx)
 }
 
 func (w *World) mapFunctions(ctx context.Context) error {
 	for range w.plan.Ingests {
-		q, err := esm.NewQueue(ctx,
-			esm.QueueConfig{Client: source{w}, URL: w.queueURL, BatchSize: w.plan.IngestBatch, ReportBatchItemFailures: true,
-				Function: esm.Function{Handler: w.ingest, Timeout: functionTimeout, Now: w.clock, Faults: w.invocationFaults()}})
+		q, err := w.ingot.MapQueue(ctx, esm.QueueConfig{Client: source{w}, BatchSize: w.plan.IngestBatch,
+			Function: esm.Function{Handler: w.ingest, Faults: w.invocationFaults()}})
 		if err != nil {
 			return err
 		}
@@ -181,14 +174,11 @@ func (w *World) mapFunctions(ctx context.Context) error {
 	return err
 }
 
-func (w *World) clock() time.Time { return w.Now }
-
 // newStream makes a mapping from the stream to the streams function. Only a mapping with a window
 // names the shard.
 func (w *World) newStream(window bool) (*mapping, error) {
-	config := esm.StreamConfig{Client: w.engine.Streams(), ARN: w.arn, BatchSize: w.plan.StreamBatch, ReportBatchItemFailures: true,
-		Bisect:   w.plan.Bisect,
-		Function: esm.Function{Handler: w.streams, Timeout: functionTimeout, Now: w.clock, Faults: w.invocationFaults()}}
+	config := esm.StreamConfig{BatchSize: w.plan.StreamBatch, Bisect: w.plan.Bisect,
+		Function: esm.Function{Handler: w.streams, Faults: w.invocationFaults()}}
 	if window {
 		config.Window = w.plan.Window
 	}
@@ -201,7 +191,7 @@ func (w *World) newStream(window bool) (*mapping, error) {
 		}
 	}
 	config.OnDiscard = func(d esm.Discard) { w.pollers.deliverAgain(w.gaveUp[d.ShardID]) }
-	s, err := esm.NewStream(config)
+	s, err := w.ingot.MapStream(config)
 	return &mapping{Stream: s}, err
 }
 
@@ -244,7 +234,7 @@ func (w *World) tellChange(shard string, c *change) {
 
 // read returns an item as it is now.
 func (w *World) read(table, pk, sk string) map[string]types.AttributeValue {
-	out, err := w.engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &table, ConsistentRead: aws.Bool(true),
+	out, err := w.ingot.Engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &table, ConsistentRead: aws.Bool(true),
 		Key: keyOfItem(pk, sk)})
 	if err != nil {
 		w.Fail(Broken, "read: %v", err)

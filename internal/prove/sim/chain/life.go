@@ -11,7 +11,6 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/store"
@@ -75,7 +74,7 @@ func (w *world) change(id string) {
 	for version := 1; version <= 1+w.Rng.IntN(6); version++ {
 		w.SleepUpTo(240)
 		spent := w.Rng.IntN(3) // often the same again, under another version
-		w.put(fmt.Sprintf(`{"type":"order","order":"%s","at":"%s","version":%d,"spent":%d}`, id, origin.Format(time.RFC3339), version,
+		w.put(fmt.Sprintf(`{"type":"order","order":"%s","at":"%s","version":%d,"spent":%d}`, id, stage.Origin.Format(time.RFC3339), version,
 			spent))
 		w.orders[id] = order{version, spent}
 	}
@@ -83,7 +82,7 @@ func (w *world) change(id string) {
 		return
 	}
 	w.SleepUpTo(600)
-	_, err := w.one.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: table(stack.Events),
+	_, err := w.ingots[0].Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: table(stack.Events),
 		Key: map[string]types.AttributeValue{"PK": s("ORDER#" + id), "SK": s("ORDER")}})
 	w.Must(err)
 	w.removed["ORDER#"+id] = true
@@ -93,7 +92,7 @@ func (w *world) change(id string) {
 func (w *world) visit(id string) {
 	for range 1 + w.Rng.IntN(2) {
 		w.SleepUpTo(900)
-		w.put(fmt.Sprintf(`{"type":"visit","visit":"%s","at":"%s"}`, id, origin.Format(time.RFC3339)))
+		w.put(fmt.Sprintf(`{"type":"visit","visit":"%s","at":"%s"}`, id, stage.Origin.Format(time.RFC3339)))
 	}
 	w.visits[id] = true
 }
@@ -115,7 +114,7 @@ func (w *world) again() {
 // check compares the second Ingot with what was stored at the first.
 func (w *world) check() {
 	held, visits, count := map[string]order{}, map[string]bool{}, 0
-	for _, img := range w.all(w.two) {
+	for _, img := range w.all(1) {
 		doc, err := event.ParseDocument(text(img["data"]))
 		w.Must(err)
 		of := doc.Root()
@@ -147,7 +146,7 @@ func (w *world) check() {
 			w.Fail(Unsent, "the second has no visit %s", id)
 		}
 	}
-	st, err := store.New(tables.Config{Client: w.two.DynamoDB(), Pipeline: w.pipelines[1], Events: stack.Events,
+	st, err := store.New(tables.Config{Client: w.ingots[1].Engine.DynamoDB(), Pipeline: w.pipelines[1], Events: stack.Events,
 		Aggregates: stack.Aggregates})
 	w.Must(err)
 	report, err := verify.Totals(context.Background(), w.pipelines[1], st, w.Now)
@@ -172,7 +171,7 @@ func (w *world) quiet() {
 		w.idle = true
 		w.Sleep(49 * time.Hour)
 		w.idle = false
-		w.one.SweepExpired()
+		w.ingots[0].Engine.SweepExpired()
 		w.Sleep(time.Minute)
 	})
 	if w.rest(); w.Failure == nil && w.sent != before {
@@ -180,8 +179,8 @@ func (w *world) quiet() {
 	}
 }
 
-func (w *world) all(engine *embedded.Engine) (items []map[string]types.AttributeValue) {
-	out, err := engine.DynamoDB().Scan(context.Background(), &dynamodb.ScanInput{TableName: table(stack.Events)})
+func (w *world) all(i int) (items []map[string]types.AttributeValue) {
+	out, err := w.ingots[i].Engine.DynamoDB().Scan(context.Background(), &dynamodb.ScanInput{TableName: table(stack.Events)})
 	if w.Must(err); err != nil {
 		return nil
 	}

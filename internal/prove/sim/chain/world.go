@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/publish"
 	"github.com/ingot-events/ingot/store"
@@ -92,7 +93,7 @@ type order struct{ version, spent int }
 
 type world struct {
 	stage.World
-	one, two  *embedded.Engine
+	ingots    [2]*testworld.World
 	pipelines [2]*pipeline.Pipeline
 	streams   []*esm.Stream
 	still     bool
@@ -111,20 +112,15 @@ type world struct {
 	removed   map[string]bool      // by a person
 }
 
-var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
-
 // Live lives the world of a seed to its end. In a still one, nothing goes wrong.
 func Live(seed uint64, still bool) stage.Result {
 	w := &world{World: stage.World{Rng: rand.New(rand.NewPCG(seed, 43)), Calm: still, Odds: odds}, still: still,
 		newest: map[string]int{}, told: map[string]bool{},
 		taken: map[string]time.Time{}, refused: map[string]time.Time{},
 		orders: map[string]order{}, visits: map[string]bool{}, removed: map[string]bool{}}
-	w.Now = origin
-	now := func() time.Time { return w.Now }
-	w.one = embedded.New(embedded.Config{Now: now, Seed: seed, RollAfter: 2 * time.Hour})
-	w.two = embedded.New(embedded.Config{Now: now, Seed: seed + 1, RollAfter: 3 * time.Hour})
+	w.Now = stage.Origin
 	defer w.KillAll()
-	w.Must(w.build())
+	w.Must(w.build(seed))
 	if w.Failure == nil {
 		w.lives()
 	}
@@ -135,14 +131,14 @@ func load(text string) (*pipeline.Pipeline, error) {
 	return pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(text)}}, "p.yaml")
 }
 
-func (w *world) build() error {
+func (w *world) build(seed uint64) error {
 	for i, text := range []string{fmt.Sprintf(first, 1), second} {
 		p, err := load(text)
 		if err != nil {
 			return err
 		}
 		w.pipelines[i] = p
-		deployed, err := stack.New(context.Background(), []*embedded.Engine{w.one, w.two}[i], stack.Config{})
+		w.ingots[i], err = w.Deploy(embedded.Config{Seed: seed + uint64(i), RollAfter: time.Duration(2+i) * time.Hour}, stack.Config{})
 		if err != nil {
 			return err
 		}
@@ -151,9 +147,8 @@ func (w *world) build() error {
 		if i == 1 {
 			function, window = w.count, time.Minute
 		}
-		stream, err := esm.NewStream(esm.StreamConfig{Client: []*embedded.Engine{w.one, w.two}[i].Streams(), ARN: deployed.StreamARN,
-			BatchSize: 1 + w.Rng.IntN(12), ReportBatchItemFailures: true, Window: window,
-			Function: esm.Function{Handler: function, Timeout: stage.FunctionTimeout, Now: func() time.Time { return w.Now }}})
+		stream, err := w.ingots[i].MapStream(esm.StreamConfig{BatchSize: 1 + w.Rng.IntN(12), Window: window,
+			Function: esm.Function{Handler: function, Timeout: stage.FunctionTimeout}})
 		if err != nil {
 			return err
 		}
@@ -166,8 +161,7 @@ func (w *world) build() error {
 
 // config is what a process of one of the two is made from.
 func (w *world) config(i int) tables.Config {
-	return tables.Config{Client: w.client([]*embedded.Engine{w.one, w.two}[i]), Pipeline: w.pipelines[i], Events: stack.Events,
-		Aggregates: stack.Aggregates, Env: w.Env(w.Rng.Float64, 0)}
+	return w.Tables(w.client(w.ingots[i].Engine), w.pipelines[i])
 }
 
 func (w *world) store(i int) *store.Store {
@@ -225,18 +219,7 @@ func (w *world) count(_ context.Context, payload []byte) ([]byte, error) {
 func (w *world) poll(stream *esm.Stream) {
 	for {
 		w.nap(10)
-		rounds, _, err := stream.Due(context.Background())
-		if err != nil {
-			w.Must(err)
-			return
-		}
-		before := stream.Checkpoint()
-		for _, round := range rounds {
-			round.Do(context.Background())
-		}
-		if !w.Calm && w.Chance(0.15) {
-			stream.Restore(before) // its success is forgotten
-		}
+		w.Poll(stream, 0.15)
 	}
 }
 
@@ -336,6 +319,6 @@ func (w *world) rest() {
 // run lets tasks go on until a condition holds.
 func (w *world) run(until func() bool) {
 	w.Run(until, func() string {
-		return fmt.Sprintf("after %s: %d messages wait, at work %d, late %d", w.Now.Sub(origin), len(w.waiting), w.Working, w.Late)
+		return fmt.Sprintf("after %s: %d messages wait, at work %d, late %d", w.Now.Sub(stage.Origin), len(w.waiting), w.Working, w.Late)
 	})
 }

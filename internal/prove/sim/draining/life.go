@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
 func (w *world) lives() {
@@ -28,13 +29,13 @@ func (w *world) lives() {
 		w.ask()
 		done = true
 	})
-	w.Run(func() bool { return done }, func() string { return fmt.Sprintf("after %s: %d events", w.Now.Sub(origin), len(w.stored)) })
+	w.Run(func() bool { return done }, func() string { return fmt.Sprintf("after %s: %d events", w.Now.Sub(stage.Origin), len(w.stored)) })
 }
 
 // fate draws when something stands still: for a minute, for some minutes, or for longer than
 // anybody waits.
 func (w *world) fate(asked time.Time) fate {
-	from := origin.Add(time.Duration(w.Rng.Int64N(int64(asked.Sub(origin) + 2*time.Minute))))
+	from := stage.Origin.Add(time.Duration(w.Rng.Int64N(int64(asked.Sub(stage.Origin) + 2*time.Minute))))
 	return fate{from, from.Add([]time.Duration{time.Minute, 5 * time.Minute, 5 * time.Hour}[w.Rng.IntN(3)])}
 }
 

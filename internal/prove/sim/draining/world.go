@@ -64,8 +64,6 @@ type world struct {
 	unordered bool // the mapping reads children before their parents, which Lambda does not
 }
 
-var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
-
 // odds are how many requests meet what.
 var odds = stage.Odds{Dies: 0.02, Throttled: 0.04, Unanswered: 0.05, Late: 0.03, Lost: 0.03}
 
@@ -75,23 +73,21 @@ func Live(seed uint64, still bool) stage.Result { return live(seed, still, false
 func live(seed uint64, still, unordered bool) stage.Result {
 	w := &world{World: stage.World{Rng: rand.New(rand.NewPCG(seed, 47)), Calm: still, Odds: odds}, unordered: unordered,
 		fates: map[string]fate{}, hard: map[string]time.Time{}}
-	w.Now = origin
-	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.Now }, Seed: seed,
-		Partitions: 1 + w.Rng.IntN(4)})
+	w.Now = stage.Origin
 	defer w.KillAll()
-	w.Must(w.build())
+	w.Must(w.build(seed))
 	if w.Failure == nil {
 		w.lives()
 	}
 	return w.Result()
 }
 
-func (w *world) build() error {
-	deployed, err := stack.New(context.Background(), w.engine, stack.Config{})
+func (w *world) build(seed uint64) error {
+	deployed, err := w.Deploy(embedded.Config{Seed: seed, Partitions: 1 + w.Rng.IntN(4)}, stack.Config{})
 	if err != nil {
 		return err
 	}
-	w.arn = deployed.StreamARN
+	w.engine, w.arn = deployed.Engine, deployed.StreamARN
 	if w.pipeline, err = pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(pipe)}}, "p.yaml"); err != nil {
 		return err
 	}
@@ -106,9 +102,9 @@ func (w *world) build() error {
 	if w.receipts || w.busy {
 		sizes = sizes[1:] // one record at a time would never keep up
 	}
-	w.stream, err = esm.NewStream(esm.StreamConfig{Client: streams{w.engine.Streams(), w, map[string]string{}}, ARN: w.arn,
-		BatchSize: sizes[w.Rng.IntN(len(sizes))], ReportBatchItemFailures: true, Window: window,
-		Function: esm.Function{Handler: w.count, Timeout: stage.FunctionTimeout, Now: func() time.Time { return w.Now }}})
+	w.stream, err = deployed.MapStream(esm.StreamConfig{Client: streams{w.engine.Streams(), w, map[string]string{}},
+		BatchSize: sizes[w.Rng.IntN(len(sizes))], Window: window,
+		Function: esm.Function{Handler: w.count, Timeout: stage.FunctionTimeout}})
 	return err
 }
 
@@ -119,8 +115,7 @@ func (w *world) client() tables.Client {
 
 // config is what a process is made from.
 func (w *world) config(client tables.Client) tables.Config {
-	c := tables.Config{Client: client, Pipeline: w.pipeline, Events: stack.Events, Aggregates: stack.Aggregates,
-		Env: w.Env(w.Rng.Float64, 0)}
+	c := w.Tables(client, w.pipeline)
 	if w.receipts {
 		c.Counting = aggregate.Receipts
 	}

@@ -12,12 +12,9 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/esm"
-	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/migrate"
-	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
-	"github.com/ingot-events/ingot/tables"
 )
 
 const (
@@ -32,7 +29,7 @@ func (w *world) write(n int) (keys []string) {
 	w.written = w.Now
 	for range n {
 		user := w.Rng.IntN(users)
-		at := origin.Add(time.Duration(user-3) * time.Hour)
+		at := stage.Origin.Add(time.Duration(user-3) * time.Hour)
 		if user == 0 && !w.ends.IsZero() {
 			at = w.ends.Add(-retained)
 		}
@@ -97,18 +94,7 @@ func s(text string) types.AttributeValue { return &types.AttributeValueMemberS{V
 func (w *world) poll(stream *esm.Stream, off *bool) {
 	for !*off {
 		w.Sleep(time.Duration(1+w.Rng.IntN(10)) * time.Second)
-		rounds, _, err := stream.Due(context.Background())
-		if err != nil {
-			w.Must(err)
-			return
-		}
-		before := stream.Checkpoint()
-		for _, round := range rounds {
-			round.Do(context.Background())
-		}
-		if !w.Calm && w.Chance(0.1) {
-			stream.Restore(before) // its success is forgotten
-		}
+		w.Poll(stream, 0.1)
 	}
 }
 
@@ -134,8 +120,7 @@ func (w *world) skip(payload []byte) ([]byte, error) {
 		Shard  string `json:"shardId"`
 	}
 	w.Must(json.Unmarshal(payload, &batch))
-	s, err := migrate.NewMigration(w.mapping, w.old, tables.Config{Client: w.engine.DynamoDB(), Events: stack.Events,
-		Aggregates: stack.Aggregates, Env: w.Env(w.Rng.Float64, 0)})
+	s, err := migrate.NewMigration(w.mapping, w.old, w.Tables(w.engine.DynamoDB(), nil))
 	for _, r := range batch.Records {
 		if err == nil {
 			err = s.NoteLane(context.Background(), event.Lane{StreamARN: batch.Stream, ShardID: batch.Shard},
@@ -205,11 +190,9 @@ func (w *world) erase() {
 		return
 	}
 	key := event.Key{PK: fmt.Sprint("ACCOUNT#", w.Rng.IntN(accounts)), SK: "USER"}
-	st, err := store.New(tables.Config{Client: w.client(), Pipeline: w.pipeline, Events: stack.Events, Aggregates: stack.Aggregates,
-		Env: w.Env(w.Rng.Float64, 0)})
-	w.Must(err)
+	st := w.store()
 	for range 20 {
-		if _, err = repair.Of(st).Erase(context.Background(), key); err == nil {
+		if _, err := repair.Of(st).Erase(context.Background(), key); err == nil {
 			w.erased[key.PK+" "+key.SK] = true
 			return
 		}

@@ -21,10 +21,7 @@ import (
 )
 
 // config is what a process of the new application is made from.
-func (w *world) config() tables.Config {
-	return tables.Config{Client: w.client(), Pipeline: w.pipeline, Events: stack.Events, Aggregates: stack.Aggregates,
-		Env: w.Env(w.Rng.Float64, 0)}
-}
+func (w *world) config() tables.Config { return w.Tables(w.client(), w.pipeline) }
 
 func (w *world) store() *store.Store {
 	st, err := store.New(w.config())
@@ -54,7 +51,7 @@ func (w *world) message(account int) *event.Item {
 	w.version++
 	item, err := w.pipeline.Plan(envelope.Message{Body: fmt.Sprintf(`{"specversion":"1.0","type":"user.profile","source":"app","id":"%d","data":`+
 		`{"account":"%d","created":"%s","name":"n1","plan":"free","spent":%d,"user":"a%d"}}`, w.version, account,
-		origin.Format(time.RFC3339), w.version, account)})
+		stage.Origin.Format(time.RFC3339), w.version, account)})
 	w.Must(err)
 	return item
 }

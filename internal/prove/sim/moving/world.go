@@ -23,7 +23,6 @@ import (
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify/sums"
 )
 
@@ -104,8 +103,6 @@ type world struct {
 	noise    map[string]bool   // rows that a forgotten job wrote as the sides were exchanged
 }
 
-var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
-
 // Live lives the world of a seed to its end. In a still one, nothing goes wrong.
 func Live(seed uint64, still bool) stage.Result {
 	w := &world{World: stage.World{Rng: rand.New(rand.NewPCG(seed, 41)), Calm: still, Odds: odds}, erased: map[string]bool{}, still: still,
@@ -116,22 +113,22 @@ func Live(seed uint64, still bool) stage.Result {
 		w.sums = sums.Config{Segments: w.units.IntN(4), Buckets: 1 + w.units.IntN(3), Memory: 1 + w.units.IntN(3000),
 			Every: time.Minute, Work: &testworld.Folder{}}
 	}
-	w.Now = origin
-	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.Now }, Seed: seed, RollAfter: 2 * time.Hour})
+	w.Now = stage.Origin
 	defer w.KillAll()
-	w.Must(w.build())
+	w.Must(w.build(seed))
 	if w.Failure == nil {
 		w.lives(still)
 	}
 	return w.Result()
 }
 
-func (w *world) build() error {
+func (w *world) build(seed uint64) error {
 	ctx := context.Background()
-	deployed, err := stack.New(ctx, w.engine, stack.Config{Indexes: []string{"GSI1"}})
+	deployed, err := w.Deploy(embedded.Config{Seed: seed, RollAfter: 2 * time.Hour}, stack.Config{Indexes: []string{"GSI1"}})
 	if err != nil {
 		return err
 	}
+	w.engine = deployed.Engine
 	arn, err := stack.Table{Name: oldTable, Keys: [2]string{"pk", "at"}, Stream: true}.Create(ctx, w.engine.DynamoDB())
 	if err != nil {
 		return err
@@ -163,9 +160,8 @@ func (w *world) build() error {
 			if side > 0 && !w.goesBack {
 				continue
 			}
-			stream, err := esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: of,
-				BatchSize: 1 + w.Rng.IntN(8), ReportBatchItemFailures: true, Window: time.Minute,
-				Function: esm.Function{Handler: w.capture, Timeout: stage.FunctionTimeout, Now: func() time.Time { return w.Now }}})
+			stream, err := deployed.MapStream(esm.StreamConfig{ARN: of, BatchSize: 1 + w.Rng.IntN(8), Window: time.Minute,
+				Function: esm.Function{Handler: w.capture, Timeout: stage.FunctionTimeout}})
 			if err != nil {
 				return err
 			}
@@ -173,9 +169,8 @@ func (w *world) build() error {
 			w.Spawn("poller", nil, func() { w.poll(stream, &w.off) })
 		}
 	}
-	stream, err := esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: deployed.StreamARN,
-		BatchSize: 1 + w.Rng.IntN(8), ReportBatchItemFailures: true, Window: time.Minute,
-		Function: esm.Function{Handler: w.count, Timeout: stage.FunctionTimeout, Now: func() time.Time { return w.Now }}})
+	stream, err := deployed.MapStream(esm.StreamConfig{BatchSize: 1 + w.Rng.IntN(8), Window: time.Minute,
+		Function: esm.Function{Handler: w.count, Timeout: stage.FunctionTimeout}})
 	if err != nil {
 		return err
 	}
@@ -191,8 +186,7 @@ const few, many = 0.08, 0.25
 
 // sync returns a sync in a process of its own.
 func (w *world) sync() *migrate.Migration {
-	s, err := migrate.NewMigration(w.mapping, w.old, tables.Config{Client: w.client(), Events: stack.Events, Aggregates: stack.Aggregates,
-		Env: w.Env(w.Rng.Float64, 0)})
+	s, err := migrate.NewMigration(w.mapping, w.old, w.Tables(w.client(), nil))
 	w.Must(err)
 	return s
 }
@@ -289,7 +283,7 @@ func (w *world) drained() bool {
 // run lets tasks go on until a condition holds.
 func (w *world) run(until func() bool) {
 	w.Run(until, func() string {
-		return fmt.Sprintf("after %s: %d passes, gap %t, at work %d, writing %d, late %d, drained %t", w.Now.Sub(origin), w.passed, w.gap,
+		return fmt.Sprintf("after %s: %d passes, gap %t, at work %d, writing %d, late %d, drained %t", w.Now.Sub(stage.Origin), w.passed, w.gap,
 			w.Working, w.apps, w.Late, w.drained())
 	})
 }
