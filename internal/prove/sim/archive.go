@@ -12,19 +12,18 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 )
 
 // archive is what the archive of expired events must hold, and what it was told.
 type archive struct {
 	*World
-	archived map[object]bool
+	archived map[model.Object]bool
 }
 
 // uploader is the archive as an invocation reaches it.
 type uploader struct{ w *World }
-
-// object is an object that the archive has taken.
-type object struct{ name, body string }
 
 func (u uploader) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
 	return request(u.w, ctx, "PutObject", false, func() (*s3.PutObjectOutput, error) {
@@ -49,9 +48,9 @@ func (u uploader) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...fun
 }
 
 // objectsIn returns what the archive gets, each item as the object that it would be by itself.
-func (w *archive) objectsIn(name string, body []byte) (list []object) {
+func (w *archive) objectsIn(name string, body []byte) (list []model.Object) {
 	if !strings.HasSuffix(name, ".json.gz") {
-		return []object{{name, string(body)}}
+		return []model.Object{{Name: name, Body: string(body)}}
 	}
 	z, err := gzip.NewReader(bytes.NewReader(body))
 	if err == nil {
@@ -68,30 +67,31 @@ func (w *archive) objectsIn(name string, body []byte) (list []object) {
 			continue
 		}
 		text := func(name, kind string) string { s, _ := item[name][kind].(string); return s }
-		key := sha256.Sum256(framed(text("PK", "S"), text("SK", "S")))
+		key := sha256.Sum256(model.Framed(text("PK", "S"), text("SK", "S")))
 		digest, _ := base64.StdEncoding.DecodeString(text("digest", "B"))
-		list = append(list, object{"expired/" + hex.EncodeToString(key[:]) + "/" + hex.EncodeToString(digest) + ".json", image})
+		list = append(list, model.Object{Name: "expired/" + hex.EncodeToString(key[:]) + "/" + hex.EncodeToString(digest) + ".json",
+			Body: image})
 	}
 	return list
 }
 
 // checkObject checks an object on its way to the archive. It must be an item that expired, whole
 // and under its own name.
-func (w *archive) checkObject(o object) {
-	if img := w.model.withoutPayload[o]; img != nil && w.offload.isLost(img) {
+func (w *archive) checkObject(o model.Object) {
+	if img := w.model.WithoutPayload[o]; img != nil && w.offload.isLost(img) {
 		return
 	}
-	if !w.model.objects[o] {
-		w.Fail(Unarchived, "the archive gets something that is not an item that expired, or not under this name: %s: %s", o.name, o.body)
+	if !w.model.Objects[o] {
+		w.Fail(Unarchived, "the archive gets something that is not an item that expired, or not under this name: %s: %s", o.Name, o.Body)
 	}
 }
 
 // checkArchive checks that everything that expired is in the archive.
 func (w *archive) checkArchive() {
-	for _, key := range sortedKeys(w.model.keys) {
-		for _, o := range w.model.keys[key].gone {
-			if !w.archived[o] && !w.archived[w.model.instead[o]] {
-				w.Fail(Unarchived, "%s expired and is not in the archive: %s: %s", key, o.name, o.body)
+	for _, key := range sortedKeys(w.model.Keys) {
+		for _, o := range w.model.Keys[key].Gone {
+			if !w.archived[o] && !w.archived[w.model.Instead[o]] {
+				w.Fail(Unarchived, "%s expired and is not in the archive: %s: %s", key, o.Name, o.Body)
 				return
 			}
 		}

@@ -84,7 +84,7 @@ func (w *arrays) gather(burst []*message) (list []*message) {
 		}
 		var own, rest []*message
 		for _, m := range burst {
-			if len(own) < most && (!w.plan.FIFO || !m.malformed && m.fact.group() == first.fact.group()) {
+			if len(own) < most && (!w.plan.FIFO || !m.malformed && m.fact.Group() == first.fact.Group()) {
 				own = append(own, m)
 			} else {
 				rest = append(rest, m)
@@ -131,9 +131,6 @@ func (w *arrays) arrayOf(list []*message) *message {
 	all.body = "[" + strings.Join(texts, []string{",", " ,\n"}[w.draw.IntN(2)]) + "]"
 	return all
 }
-
-// group returns the FIFO group of an event.
-func (f fact) group() string { return f.key()[len(f.key())-1:] }
 
 // alone returns a copy of a message as it is sent when no array holds it.
 func (m *message) alone() *message {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 )
 
 // TestGather shows that arrays hold the events of a burst, each once, and that a FIFO group keeps
@@ -22,7 +24,7 @@ func TestGather(t *testing.T) {
 			burst = append(burst, m)
 		}
 		arrays := 0
-		of := map[string][]fact{}
+		of := map[string][]model.Fact{}
 		for _, m := range w.arrays.gather(burst) {
 			if m.events != nil {
 				arrays++
@@ -31,8 +33,8 @@ func TestGather(t *testing.T) {
 				}
 			}
 			for e := range m.each {
-				of[e.fact.group()] = append(of[e.fact.group()], e.fact)
-				if fifo && e.fact.group() != m.events0().group() {
+				of[e.fact.Group()] = append(of[e.fact.Group()], e.fact)
+				if fifo && e.fact.Group() != m.events0().Group() {
 					t.Errorf("%s is of more than one group", m.body)
 				}
 			}
@@ -43,7 +45,7 @@ func TestGather(t *testing.T) {
 		n := 0
 		for _, list := range of {
 			n += len(list)
-			if fifo && !slices.IsSortedFunc(list, func(a, b fact) int { return int(a.Cents - b.Cents) }) {
+			if fifo && !slices.IsSortedFunc(list, func(a, b model.Fact) int { return int(a.Cents - b.Cents) }) {
 				t.Errorf("a group is out of order: %v", list)
 			}
 		}
@@ -55,11 +57,11 @@ func TestGather(t *testing.T) {
 }
 
 // events0 returns the first event of a message.
-func (m *message) events0() fact {
+func (m *message) events0() model.Fact {
 	for e := range m.each {
 		return e.fact
 	}
-	return fact{}
+	return model.Fact{}
 }
 
 // TestUnjustifiedArray shows which notes beside an array are right. Of its events, the first is
@@ -67,7 +69,7 @@ func (m *message) events0() fact {
 // known of the fourth.
 func TestUnjustifiedArray(t *testing.T) {
 	stored := order(1)
-	w, inv := judged(t, []fact{stored}, nil)
+	w, inv := judged(t, []model.Fact{stored}, nil)
 	unknown := order(7)
 	unknown.ID = "2"
 	three := &message{events: []*message{{body: "a", fact: stored}, {body: notAnObject, malformed: true}, {body: "c", fact: order(2)}}}
@@ -119,7 +121,7 @@ func TestKeptEvents(t *testing.T) {
 	if why := w.unsettled(all); !strings.HasPrefix(why, "of its event a: nothing of its key was ever stored") {
 		t.Errorf("%q", why)
 	}
-	w.model.remember(&change{new: &image{fact: order(1)}})
+	w.model.Remember(&model.Change{New: &model.Image{Fact: order(1)}})
 	if why := w.unsettled(all); why != "" {
 		t.Errorf("%q", why)
 	}

@@ -15,6 +15,7 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -60,21 +61,6 @@ func addPut(spec *pipeline.Spec, since int64, spread int) {
 	}
 }
 
-// contributePut returns what an order contributes to these totals.
-func contributePut(img *image, since int64, spread int) []part {
-	list := []part{
-		{name: "paid", by: img.Merchant, since: since, window: "-", subtract: true, spread: spread, byPut: true,
-			values: map[string]int64{"orders": 1, "revenue": img.Cents}},
-		{name: "balance", by: img.Merchant, since: since, window: "-", spread: 1, byPut: true,
-			values: map[string]int64{"cents": img.Cents}},
-	}
-	if since > 1 {
-		return list
-	}
-	return append(list, part{name: "later", since: 2, window: "-", subtract: true, spread: 1, byPut: true,
-		values: map[string]int64{"orders": 1}})
-}
-
 // planTransfers decides whether the lines of orders move accounts. Its draws are its own, so that
 // other worlds stay as they are. In a third of these worlds, orders are not atomic: of an order,
 // some lines may be stored and others be refused.
@@ -96,12 +82,6 @@ func addAccounts(spec *pipeline.Spec) {
 		From:    map[string]pipeline.FromSpec{"line": {Values: map[string]string{"cents": "sum cents"}}}}
 }
 
-// contributeAccount returns what a line contributes to its account.
-func contributeAccount(img *image) part {
-	_, number := img.wholeID()
-	return part{name: "accounts", by: number, since: 1, window: "-", spread: 1, byPut: true, values: map[string]int64{"cents": img.Cents}}
-}
-
 func accountKey(number string) string { return "A#accounts#1#0#" + number + "|-" }
 
 // transferred returns the cents of a line. Where lines move accounts, about a third of them take
@@ -117,10 +97,10 @@ func (w *byPut) transferred(cents int64) int64 {
 }
 
 // taking lists the totals with a floor that an order takes from, and how much.
-func (w *byPut) taking(f fact) map[string]int64 {
+func (w *byPut) taking(f model.Fact) map[string]int64 {
 	list := w.takenBy(f)
 	if f.Type == "order" {
-		for _, line := range f.lines() {
+		for _, line := range f.LineFacts() {
 			maps.Copy(list, w.takenBy(line))
 		}
 	}
@@ -128,14 +108,14 @@ func (w *byPut) taking(f fact) map[string]int64 {
 }
 
 // takenBy lists what a single item takes: an order without its lines, or a line.
-func (w *byPut) takenBy(f fact) map[string]int64 {
+func (w *byPut) takenBy(f model.Fact) map[string]int64 {
 	list := map[string]int64{}
 	switch {
 	case w.plan.Put == 0:
 	case f.Type == "order":
 		list[balanceKey(w.plan.Put, f.Merchant)] = -f.Cents
 	case f.Type == "line" && w.plan.Transfers:
-		_, number := f.wholeID()
+		_, number := f.WholeID()
 		list[accountKey(number)] = -f.Cents
 	}
 	maps.DeleteFunc(list, func(_ string, cents int64) bool { return cents <= 0 })
@@ -144,7 +124,7 @@ func (w *byPut) takenBy(f fact) map[string]int64 {
 
 // takeMore makes about half of the orders take from the balance. Where nothing goes wrong, no order
 // does, so that none is rejected.
-func (w *byPut) takeMore(f *fact) {
+func (w *byPut) takeMore(f *model.Fact) {
 	switch {
 	case w.plan.Put == 0 || f.Type != "order":
 	case w.plan.Still:
@@ -154,82 +134,28 @@ func (w *byPut) takeMore(f *fact) {
 	}
 }
 
-// countedByPut reports whether the transaction that put an item has counted it in a generation. It
-// has if nothing was there before, and the item says that a put of that epoch or a later one has
-// counted it.
-func countedByPut(c *change, p part) bool {
-	return p.byPut && (c.old == nil || c.old.barred) && c.new != nil && atoi(valueOf(c.new.whole["i:put"])) >= p.since
-}
-
-// applyPut counts what the put of an item has added to a total. Total and item change at one
-// moment.
-func (m *model) applyPut(key string, p part) *slot {
-	s := m.slot(key, p.expires)
-	st := &step{slot: s, n: 1, fp: new1(), fpx: new1(), values: p.values, plus: []part{p}}
-	st.fp.SetInt64(p.term)
-	s.steps, s.byPut, s.taken = s.steps+1, true, s.taken || p.values["cents"] < 0
-	st.apply()
-	m.note(s)
-	return s
-}
-
-// level is the value of a sum with a floor, from one record of the stream on.
-type level struct {
-	since int
-	cents int64
-}
-
-// floored reports whether the total has a floor.
-func (s *slot) floored() bool {
-	name, _, _ := slotName(s.key)
-	return name == "balance" || name == "accounts"
-}
-
-// note remembers how high a sum with a floor stands.
-func (m *model) note(s *slot) {
-	if s.floored() {
-		s.levels = append(s.levels, level{m.records + 1, s.values["cents"]})
-	}
-}
-
-// lowest returns how low a sum with a floor has stood at any moment since a record of the stream.
-func (m *model) lowest(key string, since int) (low int64) {
-	s := m.slots[key]
-	if s == nil {
-		return 0
-	}
-	at := []int64{0} // before the first order
-	for _, l := range s.levels {
-		if l.since <= since {
-			at = at[:0]
-		}
-		at = append(at, l.cents)
-	}
-	return slices.Min(at)
-}
-
 func balanceKey(since int64, merchant string) string {
 	return fmt.Sprintf("A#balance#%d#0#%s|-", since, strings.ReplaceAll(merchant, "#", "%23"))
 }
 
 // checkFloor checks a balance that was written. An order may not bring it below its floor. A
 // removal by a person may, and then the total is flagged.
-func (w *byPut) checkFloor(s *slot) {
-	if !s.floored() {
+func (w *byPut) checkFloor(s *model.Slot) {
+	if !s.Floored() {
 		return
 	}
-	took, removed, taken := s.took, s.removed, s.taken
-	s.took, s.removed, s.taken = 0, false, false
-	w.model.note(s)
-	switch below := s.values["cents"] < 0; {
+	took, removed, taken := s.Took, s.Removed, s.Taken
+	s.Took, s.Removed, s.Taken = 0, false, false
+	w.model.Note(s)
+	switch below := s.Values["cents"] < 0; {
 	case !below:
 	case taken:
-		w.Fail(Overdrawn, "%s was taken from, and stands at %d", s.key, s.values["cents"])
+		w.Fail(Overdrawn, "%s was taken from, and stands at %d", s.Key, s.Values["cents"])
 	case removed && took < 0:
-		s.flagged = true
+		s.Flagged = true
 	}
 	if taken && w.plan.Put > 1 && !w.builtSince(w.Now.Add(-believed)) {
-		w.Fail(Overdrawn, "%s was taken from, and it lacks older orders", s.key)
+		w.Fail(Overdrawn, "%s was taken from, and it lacks older orders", s.Key)
 	}
 }
 
@@ -240,25 +166,25 @@ func (w *byPut) undeservedRejection(inv *invocation, m *message) (why string) {
 		return w.undeservedRefusal(inv, m, m.fact, w.taking(m.fact), w.wholes.itemsOf(m, inv.epoch))
 	}
 	for _, f := range w.wholes.itemsOf(m, inv.epoch) {
-		one := w.undeservedRefusal(inv, m, f, w.takenBy(f), []fact{f})
+		one := w.undeservedRefusal(inv, m, f, w.takenBy(f), []model.Fact{f})
 		if one == "" {
 			return ""
 		}
-		why += f.key() + ": " + one + "; "
+		why += f.Key() + ": " + one + "; "
 	}
 	return why
 }
 
 // undeservedRefusal returns why a total may not refuse the transaction that puts these items of a
 // message, the first of which is f.
-func (w *byPut) undeservedRefusal(inv *invocation, m *message, f fact, taking map[string]int64, items []fact) string {
+func (w *byPut) undeservedRefusal(inv *invocation, m *message, f model.Fact, taking map[string]int64, items []model.Fact) string {
 	switch {
 	case len(taking) == 0 || inv.epoch < w.plan.Put:
 		return "it takes nothing from a total with a floor"
 	case !w.builtDuring(inv):
 		return "older orders are not in its balance yet"
-	case !slices.ContainsFunc(items, func(f fact) bool {
-		return w.verdicts.heldUnder(inv, f.key(), func(img *image) bool { return img == nil })
+	case !slices.ContainsFunc(items, func(f model.Fact) bool {
+		return w.verdicts.heldUnder(inv, f.Key(), func(img *model.Image) bool { return img == nil })
 	}):
 		return "its key was never free"
 	case w.mayStillLand(inv, m, f):
@@ -266,7 +192,7 @@ func (w *byPut) undeservedRefusal(inv *invocation, m *message, f fact, taking ma
 	}
 	why := ""
 	for _, key := range sortedKeys(taking) {
-		low := w.model.lowest(key, inv.began)
+		low := w.model.Lowest(key, inv.began)
 		if low < taking[key] {
 			return ""
 		}
@@ -279,8 +205,8 @@ const stillUnderWay = "a try of it got no answer, and may still be carried out"
 
 // mayStillLand reports whether a try of a message's item got no answer. It is false if the try may
 // have been of another copy.
-func (w *byPut) mayStillLand(inv *invocation, m *message, f fact) bool {
-	return inv.unanswered[fmt.Sprintf("%s %x", f.pk(), f.digest())] && !w.severally(inv, m)
+func (w *byPut) mayStillLand(inv *invocation, m *message, f model.Fact) bool {
+	return inv.unanswered[fmt.Sprintf("%s %x", f.PK(), f.Digest())] && !w.severally(inv, m)
 }
 
 // severally reports whether the invocation may try copies of a message's event in turn.
@@ -326,24 +252,24 @@ func itemInserted(s types.BatchStatementRequest) map[string]types.AttributeValue
 }
 
 // putAttribute returns what an item must say about the put that has counted it.
-func (w *byPut) putAttribute(c *change) streamtypes.AttributeValue {
+func (w *byPut) putAttribute(c *model.Change) streamtypes.AttributeValue {
 	switch {
-	case c.old != nil:
-		return c.old.whole["i:put"]
-	case w.plan.Put == 0 || c.new.Type != "order" && (c.new.Type != "line" || !w.plan.Transfers) || c.new.epoch < w.plan.Put:
+	case c.Old != nil:
+		return c.Old.Whole["i:put"]
+	case w.plan.Put == 0 || c.New.Type != "order" && (c.New.Type != "line" || !w.plan.Transfers) || c.New.Epoch < w.plan.Put:
 		return nil
 	}
-	return &streamtypes.AttributeValueMemberN{Value: fmt.Sprint(c.new.epoch)}
+	return &streamtypes.AttributeValueMemberN{Value: fmt.Sprint(c.New.Epoch)}
 }
 
 // checkPut checks what an item says about the put that has counted it, and whether it says so. It
 // also measures how often a late try stores what a later delivery has rejected.
-func (w *byPut) checkPut(c *change) (says bool) {
-	want, has := w.putAttribute(c), c.new.whole["i:put"]
-	if valueOf(want) != valueOf(has) || has != nil && kindOf(has) != "N" {
-		w.Fail(Altered, "%s was counted by the put of epoch %q, and says %q", c.new.key(), valueOf(want), valueOf(has))
+func (w *byPut) checkPut(c *model.Change) (says bool) {
+	want, has := w.putAttribute(c), c.New.Whole["i:put"]
+	if model.ValueOf(want) != model.ValueOf(has) || has != nil && model.KindOf(has) != "N" {
+		w.Fail(Altered, "%s was counted by the put of epoch %q, and says %q", c.New.Key(), model.ValueOf(want), model.ValueOf(has))
 	}
-	if c.old == nil && w.verdicts.rejected[c.new.fact] && w.Current != nil && strings.HasPrefix(w.Current.Name, "late ") {
+	if c.Old == nil && w.verdicts.rejected[c.New.Fact] && w.Current != nil && strings.HasPrefix(w.Current.Name, "late ") {
 		w.stats.Resurrected++
 	}
 	return has != nil
@@ -390,7 +316,7 @@ func (w *byPut) builtDuring(inv *invocation) bool {
 
 // waits reports whether an order may have to come again because the balances lacked older orders at
 // some moment of an invocation.
-func (w *byPut) waits(inv *invocation, f fact) bool {
+func (w *byPut) waits(inv *invocation, f model.Fact) bool {
 	return w.plan.Put > 1 && inv.epoch >= w.plan.Put && len(w.taking(f)) > 0 &&
 		(inv.heads == 0 || slices.ContainsFunc(w.heads[inv.heads-1:], func(h headState) bool { return h.building }))
 }

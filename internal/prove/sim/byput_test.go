@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"maps"
+	"math/big"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
@@ -28,17 +31,18 @@ func TestCheckFloor(t *testing.T) {
 		"a removal leaves it above":       {[]int64{500}, 400, "", false},
 	} {
 		w := newWorld(StillPlan(1), false)
-		var s *slot
+		var s *model.Slot
 		for _, cents := range test.puts {
-			s = w.model.applyPut("A#balance#1#0#m1|-", part{values: map[string]int64{"cents": cents}})
+			s = w.model.ApplyPut("A#balance#1#0#m1|-", model.Part{Values: map[string]int64{"cents": cents}})
 		}
 		if test.removes > 0 {
-			s.taken = false
-			(&step{slot: s, n: -1, removes: true, fp: new1(), fpx: new1(), values: map[string]int64{"cents": -test.removes}}).apply()
+			s.Taken = false
+			(&model.Step{Slot: s, N: -1, Removes: true, FP: new(big.Int), FPX: new(big.Int),
+				Values: map[string]int64{"cents": -test.removes}}).Apply()
 		}
 		w.byPut.checkFloor(s)
-		if got := w.Failure; (got == nil) != (test.want == "") || got != nil && got.Check != test.want || s.flagged != test.flagged {
-			t.Errorf("%s: %v, flagged %v", name, got, s.flagged)
+		if got := w.Failure; (got == nil) != (test.want == "") || got != nil && got.Check != test.want || s.Flagged != test.flagged {
+			t.Errorf("%s: %v, flagged %v", name, got, s.Flagged)
 		}
 		w.KillAll()
 	}
@@ -49,25 +53,25 @@ func TestUndeservedRejection(t *testing.T) {
 	taker := order(1)
 	taker.Type, taker.Merchant, taker.Cents = "order", "m1", -300
 	for name, test := range map[string]struct {
-		change func(*World, *invocation, *fact)
+		change func(*World, *invocation, *model.Fact)
 		want   string
 	}{
-		"the balance is too low":      {func(*World, *invocation, *fact) {}, ""},
-		"it was too low a moment ago": {func(w *World, _ *invocation, _ *fact) { w.pay(1000) }, ""},
-		"it was enough from the beginning": {func(w *World, inv *invocation, _ *fact) {
+		"the balance is too low":      {func(*World, *invocation, *model.Fact) {}, ""},
+		"it was too low a moment ago": {func(w *World, _ *invocation, _ *model.Fact) { w.pay(1000) }, ""},
+		"it was enough from the beginning": {func(w *World, inv *invocation, _ *model.Fact) {
 			w.pay(1000)
-			inv.began = w.model.records + 1
+			inv.began = w.model.Records + 1
 		}, "A#balance#1#0#m1|- was 1100 or more"},
-		"the order takes nothing": {func(_ *World, _ *invocation, f *fact) { f.Cents = 0 }, "it takes nothing"},
-		"the world has no floors": {func(w *World, _ *invocation, _ *fact) { w.plan.Put = 0 }, "it takes nothing"},
-		"the order was stored all along": {func(w *World, _ *invocation, f *fact) {
-			w.model.keys[f.key()] = &history{states: []state{{img: &image{fact: *f}}}}
+		"the order takes nothing": {func(_ *World, _ *invocation, f *model.Fact) { f.Cents = 0 }, "it takes nothing"},
+		"the world has no floors": {func(w *World, _ *invocation, _ *model.Fact) { w.plan.Put = 0 }, "it takes nothing"},
+		"the order was stored all along": {func(w *World, _ *invocation, f *model.Fact) {
+			w.model.Keys[f.Key()] = &model.History{States: []model.State{{Image: &model.Image{Fact: *f}}}}
 		}, "its key was never free"},
-		"the code knows no floors": {func(_ *World, inv *invocation, _ *fact) { inv.epoch = 0 }, "it takes nothing"},
-		"the balance is being built": {func(w *World, inv *invocation, _ *fact) {
+		"the code knows no floors": {func(_ *World, inv *invocation, _ *model.Fact) { inv.epoch = 0 }, "it takes nothing"},
+		"the balance is being built": {func(w *World, inv *invocation, _ *model.Fact) {
 			w.plan.Put, inv.epoch = 2, 2
 		}, "older orders are not in"},
-		"a try of it may still be under way": {func(w *World, inv *invocation, f *fact) { w.unanswer(inv, *f) }, "a try of it"},
+		"a try of it may still be under way": {func(w *World, inv *invocation, f *model.Fact) { w.unanswer(inv, *f) }, "a try of it"},
 	} {
 		w, inv := judged(t, nil, nil)
 		w.plan.Put, inv.epoch = 1, 1
@@ -83,42 +87,42 @@ func TestUndeservedRejection(t *testing.T) {
 
 // pay adds to the balance of a merchant.
 func (w *World) pay(cents int64) {
-	w.model.applyPut(balanceKey(1, "m1"), part{values: map[string]int64{"cents": cents}})
+	w.model.ApplyPut(balanceKey(1, "m1"), model.Part{Values: map[string]int64{"cents": cents}})
 }
 
 // unanswer gives a statement that puts the item no answer.
-func (w *World) unanswer(inv *invocation, f fact) {
-	digest := f.digest()
+func (w *World) unanswer(inv *invocation, f model.Fact) {
+	digest := f.Digest()
 	inv.Notes, inv.unanswered = inv, map[string]bool{}
 	w.Current = &task{Of: &inv.Invocation}
 	w.byPut.noteUnanswered(errLost, itemInserted(types.BatchStatementRequest{
 		Statement:  aws.String(`INSERT INTO "events" VALUE {'PK': ?, 'digest': ?}`),
-		Parameters: []types.AttributeValue{&types.AttributeValueMemberS{Value: f.pk()}, &types.AttributeValueMemberB{Value: digest[:]}}}))
+		Parameters: []types.AttributeValue{&types.AttributeValueMemberS{Value: f.PK()}, &types.AttributeValueMemberB{Value: digest[:]}}}))
 }
 
 // TestCheckPut shows what an item must say about the put that has counted it.
 func TestCheckPut(t *testing.T) {
-	img := func(kind string, epoch int64, put string) *image {
+	img := func(kind string, epoch int64, put string) *model.Image {
 		f := order(1)
 		f.Type, f.At = kind, stage.Origin.Format(time.RFC3339)
-		out := &image{fact: f, epoch: epoch, whole: map[string]streamtypes.AttributeValue{}}
+		out := &model.Image{Fact: f, Epoch: epoch, Whole: map[string]streamtypes.AttributeValue{}}
 		if put != "" {
-			out.whole["i:put"] = &streamtypes.AttributeValueMemberN{Value: put}
+			out.Whole["i:put"] = &streamtypes.AttributeValueMemberN{Value: put}
 		}
 		return out
 	}
 	for name, test := range map[string]struct {
-		c     change
+		c     model.Change
 		wrong bool
 	}{
-		"put by code that moves totals":        {change{new: img("order", 2, "2")}, false},
-		"put by it, and it does not say so":    {change{new: img("order", 2, "")}, true},
-		"put by it, and it says another epoch": {change{new: img("order", 2, "1")}, true},
-		"put by older code":                    {change{new: img("order", 1, "")}, false},
-		"put by older code, and it says so":    {change{new: img("order", 1, "1")}, true},
-		"a parcel":                             {change{new: img("parcel", 2, "")}, false},
-		"touched":                              {change{old: img("order", 1, ""), new: img("order", 2, "")}, false},
-		"touched, and it says so since":        {change{old: img("order", 1, ""), new: img("order", 2, "2")}, true},
+		"put by code that moves totals":        {model.Change{New: img("order", 2, "2")}, false},
+		"put by it, and it does not say so":    {model.Change{New: img("order", 2, "")}, true},
+		"put by it, and it says another epoch": {model.Change{New: img("order", 2, "1")}, true},
+		"put by older code":                    {model.Change{New: img("order", 1, "")}, false},
+		"put by older code, and it says so":    {model.Change{New: img("order", 1, "1")}, true},
+		"a parcel":                             {model.Change{New: img("parcel", 2, "")}, false},
+		"touched":                              {model.Change{Old: img("order", 1, ""), New: img("order", 2, "")}, false},
+		"touched, and it says so since":        {model.Change{Old: img("order", 1, ""), New: img("order", 2, "2")}, true},
 	} {
 		w := newWorld(StillPlan(1), false)
 		w.plan.Put = 2
@@ -205,10 +209,10 @@ func TestTaking(t *testing.T) {
 		{false, 60, "", "line/5#2: " + enough},
 	} {
 		w.plan.Atomic, f.Cents, f.ID = c.atomic, 5, fmt.Sprint(i)
-		inv := &invocation{epoch: 1, began: w.model.records}
-		for _, line := range f.lines() {
-			_, number := line.wholeID()
-			w.model.slot(accountKey(number), 0).levels = []level{{0, c.account}}
+		inv := &invocation{epoch: 1, began: w.model.Records}
+		for _, line := range f.LineFacts() {
+			_, number := line.WholeID()
+			w.model.Slot(accountKey(number), 0).Levels = []model.Level{{Cents: c.account}}
 			if number == c.lost {
 				w.unanswer(inv, line)
 			}

@@ -1,16 +1,14 @@
 package sim
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"math/big"
-	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
@@ -69,7 +67,7 @@ func (w *World) wrote() {
 	}
 	w.touched = w.touched[:0]
 	for _, s := range w.damage.damaged {
-		if len(s.waiting) > 0 {
+		if len(s.Waiting) > 0 {
 			w.damage.checkDamaged(s)
 		}
 	}
@@ -96,7 +94,7 @@ func (w *World) record(shard string, r streamtypes.Record) {
 	if w.trouble.odd(r) {
 		return
 	}
-	c, err := w.model.record(shard, r)
+	c, err := w.model.Record(shard, r)
 	if err != nil {
 		w.Fail(Broken, "record of %s: %v", shard, err)
 		return
@@ -109,71 +107,71 @@ func (w *World) record(shard string, r streamtypes.Record) {
 	if w.stuck.strand(c, *r.Dynamodb.SequenceNumber) {
 		return
 	}
-	if c.old != nil && c.old.barred || c.new != nil && c.new.barred {
+	if c.Old != nil && c.Old.Barred || c.New != nil && c.New.Barred {
 		w.erasures.checkBar(c)
 		return
 	}
-	if c.new == nil {
+	if c.New == nil {
 		return
 	}
 	w.verdicts.accept(c)
-	h := w.model.history(c.new.key())
+	h := w.model.History(c.New.Key())
 	// A parcel may be inserted again: an older revision may expire later than the newest one did. A
 	// coupon may be claimed for another order.
-	if h.inserts > 1 && !h.removed && c.new.Type != "parcel" && c.new.Type != "coupon" {
-		w.Fail(Reinserted, "%s was inserted %d times", c.new.key(), h.inserts)
+	if h.Inserts > 1 && !h.Removed && c.New.Type != "parcel" && c.New.Type != "coupon" {
+		w.Fail(Reinserted, "%s was inserted %d times", c.New.Key(), h.Inserts)
 	}
-	if c.old != nil {
+	if c.Old != nil {
 		switch {
-		case c.new.Type != "parcel" && c.old.fact != c.new.fact:
-			w.Fail(Rewritten, "%s was %+v and is %+v", c.new.key(), c.old.fact, c.new.fact)
-		case c.new.Type == "parcel" && (c.old.newer(c.new.fact) || !c.new.newer(c.old.fact) && c.new.fact != c.old.fact):
-			w.Fail(Rewritten, "%s went from revision %d/%d to %d/%d", c.new.key(), c.old.Rev, c.old.Cents, c.new.Rev, c.new.Cents)
+		case c.New.Type != "parcel" && c.Old.Fact != c.New.Fact:
+			w.Fail(Rewritten, "%s was %+v and is %+v", c.New.Key(), c.Old.Fact, c.New.Fact)
+		case c.New.Type == "parcel" && (c.Old.Newer(c.New.Fact) || !c.New.Newer(c.Old.Fact) && c.New.Fact != c.Old.Fact):
+			w.Fail(Rewritten, "%s went from revision %d/%d to %d/%d", c.New.Key(), c.Old.Rev, c.Old.Cents, c.New.Rev, c.New.Cents)
 		}
 	}
 	w.checkStored(c)
 	w.wholes.checkWhole(c)
 	w.wholes.checkAtomic(c)
-	w.checkGroup(c.new.fact)
+	w.checkGroup(c.New.Fact)
 }
 
 // checkReceipt counts the change for which a receipt was written.
 func (w *World) checkReceipt(pk string) {
-	c := w.model.receipts[pk]
+	c := w.model.Receipts[pk]
 	switch {
 	case c == nil:
 		w.Fail(Miscounted, "a receipt was written for no change of the stream: %s", pk)
-	case c.counted:
-		w.Fail(Twice, "change %s of %s was counted twice", c.seq, pk)
+	case c.Counted:
+		w.Fail(Twice, "change %s of %s was counted twice", c.Seq, pk)
 	default:
-		c.counted = true
-		for _, s := range c.steps {
-			s.apply()
+		c.Counted = true
+		for _, s := range c.Steps {
+			s.Apply()
 		}
 	}
 }
 
 // checkSlot compares an aggregate item with the changes that its marks or receipts say it counts.
 func (w *World) checkSlot(key string) {
-	s := w.model.slots[key]
+	s := w.model.Slots[key]
 	if s == nil {
 		w.Fail(Miscounted, "%s was written and nothing contributes to it", key)
 		return
 	}
 	pk, sk, _ := strings.Cut(key, "|")
 	item := w.read(totals, pk, sk)
-	if w.model.marks {
+	if w.model.Marks {
 		w.advance(s, item)
 	}
-	if got := number(item["expiresAt"]); got.Int64() != s.expiresAt {
-		w.Fail(Expiry, "%s expires at %s, not %d", s.key, got, s.expiresAt)
+	if got := number(item["expiresAt"]); got.Int64() != s.ExpiresAt {
+		w.Fail(Expiry, "%s expires at %s, not %d", s.Key, got, s.ExpiresAt)
 	}
-	if s.mended {
-		s.mended = false
-		w.model.mend(s)
+	if s.Mended {
+		s.Mended = false
+		w.model.Mend(s)
 	}
 	w.byPut.checkFloor(s)
-	if !s.damaged && (!s.unmarked || s.byPut || s.applied == s.steps) {
+	if !s.Damaged && (!s.Unmarked || s.ByPut || s.Applied == s.Steps) {
 		w.compare(s, item)
 	}
 }
@@ -181,102 +179,73 @@ func (w *World) checkSlot(key string) {
 // advance applies the steps that the item's marks have passed since it was last looked at. An item
 // without any mark comes from a design that keeps its marks in another way. Such an item is judged
 // once the world is drained.
-func (w *World) advance(s *slot, item map[string]types.AttributeValue) {
-	s.unmarked = true
+func (w *World) advance(s *model.Slot, item map[string]types.AttributeValue) {
+	s.Unmarked = true
 	for name, v := range item {
 		if !strings.HasPrefix(name, "m:") {
 			continue
 		}
-		s.unmarked = false
-		l := s.lanes[name]
+		s.Unmarked = false
+		l := s.Lanes[name]
 		if l == nil {
-			w.Fail(Miscounted, "%s has mark %s of a lane that never touched it", s.key, name)
+			w.Fail(Miscounted, "%s has mark %s of a lane that never touched it", s.Key, name)
 			return
 		}
-		mark := pad(new(big.Int).SetBytes(v.(*types.AttributeValueMemberB).Value[:17]).String())
-		for l.applied < len(l.steps) && l.steps[l.applied].seq <= mark {
-			l.steps[l.applied].apply()
-			l.applied++
+		mark := model.Pad(new(big.Int).SetBytes(v.(*types.AttributeValueMemberB).Value[:17]).String())
+		for l.Applied < len(l.Steps) && l.Steps[l.Applied].Seq <= mark {
+			l.Steps[l.Applied].Apply()
+			l.Applied++
 		}
 	}
 }
 
-func (w *World) compare(s *slot, item map[string]types.AttributeValue) {
-	if got := number(item["n"]); got.Cmp(big.NewInt(s.n)) != 0 {
-		w.Fail(Miscounted, "%s: n is %s, its marks and receipts say %d", s.key, got, s.n)
+func (w *World) compare(s *model.Slot, item map[string]types.AttributeValue) {
+	if got := number(item["n"]); got.Cmp(big.NewInt(s.N)) != 0 {
+		w.Fail(Miscounted, "%s: n is %s, its marks and receipts say %d", s.Key, got, s.N)
 	}
-	if got := number(item["fp"]); got.Cmp(s.fp) != 0 {
-		w.Fail(Miscounted, "%s: fp is %s, its marks and receipts say %s", s.key, got, s.fp)
+	if got := number(item["fp"]); got.Cmp(s.FP) != 0 {
+		w.Fail(Miscounted, "%s: fp is %s, its marks and receipts say %s", s.Key, got, s.FP)
 	}
-	if got := number(item["fpx"]); got.Cmp(s.fpx) != 0 {
-		w.Fail(Miscounted, "%s: fpx is %s, its marks and receipts say %s", s.key, got, s.fpx)
+	if got := number(item["fpx"]); got.Cmp(s.FPX) != 0 {
+		w.Fail(Miscounted, "%s: fpx is %s, its marks and receipts say %s", s.Key, got, s.FPX)
 	}
-	for name, want := range s.values {
+	for name, want := range s.Values {
 		if got := number(item[name]); got.Cmp(big.NewInt(want)) != 0 {
-			w.Fail(Miscounted, "%s: %s is %s, its marks and receipts say %d", s.key, name, got, want)
+			w.Fail(Miscounted, "%s: %s is %s, its marks and receipts say %d", s.Key, name, got, want)
 		}
 	}
-	for _, extremes := range []map[string]int64{s.max, s.min} {
+	for _, extremes := range []map[string]int64{s.Max, s.Min} {
 		for name, want := range extremes {
 			if got := number(item[name]); item[name] == nil || got.Cmp(big.NewInt(want)) != 0 {
-				w.Fail(Miscounted, "%s: %s is %s, its marks and receipts say %d", s.key, name, got, want)
+				w.Fail(Miscounted, "%s: %s is %s, its marks and receipts say %d", s.Key, name, got, want)
 			}
 		}
 	}
-	for name, want := range s.sketches {
-		if got, is := item[name].(*types.AttributeValueMemberB); !is || string(got.Value) != sketchText(want) {
-			w.Fail(Miscounted, "%s: %s is not the sketch of what its marks and receipts say", s.key, name)
+	for name, want := range s.Sketches {
+		if got, is := item[name].(*types.AttributeValueMemberB); !is || string(got.Value) != model.SketchText(want) {
+			w.Fail(Miscounted, "%s: %s is not the sketch of what its marks and receipts say", s.Key, name)
 		}
 	}
-	for name, want := range s.texts {
+	for name, want := range s.Texts {
 		if got, is := item[name].(*types.AttributeValueMemberS); !is || got.Value != want {
-			w.Fail(Miscounted, "%s: %s is %v, its marks and receipts say %q", s.key, name, item[name], want)
+			w.Fail(Miscounted, "%s: %s is %v, its marks and receipts say %q", s.Key, name, item[name], want)
 		}
 	}
 	var place string
 	if v, is := item["i:rank"].(*types.AttributeValueMemberS); is {
 		place = v.Value
 	}
-	if place != s.place() {
-		w.Fail(Miscounted, "%s is in %q of the index, and belongs in %q", s.key, place, s.place())
+	if place != s.Place() {
+		w.Fail(Miscounted, "%s is in %q of the index, and belongs in %q", s.Key, place, s.Place())
 	}
 	for name, v := range item {
-		if _, ok := v.(*types.AttributeValueMemberN); ok && !s.has(name) {
-			w.Fail(Miscounted, "%s has %s, which nothing gives it", s.key, name)
+		if _, ok := v.(*types.AttributeValueMemberN); ok && !s.Has(name) {
+			w.Fail(Miscounted, "%s has %s, which nothing gives it", s.Key, name)
 		}
 	}
-	if flagged := item["flag"] != nil; flagged != s.flagged {
-		w.Fail(Miscounted, "%s: flagged is %v, its marks and receipts say %v", s.key, flagged, s.flagged)
+	if flagged := item["flag"] != nil; flagged != s.Flagged {
+		w.Fail(Miscounted, "%s: flagged is %v, its marks and receipts say %v", s.Key, flagged, s.Flagged)
 	}
-}
-
-// place returns the partition of the index in which an aggregate item belongs. It is empty if the
-// item has no copy of the value that totals are ranked by.
-func (s *slot) place() string {
-	if _, most := s.max["i:score"]; !most {
-		if _, summed := s.values["i:score"]; !summed {
-			return ""
-		}
-	}
-	pk, sk, _ := strings.Cut(s.key, "|")
-	parts, shard := strings.Split(pk, "#"), uint64(0)
-	if parts[1] == "leaders" {
-		sum := sha256.Sum256(framed(pk, sk))
-		shard = binary.BigEndian.Uint64(sum[:8]) % rankShards
-	}
-	return fmt.Sprintf("%s#%s#%s#%d", parts[1], parts[2], sk, shard)
-}
-
-// has reports whether an aggregate item may have a number with this name.
-func (s *slot) has(name string) bool {
-	switch name {
-	case "n", "fp", "fpx", "expiresAt":
-		return true
-	}
-	_, summed := s.values[name]
-	_, greatest := s.max[name]
-	_, least := s.min[name]
-	return summed || greatest || least
 }
 
 // text returns a string, a number, or bytes in hex.
@@ -330,18 +299,18 @@ func (w *World) unsettled(m *message) string {
 	if m.malformed {
 		return "it is not in quarantine"
 	}
-	h := w.model.keys[m.fact.key()]
+	h := w.model.Keys[m.fact.Key()]
 	switch {
 	case h == nil:
 		return "nothing of its key was ever stored, and it is not in quarantine"
-	case h.barred:
+	case h.Barred:
 		return ""
-	case h.facts[m.fact]:
+	case h.Facts[m.fact]:
 		return w.wholes.unsettledParts(m)
-	case m.fact.Type == "parcel" && h.newest.newer(m.fact):
+	case m.fact.Type == "parcel" && h.Newest.Newer(m.fact):
 		return ""
-	case h.live != nil:
-		return fmt.Sprintf("%+v is stored, and it is not in quarantine", h.live.fact)
+	case h.Live != nil:
+		return fmt.Sprintf("%+v is stored, and it is not in quarantine", h.Live.Fact)
 	}
 	return "its key held something else, and it is not in quarantine"
 }
@@ -353,8 +322,8 @@ func (w *World) isKept(m *message) bool {
 }
 
 // checkGroup checks that a FIFO group stores nothing before everything ahead of it is settled.
-func (w *World) checkGroup(f fact) {
-	if !w.plan.FIFO || f.isPart() { // parts are put with their whole
+func (w *World) checkGroup(f model.Fact) {
+	if !w.plan.FIFO || f.IsPart() { // parts are put with their whole
 		return
 	}
 	m := w.firstSent[f]
@@ -371,9 +340,4 @@ func (w *World) checkGroup(f fact) {
 			return
 		}
 	}
-}
-
-func atoi(s string) int64 {
-	n, _ := strconv.ParseInt(s, 10, 64)
-	return n
 }

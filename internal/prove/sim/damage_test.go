@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 )
 
 func TestLetters(t *testing.T) {
@@ -18,10 +20,10 @@ func TestLetters(t *testing.T) {
 	l.take(odd, 1)
 	l.take(`{"pk":"A#live#1#0","sk":"-","sequenceNumbers":["5","6"],"reason":"refused-update"}`, 1)
 	l.take(`{"type":"order","sequenceNumbers":7}`, 1)
-	if l.odd["ODD#1|-|"+pad("12")] != 1 || len(l.odd) != 1 {
+	if l.odd["ODD#1|-|"+model.Pad("12")] != 1 || len(l.odd) != 1 {
 		t.Errorf("odd: %v", l.odd)
 	}
-	if !l.refused["A#live#1#0|-|"+pad("5")] || !l.refused["A#live#1#0|-|"+pad("6")] || len(l.refused) != 2 {
+	if !l.refused["A#live#1#0|-|"+model.Pad("5")] || !l.refused["A#live#1#0|-|"+model.Pad("6")] || len(l.refused) != 2 {
 		t.Errorf("refused: %v", l.refused)
 	}
 }
@@ -59,9 +61,9 @@ func TestCheckDamaged(t *testing.T) {
 				&dynamodb.PutItemInput{TableName: aws.String(totals), Item: item}); err != nil {
 				t.Fatal(err)
 			}
-			s := w.model.slot(pk+"|-", 0)
-			s.damaged, s.fp = true, big.NewInt(10)
-			if s.filled = name == "it is full, and its head says so"; s.filled {
+			s := w.model.Slot(pk+"|-", 0)
+			s.Damaged, s.FP = true, big.NewInt(10)
+			if s.Filled = name == "it is full, and its head says so"; s.Filled {
 				head := keyed("G#live#1")
 				head["flag"] = &types.AttributeValueMemberS{Value: "refused"}
 				if _, err := w.ingot.Engine.DynamoDB().PutItem(context.Background(),
@@ -70,10 +72,10 @@ func TestCheckDamaged(t *testing.T) {
 				}
 			}
 			for i, fp := range []int64{1, 2, 4} {
-				(&step{seq: pad(fmt.Sprint(i + 1)), slot: s, fp: big.NewInt(fp), fpx: new1()}).apply()
+				(&model.Step{Seq: model.Pad(fmt.Sprint(i + 1)), Slot: s, FP: big.NewInt(fp), FPX: new(big.Int)}).Apply()
 			}
 			for _, seq := range test.letters {
-				w.trouble.letters.refused[s.key+"|"+pad(seq)] = true
+				w.trouble.letters.refused[s.Key+"|"+model.Pad(seq)] = true
 			}
 			w.damage.checkDamaged(s)
 			if got := w.Failure; (got == nil) != (test.want == "") || got != nil && got.Check != test.want {

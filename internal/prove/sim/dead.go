@@ -48,7 +48,8 @@ func (w *dead) triage() {
 	ctx := context.Background()
 	var others []*string
 	for {
-		out, err := w.ingot.Engine.SQS().ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &w.ingot.DeadLetters, MaxNumberOfMessages: 10,
+		out, err := w.ingot.Engine.SQS().ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &w.ingot.DeadLetters,
+			MaxNumberOfMessages:   10,
 			MessageAttributeNames: []string{"All"}})
 		w.Must(err)
 		if err != nil || len(out.Messages) == 0 {
@@ -68,7 +69,8 @@ func (w *dead) triage() {
 			for e := range m.each {
 				e.kept = e.kept || e.of != nil && w.unsettled(e) != ""
 			}
-			_, err := w.ingot.Engine.SQS().DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &w.ingot.DeadLetters, ReceiptHandle: letter.ReceiptHandle})
+			_, err := w.ingot.Engine.SQS().DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &w.ingot.DeadLetters,
+				ReceiptHandle: letter.ReceiptHandle})
 			w.Must(err)
 		}
 	}
@@ -94,7 +96,7 @@ func (w *dead) hopeless(m *message) bool {
 		}
 		return some
 	}
-	now := &invocation{began: w.model.records, epoch: newest, moves: w.pointers.moves}
+	now := &invocation{began: w.model.Records, epoch: newest, moves: w.pointers.moves}
 	return m.malformed || slices.ContainsFunc([]string{"Conflict", "Rejected", "Expired"}, func(v string) bool {
 		return w.verdicts.undeserved(now, m, v) == ""
 	})

@@ -8,9 +8,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
 )
@@ -19,18 +19,6 @@ import (
 type erasures struct {
 	*World
 	erasing map[string]int // by key: erasures that have not finished
-}
-
-// barredImage reads the image of an item that bars the key of an erased event. It returns nil if
-// the image is of another item.
-func barredImage(img map[string]streamtypes.AttributeValue) *image {
-	if img["i:barred"] == nil || img["type"] != nil {
-		return nil
-	}
-	pk := valueOf(img["PK"])
-	kind, id, _ := strings.Cut(pk, "#")
-	return &image{barred: true, whole: img, pk: pk, sk: valueOf(img["SK"]), expiresAt: atoi(valueOf(img["expiresAt"])),
-		fact: fact{Type: strings.ToLower(kind), ID: id}}
 }
 
 // erasure lets a person erase an event, or bar the key of an event that is not stored. The person
@@ -47,7 +35,7 @@ func (w *erasures) erasure() {
 	if len(bodies) == 0 {
 		return
 	}
-	from, before := w.sent[bodies[w.Rng.IntN(len(bodies))]], w.model.records
+	from, before := w.sent[bodies[w.Rng.IntN(len(bodies))]], w.model.Records
 	if from.events != nil {
 		good := slices.DeleteFunc(slices.Clone(from.events), func(e *message) bool { return e.malformed })
 		from = good[w.arrays.draw.IntN(len(good))]
@@ -56,26 +44,26 @@ func (w *erasures) erasure() {
 	if holders := w.claims.holders(); len(holders) > 0 && w.wholes.draw.IntN(2) == 0 {
 		of = holders[w.wholes.draw.IntN(len(holders))]
 	}
-	if lines := of.lines(); len(lines) > 0 && w.wholes.draw.IntN(4) == 0 {
+	if lines := of.LineFacts(); len(lines) > 0 && w.wholes.draw.IntN(4) == 0 {
 		of = lines[0] // the line alone
 	}
-	w.Fault(byErasure, of.key())
-	w.erasing[of.key()]++
+	w.Fault(byErasure, of.Key())
+	w.erasing[of.Key()]++
 	ctx := w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)
 	err := eraseAll(ctx, w.operators.storeOf(eraser{client{w.World}}, w.wholes.toolEpoch(), w.Env(w.Rng.Float64, 0)), keyOfFact(of))
-	w.Tracef("erased %s: %v", of.key(), err)
+	w.Tracef("erased %s: %v", of.Key(), err)
 	if err != nil {
 		return
 	}
-	w.erasing[of.key()]--
-	for _, img := range w.model.keys[of.key()].during(before) {
-		if img != nil && img.barred {
+	w.erasing[of.Key()]--
+	for _, img := range w.model.Keys[of.Key()].During(before) {
+		if img != nil && img.Barred {
 			w.wholes.checkErasedParts(of, before)
 			w.offload.checkPayloadsErased(of)
 			return
 		}
 	}
-	w.Fail(Returned, "%s was erased, and its key is not barred", of.key())
+	w.Fail(Returned, "%s was erased, and its key is not barred", of.Key())
 }
 
 // eraseAll erases an event. If some of its parts are not stored, as Erase then says, the person has
@@ -115,26 +103,26 @@ func (w *erasures) eraseBeforeTouch(key map[string]types.AttributeValue) {
 
 // checkBar checks a change that bars a key, or that changes a barred key. Only time to live may
 // take a bar away. The bar holds the key and the expiry of the order, or line, that it replaced.
-func (w *erasures) checkBar(c *change) {
+func (w *erasures) checkBar(c *model.Change) {
 	switch {
-	case c.new == nil:
-		if c.old.expiresAt == 0 || c.old.expiresAt > w.Now.Unix() {
-			w.Fail(Returned, "the bar of %s is removed at %d, and it stands until %d", c.old.key(), w.Now.Unix(), c.old.expiresAt)
+	case c.New == nil:
+		if c.Old.ExpiresAt == 0 || c.Old.ExpiresAt > w.Now.Unix() {
+			w.Fail(Returned, "the bar of %s is removed at %d, and it stands until %d", c.Old.Key(), w.Now.Unix(), c.Old.ExpiresAt)
 		}
 		return
-	case !c.new.barred:
-		w.Fail(Returned, "%s was erased, and is stored again", c.new.key())
+	case !c.New.Barred:
+		w.Fail(Returned, "%s was erased, and is stored again", c.New.Key())
 		return
 	}
 	expires := int64(0)
-	if c.old != nil && c.old.Type != "parcel" {
-		expires = c.old.expiresAt
+	if c.Old != nil && c.Old.Type != "parcel" {
+		expires = c.Old.ExpiresAt
 	}
 	want := 3 // PK, SK, i:barred
 	if expires != 0 {
 		want = 4
 	}
-	if c.new.expiresAt != expires || len(c.new.whole) != want {
-		w.Fail(Returned, "the bar of %s has %q and stands until %d, not %d", c.new.key(), sortedKeys(c.new.whole), c.new.expiresAt, expires)
+	if c.New.ExpiresAt != expires || len(c.New.Whole) != want {
+		w.Fail(Returned, "the bar of %s has %q and stands until %d, not %d", c.New.Key(), sortedKeys(c.New.Whole), c.New.ExpiresAt, expires)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -20,9 +21,6 @@ type stuck struct {
 	*World
 	stranded stranded
 }
-
-// strangeEpoch is the stamp that a person writes by hand. No pipeline has it now or ever will.
-const strangeEpoch = 77
 
 // mostStrange is how many items of a world get the strange stamp.
 const mostStrange = 2
@@ -48,8 +46,8 @@ func (w *stuck) stampByHand() {
 		return
 	}
 	var there []string
-	for _, key := range sortedKeys(w.model.keys) {
-		if live := w.model.keys[key].live; live != nil && !live.inBytes {
+	for _, key := range sortedKeys(w.model.Keys) {
+		if live := w.model.Keys[key].Live; live != nil && !live.InBytes {
 			there = append(there, key)
 		}
 	}
@@ -57,12 +55,12 @@ func (w *stuck) stampByHand() {
 		return
 	}
 	w.stranded.made++
-	img := w.model.keys[there[w.Rng.IntN(len(there))]].live
-	w.Fault(strangeStamp, img.key())
-	for _, epoch := range []string{"77", valueOf(img.whole["epoch"])} {
+	img := w.model.Keys[there[w.Rng.IntN(len(there))]].Live
+	w.Fault(strangeStamp, img.Key())
+	for _, epoch := range []string{"77", model.ValueOf(img.Whole["epoch"])} {
 		w.spending.eventWrites++
 		_, err := w.ingot.Engine.DynamoDB().UpdateItem(context.Background(),
-			&dynamodb.UpdateItemInput{TableName: aws.String(eventsTable), Key: keyOfItem(img.pk, img.sk),
+			&dynamodb.UpdateItemInput{TableName: aws.String(eventsTable), Key: keyOfItem(img.PK, img.SK),
 				UpdateExpression:          aws.String("SET epoch = :e"),
 				ExpressionAttributeValues: map[string]types.AttributeValue{":e": &types.AttributeValueMemberN{Value: epoch}}})
 		w.Must(err)
@@ -71,11 +69,11 @@ func (w *stuck) stampByHand() {
 }
 
 // strand notes a record that carries the strange stamp. It returns false for any other record.
-func (w *stuck) strand(c *change, seq string) bool {
-	if (c.old == nil || c.old.epoch != strangeEpoch) && (c.new == nil || c.new.epoch != strangeEpoch) {
+func (w *stuck) strand(c *model.Change, seq string) bool {
+	if (c.Old == nil || c.Old.Epoch != model.StrangeEpoch) && (c.New == nil || c.New.Epoch != model.StrangeEpoch) {
 		return false
 	}
-	w.stranded.records[seq] = &strandedRecord{name: c.new.pk + "|" + c.new.sk + "|" + c.seq}
+	w.stranded.records[seq] = &strandedRecord{name: c.New.PK + "|" + c.New.SK + "|" + c.Seq}
 	return true
 }
 
@@ -119,7 +117,7 @@ func (w *stuck) putAside(pk string) {
 	lane, seq := pk[len("X#"):strings.LastIndexByte(pk, '#')], pk[strings.LastIndexByte(pk, '#')+1:]
 	shards := append(sortedKeys(w.shards), "")
 	for _, i := range w.Rng.Perm(len(shards)) {
-		hash := w.model.laneHash(shards[i])
+		hash := w.model.LaneHash(shards[i])
 		if other := base64.RawURLEncoding.EncodeToString(hash[:12]); other != lane {
 			w.putMark("X#" + other + "#" + seq)
 		}
@@ -147,7 +145,7 @@ func (w *stuck) checkGivenUp(name, seq string) {
 // the heads must be flagged.
 func (w *stuck) settledGivenUp(payload []byte, answer handler.StreamResponse, by *pipeline.Pipeline) {
 	for _, seq := range sortedKeys(w.stranded.records) {
-		if failures := answer.BatchItemFailures; len(failures) > 0 && pad(seq) >= pad(failures[0].ItemIdentifier) ||
+		if failures := answer.BatchItemFailures; len(failures) > 0 && model.Pad(seq) >= model.Pad(failures[0].ItemIdentifier) ||
 			!strings.Contains(string(payload), `"`+seq+`"`) {
 			continue // it comes again, or belongs to another batch
 		}

@@ -90,7 +90,7 @@ func (w *World) epochOf(function string) int64 {
 // wrongSecret reports whether the next invocation of the ingest function has a secret that somebody
 // made up. That happens only after something was stored under the right one.
 func (w *World) wrongSecret() bool {
-	if !w.plan.Secret || w.Calm || w.model.inserted == 0 || !w.Chance(0.03) {
+	if !w.plan.Secret || w.Calm || w.model.Inserted == 0 || !w.Chance(0.03) {
 		return false
 	}
 	w.Fault(anotherSecret, "")
@@ -150,7 +150,7 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 	s := w.sandboxFor(function)
 	s.busy = true
 	inv := &invocation{copies: 1, spent: map[string]*spent{},
-		epoch: s.epoch, began: w.model.records, moves: w.pointers.moves, heads: len(w.byPut.heads),
+		epoch: s.epoch, began: w.model.Records, moves: w.pointers.moves, heads: len(w.byPut.heads),
 		wrote: map[write]int{}, kept: map[string]int{},
 		unanswered: map[string]bool{}}
 	inv.Invocation = stage.Invocation{Name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), Deadline: w.Now.Add(functionTimeout),

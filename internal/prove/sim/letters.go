@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 )
 
 // notes are what a letter to quarantine says, and whether that is true.
@@ -149,7 +151,7 @@ func (w *notes) unjustified(inv *invocation, m *message, text string) string {
 
 // unjustifiedEvent returns what is wrong with a note about an event.
 func (w *notes) unjustifiedEvent(inv *invocation, m *message, n note) string {
-	names := func(f fact) bool { return n.PK == f.pk() && n.SK == f.sk() && !m.malformed }
+	names := func(f model.Fact) bool { return n.PK == f.PK() && n.SK == f.SK() && !m.malformed }
 	why, reason := w.verdicts.undeserved(inv, m, n.Verdict), reasons[n.Verdict]
 	if m.carried() == notAnObject {
 		reason = "not-an-object"

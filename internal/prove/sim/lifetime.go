@@ -3,6 +3,8 @@ package sim
 import (
 	"math/rand/v2"
 	"time"
+
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 )
 
 // lifetime changes how long events live.
@@ -19,16 +21,12 @@ func (p *Plan) planRetain() {
 	case 0:
 		p.Retain = 7 * 24 * time.Hour
 	case 1:
-		p.Retain = unclosedFrom
+		p.Retain = model.UnclosedFrom
 	case 2:
 		p.Faults.Hang = 0.7
 		p.Late, p.Faults.Late = p.Late+0.3, p.Faults.Late+0.1
 	}
 }
-
-// unclosedFrom is from how long a life on an event leaves the totals of its day unclosed when it
-// expires.
-const unclosedFrom = (7 + 1) * 24 * time.Hour
 
 // retain returns how long the world's events live.
 func (p *Plan) retain() time.Duration {
@@ -36,16 +34,6 @@ func (p *Plan) retain() time.Duration {
 		return p.Retain
 	}
 	return 48 * time.Hour
-}
-
-// unclosed reports whether a total may hold events that have expired without closing it.
-func (m *model) unclosed(slot string, now time.Time) bool {
-	name, _, window := slotName(slot)
-	if name != "daily" && name != "line_days" || m.retain < unclosedFrom {
-		return false
-	}
-	start, _ := time.Parse(time.RFC3339, window) // the model has written it
-	return !now.Before(start.Add(m.retain))
 }
 
 // longer returns how long events live once a pipeline is deployed that keeps them longer.
@@ -67,15 +55,17 @@ func (w *lifetime) keepsLonger() bool {
 }
 
 // lifetime returns how long the event of a fact lives.
-func (w *lifetime) lifetime(f fact) time.Duration {
-	if !w.notice.IsZero() && !f.at().Before(w.notice) {
+func (w *lifetime) lifetime(f model.Fact) time.Duration {
+	if !w.notice.IsZero() && !f.Time().Before(w.notice) {
 		return w.plan.longer()
 	}
 	return w.plan.retain()
 }
 
 // left returns for how long from now the event of a fact may be put.
-func (w *lifetime) left(f fact) time.Duration { return f.at().Add(w.lifetime(f) - early).Sub(w.Now) }
+func (w *lifetime) left(f model.Fact) time.Duration {
+	return f.Time().Add(w.lifetime(f) - early).Sub(w.Now)
+}
 
 // longestLife returns how long the item of the fact may live. It does not judge what an event from
 // before the change may keep. If that was too long, the event comes back and is stored again, and
@@ -91,7 +81,7 @@ func (w *lifetime) longestLife() time.Duration {
 // longer.
 func (w *lifetime) returning() (list []*message) {
 	for _, m := range w.log {
-		if age := w.Now.Sub(m.fact.at()); !m.malformed && age > w.lifetime(m.fact) && age < w.plan.longer()-early {
+		if age := w.Now.Sub(m.fact.Time()); !m.malformed && age > w.lifetime(m.fact) && age < w.plan.longer()-early {
 			list = append(list, m)
 		}
 	}

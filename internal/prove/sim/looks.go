@@ -15,6 +15,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/internal/table/fences"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/drained"
@@ -104,7 +105,7 @@ func (w *looks) lookTwice() bool {
 	w.phase = w.plan.Phases + 3
 	altered := w.alter(draw)
 	if altered != nil {
-		l.altered = altered.key
+		l.altered = altered.Key
 	}
 	epoch := int64(1)
 	if w.plan.Upgrade > 0 {
@@ -184,33 +185,20 @@ func (w *looks) checkLooks(l *looking) {
 
 // isTotal reports whether a difference is about the total of a slot.
 func (w *looks) isTotal(d verify.Difference, key string) bool {
-	return key != "" && d.Total == totalText(key)
-}
-
-// totalText names the total of a slot as verify does.
-func totalText(key string) string {
-	name, by, window := slotName(key)
-	text := fmt.Sprintf("%s since 1", name)
-	if by != "" {
-		text += " by " + by
-	}
-	if window != "-" {
-		text += " at " + window
-	}
-	return text
+	return key != "" && d.Total == model.TotalText(key)
 }
 
 // alter alters the fingerprint of a total that nothing will touch, because all events of its window
 // have expired. It returns nil if there is none.
-func (w *looks) alter(draw *rand.Rand) *slot {
+func (w *looks) alter(draw *rand.Rand) *model.Slot {
 	if draw.IntN(3) == 0 {
 		return nil
 	}
 	def, _ := w.pipelineOf(1).Definition("daily")
 	var there []string
-	for key, s := range w.model.slots {
-		_, _, window := slotName(key)
-		if !strings.HasPrefix(key, "A#daily#") || s.damaged || s.applied == 0 || w.model.unclosed(key, w.Now.Add(25*time.Hour)) {
+	for key, s := range w.model.Slots {
+		_, _, window := model.SlotName(key)
+		if !strings.HasPrefix(key, "A#daily#") || s.Damaged || s.Applied == 0 || w.model.Unclosed(key, w.Now.Add(25*time.Hour)) {
 			continue
 		}
 		start, err := lanes.ParseWindow(window)
@@ -223,19 +211,19 @@ func (w *looks) alter(draw *rand.Rand) *slot {
 		return nil
 	}
 	slices.Sort(there)
-	s := w.model.slots[there[draw.IntN(len(there))]]
+	s := w.model.Slots[there[draw.IntN(len(there))]]
 	w.addToFingerprint(s, 1)
 	return s
 }
 
-func (w *looks) addToFingerprint(s *slot, n int) {
-	pk, sk, _ := strings.Cut(s.key, "|")
+func (w *looks) addToFingerprint(s *model.Slot, n int) {
+	pk, sk, _ := strings.Cut(s.Key, "|")
 	_, err := w.ingot.Engine.DynamoDB().UpdateItem(context.Background(),
 		&dynamodb.UpdateItemInput{TableName: aws.String(totals), Key: keyOfItem(pk, sk),
 			UpdateExpression: aws.String("ADD fp :n"), ConditionExpression: aws.String("attribute_exists(PK)"),
 			ExpressionAttributeValues: map[string]types.AttributeValue{":n": &types.AttributeValueMemberN{Value: fmt.Sprint(n)}}})
 	if err != nil {
-		w.Fail(Broken, "altering %s: %v", s.key, err)
+		w.Fail(Broken, "altering %s: %v", s.Key, err)
 	}
 }
 

@@ -9,33 +9,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 	"github.com/ingot-events/ingot/verify/sums"
 )
-
-// live is a contribution that a slot counts, and how often.
-type live struct {
-	part
-	n int
-}
-
-// keep notes which contributions a step has added and taken back.
-func (s *step) keep() {
-	if s.slot.live == nil {
-		s.slot.live = map[int64]live{}
-	}
-	for _, p := range s.plus {
-		s.slot.live[p.term] = live{p, s.slot.live[p.term].n + 1}
-	}
-	for _, p := range s.minus {
-		if n := s.slot.live[p.term].n - 1; n == 0 {
-			delete(s.slot.live, p.term)
-		} else {
-			s.slot.live[p.term] = live{p, n}
-		}
-	}
-}
 
 // isMending reports whether a transaction mends a total: it puts nothing.
 func isMending(in *dynamodb.TransactWriteItemsInput) bool {
@@ -45,52 +23,6 @@ func isMending(in *dynamodb.TransactWriteItemsInput) bool {
 		}
 	}
 	return true
-}
-
-// whole returns the slots of a total in the order of their buckets.
-func (m *model) whole(s *slot) (list []*slot) {
-	total := totalText(s.key)
-	for _, key := range sortedKeys(m.slots) {
-		if totalText(key) == total && strings.HasPrefix(key, strings.Join(strings.SplitN(s.key, "#", 4)[:3], "#")+"#") {
-			list = append(list, m.slots[key])
-		}
-	}
-	return list
-}
-
-// mend makes a slot what it must be once somebody has mended its total: what only moves outwards is
-// computed anew from all that the total counts.
-func (m *model) mend(s *slot) {
-	all := newSlot("", 0)
-	slots, counted := m.whole(s), map[int64]live{}
-	for _, of := range slots { // what one item has added, another may have taken back
-		for term, l := range of.live {
-			counted[term] = live{l.part, counted[term].n + l.n}
-		}
-	}
-	for _, l := range counted {
-		if l.n > 0 {
-			(&step{slot: all, fp: new1(), fpx: new1(), max: l.max, min: l.min, dated: l.dated, met: l.met}).apply()
-		}
-	}
-	first := slices.IndexFunc(slots, func(of *slot) bool { return of.applied > 0 })
-	s.max = renewed(s.max, all.max, slots[max(first, 0)] == s)
-	s.min = renewed(s.min, all.min, slots[max(first, 0)] == s)
-	s.texts = renewed(s.texts, all.texts, slots[max(first, 0)] == s)
-	s.sketches = renewed(s.sketches, all.sketches, slots[max(first, 0)] == s)
-	s.flagged = s.floored() && s.values["cents"] < 0
-}
-
-// renewed returns the values of a slot that was mended: those that it had, or all if it is the one
-// that gets what is missing.
-func renewed[V any](had, all map[string]V, gets bool) map[string]V {
-	out := map[string]V{}
-	for name, v := range all {
-		if _, has := had[name]; has || gets {
-			out[name] = v
-		}
-	}
-	return out
 }
 
 // mendTotals lets somebody mend totals while producers send and people remove events. Each total
@@ -136,9 +68,9 @@ func mendTotals(_ context.Context, w *World) bool {
 
 // removeLatest lets a person remove one of the latest events, whose totals nothing has left yet.
 func removeLatest(w *World, draw *rand.Rand) {
-	var latest []*image
-	for _, key := range sortedKeys(w.model.keys) {
-		if img := w.model.keys[key].live; img != nil && (w.plan.People || w.plan.Parts == 0) && w.Now.Sub(img.at()) < 48*time.Hour {
+	var latest []*model.Image
+	for _, key := range sortedKeys(w.model.Keys) {
+		if img := w.model.Keys[key].Live; img != nil && (w.plan.People || w.plan.Parts == 0) && w.Now.Sub(img.Time()) < 48*time.Hour {
 			latest = append(latest, img)
 		}
 	}
@@ -168,23 +100,23 @@ func mendOnce(c tables.Client, w *World, segments int) {
 
 // checkMended checks, at rest, that no total that can be mended has a flag or is altered. A later
 // generation may still be building.
-func checkMended(w *World, altered *slot) {
-	for _, key := range sortedKeys(w.model.slots) {
-		s := w.model.slots[key]
-		expired := slices.ContainsFunc(w.model.whole(s), func(of *slot) bool { return of.fpx.Sign() != 0 }) ||
-			w.model.unclosed(key, w.Now.Add(early))
-		if s == altered && (expired || !w.model.marks) { // nobody can mend it
+func checkMended(w *World, altered *model.Slot) {
+	for _, key := range sortedKeys(w.model.Slots) {
+		s := w.model.Slots[key]
+		expired := slices.ContainsFunc(w.model.Whole(s), func(of *model.Slot) bool { return of.FPX.Sign() != 0 }) ||
+			w.model.Unclosed(key, w.Now.Add(early))
+		if s == altered && (expired || !w.model.Marks) { // nobody can mend it
 			w.looks.addToFingerprint(s, -1)
 			continue
 		}
 		pk, sk, _ := strings.Cut(key, "|")
 		item := w.read(totals, pk, sk)
 		switch {
-		case !firstGeneration(key) || expired || item == nil || s.expiresAt <= w.Now.Unix() || s.floored() && s.values["cents"] < 0:
+		case !firstGeneration(key) || expired || item == nil || s.ExpiresAt <= w.Now.Unix() || s.Floored() && s.Values["cents"] < 0:
 		case item["flag"] != nil:
 			w.Fail(Unkept, "%s could be mended at rest, and is flagged: %s", key, text(item["flag"]))
-		case number(item["fp"]).Cmp(s.fp) != 0:
-			w.Fail(Wrong, "%s was altered, and could be mended at rest: its fingerprint is %s and not %s", key, number(item["fp"]), s.fp)
+		case number(item["fp"]).Cmp(s.FP) != 0:
+			w.Fail(Wrong, "%s was altered, and could be mended at rest: its fingerprint is %s and not %s", key, number(item["fp"]), s.FP)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
@@ -54,15 +55,15 @@ func NewEvents(seed uint64, orders, parcels int) Events {
 		return stage.Origin.Add(-time.Duration(rng.IntN(12*3600)) * time.Second).Format(time.RFC3339)
 	}
 	var e Events
-	add := func(f fact) { e.messages = append(e.messages, &message{body: f.spell(rng), fact: f}) }
+	add := func(f model.Fact) { e.messages = append(e.messages, &message{body: f.Spell(rng), fact: f}) }
 	for i := range orders {
-		add(fact{Type: "order", ID: fmt.Sprintf("1-%d", i), Merchant: merchants[rng.IntN(len(merchants))],
+		add(model.Fact{Type: "order", ID: fmt.Sprintf("1-%d", i), Merchant: merchants[rng.IntN(len(merchants))],
 			Customer: customers[rng.IntN(len(customers))], Gift: rng.IntN(3) == 0, Cents: rng.Int64N(2000) - 200, At: at()})
 	}
 	for i := range parcels {
 		when := at()
 		for revision := range 1 + rng.IntN(4) {
-			add(fact{Type: "parcel", ID: fmt.Sprintf("1-%d", i), Merchant: merchants[rng.IntN(len(merchants))],
+			add(model.Fact{Type: "parcel", ID: fmt.Sprintf("1-%d", i), Merchant: merchants[rng.IntN(len(merchants))],
 				Customer: customers[rng.IntN(len(customers))], Cents: rng.Int64N(2000), Rev: int64(revision), At: when})
 		}
 	}
@@ -141,7 +142,7 @@ func (w *World) outcome() Outcome {
 		if !strings.HasPrefix(text(item["PK"]), "A#") {
 			return
 		}
-		name, by, window := slotName(text(item["PK"]) + "|" + text(item["SK"]))
+		name, by, window := model.SlotName(text(item["PK"]) + "|" + text(item["SK"]))
 		key := name + "|" + by + "|" + window
 		if sums[key] == nil {
 			sums[key] = map[string]*big.Int{}

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -190,6 +191,6 @@ func readable(payload []byte) []byte {
 // unreadable reports whether an image has a form that the code of an invocation cannot read, and
 // the stamp of newer code. If a message meets such an image, that code may only say that the
 // message must come again.
-func (inv *invocation) unreadable(img *image) bool {
-	return img != nil && img.inBytes && img.epoch > inv.epoch
+func (inv *invocation) unreadable(img *model.Image) bool {
+	return img != nil && img.InBytes && img.Epoch > inv.epoch
 }

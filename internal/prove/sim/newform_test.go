@@ -8,26 +8,28 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 )
 
 // TestOldCodeMayOnlyRetry shows what older code may do with a message whose key holds something
 // that only newer code can read. It may say nothing about the message.
 func TestOldCodeMayOnlyRetry(t *testing.T) {
 	for name, test := range map[string]struct {
-		img     image
+		img     model.Image
 		allowed string
 	}{
-		"the same in bytes, a newer stamp":  {image{fact: order(1), inBytes: true, epoch: 2}, "Retry"},
-		"another in bytes, a newer stamp":   {image{fact: order(2), inBytes: true, epoch: 2}, "Retry"},
-		"the same in bytes, its own stamp":  {image{fact: order(1), inBytes: true, epoch: 1}, "Duplicate"},
-		"the same as text, a newer stamp":   {image{fact: order(1), epoch: 2}, "Duplicate"},
-		"another in bytes, an older stamp":  {image{fact: order(2), inBytes: true}, "Conflict"},
-		"barred by newer code, as they all": {image{fact: order(1), barred: true, epoch: 2}, "Duplicate"},
+		"the same in bytes, a newer stamp":  {model.Image{Fact: order(1), InBytes: true, Epoch: 2}, "Retry"},
+		"another in bytes, a newer stamp":   {model.Image{Fact: order(2), InBytes: true, Epoch: 2}, "Retry"},
+		"the same in bytes, its own stamp":  {model.Image{Fact: order(1), InBytes: true, Epoch: 1}, "Duplicate"},
+		"the same as text, a newer stamp":   {model.Image{Fact: order(1), Epoch: 2}, "Duplicate"},
+		"another in bytes, an older stamp":  {model.Image{Fact: order(2), InBytes: true}, "Conflict"},
+		"barred by newer code, as they all": {model.Image{Fact: order(1), Barred: true, Epoch: 2}, "Duplicate"},
 	} {
 		w, inv := judged(t, nil, nil)
 		inv.epoch, inv.Faults, inv.Deadline = 1, 0, w.Now.Add(functionTimeout)
 		img := test.img
-		w.model.keys[order(1).key()] = &history{states: []state{{img: &img}}}
+		w.model.Keys[order(1).Key()] = &model.History{States: []model.State{{Image: &img}}}
 		got := ""
 		for _, verdict := range []string{"Inserted", "Updated", "Duplicate", "Stale", "Conflict", "Expired", "Retry"} {
 			if w.verdicts.undeserved(inv, &message{body: "b", fact: order(1)}, verdict) == "" {
@@ -70,7 +72,7 @@ func TestCheckRecordLetter(t *testing.T) {
 	letter := func(reason string) string {
 		return `{"pk":"ORDER#1","sk":"ORDER","sequenceNumbers":["12"],"reason":"` + reason + `"}`
 	}
-	name := "ORDER#1|ORDER|" + pad("12")
+	name := "ORDER#1|ORDER|" + model.Pad("12")
 	for what, test := range map[string]struct {
 		body     string
 		odd      []string

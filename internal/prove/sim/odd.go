@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -52,7 +53,7 @@ type recordLetter struct {
 	SequenceNumbers []string
 }
 
-func (l *recordLetter) name(seq string) string { return l.PK + "|" + l.SK + "|" + pad(seq) }
+func (l *recordLetter) name(seq string) string { return l.PK + "|" + l.SK + "|" + model.Pad(seq) }
 
 // checkRecordLetter checks a letter about stream records on its way to quarantine. Either no code
 // can understand such a record, or a person has given it up.
@@ -160,9 +161,9 @@ func (w *trouble) writeOdd() {
 
 // spoiled returns the item with one impossible thing about it.
 func (w *trouble) spoiled(item map[string]types.AttributeValue) map[string]types.AttributeValue {
-	f := fact{Type: "order", ID: "odd", Merchant: merchants[0], Cents: w.Rng.Int64N(2000), At: w.Now.UTC().Format(time.RFC3339)}
+	f := model.Fact{Type: "order", ID: "odd", Merchant: merchants[0], Cents: w.Rng.Int64N(2000), At: w.Now.UTC().Format(time.RFC3339)}
 	item["type"], item["id"] = &types.AttributeValueMemberS{Value: f.Type}, &types.AttributeValueMemberS{Value: f.ID}
-	item["data"] = &types.AttributeValueMemberS{Value: f.spell(w.Rng)}
+	item["data"] = &types.AttributeValueMemberS{Value: f.Spell(w.Rng)}
 	item["at"] = &types.AttributeValueMemberS{Value: w.Now.UTC().Format("2006-01-02T15:04:05.000000000Z")}
 	item["digest"] = &types.AttributeValueMemberB{Value: make([]byte, 32)}
 	item["epoch"] = &types.AttributeValueMemberN{Value: "1"}
@@ -192,7 +193,7 @@ func (w *trouble) odd(r streamtypes.Record) bool {
 	if r.Dynamodb.NewImage != nil {
 		w.odds.live[pk.Value] = true
 	}
-	w.odds.records = append(w.odds.records, pk.Value+"|-|"+pad(*r.Dynamodb.SequenceNumber))
+	w.odds.records = append(w.odds.records, pk.Value+"|-|"+model.Pad(*r.Dynamodb.SequenceNumber))
 	w.Tracef("odd record of %s", pk.Value)
 	return true
 }
@@ -205,7 +206,7 @@ func (w *trouble) settledOdd(payload []byte, answer handler.StreamResponse, by *
 	}
 	from := ""
 	if failures := answer.BatchItemFailures; len(failures) > 0 {
-		from = pad(failures[0].ItemIdentifier)
+		from = model.Pad(failures[0].ItemIdentifier)
 	}
 	for _, name := range w.odds.records {
 		seq := name[strings.LastIndexByte(name, '|')+1:]
@@ -268,7 +269,7 @@ func (w *trouble) checkReport(r *verify.Report, epoch int64) {
 	orphans := w.wholes.orphanedParts(epoch)
 	for _, p := range orphans {
 		if !strings.Contains(told, fmt.Sprintf("item %q is a part of an event", keyOfFact(p))) {
-			w.Fail(Wrong, "verify does not name %s, whose order is not stored", p.key())
+			w.Fail(Wrong, "verify does not name %s, whose order is not stored", p.Key())
 		}
 	}
 	if n := len(w.odds.live) + len(orphans); len(r.Unreadable) != n {

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -59,52 +60,6 @@ func addOffload(spec *pipeline.Spec, since int64) {
 	}
 }
 
-// contributeNote returns what an order contributes to the aggregate of notes.
-func contributeNote(img *image) part {
-	p := part{name: "noted", since: 2, window: "-", subtract: true, spread: 1, values: map[string]int64{}}
-	if img.Note > 0 {
-		p.values["notes"] = 1
-	}
-	return p
-}
-
-// apart is what an image has of a payload that is in the payload bucket.
-type apart struct {
-	kept string // its data
-	sum  [sha256.Size]byte
-}
-
-// offloaded reads what an image has of a payload that is elsewhere. It returns nil if the payload
-// is in the item.
-func (m *model) offloaded(sum, data string) (e *apart, text string) {
-	if sum == "" {
-		return nil, data
-	}
-	e = &apart{kept: data}
-	copy(e.sum[:], sum)
-	return e, m.texts[e.sum]
-}
-
-// reads reports whether a reader of the image gets this item: with its payload, or with what it
-// keeps of it.
-func (img *image) reads(got *event.Item) bool {
-	if got.Payload == nil || img.elsewhere == nil {
-		return got.Payload == nil && img.elsewhere == nil && img.data == got.Data
-	}
-	return img.elsewhere.sum == got.Payload.Sum && img.elsewhere.kept == got.Data
-}
-
-// objectName returns the name of the object that holds the payload of an image.
-func (img *image) objectName() string {
-	return payloadFolder(img.fact) + hex.EncodeToString(img.elsewhere.sum[:]) + ".json"
-}
-
-// payloadFolder returns what the names of all payloads of an event's key begin with.
-func payloadFolder(f fact) string {
-	key := sha256.Sum256(framed(f.pk(), f.sk()))
-	return f.Type + "/" + hex.EncodeToString(key[:]) + "/"
-}
-
 // payloadAt returns the text of an object of the payload bucket. It is empty if there is none.
 func (w *offload) payloadAt(name string) string {
 	out, err := w.ingot.Engine.S3().GetObject(sent, &s3.GetObjectInput{Bucket: aws.String(payloadBucket), Key: &name})
@@ -119,42 +74,42 @@ func (w *offload) payloadAt(name string) string {
 // checkOffloaded checks where a payload is. Code that offloads puts a large one into the bucket,
 // and does so before it stores the item. The item keeps exactly what the pipeline of its stamp
 // uses, spelled as it came.
-func (w *offload) checkOffloaded(c *change) (is bool) {
-	img := c.new
-	switch e := img.elsewhere; {
-	case c.old != nil && c.old.fact == img.fact:
-		if (e == nil) != (c.old.elsewhere == nil) || e != nil && e.sum != c.old.elsewhere.sum {
-			w.Fail(Altered, "%s has its payload in another place than before", img.key())
+func (w *offload) checkOffloaded(c *model.Change) (is bool) {
+	img := c.New
+	switch e := img.Elsewhere; {
+	case c.Old != nil && c.Old.Fact == img.Fact:
+		if (e == nil) != (c.Old.Elsewhere == nil) || e != nil && e.Sum != c.Old.Elsewhere.Sum {
+			w.Fail(Altered, "%s has its payload in another place than before", img.Key())
 		}
-	case (e != nil) != (w.plan.Offload > 0 && img.Type == "order" && img.epoch >= w.plan.Offload && len(img.data) > over):
-		w.Fail(Altered, "%s has %d bytes, and that its payload is in the bucket is %v, by code of epoch %d", img.key(), len(img.data),
-			e != nil, img.epoch)
-	case e != nil && !w.model.lost[e.sum] && w.payloadAt(img.objectName()) != img.data:
-		w.Fail(Altered, "%s is stored, and its payload is not in the bucket", img.key())
+	case (e != nil) != (w.plan.Offload > 0 && img.Type == "order" && img.Epoch >= w.plan.Offload && len(img.Data) > over):
+		w.Fail(Altered, "%s has %d bytes, and that its payload is in the bucket is %v, by code of epoch %d", img.Key(), len(img.Data),
+			e != nil, img.Epoch)
+	case e != nil && !w.model.Lost[e.Sum] && w.payloadAt(img.ObjectName()) != img.Data:
+		w.Fail(Altered, "%s is stored, and its payload is not in the bucket", img.Key())
 	}
-	if img.elsewhere == nil {
+	if img.Elsewhere == nil {
 		return false
 	}
 	w.Faults[offloaded]++
 	var whole, kept map[string]json.RawMessage
-	if json.Unmarshal([]byte(img.data), &whole) != nil || json.Unmarshal([]byte(img.elsewhere.kept), &kept) != nil {
-		w.Fail(Altered, "%s keeps no object: %s", img.key(), img.elsewhere.kept)
+	if json.Unmarshal([]byte(img.Data), &whole) != nil || json.Unmarshal([]byte(img.Elsewhere.Kept), &kept) != nil {
+		w.Fail(Altered, "%s keeps no object: %s", img.Key(), img.Elsewhere.Kept)
 		return true
 	}
-	if img.epoch < 2 {
+	if img.Epoch < 2 {
 		delete(whole, "note")
 	}
-	if !w.wholes.knowsParts(img.epoch) {
+	if !w.wholes.knowsParts(img.Epoch) {
 		delete(whole, "lines")
 		delete(whole, "coupons")
 	}
 	for _, name := range sortedKeys(whole) {
 		if string(kept[name]) != string(whole[name]) {
-			w.Fail(Altered, "%s keeps %s of %s, and its event says %s", img.key(), kept[name], name, whole[name])
+			w.Fail(Altered, "%s keeps %s of %s, and its event says %s", img.Key(), kept[name], name, whole[name])
 		}
 	}
 	if len(kept) != len(whole) {
-		w.Fail(Altered, "%s keeps more than its pipeline uses: %s", img.key(), img.elsewhere.kept)
+		w.Fail(Altered, "%s keeps more than its pipeline uses: %s", img.Key(), img.Elsewhere.Kept)
 	}
 	return true
 }
@@ -166,7 +121,7 @@ func (w *offload) checkTakenBack(inv *invocation, m *message) {
 		return
 	}
 	if w.payloadAt(m.objectName()) != "" {
-		w.Fail(Returned, "%s was erased, and its payload is in the bucket again", m.fact.key())
+		w.Fail(Returned, "%s was erased, and its payload is in the bucket again", m.fact.Key())
 	}
 }
 
@@ -188,7 +143,7 @@ func (w *offload) noteUpload(inv *invocation, m *message, settled bool) {
 // objectName returns the name of the object that holds the payload of a message, if it is large.
 func (m *message) objectName() string {
 	sum := sha256.Sum256([]byte(m.carried()))
-	return payloadFolder(m.fact) + hex.EncodeToString(sum[:]) + ".json"
+	return model.PayloadFolder(m.fact) + hex.EncodeToString(sum[:]) + ".json"
 }
 
 // checkBucket checks the payload bucket at rest. No stored item is without its payload. Every
@@ -199,9 +154,9 @@ func (w *offload) checkBucket() {
 	if w.plan.Offload == 0 {
 		return
 	}
-	for _, key := range sortedKeys(w.model.keys) {
-		if live := w.model.keys[key].live; live != nil && live.elsewhere != nil && !w.model.lost[live.elsewhere.sum] &&
-			w.payloadAt(live.objectName()) != live.data {
+	for _, key := range sortedKeys(w.model.Keys) {
+		if live := w.model.Keys[key].Live; live != nil && live.Elsewhere != nil && !w.model.Lost[live.Elsewhere.Sum] &&
+			w.payloadAt(live.ObjectName()) != live.Data {
 			w.Fail(Altered, "%s is stored at rest, and its payload is not in the bucket", key)
 			return
 		}
@@ -226,9 +181,9 @@ func (w *offload) checkBucket() {
 				w.Fail(Altered, "%s is in the payload bucket, and is not the large payload of an order", *o.Key)
 				return
 			}
-			if img := w.model.keys[m.fact.key()].holds(); img != nil && img.barred && w.erasures.erasing[m.fact.key()] == 0 &&
+			if img := w.model.Keys[m.fact.Key()].Holds(); img != nil && img.Barred && w.erasures.erasing[m.fact.Key()] == 0 &&
 				len(w.loose[*o.Key]) == 0 {
-				w.Fail(Returned, "%s was erased, and at rest its payload is in the bucket", m.fact.key())
+				w.Fail(Returned, "%s was erased, and at rest its payload is in the bucket", m.fact.Key())
 				return
 			}
 		}
@@ -239,16 +194,25 @@ func (w *offload) checkBucket() {
 }
 
 // checkPayloadsErased checks that an event that was erased has left no payload behind.
-func (w *offload) checkPayloadsErased(of fact) {
+func (w *offload) checkPayloadsErased(of model.Fact) {
 	if w.plan.Offload == 0 || len(w.Invocations) > 0 {
 		return
 	}
 	out, err := w.ingot.Engine.S3().ListObjectsV2(sent,
-		&s3.ListObjectsV2Input{Bucket: aws.String(payloadBucket), Prefix: aws.String(payloadFolder(of))})
+		&s3.ListObjectsV2Input{Bucket: aws.String(payloadBucket), Prefix: aws.String(model.PayloadFolder(of))})
 	w.Must(err)
 	if err == nil && len(out.Contents) > 0 {
-		w.Fail(Returned, "%s was erased, and its payload is still in the bucket", of.key())
+		w.Fail(Returned, "%s was erased, and its payload is still in the bucket", of.Key())
 	}
+}
+
+// reads reports whether a reader of the image gets this item: with its payload, or with what it
+// keeps of it.
+func reads(img *model.Image, got *event.Item) bool {
+	if got.Payload == nil || img.Elsewhere == nil {
+		return got.Payload == nil && img.Elsewhere == nil && img.Data == got.Data
+	}
+	return img.Elsewhere.Sum == got.Payload.Sum && img.Elsewhere.Kept == got.Data
 }
 
 // losePayload lets somebody delete the payload of a stored order.
@@ -257,25 +221,26 @@ func (w *offload) losePayload() {
 		return
 	}
 	var there []string
-	for _, key := range sortedKeys(w.model.keys) {
-		if live := w.model.keys[key].live; live != nil && live.elsewhere != nil && !w.model.lost[live.elsewhere.sum] {
+	for _, key := range sortedKeys(w.model.Keys) {
+		if live := w.model.Keys[key].Live; live != nil && live.Elsewhere != nil && !w.model.Lost[live.Elsewhere.Sum] {
 			there = append(there, key)
 		}
 	}
 	if len(there) == 0 {
 		return
 	}
-	live := w.model.keys[there[w.draw.IntN(len(there))]].live
-	w.Fault(payloadGone, live.key())
-	w.model.lost[live.elsewhere.sum] = true
-	_, err := w.ingot.Engine.S3().DeleteObject(sent, &s3.DeleteObjectInput{Bucket: aws.String(payloadBucket), Key: aws.String(live.objectName())})
+	live := w.model.Keys[there[w.draw.IntN(len(there))]].Live
+	w.Fault(payloadGone, live.Key())
+	w.model.Lost[live.Elsewhere.Sum] = true
+	_, err := w.ingot.Engine.S3().DeleteObject(sent, &s3.DeleteObjectInput{Bucket: aws.String(payloadBucket),
+		Key: aws.String(live.ObjectName())})
 	w.Must(err)
 }
 
 // isLost reports whether the payload of an image may be lost when the archive asks for it: somebody
 // has deleted it, or the event was erased after its item had expired.
-func (w *offload) isLost(img *image) bool {
-	return w.model.lost[img.elsewhere.sum] || w.model.history(img.key()).barred
+func (w *offload) isLost(img *model.Image) bool {
+	return w.model.Lost[img.Elsewhere.Sum] || w.model.History(img.Key()).Barred
 }
 
 // large is the payload bucket as an invocation or a person's machine reaches it.

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 )
 
 // TestCheckOffloaded shows where a payload must be, when, and what an item must keep of it.
@@ -17,7 +18,7 @@ func TestCheckOffloaded(t *testing.T) {
 	f.Note = 120
 	short := order(5)
 	for name, c := range map[string]struct {
-		f      fact
+		f      model.Fact
 		old    bool // it is touched
 		missed bool // the object is not there
 		lost   bool // because somebody has deleted it
@@ -44,22 +45,22 @@ func TestCheckOffloaded(t *testing.T) {
 		if c.f.Note > 0 {
 			whole += `,"note":"` + strings.Repeat("x", over) + `"`
 		}
-		img := &image{fact: c.f, epoch: c.epoch, data: whole + "}", pk: c.f.pk(), sk: c.f.sk()}
+		img := &model.Image{Fact: c.f, Epoch: c.epoch, Data: whole + "}", PK: c.f.PK(), SK: c.f.SK()}
 		if c.kept != "" {
-			img.elsewhere = &apart{kept: c.kept, sum: sha256.Sum256([]byte(img.data))}
-			w.model.lost[img.elsewhere.sum] = c.lost
+			img.Elsewhere = &model.Apart{Kept: c.kept, Sum: sha256.Sum256([]byte(img.Data))}
+			w.model.Lost[img.Elsewhere.Sum] = c.lost
 			if !c.missed {
 				_, err := w.ingot.Engine.S3().PutObject(sent,
-					&s3.PutObjectInput{Bucket: aws.String(payloadBucket), Key: aws.String(img.objectName()),
-						Body: strings.NewReader(img.data)})
+					&s3.PutObjectInput{Bucket: aws.String(payloadBucket), Key: aws.String(img.ObjectName()),
+						Body: strings.NewReader(img.Data)})
 				w.Must(err)
 			}
 		}
-		change := &change{new: img}
+		change := &model.Change{New: img}
 		if c.old {
 			first := *img
-			first.epoch = 1
-			change.old = &first
+			first.Epoch = 1
+			change.Old = &first
 		}
 		if is := w.offload.checkOffloaded(change); is != (c.kept != "") {
 			t.Errorf("%s: that the payload is in the bucket is %v", name, is)
@@ -74,9 +75,9 @@ func TestCheckOffloaded(t *testing.T) {
 // TestReadsOffloaded shows that a reader gets what an item keeps of the payload, and no other.
 func TestReadsOffloaded(t *testing.T) {
 	sum := sha256.Sum256([]byte("payload"))
-	inside, outside := &image{data: "payload"}, &image{data: "payload", elsewhere: &apart{kept: "kept", sum: sum}}
+	inside, outside := &model.Image{Data: "payload"}, &model.Image{Data: "payload", Elsewhere: &model.Apart{Kept: "kept", Sum: sum}}
 	for i, c := range []struct {
-		img  *image
+		img  *model.Image
 		item *event.Item
 		want bool
 	}{
@@ -88,7 +89,7 @@ func TestReadsOffloaded(t *testing.T) {
 		{outside, &event.Item{Data: "payload", Payload: &event.Payload{Sum: sum}}, false},
 		{outside, &event.Item{Data: "kept"}, false},
 	} {
-		if got := c.img.reads(c.item); got != c.want {
+		if got := reads(c.img, c.item); got != c.want {
 			t.Errorf("%d: %v", i, got)
 		}
 	}

@@ -2,10 +2,10 @@ package sim
 
 import (
 	"math/rand/v2"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/klauspost/compress/zstd"
+
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 )
 
 // packing is about payloads that are compressed.
@@ -31,33 +31,12 @@ func (p *Plan) planPacking() {
 	}
 }
 
-// note returns the text of a note.
-func (f fact) note() string { return strings.Repeat("fragile; ", f.Note) }
-
 // addNote gives an order a note, if the world has them. With a long one, the item takes two write
 // units as it is, and one when it is compressed.
-func (w *packing) addNote(f *fact) {
+func (w *packing) addNote(f *model.Fact) {
 	if (w.plan.Packed > 0 || w.plan.Offload > 0) && f.Type == "order" && w.draw.IntN(3) > 0 {
 		f.Note = 60 + w.draw.IntN(56)
 	}
-}
-
-// unpacker reads zstd. It is not the code that wrote it.
-var unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1)) // without a source there is no error
-
-const zstdMagic = "\x28\xb5\x2f\xfd"
-
-// unpack returns the text of a payload that is stored in bytes: compressed, or in the form of
-// [newForm].
-func unpack(data string) (text string, packed bool) {
-	if !strings.HasPrefix(data, zstdMagic) {
-		return data, false
-	}
-	out, err := unpacker.DecodeAll([]byte(data), nil)
-	if err != nil {
-		return "", true // no payload reads like this
-	}
-	return string(out), true
 }
 
 // aUnit is what one write unit pays for, in bytes.
@@ -66,24 +45,24 @@ const aUnit = 1024
 // checkPacked checks in which form a payload is stored. Code that compresses does so where the
 // payload alone takes more than a write unit, and other code never does. Nothing changes the form
 // later.
-func (w *packing) checkPacked(c *change) {
+func (w *packing) checkPacked(c *model.Change) {
 	if w.plan.Packed == 0 {
 		return
 	}
-	img := c.new
-	compresses := img.Type == "order" && img.epoch >= w.plan.Packed
+	img := c.New
+	compresses := img.Type == "order" && img.Epoch >= w.plan.Packed
 	switch {
-	case c.old != nil && c.old.fact == img.fact:
-		if valueOf(c.old.whole["data"]) != valueOf(img.whole["data"]) {
-			w.Fail(Altered, "%s has its payload in another form than before", img.key())
+	case c.Old != nil && c.Old.Fact == img.Fact:
+		if model.ValueOf(c.Old.Whole["data"]) != model.ValueOf(img.Whole["data"]) {
+			w.Fail(Altered, "%s has its payload in another form than before", img.Key())
 		}
 		return
-	case img.packed && (!compresses || len(valueOf(img.whole["data"])) >= len(img.data)):
-		w.Fail(Altered, "%s is compressed, by code of epoch %d, from %d bytes", img.key(), img.epoch, len(img.data))
-	case !img.packed && compresses && len(img.data) > aUnit:
-		w.Fail(Altered, "%s is not compressed, by code of epoch %d, at %d bytes", img.key(), img.epoch, len(img.data))
+	case img.Packed && (!compresses || len(model.ValueOf(img.Whole["data"])) >= len(img.Data)):
+		w.Fail(Altered, "%s is compressed, by code of epoch %d, from %d bytes", img.Key(), img.Epoch, len(img.Data))
+	case !img.Packed && compresses && len(img.Data) > aUnit:
+		w.Fail(Altered, "%s is not compressed, by code of epoch %d, at %d bytes", img.Key(), img.Epoch, len(img.Data))
 	}
-	if img.packed {
+	if img.Packed {
 		w.Faults[compressed]++
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 )
 
 // TestBlindCode shows that blind code meets bytes that are not a payload, in an item and in a
@@ -18,7 +20,7 @@ func TestBlindCode(t *testing.T) {
 	defer w.KillAll()
 	w.plan.NewForm, w.plan.Packed = true, 2
 	item := keyOfItem("ORDER#1", "ORDER")
-	item["data"] = &types.AttributeValueMemberB{Value: []byte(zstdMagic + "rest")}
+	item["data"] = &types.AttributeValueMemberB{Value: []byte(model.ZstdMagic + "rest")}
 	if _, err := w.ingot.Engine.DynamoDB().PutItem(context.Background(),
 		&dynamodb.PutItemInput{TableName: aws.String(eventsTable), Item: item}); err != nil {
 		t.Fatal(err)
@@ -40,28 +42,28 @@ func TestBlindCode(t *testing.T) {
 // TestCheckPacked shows which forms of a payload are right.
 func TestCheckPacked(t *testing.T) {
 	const long = 2000
-	img := func(epoch int64, size int, packed bool) *image {
+	img := func(epoch int64, size int, packed bool) *model.Image {
 		data := strings.Repeat("x", size)
-		out := &image{fact: order(1), epoch: epoch, data: data, packed: packed,
-			whole: map[string]streamtypes.AttributeValue{"data": &streamtypes.AttributeValueMemberS{Value: data}}}
+		out := &model.Image{Fact: order(1), Epoch: epoch, Data: data, Packed: packed,
+			Whole: map[string]streamtypes.AttributeValue{"data": &streamtypes.AttributeValueMemberS{Value: data}}}
 		if packed {
-			out.whole["data"] = &streamtypes.AttributeValueMemberB{Value: []byte(zstdMagic)}
+			out.Whole["data"] = &streamtypes.AttributeValueMemberB{Value: []byte(model.ZstdMagic)}
 		}
 		return out
 	}
 	for name, test := range map[string]struct {
-		c     change
+		c     model.Change
 		wrong bool
 	}{
-		"long, by code that compresses":         {change{new: img(2, long, true)}, false},
-		"long and left as it is":                {change{new: img(2, long, false)}, true},
-		"short and left as it is":               {change{new: img(2, 200, false)}, false},
-		"long, by code that does not":           {change{new: img(1, long, false)}, false},
-		"compressed by code that does not":      {change{new: img(1, long, true)}, true},
-		"compressed, and larger than it was":    {change{new: img(2, 3, true)}, true},
-		"touched by code that compresses":       {change{old: img(1, long, false), new: img(2, long, false)}, false},
-		"compressed when it was touched":        {change{old: img(1, long, false), new: img(2, long, true)}, true},
-		"no longer compressed when touched too": {change{old: img(2, long, true), new: img(2, long, false)}, true},
+		"long, by code that compresses":         {model.Change{New: img(2, long, true)}, false},
+		"long and left as it is":                {model.Change{New: img(2, long, false)}, true},
+		"short and left as it is":               {model.Change{New: img(2, 200, false)}, false},
+		"long, by code that does not":           {model.Change{New: img(1, long, false)}, false},
+		"compressed by code that does not":      {model.Change{New: img(1, long, true)}, true},
+		"compressed, and larger than it was":    {model.Change{New: img(2, 3, true)}, true},
+		"touched by code that compresses":       {model.Change{Old: img(1, long, false), New: img(2, long, false)}, false},
+		"compressed when it was touched":        {model.Change{Old: img(1, long, false), New: img(2, long, true)}, true},
+		"no longer compressed when touched too": {model.Change{Old: img(2, long, true), New: img(2, long, false)}, true},
 	} {
 		w := newWorld(StillPlan(1), false)
 		w.plan.Packed = 2
@@ -74,8 +76,8 @@ func TestCheckPacked(t *testing.T) {
 }
 
 func TestUnpack(t *testing.T) {
-	for data, want := range map[string]string{`{"a":1}`: `{"a":1}`, zstdMagic + "no frame": ""} {
-		if got, packed := unpack(data); got != want || packed != (want == "") {
+	for data, want := range map[string]string{`{"a":1}`: `{"a":1}`, model.ZstdMagic + "no frame": ""} {
+		if got, packed := model.Unpack(data); got != want || packed != (want == "") {
 			t.Errorf("%q reads as %q, %v", data, got, packed)
 		}
 	}

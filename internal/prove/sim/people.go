@@ -7,6 +7,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 )
 
 // people change items by hand.
@@ -30,8 +32,8 @@ func (w *people) strangers(n int) {
 // person removes an item now and then, as people do.
 func (w *people) person() {
 	var live []string
-	for key, h := range w.model.keys {
-		if h.live != nil {
+	for key, h := range w.model.Keys {
+		if h.Live != nil {
 			live = append(live, key)
 		}
 	}
@@ -39,19 +41,19 @@ func (w *people) person() {
 		return
 	}
 	sort.Strings(live)
-	w.remove(w.model.keys[live[w.Rng.IntN(len(live))]].live)
+	w.remove(w.model.Keys[live[w.Rng.IntN(len(live))]].Live)
 }
 
-func (w *people) remove(img *image) {
-	w.Fault(byPerson, img.key())
+func (w *people) remove(img *model.Image) {
+	w.Fault(byPerson, img.Key())
 	w.delete(img)
 	w.observe()
 }
 
-func (w *people) delete(img *image) {
+func (w *people) delete(img *model.Image) {
 	w.spending.eventWrites++
-	w.removing = img.key()
+	w.removing = img.Key()
 	_, err := w.ingot.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable),
-		Key: keyOfItem(img.pk, img.sk)})
+		Key: keyOfItem(img.PK, img.SK)})
 	w.Must(err)
 }

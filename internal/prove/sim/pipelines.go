@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -83,14 +84,12 @@ var sizes = pipeline.AggregateSpec{Since: 1, OnExpire: "subtract", From: map[str
 // the other, they only move up, and nothing but its own condition guards what is newest.
 var (
 	leaders = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"}, OnExpire: "subtract",
-		Rank: pipeline.RankSpec{Value: "revenue", Shards: rankShards},
+		Rank: pipeline.RankSpec{Value: "revenue", Shards: model.RankShards},
 		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"revenue": "sum cents"}},
 			"parcel": {Values: map[string]string{"parcels": "count"}}}}
 	tallest = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"}, Rank: pipeline.RankSpec{Value: "most"},
 		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"most": "max cents", "last": "newest customer?"}}}}
 )
-
-const rankShards = 3
 
 // edition holds what distinguishes the pipelines of the worlds.
 type edition struct {

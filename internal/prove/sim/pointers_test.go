@@ -1,6 +1,10 @@
 package sim
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
+)
 
 // TestSeen shows what an invocation can have met of an object that is put, removed and put again.
 func TestSeen(t *testing.T) {
@@ -30,7 +34,7 @@ func TestSeen(t *testing.T) {
 	check("back meanwhile", 2, true, true)
 	check("back", 3, true, false)
 	pointing := &message{object: "o-1", malformed: true}
-	if why := w.verdicts.undeserved(&invocation{moves: 2, began: w.model.records}, pointing, "Poison"); why != "" {
+	if why := w.verdicts.undeserved(&invocation{moves: 2, began: w.model.Records}, pointing, "Poison"); why != "" {
 		t.Errorf("it was there, and %s", why)
 	}
 	w.pointers.removeLarge("o-1")
@@ -58,7 +62,7 @@ func TestPoint(t *testing.T) {
 			if events++; m.object != "" && e.pointer() != m.object {
 				t.Errorf("an event of %s is in %q", m.object, e.pointer())
 			}
-			if got, err := read(e.carried()); err != nil || got != e.fact {
+			if got, err := model.Read(e.carried()); err != nil || got != e.fact {
 				t.Errorf("%s says %+v, %v", e.carried(), got, err)
 			}
 			if alone := e.alone(); alone.body != e.carried() || alone.pointer() != "" {

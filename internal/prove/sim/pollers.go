@@ -186,7 +186,8 @@ func (w *pollers) meddle() {
 
 // split divides a random open shard.
 func (w *pollers) split() {
-	out, err := w.ingot.Engine.Streams().DescribeStream(context.Background(), &dynamodbstreams.DescribeStreamInput{StreamArn: &w.ingot.StreamARN})
+	out, err := w.ingot.Engine.Streams().DescribeStream(context.Background(),
+		&dynamodbstreams.DescribeStreamInput{StreamArn: &w.ingot.StreamARN})
 	if err != nil {
 		w.Fail(Broken, "describe stream: %v", err)
 		return
@@ -221,8 +222,8 @@ func (w *pollers) sweep() {
 
 func (w *pollers) sweepElsewhere() {
 	n := 0
-	for _, key := range sortedKeys(w.model.keys) {
-		if img := w.model.keys[key].live; img != nil && img.expiresAt <= w.Now.Unix() && w.Chance(0.7) {
+	for _, key := range sortedKeys(w.model.Keys) {
+		if img := w.model.Keys[key].Live; img != nil && img.ExpiresAt <= w.Now.Unix() && w.Chance(0.7) {
 			w.people.delete(img)
 			n++
 		}

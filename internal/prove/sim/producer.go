@@ -8,13 +8,15 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 )
 
 // message is what a producer sent.
 type message struct {
 	body      string
 	payload   string // inside the body, if the body is an envelope
-	fact      fact
+	fact      model.Fact
 	malformed bool
 	group     string
 	crowded   bool // it has ten attributes
@@ -48,7 +50,7 @@ func (w *World) produce(phase int) {
 func (w *World) burst(phase int) (burst []*message) {
 	id := func() string { return fmt.Sprintf("%d-%d", phase, w.Rng.IntN(w.plan.Messages)) }
 	for i := range w.plan.Messages {
-		f := fact{Type: "order", ID: fmt.Sprintf("%d-%d", phase, i), Merchant: merchants[w.Rng.IntN(len(merchants))],
+		f := model.Fact{Type: "order", ID: fmt.Sprintf("%d-%d", phase, i), Merchant: merchants[w.Rng.IntN(len(merchants))],
 			Cents: w.Rng.Int64N(2000) - 200,
 			At:    w.Now.Add(-time.Duration(w.Rng.IntN(20*3600)) * time.Second).Format(time.RFC3339)}
 		f.Customer, f.Gift = customers[w.Rng.IntN(len(customers))], w.Chance(0.3)
@@ -56,7 +58,7 @@ func (w *World) burst(phase int) (burst []*message) {
 			f.Type, f.ID, f.Rev = "parcel", fmt.Sprintf("%d-%d", phase, w.Rng.IntN(6)), w.Rng.Int64N(8)
 		}
 		if w.plan.Values {
-			f.At = f.at().Truncate(time.Hour).Format(time.RFC3339)
+			f.At = f.Time().Truncate(time.Hour).Format(time.RFC3339)
 			if w.Chance(0.1) {
 				f.Cents = 1000 // where a bucket begins
 			}
@@ -154,12 +156,12 @@ func (w *World) send(m *message) {
 	known := w.sent[m.body] != nil
 	for e := range m.each {
 		w.log = append(w.log, e)
-		if first := w.firstSent[e.fact]; first != nil && !e.malformed && !w.Now.Before(e.fact.at().Add(w.lifetime.lifetime(e.fact))) {
+		if first := w.firstSent[e.fact]; first != nil && !e.malformed && !w.Now.Before(e.fact.Time().Add(w.lifetime.lifetime(e.fact))) {
 			w.Fault(afterLife, e.body)
 		}
 		if w.plan.FIFO {
 			if e.group = "poison"; !e.malformed {
-				e.group = e.fact.group()
+				e.group = e.fact.Group()
 				m.group = e.group // those of an array are all in one group
 			}
 		}
@@ -167,7 +169,7 @@ func (w *World) send(m *message) {
 			continue
 		}
 		if w.plan.Offload > 0 {
-			w.model.texts[sha256.Sum256([]byte(e.carried()))] = e.carried()
+			w.model.Texts[sha256.Sum256([]byte(e.carried()))] = e.carried()
 		}
 		if w.carried[e.carried()] == nil {
 			w.carried[e.carried()] = e

@@ -3,9 +3,6 @@ package sim
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -16,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/tables"
@@ -25,9 +23,9 @@ import (
 // sharded, and its key changes with the second epoch. GSI5 is sparse, and events of one time share
 // a sort key in it.
 func addPatterns(spec *pipeline.Spec, secret bool) {
-	byDay := pipeline.IndexSpec{PK: oldDay + "{@at | day}#{id | shard:3}", SK: "{@at | time}#{id}"}
+	byDay := pipeline.IndexSpec{PK: model.OldDay + "{@at | day}#{id | shard:3}", SK: "{@at | time}#{id}"}
 	if spec.Epoch > 1 {
-		byDay.PK, byDay.Was = newDay+"{@at | day}#{id | shard:3}", []string{byDay.PK}
+		byDay.PK, byDay.Was = model.NewDay+"{@at | day}#{id | shard:3}", []string{byDay.PK}
 	}
 	for _, e := range spec.Events {
 		e.Indexes["GSI4"] = byDay
@@ -48,13 +46,9 @@ func addPatterns(spec *pipeline.Spec, secret bool) {
 	}
 }
 
-// GSI4PK begins with one of these: see [addPatterns].
-const oldDay, newDay = "D#", "DAY#"
-
 // lagMost is how long an index of a world lags at most. The times of records are of whole seconds.
 const (
 	lagMost = 5 * time.Second
-	wholeIn = time.Second
 )
 
 // reader asks questions by patterns while a world goes on. It reads between two steps, without
@@ -75,13 +69,13 @@ type asked struct {
 	began   time.Time
 	pages   int
 	got     []found
-	matches func(fact) bool
+	matches func(model.Fact) bool
 }
 
 // found is an item that a page had.
 type found struct {
 	*event.Item
-	fact fact
+	fact model.Fact
 	at   time.Time // of the page
 }
 
@@ -118,14 +112,16 @@ func (r *reader) begin() {
 		draw.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		return list[:1+draw.IntN(len(list))]
 	}
-	buyer := func(f fact) bool { return f.Customer != "" && slices.Contains(q.ask.Values["customer"], f.Customer) }
+	buyer := func(f model.Fact) bool {
+		return f.Customer != "" && slices.Contains(q.ask.Values["customer"], f.Customer)
+	}
 	// The question's text has whole seconds, and so has what it is judged by.
 	from := w.Now.Add(-time.Duration(draw.IntN(50*3600)) * time.Second).UTC().Truncate(time.Second)
 	to := from.Add(time.Duration(1+draw.IntN(40*3600)) * time.Second)
 	if draw.IntN(2) == 0 { // events come at whole hours too
 		from, to = from.Truncate(time.Hour), to.Truncate(time.Hour).Add(time.Hour)
 	}
-	between := func(f fact) bool { return !f.at().Before(from) && f.at().Before(to) }
+	between := func(f model.Fact) bool { return !f.Time().Before(from) && f.Time().Before(to) }
 	limit := func() { q.ask.From, q.ask.To = from.Format(time.RFC3339), to.Format(time.RFC3339) }
 	switch q.pattern {
 	case "one":
@@ -134,31 +130,31 @@ func (r *reader) begin() {
 			id = "none"
 		}
 		q.ask.Values["id"], q.ask.Consistent = []string{id}, draw.IntN(2) == 0
-		q.matches = func(f fact) bool { return f.Type == "order" && f.ID == id }
+		q.matches = func(f model.Fact) bool { return f.Type == "order" && f.ID == id }
 	case "of_customer":
 		q.ask.Values["customer"] = some(customers[1:])
 		q.matches = buyer
 	case "customer_orders":
 		merchant := merchants[draw.IntN(len(merchants))]
 		q.ask.Values["customer"], q.ask.Values["merchant"] = some(customers[1:]), []string{merchant}
-		q.matches = func(f fact) bool { return f.Type == "order" && buyer(f) && f.Merchant == merchant }
+		q.matches = func(f model.Fact) bool { return f.Type == "order" && buyer(f) && f.Merchant == merchant }
 	case "customer_parcels":
 		q.ask.Values["customer"] = some(customers[1:])
 		limit()
-		q.matches = func(f fact) bool { return f.Type == "parcel" && buyer(f) && between(f) }
+		q.matches = func(f model.Fact) bool { return f.Type == "parcel" && buyer(f) && between(f) }
 	case "merchant_parcels", "hashed":
 		q.ask.Values["merchant"] = some(merchants)
-		q.matches = func(f fact) bool {
+		q.matches = func(f model.Fact) bool {
 			return slices.Contains(q.ask.Values["merchant"], f.Merchant) && (f.Type == "parcel" || q.pattern == "hashed")
 		}
 	case "of_day":
 		limit()
 		q.matches = between
 	case "gifts":
-		q.matches = func(f fact) bool { return f.Gift && f.Type == "order" }
+		q.matches = func(f model.Fact) bool { return f.Gift && f.Type == "order" }
 		if draw.IntN(2) == 0 {
 			limit()
-			q.matches = func(f fact) bool { return f.Gift && f.Type == "order" && between(f) }
+			q.matches = func(f model.Fact) bool { return f.Gift && f.Type == "order" && between(f) }
 		}
 	}
 	p, err := w.pipelineOf(q.version).Pattern(q.pattern)
@@ -177,7 +173,8 @@ func (r *reader) begin() {
 func (r *reader) page() {
 	q, w := r.reading, r.w
 	version := r.version()
-	s, err := query.New(tables.Config{Client: readsByPattern{w.ingot.Engine.DynamoDB(), r}, Pipeline: w.pipelineOf(version), Events: eventsTable,
+	s, err := query.New(tables.Config{Client: readsByPattern{w.ingot.Engine.DynamoDB(), r}, Pipeline: w.pipelineOf(version),
+		Events:     eventsTable,
 		Aggregates: totals, TokenKey: q.sealed, Env: r.env()})
 	if err != nil {
 		w.Fail(Broken, "reading %s: %v", q.pattern, err)
@@ -198,9 +195,9 @@ func (r *reader) page() {
 	for _, item := range page.Items {
 		text := item.Data
 		if item.Payload != nil { // the reader has what the item keeps
-			text = w.model.texts[item.Payload.Sum]
+			text = w.model.Texts[item.Payload.Sum]
 		}
-		f, err := read(text)
+		f, err := model.Read(text)
 		if err != nil {
 			w.Fail(Misread, "%s gave %s, whose payload cannot be read: %v", q.pattern, item.Key, err)
 			return
@@ -243,12 +240,12 @@ func (r *reader) judgeItem(q *asked, got found) {
 		w.Fail(Misread, "%s gave %s, which expired at %d, and it is %d", q.pattern, got.Key, got.ExpiresAt, got.at.Unix())
 		return
 	}
-	from := got.at.Add(-lagMost - wholeIn)
+	from := got.at.Add(-lagMost - model.WholeIn)
 	if q.ask.Consistent {
 		from = got.at
 	}
-	for _, s := range w.model.keys[got.fact.key()].between(from, got.at) {
-		if s.img != nil && s.img.reads(got.Item) && s.img.epoch == got.Epoch {
+	for _, s := range w.model.Keys[got.fact.Key()].Between(from, got.at) {
+		if s.Image != nil && reads(s.Image, got.Item) && s.Image.Epoch == got.Epoch {
 			return
 		}
 	}
@@ -263,12 +260,12 @@ func (r *reader) judge(q *asked) {
 	come := map[string]bool{}
 	for i, got := range q.got {
 		at := placeOf(p.Index(), got)
-		name := got.fact.key() + " " + at.String()
+		name := got.fact.Key() + " " + at.String()
 		if come[name] {
 			w.Fail(Misread, "%s gave %s twice", q.pattern, name)
 			return
 		}
-		come[name], come[got.fact.key()] = true, true
+		come[name], come[got.fact.Key()] = true, true
 		if i > 0 && placeOf(p.Index(), q.got[i-1]).compare(at, q.newest) > 0 {
 			w.Fail(Misread, "%s gave %s after %s, newest first: %v", q.pattern, at, placeOf(p.Index(), q.got[i-1]), q.newest)
 			return
@@ -276,10 +273,10 @@ func (r *reader) judge(q *asked) {
 	}
 	from := q.began
 	if !q.ask.Consistent {
-		from = from.Add(-lagMost - wholeIn)
+		from = from.Add(-lagMost - model.WholeIn)
 	}
-	for _, key := range sortedKeys(w.model.keys) {
-		f := w.model.keys[key].steady(from, w.Now)
+	for _, key := range sortedKeys(w.model.Keys) {
+		f := w.model.Keys[key].Steady(from, w.Now)
 		if f != nil && q.matches(*f) && !come[key] {
 			w.Fail(Misread,
 				"%s %v from %q to %q lacks %s, which was stored before the question and did not change: %+v (%d items on %d pages)",
@@ -315,38 +312,6 @@ func (p place) compare(other place, newest bool) int {
 		ahead = -ahead
 	}
 	return cmp.Or(ahead, strings.Compare(p.pk, other.pk))
-}
-
-// between lists what a key may have held from one time to another.
-func (h *history) between(from, to time.Time) (list []state) {
-	if h == nil {
-		return nil
-	}
-	for i, s := range h.states {
-		if s.at.After(to) || i+1 < len(h.states) && h.states[i+1].at.Add(wholeIn).Before(from) {
-			continue
-		}
-		list = append(list, s)
-	}
-	return list
-}
-
-// steady returns what a key held from one time to another. It returns nil if that changed, if it
-// was not an event that can be read, or if it expired.
-func (h *history) steady(from, to time.Time) *fact {
-	list := h.between(from, to)
-	if len(list) == 0 || list[0].at.Add(wholeIn).After(from) {
-		return nil
-	}
-	first := list[0].img
-	for _, s := range list {
-		img := s.img
-		if img == nil || img.barred || img.epoch == strangeEpoch || img.fact != first.fact || img.expiresAt <= to.Unix() ||
-			valueOf(img.whole["GSI4PK"]) != valueOf(first.whole["GSI4PK"]) {
-			return nil
-		}
-	}
-	return &first.fact
 }
 
 // env is the world as the reader sees it. Its waits take no time, and its goroutines run in turn.
@@ -399,16 +364,4 @@ func (r *reader) behind(read embedded.Read) int {
 		r.w.Faults[indexBehind]++
 	}
 	return r.draw.IntN(read.Writes + 1)
-}
-
-// dayKeys returns the two texts that GSI4PK of a fact may have.
-func (f fact) dayKeys() (old, new string) {
-	rest := fmt.Sprintf("%s#%d", f.at().UTC().Format(time.DateOnly), shardOf(f.ID, 3))
-	return oldDay + rest, newDay + rest
-}
-
-// shardOf returns the shard of a text.
-func shardOf(text string, n uint64) uint64 {
-	sum := sha256.Sum256([]byte(text))
-	return binary.BigEndian.Uint64(sum[:8]) % n
 }

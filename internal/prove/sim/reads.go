@@ -21,9 +21,9 @@ func (w *World) removeBeforeRead(keys []map[string]types.AttributeValue) {
 		return
 	}
 	pk := text(keys[w.Rng.IntN(len(keys))]["PK"])
-	for _, h := range w.model.keys {
-		if h.live != nil && h.live.pk == pk {
-			w.people.remove(h.live)
+	for _, h := range w.model.Keys {
+		if h.Live != nil && h.Live.PK == pk {
+			w.people.remove(h.Live)
 			return
 		}
 	}

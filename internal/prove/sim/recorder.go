@@ -142,8 +142,8 @@ func (r recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactW
 				r.w.spending.accepted[totals+"|"+text(update.Key["PK"])+"|"+text(update.Key["SK"])]++
 			}
 			r.changed(update.TableName, update.Key)
-			if s := r.w.model.slots[text(update.Key["PK"])+"|"+text(update.Key["SK"])]; s != nil && mends {
-				s.mended = true
+			if s := r.w.model.Slots[text(update.Key["PK"])+"|"+text(update.Key["SK"])]; s != nil && mends {
+				s.Mended = true
 			}
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 )
 
 // rest is what holds once a world has come to rest.
@@ -14,18 +16,18 @@ type rest struct {
 
 // checkDrained checks a world at rest.
 func (w *rest) checkDrained() bool {
-	for _, key := range sortedKeys(w.model.slots) {
-		s := w.model.slots[key]
-		if s.unmarked {
-			s.applyAll()
+	for _, key := range sortedKeys(w.model.Slots) {
+		s := w.model.Slots[key]
+		if s.Unmarked {
+			s.ApplyAll()
 			w.checkSlot(key)
 		}
-		if s.damaged && w.model.marks {
+		if s.Damaged && w.model.Marks {
 			w.damage.checkLeftOut(s)
 			continue
 		}
-		if s.applied != s.steps {
-			w.Fail(Uncounted, "%s: %d of %d changes are counted", s.key, s.applied, s.steps)
+		if s.Applied != s.Steps {
+			w.Fail(Uncounted, "%s: %d of %d changes are counted", s.Key, s.Applied, s.Steps)
 			return false
 		}
 	}
@@ -81,9 +83,9 @@ func (w *rest) checkHead() bool {
 	case head != nil && !head.Building && len(w.trouble.odds.live) > 0 && head.Flag == "":
 		w.Fail(Unkept, "the head says complete, an item cannot be understood, and no flag says so")
 	case head != nil && !head.Building:
-		for _, key := range sortedKeys(w.model.keys) {
-			if live := w.model.keys[key].live; live != nil && live.epoch < 2 && !live.isPart() { // nothing of a part is in it
-				w.Fail(Generation, "the head says complete, and %s is stamped %d", key, live.epoch)
+		for _, key := range sortedKeys(w.model.Keys) {
+			if live := w.model.Keys[key].Live; live != nil && live.Epoch < 2 && !live.IsPart() { // nothing of a part is in it
+				w.Fail(Generation, "the head says complete, and %s is stamped %d", key, live.Epoch)
 				break
 			}
 		}
@@ -95,36 +97,36 @@ func (w *rest) checkHead() bool {
 // itself.
 func (w *rest) checkLive() {
 	live := map[string]*big.Int{}
-	for _, h := range w.model.keys {
-		for _, p := range w.model.parts(h.live) {
-			key := p.name + "|" + strings.ReplaceAll(p.by, "#", "%23") + "|" + p.window
+	for _, h := range w.model.Keys {
+		for _, p := range w.model.Parts(h.Live) {
+			key := p.Name + "|" + strings.ReplaceAll(p.By, "#", "%23") + "|" + p.Window
 			if live[key] == nil {
-				live[key] = new1()
+				live[key] = new(big.Int)
 			}
-			live[key].Add(live[key], big.NewInt(p.term))
+			live[key].Add(live[key], big.NewInt(p.Term))
 		}
 	}
 	counted := map[string]*big.Int{}
-	for _, s := range w.model.slots {
-		if w.model.unclosed(s.key, w.Now) {
+	for _, s := range w.model.Slots {
+		if w.model.Unclosed(s.Key, w.Now) {
 			continue
 		}
-		name, by, window := slotName(s.key)
+		name, by, window := model.SlotName(s.Key)
 		key := name + "|" + by + "|" + window
 		if counted[key] == nil {
-			counted[key] = new1()
+			counted[key] = new(big.Int)
 		}
-		counted[key].Add(counted[key], s.fp)
-		counted[key].Sub(counted[key], s.fpx)
+		counted[key].Add(counted[key], s.FP)
+		counted[key].Sub(counted[key], s.FPX)
 	}
 	for _, s := range w.damage.damaged {
-		name, by, window := slotName(s.key)
+		name, by, window := model.SlotName(s.Key)
 		delete(counted, name+"|"+by+"|"+window) // the aggregate counts what it took
 	}
 	for _, key := range sortedKeys(counted) {
 		want := live[key]
 		if want == nil {
-			want = new1()
+			want = new(big.Int)
 		}
 		if counted[key].Cmp(want) != 0 {
 			w.Fail(Wrong, "%s counts %s live, and its items add up to %s", key, counted[key], want)

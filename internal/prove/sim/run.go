@@ -2,10 +2,11 @@ package sim
 
 import (
 	"context"
-	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
 // Stats says what happened in a world.
@@ -43,9 +44,9 @@ func Live(p Plan, trace bool) Result {
 	defer w.KillAll()
 	w.live()
 	w.stats.Steps, w.stats.Hours = w.Steps, w.Now.Sub(stage.Origin).Hours()
-	w.stats.Shards, w.stats.Inserted, w.stats.Expired = len(w.model.shards), w.model.inserted, w.model.expired
+	w.stats.Shards, w.stats.Inserted, w.stats.Expired = len(w.model.Shards), w.model.Inserted, w.model.Expired
 	w.stats.Rolls = max(0, len(w.shards)-w.partitions())
-	w.stats.Aggregates, w.stats.Totals = w.model.aggregates(), len(w.model.slots)
+	w.stats.Aggregates, w.stats.Totals = w.model.Aggregates(), len(w.model.Slots)
 	r := Result{Plan: p, Stats: w.stats, Failure: w.Failure}
 	if trace {
 		r.Trace = w.Trace.String()

@@ -7,6 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 )
 
 // spending is how many requests and units the functions may take.
@@ -59,9 +61,9 @@ func (r recorder) spend(table string, pk, sk string, accepted bool) {
 		most = inv.copies
 	case table == eventsTable && strings.HasPrefix(pk, "PARCEL#"):
 		most = 2*inv.copies + others
-	case strings.HasPrefix(pk, "A#") && w.model.marks:
+	case strings.HasPrefix(pk, "A#") && w.model.Marks:
 		most = 3 + others
-		if s := w.model.slots[pk+"|"+sk]; s != nil && s.damaged {
+		if s := w.model.Slots[pk+"|"+sk]; s != nil && s.Damaged {
 			most += 8 // a statement and then an UpdateItem each ask three times in vain what is in the way; then the total is flagged
 		}
 		if s.accepted > 1 {
@@ -142,14 +144,14 @@ func (r recorder) spendRead(pk string, payload bool) {
 	unwritten := 0
 	for m := range w.arrays.eventsOf(inv) {
 		reasons := 0
-		if !w.Now.Before(m.fact.at().Add(w.lifetime.lifetime(m.fact)-early)) || w.byPut.waits(inv, m.fact) {
+		if !w.Now.Before(m.fact.Time().Add(w.lifetime.lifetime(m.fact)-early)) || w.byPut.waits(inv, m.fact) {
 			reasons++
 		}
 		if w.plan.FIFO && w.plan.Arrays { // after a Duplicate, the events that follow are looked up once
 			reasons++
 		}
 		for _, f := range w.wholes.itemsOf(m, inv.epoch) {
-			if f.pk() == pk {
+			if f.PK() == pk {
 				unwritten += reasons
 			}
 		}
@@ -165,9 +167,9 @@ func (r recorder) spendRead(pk string, payload bool) {
 func (w *spending) checkPayload(inv *invocation, pk string, s *spent) {
 	other := false
 	for m := range w.arrays.eventsOf(inv) {
-		other = other || slices.ContainsFunc(w.wholes.itemsOf(m, inv.epoch), func(f fact) bool {
-			return f.pk() == pk && slices.ContainsFunc(w.model.keys[f.key()].during(inv.began), func(img *image) bool {
-				return img != nil && (img.fact != f || img.epoch > inv.epoch)
+		other = other || slices.ContainsFunc(w.wholes.itemsOf(m, inv.epoch), func(f model.Fact) bool {
+			return f.PK() == pk && slices.ContainsFunc(w.model.Keys[f.Key()].During(inv.began), func(img *model.Image) bool {
+				return img != nil && (img.Fact != f || img.Epoch > inv.epoch)
 			})
 		})
 	}

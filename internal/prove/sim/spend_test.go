@@ -1,6 +1,8 @@
 package sim
 
-import "testing"
+import (
+	"testing"
+)
 
 // TestSpend shows that what the handlers may do keeps the bounds on writes and reads, and that one
 // more request breaks them.
@@ -50,7 +52,7 @@ func TestSpend(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(StillPlan(1), false)
 			defer w.KillAll()
-			w.model.marks = true
+			w.model.Marks = true
 			test.inv.spent = map[string]*spent{}
 			test.inv.Notes = &test.inv
 			w.Current = &task{Of: &test.inv.Invocation}

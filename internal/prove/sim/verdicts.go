@@ -6,12 +6,13 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 )
 
 // verdicts are what an invocation says about a message.
 type verdicts struct {
 	*World
-	rejected map[fact]bool // events that a delivery was told are Rejected
+	rejected map[model.Fact]bool // events that a delivery was told are Rejected
 }
 
 // What an invocation says about a message must be true. The checks here do not ask how it came to
@@ -40,9 +41,10 @@ func (w *verdicts) judgeEvent(inv *invocation, m *message, o handler.Outcome) {
 		w.Fail(Undeserved, "%s says %s of %s, but %s", inv.Name, verdict, m.body, why)
 		return
 	}
-	if erased := o.Refusal != nil && o.Refusal.Reason == event.Barred; verdict == "Duplicate" && !w.held(inv, m, func(img *image) bool {
-		return img != nil && (img.barred && erased || !erased && img.fact == m.fact)
-	}) {
+	if erased := o.Refusal != nil && o.Refusal.Reason == event.Barred; verdict == "Duplicate" && !w.held(inv, m,
+		func(img *model.Image) bool {
+			return img != nil && (img.Barred && erased || !erased && img.Fact == m.fact)
+		}) {
 		w.Fail(Undeserved, "%s says Duplicate of %s (%v), and its key held nothing of the kind", inv.Name, m.body, o.Refusal)
 	}
 	if verdict == "Duplicate" && o.Refusal != nil {
@@ -56,8 +58,8 @@ func (w *verdicts) judgeEvent(inv *invocation, m *message, o handler.Outcome) {
 		if !o.Failed && !m.kept && (m.of != nil || w.quarantined[m.body] == 0) {
 			w.Fail(Lost, "%s takes %s for kept, and it is not in quarantine", inv.Name, m.body)
 		}
-		if o.Existing != nil && !w.heldByAny(inv, m, func(_ fact, img *image) bool {
-			return img != nil && img.digest() == o.Existing.Digest.String()
+		if o.Existing != nil && !w.heldByAny(inv, m, func(_ model.Fact, img *model.Image) bool {
+			return img != nil && img.Digest() == o.Existing.Digest.String()
 		}) {
 			w.Fail(Undeserved, "%s shows what %s conflicts with, but its key never held that: %s", inv.Name, m.body, o.Existing.Digest)
 		}
@@ -82,42 +84,45 @@ func (w *verdicts) judgeReport(r handler.IngestReport) {
 
 // write is an accepted write of one event by an invocation, with the verdict that it earns.
 type write struct {
-	fact    fact
+	fact    model.Fact
 	verdict string
 }
 
 // accept notes a write for the invocation that made it. The write must have the stamp of that
 // invocation.
-func (w *verdicts) accept(c *change) {
+func (w *verdicts) accept(c *model.Change) {
 	inv := invocationOf(w.Current)
 	if inv == nil || inv.wrote == nil {
 		return
 	}
 	earned := "Updated"
-	if c.old == nil {
+	if c.Old == nil {
 		earned = "Inserted"
 	}
-	inv.wrote[write{c.new.fact, earned}]++
-	if c.new.epoch != inv.epoch {
-		w.Fail(Altered, "%s is stamped %d, and %s has epoch %d", c.new.key(), c.new.epoch, inv.Name, inv.epoch)
+	inv.wrote[write{c.New.Fact, earned}]++
+	if c.New.Epoch != inv.epoch {
+		w.Fail(Altered, "%s is stamped %d, and %s has epoch %d", c.New.Key(), c.New.Epoch, inv.Name, inv.epoch)
 	}
 }
 
 // held reports whether the message's key held such an image at some moment of the invocation. Only
 // images that the invocation's code can read count.
-func (w *verdicts) held(inv *invocation, m *message, such func(*image) bool) bool {
-	return w.heldUnder(inv, m.fact.key(), such)
+func (w *verdicts) held(inv *invocation, m *message, such func(*model.Image) bool) bool {
+	return w.heldUnder(inv, m.fact.Key(), such)
 }
 
-func (w *verdicts) heldUnder(inv *invocation, key string, such func(*image) bool) bool {
-	return slices.ContainsFunc(w.model.keys[key].during(inv.began), func(img *image) bool { return !inv.unreadable(img) && such(img) })
+func (w *verdicts) heldUnder(inv *invocation, key string, such func(*model.Image) bool) bool {
+	return slices.ContainsFunc(w.model.Keys[key].During(inv.began), func(img *model.Image) bool {
+		return !inv.unreadable(img) &&
+			such(img)
+	})
 }
 
 // heldByAny reports whether the key of the message's item, or of one of its parts, held such an
 // image.
-func (w *verdicts) heldByAny(inv *invocation, m *message, such func(fact, *image) bool) bool {
-	return slices.ContainsFunc(w.wholes.itemsOf(m, inv.epoch), func(f fact) bool {
-		return w.heldUnder(inv, f.key(), func(img *image) bool { return such(f, img) })
+func (w *verdicts) heldByAny(inv *invocation, m *message, such func(model.Fact, *model.Image) bool) bool {
+	return slices.ContainsFunc(w.wholes.itemsOf(m, inv.epoch), func(f model.Fact) bool {
+		return w.heldUnder(inv, f.Key(), func(img *model.Image) bool { return such(f, img) })
 	})
 }
 
@@ -145,19 +150,19 @@ func (w *verdicts) undeserved(inv *invocation, m *message, verdict string) strin
 		}
 		return w.wholes.lacking(inv, m)
 	case "Duplicate":
-		if !w.held(inv, m, func(img *image) bool { return img != nil && (img.barred || img.fact == m.fact) }) {
+		if !w.held(inv, m, func(img *model.Image) bool { return img != nil && (img.Barred || img.Fact == m.fact) }) {
 			return "its key never held that event"
 		}
-		if !w.held(inv, m, func(img *image) bool { return img != nil && img.barred }) {
+		if !w.held(inv, m, func(img *model.Image) bool { return img != nil && img.Barred }) {
 			return w.wholes.lacking(inv, m)
 		}
 	case "Stale":
-		if !parcel || !w.held(inv, m, func(img *image) bool { return img != nil && !img.barred && img.newer(m.fact) }) {
+		if !parcel || !w.held(inv, m, func(img *model.Image) bool { return img != nil && !img.Barred && img.Newer(m.fact) }) {
 			return "its key never held a newer revision"
 		}
 	case "Conflict":
-		if !w.heldByAny(inv, m, func(f fact, img *image) bool {
-			return img != nil && !img.barred && img.fact != f && (!parcel || !img.newer(f) && !f.newer(img.fact))
+		if !w.heldByAny(inv, m, func(f model.Fact, img *model.Image) bool {
+			return img != nil && !img.Barred && img.Fact != f && (!parcel || !img.Newer(f) && !f.Newer(img.Fact))
 		}) {
 			return "its key never held another event in its place"
 		}
@@ -167,10 +172,15 @@ func (w *verdicts) undeserved(inv *invocation, m *message, verdict string) strin
 		if left := w.lifetime.left(m.fact); left > 0 {
 			return fmt.Sprintf("it may be put for another %s", left)
 		}
-		if w.byPut.mayStillLand(inv, m, m.fact) && !w.held(inv, m, func(img *image) bool { return img != nil && img.fact == m.fact }) {
+		if w.byPut.mayStillLand(inv, m, m.fact) && !w.held(inv, m, func(img *model.Image) bool {
+			return img != nil &&
+				img.Fact == m.fact
+		}) {
 			return stillUnderWay
 		}
-		if !w.heldByAny(inv, m, func(f fact, img *image) bool { return img == nil || parcel && !img.barred && f.newer(img.fact) }) {
+		if !w.heldByAny(inv, m, func(f model.Fact, img *model.Image) bool {
+			return img == nil || parcel && !img.Barred && f.Newer(img.Fact)
+		}) {
 			return "its key held it, or what stands in its place"
 		}
 	default:
@@ -184,7 +194,7 @@ func (w *verdicts) undeserved(inv *invocation, m *message, verdict string) strin
 // put.
 func (w *verdicts) untroubled(inv *invocation, m *message) string {
 	instead := func(other *message) bool { // the message is tried in place of the other
-		return !other.malformed && other.fact.key() == m.fact.key() && other.fact != m.fact && !m.fact.newer(other.fact)
+		return !other.malformed && other.fact.Key() == m.fact.Key() && other.fact != m.fact && !m.fact.Newer(other.fact)
 	}
 	items, missing := w.wholes.itemsOf(m, inv.epoch), false
 	if m.pointer() != "" {
@@ -195,15 +205,15 @@ func (w *verdicts) untroubled(inv *invocation, m *message) string {
 		w.Faults[metNothing]++
 	case w.byPut.waits(inv, m.fact):
 		w.Faults[metBuilding]++
-	case slices.ContainsFunc(items, func(f fact) bool {
-		return slices.ContainsFunc(w.model.keys[f.key()].during(inv.began), inv.unreadable)
+	case slices.ContainsFunc(items, func(f model.Fact) bool {
+		return slices.ContainsFunc(w.model.Keys[f.Key()].During(inv.began), inv.unreadable)
 	}):
 		w.Faults[metNewer]++
 	case w.byPut.mayStillLand(inv, m, m.fact) && w.lifetime.left(m.fact) <= 0:
 		w.Faults[metTooLate]++
 	case inv.Faults > 0, inv.Deadline.Sub(w.Now) < functionTimeout/2:
 	case w.plan.FIFO: // the message waits for those before it
-	case slices.ContainsFunc(items, func(f fact) bool { return len(w.model.keys[f.key()].during(inv.began)) > 1 }):
+	case slices.ContainsFunc(items, func(f model.Fact) bool { return len(w.model.Keys[f.Key()].During(inv.began)) > 1 }):
 	case slices.ContainsFunc(slices.Collect(w.arrays.eventsOf(inv)), instead):
 	default:
 		return "nothing was in its way"

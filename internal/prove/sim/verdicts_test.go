@@ -9,57 +9,58 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
 // judged returns a world with one invocation. It began when the events of before were stored, one
 // after the other, and went on until those of after were. An event without an id stands for a
 // removal.
-func judged(t *testing.T, before, after []fact) (*World, *invocation) {
+func judged(t *testing.T, before, after []model.Fact) (*World, *invocation) {
 	w := newWorld(StillPlan(1), false)
 	t.Cleanup(w.KillAll)
-	var live *image
-	store := func(list []fact) {
+	var live *model.Image
+	store := func(list []model.Fact) {
 		for _, f := range list {
-			c := &change{old: live, new: &image{fact: f}}
+			c := &model.Change{Old: live, New: &model.Image{Fact: f}}
 			if f.ID == "" {
-				c.new = nil
+				c.New = nil
 			}
-			w.model.remember(c)
-			live = c.new
+			w.model.Remember(c)
+			live = c.New
 		}
 	}
 	store(before)
-	inv := &invocation{began: w.model.records, wrote: map[write]int{}}
+	inv := &invocation{began: w.model.Records, wrote: map[write]int{}}
 	inv.Invocation = stage.Invocation{Name: "ingest-1", Faults: 1, Notes: inv}
 	store(after)
 	w.Current = &task{Of: &inv.Invocation}
 	return w, inv
 }
 
-func order(cents int64) fact {
-	return fact{Type: "order", ID: "1", Merchant: "m1", Cents: cents, At: stage.Origin.Format(time.RFC3339)}
+func order(cents int64) model.Fact {
+	return model.Fact{Type: "order", ID: "1", Merchant: "m1", Cents: cents, At: stage.Origin.Format(time.RFC3339)}
 }
 
-func parcel(revision, cents int64) fact {
+func parcel(revision, cents int64) model.Fact {
 	f := order(cents)
 	f.Type, f.Rev = "parcel", revision
 	return f
 }
 
-func gift(f fact) fact {
+func gift(f model.Fact) model.Fact {
 	f.Gift = true
 	return f
 }
 
 // TestUndeserved shows which verdicts each past of a key allows.
 func TestUndeserved(t *testing.T) {
-	type facts = []fact
-	removed, retain := fact{}, (&Plan{}).retain()
+	type facts = []model.Fact
+	removed, retain := model.Fact{}, (&Plan{}).retain()
 	tests := map[string]struct {
 		before, after facts
 		wrote         []write
-		of            fact
+		of            model.Fact
 		age           time.Duration // of the event
 		allowed       string
 		unanswered    bool
@@ -94,7 +95,7 @@ func TestUndeserved(t *testing.T) {
 			for _, one := range test.wrote {
 				inv.wrote[one]++
 			}
-			if w.Now = test.of.at().Add(test.age); test.unanswered {
+			if w.Now = test.of.Time().Add(test.age); test.unanswered {
 				w.unanswer(inv, test.of)
 			}
 			got := ""
@@ -112,7 +113,7 @@ func TestUndeserved(t *testing.T) {
 	w, inv := judged(t, nil, nil)
 	w.sent["n"] = &message{body: "n", fact: parcel(2, 1)}
 	for name, test := range map[string]struct {
-		of      fact
+		of      model.Fact
 		faults  int
 		left    time.Duration
 		allowed bool
@@ -166,7 +167,7 @@ func TestCheckLetter(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			w, inv := judged(t, []fact{order(2)}, nil)
+			w, inv := judged(t, []model.Fact{order(2)}, nil)
 			w.sent["b"] = &message{body: "b", fact: order(1)}
 			inv.messages = []events.SQSMessage{{Body: "b",
 				MessageAttributes: map[string]events.SQSMessageAttribute{"trace": {DataType: "String", StringValue: aws.String("t")}}}}
@@ -190,15 +191,15 @@ func TestCheckLetter(t *testing.T) {
 
 // TestDuring shows what a key held since a record, including what it held at that record.
 func TestDuring(t *testing.T) {
-	a, b := &image{pk: "a"}, &image{pk: "b"}
-	h := &history{states: []state{{img: a, since: 3}, {since: 5}, {img: b, since: 8}}}
-	for since, want := range map[int][]*image{0: {nil, a, nil, b}, 2: {nil, a, nil, b}, 3: {a, nil, b}, 4: {a, nil, b}, 5: {nil, b},
+	a, b := &model.Image{PK: "a"}, &model.Image{PK: "b"}
+	h := &model.History{States: []model.State{{Image: a, Since: 3}, {Since: 5}, {Image: b, Since: 8}}}
+	for since, want := range map[int][]*model.Image{0: {nil, a, nil, b}, 2: {nil, a, nil, b}, 3: {a, nil, b}, 4: {a, nil, b}, 5: {nil, b},
 		7: {nil, b}, 8: {b}, 9: {b}} {
-		if got := h.during(since); fmt.Sprint(got) != fmt.Sprint(want) {
+		if got := h.During(since); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("since %d: %v, want %v", since, got, want)
 		}
 	}
-	if got := (*history)(nil).during(0); len(got) != 1 || got[0] != nil {
+	if got := (*model.History)(nil).During(0); len(got) != 1 || got[0] != nil {
 		t.Errorf("a key that never held anything: %v", got)
 	}
 }

@@ -3,8 +3,6 @@ package sim
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
 )
@@ -44,45 +43,12 @@ func addLines(spec *pipeline.Spec, since int64, retain time.Duration) {
 		From: map[string]pipeline.FromSpec{"line": {Values: map[string]string{"lines": "count", "largest": "max cents"}}}}
 }
 
-// contributeLine returns what a line contributes, when lines are declared.
-func (m *model) contributeLine(img *image) []part {
-	day := img.at().UTC().Truncate(24 * time.Hour)
-	return []part{
-		{name: "lines", by: img.Merchant, since: m.linesSince, window: "-", subtract: true, spread: 1,
-			values: map[string]int64{"lines": 1, "revenue": img.Cents}},
-		{name: "line_days", since: m.linesSince, window: day.Format(time.RFC3339),
-			expires: day.Add(24*time.Hour + m.outliving()).Unix(), spread: 1, unclosed: m.retain >= unclosedFrom,
-			values: map[string]int64{"lines": 1}, max: map[string]int64{"largest": img.Cents}},
-	}
-}
-
-// noLines is what [fact.Lines] says of an order whose array of lines is empty.
-const noLines = "-"
-
-// lines returns the parts of an order.
-func (f fact) lines() (list []fact) {
-	if f.Lines == "" || f.Lines == noLines {
-		return nil
-	}
-	for _, text := range strings.Split(f.Lines, ",") {
-		number, cents, _ := strings.Cut(text, "=")
-		list = append(list, fact{Type: "line", ID: f.ID + "#" + number, Merchant: f.Merchant, At: f.At, Cents: atoi(cents)})
-	}
-	return list
-}
-
-// wholeID returns the id of the order that a line is a part of, and the number of the line.
-func (f fact) wholeID() (id, number string) {
-	id, number, _ = strings.Cut(f.ID, "#")
-	return id, number
-}
-
 // spellLines writes the lines of an order as JSON.
-func (w *wholes) spellLines(f fact) string {
+func (w *wholes) spellLines(f model.Fact) string {
 	var lines []string
-	for _, line := range f.lines() {
-		_, number := line.wholeID()
-		members := []string{`"line":` + number, `"cents":` + spellNumber(w.draw, line.Cents)}
+	for _, line := range f.LineFacts() {
+		_, number := line.WholeID()
+		members := []string{`"line":` + number, `"cents":` + model.SpellNumber(w.draw, line.Cents)}
 		w.draw.Shuffle(2, func(i, j int) { members[i], members[j] = members[j], members[i] })
 		lines = append(lines, "{"+strings.Join(members, []string{",", " , "}[w.draw.IntN(2)])+"}")
 	}
@@ -92,11 +58,11 @@ func (w *wholes) spellLines(f fact) string {
 // spell writes the body of a message again. Orders with lines often come in an envelope. Its id and
 // time differ each time.
 func (w *wholes) spell(m *message) {
-	m.body, m.payload = m.fact.spell(w.Rng), ""
+	m.body, m.payload = m.fact.Spell(w.Rng), ""
 	if m.fact.Lines == "" {
 		return
 	}
-	m.body = strings.TrimSuffix(m.body, "}") + "," + w.spellLines(m.fact) + m.fact.spellCoupons() + "}"
+	m.body = strings.TrimSuffix(m.body, "}") + "," + w.spellLines(m.fact) + m.fact.SpellCoupons() + "}"
 	if w.draw.IntN(2) == 0 {
 		m.payload = m.body
 		at := w.Now.Add(-time.Duration(w.draw.IntN(90*3600)) * time.Second)
@@ -109,11 +75,11 @@ func (w *wholes) spell(m *message) {
 func (m *message) carried() string { return cmp.Or(m.payload, m.text, m.body) }
 
 // addSomeLines gives an order lines, if the world has them.
-func (w *wholes) addSomeLines(f *fact) {
+func (w *wholes) addSomeLines(f *model.Fact) {
 	if w.plan.Parts == 0 || f.Type != "order" {
 		return
 	}
-	f.Lines = noLines
+	f.Lines = model.NoLines
 	for n := range w.draw.IntN(4) {
 		if n == 0 {
 			f.Lines = ""
@@ -125,87 +91,46 @@ func (w *wholes) addSomeLines(f *fact) {
 }
 
 // otherLines gives a copy of an order lines of which at least one is not a line of the first.
-func (w *wholes) otherLines(f *fact) {
+func (w *wholes) otherLines(f *model.Fact) {
 	if f.Lines == "" {
 		return
 	}
-	list := f.lines()
+	list := f.LineFacts()
 	if len(list) == 0 || w.draw.IntN(2) == 0 {
-		f.Lines = strings.TrimPrefix(f.Lines+fmt.Sprintf(",%d=%d", len(list)+1, w.draw.Int64N(1000)), noLines+",")
+		f.Lines = strings.TrimPrefix(f.Lines+fmt.Sprintf(",%d=%d", len(list)+1, w.draw.Int64N(1000)), model.NoLines+",")
 		return
 	}
 	f.Lines = ""
 	for i, line := range list {
-		_, number := line.wholeID()
+		_, number := line.WholeID()
 		f.Lines += fmt.Sprintf(",%s=%d", number, line.Cents+int64(i+1))
 	}
 	f.Lines = f.Lines[1:]
-}
-
-// readLines returns lines in the form of [fact.Lines].
-func readLines(lines []struct{ Line, Cents float64 }) string {
-	if lines == nil {
-		return ""
-	}
-	var list []string
-	for _, l := range lines {
-		list = append(list, fmt.Sprintf("%d=%d", int64(l.Line), int64(l.Cents)))
-	}
-	return cmp.Or(strings.Join(list, ","), noLines)
-}
-
-// readLine reads the payload of a line.
-func readLine(data string) (fact, error) {
-	var raw struct {
-		ID, Merchant, At string
-		Line, Cents      float64
-	}
-	if err := json.Unmarshal([]byte(data), &raw); err != nil {
-		return fact{}, err
-	}
-	return fact{Type: "line", ID: raw.ID + "#" + strconv.FormatInt(int64(raw.Line), 10), Merchant: raw.Merchant, At: raw.At,
-		Cents: int64(raw.Cents)}, nil
-}
-
-// storedLine returns what the item of a line must hold. See [fact.stored].
-func (f fact) storedLine() map[string]typed {
-	all := f.common()
-	all["amount"], all["GSI1SK"] = typed{"N", strconv.FormatInt(f.Cents, 10)}, all["at"]
-	all["GSI1PK"] = typed{"S", "MERCHANT#" + strings.ReplaceAll(f.Merchant, "#", "%23")}
-	return all
-}
-
-// digestLine returns the digest of a line, which is about its order too.
-func (f fact) digestLine() [sha256.Size]byte {
-	id, number := f.wholeID()
-	payload := map[string]any{"id": id, "merchant": f.Merchant, "at": f.At, "line": atoi(number), "cents": f.Cents}
-	text, _ := json.Marshal([]any{f.Type, payload, "order", id}) // texts and numbers: Marshal cannot fail
-	return sha256.Sum256(text)
 }
 
 // knowsParts reports whether code of an epoch puts the parts of an order.
 func (w *wholes) knowsParts(epoch int64) bool { return w.plan.Parts > 0 && epoch >= w.plan.Parts }
 
 // partsOf returns the facts of the parts that code of an epoch stores for a message.
-func (w *wholes) partsOf(m *message, epoch int64) []fact {
+func (w *wholes) partsOf(m *message, epoch int64) []model.Fact {
 	if !w.knowsParts(epoch) {
 		return nil
 	}
-	return m.fact.parts()
+	return m.fact.Parts()
 }
 
 // itemsOf returns the facts of all items that code of an epoch stores for a message, the whole
 // first.
-func (w *wholes) itemsOf(m *message, epoch int64) []fact {
-	return append([]fact{m.fact}, w.partsOf(m, epoch)...)
+func (w *wholes) itemsOf(m *message, epoch int64) []model.Fact {
+	return append([]model.Fact{m.fact}, w.partsOf(m, epoch)...)
 }
 
 // lacking returns which part of a message its invocation cannot have found stored. It returns an
 // empty text if there is none. A part whose key is barred is done with.
 func (w *wholes) lacking(inv *invocation, m *message) string {
 	for _, p := range w.partsOf(m, inv.epoch) {
-		if !w.verdicts.heldUnder(inv, p.key(), func(img *image) bool { return img != nil && (img.barred || img.fact == p) }) {
-			return "its part " + p.key() + " was never stored"
+		if !w.verdicts.heldUnder(inv, p.Key(), func(img *model.Image) bool { return img != nil && (img.Barred || img.Fact == p) }) {
+			return "its part " + p.Key() + " was never stored"
 		}
 	}
 	return ""
@@ -217,9 +142,9 @@ func (w *wholes) unsettledParts(m *message) string {
 	if w.plan.Parts != 1 {
 		return ""
 	}
-	for _, p := range m.fact.parts() {
-		if h := w.model.keys[p.key()]; h == nil || !h.facts[p] && !h.barred {
-			return "its part " + p.key() + " was never stored"
+	for _, p := range m.fact.Parts() {
+		if h := w.model.Keys[p.Key()]; h == nil || !h.Facts[p] && !h.Barred {
+			return "its part " + p.Key() + " was never stored"
 		}
 	}
 	return ""
@@ -227,25 +152,28 @@ func (w *wholes) unsettledParts(m *message) string {
 
 // checkWhole checks a part that is inserted. The order that it is a part of must have been stored
 // before, with just this part.
-func (w *wholes) checkWhole(c *change) {
-	if !c.new.isPart() || c.old != nil {
+func (w *wholes) checkWhole(c *model.Change) {
+	if !c.New.IsPart() || c.Old != nil {
 		return
 	}
-	if h := w.model.keys[c.new.order().key()]; h != nil {
-		for whole := range h.facts {
-			if slices.Contains(whole.parts(), c.new.fact) {
+	if h := w.model.Keys[c.New.Order().Key()]; h != nil {
+		for whole := range h.Facts {
+			if slices.Contains(whole.Parts(), c.New.Fact) {
 				return
 			}
 		}
 	}
-	w.Fail(Parted, "%s (%d cents) is stored, and no order with such a part ever was", c.new.key(), c.new.Cents)
+	w.Fail(Parted, "%s (%d cents) is stored, and no order with such a part ever was", c.New.Key(), c.New.Cents)
 }
 
 // writeOf returns the write that earns a message its verdict: that of its item. If all of a message
 // is put in one transaction, and its item was there already, it may be that of a part.
 func (w *wholes) writeOf(inv *invocation, m *message, verdict string) write {
 	own := write{m.fact, verdict}
-	if w.plan.Atomic && inv.wrote[own] == 0 && w.verdicts.held(inv, m, func(img *image) bool { return img != nil && img.fact == m.fact }) {
+	if w.plan.Atomic && inv.wrote[own] == 0 && w.verdicts.held(inv, m, func(img *model.Image) bool {
+		return img != nil &&
+			img.Fact == m.fact
+	}) {
 		for _, p := range w.partsOf(m, inv.epoch) {
 			if part := (write{p, verdict}); inv.wrote[part] > 0 {
 				return part
@@ -257,69 +185,61 @@ func (w *wholes) writeOf(inv *invocation, m *message, verdict string) write {
 
 // checkAtomic checks an item of an order that code puts in one transaction. At the moment in which
 // any of its items is stored, all of them are. Only a bar may stand in the place of a line.
-func (w *wholes) checkAtomic(c *change) {
-	if !w.plan.Atomic || c.old != nil || !w.knowsParts(c.new.epoch) || invocationOf(w.Current) == nil {
+func (w *wholes) checkAtomic(c *model.Change) {
+	if !w.plan.Atomic || c.Old != nil || !w.knowsParts(c.New.Epoch) || invocationOf(w.Current) == nil {
 		return
 	}
-	switch c.new.Type {
+	switch c.New.Type {
 	case "order":
-		for _, p := range c.new.parts() {
+		for _, p := range c.New.Parts() {
 			if !w.claims.stands(p) {
-				w.Fail(Parted, "%s is stored, and its part %s is not, though they are put together", c.new.key(), p.key())
+				w.Fail(Parted, "%s is stored, and its part %s is not, though they are put together", c.New.Key(), p.Key())
 				return
 			}
 		}
 	case "line", "coupon":
-		whole := c.new.order()
-		if item := w.read(eventsTable, whole.pk(), whole.sk()); item["type"] == nil {
-			w.Fail(Parted, "%s is stored beside %s, which is not there", c.new.key(), whole.key())
+		whole := c.New.Order()
+		if item := w.read(eventsTable, whole.PK(), whole.SK()); item["type"] == nil {
+			w.Fail(Parted, "%s is stored beside %s, which is not there", c.New.Key(), whole.Key())
 		}
 	}
 }
 
 // sentWithin reports whether the payload of a part is what a message makes of it: the members that
 // the part has of its order, and then its own, both as they were spelled.
-func (w *wholes) sentWithin(img *image) bool {
-	id := img.order().ID
+func (w *wholes) sentWithin(img *model.Image) bool {
+	id := img.Order().ID
 	shared := fmt.Sprintf(`{"id":%q,"merchant":%q,"at":%q,`, id, img.Merchant, img.At)
-	own, ok := strings.CutPrefix(img.data, shared)
+	own, ok := strings.CutPrefix(img.Data, shared)
 	return ok && slices.ContainsFunc(w.orders[id], func(m *message) bool {
-		return slices.Contains(m.fact.parts(), img.fact) && strings.Contains(m.carried(), "{"+own)
+		return slices.Contains(m.fact.Parts(), img.Fact) && strings.Contains(m.carried(), "{"+own)
 	})
 }
 
 // count returns what an item must say about how many parts it has. It returns nothing for an item
 // that code without parts has put, and for anything but an order.
-func (w *wholes) countOfParts(c *change) (n typed, counts bool) {
+func (w *wholes) countOfParts(c *model.Change) (n model.Typed, counts bool) {
 	switch {
-	case c.new.Type != "order", !w.knowsParts(c.new.epoch), c.old != nil && c.old.whole["i:parts"] == nil:
-		return typed{}, false
+	case c.New.Type != "order", !w.knowsParts(c.New.Epoch), c.Old != nil && c.Old.Whole["i:parts"] == nil:
+		return model.Typed{}, false
 	}
-	return typed{"N", strconv.Itoa(len(c.new.parts()))}, true
-}
-
-// holds returns what a key holds now.
-func (h *history) holds() *image {
-	if h == nil || len(h.states) == 0 {
-		return nil
-	}
-	return h.states[len(h.states)-1].img
+	return model.Typed{Kind: "N", Value: strconv.Itoa(len(c.New.Parts()))}, true
 }
 
 // missingParts lists the parts of stored orders whose keys are free, or hold another order's claim,
 // and which are not too late to be put.
-func (w *wholes) missingParts() (list []fact) {
-	for _, key := range sortedKeys(w.model.keys) {
-		whole := w.model.keys[key].live
-		if whole == nil || whole.elsewhere != nil && !w.knowsParts(whole.epoch) { // what it keeps does not show its parts
+func (w *wholes) missingParts() (list []model.Fact) {
+	for _, key := range sortedKeys(w.model.Keys) {
+		whole := w.model.Keys[key].Live
+		if whole == nil || whole.Elsewhere != nil && !w.knowsParts(whole.Epoch) { // what it keeps does not show its parts
 			continue
 		}
-		for _, p := range whole.parts() {
-			held := w.model.keys[p.key()].holds()
-			if held != nil && (p.Type == "line" || held.fact == p) {
+		for _, p := range whole.Parts() {
+			held := w.model.Keys[p.Key()].Holds()
+			if held != nil && (p.Type == "line" || held.Fact == p) {
 				continue
 			}
-			if w.Now.Before(p.at().Add(w.lifetime.lifetime(p) - early)) {
+			if w.Now.Before(p.Time().Add(w.lifetime.lifetime(p) - early)) {
 				list = append(list, p)
 			}
 		}
@@ -329,18 +249,19 @@ func (w *wholes) missingParts() (list []fact) {
 
 // orphanedParts lists the stored parts whose order is not stored, or lacks them. If the payload of
 // the order is elsewhere, nobody knows.
-func (w *wholes) orphanedParts(epoch int64) (list []fact) {
+func (w *wholes) orphanedParts(epoch int64) (list []model.Fact) {
 	if !w.knowsParts(epoch) {
 		return nil
 	}
-	for _, key := range sortedKeys(w.model.keys) {
-		part := w.model.keys[key].live
-		if part == nil || !part.isPart() || !w.Now.Before(part.at().Add(w.lifetime.lifetime(part.fact)-early)) {
+	for _, key := range sortedKeys(w.model.Keys) {
+		part := w.model.Keys[key].Live
+		if part == nil || !part.IsPart() || !w.Now.Before(part.Time().Add(w.lifetime.lifetime(part.Fact)-early)) {
 			continue
 		}
-		whole := w.model.keys[part.order().key()].holds()
-		if whole == nil || whole.elsewhere == nil && !slices.ContainsFunc(whole.parts(), func(p fact) bool { return p.key() == key }) {
-			list = append(list, part.fact)
+		whole := w.model.Keys[part.Order().Key()].Holds()
+		if whole == nil || whole.Elsewhere == nil && !slices.ContainsFunc(whole.Parts(),
+			func(p model.Fact) bool { return p.Key() == key }) {
+			list = append(list, part.Fact)
 		}
 	}
 	return list
@@ -361,14 +282,14 @@ func (w *wholes) checkMissing(found int, epoch int64) {
 		w.Fail(Wrong, "verify finds %d missing parts, and %d are missing: %v", found, len(missing), missing)
 	}
 	for _, p := range missing {
-		h, kept := w.model.keys[p.key()], false
-		for _, m := range w.orders[p.order().ID] {
+		h, kept := w.model.Keys[p.Key()], false
+		for _, m := range w.orders[p.Order().ID] {
 			kept = kept || w.isKept(m)
 		}
-		if kept || h.holds() != nil && w.plan.Parts > 1 || h != nil && h.removed || w.plan.Parts > 1 && !w.complete {
+		if kept || h.Holds() != nil && w.plan.Parts > 1 || h != nil && h.Removed || w.plan.Parts > 1 && !w.complete {
 			continue
 		}
-		w.Fail(Parted, "%s is missing: its order is stored, and its message is done with", p.key())
+		w.Fail(Parted, "%s is missing: its order is stored, and its message is done with", p.Key())
 		return
 	}
 }
@@ -395,15 +316,15 @@ func (w *wholes) toolEpoch() int64 {
 
 // checkErasedParts checks that an order that was erased has left no part. It judges only an order
 // that was there, unchanged, from the beginning of the erasure to its end.
-func (w *wholes) checkErasedParts(of fact, before int) {
-	states := w.model.keys[of.key()].during(before)
-	if len(states) != 2 || states[0] == nil || states[0].barred || states[1] == nil || !states[1].barred {
+func (w *wholes) checkErasedParts(of model.Fact, before int) {
+	states := w.model.Keys[of.Key()].During(before)
+	if len(states) != 2 || states[0] == nil || states[0].Barred || states[1] == nil || !states[1].Barred {
 		return
 	}
-	w.claims.checkReleased(states[0].fact)
-	for _, p := range states[0].lines() {
-		if img := w.model.keys[p.key()].holds(); img != nil && !img.barred {
-			w.Fail(Returned, "%s was erased, and its part %s is still stored", of.key(), p.key())
+	w.claims.checkReleased(states[0].Fact)
+	for _, p := range states[0].LineFacts() {
+		if img := w.model.Keys[p.Key()].Holds(); img != nil && !img.Barred {
+			w.Fail(Returned, "%s was erased, and its part %s is still stored", of.Key(), p.Key())
 			return
 		}
 	}
@@ -411,13 +332,13 @@ func (w *wholes) checkErasedParts(of fact, before int) {
 
 // noteParts counts what happened to orders with parts.
 func (w *wholes) noteParts(inv *invocation, m *message, verdict string) {
-	if len(m.fact.parts()) == 0 {
+	if len(m.fact.Parts()) == 0 {
 		return
 	}
 	if !w.knowsParts(inv.epoch) && (verdict == "Inserted" || verdict == "Duplicate") {
 		w.Faults[wholeAlone]++
 	}
-	if verdict == "Duplicate" && slices.ContainsFunc(w.partsOf(m, inv.epoch), func(p fact) bool {
+	if verdict == "Duplicate" && slices.ContainsFunc(w.partsOf(m, inv.epoch), func(p model.Fact) bool {
 		return inv.wrote[write{p, "Inserted"}] > 0
 	}) {
 		w.Faults[healed]++
@@ -425,4 +346,4 @@ func (w *wholes) noteParts(inv *invocation, m *message, verdict string) {
 }
 
 // keyOfFact returns the key under which the item of a fact is stored.
-func keyOfFact(f fact) event.Key { return event.Key{PK: f.pk(), SK: f.sk()} }
+func keyOfFact(f model.Fact) event.Key { return event.Key{PK: f.PK(), SK: f.SK()} }

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/internal/prove/sim/strand"
 	"github.com/ingot-events/ingot/internal/testworld"
@@ -52,12 +53,12 @@ type World struct {
 	log         []*message                 // in the order they were sent
 	carried     map[string]*message        // by payload
 	orders      map[string][]*message      // with lines, by id
-	firstSent   map[fact]*message
+	firstSent   map[model.Fact]*message
 	groups      map[string][]*message
 	received    map[string]string // body by receipt handle
 	quarantined map[string]int    // how many, by body
 
-	model       *model
+	model       *model.Model
 	written     []written       // records of the stream that nobody has looked at yet
 	shards      map[string]bool // the shards that had a record
 	touched     []string
@@ -97,8 +98,9 @@ type World struct {
 
 func newWorld(p Plan, trace bool) *World {
 	draw := func(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(p.Seed, stream)) }
-	w := &World{World: stage.World{Rng: draw(1), Faults: map[string]int{}}, plan: p, carried: map[string]*message{}, orders: map[string][]*message{}, sent: map[string]*message{},
-		firstSent: map[fact]*message{}, groups: map[string][]*message{}, received: map[string]string{}, quarantined: map[string]int{},
+	w := &World{World: stage.World{Rng: draw(1), Faults: map[string]int{}}, plan: p, carried: map[string]*message{},
+		orders: map[string][]*message{}, sent: map[string]*message{},
+		firstSent: map[model.Fact]*message{}, groups: map[string][]*message{}, received: map[string]string{}, quarantined: map[string]int{},
 		shards: map[string]bool{}, gaveUp: map[string][]byte{}}
 	w.script = w.burst
 	w.replica = &replica{World: w, draw: draw(2)}
@@ -109,9 +111,9 @@ func newWorld(p Plan, trace bool) *World {
 	w.pointers = &pointers{World: w, draw: draw(14), objects: map[string]*largeObject{}}
 	w.offload = &offload{w, draw(17), map[string][]*invocation{}}
 	w.dead = &dead{w, map[string]int{}}
-	w.archive = &archive{w, map[object]bool{}}
+	w.archive = &archive{w, map[model.Object]bool{}}
 	w.spending = &spending{World: w, accepted: map[string]int{}}
-	w.verdicts = &verdicts{w, map[fact]bool{}}
+	w.verdicts = &verdicts{w, map[model.Fact]bool{}}
 	w.erasures = &erasures{w, map[string]int{}}
 	w.trouble = &trouble{World: w, odds: odds{live: map[string]bool{}}, letters: newLetters()}
 	w.stuck = &stuck{w, stranded{records: map[string]*strandedRecord{}}}
@@ -156,7 +158,9 @@ func (w *World) build(ctx context.Context, engine embedded.Config) (err error) {
 	if w.plan.Offload > 0 {
 		w.Must(stack.CreateArchive(ctx, w.ingot.Engine.S3(), payloadBucket))
 	}
-	w.model = newModel(&w.plan, w.plan.Counting == aggregate.Marks, w.ingot.StreamARN)
+	w.model = model.New(model.Config{Spread: w.plan.Spread, Retain: w.plan.retain(), Longer: w.plan.longer(), Patterns: w.plan.Patterns,
+		LinesSince: w.plan.Parts, Monthly: w.plan.Values, Secret: w.plan.secret(), NewForm: w.plan.NewForm, PutSince: w.plan.Put,
+		Noted: w.plan.Offload > 0, Transfers: w.plan.Transfers, Marks: w.plan.Counting == aggregate.Marks, ARN: w.ingot.StreamARN})
 	return w.mapFunctions(ctx)
 }
 
@@ -211,31 +215,32 @@ func (w *World) invocationFaults() esm.Faults {
 }
 
 // tellChange traces a change of the events table.
-func (w *World) tellChange(shard string, c *change) {
+func (w *World) tellChange(shard string, c *model.Change) {
 	if w.Trace == nil {
 		return
 	}
-	what, img := "is inserted", c.new
+	what, img := "is inserted", c.New
 	switch {
-	case c.new == nil && c.expired:
-		what, img = "expires", c.old
-	case c.new == nil:
-		what, img = "is removed", c.old
-	case c.new.barred:
+	case c.New == nil && c.Expired:
+		what, img = "expires", c.Old
+	case c.New == nil:
+		what, img = "is removed", c.Old
+	case c.New.Barred:
 		what = "is barred"
-	case c.old != nil && c.old.fact == c.new.fact:
+	case c.Old != nil && c.Old.Fact == c.New.Fact:
 		what = "is touched"
-	case c.old != nil:
+	case c.Old != nil:
 		what = "is replaced"
 	}
-	w.Tracef("%s (%d cents, revision %d, epoch %d) %s: record ...%s of ...%s", img.key(), img.Cents, img.Rev, img.epoch, what, c.seq[28:],
+	w.Tracef("%s (%d cents, revision %d, epoch %d) %s: record ...%s of ...%s", img.Key(), img.Cents, img.Rev, img.Epoch, what, c.Seq[28:],
 		shard[len(shard)-8:])
 }
 
 // read returns an item as it is now.
 func (w *World) read(table, pk, sk string) map[string]types.AttributeValue {
-	out, err := w.ingot.Engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &table, ConsistentRead: aws.Bool(true),
-		Key: keyOfItem(pk, sk)})
+	out, err := w.ingot.Engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &table,
+		ConsistentRead: aws.Bool(true),
+		Key:            keyOfItem(pk, sk)})
 	if err != nil {
 		w.Fail(Broken, "read: %v", err)
 		return nil

@@ -49,8 +49,9 @@ func (w *world) streamsFunction() *handler.Streams {
 // message is an event of the new application.
 func (w *world) message(account int) *event.Item {
 	w.version++
-	item, err := w.pipeline.Plan(envelope.Message{Body: fmt.Sprintf(`{"specversion":"1.0","type":"user.profile","source":"app","id":"%d","data":`+
-		`{"account":"%d","created":"%s","name":"n1","plan":"free","spent":%d,"user":"a%d"}}`, w.version, account,
+	item, err := w.pipeline.Plan(envelope.Message{Body: fmt.Sprintf(
+		`{"specversion":"1.0","type":"user.profile","source":"app","id":"%d","data":`+
+			`{"account":"%d","created":"%s","name":"n1","plan":"free","spent":%d,"user":"a%d"}}`, w.version, account,
 		stage.Origin.Format(time.RFC3339), w.version, account)})
 	w.Must(err)
 	return item

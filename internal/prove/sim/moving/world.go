@@ -283,8 +283,8 @@ func (w *world) drained() bool {
 // run lets tasks go on until a condition holds.
 func (w *world) run(until func() bool) {
 	w.Run(until, func() string {
-		return fmt.Sprintf("after %s: %d passes, gap %t, at work %d, writing %d, late %d, drained %t", w.Now.Sub(stage.Origin), w.passed, w.gap,
-			w.Working, w.apps, w.Late, w.drained())
+		return fmt.Sprintf("after %s: %d passes, gap %t, at work %d, writing %d, late %d, drained %t", w.Now.Sub(stage.Origin), w.passed,
+			w.gap, w.Working, w.apps, w.Late, w.drained())
 	})
 }
 

@@ -1,4 +1,4 @@
-package sim
+package model
 
 import (
 	"crypto/sha256"
@@ -14,27 +14,41 @@ import (
 	"time"
 )
 
-// part is what one image contributes to one total.
-type part struct {
-	name, by string
+// unclosedFrom is from how long a life on an event leaves the totals of its day unclosed when it
+// expires.
+const UnclosedFrom = (7 + 1) * 24 * time.Hour
+
+// Unclosed reports whether a total may hold events that have expired without closing it.
+func (m *Model) Unclosed(slot string, now time.Time) bool {
+	name, _, window := SlotName(slot)
+	if name != "daily" && name != "line_days" || m.Retain < UnclosedFrom {
+		return false
+	}
+	start, _ := time.Parse(time.RFC3339, window) // the model has written it
+	return !now.Before(start.Add(m.Retain))
+}
+
+// Part is what one image contributes to one total.
+type Part struct {
+	Name, By string
 	since    int64
-	window   string
+	Window   string
 	expires  int64
 	subtract bool // whether to subtract it when it expires
 	unclosed bool // whether to leave it as it is then, although it is not subtracted
 	spread   int
 	byPut    bool // see [addPut]
-	values   map[string]int64
+	Values   map[string]int64
 	max, min map[string]int64
 	dated    []dated
 	buckets  map[string]int // the bucket of each histogram
 	met      map[string]met // what each sketch has met
 	ranked   string         // the value that the total is ranked by; empty: none
-	term     int64
+	Term     int64
 }
 
 // outliving returns how long the totals of a window live after its end.
-func (m *model) outliving() time.Duration { return m.longer + 7*24*time.Hour }
+func (m *Model) outliving() time.Duration { return m.Longer + 7*24*time.Hour }
 
 // dated is a value that keeps what the newest or the oldest event says.
 type dated struct {
@@ -44,17 +58,17 @@ type dated struct {
 }
 
 // datedText returns the text of a dated value: the time, the tie and the JSON.
-func datedText(img *image, json string) string {
-	sum := sha256.Sum256(framed(img.pk, img.sk))
-	return img.at().UTC().Format("2006-01-02T15:04:05.000000000Z") + " " + hex.EncodeToString(sum[:16]) + " " + json
+func datedText(img *Image, json string) string {
+	sum := sha256.Sum256(Framed(img.PK, img.SK))
+	return img.Time().UTC().Format("2006-01-02T15:04:05.000000000Z") + " " + hex.EncodeToString(sum[:16]) + " " + json
 }
 
-// parts returns what an image contributes. It works that out once for each payload and stamp.
-func (m *model) parts(img *image) []part {
-	if img == nil || img.barred {
+// Parts returns what an image contributes. It works that out once for each payload and stamp.
+func (m *Model) Parts(img *Image) []Part {
+	if img == nil || img.Barred {
 		return nil
 	}
-	key := stamped{img.data, img.epoch}
+	key := stamped{img.Data, img.Epoch}
 	list, known := m.contributed[key]
 	if !known {
 		list = m.contribute(img)
@@ -69,17 +83,17 @@ type stamped struct {
 	epoch int64
 }
 
-func (m *model) contribute(img *image) (list []part) {
-	add := func(p part) {
-		if img.epoch >= p.since {
-			p.term = term(img, p)
-			if p.values == nil {
-				p.values = map[string]int64{}
+func (m *Model) contribute(img *Image) (list []Part) {
+	add := func(p Part) {
+		if img.Epoch >= p.since {
+			p.Term = term(img, p)
+			if p.Values == nil {
+				p.Values = map[string]int64{}
 			}
 			for name, bucket := range p.buckets {
-				p.values["h:"+name+":"+strconv.Itoa(bucket)] = 1
+				p.Values["h:"+name+":"+strconv.Itoa(bucket)] = 1
 			}
-			for _, numbers := range []map[string]int64{p.values, p.max} {
+			for _, numbers := range []map[string]int64{p.Values, p.max} {
 				if v, there := numbers[p.ranked]; there {
 					numbers["i:score"] = v
 				}
@@ -91,7 +105,7 @@ func (m *model) contribute(img *image) (list []part) {
 		for _, p := range m.contributeLine(img) {
 			add(p)
 		}
-		if m.transfers {
+		if m.Transfers {
 			add(contributeAccount(img))
 		}
 		return list
@@ -99,24 +113,24 @@ func (m *model) contribute(img *image) (list []part) {
 	if img.Type == "coupon" {
 		return nil
 	}
-	if m.putSince > 0 && img.Type == "order" {
-		for _, p := range contributePut(img, m.putSince, m.spread) {
+	if m.PutSince > 0 && img.Type == "order" {
+		for _, p := range contributePut(img, m.PutSince, m.Spread) {
 			add(p)
 		}
 	}
-	if m.noted && img.Type == "order" {
+	if m.Noted && img.Type == "order" {
 		add(contributeNote(img))
 	}
-	if m.monthly {
-		add(part{name: "sizes", since: 1, window: "-", subtract: true, spread: 1, buckets: same(bucketOf(img.Cents), "sizes")})
+	if m.Monthly {
+		add(Part{Name: "sizes", since: 1, Window: "-", subtract: true, spread: 1, buckets: same(bucketOf(img.Cents), "sizes")})
 		if img.Type == "order" {
-			add(part{name: "leaders", by: img.Merchant, since: 1, window: "-", subtract: true, spread: 1,
-				values: map[string]int64{"revenue": img.Cents}, ranked: "revenue"})
-			add(part{name: "tallest", by: img.Merchant, since: 1, window: "-", spread: 1, max: map[string]int64{"most": img.Cents},
+			add(Part{Name: "leaders", By: img.Merchant, since: 1, Window: "-", subtract: true, spread: 1,
+				Values: map[string]int64{"revenue": img.Cents}, ranked: "revenue"})
+			add(Part{Name: "tallest", By: img.Merchant, since: 1, Window: "-", spread: 1, max: map[string]int64{"most": img.Cents},
 				dated: newestCustomer(img), ranked: "most"})
 		} else {
-			add(part{name: "leaders", by: img.Merchant, since: 1, window: "-", subtract: true, spread: 1,
-				values: map[string]int64{"parcels": 1}})
+			add(Part{Name: "leaders", By: img.Merchant, since: 1, Window: "-", subtract: true, spread: 1,
+				Values: map[string]int64{"parcels": 1}})
 		}
 	}
 	if img.Type == "order" {
@@ -125,42 +139,42 @@ func (m *model) contribute(img *image) (list []part) {
 			if img.Gift {
 				values["gifts"] = 1
 			}
-			day := img.at().UTC().Truncate(24 * time.Hour)
-			add(part{name: "daily", by: img.Merchant, since: 1, window: day.Format(time.RFC3339),
-				expires: day.Add(24*time.Hour + m.outliving()).Unix(), spread: m.spread, unclosed: m.retain >= unclosedFrom,
-				values: values, max: map[string]int64{"largest": img.Cents}, min: map[string]int64{"smallest": img.Cents}})
+			day := img.Time().UTC().Truncate(24 * time.Hour)
+			add(Part{Name: "daily", By: img.Merchant, since: 1, Window: day.Format(time.RFC3339),
+				expires: day.Add(24*time.Hour + m.outliving()).Unix(), spread: m.Spread, unclosed: m.Retain >= UnclosedFrom,
+				Values: values, max: map[string]int64{"largest": img.Cents}, min: map[string]int64{"smallest": img.Cents}})
 		}
-		if m.monthly {
-			at := img.at().UTC()
+		if m.Monthly {
+			at := img.Time().UTC()
 			start, end := time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC),
 				time.Date(at.Year(), at.Month()+1, 1, 0, 0, 0, 0, time.UTC)
-			add(part{name: "monthly", by: img.Merchant, since: 1, window: start.Format(time.RFC3339),
-				expires: end.Add(m.outliving()).Unix(), spread: m.spread,
-				values: map[string]int64{"orders": 1}, dated: monthlyDated(img), met: map[string]met{"ids": metBy(strconv.Quote(img.ID))},
+			add(Part{Name: "monthly", By: img.Merchant, since: 1, Window: start.Format(time.RFC3339),
+				expires: end.Add(m.outliving()).Unix(), spread: m.Spread,
+				Values: map[string]int64{"orders": 1}, dated: monthlyDated(img), met: map[string]met{"ids": metBy(strconv.Quote(img.ID))},
 				buckets: same(bucketOf(img.Cents), "a", "b", "c", "d", "e")})
 		}
-		add(part{name: "live", since: 1, window: "-", subtract: true, spread: 1,
-			values: map[string]int64{"orders": 1, "revenue": img.Cents}})
-		add(part{name: "status", by: img.Merchant, since: 2, window: "-", subtract: true, spread: 1,
-			values: map[string]int64{"revenue": img.Cents}})
+		add(Part{Name: "live", since: 1, Window: "-", subtract: true, spread: 1,
+			Values: map[string]int64{"orders": 1, "revenue": img.Cents}})
+		add(Part{Name: "status", By: img.Merchant, since: 2, Window: "-", subtract: true, spread: 1,
+			Values: map[string]int64{"revenue": img.Cents}})
 	} else {
 		if img.Cents < 900 || img.Customer == "" {
-			add(part{name: "live", since: 1, window: "-", subtract: true, spread: 1, values: map[string]int64{"parcels": 1}})
+			add(Part{Name: "live", since: 1, Window: "-", subtract: true, spread: 1, Values: map[string]int64{"parcels": 1}})
 		}
 		values := map[string]int64{"parcels": 1}
 		if img.Rev > 2 {
 			values["revisions"] = img.Rev
 		}
-		add(part{name: "status", by: img.Merchant, since: 2, window: "-", subtract: true, spread: 1, values: values})
+		add(Part{Name: "status", By: img.Merchant, since: 2, Window: "-", subtract: true, spread: 1, Values: values})
 	}
 	return list
 }
 
-func monthlyDated(img *image) []dated {
+func monthlyDated(img *Image) []dated {
 	return append(newestCustomer(img), dated{"first", true, datedText(img, strconv.FormatInt(img.Cents, 10))})
 }
 
-func newestCustomer(img *image) []dated {
+func newestCustomer(img *Image) []dated {
 	if img.Customer == "" {
 		return nil
 	}
@@ -184,8 +198,8 @@ func metBy(json string) met {
 	return met{int(register), byte(len(bits) - 12 - len(strings.TrimLeft(bits[12:], "0")) + 1)}
 }
 
-// sketchText returns the stored form of a sketch of fewer than a thousand values.
-func sketchText(ranks map[int]byte) string {
+// SketchText returns the stored form of a sketch of fewer than a thousand values.
+func SketchText(ranks map[int]byte) string {
 	text := "\x01"
 	for _, register := range slices.Sorted(maps.Keys(ranks)) {
 		text += string([]byte{byte(register >> 8), byte(register), ranks[register]})
@@ -215,7 +229,7 @@ func same(bucket int, names ...string) map[string]int {
 	return all
 }
 
-func framed(parts ...string) []byte {
+func Framed(parts ...string) []byte {
 	var text []byte
 	for _, p := range parts {
 		text = append(binary.BigEndian.AppendUint32(text, uint32(len(p))), p...)
@@ -223,10 +237,10 @@ func framed(parts ...string) []byte {
 	return text
 }
 
-func term(img *image, p part) int64 {
+func term(img *Image, p Part) int64 {
 	all := map[string]string{}
 	var names []string
-	for _, m := range []map[string]int64{p.values, p.max, p.min} {
+	for _, m := range []map[string]int64{p.Values, p.max, p.min} {
 		for name, v := range m {
 			all[name] = strconv.FormatInt(v, 10)
 			names = append(names, name)
@@ -241,14 +255,14 @@ func term(img *image, p part) int64 {
 		names = append(names, name)
 	}
 	for name, m := range p.met {
-		all[name] = sketchText(map[int]byte{m.register: m.rank})
+		all[name] = SketchText(map[int]byte{m.register: m.rank})
 		names = append(names, name)
 	}
 	sort.Strings(names)
-	text := []string{img.pk, img.sk}
+	text := []string{img.PK, img.SK}
 	for _, name := range names {
 		text = append(text, name, all[name])
 	}
-	sum := sha256.Sum256(framed(text...))
+	sum := sha256.Sum256(Framed(text...))
 	return int64(binary.BigEndian.Uint64(sum[:8]) >> 2)
 }

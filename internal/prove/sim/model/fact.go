@@ -1,4 +1,4 @@
-package sim
+package model
 
 import (
 	"encoding/json"
@@ -9,8 +9,11 @@ import (
 	"time"
 )
 
-// fact is what an event says, however its text spells it.
-type fact struct {
+// Group returns the FIFO group of an event.
+func (f Fact) Group() string { return f.Key()[len(f.Key())-1:] }
+
+// Fact is what an event says, however its text spells it.
+type Fact struct {
 	Type, ID, Merchant string
 	Cents, Rev         int64
 	At                 string // RFC 3339, whole seconds
@@ -26,17 +29,17 @@ type fact struct {
 	Note    int    // how long the note of an order is; 0: it has none
 }
 
-func (f fact) key() string { return f.Type + "/" + f.ID }
+func (f Fact) Key() string { return f.Type + "/" + f.ID }
 
-// newer reports whether a parcel is a later version than another. It compares revisions first, then
+// Newer reports whether a parcel is a later version than another. It compares revisions first, then
 // cents.
-func (f fact) newer(other fact) bool {
+func (f Fact) Newer(other Fact) bool {
 	return f.Rev > other.Rev || f.Rev == other.Rev && f.Cents > other.Cents
 }
 
 // tie returns what is stored beside the revision of a parcel to break ties: its cents, as text in
 // the order of the numbers.
-func (f fact) tie() string {
+func (f Fact) tie() string {
 	if f.Cents == 0 {
 		return "2"
 	}
@@ -49,23 +52,23 @@ func (f fact) tie() string {
 	return fmt.Sprintf("1%03d%s~", 500-size, complement)
 }
 
-func (f fact) at() time.Time {
+func (f Fact) Time() time.Time {
 	at, _ := time.Parse(time.RFC3339, f.At)
 	return at
 }
 
-// spell writes the fact as JSON, in another way each time. The order of members, the spaces and the
+// Spell writes the fact as JSON, in another way each time. The order of members, the spaces and the
 // spelling of numbers are not part of what the fact says.
-func (f fact) spell(rng *rand.Rand) string {
+func (f Fact) Spell(rng *rand.Rand) string {
 	members := []string{
 		fmt.Sprintf(`"type":%q`, f.Type), fmt.Sprintf(`"id":%q`, f.ID), fmt.Sprintf(`"merchant":%q`, f.Merchant),
-		`"cents":` + spellNumber(rng, f.Cents), fmt.Sprintf(`"at":%q`, f.At), fmt.Sprintf(`"gift":%t`, f.Gift),
+		`"cents":` + SpellNumber(rng, f.Cents), fmt.Sprintf(`"at":%q`, f.At), fmt.Sprintf(`"gift":%t`, f.Gift),
 	}
 	if f.Customer != "" {
 		members = append(members, fmt.Sprintf(`"customer":%q`, f.Customer))
 	}
 	if f.Type == "parcel" {
-		members = append(members, `"rev":`+spellNumber(rng, f.Rev))
+		members = append(members, `"rev":`+SpellNumber(rng, f.Rev))
 	}
 	if f.Note > 0 {
 		members = append(members, fmt.Sprintf(`"note":%q`, f.note()))
@@ -74,7 +77,7 @@ func (f fact) spell(rng *rand.Rand) string {
 	return "{" + strings.Join(members, []string{",", ", "}[rng.IntN(2)]) + "}"
 }
 
-func spellNumber(rng *rand.Rand, n int64) string {
+func SpellNumber(rng *rand.Rand, n int64) string {
 	switch rng.IntN(3) {
 	case 0:
 		return strconv.FormatInt(n, 10) + ".0"
@@ -84,8 +87,8 @@ func spellNumber(rng *rand.Rand, n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// read reads a payload with the standard library alone.
-func read(data string) (fact, error) {
+// Read reads a payload with the standard library alone.
+func Read(data string) (Fact, error) {
 	var raw struct {
 		Type, ID, Merchant, At, Customer string
 		Cents, Rev                       float64
@@ -95,9 +98,9 @@ func read(data string) (fact, error) {
 		Note                             string
 	}
 	if err := json.Unmarshal([]byte(data), &raw); err != nil {
-		return fact{}, err
+		return Fact{}, err
 	}
-	return fact{Type: raw.Type, ID: raw.ID, Merchant: raw.Merchant, At: raw.At, Customer: raw.Customer, Gift: raw.Gift,
+	return Fact{Type: raw.Type, ID: raw.ID, Merchant: raw.Merchant, At: raw.At, Customer: raw.Customer, Gift: raw.Gift,
 		Cents: int64(raw.Cents), Rev: int64(raw.Rev), Lines: readLines(raw.Lines), Coupons: readCoupons(raw.Coupons),
 		Note: strings.Count(raw.Note, ";")}, nil
 }
