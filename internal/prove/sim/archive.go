@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/internal/prove/sim/model"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
 // archive is what the archive of expired events must hold, and what it was told.
@@ -26,7 +27,7 @@ type archive struct {
 type uploader struct{ w *World }
 
 func (u uploader) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
-	return request(u.w, ctx, "PutObject", false, func() (*s3.PutObjectOutput, error) {
+	return stage.Request(&u.w.World, ctx, "PutObject", false, nil, func() (*s3.PutObjectOutput, error) {
 		body, err := io.ReadAll(in.Body)
 		if err != nil {
 			return nil, err
@@ -37,7 +38,7 @@ func (u uploader) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...fun
 		}
 		again := *in
 		again.Body = bytes.NewReader(body)
-		out, err := u.w.ingot.Engine.S3().PutObject(sent, &again)
+		out, err := u.w.ingot.Engine.S3().PutObject(stage.Sent, &again)
 		if err == nil {
 			for _, o := range list {
 				u.w.archive.archived[o] = true

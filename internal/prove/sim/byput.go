@@ -16,6 +16,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/prove/sim/model"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -220,10 +221,24 @@ func (w *byPut) severally(inv *invocation, of *message) bool {
 	return inv.copies > 1 && n > 1
 }
 
+// answered notes the events of a request that has no answer.
+func (w *byPut) answered(in any, err error) {
+	switch in := in.(type) {
+	case *dynamodb.PutItemInput:
+		w.noteUnanswered(err, in.Item)
+	case *dynamodb.BatchExecuteStatementInput:
+		for _, s := range in.Statements {
+			w.noteUnanswered(err, itemInserted(s))
+		}
+	case *dynamodb.TransactWriteItemsInput:
+		w.noteUnanswered(err, itemsPut(in)...)
+	}
+}
+
 // noteUnanswered remembers items whose put got no answer.
 func (w *byPut) noteUnanswered(err error, items ...map[string]types.AttributeValue) {
 	inv := invocationOf(w.Current)
-	if inv == nil || !errors.Is(err, errLost) && !errors.Is(err, errHung) && !errors.Is(err, context.DeadlineExceeded) {
+	if inv == nil || !errors.Is(err, stage.ErrLost) && !errors.Is(err, errHung) && !errors.Is(err, context.DeadlineExceeded) {
 		return
 	}
 	for _, item := range items {
@@ -338,7 +353,7 @@ func (w *byPut) keepBuilding() (stop func()) {
 	keeper := w.Spawn("keeper", nil, func() {
 		for {
 			wait(func() bool { return w.building() && w.dead.depth(w.ingot.Queue) > 0 })
-			if !w.operators.rebuild(client{w.World}) {
+			if !w.operators.rebuild(w.client()) {
 				w.Sleep(time.Minute)
 			}
 		}

@@ -95,7 +95,7 @@ func (w *World) unanswer(inv *invocation, f model.Fact) {
 	digest := f.Digest()
 	inv.Notes, inv.unanswered = inv, map[string]bool{}
 	w.Current = &task{Of: &inv.Invocation}
-	w.byPut.noteUnanswered(errLost, itemInserted(types.BatchStatementRequest{
+	w.byPut.noteUnanswered(stage.ErrLost, itemInserted(types.BatchStatementRequest{
 		Statement:  aws.String(`INSERT INTO "events" VALUE {'PK': ?, 'digest': ?}`),
 		Parameters: []types.AttributeValue{&types.AttributeValueMemberS{Value: f.PK()}, &types.AttributeValueMemberB{Value: digest[:]}}}))
 }

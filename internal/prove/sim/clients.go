@@ -8,75 +8,68 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
-// sent is the context of a request on its way. A request that was sent may still arrive after its
-// sender has stopped waiting.
-var sent = context.Background()
-
 // client is DynamoDB as an invocation reaches it: through the scheduler and its faults.
-type client struct{ w *World }
-
-func (c client) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	out, err := request(c.w, ctx, "PutItem", true, func() (*dynamodb.PutItemOutput, error) {
-		if *in.TableName == eventsTable && c.w.heat.isHot(text(in.Item["PK"])) {
-			return nil, throttled
-		}
-		return c.w.dynamo.PutItem(sent, in)
-	})
-	c.w.byPut.noteUnanswered(err, in.Item)
-	return out, err
+type client struct {
+	*stage.Client
+	w *World
 }
 
-func (c client) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	return request(c.w, ctx, "GetItem", false, func() (*dynamodb.GetItemOutput, error) { return c.w.dynamo.GetItem(sent, in) })
+func (w *World) client() client {
+	return client{&stage.Client{World: &w.World, DB: disturbed{w.dynamo}, Answered: w.byPut.answered}, w}
 }
 
-func (c client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput,
-	error) {
-	return request(c.w, ctx, "UpdateItem", true, func() (*dynamodb.UpdateItemOutput, error) {
-		if pk := text(in.Key["PK"]); strings.HasPrefix(pk, "G#") && c.w.partial.some(c.w.plan.Faults.Hot) {
-			c.w.Fault(hot, pk)
-			return nil, throttled
-		}
-		return c.w.dynamo.UpdateItem(sent, in)
-	})
+// disturbed is DynamoDB with what may happen inside a request that is carried out.
+type disturbed struct{ recorder }
+
+func (d disturbed) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	if *in.TableName == eventsTable && d.w.heat.isHot(text(in.Item["PK"])) {
+		return nil, stage.Throttled
+	}
+	return d.recorder.PutItem(ctx, in)
 }
 
-func (c client) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput,
-	_ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
-	out, err := request(c.w, ctx, "BatchExecuteStatement", true, func() (*dynamodb.BatchExecuteStatementOutput, error) {
-		return c.w.partial.failStatements(in, func() (*dynamodb.BatchExecuteStatementOutput, error) {
-			return c.w.heat.coolStatements(in, func() (*dynamodb.BatchExecuteStatementOutput, error) {
-				return c.w.dynamo.BatchExecuteStatement(sent, in)
-			})
+func (d disturbed) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	if pk := text(in.Key["PK"]); strings.HasPrefix(pk, "G#") && d.w.Happens(d.w.plan.Faults.Hot) {
+		d.w.Fault(hot, pk)
+		return nil, stage.Throttled
+	}
+	return d.recorder.UpdateItem(ctx, in)
+}
+
+func (d disturbed) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	w, p := d.w, d.w.plan.Faults.Unread
+	w.people.removeBeforeRead(in.RequestItems[eventsTable].Keys)
+	return w.LeaveUnread(in, p, func(in *dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput, error) {
+		return w.ReadInParts(in, p, func(in *dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput, error) {
+			return d.recorder.BatchGetItem(ctx, in)
 		})
 	})
-	for _, s := range in.Statements {
-		c.w.byPut.noteUnanswered(err, itemInserted(s))
-	}
-	return out, err
 }
 
-func (c client) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
-	_ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	out, err := request(c.w, ctx, "TransactWriteItems", true, func() (*dynamodb.TransactWriteItemsOutput, error) {
-		c.w.claims.goneBeforeCheck(in)
-		if hot := c.w.heat.coolTransaction(in); hot != nil {
-			return nil, hot
-		}
-		return c.w.partial.cancel(in, func() (*dynamodb.TransactWriteItemsOutput, error) { return c.w.dynamo.TransactWriteItems(sent, in) })
+func (d disturbed) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
+	f := &d.w.plan.Faults
+	return d.w.FailStatements(in, f.Statements, f.Codes, func() (*dynamodb.BatchExecuteStatementOutput, error) {
+		return d.w.heat.coolStatements(in, func() (*dynamodb.BatchExecuteStatementOutput, error) {
+			return d.recorder.BatchExecuteStatement(ctx, in)
+		})
 	})
-	c.w.byPut.noteUnanswered(err, itemsPut(in)...)
-	return out, err
 }
 
-func (c client) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	return request(c.w, ctx, "Query", false, func() (*dynamodb.QueryOutput, error) { return c.w.dynamo.Query(sent, in) })
-}
-
-func (c client) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
-	return request(c.w, ctx, "Scan", false, func() (*dynamodb.ScanOutput, error) { return c.w.dynamo.Scan(sent, in) })
+func (d disturbed) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	d.w.claims.goneBeforeCheck(in)
+	if hot := d.w.heat.coolTransaction(in); hot != nil {
+		return nil, hot
+	}
+	return d.w.Cancel(in, d.w.plan.Faults.Cancel, func() (*dynamodb.TransactWriteItemsOutput, error) {
+		return d.recorder.TransactWriteItems(ctx, in)
+	})
 }
 
 // operator is DynamoDB as a person's machine reaches it. The machine may fall asleep just before it

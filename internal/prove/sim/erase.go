@@ -50,7 +50,7 @@ func (w *erasures) erasure() {
 	w.Fault(byErasure, of.Key())
 	w.erasing[of.Key()]++
 	ctx := w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)
-	err := eraseAll(ctx, w.operators.storeOf(eraser{client{w.World}}, w.wholes.toolEpoch(), w.Env(w.Rng.Float64, 0)), keyOfFact(of))
+	err := eraseAll(ctx, w.operators.storeOf(eraser{w.client()}, w.wholes.toolEpoch(), w.Env(w.Rng.Float64, 0)), keyOfFact(of))
 	w.Tracef("erased %s: %v", of.Key(), err)
 	if err != nil {
 		return
@@ -82,7 +82,7 @@ type eraser struct{ client }
 
 func (e eraser) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput,
 	error) {
-	e.w.removeBeforeRead([]map[string]types.AttributeValue{in.Item})
+	e.w.people.removeBeforeRead([]map[string]types.AttributeValue{in.Item})
 	return e.client.PutItem(ctx, in, options...)
 }
 

@@ -1,35 +1,31 @@
 package sim
 
+import "github.com/ingot-events/ingot/internal/prove/sim/stage"
+
 // These are the names of what goes wrong, as the trace and the survey print them.
 const (
-	crashed    = "crash"                // the process ends before or after a request
-	refused    = "refused"              // a request is throttled whole
-	conflict   = "conflict"             // a transaction is under way on the item
-	lost       = "lost answer"          // applied, and the answer does not come
-	late       = "applied late"         // the sender gives up, and the request arrives later
-	never      = "never arrived"        // the sender gives up, and nothing was applied
-	twice      = "executed twice"       // the SDK sent it again
-	outage     = "outage"               // next to nothing gets through for a while
-	hotKey     = "hot key"              // the writes of one key are throttled for minutes
-	slow       = "slow"                 // the answer takes seconds to minutes
-	statements = "statements throttled" // some statements of a batch, inside a successful answer
+	crashed  = "crash"          // the process ends before or after a request
+	refused  = "refused"        // a request is throttled whole
+	conflict = "conflict"       // a transaction is under way on the item
+	lost     = "lost answer"    // applied, and the answer does not come
+	late     = "applied late"   // the sender gives up, and the request arrives later
+	never    = "never arrived"  // the sender gives up, and nothing was applied
+	twice    = "executed twice" // the SDK sent it again
+	outage   = "outage"         // next to nothing gets through for a while
+	hotKey   = "hot key"        // the writes of one key are throttled for minutes
+	slow     = "slow"           // the answer takes seconds to minutes
 
-	statementCodes = "statements failed"     // some statements of a batch, inside a successful answer, with other codes
-	unread         = "keys left unread"      // some keys of a read come back unprocessed
-	inParts        = "read in parts"         // a read of several keys: some are read before others write, some after
-	behind         = "replica behind"        // a read meets a replica that is behind, which answers it if it is not consistent
-	indexBehind    = "index behind"          // a question by a pattern is answered by an index that lags
-	cancelledFor   = "transaction cancelled" // with a reason for each item, but none of the reasons is a condition
-	lettersFailed  = "letters not taken"     // some letters of a batch, inside a successful answer
-	oddItem        = "odd item"              // a person writes, changes or removes an item that claims to be Ingot's, and cannot be read
-	mistyped       = "total mistyped"        // a person turns the value of a total into text
-	filled         = "total filled"          // a person fills a total to the largest size of an item
-	newerForm      = "newer form"            // newer code stores an item in a form that older code cannot read
-	metNewer       = "newer form met"        // older code meets such an item, and its message comes again
-	strangeStamp   = "stamped by hand"       // a person gives an item a stamp that no pipeline has, and takes it back
-	givenUp        = "record given up"       // a person gives up a record that carries such a stamp
-	anotherSecret  = "another secret"        // an invocation has a secret of hmac that differs from that of the tables
-	misgiven       = "given up wrongly"      // a person gives up a record that blocks nothing
+	behind        = "replica behind"   // a read meets a replica that is behind, which answers it if it is not consistent
+	indexBehind   = "index behind"     // a question by a pattern is answered by an index that lags
+	oddItem       = "odd item"         // a person writes, changes or removes an item that claims to be Ingot's, and cannot be read
+	mistyped      = "total mistyped"   // a person turns the value of a total into text
+	filled        = "total filled"     // a person fills a total to the largest size of an item
+	newerForm     = "newer form"       // newer code stores an item in a form that older code cannot read
+	metNewer      = "newer form met"   // older code meets such an item, and its message comes again
+	strangeStamp  = "stamped by hand"  // a person gives an item a stamp that no pipeline has, and takes it back
+	givenUp       = "record given up"  // a person gives up a record that carries such a stamp
+	anotherSecret = "another secret"   // an invocation has a secret of hmac that differs from that of the tables
+	misgiven      = "given up wrongly" // a person gives up a record that blocks nothing
 
 	timedOut    = "timed out"               // an invocation reaches its deadline, and may linger
 	dropped     = "answer dropped"          // an invocation ran, but its mapping treats it as failed
@@ -77,8 +73,10 @@ const (
 
 // FaultNames lists every fault that a world may cause.
 func FaultNames() []string {
-	return []string{crashed, refused, conflict, lost, late, never, twice, outage, hotKey, slow, statements, statementCodes, unread, inParts,
-		behind, indexBehind, cancelledFor, lettersFailed, oddItem, mistyped, filled, newerForm, metNewer, strangeStamp, givenUp, misgiven,
+	return []string{crashed, refused, conflict, lost, late, never, twice, outage, hotKey, slow, stage.Statements, stage.StatementCodes,
+		stage.Unread, stage.InParts,
+		behind, indexBehind, stage.CancelledFor, stage.LettersFailed, oddItem, mistyped, filled, newerForm, metNewer, strangeStamp,
+			givenUp, misgiven,
 		anotherSecret,
 		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit,
 		afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting, wholeAlone, healed,

@@ -123,7 +123,7 @@ func (w *World) sandboxFor(function string) *sandbox {
 		s.skew = time.Duration(w.Rng.IntN(200)-100) * time.Hour
 	}
 	env := w.Env(w.Rng.Float64, s.skew)
-	s.store = w.operators.storeWith(client{w}, s.plan, env)
+	s.store = w.operators.storeWith(w.client(), s.plan, env)
 	quarantine := quarantine.New(sender{w, epoch}, w.ingot.Quarantine)
 	s.ingest, s.streams = w.ingot.Ingest(s.store), w.ingot.Streams(s.store)
 	s.ingest.Quarantine = quarantine

@@ -13,6 +13,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/internal/prove/sim/model"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
 // notes are what a letter to quarantine says, and whether that is true.
@@ -31,11 +32,11 @@ func (s sender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchIn
 	if ofStream(*in.Entries[0].MessageBody) {
 		s.w.trouble.worse()
 	}
-	out, err := request(s.w, ctx, "SendMessageBatch", false, func() (*sqs.SendMessageBatchOutput, error) {
+	out, err := stage.Request(&s.w.World, ctx, "SendMessageBatch", false, nil, func() (*sqs.SendMessageBatchOutput, error) {
 		for i := range in.Entries {
 			s.w.notes.checkLetter(&in.Entries[i])
 		}
-		return s.w.partial.failLetters(in, s.send)
+		return s.w.FailLetters(in, s.w.plan.Faults.Letters, !s.w.Calm && s.w.Now.Before(s.w.trouble.choosy), s.send)
 	})
 	if err == nil {
 		s.w.notes.proven(in, out)
@@ -65,7 +66,7 @@ func letterOf(in *sqs.SendMessageBatchInput, id string) *sqstypes.SendMessageBat
 
 // send sends letters, and remembers those that the queue reports as accepted.
 func (s sender) send(in *sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput, error) {
-	out, err := s.w.ingot.Engine.SQS().SendMessageBatch(sent, in)
+	out, err := s.w.ingot.Engine.SQS().SendMessageBatch(stage.Sent, in)
 	if err != nil {
 		return nil, err
 	}

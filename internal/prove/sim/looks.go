@@ -125,7 +125,7 @@ func (w *looks) lookTwice() bool {
 		w.Sleep(time.Duration(draw.IntN(60)) * time.Second)
 		c := verify.Config{Pipeline: w.pipelineOf(epoch), Config: sums.Config{Segments: 1 + draw.IntN(3), Memory: 1 + draw.IntN(20000),
 			Rate: 0.2 + draw.Float64(), Work: &testworld.Folder{}, Env: w.Env(w.Rng.Float64, 0)}}
-		pages := &shortPages{Client: client{w.World}, limit: int32(10 + draw.IntN(40))}
+		pages := &shortPages{Client: w.client(), limit: int32(10 + draw.IntN(40))}
 		c.Source = verify.SourceOf(w.operators.storeOf(pages, epoch, c.Env))
 		for range 5 {
 			if l.result, l.err = verify.Twice(context.Background(), c, streamLag{w.World}, patience); l.err == nil {

@@ -51,7 +51,7 @@ func mendTotals(_ context.Context, w *World) bool {
 	w.Spawn("mender", nil, func() {
 		for sending {
 			w.Sleep(time.Duration(draw.IntN(300)) * time.Second)
-			mendOnce(&shortPages{Client: client{w}, limit: int32(5 + draw.IntN(40))}, w, 1+draw.IntN(3))
+			mendOnce(&shortPages{Client: w.client(), limit: int32(5 + draw.IntN(40))}, w, 1+draw.IntN(3))
 		}
 		mended = true
 	})
@@ -60,7 +60,7 @@ func mendTotals(_ context.Context, w *World) bool {
 		return false
 	}
 	w.Calm, mended = true, false
-	w.Spawn("mender", nil, func() { mendOnce(client{w}, w, 1); mended = true })
+	w.Spawn("mender", nil, func() { mendOnce(w.client(), w, 1); mended = true })
 	w.run(calmSteps, func() bool { return mended })
 	checkMended(w, altered)
 	return w.Failure == nil && w.settle(nil) && w.rest.checkDrained()

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/prove/sim/model"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -125,9 +126,9 @@ func (w *trouble) worse() {
 	until := w.Now.Add(time.Duration(20+w.Rng.IntN(60)) * time.Second)
 	switch w.Rng.IntN(3) {
 	case 0:
-		w.outage, w.outOf, w.outWith = until, keepers, []error{throttled, denied, denied}[w.Rng.IntN(3)]
+		w.outage, w.outOf, w.outWith = until, keepers, []error{stage.Throttled, denied, denied}[w.Rng.IntN(3)]
 	case 1:
-		w.outage, w.outOf, w.outWith = until, tablesAPI, throttled
+		w.outage, w.outOf, w.outWith = until, tablesAPI, stage.Throttled
 	case 2:
 		w.choosy = until
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/prove/sim/model"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -62,7 +63,7 @@ func addOffload(spec *pipeline.Spec, since int64) {
 
 // payloadAt returns the text of an object of the payload bucket. It is empty if there is none.
 func (w *offload) payloadAt(name string) string {
-	out, err := w.ingot.Engine.S3().GetObject(sent, &s3.GetObjectInput{Bucket: aws.String(payloadBucket), Key: &name})
+	out, err := w.ingot.Engine.S3().GetObject(stage.Sent, &s3.GetObjectInput{Bucket: aws.String(payloadBucket), Key: &name})
 	if err != nil {
 		return ""
 	}
@@ -171,7 +172,7 @@ func (w *offload) checkBucket() {
 	}
 	in := &s3.ListObjectsV2Input{Bucket: aws.String(payloadBucket)}
 	for {
-		out, err := w.ingot.Engine.S3().ListObjectsV2(sent, in)
+		out, err := w.ingot.Engine.S3().ListObjectsV2(stage.Sent, in)
 		if w.Must(err); err != nil {
 			return
 		}
@@ -198,7 +199,7 @@ func (w *offload) checkPayloadsErased(of model.Fact) {
 	if w.plan.Offload == 0 || len(w.Invocations) > 0 {
 		return
 	}
-	out, err := w.ingot.Engine.S3().ListObjectsV2(sent,
+	out, err := w.ingot.Engine.S3().ListObjectsV2(stage.Sent,
 		&s3.ListObjectsV2Input{Bucket: aws.String(payloadBucket), Prefix: aws.String(model.PayloadFolder(of))})
 	w.Must(err)
 	if err == nil && len(out.Contents) > 0 {
@@ -232,7 +233,7 @@ func (w *offload) losePayload() {
 	live := w.model.Keys[there[w.draw.IntN(len(there))]].Live
 	w.Fault(payloadGone, live.Key())
 	w.model.Lost[live.Elsewhere.Sum] = true
-	_, err := w.ingot.Engine.S3().DeleteObject(sent, &s3.DeleteObjectInput{Bucket: aws.String(payloadBucket),
+	_, err := w.ingot.Engine.S3().DeleteObject(stage.Sent, &s3.DeleteObjectInput{Bucket: aws.String(payloadBucket),
 		Key: aws.String(live.ObjectName())})
 	w.Must(err)
 }
@@ -247,30 +248,31 @@ func (w *offload) isLost(img *model.Image) bool {
 type large struct{ w *World }
 
 func (l large) GetObject(ctx context.Context, in *s3.GetObjectInput, _ ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
-	return request(l.w, ctx, "GetObject", false, func() (*s3.GetObjectOutput, error) { return l.w.ingot.Engine.S3().GetObject(sent, in) })
+	return stage.Request(&l.w.World, ctx, "GetObject", false, nil, func() (*s3.GetObjectOutput,
+		error) { return l.w.ingot.Engine.S3().GetObject(stage.Sent, in) })
 }
 
 func (l large) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
-	return request(l.w, ctx, "PutObject", false, func() (*s3.PutObjectOutput, error) {
+	return stage.Request(&l.w.World, ctx, "PutObject", false, nil, func() (*s3.PutObjectOutput, error) {
 		l.w.offload.loose[*in.Key] = append(l.w.offload.loose[*in.Key], invocationOf(l.w.Current))
-		return l.w.ingot.Engine.S3().PutObject(sent, in)
+		return l.w.ingot.Engine.S3().PutObject(stage.Sent, in)
 	})
 }
 
 func (l large) DeleteObject(ctx context.Context, in *s3.DeleteObjectInput, _ ...func(*s3.Options)) (*s3.DeleteObjectOutput, error) {
-	return request(l.w, ctx, "DeleteObject", false, func() (*s3.DeleteObjectOutput, error) {
-		return l.w.ingot.Engine.S3().DeleteObject(sent, in)
+	return stage.Request(&l.w.World, ctx, "DeleteObject", false, nil, func() (*s3.DeleteObjectOutput, error) {
+		return l.w.ingot.Engine.S3().DeleteObject(stage.Sent, in)
 	})
 }
 
 func (l large) DeleteObjects(ctx context.Context, in *s3.DeleteObjectsInput, _ ...func(*s3.Options)) (*s3.DeleteObjectsOutput, error) {
-	return request(l.w, ctx, "DeleteObjects", false, func() (*s3.DeleteObjectsOutput, error) {
-		return l.w.ingot.Engine.S3().DeleteObjects(sent, in)
+	return stage.Request(&l.w.World, ctx, "DeleteObjects", false, nil, func() (*s3.DeleteObjectsOutput, error) {
+		return l.w.ingot.Engine.S3().DeleteObjects(stage.Sent, in)
 	})
 }
 
 func (l large) ListObjectsV2(ctx context.Context, in *s3.ListObjectsV2Input, _ ...func(*s3.Options)) (*s3.ListObjectsV2Output, error) {
-	return request(l.w, ctx, "ListObjectsV2", false, func() (*s3.ListObjectsV2Output, error) {
-		return l.w.ingot.Engine.S3().ListObjectsV2(sent, in)
+	return stage.Request(&l.w.World, ctx, "ListObjectsV2", false, nil, func() (*s3.ListObjectsV2Output, error) {
+		return l.w.ingot.Engine.S3().ListObjectsV2(stage.Sent, in)
 	})
 }

@@ -68,7 +68,7 @@ func (w *operators) othersStart() {
 	for range 3 {
 		w.Spawn("starter", nil, func() {
 			ctx := w.Deadline(context.Background(), w.Now.Add(functionTimeout), 0)
-			w.checkStart(w.storeOf(client{w.World}, 2, w.Env(w.Rng.Float64, 0)).Start(ctx))
+			w.checkStart(w.storeOf(w.client(), 2, w.Env(w.Rng.Float64, 0)).Start(ctx))
 		})
 	}
 }
@@ -88,7 +88,7 @@ func (w *operators) rebuildInPeace() bool {
 	before, ended := w.byPut.asleep, false
 	w.Calm = true
 	defer func() { w.Calm = false }()
-	w.Spawn("rebuild", nil, func() { w.rebuild(operator{client{w.World}}); ended = true })
+	w.Spawn("rebuild", nil, func() { w.rebuild(operator{w.client()}); ended = true })
 	w.run(calmSteps, func() bool { return (ended || w.byPut.asleep > before) && w.quiet() })
 	return w.Failure == nil
 }
@@ -101,7 +101,7 @@ func (w *operators) finishUpgrade() bool {
 	w.phase = w.plan.Phases + 2
 	complete, ended := false, false
 	w.Calm = true
-	w.Spawn("rebuild", nil, func() { complete = w.rebuild(operator{client{w.World}}); ended = true })
+	w.Spawn("rebuild", nil, func() { complete = w.rebuild(operator{w.client()}); ended = true })
 	w.run(calmSteps, func() bool { return ended && w.quiet() })
 	w.wholes.complete = complete
 	if w.Failure == nil && !complete {

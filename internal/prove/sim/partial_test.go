@@ -39,7 +39,8 @@ func TestFailStatements(t *testing.T) {
 					Parameters: []types.AttributeValue{&types.AttributeValueMemberS{Value: fmt.Sprint(i)},
 						&types.AttributeValueMemberS{Value: "-"}}})
 		}
-		out, err := w.partial.failStatements(in, func() (*dynamodb.BatchExecuteStatementOutput, error) {
+		out, err := w.FailStatements(in, w.plan.Faults.Statements, w.plan.Faults.Codes, func() (*dynamodb.BatchExecuteStatementOutput,
+			error) {
 			return w.ingot.Engine.DynamoDB().BatchExecuteStatement(context.Background(), in)
 		})
 		if err != nil || len(out.Responses) != 8 {
@@ -89,7 +90,7 @@ func TestLeaveUnread(t *testing.T) {
 			return w.ingot.Engine.DynamoDB().BatchGetItem(context.Background(), in)
 		}
 		in := &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{totals: request}}
-		out, err := w.partial.leaveUnread(in, read)
+		out, err := w.LeaveUnread(in, 1, read)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,8 +99,7 @@ func TestLeaveUnread(t *testing.T) {
 			t.Errorf("seed %d: %d answered, %d left unread", seed, answered, left)
 		}
 		w.Calm = true
-		if out, err := w.partial.leaveUnread(&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{totals: request}},
-			read); err != nil || len(out.Responses[totals]) != 5 {
+		if out, err := w.LeaveUnread(in, 1, read); err != nil || len(out.Responses[totals]) != 5 {
 			t.Errorf("seed %d: calm, and not all are answered: %v", seed, err)
 		}
 	}
@@ -115,7 +115,7 @@ func TestCancel(t *testing.T) {
 			in.TransactItems = append(in.TransactItems,
 				types.TransactWriteItem{Put: &types.Put{TableName: aws.String(totals), Item: keyed(fmt.Sprint(i))}})
 		}
-		_, err := w.partial.cancel(in, func() (*dynamodb.TransactWriteItemsOutput, error) {
+		_, err := w.Cancel(in, 1, func() (*dynamodb.TransactWriteItemsOutput, error) {
 			return w.ingot.Engine.DynamoDB().TransactWriteItems(context.Background(), in)
 		})
 		var cancelled *types.TransactionCanceledException
@@ -146,7 +146,7 @@ func TestFailLetters(t *testing.T) {
 			in.Entries = append(in.Entries, sqstypes.SendMessageBatchRequestEntry{Id: aws.String(fmt.Sprint(i)),
 				MessageBody: aws.String(fmt.Sprint("letter ", i))})
 		}
-		out, err := w.partial.failLetters(in, sender{w, 1}.send)
+		out, err := w.FailLetters(in, 1, false, sender{w, 1}.send)
 		if err != nil || len(out.Failed) == 0 || len(out.Failed)+len(out.Successful) != 5 {
 			t.Fatalf("seed %d: %v %v", seed, out, err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/prove/sim/model"
 )
@@ -56,4 +57,18 @@ func (w *people) delete(img *model.Image) {
 	_, err := w.ingot.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable),
 		Key: keyOfItem(img.PK, img.SK)})
 	w.Must(err)
+}
+
+// removeBeforeRead lets a person remove an item that somebody has met and is about to read.
+func (w *people) removeBeforeRead(keys []map[string]types.AttributeValue) {
+	if w.Calm || !w.plan.People || len(keys) == 0 || !w.Chance(0.05) {
+		return
+	}
+	pk := text(keys[w.Rng.IntN(len(keys))]["PK"])
+	for _, h := range w.model.Keys {
+		if h.Live != nil && h.Live.PK == pk {
+			w.remove(h.Live)
+			return
+		}
+	}
 }

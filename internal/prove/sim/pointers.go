@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
 // pointers are messages whose payload is an object in a bucket.
@@ -105,14 +106,14 @@ func (w *pointers) place(m *message) {
 }
 
 func (w *pointers) putLarge(name string) {
-	_, err := w.ingot.Engine.S3().PutObject(sent, &s3.PutObjectInput{Bucket: aws.String(largeBucket), Key: &name,
+	_, err := w.ingot.Engine.S3().PutObject(stage.Sent, &s3.PutObjectInput{Bucket: aws.String(largeBucket), Key: &name,
 		Body: strings.NewReader(w.objects[name].text)})
 	w.Must(err)
 	w.moved(name, true)
 }
 
 func (w *pointers) removeLarge(name string) {
-	_, err := w.ingot.Engine.S3().DeleteObject(sent, &s3.DeleteObjectInput{Bucket: aws.String(largeBucket), Key: &name})
+	_, err := w.ingot.Engine.S3().DeleteObject(stage.Sent, &s3.DeleteObjectInput{Bucket: aws.String(largeBucket), Key: &name})
 	w.Must(err)
 	w.moved(name, false)
 }
@@ -170,7 +171,7 @@ type downloader struct{ w *World }
 
 func (d downloader) GetObject(ctx context.Context, in *s3.GetObjectInput, _ ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
 	w := d.w
-	return request(w, ctx, "GetObject", false, func() (*s3.GetObjectOutput, error) {
+	return stage.Request(&w.World, ctx, "GetObject", false, nil, func() (*s3.GetObjectOutput, error) {
 		inv, asked := invocationOf(w.Current), 0
 		if inv.gets == nil {
 			inv.gets = map[string]int{}
@@ -183,6 +184,6 @@ func (d downloader) GetObject(ctx context.Context, in *s3.GetObjectInput, _ ...f
 		if inv.gets[*in.Key]++; inv.gets[*in.Key] > asked+inv.Faults {
 			w.Fail(Cost, "%s reads %s %d times for %d messages, with %d faults", inv.Name, *in.Key, inv.gets[*in.Key], asked, inv.Faults)
 		}
-		return w.ingot.Engine.S3().GetObject(sent, in)
+		return w.ingot.Engine.S3().GetObject(stage.Sent, in)
 	})
 }

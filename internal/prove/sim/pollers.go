@@ -10,6 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
 // pollers call the functions, as event source mappings do.
@@ -151,7 +152,7 @@ func (w *pollers) meddle() {
 		// could not prove. Or a permission is missing, and the invocation fails with time left.
 		w.trouble.outage = w.Now.Add(time.Duration(20+w.Rng.IntN(60)) * time.Second)
 		w.trouble.outOf = []map[string]bool{tablesAPI, keepers}[w.Rng.IntN(2)]
-		w.trouble.outWith = []error{throttled, denied}[w.Rng.IntN(2)]
+		w.trouble.outWith = []error{stage.Throttled, denied}[w.Rng.IntN(2)]
 	}
 	if w.Chance(f.Roll) {
 		w.Fault(rolled, "")

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/prove/sim/model"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/tables"
@@ -348,7 +349,7 @@ func (c readsByPattern) GetItem(ctx context.Context, in *dynamodb.GetItemInput, 
 
 func asking[Out any](r *reader, do func() (*Out, error)) (*Out, error) {
 	if r.draw.Float64() < r.w.plan.Faults.Refuse {
-		return nil, throttled
+		return nil, stage.Throttled
 	}
 	r.w.asking = true
 	defer func() { r.w.asking = false }()

@@ -111,7 +111,7 @@ func (w *World) liveBursts() bool {
 			w.dead.redrive()
 		}
 		if w.phase > w.plan.Upgrade && w.plan.Upgrade > 0 && w.Chance(0.5) {
-			w.Spawn("rebuild", nil, func() { w.operators.rebuild(operator{client{w}}) })
+			w.Spawn("rebuild", nil, func() { w.operators.rebuild(operator{w.client()}) })
 		}
 		if w.plan.Parts == 1 && w.wholes.draw.IntN(4) == 0 {
 			w.Spawn("putter", nil, func() { w.wholes.putParts(1) })

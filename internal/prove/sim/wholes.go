@@ -300,7 +300,7 @@ func (w *wholes) putParts(version int64) {
 		return
 	}
 	ctx := w.Deadline(context.Background(), w.Now.Add(48*time.Hour), 0)
-	done, err := repair.Of(w.operators.storeOf(client{w.World}, version, w.Env(w.Rng.Float64, 0))).PutParts(ctx)
+	done, err := repair.Of(w.operators.storeOf(w.client(), version, w.Env(w.Rng.Float64, 0))).PutParts(ctx)
 	w.Tracef("put parts: %d of %d missing, %v", done.Put, done.Missing, err)
 	w.Faults[putAgain] += done.Put
 }

@@ -80,7 +80,6 @@ type World struct {
 	offload   *offload
 	stuck     *stuck
 	damage    *damage
-	partial   *partial
 	looks     *looks
 	claims    *claims
 	lifetime  *lifetime
@@ -119,11 +118,11 @@ func newWorld(p Plan, trace bool) *World {
 	w.stuck = &stuck{w, stranded{records: map[string]*strandedRecord{}}}
 	w.byPut, w.pollers, w.damage, w.heat = &byPut{World: w}, &pollers{World: w}, &damage{World: w}, &heat{World: w}
 	w.lifetime, w.people = &lifetime{World: w}, &people{World: w}
-	w.operators, w.partial, w.claims, w.rest, w.notes = &operators{w}, &partial{w}, &claims{w}, &rest{w}, &notes{w}
+	w.operators, w.claims, w.rest, w.notes = &operators{w}, &claims{w}, &rest{w}, &notes{w}
 	w.reader = reader{w: w, draw: draw(4)}
 	w.Now = stage.Origin
 	w.stats.Faults, w.stats.Verdicts = w.Faults, map[string]int{}
-	w.Stepped = w.stepped
+	w.Stepped, w.Fate, w.Carried, w.Answers = w.stepped, w.fate, w.wrote, w.answers
 	if trace {
 		w.Trace = &strings.Builder{}
 	}

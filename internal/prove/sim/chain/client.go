@@ -28,7 +28,7 @@ func (w *world) lateness() time.Duration { return time.Duration(w.Rng.IntN(300))
 type queue struct{ w *world }
 
 func (q queue) GetQueueUrl(ctx context.Context, in *sqs.GetQueueUrlInput, _ ...func(*sqs.Options)) (*sqs.GetQueueUrlOutput, error) {
-	return stage.Request(&q.w.World, ctx, false, nil, func() (*sqs.GetQueueUrlOutput, error) {
+	return stage.Request(&q.w.World, ctx, "GetQueueUrl", false, nil, func() (*sqs.GetQueueUrlOutput, error) {
 		return &sqs.GetQueueUrlOutput{QueueUrl: in.QueueName}, nil
 	})
 }
@@ -36,7 +36,7 @@ func (q queue) GetQueueUrl(ctx context.Context, in *sqs.GetQueueUrlInput, _ ...f
 func (q queue) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput,
 	_ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
 	w := q.w
-	return stage.Request(&w.World, ctx, true, w.lateness, func() (*sqs.SendMessageBatchOutput, error) {
+	return stage.Request(&w.World, ctx, "SendMessageBatch", true, w.lateness, func() (*sqs.SendMessageBatchOutput, error) {
 		out := &sqs.SendMessageBatchOutput{}
 		for _, e := range in.Entries {
 			if w.refuses(*e.MessageDeduplicationId, *e.MessageGroupId) {

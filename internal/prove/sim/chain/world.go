@@ -183,7 +183,7 @@ func (w *world) publisher() *publish.Publisher {
 type letters struct{ w *world }
 
 func (l letters) Send(ctx context.Context, list []quarantine.Letter) []error {
-	_, err := stage.Request(&l.w.World, ctx, true, l.w.lateness, func() (int, error) {
+	_, err := stage.Request(&l.w.World, ctx, "SendMessageBatch", true, l.w.lateness, func() (int, error) {
 		if !l.w.Calm && l.w.Chance(0.3) {
 			return 0, stage.ErrLost
 		}

@@ -1,5 +1,5 @@
-// Package model is what the worlds of sim are judged by: what an event says, what its item must hold,
-// and what every change of the stream must do to every aggregate item. It uses the records
+// Package model is what the worlds of sim are judged by: what an event says, what its item must
+// hold, and what every change of the stream must do to every aggregate item. It uses the records
 // themselves and the standard library. It need not be fast, and it shares no code with what it
 // judges.
 package model

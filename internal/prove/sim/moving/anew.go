@@ -18,7 +18,7 @@ const Emptied stage.Check = "emptied" // a copy is gone, and only because the ta
 // DescribeTable gives each table an id. One that was created anew has another.
 func (c client) DescribeTable(ctx context.Context, in *dynamodb.DescribeTableInput,
 	_ ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
-	return stage.Request(c.World, ctx, false, nil, func() (*dynamodb.DescribeTableOutput, error) {
+	return stage.Request(c.World, ctx, "DescribeTable", false, nil, func() (*dynamodb.DescribeTableOutput, error) {
 		id := "1"
 		if *in.TableName == c.w.anew {
 			id = "2"

@@ -32,11 +32,15 @@ func (w *world) longLate() time.Duration {
 func (w *world) shortLate() time.Duration { return min(w.longLate(), 9*time.Second) }
 
 // takeLong lets the answer of some requests take long.
-func (w *world) takeLong() {
+func (w *world) takeLong(_ context.Context, fate stage.Fate) error {
+	if w.Calm || fate.After != nil {
+		return nil
+	}
 	w.Pause()
 	if w.Chance(w.slow) {
 		w.Sleep(time.Duration(5+w.Rng.IntN(40)) * time.Second)
 	}
+	return nil
 }
 
 // late draws it for a write of a table.
@@ -49,7 +53,7 @@ func (c client) late(old bool) func() time.Duration {
 
 func (c client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput,
 	_ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	return stage.Request(c.World, ctx, true, c.late(*in.TableName == oldTable), func() (*dynamodb.UpdateItemOutput, error) {
+	return stage.Request(c.World, ctx, "UpdateItem", true, c.late(*in.TableName == oldTable), func() (*dynamodb.UpdateItemOutput, error) {
 		return c.DB.UpdateItem(stage.Sent, in)
 	})
 }
@@ -58,7 +62,7 @@ func (c client) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWri
 	_ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	del := in.TransactItems[0].Delete
 	late := c.late(del != nil && *del.TableName == oldTable)
-	return stage.Request(c.World, ctx, true, late, func() (*dynamodb.TransactWriteItemsOutput, error) {
+	return stage.Request(c.World, ctx, "TransactWriteItems", true, late, func() (*dynamodb.TransactWriteItemsOutput, error) {
 		return c.DB.TransactWriteItems(stage.Sent, in)
 	})
 }

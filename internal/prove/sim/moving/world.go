@@ -107,7 +107,7 @@ type world struct {
 func Live(seed uint64, still bool) stage.Result {
 	w := &world{World: stage.World{Rng: rand.New(rand.NewPCG(seed, 41)), Calm: still, Odds: odds}, erased: map[string]bool{}, still: still,
 		slow: few, produced: map[string]string{}, tooEarly: map[string]bool{}, wrote: map[string]string{}, noise: map[string]bool{}}
-	w.Slow = w.takeLong
+	w.Answers = w.takeLong
 	w.units = rand.New(rand.NewPCG(seed, 43))
 	if !still {
 		w.sums = sums.Config{Segments: w.units.IntN(4), Buckets: 1 + w.units.IntN(3), Memory: 1 + w.units.IntN(3000),

@@ -5,14 +5,10 @@ package stage
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/prove/sim/strand"
 )
@@ -30,20 +26,16 @@ type World struct {
 	Faults      map[string]int   // how often each kind of fault has happened
 	Trace       *strings.Builder // nil if nothing is traced
 	Steps       int
-	// Slow is called after a request to which nothing has happened. It may be nil.
-	Slow func()
+	// Fate draws what becomes of a request, which carry carries out. nil: [Odds] say it.
+	Fate func(api string, write bool, late func() time.Duration, carry func()) Fate
+	// Carried is called when a request has been carried out. It may be nil.
+	Carried func()
+	// Answers passes the time between a request and its answer. Its error replaces the answer. It
+	// may be nil.
+	Answers func(context.Context, Fate) error
 	// Stepped is called after each step of a task. It may be nil.
 	Stepped func()
 	ready   []*strand.Task[*Invocation]
-}
-
-// Odds are how many requests meet what.
-type Odds struct {
-	Dies       float64 // the process dies, before the request or after it
-	Throttled  float64
-	Unanswered float64 // it is carried out, and its answer is lost
-	Late       float64 // of writes: it is carried out long after its sender has given it up
-	Lost       float64
 }
 
 // Fail says what is wrong. The first failure counts, and ends the world.
@@ -144,52 +136,4 @@ func (w *World) Step(rests func() bool) (over bool) {
 		w.Now = earliest
 	}
 	return w.Failure != nil
-}
-
-// ErrLost says that a request has no answer.
-var ErrLost = errors.New("read: connection reset by peer")
-
-var throttled = &types.ProvisionedThroughputExceededException{Message: aws.String("throughput exceeded")}
-
-// Request lets other tasks go first, and decides what becomes of a request. late draws how long a
-// write is on its way after its sender has given it up.
-func Request[O any](w *World, ctx context.Context, write bool, late func() time.Duration, call func() (O, error)) (O, error) {
-	var none O
-	if w.Current == nil { // the world is being built
-		return call()
-	}
-	w.Spend()
-	w.Pause()
-	if err := ctx.Err(); err != nil {
-		return none, err
-	}
-	if w.Calm {
-		return call()
-	}
-	p := w.Rng.Float64()
-	within := func(share float64) bool { p -= share; return p < 0 }
-	switch {
-	case within(w.Odds.Dies) && w.Current.Of != nil:
-		if w.Chance(0.5) {
-			call()
-		}
-		w.Crash()
-	case within(w.Odds.Throttled):
-		return none, throttled
-	case within(w.Odds.Unanswered):
-		call()
-		return none, ErrLost
-	case within(w.Odds.Late) && write:
-		wait := late()
-		w.Late++
-		w.Spawn("late", nil, func() { w.Sleep(wait); call(); w.Late-- })
-		return none, ErrLost
-	case within(w.Odds.Lost):
-		return none, ErrLost
-	}
-	out, err := call()
-	if w.Slow != nil {
-		w.Slow()
-	}
-	return out, err
 }

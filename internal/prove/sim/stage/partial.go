@@ -1,4 +1,4 @@
-package sim
+package stage
 
 import (
 	"errors"
@@ -13,19 +13,24 @@ import (
 	"github.com/ingot-events/ingot/internal/testworld"
 )
 
-// partial is about answers that say that a part of a request failed.
-type partial struct {
-	*World
-}
-
 // The faults in this file happen inside an answer. The request as a whole succeeded, or it was
 // cancelled with a reason for each item. The SDK retries none of these.
 
-// some reports whether a fault inside an answer happens now.
-func (w *partial) some(p float64) bool { return !w.Calm && w.Chance(p) }
+// These are the names of these faults.
+const (
+	Statements     = "statements throttled"  // some statements of a batch, inside a successful answer
+	StatementCodes = "statements failed"     // some statements of a batch, inside a successful answer, with other codes
+	Unread         = "keys left unread"      // some keys of a read come back unprocessed
+	InParts        = "read in parts"         // a read of several keys: some are read before others write, some after
+	CancelledFor   = "transaction cancelled" // with a reason for each item, but none of the reasons is a condition
+	LettersFailed  = "letters not taken"     // some letters of a batch, inside a successful answer
+)
 
-// draw marks some of n places, and at least one.
-func (w *partial) draw(n int, share float64) []bool {
+// Happens draws whether a fault happens now.
+func (w *World) Happens(p float64) bool { return !w.Calm && w.Chance(p) }
+
+// some marks some of n places, and at least one.
+func (w *World) some(n int, share float64) []bool {
 	places := make([]bool, n)
 	for i := range places {
 		places[i] = w.Chance(share)
@@ -53,24 +58,25 @@ var otherCodes = []types.BatchStatementErrorCodeEnum{
 	types.BatchStatementErrorCodeEnumRequestLimitExceeded, types.BatchStatementErrorCodeEnumTransactionConflict,
 }
 
-// failStatements refuses some statements of a batch inside a successful answer. A statement that
-// gets an internal error may have been applied all the same.
-func (w *partial) failStatements(in *dynamodb.BatchExecuteStatementInput,
+// FailStatements refuses some statements of a batch inside a successful answer, with the chances
+// that they are throttled and that they get other codes. A statement that gets an internal error
+// may have been applied all the same.
+func (w *World) FailStatements(in *dynamodb.BatchExecuteStatementInput, throttled, codes float64,
 	call func() (*dynamodb.BatchExecuteStatementOutput, error)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	var code types.BatchStatementErrorCodeEnum
 	switch {
 	case len(in.Statements) < 2:
 		return call()
-	case w.some(w.plan.Faults.Statements):
+	case w.Happens(throttled):
 		code = types.BatchStatementErrorCodeEnumThrottlingError
-		w.Fault(statements, "BatchExecuteStatement")
-	case w.some(w.plan.Faults.Codes):
+		w.Fault(Statements, "BatchExecuteStatement")
+	case w.Happens(codes):
 		code = otherCodes[w.Rng.IntN(len(otherCodes))]
-		w.Fault(statementCodes, string(code))
+		w.Fault(StatementCodes, string(code))
 	default:
 		return call()
 	}
-	told := w.draw(len(in.Statements), 0.3)
+	told := w.some(len(in.Statements), 0.3)
 	kept := make([]bool, len(told)) // not applied
 	for i := range told {
 		kept[i] = told[i] && (code != types.BatchStatementErrorCodeEnumInternalServerError || !w.Chance(0.3))
@@ -85,16 +91,16 @@ func (w *partial) failStatements(in *dynamodb.BatchExecuteStatementInput,
 	return out, err
 }
 
-// leaveUnread answers a read but leaves some of its keys unprocessed. A read of one key would get
+// LeaveUnread answers a read but leaves some of its keys unprocessed. A read of one key would get
 // an error instead.
-func (w *partial) leaveUnread(in *dynamodb.BatchGetItemInput, call func(*dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput,
-	error)) (*dynamodb.BatchGetItemOutput, error) {
+func (w *World) LeaveUnread(in *dynamodb.BatchGetItemInput, p float64,
+	call func(*dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput, error)) (*dynamodb.BatchGetItemOutput, error) {
 	for table, asked := range in.RequestItems { // Ingot names one table in a read
-		if len(asked.Keys) < 2 || !w.some(w.plan.Faults.Unread) {
+		if len(asked.Keys) < 2 || !w.Happens(p) {
 			break
 		}
-		w.Fault(unread, table)
-		left := w.draw(len(asked.Keys), 0.3)
+		w.Fault(Unread, table)
+		left := w.some(len(asked.Keys), 0.3)
 		left[w.Rng.IntN(len(left))] = false
 		rest, unprocessed := asked, asked
 		unprocessed.Keys, rest.Keys = divide(asked.Keys, left)
@@ -111,22 +117,22 @@ func (w *partial) leaveUnread(in *dynamodb.BatchGetItemInput, call func(*dynamod
 // holds.
 var cancelReasons = []string{"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
 
-// cancel cancels a transaction with a reason for each item. A transaction that is cancelled anyway,
+// Cancel cancels a transaction with a reason for each item. A transaction that is cancelled anyway,
 // because conditions fail, may also have such reasons.
-func (w *partial) cancel(in *dynamodb.TransactWriteItemsInput,
+func (w *World) Cancel(in *dynamodb.TransactWriteItemsInput, p float64,
 	call func() (*dynamodb.TransactWriteItemsOutput, error)) (*dynamodb.TransactWriteItemsOutput, error) {
 	var cancelled *types.TransactionCanceledException
-	if !w.some(w.plan.Faults.Cancel) {
+	if !w.Happens(p) {
 		out, err := call()
-		if !errors.As(err, &cancelled) || !w.some(w.plan.Faults.Cancel) {
+		if !errors.As(err, &cancelled) || !w.Happens(p) {
 			return out, err
 		}
 	} else {
 		cancelled = testworld.Cancelled(len(in.TransactItems))
 	}
 	reason := cancelReasons[w.Rng.IntN(len(cancelReasons))]
-	w.Fault(cancelledFor, reason)
-	for i, drawn := range w.draw(len(in.TransactItems), 0.1) {
+	w.Fault(CancelledFor, reason)
+	for i, drawn := range w.some(len(in.TransactItems), 0.1) {
 		if r := &cancelled.CancellationReasons[i]; drawn && aws.ToString(r.Code) == "None" {
 			r.Code, r.Message = &reason, aws.String("try again")
 		}
@@ -134,16 +140,15 @@ func (w *partial) cancel(in *dynamodb.TransactWriteItemsInput,
 	return nil, cancelled
 }
 
-// failLetters answers that some letters of a batch were not taken. Usually it blames the queue
-// itself.
-func (w *partial) failLetters(in *sqs.SendMessageBatchInput, call func(*sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput,
-	error)) (*sqs.SendMessageBatchOutput, error) {
-	choosy := !w.Calm && w.Now.Before(w.trouble.choosy) // the answer blames the sender, who then does not ask again
-	if !choosy && !w.some(w.plan.Faults.Letters) {
+// FailLetters answers that some letters of a batch were not taken. Usually it blames the queue
+// itself. A choosy queue blames the sender, who then does not ask again.
+func (w *World) FailLetters(in *sqs.SendMessageBatchInput, p float64, choosy bool,
+	call func(*sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput, error)) (*sqs.SendMessageBatchOutput, error) {
+	if !choosy && !w.Happens(p) {
 		return call(in)
 	}
-	w.Fault(lettersFailed, "SendMessageBatch")
-	failed := w.draw(len(in.Entries), 0.4)
+	w.Fault(LettersFailed, "SendMessageBatch")
+	failed := w.some(len(in.Entries), 0.4)
 	out := &sqs.SendMessageBatchOutput{}
 	if _, rest := divide(in.Entries, failed); len(rest) > 0 {
 		one := *in
@@ -161,4 +166,30 @@ func (w *partial) failLetters(in *sqs.SendMessageBatchInput, call func(*sqs.Send
 		}
 	}
 	return out, nil
+}
+
+// ReadInParts reads some keys of a batch before others act, and some after. A batch is not a
+// snapshot.
+func (w *World) ReadInParts(in *dynamodb.BatchGetItemInput, p float64,
+	call func(*dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput, error)) (*dynamodb.BatchGetItemOutput, error) {
+	for table, asked := range in.RequestItems { // Ingot names one table in a read
+		if len(asked.Keys) < 2 || !w.Happens(p) {
+			break
+		}
+		w.Fault(InParts, table)
+		now, later := asked, asked
+		now.Keys, later.Keys = divide(asked.Keys, w.some(len(asked.Keys), 0.5))
+		out, err := call(&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: now}})
+		if err != nil || len(later.Keys) == 0 {
+			return out, err
+		}
+		w.Pause()
+		rest, err := call(&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: later}})
+		if err != nil {
+			return nil, err
+		}
+		out.Responses[table] = append(out.Responses[table], rest.Responses[table]...)
+		return out, nil
+	}
+	return call(in)
 }
