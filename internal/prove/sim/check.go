@@ -82,7 +82,7 @@ type written struct {
 // observe reads what was written to the stream since it was last called.
 func (w *World) observe() {
 	for _, r := range w.written {
-		w.idle = 0 // the stream has a new record
+		w.stream.Idle = 0 // the stream has a new record
 		w.record(r.shard, r.record)
 	}
 	clear(w.written)

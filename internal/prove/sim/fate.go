@@ -46,34 +46,34 @@ func (w *World) fate(api string, write bool, _ func() time.Duration, carry func(
 		if w.Chance(0.5) {
 			carry()
 		}
-		w.Fault(crashed, api)
+		w.Fault(stage.Crashed, api)
 		w.Crash()
 	case w.Now.Before(w.trouble.outage) && w.trouble.outOf[api] && w.Chance(0.97):
 		w.Fault(outage, api)
 		befalls.Before = w.trouble.outWith
 	case w.Chance(f.Refuse):
-		w.Fault(refused, api)
+		w.Fault(stage.Refused, api)
 		befalls.Before = stage.Throttled
 	case w.Chance(f.Conflict) && write:
-		w.Fault(conflict, api)
+		w.Fault(stage.Conflict, api)
 		befalls.Before = conflictOf(api)
 	case w.Chance(f.Lose):
-		w.Fault(lost, api)
+		w.Fault(stage.Lost, api)
 		befalls.After = stage.ErrLost
 	case w.Chance(f.Late) && write:
-		w.Fault(late, api)
+		w.Fault(stage.Late, api)
 		w.later(api, carry)
 		befalls.Before = errHung
 	case w.Chance(f.Never):
-		w.Fault(never, api)
+		w.Fault(stage.Never, api)
 		befalls.Before = errHung
 	case w.Chance(f.Twice) && write:
 		// The SDK lost the first answer and sent it a second time.
-		w.Fault(twice, api)
+		w.Fault(stage.Twice, api)
 		carry()
 		w.Pause()
 	case w.Chance(f.Slow):
-		w.Fault(slow, api)
+		w.Fault(stage.Slow, api)
 		befalls.Slow = true
 	}
 	return befalls

@@ -4,16 +4,8 @@ import "github.com/ingot-events/ingot/internal/prove/sim/stage"
 
 // These are the names of what goes wrong, as the trace and the survey print them.
 const (
-	crashed  = "crash"          // the process ends before or after a request
-	refused  = "refused"        // a request is throttled whole
-	conflict = "conflict"       // a transaction is under way on the item
-	lost     = "lost answer"    // applied, and the answer does not come
-	late     = "applied late"   // the sender gives up, and the request arrives later
-	never    = "never arrived"  // the sender gives up, and nothing was applied
-	twice    = "executed twice" // the SDK sent it again
-	outage   = "outage"         // next to nothing gets through for a while
-	hotKey   = "hot key"        // the writes of one key are throttled for minutes
-	slow     = "slow"           // the answer takes seconds to minutes
+	outage = "outage"  // next to nothing gets through for a while
+	hotKey = "hot key" // the writes of one key are throttled for minutes
 
 	behind        = "replica behind"   // a read meets a replica that is behind, which answers it if it is not consistent
 	indexBehind   = "index behind"     // a question by a pattern is answered by an index that lags
@@ -27,17 +19,12 @@ const (
 	anotherSecret = "another secret"   // an invocation has a secret of hmac that differs from that of the tables
 	misgiven      = "given up wrongly" // a person gives up a record that blocks nothing
 
-	timedOut    = "timed out"               // an invocation reaches its deadline, and may linger
-	dropped     = "answer dropped"          // an invocation ran, but its mapping treats it as failed
-	again       = "invoked twice"           // the function gets the same batch again at once
-	forgotten   = "forgotten"               // a batch succeeded, but that is not recorded
 	bisected    = "bisected"                // a failed batch is split
 	staleMark   = "stale checkpoint"        // a poller fails over to an old checkpoint
 	second      = "second poller"           // two pollers read the stream
 	unnamed     = "mapping without window"  // a mapping whose events do not name their shard
 	rolled      = "shards rolled"           // every open shard is continued by a child
 	splitUp     = "shard split"             // a shard is continued by two
-	beside      = "shards side by side"     // the function of a mapping works for one shard while it works for another
 	replayed    = "replay"                  // a finished batch is delivered again
 	redriven    = "redriven"                // dead letters are moved back, under new ids
 	unfit       = "letter refused"          // quarantine cannot take the letter
@@ -73,12 +60,14 @@ const (
 
 // FaultNames lists every fault that a world may cause.
 func FaultNames() []string {
-	return []string{crashed, refused, conflict, lost, late, never, twice, outage, hotKey, slow, stage.Statements, stage.StatementCodes,
+	return []string{stage.Crashed, stage.Refused, stage.Conflict, stage.Lost, stage.Late, stage.Never, stage.Twice, outage, hotKey,
+		stage.Slow, stage.Statements, stage.StatementCodes,
 		stage.Unread, stage.InParts,
 		behind, indexBehind, stage.CancelledFor, stage.LettersFailed, oddItem, mistyped, filled, newerForm, metNewer, strangeStamp,
-			givenUp, misgiven,
+		givenUp, misgiven,
 		anotherSecret,
-		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit,
+		stage.TimedOut, stage.Dropped, stage.Again, stage.Forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, stage.Beside,
+		replayed, redriven, unfit,
 		afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting, wholeAlone, healed,
 		putAgain, taken, released, goneBefore, compressed, inArray, arrayKept, objectLate, objectGone, metNothing, metBuilding, metTooLate,
 		offloaded, payloadGone}

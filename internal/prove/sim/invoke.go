@@ -171,7 +171,7 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 		w.heat.checkHotKey(inv, w.Now.Sub(began))
 		return inv.Answer.([]byte), inv.Err
 	}
-	w.Fault(timedOut, inv.Name)
+	w.Fault(stage.TimedOut, inv.Name)
 	if w.Chance(0.5) {
 		inv.Crashed = true // the sandbox is torn down; otherwise it lingers
 		w.drop(s)

@@ -248,8 +248,9 @@ func (w *offload) isLost(img *model.Image) bool {
 type large struct{ w *World }
 
 func (l large) GetObject(ctx context.Context, in *s3.GetObjectInput, _ ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
-	return stage.Request(&l.w.World, ctx, "GetObject", false, nil, func() (*s3.GetObjectOutput,
-		error) { return l.w.ingot.Engine.S3().GetObject(stage.Sent, in) })
+	return stage.Request(&l.w.World, ctx, "GetObject", false, nil, func() (*s3.GetObjectOutput, error) {
+		return l.w.ingot.Engine.S3().GetObject(stage.Sent, in)
+	})
 }
 
 func (l large) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {

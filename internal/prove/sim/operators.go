@@ -38,8 +38,8 @@ func (w *operators) rebuild(c tables.Client) (complete bool) {
 	}
 	w.wholes.putParts(2)
 	if w.Calm {
-		w.idle = 0
-		w.Park(time.Time{}, func() bool { return w.idle >= 3 })
+		w.stream.Idle = 0
+		w.Park(time.Time{}, func() bool { return w.stream.Idle >= 3 })
 	}
 	report, err := verify.Totals(ctx, plan, s, w.Now)
 	for _, pass := range passes {

@@ -19,34 +19,10 @@ type pollers struct {
 	checkpoints []checkpoint
 }
 
-// pollQueue runs one queue mapping.
-func (w *pollers) pollQueue(q *esm.Queue) {
-	for {
-		polled, err := q.Poll(context.Background())
-		if err != nil {
-			w.Fail(Broken, "queue mapping: %v", err)
-			return
-		}
-		if polled.Idle() {
-			w.Sleep(time.Duration(5+w.Rng.IntN(20)) * time.Second)
-		} else {
-			w.Pause()
-		}
-	}
-}
-
 // checkpoint is where the stream mapping stood at some time.
 type checkpoint struct {
 	at    time.Time
 	state esm.Checkpoint
-}
-
-// mapping is a stream mapping at work. Each of its shards goes on without waiting for the others,
-// as in Lambda.
-type mapping struct {
-	*esm.Stream
-	begun, done int // rounds of a shard
-	working     int // invocations
 }
 
 // pollStream runs the stream mapping of the world. Now and then its poller fails over to a stale
@@ -57,51 +33,10 @@ func (w *pollers) pollStream() {
 			w.Park(time.Time{}, func() bool { return !l.halted })
 		}
 		w.meddle()
-		if !w.pollOnce(w.stream) {
+		if !w.PollStream(w.stream) {
 			return
 		}
 	}
-}
-
-// pollOnce begins a round of every shard that has something to tell. It waits until one of them is
-// done, or for a little while.
-func (w *pollers) pollOnce(m *mapping) bool {
-	rounds, streamed, err := m.Due(context.Background())
-	if err != nil {
-		w.Fail(Broken, "stream mapping: %v", err)
-		return false
-	}
-	for _, r := range rounds {
-		m.begun++
-		w.Spawn("shard", nil, func() { w.pollShard(m, r) })
-	}
-	if m == w.stream {
-		w.idle++
-		if !streamed.Idle() || m.begun > m.done {
-			w.idle = 0
-		}
-	}
-	if !streamed.Idle() {
-		w.Pause() // a shard has ended, so it may have children
-		return true
-	}
-	done := m.done
-	w.Park(w.Now.Add(time.Duration(2+w.Rng.IntN(10))*time.Second), func() bool { return m.done > done })
-	return true
-}
-
-// pollShard does one round of a shard.
-func (w *pollers) pollShard(m *mapping, r *esm.Round) {
-	if r.Attempt() > 1 {
-		w.Sleep(time.Duration(w.Rng.IntN(12000)) * time.Millisecond)
-	}
-	if m.working > 0 {
-		w.Fault(beside, "")
-	}
-	m.working++
-	r.Do(context.Background())
-	m.working--
-	m.done++
 }
 
 // stale is how old a checkpoint may be to which a poller fails over, and how long a finished shard
@@ -254,7 +189,7 @@ func (w *pollers) secondPoller(old []checkpoint) {
 	rounds := 1 + w.Rng.IntN(15)
 	w.Spawn("second", nil, func() {
 		for range rounds {
-			if !w.pollOnce(s) {
+			if !w.PollStream(s) {
 				return
 			}
 		}

@@ -7,33 +7,19 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
+	"github.com/ingot-events/ingot/internal/prove/sim/survey"
 )
-
-// Stats says what happened in a world.
-type Stats struct {
-	Sent, Deliveries, Acknowledged int
-	Invocations, Puts, Updates     int
-	Statements                     int // of those updates
-	Steps                          int
-	Shards, Rolls                  int // shards with records; shards that continue others
-	Inserted, Expired              int
-	Aggregates, Totals             int // aggregates that counted something, and how many items they have
-	Faults                         map[string]int
-	Verdicts                       map[string]int
-	Hours                          float64 // of the world's own time
-	Answers, Pages                 int     // to questions by patterns
-	Resurrected                    int     // events that a late try stored after they were Rejected
-	Looks, Altered, Untold         int     // verify --twice; with a total altered by hand; that could not tell
-	Mended                         int     // totals that somebody has mended
-}
 
 // Result is the outcome of a world.
 type Result struct {
 	Plan    Plan
-	Stats   Stats
+	Stats   survey.Stats
 	Failure *Failure // nil if every promise was kept
 	Trace   string
 }
+
+// NewSurvey returns a survey of the worlds of this package.
+func NewSurvey() *survey.Survey { return survey.New(FaultNames()) }
 
 // Run makes the world of a seed and lives it to its end.
 func Run(seed uint64) Result { return Live(NewPlan(seed), false) }
@@ -77,7 +63,7 @@ func (w *World) live() {
 // liveBursts lives the days on which events come, and the hours between them.
 func (w *World) liveBursts() bool {
 	for _, q := range w.queues {
-		w.Spawn("queue", nil, func() { w.pollers.pollQueue(q) })
+		w.Spawn("queue", nil, func() { w.PollQueue(q) })
 	}
 	w.Spawn("stream", nil, w.pollers.pollStream)
 	w.people.strangers(strangers)
@@ -137,7 +123,7 @@ func (w *World) settle(also func() bool) bool {
 	if w.Failure != nil {
 		return false
 	}
-	w.Calm, w.idle = true, 0
+	w.Calm, w.stream.Idle = true, 0
 	w.pointers.bringBack()
 	defer w.byPut.keepBuilding()()
 	defer func() { w.Calm = false }()
@@ -155,7 +141,7 @@ func (w *World) settle(also func() bool) bool {
 		}
 		w.dead.triage()
 		w.dead.redrive()
-		w.idle = 0
+		w.stream.Idle = 0
 	}
 	w.Fail(Stuck, "%d dead letters come again and again, with no fault in the world", w.dead.depth(w.ingot.DeadLetters))
 	return false
@@ -163,7 +149,8 @@ func (w *World) settle(also func() bool) bool {
 
 // quiet reports whether nothing is under way.
 func (w *World) quiet() bool {
-	return w.idle >= 3 && len(w.Invocations) == 0 && len(w.Tasks) <= len(w.queues)+1+w.byPut.asleep && w.dead.depth(w.ingot.Queue) == 0
+	return w.stream.Idle >= 3 && len(w.Invocations) == 0 && len(w.Tasks) <= len(w.queues)+1+w.byPut.asleep &&
+		w.dead.depth(w.ingot.Queue) == 0
 }
 
 // run resumes tasks, one at a time, until done holds at rest or the steps are used up.

@@ -1,53 +1,19 @@
 package sim
 
 import (
-	"encoding/json"
 	"reflect"
+
+	"github.com/ingot-events/ingot/internal/prove/sim/shrink"
 )
 
 // Shrink makes a failing plan smaller as long as a world of it still breaks the same promise, and
 // returns the smallest plan that it found. It calls live at most tries times. The plan that is left
 // names the few faults that cause the failure.
 func Shrink(p Plan, check Check, tries int, live func(Plan) Result) Plan {
-	fails := func(q Plan) bool {
-		if tries <= 0 {
-			return false
-		}
-		tries--
+	return shrink.Plan(p, cuts(), func(p *Plan) { p.Seed++ }, tries, func(q Plan) bool {
 		r := live(q)
 		return r.Failure != nil && r.Failure.Check == check
-	}
-	for smaller := true; smaller && tries > 0; {
-		smaller = false
-		for _, cut := range cuts() {
-			for {
-				q := p
-				if cut(&q); q == p {
-					break
-				}
-				found, ok := retry(q, fails)
-				if !ok {
-					break
-				}
-				p, smaller = found, true
-			}
-		}
-	}
-	return p
-}
-
-// luck is how many seeds a smaller plan is tried with. Every cut shifts all later choices of the
-// world.
-const luck = 4
-
-func retry(q Plan, fails func(Plan) bool) (Plan, bool) {
-	for range luck {
-		if fails(q) {
-			return q, true
-		}
-		q.Seed++
-	}
-	return q, false
+	})
 }
 
 // cuts returns the ways to make a plan smaller. The most telling ones come first. Each leaves
@@ -108,27 +74,4 @@ func (f *Faults) each() (list []*float64) {
 		list = append(list, v.Field(i).Addr().Interface().(*float64))
 	}
 	return list
-}
-
-// Overlay returns, as JSON, what a smaller plan changes of the plan it came from. Decoding it over
-// the old plan gives the new plan.
-func Overlay(from, to Plan) string {
-	// The values are numbers and booleans, so Marshal cannot fail.
-	text, _ := json.Marshal(differences(reflect.ValueOf(from), reflect.ValueOf(to)))
-	return string(text)
-}
-
-func differences(from, to reflect.Value) map[string]any {
-	changed := map[string]any{}
-	for i := range to.NumField() {
-		name, was, is := to.Type().Field(i).Name, from.Field(i), to.Field(i)
-		switch {
-		case is.Equal(was):
-		case is.Kind() == reflect.Struct:
-			changed[name] = differences(was, is)
-		default:
-			changed[name] = is.Interface()
-		}
-	}
-	return changed
 }

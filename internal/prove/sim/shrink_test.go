@@ -2,7 +2,10 @@ package sim
 
 import (
 	"encoding/json"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/prove/sim/shrink"
 )
 
 // TestShrink shows that a world that fails for one reason is shrunk to that reason.
@@ -40,7 +43,7 @@ func TestShrink(t *testing.T) {
 func TestShrinkWorlds(t *testing.T) {
 	live := func(p Plan) Result {
 		r := Live(p, false)
-		if r.Failure == nil && r.Stats.Faults[lost] > 0 {
+		if r.Failure == nil && r.Stats.Faults[stage.Lost] > 0 {
 			r.Failure = &Failure{Check: Cost, Detail: "an artificial failure: some answer was lost"}
 		}
 		return r
@@ -52,8 +55,8 @@ func TestShrinkWorlds(t *testing.T) {
 		t.Fatalf("shrunk to %+v, which gives %v", small, r.Failure)
 	}
 	again := p
-	if err := json.Unmarshal([]byte(Overlay(p, small)), &again); err != nil || again != small {
-		t.Fatalf("%s does not lead from\n%+v to\n%+v: %v", Overlay(p, small), p, small, err)
+	if err := json.Unmarshal([]byte(shrink.Overlay(p, small)), &again); err != nil || again != small {
+		t.Fatalf("%s does not lead from\n%+v to\n%+v: %v", shrink.Overlay(p, small), p, small, err)
 	}
 	if Live(again, true).Trace != Live(small, true).Trace {
 		t.Error("the replayed world is another one")

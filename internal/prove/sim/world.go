@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/internal/prove/sim/strand"
+	"github.com/ingot-events/ingot/internal/prove/sim/survey"
 	"github.com/ingot-events/ingot/internal/testworld"
 )
 
@@ -42,7 +43,7 @@ type World struct {
 	dynamo recorder
 
 	queues []*esm.Queue
-	stream *mapping
+	stream *stage.Mapping
 
 	sandboxes []*sandbox
 	batches   []delivered
@@ -65,8 +66,7 @@ type World struct {
 	newReceipts []string
 
 	phase int
-	idle  int // rounds in which the stream mapping found nothing
-	stats Stats
+	stats survey.Stats
 
 	// These are features: what a feature keeps, does and checks is in a file of its own.
 	wholes    *wholes
@@ -179,7 +179,7 @@ func (w *World) mapFunctions(ctx context.Context) error {
 
 // newStream makes a mapping from the stream to the streams function. Only a mapping with a window
 // names the shard.
-func (w *World) newStream(window bool) (*mapping, error) {
+func (w *World) newStream(window bool) (*stage.Mapping, error) {
 	config := esm.StreamConfig{BatchSize: w.plan.StreamBatch, Bisect: w.plan.Bisect,
 		Function: esm.Function{Handler: w.streams, Faults: w.invocationFaults()}}
 	if window {
@@ -195,22 +195,12 @@ func (w *World) newStream(window bool) (*mapping, error) {
 	}
 	config.OnDiscard = func(d esm.Discard) { w.pollers.deliverAgain(w.gaveUp[d.ShardID]) }
 	s, err := w.ingot.MapStream(config)
-	return &mapping{Stream: s}, err
+	return &stage.Mapping{Stream: s}, err
 }
 
 func (w *World) invocationFaults() esm.Faults {
-	chance := func(name string, p *float64) func(esm.Invocation) bool {
-		return func(esm.Invocation) bool {
-			if w.Calm || !w.Chance(*p) {
-				return false
-			}
-			w.Fault(name, "")
-			return true
-		}
-	}
 	f := &w.plan.Faults
-	return esm.Faults{Duplicate: chance(again, &f.Duplicate), DropAnswer: chance(dropped, &f.DropAnswer),
-		Forget: chance(forgotten, &f.Forget)}
+	return w.InvocationFaults(&f.Duplicate, &f.DropAnswer, &f.Forget)
 }
 
 // tellChange traces a change of the events table.

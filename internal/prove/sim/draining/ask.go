@@ -69,8 +69,8 @@ type tool struct{ w *world }
 
 func ask[I, O any](t tool, ctx context.Context, write bool, in I, call func(context.Context, I) (O, error)) (out O, err error) {
 	for range 6 {
-		if out, err = stage.Request(&t.w.World, ctx, "tool", write, t.w.lateness, func() (O, error) { return call(stage.Sent,
-			in) }); err == nil {
+		out, err = stage.Request(&t.w.World, ctx, "tool", write, t.w.lateness, func() (O, error) { return call(stage.Sent, in) })
+		if err == nil {
 			break
 		}
 	}

@@ -8,21 +8,22 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/prove/sim"
+	"github.com/ingot-events/ingot/internal/prove/sim/survey"
 )
 
 // TestFewWorldsAreNotJudged shows that a survey judges nothing below this number of worlds, and
 // does judge from it on.
 func TestFewWorldsAreNotJudged(t *testing.T) {
-	survey := sim.NewSurvey()
-	for range sim.FewWorlds - 1 {
-		survey.Add(sim.Result{})
+	seen := sim.NewSurvey()
+	for range survey.Few - 1 {
+		seen.Add(sim.Result{}.Stats)
 	}
-	if short := survey.Shortfalls(); len(short) > 0 {
-		t.Errorf("%d worlds are judged: %q", survey.Worlds, short)
+	if short := seen.Shortfalls(); len(short) > 0 {
+		t.Errorf("%d worlds are judged: %q", seen.Worlds, short)
 	}
-	survey.Add(sim.Result{})
-	if len(survey.Shortfalls()) == 0 {
-		t.Errorf("%d worlds in which nothing happened are not too little", survey.Worlds)
+	seen.Add(sim.Result{}.Stats)
+	if len(seen.Shortfalls()) == 0 {
+		t.Errorf("%d worlds in which nothing happened are not too little", seen.Worlds)
 	}
 }
 
@@ -36,12 +37,12 @@ func TestTimeIsNoExcuse(t *testing.T) {
 	}
 	var out bytes.Buffer
 	code := run(context.Background(), []string{"-fresh", "-minutes", "0.0000001"}, kind, &out, &out)
-	if code != 1 || lived.Load() != sim.FewWorlds || !strings.Contains(out.String(), "too little: the fault") {
+	if code != 1 || lived.Load() != survey.Few || !strings.Contains(out.String(), "too little: the fault") {
 		t.Errorf("exit %d after %d worlds: %s", code, lived.Load(), out.String())
 	}
 	lived.Store(0)
 	if code := run(context.Background(), []string{"-fresh", "-minutes", "0.0000001", "-fault-free"}, kind, &out, &out); code != 0 ||
-		lived.Load() >= sim.FewWorlds {
+		lived.Load() >= survey.Few {
 		t.Errorf("exit %d after %d quiet worlds, which nothing judges", code, lived.Load())
 	}
 }

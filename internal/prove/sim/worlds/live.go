@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/prove/sim"
+	"github.com/ingot-events/ingot/internal/prove/sim/shrink"
+	"github.com/ingot-events/ingot/internal/prove/sim/survey"
 )
 
 // planOf returns the world of a seed in the form that the flags ask for.
@@ -24,7 +26,7 @@ func (o options) planOf(seed uint64) sim.Plan {
 // one worker. It returns the failed world with the lowest seed. If the minutes are over before
 // there are enough worlds to judge, it goes on. So a slow machine takes longer, but does not prove
 // less.
-func live(ctx context.Context, o options, survey *sim.Survey) (failed *sim.Result) {
+func live(ctx context.Context, o options, seen *survey.Survey) (failed *sim.Result) {
 	var mu sync.Mutex
 	next, end := o.from, o.from+uint64(o.worlds)
 	until := time.Now().Add(time.Duration(o.minutes * float64(time.Minute)))
@@ -33,7 +35,7 @@ func live(ctx context.Context, o options, survey *sim.Survey) (failed *sim.Resul
 		defer mu.Unlock()
 		enough := next == end
 		if o.minutes > 0 {
-			enough = time.Now().After(until) && (o.faultFree || next-o.from >= sim.FewWorlds)
+			enough = time.Now().After(until) && (o.faultFree || next-o.from >= survey.Few)
 		}
 		if enough || failed != nil || ctx.Err() != nil {
 			return 0, false
@@ -47,7 +49,7 @@ func live(ctx context.Context, o options, survey *sim.Survey) (failed *sim.Resul
 			for seed, more := take(); more; seed, more = take() {
 				r := o.life(o.planOf(seed), false)
 				mu.Lock()
-				survey.Add(r)
+				seen.Add(r.Stats)
 				if r.Failure != nil && (failed == nil || r.Plan.Seed < failed.Plan.Seed) {
 					failed = &r
 				}
@@ -112,7 +114,7 @@ func explain(o options, failed sim.Result, out io.Writer) int {
 	fmt.Fprintf(out, "seed %d: %v\n", seed, failed.Failure)
 	small := sim.Shrink(failed.Plan, failed.Failure.Check, shrinkTries, func(p sim.Plan) sim.Result { return o.life(p, false) })
 	told := o.life(small, true)
-	overlay := sim.Overlay(o.planOf(seed), small)
+	overlay := shrink.Overlay(o.planOf(seed), small)
 	fmt.Fprintf(out, "shrunk to %d phases of %d messages: %v\n", small.Phases, small.Messages, told.Failure)
 	lines := strings.Split(strings.TrimRight(told.Trace, "\n"), "\n")
 	if cut := len(lines) - lastLines; cut > 0 {

@@ -1,20 +1,41 @@
-package sim
+// Package survey adds up what happened in many worlds, to show that the trouble was real.
+package survey
 
 import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"text/tabwriter"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
-// Survey adds up what happened in many worlds, to show that the trouble was real.
+// Stats says what happened in a world.
+type Stats struct {
+	Sent, Deliveries, Acknowledged int
+	Invocations, Puts, Updates     int
+	Statements                     int // of those updates
+	Steps                          int
+	Shards, Rolls                  int // shards with records; shards that continue others
+	Inserted, Expired              int
+	Aggregates, Totals             int // aggregates that counted something, and how many items they have
+	Faults                         map[string]int
+	Verdicts                       map[string]int
+	Hours                          float64 // of the world's own time
+	Answers, Pages                 int     // to questions by patterns
+	Resurrected                    int     // events that a late try stored after they were Rejected
+	Looks, Altered, Untold         int     // verify --twice; with a total altered by hand; that could not tell
+	Mended                         int     // totals that somebody has mended
+}
+
+// Survey is the sum over many worlds.
 type Survey struct {
 	Worlds   int
-	faults   map[string]*Tally
-	verdicts map[string]*Tally
+	Faults   map[string]*Tally
+	Verdicts map[string]*Tally
 	sizes    map[string][]int // one number for each world, for the median
 	updates  int              // updates of totals that were requested
 	// statements is how many of them went as PartiQL statements.
@@ -32,36 +53,36 @@ type Survey struct {
 // Tally is how often something happened, and in how many worlds.
 type Tally struct{ Times, Worlds int }
 
-// NewSurvey returns an empty survey that knows every fault and every verdict by name. A name that
-// never occurs is in it with a count of 0.
-func NewSurvey() *Survey {
-	s := &Survey{faults: map[string]*Tally{}, verdicts: map[string]*Tally{}, sizes: map[string][]int{}}
-	for _, name := range FaultNames() {
-		s.faults[name] = &Tally{}
+// New returns an empty survey that knows these faults and every verdict by name. A name that never
+// occurs is in it with a count of 0.
+func New(faults []string) *Survey {
+	s := &Survey{Faults: map[string]*Tally{}, Verdicts: map[string]*Tally{}, sizes: map[string][]int{}}
+	for _, name := range faults {
+		s.Faults[name] = &Tally{}
 	}
 	for _, v := range event.Verdicts {
-		s.verdicts[v.String()] = &Tally{}
+		s.Verdicts[v.String()] = &Tally{}
 	}
 	return s
 }
 
-// Add adds the result of a world.
-func (s *Survey) Add(r Result) {
+// Add adds what happened in a world.
+func (s *Survey) Add(in Stats) {
 	s.Worlds++
-	count(s.faults, r.Stats.Faults)
-	count(s.verdicts, r.Stats.Verdicts)
+	count(s.Faults, in.Faults)
+	count(s.Verdicts, in.Verdicts)
 	for _, m := range medians() {
-		s.sizes[m.name] = append(s.sizes[m.name], m.of(&r.Stats))
+		s.sizes[m.name] = append(s.sizes[m.name], m.of(&in))
 	}
-	s.updates += r.Stats.Updates
-	s.statements += r.Stats.Statements
-	s.answers, s.pages = s.answers+r.Stats.Answers, s.pages+r.Stats.Pages
-	s.looks, s.altered, s.untold = s.looks+r.Stats.Looks, s.altered+r.Stats.Altered, s.untold+r.Stats.Untold
-	s.resurrected += r.Stats.Resurrected
-	if r.Stats.Answers > 0 {
+	s.updates += in.Updates
+	s.statements += in.Statements
+	s.answers, s.pages = s.answers+in.Answers, s.pages+in.Pages
+	s.looks, s.altered, s.untold = s.looks+in.Looks, s.altered+in.Altered, s.untold+in.Untold
+	s.resurrected += in.Resurrected
+	if in.Answers > 0 {
 		s.asking++
 	}
-	if r.Stats.Statements > 0 && r.Stats.Statements < r.Stats.Updates {
+	if in.Statements > 0 && in.Statements < in.Updates {
 		s.besides++
 	}
 }
@@ -84,21 +105,21 @@ func count(into map[string]*Tally, from map[string]int) {
 // worlds.
 const rareWorlds = 100
 
-// FewWorlds is how many worlds it takes before shares and medians mean anything.
-const FewWorlds = 500
+// Few is how many worlds it takes before shares and medians mean anything.
+const Few = 500
 
 // Shortfalls lists what the worlds lacked: a fault or a verdict that occurred in less than one
 // world in a hundred, a way of updating totals that was hardly used, or a median world that is too
-// small to prove much. With fewer than [FewWorlds] worlds it judges nothing.
+// small to prove much. With fewer than [Few] worlds it judges nothing.
 func (s *Survey) Shortfalls() (list []string) {
-	if s.Worlds < FewWorlds {
+	if s.Worlds < Few {
 		return nil
 	}
 	for _, kind := range []struct {
 		name  string
 		tally map[string]*Tally
-	}{{"fault", s.faults}, {"verdict", s.verdicts}} {
-		for _, name := range sortedKeys(kind.tally) {
+	}{{"fault", s.Faults}, {"verdict", s.Verdicts}} {
+		for _, name := range slices.Sorted(maps.Keys(kind.tally)) {
 			if t := kind.tally[name]; t.Worlds*rareWorlds < s.Worlds {
 				list = append(list, fmt.Sprintf("the %s %q occurred in %d of %d worlds: under 1 %%", kind.name, name, t.Worlds, s.Worlds))
 			}
@@ -135,7 +156,7 @@ func (s *Survey) ways() []share {
 		{"worlds that verify twice while events flow", s.looks, s.Worlds, 30},
 		{"of these, with a total altered by hand", s.altered, s.looks, 20},
 		{"of these, that could not tell", s.untold, s.looks, 10},
-		{"stored by a late try after they were Rejected", s.resurrected, s.verdicts["Rejected"].Times, 0},
+		{"stored by a late try after they were Rejected", s.resurrected, s.Verdicts["Rejected"].Times, 0},
 	}
 }
 
@@ -153,7 +174,8 @@ func medians() []measure {
 		{"invocations", 0, func(s *Stats) int { return s.Invocations }},
 		{"shard rolls", 3, func(s *Stats) int { return s.Rolls }},
 		{"expiries", 1, func(s *Stats) int { return s.Expired }},
-		{"crashes and lost answers", 5, func(s *Stats) int { return s.Faults[crashed] + s.Faults[lost] + s.Faults[dropped] }},
+		{"crashes and lost answers", 5,
+			func(s *Stats) int { return s.Faults[stage.Crashed] + s.Faults[stage.Lost] + s.Faults[stage.Dropped] }},
 		{"aggregates", 2, func(s *Stats) int { return s.Aggregates }},
 		{"aggregate items", 0, func(s *Stats) int { return s.Totals }},
 		{"steps", 0, func(s *Stats) int { return s.Steps }},
@@ -175,7 +197,7 @@ func (s *Survey) Print(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	table := func(title string, tally map[string]*Tally) {
 		fmt.Fprintf(w, "%s\ttimes\tworlds\t\n", title)
-		names := sortedKeys(tally)
+		names := slices.Sorted(maps.Keys(tally))
 		slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(tally[b].Times, tally[a].Times) })
 		for _, name := range names {
 			t := tally[name]
@@ -183,8 +205,8 @@ func (s *Survey) Print(out io.Writer) {
 		}
 		fmt.Fprintln(w, "\t\t\t")
 	}
-	table("fault", s.faults)
-	table("verdict", s.verdicts)
+	table("fault", s.Faults)
+	table("verdict", s.Verdicts)
 	fmt.Fprintln(w, "totals\ttimes\tshare\t")
 	for _, way := range s.ways() {
 		fmt.Fprintf(w, "%s\t%d\t%.1f %%\t\n", way.name, way.part, 100*float64(way.part)/float64(max(1, way.of)))
