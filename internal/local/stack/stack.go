@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/internal/local/embedded"
@@ -111,6 +112,15 @@ func (s *Stack) Depth(ctx context.Context, url string) (int, error) {
 		total += n
 	}
 	return total, nil
+}
+
+// Redrive moves the dead letters back into the queue.
+func (s *Stack) Redrive(ctx context.Context) error {
+	arn, err := attribute(ctx, s.Engine.SQS(), s.DeadLetters, types.QueueAttributeNameQueueArn)
+	if err == nil {
+		_, err = s.Engine.SQS().StartMessageMoveTask(ctx, &sqs.StartMessageMoveTaskInput{SourceArn: &arn})
+	}
+	return err
 }
 
 // Objects returns the names of everything in the archive, in byte order.

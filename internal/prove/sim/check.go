@@ -102,7 +102,9 @@ func (w *World) record(shard string, r streamtypes.Record) {
 	if c == nil {
 		return
 	}
-	w.tellChange(shard, c)
+	if w.Trace != nil {
+		w.Tracef("%s of ...%s", c, shard[len(shard)-8:])
+	}
 	w.claims.checkClaim(c)
 	if w.stuck.strand(c, *r.Dynamodb.SequenceNumber) {
 		return

@@ -108,14 +108,7 @@ func (w *dead) redrive() {
 		return
 	}
 	w.Fault(redriven, "")
-	out, err := w.ingot.Engine.SQS().GetQueueAttributes(context.Background(),
-		&sqs.GetQueueAttributesInput{QueueUrl: &w.ingot.DeadLetters,
-			AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameQueueArn}})
-	if err == nil {
-		arn := out.Attributes["QueueArn"]
-		_, err = w.ingot.Engine.SQS().StartMessageMoveTask(context.Background(), &sqs.StartMessageMoveTaskInput{SourceArn: &arn})
-	}
-	w.Must(err)
+	w.Must(w.ingot.Redrive(context.Background()))
 }
 
 // depth returns how many messages a queue holds, including those in flight.

@@ -7,4 +7,8 @@
 // people. Every request of a handler yields to a scheduler. The scheduler decides, from the seed
 // alone, who runs next and what happens to the request. Only one goroutine runs at a time, so the
 // same seed makes the same trace.
+//
+// What is below knows no feature: package stage has tasks, invocations, requests and their faults,
+// package model works out what must be stored, and testworld is the deployment. A feature draws its
+// part of the plan, acts and checks in a file of its own.
 package sim

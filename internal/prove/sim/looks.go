@@ -16,11 +16,11 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/prove/sim/model"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/internal/table/fences"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/drained"
 	"github.com/ingot-events/ingot/internal/tool/pause"
-	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 	"github.com/ingot-events/ingot/verify/sums"
 )
@@ -32,32 +32,13 @@ type looks struct {
 	looking *looking   // nil if nobody verifies while events are under way
 }
 
-// shortPages is DynamoDB with pages of some items, so that a pass over a small table has many
-// steps. It breaks off at one of them.
-type shortPages struct {
-	tables.Client
-	limit   int32
-	breakAt int // 0: never
-}
-
-var errBrokenOff = errors.New("the pass is broken off")
-
-func (s *shortPages) Scan(ctx context.Context, in *dynamodb.ScanInput, o ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
-	if s.breakAt--; s.breakAt == 0 {
-		return nil, errBrokenOff
-	}
-	short := *in
-	short.Limit = aws.Int32(s.limit)
-	return s.Client.Scan(ctx, &short, o...)
-}
-
 // verified verifies the tables at rest, in one of the ways in which a person may do it: in
 // segments, with sums that do not fit into memory, broken off and resumed.
 func (w *looks) verified(epoch int64) (*verify.Report, error) {
 	draw := w.draw
 	env := w.Env(w.Rng.Float64, 0)
 	env.Sleep = func(context.Context, time.Duration) error { return context.DeadlineExceeded } // nobody else runs
-	pages := &shortPages{Client: w.ingot.Engine.DynamoDB(), limit: int32(20 + draw.IntN(60))}
+	pages := &stage.ShortPages{Client: w.ingot.Engine.DynamoDB(), Limit: int32(20 + draw.IntN(60))}
 	c := verify.Config{Pipeline: w.pipelineOf(epoch), Source: verify.SourceOf(w.operators.storeOf(pages, epoch, env)),
 		Config: sums.Config{Env: env}}
 	c.Env.Rand = draw.Float64
@@ -65,15 +46,15 @@ func (w *looks) verified(epoch int64) (*verify.Report, error) {
 		return verify.Run(context.Background(), c)
 	}
 	c.Memory, c.Buckets, c.Work = 1+draw.IntN(4000), 1+draw.IntN(3), &testworld.Folder{}
-	pages.breakAt = 1 + draw.IntN(12)
+	pages.BreakAt = 1 + draw.IntN(12)
 	for range 4 {
 		r, err := verify.Run(context.Background(), c)
-		if err == nil || !errors.Is(err, errBrokenOff) {
+		if err == nil || !errors.Is(err, stage.ErrBrokenOff) {
 			return r, err
 		}
-		pages.breakAt = 1 + draw.IntN(20)
+		pages.BreakAt = 1 + draw.IntN(20)
 	}
-	pages.breakAt = 0
+	pages.BreakAt = 0
 	return verify.Run(context.Background(), c)
 }
 
@@ -125,7 +106,7 @@ func (w *looks) lookTwice() bool {
 		w.Sleep(time.Duration(draw.IntN(60)) * time.Second)
 		c := verify.Config{Pipeline: w.pipelineOf(epoch), Config: sums.Config{Segments: 1 + draw.IntN(3), Memory: 1 + draw.IntN(20000),
 			Rate: 0.2 + draw.Float64(), Work: &testworld.Folder{}, Env: w.Env(w.Rng.Float64, 0)}}
-		pages := &shortPages{Client: w.client(), limit: int32(10 + draw.IntN(40))}
+		pages := &stage.ShortPages{Client: w.client(), Limit: int32(10 + draw.IntN(40))}
 		c.Source = verify.SourceOf(w.operators.storeOf(pages, epoch, c.Env))
 		for range 5 {
 			if l.result, l.err = verify.Twice(context.Background(), c, streamLag{w.World}, patience); l.err == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/internal/prove/sim/model"
+	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 	"github.com/ingot-events/ingot/verify/sums"
@@ -51,7 +52,7 @@ func mendTotals(_ context.Context, w *World) bool {
 	w.Spawn("mender", nil, func() {
 		for sending {
 			w.Sleep(time.Duration(draw.IntN(300)) * time.Second)
-			mendOnce(&shortPages{Client: w.client(), limit: int32(5 + draw.IntN(40))}, w, 1+draw.IntN(3))
+			mendOnce(&stage.ShortPages{Client: w.client(), Limit: int32(5 + draw.IntN(40))}, w, 1+draw.IntN(3))
 		}
 		mended = true
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/tables"
@@ -317,19 +318,12 @@ func (p place) compare(other place, newest bool) int {
 
 // env is the world as the reader sees it. Its waits take no time, and its goroutines run in turn.
 func (r *reader) env() env.Env {
-	return env.Env{
-		Now:      func() time.Time { return r.w.Now },
-		Rand:     r.draw.Float64,
-		Group:    func() env.Group { return inTurn{} },
-		Deadline: func(ctx context.Context, _ time.Time) (context.Context, context.CancelFunc) { return ctx, func() {} },
-		Sleep:    func(context.Context, time.Duration) error { return nil },
-	}
+	env := testworld.NewClock(r.w.Now).Env(r.draw.Float64)
+	env.Now = func() time.Time { return r.w.Now }
+	env.Deadline = func(ctx context.Context, _ time.Time) (context.Context, context.CancelFunc) { return ctx, func() {} }
+	env.Sleep = func(context.Context, time.Duration) error { return nil }
+	return env
 }
-
-type inTurn struct{}
-
-func (inTurn) Go(do func()) { do() }
-func (inTurn) Wait()        {}
 
 // readsByPattern is DynamoDB as the reader reaches it. A request may be throttled. The answer to
 // one that reads an index, or that is not consistent, may lack the latest writes.

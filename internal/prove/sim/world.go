@@ -203,28 +203,6 @@ func (w *World) invocationFaults() esm.Faults {
 	return w.InvocationFaults(&f.Duplicate, &f.DropAnswer, &f.Forget)
 }
 
-// tellChange traces a change of the events table.
-func (w *World) tellChange(shard string, c *model.Change) {
-	if w.Trace == nil {
-		return
-	}
-	what, img := "is inserted", c.New
-	switch {
-	case c.New == nil && c.Expired:
-		what, img = "expires", c.Old
-	case c.New == nil:
-		what, img = "is removed", c.Old
-	case c.New.Barred:
-		what = "is barred"
-	case c.Old != nil && c.Old.Fact == c.New.Fact:
-		what = "is touched"
-	case c.Old != nil:
-		what = "is replaced"
-	}
-	w.Tracef("%s (%d cents, revision %d, epoch %d) %s: record ...%s of ...%s", img.Key(), img.Cents, img.Rev, img.Epoch, what, c.Seq[28:],
-		shard[len(shard)-8:])
-}
-
 // read returns an item as it is now.
 func (w *World) read(table, pk, sk string) map[string]types.AttributeValue {
 	out, err := w.ingot.Engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &table,

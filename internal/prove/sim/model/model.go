@@ -31,6 +31,24 @@ type Change struct {
 	Steps    []*Step
 }
 
+// String says what has changed, for a trace.
+func (c *Change) String() string {
+	what, img := "is inserted", c.New
+	switch {
+	case c.New == nil && c.Expired:
+		what, img = "expires", c.Old
+	case c.New == nil:
+		what, img = "is removed", c.Old
+	case c.New.Barred:
+		what = "is barred"
+	case c.Old != nil && c.Old.Fact == c.New.Fact:
+		what = "is touched"
+	case c.Old != nil:
+		what = "is replaced"
+	}
+	return fmt.Sprintf("%s (%d cents, revision %d, epoch %d) %s: record ...%s", img.Key(), img.Cents, img.Rev, img.Epoch, what, c.Seq[28:])
+}
+
 // Step is what one change does to one aggregate item.
 type Step struct {
 	Seq     string

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -83,4 +84,25 @@ func (c *Client) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dy
 		page.Limit = aws.Int32(int32(1 + c.World.Rng.IntN(c.Page)))
 	}
 	return ask(c, ctx, "Scan", false, &page, c.DB.Scan)
+}
+
+// ShortPages is DynamoDB with pages of some items, so that a pass over a small table has many
+// steps. It breaks off at one of them.
+type ShortPages struct {
+	tables.Client
+	Limit   int32
+	BreakAt int // 0: never
+}
+
+// ErrBrokenOff says that a pass is broken off.
+var ErrBrokenOff = errors.New("the pass is broken off")
+
+// Scan answers with a short page.
+func (s *ShortPages) Scan(ctx context.Context, in *dynamodb.ScanInput, o ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	if s.BreakAt--; s.BreakAt == 0 {
+		return nil, ErrBrokenOff
+	}
+	short := *in
+	short.Limit = aws.Int32(s.Limit)
+	return s.Client.Scan(ctx, &short, o...)
 }
