@@ -78,7 +78,8 @@ func TestDemoFindsDifferences(t *testing.T) {
 				t.Errorf("the list's check (missed: %v):\n%s", missed, out.String())
 			}
 			if !strings.Contains(out.String(), "DIFFERENCE") ||
-				!strings.Contains(out.String(), "hourly since 1 by roof at 2024-05-01T10:00:00Z") || strings.Contains(errs.String(), "exit code") {
+				!strings.Contains(out.String(), "hourly since 1 by roof at 2024-05-01T10:00:00Z") ||
+				strings.Contains(errs.String(), "exit code") {
 				t.Errorf("stdout:\n%s\nstderr:\n%s", out.String(), errs.String())
 			}
 		})
