@@ -7,7 +7,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// TestSeverity shows that every verdict has its place among those of a message's items.
+// TestSeverity shows that every verdict has its place among those of a message's items, and of an
+// array's events.
 func TestSeverity(t *testing.T) {
 	worst := []event.Verdict{event.Retry, event.Poison, event.Conflict, event.Rejected, event.Expired}
 	for i, v := range worst[1:] {
@@ -18,6 +19,11 @@ func TestSeverity(t *testing.T) {
 	for _, v := range event.Verdicts {
 		if v.Stored() != (v.Severity() == 0) || v.Stored() == slices.Contains(worst, v) {
 			t.Errorf("%s has severity %d", v, v.Severity())
+		}
+		for _, other := range event.Verdicts {
+			if v.Stored() && !other.Stored() && !other.Outweighs(v) || v.Stored() && other.Stored() && v < other && !v.Outweighs(other) {
+				t.Errorf("%s does not outweigh %s", other, v)
+			}
 		}
 	}
 }

@@ -44,18 +44,19 @@ var told = [...]struct {
 	name  string
 	means string // in a few words
 	is    standing
-	// severity is 0 for the verdicts of stored events.
+	// severity decides among the items of a message. It is 0 for the verdicts of stored events.
 	severity int
+	weight   int // decides among the events of a message
 }{
-	Inserted:  {"Inserted", "new, and stored", stored, 0},
-	Updated:   {"Updated", "a newer revision, and stored", stored, 0},
-	Duplicate: {"Duplicate", "the same event is stored already", stored, 0},
-	Stale:     {"Stale", "a newer revision is stored already", stored, 0},
-	Conflict:  {"Conflict", "another payload is stored under this key: quarantine", quarantined, 3},
-	Rejected:  {"Rejected", "a total would fall below its floor: quarantine", quarantined, 2},
-	Expired:   {"Expired", "past its time: quarantine", quarantined, 1},
-	Poison:    {"Poison", "can never be stored: quarantine", quarantined, 4},
-	Retry:     {"Retry", "nothing proven: delivered again", open, 5},
+	Inserted:  {"Inserted", "new, and stored", stored, 0, -1},
+	Updated:   {"Updated", "a newer revision, and stored", stored, 0, -2},
+	Duplicate: {"Duplicate", "the same event is stored already", stored, 0, -3},
+	Stale:     {"Stale", "a newer revision is stored already", stored, 0, -4},
+	Conflict:  {"Conflict", "another payload is stored under this key: quarantine", quarantined, 3, 2},
+	Rejected:  {"Rejected", "a total would fall below its floor: quarantine", quarantined, 2, 1},
+	Expired:   {"Expired", "past its time: quarantine", quarantined, 1, 2},
+	Poison:    {"Poison", "can never be stored: quarantine", quarantined, 4, 2},
+	Retry:     {"Retry", "nothing proven: delivered again", open, 5, 3},
 }
 
 // standing is what becomes of a message with a verdict.
@@ -106,17 +107,7 @@ func (v Verdict) Severity() int { return told[v].severity }
 // them, in the order of their constants.
 func (v Verdict) Outweighs(other Verdict) bool { return v.weight() > other.weight() }
 
-func (v Verdict) weight() int {
-	switch {
-	case v == Retry:
-		return 3
-	case v == Rejected:
-		return 1
-	case v.Quarantined():
-		return 2
-	}
-	return -int(v)
-}
+func (v Verdict) weight() int { return told[v].weight }
 
 // Refusal says, as an error, why an event is not stored. It has the verdict (Poison, Conflict,
 // Rejected, Expired or Retry), a reason for metrics and alarms to group by, and a detail for

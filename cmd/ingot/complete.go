@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/internal/tool/demo"
 	"github.com/ingot-events/ingot/internal/tool/policy"
@@ -30,7 +31,7 @@ var values = map[string]completion{
 	"counting":     words("marks\tthe default", "receipts\twhere nothing names the shard"),
 	"keep":         words("all\tthe events as they are", "masked\twithout personal values", "none\tmade-up events"),
 	"architecture": words("arm64\tof AWS", "x86_64\tIntel and AMD"),
-	"verdict":      words("Conflict", "Expired", "Poison", "Rejected"),
+	"verdict":      words(quarantined()...),
 	"for":          words(slices.Sorted(maps.Keys(policy.Commands))...),
 	"example":      exampleNames,
 	"parameter":    parameters,
@@ -58,6 +59,16 @@ func outputs(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCom
 		forms = append(forms, "csv\tfor spreadsheets")
 	}
 	return forms, cobra.ShellCompDirectiveNoFileComp
+}
+
+// quarantined lists the verdicts of messages that go to quarantine.
+func quarantined() (names []string) {
+	for _, v := range event.Verdicts {
+		if v.Quarantined() {
+			names = append(names, v.String())
+		}
+	}
+	return names
 }
 
 // environments completes those of samconfig.toml, or of the file that --samconfig names.

@@ -10,9 +10,7 @@ func arrays() []Mutant {
 			Name: "floor-hides-trouble",
 			What: "an array has the verdict of an event that a floor refuses, although another one can never be stored", Defends: "P1",
 			Checks: lost,
-			Edits: edit("event.Verdict.weight", `case v == Rejected:
-		return 1`, `case v == Rejected:
-		return 2`),
+			Edits:  edit("event.Verdict.weight", `return told[v].weight`, `if v == Rejected { return 2 }; return told[v].weight`),
 		},
 	}
 }
