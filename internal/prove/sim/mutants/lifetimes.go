@@ -19,7 +19,7 @@ func lifetimes() []Mutant {
 		{
 			Name: "archive-unproven", What: "an object that the archive did not take is let go", Defends: "I5",
 			Checks: checks(sim.Unarchived),
-			Edits: edit("archive.Keeper.Keep", `			kept.First, kept.Err = p.items[0], p.err
+			Edits: edit("table/archive.Keeper.Keep", `			kept.First, kept.Err = p.items[0], p.err
 			break
 `, `			continue
 `),

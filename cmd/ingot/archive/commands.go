@@ -1,5 +1,5 @@
-// Package lifecycle has the commands with which events come and go: send, erase and archive.
-package lifecycle
+// Package archive has the commands that read the archive, and take events out of it.
+package archive
 
 import (
 	"github.com/spf13/cobra"
@@ -11,6 +11,5 @@ type app struct{ *command.App }
 
 // Commands returns the commands.
 func Commands(shared *command.App) []*cobra.Command {
-	a := &app{shared}
-	return []*cobra.Command{newSend(a), newErase(a), newArchive(a)}
+	return []*cobra.Command{newArchive(&app{shared})}
 }
