@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
-	"github.com/ingot-events/ingot/internal/tool/trial"
+	"github.com/ingot-events/ingot/internal/tool/try"
 )
 
 const tryHelp = `Proves a deployment, on a stack that has no events of others, such as a test stage. It sends a few hundred made-up
@@ -68,7 +68,7 @@ func newTry(a *app) *cobra.Command {
 type Tried struct {
 	Where   string `json:"where"`
 	Version string `json:"version"`
-	*trial.Report
+	*try.Report
 }
 
 func (a *app) try(cmd *cobra.Command, o tryOptions) error {
@@ -97,10 +97,10 @@ func (a *app) try(cmd *cobra.Command, o tryOptions) error {
 	if err := a.Announce(t); err != nil {
 		return err
 	}
-	r, err := trial.Run(ctx, trial.Config{Pipeline: p, Store: st, Tables: t.DynamoDB(), Streams: dynamodbstreams.NewFromConfig(t.AWS),
+	r, err := try.Run(ctx, try.Config{Pipeline: p, Store: st, Tables: t.DynamoDB(), Streams: dynamodbstreams.NewFromConfig(t.AWS),
 		Queues: t.SQS(), Queue: t.QueueURL, Quarantine: t.QuarantineURL, Number: o.number, Limit: o.limit, Busy: o.yes, Env: a.Clock,
 		Tell: a.Say})
-	if busy := (*trial.BusyError)(nil); errors.As(err, &busy) {
+	if busy := (*try.BusyError)(nil); errors.As(err, &busy) {
 		return cli.Refusedf("%w. If that is fine, add --yes", err)
 	}
 	out := Tried{where(t), cmd.Root().Version, r}

@@ -1,4 +1,4 @@
-package trial_test
+package try_test
 
 import (
 	"context"
@@ -26,7 +26,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/internal/tool/trial"
+	"github.com/ingot-events/ingot/internal/tool/try"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -35,7 +35,7 @@ import (
 type living struct {
 	*testing.T
 	*dev.Dev
-	config trial.Config
+	config try.Config
 }
 
 // live starts the deployment of an example.
@@ -54,22 +54,22 @@ func live(t *testing.T, example string) *living {
 		Aggregates: stack.Aggregates, Counting: d.Counting(), Objects: d.Engine().S3(), PayloadBucket: stack.Payloads})
 	must.Succeed(t, err)
 	l := d.Local()
-	return &living{t, d, trial.Config{Pipeline: d.Pipeline(), Store: st, Tables: d.Engine().DynamoDB(), Streams: d.Engine().Streams(),
+	return &living{t, d, try.Config{Pipeline: d.Pipeline(), Store: st, Tables: d.Engine().DynamoDB(), Streams: d.Engine().Streams(),
 		Queues: d.Engine().SQS(), Queue: l.QueueURL, Quarantine: l.QuarantineURL, Number: 24, Limit: 20 * time.Second,
 		Tell: func(string, ...any) {}, Env: env.Env{Sleep: func(ctx context.Context, d time.Duration) error {
 			return env.Env{}.Real().Sleep(ctx, d/20)
 		}}}}
 }
 
-func (l *living) run() *trial.Report {
+func (l *living) run() *try.Report {
 	l.Helper()
-	r, err := trial.Run(l.Context(), l.config)
+	r, err := try.Run(l.Context(), l.config)
 	must.Succeed(l, err)
 	return r
 }
 
 // result returns how a check ended.
-func (l *living) result(r *trial.Report, what string) trial.Result {
+func (l *living) result(r *try.Report, what string) try.Result {
 	l.Helper()
 	for _, c := range r.Checks {
 		if strings.Contains(c.What, what) {
@@ -90,10 +90,10 @@ func TestRight(t *testing.T) {
 				r := l.run()
 				shown := 0
 				for _, c := range r.Checks {
-					if c.Result == trial.Wrong {
+					if c.Result == try.Wrong {
 						t.Errorf("%+v", c)
 					}
-					if c.Result == trial.Right {
+					if c.Result == try.Right {
 						shown++
 					}
 				}
@@ -121,7 +121,7 @@ func TestRight(t *testing.T) {
 // Floors refuse events of an empty stack. That is not wrong.
 func TestFloors(t *testing.T) {
 	l := live(t, "ledger")
-	if r := l.run(); !r.Right() || l.result(r, "in quarantine") != trial.Right {
+	if r := l.run(); !r.Right() || l.result(r, "in quarantine") != try.Right {
 		t.Errorf("%+v", r)
 	}
 }
@@ -135,8 +135,8 @@ func TestBusy(t *testing.T) {
 		}
 	}
 	l.put("ORDER#other", "x")
-	var busy *trial.BusyError
-	if r, err := trial.Run(t.Context(), l.config); !errors.As(err, &busy) || r.Sent != 0 || !strings.Contains(err.Error(), "totals of ") {
+	var busy *try.BusyError
+	if r, err := try.Run(t.Context(), l.config); !errors.As(err, &busy) || r.Sent != 0 || !strings.Contains(err.Error(), "totals of ") {
 		t.Errorf("%+v, %v", r, err)
 	}
 	l.config.Busy, l.config.Tell = true, func(string, ...any) {}
@@ -217,9 +217,9 @@ func TestWrong(t *testing.T) {
 			if c.when == "" {
 				c.spoil(l)
 			}
-			r, err := trial.Run(t.Context(), l.config)
+			r, err := try.Run(t.Context(), l.config)
 			must.Succeed(t, err)
-			if r.Right() || l.result(r, c.found) != trial.Wrong {
+			if r.Right() || l.result(r, c.found) != try.Wrong {
 				t.Errorf("%+v", r.Checks)
 			}
 		})

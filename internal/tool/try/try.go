@@ -1,8 +1,8 @@
-// Package trial proves a deployment. [Run] sends a few hundred marked events of every kind to a
+// Package try proves a deployment. [Run] sends a few hundred marked events of every kind to a
 // stack, waits, and compares every item, total and quarantined message with what must be there. It
 // also looks at what this account's services do, as far as Ingot rests on it. Then it removes what
 // it has stored. It is meant for a stack without events of others.
-package trial
+package try
 
 import (
 	"context"
