@@ -16,43 +16,43 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/tool/triage"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 )
 
 // letters are the messages of a queue, saved in a folder.
 type letters struct {
 	*world
-	dir triage.Dir
+	dir quarantine.Dir
 }
 
 func newLetters(w *world) *letters {
 	w.Helper()
-	dir, err := triage.MakeDir(w.TempDir())
+	dir, err := quarantine.MakeDir(w.TempDir())
 	must.Succeed(w, err)
 	return &letters{w, dir}
 }
 
 // queue is a queue to pull from, in the time of the backend.
-func (l *letters) queue(url string) triage.Queue {
-	return triage.Queue{Client: l.sqs, URL: url, Env: env.Env{Now: l.now}}
+func (l *letters) queue(url string) quarantine.Queue {
+	return quarantine.Queue{Client: l.sqs, URL: url, Env: env.Env{Now: l.now}}
 }
 
-func (l *letters) work(client triage.Client) *triage.Work {
+func (l *letters) work(client quarantine.Client) *quarantine.Work {
 	q := l.queue(l.quarantine)
 	q.Client = client
-	return &triage.Work{Queue: q, Dir: l.dir, To: l.world.queue,
-		Events: &triage.Events{Client: l.db, Table: l.events, Examiner: triage.Examiner{Pipeline: l.plan, Store: l.store}}}
+	return &quarantine.Work{Queue: q, Dir: l.dir, To: l.world.queue,
+		Events: &quarantine.Events{Client: l.db, Table: l.events, Examiner: quarantine.Examiner{Pipeline: l.plan, Store: l.store}}}
 }
 
 // pull saves what a queue has, and makes it visible again.
-func (l *letters) pull(url string) []*triage.Letter {
+func (l *letters) pull(url string) []*quarantine.Letter {
 	l.Helper()
-	_, err := l.queue(url).Pull(ctx, l.dir, triage.Pulling{Most: 100, Once: true})
+	_, err := l.queue(url).Pull(ctx, l.dir, quarantine.Pulling{Most: 100, Once: true})
 	must.Succeed(l, err)
 	return l.list()
 }
 
-func (l *letters) list() []*triage.Letter {
+func (l *letters) list() []*quarantine.Letter {
 	l.Helper()
 	list, err := l.dir.List()
 	must.Succeed(l, err)
@@ -60,7 +60,7 @@ func (l *letters) list() []*triage.Letter {
 }
 
 // hold hides letters from others.
-func (l *letters) hold(w *triage.Work, all ...*triage.Letter) []*triage.Letter {
+func (l *letters) hold(w *quarantine.Work, all ...*quarantine.Letter) []*quarantine.Letter {
 	l.Helper()
 	ready, errs := w.Hold(ctx, all)
 	if len(errs) > 0 || len(ready) != len(all) {
@@ -85,7 +85,7 @@ func (l *letters) waiting(url string) int {
 var errKilled = errors.New("the tool was killed")
 
 // dying is an SQS at which the tool is killed before it deletes anything.
-type dying struct{ triage.Client }
+type dying struct{ quarantine.Client }
 
 func (dying) DeleteMessage(context.Context, *sqs.DeleteMessageInput, ...func(*sqs.Options)) (*sqs.DeleteMessageOutput, error) {
 	return nil, errKilled
@@ -109,7 +109,7 @@ func TestQuarantinedIsRight(t *testing.T) {
 					t.Fatalf("%+v", found)
 				}
 				letter := found[0]
-				today, err := triage.Examiner{Pipeline: l.plan, Store: l.store}.Examine(ctx, letter)
+				today, err := quarantine.Examiner{Pipeline: l.plan, Store: l.store}.Examine(ctx, letter)
 				if err != nil || today.Stored == nil || len(today.Differences) == 0 || today.Verdict != event.Conflict {
 					t.Fatalf("%+v, %v", today, err)
 				}
@@ -217,7 +217,7 @@ func TestCtrlCGivesBack(t *testing.T) {
 		}
 		pulling, interrupt := context.WithCancel(ctx)
 		saved := 0
-		done, err := l.queue(l.quarantine).Pull(pulling, l.dir, triage.Pulling{Most: 100, OnSaved: func(*triage.Letter) {
+		done, err := l.queue(l.quarantine).Pull(pulling, l.dir, quarantine.Pulling{Most: 100, OnSaved: func(*quarantine.Letter) {
 			if saved++; saved == 25 {
 				interrupt()
 			}

@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
-	"github.com/ingot-events/ingot/handler/quarantine"
+	record "github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/internal/tool/triage"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/publish"
 	"github.com/ingot-events/ingot/tables"
@@ -140,18 +140,18 @@ func (a *app) sayDrop(folder string, ids []string, left map[int]string) {
 	switch {
 	case len(done) == 0:
 	case len(left) == 0:
-		a.Say("next: ingot quarantine drop %s --reason %s", show.Quoted(folder), quarantine.Unpublished)
+		a.Say("next: ingot quarantine drop %s --reason %s", show.Quoted(folder), record.Unpublished)
 	default:
 		a.Say("next: ingot quarantine drop %s %s", show.Quoted(folder), strings.Join(done, " "))
 	}
 }
 
 // givenUp returns the letters of the publish function in a folder, with their ids.
-func givenUp(folder string) (ids []string, list []quarantine.Record, err error) {
+func givenUp(folder string) (ids []string, list []record.Record, err error) {
 	if folder == "" {
 		return nil, nil, nil
 	}
-	dir, err := triage.OpenDir(folder)
+	dir, err := quarantine.OpenDir(folder)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -160,10 +160,10 @@ func givenUp(folder string) (ids []string, list []quarantine.Record, err error) 
 		return nil, nil, err
 	}
 	for _, l := range letters {
-		if !l.Open() || l.Note == nil || l.Note.Reason != string(quarantine.Unpublished) {
+		if !l.Open() || l.Note == nil || l.Note.Reason != string(record.Unpublished) {
 			continue
 		}
-		var r quarantine.Record
+		var r record.Record
 		if err := json.Unmarshal([]byte(l.Body), &r); err != nil {
 			return nil, nil, fmt.Errorf("%s: its body is not a letter of the publish function: %w", dir.File(l.ID), err)
 		}

@@ -10,17 +10,17 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
-	"github.com/ingot-events/ingot/internal/tool/triage"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
 // choosing says which letters of a folder a command works on: those with these ids, or those that
 // the filter chooses.
 type choosing struct {
-	triage.Filter
+	quarantine.Filter
 	ids []string
 }
 
@@ -30,7 +30,7 @@ The type may be one that pipeline.yaml does not have. --key takes the partition 
 prints them, such as "ORDER#o-1 / PLACED". A message must have all that you give.`
 
 // filterFlags adds the flags that choose letters.
-func filterFlags(cmd *cobra.Command, f *triage.Filter) {
+func filterFlags(cmd *cobra.Command, f *quarantine.Filter) {
 	cmd.Flags().StringVar(&f.Verdict, "verdict", "", "only messages with this verdict, such as Conflict")
 	cmd.Flags().StringVar(&f.Reason, "reason", "", "only messages with this reason, such as missing-field:currency")
 	cmd.Flags().StringVar(&f.Type, "type", "", "only messages with an event of this type")
@@ -38,7 +38,7 @@ func filterFlags(cmd *cobra.Command, f *triage.Filter) {
 }
 
 // chooses returns what the arguments and flags of a command choose. Both together are a mistake.
-func chooses(ids []string, f triage.Filter) (choosing, error) {
+func chooses(ids []string, f quarantine.Filter) (choosing, error) {
 	c := choosing{f, ids}
 	if v, is := event.ParseVerdict(f.Verdict); f.Verdict != "" && (!is || !v.Quarantined()) {
 		return c, cli.Usagef("--verdict %s: no message is in quarantine with it; give Conflict, Rejected, Expired or Poison",
@@ -51,7 +51,7 @@ func chooses(ids []string, f triage.Filter) (choosing, error) {
 }
 
 // filters reports whether the filter leaves letters out.
-func (c *choosing) filters() bool { return c.Filter != (triage.Filter{Pipeline: c.Pipeline}) }
+func (c *choosing) filters() bool { return c.Filter != (quarantine.Filter{Pipeline: c.Pipeline}) }
 
 // plans reports whether the filter needs a pipeline.
 func (c *choosing) plans() bool { return c.Type != "" || c.Key != "" }
@@ -88,8 +88,8 @@ func (a *app) plan(file string) (*pipeline.Pipeline, error) {
 }
 
 // letters returns the chosen letters. Without ids, these are open ones.
-func (a *app) letters(dir triage.Dir, path string, c choosing) ([]*triage.Letter, error) {
-	var list []*triage.Letter
+func (a *app) letters(dir quarantine.Dir, path string, c choosing) ([]*quarantine.Letter, error) {
+	var list []*quarantine.Letter
 	if len(c.ids) == 0 {
 		all, err := dir.List()
 		for _, l := range all {
@@ -137,12 +137,12 @@ func (c Counted) String() string {
 const deadLetter = "dead letter"
 
 // countedBy counts letters by their verdict and reason, most first.
-func countedBy(letters []*triage.Letter) []Counted {
+func countedBy(letters []*quarantine.Letter) []Counted {
 	list := make([]Counted, len(letters))
 	for i, l := range letters {
 		list[i].Messages = 1
 		if l.Note != nil {
-			list[i].Verdict, list[i].Reason = l.Note.Verdict, triage.Reason(l.Note.Reason, l.Note.Detail)
+			list[i].Verdict, list[i].Reason = l.Note.Verdict, quarantine.Reason(l.Note.Reason, l.Note.Detail)
 		}
 		if l.Dead {
 			list[i].Verdict = deadLetter
@@ -177,7 +177,7 @@ func texts(list []Counted) string {
 }
 
 // sayPlan says which letters a command is about to change, before it does.
-func (a *app) sayPlan(letters []*triage.Letter, does string) {
+func (a *app) sayPlan(letters []*quarantine.Letter, does string) {
 	text := show.Count(len(letters), "message") + " to " + does
 	if len(letters) > 0 {
 		text += ": " + texts(countedBy(letters))

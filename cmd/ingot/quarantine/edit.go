@@ -12,8 +12,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/fields"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
 const editHelp = `Sets fields of the payload that are missing, null or empty in all messages that you name or choose, and leaves
@@ -39,7 +39,7 @@ type editOptions struct {
 
 func newEdit(a *app) *cobra.Command {
 	var o editOptions
-	var f triage.Filter
+	var f quarantine.Filter
 	cmd := &cobra.Command{
 		Use:   "edit DIR [ID…]",
 		Short: "Change a field of many messages",
@@ -72,12 +72,12 @@ func newEdit(a *app) *cobra.Command {
 }
 
 // changeable returns an error for a letter whose body can no longer be changed.
-func changeable(l *triage.Letter) error {
+func changeable(l *quarantine.Letter) error {
 	switch {
 	case !l.Open() || l.Resent != nil:
 		return fmt.Errorf("message %s is %s; a message that was sent can no longer be changed", l.ID, l.State())
 	case l.OfStream():
-		return fmt.Errorf("message %s: %w", l.ID, triage.ErrOfStream)
+		return fmt.Errorf("message %s: %w", l.ID, quarantine.ErrOfStream)
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func (a *app) setFields(ctx context.Context, path string, c choosing, o editOpti
 	if err != nil {
 		return err
 	}
-	dir, err := triage.OpenDir(path)
+	dir, err := quarantine.OpenDir(path)
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -118,9 +118,9 @@ func (a *app) setFields(ctx context.Context, path string, c choosing, o editOpti
 		default:
 			l, err = saveEdited(dir, l, text)
 		}
-		var today *triage.Today
+		var today *quarantine.Today
 		if err == nil {
-			today, err = triage.Examiner{Pipeline: c.Pipeline}.Examine(ctx, l)
+			today, err = quarantine.Examiner{Pipeline: c.Pipeline}.Examine(ctx, l)
 		}
 		if err == nil && today.Verdict.Stored() {
 			today = nil // nothing is wrong with it
@@ -131,12 +131,12 @@ func (a *app) setFields(ctx context.Context, path string, c choosing, o editOpti
 }
 
 // assignments reads what --set gives.
-func (a *app) assignments(words []string, over bool) ([]triage.Assignment, error) {
+func (a *app) assignments(words []string, over bool) ([]quarantine.Assignment, error) {
 	given, err := a.Fields(words)
 	if err != nil {
 		return nil, err
 	}
-	var list []triage.Assignment
+	var list []quarantine.Assignment
 	once := map[string]any{}
 	for _, f := range given {
 		if err := fields.Set(once, f.Name, f.Text); err != nil {
@@ -145,14 +145,14 @@ func (a *app) assignments(words []string, over bool) ([]triage.Assignment, error
 		if !f.JSON {
 			f.Text = event.Quote(f.Text)
 		}
-		list = append(list, triage.Assignment{Field: f.Name, Value: f.Text, Overwrite: over})
+		list = append(list, quarantine.Assignment{Field: f.Name, Value: f.Text, Overwrite: over})
 	}
 	return list, nil
 }
 
 // saveEdited saves a letter with another body, and returns it as it is now. Somebody may have sent
 // it since it was read.
-func saveEdited(dir triage.Dir, l *triage.Letter, body string) (*triage.Letter, error) {
+func saveEdited(dir quarantine.Dir, l *quarantine.Letter, body string) (*quarantine.Letter, error) {
 	now, err := dir.Load(l.ID)
 	switch {
 	case err != nil:

@@ -9,8 +9,8 @@ import (
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
 const listHelp = `Lists the messages that a folder holds: why each one was put into quarantine, and what became of it since. Then it
@@ -48,7 +48,7 @@ type Listed struct {
 }
 
 func newList(a *app) *cobra.Command {
-	var f triage.Filter
+	var f quarantine.Filter
 	var file string
 	cmd := &cobra.Command{
 		Use:   "list DIR",
@@ -76,12 +76,12 @@ func newList(a *app) *cobra.Command {
 }
 
 func (a *app) list(path string, c choosing) error {
-	dir, err := triage.OpenDir(path)
+	dir, err := quarantine.OpenDir(path)
 	if err != nil {
 		return cli.Usage(err)
 	}
 	letters, err := dir.List()
-	letters = slices.DeleteFunc(letters, func(l *triage.Letter) bool { return !c.Chooses(l) })
+	letters = slices.DeleteFunc(letters, func(l *quarantine.Letter) bool { return !c.Chooses(l) })
 	if !a.JSON() {
 		a.listText(letters)
 		return err
@@ -90,7 +90,7 @@ func (a *app) list(path string, c choosing) error {
 	for _, l := range letters {
 		one := Listed{ID: l.ID, Dead: l.Dead, Sent: l.Sent, Pulled: l.Pulled, Receives: l.Receives, Bytes: len(l.Body), State: l.State()}
 		if l.Note != nil {
-			one.Verdict, one.Reason = l.Note.Verdict, triage.Reason(l.Note.Reason, l.Note.Detail)
+			one.Verdict, one.Reason = l.Note.Verdict, quarantine.Reason(l.Note.Reason, l.Note.Detail)
 		}
 		list = append(list, one)
 	}
@@ -100,7 +100,7 @@ func (a *app) list(path string, c choosing) error {
 	return err
 }
 
-func (a *app) listText(letters []*triage.Letter) {
+func (a *app) listText(letters []*quarantine.Letter) {
 	if len(letters) == 0 {
 		fmt.Fprintln(a.Stdout, "no messages")
 		return
@@ -111,7 +111,7 @@ func (a *app) listText(letters []*triage.Letter) {
 	for i, l := range letters {
 		verdict, reason := "", ""
 		if l.Note != nil {
-			verdict, reason = l.Note.Verdict, triage.Reason(l.Note.Reason, l.Note.Detail)
+			verdict, reason = l.Note.Verdict, quarantine.Reason(l.Note.Reason, l.Note.Detail)
 		}
 		if l.Dead {
 			verdict = deadLetter
@@ -132,7 +132,7 @@ func (a *app) listText(letters []*triage.Letter) {
 }
 
 // shortIDs returns the beginnings of ids that tell them apart, at least eight characters.
-func shortIDs(letters []*triage.Letter) []string {
+func shortIDs(letters []*quarantine.Letter) []string {
 	for n := 8; ; n++ {
 		seen, short := map[string]bool{}, make([]string, len(letters))
 		whole := true

@@ -9,9 +9,9 @@ import (
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
-	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
 const quarantineHelp = `Works on the messages that Ingot gave up: those in the quarantine queue, and with pull --dead those in the
@@ -104,13 +104,13 @@ func (a *app) pull(ctx context.Context, t *target.Target, path string, o pullOpt
 	if err != nil {
 		return err
 	}
-	dir, err := triage.MakeDir(path)
+	dir, err := quarantine.MakeDir(path)
 	if err != nil {
 		return cli.Usage(err)
 	}
 	a.Say("pulling from %s of %s", q.Name(), t)
 	waited := false
-	done, err := q.Pull(ctx, dir, triage.Pulling{Most: o.most, Once: o.once, OnWaiting: func(held int) {
+	done, err := q.Pull(ctx, dir, quarantine.Pulling{Most: o.most, Once: o.once, OnWaiting: func(held int) {
 		if !waited && held > 0 {
 			a.Say("%s hidden from others; ctrl-C makes them visible again", show.Count(held, "message"))
 		}
@@ -144,8 +144,8 @@ func (a *app) pull(ctx context.Context, t *target.Target, path string, o pullOpt
 }
 
 // queueOf returns the queue that letters come from.
-func queueOf(t *target.Target, dead bool) (triage.Queue, error) {
-	q := triage.Queue{Client: t.SQS(), URL: t.QuarantineURL, Dead: dead}
+func queueOf(t *target.Target, dead bool) (quarantine.Queue, error) {
+	q := quarantine.Queue{Client: t.SQS(), URL: t.QuarantineURL, Dead: dead}
 	part := target.Quarantine
 	if dead {
 		q.URL, part = t.DeadLetterURL, target.DeadLetters

@@ -9,9 +9,9 @@ import (
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
-	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
 const resendHelp = `Sends messages again, without the attribute that Ingot added, proves with SQS's checksums that they were sent, and
@@ -41,7 +41,7 @@ type resendOptions struct {
 
 func newResend(a *app) *cobra.Command {
 	var o resendOptions
-	var f triage.Filter
+	var f quarantine.Filter
 	cmd := &cobra.Command{
 		Use:   "resend DIR [ID…]",
 		Short: "Send messages again, and delete them from quarantine",
@@ -90,7 +90,7 @@ type dropOptions struct{ yes, dry bool }
 
 func newDrop(a *app) *cobra.Command {
 	var o dropOptions
-	var f triage.Filter
+	var f quarantine.Filter
 	cmd := &cobra.Command{
 		Use:   "drop DIR [ID…] --yes",
 		Short: "Delete messages from quarantine; their files stay",
@@ -131,7 +131,7 @@ func (a *app) resend(cmd *cobra.Command, t *target.Target, path string, c choosi
 		return err
 	}
 	j.dry = o.dry
-	var x triage.Examiner
+	var x quarantine.Examiner
 	if o.replace || !o.anyway || a.Pipeline != "" { // a file that differs is refused, even if nothing needs it
 		if x, err = a.examiner(cmd, t, true); err != nil {
 			return err
@@ -149,12 +149,12 @@ func (a *app) resend(cmd *cobra.Command, t *target.Target, path string, c choosi
 			return err
 		}
 	}
-	return j.run(ctx, letters, t.QueueURL, func(w *triage.Work, l *triage.Letter) error {
+	return j.run(ctx, letters, t.QueueURL, func(w *quarantine.Work, l *quarantine.Letter) error {
 		w.Group = o.group
 		if !o.replace {
 			return w.Resend(ctx, l)
 		}
-		w.Events = &triage.Events{Client: t.DynamoDB(), Table: t.EventsTable, Examiner: x}
+		w.Events = &quarantine.Events{Client: t.DynamoDB(), Table: t.EventsTable, Examiner: x}
 		return w.Replace(ctx, l)
 	})
 }
@@ -162,11 +162,11 @@ func (a *app) resend(cmd *cobra.Command, t *target.Target, path string, c choosi
 // sendable returns the letters that would be stored today, and those that only the ingest function
 // can judge. Of letters that a person has named, only those that would be Poison are left out; the
 // tables need not be asked for that. For each of the others, it prints why it stays.
-func (j *job) sendable(ctx context.Context, x triage.Examiner, letters []*triage.Letter, named bool) ([]*triage.Letter, error) {
+func (j *job) sendable(ctx context.Context, x quarantine.Examiner, letters []*quarantine.Letter, named bool) ([]*quarantine.Letter, error) {
 	if named {
 		x.Store = nil
 	}
-	var list []*triage.Letter
+	var list []*quarantine.Letter
 	for _, l := range letters {
 		today, err := x.Examine(ctx, l)
 		switch {
@@ -175,7 +175,7 @@ func (j *job) sendable(ctx context.Context, x triage.Examiner, letters []*triage
 		case !l.Open() || l.Resent != nil || today.Verdict.Stored() || today.Elsewhere || named && today.Verdict != event.Poison:
 			list = append(list, l)
 		case l.OfStream():
-			j.note(l, nil, triage.ErrOfStream)
+			j.note(l, nil, quarantine.ErrOfStream)
 		default:
 			j.note(l, today, fmt.Errorf("it would be %s (%s) again; ingot quarantine show %s %s says more", today.Verdict, today.Reason,
 				j.path, l.ID))
@@ -201,5 +201,5 @@ func (a *app) drop(cmd *cobra.Command, t *target.Target, path string, c choosing
 		}
 	}
 	ctx := cmd.Context()
-	return j.run(ctx, letters, "", func(w *triage.Work, l *triage.Letter) error { return w.Drop(ctx, l) })
+	return j.run(ctx, letters, "", func(w *quarantine.Work, l *quarantine.Letter) error { return w.Drop(ctx, l) })
 }

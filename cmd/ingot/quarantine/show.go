@@ -8,21 +8,21 @@ import (
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/quarantined"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
-	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
 // examiner returns an examiner that judges messages by the deployed pipeline and the tables of a
 // stack.
-func (a *app) examiner(cmd *cobra.Command, t *target.Target, writes bool) (triage.Examiner, error) {
+func (a *app) examiner(cmd *cobra.Command, t *target.Target, writes bool) (quarantine.Examiner, error) {
 	p, err := a.Deployed(cmd.Context(), t, true, writes)
 	if err != nil {
-		return triage.Examiner{}, err
+		return quarantine.Examiner{}, err
 	}
 	st, err := a.Store(t, p)
-	return triage.Examiner{Pipeline: p, Store: st}, err
+	return quarantine.Examiner{Pipeline: p, Store: st}, err
 }
 
 const showHelp = `Says why a message is in quarantine, what it would be if it were sent today, and what is stored under its key.
@@ -76,7 +76,7 @@ func newShow(a *app) *cobra.Command {
 }
 
 func (a *app) showLetter(cmd *cobra.Command, t *target.Target, path, id string, o showOptions) error {
-	dir, err := triage.OpenDir(path)
+	dir, err := quarantine.OpenDir(path)
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -85,7 +85,7 @@ func (a *app) showLetter(cmd *cobra.Command, t *target.Target, path, id string, 
 		return cli.Usage(err)
 	}
 	j := &job{app: a, t: t, dir: dir}
-	if _, _, err := j.of([]*triage.Letter{l}); err != nil {
+	if _, _, err := j.of([]*quarantine.Letter{l}); err != nil {
 		return err
 	}
 	x, err := a.examiner(cmd, t, false)
@@ -117,10 +117,10 @@ func (a *app) showLetter(cmd *cobra.Command, t *target.Target, path, id string, 
 	return err
 }
 
-func flaggedBy(x triage.Examiner, today *triage.Today) (names []string) {
+func flaggedBy(x quarantine.Examiner, today *quarantine.Today) (names []string) {
 	for _, one := range today.All() {
 		if one.Stored != nil {
-			names = append(names, triage.Flagged(x, one.Stored)...)
+			names = append(names, quarantine.Flagged(x, one.Stored)...)
 		}
 	}
 	slices.Sort(names)

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
-	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
 // worked says what became of one message of resend or drop.
@@ -46,7 +46,7 @@ const workedJSON = `
 type job struct {
 	*app
 	t       *target.Target
-	dir     triage.Dir
+	dir     quarantine.Dir
 	path    string
 	same    string // the flags with which another command reaches the same stack
 	verb    string // "resent"
@@ -59,7 +59,7 @@ type job struct {
 }
 
 // of returns the letters of one of the target's queues. It refuses those of another stack.
-func (j *job) of(letters []*triage.Letter) (fresh, dead []*triage.Letter, err error) {
+func (j *job) of(letters []*quarantine.Letter) (fresh, dead []*quarantine.Letter, err error) {
 	for _, l := range letters {
 		switch {
 		case l.Queue == j.t.QuarantineURL && !l.Dead:
@@ -76,12 +76,12 @@ func (j *job) of(letters []*triage.Letter) (fresh, dead []*triage.Letter, err er
 }
 
 // note records and prints the outcome for a message. today is nil if it does not matter.
-func (j *job) note(l *triage.Letter, today *triage.Today, err error) {
+func (j *job) note(l *quarantine.Letter, today *quarantine.Today, err error) {
 	one := worked{ID: l.ID, Done: err == nil}
 	if today != nil {
 		one.Verdict, one.Reason = today.Verdict.String(), string(today.Reason)
 	}
-	var no *triage.Refused
+	var no *quarantine.Refused
 	switch {
 	case err == nil:
 		if l.Resent != nil {
@@ -127,7 +127,7 @@ func (j *job) does() string {
 }
 
 // run works on the letters of both queues.
-func (j *job) run(ctx context.Context, letters []*triage.Letter, to string, do func(*triage.Work, *triage.Letter) error) error {
+func (j *job) run(ctx context.Context, letters []*quarantine.Letter, to string, do func(*quarantine.Work, *quarantine.Letter) error) error {
 	fresh, dead, err := j.of(letters)
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (j *job) run(ctx context.Context, letters []*triage.Letter, to string, do f
 		return j.end(ctx)
 	}
 	for _, of := range []struct {
-		letters []*triage.Letter
+		letters []*quarantine.Letter
 		dead    bool
 	}{{fresh, false}, {dead, true}} {
 		if len(of.letters) == 0 {
@@ -149,7 +149,7 @@ func (j *job) run(ctx context.Context, letters []*triage.Letter, to string, do f
 		if err != nil {
 			return err
 		}
-		w := &triage.Work{Queue: q, Dir: j.dir, To: to}
+		w := &quarantine.Work{Queue: q, Dir: j.dir, To: to}
 		ready, errs := w.Hold(ctx, of.letters)
 		for _, l := range of.letters {
 			if err := errs[l.ID]; err != nil {
@@ -220,8 +220,8 @@ func (j *job) printSum(sum WorkedReport) error {
 }
 
 // begin opens the folder and finds the letters that are chosen.
-func (a *app) begin(cmd *cobra.Command, t *target.Target, path string, c choosing, verb string) (*job, []*triage.Letter, error) {
-	dir, err := triage.OpenDir(path)
+func (a *app) begin(cmd *cobra.Command, t *target.Target, path string, c choosing, verb string) (*job, []*quarantine.Letter, error) {
+	dir, err := quarantine.OpenDir(path)
 	if err != nil {
 		return nil, nil, cli.Usage(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
-	"github.com/ingot-events/ingot/internal/tool/triage"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 )
 
 // These constants limit the memory of a Feed and the size of its answers, at any rate of events.
@@ -165,7 +165,7 @@ func (f *Feed) event(now time.Time, o *handler.Outcome, body string) {
 	if o.Refusal != nil {
 		r.Type, r.PK, r.SK = o.Refusal.Type, o.Refusal.Key.PK, o.Refusal.Key.SK
 		d.reason = string(o.Refusal.Reason)
-		r.Reason = triage.Reason(d.reason, o.Refusal.Detail)
+		r.Reason = quarantine.Reason(d.reason, o.Refusal.Detail)
 	}
 	if o.Item != nil {
 		r.Type, r.PK, r.SK = o.Item.Type, o.Item.Key.PK, o.Item.Key.SK

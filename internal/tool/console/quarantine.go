@@ -19,8 +19,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/quarantined"
-	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
 // To look at a queue is to receive its messages, which hides them from others. These constants
@@ -34,15 +34,15 @@ const (
 // letters holds what the last look found, so that one message can be shown without another look.
 type letters struct {
 	mu   sync.Mutex
-	byID map[string]*triage.Letter
+	byID map[string]*quarantine.Letter
 }
 
 // look receives the messages of quarantine, and makes all of them visible again.
-func (t *Tables) look(ctx context.Context) (list []*triage.Letter, more bool, err error) {
+func (t *Tables) look(ctx context.Context) (list []*quarantine.Letter, more bool, err error) {
 	if t.QuarantineURL == "" {
 		return nil, false, &mistake{"the quarantine queue of this stack is not known here"}
 	}
-	seen := map[string]*triage.Letter{}
+	seen := map[string]*quarantine.Letter{}
 	defer func() { t.release(context.WithoutCancel(ctx), seen) }()
 	for empty := 0; empty < emptyLooks && len(seen) < mostLetters; {
 		out, err := t.SQS.ReceiveMessage(ctx,
@@ -56,14 +56,14 @@ func (t *Tables) look(ctx context.Context) (list []*triage.Letter, more bool, er
 			empty++
 		}
 		for _, m := range out.Messages {
-			l := triage.Received(m, t.QuarantineURL, false, t.now())
+			l := quarantine.Received(m, t.QuarantineURL, false, t.now())
 			seen[l.ID] = l
 		}
 	}
 	for _, l := range seen {
 		list = append(list, l)
 	}
-	slices.SortFunc(list, func(a, b *triage.Letter) int { return cmp.Or(b.Sent.Compare(a.Sent), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(list, func(a, b *quarantine.Letter) int { return cmp.Or(b.Sent.Compare(a.Sent), cmp.Compare(a.ID, b.ID)) })
 	t.letters.mu.Lock()
 	defer t.letters.mu.Unlock()
 	t.letters.byID = seen
@@ -72,7 +72,7 @@ func (t *Tables) look(ctx context.Context) (list []*triage.Letter, more bool, er
 
 // release makes messages visible again. If that fails, they become visible when hideSeconds are
 // over.
-func (t *Tables) release(ctx context.Context, seen map[string]*triage.Letter) {
+func (t *Tables) release(ctx context.Context, seen map[string]*quarantine.Letter) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	var batch []types.ChangeMessageVisibilityBatchRequestEntry
@@ -117,10 +117,10 @@ func (t *Tables) quarantine(ctx context.Context) (*Quarantine, error) {
 }
 
 // summary reads quarantine's note, and what the message says of itself.
-func (t *Tables) summary(l *triage.Letter) LetterSummary {
+func (t *Tables) summary(l *quarantine.Letter) LetterSummary {
 	s := LetterSummary{ID: l.ID, Sent: l.Sent, Verdict: "unknown", Reason: "the message has no note of Ingot's"}
 	if l.Note != nil {
-		s.Verdict, s.Reason = l.Note.Verdict, triage.Reason(l.Note.Reason, l.Note.Detail)
+		s.Verdict, s.Reason = l.Note.Verdict, quarantine.Reason(l.Note.Reason, l.Note.Detail)
 	}
 	if l.OfStream() {
 		return s
@@ -147,7 +147,7 @@ func (t *Tables) letter(ctx context.Context, id string) (*Letter, error) {
 	if err != nil {
 		return nil, err
 	}
-	today, err := triage.Examiner{Pipeline: p, Store: st}.Examine(ctx, l)
+	today, err := quarantine.Examiner{Pipeline: p, Store: st}.Examine(ctx, l)
 	if err != nil {
 		return nil, err
 	}
@@ -180,8 +180,8 @@ const (
 )
 
 // known returns a message of the last look. If it is not there, it looks once more.
-func (t *Tables) known(ctx context.Context, id string) (*triage.Letter, error) {
-	find := func() *triage.Letter {
+func (t *Tables) known(ctx context.Context, id string) (*quarantine.Letter, error) {
+	find := func() *quarantine.Letter {
 		t.letters.mu.Lock()
 		defer t.letters.mu.Unlock()
 		return t.letters.byID[id]
@@ -215,15 +215,15 @@ func (t *Tables) resend(ctx context.Context, id string) (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(folder)
-	dir, err := triage.MakeDir(folder)
+	dir, err := quarantine.MakeDir(folder)
 	if err != nil {
 		return "", err
 	}
 	if err := dir.Save(l); err != nil {
 		return "", err
 	}
-	w := &triage.Work{Queue: triage.Queue{Client: t.SQS, URL: t.QuarantineURL, Env: env.Env{Now: t.now}}, Dir: dir, To: t.QueueURL}
-	ready, errs := w.Hold(ctx, []*triage.Letter{l})
+	w := &quarantine.Work{Queue: quarantine.Queue{Client: t.SQS, URL: t.QuarantineURL, Env: env.Env{Now: t.now}}, Dir: dir, To: t.QueueURL}
+	ready, errs := w.Hold(ctx, []*quarantine.Letter{l})
 	if len(ready) == 0 {
 		return "", &mistake{"the message was not sent: " + errs[l.ID].Error()}
 	}

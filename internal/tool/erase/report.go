@@ -17,8 +17,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/table/archive"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
 // Report is what erase prints.
@@ -114,7 +114,7 @@ func (e *Eraser) lettersByKey() (map[event.Key][]string, error) {
 	if e.Options.Letters == "" {
 		return nil, nil
 	}
-	dir, err := triage.OpenDir(e.Options.Letters)
+	dir, err := quarantine.OpenDir(e.Options.Letters)
 	if err != nil {
 		return nil, err
 	}

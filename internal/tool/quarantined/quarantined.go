@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
 // Report says why a message is in quarantine, and what it would be today.
@@ -81,7 +81,7 @@ type Difference struct {
 
 // Of returns what is shown of a message. file is where it is saved, if it is. What personal masks
 // is left out.
-func Of(l *triage.Letter, file string, today *triage.Today, personal show.Personal) *Report {
+func Of(l *quarantine.Letter, file string, today *quarantine.Today, personal show.Personal) *Report {
 	r := &Report{ID: l.ID, Dead: l.Dead, Sent: l.Sent, Receives: l.Receives, File: file, State: l.State(),
 		Group: personal.Text(l.Group), Edited: l.Original != nil,
 		Today: Today{Verdict: today.Verdict.String(), Reason: string(today.Reason),
@@ -123,7 +123,7 @@ func Of(l *triage.Letter, file string, today *triage.Today, personal show.Person
 }
 
 // bothOf returns the stored event, and the members in which it differs from the message.
-func bothOf(today *triage.Today, personal show.Personal) (stored *Stored, list []Difference) {
+func bothOf(today *quarantine.Today, personal show.Personal) (stored *Stored, list []Difference) {
 	if today.Stored != nil {
 		item := personal.Item(*today.Stored)
 		stored = &Stored{keyOf(item), item.Data, item.Payload != nil}

@@ -14,8 +14,8 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/internal/tool/triage"
 )
 
 // mostLetters is how many messages of quarantine are looked at. They are hidden from others
@@ -74,7 +74,7 @@ func (s Source) queue(ctx context.Context, name, url string) (Queue, error) {
 // were looked at.
 func (r *Report) quarantine(ctx context.Context, s Source, q Queue) {
 	counts, seen, trouble := map[Reason]int{}, 0, 0
-	err := triage.Queue{Client: s.Queues, URL: q.URL}.Look(ctx, min(q.Waiting, mostLetters), func(l *triage.Letter) {
+	err := quarantine.Queue{Client: s.Queues, URL: q.URL}.Look(ctx, min(q.Waiting, mostLetters), func(l *quarantine.Letter) {
 		why := Reason{}
 		if l.Note != nil {
 			why = Reason{Verdict: l.Note.Verdict, Reason: l.Note.Reason, Usual: l.Note.Reason == string(event.BelowFloor)}

@@ -16,15 +16,15 @@ import (
 
 	"github.com/ingot-events/ingot/internal/tool/hot"
 	"github.com/ingot-events/ingot/internal/tool/pause"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/internal/tool/triage"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
 
 // Queues is what the package needs of SQS.
 type Queues interface {
-	triage.Client
+	quarantine.Client
 	GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error)
 }
 

@@ -20,8 +20,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/tool/ndjson"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/send"
-	"github.com/ingot-events/ingot/internal/tool/triage"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
@@ -44,7 +44,7 @@ type Tables interface {
 // Queues is what a trial needs of SQS.
 type Queues interface {
 	send.Queue
-	triage.Client
+	quarantine.Client
 }
 
 // Config says what to try.
@@ -274,10 +274,10 @@ func (t *trial) lines(ctx context.Context, bodies []string) error {
 func (t *trial) letters(ctx context.Context) error {
 	want := len(t.bodies)
 	wrong := ""
-	queue := triage.Queue{Client: t.Queues, URL: t.Quarantine, Env: t.Env}
+	queue := quarantine.Queue{Client: t.Queues, URL: t.Quarantine, Env: t.Env}
 	t.Tell("waiting for %d messages in quarantine", want)
 	for began := t.Env.Now(); len(t.bodies) > 0 && t.Env.Now().Sub(began) < t.Limit; {
-		err := queue.Take(ctx, 200, func(l *triage.Letter) bool {
+		err := queue.Take(ctx, 200, func(l *quarantine.Letter) bool {
 			verdict, ours := t.bodies[l.Body]
 			if ours && (l.Note == nil || l.Note.Verdict != verdict) {
 				wrong = fmt.Sprintf("; a message that must be %s has the note %+v", verdict, l.Note)

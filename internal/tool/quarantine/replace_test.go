@@ -1,4 +1,4 @@
-package triage_test
+package quarantine_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/testworld"
-	"github.com/ingot-events/ingot/internal/tool/triage"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/store/repair"
 )
 
@@ -48,14 +48,14 @@ func TestReplaceSurvivesEveryCrash(t *testing.T) {
 	lost := errors.New("the connection was lost")
 	old, other := body("gift", 1, "cents", 100), body("gift", 2, "cents", 200)
 	for kind, c := range map[string]struct {
-		come   func(*world) *triage.Letter
+		come   func(*world) *quarantine.Letter
 		old    []string // what it replaces
 		stored string
 		sales  string
 	}{
-		"one": {func(w *world) *triage.Letter { return w.conflict("gift") }, []string{old}, body("gift", 1, "cents", 250),
+		"one": {func(w *world) *quarantine.Letter { return w.conflict("gift") }, []string{old}, body("gift", 1, "cents", 250),
 			"cents 250, sales 1"},
-		"array": {func(w *world) *triage.Letter { return w.array(bare) }, []string{old, other},
+		"array": {func(w *world) *quarantine.Letter { return w.array(bare) }, []string{old, other},
 			body("gift", 1, "cents", 101) + " " + body("gift", 2, "cents", 202) + " " +
 				body("gift", 3, "cents", 300), "cents 603, sales 3"},
 	} {
@@ -112,7 +112,7 @@ func TestReplaceSurvivesEveryCrash(t *testing.T) {
 								if l.Body == old { // now the old event is the one in conflict
 									do = w.work().Drop
 								}
-								ready, _ := w.work().Hold(t.Context(), []*triage.Letter{l})
+								ready, _ := w.work().Hold(t.Context(), []*quarantine.Letter{l})
 								for _, l := range ready {
 									w.must(do(t.Context(), l))
 								}
@@ -144,28 +144,28 @@ func TestReplaceIsRefused(t *testing.T) {
 		w.remove(key)
 		w.send(body("sale", 1, "cents", 300))
 	}
-	meanwhile := func(do func(*world)) func(*world, *triage.Letter) {
-		return func(w *world, _ *triage.Letter) {
+	meanwhile := func(do func(*world)) func(*world, *quarantine.Letter) {
+		return func(w *world, _ *quarantine.Letter) {
 			w.faults = testworld.Faults{{API: "DeleteItem", Run: func() {
 				w.faults = nil
 				do(w)
 			}}}
 		}
 	}
-	edit := func(text, by string) func(*world, *triage.Letter) {
-		return func(w *world, l *triage.Letter) {
+	edit := func(text, by string) func(*world, *quarantine.Letter) {
+		return func(w *world, l *quarantine.Letter) {
 			l.Edit(strings.Replace(l.Body, text, by, 1))
 			w.seen(l)
 		}
 	}
 	for name, c := range map[string]struct {
 		typ    string
-		change func(w *world, l *triage.Letter)
+		change func(w *world, l *quarantine.Letter)
 		want   string
 	}{
-		"nobody has looked":             {"sale", func(_ *world, l *triage.Letter) { l.Seen = nil }, "not shown yet"},
-		"somebody else has replaced it": {"sale", func(w *world, _ *triage.Letter) { replace(w) }, "another event is stored"},
-		"it is erased":                  {"sale", func(w *world, _ *triage.Letter) { erase(w) }, "barred"},
+		"nobody has looked":             {"sale", func(_ *world, l *quarantine.Letter) { l.Seen = nil }, "not shown yet"},
+		"somebody else has replaced it": {"sale", func(w *world, _ *quarantine.Letter) { replace(w) }, "another event is stored"},
+		"it is erased":                  {"sale", func(w *world, _ *quarantine.Letter) { erase(w) }, "barred"},
 
 		"it is replaced between the look and the deletion": {"sale", meanwhile(replace), "in the meantime"},
 		"it is erased between the look and the deletion":   {"sale", meanwhile(erase), "in the meantime"},
@@ -173,17 +173,17 @@ func TestReplaceIsRefused(t *testing.T) {
 		"it comes with an expiry meanwhile, and had none": {"gift",
 			meanwhile(func(w *world) { w.expires(event.Key{PK: "GIFT#1", SK: "-"}) }), "in the meantime"},
 
-		"both have nearly expired": {"sale", func(w *world, _ *triage.Letter) {
+		"both have nearly expired": {"sale", func(w *world, _ *quarantine.Letter) {
 			w.Clock.Set(start.Add(30*24*time.Hour - 50*time.Minute))
 		}, "expire"},
-		"both have expired": {"sale", func(w *world, _ *triage.Letter) { w.Clock.Set(start.Add(31 * 24 * time.Hour)) }, "expire"},
-		"the stored one alone": {"sale", func(w *world, l *triage.Letter) {
+		"both have expired": {"sale", func(w *world, _ *quarantine.Letter) { w.Clock.Set(start.Add(31 * 24 * time.Hour)) }, "expire"},
+		"the stored one alone": {"sale", func(w *world, l *quarantine.Letter) {
 			edit("2030-01-02", "2030-01-20")(w, l)
 			w.Clock.Set(start.Add(30*24*time.Hour - 50*time.Minute))
 		}, "the stored event expires within the hour"},
 		"the message alone": {"sale", edit("2030-01-02T03:00", "2029-12-03T03:50"), "and would not be stored"},
 
-		"a newer revision": {"parcel", func(w *world, _ *triage.Letter) { w.send(body("parcel", 1, "rev", 9, "weight", 1)) },
+		"a newer revision": {"parcel", func(w *world, _ *quarantine.Letter) { w.send(body("parcel", 1, "rev", 9, "weight", 1)) },
 			"newer revision"},
 		"the message is Poison": {"sale", edit(`"at"`, `"on"`), "missing-field"},
 	} {
@@ -192,7 +192,7 @@ func TestReplaceIsRefused(t *testing.T) {
 			l := w.hold(w.conflict(c.typ))[0]
 			w.seen(l)
 			c.change(w, l)
-			var refused *triage.Refused
+			var refused *quarantine.Refused
 			before := w.data()
 			err := w.work().Replace(t.Context(), l)
 			if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {

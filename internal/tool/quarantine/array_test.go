@@ -1,4 +1,4 @@
-package triage_test
+package quarantine_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/tool/triage"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/store/repair"
 )
 
@@ -15,7 +15,7 @@ func array(events ...string) string { return "[" + strings.Join(events, " , ") +
 
 // array stores two gifts and brings an array into quarantine: a new gift, another payload of each
 // of the two, and, with bad, an event of no type.
-func (w *world) array(wrap func(string) string, bad ...string) *triage.Letter {
+func (w *world) array(wrap func(string) string, bad ...string) *quarantine.Letter {
 	w.t.Helper()
 	w.send(body("gift", 1, "cents", 100), body("gift", 2, "cents", 200))
 	w.send(wrap(array(append([]string{body("gift", 1, "cents", 101), body("gift", 3, "cents", 300), body("gift", 2, "cents", 202)},
@@ -58,7 +58,7 @@ func TestResendOfAnArray(t *testing.T) {
 		before := w.data()
 		w.must(w.work().Resend(t.Context(), w.hold(l)[0]))
 		w.drain()
-		again := slices.DeleteFunc(w.pull(), func(l *triage.Letter) bool { return !l.Open() })
+		again := slices.DeleteFunc(w.pull(), func(l *quarantine.Letter) bool { return !l.Open() })
 		if len(again) != 1 || !slices.Equal(again[0].Note.Events, []int{0, 1, 2}) || w.data() != before ||
 			slices.Contains(again[0].Keys(w.plan), stored) {
 			t.Fatalf("%+v", again)
@@ -69,10 +69,10 @@ func TestResendOfAnArray(t *testing.T) {
 
 // Of an array, no event is replaced if one of them may not be.
 func TestReplaceOfAnArrayIsRefused(t *testing.T) {
-	for says, do := range map[string]func(*world, *triage.Letter){
-		"event [2] of the array: the stored event was not shown yet: look at both": func(_ *world, l *triage.Letter) { l.Seen[1] = "" },
-		"event [0] of the array: the stored event was not shown yet":               func(_ *world, l *triage.Letter) { l.Seen = nil },
-		"event [2] of the array: its event was erased": func(w *world, _ *triage.Letter) {
+	for says, do := range map[string]func(*world, *quarantine.Letter){
+		"event [2] of the array: the stored event was not shown yet: look at both": func(_ *world, l *quarantine.Letter) { l.Seen[1] = "" },
+		"event [0] of the array: the stored event was not shown yet":               func(_ *world, l *quarantine.Letter) { l.Seen = nil },
+		"event [2] of the array: its event was erased": func(w *world, _ *quarantine.Letter) {
 			_, err := repair.Of(w.store).Erase(w.t.Context(), event.Key{PK: "GIFT#2", SK: "-"})
 			w.must(err)
 		},

@@ -1,4 +1,4 @@
-package triage_test
+package quarantine_test
 
 import (
 	"context"
@@ -25,7 +25,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
-	"github.com/ingot-events/ingot/internal/tool/triage"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/query"
@@ -70,7 +70,7 @@ type world struct {
 	store  *store.Store
 	queue  *esm.Queue
 	stream *esm.Stream
-	dir    triage.Dir
+	dir    quarantine.Dir
 	faults testworld.Faults
 	sent   int
 }
@@ -87,7 +87,7 @@ func newWorldWith(t *testing.T, c stack.Config, text string) *world {
 			return fault.Befall(call)
 		}}})
 	w.must(err)
-	w.dir, err = triage.MakeDir(t.TempDir() + "/letters")
+	w.dir, err = quarantine.MakeDir(t.TempDir() + "/letters")
 	w.must(err)
 	w.deploy(text)
 	return w
@@ -147,25 +147,25 @@ func (w *world) drain() {
 	}
 }
 
-func (w *world) letters() triage.Queue {
-	return triage.Queue{Client: w.Engine.SQS(), URL: w.Quarantine, Env: w.Env}
+func (w *world) letters() quarantine.Queue {
+	return quarantine.Queue{Client: w.Engine.SQS(), URL: w.Quarantine, Env: w.Env}
 }
 
-func (w *world) work() *triage.Work {
-	x := triage.Examiner{Pipeline: w.plan, Store: w.store}
-	return &triage.Work{Queue: w.letters(), Dir: w.dir, To: w.Queue,
-		Events: &triage.Events{Client: w.Engine.DynamoDB(), Table: stack.Events, Examiner: x}}
+func (w *world) work() *quarantine.Work {
+	x := quarantine.Examiner{Pipeline: w.plan, Store: w.store}
+	return &quarantine.Work{Queue: w.letters(), Dir: w.dir, To: w.Queue,
+		Events: &quarantine.Events{Client: w.Engine.DynamoDB(), Table: stack.Events, Examiner: x}}
 }
 
 // pull pulls what the queue has, and makes it visible again.
-func (w *world) pull() []*triage.Letter {
+func (w *world) pull() []*quarantine.Letter {
 	w.t.Helper()
-	_, err := w.letters().Pull(w.t.Context(), w.dir, triage.Pulling{Most: 100, Once: true})
+	_, err := w.letters().Pull(w.t.Context(), w.dir, quarantine.Pulling{Most: 100, Once: true})
 	w.must(err)
 	return w.list()
 }
 
-func (w *world) list() []*triage.Letter {
+func (w *world) list() []*quarantine.Letter {
 	w.t.Helper()
 	list, err := w.dir.List()
 	w.must(err)
@@ -173,7 +173,7 @@ func (w *world) list() []*triage.Letter {
 }
 
 // hold returns the letters, hidden from others.
-func (w *world) hold(letters ...*triage.Letter) []*triage.Letter {
+func (w *world) hold(letters ...*quarantine.Letter) []*quarantine.Letter {
 	w.t.Helper()
 	ready, errs := w.work().Hold(w.t.Context(), letters)
 	if len(errs) > 0 {
@@ -183,16 +183,16 @@ func (w *world) hold(letters ...*triage.Letter) []*triage.Letter {
 }
 
 // held pulls what the queue has, and returns its first message, hidden from others.
-func (w *world) held() *triage.Letter {
+func (w *world) held() *quarantine.Letter {
 	w.t.Helper()
 	return w.hold(w.pull()...)[0]
 }
 
 // refuses fails unless a letter that a person has seen replaces nothing, for this reason.
-func (w *world) refuses(l *triage.Letter, why string) {
+func (w *world) refuses(l *quarantine.Letter, why string) {
 	w.t.Helper()
 	before := w.data()
-	var refused *triage.Refused
+	var refused *quarantine.Refused
 	if err := w.work().Replace(w.t.Context(), w.hold(l)[0]); !errors.As(err, &refused) || !strings.Contains(err.Error(), why) {
 		w.t.Errorf("%v, want %s", err, why)
 	}
@@ -212,9 +212,9 @@ func (w *world) sends() *sqs.SendMessageInput {
 }
 
 // seen records that a person was shown what is stored now.
-func (w *world) seen(l *triage.Letter) *triage.Today {
+func (w *world) seen(l *quarantine.Letter) *quarantine.Today {
 	w.t.Helper()
-	today, err := triage.Examiner{Pipeline: w.plan, Store: w.store}.Examine(w.t.Context(), l)
+	today, err := quarantine.Examiner{Pipeline: w.plan, Store: w.store}.Examine(w.t.Context(), l)
 	w.must(err)
 	if today.Stored != nil {
 		l.Seen = today.Digests()
@@ -290,7 +290,7 @@ func body(typ string, id int, members ...any) string {
 }
 
 // conflict stores one event and brings another one with the same key into quarantine.
-func (w *world) conflict(typ string) *triage.Letter {
+func (w *world) conflict(typ string) *quarantine.Letter {
 	w.t.Helper()
 	var more []any
 	if typ == "parcel" {

@@ -1,4 +1,4 @@
-package triage_test
+package quarantine_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/tool/triage"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/store/repair"
 )
 
@@ -134,7 +134,7 @@ func TestFlaggedNamesWhatCannotBeTakenBack(t *testing.T) {
 	w.send(body("received", 1, "pieces", 4), body("received", 1, "pieces", 5))
 	l := w.held()
 	today := w.seen(l)
-	names := triage.Flagged(w.work().Events.Examiner, today.Stored)
+	names := quarantine.Flagged(w.work().Events.Examiner, today.Stored)
 	if slices.Sort(names); strings.Join(names, " ") != "first kinds last least" {
 		t.Errorf("%v", names)
 	}
@@ -159,7 +159,7 @@ func TestKeysOfAMessage(t *testing.T) {
 		body("note", 4, "x", ""): "ORDER#4 / -",
 	} {
 		var list []string
-		for _, key := range (&triage.Letter{Body: message}).Keys(w.plan) {
+		for _, key := range (&quarantine.Letter{Body: message}).Keys(w.plan) {
 			list = append(list, key.String())
 		}
 		if slices.Sort(list); strings.Join(list, ", ") != want {

@@ -1,4 +1,4 @@
-package triage_test
+package quarantine_test
 
 import (
 	"context"
@@ -14,11 +14,11 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler/quarantine"
+	record "github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
-	"github.com/ingot-events/ingot/internal/tool/triage"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 )
 
 // killed runs do, which a fault kills.
@@ -67,7 +67,7 @@ func TestResendSurvivesEveryCrash(t *testing.T) {
 						if !again.Open() || again.Resent != nil && w.depth(w.Quarantine) == 0 {
 							break
 						}
-						ready, errs := w.work().Hold(t.Context(), []*triage.Letter{again})
+						ready, errs := w.work().Hold(t.Context(), []*quarantine.Letter{again})
 						if len(errs) > 0 {
 							t.Fatal(errs)
 						}
@@ -98,13 +98,13 @@ func TestPullDeletesWhatIsDone(t *testing.T) {
 		} else {
 			l.Deleted = w.Clock.Now()
 			w.must(w.dir.Save(l))
-			if ready, errs := w.work().Hold(t.Context(), []*triage.Letter{l}); len(ready) != 0 || !errors.Is(errs[l.ID], triage.ErrDone) {
+			if ready, errs := w.work().Hold(t.Context(), []*quarantine.Letter{l}); len(ready) != 0 || !errors.Is(errs[l.ID], quarantine.ErrDone) {
 				t.Errorf("%v, %v", ready, errs)
 			}
 		}
 		w.Clock.Pass(time.Hour)
-		done, err := w.letters().Pull(t.Context(), w.dir, triage.Pulling{Most: 10, Once: true})
-		if err != nil || done != (triage.Pulled{Deleted: 1}) || w.list()[0].State() != state || w.depth(w.Quarantine) != 0 ||
+		done, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true})
+		if err != nil || done != (quarantine.Pulled{Deleted: 1}) || w.list()[0].State() != state || w.depth(w.Quarantine) != 0 ||
 			w.depth(w.Queue) != sent {
 			t.Errorf("%+v %v: %s", done, err, w.list()[0].State())
 		}
@@ -190,7 +190,7 @@ func TestMessagesWithOneBodyAreTwo(t *testing.T) {
 	work := w.work()
 	for _, l := range w.hold(w.pull()...) {
 		work.Group = ""
-		if err := work.Resend(t.Context(), l); !errors.Is(err, triage.ErrNoGroup) {
+		if err := work.Resend(t.Context(), l); !errors.Is(err, quarantine.ErrNoGroup) {
 			t.Error(err)
 		}
 		work.Group = "mine"
@@ -223,7 +223,7 @@ func TestHoldIsForOne(t *testing.T) {
 	w.send("x", "y", "z")
 	mine := w.pull()
 	other := newWorld(t).dir
-	_, err := w.letters().Pull(t.Context(), other, triage.Pulling{Most: 10, Once: true})
+	_, err := w.letters().Pull(t.Context(), other, quarantine.Pulling{Most: 10, Once: true})
 	must.Succeed(t, err)
 	theirs, err := other.List()
 	w.must(err)
@@ -231,7 +231,7 @@ func TestHoldIsForOne(t *testing.T) {
 	work := w.work()
 	work.Dir = other
 	ready, errs := work.Hold(t.Context(), theirs)
-	if len(ready) != 2 || len(errs) != 1 || !errors.Is(errs[mine[0].ID], triage.ErrNotThere) {
+	if len(ready) != 2 || len(errs) != 1 || !errors.Is(errs[mine[0].ID], quarantine.ErrNotThere) {
 		t.Errorf("%d ready, %v", len(ready), errs)
 	}
 	if w.visible(w.Quarantine) != "0" {
@@ -258,8 +258,8 @@ func TestDropNeedsTheFile(t *testing.T) {
 	if again.State() != "dropped" || again.Body != list[1].Body || w.depth(w.Quarantine) != 1 {
 		t.Errorf("%s, %d messages", again.State(), w.depth(w.Quarantine))
 	}
-	for _, do := range []func(context.Context, *triage.Letter) error{w.work().Drop, w.work().Resend, w.work().Replace} {
-		if err := do(t.Context(), again); !errors.Is(err, triage.ErrDone) {
+	for _, do := range []func(context.Context, *quarantine.Letter) error{w.work().Drop, w.work().Resend, w.work().Replace} {
+		if err := do(t.Context(), again); !errors.Is(err, quarantine.ErrDone) {
 			t.Errorf("%v", err)
 		}
 	}
@@ -272,7 +272,7 @@ func TestDeleteAfterTheHandleHasRunOut(t *testing.T) {
 	w.send("x")
 	l := w.held()
 	before := l.Handle
-	w.Clock.Pass(2 * triage.Hide)
+	w.Clock.Pass(2 * quarantine.Hide)
 	w.faults = testworld.Faults{{API: "DeleteMessage", Before: &smithy.GenericAPIError{Code: "InvalidParameterValue",
 		Message: "The receipt handle has expired", Fault: smithy.FaultClient}}}
 	w.must(w.work().Drop(t.Context(), l))
@@ -284,14 +284,14 @@ func TestDeleteAfterTheHandleHasRunOut(t *testing.T) {
 // What the streams function keeps is not a message. Nobody sends it by mistake.
 func TestLettersOfTheStreamAreNotSent(t *testing.T) {
 	w := newWorld(t)
-	l := &triage.Letter{Body: body("sale", 1, "cents", 1), Note: &quarantine.Note{Verdict: "Poison", Reason: string(quarantine.GivenUp)}}
-	for _, do := range []func(context.Context, *triage.Letter) error{w.work().Resend, w.work().Replace} {
-		if err := do(t.Context(), l); !errors.Is(err, triage.ErrOfStream) {
+	l := &quarantine.Letter{Body: body("sale", 1, "cents", 1), Note: &record.Note{Verdict: "Poison", Reason: string(record.GivenUp)}}
+	for _, do := range []func(context.Context, *quarantine.Letter) error{w.work().Resend, w.work().Replace} {
+		if err := do(t.Context(), l); !errors.Is(err, quarantine.ErrOfStream) {
 			t.Error(err)
 		}
 	}
-	if today := w.seen(l); today.Verdict != event.Poison || today.Reason != quarantine.GivenUp ||
-		today.Detail != triage.ErrOfStream.Error() || today.Item != nil {
+	if today := w.seen(l); today.Verdict != event.Poison || today.Reason != record.GivenUp ||
+		today.Detail != quarantine.ErrOfStream.Error() || today.Item != nil {
 		t.Errorf("%+v", today)
 	}
 }
@@ -299,7 +299,7 @@ func TestLettersOfTheStreamAreNotSent(t *testing.T) {
 // An edited body must be one that SQS takes, with its attributes.
 func TestCheckBody(t *testing.T) {
 	text := strings.Repeat("v", 100)
-	l := &triage.Letter{Attributes: map[string]triage.Attribute{"name": {Type: "String", Text: &text}}}
+	l := &quarantine.Letter{Attributes: map[string]quarantine.Attribute{"name": {Type: "String", Text: &text}}}
 	for body, want := range map[string]string{
 		"\x00":                          "U+0000 at byte 0",
 		strings.Repeat("x", 1<<20-109):  "1048577 bytes",

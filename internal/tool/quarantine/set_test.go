@@ -1,4 +1,4 @@
-package triage_test
+package quarantine_test
 
 import (
 	"encoding/base64"
@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler/quarantine"
-	"github.com/ingot-events/ingot/internal/tool/triage"
+	record "github.com/ingot-events/ingot/handler/quarantine"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 )
 
 // Fields are set in the payload, wherever it is in its envelope. Everything else keeps its
@@ -40,8 +40,8 @@ func TestSetFields(t *testing.T) {
 		"array of CloudEvents and bare": {`[{` + cloud + `,"data":` + plain + `},` + plain + `]`, `[{` + cloud + `,"data":` + changed +
 			`},` + changed + `]`},
 	} {
-		l := &triage.Letter{Body: c.before}
-		got, err := l.Set([]triage.Assignment{{Field: "at", Value: `"x\"y"`}, {Field: "who.b.c", Value: "null"}})
+		l := &quarantine.Letter{Body: c.before}
+		got, err := l.Set([]quarantine.Assignment{{Field: "at", Value: `"x\"y"`}, {Field: "who.b.c", Value: "null"}})
 		if err != nil || tight(got) != tight(c.after) {
 			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, got, c.after)
 		}
@@ -63,8 +63,8 @@ func TestFieldsThatCannotBeSet(t *testing.T) {
 		`[7]`:          "event [0] of what is sent: it is a number",
 		`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`: "its payload is in S3",
 	} {
-		l := &triage.Letter{Body: body}
-		got, err := l.Set([]triage.Assignment{{Field: "at.hour", Value: "1", Overwrite: true}})
+		l := &quarantine.Letter{Body: body}
+		got, err := l.Set([]quarantine.Assignment{{Field: "at.hour", Value: "1", Overwrite: true}})
 		if err == nil || !strings.Contains(err.Error(), want) || got != "" {
 			t.Errorf("%s: %q, %v", body, got, err)
 		}
@@ -74,7 +74,7 @@ func TestFieldsThatCannotBeSet(t *testing.T) {
 // A value that is there stays, unless it is to be overwritten: what a message lacks may be another
 // field. A field that is null or empty text has no value, as for the event itself.
 func TestSetFillsOnlyWhatIsMissing(t *testing.T) {
-	eur, id := triage.Assignment{Field: "currency", Value: `"EUR"`}, triage.Assignment{Field: "buyer.id", Value: "7"}
+	eur, id := quarantine.Assignment{Field: "currency", Value: `"EUR"`}, quarantine.Assignment{Field: "buyer.id", Value: "7"}
 	for body, want := range map[string]string{
 		`{"currency":"USD","buyer":{"id":false}}`: "", `{"currency":0,"buyer":{"id":1}}`: "",
 		`{"currency":"USD"}`:                                       `{"currency":"USD","buyer":{"id":7}}`,
@@ -82,13 +82,13 @@ func TestSetFillsOnlyWhatIsMissing(t *testing.T) {
 		`{"currency":"","buyer":{"id":1}}`:                         `{"currency":"EUR","buyer":{"id":1}}`,
 		`[{"currency":"USD","buyer":{"id":1}},{"buyer":{"id":1}}]`: `[{"currency":"USD","buyer":{"id":1}},{"buyer":{"id":1},"currency":"EUR"}]`,
 	} {
-		got, err := (&triage.Letter{Body: body}).Set([]triage.Assignment{eur, id})
+		got, err := (&quarantine.Letter{Body: body}).Set([]quarantine.Assignment{eur, id})
 		if got != want || (err != nil) != (want == "") || err != nil && !strings.Contains(err.Error(), "--overwrite") {
 			t.Errorf("%s: %s, %v; want %s", body, got, err, want)
 		}
 	}
 	eur.Overwrite = true
-	if got, err := (&triage.Letter{Body: `{"currency":"USD"}`}).Set([]triage.Assignment{eur}); got != `{"currency":"EUR"}` {
+	if got, err := (&quarantine.Letter{Body: `{"currency":"USD"}`}).Set([]quarantine.Assignment{eur}); got != `{"currency":"EUR"}` {
 		t.Errorf("%s, %v", got, err)
 	}
 }
@@ -97,7 +97,7 @@ func TestSetFillsOnlyWhatIsMissing(t *testing.T) {
 func TestSetFieldsOfSomeEvents(t *testing.T) {
 	w := newWorld(t)
 	l := w.array(bare)
-	text, err := l.Set([]triage.Assignment{{Field: "cents", Value: "7", Overwrite: true}})
+	text, err := l.Set([]quarantine.Assignment{{Field: "cents", Value: "7", Overwrite: true}})
 	if err != nil || strings.Count(text, `"cents":7`) != 2 || strings.Contains(text, "300") {
 		t.Errorf("%s, %v", text, err)
 	}
@@ -131,7 +131,7 @@ func TestReason(t *testing.T) {
 		`by: field a["b c"][0] is null`:      `missing-field:a["b c"][0]`,
 		"revision: field rev: it is no time": "missing-field:rev",
 		`type: "field x is missing"`:         "missing-field", "@at is missing": "missing-field"} {
-		if got := triage.Reason("missing-field", detail); got != want {
+		if got := quarantine.Reason("missing-field", detail); got != want {
 			t.Errorf("%s: %s, want %s", detail, got, want)
 		}
 	}
@@ -144,10 +144,10 @@ func TestFilter(t *testing.T) {
 	letters := w.pull()
 	letters[0].ID = "array"
 	letters = append(letters,
-		&triage.Letter{ID: "stream", Note: &quarantine.Note{Verdict: "Poison", Reason: string(quarantine.GivenUp), PK: "GIFT#9", SK: "-"},
+		&quarantine.Letter{ID: "stream", Note: &record.Note{Verdict: "Poison", Reason: string(record.GivenUp), PK: "GIFT#9", SK: "-"},
 			Body: body("sale", 9)},
-		&triage.Letter{ID: "dead", Dead: true, Body: body("parcel", 3, "rev", 1, "weight", 1)})
-	for f, want := range map[triage.Filter]string{
+		&quarantine.Letter{ID: "dead", Dead: true, Body: body("parcel", 3, "rev", 1, "weight", 1)})
+	for f, want := range map[quarantine.Filter]string{
 		{}: "array stream dead", {Verdict: "Poison", Reason: "unknown-type"}: "array",
 		{Type: "toy"}: "array", {Type: "gift"}: "", {Key: "GIFT#5"}: "", // the gift is stored, and not sent again
 		{Type: "parcel"}: "dead", {Key: "PARCEL#3 / -"}: "dead", {Key: "PARCEL#3", Verdict: "Poison"}: "",

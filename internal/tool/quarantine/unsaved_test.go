@@ -1,4 +1,4 @@
-package triage_test
+package quarantine_test
 
 import (
 	"crypto/md5"
@@ -16,13 +16,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler/quarantine"
+	record "github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/testworld"
-	"github.com/ingot-events/ingot/internal/tool/triage"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 )
 
 // lose deletes the folder of the letters.
-func (w *world) lose(l *triage.Letter) { w.must(os.RemoveAll(filepath.Dir(w.dir.File(l.ID)))) }
+func (w *world) lose(l *quarantine.Letter) { w.must(os.RemoveAll(filepath.Dir(w.dir.File(l.ID)))) }
 
 // Nothing is deleted that could not be saved before.
 func TestNothingUnsavedIsDeleted(t *testing.T) {
@@ -91,7 +91,7 @@ func TestAttributesGoWithTheMessage(t *testing.T) {
 	l := w.held()
 	today := w.seen(l)
 	if today.Verdict != event.Inserted || today.Item.Type != "gift" ||
-		!(triage.Filter{Type: "gift", Key: "GIFT#7", Pipeline: w.plan}).Chooses(l) {
+		!(quarantine.Filter{Type: "gift", Key: "GIFT#7", Pipeline: w.plan}).Chooses(l) {
 		t.Errorf("%+v", today)
 	}
 	w.must(w.work().Resend(t.Context(), l))
@@ -104,19 +104,19 @@ func TestAttributesGoWithTheMessage(t *testing.T) {
 // A file of another message is not overwritten, and its message is not deleted, although both have
 // one id.
 func TestAnotherMessageWithTheSameID(t *testing.T) {
-	for name, change := range map[string]func(*triage.Letter){
-		"another body": func(l *triage.Letter) {
+	for name, change := range map[string]func(*quarantine.Letter){
+		"another body": func(l *quarantine.Letter) {
 			sum := md5.Sum([]byte("other"))
 			l.Body, l.MD5 = "other", hex.EncodeToString(sum[:])
 		},
-		"another queue": func(l *triage.Letter) { l.Queue += "-other" },
+		"another queue": func(l *quarantine.Letter) { l.Queue += "-other" },
 	} {
 		w := newWorld(t)
 		l := w.conflict("sale")
 		change(l)
 		l.Deleted = w.Clock.Now() // so a pull would delete it, if it were the same
 		w.must(w.dir.Save(l))
-		if _, err := w.letters().Pull(t.Context(), w.dir, triage.Pulling{Most: 10, Once: true}); err == nil ||
+		if _, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true}); err == nil ||
 			!strings.Contains(err.Error(), "holds another message with the same id") || w.depth(w.Quarantine) != 1 {
 			t.Errorf("%s: %v, %d in quarantine", name, err, w.depth(w.Quarantine))
 		}
@@ -125,7 +125,7 @@ func TestAnotherMessageWithTheSameID(t *testing.T) {
 		}
 		l.Deleted, l.Handle = time.Time{}, "expired"
 		w.Clock.Pass(time.Hour)
-		if ready, errs := w.work().Hold(t.Context(), []*triage.Letter{l}); len(ready) != 0 || errs[l.ID] == nil ||
+		if ready, errs := w.work().Hold(t.Context(), []*quarantine.Letter{l}); len(ready) != 0 || errs[l.ID] == nil ||
 			!strings.Contains(errs[l.ID].Error(), "another message with the same id") {
 			t.Errorf("%s: %v", name, errs)
 		}
@@ -171,11 +171,11 @@ func TestNotesAreNotSentAgain(t *testing.T) {
 		"no note":          {DataType: aws.String("String"), StringValue: aws.String(`{"verdict":"Poison"}`)},
 		"a string without": {DataType: aws.String("String")},
 	} {
-		key := quarantine.Attribute
+		key := record.Attribute
 		if name == "another name" {
 			key = "other"
 		}
-		got := triage.Received(types.Message{MessageId: aws.String("m"), Body: aws.String("x"),
+		got := quarantine.Received(types.Message{MessageId: aws.String("m"), Body: aws.String("x"),
 			MessageAttributes: map[string]types.MessageAttributeValue{key: a}}, "q", false, start)
 		if got.Note != nil || len(got.Attributes) != 1 || got.AttributesMD5 == "" {
 			t.Errorf("%s: %+v", name, got)

@@ -1,4 +1,4 @@
-// Package triage works on the messages that Ingot gave up: those in the quarantine queue and
+// Package quarantine works on the messages that Ingot gave up: those in the quarantine queue and
 // those in the dead-letter queue. [Queue.Pull] saves them as files of a [Dir] and keeps them hidden
 // from others. [Examiner.Examine] says what a saved message would be today. [Work.Resend] sends it
 // again, and [Work.Drop] deletes it.
@@ -8,4 +8,4 @@
 // its queue, in its file, or both. A message that is sent twice is a Duplicate.
 //
 // The package prints nothing and asks nothing. The commands in cmd/ingot do that.
-package triage
+package quarantine

@@ -1,4 +1,4 @@
-package triage_test
+package quarantine_test
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
-	"github.com/ingot-events/ingot/internal/tool/triage"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 )
 
 // A message of 1 MiB with ten attributes, some of them binary, is saved to the byte.
@@ -74,12 +74,12 @@ func TestPullSavesWholeMessages(t *testing.T) {
 }
 
 // world for a pull in real goroutines, on a clock that synctest drives.
-func live(t *testing.T) (*embedded.Engine, *stack.Stack, triage.Dir) {
+func live(t *testing.T) (*embedded.Engine, *stack.Stack, quarantine.Dir) {
 	t.Helper()
 	e := embedded.New(embedded.Config{Now: time.Now, RollAfter: -1})
 	s, err := stack.New(t.Context(), e, stack.Config{})
 	must.Succeed(t, err)
-	dir, err := triage.MakeDir(filepath.Join(t.TempDir(), "letters"))
+	dir, err := quarantine.MakeDir(filepath.Join(t.TempDir(), "letters"))
 	must.Succeed(t, err)
 	return e, s, dir
 }
@@ -105,12 +105,12 @@ func TestPullHidesUntilItIsInterrupted(t *testing.T) {
 		}
 		ctx, interrupt := context.WithCancel(t.Context())
 		type end struct {
-			done triage.Pulled
+			done quarantine.Pulled
 			err  error
 		}
 		ended := make(chan end)
 		go func() {
-			done, err := triage.Queue{Client: e.SQS(), URL: s.Quarantine}.Pull(ctx, dir, triage.Pulling{Most: 1000})
+			done, err := quarantine.Queue{Client: e.SQS(), URL: s.Quarantine}.Pull(ctx, dir, quarantine.Pulling{Most: 1000})
 			ended <- end{done, err}
 		}()
 		seen := 0
@@ -141,7 +141,7 @@ func TestPullHidesUntilItIsInterrupted(t *testing.T) {
 
 // slow is a service whose long poll takes its time, and which hands out messages at the end of it.
 type slow struct {
-	triage.Client
+	quarantine.Client
 	polls chan struct{}
 }
 
@@ -172,7 +172,7 @@ func TestInterruptDuringAReceive(t *testing.T) {
 		defer interrupt()
 		polls, ended := make(chan struct{}, 1), make(chan error)
 		go func() {
-			_, err := triage.Queue{Client: slow{e.SQS(), polls}, URL: s.Quarantine}.Pull(ctx, dir, triage.Pulling{Most: 10})
+			_, err := quarantine.Queue{Client: slow{e.SQS(), polls}, URL: s.Quarantine}.Pull(ctx, dir, quarantine.Pulling{Most: 10})
 			ended <- err
 		}()
 		<-polls
@@ -199,7 +199,7 @@ func TestPullCountsWhatIsVisible(t *testing.T) {
 		w.send("x", "y", "z")
 		w.faults = testworld.Faults{{API: "ChangeMessageVisibilityBatch", After: lost}}
 		dropped := false
-		done, err := w.letters().Pull(t.Context(), w.dir, triage.Pulling{Most: 10, Once: true, OnSaved: func(l *triage.Letter) {
+		done, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true, OnSaved: func(l *quarantine.Letter) {
 			if !dropped {
 				w.must(w.work().Drop(t.Context(), l))
 				dropped = true
@@ -216,7 +216,7 @@ func TestPullSaysWhatItCouldNotRelease(t *testing.T) {
 	w := newWorld(t)
 	w.send("x", "y")
 	w.faults = testworld.Faults{{API: "ChangeMessageVisibilityBatch", Before: errors.New("no answer"), Always: true}}
-	done, err := w.letters().Pull(t.Context(), w.dir, triage.Pulling{Most: 10, Once: true})
+	done, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true})
 	if err == nil || !strings.Contains(err.Error(), "2 messages are not proven visible again") || done.Lost != 2 || done.Saved != 2 {
 		t.Errorf("%+v %v", done, err)
 	}
@@ -227,7 +227,7 @@ func TestPullSaysThatMoreWait(t *testing.T) {
 	for most, more := range map[int]bool{1: true, 2: true, 3: false, 4: false} {
 		w := newWorld(t)
 		w.send("x", "y", "z")
-		done, err := w.letters().Pull(t.Context(), w.dir, triage.Pulling{Most: most, Once: true})
+		done, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: most, Once: true})
 		if saved := min(most, 3); err != nil || done.More != more || done.Saved != saved || done.Released != saved ||
 			w.visible(w.Quarantine) != "3" {
 			t.Errorf("at most %d: %+v %v, %s visible", most, done, err, w.visible(w.Quarantine))
@@ -240,7 +240,7 @@ func TestPullWithoutAFolder(t *testing.T) {
 	w := newWorld(t)
 	w.send("x")
 	w.must(os.RemoveAll(filepath.Dir(w.dir.File("x"))))
-	_, err := w.letters().Pull(t.Context(), w.dir, triage.Pulling{Most: 10, Once: true})
+	_, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true})
 	if err == nil || !strings.Contains(err.Error(), "no such file") || w.visible(w.Quarantine) != "1" {
 		t.Errorf("%v, %s visible", err, w.visible(w.Quarantine))
 	}
@@ -278,12 +278,12 @@ func TestDamagedFiles(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), file) || len(got) != 1 || got[0].ID != list[1].ID {
 			t.Errorf("%s: %v, %d letters", name, err, len(got))
 		}
-		if _, err := w.letters().Pull(t.Context(), w.dir, triage.Pulling{Most: 10, Once: true}); err == nil {
+		if _, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true}); err == nil {
 			t.Errorf("%s: a pull goes over it", name)
 		}
 	}
 	for _, id := range []string{"../x", "", ".", "a/b", strings.Repeat("a", 200)} {
-		if err := w.dir.Save(&triage.Letter{ID: id, Queue: "q"}); err == nil {
+		if err := w.dir.Save(&quarantine.Letter{ID: id, Queue: "q"}); err == nil {
 			t.Errorf("%q is the name of a file", id)
 		}
 	}
@@ -312,7 +312,7 @@ func TestDeadLetters(t *testing.T) {
 		MessageGroupId: aws.String("g-7"), MessageAttributes: own})
 	work := w.work()
 	work.URL, work.Dead = w.DeadLetters, true
-	_, err := work.Pull(t.Context(), w.dir, triage.Pulling{Most: 10, Once: true})
+	_, err := work.Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true})
 	w.must(err)
 	l := w.list()[0]
 	if !l.Dead || l.Note != nil {
