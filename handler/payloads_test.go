@@ -158,10 +158,7 @@ func TestPointersThatCannotBeFollowed(t *testing.T) {
 			t.Errorf("message %d: %s, %v", i, o.Verdict, o.Refusal)
 		}
 	}
-	if says := w.outcomes[0].Refusal.Detail; !strings.Contains(says, "other-bucket") || !strings.Contains(says, "PointerBucket") ||
-		!strings.Contains(says, large) {
-		t.Errorf("%s", says)
-	}
+	must.Say(t, w.outcomes[0].Refusal.Detail, "other-bucket", "PointerBucket", large)
 	calls := w.calls["GetObject"] // the last object may have been asked for twice, because the one before left no room
 	if calls < 3 || calls > 4 || len(w.quarantined()) != 7 {
 		t.Errorf("%d requests", calls)

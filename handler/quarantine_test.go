@@ -19,6 +19,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler/quarantine"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // A letter is the message to the byte, with one more attribute.
@@ -64,9 +65,7 @@ func TestNoteNamesTheKey(t *testing.T) {
 	w.receive(messages(order("1", 1), order("1", 2)))
 	note := *w.quarantined()[0].MessageAttributes[quarantine.Attribute].StringValue
 	for _, part := range []string{`"verdict":"Conflict"`, `"reason":"digest-differs"`, `"pk":"ORDER#1"`, `"sk":"ORDER"`} {
-		if !strings.Contains(note, part) {
-			t.Errorf("%s is not in %s", part, note)
-		}
+		must.Say(t, note, part)
 	}
 }
 
@@ -251,9 +250,7 @@ func TestQuarantineRefused(t *testing.T) {
 		if n := w.calls["SendMessageBatch"]; n != 1 {
 			t.Errorf("%s: asked %d times", code, n)
 		}
-		if !strings.Contains(w.log.String(), code) {
-			t.Errorf("the log does not say why: %s", w.log.String())
-		}
+		must.Say(t, w.log.String(), code)
 	}
 }
 

@@ -176,9 +176,7 @@ func TestDefinitionCannotCompute(t *testing.T) {
 	img := w.image(order("1", 5)).with("data", "S", `{"type":"order","id":"1","cents":"five"}`)
 	w.expect(batch(insert(1, img), insert(2, w.image(order("2", 7)))), done)
 	w.sums(t, "totals", "1", "7")
-	if f := w.head("totals").Flag; !strings.Contains(f, "ORDER#1") {
-		t.Errorf("flag %q", f)
-	}
+	must.Say(t, w.head("totals").Flag, "ORDER#1")
 	if n := len(w.quarantined()); n != 0 {
 		t.Errorf("%d letters", n)
 	}
@@ -226,9 +224,7 @@ func TestMarkOfAForeignType(t *testing.T) {
 			t.Errorf("delivery %d: %d letters", n+1, len(letters))
 		}
 	}
-	if f := w.head("totals").Flag; !strings.Contains(f, "A#totals#1#0") {
-		t.Errorf("flag %q", f)
-	}
+	must.Say(t, w.head("totals").Flag, "A#totals#1#0")
 	w.sums(t, "live", "1", "5")
 	if calls := w.calls["UpdateItem"]; calls > 30 {
 		t.Errorf("%d updates", calls)

@@ -92,9 +92,7 @@ func TestBuildFlags(t *testing.T) {
 	flags := slices.Clone(runtimeapi.ProductionFlags)
 	flags[0] += "$(if $(LOCAL),$(comma)ingotlocal)"
 	for _, line := range []string{"build: export CGO_ENABLED = 0\n", "build: export GOFLAGS = " + strings.Join(flags, " ") + "\n"} {
-		if !strings.Contains(string(text), line) {
-			t.Errorf("Makefile lacks the line %q", line)
-		}
+		must.Say(t, string(text), line)
 	}
 }
 

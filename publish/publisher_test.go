@@ -552,9 +552,7 @@ func TestOffloaded(t *testing.T) {
 	w.put(report("a", long))
 	w.poll()
 	w.want("stored a 0")
-	if !strings.Contains(w.sent[0].Body, long) {
-		t.Error("the message has no payload")
-	}
+	must.Say(t, w.sent[0].Body, long)
 	w.largest = 1500
 	w.open(w.StoreConfig(w.store.Config().Pipeline))
 	w.put(report("b", long))

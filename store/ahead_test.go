@@ -34,7 +34,7 @@ func TestStoredByANewerVersion(t *testing.T) {
 					for i := range items {
 						items[i] = w.parcel(fmt.Sprint(i), 3)
 					}
-					if _, cost := w.store.Put(deadline(t), items); cost.WriteUnits == 0 {
+					if _, cost := w.arrive(items...); cost.WriteUnits == 0 {
 						t.Fatal("nothing is stored")
 					}
 					for _, item := range items {
@@ -61,7 +61,7 @@ func TestStoredByANewerVersion(t *testing.T) {
 							continue // it is simply replaced
 						}
 						before := w.stored("events", items[0].Key)
-						results, _ := w.store.Put(deadline(t), again)
+						results, _ := w.arrive(again...)
 						want := want
 						if unread && n > 1 && again[0] == items[0] {
 							want = event.Duplicate
@@ -84,7 +84,7 @@ func TestStoredByANewerVersion(t *testing.T) {
 						want = event.Duplicate
 					}
 					w.Clock.Set(time.Unix(items[0].ExpiresAt, 0))
-					if r, _ := w.store.Put(deadline(t), items[:1]); r[0].Verdict != want {
+					if r, _ := w.arrive(items[:1]...); r[0].Verdict != want {
 						t.Errorf("past its time: %s, want %s", r[0].Verdict, want)
 					}
 				})

@@ -222,7 +222,7 @@ func TestRemoveThroughAnotherLane(t *testing.T) {
 // written, but no reader sees it.
 func TestRecreatedTotalIsBornExpired(t *testing.T) {
 	w := newWorld(t)
-	must.Succeed(t, w.store.Start(deadline(t)))
+	w.start()
 	item := w.order("1", 5)
 	w.Clock.Set(epoch.AddDate(1, 0, 0))
 	w.apply(w.change(1, event.Remove, false, item, nil))
@@ -375,7 +375,7 @@ func TestFullItem(t *testing.T) {
 	for _, c := range bothWays {
 		t.Run(c.String(), func(t *testing.T) {
 			w := newWorld(t, counting(c))
-			must.Succeed(t, w.store.Start(deadline(t)))
+			w.start()
 			key := event.Key{PK: "A#live#1#0", SK: "-"}
 			const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
 			_, err := w.Engine.DynamoDB().PutItem(context.Background(),
@@ -479,7 +479,7 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 			return next(ctx, api, in, call)
 		}
 	})
-	must.Succeed(t, w.store.Start(deadline(t)))
+	w.start()
 	key := itemKey(event.Key{PK: "A#live#1#0", SK: "-"})
 	const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
 	full := map[string]types.AttributeValue{"PK": key["PK"], "SK": key["SK"],

@@ -35,7 +35,7 @@ func TestStoredItem(t *testing.T) {
 		envelopeOf(
 			`{"specversion":"1.0","type":"full","source":"/shop","id":"e-1","tenant":"t 1","data":{"id":"a#1","at":"2099-03-01T10:00:00.5Z","seq":1e2,"status":"","total":-12.50,"paid":false}}`))
 	must.Succeed(t, err)
-	if results, _ := w.store.Put(deadline(t), []*event.Item{item}); results[0].Verdict != event.Inserted {
+	if results, _ := w.arrive(item); results[0].Verdict != event.Inserted {
 		t.Fatalf("%+v", results[0])
 	}
 	img := w.stored("events", item.Key)
@@ -63,7 +63,7 @@ func TestStoredItem(t *testing.T) {
 	// An item that never expires has no expiresAt. An attribute that nobody uses is not there.
 	bare := w.item(`"type":"indexed"`, `"id":"j"`, `"at":"2099-03-01T10:00:00Z"`)
 	bare.ExpiresAt = 0
-	w.store.Put(deadline(t), []*event.Item{bare})
+	w.arrive(bare)
 	if img := w.stored("events", bare.Key); len(img) != 8 {
 		t.Errorf("%d attributes", len(img))
 	}
@@ -155,7 +155,7 @@ func TestItemsComeBack(t *testing.T) {
 			want[item.Key], items = item, append(items, item)
 		}
 	}
-	results, cost := w.store.Put(deadline(t), items)
+	results, cost := w.arrive(items...)
 	size := 0
 	for i, result := range results {
 		if result.Verdict != event.Inserted {

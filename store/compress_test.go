@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/packed"
 	"github.com/ingot-events/ingot/pipeline"
@@ -45,7 +46,7 @@ func TestCompressedPayload(t *testing.T) {
 		}
 		all := func(step string, items []*event.Item, want event.Verdict) []tables.Result {
 			t.Helper()
-			results, cost := w.store.Put(deadline(t), items)
+			results, cost := w.arrive(items...)
 			for _, r := range results {
 				if r.Verdict != want {
 					t.Fatalf("%s, %s: %s, want %s: %v", what, step, r.Verdict, want, r.Refusal)
@@ -96,7 +97,7 @@ func TestCompressedAndAtomic(t *testing.T) {
 	}
 	put := func(item *event.Item) (tables.Result, tables.Cost) {
 		t.Helper()
-		results, cost := w.store.Put(deadline(t), []*event.Item{item})
+		results, cost := w.arrive(item)
 		return results[0], cost
 	}
 	before := w.Engine.Usage()
@@ -131,14 +132,14 @@ func TestBytesThatAreNotAPayload(t *testing.T) {
 		"too large a claim": {0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0x40}} {
 		w := newWorld(t, compressed)
 		item := w.note("1", 7)
-		w.store.Put(deadline(t), []*event.Item{item})
+		w.arrive(item)
 		img := w.stored("events", item.Key)
 		img["data"] = &types.AttributeValueMemberB{Value: bytes}
 		w.put("events", img)
 		if read, err := w.store.Item(deadline(t), item.Key); err == nil || !strings.Contains(err.Error(), "no usable key, digest or data") {
 			t.Errorf("%s: %+v, %v", name, read, err)
 		}
-		results, _ := w.store.Put(deadline(t), []*event.Item{item})
+		results, _ := w.arrive(item)
 		if results[0].Verdict != event.Conflict {
 			t.Errorf("%s: %s", name, results[0].Verdict)
 		}
@@ -158,8 +159,6 @@ func TestCompressedRecord(t *testing.T) {
 	if err != nil || change.Old == nil || change.Old.Data != data || !change.Expired || change.OldImage != plain {
 		t.Errorf("the change is %+v, %v", change, err)
 	}
-	if _, err := readRecord([]byte(removal("", strings.Replace(image, coded, coded[:len(coded)-8], 1))), "shard"); err == nil ||
-		!strings.Contains(err.Error(), "old image: item \"p / s\" has type") {
-		t.Errorf("a damaged payload: %v", err)
-	}
+	_, err = readRecord([]byte(removal("", strings.Replace(image, coded, coded[:len(coded)-8], 1))), "shard")
+	must.Fail(t, err, "old image: item \"p / s\" has type")
 }

@@ -33,7 +33,7 @@ func TestOneStoreManyCallers(t *testing.T) {
 					return epoch
 				}, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
 			})
-			must.Succeed(t, w.store.Start(deadline(t)))
+			w.start()
 			var group sync.WaitGroup
 			const callers, each = 8, 20
 			for c := range callers {
@@ -49,7 +49,7 @@ func TestOneStoreManyCallers(t *testing.T) {
 					batch.Add(change, nil, w.plan.Contributions(item).List)
 				}
 				group.Go(func() {
-					if results, _ := w.store.Put(deadline(t), items); strings.Count(verdicts(results), "Inserted") != each {
+					if results, _ := w.arrive(items...); strings.Count(verdicts(results), "Inserted") != each {
 						t.Errorf("caller %d: %s", c, verdicts(results))
 					}
 				})
@@ -144,7 +144,7 @@ func writersRace(t *testing.T, seed uint64) {
 			if tries > 50 {
 				t.Fatal("no end of retries")
 			}
-			results, _ := w.store.Put(deadline(t), items)
+			results, _ := w.arrive(items...)
 			var again []*event.Item
 			for i, result := range results {
 				switch result.Verdict {

@@ -161,7 +161,7 @@ func TestCostsOfSizesAndIndexes(t *testing.T) {
 						reads, unseen = c.reads, c.unseen
 					}
 					before := w.Engine.Usage()
-					results, cost := w.store.Put(deadline(t), items)
+					results, cost := w.arrive(items...)
 					used := w.Engine.Usage().Sub(before)
 					units := 0.0
 					for _, r := range results {
@@ -201,11 +201,11 @@ func TestCostOfALostRace(t *testing.T) {
 				return next(ctx, api, in, call)
 			}
 		})
-		if results, _ := w.store.Put(deadline(t), []*event.Item{w.crate("1", 1, "a", 0)}); verdicts(results) != "Inserted" {
+		if results, _ := w.arrive(w.crate("1", 1, "a", 0)); verdicts(results) != "Inserted" {
 			t.Fatal(verdicts(results))
 		}
 		before := w.Engine.Usage()
-		results, cost := w.store.Put(deadline(t), []*event.Item{w.crate("1", 3, "c", 1000)})
+		results, cost := w.arrive(w.crate("1", 3, "c", 1000))
 		used := w.Engine.Usage().Sub(before)
 		if verdicts(results) != "Updated" || cost.WriteUnits != used.WriteUnits()-raced.WriteUnits() || raced.WriteUnits() == 0 {
 			t.Errorf("note of %d: %s, own accounts say %v write units, the engine %v less the other writer's %v", note, verdicts(results),
@@ -224,7 +224,7 @@ func TestCostOfHeads(t *testing.T) {
 		}
 		s.Aggregates["wide"] = pipeline.AggregateSpec{Since: 1, From: map[string]pipeline.FromSpec{"order": {Values: values}}}
 	})
-	must.Succeed(t, w.store.Start(deadline(t)))
+	w.start()
 	def := func(name string) *aggregate.Definition { d, _ := w.plan.Definition(name); return d }
 	gone := *def("live")
 	gone.Since = 7

@@ -43,7 +43,7 @@ func TestClockPassesBetweenTries(t *testing.T) {
 				one.API, many.API = "PutItem", "BatchExecuteStatement"
 				w.faults = []fault{one, many}
 				before := w.Engine.Usage()
-				results, _ := w.store.Put(deadline(t), items)
+				results, _ := w.arrive(items...)
 				for _, r := range results {
 					if r.Verdict != c.want {
 						t.Errorf("%s (%v), want %s", r.Verdict, r.Refusal, c.want)
@@ -106,7 +106,7 @@ func TestCostOfExpired(t *testing.T) {
 		items = append(items, old(fmt.Sprint(i), 10))
 	}
 	before := w.Engine.Usage()
-	results, cost := w.store.Put(deadline(t), items)
+	results, cost := w.arrive(items...)
 	used := w.Engine.Usage().Sub(before)
 	if strings.Count(verdicts(results), "Expired") != 150 || used.Requests["BatchGetItem"] != 2 || used.TotalRequests() != 2 ||
 		used.WriteUnits() != 0 || used.ReadUnits() != 150 || cost.ReadUnits != 150 {
@@ -115,10 +115,10 @@ func TestCostOfExpired(t *testing.T) {
 	// A stored event costs a unit for each started 4 KB.
 	big := old("big", 9000)
 	w.Clock.Set(big.At)
-	w.store.Put(deadline(t), []*event.Item{big})
+	w.arrive(big)
 	w.Clock.Set(epoch)
 	before = w.Engine.Usage()
-	results, cost = w.store.Put(deadline(t), []*event.Item{big})
+	results, cost = w.arrive(big)
 	used = w.Engine.Usage().Sub(before)
 	if results[0].Verdict != event.Duplicate || used.ReadUnits() != 3 || used.WriteUnits() != 0 {
 		t.Errorf("%s: %v read units, own accounts %v", results[0].Verdict, used.ReadUnits(), cost.ReadUnits)
@@ -130,10 +130,10 @@ func TestCostOfExpired(t *testing.T) {
 func TestUnprocessedIsNotAbsent(t *testing.T) {
 	w := newWorld(t)
 	stored := w.order("1", 1)
-	w.store.Put(deadline(t), []*event.Item{stored})
+	w.arrive(stored)
 	w.Clock.Set(time.Unix(stored.ExpiresAt, 0))
 	w.faults = []fault{{API: "BatchGetItem", Edit: leaveUnprocessed}}
-	results, cost := w.store.Put(deadline(t), []*event.Item{stored, w.order("2", 1)})
+	results, cost := w.arrive(stored, w.order("2", 1))
 	if got := verdicts(results); got != "Duplicate Expired" || cost.Throttles["UnprocessedKeys"] != 2 || w.slept == 0 {
 		t.Errorf("%s, %v", got, cost.Throttles)
 	}
@@ -163,22 +163,22 @@ func TestReplacementKeepsTheLaterExpiry(t *testing.T) {
 		{at(3, "25"), event.Duplicate, later.ExpiresAt},
 		{at(2, "10"), event.Stale, later.ExpiresAt},
 	} {
-		results, _ := w.store.Put(deadline(t), []*event.Item{step.item})
+		results, _ := w.arrive(step.item)
 		if got := show(w.stored("events", first.Key)["expiresAt"]); results[0].Verdict != step.want || got != fmt.Sprint("N ", step.end) {
 			t.Errorf("revision %s: %s, expires at %s, want %s and %d", step.item.Revision, results[0].Verdict, got, step.want, step.end)
 		}
 	}
 	forever := at(4, "26")
 	forever.ExpiresAt = 0
-	w.store.Put(deadline(t), []*event.Item{forever})
-	w.store.Put(deadline(t), []*event.Item{at(5, "27")})
+	w.arrive(forever)
+	w.arrive(at(5, "27"))
 	if img := w.stored("events", first.Key); show(img["revision"]) != "N 5" || img["expiresAt"] != nil {
 		t.Errorf("revision %s expires at %s", show(img["revision"]), show(img["expiresAt"]))
 	}
 	// An item that is too late to be written, but newer than the stored one, goes to quarantine and
 	// is not lost.
 	w.Clock.Set(time.Unix(later.ExpiresAt, 0).AddDate(0, 1, 0))
-	results, _ := w.store.Put(deadline(t), []*event.Item{at(9, "01"), at(5, "27"), at(1, "20")})
+	results, _ := w.arrive(at(9, "01"), at(5, "27"), at(1, "20"))
 	if got := verdicts(results); got != "Expired Duplicate Stale" {
 		t.Error(got)
 	}
@@ -207,7 +207,7 @@ func TestTotalOfARevisionThatMovedBack(t *testing.T) {
 			}
 			first, second := at(1, epoch), at(2, epoch.Add(-60*day))
 			for _, item := range []*event.Item{first, second} {
-				w.store.Put(deadline(t), []*event.Item{item})
+				w.arrive(item)
 			}
 			if img := w.stored("events", first.Key); show(img["revision"]) != "N 2" ||
 				show(img["expiresAt"]) != fmt.Sprint("N ", first.ExpiresAt) {
@@ -241,10 +241,10 @@ func TestOlderRevisionAfterTheNewestHasExpired(t *testing.T) {
 		}
 		newest, older := at(2, c.newest), at(1, c.older)
 		if c.storedFirst {
-			w.store.Put(deadline(t), []*event.Item{older})
+			w.arrive(older)
 		}
-		w.store.Put(deadline(t), []*event.Item{newest})
-		if results, _ := w.store.Put(deadline(t), []*event.Item{older}); verdicts(results) != "Stale" {
+		w.arrive(newest)
+		if results, _ := w.arrive(older); verdicts(results) != "Stale" {
 			t.Errorf("%s: %s while the newest is stored", c.name, verdicts(results))
 		}
 		w.Clock.Set(time.Unix(newest.ExpiresAt, 0))
@@ -254,7 +254,7 @@ func TestOlderRevisionAfterTheNewestHasExpired(t *testing.T) {
 		if w.Clock.Pass(time.Minute); w.Engine.SweepExpired() != 1 {
 			t.Fatalf("%s: the newest is not swept", c.name)
 		}
-		if results, _ := w.store.Put(deadline(t), []*event.Item{older}); verdicts(results) != c.want {
+		if results, _ := w.arrive(older); verdicts(results) != c.want {
 			t.Errorf("%s: %s after the newest has expired, want %s", c.name, verdicts(results), c.want)
 		}
 	}
@@ -269,14 +269,14 @@ func TestReplacementOfWhatWasRead(t *testing.T) {
 		return w.item(`"type":"parcel"`, `"id":"p"`, fmt.Sprintf(`"rev":%d`, rev), fmt.Sprintf(`"at":"2099-03-%sT00:00:00Z"`, day))
 	}
 	read, other, newer := at(1, "10"), at(1, "25"), at(2, "12")
-	w.store.Put(deadline(t), []*event.Item{read})
+	w.arrive(read)
 	w.faults = []fault{{API: "BatchGetItem", Edit: func(any) {
 		w.removes(read.Key)
-		if results, _ := w.store.Put(deadline(t), []*event.Item{other}); verdicts(results) != "Inserted" {
+		if results, _ := w.arrive(other); verdicts(results) != "Inserted" {
 			t.Error(verdicts(results))
 		}
 	}}}
-	results, _ := w.store.Put(deadline(t), []*event.Item{newer, w.order("1", 1), w.order("2", 1), w.order("3", 1)})
+	results, _ := w.arrive(newer, w.order("1", 1), w.order("2", 1), w.order("3", 1))
 	if len(w.faults) > 0 {
 		t.Fatal("the store did not read before it replaced")
 	}

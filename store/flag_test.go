@@ -25,7 +25,7 @@ import (
 // reads it once in five minutes. A function that starts when the flag is there reads nothing more.
 func TestHeadIsFlaggedOnce(t *testing.T) {
 	w := newWorld(t)
-	must.Succeed(t, w.store.Start(deadline(t)))
+	w.start()
 	defs := w.plan.Definitions()
 	var h heads
 	h.watch(w)
@@ -68,7 +68,7 @@ func TestHeadIsFlaggedOnce(t *testing.T) {
 // comes back. A start that finds heads without flags relies on nothing from before.
 func TestFlagComesBack(t *testing.T) {
 	w := newWorld(t)
-	must.Succeed(t, w.store.Start(deadline(t)))
+	w.start()
 	def, _ := w.plan.Definition("live")
 	headKey := itemKey(lanes.HeadKey(def))
 	takeOff := func() {
@@ -95,7 +95,7 @@ func TestFlagComesBack(t *testing.T) {
 	w.Clock.Pass(time.Hour + 6*time.Minute)
 	flagged("minutes later", true)
 	takeOff()
-	must.Succeed(t, w.store.Start(deadline(t)))
+	w.start()
 	flagged("after a start", true)
 }
 
@@ -110,7 +110,7 @@ func TestFlagThatFails(t *testing.T) {
 		"write, lost first": {{API: "UpdateItem", After: errLost}, {API: "UpdateItem", Before: denied}},
 	} {
 		w := newWorld(t)
-		must.Succeed(t, w.store.Start(deadline(t)))
+		w.start()
 		def, _ := w.plan.Definition("live")
 		w.faults = faults
 		if _, err := w.store.Inside().Heads.Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err == nil {
@@ -130,7 +130,7 @@ func TestFlagThatFails(t *testing.T) {
 // flag would stand in the way of the next start.
 func TestFlagMakesNoHead(t *testing.T) {
 	w := newWorld(t)
-	must.Succeed(t, w.store.Start(deadline(t)))
+	w.start()
 	def := w.plan.Definitions()[0]
 	w.faults = []fault{{API: "UpdateItem", Run: func() { w.removesFrom("totals", lanes.HeadKey(def)) }}}
 	cost, err := w.store.Inside().Heads.Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd")
@@ -145,7 +145,7 @@ func TestFlagMakesNoHead(t *testing.T) {
 // The flag of a head that was accepted is still told, and the head can be flagged again.
 func TestAcceptedHead(t *testing.T) {
 	w := newWorld(t)
-	must.Succeed(t, w.store.Start(deadline(t)))
+	w.start()
 	def := w.plan.Definitions()[0]
 	flag := func(reason string) *tables.Head {
 		t.Helper()

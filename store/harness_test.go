@@ -26,6 +26,7 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/query"
+	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -258,4 +259,20 @@ func leaveUnprocessed(output any) {
 		left.Keys = append(left.Keys, itemKey(event.Key{PK: "ORDER#" + id, SK: "ORDER"}))
 	}
 	out.Responses, out.UnprocessedKeys = nil, map[string]types.KeysAndAttributes{"events": left}
+}
+
+// start starts the store of the world, which has to work.
+func (w *world) start() {
+	w.t.Helper()
+	must.Succeed(w.t, w.store.Start(deadline(w.t)))
+}
+
+// arrive puts events with the store of the world.
+func (w *world) arrive(items ...*event.Item) ([]tables.Result, tables.Cost) {
+	return w.store.Put(deadline(w.t), items)
+}
+
+// erase erases the item under a key.
+func (w *world) erase(key event.Key) (bool, error) {
+	return repair.Of(w.store).Erase(deadline(w.t), key)
 }

@@ -37,7 +37,7 @@ func TestJudgeSaysWhatPutDoes(t *testing.T) {
 		}, func(w *world) *event.Item { return w.parcel("1", 1) }, event.Stale, true},
 		"an erased event": {func(w *world) {
 			w.keep(w.order("1", 1))
-			_, err := repair.Of(w.store).Erase(deadline(w.t), w.order("1", 1).Key)
+			_, err := w.erase(w.order("1", 1).Key)
 			must.Succeed(w.t, err)
 		}, func(w *world) *event.Item { return w.order("1", 2) }, event.Duplicate, false},
 		"too late": {nil, func(w *world) *event.Item {
@@ -63,7 +63,7 @@ func TestJudgeSaysWhatPutDoes(t *testing.T) {
 			if stored != nil && stored.Data == "" {
 				t.Error("the stored event has no payload")
 			}
-			put, _ := w.store.Put(deadline(t), []*event.Item{item})
+			put, _ := w.arrive(item)
 			if put[0].Verdict != judged.Verdict || (put[0].Refusal == nil) != (judged.Refusal == nil) {
 				t.Errorf("Put says %+v, Judge said %+v", put[0], judged)
 			}

@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
@@ -58,7 +57,7 @@ func TestCostOfValuesThatGrow(t *testing.T) {
 			spec.Aggregates = map[string]pipeline.AggregateSpec{"values": {Since: 1, From: map[string]pipeline.FromSpec{
 				"order": {Values: map[string]string{"ids": "distinct id", "last": "newest note"}}}}}
 		})
-		must.Succeed(t, w.store.Start(deadline(t)))
+		w.start()
 		id, most := int64(0), 0.0
 		for n := range 12 {
 			b := lanes.NewBatch(aggregate.Marks, lane)

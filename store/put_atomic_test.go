@@ -70,7 +70,7 @@ func none(int) bool { return false }
 // keepAll puts items together, and fails unless all are stored.
 func (w *world) keepAll(items ...*event.Item) {
 	w.t.Helper()
-	results, _ := w.store.Put(deadline(w.t), items)
+	results, _ := w.arrive(items...)
 	for _, r := range results {
 		if !r.Verdict.Stored() {
 			w.t.Fatalf("%v", r)
@@ -83,7 +83,7 @@ func (w *world) keepAll(items ...*event.Item) {
 func TestPutAtomic(t *testing.T) {
 	w := newWorld(t, accounts)
 	a, b, other := w.account("a", "x@y", 2), w.account("b", "x@y", 2), w.account("a", "x@y", 2, `"name":"n"`)
-	results, _ := w.store.Put(deadline(t), []*event.Item{a, w.order("1", 1), w.account("a", "x@y", 2)})
+	results, _ := w.arrive(a, w.order("1", 1), w.account("a", "x@y", 2))
 	if got := verdicts(results); got != "Inserted Inserted Duplicate" || verdicts(results[0].Parts) != "Inserted Inserted Inserted" ||
 		verdicts(results[2].Parts) != "Duplicate Duplicate Duplicate" {
 		t.Errorf("%s, %v", got, results)
@@ -91,7 +91,7 @@ func TestPutAtomic(t *testing.T) {
 	if whole, parts := w.lieThere(a); !whole || parts != 3 {
 		t.Errorf("whole %v, %d parts", whole, parts)
 	}
-	results, _ = w.store.Put(deadline(t), []*event.Item{b, other, w.account("a", "x@y", 2)})
+	results, _ = w.arrive(b, other, w.account("a", "x@y", 2))
 	if got := verdicts(results); got != "Conflict Conflict Duplicate" || len(results[0].Parts) != 0 || len(results[1].Parts) != 0 {
 		t.Errorf("%s, %v", got, results)
 	}
@@ -127,7 +127,7 @@ func TestAtomicBesidesWhatIsThere(t *testing.T) {
 			(judged.Verdict == event.Duplicate) != (mask == 15) {
 			t.Errorf("%04b: judged %v, %v", mask, judged.Verdict, err)
 		}
-		results, _ := w.store.Put(deadline(t), []*event.Item{item})
+		results, _ := w.arrive(item)
 		want := event.Inserted
 		if mask == 15 {
 			want = event.Duplicate
@@ -173,7 +173,7 @@ func TestEveryFaultOfAtomic(t *testing.T) {
 					t.Errorf("%s, always %v, whole there %d: %v, whole %v, %d parts", name, always, before, results[0], whole, parts)
 				}
 				w.faults = nil
-				results, _ = w.store.Put(deadline(t), []*event.Item{w.account("a", "x@y", 2)})
+				results, _ = w.arrive(w.account("a", "x@y", 2))
 				if whole, parts = w.lieThere(item); !results[0].Verdict.Stored() || !whole || parts != 3 {
 					t.Errorf("%s, always %v, delivered again: %v, whole %v, %d parts", name, always, results[0], whole, parts)
 				}
@@ -265,7 +265,7 @@ func TestExpiredAtomic(t *testing.T) {
 	all, some, nothing := w.account("a", "a@y", 1), w.account("b", "b@y", 1), w.account("c", "c@y", 1)
 	w.keepAll(all, without(some, func(i int) bool { return i == 0 }))
 	w.Clock.Set(time.Unix(all.ExpiresAt, 0).Add(-tables.ExpiryMargin))
-	results, _ := w.store.Put(deadline(t), []*event.Item{w.account("a", "a@y", 1), some, nothing})
+	results, _ := w.arrive(w.account("a", "a@y", 1), some, nothing)
 	if verdicts(results) != "Duplicate Expired Expired" {
 		t.Errorf("%s: %v", verdicts(results), results)
 	}
@@ -288,7 +288,7 @@ func TestAtomicBesideLargeItems(t *testing.T) {
 		}
 		return nil
 	}
-	results, _ := w.store.Put(deadline(t), []*event.Item{w.account("a", "x@y", 40), other})
+	results, _ := w.arrive(w.account("a", "x@y", 40), other)
 	if verdicts(results) != "Duplicate Conflict" || short != 2 {
 		t.Errorf("%s after %d answers: %v", verdicts(results), short, results)
 	}
@@ -313,7 +313,7 @@ func TestCostOfAtomic(t *testing.T) {
 			{"a conflict of the claim", w.account("b", "x@y", rows), once},
 		} {
 			before := w.Engine.Usage()
-			results, cost := w.store.Put(deadline(t), []*event.Item{step.item})
+			results, cost := w.arrive(step.item)
 			used := w.Engine.Usage().Sub(before)
 			if got := fmt.Sprint(used.Requests); got != "map[TransactWriteItems:1]" || used.WriteUnits() != step.writes ||
 				used.ReadUnits() != 0 {
@@ -346,21 +346,19 @@ func TestEraseReleasesClaims(t *testing.T) {
 		_, err := repair.Of(w.store).Erase(context.Background(), a.Key) // bounded by rounds
 		w.onCall = nil
 		whole, _ := w.lieThere(a)
-		results, _ := w.store.Put(deadline(t), []*event.Item{b})
+		results, _ := w.arrive(b)
 		if want := map[bool]string{true: "Conflict", false: "Inserted"}[whole]; verdicts(results) != want || whole != (err != nil) {
 			t.Errorf("erased up to request %d (%v): the owner is there: %v, and the next one is %v", n, err, whole, results)
 		}
-		if _, err := repair.Of(w.store).Erase(deadline(t), a.Key); err != nil {
+		if _, err := w.erase(a.Key); err != nil {
 			t.Error(err)
 		}
-		results, _ = w.store.Put(deadline(t), []*event.Item{w.account("a", "x@y", 2), b})
+		results, _ = w.arrive(w.account("a", "x@y", 2), b)
 		if verdicts(results[:1]) != "Duplicate" || results[0].Refusal.Reason != event.Barred || !results[1].Verdict.Stored() {
 			t.Errorf("erased: %v", results)
 		}
 		for _, i := range []*event.Item{a, a.Parts.Items[1], a.Parts.Items[2]} {
-			if lies := w.lies(i.Key); !strings.Contains(lies, "i:barred") {
-				t.Errorf("erased: %s", lies)
-			}
+			must.Say(t, w.lies(i.Key), "i:barred")
 		}
 		if whole, parts := w.lieThere(b); !whole || parts != 2 {
 			t.Errorf("the next owner: %v, %d", whole, parts)
@@ -374,14 +372,12 @@ func TestEraseClaims(t *testing.T) {
 	w := newWorld(t, accounts)
 	a, b := w.account("a", "x@y", 1), w.account("b", "free@y", 1)
 	w.keepAll(a)
-	if _, err := repair.Of(w.store).Erase(deadline(t), a.Parts.Items[0].Key); err == nil ||
-		!strings.Contains(err.Error(), "the key holds a claim, which is erased with its whole alone: erase the account that holds it") {
+	_, err := w.erase(a.Parts.Items[0].Key)
+	must.Fail(t, err, "the key holds a claim, which is erased with its whole alone: erase the account that holds it")
+	if _, err := w.erase(b.Parts.Items[0].Key); err != nil {
 		t.Error(err)
 	}
-	if _, err := repair.Of(w.store).Erase(deadline(t), b.Parts.Items[0].Key); err != nil {
-		t.Error(err)
-	}
-	results, _ := w.store.Put(deadline(t), []*event.Item{b})
+	results, _ := w.arrive(b)
 	if r := results[0]; r.Verdict != event.Conflict || r.Refusal.Reason != event.Claimed ||
 		r.Refusal.Detail != "nobody can claim email \"free@y\": its key was barred by hand" {
 		t.Errorf("%v", r)
@@ -389,7 +385,7 @@ func TestEraseClaims(t *testing.T) {
 	// Both were stored before there were claims, and one of them has got it.
 	old := w.account("c", "x@y", 1)
 	w.keepAll(before(old, none))
-	if _, err := repair.Of(w.store).Erase(deadline(t), old.Key); err != nil {
+	if _, err := w.erase(old.Key); err != nil {
 		t.Error(err)
 	}
 	if whole, parts := w.lieThere(a); !whole || parts != 2 {
@@ -425,7 +421,7 @@ func TestEraseReleasesClaimsOfTheMeantime(t *testing.T) {
 			if now := tries == 2 && bars || tries == 1 && pk != nil && pk.Value == "EMAIL#x@y"; !gone && now &&
 				(bars || moment == "the claim is read") {
 				gone = true
-				if _, err := repair.Of(w.store).Erase(deadline(t), b.Key); err != nil {
+				if _, err := w.erase(b.Key); err != nil {
 					t.Error(err)
 				}
 			}
@@ -434,7 +430,7 @@ func TestEraseReleasesClaimsOfTheMeantime(t *testing.T) {
 			}
 			return nil
 		}
-		_, err := repair.Of(w.store).Erase(deadline(t), a.Key)
+		_, err := w.erase(a.Key)
 		must.Succeed(t, err)
 		w.onCall = nil
 		if !gone || tries < 2 {
@@ -489,7 +485,7 @@ func TestPutPartsOfARemovedWhole(t *testing.T) {
 	w := newWorld(t, accounts)
 	a := w.account("a", "x@y", 1)
 	w.keepAll(without(a, none))
-	must.Succeed(t, w.store.Start(deadline(t)))
+	w.start()
 	key := barOf(a).Item
 	delete(key, "i:barred")
 	w.onCall = func(api string, _ any) error {
@@ -519,7 +515,7 @@ func TestPutMissingClaims(t *testing.T) {
 	for _, item := range []*event.Item{a, b, c} {
 		w.keepAll(without(item, none))
 	}
-	must.Succeed(t, w.store.Start(deadline(t)))
+	w.start()
 	held, _, err := repair.Of(w.store).MissingParts(deadline(t), []*event.Item{a, b, c})
 	if err != nil || len(held) != 6 {
 		t.Errorf("%d parts are missing, %v", len(held), err)

@@ -15,7 +15,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -35,13 +34,13 @@ func TestOlderCopyOfWhatCannotBeWritten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) { s.Events["box"] = s.Events["parcel"] })
 			good := at(w, "parcel", 5, "2099-03-01T11:00:00Z")
-			w.store.Put(deadline(t), []*event.Item{at(w, "parcel", 3, "2099-03-01T10:00:00Z")})
-			results, _ := w.store.Put(deadline(t), []*event.Item{good, at(w, c.typ, 7, c.at)})
+			w.arrive(at(w, "parcel", 3, "2099-03-01T10:00:00Z"))
+			results, _ := w.arrive(good, at(w, c.typ, 7, c.at))
 			if got := verdicts(results); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 			alone := map[string]string{"Retry Conflict": "Updated", "Updated Expired": "Duplicate"}[c.want]
-			if results, _ := w.store.Put(deadline(t), []*event.Item{good}); verdicts(results) != alone {
+			if results, _ := w.arrive(good); verdicts(results) != alone {
 				t.Errorf("alone: %s", verdicts(results))
 			}
 		})
@@ -100,7 +99,7 @@ func TestCopiesOfDifferentAge(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, many=%v", name, many), func(t *testing.T) {
 				w := newWorld(t, withoutTime)
 				if c.stored != "" {
-					w.store.Put(deadline(t), []*event.Item{w.at(soon, c.stored)})
+					w.arrive(w.at(soon, c.stored))
 				}
 				var items []*event.Item
 				for _, one := range c.copies {
@@ -109,7 +108,7 @@ func TestCopiesOfDifferentAge(t *testing.T) {
 				for i := 0; many && i < 10; i++ {
 					items = append(items, w.order(fmt.Sprint(i), i))
 				}
-				results, _ := w.store.Put(deadline(t), items)
+				results, _ := w.arrive(items...)
 				if got := verdicts(results[:len(c.copies)]); got != c.want {
 					t.Errorf("%s, want %s", got, c.want)
 				}
@@ -135,16 +134,16 @@ func TestClockPassesOneCopy(t *testing.T) {
 				c.Env.Sleep = func(context.Context, time.Duration) error { w.Clock.Pass(time.Hour); return nil }
 			})
 			if c.stored != "" {
-				w.store.Put(deadline(t), []*event.Item{w.at(epoch, c.stored)})
+				w.arrive(w.at(epoch, c.stored))
 			}
 			w.faults = []fault{{API: "PutItem", Before: errThrottled}}
 			first, second := w.at(epoch.Add(-90*24*time.Hour+90*time.Minute), c.body), w.at(epoch, c.body)
-			results, _ := w.store.Put(deadline(t), []*event.Item{first, second})
+			results, _ := w.arrive(first, second)
 			if got := verdicts(results); got != "Expired Retry" ||
 				!strings.Contains(results[1].Refusal.Detail, "another copy in the same batch was tried in its place") {
 				t.Errorf("%s: %v", got, results[1].Refusal)
 			}
-			if results, _ := w.store.Put(deadline(t), []*event.Item{second}); verdicts(results) != c.alone {
+			if results, _ := w.arrive(second); verdicts(results) != c.alone {
 				t.Errorf("alone: %s", verdicts(results))
 			}
 		})
@@ -179,7 +178,7 @@ func TestCopiesInTwoPuts(t *testing.T) {
 					all = append(all, copyOf(w, typ, last))
 				}
 				if c.erased {
-					_, err := repair.Of(w.store).Erase(deadline(t), all[0].Key)
+					_, err := w.erase(all[0].Key)
 					must.Succeed(t, err)
 				}
 				var results []tables.Result

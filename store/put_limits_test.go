@@ -64,7 +64,7 @@ func TestStatementsAreBounded(t *testing.T) {
 			for i := range c.items {
 				items = append(items, w.order(fmt.Sprint(i), i, fmt.Sprintf(`"note":%q`, strings.Repeat("n", c.kilobytes<<10))))
 			}
-			results, _ := w.store.Put(deadline(t), items)
+			results, _ := w.arrive(items...)
 			if strings.Count(verdicts(results), "Inserted") != len(items) || sent != c.requests {
 				t.Errorf("%d requests, want %d: %s", sent, c.requests, verdicts(results))
 			}
@@ -127,13 +127,13 @@ func TestAnswerOfAnotherLength(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.store.Put(deadline(t), []*event.Item{w.order("3", 99)}) // the fourth conflicts with it
+			w.arrive(w.order("3", 99)) // the fourth conflicts with it
 			w.faults = []fault{{API: "BatchExecuteStatement", Edit: func(out any) { edit(out.(*dynamodb.BatchExecuteStatementOutput)) }}}
 			var items []*event.Item
 			for i := range 10 {
 				items = append(items, w.order(fmt.Sprint(i), i))
 			}
-			results, cost := w.store.Put(deadline(t), items)
+			results, cost := w.arrive(items...)
 			want := "Duplicate Duplicate Duplicate Conflict Duplicate Duplicate Duplicate Duplicate Duplicate Duplicate"
 			if got := verdicts(results); got != want || cost.Retries != 10 {
 				t.Errorf("%s after %d were sent again", got, cost.Retries)

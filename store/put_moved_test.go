@@ -76,13 +76,8 @@ func (w *world) transfer(id, from, to string, amount int) *event.Item {
 
 func (w *world) putNow(items ...*event.Item) []tables.Result {
 	w.t.Helper()
-	results, _ := w.store.Put(deadline(w.t), items)
+	results, _ := w.arrive(items...)
 	return results
-}
-
-func (w *world) start() {
-	w.t.Helper()
-	must.Succeed(w.t, w.store.Start(deadline(w.t)))
 }
 
 // twin is what the totals that move with the put must be: a naive sum over the stored items that
@@ -244,7 +239,7 @@ func TestFloorOfANewTotal(t *testing.T) {
 		requests int
 	}{{4, 4, "Inserted Inserted", 1}, {4, 3, "Inserted Inserted", 1}, {4, 5, "Rejected Inserted", 0}} {
 		sku := fmt.Sprintf("%d-%d", c.in, c.out)
-		results, cost := w.store.Put(deadline(t), []*event.Item{w.goods("reserved", sku, sku, c.out), w.goods("received", sku, sku, c.in)})
+		results, cost := w.arrive(w.goods("reserved", sku, sku, c.out), w.goods("received", sku, sku, c.in))
 		if got := verdicts(results); got != c.want || c.requests > 0 && cost.Requests != c.requests {
 			t.Errorf("%d come in and %d go: %s with %d requests", c.in, c.out, got, cost.Requests)
 		}
@@ -549,7 +544,7 @@ func TestCostOfMovedPuts(t *testing.T) {
 				want = event.Duplicate
 			}
 			before := w.Engine.Usage()
-			results, cost := w.store.Put(deadline(t), batch())
+			results, cost := w.arrive(batch()...)
 			used := w.Engine.Usage().Sub(before)
 			for _, r := range results {
 				if r.Verdict != want {
@@ -584,7 +579,7 @@ func TestConflictsOfMovedPuts(t *testing.T) {
 		}
 		return nil
 	}
-	results, cost := w.store.Put(deadline(t), []*event.Item{w.goods("received", "1", "a", 1), w.goods("received", "2", "a", 1)})
+	results, cost := w.arrive(w.goods("received", "1", "a", 1), w.goods("received", "2", "a", 1))
 	if verdicts(results) != "Inserted Inserted" || cost.Conflicts != 3 || cost.Retries != 3 || cost.Requests != 4 || w.slept != 3 {
 		t.Errorf("%v, %+v, %d waits", results, cost, w.slept)
 	}

@@ -62,7 +62,7 @@ func (w *world) lieThere(item *event.Item) (whole bool, parts int) {
 func TestPutParts(t *testing.T) {
 	w := newWorld(t, carts)
 	a, b := w.cart("a", 1, 2), w.cart("b")
-	results, _ := w.store.Put(deadline(t), []*event.Item{a, w.order("1", 1), b})
+	results, _ := w.arrive(a, w.order("1", 1), b)
 	if got := verdicts(results); got != "Inserted Inserted Inserted" || verdicts(results[0].Parts) != "Inserted Inserted Inserted" ||
 		len(results[1].Parts) != 0 || verdicts(results[2].Parts) != "Inserted" {
 		t.Errorf("%s, parts %v", got, results)
@@ -72,9 +72,7 @@ func TestPutParts(t *testing.T) {
 			t.Errorf("%s: %v and %d parts", item.Key, whole, parts)
 		}
 	}
-	if got := w.lies(a.Key); !strings.Contains(got, "i:parts=N 3") {
-		t.Errorf("the whole lies there as %s", got)
-	}
+	must.Say(t, w.lies(a.Key), "i:parts=N 3")
 	stored, err := w.store.Item(deadline(t), a.Key)
 	if err != nil || stored.Parts == nil || stored.Parts.Count != 3 || stored.Size() != a.Size() {
 		t.Errorf("%+v %v", stored, err)
@@ -84,7 +82,7 @@ func TestPutParts(t *testing.T) {
 	}
 	// A copy in the same batch and another payload. The latter leaves nothing behind.
 	other := w.cart("a", 1, 3, 4)
-	results, _ = w.store.Put(deadline(t), []*event.Item{w.cart("a", 1, 2), other})
+	results, _ = w.arrive(w.cart("a", 1, 2), other)
 	if got := verdicts(results); got != "Duplicate Conflict" || verdicts(results[0].Parts) != "Duplicate Duplicate Duplicate" ||
 		len(results[1].Parts) != 0 {
 		t.Errorf("%s, parts %v", got, results)
@@ -128,7 +126,7 @@ func TestEveryFaultOfParts(t *testing.T) {
 					t.Errorf("%d rows, %s from request %d on: %s, whole %v, %d parts", rows, name, n, v, whole, parts)
 				}
 				w.faults, w.onCall = nil, nil
-				results, _ = w.store.Put(deadline(t), []*event.Item{w.cart("a", pieces...)})
+				results, _ = w.arrive(w.cart("a", pieces...))
 				whole, parts = w.lieThere(w.cart("a", pieces...))
 				if !results[0].Verdict.Stored() || !whole || parts != rows+1 {
 					t.Errorf("%d rows, %s from request %d on, delivered again: %v, whole %v, %d parts", rows, name, n, results[0],
@@ -165,7 +163,7 @@ func TestVerdictOfAMessage(t *testing.T) {
 		}, "Duplicate", "Inserted Inserted Inserted", ""},
 		"one part is there": {func(w *world) { w.keep(w.cart("a", 1, 2).Parts.Items[1]) }, "Inserted", "Inserted Duplicate Inserted", ""},
 		"the key of one part holds something else": {func(w *world) {
-			w.store.Put(deadline(t), lone(w.cart("a", 1, 2).Parts.Items[1]))
+			w.arrive(lone(w.cart("a", 1, 2).Parts.Items[1])...)
 		}, "Conflict", "Inserted Conflict Inserted", "CART#a / ROW#0"},
 		"throttled for ever": {func(w *world) {
 			w.keep(w.cart("a", 1, 2).Parts.Items[0])
@@ -174,19 +172,19 @@ func TestVerdictOfAMessage(t *testing.T) {
 			}})
 		}, "Retry", "Duplicate Inserted Retry", "CART#a / ROW#1"},
 		"conflict and retry": {func(w *world) {
-			w.store.Put(deadline(t), lone(w.cart("a", 1, 2).Parts.Items[1]))
+			w.arrive(lone(w.cart("a", 1, 2).Parts.Items[1])...)
 			w.faults = append(w.faults, fault{API: "PutItem", Before: errThrottled, Always: true, Applies: func(in any) bool {
 				return putsUnder(in, "ROW#1")
 			}})
 		}, "Retry", "Inserted Conflict Retry", "CART#a / ROW#1"},
 		"the whole was erased": {func(w *world) {
 			w.keep(w.cart("a", 1, 2))
-			_, err := repair.Of(w.store).Erase(deadline(t), w.cart("a").Key)
+			_, err := w.erase(w.cart("a").Key)
 			must.Succeed(t, err)
 		}, "Duplicate", "", "CART#a / CART"},
 		"a part was erased": {func(w *world) {
 			w.keep(w.cart("a", 1, 2))
-			_, err := repair.Of(w.store).Erase(deadline(t), w.cart("a", 1).Parts.Items[1].Key)
+			_, err := w.erase(w.cart("a", 1).Parts.Items[1].Key)
 			must.Succeed(t, err)
 		}, "Duplicate", "Duplicate Duplicate Duplicate", ""},
 	} {
@@ -221,7 +219,7 @@ func TestExpiredParts(t *testing.T) {
 	alone.Parts = nil
 	w.keep(&alone)
 	w.Clock.Set(time.Unix(alone.ExpiresAt, 0).Add(-tables.ExpiryMargin))
-	results, _ := w.store.Put(deadline(t), []*event.Item{w.cart("a", 1), w.cart("b", 1)})
+	results, _ := w.arrive(w.cart("a", 1), w.cart("b", 1))
 	if verdicts(results) != "Expired Expired" || len(results[0].Parts) != 0 || verdicts(results[1].Parts) != "Expired Expired" {
 		t.Errorf("%s: %v", verdicts(results), results)
 	}
@@ -256,7 +254,7 @@ func TestCostOfParts(t *testing.T) {
 			{"conflicting", w.cart("a", other...), map[string]int64{"PutItem": 1}, whole, 0},
 		} {
 			before := w.Engine.Usage()
-			_, cost := w.store.Put(deadline(t), []*event.Item{step.item})
+			_, cost := w.arrive(step.item)
 			used := w.Engine.Usage().Sub(before)
 			if fmt.Sprint(used.Requests) != fmt.Sprint(step.requests) || used.WriteUnits() != step.writes ||
 				used.ReadUnits() != step.reads {
@@ -318,10 +316,10 @@ func TestEraseParts(t *testing.T) {
 			t.Errorf("after %d requests: %v", n, err)
 		}
 		w.onCall = nil
-		if _, err := repair.Of(w.store).Erase(deadline(t), item.Key); err != nil {
+		if _, err := w.erase(item.Key); err != nil {
 			t.Error(err)
 		}
-		w.store.Put(deadline(t), []*event.Item{w.cart("a", 1, 2)})
+		w.arrive(w.cart("a", 1, 2))
 		for _, i := range append(item.Parts.Items, item) {
 			if lies := w.lies(i.Key); !strings.Contains(lies, "i:barred") {
 				t.Errorf("stopped after %d requests and erased again: %s", n, lies)
@@ -330,7 +328,7 @@ func TestEraseParts(t *testing.T) {
 	}
 	w := newWorld(t, carts) // one that was stored before there were parts
 	w.keep(w.item(`"type":"order"`, `"id":"1"`, `"merchant":"m"`, `"cents":1`, `"at":"2099-03-01T10:00:00Z"`))
-	if erased, err := repair.Of(w.store).Erase(deadline(t), w.order("1", 1).Key); err != nil || !erased {
+	if erased, err := w.erase(w.order("1", 1).Key); err != nil || !erased {
 		t.Error(erased, err)
 	}
 }

@@ -116,7 +116,7 @@ func TestOffloadedPut(t *testing.T) {
 		all := func(step string, items []*event.Item, want event.Verdict) []tables.Result {
 			t.Helper()
 			calls := w.calls()
-			results, cost := w.store.Put(deadline(t), items)
+			results, cost := w.arrive(items...)
 			w.onCall = nil
 			for _, r := range results {
 				if r.Verdict != want {
@@ -178,7 +178,7 @@ func TestPayloadOfCopies(t *testing.T) {
 	for i := range 30 {
 		items = append(items, w.post("post", fmt.Sprint(i%20)))
 	}
-	results, cost := w.store.Put(deadline(t), items)
+	results, cost := w.arrive(items...)
 	if cost.Objects != 20 || w.objects() != 20 || strings.Count(verdicts(results), "Inserted") != 20 {
 		t.Errorf("%d payloads are put of 20: %s", cost.Objects, verdicts(results))
 	}
@@ -192,7 +192,7 @@ func TestJudgedByTheStoredPayload(t *testing.T) {
 		const reply = `"replies":[{"n":1}]`
 		stored, copied, other := w.post(typ, "1", reply, `"shade":1`), w.post(typ, "1", reply, `"shade":2`),
 			w.post(typ, "1", reply, `"shade":1`, `"ink":1`)
-		if results, _ := w.store.Put(deadline(t), []*event.Item{stored}); verdicts(results) != "Inserted" {
+		if results, _ := w.arrive(stored); verdicts(results) != "Inserted" {
 			t.Fatalf("%s: %v", typ, results[0].Refusal)
 		}
 		spec := orders()
@@ -240,12 +240,12 @@ func TestLargePayloadsAreNotCompared(t *testing.T) {
 	} {
 		w := newWorld(t, posts)
 		fill := `"fill":"` + strings.Repeat("x", c.bytes) + `"`
-		results, _ := w.store.Put(deadline(t), []*event.Item{w.post("post", "1", fill), w.post("post", "1", fill),
-			w.post("post", "1", fill, `"ink":1`)})
+		results, _ := w.arrive(w.post("post", "1", fill), w.post("post", "1", fill),
+			w.post("post", "1", fill, `"ink":1`))
 		if got := verdicts(results); got != "Inserted Duplicate Conflict" || !strings.Contains(results[2].Refusal.Detail, c.want) {
 			t.Errorf("%d bytes: %s, %v", c.bytes, got, results[2].Refusal)
 		}
-		results, _ = w.store.Put(deadline(t), []*event.Item{w.post("post", "1", fill, `"trace":1`), w.post("post", "1", fill, `"ink":1`)})
+		results, _ = w.arrive(w.post("post", "1", fill, `"trace":1`), w.post("post", "1", fill, `"ink":1`))
 		if got := verdicts(results); got != "Duplicate Conflict" || !strings.Contains(results[1].Refusal.Detail, c.want) {
 			t.Errorf("%d bytes, again: %s, %v", c.bytes, got, results[1].Refusal)
 		}
@@ -268,7 +268,7 @@ func (l *lateObjects) GetObject(ctx context.Context, in *s3.GetObjectInput, o ..
 func TestStoredPayloadComesTooLate(t *testing.T) {
 	for _, typ := range []string{"post", "digest"} {
 		w := newWorld(t, posts)
-		if results, _ := w.store.Put(deadline(t), []*event.Item{w.post(typ, "1", `"replies":[]`)}); verdicts(results) != "Inserted" {
+		if results, _ := w.arrive(w.post(typ, "1", `"replies":[]`)); verdicts(results) != "Inserted" {
 			t.Fatalf("%s: %v", typ, results[0].Refusal)
 		}
 		ctx, end := context.WithCancel(context.Background())
@@ -383,10 +383,10 @@ func TestPayloadOfAnErasedEvent(t *testing.T) {
 	for _, typ := range []string{"post", "vote", "thread", "digest"} {
 		w := newWorld(t, posts)
 		item := w.thread(typ, "1")
-		if results, _ := w.store.Put(deadline(t), []*event.Item{item}); verdicts(results) != "Inserted" {
+		if results, _ := w.arrive(item); verdicts(results) != "Inserted" {
 			t.Fatalf("%s: %v", typ, results[0].Refusal)
 		}
-		_, err := repair.Of(w.store).Erase(deadline(t), item.Key)
+		_, err := w.erase(item.Key)
 		must.Succeed(t, err)
 		w.faults = append(w.faults, fault{API: "DeleteObject", Before: errLost, Always: true})
 		if results, _ := w.store.Put(context.Background(), []*event.Item{item}); verdicts(results) != "Retry" ||
@@ -394,7 +394,7 @@ func TestPayloadOfAnErasedEvent(t *testing.T) {
 			t.Errorf("%s: not taken back: %v", typ, results[0])
 		}
 		w.faults = nil
-		results, _ := w.store.Put(deadline(t), []*event.Item{item})
+		results, _ := w.arrive(item)
 		if verdicts(results) != "Duplicate" || results[0].Refusal == nil || results[0].Refusal.Reason != event.Barred {
 			t.Errorf("%s: %v", typ, results[0])
 		}
@@ -410,9 +410,9 @@ func TestPayloadOfAnErasedPart(t *testing.T) {
 	for _, typ := range []string{"thread", "digest"} {
 		w := newWorld(t, posts)
 		item := w.thread(typ, "1")
-		w.store.Put(deadline(t), []*event.Item{item})
+		w.arrive(item)
 		part := item.Parts.Items[0]
-		_, err := repair.Of(w.store).Erase(deadline(t), part.Key)
+		_, err := w.erase(part.Key)
 		must.Succeed(t, err)
 		for what, again := range map[string]*event.Item{"the same": item,
 			"another payload": w.post(typ, "1", `"more":1`, `"replies":[{"n":1,"text":"`+lorem+`"},{"n":2,"text":"`+lorem+`"}]`)} {
@@ -424,7 +424,7 @@ func TestPayloadOfAnErasedPart(t *testing.T) {
 				}
 				w.faults = nil
 			}
-			results, _ := w.store.Put(deadline(t), []*event.Item{again})
+			results, _ := w.arrive(again)
 			if want := map[bool]string{true: "Duplicate", false: "Conflict"}[again == item]; results[0].Verdict.String() != want {
 				t.Errorf("%s, %s: %v, want %s", typ, what, results[0], want)
 			}
@@ -441,7 +441,7 @@ func TestEraseIsFinishedWithoutOffload(t *testing.T) {
 	for _, typ := range []string{"post", "thread", "digest"} {
 		w := newWorld(t, posts)
 		item := w.thread(typ, "1")
-		w.store.Put(deadline(t), []*event.Item{item})
+		w.arrive(item)
 		spec := w.plan.Describe().Spec
 		for name, e := range spec.Events {
 			e.Offload = pipeline.OffloadSpec{}
@@ -466,7 +466,7 @@ func TestEraseIsFinishedWithoutOffload(t *testing.T) {
 func TestEraseWithoutABucket(t *testing.T) {
 	w := newWorld(t, posts)
 	item := w.post("post", "1")
-	w.store.Put(deadline(t), []*event.Item{item})
+	w.arrive(item)
 	for _, offload := range []bool{false, true} {
 		spec := w.plan.Describe().Spec
 		for name, e := range spec.Events {
@@ -480,7 +480,7 @@ func TestEraseWithoutABucket(t *testing.T) {
 			Env:        w.Env,
 			Objects:    w.Engine.S3(), PayloadBucket: "never-made"})
 		order := w.order("1", 1)
-		w.store.Put(deadline(t), []*event.Item{order})
+		w.arrive(order)
 		for range 2 {
 			if _, err := repair.Of(s).Erase(deadline(t), order.Key); (err != nil) != offload {
 				t.Errorf("offload %v: %v", offload, err)
@@ -498,7 +498,7 @@ func TestEraseWithoutABucket(t *testing.T) {
 // no bucket, so it does not know them. PutParts does.
 func TestLaterPartsOfAnOffloadedWhole(t *testing.T) {
 	w := newWorld(t, posts)
-	w.store.Put(deadline(t), []*event.Item{w.post("post", "1", `"tags":[{"n":1}]`)})
+	w.arrive(w.post("post", "1", `"tags":[{"n":1}]`))
 	spec := w.plan.Describe().Spec
 	spec.Events["tag"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "post", Each: "tags", With: []string{"id"}}, ID: "{id}#{n}",
 		Key: pipeline.KeySpec{PK: "POST#{id}", SK: "TAG#{n}"}}
@@ -526,7 +526,7 @@ func TestNoObjectOfWhatIsNotPut(t *testing.T) {
 	}
 	late, ahead := epoch.Add(-90*24*time.Hour+30*time.Minute), epoch.Add(tables.MaxAhead+time.Second)
 	for _, typ := range []string{"post", "vote", "thread", "digest"} {
-		results, cost := w.store.Put(deadline(t), []*event.Item{at(typ, late)})
+		results, cost := w.arrive(at(typ, late))
 		if verdicts(results) != "Expired" || cost.Objects != 0 || w.objects() != 0 {
 			t.Errorf("%s, too late: %v, %d requests to S3", typ, results[0].Refusal, cost.Objects)
 		}
@@ -535,7 +535,7 @@ func TestNoObjectOfWhatIsNotPut(t *testing.T) {
 			judged.Verdict != event.Poison || judged.Refusal.Reason != event.TooFarAhead || judged.Refusal.Type != typ {
 			t.Errorf("%s: Judge says %+v, %v", typ, judged, err)
 		}
-		results, cost = w.store.Put(deadline(t), []*event.Item{item, w.order("9", 1)})
+		results, cost = w.arrive(item, w.order("9", 1))
 		if !strings.HasPrefix(verdicts(results), "Poison ") || !results[1].Verdict.Stored() ||
 			results[0].Refusal.Reason != event.TooFarAhead || cost.Objects != 0 || w.objects() != 0 {
 			t.Errorf("%s, too far ahead: %s, %v", typ, verdicts(results), results[0].Refusal)
@@ -544,8 +544,7 @@ func TestNoObjectOfWhatIsNotPut(t *testing.T) {
 			t.Errorf("%s: it is stored, %v", typ, err)
 		}
 	}
-	if results, _ := w.store.Put(deadline(t),
-		[]*event.Item{at("order", ahead.Add(1000*time.Hour)), at("post", ahead.Add(-time.Second))}); verdicts(
+	if results, _ := w.arrive(at("order", ahead.Add(1000*time.Hour)), at("post", ahead.Add(-time.Second))); verdicts(
 		results) != "Inserted Inserted" {
 		t.Errorf("%s", verdicts(results))
 	}
@@ -567,7 +566,7 @@ func TestClockIsSetBack(t *testing.T) {
 			return nil
 		}
 		item := w.item(body...)
-		results, _ := w.store.Put(deadline(t), []*event.Item{item, other})
+		results, _ := w.arrive(item, other)
 		w.onCall = nil
 		if verdicts(results) != "Inserted Inserted" {
 			t.Errorf("%s: %s", typ, verdicts(results))
@@ -592,9 +591,9 @@ func TestNoBucket(t *testing.T) {
 func TestMissingPartsAreOffloaded(t *testing.T) {
 	for _, typ := range []string{"thread", "digest"} {
 		w := newWorld(t, posts)
-		must.Succeed(t, w.store.Start(deadline(t)))
+		w.start()
 		item := w.thread(typ, "1")
-		w.store.Put(deadline(t), []*event.Item{item})
+		w.arrive(item)
 		for _, part := range item.Parts.Items {
 			w.removes(part.Key)
 			w.loses(part)

@@ -55,7 +55,7 @@ func TestReplaceWhatIsOddlyStored(t *testing.T) {
 					if c.newerForm && stamp == "2" {
 						want = event.Retry
 					}
-					results, _ := w.store.Put(deadline(t), newer)
+					results, _ := w.arrive(newer...)
 					for _, r := range results {
 						if r.Verdict != want || want == event.Retry && r.Refusal.Reason != event.NewerStamp {
 							t.Fatalf("%s (%v), want %s", r.Verdict, r.Refusal, want)

@@ -85,7 +85,7 @@ func TestAThousandForOneTotal(t *testing.T) {
 				items = append(items, c.also(w)...)
 			}
 			before := w.Engine.Usage()
-			results, cost := w.store.Put(deadline(t), items)
+			results, cost := w.arrive(items...)
 			used := w.Engine.Usage().Sub(before)
 			if got := tally(results); fmt.Sprint(got) != fmt.Sprint(c.want) {
 				t.Errorf("%v, want %v", got, c.want)

@@ -55,7 +55,7 @@ func TestTiesAreBroken(t *testing.T) {
 		for _, many := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, then %s, many=%v", c.stored, c.comes, many), func(t *testing.T) {
 				w := newWorld(t, ticketed)
-				w.store.Put(deadline(t), []*event.Item{w.ticket(c.stored)})
+				w.arrive(w.ticket(c.stored))
 				revision, other, _ := strings.Cut(c.comes, " ")
 				item := w.ticket(revision)
 				if other != "" {
@@ -65,7 +65,7 @@ func TestTiesAreBroken(t *testing.T) {
 				for i := 0; many && i < 10; i++ {
 					items = append(items, w.order(fmt.Sprint(i), i))
 				}
-				results, _ := w.store.Put(deadline(t), items)
+				results, _ := w.arrive(items...)
 				if got := verdicts(results[:1]); got != c.want {
 					t.Errorf("%s, want %s", got, c.want)
 				}
@@ -86,8 +86,8 @@ func TestTiesAreBroken(t *testing.T) {
 // The newest of a batch's copies is tried, compared by the whole list.
 func TestTheNewestOfABatchByTheWholeList(t *testing.T) {
 	w := newWorld(t, ticketed)
-	results, _ := w.store.Put(deadline(t), []*event.Item{w.ticket("5/9"), w.ticket("5/11"), w.ticket("5"), w.ticket("5/10"),
-		w.ticket("4/99")})
+	results, _ := w.arrive(w.ticket("5/9"), w.ticket("5/11"), w.ticket("5"), w.ticket("5/10"),
+		w.ticket("4/99"))
 	if got := verdicts(results); got != "Stale Inserted Stale Stale Stale" {
 		t.Error(got)
 	}
@@ -110,7 +110,7 @@ func TestTiesOfWhatAnOlderFunctionStored(t *testing.T) {
 		t.Fatalf("the older function stored ties: %v", img)
 	}
 	for _, step := range []struct{ revision, want string }{{"5/8", "Stale"}, {"5/9", "Duplicate"}, {"5/10", "Updated"}, {"5/9", "Stale"}} {
-		results, _ := w.store.Put(deadline(t), []*event.Item{w.ticket(step.revision)})
+		results, _ := w.arrive(w.ticket(step.revision))
 		if got := verdicts(results); got != step.want {
 			t.Errorf("%s: %s, want %s", step.revision, got, step.want)
 		}
@@ -122,7 +122,7 @@ func TestTiesOfWhatAnOlderFunctionStored(t *testing.T) {
 func TestAReplacementNamesTheWholeRevision(t *testing.T) {
 	put := func(stored string, meanwhile func(w *world, key event.Key)) int {
 		w := newWorld(t, ticketed)
-		w.store.Put(deadline(t), []*event.Item{w.ticket(stored)})
+		w.arrive(w.ticket(stored))
 		newer := w.ticket("5/10")
 		// The second read brings the payload, which breaks the tie.
 		w.faults = []fault{{API: "BatchGetItem"}, {API: "BatchGetItem", Edit: func(any) { meanwhile(w, newer.Key) }}}
@@ -130,7 +130,7 @@ func TestAReplacementNamesTheWholeRevision(t *testing.T) {
 		for i := range 10 {
 			items = append(items, w.order(fmt.Sprint(i), i))
 		}
-		results, cost := w.store.Put(deadline(t), items)
+		results, cost := w.arrive(items...)
 		if got := verdicts(results[:1]); got != "Updated" {
 			t.Errorf("%s: %s", stored, got)
 		}

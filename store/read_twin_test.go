@@ -367,7 +367,7 @@ func twinRound(t *testing.T, seed uint64) (answered int, refused []string, pages
 		items[i] = n.item
 	}
 	w.Clock.Set(twinBegin)
-	results, _ := w.store.Put(deadline(t), items)
+	results, _ := w.arrive(items...)
 	for i, r := range results {
 		if r.Verdict != event.Inserted {
 			t.Fatalf("seed %d: %s: %v", seed, items[i].Key, r)

@@ -14,7 +14,6 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
-	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
@@ -143,7 +142,7 @@ func TestRefusedChange(t *testing.T) {
 				}
 				return nil
 			}))
-			must.Succeed(t, w.store.Start(deadline(t)))
+			w.start()
 			items := []*event.Item{w.order("1", 1), w.order("2", 20), w.order("3", 300), w.order("4", 4000)}
 			badReceipt = lanes.ReceiptKey(lane.StreamARN, items[2].Key, w.sequence(3)).PK
 			refused := map[string]int{}
@@ -214,7 +213,7 @@ func TestCorrectionThatDoesNotFit(t *testing.T) {
 				From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
 		}
 	})
-	must.Succeed(t, w.store.Start(deadline(t)))
+	w.start()
 	was, is, next := w.order("1", 5), w.item(`"type":"order"`, `"id":"1"`, `"merchant":"other"`, `"cents":5`,
 		`"at":"2099-03-01T10:00:00Z"`), w.order("2", 7)
 	w.apply(w.batch(aggregate.Receipts, 1, was))

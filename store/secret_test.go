@@ -131,7 +131,7 @@ func TestSecretsRace(t *testing.T) {
 // still come.
 func TestRefusedStartLeavesNoCheck(t *testing.T) {
 	w := newWorld(t)
-	must.Succeed(t, w.store.Start(deadline(t)))
+	w.start()
 	other := w.under(two, func(s *pipeline.Spec) { hashed(s); delete(s.Aggregates, "live") })
 	if err := other.Start(deadline(t)); !errors.As(err, new(*tables.StartError)) || w.check() != "" {
 		t.Errorf("%v, and the check value %q", err, w.check())
@@ -177,9 +177,7 @@ func TestAnotherSecretOfAPerson(t *testing.T) {
 	if erased, err := repair.Of(again).Erase(deadline(t), item.Key); err != nil || !erased {
 		t.Errorf("the same secret: %v, %v", erased, err)
 	}
-	if lies := w.lies(item.Parts.Items[1].Key); !strings.Contains(lies, "i:barred") {
-		t.Errorf("the part that is not a claim: %s", lies)
-	}
+	must.Say(t, w.lies(item.Parts.Items[1].Key), "i:barred")
 }
 
 // A secret that agrees is read once. If no key uses hmac, nothing is asked. A denial is reported at

@@ -66,7 +66,7 @@ func TestReadsSeeWhatWasWritten(t *testing.T) {
 	several := []*event.Item{order, w.order("2", 6), w.order("3", 7),
 		w.order("4", 8)} // put as statements, so the item that holds a key is read
 	for _, want := range []string{"Inserted Inserted Inserted Inserted", "Duplicate Duplicate Duplicate Duplicate"} {
-		if results, _ := w.store.Put(deadline(t), several); verdicts(results) != want {
+		if results, _ := w.arrive(several...); verdicts(results) != want {
 			t.Errorf("put: %s, want %s", verdicts(results), want)
 		}
 	}
@@ -88,7 +88,7 @@ func TestReadsSeeWhatWasWritten(t *testing.T) {
 		t.Errorf("%d items and %d totals, want 4 and 3", items, totals)
 	}
 	last := w.order("5", 9)
-	w.store.Put(deadline(t), []*event.Item{last})
+	w.arrive(last)
 	if item, there, _, err := query.Of(s).Find(deadline(t), last.Key); err != nil || !there || item == nil {
 		t.Errorf("found %v, %v, %v", there, item, err)
 	}
@@ -123,7 +123,7 @@ func TestTouchMeetsAChange(t *testing.T) {
 			for i := range items {
 				list = append(list, w.order(fmt.Sprint(i), 1))
 			}
-			w.store.Put(deadline(t), list)
+			w.arrive(list...)
 			later, key := w.started(added(2, 2)), list[1].Key
 			w.faults = []fault{{API: api, Run: func() {
 				img := w.stored("events", key)

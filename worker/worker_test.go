@@ -129,9 +129,8 @@ func TestParts(t *testing.T) {
 			t.Fatalf("%+v, %v", a, err)
 		}
 	}
-	if _, err := verify.Collect(t.Context(), c); err == nil || !strings.Contains(err.Error(), "bucket 0 of 2 is not merged yet") {
-		t.Error(err)
-	}
+	_, err = verify.Collect(t.Context(), c)
+	must.Fail(t, err, "bucket 0 of 2 is not merged yet")
 }
 
 // A process that was given up, and goes on after another one has taken its place, adds nothing
@@ -213,9 +212,7 @@ func TestLook(t *testing.T) {
 		}
 		return err
 	}
-	if err := look(worker.Segment, 0); err == nil || !strings.Contains(err.Error(), "read that first, in all segments") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(t, look(worker.Segment, 0), "read that first, in all segments")
 	for _, step := range worker.StepsOf(worker.Look) {
 		for part := range 2 {
 			for range 2 {
@@ -226,12 +223,10 @@ func TestLook(t *testing.T) {
 		}
 	}
 	c := configOf(w, folder)
-	if _, err := verify.Collect(t.Context(), c); err == nil || !strings.Contains(err.Error(), "--twice") {
-		t.Errorf("the sums of a look are taken for others: %v", err)
-	}
-	if _, err := verify.Done(t.Context(), c); err == nil || !strings.Contains(err.Error(), "use an empty folder") {
-		t.Errorf("the parts of a look are taken for others: %v", err)
-	}
+	_, err := verify.Collect(t.Context(), c)
+	must.Fail(t, err, "--twice")
+	_, err = verify.Done(t.Context(), c)
+	must.Fail(t, err, "use an empty folder")
 	c.Looks = true
 	if r, err := verify.Collect(t.Context(), c); err != nil || r.Items != events || len(r.Differences) != 5 {
 		t.Errorf("%+v, %v", r, err)
@@ -243,9 +238,8 @@ func TestCompare(t *testing.T) {
 	w, folder, world := filled(t)
 	of := task(worker.Segment, 0)
 	of.Job = worker.Compare
-	if _, err := w.Handle(t.Context(), of); err == nil || !strings.Contains(err.Error(), "build it with the one that moves the table") {
-		t.Errorf("%v", err)
-	}
+	_, err := w.Handle(t.Context(), of)
+	must.Fail(t, err, "build it with the one that moves the table")
 	s := moving(t, world)
 	w.Moving = func(context.Context) (*migrate.Migration, error) { return s, nil }
 	for _, step := range worker.StepsOf(worker.Compare) {

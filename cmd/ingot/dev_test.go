@@ -70,9 +70,7 @@ func TestFIFOInDev(t *testing.T) {
 	w.run(3, "quarantine", "show", "letters", ids[0], "--local")
 	w.run(0, "quarantine", "resend", "letters", ids[0], "--replace", "--yes", "--local")
 	w.await(func() bool { return w.waiting(w.dev.Stack().Queue) == 0 })
-	if out := w.run(0, "get", "sale", "id=7", "--local").out; !strings.Contains(out, `"cents":1}`) {
-		t.Errorf("the item of the replaced event:\n%s", out)
-	}
+	must.Say(t, w.run(0, "get", "sale", "id=7", "--local").out, `"cents":1}`)
 }
 
 // TestAttributesThroughDev sends a message with attributes, which goes to quarantine, is mended,

@@ -234,9 +234,7 @@ func TestEraseByPattern(t *testing.T) {
 	w.send(1, buys("4", "ann", "c")) // it came in the meantime
 	got := w.run(0, "erase", "--pattern", "person", "customer=ann", "--keys", "ann.ndjson", "--yes", "--local", "--letters", "letters")
 	sameText(t, "erase-pattern.txt", got.out, letter)
-	if !strings.Contains(got.errors, "EVENTS\n") {
-		t.Errorf("it erases what it has not shown: %s", got.errors)
-	}
+	must.Say(t, got.errors, "EVENTS\n")
 	left := []string{"ACCOUNT#8|ACCOUNT", "EMAIL#bob@example.com|CLAIM", "ORDER#3|ORDER", "PLACE#bob@example.com|CLAIM"}
 	if kept := slices.DeleteFunc(w.kept(), func(key string) bool {
 		return strings.HasPrefix(key, "LINES#") && strings.HasSuffix(key, "|3#1")
@@ -246,10 +244,7 @@ func TestEraseByPattern(t *testing.T) {
 	if n := w.bucket(stack.Payloads); len(n) != 1 {
 		t.Errorf("left are %v", n)
 	}
-	if got := w.run(0, "erase", "--pattern", "person", "customer=ann", "--dry-run", "--local"); !strings.Contains(got.out,
-		"no event is found\n") {
-		t.Error(got.out)
-	}
+	must.Say(t, w.run(0, "erase", "--pattern", "person", "customer=ann", "--dry-run", "--local").out, "no event is found\n")
 
 	// After a restore, the same keys are erased again.
 	again := w.erases(0, "--keys", "ann.ndjson", "--yes")
@@ -267,9 +262,7 @@ func TestEraseByPattern(t *testing.T) {
 		t.Errorf("%v\n%s", err, text)
 	}
 	write(t, "bad.ndjson", "{\"pk\":\"A\",\"sk\":\"B\"}\n{\"pk\":\"A\"}\n")
-	if got := w.run(2, "erase", "--keys", "bad.ndjson", "--yes", "--local"); !strings.Contains(got.errors, "bad.ndjson:2 is not a key") {
-		t.Error(got.errors)
-	}
+	must.Say(t, w.run(2, "erase", "--keys", "bad.ndjson", "--yes", "--local").errors, "bad.ndjson:2 is not a key")
 }
 
 // A whole and its parts that a pattern finds are one event. A part alone is said to be one. An
@@ -321,10 +314,7 @@ func TestEraseScans(t *testing.T) {
 	for _, words := range [][]string{{"order", "id=1"}, {"account", "id=7"}} {
 		before := w.kept()
 		for _, flag := range []string{"--dry-run", "--yes"} {
-			if got := w.run(1, append([]string{"erase", flag, "--local"}, words...)...); !strings.Contains(got.errors,
-				"ingot erase with --scan") {
-				t.Error(got.errors)
-			}
+			must.Say(t, w.run(1, append([]string{"erase", flag, "--local"}, words...)...).errors, "ingot erase with --scan")
 		}
 		if !slices.Equal(w.kept(), before) {
 			t.Errorf("refused, and left are %v", w.kept())
@@ -354,19 +344,14 @@ func TestEraseScansForAKey(t *testing.T) {
 				"SK": &types.AttributeValueMemberS{Value: sk}}})
 		must.Succeed(t, err)
 	}
-	if got := w.run(1, "erase", "order", "id=1", "--yes", "--local"); !strings.Contains(got.errors, "parts of it may still be stored") {
-		t.Error(got.errors)
-	}
+	must.Say(t, w.run(1, "erase", "order", "id=1", "--yes", "--local").errors, "parts of it may still be stored")
 	if got := w.erases(0, "order", "id=1", "--scan", "--yes"); len(got.Events[0].Parts) != 2 {
 		t.Errorf("%+v", got.Events[0])
 	}
 	if got := w.erases(6, "account", "id=7", "--scan", "--yes"); len(got.Events[0].Parts) != 1 || got.Events[0].Parts[0].Type != "place" {
 		t.Errorf("%+v", got.Events[0])
 	}
-	if got := w.run(6, "erase", "account", "id=7", "--scan", "--yes", "--local"); !strings.Contains(got.errors,
-		"and 1 item of type email may be of that event") {
-		t.Error(got.errors)
-	}
+	must.Say(t, w.run(6, "erase", "account", "id=7", "--scan", "--yes", "--local").errors, "and 1 item of type email may be of that event")
 	kept := w.kept() // the claim that does not show its whole is left
 	if len(kept) != 3 || kept[0] != "EMAIL#ann@example.com|CLAIM" || !strings.HasSuffix(kept[1], "|2#1") || kept[2] != "ORDER#2|ORDER" {
 		t.Errorf("left are %v", kept)
@@ -402,12 +387,8 @@ func TestEraseArchived(t *testing.T) {
 
 	// The account is in a file, because its payload is small. A claim that lives on is released,
 	// and one that another event has got is not.
-	if got := w.run(0, "erase", "account", "id=7", "--dry-run", "--local"); !strings.Contains(got.out, "its files were not read") {
-		t.Error(got.out)
-	}
-	if got := w.run(1, "erase", "account", "id=7", "--yes", "--local"); !strings.Contains(got.errors, "or with --archive") {
-		t.Error(got.out, got.errors)
-	}
+	must.Say(t, w.run(0, "erase", "account", "id=7", "--dry-run", "--local").out, "its files were not read")
+	must.Say(t, w.run(1, "erase", "account", "id=7", "--yes", "--local").errors, "or with --archive")
 	if got := w.erases(0, "account", "id=7", "--archive", "--dry-run"); len(got.Events[0].Parts) != 2 || !got.Events[0].Parts[0].Claim ||
 		len(got.Events[0].Archive) != 1 || got.FilesUnread {
 		t.Errorf("%+v", got.Events[0])
@@ -435,9 +416,7 @@ func TestEraseArchived(t *testing.T) {
 		}
 	}
 	w.expires(gone...)
-	if got := w.run(6, "erase", "order", "id=3", "--dry-run", "--local"); !strings.Contains(got.errors, "run this command with --archive") {
-		t.Error(got.errors)
-	}
+	must.Say(t, w.run(6, "erase", "order", "id=3", "--dry-run", "--local").errors, "run this command with --archive")
 	if ev := w.erases(0, "order", "id=3", "--archive", "--dry-run").Events[0]; len(ev.Parts) != 2 ||
 		!slices.ContainsFunc(names(ev.Archive), archive.IsFile) {
 		t.Errorf("%+v", ev)
@@ -446,13 +425,9 @@ func TestEraseArchived(t *testing.T) {
 	// If pipeline.yaml has changed since, it is not known which parts they were.
 	w.expires("ORDER#2")
 	w.deploys("each: lines", "each: rows")
-	if got := w.run(6, "erase", "order", "id=2", "--dry-run", "--local"); !strings.Contains(got.errors,
-		"the archived event had 1 parts (i:parts), and 0 of them are found") {
-		t.Error(got.errors)
-	}
-	if got := w.run(1, "erase", "order", "id=2", "--yes", "--local"); !strings.Contains(got.errors, "parts of it may still be stored") {
-		t.Error(got.errors)
-	}
+	must.Say(t, w.run(6, "erase", "order", "id=2", "--dry-run", "--local").errors,
+		"the archived event had 1 parts (i:parts), and 0 of them are found")
+	must.Say(t, w.run(1, "erase", "order", "id=2", "--yes", "--local").errors, "parts of it may still be stored")
 	w.run(6, "erase", "order", "id=2", "--scan", "--yes", "--local")
 	if kept := w.kept(); slices.ContainsFunc(kept, func(key string) bool { return strings.HasPrefix(key, "LINES#") }) {
 		t.Errorf("left are %v", kept)

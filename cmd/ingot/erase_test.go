@@ -31,19 +31,14 @@ func TestErase(t *testing.T) {
 	sameText(t, "erase-dry.txt", w.run(0, "erase", "sale", "id=1", "--dry-run", "--local").out, id)
 	got := w.run(0, "erase", "sale", "id=1", "--yes", "--local", "--letters", "letters")
 	sameText(t, "erase.txt", got.out, id)
-	if !strings.Contains(got.errors, "ingot: this changes ingot dev with ") {
-		t.Error(got.errors)
-	}
+	must.Say(t, got.errors, "ingot: this changes ingot dev with ")
 	w.send(1, oldSale, newSale) // both are Duplicates now
 	if got := w.run(3, "get", "sale", "id=1",
 		"--local"); got.errors != "ingot: the event under SALE#1 / - was erased, and its key is barred\n" {
 		t.Error(got.errors)
 	}
 	write(t, "again.ndjson", oldSale+"\n"+newSale+"\n")
-	if got := w.run(3, "send", "again.ndjson", "--wait", "--local"); !strings.Contains(got.out,
-		"0 events stored, 2 erased before, so the key is barred\n") {
-		t.Error(got.out)
-	}
+	must.Say(t, w.run(3, "send", "again.ndjson", "--wait", "--local").out, "0 events stored, 2 erased before, so the key is barred\n")
 	w.run(0, "quarantine", "drop", "letters", id, "--yes", "--local")
 	out := w.erases(0, "--pk", "SALE#1", "--sk", "-", "--yes")
 	if ev := out.Events[0]; ev.Erased == nil || *ev.Erased || !ev.Barred || len(ev.Archive) != 1 || ev.Archive[0].Name != name ||

@@ -46,15 +46,9 @@ func TestInitMakesARepository(t *testing.T) {
 			tool(t, append([]string{"init", dir}, args...)...).says(t, exitFine)
 			inRepository(t, dir, "go", "vet", "./...")
 			inRepository(t, dir, "go", "test", "./...")
-			if out := inRepository(t, dir, "make", "check"); !strings.Contains(out, ": no mistakes") {
-				t.Errorf("check says\n%s", out)
-			}
-			if out := inRepository(t, dir, "go", "tool", "ingot", "explain", "events/ingest.json"); !strings.Contains(out, "Inserted") {
-				t.Errorf("explain says\n%s", out)
-			}
-			if out := inRepository(t, dir, "make", "demo"); !strings.Contains(out, "Every event is stored once and counted once.") {
-				t.Errorf("demo says\n%s", out)
-			}
+			must.Say(t, inRepository(t, dir, "make", "check"), ": no mistakes")
+			must.Say(t, inRepository(t, dir, "go", "tool", "ingot", "explain", "events/ingest.json"), "Inserted")
+			must.Say(t, inRepository(t, dir, "make", "demo"), "Every event is stored once and counted once.")
 			if out := inRepository(t, dir, "go", "tool", "ingot", "init", "--diff"); out != "" {
 				t.Errorf("it is not what this version writes:\n%s", out)
 			}
@@ -147,16 +141,11 @@ func TestInitChangesNoFile(t *testing.T) {
 		t.Errorf("%v, %v", list, err)
 	}
 	write(t, filepath.Join(dir, "README.md"), "mine\n")
-	if got := tool(t, "init", dir, "--module", "example.com/shop"); !strings.Contains(got.errors, "or move these files away\n") {
-		t.Errorf("two files: %s", got.errors)
-	}
+	must.Say(t, tool(t, "init", dir, "--module", "example.com/shop").errors, "or move these files away\n")
 	// In a repository that init has made, --diff is what helps.
 	write(t, filepath.Join(dir, "go.mod"), "module example.com/shop\n")
 	write(t, filepath.Join(dir, "pipeline.yaml"), "ingot: 1\n")
-	if got := tool(t, "init", dir, "--module", "example.com/shop"); !strings.Contains(got.errors,
-		"or see what differs with ingot init --diff "+dir+"\n") {
-		t.Errorf("a repository: %s", got.errors)
-	}
+	must.Say(t, tool(t, "init", dir, "--module", "example.com/shop").errors, "or see what differs with ingot init --diff "+dir+"\n")
 }
 
 // The Makefile of a repository says that Go compiles, the first time and after an upgrade.
@@ -199,9 +188,7 @@ func TestInitDiff(t *testing.T) {
 	got := tool(t, "init", "--diff", dir)
 	for _, want := range []string{"-            MaximumRetryAttempts: 5\n", "+            MaximumRetryAttempts: -1\n",
 		"+++ Makefile (this version)"} {
-		if !strings.Contains(got.out, want) {
-			t.Errorf("no %q in\n%s", want, got.out)
-		}
+		must.Say(t, got.out, want)
 	}
 	if got.code != exitDifference || strings.Contains(got.out, "My shop") {
 		t.Errorf("exit %d\n%s", got.code, got.out)
@@ -472,10 +459,7 @@ func TestInitIndexes(t *testing.T) {
 	change(t, pipeline, `sk: "PLACED"}`, `sk: "PLACED"}`+
 		"\n    indexes: {GSI1: {pk: \"M#{merchant_id}\", sk: \"{@id}\"}, GSI2: {pk: \"C#{currency}\", sk: \"{@id}\"}}")
 	checked().says(t, exitDifference)
-	if got := checked(); !strings.Contains(got.out, "EventsTable has no indexes GSI1 (") ||
-		!strings.Contains(got.out, "; run ingot init --indexes, which adds each") {
-		t.Errorf("check says %s", got.out)
-	}
+	must.Say(t, checked().out, "EventsTable has no indexes GSI1 (", "; run ingot init --indexes, which adds each")
 	got := tool(t, "init", "--indexes", dir)
 	if got.says(t, exitFine, "CloudFormation adds only one index"); got.out != "added to "+file+": GSI1, GSI2\n" {
 		t.Errorf("it says %s", got.out)

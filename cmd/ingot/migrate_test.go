@@ -246,9 +246,7 @@ func TestMigrateExplain(t *testing.T) {
 	o := explain("row.json")
 	o.says(t, 0)
 	for _, part := range []string{"rows[1] takes the row", `"id":"us1"`, "QUAKE#us1", "GSI1"} {
-		if !strings.Contains(o.out, part) {
-			t.Errorf("no %q in %s", part, o.out)
-		}
+		must.Say(t, o.out, part)
 	}
 	if o := explain("bad.json"); o.code != exitDifference || !strings.Contains(o.out, "too few pieces") {
 		t.Errorf("%d %s", o.code, o.out)

@@ -66,9 +66,7 @@ func TestOffloadedPayloads(t *testing.T) {
 	got := w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local")
 	for _, want := range []string{"PAYLOAD  in the payload bucket: s3://payloads/post/", "--payload shows all of it", `"title":"On gold"`,
 		`"words":400`} {
-		if !strings.Contains(got.out, want) {
-			t.Errorf("get does not say %s:\n%s", want, got.out)
-		}
+		must.Say(t, got.out, want)
 	}
 	if strings.Contains(got.out, "lorem") || strings.Contains(got.out, "jane@") {
 		t.Errorf("get says too much:\n%s", got.out)
@@ -90,15 +88,10 @@ func TestOffloadedPayloads(t *testing.T) {
 		"1 payload is in the payload bucket") || strings.Contains(got.out, "lorem") {
 		t.Errorf("query:\n%s", got.out)
 	}
-	if got := w.run(0, "query", "post", "id=1", "author=jane@example.com", "--local", "--output", "json"); !strings.Contains(got.out,
-		`"elsewhere": true`) {
-		t.Errorf("query:\n%s", got.out)
-	}
+	must.Say(t, w.run(0, "query", "post", "id=1", "author=jane@example.com", "--local", "--output", "json").out, `"elsewhere": true`)
 	write(t, "post.json", post("9", 1))
-	if got := w.run(0, "explain", "post.json"); !strings.Contains(got.out,
-		"which go to the payload bucket (one PUT request for each delivery); the item keeps {") || !strings.Contains(got.out, "On gold") {
-		t.Errorf("explain:\n%s", got.out)
-	}
+	must.Say(t, w.run(0, "explain", "post.json").out,
+		"which go to the payload bucket (one PUT request for each delivery); the item keeps {", "On gold")
 	if got := w.run(exitDifference, "quarantine", "show", "letters", id, "--local"); !strings.Contains(got.out, "words") ||
 		!strings.Contains(got.out, "in the item") || strings.Contains(got.out, "jane@") {
 		t.Errorf("quarantine show:\n%s", got.out)
@@ -110,9 +103,7 @@ func TestOffloadedPayloads(t *testing.T) {
 					":n": &types.AttributeValueMemberN{Value: "2"}}})
 		return err == nil && out.Count == 1
 	})
-	if got := w.run(0, "verify", "--local"); !strings.Contains(got.out, "no difference") {
-		t.Errorf("verify:\n%s", got.out)
-	}
+	must.Say(t, w.run(0, "verify", "--local").out, "no difference")
 
 	dry := w.run(0, "erase", "post", "id=1", "author=jane@example.com", "--dry-run", "--local")
 	if strings.Count(dry.out, "which erasing deletes") != 2 || len(w.objects()) != 3 {
@@ -129,10 +120,7 @@ func TestOffloadedPayloads(t *testing.T) {
 	_, err := w.dev.Engine().S3().DeleteObject(t.Context(),
 		&s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &left[0]})
 	must.Succeed(t, err)
-	if got := w.run(1, "get", "post", "id=2", "author=jane@example.com", "--local", "--payload"); !strings.Contains(got.errors,
-		"the payload is lost") || !strings.Contains(got.errors, left[0]) {
-		t.Errorf("get of what is lost: %s", got.errors)
-	}
+	must.Say(t, w.run(1, "get", "post", "id=2", "author=jane@example.com", "--local", "--payload").errors, "the payload is lost", left[0])
 	w.run(0, "get", "post", "id=2", "author=jane@example.com", "--local")
 }
 
@@ -150,10 +138,7 @@ func TestReplacingAnOffloadedEvent(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `\"words\":400`) || strings.Count(string(text), "lorem ipsum") < 400 {
 		t.Errorf("the folder has %d bytes, %v", len(text), err)
 	}
-	if got := w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local", "--payload"); !strings.Contains(got.out,
-		`"words":401`) {
-		t.Errorf("stored:\n%s", got.out)
-	}
+	must.Say(t, w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local", "--payload").out, `"words":401`)
 }
 
 // A new aggregate over a field that the items do not keep is exact after a rebuild. A payload that
@@ -178,26 +163,15 @@ func TestRebuildOfOffloadedEvents(t *testing.T) {
 	next := strings.Replace(postSpec, "epoch: 1", "epoch: 2", 1) + "  likes: {since: 2, from: {post: {values: {likes: sum likes}}}}\n"
 	write(t, "pipeline.yaml", next)
 	w.await(func() bool { return w.dev.Pipeline().Epoch() == 2 })
-	if got := w.run(0, "rebuild", "likes", "--local", "--dry-run"); !strings.Contains(got.errors,
-		"one GET from S3 for each touched item whose payload is in the payload bucket") {
-		t.Errorf("--dry-run: %s", got.errors)
-	}
-	if got := w.run(1, "rebuild", "likes", "--local", "--yes"); !strings.Contains(got.errors, "1 of the items could not be updated") ||
-		!strings.Contains(got.errors, names[0]) || !strings.Contains(got.errors, "bring back") {
-		t.Errorf("with a lost payload: %s", got.errors)
-	}
-	if got := w.run(0, "totals", "likes", "--local", "--output", "json"); !strings.Contains(got.out, `"building": true`) {
-		t.Errorf("it says that it is complete: %s%s", got.out, got.errors)
-	}
+	must.Say(t, w.run(0, "rebuild", "likes", "--local", "--dry-run").errors,
+		"one GET from S3 for each touched item whose payload is in the payload bucket")
+	must.Say(t, w.run(1, "rebuild", "likes", "--local", "--yes").errors, "1 of the items could not be updated", names[0], "bring back")
+	must.Say(t, w.run(0, "totals", "likes", "--local", "--output", "json").out, `"building": true`)
 	_, err = w.dev.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Payloads), Key: &names[0],
 		Body: strings.NewReader(bodies[0])})
 	must.Succeed(t, err)
-	if got := w.run(0, "rebuild", "likes", "--local", "--yes"); !strings.Contains(got.out, "complete: likes") {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
-	if got := w.run(0, "totals", "likes", "--local"); !strings.Contains(got.out, "6") {
-		t.Errorf("likes:\n%s", got.out)
-	}
+	must.Say(t, w.run(0, "rebuild", "likes", "--local", "--yes").out, "complete: likes")
+	must.Say(t, w.run(0, "totals", "likes", "--local").out, "6")
 	w.run(0, "verify", "--local")
 }
 

@@ -75,9 +75,7 @@ func TestExamplePages(t *testing.T) {
 func labelled(t *testing.T, page, name string) {
 	t.Helper()
 	intro, rest, _ := strings.Cut(page, "\n## ")
-	if !strings.Contains(intro, "Its data is SYNTHETIC: ") || !strings.Contains(intro, "\n    ingot demo --example "+name+"\n") {
-		t.Errorf("the page does not say what its data is, and how to run its demo:\n%s", intro)
-	}
+	must.Say(t, intro, "Its data is SYNTHETIC: ", "\n    ingot demo --example "+name+"\n")
 	if !strings.HasPrefix(rest, "What is asked\n") {
 		t.Error("the page does not begin with what is asked")
 	}

@@ -108,10 +108,7 @@ func TestRepairingManyMessages(t *testing.T) {
 	}
 	w.send(4)
 	for _, id := range []string{"a", "b"} {
-		if got := w.run(0, "get", "sale", "id="+id, "--local", "--output", "json"); !strings.Contains(got.out, `\"cents\":1.50`) ||
-			!strings.Contains(got.out, `\"at\":\"2026-01-02`) {
-			t.Errorf("%s", got.out)
-		}
+		must.Say(t, w.run(0, "get", "sale", "id="+id, "--local", "--output", "json").out, `\"cents\":1.50`, `\"at\":\"2026-01-02`)
 	}
 
 	plan := w.run(exitUsage, "quarantine", "drop", "letters", "--type", "gift", "--local")
@@ -199,9 +196,7 @@ func TestSetSaysWhatItCannotChange(t *testing.T) {
 		must.Succeed(t, err)
 		bodies += string(text)
 	}
-	if !strings.Contains(bodies, `\"email\":\"eve@example.com\"`) {
-		t.Errorf("%s", bodies)
-	}
+	must.Say(t, bodies, `\"email\":\"eve@example.com\"`)
 	for _, id := range w.files("letters") {
 		got := w.run(exitDifference, "quarantine", "edit", "letters", id, "--set", "at=x")
 		if !strings.Contains(got.out, "can no longer be changed") && !strings.Contains(got.out, "stays: body: ") {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 )
 
@@ -63,9 +64,7 @@ func (o ran) says(t *testing.T, code int, parts ...string) {
 		t.Errorf("exit code %d, want %d; stderr: %s", o.code, code, o.errors)
 	}
 	for _, part := range parts {
-		if !strings.Contains(o.errors, part) {
-			t.Errorf("stderr says nothing of %q: %s", part, o.errors)
-		}
+		must.Say(t, o.errors, part)
 	}
 }
 

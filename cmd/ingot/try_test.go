@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/cmd/ingot/operate"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // A trial of ingot dev says what that does not show. Where others have stored events, or while
@@ -25,14 +26,9 @@ func TestTry(t *testing.T) {
 	}
 	w.run(exitUsage, "try", "--local", "--number", "0")
 	w.run(0, "pause", "--local")
-	if got := w.run(exitRefused, "try", "--local"); !strings.Contains(got.errors, "nothing would be stored") {
-		t.Errorf("%s", got.errors)
-	}
+	must.Say(t, w.run(exitRefused, "try", "--local").errors, "nothing would be stored")
 	w.run(0, "resume", "--local")
 	w.send(0, oldSale)
-	if got := w.run(exitRefused, "try", "--local"); !strings.Contains(got.errors, "would leave behind") ||
-		!strings.Contains(got.errors, "add --yes") {
-		t.Errorf("%s", got.errors)
-	}
+	must.Say(t, w.run(exitRefused, "try", "--local").errors, "would leave behind", "add --yes")
 	w.run(0, "try", "--local", "--number", "6", "--limit", "2h", "--yes")
 }

@@ -127,9 +127,7 @@ func TestVerifyInABucket(t *testing.T) {
 			t.Errorf("%s is left, with %d bytes", *o.Key, *o.Size)
 		}
 	}
-	if got := w.run(exitFailed, "verify", "--local", "--work", "s3://no-bucket/w"); !strings.Contains(got.errors, "no-bucket") {
-		t.Errorf("%s", got.errors)
-	}
+	must.Say(t, w.run(exitFailed, "verify", "--local", "--work", "s3://no-bucket/w").errors, "no-bucket")
 	for _, words := range []string{"--work=", "--work s3://bucket", "--rate -1", "--memory 0", "--segments -1", "more"} {
 		w.run(exitUsage, append([]string{"verify", "--local"}, strings.Fields(words)...)...)
 	}
@@ -149,9 +147,7 @@ func TestRebuild(t *testing.T) {
 	write(t, "pipeline.yaml", more)
 	w.dev.Reload(t.Context())
 	got := w.run(exitFine, "verify", "--local")
-	if !strings.Contains(got.out, "building: again since 2; ingot rebuild completes it") {
-		t.Errorf("%s", got.out)
-	}
+	must.Say(t, got.out, "building: again since 2; ingot rebuild completes it")
 	if got := w.run(exitFine, "rebuild", "again", "--local", "--dry-run"); got.out != "" ||
 		!strings.Contains(got.errors, "only during a pause") {
 		t.Errorf("%s%s", got.out, got.errors)
@@ -182,9 +178,7 @@ func TestRebuild(t *testing.T) {
 // How far an ingot dev has counted is proven by no clock: this one is two hours ahead.
 func TestLagOfDev(t *testing.T) {
 	w := newDevWorldAt(t, func() time.Time { return time.Now().Add(2 * time.Hour) }, map[string]string{"pipeline.yaml": letterSpec})
-	if got := w.run(exitFine, "pause", "--local"); !strings.Contains(got.out, "the stream is read to its end") {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
+	must.Say(t, w.run(exitFine, "pause", "--local").out, "the stream is read to its end")
 }
 
 // A total that newer events have made anew is there, so the sample does not show the loss. Verify
@@ -195,12 +189,8 @@ func TestRebuildDoesNotProve(t *testing.T) {
 	w.loseTotals()
 	w.send(0, `{"type":"sale","id":"new","cents":1,"customer":{"email":"a@b.example"},"at":"2030-03-01T09:00:00Z"}`)
 	w.counted(1)
-	if got := w.run(exitFine, "rebuild", "--all", "--local"); !strings.Contains(got.errors, "To prove it, run ingot verify") {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
-	if got := w.run(exitDifference, "verify", "--local"); !strings.Contains(got.out, "7 items") {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
+	must.Say(t, w.run(exitFine, "rebuild", "--all", "--local").errors, "To prove it, run ingot verify")
+	must.Say(t, w.run(exitDifference, "verify", "--local").out, "7 items")
 }
 
 // An aggregates table that was lost and made anew does not know what it lacks. The events do.

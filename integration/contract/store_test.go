@@ -27,6 +27,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
@@ -115,13 +116,10 @@ func newShop(t *testing.T, r *record, way aggregate.Counting) *shop {
 	s.engine = r.engine(embedded.Config{Now: func() time.Time { return s.now }})
 	for _, table := range []stack.Table{{Name: "events", Indexes: []string{"GSI1"}}, {Name: "totals", Ranked: true}, {Name: "kept"},
 		{Name: "moved"}, {Name: "returned"}, {Name: "old", Keys: [2]string{"id", "at"}}} {
-		if _, err := table.Create(t.Context(), s.engine.DynamoDB()); err != nil {
-			t.Fatal(err)
-		}
+		_, err := table.Create(t.Context(), s.engine.DynamoDB())
+		must.Succeed(t, err)
 	}
-	if err := stack.CreateArchive(t.Context(), s.engine.S3(), "payloads"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, stack.CreateArchive(t.Context(), s.engine.S3(), "payloads"))
 	return s
 }
 
@@ -307,30 +305,26 @@ func (s *shop) counting() {
 	}
 	s.count(st, "a", s.order("0", 5), nil)
 	// A warm store remembers this aggregate item, but the item is gone.
-	if _, err := s.engine.DynamoDB().DeleteItem(s.ctx, &dynamodb.DeleteItemInput{TableName: aws.String("totals"),
+	_, err := s.engine.DynamoDB().DeleteItem(s.ctx, &dynamodb.DeleteItemInput{TableName: aws.String("totals"),
 		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#all#1#0"},
-			"SK": &types.AttributeValueMemberS{Value: "-"}}}); err != nil {
-		s.t.Fatal(err)
-	}
+			"SK": &types.AttributeValueMemberS{Value: "-"}}})
+	s.held(err)
 	s.count(st, "a", nil, s.order("6", 3))
 	s.now = s.now.Add(80 * time.Hour) // marks of shard a may go
 	s.count(st, "b", nil, s.order("7", 7))
 	s.count(st, "b", nil, s.order("8", 7))
 	lane := event.Lane{StreamARN: "arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/1", ShardID: "b"}
 	notes := fences.Notes{Client: s.engine.DynamoDB(), Table: "totals", Function: fences.Streams}
-	if err := notes.Write(s.ctx, []event.Change{{Kind: event.Insert, Key: fences.Key("run", "0"), Lane: lane, Created: s.now}},
-		event.Sequence{}); err != nil {
-		s.t.Fatal(err)
-	}
+	s.held(notes.Write(s.ctx, []event.Change{{Kind: event.Insert, Key: fences.Key("run", "0"), Lane: lane, Created: s.now}},
+		event.Sequence{}))
 	// A total that has grown large says so.
 	if s.way == aggregate.Marks {
 		attachment := &types.AttributeValueMemberS{Value: strings.Repeat("x", tables.LargeTotal)}
 		in := &dynamodb.PutItemInput{TableName: aws.String("totals"),
 			Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#1#0"},
 				"SK": &types.AttributeValueMemberS{Value: "-"}, "attachment": attachment}}
-		if _, err := s.engine.DynamoDB().PutItem(s.ctx, in); err != nil {
-			s.t.Fatal(err)
-		}
+		_, err := s.engine.DynamoDB().PutItem(s.ctx, in)
+		s.held(err)
 		s.count(s.open(1), "c", nil, s.order(fmt.Sprint("large-", s.last), 1))
 	}
 	// A total that takes no number is flagged. If it does not even take a flag, its head is
@@ -344,9 +338,8 @@ func (s *shop) counting() {
 		in := &dynamodb.PutItemInput{TableName: aws.String("totals"),
 			Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#1#0"},
 				"SK": &types.AttributeValueMemberS{Value: "-"}, "revenue": revenue}}
-		if _, err := s.engine.DynamoDB().PutItem(s.ctx, in); err != nil {
-			s.t.Fatal(err)
-		}
+		_, err := s.engine.DynamoDB().PutItem(s.ctx, in)
+		s.held(err)
 		s.count(s.open(1), "c", nil, s.order(fmt.Sprint("refused-", s.last), 1))
 	}
 }
@@ -365,9 +358,8 @@ func (s *shop) moving() {
 	in := &dynamodb.PutItemInput{TableName: aws.String("totals"),
 		Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#stock#1#0#b"},
 			"SK": &types.AttributeValueMemberS{Value: "-"}, "available": text}}
-	if _, err := s.engine.DynamoDB().PutItem(s.ctx, in); err != nil {
-		s.t.Fatal(err)
-	}
+	_, err := s.engine.DynamoDB().PutItem(s.ctx, in)
+	s.held(err)
 	s.put(st, event.Rejected, goods("refused", "b", 1))
 }
 
@@ -552,9 +544,8 @@ func (s *shop) evolving() {
 	var pass tables.Pass
 	for range 2 { // the second replaces the first
 		var err error
-		if pass, err = repair.Of(st).BeginPass(s.ctx, d); err != nil {
-			s.t.Fatal(err)
-		}
+		pass, err = repair.Of(st).BeginPass(s.ctx, d)
+		s.held(err)
 	}
 	s.held(repair.Of(st).ClearBuilding(s.ctx, d, pass.Behind))
 	if err := s.open(3).Start(s.ctx); err != nil { // a newer generation starts, so the older one is retired
@@ -634,9 +625,8 @@ rows: [{type: user, payload: {type: user, id: "{id}", at: "{at}", phones: "{phon
 	row := func(id, at, phone string) migrate.Changed {
 		row := migrate.Row{"id": written(id), "at": written(at), "phones": &types.AttributeValueMemberL{Value: []types.AttributeValue{
 			&types.AttributeValueMemberM{Value: migrate.Row{"n": written(phone)}}}}}
-		if _, err := old.Client.PutItem(s.ctx, &dynamodb.PutItemInput{TableName: &old.Table, Item: row}); err != nil {
-			s.t.Fatal(err)
-		}
+		_, err := old.Client.PutItem(s.ctx, &dynamodb.PutItemInput{TableName: &old.Table, Item: row})
+		s.held(err)
 		return migrate.Changed{Key: row, Images: []migrate.Row{row}}
 	}
 	unmarked := migrate.Row{"PK": written("USER#2"), "SK": written("USER"), "type": written("user")} // as if its mark had been taken off
@@ -651,9 +641,8 @@ rows: [{type: user, payload: {type: user, id: "{id}", at: "{at}", phones: "{phon
 			row("1", "2099-03-01T10:00:00Z", "2")
 			row("2", "2099-03-01T10:00:00Z", "1")
 			in := &dynamodb.PutItemInput{TableName: aws.String("events"), Item: unmarked}
-			if _, err := old.Client.PutItem(s.ctx, in); err != nil {
-				s.t.Fatal(err)
-			}
+			_, err := old.Client.PutItem(s.ctx, in)
+			s.held(err)
 		}
 	}
 	erased := event.Key{PK: "USER#1", SK: "USER"}
@@ -664,10 +653,9 @@ rows: [{type: user, payload: {type: user, id: "{id}", at: "{at}", phones: "{phon
 	if done := moving.Do(s.ctx, migrate.Always, []migrate.Changed{second}); done.Collisions == 0 || done.Err != nil {
 		s.t.Errorf("%+v", done)
 	}
-	if _, err := s.engine.DynamoDB().DeleteItem(s.ctx, &dynamodb.DeleteItemInput{TableName: &old.Table,
-		Key: migrate.Row{"id": second.Key["id"], "at": second.Key["at"]}}); err != nil {
-		s.t.Fatal(err)
-	}
+	_, err = s.engine.DynamoDB().DeleteItem(s.ctx, &dynamodb.DeleteItemInput{TableName: &old.Table,
+		Key: migrate.Row{"id": second.Key["id"], "at": second.Key["at"]}})
+	s.held(err)
 	moving.Do(s.ctx, migrate.Always, []migrate.Changed{second})
 	for _, stream := range []string{"a stream", "another stream"} {
 		s.held(moving.NoteCaptured(s.ctx, stream, s.now))
@@ -747,9 +735,8 @@ back: {city: {id: "{id}", at: "{at}", name: "{name}", land: "{land}"}}
 	at := "2099-03-01T10:00:00Z"
 	rowKey := func(id string) string { return fmt.Sprintf(`{"id": {"S": %q}, "at": {"S": %q}}`, id, at) }
 	put := func(row migrate.Row) {
-		if _, err := old.Client.PutItem(s.ctx, &dynamodb.PutItemInput{TableName: &old.Table, Item: row}); err != nil {
-			s.t.Fatal(err)
-		}
+		_, err := old.Client.PutItem(s.ctx, &dynamodb.PutItemInput{TableName: &old.Table, Item: row})
+		s.held(err)
 	}
 	written := func(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
 	pass, err := moving.BeginPass(s.ctx)
@@ -760,9 +747,8 @@ back: {city: {id: "{id}", at: "{at}", name: "{name}", land: "{land}"}}
 	bad := migrate.Row{"id": written("5"), "at": written("noon")}
 	put(bad)
 	told("old", `{"id": {"S": "5"}, "at": {"S": "noon"}}`) // it is refused
-	if _, err := s.engine.DynamoDB().DeleteItem(s.ctx, &dynamodb.DeleteItemInput{TableName: &old.Table, Key: bad}); err != nil {
-		s.t.Fatal(err)
-	}
+	_, err = s.engine.DynamoDB().DeleteItem(s.ctx, &dynamodb.DeleteItemInput{TableName: &old.Table, Key: bad})
+	s.held(err)
 	proven := func() {
 		s.t.Helper()
 		s.now = s.now.Add(time.Hour)
@@ -776,9 +762,8 @@ back: {city: {id: "{id}", at: "{at}", name: "{name}", land: "{land}"}}
 		}
 	}
 	proven()
-	if _, err := moving.Turn(s.ctx, 0); err != nil {
-		s.t.Fatal(err)
-	}
+	_, err = moving.Turn(s.ctx, 0)
+	s.held(err)
 	var items []*event.Item
 	for _, id := range []string{"1", "2"} {
 		item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"city","id":%q,"at":%q,"name":"N","land":"L"}`, id, at)})
@@ -880,13 +865,9 @@ func readStore(t *testing.T) (senders, placeholders map[string]string) {
 			continue
 		}
 		source, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		file, err := parser.ParseFile(set, path, source, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, decl := range file.Decls {
 			f, ok := decl.(*ast.FuncDecl)
 			if !ok {

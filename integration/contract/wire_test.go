@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/ingot-events/ingot/integration/contract"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/nearby"
 	"github.com/ingot-events/ingot/internal/local/wire"
@@ -26,9 +27,7 @@ func TestContractOverHTTP(t *testing.T) { overHTTP(t, embedded.Config{}) }
 // change in a folder before it answers.
 func TestContractOfDev(t *testing.T) {
 	d, err := disk.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)

@@ -273,9 +273,8 @@ func TestErrorsOfTheQueueAreReturned(t *testing.T) {
 	rig := newQueueRig(t, false, nil)
 	rig.source.send("1", "2")
 	rig.source.err = errors.New("no network")
-	if _, err := rig.Poll(context.Background()); err == nil || !strings.Contains(err.Error(), "no network") {
-		t.Errorf("error %v", err)
-	}
+	_, err := rig.Poll(context.Background())
+	must.Fail(t, err, "no network")
 	rig.source.undelete = "id-1"
 	if p := rig.poll(); p.Deleted != 1 || p.Left != 1 {
 		t.Errorf("did %+v", p)
@@ -293,15 +292,13 @@ func TestQueueConfigIsChecked(t *testing.T) {
 			return nil, nil
 		}}}
 		change(&cfg)
-		if _, err := NewQueue(context.Background(), cfg); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v", want, err)
-		}
+		_, err := NewQueue(context.Background(), cfg)
+		must.Fail(t, err, want)
 	}
 	cfg := QueueConfig{Client: &fakeQueue{fifo: true}, BatchSize: 11,
 		Function: Function{Handler: func(context.Context, []byte) ([]byte, error) {
 			return nil, nil
 		}}}
-	if _, err := NewQueue(context.Background(), cfg); err == nil || !strings.Contains(err.Error(), "1 to 10") {
-		t.Errorf("FIFO: error %v", err)
-	}
+	_, err := NewQueue(context.Background(), cfg)
+	must.Fail(t, err, "1 to 10")
 }

@@ -3,8 +3,9 @@ package esm
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func TestFaultsOfAStream(t *testing.T) {
@@ -115,9 +116,7 @@ func TestErrorsOfTheSourceAreReturned(t *testing.T) {
 	delete(rig.source.shards, "a")
 	rig.Stream.shards["a"].rewind()
 	_, err := rig.Poll(context.Background())
-	if err == nil || !strings.Contains(err.Error(), "iterator of shard a") {
-		t.Errorf("error %v", err)
-	}
+	must.Fail(t, err, "iterator of shard a")
 	rig.want("3")
 	// The list of shards is read again at once. The shard that is gone is no longer asked for.
 	rig.source.order = []string{"b"}

@@ -1,5 +1,5 @@
 // Package kit has what tests share: a clock that can be set ahead, the sample shop, fuzz inputs,
-// golden files, random seeds, what must succeed, and which tests are slow.
+// golden files, random seeds, what must succeed or fail, and which tests are slow.
 //
 // May import: nothing of Ingot.
 //

@@ -1,12 +1,36 @@
-// Package must ends a test at a call that has to succeed and did not. It is for tests alone.
+// Package must says in a test what has to succeed, what has to fail, and what a text has to say. It
+// is for tests alone.
 package must
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Succeed ends the test if there is an error.
 func Succeed(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Fail reports a call that has to fail and did not, or whose error lacks one of the words.
+func Fail(t testing.TB, err error, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if err == nil || !strings.Contains(err.Error(), word) {
+			t.Errorf("error %v, want one with %q", err, word)
+		}
+	}
+}
+
+// Say reports a text that lacks one of the words.
+func Say(t testing.TB, text string, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			t.Errorf("it lacks %q:\n%s", word, text)
+		}
 	}
 }

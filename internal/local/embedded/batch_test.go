@@ -313,9 +313,8 @@ func TestTransactionRefusals(t *testing.T) {
 func TestClientRequestToken(t *testing.T) {
 	w := newWorld(t)
 	for range 3 {
-		if _, err := w.transact("token", txAdd("sum", "1")); err != nil {
-			t.Fatal(err)
-		}
+		_, err := w.transact("token", txAdd("sum", "1"))
+		held(t, err)
 	}
 	if got := number(w.get("sum", "1")["v"]); got != "1" {
 		t.Errorf("added %s times, want once", got)

@@ -14,9 +14,8 @@ import (
 
 func benchEngine(b *testing.B) *embedded.DynamoDB {
 	db := embedded.New(embedded.Config{}).DynamoDB()
-	if _, err := db.CreateTable(background, tableInput("events")); err != nil {
-		b.Fatal(err)
-	}
+	_, err := db.CreateTable(background, tableInput("events"))
+	held(b, err)
 	b.ReportAllocs()
 	b.ResetTimer()
 	return db
@@ -39,9 +38,8 @@ func BenchmarkPutItem(b *testing.B) {
 		}
 		b.StartTimer()
 		for _, in := range requests[:min(len(requests), b.N-done)] {
-			if _, err := db.PutItem(background, in); err != nil {
-				b.Fatal(err)
-			}
+			_, err := db.PutItem(background, in)
+			held(b, err)
 		}
 	}
 }
@@ -61,14 +59,12 @@ func BenchmarkUpdateItem(b *testing.B) {
 
 func BenchmarkGetItem(b *testing.B) {
 	db := benchEngine(b)
-	if _, err := db.PutItem(background,
-		&dynamodb.PutItemInput{TableName: aws.String("events"), Item: item("a", "1", attrs{"v": n("1")})}); err != nil {
-		b.Fatal(err)
-	}
+	_, err := db.PutItem(background,
+		&dynamodb.PutItemInput{TableName: aws.String("events"), Item: item("a", "1", attrs{"v": n("1")})})
+	held(b, err)
 	for range b.N {
-		if _, err := db.GetItem(background, &dynamodb.GetItemInput{TableName: aws.String("events"), Key: key("a", "1")}); err != nil {
-			b.Fatal(err)
-		}
+		_, err := db.GetItem(background, &dynamodb.GetItemInput{TableName: aws.String("events"), Key: key("a", "1")})
+		held(b, err)
 	}
 }
 
@@ -79,8 +75,7 @@ func BenchmarkInsert25(b *testing.B) {
 		for j := range 25 {
 			in.Statements = append(in.Statements, insert(fmt.Sprintf("ORDER#%09d", i+j), "ORDER", "x"))
 		}
-		if _, err := db.BatchExecuteStatement(background, in); err != nil {
-			b.Fatal(err)
-		}
+		_, err := db.BatchExecuteStatement(background, in)
+		held(b, err)
 	}
 }

@@ -264,9 +264,8 @@ func TestDeterminism(t *testing.T) {
 func TestConcurrency(t *testing.T) {
 	e := embedded.New(embedded.Config{})
 	db := e.DynamoDB()
-	if _, err := db.CreateTable(background, tableInput("events")); err != nil {
-		t.Fatal(err)
-	}
+	_, err := db.CreateTable(background, tableInput("events"))
+	held(t, err)
 	const writers, keys = 8, 60
 	var wg sync.WaitGroup
 	won := make([]int, writers)

@@ -27,9 +27,8 @@ func TestObjects(t *testing.T) {
 	if err := put("a", "x", nil); !errors.As(err, &noBucket) {
 		t.Errorf("no bucket: %v", err)
 	}
-	if _, err := client.CreateBucket(background, &s3.CreateBucketInput{Bucket: bucket}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := client.CreateBucket(background, &s3.CreateBucketInput{Bucket: bucket})
+	held(t, err)
 	var owned *types.BucketAlreadyOwnedByYou
 	if _, err := client.CreateBucket(background, &s3.CreateBucketInput{Bucket: bucket}); !errors.As(err, &owned) {
 		t.Errorf("made again: %v", err)
@@ -99,14 +98,12 @@ func TestObjects(t *testing.T) {
 func TestDeleteObjects(t *testing.T) {
 	client := embedded.New(embedded.Config{}).S3()
 	bucket := aws.String("work")
-	if _, err := client.CreateBucket(background, &s3.CreateBucketInput{Bucket: bucket}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := client.CreateBucket(background, &s3.CreateBucketInput{Bucket: bucket})
+	held(t, err)
 	put := func(keys ...string) {
 		for _, key := range keys {
-			if _, err := client.PutObject(background, &s3.PutObjectInput{Bucket: bucket, Key: &key}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := client.PutObject(background, &s3.PutObjectInput{Bucket: bucket, Key: &key})
+			held(t, err)
 		}
 	}
 	left := func() (keys []string) {
@@ -119,9 +116,8 @@ func TestDeleteObjects(t *testing.T) {
 	}
 	put("a", "b", "c", "d")
 	for range 2 {
-		if _, err := client.DeleteObject(background, &s3.DeleteObjectInput{Bucket: bucket, Key: aws.String("b")}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := client.DeleteObject(background, &s3.DeleteObjectInput{Bucket: bucket, Key: aws.String("b")})
+		held(t, err)
 	}
 	if got := left(); !slices.Equal(got, []string{"a", "c", "d"}) {
 		t.Errorf("left: %q", got)
@@ -151,15 +147,13 @@ func TestDeleteObjects(t *testing.T) {
 func TestListObjects(t *testing.T) {
 	client := embedded.New(embedded.Config{}).S3()
 	bucket := aws.String("archive")
-	if _, err := client.CreateBucket(background, &s3.CreateBucketInput{Bucket: bucket}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := client.CreateBucket(background, &s3.CreateBucketInput{Bucket: bucket})
+	held(t, err)
 	for i := range 25 {
 		for _, prefix := range []string{"a/", "b/", "c/"} {
-			if _, err := client.PutObject(background,
-				&s3.PutObjectInput{Bucket: bucket, Key: aws.String(fmt.Sprintf("%s%02d", prefix, i))}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := client.PutObject(background,
+				&s3.PutObjectInput{Bucket: bucket, Key: aws.String(fmt.Sprintf("%s%02d", prefix, i))})
+			held(t, err)
 		}
 	}
 	in := &s3.ListObjectsV2Input{Bucket: bucket, Prefix: aws.String("b/"), MaxKeys: aws.Int32(10), StartAfter: aws.String("b/02")}

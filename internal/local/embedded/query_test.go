@@ -254,10 +254,9 @@ func TestScan(t *testing.T) {
 				}
 				in.ExclusiveStartKey = out.LastEvaluatedKey
 				last := out.LastEvaluatedKey // a page may start after an item that is gone
-				if _, err := w.db.DeleteItem(background,
-					&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: last}); err != nil {
-					t.Fatal(err)
-				}
+				_, err = w.db.DeleteItem(background,
+					&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: last})
+				held(t, err)
 				defer w.put(last)
 			}
 		}

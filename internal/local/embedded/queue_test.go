@@ -68,9 +68,8 @@ func (m *mail) receive(url *string) []types.Message {
 
 func (m *mail) delete(url *string, msg types.Message) {
 	m.Helper()
-	if _, err := m.sqs.DeleteMessage(background, &sqs.DeleteMessageInput{QueueUrl: url, ReceiptHandle: msg.ReceiptHandle}); err != nil {
-		m.Fatal(err)
-	}
+	_, err := m.sqs.DeleteMessage(background, &sqs.DeleteMessageInput{QueueUrl: url, ReceiptHandle: msg.ReceiptHandle})
+	held(m, err)
 }
 
 func bodies(messages []types.Message) string {

@@ -107,16 +107,14 @@ func TestStaleReads(t *testing.T) {
 			if now[i] == nil {
 				continue // there is nothing to remove, so there is no write
 			}
-			if _, err := w.db.DeleteItem(background, &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: keys[i]}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := w.db.DeleteItem(background, &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: keys[i]})
+			held(t, err)
 			delete(now, i)
 		case 1:
-			if _, err := w.db.TransactWriteItems(background,
+			_, err := w.db.TransactWriteItems(background,
 				&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Put: &types.Put{TableName: aws.String("events"),
-					Item: it}}}}); err != nil {
-				t.Fatal(err)
-			}
+					Item: it}}}})
+			held(t, err)
 			now[i] = it
 		default:
 			w.put(it)

@@ -121,10 +121,9 @@ func TestStreamTellsTheHistory(t *testing.T) {
 				}
 				pk, v := fmt.Sprint("item", r.IntN(40)), fmt.Sprint(r.IntN(3))
 				if r.IntN(5) == 0 {
-					if _, err := w.db.DeleteItem(background,
-						&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: key(pk, "1")}); err != nil {
-						t.Fatal(err)
-					}
+					_, err := w.db.DeleteItem(background,
+						&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: key(pk, "1")})
+					held(t, err)
 					v = ""
 				} else {
 					w.put(item(pk, "1", attrs{"v": n(v)}))

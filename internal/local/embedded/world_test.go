@@ -47,14 +47,12 @@ func newWorld(t *testing.T, change ...func(*embedded.Config)) *world {
 
 func (w *world) createTable(name string) {
 	w.Helper()
-	if _, err := w.db.CreateTable(background, tableInput(name)); err != nil {
-		w.Fatal(err)
-	}
-	if _, err := w.db.UpdateTimeToLive(background, &dynamodb.UpdateTimeToLiveInput{TableName: aws.String(name),
+	_, err := w.db.CreateTable(background, tableInput(name))
+	held(w, err)
+	_, err = w.db.UpdateTimeToLive(background, &dynamodb.UpdateTimeToLiveInput{TableName: aws.String(name),
 		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expiresAt"),
-			Enabled: aws.Bool(true)}}); err != nil {
-		w.Fatal(err)
-	}
+			Enabled: aws.Bool(true)}})
+	held(w, err)
 }
 
 func tableInput(name string) *dynamodb.CreateTableInput {
@@ -93,9 +91,8 @@ func item(pk, sk string, more attrs) attrs {
 
 func (w *world) put(it attrs) {
 	w.Helper()
-	if _, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: it}); err != nil {
-		w.Fatal(err)
-	}
+	_, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: it})
+	held(w, err)
 }
 
 func (w *world) get(pk, sk string) attrs {
@@ -139,10 +136,9 @@ func TestOneOfEach(t *testing.T) {
 
 	queue, err := w.e.SQS().CreateQueue(background, &sqs.CreateQueueInput{QueueName: aws.String("in")})
 	held(t, err)
-	if _, err := w.e.SQS().SendMessage(background,
-		&sqs.SendMessageInput{QueueUrl: queue.QueueUrl, MessageBody: aws.String("hello")}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = w.e.SQS().SendMessage(background,
+		&sqs.SendMessageInput{QueueUrl: queue.QueueUrl, MessageBody: aws.String("hello")})
+	held(t, err)
 	got, err := w.e.SQS().ReceiveMessage(background, &sqs.ReceiveMessageInput{QueueUrl: queue.QueueUrl})
 	if err != nil || len(got.Messages) != 1 || *got.Messages[0].Body != "hello" {
 		t.Fatalf("receive: %v, %v", got, err)

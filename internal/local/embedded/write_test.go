@@ -261,9 +261,8 @@ func TestCreateTableMistakes(t *testing.T) {
 func TestListTables(t *testing.T) {
 	w := newWorld(t) // has the table events
 	for _, name := range []string{"zebra", "ant"} {
-		if _, err := w.db.CreateTable(background, tableInput(name)); err != nil {
-			t.Fatal(err)
-		}
+		_, err := w.db.CreateTable(background, tableInput(name))
+		held(t, err)
 	}
 	out, err := w.db.ListTables(background, &dynamodb.ListTablesInput{})
 	if err != nil || !reflect.DeepEqual(out.TableNames, []string{"ant", "events", "zebra"}) || out.LastEvaluatedTableName != nil {

@@ -166,9 +166,7 @@ func TestREADMEGetsByWithSixWords(t *testing.T) {
 		}
 	}
 	for _, word := range []string{"event", "key", "verdict", "aggregate", "quarantine", "verify"} {
-		if !strings.Contains(strings.ToLower(text), word) {
-			t.Errorf("it never says %q", word)
-		}
+		must.Say(t, strings.ToLower(text), word)
 	}
 }
 

@@ -238,12 +238,8 @@ func TestQuotedLogLines(t *testing.T) {
 	for _, line := range []string{"delivered again; the first of its batch", "quarantine failed; the message stays in its queue",
 		"the batch goes on from there",
 		"the whole batch failed and is delivered again", "names no shard", "carries epoch", "start: refused"} {
-		if !strings.Contains(page, line) {
-			t.Errorf("the page no longer quotes %q; take it out of this list", line)
-		}
-		if !strings.Contains(sources.String(), line) {
-			t.Errorf("no function writes %q", line)
-		}
+		must.Say(t, page, line)
+		must.Say(t, sources.String(), line)
 	}
 }
 

@@ -135,9 +135,7 @@ func TestExistingPayloadBucket(t *testing.T) {
 	if got := tpl.Property(tpl.Resource("PayloadBucketPolicy"), "Bucket"); got.Text != bucket {
 		t.Errorf("the policy is for %+v", got)
 	}
-	if !strings.Contains(text, "Value: !If [NewPayloads, !Ref PayloadBucket, !Ref ExistingPayloadBucket]") {
-		t.Error("no output names the bucket")
-	}
+	must.Say(t, text, "Value: !If [NewPayloads, !Ref PayloadBucket, !Ref ExistingPayloadBucket]")
 	for _, function := range []string{"Streams", "Ingest"} {
 		if got := tpl.Property(tpl.Resource(function+"Function"), "Environment", "Variables", "INGOT_PAYLOAD_BUCKET"); got.Text != bucket {
 			t.Errorf("%s: the variable is %+v", function, got)

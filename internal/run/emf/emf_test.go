@@ -124,9 +124,7 @@ func TestRefusals(t *testing.T) {
 				tt.change(e)
 			}
 			err := e.Emit("r", tt.metrics, tt.props...)
-			if err == nil || !strings.Contains(err.Error(), tt.says) {
-				t.Errorf("error %v, want one with %q", err, tt.says)
-			}
+			must.Fail(t, err, tt.says)
 			if len(w.all) != 0 {
 				t.Errorf("wrote %q in spite of the error", w.all)
 			}

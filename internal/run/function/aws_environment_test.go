@@ -112,9 +112,7 @@ func TestLambdaEnvironmentWithMistakes(t *testing.T) {
 		newRecorder(t, http.StatusOK, "")
 		t.Setenv(name, value)
 		_, err := connect(t.Context(), slog.New(slog.DiscardHandler), nil, settings{}, nil)
-		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%s is %q: write true or false", name, value)) {
-			t.Errorf("error %v", err)
-		}
+		must.Fail(t, err, fmt.Sprintf("%s is %q: write true or false", name, value))
 		t.Setenv(name, "")
 	}
 }

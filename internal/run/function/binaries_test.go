@@ -341,8 +341,6 @@ func refuses(t *testing.T, binary string, env map[string]string, says ...string)
 		t.Fatalf("it printed %s", box.output.Bytes())
 	}
 	for _, text := range says {
-		if !strings.Contains(lines[0]["error"].(string), text) {
-			t.Errorf("%q does not say %q", lines[0]["error"], text)
-		}
+		must.Say(t, lines[0]["error"].(string), text)
 	}
 }

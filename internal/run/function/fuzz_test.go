@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // FuzzSettings reads any environment. What is taken can be sent to AWS. What is refused names each
@@ -26,9 +27,7 @@ func FuzzSettings(f *testing.F) {
 					t.Fatalf("%T %v", err, err)
 				}
 				for _, mistake := range m {
-					if !strings.Contains(mistake, "INGOT_") {
-						t.Errorf("no variable is named: %s", mistake)
-					}
+					must.Say(t, mistake, "INGOT_")
 				}
 				continue
 			}

@@ -205,9 +205,7 @@ func TestMetricLists(t *testing.T) {
 func TestMetricsNotWritten(t *testing.T) {
 	var out lines
 	out.process().ingestReporter(settings{function: "\x00"}).batch(context.Background(), handler.IngestReport{})
-	if text := out.log.String(); !strings.Contains(text, "metrics not written") || !strings.Contains(text, `"msg":"ingested"`) {
-		t.Errorf("log %s", text)
-	}
+	must.Say(t, out.log.String(), "metrics not written", `"msg":"ingested"`)
 }
 
 // A user's own program may write its metrics into its own namespace.

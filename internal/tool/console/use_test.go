@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 )
 
@@ -219,9 +220,7 @@ func TestAnArrayInQuarantine(t *testing.T) {
 	b.await("document.getElementById('letter').textContent.includes('The events of the array')")
 	text := eval[string](b, "document.getElementById('letter').innerText")
 	for _, want := range []string{"Conflict (digest-differs)", "ORDER#o-0007 / PLACED", "Poison (unknown-type)"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in %s", want, text)
-		}
+		must.Say(t, text, want)
 	}
 	b.clean(d)
 }
@@ -396,9 +395,7 @@ func TestHiddenPageAsksNothing(t *testing.T) {
 	if polls() == before {
 		t.Error("it does not go on when it is seen again")
 	}
-	if !strings.Contains(eval[string](b, "document.getElementById('main').innerText"), "the last two minutes") {
-		t.Error("the view is gone")
-	}
+	must.Say(t, eval[string](b, "document.getElementById('main').innerText"), "the last two minutes")
 }
 
 // Under the pointer, the chart says its numbers. Messages of every verdict that ends in quarantine

@@ -46,9 +46,7 @@ func TestValuesInTheDemo(t *testing.T) {
 	must.Succeed(t, s.Text(&out, -1))
 	text := out.String()
 	for _, want := range []string{"bonn 2024-05", "about 50 ±1.6 %", "p50 4.0", "s599", "s000"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the table lacks %q", want)
-		}
+		must.Say(t, text, want)
 	}
 	if t.Failed() {
 		t.Logf("%s", text)

@@ -68,10 +68,8 @@ func TestTotalsByPutAreExplained(t *testing.T) {
 	letter := reserved("1", "s", "")
 	letter.Attributes = map[string]string{quarantine.Attribute: `{"verdict":"Rejected","reason":"below-floor",` +
 		`"detail":"stock of sku=s: available is 0"}`}
-	if said := text(t, e.Explain([]Message{letter})); !strings.Contains(said,
-		"sent again   Inserted, unless its key is taken already or a total refuses it again\n") {
-		t.Errorf("a letter:\n%s", said)
-	}
+	must.Say(t,
+		text(t, e.Explain([]Message{letter})), "sent again   Inserted, unless its key is taken already or a total refuses it again\n")
 	if r.Messages[0].takes() != true || r.Messages[2].takes() != true {
 		t.Error("an event that takes from a floor may be refused")
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // A message is explained with all the items that it yields, and what each of them adds.
@@ -41,9 +43,7 @@ aggregates:
 		x.Parts[1].Item.EachUnits != 2*single.Parts[1].Item.EachUnits || single.Atomic {
 		t.Errorf("atomic: %+v", x)
 	}
-	if said := text(t, both); !strings.Contains(said, "part 2 of 2, put in one transaction with the whole") {
-		t.Error(said)
-	}
+	must.Say(t, text(t, both), "part 2 of 2, put in one transaction with the whole")
 	for lines, want := range map[int]string{2: "part 2 of 2, put once the whole is stored", 6: "part 6 of 6,",
 		50: "\n45 more parts are put too; --output json lists them.\n"} {
 		if said := text(t, e.Explain([]Message{order(lines)})); !strings.Contains(said, want) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/store/repair"
@@ -93,9 +94,7 @@ func TestReplaceSurvivesEveryCrash(t *testing.T) {
 							kept += r.Data
 						}
 						for _, event := range c.old {
-							if !strings.Contains(kept, event) {
-								t.Errorf("%s is lost", event)
-							}
+							must.Say(t, kept, event)
 						}
 						// Pull and replace until it is right. There may be a second copy by now.
 						for round := 0; w.data() != c.stored || w.depth(w.Quarantine) > 0; round++ {

@@ -47,9 +47,7 @@ func TestProgress(t *testing.T) {
 	tell(Step{"checking", 1, 0})
 	tell(Step{})
 	tell(Step{})
-	if !strings.Contains(out.String(), "sending") || !strings.Contains(out.String(), "checking") {
-		t.Errorf("the bars are %q", out.String())
-	}
+	must.Say(t, out.String(), "sending", "checking")
 	// It shows how much is done, how long that took, and how long the rest will take.
 	if !regexp.MustCompile(`sending  50% \|█+ +\| \(1/2\) \[\d+s:\d+s\]`).MatchString(out.String()) {
 		t.Errorf("the bars are %q", out.String())

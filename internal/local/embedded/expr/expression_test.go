@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded/api"
 	"github.com/ingot-events/ingot/internal/local/embedded/value"
 )
@@ -22,9 +23,7 @@ func bin(v ...byte) types.AttributeValue {
 func testItem(t testing.TB, in map[string]types.AttributeValue) *value.Item {
 	t.Helper()
 	it, err := value.NewItem(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return it
 }
 
@@ -129,9 +128,7 @@ func TestConditionMistakes(t *testing.T) {
 
 func TestBind(t *testing.T) {
 	c, err := parseCondition("PutItem", "ConditionExpression", "#a = :x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	x := map[string]types.AttributeValue{":x": str("x")}
 	for _, tt := range []struct {
 		names  map[string]string

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func TestNormalNumber(t *testing.T) {
@@ -47,9 +48,7 @@ func TestNumberSize(t *testing.T) {
 	for i := range 20_000 {
 		text := randomNumber(r)
 		stored, err := normalNumber(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if got, want := numberSize(stored), itemform.NumberSize(text); got != want {
 			t.Fatalf("seed %d, case %d: %s takes %d bytes, want %d", seed, i, text, got, want)
 		}

@@ -73,9 +73,7 @@ func openedIn(t *testing.T, wait time.Duration, variables ...string) (said strin
 func has(t *testing.T, said string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
-		if !strings.Contains(said, part) {
-			t.Errorf("it does not say %q:\n%s", part, said)
-		}
+		must.Say(t, said, part)
 	}
 }
 
