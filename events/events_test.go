@@ -83,8 +83,7 @@ func encode(t *testing.T, v any) []byte {
 // readme returns README.md with its two tables written from the samples.
 func readme(t *testing.T) []byte {
 	t.Helper()
-	text, err := os.ReadFile("README.md")
-	must.Succeed(t, err)
+	text := must.Read(t, "README.md")
 	var ingest, streams strings.Builder
 	for _, s := range ingestSamples() {
 		ingest.WriteString(row(s.file, s.about, s.answer, s.after))

@@ -2,7 +2,6 @@ package handler_test
 
 import (
 	"encoding/json"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -23,8 +22,7 @@ import (
 func FuzzIngest(f *testing.F) {
 	corpus.Add(f)
 	for _, name := range []string{"ingest-one.json", "ingest-fifo.json", "ingest-cloudevent-binary.json", "ingest-ten-attributes.json"} {
-		sample, err := os.ReadFile("../events/" + name)
-		must.Succeed(f, err)
+		sample := must.Read(f, "../events/"+name)
 		f.Add(sample)
 	}
 	for _, e := range []events.SQSEvent{messages(), messages(order("1", 1), order("1", 1), order("1", 2), `{`, parcel("p", 2),

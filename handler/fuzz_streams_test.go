@@ -3,7 +3,6 @@ package handler_test
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -25,8 +24,7 @@ func FuzzStreams(f *testing.F) {
 	corpus.Add(f)
 	for _, name := range []string{"streams-insert.json", "streams-undecodable.json", "streams-ttl-removal.json", "streams-no-shard.json",
 		"streams-pipe.json"} {
-		sample, err := os.ReadFile("../events/" + name)
-		must.Succeed(f, err)
+		sample := must.Read(f, "../events/"+name)
 		f.Add(sample, true)
 	}
 	w := newWorld(f)

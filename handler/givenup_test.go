@@ -10,11 +10,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/testworld"
 )
 
 // unstamped names the oddities that leave no stamp to read.
@@ -72,8 +72,7 @@ func TestGivenUp(t *testing.T) {
 					}
 					w.sums(t, "totals", "0", "0")
 					_, err = w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"),
-						Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key},
-							"SK": &types.AttributeValueMemberS{Value: "-"}}})
+						Item: testworld.Key(key, "-")})
 					must.Succeed(t, err)
 				}
 				reads := w.calls["GetItem"]
@@ -124,8 +123,7 @@ func TestGivenUpBeforeAHookFails(t *testing.T) {
 		t.Fatal("the batch goes on")
 	}
 	_, err = w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"),
-		Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: givenUpKey.FindString(err.Error())},
-			"SK": &types.AttributeValueMemberS{Value: "-"}}})
+		Item: testworld.Key(givenUpKey.FindString(err.Error()), "-")})
 	must.Succeed(t, err)
 	w.streams.OnChange = func(_ context.Context, c event.Change) error {
 		if c.Sequence.String() == sequence(3) {

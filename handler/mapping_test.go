@@ -119,8 +119,7 @@ func (m *mapped) touchByHand() {
 	m.trouble = false
 	defer func() { m.trouble = was }()
 	for key := range m.items() {
-		at := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK},
-			"SK": &types.AttributeValueMemberS{Value: key.SK}}
+		at := testworld.Key(key.PK, key.SK)
 		var err error
 		if m.r.IntN(2) == 0 {
 			_, err = m.Engine.DynamoDB().DeleteItem(context.Background(),

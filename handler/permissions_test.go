@@ -128,8 +128,7 @@ func TestPointersNeedOnePermissionMore(t *testing.T) {
 		w.faults = faults
 		w.receive(messages(pointer("1"), pointer("2"), "poison"))
 	}
-	text, err := os.ReadFile("../" + sampleshop.Template)
-	must.Succeed(t, err)
+	text := must.Read(t, "../"+sampleshop.Template)
 	with, err := template.Open(text, map[string]string{"PointerBucket": large})
 	must.Succeed(t, err)
 	var more []string
@@ -173,8 +172,7 @@ func TestOffloadNeedsMorePermissions(t *testing.T) {
 	w.receive(messages(long("2", 1)))
 	function = "streams"
 	w.expect(expired, done)
-	text, err := os.ReadFile("../" + sampleshop.Template)
-	must.Succeed(t, err)
+	text := must.Read(t, "../"+sampleshop.Template)
 	with, err := template.Open(text, map[string]string{"Payloads": "keep"})
 	must.Succeed(t, err)
 	for function, role := range map[string]string{"ingest": "IngestRole", "streams": "StreamsRole"} {
@@ -327,8 +325,7 @@ func actions(t *testing.T, api string, input any) (list []string) {
 
 func openTemplate(t *testing.T) *template.Template {
 	t.Helper()
-	text, err := os.ReadFile("../" + sampleshop.Template)
-	must.Succeed(t, err)
+	text := must.Read(t, "../"+sampleshop.Template)
 	tpl, err := template.Open(text, nil)
 	must.Succeed(t, err)
 	return tpl

@@ -108,8 +108,7 @@ func TestSamples(t *testing.T) {
 
 func (w *world) runFile(t *testing.T, function, name string) (string, error) {
 	t.Helper()
-	payload, err := os.ReadFile(filepath.Join("..", "events", name))
-	must.Succeed(t, err)
+	payload := must.Read(t, filepath.Join("..", "events", name))
 	invoke := lambda.NewHandler(w.ingest.Handle)
 	if function == "streams" {
 		invoke = lambda.NewHandler(w.streams.Handle)

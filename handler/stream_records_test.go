@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/tables"
@@ -39,8 +40,7 @@ func (w *world) image(body string) attributes {
 	must.Succeed(w.t, err)
 	_, _ = stack.Table{Name: "images"}.Create(context.Background(),
 		w.Engine.DynamoDB()) // creates it the first time; later it exists already
-	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: item.Key.PK},
-		"SK": &types.AttributeValueMemberS{Value: item.Key.SK}}
+	key := testworld.Key(item.Key.PK, item.Key.SK)
 	_, err = w.Engine.DynamoDB().DeleteItem(context.Background(),
 		&dynamodb.DeleteItemInput{TableName: aws.String("images"), Key: key})
 	must.Succeed(w.t, err)

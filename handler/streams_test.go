@@ -520,8 +520,7 @@ func TestStreamsReportLargeTotals(t *testing.T) {
 	w := newWorld(t).started()
 	w.expect(batch(insert(1, w.image(order("1", 5)))), done)
 	_, err := w.Engine.DynamoDB().UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"),
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#2#0"},
-			"SK": &types.AttributeValueMemberS{Value: "-"}},
+		Key:                 testworld.Key("A#live#2#0", "-"),
 		UpdateExpression:    aws.String("SET attachment = :a"),
 		ConditionExpression: aws.String("attribute_exists(PK)"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":a": &types.AttributeValueMemberB{Value: make([]byte,

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/testworld"
 )
 
 // Anybody can invoke a warm function with an event without records. It creates the heads if they
@@ -92,6 +93,6 @@ func (w *world) emptyTotals() {
 func (w *world) deleteTotal(pk, sk string) {
 	w.t.Helper()
 	_, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("totals"),
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}}})
+		Key: testworld.Key(pk, sk)})
 	must.Succeed(w.t, err)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/testworld"
 )
 
 // TestEveryFaultWithCompressedPayloads deploys compress over items that are stored as they are, and
@@ -54,8 +55,7 @@ func TestEveryFaultWithCompressedPayloads(t *testing.T) {
 			t.Errorf("%d items, %s", len(items), got)
 		}
 		out, err := w.DynamoDB().GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(stack.Events),
-			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#packed"},
-				"SK": &types.AttributeValueMemberS{Value: "ORDER"}}})
+			Key: testworld.Key("ORDER#packed", "ORDER")})
 		must.Succeed(t, err)
 		if _, ok := out.Item["data"].(*types.AttributeValueMemberB); !ok {
 			t.Errorf("the payload is stored as %T", out.Item["data"])

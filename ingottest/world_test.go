@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/tables"
@@ -246,7 +247,7 @@ func TestStaleReadOfOneRequest(t *testing.T) {
 }
 
 func key(k event.Key) map[string]types.AttributeValue {
-	return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: k.PK}, "SK": &types.AttributeValueMemberS{Value: k.SK}}
+	return testworld.Key(k.PK, k.SK)
 }
 
 func TestSampleShop(t *testing.T) {
@@ -464,8 +465,7 @@ func TestWhatFailsATest(t *testing.T) {
 			w.Send(order("a", "2026-03-01T10:00:00Z", 1))
 			w.Drain()
 			_, err := w.world.Engine.DynamoDB().UpdateItem(w.ctx, &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates),
-				Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#daily#1#0#m1"},
-					"SK": &types.AttributeValueMemberS{Value: "2026-03-01T00:00:00Z"}},
+				Key:                       testworld.Key("A#daily#1#0#m1", "2026-03-01T00:00:00Z"),
 				UpdateExpression:          aws.String("ADD cents :one"),
 				ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
 			must.Succeed(t, err)

@@ -24,6 +24,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
+	"github.com/ingot-events/ingot/internal/testworld"
 )
 
 // standInNames are the outputs that name the functions of a stack. Functions of these names only
@@ -96,7 +97,7 @@ func (d *deployed) changeWith(e *endpoint.Endpoint, w tool) {
 	defer end()
 
 	file := strings.Join(replaced(orders(d.T, 3), "m-900"), "\n") + "\n"
-	must.Succeed(d, os.WriteFile(filepath.Join(w.dir, "more.ndjson"), []byte(file), 0o600))
+	must.Write(d, filepath.Join(w.dir, "more.ndjson"), file)
 	right := strings.Replace(replaced(orders(d.T, 1), "m-900")[0], "4998", "4999", 1)
 	waiting := replaced(orders(d.T, 1), "m-901")[0]
 	for queue, body := range map[string]string{d.quarantine: waiting, d.queueURL: right} {
@@ -175,8 +176,7 @@ func (d *deployed) archives(w tool) {
 	d.Helper()
 	key, err := d.plan.Key("order.placed", envelope.Message{Body: replaced(orders(d.T, 3), "m-900")[2]})
 	must.Succeed(d, err)
-	named := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK},
-		"SK": &types.AttributeValueMemberS{Value: key.SK}}
+	named := testworld.Key(key.PK, key.SK)
 	_, err = d.clients.DynamoDB.UpdateItem(d.Context(), &dynamodb.UpdateItemInput{TableName: &d.events, Key: named,
 		UpdateExpression:          aws.String("SET expiresAt = :past"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":past": &types.AttributeValueMemberN{Value: "1700000000"}}})

@@ -140,7 +140,7 @@ func TestAWSCLI(t *testing.T) {
 
 	c.aws("", "s3api", "create-bucket", "--bucket", "by-hand")
 	file := filepath.Join(t.TempDir(), "object")
-	must.Succeed(t, os.WriteFile(file, []byte("payload"), 0o600))
+	must.Write(t, file, "payload")
 	c.aws("", "s3api", "put-object", "--bucket", "by-hand", "--key", "2026/a b", "--body", file)
 	c.want("the listed key", c.aws("Contents Key", "s3api", "list-objects", "--bucket", "by-hand"), "2026/a b")
 	c.want("the listed key, version 2", c.aws("Contents Key", "s3api", "list-objects-v2", "--bucket", "by-hand", "--prefix", "2026/"),
@@ -154,12 +154,11 @@ func TestAWSCLI(t *testing.T) {
 // of it.
 func (c *clients) anEvent() {
 	c.Helper()
-	text, err := os.ReadFile("../events/ingest-one.json")
-	must.Succeed(c, err)
+	text := must.Read(c, "../events/ingest-one.json")
 	var sent events.SQSEvent
 	must.Succeed(c, json.Unmarshal(text, &sent))
 	file := filepath.Join(c.TempDir(), "event.json")
-	must.Succeed(c, os.WriteFile(file, []byte(sent.Records[0].Body), 0o600))
+	must.Write(c, file, sent.Records[0].Body)
 	at := c.dev.Local()
 	c.aws("", "sqs", "send-message", "--queue-url", at.QueueURL, "--message-body", "file://"+file)
 	st, err := store.New(tables.Config{Client: c.dev.Engine().DynamoDB(), Pipeline: c.dev.Pipeline(), Events: stack.Events,

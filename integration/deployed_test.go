@@ -105,8 +105,7 @@ func deploy(t *testing.T, c deployment) *deployed {
 	if clients.SQS == nil || clients.S3 == nil {
 		t.Skipf("%s has no queues or no buckets, and the template declares both", e.URL)
 	}
-	text, err := os.ReadFile(filepath.Join(c.dir, "template.yaml"))
-	must.Succeed(t, err)
+	text := must.Read(t, filepath.Join(c.dir, "template.yaml"))
 	declared := readTemplate(t, text)
 	stack := name(t)
 	outputs := cloudFormation{e.URL}.create(t, stack, declared.withNames(t, standInNames(stack)), c.parameters)
@@ -373,10 +372,8 @@ aggregates:
 // in the layer.
 func layered(t *testing.T, pipeline string) (dir string) {
 	t.Helper()
-	page, err := os.ReadFile("../docs/without.md")
-	must.Succeed(t, err)
-	sample, err := os.ReadFile(filepath.Join("..", sampleshop.Template))
-	must.Succeed(t, err)
+	page := must.Read(t, "../docs/without.md")
+	sample := must.Read(t, filepath.Join("..", sampleshop.Template))
 	dir = t.TempDir()
 	for name, text := range map[string]string{
 		"template.yaml":          sampleshop.Patched(t, string(sample), sampleshop.Diffs(string(page))...),
@@ -405,8 +402,7 @@ func TestPipelineInALayer(t *testing.T) {
 // orders returns n orders of one day. Each is like the first sample of events/.
 func orders(t *testing.T, n int) (bodies []string) {
 	t.Helper()
-	text, err := os.ReadFile("../events/ingest-one.json")
-	must.Succeed(t, err)
+	text := must.Read(t, "../events/ingest-one.json")
 	var one events.SQSEvent
 	must.Succeed(t, json.Unmarshal(text, &one))
 	for n := range n {

@@ -47,15 +47,14 @@ func TestDuckDB(t *testing.T) {
 		must.Succeed(t, err)
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		must.Succeed(t, os.MkdirAll(filepath.Dir(path), 0o750))
-		must.Succeed(t, os.WriteFile(path, []byte(body), 0o600))
+		must.Write(t, path, body)
 	}
 	var want []string
 	for item, err := range bucket.Read(t.Context(), archived.Days{}) {
 		must.Succeed(t, err)
 		want = append(want, item.Event.Key.PK+" "+item.Event.Data)
 	}
-	page, err := os.ReadFile("../docs/erasing.md")
-	must.Succeed(t, err)
+	page := must.Read(t, "../docs/erasing.md")
 	_, statement, _ := strings.Cut(string(page), "```sql duckdb\n")
 	statement, _, _ = strings.Cut(statement, "```")
 	statement = strings.NewReplacer("INSTALL httpfs; LOAD httpfs;", "", "s3://BUCKET", dir).Replace(statement)

@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/table/archive"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/store/query"
 )
 
@@ -112,8 +113,7 @@ func timeToLive(w *world) {
 
 func (w *world) remove(pk, sk string) {
 	w.Helper()
-	_, err := w.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &w.events, Key: map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}}})
+	_, err := w.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &w.events, Key: testworld.Key(pk, sk)})
 	must.Succeed(w, err)
 }
 
@@ -122,8 +122,7 @@ func (w *world) expire(item *event.Item) {
 	w.Helper()
 	item.ExpiresAt = w.now().Add(-time.Minute).Unix()
 	_, err := w.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &w.events, UpdateExpression: aws.String("SET expiresAt = :now"),
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: item.Key.PK},
-			"SK": &types.AttributeValueMemberS{Value: item.Key.SK}},
+		Key: testworld.Key(item.Key.PK, item.Key.SK),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":now": &types.AttributeValueMemberN{Value: fmt.Sprint(
 			item.ExpiresAt)}}})
 	must.Succeed(w, err)

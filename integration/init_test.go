@@ -29,7 +29,7 @@ func TestInitDeployed(t *testing.T) {
 	if err != nil || !bytes.Contains(text, []byte(was)) {
 		t.Fatalf("%s does not have %s (%v)", config, was, err)
 	}
-	must.Succeed(t, os.WriteFile(config, bytes.Replace(text, []byte(was), []byte(now), 1), 0o600))
+	must.Write(t, config, string(bytes.Replace(text, []byte(was), []byte(now), 1)))
 	path := filepath.Dir(cli.path) + string(os.PathListSeparator) + os.Getenv("PATH")
 	inFolder(t, dir, []string{"PATH=" + path, "GOFLAGS=", "GOWORK=off"}, "make", "build")
 
@@ -41,8 +41,7 @@ func TestInitDeployed(t *testing.T) {
 	// LocalStack's Lambda provides it.
 	d := deploy(t, deployment{dir: dir, binaries: binaries, parameters: map[string]string{"Counting": "receipts"},
 		lambda: map[string]string{"AWS_ENDPOINT_URL": e.URL}})
-	events, err := os.ReadFile(filepath.Join(dir, "events", "sample.ndjson"))
-	must.Succeed(t, err)
+	events := must.Read(t, filepath.Join(dir, "events", "sample.ndjson"))
 	bodies := strings.Split(strings.TrimSpace(string(events)), "\n")
 	d.check(bodies)
 

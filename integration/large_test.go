@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -29,8 +28,7 @@ func machine(t *testing.T, client *sfn.Client, name string) (arn, activity strin
 	made, err := client.CreateActivity(ctx, &sfn.CreateActivityInput{Name: &name})
 	must.Succeed(t, err)
 	activity = *made.ActivityArn
-	text, err := os.ReadFile("../cmd/worker/machine.asl.json")
-	must.Succeed(t, err)
+	text := must.Read(t, "../cmd/worker/machine.asl.json")
 	var definition map[string]any
 	must.Succeed(t, json.Unmarshal(text, &definition))
 	states := definition["States"].(map[string]any)
@@ -133,7 +131,7 @@ func TestLarge(t *testing.T) {
 	deliver := func() error { _, err := d.stream.Poll(d.Context()); return err }
 	d.until("every change is counted", deliver, func() bool { return d.stream.Drained() })
 	w := d.tool(e.URL, "..")
-	must.Succeed(t, os.WriteFile(filepath.Join(w.dir, "pipeline.yaml"), []byte(visits), 0o600))
+	must.Write(t, filepath.Join(w.dir, "pipeline.yaml"), visits)
 	c := d.workers(e, w)
 	line := "verify" + c.flags()
 	verify := func(line string, code int, words ...string) {

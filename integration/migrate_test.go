@@ -79,7 +79,7 @@ func TestMigrated(t *testing.T) {
 	w := d.tool(e.URL, "..")
 	for name, text := range map[string]string{"pipeline.yaml": files["pipeline.yaml"],
 		"migration.yaml": strings.Replace(files["back.yaml"], "quakes-v1", l.table, 1)} {
-		must.Succeed(t, os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600))
+		must.Write(t, filepath.Join(w.dir, name), text)
 	}
 	for i := range 40 {
 		l.put(l.row(1+i%3, i, fmt.Sprintf("q%d", i)))

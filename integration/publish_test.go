@@ -3,7 +3,6 @@ package integration
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -85,7 +84,7 @@ func TestPublished(t *testing.T) {
 			declared += fmt.Sprintf("  way%d: {from: [order.placed, order.status], to: %q}\n", i+1, arn)
 		}
 		for name, text := range map[string]string{"pipeline.yaml": text("pipeline.yaml"), "publish.yaml": declared} {
-			must.Succeed(t, os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600))
+			must.Write(t, filepath.Join(w.dir, name), text)
 		}
 		var said output
 		publishing := publisher(t, first, w, e.URL, &said)

@@ -210,8 +210,7 @@ func (s *samCLI) startLambda(t *testing.T, template, environment string) *samLam
 // invoke sends one file of events/ to a function and returns the answer.
 func (l *samLambda) invoke(t *testing.T, function, file string) []byte {
 	t.Helper()
-	payload, err := os.ReadFile(filepath.Join("..", "events", file))
-	must.Succeed(t, err)
+	payload := must.Read(t, filepath.Join("..", "events", file))
 	ctx, cancel := context.WithTimeout(t.Context(), samTime)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, l.url+"/2015-03-31/functions/"+function+"/invocations",

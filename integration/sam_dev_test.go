@@ -2,7 +2,6 @@ package integration
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,11 +22,10 @@ import (
 func startDev(t *testing.T, host, key string) *dev.Dev {
 	t.Helper()
 	sampleshop.PipelineAtRoot(t, "..")
-	text, err := os.ReadFile(filepath.Join("..", "pipeline.yaml"))
-	must.Succeed(t, err)
+	text := must.Read(t, filepath.Join("..", "pipeline.yaml"))
 	dir := t.TempDir()
 	file := filepath.Join(dir, "pipeline.yaml")
-	must.Succeed(t, os.WriteFile(file, text, 0o600))
+	must.Write(t, file, string(text))
 	d, err := dev.Start(t.Context(), dev.Config{File: file, Data: filepath.Join(dir, "data"), Secret: []byte(key), Host: host})
 	must.Succeed(t, err)
 	t.Cleanup(func() {

@@ -124,8 +124,7 @@ func (w *samWorld) create(t *testing.T) {
 // The environment of a sam local start-lambda cannot change once it runs.
 func withFunctions(t *testing.T, template string, worlds []*samWorld) (copied, environment string) {
 	t.Helper()
-	text, err := os.ReadFile(template)
-	must.Succeed(t, err)
+	text := must.Read(t, template)
 	before, resources, found := strings.Cut(string(text), "\nResources:\n")
 	if !found {
 		t.Fatalf("%s has no Resources", template)
@@ -143,7 +142,7 @@ func withFunctions(t *testing.T, template string, worlds []*samWorld) (copied, e
 		variables[w.function] = w.environment
 	}
 	copied = filepath.Join(filepath.Dir(template), "worlds.yaml") // paths in the template are relative to its folder
-	must.Succeed(t, os.WriteFile(copied, []byte(before+"\nResources:\n"+functions.String()+resources), 0o600))
+	must.Write(t, copied, before+"\nResources:\n"+functions.String()+resources)
 	return copied, environmentFile(t, variables)
 }
 

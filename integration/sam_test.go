@@ -2,7 +2,6 @@ package integration
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -87,8 +86,7 @@ var sentUnderReceipts = []string{"streams-no-shard.json", "streams-pipe.json", "
 
 // TestBuildFlags shows that these tests build the functions as make build does.
 func TestBuildFlags(t *testing.T) {
-	text, err := os.ReadFile("../Makefile")
-	must.Succeed(t, err)
+	text := must.Read(t, "../Makefile")
 	flags := slices.Clone(runtimeapi.ProductionFlags)
 	flags[0] += "$(if $(LOCAL),$(comma)ingotlocal)"
 	for _, line := range []string{"build: export CGO_ENABLED = 0\n", "build: export GOFLAGS = " + strings.Join(flags, " ") + "\n"} {
@@ -129,8 +127,7 @@ type sample struct {
 
 func readSamples(t *testing.T) *samples {
 	t.Helper()
-	text, err := os.ReadFile("../events/expected.json")
-	must.Succeed(t, err)
+	text := must.Read(t, "../events/expected.json")
 	all := &samples{}
 	if err := json.Unmarshal(text, all); err != nil || len(all.Files) < 20 {
 		t.Fatalf("%d samples, %v", len(all.Files), err)

@@ -102,8 +102,7 @@ var used = map[string]bool{"console": true} // it serves until it is ended; its 
 
 // The differences that TestDeployed checks are those that the page lists.
 func TestToolDifferencesAreListed(t *testing.T) {
-	page, err := os.ReadFile("../docs/without.md")
-	must.Succeed(t, err)
+	page := must.Read(t, "../docs/without.md")
 	_, section, _ := strings.Cut(string(page), "\n### The tool on LocalStack\n")
 	for _, d := range toolDifferences {
 		if row := fmt.Sprintf("| `ingot %s` | %d | %s |\n", d.line, d.code, d.reason); !strings.Contains(section, row) {

@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -96,10 +95,8 @@ func TestFunctionThatCannotStart(t *testing.T) {
 
 // The page has each metric, and no other.
 func TestMetricsAreDescribed(t *testing.T) {
-	page, err := os.ReadFile("../docs/publishing.md")
-	must.Succeed(t, err)
-	source, err := os.ReadFile("function.go")
-	must.Succeed(t, err)
+	page := must.Read(t, "../docs/publishing.md")
+	source := must.Read(t, "function.go")
 	_, table, _ := strings.Cut(string(page), "<!-- publish metrics -->")
 	table, _, _ = strings.Cut(table, "\n\n**")
 	names := func(pattern, text string) (list []string) {
@@ -116,8 +113,7 @@ func TestMetricsAreDescribed(t *testing.T) {
 
 // The role of the template allows what the function asks for, and little else.
 func TestRole(t *testing.T) {
-	text, err := os.ReadFile("../cmd/publish/template.yaml")
-	must.Succeed(t, err)
+	text := must.Read(t, "../cmd/publish/template.yaml")
 	_, role, _ := strings.Cut(string(text), "PublishRole:")
 	role, _, _ = strings.Cut(role, "PublishFunction:")
 	var actions []string

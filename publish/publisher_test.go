@@ -225,8 +225,7 @@ func (w *world) want(list ...string) {
 func (w *world) delete(order string) {
 	w.Helper()
 	_, err := w.Engine.DynamoDB().DeleteItem(w.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events),
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#" + order},
-			"SK": &types.AttributeValueMemberS{Value: "ORDER"}}})
+		Key: testworld.Key("ORDER#"+order, "ORDER")})
 	must.Succeed(w, err)
 }
 

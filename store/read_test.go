@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/query"
@@ -189,7 +190,7 @@ func textValue(s string) types.AttributeValue { return &types.AttributeValueMemb
 
 // itemKey returns a key as requests have it.
 func itemKey(key event.Key) map[string]types.AttributeValue {
-	return map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK)}
+	return testworld.Key(key.PK, key.SK)
 }
 
 // A scan goes over many pages. It names what it cannot understand, and goes on.

@@ -250,12 +250,11 @@ func TestWorkFolderOfAnotherPass(t *testing.T) {
 		}, "its checksum is wrong"},
 		"a manifest edited": {func(t *testing.T, _ *world, _ *verify.Config, dir string) {
 			name := one(t, dir, "*.manifest")
-			text, err := os.ReadFile(name)
-			must.Succeed(t, err)
-			must.Succeed(t, os.WriteFile(name, bytes.Replace(text, []byte(`"items": `), []byte(`"items":  `), 1), 0o600))
+			text := must.Read(t, name)
+			must.Write(t, name, string(bytes.Replace(text, []byte(`"items": `), []byte(`"items":  `), 1)))
 		}, "its checksum is wrong"},
 		"no manifest": {func(t *testing.T, _ *world, _ *verify.Config, dir string) {
-			must.Succeed(t, os.WriteFile(one(t, dir, "*.manifest"), []byte("hello\n"), 0o600))
+			must.Write(t, one(t, dir, "*.manifest"), "hello\n")
 		}, "it is not a segment that Ingot has written"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -271,9 +270,8 @@ func TestWorkFolderOfAnotherPass(t *testing.T) {
 
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
-	text, err := os.ReadFile(from)
-	must.Succeed(t, err)
-	must.Succeed(t, os.WriteFile(to, text, 0o600))
+	text := must.Read(t, from)
+	must.Write(t, to, string(text))
 }
 
 // The rate is kept on average.

@@ -106,9 +106,8 @@ func TestTouchFolder(t *testing.T) {
 	if err != nil || len(names) != 1 {
 		t.Fatal(names, err)
 	}
-	text, err := os.ReadFile(names[0])
-	must.Succeed(t, err)
-	must.Succeed(t, os.WriteFile(names[0], append(text, '!'), 0o600))
+	text := must.Read(t, names[0])
+	must.Write(t, names[0], string(append(text, '!')))
 	_, err = verify.Touch(context.Background(), c, s)
 	must.Fail(t, err, "its checksum is wrong; begin again in an empty folder")
 }

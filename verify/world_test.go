@@ -169,7 +169,7 @@ func (w *world) remove(table string, key map[string]types.AttributeValue) {
 }
 
 func itemKey(k event.Key) map[string]types.AttributeValue {
-	return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: k.PK}, "SK": &types.AttributeValueMemberS{Value: k.SK}}
+	return testworld.Key(k.PK, k.SK)
 }
 
 func number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }

@@ -3,7 +3,6 @@ package worker_test
 import (
 	"context"
 	"maps"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -85,8 +84,7 @@ func TestRole(t *testing.T) {
 // allowed lists what the role allows with tables.
 func allowed(t *testing.T) map[string]bool {
 	t.Helper()
-	text, err := os.ReadFile("../cmd/worker/template.yaml")
-	must.Succeed(t, err)
+	text := must.Read(t, "../cmd/worker/template.yaml")
 	tpl, err := template.Open(text, map[string]string{"OldTable": "old", "EventsTable": stack.Events, "AggregatesTable": stack.Aggregates})
 	must.Succeed(t, err)
 	list := map[string]bool{}

@@ -38,8 +38,7 @@ func TestABadDay(t *testing.T) {
 	if err != nil {
 		t.Skip("bash is not on PATH; to have the stories of docs/repair.md run, install it")
 	}
-	page, err := os.ReadFile("../../docs/repair.md")
-	must.Succeed(t, err)
+	page := must.Read(t, "../../docs/repair.md")
 	_, section, _ := strings.Cut(string(page), "\n## A bad day\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	stories := strings.Split(section, "\n### ")[1:]
@@ -72,8 +71,7 @@ func TestTryingAStack(t *testing.T) {
 	if err != nil || testing.Short() {
 		t.Skip("it needs bash, and runs commands in processes of their own, which -short leaves out")
 	}
-	page, err := os.ReadFile("../../docs/deploy.md")
-	must.Succeed(t, err)
+	page := must.Read(t, "../../docs/deploy.md")
 	_, section, _ := strings.Cut(string(page), "\n## Trying a stack\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	found := blocks.FindAllStringSubmatch(section, -1)
@@ -82,8 +80,7 @@ func TestTryingAStack(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "shop")
 	tool(t, "init", dir, "--no-tidy").says(t, exitFine)
-	file, err := os.ReadFile(filepath.Join(dir, "pipeline.yaml"))
-	must.Succeed(t, err)
+	file := must.Read(t, filepath.Join(dir, "pipeline.yaml"))
 	s := newStoryIn(t, bash, dir, string(file))
 	s.block(found[0][1], found[0][2], "")
 	s.block(found[1][1], found[1][2], "")
@@ -148,8 +145,7 @@ func (s *story) block(kind, text, want string) {
 	case strings.HasPrefix(text, "sed -i"):
 		s.edit(func(string) string {
 			s.run(text)
-			file, err := os.ReadFile(filepath.Join(s.dir, "pipeline.yaml"))
-			must.Succeed(s, err)
+			file := must.Read(s, filepath.Join(s.dir, "pipeline.yaml"))
 			return string(file)
 		})
 	case givenUp.MatchString(text):
@@ -187,8 +183,7 @@ func (s *story) edit(change func(string) string) {
 
 func (s *story) read(name string) string {
 	s.Helper()
-	text, err := os.ReadFile(filepath.Join(s.dir, name))
-	must.Succeed(s, err)
+	text := must.Read(s, filepath.Join(s.dir, name))
 	return string(text)
 }
 

@@ -135,8 +135,7 @@ func TestTokenOfAnotherFile(t *testing.T) {
 	if err := json.Unmarshal([]byte(o.out), &first); o.code != exitFine || err != nil || first.Next == "" {
 		t.Fatalf("%v: %+v", err, o)
 	}
-	text, err := os.ReadFile("../../" + sampleshop.Pipeline)
-	must.Succeed(t, err)
+	text := must.Read(t, "../../"+sampleshop.Pipeline)
 	other := bytes.Replace(text, []byte("customer_orders: {read: [order.placed, order.refunded]"),
 		[]byte("customer_orders: {read: [order.placed]"), 1)
 	if bytes.Equal(other, text) {

@@ -16,8 +16,7 @@ import (
 // altered writes a copy of a file of the repository with one replacement.
 func altered(t *testing.T, name, old, new string) string {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	must.Succeed(t, err)
+	text := must.Read(t, name)
 	if !strings.Contains(string(text), old) {
 		t.Fatalf("%s has no %q any more", name, old)
 	}
@@ -136,8 +135,7 @@ func TestCheckEvents(t *testing.T) {
 	write(t, file, good+good)
 	mistaken := altered(t, "pipeline.yaml", "window: 1d", "window: 1x")
 	byKind := altered(t, "pipeline.yaml", `type: "{type}"`, `type: "{@attribute.kind}"`)
-	batch, err := os.ReadFile(filepath.Join("events", "ingest-many.json"))
-	must.Succeed(t, err)
+	batch := must.Read(t, filepath.Join("events", "ingest-many.json"))
 	var lambda bytes.Buffer
 	must.Succeed(t, json.Compact(&lambda, batch))
 	for _, c := range []struct {

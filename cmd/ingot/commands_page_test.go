@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,8 +17,7 @@ var session = regexp.MustCompile("(?s)```sh\n(ingot [^\n]*)\n```\n(?:\n```text\n
 // TestCommandsPage runs the commands of docs/commands.md, each on README's events, and compares
 // what they print with the page.
 func TestCommandsPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/commands.md")
-	must.Succeed(t, err)
+	page := must.Read(t, "../../docs/commands.md")
 	scripts := t.TempDir()
 	found := session.FindAllStringSubmatch(string(page), -1)
 	if len(found) < 6 {

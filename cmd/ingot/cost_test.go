@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -104,8 +103,7 @@ func TestCostOfTheDeployedFunctions(t *testing.T) {
 	dir := t.TempDir()
 	pipeline := filepath.Join(dir, "pipeline.yaml")
 	for name, from := range map[string]string{"pipeline.yaml": sampleshop.Pipeline, "template.yaml": sampleshop.Template} {
-		text, err := os.ReadFile("../../" + from)
-		must.Succeed(t, err)
+		text := must.Read(t, "../../"+from)
 		write(t, filepath.Join(dir, name), string(text))
 	}
 	of := func(want string, args ...string) {

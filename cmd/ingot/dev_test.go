@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,8 +19,7 @@ import (
 // fifoTemplate is the sample's template with the changes that docs/deploy.md lists.
 func fifoTemplate(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", sampleshop.Template))
-	must.Succeed(t, err)
+	text := must.Read(t, filepath.Join("..", "..", sampleshop.Template))
 	template := string(text)
 	for _, queue := range []string{"\n  IngestQueue:", "\n  DeadLetterQueue:"} {
 		at := strings.Index(template, queue)

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table"
 	"github.com/ingot-events/ingot/internal/table/archive"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/archived"
 	"github.com/ingot-events/ingot/internal/tool/erase"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
@@ -116,8 +117,7 @@ func (w *devWorld) sets(key, name string, v types.AttributeValue) {
 	w.t.Helper()
 	pk, sk, _ := strings.Cut(key, "|")
 	_, err := w.dev.Engine().DynamoDB().UpdateItem(w.t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(stack.Events),
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk},
-			"SK": &types.AttributeValueMemberS{Value: sk}},
+		Key:              testworld.Key(pk, sk),
 		UpdateExpression: aws.String("SET #n = :v"), ExpressionAttributeNames: map[string]string{"#n": name},
 		ExpressionAttributeValues: map[string]types.AttributeValue{":v": v}})
 	must.Succeed(w.t, err)
@@ -340,8 +340,7 @@ func TestEraseScansForAKey(t *testing.T) {
 	for _, key := range []string{"ORDER#1", "ACCOUNT#7"} {
 		_, sk, _ := strings.Cut(w.kept()[slices.IndexFunc(w.kept(), func(k string) bool { return strings.HasPrefix(k, key+"|") })], "|")
 		_, err := w.dev.Engine().DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events),
-			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key},
-				"SK": &types.AttributeValueMemberS{Value: sk}}})
+			Key: testworld.Key(key, sk)})
 		must.Succeed(t, err)
 	}
 	must.Say(t, w.run(1, "erase", "order", "id=1", "--yes", "--local").errors, "parts of it may still be stored")

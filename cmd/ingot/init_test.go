@@ -76,8 +76,7 @@ func example(t *testing.T, name string) (dir string) {
 func TestInitForAPipeline(t *testing.T) {
 	dir := example(t, "feed")
 	name := filepath.Join(dir, "pipeline.yaml")
-	was, err := os.ReadFile(name)
-	must.Succeed(t, err)
+	was := must.Read(t, name)
 	tool(t, "init", dir, "--events", name).says(t, exitUsage, name+" is there already, and --events proposes another")
 	got := tool(t, "init", dir, "--no-tidy")
 	if got.code != exitFine || strings.Contains(got.out, "pipeline.yaml") ||
@@ -263,8 +262,7 @@ func TestEnvironmentIsThatOfDev(t *testing.T) {
 
 func mustRead(t *testing.T, name string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	must.Succeed(t, err)
+	text := must.Read(t, name)
 	return text
 }
 

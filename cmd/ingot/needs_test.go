@@ -31,6 +31,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/pause"
@@ -449,8 +450,7 @@ func (w *living) lose(t *testing.T) {
 	}
 	for _, key := range lost {
 		_, err := w.Engine().DynamoDB().DeleteItem(t.Context(),
-			&dynamodb.DeleteItemInput{TableName: aws.String(stack.Events), Key: map[string]types.AttributeValue{
-				"PK": &types.AttributeValueMemberS{Value: key[0]}, "SK": &types.AttributeValueMemberS{Value: key[1]}}})
+			&dynamodb.DeleteItemInput{TableName: aws.String(stack.Events), Key: testworld.Key(key[0], key[1])})
 		must.Succeed(t, err)
 	}
 }

@@ -35,8 +35,7 @@ func TestExamplePages(t *testing.T) {
 			continue // their pages are docs/migrating.md and docs/publishing.md
 		}
 		t.Run(path.Dir(file), func(t *testing.T) {
-			page, err := os.ReadFile("../../examples/" + path.Dir(file) + "/README.md")
-			must.Succeed(t, err)
+			page := must.Read(t, "../../examples/"+path.Dir(file)+"/README.md")
 			text, err := fs.ReadFile(examples.Files, file)
 			must.Succeed(t, err)
 			labelled(t, string(page), path.Dir(file))

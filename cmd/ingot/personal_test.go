@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -220,8 +219,7 @@ func TestNothingPersonalIsPrinted(t *testing.T) {
 	w.runs("", "quarantine", "resend", "letters", "--local")
 	var events strings.Builder
 	for i, file := range files {
-		text, err := os.ReadFile(file)
-		must.Succeed(t, err)
+		text := must.Read(t, file)
 		var letter struct{ Body string }
 		must.Succeed(t, json.Unmarshal(text, &letter))
 		events.WriteString(letter.Body + "\n")

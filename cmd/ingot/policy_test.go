@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -91,8 +90,7 @@ func TestPolicyOfOnePrincipal(t *testing.T) {
 // The policy for deploying covers each type of resource that the template has, and a stack's own
 // resources alone.
 func TestPolicyForDeploying(t *testing.T) {
-	template, err := os.ReadFile("../../" + sampleshop.Template)
-	must.Succeed(t, err)
+	template := must.Read(t, "../../"+sampleshop.Template)
 	creates := map[string]string{"CloudWatch::Alarm": "cloudwatch:PutMetricAlarm",
 		"CloudWatch::Dashboard": "cloudwatch:PutDashboard", "DynamoDB::Table": "dynamodb:CreateTable",
 		"IAM::Role":      "iam:CreateRole",

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -192,8 +191,7 @@ func TestSetSaysWhatItCannotChange(t *testing.T) {
 	}
 	bodies := ""
 	for _, f := range file {
-		text, err := os.ReadFile(f)
-		must.Succeed(t, err)
+		text := must.Read(t, f)
 		bodies += string(text)
 	}
 	must.Say(t, bodies, `\"email\":\"eve@example.com\"`)

@@ -360,8 +360,7 @@ func TestQuarantineOfAnotherStack(t *testing.T) {
 	w.send(1, badSale)
 	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
 	file := filepath.Join("letters", w.files("letters")[0]+".json")
-	text, err := os.ReadFile(file)
-	must.Succeed(t, err)
+	text := must.Read(t, file)
 	write(t, file, string(bytes.Replace(text, []byte(`/quarantine"`), []byte(`/other"`), 1)))
 	id := w.files("letters")[0]
 	for _, args := range [][]string{{"show", "letters", id}, {"resend", "letters", id}, {"resend", "letters"},

@@ -168,8 +168,7 @@ func TestQuery(t *testing.T) {
 // TestExplainedQuestionNeedsNoStack explains a question in a folder with a pipeline.yaml, with
 // nothing in the environment.
 func TestExplainedQuestionNeedsNoStack(t *testing.T) {
-	text, err := os.ReadFile("../../" + sampleshop.Pipeline)
-	must.Succeed(t, err)
+	text := must.Read(t, "../../"+sampleshop.Pipeline)
 	t.Chdir(t.TempDir())
 	write(t, "pipeline.yaml", string(text))
 	ask := func(code int, args ...string) ran {

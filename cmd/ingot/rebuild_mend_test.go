@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -77,8 +78,7 @@ func TestMendAndAccept(t *testing.T) {
 func (w *devWorld) flag(key event.Key, text string) {
 	w.t.Helper()
 	_, err := w.dev.Engine().DynamoDB().UpdateItem(w.t.Context(), &dynamodb.UpdateItemInput{TableName: new(stack.Aggregates),
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK},
-			"SK": &types.AttributeValueMemberS{Value: key.SK}}, UpdateExpression: new("SET flag = :v"),
+		Key: testworld.Key(key.PK, key.SK), UpdateExpression: new("SET flag = :v"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":v": &types.AttributeValueMemberS{Value: text}}})
 	must.Succeed(w.t, err)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -54,8 +53,7 @@ func TestSendRefusesWhatIsNotLinesOfJSON(t *testing.T) {
 		if got := w.run(exitUsage, "send", file, "--local"); !strings.Contains(got.errors, want) || got.out != "" {
 			t.Errorf("%s: %s%s", file, got.out, got.errors)
 		}
-		text, err := os.ReadFile(file)
-		must.Succeed(t, err)
+		text := must.Read(t, file)
 		want = strings.Replace(want, file, "standard input", 1)
 		got := pipedWith(t, w.env, string(text), "send", "-", "--local")
 		if got.code != exitUsage || !strings.Contains(got.errors, want) || got.out != "" || strings.Contains(got.errors, "--skip") {

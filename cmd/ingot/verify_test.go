@@ -20,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/nearby"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/verified"
@@ -49,8 +50,7 @@ func (w *devWorld) counted(n int) {
 }
 
 func salesKey() map[string]types.AttributeValue {
-	return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#sales#1#0"},
-		"SK": &types.AttributeValueMemberS{Value: "-"}}
+	return testworld.Key("A#sales#1#0", "-")
 }
 
 func (w *devWorld) alter(expression, value string) {

@@ -7,7 +7,6 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -222,8 +221,7 @@ func read(t *testing.T, pattern string) string {
 	must.Succeed(t, err)
 	var b strings.Builder
 	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		must.Succeed(t, err)
+		text := must.Read(t, path)
 		b.Write(text)
 	}
 	return b.String()

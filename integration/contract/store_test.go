@@ -9,7 +9,6 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -306,8 +305,7 @@ func (s *shop) counting() {
 	s.count(st, "a", s.order("0", 5), nil)
 	// A warm store remembers this aggregate item, but the item is gone.
 	_, err := s.engine.DynamoDB().DeleteItem(s.ctx, &dynamodb.DeleteItemInput{TableName: aws.String("totals"),
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#all#1#0"},
-			"SK": &types.AttributeValueMemberS{Value: "-"}}})
+		Key: testworld.Key("A#all#1#0", "-")})
 	s.held(err)
 	s.count(st, "a", nil, s.order("6", 3))
 	s.now = s.now.Add(80 * time.Hour) // marks of shard a may go
@@ -864,8 +862,7 @@ func readStore(t *testing.T) (senders, placeholders map[string]string) {
 		if strings.HasSuffix(path, "_test.go") || strings.Contains(path, "/payloads/") { // payloads go to S3
 			continue
 		}
-		source, err := os.ReadFile(path)
-		must.Succeed(t, err)
+		source := must.Read(t, path)
 		file, err := parser.ParseFile(set, path, source, 0)
 		must.Succeed(t, err)
 		for _, decl := range file.Decls {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -23,6 +22,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -158,8 +158,7 @@ func (w *world) depth() int {
 func (w *world) remove(id string) {
 	w.Helper()
 	_, err := w.clients.DynamoDB.DeleteItem(w.Context(),
-		&dynamodb.DeleteItemInput{TableName: &w.events, Key: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "SALE#" + id}, "SK": &types.AttributeValueMemberS{Value: "SALE"}}})
+		&dynamodb.DeleteItemInput{TableName: &w.events, Key: testworld.Key("SALE#"+id, "SALE")})
 	must.Succeed(w, err)
 }
 

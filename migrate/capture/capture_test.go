@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"maps"
 	"net/http/httptest"
-	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -295,8 +294,7 @@ func goesBack(t *testing.T) *world {
 // allowed lists what the role of the template allows, without what Lambda does with it.
 func (w *world) allowed() (list []string) {
 	w.t.Helper()
-	text, err := os.ReadFile("../../cmd/migrate/template.yaml")
-	must.Succeed(w.t, err)
+	text := must.Read(w.t, "../../cmd/migrate/template.yaml")
 	tpl, err := template.Open(text, map[string]string{"OldTable": "old", "EventsTable": stack.Events, "AggregatesTable": stack.Aggregates,
 		"PayloadBucket": "payloads", "OldStreamArn": "arn:aws:dynamodb:us-east-1:1:table/old/stream/1", "PiiKeySecret": "arn",
 		"EventsStreamArn": "arn:aws:dynamodb:us-east-1:1:table/events/stream/1"})

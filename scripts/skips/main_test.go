@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -72,7 +71,7 @@ func TestRun(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			list := filepath.Join(t.TempDir(), "list.txt")
-			must.Succeed(t, os.WriteFile(list, []byte(tt.list), 0o600))
+			must.Write(t, list, tt.list)
 			var stdout, stderr bytes.Buffer
 			if code := run([]string{list}, strings.NewReader(tt.in), &stdout, &stderr); code != tt.code {
 				t.Errorf("exit code %d, want %d", code, tt.code)

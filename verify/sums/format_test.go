@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -73,8 +72,7 @@ func TestSumsAreStable(t *testing.T) {
 	if err != nil || len(written) != 1 || len(s.of) != 0 || s.bytes != 0 {
 		t.Fatal(written, len(s.of), s.bytes, err)
 	}
-	text, err := os.ReadFile("testdata/sums")
-	must.Succeed(t, err)
+	text := must.Read(t, "testdata/sums")
 	_, sum, err := unseal("sums", text)
 	must.Succeed(t, err)
 	if got, err := all(dir, sumFile{"sums", 0, sum}); err != nil || !reflect.DeepEqual(got, []*Pair{want}) {
@@ -86,7 +84,7 @@ func TestSumsAreStable(t *testing.T) {
 	bad := Dir(t.TempDir())
 	refused := func(what string, text []byte) {
 		t.Helper()
-		must.Succeed(t, os.WriteFile(filepath.Join(string(bad), "sums"), text, 0o600))
+		must.Write(t, filepath.Join(string(bad), "sums"), string(text))
 		got, err := all(bad, sumFile{"sums", 0, sum})
 		if err == nil || len(got) > 0 || !strings.Contains(err.Error(), "cannot be used, because ") {
 			t.Errorf("%s: %+v %v", what, got, err)

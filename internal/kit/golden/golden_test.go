@@ -26,7 +26,7 @@ func (f *failures) Fatalf(format string, args ...any) {
 
 func TestFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "file.txt")
-	must.Succeed(t, os.WriteFile(name, []byte("one\ntwo\n"), 0o600))
+	must.Write(t, name, "one\ntwo\n")
 	f := &failures{TB: t}
 	golden.File(f, name, "one\ntwo\n")
 	if len(f.texts) > 0 {

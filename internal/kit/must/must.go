@@ -3,6 +3,7 @@
 package must
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -33,4 +34,18 @@ func Say(t testing.TB, text string, words ...string) {
 			t.Errorf("it lacks %q:\n%s", word, text)
 		}
 	}
+}
+
+// Read returns the content of a file.
+func Read(t testing.TB, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	Succeed(t, err)
+	return text
+}
+
+// Write writes a file.
+func Write(t testing.TB, name, text string) {
+	t.Helper()
+	Succeed(t, os.WriteFile(name, []byte(text), 0o644))
 }

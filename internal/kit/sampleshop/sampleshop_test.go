@@ -20,7 +20,7 @@ func TestOwnFilesSkip(t *testing.T) {
 	} {
 		path := filepath.Join(root, name)
 		must.Succeed(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		must.Succeed(t, os.WriteFile(path, []byte(text), 0o644))
+		must.Write(t, path, text)
 	}
 	own := &skipped{TB: t}
 	PipelineAtRoot(own, root)

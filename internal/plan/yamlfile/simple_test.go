@@ -18,8 +18,7 @@ func TestPipelinesAreSimple(t *testing.T) {
 	files := []string{"../../../pipeline.yaml", "../../tool/scaffold/files/pipeline.yaml", "../../../examples/shop/pipeline.yaml",
 		"../../tool/demo/data/earthquakes.yaml"}
 	for _, name := range files {
-		text, err := os.ReadFile(name)
-		must.Succeed(t, err)
+		text := must.Read(t, name)
 		if simple(string(text)) == nil {
 			t.Errorf("%s is left to the parser", name)
 		}

@@ -7,7 +7,6 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -57,8 +56,7 @@ func TestTargetsAreListed(t *testing.T) {
 			return true
 		})
 	}
-	makefile, err := os.ReadFile("../../../Makefile")
-	must.Succeed(t, err)
+	makefile := must.Read(t, "../../../Makefile")
 	for _, limits := range regexp.MustCompile(`go run \./(internal/prove/cold -max.*?)( &&|;)`).FindAllStringSubmatch(string(makefile),
 		-1) {
 		fmt.Fprintln(&list, limits[1])

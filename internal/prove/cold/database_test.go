@@ -13,6 +13,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/testworld"
 )
 
 func client(db *database) *dynamodb.Client {
@@ -98,8 +99,7 @@ func TestTheDatabaseKeepsWhatAStartWrites(t *testing.T) {
 	defer db.close()
 	c, ctx, table := client(db), t.Context(), aws.String("totals")
 	of := func(pk string) map[string]types.AttributeValue {
-		return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk},
-			"SK": &types.AttributeValueMemberS{Value: "-"}}
+		return testworld.Key(pk, "-")
 	}
 	for _, pk := range []string{"K#", "F#", "EVENT#1"} {
 		_, err := c.PutItem(ctx, &dynamodb.PutItemInput{TableName: table, Item: of(pk)})

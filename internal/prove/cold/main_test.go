@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -33,7 +32,7 @@ func message(t *testing.T, body string) string {
 	event, err := json.Marshal(events.SQSEvent{Records: []events.SQSMessage{{MessageId: "m", Body: body}}})
 	must.Succeed(t, err)
 	file := filepath.Join(t.TempDir(), "event.json")
-	must.Succeed(t, os.WriteFile(file, event, 0o600))
+	must.Write(t, file, string(event))
 	return file
 }
 

@@ -167,8 +167,7 @@ func plainADDs(t *testing.T) embedded.Usage {
 	before := engine.Usage()
 	for i := range costEvents {
 		_, err := engine.DynamoDB().UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"),
-			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: fmt.Sprint("K#", i%costTotals)},
-				"SK": &types.AttributeValueMemberS{Value: "-"}},
+			Key:              testworld.Key(fmt.Sprint("K#", i%costTotals), "-"),
 			UpdateExpression: aws.String("ADD orders :one, revenue :cents"), ExpressionAttributeValues: map[string]types.AttributeValue{
 				":one": &types.AttributeValueMemberN{Value: "1"}, ":cents": &types.AttributeValueMemberN{Value: "1250"}}})
 		must.Succeed(t, err)

@@ -108,8 +108,7 @@ func TestPagesOfMessages(t *testing.T) {
 	must.Succeed(t, err)
 	called := 0
 	for _, name := range strings.Fields(string(out)) {
-		text, err := os.ReadFile(name)
-		must.Succeed(t, err)
+		text := must.Read(t, name)
 		for _, m := range pageCall.FindAllStringSubmatch(string(text), -1) {
 			checkPage(t, name, m[1])
 			called++

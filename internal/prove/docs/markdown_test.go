@@ -4,7 +4,6 @@ package docs
 
 import (
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,8 +18,7 @@ const root = "../../.."
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, name))
-	must.Succeed(t, err)
+	text := must.Read(t, filepath.Join(root, name))
 	return string(text)
 }
 

@@ -33,7 +33,7 @@ func TestOutsideThisModule(t *testing.T) {
 	file := func(name, text string) {
 		name = filepath.Join(shop, name)
 		must.Succeed(t, os.MkdirAll(filepath.Dir(name), 0o755))
-		must.Succeed(t, os.WriteFile(name, []byte(text), 0o644))
+		must.Write(t, name, text)
 	}
 	run := func(words ...string) {
 		cmd := exec.Command(words[0], words[1:]...)

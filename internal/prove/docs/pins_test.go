@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,8 +12,7 @@ import (
 // every pinned package has a hash, and that every image is pulled by its digest.
 func TestPins(t *testing.T) {
 	read := func(name string) string {
-		text, err := os.ReadFile("../../../scripts/" + name)
-		must.Succeed(t, err)
+		text := must.Read(t, "../../../scripts/"+name)
 		return string(text)
 	}
 	for _, pin := range []struct{ script, variable, file, pkg string }{

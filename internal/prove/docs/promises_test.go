@@ -182,8 +182,7 @@ func (w *keptWorld) verify() []verify.Difference {
 	return report.Differences
 }
 
-var keptKey = map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#all#1#0"},
-	"SK": &types.AttributeValueMemberS{Value: "-"}}
+var keptKey = testworld.Key("A#all#1#0", "-")
 
 func (w *keptWorld) alter() {
 	w.t.Helper()

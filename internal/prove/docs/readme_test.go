@@ -3,7 +3,6 @@ package docs
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -102,7 +101,7 @@ func testExcerpt(t *testing.T, binary, document, info string, args ...string) {
 	if golden.Update() {
 		fresh := refreshed(excerpt, string(out))
 		text := strings.Replace(read(t, document), excerpt, fresh, 1)
-		must.Succeed(t, os.WriteFile(filepath.Join(root, document), []byte(text), 0o644))
+		must.Write(t, filepath.Join(root, document), text)
 		excerpt = fresh
 	}
 	lines := strings.Split(string(out), "\n")
@@ -260,8 +259,7 @@ func testExists(t *testing.T, pkg, test string) bool {
 		files, err := filepath.Glob(filepath.Join(root, pattern, "*_test.go"))
 		must.Succeed(t, err)
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			must.Succeed(t, err)
+			text := must.Read(t, file)
 			if strings.Contains(string(text), "\nfunc "+test+"(") {
 				return true
 			}

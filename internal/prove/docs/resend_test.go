@@ -45,8 +45,7 @@ func TestResendRecipe(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "again.json"))
-	must.Succeed(t, err)
+	text := must.Read(t, filepath.Join(dir, "again.json"))
 	var got, want any
 	must.Succeed(t, json.Unmarshal(text, &got))
 	must.Succeed(t, json.Unmarshal([]byte(`{"QueueUrl": "https://queue", "MessageBody": "{\"a\": \"1|2\"}\n",

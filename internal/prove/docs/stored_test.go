@@ -3,7 +3,6 @@ package docs
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -19,8 +18,7 @@ import (
 // its pipeline.yaml. That file is the one that ingot init writes.
 func TestREADMEStoresWhatItSays(t *testing.T) {
 	text := blocksOf(t, "README.md", "yaml pipeline")[0].text
-	written, err := os.ReadFile("../../tool/scaffold/files/pipeline.yaml")
-	must.Succeed(t, err)
+	written := must.Read(t, "../../tool/scaffold/files/pipeline.yaml")
 	if !strings.HasSuffix(string(written), text) {
 		t.Error("the README's pipeline.yaml is not the one that ingot init writes")
 	}

@@ -17,15 +17,14 @@ var nextYear = regexp.MustCompile(`(?m)^next_year\(\) \{ INGOT_TEST_CLOCK_AHEAD=
 // TestNextYearReachesEveryPackage shows that CI sets the clock ahead for every package whose tests
 // support that, and for no other.
 func TestNextYearReachesEveryPackage(t *testing.T) {
-	script, err := os.ReadFile("../../../.ci/run")
-	must.Succeed(t, err)
+	script := must.Read(t, "../../../.ci/run")
 	m := nextYear.FindSubmatch(script)
 	if m == nil {
 		t.Fatal(".ci/run has no function next_year of the form that this test reads")
 	}
 	runs := strings.Fields(string(m[1]))
 	var reads []string
-	err = filepath.WalkDir("../../..", func(name string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir("../../..", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}

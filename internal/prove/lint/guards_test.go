@@ -2,7 +2,6 @@ package lint
 
 import (
 	"maps"
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -40,8 +39,7 @@ func TestNamedPathsExist(t *testing.T) {
 			path.Ext(name) != ".txtar" {
 			continue // what was, what this test makes up, and data
 		}
-		text, err := os.ReadFile(file)
-		must.Succeed(t, err)
+		text := must.Read(t, file)
 		for _, p := range missing(named, path.Dir(name), strings.ReplaceAll(string(text), `\.`, "."), there) {
 			t.Errorf("%s names %s, which does not exist; name the path where it is now", name, p)
 		}

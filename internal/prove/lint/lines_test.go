@@ -3,7 +3,6 @@ package lint
 import (
 	"go/parser"
 	"go/token"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -19,8 +18,7 @@ const widest = 100
 // it cannot be broken: a table, a listing, the output of an example, or one long word.
 func TestProseIsNotWide(t *testing.T) {
 	for _, file := range tracked(t, "*.go") {
-		text, err := os.ReadFile(file)
-		must.Succeed(t, err)
+		text := must.Read(t, file)
 		files, lines := token.NewFileSet(), strings.Split(string(text), "\n")
 		parsed, err := parser.ParseFile(files, file, text, parser.ParseComments|parser.SkipObjectResolution)
 		must.Succeed(t, err)
@@ -37,8 +35,7 @@ func TestProseIsNotWide(t *testing.T) {
 		}
 	}
 	for _, file := range tracked(t, "*.md") {
-		text, err := os.ReadFile(file)
-		must.Succeed(t, err)
+		text := must.Read(t, file)
 		listing := false
 		for i, line := range strings.Split(string(text), "\n") {
 			if strings.HasPrefix(strings.TrimSpace(line), "```") {

@@ -7,7 +7,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -29,8 +28,7 @@ func TestOnlyEnvTouchesTheWorld(t *testing.T) {
 		faults := 0
 		for _, file := range sources(t, filepath.Join("..", "..", "..", folder)) {
 			if slices.Contains(doors, folder) {
-				src, err := os.ReadFile(file)
-				must.Succeed(t, err)
+				src := must.Read(t, file)
 				faults += len(worldly(t, file, src))
 			} else {
 				hold(t, file, worldly)
@@ -60,8 +58,7 @@ func deployed(t *testing.T) (folders []string) {
 // hold checks a Go file against a rule. The rule returns what it finds wrong.
 func hold(t *testing.T, file string, rule func(t *testing.T, name string, src []byte) []string) {
 	t.Helper()
-	src, err := os.ReadFile(file)
-	must.Succeed(t, err)
+	src := must.Read(t, file)
 	for _, fault := range rule(t, file, src) {
 		t.Error(fault)
 	}

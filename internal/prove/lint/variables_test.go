@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"os"
 	"regexp"
 	"slices"
 	"testing"
@@ -12,8 +11,7 @@ import (
 // The comment of package ingot lists every variable that the functions read.
 func TestPackageCommentListsEveryVariable(t *testing.T) {
 	names := func(file, before string) (list []string) {
-		text, err := os.ReadFile(file)
-		must.Succeed(t, err)
+		text := must.Read(t, file)
 		for _, m := range regexp.MustCompile(before+`(INGOT_[A-Z_]+)`).FindAllSubmatch(text, -1) {
 			list = append(list, string(m[1]))
 		}

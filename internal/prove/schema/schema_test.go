@@ -3,7 +3,6 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,8 +24,7 @@ func TestSchemaIsCommitted(t *testing.T) {
 // base is a file with everything in it.
 func base(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../../../pipeline/testdata/base.yaml")
-	must.Succeed(t, err)
+	text := must.Read(t, "../../../pipeline/testdata/base.yaml")
 	return string(text)
 }
 
@@ -164,8 +162,7 @@ func TestOurPipelinesAreValid(t *testing.T) {
 	for _, name := range []string{"../../../pipeline/testdata/orders.yaml", "../../../pipeline/testdata/plain.yaml", "../../../" +
 		sampleshop.Pipeline, "../../../ingottest/testdata/pipeline.yaml",
 		"../../tool/demo/data/earthquakes.yaml", "../bench/orders.yaml", "../../../integration/crash/testdata/pipeline.yaml"} {
-		text, err := os.ReadFile(name)
-		must.Succeed(t, err)
+		text := must.Read(t, name)
 		texts[name] = string(text)
 	}
 	for name, text := range texts {

@@ -21,13 +21,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/base/awsclient"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/testworld"
 )
 
 // recorder is an endpoint that keeps what it is sent and gives every request the same answer.
@@ -79,7 +79,7 @@ func connected(t *testing.T) *backend {
 func TestTablesAreAskedOnce(t *testing.T) {
 	r := newRecorder(t, http.StatusInternalServerError, `{"__type":"InternalServerError"}`)
 	table := "events"
-	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "p"}, "SK": &types.AttributeValueMemberS{Value: "s"}}
+	key := testworld.Key("p", "s")
 	if _, err := connected(t).tables().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &table, Key: key}); err == nil {
 		t.Error("no error from an endpoint that fails")
 	}
@@ -310,7 +310,7 @@ func TestRefusalsToStart(t *testing.T) {
 	newRecorder(t, http.StatusBadRequest,
 		`{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"no such table"}`)
 	file := filepath.Join(t.TempDir(), "wrong.yaml")
-	must.Succeed(t, os.WriteFile(file, []byte(strings.Replace(plain, "events:", "evnts:", 1)), 0o600))
+	must.Write(t, file, strings.Replace(plain, "events:", "evnts:", 1))
 	folder := filepath.Dir(file)
 	tables := map[string]string{"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals"}
 	with := func(name, value string) map[string]string {

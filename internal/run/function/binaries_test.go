@@ -42,8 +42,7 @@ type sample struct {
 func samples(t *testing.T) (list []sample, key string) {
 	t.Helper()
 	sampleshop.PipelineAtRoot(t, "../../..")
-	text, err := os.ReadFile("../../../events/expected.json")
-	must.Succeed(t, err)
+	text := must.Read(t, "../../../events/expected.json")
 	var all struct {
 		Key   string
 		Files []sample
@@ -193,7 +192,7 @@ events:
 func testOwnPipeline(t *testing.T, binaries map[string]string) {
 	layer := filepath.Join(t.TempDir(), "pipeline.yaml")
 	for _, file := range []string{layer, filepath.Join(filepath.Dir(binaries["ingest"]), "beside.yaml")} {
-		must.Succeed(t, os.WriteFile(file, []byte(visits), 0o644))
+		must.Write(t, file, visits)
 	}
 	for _, named := range []string{layer, "beside.yaml"} {
 		env := environment("", "marks", "")
@@ -219,7 +218,7 @@ func testOwnPipeline(t *testing.T, binaries map[string]string) {
 		env := environment("", "marks", "")
 		env["INGOT_PIPELINE"] = "absent.yaml"
 		refuses(t, binary, env, "INGOT_PIPELINE names absent.yaml, and there is no such file")
-		must.Succeed(t, os.WriteFile(layer, []byte(strings.Replace(visits, "id:", "ident:", 1)), 0o644))
+		must.Write(t, layer, strings.Replace(visits, "id:", "ident:", 1))
 		env["INGOT_PIPELINE"] = layer
 		refuses(t, binary, env, "INGOT_PIPELINE names "+layer, "pipeline.yaml:5:11: ")
 	}
@@ -227,8 +226,7 @@ func testOwnPipeline(t *testing.T, binaries map[string]string) {
 
 func read(t *testing.T, file string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../../events", file))
-	must.Succeed(t, err)
+	text := must.Read(t, filepath.Join("../../../events", file))
 	return text
 }
 

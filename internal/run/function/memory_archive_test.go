@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -62,7 +61,7 @@ func (b *buckets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestArchivedPayloadsFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
 	binary, plan := build(t, "streams"), filepath.Join(t.TempDir(), "pipeline.yaml")
-	must.Succeed(t, os.WriteFile(plan, []byte(letters), 0o600))
+	must.Write(t, plan, letters)
 	head := `{"type":"letter","text":"`
 	b := &buckets{tables: newLargeTotals(t), payload: head + strings.Repeat(`\\`, (16<<20-len(head)-2)/2) + `"}`}
 	sum := sha256.Sum256([]byte(b.payload))

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -41,7 +40,7 @@ aggregates:
 func TestLargeTotalsUnderReceiptsFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
 	binary, plan := build(t, "streams"), filepath.Join(t.TempDir(), "pipeline.yaml")
-	must.Succeed(t, os.WriteFile(plan, []byte(readings), 0o600))
+	must.Write(t, plan, readings)
 	totals := newLargeTotals(t)
 	fn := startSmallest(t, binary, totals, map[string]string{
 		"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan,
@@ -63,7 +62,7 @@ func TestLargeTotalsUnderReceiptsFitSmallestFunction(t *testing.T) {
 func TestLargeTotalsUnderMarksFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
 	binary, plan := build(t, "streams"), filepath.Join(t.TempDir(), "pipeline.yaml")
-	must.Succeed(t, os.WriteFile(plan, []byte(readings), 0o600))
+	must.Write(t, plan, readings)
 	for name, there := range map[string]bool{"shown before": true, "met alone": false} {
 		t.Run(name, func(t *testing.T) {
 			totals := newLargeTotals(t)
@@ -93,7 +92,7 @@ func TestCompressedBatchFitsSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
 	const changes, batchBytes = 88, 6 << 20
 	binary, plan := build(t, "streams"), filepath.Join(t.TempDir(), "pipeline.yaml")
-	must.Succeed(t, os.WriteFile(plan, []byte(readings), 0o600))
+	must.Write(t, plan, readings)
 	totals := newLargeTotals(t)
 	for i := range 2 * changes {
 		for _, name := range []string{"most", "least", "range"} {
@@ -129,7 +128,7 @@ func TestWorstChangesFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
 	const batchBytes = 6 << 20
 	binary, plan := build(t, "streams"), filepath.Join(t.TempDir(), "pipeline.yaml")
-	must.Succeed(t, os.WriteFile(plan, []byte(readings), 0o600))
+	must.Write(t, plan, readings)
 	for name, c := range map[string]struct {
 		changes int
 		note    string // JSON in each image

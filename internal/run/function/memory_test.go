@@ -141,7 +141,7 @@ func TestWorstPartsFitSmallestFunction(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := filepath.Join(t.TempDir(), "pipeline.yaml")
-			must.Succeed(t, os.WriteFile(plan, []byte(fmt.Sprintf(withLines, c.atomic)), 0o600))
+			must.Write(t, plan, fmt.Sprintf(withLines, c.atomic))
 			batch := wholes(t, c.lines, c.memo, c.queue)
 			fn := startSmallest(t, binary, &fullTable{t: t}, map[string]string{
 				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_PIPELINE": plan,
@@ -159,8 +159,7 @@ func TestWorstPartsFitSmallestFunction(t *testing.T) {
 func TestWorstArraysFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory many times")
 	binary, plan := build(t, "ingest"), filepath.Join(t.TempDir(), "pipeline.yaml")
-	must.Succeed(t, os.WriteFile(plan, []byte(strings.Replace(fmt.Sprintf(withLines, ""), "epoch: 1", "epoch: 1\nbatches: true", 1)),
-		0o600))
+	must.Write(t, plan, strings.Replace(fmt.Sprintf(withLines, ""), "epoch: 1", "epoch: 1\nbatches: true", 1))
 	const at = `"at":"2099-01-02T03:04:05Z","memo":`
 	for name, event := range map[string]func(i int) string{
 		"the most events":  func(i int) string { return fmt.Sprintf(`{"type":"order","o":%d,%s1,"lines":[]}`, i, at) },
@@ -325,12 +324,9 @@ func TestWorstStoredPayloadsFitSmallestFunction(t *testing.T) {
 // to the payload bucket.
 func offloadingShop(t *testing.T) (file string) {
 	t.Helper()
-	text, err := os.ReadFile("../../../" + sampleshop.Pipeline)
-	must.Succeed(t, err)
+	text := must.Read(t, "../../../"+sampleshop.Pipeline)
 	file = filepath.Join(t.TempDir(), "offloading.yaml")
-	must.Succeed(t, os.WriteFile(file,
-		[]byte(strings.Replace(string(text), "\n  order.placed:\n", "\n  order.placed:\n    offload: {over: 1KB}\n", 1)),
-		0o600))
+	must.Write(t, file, strings.Replace(string(text), "\n  order.placed:\n", "\n  order.placed:\n    offload: {over: 1KB}\n", 1))
 	return file
 }
 
@@ -571,8 +567,7 @@ func (f *fullTable) item(key map[string]map[string]string, i int) map[string]any
 // residentPeak returns the most memory that the process ever had, in MB, as the kernel counts it.
 func residentPeak(t *testing.T, pid int) int {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	must.Succeed(t, err)
+	status := must.Read(t, fmt.Sprintf("/proc/%d/status", pid))
 	_, after, _ := strings.Cut(string(status), "VmHWM:")
 	fields := strings.Fields(after)
 	if len(fields) == 0 {

@@ -1,7 +1,6 @@
 package changes
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -24,8 +23,7 @@ func mustLoad(t testing.TB, text string) *pipeline.Pipeline {
 }
 
 func TestChanges(t *testing.T) {
-	file, err := os.ReadFile("../../../pipeline/testdata/base.yaml")
-	must.Succeed(t, err)
+	file := must.Read(t, "../../../pipeline/testdata/base.yaml")
 	base := string(file)
 	for _, c := range []struct {
 		name, old, new string
@@ -321,8 +319,7 @@ events:
 
 // Where arrays of events are no longer taken, those that are under way must be stored first.
 func TestNoMoreArrays(t *testing.T) {
-	file, err := os.ReadFile("../../../pipeline/testdata/base.yaml")
-	must.Succeed(t, err)
+	file := must.Read(t, "../../../pipeline/testdata/base.yaml")
 	plain := mustLoad(t, string(file))
 	arrays := mustLoad(t, strings.Replace(string(file), "epoch: 2", "epoch: 2\nbatches: true", 1))
 	list := Between(arrays, plain, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))

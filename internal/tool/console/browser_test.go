@@ -319,7 +319,7 @@ func (b *tab) picture(name string) {
 	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 	must.Succeed(b.t, err)
 	must.Succeed(b.t, os.MkdirAll(*screenshots, 0o755))
-	must.Succeed(b.t, os.WriteFile(filepath.Join(*screenshots, name+".png"), png, 0o644))
+	must.Write(b.t, filepath.Join(*screenshots, name+".png"), string(png))
 }
 
 // axeScript returns axe-core, or "" where it cannot be fetched. In CI it must be there.
@@ -333,8 +333,7 @@ func axeScript(t *testing.T) string {
 		t.Logf("axe-core is not here, so accessibility is not tested: scripts/axe.sh: %v", err)
 		return ""
 	}
-	script, err := os.ReadFile(strings.TrimSpace(string(out)))
-	must.Succeed(t, err)
+	script := must.Read(t, strings.TrimSpace(string(out)))
 	return string(script)
 }
 

@@ -74,7 +74,7 @@ func devOf(t *testing.T, text string) *dev.Dev {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "shop", "pipeline.yaml")
 	must.Succeed(t, os.MkdirAll(filepath.Dir(file), 0o700))
-	must.Succeed(t, os.WriteFile(file, []byte(text), 0o600))
+	must.Write(t, file, text)
 	cfg := dev.Config{File: file, Now: time.Now, Secret: []byte("a secret of at least 16 bytes")}
 	InDev(t.Context(), &cfg, false)
 	d, err := dev.Start(t.Context(), cfg)

@@ -45,8 +45,7 @@ func input(t *testing.T, text string) Input {
 
 func prices(t *testing.T) *Prices {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "prices", "us-east-1.yaml"))
-	must.Succeed(t, err)
+	text := must.Read(t, filepath.Join(root, "prices", "us-east-1.yaml"))
 	p, err := ReadPrices("prices/us-east-1.yaml", text)
 	must.Succeed(t, err)
 	return p
@@ -200,8 +199,7 @@ func TestSampleFolds(t *testing.T) {
 
 // What template.yaml creates, whatever the rate, is what the package assumes.
 func TestTemplate(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, sampleshop.Template))
-	must.Succeed(t, err)
+	text := must.Read(t, filepath.Join(root, sampleshop.Template))
 	template := string(text)
 	template = strings.ReplaceAll(template, "MetricName: PayloadsLost", "") // the alarm is there only with a payload bucket
 	if got := strings.Count(template, "MetricName: "); got != alarmMetrics+len(load(t, "").Indexes()) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -237,7 +236,7 @@ func TestLinesThatAreNoEvents(t *testing.T) {
 func lineOf(t *testing.T, text string) Data {
 	t.Helper()
 	name := t.TempDir() + "/f.ndjson"
-	must.Succeed(t, os.WriteFile(name, []byte(text), 0o600))
+	must.Write(t, name, text)
 	return File(name, name, nil)
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/testworld"
 )
 
 const bankAccounts = 24
@@ -67,8 +68,7 @@ func TestLedgerChecksBite(t *testing.T) {
 	c := example(t, "ledger", seed, aggregate.Marks)
 	w, err := newWorld(t.Context(), c, time.Date(2024, 5, 27, 0, 0, 0, 0, time.UTC))
 	must.Succeed(t, err)
-	update := &types.Update{TableName: aws.String(stack.Aggregates), Key: map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: "A#balances#1#0#ada"}, "SK": &types.AttributeValueMemberS{Value: "-"}},
+	update := &types.Update{TableName: aws.String(stack.Aggregates), Key: testworld.Key("A#balances#1#0#ada", "-"),
 		UpdateExpression:          aws.String("ADD cents :c"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":c": &types.AttributeValueMemberN{Value: "-1"}}}
 	in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Update: update}}}

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"encoding/json"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -43,8 +42,7 @@ func members(t *testing.T, of reflect.Type, at string) []string {
 
 // TestSummaryIsDocumented compares docs/demo.md with the Go type.
 func TestSummaryIsDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/demo.md")
-	must.Succeed(t, err)
+	page := must.Read(t, "../../../docs/demo.md")
 	_, after, _ := strings.Cut(string(page), "<!-- summary -->")
 	section, _, found := strings.Cut(after, "<!-- end -->")
 	if !found {

@@ -16,13 +16,11 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/testworld"
 )
 
 // keptTotal is the total that these tests tamper with.
-var keptTotal = map[string]types.AttributeValue{
-	"PK": &types.AttributeValueMemberS{Value: "A#network_day#1#0#ci"},
-	"SK": &types.AttributeValueMemberS{Value: "2018-01-31T00:00:00Z"},
-}
+var keptTotal = testworld.Key("A#network_day#1#0#ci", "2018-01-31T00:00:00Z")
 
 func addOne(attribute string) func(context.Context, *embedded.Engine) error {
 	return func(ctx context.Context, e *embedded.Engine) error {
@@ -73,8 +71,7 @@ func TestFlagsAreShown(t *testing.T) {
 	}
 	c := firstDays(t, aggregate.Marks)
 	def, _ := c.Plan.Definition("network_day")
-	head := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).PK},
-		"SK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).SK}}
+	head := testworld.Key(lanes.HeadKey(def).PK, lanes.HeadKey(def).SK)
 	c.Tamper = func(ctx context.Context, e *embedded.Engine) error {
 		for _, key := range []map[string]types.AttributeValue{keptTotal, head} {
 			if _, err := e.DynamoDB().UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates), Key: key,

@@ -56,7 +56,7 @@ aggregates:
 func folder(t *testing.T, text string) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "pipeline.yaml")
-	must.Succeed(t, os.WriteFile(file, []byte(text), 0o600))
+	must.Write(t, file, text)
 	return file
 }
 

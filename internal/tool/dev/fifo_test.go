@@ -84,5 +84,5 @@ func TestKeptQueueOfAnotherKind(t *testing.T) {
 
 func writeTemplate(t *testing.T, pipeline, text string) {
 	t.Helper()
-	must.Succeed(t, os.WriteFile(filepath.Join(filepath.Dir(pipeline), templateFile), []byte(text), 0o600))
+	must.Write(t, filepath.Join(filepath.Dir(pipeline), templateFile), text)
 }

@@ -22,7 +22,7 @@ func change(t *testing.T, d *Dev, text string) *Deployed {
 	t.Helper()
 	before := d.Steps().Last()
 	// As editors do it, so that no reader sees half of the file.
-	must.Succeed(t, os.WriteFile(d.cfg.File+".new", []byte(text), 0o600))
+	must.Write(t, d.cfg.File+".new", text)
 	must.Succeed(t, os.Rename(d.cfg.File+".new", d.cfg.File))
 	var deployed *Deployed
 	d.Reload(t.Context()) // if the file is being watched, this waits for that, and finds nothing more
@@ -90,7 +90,7 @@ func TestChangedSchemaIsDeployed(t *testing.T) {
 	must.Succeed(t, os.Mkdir(filepath.Dir(schema), 0o700))
 	write := func(text string) {
 		t.Helper()
-		must.Succeed(t, os.WriteFile(schema, []byte(text), 0o600))
+		must.Write(t, schema, text)
 	}
 	write(`{"required": ["order_id"]}`)
 	d := start(t, cfg)
@@ -124,7 +124,7 @@ func TestAnotherPipelineOnKeptData(t *testing.T) {
 	d, err := Start(t.Context(), cfg)
 	must.Succeed(t, err)
 	must.Succeed(t, d.Close())
-	must.Succeed(t, os.WriteFile(cfg.File, []byte(strings.Replace(orders, `"ORDER#{order_id}"`, `"ORDERS#{order_id}"`, 1)), 0o600))
+	must.Write(t, cfg.File, strings.Replace(orders, `"ORDER#{order_id}"`, `"ORDERS#{order_id}"`, 1))
 	_, err = Start(t.Context(), cfg)
 	must.Fail(t, err, "change the file, or name another folder with --data")
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
@@ -82,8 +83,7 @@ func (w *world) count(counting aggregate.Counting, n int) (float64, []aggregate.
 func (w *world) size(key event.Key) int {
 	w.t.Helper()
 	out, err := w.db.GetItem(w.t.Context(), &dynamodb.GetItemInput{TableName: aws.String("totals"),
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK},
-			"SK": &types.AttributeValueMemberS{Value: key.SK}}})
+		Key: testworld.Key(key.PK, key.SK)})
 	must.Succeed(w.t, err)
 	size := 0
 	for name, v := range out.Item {

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,8 +32,7 @@ func of(t testing.TB, text string) *Explainer {
 // explainer returns an explainer of the sample shop.
 func explainer(t testing.TB, counting aggregate.Counting) *Explainer {
 	t.Helper()
-	text, err := os.ReadFile("../../../" + sampleshop.Pipeline)
-	must.Succeed(t, err)
+	text := must.Read(t, "../../../"+sampleshop.Pipeline)
 	e := of(t, string(text))
 	e.Counting, e.Now, e.StandInKey = counting, time.Date(2099, 3, 15, 0, 0, 0, 0, time.UTC), true
 	return e
@@ -53,8 +51,7 @@ func body(text string) Message { return Message{Message: envelope.Message{Body: 
 
 func messagesOf(t *testing.T, name string) []Message {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "events", name))
-	must.Succeed(t, err)
+	text := must.Read(t, filepath.Join("..", "..", "..", "events", name))
 	list, batch, err := Messages(string(text))
 	if err != nil || !batch {
 		t.Fatalf("%s: batch %v, %v", name, batch, err)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
@@ -119,8 +118,7 @@ func TestTotalsByPutAreThoseThatMove(t *testing.T) {
 					continue
 				}
 				units += a.FreshUnits
-				key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: a.PK},
-					"SK": &types.AttributeValueMemberS{Value: a.SK}}
+				key := testworld.Key(a.PK, a.SK)
 				out, err := w.Engine.DynamoDB().GetItem(t.Context(),
 					&dynamodb.GetItemInput{TableName: aws.String(stack.Aggregates), Key: key})
 				if err != nil || len(out.Item) == 0 {

@@ -5,7 +5,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"os"
 	"strings"
 	"testing"
 
@@ -31,13 +30,12 @@ func TestLetters(t *testing.T) {
 		{"streams-undecodable.json", "Poison (undecodable-record)", "never", ofStreamDetail, "Poison"},
 	} {
 		t.Run(c.file, func(t *testing.T) {
-			batch, err := os.ReadFile("../../../events/" + c.file)
-			must.Succeed(t, err)
+			batch := must.Read(t, "../../../events/"+c.file)
 			function := lambda.NewHandler(w.Ingest(st).Handle)
 			if strings.HasPrefix(c.file, "streams") {
 				function = lambda.NewHandler(w.Streams(st).Handle)
 			}
-			_, err = function.Invoke(t.Context(), batch)
+			_, err := function.Invoke(t.Context(), batch)
 			must.Succeed(t, err)
 			out, err := w.Engine.SQS().ReceiveMessage(t.Context(),
 				&sqs.ReceiveMessageInput{QueueUrl: &w.Quarantine, MessageAttributeNames: []string{"All"}})

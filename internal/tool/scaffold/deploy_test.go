@@ -75,7 +75,7 @@ func made(t *testing.T) (dir string) {
 	for _, f := range files {
 		name := filepath.Join(dir, filepath.FromSlash(f.Name))
 		must.Succeed(t, os.MkdirAll(filepath.Dir(name), 0o700))
-		must.Succeed(t, os.WriteFile(name, f.Text, 0o600))
+		must.Write(t, name, string(f.Text))
 	}
 	return dir
 }

@@ -2,7 +2,6 @@ package scaffold
 
 import (
 	"bytes"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -24,8 +23,7 @@ func TestAddIndexes(t *testing.T) {
 	}
 	whole, err := Template(sampleTemplate(t), all)
 	must.Succeed(t, err)
-	shop, err := os.ReadFile(root + sampleshop.Pipeline)
-	must.Succeed(t, err)
+	shop := must.Read(t, root+sampleshop.Pipeline)
 	for _, there := range [][]string{nil, {"GSI1"}, {"GSI1", "GSI2"}, all} {
 		text, err := Template(sampleTemplate(t), there)
 		must.Succeed(t, err)

@@ -21,8 +21,7 @@ const root = "../../../"
 
 func sampleTemplate(t *testing.T) []byte {
 	t.Helper()
-	text, err := os.ReadFile(root + sampleshop.Template)
-	must.Succeed(t, err)
+	text := must.Read(t, root+sampleshop.Template)
 	return text
 }
 

@@ -94,7 +94,7 @@ func TestStackByName(t *testing.T) {
 	c.Stacks = []targettest.Stack{{Name: "shop", Outputs: outputs(), Parameters: map[string]string{"DeletionProtection": "true"}},
 		{Name: "shop-dev", Outputs: outputs()}}
 	dir := t.TempDir()
-	must.Succeed(t, os.WriteFile(filepath.Join(dir, "samconfig.toml"), []byte(samconfig), 0o600))
+	must.Write(t, filepath.Join(dir, "samconfig.toml"), samconfig)
 	for name, tt := range map[string]struct {
 		options          target.Options
 		name, region     string
@@ -154,9 +154,9 @@ func TestStacksThatCannotBeUsed(t *testing.T) {
 	c.Stacks = []targettest.Stack{{Name: "bare"}, {Name: "old", Outputs: old}, {Name: "new", Status: "REVIEW_IN_PROGRESS"},
 		{Name: "failed", Status: "ROLLBACK_COMPLETE"}}
 	dir := t.TempDir()
-	must.Succeed(t, os.WriteFile(filepath.Join(dir, "samconfig.toml"), []byte(samconfig), 0o600))
+	must.Write(t, filepath.Join(dir, "samconfig.toml"), samconfig)
 	broken := t.TempDir()
-	must.Succeed(t, os.WriteFile(filepath.Join(broken, "samconfig.toml"), []byte("version = \n"), 0o600))
+	must.Write(t, filepath.Join(broken, "samconfig.toml"), "version = \n")
 	for name, tt := range map[string]struct {
 		options target.Options
 		kind    int
@@ -272,8 +272,7 @@ func sdkSays(t *testing.T) string {
 	if kind(err) != credentials {
 		t.Errorf("no credentials: %v", err)
 	}
-	said, err := os.ReadFile(file.Name())
-	must.Succeed(t, err)
+	said := must.Read(t, file.Name())
 	return string(said)
 }
 
@@ -404,7 +403,7 @@ func TestLocal(t *testing.T) {
 		t.Errorf("ended: %v", err)
 	}
 	for _, text := range []string{"", "{}", "[1]", `{"endpoint":"http://x"}`} {
-		must.Succeed(t, os.WriteFile(target.LocalFile(dir), []byte(text), 0o600))
+		must.Write(t, target.LocalFile(dir), text)
 		if _, err := find(t, target.Options{Local: true, Dir: dir}, nil); err == nil ||
 			!strings.Contains(err.Error(), "is not a file that ingot dev writes: delete it") {
 			t.Errorf("%q: %v", text, err)
