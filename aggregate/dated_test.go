@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // The text is golden, because totals store it.
@@ -15,9 +16,7 @@ func TestDatedText(t *testing.T) {
 	d := aggregate.Dated{At: at, JSON: `"on"`}
 	const want = `2026-03-01T10:45:00.000000007Z bb4fa292552e84646b2178fde8d4f294 "on"`
 	got := aggregate.DatedText(d, event.Key{PK: "ORDER#1", SK: "ORDER"})
-	if got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	must.Equal(t, got, want)
 	if back, err := aggregate.ParseDated(got); err != nil || back != d {
 		t.Errorf("%+v, %v", back, err)
 	}

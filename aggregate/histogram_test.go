@@ -101,9 +101,7 @@ func TestQuantiles(t *testing.T) {
 
 func TestBucketsText(t *testing.T) {
 	b := aggregate.Buckets{424: 2, -1: 1, 0: 3, 7: 0}
-	if got := b.Text(); got != "-1:1,0:3,424:2" {
-		t.Error(got)
-	}
+	must.Equal(t, b.Text(), "-1:1,0:3,424:2")
 	back := aggregate.Buckets{}
 	if err := back.Add(b.Text(), 1); err != nil || back.Text() != b.Text() || back.Count() != 6 {
 		t.Errorf("%v %v", back, err)

@@ -65,9 +65,7 @@ func check(t *testing.T, got Opened, kind string, want event.Event, data string)
 	if got.Kind.String() != kind {
 		t.Errorf("kind %q, want %q", got.Kind, kind)
 	}
-	if got.Data.Text() != data {
-		t.Errorf("data %s, want %s", got.Data.Text(), data)
-	}
+	must.Equal(t, got.Data.Text(), data)
 	got.Data = event.Document{}
 	if len(got.Attributes) == 0 && len(want.Attributes) == 0 {
 		got.Attributes, want.Attributes = nil, nil
@@ -139,9 +137,7 @@ func TestBinaryCloudEvent(t *testing.T) {
 
 func TestStructuredEventWithItsAttributesRepeated(t *testing.T) {
 	body := object(structuredMembers...)
-	if got := mustOpen(t, Message{Body: body, Attributes: binaryAttributes}).Kind.Form; got != Structured {
-		t.Errorf("the same event twice is read as %v", got)
-	}
+	must.Equal(t, mustOpen(t, Message{Body: body, Attributes: binaryAttributes}).Kind.Form, Structured)
 	other := maps.Clone(binaryAttributes)
 	other["ce-id"] = "43"
 	opened := mustOpen(t, Message{Body: body, Attributes: other})

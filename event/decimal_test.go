@@ -51,9 +51,7 @@ func TestDecimalNormalForm(t *testing.T) {
 			t.Errorf("%s: %v", c.literal, err)
 			continue
 		}
-		if got := d.String(); got != c.want {
-			t.Errorf("%s: normal form %s, want %s", c.literal, got, c.want)
-		}
+		must.Equal(t, d.String(), c.want)
 		if again, err := ParseDecimal(d.String()); err != nil || again != d {
 			t.Errorf("%s: normal form reads back as %v, %v", c.literal, again, err)
 		}
@@ -280,9 +278,7 @@ func TestDecimalAllocations(t *testing.T) {
 			t.Error("sum is off")
 		}
 	})
-	if got != 0 {
-		t.Errorf("parsing and adding made %v allocations", got)
-	}
+	must.Equal(t, got, 0)
 }
 
 func TestRat(t *testing.T) {

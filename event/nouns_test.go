@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func TestSequence(t *testing.T) {
@@ -34,9 +35,7 @@ func TestSequence(t *testing.T) {
 			t.Errorf("%q is taken for a sequence number", text)
 		}
 	}
-	if (Sequence{}).Compare(Sequence{}) != 0 {
-		t.Error("no sequence number differs from itself")
-	}
+	must.Equal(t, (Sequence{}).Compare(Sequence{}), 0)
 }
 
 // Number order, text of any length, byte order: all one.
@@ -159,7 +158,5 @@ func TestItemSizeAndWriteUnits(t *testing.T) {
 		8 + 1 + // revision 0
 		4 + 3 + 1 + 6 + 1 + // meta
 		1 + 6 + 1 + 2 + 1 + 1 // s, n, b
-	if got := item.Size(); got != want {
-		t.Errorf("size %d, want %d", got, want)
-	}
+	must.Equal(t, item.Size(), want)
 }

@@ -182,9 +182,7 @@ func TestTimes(t *testing.T) {
 
 // TestChecksum compares with the checksum of this attribute in the tests of moto, an SQS emulator.
 func TestChecksum(t *testing.T) {
-	if got := attributesMD5([]attribute{{"timestamp", "Number", "1493147359900"}}); got != "235c5c510d26fb653d073faed50ae77c" {
-		t.Errorf("attribute checksum %s", got)
-	}
+	must.Equal(t, attributesMD5([]attribute{{"timestamp", "Number", "1493147359900"}}), "235c5c510d26fb653d073faed50ae77c")
 }
 
 func checkRefusal(t *testing.T, file string, i int, err error, reason event.Reason) {

@@ -71,9 +71,7 @@ func TestArchiveHoldsThePayload(t *testing.T) {
 		if n := w.counted[0]; n.Archived != 20 || n.PayloadsLost != 0 {
 			t.Errorf("%+v", n)
 		}
-		if w.calls["GetObject"] != 10*len(options) {
-			t.Errorf("%d payloads are read, want %d", w.calls["GetObject"], 10*len(options))
-		}
+		must.Equal(t, w.calls["GetObject"], 10*len(options))
 		all = append(all, w.archived())
 		before := w.archived()
 		w.expect(batch(records...), done) // a redelivery

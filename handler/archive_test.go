@@ -82,9 +82,7 @@ func TestArchiveFiles(t *testing.T) {
 				}
 			}
 		}
-		if lines != 3 {
-			t.Errorf("%d lines in files", lines)
-		}
+		must.Equal(t, lines, 3)
 	}
 }
 
@@ -125,9 +123,7 @@ func TestArchiveFails(t *testing.T) {
 	w.faults = nil
 	w.expect(batch(expiry(5, b)), done)
 	w.sums(t, "live", "1", "1")
-	if len(w.archived()) != 2 {
-		t.Errorf("%d objects", len(w.archived()))
-	}
+	must.Equal(t, len(w.archived()), 2)
 }
 
 // A bucket that may not be used is asked once for an object. A bucket that stutters is asked three

@@ -93,25 +93,19 @@ func TestIngestArrays(t *testing.T) {
 				w := newWorld(t, arrays)
 				w.receive(messages(order("there", 1)))
 				before := len(w.items())
-				if got := w.receive(inGroup(messages(c.body, order("after", 1)), queue)); got != failures() {
-					t.Errorf("%s", got)
-				}
+				must.Equal(t, w.receive(inGroup(messages(c.body, order("after", 1)), queue)), failures())
 				o := w.outcomes[0]
 				if o.Verdict != c.message || of(o) != c.events || o.Item != nil || o.Failed || w.outcomes[1].Verdict != event.Inserted {
 					t.Errorf("%s of %s, want %s of %s", w.verdicts(), of(o), c.message, c.events)
 				}
-				if got := len(w.items()) - before; got != strings.Count(c.events, "Inserted")+1 {
-					t.Errorf("%d new items", got)
-				}
+				must.Equal(t, len(w.items())-before, strings.Count(c.events, "Inserted")+1)
 				r := w.batches[0]
 				if r.Received != 2 || r.Events[event.Inserted] != strings.Count(c.events, "Inserted") ||
 					r.Events[event.Poison] != strings.Count(c.events, "Poison") {
 					t.Errorf("%+v", r)
 				}
 				if c.positions == nil {
-					if n := len(w.quarantined()); n != 0 {
-						t.Errorf("%d letters", n)
-					}
+					must.Equal(t, len(w.quarantined()), 0)
 					return
 				}
 				if n := w.note(); n.Verdict != c.message.String() || !slices.Equal(n.Events, c.positions) ||
@@ -216,9 +210,7 @@ func TestArrayWithARetry(t *testing.T) {
 		w.outcomes[0].Verdict != event.Retry {
 		t.Errorf("%s: %s", got, of(w.outcomes[0]))
 	}
-	if n := len(w.quarantined()); n != 0 {
-		t.Errorf("%d letters before the other events are stored", n)
-	}
+	must.Equal(t, len(w.quarantined()), 0)
 	for _, o := range w.outcomes[0].Events {
 		if !o.Failed {
 			t.Error("an event of a message that goes back is said to be done")
@@ -252,9 +244,7 @@ func TestFIFOArrayStopsAtRetry(t *testing.T) {
 		items[event.Key{PK: "ORDER#6", SK: "ORDER"}] != 1 {
 		t.Errorf("%v", items)
 	}
-	if n := len(w.quarantined()); n != 0 {
-		t.Errorf("%d letters", n)
-	}
+	must.Equal(t, len(w.quarantined()), 0)
 	w.faults = nil
 	if got := w.receive(e); got != failures() || of(w.outcomes[0]) != "Duplicate Poison Inserted Inserted Inserted" {
 		t.Errorf("again: %s: %s", got, of(w.outcomes[0]))
@@ -326,11 +316,9 @@ func TestTroubleOutweighsAFloor(t *testing.T) {
 func TestArrayOfWholes(t *testing.T) {
 	for _, queue := range []string{"", ".fifo"} {
 		w := newWorld(t, arrays, carts, accounts)
-		if got := w.receive(
+		must.Equal(t, w.receive(
 			inGroup(messages(array(cart("a", "x", 3), account("b", "x@y", 1, 2), account("c", "x@y"), order("1", 1),
-				account("d", "d@y", 1, 1))), queue)); got != failures() {
-			t.Errorf("%s", got)
-		}
+				account("d", "d@y", 1, 1))), queue)), failures())
 		if got := of(w.outcomes[0]); got != "Inserted Inserted Conflict Inserted Poison" &&
 			got != "Inserted Conflict Inserted Inserted Poison" {
 			t.Errorf("%s", got)
@@ -380,9 +368,7 @@ func TestIngestPutsArraysInTurns(t *testing.T) {
 		w.batches[0].Events[event.Inserted] != 30_000 {
 		t.Errorf("%s: %+v", got, w.batches[0])
 	}
-	if r := w.batches[0].Cost.Requests; r != 30_000/25 {
-		t.Errorf("%d requests", r)
-	}
+	must.Equal(t, w.batches[0].Cost.Requests, 30_000/25)
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, arrays)
 		w.slow("BatchExecuteStatement")
@@ -417,9 +403,7 @@ func TestTooManyArraysForOneBatch(t *testing.T) {
 		if got := w.receive(inGroup(messages(bodies...), queue)); got != failures(left...) || w.batches[0].Events[event.Poison] != 100_000 {
 			t.Errorf("%s: %+v", got, w.batches[0])
 		}
-		if n := len(w.quarantined()); n != 100 {
-			t.Errorf("%d letters", n)
-		}
+		must.Equal(t, len(w.quarantined()), 100)
 	}
 }
 

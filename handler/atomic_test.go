@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -44,9 +45,7 @@ func TestIngestAtomic(t *testing.T) {
 			e.Records[i].EventSourceARN += queue
 			e.Records[i].Attributes["MessageGroupId"] = "one"
 		}
-		if got := w.receive(e); got != `{"batchItemFailures":[]}` {
-			t.Errorf("%s", got)
-		}
+		must.Equal(t, w.receive(e), `{"batchItemFailures":[]}`)
 		r := w.batches[0]
 		if r.Received != 7 || r.Verdicts[event.Inserted] != 3 || r.Verdicts[event.Duplicate] != 1 || r.Verdicts[event.Poison] != 2 ||
 			r.Verdicts[event.Conflict] != 1 {
@@ -55,9 +54,7 @@ func TestIngestAtomic(t *testing.T) {
 		if r.Parts[event.Inserted] != 3+99 || r.Parts[event.Duplicate] != 3 || r.Parts[event.Conflict] != 0 {
 			t.Errorf("parts %v", r.Parts)
 		}
-		if n := len(w.items()); n != 4+1+100 {
-			t.Errorf("%d items", n)
-		}
+		must.Equal(t, len(w.items()), 4+1+100)
 		var notes []string
 		for _, o := range w.outcomes {
 			if o.Refusal != nil {

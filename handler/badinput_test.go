@@ -10,6 +10,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // Every kind of bad input gets its verdict and goes to quarantine unchanged. It does not harm its
@@ -168,9 +169,7 @@ func TestServiceRefuses(t *testing.T) {
 				for i := range n {
 					bodies, ids = append(bodies, order(fmt.Sprint(i), i)), append(ids, fmt.Sprint("m", i))
 				}
-				if got := w.receive(messages(append(bodies, "poison")...)); got != failures(ids...) {
-					t.Errorf("%s", got)
-				}
+				must.Equal(t, w.receive(messages(append(bodies, "poison")...)), failures(ids...))
 				for _, o := range w.outcomes[:n] {
 					if o.Verdict != event.Retry || o.Refusal.Reason != event.Refused || !strings.Contains(o.Refusal.Detail, "permissions") {
 						t.Fatalf("%v", o.Refusal)
@@ -179,9 +178,7 @@ func TestServiceRefuses(t *testing.T) {
 				if calls := w.calls["PutItem"] + w.calls["BatchExecuteStatement"]; calls > n/2+1 {
 					t.Errorf("%d requests: asking again cannot help", calls)
 				}
-				if got := len(w.quarantined()); got != 1 {
-					t.Errorf("%d letters", got)
-				}
+				must.Equal(t, len(w.quarantined()), 1)
 			}
 		})
 	}

@@ -49,12 +49,8 @@ func TestHandlersAtOnce(t *testing.T) {
 		if len(items) != 1+6+6 || items[event.Key{PK: "ORDER#same", SK: "ORDER"}] != 1 {
 			t.Errorf("%d items", len(items))
 		}
-		if n := len(w.quarantined()); n != 6*2+6 {
-			t.Errorf("%d letters", n)
-		}
-		if n := len(w.archived()); n != 6 {
-			t.Errorf("%d objects", n)
-		}
+		must.Equal(t, len(w.quarantined()), 6*2+6)
+		must.Equal(t, len(w.archived()), 6)
 		if total := w.total("totals"); total.Values["orders"].String() != "6" || total.Values["revenue"].String() != "6" {
 			t.Errorf("%+v", total)
 		}

@@ -133,9 +133,7 @@ func TestIngestAllocations(t *testing.T) {
 	w := newWorld(t, merchants)
 	in := w.Ingest(w.agreeing())
 	in.OnResult = func(_ context.Context, o handler.Outcome) {
-		if o.Verdict != event.Inserted {
-			t.Errorf("%s", o.Verdict)
-		}
+		must.Equal(t, o.Verdict, event.Inserted)
 	}
 	var bodies []string
 	pad := fmt.Sprintf(`"merchant":"m","note":%q`, strings.Repeat("x", 300))

@@ -37,9 +37,7 @@ func TestQuarantineFillsARequest(t *testing.T) {
 					t.Errorf("letter %d: %v", i, err)
 				}
 			}
-			if got := e.Usage().Requests["SendMessageBatch"]; got != tt.requests {
-				t.Errorf("%d requests, want %d", got, tt.requests)
-			}
+			must.Equal(t, e.Usage().Requests["SendMessageBatch"], tt.requests)
 		})
 	}
 }

@@ -94,9 +94,7 @@ func TestGivenUp(t *testing.T) {
 				plain := batch(insert(5, w.image(order("5", 1))))
 				reads = w.calls["GetItem"]
 				w.expect(plain, done)
-				if got := w.calls["GetItem"] - reads; got != 0 {
-					t.Errorf("%d reads for a batch without a later epoch", got)
-				}
+				must.Equal(t, w.calls["GetItem"]-reads, 0)
 			})
 		}
 	}

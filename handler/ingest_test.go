@@ -24,17 +24,11 @@ import (
 // means success for everything, so SQS would delete every message.
 func TestIngestAnswerBytes(t *testing.T) {
 	w := newWorld(t)
-	if got := w.receive(messages()); got != `{"batchItemFailures":[]}` {
-		t.Errorf("no message: %s", got)
-	}
-	if got := w.receive(messages(order("1", 1))); got != `{"batchItemFailures":[]}` {
-		t.Errorf("success: %s", got)
-	}
+	must.Equal(t, w.receive(messages()), `{"batchItemFailures":[]}`)
+	must.Equal(t, w.receive(messages(order("1", 1))), `{"batchItemFailures":[]}`)
 	w.ingest.Quarantine = nil
-	if got := w.receive(messages(order("2", 1), "x", order("3", 1),
-		"y")); got != `{"batchItemFailures":[{"itemIdentifier":"m1"},{"itemIdentifier":"m3"}]}` {
-		t.Errorf("two failures: %s", got)
-	}
+	must.Equal(t, w.receive(messages(order("2", 1), "x", order("3", 1),
+		"y")), `{"batchItemFailures":[{"itemIdentifier":"m1"},{"itemIdentifier":"m3"}]}`)
 	answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(deadline(t), []byte(`{"Records":[]}`))
 	if err != nil || strings.TrimSpace(string(answer)) != `{"batchItemFailures":[]}` {
 		t.Errorf("no records: %s %v", answer, err)
@@ -64,9 +58,7 @@ func TestIngestRefusesAnotherServicesEvent(t *testing.T) {
 	e.Records[1].MessageId = ""
 	_, err := w.ingest.Handle(deadline(t), e)
 	must.Fail(t, err, "SQS")
-	if len(w.items()) != 0 {
-		t.Error("something was stored all the same")
-	}
+	must.Equal(t, len(w.items()), 0)
 }
 
 // Each id in the answer appears once, in event order, even if one message is in the event twice.
@@ -76,27 +68,17 @@ func TestIngestNamesEachIDOnce(t *testing.T) {
 	e := messages("x", order("1", 1), "x", order("2", 1), "y")
 	e.Records[2].MessageId = "m0"
 	e.Records[3].MessageId = "m0"
-	if got := w.receive(e); got != failures("m0", "m4") {
-		t.Errorf("%s", got)
-	}
+	must.Equal(t, w.receive(e), failures("m0", "m4"))
 }
 
 // Copies in one batch take one write, and each copy is judged by its own digest.
 func TestIngestCopies(t *testing.T) {
 	w := newWorld(t)
 	bodies := []string{order("1", 1), order("1", 1), order("1", 2), parcel("p", 2), parcel("p", 3), parcel("p", 1), parcel("p", 3)}
-	if got := w.receive(messages(bodies...)); got != failures() {
-		t.Errorf("answer %s", got)
-	}
-	if got := w.verdicts(); got != "Inserted Duplicate Conflict Stale Inserted Stale Duplicate" {
-		t.Error(got)
-	}
-	if n := w.calls["PutItem"] + w.calls["BatchExecuteStatement"]; n != 2 {
-		t.Errorf("%d writes for two keys", n)
-	}
-	if got := len(w.quarantined()); got != 1 {
-		t.Errorf("%d letters, want the conflict", got)
-	}
+	must.Equal(t, w.receive(messages(bodies...)), failures())
+	must.Equal(t, w.verdicts(), "Inserted Duplicate Conflict Stale Inserted Stale Duplicate")
+	must.Equal(t, w.calls["PutItem"]+w.calls["BatchExecuteStatement"], 2)
+	must.Equal(t, len(w.quarantined()), 1)
 	// While the one write is unproven, so are all copies, also the conflicting one.
 	w = newWorld(t)
 	w.faults = []fault{{API: "PutItem", Before: &types.ResourceNotFoundException{}, Always: true}}
@@ -287,9 +269,7 @@ func TestFIFO(t *testing.T) {
 			refused := &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumAccessDenied}
 			out.(*dynamodb.BatchExecuteStatementOutput).Responses[2].Error = refused
 		}}}
-		if got := w.receive(e()); got != failures("m2") {
-			t.Errorf("%s: a group id alone does not make a queue FIFO", got)
-		}
+		must.Equal(t, w.receive(e()), failures("m2"))
 	})
 	t.Run("a retry stops its group alone", func(t *testing.T) {
 		w := newWorld(t)
@@ -298,18 +278,12 @@ func TestFIFO(t *testing.T) {
 		for i := range e.Records {
 			e.Records[i].EventSourceARN += ".fifo"
 		}
-		if got := w.receive(e); got != failures("m2", "m4", "m6") {
-			t.Errorf("%s", got)
-		}
-		if got := w.verdicts(); got != "Inserted Inserted Retry Inserted Retry Poison Retry" {
-			t.Error(got)
-		}
+		must.Equal(t, w.receive(e), failures("m2", "m4", "m6"))
+		must.Equal(t, w.verdicts(), "Inserted Inserted Retry Inserted Retry Poison Retry")
 		if r := w.outcomes[4].Refusal; r.Reason != event.Unattempted {
 			t.Errorf("%v", r)
 		}
-		if n := len(w.items()); n != 3 {
-			t.Errorf("%d items", n)
-		}
+		must.Equal(t, len(w.items()), 3)
 	})
 	t.Run("poison does not stop its group, unless it stays in the queue", func(t *testing.T) {
 		for _, kept := range []bool{true, false} {
@@ -328,9 +302,7 @@ func TestFIFO(t *testing.T) {
 				continue
 			}
 			note, _ := quarantine.ReadNote(*w.quarantined()[0].MessageAttributes[quarantine.Attribute].StringValue)
-			if note.Group != "A" {
-				t.Errorf("the note keeps group %q", note.Group)
-			}
+			must.Equal(t, note.Group, "A")
 		}
 	})
 	t.Run("a hot key stops its group alone, and soon", func(t *testing.T) {
@@ -353,10 +325,8 @@ func TestFIFO(t *testing.T) {
 			for _, f := range answer.BatchItemFailures {
 				back = append(back, f.ItemIdentifier)
 			}
-			if got := strings.Join(back, " ") + ": " +
-				w.verdicts(); got != "m2 m4 m6: Inserted Inserted Retry Inserted Retry Poison Retry" {
-				t.Error(got)
-			}
+			must.Equal(t, strings.Join(back, " ")+": "+
+				w.verdicts(), "m2 m4 m6: Inserted Inserted Retry Inserted Retry Poison Retry")
 		})
 	})
 	t.Run("inside a group in order", func(t *testing.T) {
@@ -369,12 +339,8 @@ func TestFIFO(t *testing.T) {
 		e := messages(order("a1", 1), order("b1", 1), order("a2", 1), order("a1", 2), order("b2", 1), order("a3", 1), order("a1", 1))
 		group(&e, "ABAABAA")
 		e.Records[0].EventSourceARN += ".fifo"
-		if got := w.receive(e); got != failures() {
-			t.Errorf("%s", got)
-		}
-		if got := w.verdicts(); got != "Inserted Inserted Inserted Conflict Inserted Inserted Duplicate" {
-			t.Error(got)
-		}
+		must.Equal(t, w.receive(e), failures())
+		must.Equal(t, w.verdicts(), "Inserted Inserted Inserted Conflict Inserted Inserted Duplicate")
 		for group, want := range map[string]string{"a": "a1 a2 a1 a3 a1", "b": "b1 b2"} {
 			got := slices.DeleteFunc(slices.Clone(seen), func(id string) bool { return id[:1] != group })
 			if strings.Join(got, " ") != want {

@@ -212,9 +212,7 @@ func TestThroughMappings(t *testing.T) {
 				if n := len(m.archived()); n != swept || n == 0 {
 					t.Errorf("%d items swept and %d archived", swept, n)
 				}
-				if live := m.total("live"); live.N != 0 {
-					t.Errorf("%d orders live after all expired", live.N)
-				}
+				must.Equal(t, m.total("live").N, 0)
 				for _, o := range m.outcomes {
 					if o.Verdict == event.Retry && o.Refusal == nil {
 						t.Error("Retry without a reason")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -39,9 +40,7 @@ func TestIngestParts(t *testing.T) {
 			e.Records[i].EventSourceARN += queue
 			e.Records[i].Attributes["MessageGroupId"] = "one"
 		}
-		if got := w.receive(e); got != `{"batchItemFailures":[]}` {
-			t.Errorf("%s", got)
-		}
+		must.Equal(t, w.receive(e), `{"batchItemFailures":[]}`)
 		r := w.batches[0]
 		if r.Received != 6 || r.Verdicts[event.Inserted] != 3 || r.Verdicts[event.Duplicate] != 1 || r.Verdicts[event.Poison] != 1 ||
 			r.Verdicts[event.Conflict] != 1 {
@@ -50,9 +49,7 @@ func TestIngestParts(t *testing.T) {
 		if r.Parts[event.Inserted] != 3 || r.Parts[event.Duplicate] != 3 || r.Parts[event.Conflict] != 0 {
 			t.Errorf("parts %v", r.Parts)
 		}
-		if n := len(w.items()); n != 1+3+1+1 {
-			t.Errorf("%d items", n)
-		}
+		must.Equal(t, len(w.items()), 1+3+1+1)
 		if letters := w.quarantined(); len(letters) != 2 {
 			t.Errorf("%d letters", len(letters))
 		}
@@ -69,12 +66,8 @@ func TestIngestPutsPartsInTurns(t *testing.T) {
 		bodies = append(bodies, cart(fmt.Sprint(i), note, 350)) // 3.5 MB of parts each
 	}
 	w.seen = nil
-	if got := w.receive(messages(bodies...)); got != `{"batchItemFailures":[]}` {
-		t.Errorf("%s", got)
-	}
-	if n := len(w.items()); n != 8*351 {
-		t.Errorf("%d items", n)
-	}
+	must.Equal(t, w.receive(messages(bodies...)), `{"batchItemFailures":[]}`)
+	must.Equal(t, len(w.items()), 8*351)
 	if puts := w.calls["PutItem"]; puts != 8 { // wholes by twos and threes; the engine counts each
 		t.Errorf("%d wholes were put alone: they were not put in turns", puts)
 	}

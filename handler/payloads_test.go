@@ -57,16 +57,10 @@ func TestPayloadsInS3(t *testing.T) {
 	sns := fmt.Sprintf(
 		`{"Type":"Notification","MessageId":"n","TopicArn":"arn:aws:sns:r:1:t","Message":%q,"Timestamp":"2099-03-01T10:00:00Z"}`,
 		pointer("3"))
-	if answer := w.receive(messages(pointer("1"), old, sns, order("4", 400), pointer("bad"),
-		order("1", 100))); answer != `{"batchItemFailures":[]}` {
-		t.Errorf("%s", answer)
-	}
-	if got := w.verdicts(); got != "Duplicate Inserted Inserted Inserted Poison Inserted" {
-		t.Errorf("%s", got)
-	}
-	if w.calls["GetObject"] != 4 {
-		t.Errorf("%d requests for 4 objects", w.calls["GetObject"])
-	}
+	must.Equal(t, w.receive(messages(pointer("1"), old, sns, order("4", 400), pointer("bad"),
+		order("1", 100))), `{"batchItemFailures":[]}`)
+	must.Equal(t, w.verdicts(), "Duplicate Inserted Inserted Inserted Poison Inserted")
+	must.Equal(t, w.calls["GetObject"], 4)
 	if got := w.outcomes[1].Item; got.Data != "" || got.Key.PK != "ORDER#2" {
 		t.Errorf("%+v", got)
 	}
@@ -78,9 +72,7 @@ func TestPayloadsInS3(t *testing.T) {
 	}
 	// The same payload comes again, in a message and by a pointer.
 	w.receive(messages(order("2", 200), pointer("3")))
-	if got := w.verdicts(); got != "Duplicate Duplicate" {
-		t.Errorf("%s", got)
-	}
+	must.Equal(t, w.verdicts(), "Duplicate Duplicate")
 	// The object was changed meanwhile: that is another event under the same key.
 	w.putObject(large, "1", order("1", 101))
 	w.receive(messages(pointer("1")))
@@ -118,10 +110,8 @@ func TestMissingPayloadIsRetried(t *testing.T) {
 				w.putObject(large, "secret-key", order("1", 100))
 				w.faults = []fault{*c.fault}
 			}
-			if answer := w.receive(messages(pointer("secret-key"),
-				order("2", 1))); answer != `{"batchItemFailures":[{"itemIdentifier":"m0"}]}` {
-				t.Errorf("%s", answer)
-			}
+			must.Equal(t, w.receive(messages(pointer("secret-key"),
+				order("2", 1))), `{"batchItemFailures":[{"itemIdentifier":"m0"}]}`)
 			if got := w.verdicts(); got != "Retry Inserted" || w.outcomes[0].Refusal.Reason != event.PayloadUnread ||
 				w.calls["GetObject"] != c.calls {
 				t.Errorf("%s after %d requests: %v", got, w.calls["GetObject"], w.outcomes[0].Refusal)
@@ -129,9 +119,7 @@ func TestMissingPayloadIsRetried(t *testing.T) {
 			if log := w.log.String(); !strings.Contains(log, c.says) || strings.Contains(log, "secret-key") {
 				t.Errorf("the log says %s", log)
 			}
-			if n := len(w.quarantined()); n != 0 {
-				t.Errorf("%d letters", n)
-			}
+			must.Equal(t, len(w.quarantined()), 0)
 			w.faults = nil
 			w.putObject(large, "secret-key", order("1", 100))
 			if w.receive(messages(pointer("secret-key"))); w.verdicts() != "Inserted" {
@@ -288,9 +276,7 @@ func TestPayloadsWhenTimeIsOver(t *testing.T) {
 			t.Fatalf("%s: %v", o.Verdict, o.Refusal)
 		}
 	}
-	if w.calls["GetObject"] != 100 {
-		t.Errorf("%d objects were read", w.calls["GetObject"])
-	}
+	must.Equal(t, w.calls["GetObject"], 100)
 }
 
 // The object may hold an array of events, as a message may. A pointer among events is not followed.
@@ -348,12 +334,8 @@ func TestGroupsGoOnAfterPointers(t *testing.T) {
 		e.Records[i].EventSourceARN += ".fifo"
 		e.Records[i].Attributes["MessageGroupId"] = string("pppppqqqrr"[i])
 	}
-	if answer := w.receive(e); answer != `{"batchItemFailures":[{"itemIdentifier":"m6"},{"itemIdentifier":"m7"}]}` {
-		t.Errorf("%s", answer)
-	}
-	if got := w.verdicts(); got != "Inserted Updated Updated Updated Updated Inserted Retry Retry Poison Inserted" {
-		t.Errorf("%s", got)
-	}
+	must.Equal(t, w.receive(e), `{"batchItemFailures":[{"itemIdentifier":"m6"},{"itemIdentifier":"m7"}]}`)
+	must.Equal(t, w.verdicts(), "Inserted Updated Updated Updated Updated Inserted Retry Retry Poison Inserted")
 }
 
 // The attributes of the message stay with it, in quarantine too.

@@ -104,12 +104,8 @@ func TestUnfitLetters(t *testing.T) {
 				StringValue: aws.String("v")}
 		}
 	}
-	if got := w.receive(e); got != failures("m0", "m1") {
-		t.Error(got)
-	}
-	if got := len(w.quarantined()); got != 2 {
-		t.Errorf("%d letters", got)
-	}
+	must.Equal(t, w.receive(e), failures("m0", "m1"))
+	must.Equal(t, len(w.quarantined()), 2)
 	if w.batches[0].Failed != 2 {
 		t.Errorf("%+v", w.batches[0])
 	}
@@ -134,9 +130,7 @@ func TestUnfitLetters(t *testing.T) {
 	}
 	// A body of nearly 1 MiB goes if there is room for the note.
 	big := "x" + strings.Repeat("y", 1<<20-2000)
-	if got := w.receive(messages(big, "small", big)); got != failures() {
-		t.Error(got)
-	}
+	must.Equal(t, w.receive(messages(big, "small", big)), failures())
 	if got := w.quarantined(); len(got) != 3 {
 		t.Errorf("%d letters", len(got))
 	}
@@ -199,12 +193,8 @@ func TestQuarantineFailsInPart(t *testing.T) {
 	for i := range 14 {
 		bodies = append(bodies, fmt.Sprint("bad ", i))
 	}
-	if got := w.receive(messages(bodies...)); got != failures("m1") {
-		t.Error(got)
-	}
-	if n := w.calls["SendMessageBatch"]; n != 3 {
-		t.Errorf("%d requests: two, and one for what the service itself had failed", n)
-	}
+	must.Equal(t, w.receive(messages(bodies...)), failures("m1"))
+	must.Equal(t, w.calls["SendMessageBatch"], 3)
 }
 
 // SQS can refuse a request as a whole for one of its letters. The others are kept, and that one is
@@ -220,9 +210,7 @@ func TestQuarantineRefusedAsAWhole(t *testing.T) {
 	if got := w.receive(messages("bad", "odd", "worse")); got != failures("m1") || len(w.quarantined()) != 2 {
 		t.Error(got)
 	}
-	if n := w.calls["SendMessageBatch"]; n != 4 {
-		t.Errorf("%d requests: one of all, and one of each", n)
-	}
+	must.Equal(t, w.calls["SendMessageBatch"], 4)
 }
 
 // If an answer is lost, the request is sent again. A letter may be in quarantine twice, but never
@@ -234,9 +222,7 @@ func TestQuarantineIsProven(t *testing.T) {
 		t.Errorf("lost answer: %s", got)
 	}
 	w.faults = []fault{{API: "SendMessageBatch", Edit: func(output any) { output.(*sqs.SendMessageBatchOutput).Successful = nil }}}
-	if got := w.receive(messages("x")); got != failures("m0") {
-		t.Errorf("an answer that names nothing: %s", got)
-	}
+	must.Equal(t, w.receive(messages("x")), failures("m0"))
 }
 
 // If a queue does not exist or may not be used, that does not use up the function's time.

@@ -196,9 +196,7 @@ func (w *world) compareChanges(t *testing.T, s sample) {
 		}
 	}
 	objects := w.archived()
-	if len(objects) != len(s.Archived) {
-		t.Errorf("%d objects archived, want %d", len(objects), len(s.Archived))
-	}
+	must.Equal(t, len(objects), len(s.Archived))
 	count := map[string]int{}
 	for _, c := range s.Changes {
 		count[c.Outcome]++
@@ -218,7 +216,5 @@ func (w *world) compareChanges(t *testing.T, s sample) {
 	for _, def := range w.plan.Definitions() {
 		behind = behind || w.head(def.Name).Building
 	}
-	if behind != (count["behind"] > 0) {
-		t.Errorf("a head says building: %v", behind)
-	}
+	must.Equal(t, behind, (count["behind"] > 0))
 }

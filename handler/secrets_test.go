@@ -203,9 +203,7 @@ func TestIngestLogsNoValues(t *testing.T) {
 		for _, first := range []func() map[string]string{person, plainEvent} {
 			w.receive(attributed(body(first())))
 			w.receive(attributed(body(with(first(), "note", `"`+secret+`"`)), body(with(first(), secretName, "1"))))
-			if w.verdicts() != "Conflict Conflict" {
-				t.Errorf("%s", w.verdicts())
-			}
+			must.Equal(t, w.verdicts(), "Conflict Conflict")
 		}
 		foreign := &dynamodb.PutItemInput{TableName: new("events"), Item: map[string]types.AttributeValue{
 			"PK": &types.AttributeValueMemberS{Value: "PLAIN#p2"}, "SK": &types.AttributeValueMemberS{Value: "PLAIN"},

@@ -84,9 +84,7 @@ func TestRecordsOutOfOrder(t *testing.T) {
 			t.Errorf("%s: %s %v", name, answer, err)
 		}
 	}
-	if w.total("totals").N != 0 {
-		t.Error("something was counted")
-	}
+	must.Equal(t, w.total("totals").N, 0)
 	w.expect(batch(insert(999, b), long), done)
 	w.sums(t, "totals", "2", "10")
 }
@@ -192,9 +190,7 @@ func TestFences(t *testing.T) {
 	// Without a shard id, the note lists the fences.
 	w = newWorld(t, counting(aggregate.Receipts)).started()
 	w.expect(plain(first, fence(2, "r", "7"), fence(4, "r", "9")), `{"batchItemFailures":[]}`)
-	if got := w.noted(); got != "r 4 7 9" {
-		t.Errorf("noted %q", got)
-	}
+	must.Equal(t, w.noted(), "r 4 7 9")
 }
 
 // What happens to a note changes nothing for the batch. After a failure, or a death before it, the
@@ -226,9 +222,7 @@ func TestNotesThatAreLost(t *testing.T) {
 	}
 	w.expect(e, done)
 	w.sums(t, "totals", "2", "10")
-	if w.noted() != "r 4" {
-		t.Errorf("noted %q", w.noted())
-	}
+	must.Equal(t, w.noted(), "r 4")
 }
 
 // A stamp may be above the function's own epoch, in either image. Old code never skips what it does
@@ -295,13 +289,9 @@ func TestRolledBack(t *testing.T) {
 			t.Errorf("%s; %+v", got, w.counted[len(w.counted)-1])
 		}
 		w.expect(batch(record(3, event.Remove, img, nil)), done) // this lets nothing in
-		if got := heads(); got != "totals: 0 false, newest: 1 true " {
-			t.Error(got)
-		}
+		must.Equal(t, heads(), "totals: 0 false, newest: 1 true ")
 		w.expect(batch(insert(4, img.with("digest", "S", "odd"))), done) // nobody knows which totals it would be in
-		if got := heads(); got != "totals: 0 false, newest: 1 true 2099" {
-			t.Error(got)
-		}
+		must.Equal(t, heads(), "totals: 0 false, newest: 1 true 2099")
 	}
 }
 
@@ -380,15 +370,11 @@ func TestOnChange(t *testing.T) {
 		e := batch(insert(1, w.image(order("1", 5))), odd(2), insert(3, w.image(order("3", 7))), odd(4), insert(5, w.image(order("5", 9))))
 		w.expect(e, from(3))
 		w.sums(t, "totals", "1", "5") // nothing from the change that the hook refused
-		if n := len(w.quarantined()); n != 1 {
-			t.Errorf("%d letters; only the odd record before it", n)
-		}
+		must.Equal(t, len(w.quarantined()), 1)
 		failAt = ""
 		w.expect(e, done)
 		w.sums(t, "totals", "3", "21")
-		if got := strings.Join(seen, " "); got != "11 11 33 55" {
-			t.Errorf("told of %s", got)
-		}
+		must.Equal(t, strings.Join(seen, " "), "11 11 33 55")
 	}
 }
 
@@ -461,9 +447,7 @@ func TestLowestUnproven(t *testing.T) {
 			}
 			n++
 		}
-		if n != 5 {
-			t.Errorf("%d totals", n)
-		}
+		must.Equal(t, n, 5)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // TestEveryFaultWithArrays sends arrays of events. Whatever goes wrong on the way, each event is
@@ -34,9 +35,7 @@ func TestEveryFaultWithArrays(t *testing.T) {
 			t.Fatal("the message with two bad events is nowhere")
 		}
 		for _, l := range letters {
-			if l.Body != bad {
-				t.Errorf("in quarantine: %s", l.Body)
-			}
+			must.Equal(t, l.Body, bad)
 		}
 		if v := w.Verdicts(); v[event.Inserted] == 0 && v[event.Poison] == 0 {
 			t.Errorf("verdicts %v", v)

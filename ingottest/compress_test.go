@@ -63,8 +63,6 @@ func TestEveryFaultWithCompressedPayloads(t *testing.T) {
 		w.Advance(91 * day)
 		w.Sweep()
 		w.Drain()
-		if n := len(w.Archived()); n != 3 {
-			t.Errorf("%d objects archived", n)
-		}
+		must.Equal(t, len(w.Archived()), 3)
 	})
 }

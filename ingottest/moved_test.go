@@ -33,9 +33,7 @@ func TestEveryFaultOfTransfers(t *testing.T) {
 		w.Drain()
 		w.Send(transfer("2", "ada", "bob", "70"), transfer("2", "ada", "bob", "70"), transfer("3", "ada", "eve", "70"))
 		w.Drain()
-		if n := len(w.Items()); n != 6 {
-			t.Errorf("%d items are stored, and two transfers have six", n)
-		}
+		must.Equal(t, len(w.Items()), 6)
 		left := map[string]string{}
 		for _, account := range []string{"ada", "bob", "eve"} {
 			left[account] = w.Total("balances", map[string]string{"account": account}, w.Now()).Values["cents"].String()

@@ -62,9 +62,7 @@ func TestEveryFaultWithOffloadedPayloads(t *testing.T) {
 		if total := w.Total("tips", nil, time.Time{}); total.Values["tips"].String() != "9" {
 			t.Errorf("tips are %v", total.Values["tips"])
 		}
-		if got := values(w, "daily", merchant, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)); got != "3 orders, 321 cents" {
-			t.Error(got)
-		}
+		must.Equal(t, values(w, "daily", merchant, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)), "3 orders, 321 cents")
 		w.Advance(91 * day)
 		w.Sweep()
 		w.Drain()
@@ -88,7 +86,5 @@ func TestLostPayload(t *testing.T) {
 	if v := w.Verdicts(); v[event.Duplicate] != 1 || v[event.Conflict] != 1 {
 		t.Errorf("verdicts %v", v)
 	}
-	if text := w.Payload(w.Items()[0]); text != large("1", 20) {
-		t.Errorf("the payload is %s", text)
-	}
+	must.Equal(t, w.Payload(w.Items()[0]), large("1", 20))
 }

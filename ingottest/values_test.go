@@ -43,8 +43,6 @@ func TestEveryFaultOfValues(t *testing.T) {
 		for _, total := range w.Read("top_of_day", query.Ask{From: "2026-03-01T00:00:00Z"}).Totals {
 			top = append(top, fmt.Sprint(total.By["player"], " ", total.Values["points"]))
 		}
-		if got := strings.Join(top, ", "); got != "bob 60, ann 57" {
-			t.Errorf("the best of the day are %s", got)
-		}
+		must.Equal(t, strings.Join(top, ", "), "bob 60, ann 57")
 	})
 }

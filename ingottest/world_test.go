@@ -96,14 +96,10 @@ func TestEveryFaultFindsTheSame(t *testing.T) {
 				w.Send(order("c", "2026-03-02T00:00:00Z", 3))
 				w.Redeliver()
 				w.Drain()
-				if n := len(w.Items()); n != 3 {
-					t.Errorf("%d items", n)
-				}
+				must.Equal(t, len(w.Items()), 3)
 				first, second := time.Date(2026, 3, 1, 23, 59, 59, 999, time.UTC), time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
-				if got := values(w, "daily", merchant, first) + "; " +
-					values(w, "daily", merchant, second); got != "2 orders, 120 cents; 1 orders, 3 cents" {
-					t.Errorf("totals: %s", got)
-				}
+				must.Equal(t, values(w, "daily", merchant, first)+"; "+
+					values(w, "daily", merchant, second), "2 orders, 120 cents; 1 orders, 3 cents")
 				if n := len(w.Quarantined()); n < 4 {
 					t.Errorf("%d letters for two messages that came twice", n)
 				}
@@ -116,12 +112,8 @@ func TestEveryFaultFindsTheSame(t *testing.T) {
 					values(w, "daily", merchant, first) != "2 orders, 120 cents" {
 					t.Errorf("after expiry: live %+v, daily %s", live, values(w, "daily", merchant, first))
 				}
-				if n := len(w.Archived()); n != 3 {
-					t.Errorf("%d objects archived", n)
-				}
-				if n := len(w.DeadLetters()); n != 0 {
-					t.Errorf("%d dead letters", n)
-				}
+				must.Equal(t, len(w.Archived()), 3)
+				must.Equal(t, len(w.DeadLetters()), 0)
 			})
 		})
 	}
@@ -215,9 +207,7 @@ func TestStaleRead(t *testing.T) {
 					t.Errorf("a read outside of the functions misses the item: %v", err)
 				}
 			})
-			if got := strings.Join(runs, ", "); got != tt.want {
-				t.Errorf("%s, want %s", got, tt.want)
-			}
+			must.Equal(t, strings.Join(runs, ", "), tt.want)
 		})
 	}
 }
@@ -312,9 +302,7 @@ func TestStart(t *testing.T) {
 			w := New(t, Config{Pipeline: p, Start: c.start})
 			w.Send(c.body)
 			w.Verify()
-			if got := w.Now().Format(time.RFC3339); got != c.now {
-				t.Errorf("the clock stands at %s, want %s", got, c.now)
-			}
+			must.Equal(t, w.Now().Format(time.RFC3339), c.now)
 			if w.Verdicts()[c.want] != 1 {
 				t.Errorf("verdicts %v, want %s", w.Verdicts(), c.want)
 			}
@@ -360,9 +348,7 @@ func TestDeadLetters(t *testing.T) {
 		if got := w.DeadLetters(); len(got) != 1 || !reflect.DeepEqual(got[0], m) {
 			t.Errorf("dead letters %+v", got)
 		}
-		if got := w.Verdicts()[event.Poison]; got != stack.MaxReceives {
-			t.Errorf("%d deliveries", got)
-		}
+		must.Equal(t, w.Verdicts()[event.Poison], stack.MaxReceives)
 	}
 }
 
@@ -526,9 +512,7 @@ func TestDeployIndexes(t *testing.T) {
 			t.Errorf("item %d is in %v, want %s", i, got, want)
 		}
 	}
-	if got := count("GSI1") + ", " + count("GSI2"); got != "1, no such index" {
-		t.Errorf("in the indexes: %s", got)
-	}
+	must.Equal(t, count("GSI1")+", "+count("GSI2"), "1, no such index")
 }
 
 // TestSameSeedSameRun shows that nothing depends on the machine.
@@ -565,9 +549,7 @@ func TestPanicOfAHook(t *testing.T) {
 	w := New(t, Config{Pipeline: compile(t, spec()), OnResult: func(context.Context, handler.Outcome) { panic("the hook's") }})
 	w.Send("{}")
 	defer func() {
-		if r := recover(); r != "the hook's" {
-			t.Errorf("recovered %v", r)
-		}
+		must.Equal(t, recover(), "the hook's")
 	}()
 	w.Drain()
 	t.Error("the panic was swallowed")

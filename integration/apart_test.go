@@ -31,9 +31,7 @@ func (d *deployed) verifyApart(w tool) {
 		// Each segment reads less than a unit here and there that is charged as one.
 		delete(whole, "units")
 		delete(apart, "units")
-		if diff := cmp.Diff(whole, apart); diff != "" {
-			t.Errorf("both ways do not find the same (-memory +bucket):\n%s", diff)
-		}
+		must.Equal(t, cmp.Diff(whole, apart), "")
 		prefix := "again/"
 		left, err := d.clients.S3.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: &prefix})
 		must.Succeed(t, err)

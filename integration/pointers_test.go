@@ -42,9 +42,7 @@ func TestPayloadsInS3(t *testing.T) {
 		before := b.sent()
 		w.send(pointer(java, "a/1"), pointer(legacy, "a/2 ü"), order("m0", "o3", 7, began), pointer(java, "vast"))
 		w.consume()
-		if n := b.since(before)["GetObject"]; n != 3 {
-			t.Errorf("%d requests for 3 objects", n)
-		}
+		must.Equal(t, b.since(before)["GetObject"], 3)
 		w.drain(mapping, 3)
 		w.live("live", "orders 3 revenue 137")
 		if w.verdicts[event.Inserted] != 3 || w.verdicts[event.Poison] != 1 ||

@@ -113,9 +113,7 @@ func TestPublished(t *testing.T) {
 		if s := sums(); s[0] != 13 || s[1] > 1 || second.ingestSaid.sum("Poison")+second.ingestSaid.sum("Conflict") != 0 {
 			t.Errorf("of 13 keys, 14 versions and 42 messages: inserted, updated and repeated are %v", s)
 		}
-		if n := said.sum("MessagesSent"); n != 3*14 {
-			t.Errorf("the function has sent %v messages", n)
-		}
+		must.Equal(t, said.sum("MessagesSent"), 3*14)
 		stored := map[string]string{}
 		for item, err := range second.store.Items(t.Context()) {
 			must.Succeed(t, err)

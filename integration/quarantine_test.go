@@ -187,9 +187,7 @@ func TestLargeLetter(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if l.waiting(l.quarantine) != 0 {
-			t.Error("quarantine is not empty")
-		}
+		must.Equal(t, l.waiting(l.quarantine), 0)
 		got := l.take(l.world.queue)
 		m, there := got[body]
 		if len(got) != 1 || !there || len(m.MessageAttributes) != 10 {
@@ -254,14 +252,10 @@ func TestFIFODeadLetters(t *testing.T) {
 				if !letter.Open() {
 					continue
 				}
-				if letter.Group != "g" {
-					t.Errorf("the group is %q", letter.Group)
-				}
+				must.Equal(t, letter.Group, "g")
 				must.Succeed(t, w.Drop(ctx, l.hold(w, letter)[0]))
 			}
 		}
-		if l.waiting(l.quarantine) != 0 {
-			t.Error("it is not empty")
-		}
+		must.Equal(t, l.waiting(l.quarantine), 0)
 	})
 }

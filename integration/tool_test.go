@@ -109,7 +109,5 @@ func TestToolDifferencesAreListed(t *testing.T) {
 			t.Errorf("docs/without.md lacks the row\n%s", row)
 		}
 	}
-	if rows := strings.Count(section, "\n| `ingot "); rows != len(toolDifferences) {
-		t.Errorf("docs/without.md lists %d differences, and %d are checked", rows, len(toolDifferences))
-	}
+	must.Equal(t, strings.Count(section, "\n| `ingot "), len(toolDifferences))
 }

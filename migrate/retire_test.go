@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/store"
@@ -57,9 +58,7 @@ func TestRetire(t *testing.T) {
 	m.now = m.now.Add(time.Minute)
 	state, err := m.sync.Turn(t.Context(), migrate.Quiet)
 	m.must(err)
-	if state != migrate.New {
-		t.Error(state)
-	}
+	must.Equal(t, state, migrate.New)
 	retire(0, "may live for 15m0s")
 	m.now = m.now.Add(time.Hour)
 	retire(0, "names is not complete: run `ingot rebuild names` first")

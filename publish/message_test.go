@@ -56,9 +56,7 @@ func TestMessages(t *testing.T) {
 		"9327fdf190a6c90ef60a3e4e3a6c061af5d0c2df76202bea601d5db7af566ad6": idOf("shop", Changed, revised, time.Time{}),
 		"bcdf66023d6a838edb85b963e0b3ddc3b6866ad8d975d31c36d8322fecaf00cd": idOf("shop", Removed, anItem(), removed),
 	} {
-		if got != id {
-			t.Errorf("id %s, want %s", got, id)
-		}
+		must.Equal(t, got, id)
 	}
 }
 

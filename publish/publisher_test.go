@@ -239,9 +239,7 @@ func TestWhatIsPublished(t *testing.T) {
 	w.poll()
 	w.want("changed a 2", "removed ORDER#b 0", "stored a 1", "stored b 1")
 	w.Clock.Pass(91 * 24 * time.Hour)
-	if w.Engine.SweepExpired() != 1 {
-		t.Error("nothing has expired")
-	}
+	must.Equal(t, w.Engine.SweepExpired(), 1)
 	w.poll()
 	if w.done.Received != 1 || len(w.sent) != 0 {
 		t.Errorf("of %d records, %q is sent", w.done.Received, w.says())

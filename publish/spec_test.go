@@ -38,9 +38,7 @@ func TestMistakes(t *testing.T) {
 			t.Fatalf("the file has no %q", c.was)
 		}
 		_, err := load(t, strings.Replace(publishing, c.was, c.is, 1))
-		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "publish.yaml:") {
-			t.Errorf("%s: %v", c.is, err)
-		}
+		must.Fail(t, err, c.says, "publish.yaml:")
 		if _, err := load(t, strings.Replace(publishing, c.was, c.write, 1)); err != nil && c.was != "publish: 1\n" {
 			t.Errorf("%s is proposed, and refused: %v", c.write, err)
 		}
@@ -96,7 +94,5 @@ func TestVariables(t *testing.T) {
 			t.Errorf("%s: %+v", name, resolved.Publications)
 		}
 	}
-	if plan.Publications[0].To != "${TO}" {
-		t.Error("the plan itself is changed")
-	}
+	must.Equal(t, plan.Publications[0].To, "${TO}")
 }

@@ -246,9 +246,7 @@ func TestRecreatedTotalIsBornExpired(t *testing.T) {
 			t.Errorf("it expires at %s, want %d, which is past", got, end.Unix())
 		}
 	}
-	if written != 1 {
-		t.Errorf("%d totals of the day", written)
-	}
+	must.Equal(t, written, 1)
 }
 
 func TestMarksArePruned(t *testing.T) {
@@ -282,9 +280,7 @@ func TestMarksArePruned(t *testing.T) {
 	}
 	w.Clock.Set(epoch.Add(72*time.Hour + time.Second))
 	deliver("new", 3)
-	if got := marksOf(); got != 1 {
-		t.Errorf("%d marks after more than 72 hours, want 1", got)
-	}
+	must.Equal(t, marksOf(), 1)
 	w.expect(t, "live", map[string]string{"orders": "9"})
 	// If a mark has moved since it was seen, it is not pruned, and the update goes through without
 	// that.
@@ -504,9 +500,7 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 	items := []*event.Item{w.order("1", 5), w.order("2", 40), w.order("3", 7), w.order("4", 100)}
 	deliver(1, items[:2]...)
 	deliver(3, items[2]) // refused again, and quarantined with its own steps alone
-	if got := strings.Join(refused, " "); got != "1 2 3" {
-		t.Errorf("quarantined %s", got)
-	}
+	must.Equal(t, strings.Join(refused, " "), "1 2 3")
 	_, err = w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: key,
 		UpdateExpression: aws.String("REMOVE x")})
 	must.Succeed(t, err)

@@ -184,7 +184,5 @@ func TestItemsComeBack(t *testing.T) {
 			t.Errorf("came back as\n%+v, want\n%+v", a, b)
 		}
 	}
-	if n != len(items) {
-		t.Errorf("%d of %d came back", n, len(items))
-	}
+	must.Equal(t, n, len(items))
 }

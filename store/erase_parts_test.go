@@ -331,9 +331,7 @@ func TestEraseBelievesNoError(t *testing.T) {
 				_, err := repair.Of(later).Erase(deadline(t), whole.Key)
 				must.Succeed(t, err)
 				w.erased(whole, &event.Item{Key: event.Key{PK: "POST#1", SK: "TAG#1"}})
-				if w.objects() != 0 {
-					t.Errorf("%d objects are left", w.objects())
-				}
+				must.Equal(t, w.objects(), 0)
 			})
 		}
 	}

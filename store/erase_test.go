@@ -94,9 +94,7 @@ func TestErase(t *testing.T) {
 							}
 						}
 					}
-					if w.lies(item.Key) != want {
-						t.Errorf("sent again, and %s remains", w.lies(item.Key))
-					}
+					must.Equal(t, w.lies(item.Key), want)
 				})
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
@@ -179,9 +180,7 @@ func TestReplacementKeepsTheLaterExpiry(t *testing.T) {
 	// is not lost.
 	w.Clock.Set(time.Unix(later.ExpiresAt, 0).AddDate(0, 1, 0))
 	results, _ := w.arrive(at(9, "01"), at(5, "27"), at(1, "20"))
-	if got := verdicts(results); got != "Expired Duplicate Stale" {
-		t.Error(got)
-	}
+	must.Equal(t, verdicts(results), "Expired Duplicate Stale")
 }
 
 // This test shows what docs/guarantees.md does not promise, and the way out that it names. A
@@ -280,9 +279,7 @@ func TestReplacementOfWhatWasRead(t *testing.T) {
 	if len(w.faults) > 0 {
 		t.Fatal("the store did not read before it replaced")
 	}
-	if got := verdicts(results); got != "Updated Inserted Inserted Inserted" {
-		t.Error(got)
-	}
+	must.Equal(t, verdicts(results), "Updated Inserted Inserted Inserted")
 	if img := w.stored("events", read.Key); show(img["revision"]) != "N 2" || show(img["expiresAt"]) != fmt.Sprint("N ", other.ExpiresAt) {
 		t.Errorf("revision %s expires at %s, want 2 and %d", show(img["revision"]), show(img["expiresAt"]), other.ExpiresAt)
 	}

@@ -133,9 +133,7 @@ func TestStoredFile(t *testing.T) {
 			"epoch":  &types.AttributeValueMemberN{Value: "1"},
 			"digest": textValue("f48a5113dd6a2ac3b43111cec59aa30aa9b35f7353d425c2159eab1532e48717"),
 			"file":   &types.AttributeValueMemberB{Value: unhex(t, storedFile)}})
-	if got := w.deployed(); got != "ingot: 1\n" {
-		t.Errorf("%q", got)
-	}
+	must.Equal(t, w.deployed(), "ingot: 1\n")
 }
 
 // storedFile is "ingot: 1\n" as gzip writes it.
@@ -248,9 +246,7 @@ func TestAnUnchangedFileCostsNothing(t *testing.T) {
 					used.WriteUnits())
 			}
 		}
-		if w.deployed() != text {
-			t.Error("another file is deployed")
-		}
+		must.Equal(t, w.deployed(), text)
 	}
 }
 

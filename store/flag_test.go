@@ -45,9 +45,7 @@ func TestHeadIsFlaggedOnce(t *testing.T) {
 			}
 		}
 	}
-	if h.writes != len(defs) {
-		t.Errorf("%d writes of %d heads", h.writes, len(defs))
-	}
+	must.Equal(t, h.writes, len(defs))
 	for _, d := range defs {
 		if got := head(t, w.store, d).Flag; got != "2099-03-01T12:00:00Z reason 0" {
 			t.Errorf("%s: flag %q", d, got)

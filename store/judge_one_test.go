@@ -57,9 +57,7 @@ func TestJudgeSaysWhatPutDoes(t *testing.T) {
 			if err != nil || judged.Verdict != c.verdict || (stored != nil) != c.stored {
 				t.Fatalf("%v %+v, stored %v; want %v", err, judged, stored, c.verdict)
 			}
-			if now := w.lies(item.Key); now != was {
-				t.Errorf("it changed %s to %s", was, now)
-			}
+			must.Equal(t, w.lies(item.Key), was)
 			if stored != nil && stored.Data == "" {
 				t.Error("the stored event has no payload")
 			}
@@ -113,9 +111,7 @@ func TestJudgeAsksFloors(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
-	if used := w.Engine.Usage().Sub(before); used.WriteUnits() != 0 {
-		t.Errorf("judging takes %v write units", used.WriteUnits())
-	}
+	must.Equal(t, w.Engine.Usage().Sub(before).WriteUnits(), 0)
 	for _, item := range []*event.Item{w.goods("reserved", "1", "a", 5), w.goods("reserved", "2", "a", 6), w.goods("reserved", "3", "b", 1),
 		w.transfer("2", "x", "z", 900)} {
 		judged := judge(item)

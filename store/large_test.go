@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/table/count"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -123,9 +124,7 @@ func TestLargeTotalThatTakesNoWarning(t *testing.T) {
 	for n := int64(2); n < 4; n++ {
 		w.apply(w.batch(aggregate.Marks, n, w.order(fmt.Sprint(n), 1)))
 	}
-	if tried.Load() != 2 {
-		t.Errorf("a throttled warning is tried %d times in two batches", tried.Load())
-	}
+	must.Equal(t, tried.Load(), 2)
 	refuse = nil
 	for n := int64(4); n < 8; n++ {
 		w.apply(w.batch(aggregate.Marks, n, w.order(fmt.Sprint(n), 1)))

@@ -284,7 +284,5 @@ func TestStatementsMeetOtherValues(t *testing.T) {
 	sketch, _ := kinds.Distinct("kinds")
 	got := fmt.Sprint(w.total("tips", nil).Values["tips"], w.total("least", nil).Values["least"], w.total("most", nil).Values["most"],
 		sketch.Estimate())
-	if got != "32 5 11 4" {
-		t.Error(got)
-	}
+	must.Equal(t, got, "32 5 11 4")
 }

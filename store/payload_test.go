@@ -325,9 +325,7 @@ func TestEraseDeletesPayloads(t *testing.T) {
 		t.Fatal(erased, err)
 	}
 	w.onCall = nil
-	if n := w.objects(); n != 2 {
-		t.Errorf("%d objects are left, want those of the other post", n)
-	}
+	must.Equal(t, w.objects(), 2)
 	// S3 does not answer: the key is barred, and the error says what is left.
 	w.faults = []fault{{API: "DeleteObjects", Before: &smithy.GenericAPIError{Code: "AccessDenied"}}}
 	if _, err := w.erase(other.Key); err == nil ||

@@ -36,9 +36,7 @@ func TestOlderCopyOfWhatCannotBeWritten(t *testing.T) {
 			good := at(w, "parcel", 5, "2099-03-01T11:00:00Z")
 			w.arrive(at(w, "parcel", 3, "2099-03-01T10:00:00Z"))
 			results, _ := w.arrive(good, at(w, c.typ, 7, c.at))
-			if got := verdicts(results); got != c.want {
-				t.Errorf("%s, want %s", got, c.want)
-			}
+			must.Equal(t, verdicts(results), c.want)
 			alone := map[string]string{"Retry Conflict": "Updated", "Updated Expired": "Duplicate"}[c.want]
 			if results, _ := w.arrive(good); verdicts(results) != alone {
 				t.Errorf("alone: %s", verdicts(results))
@@ -109,9 +107,7 @@ func TestCopiesOfDifferentAge(t *testing.T) {
 					items = append(items, w.order(fmt.Sprint(i), i))
 				}
 				results, _ := w.arrive(items...)
-				if got := verdicts(results[:len(c.copies)]); got != c.want {
-					t.Errorf("%s, want %s", got, c.want)
-				}
+				must.Equal(t, verdicts(results[:len(c.copies)]), c.want)
 				expiry, _ := w.stored("events", items[0].Key)["expiresAt"].(*types.AttributeValueMemberN)
 				if (expiry == nil) != c.expiry.IsZero() || expiry != nil &&
 					expiry.Value != fmt.Sprint(c.expiry.Add(90*24*time.Hour).Unix()) {
@@ -219,9 +215,7 @@ func TestCopyOfARejectedEventInALaterPut(t *testing.T) {
 	out := func() *event.Item { return w.goods("reserved", "1", "a", 4) }
 	got := verdicts(w.putNow(out())) + " " + verdicts(w.putNow(w.goods("received", "1", "a", 5))) + " " + verdicts(w.putNow(out())) + " " +
 		verdicts(w.putNow(out()))
-	if got != "Rejected Inserted Inserted Duplicate" {
-		t.Error(got)
-	}
+	must.Equal(t, got, "Rejected Inserted Inserted Duplicate")
 	if wrong := w.twin(); len(wrong) > 0 {
 		t.Error(wrong)
 	}
@@ -282,9 +276,7 @@ func TestCopyOfARejectedEventFromElsewhere(t *testing.T) {
 	}
 	w.keepAll(from("north", "received", 1, 1), from("south", "received", 2, 5))
 	out := func(source string) *event.Item { return from(source, "reserved", 1, 4) }
-	if got := verdicts(w.putNow(out("north"), out("north"), out("south"), out("north"))); got != "Rejected Rejected Inserted Duplicate" {
-		t.Error(got)
-	}
+	must.Equal(t, verdicts(w.putNow(out("north"), out("north"), out("south"), out("north"))), "Rejected Rejected Inserted Duplicate")
 	if wrong := w.twin(); len(wrong) > 0 {
 		t.Error(wrong)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -195,9 +196,7 @@ func TestLostAnswersAreNotHot(t *testing.T) {
 	slow := c.Client
 	c.Client = hanging{slow, c.w}
 	results, _ := s.Put(deadline(t), append(c.orders(0, 1), c.orders(1, 1)...))
-	if got := verdicts(results); got != "Inserted Inserted" {
-		t.Error(got)
-	}
+	must.Equal(t, verdicts(results), "Inserted Inserted")
 }
 
 // hanging answers puts after five seconds.

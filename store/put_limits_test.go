@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
@@ -144,9 +145,7 @@ func TestAnswerOfAnotherLength(t *testing.T) {
 			if _, err := repair.Of(later).Touch(deadline(t)); err != nil {
 				t.Error(err)
 			}
-			if sent := w.Engine.Usage().Sub(before).Requests["BatchExecuteStatement"]; sent != 2 {
-				t.Errorf("ten items are touched by %d requests, and the first one proves nothing", sent)
-			}
+			must.Equal(t, w.Engine.Usage().Sub(before).Requests["BatchExecuteStatement"], 2)
 		})
 	}
 }

@@ -227,9 +227,7 @@ func TestRefusalNamesTheTotalAlone(t *testing.T) {
 	items := w.many(3, "a")
 	w.putNow(w.goods("received", "0", "a", 1), items[1])
 	w.faults = testFaults(w.refusal(stockOfA, "None", "None", "None", "ConditionalCheckFailed"))
-	if got := verdicts(w.putNow(items...)); got != "Rejected Duplicate Rejected" {
-		t.Error(got)
-	}
+	must.Equal(t, verdicts(w.putNow(items...)), "Rejected Duplicate Rejected")
 
 	// Parts of two transfers are stored alone. The transfers are sent again without them.
 	one, other := w.transfer("1", "x", "z", 1), w.transfer("2", "x", "z", 1)

@@ -96,16 +96,12 @@ func TestStoredPastItsTimeIsADuplicate(t *testing.T) {
 	w.arrive(item)
 	w.Clock.Set(time.Unix(item.ExpiresAt, 0).Add(time.Hour))
 	results, _ := w.arrive(w.order("1", 1), w.order("1", 2), w.order("never", 1))
-	if got := verdicts(results); got != "Duplicate Conflict Expired" {
-		t.Errorf("past its time, not yet swept: %s", got)
-	}
+	must.Equal(t, verdicts(results), "Duplicate Conflict Expired")
 	if w.Engine.SweepExpired() == 0 {
 		t.Fatal("nothing swept")
 	}
 	results, _ = w.arrive(w.order("1", 1))
-	if got := verdicts(results); got != "Expired" {
-		t.Errorf("swept: %s", got)
-	}
+	must.Equal(t, verdicts(results), "Expired")
 }
 
 func TestForeignItemUnderTheKey(t *testing.T) {
@@ -317,9 +313,7 @@ func TestSweptBetweenPutAndRead(t *testing.T) {
 	}
 	items := []*event.Item{w.order("1", 1), w.order("a", 1), w.order("b", 1), w.order("c", 1)}
 	results, _ := w.arrive(items...)
-	if got := verdicts(results); got != "Retry Inserted Inserted Inserted" {
-		t.Errorf("%s: absence after a taken key must be Retry, never Duplicate", got)
-	}
+	must.Equal(t, verdicts(results), "Retry Inserted Inserted Inserted")
 }
 
 // Cost is behaviour. This test compares requests and write units with those that the engine counts.

@@ -66,9 +66,7 @@ func TestTiesAreBroken(t *testing.T) {
 					items = append(items, w.order(fmt.Sprint(i), i))
 				}
 				results, _ := w.arrive(items...)
-				if got := verdicts(results[:1]); got != c.want {
-					t.Errorf("%s, want %s", got, c.want)
-				}
+				must.Equal(t, verdicts(results[:1]), c.want)
 				want := w.ticket(c.stored)
 				if c.want == "Updated" {
 					want = item
@@ -88,9 +86,7 @@ func TestTheNewestOfABatchByTheWholeList(t *testing.T) {
 	w := newWorld(t, ticketed)
 	results, _ := w.arrive(w.ticket("5/9"), w.ticket("5/11"), w.ticket("5"), w.ticket("5/10"),
 		w.ticket("4/99"))
-	if got := verdicts(results); got != "Stale Inserted Stale Stale Stale" {
-		t.Error(got)
-	}
+	must.Equal(t, verdicts(results), "Stale Inserted Stale Stale Stale")
 }
 
 // An older function stores no ties. Then the ties are computed from the stored payload, so an older

@@ -82,9 +82,7 @@ func TestRankAgainstASort(t *testing.T) {
 						}
 						before := w.Engine.Usage()
 						a := w.apply(b)
-						if used := w.Engine.Usage().Sub(before).WriteUnits(); used != a.Cost.WriteUnits {
-							t.Errorf("own accounts say %v write units, the engine %v", a.Cost.WriteUnits, used)
-						}
+						must.Equal(t, w.Engine.Usage().Sub(before).WriteUnits(), a.Cost.WriteUnits)
 					}
 					w.compareRanks(t, twins, rng)
 				})

@@ -109,9 +109,7 @@ func TestTotalRange(t *testing.T) {
 		totals[0].Window.Day() != 5 {
 		t.Errorf("%d totals shown, %v", len(totals), err)
 	}
-	if after := count(); after != before {
-		t.Errorf("a scan saw %d, then %d", before, after)
-	}
+	must.Equal(t, count(), before)
 	// The name of another merchant would read the same without escaping. It has no totals.
 	for _, other := range []string{"m", "m%23%25", "m#"} {
 		if totals, err := query.Of(w.store).Total(context.Background(), "daily", map[string]string{"merchant": other}, day(1),
@@ -155,7 +153,7 @@ func TestTotalWithoutTimes(t *testing.T) {
 
 func TestTotalRefuses(t *testing.T) {
 	w := newWorld(t)
-	for name, c := range map[string]struct {
+	for _, c := range map[string]struct {
 		aggregate string
 		by        map[string]string
 		words     string
@@ -166,10 +164,8 @@ func TestTotalRefuses(t *testing.T) {
 		"other name":        {"daily", map[string]string{"customer": "x"}, "merchant"},
 		"one too many":      {"live", map[string]string{"merchant": "x"}, "by ()"},
 	} {
-		if _, err := query.Of(w.store).Total(context.Background(), c.aggregate, c.by, epoch, epoch); err == nil ||
-			!strings.Contains(err.Error(), c.words) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := query.Of(w.store).Total(context.Background(), c.aggregate, c.by, epoch, epoch)
+		must.Fail(t, err, c.words)
 	}
 	for name, to := range map[string]time.Time{"an empty range": epoch, "a range turned round": epoch.Add(-time.Hour)} {
 		totals, err := query.Of(w.store).Total(context.Background(), "daily", map[string]string{"merchant": "x"}, epoch, to)
@@ -242,9 +238,7 @@ func TestScans(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	if n != 1 {
-		t.Errorf("an error that ends the scan came %d times", n)
-	}
+	must.Equal(t, n, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, err := range w.store.Totals(ctx) {
@@ -293,9 +287,7 @@ func TestWhatNothingHasAddedToIsZero(t *testing.T) {
 		t.Fatal(top, err)
 	}
 	for _, total := range []query.Total{w.total("leaders", map[string]string{"merchant": "m"}), top[0]} {
-		if got := fmt.Sprint(total.Values); got != "map[orders:1 refunded:0 refunds:0]" {
-			t.Errorf("%s", got)
-		}
+		must.Equal(t, fmt.Sprint(total.Values), "map[orders:1 refunded:0 refunds:0]")
 	}
 }
 
@@ -516,9 +508,7 @@ func TestTouch(t *testing.T) {
 			t.Errorf("%s: %v", item.Key, show(img["epoch"]))
 		}
 	}
-	if len(w.stored("events", event.Key{PK: "FOREIGN", SK: "x"})) != 2 {
-		t.Error("a foreign item was touched")
-	}
+	must.Equal(t, len(w.stored("events", event.Key{PK: "FOREIGN", SK: "x"})), 2)
 	if touched, err = repair.Of(s).Touch(deadline(t)); err != nil || touched.Touched != 0 {
 		t.Errorf("again: %+v %v", touched, err)
 	}
@@ -607,9 +597,7 @@ func TestTouchAboveTheTablesEpoch(t *testing.T) {
 			t.Errorf("%s: %+v with %v", step.name, touched, used)
 		}
 	}
-	if got := show(w.stored("events", event.Key{PK: "ORDER#1", SK: "ORDER"})["epoch"]); got != "N 2" {
-		t.Errorf("stamped %s", got)
-	}
+	must.Equal(t, show(w.stored("events", event.Key{PK: "ORDER#1", SK: "ORDER"})["epoch"]), "N 2")
 }
 
 // The epoch is asked for until it is answered. An error that cannot get better is reported at once.

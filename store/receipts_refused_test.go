@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
@@ -249,9 +250,7 @@ func TestTransactionsAskForNoNeedlessImages(t *testing.T) {
 		}
 		for _, item := range tx.TransactItems {
 			if item.Put != nil {
-				if item.Put.ReturnValuesOnConditionCheckFailure != "" {
-					t.Error("the image of a receipt is asked for")
-				}
+				must.Equal(t, item.Put.ReturnValuesOnConditionCheckFailure, "")
 				continue
 			}
 			asks := item.Update.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld

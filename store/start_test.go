@@ -179,9 +179,7 @@ func TestStoredHead(t *testing.T) {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
-	if len(img) != 9 {
-		t.Errorf("%d attributes", len(img))
-	}
+	must.Equal(t, len(img), 9)
 	if err := w.store.Start(deadline(t)); err != nil || show(w.stored("totals", event.Key{PK: "G#daily#1", SK: "-"})["retain:order"]) !=
 		"N 7776000" {
 		t.Errorf("the next start notes how long events live: %v", err)

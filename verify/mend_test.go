@@ -401,9 +401,7 @@ func TestWhatCannotBeMended(t *testing.T) {
 			if mended != 0 || len(why) == 0 || slices.ContainsFunc(why, func(text string) bool { return !strings.Contains(text, c.why) }) {
 				t.Errorf("%d mended, %q", mended, why)
 			}
-			if after := fmt.Sprint(w.verify()); after != before {
-				t.Errorf("it was\n%s\nand is\n%s", before, after)
-			}
+			must.Equal(t, fmt.Sprint(w.verify()), before)
 		})
 	}
 }

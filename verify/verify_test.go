@@ -136,9 +136,7 @@ func TestAfterExpiry(t *testing.T) {
 			t.Errorf("%s swept: %v", step, r.Differences)
 		}
 	}
-	if r := w.verify(); r.Items != 0 {
-		t.Errorf("%d items", r.Items)
-	}
+	must.Equal(t, w.verify().Items, 0)
 	totals, err := query.Of(w.store).Total(context.Background(), "by_merchant", map[string]string{"merchant": "a"}, epoch, epoch)
 	if err != nil || len(totals) != 1 || totals[0].Values["orders"].String() != "24" || totals[0].FP.Cmp(totals[0].FPX) != 0 {
 		t.Errorf("the kept total: %+v %v", totals, err)
@@ -191,9 +189,7 @@ func TestPartlyCompared(t *testing.T) {
 			if strings.Join(what, " ") != c.what {
 				t.Errorf("differences %v, want %q", r.Differences, c.what)
 			}
-			if r.Partly != 3 {
-				t.Errorf("%d totals compared in part, want one for each merchant", r.Partly)
-			}
+			must.Equal(t, r.Partly, 3)
 		})
 	}
 }

@@ -140,9 +140,7 @@ func TestConsoleFollowsADeployment(t *testing.T) {
 		"  again: {since: 2, onExpire: keep, from: {sale: {values: {sales: count}}}}\n"
 	write(t, "pipeline.yaml", more)
 	w.dev.Reload(t.Context())
-	if p := current(); p.Epoch() != 1 {
-		t.Errorf("epoch %d within the minute", p.Epoch())
-	}
+	must.Equal(t, current().Epoch(), 1)
 	now = now.Add(time.Minute)
 	if p := current(); p.Epoch() != 2 || len(p.Definitions()) != 2 {
 		t.Errorf("epoch %d, with %d aggregates", p.Epoch(), len(p.Definitions()))
@@ -152,9 +150,7 @@ func TestConsoleFollowsADeployment(t *testing.T) {
 	must.Succeed(t, err)
 	for range 2 {
 		now = now.Add(time.Minute)
-		if p := current(); p.Epoch() != 2 {
-			t.Errorf("epoch %d", p.Epoch())
-		}
+		must.Equal(t, current().Epoch(), 2)
 	}
 	if got := said.String(); !strings.HasPrefix(got,
 		"ingot: another pipeline.yaml is deployed; the console goes on with it, at epoch 2\ningot: the console goes on with the pipeline.yaml that it has") ||

@@ -110,9 +110,7 @@ func TestCostOfTheDeployedFunctions(t *testing.T) {
 		t.Helper()
 		got := piped(t, oneOrder, append([]string{"cost", "--rate", "10", "--events", "-", "--now", "2026-03-15T00:00:00Z", "--pipeline",
 			pipeline}, args...)...)
-		if !strings.Contains(got.out+got.errors, want) {
-			t.Errorf("%v: no %q in\n%s%s", args, want, got.out, got.errors)
-		}
+		must.Say(t, got.out+got.errors, want)
 	}
 	of("functions of 576 MB on arm64\n")
 	of("samconfig.toml: no such file or directory; --config-env needs this file; leave it out", "--config-env", "prod")

@@ -75,9 +75,7 @@ func TestDemoJSON(t *testing.T) {
 		t.Errorf("%+v", s.Data)
 	}
 	again := tool(t, "demo", "events.ndjson", "--output", "json", "--seed", "5", "--counting", "receipts", "--repeat", "3")
-	if again.out != o.out {
-		t.Error("the same options gave another summary")
-	}
+	must.Equal(t, again.out, o.out)
 }
 
 func TestDemoRefuses(t *testing.T) {
@@ -162,9 +160,7 @@ func TestDemoInterrupted(t *testing.T) {
 	cancel()
 	o := toolIn(ctx, bare(), "demo")
 	o.says(t, exitInterrupted, "interrupted")
-	if o.out != "" {
-		t.Errorf("stdout is %q", o.out)
-	}
+	must.Equal(t, o.out, "")
 }
 
 // TestDemoReadsStandardInput checks that the demo reads standard input as it reads a file, however

@@ -211,9 +211,7 @@ func (k *killing) verify() {
 			k.redrive(ctx)
 		}
 		if report.OK() && report.Items == k.sent && k.depth(ctx) == 0 {
-			if report.Totals != min(7, k.sent) {
-				k.t.Errorf("%d totals, want 7", report.Totals)
-			}
+			must.Equal(k.t, report.Totals, min(7, k.sent))
 			return
 		}
 		select {

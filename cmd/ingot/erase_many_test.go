@@ -208,9 +208,7 @@ func TestEraseByPattern(t *testing.T) {
 		"--keys is empty":             {"--keys", "", "--yes"},
 		"name what to erase in one w": {"--keys", "k", "order", "id=1", "--yes"},
 	} {
-		if got := w.run(2, append([]string{"erase", "--local"}, args...)...); !strings.Contains(got.errors, want) {
-			t.Errorf("%v: %s", args, got.errors)
-		}
+		must.Say(t, w.run(2, append([]string{"erase", "--local"}, args...)...).errors, want)
 	}
 
 	all := w.kept()
@@ -253,9 +251,7 @@ func TestEraseByPattern(t *testing.T) {
 			t.Errorf("%+v", ev)
 		}
 	}
-	if len(again.Events) != 4 {
-		t.Errorf("%d events", len(again.Events))
-	}
+	must.Equal(t, len(again.Events), 4)
 	text, err := os.ReadFile("ann.ndjson")
 	if err != nil || strings.Count(string(text), "\n") != 4 || strings.Contains(string(text), "customer") ||
 		!strings.Contains(string(text), `{"type":"email","pk":"EMAIL#ann@example.com","sk":"CLAIM"}`) {

@@ -72,9 +72,7 @@ func TestErasePayloads(t *testing.T) {
 		"0 objects of no event\n2 others of the last 25 hours left alone\n")
 	dry := w.run(0, "erase", "--payloads", "--dry-run", "--local")
 	for _, name := range strays {
-		if !strings.Contains(dry.out, "payload       s3://payloads/"+name+", 20") {
-			t.Errorf("%s is not listed:\n%s", name, dry.out)
-		}
+		must.Say(t, dry.out, "payload       s3://payloads/"+name+", 20")
 	}
 	if !strings.Contains(dry.out, "\n2 objects of no event\n") || len(w.objects()) != 6 {
 		t.Error(dry.out)

@@ -33,10 +33,8 @@ func TestErase(t *testing.T) {
 	sameText(t, "erase.txt", got.out, id)
 	must.Say(t, got.errors, "ingot: this changes ingot dev with ")
 	w.send(1, oldSale, newSale) // both are Duplicates now
-	if got := w.run(3, "get", "sale", "id=1",
-		"--local"); got.errors != "ingot: the event under SALE#1 / - was erased, and its key is barred\n" {
-		t.Error(got.errors)
-	}
+	must.Equal(t, w.run(3, "get", "sale", "id=1",
+		"--local").errors, "ingot: the event under SALE#1 / - was erased, and its key is barred\n")
 	write(t, "again.ndjson", oldSale+"\n"+newSale+"\n")
 	must.Say(t, w.run(3, "send", "again.ndjson", "--wait", "--local").out, "0 events stored, 2 erased before, so the key is barred\n")
 	w.run(0, "quarantine", "drop", "letters", id, "--yes", "--local")
@@ -65,9 +63,7 @@ func TestErase(t *testing.T) {
 		if strings.HasSuffix(want, " no") {
 			code = 6
 		}
-		if got := w.run(code, append([]string{"erase", "--yes", "--local"}, args...)...); !strings.Contains(got.errors, want) {
-			t.Errorf("%v: %s", args, got.errors)
-		}
+		must.Say(t, w.run(code, append([]string{"erase", "--yes", "--local"}, args...)...).errors, want)
 	}
 	must.Succeed(t, os.RemoveAll("letters"))
 }

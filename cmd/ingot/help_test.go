@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 )
 
@@ -113,7 +114,5 @@ Exit codes: 0 fine.
 Examples:
   ingot verify --local --a-long-flag --another-long-flag
 `
-	if got := wrapHelp(text, 25); got != want {
-		t.Errorf("got\n%s", got)
-	}
+	must.Equal(t, wrapHelp(text, 25), want)
 }

@@ -49,9 +49,7 @@ func TestInitMakesARepository(t *testing.T) {
 			must.Say(t, inRepository(t, dir, "make", "check"), ": no mistakes")
 			must.Say(t, inRepository(t, dir, "go", "tool", "ingot", "explain", "events/ingest.json"), "Inserted")
 			must.Say(t, inRepository(t, dir, "make", "demo"), "Every event is stored once and counted once.")
-			if out := inRepository(t, dir, "go", "tool", "ingot", "init", "--diff"); out != "" {
-				t.Errorf("it is not what this version writes:\n%s", out)
-			}
+			must.Equal(t, inRepository(t, dir, "go", "tool", "ingot", "init", "--diff"), "")
 			next := filepath.Join(filepath.Dir(dir), "next")
 			inRepository(t, dir, "go", "tool", "ingot", "init", next)
 			inRepository(t, next, "go", "build", "./...")
@@ -383,9 +381,7 @@ func TestInitKeeps(t *testing.T) {
 			t.Errorf("--keep %s: %v\n%s", c.keep, err, text)
 		}
 		for _, want := range c.has {
-			if !strings.Contains(string(text), want) {
-				t.Errorf("--keep %s: no %s in\n%s", c.keep, want, text)
-			}
+			must.Say(t, string(text), want)
 		}
 		one, err := os.ReadFile(filepath.Join(dir, "events", "ingest.json"))
 		for _, real := range c.hasNot {

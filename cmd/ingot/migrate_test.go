@@ -83,9 +83,7 @@ func TestMigrate(t *testing.T) {
 			t.Errorf("migrate %s: exit code %d, want %d", line, o.code, code)
 		}
 		for _, part := range parts {
-			if !strings.Contains(o.out+o.errors, part) {
-				t.Errorf("migrate %s: no %q in\n%s%s", line, part, o.out, o.errors)
-			}
+			must.Say(t, o.out+o.errors, part)
 		}
 	}
 	move(0, "status", "passes begun 0", "not compared", "missing: migration quakes has no control item",

@@ -164,9 +164,7 @@ func TestASilentStreamIsNotReadToItsEnd(t *testing.T) {
 			t.Errorf("ingot %s waited for %s", line, waited)
 		}
 		for _, want := range c.want {
-			if !strings.Contains(all, want) {
-				t.Errorf("ingot %s lacks %q:\n%s", line, want, all)
-			}
+			must.Say(t, all, want)
 		}
 	}
 	if _, err := w.Engine().S3().GetObject(t.Context(), &s3.GetObjectInput{Bucket: put.Bucket, Key: &stray}); err != nil {

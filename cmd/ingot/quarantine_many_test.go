@@ -78,9 +78,7 @@ func TestChoosingMessages(t *testing.T) {
 		!strings.Contains(got.errors, "no open message is chosen; ingot quarantine list letters counts them by reason") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	if n := w.waiting(w.dev.Stack().Quarantine); n != 6 {
-		t.Errorf("%d messages are left after nothing but dry runs", n)
-	}
+	must.Equal(t, w.waiting(w.dev.Stack().Quarantine), 6)
 }
 
 // One command repairs all messages with one mistake. It says what it will change, and what the

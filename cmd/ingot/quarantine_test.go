@@ -316,9 +316,7 @@ func TestQuarantineOfAnArray(t *testing.T) {
 	w.run(0, "quarantine", "resend", "letters", ids[0], "--replace", "--yes", "--local")
 	w.send(0)
 	for id, cents := range map[string]string{"1": "250", "2": "5", "7": "100"} {
-		if got := w.run(0, "get", "sale", "id="+id, "--local", "--output", "json"); !strings.Contains(got.out, `\"cents\":`+cents) {
-			t.Errorf("sale %s: %s", id, got.out)
-		}
+		must.Say(t, w.run(0, "get", "sale", "id="+id, "--local", "--output", "json").out, `\"cents\":`+cents)
 	}
 }
 
@@ -338,18 +336,13 @@ func TestEdit(t *testing.T) {
 	} {
 		write(t, filepath.Join("letters", id+".body"), c.text)
 		for range 2 { // show has saved what it has shown
-			if got := w.run(3, "quarantine", "show", "letters", id, "--local"); !strings.Contains(got.out, id+", "+c.state) ||
-				!strings.Contains(got.out, "today       Poison ("+c.today+")") {
-				t.Errorf("%q: %s%s", c.text, got.out, got.errors)
-			}
+			must.Say(t, w.run(3, "quarantine", "show", "letters", id, "--local").out, id+", "+c.state, "today       Poison ("+c.today+")")
 		}
 		resend := []string{"quarantine", "resend", "letters", id, "--local"}
 		if c.today == "undecodable" {
 			resend = append(resend, "--anyway")
 		}
-		if got := w.run(3, resend...); !strings.Contains(got.out, "stays: "+c.resend) {
-			t.Errorf("%q: %s%s", c.text, got.out, got.errors)
-		}
+		must.Say(t, w.run(3, resend...).out, "stays: "+c.resend)
 	}
 	w.send(1)
 }
@@ -407,9 +400,7 @@ func TestPullEndsAtCtrlC(t *testing.T) {
 	if code := <-ended; code != 0 || !strings.HasSuffix(out.String(), "; 1 message visible again\n") {
 		t.Errorf("exit code %d: %s%s", code, &out, &errs)
 	}
-	if w.run(0, "quarantine", "pull", "letters", "--once", "--local").out != "letters: 0 new, 1 known; 1 message visible again\n" {
-		t.Error("the message is not visible")
-	}
+	must.Equal(t, w.run(0, "quarantine", "pull", "letters", "--once", "--local").out, "letters: 0 new, 1 known; 1 message visible again\n")
 }
 
 // The dead-letter queue has a way of its own into the same folder.
@@ -423,9 +414,7 @@ func TestDeadLetters(t *testing.T) {
 	w.run(0, "quarantine", "show", "letters", w.files("letters")[0], "--local")
 	w.run(0, "quarantine", "resend", "letters", "--local")
 	w.send(0)
-	if n := w.waiting(w.dev.Stack().DeadLetters); n != 0 {
-		t.Errorf("%d dead letters", n)
-	}
+	must.Equal(t, w.waiting(w.dev.Stack().DeadLetters), 0)
 }
 
 // Only the ingest function reads payloads in S3. So nobody else says what such a message would be,
@@ -441,9 +430,7 @@ func TestPointersInQuarantine(t *testing.T) {
 	}
 	w.run(exitRefused, "quarantine", "resend", "letters", w.files("letters")[0], "--replace", "--yes", "--local")
 	w.run(0, "quarantine", "resend", "letters", "--local")
-	if n := w.waiting(w.dev.Stack().DeadLetters); n != 0 {
-		t.Errorf("%d dead letters", n)
-	}
+	must.Equal(t, w.waiting(w.dev.Stack().DeadLetters), 0)
 }
 
 // Of a message that points to S3, send --wait knows no key. It says so, and does not call it
@@ -514,7 +501,5 @@ aggregates:
 	w.await(func() bool {
 		return strings.Contains(w.run(exitFine, "totals", "stock", "sku=a", "--local").out, " 1\n")
 	})
-	if n := w.waiting(w.dev.Stack().Quarantine); n != 0 {
-		t.Errorf("%d messages are in quarantine", n)
-	}
+	must.Equal(t, w.waiting(w.dev.Stack().Quarantine), 0)
 }

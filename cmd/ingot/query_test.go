@@ -95,9 +95,7 @@ func TestQueryPages(t *testing.T) {
 			t.Fatalf("item %d is %s, not %s", i, id, want)
 		}
 	}
-	if len(ids) != 60 {
-		t.Errorf("%d orders on all pages", len(ids))
-	}
+	must.Equal(t, len(ids), 60)
 	first := ingot("", "orders_of_day", "at="+day, "--limit", "7", "--output", "json").out
 	var got read.Answer
 	must.Succeed(t, json.Unmarshal([]byte(first), &got))

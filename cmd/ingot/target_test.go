@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // In the folder of an ingot dev that runs, each command says that it means this one: once, and also
@@ -29,9 +30,7 @@ func TestDevIsTheDefault(t *testing.T) {
 			t.Errorf("ingot %s: %s", line, got.errors)
 		}
 	}
-	if got := w.run(0, "totals", "sales", "--local"); got.errors != "" {
-		t.Errorf("with --local: %s", got.errors)
-	}
+	must.Equal(t, w.run(0, "totals", "sales", "--local").errors, "")
 }
 
 // A command refuses the flags of a stack if they mean nothing to it, wherever they stand.

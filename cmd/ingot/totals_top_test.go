@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 const leaderboardSpec = `ingot: 1
@@ -77,8 +79,6 @@ func TestTotalsTop(t *testing.T) {
 		{5, "or those with the greatest points with --top", []string{"totals", "scores", "--local"}},
 	} {
 		got := w.run(tt.exit, tt.args...)
-		if all := got.out + got.errors; !strings.Contains(all, tt.want) {
-			t.Errorf("%s lacks\n%s\nin\n%s", strings.Join(tt.args, " "), tt.want, all)
-		}
+		must.Say(t, got.out+got.errors, tt.want)
 	}
 }

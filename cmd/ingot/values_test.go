@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 const valuesSpec = `ingot: 1
@@ -66,8 +68,6 @@ bonn,2026-03-01T00:00:00Z,1,1,'=busy\u0007,2026-03-01T09:00:00Z,0,***,***,1024,1
 		{`***`, []string{"get", "call.ended", "id=c-1", "email=jo@example.com", "--local"}},
 	} {
 		got := w.run(0, tt.args...)
-		if !strings.Contains(got.out, tt.want) {
-			t.Errorf("%s lacks\n%s\nin\n%s", strings.Join(tt.args, " "), tt.want, got.out)
-		}
+		must.Say(t, got.out, tt.want)
 	}
 }

@@ -71,9 +71,7 @@ func TestVerify(t *testing.T) {
 		!strings.Contains(got.errors, "dollars at the prices of us-east-1") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	if got := w.run(exitFine, "verify", "--local", "--dry-run"); got.out != "" {
-		t.Errorf("--dry-run: %s", got.out)
-	}
+	must.Equal(t, w.run(exitFine, "verify", "--local", "--dry-run").out, "")
 	w.alter("ADD cents :v", "1")
 	got = w.run(exitDifference, "verify", "--local")
 	if want := "sales since 1: cents is 101, and its items add up to 100\n5 items, 1 total: 1 difference\n"; got.out != want {
@@ -161,9 +159,7 @@ func TestRebuild(t *testing.T) {
 	if got.out != "complete: again since 2\n" || !strings.Contains(got.errors, "touched 6 of 6 items") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	if got := w.run(exitFine, "verify", "--local"); got.out != "6 items, 2 totals: no difference\n" {
-		t.Errorf("%s", got.out)
-	}
+	must.Equal(t, w.run(exitFine, "verify", "--local").out, "6 items, 2 totals: no difference\n")
 	var did pass.Rebuilt
 	if err := json.Unmarshal([]byte(w.run(exitFine, "rebuild", "again", "--local", "--output", "json").out), &did); err != nil ||
 		did.Scanned != 6 || did.Touched != 0 || did.WriteUnits != 0 || did.ReadUnits < 2 {

@@ -76,9 +76,7 @@ func TestEngineIsItsOwnTwin(t *testing.T) {
 // seed.
 func TestStreamIsItsSeed(t *testing.T) {
 	one := twin.Describe(twin.Stream(1, length))
-	if again := twin.Describe(twin.Stream(1, length)); again != one {
-		t.Error("two streams of one seed differ")
-	}
+	must.Equal(t, twin.Describe(twin.Stream(1, length)), one)
 	if other := twin.Describe(twin.Stream(2, length)); other == one {
 		t.Error("two seeds have one stream")
 	}

@@ -205,7 +205,5 @@ func TestPoisonGoesToTheDLQ(t *testing.T) {
 	if left, dead := w.depth(w.url), w.depth(w.dlq); left != 0 || dead != 2 {
 		t.Errorf("%d left and %d in the DLQ, want 0 and 2", left, dead)
 	}
-	if len(w.done) != 23 {
-		t.Errorf("%d done, want 23", len(w.done))
-	}
+	must.Equal(t, len(w.done), 23)
 }

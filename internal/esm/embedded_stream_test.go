@@ -312,8 +312,6 @@ func TestWindowsCountEachRecordOnce(t *testing.T) {
 		for _, n := range w.versions {
 			written += n
 		}
-		if w.counted != written {
-			t.Errorf("windows counted %d of %d records", w.counted, written)
-		}
+		must.Equal(t, w.counted, written)
 	})
 }

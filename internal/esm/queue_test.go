@@ -110,9 +110,7 @@ func failingOnly(failed ...string) func([]string) (string, error) {
 func TestBatchesAreGatheredAndDeleted(t *testing.T) {
 	rig := newQueueRig(t, false, func(c *QueueConfig) { c.BatchSize = 25 })
 	rig.source.send(bodies(27)...)
-	if p := rig.poll(); p != (Polled{Received: 25, Invocations: 1, Deleted: 25}) {
-		t.Errorf("did %+v", p)
-	}
+	must.Equal(t, rig.poll(), (Polled{Received: 25, Invocations: 1, Deleted: 25}))
 	if r, d := rig.source.calls["ReceiveMessage"], rig.source.calls["DeleteMessageBatch"]; r != 3 || d != 3 {
 		t.Errorf("%d receives and %d deletes, want 3 of each", r, d)
 	}
@@ -136,9 +134,7 @@ func TestFailedMessagesComeBackWhenTheyAreVisible(t *testing.T) {
 	rig.answer = nil
 	rig.poll()
 	rig.want("1 2 3", "2")
-	if n := rig.source.left(); n != 0 {
-		t.Errorf("%d left", n)
-	}
+	must.Equal(t, rig.source.left(), 0)
 }
 
 func TestAnswersThatFailAWholeBatchOfMessages(t *testing.T) {
@@ -199,9 +195,7 @@ func TestHeldMessagesAreTheQueuesAgainWhenVisible(t *testing.T) {
 		t.Errorf("did %+v", p)
 	}
 	rig.want("big-1  big-2  big-3  big-4  big-5 ", "big-6 ")
-	if n := rig.source.messages[5].receipts; n != 2 {
-		t.Errorf("received %d times, want 2", n)
-	}
+	must.Equal(t, rig.source.messages[5].receipts, 2)
 }
 
 func TestFIFOGroupsStayInOrder(t *testing.T) {
@@ -224,9 +218,7 @@ func TestFIFOGroupsStayInOrder(t *testing.T) {
 	rig.now = rig.now.Add(30 * time.Second)
 	rig.poll()
 	rig.want("a:1xxx a:2xxx b:1xxx b:2xxx b:3xxx", "b:4xxx", "a:1xxx a:2xxx a:3xxx")
-	if n := rig.source.left(); n != 0 {
-		t.Errorf("%d left", n)
-	}
+	must.Equal(t, rig.source.left(), 0)
 }
 
 func TestConcurrentBatches(t *testing.T) {

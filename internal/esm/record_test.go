@@ -169,21 +169,11 @@ func TestFitKeepsEventsUnderSixMegabytes(t *testing.T) {
 	for range 7 {
 		records = append(records, record)
 	}
-	if n := fit(records, 0); n != 5 {
-		t.Errorf("%d records of 1 MiB fit with their commas and frame, want 5", n)
-	}
+	must.Equal(t, fit(records, 0), 5)
 	huge := bytes.Repeat(record, 7)
-	if n := fit([][]byte{huge, record}, 0); n != 1 {
-		t.Errorf("%d records from one that is too large alone, want 1", n)
-	}
+	must.Equal(t, fit([][]byte{huge, record}, 0), 1)
 	exact := bytes.Repeat([]byte("x"), maxEvent-len(`{"Records":[]}`)-2-len(record))
-	if n := fit([][]byte{record, exact}, 0); n != 2 {
-		t.Errorf("%d, want both", n)
-	}
-	if n := fit([][]byte{record, exact}, 1); n != 1 {
-		t.Errorf("%d beside one byte more, want 1", n)
-	}
-	if n := fit(nil, 0); n != 0 {
-		t.Errorf("%d of none", n)
-	}
+	must.Equal(t, fit([][]byte{record, exact}, 0), 2)
+	must.Equal(t, fit([][]byte{record, exact}, 1), 1)
+	must.Equal(t, fit(nil, 0), 0)
 }

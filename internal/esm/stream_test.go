@@ -47,9 +47,7 @@ func (rig *streamRig) poll(n int) Streamed {
 
 func (rig *streamRig) want(calls string) {
 	rig.t.Helper()
-	if got := rig.took(); got != calls {
-		rig.t.Errorf("called with %q, want %q", got, calls)
-	}
+	must.Equal(rig.t, rig.took(), calls)
 }
 
 func TestBatchesInOrder(t *testing.T) {
@@ -57,9 +55,7 @@ func TestBatchesInOrder(t *testing.T) {
 	sh := rig.source.shard("a", "")
 	rig.source.page = 2
 	sh.put(1, 7)
-	if p := rig.poll(3); p != (Streamed{Invocations: 3, Records: 7, Done: 7}) {
-		t.Errorf("did %+v", p)
-	}
+	must.Equal(t, rig.poll(3), (Streamed{Invocations: 3, Records: 7, Done: 7}))
 	rig.want("1-3 4-6 7")
 	if p := rig.poll(1); !p.Idle() {
 		t.Errorf("did %+v with nothing there", p)
@@ -93,9 +89,7 @@ func TestPartialFailure(t *testing.T) {
 	if p.Failed != 3 || p.Done != 6 || p.Records != 5+4+4+1 {
 		t.Errorf("did %+v", p)
 	}
-	if after := rig.Checkpoint().Shards["a"].After; after != number(6) {
-		t.Errorf("checkpoint after %s", after)
-	}
+	must.Equal(t, rig.Checkpoint().Shards["a"].After, number(6))
 }
 
 func TestWholeFailureStandsStill(t *testing.T) {
@@ -244,9 +238,7 @@ func TestShardsGoOnAlone(t *testing.T) {
 	}
 	first := due("a", "b")
 	due()
-	if p := first[1].Do(ctx); p != (Streamed{Invocations: 1, Records: 3, Done: 3}) {
-		t.Errorf("did %+v", p)
-	}
+	must.Equal(t, first[1].Do(ctx), (Streamed{Invocations: 1, Records: 3, Done: 3}))
 	due("b")[0].Do(ctx)
 	due()
 	rig.want("11-13 14-16")
@@ -284,9 +276,7 @@ func TestAttempt(t *testing.T) {
 		if err != nil || len(rounds) != 1 {
 			t.Fatal(len(rounds), err)
 		}
-		if got := rounds[0].Attempt(); got != want {
-			t.Errorf("attempt %d, want %d", got, want)
-		}
+		must.Equal(t, rounds[0].Attempt(), want)
 		rounds[0].Do(ctx)
 	}
 }

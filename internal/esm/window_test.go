@@ -78,9 +78,7 @@ func TestWindowsSplitBatchesAndCarryState(t *testing.T) {
 	}
 	rig.want("98-99 final 100-102 103-105 106")
 	// The state in the answer to the final call is not used, so the next window starts with none.
-	if got := strings.Join(states, ","); got != ",1,,3," {
-		t.Errorf("states %q", got)
-	}
+	must.Equal(t, strings.Join(states, ","), ",1,,3,")
 }
 
 // TestDrained has a case for each thing that a round may leave behind.
@@ -137,9 +135,7 @@ func TestPartialFailureInAWindowKeepsState(t *testing.T) {
 	rig.source.shard("a", "").put(1, 4)
 	rig.script = []string{`{"state":{"n":"1"},"batchItemFailures":[{"itemIdentifier":"` + number(2) + `"}]}`}
 	rig.poll(2)
-	if n := rig.calls[1].State["n"]; n != "1" {
-		t.Errorf("state %v", n)
-	}
+	must.Equal(t, rig.calls[1].State["n"], "1")
 	rig.want("1-3 2-4")
 }
 

@@ -131,7 +131,5 @@ var list = []Mutant{{Name: "a", What: "Name"}, {
 	Name: "b"}}
 `))
 	must.Succeed(t, err)
-	if n := designs([]*source{s}); n.now != 2 {
-		t.Errorf("%d wrong designs, want 2", n.now)
-	}
+	must.Equal(t, designs([]*source{s}).now, 2)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 var (
@@ -29,15 +30,11 @@ func TestTokenBytes(t *testing.T) {
 			"ApKM8HYPKyvIvGtGh5xcoFgIXadkIzCOFcRPudwcrh5Fx-PNZeALSsQXofnTPOf9_VE1U0m-1268jRZJFtQqRK2VthxYHKdoNWl4E70ollzoiR_CSNW1RoiK-nxKlvquCbvFiCEGeFmkZXomYQa66l4"},
 	} {
 		token := sealToken(c.at, c.key, "the question")
-		if token != c.want {
-			t.Errorf("the token of %+v is %s", c.at, token)
-		}
+		must.Equal(t, token, c.want)
 		if got, err := openToken(token, c.key, "the question"); err != nil || got != c.at {
 			t.Errorf("%s is read as %+v, %v", token, got, err)
 		}
-		if again := sealToken(c.at, c.key, "the question"); again != token {
-			t.Errorf("one position has two tokens, %s and %s", token, again)
-		}
+		must.Equal(t, sealToken(c.at, c.key, "the question"), token)
 	}
 	if sealed := sealToken(tokenPlace, tokenKey, "q"); strings.Contains(decoded(sealed), "ORDER") {
 		t.Error("a sealed token shows a key")

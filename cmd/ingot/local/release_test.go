@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/scaffold"
 )
 
@@ -25,13 +26,9 @@ func TestReleaseOf(t *testing.T) {
 		{"v1.2.3-rc.1.0.20260301090000-0123456789ab", "", ""}, // a tag of a candidate before it
 		{"v0.0.0-20260301090000-0123456789ab", "h1:sum", "v0.0.0-20260301090000-0123456789ab"},
 	} {
-		if got := releaseOf(debug.Module{Version: tt.version, Sum: tt.sum}); got != tt.want {
-			t.Errorf("%s (sum %q): %q, want %q", tt.version, tt.sum, got, tt.want)
-		}
+		must.Equal(t, releaseOf(debug.Module{Version: tt.version, Sum: tt.sum}), tt.want)
 	}
-	if got := releaseOf(debug.Module{Version: "v0.0.0", Replace: &debug.Module{Path: "../ingot"}}); got != "" {
-		t.Errorf("replaced by a folder: %q", got)
-	}
+	must.Equal(t, releaseOf(debug.Module{Version: "v0.0.0", Replace: &debug.Module{Path: "../ingot"}}), "")
 }
 
 // A program built from a checkout uses that checkout.

@@ -1,6 +1,10 @@
 package excerpt
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
+)
 
 func TestOf(t *testing.T) {
 	for _, c := range []struct {
@@ -18,8 +22,6 @@ func TestOf(t *testing.T) {
 		{"日本", 6, "日本"},
 		{"\x80\x80\x80", 2, "…"}, // not UTF-8: nothing of it is shown
 	} {
-		if got := Of(c.text, c.most); got != c.want {
-			t.Errorf("%q cut at %d is %q, want %q", c.text, c.most, got, c.want)
-		}
+		must.Equal(t, Of(c.text, c.most), c.want)
 	}
 }

@@ -49,3 +49,11 @@ func Write(t testing.TB, name, text string) {
 	t.Helper()
 	Succeed(t, os.WriteFile(name, []byte(text), 0o644))
 }
+
+// Equal reports a value that is not the one that it should be.
+func Equal[T comparable](t testing.TB, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("it is %v, want %v", got, want)
+	}
+}

@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 const insertText = `INSERT INTO "events" VALUE {'PK': ?, 'SK': ?, 'v': ?}`
@@ -316,9 +318,7 @@ func TestClientRequestToken(t *testing.T) {
 		_, err := w.transact("token", txAdd("sum", "1"))
 		held(t, err)
 	}
-	if got := number(w.get("sum", "1")["v"]); got != "1" {
-		t.Errorf("added %s times, want once", got)
-	}
+	must.Equal(t, number(w.get("sum", "1")["v"]), "1")
 	var mismatch *types.IdempotentParameterMismatchException
 	if _, err := w.transact("token", txAdd("sum", "2")); !errors.As(err, &mismatch) {
 		t.Errorf("other request under the same token: %v", err)

@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 )
 
@@ -201,9 +202,7 @@ func TestIntercept(t *testing.T) {
 	if w.get("refused", "1") != nil || w.get("lost", "1") == nil {
 		t.Error("a refused call was done, or one whose answer was lost was not")
 	}
-	if last := seen[len(seen)-1]; last != "GetItem *dynamodb.GetItemInput" {
-		t.Errorf("intercepted %s", last)
-	}
+	must.Equal(t, seen[len(seen)-1], "GetItem *dynamodb.GetItemInput")
 	if _, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("nosuch"), Item: key("a", "1")}); err == nil ||
 		strings.Count(err.Error(), "operation error") != 1 {
 		t.Errorf("an error that passes through is wrapped once: %v", err)
@@ -251,9 +250,7 @@ func TestDeterminism(t *testing.T) {
 		return log.String()
 	}
 	first := run(1)
-	if again := run(1); again != first {
-		t.Error("one seed, two traces")
-	}
+	must.Equal(t, run(1), first)
 	if run(2) == first {
 		t.Error("two seeds, one trace")
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 )
@@ -251,14 +252,10 @@ func keepAndOpen(t *testing.T, die *rand.Rand) {
 	cfg.Seed++
 	again, err := embedded.Open(cfg)
 	held(t, err)
-	if diff := cmp.Diff(picture(t, e), picture(t, again), cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
-		t.Errorf("the engine that was opened differs (-was +is):\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(picture(t, e), picture(t, again), cmp.Exporter(func(reflect.Type) bool { return true })), "")
 	now = now.Add(stack.Visibility) // the other one still has messages in flight
 	was, is := messages(t, e, s.Queue), messages(t, again, s.Queue)
-	if diff := cmp.Diff(was, is); diff != "" {
-		t.Errorf("messages differ (-was +is):\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(was, is), "")
 	if n := j.waits; n == 0 {
 		t.Error("no call waited for the journal")
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 )
 
@@ -99,9 +100,7 @@ func TestVisibility(t *testing.T) {
 		first[0].Attributes["SentTimestamp"] != sent {
 		t.Fatalf("first receive: %+v", first)
 	}
-	if *first[0].MD5OfBody != "f97c5d29941bfb1b2fdab0874906ab82" {
-		t.Errorf("MD5 %s", *first[0].MD5OfBody)
-	}
+	must.Equal(t, *first[0].MD5OfBody, "f97c5d29941bfb1b2fdab0874906ab82")
 	if visible, hidden := m.attribute(q, "ApproximateNumberOfMessages"), m.attribute(q,
 		"ApproximateNumberOfMessagesNotVisible"); visible != "0" || hidden != "1" {
 		t.Errorf("visible %s, in flight %s", visible, hidden)
@@ -118,14 +117,10 @@ func TestVisibility(t *testing.T) {
 		t.Fatalf("second receive: %+v", second)
 	}
 	m.delete(q, first[0]) // an old handle: succeeds, removes nothing
-	if m.attribute(q, "ApproximateNumberOfMessagesNotVisible") != "1" {
-		t.Error("an old handle removed the message")
-	}
+	must.Equal(t, m.attribute(q, "ApproximateNumberOfMessagesNotVisible"), "1")
 	m.delete(q, second[0])
 	m.delete(q, second[0]) // again: no error
-	if m.attribute(q, "ApproximateNumberOfMessagesNotVisible") != "0" {
-		t.Error("the message is still there")
-	}
+	must.Equal(t, m.attribute(q, "ApproximateNumberOfMessagesNotVisible"), "0")
 }
 
 // A message stays hidden for at most 12 hours, no matter how often that is extended. If it is
@@ -207,9 +202,7 @@ func TestDeadLetterQueue(t *testing.T) {
 		}
 		m.clock.advance(10 * time.Second)
 	}
-	if m.attribute(dlq, "ApproximateNumberOfMessages") != "0" {
-		t.Error("moved before the next receive")
-	}
+	must.Equal(t, m.attribute(dlq, "ApproximateNumberOfMessages"), "0")
 	m.send(q, "good", "")
 	if got := m.receive(q); bodies(got) != "good" {
 		t.Errorf("third receive: %q", bodies(got))

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 )
 
@@ -162,9 +163,7 @@ func TestReplicasCatchUp(t *testing.T) {
 	}
 	w.lacks = -1
 	w.put(item("p0", "s0", attrs{"v": s("newer"), "GSI1PK": s("g1"), "GSI1SK": s("x")}))
-	if got := w.read("GetItem", false, keys); got != "p0/s0=newer g1" {
-		t.Errorf("fewer than none lacking: %q", got)
-	}
+	must.Equal(t, w.read("GetItem", false, keys), "p0/s0=newer g1")
 }
 
 // TestStaleReadsLeaveNoTrace shows that the writes that were taken back for a read are done again.
@@ -184,16 +183,10 @@ func TestStaleReadsLeaveNoTrace(t *testing.T) {
 	for _, how := range readings {
 		w.read(how, false, []attrs{key("p0", "s0"), key("p0", "s1")})
 	}
-	if got := describe(); got != before {
-		t.Errorf("the table has %s, and had %s", got, before)
-	}
-	if spent := w.e.Usage().Sub(used); spent.WriteUnits() != 0 {
-		t.Errorf("reads cost %v write units", spent.WriteUnits())
-	}
+	must.Equal(t, describe(), before)
+	must.Equal(t, w.e.Usage().Sub(used).WriteUnits(), 0)
 	w.lacks = 0
-	if got := w.read("Scan", false, nil); got != "p0/s0=22 \np0/s1=1 " {
-		t.Errorf("afterwards the table is %q", got)
-	}
+	must.Equal(t, w.read("Scan", false, nil), "p0/s0=22 \np0/s1=1 ")
 	if _, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: key("p0", "s1"),
 		ConditionExpression: aws.String("attribute_not_exists(PK)")}); err == nil {
 		t.Error("a condition is judged on what a stale read saw")

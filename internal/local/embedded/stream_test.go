@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 )
 
@@ -184,9 +185,7 @@ func TestStreamTellsTheHistory(t *testing.T) {
 					t.Errorf("shard %s ends at %s, last record %s", *sh.ShardId, *end, last)
 				}
 			}
-			if fmt.Sprint(told) != fmt.Sprint(history) {
-				t.Errorf("the stream tells another history")
-			}
+			must.Equal(t, fmt.Sprint(told), fmt.Sprint(history))
 			if !crossed {
 				t.Error("no shard's sequence numbers grew by a digit")
 			}
@@ -275,9 +274,7 @@ func TestRolling(t *testing.T) {
 	}
 	w.put(item("a", "1", nil))
 	w.clock.advance(4 * time.Hour)
-	if got := len(w.shards()); got != 4 {
-		t.Errorf("%d shards after four hours, want 2 closed and 2 open", got)
-	}
+	must.Equal(t, len(w.shards()), 4)
 	w.clock.advance(24 * time.Hour)
 	shards := w.shards()
 	if len(shards) != 4 { // the first two are gone; the next two have just closed
@@ -372,9 +369,7 @@ func TestForget(t *testing.T) {
 		got, _ := w.read(it.ShardIterator, 10)
 		records += len(got)
 	}
-	if records != 1 {
-		t.Errorf("%d records, want that of the put alone", records)
-	}
+	must.Equal(t, records, 1)
 	if err := w.e.Forget("events"); err == nil {
 		t.Error("it was forgotten twice")
 	}

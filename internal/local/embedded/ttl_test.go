@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func TestSweep(t *testing.T) {
@@ -22,15 +24,9 @@ func TestSweep(t *testing.T) {
 	w.put(item("text", "1", attrs{"expiresAt": s(at(-time.Second))}))
 	w.put(item("none", "1", nil))
 	before := w.e.Usage()
-	if got := w.e.Sweep(1); got != 1 {
-		t.Errorf("swept %d, want 1", got)
-	}
-	if got := w.e.SweepExpired(); got != 1 {
-		t.Errorf("swept %d, want the other", got)
-	}
-	if used := w.e.Usage().Sub(before).WriteUnits(); used != 0 {
-		t.Errorf("a sweep cost %v write units, want none", used)
-	}
+	must.Equal(t, w.e.Sweep(1), 1)
+	must.Equal(t, w.e.SweepExpired(), 1)
+	must.Equal(t, w.e.Usage().Sub(before).WriteUnits(), 0)
 	for pk, there := range map[string]bool{"due": false, "now": false, "future": true, "ancient": true, "text": true, "none": true} {
 		if (w.get(pk, "1") != nil) != there {
 			t.Errorf("item %s there: %v, want %v", pk, !there, there)

@@ -12,6 +12,7 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 )
 
@@ -107,9 +108,7 @@ func (w *world) get(pk, sk string) attrs {
 func TestOneOfEach(t *testing.T) {
 	w := newWorld(t)
 	w.put(item("a", "1", attrs{"total": n("1.50"), "GSI1PK": s("g"), "GSI1SK": s("x")}))
-	if got := w.get("a", "1")["total"].(*types.AttributeValueMemberN).Value; got != "1.5" {
-		t.Errorf("stored number = %q, want 1.5", got)
-	}
+	must.Equal(t, w.get("a", "1")["total"].(*types.AttributeValueMemberN).Value, "1.5")
 	q, err := w.db.Query(background, &dynamodb.QueryInput{TableName: aws.String("events"), IndexName: aws.String("GSI1"),
 		KeyConditionExpression: aws.String("GSI1PK = :p"), ExpressionAttributeValues: attrs{":p": s("g")}})
 	if err != nil || q.Count != 1 {
@@ -130,9 +129,7 @@ func TestOneOfEach(t *testing.T) {
 		held(t, err)
 		records += len(out.Records)
 	}
-	if records != 1 {
-		t.Errorf("stream has %d records, want 1", records)
-	}
+	must.Equal(t, records, 1)
 
 	queue, err := w.e.SQS().CreateQueue(background, &sqs.CreateQueueInput{QueueName: aws.String("in")})
 	held(t, err)

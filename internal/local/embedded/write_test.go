@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 )
 
@@ -69,12 +70,8 @@ func TestStoredItemsAreApart(t *testing.T) {
 	got := w.get("a", "1")
 	delete(got, "t")
 	got = w.get("a", "1")
-	if v := got["t"].(*types.AttributeValueMemberS).Value; v != "before" {
-		t.Errorf("text is %q", v)
-	}
-	if v := string(got["r"].(*types.AttributeValueMemberB).Value); v != "before" {
-		t.Errorf("bytes are %q", v)
-	}
+	must.Equal(t, got["t"].(*types.AttributeValueMemberS).Value, "before")
+	must.Equal(t, string(got["r"].(*types.AttributeValueMemberB).Value), "before")
 }
 
 func TestPutRefusals(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
 
@@ -22,9 +23,7 @@ func FuzzKey(f *testing.F) {
 		key := event.Key{PK: pk, SK: sk}
 		if a, ok := lanes.ParseKey(key); ok {
 			def := &aggregate.Definition{Name: a.Name, Since: a.Since}
-			if again := lanes.Key(def, a.Bucket, a.By, a.Window); again != key {
-				t.Errorf("%s is written again as %s", key, again)
-			}
+			must.Equal(t, lanes.Key(def, a.Bucket, a.By, a.Window), key)
 		}
 		mark, err := lanes.ParseMark(stored)
 		if (err == nil) != (len(stored) == len(mark)) {

@@ -59,9 +59,7 @@ func TestWindowStart(t *testing.T) {
 		{0, "2018-02-01T00:00:00Z", "-"},
 	} {
 		def := &aggregate.Definition{Window: c.window}
-		if got := lanes.WindowText(lanes.WindowStart(def, instant(t, c.at))); got != c.want {
-			t.Errorf("window %v at %s starts at %s, want %s", c.window, c.at, got, c.want)
-		}
+		must.Equal(t, lanes.WindowText(lanes.WindowStart(def, instant(t, c.at))), c.want)
 	}
 }
 
@@ -101,9 +99,7 @@ func TestKeys(t *testing.T) {
 	if !ok || !reflect.DeepEqual(address, want) {
 		t.Errorf("ParseKey: %v %+v", ok, address)
 	}
-	if got := lanes.HeadKey(daily); got != (event.Key{PK: "G#merchant_daily#1", SK: "-"}) {
-		t.Errorf("head %q", got)
-	}
+	must.Equal(t, lanes.HeadKey(daily), (event.Key{PK: "G#merchant_daily#1", SK: "-"}))
 	if d, ok := lanes.ParseID(lanes.ID(daily)); !ok || lanes.ID(daily) != "merchant_daily#1" || d.Name != "merchant_daily" || d.Since != 1 {
 		t.Errorf("%s read as %+v", lanes.ID(daily), d)
 	}
@@ -149,9 +145,7 @@ func TestItemBucket(t *testing.T) {
 		{event.Key{PK: "M#größe#日本", SK: "-"}, 100, 80},
 		{event.Key{PK: "ORDER#1", SK: "ORDER"}, 1, 0},
 	} {
-		if got := lanes.ItemBucket(c.key, c.spread); got != c.want {
-			t.Errorf("%s goes to bucket %d of %d, want %d", c.key, got, c.spread, c.want)
-		}
+		must.Equal(t, lanes.ItemBucket(c.key, c.spread), c.want)
 	}
 }
 
@@ -356,9 +350,7 @@ func TestSubtractionFlagsExtremes(t *testing.T) {
 		for _, u := range batch.Updates() {
 			flagged = flagged || u.Fold().Flag != ""
 		}
-		if flagged != c.flag {
-			t.Errorf("%s expired %v: flagged %v, want %v", c.change.Kind, c.change.Expired, flagged, c.flag)
-		}
+		must.Equal(t, flagged, c.flag)
 	}
 }
 

@@ -3,6 +3,8 @@ package lifetime
 import (
 	"testing"
 	"time"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func TestDurations(t *testing.T) {
@@ -46,9 +48,7 @@ func TestZeroIsForEver(t *testing.T) {
 		a, b time.Duration
 		want bool
 	}{{1, 2, true}, {2, 1, false}, {1, 1, false}, {1, 0, true}, {0, 1, false}, {0, 0, false}} {
-		if Shorter(c.a, c.b) != c.want {
-			t.Errorf("%d and %d", c.a, c.b)
-		}
+		must.Equal(t, Shorter(c.a, c.b), c.want)
 	}
 	if Outliving(0) != 0 || Outliving(90*Day) != 97*Day {
 		t.Error("what outlives what is kept for ever, or for 90 days")

@@ -58,9 +58,7 @@ func TestConditions(t *testing.T) {
 			t.Errorf("%s: %v", c.text, bad)
 			continue
 		}
-		if got := w.Holds(root); got != c.want {
-			t.Errorf("%s is %v", c.text, got)
-		}
+		must.Equal(t, w.Holds(root), c.want)
 		again, bad := Parse(w.String())
 		if bad != nil {
 			t.Errorf("%s: its canonical text %s: %v", c.text, w, bad)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // show writes a node in one line, with the place of each value.
@@ -79,9 +81,7 @@ func TestDocumentsAndRepetitions(t *testing.T) {
 	for first, m := range file.Root.Repeated {
 		again = append(again, fmt.Sprintf("%s in %d, first in %d", m.Name, m.Line, first.Line))
 	}
-	if got := strings.Join(again, "; "); got != "a in 4, first in 2; a in 5, first in 2" {
-		t.Error(got)
-	}
+	must.Equal(t, strings.Join(again, "; "), "a in 4, first in 2; a in 5, first in 2")
 }
 
 func TestTooMuchOrNoText(t *testing.T) {

@@ -73,9 +73,7 @@ func TestRecord(t *testing.T) {
 	isolated(t)
 	bodies, err := record(t.Context(), batches(orders(2*batchSize, 0)))
 	must.Succeed(t, err)
-	if len(bodies) != 2*batchSize/25 {
-		t.Errorf("%d requests", len(bodies))
-	}
+	must.Equal(t, len(bodies), 2*batchSize/25)
 	for _, body := range bodies {
 		var request struct {
 			Statements []struct {
@@ -221,9 +219,7 @@ func TestFiguresAndTargets(t *testing.T) {
 	a := &series{runs: []run{{events: 100, took: time.Second}, {events: 300, took: time.Second}, {events: 900, took: time.Second}}}
 	b := &series{runs: []run{{events: 50, took: time.Second}, {events: 100, took: time.Second}, {events: 9, took: time.Second}}}
 	// The pairs give 2, 3 and 100. (The ratio of the medians would be 6.)
-	if got := ratio(a, b, run.rate); got != 3 {
-		t.Errorf("ratio %v", got)
-	}
+	must.Equal(t, ratio(a, b, run.rate), 3)
 	if least, median, most := a.spread(run.rate); least != 100 || median != 300 || most != 900 {
 		t.Errorf("%v %v %v", least, median, most)
 	}

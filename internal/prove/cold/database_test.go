@@ -81,9 +81,7 @@ func TestTheDatabaseRefusesTheRest(t *testing.T) {
 	res, err := http.Post(db.url()+"/123456789012/quarantine", "application/x-amz-json-1.0", strings.NewReader(`{}`))
 	must.Succeed(t, err)
 	res.Body.Close()
-	if res.StatusCode != http.StatusBadRequest {
-		t.Errorf("another service: status %d", res.StatusCode)
-	}
+	must.Equal(t, res.StatusCode, http.StatusBadRequest)
 	if seen := db.seen(); len(seen) != 2 || seen[0] != "DeleteItem" || seen[1] != "POST /123456789012/quarantine" || db.wrote() {
 		t.Errorf("saw %q (a write: %v)", seen, db.wrote())
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 )
 
@@ -31,7 +32,5 @@ func TestCapacityTable(t *testing.T) {
 	for _, row := range table(t, deployPage, "capacity") {
 		fmt.Fprintf(&got, "| %s |\n", strings.Join(row, " | "))
 	}
-	if got.String() != want.String() {
-		t.Errorf("the table of capacity should be\n%s", want.String())
-	}
+	must.Equal(t, got.String(), want.String())
 }

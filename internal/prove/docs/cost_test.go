@@ -68,9 +68,7 @@ func TestCostTable(t *testing.T) {
 	for _, r := range table(t, costPage, "costs") {
 		fmt.Fprintf(&got, "| %s |\n", strings.Join(r, " | "))
 	}
-	if got.String() != want.String() {
-		t.Errorf("the table of costs should be\n%s", want.String())
-	}
+	must.Equal(t, got.String(), want.String())
 }
 
 // costWorld is both tables, with one event type of about 400 bytes for each item and one aggregate

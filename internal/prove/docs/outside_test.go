@@ -84,7 +84,5 @@ func TestVisits(t *testing.T) {
 // TestOutsidePipelineIsTheExamples shows that the pipeline.yaml of docs/library.md is the one with
 // which its test also runs here.
 func TestOutsidePipelineIsTheExamples(t *testing.T) {
-	if blocksOf(t, library, "yaml pipeline")[0].text != read(t, "ingottest/testdata/pipeline.yaml") {
-		t.Error("docs/library.md and ingottest/testdata/pipeline.yaml differ")
-	}
+	must.Equal(t, blocksOf(t, library, "yaml pipeline")[0].text, read(t, "ingottest/testdata/pipeline.yaml"))
 }

@@ -46,9 +46,7 @@ func TestPatternsOfThePage(t *testing.T) {
 			}
 		}
 	}
-	if examples != 20 {
-		t.Errorf("%d examples, and the page speaks of twenty", examples)
-	}
+	must.Equal(t, examples, 20)
 }
 
 // answerOf stores events by a file and asks a question. It returns the requests and the answer as

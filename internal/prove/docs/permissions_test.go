@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -79,9 +80,7 @@ func TestPermissionsTable(t *testing.T) {
 	for _, row := range table(t, deployPage, "permissions") {
 		fmt.Fprintf(&got, "| %s |\n", strings.Join(row, " | "))
 	}
-	if got.String() != want.String() {
-		t.Errorf("the table of permissions should be\n%s", want.String())
-	}
+	must.Equal(t, got.String(), want.String())
 }
 
 // recorder notes which requests are sent to which table.

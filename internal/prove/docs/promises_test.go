@@ -57,9 +57,7 @@ func TestRetentionIsSaid(t *testing.T) {
 	}
 	says := fmt.Sprintf("%d days (ingest queue) or %d days (dead-letter and quarantine queue)", days["IngestQueue"],
 		days["QuarantineQueue"])
-	if text := breaks(t, "A message is deleted from the queue only"); !strings.Contains(text, "SQS deletes what it has held for "+says) {
-		t.Errorf("%s does not say %q: %s", guarantees, says, text)
-	}
+	must.Say(t, breaks(t, "A message is deleted from the queue only"), "SQS deletes what it has held for "+says)
 }
 
 // TestWhatVerifyCannotSee shows that verify does not see what the guarantees say that it cannot
@@ -68,9 +66,7 @@ func TestWhatVerifyCannotSee(t *testing.T) {
 	text := breaks(t, "If a total is wrong all the same")
 	for _, says := range []string{"Once some of its events have expired, its values are not compared",
 		"Once all of them have expired, verify does not notice a deleted total"} {
-		if !strings.Contains(text, says) {
-			t.Errorf("%s does not say %q: %s", guarantees, says, text)
-		}
+		must.Say(t, text, says)
 	}
 	day := 24 * time.Hour
 	for _, test := range []struct {

@@ -33,9 +33,7 @@ func TestPublishingOfThePage(t *testing.T) {
 			continue
 		}
 		for _, b := range blocksOf(t, "docs/publishing.md", info) {
-			if !strings.Contains(string(text), b.text) {
-				t.Errorf("%s of the example has not what the page shows", name)
-			}
+			must.Say(t, string(text), b.text)
 		}
 	}
 	file := func(name string) *textfile.File { return &textfile.File{Name: name, Text: files[name].Data} }

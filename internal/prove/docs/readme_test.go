@@ -179,9 +179,7 @@ func TestTwelveWords(t *testing.T) {
 			t.Errorf("docs/words.md does not explain %s", word)
 		}
 	}
-	if n := strings.Count(page, "\n- **"); n != 12 {
-		t.Errorf("docs/words.md explains %d words", n)
-	}
+	must.Equal(t, strings.Count(page, "\n- **"), 12)
 	_, next, _ := strings.Cut(read(t, "README.md"), "\n## Where to read next\n")
 	if first := link.FindStringSubmatch(next); first == nil || first[1] != "docs/words.md" {
 		t.Errorf("README names %v first", first)

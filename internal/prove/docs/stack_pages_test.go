@@ -53,9 +53,7 @@ func TestEveryAlarmHasItsSection(t *testing.T) {
 			t.Errorf("%s does not begin with what the alarm says: %s", name, says)
 		}
 		for _, word := range []string{"**What it means.**", "**Look at.**", "**Do.**", "**Do not**"} {
-			if !strings.Contains(parts[i], word) {
-				t.Errorf("%s lacks %s", name, word)
-			}
+			must.Say(t, parts[i], word)
 		}
 	}
 	if len(parts) > len(alarms) {
@@ -103,9 +101,7 @@ func TestAlarmsOnOwnMetrics(t *testing.T) {
 			t.Errorf("an alarm watches %s of %s: no such metric", m[1], m[2])
 		}
 	}
-	if len(watched) != 2 {
-		t.Errorf("%d metrics of our own are watched, want Inserted and Updated", len(watched))
-	}
+	must.Equal(t, len(watched), 2)
 }
 
 // TestDashboard shows that each metric of the dashboard exists: the functions write it under these

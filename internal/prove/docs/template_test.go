@@ -148,9 +148,7 @@ func TestExistingPayloadBucket(t *testing.T) {
 			t.Errorf("%s is not allowed on that bucket", one[1])
 		}
 	}
-	if len(rights) != 2 {
-		t.Errorf("%d roles may use the bucket", len(rights))
-	}
+	must.Equal(t, len(rights), 2)
 }
 
 // With PermissionsBoundaryArn every role of every template has the boundary, and without it none.

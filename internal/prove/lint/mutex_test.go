@@ -70,7 +70,5 @@ type c struct { mu sync.Mutex; once sync.Once }
 var d struct { sync.RWMutex }
 `, parser.SkipObjectResolution)
 	must.Succeed(t, err)
-	if n := len(embeddedMutexes(file)); n != 3 {
-		t.Errorf("%d found, want those of a, b and d", n)
-	}
+	must.Equal(t, len(embeddedMutexes(file)), 3)
 }

@@ -201,9 +201,7 @@ func TestEmitFromManyGoroutines(t *testing.T) {
 		}
 		seen[line] = true
 	}
-	if len(seen) != 50 {
-		t.Errorf("%d different lines, want 50", len(seen))
-	}
+	must.Equal(t, len(seen), 50)
 }
 
 func BenchmarkEmit(b *testing.B) {

@@ -47,13 +47,9 @@ func TestLambdaEnvironmentIsReadAsTheSDKReadsIt(t *testing.T) {
 			c, err := config.LoadDefaultConfig(t.Context(), config.WithHTTPClient(bounded(nil).(awsclient.Client).HTTPClient))
 			must.Succeed(t, err)
 			twin, ours := sent(t, &backend{c}), sent(t, connected(t))
-			if len(ours) != 3 {
-				t.Errorf("%d requests", len(ours))
-			}
+			must.Equal(t, len(ours), 3)
 			for i := range ours {
-				if ours[i] != twin[i] {
-					t.Errorf("it sends\n%s\nand the SDK by itself\n%s", ours[i], twin[i])
-				}
+				must.Equal(t, ours[i], twin[i])
 			}
 		})
 	}

@@ -94,9 +94,7 @@ func TestStatementsTakeTheirSpaceOnce(t *testing.T) {
 	if !ok || len(written) > size || size > len(written)*5/4 {
 		t.Errorf("%d bytes for a body of %d; written: %v", size, len(written), ok)
 	}
-	if n := testing.AllocsPerRun(10, func() { written, _ = appendStatements(make([]byte, 0, bodySize(all)), all) }); n != 1 {
-		t.Errorf("%v allocations", n)
-	}
+	must.Equal(t, testing.AllocsPerRun(10, func() { written, _ = appendStatements(make([]byte, 0, bodySize(all)), all) }), 1)
 }
 
 func anyText(rng *rand.Rand) string {

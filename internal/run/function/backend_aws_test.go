@@ -95,9 +95,7 @@ func TestQuarantineReachesItsQueue(t *testing.T) {
 	r := newRecorder(t, http.StatusOK,
 		`{"Successful":[{"Id":"0","MessageId":"m","MD5OfMessageBody":"5d41402abc4b2a76b9719d911017c592"}],"Failed":[]}`)
 	q := connected(t).quarantine(r.URL + "/123456789012/quarantine")
-	if len(r.seen()) != 0 {
-		t.Error("a request before the first letter")
-	}
+	must.Equal(t, len(r.seen()), 0)
 	must.Succeed(t, q.Send(context.Background(), []quarantine.Letter{{Body: "hello"}})[0])
 	if got := r.seen(); len(got) != 1 || got[0].Header.Get("X-Amz-Target") != "AmazonSQS.SendMessageBatch" {
 		t.Errorf("%d requests", len(got))
@@ -224,9 +222,7 @@ func TestArchiveIsAskedOnce(t *testing.T) {
 	if err := connected(t).archive("archive").Put(context.Background(), "expired/a.json", "{}"); err == nil {
 		t.Error("no error from an endpoint that fails")
 	}
-	if n := len(r.seen()); n != 1 {
-		t.Errorf("%d requests for one call", n)
-	}
+	must.Equal(t, len(r.seen()), 1)
 }
 
 func TestNoRequestOutlivesItsTime(t *testing.T) {
@@ -299,10 +295,7 @@ func starting(env map[string]string, builtIn string) map[string]error {
 func TestUnreadablePipeline(t *testing.T) {
 	for err, says := range map[error]string{fs.ErrPermission: "may not read: let everyone read the file before it is packed (chmod 644)",
 		fs.ErrInvalid: "cannot be read: invalid argument"} {
-		if got := unreadable("/opt/p.yaml", err).Error(); !strings.Contains(got, "INGOT_PIPELINE names /opt/p.yaml, which ") ||
-			!strings.Contains(got, says) {
-			t.Errorf("%v: %s", err, got)
-		}
+		must.Say(t, unreadable("/opt/p.yaml", err).Error(), "INGOT_PIPELINE names /opt/p.yaml, which ", says)
 	}
 }
 

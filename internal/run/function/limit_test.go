@@ -4,6 +4,8 @@ import (
 	"math"
 	"runtime/debug"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func TestLimitMemory(t *testing.T) {
@@ -27,12 +29,8 @@ func TestLimitMemory(t *testing.T) {
 			debug.SetMemoryLimit(math.MaxInt64)
 			debug.SetGCPercent(100)
 			limitMemory(environment(tt.env))
-			if got := debug.SetMemoryLimit(-1); got != tt.want {
-				t.Errorf("limit %d, want %d", got, tt.want)
-			}
-			if got := debug.SetGCPercent(100); got != tt.percent {
-				t.Errorf("the collector runs after %d %%, want %d", got, tt.percent)
-			}
+			must.Equal(t, debug.SetMemoryLimit(-1), tt.want)
+			must.Equal(t, debug.SetGCPercent(100), tt.percent)
 		})
 	}
 }

@@ -116,9 +116,7 @@ func TestCompressedBatchFitsSmallestFunction(t *testing.T) {
 	}
 	totals.mu.Lock()
 	defer totals.mu.Unlock()
-	if totals.done != 2*3*changes {
-		t.Errorf("%d updates done, want %d", totals.done, 2*3*changes)
-	}
+	must.Equal(t, totals.done, 2*3*changes)
 	fn.fits(t)
 }
 

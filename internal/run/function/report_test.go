@@ -122,9 +122,7 @@ func TestIngestReport(t *testing.T) {
 	if again := decode(t, out.metrics.Bytes()); again["ColdStart"] != 0.0 || again["requestId"] != "r-2" || again["throttles"] != nil {
 		t.Errorf("second batch %v", again)
 	}
-	if n := bytes.Count(out.log.Bytes(), []byte("\n")); n != 2 {
-		t.Errorf("%d log lines for two batches", n)
-	}
+	must.Equal(t, bytes.Count(out.log.Bytes(), []byte("\n")), 2)
 }
 
 func TestStreamsReport(t *testing.T) {
@@ -215,9 +213,7 @@ func TestNamespaceIsTheProcessesOwn(t *testing.T) {
 		p := out.process()
 		p.Namespace = given
 		p.streamsReporter(settings{}).batch(context.Background(), handler.StreamsReport{})
-		if !strings.Contains(out.metrics.String(), `"Namespace":"`+want+`"`) {
-			t.Errorf("namespace %q: want %s in %s", given, want, &out.metrics)
-		}
+		must.Say(t, out.metrics.String(), `"Namespace":"`+want+`"`)
 	}
 }
 

@@ -101,9 +101,7 @@ func TestName(t *testing.T) {
 	sum := sha256.Sum256([]byte("{}"))
 	got := payloads.Name("feed.posted", event.Key{PK: "ORDER#1", SK: "ORDER"}, sum)
 	want := "feed.posted/bb4fa292552e84646b2178fde8d4f294d846388a7003f951b967b2dfea103fa5/44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a.json"
-	if got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	must.Equal(t, got, want)
 }
 
 // A payload is read as it was put. Deleting one, or all of a key, leaves everything else.
@@ -131,9 +129,7 @@ func TestPutGetDelete(t *testing.T) {
 	if _, err := w.Get(t.Context(), w.env, "post", key, second); !errors.Is(err, payloads.ErrMissing) {
 		t.Errorf("what is deleted is read: %v", err)
 	}
-	if n := len(w.names()); n != 3 {
-		t.Errorf("%d objects are left, want 3", n)
-	}
+	must.Equal(t, len(w.names()), 3)
 	for want := range 2 {
 		if n, err := w.Clear(t.Context(), w.env, "post", key); err != nil || n != 1-want {
 			t.Errorf("%d deleted, %v", n, err)
@@ -155,9 +151,7 @@ func TestClearMany(t *testing.T) {
 	if err != nil || n != 2100 || len(w.names()) != 0 {
 		t.Errorf("%d deleted, %v, and %d are left", n, err, len(w.names()))
 	}
-	if w.calls["DeleteObjects"] != 3 {
-		t.Errorf("%d requests to delete, want 3", w.calls["DeleteObjects"])
-	}
+	must.Equal(t, w.calls["DeleteObjects"], 3)
 }
 
 // Each request may fail, or be carried out and its answer lost. It is repeated, and the result is

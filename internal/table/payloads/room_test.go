@@ -1,6 +1,10 @@
 package payloads
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
+)
 
 func TestRoom(t *testing.T) {
 	r := &Room{Size: 10}
@@ -21,8 +25,6 @@ func TestRoom(t *testing.T) {
 	step("what it had before is free", third.Fits(4), true)
 	first.Leave()
 	third.Leave()
-	if r.Used() != 0 {
-		t.Errorf("%d bytes are in use when everybody has left; want 0", r.Used())
-	}
+	must.Equal(t, r.Used(), 0)
 	step("a payload larger than the room, when everybody has left", second.Fits(11), true)
 }

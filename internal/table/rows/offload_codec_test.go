@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // An item says by one attribute that its payload is in the payload bucket. Nothing else of its form
@@ -22,9 +23,7 @@ func TestFormOfAnOffloadedItem(t *testing.T) {
 	if data := TextOf(img["data"]); !ok || len(sum.Value) != 32 || sum.Value[0] != 5 || data != `{"id":"1"}` {
 		t.Errorf("it is stored as %v", img)
 	}
-	if item.Size() != ImageSize(img) {
-		t.Errorf("it has %d bytes, and its form %d", item.Size(), ImageSize(img))
-	}
+	must.Equal(t, item.Size(), ImageSize(img))
 	read, err := Decode(img)
 	want := *item
 	want.Payload = &event.Payload{Sum: item.Payload.Sum}

@@ -20,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/nearby"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
@@ -81,9 +82,7 @@ func TestEachFollowsThePace(t *testing.T) {
 					time.Sleep(time.Millisecond)
 					now.Add(-1)
 				})
-				if most.Load() != 1 {
-					t.Errorf("%d side by side after throttles", most.Load())
-				}
+				must.Equal(t, most.Load(), 1)
 			})
 		})
 	}
@@ -158,9 +157,7 @@ func TestObservationsAreBounded(t *testing.T) {
 	if n := len(all.fresh) + len(all.old); n*large.bytes(key(0)) > maxObserved {
 		t.Errorf("%d totals are remembered", n)
 	}
-	if all.Get(key(99_999)).State != Present {
-		t.Error("the last one is forgotten")
-	}
+	must.Equal(t, all.Get(key(99_999)).State, Present)
 }
 
 func TestObservationOfManyMarks(t *testing.T) {

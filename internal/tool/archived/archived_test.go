@@ -133,9 +133,7 @@ func TestErase(t *testing.T) {
 	if again, err := s.Erase(t.Context(), []event.Key{b.Old.Key}, Days{}); err != nil || len(again) != 0 {
 		t.Errorf("a second time: %v, %v", again, err)
 	}
-	if busy.puts != 3 {
-		t.Errorf("%d times a file was written", busy.puts)
-	}
+	must.Equal(t, busy.puts, 3)
 	// A line of another version goes, and a broken file hides no other.
 	newer, odd := expired(t, "2026-03-03", "003", "b"), expired(t, "2026-03-03", "004", "c")
 	newer.OldImage, odd.OldImage = strings.Replace(newer.OldImage, `"data":{"S"`, `"data":{"X"`, 1), "{"

@@ -155,9 +155,7 @@ func TestWhoMayAsk(t *testing.T) {
 			r.Header.Set("Sec-Fetch-Site", "cross-site")
 			r.Header.Set("Sec-Fetch-Mode", "navigate")
 		})
-		if w.Code != 200 {
-			t.Errorf("%d", w.Code)
-		}
+		must.Equal(t, w.Code, 200)
 	})
 }
 
@@ -201,21 +199,15 @@ func TestSession(t *testing.T) {
 				c.MaxAge != 0 || !c.Expires.IsZero() {
 				t.Errorf("cookie %q: it must be strict, for HTTP alone, gone with the browser, and not the token", c)
 			}
-			if again := asked(s, "GET", "/api/about", "", func(r *http.Request) {
+			must.Equal(t, asked(s, "GET", "/api/about", "", func(r *http.Request) {
 				r.Header.Set("Cookie", c.Name+"="+c.Value)
-			}); again.Code != 200 {
-				t.Errorf("its own cookie: %d", again.Code)
-			}
+			}).Code, 200)
 		}
 	}
-	if w := asked(s, "GET", "/api/session", "", nil); w.Code != 400 {
-		t.Errorf("a GET of the session: %d", w.Code)
-	}
+	must.Equal(t, asked(s, "GET", "/api/session", "", nil).Code, 400)
 	other := newServer(t, false)
 	other.cfg.Token = "that of another start"
-	if w := asked(other, "GET", "/api/about", "", func(r *http.Request) { r.Header.Set("Cookie", s.cookie+"="+s.proof()) }); w.Code != 401 {
-		t.Errorf("the cookie of another start: %d", w.Code)
-	}
+	must.Equal(t, asked(other, "GET", "/api/about", "", func(r *http.Request) { r.Header.Set("Cookie", s.cookie+"="+s.proof()) }).Code, 401)
 }
 
 func TestWritingNeedsWrite(t *testing.T) {

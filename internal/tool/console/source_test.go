@@ -201,9 +201,7 @@ func TestTotalsOnAStack(t *testing.T) {
 	if err != nil || got.Price == "" || got.Groups != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if used := d.Engine().Usage().Sub(before); used.Requests["Scan"] != 0 {
-		t.Error("it scanned before the price was seen")
-	}
+	must.Equal(t, d.Engine().Usage().Sub(before).Requests["Scan"], 0)
 	got, err = s.Totals(t.Context(), Choice{Aggregate: "orders_daily", Value: "revenue", Scan: true})
 	if err != nil || len(got.Groups) == 0 || got.Price != "" {
 		t.Fatalf("%+v, %v", got, err)
@@ -284,9 +282,7 @@ func TestStackPollsOnceAMinute(t *testing.T) {
 		}
 		now = now.Add(11 * time.Second)
 	}
-	if m.polls != 1 {
-		t.Errorf("%d polls in 55 s", m.polls)
-	}
+	must.Equal(t, m.polls, 1)
 	for _, want := range []int{2, 3} {
 		now = now.Add(time.Minute)
 		f, err := s.Flow(t.Context())
@@ -307,9 +303,7 @@ func TestFeedOfAnArray(t *testing.T) {
 			{Message: m, Item: &event.Item{Type: "t", Key: one}, Verdict: event.Inserted},
 			{Message: m, Verdict: event.Poison, Refusal: event.Poisoned(event.NotAnObject, "")},
 			{Message: m, Item: &event.Item{Type: "t", Key: two}, Verdict: event.Duplicate}}})
-	if n := len(f.flow().Recent); n != 3 {
-		t.Errorf("%d recent events, want 3", n)
-	}
+	must.Equal(t, len(f.flow().Recent), 3)
 	for key, body := range map[event.Key]string{one: `{"a": 1}`, two: `{"a": 2}`} {
 		past := f.find(key)
 		if past == nil || past.body != body || !past.whole || len(past.deliveries) != 1 || past.deliveries[0].message != "m" {
@@ -362,9 +356,7 @@ events:
 `)}}, "p.yaml", pipeline.CheckOnly())
 	must.Succeed(t, err)
 	spec := p.Describe().Spec
-	if got := strings.Join(keyFields(spec.Events["a"]), " "); got != "n who.name seen" {
-		t.Errorf("a: %s", got)
-	}
+	must.Equal(t, strings.Join(keyFields(spec.Events["a"]), " "), "n who.name seen")
 	if got := keyFields(spec.Events["b"]); len(got) != 0 {
 		t.Errorf("b: %q", got)
 	}

@@ -211,9 +211,7 @@ func TestTemplate(t *testing.T) {
 		"    Default: arm64\n", fmt.Sprintf("MemorySize:\n    Type: Number\n    Default: %d\n", DefaultMemory)} {
 		must.Say(t, template, says)
 	}
-	if n := strings.Count(template, "AWS::SecretsManager::Secret"); n != 1 {
-		t.Errorf("%d secrets", n)
-	}
+	must.Equal(t, strings.Count(template, "AWS::SecretsManager::Secret"), 1)
 }
 
 func TestBadPrices(t *testing.T) {

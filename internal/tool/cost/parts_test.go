@@ -71,9 +71,7 @@ func TestPartsAreItems(t *testing.T) {
 			t.Errorf("a sample of %d lines each yields %v parts", each, sample.Events.Parts)
 		}
 		near(supposed, "totals", "write units", million*float64(each))
-		if supposed.Events.Type != "order" {
-			t.Errorf("the dearest message is a %s, and only orders come from the queue", supposed.Events.Type)
-		}
+		must.Equal(t, supposed.Events.Type, "order")
 	}
 	twice := in
 	twice.Duplicates = 1

@@ -82,9 +82,7 @@ func checks(s *Summary) map[string]Check {
 // agree reports every difference that a run found.
 func agree(t *testing.T, s *Summary) {
 	t.Helper()
-	if s.Same != s.OK() {
-		t.Errorf("same is %v, and the checks say %v", s.Same, s.OK())
-	}
+	must.Equal(t, s.Same, s.OK())
 	for name, c := range checks(s) {
 		for _, d := range c.Differences {
 			t.Errorf("seed %d, counting by %s: %s: %s", s.Seed, s.Counting, name, d)

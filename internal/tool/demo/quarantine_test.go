@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 const parcels = `ingot: 1
@@ -64,9 +65,7 @@ func TestWhatBecameOfTheAltered(t *testing.T) {
 		for v, n := range c.became {
 			l.became[altered][v] = n
 		}
-		if got := l.inQuarantine(altered); got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
-		}
+		must.Equal(t, l.inQuarantine(altered), c.want)
 	}
 }
 
@@ -97,9 +96,7 @@ func TestNothingIsCutInsideARune(t *testing.T) {
 		}
 	}
 	total := Total{By: []ByValue{{"city", "Großräschen an der Oder"}, {"city", strings.Repeat("東京都", 10) + "一丁目"}}}
-	if got := total.name(); got != "Großräschen an der Oder 東京都東京都東京都東京都東京…京都東京都東京都東京都一丁目" {
-		t.Errorf("the total is labelled %q", got)
-	}
+	must.Equal(t, total.name(), "Großräschen an der Oder 東京都東京都東京都東京都東京…京都東京都東京都東京都一丁目")
 	one := Total{By: []ByValue{{"type", "org.clinic.device.of.the.ward.alarm"}}}
 	two := Total{By: []ByValue{{"type", "org.clinic.device.of.the.ward.reading"}}}
 	if one.name() == two.name() {

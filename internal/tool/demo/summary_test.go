@@ -55,9 +55,7 @@ func TestSummaryIsDocumented(t *testing.T) {
 	if want := members(t, reflect.TypeFor[Summary](), ""); !slices.Equal(documented, want) {
 		t.Errorf("docs/demo.md lists\n%s\nand the type has\n%s", strings.Join(documented, "\n"), strings.Join(want, "\n"))
 	}
-	if SummaryVersion != 1 {
-		t.Errorf("version %d: say so in docs/demo.md", SummaryVersion)
-	}
+	must.Equal(t, SummaryVersion, 1)
 }
 
 // TestSummaryHasNoNulls shows that lists and objects are empty rather than null, except for expiry.

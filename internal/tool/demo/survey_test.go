@@ -72,7 +72,5 @@ func TestSurveyLeavesTheRunAsItIs(t *testing.T) {
 	for i, s := range []*Summary{a, b} {
 		must.Succeed(t, s.Text(&texts[i], -1))
 	}
-	if texts[0].String() != texts[1].String() {
-		t.Errorf("with a survey:\n%s\nwithout one:\n%s", texts[1].String(), texts[0].String())
-	}
+	must.Equal(t, texts[0].String(), texts[1].String())
 }

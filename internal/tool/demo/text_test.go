@@ -65,9 +65,7 @@ func TestWindowLabels(t *testing.T) {
 		}
 	}
 	none := map[slot]*stored{{name: "readings", window: aggregate.NoWindow}: {def: &aggregate.Definition{Name: "readings"}}}
-	if got := (&world{}).list(none)[0].name(); got != "" {
-		t.Errorf("no window is called %q", got)
-	}
+	must.Equal(t, (&world{}).list(none)[0].name(), "")
 }
 
 func TestTextWithoutTotals(t *testing.T) {

@@ -137,9 +137,7 @@ func TestEventsSentOverTheNetworkAreStoredAndCounted(t *testing.T) {
 	})
 	until(t, d, counted(2))
 	proven(t, d, 2, 1)
-	if n := scanned(t, tables, d.Local().EventsTable); n != 2 {
-		t.Errorf("%d items over the network, want 2", n)
-	}
+	must.Equal(t, scanned(t, tables, d.Local().EventsTable), 2)
 }
 
 // The clock of an ingot dev may be behind the machine's, after the machine has slept for days. Both
@@ -255,9 +253,7 @@ func TestEverythingIsThereAgain(t *testing.T) {
 	})
 	until(t, second, counted(1))
 	proven(t, second, 2, 1)
-	if n := scanned(t, tables, second.Local().EventsTable); n != 2 {
-		t.Errorf("%d items over the network, want 2", n)
-	}
+	must.Equal(t, scanned(t, tables, second.Local().EventsTable), 2)
 	letters, err := queue.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: aws.String(second.Local().QuarantineURL)})
 	if err != nil || len(letters.Messages) != 1 {
 		t.Errorf("%d messages in quarantine, want 1 (%v)", len(letters.Messages), err)

@@ -47,9 +47,7 @@ func TestRefusedAreTold(t *testing.T) {
 			})
 			mu.Lock()
 			defer mu.Unlock()
-			if len(told) != 4 {
-				t.Errorf("%d lines are told", len(told))
-			}
+			must.Equal(t, len(told), 4)
 			all := strings.Join(told, "\n") + "\n"
 			for _, want := range []string{
 				"a message is in quarantine now: Poison (bad-time): at: field placed_at: " + quoted,

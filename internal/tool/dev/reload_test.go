@@ -70,9 +70,7 @@ func TestChangedPipelineThatIsRefused(t *testing.T) {
 		if got.Took || !strings.Contains(strings.Join(got.Objects, "\n"), c.want) {
 			t.Errorf("%s: %+v; want an objection with %q", c.name, got, c.want)
 		}
-		if d.Pipeline() != before {
-			t.Errorf("%s: the functions run with it", c.name)
-		}
+		must.Equal(t, d.Pipeline(), before)
 	}
 	if got := change(t, d, orders); !got.Took {
 		t.Errorf("the file of before: %+v", got)
@@ -142,9 +140,7 @@ func TestClockDoesNotJump(t *testing.T) {
 	}
 	passed = time.Minute
 	is("what is kept is three days old, and is processed first", at.Add(time.Minute-72*time.Hour))
-	if tooFar := c.follow(); tooFar != 0 {
-		t.Errorf("the first leap is too far by %v", tooFar)
-	}
+	must.Equal(t, c.follow(), 0)
 	is("nothing is under way", at)
 	wall = at.Add(-time.Hour)
 	c.follow()
@@ -207,18 +203,14 @@ func TestCalendarThatJumpsWhileDevRuns(t *testing.T) {
 		t.Fatal("nothing was told")
 	}
 	send(2)
-	if n := d.Engine().Sweep(100); n != 0 {
-		t.Errorf("%d items have expired", n)
-	}
+	must.Equal(t, d.Engine().Sweep(100), 0)
 	ahead.Store(int64(-400 * 24 * time.Hour))
 	send(3)
 	if off := time.Since(d.Now()).Abs(); off > time.Minute {
 		t.Errorf("its clock is off by %v", off)
 	}
 	proven(t, d, 3, 1)
-	if n := scanned(t, tables, d.Local().EventsTable); n != 3 {
-		t.Errorf("%d items, want 3", n)
-	}
+	must.Equal(t, scanned(t, tables, d.Local().EventsTable), 3)
 	for len(told) > 0 {
 		t.Errorf("told was also %q", <-told)
 	}

@@ -145,9 +145,7 @@ func TestReceiptsCostWhatIsEstimated(t *testing.T) {
 
 func TestMarkBytes(t *testing.T) {
 	lane := lanes.LaneIDOf(event.Lane{StreamARN: "s", ShardID: "x"})
-	if got := len(lane.MarkAttribute()) + len(lanes.Mark{}); got != estimate.MarkBytes {
-		t.Errorf("a mark takes %d bytes, not %d", got, estimate.MarkBytes)
-	}
+	must.Equal(t, len(lane.MarkAttribute())+len(lanes.Mark{}), estimate.MarkBytes)
 }
 
 func TestSpreadForOne(t *testing.T) {

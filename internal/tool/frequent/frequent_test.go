@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func TestFewWordsAreCountedExactly(t *testing.T) {
@@ -17,9 +19,7 @@ func TestFewWordsAreCountedExactly(t *testing.T) {
 	if n, exact := c.Distinct(); n != 3 || !exact {
 		t.Errorf("%d words, exact %v", n, exact)
 	}
-	if got := len(c.Top(1)); got != 1 {
-		t.Errorf("%d of one", got)
-	}
+	must.Equal(t, len(c.Top(1)), 1)
 }
 
 // For every stream, the true count of each word lies between the two bounds. The bounds differ by

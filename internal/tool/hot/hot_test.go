@@ -74,9 +74,7 @@ func TestRead(t *testing.T) {
 	if !reflect.DeepEqual(list, want) {
 		t.Errorf("%+v", list)
 	}
-	if got := list[0].String(); got != "GSI2 of order.placed, partition aa: 45 writes refused; "+want[0].Remedy {
-		t.Error(got)
-	}
+	must.Equal(t, list[0].String(), "GSI2 of order.placed, partition aa: 45 writes refused; "+want[0].Remedy)
 	for _, in := range l.asked {
 		if *in.FilterPattern != "hotPartitions" || *in.StartTime != now.Add(-time.Hour).UnixMilli() || *in.EndTime != now.UnixMilli() {
 			t.Errorf("asked %+v", in)
@@ -130,9 +128,7 @@ func TestRemedies(t *testing.T) {
 			"a ranked total is one item: group t by one more value"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := remedy(load(t, c.file), c.hot); got != c.remedy {
-				t.Errorf("%q, want %q", got, c.remedy)
-			}
+			must.Equal(t, remedy(load(t, c.file), c.hot), c.remedy)
 			if c.after != "" {
 				load(t, c.after)
 			}

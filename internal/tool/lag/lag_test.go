@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/drained"
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/internal/tool/status"
@@ -44,8 +45,6 @@ func TestThrottled(t *testing.T) {
 		"; it is not known whether Lambda throttles it: nobody may know that": watch{refused: errors.New("nobody may know that")},
 		"": nil,
 	} {
-		if got := (stackLag{watch, drained.Question{Function: "shop-streams"}}).throttled(t.Context()); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		must.Equal(t, (stackLag{watch, drained.Question{Function: "shop-streams"}}).throttled(t.Context()), want)
 	}
 }

@@ -104,9 +104,7 @@ func TestMostParts(t *testing.T) {
 	j.Task = worker.Task{Job: worker.Look, Segments: 300, Buckets: 100,
 		Work:  "s3://" + strings.Repeat("b", 63) + "/" + strings.Repeat("w", 40),
 		About: "111122223333 eu-central-1 " + strings.Repeat("t", 40), Rate: 12345.678}
-	if large.Parts(j.Task) != large.MostParts {
-		t.Error(large.Parts(j.Task))
-	}
+	must.Equal(t, large.Parts(j.Task), large.MostParts)
 	if err := large.Run(t.Context(), m, j); err != nil || m.started != 1 {
 		t.Errorf("%d started, %v", m.started, err)
 	}
@@ -142,10 +140,7 @@ func TestStopped(t *testing.T) {
 		var told []string
 		progress := 0
 		err := large.Run(t.Context(), m, job(&told, &progress))
-		if err == nil || !strings.Contains(err.Error(), string(state)) ||
-			!strings.Contains(err.Error(), "because; the same command starts another") {
-			t.Errorf("%s: %v", state, err)
-		}
+		must.Fail(t, err, string(state), "because; the same command starts another")
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	m := &machine{states: []types.ExecutionStatus{running}}

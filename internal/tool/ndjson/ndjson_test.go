@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func read(r io.Reader) []string {
@@ -43,9 +45,7 @@ func TestLines(t *testing.T) {
 		}
 	}
 	broken := io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(errors.New("no more")))
-	if got := strings.Join(read(broken), " | "); got != "1 a | 2 no more" {
-		t.Error(got)
-	}
+	must.Equal(t, strings.Join(read(broken), " | "), "1 a | 2 no more")
 	for line := range Lines(strings.NewReader("a\nb\n")) {
 		if line.Text == "b" {
 			t.Error("went on after a break")

@@ -71,17 +71,13 @@ func (w *world) read(function string) string {
 // next start takes the mark away.
 func TestPauseAndResume(t *testing.T) {
 	w := newWorld(t)
-	if got := w.read("ingest"); got != "u-1 Enabled; u-3 Enabled; " {
-		t.Error(got)
-	}
+	must.Equal(t, w.read("ingest"), "u-1 Enabled; u-3 Enabled; ")
 	list, err := w.pauser.Pause(t.Context(), "ingest", who)
 	if err != nil || len(list) != 2 {
 		t.Fatal(list, err)
 	}
 	want := fmt.Sprintf("u-1 Disabled by %s at 2030-01-02T03:04:05Z; u-3 Disabled by %s at 2030-01-02T03:04:05Z; ", who, who)
-	if got := w.read("ingest"); got != want {
-		t.Errorf("%s\nwant %s", got, want)
-	}
+	must.Equal(t, w.read("ingest"), want)
 	if took := w.clock.Now().Sub(start); took < 80*time.Second || took > 90*time.Second {
 		t.Errorf("it took %s", took)
 	}
@@ -118,9 +114,7 @@ func TestADeploymentEndsAPause(t *testing.T) {
 		Enabled: aws.Bool(true)})
 	must.Succeed(t, err)
 	w.clock.Pass(time.Minute)
-	if got := w.read("streams"); got != "u-2 Enabled; " {
-		t.Error(got)
-	}
+	must.Equal(t, w.read("streams"), "u-2 Enabled; ")
 	// The next pause has its own mark.
 	if _, err := w.pauser.Pause(t.Context(), "streams", "bob"); err != nil || !strings.Contains(w.read("streams"), "by bob") {
 		t.Error(err, w.read("streams"))

@@ -226,9 +226,7 @@ func TestBodies(t *testing.T) {
 			t.Errorf("%d events, and %d times %s", len(all), n, event)
 		}
 	}
-	if n := len(p.Bodies(1000)); n != 33 {
-		t.Errorf("%d events of 33", n)
-	}
+	must.Equal(t, len(p.Bodies(1000)), 33)
 }
 
 // A file that does not have one event on each line says how to make one that does.
@@ -239,9 +237,8 @@ func TestFilesOfAnotherForm(t *testing.T) {
 		"{\n \"a\": 1\n}\n":         "each line; jq -c . makes that of JSON over several lines (line 1: ",
 		"id,name\n1,orders\n":       "each line (line 1: ",
 	} {
-		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", text, err)
-		}
+		_, err := Read(strings.NewReader(text))
+		must.Fail(t, err, want)
 	}
 }
 
@@ -327,9 +324,7 @@ func TestBrokenEventsAreSetAside(t *testing.T) {
 	if err != nil || planned != 201 || len(poison) > 0 || len(p.Aside()) != 3 {
 		t.Errorf("planned %d, poison %v, aside %v, %v", planned, poison, p.Aside(), err)
 	}
-	if n := len(p.Bodies(1000)); n != 197 {
-		t.Errorf("%d events for the tests of the repository, want those that are stored", n)
-	}
+	must.Equal(t, len(p.Bodies(1000)), 197)
 }
 
 // An object in place of an identifier is as wrong as none.

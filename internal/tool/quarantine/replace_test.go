@@ -118,9 +118,7 @@ func TestReplaceSurvivesEveryCrash(t *testing.T) {
 							}
 							w.drain()
 						}
-						if w.total("sales") != c.sales {
-							t.Errorf("sales: %s", w.total("sales"))
-						}
+						must.Equal(t, w.total("sales"), c.sales)
 						w.proven()
 						if saved, err = w.dir.Find(l.ID); err != nil || len(saved.Replaced) != len(c.old) {
 							t.Errorf("the file keeps %d of the %d events that were deleted, %v", len(saved.Replaced), len(c.old), err)

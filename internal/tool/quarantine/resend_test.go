@@ -154,9 +154,7 @@ func TestResendKeepsTheGroup(t *testing.T) {
 	// The same letter within five minutes has the same deduplication id: the queue drops the copy.
 	unanswered()
 	w.must(w.work().Resend(t.Context(), l))
-	if n := w.depth(w.Queue); n != 1 {
-		t.Errorf("%d copies", n)
-	}
+	must.Equal(t, w.depth(w.Queue), 1)
 	w.drain()
 	if n := w.depth(w.Quarantine); n != 1 { // it is a Conflict still
 		t.Errorf("%d in quarantine", n)
@@ -173,9 +171,7 @@ func TestResendKeepsTheGroup(t *testing.T) {
 	l.Edit(body("sale", 2, "cents", 2))
 	w.must(w.dir.Save(l))
 	w.must(w.work().Resend(t.Context(), l))
-	if n := w.depth(w.Queue); n != 2 {
-		t.Errorf("%d messages are in the queue, want the one without an answer and the edited one", n)
-	}
+	must.Equal(t, w.depth(w.Queue), 2)
 }
 
 // Two messages with one body are two messages: their attributes may make two events of them. A FIFO
@@ -234,9 +230,7 @@ func TestHoldIsForOne(t *testing.T) {
 	if len(ready) != 2 || len(errs) != 1 || !errors.Is(errs[mine[0].ID], quarantine.ErrNotThere) {
 		t.Errorf("%d ready, %v", len(ready), errs)
 	}
-	if w.visible(w.Quarantine) != "0" {
-		t.Errorf("%s visible", w.visible(w.Quarantine))
-	}
+	must.Equal(t, w.visible(w.Quarantine), "0")
 	// What is found on the way to another message is visible again.
 	w.Clock.Pass(time.Hour)
 	if w.hold(mine[2]); w.visible(w.Quarantine) != "2" {

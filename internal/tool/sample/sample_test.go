@@ -98,9 +98,7 @@ func TestReport(t *testing.T) {
 	for _, v := range r.Verdicts {
 		sum += v.Count
 	}
-	if sum != r.Lines {
-		t.Errorf("%d verdicts of %d lines", sum, r.Lines)
-	}
+	must.Equal(t, sum, r.Lines)
 }
 
 // What pipeline.yaml hashes is personal. The report shows no key with such a value, or with a hash
@@ -190,9 +188,7 @@ func TestArraysOfASample(t *testing.T) {
 		for _, n := range found {
 			sum += n
 		}
-		if r.Lines != sum {
-			t.Errorf("%d lines, and %d verdicts", r.Lines, sum)
-		}
+		must.Equal(t, r.Lines, sum)
 		return found
 	}
 	if got := counts(strings.Replace(plain, "type: ", "batches: true\ntype: ", 1)); got[event.Inserted] != 3 || got[event.Duplicate] != 1 ||
@@ -277,9 +273,7 @@ func TestPartsOfASample(t *testing.T) {
 		for _, want := range []string{"table  5 different  2 of 6  ACCOUNT#b\n", "GSI1   1 different  4 of 4  BOOK#b\n",
 			"balances  3 different  2 of 4  A#balances#1#0#b  -\n",
 			"items    6 of ", " on average; 4 of them are parts\n", "2.00 totals moved by each event on average, 2 at most"} {
-			if !strings.Contains(r.Text(), want) {
-				t.Errorf("%s: no %q in\n%s", name, want, r.Text())
-			}
+			must.Say(t, r.Text(), want)
 		}
 	}
 }

@@ -162,9 +162,7 @@ events:
 			t.Errorf("%s: %v", c.name, err)
 		}
 		for _, want := range c.want {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s: no %s in %s", c.name, want, text)
-			}
+			must.Say(t, text, want)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func TestError(t *testing.T) {
@@ -23,8 +25,6 @@ func TestError(t *testing.T) {
 			"a: SQS SendMessage: jo may not\nb: SQS SendMessage: jo may not"},
 		{fmt.Errorf("sending: %w", lost), "sending: " + lost.Error()},
 	} {
-		if got := Error(c.err); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
+		must.Equal(t, Error(c.err), c.want)
 	}
 }

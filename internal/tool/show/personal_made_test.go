@@ -50,19 +50,15 @@ func TestWhatIdsAndAttributesAreMadeOf(t *testing.T) {
 	if by := m.By("logins", map[string]string{"who": "ann"}); by["who"] != Mask {
 		t.Errorf("%v", by)
 	}
-	if got := m.Data(
-		`{"specversion":"1.0","subject":"ann","data":{"n":1}}`); got != `{"specversion":"1.0","subject":"***","data":{"n":1}}` {
-		t.Errorf("%s", got)
-	}
+	must.Equal(t, m.Data(
+		`{"specversion":"1.0","subject":"ann","data":{"n":1}}`), `{"specversion":"1.0","subject":"***","data":{"n":1}}`)
 	for name, want := range map[string]string{"subject": Mask, "ce_subject": Mask, "ce-subject": Mask, "cloudEvents_subject": Mask,
 		"subjects": "ann", "id": "ann"} {
 		if got := m.Attribute(name, "ann"); got != want {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	if got := m.Attribute("copy", `{"name":"ann"}`); got != `{"name":"***"}` {
-		t.Errorf("%s", got)
-	}
+	must.Equal(t, m.Attribute("copy", `{"name":"ann"}`), `{"name":"***"}`)
 	if got := m.KeyOf("cloud", event.Key{PK: "C#0123", SK: "7"}); got.PK != "C#0123" || got.SK != "7" {
 		t.Errorf("%v", got)
 	}

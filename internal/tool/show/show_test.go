@@ -37,9 +37,7 @@ func TestProgress(t *testing.T) {
 	tell(Step{"checking", 10_000, 0})
 	tell(Step{})
 	want := "sending …\nsending: 2 of 8\nsending: 4 of 8\nsending: 6 of 8\nsending: 8 of 8\nchecking …\nchecking: 10,000\n"
-	if out.String() != want {
-		t.Errorf("got %q, want %q", out.String(), want)
-	}
+	must.Equal(t, out.String(), want)
 	out.Reset()
 	tell = NewProgress(&out, true)
 	tell(Step{"sending", 1, 2})
@@ -187,9 +185,7 @@ func TestMembersAreMasked(t *testing.T) {
 		if got := m.Member(c[0], c[1]); got != c[2] {
 			t.Errorf("%s: %s is shown as %s, want %s", c[0], c[1], got, c[2])
 		}
-		if got := (Personal{}).Member(c[0], c[1]); got != c[1] {
-			t.Errorf("a pipeline without hmac changes %s to %s", c[1], got)
-		}
+		must.Equal(t, (Personal{}).Member(c[0], c[1]), c[1])
 	}
 }
 
@@ -205,12 +201,8 @@ func TestDetailsAreMasked(t *testing.T) {
 		{event.BadTime, `at: "jo \" x" cannot be read`, `at: "***" cannot be read`},
 		{event.UnknownType, `type "user.sen" is not declared`, `type "user.sen" is not declared`},
 	} {
-		if got := m.Detail(c.reason, c.text); got != c.want {
-			t.Errorf("%s is shown as %s, want %s", c.text, got, c.want)
-		}
-		if got := (Personal{}).Detail(c.reason, c.text); got != c.text {
-			t.Errorf("a pipeline without hmac changes %s to %s", c.text, got)
-		}
+		must.Equal(t, m.Detail(c.reason, c.text), c.want)
+		must.Equal(t, (Personal{}).Detail(c.reason, c.text), c.text)
 	}
 	if m.Text("g") != Mask || m.Text("") != "" || (Personal{}).Text("g") != "g" {
 		t.Error("a text of unknown origin is not masked")
@@ -234,9 +226,7 @@ func TestPayloadsAreMasked(t *testing.T) {
 		if got := m.Data(in); got != want {
 			t.Errorf("%s\ngot  %s\nwant %s", in, got, want)
 		}
-		if got := (Personal{}).Data(in); got != in {
-			t.Errorf("a pipeline without hmac changes %s to %s", in, got)
-		}
+		must.Equal(t, (Personal{}).Data(in), in)
 	}
 }
 

@@ -83,9 +83,7 @@ func TestWindows(t *testing.T) {
 		"2026-03":              {Window: 31 * 24 * time.Hour, Months: 1},
 		"2026":                 {Window: 366 * 24 * time.Hour, Months: 12},
 	} {
-		if got := Window(d, at); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		must.Equal(t, Window(d, at), want)
 	}
 }
 

@@ -251,9 +251,7 @@ Nothing is wrong with what is known.
 		"ingot_lag_seconds 2.5",
 		`ingot_mapping_enabled{function="streams",mapping="u-streams"} 1`, `ingot_aggregate_building{aggregate="daily"} 0`, "ingot_well 1",
 		"ingot_unknown 0"} {
-		if !strings.Contains(metrics.String(), line+"\n") {
-			t.Errorf("no %s in\n%s", line, &metrics)
-		}
+		must.Say(t, metrics.String(), line+"\n")
 	}
 }
 
@@ -282,9 +280,7 @@ func TestQuarantineIsCountedByReason(t *testing.T) {
 		t.Helper()
 		var r Report
 		r.queues(t.Context(), s)
-		if got := fmt.Sprint(reasons(r.Quarantine), r.Unwell, r.Unknown); got != want {
-			t.Errorf("got\n%s\nwant\n%s", got, want)
-		}
+		must.Equal(t, fmt.Sprint(reasons(r.Quarantine), r.Unwell, r.Unknown), want)
 		if q := r.Queues[1]; q.Waiting+q.InFlight != 15 {
 			t.Errorf("%+v", q)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/tables"
@@ -49,8 +50,6 @@ func TestTotalsThatAreNotThere(t *testing.T) {
 		def := &aggregate.Definition{Name: "x", Since: 1, By: []string{"shop"}, Window: tt.window,
 			Values: []aggregate.Value{{Name: "orders", Op: aggregate.Count}}}
 		one := Of(def, map[string]string{"shop": "m-1"}, query.Total{Missing: true, Building: tt.building}, show.Personal{})
-		if got := strings.Join(one.cells(), "|"); got != tt.want {
-			t.Errorf("window %s, building %v: %s, want %s", tt.window, tt.building, got, tt.want)
-		}
+		must.Equal(t, strings.Join(one.cells(), "|"), tt.want)
 	}
 }

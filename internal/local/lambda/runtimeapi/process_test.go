@@ -118,9 +118,7 @@ func TestAnswersOneAfterTheOther(t *testing.T) {
 func TestTimings(t *testing.T) {
 	before := time.Now()
 	p := start(t, runtimeapi.Config{})
-	if p.ColdStart() != 0 {
-		t.Errorf("cold start %v before any answer", p.ColdStart())
-	}
+	must.Equal(t, p.ColdStart(), 0)
 	_, err := invoke(t, p, `{"do":"echo"}`)
 	must.Succeed(t, err)
 	total := time.Since(before)

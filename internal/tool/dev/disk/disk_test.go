@@ -57,9 +57,7 @@ func TestWhatIsSafeIsThereAgain(t *testing.T) {
 		t.Errorf("held are %q and %q", a, b)
 	}
 	must.Succeed(t, d.Empty())
-	if a := held(t, d, "a"); a != "" {
-		t.Errorf("after Empty: %q", a)
-	}
+	must.Equal(t, held(t, d, "a"), "")
 	closed(t, d)
 }
 
@@ -166,8 +164,6 @@ func TestNothingIsHalfWritten(t *testing.T) {
 	if err := d.write(b); err == nil {
 		t.Error("a key that is too long was written")
 	}
-	if a := held(t, d, "a"); a != "" {
-		t.Errorf("held is %q", a)
-	}
+	must.Equal(t, held(t, d, "a"), "")
 	closed(t, d)
 }
