@@ -286,7 +286,7 @@ func TestMarksArePruned(t *testing.T) {
 	// that.
 	deliver("late", 50)
 	w.Clock.Pass(80 * time.Hour)
-	other := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals"})
+	other := w.open(tables.Config{})
 	l := event.Lane{StreamARN: lane.StreamARN, ShardID: "late"}
 	item := w.order("late-51", 1)
 	c := w.insert(51, item)
@@ -306,7 +306,7 @@ func TestMarksArePruned(t *testing.T) {
 func TestExtremes(t *testing.T) {
 	for _, way := range bothWays {
 		w := newWorld(t, counting(way))
-		second := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: way,
+		second := w.open(tables.Config{Counting: way,
 			Env: env.Env{Now: w.Clock.Now}})
 		rng := rand.New(rand.NewPCG(3, 3))
 		largest, least := -1<<31, 1<<31

@@ -68,7 +68,7 @@ func (h *heads) due() (run func()) {
 func (w *world) sandbox(n int) *store.Store {
 	world := env.Env{Rand: func() float64 { return float64(n%lanes.PassShards) / lanes.PassShards },
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
-	return w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Concurrency: 1,
+	return w.open(tables.Config{Concurrency: 1,
 		Env: world})
 }
 

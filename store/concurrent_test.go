@@ -120,7 +120,7 @@ func writersRace(t *testing.T, seed uint64) {
 		}
 		s.Env.Group = func() env.Group { return inline{} }
 	})
-	other = w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events",
+	other = w.open(tables.Config{Events: "events",
 		Env: env.Env{Now: w.Clock.Now, Rand: r.Float64,
 			Group: func() env.Group { return inline{} }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 	armed = true

@@ -194,7 +194,7 @@ func TestCostOfALostRace(t *testing.T) {
 				if put, ok := in.(*dynamodb.PutItemInput); ok && !done && strings.Contains(aws.ToString(put.ConditionExpression), ":seen") {
 					done = true
 					before := w.Engine.Usage()
-					w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Env: env.Env{Now: w.Clock.Now}}).
+					w.open(tables.Config{Events: "events", Env: env.Env{Now: w.Clock.Now}}).
 						Put(deadline(t), []*event.Item{w.crate("1", 2, "b", note)})
 					raced = w.Engine.Usage().Sub(before)
 				}

@@ -41,7 +41,7 @@ func (w *world) changed(change func(*pipeline.Spec)) *store.Store {
 	w.t.Helper()
 	spec := w.plan.Describe().Spec
 	change(&spec)
-	return w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events, Aggregates: stack.Aggregates,
+	return w.open(tables.Config{Pipeline: w.compile(spec),
 		Env: w.Env, Objects: w.Engine.S3(), PayloadBucket: stack.Payloads})
 }
 
@@ -342,7 +342,7 @@ func TestEraseReadsTheAnswersOfObjects(t *testing.T) {
 	w := newWorld(t, posts)
 	item := w.post("post", "1")
 	w.keep(item)
-	s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env,
+	s := w.open(tables.Config{Env: w.Env,
 		Objects: keptObjects{w.Engine.S3()}, PayloadBucket: stack.Payloads})
 	_, err := repair.Of(s).Erase(context.Background(), item.Key)
 	must.Fail(t, err, "InternalError")

@@ -181,7 +181,7 @@ func TestEraseRefused(t *testing.T) {
 		w.slept > 0 {
 		t.Errorf("%v after %d waits", err, w.slept)
 	}
-	none := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals"})
+	none := w.open(tables.Config{Aggregates: "totals"})
 	_, err = repair.Of(none).Erase(context.Background(), key)
 	must.Fail(t, err, "Config.Events")
 }

@@ -48,7 +48,7 @@ func (w *world) running(text string) *store.Store {
 	w.t.Helper()
 	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
 	must.Succeed(w.t, err)
-	return w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Aggregates: "totals"})
+	return w.open(tables.Config{Pipeline: p, Aggregates: "totals"})
 }
 
 func (w *world) deployed() string {

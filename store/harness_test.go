@@ -123,8 +123,19 @@ func (w *world) compile(spec pipeline.Spec) *pipeline.Pipeline {
 	return p
 }
 
+// open opens a store. What its settings leave out is the world's own, also both tables if they name
+// none.
 func (w *world) open(c tables.Config) *store.Store {
 	w.t.Helper()
+	if c.Client == nil {
+		c.Client = w.Engine.DynamoDB()
+	}
+	if c.Pipeline == nil {
+		c.Pipeline = w.plan
+	}
+	if c.Events == "" && c.Aggregates == "" {
+		c.Events, c.Aggregates = stack.Events, stack.Aggregates
+	}
 	s, err := store.New(c)
 	must.Succeed(w.t, err)
 	return s

@@ -26,7 +26,7 @@ func (w *world) in(region string) *store.Store {
 	w.t.Helper()
 	p, err := pipeline.New(orders())
 	must.Succeed(w.t, err)
-	return w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Region: region,
+	return w.open(tables.Config{Pipeline: p, Region: region,
 		Env: env.Env{Sleep: func(context.Context, time.Duration) error { return nil }}})
 }
 
@@ -118,7 +118,7 @@ func TestHomeIsMoved(t *testing.T) {
 	} {
 		w := newWorld(t)
 		p, _ := pipeline.New(orders())
-		s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Region: "us-east-1",
+		s := w.open(tables.Config{Pipeline: p, Region: "us-east-1",
 			Env: w.Clock.Env(func() float64 { return 0 })})
 		for range 2 { // the second Renew knows the epoch, and need not start again
 			must.Succeed(t, check(s))

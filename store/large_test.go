@@ -46,7 +46,7 @@ func (w *world) grow(key event.Key, size, left int) {
 
 // fresh returns a function that has just started. few is how many totals it writes one by one.
 func (w *world) fresh(oneByOne int) *store.Store {
-	return w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", OneByOne: oneByOne,
+	return w.open(tables.Config{OneByOne: oneByOne,
 		Env: env.Env{Now: w.Clock.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 }
 

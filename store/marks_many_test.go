@@ -75,7 +75,7 @@ func TestCostsOfManyTotals(t *testing.T) {
 		} else {
 			spend("again", again, 9, 9, 201, 201, 300)
 		}
-		w.store = w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals"})
+		w.store = w.open(tables.Config{Aggregates: "totals"})
 		spend("again, by a cold function", batch(), 3, 0, 0, 100.5, 300)
 	}
 }
@@ -98,7 +98,7 @@ func TestStatementsAreUpdateItems(t *testing.T) {
 			cold, gone, passed := rng.IntN(3) == 0, rng.IntN(4) == 0, time.Duration(rng.IntN(60))*time.Hour
 			for _, w := range worlds {
 				if cold {
-					w.store = w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals",
+					w.store = w.open(tables.Config{Aggregates: "totals",
 						OneByOne: map[*world]int{worlds[0]: -1, worlds[1]: 1}[w]})
 				}
 				w.Clock.Pass(passed)

@@ -454,7 +454,7 @@ func TestEraseReleasesOlderClaims(t *testing.T) {
 	email := spec.Events["email"]
 	email.Part.With = append(email.Part.With, "name")
 	spec.Events["email"] = email
-	s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Env: w.Env})
+	s := w.open(tables.Config{Pipeline: w.compile(spec), Env: w.Env})
 	_, err := repair.Of(s).Erase(deadline(t), a.Key)
 	must.Succeed(t, err)
 	must.Equal(t, w.lies(a.Parts.Items[0].Key), "")
@@ -470,7 +470,7 @@ func TestOlderClaimsAreNotMissing(t *testing.T) {
 	email := spec.Events["email"]
 	email.Part.With = append(email.Part.With, "name")
 	spec.Events["email"] = email
-	s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Env: w.Env})
+	s := w.open(tables.Config{Pipeline: w.compile(spec), Env: w.Env})
 	missing, _, err := repair.Of(s).MissingParts(deadline(t), []*event.Item{a, b})
 	if err != nil || len(missing) != 1 || missing[0].Type != "email" || missing[0].Digest == a.Parts.Items[0].Digest {
 		t.Errorf("%d are missing, %v", len(missing), err)

@@ -229,7 +229,7 @@ func TestCopyOfWhatMayStillBeStored(t *testing.T) {
 	w.start()
 	w.putNow(w.goods("received", "1", "a", 5))
 	client := &lostOnce{Client: w.Engine.DynamoDB(), then: func() { w.putNow(w.goods("reserved", "2", "a", 4)) }}
-	s := w.open(tables.Config{Client: client, Pipeline: w.plan, Events: "events", Aggregates: "totals", Env: w.Clock.Env(func() float64 {
+	s := w.open(tables.Config{Client: client, Env: w.Clock.Env(func() float64 {
 		return 0.5
 	})})
 	other, out := w.goods("reserved", "1", "a", 9), w.goods("reserved", "1", "a", 4)

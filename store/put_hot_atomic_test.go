@@ -62,7 +62,7 @@ func newHotInTransactions(t *testing.T, keys ...string) (*hotInTransactions, *st
 	}
 	c.w.start()
 	c.Client = c.w.Engine.DynamoDB()
-	return c, c.w.open(tables.Config{Client: c, Pipeline: c.w.plan, Events: "events", Aggregates: "totals", Env: env.Env{
+	return c, c.w.open(tables.Config{Client: c, Pipeline: c.w.plan, Env: env.Env{
 		Now:  func() time.Time { return c.w.Clock.Now() },
 		Rand: func() float64 { return 0.5 },
 		Sleep: func(ctx context.Context, d time.Duration) error {
@@ -197,7 +197,7 @@ func TestManyMessagesOfAHotKey(t *testing.T) {
 			ctx, cancel := context.WithCancel(deadline(t))
 			defer cancel()
 			began := w.Clock.Now()
-			s := w.open(tables.Config{Client: client, Pipeline: w.plan, Events: "events", Aggregates: "totals", Env: env.Env{
+			s := w.open(tables.Config{Client: client, Env: env.Env{
 				Now: w.Clock.Now, Rand: func() float64 { return 0.5 },
 				Sleep: func(ctx context.Context, d time.Duration) error {
 					if w.Clock.Pass(d); w.Clock.Now().Sub(began) > time.Minute {

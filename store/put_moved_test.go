@@ -23,7 +23,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -624,7 +623,7 @@ func TestPutsAreSentOnce(t *testing.T) {
 	w := newWorld(t, stocked, accounts)
 	w.start()
 	client := &attempts{Client: w.Engine.DynamoDB()}
-	s := w.open(tables.Config{Client: client, Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env})
+	s := w.open(tables.Config{Client: client, Env: w.Env})
 	for _, items := range [][]*event.Item{
 		{w.goods("received", "1", "a", 1)},
 		{w.goods("received", "2", "a", 1), w.goods("received", "3", "a", 1)}, // one transaction for both
@@ -781,7 +780,7 @@ func TestHeldTotal(t *testing.T) {
 		items = append(items, w.goods("received", fmt.Sprint("held ", i), "a", 1))
 	}
 	items = append(items, w.goods("received", "1", "b", 1))
-	st := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals",
+	st := w.open(tables.Config{
 		Env: env.Env{Now: w.Clock.Now, Rand: func() float64 {
 			return 1
 		},

@@ -39,7 +39,7 @@ func (p *path) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options .
 func TestPathOfAPlainPut(t *testing.T) {
 	w := newWorld(t)
 	p := &path{Client: w.Engine.DynamoDB()}
-	s := w.open(tables.Config{Client: p, Pipeline: w.plan, Events: "events", Aggregates: "totals"})
+	s := w.open(tables.Config{Client: p})
 	if results, _ := s.Put(t.Context(), []*event.Item{w.order("1", 100)}); verdicts(results) != "Inserted" {
 		t.Fatal(verdicts(results))
 	}

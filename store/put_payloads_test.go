@@ -201,7 +201,7 @@ func TestJudgedByTheStoredPayload(t *testing.T) {
 		changed.Ignore = []string{"shade"}
 		spec.Events[typ] = changed
 		p := w.compile(spec)
-		today := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates,
+		today := w.open(tables.Config{Pipeline: p,
 			Env: w.Env, Objects: w.Engine.S3(), PayloadBucket: stack.Payloads})
 		judge := func(step string, item *event.Item, want event.Verdict, detail string) {
 			t.Helper()
@@ -272,7 +272,7 @@ func TestStoredPayloadComesTooLate(t *testing.T) {
 			t.Fatalf("%s: %v", typ, results[0].Refusal)
 		}
 		ctx, end := context.WithCancel(context.Background())
-		late := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates,
+		late := w.open(tables.Config{
 			Env:     w.Env,
 			Objects: &lateObjects{w.Engine.S3(), end}, PayloadBucket: stack.Payloads})
 		results, cost := late.Put(ctx, []*event.Item{w.post(typ, "1", `"replies":[]`, `"ink":1`)})
@@ -447,7 +447,7 @@ func TestEraseIsFinishedWithoutOffload(t *testing.T) {
 			e.Offload = pipeline.OffloadSpec{}
 			spec.Events[name] = e
 		}
-		s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events,
+		s := w.open(tables.Config{Pipeline: w.compile(spec), Events: stack.Events,
 			Aggregates: stack.Aggregates,
 			Env:        w.Env,
 			Objects:    w.Engine.S3(), PayloadBucket: stack.Payloads})
@@ -475,7 +475,7 @@ func TestEraseWithoutABucket(t *testing.T) {
 			}
 			spec.Events[name] = e
 		}
-		s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events,
+		s := w.open(tables.Config{Pipeline: w.compile(spec), Events: stack.Events,
 			Aggregates: stack.Aggregates,
 			Env:        w.Env,
 			Objects:    w.Engine.S3(), PayloadBucket: "never-made"})
@@ -502,7 +502,7 @@ func TestLaterPartsOfAnOffloadedWhole(t *testing.T) {
 	spec := w.plan.Describe().Spec
 	spec.Events["tag"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "post", Each: "tags", With: []string{"id"}}, ID: "{id}#{n}",
 		Key: pipeline.KeySpec{PK: "POST#{id}", SK: "TAG#{n}"}}
-	s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events, Aggregates: stack.Aggregates,
+	s := w.open(tables.Config{Pipeline: w.compile(spec),
 		Env:     w.Env,
 		Objects: w.Engine.S3(), PayloadBucket: stack.Payloads})
 	must.Succeed(t, s.Start(deadline(t)))
@@ -578,7 +578,7 @@ func TestClockIsSetBack(t *testing.T) {
 // A store without a bucket stores nothing without its payload.
 func TestNoBucket(t *testing.T) {
 	w := newWorld(t, posts)
-	s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates,
+	s := w.open(tables.Config{
 		Env: w.Env})
 	results, _ := s.Put(deadline(t), []*event.Item{w.post("post", "1"), w.order("2", 1)})
 	if verdicts(results) != "Retry Inserted" ||

@@ -131,7 +131,7 @@ func TestDigestUnderTodaysIgnore(t *testing.T) {
 	e.Ignore = append(e.Ignore, "sent")
 	spec.Events["order"] = e
 	today := w.compile(spec)
-	s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: today, Events: "events", Env: env.Env{Now: w.Clock.Now}})
+	s := w.open(tables.Config{Pipeline: today, Events: "events", Env: env.Env{Now: w.Clock.Now}})
 	items := []*event.Item{
 		w.itemOf(today, `"type":"order"`, `"id":"1"`, `"merchant":"m"`, `"cents":1`, `"at":"2099-03-01T10:00:00Z"`, `"sent":"b"`),
 		w.itemOf(today, `"type":"order"`, `"id":"1"`, `"merchant":"m"`, `"cents":2`, `"at":"2099-03-01T10:00:00Z"`, `"sent":"a"`)}

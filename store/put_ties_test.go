@@ -99,7 +99,7 @@ func TestTiesOfWhatAnOlderFunctionStored(t *testing.T) {
 	e.Revision = "rev number"
 	spec.Events["ticket"] = e
 	before := w.compile(spec)
-	older := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: before, Events: "events", Env: env.Env{Now: w.Clock.Now}})
+	older := w.open(tables.Config{Pipeline: before, Events: "events", Env: env.Env{Now: w.Clock.Now}})
 	body := []string{`"type":"ticket"`, `"id":"t"`, `"at":"2099-03-01T10:00:00Z"`, `"rev":5`, `"seq":9`}
 	older.Put(deadline(t), []*event.Item{w.itemOf(before, body...)})
 	if img := w.stored("events", event.Key{PK: "TICKET#t", SK: "-"}); img["i:revision"] != nil {

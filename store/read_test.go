@@ -341,7 +341,7 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 		p, err := pipeline.New(spec, options...)
 		must.Succeed(t, err)
 		return p,
-			w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals",
+			w.open(tables.Config{Pipeline: p,
 				Env: env.Env{Now: w.Clock.Now}})
 	}
 	one, two := pipeline.Secret([]byte("one")), pipeline.Secret([]byte("two"))
@@ -615,7 +615,7 @@ func TestTouchReadsTheEpoch(t *testing.T) {
 		len(w.faults) > 0 {
 		t.Error(err)
 	}
-	alone := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events"})
+	alone := w.open(tables.Config{Events: "events"})
 	_, err := repair.Of(alone).Touch(deadline(t))
 	must.Fail(t, err, "Config.Aggregates")
 }

@@ -35,7 +35,7 @@ func (w *world) under(secret string, alter func(*pipeline.Spec)) *store.Store {
 	alter(&spec)
 	p, err := pipeline.New(spec, pipeline.Secret([]byte(secret)))
 	must.Succeed(w.t, err)
-	return w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals",
+	return w.open(tables.Config{Pipeline: p,
 		Env: env.Env{Sleep: func(context.Context, time.Duration) error { return nil }}})
 }
 

@@ -30,7 +30,7 @@ func (w *world) with(alter func(*pipeline.Spec), c aggregate.Counting) *store.St
 	w.t.Helper()
 	spec := orders()
 	alter(&spec)
-	return w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Counting: c,
+	return w.open(tables.Config{Pipeline: w.compile(spec), Counting: c,
 		Env: env.Env{Now: w.Clock.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 }
 
@@ -285,7 +285,7 @@ func TestStartWithAnotherSecret(t *testing.T) {
 	start := func(secret string) error {
 		p, err := pipeline.New(spec, pipeline.Secret([]byte(secret)))
 		must.Succeed(t, err)
-		return w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals"}).Start(deadline(t))
+		return w.open(tables.Config{Pipeline: p}).Start(deadline(t))
 	}
 	for _, secret := range []string{"one", "one"} {
 		must.Succeed(t, start(secret))
