@@ -12,7 +12,7 @@ import (
 
 // The text is golden, because totals store it.
 func TestDatedText(t *testing.T) {
-	at := time.Date(2026, 3, 1, 10, 45, 0, 7, time.UTC)
+	at := must.Time("2026-03-01T10:45:00.000000007Z")
 	d := aggregate.Dated{At: at, JSON: `"on"`}
 	const want = `2026-03-01T10:45:00.000000007Z bb4fa292552e84646b2178fde8d4f294 "on"`
 	got := aggregate.DatedText(d, event.Key{PK: "ORDER#1", SK: "ORDER"})

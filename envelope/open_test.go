@@ -150,7 +150,7 @@ func TestEventBridge(t *testing.T) {
 	opened := mustOpen(t, Message{Body: object(append([]string{"replay-name", `"r"`}, eventBridgeMembers...)...)})
 	check(t, opened, "EventBridge", event.Event{
 		Type: "order.placed", ID: "6a7e8feb-b491-4cf7-a9f1-bf3703467718", Source: "com.shop",
-		At: time.Date(2099, 1, 2, 3, 4, 5, 0, time.UTC),
+		At: must.Time("2099-01-02T03:04:05Z"),
 	}, orderPayload)
 }
 

@@ -18,8 +18,8 @@ import (
 // TestVerdicts works out every verdict again, with a map instead of a table.
 func TestVerdicts(t *testing.T) {
 	p := load(t)
-	for _, now := range []time.Time{testclock.Now(t), time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC),
-		time.Date(2028, 11, 1, 0, 0, 0, 0, time.UTC)} {
+	for _, now := range []time.Time{testclock.Now(t), must.Time("2026-11-01T00:00:00Z"),
+		must.Time("2028-11-01T00:00:00Z")} {
 		tables := map[string]map[event.Key]*event.Item{} // by file, as it is after the file
 		for _, s := range ingestSamples() {
 			table := map[event.Key]*event.Item{}

@@ -50,7 +50,7 @@ func orders() pipeline.Spec {
 }
 
 // epoch is the time at which these tests begin.
-var epoch = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
+var epoch = must.Time("2099-03-01T12:00:00Z")
 
 // world is a testworld with both functions and faults. Its sleepers do not move the clock.
 type world struct {

@@ -231,7 +231,7 @@ type sending struct {
 
 func (s *sending) Send(ctx context.Context, letters []quarantine.Letter) []error {
 	at, _ := ctx.Deadline()
-	outer := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // when a bubble's clock begins
+	outer := must.Time("2000-01-01T00:00:00Z") // when a bubble's clock begins
 	s.began, s.until = time.Since(outer), at.Sub(outer)
 	errs := make([]error, len(letters))
 	for i := range letters {

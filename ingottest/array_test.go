@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
@@ -26,7 +25,7 @@ func TestEveryFaultWithArrays(t *testing.T) {
 		w.Redeliver()
 		w.Drain()
 		items := w.Items()
-		if got := values(w, "daily", merchant, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)); len(items) != 3 ||
+		if got := values(w, "daily", merchant, must.Time("2026-03-01T12:00:00Z")); len(items) != 3 ||
 			got != "3 orders, 321 cents" {
 			t.Errorf("%d items, %s", len(items), got)
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -50,7 +49,7 @@ func TestEveryFaultWithCompressedPayloads(t *testing.T) {
 				t.Errorf("%s: packed %v, payload %.60s", item.ID, item.Packed != nil, item.Data)
 			}
 		}
-		if got := values(w, "daily", merchant, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)); len(items) != 3 ||
+		if got := values(w, "daily", merchant, must.Time("2026-03-01T12:00:00Z")); len(items) != 3 ||
 			got != "3 orders, 321 cents" {
 			t.Errorf("%d items, %s", len(items), got)
 		}

@@ -4,7 +4,6 @@ import (
 	"path"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/examples"
@@ -72,7 +71,7 @@ func TestContend(t *testing.T) {
 		w.Contend(f, 2)
 		w.Send(order("b", "2026-03-01T10:00:00Z", 11))
 		w.Drain()
-		total := w.Total("daily", merchant, time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC))
+		total := w.Total("daily", merchant, must.Time("2026-03-01T10:00:00Z"))
 		if total.Values["cents"].String() != "111" || total.Values["orders"].String() != "2" || w.faults.sent[f] < sent+3 ||
 			len(w.faults.planned) > 0 {
 			t.Errorf("%s: %v after %d requests, %d faults are left", f, total.Values, w.faults.sent[f]-sent, len(w.faults.planned))

@@ -62,7 +62,7 @@ func TestEveryFaultWithOffloadedPayloads(t *testing.T) {
 		if total := w.Total("tips", nil, time.Time{}); total.Values["tips"].String() != "9" {
 			t.Errorf("tips are %v", total.Values["tips"])
 		}
-		must.Equal(t, values(w, "daily", merchant, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)), "3 orders, 321 cents")
+		must.Equal(t, values(w, "daily", merchant, must.Time("2026-03-01T12:00:00Z")), "3 orders, 321 cents")
 		w.Advance(91 * day)
 		w.Sweep()
 		w.Drain()

@@ -2,7 +2,6 @@ package ingottest
 
 import (
 	"testing"
-	"time"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
@@ -20,7 +19,7 @@ func TestEveryFaultWithPayloadsInS3(t *testing.T) {
 			w.Drain()
 			w.Redeliver()
 			w.Drain()
-			if got := values(w, "daily", merchant, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)); len(w.Items()) != 2 ||
+			if got := values(w, "daily", merchant, must.Time("2026-03-01T12:00:00Z")); len(w.Items()) != 2 ||
 				got != "2 orders, 120 cents" {
 				t.Errorf("%d items, %s", len(w.Items()), got)
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
@@ -117,7 +118,7 @@ func TestReadTotalsAgainstNaiveTwin(t *testing.T) {
 	type sum struct{ orders, cents int }
 	tally := map[string]*sum{} // by shop and day
 	shops := []string{"m1", "M1", "m#2", "50%", "é"}
-	begin := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	begin := must.Time("2030-01-01T00:00:00Z")
 	for i := range 60 {
 		shop, at, cents := shops[rng.IntN(len(shops))], begin.Add(time.Duration(rng.IntN(5*24))*time.Hour), rng.IntN(100)
 		w.Send(fmt.Sprintf(`{"type":"order.placed","merchant":%q,"id":"o%d","at":%q,"cents":%d}`, shop, i, at.Format(time.RFC3339), cents))

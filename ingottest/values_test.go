@@ -22,7 +22,7 @@ func TestEveryFaultOfValues(t *testing.T) {
 			`{"type":"match.scored","match_id":%q,"player_id":%q,"ended_at":"2026-03-01T10:%02d:00Z","points":%d,"seconds":%d}`, match,
 			player, minute, points, seconds)
 	}
-	day := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	day := must.Time("2026-03-01T12:00:00Z")
 	EveryFault(t, Config{Pipeline: p, Start: day}, func(t *testing.T, w *World) {
 		w.Send(scored("m3", "ann", 30, 7, 100), scored("m1", "ann", 10, 40, 200))
 		w.Drain()

@@ -97,7 +97,7 @@ func TestEveryFaultFindsTheSame(t *testing.T) {
 				w.Redeliver()
 				w.Drain()
 				must.Equal(t, len(w.Items()), 3)
-				first, second := time.Date(2026, 3, 1, 23, 59, 59, 999, time.UTC), time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+				first, second := must.Time("2026-03-01T23:59:59.000000999Z"), must.Time("2026-03-02T00:00:00Z")
 				must.Equal(t, values(w, "daily", merchant, first)+"; "+
 					values(w, "daily", merchant, second), "2 orders, 120 cents; 1 orders, 3 cents")
 				if n := len(w.Quarantined()); n < 4 {
@@ -292,9 +292,9 @@ func TestStart(t *testing.T) {
 		"the first event's time": {body: order("a", "2026-03-01T10:00:00+02:00", 1), now: "2026-03-01T08:00:00Z", want: event.Inserted},
 		"the oldest event":       {body: order("a", "1970-01-01T00:00:00Z", 1), now: "1970-01-02T00:00:00Z", want: event.Inserted},
 		"the newest event":       {body: order("a", "9999-01-01T00:00:00Z", 1), now: "2100-01-01T00:00:00Z", want: event.Inserted},
-		"set, and long after it": {start: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), body: order("a", "2026-03-01T10:00:00Z", 1),
+		"set, and long after it": {start: must.Time("2026-06-01T00:00:00Z"), body: order("a", "2026-03-01T10:00:00Z", 1),
 			now: "2026-06-01T00:00:00Z", want: event.Expired},
-		"set, and long before it": {start: time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC), body: order("a", "2026-03-01T10:00:00Z", 1),
+		"set, and long before it": {start: must.Time("2025-06-01T00:00:00Z"), body: order("a", "2026-03-01T10:00:00Z", 1),
 			now: "2025-06-01T00:00:00Z", want: event.Inserted},
 		"not an event": {body: "{}", now: "1970-01-02T00:00:00Z", want: event.Poison},
 	} {

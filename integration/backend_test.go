@@ -9,6 +9,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/integration/contract"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 )
 
@@ -34,7 +35,7 @@ func onEach(t *testing.T, test func(*testing.T, *backend)) {
 
 // began is when the clock of the engine begins. The events of these tests are of that year too, so
 // that none expires.
-var began = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
+var began = must.Time("2099-03-01T12:00:00Z")
 
 // embeddedBackend returns an engine whose clock stands still unless a test waits.
 func embeddedBackend() *backend { return engineBackend(embedded.Config{}) }

@@ -414,7 +414,7 @@ func orders(t *testing.T, n int) (bodies []string) {
 // checkDay checks the total of n of those orders.
 func checkDay(t *testing.T, st *store.Store, n int) {
 	t.Helper()
-	day := time.Date(2099, 3, 14, 0, 0, 0, 0, time.UTC)
+	day := must.Time("2099-03-14T00:00:00Z")
 	by := map[string]string{"merchant": "m-101", "currency": "EUR"}
 	totals, err := query.Of(st).Total(t.Context(), "merchant_daily", by, day, day.AddDate(0, 0, 1))
 	if err != nil || len(totals) != 1 {

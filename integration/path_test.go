@@ -62,8 +62,8 @@ func mainPath(w *world) {
 		`{"type":"order"`:           "Poison undecodable",
 		`{"type":"order","id":"x","at":"2099-03-01T12:00:00Z"}`: "Poison missing-field",
 		`{"type":"invoice"}`: "Poison unknown-type",
-		order("m0", "old", 1, time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)): "Expired past-expiry",
-		parcel("p1", 2, 1, began): "Conflict digest-differs",
+		order("m0", "old", 1, must.Time("2001-01-01T00:00:00Z")): "Expired past-expiry",
+		parcel("p1", 2, 1, began):                                "Conflict digest-differs",
 	}
 	for body := range maps.Keys(letters) {
 		w.send(body)

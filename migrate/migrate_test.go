@@ -191,7 +191,7 @@ func beginWith(t *testing.T, pipe string) *moving { return beginFrom(t, pipe, us
 
 func beginFrom(t *testing.T, pipe, file string) *moving {
 	t.Helper()
-	m := &moving{t: t, now: time.Date(2031, 5, 5, 8, 0, 0, 0, time.UTC)}
+	m := &moving{t: t, now: must.Time("2031-05-05T08:00:00Z")}
 	m.engine = embedded.New(embedded.Config{Now: func() time.Time { return m.now },
 		Intercept: func(_ context.Context, api string, _ any, call func() (any, error)) (any, error) {
 			if m.refuse != nil {

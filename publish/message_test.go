@@ -19,7 +19,7 @@ func anItem() *event.Item {
 // The bytes of a message, and with them its id, are the same for ever.
 func TestMessages(t *testing.T) {
 	p := &Plan{source: "shop", pipeline: new(pipeline.Pipeline)}
-	removed := time.Date(2031, 5, 6, 0, 0, 0, 0, time.UTC)
+	removed := must.Time("2031-05-06T00:00:00Z")
 	offloaded := anItem()
 	offloaded.Payload = &event.Payload{Sum: [32]byte{9}}
 	revised := anItem()

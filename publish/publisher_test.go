@@ -55,7 +55,7 @@ publications:
 `
 )
 
-var start = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
+var start = must.Time("2031-05-05T06:00:00Z")
 
 // world is a deployment whose stream the publisher reads, and a target that keeps what it takes.
 type world struct {

@@ -16,7 +16,7 @@ import (
 // is a later epoch, nothing is judged: a newer function can read the item, and the message comes to
 // it again. If the item can be read, its epoch does not matter.
 func TestStoredByANewerVersion(t *testing.T) {
-	type image = map[string]types.AttributeValue
+	type image = attrs
 	bytes := &types.AttributeValueMemberB{Value: []byte("packed")}
 	forms := map[string]func(image){
 		"payload elsewhere":   func(img image) { delete(img, "data"); img["packed"] = bytes },

@@ -241,7 +241,7 @@ func TestRecreatedTotalIsBornExpired(t *testing.T) {
 		if show(img["n"]) != "N -1" || show(img["revenue"]) != "N -5" {
 			t.Errorf("n %s and revenue %s lie there, want -1 and -5", show(img["n"]), show(img["revenue"]))
 		}
-		end := time.Date(2099, 3, 2, 0, 0, 0, 0, time.UTC).Add(100 * 24 * time.Hour) // the end of the window, and then retain
+		end := must.Time("2099-03-02T00:00:00Z").Add(100 * 24 * time.Hour) // the end of the window, and then retain
 		if got := show(img["expiresAt"]); got != fmt.Sprint("N ", end.Unix()) || !end.Before(w.Clock.Now()) {
 			t.Errorf("it expires at %s, want %d, which is past", got, end.Unix())
 		}
@@ -333,7 +333,7 @@ func TestRefusedUpdate(t *testing.T) {
 			item := w.order("1", 5)
 			key := event.Key{PK: "A#live#1#0", SK: "-"}
 			_, err := w.Engine.DynamoDB().PutItem(context.Background(),
-				&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
+				&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: attrs{
 					"PK": textValue(key.PK), "SK": textValue(key.SK),
 					"revenue": textValue("not a number")}})
 			must.Succeed(t, err)
@@ -375,7 +375,7 @@ func TestFullItem(t *testing.T) {
 			key := event.Key{PK: "A#live#1#0", SK: "-"}
 			const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
 			_, err := w.Engine.DynamoDB().PutItem(context.Background(),
-				&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
+				&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: attrs{
 					"PK": textValue(key.PK), "SK": textValue(key.SK),
 					"x": textValue(strings.Repeat("x", filled))}})
 			must.Succeed(t, err)
@@ -478,7 +478,7 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 	w.start()
 	key := itemKey(event.Key{PK: "A#live#1#0", SK: "-"})
 	const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
-	full := map[string]types.AttributeValue{"PK": key["PK"], "SK": key["SK"],
+	full := attrs{"PK": key["PK"], "SK": key["SK"],
 		"x": textValue(strings.Repeat("x", filled))}
 	_, err := w.Engine.DynamoDB().PutItem(context.Background(),
 		&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: full})

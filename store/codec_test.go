@@ -42,7 +42,7 @@ func TestStoredItem(t *testing.T) {
 	want := map[string]string{
 		"PK": "S FULL#a%231", "SK": "S X", "GSI1PK": "S DAY#2099-03-01", "GSI1SK": "S 2099-03-01T10:00:00.500000000Z#/shop#t 1",
 		"type": "S full", "id": "S a%231", "at": "S 2099-03-01T10:00:00.500000000Z", "digest": "B " + item.Digest.String(), "epoch": "N 1",
-		"expiresAt": "N " + strconv.FormatInt(time.Date(2099, 5, 30, 10, 0, 1, 0, time.UTC).Unix(), 10), // rounded up
+		"expiresAt": "N " + strconv.FormatInt(must.Time("2099-05-30T10:00:01Z").Unix(), 10), // rounded up
 		"revision":  "N 100", "meta": "M of 2", "status": "S ", "total": "N -12.5", "paid": "BOOL false",
 		"data": `S {"id":"a#1","at":"2099-03-01T10:00:00.5Z","seq":1e2,"status":"","total":-12.50,"paid":false}`,
 	}
@@ -84,7 +84,7 @@ func TestStoredTotalAndReceipt(t *testing.T) {
 	created := fmt.Sprintf("%08x", w.Clock.Now().Unix())
 	for name, want := range map[string]string{"orders": "N 2", "revenue": "N 12", "n": "N 2", mark: "B " + strings.Repeat("0", 2*17-4) +
 		"0103" + created,
-		"expiresAt": "N " + strconv.FormatInt(time.Date(2099, 3, 2, 0, 0, 0, 0, time.UTC).Add(100*24*time.Hour).Unix(), 10)} {
+		"expiresAt": "N " + strconv.FormatInt(must.Time("2099-03-02T00:00:00Z").Add(100*24*time.Hour).Unix(), 10)} {
 		if got := show(img[name]); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}

@@ -89,7 +89,7 @@ func TestCostOfFlaggedAggregate(t *testing.T) {
 	w.apply(w.batch(aggregate.Receipts, 1, w.order("1", 5)))
 	_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"),
 		Key:              itemKey(event.Key{PK: "A#by_merchant#1#0#m", SK: "-"}),
-		UpdateExpression: aws.String("SET flag = :f, largest = :n"), ExpressionAttributeValues: map[string]types.AttributeValue{
+		UpdateExpression: aws.String("SET flag = :f, largest = :n"), ExpressionAttributeValues: attrs{
 			":f": textValue(strings.Repeat("f", 1024)), ":n": &types.AttributeValueMemberN{Value: "9"}}})
 	must.Succeed(t, err)
 	w.apply(w.batch(aggregate.Receipts, 2, w.order("2", 7))) // its guess of the maximum is wrong, and the answer brings the item

@@ -28,7 +28,7 @@ func TestRefusalTakesThePlaceOfAFlag(t *testing.T) {
 			w := newWorld(t, counting(c))
 			def, _ := w.plan.Definition("by_merchant")
 			key := lanes.Key(def, 0, []string{"m"}, aggregate.NoWindow)
-			w.put("totals", map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK),
+			w.put("totals", attrs{"PK": textValue(key.PK), "SK": textValue(key.SK),
 				"largest": textValue("much"), "flag": textValue("it was flagged before")})
 			a := w.store.Inside().Counter.Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), func(context.Context, *lanes.Update, error) error {
 				return nil
@@ -119,7 +119,7 @@ func TestTotalThatNeverTakesAnUpdate(t *testing.T) {
 	})
 	def, _ := w.plan.Definition("by_merchant")
 	key := lanes.Key(def, 0, []string{"m"}, aggregate.NoWindow)
-	w.put("totals", map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK), "largest": textValue("much")})
+	w.put("totals", attrs{"PK": textValue(key.PK), "SK": textValue(key.SK), "largest": textValue("much")})
 	var refused []string
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -179,8 +179,7 @@ func TestReplacementKeepsTheLaterExpiry(t *testing.T) {
 	// An item that is too late to be written, but newer than the stored one, goes to quarantine and
 	// is not lost.
 	w.Clock.Set(time.Unix(later.ExpiresAt, 0).AddDate(0, 1, 0))
-	results, _ := w.arrive(at(9, "01"), at(5, "27"), at(1, "20"))
-	must.Equal(t, verdicts(results), "Expired Duplicate Stale")
+	must.Equal(t, w.judged(at(9, "01"), at(5, "27"), at(1, "20")), "Expired Duplicate Stale")
 }
 
 // This test shows what docs/guarantees.md does not promise, and the way out that it names. A
@@ -243,9 +242,7 @@ func TestOlderRevisionAfterTheNewestHasExpired(t *testing.T) {
 			w.arrive(older)
 		}
 		w.arrive(newest)
-		if results, _ := w.arrive(older); verdicts(results) != "Stale" {
-			t.Errorf("%s: %s while the newest is stored", c.name, verdicts(results))
-		}
+		must.Equal(t, w.judged(older), "Stale")
 		w.Clock.Set(time.Unix(newest.ExpiresAt, 0))
 		if c.storedFirst {
 			w.Clock.Set(time.Unix(older.ExpiresAt, 0))
@@ -253,9 +250,7 @@ func TestOlderRevisionAfterTheNewestHasExpired(t *testing.T) {
 		if w.Clock.Pass(time.Minute); w.Engine.SweepExpired() != 1 {
 			t.Fatalf("%s: the newest is not swept", c.name)
 		}
-		if results, _ := w.arrive(older); verdicts(results) != c.want {
-			t.Errorf("%s: %s after the newest has expired, want %s", c.name, verdicts(results), c.want)
-		}
+		must.Equal(t, w.judged(older), c.want)
 	}
 }
 
@@ -271,9 +266,7 @@ func TestReplacementOfWhatWasRead(t *testing.T) {
 	w.arrive(read)
 	w.faults = []fault{{API: "BatchGetItem", Edit: func(any) {
 		w.removes(read.Key)
-		if results, _ := w.arrive(other); verdicts(results) != "Inserted" {
-			t.Error(verdicts(results))
-		}
+		must.Equal(t, w.judged(other), "Inserted")
 	}}}
 	results, _ := w.arrive(newer, w.order("1", 1), w.order("2", 1), w.order("3", 1))
 	if len(w.faults) > 0 {

@@ -129,7 +129,7 @@ func TestStoredFile(t *testing.T) {
 	}
 	// The bytes that gzip of any version has written can be read.
 	w.put("totals",
-		map[string]types.AttributeValue{"PK": textValue("F#"), "SK": textValue("-"),
+		attrs{"PK": textValue("F#"), "SK": textValue("-"),
 			"epoch":  &types.AttributeValueMemberN{Value: "1"},
 			"digest": textValue("f48a5113dd6a2ac3b43111cec59aa30aa9b35f7353d425c2159eab1532e48717"),
 			"file":   &types.AttributeValueMemberB{Value: unhex(t, storedFile)}})
@@ -146,7 +146,7 @@ func unhex(t *testing.T, text string) []byte {
 	return b
 }
 
-func (w *world) put(table string, item map[string]types.AttributeValue) {
+func (w *world) put(table string, item attrs) {
 	w.t.Helper()
 	_, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &table, Item: item})
 	must.Succeed(w.t, err)
@@ -208,17 +208,17 @@ func TestFilesThatCannotBeKept(t *testing.T) {
 func TestAlteredFile(t *testing.T) {
 	w := newWorld(t, current)
 	key := itemKey(event.Key{PK: "F#", SK: "-"})
-	for name, alter := range map[string]func(map[string]types.AttributeValue){
-		"no attributes": func(map[string]types.AttributeValue) {},
-		"no gzip": func(i map[string]types.AttributeValue) {
+	for name, alter := range map[string]func(attrs){
+		"no attributes": func(attrs) {},
+		"no gzip": func(i attrs) {
 			i["file"] = &types.AttributeValueMemberB{Value: []byte("text")}
 		},
-		"other digest": func(i map[string]types.AttributeValue) {
+		"other digest": func(i attrs) {
 			i["file"], i["digest"] = &types.AttributeValueMemberB{Value: unhex(t, storedFile)}, textValue("00")
 			i["epoch"] = &types.AttributeValueMemberN{Value: "1"}
 		},
 	} {
-		item := map[string]types.AttributeValue{"PK": key["PK"], "SK": key["SK"]}
+		item := attrs{"PK": key["PK"], "SK": key["SK"]}
 		alter(item)
 		w.put("totals", item)
 		if _, err := store.DeployedFile(context.Background(), w.Engine.DynamoDB(), "totals"); err == nil ||

@@ -56,7 +56,7 @@ func orders() pipeline.Spec {
 }
 
 // epoch is the time at which these tests begin.
-var epoch = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
+var epoch = must.Time("2099-03-01T12:00:00Z")
 
 // world is a testworld whose sleepers do not move the clock. It has faults, and a store that meets
 // them.
@@ -74,6 +74,9 @@ type world struct {
 }
 
 type fault = testworld.Fault
+
+// attrs is an item, or a part of one, as a request has it.
+type attrs = map[string]types.AttributeValue
 
 type option func(*embedded.Config, *pipeline.Spec, *tables.Config)
 
@@ -195,7 +198,7 @@ func verdicts(results []tables.Result) string {
 }
 
 // stored reads an item of a table as it is stored.
-func (w *world) stored(table string, key event.Key) map[string]types.AttributeValue {
+func (w *world) stored(table string, key event.Key) attrs {
 	w.t.Helper()
 	out, err := w.Engine.DynamoDB().GetItem(context.Background(),
 		&dynamodb.GetItemInput{TableName: aws.String(table), ConsistentRead: aws.Bool(true),
@@ -286,4 +289,10 @@ func (w *world) arrive(items ...*event.Item) ([]tables.Result, tables.Cost) {
 // erase erases the item under a key.
 func (w *world) erase(key event.Key) (bool, error) {
 	return repair.Of(w.store).Erase(deadline(w.t), key)
+}
+
+// judged puts events with the store of the world and returns their verdicts.
+func (w *world) judged(items ...*event.Item) string {
+	results, _ := w.arrive(items...)
+	return verdicts(results)
 }

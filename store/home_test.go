@@ -146,7 +146,7 @@ func TestHomeIsMoved(t *testing.T) {
 // alterHome moves the home, as a person does.
 func (w *world) alterHome(region string) {
 	_, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"),
-		Item: map[string]types.AttributeValue{"PK": textValue(lanes.HomeKey.PK), "SK": textValue(lanes.HomeKey.SK),
+		Item: attrs{"PK": textValue(lanes.HomeKey.PK), "SK": textValue(lanes.HomeKey.SK),
 			"region": textValue(region)}})
 	must.Succeed(w.t, err)
 }

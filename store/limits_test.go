@@ -9,7 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
@@ -168,7 +167,7 @@ func (w *world) fill(item *event.Item, room int) {
 	w.t.Helper()
 	_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("events"),
 		Key:              itemKey(item.Key),
-		UpdateExpression: aws.String("SET note = :note"), ExpressionAttributeValues: map[string]types.AttributeValue{
+		UpdateExpression: aws.String("SET note = :note"), ExpressionAttributeValues: attrs{
 			":note": textValue(strings.Repeat("x", event.MaxItem-room-item.Size()-len("note")))}})
 	must.Succeed(w.t, err)
 }

@@ -155,7 +155,7 @@ func TestRefusedAmongMany(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			_, err := w.Engine.DynamoDB().PutItem(t.Context(),
-				&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
+				&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: attrs{
 					"PK": textValue("A#by_merchant#1#0#m3"), "SK": textValue("-"),
 					"revenue": textValue("text")}})
 			must.Succeed(t, err)

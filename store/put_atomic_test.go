@@ -253,7 +253,7 @@ func TestConditionIsOnWhatWasMet(t *testing.T) {
 }
 
 func barOf(item *event.Item) *dynamodb.PutItemInput {
-	return &dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
+	return &dynamodb.PutItemInput{TableName: aws.String("events"), Item: attrs{
 		"PK": textValue(item.Key.PK), "SK": textValue(item.Key.SK),
 		"i:barred": &types.AttributeValueMemberBOOL{Value: true}}}
 }
@@ -402,7 +402,7 @@ func TestEraseReleasesClaimsOfTheMeantime(t *testing.T) {
 		w.keepAll(before(a, func(i int) bool { return i == 1 }), b) // a was stored before there were claims
 		tries, gone := 0, false
 		w.onCall = func(_ string, in any) error {
-			var key map[string]types.AttributeValue
+			var key attrs
 			switch in := in.(type) {
 			case *dynamodb.TransactWriteItemsInput:
 				if in.TransactItems[0].Put != nil {

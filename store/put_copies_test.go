@@ -35,12 +35,9 @@ func TestOlderCopyOfWhatCannotBeWritten(t *testing.T) {
 			w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) { s.Events["box"] = s.Events["parcel"] })
 			good := at(w, "parcel", 5, "2099-03-01T11:00:00Z")
 			w.arrive(at(w, "parcel", 3, "2099-03-01T10:00:00Z"))
-			results, _ := w.arrive(good, at(w, c.typ, 7, c.at))
-			must.Equal(t, verdicts(results), c.want)
+			must.Equal(t, w.judged(good, at(w, c.typ, 7, c.at)), c.want)
 			alone := map[string]string{"Retry Conflict": "Updated", "Updated Expired": "Duplicate"}[c.want]
-			if results, _ := w.arrive(good); verdicts(results) != alone {
-				t.Errorf("alone: %s", verdicts(results))
-			}
+			must.Equal(t, w.judged(good), alone)
 		})
 	}
 }
@@ -139,9 +136,7 @@ func TestClockPassesOneCopy(t *testing.T) {
 				!strings.Contains(results[1].Refusal.Detail, "another copy in the same batch was tried in its place") {
 				t.Errorf("%s: %v", got, results[1].Refusal)
 			}
-			if results, _ := w.arrive(second); verdicts(results) != c.alone {
-				t.Errorf("alone: %s", verdicts(results))
-			}
+			must.Equal(t, w.judged(second), c.alone)
 		})
 	}
 }
@@ -166,7 +161,7 @@ func TestCopiesInTwoPuts(t *testing.T) {
 			"different, then so": {false, []string{a, b, a, b}, "Inserted Conflict Duplicate Conflict"},
 			"erased":             {true, []string{a, a, b}, "Duplicate Duplicate Duplicate"},
 		} {
-			var items [2]map[string]types.AttributeValue
+			var items [2]attrs
 			for puts := range items {
 				w := newWorld(t, posts)
 				var all []*event.Item
@@ -185,9 +180,7 @@ func TestCopiesInTwoPuts(t *testing.T) {
 						results = append(results, w.putNow(one)...)
 					}
 				}
-				if got := verdicts(results); got != c.want {
-					t.Errorf("%s, %s, in %d puts: %s, want %s", typ, name, puts*(len(all)-1)+1, got, c.want)
-				}
+				must.Equal(t, verdicts(results), c.want)
 				items[puts] = w.stored("events", all[0].Key)
 				switch {
 				case !c.erased:
@@ -236,9 +229,7 @@ func TestCopyOfWhatMayStillBeStored(t *testing.T) {
 	later := *out // its time comes from its envelope, so it might move another total
 	later.At = later.At.Add(time.Second)
 	results, _ := s.Put(deadline(t), []*event.Item{other, out, out, &later})
-	if got := verdicts(results); got != "Rejected Retry Retry Retry" {
-		t.Errorf("%s, with %d lost", got, client.lost)
-	}
+	must.Equal(t, verdicts(results), "Rejected Retry Retry Retry")
 }
 
 // lostOnce is a client that loses the first transaction that takes 4, and calls a function instead.

@@ -168,9 +168,7 @@ func TestPutMovesTotals(t *testing.T) {
 	w.start()
 	in, out := w.goods("received", "1", "a", 10), w.goods("reserved", "1", "a", 4)
 	results := w.putNow(in, out, w.goods("received", "1", "a", 10), w.goods("reserved", "2", "b", 0), w.order("1", 5))
-	if got := verdicts(results); got != "Inserted Inserted Duplicate Inserted Inserted" {
-		t.Errorf("%s: %v", got, results)
-	}
+	must.Equal(t, verdicts(results), "Inserted Inserted Duplicate Inserted Inserted")
 	w.agree("put")
 	total := w.total("stock", map[string]string{"sku": "a"})
 	if fmt.Sprint(total.Values) != "map[available:6 reservations:1]" || total.N != 2 {
@@ -182,10 +180,8 @@ func TestPutMovesTotals(t *testing.T) {
 	if item := w.stored("events", w.order("1", 5).Key); item["i:put"] != nil {
 		t.Errorf("an order moves nothing with its put, and has %v", item["i:put"])
 	}
-	results = w.putNow(w.goods("received", "1", "a", 11), w.goods("received", "1", "a", 10), w.goods("reserved", "1", "a", 4))
-	if got := verdicts(results); got != "Conflict Duplicate Duplicate" {
-		t.Errorf("%s: %v", got, results)
-	}
+	must.Equal(t, w.judged(w.goods("received", "1", "a", 11), w.goods("received", "1", "a", 10), w.goods("reserved", "1", "a", 4)),
+		"Conflict Duplicate Duplicate")
 	w.agree("delivered again")
 }
 
@@ -205,23 +201,15 @@ func TestFloor(t *testing.T) {
 	}
 	// What comes in goes first, in whatever order a batch brings it. Of two that take the same, one
 	// is left.
-	results = w.putNow(w.goods("reserved", "1", "a", 4), w.goods("reserved", "2", "a", 4), w.goods("received", "1", "a", 5),
-		w.goods("reserved", "3", "b", 1), w.goods("received", "4", "b", 1))
-	if got := verdicts(results); got != "Inserted Rejected Inserted Inserted Inserted" {
-		t.Errorf("%s: %v", got, results)
-	}
+	must.Equal(t, w.judged(w.goods("reserved", "1", "a", 4), w.goods("reserved", "2", "a", 4), w.goods("received", "1", "a", 5),
+		w.goods("reserved", "3", "b", 1), w.goods("received", "4", "b", 1)), "Inserted Rejected Inserted Inserted Inserted")
 	w.agree("put")
-	results = w.putNow(w.goods("reserved", "1", "a", 4), w.goods("reserved", "1", "a", 5), w.goods("reserved", "5", "a", 1))
-	if got := verdicts(results); got != "Duplicate Conflict Inserted" {
-		t.Errorf("%s: %v", got, results)
-	}
+	must.Equal(t, w.judged(w.goods("reserved", "1", "a", 4), w.goods("reserved", "1", "a", 5), w.goods("reserved", "5", "a", 1)),
+		"Duplicate Conflict Inserted")
 	w.agree("put again")
 	// An amount may be negative: then the words say the opposite of what happens, and the floor
 	// holds.
-	results = w.putNow(w.goods("received", "9", "b", -1), w.goods("reserved", "9", "b", -1))
-	if got := verdicts(results); got != "Inserted Inserted" {
-		t.Errorf("%s: %v", got, results)
-	}
+	must.Equal(t, w.judged(w.goods("received", "9", "b", -1), w.goods("reserved", "9", "b", -1)), "Inserted Inserted")
 	w.agree("negative amounts")
 }
 
@@ -299,9 +287,7 @@ func TestTransfers(t *testing.T) {
 	w.start()
 	results := w.putNow(w.transfer("1", "x", "y", 70), w.transfer("2", "y", "x", 130), w.transfer("1", "x", "y", 70),
 		w.transfer("3", "x", "x", 10))
-	if got := verdicts(results); got != "Inserted Inserted Duplicate Inserted" {
-		t.Errorf("%s: %v", got, results)
-	}
+	must.Equal(t, verdicts(results), "Inserted Inserted Duplicate Inserted")
 	w.agree("put")
 	for _, part := range w.transfer("1", "x", "y", 70).Parts.Items {
 		if there := w.stored("events", part.Key); (there["i:put"] == nil) != (part.Type == "slip") {
@@ -474,7 +460,7 @@ func TestNothingIsTakenWhileItIsBuilt(t *testing.T) {
 // A total that is damaged or full takes no update. Its events are Rejected, it is flagged, and
 // others go on.
 func TestRefusedTotalRejects(t *testing.T) {
-	for name, damage := range map[string]map[string]types.AttributeValue{
+	for name, damage := range map[string]attrs{
 		"text in place of a floored sum": {"available": textValue("many")},
 		"text in place of a count": {"reservations": textValue("many"),
 			"available": &types.AttributeValueMemberN{Value: "9"}},
@@ -673,7 +659,7 @@ func TestFloorOfParts(t *testing.T) {
 	w.agree("it has come again")
 
 	_, err := w.Engine.DynamoDB().PutItem(context.Background(),
-		&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
+		&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: attrs{
 			"PK": textValue("A#stock#1#0#d"), "SK": textValue("-"),
 			"available": textValue("many")}})
 	must.Succeed(t, err)
@@ -820,7 +806,7 @@ func (w *world) basket(id string, lines, bytes int, extra ...string) *event.Item
 }
 
 // sizeOf is about how many bytes an item takes.
-func sizeOf(item map[string]types.AttributeValue) (n int) {
+func sizeOf(item attrs) (n int) {
 	for name, v := range item {
 		n += len(name)
 		if s, ok := v.(*types.AttributeValueMemberS); ok {
@@ -851,7 +837,7 @@ func TestTotalsLeaveNoRoomForAMessage(t *testing.T) {
 				_, err := w.Engine.DynamoDB().UpdateItem(context.Background(),
 					&dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: key,
 						UpdateExpression: aws.String("SET #x = :x"), ExpressionAttributeNames: map[string]string{"#x": "i:x"},
-						ExpressionAttributeValues: map[string]types.AttributeValue{
+						ExpressionAttributeValues: attrs{
 							":x": textValue(strings.Repeat("x", bytes+n))}})
 				must.Succeed(t, err)
 			}

@@ -634,7 +634,7 @@ func TestMissingPartsTooFarAhead(t *testing.T) {
 	if err != nil || p.Missing != 4 || p.Put != 2 || len(p.Refused) != 2 || p.Refused[0].Reason != event.TooFarAhead || w.objects() != 0 {
 		t.Errorf("%+v, %v, and %d objects", p, err, w.objects())
 	}
-	w.Clock.Set(time.Date(2099, 4, 2, 0, 0, 0, 0, time.UTC))
+	w.Clock.Set(must.Time("2099-04-02T00:00:00Z"))
 	if p, err := repair.Of(w.store).PutParts(deadline(t)); err != nil || p.Missing != 2 || p.Put != 2 || w.objects() != 2 {
 		t.Errorf("a month later: %+v, %v, and %d objects", p, err, w.objects())
 	}

@@ -19,7 +19,7 @@ import (
 // person or a newer version writes them. It must not be tried again and again, which would cost the
 // batch all of its time: the item is replaced, or, if it cannot be read, judged.
 func TestReplaceWhatIsOddlyStored(t *testing.T) {
-	type image = map[string]types.AttributeValue
+	type image = attrs
 	long := `"note":"` + strings.Repeat("x", 5000) + `"`
 	for name, c := range map[string]struct {
 		alter     func(image)

@@ -132,9 +132,7 @@ func TestRoomForSome(t *testing.T) {
 		w.goods("reserved", "9", "a", 1),
 		w.goods("reserved", "10", "b", 1),
 	)
-	if got := verdicts(results); got != "Rejected Inserted Rejected Rejected Rejected Rejected Inserted Inserted Inserted Inserted" {
-		t.Errorf("%s: %v", got, results)
-	}
+	must.Equal(t, verdicts(results), "Rejected Inserted Rejected Rejected Rejected Rejected Inserted Inserted Inserted Inserted")
 	for i, want := range map[int]string{
 		0: `stock of sku="a": available is 0, and with this event it would be -9, which is below its floor of 0`,
 		3: `stock of sku="b": available is 2, and with this event it would be -1, which is below its floor of 0`,
@@ -146,9 +144,7 @@ func TestRoomForSome(t *testing.T) {
 	w.putNow(w.goods("received", "3", "a", 5), w.goods("received", "4", "b", 5))
 	results = w.putNow(moved("11", "a", "x", 3), moved("12", "b", "x", 2), moved("13", "b", "y", 2),
 		moved("14", "a", "y", 2), moved("15", "c", "z", 4))
-	if got := verdicts(results); got != "Inserted Rejected Inserted Rejected Rejected" {
-		t.Errorf("%s: %v", got, results)
-	}
+	must.Equal(t, verdicts(results), "Inserted Rejected Inserted Rejected Rejected")
 	const want = `room of place="x": left is -3, and with this event it would be -5, which is below its floor of -3`
 	if r := results[1].Refusal; r == nil || r.Detail != want {
 		t.Errorf("%v", r)
@@ -176,10 +172,8 @@ func TestThrottledGoodsComeInFirst(t *testing.T) {
 	w.start()
 	w.putNow(w.goods("received", "0", "a", 1), w.goods("reserved", "0", "a", 1))
 	w.faults = testFaults(w.refusal(stockOfA, "ThrottlingError", "None", "None", "ConditionalCheckFailed"))
-	results := w.putNow(w.goods("reserved", "1", "a", 1), w.goods("reserved", "2", "a", 1), w.goods("received", "1", "a", 2))
-	if got := verdicts(results); got != "Inserted Inserted Inserted" {
-		t.Errorf("%s: %v", got, results)
-	}
+	must.Equal(t, w.judged(w.goods("reserved", "1", "a", 1), w.goods("reserved", "2", "a", 1), w.goods("received", "1", "a", 2)),
+		"Inserted Inserted Inserted")
 	w.agree("in the end")
 }
 
@@ -237,7 +231,7 @@ func TestRefusalNamesTheTotalAlone(t *testing.T) {
 	if got := verdicts(w.putNow(slip(one), slip(other))); got != "Inserted Inserted" {
 		t.Fatal(got)
 	}
-	low := map[string]types.AttributeValue{"PK": textValue("A#balances#1#0"),
+	low := attrs{"PK": textValue("A#balances#1#0"),
 		"SK": textValue("-"), "balance": &types.AttributeValueMemberN{Value: "-200"}}
 	w.put("totals", low)
 	reasons := slices.Repeat([]types.CancellationReason{{Code: aws.String("None")}}, 10)

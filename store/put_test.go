@@ -71,9 +71,7 @@ func TestVerdicts(t *testing.T) {
 						items = append(items, w.order(fmt.Sprintf("filler-%d-%d", n, i), i))
 					}
 					results, _ := w.arrive(items...)
-					if got := verdicts(results[:count]); got != step.want {
-						t.Errorf("%s: %s, want %s", step.name, got, step.want)
-					}
+					must.Equal(t, verdicts(results[:count]), step.want)
 					for i, r := range results[count:] {
 						if r.Verdict != event.Inserted {
 							t.Errorf("%s: filler %d is %s", step.name, i, r.Verdict)
@@ -100,15 +98,14 @@ func TestStoredPastItsTimeIsADuplicate(t *testing.T) {
 	if w.Engine.SweepExpired() == 0 {
 		t.Fatal("nothing swept")
 	}
-	results, _ = w.arrive(w.order("1", 1))
-	must.Equal(t, verdicts(results), "Expired")
+	must.Equal(t, w.judged(w.order("1", 1)), "Expired")
 }
 
 func TestForeignItemUnderTheKey(t *testing.T) {
 	w := newWorld(t)
 	item := w.order("1", 1)
 	_, err := w.Engine.DynamoDB().PutItem(context.Background(),
-		&dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
+		&dynamodb.PutItemInput{TableName: aws.String("events"), Item: attrs{
 			"PK": textValue(item.Key.PK), "SK": textValue(item.Key.SK),
 			"hello": textValue("world")}})
 	must.Succeed(t, err)
@@ -312,8 +309,7 @@ func TestSweptBetweenPutAndRead(t *testing.T) {
 		{API: "BatchGetItem", Edit: func(output any) { clear(output.(*dynamodb.BatchGetItemOutput).Responses) }},
 	}
 	items := []*event.Item{w.order("1", 1), w.order("a", 1), w.order("b", 1), w.order("c", 1)}
-	results, _ := w.arrive(items...)
-	must.Equal(t, verdicts(results), "Retry Inserted Inserted Inserted")
+	must.Equal(t, w.judged(items...), "Retry Inserted Inserted Inserted")
 }
 
 // Cost is behaviour. This test compares requests and write units with those that the engine counts.

@@ -84,9 +84,8 @@ func TestTiesAreBroken(t *testing.T) {
 // The newest of a batch's copies is tried, compared by the whole list.
 func TestTheNewestOfABatchByTheWholeList(t *testing.T) {
 	w := newWorld(t, ticketed)
-	results, _ := w.arrive(w.ticket("5/9"), w.ticket("5/11"), w.ticket("5"), w.ticket("5/10"),
-		w.ticket("4/99"))
-	must.Equal(t, verdicts(results), "Stale Inserted Stale Stale Stale")
+	must.Equal(t, w.judged(w.ticket("5/9"), w.ticket("5/11"), w.ticket("5"), w.ticket("5/10"),
+		w.ticket("4/99")), "Stale Inserted Stale Stale Stale")
 }
 
 // An older function stores no ties. Then the ties are computed from the stored payload, so an older
@@ -106,10 +105,7 @@ func TestTiesOfWhatAnOlderFunctionStored(t *testing.T) {
 		t.Fatalf("the older function stored ties: %v", img)
 	}
 	for _, step := range []struct{ revision, want string }{{"5/8", "Stale"}, {"5/9", "Duplicate"}, {"5/10", "Updated"}, {"5/9", "Stale"}} {
-		results, _ := w.arrive(w.ticket(step.revision))
-		if got := verdicts(results); got != step.want {
-			t.Errorf("%s: %s, want %s", step.revision, got, step.want)
-		}
+		must.Equal(t, w.judged(w.ticket(step.revision)), step.want)
 	}
 }
 
@@ -127,9 +123,7 @@ func TestAReplacementNamesTheWholeRevision(t *testing.T) {
 			items = append(items, w.order(fmt.Sprint(i), i))
 		}
 		results, cost := w.arrive(items...)
-		if got := verdicts(results[:1]); got != "Updated" {
-			t.Errorf("%s: %s", stored, got)
-		}
+		must.Equal(t, verdicts(results[:1]), "Updated")
 		return cost.Requests
 	}
 	for _, stored := range []string{"5/9", "5"} {
@@ -138,7 +132,7 @@ func TestAReplacementNamesTheWholeRevision(t *testing.T) {
 			_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("events"),
 				Key:              itemKey(key),
 				UpdateExpression: aws.String("SET #i = :i"), ExpressionAttributeNames: map[string]string{"#i": "i:revision"},
-				ExpressionAttributeValues: map[string]types.AttributeValue{":i": textValue("35018")}})
+				ExpressionAttributeValues: attrs{":i": textValue("35018")}})
 			must.Succeed(t, err)
 		})
 		if disturbed != undisturbed+1 {

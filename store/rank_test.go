@@ -233,7 +233,7 @@ func (w *world) alter(key event.Key, attribute string, v types.AttributeValue) {
 		&dynamodb.UpdateItemInput{TableName: &table, UpdateExpression: &update,
 			Key:                       itemKey(key),
 			ExpressionAttributeNames:  map[string]string{"#a": attribute},
-			ExpressionAttributeValues: map[string]types.AttributeValue{":v": v}})
+			ExpressionAttributeValues: attrs{":v": v}})
 	must.Succeed(w.t, err)
 }
 
@@ -366,7 +366,7 @@ func leaveAllBut(n int) func(any) {
 		for table, items := range out.Responses {
 			left := types.KeysAndAttributes{}
 			for _, img := range items[min(n, len(items)):] {
-				left.Keys = append(left.Keys, map[string]types.AttributeValue{"PK": img["PK"], "SK": img["SK"]})
+				left.Keys = append(left.Keys, attrs{"PK": img["PK"], "SK": img["SK"]})
 			}
 			out.Responses[table] = items[:min(n, len(items))]
 			out.UnprocessedKeys = map[string]types.KeysAndAttributes{table: left}

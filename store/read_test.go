@@ -104,7 +104,7 @@ func TestTotalRange(t *testing.T) {
 	if len(buckets) < 3 {
 		t.Errorf("%d buckets", len(buckets))
 	}
-	w.Clock.Set(time.Unix(time.Date(2099, 3, 4, 0, 0, 0, 0, time.UTC).Unix(), 0).Add(24*time.Hour + 100*24*time.Hour))
+	w.Clock.Set(time.Unix(must.Time("2099-03-04T00:00:00Z").Unix(), 0).Add(24*time.Hour + 100*24*time.Hour))
 	if totals, err := query.Of(w.store).Total(context.Background(), "daily", by, day(1), day(30)); err != nil || len(totals) != 4 ||
 		totals[0].Window.Day() != 5 {
 		t.Errorf("%d totals shown, %v", len(totals), err)
@@ -124,12 +124,12 @@ func TestTotalRange(t *testing.T) {
 func TestTotalWithoutTimes(t *testing.T) {
 	w := newWorld(t)
 	merchant := map[string]string{"merchant": "m"}
-	starts := []time.Time{time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2099, 3, 1, 0, 0, 0, 0, time.UTC),
-		time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}
+	starts := []time.Time{must.Time("1970-01-01T00:00:00Z"), must.Time("2099-03-01T00:00:00Z"),
+		must.Time("9999-12-31T00:00:00Z")}
 	daily, _ := w.plan.Definition("daily")
 	for _, start := range starts {
 		key := lanes.Key(daily, 0, []string{"m"}, start.Unix())
-		w.put("totals", map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK),
+		w.put("totals", attrs{"PK": textValue(key.PK), "SK": textValue(key.SK),
 			"n": &types.AttributeValueMemberN{Value: "1"}})
 	}
 	for _, c := range []struct {
@@ -185,7 +185,7 @@ func TestTotalRefuses(t *testing.T) {
 func textValue(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
 // itemKey returns a key as requests have it.
-func itemKey(key event.Key) map[string]types.AttributeValue {
+func itemKey(key event.Key) attrs {
 	return testworld.Key(key.PK, key.SK)
 }
 
@@ -200,7 +200,7 @@ func TestScans(t *testing.T) {
 		t.Fatal(verdicts(results))
 	}
 	w.put("events", itemKey(event.Key{PK: "FOREIGN", SK: "x"}))
-	w.put("events", map[string]types.AttributeValue{"PK": textValue("ODD"), "SK": textValue("x"), "type": textValue("order")})
+	w.put("events", attrs{"PK": textValue("ODD"), "SK": textValue("x"), "type": textValue("order")})
 	w.faults = []fault{{API: "Scan", Before: errThrottled}, {API: "Scan", After: errLost}}
 	before := w.Engine.Usage()
 	seen, odd := map[event.Key]int{}, 0
@@ -254,7 +254,7 @@ func TestTotalsAmongOthers(t *testing.T) {
 	w.start()
 	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
 	for _, pk := range []string{"A#", "A#x", "A#x#1", "A#x#y#0", "B#live#1#0", "R#abc"} {
-		w.put("totals", map[string]types.AttributeValue{"PK": textValue(pk), "SK": textValue("-"), "n": textValue("1")})
+		w.put("totals", attrs{"PK": textValue(pk), "SK": textValue("-"), "n": textValue("1")})
 	}
 	w.put("totals", itemKey(event.Key{PK: "A#live#1#0", SK: "yesterday"}))
 	names := map[string]int{}
@@ -489,7 +489,7 @@ func TestTouch(t *testing.T) {
 	}
 	w.arrive(items...)
 	w.put("events", itemKey(event.Key{PK: "FOREIGN", SK: "x"}))
-	w.put("events", map[string]types.AttributeValue{"PK": textValue("ODD"), "SK": textValue("x"), "type": textValue("order")})
+	w.put("events", attrs{"PK": textValue("ODD"), "SK": textValue("x"), "type": textValue("order")})
 	s := w.started(added(2, 3))
 	w.faults = []fault{{API: "BatchExecuteStatement", Before: errThrottled}, {API: "BatchExecuteStatement", Edit: func(output any) {
 		for i, code := range []types.BatchStatementErrorCodeEnum{"ThrottlingError", "InternalServerError"} { // both are done all the same
@@ -573,10 +573,10 @@ func TestTouchAboveTheTablesEpoch(t *testing.T) {
 			w.started(same)
 		}, 0},
 		{"an epoch that cannot be read", "no streams function has started", func() {
-			w.put("totals", map[string]types.AttributeValue{"PK": textValue("E#"), "SK": textValue("-"), "epoch": textValue("2")})
+			w.put("totals", attrs{"PK": textValue("E#"), "SK": textValue("-"), "epoch": textValue("2")})
 		}, 0},
 		{"it has started", "", func() {
-			w.put("totals", map[string]types.AttributeValue{"PK": textValue("E#"), "SK": textValue("-"),
+			w.put("totals", attrs{"PK": textValue("E#"), "SK": textValue("-"),
 				"epoch": &types.AttributeValueMemberN{Value: "1"}})
 			w.started(added(2, 2))
 		}, 1},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/embedded"
@@ -142,7 +143,7 @@ func (tw *twin) keyWas(rng *rand.Rand) {
 	}
 }
 
-var twinBegin = time.Date(2099, 2, 27, 20, 0, 0, 0, time.UTC)
+var twinBegin = must.Time("2099-02-27T20:00:00Z")
 
 // fill makes the events.
 func (tw *twin) fill(w *world) {
@@ -230,7 +231,7 @@ func (tw *twin) ask(now time.Time) (query.Ask, func(n note) bool) {
 				}
 			}
 			if tw.pk == "month" && !sortOfTime && tw.sk != "many" {
-				from, to = time.Date(2099, 2, 1, 0, 0, 0, 0, time.UTC), time.Date(2099, 3, 1, 0, 0, 0, 0, time.UTC)
+				from, to = must.Time("2099-02-01T00:00:00Z"), must.Time("2099-03-01T00:00:00Z")
 			}
 			ranged = true
 			ask.From, ask.To = from.Format(time.RFC3339), to.Format(time.RFC3339)

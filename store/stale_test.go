@@ -66,9 +66,7 @@ func TestReadsSeeWhatWasWritten(t *testing.T) {
 	several := []*event.Item{order, w.order("2", 6), w.order("3", 7),
 		w.order("4", 8)} // put as statements, so the item that holds a key is read
 	for _, want := range []string{"Inserted Inserted Inserted Inserted", "Duplicate Duplicate Duplicate Duplicate"} {
-		if results, _ := w.arrive(several...); verdicts(results) != want {
-			t.Errorf("put: %s, want %s", verdicts(results), want)
-		}
+		must.Equal(t, w.judged(several...), want)
 	}
 	w.apply(w.batch(aggregate.Marks, 1, order))
 	items, totals := 0, 0
@@ -151,7 +149,7 @@ func TestTotalOfManyPages(t *testing.T) {
 	for day := range days {
 		key := lanes.Key(def, 0, []string{"m"}, epoch.AddDate(0, 0, day).Truncate(def.Window).Unix())
 		w.put("totals",
-			map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK),
+			attrs{"PK": textValue(key.PK), "SK": textValue(key.SK),
 				"orders":    &types.AttributeValueMemberN{Value: fmt.Sprint(day + 1)},
 				"n":         &types.AttributeValueMemberN{Value: "1"},
 				"m:padding": &types.AttributeValueMemberB{Value: make([]byte, 300<<10)}})

@@ -263,7 +263,7 @@ func TestStartDoubtsWhatItReads(t *testing.T) {
 	}
 	w.faults = []fault{{API: "BatchGetItem", Edit: func(out any) {
 		o := out.(*dynamodb.BatchGetItemOutput)
-		o.Responses["totals"] = slices.DeleteFunc(o.Responses["totals"], func(img map[string]types.AttributeValue) bool {
+		o.Responses["totals"] = slices.DeleteFunc(o.Responses["totals"], func(img attrs) bool {
 			return show(img["PK"]) == "S G#extra#2"
 		})
 	}}}
@@ -346,7 +346,7 @@ func TestStartThroughFaults(t *testing.T) {
 			"lost answer": {API: api, After: errLost},
 			"unread": {API: "BatchGetItem", Edit: func(out any) {
 				o := out.(*dynamodb.BatchGetItemOutput)
-				o.UnprocessedKeys = map[string]types.KeysAndAttributes{"totals": {Keys: []map[string]types.AttributeValue{{}}}}
+				o.UnprocessedKeys = map[string]types.KeysAndAttributes{"totals": {Keys: []attrs{{}}}}
 				o.Responses = nil
 			}},
 		} {

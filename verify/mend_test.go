@@ -69,9 +69,9 @@ func (w *world) proven() {
 }
 
 // marks are the marks of all totals.
-func (w *world) marks() map[string]types.AttributeValue {
+func (w *world) marks() attrs {
 	w.t.Helper()
-	all := map[string]types.AttributeValue{}
+	all := attrs{}
 	out, err := w.Engine.DynamoDB().Scan(context.Background(), &dynamodb.ScanInput{TableName: new("totals"), ConsistentRead: new(true)})
 	must.Succeed(w.t, err)
 	for _, item := range out.Items {
@@ -91,7 +91,7 @@ func (w *world) drained() (time.Time, error) {
 
 func noLag() (time.Time, error) { return time.Time{}, errors.New("it is not known") }
 
-func order(id int) map[string]types.AttributeValue {
+func order(id int) attrs {
 	return itemKey(event.Key{PK: fmt.Sprintf("ORDER#%d", id), SK: "ORDER"})
 }
 
@@ -241,7 +241,7 @@ func (w *world) between(b between) *store.Store {
 }
 
 // items are the keys of the items that an aggregate has of a merchant.
-func (w *world) items(def, merchant string) (keys []map[string]types.AttributeValue) {
+func (w *world) items(def, merchant string) (keys []attrs) {
 	w.t.Helper()
 	d, _ := w.plan.Definition(def)
 	for total, err := range w.store.Totals(context.Background()) {
@@ -254,7 +254,7 @@ func (w *world) items(def, merchant string) (keys []map[string]types.AttributeVa
 	return keys
 }
 
-func (w *world) of(def, merchant string) map[string]types.AttributeValue {
+func (w *world) of(def, merchant string) attrs {
 	return w.items(def, merchant)[0]
 }
 
@@ -389,7 +389,7 @@ func TestWhatCannotBeMended(t *testing.T) {
 			w.alter(w.key("live", 0), "ADD fp :v", number("1"))
 			_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: new("events"),
 				Key: order(1), UpdateExpression: new("SET epoch = :v"),
-				ExpressionAttributeValues: map[string]types.AttributeValue{":v": number("0")}})
+				ExpressionAttributeValues: attrs{":v": number("0")}})
 			must.Succeed(w.t, err)
 		}, func() (time.Time, error) { return epoch.Add(day), nil }, "older items are not counted in its aggregate yet"},
 	} {

@@ -186,7 +186,7 @@ func (l *lists) twin() (list []string) {
 // TestAgainstANaiveTwin verifies random tables with random limits of memory, in one process or in
 // many, which break off, go on, and repeat each other's segments.
 func TestAgainstANaiveTwin(t *testing.T) {
-	p, at := visits(t), time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC)
+	p, at := visits(t), must.Time("2026-03-03T12:00:00Z")
 	number := slow.Number(15, 40)
 	found, seeds := 0, replay.Seeds(t, 1, number)
 	for _, seed := range seeds {

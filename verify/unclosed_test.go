@@ -79,7 +79,7 @@ func TestExpiryWritesNothingToAnUnclosedTotal(t *testing.T) {
 	}
 }
 
-func sameItem(a, b map[string]types.AttributeValue) bool {
+func sameItem(a, b attrs) bool {
 	for _, name := range []string{"n", "fp", "fpx", "orders", "revenue"} {
 		x, _ := a[name].(*types.AttributeValueMemberN)
 		y, _ := b[name].(*types.AttributeValueMemberN)
@@ -95,7 +95,7 @@ func TestEarlyExpiryCloses(t *testing.T) {
 	w := filled(t)
 	_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: new("events"), Key: order(1),
 		UpdateExpression:          new("SET expiresAt = :v"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":v": number(fmt.Sprint(w.Clock.Now().Unix() - 60))}})
+		ExpressionAttributeValues: attrs{":v": number(fmt.Sprint(w.Clock.Now().Unix() - 60))}})
 	must.Succeed(t, err)
 	w.Engine.SweepExpired()
 	w.drain()

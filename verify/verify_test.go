@@ -102,7 +102,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-func (w *world) read(key map[string]types.AttributeValue) map[string]types.AttributeValue {
+func (w *world) read(key attrs) attrs {
 	w.t.Helper()
 	out, err := w.Engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String("totals"), Key: key,
 		ConsistentRead: aws.Bool(true)})
@@ -110,7 +110,7 @@ func (w *world) read(key map[string]types.AttributeValue) map[string]types.Attri
 	return out.Item
 }
 
-func (w *world) write(item, key map[string]types.AttributeValue) {
+func (w *world) write(item, key attrs) {
 	w.t.Helper()
 	maps.Copy(item, key)
 	w.insert("totals", item)
@@ -195,7 +195,7 @@ func TestPartlyCompared(t *testing.T) {
 }
 
 // partly is the key of a kept total of the merchant that has an expired part.
-func (w *world) partly(merchant string) map[string]types.AttributeValue {
+func (w *world) partly(merchant string) attrs {
 	w.t.Helper()
 	for total, err := range w.store.Totals(context.Background()) {
 		must.Succeed(w.t, err)
@@ -237,7 +237,7 @@ func TestFlaggedHead(t *testing.T) {
 func TestOddItems(t *testing.T) {
 	w := filled(t)
 	put := func(pk, digest string) {
-		w.odd(pk, map[string]types.AttributeValue{"epoch": number("1"),
+		w.odd(pk, attrs{"epoch": number("1"),
 			"at":     &types.AttributeValueMemberS{Value: "2099-03-01T10:00:00.000000000Z"},
 			"data":   &types.AttributeValueMemberS{Value: `{"merchant":"a","cents":"five"}`},
 			"digest": &types.AttributeValueMemberB{Value: []byte(digest)}})

@@ -47,7 +47,10 @@ func orders() pipeline.Spec {
 	}
 }
 
-var epoch = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
+var epoch = must.Time("2099-03-01T12:00:00Z")
+
+// attrs is an item, or a part of one, as a request has it.
+type attrs = map[string]types.AttributeValue
 
 // world is a pair of tables, and a streams function behind its mapping.
 type world struct {
@@ -132,7 +135,7 @@ func (w *world) verify() *verify.Report {
 	return report
 }
 
-func (w *world) key(def string, n int) map[string]types.AttributeValue {
+func (w *world) key(def string, n int) attrs {
 	w.t.Helper()
 	for total, err := range w.store.Totals(context.Background()) {
 		must.Succeed(w.t, err)
@@ -149,11 +152,11 @@ func (w *world) key(def string, n int) map[string]types.AttributeValue {
 }
 
 // alter changes a total by hand. #name stands for a bucket of the histogram "spread".
-func (w *world) alter(key map[string]types.AttributeValue, expression string, value types.AttributeValue) {
+func (w *world) alter(key attrs, expression string, value types.AttributeValue) {
 	w.t.Helper()
 	in := &dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: key, UpdateExpression: aws.String(expression)}
 	if value != nil {
-		in.ExpressionAttributeValues = map[string]types.AttributeValue{":v": value}
+		in.ExpressionAttributeValues = attrs{":v": value}
 	}
 	if strings.Contains(expression, "#name") {
 		in.ExpressionAttributeNames = map[string]string{"#name": "h:spread:900"}
@@ -162,13 +165,13 @@ func (w *world) alter(key map[string]types.AttributeValue, expression string, va
 	must.Succeed(w.t, err)
 }
 
-func (w *world) remove(table string, key map[string]types.AttributeValue) {
+func (w *world) remove(table string, key attrs) {
 	w.t.Helper()
 	_, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &table, Key: key})
 	must.Succeed(w.t, err)
 }
 
-func itemKey(k event.Key) map[string]types.AttributeValue {
+func itemKey(k event.Key) attrs {
 	return testworld.Key(k.PK, k.SK)
 }
 
@@ -183,14 +186,14 @@ func (w *world) head(d *aggregate.Definition) *tables.Head {
 	return h
 }
 
-func (w *world) insert(table string, item map[string]types.AttributeValue) {
+func (w *world) insert(table string, item attrs) {
 	w.t.Helper()
 	_, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &table, Item: item})
 	must.Succeed(w.t, err)
 }
 
 // odd inserts an item of type order that Ingot did not write.
-func (w *world) odd(pk string, more map[string]types.AttributeValue) {
+func (w *world) odd(pk string, more attrs) {
 	item := itemKey(event.Key{PK: pk, SK: "x"})
 	item["type"] = &types.AttributeValueMemberS{Value: "order"}
 	maps.Copy(item, more)

@@ -50,7 +50,7 @@ func filled(t *testing.T) (*worker.Worker, *testworld.Folder, *testworld.World) 
 func filledWith(t *testing.T, around func(context.Context, string, any, func() (any, error)) (any, error)) (*worker.Worker,
 	*testworld.Folder, *testworld.World) {
 	t.Helper()
-	w, err := testworld.New(t.Context(), testworld.Config{Start: time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC),
+	w, err := testworld.New(t.Context(), testworld.Config{Start: must.Time("2031-05-05T06:00:00Z"),
 		Engine: embedded.Config{Intercept: around}})
 	must.Succeed(t, err)
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(visits)}}, "p.yaml")

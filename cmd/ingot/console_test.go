@@ -128,7 +128,7 @@ func TestConsoleOfDev(t *testing.T) {
 func TestConsoleFollowsADeployment(t *testing.T) {
 	w := newDevWorld(t)
 	t.Setenv("INGOT_PII_KEY", w.env["INGOT_PII_KEY"])
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	now := must.Time("2026-03-01T12:00:00Z")
 	var said strings.Builder
 	a := appOf(cli.IO{Env: os.LookupEnv, Stderr: &said, Clock: env.Env{Now: func() time.Time { return now }}})
 	a.Flags.Local = true

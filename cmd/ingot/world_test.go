@@ -195,7 +195,7 @@ func (w *living) archivesFile() error {
 		return err
 	}
 	name, body, err := archive.File([]*event.Change{{OldImage: image, Sequence: sequence,
-		Created: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}})
+		Created: must.Time("2026-03-01T00:00:00Z")}})
 	if err != nil {
 		return err
 	}

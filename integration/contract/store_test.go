@@ -110,7 +110,7 @@ func spec(epoch int64) pipeline.Spec {
 }
 
 func newShop(t *testing.T, r *record, way aggregate.Counting) *shop {
-	s := &shop{t: t, ctx: t.Context(), now: time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC), way: way,
+	s := &shop{t: t, ctx: t.Context(), now: must.Time("2099-03-01T12:00:00Z"), way: way,
 		counts: map[*store.Store]*inside.Tables{}}
 	s.engine = r.engine(embedded.Config{Now: func() time.Time { return s.now }})
 	for _, table := range []stack.Table{{Name: "events", Indexes: []string{"GSI1"}}, {Name: "totals", Ranked: true}, {Name: "kept"},
@@ -247,7 +247,7 @@ func (s *shop) storing() {
 	s.now = time.Unix(one.ExpiresAt, 0)
 	s.put(st, event.Duplicate, one)
 	s.put(st, event.Expired, s.order("too late", 1))
-	s.now = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
+	s.now = must.Time("2099-03-01T12:00:00Z")
 }
 
 // claiming stores what is put in one transaction, beside what is there, and erases it.

@@ -43,7 +43,7 @@ type queueWorld struct {
 
 func newQueueWorld(t *testing.T, seed uint64, fifo bool) *queueWorld {
 	t.Helper()
-	w := &queueWorld{t: t, r: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC), fifo: fifo,
+	w := &queueWorld{t: t, r: rand.New(rand.NewPCG(seed, 1)), now: must.Time("2099-01-01T00:00:00Z"), fifo: fifo,
 		groups: map[string]int{}, done: map[string]int{}, reached: map[string]int{}, poisoned: map[string]bool{}}
 	w.client = embedded.New(embedded.Config{Now: func() time.Time { return w.now }, Seed: seed}).SQS()
 	suffix := ""

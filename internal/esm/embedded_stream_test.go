@@ -72,7 +72,7 @@ type delivery struct {
 
 func newStreamWorld(t *testing.T, seed uint64, change func(*esm.StreamConfig)) *streamWorld {
 	t.Helper()
-	w := &streamWorld{t: t, r: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC), versions: map[string]int{},
+	w := &streamWorld{t: t, r: rand.New(rand.NewPCG(seed, 1)), now: must.Time("2099-01-01T00:00:00Z"), versions: map[string]int{},
 		done: map[string]int{}}
 	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.now }, Seed: seed, Partitions: 3})
 	var err error

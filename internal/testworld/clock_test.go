@@ -5,10 +5,12 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func TestClock(t *testing.T) {
-	noon := time.Date(2018, 2, 1, 12, 0, 0, 0, time.UTC)
+	noon := must.Time("2018-02-01T12:00:00Z")
 	c := NewClock(noon)
 	c.Reach(noon.Add(-time.Hour))
 	if !c.Now().Equal(noon) {

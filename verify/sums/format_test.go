@@ -135,7 +135,7 @@ func TestBucketsAreDivided(t *testing.T) {
 type seen struct{ Items int }
 
 func exampleManifest() *manifest[seen] {
-	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	at := must.Time("2026-03-01T09:00:00Z")
 	return &manifest[seen]{Job: strings.Repeat("ab", 32), Segment: 3, Of: 64, Buckets: 256, Began: at, Ended: at.Add(time.Hour),
 		Read:  [2]Position{Wanted: {"VISIT#<1>", "VISIT", false}, Stored: {Done: true}},
 		Files: []sumFile{{"segment-0003-of-0064-sums-000000-bucket-0017-00000000002a", 17, strings.Repeat("cd", 32)}},

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Succeed ends the test if there is an error.
@@ -56,4 +57,13 @@ func Equal[T comparable](t testing.TB, got, want T) {
 	if got != want {
 		t.Errorf("it is %v, want %v", got, want)
 	}
+}
+
+// Time returns the time that a text says as RFC 3339 has it. It panics if the text says none.
+func Time(text string) time.Time {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		panic(err)
+	}
+	return at
 }

@@ -165,7 +165,7 @@ func TestJournalHoldsEverything(t *testing.T) {
 }
 
 func keepAndOpen(t *testing.T, die *rand.Rand) {
-	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	now := must.Time("2026-03-01T09:00:00Z")
 	j := newMemory()
 	cfg := embedded.Config{Seed: die.Uint64(), Now: func() time.Time { return now }, Journal: j, RollAfter: 5 * time.Hour}
 	e := embedded.New(cfg)

@@ -26,7 +26,7 @@ type mail struct {
 }
 
 func newMail(t *testing.T) *mail {
-	c := &clock{time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
+	c := &clock{must.Time("2030-01-02T03:04:05Z")}
 	return &mail{t, c, embedded.New(embedded.Config{Now: c.now, Seed: 3}).SQS()}
 }
 

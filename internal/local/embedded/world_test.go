@@ -35,7 +35,7 @@ var background = context.Background()
 
 func newWorld(t *testing.T, change ...func(*embedded.Config)) *world {
 	t.Helper()
-	w := &world{T: t, clock: &clock{time.Date(2030, 1, 2, 3, 4, 5, 600_000_000, time.UTC)}}
+	w := &world{T: t, clock: &clock{must.Time("2030-01-02T03:04:05.6Z")}}
 	cfg := embedded.Config{Now: w.clock.now, Seed: 1}
 	for _, f := range change {
 		f(&cfg)

@@ -147,7 +147,7 @@ func TestSummary(t *testing.T) {
 }
 
 func TestOrderBatchIsFresh(t *testing.T) {
-	now := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
+	now := must.Time("2026-05-06T07:08:09Z")
 	raw, err := orderBatch(now)
 	must.Succeed(t, err)
 	var event events.SQSEvent

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/envelope"
@@ -26,7 +25,7 @@ func TestCostParts(t *testing.T) {
 	must.Succeed(t, err)
 	in := func(p *pipeline.Pipeline) cost.Input {
 		return cost.Input{Pipeline: p, Prices: prices, Rate: 1000, Partitions: 4, Memory: cost.DefaultMemory, Architecture: "arm64",
-			Now: time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC)}
+			Now: must.Time("2026-03-15T00:00:00Z")}
 	}
 	lines := func(p *pipeline.Pipeline, text string) *cost.Report {
 		in := in(p)

@@ -84,7 +84,7 @@ func newCostWorld(t *testing.T, index bool, counting aggregate.Counting) *costWo
 	t.Helper()
 	w := &costWorld{}
 	var err error
-	w.World, err = testworld.New(t.Context(), testworld.Config{Start: time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC), Counting: counting,
+	w.World, err = testworld.New(t.Context(), testworld.Config{Start: must.Time("2099-03-01T12:00:00Z"), Counting: counting,
 		Engine: embedded.Config{Partitions: 1}, Stack: stack.Config{Indexes: []string{"GSI1"}}})
 	must.Succeed(t, err)
 	spec := pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "E#{id}", SK: "-"}}

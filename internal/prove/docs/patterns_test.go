@@ -58,7 +58,7 @@ func answerOf(t *testing.T, file, stored, question string) string {
 	if err != nil {
 		t.Fatalf("%v\nin\n%s", err, file)
 	}
-	now := func() time.Time { return time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC) }
+	now := func() time.Time { return must.Time("2026-03-04T00:00:00Z") }
 	engine := embedded.New(embedded.Config{Now: now})
 	_, err = stack.New(t.Context(), engine, stack.Config{Indexes: p.Indexes()})
 	must.Succeed(t, err)

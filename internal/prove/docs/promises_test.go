@@ -107,7 +107,7 @@ func TestWhatVerifyCannotSee(t *testing.T) {
 	}
 }
 
-var keptStart = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+var keptStart = must.Time("2026-03-01T00:00:00Z")
 
 // keptWorld is both tables, with one total that keeps what expires.
 type keptWorld struct {

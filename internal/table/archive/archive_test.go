@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
@@ -16,7 +15,7 @@ func change(t testing.TB, sequence, image string) *event.Change {
 	n, err := event.ParseSequence(sequence)
 	must.Succeed(t, err)
 	return &event.Change{Kind: event.Remove, Expired: true, Lane: event.Lane{StreamARN: "arn:stream", ShardID: "shardId-1"}, Sequence: n,
-		Created: time.Date(2026, 3, 1, 23, 59, 59, 0, time.UTC), OldImage: image}
+		Created: must.Time("2026-03-01T23:59:59Z"), OldImage: image}
 }
 
 // The name and the lines of a file are a format that is stored, and the same batch makes the same

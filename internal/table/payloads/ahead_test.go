@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/tables"
 )
 
 // An event is too far ahead if its payload, or that of any of its parts, goes to the bucket.
 func TestIsAhead(t *testing.T) {
-	now := time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
+	now := must.Time("2099-03-01T12:00:00Z")
 	last := now.Add(tables.MaxAhead)
 	payload := &event.Payload{}
 	item := func(at time.Time, own *event.Payload, parts ...*event.Payload) *event.Item {

@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -15,7 +14,7 @@ import (
 // An item says by one attribute that its payload is in the payload bucket. Nothing else of its form
 // changes.
 func TestFormOfAnOffloadedItem(t *testing.T) {
-	item := &event.Item{Key: event.Key{PK: "p", SK: "s"}, Type: "order", ID: "1", At: time.Date(2099, 3, 1, 0, 0, 0, 0, time.UTC),
+	item := &event.Item{Key: event.Key{PK: "p", SK: "s"}, Type: "order", ID: "1", At: must.Time("2099-03-01T00:00:00Z"),
 		Digest: event.Digest{1}, Epoch: 3,
 		Data: `{"id":"1"}`, Payload: &event.Payload{Sum: [32]byte{5}, Text: `{"id":"1","text":"x"}`}}
 	img := Encode(item)

@@ -4,14 +4,13 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
 // deployed is when the tests check the changes, just before they are deployed.
-var deployed = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+var deployed = must.Time("2026-03-01T10:00:00Z")
 
 func mustLoad(t testing.TB, text string) *pipeline.Pipeline {
 	t.Helper()
@@ -322,7 +321,7 @@ func TestNoMoreArrays(t *testing.T) {
 	file := must.Read(t, "../../../pipeline/testdata/base.yaml")
 	plain := mustLoad(t, string(file))
 	arrays := mustLoad(t, strings.Replace(string(file), "epoch: 2", "epoch: 2\nbatches: true", 1))
-	list := Between(arrays, plain, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
+	list := Between(arrays, plain, must.Time("2026-03-01T00:00:00Z"))
 	if len(list) != 1 || list[0].Kind != Identity ||
 		!strings.HasPrefix(list[0].String(),
 			"batches was true and is not there; drain the queue, redrive its dead-letter queue and send again what is in quarantine") {

@@ -266,13 +266,13 @@ func (m *metrics) GetMetricData(_ context.Context, in *cloudwatch.GetMetricDataI
 // TestStackPollsOnceAMinute shows what a stack's flow is made of, and how often it is asked for.
 func TestStackPollsOnceAMinute(t *testing.T) {
 	d := shop(t)
-	now := time.Date(2026, 3, 1, 12, 0, 30, 0, time.UTC)
+	now := must.Time("2026-03-01T12:00:30Z")
 	m := &metrics{}
 	s := &Stack{Tables: tablesOf(d), CloudWatch: m, IngestFunction: "in", StreamsFunction: "st"}
 	s.Now = func() time.Time { return now }
 	for range 5 {
 		f, err := s.Flow(t.Context())
-		if err != nil || f.Step != 60 || f.Poll != 60 || len(f.At) != 60 || !f.AsOf.Equal(time.Date(2026, 3, 1, 11, 59, 0, 0, time.UTC)) ||
+		if err != nil || f.Step != 60 || f.Poll != 60 || len(f.At) != 60 || !f.AsOf.Equal(must.Time("2026-03-01T11:59:00Z")) ||
 			f.Missing != "" {
 			t.Fatalf("%+v, %v", f, err)
 		}

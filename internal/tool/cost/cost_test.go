@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/kit/golden"
@@ -40,7 +39,7 @@ func load(t *testing.T, text string) *pipeline.Pipeline {
 func input(t *testing.T, text string) Input {
 	t.Helper()
 	return Input{Name: "pipeline.yaml", Pipeline: load(t, text), Prices: prices(t), Rate: 100, Partitions: 4, Memory: DefaultMemory,
-		Architecture: "arm64", Now: time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC)}
+		Architecture: "arm64", Now: must.Time("2026-03-15T00:00:00Z")}
 }
 
 func prices(t *testing.T) *Prices {

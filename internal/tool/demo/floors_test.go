@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -66,7 +65,7 @@ func TestLedger(t *testing.T) {
 // and that a cent which is lost is seen in the end.
 func TestLedgerChecksBite(t *testing.T) {
 	c := example(t, "ledger", seed, aggregate.Marks)
-	w, err := newWorld(t.Context(), c, time.Date(2024, 5, 27, 0, 0, 0, 0, time.UTC))
+	w, err := newWorld(t.Context(), c, must.Time("2024-05-27T00:00:00Z"))
 	must.Succeed(t, err)
 	update := &types.Update{TableName: aws.String(stack.Aggregates), Key: testworld.Key("A#balances#1#0#ada", "-"),
 		UpdateExpression:          aws.String("ADD cents :c"),

@@ -33,7 +33,7 @@ aggregates:
 // TestStaleIsNotInQuarantine shows that an altered message that comes after a newer revision is
 // Stale. Nothing says that it is in quarantine, and nothing misses it there.
 func TestStaleIsNotInQuarantine(t *testing.T) {
-	first := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
+	first := must.Time("2024-05-01T00:00:00Z")
 	s := mustRun(t, many(t, parcels, "parcels", 600, func(i int) string { // revisions of 40 parcels
 		return fmt.Sprintf(`{"id":"p%d","depot":"d%d","revision":%d,"at":%q}`, i%40, i%3, i,
 			first.Add(time.Duration(i)*time.Minute).Format(time.RFC3339))

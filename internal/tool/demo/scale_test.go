@@ -31,7 +31,7 @@ aggregates:
 // readings returns n events, spread evenly over a time.
 func readings(t *testing.T, n int, over time.Duration) Config {
 	t.Helper()
-	first := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
+	first := must.Time("2024-05-01T00:00:00Z")
 	c := many(t, everywhere, "readings", n, func(i int) string {
 		return fmt.Sprintf(`{"id":"r%d","kind":"all","celsius":%d,"at":%q}`, i, i%40,
 			first.Add(over/time.Duration(n)*time.Duration(i)).Format(time.RFC3339))
@@ -60,7 +60,7 @@ func TestShardsRollByEventTime(t *testing.T) {
 // expire. The demo says so, and does not count them as a difference.
 func TestClockAheadOfTheEvents(t *testing.T) {
 	c := readings(t, 1, time.Hour)
-	at := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
+	at := must.Time("2024-05-01T00:00:00Z")
 	p := &producer{world: &world{plan: c.Plan, World: &testworld.World{Clock: testworld.NewClock(at.Add(11 * time.Hour))}}, newest: at}
 	item := &event.Item{At: at, ExpiresAt: at.Add(24 * time.Hour).Unix()}
 	if err := p.add(context.Background(), envelope.Message{}, item); err != nil {

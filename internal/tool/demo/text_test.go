@@ -53,7 +53,7 @@ func TestText(t *testing.T) {
 
 // TestWindowLabels shows that a window is named by its day alone only if it is one day or several.
 func TestWindowLabels(t *testing.T) {
-	at := time.Date(2024, 3, 4, 0, 0, 0, 0, time.UTC).Unix()
+	at := must.Time("2024-03-04T00:00:00Z").Unix()
 	for _, c := range []struct {
 		window time.Duration
 		want   string

@@ -36,7 +36,7 @@ aggregates:
 // Values that are more than numbers are in the demo's table, and are compared with plain sums
 // before and after everything expired.
 func TestValuesInTheDemo(t *testing.T) {
-	first := time.Date(2024, 5, 20, 0, 0, 0, 0, time.UTC)
+	first := must.Time("2024-05-20T00:00:00Z")
 	s := mustRun(t, many(t, calls, "calls", 600, func(i int) string {
 		return fmt.Sprintf(`{"id":"c%d","site":"bonn","caller":%d,"state":"s%03d","ms":%d,"at":%q}`, i, i%50, i, 1+i%7,
 			first.Add(time.Duration(i)*time.Hour).Format(time.RFC3339))

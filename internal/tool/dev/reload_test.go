@@ -129,7 +129,7 @@ func TestAnotherPipelineOnKeptData(t *testing.T) {
 
 // TestClockDoesNotJump lets the machine's calendar jump, while seconds pass as always.
 func TestClockDoesNotJump(t *testing.T) {
-	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	at := must.Time("2026-03-01T09:00:00Z")
 	wall, passed := at, time.Duration(0)
 	c := newClock(func() time.Time { return wall }, func() time.Duration { return passed }, at.Add(-72*time.Hour))
 	is := func(what string, want time.Time) {
@@ -161,7 +161,7 @@ func TestClockDoesNotJump(t *testing.T) {
 // TestClockDoesNotBeginAhead lets time pass while the clock is made and while it follows the
 // calendar.
 func TestClockDoesNotBeginAhead(t *testing.T) {
-	at, passed := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), time.Duration(0)
+	at, passed := must.Time("2026-03-01T09:00:00Z"), time.Duration(0)
 	tick := func() time.Duration { passed += time.Second; return passed }
 	c := newClock(func() time.Time { return at.Add(tick()) }, tick, time.Time{})
 	for range 3 {

@@ -57,7 +57,7 @@ type world struct {
 func newWorld(t *testing.T, counting aggregate.Counting) *world {
 	w := &world{t: t, undone: map[string]bool{}}
 	var err error
-	w.World, err = testworld.New(t.Context(), testworld.Config{Start: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC), Counting: counting,
+	w.World, err = testworld.New(t.Context(), testworld.Config{Start: must.Time("2030-01-02T03:04:05Z"), Counting: counting,
 		Engine: embedded.Config{Partitions: shards, RollAfter: -1, Intercept: w.intercept}})
 	must.Succeed(t, err)
 	plan, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}", Events: map[string]pipeline.EventSpec{

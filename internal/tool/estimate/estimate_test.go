@@ -28,7 +28,7 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
-var now = time.Date(2099, 3, 15, 0, 0, 0, 0, time.UTC)
+var now = must.Time("2099-03-15T00:00:00Z")
 
 // world is the engine with an aggregates table, and the pipeline of the sample shop.
 type world struct {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
@@ -25,7 +24,7 @@ func of(t testing.TB, text string) *Explainer {
 	files := fstest.MapFS{"p.yaml": {Data: []byte(text)}, "schemas/goods.json": {Data: []byte(`{"required": ["sku"]}`)}}
 	p, err := pipeline.Load(files, "p.yaml", pipeline.Secret([]byte(show.StandIn)))
 	must.Succeed(t, err)
-	return &Explainer{Pipeline: p, Counting: aggregate.Marks, Partitions: 4, Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
+	return &Explainer{Pipeline: p, Counting: aggregate.Marks, Partitions: 4, Now: must.Time("2026-03-01T00:00:00Z"),
 		Schemas: pipeline.SchemaFiles([]byte(text))}
 }
 
@@ -34,7 +33,7 @@ func explainer(t testing.TB, counting aggregate.Counting) *Explainer {
 	t.Helper()
 	text := must.Read(t, "../../../"+sampleshop.Pipeline)
 	e := of(t, string(text))
-	e.Counting, e.Now, e.StandInKey = counting, time.Date(2099, 3, 15, 0, 0, 0, 0, time.UTC), true
+	e.Counting, e.Now, e.StandInKey = counting, must.Time("2099-03-15T00:00:00Z"), true
 	return e
 }
 

@@ -44,7 +44,7 @@ func (l *logs) FilterLogEvents(_ context.Context, in *cloudwatchlogs.FilterLogEv
 	return out, nil
 }
 
-var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+var now = must.Time("2026-03-01T12:00:00Z")
 
 func shop(t *testing.T) *pipeline.Pipeline {
 	t.Helper()

@@ -275,7 +275,7 @@ func (s *stream) clock() env.Env {
 
 func newStream(t *testing.T) *stream {
 	t.Helper()
-	s := &stream{T: t, now: time.Date(2031, 5, 5, 8, 0, 0, 0, time.UTC), records: map[string][]types.Record{},
+	s := &stream{T: t, now: must.Time("2031-05-05T08:00:00Z"), records: map[string][]types.Record{},
 		shows: map[string]time.Time{}, lied: map[string]int{}}
 	s.moment = s.now
 	engine := embedded.New(embedded.Config{Now: func() time.Time { return s.now }})

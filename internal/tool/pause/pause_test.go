@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+var start = must.Time("2030-01-02T03:04:05Z")
 
 const who = "arn:aws:sts::123456789012:assumed-role/Admin/ann@example.com"
 

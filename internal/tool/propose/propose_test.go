@@ -58,7 +58,7 @@ func made(n int, line func(i int) string) string {
 
 // shop returns a sample of two types. A payment belongs to an order.
 func shop(n int) string {
-	begin := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	begin := must.Time("2026-03-01T00:00:00Z")
 	return made(n, func(i int) string {
 		at := begin.Add(time.Duration(i) * time.Minute).Format(time.RFC3339)
 		return fmt.Sprintf(`{"type":"order.placed","order_id":"o%d","customer_id":"c%d","placed_at":%q,"currency":"EUR","total_cents":%d,"sent_at":%q}`+

@@ -60,7 +60,7 @@ aggregates:
   parcels: {since: 1, onExpire: subtract, from: {parcel: {values: {parcels: count, weight: sum weight}}}}
 `
 
-var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+var start = must.Time("2030-01-02T03:04:05Z")
 
 // world is a deployment whose functions run when it is drained.
 type world struct {

@@ -79,7 +79,7 @@ type world struct {
 	told      []string
 }
 
-var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+var start = must.Time("2026-03-01T12:00:00Z")
 
 func newWorld(t *testing.T) *world {
 	t.Helper()

@@ -44,7 +44,7 @@ aggregates:
     from: {placed: {where: total > 0, values: {orders: count, revenue: sum total}}}
 `
 
-var now = time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC)
+var now = must.Time("2026-03-15T00:00:00Z")
 
 func sampler(t *testing.T, text string) *Sampler {
 	t.Helper()

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/kit/must"
@@ -19,7 +18,7 @@ import (
 
 var (
 	secret = pipeline.Secret([]byte("a secret of sixteen bytes"))
-	today  = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	today  = must.Time("2026-03-01T09:00:00Z")
 )
 
 // wholesOf returns the types that come from the queue.

@@ -14,7 +14,7 @@ import (
 // Each kind of value has a text for people, JSON for programs, and as many cells as columns.
 func TestValues(t *testing.T) {
 	dated := func(json string) aggregate.Amount {
-		at := time.Date(2026, 3, 1, 10, 0, 2, 0, time.UTC)
+		at := must.Time("2026-03-01T10:00:02Z")
 		return aggregate.Amount{Set: true, Text: aggregate.DatedText(aggregate.Dated{At: at, JSON: json}, event.Key{PK: "p", SK: "s"})}
 	}
 	number := func(text string) aggregate.Amount {
@@ -75,7 +75,7 @@ func TestValues(t *testing.T) {
 }
 
 func TestWindows(t *testing.T) {
-	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	at := must.Time("2026-03-01T00:00:00Z")
 	for want, d := range map[string]*aggregate.Definition{
 		"all time":             {},
 		"2026-03-01T00:00:00Z": {Window: time.Hour},

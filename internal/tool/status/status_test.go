@@ -40,7 +40,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+var now = must.Time("2026-03-01T12:00:00Z")
 
 // mappings answers for Lambda: one mapping for each function.
 type mappings struct {
