@@ -8,14 +8,13 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // The form is golden, because totals store it.
 func TestDistinctText(t *testing.T) {
 	for json, want := range map[string]string{`"a"`: "010ac801", "1": "0106b802"} {
-		if got := hex.EncodeToString([]byte(aggregate.DistinctText([]byte(json)))); got != want {
-			t.Errorf("%s: %s, want %s", json, got, want)
-		}
+		must.Equal(t, hex.EncodeToString([]byte(aggregate.DistinctText([]byte(json)))), want, json)
 	}
 }
 

@@ -3,7 +3,6 @@ package envelope
 import (
 	"errors"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -70,9 +69,7 @@ func check(t *testing.T, got Opened, kind string, want event.Event, data string)
 	if len(got.Attributes) == 0 && len(want.Attributes) == 0 {
 		got.Attributes, want.Attributes = nil, nil
 	}
-	if !reflect.DeepEqual(got.Event, want) {
-		t.Errorf("event %+v\nwant  %+v", got.Event, want)
-	}
+	must.Match(t, got.Event, want)
 }
 
 func TestBarePayload(t *testing.T) {
@@ -367,9 +364,7 @@ func TestOpenArray(t *testing.T) {
 				t.Errorf("element %d is %s (%v), want %s", i, opened.Kind, err, sns+kind)
 			}
 			for name, value := range attributes {
-				if opened.Attributes[name] != value {
-					t.Errorf("element %d: attribute %s is %q, want %q", i, name, opened.Attributes[name], value)
-				}
+				must.Equal(t, opened.Attributes[name], value, i, name)
 			}
 			alone, err := Open(Message{Body: elements[i]})
 			if err != nil || alone.ID != opened.ID || alone.Type != opened.Type || alone.Data.Text() != opened.Data.Text() {

@@ -183,9 +183,7 @@ func TestDecimalOf(t *testing.T) {
 func TestDecimalShift(t *testing.T) {
 	d, _ := ParseDecimal("-12.5")
 	for places, want := range map[int64]string{0: "-12.5", 1: "-125", 3: "-12500", -3: "-0.0125", 60: "-125e59"} {
-		if got := d.Shift(places).String(); got != want {
-			t.Errorf("-12.5 × 10^%d = %s, want %s", places, got, want)
-		}
+		must.Equal(t, d.Shift(places).String(), want, places)
 	}
 	if !(Decimal{}).Shift(5).IsZero() {
 		t.Error("0 moves")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // FuzzDecimal holds the decimal parser and its arithmetic to math/big, and a number to its own
@@ -86,9 +87,7 @@ func FuzzSequence(f *testing.F) {
 		}
 		if y, err := ParseSequence(b); err == nil {
 			q, _ := new(big.Int).SetString(b, 10)
-			if x.Compare(y) != p.Cmp(q) {
-				t.Errorf("%s against %s is %d", a, b, x.Compare(y))
-			}
+			must.Equal(t, x.Compare(y), p.Cmp(q), a, b)
 		}
 	})
 }

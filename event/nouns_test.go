@@ -25,9 +25,7 @@ func TestSequence(t *testing.T) {
 		}
 		want, _ := new(big.Int).SetString(text, 10)
 		number := s.Bytes()
-		if new(big.Int).SetBytes(number[:]).Cmp(want) != 0 {
-			t.Errorf("%s: bytes %x", text, number)
-		}
+		must.Equal(t, new(big.Int).SetBytes(number[:]).Cmp(want), 0, text)
 	}
 	for _, text := range []string{"", "1", strings.Repeat("1", 20), strings.Repeat("1", 41), strings.Repeat("1", 20) + "x", "-" + low,
 		"١" + low, " " + low} {
@@ -100,9 +98,7 @@ func TestVerdicts(t *testing.T) {
 				ways++
 			}
 		}
-		if ways != 1 {
-			t.Errorf("%s goes %d ways: stored, quarantined and retried must part all verdicts", v, ways)
-		}
+		must.Equal(t, ways, 1, v)
 	}
 	if Verdict(0).String() != "None" || Verdict(99).String() != "Invalid" || Verdict(0).Stored() || Verdict(0).Quarantined() {
 		t.Error("no verdict is taken for one")

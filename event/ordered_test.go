@@ -17,9 +17,7 @@ func TestOrderedText(t *testing.T) {
 		"-12.5": "1499874~", "1e125": "36251", "1e-130": "33701", "-1e125": "13758~"} {
 		d, err := event.ParseDecimal(literal)
 		must.Succeed(t, err)
-		if got := string(d.AppendOrdered(nil)); got != want {
-			t.Errorf("%s: %s, want %s", literal, got, want)
-		}
+		must.Equal(t, string(d.AppendOrdered(nil)), want, literal)
 	}
 }
 

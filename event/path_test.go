@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func TestPathReadsAndWrites(t *testing.T) {
@@ -21,9 +22,7 @@ func TestPathReadsAndWrites(t *testing.T) {
 			t.Errorf("%s: %v", c.in, err)
 			continue
 		}
-		if p.String() != c.out {
-			t.Errorf("%s is written %s, want %s", c.in, p, c.out)
-		}
+		must.Equal(t, p.String(), c.out, c.in, p)
 		if again, err := ParsePath(p.String()); err != nil || !again.Equal(p) || p.IsZero() {
 			t.Errorf("%s is read back as %v, %v", c.out, again, err)
 		}

@@ -119,9 +119,7 @@ func TestQueueFilesAreLambdas(t *testing.T) {
 	for _, s := range ingestSamples() {
 		var e events.SQSEvent
 		strict(t, s.file, encode(t, s.event()), &e)
-		if len(e.Records) != len(s.messages) {
-			t.Errorf("%s: %d records of %d", s.file, len(e.Records), len(s.messages))
-		}
+		must.Equal(t, len(e.Records), len(s.messages), s.file)
 		for i, r := range e.Records {
 			if r.Body != s.messages[i].body || len(r.MessageAttributes) != len(s.messages[i].attributes) {
 				t.Errorf("%s: message %d lost its body or attributes", s.file, i)

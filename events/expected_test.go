@@ -6,6 +6,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -152,9 +153,7 @@ func planned(t *testing.T, p *pipeline.Pipeline, s *ingestSample) map[int]*event
 			t.Errorf("%s: message %d: %v", s.file, i, err)
 			continue
 		}
-		if item.Key != m.key {
-			t.Errorf("%s: message %d: key %s, want %s", s.file, i, item.Key, m.key)
-		}
+		must.Equal(t, item.Key, m.key, s.file, i)
 		items[i] = item
 	}
 	return items

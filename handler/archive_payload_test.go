@@ -75,9 +75,7 @@ func TestArchiveHoldsThePayload(t *testing.T) {
 		all = append(all, w.archived())
 		before := w.archived()
 		w.expect(batch(records...), done) // a redelivery
-		if !maps.Equal(before, w.archived()) {
-			t.Error("archived again under other names or with other bytes")
-		}
+		must.Match(t, before, w.archived())
 	}
 	if len(all[0]) != 20 || !maps.Equal(all[0], all[1]) {
 		for name, body := range all[0] {
@@ -151,9 +149,7 @@ func TestArchiveWhilePayloadsCannotBeRead(t *testing.T) {
 		}
 		w.expect(e, done)
 		w.sums(t, "live", "-1", "-11")
-		if len(w.archived()) != 2 {
-			t.Errorf("%s: %d objects", what, len(w.archived()))
-		}
+		must.Equal(t, len(w.archived()), 2, what)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,9 +33,7 @@ func TestArchive(t *testing.T) {
 			t.Fatalf("%d objects, %+v", len(objects), w.counted[1])
 		}
 		w.expect(e, done)
-		if again := w.archived(); !maps.Equal(again, objects) {
-			t.Error("archived again under other names or with other bytes")
-		}
+		must.Match(t, w.archived(), objects)
 		for name, body := range objects {
 			if !strings.HasPrefix(name, "expired/") || !strings.HasSuffix(name, ".json") || len(name) != len("expired/")+64+1+64+5 {
 				t.Errorf("name %s", name)
@@ -67,9 +64,7 @@ func TestArchiveFiles(t *testing.T) {
 			t.Fatalf("%d objects, %+v, %d requests", len(objects), w.counted[1], w.calls["PutObject"])
 		}
 		w.expect(e, done)
-		if again := w.archived(); !maps.Equal(again, objects) {
-			t.Error("archived again under other names or with other bytes")
-		}
+		must.Match(t, w.archived(), objects)
 		w.expect(batch(expiry(5, b)), done) // cut differently
 		lines := 0
 		for name, body := range w.archived() {
@@ -105,9 +100,7 @@ func TestArchiveFileFails(t *testing.T) {
 		t.Fatalf("%v, %v", taken, err)
 	}
 	w.expect(e, done)
-	if !maps.Equal(w.archived(), left) {
-		t.Error("what was taken out of the file is there again")
-	}
+	must.Match(t, w.archived(), left)
 }
 
 // An object that is not proven kept holds the batch at its record.
@@ -134,9 +127,7 @@ func TestArchiveDenied(t *testing.T) {
 		w := newWorld(t).started()
 		w.faults = []fault{{API: "PutObject", Before: &smithy.GenericAPIError{Code: code}, Always: true}}
 		w.expect(batch(expiry(1, w.image(order("1", 5)))), from(1))
-		if n := w.calls["PutObject"]; n != want {
-			t.Errorf("%s: %d requests for an object, want %d", code, n, want)
-		}
+		must.Equal(t, w.calls["PutObject"], want, code)
 	}
 }
 

@@ -265,9 +265,7 @@ func TestFIFOArrayKeepsOrder(t *testing.T) {
 		list, want = append(list, order(fmt.Sprint(i), 1)), append(want, fmt.Sprint("ORDER#", i))
 	}
 	w.receive(inGroup(messages(array(list...)), ".fifo"))
-	if !slices.Equal(put, want) {
-		t.Errorf("put in the order %v", put)
-	}
+	must.Match(t, put, want)
 }
 
 // The letter is sent after the other events are stored, and the message goes back if it is not
@@ -439,9 +437,7 @@ func TestArrayAfterAnyCrash(t *testing.T) {
 				t.Errorf("request %d%s: %d items, %+v, %v", at, queue, len(w.items()), answer, errors.Join(err))
 			}
 			for key, n := range w.items() {
-				if n != 1 {
-					t.Errorf("%s is stored %d times", key, n)
-				}
+				must.Equal(t, n, 1, key)
 			}
 		}
 	}

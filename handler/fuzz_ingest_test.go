@@ -45,9 +45,7 @@ func FuzzIngest(f *testing.F) {
 			}
 			w.nothingLost(e, failed(t, e, answer))
 			before := w.items()
-			if again := w.receive(e); again != strings.TrimSpace(string(answer)) {
-				t.Errorf("answer %s, and %s for the same event again", answer, again)
-			}
+			must.Equal(t, w.receive(e), strings.TrimSpace(string(answer)), answer)
 			if after := w.items(); !reflect.DeepEqual(before, after) {
 				t.Errorf("items %v, and %v after the same event again", before, after)
 			}

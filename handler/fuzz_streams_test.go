@@ -134,9 +134,7 @@ func checkOneByOne(t *testing.T, payload []byte, way aggregate.Counting, want ma
 			t.Fatalf("record %d of a batch that did not fail fails alone: %s %v", i, answer, err)
 		}
 	}
-	if got := w.sumsOf(); !reflect.DeepEqual(got, want) {
-		t.Errorf("one by one the totals are %v, and in one batch %v", got, want)
-	}
+	must.Match(t, w.sumsOf(), want)
 }
 
 // checkWithoutQuarantine checks that what cannot be kept is named, or fails the batch. It is never

@@ -114,9 +114,7 @@ func TestIngestReports(t *testing.T) {
 	r := w.batches[0]
 	want := map[event.Verdict]int{event.Duplicate: 1, event.Conflict: 1, event.Poison: 1, event.Inserted: 3}
 	for _, v := range event.Verdicts {
-		if r.Verdicts[v] != want[v] {
-			t.Errorf("%s: %d, want %d", v, r.Verdicts[v], want[v])
-		}
+		must.Equal(t, r.Verdicts[v], want[v], v)
 	}
 	if r.Failed != 0 || r.OldestAge != time.Minute || r.Cost.Requests == 0 || r.Cost.WriteUnits != 4 {
 		t.Errorf("%+v", r)
@@ -295,9 +293,7 @@ func TestFIFO(t *testing.T) {
 			if !kept {
 				w.ingest.Quarantine, want = nil, failures("m1", "m2")
 			}
-			if got := w.receive(e); got != want {
-				t.Errorf("kept %v: %s, want %s", kept, got, want)
-			}
+			must.Equal(t, w.receive(e), want, kept)
 			if !kept {
 				continue
 			}
@@ -343,9 +339,7 @@ func TestFIFO(t *testing.T) {
 		must.Equal(t, w.verdicts(), "Inserted Inserted Inserted Conflict Inserted Inserted Duplicate")
 		for group, want := range map[string]string{"a": "a1 a2 a1 a3 a1", "b": "b1 b2"} {
 			got := slices.DeleteFunc(slices.Clone(seen), func(id string) bool { return id[:1] != group })
-			if strings.Join(got, " ") != want {
-				t.Errorf("group %s was put in the order %v", group, got)
-			}
+			must.Equal(t, strings.Join(got, " "), want, group, got)
 		}
 	})
 }

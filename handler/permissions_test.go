@@ -180,14 +180,10 @@ func TestOffloadNeedsMorePermissions(t *testing.T) {
 		for _, action := range allowedIn(t, with, role) {
 			if name, on, _ := strings.Cut(action, " "); !slices.Contains(without, action) {
 				more[name] = true
-				if on != "PayloadBucket ${PayloadBucket.Arn}/*" {
-					t.Errorf("%s allows %s", role, action)
-				}
+				must.Equal(t, on, "PayloadBucket ${PayloadBucket.Arn}/*", role, action)
 			}
 		}
-		if !maps.Equal(more, used[function]) {
-			t.Errorf("%s allows %v more, and the %s function needs %v", role, more, function, used[function])
-		}
+		must.Match(t, more, used[function], role, function)
 	}
 }
 
@@ -216,9 +212,7 @@ func TestIngestSeesTwoKeysOfTheTotals(t *testing.T) {
 	w.receive(messages(body(person()), "poison"))
 	w.receive(messages(body(person())))
 	w.receive(messages(body(plainEvent()), body(plainEvent())))
-	if !slices.Equal(keys, []string{"K#", "K#", "M#old"}) {
-		t.Errorf("it asks for %q", keys)
-	}
+	must.Match(t, keys, []string{"K#", "K#", "M#old"})
 	var allowed []string
 	tpl := openTemplate(t)
 	for _, policy := range tpl.Property(tpl.Resource("IngestRole"), "Policies").Items {
@@ -241,9 +235,7 @@ func TestIngestSeesTwoKeysOfTheTotals(t *testing.T) {
 			}
 		}
 	}
-	if !slices.Equal(allowed, []string{"K#", "M#*"}) {
-		t.Errorf("the role allows the keys %q", allowed)
-	}
+	must.Match(t, allowed, []string{"K#", "M#*"})
 }
 
 // faultsOfEachKind returns the faults of each run. One run has none. The others have one fault of

@@ -158,9 +158,7 @@ func TestOwnAttributeNamedIngot(t *testing.T) {
 		e.Records[0].MessageAttributes = map[string]events.SQSMessageAttribute{quarantine.Attribute: a}
 		e.Records[2].MessageAttributes = map[string]events.SQSMessageAttribute{ // it is stored, so no note is needed
 			quarantine.Attribute: a}
-		if got := w.receive(e); got != failures("m0") {
-			t.Errorf("%s: %s", name, got)
-		}
+		must.Equal(t, w.receive(e), failures("m0"), name)
 		if letters := w.quarantined(); len(letters) != 1 || *letters[0].Body != "broken too" {
 			t.Errorf("%s: %d letters", name, len(letters))
 		}
@@ -233,9 +231,7 @@ func TestQuarantineRefused(t *testing.T) {
 		if got := w.receive(messages("x", order("1", 1))); got != failures("m0") || w.verdicts() != "Poison Inserted" {
 			t.Errorf("%s: %s %s", code, got, w.verdicts())
 		}
-		if n := w.calls["SendMessageBatch"]; n != 1 {
-			t.Errorf("%s: asked %d times", code, n)
-		}
+		must.Equal(t, w.calls["SendMessageBatch"], 1, code)
 		must.Say(t, w.log.String(), code)
 	}
 }

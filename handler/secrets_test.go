@@ -368,12 +368,9 @@ func TestQuarantineLinesAreBounded(t *testing.T) {
 		log := &logged{}
 		log.to(w)
 		c.run()
-		if n := strings.Count(log.text.String(), `"msg":`+c.line); n != 100 {
-			t.Errorf("%s: %d lines", c.name, n)
-		}
-		if n := strings.Count(log.text.String(), `"msg":"more lines about quarantine than one batch may write","more":150}`); n != 1 {
-			t.Errorf("%s: %d lines say how many more", c.name, n)
-		}
+		must.Equal(t, strings.Count(log.text.String(), `"msg":`+c.line), 100, c.name)
+		must.Equal(t, strings.Count(log.text.String(), `"msg":"more lines about quarantine than one batch may write","more":150}`),
+			1, c.name)
 	}
 }
 

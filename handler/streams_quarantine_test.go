@@ -114,9 +114,7 @@ func TestOddRecordsFlagOnce(t *testing.T) {
 			t.Errorf("%v", writes)
 		}
 		for pk, n := range writes {
-			if n != 1 {
-				t.Errorf("%s is written %d times for %d batches", pk, n, functions*batches)
-			}
+			must.Equal(t, n, 1, pk, functions*batches)
 		}
 		if reads != len(w.plan.Definitions()) { // the second function and the third learn it as they start
 			t.Errorf("%d reads of heads", reads)

@@ -180,12 +180,8 @@ func TestFences(t *testing.T) {
 			return nil
 		}
 		_, _ = w.deliver(c.batch)
-		if got := w.noted(); got != c.want {
-			t.Errorf("%s: noted %q, want %q", name, got, c.want)
-		}
-		if n := w.counted[0].Quarantined + w.counted[0].Archived + len(w.quarantined()); n != 0 {
-			t.Errorf("%s: %+v", name, w.counted[0])
-		}
+		must.Equal(t, w.noted(), c.want, name)
+		must.Equal(t, w.counted[0].Quarantined+w.counted[0].Archived+len(w.quarantined()), 0, name, w.counted[0])
 	}
 	// Without a shard id, the note lists the fences.
 	w = newWorld(t, counting(aggregate.Receipts)).started()

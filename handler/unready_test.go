@@ -80,9 +80,7 @@ func TestPlannedRetryGoesBack(t *testing.T) {
 			}
 			got = append(got, text)
 		}
-		if strings.Join(got, " ") != c.want {
-			t.Errorf("%s: %v, want %s", name, got, c.want)
-		}
+		must.Equal(t, strings.Join(got, " "), c.want, name, got)
 	}
 }
 

@@ -166,9 +166,7 @@ func (w *world) compareDated(t *testing.T, sensor string, all []naiveReading) {
 	}
 	total := totals[len(totals)-1]
 	for name, want := range map[string]string{"state": state, "first": first, "last": last} {
-		if got := total.Texts[name]; got != want {
-			t.Errorf("%s: %s is %q, want %q", sensor, name, got, want)
-		}
+		must.Equal(t, total.Texts[name], want, sensor, name)
 		d, ok := total.Dated(name)
 		if wanted, err := aggregate.ParseDated(want); ok != (err == nil) || d != wanted {
 			t.Errorf("%s: %s is %+v, want %+v", sensor, name, d, wanted)

@@ -45,9 +45,7 @@ func TestEveryFaultWithOffloadedPayloads(t *testing.T) {
 			t.Errorf("verdicts %v", v)
 		}
 		for _, item := range w.Items() {
-			if (item.Payload != nil) != (item.ID == "away") {
-				t.Errorf("%s: payload %v", item.ID, item.Payload)
-			}
+			must.Equal(t, (item.Payload != nil), (item.ID == "away"), item.ID)
 			if text := w.Payload(item); item.ID == "away" && text != large("away", 20) {
 				t.Errorf("%s has the payload %s", item.ID, text)
 			}

@@ -144,9 +144,7 @@ func TestEveryFaultOfClaims(t *testing.T) {
 			if stored["account "+id] {
 				owners++
 			}
-			if stored["account "+id] != stored["name "+name] {
-				t.Errorf("account %s is stored in part: %v", id, stored)
-			}
+			must.Equal(t, stored["account "+id], stored["name "+name], id)
 		}
 		if owners != 1 || !stored["email x"] || !stored["account 3"] || !stored["email y"] || !stored["name eve"] || len(stored) != 6 {
 			t.Errorf("%d owners of x, and stored are %v", owners, stored)

@@ -92,9 +92,7 @@ func TestReadBehind(t *testing.T) {
 			return got
 		}
 		got := answer()
-		if again := answer(); again != got {
-			t.Errorf("seed %d gives %q, and then %q", seed, got, again)
-		}
+		must.Equal(t, answer(), got, seed)
 		if parts[got] = true; len(strings.Fields(got)) == 24 {
 			whole++
 		}

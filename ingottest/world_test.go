@@ -254,14 +254,10 @@ func TestSampleShop(t *testing.T) {
 	w.Drain()
 	w.Send(shipped("travelling", "2026-03-01T12:00:00Z"))
 	w.Verify()
-	if got := w.Verdicts(); !reflect.DeepEqual(got, map[event.Verdict]int{event.Inserted: 1, event.Updated: 1, event.Stale: 2}) {
-		t.Errorf("verdicts %v", got)
-	}
+	must.Match(t, w.Verdicts(), map[event.Verdict]int{event.Inserted: 1, event.Updated: 1, event.Stale: 2})
 	for status, want := range map[string]string{"packed": "0", "travelling": "0", "delivered": "1"} {
 		total := w.Total("merchant_parcels", map[string]string{"merchant": "m1", "status": status}, w.Now())
-		if got := total.Values["parcels"].String(); got != want {
-			t.Errorf("%s: %s parcels, want %s", status, got, want)
-		}
+		must.Equal(t, total.Values["parcels"].String(), want, status)
 	}
 }
 

@@ -161,9 +161,7 @@ func (m *moving) compareIn(draw *rand.Rand, short *scans) *migrate.Compared {
 	}
 	c, err := unit().Finish(m.t.Context(), m)
 	m.must(err)
-	if !maps.Equal(short.asked, asked) {
-		m.t.Error("a merge reads a table")
-	}
+	must.Match(m.t, short.asked, asked)
 	if n := of.Work.(*testworld.Folder).Len(); n < 1 && len(c.Differences) > 0 {
 		m.t.Error("nothing was in the folder")
 	}
@@ -186,9 +184,7 @@ func TestComparisonReadsOnce(t *testing.T) {
 	}
 	after := m.engine.Usage()
 	for api, want := range map[string]int64{"Scan": 2, "BatchGetItem": 6, "UpdateItem": 1} {
-		if got := after.Requests[api] - before.Requests[api]; got != want {
-			t.Errorf("%d requests %s, want %d", got, api, want)
-		}
+		must.Equal(t, after.Requests[api]-before.Requests[api], want, api)
 	}
 }
 

@@ -589,9 +589,7 @@ func TestTombstonesAreFreeKeys(t *testing.T) {
 				}
 			}
 			again, _ := st.Put(t.Context(), items)
-			if again[0].Verdict != event.Duplicate {
-				t.Errorf("%s, %d: again %s", name, n, again[0].Verdict)
-			}
+			must.Equal(t, again[0].Verdict, event.Duplicate, name, n)
 			typed := func(img migrate.Row) string {
 				text := ""
 				for name, v := range img {
@@ -711,9 +709,7 @@ func TestCaptureNotes(t *testing.T) {
 		if state = out.State; state == nil {
 			t.Fatalf("%s: the answer has no state", step.name)
 		}
-		if (len(out.BatchItemFailures) > 0) != step.fails {
-			t.Errorf("%s: %+v", step.name, out)
-		}
+		must.Equal(t, (len(out.BatchItemFailures) > 0), step.fails, step.name, out)
 		note, err := m.sync.LaneDone(t.Context(), lane)
 		if m.must(err); note.Sequence != number(step.want) || !note.Created.Equal(began) {
 			t.Errorf("%s: noted is %+v, want %d", step.name, note, step.want)

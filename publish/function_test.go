@@ -127,7 +127,5 @@ func TestRole(t *testing.T) {
 	want := []string{"dynamodb:DescribeStream", "dynamodb:GetItem", "dynamodb:GetRecords", "dynamodb:GetShardIterator",
 		"dynamodb:ListStreams", "dynamodb:PutItem", "events:PutEvents", "kms:Decrypt", "kms:GenerateDataKey",
 		"logs:CreateLogStream", "logs:PutLogEvents", "s3:GetObject", "s3:ListBucket", "sns:Publish", "sqs:GetQueueUrl", "sqs:SendMessage"}
-	if got := slices.Compact(actions); !slices.Equal(got, want) {
-		t.Errorf("it allows %v, want %v", got, want)
-	}
+	must.Match(t, slices.Compact(actions), want)
 }

@@ -50,9 +50,7 @@ func (w *world) expect(t testing.TB, name string, values map[string]string) {
 	}
 	got := w.total(name, by)
 	for value, want := range values {
-		if got.Values[value].String() != want {
-			t.Errorf("%s of %s is %s, want %s", value, name, got.Values[value], want)
-		}
+		must.Equal(t, got.Values[value].String(), want, name)
 	}
 	if len(got.Flags) > 0 {
 		t.Errorf("%s is flagged: %v", name, got.Flags)

@@ -90,9 +90,7 @@ func TestHeadIsToldAFewTimesInAPass(t *testing.T) {
 				t.Fatalf("pass %d, batch %d costs %+v", pass, n, cost)
 			}
 		}
-		if h.writes != lanes.PassShards {
-			t.Errorf("pass %d: %d writes of the head for 400 batches, want %d", pass, h.writes, lanes.PassShards)
-		}
+		must.Equal(t, h.writes, lanes.PassShards, pass)
 		begun, err := repair.Of(w.store).BeginPass(deadline(t), def)
 		must.Succeed(t, err)
 		if pass == 2 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -47,9 +46,7 @@ func TestStoredItem(t *testing.T) {
 		"data": `S {"id":"a#1","at":"2099-03-01T10:00:00.5Z","seq":1e2,"status":"","total":-12.50,"paid":false}`,
 	}
 	for name, value := range want {
-		if got := show(img[name]); got != value {
-			t.Errorf("%s is %s, want %s", name, got, value)
-		}
+		must.Equal(t, show(img[name]), value, name)
 	}
 	for name, v := range img {
 		if want[name] == "" {
@@ -85,9 +82,7 @@ func TestStoredTotalAndReceipt(t *testing.T) {
 	for name, want := range map[string]string{"orders": "N 2", "revenue": "N 12", "n": "N 2", mark: "B " + strings.Repeat("0", 2*17-4) +
 		"0103" + created,
 		"expiresAt": "N " + strconv.FormatInt(must.Time("2099-03-02T00:00:00Z").Add(100*24*time.Hour).Unix(), 10)} {
-		if got := show(img[name]); got != want {
-			t.Errorf("%s is %s, want %s", name, got, want)
-		}
+		must.Equal(t, show(img[name]), want, name)
 	}
 	if len(img) != 8 || img["fp"] == nil || img["fpx"] != nil || img["flag"] != nil {
 		t.Errorf("%d attributes: %v", len(img), img)
@@ -163,9 +158,7 @@ func TestItemsComeBack(t *testing.T) {
 		}
 		size += itemform.WriteUnits(items[i].Size()) * (1 + len(items[i].Indexes))
 	}
-	if cost.WriteUnits != float64(size) {
-		t.Errorf("%v write units, want %d", cost.WriteUnits, size)
-	}
+	must.Equal(t, cost.WriteUnits, float64(size), size)
 	n := 0
 	for item, err := range w.store.Items(context.Background()) {
 		must.Succeed(t, err)
@@ -180,9 +173,7 @@ func TestItemsComeBack(t *testing.T) {
 		}
 		a, b := *item, *original
 		a.Revision, b.Revision = nil, nil
-		if !reflect.DeepEqual(a, b) {
-			t.Errorf("came back as\n%+v, want\n%+v", a, b)
-		}
+		must.Match(t, a, b)
 	}
 	must.Equal(t, n, len(items))
 }

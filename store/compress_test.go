@@ -140,9 +140,7 @@ func TestBytesThatAreNotAPayload(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, read, err)
 		}
 		results, _ := w.arrive(item)
-		if results[0].Verdict != event.Conflict {
-			t.Errorf("%s: %s", name, results[0].Verdict)
-		}
+		must.Equal(t, results[0].Verdict, event.Conflict, name)
 	}
 }
 

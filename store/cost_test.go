@@ -51,9 +51,7 @@ func TestCostsOfAggregates(t *testing.T) {
 				t.Errorf("%s, time %d: %v, %v write units, want %v, %v", c, n+1, used.Requests, used.WriteUnits(), want.requests,
 					want.writes)
 			}
-			if a.Cost.WriteUnits != used.WriteUnits() {
-				t.Errorf("%s, time %d: own accounts say %v write units, the engine %v", c, n+1, a.Cost.WriteUnits, used.WriteUnits())
-			}
+			must.Equal(t, a.Cost.WriteUnits, used.WriteUnits(), c, n+1)
 		}
 	}
 }

@@ -96,9 +96,7 @@ func TestOneUpdatePrunesTwelveMarks(t *testing.T) {
 	w.Clock.Set(epoch.Add(73 * time.Hour))
 	for i, want := range []int{31 - 12, 31 - 24, 1} {
 		deliver("new", int64(1+i))
-		if got := marks(); got != want {
-			t.Errorf("%d marks after update %d, want %d", got, i+1, want)
-		}
+		must.Equal(t, marks(), want, i+1)
 	}
 }
 

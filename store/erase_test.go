@@ -202,9 +202,7 @@ func TestWhatBarsAKey(t *testing.T) {
 		item := w.cart("a", 1)
 		for key, want := range map[event.Key]string{item.Key: c.whole, item.Parts.Items[0].Key: c.part} {
 			w.put("events", attrs{"PK": textValue(key.PK), "SK": textValue(key.SK), "i:barred": c.is})
-			if got := verdicts(w.putNow(w.cart("a", 1))); got != want {
-				t.Errorf("i:barred is %v at %s: %s, want %s", c.is, key, got, want)
-			}
+			must.Equal(t, verdicts(w.putNow(w.cart("a", 1))), want, c.is, key)
 			w.removes(key)
 			w.removes(item.Key)
 		}

@@ -46,9 +46,7 @@ func TestClockPassesBetweenTries(t *testing.T) {
 				before := w.Engine.Usage()
 				results, _ := w.arrive(items...)
 				for _, r := range results {
-					if r.Verdict != c.want {
-						t.Errorf("%s (%v), want %s", r.Verdict, r.Refusal, c.want)
-					}
+					must.Equal(t, r.Verdict, c.want, r.Refusal)
 				}
 				used := w.Engine.Usage().Sub(before).Requests
 				if used["PutItem"]+used["BatchExecuteStatement"] != 1 || used["BatchGetItem"] != 1 {
@@ -88,9 +86,7 @@ func TestNoAnswerBeforeItIsTooLate(t *testing.T) {
 			if got := verdicts(w.putNow(item)); got != want || len(w.faults) > 0 {
 				t.Errorf("%s, after %v: %s, want %s", name, f.Before, got, want)
 			}
-			if got := verdicts(w.putNow(item)); got != "Expired" {
-				t.Errorf("%s, delivered again: %s", name, got)
-			}
+			must.Equal(t, verdicts(w.putNow(item)), "Expired", name)
 		}
 	}
 }

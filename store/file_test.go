@@ -342,7 +342,5 @@ func TestFunctionsInAFight(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if writes != before {
-		t.Errorf("%d writes where nothing differs", writes-before)
-	}
+	must.Equal(t, writes, before, writes-before)
 }

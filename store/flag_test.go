@@ -47,9 +47,7 @@ func TestHeadIsFlaggedOnce(t *testing.T) {
 	}
 	must.Equal(t, h.writes, len(defs))
 	for _, d := range defs {
-		if got := head(t, w.store, d).Flag; got != "2099-03-01T12:00:00Z reason 0" {
-			t.Errorf("%s: flag %q", d, got)
-		}
+		must.Equal(t, head(t, w.store, d).Flag, "2099-03-01T12:00:00Z reason 0", d)
 	}
 	started := w.with(same, aggregate.Marks)
 	must.Succeed(t, started.Start(deadline(t)))
@@ -80,9 +78,7 @@ func TestFlagComesBack(t *testing.T) {
 		t.Helper()
 		_, err := w.store.Inside().Heads.Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd")
 		must.Succeed(t, err)
-		if got := head(t, w.store, def).Flag != ""; got != want {
-			t.Errorf("%s: flagged is %v", when, got)
-		}
+		must.Equal(t, head(t, w.store, def).Flag != "", want, when)
 	}
 	flagged("at first", true)
 	takeOff()

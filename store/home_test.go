@@ -99,9 +99,7 @@ func TestHomeCost(t *testing.T) {
 		for range 3 {
 			must.Succeed(t, s.Inside().Heads.CheckHome(deadline(t)))
 		}
-		if asked != want {
-			t.Errorf("process %d: %d requests, want %d", i, asked, want)
-		}
+		must.Equal(t, asked, want, i)
 		asked = 0
 	}
 	if err := w.in("").Inside().Heads.CheckHome(deadline(t)); err != nil || asked != 0 {

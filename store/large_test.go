@@ -129,9 +129,7 @@ func TestLargeTotalThatTakesNoWarning(t *testing.T) {
 	for n := int64(4); n < 8; n++ {
 		w.apply(w.batch(aggregate.Marks, n, w.order(fmt.Sprint(n), 1)))
 	}
-	if tried.Load() != 3 {
-		t.Errorf("a warning that does not fit is tried %d times", tried.Load()-2)
-	}
+	must.Equal(t, tried.Load(), 3, tried.Load()-2)
 	w.expect(t, "live", map[string]string{"orders": "7", "revenue": "11"})
 	if flags := w.total("live", nil).Flags; len(flags) != 0 {
 		t.Errorf("%v", flags)

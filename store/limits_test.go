@@ -41,9 +41,7 @@ func TestMostAggregatesStart(t *testing.T) {
 	for _, epoch := range []int64{1, 1, 2} {
 		s := w.with(most(epoch), aggregate.Marks)
 		must.Succeed(t, s.Start(deadline(t)))
-		if got := w.epoch(); got != fmt.Sprint(epoch) {
-			t.Errorf("epoch %s, want %d", got, epoch)
-		}
+		must.Equal(t, w.epoch(), fmt.Sprint(epoch), epoch)
 	}
 }
 

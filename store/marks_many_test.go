@@ -250,9 +250,7 @@ func TestHalfAppliedStatements(t *testing.T) {
 		for n := range 8 {
 			for _, name := range []string{"by_merchant", "daily"} {
 				total := w.total(name, map[string]string{"merchant": fmt.Sprintf("m%d", n)})
-				if got := total.Values["orders"].String(); got != orders {
-					t.Errorf("%s m%d has %s orders, want %s", name, n, got, orders)
-				}
+				must.Equal(t, total.Values["orders"].String(), orders, name, n)
 			}
 		}
 		w.expect(t, "live", map[string]string{"orders": fmt.Sprint(8 * (i + 1))})

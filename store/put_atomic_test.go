@@ -137,9 +137,7 @@ func TestAtomicBesidesWhatIsThere(t *testing.T) {
 			t.Errorf("%04b: %v, whole %v, %d parts", mask, results[0], whole, parts)
 		}
 		for i, r := range results[0].Parts {
-			if (r.Verdict == event.Duplicate) != (mask&(2<<i) != 0) {
-				t.Errorf("%04b: part %d is %s", mask, i, r.Verdict)
-			}
+			must.Equal(t, (r.Verdict == event.Duplicate), (mask&(2<<i) != 0), mask, i)
 		}
 	}
 }
@@ -436,9 +434,7 @@ func TestEraseReleasesClaimsOfTheMeantime(t *testing.T) {
 		if !gone || tries < 2 {
 			t.Fatalf("before %s: %d tries to bar the key, and the holder is gone: %v", moment, tries, gone)
 		}
-		if lies := w.lies(a.Parts.Items[0].Key); lies != "" {
-			t.Errorf("before %s: the owner was erased, and its claim is there: %s", moment, lies)
-		}
+		must.Equal(t, w.lies(a.Parts.Items[0].Key), "", moment)
 		if results := w.putNow(w.account("c", "x@y", 0)); verdicts(results) != "Inserted" {
 			t.Errorf("before %s: the next owner: %v", moment, results)
 		}

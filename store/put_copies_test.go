@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -192,9 +191,7 @@ func TestCopiesInTwoPuts(t *testing.T) {
 					t.Errorf("%s, %s: %v", typ, name, wrong)
 				}
 			}
-			if !reflect.DeepEqual(items[0], items[1]) {
-				t.Errorf("%s, %s: together %v is stored, and alone %v", typ, name, items[0], items[1])
-			}
+			must.Match(t, items[0], items[1], typ, name)
 		}
 	}
 }

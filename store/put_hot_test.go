@@ -174,9 +174,7 @@ func TestPatience(t *testing.T) {
 			began := client.w.Clock.Now()
 			results, _ := s.Put(context.Background(), client.orders(0, c.all))
 			for i, r := range results {
-				if (r.Verdict == event.Retry) != (i < c.hot) {
-					t.Errorf("item %d: %s", i, r.Verdict)
-				}
+				must.Equal(t, (r.Verdict == event.Retry), (i < c.hot), i)
 			}
 			if took := client.w.Clock.Now().Sub(began); (took > 10*time.Second) != c.patient {
 				t.Errorf("it took %s", took)

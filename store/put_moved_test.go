@@ -270,9 +270,7 @@ func TestCopyOfARejectedEvent(t *testing.T) {
 			results[1].Units != 0) {
 			t.Errorf("%s: %+v", name, results[1])
 		}
-		if stored := w.stored("events", first.Key) != nil; stored != (c.want == event.Inserted) {
-			t.Errorf("%s: that it is stored is %v", name, stored)
-		}
+		must.Equal(t, w.stored("events", first.Key) != nil, (c.want == event.Inserted), name)
 		if again := w.putNow(second); !again[0].Verdict.Stored() {
 			t.Errorf("%s: it is delivered again, and is %v", name, again)
 		}

@@ -398,9 +398,7 @@ func TestPayloadOfAnErasedEvent(t *testing.T) {
 		if verdicts(results) != "Duplicate" || results[0].Refusal == nil || results[0].Refusal.Reason != event.Barred {
 			t.Errorf("%s: %v", typ, results[0])
 		}
-		if n := w.objects(); n != 0 {
-			t.Errorf("%s: %d objects are left of an erased event", typ, n)
-		}
+		must.Equal(t, w.objects(), 0, typ)
 	}
 }
 
@@ -568,9 +566,7 @@ func TestClockIsSetBack(t *testing.T) {
 		item := w.item(body...)
 		results, _ := w.arrive(item, other)
 		w.onCall = nil
-		if verdicts(results) != "Inserted Inserted" {
-			t.Errorf("%s: %s", typ, verdicts(results))
-		}
+		must.Equal(t, verdicts(results), "Inserted Inserted", typ)
 		w.complete(typ, []*event.Item{item, other}, results)
 	}
 }

@@ -73,9 +73,7 @@ func TestVerdicts(t *testing.T) {
 					results, _ := w.arrive(items...)
 					must.Equal(t, verdicts(results[:count]), step.want)
 					for i, r := range results[count:] {
-						if r.Verdict != event.Inserted {
-							t.Errorf("%s: filler %d is %s", step.name, i, r.Verdict)
-						}
+						must.Equal(t, r.Verdict, event.Inserted, step.name, i)
 					}
 					for i, r := range results {
 						if (r.Refusal == nil) == r.Verdict.Quarantined() || (r.Refusal != nil && r.Refusal.Verdict != r.Verdict) {
@@ -190,9 +188,7 @@ func TestStatementsThrottledInsideASuccess(t *testing.T) {
 	for i, r := range results {
 		// The engine had applied them. An answer that says throttled, and lies, must not make a
 		// conflict.
-		if r.Verdict != event.Duplicate {
-			t.Errorf("item %d: %s", i, r.Verdict)
-		}
+		must.Equal(t, r.Verdict, event.Duplicate, i)
 	}
 	if cost.Retries != 20 || cost.Throttles["ThrottlingError"] != 20 || w.slept == 0 {
 		t.Errorf("retries %d, throttles %v, waits %d", cost.Retries, cost.Throttles, w.slept)
@@ -343,9 +339,7 @@ func TestCosts(t *testing.T) {
 		used := w.Engine.Usage().Sub(before)
 		total := 0
 		for api, n := range used.Requests {
-			if n != c.requests[api] {
-				t.Errorf("%s: %d %s, want %d", c.name, n, api, c.requests[api])
-			}
+			must.Equal(t, n, c.requests[api], c.name, api)
 			total += int(n)
 		}
 		writes, reads := used.WriteUnits(), used.ReadUnits()

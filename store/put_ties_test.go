@@ -135,8 +135,6 @@ func TestAReplacementNamesTheWholeRevision(t *testing.T) {
 				ExpressionAttributeValues: attrs{":i": textValue("35018")}})
 			must.Succeed(t, err)
 		})
-		if disturbed != undisturbed+1 {
-			t.Errorf("%s: %d requests, and %d where nothing had changed", stored, disturbed, undisturbed)
-		}
+		must.Equal(t, disturbed, undisturbed+1, stored, undisturbed)
 	}
 }

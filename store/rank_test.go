@@ -267,9 +267,7 @@ func TestTopOfManyPages(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if all != totals {
-			t.Errorf("the ranking of %s has %d of %d totals", name, all, totals)
-		}
+		must.Equal(t, all, totals, name)
 	}
 }
 

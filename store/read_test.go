@@ -84,9 +84,7 @@ func TestTotalRange(t *testing.T) {
 				t.Errorf("%s: %+v", name, total)
 			}
 		}
-		if got := strings.Join(days, " "); got != c.want {
-			t.Errorf("%s: days %s, want %s", name, got, c.want)
-		}
+		must.Equal(t, strings.Join(days, " "), c.want, name)
 	}
 	// The buckets are really spread. What is past its time is hidden from reads, but not from
 	// scans.
@@ -221,9 +219,7 @@ func TestScans(t *testing.T) {
 		t.Errorf("%d items and %d odd ones", len(seen), odd)
 	}
 	for key, n := range seen {
-		if n != 1 {
-			t.Errorf("%s came %d times", key, n)
-		}
+		must.Equal(t, n, 1, key)
 	}
 	if pages := w.Engine.Usage().Sub(before).Requests["Scan"]; pages < 4 {
 		t.Errorf("%d requests: this was to be many pages", pages)
@@ -456,9 +452,7 @@ func TestMissingTotalSaysWhatItsHeadSays(t *testing.T) {
 		}
 		expect := func(when, want string) {
 			t.Helper()
-			if got := read(); got != want {
-				t.Errorf("%s, %s: %s, want %s", name, when, got, want)
-			}
+			must.Equal(t, read(), want, name, when)
 		}
 		expect("before a start", `missing true, n 0, building false, ["aggregate `+def.String()+
 			` has no head: no streams function has started with it, so nothing is counted yet"]`)

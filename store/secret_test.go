@@ -199,9 +199,7 @@ func TestCheckSecretCost(t *testing.T) {
 		store *store.Store
 		want  int64
 	}{{plain, 0}, {first, 2}, {first, 0}, {second, 1}, {second, 0}} {
-		if got := ask(c.store); got != c.want {
-			t.Errorf("%d: %v requests, want %v", n, got, c.want)
-		}
+		must.Equal(t, ask(c.store), c.want, n)
 	}
 	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
 	if err := w.under(one, hashed).Inside().Heads.CheckSecret(context.Background()); err == nil ||

@@ -161,9 +161,7 @@ func TestTotalOfManyPages(t *testing.T) {
 		t.Fatalf("%d windows of %d, %v", len(totals), days, err)
 	}
 	for day, total := range totals {
-		if total.Values["orders"].String() != fmt.Sprint(day+1) {
-			t.Errorf("day %d: %v orders", day+1, total.Values["orders"])
-		}
+		must.Equal(t, total.Values["orders"].String(), fmt.Sprint(day+1), day+1)
 	}
 	if pages := w.Engine.Usage().Sub(before).Requests["Query"]; pages < int64(def.Spread)+2 {
 		t.Errorf("%d queries of %d buckets: the first bucket took one page", pages, def.Spread)

@@ -175,9 +175,7 @@ func TestStoredHead(t *testing.T) {
 	img := w.stored("totals", event.Key{PK: "G#daily#1", SK: "-"})
 	for name, want := range map[string]string{"PK": "S G#daily#1", "SK": "S -", "definition": "S " + def.Text, "digest": "S " +
 		lanes.Digest(def), "counting": "S marks", "spread": "N 4", "building": "BOOL false", "behind": "N 0", "unclosed": "BOOL true"} {
-		if got := show(img[name]); got != want {
-			t.Errorf("%s is %s, want %s", name, got, want)
-		}
+		must.Equal(t, show(img[name]), want, name)
 	}
 	must.Equal(t, len(img), 9)
 	if err := w.store.Start(deadline(t)); err != nil || show(w.stored("totals", event.Key{PK: "G#daily#1", SK: "-"})["retain:order"]) !=

@@ -133,9 +133,7 @@ func TestMendDamage(t *testing.T) {
 			if !maps.EqualFunc(before, w.marks(), func(a, b types.AttributeValue) bool { return reflect.DeepEqual(a, b) }) {
 				t.Error("a mark has changed")
 			}
-			if now := w.read(daily)["expiresAt"]; !reflect.DeepEqual(now, expires) {
-				t.Errorf("it expires at %v and not at %v", now, expires)
-			}
+			must.Match(t, w.read(daily)["expiresAt"], expires)
 			w.proven()
 		})
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -81,9 +80,7 @@ func same(t *testing.T, got, want *verify.Report) {
 	t.Helper()
 	a, b := *got, *want
 	a.Units, b.Units = 0, 0
-	if !reflect.DeepEqual(a, b) {
-		t.Errorf("another report:\n%+v\nwant:\n%+v", a, b)
-	}
+	must.Match(t, a, b)
 }
 
 // Each unit of work may run in a process of its own, in this order.

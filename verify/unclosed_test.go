@@ -182,9 +182,7 @@ func TestShorterRetainRolledBack(t *testing.T) {
 		w.Engine.SweepExpired()
 		w.drain()
 		def, _ := w.plan.Definition("daily")
-		if got := w.head(def).Retains["order"]; got != 30*day {
-			t.Errorf("%s: the head says %v", name, got)
-		}
+		must.Equal(t, w.head(def).Retains["order"], 30*day, name)
 		before := w.read(w.key("daily", 0))
 		if r := w.verify(); !r.OK() || r.Items != 4 {
 			t.Errorf("%s: %+v", name, r)

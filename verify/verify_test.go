@@ -186,9 +186,7 @@ func TestPartlyCompared(t *testing.T) {
 			for _, d := range r.Differences {
 				what = append(what, d.What)
 			}
-			if strings.Join(what, " ") != c.what {
-				t.Errorf("differences %v, want %q", r.Differences, c.what)
-			}
+			must.Equal(t, strings.Join(what, " "), c.what, r.Differences)
 			must.Equal(t, r.Partly, 3)
 		})
 	}

@@ -76,9 +76,7 @@ func TestRole(t *testing.T) {
 	}
 	// Parts of events are read in batches, which these events have not.
 	want := []string{"dynamodb:BatchGetItem " + stack.Events}
-	if got := slices.Sorted(maps.Keys(allowed)); !slices.Equal(got, want) {
-		t.Errorf("beside what it calls, its role allows %v, want %v", got, want)
-	}
+	must.Match(t, slices.Sorted(maps.Keys(allowed)), want)
 }
 
 // allowed lists what the role allows with tables.

@@ -59,9 +59,7 @@ func TestFIFOInDev(t *testing.T) {
 			got = append(got, s.Message.Item.Key.PK)
 		}
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("a group was stored in the order %v, want %v", got, want)
-	}
+	must.Match(t, got, want)
 	// A message keeps its group in quarantine, so it can be sent again.
 	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
 	ids := w.files("letters")

@@ -135,9 +135,7 @@ func runningDev(t *testing.T) (errors *said, end func()) {
 	}()
 	end = sync.OnceFunc(func() {
 		cancel()
-		if got := <-code; got != exitFine {
-			t.Errorf("ingot dev ended with exit code %d, and printed:\n%s", got, errors)
-		}
+		must.Equal(t, <-code, exitFine, errors)
 	})
 	t.Cleanup(end)
 	out.await(t, "runs on this machine. Ctrl-C ends it.")

@@ -93,9 +93,7 @@ func TestErasePayloads(t *testing.T) {
 		out.Payloads[0].Name != strays[0] {
 		t.Errorf("%+v", out)
 	}
-	if left := w.objects(); !slices.Equal(left, slices.DeleteFunc(all, func(name string) bool { return slices.Contains(strays, name) })) {
-		t.Errorf("left are %v", left)
-	}
+	must.Match(t, w.objects(), slices.DeleteFunc(all, func(name string) bool { return slices.Contains(strays, name) }))
 	w.run(0, "resume", "--local")
 	must.Say(t, w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local", "--payload").out, "lorem ipsum")
 

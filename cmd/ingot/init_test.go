@@ -252,9 +252,7 @@ func TestEnvironmentIsThatOfDev(t *testing.T) {
 		"INGOT_ARCHIVE_BUCKET": l.ArchiveBucket,
 		"INGOT_PAYLOAD_BUCKET": stack.Payloads, "INGOT_PII_KEY": show.StandIn, "INGOT_ENDPOINT_URL": address,
 		"INGOT_QUARANTINE_URL": strings.Replace(l.QuarantineURL, l.Endpoint, address, 1)} {
-		if got := env.Parameters[name]; got != want {
-			t.Errorf("%s is %q, and ingot dev has %q", name, got, want)
-		}
+		must.Equal(t, env.Parameters[name], want, name)
 	}
 }
 
@@ -343,9 +341,7 @@ func TestInitFromMuch(t *testing.T) {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	for i := range 20 {
-		if n := strings.Count(string(text), fmt.Sprintf(`"v%d"`, i)); n != 1 {
-			t.Errorf("it has visit %d %d times:\n%s", i, n, text)
-		}
+		must.Equal(t, strings.Count(string(text), fmt.Sprintf(`"v%d"`, i)), 1, i, text)
 	}
 }
 

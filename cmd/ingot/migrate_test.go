@@ -79,9 +79,7 @@ func TestMigrate(t *testing.T) {
 	move := func(code int, line string, parts ...string) {
 		t.Helper()
 		o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), append(strings.Fields("migrate "+line), "--stack", "shop")...)
-		if o.code != code {
-			t.Errorf("migrate %s: exit code %d, want %d", line, o.code, code)
-		}
+		must.Equal(t, o.code, code, line)
 		for _, part := range parts {
 			must.Say(t, o.out+o.errors, part)
 		}

@@ -220,9 +220,7 @@ func TestEveryCommandHasAPolicy(t *testing.T) {
 			want[strings.Fields(cmd.CommandPath())[1]] = true
 		}
 	}
-	if list := slices.Sorted(maps.Keys(policy.Commands)); !slices.Equal(list, slices.Sorted(maps.Keys(want))) {
-		t.Errorf("policies of %q, and the commands that reach a stack are %q", list, slices.Sorted(maps.Keys(want)))
-	}
+	must.Match(t, slices.Sorted(maps.Keys(policy.Commands)), slices.Sorted(maps.Keys(want)))
 }
 
 // allows reports whether a statement allows an action on a table or queue; empty: on whatever it
@@ -382,9 +380,7 @@ func TestReadersWakeNothing(t *testing.T) {
 		may := slices.ContainsFunc(command(policy.ARNsOf(nil)), func(s policy.Statement) bool {
 			return slices.Contains(s.Action, "lambda:InvokeFunction")
 		})
-		if may != slices.Contains([]string{"migrate", "rebuild"}, name) {
-			t.Errorf("%s: may it invoke the function? %v", name, may)
-		}
+		must.Equal(t, may, slices.Contains([]string{"migrate", "rebuild"}, name), name)
 	}
 	w, seen := hashedShop(t, "get")
 	ask := func(code int, line string, parts ...string) {
@@ -476,9 +472,7 @@ func (w *living) console(t *testing.T) {
 		{"POST", "/api/totals", `{"aggregate":"orders_daily","by":{"merchant":"m-1","currency":"EUR"},"value":"orders"}`},
 		{"POST", "/api/totals", `{"aggregate":"orders_daily","value":"orders","scan":true}`}, {"GET", "/api/quarantine", ""}} {
 		code, text := ask(one[0], one[1], one[2])
-		if code/100 != 2 {
-			t.Errorf("%s: %d %s", one[1], code, text)
-		}
+		must.Equal(t, code/100, 2, one[1], text)
 		if one[1] == "/api/quarantine" {
 			if err := json.Unmarshal([]byte(text), &list); err != nil || len(list.Letters) != 1 {
 				t.Fatalf("%v: %s", err, text)

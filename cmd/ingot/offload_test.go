@@ -186,9 +186,7 @@ func TestNeedsOfPayloads(t *testing.T) {
 				got = strings.Join(s.Action, " ")
 			}
 		}
-		if got != want {
-			t.Errorf("%s needs %q, want %q", command, got, want)
-		}
+		must.Equal(t, got, want, command)
 		for _, s := range policy.Commands[command](policy.ARNsOf(&target.Target{})) {
 			if s.Sid == "UsePayloads" {
 				t.Errorf("%s needs rights for a bucket that does not exist", command)

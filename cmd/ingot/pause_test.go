@@ -160,9 +160,7 @@ func TestASilentStreamIsNotReadToItsEnd(t *testing.T) {
 			}) {
 			t.Errorf("ingot %s asks for throttles: %t, or is not allowed to", line, seen.calls[asks])
 		}
-		if atOnce := waited < time.Second; atOnce != strings.Contains(line, "--patience 0") {
-			t.Errorf("ingot %s waited for %s", line, waited)
-		}
+		must.Equal(t, waited < time.Second, strings.Contains(line, "--patience 0"), line, waited)
 		for _, want := range c.want {
 			must.Say(t, all, want)
 		}

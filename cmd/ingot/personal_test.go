@@ -162,9 +162,7 @@ func (w *hiddenWorld) session() func(path, body string) string {
 // hides fails if a text has a personal value.
 func (w *hiddenWorld) hides(what, text string) {
 	w.t.Helper()
-	if found := secrets.FindString(text); found != "" {
-		w.t.Errorf("%s prints %q:\n%s", what, found, text)
-	}
+	must.Equal(w.t, secrets.FindString(text), "", what, text)
 }
 
 // runs runs a command, whatever its exit code is, and checks what it prints as text and as JSON.

@@ -56,9 +56,7 @@ func TestChoosingMessages(t *testing.T) {
 		"--key SALE#1": 1, "--key SALE#a": 0, // its key is not known before it has a time
 	} {
 		words := strings.Fields(args)
-		if got := w.listedBy(words...); got != want {
-			t.Errorf("list %s: %d messages, want %d", args, got, want)
-		}
+		must.Equal(t, w.listedBy(words...), want, args)
 		for _, command := range []string{"drop letters --dry-run --local", "resend letters --anyway --dry-run --local",
 			"edit letters --set x=y --dry-run"} {
 			all := append(strings.Fields(command), words...)
@@ -179,9 +177,7 @@ func TestSetSaysWhatItCannotChange(t *testing.T) {
 	// A value may come from standard input, and the message may have been sent in the meantime.
 	stdin := pipedWith(t, w.env, "eve@example.com\n", "quarantine", "edit", "letters", "--reason", "missing-field", "--overwrite",
 		"--set", "customer.email=@-")
-	if stdin.code != 0 {
-		t.Errorf("%s%s", stdin.out, stdin.errors)
-	}
+	must.Equal(t, stdin.code, 0, stdin.out, stdin.errors)
 	w.run(exitDifference, "quarantine", "resend", "letters", "--local")
 	file, err := filepath.Glob("letters/*.json")
 	if err != nil || len(file) != 2 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // A letter about a record fits with its note, whatever its keys and its detail are. One that does
@@ -24,9 +25,7 @@ func TestRecordLettersFit(t *testing.T) {
 func TestOfStream(t *testing.T) {
 	for reason, want := range map[event.Reason]bool{UndecodableRecord: true, GivenUp: true, RefusedUpdate: true, Unpublished: true,
 		event.Undecodable: false, "": false} {
-		if n := (&Note{Reason: string(reason)}); n.OfStream() != want {
-			t.Errorf("%q: want %v", reason, want)
-		}
+		must.Equal(t, (&Note{Reason: string(reason)}).OfStream(), want, reason)
 	}
 	var none *Note
 	if none.OfStream() {

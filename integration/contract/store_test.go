@@ -181,9 +181,7 @@ func (s *shop) put(st *store.Store, want event.Verdict, items ...*event.Item) {
 	s.t.Helper()
 	results, _ := st.Put(s.ctx, items)
 	for i, r := range results {
-		if r.Verdict != want {
-			s.t.Errorf("%s: %s (%v), want %s", items[i].Key, r.Verdict, r.Refusal, want)
-		}
+		must.Equal(s.t, r.Verdict, want, items[i].Key, r.Refusal)
 	}
 }
 
@@ -457,9 +455,7 @@ func (s *shop) asking() {
 							}
 							got = append(got, item.Key.SK)
 						}
-						if !slices.Equal(got, want) {
-							s.t.Errorf("%s %+v: %v, want %v", name, ask, got, want)
-						}
+						must.Match(s.t, got, want, name, ask)
 					}
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func TestAnswersOfABatch(t *testing.T) {
@@ -56,9 +57,7 @@ func TestAnswersOfABatch(t *testing.T) {
 			if (err != nil) != tt.whole {
 				t.Fatalf("error %v, want whole failure: %v", err, tt.whole)
 			}
-			if got := slices.Sorted(maps.Keys(failed)); !slices.Equal(got, tt.failed) {
-				t.Errorf("failed %v, want %v", got, tt.failed)
-			}
+			must.Match(t, slices.Sorted(maps.Keys(failed)), tt.failed)
 		})
 	}
 }

@@ -79,9 +79,7 @@ func (rig *queueRig) poll() Polled {
 
 func (rig *queueRig) want(calls ...string) {
 	rig.t.Helper()
-	if !slices.Equal(rig.calls, calls) {
-		rig.t.Errorf("called with %q, want %q", rig.calls, calls)
-	}
+	must.Match(rig.t, rig.calls, calls)
 	rig.calls = nil
 }
 

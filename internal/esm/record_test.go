@@ -3,7 +3,6 @@ package esm
 import (
 	"bytes"
 	"encoding/json"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -73,9 +72,7 @@ func TestQueueRecordOfEveryKindOfAttribute(t *testing.T) {
 		"b": {DataType: "Binary", BinaryValue: []byte{0, 1, 0xff}, StringListValues: []string{}, BinaryListValues: [][]byte{}},
 		"e": {DataType: "String.x", StringValue: aws.String(""), StringListValues: []string{}, BinaryListValues: [][]byte{}},
 	}
-	if !reflect.DeepEqual(got.MessageAttributes, want) {
-		t.Errorf("attributes %+v", got.MessageAttributes)
-	}
+	must.Match(t, got.MessageAttributes, want)
 }
 
 // streamSample is a record in the shape of the Lambda developer guide's example, with the time of
@@ -140,9 +137,7 @@ func golden(t *testing.T, got []byte, want string) {
 	t.Helper()
 	var compact bytes.Buffer
 	must.Succeed(t, json.Compact(&compact, []byte(want)))
-	if string(got) != compact.String() {
-		t.Errorf("got  %s\nwant %s", got, compact.String())
-	}
+	must.Equal(t, string(got), compact.String(), got)
 }
 
 func TestStringsAreWhatTheDecoderReads(t *testing.T) {

@@ -100,9 +100,7 @@ func TestWholeFailureStandsStill(t *testing.T) {
 		rig.source.shard("a", "").put(1, 4)
 		rig.script = []string{answer, answer}
 		rig.poll(4)
-		if got := rig.took(); got != "1-3 1-3 1-3 4" {
-			t.Errorf("answer %q: called with %q", answer, got)
-		}
+		must.Equal(t, rig.took(), "1-3 1-3 1-3 4", answer)
 	}
 }
 

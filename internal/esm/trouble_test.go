@@ -24,9 +24,7 @@ func TestFaultsOfAStream(t *testing.T) {
 		rig := newStreamRig(t, func(c *StreamConfig) { c.Function.Faults = tt.faults })
 		rig.source.shard("a", "").put(1, 7)
 		p := rig.poll(3)
-		if got := rig.took(); got != tt.calls {
-			t.Errorf("%s: called with %q, want %q", name, got, tt.calls)
-		}
+		must.Equal(t, rig.took(), tt.calls, name)
 		if failed := p.Failed; (name == "drop") != (failed == 1) {
 			t.Errorf("%s: %d failures", name, failed)
 		}

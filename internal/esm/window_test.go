@@ -124,9 +124,7 @@ func TestWindowNeedsAState(t *testing.T) {
 		rig.source.shard("a", "").put(1, 4)
 		rig.script = []string{answer}
 		rig.poll(3)
-		if got := rig.took(); got != "1-3 1-3 4" {
-			t.Errorf("answer %s: called with %q", answer, got)
-		}
+		must.Equal(t, rig.took(), "1-3 1-3 4", answer)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // The name of a row says its key, whatever that holds, and only a person writes another one.
@@ -19,9 +21,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	for _, one := range []string{"1.0", "100e-2"} { // as payloads spell it
-		if got := NameOf(Row{"a": &types.AttributeValueMemberN{Value: one}}, names[:1]); got != `{"a":{"N":"1"}}` {
-			t.Errorf("%s is %s", one, got)
-		}
+		must.Equal(t, NameOf(Row{"a": &types.AttributeValueMemberN{Value: one}}, names[:1]), `{"a":{"N":"1"}}`, one)
 	}
 	for _, name := range []string{"", "x", `{"a":{"X":"1"}}`, `{"a":{"B":"?"}}`, `{"a":1}`} {
 		if got := ParseName(name); got != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -26,9 +25,7 @@ func TestBudgets(t *testing.T) {
 		if !measured[what] {
 			t.Errorf("the budget of %q is of no number", what)
 		}
-		if (b.measured > b.most) != (b.why != "") {
-			t.Errorf("%s: a measured figure above its number has a reason, and no other has one: %+v", what, b)
-		}
+		must.Equal(t, (b.measured > b.most), (b.why != ""), what, b)
 	}
 }
 
@@ -59,9 +56,7 @@ Flags:
   -h, --help            help for ingot
   -o, --output string   text or json
 `)
-	if !slices.Equal(below, []string{"verify"}) {
-		t.Errorf("the commands below are %q", below)
-	}
+	must.Match(t, below, []string{"verify"})
 	h.add(`Compares.
 
 Examples:
@@ -103,9 +98,7 @@ func neither() { _ = "`+strings.Repeat("é", wideLine)+`" }
 		t.Errorf("%d lines of code, %d wide, %d tokens, a test: %v", s.code, s.wide, s.tokens, s.test)
 	}
 	want := []function{{"method", 1}, {"first", 3}, {"neither", 1}}
-	if !slices.Equal(s.funcs, want) {
-		t.Errorf("the functions are %v, want %v", s.funcs, want)
-	}
+	must.Match(t, s.funcs, want)
 }
 
 func TestLargest(t *testing.T) {
@@ -118,9 +111,7 @@ func TestLargest(t *testing.T) {
 func TestRoom(t *testing.T) {
 	for folder, want := range map[string]string{"store": "store", "internal/prove/sim/mutants": "internal/prove", "cmd/ingot": "cmd",
 		".": "."} {
-		if got := room(folder); got != want {
-			t.Errorf("%s is in %s, want %s", folder, got, want)
-		}
+		must.Equal(t, room(folder), want, folder)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/scan"
@@ -23,9 +24,7 @@ func TestVerifyAsks(t *testing.T) {
 	}
 	for answer, want := range map[string]int{"y\n": cli.Fine, "n\n": cli.Refuses, "": cli.Refuses} {
 		a := &app{&command.App{Stack: chosen.Stack{IO: cli.IO{Typed: true, Stdin: strings.NewReader(answer), Stderr: &strings.Builder{}}}}}
-		if got := code(a.affordable(dear, false)); got != want {
-			t.Errorf("%q: exit %d", answer, got)
-		}
+		must.Equal(t, code(a.affordable(dear, false)), want, answer)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func TestOwnAttributes(t *testing.T) {
@@ -12,9 +13,7 @@ func TestOwnAttributes(t *testing.T) {
 		"status": false, "GSI0PK": false, "GSI21PK": false, "GSI01PK": false, "GSI+1PK": false, "GSIPK": false, "GSI1": false, "pk": false,
 		"ii:x": false, "XPK": false,
 	} {
-		if got := itemform.IsOwnAttribute(name); got != want {
-			t.Errorf("%s: %v", name, got)
-		}
+		must.Equal(t, itemform.IsOwnAttribute(name), want, name)
 	}
 }
 
@@ -27,9 +26,7 @@ func TestNumberSize(t *testing.T) {
 		// These follow from the same rule.
 		"-12.5": 4, "12e50": 2, "-1e-38": 3, "15e-1": 3, "0.15e1": 3, "0.00": 1, "1000.0001": 5,
 	} {
-		if got := itemform.NumberSize(text); got != want {
-			t.Errorf("%s takes %d bytes, want %d", text, got, want)
-		}
+		must.Equal(t, itemform.NumberSize(text), want, text)
 	}
 }
 

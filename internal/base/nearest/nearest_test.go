@@ -1,6 +1,10 @@
 package nearest
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
+)
 
 func TestNearest(t *testing.T) {
 	known := []string{"order.placed", "order.refunded", "at"}
@@ -8,22 +12,16 @@ func TestNearest(t *testing.T) {
 		"order.plced": "order.placed", "order.palced": "order.placed", "oder.refunded": "order.refunded", "ta": "at", "a": "at",
 		"shipment": "", "": "", "ört": "", "öt": "at",
 	} {
-		if got := Name(word, known); got != want {
-			t.Errorf("%q: %q", word, got)
-		}
+		must.Equal(t, Name(word, known), want, word)
 	}
 	for word, want := range map[string]string{"counts": "count", "summ": "sum", "mxa": "max", "median": "", "mean": "", "avg": "",
 		"minimum": "min", "total": "", "Count": "count", "SUM": "sum", "summary": "sum", "counter": "count"} {
-		if got := Name(word, []string{"count", "sum", "min", "max"}); got != want {
-			t.Errorf("%q: %q", word, got)
-		}
+		must.Equal(t, Name(word, []string{"count", "sum", "min", "max"}), want, word)
 	}
 	members := []string{"at", "attributes", "id", "ignore", "indexes", "key", "mode", "retain", "revision", "schema"}
 	for word, want := range map[string]string{"retention": "retain", "retainFor": "retain", "attrs": "attributes", "rev": "revision",
 		"KEY": "key", "ID": "id", "retries": "", "identity": "", "re": ""} {
-		if got := Name(word, members); got != want {
-			t.Errorf("%q: %q", word, got)
-		}
+		must.Equal(t, Name(word, members), want, word)
 	}
 	if got := Name("order", []string{"order.placed", "order.refunded"}); got != "" { // akin to both
 		t.Error(got)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/base/reserved"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func TestWords(t *testing.T) {
@@ -14,8 +15,6 @@ func TestWords(t *testing.T) {
 		"orders": {false, false}, "n": {false, false}, "fp": {false, false}, "counts": {false, false}, "oun": {false, false},
 		"": {false, false},
 	} {
-		if got := [2]bool{reserved.Word(word), reserved.InStatements(word)}; got != want {
-			t.Errorf("%q: %v, want %v", word, got, want)
-		}
+		must.Equal(t, [2]bool{reserved.Word(word), reserved.InStatements(word)}, want, word)
 	}
 }

@@ -3,7 +3,9 @@
 package must
 
 import (
+	"fmt"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -51,12 +53,33 @@ func Write(t testing.TB, name, text string) {
 	Succeed(t, os.WriteFile(name, []byte(text), 0o644))
 }
 
-// Equal reports a value that is not the one that it should be.
-func Equal[T comparable](t testing.TB, got, want T) {
+// Equal reports a value that is not the one that it should be, with what is given besides.
+func Equal[T comparable](t testing.TB, got, want T, besides ...any) {
 	t.Helper()
 	if got != want {
-		t.Errorf("it is %v, want %v", got, want)
+		t.Errorf("it is %v, want %v%s", got, want, told(besides))
 	}
+}
+
+// Match is like Equal, for what == cannot compare. Slices, and maps, without elements are equal,
+// whether they are nil or not.
+func Match(t testing.TB, got, want any, besides ...any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) && !(empty(got) && empty(want)) {
+		t.Errorf("it is %v, want %v%s", got, want, told(besides))
+	}
+}
+
+func empty(of any) bool {
+	v := reflect.ValueOf(of)
+	return (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0
+}
+
+func told(besides []any) (text string) {
+	for _, one := range besides {
+		text += fmt.Sprintf("; %v", one)
+	}
+	return text
 }
 
 // Time returns the time that a text says as RFC 3339 has it. It panics if the text says none.

@@ -3,13 +3,13 @@ package replay
 import (
 	"slices"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func TestSeeds(t *testing.T) {
 	t.Setenv("INGOT_SEED", "")
-	if got := Seeds(t, 7, 3); !slices.Equal(got, []uint64{7, 8, 9}) {
-		t.Errorf("%v", got)
-	}
+	must.Match(t, Seeds(t, 7, 3), []uint64{7, 8, 9})
 	if a, b := Seeds(t, 0, 1)[0], Seed(t, 0); a == b || a == 0 {
 		t.Errorf("the time gave %d and %d", a, b)
 	}

@@ -133,9 +133,7 @@ func TestBatchUpdateRefusals(t *testing.T) {
 		}
 	}
 	for pk := range 20 {
-		if got := w.get(fmt.Sprint(pk), "-"); !reflect.DeepEqual(got, item(fmt.Sprint(pk), "-", attrs{"a": n("1")})) {
-			t.Errorf("item %d is now %v", pk, got)
-		}
+		must.Match(t, w.get(fmt.Sprint(pk), "-"), item(fmt.Sprint(pk), "-", attrs{"a": n("1")}), pk)
 	}
 	for _, text := range []string{"", strings.Repeat("x", 8193)} {
 		_, err := w.batch(insert("fine", "-", "x"), updating("1", text))
@@ -210,9 +208,7 @@ func TestStatementValues(t *testing.T) {
 		for name, v := range tt.want {
 			want[name] = v
 		}
-		if got := w.get("a", "-"); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s where %s: stored %v, want %v", tt.set, tt.where, got, want)
-		}
+		must.Match(t, w.get("a", "-"), want, tt.set, tt.where)
 	}
 	if err := run(`UPDATE events SET n = ? WHERE PK = 'a' AND SK = '-'`, n("7"), n("8")); err != nil {
 		t.Errorf("a parameter that the statement does not have: %v", err)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 )
 
@@ -119,18 +119,14 @@ func TestDeleteObjects(t *testing.T) {
 		_, err := client.DeleteObject(background, &s3.DeleteObjectInput{Bucket: bucket, Key: aws.String("b")})
 		held(t, err)
 	}
-	if got := left(); !slices.Equal(got, []string{"a", "c", "d"}) {
-		t.Errorf("left: %q", got)
-	}
+	must.Match(t, left(), []string{"a", "c", "d"})
 	put("b")
 	both := &types.Delete{Objects: []types.ObjectIdentifier{{Key: aws.String("a")}, {Key: aws.String("nosuch")}}}
 	out, err := client.DeleteObjects(background, &s3.DeleteObjectsInput{Bucket: bucket, Delete: both})
 	if err != nil || len(out.Deleted) != 2 || *out.Deleted[0].Key != "a" || *out.Deleted[1].Key != "nosuch" {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if got := left(); !slices.Equal(got, []string{"b", "c", "d"}) {
-		t.Errorf("left: %q", got)
-	}
+	must.Match(t, left(), []string{"b", "c", "d"})
 	both.Objects[0].VersionId = aws.String("v1")
 	_, err = client.DeleteObjects(background, &s3.DeleteObjectsInput{Bucket: bucket, Delete: both})
 	expectUnsupported(t, err, "embedded: DeleteObjects: ObjectIdentifier.VersionId is not supported")

@@ -156,9 +156,7 @@ func TestReplicasCatchUp(t *testing.T) {
 	}{{0, ""}, {3999 * time.Millisecond, ""}, {time.Millisecond, "p0/s0=old g0"}, {time.Second, "p0/s0=new g1"}} {
 		w.clock.advance(tt.wait)
 		for _, how := range readings {
-			if got := w.read(how, false, keys); got != tt.want {
-				t.Errorf("after %s more, %s answers %q, want %q", tt.wait, how, got, tt.want)
-			}
+			must.Equal(t, w.read(how, false, keys), tt.want, tt.wait, how)
 		}
 	}
 	w.lacks = -1

@@ -290,9 +290,7 @@ func TestUpdate(t *testing.T) {
 	})
 	held(t, err)
 	want := item("a", "1", attrs{"status": s("new"), "m1": n("2"), "copy1": s("new"), "n1": n("2")})
-	if !reflect.DeepEqual(out.Attributes, want) {
-		t.Errorf("created %v, want %v", out.Attributes, want)
-	}
+	must.Match(t, out.Attributes, want)
 	// Every action sees the item as it was before.
 	out, err = w.update(&dynamodb.UpdateItemInput{
 		UpdateExpression:          aws.String("SET m1 = m1 - :half, copy1 = m1 ADD n1 :half REMOVE #s, absent"),

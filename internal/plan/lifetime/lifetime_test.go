@@ -24,9 +24,7 @@ func TestDurations(t *testing.T) {
 	}
 	for want, d := range map[string]time.Duration{"14d": 14 * 24 * time.Hour, "36h": 36 * time.Hour, "90s": 90 * time.Second,
 		"500ms": time.Second / 2} {
-		if got := Format(d); got != want {
-			t.Errorf("%v is %s", d, got)
-		}
+		must.Equal(t, Format(d), want, d)
 	}
 }
 

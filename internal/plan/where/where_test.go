@@ -395,9 +395,7 @@ func TestWhatIsSaidOfACondition(t *testing.T) {
 		"no number b": {fmt.Sprintf("%+v", c.NoNumbers(b)),
 			`[{Offset:28 With:"2" Numbers:b in (1, 2) Ordered:false} {Offset:60 With:"3" Numbers: Ordered:false}]`},
 	} {
-		if pair[0] != pair[1] {
-			t.Errorf("%s: %s, want %s", what, pair[0], pair[1])
-		}
+		must.Equal(t, pair[0], pair[1], what)
 	}
 	var none *Condition
 	if !none.Holds(event.Node{}) || none.String() != "" || none.Paths() != nil || none.Texts() != nil {

@@ -154,9 +154,7 @@ func TestStreamBatches(t *testing.T) {
 			c, err := store.ReadRecord(doc.Root(), "shard")
 			must.Succeed(t, err)
 			changes++
-			if c.Sequence.String() != strings.Repeat("0", 21-len(strconv.Itoa(changes)))+strconv.Itoa(changes) {
-				t.Errorf("record %d has the number %s", changes, c.Sequence)
-			}
+			must.Equal(t, c.Sequence.String(), strings.Repeat("0", 21-len(strconv.Itoa(changes)))+strconv.Itoa(changes), changes)
 			for _, contribution := range p.Contributions(c.New).List {
 				met[contribution.By[0]] = true
 			}
@@ -296,9 +294,7 @@ func TestUnitsABatch(t *testing.T) {
 		return got
 	}
 	for _, value := range []string{"count", "histogram number", "distinct number"} {
-		if got := units(value, few); got != 1 {
-			t.Errorf("%s of one number: %v units", value, got)
-		}
+		must.Equal(t, units(value, few), 1, value)
 	}
 	count, histogram, distinct := units("count", many), units("histogram number", many), units("distinct number", many)
 	if count != 1 || histogram < 1.5 || distinct < 3 || distinct > 4 {

@@ -67,9 +67,7 @@ func TestCostParts(t *testing.T) {
 	for _, row := range table(t, costPage, "cost parts") {
 		explained = append(explained, row[0])
 	}
-	if !slices.Equal(printed, explained) {
-		t.Errorf("the output has the parts\n%q and the page explains\n%q", printed, explained)
-	}
+	must.Match(t, printed, explained)
 	example := blocksOf(t, costPage, "yaml prices")[0]
 	if _, err := cost.ReadPrices(filepath.Join(root, costPage), []byte(example.text)); err != nil {
 		t.Error(err)

@@ -48,9 +48,7 @@ func TestLinks(t *testing.T) {
 func TestSlug(t *testing.T) {
 	for title, want := range map[string]string{"Queue age": "queue-age", "`ingot check`": "ingot-check",
 		"What is kept, and where": "what-is-kept-and-where"} {
-		if got := slug(title); got != want {
-			t.Errorf("%q: %q, want %q", title, got, want)
-		}
+		must.Equal(t, slug(title), want, title)
 	}
 }
 
@@ -89,9 +87,7 @@ func checkPage(t *testing.T, where, page string) {
 func checkAddresses(t *testing.T, where, text string) (found int) {
 	t.Helper()
 	for _, m := range pageAddress.FindAllStringSubmatch(text, -1) {
-		if m[1]+"docs/" != excerpt.Page("") {
-			t.Errorf("%s names %s; a repository of a user has no such file, so write its address with excerpt.Page", where, m[0])
-		}
+		must.Equal(t, m[1]+"docs/", excerpt.Page(""), where, m[0])
 		checkPage(t, where, m[2])
 		found++
 	}

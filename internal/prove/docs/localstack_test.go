@@ -29,9 +29,7 @@ func TestParametersOnLocalStack(t *testing.T) {
 		if err := tpl.Accepts(row[1], row[2]); err != nil {
 			t.Error(err)
 		}
-		if set := strings.Contains(line, row[1]+"="+row[2]); set != (row[2] != "") {
-			t.Errorf("the line for samconfig.toml is %s", line)
-		}
+		must.Equal(t, strings.Contains(line, row[1]+"="+row[2]), (row[2] != ""), line)
 	}
 	config := read(t, "samconfig.toml")
 	old := `parameter_overrides = "LogRetentionDays=7"`

@@ -41,9 +41,7 @@ func TestPatternsOfThePage(t *testing.T) {
 		case "text question":
 			examples++
 			question, want, _ := strings.Cut(b.text, "\n")
-			if got := answerOf(t, file, stored, question); got != want {
-				t.Errorf("%s:\ngot\n%s\nwant\n%s", question, got, want)
-			}
+			must.Equal(t, answerOf(t, file, stored, question), want, question)
 		}
 	}
 	must.Equal(t, examples, 20)

@@ -121,9 +121,7 @@ func TestEveryFunctionIsDocumented(t *testing.T) {
 		if f.Lossy {
 			loses = " yes"
 		}
-		if got := documented[f.Name]; got != want+loses {
-			t.Errorf("%s is documented as %q, want %q", f.Name, got, want+loses)
-		}
+		must.Equal(t, documented[f.Name], want+loses, f.Name)
 		delete(documented, f.Name)
 	}
 	for name := range documented {
@@ -146,9 +144,7 @@ func TestConditionExamples(t *testing.T) {
 		}
 		item, err := p.Plan(envelope.Message{Body: text})
 		must.Succeed(t, err)
-		if got := fmt.Sprint(len(p.Contributions(item).List) == 1); got != row[1] {
-			t.Errorf("%s is %s, and the page says %s", row[0], got, row[1])
-		}
+		must.Equal(t, fmt.Sprint(len(p.Contributions(item).List) == 1), row[1], row[0])
 	}
 }
 

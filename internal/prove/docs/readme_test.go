@@ -160,9 +160,7 @@ func TestREADMEGetsByWithSixWords(t *testing.T) {
 		text = strings.Replace(text, b.text, "", 1)
 	}
 	for n, line := range strings.Split(text, "\n") {
-		if word := inside.FindString(inlineCode.ReplaceAllString(line, "")); word != "" {
-			t.Errorf("line %d without its blocks uses %q", n+1, word)
-		}
+		must.Equal(t, inside.FindString(inlineCode.ReplaceAllString(line, "")), "", n+1)
 	}
 	for _, word := range []string{"event", "key", "verdict", "aggregate", "quarantine", "verify"} {
 		must.Say(t, strings.ToLower(text), word)
@@ -226,9 +224,7 @@ func testHelpWords(t *testing.T, binary string) {
 	for _, command := range commands {
 		prose := help(strings.Fields(command)...)
 		for line := range strings.Lines(values.Replace(prose)) {
-			if word := inside.FindString(line); word != "" {
-				t.Errorf("ingot %s --help uses %q: %s", command, word, line)
-			}
+			must.Equal(t, inside.FindString(line), "", command, line)
 		}
 	}
 }

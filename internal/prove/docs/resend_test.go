@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -51,9 +50,7 @@ func TestResendRecipe(t *testing.T) {
 	must.Succeed(t, json.Unmarshal([]byte(`{"QueueUrl": "https://queue", "MessageBody": "{\"a\": \"1|2\"}\n",
 		"MessageAttributes": {"trace": {"StringValue": "t", "DataType": "String"}, "raw": {"BinaryValue": "AAE=", "DataType": "Binary"}}}`),
 		&want))
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("it would send %s", text)
-	}
+	must.Match(t, got, want, text)
 	sent, err := os.ReadFile(filepath.Join(dir, "sent"))
 	if want := "sqs send-message --cli-input-json file://again.json\nsqs delete-message --queue-url https://quarantine --receipt-handle AQEB/x+y=\n"; err != nil || string(sent) != want {
 		t.Errorf("it sends %s, %v", sent, err)

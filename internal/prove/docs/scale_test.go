@@ -83,9 +83,7 @@ func TestScale(t *testing.T) {
 		for _, row := range table(t, scalePage, marker) {
 			fmt.Fprintf(&got, "| %s |\n", strings.Join(row, " | "))
 		}
-		if got.String() != want.String() {
-			t.Errorf("the table %q should be\n%s", marker, want.String())
-		}
+		must.Equal(t, got.String(), want.String(), marker)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -80,9 +79,7 @@ func TestMetricTables(t *testing.T) {
 		for _, row := range table(t, watchPage, marker) {
 			fmt.Fprintf(&got, "| %s |\n", strings.Join(row, " | "))
 		}
-		if got.String() != want.String() {
-			t.Errorf("the table %q should be\n%s", marker, want.String())
-		}
+		must.Equal(t, got.String(), want.String(), marker)
 	}
 }
 
@@ -165,9 +162,7 @@ func TestAlarmWithFloors(t *testing.T) {
 	}
 	watch(function.PutMetrics(), "RejectedByTotal", "IngestFunction")
 	watch(function.StreamsMetrics(), "Quarantined", "StreamsFunction")
-	if !maps.Equal(found, want) {
-		t.Errorf("it watches %v, want %v", found, want)
-	}
+	must.Match(t, found, want)
 }
 
 var variable = regexp.MustCompile(`"(INGOT_[A-Z_]+)"`)

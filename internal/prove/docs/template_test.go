@@ -85,9 +85,7 @@ func TestQueuesTakeTLSAlone(t *testing.T) {
 		t.Errorf("%d queues, policies %v", queues, policies)
 	}
 	for queue, n := range policies {
-		if n != 1 {
-			t.Errorf("%s has %d policies", queue, n)
-		}
+		must.Equal(t, n, 1, queue)
 	}
 }
 
@@ -169,9 +167,7 @@ func TestBoundary(t *testing.T) {
 					t.Errorf("%s: with %q the boundary of %s is %+v", name, given, r.Name, got)
 				}
 			}
-			if roles != want {
-				t.Errorf("%s has %d roles, want %d", name, roles, want)
-			}
+			must.Equal(t, roles, want, name)
 		}
 	}
 }
@@ -232,15 +228,11 @@ func encryptedWith(t *testing.T, parameters map[string]string) map[string]string
 // encrypted with that key, as the guide lists it. Without it, nothing is.
 func TestEverythingIsEncryptedWithTheKey(t *testing.T) {
 	for name, key := range encryptedWith(t, nil) {
-		if key != "" {
-			t.Errorf("without the parameter %s is encrypted with %s", name, key)
-		}
+		must.Equal(t, key, "", name)
 	}
 	encrypted := encryptedWith(t, map[string]string{"KmsKeyArn": ownKey})
 	for name, key := range encrypted {
-		if key != ownKey {
-			t.Errorf("%s is encrypted with %q", name, key)
-		}
+		must.Equal(t, key, ownKey, name)
 	}
 	var listed []string
 	for _, row := range table(t, deployPage, "encrypted") {
@@ -302,10 +294,7 @@ func TestKeyPolicy(t *testing.T) {
 			logGroups = arn[strings.LastIndex(arn, ":")+1:]
 		}
 	}
-	if got := allowed["logs.eu-central-1.amazonaws.com"]; !slices.Equal(got,
-		texts{"kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"}) {
-		t.Errorf("logs may %v", got)
-	}
+	must.Match(t, allowed["logs.eu-central-1.amazonaws.com"], texts{"kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"})
 	stacks := regexp.MustCompile(`stack_name = "(.+)"`).FindAllStringSubmatch(repository(t)["samconfig.toml"], -1)
 	if len(stacks) < 2 {
 		t.Errorf("samconfig.toml names the stacks %v", stacks)
@@ -321,8 +310,6 @@ func TestKeyPolicy(t *testing.T) {
 		t.Errorf("the queue's policy lets %v send", senders)
 	}
 	for _, sender := range senders {
-		if got := allowed[sender[1]]; !slices.Equal(got, texts{"kms:GenerateDataKey", "kms:Decrypt"}) {
-			t.Errorf("%s may %v", sender[1], got)
-		}
+		must.Match(t, allowed[sender[1]], texts{"kms:GenerateDataKey", "kms:Decrypt"}, sender[1])
 	}
 }

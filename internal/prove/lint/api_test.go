@@ -261,8 +261,6 @@ func TestInternalTypesInTheAPIAreFound(t *testing.T) {
 		must.Succeed(t, err)
 		var a api
 		a.file(file)
-		if got := strings.Join(a.leaks, "\n"); got != want {
-			t.Errorf("%s: %q, want %q", source, got, want)
-		}
+		must.Equal(t, strings.Join(a.leaks, "\n"), want, source)
 	}
 }

@@ -74,9 +74,7 @@ func TestFunctionsDescribeNothing(t *testing.T) {
 	}
 	for command, has := range map[string]bool{"ingest": false, "streams": false, "ingot": true} {
 		symbols := symbolsOf(t, filepath.Join(folder, command))
-		if slices.Contains(symbols, module+"internal/plan/jsonschema.Compile") != (command != "streams") {
-			t.Errorf("that %s contains the checker of schemas is wrong", command)
-		}
+		must.Equal(t, slices.Contains(symbols, module+"internal/plan/jsonschema.Compile"), (command != "streams"), command)
 		for _, name := range forTools {
 			if slices.Contains(symbols, module+name) != has {
 				t.Errorf("that %s contains %s is %v", command, name, !has)

@@ -96,8 +96,6 @@ func TestMissingFindsPaths(t *testing.T) {
 		"https://a.example/docs/z.md":            "",
 		"$d/docs/z.md and docs/*.txt":            "",
 	} {
-		if got := strings.Join(missing(pathPattern(there), "internal/a", text, there), " "); got != want {
-			t.Errorf("in %q, %q is missing, want %q", text, got, want)
-		}
+		must.Equal(t, strings.Join(missing(pathPattern(there), "internal/a", text, there), " "), want, text)
 	}
 }

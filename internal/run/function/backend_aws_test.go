@@ -238,12 +238,8 @@ func TestNoRequestOutlivesItsTime(t *testing.T) {
 		if got := client.GetTimeout(); got != requestTime || got <= 0 {
 			t.Errorf("%s: a request may take %v", name, got)
 		}
-		if tr := client.GetTransport(); tr.TLSHandshakeTimeout != dialTime {
-			t.Errorf("%s: a handshake may take %v", name, tr.TLSHandshakeTimeout)
-		}
-		if d := client.GetDialer(); d.Timeout != dialTime {
-			t.Errorf("%s: a connection may take %v", name, d.Timeout)
-		}
+		must.Equal(t, client.GetTransport().TLSHandshakeTimeout, dialTime, name)
+		must.Equal(t, client.GetDialer().Timeout, dialTime, name)
 	}
 }
 

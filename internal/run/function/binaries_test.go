@@ -296,9 +296,7 @@ func (s *sample) checkLines(t *testing.T, box *sandbox) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		if last[name] != want[name] {
-			t.Errorf("metric %s is %v, want %v", name, last[name], want[name])
-		}
+		must.Equal(t, last[name], any(want[name]), name)
 	}
 }
 
@@ -317,9 +315,7 @@ func (s *sample) countMessages(t *testing.T, box *sandbox, want map[string]float
 			return l["messageId"] == m.ID && l["message"] == "quarantined" && l["verdict"] == m.Verdict && l["reason"] == m.Reason &&
 				l["requestId"] != nil
 		})
-		if told != m.Quarantined {
-			t.Errorf("message %s: a line says that it is quarantined: %v, want %v", m.ID, told, m.Quarantined)
-		}
+		must.Equal(t, told, m.Quarantined, m.ID)
 	}
 }
 

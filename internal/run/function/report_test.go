@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"log/slog"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -99,9 +98,7 @@ func TestIngestReport(t *testing.T) {
 			map[string]any{"of": "a", "partitionHash": "ef2d127de37b942b", "count": 2.0},
 		},
 	} {
-		if !reflect.DeepEqual(got[name], want) {
-			t.Errorf("%s is %v, want %v", name, got[name], want)
-		}
+		must.Match(t, got[name], want, name)
 	}
 	log := decode(t, out.log.Bytes())
 	if log["level"] != "WARN" || log["msg"] != "ingested" {
@@ -139,9 +136,7 @@ func TestStreamsReport(t *testing.T) {
 		"ReadUnits": 0.0,
 		"Retries":   0.0, "ThrottlesHotKey": 0.0, "ThrottlesCapacity": 0.0, "ColdStart": 1.0, "function": "streams", "level": "INFO",
 	} {
-		if got[name] != want {
-			t.Errorf("%s is %v, want %v", name, got[name], want)
-		}
+		must.Equal(t, got[name], want, name)
 	}
 	if log := decode(t, out.log.Bytes()); log["level"] != "WARN" || log["AggregateUpdates"] != 4.0 || log["shardId"] != "shardId-1" {
 		t.Errorf("log line %v", log)

@@ -62,8 +62,6 @@ func TestObjectName(t *testing.T) {
 		{PK: "M#größe#日本", SK: "-"}: "d8549fee06e08a5057ffad0dde190b06d629b805970e7721f0b1a9ea1f4609ff", // lengths count bytes
 	} {
 		want := "expired/" + hash + "/010203" + strings.Repeat("0", 58) + ".json"
-		if got := ObjectName(&event.Item{Key: key, Digest: event.Digest{1, 2, 3}}); got != want {
-			t.Errorf("%s: %s, want %s", key, got, want)
-		}
+		must.Equal(t, ObjectName(&event.Item{Key: key, Digest: event.Digest{1, 2, 3}}), want, key)
 	}
 }

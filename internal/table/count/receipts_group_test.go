@@ -6,6 +6,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
 
@@ -42,9 +43,7 @@ func TestChangesShareTransactions(t *testing.T) {
 			for _, group := range groupEntries(entries, func(event.Key) int { return c.size }) {
 				got = append(got, len(group))
 			}
-			if fmt.Sprint(got) != fmt.Sprint(c.want) {
-				t.Errorf("groups of %v changes, want %v", got, c.want)
-			}
+			must.Equal(t, fmt.Sprint(got), fmt.Sprint(c.want), got, c.want)
 		})
 	}
 }

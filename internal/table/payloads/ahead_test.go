@@ -34,8 +34,6 @@ func TestIsAhead(t *testing.T) {
 		"the part's, at the limit":  {item(last, nil, payload), false},
 		"its own, and has no parts": {&event.Item{At: last.Add(1), Payload: payload}, true},
 	} {
-		if payloads.IsAhead(c.item, now) != c.want {
-			t.Errorf("%s: want %v", name, c.want)
-		}
+		must.Equal(t, payloads.IsAhead(c.item, now), c.want, name)
 	}
 }

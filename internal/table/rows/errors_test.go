@@ -16,6 +16,7 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 var outcomes = [...]string{"done", "failed", "throttled", "contended", "unknown", "cancelled", "invalid", "refused"}
@@ -118,9 +119,7 @@ func TestClassifyCodes(t *testing.T) {
 	disabled := aws.String("the KMS key is disabled")
 	for _, got := range []Answer{ClassifyReason(types.CancellationReason{Code: aws.String("ValidationError"), Message: disabled}),
 		ClassifyStatement(&types.BatchStatementError{Code: "ValidationError", Message: disabled})} {
-		if got.Outcome != Refused {
-			t.Errorf("a key that is disabled: %s", outcomes[got.Outcome])
-		}
+		must.Equal(t, got.Outcome, Refused, outcomes[got.Outcome])
 	}
 	if got := ClassifyReason(types.CancellationReason{}); got.Outcome != Done {
 		t.Errorf("no code: %s", outcomes[got.Outcome])

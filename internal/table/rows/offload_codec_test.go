@@ -32,9 +32,7 @@ func TestFormOfAnOffloadedItem(t *testing.T) {
 	delete(img, "i:payload")
 	if plain := *item; true {
 		plain.Payload = nil
-		if !reflect.DeepEqual(Encode(&plain), img) {
-			t.Errorf("without its payload elsewhere: %v, want %v", Encode(&plain), img)
-		}
+		must.Match(t, Encode(&plain), img)
 	}
 	for name, v := range map[string]types.AttributeValue{"short": Binary(make([]byte, 31)), "long": Binary(make([]byte, 33)),
 		"text": Text(strings.Repeat("x", 32)), "nothing": Binary(nil)} {

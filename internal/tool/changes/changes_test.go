@@ -156,9 +156,7 @@ func TestChangesOfLifetimesOfPayloads(t *testing.T) {
 		for _, r := range Between(file(c.was), file(c.is), deployed) {
 			if r.Member == "offload.retain" {
 				got = r.String()
-				if r.Kind != Lifetime {
-					t.Errorf("%s is of kind %s", got, r.Kind)
-				}
+				must.Equal(t, r.Kind, Lifetime, got)
 			}
 		}
 		if !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {

@@ -217,9 +217,7 @@ func (b *tab) clean(d *dev.Dev) {
 	defer b.mu.Unlock()
 	own := strings.TrimSuffix(strings.Split(d.Local().Console, "#")[0], "/")
 	for host, n := range b.hosts {
-		if host != own {
-			b.t.Errorf("%d requests went to %s", n, host)
-		}
+		must.Equal(b.t, host, own, n)
 	}
 	if b.hosts[own] < 10 {
 		b.t.Errorf("only %d requests were seen; the test looks at the wrong thing", b.hosts[own])
@@ -268,9 +266,7 @@ func TestViews(t *testing.T) {
 				if view == "quarantine" && !eval[bool](b, `document.getElementById("main").textContent.includes("\\u202e\\u0007")`) {
 					t.Errorf("%s does not show what cannot be seen as escapes", name)
 				}
-				if n := eval[int](b, "document.querySelectorAll('#main img, #main script').length"); n != 0 {
-					t.Errorf("%s: %d elements come from a payload", name, n)
-				}
+				must.Equal(t, eval[int](b, "document.querySelectorAll('#main img, #main script').length"), 0, name)
 			}
 		}
 	}

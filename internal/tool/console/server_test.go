@@ -177,9 +177,7 @@ func TestPort80(t *testing.T) {
 			r.Host = tt.host
 			r.Header.Set("Origin", tt.origin)
 		})
-		if w.Code != tt.want {
-			t.Errorf("%+v: %d: %s", tt, w.Code, w.Body)
-		}
+		must.Equal(t, w.Code, tt.want, tt, w.Body)
 	}
 }
 
@@ -212,9 +210,7 @@ func TestSession(t *testing.T) {
 
 func TestWritingNeedsWrite(t *testing.T) {
 	for _, path := range []string{"/api/resend", "/api/trouble"} {
-		if w := asked(newServer(t, true), "POST", path, `{"id":"x"}`, nil); w.Code != 200 {
-			t.Errorf("%s with --write: %d", path, w.Code)
-		}
+		must.Equal(t, asked(newServer(t, true), "POST", path, `{"id":"x"}`, nil).Code, 200, path)
 		if w := asked(newServer(t, false), "POST", path, `{"id":"x"}`, nil); w.Code != 404 ||
 			!strings.Contains(w.Body.String(), "--write") {
 			t.Errorf("%s without --write: %d %s", path, w.Code, w.Body)

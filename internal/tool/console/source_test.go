@@ -407,9 +407,7 @@ aggregates:
 	want := []string{"mails since 1 mail=***: seen is 1, and its items add up to 2",
 		"mails since 1 mail=***: last is ***, and its items add up to ***",
 		"unreadable: ***", "flagged: mails since 1: ***", "flagged: ***"}
-	if got := findings(report, show.PersonalOf(p)); !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
+	must.Match(t, findings(report, show.PersonalOf(p)), want)
 	if got := verified.Of(report, nil, show.PersonalOf(p)); !slices.Equal(append(got.Unreadable, got.Flagged...),
 		[]string{"***", "mails since 1: ***", "***"}) {
 		t.Errorf("%+v", got)

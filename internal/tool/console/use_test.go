@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -411,13 +410,9 @@ func TestChartSaysItsNumbers(t *testing.T) {
 		}
 		return [...seconds.values()].reduce((all, one) => all.map((n, i) => n + one[i]), [0, 0, 0, 0]);
 	})()`)
-	if !slices.Equal(said, []int{346, 301, 40, 5}) {
-		t.Errorf("the pointer shows %v messages, stored, duplicates and quarantined", said)
-	}
+	must.Match(t, said, []int{346, 301, 40, 5})
 	for i, v := range verdicts() {
-		if event.Verdicts[i].Quarantined() != (v.Line == "quarantined") {
-			t.Errorf("%s is drawn as %s", v.Name, v.Line)
-		}
+		must.Equal(t, event.Verdicts[i].Quarantined(), (v.Line == "quarantined"), v.Name, v.Line)
 	}
 	b.run("document.querySelector('.u-over').dispatchEvent(new MouseEvent('mouseleave'))")
 	b.await("document.querySelector('.tip').hidden")

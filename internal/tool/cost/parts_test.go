@@ -67,9 +67,7 @@ func TestPartsAreItems(t *testing.T) {
 			near(r, "puts", "write units", million*float64(1+each))
 			near(r, "indexes", "write units", million*float64(each))
 		}
-		if sample.Events.Parts != float64(each) {
-			t.Errorf("a sample of %d lines each yields %v parts", each, sample.Events.Parts)
-		}
+		must.Equal(t, sample.Events.Parts, float64(each), each)
 		near(supposed, "totals", "write units", million*float64(each))
 		must.Equal(t, supposed.Events.Type, "order")
 	}

@@ -29,9 +29,7 @@ func TestBundledData(t *testing.T) {
 			must.Succeed(t, err)
 			fmt.Fprintln(sum, line.Body)
 		}
-		if got := hex.EncodeToString(sum.Sum(nil)); got != want {
-			t.Errorf("SHA-256 of %s is %s", name, got)
-		}
+		must.Equal(t, hex.EncodeToString(sum.Sum(nil)), want, name)
 	}
 	data, ids, last := Bundles()[0].Data, map[string]bool{}, int64(0)
 	for line, err := range data.Lines() {

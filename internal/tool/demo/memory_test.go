@@ -24,9 +24,7 @@ func TestMemoryDoesNotGrowWithEvents(t *testing.T) {
 		r.setDefaults()
 		must.Succeed(t, r.produce(context.Background()))
 		l, p := r.world.ledger, r.producer
-		if n := len(l.first) + len(l.again) + len(p.burst) + len(p.waiting); n != 0 {
-			t.Errorf("%d copies: %d messages are still held after all are through", repeat, n)
-		}
+		must.Equal(t, len(l.first)+len(l.again)+len(p.burst)+len(p.waiting), 0, repeat)
 		if cap(p.burst) > 2*burstSize || len(l.reached) > 100 {
 			t.Errorf("%d copies: room for a burst of %d, %d shards", repeat, cap(p.burst), len(l.reached))
 		}

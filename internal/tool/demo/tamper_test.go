@@ -141,9 +141,8 @@ func TestAccountsSeeWhatWasNotReported(t *testing.T) {
 	} {
 		w := &world{ledger: newLedger(aggregate.Marks)}
 		w.ledger.verdicts[event.Inserted], w.ledger.deliveries = test.inserted, test.inserted
-		if d := strings.Join(w.accounts(10, 10, Kept{Items: test.items, Unheard: test.unheard}, true).Differences, "\n"); d != test.want {
-			t.Errorf("%+v: accounts say %q", test, d)
-		}
+		must.Equal(t, strings.Join(w.accounts(10, 10, Kept{Items: test.items, Unheard: test.unheard}, true).Differences, "\n"),
+			test.want, test)
 	}
 	w := &world{ledger: newLedger(aggregate.Marks)}
 	if d := w.accounts(10, 12, Kept{Items: 12}, true).Differences; len(d) != 0 {

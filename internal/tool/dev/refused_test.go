@@ -55,9 +55,7 @@ func TestRefusedAreTold(t *testing.T) {
 				"to look at it: ingot quarantine pull DIR --local, and then: ingot quarantine list DIR\n",
 				"10 messages went to quarantine since ingot dev began\n",
 			} {
-				if strings.Count(all, want) != 1 {
-					t.Errorf("not once told: %s\n%s", want, all)
-				}
+				must.Equal(t, strings.Count(all, want), 1, all)
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package estimate_test
 import (
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 )
 
@@ -27,8 +28,6 @@ func TestSustained(t *testing.T) {
 		}
 	}
 	for changes, want := range map[float64]int{1: 1, 1000: 1, 1001: 2, 1e6: 1000} {
-		if got := estimate.Shards(changes); got != want {
-			t.Errorf("%v changes a second: %d shards, want %d", changes, got, want)
-		}
+		must.Equal(t, estimate.Shards(changes), want, changes)
 	}
 }

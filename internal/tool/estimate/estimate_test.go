@@ -126,9 +126,7 @@ func TestEstimatesHoldOnTheEngine(t *testing.T) {
 		}
 		units += estimate.Units(c.Def, guess, aggregate.Marks)
 	}
-	if cost != float64(units) {
-		t.Errorf("the last update cost %v write units, %d were estimated", cost, units)
-	}
+	must.Equal(t, cost, float64(units), units)
 }
 
 func TestReceiptsCostWhatIsEstimated(t *testing.T) {
@@ -138,9 +136,7 @@ func TestReceiptsCostWhatIsEstimated(t *testing.T) {
 	for _, c := range list {
 		units += estimate.Units(c.Def, estimate.Bytes(c.Def, c.By), aggregate.Receipts)
 	}
-	if cost != float64(units) {
-		t.Errorf("%v write units, %d were estimated", cost, units)
-	}
+	must.Equal(t, cost, float64(units), units)
 }
 
 func TestMarkBytes(t *testing.T) {

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -102,9 +101,7 @@ func TestItemIsThePlan(t *testing.T) {
 			key := lanes.Key(c.Def, lanes.ItemBucket(item.Key, c.Def.Spread), c.By, c.Window)
 			want = append(want, key.PK+" "+key.SK)
 		}
-		if !slices.Equal(totals, want) {
-			t.Errorf("%s: totals %q, want %q", x.ID, totals, want)
-		}
+		must.Match(t, totals, want, x.ID)
 	}
 }
 

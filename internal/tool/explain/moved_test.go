@@ -129,9 +129,7 @@ func TestTotalsByPutAreThoseThatMove(t *testing.T) {
 				}
 			}
 		}
-		if float64(units) != charged {
-			t.Errorf("message %d: %d units are explained, and %v are charged", i, units, charged)
-		}
+		must.Equal(t, float64(units), charged, i)
 	}
 	if len(buckets) < 2 {
 		t.Errorf("all items move the same share: %v", buckets)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -71,9 +70,7 @@ func TestRead(t *testing.T) {
 		{"product_totals", "", "cc", 41, "spread: 8 in a new generation of product_totals (raise epoch and since)"},
 		{"order.placed", "", "bb", 2, "a partition of order.placed takes 1,000 write units a second, and only another key would spread it"},
 	}
-	if !reflect.DeepEqual(list, want) {
-		t.Errorf("%+v", list)
-	}
+	must.Match(t, list, want)
 	must.Equal(t, list[0].String(), "GSI2 of order.placed, partition aa: 45 writes refused; "+want[0].Remedy)
 	for _, in := range l.asked {
 		if *in.FilterPattern != "hotPartitions" || *in.StartTime != now.Add(-time.Hour).UnixMilli() || *in.EndTime != now.UnixMilli() {

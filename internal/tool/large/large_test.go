@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,9 +91,7 @@ func TestStarted(t *testing.T) {
 	}
 	want := []string{"3 totals at most 5 at once, the last 2 in s3://b/w", "3 segment at most 5 at once, the last 2 in s3://b/w",
 		"2 merge at most 5 at once, the last 1 in s3://b/w"}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
+	must.Match(t, got, want)
 }
 
 // The largest execution fits into its input.

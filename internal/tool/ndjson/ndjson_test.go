@@ -37,12 +37,8 @@ func TestLines(t *testing.T) {
 		long:                        "1 too long",
 		"a\n\ufeffb":                "1 a | 2 \ufeffb",
 	} {
-		if got := strings.Join(read(strings.NewReader(text)), " | "); got != want {
-			t.Errorf("%.20q: %.80s, want %s", text, got, want)
-		}
-		if got := strings.Join(read(iotest.HalfReader(strings.NewReader(text))), " | "); got != want {
-			t.Errorf("%.20q in halves: %.80s, want %s", text, got, want)
-		}
+		must.Equal(t, strings.Join(read(strings.NewReader(text)), " | "), want, text)
+		must.Equal(t, strings.Join(read(iotest.HalfReader(strings.NewReader(text))), " | "), want, text)
 	}
 	broken := io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(errors.New("no more")))
 	must.Equal(t, strings.Join(read(broken), " | "), "1 a | 2 no more")
@@ -60,8 +56,6 @@ func TestUnfinished(t *testing.T) {
 		"": false, "{}": false, `{"a": 1}`: false, "[]": false, "id,name": false, "}": false, `"a": 1,`: false, `{"a": 1}}`: false,
 		"{a": false,
 	} {
-		if got := Unfinished(text); got != want {
-			t.Errorf("%q: %v", text, got)
-		}
+		must.Equal(t, Unfinished(text), want, text)
 	}
 }

@@ -456,9 +456,7 @@ func TestMasked(t *testing.T) {
 			`x":"{no"}`: `{"Type":"Notification","Message":"{\"ssn\":\"ssn-1\",\"k\":1}","x":"{no"}`,
 	} {
 		m := masker{made: map[string]string{}, count: map[string]int{}}
-		if got := m.document(body); got != want {
-			t.Errorf("%s\n got %s\nwant %s", body, got, want)
-		}
+		must.Equal(t, m.document(body), want, body)
 	}
 }
 

@@ -290,9 +290,7 @@ func TestClaimsOfASample(t *testing.T) {
 	var got []string
 	s.Each = func(j Judged) { got = append(got, fmt.Sprint(j.Verdict)) }
 	r := read(t, s, account("1", "x", "n")+account("2", "x", "m")+account("1", "x", "n")+account("3", "y", "m")+account("4", "z", "n"))
-	if strings.Join(got, " ") != "Inserted Conflict Duplicate Inserted Conflict" {
-		t.Errorf("%v", got)
-	}
+	must.Equal(t, strings.Join(got, " "), "Inserted Conflict Duplicate Inserted Conflict", got)
 	if i := slices.IndexFunc(r.Verdicts, func(v Verdict) bool {
 		return v.Reason == string(event.Claimed)
 	}); i < 0 || r.Verdicts[i].Count != 2 || r.Verdicts[i].Line != 2 || r.Items.Count != 6 {

@@ -37,9 +37,7 @@ func TestAddIndexes(t *testing.T) {
 			}
 			return strings.Join(list, "\n")
 		}
-		if advised := strings.Contains(findings(text), "; run ingot init --indexes, which adds each"); advised != (len(there) < len(all)) {
-			t.Errorf("with %v: the command is named: %v", there, advised)
-		}
+		must.Equal(t, strings.Contains(findings(text), "; run ingot init --indexes, which adds each"), (len(there) < len(all)), there)
 		got, added, err := AddIndexes(mine(text), sampleTemplate(t), all)
 		if err != nil || !slices.Equal(added, all[len(there):]) {
 			t.Errorf("with %v: %v, added %v", there, err, added)
@@ -47,9 +45,7 @@ func TestAddIndexes(t *testing.T) {
 		if want := mine(whole); !bytes.Equal(got, want) {
 			t.Errorf("with %v it differs:\n%s", there, diff.Diff("want", want, "got", got))
 		}
-		if left := findings(got); left != "" {
-			t.Errorf("with %v: the advice was followed: %s", there, left)
-		}
+		must.Equal(t, findings(got), "", there)
 	}
 }
 

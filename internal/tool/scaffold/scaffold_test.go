@@ -46,9 +46,7 @@ func TestTemplateFitsAnyIndexes(t *testing.T) {
 		for _, f := range r.Findings {
 			t.Errorf("indexes %v: %s", indexes, f)
 		}
-		if n := strings.Count(string(text), "- IndexName: GSI"); n != len(indexes) {
-			t.Errorf("indexes %v: %d are declared", indexes, n)
-		}
+		must.Equal(t, strings.Count(string(text), "- IndexName: GSI"), len(indexes), indexes)
 	}
 }
 
@@ -107,8 +105,6 @@ func TestNames(t *testing.T) {
 		"example.com/select":     {"selectevents", "select"},
 		"example.com/ingot":      {"ingotevents", "ingot"},
 	} {
-		if got := [2]string{packageOf(module), stackName(module)}; got != want {
-			t.Errorf("%s: package and stack %q, want %q", module, got, want)
-		}
+		must.Equal(t, [2]string{packageOf(module), stackName(module)}, want, module)
 	}
 }

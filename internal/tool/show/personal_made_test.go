@@ -54,9 +54,7 @@ func TestWhatIdsAndAttributesAreMadeOf(t *testing.T) {
 		`{"specversion":"1.0","subject":"ann","data":{"n":1}}`), `{"specversion":"1.0","subject":"***","data":{"n":1}}`)
 	for name, want := range map[string]string{"subject": Mask, "ce_subject": Mask, "ce-subject": Mask, "cloudEvents_subject": Mask,
 		"subjects": "ann", "id": "ann"} {
-		if got := m.Attribute(name, "ann"); got != want {
-			t.Errorf("%s: %s", name, got)
-		}
+		must.Equal(t, m.Attribute(name, "ann"), want, name)
 	}
 	must.Equal(t, m.Attribute("copy", `{"name":"ann"}`), `{"name":"***"}`)
 	if got := m.KeyOf("cloud", event.Key{PK: "C#0123", SK: "7"}); got.PK != "C#0123" || got.SK != "7" {
@@ -78,9 +76,7 @@ func TestCodedPayloadsAreMasked(t *testing.T) {
 		`{"specversion":"1.0","data_base64":"eyJuYW1lIjoiYW5uIn0="}`: `{"specversion":"1.0","data_base64":"***"}`,
 		`{"body":"\"{\\\"name\\\":\\\"ann\\\"}\""}`:                  `{"body":"\"{\\\"name\\\":\\\"***\\\"}\""}`,
 	} {
-		if got := m.Data(in); got != want {
-			t.Errorf("%s is shown as %s, want %s", in, got, want)
-		}
+		must.Equal(t, m.Data(in), want, in)
 	}
 }
 
@@ -94,9 +90,7 @@ func TestQuotesThatAreNotClosed(t *testing.T) {
 		`nothing is quoted`:                                 `nothing is quoted`,
 		`"ann"`:                                             `"***"`,
 	} {
-		if got := m.Quoted(in); got != want {
-			t.Errorf("%s is shown as %s, want %s", in, got, want)
-		}
+		must.Equal(t, m.Quoted(in), want, in)
 	}
 	flags := []string{`t item "ann": x`, "y"}
 	if got := m.All(flags); strings.Join(got, ";") != `t item "***": x;y` || flags[0] != `t item "ann": x` {
@@ -129,8 +123,6 @@ patterns:
 	for name, want := range map[string]bool{"of_login": false, "by_id": true, "totals": true} {
 		pattern, err := p.Pattern(name)
 		must.Succeed(t, err)
-		if got := PersonalOf(p).Asked(pattern); got != want {
-			t.Errorf("%s: %t", name, got)
-		}
+		must.Equal(t, PersonalOf(p).Asked(pattern), want, name)
 	}
 }

@@ -15,15 +15,11 @@ import (
 
 func TestNumbersForPeople(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -999: "-999", 1234567: "1,234,567"} {
-		if got := Comma(n); got != want {
-			t.Errorf("%d is written %s, want %s", n, got, want)
-		}
+		must.Equal(t, Comma(n), want, n)
 	}
 	for text, want := range map[string]string{"-0.5": "-0.5", "1234.5": "1,234.5", "12e40": "12e40",
 		"100000000000000000000": "100000000000000000000"} {
-		if got := Grouped(text); got != want {
-			t.Errorf("%s is written %s, want %s", text, got, want)
-		}
+		must.Equal(t, Grouped(text), want, text)
 	}
 }
 
@@ -83,9 +79,7 @@ func TestText(t *testing.T) {
 		"\u202egnp.exe":  `\u202egnp.exe`, "\u2066x\u2069": `\u2066x\u2069`, "\u200b\u200f\ufeff": `\u200b\u200f\ufeff`,
 		"bad\xff": `bad\xff`, "": "",
 	} {
-		if got := Text(in); got != want {
-			t.Errorf("%q is shown as %q, want %q", in, got, want)
-		}
+		must.Equal(t, Text(in), want, in)
 	}
 }
 
@@ -94,9 +88,7 @@ func TestCell(t *testing.T) {
 		"=1+1": "'=1+1", "+1": "'+1", "-x": "'-x", "@SUM(A1)": "'@SUM(A1)", "\t=1": `\t=1`, "-12.50": "-12.50", "+12": "'+12", "12": "12",
 		"a=1": "a=1", "-": "'-", "": "", "-1e5": "'-1e5",
 	} {
-		if got := Cell(in); got != want {
-			t.Errorf("%q is written %q, want %q", in, got, want)
-		}
+		must.Equal(t, Cell(in), want, in)
 	}
 }
 
@@ -182,9 +174,7 @@ func TestMembersAreMasked(t *testing.T) {
 		{"amount", `1.50`, `1.50`},
 		{"contact.email", ``, ``},
 	} {
-		if got := m.Member(c[0], c[1]); got != c[2] {
-			t.Errorf("%s: %s is shown as %s, want %s", c[0], c[1], got, c[2])
-		}
+		must.Equal(t, m.Member(c[0], c[1]), c[2], c[0], c[1])
 		must.Equal(t, (Personal{}).Member(c[0], c[1]), c[1])
 	}
 }
@@ -223,9 +213,7 @@ func TestPayloadsAreMasked(t *testing.T) {
 		`{"contact":{"email":"jo"},"contact":{}}`:                       `*** (39 bytes that are not JSON)`,
 		`{"a":"{not json"}`:                                             `{"a":"{not json"}`,
 	} {
-		if got := m.Data(in); got != want {
-			t.Errorf("%s\ngot  %s\nwant %s", in, got, want)
-		}
+		must.Equal(t, m.Data(in), want, in)
 		must.Equal(t, (Personal{}).Data(in), in)
 	}
 }

@@ -95,9 +95,7 @@ func TestNothingSupplied(t *testing.T) {
 	}
 	shown := (Personal{}).Values(def, func(string) aggregate.Amount { return aggregate.Amount{} })
 	for name, want := range map[string]string{"count": "0", "sum": "0", "distinct": "about 0 ±1.6 %"} {
-		if shown[name].Text != want {
-			t.Errorf("%s is shown as %q", name, shown[name].Text)
-		}
+		must.Equal(t, shown[name].Text, want, name)
 	}
 	if len(shown) != 3 {
 		t.Errorf("%v", shown)
@@ -108,9 +106,7 @@ func TestPersonalValues(t *testing.T) {
 	m := hidden(t)
 	for name, want := range map[string]bool{"last": true, "first": true, "different": false, "seen": false, "city": false,
 		"nothing": false} {
-		if got := m.Value("kept", name); got != want {
-			t.Errorf("%s: %t", name, got)
-		}
+		must.Equal(t, m.Value("kept", name), want, name)
 		if (Personal{}).Value("kept", name) {
 			t.Errorf("%s is masked although nothing is personal", name)
 		}

@@ -269,9 +269,7 @@ func sdkSays(t *testing.T) string {
 	os.Stderr = file
 	_, err = find(t, target.Options{Stack: "shop"}, nil)
 	os.Stderr = stderr
-	if kind(err) != credentials {
-		t.Errorf("no credentials: %v", err)
-	}
+	must.Equal(t, kind(err), credentials, err)
 	said := must.Read(t, file.Name())
 	return string(said)
 }
@@ -371,7 +369,8 @@ func TestLocal(t *testing.T) {
 		found.Account != account || found.Region != region || found.Protected {
 		t.Errorf("%+v", found)
 	}
-	must.Fail(t, found.Needs(target.Queue, target.StreamsFunction), "ingot dev has no such thing: this command needs the name of the streams function")
+	must.Fail(t, found.Needs(target.Queue, target.StreamsFunction),
+		"ingot dev has no such thing: this command needs the name of the streams function")
 	if want := "ingot dev with " + dev.Pipeline; !strings.HasPrefix(found.String(), want) {
 		t.Error(found)
 	}

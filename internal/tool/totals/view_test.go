@@ -29,9 +29,7 @@ func TestTextsOfTotals(t *testing.T) {
 	}
 	got := Of(def, map[string]string{}, *sums["x"], show.Personal{}).shown
 	for name, want := range map[string]string{"last": "on", "levels": "p50 1.024 p90 1.024 p99 1.024", "states": "about 2 ±1.6 %"} {
-		if got[name].Text != want {
-			t.Errorf("%s is shown as %q, want %q", name, got[name].Text, want)
-		}
+		must.Equal(t, got[name].Text, want, name)
 	}
 }
 

@@ -59,9 +59,7 @@ func TestCondition(t *testing.T) {
 			t.Errorf("%s: %v", expr, err)
 			continue
 		}
-		if got := c.Eval(Binding{names, values}, it); got != want {
-			t.Errorf("%s = %v; want %v", expr, got, want)
-		}
+		must.Equal(t, c.Eval(Binding{names, values}, it), want, expr)
 	}
 	c, _ := parseCondition("PutItem", "ConditionExpression", "attribute_not_exists(PK)")
 	if !c.Eval(Binding{}, nil) {

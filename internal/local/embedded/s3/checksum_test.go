@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // TestChecksums checks the text 123456789, whose checksums are published with each algorithm.
@@ -36,8 +38,6 @@ func TestChecksums(t *testing.T) {
 		if said, is := err.(smithy.APIError); is {
 			got = said.ErrorCode()
 		}
-		if got != c.want {
-			t.Errorf("%+v: %v, want %q", c.sums, err, c.want)
-		}
+		must.Equal(t, got, c.want, c.sums, err)
 	}
 }

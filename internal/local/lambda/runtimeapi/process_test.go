@@ -268,9 +268,7 @@ func TestTheInvocationCarriesItsContext(t *testing.T) {
 		}
 		ids[got.ID] = true
 	}
-	if len(ids) != 3 {
-		t.Errorf("request ids repeat: %v", ids)
-	}
+	must.Equal(t, len(ids), 3, ids)
 }
 
 // TestProtocolViolations shows that a runtime that breaks the protocol gets Lambda's status codes,
