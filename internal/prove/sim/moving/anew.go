@@ -73,7 +73,7 @@ func (w *world) live(table string) map[string]string {
 		case table == oldTable:
 			keys[rowText(img)] = rowText(img)
 		case img["type"] != nil && img["i:barred"] == nil:
-			keys[keyText(img)] = w.rowKey(img)
+			keys[keyText(img)] = rowKey(text(img["data"]))
 		}
 	}
 	return keys

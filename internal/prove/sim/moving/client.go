@@ -73,18 +73,23 @@ func (c client) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput
 	if _, empty := in.RequestItems[c.w.anew]; empty && err == nil {
 		out = &dynamodb.BatchGetItemOutput{}
 	}
+	c.w.stand(c.w.stalls / 4)
 	return out, err
 }
 
-// Scan lets a process stand still with a page in its hands.
+// Scan answers with a page.
 func (c client) Scan(ctx context.Context, in *dynamodb.ScanInput, options ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
 	out, err := c.Client.Scan(ctx, in, options...)
 	if *in.TableName == c.w.anew && err == nil {
 		out = &dynamodb.ScanOutput{}
 	}
-	if w := c.w; w.Current != nil && !w.Calm && w.Chance(w.stalls) {
-		longest := []int{300, 7200}[w.Rng.IntN(2)]
-		w.SleepUpTo(longest)
-	}
+	c.w.stand(c.w.stalls)
 	return out, err
+}
+
+// stand lets some processes stand still with an answer in their hands.
+func (w *world) stand(many float64) {
+	if w.Current != nil && !w.Calm && w.Chance(many) {
+		w.SleepUpTo([]int{300, 7200}[w.Rng.IntN(2)])
+	}
 }

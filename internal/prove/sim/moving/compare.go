@@ -218,7 +218,7 @@ func (w *world) untidy() (gone []migrate.Row) {
 	claimed, barred, taken := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, img := range w.all(stack.Events) {
 		if barred[text(img["PK"])] = img["i:barred"] != nil; w.backward && img["type"] != nil {
-			taken[w.rowKey(img)] = true
+			taken[rowKey(text(img["data"]))] = true
 		}
 	}
 	for _, row := range w.all(w.old.Table) {

@@ -29,6 +29,9 @@ func (w *world) write(n int) (keys []string) {
 	w.written = w.Now
 	for range n {
 		user := w.Rng.IntN(users)
+		if w.hot && w.Chance(0.6) {
+			user %= 2
+		}
 		at := stage.Origin.Add(time.Duration(user-3) * time.Hour)
 		if user == 0 && !w.ends.IsZero() {
 			at = w.ends.Add(-retained)

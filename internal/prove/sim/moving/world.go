@@ -49,9 +49,9 @@ events:
     retain: 60d
     migrated: users
     key: {pk: "ACCOUNT#{account}", sk: "USER"}
-    indexes: {GSI1: {pk: "NAME#{name}", sk: "{@at | day}"}}
+%s    indexes: {GSI1: {pk: "NAME#{name}", sk: "{@at | day}"}}
 aggregates:
-  users: {since: 1, by: {plan: "{plan}"}, from: {user.profile: {values: {users: count, spent: sum spent}}}}
+  users: {since: 1, onExpire: %s, by: {plan: "{plan}"}, from: {user.profile: {values: {users: count, spent: sum spent}}}}
 `
 	mapping = `migration: 1
 name: users
@@ -61,6 +61,9 @@ rows:
     skip: sessions are not carried over
   - type: user.profile
     payload: {user: "{pk | split:2}", account: "{account}", created: "{at}", name: "{name}", plan: "{plan}", spent: "{spent}"}
+`
+	latest = `    mode: latest
+    revision: spent number
 `
 	back = `back:
   user.profile: {pk: "USER#{user}", at: "{created}", account: "{account}", name: "{name}", plan: "{plan}", spent: "{spent}"}
@@ -80,7 +83,7 @@ type world struct {
 	pipeline *pipeline.Pipeline
 	captures []*esm.Stream // of the old table, while it is the source
 	counted  *esm.Stream   // of the new table
-	stalls   float64       // how many pages a process holds in its hands for long
+	stalls   float64       // how many answers a process holds in its hands for long
 	slow     float64       // how many answers take long
 	written  time.Time     // when somebody wrote the old table last
 	passed   int           // passes that ended
@@ -90,6 +93,8 @@ type world struct {
 	blinded  int           // how often it was off
 	still    bool
 	off      bool              // the mapping of capture is
+	latest   bool              // events have revisions, so producers change those that were moved
+	hot      bool              // most writes are of two rows
 	goesBack bool              // there is a way back, so capture goes on after the turn
 	backward bool              // the new table is the source
 	turning  bool              // the old application has stopped, except for a forgotten job
@@ -109,6 +114,8 @@ func Live(seed uint64, still bool) stage.Result {
 		slow: few, produced: map[string]string{}, tooEarly: map[string]bool{}, wrote: map[string]string{}, noise: map[string]bool{}}
 	w.Answers = w.takeLong
 	w.units = rand.New(rand.NewPCG(seed, 43))
+	features := rand.New(rand.NewPCG(seed, 47))
+	w.latest, w.hot = features.IntN(2) == 0, features.IntN(2) == 0
 	if !still {
 		w.sums = sums.Config{Segments: w.units.IntN(4), Buckets: 1 + w.units.IntN(3), Memory: 1 + w.units.IntN(3000),
 			Every: time.Minute, Work: &testworld.Folder{}}
@@ -136,7 +143,11 @@ func (w *world) build(seed uint64) error {
 	w.old = migrate.Source{Client: w.client(), Describer: w.client(), Table: oldTable, Keys: []string{"pk", "at"}, ID: "1", EventsID: "1",
 		Stream: arn, Events: deployed.StreamARN,
 		Kinds: []types.ScalarAttributeType{"S", "S"}}
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(pipe)}}, "p.yaml")
+	mode, expiring := "", "keep"
+	if w.latest {
+		mode, expiring = latest, "subtract"
+	}
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: fmt.Appendf(nil, pipe, mode, expiring)}}, "p.yaml")
 	if err != nil {
 		return err
 	}
