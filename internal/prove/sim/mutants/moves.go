@@ -11,9 +11,14 @@ func moves() []Mutant {
 	list := []Mutant{
 		{
 			Name: "no-tombstone", What: "a key whose row is gone keeps nothing", Defends: "P18",
-			Checks: copies,
+			Checks: copies, Seeds: 4 * mostSeeds,
 			Edits: edit("migrate.syncing.mayStay", `case d.mode == Always:`, `case len(claims) == 0 && !live: return true
 	case d.mode == Always:`),
+		},
+		{
+			Name: "capture-writes-differences", What: "capture writes only what differs", Defends: "P18",
+			Checks: copies, Seeds: 2 * mostSeeds,
+			Edits: edit("migrate.Migration.inPieces", `s.Do(ctx, Always, list[at:at+n])`, `s.Do(ctx, IfDifferent, list[at:at+n])`),
 		},
 		{
 			Name: "any-copy-is-replaced", What: "a copy is replaced though it has changed since it was read", Defends: "P18",
@@ -78,6 +83,11 @@ func overwrite(ctx context.Context, s *Migration, row Row, of *event.Item) error
 			Edits: edit("migrate.Migration.standing", `case s.are(c, Old):`, `case s != nil:`),
 		},
 		{
+			Name: "turn-waits-for-nobody", What: "a turn does not wait for the batches of capture", Defends: "P18",
+			Checks: checks(moving.Lost, moving.Revived, moving.Missed), Seeds: 2 * mostSeeds,
+			Edits: edit("migrate.Migration.Turn", `s.store.Env.Sleep(ctx, turnWait)`, `s.store.Env.Sleep(ctx, 0)`),
+		},
+		{
 			Name: "one-stream-on-the-way-back", What: "after the turn, the old table's own stream is not read", Defends: "P19", Plain: true,
 			Checks: checks(moving.Behind, moving.Undying, moving.Missed),
 			Edits:  edit("migrate.Capture.copy", `done.Synced = s.bring(ctx, IfDifferent, list, nil)`, ``),
@@ -93,7 +103,7 @@ func overwrite(ctx context.Context, s *Migration, row Row, of *event.Item) error
 			Edits:  edit("migrate.Migration.Back", `c.Captured.Before(until)`, `until.IsZero()`),
 		},
 		{
-			Name: "messages-on-the-way-back", What: "messages are stored until the old table is the source", Defends: "P19",
+			Name: "messages-on-the-way-back", What: "messages are stored until the old table is the source", Defends: "P19", Plain: true,
 			Checks: checks(moving.Behind, moving.Undying, moving.Lost),
 			Edits:  edit("put.Stages.gate", `known[migration][item.Type] != rows.New`, `known[migration][item.Type] == ""`),
 		},
@@ -133,6 +143,14 @@ func overwrite(ctx context.Context, s *Migration, row Row, of *event.Item) error
 			Name: "types-stripped", What: "on the way back, numbers become texts", Defends: "P19", Plain: true,
 			Checks: checks(moving.Behind, moving.Missed),
 			Edits:  edit("rowmap.attributeOf", `return rows.Number(n.Raw()), nil`, `return rows.Text(n.Raw()), nil`),
+		},
+		{
+			Name: "tombstones-expire", What: "a tombstone expires while its migration goes on", Defends: "P18",
+			Checks: checks(moving.Revived), Seeds: 2 * mostSeeds,
+			Edits: edit("migrate.syncing.put", `img[itemform.Migrated] = token`, `img[itemform.Migrated] = token
+	if img["type"] == nil {
+		img["expiresAt"] = rows.Integer(d.store.Env.Now().Unix() + 60)
+	}`),
 		},
 		{
 			Name: "tombstone-holds-its-key", What: "a tombstone holds its key against producers", Defends: "P18",

@@ -22,7 +22,7 @@ import (
 const (
 	stillWorlds = 10 // worlds without trouble that a mutant must live through, unless it is plain
 	buildTime   = 10 * time.Minute
-	huntTime    = 10 * time.Minute
+	huntTime    = 60 * time.Minute
 )
 
 // verdict is the outcome of one mutant.
