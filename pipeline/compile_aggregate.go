@@ -90,7 +90,7 @@ func (c *compiler) rank(at place, def *aggregate.Definition, s AggregateSpec) {
 	i := slices.IndexFunc(def.Values, func(v aggregate.Value) bool { return v.Name == s.Rank.Value })
 	number := cmp.Or(declare.Suggest(s.Rank.Value, ranked), "the name of a count, sum, min or max")
 	switch {
-	case s.Rank.Value == "": // reported as missing when the file was read
+	case s.Rank.Value == "" || i < 0 && c.writes(def.Name, s, s.Rank.Value): // reported as missing, or where it is computed
 	case i < 0:
 		c.Mistake(at.In("value"), "there is no value "+s.Rank.Value+" in "+def.Name, number)
 	case def.Values[i].Op.Textual():
@@ -187,6 +187,7 @@ func (c *compiler) atLeast(at place, def *aggregate.Definition, s AggregateSpec)
 		floor, p := s.AtLeast[name], at.In(name)
 		i := slices.IndexFunc(def.Values, func(v aggregate.Value) bool { return v.Name == name })
 		switch {
+		case i < 0 && c.writes(def.Name, s, name): // reported where it is computed
 		case i < 0:
 			c.Misnamed(p, "there is no value "+name+" in "+def.Name, cmp.Or(declare.Suggest(name, names), "the name of a count or sum"))
 		case !slices.Contains(names, name):
@@ -409,6 +410,17 @@ func (c *compiler) placeOfWhere(p place, text string) (place, string) {
 		c.report.Values[own] = pos
 	}
 	return own, condition
+}
+
+// writes reports whether the file has a value of this name in an aggregate, correct or not.
+func (c *compiler) writes(total string, s AggregateSpec, value string) bool {
+	from := place("aggregates").In(total).In("from")
+	for name, of := range s.From {
+		if _, there := of.Values[value]; there || c.IsBroken(from.In(name).In("values")) {
+			return true
+		}
+	}
+	return c.IsBroken(from)
 }
 
 // badValue reports what is wrong with a value. If the mistake is in its condition, and the

@@ -473,6 +473,20 @@ func TestAnotherFormatIsTheOneMistake(t *testing.T) {
 
 // A misspelt or wrong member is reported once, and nothing that follows from it is reported.
 func TestNothingFollowsFromAMistake(t *testing.T) {
+	also := base + `  best:
+    since: 2
+    by: {shop: "{shop}"}
+    rank: {value: cents}
+    from:
+      placed: {values: {cents: sum total}}
+  stock:
+    since: 2
+    movedBy: put
+    atLeast: {left: 0}
+    from:
+      placed: {values: {left: sum -total}}
+`
+	mustLoad(t, also)
 	for _, c := range []struct{ old, new string }{
 		{"epoch: 2", "epcoh: 2"},
 		{"events:", "evnts:"},
@@ -487,11 +501,15 @@ func TestNothingFollowsFromAMistake(t *testing.T) {
 		{`    id: "{parcel}"`, `    ID: "{parcel}"`},
 		{`sk: "-"`, `sl: "-"`},
 		{"      moved: {values: {", "      moved: {vales: {"},
+		{"cents: sum total", "cents: add total"},
+		{"values: {cents:", "vales: {cents:"},
+		{"left: sum -total", "left: {add: total}"},
+		{"    from:\n      placed: {values: {left", "    form:\n      placed: {values: {left"},
 	} {
-		if !strings.Contains(base, c.old) {
-			t.Fatalf("base has no %q", c.old)
+		if !strings.Contains(also, c.old) {
+			t.Fatalf("the file has no %q", c.old)
 		}
-		_, err := loadText(strings.Replace(base, c.old, c.new, 1))
+		_, err := loadText(strings.Replace(also, c.old, c.new, 1))
 		var ms Mistakes
 		if !errors.As(err, &ms) || len(ms) != 1 {
 			t.Errorf("%s: %v", c.new, err)
