@@ -485,11 +485,17 @@ func TestNothingFollowsFromAMistake(t *testing.T) {
     atLeast: {left: 0}
     from:
       placed: {values: {left: sum -total}}
+patterns:
+  days: {read: [placed], index: GSI1}
+  story: {read: [placed]}
+  sums: {total: daily}
 `
 	mustLoad(t, also)
 	for _, c := range []struct{ old, new string }{
 		{"epoch: 2", "epcoh: 2"},
 		{"events:", "evnts:"},
+		{"aggregates:", "agregates:"},
+		{"    indexes:", "    indexs:"},
 		{"    since: 2", "    sinse: 2"},
 		{"    window: 1d", "    window: 1day"},
 		{"    window: 1d", "    windw: 1d"},

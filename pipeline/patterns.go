@@ -102,6 +102,9 @@ func (c *compiler) pattern(at place, name string, s PatternSpec) *pattern.Form {
 func (c *compiler) typesOf(at place, p *pattern.Form, s PatternSpec) ([]*planner.Type, bool) {
 	before := len(c.Mistakes)
 	known := slices.Sorted(maps.Keys(c.spec.Events))
+	if slices.ContainsFunc(s.Read, func(name string) bool { return c.IsBroken(place("events").In(name).In("indexes")) }) {
+		return nil, false
+	}
 	if s.Index != "" && !slices.Contains(c.p.indexes, s.Index) {
 		index := s.Index
 		for n := 1; !itemform.IsIndex(index) || slices.Contains(c.p.indexes, index); n++ {
@@ -290,7 +293,7 @@ func (c *compiler) totalPattern(at place, p *pattern.Form, s PatternSpec) *patte
 	}
 	f, ok := c.p.plan.FeedOf(s.Total)
 	if !ok {
-		if _, declared := c.spec.Aggregates[s.Total]; !declared {
+		if _, declared := c.spec.Aggregates[s.Total]; !declared && !c.IsBroken("aggregates") {
 			c.Mistake(at.In("total"), "there is no aggregate "+s.Total,
 				declare.Suggest(s.Total, slices.Sorted(maps.Keys(c.spec.Aggregates))))
 		}
