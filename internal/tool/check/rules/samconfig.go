@@ -103,6 +103,11 @@ func (c *config) environment(m *template.Member) Environment {
 				"CloudFormation makes the functions' roles only with CAPABILITY_IAM", `capabilities = "`+
 					strings.TrimSpace(wordsOf(capabilities)+" CAPABILITY_IAM")+`" into [`+m.Name+".deploy.parameters]")
 		}
+		resolve, bucket := samconfig.Setting(m.Value, "deploy", "resolve_s3"), samconfig.Setting(m.Value, "deploy", "s3_bucket")
+		if bucket == nil && (resolve == nil || resolve.Text != "true") {
+			c.Mistake("samconfig-bucket", where(resolve, deploy.Position),
+				"sam deploy has no bucket for the functions' code, and stops", "resolve_s3 = true into ["+m.Name+".deploy.parameters]")
+		}
 	}
 	return e
 }
