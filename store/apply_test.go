@@ -35,7 +35,7 @@ var bothWays = []aggregate.Counting{aggregate.Marks, aggregate.Receipts}
 
 func (w *world) apply(b *lanes.Batch) count.Applied {
 	w.t.Helper()
-	a := w.store.Inside().Counter.Apply(deadline(w.t), b, noQuarantine(w.t))
+	a := w.store.Apply(deadline(w.t), b, noQuarantine(w.t))
 	if !a.Unproven.IsZero() {
 		w.t.Fatalf("unproven from %s: %v", a.Unproven, a.Err)
 	}
@@ -118,7 +118,7 @@ func TestUnproven(t *testing.T) {
 				u, one := in.(*dynamodb.UpdateItemInput)
 				return !one || show(u.Key["PK"]) != "S A#by_merchant#1#0#m"
 			}}}
-			a := w.store.Inside().Counter.Apply(context.Background(), batch, noQuarantine(t))
+			a := w.store.Apply(context.Background(), batch, noQuarantine(t))
 			if a.Unproven.Compare(w.sequence(7)) != 0 || !errors.Is(a.Err, errLost) || (a.Updates == 1) != (c == aggregate.Marks) {
 				t.Fatalf("unproven from %s (%v), want from 7; %d updates", a.Unproven, a.Err, a.Updates)
 			}
@@ -291,7 +291,7 @@ func TestMarksArePruned(t *testing.T) {
 	c.Lane = l
 	b := lanes.NewBatch(aggregate.Marks, l)
 	b.Add(c, nil, w.plan.Contributions(item).List)
-	if a := other.Inside().Counter.Apply(deadline(t), b, noQuarantine(t)); !a.Unproven.IsZero() {
+	if a := other.Apply(deadline(t), b, noQuarantine(t)); !a.Unproven.IsZero() {
 		t.Fatal(a.Err)
 	}
 	deliver("new", 4)
@@ -312,7 +312,7 @@ func TestExtremes(t *testing.T) {
 			cents := rng.IntN(1000) - 500 + i
 			largest, least = max(largest, cents), min(least, cents)
 			s := []*store.Store{w.store, second}[rng.IntN(2)]
-			if a := s.Inside().Counter.Apply(deadline(t), w.batch(way, int64(i+1), w.order(fmt.Sprint(i), cents)),
+			if a := s.Apply(deadline(t), w.batch(way, int64(i+1), w.order(fmt.Sprint(i), cents)),
 				noQuarantine(t)); !a.Unproven.IsZero() {
 				t.Fatal(a.Err)
 			}
@@ -341,11 +341,11 @@ func TestRefusedUpdate(t *testing.T) {
 				cancel()
 				return errLost
 			}
-			if a := w.store.Inside().Counter.Apply(ctx, w.batch(c, 1, item), unwilling); a.Unproven.IsZero() {
+			if a := w.store.Apply(ctx, w.batch(c, 1, item), unwilling); a.Unproven.IsZero() {
 				t.Fatal("the update counts as processed, and quarantine did not take it")
 			}
 			var refused []string
-			a := w.store.Inside().Counter.Apply(deadline(t), w.batch(c, 1, item), func(_ context.Context, u *lanes.Update, cause error) error {
+			a := w.store.Apply(deadline(t), w.batch(c, 1, item), func(_ context.Context, u *lanes.Update, cause error) error {
 				refused = append(refused, u.Key.String())
 				return nil
 			})
@@ -356,7 +356,7 @@ func TestRefusedUpdate(t *testing.T) {
 				t.Errorf("flags %v", flags)
 			}
 			w.expect(t, "by_merchant", map[string]string{"orders": "1"})
-			if a := w.store.Inside().Counter.Apply(deadline(t), w.batch(c, 1, item), noQuarantine(t)); !a.Unproven.IsZero() || a.Updates != 0 {
+			if a := w.store.Apply(deadline(t), w.batch(c, 1, item), noQuarantine(t)); !a.Unproven.IsZero() || a.Updates != 0 {
 				t.Errorf("delivered again: %+v", a)
 			}
 		})
@@ -386,7 +386,7 @@ func TestFullItem(t *testing.T) {
 			denied := fault{API: "UpdateItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}
 			if c == aggregate.Receipts { // under receipts, only heads are written by UpdateItem
 				w.faults = []fault{denied}
-				if a := w.store.Inside().Counter.Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), quarantine); a.Unproven.IsZero() {
+				if a := w.store.Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), quarantine); a.Unproven.IsZero() {
 					t.Fatal("the update counts as processed, and nothing says that it was refused")
 				}
 				if totals, err := query.Of(w.store).Total(context.Background(), "by_merchant", map[string]string{"merchant": "m"},
@@ -396,7 +396,7 @@ func TestFullItem(t *testing.T) {
 				}
 			}
 			refused = nil
-			a := w.store.Inside().Counter.Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), quarantine)
+			a := w.store.Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), quarantine)
 			if !a.Unproven.IsZero() || a.Refused != 1 || len(refused) != 1 || refused[0] != key.String() {
 				t.Fatalf("unproven %s (%v), %d refused, %v", a.Unproven, a.Err, a.Refused, refused)
 			}
@@ -446,7 +446,7 @@ func TestCredentialsRefused(t *testing.T) {
 				w.faults = append(w.faults, tt.faults...)
 			}
 			waiting := len(w.faults)
-			a := w.store.Inside().Counter.Apply(deadline(t), w.batch(tt.counting, 1, w.order("1", 1)), noQuarantine(t))
+			a := w.store.Apply(deadline(t), w.batch(tt.counting, 1, w.order("1", 1)), noQuarantine(t))
 			if a.Unproven.IsZero() || w.slept > 0 || !errors.Is(a.Err, denied) {
 				t.Errorf("unproven %s after %d waits, %v: asking again cannot help", a.Unproven, w.slept, a.Err)
 			}
@@ -484,7 +484,7 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 	var refused []string
 	deliver := func(first int64, items ...*event.Item) {
 		t.Helper()
-		a := w.store.Inside().Counter.Apply(deadline(t), w.batch(aggregate.Marks, first, items...), func(_ context.Context, u *lanes.Update,
+		a := w.store.Apply(deadline(t), w.batch(aggregate.Marks, first, items...), func(_ context.Context, u *lanes.Update,
 			_ error) error {
 			for _, s := range u.Steps {
 				refused = append(refused, s.Sequence.String()[20:])

@@ -54,7 +54,7 @@ func TestOneStoreManyCallers(t *testing.T) {
 					}
 				})
 				group.Go(func() {
-					if a := w.store.Inside().Counter.Apply(deadline(t), batch, noQuarantine(t)); !a.Unproven.IsZero() {
+					if a := w.store.Apply(deadline(t), batch, noQuarantine(t)); !a.Unproven.IsZero() {
 						t.Errorf("caller %d: %v", c, a.Err)
 					}
 				})

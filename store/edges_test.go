@@ -30,7 +30,7 @@ func TestRefusalTakesThePlaceOfAFlag(t *testing.T) {
 			key := lanes.Key(def, 0, []string{"m"}, aggregate.NoWindow)
 			w.put("totals", attrs{"PK": textValue(key.PK), "SK": textValue(key.SK),
 				"largest": textValue("much"), "flag": textValue("it was flagged before")})
-			a := w.store.Inside().Counter.Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), func(context.Context, *lanes.Update, error) error {
+			a := w.store.Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), func(context.Context, *lanes.Update, error) error {
 				return nil
 			})
 			flag, _ := w.stored("totals", key)["flag"].(*types.AttributeValueMemberS)
@@ -121,7 +121,7 @@ func TestTotalThatNeverTakesAnUpdate(t *testing.T) {
 	var refused []string
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	a := w.store.Inside().Counter.Apply(ctx, w.batch(aggregate.Marks, 1, w.order("1", 5)), func(_ context.Context, u *lanes.Update,
+	a := w.store.Apply(ctx, w.batch(aggregate.Marks, 1, w.order("1", 5)), func(_ context.Context, u *lanes.Update,
 		_ error) error {
 		refused = append(refused, u.Key.PK)
 		return nil

@@ -67,7 +67,7 @@ func TestLargeTotal(t *testing.T) {
 		n := int64(1)
 		count := func() count.Applied {
 			n++
-			applied := w.store.Inside().Counter.Apply(deadline(t), w.batch(aggregate.Marks, n*10, w.order(fmt.Sprint(n), 1)), noQuarantine(t))
+			applied := w.store.Apply(deadline(t), w.batch(aggregate.Marks, n*10, w.order(fmt.Sprint(n), 1)), noQuarantine(t))
 			if applied.Err != nil {
 				t.Fatal(applied.Err)
 			}

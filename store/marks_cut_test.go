@@ -50,7 +50,7 @@ func TestNothingFollowsAFailedPart(t *testing.T) {
 			}
 			return nil
 		}
-		a := w.store.Inside().Counter.Apply(deadline(t), w.batch(aggregate.Marks, 1, items...), func(context.Context, *lanes.Update,
+		a := w.store.Apply(deadline(t), w.batch(aggregate.Marks, 1, items...), func(context.Context, *lanes.Update,
 			error) error {
 			return c.quarantine
 		})

@@ -163,7 +163,7 @@ func TestRefusedAmongMany(t *testing.T) {
 				w.faults = []fault{{API: "BatchExecuteStatement", Before: &smithy.GenericAPIError{Code: "ValidationException"}}}
 			}
 			var refused []string
-			a := w.store.Inside().Counter.Apply(deadline(t), w.batch(aggregate.Marks, 1, w.perMerchant(20, 1)...), func(_ context.Context,
+			a := w.store.Apply(deadline(t), w.batch(aggregate.Marks, 1, w.perMerchant(20, 1)...), func(_ context.Context,
 				u *lanes.Update, _ error) error {
 				refused = append(refused, u.Key.String())
 				return nil
@@ -269,7 +269,7 @@ func TestStatementsMeetOtherValues(t *testing.T) {
 	})
 	apply := func(s *store.Store, sequence int64, tip string) {
 		b := w.batch(aggregate.Marks, sequence, w.order(fmt.Sprint(sequence), 5, `"tip":`+tip))
-		if a := s.Inside().Counter.Apply(deadline(t), b, noQuarantine(t)); !a.Unproven.IsZero() {
+		if a := s.Apply(deadline(t), b, noQuarantine(t)); !a.Unproven.IsZero() {
 			t.Fatal(a.Err)
 		}
 	}

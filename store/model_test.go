@@ -164,7 +164,7 @@ func (a *adversary) invoke(s *shard, at, n int) int {
 		}
 		defer func() { a.dying = nil; die() }()
 	}
-	applied := a.stores[a.r.IntN(len(a.stores))].Inside().Counter.Apply(ctx, batch, noQuarantine(a.t))
+	applied := a.stores[a.r.IntN(len(a.stores))].Apply(ctx, batch, noQuarantine(a.t))
 	if applied.Unproven.IsZero() {
 		return n
 	}

@@ -351,7 +351,7 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 	item := w.order("1", 5)
 	b := lanes.NewBatch(aggregate.Marks, lane)
 	b.Add(w.insert(1, item), nil, plan.Contributions(item).List)
-	if applied := deployed.Inside().Counter.Apply(deadline(t), b, nil); !applied.Unproven.IsZero() {
+	if applied := deployed.Apply(deadline(t), b, nil); !applied.Unproven.IsZero() {
 		t.Fatal(applied.Err)
 	}
 	hashed, err := plan.By("customer", envelope.Message{Body: item.Data})

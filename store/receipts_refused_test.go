@@ -155,7 +155,7 @@ func TestRefusedChange(t *testing.T) {
 				}
 				return nil
 			}
-			a := w.store.Inside().Counter.Apply(deadline(t), w.batch(aggregate.Receipts, 1, items...), quarantine)
+			a := w.store.Apply(deadline(t), w.batch(aggregate.Receipts, 1, items...), quarantine)
 			if a.Unproven.IsZero() != tt.proven {
 				t.Fatalf("unproven %s: %v", a.Unproven, a.Err)
 			}
@@ -178,7 +178,7 @@ func TestRefusedChange(t *testing.T) {
 			}
 			// The change may be quarantined a second time, because it is refused before its receipt
 			// is looked at. It is never counted.
-			if a := w.store.Inside().Counter.Apply(deadline(t), w.batch(aggregate.Receipts, 1, items...), quarantine); !a.Unproven.IsZero() ||
+			if a := w.store.Apply(deadline(t), w.batch(aggregate.Receipts, 1, items...), quarantine); !a.Unproven.IsZero() ||
 				a.Updates != 0 {
 				t.Errorf("delivered again: %+v", a)
 			}
@@ -189,7 +189,7 @@ func TestRefusedChange(t *testing.T) {
 // A quarantine that fails leaves the change unproven and its receipt unwritten.
 func TestRefusedChangeIsNotQuarantined(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts), refusing(func([]types.TransactWriteItem) error { return errUnforeseen }))
-	a := w.store.Inside().Counter.Apply(context.Background(), w.batch(aggregate.Receipts, 1, w.order("1", 5)), func(context.Context,
+	a := w.store.Apply(context.Background(), w.batch(aggregate.Receipts, 1, w.order("1", 5)), func(context.Context,
 		*lanes.Update, error) error {
 		return errLost
 	})
@@ -221,7 +221,7 @@ func TestCorrectionThatDoesNotFit(t *testing.T) {
 	b := w.change(2, event.Modify, false, was, is)
 	b.Add(w.insert(3, next), nil, w.plan.Contributions(next).List)
 	refused := map[string]bool{}
-	a := w.store.Inside().Counter.Apply(deadline(t), b, func(_ context.Context, u *lanes.Update, _ error) error {
+	a := w.store.Apply(deadline(t), b, func(_ context.Context, u *lanes.Update, _ error) error {
 		refused[u.Key.String()] = true
 		return nil
 	})
@@ -234,7 +234,7 @@ func TestCorrectionThatDoesNotFit(t *testing.T) {
 			t.Fatalf("a%d: %+v", i, got)
 		}
 	}
-	if a := w.store.Inside().Counter.Apply(deadline(t), w.batch(aggregate.Receipts, 3, next), noQuarantine(t)); a.Updates != 0 || a.Dropped != 1 {
+	if a := w.store.Apply(deadline(t), w.batch(aggregate.Receipts, 3, next), noQuarantine(t)); a.Updates != 0 || a.Dropped != 1 {
 		t.Errorf("delivered again: %+v", a)
 	}
 }

@@ -331,7 +331,8 @@ func TestStartsThatChangeTooMuch(t *testing.T) {
 		}
 	}
 	gone := &aggregate.Definition{Name: "gone", Since: 1}
-	if _, err := w.store.Inside().Heads.MarkBehind(deadline(t), []*aggregate.Definition{gone}); err != nil || head(t, w.store, gone) != nil {
+	_, err := w.store.Inside().Heads.MarkBehind(deadline(t), []*aggregate.Definition{gone})
+	if err != nil || head(t, w.store, gone) != nil {
 		t.Errorf("%v %+v", err, head(t, w.store, gone))
 	}
 }
