@@ -10,6 +10,7 @@ import (
 	"github.com/ingot-events/ingot/cmd/ingot/declare"
 	"github.com/ingot-events/ingot/cmd/ingot/erase"
 	"github.com/ingot-events/ingot/cmd/ingot/local"
+	"github.com/ingot-events/ingot/cmd/ingot/migrate"
 	"github.com/ingot-events/ingot/cmd/ingot/operate"
 	"github.com/ingot-events/ingot/cmd/ingot/pass"
 	"github.com/ingot-events/ingot/cmd/ingot/quarantine"
@@ -21,5 +22,5 @@ import (
 // of commands is a package that knows no other family.
 func commands(a *command.App) []*cobra.Command {
 	return slices.Concat(declare.Commands(a), local.Commands(a), send.Commands(a), erase.Commands(a), archive.Commands(a),
-		read.Commands(a), pass.Commands(a), quarantine.Commands(a), operate.Commands(a))
+		read.Commands(a), pass.Commands(a), migrate.Commands(a), quarantine.Commands(a), operate.Commands(a))
 }

@@ -1,4 +1,4 @@
-// Package pass has the commands that read whole tables: verify, rebuild and migrate.
+// Package pass has the commands that read whole tables: verify and rebuild.
 package pass
 
 import (
@@ -12,5 +12,5 @@ type app struct{ *command.App }
 // Commands returns the commands.
 func Commands(shared *command.App) []*cobra.Command {
 	a := &app{shared}
-	return []*cobra.Command{newVerify(a), newRebuild(a), newMigrate(a)}
+	return []*cobra.Command{newVerify(a), newRebuild(a)}
 }

@@ -111,7 +111,7 @@ func newRebuild(a *app) *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&all, "all", false, "rebuild every aggregate that is not complete")
 	flags.BoolVar(&accept, "accept", false, "accept the flags of totals and aggregates instead")
-	o.workFlag(flags)
+	o.WorkFlag(flags)
 	passFlags(cmd, &o)
 	patienceFlag(cmd, &o)
 	cmd.AddCommand(newRebuildParts(a), newRebuildMend(a))
@@ -202,7 +202,7 @@ func (a *app) touchAll(ctx context.Context, v verifying, c verify.Config, o veri
 	a.Say("touched %s of %s", show.Comma(out.Touched), show.Count(out.Scanned, "item"))
 	if err != nil {
 		if ctx.Err() != nil {
-			a.Say("%s", goOn(o.work, "touched items are not touched again"))
+			a.Say("%s", goOn(o.Work, "touched items are not touched again"))
 		}
 		return err
 	}

@@ -60,7 +60,7 @@ const verifyJSON = `
   unsure                  with --twice: why no difference can be called damaged; absent otherwise`
 
 type verifyOptions struct {
-	divided
+	command.Divided
 	prices                  string
 	patience                time.Duration
 	twice, dry, yes, reveal bool
@@ -87,19 +87,19 @@ func newVerify(a *app) *cobra.Command {
 	}
 	command.OnPipeline(cmd, verifyJSON)
 	flags := cmd.Flags()
-	o.largeFlags(flags)
+	o.LargeFlags(flags)
 	flags.BoolVar(&o.twice, "twice", false,
 		"look a second time, after the stream has delivered what was written before the first look ended")
 	flags.DurationVar(&o.patience, "patience", drained.Patience, "with --twice, how long to wait for the stream; 0: ask once")
 	flags.BoolVar(&o.reveal, "reveal", false, command.RevealUsage)
-	o.workFlag(flags)
+	o.WorkFlag(flags)
 	passFlags(cmd, &o)
 	return cmd
 }
 
 // passFlags adds the flags of a pass over the tables, after those of the command itself.
 func passFlags(cmd *cobra.Command, o *verifyOptions) {
-	o.divided.passFlags(cmd.Flags())
+	o.Divided.PassFlags(cmd.Flags())
 	agreeFlags(cmd, o)
 }
 
@@ -111,15 +111,13 @@ func agreeFlags(cmd *cobra.Command, o *verifyOptions) {
 	flags.StringVar(&o.prices, "prices", "", command.PricesUsage)
 }
 
-const mostSegments = 1_000_000 // the service's limit
-
 // check says what is wrong with the options.
 func (o *verifyOptions) check() error {
 	job := worker.Verify
 	if o.twice {
 		job = worker.Look
 	}
-	if err := o.divided.check(job); err != nil {
+	if err := o.Divided.Check(job); err != nil {
 		return err
 	}
 	if o.patience < 0 {
@@ -157,7 +155,7 @@ func (a *app) verifying(cmd *cobra.Command, writes bool) (v verifying, err error
 func (a *app) passConfig(v verifying, o verifyOptions) (verify.Config, error) {
 	c := verify.Config{Pipeline: v.plan, Source: verify.SourceOf(v.store), Looks: o.twice}
 	var err error
-	c.Config, err = o.config(a, v.target, v.target.Account+" "+v.target.Region+" "+v.target.EventsTable+" "+v.target.AggregatesTable)
+	c.Config, err = o.Config(a.App, v.target, v.target.Account+" "+v.target.Region+" "+v.target.EventsTable+" "+v.target.AggregatesTable)
 	return c, err
 }
 
@@ -169,7 +167,7 @@ const besides = 128 << 20
 // Without the limit, garbage would take as much memory as the sums.
 func (o verifyOptions) keepTo() (end func()) {
 	before := debug.SetMemoryLimit(-1)
-	debug.SetMemoryLimit(min(before, int64(o.memory)<<20+besides))
+	debug.SetMemoryLimit(min(before, int64(o.Memory)<<20+besides))
 	return func() { debug.SetMemoryLimit(before) }
 }
 
@@ -192,7 +190,7 @@ func (a *app) verify(cmd *cobra.Command, o verifyOptions) error {
 	report, looked, err := a.pass(ctx, v, c, o)
 	if err != nil {
 		if ctx.Err() != nil {
-			fmt.Fprintf(a.Stderr, "\ningot: %s\n", goOn(o.work, "what was read is lost"))
+			fmt.Fprintf(a.Stderr, "\ningot: %s\n", goOn(o.Work, "what was read is lost"))
 		}
 		return err
 	}
@@ -211,12 +209,12 @@ func (a *app) priced(ctx context.Context, v verifying, c *verify.Config, o verif
 		return nil, err
 	}
 	a.Say("verify reads %s", price)
-	if o.large != "" {
+	if o.Large != "" {
 		prices, err := command.ReadPrices(o.prices)
 		if err != nil {
 			return nil, err
 		}
-		o.sayTime(a, prices, price.Reads)
+		o.SayTime(a.App, prices, price.Reads)
 	}
 	if o.dry {
 		return nil, a.showPrice(price)
@@ -237,13 +235,13 @@ func (a *app) pass(ctx context.Context, v verifying, c verify.Config, o verifyOp
 	switch {
 	case o.twice:
 		look := func(ctx context.Context, name string) (*verify.Report, error) {
-			if o.large != "" {
+			if o.Large != "" {
 				return a.lookAtLarge(ctx, v, c, o, worker.Look, name)
 			}
 			return verify.Run(ctx, c)
 		}
 		l, err = verify.TwiceBy(ctx, a.Clock, a.Lag(v.target, o.patience), o.patience, look)
-		if err == nil && o.large != "" {
+		if err == nil && o.Large != "" {
 			err = a.clearLooks(ctx, v, o)
 		}
 		if err != nil {
@@ -252,7 +250,7 @@ func (a *app) pass(ctx context.Context, v verifying, c verify.Config, o verifyOp
 		if r = l.Second; r == nil {
 			r = l.First
 		}
-	case o.large != "":
+	case o.Large != "":
 		if r, err = a.lookAtLarge(ctx, v, c, o, worker.Verify, ""); err == nil {
 			err = verify.Clear(ctx, c)
 		}
@@ -266,14 +264,14 @@ func (a *app) pass(ctx context.Context, v verifying, c verify.Config, o verifyOp
 // own, so that another call goes on with the one that was under way.
 func (a *app) lookAtLarge(ctx context.Context, v verifying, c verify.Config, o verifyOptions, job, name string) (*verify.Report, error) {
 	if name != "" {
-		o.work += "/" + name
+		o.Work += "/" + name
 		var err error
 		if c, err = a.passConfig(v, o); err != nil {
 			return nil, err
 		}
 	}
 	done := func(ctx context.Context) (sums.Done, error) { return verify.Done(ctx, c) }
-	if err := o.atLarge(ctx, a, v.target, job, c.About, done); err != nil {
+	if err := o.AtLarge(ctx, a.App, v.target, job, c.About, done); err != nil {
 		return nil, err
 	}
 	return verify.Collect(ctx, c)
@@ -282,9 +280,9 @@ func (a *app) lookAtLarge(ctx context.Context, v verifying, c verify.Config, o v
 // clearLooks lets the folders of the looks be used again, that of the first one last. If it is
 // interrupted, a second look is never there without the first that it came after.
 func (a *app) clearLooks(ctx context.Context, v verifying, o verifyOptions) error {
-	work := o.work
+	work := o.Work
 	for _, name := range slices.Backward(verify.TwiceLooks) {
-		o.work = work + "/" + name
+		o.Work = work + "/" + name
 		c, err := a.passConfig(v, o)
 		if err == nil {
 			err = verify.Clear(ctx, c)

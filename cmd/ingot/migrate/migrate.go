@@ -1,4 +1,4 @@
-package pass
+package migrate
 
 import (
 	"context"
@@ -39,7 +39,7 @@ one after a turn if migration.yaml has back.`
 type migrateOptions struct {
 	file      string
 	function  string
-	divided   divided // of compare
+	divided   command.Divided // of compare
 	rows      int
 	rate      float64
 	plan      bool
@@ -262,7 +262,7 @@ func (a *app) backfill(ctx context.Context, m *moving, o *migrateOptions) error 
 }
 
 // sayScan says what it costs to read as many tables of the size of the old one.
-func (a *app) sayScan(m *moving, what string, tables float64, d *divided) error {
+func (a *app) sayScan(m *moving, what string, tables float64, d *command.Divided) error {
 	prices, err := command.ReadPrices("")
 	if err != nil {
 		return err
@@ -272,7 +272,7 @@ func (a *app) sayScan(m *moving, what string, tables float64, d *divided) error 
 		price = fmt.Sprintf(", %.2f dollars", dollars)
 	}
 	a.Say("%s reads about %s rows: %s read units%s", what, show.Comma(int(m.old.Items)), show.Comma(int(units)), price)
-	d.sayTime(a, prices, units)
+	d.SayTime(a.App, prices, units)
 	return nil
 }
 
@@ -323,11 +323,11 @@ result is kept as the evidence for a turn, and counts for 24 hours.
 Exit code 3: something stands against a turn.`,
 		function: true,
 		flags: func(f *pflag.FlagSet, o *migrateOptions) {
-			o.divided.passFlags(f)
-			o.divided.workFlag(f)
-			o.divided.largeFlags(f)
+			o.divided.PassFlags(f)
+			o.divided.WorkFlag(f)
+			o.divided.LargeFlags(f)
 		},
-		check: func(o *migrateOptions) error { return o.divided.check(worker.Compare) },
+		check: func(o *migrateOptions) error { return o.divided.Check(worker.Compare) },
 		run: func(ctx context.Context, m *moving, o *migrateOptions) error {
 			if err := a.sayScan(m, "the comparison", 2, &o.divided); err != nil {
 				return err
@@ -354,8 +354,8 @@ Exit code 3: something stands against a turn.`,
 }
 
 // compare compares on this machine, or lets workers read both tables.
-func (a *app) compare(ctx context.Context, m *moving, d *divided) (*migrate.Compared, error) {
-	of, err := d.config(a, m.target, m.target.Account+" "+m.target.Region+" "+m.old.Table+" "+m.target.EventsTable)
+func (a *app) compare(ctx context.Context, m *moving, d *command.Divided) (*migrate.Compared, error) {
+	of, err := d.Config(a.App, m.target, m.target.Account+" "+m.target.Region+" "+m.old.Table+" "+m.target.EventsTable)
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
@@ -363,10 +363,10 @@ func (a *app) compare(ctx context.Context, m *moving, d *divided) (*migrate.Comp
 	if err != nil {
 		return nil, err
 	}
-	if d.large == "" {
+	if d.Large == "" {
 		return c.Run(ctx, m.lag)
 	}
-	if err := d.atLarge(ctx, a, m.target, worker.Compare, of.About, c.Done); err != nil {
+	if err := d.AtLarge(ctx, a.App, m.target, worker.Compare, of.About, c.Done); err != nil {
 		return nil, err
 	}
 	return c.Finish(ctx, m.lag)
