@@ -294,7 +294,8 @@ func TestKeyPolicy(t *testing.T) {
 			logGroups = arn[strings.LastIndex(arn, ":")+1:]
 		}
 	}
-	must.Match(t, allowed["logs.eu-central-1.amazonaws.com"], texts{"kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"})
+	must.Match(t, allowed["logs.eu-central-1.amazonaws.com"],
+		texts{"kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"})
 	stacks := regexp.MustCompile(`stack_name = "(.+)"`).FindAllStringSubmatch(repository(t)["samconfig.toml"], -1)
 	if len(stacks) < 2 {
 		t.Errorf("samconfig.toml names the stacks %v", stacks)

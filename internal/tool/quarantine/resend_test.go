@@ -98,7 +98,8 @@ func TestPullDeletesWhatIsDone(t *testing.T) {
 		} else {
 			l.Deleted = w.Clock.Now()
 			w.must(w.dir.Save(l))
-			if ready, errs := w.work().Hold(t.Context(), []*quarantine.Letter{l}); len(ready) != 0 || !errors.Is(errs[l.ID], quarantine.ErrDone) {
+			if ready, errs := w.work().Hold(t.Context(), []*quarantine.Letter{l}); len(ready) != 0 ||
+				!errors.Is(errs[l.ID], quarantine.ErrDone) {
 				t.Errorf("%v, %v", ready, errs)
 			}
 		}
