@@ -5,6 +5,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/migrate"
 )
 
@@ -28,10 +29,16 @@ func TestNoCopyIsOvertaken(t *testing.T) {
 			for _, copied := range []bool{false, true} {
 				for at, reached := 1, true; reached; at++ {
 					m := begin(t)
-					mapped, err := load(t, users, usersFile)
-					m.must(err)
-					other, err := migrate.NewMigration(mapped, m.old, m.config)
-					m.must(err)
+					process := func() *migrate.Migration {
+						mapped, err := load(t, users, usersFile)
+						m.must(err)
+						config := m.config
+						config.Env.Group = func() env.Group { return inOrder{} }
+						s, err := migrate.NewMigration(mapped, m.old, config)
+						m.must(err)
+						return s
+					}
+					one, other := process(), process()
 					changed := []migrate.Changed{{Key: key, Images: []migrate.Row{first, second, last}}}
 					if copied {
 						m.put("old", first)
@@ -50,7 +57,7 @@ func TestNoCopyIsOvertaken(t *testing.T) {
 						}
 						return nil
 					}
-					m.sync.Do(t.Context(), mode, changed)
+					one.Do(t.Context(), mode, changed)
 					m.refuse = nil
 					if look := other.Do(t.Context(), migrate.IfDifferent, changed); look.Written+look.Tombstones > 0 {
 						t.Errorf("%s before request %d (mode %d, copied: %t): the copy was not what the row is: %+v", name, at, mode, copied, look)
