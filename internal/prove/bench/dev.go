@@ -29,9 +29,10 @@ import (
 
 // These are the limits of ingot dev.
 const (
-	emptyStart = 1.0  // seconds until it can be used, with nothing stored
-	fullStart  = 10.0 // seconds until it can be used, with all events stored
-	fullMB     = 1536 // megabytes of the process then, at its peak
+	devEvents  = 100_000
+	emptyStart = 1.0 // seconds until it can be used, with nothing stored
+	fullStart  = 5.0 // seconds until it can be used, with all events stored
+	fullMB     = 384 // megabytes of the process then, at its peak
 	eventBytes = 400
 	devSenders = 8
 )
@@ -82,18 +83,18 @@ func (b *bench) dev(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.head("ingot dev, with %d events of %d bytes and without an index", b.events, eventBytes)
+	b.head("ingot dev, with %d events of %d bytes and without an index", devEvents, eventBytes)
 	empty, err := d.start(ctx)
 	if err != nil {
 		return err
 	}
 	defer d.kill()
 	began := time.Now()
-	if err := d.send(ctx, b.events); err != nil {
+	if err := d.send(ctx, devEvents); err != nil {
 		return err
 	}
 	sent := time.Since(began)
-	if err := d.wait(ctx, b.events); err != nil {
+	if err := d.wait(ctx, devEvents); err != nil {
 		return err
 	}
 	stored := time.Since(began)
@@ -114,7 +115,7 @@ func (b *bench) dev(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rate := func(d time.Duration) float64 { return float64(b.events) / d.Seconds() }
+	rate := func(d time.Duration) float64 { return float64(devEvents) / d.Seconds() }
 	fmt.Fprintf(b.out,
 		"  %.0f events a second are sent, and %.0f sent, stored and counted; %d MB resident at the peak meanwhile; %d MB on the disk\n",
 		rate(sent), rate(stored), filling/1024, size.Size()>>20)

@@ -81,7 +81,6 @@ type Dev struct {
 	stream   *esm.Stream
 	remade   atomic.Bool // a table may have been made again, and the functions do not know it yet
 	kept     *kept       // nil: in memory alone
-	unspare  func()      // undoes what spare has set
 
 	api, console *server
 	requests     requests
@@ -112,9 +111,7 @@ func Start(ctx context.Context, cfg Config) (_ *Dev, err error) {
 	if cfg.File, err = filepath.Abs(cfg.File); err != nil {
 		return nil, err
 	}
-	undo := spare()
-	d := &Dev{cfg: cfg, id: rand.Text(), unspare: undo, stop: make(chan struct{}), troubles: map[string]string{},
-		results: map[string]string{}}
+	d := &Dev{cfg: cfg, id: rand.Text(), stop: make(chan struct{}), troubles: map[string]string{}, results: map[string]string{}}
 	if cfg.Now == nil {
 		d.cfg.Now, d.longPolls = time.Now, d.stop
 	}
@@ -125,7 +122,6 @@ func Start(ctx context.Context, cfg Config) (_ *Dev, err error) {
 			d.api.close()
 			d.console.close()
 			_ = d.kept.close()
-			undo()
 		}
 	}()
 	plan, err := d.read()
@@ -178,7 +174,6 @@ func (d *Dev) open(ctx context.Context, plan *pipeline.Pipeline) (err error) {
 			return err
 		}
 		cfg.Journal = d.kept.disk
-		d.kept.disk.OnRead = func() { spare() }
 	}
 	d.clock = newClock(d.cfg.Now, steady(), d.kept.stopped())
 	cfg.Now = d.clock.Now
@@ -247,7 +242,6 @@ func (d *Dev) run() {
 	d.work.Go(func() { d.poll("ingest", d.stop, d.pollQueue) })
 	d.work.Go(func() { d.poll("streams", d.stop, d.pollStream) })
 	d.work.Go(func() { every(sweepEvery, d.stop, d.sweep) })
-	d.work.Go(func() { every(spareEvery, d.stop, func() { spare() }) })
 	d.work.Go(func() { d.watch(d.stop) })
 	d.work.Go(func() { d.api.serve(guard(d.api.listener.Addr(), d.requests.count(d.protocols(wire.New(d.engine))))) })
 	if d.cfg.Console != nil {
@@ -268,7 +262,6 @@ func (d *Dev) end() error {
 	d.work.Wait()
 	late.Stop()
 	d.cut()
-	defer d.unspare()
 	return d.kept.close()
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-	"unsafe"
 
 	"github.com/aws/smithy-go"
 )
@@ -109,10 +108,6 @@ type Unpacker struct {
 // Unpack reads from s. The texts that it reads share the memory of s.
 func Unpack(s string) *Unpacker { return &Unpacker{rest: s} }
 
-// UnpackBytes reads from b. The texts that it reads share the memory of b, so they are valid only
-// as long as b is.
-func UnpackBytes(b []byte) *Unpacker { return Unpack(unsafe.String(unsafe.SliceData(b), len(b))) }
-
 var errShort = errors.New("it ends too early")
 
 // Text reads a text.
@@ -125,12 +120,6 @@ func (u *Unpacker) Text() string {
 	s := u.rest[:n]
 	u.rest = u.rest[n:]
 	return s
-}
-
-// Bytes reads a text as bytes. The caller must not change them.
-func (u *Unpacker) Bytes() []byte {
-	s := u.Text()
-	return unsafe.Slice(unsafe.StringData(s), len(s))
 }
 
 // Number reads a number.

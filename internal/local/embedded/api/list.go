@@ -65,23 +65,6 @@ func (l *List[T]) Insert(p Position, v T) {
 	}
 }
 
-// Filler fills empty lists. Short lists share blocks of memory.
-type Filler[T any] struct {
-	elements Slab[T]
-	chunks   Slab[[]T]
-}
-
-// Fill copies elements that are in order into an empty list.
-func (f *Filler[T]) Fill(l *List[T], all []T) {
-	l.n = len(all)
-	l.chunks = f.chunks.Take((len(all) + chunkLimit - 1) / chunkLimit)
-	for i := range l.chunks {
-		part := all[i*chunkLimit : min(len(all), (i+1)*chunkLimit)]
-		l.chunks[i] = f.elements.Take(len(part))
-		copy(l.chunks[i], part)
-	}
-}
-
 // Remove takes the element at p out of the list.
 func (l *List[T]) Remove(p Position) {
 	l.n--

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -287,14 +286,12 @@ func (ts *Tables) loadTables(j api.Journal) error {
 
 // load reads the items.
 func (t *table) load(j api.Journal) error {
-	var rows filling
-	loader := value.NewLoader(t.schema.pk, t.schema.sk)
-	err := j.Load(t.itemSpace(), func(_, v []byte) error {
-		it, err := loader.Item(v)
+	return j.Load(t.itemSpace(), func(_, v []byte) error {
+		it, err := value.Unpack(string(v), t.schema.pk, t.schema.sk)
 		if err != nil {
 			return err
 		}
-		rows.add(it)
+		t.rows.put(place{it.PK, it.SK, it.PK, it.SK}, it)
 		for _, ix := range t.indexes {
 			if at, in := ix.place(it); in {
 				ix.rows.put(at, it)
@@ -303,8 +300,6 @@ func (t *table) load(j api.Journal) error {
 		t.count(it, +1)
 		return nil
 	})
-	rows.fill(t.rows)
-	return err
 }
 
 func (ts *Tables) loadStreams(j api.Journal) error {
@@ -358,7 +353,6 @@ func (s *stream) load(j api.Journal) error {
 	}); err != nil {
 		return err
 	}
-	unpacker := recordUnpacker{s.t, value.NewLoader(s.t.schema.pk, s.t.schema.sk)}
 	if err := j.Load(s.recordSpace(), func(k, v []byte) error {
 		if len(k) != 16 {
 			return fmt.Errorf("a record has a key of %d bytes, not 16", len(k))
@@ -369,7 +363,7 @@ func (s *stream) load(j api.Journal) error {
 		if sh == nil || ordinal != uint64(sh.base+len(sh.records)) {
 			return fmt.Errorf("record %d of shard %d is out of place", ordinal, number)
 		}
-		r, err := unpacker.record(v)
+		r, err := s.t.unpackRecord(string(v))
 		if err != nil {
 			return err
 		}
@@ -383,37 +377,32 @@ func (s *stream) load(j api.Journal) error {
 	return nil
 }
 
-// recordUnpacker reads the records of a table's stream.
-type recordUnpacker struct {
-	t      *table
-	images *value.Loader
-}
-
-// record reads a record. The result does not share memory with packed.
-func (from recordUnpacker) record(packed []byte) (r record, err error) {
-	u := api.UnpackBytes(packed)
+// unpackRecord reads a record of the table's stream.
+func (t *table) unpackRecord(packed string) (r record, err error) {
+	u := api.Unpack(packed)
+	image := func() (*value.Item, error) { return value.Unpack(u.Text(), t.schema.pk, t.schema.sk) }
 	flags := u.Number()
 	r.seq = sequence{u.Number(), u.Number()}
 	r.id = [2]uint64{u.Number(), u.Number()}
 	r.at = u.Time()
 	k := key{u.Text(), u.Text()}
 	if flags&hasOld != 0 {
-		if r.old, err = from.images.Item(u.Bytes()); err != nil {
+		if r.old, err = image(); err != nil {
 			return r, err
 		}
 	}
 	switch {
 	case flags&withNew != 0:
-		if r.new, err = from.images.Item(u.Bytes()); err != nil {
+		if r.new, err = image(); err != nil {
 			return r, err
 		}
 	case flags&hasNew != 0:
-		if r.new = from.t.get(k); r.new == nil {
-			r.new = &value.Item{PK: strings.Clone(k.pk), SK: strings.Clone(k.sk)} // until images
+		if r.new = t.get(k); r.new == nil {
+			r.new = &value.Item{PK: k.pk, SK: k.sk} // until images
 		}
 	}
 	if flags&hasIdentity != 0 {
-		r.by = &identity{strings.Clone(u.Text()), strings.Clone(u.Text())}
+		r.by = &identity{u.Text(), u.Text()}
 	}
 	return r, u.Err()
 }

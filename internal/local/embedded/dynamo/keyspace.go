@@ -1,11 +1,8 @@
 package dynamo
 
 import (
-	"cmp"
 	"math/bits"
-	"slices"
 	"strings"
-	"sync"
 
 	"github.com/ingot-events/ingot/internal/local/embedded/api"
 	"github.com/ingot-events/ingot/internal/local/embedded/value"
@@ -93,59 +90,6 @@ func (k *keyspace) put(p place, it *value.Item) {
 		return
 	}
 	part.rows.Insert(at, row{p.sort, it})
-}
-
-// filling puts all items of a table into its empty keyspace.
-type filling struct {
-	partitions []*partition
-	rows       []row // of the last partition
-	blocks     api.Slab[partition]
-	filler     api.Filler[row]
-}
-
-// add takes the next item. The items of one partition must come one after the other, in the order
-// of their sort keys.
-func (f *filling) add(it *value.Item) {
-	if len(f.rows) > 0 && f.rows[0].it.PK != it.PK {
-		f.next()
-	}
-	f.rows = append(f.rows, row{it.SK, it})
-}
-
-// next completes the partition of the items that add has taken since the last call.
-func (f *filling) next() {
-	part := &f.blocks.Take(1)[0]
-	part.key = f.rows[0].it.PK
-	f.filler.Fill(&part.rows, f.rows)
-	f.partitions = append(f.partitions, part)
-	clear(f.rows)
-	f.rows = f.rows[:0]
-}
-
-// fill puts all partitions into the keyspace.
-func (f *filling) fill(k *keyspace) {
-	if len(f.rows) > 0 {
-		f.next()
-	}
-	var ordered sync.WaitGroup
-	ordered.Go(func() {
-		all := make([]hashed, len(f.partitions))
-		for i, part := range f.partitions {
-			all[i] = hashed{api.Hash(part.key), part}
-		}
-		slices.SortFunc(all, func(a, b hashed) int {
-			if c := cmp.Compare(a.hash, b.hash); c != 0 {
-				return c
-			}
-			return strings.Compare(a.key, b.key)
-		})
-		new(api.Filler[hashed]).Fill(&k.order, all)
-	})
-	k.partitions = make(map[string]*partition, len(f.partitions))
-	for _, part := range f.partitions {
-		k.partitions[part.key] = part
-	}
-	ordered.Wait()
 }
 
 func (k *keyspace) remove(p place) {

@@ -35,26 +35,10 @@ func (it *Item) Pack() {
 // Packed returns the string of a packed item.
 func (it *Item) Packed() string { return it.packed }
 
-// Loader makes packed items from the content of a journal. Many items share a block of memory, so
-// that a million items need few allocations. A block stays in memory until none of its items is in
-// use.
-type Loader struct {
-	pk, sk string
-	items  api.Slab[Item]
-	texts  api.Slab[byte]
-}
-
-// NewLoader returns a loader for a table. pk and sk name the key attributes; sk may be empty.
-func NewLoader(pk, sk string) *Loader { return &Loader{pk: pk, sk: sk} }
-
-// Item returns a packed item. It copies packed.
-func (l *Loader) Item(packed []byte) (*Item, error) {
-	it := &l.items.Take(1)[0]
-	it.packed = api.TextIn(&l.texts, packed)
-	if err := it.unpackKey(l.pk, l.sk); err != nil {
-		return nil, err
-	}
-	return it, nil
+// Unpack returns the packed item of a string. pk and sk name the key attributes; sk may be empty.
+func Unpack(packed, pk, sk string) (*Item, error) {
+	it := &Item{packed: packed}
+	return it, it.unpackKey(pk, sk)
 }
 
 // unpackKey sets the key and the size of a packed item.

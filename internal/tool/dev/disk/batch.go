@@ -10,7 +10,6 @@ import (
 // batch is what the next transaction writes. Of several changes of a key it holds the last one.
 type batch struct {
 	spaces map[string]*space
-	size   int // about how many bytes it has
 }
 
 type space struct {
@@ -44,12 +43,10 @@ func (b *batch) add(c embedded.Change) {
 		return
 	}
 	s.values[c.Key] = value{c.Value, c.Remove}
-	b.size += len(c.Key) + len(c.Value)
 }
 
 // under returns the batch that holds both, where later is the one that counts.
 func (b *batch) under(later *batch) *batch {
-	b.size += later.size
 	for name, s := range later.spaces {
 		into := b.space(name)
 		if s.drop {

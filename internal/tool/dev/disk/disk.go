@@ -26,9 +26,6 @@ const (
 	form = "1"
 	// lockTime is how long to wait for the process that has the folder.
 	lockTime = 500 * time.Millisecond
-	// dropAfter is how many bytes are read or written before what is mapped of the file is dropped.
-	// For a page that is read, the system maps the pages around it too.
-	dropAfter = 8 << 20
 	// againAfter is how long after a failure the disk is tried again.
 	againAfter = time.Second
 )
@@ -40,15 +37,10 @@ var (
 
 // Disk is an open folder. It is an [embedded.Journal].
 type Disk struct {
-	// OnRead, if set, is called now and then while much is read.
-	OnRead func()
-
 	dir  string
 	db   *bbolt.DB
-	file *os.File
 	save func(*batch) error // writes a batch; a test may replace it
 
-	written    int // bytes since the last drop; only save uses it
 	mu         sync.Mutex
 	changed    *sync.Cond // there is something to write, or the end
 	settled    *sync.Cond // something was written, or could not be
@@ -65,13 +57,7 @@ func Open(dir string) (*Disk, error) {
 		return nil, fmt.Errorf("the data folder %s cannot be made: %w; name another with --data", dir, cause(err))
 	}
 	name := filepath.Join(dir, file)
-	o := options()
-	var opened *os.File
-	o.OpenFile = func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
-		opened, err = os.OpenFile(name, flag, mode)
-		return opened, err
-	}
-	db, err := bbolt.Open(name, 0o600, o)
+	db, err := bbolt.Open(name, 0o600, options())
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("another ingot dev%s runs with the data in %s: end that one, or name another folder with --data",
@@ -88,9 +74,8 @@ func Open(dir string) (*Disk, error) {
 		return nil, errors.Join(fmt.Errorf("the data folder %s cannot be written to: %w; name another with --data", dir, cause(err)),
 			db.Close())
 	}
-	d := &Disk{dir: dir, db: db, file: opened, next: newBatch(), ended: make(chan struct{})}
+	d := &Disk{dir: dir, db: db, next: newBatch(), ended: make(chan struct{})}
 	d.save = d.write
-	d.drop()
 	d.changed, d.settled = sync.NewCond(&d.mu), sync.NewCond(&d.mu)
 	go d.run()
 	return d, nil
@@ -146,18 +131,7 @@ func (d *Disk) Load(space string, give func(key, value []byte) error) error {
 		if b == nil {
 			return nil
 		}
-		defer d.drop()
-		read := 0
-		return b.ForEach(func(key, value []byte) error {
-			if read += len(key) + len(value); read > dropAfter {
-				read = 0
-				d.drop()
-				if d.OnRead != nil {
-					d.OnRead()
-				}
-			}
-			return give(key, value)
-		})
+		return b.ForEach(give)
 	})
 }
 
@@ -277,10 +251,6 @@ func (d *Disk) explain(err error) error {
 
 // write writes a batch in one transaction.
 func (d *Disk) write(b *batch) error {
-	if d.written += b.size; d.written > dropAfter {
-		d.written = 0
-		d.drop()
-	}
 	return d.db.Update(func(tx *bbolt.Tx) error {
 		for _, space := range b.names() {
 			s := b.spaces[space]

@@ -11,11 +11,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"go.etcd.io/bbolt"
 	"go.uber.org/goleak"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/stack"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -166,4 +170,41 @@ func TestNothingIsHalfWritten(t *testing.T) {
 	}
 	must.Equal(t, held(t, d, "a"), "")
 	closed(t, d)
+}
+
+// TestFileStaysSmall sends events for a month, each of which expires after a day.
+func TestFileStaysSmall(t *testing.T) {
+	const each, days, size = 200, 30, 4000
+	dir, now := t.TempDir(), time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
+	d := open(t, dir)
+	e, err := embedded.Open(embedded.Config{Now: func() time.Time { return now }, Journal: d})
+	must.Succeed(t, err)
+	s, err := stack.New(t.Context(), e, stack.Config{})
+	must.Succeed(t, err)
+	table, body := stack.Events, strings.Repeat("x", size)
+	for day := range days {
+		for n := range each {
+			_, err := e.SQS().SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &s.Queue, MessageBody: &body})
+			must.Succeed(t, err)
+			got, err := e.SQS().ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &s.Queue})
+			must.Succeed(t, err)
+			_, err = e.SQS().DeleteMessage(t.Context(),
+				&sqs.DeleteMessageInput{QueueUrl: &s.Queue, ReceiptHandle: got.Messages[0].ReceiptHandle})
+			must.Succeed(t, err)
+			_, err = e.DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: map[string]types.AttributeValue{
+				"PK": &types.AttributeValueMemberS{Value: fmt.Sprint(day, "#", n)}, "SK": &types.AttributeValueMemberS{Value: "-"},
+				"data":      &types.AttributeValueMemberS{Value: body},
+				"expiresAt": &types.AttributeValueMemberN{Value: fmt.Sprint(now.Add(20 * time.Hour).Unix())}}})
+			must.Succeed(t, err)
+		}
+		now = now.Add(24 * time.Hour)
+		must.Equal(t, e.SweepExpired(), each)
+	}
+	stored := 3 * each * size // the records of a day: what was put, and what was there when it was removed
+	closed(t, d)
+	info, err := os.Stat(filepath.Join(dir, file))
+	must.Succeed(t, err)
+	if most := int64(3*stored + 10<<20); info.Size() > most {
+		t.Errorf("after %d days of %d events, the file has %d bytes, and at most %d are wanted", days, each, info.Size(), most)
+	}
 }
