@@ -16,9 +16,11 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/pause"
 )
 
-// ask asks until there is an answer, and holds it against what is counted.
+// ask asks until there is an answer, and holds it against what is counted. In trouble, more may
+// fail in a row than anybody waits for, so it asks twice there.
 func (w *world) ask() {
 	var before []string
+	again := w.Calm
 	for range 30 {
 		before = slices.Clone(w.stored)
 		_, err := w.question().Ask(context.Background())
@@ -30,10 +32,15 @@ func (w *world) ask() {
 			}
 			return
 		case errors.As(err, &unknown):
-			if w.well() {
+			switch {
+			case !w.well():
+				return
+			case again:
 				w.Fail(Endless, "%v", err)
+				return
 			}
-			return
+			again = true
+			continue
 		}
 		w.Sleep(10 * time.Second) // a request has failed more often than the SDK repeats it
 	}

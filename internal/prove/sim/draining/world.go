@@ -1,8 +1,8 @@
 // Package draining runs random worlds in which a tool asks whether all that was written has been
 // counted. Shards split and roll while the function is behind, records show late, batches fail in
 // part or come again, functions die, a mapping falls silent, and fences are lost. The answer may be
-// "unknown", but never a wrong "yes", and in a world that is well it is "yes". A seed always makes
-// the same world.
+// "unknown", but never a wrong "yes". In a world that is well it is "yes", at the latest when the
+// tool asks again. A seed always makes the same world.
 package draining
 
 import (
