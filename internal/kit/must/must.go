@@ -61,18 +61,12 @@ func Equal[T comparable](t testing.TB, got, want T, besides ...any) {
 	}
 }
 
-// Match is like Equal, for what == cannot compare. Slices, and maps, without elements are equal,
-// whether they are nil or not.
+// Match is like Equal, for what == cannot compare. A nil slice or map is not an empty one.
 func Match(t testing.TB, got, want any, besides ...any) {
 	t.Helper()
-	if !reflect.DeepEqual(got, want) && !(empty(got) && empty(want)) {
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("it is %v, want %v%s", got, want, told(besides))
 	}
-}
-
-func empty(of any) bool {
-	v := reflect.ValueOf(of)
-	return (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0
 }
 
 func told(besides []any) (text string) {
