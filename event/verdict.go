@@ -37,7 +37,12 @@ const (
 )
 
 // Verdicts lists every verdict in the order in which they are reported.
-var Verdicts = [...]Verdict{Inserted, Updated, Duplicate, Stale, Conflict, Rejected, Expired, Poison, Retry}
+var Verdicts = func() (all [len(told) - 1]Verdict) {
+	for i := range all {
+		all[i] = Verdict(i + 1)
+	}
+	return all
+}()
 
 // told is all that the code knows of a verdict. To add a verdict, add its constant and its row.
 var told = [...]struct {
@@ -47,16 +52,19 @@ var told = [...]struct {
 	// severity decides among the items of a message. It is 0 for the verdicts of stored events.
 	severity int
 	weight   int // decides among the events of a message
+	// seldom: only pipelines that declare a reason for it have it, so its metric is written only
+	// with a batch that has it.
+	seldom bool
 }{
-	Inserted:  {"Inserted", "new, and stored", stored, 0, -1},
-	Updated:   {"Updated", "a newer revision, and stored", stored, 0, -2},
-	Duplicate: {"Duplicate", "the same event is stored already", stored, 0, -3},
-	Stale:     {"Stale", "a newer revision is stored already", stored, 0, -4},
-	Conflict:  {"Conflict", "another payload is stored under this key: quarantine", quarantined, 3, 2},
-	Rejected:  {"Rejected", "a total would fall below its floor: quarantine", quarantined, 2, 1},
-	Expired:   {"Expired", "past its time: quarantine", quarantined, 1, 2},
-	Poison:    {"Poison", "can never be stored: quarantine", quarantined, 4, 2},
-	Retry:     {"Retry", "nothing proven: delivered again", open, 5, 3},
+	Inserted:  {"Inserted", "new, and stored", stored, 0, -1, false},
+	Updated:   {"Updated", "a newer revision, and stored", stored, 0, -2, false},
+	Duplicate: {"Duplicate", "the same event is stored already", stored, 0, -3, false},
+	Stale:     {"Stale", "a newer revision is stored already", stored, 0, -4, false},
+	Conflict:  {"Conflict", "another payload is stored under this key: quarantine", quarantined, 3, 2, false},
+	Rejected:  {"Rejected", "a total would fall below its floor: quarantine", quarantined, 2, 1, true},
+	Expired:   {"Expired", "past its time: quarantine", quarantined, 1, 2, false},
+	Poison:    {"Poison", "can never be stored: quarantine", quarantined, 4, 2, false},
+	Retry:     {"Retry", "nothing proven: delivered again", open, 5, 3, false},
 }
 
 // standing is what becomes of a message with a verdict.
@@ -106,6 +114,9 @@ func (v Verdict) Severity() int { return told[v].severity }
 // normal and no alarm rings for it; the others are equal. The verdicts of stored events come after
 // them, in the order of their constants.
 func (v Verdict) Outweighs(other Verdict) bool { return v.weight() > other.weight() }
+
+// Seldom reports whether only pipelines that declare a reason for v have it.
+func (v Verdict) Seldom() bool { return told[v].seldom }
 
 func (v Verdict) weight() int { return told[v].weight }
 

@@ -14,14 +14,21 @@ type Function struct {
 	Name string
 	Arg  string // its argument: a number N, or a LABEL. "N?" may be left out. Empty: it takes no argument
 	Does string
-	// Lossy reports whether different inputs can give the same result. For sha256 it depends: the
-	// whole hash is lossless, a cut one is not.
+	// Lossy reports whether different inputs can give the same result.
 	Lossy bool
+	// LossyWith reports the same of the function with its argument.
+	LossyWith bool
 	// Follows lists the functions that may come before this one in a variable. The value itself may
 	// always come before it. nil means any function.
 	Follows []string
 	// Hash reports whether it makes hex digits that say nothing about the value.
 	Hash bool
+	// Keyed reports whether it needs the secret. With an argument, its key is derived from that.
+	Keyed bool
+	// Reverses reports whether it turns the order of its values around.
+	Reverses bool
+	// Spreads reports whether it makes as many values as its argument says, to spread writes.
+	Spreads bool
 	// Time is how it writes a time, as in package time: "2006-01-02". It is empty if it does not.
 	Time string
 	// Number reports whether it makes a number of periods since 1970. In `at`, it reads one. Their
@@ -111,13 +118,13 @@ func Functions() []Function {
 			Follows: []string{"trim", "unix", "unixms", "shard"}, Ordered: true, Pads: true, least: 1, most: 38, run: pad,
 			shape: ofNDigits},
 		{Name: "rev", Does: "each digit d of a time or padded number becomes 9-d: the order turns around", Follows: []string{"time", "pad"},
-			Ordered: true, run: rev},
+			Ordered: true, Reverses: true, run: rev},
 		{Name: "shard", Arg: "N", Does: "one of 0 to N-1: the first 8 bytes of the SHA-256, big-endian, mod N", Lossy: true, Ordered: true,
-			least: 1, most: 10_000, run: shard, shape: below},
+			Spreads: true, least: 1, most: 10_000, run: shard, shape: below},
 		{Name: "hmac", Arg: "LABEL?", Does: "HMAC-SHA-256 in lower-case hex, keyed with the secret of the environment, or with a key of " +
-			"LABEL's own that is derived from it: for personal data in keys", Hash: true, run: keyedHash, shape: ofHex},
-		{Name: "sha256", Arg: "N?", Does: "SHA-256 in lower-case hex; with N only its first N digits, which is lossy", Hash: true, least: 1,
-			most: 63, run: hash, shape: ofHex},
+			"LABEL's own that is derived from it: for personal data in keys", Hash: true, Keyed: true, run: keyedHash, shape: ofHex},
+		{Name: "sha256", Arg: "N?", Does: "SHA-256 in lower-case hex; with N only its first N digits, which is lossy", Hash: true, LossyWith: true,
+			least: 1, most: 63, run: hash, shape: ofHex},
 		{Name: "first", Arg: "N", Does: "the first N code points", Lossy: true, Prefixes: true, least: 1, most: 1024, keeps: keepsBeginning,
 			run: first, shape: atMost},
 		{Name: "split", Arg: "N", Does: "piece N, from 1, of a text that # divides, as keys of tables with several kinds of item are",
@@ -171,18 +178,18 @@ func (p *Part) addFunc(call string, offset int) error {
 			Instead: fmt.Sprintf("it after the value itself or after %s", strings.Join(f.Follows, ", ")),
 		}
 	}
-	if name == "rev" && len(p.Funcs) == 0 {
-		return &TemplateError{Offset: offset, What: "rev needs a fixed width to turn the order around",
-			Instead: "time | rev, or pad:N | rev"}
+	if f.Reverses && len(p.Funcs) == 0 {
+		return &TemplateError{Offset: offset, What: name + " needs a fixed width to turn the order around",
+			Instead: "time | " + name + ", or pad:N | " + name}
 	}
 	n, what := f.argument(arg, hasArg)
 	if what != "" {
 		return &TemplateError{Offset: offset, What: what, Instead: f.nearest(arg)}
 	}
 	p.Funcs = append(p.Funcs, Func{Name: name, Arg: arg})
-	p.Lossy = p.Lossy || f.Lossy || name == "sha256" && hasArg
+	p.Lossy = p.Lossy || f.Lossy || f.LossyWith && hasArg
 	do := f.run
-	if name == "hmac" && hasArg {
+	if f.Keyed && hasArg {
 		do = labelledHash(arg)
 	}
 	p.apply = append(p.apply, step{written: call, arg: n, do: do})
@@ -217,8 +224,8 @@ func (f *Function) nearest(arg string) string {
 	switch {
 	case err != nil || f.most == 0:
 		return f.example()
-	case f.Name == "sha256" && (n < f.least || n > f.most):
-		return f.Name // without an argument, it is the whole hash
+	case f.Arg == "N?" && (n < f.least || n > f.most):
+		return f.Name
 	}
 	return fmt.Sprintf("%s:%d", f.Name, min(max(n, f.least), f.most))
 }
@@ -240,8 +247,8 @@ func functionNames() string {
 		switch {
 		case f.Arg == "N":
 			f.Name += ":8"
-		case f.Name == "rev":
-			f.Name = "time | rev"
+		case f.Reverses:
+			f.Name = "time | " + f.Name
 		}
 		names = append(names, f.Name)
 	}

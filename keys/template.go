@@ -54,6 +54,11 @@ type Func struct{ Name, Arg string }
 // IsVariable reports whether the part is filled in.
 func (p *Part) IsVariable() bool { return p.name != "" }
 
+// Applies reports whether one of the part's functions is one of which is reports true.
+func (p *Part) Applies(is func(Function) bool) bool {
+	return slices.ContainsFunc(p.Funcs, func(f Func) bool { return is(f.Function()) })
+}
+
 // Text returns the template as it was written.
 func (t *Template) Text() string { return t.text }
 
@@ -90,14 +95,14 @@ func (t *Template) Derived() []string {
 // UsesHMAC reports whether the template needs the secret.
 func (t *Template) UsesHMAC() bool {
 	return slices.ContainsFunc(t.parts, func(p Part) bool {
-		return slices.ContainsFunc(p.Funcs, func(f Func) bool { return f.Name == "hmac" })
+		return p.Applies(func(f Function) bool { return f.Keyed })
 	})
 }
 
 // UsesLabel reports whether the template needs a key that is derived from the secret: hmac:LABEL.
 func (t *Template) UsesLabel() bool {
 	return slices.ContainsFunc(t.parts, func(p Part) bool {
-		return slices.ContainsFunc(p.Funcs, func(f Func) bool { return f.Name == "hmac" && f.Arg != "" })
+		return slices.ContainsFunc(p.Funcs, func(f Func) bool { return f.Arg != "" && f.Function().Keyed })
 	})
 }
 

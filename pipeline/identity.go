@@ -60,8 +60,8 @@ func shown(v string, templates ...*keys.Template) string {
 		for _, part := range t.Parts() {
 			for _, f := range part.Funcs {
 				switch hides := f.Function().Hash && part.Variable() == v; {
-				case hides && f.Name == "hmac" && f.Arg != "":
-					return "{" + v + " | hmac:" + f.Arg + "}"
+				case hides && f.Function().Keyed && f.Arg != "":
+					return "{" + v + " | " + f.Name + ":" + f.Arg + "}"
 				case hides:
 					return "{" + v + " | " + f.Name + "}"
 				}

@@ -115,7 +115,7 @@ func (p *Form) Slots(t *keys.Template, names map[string]string) Key {
 		for i, f := range part.Funcs {
 			switch {
 			case s.Kind == SlotShard:
-			case f.Name == "shard":
+			case f.Function().Spreads:
 				s.Kind, s.From = SlotShard, i+1
 				s.Shards, _ = strconv.Atoi(f.Arg)
 			case f.Function().IsTime():

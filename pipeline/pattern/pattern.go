@@ -84,12 +84,12 @@ func (p *Pattern) Parameters() []Parameter {
 
 // Hashed reports whether hmac is applied to the slot's value.
 func (s *Slot) Hashed() bool {
-	return s.Part != nil && slices.ContainsFunc(s.Part.Funcs, func(f keys.Func) bool { return f.Name == "hmac" })
+	return s.Part != nil && s.Part.Applies(func(f keys.Function) bool { return f.Keyed })
 }
 
 // Reversed reports whether the slot's values are in reverse order.
 func (s *Slot) Reversed() bool {
-	return s.Part != nil && slices.ContainsFunc(s.Part.Funcs, func(f keys.Func) bool { return f.Name == "rev" })
+	return s.Part != nil && s.Part.Applies(func(f keys.Function) bool { return f.Reverses })
 }
 
 // String returns the slot as the file writes it.

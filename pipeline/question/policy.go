@@ -67,7 +67,7 @@ func LeadingKeys(p *pattern.Pattern, value string) ([]string, error) {
 func unchanged(name string, s *pattern.Slot) error {
 	for _, f := range s.Part.Funcs {
 		switch {
-		case s.Hashed() || f.Name == "sha256":
+		case f.Function().Hash:
 			return fmt.Errorf("%s: %s is stored as a hash, which IAM does not compute, so no tag equals it; tag principals with another "+
 				"field, and put that into the key", name, s)
 		case s.Part.Lossy:

@@ -31,9 +31,9 @@ func IngestMetrics() []Metric { return described(ingestMeters()) }
 // Pipelines without parts do not pay for these metrics.
 func PartMetrics() []Metric { return described(partMeters()) }
 
-// PutMetrics lists what the ingest function also writes for a batch with an event that was
-// Rejected, or with a transaction that conflicted with another one, in order. Pipelines without
-// totals that move with the put do not pay for these metrics.
+// PutMetrics lists what the ingest function also writes for a batch with a verdict that few
+// pipelines know ([event.Verdict.Seldom]), or with a transaction that conflicted with another one,
+// in order. Pipelines without totals that move with the put do not pay for these metrics.
 func PutMetrics() []Metric { return described(putMeters()) }
 
 // ArrayMetrics lists what the ingest function also writes for a batch with messages that are arrays
@@ -77,11 +77,9 @@ func ingestMeters() []meter[handler.IngestReport] {
 			func(b *ingested) float64 { return float64(b.report.Received) }},
 	}
 	for _, v := range event.Verdicts {
-		if v == event.Rejected {
-			continue
+		if !v.Seldom() {
+			meters = append(meters, verdictMeter(v))
 		}
-		meters = append(meters, meter[handler.IngestReport]{Metric{v.String(), emf.Count, v.Means()},
-			func(b *ingested) float64 { return float64(b.report.Verdicts[v]) }})
 	}
 	meters = append(meters,
 		meter[handler.IngestReport]{Metric{"Returned", emf.Count,
@@ -91,6 +89,11 @@ func ingestMeters() []meter[handler.IngestReport] {
 			func(b *ingested) float64 { return max(0, b.report.OldestAge.Seconds()) }},
 	)
 	return append(meters, costMeters[handler.IngestReport]()...)
+}
+
+func verdictMeter(v event.Verdict) meter[handler.IngestReport] {
+	return meter[handler.IngestReport]{Metric{v.String(), emf.Count, v.Means()},
+		func(b *ingested) float64 { return float64(b.report.Verdicts[v]) }}
 }
 
 func partMeters() []meter[handler.IngestReport] {
@@ -106,16 +109,30 @@ func partMeters() []meter[handler.IngestReport] {
 }
 
 func putMeters() []meter[handler.IngestReport] {
-	return []meter[handler.IngestReport]{
-		{Metric{event.Rejected.String(), emf.Count, event.Rejected.Means()},
-			func(b *ingested) float64 { return float64(b.report.Verdicts[event.Rejected]) }},
+	var meters []meter[handler.IngestReport]
+	for _, v := range event.Verdicts {
+		if v.Seldom() {
+			meters = append(meters, verdictMeter(v))
+		}
+	}
+	return append(meters, []meter[handler.IngestReport]{
 		{Metric{"RejectedByTotal", emf.Count,
 			"rejected events whose total cannot be updated any more: it is full, or holds a value that is not a number"},
 			func(b *ingested) float64 { return float64(b.report.TotalRefused) }},
 		{Metric{"TransactionConflicts", emf.Count, "transactions of puts that were refused because another request held one of their " +
 			"items, and were sent again; `spread` reduces them"},
 			func(b *ingested) float64 { return float64(b.cost.Conflicts) }},
+	}...)
+}
+
+// seldom counts the messages and events of a batch that have a verdict which few pipelines know.
+func seldom(r handler.IngestReport) (n int) {
+	for _, v := range event.Verdicts {
+		if v.Seldom() {
+			n += r.Verdicts[v] + r.Events[v]
+		}
 	}
+	return n
 }
 
 func arrayMeters() []meter[handler.IngestReport] {

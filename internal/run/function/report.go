@@ -13,7 +13,6 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/run/emf"
 	"github.com/ingot-events/ingot/tables"
@@ -39,7 +38,7 @@ func (p Process) ingestReporter(s settings) *reporter[handler.IngestReport] {
 		if sum(b.report.Parts[:]) > 0 {
 			meters = append(meters, parts...)
 		}
-		if b.report.Verdicts[event.Rejected]+b.report.Events[event.Rejected]+b.cost.Conflicts > 0 {
+		if seldom(b.report)+b.cost.Conflicts > 0 {
 			meters = append(meters, put...)
 		}
 		if sum(b.report.Events[:]) > 0 {

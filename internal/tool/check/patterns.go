@@ -146,10 +146,10 @@ func momentary(pk string) (shards int, hot bool) {
 		}
 		period := false
 		for _, f := range part.Funcs {
-			switch f.Name {
-			case "minute", "hour", "day", "month", "year":
+			switch of := f.Function(); {
+			case of.Time != "" && of.Lossy:
 				period = true
-			case "shard":
+			case of.Spreads:
 				n := 0
 				if _, err := fmt.Sscan(f.Arg, &n); err == nil {
 					shards, period = shards*n, true

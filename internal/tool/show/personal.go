@@ -103,7 +103,7 @@ func partsOf(text string) []keys.Part {
 }
 
 func hashes(part keys.Part) bool {
-	return slices.ContainsFunc(part.Funcs, func(f keys.Func) bool { return f.Name == "hmac" })
+	return part.Applies(func(f keys.Function) bool { return f.Keyed })
 }
 
 // None reports whether there is nothing to mask.
