@@ -16,13 +16,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"github.com/ingot-events/ingot/cmd/ingot/pass"
+	"github.com/ingot-events/ingot/cmd/ingot/command/pass"
+	verifying "github.com/ingot-events/ingot/cmd/ingot/pass"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/nearby"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/dev"
-	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/verified"
 )
 
@@ -150,7 +150,7 @@ func TestRebuild(t *testing.T) {
 		!strings.Contains(got.errors, "only during a pause") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	var planned scan.Priced
+	var planned pass.Priced
 	if err := json.Unmarshal([]byte(w.run(exitFine, "rebuild", "again", "--local", "--dry-run", "--output", "json").out),
 		&planned); err != nil || planned.WriteUnits != 6 {
 		t.Errorf("%+v %v", planned, err)
@@ -160,7 +160,7 @@ func TestRebuild(t *testing.T) {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	must.Equal(t, w.run(exitFine, "verify", "--local").out, "6 items, 2 totals: no difference\n")
-	var did pass.Rebuilt
+	var did verifying.Rebuilt
 	if err := json.Unmarshal([]byte(w.run(exitFine, "rebuild", "again", "--local", "--output", "json").out), &did); err != nil ||
 		did.Scanned != 6 || did.Touched != 0 || did.WriteUnits != 0 || did.ReadUnits < 2 {
 		t.Errorf("%+v %v", did, err)

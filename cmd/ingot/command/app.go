@@ -1,6 +1,6 @@
 // Package command has what several commands of the tool share: the flags that choose a stack
-// ([App.StackFlags]) and that divide a pass over two tables ([Divided]), the words of their command
-// lines, and what they do first with the stack that was chosen. It prints no result.
+// ([App.StackFlags]), the words of their command lines, and what they do first with the stack that
+// was chosen. It prints no result.
 package command
 
 import "github.com/ingot-events/ingot/internal/tool/chosen"

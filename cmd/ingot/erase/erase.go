@@ -8,13 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/cmd/ingot/command/pass"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/erase"
-	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 )
@@ -210,7 +210,7 @@ func (a *app) eraser(cmd *cobra.Command, o eraseOptions) (*erase.Eraser, error) 
 		return nil, err
 	}
 	e := &erase.Eraser{Options: o.Choice, Target: t, Plan: p, Clock: a.Clock.Real(), Step: a.Progress(),
-		Scans: func(ctx context.Context, table string) error { return scan.Say(ctx, a.Stderr, t, table) }}
+		Scans: func(ctx context.Context, table string) error { return pass.Say(ctx, a.Stderr, t, table) }}
 	if !o.reveal {
 		e.Hidden = show.PersonalOf(p)
 	}

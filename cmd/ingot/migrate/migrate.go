@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/cmd/ingot/command/pass"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
@@ -39,7 +40,7 @@ one after a turn if migration.yaml has back.`
 type migrateOptions struct {
 	file      string
 	function  string
-	divided   command.Divided // of compare
+	divided   pass.Divided // of compare
 	rows      int
 	rate      float64
 	plan      bool
@@ -262,7 +263,7 @@ func (a *app) backfill(ctx context.Context, m *moving, o *migrateOptions) error 
 }
 
 // sayScan says what it costs to read as many tables of the size of the old one.
-func (a *app) sayScan(m *moving, what string, tables float64, d *command.Divided) error {
+func (a *app) sayScan(m *moving, what string, tables float64, d *pass.Divided) error {
 	prices, err := command.ReadPrices("")
 	if err != nil {
 		return err
@@ -354,7 +355,7 @@ Exit code 3: something stands against a turn.`,
 }
 
 // compare compares on this machine, or lets workers read both tables.
-func (a *app) compare(ctx context.Context, m *moving, d *command.Divided) (*migrate.Compared, error) {
+func (a *app) compare(ctx context.Context, m *moving, d *pass.Divided) (*migrate.Compared, error) {
 	of, err := d.Config(a.App, m.target, m.target.Account+" "+m.target.Region+" "+m.old.Table+" "+m.target.EventsTable)
 	if err != nil {
 		return nil, cli.Usage(err)

@@ -6,16 +6,16 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/cmd/ingot/command/pass"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
-	"github.com/ingot-events/ingot/internal/tool/scan"
 )
 
 // A lot is read only if the user agrees.
 func TestVerifyAsks(t *testing.T) {
 	a := &app{&command.App{}}
-	dear := scan.Price{Reads: ask + 1}
+	dear := pass.Price{Reads: ask + 1}
 	if err := a.affordable(dear, false); code(err) != cli.Refuses || !strings.Contains(err.Error(), "--yes") {
 		t.Error(err)
 	}

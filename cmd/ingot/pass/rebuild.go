@@ -10,9 +10,9 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/cmd/ingot/command/pass"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/drained"
-	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/store/repair"
@@ -144,7 +144,7 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 	if err != nil {
 		return cli.Usage(err)
 	}
-	price, err := scan.PriceOfRebuild(ctx, v.target)
+	price, err := pass.PriceOfRebuild(ctx, v.target)
 	if err != nil {
 		return err
 	}
@@ -245,7 +245,7 @@ func (a *app) declare(ctx context.Context, v verifying, c verify.Config, passes 
 
 // agreed reports whether a pass that changes the tables may begin. It prints which stack it will
 // change, and asks the user if the pass takes many units.
-func (a *app) agreed(t *target.Target, p scan.Price, o verifyOptions) (begin bool, err error) {
+func (a *app) agreed(t *target.Target, p pass.Price, o verifyOptions) (begin bool, err error) {
 	if o.dry {
 		return false, a.showPrice(p)
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/cmd/ingot/command/pass"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/cli"
-	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/store/repair"
 )
@@ -56,7 +56,7 @@ func (a *app) rebuildParts(cmd *cobra.Command, o verifyOptions) error {
 	if err != nil {
 		return err
 	}
-	price, err := scan.PriceOf(ctx, v.target, 1)
+	price, err := pass.PriceOf(ctx, v.target, 1)
 	if err != nil {
 		return err
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/cmd/ingot/command/pass"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/drained"
-	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/internal/tool/verified"
@@ -60,7 +60,7 @@ const verifyJSON = `
   unsure                  with --twice: why no difference can be called damaged; absent otherwise`
 
 type verifyOptions struct {
-	command.Divided
+	pass.Divided
 	prices                  string
 	patience                time.Duration
 	twice, dry, yes, reveal bool
@@ -305,7 +305,7 @@ func goOn(work, without string) string {
 	return "the same command begins again: " + without + "; with --work DIR, it can be stopped and goes on"
 }
 
-func (a *app) showPrice(p scan.Price) error {
+func (a *app) showPrice(p pass.Price) error {
 	if !a.JSON() {
 		return nil
 	}
@@ -313,8 +313,8 @@ func (a *app) showPrice(p scan.Price) error {
 }
 
 // price returns what reading both tables costs, in dollars too.
-func (v verifying) price(ctx context.Context, file string, looks int) (scan.Price, error) {
-	p, err := scan.PriceOf(ctx, v.target, looks)
+func (v verifying) price(ctx context.Context, file string, looks int) (pass.Price, error) {
+	p, err := pass.PriceOf(ctx, v.target, looks)
 	if err != nil {
 		return p, err
 	}
@@ -322,7 +322,7 @@ func (v verifying) price(ctx context.Context, file string, looks int) (scan.Pric
 }
 
 // inDollars computes the dollars with a file of prices, or with those that the tool brings.
-func inDollars(p *scan.Price, file string) error {
+func inDollars(p *pass.Price, file string) error {
 	prices, err := command.ReadPrices(file)
 	if err != nil {
 		return cli.Usage(err)
@@ -332,7 +332,7 @@ func inDollars(p *scan.Price, file string) error {
 }
 
 // affordable asks the user if a pass takes many units.
-func (a *app) affordable(p scan.Price, yes bool) error {
+func (a *app) affordable(p pass.Price, yes bool) error {
 	if yes || p.Reads+p.Writes <= ask {
 		return nil
 	}

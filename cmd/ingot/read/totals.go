@@ -14,10 +14,10 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/cmd/ingot/command/pass"
 	"github.com/ingot-events/ingot/internal/base/nearest"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/tool/cli"
-	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/internal/tool/totals"
@@ -241,7 +241,7 @@ func (a *app) scanTotals(ctx context.Context, t *target.Target, st *store.Store,
 		return nil, cli.Usagef("--scan compares with the values of by, which are %s; there is none called %s", strings.Join(def.By, ", "),
 			name)
 	}
-	if err := scan.Say(ctx, a.Stderr, t, t.AggregatesTable); err != nil {
+	if err := pass.Say(ctx, a.Stderr, t, t.AggregatesTable); err != nil {
 		return nil, err
 	}
 	return totals.Scan(ctx, st, def, want, from, to, mask)

@@ -1,7 +1,4 @@
-// Package large lets a state machine of Step Functions call a worker function for each part of a
-// job: see package worker. [Run] starts an execution, or follows the one that runs already, until
-// it ends. There is no scheduler here.
-package large
+package pass
 
 import (
 	"context"

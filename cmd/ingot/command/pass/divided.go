@@ -1,4 +1,6 @@
-package command
+// Package pass drives a pass over two tables: its flags ([Divided]), what it costs ([Price]), and the
+// workers that may do its parts ([Divided.AtLarge]).
+package pass
 
 import (
 	"cmp"
@@ -12,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/spf13/pflag"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cost"
-	"github.com/ingot-events/ingot/internal/tool/large"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/verify/sums"
@@ -80,15 +82,15 @@ func (d *Divided) Check(job string) error {
 	case !strings.HasPrefix(d.Work, "s3://"):
 		return errors.New("the workers need a place for sums: write --work s3://BUCKET/PREFIX, with the output WorkBucketName of " +
 			"their stack")
-	case d.Buckets < 1 || large.Parts(worker.Task{Job: job, Segments: d.Segments, Buckets: d.Buckets}) > large.MostParts:
+	case d.Buckets < 1 || Parts(worker.Task{Job: job, Segments: d.Segments, Buckets: d.Buckets}) > MostParts:
 		return fmt.Errorf("--segments %d and --buckets %d: give at most %d parts in all with --large, of which each segment is one "+
-			"(with --twice two) and each bucket", d.Segments, d.Buckets, large.MostParts)
+			"(with --twice two) and each bucket", d.Segments, d.Buckets, MostParts)
 	}
 	return nil
 }
 
 // Config returns how a pass reads the tables.
-func (d *Divided) Config(a *App, t *target.Target, about string) (sums.Config, error) {
+func (d *Divided) Config(a *command.App, t *target.Target, about string) (sums.Config, error) {
 	c := sums.Config{Env: a.Clock, Segments: d.Segments, Buckets: d.Buckets, Rate: d.Rate, Memory: d.Memory << 20}
 	digest := sha256.Sum256([]byte(about))
 	c.About = hex.EncodeToString(digest[:16]) // each task of a state machine has it
@@ -104,7 +106,7 @@ func (d *Divided) Config(a *App, t *target.Target, about string) (sums.Config, e
 const workerSpeed = 10_000_000
 
 // SayTime says what the workers cost beside the read units.
-func (d *Divided) SayTime(a *App, prices *cost.Prices, units float64) {
+func (d *Divided) SayTime(a *command.App, prices *cost.Prices, units float64) {
 	if d.Large == "" {
 		return
 	}
@@ -117,7 +119,7 @@ func (d *Divided) SayTime(a *App, prices *cost.Prices, units float64) {
 }
 
 // AtLarge lets workers do the parts of a job that are not done yet. done says which are.
-func (d *Divided) AtLarge(ctx context.Context, a *App, t *target.Target, job, about string,
+func (d *Divided) AtLarge(ctx context.Context, a *command.App, t *target.Target, job, about string,
 	done func(context.Context) (sums.Done, error)) error {
 	if is, err := done(ctx); err != nil || is.Segments+is.Buckets == d.Segments+d.Buckets {
 		return err
@@ -125,14 +127,14 @@ func (d *Divided) AtLarge(ctx context.Context, a *App, t *target.Target, job, ab
 	progress := a.Progress()
 	defer progress(show.Step{})
 	task := worker.Task{Job: job, Segments: d.Segments, Buckets: d.Buckets, Work: d.Work, About: about, Rate: d.Rate / largeAtOnce}
-	return large.Run(ctx, sfn.NewFromConfig(t.AWS), large.Job{Machine: d.Large, AtOnce: largeAtOnce, Env: a.Clock, Tell: a.Say, Task: task,
+	return Run(ctx, sfn.NewFromConfig(t.AWS), Job{Machine: d.Large, AtOnce: largeAtOnce, Env: a.Clock, Tell: a.Say, Task: task,
 		Progress: func(ctx context.Context) error {
 			is, err := done(ctx)
 			parts := is.Segments + is.Buckets
 			if job == worker.Look {
 				parts += is.Stored
 			}
-			progress(show.Step{Phase: "parts", Done: parts, Total: large.Parts(task)})
+			progress(show.Step{Phase: "parts", Done: parts, Total: Parts(task)})
 			return err
 		}})
 }

@@ -1,6 +1,4 @@
-// Package scan says what it costs to read whole tables, by their sizes as DynamoDB last counted
-// them.
-package scan
+package pass
 
 import (
 	"context"

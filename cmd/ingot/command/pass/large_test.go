@@ -1,4 +1,4 @@
-package large_test
+package pass
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/tool/large"
 	"github.com/ingot-events/ingot/worker"
 )
 
@@ -55,8 +54,8 @@ func (m *machine) DescribeExecution(_ context.Context, in *sfn.DescribeExecution
 		Input: aws.String(strings.Join(m.inputs, ""))}, nil
 }
 
-func job(told *[]string, progress *int) large.Job {
-	return large.Job{Machine: "arn:m", AtOnce: 5,
+func job(told *[]string, progress *int) Job {
+	return Job{Machine: "arn:m", AtOnce: 5,
 		Task: worker.Task{Job: worker.Look, Segments: 3, Buckets: 2, Work: "s3://b/w", About: "tables"},
 		Env:  env.Env{Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }},
 		Tell: func(format string, _ ...any) { *told = append(*told, format) },
@@ -66,14 +65,14 @@ func job(told *[]string, progress *int) large.Job {
 		}}
 }
 
-const running, succeeded = types.ExecutionStatusRunning, types.ExecutionStatusSucceeded
+const runs, succeeded = types.ExecutionStatusRunning, types.ExecutionStatusSucceeded
 
 // An execution has a task for each segment and each bucket, and is followed to its end.
 func TestStarted(t *testing.T) {
-	m := &machine{states: []types.ExecutionStatus{running, running, succeeded}}
+	m := &machine{states: []types.ExecutionStatus{runs, runs, succeeded}}
 	var told []string
 	progress := 0
-	if err := large.Run(t.Context(), m, job(&told, &progress)); err != nil || progress != 2 || m.started != 1 {
+	if err := Run(t.Context(), m, job(&told, &progress)); err != nil || progress != 2 || m.started != 1 {
 		t.Fatalf("%v, %d looks, %d started", err, progress, m.started)
 	}
 	type stage struct {
@@ -101,12 +100,12 @@ func TestMostParts(t *testing.T) {
 	j.Task = worker.Task{Job: worker.Look, Segments: 300, Buckets: 100,
 		Work:  "s3://" + strings.Repeat("b", 63) + "/" + strings.Repeat("w", 40),
 		About: "111122223333 eu-central-1 " + strings.Repeat("t", 40), Rate: 12345.678}
-	must.Equal(t, large.Parts(j.Task), large.MostParts)
-	if err := large.Run(t.Context(), m, j); err != nil || m.started != 1 {
+	must.Equal(t, Parts(j.Task), MostParts)
+	if err := Run(t.Context(), m, j); err != nil || m.started != 1 {
 		t.Errorf("%d started, %v", m.started, err)
 	}
 	j.Task.Work += strings.Repeat("w", 900)
-	if err := large.Run(t.Context(), m, j); err == nil || m.started != 1 || !strings.Contains(err.Error(), "a shorter --work") {
+	if err := Run(t.Context(), m, j); err == nil || m.started != 1 || !strings.Contains(err.Error(), "a shorter --work") {
 		t.Errorf("%d started, %v", m.started, err)
 	}
 }
@@ -122,7 +121,7 @@ func TestFollowed(t *testing.T) {
 		m := &machine{states: []types.ExecutionStatus{succeeded}, inputs: []string{string(text)}}
 		var told []string
 		progress := 0
-		if err := large.Run(t.Context(), m, job(&told, &progress)); err != nil || m.started != c.started || len(told) != 1 {
+		if err := Run(t.Context(), m, job(&told, &progress)); err != nil || m.started != c.started || len(told) != 1 {
 			t.Errorf("%+v: %v, %d started, told %q", c, err, m.started, told)
 		}
 	}
@@ -133,19 +132,19 @@ func TestFollowed(t *testing.T) {
 func TestStopped(t *testing.T) {
 	for _, state := range []types.ExecutionStatus{types.ExecutionStatusAborted, types.ExecutionStatusFailed,
 		types.ExecutionStatusTimedOut} {
-		m := &machine{states: []types.ExecutionStatus{running, state}}
+		m := &machine{states: []types.ExecutionStatus{runs, state}}
 		var told []string
 		progress := 0
-		err := large.Run(t.Context(), m, job(&told, &progress))
+		err := Run(t.Context(), m, job(&told, &progress))
 		must.Fail(t, err, string(state), "because; the same command starts another")
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	m := &machine{states: []types.ExecutionStatus{running}}
+	m := &machine{states: []types.ExecutionStatus{runs}}
 	var told []string
 	progress := 0
 	j := job(&told, &progress)
 	j.Progress = func(context.Context) error { stop(); return nil }
-	if err := large.Run(ctx, m, j); !errors.Is(err, context.Canceled) || len(told) != 1 || !strings.Contains(told[0], "leaves it running") {
+	if err := Run(ctx, m, j); !errors.Is(err, context.Canceled) || len(told) != 1 || !strings.Contains(told[0], "leaves it running") {
 		t.Errorf("%v, told %q", err, told)
 	}
 }
