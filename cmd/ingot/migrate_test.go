@@ -87,9 +87,9 @@ func TestMigrate(t *testing.T) {
 	move(0, "status", "passes begun 0", "not compared", "missing: migration quakes has no control item",
 		"table quakes-v1: 2 rows; 2 of them were read", "2 become quake", "2 have memo, which no template takes", "backfill")
 	move(exitUsage, "backfill", "write --yes")
-	move(0, "backfill --yes", "the pass reads about 2 rows: 1 read units, 0.00 dollars", "capture has not begun",
+	move(0, "backfill --yes", "backfill reads about 2 rows of table quakes-v1: 1 read unit, 0.0000 dollars", "capture has not begun",
 		"pass 1 has ended: 2 rows read, 2 inserted")
-	move(0, "compare", "the comparison reads about 2 rows", "2 rows, 2 copies", "not taken  2 rows")
+	move(0, "compare", "compare reads about 2 rows of table quakes-v1: 1 read unit, ", "2 rows, 2 copies", "not taken  2 rows")
 	move(exitRefused, "turn --yes", "it has noted nothing there: is it on")
 	capture, stop := context.WithCancel(t.Context())
 	ended := make(chan ran)

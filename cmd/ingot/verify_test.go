@@ -17,13 +17,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command/pass"
-	verifying "github.com/ingot-events/ingot/cmd/ingot/pass"
+	"github.com/ingot-events/ingot/cmd/ingot/rebuild"
+	"github.com/ingot-events/ingot/cmd/ingot/verify"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/nearby"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/dev"
-	"github.com/ingot-events/ingot/internal/tool/verified"
 )
 
 func (w *devWorld) sales(n int) {
@@ -81,7 +81,7 @@ func TestVerify(t *testing.T) {
 	if !strings.HasPrefix(got.out, "damaged: sales since 1: cents is 101") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	var out verified.Report
+	var out verify.Report
 	got = w.run(exitDifference, "verify", "--local", "--output", "json")
 	if err := json.Unmarshal([]byte(got.out), &out); err != nil || out.Equal || len(out.Differences) != 1 ||
 		out.Differences[0].What != "cents" || out.Differences[0].Damaged != nil {
@@ -160,7 +160,7 @@ func TestRebuild(t *testing.T) {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	must.Equal(t, w.run(exitFine, "verify", "--local").out, "6 items, 2 totals: no difference\n")
-	var did verifying.Rebuilt
+	var did rebuild.Rebuilt
 	if err := json.Unmarshal([]byte(w.run(exitFine, "rebuild", "again", "--local", "--output", "json").out), &did); err != nil ||
 		did.Scanned != 6 || did.Touched != 0 || did.WriteUnits != 0 || did.ReadUnits < 2 {
 		t.Errorf("%+v %v", did, err)

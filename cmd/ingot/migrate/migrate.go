@@ -3,7 +3,6 @@ package migrate
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math"
 	"os"
@@ -20,7 +19,6 @@ import (
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
-	"github.com/ingot-events/ingot/internal/tool/cost"
 	"github.com/ingot-events/ingot/internal/tool/migrating"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -40,7 +38,7 @@ one after a turn if migration.yaml has back.`
 type migrateOptions struct {
 	file      string
 	function  string
-	divided   pass.Divided // of compare
+	pass      pass.Options // of compare
 	rows      int
 	rate      float64
 	plan      bool
@@ -223,7 +221,8 @@ because a mistake looks like that; with --remove it goes on.`,
 }
 
 func (a *app) backfill(ctx context.Context, m *moving, o *migrateOptions) error {
-	if err := a.sayScan(m, "the pass", 1, &o.divided); err != nil { // status says what it writes
+	agreed := pass.Options{Yes: o.yes}
+	if _, err := agreed.Begin(a.App, "backfill reads", pass.PriceOfRows(m.old, false), nil); err != nil { // status says what it writes
 		return err
 	}
 	c, err := m.sync.Begin(ctx)
@@ -259,21 +258,6 @@ func (a *app) backfill(ctx context.Context, m *moving, o *migrateOptions) error 
 		return err
 	}
 	migrating.WritePass(a.Stdout, pass.Number, done)
-	return nil
-}
-
-// sayScan says what it costs to read as many tables of the size of the old one.
-func (a *app) sayScan(m *moving, what string, tables float64, d *pass.Divided) error {
-	prices, err := command.ReadPrices("")
-	if err != nil {
-		return err
-	}
-	units, price := math.Ceil(tables*float64(m.old.Bytes)/4096), ""
-	if dollars, known := prices.Dollars(cost.ReadUnits, units); known {
-		price = fmt.Sprintf(", %.2f dollars", dollars)
-	}
-	a.Say("%s reads about %s rows: %s read units%s", what, show.Comma(int(m.old.Items)), show.Comma(int(units)), price)
-	d.SayTime(a.App, prices, units)
 	return nil
 }
 
@@ -321,23 +305,25 @@ func (a *app) compareStep() step {
 capture has done what was written before the look before. What does not change and differs is a difference. The
 result is kept as the evidence for a turn, and counts for 24 hours.
 
+It first prints what it reads and what that costs, as ingot verify does, and asks in the same way.
+
 Exit code 3: something stands against a turn.`,
 		function: true,
 		flags: func(f *pflag.FlagSet, o *migrateOptions) {
-			o.divided.PassFlags(f)
-			o.divided.WorkFlag(f)
-			o.divided.LargeFlags(f)
+			o.pass.PassFlags(f)
+			o.pass.WorkFlag(f)
+			o.pass.LargeFlags(f)
 		},
-		check: func(o *migrateOptions) error { return o.divided.Check(worker.Compare) },
+		check: func(o *migrateOptions) error { return o.pass.Check(worker.Compare) },
 		run: func(ctx context.Context, m *moving, o *migrateOptions) error {
-			if err := a.sayScan(m, "the comparison", 2, &o.divided); err != nil {
+			if begin, err := o.pass.Begin(a.App, "compare reads", pass.PriceOfRows(m.old, true), nil); !begin {
 				return err
 			}
 			if err := m.sync.NoteStream(ctx, m.streams); err != nil {
 				return err
 			}
 			m.lag.Covered = a.Clock.Real().Now() // it begins now
-			c, err := a.compare(ctx, m, &o.divided)
+			c, err := a.compare(ctx, m, &o.pass)
 			if err != nil {
 				return err
 			}
@@ -355,22 +341,26 @@ Exit code 3: something stands against a turn.`,
 }
 
 // compare compares on this machine, or lets workers read both tables.
-func (a *app) compare(ctx context.Context, m *moving, d *pass.Divided) (*migrate.Compared, error) {
-	of, err := d.Config(a.App, m.target, m.target.Account+" "+m.target.Region+" "+m.old.Table+" "+m.target.EventsTable)
-	if err != nil {
-		return nil, cli.Usage(err)
-	}
-	c, err := m.sync.Comparison(ctx, of)
+func (a *app) compare(ctx context.Context, m *moving, o *pass.Options) (found *migrate.Compared, err error) {
+	of, err := o.Config(a.App, m.target, m.target.Account+" "+m.target.Region+" "+m.old.Table+" "+m.target.EventsTable)
 	if err != nil {
 		return nil, err
 	}
-	if d.Large == "" {
-		return c.Run(ctx, m.lag)
-	}
-	if err := d.AtLarge(ctx, a.App, m.target, worker.Compare, of.About, c.Done); err != nil {
-		return nil, err
-	}
-	return c.Finish(ctx, m.lag)
+	reading := pass.Part{Name: "reading", Of: 2 * int(m.old.Items), Lost: "what was read is lost"}
+	err = o.Run(ctx, a.App, &of, reading, func() error {
+		c, err := m.sync.Comparison(ctx, of)
+		switch {
+		case err != nil:
+		case o.Large == "":
+			found, err = c.Run(ctx, m.lag)
+		default:
+			if err = o.AtLarge(ctx, a.App, m.target, worker.Compare, of.About, c.Done); err == nil {
+				found, err = c.Finish(ctx, m.lag)
+			}
+		}
+		return err
+	})
+	return found, err
 }
 
 func (a *app) statusStep() step {

@@ -15,33 +15,34 @@ import (
 	"github.com/ingot-events/ingot/worker"
 )
 
-// Client is what the package needs of Step Functions. A *sfn.Client is one.
-type Client interface {
+// stateMachines is what the package needs of Step Functions. A *sfn.Client is one.
+type stateMachines interface {
 	StartExecution(context.Context, *sfn.StartExecutionInput, ...func(*sfn.Options)) (*sfn.StartExecutionOutput, error)
 	DescribeExecution(context.Context, *sfn.DescribeExecutionInput, ...func(*sfn.Options)) (*sfn.DescribeExecutionOutput, error)
 	ListExecutions(context.Context, *sfn.ListExecutionsInput, ...func(*sfn.Options)) (*sfn.ListExecutionsOutput, error)
 }
 
-// Job says what to run.
-type Job struct {
-	Machine string      // ARN of the state machine
-	Task    worker.Task // of each part, without step and part
-	AtOnce  int         // parts at a time
-	Env     env.Env
-	// Tell says what happens, and Progress how far it is.
-	Tell     func(format string, args ...any)
-	Progress func(context.Context) error
+// largeJob says what a state machine of Step Functions is to do. It calls a worker function for
+// each part: see package worker.
+type largeJob struct {
+	machine string      // ARN of the state machine
+	task    worker.Task // of each part, without step and part
+	atOnce  int         // parts at a time
+	env     env.Env
+	// tell says what happens, and progress how far it is.
+	tell     func(format string, args ...any)
+	progress func(context.Context) error
 }
 
-// MostParts is how many parts a job may have. The input of an execution has room for them.
-const MostParts = 700
+// mostParts is how many parts a job may have. The input of an execution has room for them.
+const mostParts = 700
 
 // maxInput is the largest input of an execution. Source:
 // https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html
 const maxInput = 256 << 10
 
-// Parts returns how many parts a task has in all its steps.
-func Parts(t worker.Task) (n int) {
+// allParts returns how many parts a task has in all its steps.
+func allParts(t worker.Task) (n int) {
 	for _, step := range worker.StepsOf(t.Job) {
 		n += parts(t, step)
 	}
@@ -73,23 +74,23 @@ const (
 	poll      = 10 * time.Second
 )
 
-// Run returns when the execution has succeeded. If one runs for the same work already, it follows
-// that one. If ctx ends, the execution goes on, and the same call follows it again. An execution
-// that was stopped or has failed is an error; the same call starts another one, which goes on where
-// the manifests of the parts are.
-func Run(ctx context.Context, client Client, j Job) error {
-	e := j.Env.Real()
+// runLarge returns when the execution has succeeded. If one runs for the same work already, it
+// follows that one. If ctx ends, the execution goes on, and the same call follows it again. An
+// execution that was stopped or has failed is an error; the same call starts another one, which
+// goes on where the manifests of the parts are.
+func runLarge(ctx context.Context, client stateMachines, j largeJob) error {
+	e := j.env.Real()
 	execution, err := running(ctx, client, j)
 	switch {
 	case err != nil:
 		return err
 	case execution != "":
-		j.Tell("an execution runs for this work already: %s", execution)
+		j.tell("an execution runs for this work already: %s", execution)
 	default:
 		if execution, err = start(ctx, client, j); err != nil {
 			return err
 		}
-		j.Tell("started %s; ctrl-C leaves it running, and the same command follows it again", execution)
+		j.tell("started %s; ctrl-C leaves it running, and the same command follows it again", execution)
 	}
 	for wait := firstPoll; ; wait = min(2*wait, poll) {
 		out, err := client.DescribeExecution(ctx, &sfn.DescribeExecutionInput{ExecutionArn: &execution})
@@ -104,7 +105,7 @@ func Run(ctx context.Context, client Client, j Job) error {
 			return fmt.Errorf("the execution %s is %s: %s %s; the same command starts another one, which goes on where the parts are",
 				execution, out.Status, aws.ToString(out.Error), aws.ToString(out.Cause))
 		}
-		if err := j.Progress(ctx); err != nil {
+		if err := j.progress(ctx); err != nil {
 			return err
 		}
 		if err := e.Sleep(ctx, wait); err != nil {
@@ -114,11 +115,11 @@ func Run(ctx context.Context, client Client, j Job) error {
 }
 
 // running returns the execution that works for the same folder. It is empty if there is none.
-func running(ctx context.Context, client Client, j Job) (string, error) {
-	for in := (&sfn.ListExecutionsInput{StateMachineArn: &j.Machine, StatusFilter: types.ExecutionStatusRunning}); ; {
+func running(ctx context.Context, client stateMachines, j largeJob) (string, error) {
+	for in := (&sfn.ListExecutionsInput{StateMachineArn: &j.machine, StatusFilter: types.ExecutionStatusRunning}); ; {
 		list, err := client.ListExecutions(ctx, in)
 		if err != nil {
-			return "", fmt.Errorf("looking for executions of %s: %w", j.Machine, err)
+			return "", fmt.Errorf("looking for executions of %s: %w", j.machine, err)
 		}
 		for _, one := range list.Executions {
 			out, err := client.DescribeExecution(ctx, &sfn.DescribeExecutionInput{ExecutionArn: one.ExecutionArn})
@@ -127,7 +128,7 @@ func running(ctx context.Context, client Client, j Job) (string, error) {
 			}
 			var of input
 			if json.Unmarshal([]byte(aws.ToString(out.Input)), &of) == nil && len(of.Tasks) > 0 &&
-				of.Tasks[0].Task.Work == j.Task.Work && of.Tasks[0].Task.Job == j.Task.Job {
+				of.Tasks[0].Task.Work == j.task.Work && of.Tasks[0].Task.Job == j.task.Job {
 				return aws.ToString(one.ExecutionArn), nil
 			}
 		}
@@ -137,12 +138,12 @@ func running(ctx context.Context, client Client, j Job) (string, error) {
 	}
 }
 
-func start(ctx context.Context, client Client, j Job) (string, error) {
+func start(ctx context.Context, client stateMachines, j largeJob) (string, error) {
 	var in *input
-	for _, step := range slices.Backward(worker.StepsOf(j.Task.Job)) {
-		in = &input{AtOnce: j.AtOnce, Next: in}
-		for n := range parts(j.Task, step) {
-			t := j.Task
+	for _, step := range slices.Backward(worker.StepsOf(j.task.Job)) {
+		in = &input{AtOnce: j.atOnce, Next: in}
+		for n := range parts(j.task, step) {
+			t := j.task
 			t.Step, t.Part = step, n
 			in.Tasks = append(in.Tasks, part{t})
 		}
@@ -155,9 +156,9 @@ func start(ctx context.Context, client Client, j Job) (string, error) {
 		return "", fmt.Errorf("the parts take %d KB of the %d KB that an execution is given: give fewer parts, or a shorter --work",
 			len(text)>>10, maxInput>>10)
 	}
-	out, err := client.StartExecution(ctx, &sfn.StartExecutionInput{StateMachineArn: &j.Machine, Input: aws.String(string(text))})
+	out, err := client.StartExecution(ctx, &sfn.StartExecutionInput{StateMachineArn: &j.machine, Input: aws.String(string(text))})
 	if err != nil {
-		return "", fmt.Errorf("starting an execution of %s: %w", j.Machine, err)
+		return "", fmt.Errorf("starting an execution of %s: %w", j.machine, err)
 	}
 	return aws.ToString(out.ExecutionArn), nil
 }

@@ -54,12 +54,12 @@ func (m *machine) DescribeExecution(_ context.Context, in *sfn.DescribeExecution
 		Input: aws.String(strings.Join(m.inputs, ""))}, nil
 }
 
-func job(told *[]string, progress *int) Job {
-	return Job{Machine: "arn:m", AtOnce: 5,
-		Task: worker.Task{Job: worker.Look, Segments: 3, Buckets: 2, Work: "s3://b/w", About: "tables"},
-		Env:  env.Env{Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }},
-		Tell: func(format string, _ ...any) { *told = append(*told, format) },
-		Progress: func(context.Context) error {
+func job(told *[]string, progress *int) largeJob {
+	return largeJob{machine: "arn:m", atOnce: 5,
+		task: worker.Task{Job: worker.Look, Segments: 3, Buckets: 2, Work: "s3://b/w", About: "tables"},
+		env:  env.Env{Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }},
+		tell: func(format string, _ ...any) { *told = append(*told, format) },
+		progress: func(context.Context) error {
 			*progress++
 			return nil
 		}}
@@ -72,7 +72,7 @@ func TestStarted(t *testing.T) {
 	m := &machine{states: []types.ExecutionStatus{runs, runs, succeeded}}
 	var told []string
 	progress := 0
-	if err := Run(t.Context(), m, job(&told, &progress)); err != nil || progress != 2 || m.started != 1 {
+	if err := runLarge(t.Context(), m, job(&told, &progress)); err != nil || progress != 2 || m.started != 1 {
 		t.Fatalf("%v, %d looks, %d started", err, progress, m.started)
 	}
 	type stage struct {
@@ -97,15 +97,15 @@ func TestStarted(t *testing.T) {
 func TestMostParts(t *testing.T) {
 	m := &machine{states: []types.ExecutionStatus{succeeded}}
 	j := job(new([]string), new(int))
-	j.Task = worker.Task{Job: worker.Look, Segments: 300, Buckets: 100,
+	j.task = worker.Task{Job: worker.Look, Segments: 300, Buckets: 100,
 		Work:  "s3://" + strings.Repeat("b", 63) + "/" + strings.Repeat("w", 40),
 		About: "111122223333 eu-central-1 " + strings.Repeat("t", 40), Rate: 12345.678}
-	must.Equal(t, Parts(j.Task), MostParts)
-	if err := Run(t.Context(), m, j); err != nil || m.started != 1 {
+	must.Equal(t, allParts(j.task), mostParts)
+	if err := runLarge(t.Context(), m, j); err != nil || m.started != 1 {
 		t.Errorf("%d started, %v", m.started, err)
 	}
-	j.Task.Work += strings.Repeat("w", 900)
-	if err := Run(t.Context(), m, j); err == nil || m.started != 1 || !strings.Contains(err.Error(), "a shorter --work") {
+	j.task.Work += strings.Repeat("w", 900)
+	if err := runLarge(t.Context(), m, j); err == nil || m.started != 1 || !strings.Contains(err.Error(), "a shorter --work") {
 		t.Errorf("%d started, %v", m.started, err)
 	}
 }
@@ -121,7 +121,7 @@ func TestFollowed(t *testing.T) {
 		m := &machine{states: []types.ExecutionStatus{succeeded}, inputs: []string{string(text)}}
 		var told []string
 		progress := 0
-		if err := Run(t.Context(), m, job(&told, &progress)); err != nil || m.started != c.started || len(told) != 1 {
+		if err := runLarge(t.Context(), m, job(&told, &progress)); err != nil || m.started != c.started || len(told) != 1 {
 			t.Errorf("%+v: %v, %d started, told %q", c, err, m.started, told)
 		}
 	}
@@ -135,7 +135,7 @@ func TestStopped(t *testing.T) {
 		m := &machine{states: []types.ExecutionStatus{runs, state}}
 		var told []string
 		progress := 0
-		err := Run(t.Context(), m, job(&told, &progress))
+		err := runLarge(t.Context(), m, job(&told, &progress))
 		must.Fail(t, err, string(state), "because; the same command starts another")
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -143,8 +143,8 @@ func TestStopped(t *testing.T) {
 	var told []string
 	progress := 0
 	j := job(&told, &progress)
-	j.Progress = func(context.Context) error { stop(); return nil }
-	if err := Run(ctx, m, j); !errors.Is(err, context.Canceled) || len(told) != 1 || !strings.Contains(told[0], "leaves it running") {
+	j.progress = func(context.Context) error { stop(); return nil }
+	if err := runLarge(ctx, m, j); !errors.Is(err, context.Canceled) || len(told) != 1 || !strings.Contains(told[0], "leaves it running") {
 		t.Errorf("%v, told %q", err, told)
 	}
 }

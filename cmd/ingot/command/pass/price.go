@@ -15,13 +15,15 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/cost"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
+	"github.com/ingot-events/ingot/migrate"
 )
 
 // Price is what a pass is going to read and to write.
 type Price struct {
 	Items, Others int      // of the events table, and of the aggregates table, which holds more than totals
 	Reads, Writes float64  // units
-	Note          string   // how exact the writes are
+	Note          string   // how exact the figures are
+	rows          string   // the table that is read instead of these two; empty: there is none
 	dollars       *float64 // nil: not known
 	region        string   // of the prices
 }
@@ -80,8 +82,18 @@ func PriceOfRebuild(ctx context.Context, t *target.Target) (Price, error) {
 	return p, nil
 }
 
-// By computes the dollars with prices.
-func (p *Price) By(prices *cost.Prices) {
+// PriceOfRows computes what reading the rows of an old table costs. It is read together with its
+// copies, if the pass compares them.
+func PriceOfRows(old *migrate.Table, copies bool) Price {
+	p := Price{rows: old.Table, Items: int(old.Items), Reads: float64(old.Bytes) / unitBytes}
+	if copies {
+		p.Reads, p.Note = 2*p.Reads, "as if each row had a copy that is as large"
+	}
+	return p
+}
+
+// by computes the dollars with prices.
+func (p *Price) by(prices *cost.Prices) {
 	reads, known := prices.Dollars(cost.ReadUnits, p.Reads)
 	writes, known2 := prices.Dollars(cost.WriteUnits, p.Writes)
 	if p.dollars, p.region = nil, prices.Region(); known && known2 {
@@ -93,6 +105,9 @@ func (p *Price) By(prices *cost.Prices) {
 func (p Price) String() string {
 	text := fmt.Sprintf("about %s of the events table and %s of the aggregates table", show.Count(p.Items, "item"),
 		show.Comma(p.Others))
+	if p.rows != "" {
+		text = fmt.Sprintf("about %s of table %s", show.Count(p.Items, "row"), p.rows)
+	}
 	text += ": " + show.Count(int(p.Reads+0.999), "read unit")
 	if p.Writes > 0 {
 		text += " and " + show.Count(int(p.Writes+0.999), "write unit")

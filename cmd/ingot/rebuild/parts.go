@@ -1,4 +1,4 @@
-package pass
+package rebuild
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ const partsJSON = `
   refused[]               why the others are not put`
 
 func newRebuildParts(a *app) *cobra.Command {
-	var o verifyOptions
+	var o pass.Options
 	cmd := &cobra.Command{
 		Use:     "parts",
 		Short:   "Put the missing parts of stored events",
@@ -37,7 +37,7 @@ func newRebuildParts(a *app) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.rebuildParts(cmd, o) },
 	}
 	command.OnPipeline(cmd, partsJSON)
-	agreeFlags(cmd, &o)
+	o.AgreeFlags(cmd.Flags())
 	return cmd
 }
 
@@ -50,28 +50,24 @@ type partsPut struct {
 }
 
 // rebuildParts puts the parts of stored events that are missing.
-func (a *app) rebuildParts(cmd *cobra.Command, o verifyOptions) error {
+func (a *app) rebuildParts(cmd *cobra.Command, o pass.Options) error {
 	ctx := cmd.Context()
-	v, err := a.verifying(cmd, true)
+	s, err := pass.Open(ctx, a.App, true)
 	if err != nil {
 		return err
 	}
-	price, err := pass.PriceOf(ctx, v.target, 1)
+	price, err := pass.PriceOf(ctx, s.Target, 1)
 	if err != nil {
 		return err
 	}
 	price.Note = "and one read unit for each part, and what a put costs for each part that is missing"
-	if v.plan.UsesOffload() {
+	if s.Plan.UsesOffload() {
 		price.Note += ", and one GET from S3 for each whole whose payload is in the payload bucket"
 	}
-	if err := inDollars(&price, o.prices); err != nil {
+	if begin, err := o.Begin(a.App, "rebuild parts takes", price, s.Target); !begin {
 		return err
 	}
-	a.Say("rebuild parts takes %s", price)
-	if begin, err := a.agreed(v.target, price, o); !begin {
-		return err
-	}
-	done, err := repair.Of(v.store).PutParts(ctx)
+	done, err := repair.Of(s.Store).PutParts(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,5 @@
-// Package pass has the commands that read whole tables: verify and rebuild.
-package pass
+// Package verify has the command that compares every total with the items.
+package verify
 
 import (
 	"github.com/spf13/cobra"
@@ -11,6 +11,5 @@ type app struct{ *command.App }
 
 // Commands returns the commands.
 func Commands(shared *command.App) []*cobra.Command {
-	a := &app{shared}
-	return []*cobra.Command{newVerify(a), newRebuild(a)}
+	return []*cobra.Command{newVerify(&app{shared})}
 }

@@ -1,4 +1,4 @@
-package pass
+package rebuild
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/cmd/ingot/command/pass"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
@@ -18,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/verify"
+	"github.com/ingot-events/ingot/worker"
 )
 
 const mendHelp = `Changes single totals in place: those that differ from their items, as ingot verify says, and those that have a flag.
@@ -49,7 +51,7 @@ type mendedTotal struct {
 }
 
 func newRebuildMend(a *app) *cobra.Command {
-	var o verifyOptions
+	var o pass.Options
 	cmd := &cobra.Command{
 		Use:   "mend AGGREGATE…",
 		Short: "Mend single totals that differ from their items, or are flagged",
@@ -57,15 +59,15 @@ func newRebuildMend(a *app) *cobra.Command {
 		Example: `  ingot rebuild mend --local
   ingot rebuild mend orders_daily --stack shop --dry-run`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
+			if err := o.Check(worker.Verify); err != nil {
 				return cli.Usage(err)
 			}
 			return a.rebuildMend(cmd, o, args)
 		},
 	}
 	command.OnPipeline(cmd, mendJSON)
-	passFlags(cmd, &o)
-	patienceFlag(cmd, &o)
+	o.PassFlags(cmd.Flags())
+	o.PatienceFlag(cmd.Flags(), "how long to wait for the stream")
 	return cmd
 }
 
@@ -100,36 +102,39 @@ func (t changedTotal) String() string {
 }
 
 // rebuildMend mends the totals that differ from their items or have a flag.
-func (a *app) rebuildMend(cmd *cobra.Command, o verifyOptions, names []string) error {
+func (a *app) rebuildMend(cmd *cobra.Command, o pass.Options, names []string) error {
 	ctx := cmd.Context()
-	defer o.keepTo()()
-	v, err := a.verifying(cmd, true)
+	s, err := pass.Open(ctx, a.App, true)
 	if err != nil {
 		return err
 	}
-	defs, err := v.named(names)
+	defs, err := named(s, names)
 	if err != nil {
 		return err
 	}
-	c, err := a.passConfig(v, o)
+	c, err := s.Config(a.App, &o)
 	if err != nil {
-		return cli.Usage(err)
+		return err
 	}
-	price, err := v.price(ctx, o.prices, 2)
+	price, err := pass.PriceOf(ctx, s.Target, 2)
 	if err != nil {
 		return err
 	}
 	price.Note = "if something is to be mended; otherwise half of that"
-	a.Say("rebuild mend takes %s", price)
-	if begin, err := a.agreed(v.target, price, o); !begin {
+	if begin, err := o.Begin(a.App, "rebuild mend takes", price, s.Target); !begin {
 		return err
 	}
-	done, err := verify.Mend(ctx, c, v.store, defs, a.Lag(v.target, o.patience), o.patience)
+	var done *verify.Mended
+	err = o.Run(ctx, a.App, &c.Config, pass.Part{Name: "reading", Of: 2 * (price.Items + price.Others), Lost: "what was read is lost"},
+		func() (err error) {
+			done, err = verify.Mend(ctx, c, s.Store, defs, a.Lag(s.Target, o.Patience), o.Patience)
+			return err
+		})
 	if err != nil {
 		return err
 	}
 	out, left := mended{ReadUnits: done.Units, Mended: []mendedTotal{}}, done.More
-	masks := show.PersonalOf(v.plan)
+	masks := show.PersonalOf(s.Plan)
 	for _, t := range done.Totals {
 		one := mendedTotal{Why: t.Why, changedTotal: changedTotal{Aggregate: t.Def.Name, Since: t.Def.Since,
 			By: masks.By(t.Def.Name, t.By), Window: show.Start(t.Window)}}
@@ -156,42 +161,42 @@ func (a *app) rebuildMend(cmd *cobra.Command, o verifyOptions, names []string) e
 
 // named returns the aggregates with these names. Without names it returns none, which stands for
 // all.
-func (v verifying) named(names []string) ([]*aggregate.Definition, error) {
+func named(s pass.Opened, names []string) ([]*aggregate.Definition, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	return v.meant(context.Background(), names)
+	return meant(context.Background(), s, names)
 }
 
 // rebuildAccept accepts the flags of totals and of heads.
-func (a *app) rebuildAccept(cmd *cobra.Command, o verifyOptions, names []string) error {
+func (a *app) rebuildAccept(cmd *cobra.Command, o pass.Options, names []string) error {
 	ctx := cmd.Context()
-	v, err := a.verifying(cmd, true)
+	s, err := pass.Open(ctx, a.App, true)
 	if err != nil {
 		return err
 	}
-	defs, err := v.named(names)
+	defs, err := named(s, names)
 	if err != nil {
 		return err
 	}
 	if len(defs) == 0 {
-		defs = v.plan.Definitions()
+		defs = s.Plan.Definitions()
 	}
-	flags, err := v.flags(ctx, defs)
+	flags, err := flagsOf(ctx, s, defs)
 	if err != nil {
 		return err
 	}
-	if !o.yes && len(flags) > 0 {
+	if !o.Yes && len(flags) > 0 {
 		show.Some(a.Stderr, flags, func(t acceptedTotal) string { return "flagged: " + t.String() + ": " + t.Flag })
 		return cli.Refusedf("nothing is accepted yet: write --yes to accept these flags")
 	}
-	if err := a.Announce(v.target); err != nil {
+	if err := a.Announce(s.Target); err != nil {
 		return err
 	}
-	who := chosen.Caller(ctx, v.target)
+	who := chosen.Caller(ctx, s.Target)
 	out := Rebuilt{Complete: []string{}, Standing: []string{}, Accepted: []acceptedTotal{}}
 	for _, f := range flags {
-		accepted, err := repair.Of(v.store).Accept(ctx, f.key, f.flag, who)
+		accepted, err := repair.Of(s.Store).Accept(ctx, f.key, f.flag, who)
 		if err != nil {
 			return err
 		}
@@ -213,12 +218,12 @@ func (a *app) rebuildAccept(cmd *cobra.Command, o verifyOptions, names []string)
 	return err
 }
 
-// flags lists the flags of the totals and heads of some aggregates. It reads the whole aggregates
+// flagsOf lists the flags of the totals and heads of some aggregates. It reads the whole aggregates
 // table.
-func (v verifying) flags(ctx context.Context, defs []*aggregate.Definition) (list []acceptedTotal, err error) {
-	masks := show.PersonalOf(v.plan)
+func flagsOf(ctx context.Context, s pass.Opened, defs []*aggregate.Definition) (list []acceptedTotal, err error) {
+	masks := show.PersonalOf(s.Plan)
 	for _, def := range defs {
-		head, err := v.store.Head(ctx, def)
+		head, err := s.Store.Head(ctx, def)
 		if err != nil {
 			return nil, err
 		}
@@ -227,7 +232,7 @@ func (v verifying) flags(ctx context.Context, defs []*aggregate.Definition) (lis
 				Flag: masks.Quoted(head.Flag), flag: head.Flag, key: lanes.HeadKey(def)})
 		}
 	}
-	for t, err := range v.store.Totals(ctx) {
+	for t, err := range s.Store.Totals(ctx) {
 		if err != nil {
 			return nil, err
 		}

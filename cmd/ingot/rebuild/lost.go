@@ -1,4 +1,4 @@
-package pass
+package rebuild
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/cmd/ingot/command/pass"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -25,10 +26,10 @@ type doubts struct {
 	missing []aggregate.Contribution
 }
 
-// doubts reads one page of the events table, and looks up some totals of its events.
-func (v verifying) doubts(ctx context.Context, now time.Time) (d doubts, err error) {
+// doubtsOf reads one page of the events table, and looks up some totals of its events.
+func doubtsOf(ctx context.Context, s pass.Opened, now time.Time) (d doubts, err error) {
 	looked := map[*aggregate.Definition]int{}
-	for page, err := range v.store.ItemPages(ctx, tables.Segment{}) {
+	for page, err := range s.Store.ItemPages(ctx, tables.Segment{}) {
 		if err != nil {
 			return d, err
 		}
@@ -36,7 +37,7 @@ func (v verifying) doubts(ctx context.Context, now time.Time) (d doubts, err err
 			if item.ExpiresAt != 0 && item.ExpiresAt <= now.Unix() {
 				continue
 			}
-			contributions := v.plan.Contributions(item)
+			contributions := s.Plan.Contributions(item)
 			for _, def := range contributions.Behind {
 				if !slices.Contains(d.behind, def) {
 					d.behind = append(d.behind, def)
@@ -47,7 +48,7 @@ func (v verifying) doubts(ctx context.Context, now time.Time) (d doubts, err err
 					continue
 				}
 				looked[c.Def]++
-				missing, err := v.isMissing(ctx, &c)
+				missing, err := isMissing(ctx, s, &c)
 				if err != nil {
 					return d, err
 				}
@@ -61,19 +62,19 @@ func (v verifying) doubts(ctx context.Context, now time.Time) (d doubts, err err
 	return d, nil
 }
 
-func (v verifying) isMissing(ctx context.Context, c *aggregate.Contribution) (bool, error) {
-	total, err := totals.CountedIn(ctx, v.store, c)
+func isMissing(ctx context.Context, s pass.Opened, c *aggregate.Contribution) (bool, error) {
+	total, err := totals.CountedIn(ctx, s.Store, c)
 	return total.Missing, err
 }
 
 // lost returns the reasons why aggregates are not complete although they say so. Events that the
 // stream has not counted yet are not lost, so lost waits for the stream before it takes a total for
 // missing.
-func (a *app) lost(ctx context.Context, v verifying, d doubts, patience time.Duration) (standing []string, err error) {
+func (a *app) lost(ctx context.Context, s pass.Opened, d doubts, patience time.Duration) (standing []string, err error) {
 	if len(d.missing) == 0 {
 		return nil, nil
 	}
-	if unsure := a.awaitStream(ctx, v, patience); unsure != nil {
+	if unsure := a.awaitStream(ctx, s, patience); unsure != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -86,7 +87,7 @@ func (a *app) lost(ctx context.Context, v verifying, d doubts, patience time.Dur
 		if slices.Contains(gone, c.Def) {
 			continue
 		}
-		missing, err := v.isMissing(ctx, &c)
+		missing, err := isMissing(ctx, s, &c)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +95,7 @@ func (a *app) lost(ctx context.Context, v verifying, d doubts, patience time.Dur
 			gone = append(gone, c.Def)
 		}
 	}
-	next := v.plan.Epoch() + 1
+	next := s.Plan.Epoch() + 1
 	for _, def := range gone {
 		standing = append(standing,
 			fmt.Sprintf("%s: totals of stored events are missing, as in an aggregates table that was created again. Raise epoch to %d, "+

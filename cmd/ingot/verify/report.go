@@ -1,5 +1,4 @@
-// Package verified says what a verification has found, as `ingot verify` prints it.
-package verified
+package verify
 
 import (
 	"fmt"
@@ -43,9 +42,9 @@ type Difference struct {
 	Damaged   *bool             `json:"damaged,omitempty"`
 }
 
-// Of returns what one look has found, or two. Flags and unreadable items hold keys, which
+// reportOf returns what one look has found, or two. Flags and unreadable items hold keys, which
 // masks hides.
-func Of(r *verify.Report, looks *verify.Looks, masks show.Personal) *Report {
+func reportOf(r *verify.Report, looks *verify.Looks, masks show.Personal) *Report {
 	out := &Report{Items: r.Items, Totals: r.Totals, Partly: r.Partly, Units: r.Units, Equal: r.OK(), Parts: r.MissingParts,
 		Copies: r.Copies, Expired: r.Expired, More: r.More.Differences,
 		Differences: []Difference{}, Building: []string{}, Flagged: []string{}, Unreadable: []string{}}

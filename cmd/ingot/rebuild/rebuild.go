@@ -1,4 +1,4 @@
-package pass
+package rebuild
 
 import (
 	"context"
@@ -12,13 +12,11 @@ import (
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/cmd/ingot/command/pass"
 	"github.com/ingot-events/ingot/internal/tool/cli"
-	"github.com/ingot-events/ingot/internal/tool/drained"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
-	"github.com/ingot-events/ingot/verify/sums"
+	"github.com/ingot-events/ingot/worker"
 )
 
 const rebuildHelp = `Brings older items into aggregates that were added or changed. It touches every item that an older pipeline.yaml has
@@ -78,7 +76,7 @@ type Rebuilt struct {
 }
 
 func newRebuild(a *app) *cobra.Command {
-	var o verifyOptions
+	var o pass.Options
 	var all, accept bool
 	cmd := &cobra.Command{
 		Use:   "rebuild AGGREGATE…",
@@ -90,7 +88,7 @@ func newRebuild(a *app) *cobra.Command {
   ingot rebuild orders_daily --stack shop --segments 8 --rate 2000 --work ./rebuild-work
   ingot rebuild --accept orders_daily --stack shop --yes`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
+			if err := o.Check(worker.Verify); err != nil {
 				return cli.Usage(err)
 			}
 			switch {
@@ -112,27 +110,22 @@ func newRebuild(a *app) *cobra.Command {
 	flags.BoolVar(&all, "all", false, "rebuild every aggregate that is not complete")
 	flags.BoolVar(&accept, "accept", false, "accept the flags of totals and aggregates instead")
 	o.WorkFlag(flags)
-	passFlags(cmd, &o)
-	patienceFlag(cmd, &o)
+	o.PassFlags(flags)
+	o.PatienceFlag(flags, "how long to wait for the stream")
 	cmd.AddCommand(newRebuildParts(a), newRebuildMend(a))
 	return cmd
 }
 
-func patienceFlag(cmd *cobra.Command, o *verifyOptions) {
-	cmd.Flags().DurationVar(&o.patience, "patience", drained.Patience, "how long to wait for the stream; 0: ask once")
-}
-
-func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error {
+func (a *app) rebuild(cmd *cobra.Command, o pass.Options, names []string) error {
 	ctx := cmd.Context()
-	defer o.keepTo()()
-	v, err := a.verifying(cmd, true)
+	s, err := pass.Open(ctx, a.App, true)
 	if err != nil {
 		return err
 	}
 	out := Rebuilt{Complete: []string{}, Standing: []string{}}
-	defs, err := v.meant(ctx, names)
+	defs, err := meant(ctx, s, names)
 	if err == nil && len(defs) == 0 {
-		defs, out.Standing, err = a.doubtful(ctx, v, o.patience)
+		defs, out.Standing, err = a.doubtful(ctx, s, o.Patience)
 	}
 	if err != nil {
 		return err
@@ -140,51 +133,58 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 	if len(defs) == 0 {
 		return a.rebuilt(out)
 	}
-	c, err := a.passConfig(v, o)
-	if err != nil {
-		return cli.Usage(err)
-	}
-	price, err := pass.PriceOfRebuild(ctx, v.target)
+	c, err := s.Config(a.App, &o)
 	if err != nil {
 		return err
 	}
-	if v.plan.UsesOffload() && price.Items > 0 {
+	price, err := pass.PriceOfRebuild(ctx, s.Target)
+	if err != nil {
+		return err
+	}
+	if s.Plan.UsesOffload() && price.Items > 0 {
 		price.Note += ", nor is one GET from S3 for each touched item whose payload is in the payload bucket"
 	}
-	if err := inDollars(&price, o.prices); err != nil {
-		return err
-	}
-	a.Say("rebuild takes %s", price)
 	a.Say("on a busy stack, an aggregate can be declared complete only during a pause: ingot pause")
-	if begin, err := a.agreed(v.target, price, o); !begin {
+	if begin, err := o.Begin(a.App, "rebuild takes", price, s.Target); !begin {
 		return err
 	}
 	passes := make([]tables.Pass, len(defs))
 	for i, def := range defs {
-		if passes[i], err = repair.Of(v.store).BeginPass(ctx, def); err != nil {
+		if passes[i], err = repair.Of(s.Store).BeginPass(ctx, def); err != nil {
 			return err
 		}
 	}
-	if err := a.touchAll(ctx, v, c, o, price.Items, &out); err != nil {
+	if err := a.touchAll(ctx, s, c, o, price.Items, &out); err != nil {
 		return err
 	}
 	c.Work = nil // an earlier call may have read the tables before the latest events came
-	if err := a.declare(ctx, v, c, passes, &out); err != nil {
+	var report *verify.Report
+	err = o.Run(ctx, a.App, &c.Config, pass.Part{Name: "reading", Of: price.Items + price.Others, Lost: untouched}, func() (err error) {
+		report, err = verify.Run(ctx, c)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := a.declare(ctx, s, report, passes, &out); err != nil {
 		return err
 	}
 	return a.rebuilt(out)
 }
 
+// untouched is what is lost without --work if a rebuild is stopped.
+const untouched = "touched items are not touched again"
+
 // doubtful returns the aggregates that are to be rebuilt although they say that they are complete,
 // because the first events are not counted in them. standing says why others cannot be rebuilt.
 // Then defs is empty.
-func (a *app) doubtful(ctx context.Context, v verifying, patience time.Duration) (defs []*aggregate.Definition, standing []string,
+func (a *app) doubtful(ctx context.Context, s pass.Opened, patience time.Duration) (defs []*aggregate.Definition, standing []string,
 	err error) {
-	d, err := v.doubts(ctx, a.Clock.Real().Now())
+	d, err := doubtsOf(ctx, s, a.Clock.Real().Now())
 	if err != nil {
 		return nil, nil, err
 	}
-	if standing, err = a.lost(ctx, v, d, patience); err != nil || len(standing) > 0 {
+	if standing, err = a.lost(ctx, s, d, patience); err != nil || len(standing) > 0 {
 		return nil, standing, err
 	}
 	if len(d.behind) == 0 {
@@ -195,18 +195,18 @@ func (a *app) doubtful(ctx context.Context, v verifying, patience time.Duration)
 
 // touchAll touches every item that is stamped below the pipeline's epoch, and waits until the
 // stream has counted that.
-func (a *app) touchAll(ctx context.Context, v verifying, c verify.Config, o verifyOptions, items int, out *Rebuilt) error {
-	touched, err := a.touch(ctx, v, c, items)
-	out.Payloads = touched.Payloads
-	out.Scanned, out.Touched, out.ReadUnits, out.WriteUnits = touched.Scanned, touched.Touched.Touched, touched.Reads, touched.Writes
+func (a *app) touchAll(ctx context.Context, s pass.Opened, c verify.Config, o pass.Options, items int, out *Rebuilt) error {
+	err := o.Run(ctx, a.App, &c.Config, pass.Part{Name: "touching", Of: items, Lost: untouched}, func() error {
+		touched, err := verify.Touch(ctx, c, s.Store)
+		out.Payloads = touched.Payloads
+		out.Scanned, out.Touched, out.ReadUnits, out.WriteUnits = touched.Scanned, touched.Touched.Touched, touched.Reads, touched.Writes
+		return err
+	})
 	a.Say("touched %s of %s", show.Comma(out.Touched), show.Count(out.Scanned, "item"))
 	if err != nil {
-		if ctx.Err() != nil {
-			a.Say("%s", goOn(o.Work, "touched items are not touched again"))
-		}
 		return err
 	}
-	if unsure := a.awaitStream(ctx, v, o.patience); unsure != nil {
+	if unsure := a.awaitStream(ctx, s, o.Patience); unsure != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -217,17 +217,12 @@ func (a *app) touchAll(ctx context.Context, v verifying, c verify.Config, o veri
 	return nil
 }
 
-// declare verifies all totals once, and declares the generation of each pass complete if nothing
-// prevents it.
-func (a *app) declare(ctx context.Context, v verifying, c verify.Config, passes []tables.Pass, out *Rebuilt) error {
-	report, err := verify.Run(ctx, c)
-	if err != nil {
-		return err
-	}
+// declare declares the generation of each pass complete if nothing in a report prevents it.
+func (a *app) declare(ctx context.Context, s pass.Opened, report *verify.Report, passes []tables.Pass, out *Rebuilt) error {
 	out.ReadUnits += report.Units
 	out.Flagged = len(report.Flagged) + report.More.Flagged
 	for _, pass := range passes {
-		standing, err := report.Finish(ctx, v.plan, v.store, pass, a.Clock.Real().Now())
+		standing, err := report.Finish(ctx, s.Plan, s.Store, pass, a.Clock.Real().Now())
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -243,36 +238,13 @@ func (a *app) declare(ctx context.Context, v verifying, c verify.Config, passes 
 	return nil
 }
 
-// agreed reports whether a pass that changes the tables may begin. It prints which stack it will
-// change, and asks the user if the pass takes many units.
-func (a *app) agreed(t *target.Target, p pass.Price, o verifyOptions) (begin bool, err error) {
-	if o.dry {
-		return false, a.showPrice(p)
-	}
-	if err := a.Announce(t); err != nil {
-		return false, err
-	}
-	err = a.affordable(p, o.yes)
-	return err == nil, err
-}
-
-// touch touches all items, and shows how far it is.
-func (a *app) touch(ctx context.Context, v verifying, c verify.Config, items int) (verify.TouchPass, error) {
-	progress := a.Progress()
-	defer progress(show.Step{})
-	c.Progress = func(p sums.Progress) {
-		progress(show.Step{Phase: "touching", Done: min(p.Wanted, items), Total: items})
-	}
-	return verify.Touch(ctx, c, v.store)
-}
-
 // meant returns the aggregates to rebuild: the named ones, or else all that are not complete.
-func (v verifying) meant(ctx context.Context, names []string) (defs []*aggregate.Definition, err error) {
+func meant(ctx context.Context, s pass.Opened, names []string) (defs []*aggregate.Definition, err error) {
 	for _, name := range names {
-		def, ok := v.plan.Definition(name)
+		def, ok := s.Plan.Definition(name)
 		if !ok {
 			var known []string
-			for _, d := range v.plan.Definitions() {
+			for _, d := range s.Plan.Definitions() {
 				known = append(known, d.Name)
 			}
 			return nil, cli.Usagef("the pipeline has no aggregate %q; it has %s", name, strings.Join(known, ", "))
@@ -282,8 +254,8 @@ func (v verifying) meant(ctx context.Context, names []string) (defs []*aggregate
 	if len(names) > 0 {
 		return defs, nil
 	}
-	for _, def := range v.plan.Definitions() {
-		head, err := v.store.Head(ctx, def)
+	for _, def := range s.Plan.Definitions() {
+		head, err := s.Store.Head(ctx, def)
 		if err != nil {
 			return nil, err
 		}
@@ -296,8 +268,8 @@ func (v verifying) meant(ctx context.Context, names []string) (defs []*aggregate
 
 // awaitStream waits until the stream has counted everything up to now. It asks soon, because an
 // ingot dev has counted within moments, and then each second.
-func (a *app) awaitStream(ctx context.Context, v verifying, patience time.Duration) error {
-	lag, clock := a.Lag(v.target, patience), a.Clock.Real()
+func (a *app) awaitStream(ctx context.Context, s pass.Opened, patience time.Duration) error {
+	lag, clock := a.Lag(s.Target, patience), a.Clock.Real()
 	now := clock.Now()
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		counted, err := lag.Counted(ctx)

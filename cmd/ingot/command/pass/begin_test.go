@@ -6,25 +6,24 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
-	"github.com/ingot-events/ingot/cmd/ingot/command/pass"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 )
 
 // A lot is read only if the user agrees.
-func TestVerifyAsks(t *testing.T) {
-	a := &app{&command.App{}}
-	dear := pass.Price{Reads: ask + 1}
-	if err := a.affordable(dear, false); code(err) != cli.Refuses || !strings.Contains(err.Error(), "--yes") {
+func TestAsks(t *testing.T) {
+	a, o := &command.App{}, &Options{}
+	dear := Price{Reads: ask + 1}
+	if err := o.agreed(a, dear); code(err) != cli.Refuses || !strings.Contains(err.Error(), "--yes") {
 		t.Error(err)
 	}
-	if err := a.affordable(dear, true); err != nil {
+	if err := (&Options{Yes: true}).agreed(a, dear); err != nil {
 		t.Error(err)
 	}
 	for answer, want := range map[string]int{"y\n": cli.Fine, "n\n": cli.Refuses, "": cli.Refuses} {
-		a := &app{&command.App{Stack: chosen.Stack{IO: cli.IO{Typed: true, Stdin: strings.NewReader(answer), Stderr: &strings.Builder{}}}}}
-		must.Equal(t, code(a.affordable(dear, false)), want, answer)
+		a := &command.App{Stack: chosen.Stack{IO: cli.IO{Typed: true, Stdin: strings.NewReader(answer), Stderr: &strings.Builder{}}}}
+		must.Equal(t, code(o.agreed(a, dear)), want, answer)
 	}
 }
 
