@@ -33,7 +33,6 @@ import (
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/cli"
-	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/internal/tool/policy"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -136,8 +135,8 @@ func (w *living) used(t *testing.T, command string, seen *heard) {
 // asked for.
 func (w *living) switched() {
 	var asked atomic.Int64
-	switches := mappings.New(mappings.Mapping{UUID: "u-1", Function: dev.IngestFunction, Source: "arn:queue"},
-		mappings.Mapping{UUID: "u-2", Function: dev.StreamsFunction, Source: w.Stack().StreamARN})
+	switches := mappings.New(mappings.Mapping{UUID: "u-1", Function: target.DevIngest, Source: "arn:queue"},
+		mappings.Mapping{UUID: "u-2", Function: target.DevStreams, Source: w.Stack().StreamARN})
 	switches.Now, switches.Takes = func() time.Time { return time.Unix(asked.Add(1), 0) }, 20*time.Second
 	w.cloud.Mappings = switches
 }

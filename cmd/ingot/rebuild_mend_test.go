@@ -10,12 +10,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/testworld"
-	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/target"
 )
@@ -52,7 +52,7 @@ func TestMendAndAccept(t *testing.T) {
 		!strings.Contains(got.errors, "write --yes to accept these flags") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	who := chosen.Caller(t.Context(), &target.Target{Kind: target.KindLocal})
+	who := command.Caller(t.Context(), &target.Target{Kind: target.KindLocal})
 	if got := w.run(exitFine, "rebuild", "--accept", "sales", "--local", "--yes"); got.out !=
 		"accepted: sales since 1: A#sales#1#0\n1 flag accepted by "+who+"\n" {
 		t.Errorf("%s%s", got.out, got.errors)

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
-	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
@@ -21,7 +20,7 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), st
 	return execute(ctx, appOf(cli.IO{Env: env, Stdin: stdin, Stdout: stdout, Stderr: stderr}), args)
 }
 
-func appOf(o cli.IO) *command.App { return &command.App{Stack: chosen.Stack{IO: o}} }
+func appOf(o cli.IO) *command.App { return &command.App{IO: o} }
 
 func execute(ctx context.Context, a *command.App, args []string) int {
 	a.Begin(ctx)

@@ -30,6 +30,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/console"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/internal/tool/target/targettest"
 )
 
@@ -115,7 +116,7 @@ func liveAt(dir string, now func() time.Time) (*living, error) {
 			Outputs: map[string]string{"EventsTableName": l.EventsTable, "AggregatesTableName": l.AggregatesTable,
 				"QueueUrl": l.QueueURL, "QuarantineQueueUrl": l.QuarantineURL, "DeadLetterQueueUrl": l.DeadLetterURL,
 				"ArchiveBucketName": l.ArchiveBucket, "PayloadBucketName": l.PayloadBucket,
-				"IngestFunctionName": dev.IngestFunction, "StreamsFunctionName": dev.StreamsFunction, "PiiKeySecret": secret,
+				"IngestFunctionName": target.DevIngest, "StreamsFunctionName": target.DevStreams, "PiiKeySecret": secret,
 				"IngestLogGroup": "ingest-logs", "StreamsLogGroup": "streams-logs"}}}}}
 	w.server = httptest.NewServer(w.cloud)
 	if err != nil {

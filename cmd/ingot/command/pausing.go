@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/lag"
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -17,7 +16,7 @@ import (
 // FunctionName returns the name of the function to pause or resume.
 func FunctionName(t *target.Target, streams bool) (string, error) {
 	if t.Kind == target.KindLocal {
-		t.IngestFunction, t.StreamsFunction = dev.IngestFunction, dev.StreamsFunction
+		t.IngestFunction, t.StreamsFunction = target.DevIngest, target.DevStreams
 	}
 	if err := t.Needs(target.IngestFunction, target.StreamsFunction); err != nil {
 		return "", err

@@ -15,8 +15,8 @@ import (
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
-	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/cost"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
@@ -142,7 +142,7 @@ func newCheck(a *app) *cobra.Command {
 		"a parameter of the template as NAME=VALUE, in place of its value in samconfig.toml and its default; repeatable")
 	cmd.Flags().IntVar(&o.partitions, "partitions", 4,
 		"partitions of the events table, for the estimates: 1 to 10000; with --rate, the default is as many as that needs")
-	cmd.Flags().StringVar(&o.prices, "prices", "", command.PricesUsage)
+	cmd.Flags().StringVar(&o.prices, "prices", "", cost.PricesUsage)
 	cmd.Flags().Float64Var(&o.rate, "rate", 0, "changes a second that the streams functions must keep up with")
 	return cmd
 }
@@ -162,8 +162,8 @@ func (a *app) deployedFile(cmd *cobra.Command) (*textfile.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := chosen.DeployedFile(cmd.Context(), t)
-	if errors.Is(err, chosen.ErrNoFile) {
+	f, err := command.DeployedFile(cmd.Context(), t)
+	if errors.Is(err, command.ErrNoFile) {
 		return nil, fmt.Errorf("name the deployed file with --was FILE: %w", err)
 	}
 	if err != nil {
@@ -185,7 +185,7 @@ func (a *app) check(o checkOptions, named func(flag string) bool) error {
 			return cli.Usage(err)
 		}
 	}
-	prices, err := command.ReadPrices(o.prices)
+	prices, err := cost.PricesOf(o.prices)
 	if err != nil {
 		return cli.Usage(err)
 	}

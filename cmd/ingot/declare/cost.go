@@ -91,7 +91,7 @@ func newCost(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline")
 	cmd.Flags().Float64Var(&o.rate, "rate", 0, "events a second, on average over the month")
-	cmd.Flags().StringVar(&o.prices, "prices", "", command.PricesUsage)
+	cmd.Flags().StringVar(&o.prices, "prices", "", cost.PricesUsage)
 	cmd.Flags().StringVar(&o.sample.file, "events", "",
 		"take sizes, types, repetitions and totals from the events of this file, one on each line; - is standard input")
 	sampleFlags(cmd, &o.sample)
@@ -162,7 +162,7 @@ func (a *app) cost(o costOptions) error {
 	if in.Partitions == 0 {
 		in.Partitions = min(maxPartitions, max(newTable, estimate.Shards(o.rate)))
 	}
-	if in.Prices, err = command.ReadPrices(o.prices); err != nil {
+	if in.Prices, err = cost.PricesOf(o.prices); err != nil {
 		return cli.Usage(err)
 	}
 	report, err := a.rehearsed(in, o)

@@ -12,7 +12,6 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
-	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/erase"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -206,7 +205,7 @@ func (a *app) eraser(cmd *cobra.Command, o eraseOptions) (*erase.Eraser, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := chosen.NeedsPayloads(t, p); err != nil { // also for a dry run, which must find all that an erasure deletes
+	if err := command.NeedsPayloads(t, p); err != nil { // also for a dry run, which must find all that an erasure deletes
 		return nil, err
 	}
 	e := &erase.Eraser{Options: o.Choice, Target: t, Plan: p, Clock: a.Clock.Real(), Step: a.Progress(),

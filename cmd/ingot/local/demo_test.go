@@ -16,7 +16,6 @@ import (
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 )
 
@@ -64,8 +63,8 @@ func TestDemoFindsDifferences(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out, errs strings.Builder
-			a := &app{&command.App{Stack: chosen.Stack{IO: cli.IO{Env: func(string) (string, bool) { return "", false },
-				Stdout: &out, Stderr: &errs}}}}
+			a := &app{&command.App{IO: cli.IO{Env: func(string) (string, bool) { return "", false },
+				Stdout: &out, Stderr: &errs}}}
 			config, err := a.demoConfig(flags, flags.file)
 			must.Succeed(t, err)
 			config.Tamper = tamper

@@ -17,8 +17,8 @@ import (
 	"github.com/ingot-events/ingot/cmd/ingot/command/pass"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/esm"
-	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/cost"
 	"github.com/ingot-events/ingot/internal/tool/migrating"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -171,7 +171,7 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 			return nil, err
 		}
 	}
-	if err := chosen.NeedsPayloads(t, p); err != nil {
+	if err := command.NeedsPayloads(t, p); err != nil {
 		return nil, err
 	}
 	s, err := migrate.NewMigration(m, old.Source, tables.Config{Client: client, Events: t.EventsTable, Aggregates: t.AggregatesTable,
@@ -405,7 +405,7 @@ func (a *app) planOf(ctx context.Context, m *moving, o *migrateOptions) (*migrat
 	if err != nil {
 		return nil, err
 	}
-	prices, err := command.ReadPrices("")
+	prices, err := cost.PricesOf("")
 	if err != nil {
 		return nil, err
 	}

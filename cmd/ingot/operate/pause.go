@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
-	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/drained"
 	"github.com/ingot-events/ingot/internal/tool/pause"
@@ -120,7 +119,7 @@ func (a *app) pause(cmd *cobra.Command, t *target.Target, streams bool, o pauseO
 	}
 	out := Paused{Resume: a.ResumeLine(t, streams)}
 	a.Say("to resume: %s", out.Resume)
-	if out.Mappings, err = a.Pauser(t).Pause(ctx, function, chosen.Caller(ctx, t)); err != nil {
+	if out.Mappings, err = a.Pauser(t).Pause(ctx, function, command.Caller(ctx, t)); err != nil {
 		return err
 	}
 	var unknown error

@@ -15,7 +15,6 @@ import (
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	record "github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
-	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -101,7 +100,7 @@ func (a *app) again(cmd *cobra.Command, o publishOptions, since time.Time) error
 	if plan, err = plan.Resolved(os.Getenv); err != nil {
 		return cli.Usage(err)
 	}
-	if err := chosen.NeedsPayloads(t, p); err != nil {
+	if err := command.NeedsPayloads(t, p); err != nil {
 		return err
 	}
 	publisher, err := publish.New(plan, tables.Config{Client: t.DynamoDB(), Events: t.EventsTable, Aggregates: t.AggregatesTable,

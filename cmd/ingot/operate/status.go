@@ -7,7 +7,6 @@ import (
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
-	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/status"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/store"
@@ -76,7 +75,7 @@ func (a *app) status(cmd *cobra.Command, check bool, format string) error {
 		Ingest: t.IngestFunction, Streams: t.StreamsFunction, Now: time.Now()}
 	switch t.Kind {
 	case target.KindLocal:
-		s.Ingest, s.Streams = dev.IngestFunction, dev.StreamsFunction
+		s.Ingest, s.Streams = target.DevIngest, target.DevStreams
 	case target.KindStack:
 		s.AlarmPrefix = t.Name + "-"
 		fallthrough

@@ -14,7 +14,6 @@ import (
 	"github.com/ingot-events/ingot/cmd/ingot/command/pass"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/store/repair"
@@ -193,7 +192,7 @@ func (a *app) rebuildAccept(cmd *cobra.Command, o pass.Options, names []string) 
 	if err := a.Announce(s.Target); err != nil {
 		return err
 	}
-	who := chosen.Caller(ctx, s.Target)
+	who := command.Caller(ctx, s.Target)
 	out := Rebuilt{Complete: []string{}, Standing: []string{}, Accepted: []acceptedTotal{}}
 	for _, f := range flags {
 		accepted, err := repair.Of(s.Store).Accept(ctx, f.key, f.flag, who)

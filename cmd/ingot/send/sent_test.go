@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
-	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 )
 
@@ -20,7 +19,7 @@ func TestSendSaysHowFastItWas(t *testing.T) {
 		{sentReport{Sent: 100_000, Seconds: 2.5}, "100,000 events sent in 2.5 s, 40,000 a second\n"},
 	} {
 		var out strings.Builder
-		if err := (&app{&command.App{Stack: chosen.Stack{IO: cli.IO{Stdout: &out}}}}).sent(c.report); err != nil || out.String() != c.want {
+		if err := (&app{&command.App{IO: cli.IO{Stdout: &out}}}).sent(c.report); err != nil || out.String() != c.want {
 			t.Errorf("%+v: %q, not %q (%v)", c.report, out.String(), c.want, err)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
@@ -21,7 +20,7 @@ import (
 func TestCostParts(t *testing.T) {
 	p, err := pipeline.Load(os.DirFS(root), sampleshop.Pipeline, pipeline.Secret([]byte("secret")))
 	must.Succeed(t, err)
-	prices, err := command.ReadPrices("")
+	prices, err := cost.PricesOf("")
 	must.Succeed(t, err)
 	in := func(p *pipeline.Pipeline) cost.Input {
 		return cost.Input{Pipeline: p, Prices: prices, Rate: 1000, Partitions: 4, Memory: cost.DefaultMemory, Architecture: "arm64",

@@ -295,10 +295,10 @@ func TestWhatFindsAStackIsSmall(t *testing.T) {
 	if all := needs("internal/tool/target", map[string]bool{}); len(all) > 20 {
 		t.Errorf("internal/tool/target needs %d packages, and at most 20 are enough: %q", len(all), slices.Sorted(maps.Keys(all)))
 	}
-	for name := range needs("internal/tool/chosen", map[string]bool{}) {
+	for name := range needs("cmd/ingot/command", map[string]bool{}) {
 		if within(name, "internal/tool/check/rules") || within(name, "internal/testworld") ||
 			within(name, "internal/local") && name != "internal/local/nearby" {
-			t.Errorf("internal/tool/chosen needs %s; move what it uses into a smaller package", name)
+			t.Errorf("cmd/ingot/command needs %s; move what it uses into a smaller package", name)
 		}
 	}
 }

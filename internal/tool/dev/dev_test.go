@@ -299,14 +299,14 @@ func TestMappingSaysWhatBecameOfTheLastBatch(t *testing.T) {
 	}
 	send(1)
 	<-told
-	says(IngestFunction, "PROBLEM: Function call failed")
-	says(StreamsFunction, "")
+	says(target.DevIngest, "PROBLEM: Function call failed")
+	says(target.DevStreams, "")
 	broken.Store(false)
 	send(2)
 	until(t, d, counted(1))
 	if err := end(); err != nil { // it finishes the rounds that have begun
 		t.Fatal(err)
 	}
-	says(IngestFunction, "OK")
-	says(StreamsFunction, "OK")
+	says(target.DevIngest, "OK")
+	says(target.DevStreams, "OK")
 }

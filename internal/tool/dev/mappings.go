@@ -9,6 +9,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
 // These are the settings of the mappings. Batches are as large as in template.yaml.
@@ -143,7 +144,7 @@ func (d *Dev) poll(function string, stop <-chan struct{}, round func(context.Con
 func (d *Dev) pollQueue(ctx context.Context) (time.Duration, error) {
 	p, err := d.queue.Poll(ctx)
 	if !p.Idle() && p.FailedWhole == 0 {
-		d.last(IngestFunction, lastFine)
+		d.last(target.DevIngest, lastFine)
 	}
 	switch {
 	case p.FailedWhole > 0:
@@ -167,7 +168,7 @@ func (d *Dev) pollStream(ctx context.Context) (time.Duration, error) {
 	p, err := d.stream.Poll(ctx)
 	if !p.Idle() {
 		if p.Failed == 0 {
-			d.last(StreamsFunction, lastFine)
+			d.last(target.DevStreams, lastFine)
 		}
 		d.kept.position(d.stream.Checkpoint(), d.clock.Now())
 	}

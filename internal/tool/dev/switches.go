@@ -8,18 +8,12 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
-// These are the names of the functions, for commands that switch their mappings off and on.
-const (
-	IngestFunction  = "ingest"
-	StreamsFunction = "streams"
-)
-
 // makeSwitches makes the part that answers requests to Lambda. The event source mappings can be
 // paused, as on a stack. They are on again after a restart of ingot dev.
 func (d *Dev) makeSwitches() {
 	d.switches = mappings.New(
-		mappings.Mapping{UUID: "00000000-0000-4000-8000-000000000001", Function: IngestFunction, Source: d.queue.ARN()},
-		mappings.Mapping{UUID: "00000000-0000-4000-8000-000000000002", Function: StreamsFunction, Source: d.stack.StreamARN})
+		mappings.Mapping{UUID: "00000000-0000-4000-8000-000000000001", Function: target.DevIngest, Source: d.queue.ARN()},
+		mappings.Mapping{UUID: "00000000-0000-4000-8000-000000000002", Function: target.DevStreams, Source: d.stack.StreamARN})
 	d.switches.Region, d.switches.Account, d.switches.Last = Region, Account, d.lastOf
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
 	"github.com/ingot-events/ingot/internal/table/fences"
-	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/drained"
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -24,7 +23,7 @@ import (
 func Of(t *target.Target, p pause.Pauser, patience time.Duration) verify.Lag {
 	function := t.StreamsFunction
 	if t.Kind == target.KindLocal {
-		function = dev.StreamsFunction
+		function = target.DevStreams
 	}
 	if function == "" {
 		return noLag{}

@@ -39,6 +39,12 @@ type Local struct {
 	Pipeline        string `json:"pipeline"` // absolute path of pipeline.yaml
 }
 
+// These are the names of the functions of an `ingot dev`, for commands that pause them.
+const (
+	DevIngest  = "ingest"
+	DevStreams = "streams"
+)
+
 // LocalFile returns the path of the file that an `ingot dev` writes, in the folder of its
 // pipeline.yaml.
 func LocalFile(dir string) string { return filepath.Join(dir, ".ingot", "dev.json") }

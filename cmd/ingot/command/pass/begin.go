@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/cost"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/verify/sums"
@@ -19,7 +20,7 @@ const ask = 1_000_000
 // takes many units. With --dry-run, no pass begins. changes is the stack that the pass is about to
 // change; nil: it changes none.
 func (o *Options) Begin(a *command.App, what string, p Price, changes *target.Target) (begin bool, err error) {
-	prices, err := command.ReadPrices(o.prices)
+	prices, err := cost.PricesOf(o.prices)
 	if err != nil {
 		return false, cli.Usage(err)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 )
 
@@ -22,7 +21,7 @@ func TestAsks(t *testing.T) {
 		t.Error(err)
 	}
 	for answer, want := range map[string]int{"y\n": cli.Fine, "n\n": cli.Refuses, "": cli.Refuses} {
-		a := &command.App{Stack: chosen.Stack{IO: cli.IO{Typed: true, Stdin: strings.NewReader(answer), Stderr: &strings.Builder{}}}}
+		a := &command.App{IO: cli.IO{Typed: true, Stdin: strings.NewReader(answer), Stderr: &strings.Builder{}}}
 		must.Equal(t, code(o.agreed(a, dear)), want, answer)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
-	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -29,7 +28,7 @@ func Open(ctx context.Context, a *command.App, writes bool) (s Opened, err error
 		return s, err
 	}
 	if writes {
-		if err := chosen.NeedsPayloads(s.Target, s.Plan); err != nil {
+		if err := command.NeedsPayloads(s.Target, s.Plan); err != nil {
 			return s, err
 		}
 	}

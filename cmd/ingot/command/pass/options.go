@@ -65,7 +65,7 @@ func (o *Options) PassFlags(flags *pflag.FlagSet) {
 func (o *Options) AgreeFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.dry, "dry-run", false, "only print what the command would read, and what that costs")
 	flags.BoolVarP(&o.Yes, "yes", "y", false, "do not ask, however much it costs")
-	flags.StringVar(&o.prices, "prices", "", command.PricesUsage)
+	flags.StringVar(&o.prices, "prices", "", cost.PricesUsage)
 }
 
 // PatienceFlag adds the flag of a command that waits for the stream.

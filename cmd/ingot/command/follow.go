@@ -1,4 +1,4 @@
-package chosen
+package command
 
 import (
 	"bytes"
@@ -15,16 +15,16 @@ import (
 // Follow returns a function that returns the deployed pipeline, at most a minute old. If a newer
 // file cannot be read, it keeps the pipeline that it has, and says why. With --pipeline, it always
 // returns the named file.
-func (s *Stack) Follow(ctx context.Context, t *target.Target) (func() *pipeline.Pipeline, error) {
-	file, p, err := s.File(ctx, t, false)
+func (a *App) Follow(ctx context.Context, t *target.Target) (func() *pipeline.Pipeline, error) {
+	file, p, err := a.File(ctx, t, false)
 	if err == nil {
-		p, err = s.Hashing(ctx, t, file, p)
+		p, err = a.Hashing(ctx, t, file, p)
 	}
-	if err != nil || s.Pipeline != "" {
+	if err != nil || a.Pipeline != "" {
 		return func() *pipeline.Pipeline { return p }, err
 	}
 	var mu sync.Mutex
-	clock := s.Clock.Real()
+	clock := a.Clock.Real()
 	looked, trouble := clock.Now(), ""
 	newer := func() (textfile.File, *pipeline.Pipeline, error) {
 		ctx, cancel := context.WithTimeout(ctx, followFor)
@@ -36,7 +36,7 @@ func (s *Stack) Follow(ctx context.Context, t *target.Target) (func() *pipeline.
 		other := textfile.File{Name: file.Name, Text: f.Text}
 		is, err := other.Load(pipeline.CheckOnly())
 		if err == nil {
-			is, err = s.Hashing(ctx, t, other, is)
+			is, err = a.Hashing(ctx, t, other, is)
 		}
 		return other, is, err
 	}
@@ -52,11 +52,11 @@ func (s *Stack) Follow(ctx context.Context, t *target.Target) (func() *pipeline.
 		case err != nil:
 			if text := show.Error(err); text != trouble && ctx.Err() == nil {
 				trouble = text
-				s.Say("the console goes on with the pipeline.yaml that it has, because the deployed one cannot be read: %s", text)
+				a.Say("the console goes on with the pipeline.yaml that it has, because the deployed one cannot be read: %s", text)
 			}
 		case !bytes.Equal(f.Text, file.Text):
 			file, p, trouble = f, is, ""
-			s.Say("another pipeline.yaml is deployed; the console goes on with it, at epoch %d", p.Epoch())
+			a.Say("another pipeline.yaml is deployed; the console goes on with it, at epoch %d", p.Epoch())
 		}
 		return p
 	}, nil

@@ -1,18 +1,17 @@
-package command
+package cost
 
 import (
 	"io/fs"
 
 	"github.com/ingot-events/ingot"
 	"github.com/ingot-events/ingot/internal/tool/cli"
-	"github.com/ingot-events/ingot/internal/tool/cost"
 )
 
 // PricesUsage is the usage of --prices.
 const PricesUsage = "a file of prices (default those of us-east-1 that are built in)"
 
-// ReadPrices reads a file of prices. Without one, the prices are those that the tool brings.
-func ReadPrices(file string) (*cost.Prices, error) {
+// PricesOf reads a file of prices. Without one, the prices are those that the tool brings.
+func PricesOf(file string) (*Prices, error) {
 	name, text, err := file, []byte(nil), error(nil)
 	if file == "" {
 		name = "prices/us-east-1.yaml"
@@ -23,5 +22,5 @@ func ReadPrices(file string) (*cost.Prices, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cost.ReadPrices(name, text)
+	return ReadPrices(name, text)
 }

@@ -1,4 +1,4 @@
-package chosen
+package command
 
 import (
 	"context"

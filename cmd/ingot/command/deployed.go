@@ -1,4 +1,4 @@
-package chosen
+package command
 
 import (
 	"context"
@@ -23,19 +23,19 @@ import (
 //
 // writes says whether the command changes the stack. Then a file is refused if it would store or
 // count differently from the deployed one.
-func (s *Stack) Deployed(ctx context.Context, t *target.Target, hashes, writes bool) (*pipeline.Pipeline, error) {
-	file, p, err := s.File(ctx, t, writes)
+func (a *App) Deployed(ctx context.Context, t *target.Target, hashes, writes bool) (*pipeline.Pipeline, error) {
+	file, p, err := a.File(ctx, t, writes)
 	if err != nil || !hashes {
 		return p, err
 	}
-	return s.Hashing(ctx, t, file, p)
+	return a.Hashing(ctx, t, file, p)
 }
 
-// File is [Stack.Deployed] for a command that does not know yet whether it makes hashes.
-// [Stack.Hashing] compiles the file that it returns once more. t may be nil if the flags name a
+// File is [App.Deployed] for a command that does not know yet whether it makes hashes.
+// [App.Hashing] compiles the file that it returns once more. t may be nil if the flags name a
 // file.
-func (s *Stack) File(ctx context.Context, t *target.Target, writes bool) (textfile.File, *pipeline.Pipeline, error) {
-	name := s.Pipeline
+func (a *App) File(ctx context.Context, t *target.Target, writes bool) (textfile.File, *pipeline.Pipeline, error) {
+	name := a.Pipeline
 	file := textfile.File{Name: name}
 	if name != "" {
 		text, err := cli.ReadFile(name, "name the pipeline with --pipeline FILE")
@@ -46,14 +46,14 @@ func (s *Stack) File(ctx context.Context, t *target.Target, writes bool) (textfi
 	}
 	if name == "" || writes {
 		f, err := DeployedFile(ctx, t)
-		if errors.Is(err, ErrNoFile) && s.wakes(t) {
+		if errors.Is(err, ErrNoFile) && a.wakes(t) {
 			if err = t.Wake(ctx); err == nil {
 				f, err = DeployedFile(ctx, t)
 			}
 		}
 		switch {
 		case errors.Is(err, ErrNoFile) && name != "":
-			s.Say("%s cannot be compared with what is deployed: %v", name, err)
+			a.Say("%s cannot be compared with what is deployed: %v", name, err)
 		case errors.Is(err, ErrNoFile):
 			return file, nil, fmt.Errorf("name the deployed file with --pipeline FILE: %w", err)
 		case err != nil:
@@ -61,7 +61,7 @@ func (s *Stack) File(ctx context.Context, t *target.Target, writes bool) (textfi
 		case name == "":
 			file = textfile.File{Name: "the deployed pipeline.yaml", Text: f.Text}
 		default:
-			if err := s.same(ctx, t, textfile.File{Name: "the deployed pipeline.yaml", Text: f.Text}, file); err != nil {
+			if err := a.same(ctx, t, textfile.File{Name: "the deployed pipeline.yaml", Text: f.Text}, file); err != nil {
 				return file, nil, err
 			}
 		}
@@ -79,12 +79,12 @@ func (s *Stack) File(ctx context.Context, t *target.Target, writes bool) (textfi
 
 // Hashing returns the pipeline of a file with the secret of its stack, if it makes hashes. t is nil
 // if no stack is asked.
-func (s *Stack) Hashing(ctx context.Context, t *target.Target, file textfile.File, p *pipeline.Pipeline) (*pipeline.Pipeline, error) {
+func (a *App) Hashing(ctx context.Context, t *target.Target, file textfile.File, p *pipeline.Pipeline) (*pipeline.Pipeline, error) {
 	if !p.UsesHMAC() {
 		return p, nil
 	}
 	if t == nil {
-		secret, _ := s.Env("INGOT_PII_KEY")
+		secret, _ := a.Env("INGOT_PII_KEY")
 		return file.Load(pipeline.Secret([]byte(secret)))
 	}
 	secret, err := t.Secret(ctx)
@@ -97,28 +97,28 @@ func (s *Stack) Hashing(ctx context.Context, t *target.Target, file textfile.Fil
 	if p, err = file.Load(pipeline.Secret(secret)); err != nil {
 		return nil, err
 	}
-	st, err := s.Store(t, p)
+	st, err := a.Store(t, p)
 	if err == nil && errors.Is(query.Of(st).SameSecret(ctx), tables.ErrOtherSecret) {
-		s.Say("the tables of %s were filled with another INGOT_PII_KEY: "+
+		a.Say("the tables of %s were filled with another INGOT_PII_KEY: "+
 			"under this one, no event is found whose key is hashed", t)
 	}
 	return p, err
 }
 
 // wakes reports whether the command may wake the streams function of t.
-func (s *Stack) wakes(t *target.Target) bool {
-	return s.Wakes && t.Kind != target.KindLocal && t.StreamsFunction != ""
+func (a *App) wakes(t *target.Target) bool {
+	return a.Wakes && t.Kind != target.KindLocal && t.StreamsFunction != ""
 }
 
 // same refuses a local file that would store or count differently from the deployed one. If they
 // differ, a command that may do so wakes the function once, because it may not have started since
 // it was deployed.
-func (s *Stack) same(ctx context.Context, t *target.Target, deployed, local textfile.File) error {
+func (a *App) same(ctx context.Context, t *target.Target, deployed, local textfile.File) error {
 	different, err := differ(deployed, local)
 	if err != nil || len(different) == 0 {
 		return err
 	}
-	if s.wakes(t) {
+	if a.wakes(t) {
 		if err := t.Wake(ctx); err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package chosen
+package command
 
 import (
 	"bytes"
@@ -21,10 +21,10 @@ func TestAnnounce(t *testing.T) {
 		{true, false, ""},
 	} {
 		var stderr bytes.Buffer
-		s := Stack{IO: cli.IO{Stderr: &stderr}}
+		a := App{IO: cli.IO{Stderr: &stderr}}
 		one := stack
 		one.Protected, one.Named = tt.protected, tt.named
-		err := s.Announce(&one)
+		err := a.Announce(&one)
 		if (err != nil) != (tt.says == "") || stderr.String() != tt.says {
 			t.Errorf("%+v: %v, %q", tt, err, &stderr)
 		}

@@ -1,7 +1,4 @@
-// Package chosen finds the stack that the flags of a command choose, and the pipeline.yaml that is
-// deployed there: [Stack.Find] and [Stack.Deployed]. A command that changes a stack announces it
-// first, with [Stack.Announce].
-package chosen
+package command
 
 import (
 	"context"
@@ -19,31 +16,17 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
-// Stack is the choice of a stack, and what else a command may use.
-type Stack struct {
-	cli.IO
-	Flags target.Options
-	// Pipeline is the file to use in place of the one that is deployed. It is empty for that one.
-	Pipeline string
-	// Wakes says that the command may wake the streams function, which stores the deployed file
-	// when it starts. Only a command that may change totals by itself may do so: anyone who may
-	// invoke the function may also give it changes that never happened.
-	Wakes bool
-
-	found []*target.Target
-}
-
 // Named reports whether the flags name a stack.
-func (s *Stack) Named() bool { return s.Flags.Stack != "" || s.Flags.ConfigEnv != "" || s.Flags.Local }
+func (a *App) Named() bool { return a.Flags.Stack != "" || a.Flags.ConfigEnv != "" || a.Flags.Local }
 
-// Find returns the stack that the flags mean. Its connections end with [Stack.Close].
-func (s *Stack) Find(ctx context.Context) (*target.Target, error) {
-	s.Flags.Env = s.Env
-	t, err := target.Find(ctx, s.Flags)
+// Find returns the stack that the flags mean. Its connections end with [App.Close].
+func (a *App) Find(ctx context.Context) (*target.Target, error) {
+	a.Flags.Env = a.Env
+	t, err := target.Find(ctx, a.Flags)
 	if t != nil {
-		s.found = append(s.found, t)
+		a.found = append(a.found, t)
 		if t.Note != "" && err == nil {
-			s.Say("%s", t.Note)
+			a.Say("%s", t.Note)
 		}
 	}
 	var wrong *target.UsageError
@@ -54,27 +37,27 @@ func (s *Stack) Find(ctx context.Context) (*target.Target, error) {
 }
 
 // Close ends the connections of what was found.
-func (s *Stack) Close() {
-	for _, t := range s.found {
+func (a *App) Close() {
+	for _, t := range a.found {
 		t.Close()
 	}
 }
 
 // Announce says what a command is about to change. It refuses to change a protected stack that
 // nobody has named. Every command that writes calls it first.
-func (s *Stack) Announce(t *target.Target) error {
+func (a *App) Announce(t *target.Target) error {
 	if t.Protected && !t.Named {
 		return cli.Refusedf("%s is protected from deletion, and only the default of samconfig.toml names it; add --stack %s",
 			t, t.Name)
 	}
-	s.Say("this changes %s", t)
+	a.Say("this changes %s", t)
 	return nil
 }
 
 // Store returns a store over the tables and the payload bucket of a stack.
-func (s *Stack) Store(t *target.Target, p *pipeline.Pipeline) (*store.Store, error) {
+func (a *App) Store(t *target.Target, p *pipeline.Pipeline) (*store.Store, error) {
 	return store.New(tables.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable, Aggregates: t.AggregatesTable,
-		Objects: t.S3(), PayloadBucket: t.PayloadBucket, Env: s.Clock})
+		Objects: t.S3(), PayloadBucket: t.PayloadBucket, Env: a.Clock})
 }
 
 // NeedsPayloads returns an error if a pipeline offloads payloads and the stack has no output that
@@ -87,14 +70,14 @@ func NeedsPayloads(t *target.Target, p *pipeline.Pipeline) error {
 }
 
 // Again returns the flags with which another command reaches the same stack.
-func (s *Stack) Again(t *target.Target) (words []string) {
+func (a *App) Again(t *target.Target) (words []string) {
 	switch t.Kind {
 	case target.KindStack:
 		words = append(words, "--stack", show.Quoted(t.Name))
 	case target.KindLocal:
 		words = append(words, "--local")
 	}
-	for _, f := range [][2]string{{"--profile", s.Flags.Profile}, {"--region", s.Flags.Region}, {"--endpoint-url", s.Flags.EndpointURL}} {
+	for _, f := range [][2]string{{"--profile", a.Flags.Profile}, {"--region", a.Flags.Region}, {"--endpoint-url", a.Flags.EndpointURL}} {
 		if f[1] != "" {
 			words = append(words, f[0], show.Quoted(f[1]))
 		}
