@@ -15,8 +15,8 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/table/archive"
-	"github.com/ingot-events/ingot/internal/tool/archived"
+	tablearchive "github.com/ingot-events/ingot/internal/table/archive"
+	"github.com/ingot-events/ingot/internal/tool/archive"
 )
 
 // What time to live removes is archived, under the same name and with the same bytes however it
@@ -68,11 +68,11 @@ func TestArchiveFiles(t *testing.T) {
 		w.expect(batch(expiry(5, b)), done) // cut differently
 		lines := 0
 		for name, body := range w.archived() {
-			for image, err := range archived.Images(name, strings.NewReader(body)) {
+			for image, err := range archive.Images(name, strings.NewReader(body)) {
 				if err != nil || !strings.HasPrefix(image, `{"PK":{"S":"ORDER#`) || !strings.HasSuffix(image, `}`) {
 					t.Errorf("%s: %.100s, %v", name, image, err)
 				}
-				if archive.IsFile(name) {
+				if tablearchive.IsFile(name) {
 					lines++
 				}
 			}
@@ -93,8 +93,8 @@ func TestArchiveFileFails(t *testing.T) {
 	w.faults = nil
 	e := batch(expiry(4, a), expiry(5, b))
 	w.expect(e, done)
-	bucket := archived.Bucket{S3: w.Engine.S3(), Name: "archive"}
-	taken, err := bucket.Erase(t.Context(), []event.Key{{PK: "ORDER#1", SK: "ORDER"}}, archived.Days{})
+	bucket := archive.Bucket{S3: w.Engine.S3(), Name: "archive"}
+	taken, err := bucket.Erase(t.Context(), []event.Key{{PK: "ORDER#1", SK: "ORDER"}}, archive.Days{})
 	left := w.archived()
 	if err != nil || len(taken) != 1 || len(left) != 1 {
 		t.Fatalf("%v, %v", taken, err)

@@ -17,8 +17,8 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/table/archive"
-	"github.com/ingot-events/ingot/internal/tool/archived"
+	tablearchive "github.com/ingot-events/ingot/internal/table/archive"
+	"github.com/ingot-events/ingot/internal/tool/archive"
 )
 
 // TestDuckDB reads files of the archive with the statement of docs/erasing.md, which must find the
@@ -26,7 +26,7 @@ import (
 // differently.
 func TestDuckDB(t *testing.T) {
 	python := installed(t, "duckdb", "DuckDB", "scripts/duckdb.sh")
-	bucket := archived.Bucket{S3: embedded.New(embedded.Config{}).S3(), Name: "archive"}
+	bucket := archive.Bucket{S3: embedded.New(embedded.Config{}).S3(), Name: "archive"}
 	must.Succeed(t, stack.CreateArchive(t.Context(), bucket.S3.(stack.Buckets), bucket.Name))
 	dir := t.TempDir()
 	var expired []*event.Change
@@ -40,7 +40,7 @@ func TestDuckDB(t *testing.T) {
 		expired = append(expired, &event.Change{Sequence: n, Created: time.Date(2026, 3, 1, 22, i*5, 0, 0, time.UTC), OldImage: image})
 	}
 	for _, batch := range [][2]int{{0, 17}, {5, 23}, {17, 40}, {30, 40}, {0, 17}} {
-		name, body, err := archive.File(expired[batch[0]:batch[1]])
+		name, body, err := tablearchive.File(expired[batch[0]:batch[1]])
 		must.Succeed(t, err)
 		in := &s3.PutObjectInput{Bucket: &bucket.Name, Key: &name, Body: strings.NewReader(body)}
 		_, err = bucket.S3.PutObject(t.Context(), in)
@@ -50,7 +50,7 @@ func TestDuckDB(t *testing.T) {
 		must.Write(t, path, body)
 	}
 	var want []string
-	for item, err := range bucket.Read(t.Context(), archived.Days{}) {
+	for item, err := range bucket.Read(t.Context(), archive.Days{}) {
 		must.Succeed(t, err)
 		want = append(want, item.Event.Key.PK+" "+item.Event.Data)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/tool/archived"
+	"github.com/ingot-events/ingot/internal/tool/archive"
 	"github.com/ingot-events/ingot/store/query"
 )
 
@@ -132,7 +132,7 @@ func (w *samWorld) checkArchive(t *testing.T, s *sample) {
 	for _, key := range s.Archived {
 		want[key.PK+" / "+key.SK]++
 	}
-	for item, err := range (archived.Bucket{S3: w.clients.S3, Name: w.bucket}).Read(t.Context(), archived.Days{}) {
+	for item, err := range (archive.Bucket{S3: w.clients.S3, Name: w.bucket}).Read(t.Context(), archive.Days{}) {
 		must.Succeed(t, err)
 		got[item.Event.Key.PK+" / "+item.Event.Key.SK]++
 	}

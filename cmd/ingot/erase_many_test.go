@@ -17,9 +17,9 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table"
-	"github.com/ingot-events/ingot/internal/table/archive"
+	tablearchive "github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/internal/testworld"
-	"github.com/ingot-events/ingot/internal/tool/archived"
+	"github.com/ingot-events/ingot/internal/tool/archive"
 	"github.com/ingot-events/ingot/internal/tool/erase"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
@@ -142,7 +142,7 @@ func (w *devWorld) expires(begins ...string) {
 // archived returns the keys of what is in the archive.
 func (w *devWorld) archived() (list []string) {
 	w.t.Helper()
-	for item, err := range (archived.Bucket{S3: w.dev.Engine().S3(), Name: stack.Bucket}).Read(w.t.Context(), archived.Days{}) {
+	for item, err := range (archive.Bucket{S3: w.dev.Engine().S3(), Name: stack.Bucket}).Read(w.t.Context(), archive.Days{}) {
 		must.Succeed(w.t, err)
 		list = append(list, item.Event.Key.PK)
 	}
@@ -366,7 +366,7 @@ func TestEraseArchived(t *testing.T) {
 
 	got := w.erases(0, "order", "id=1", "--yes")
 	ev := got.Events[0]
-	if want := slices.DeleteFunc(kept, archive.IsFile); !slices.Equal(names(ev.Archive), want) || len(want) != 2 ||
+	if want := slices.DeleteFunc(kept, tablearchive.IsFile); !slices.Equal(names(ev.Archive), want) || len(want) != 2 ||
 		len(ev.Parts) != 3 || *ev.Erased {
 		t.Errorf("%+v, want %v", ev, want)
 	}
@@ -409,7 +409,7 @@ func TestEraseArchived(t *testing.T) {
 	w.expires(gone...)
 	must.Say(t, w.run(6, "erase", "order", "id=3", "--dry-run", "--local").errors, "run this command with --archive")
 	if ev := w.erases(0, "order", "id=3", "--archive", "--dry-run").Events[0]; len(ev.Parts) != 2 ||
-		!slices.ContainsFunc(names(ev.Archive), archive.IsFile) {
+		!slices.ContainsFunc(names(ev.Archive), tablearchive.IsFile) {
 		t.Errorf("%+v", ev)
 	}
 

@@ -13,7 +13,7 @@ import (
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
-	"github.com/ingot-events/ingot/internal/tool/archived"
+	"github.com/ingot-events/ingot/internal/tool/archive"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/erase"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -34,7 +34,7 @@ read both. ` + excerpt.Page("erasing.md#the-archive") + ` says what is in a file
 
 // archiveOptions are the flags of the commands.
 type archiveOptions struct {
-	days archived.Days
+	days archive.Days
 	typ  string
 	file string // of keys
 	yes  bool
@@ -42,7 +42,7 @@ type archiveOptions struct {
 
 // onArchive completes a command that works on the archive of a stack.
 func (a *app) onArchive(cmd *cobra.Command, o *archiveOptions,
-	run func(ctx context.Context, b *archived.Bucket, args []string) error,
+	run func(ctx context.Context, b *archive.Bucket, args []string) error,
 ) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		for _, day := range []string{o.days.From, o.days.To} {
@@ -57,7 +57,7 @@ func (a *app) onArchive(cmd *cobra.Command, o *archiveOptions,
 		if t.ArchiveBucket == "" {
 			return cli.Refusedf("%s has no archive bucket", t)
 		}
-		return run(cmd.Context(), &archived.Bucket{S3: t.S3(), Name: t.ArchiveBucket}, args)
+		return run(cmd.Context(), &archive.Bucket{S3: t.S3(), Name: t.ArchiveBucket}, args)
 	}
 	command.OnStack(cmd, "")
 	return cmd
@@ -84,7 +84,7 @@ Exit code 3: something in the archive cannot be read.`,
 	}
 	cmd.Flags().StringVar(&o.typ, "type", "", "only events of this type")
 	daysFlags(cmd, &o)
-	return a.onArchive(cmd, &o, func(ctx context.Context, b *archived.Bucket, _ []string) error {
+	return a.onArchive(cmd, &o, func(ctx context.Context, b *archive.Bucket, _ []string) error {
 		broken := 0
 		for item, err := range b.Read(ctx, o.days) {
 			switch {
@@ -121,7 +121,7 @@ Exit code 3: not found, or something in the archive cannot be read.`,
 		Args: cobra.ExactArgs(2),
 	}
 	daysFlags(cmd, &o)
-	return a.onArchive(cmd, &o, func(ctx context.Context, b *archived.Bucket, args []string) error {
+	return a.onArchive(cmd, &o, func(ctx context.Context, b *archive.Bucket, args []string) error {
 		list, files, err := b.Find(ctx, map[event.Key]bool{{PK: args[0], SK: args[1]}: true}, o.days)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -172,7 +172,7 @@ are what ingot erase is for.`,
 	cmd.Flags().StringVar(&o.file, "keys", "", "a file of keys that ingot erase has written")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm that files are to be written")
 	daysFlags(cmd, &o)
-	return a.onArchive(cmd, &o, func(ctx context.Context, b *archived.Bucket, _ []string) error {
+	return a.onArchive(cmd, &o, func(ctx context.Context, b *archive.Bucket, _ []string) error {
 		names, err := b.Erase(ctx, keys, o.days)
 		for _, name := range names {
 			fmt.Fprintf(a.Stdout, "s3://%s/%s\n", b.Name, name)

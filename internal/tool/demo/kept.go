@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/tool/archived"
+	"github.com/ingot-events/ingot/internal/tool/archive"
 )
 
 // kept returns where the messages are.
@@ -38,7 +38,7 @@ func (w *world) items(ctx context.Context) (int, error) {
 
 // archived returns how many items the archive holds, and in how many files and objects they are.
 func (w *world) archived(ctx context.Context) (items, objects int, err error) {
-	for _, err := range (archived.Bucket{S3: w.Engine.S3(), Name: stack.Bucket}).Read(ctx, archived.Days{}) {
+	for _, err := range (archive.Bucket{S3: w.Engine.S3(), Name: stack.Bucket}).Read(ctx, archive.Days{}) {
 		if err != nil {
 			return 0, 0, err
 		}

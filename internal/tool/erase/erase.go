@@ -9,7 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/tool/archived"
+	"github.com/ingot-events/ingot/internal/tool/archive"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
@@ -42,8 +42,8 @@ type Eraser struct {
 	// Step is told of each event that is erased, if there are many.
 	Step    func(show.Step)
 	list    []*Event
-	files   map[event.Key][]archived.Item // what the files of the archive have of the events and their parts
-	unknown []error                       // what could not be read
+	files   map[event.Key][]archive.Item // what the files of the archive have of the events and their parts
+	unknown []error                      // what could not be read
 }
 
 // note remembers what could not be read.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/table/archive"
+	tablearchive "github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/internal/table/payloads"
-	"github.com/ingot-events/ingot/internal/tool/archived"
+	"github.com/ingot-events/ingot/internal/tool/archive"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
@@ -153,7 +153,7 @@ func (e *Eraser) lookAt(ctx context.Context, ev *Event) error {
 // readFiles reads the files of the archive for the events and their parts, and once more for the
 // parts that events in them had.
 func (e *Eraser) readFiles(ctx context.Context) error {
-	e.files = map[event.Key][]archived.Item{}
+	e.files = map[event.Key][]archive.Item{}
 	wanted := map[event.Key]bool{}
 	for _, ev := range e.list {
 		wanted[ev.key] = true
@@ -164,7 +164,7 @@ func (e *Eraser) readFiles(ctx context.Context) error {
 			e.wantParts(wanted, ev.stored)
 		}
 		// The event may be an object, and its parts lines of files. lookAt notes what is broken.
-		objects, _ := versionsOf(ctx, e.Target.S3(), e.Target.ArchiveBucket, archive.Prefix(ev.key))
+		objects, _ := versionsOf(ctx, e.Target.S3(), e.Target.ArchiveBucket, tablearchive.Prefix(ev.key))
 		for _, one := range objects {
 			if whole, err := e.archivedEvent(ctx, one); err == nil {
 				e.wantParts(wanted, whole)
@@ -172,7 +172,7 @@ func (e *Eraser) readFiles(ctx context.Context) error {
 		}
 	}
 	for len(wanted) > 0 {
-		list, _, err := e.bucket().Find(ctx, wanted, archived.Days{Files: true})
+		list, _, err := e.bucket().Find(ctx, wanted, archive.Days{Files: true})
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -196,8 +196,8 @@ func (e *Eraser) wantParts(wanted map[event.Key]bool, whole *event.Item) {
 	}
 }
 
-func (e *Eraser) bucket() archived.Bucket {
-	return archived.Bucket{S3: e.Target.S3(), Name: e.Target.ArchiveBucket}
+func (e *Eraser) bucket() archive.Bucket {
+	return archive.Bucket{S3: e.Target.S3(), Name: e.Target.ArchiveBucket}
 }
 
 // archiveOf lists what the archive has under a key, and returns how many objects and lines that
@@ -206,7 +206,7 @@ func (e *Eraser) archiveOf(ctx context.Context, ev *Event, key event.Key) int {
 	if e.Target.ArchiveBucket == "" {
 		return 0
 	}
-	list, err := versionsOf(ctx, e.Target.S3(), e.Target.ArchiveBucket, archive.Prefix(key))
+	list, err := versionsOf(ctx, e.Target.S3(), e.Target.ArchiveBucket, tablearchive.Prefix(key))
 	for _, item := range e.files[key] {
 		list = append(list, Archive{Bucket: e.Target.ArchiveBucket, Name: item.Name})
 	}
@@ -219,7 +219,7 @@ func (e *Eraser) archiveOf(ctx context.Context, ev *Event, key event.Key) int {
 func (e *Eraser) archivedEvent(ctx context.Context, one Archive) (whole *event.Item, err error) {
 	image, _, err := e.bucket().Object(ctx, one.Name, one.Version)
 	if err == nil {
-		whole, err = archived.Decode(image)
+		whole, err = archive.Decode(image)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("s3://%s/%s, so it is not known which parts the event had: %w", one.Bucket, one.Name, err)

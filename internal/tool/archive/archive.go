@@ -1,5 +1,5 @@
-// Package archived reads the archive bucket, finds events in it, and takes events out of it.
-package archived
+// Package archive reads the archive bucket, finds events in it, and takes events out of it.
+package archive
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package archived
+package archive
 
 import (
 	"bufio"
