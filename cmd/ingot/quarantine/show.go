@@ -9,7 +9,6 @@ import (
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
-	"github.com/ingot-events/ingot/internal/tool/quarantined"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 )
@@ -100,7 +99,7 @@ func (a *app) showLetter(cmd *cobra.Command, t *target.Target, path, id string, 
 	if !o.reveal {
 		personal = show.PersonalOf(x.Pipeline)
 	}
-	report := quarantined.Of(l, dir.File(l.ID), today, personal)
+	report := quarantine.Show(l, dir.File(l.ID), today, personal)
 	if a.JSON() {
 		err = a.WriteJSON(report)
 	} else {

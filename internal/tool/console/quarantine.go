@@ -20,7 +20,6 @@ import (
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
-	"github.com/ingot-events/ingot/internal/tool/quarantined"
 )
 
 // To look at a queue is to receive its messages, which hides them from others. These constants
@@ -152,7 +151,7 @@ func (t *Tables) letter(ctx context.Context, id string) (*Letter, error) {
 		return nil, err
 	}
 	personal := t.personal()
-	out := &Letter{LetterSummary: t.summary(l), Report: shortened(quarantined.Of(l, "", today, personal)),
+	out := &Letter{LetterSummary: t.summary(l), Report: shortened(quarantine.Show(l, "", today, personal)),
 		Sendable: !l.OfStream() && t.QueueURL != ""}
 	out.Today = today.Verdict.String() + ". " + consequence(today.Verdict)
 	if l.OfStream() {
@@ -165,7 +164,7 @@ func (t *Tables) letter(ctx context.Context, id string) (*Letter, error) {
 }
 
 // shortened leaves of the differences what a page shows.
-func shortened(r *quarantined.Report) *quarantined.Report {
+func shortened(r *quarantine.Shown) *quarantine.Shown {
 	r.Differences = r.Differences[:min(len(r.Differences), maxDifferences)]
 	for i, d := range r.Differences {
 		r.Differences[i].Stored, r.Differences[i].Message = excerpt.Of(d.Stored, maxDiffering), excerpt.Of(d.Message, maxDiffering)

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/tool/quarantined"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 )
 
 // Source is what a console shows. Its methods may be called concurrently.
@@ -252,7 +252,7 @@ type LetterSummary struct {
 // Letter is one message of quarantine.
 type Letter struct {
 	LetterSummary
-	Report *quarantined.Report `json:"report"`
+	Report *quarantine.Shown `json:"report"`
 	// Sendable says whether the message can be sent again.
 	Sendable bool `json:"sendable"`
 	// Today says what the message would become if it were sent again now.

@@ -19,7 +19,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/dev"
-	"github.com/ingot-events/ingot/internal/tool/quarantined"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/verify"
@@ -231,7 +231,7 @@ func TestResendOnAStack(t *testing.T) {
 	}
 	l, err := s.Letter(t.Context(), q.Letters[0].ID)
 	if err != nil || len(l.Report.Differences) != 1 ||
-		l.Report.Differences[0] != (quarantined.Difference{Path: "cents", Stored: "100", Message: "200"}) || l.Report.Stored == nil ||
+		l.Report.Differences[0] != (quarantine.ShownDifference{Path: "cents", Stored: "100", Message: "200"}) || l.Report.Stored == nil ||
 		strings.Contains(l.Report.Body+l.Report.Stored.Data, "anna1@") || !strings.HasPrefix(l.Today, "Conflict") {
 		t.Errorf("%+v, %v", l, err)
 	}

@@ -1,6 +1,4 @@
-// Package quarantined shows a message of quarantine: as text, as JSON, and on the page of the
-// console.
-package quarantined
+package quarantine
 
 import (
 	"fmt"
@@ -10,12 +8,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
-// Report says why a message is in quarantine, and what it would be today.
-type Report struct {
+// Shown says why a message is in quarantine, and what it would be today.
+type Shown struct {
 	ID       string    `json:"id"`
 	Dead     bool      `json:"dead"`
 	Sent     time.Time `json:"sent"`
@@ -28,41 +25,41 @@ type Report struct {
 	Reason   string    `json:"reason,omitempty"`
 	Detail   string    `json:"detail,omitempty"`
 
-	Today       Today          `json:"today"`
-	Stored      *Stored        `json:"stored,omitempty"`
-	Differences []Difference   `json:"differences,omitempty"`
-	Events      []Event        `json:"events,omitempty"`
-	Attributes  map[string]any `json:"attributes,omitempty"`
-	Body        string         `json:"body"`
+	Today       ShownToday        `json:"today"`
+	Stored      *ShownItem        `json:"stored,omitempty"`
+	Differences []ShownDifference `json:"differences,omitempty"`
+	Events      []ShownEvent      `json:"events,omitempty"`
+	Attributes  map[string]any    `json:"attributes,omitempty"`
+	Body        string            `json:"body"`
 }
 
-// Today is what a message would be if it were sent now.
-type Today struct {
+// ShownToday is what a message would be if it were sent now.
+type ShownToday struct {
 	Verdict string `json:"verdict"`
 	Reason  string `json:"reason,omitempty"`
 	Detail  string `json:"detail,omitempty"`
-	Key
+	ShownKey
 }
 
-// Event is one event of an array.
-type Event struct {
+// ShownEvent is one event of an array.
+type ShownEvent struct {
 	Position int `json:"position"`
-	Today
-	Stored      *Stored      `json:"stored,omitempty"`
-	Differences []Difference `json:"differences,omitempty"`
+	ShownToday
+	Stored      *ShownItem        `json:"stored,omitempty"`
+	Differences []ShownDifference `json:"differences,omitempty"`
 }
 
-// Stored is the event that is stored under the key of a message.
-type Stored struct {
-	Key
+// ShownItem is the event that is stored under the key of a message.
+type ShownItem struct {
+	ShownKey
 	Data string `json:"data"`
 	// Elsewhere says that the payload is in the payload bucket, and data is what the item keeps of
 	// it.
 	Elsewhere bool `json:"elsewhere,omitempty"`
 }
 
-// Key is what tells an event from others.
-type Key struct {
+// ShownKey is what tells an event from others.
+type ShownKey struct {
 	Type   string `json:"type,omitempty"`
 	ID     string `json:"id,omitempty"`
 	PK     string `json:"pk,omitempty"`
@@ -71,20 +68,20 @@ type Key struct {
 	At     string `json:"at,omitempty"`
 }
 
-// Difference is a member in which a message differs from the stored event. A value is empty if the
+// ShownDifference is a member in which a message differs from the stored event. A value is empty if the
 // member is missing there.
-type Difference struct {
+type ShownDifference struct {
 	Path    string `json:"path"`
 	Stored  string `json:"stored,omitempty"`
 	Message string `json:"message,omitempty"`
 }
 
-// Of returns what is shown of a message. file is where it is saved, if it is. What personal masks
+// Show returns what is shown of a message. file is where it is saved, if it is. What personal masks
 // is left out.
-func Of(l *quarantine.Letter, file string, today *quarantine.Today, personal show.Personal) *Report {
-	r := &Report{ID: l.ID, Dead: l.Dead, Sent: l.Sent, Receives: l.Receives, File: file, State: l.State(),
+func Show(l *Letter, file string, today *Today, personal show.Personal) *Shown {
+	r := &Shown{ID: l.ID, Dead: l.Dead, Sent: l.Sent, Receives: l.Receives, File: file, State: l.State(),
 		Group: personal.Text(l.Group), Edited: l.Original != nil,
-		Today: Today{Verdict: today.Verdict.String(), Reason: string(today.Reason),
+		Today: ShownToday{Verdict: today.Verdict.String(), Reason: string(today.Reason),
 			Detail: personal.Detail(today.Reason, today.Detail)},
 		Body: personal.Data(l.Sends())}
 	if l.Note != nil {
@@ -100,7 +97,7 @@ func Of(l *quarantine.Letter, file string, today *quarantine.Today, personal sho
 	}
 	if today.Events == nil {
 		if today.Item != nil {
-			r.Today.Key = keyOf(personal.Item(*today.Item))
+			r.Today.ShownKey = keyOf(personal.Item(*today.Item))
 		}
 		r.Stored, r.Differences = bothOf(today, personal)
 		return r
@@ -108,13 +105,13 @@ func Of(l *quarantine.Letter, file string, today *quarantine.Today, personal sho
 	positions := l.Positions()
 	for i := range today.Events {
 		of := &today.Events[i]
-		one := Event{Position: i, Today: Today{Verdict: of.Verdict.String(), Reason: string(of.Reason),
+		one := ShownEvent{Position: i, ShownToday: ShownToday{Verdict: of.Verdict.String(), Reason: string(of.Reason),
 			Detail: personal.Detail(of.Reason, of.Detail)}}
 		if positions != nil {
 			one.Position = positions[i]
 		}
 		if of.Item != nil {
-			one.Key = keyOf(personal.Item(*of.Item))
+			one.ShownKey = keyOf(personal.Item(*of.Item))
 		}
 		one.Stored, one.Differences = bothOf(of, personal)
 		r.Events = append(r.Events, one)
@@ -123,19 +120,19 @@ func Of(l *quarantine.Letter, file string, today *quarantine.Today, personal sho
 }
 
 // bothOf returns the stored event, and the members in which it differs from the message.
-func bothOf(today *quarantine.Today, personal show.Personal) (stored *Stored, list []Difference) {
+func bothOf(today *Today, personal show.Personal) (stored *ShownItem, list []ShownDifference) {
 	if today.Stored != nil {
 		item := personal.Item(*today.Stored)
-		stored = &Stored{keyOf(item), item.Data, item.Payload != nil}
+		stored = &ShownItem{keyOf(item), item.Data, item.Payload != nil}
 	}
 	for _, d := range today.Differences {
-		list = append(list, Difference{d.Name(), personal.Member(d.Name(), d.Stored), personal.Member(d.Name(), d.Message)})
+		list = append(list, ShownDifference{d.Name(), personal.Member(d.Name(), d.Stored), personal.Member(d.Name(), d.Message)})
 	}
 	return stored, list
 }
 
-func keyOf(item event.Item) Key {
-	return Key{Type: item.Type, ID: item.ID, PK: item.Key.PK, SK: item.Key.SK, Digest: item.Digest.String(),
+func keyOf(item event.Item) ShownKey {
+	return ShownKey{Type: item.Type, ID: item.ID, PK: item.Key.PK, SK: item.Key.SK, Digest: item.Digest.String(),
 		At: item.At.UTC().Format(time.RFC3339Nano)}
 }
 
@@ -158,7 +155,7 @@ func abridged(text string, most int) string {
 
 // Print writes the report for people. same are the flags with which another command reaches the
 // same stack.
-func (r *Report) Print(w io.Writer, path, same string, flagged []string) {
+func (r *Shown) Print(w io.Writer, path, same string, flagged []string) {
 	row := func(label, value string) {
 		if value != "" {
 			fmt.Fprintf(w, "%-12s%s\n", label, value)
@@ -202,7 +199,7 @@ func (r *Report) Print(w io.Writer, path, same string, flagged []string) {
 }
 
 // printEvents writes what each event of an array would be, and what is stored in its place.
-func (r *Report) printEvents(w io.Writer) {
+func (r *Shown) printEvents(w io.Writer) {
 	for _, one := range r.Events {
 		today := one.Verdict
 		if one.Reason != "" {
@@ -232,7 +229,7 @@ func (r *Report) printEvents(w io.Writer) {
 	}
 }
 
-func (r *Report) printBoth(w io.Writer, row func(label, value string)) {
+func (r *Shown) printBoth(w io.Writer, row func(label, value string)) {
 	if r.Stored == nil {
 		row("body", abridged(r.Body, maxBody))
 		return
