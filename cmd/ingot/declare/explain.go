@@ -13,7 +13,7 @@ import (
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/explain"
-	"github.com/ingot-events/ingot/internal/tool/migrating"
+	tool "github.com/ingot-events/ingot/internal/tool/migrate"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/migrate"
@@ -136,7 +136,7 @@ func (a *app) explainRow(o explainOptions, name string) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	m, err := migrating.Load(o.migration, with.Pipeline)
+	m, err := tool.Load(o.migration, with.Pipeline)
 	if err != nil {
 		return err
 	}
@@ -144,11 +144,11 @@ func (a *app) explainRow(o explainOptions, name string) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	row, err := migrating.ReadRow([]byte(text))
+	row, err := tool.ReadRow([]byte(text))
 	if err != nil {
 		return cli.Usagef("%s: %w", name, err)
 	}
-	e := migrating.Explain(migrate.Copies(m, row, nil, with.Now))
+	e := tool.Explain(migrate.Copies(m, row, nil, with.Now))
 	if a.JSON() {
 		err = a.WriteJSON(e)
 	} else {

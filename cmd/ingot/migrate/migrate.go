@@ -19,7 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/cost"
-	"github.com/ingot-events/ingot/internal/tool/migrating"
+	tool "github.com/ingot-events/ingot/internal/tool/migrate"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/migrate"
@@ -119,8 +119,8 @@ type moving struct {
 	mapping *rowmap.Mapping
 	old     *migrate.Table
 	sync    *migrate.Migration
-	lag     migrating.Proof // of how far capture is
-	streams string          // that capture must read now
+	lag     tool.Proof // of how far capture is
+	streams string     // that capture must read now
 }
 
 // noted proves how far capture is, and notes it on the control item. What then is missing is said
@@ -146,19 +146,19 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 	if err != nil {
 		return nil, err
 	}
-	m, err := migrating.Load(o.file, p)
+	m, err := tool.Load(o.file, p)
 	if err != nil {
 		return nil, err
 	}
 	var client tables.Client = t.DynamoDB()
 	if !writes {
-		client = migrating.ReadOnly{Client: client}
+		client = tool.ReadOnly{Client: client}
 	}
 	from, err := m.From(os.Getenv)
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	var source tables.Client = migrating.ReadOnly{Client: client}
+	var source tables.Client = tool.ReadOnly{Client: client}
 	if m.GoesBack() {
 		source = client // capture writes the old table after the turn
 	}
@@ -185,7 +185,7 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 		return nil, err
 	}
 	found.streams = s.Streams(c)
-	found.lag = migrating.Proof{Ends: migrating.Ends{Client: dynamodbstreams.NewFromConfig(t.AWS), Clock: a.Clock}, Migration: s,
+	found.lag = tool.Proof{Ends: tool.Ends{Client: dynamodbstreams.NewFromConfig(t.AWS), Clock: a.Clock}, Migration: s,
 		Streams: strings.Fields(found.streams)}
 	if t.OnThisMachine() {
 		found.lag.Settle = 5 * time.Second // an emulator shows a record at once
@@ -194,7 +194,7 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 		found.lag.Covered = c.Compared
 	}
 	if o.function != "" {
-		d := migrating.Deployed{Client: a.Pauser(t).Client, Function: o.function}
+		d := tool.Deployed{Client: a.Pauser(t).Client, Function: o.function}
 		found.lag.Why = d.Why
 		err = d.Reads(ctx, found.lag.Streams)
 	}
@@ -257,7 +257,7 @@ func (a *app) backfill(ctx context.Context, m *moving, o *migrateOptions) error 
 	if err != nil {
 		return err
 	}
-	migrating.WritePass(a.Stdout, pass.Number, done)
+	tool.WritePass(a.Stdout, pass.Number, done)
 	return nil
 }
 
@@ -283,7 +283,7 @@ change.`,
 				return err
 			}
 			capture := &migrate.Capture{Migration: m.sync, Log: slog.New(slog.NewTextHandler(a.Stderr, nil))}
-			poller, err := migrating.NewPoller(capture, dynamodbstreams.NewFromConfig(m.target.AWS), m.old.Source,
+			poller, err := tool.NewPoller(capture, dynamodbstreams.NewFromConfig(m.target.AWS), m.old.Source,
 				esm.Function{Now: a.Clock.Real().Now})
 			if err != nil {
 				return err
@@ -330,7 +330,7 @@ Exit code 3: something stands against a turn.`,
 			if a.JSON() {
 				err = a.WriteJSON(c)
 			} else {
-				migrating.WriteCompared(a.Stdout, c)
+				tool.WriteCompared(a.Stdout, c)
 			}
 			if err == nil && !c.Clean() {
 				err = cli.Difference()
@@ -385,7 +385,7 @@ that function is, and notes it.`,
 			if err != nil {
 				return err
 			}
-			s := migrating.Status(m.mapping, m.old, missing, control)
+			s := tool.Status(m.mapping, m.old, missing, control)
 			if s.Pass == 0 || o.plan {
 				if s.Plan, err = a.planOf(ctx, m, o); err != nil {
 					return err
@@ -400,8 +400,8 @@ that function is, and notes it.`,
 	}
 }
 
-func (a *app) planOf(ctx context.Context, m *moving, o *migrateOptions) (*migrating.Plan, error) {
-	sample, err := migrating.Read(ctx, m.mapping, m.old, o.rows, a.Clock.Real().Now())
+func (a *app) planOf(ctx context.Context, m *moving, o *migrateOptions) (*tool.Plan, error) {
+	sample, err := tool.Read(ctx, m.mapping, m.old, o.rows, a.Clock.Real().Now())
 	if err != nil {
 		return nil, err
 	}
@@ -409,7 +409,7 @@ func (a *app) planOf(ctx context.Context, m *moving, o *migrateOptions) (*migrat
 	if err != nil {
 		return nil, err
 	}
-	return migrating.PlanOf(m.mapping, m.old, sample, prices, o.rate), nil
+	return tool.PlanOf(m.mapping, m.old, sample, prices, o.rate), nil
 }
 
 func (a *app) turnStep() step {
@@ -434,7 +434,7 @@ migration turn together.`,
 			}
 			uncounted, err := m.sync.Uncounted(ctx)
 			if err == nil {
-				migrating.WriteTurned(a.Stdout, m.mapping, state, uncounted)
+				tool.WriteTurned(a.Stdout, m.mapping, state, uncounted)
 			}
 			return err
 		},
@@ -458,7 +458,7 @@ the old producers may write again, and messages wait until the types turn anew.`
 		run: func(ctx context.Context, m *moving, o *migrateOptions) error {
 			state, err := m.sync.Back(ctx, o.quiet)
 			if err == nil {
-				migrating.WriteBack(a.Stdout, m.mapping, state, o.quiet)
+				tool.WriteBack(a.Stdout, m.mapping, state, o.quiet)
 			}
 			return err
 		},
@@ -480,13 +480,13 @@ again.`,
 			f.BoolVar(&o.unwatched, "unwatched", false, "do not ask the old table's stream whether something still writes there")
 		},
 		run: func(ctx context.Context, m *moving, o *migrateOptions) error {
-			late := migrating.Late(m.lag.Ends, m.old)
+			late := tool.Late(m.lag.Ends, m.old)
 			if o.unwatched {
 				late = func(context.Context, time.Time) (int, error) { return 0, nil }
 			}
 			swept, err := m.sync.Retire(ctx, m.target.DynamoDB(), late)
 			if err == nil {
-				migrating.WriteRetired(a.Stdout, m.mapping, m.old, swept)
+				tool.WriteRetired(a.Stdout, m.mapping, m.old, swept)
 			}
 			return err
 		},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/check"
-	"github.com/ingot-events/ingot/internal/tool/migrating"
+	"github.com/ingot-events/ingot/internal/tool/migrate"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
@@ -35,10 +35,10 @@ func TestMigrationOfThePage(t *testing.T) {
 	must.Succeed(t, err)
 	m, err := rowmap.Load(files, "migration.yaml", p)
 	must.Succeed(t, err)
-	row, err := migrating.ReadRow([]byte(one("json row")))
+	row, err := migrate.ReadRow([]byte(one("json row")))
 	must.Succeed(t, err)
 	var out strings.Builder
-	migrating.Explain(m.Map(row)).Write(&out)
+	migrate.Explain(m.Map(row)).Write(&out)
 	if want := one("text explained"); out.String() != want {
 		t.Errorf("the row becomes\n%s\nand the page says\n%s", &out, want)
 	}

@@ -1,6 +1,6 @@
-// Package migrating is what `ingot migrate` does around package migrate: it reads a sample of rows,
+// Package migrate is what `ingot migrate` does around package migrate: it reads a sample of rows,
 // and writes what people read.
-package migrating
+package migrate
 
 import (
 	"context"

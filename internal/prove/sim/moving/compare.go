@@ -15,7 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld"
-	"github.com/ingot-events/ingot/internal/tool/migrating"
+	tool "github.com/ingot-events/ingot/internal/tool/migrate"
 	"github.com/ingot-events/ingot/migrate"
 )
 
@@ -26,7 +26,7 @@ func (w *world) Counted(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	proof := migrating.Proof{Ends: migrating.Ends{Client: doubtful{w.engine.Streams(), w}, Clock: w.Env(w.Rng.Float64, 0)}, Migration: s,
+	proof := tool.Proof{Ends: tool.Ends{Client: doubtful{w.engine.Streams(), w}, Clock: w.Env(w.Rng.Float64, 0)}, Migration: s,
 		Streams: strings.Fields(s.Streams(c)), Covered: c.Compared}
 	return proof.Counted(ctx)
 }

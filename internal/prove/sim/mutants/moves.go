@@ -75,7 +75,7 @@ func overwrite(ctx context.Context, s *Migration, row Row, of *event.Item) error
 		{
 			Name: "one-empty-answer", What: "an answer without records is taken for the end of a shard", Defends: "P18",
 			Checks: checks(moving.Missed),
-			Edits:  edit("migrating.reading.read", `if s.ended = s.iterator == nil;`, `if s.ended = true;`),
+			Edits:  edit("tool/migrate.reading.read", `if s.ended = s.iterator == nil;`, `if s.ended = true;`),
 		},
 		{
 			Name: "capture-after-the-turn", What: "capture does not ask which side is the source", Defends: "P18",
