@@ -68,8 +68,8 @@ type ShownKey struct {
 	At     string `json:"at,omitempty"`
 }
 
-// ShownDifference is a member in which a message differs from the stored event. A value is empty if the
-// member is missing there.
+// ShownDifference is a member in which a message differs from the stored event. A value is empty if
+// the member is missing there.
 type ShownDifference struct {
 	Path    string `json:"path"`
 	Stored  string `json:"stored,omitempty"`
