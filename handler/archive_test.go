@@ -15,6 +15,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	tablearchive "github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/internal/tool/archive"
 )
@@ -234,7 +235,7 @@ func (w *world) named(t *testing.T, timeout time.Duration, records []map[string]
 	must.Succeed(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	answer, err := w.streams.Handle(ctx, payload)
+	answer, err := w.streams.Handle(iam.As(ctx, w.StreamsRole), payload)
 	if err != nil || ctx.Err() != nil {
 		t.Fatal(err, ctx.Err())
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/local/iam"
 )
 
 // arrays lets messages be arrays of events.
@@ -372,7 +373,7 @@ func TestIngestPutsArraysInTurns(t *testing.T) {
 		w.slow("BatchExecuteStatement")
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 		defer cancel()
-		answer, err := w.ingest.Handle(ctx, messages(bodies...))
+		answer, err := w.ingest.Handle(iam.As(ctx, w.IngestRole), messages(bodies...))
 		if err != nil || len(answer.BatchItemFailures) < 20 {
 			t.Fatalf("%d of 30 messages go back: %v", len(answer.BatchItemFailures), err)
 		}
@@ -422,7 +423,7 @@ func TestArrayAfterAnyCrash(t *testing.T) {
 				}})
 			}
 			ctx, cancel := context.WithCancel(t.Context())
-			_, err := w.ingest.Handle(ctx, inGroup(messages(body), queue))
+			_, err := w.ingest.Handle(iam.As(ctx, w.IngestRole), inGroup(messages(body), queue))
 			must.Succeed(t, err)
 			cancel()
 			w.faults, w.outcomes = nil, nil
@@ -432,7 +433,7 @@ func TestArrayAfterAnyCrash(t *testing.T) {
 				}
 				break
 			}
-			answer, err := w.ingest.Handle(deadline(t), inGroup(messages(body), queue))
+			answer, err := w.ingest.Handle(iam.As(deadline(t), w.IngestRole), inGroup(messages(body), queue))
 			if err != nil || len(answer.BatchItemFailures) != 0 || len(w.items()) != 2*3+2 {
 				t.Errorf("request %d%s: %d items, %+v, %v", at, queue, len(w.items()), answer, errors.Join(err))
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/local/iam"
 )
 
 // Lambda may run several invocations in one process. Run this test with -race.
@@ -27,7 +28,7 @@ func TestHandlersAtOnce(t *testing.T) {
 				}
 			}
 			group.Go(func() {
-				answer, err := w.ingest.Handle(deadline(t), e)
+				answer, err := w.ingest.Handle(iam.As(deadline(t), w.IngestRole), e)
 				if err != nil || len(answer.BatchItemFailures) != 0 {
 					t.Errorf("%+v %v", answer, err)
 				}
@@ -38,7 +39,7 @@ func TestHandlersAtOnce(t *testing.T) {
 			payload, err := json.Marshal(shard)
 			must.Succeed(t, err)
 			group.Go(func() {
-				answer, err := w.streams.Handle(deadline(t), payload)
+				answer, err := w.streams.Handle(iam.As(deadline(t), w.StreamsRole), payload)
 				if err != nil || len(answer.BatchItemFailures) != 0 {
 					t.Errorf("%+v %v", answer, err)
 				}

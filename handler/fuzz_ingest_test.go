@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/local/iam"
 )
 
 // FuzzIngest gives the ingest function any event that Lambda's own decoder reads. Whatever is in
@@ -38,7 +39,7 @@ func FuzzIngest(f *testing.F) {
 			t.Skip("Lambda sends no such event")
 		}
 		check := func(w *world) {
-			answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(deadline(t), payload)
+			answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(iam.As(deadline(t), w.IngestRole), payload)
 			if err != nil {
 				w.nothingHappened(e, err)
 				return

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/store/query"
 )
 
@@ -80,7 +81,7 @@ var wholeBatch = []string{"is not a stream batch", "names no shard", "in one bat
 	"in one batch; one function call counts one stream", "deploy the streams function with the newer"}
 
 func (w *world) invokeStreams(payload []byte) (string, error) {
-	answer, err := lambda.NewHandler(w.streams.Handle).Invoke(deadline(w.t), payload)
+	answer, err := lambda.NewHandler(w.streams.Handle).Invoke(iam.As(deadline(w.t), w.StreamsRole), payload)
 	return strings.TrimSpace(string(answer)), err
 }
 

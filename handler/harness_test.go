@@ -23,6 +23,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
@@ -118,6 +119,13 @@ func newWorld(t testing.TB, options ...func(*setup)) *world {
 	w.ingest.OnResult = func(_ context.Context, o handler.Outcome) { w.outcomes = append(w.outcomes, o) }
 	w.ingest.OnBatch = func(_ context.Context, r handler.IngestReport) { w.batches = append(w.batches, r) }
 	w.restart(w.store)
+	t.Cleanup(func() {
+		for _, role := range []*iam.Role{w.IngestRole, w.StreamsRole} {
+			if denied := role.Denied(); len(denied) > 0 {
+				t.Errorf("%s does not allow %s", role.Name, denied[0])
+			}
+		}
+	})
 	return w
 }
 
@@ -187,7 +195,7 @@ func (w *world) receive(e events.SQSEvent) string {
 	w.outcomes, w.batches = nil, nil
 	payload, err := json.Marshal(e)
 	must.Succeed(w.t, err)
-	answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(deadline(w.t), payload)
+	answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(iam.As(deadline(w.t), w.IngestRole), payload)
 	must.Succeed(w.t, err)
 	if len(w.batches) != 1 || len(w.outcomes) != len(e.Records) {
 		w.t.Fatalf("%d reports and %d results for %d messages", len(w.batches), len(w.outcomes), len(e.Records))

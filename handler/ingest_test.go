@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/local/iam"
 )
 
 // This test checks the bytes of the answer. A wrong outer key would read as an empty list. That
@@ -29,7 +30,7 @@ func TestIngestAnswerBytes(t *testing.T) {
 	w.ingest.Quarantine = nil
 	must.Equal(t, w.receive(messages(order("2", 1), "x", order("3", 1),
 		"y")), `{"batchItemFailures":[{"itemIdentifier":"m1"},{"itemIdentifier":"m3"}]}`)
-	answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(deadline(t), []byte(`{"Records":[]}`))
+	answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(iam.As(deadline(t), w.IngestRole), []byte(`{"Records":[]}`))
 	if err != nil || strings.TrimSpace(string(answer)) != `{"batchItemFailures":[]}` {
 		t.Errorf("no records: %s %v", answer, err)
 	}
@@ -44,19 +45,19 @@ func TestIngestRefusesAnotherServicesEvent(t *testing.T) {
 		`{"version":"0","id":"1","detail-type":"order.placed","source":"shop","detail":` + order("1", 1) + `}`,
 		`{"version":"2.0","routeKey":"$default","body":"{}"}`, order("1", 1), // API Gateway, and a bare payload
 	} {
-		answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(deadline(t), []byte(payload))
+		answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(iam.As(deadline(t), w.IngestRole), []byte(payload))
 		if err == nil || !strings.Contains(err.Error(), "it is not from SQS, and nothing is stored") {
 			t.Errorf("%s: %s %v", payload, answer, err)
 		}
 	}
 	for _, payload := range []string{`[]`, `"x"`, `{"Records":{}}`} { // which Lambda's own library refuses
-		if answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(deadline(t), []byte(payload)); err == nil {
+		if answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(iam.As(deadline(t), w.IngestRole), []byte(payload)); err == nil {
 			t.Errorf("%s: %s", payload, answer)
 		}
 	}
 	e := messages(order("1", 1), order("2", 1))
 	e.Records[1].MessageId = ""
-	_, err := w.ingest.Handle(deadline(t), e)
+	_, err := w.ingest.Handle(iam.As(deadline(t), w.IngestRole), e)
 	must.Fail(t, err, "SQS")
 	must.Equal(t, len(w.items()), 0)
 }
@@ -152,7 +153,7 @@ func TestIngestDeadline(t *testing.T) {
 				began := time.Now()
 				ctx, cancel := context.WithTimeout(context.Background(), c.timeout)
 				defer cancel()
-				answer, err := w.ingest.Handle(ctx, messages(bodies...))
+				answer, err := w.ingest.Handle(iam.As(ctx, w.IngestRole), messages(bodies...))
 				took := time.Since(began)
 				if err != nil || ctx.Err() != nil {
 					t.Fatalf("answered after %s of %s: %v", took, c.timeout, err)
@@ -196,7 +197,7 @@ func TestQuarantineHasTime(t *testing.T) {
 				began := time.Now()
 				ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 				defer cancel()
-				answer, err := w.ingest.Handle(ctx, messages(bodies...))
+				answer, err := w.ingest.Handle(iam.As(ctx, w.IngestRole), messages(bodies...))
 				if err != nil || ctx.Err() != nil {
 					t.Fatalf("answered after %s: %v", time.Since(began), err)
 				}
@@ -313,7 +314,7 @@ func TestFIFO(t *testing.T) {
 			began := time.Now()
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
-			answer, err := w.ingest.Handle(ctx, e)
+			answer, err := w.ingest.Handle(iam.As(ctx, w.IngestRole), e)
 			if took := time.Since(began); err != nil || took > 6*time.Second {
 				t.Errorf("answered after %s: %v", took, err)
 			}

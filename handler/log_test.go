@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/local/iam"
 )
 
 // requestLog is a log that records which request each line belongs to. lambdacontext's log also
@@ -50,13 +51,13 @@ func TestEveryLineNamesItsRequest(t *testing.T) {
 		}
 	}
 	ingest := func(bodies ...string) {
-		_, err := w.ingest.Handle(ctx, messages(bodies...))
+		_, err := w.ingest.Handle(iam.As(ctx, w.IngestRole), messages(bodies...))
 		must.Succeed(t, err)
 	}
 	streams := func(e map[string]any) {
 		payload, err := json.Marshal(e)
 		must.Succeed(t, err)
-		_, err = w.streams.Handle(ctx, payload)
+		_, err = w.streams.Handle(iam.As(ctx, w.StreamsRole), payload)
 		must.Succeed(t, err)
 	}
 
@@ -132,7 +133,7 @@ func TestFailingBatchesNameTheirShard(t *testing.T) {
 		for _, e := range []map[string]any{batch(c.record), plain(c.record)} {
 			shard, _ := e["shardId"].(string)
 			log.Reset()
-			response, err := w.streams.Handle(deadline(t), marshal(t, e))
+			response, err := w.streams.Handle(iam.As(deadline(t), w.StreamsRole), marshal(t, e))
 			if rep := w.counted[len(w.counted)-1]; !rep.Unproven || rep.ShardID != shard || err == nil &&
 				len(response.BatchItemFailures) != 1 {
 				t.Errorf("%s of shard %q: %+v, %+v", c.name, shard, response, rep)

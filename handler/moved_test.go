@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
 )
@@ -181,7 +182,7 @@ func TestIngestStarts(t *testing.T) {
 	must.Succeed(t, err)
 	other.ingest = w.Ingest(st)
 	before := len(w.items())
-	_, err = other.ingest.Handle(deadline(t), messages(order("6", 5)))
+	_, err = other.ingest.Handle(iam.As(deadline(t), other.IngestRole), messages(order("6", 5)))
 	must.Fail(t, err, "aggregate stock since 2 is declared differently in pipeline.yaml and in the table")
 	must.Equal(t, len(w.items()), before)
 }
@@ -202,7 +203,7 @@ func TestIngestCannotStart(t *testing.T) {
 	w.faults = append(w.faults, fault{API: "BatchGetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}, Always: true})
 	var response events.SQSEventResponse
 	var err error
-	if response, err = w.ingest.Handle(deadline(t), messages(order("1", 5))); err == nil || len(response.BatchItemFailures) != 0 ||
+	if response, err = w.ingest.Handle(iam.As(deadline(t), w.IngestRole), messages(order("1", 5))); err == nil || len(response.BatchItemFailures) != 0 ||
 		len(w.items()) != 0 {
 		t.Errorf("%v %v", response, err)
 	}

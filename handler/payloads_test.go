@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 )
@@ -89,7 +90,9 @@ func TestMissingPayloadIsRetried(t *testing.T) {
 		calls int
 		says  string
 	}{
-		"not there": {nil, 1, "it is not there (NoSuchKey)"},
+		"not there": {nil, 1, "it is not there, or the role may not read it (AccessDenied)"},
+		"not there, and the role may list": {&fault{API: "GetObject", Before: &smithy.GenericAPIError{Code: "NoSuchKey"}}, 1,
+			"it is not there (NoSuchKey)"},
 		"forbidden": {&fault{API: "GetObject",
 			Before: &smithy.GenericAPIError{Code: "AccessDenied", Message: "not authorized on arn:aws:s3:::b/secret-key"}}, 1,
 			"the role may not read it (AccessDenied)"},
@@ -267,7 +270,7 @@ func TestPayloadsWhenTimeIsOver(t *testing.T) {
 			stop()
 		}
 	}
-	response, err := w.ingest.Handle(ctx, messages(bodies...))
+	response, err := w.ingest.Handle(iam.As(ctx, w.IngestRole), messages(bodies...))
 	if err != nil || len(response.BatchItemFailures) < 150 {
 		t.Fatalf("%d go back, %v", len(response.BatchItemFailures), err)
 	}

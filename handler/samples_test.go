@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/kit/testclock"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
 )
@@ -109,11 +110,11 @@ func TestSamples(t *testing.T) {
 func (w *world) runFile(t *testing.T, function, name string) (string, error) {
 	t.Helper()
 	payload := must.Read(t, filepath.Join("..", "events", name))
-	invoke := lambda.NewHandler(w.ingest.Handle)
+	invoke, role := lambda.NewHandler(w.ingest.Handle), w.IngestRole
 	if function == "streams" {
-		invoke = lambda.NewHandler(w.streams.Handle)
+		invoke, role = lambda.NewHandler(w.streams.Handle), w.StreamsRole
 	}
-	answer, err := invoke.Invoke(deadline(t), payload)
+	answer, err := invoke.Invoke(iam.As(deadline(t), role), payload)
 	return string(answer), err
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/store"
@@ -134,7 +135,7 @@ func (w *world) deliver(e any) (string, error) {
 	w.t.Helper()
 	payload, err := json.Marshal(e)
 	must.Succeed(w.t, err)
-	answer, err := lambda.NewHandler(w.streams.Handle).Invoke(deadline(w.t), payload)
+	answer, err := lambda.NewHandler(w.streams.Handle).Invoke(iam.As(deadline(w.t), w.StreamsRole), payload)
 	return strings.TrimSpace(string(answer)), err
 }
 
@@ -148,7 +149,7 @@ func (w *world) expect(e any, want string) {
 // started returns a world whose streams function has started.
 func (w *world) started() *world {
 	w.t.Helper()
-	must.Succeed(w.t, w.streams.Start(deadline(w.t)))
+	must.Succeed(w.t, w.streams.Start(iam.As(deadline(w.t), w.StreamsRole)))
 	return w
 }
 

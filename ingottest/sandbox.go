@@ -9,6 +9,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/testworld"
 )
 
@@ -34,7 +35,7 @@ func (w *World) coldIngest(context.Context) (esm.Handler, error) {
 			w.lastError = o.Refusal
 		}
 		if w.config.OnResult != nil {
-			w.config.OnResult(ctx, o)
+			w.config.OnResult(iam.As(ctx, nil), o)
 		}
 	}
 	return lambda.NewHandler(in.Handle).Invoke, nil
@@ -53,12 +54,13 @@ func (w *World) coldStreams(ctx context.Context) (esm.Handler, error) {
 	return lambda.NewHandler(streams.Handle).Invoke, nil
 }
 
-// changed calls the hook and keeps its error. Otherwise only the function's log would have it.
+// changed calls the hook and keeps its error. Otherwise only the function's log would have it. A
+// hook may send what the role of its own template allows, which is not known here.
 func (w *World) changed(ctx context.Context, c event.Change) error {
 	if w.config.OnChange == nil {
 		return nil
 	}
-	err := w.config.OnChange(ctx, c)
+	err := w.config.OnChange(iam.As(ctx, nil), c)
 	if err != nil {
 		w.lastError = fmt.Errorf("Config.OnChange, told that %s was %s: %w", c.Key, happened[c.Kind], err)
 	}

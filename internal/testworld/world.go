@@ -10,6 +10,7 @@ import (
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table"
 	"github.com/ingot-events/ingot/pipeline"
@@ -34,6 +35,10 @@ type World struct {
 	Clock    *Clock
 	Env      env.Env
 	Counting aggregate.Counting
+
+	// These are the roles of the functions that were made last. Calls are judged by them where the
+	// mappings of the world run the functions. Elsewhere see [iam.As].
+	IngestRole, StreamsRole *iam.Role
 }
 
 // New makes a world with empty tables and queues.
@@ -43,7 +48,7 @@ func New(ctx context.Context, c Config) (*World, error) {
 		c.Env = func(clock *Clock) env.Env { return clock.Env(func() float64 { return 0.5 }) }
 	}
 	w.Env = c.Env(w.Clock)
-	c.Engine.Now = w.Env.Now
+	c.Engine.Now, c.Engine.Intercept = w.Env.Now, iam.Judged(c.Engine.Intercept)
 	var err error
 	w.Stack, err = stack.New(ctx, embedded.New(c.Engine), c.Stack)
 	return w, err
@@ -66,7 +71,7 @@ func (w *World) Ingest(st *store.Store) *handler.Ingest {
 	if err != nil {
 		panic(err) // the store has accepted the same
 	}
-	in.Quarantine = w.Letters()
+	in.Quarantine, w.IngestRole = w.Letters(), iam.Ingest(st.Config().Pipeline)
 	return in
 }
 
@@ -77,6 +82,7 @@ func (w *World) Streams(st *store.Store) *handler.Streams {
 		panic(err) // the store has accepted the same
 	}
 	s.Quarantine, s.Archive = w.Letters(), handler.NewArchive(w.Engine.S3(), stack.Bucket)
+	w.StreamsRole = iam.Streams(st.Config().Pipeline)
 	return s
 }
 
@@ -103,7 +109,7 @@ func (w *World) MapQueue(ctx context.Context, c esm.QueueConfig) (*esm.Queue, er
 	if c.URL == "" {
 		c.URL = w.Queue
 	}
-	c.Function, c.ReportBatchItemFailures = w.function(c.Function), true
+	c.Function, c.ReportBatchItemFailures = w.function(c.Function, func() *iam.Role { return w.IngestRole }), true
 	return esm.NewQueue(ctx, c)
 }
 
@@ -116,7 +122,7 @@ func (w *World) MapStream(c esm.StreamConfig) (*esm.Stream, error) {
 	if c.ARN == "" {
 		c.ARN = w.StreamARN
 	}
-	c.Function, c.ReportBatchItemFailures = w.function(c.Function), true
+	c.Function, c.ReportBatchItemFailures = w.function(c.Function, func() *iam.Role { return w.StreamsRole }), true
 	return esm.NewStream(c)
 }
 
@@ -129,7 +135,10 @@ func (w *World) Window() time.Duration {
 	return 0
 }
 
-func (w *World) function(f esm.Function) esm.Function {
+// function completes a function. If its handler does not say who it is, it has the role.
+func (w *World) function(f esm.Function, role func() *iam.Role) esm.Function {
+	handle := f.Handler
+	f.Handler = func(ctx context.Context, payload []byte) ([]byte, error) { return handle(iam.As(ctx, role()), payload) }
 	if f.Timeout == 0 {
 		f.Timeout = stack.FunctionTimeout
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
 )
@@ -96,11 +97,12 @@ func (t *trouble) intercept(ctx context.Context, api string, input any, call fun
 		return call()
 	}
 	t.in.calls++
-	before := t.count(ctx)
+	own := iam.As(ctx, nil) // what it asks itself is not the function's
+	before := t.count(own)
 	out, err := t.disturb(api, input, call)
 	// Everything runs on one goroutine, so all items that the table has gained were stored by this
 	// request.
-	if stored := t.count(ctx) - before; errors.Is(err, errLost) {
+	if stored := t.count(own) - before; errors.Is(err, errLost) {
 		t.ledger.unheard += stored
 	} else {
 		t.in.stored += stored
@@ -111,7 +113,7 @@ func (t *trouble) intercept(ctx context.Context, api string, input any, call fun
 	if carriedOut {
 		in := t.in
 		t.in = nil // no trouble happens to the requests of watch
-		t.watch(ctx, input)
+		t.watch(own, input)
 		t.in = in
 	}
 	if carriedOut && t.in.killAt > 0 && t.in.calls >= t.in.killAt {

@@ -1,0 +1,123 @@
+package docs
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/local/iam"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/tool/check/template"
+)
+
+// decided are the roles of the templates, and the parameters that decide about their statements.
+var decided = []struct {
+	role, file string
+	when       map[iam.When]map[string]string
+}{
+	{"IngestRole", "template.yaml", map[iam.When]map[string]string{iam.Payloads: {"Payloads": "keep"}, iam.Pointers: {"PointerBucket": "pointers"}}},
+	{"StreamsRole", "template.yaml", map[iam.When]map[string]string{iam.Payloads: {"Payloads": "keep"}}},
+	{"CaptureRole", "cmd/migrate/template.yaml", map[iam.When]map[string]string{iam.Payloads: {"PayloadBucket": stack.Payloads},
+		iam.Back: {"EventsStreamArn": "arn:aws:dynamodb:r:1:table/events/stream/x"}}},
+	{"PublishRole", "cmd/publish/template.yaml", map[iam.When]map[string]string{iam.Payloads: {"PayloadBucket": stack.Payloads}}},
+	{"WorkerRole", "cmd/worker/template.yaml", map[iam.When]map[string]string{iam.Old: {"OldTable": "old"},
+		iam.Payloads: {"OldTable": "old", "PayloadBucket": stack.Payloads}}},
+}
+
+// The roles by which requests to the engine are judged are those of the templates.
+func TestRolesAreThoseOfTheTemplates(t *testing.T) {
+	var all []iam.RoleInTemplate
+	for _, d := range decided {
+		text := must.Read(t, filepath.Join(root, d.file))
+		r := iam.RoleInTemplate{Name: d.role}
+		seen := map[string]bool{}
+		for _, when := range []iam.When{"", iam.Old, iam.Back, iam.Pointers, iam.Payloads} {
+			given, decides := d.when[when]
+			if !decides && when != "" {
+				continue
+			}
+			tpl, err := template.Open(text, given)
+			must.Succeed(t, err)
+			for _, s := range statementsOf(t, tpl, d.role) {
+				key, err := json.Marshal(s)
+				must.Succeed(t, err)
+				if !seen[string(key)] {
+					seen[string(key)] = true
+					r.Statements = append(r.Statements, iam.StatementInTemplate{When: when, Statement: s})
+				}
+			}
+		}
+		all = append(all, r)
+	}
+	text, err := json.MarshalIndent(all, "", " ")
+	must.Succeed(t, err)
+	golden.File(t, filepath.Join(root, "internal/local/iam/roles.json"), string(text)+"\n")
+}
+
+func statementsOf(t *testing.T, tpl *template.Template, role string) (list []iam.Statement) {
+	t.Helper()
+	for _, policy := range tpl.Property(tpl.Resource(role), "Policies").Items {
+		for _, n := range tpl.Items(tpl.Get(policy, "PolicyDocument", "Statement")) {
+			s := iam.Statement{Actions: textsOf(tpl, tpl.Get(n, "Action"))}
+			on := n.Member("Resource").Value
+			if on.Kind != template.List {
+				on = &template.Node{Items: []*template.Node{on}}
+			}
+			for _, resource := range on.Items {
+				s.Resources = append(s.Resources, resourceOf(resource))
+			}
+			for _, operator := range []string{"StringEquals", "StringLike"} {
+				if keys := tpl.Get(n, "Condition", "ForAllValues:"+operator, "dynamodb:LeadingKeys"); keys != nil {
+					s.Keys = textsOf(tpl, keys)
+				}
+			}
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+func itemsOf(tpl *template.Template, n *template.Node) []*template.Node {
+	if n.Kind == template.List {
+		return tpl.Items(n)
+	}
+	return []*template.Node{n}
+}
+
+func textsOf(tpl *template.Template, n *template.Node) (list []string) {
+	for _, item := range itemsOf(tpl, n) {
+		list = append(list, item.Text)
+	}
+	return list
+}
+
+// resources are the names of the world for what the templates name.
+var resources = strings.NewReplacer("EventsTable.StreamArn", "dynamodb:table/events/stream", "EventsStreamArn", "dynamodb:table/events/stream",
+	"OldStreamArn", "dynamodb:table/old/stream", "EventsTable.Arn", "dynamodb:table/events", "AggregatesTable.Arn", "dynamodb:table/totals",
+	"${EventsTable}", "events", "${AggregatesTable}", "totals", "${OldTable}", "old", "IngestQueue.Arn", "sqs:events*",
+	"QuarantineQueue.Arn", "sqs:quarantine", "${ArchiveBucket.Arn}", "s3:archive", "${PayloadBucket.Arn}", "s3:payloads",
+	"PayloadBucket.Arn", "s3:payloads", "${PayloadBucket}", "payloads", "${PointerBucket}", "large*", "PublishTo", "sqs:next", "${Name}",
+	"quarantine", "${WorkBucket.Arn}", "s3:work", "WorkBucket.Arn", "s3:work")
+
+var region = regexp.MustCompile(`arn:\$\{AWS::Partition\}:(\w+):(?:\$\{AWS::Region\})?:(?:\$\{AWS::AccountId\})?:`)
+
+// resourceOf returns the resource that a node names: the text of an ARN, or what a function reads,
+// as in "EventsTable.Arn".
+func resourceOf(n *template.Node) string {
+	text := n.Text
+	if n.Kind == template.Call {
+		text = n.Argument.Text
+		for i, item := range n.Argument.Items {
+			if i == 0 {
+				text = item.Text
+			} else if n.Name == "Fn::GetAtt" {
+				text += "." + item.Text
+			}
+		}
+	}
+	return resources.Replace(region.ReplaceAllString(text, "$1:"))
+}
