@@ -1,6 +1,6 @@
 // Package local is AWS on this machine: the engine (DynamoDB, SQS, S3), its protocols over HTTP,
-// Lambda, and the resources of template.yaml. Its event source mappings are in package esm: the
-// tool drives them on AWS, too.
+// Lambda, and the resources and roles of template.yaml. Its event source mappings are in package
+// esm: the tool drives them on AWS, too.
 //
 // May import: base. Only stack also imports plan/lanes, for the form of keys.
 //

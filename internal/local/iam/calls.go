@@ -66,7 +66,8 @@ func Calls(api string, input any) []Call {
 		if in.IndexName != nil {
 			c.Resource += "/index/" + *in.IndexName
 		}
-		if pk, ok := in.ExpressionAttributeValues[firstValue.FindString(aws.ToString(in.KeyConditionExpression))].(*dynamo.AttributeValueMemberS); ok {
+		pk := firstValue.FindString(aws.ToString(in.KeyConditionExpression))
+		if pk, ok := in.ExpressionAttributeValues[pk].(*dynamo.AttributeValueMemberS); ok {
 			c.Keys = []string{pk.Value}
 		}
 		return []Call{c}
@@ -124,8 +125,8 @@ func partition(item map[string]dynamo.AttributeValue) string {
 	return pk.Value
 }
 
-// ofStatement is the call for a PartiQL statement. Its keys are not read: no role has conditions for
-// statements.
+// ofStatement is the call for a PartiQL statement. Its keys are not read: no role has conditions
+// for statements.
 func ofStatement(text string) Call {
 	m := statement.FindStringSubmatch(text)
 	if m == nil {

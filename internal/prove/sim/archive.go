@@ -38,7 +38,7 @@ func (u uploader) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...fun
 		}
 		again := *in
 		again.Body = bytes.NewReader(body)
-		out, err := u.w.ingot.Engine.S3().PutObject(stage.Sent, &again)
+		out, err := u.w.ingot.Engine.S3().PutObject(u.w.Sent(), &again)
 		if err == nil {
 			for _, o := range list {
 				u.w.archive.archived[o] = true

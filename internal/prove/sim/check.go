@@ -42,6 +42,7 @@ const (
 	Shared     Check = "shared"      // a unique value is free while an event that has it is stored
 
 	Afterwards = stage.Afterwards
+	Denied     = stage.Denied
 	Undeserved = stage.Undeserved
 	Generation = stage.Generation
 	Stuck      = stage.Stuck

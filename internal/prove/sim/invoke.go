@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/handler/quarantine"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -26,6 +27,7 @@ type sandbox struct {
 	wrong    bool          // its secret of hmac differs from that of the tables
 	skew     time.Duration // of its clock
 	plan     *pipeline.Pipeline
+	role     *iam.Role
 	store    *store.Store
 	ingest   *handler.Ingest
 	streams  *handler.Streams
@@ -126,6 +128,10 @@ func (w *World) sandboxFor(function string) *sandbox {
 	s.store = w.operators.storeWith(w.client(), s.plan, env)
 	quarantine := quarantine.New(sender{w, epoch}, w.ingot.Quarantine)
 	s.ingest, s.streams = w.ingot.Ingest(s.store), w.ingot.Streams(s.store)
+	s.role = w.ingot.IngestRole
+	if function == "streams" {
+		s.role = w.ingot.StreamsRole
+	}
 	s.ingest.Quarantine = quarantine
 	if w.plan.Pointers {
 		s.ingest.Payloads = handler.NewPayloads(downloader{w}, largeBucket)
@@ -154,7 +160,7 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 		wrote: map[write]int{}, kept: map[string]int{},
 		unanswered: map[string]bool{}}
 	inv.Invocation = stage.Invocation{Name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), Deadline: w.Now.Add(functionTimeout),
-		Skew: s.skew, Notes: inv}
+		Role: s.role, Skew: s.skew, Notes: inv}
 	began := w.Now
 	w.Begin(&inv.Invocation, func(ctx context.Context) (any, error) {
 		answer, err := run(ctx, s)

@@ -66,7 +66,7 @@ func letterOf(in *sqs.SendMessageBatchInput, id string) *sqstypes.SendMessageBat
 
 // send sends letters, and remembers those that the queue reports as accepted.
 func (s sender) send(in *sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput, error) {
-	out, err := s.w.ingot.Engine.SQS().SendMessageBatch(stage.Sent, in)
+	out, err := s.w.ingot.Engine.SQS().SendMessageBatch(s.w.Sent(), in)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func addOffload(spec *pipeline.Spec, since int64) {
 
 // payloadAt returns the text of an object of the payload bucket. It is empty if there is none.
 func (w *offload) payloadAt(name string) string {
-	out, err := w.ingot.Engine.S3().GetObject(stage.Sent, &s3.GetObjectInput{Bucket: aws.String(payloadBucket), Key: &name})
+	out, err := w.ingot.Engine.S3().GetObject(context.Background(), &s3.GetObjectInput{Bucket: aws.String(payloadBucket), Key: &name})
 	if err != nil {
 		return ""
 	}
@@ -172,7 +172,7 @@ func (w *offload) checkBucket() {
 	}
 	in := &s3.ListObjectsV2Input{Bucket: aws.String(payloadBucket)}
 	for {
-		out, err := w.ingot.Engine.S3().ListObjectsV2(stage.Sent, in)
+		out, err := w.ingot.Engine.S3().ListObjectsV2(context.Background(), in)
 		if w.Must(err); err != nil {
 			return
 		}
@@ -199,7 +199,7 @@ func (w *offload) checkPayloadsErased(of model.Fact) {
 	if w.plan.Offload == 0 || len(w.Invocations) > 0 {
 		return
 	}
-	out, err := w.ingot.Engine.S3().ListObjectsV2(stage.Sent,
+	out, err := w.ingot.Engine.S3().ListObjectsV2(context.Background(),
 		&s3.ListObjectsV2Input{Bucket: aws.String(payloadBucket), Prefix: aws.String(model.PayloadFolder(of))})
 	w.Must(err)
 	if err == nil && len(out.Contents) > 0 {
@@ -233,7 +233,7 @@ func (w *offload) losePayload() {
 	live := w.model.Keys[there[w.draw.IntN(len(there))]].Live
 	w.Fault(payloadGone, live.Key())
 	w.model.Lost[live.Elsewhere.Sum] = true
-	_, err := w.ingot.Engine.S3().DeleteObject(stage.Sent, &s3.DeleteObjectInput{Bucket: aws.String(payloadBucket),
+	_, err := w.ingot.Engine.S3().DeleteObject(context.Background(), &s3.DeleteObjectInput{Bucket: aws.String(payloadBucket),
 		Key: aws.String(live.ObjectName())})
 	w.Must(err)
 }
@@ -249,31 +249,31 @@ type large struct{ w *World }
 
 func (l large) GetObject(ctx context.Context, in *s3.GetObjectInput, _ ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
 	return stage.Request(&l.w.World, ctx, "GetObject", false, nil, func() (*s3.GetObjectOutput, error) {
-		return l.w.ingot.Engine.S3().GetObject(stage.Sent, in)
+		return l.w.ingot.Engine.S3().GetObject(l.w.Sent(), in)
 	})
 }
 
 func (l large) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
 	return stage.Request(&l.w.World, ctx, "PutObject", false, nil, func() (*s3.PutObjectOutput, error) {
 		l.w.offload.loose[*in.Key] = append(l.w.offload.loose[*in.Key], invocationOf(l.w.Current))
-		return l.w.ingot.Engine.S3().PutObject(stage.Sent, in)
+		return l.w.ingot.Engine.S3().PutObject(l.w.Sent(), in)
 	})
 }
 
 func (l large) DeleteObject(ctx context.Context, in *s3.DeleteObjectInput, _ ...func(*s3.Options)) (*s3.DeleteObjectOutput, error) {
 	return stage.Request(&l.w.World, ctx, "DeleteObject", false, nil, func() (*s3.DeleteObjectOutput, error) {
-		return l.w.ingot.Engine.S3().DeleteObject(stage.Sent, in)
+		return l.w.ingot.Engine.S3().DeleteObject(l.w.Sent(), in)
 	})
 }
 
 func (l large) DeleteObjects(ctx context.Context, in *s3.DeleteObjectsInput, _ ...func(*s3.Options)) (*s3.DeleteObjectsOutput, error) {
 	return stage.Request(&l.w.World, ctx, "DeleteObjects", false, nil, func() (*s3.DeleteObjectsOutput, error) {
-		return l.w.ingot.Engine.S3().DeleteObjects(stage.Sent, in)
+		return l.w.ingot.Engine.S3().DeleteObjects(l.w.Sent(), in)
 	})
 }
 
 func (l large) ListObjectsV2(ctx context.Context, in *s3.ListObjectsV2Input, _ ...func(*s3.Options)) (*s3.ListObjectsV2Output, error) {
 	return stage.Request(&l.w.World, ctx, "ListObjectsV2", false, nil, func() (*s3.ListObjectsV2Output, error) {
-		return l.w.ingot.Engine.S3().ListObjectsV2(stage.Sent, in)
+		return l.w.ingot.Engine.S3().ListObjectsV2(l.w.Sent(), in)
 	})
 }

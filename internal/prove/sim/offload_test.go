@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"crypto/sha256"
 	"strings"
 	"testing"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/prove/sim/model"
-	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
 // TestCheckOffloaded shows where a payload must be, when, and what an item must keep of it.
@@ -51,7 +51,7 @@ func TestCheckOffloaded(t *testing.T) {
 			img.Elsewhere = &model.Apart{Kept: c.kept, Sum: sha256.Sum256([]byte(img.Data))}
 			w.model.Lost[img.Elsewhere.Sum] = c.lost
 			if !c.missed {
-				_, err := w.ingot.Engine.S3().PutObject(stage.Sent,
+				_, err := w.ingot.Engine.S3().PutObject(context.Background(),
 					&s3.PutObjectInput{Bucket: aws.String(payloadBucket), Key: aws.String(img.ObjectName()),
 						Body: strings.NewReader(img.Data)})
 				w.Must(err)

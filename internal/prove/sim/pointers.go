@@ -106,14 +106,14 @@ func (w *pointers) place(m *message) {
 }
 
 func (w *pointers) putLarge(name string) {
-	_, err := w.ingot.Engine.S3().PutObject(stage.Sent, &s3.PutObjectInput{Bucket: aws.String(largeBucket), Key: &name,
+	_, err := w.ingot.Engine.S3().PutObject(context.Background(), &s3.PutObjectInput{Bucket: aws.String(largeBucket), Key: &name,
 		Body: strings.NewReader(w.objects[name].text)})
 	w.Must(err)
 	w.moved(name, true)
 }
 
 func (w *pointers) removeLarge(name string) {
-	_, err := w.ingot.Engine.S3().DeleteObject(stage.Sent, &s3.DeleteObjectInput{Bucket: aws.String(largeBucket), Key: &name})
+	_, err := w.ingot.Engine.S3().DeleteObject(context.Background(), &s3.DeleteObjectInput{Bucket: aws.String(largeBucket), Key: &name})
 	w.Must(err)
 	w.moved(name, false)
 }
@@ -184,6 +184,6 @@ func (d downloader) GetObject(ctx context.Context, in *s3.GetObjectInput, _ ...f
 		if inv.gets[*in.Key]++; inv.gets[*in.Key] > asked+inv.Faults {
 			w.Fail(Cost, "%s reads %s %d times for %d messages, with %d faults", inv.Name, *in.Key, inv.gets[*in.Key], asked, inv.Faults)
 		}
-		return w.ingot.Engine.S3().GetObject(stage.Sent, in)
+		return w.ingot.Engine.S3().GetObject(w.Sent(), in)
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/internal/testworld"
@@ -200,12 +201,12 @@ func (l letters) Send(ctx context.Context, list []quarantine.Letter) []error {
 // publish is the publish function behind its mapping.
 func (w *world) publish(_ context.Context, payload []byte) ([]byte, error) {
 	p := w.publisher()
-	return w.Invoke(func(ctx context.Context) (any, error) { return p.Handle(ctx, payload) })
+	return w.Invoke(iam.Publish(w.pipelines[0]), func(ctx context.Context) (any, error) { return p.Handle(ctx, payload) })
 }
 
 // count is the streams function of the second behind its mapping.
 func (w *world) count(_ context.Context, payload []byte) ([]byte, error) {
-	return w.Invoke(func(ctx context.Context) (any, error) {
+	return w.Invoke(iam.Streams(w.pipelines[1]), func(ctx context.Context) (any, error) {
 		h, err := handler.NewStreams(w.config(1))
 		w.Must(err)
 		if err := h.Start(ctx); err != nil {
@@ -283,7 +284,7 @@ func (w *world) deliver() {
 			in.Records = append(in.Records, events.SQSMessage{MessageId: fmt.Sprint(number), Body: batch[len(in.Records)].body,
 				EventSourceARN: "arn:aws:sqs:eu-west-1:000000000000:second", Attributes: map[string]string{"SentTimestamp": "1"}})
 		}
-		text, err := w.Invoke(func(ctx context.Context) (any, error) {
+		text, err := w.Invoke(iam.Ingest(w.pipelines[1]), func(ctx context.Context) (any, error) {
 			h, err := handler.NewIngest(w.config(1))
 			w.Must(err)
 			return h.Handle(ctx, in)

@@ -76,7 +76,7 @@ type tool struct{ w *world }
 
 func ask[I, O any](t tool, ctx context.Context, write bool, in I, call func(context.Context, I) (O, error)) (out O, err error) {
 	for range 6 {
-		out, err = stage.Request(&t.w.World, ctx, "tool", write, t.w.lateness, func() (O, error) { return call(stage.Sent, in) })
+		out, err = stage.Request(&t.w.World, ctx, "tool", write, t.w.lateness, func() (O, error) { return call(t.w.Sent(), in) })
 		if err == nil {
 			break
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/pipeline"
@@ -50,6 +51,7 @@ type world struct {
 	stage.World
 	engine    *embedded.Engine
 	pipeline  *pipeline.Pipeline
+	role      *iam.Role // of the function
 	stream    *esm.Stream
 	arn       string
 	receipts  bool                 // batches name no shard
@@ -91,6 +93,7 @@ func (w *world) build(seed uint64) error {
 	if w.pipeline, err = pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(pipe)}}, "p.yaml"); err != nil {
 		return err
 	}
+	w.role = iam.Streams(w.pipeline)
 	if !w.Calm && w.Chance(0.3) {
 		w.hardness = 0.01
 	}
@@ -133,7 +136,7 @@ func (w *world) lateness() time.Duration { return time.Duration(w.Rng.IntN(300))
 
 // count is the streams function behind its mapping.
 func (w *world) count(_ context.Context, payload []byte) ([]byte, error) {
-	return w.Invoke(func(ctx context.Context) (any, error) {
+	return w.Invoke(w.role, func(ctx context.Context) (any, error) {
 		h, err := handler.NewStreams(w.config(w.client()))
 		w.Must(err)
 		h.OnChange = func(_ context.Context, c event.Change) error {

@@ -54,7 +54,7 @@ func (c client) late(old bool) func() time.Duration {
 func (c client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput,
 	_ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
 	return stage.Request(c.World, ctx, "UpdateItem", true, c.late(*in.TableName == oldTable), func() (*dynamodb.UpdateItemOutput, error) {
-		return c.DB.UpdateItem(stage.Sent, in)
+		return c.DB.UpdateItem(c.World.Sent(), in)
 	})
 }
 
@@ -63,7 +63,7 @@ func (c client) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWri
 	del := in.TransactItems[0].Delete
 	late := c.late(del != nil && *del.TableName == oldTable)
 	return stage.Request(c.World, ctx, "TransactWriteItems", true, late, func() (*dynamodb.TransactWriteItemsOutput, error) {
-		return c.DB.TransactWriteItems(stage.Sent, in)
+		return c.DB.TransactWriteItems(c.World.Sent(), in)
 	})
 }
 

@@ -107,7 +107,7 @@ func (w *world) capture(_ context.Context, payload []byte) ([]byte, error) {
 		return w.skip(payload)
 	}
 	c := &migrate.Capture{Migration: w.sync()}
-	return w.Invoke(func(ctx context.Context) (any, error) { return c.Handle(ctx, payload) })
+	return w.Invoke(w.roles.capture, func(ctx context.Context) (any, error) { return c.Handle(ctx, payload) })
 }
 
 // skip notes records as if they were done.

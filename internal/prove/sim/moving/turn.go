@@ -31,7 +31,7 @@ func (w *world) store() *store.Store {
 
 // count is the streams function behind its mapping.
 func (w *world) count(_ context.Context, payload []byte) ([]byte, error) {
-	return w.Invoke(func(ctx context.Context) (any, error) {
+	return w.Invoke(w.roles.streams, func(ctx context.Context) (any, error) {
 		h := w.streamsFunction()
 		if err := h.Start(ctx); err != nil {
 			return nil, err

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/internal/testworld"
@@ -81,6 +82,7 @@ type world struct {
 	version  int
 	erased   map[string]bool // keys
 	pipeline *pipeline.Pipeline
+	roles    struct{ capture, streams, ingest *iam.Role }
 	captures []*esm.Stream // of the old table, while it is the source
 	counted  *esm.Stream   // of the new table
 	stalls   float64       // how many answers a process holds in its hands for long
@@ -152,6 +154,7 @@ func (w *world) build(seed uint64) error {
 		return err
 	}
 	w.pipeline = p
+	w.roles.capture, w.roles.streams, w.roles.ingest = iam.Capture(p), iam.Streams(p), iam.Ingest(p)
 	text := mapping
 	if w.goesBack = w.Chance(0.5); w.goesBack {
 		text += back

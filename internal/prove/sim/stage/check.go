@@ -9,6 +9,7 @@ type Check string
 const (
 	Stuck      Check = "stuck"      // faults have stopped, but the world does not come to rest
 	Afterwards Check = "afterwards" // an invocation went on after its answer
+	Denied     Check = "denied"     // the role of a function does not allow what it sends
 	Undeserved Check = "undeserved" // a verdict, or a letter's reason, is not what the key and the clock say
 	Generation Check = "generation" // a generation differs from what its head says
 	Broken     Check = "broken"     // the world itself failed

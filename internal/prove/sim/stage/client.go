@@ -28,12 +28,9 @@ type DynamoDB interface {
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 }
 
-// Sent is the context of a request on its way: it may arrive after its sender has stopped waiting.
-var Sent = context.Background()
-
 func ask[I, O any](c *Client, ctx context.Context, api string, write bool, in I,
 	call func(context.Context, I, ...func(*dynamodb.Options)) (O, error)) (O, error) {
-	out, err := Request(c.World, ctx, api, write, c.Late, func() (O, error) { return call(Sent, in) })
+	out, err := Request(c.World, ctx, api, write, c.Late, func() (O, error) { return call(c.World.Sent(), in) })
 	if c.Answered != nil {
 		c.Answered(in, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/prove/sim/strand"
 )
 
@@ -16,6 +17,7 @@ const FunctionTimeout = time.Minute
 // Invocation is one run of a function. Its tasks run until it answers, crashes or is given up.
 type Invocation struct {
 	Name     string
+	Role     *iam.Role // by which its requests are judged; nil: nothing is denied
 	Deadline time.Time
 	Skew     time.Duration // of its clock
 	Answer   any
@@ -33,6 +35,9 @@ func (w *World) Begin(inv *Invocation, do func(context.Context) (any, error)) {
 	w.Spawn(inv.Name, inv, func() {
 		inv.Answer, inv.Err = do(ctx)
 		inv.Done = true
+		if inv.Role != nil && len(inv.Role.Denied()) > 0 {
+			w.Fail(Denied, "%s does not allow %s", inv.Role.Name, inv.Role.Denied()[0])
+		}
 	})
 }
 
@@ -42,9 +47,9 @@ func (w *World) Wait(inv *Invocation) {
 	w.Park(inv.Deadline, func() bool { return inv.Done || inv.Crashed })
 }
 
-// Invoke runs a function until it answers, dies or has no time left.
-func (w *World) Invoke(do func(context.Context) (any, error)) ([]byte, error) {
-	inv := &Invocation{Name: "function", Deadline: w.Now.Add(FunctionTimeout)}
+// Invoke runs a function of this role until it answers, dies or has no time left.
+func (w *World) Invoke(role *iam.Role, do func(context.Context) (any, error)) ([]byte, error) {
+	inv := &Invocation{Name: "function", Role: role, Deadline: w.Now.Add(FunctionTimeout)}
 	w.Begin(inv, do)
 	w.Wait(inv)
 	switch {

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/testworld"
 )
 
@@ -46,8 +47,14 @@ func Request[O any](w *World, ctx context.Context, api string, write bool, late 
 	if err := ctx.Err(); err != nil {
 		return none, err // too late to be sent
 	}
+	var role *iam.Role
+	if w.Current.Of != nil {
+		role = w.Current.Of.Role
+	}
 	carry := func() (any, error) {
+		w.sender = role
 		out, err := call()
+		w.sender = nil
 		if w.Carried != nil {
 			w.Carried()
 		}
@@ -70,6 +77,10 @@ func Request[O any](w *World, ctx context.Context, api string, write bool, late 
 	out, _ := answer.(O) // nil if it is refused, or if its answer is lost
 	return out, err
 }
+
+// Sent returns the context of the request that is being carried out. It has the role of its sender,
+// and no deadline: it may arrive after the sender has stopped waiting.
+func (w *World) Sent() context.Context { return iam.As(context.Background(), w.sender) }
 
 // fate draws once for all that may become of a request.
 func (w *World) fate(api string, write bool, late func() time.Duration, carry func()) (f Fate) {

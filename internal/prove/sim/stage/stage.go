@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/prove/sim/strand"
 )
 
@@ -26,6 +27,7 @@ type World struct {
 	Faults      map[string]int   // how often each kind of fault has happened
 	Trace       *strings.Builder // nil if nothing is traced
 	Steps       int
+	sender      *iam.Role // of the request that is being carried out
 	// Fate draws what becomes of a request, which carry carries out. nil: [Odds] say it.
 	Fate func(api string, write bool, late func() time.Duration, carry func()) Fate
 	// Carried is called when a request has been carried out. It may be nil.
