@@ -44,6 +44,7 @@ type Function struct {
 	Prefixes bool
 
 	least, most int  // the range of its argument
+	digits      int  // of a hash without an argument
 	keeps       keep // what its result has of the text before it
 	run         func(dst []byte, from, arg int, s *Source) ([]byte, error)
 	// shape returns what it makes with the argument n, in words, if text cannot be its result, and
@@ -122,9 +123,10 @@ func Functions() []Function {
 		{Name: "shard", Arg: "N", Does: "one of 0 to N-1: the first 8 bytes of the SHA-256, big-endian, mod N", Lossy: true, Ordered: true,
 			Spreads: true, least: 1, most: 10_000, run: shard, shape: below},
 		{Name: "hmac", Arg: "LABEL?", Does: "HMAC-SHA-256 in lower-case hex, keyed with the secret of the environment, or with a key of " +
-			"LABEL's own that is derived from it: for personal data in keys", Hash: true, Keyed: true, run: keyedHash, shape: ofHex},
+			"LABEL's own that is derived from it: for personal data in keys", Hash: true, Keyed: true, digits: 64, run: keyedHash,
+			shape: ofHex(64)},
 		{Name: "sha256", Arg: "N?", Does: "SHA-256 in lower-case hex; with N only its first N digits, which is lossy", Hash: true, LossyWith: true,
-			least: 1, most: 63, run: hash, shape: ofHex},
+			digits: 64, least: 1, most: 63, run: hash, shape: ofHex(64)},
 		{Name: "first", Arg: "N", Does: "the first N code points", Lossy: true, Prefixes: true, least: 1, most: 1024, keeps: keepsBeginning,
 			run: first, shape: atMost},
 		{Name: "split", Arg: "N", Does: "piece N, from 1, of a text that # divides, as keys of tables with several kinds of item are",

@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -52,14 +53,13 @@ func (t *Template) notMade(text, shape string) error {
 
 // Each function here is the shape of one of [Functions].
 
-func ofHex(text string, n int) string {
-	if n == 0 {
-		n = 64
+func ofHex(digits int) func(string, int) string {
+	return func(text string, n int) string {
+		if n = cmp.Or(n, digits); len(text) != n || strings.Trim(text, lowerHex) != "" {
+			return fmt.Sprintf("%d digits of lower-case hex", n)
+		}
+		return ""
 	}
-	if len(text) != n || strings.Trim(text, lowerHex) != "" {
-		return fmt.Sprintf("%d digits of lower-case hex", n)
-	}
-	return ""
 }
 
 // without returns the shape of texts that have none of these characters.

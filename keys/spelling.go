@@ -77,7 +77,7 @@ func (p *Part) canReturn(text string) bool {
 			}
 			cased, cut = cased || of.keeps == keepsOtherCase, cut || of.keeps == keepsBeginning
 		case of.Hash:
-			digits := 64
+			digits := of.digits
 			if of.most > 0 && n > 0 {
 				digits = n
 			}

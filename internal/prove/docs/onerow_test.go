@@ -23,30 +23,33 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-func load(id string) (*pipeline.Pipeline, error) {
+func load(id, kind, name string) (*pipeline.Pipeline, error) {
 	return pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(fmt.Sprintf(` + "`" + `ingot: 1
 epoch: 1
-type: "{type}"
+type: "%s"
 events:
-  order.placed:
+  %s:
     id: "{order_id}"
     at: "{placed_at}"
     key: {pk: "ORDER#%s", sk: "{order_id}"}
-` + "`" + `, id))}}, "pipeline.yaml")
+` + "`" + `, kind, name, id))}}, "pipeline.yaml")
 }
 
 func main() {
-	p, err := load("{order_id | sha1}")
+	p, err := load("{order_id | sha1}", "{type}", "order.placed")
 	if err != nil {
 		panic(err)
 	}
-	item, err := p.Plan(envelope.Message{Body: ` + "`" + `{"type":"order.placed","order_id":"abc","placed_at":"2026-01-02T03:04:05Z"}` + "`" + `})
+	item, err := p.Plan(envelope.Message{
+		Body: ` + "`" + `{"type":"order.placed","order_id":"abc","placed_at":"2026-01-02T03:04:05Z"}` + "`" + `})
 	if err != nil {
 		panic(err)
 	}
 	fmt.Println(item.Key.PK)
-	_, err = load("{order_id | sha2}")
+	_, err = load("{order_id | sha2}", "{type}", "order.placed")
 	fmt.Println(err)
+	_, err = load("{order_id}", "{type | sha1}", "a9993e364706816aba3e25717850c26c9cd0d89d")
+	fmt.Println("by its hash:", err)
 	v, ok := event.ParseVerdict("Unwanted")
 	fmt.Println(v, ok, v.Means(), v.Stored(), v.Quarantined(), event.Poison.Outweighs(v), v.Outweighs(event.Inserted))
 	for _, m := range function.IngestMetrics() {
@@ -82,7 +85,8 @@ func TestOneRow(t *testing.T) {
 		"\t// Retry means that nothing is proven.", "\tUnwanted\n",
 		"\tRetry:     {", "\tUnwanted: {\"Unwanted\", \"nobody wants it\", stored, 0, -5, false},\n")
 	add("keys/functions.go",
-		"\t\t{Name: \"lower\"", "\t\t{Name: \"sha1\", Does: \"SHA-1 in lower-case hex\", Hash: true, run: sum1, shape: ofHex},\n",
+		"\t\t{Name: \"lower\"", "\t\t{Name: \"sha1\", Does: \"SHA-1 in lower-case hex\", Hash: true, digits: 40, "+
+			"run: sum1, shape: ofHex(40)},\n",
 		"// timely is a function", "func sum1(dst []byte, from, _ int, _ *Source) ([]byte, error) {\n"+
 			"\treturn fmt.Appendf(dst[:from], \"%x\", sha1.Sum(dst[from:])), nil\n}\n\n",
 		"\t\"fmt\"\n", "\t\"crypto/sha1\"\n")
@@ -98,6 +102,7 @@ func TestOneRow(t *testing.T) {
 	}
 	must.Say(t, string(out),
 		"ORDER#a9993e364706816aba3e25717850c26c9cd0d89d\n", // RFC 3174
+		"by its hash: <nil>",
 		"sha1, ", // the advice for sha2 lists it
 		"Unwanted true nobody wants it true false true false\n",
 		"Unwanted nobody wants it\n")
