@@ -203,8 +203,8 @@ func TestIngestCannotStart(t *testing.T) {
 	w.faults = append(w.faults, fault{API: "BatchGetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}, Always: true})
 	var response events.SQSEventResponse
 	var err error
-	if response, err = w.ingest.Handle(iam.As(deadline(t), w.IngestRole), messages(order("1", 5))); err == nil || len(response.BatchItemFailures) != 0 ||
-		len(w.items()) != 0 {
+	response, err = w.ingest.Handle(iam.As(deadline(t), w.IngestRole), messages(order("1", 5)))
+	if err == nil || len(response.BatchItemFailures) != 0 || len(w.items()) != 0 {
 		t.Errorf("%v %v", response, err)
 	}
 }

@@ -455,7 +455,8 @@ func TestStreamsDeadline(t *testing.T) {
 	w := newWorld(t).started()
 	ctx, cancel := context.WithCancel(deadline(t))
 	w.faults = []fault{{API: "UpdateItem", Always: true, Before: errLost, Applies: func(any) bool { cancel(); return true }}}
-	response, err := w.streams.Handle(iam.As(ctx, w.StreamsRole), marshal(t, batch(insert(1, w.image(order("1", 5))), insert(2, w.image(order("2", 5))))))
+	response, err := w.streams.Handle(iam.As(ctx, w.StreamsRole),
+		marshal(t, batch(insert(1, w.image(order("1", 5))), insert(2, w.image(order("2", 5))))))
 	if err != nil || len(response.BatchItemFailures) != 1 || response.BatchItemFailures[0].ItemIdentifier != sequence(1) {
 		t.Errorf("%+v %v", response, err)
 	}
