@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -137,19 +138,16 @@ func (c converter) position(n ast.Node) Position {
 // line. So at looks for the token's own text from the parser's column on.
 func (c converter) at(t *token.Token) Position {
 	p := Position{t.Position.Line, max(1, t.Position.Column)}
-	line := c.text.line(p.Line)
-	if !slices.Contains(line, '!') {
+	if !slices.Contains(c.text.line(p.Line), '!') {
 		return p
 	}
 	text, _, _ := strings.Cut(strings.TrimSpace(t.Origin), "\n")
 	if text == "" {
 		return p
 	}
-	for column := p.Column; column <= len(line) && column <= p.Column+maxDrift; column++ {
-		if strings.HasPrefix(string(line[column-1:]), text) {
-			p.Column = column
-			break
-		}
+	before, _, found := strings.Cut(c.text.from(p.Line, p.Column), text)
+	if drift := utf8.RuneCountInString(before); found && drift <= maxDrift {
+		p.Column += drift
 	}
 	return p
 }
