@@ -24,10 +24,10 @@ func commandLine(root string) ([]number, error) {
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	h := help{tool: filepath.Join(folder, "ingot")}
-	build := exec.Command("go", "build", "-o", h.tool, "./cmd/ingot")
+	build := exec.Command("go", "run", "-exec", "cp", "./cmd/ingot", h.tool) // go run keeps it in the build cache
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go build: %w\n%s", err, out)
+		return nil, fmt.Errorf("go run: %w\n%s", err, out)
 	}
 	if err := h.walk(nil); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
@@ -78,12 +79,18 @@ func imports(t *testing.T, tags string) map[string][]string {
 	return importsOf(t, tags, "Imports")
 }
 
+// listed keeps what importsOf has asked the go command.
+var listed = map[string]map[string][]string{}
+
 // importsOf is like imports. The fields are those of go list that count.
 func importsOf(t *testing.T, tags string, fields ...string) map[string][]string {
 	t.Helper()
 	format := "{{.ImportPath}}"
 	for _, field := range fields {
 		format += "{{range ." + field + "}} {{.}}{{end}}"
+	}
+	if packages := listed[tags+format]; packages != nil {
+		return packages
 	}
 	cmd := exec.Command("go", "list", "-tags="+tags, "-f", format, "./...")
 	cmd.Dir = "../../.."
@@ -108,6 +115,7 @@ func importsOf(t *testing.T, tags string, fields ...string) map[string][]string 
 		}
 		packages[own[0]] = own[1:]
 	}
+	listed[tags+format] = packages
 	return packages
 }
 
@@ -173,11 +181,16 @@ func TestDistrictsSayWhatTheyKnow(t *testing.T) {
 	}
 }
 
+// importLines returns a line for each package of the module: its path, and those that it imports.
+var importLines = sync.OnceValues(func() ([]byte, error) {
+	return exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, module+"...").Output()
+})
+
 // TestOneReaderOfYAML shows that only internal/plan/yamlfile uses the YAML library, so that every
 // mistake in a file that a person writes has a place and says what to write. Tests may use the
 // library.
 func TestOneReaderOfYAML(t *testing.T) {
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, module+"...").Output()
+	out, err := importLines()
 	must.Succeed(t, err)
 	var readers []string
 	for line := range strings.Lines(string(out)) {
@@ -262,7 +275,7 @@ func TestWallsInsideAFacade(t *testing.T) {
 // TestOnlyTablesKnowDynamoDB shows that of the packages that the functions and verify are made of,
 // which are those below internal/local, only those of the tables use the client of DynamoDB.
 func TestOnlyTablesKnowDynamoDB(t *testing.T) {
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, module+"...").Output()
+	out, err := importLines()
 	must.Succeed(t, err)
 	know := []string{"tables", "store", "store/query", "store/repair", "migrate", "migrate/rowmap"} // a table of any kind moves
 	for line := range strings.Lines(string(out)) {
