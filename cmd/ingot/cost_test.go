@@ -30,7 +30,7 @@ func TestCost(t *testing.T) {
 		code        int
 		out, errors string
 	}{
-		{"the prices of the tool", "", []string{"--rate", "10"}, exitFine, "prices/us-east-1.yaml, for us-east-1, read 2026-", ""},
+		{"the prices of the tool", oneOrder, []string{"--rate", "10"}, exitFine, "prices/us-east-1.yaml, for us-east-1, read 2026-", ""},
 		{"a price that is not known", oneOrder, []string{"--rate", "10", "--prices", unknown}, exitFine,
 			"dynamodb-write-units: the sum is without it.\n", ""},
 		{"a sample", "", []string{"--rate", "10", "--events", sample, "--now", "2026-03-15T00:00:00Z"}, exitFine, "as the 2 lines of ", ""},

@@ -58,7 +58,7 @@ var particular = map[string]expected{
 	"ingot demo --seed":          {place: "root", piped: true, long: true},
 	"ingot demo --example":       {place: "root", piped: true, long: true},
 	"ingot demo --repeat":        {not: "it takes ten times as long. internal/tool/demo tests copies with less data"},
-	"ingot demo --output":        {place: "root", piped: true, free: "it is long. TestDemoJSON reads it"},
+	"ingot demo --output":        {place: "root", piped: true, long: true, free: "it is long. TestDemoJSON reads it"},
 	"ingot demo events":          {place: "readings", piped: true},
 	"ingot demo - ":              {place: "readings", piped: true},
 	"ingot explain row.json":     {not: "there is no old table. TestMigrateExplain does"},
@@ -148,9 +148,8 @@ func TestEveryCommandHasExamples(t *testing.T) {
 }
 
 // TestExamples runs every example of every command as a script, in a folder of its own, against a
-// pipeline that runs: once into a pipe, and once on a terminal of 80 columns. What only reads does
-// both in one script; the rest does the terminal with the long tests alone. With -short all leave
-// out the terminal, and what takes seconds.
+// pipeline that runs: once into a pipe, and with the long tests once more on a terminal of 80
+// columns. What only reads does both in one script. With -short, what takes seconds is left out.
 func TestExamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: other tests run each of these commands")
@@ -174,10 +173,10 @@ func TestExamples(t *testing.T) {
 			switch {
 			case e.piped || testing.Short():
 				delete(texts, "-80")
-			case readOnly(cmd, e):
-				texts = map[string]string{"": before + piped + terminal}
 			case !slow.All() && !*updateExamples:
 				delete(texts, "-80")
+			case readOnly(cmd, e):
+				texts = map[string]string{"": before + piped + terminal}
 			}
 			for file, text := range texts {
 				write(t, filepath.Join(scripts, name+file+"@"+e.place+".txt"), text)

@@ -21,10 +21,22 @@ func TestWorlds(t *testing.T) {
 		return
 	}
 	for seed := range fewer(30) {
-		if r := Run(seed); r.Failure != nil {
+		if r := lived(seed); r.Failure != nil {
 			t.Errorf("seed %d: %v; replay: SEED=%d go test -run TestWorlds ./internal/prove/sim", seed, r.Failure, seed)
 		}
 	}
+}
+
+var lives = map[uint64]Result{}
+
+// lived returns what becomes of the world of a seed. It is lived once for all tests.
+func lived(seed uint64) Result {
+	r, known := lives[seed]
+	if !known {
+		r = Run(seed)
+		lives[seed] = r
+	}
+	return r
 }
 
 // fewer returns how many worlds a test lives: n of them where the tests that take long run too, and
@@ -39,7 +51,7 @@ func fewer(n uint64) uint64 {
 // TestSameSeedSameTrace shows that the same seed gives the same trace. Without that, no failure
 // could be replayed.
 func TestSameSeedSameTrace(t *testing.T) {
-	for seed := range fewer(10) {
+	for seed := range uint64(long.Number(1, 10)) {
 		a, b := Live(NewPlan(seed), true), Live(NewPlan(seed), true)
 		if a.Trace != b.Trace {
 			t.Fatalf("seed %d: two runs differ", seed)

@@ -79,7 +79,7 @@ func TestSurvey(t *testing.T) {
 func TestSurveyKnowsEveryFault(t *testing.T) {
 	s := NewSurvey()
 	for seed := range uint64(12) {
-		s.Add(Run(seed).Stats)
+		s.Add(lived(seed).Stats)
 	}
 	if len(s.Faults) != len(FaultNames()) || len(s.Verdicts) != len(event.Verdicts) {
 		t.Errorf("faults %v, verdicts %v", sortedKeys(s.Faults), sortedKeys(s.Verdicts))

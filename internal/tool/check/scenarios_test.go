@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/tool/sample"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
@@ -32,7 +33,7 @@ import (
 //	totals           checks them for the table of what totals cost
 //	follow           does what check says to write; the lines that this changes follow after >
 //
-// What check says to write is tried after each check: see [scene.follow].
+// The tests that take long try what check says to write after each check: see [scene.follow].
 //
 // Lines before the first scenario begin each of them, and those after ; are for people. What check
 // says is written anew by go test -update.
@@ -207,7 +208,9 @@ func (s *scene) check(totals bool) string {
 	for line := range strings.Lines(more + r.summary(in) + "\n") {
 		b.WriteString(strings.TrimRight("> "+line, " \n") + "\n")
 	}
-	s.follow(in, r.Findings)
+	if slow.All() {
+		s.follow(in, r.Findings)
+	}
 	return b.String()
 }
 

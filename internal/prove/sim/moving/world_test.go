@@ -7,4 +7,4 @@ import (
 )
 
 // TestWorlds lives worlds.
-func TestWorlds(t *testing.T) { seeds.Live(t, Live, 15, 200) }
+func TestWorlds(t *testing.T) { seeds.Live(t, Live, 5, 200) }
