@@ -42,7 +42,7 @@ type Ingest struct {
 	Log     *slog.Logger // nil: no log
 
 	pipeline *pipeline.Pipeline
-	tables   *table.Tables
+	tables   *table.Writers
 	env      env.Env
 }
 

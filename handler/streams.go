@@ -49,7 +49,7 @@ type Streams struct {
 	Log    *slog.Logger // nil: no log
 
 	pipeline *pipeline.Pipeline
-	tables   *table.Tables
+	tables   *table.Writers
 	notes    fences.Notes
 	env      env.Env
 }

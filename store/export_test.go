@@ -13,7 +13,7 @@ import (
 var ErrTooLarge = rows.ErrTooLarge
 
 // Inside returns what the functions use.
-func (s *Store) Inside() *table.Tables { return s.in }
+func (s *Store) Inside() *table.Writers { return s.in }
 
 // Apply counts a batch of changes as the streams function does.
 func (s *Store) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) count.Applied {

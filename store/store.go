@@ -14,7 +14,7 @@ import (
 // Store reads and writes the two tables.
 type Store struct {
 	config tables.Config
-	in     *table.Tables
+	in     *table.Writers
 }
 
 // New checks the configuration and makes a [Store]. It sends no request. Under receipts it refuses

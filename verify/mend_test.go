@@ -341,7 +341,7 @@ func TestMendLosesAnAnswer(t *testing.T) {
 func (w *world) building(name string) {
 	w.t.Helper()
 	def, _ := w.plan.Definition(name)
-	_, err := testworld.Tables(w.store).Heads.MarkBehind(context.Background(), []*aggregate.Definition{def})
+	_, err := testworld.Writers(w.store).Heads.MarkBehind(context.Background(), []*aggregate.Definition{def})
 	must.Succeed(w.t, err)
 }
 

@@ -170,9 +170,9 @@ func (s *story) edit(change func(string) string) {
 	s.until("pipeline.yaml is not taken", func() bool {
 		steps, _ := s.dev.Steps().After(last, 1000)
 		for _, step := range steps {
-			if step.Deployed != nil {
-				if !step.Deployed.Took {
-					s.Fatalf("pipeline.yaml is refused: %v", step.Deployed.Objects)
+			if step.Reloaded != nil {
+				if !step.Reloaded.Took {
+					s.Fatalf("pipeline.yaml is refused: %v", step.Reloaded.Objects)
 				}
 				return true
 			}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/ingot-events/ingot/cmd/ingot/archive"
 	"github.com/ingot-events/ingot/cmd/ingot/command"
-	"github.com/ingot-events/ingot/cmd/ingot/declare"
 	"github.com/ingot-events/ingot/cmd/ingot/erase"
+	"github.com/ingot-events/ingot/cmd/ingot/examine"
 	"github.com/ingot-events/ingot/cmd/ingot/local"
 	"github.com/ingot-events/ingot/cmd/ingot/migrate"
 	"github.com/ingot-events/ingot/cmd/ingot/operate"
@@ -22,6 +22,6 @@ import (
 // commands returns the commands. Their order does not matter, because help sorts them. Each family
 // of commands is a package that knows no other family.
 func commands(a *command.App) []*cobra.Command {
-	return slices.Concat(declare.Commands(a), local.Commands(a), send.Commands(a), erase.Commands(a), archive.Commands(a),
+	return slices.Concat(examine.Commands(a), local.Commands(a), send.Commands(a), erase.Commands(a), archive.Commands(a),
 		read.Commands(a), verify.Commands(a), rebuild.Commands(a), migrate.Commands(a), quarantine.Commands(a), operate.Commands(a))
 }

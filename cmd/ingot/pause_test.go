@@ -75,7 +75,7 @@ func cloud(t *testing.T, switches *mappings.Server) (env map[string]string) {
 	s, err := stack.New(t.Context(), e, stack.Config{})
 	must.Succeed(t, err)
 	rest := &targettest.Cloud{Engine: e, Account: "123456789012", Region: "us-east-1",
-		Stacks: []targettest.Stack{{Name: "shop", Protected: true, Outputs: map[string]string{
+		Stacks: []targettest.KnownStack{{Name: "shop", Protected: true, Outputs: map[string]string{
 			"EventsTableName": stack.Events, "AggregatesTableName": stack.Aggregates, "QueueUrl": s.Queue,
 			"QuarantineQueueUrl": s.Quarantine, "DeadLetterQueueUrl": s.DeadLetters,
 			"ArchiveBucketName": stack.Bucket, "IngestFunctionName": "shop-ingest", "StreamsFunctionName": "shop-streams",

@@ -81,7 +81,7 @@ func TestVerify(t *testing.T) {
 	if !strings.HasPrefix(got.out, "damaged: sales since 1: cents is 101") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	var out verify.Report
+	var out verify.Verified
 	got = w.run(exitDifference, "verify", "--local", "--output", "json")
 	if err := json.Unmarshal([]byte(got.out), &out); err != nil || out.Equal || len(out.Differences) != 1 ||
 		out.Differences[0].What != "cents" || out.Differences[0].Damaged != nil {

@@ -112,7 +112,7 @@ func liveAt(dir string, now func() time.Time) (*living, error) {
 	switches := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(endpoint) }} // with the Host that dev wants
 	w := &living{Dev: d, stop: stop, cloud: &targettest.Cloud{Engine: d.Engine(), Account: l.Account, Region: l.Region, Mappings: switches,
 		Secrets: map[string]string{secret: show.StandIn},
-		Stacks: []targettest.Stack{{Name: "shop",
+		Stacks: []targettest.KnownStack{{Name: "shop",
 			Outputs: map[string]string{"EventsTableName": l.EventsTable, "AggregatesTableName": l.AggregatesTable,
 				"QueueUrl": l.QueueURL, "QuarantineQueueUrl": l.QuarantineURL, "DeadLetterQueueUrl": l.DeadLetterURL,
 				"ArchiveBucketName": l.ArchiveBucket, "PayloadBucketName": l.PayloadBucket,

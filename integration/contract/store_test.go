@@ -53,7 +53,7 @@ type shop struct {
 	way    aggregate.Counting
 	few    int // totals that are written one by one; 0 means the store's default
 	last   int64
-	counts map[*store.Store]*inside.Tables // the streams function that counts beside a store
+	counts map[*store.Store]*inside.Writers // the streams function that counts beside a store
 }
 
 func spec(epoch int64) pipeline.Spec {
@@ -111,7 +111,7 @@ func spec(epoch int64) pipeline.Spec {
 
 func newShop(t *testing.T, r *record, way aggregate.Counting) *shop {
 	s := &shop{t: t, ctx: t.Context(), now: must.Time("2099-03-01T12:00:00Z"), way: way,
-		counts: map[*store.Store]*inside.Tables{}}
+		counts: map[*store.Store]*inside.Writers{}}
 	s.engine = r.engine(embedded.Config{Now: func() time.Time { return s.now }})
 	for _, table := range []stack.Table{{Name: "events", Indexes: []string{"GSI1"}}, {Name: "totals", Ranked: true}, {Name: "kept"},
 		{Name: "moved"}, {Name: "returned"}, {Name: "old", Keys: [2]string{"id", "at"}}} {
@@ -203,7 +203,7 @@ func (s *shop) count(st *store.Store, shard string, old, new *event.Item) {
 	b.Add(c, before, after)
 	quarantine := func(context.Context, *lanes.Update, error) error { return nil }
 	if s.counts[st] == nil {
-		s.counts[st] = testworld.Tables(st)
+		s.counts[st] = testworld.Writers(st)
 	}
 	if a := s.counts[st].Counter.Apply(s.ctx, b, quarantine); !a.Unproven.IsZero() {
 		s.t.Error(a.Err)
@@ -278,7 +278,7 @@ func (s *shop) claiming(st *store.Store) {
 
 // erasing checks the secret and bars keys. Every kind of item is under these keys.
 func (s *shop) erasing(st *store.Store) {
-	s.held(testworld.Tables(st).Heads.CheckSecret(s.ctx))
+	s.held(testworld.Writers(st).Heads.CheckSecret(s.ctx))
 	person := s.item(`{"type":"person","id":"1","at":"2099-03-01T10:00:00Z"}`)
 	order, parcel := s.order("erased", 1), s.item(`{"type":"parcel","id":"erased","rev":1,"at":"2099-03-01T10:00:00Z"}`)
 	s.put(st, event.Inserted, person, order, parcel)
@@ -483,7 +483,7 @@ events:
 	for _, content := range []string{text, text, text + "# with a remark\n"} {
 		p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(content)}}, "pipeline.yaml")
 		s.held(err)
-		in := testworld.Tables(s.on("kept", p))
+		in := testworld.Writers(s.on("kept", p))
 		s.held(errors.Join(in.Heads.Start(s.ctx), in.Heads.KeepFile(s.ctx, false)))
 		file, err := store.DeployedFile(s.ctx, s.engine.DynamoDB(), "kept")
 		if err != nil || file == nil || string(file.Text) != content {
@@ -526,7 +526,7 @@ func (s *shop) evolving() {
 	st := s.open(2)
 	s.held(st.Start(s.ctx))
 	d, _ := s.plan.Definition("late")
-	if _, err := testworld.Tables(st).Heads.MarkBehind(s.ctx, []*aggregate.Definition{d}); err != nil {
+	if _, err := testworld.Writers(st).Heads.MarkBehind(s.ctx, []*aggregate.Definition{d}); err != nil {
 		s.t.Error(err)
 	}
 	if _, err := repair.Of(st).Touch(s.ctx); err != nil { // many items in one request

@@ -8,8 +8,8 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
-// Tables puts events and counts their changes. A function has one.
-type Tables struct {
+// Writers puts events and counts their changes. A function has one.
+type Writers struct {
 	Heads   *generations.Heads // which generations are counted, and whether this Region may write
 	Puts    *put.Stages
 	Counter *count.Counter
@@ -17,11 +17,11 @@ type Tables struct {
 
 // Open checks the configuration. It sends no request. Under receipts it refuses a pipeline in which
 // one change can touch more totals than a transaction holds, which is 100 items with the receipt.
-func Open(c tables.Config) (*Tables, error) {
+func Open(c tables.Config) (*Writers, error) {
 	t, err := rows.Open(c)
 	if err != nil {
 		return nil, err
 	}
 	heads := generations.New(t, c)
-	return &Tables{heads, put.New(heads, c), count.New(heads, c)}, nil
+	return &Writers{heads, put.New(heads, c), count.New(heads, c)}, nil
 }

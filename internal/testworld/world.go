@@ -86,8 +86,8 @@ func (w *World) Streams(st *store.Store) *handler.Streams {
 	return s
 }
 
-// Tables opens the tables of a store as the functions use them.
-func Tables(st *store.Store) *table.Tables {
+// Writers opens the tables of a store as the functions use them.
+func Writers(st *store.Store) *table.Writers {
 	t, err := table.Open(st.Config())
 	if err != nil {
 		panic(err) // the store has accepted the same

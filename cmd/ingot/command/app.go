@@ -16,10 +16,6 @@ type App struct {
 	Flags target.Options // the choice of a stack
 	// Pipeline is the file to use in place of the one that is deployed. It is empty for that one.
 	Pipeline string
-	// Wakes says that the command may wake the streams function, which stores the deployed file
-	// when it starts. Only a command that may change totals by itself may do so: anyone who may
-	// invoke the function may also give it changes that never happened.
-	Wakes bool
 
 	found []*target.Target
 }

@@ -17,15 +17,24 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
+// Use says what a command does with the pipeline of a stack.
+type Use struct {
+	// Hashes means that it makes hashes, so that the secret is needed. Otherwise the pipeline is
+	// compiled without one.
+	Hashes bool
+	// Writes means that it changes the stack. Then a file is refused if it would store or count
+	// differently from the deployed one.
+	Writes bool
+	// Wakes means that it may wake the streams function, which stores the deployed file when it
+	// starts. Only a command that may change totals by itself may do so: anyone who may invoke the
+	// function may also give it changes that never happened.
+	Wakes bool
+}
+
 // Deployed returns the pipeline of a stack: the deployed one, or the file that --pipeline names.
-// hashes says whether the command makes hashes with it, so that the secret is needed. Otherwise the
-// pipeline is compiled without one.
-//
-// writes says whether the command changes the stack. Then a file is refused if it would store or
-// count differently from the deployed one.
-func (a *App) Deployed(ctx context.Context, t *target.Target, hashes, writes bool) (*pipeline.Pipeline, error) {
-	file, p, err := a.File(ctx, t, writes)
-	if err != nil || !hashes {
+func (a *App) Deployed(ctx context.Context, t *target.Target, use Use) (*pipeline.Pipeline, error) {
+	file, p, err := a.File(ctx, t, use)
+	if err != nil || !use.Hashes {
 		return p, err
 	}
 	return a.Hashing(ctx, t, file, p)
@@ -34,7 +43,7 @@ func (a *App) Deployed(ctx context.Context, t *target.Target, hashes, writes boo
 // File is [App.Deployed] for a command that does not know yet whether it makes hashes.
 // [App.Hashing] compiles the file that it returns once more. t may be nil if the flags name a
 // file.
-func (a *App) File(ctx context.Context, t *target.Target, writes bool) (textfile.File, *pipeline.Pipeline, error) {
+func (a *App) File(ctx context.Context, t *target.Target, use Use) (textfile.File, *pipeline.Pipeline, error) {
 	name := a.Pipeline
 	file := textfile.File{Name: name}
 	if name != "" {
@@ -44,9 +53,9 @@ func (a *App) File(ctx context.Context, t *target.Target, writes bool) (textfile
 		}
 		file.Text = text
 	}
-	if name == "" || writes {
+	if name == "" || use.Writes {
 		f, err := DeployedFile(ctx, t)
-		if errors.Is(err, ErrNoFile) && a.wakes(t) {
+		if errors.Is(err, ErrNoFile) && use.wakes(t) {
 			if err = t.Wake(ctx); err == nil {
 				f, err = DeployedFile(ctx, t)
 			}
@@ -61,7 +70,7 @@ func (a *App) File(ctx context.Context, t *target.Target, writes bool) (textfile
 		case name == "":
 			file = textfile.File{Name: "the deployed pipeline.yaml", Text: f.Text}
 		default:
-			if err := a.same(ctx, t, textfile.File{Name: "the deployed pipeline.yaml", Text: f.Text}, file); err != nil {
+			if err := a.same(ctx, t, use, textfile.File{Name: "the deployed pipeline.yaml", Text: f.Text}, file); err != nil {
 				return file, nil, err
 			}
 		}
@@ -106,19 +115,19 @@ func (a *App) Hashing(ctx context.Context, t *target.Target, file textfile.File,
 }
 
 // wakes reports whether the command may wake the streams function of t.
-func (a *App) wakes(t *target.Target) bool {
-	return a.Wakes && t.Kind != target.KindLocal && t.StreamsFunction != ""
+func (u Use) wakes(t *target.Target) bool {
+	return u.Wakes && t.Kind != target.KindLocal && t.StreamsFunction != ""
 }
 
 // same refuses a local file that would store or count differently from the deployed one. If they
 // differ, a command that may do so wakes the function once, because it may not have started since
 // it was deployed.
-func (a *App) same(ctx context.Context, t *target.Target, deployed, local textfile.File) error {
+func (a *App) same(ctx context.Context, t *target.Target, use Use, deployed, local textfile.File) error {
 	different, err := differ(deployed, local)
 	if err != nil || len(different) == 0 {
 		return err
 	}
-	if a.wakes(t) {
+	if use.wakes(t) {
 		if err := t.Wake(ctx); err != nil {
 			return err
 		}

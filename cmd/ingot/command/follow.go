@@ -16,7 +16,7 @@ import (
 // file cannot be read, it keeps the pipeline that it has, and says why. With --pipeline, it always
 // returns the named file.
 func (a *App) Follow(ctx context.Context, t *target.Target) (func() *pipeline.Pipeline, error) {
-	file, p, err := a.File(ctx, t, false)
+	file, p, err := a.File(ctx, t, Use{})
 	if err == nil {
 		p, err = a.Hashing(ctx, t, file, p)
 	}

@@ -201,7 +201,8 @@ func (a *app) eraser(cmd *cobra.Command, o eraseOptions) (*erase.Eraser, error) 
 	if err != nil {
 		return nil, err
 	}
-	p, err := a.Deployed(cmd.Context(), t, true, !o.Dry) // the keys of parts may be hashed, whatever names their whole
+	// The keys of parts may be hashed, whatever names their whole.
+	p, err := a.Deployed(cmd.Context(), t, command.Use{Hashes: true, Writes: !o.Dry})
 	if err != nil {
 		return nil, err
 	}

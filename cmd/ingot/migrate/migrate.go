@@ -141,8 +141,7 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 	if err != nil {
 		return nil, err
 	}
-	a.Wakes = true
-	p, err := a.Deployed(ctx, t, true, writes)
+	p, err := a.Deployed(ctx, t, command.Use{Hashes: true, Writes: writes, Wakes: true})
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +193,7 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 		found.lag.Covered = c.Compared
 	}
 	if o.function != "" {
-		d := tool.Deployed{Client: a.Pauser(t).Client, Function: o.function}
+		d := tool.CaptureFunction{Client: a.Pauser(t).Client, Name: o.function}
 		found.lag.Why = d.Why
 		err = d.Reads(ctx, found.lag.Streams)
 	}
@@ -222,7 +221,7 @@ because a mistake looks like that; with --remove it goes on.`,
 
 func (a *app) backfill(ctx context.Context, m *moving, o *migrateOptions) error {
 	agreed := pass.Options{Yes: o.yes}
-	if _, err := agreed.Begin(a.App, "backfill reads", pass.PriceOfRows(m.old, false), nil); err != nil { // status says what it writes
+	if _, err := agreed.Begin(a.App, "backfill reads", pass.PriceOfRows(m.old), nil); err != nil { // status says what it writes
 		return err
 	}
 	c, err := m.sync.Begin(ctx)
@@ -316,7 +315,7 @@ Exit code 3: something stands against a turn.`,
 		},
 		check: func(o *migrateOptions) error { return o.pass.Check(worker.Compare) },
 		run: func(ctx context.Context, m *moving, o *migrateOptions) error {
-			if begin, err := o.pass.Begin(a.App, "compare reads", pass.PriceOfRows(m.old, true), nil); !begin {
+			if begin, err := o.pass.Begin(a.App, "compare reads", pass.PriceOfComparison(m.old), nil); !begin {
 				return err
 			}
 			if err := m.sync.NoteStream(ctx, m.streams); err != nil {

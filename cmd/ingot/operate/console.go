@@ -113,9 +113,9 @@ func (a *app) console(cmd *cobra.Command, t *target.Target, o consoleOptions) er
 
 // consoleSource is a stack as the console reads it.
 func (a *app) consoleSource(t *target.Target, now func() *pipeline.Pipeline, o consoleOptions) console.Source {
-	return &console.Stack{CloudWatch: t.CloudWatch(), Logs: t.Logs(), LogGroups: t.LogGroups(),
+	return &console.Remote{CloudWatch: t.CloudWatch(), Logs: t.Logs(), LogGroups: t.LogGroups(),
 		IngestFunction: t.IngestFunction, StreamsFunction: t.StreamsFunction,
-		Tables: console.Tables{
+		Resources: console.Resources{
 			Name: t.Name, Place: t.String(), DynamoDB: t.DynamoDB(), SQS: t.SQS(), Events: t.EventsTable, Aggregates: t.AggregatesTable,
 			Objects: t.S3(), PayloadBucket: t.PayloadBucket,
 			QueueURL: t.QueueURL, QuarantineURL: t.QuarantineURL, DeadLettersURL: t.DeadLetterURL,

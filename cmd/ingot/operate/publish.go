@@ -81,7 +81,7 @@ func (a *app) again(cmd *cobra.Command, o publishOptions, since time.Time) error
 	if err != nil {
 		return err
 	}
-	p, err := a.Deployed(ctx, t, true, false)
+	p, err := a.Deployed(ctx, t, command.Use{Hashes: true})
 	if err != nil {
 		return err
 	}

@@ -94,7 +94,7 @@ func (a *app) moveRegion(cmd *cobra.Command, o regionOptions) error {
 		}
 		m.From = sideOf(old)
 	}
-	if m.Pipeline, err = a.Deployed(ctx, to, false, false); err != nil {
+	if m.Pipeline, err = a.Deployed(ctx, to, command.Use{}); err != nil {
 		return err
 	}
 	if err := a.Announce(to); err != nil {

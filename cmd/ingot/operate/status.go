@@ -83,7 +83,7 @@ func (a *app) status(cmd *cobra.Command, check bool, format string) error {
 		s.Watch, s.Logs, s.LogGroups = t.CloudWatch(), t.Logs(), t.LogGroups()
 		s.Home = sideOf(t).Home
 	}
-	if s.Pipeline, s.NoPipeline = a.Deployed(cmd.Context(), t, false, false); s.NoPipeline == nil {
+	if s.Pipeline, s.NoPipeline = a.Deployed(cmd.Context(), t, command.Use{}); s.NoPipeline == nil {
 		if s.Store, err = store.New(tables.Config{Client: t.DynamoDB(), Pipeline: s.Pipeline, Aggregates: t.AggregatesTable}); err != nil {
 			return err
 		}

@@ -80,7 +80,7 @@ func (a *app) try(cmd *cobra.Command, o tryOptions) error {
 	if err := t.Needs(target.Queue, target.Quarantine); err != nil {
 		return err
 	}
-	p, err := a.Deployed(ctx, t, true, true)
+	p, err := a.Deployed(ctx, t, command.Use{Hashes: true, Writes: true})
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
@@ -67,7 +68,7 @@ func (c *choosing) none(verb string) error {
 // deployedFor gives the filter the pipeline of a stack, if it needs one.
 func (a *app) deployedFor(cmd *cobra.Command, t *target.Target, c *choosing) (err error) {
 	if c.plans() {
-		c.Pipeline, err = a.Deployed(cmd.Context(), t, true, true)
+		c.Pipeline, err = a.Deployed(cmd.Context(), t, command.Use{Hashes: true, Writes: true})
 	}
 	return err
 }

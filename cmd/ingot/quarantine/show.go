@@ -16,7 +16,7 @@ import (
 // examiner returns an examiner that judges messages by the deployed pipeline and the tables of a
 // stack.
 func (a *app) examiner(cmd *cobra.Command, t *target.Target, writes bool) (quarantine.Examiner, error) {
-	p, err := a.Deployed(cmd.Context(), t, true, writes)
+	p, err := a.Deployed(cmd.Context(), t, command.Use{Hashes: true, Writes: writes})
 	if err != nil {
 		return quarantine.Examiner{}, err
 	}

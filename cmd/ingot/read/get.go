@@ -110,7 +110,7 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal, 
 	if err != nil {
 		return err
 	}
-	p, err := a.Deployed(cmd.Context(), t, true, false)
+	p, err := a.Deployed(cmd.Context(), t, command.Use{Hashes: true})
 	if err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 		}
 		config.Client, config.Events, config.Aggregates = t.DynamoDB(), t.EventsTable, t.AggregatesTable
 	}
-	file, p, err := a.File(cmd.Context(), t, false)
+	file, p, err := a.File(cmd.Context(), t, command.Use{})
 	if err != nil {
 		return err
 	}

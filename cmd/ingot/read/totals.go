@@ -107,7 +107,7 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 	if err != nil {
 		return err
 	}
-	p, err := a.Deployed(cmd.Context(), t, len(given) > 0, false)
+	p, err := a.Deployed(cmd.Context(), t, command.Use{Hashes: len(given) > 0})
 	if err != nil {
 		return err
 	}

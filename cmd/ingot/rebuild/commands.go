@@ -10,6 +10,9 @@ import (
 
 type app struct{ *command.App }
 
+// repairing is what each of the commands does with the pipeline.
+var repairing = command.Use{Hashes: true, Writes: true, Wakes: true}
+
 // Commands returns the commands.
 func Commands(shared *command.App) []*cobra.Command {
 	return []*cobra.Command{newRebuild(&app{shared})}

@@ -103,7 +103,7 @@ func (t changedTotal) String() string {
 // rebuildMend mends the totals that differ from their items or have a flag.
 func (a *app) rebuildMend(cmd *cobra.Command, o pass.Options, names []string) error {
 	ctx := cmd.Context()
-	s, err := pass.Open(ctx, a.App, true)
+	s, err := pass.Open(ctx, a.App, repairing)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func named(s pass.Opened, names []string) ([]*aggregate.Definition, error) {
 // rebuildAccept accepts the flags of totals and of heads.
 func (a *app) rebuildAccept(cmd *cobra.Command, o pass.Options, names []string) error {
 	ctx := cmd.Context()
-	s, err := pass.Open(ctx, a.App, true)
+	s, err := pass.Open(ctx, a.App, repairing)
 	if err != nil {
 		return err
 	}

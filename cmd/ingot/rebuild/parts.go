@@ -52,7 +52,7 @@ type partsPut struct {
 // rebuildParts puts the parts of stored events that are missing.
 func (a *app) rebuildParts(cmd *cobra.Command, o pass.Options) error {
 	ctx := cmd.Context()
-	s, err := pass.Open(ctx, a.App, true)
+	s, err := pass.Open(ctx, a.App, repairing)
 	if err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ func newRebuild(a *app) *cobra.Command {
 
 func (a *app) rebuild(cmd *cobra.Command, o pass.Options, names []string) error {
 	ctx := cmd.Context()
-	s, err := pass.Open(ctx, a.App, true)
+	s, err := pass.Open(ctx, a.App, repairing)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (a *app) rebuild(cmd *cobra.Command, o pass.Options, names []string) error 
 	if err != nil {
 		return err
 	}
-	if err := a.declare(ctx, s, report, passes, &out); err != nil {
+	if err := a.finish(ctx, s, report, passes, &out); err != nil {
 		return err
 	}
 	return a.rebuilt(out)
@@ -217,8 +217,8 @@ func (a *app) touchAll(ctx context.Context, s pass.Opened, c verify.Config, o pa
 	return nil
 }
 
-// declare declares the generation of each pass complete if nothing in a report prevents it.
-func (a *app) declare(ctx context.Context, s pass.Opened, report *verify.Report, passes []tables.Pass, out *Rebuilt) error {
+// finish declares the generation of each pass complete if nothing in a report prevents it.
+func (a *app) finish(ctx context.Context, s pass.Opened, report *verify.Report, passes []tables.Pass, out *Rebuilt) error {
 	out.ReadUnits += report.Units
 	out.Flagged = len(report.Flagged) + report.More.Flagged
 	for _, pass := range passes {

@@ -197,7 +197,7 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 // sentWith returns the deployed pipeline, as sending needs it. With --wait it has the secret of the
 // stack. A sample is only tried out, so there any secret will do.
 func (a *app) sentWith(cmd *cobra.Command, t *target.Target, o sendOptions) (*pipeline.Pipeline, error) {
-	file, p, err := a.File(cmd.Context(), t, true)
+	file, p, err := a.File(cmd.Context(), t, command.Use{Writes: true})
 	switch {
 	case err != nil:
 		return nil, err

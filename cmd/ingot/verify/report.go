@@ -12,8 +12,8 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// Report is the JSON of `ingot verify`.
-type Report struct {
+// Verified is the JSON of `ingot verify`.
+type Verified struct {
 	Items       int          `json:"items"`
 	Totals      int          `json:"totals"`
 	Partly      int          `json:"partly"`
@@ -44,8 +44,8 @@ type Difference struct {
 
 // reportOf returns what one look has found, or two. Flags and unreadable items hold keys, which
 // masks hides.
-func reportOf(r *verify.Report, looks *verify.Looks, masks show.Personal) *Report {
-	out := &Report{Items: r.Items, Totals: r.Totals, Partly: r.Partly, Units: r.Units, Equal: r.OK(), Parts: r.MissingParts,
+func reportOf(r *verify.Report, looks *verify.Looks, masks show.Personal) *Verified {
+	out := &Verified{Items: r.Items, Totals: r.Totals, Partly: r.Partly, Units: r.Units, Equal: r.OK(), Parts: r.MissingParts,
 		Copies: r.Copies, Expired: r.Expired, More: r.More.Differences,
 		Differences: []Difference{}, Building: []string{}, Flagged: []string{}, Unreadable: []string{}}
 	add := func(list []verify.Difference, damaged *bool) {
@@ -75,7 +75,7 @@ func reportOf(r *verify.Report, looks *verify.Looks, masks show.Personal) *Repor
 }
 
 // Write writes the report for people.
-func (r *Report) Write(w io.Writer) {
+func (r *Verified) Write(w io.Writer) {
 	show.Some(w, r.Differences, r.line)
 	show.Some(w, r.Flagged, func(s string) string { return "flagged: " + s })
 	show.Some(w, r.Building, func(s string) string { return "building: " + s + "; ingot rebuild completes it" })
@@ -101,7 +101,7 @@ func (r *Report) Write(w io.Writer) {
 }
 
 // line returns a difference for people.
-func (r *Report) line(d Difference) string {
+func (r *Verified) line(d Difference) string {
 	line := fmt.Sprintf("%s since %d", d.Aggregate, d.Since)
 	for _, name := range slices.Sorted(maps.Keys(d.By)) {
 		line += fmt.Sprintf(" %s=%s", name, d.By[name])

@@ -11,7 +11,7 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-func TestJSON(t *testing.T) { commandtest.Documented(t, verifyJSON, Report{}) }
+func TestJSON(t *testing.T) { commandtest.Documented(t, verifyJSON, Verified{}) }
 
 // What single events have supplied is masked.
 func TestReportHidesWhatIsPersonal(t *testing.T) {

@@ -35,7 +35,7 @@ stopped, and goes on with the same command.
 Exit code 3: something differs; with --twice, something is damaged. 6: something differs, but --twice found nothing
 that is certainly damaged.`
 
-// verifyJSON documents --output json. A test compares it with [Report].
+// verifyJSON documents --output json. A test compares it with [Verified].
 const verifyJSON = `
   items, totals           how many were compared
   partly                  of how many totals only the fingerprint is compared, because some of their events have
@@ -105,7 +105,7 @@ func (a *app) config(s pass.Opened, o *options) (verify.Config, error) {
 
 func (a *app) verify(cmd *cobra.Command, o options) error {
 	ctx := cmd.Context()
-	s, err := pass.Open(ctx, a.App, false)
+	s, err := pass.Open(ctx, a.App, command.Use{Hashes: true})
 	if err != nil {
 		return err
 	}

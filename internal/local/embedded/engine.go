@@ -117,7 +117,7 @@ func Oldest(r Read) int { return r.Writes }
 // operation on a single item is linearizable, and a transaction is atomic.
 type Engine struct {
 	core    *api.Core
-	tables  *dynamo.Tables
+	tables  *dynamo.Service
 	queues  *sqs.Queues
 	buckets *s3.Buckets
 }

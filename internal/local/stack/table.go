@@ -12,8 +12,8 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
 
-// Tables is a client that can create tables: the engine's, or the SDK's.
-type Tables interface {
+// TableClient is a client that can create tables: the engine's, or the SDK's.
+type TableClient interface {
 	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 	UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
@@ -42,7 +42,7 @@ const longestCreation = 3 * time.Minute
 
 // Create creates the table and waits until it can be used. If the table has a stream, Create
 // returns the ARN of the stream.
-func (t Table) Create(ctx context.Context, db Tables) (streamARN string, err error) {
+func (t Table) Create(ctx context.Context, db TableClient) (streamARN string, err error) {
 	out, err := db.CreateTable(ctx, t.input())
 	if err != nil {
 		return "", err

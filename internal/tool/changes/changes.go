@@ -47,8 +47,8 @@ const (
 	Schema Kind = "schema"
 )
 
-// Report is one change between two versions of a file that affects what is stored or under way.
-type Report struct {
+// Change is one change between two versions of a file that affects what is stored or under way.
+type Change struct {
 	Kind    Kind
 	Subject string // "events.order.placed" or "aggregates.merchant_daily"; "epoch", "type"
 	Member  string // what changed: "id", "key.sk", "window"; empty for the subject itself
@@ -59,7 +59,7 @@ type Report struct {
 
 // String returns "events.order.placed: key.sk was X and is Y; drain …". If the value did not
 // change, it says only "is Y".
-func (c Report) String() string {
+func (c Change) String() string {
 	name := c.Subject
 	if c.Member != "" {
 		name += ": " + c.Member
@@ -114,14 +114,14 @@ var rebuild = "after deploying it, bring in the events that are stored, if there
 // their lifetimes, then indexes by type, then schemas by type. If there are only indexes and
 // schemas, and aggregates to rebuild, new can simply be deployed. Between assumes that the
 // deployment is after now: an event type's `was` covers the events until then.
-func Between(old, new *pipeline.Pipeline, now time.Time) []Report {
+func Between(old, new *pipeline.Pipeline, now time.Time) []Change {
 	was, is := old.Describe().Spec, new.Describe().Spec
-	var list []Report
+	var list []Change
 	if a, b := lines(was.Type), lines(is.Type); !slices.Equal(a, b[:min(len(a), len(b))]) {
-		list = append(list, Report{Identity, "type", "", listText(a), listText(b), drainFirst})
+		list = append(list, Change{Identity, "type", "", listText(a), listText(b), drainFirst})
 	}
 	if was.Batches && !is.Batches {
-		list = append(list, Report{Identity, "batches", "", "true", "", drainArrays})
+		list = append(list, Change{Identity, "batches", "", "true", "", drainArrays})
 	}
 	for _, name := range sorted(was.Events) {
 		list = append(list, identityChanges(name, was, is, now)...)
@@ -129,11 +129,11 @@ func Between(old, new *pipeline.Pipeline, now time.Time) []Report {
 	for _, name := range sorted(is.Events) {
 		_, had := was.Events[name]
 		if _, stored := was.Events[is.Events[name].Part.Of]; stored && !had {
-			list = append(list, Report{Rebuild, "events." + name, "part", "", partText(is.Events[name].Part), putParts})
+			list = append(list, Change{Rebuild, "events." + name, "part", "", partText(is.Events[name].Part), putParts})
 		}
 	}
 	if is.Epoch < was.Epoch {
-		list = append(list, Report{Epoch, "epoch", "", fmt.Sprint(was.Epoch), fmt.Sprint(is.Epoch),
+		list = append(list, Change{Epoch, "epoch", "", fmt.Sprint(was.Epoch), fmt.Sprint(is.Epoch),
 			"an epoch is only ever raised: to go back, put the old definitions under a higher epoch"})
 	}
 	list = append(list, compressChanges(was, is)...)
@@ -146,7 +146,7 @@ func Between(old, new *pipeline.Pipeline, now time.Time) []Report {
 	}
 	for _, name := range sorted(was.Events) {
 		if after, kept := is.Events[name]; kept && was.Events[name].Schema != after.Schema {
-			list = append(list, Report{Schema, "events." + name, "schema", schemaText(was.Events[name]), schemaText(after), newSchema})
+			list = append(list, Change{Schema, "events." + name, "schema", schemaText(was.Events[name]), schemaText(after), newSchema})
 		}
 	}
 	return list
@@ -206,16 +206,16 @@ func atomicText(atomic bool) string {
 
 // compressChanges reports types that begin to be compressed without a new epoch. Functions that
 // cannot read compressed payloads need a higher stamp to see that an item is newer than they are.
-func compressChanges(old, new pipeline.Spec) []Report {
+func compressChanges(old, new pipeline.Spec) []Change {
 	for _, e := range old.Events {
 		if e.Compress {
 			return nil
 		}
 	}
-	var list []Report
+	var list []Change
 	for _, name := range sorted(new.Events) {
 		if new.Events[name].Compress && new.Epoch == old.Epoch {
-			list = append(list, Report{Epoch, "events." + name, "compress", "", "true",
+			list = append(list, Change{Epoch, "events." + name, "compress", "", "true",
 				fmt.Sprintf("write epoch: %d: a function of a version that cannot read compressed payloads must see that these items are "+
 					"newer than itself", old.Epoch+1)})
 		}
@@ -230,7 +230,7 @@ func compressChanges(old, new pipeline.Spec) []Report {
 //
 // No other change of what items keep is reported. An item keeps what its own file used. A new
 // generation has a higher epoch, and the touch pass brings each item what the new file uses.
-func offloadChanges(old, new pipeline.Spec) []Report {
+func offloadChanges(old, new pipeline.Spec) []Change {
 	offloads := func(s pipeline.Spec) bool {
 		for _, e := range s.Events {
 			if e.Offload.Over > 0 {
@@ -239,17 +239,17 @@ func offloadChanges(old, new pipeline.Spec) []Report {
 		}
 		return false
 	}
-	var list []Report
+	var list []Change
 	for _, name := range sorted(new.Events) {
 		was, is := old.Events[name].Offload, new.Events[name].Offload
 		if is.Over > 0 && !offloads(old) && new.Epoch == old.Epoch {
-			list = append(list, Report{Epoch, "events." + name, "offload", "", offloadText(is),
+			list = append(list, Change{Epoch, "events." + name, "offload", "", offloadText(is),
 				fmt.Sprintf(
 					"write epoch: %d: a function that does not know where payloads are must see that these items are newer than itself",
 					old.Epoch+1)})
 		}
 		if was.Over > 0 && is.Over == 0 && !offloads(new) {
-			list = append(list, Report{Rebuild, "events." + name, "offload", offloadText(was), "",
+			list = append(list, Change{Rebuild, "events." + name, "offload", offloadText(was), "",
 				"leave INGOT_PAYLOAD_BUCKET, the bucket and its rights as they are until the last offloaded event has expired and " +
 					"is archived"})
 		}
@@ -261,15 +261,15 @@ func offloadText(o pipeline.OffloadSpec) string {
 	return fmt.Sprintf("{over: %dKB}", o.Over>>10)
 }
 
-func identityChanges(name string, old, new pipeline.Spec, now time.Time) []Report {
+func identityChanges(name string, old, new pipeline.Spec, now time.Time) []Change {
 	subject := "events." + name
 	was := old.Events[name]
 	is, kept := new.Events[name]
 	if !kept {
-		return []Report{{Identity, subject, "", "declared", "",
+		return []Change{{Identity, subject, "", "declared", "",
 			"drain the queues before deploying: its messages would be quarantined, and its items would no longer be counted"}}
 	}
-	var list []Report
+	var list []Change
 	stays := ""
 	if was.Part.Of != "" && is.Part.Of != "" {
 		stays = staysThere
@@ -283,12 +283,12 @@ func identityChanges(name string, old, new pipeline.Spec, now time.Time) []Repor
 		{"revision", listText(lines(was.Revision)), listText(lines(is.Revision)), revisionAdvice(lines(was.Revision), lines(is.Revision))},
 	} {
 		if m.was != m.is {
-			list = append(list, Report{Identity, subject, m.member, m.was, m.is, m.do})
+			list = append(list, Change{Identity, subject, m.member, m.was, m.is, m.do})
 		}
 	}
 	list = append(list, retainChanges(subject, was, is, now)...)
 	if do := ignoreAdvice(was, is); do != "" {
-		list = append(list, Report{Identity, subject, "ignore", strings.Join(was.Ignore, ", "), strings.Join(is.Ignore, ", "), do})
+		list = append(list, Change{Identity, subject, "ignore", strings.Join(was.Ignore, ", "), strings.Join(is.Ignore, ", "), do})
 	}
 	return list
 }
@@ -356,8 +356,8 @@ func placedByDigest(s pipeline.EventSpec) bool {
 // generationChanges reports definitions that changed under the same name and since, definitions
 // that are gone, and definitions that are new without a new epoch. A definition with a higher since
 // is a new generation, which is correct.
-func generationChanges(old, new pipeline.Spec) []Report {
-	var list []Report
+func generationChanges(old, new pipeline.Spec) []Change {
+	var list []Change
 	for _, name := range sorted(new.Aggregates) {
 		subject, def := "aggregates."+name, new.Aggregates[name]
 		was, had := old.Aggregates[name]
@@ -369,18 +369,18 @@ func generationChanges(old, new pipeline.Spec) []Report {
 		case had && was.Since == def.Since:
 			list = append(list, definitionChanges(subject, members(was), members(def))...)
 		case def.Since <= old.Epoch:
-			list = append(list, Report{Epoch, subject, "since", before, now,
+			list = append(list, Change{Epoch, subject, "since", before, now,
 				fmt.Sprintf("write epoch: %d and since: %d: it has not counted the items of earlier epochs", old.Epoch+1, old.Epoch+1)})
 		default:
-			list = append(list, Report{Rebuild, subject, "since", before, now, rebuild})
+			list = append(list, Change{Rebuild, subject, "since", before, now, rebuild})
 		}
 	}
 	for _, name := range sorted(old.Aggregates) {
 		if _, kept := new.Aggregates[name]; !kept {
-			list = append(list, Report{Generation, "aggregates." + name, "", "declared", "", takenOut(old, new)})
+			list = append(list, Change{Generation, "aggregates." + name, "", "declared", "", takenOut(old, new)})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Report) int { return strings.Compare(a.Subject, b.Subject) })
+	slices.SortStableFunc(list, func(a, b Change) int { return strings.Compare(a.Subject, b.Subject) })
 	return list
 }
 
@@ -396,13 +396,13 @@ func takenOut(old, new pipeline.Spec) string {
 }
 
 // definitionChanges compares one generation before and after, member by member.
-func definitionChanges(subject string, before, after map[string]string) []Report {
+func definitionChanges(subject string, before, after map[string]string) []Change {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
 	slices.Sort(names)
-	var list []Report
+	var list []Change
 	for _, name := range slices.Compact(names) {
 		if before[name] != after[name] {
-			list = append(list, Report{Generation, subject, name, before[name], after[name], raiseEpoch})
+			list = append(list, Change{Generation, subject, name, before[name], after[name], raiseEpoch})
 		}
 	}
 	return list

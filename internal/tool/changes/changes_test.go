@@ -207,7 +207,7 @@ func TestChangesOfLifetimes(t *testing.T) {
 	}
 	// The totals are the same under an older definition of the aggregate. What stays the same is
 	// not reported as changed.
-	same := Report{Kind: Lifetime, Subject: "aggregates.a", Member: "retain", Old: "60d", New: "60d", Do: "do"}
+	same := Change{Kind: Lifetime, Subject: "aggregates.a", Member: "retain", Old: "60d", New: "60d", Do: "do"}
 	if same.String() != "aggregates.a: retain is 60d; do" {
 		t.Error(same)
 	}

@@ -23,16 +23,16 @@ const (
 // indexChanges reports the keys of indexes that a type is in both before and after. It does not
 // report an index that is added or removed. Such an index shows this by itself: it lacks the older
 // items or the newer ones.
-func indexChanges(name string, was, is pipeline.Spec) []Report {
+func indexChanges(name string, was, is pipeline.Spec) []Change {
 	after := is.Events[name].Indexes
-	var list []Report
+	var list []Change
 	for _, index := range sorted(was.Events[name].Indexes) {
 		a, b := was.Events[name].Indexes[index], after[index]
 		if _, kept := after[index]; !kept {
 			continue
 		}
 		report := func(kind Kind, member, old, new, do string) {
-			list = append(list, Report{kind, "events." + name, "indexes." + index + "." + member, old, new, do})
+			list = append(list, Change{kind, "events." + name, "indexes." + index + "." + member, old, new, do})
 		}
 		if a.PK != b.PK {
 			kind, do := newKey(a.PK, b)

@@ -12,8 +12,8 @@ import (
 // expiry that it was stored with. So items from before a retain was introduced or shortened live
 // longer than the new file says. Their totals would be hidden and swept while these items are still
 // there.
-func lifetimeChanges(old, new pipeline.Spec) []Report {
-	var list []Report
+func lifetimeChanges(old, new pipeline.Spec) []Change {
+	var list []Change
 	for _, name := range sorted(new.Aggregates) {
 		def := new.Aggregates[name]
 		if def.Retain == 0 {
@@ -31,8 +31,8 @@ func lifetimeChanges(old, new pipeline.Spec) []Report {
 
 // payloadLifetimes reports offloaded types whose events live shorter than before. The rule of the
 // payload bucket follows the new retain, but stored items keep their old expiry.
-func payloadLifetimes(old, new pipeline.Spec) []Report {
-	var list []Report
+func payloadLifetimes(old, new pipeline.Spec) []Change {
+	var list []Change
 	for _, name := range sorted(new.Events) {
 		was, is := old.Events[name], new.Events[name]
 		if was.Offload.Over == 0 || !lifetime.Shorter(is.Retain, was.Retain) {
@@ -44,7 +44,7 @@ func payloadLifetimes(old, new pipeline.Spec) []Report {
 			do = "events that are stored never expire: write no rule for " + name +
 				"/ in the payload bucket, whatever ingot check warns, until they are gone or have been given an expiry"
 		}
-		list = append(list, Report{Lifetime, "events." + name, "offload.retain", retainText(was), retainText(is),
+		list = append(list, Change{Lifetime, "events." + name, "offload.retain", retainText(was), retainText(is),
 			do + ", or it removes their payloads first"})
 	}
 	return list
@@ -52,12 +52,12 @@ func payloadLifetimes(old, new pipeline.Spec) []Report {
 
 // lifetimeChange reports on an aggregate whose totals live for now, and lived for before, unless
 // they lived for ever.
-func lifetimeChange(name string, now, before time.Duration, typ string, lived time.Duration) Report {
+func lifetimeChange(name string, now, before time.Duration, typ string, lived time.Duration) Change {
 	live, instead := "never expire", "no retain until they are gone or have been given an expiry"
 	if lived != 0 {
 		live, instead = "live for "+lifetime.Format(lived), "retain: at least "+lifetime.Format(lifetime.Outliving(lived))
 	}
-	c := Report{Kind: Lifetime, Subject: "aggregates." + name, Member: "retain", New: lifetime.Format(now),
+	c := Change{Kind: Lifetime, Subject: "aggregates." + name, Member: "retain", New: lifetime.Format(now),
 		Do: fmt.Sprintf("events of %s that are stored keep the expiry they have and %s: their totals would be gone before they are, and "+
 			"a touch pass would count them into expired totals; write %s", typ, live, instead)}
 	if before != 0 {

@@ -14,7 +14,7 @@ import (
 // so for events of every time. It refuses a longer life unless this begins with events of the
 // future. Events that were stored under the shorter life may have been removed by time to live.
 // They would be stored and counted again.
-func retainChanges(subject string, was, is pipeline.EventSpec, now time.Time) []Report {
+func retainChanges(subject string, was, is pipeline.EventSpec, now time.Time) []Change {
 	longer, less := false, false
 	for _, span := range lifespans(was, is) {
 		before, after := was.RetainAt(span.from), is.RetainAt(span.from)
@@ -24,11 +24,11 @@ func retainChanges(subject string, was, is pipeline.EventSpec, now time.Time) []
 		longer = longer || lifetime.Shorter(before, after) && !span.from.After(now)
 		less = less || lifetime.Shorter(after, before)
 	}
-	report := Report{Identity, subject, "retain", retainText(was), retainText(is), ""}
+	report := Change{Identity, subject, "retain", retainText(was), retainText(is), ""}
 	if report.Old == report.New {
 		report.Member, report.Old, report.New = "was", wasText(was.Was), wasText(is.Was)
 	}
-	var list []Report
+	var list []Change
 	if longer {
 		report.Do = fmt.Sprintf(retainLonger, wasText(neededWas(was, is, now)))
 		list = append(list, report)

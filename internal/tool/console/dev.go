@@ -23,7 +23,7 @@ func InDev(ctx context.Context, cfg *dev.Config, reveal bool) {
 	cfg.Console = func(d *dev.Dev) http.Handler {
 		at := d.Local()
 		listen, _, _ := strings.Cut(strings.TrimPrefix(at.Console, "http://"), "/")
-		live := &Live{Feed: NewFeed(d.Now), Troubles: trouble, Sweep: d.Engine().SweepExpired, Tables: Tables{
+		live := &Live{Feed: NewFeed(d.Now), Troubles: trouble, Sweep: d.Engine().SweepExpired, Resources: Resources{
 			Name: name(at.Pipeline), Place: fmt.Sprintf("%s · AWS protocols at %s", at.Pipeline, at.Endpoint),
 			DynamoDB: d.Engine().DynamoDB(), SQS: d.Engine().SQS(), Events: at.EventsTable, Aggregates: at.AggregatesTable,
 			Objects: d.Engine().S3(), PayloadBucket: at.PayloadBucket,

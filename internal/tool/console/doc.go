@@ -3,7 +3,7 @@
 //
 // [New] makes a [Server] over a [Source], and [Server.Serve] serves it on loopback. There are two
 // sources. [Live] shows the pipeline of ingot dev, which tells a [Feed] everything that it does.
-// [Stack] shows a deployed stack by its tables, queues and one-minute metrics.
+// [Remote] shows a deployed stack by its tables, queues and one-minute metrics.
 //
 // The page is embedded and loads nothing from other servers. The package shows what other packages
 // store and compute. It never reads the stream of a stack.

@@ -37,7 +37,7 @@ const (
 const partitions = 4
 
 // journey tells the story of one event. find returns what the feed knows of an event, or nil.
-func (t *Tables) journey(ctx context.Context, q Question, find func(event.Key) *trace) (*Journey, error) {
+func (t *Resources) journey(ctx context.Context, q Question, find func(event.Key) *trace) (*Journey, error) {
 	p := t.Pipeline()
 	m, err := t.meant(p, q, find)
 	if err != nil {
@@ -99,7 +99,7 @@ type meant struct {
 
 // meant finds the event that a question means. The question has its message, its key, or its type
 // with the fields of its key.
-func (t *Tables) meant(p *pipeline.Pipeline, q Question, find func(event.Key) *trace) (m meant, err error) {
+func (t *Resources) meant(p *pipeline.Pipeline, q Question, find func(event.Key) *trace) (m meant, err error) {
 	m = meant{key: event.Key{PK: q.PK, SK: q.SK}, message: envelope.Message{Body: q.Message, Attributes: q.attributes},
 		given: strings.TrimSpace(q.Message) != ""}
 	if !m.given {
@@ -130,7 +130,7 @@ func (t *Tables) meant(p *pipeline.Pipeline, q Question, find func(event.Key) *t
 	return m, nil
 }
 
-func (t *Tables) explain(p *pipeline.Pipeline, m envelope.Message, given bool) *explain.Explanation {
+func (t *Resources) explain(p *pipeline.Pipeline, m envelope.Message, given bool) *explain.Explanation {
 	if !given {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (t *Tables) explain(p *pipeline.Pipeline, m envelope.Message, given bool) *
 	return &e.Explain([]explain.Message{{Message: m}}).Messages[0]
 }
 
-func (t *Tables) messageStep(m envelope.Message, given bool, past *trace) Step {
+func (t *Resources) messageStep(m envelope.Message, given bool, past *trace) Step {
 	s := Step{Name: "message", Title: "Message", State: stateUnknown}
 	if given {
 		s.State, s.Code = stateDone, t.personal().Data(m.Body)
@@ -221,7 +221,7 @@ type storedItem struct {
 	barred bool
 }
 
-func (t *Tables) readStored(ctx context.Context, key event.Key) (*storedItem, error) {
+func (t *Resources) readStored(ctx context.Context, key event.Key) (*storedItem, error) {
 	if key.PK == "" {
 		return nil, nil
 	}
@@ -236,7 +236,7 @@ func (t *Tables) readStored(ctx context.Context, key event.Key) (*storedItem, er
 	return &storedItem{item: item, barred: barred}, nil
 }
 
-func (t *Tables) itemStep(stored *storedItem) Step {
+func (t *Resources) itemStep(stored *storedItem) Step {
 	s := Step{Name: "item", Title: "Item", State: stateDone}
 	switch {
 	case stored == nil:
@@ -309,7 +309,7 @@ func changeStep(past *trace) Step {
 }
 
 // totalsStep says which totals the item counts in, what it adds, and what they are now.
-func (t *Tables) totalsStep(ctx context.Context, p *pipeline.Pipeline, item *event.Item, x *explain.Explanation) (Step, error) {
+func (t *Resources) totalsStep(ctx context.Context, p *pipeline.Pipeline, item *event.Item, x *explain.Explanation) (Step, error) {
 	s := Step{Name: "totals", Title: "Totals", State: stateDone}
 	st, _, err := t.store()
 	if err != nil {
@@ -341,7 +341,7 @@ func (t *Tables) totalsStep(ctx context.Context, p *pipeline.Pipeline, item *eve
 }
 
 // totalRow says which total a contribution moves, what it adds, and what the total is now.
-func (t *Tables) totalRow(ctx context.Context, st *store.Store, c *aggregate.Contribution) []string {
+func (t *Resources) totalRow(ctx context.Context, st *store.Store, c *aggregate.Contribution) []string {
 	by := lanes.Group(c.Def, c.By)
 	masked := t.personal().By(c.Def.Name, by)
 	var labels []string
@@ -416,7 +416,7 @@ func totalsCost(x *explain.Explanation) string {
 }
 
 // again returns the step that says what would happen if the message came once more.
-func (t *Tables) again(ctx context.Context, planned *event.Item, x *explain.Explanation, stored *storedItem) (Step, error) {
+func (t *Resources) again(ctx context.Context, planned *event.Item, x *explain.Explanation, stored *storedItem) (Step, error) {
 	s := Step{Name: "again", Title: "If it came again", State: stateDone}
 	switch {
 	case planned != nil:

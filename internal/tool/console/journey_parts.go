@@ -16,7 +16,7 @@ const maxPartsShown = 20
 
 // partsStep returns the step that says which parts the item has and whether they are stored. whole
 // is the planned item or the stored one. The step is nil if the type of the item has no parts.
-func (t *Tables) partsStep(ctx context.Context, p *pipeline.Pipeline, whole *event.Item) (*Step, error) {
+func (t *Resources) partsStep(ctx context.Context, p *pipeline.Pipeline, whole *event.Item) (*Step, error) {
 	var parts []*event.Item
 	s := &Step{Name: "parts", Title: "Parts", State: stateDone,
 		Table: &FactTable{Head: []string{"part", "partition key", "sort key", "state"}}}
@@ -51,7 +51,7 @@ func (t *Tables) partsStep(ctx context.Context, p *pipeline.Pipeline, whole *eve
 	return s, nil
 }
 
-func (t *Tables) partState(ctx context.Context, part *event.Item) (string, error) {
+func (t *Resources) partState(ctx context.Context, part *event.Item) (string, error) {
 	stored, err := t.readStored(ctx, part.Key)
 	switch {
 	case err != nil:
@@ -68,7 +68,7 @@ func (t *Tables) partState(ctx context.Context, part *event.Item) (string, error
 
 // wholeStep returns the step that says which event the item is a part of. The step is nil if the
 // item is not a part.
-func (t *Tables) wholeStep(ctx context.Context, p *pipeline.Pipeline, part *event.Item) (*Step, error) {
+func (t *Resources) wholeStep(ctx context.Context, p *pipeline.Pipeline, part *event.Item) (*Step, error) {
 	spec := p.Describe().Spec
 	of := spec.Events[part.Type].Part
 	if of.Of == "" {

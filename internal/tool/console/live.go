@@ -14,7 +14,7 @@ import (
 
 // Live is the pipeline of this process.
 type Live struct {
-	Tables
+	Resources
 	Feed     *Feed
 	Troubles *Trouble
 	Sweep    func() int // removes what has expired

@@ -37,7 +37,7 @@ type letters struct {
 }
 
 // look receives the messages of quarantine, and makes all of them visible again.
-func (t *Tables) look(ctx context.Context) (list []*quarantine.Letter, more bool, err error) {
+func (t *Resources) look(ctx context.Context) (list []*quarantine.Letter, more bool, err error) {
 	if t.QuarantineURL == "" {
 		return nil, false, &mistake{"the quarantine queue of this stack is not known here"}
 	}
@@ -71,7 +71,7 @@ func (t *Tables) look(ctx context.Context) (list []*quarantine.Letter, more bool
 
 // release makes messages visible again. If that fails, they become visible when hideSeconds are
 // over.
-func (t *Tables) release(ctx context.Context, seen map[string]*quarantine.Letter) {
+func (t *Resources) release(ctx context.Context, seen map[string]*quarantine.Letter) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	var batch []types.ChangeMessageVisibilityBatchRequestEntry
@@ -93,7 +93,7 @@ func (t *Tables) release(ctx context.Context, seen map[string]*quarantine.Letter
 }
 
 // quarantine lists what is in quarantine, in groups and one by one.
-func (t *Tables) quarantine(ctx context.Context) (*Quarantine, error) {
+func (t *Resources) quarantine(ctx context.Context) (*Quarantine, error) {
 	list, more, err := t.look(ctx)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (t *Tables) quarantine(ctx context.Context) (*Quarantine, error) {
 }
 
 // summary reads quarantine's note, and what the message says of itself.
-func (t *Tables) summary(l *quarantine.Letter) LetterSummary {
+func (t *Resources) summary(l *quarantine.Letter) LetterSummary {
 	s := LetterSummary{ID: l.ID, Sent: l.Sent, Verdict: "unknown", Reason: "the message has no note of Ingot's"}
 	if l.Note != nil {
 		s.Verdict, s.Reason = l.Note.Verdict, quarantine.Reason(l.Note.Reason, l.Note.Detail)
@@ -137,7 +137,7 @@ func (t *Tables) summary(l *quarantine.Letter) LetterSummary {
 }
 
 // letter shows one message of the last look, and compares it with what is stored under its key.
-func (t *Tables) letter(ctx context.Context, id string) (*Letter, error) {
+func (t *Resources) letter(ctx context.Context, id string) (*Letter, error) {
 	l, err := t.known(ctx, id)
 	if err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ const (
 )
 
 // known returns a message of the last look. If it is not there, it looks once more.
-func (t *Tables) known(ctx context.Context, id string) (*quarantine.Letter, error) {
+func (t *Resources) known(ctx context.Context, id string) (*quarantine.Letter, error) {
 	find := func() *quarantine.Letter {
 		t.letters.mu.Lock()
 		defer t.letters.mu.Unlock()
@@ -200,7 +200,7 @@ func (t *Tables) known(ctx context.Context, id string) (*quarantine.Letter, erro
 // resend sends a message again and deletes it from quarantine once the queue has taken it. If the
 // process ends between the two, the message is in both queues. Sent once more, the second copy
 // becomes a Duplicate or returns to quarantine.
-func (t *Tables) resend(ctx context.Context, id string) (string, error) {
+func (t *Resources) resend(ctx context.Context, id string) (string, error) {
 	ctx = context.WithoutCancel(ctx) // a page that is closed must not leave the message in both queues
 	if t.QueueURL == "" {
 		return "", &mistake{"the queue of this stack is not known here"}

@@ -26,9 +26,9 @@ import (
 )
 
 // tablesOf are the tables of a shop, as a stack's are read.
-func tablesOf(d *dev.Dev) Tables {
+func resourcesOf(d *dev.Dev) Resources {
 	at := d.Local()
-	return Tables{Name: "shop", DynamoDB: d.Engine().DynamoDB(), SQS: d.Engine().SQS(), Events: at.EventsTable,
+	return Resources{Name: "shop", DynamoDB: d.Engine().DynamoDB(), SQS: d.Engine().SQS(), Events: at.EventsTable,
 		Aggregates: at.AggregatesTable,
 		QueueURL:   at.QueueURL, QuarantineURL: at.QuarantineURL, DeadLettersURL: at.DeadLetterURL, Pipeline: d.Pipeline, Now: d.Now}
 }
@@ -57,7 +57,7 @@ func TestJourneyOnAStack(t *testing.T) {
 	d := shop(t)
 	mustSend(t, d, order(1, 100))
 	until(t, d, 1, 1)
-	s := &Stack{Tables: tablesOf(d)}
+	s := &Remote{Resources: resourcesOf(d)}
 	usage := d.Engine().Usage()
 	for _, tt := range []struct {
 		name string
@@ -142,7 +142,7 @@ aggregates:
 	mustSend(t, d, `{"type":"box","box":"1","color":"red",`+at+`}`, `{"type":"order","order":"1",`+at+
 		`,"lines":[{"line":1,"sku":"a","pieces":2},{"line":2,"sku":"a","pieces":2},{"line":3,"sku":"b","pieces":9}]}`)
 	until(t, d, 3, 6) // all but the third line, which would bring its total below the floor
-	s := &Stack{Tables: tablesOf(d)}
+	s := &Remote{Resources: resourcesOf(d)}
 	about, err := s.About(t.Context())
 	if err != nil || len(about.Aggregates) != 1 || !about.Aggregates[0].ByPut ||
 		!slices.Equal(about.Aggregates[0].Values, []Value{{"available", "sum", "-1"}}) {
@@ -194,7 +194,7 @@ func TestTotalsOnAStack(t *testing.T) {
 	d := shop(t)
 	mustSend(t, d, order(1, 100), order(2, 250), order(14, 1))
 	until(t, d, 3, 3)
-	s := &Stack{Tables: tablesOf(d)}
+	s := &Remote{Resources: resourcesOf(d)}
 	before := d.Engine().Usage()
 	got, err := s.Totals(t.Context(), Choice{Aggregate: "orders_daily", Value: "revenue"})
 	if err != nil || got.Price == "" || got.Groups != nil {
@@ -224,7 +224,7 @@ func TestResendOnAStack(t *testing.T) {
 	d := shop(t)
 	mustSend(t, d, order(1, 100), order(1, 200))
 	until(t, d, 2, 1)
-	s := &Stack{Tables: tablesOf(d)}
+	s := &Remote{Resources: resourcesOf(d)}
 	q, err := s.Quarantine(t.Context())
 	if err != nil || len(q.Letters) != 1 || q.Groups[0].Verdict != "Conflict" {
 		t.Fatalf("%+v, %v", q, err)
@@ -267,7 +267,7 @@ func TestStackPollsOnceAMinute(t *testing.T) {
 	d := shop(t)
 	now := must.Time("2026-03-01T12:00:30Z")
 	m := &metrics{}
-	s := &Stack{Tables: tablesOf(d), CloudWatch: m, IngestFunction: "in", StreamsFunction: "st"}
+	s := &Remote{Resources: resourcesOf(d), CloudWatch: m, IngestFunction: "in", StreamsFunction: "st"}
 	s.Now = func() time.Time { return now }
 	for range 5 {
 		f, err := s.Flow(t.Context())

@@ -30,9 +30,9 @@ const (
 	metricStep = 60
 )
 
-// Stack is a deployed stack. It keeps no past of its events, so a journey shows what is stored.
-type Stack struct {
-	Tables
+// Remote is a deployed stack. It keeps no past of its events, so a journey shows what is stored.
+type Remote struct {
+	Resources
 	CloudWatch CloudWatch // nil: there are no metrics to read
 	Logs       hot.Logs   // of the functions
 	LogGroups  []string   // empty: they are not known
@@ -46,24 +46,24 @@ type Stack struct {
 }
 
 // About describes the stack.
-func (s *Stack) About(context.Context) (*About, error) { return s.about(false), nil }
+func (s *Remote) About(context.Context) (*About, error) { return s.about(false), nil }
 
 // Journey shows what is stored of an event.
-func (s *Stack) Journey(ctx context.Context, q Question) (*Journey, error) {
+func (s *Remote) Journey(ctx context.Context, q Question) (*Journey, error) {
 	return s.journey(ctx, q, func(event.Key) *trace { return nil })
 }
 
 // Totals reads totals.
-func (s *Stack) Totals(ctx context.Context, c Choice) (*Totals, error) { return s.totals(ctx, c) }
+func (s *Remote) Totals(ctx context.Context, c Choice) (*Totals, error) { return s.totals(ctx, c) }
 
 // Quarantine lists what is in quarantine.
-func (s *Stack) Quarantine(ctx context.Context) (*Quarantine, error) { return s.quarantine(ctx) }
+func (s *Remote) Quarantine(ctx context.Context) (*Quarantine, error) { return s.quarantine(ctx) }
 
 // Letter shows one message of quarantine.
-func (s *Stack) Letter(ctx context.Context, id string) (*Letter, error) { return s.letter(ctx, id) }
+func (s *Remote) Letter(ctx context.Context, id string) (*Letter, error) { return s.letter(ctx, id) }
 
 // Resend sends a message of quarantine again.
-func (s *Stack) Resend(ctx context.Context, id string) (string, error) { return s.resend(ctx, id) }
+func (s *Remote) Resend(ctx context.Context, id string) (string, error) { return s.resend(ctx, id) }
 
 // ingestMetrics and streamsMetrics hold, by the name of a series of [Flow], the name of its metric.
 var ingestMetrics = map[string]string{"received": "EventsReceived", "returned": "Returned",
@@ -75,7 +75,7 @@ const lagSeries = "lag"
 
 // Flow reads the metrics of the last hour and how full the queues are, at most once a minute.
 // Within a minute it returns the last answer again.
-func (s *Stack) Flow(ctx context.Context) (*Flow, error) {
+func (s *Remote) Flow(ctx context.Context) (*Flow, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
@@ -104,7 +104,7 @@ func (s *Stack) Flow(ctx context.Context) (*Flow, error) {
 }
 
 // queries are the metrics to read. The id of a query is q with its place in names.
-func (s *Stack) queries() (queries []types.MetricDataQuery, names []string) {
+func (s *Remote) queries() (queries []types.MetricDataQuery, names []string) {
 	add := func(series, metric, function, stat string) {
 		if function == "" {
 			return
@@ -129,7 +129,7 @@ func (s *Stack) queries() (queries []types.MetricDataQuery, names []string) {
 }
 
 // metrics fills the series. In a minute without a datum, nothing happened.
-func (s *Stack) metrics(ctx context.Context, out *Flow, end time.Time) error {
+func (s *Remote) metrics(ctx context.Context, out *Flow, end time.Time) error {
 	queries, names := s.queries()
 	if s.CloudWatch == nil || len(queries) == 0 {
 		return fmt.Errorf("the names of the functions are not known; name the stack with --stack")

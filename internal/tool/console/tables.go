@@ -35,9 +35,9 @@ type SQS interface {
 	GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error)
 }
 
-// Tables holds the clients and the names of the tables, queues and buckets of a pipeline. [Live]
-// and [Stack] both read with it.
-type Tables struct {
+// Resources holds the clients and the names of the tables, queues and buckets of a pipeline. [Live]
+// and [Remote] both read with it.
+type Resources struct {
 	Name  string // what is shown, such as the name of the stack
 	Place string // account, region and endpoint, for people
 
@@ -59,14 +59,14 @@ type Tables struct {
 }
 
 // personal returns what must be masked.
-func (t *Tables) personal() show.Personal {
+func (t *Resources) personal() show.Personal {
 	if t.Reveal {
 		return show.Personal{}
 	}
 	return show.PersonalOf(t.Pipeline())
 }
 
-func (t *Tables) now() time.Time {
+func (t *Resources) now() time.Time {
 	if t.Now == nil {
 		return time.Now()
 	}
@@ -74,7 +74,7 @@ func (t *Tables) now() time.Time {
 }
 
 // store opens the tables for reading with the pipeline that runs now.
-func (t *Tables) store() (*store.Store, *pipeline.Pipeline, error) {
+func (t *Resources) store() (*store.Store, *pipeline.Pipeline, error) {
 	p := t.Pipeline()
 	st, err := store.New(tables.Config{Client: t.DynamoDB, Pipeline: p, Events: t.Events, Aggregates: t.Aggregates, Counting: t.Counting,
 		Objects: t.Objects, PayloadBucket: t.PayloadBucket, Env: env.Env{Now: t.now}})
@@ -82,7 +82,7 @@ func (t *Tables) store() (*store.Store, *pipeline.Pipeline, error) {
 }
 
 // about describes what is shown.
-func (t *Tables) about(live bool) *About {
+func (t *Resources) about(live bool) *About {
 	p := t.Pipeline()
 	out := &About{Name: t.Name, Place: t.Place, Live: live, Aggregates: []Aggregate{}, Verdicts: verdicts()}
 	spec := p.Describe().Spec
@@ -111,7 +111,7 @@ func (t *Tables) about(live bool) *About {
 
 // queues reads how full the queues are. It leaves out a queue that cannot be read, and returns the
 // reason.
-func (t *Tables) queues(ctx context.Context) (list []Queue, missing string) {
+func (t *Resources) queues(ctx context.Context) (list []Queue, missing string) {
 	list = []Queue{}
 	for _, q := range [][2]string{{"queue", t.QueueURL}, {"quarantine", t.QuarantineURL}, {"dead letters", t.DeadLettersURL}} {
 		if q[1] == "" {
@@ -132,7 +132,7 @@ func (t *Tables) queues(ctx context.Context) (list []Queue, missing string) {
 }
 
 // judge says what an event would become if it were delivered now.
-func (t *Tables) judge(ctx context.Context, item *event.Item) (tables.Result, error) {
+func (t *Resources) judge(ctx context.Context, item *event.Item) (tables.Result, error) {
 	st, _, err := t.store()
 	if err != nil {
 		return tables.Result{}, err

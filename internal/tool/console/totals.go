@@ -30,7 +30,7 @@ const (
 
 // totals reads the totals of one aggregate: those of one group by its key, or all of them by a
 // scan.
-func (t *Tables) totals(ctx context.Context, c Choice) (*Totals, error) {
+func (t *Resources) totals(ctx context.Context, c Choice) (*Totals, error) {
 	st, p, err := t.store()
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (t *Tables) totals(ctx context.Context, c Choice) (*Totals, error) {
 }
 
 // price says what a scan of the aggregates table costs.
-func (t *Tables) price(ctx context.Context) (string, error) {
+func (t *Resources) price(ctx context.Context) (string, error) {
 	out, err := t.DynamoDB.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &t.Aggregates})
 	if err != nil {
 		return "", fmt.Errorf("the table of the totals cannot be described: %w", err)
@@ -81,7 +81,7 @@ func (t *Tables) price(ctx context.Context) (string, error) {
 
 // groups scans the totals of one aggregate, and lists its groups with the largest of one value
 // first.
-func (t *Tables) groups(ctx context.Context, st *store.Store, def *aggregate.Definition, by string) (*Totals, error) {
+func (t *Resources) groups(ctx context.Context, st *store.Store, def *aggregate.Definition, by string) (*Totals, error) {
 	type sum struct {
 		by      []string
 		windows map[int64]bool
@@ -155,12 +155,12 @@ func size(op aggregate.Op, a aggregate.Amount) event.Decimal {
 }
 
 // amounts returns the values of one total as they are shown.
-func (t *Tables) amounts(def *aggregate.Definition, numbers map[string]event.Decimal, texts map[string]string) map[string]Amount {
+func (t *Resources) amounts(def *aggregate.Definition, numbers map[string]event.Decimal, texts map[string]string) map[string]Amount {
 	return t.shown(def, func(name string) aggregate.Amount { return show.AmountOf(name, numbers, texts) })
 }
 
 // shown returns the values of a stored total as they are shown: see [show.Personal.Values].
-func (t *Tables) shown(def *aggregate.Definition, amount func(name string) aggregate.Amount) map[string]Amount {
+func (t *Resources) shown(def *aggregate.Definition, amount func(name string) aggregate.Amount) map[string]Amount {
 	out := map[string]Amount{}
 	for name, value := range t.personal().Values(def, amount) {
 		out[name] = Amount{value.Text, value.Number}

@@ -89,36 +89,36 @@ func (d *Dev) Reload(ctx context.Context) {
 	}
 	d.seen = text
 	if bad != nil {
-		d.told(Deployed{Objects: []string{bad.Error()}})
+		d.told(Reloaded{Objects: []string{bad.Error()}})
 		return
 	}
 	if bytes.Equal(text, d.text) {
-		d.told(Deployed{Took: true, Notes: []string{name(d.cfg.File) + " is the file that runs again"}})
+		d.told(Reloaded{Took: true, Notes: []string{name(d.cfg.File) + " is the file that runs again"}})
 		return
 	}
 	objects, notes := d.compare(d.text, text)
 	if len(objects) > 0 {
-		d.told(Deployed{Objects: objects, Notes: notes})
+		d.told(Reloaded{Objects: objects, Notes: notes})
 		return
 	}
 	if err := d.deploy(ctx, plan, text); err != nil {
-		d.told(Deployed{Objects: []string{err.Error()}, Notes: notes})
+		d.told(Reloaded{Objects: []string{err.Error()}, Notes: notes})
 		return
 	}
-	d.told(Deployed{Took: true, Notes: notes})
+	d.told(Reloaded{Took: true, Notes: notes})
 }
 
 // told reports whether a changed pipeline.yaml is in use now, and why not.
-func (d *Dev) told(deployed Deployed) {
+func (d *Dev) told(reloaded Reloaded) {
 	file := name(d.cfg.File)
-	if deployed.Took {
+	if reloaded.Took {
 		d.cfg.Tell(fmt.Sprintf("%s has changed; both functions run with it now", file))
 	} else {
 		d.cfg.Tell(fmt.Sprintf("%s has changed, but the functions still use the previous file:\n  %s", file,
-			strings.Join(deployed.Objects, "\n  ")))
+			strings.Join(reloaded.Objects, "\n  ")))
 	}
-	for _, note := range deployed.Notes {
+	for _, note := range reloaded.Notes {
 		d.cfg.Tell(note)
 	}
-	d.step(Step{Deployed: &deployed})
+	d.step(Step{Reloaded: &reloaded})
 }

@@ -18,17 +18,17 @@ import (
 )
 
 // change writes another pipeline.yaml, and returns what became of it.
-func change(t *testing.T, d *Dev, text string) *Deployed {
+func change(t *testing.T, d *Dev, text string) *Reloaded {
 	t.Helper()
 	before := d.Steps().Last()
 	// As editors do it, so that no reader sees half of the file.
 	must.Write(t, d.cfg.File+".new", text)
 	must.Succeed(t, os.Rename(d.cfg.File+".new", d.cfg.File))
-	var deployed *Deployed
+	var deployed *Reloaded
 	d.Reload(t.Context()) // if the file is being watched, this waits for that, and finds nothing more
 	until(t, d, func(s Step) bool {
-		if s.Deployed != nil && s.Number > before {
-			deployed = s.Deployed
+		if s.Reloaded != nil && s.Number > before {
+			deployed = s.Reloaded
 		}
 		return deployed != nil
 	})
@@ -104,11 +104,11 @@ func TestChangedSchemaIsDeployed(t *testing.T) {
 	send(1, event.Inserted)
 	before := d.Steps().Last()
 	write(`{"required": ["order_id", "colour"]}`)
-	until(t, d, func(s Step) bool { return s.Deployed != nil && s.Number > before && s.Deployed.Took }) // it watches the folder
+	until(t, d, func(s Step) bool { return s.Reloaded != nil && s.Number > before && s.Reloaded.Took }) // it watches the folder
 	send(2, event.Poison)
 	write(`{"required": "colour"}`)
 	until(t, d, func(s Step) bool {
-		return s.Deployed != nil && !s.Deployed.Took && strings.Contains(strings.Join(s.Deployed.Objects, ""), "#/required")
+		return s.Reloaded != nil && !s.Reloaded.Took && strings.Contains(strings.Join(s.Reloaded.Objects, ""), "#/required")
 	})
 	f, err := store.DeployedFile(t.Context(), d.engine.DynamoDB(), stack.Aggregates)
 	if err != nil || f == nil || !strings.Contains(string(f.Text), `schema: '{"required":["order_id","colour"]}'`) {

@@ -16,7 +16,7 @@ type Step struct {
 	Ingest   *handler.IngestReport  // ... and with its batch, with requests and units
 	Change   *event.Change          // the streams function was given a change; it must not be altered
 	Streams  *handler.StreamsReport // ... and is done with its batch
-	Deployed *Deployed              // pipeline.yaml was read again
+	Reloaded *Reloaded              // pipeline.yaml was read again
 }
 
 // Message is what became of one message.
@@ -33,8 +33,8 @@ type Message struct {
 	Events []Message
 }
 
-// Deployed is a pipeline.yaml that was read again.
-type Deployed struct {
+// Reloaded is a pipeline.yaml that was read again.
+type Reloaded struct {
 	Took    bool     // the functions run with it
 	Objects []string // what is wrong with it, if it was not taken
 	Notes   []string // what else to know

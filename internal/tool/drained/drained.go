@@ -33,8 +33,8 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/pause"
 )
 
-// Tables is what a question needs of DynamoDB. A *dynamodb.Client is one.
-type Tables interface {
+// TableClient is what a question needs of DynamoDB. A *dynamodb.Client is one.
+type TableClient interface {
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
@@ -48,7 +48,7 @@ type Shards interface {
 
 // Question is whether a function has done everything that was written before a moment.
 type Question struct {
-	Tables             Tables
+	Tables             TableClient
 	Shards             Shards
 	Events, Aggregates string // the names of the tables
 	Function           string // the name of the function at Lambda

@@ -36,7 +36,7 @@ type world struct {
 	engine *embedded.Engine
 	db     *embedded.DynamoDB
 	plan   *pipeline.Pipeline
-	tables *table.Tables
+	tables *table.Writers
 }
 
 func newWorld(t *testing.T, counting aggregate.Counting) *world {

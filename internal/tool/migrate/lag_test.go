@@ -37,7 +37,7 @@ func TestDeployedFunction(t *testing.T) {
 			c := &copier{mapping: types.EventSourceMappingConfiguration{EventSourceArn: aws.String("arn:now"), State: aws.String("Enabled"),
 				LastProcessingResult: aws.String("PROBLEM: Function call failed")}}
 			tt.change(c)
-			d := Deployed{c, "copier"}
+			d := CaptureFunction{Client: c, Name: "copier"}
 			if err := d.Reads(t.Context(), []string{"arn:now"}); tt.want == "" && err != nil || tt.want != "" {
 				stops(t, err, tt.want)
 			}

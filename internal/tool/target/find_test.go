@@ -91,7 +91,7 @@ parallel = true
 
 func TestStackByName(t *testing.T) {
 	c := cloud(t)
-	c.Stacks = []targettest.Stack{{Name: "shop", Outputs: outputs(), Parameters: map[string]string{"DeletionProtection": "true"}},
+	c.Stacks = []targettest.KnownStack{{Name: "shop", Outputs: outputs(), Parameters: map[string]string{"DeletionProtection": "true"}},
 		{Name: "shop-dev", Outputs: outputs()}}
 	dir := t.TempDir()
 	must.Write(t, filepath.Join(dir, "samconfig.toml"), samconfig)
@@ -151,7 +151,7 @@ func TestStacksThatCannotBeUsed(t *testing.T) {
 	old := outputs()
 	delete(old, "AggregatesTableName")
 	delete(old, "IngestFunctionName")
-	c.Stacks = []targettest.Stack{{Name: "bare"}, {Name: "old", Outputs: old}, {Name: "new", Status: "REVIEW_IN_PROGRESS"},
+	c.Stacks = []targettest.KnownStack{{Name: "bare"}, {Name: "old", Outputs: old}, {Name: "new", Status: "REVIEW_IN_PROGRESS"},
 		{Name: "failed", Status: "ROLLBACK_COMPLETE"}}
 	dir := t.TempDir()
 	must.Write(t, filepath.Join(dir, "samconfig.toml"), samconfig)
@@ -205,7 +205,7 @@ func TestCheckKnowsTheOutputs(t *testing.T) {
 // Wake calls the streams function with no changes. What keeps it from starting is told.
 func TestWake(t *testing.T) {
 	c := cloud(t)
-	c.Stacks = []targettest.Stack{{Name: "shop", Outputs: outputs()}}
+	c.Stacks = []targettest.KnownStack{{Name: "shop", Outputs: outputs()}}
 	found, err := find(t, target.Options{Stack: "shop"}, nil)
 	must.Succeed(t, err)
 	var got []string
@@ -232,7 +232,7 @@ func TestWake(t *testing.T) {
 // The secret comes from INGOT_PII_KEY, or else from the stack.
 func TestSecret(t *testing.T) {
 	c := cloud(t)
-	c.Stacks = []targettest.Stack{{Name: "shop", Outputs: outputs()}}
+	c.Stacks = []targettest.KnownStack{{Name: "shop", Outputs: outputs()}}
 	c.Secrets = map[string]string{"piikeysecret": "of the stack"}
 	for _, tt := range []struct{ variable, want string }{{"", "of the stack"}, {"of the variable", "of the variable"}} {
 		found, err := find(t, target.Options{Stack: "shop"}, map[string]string{"INGOT_PII_KEY": tt.variable})
@@ -426,7 +426,7 @@ func run(t *testing.T, id string, c *targettest.Cloud) *httptest.Server {
 // dev runs there, or has run there.
 func TestLocalIsTheDefault(t *testing.T) {
 	c := cloud(t)
-	c.Stacks = []targettest.Stack{{Name: "shop", Outputs: outputs()}, {Name: "shop-dev", Outputs: outputs()}}
+	c.Stacks = []targettest.KnownStack{{Name: "shop", Outputs: outputs()}, {Name: "shop-dev", Outputs: outputs()}}
 	folder := func(d target.Local, of string) string {
 		dir := t.TempDir()
 		if d.Pipeline = filepath.Join(cmp.Or(of, dir), "pipeline.yaml"); d.ID != "" {

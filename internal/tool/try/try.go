@@ -29,8 +29,8 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// Tables is what a trial needs of DynamoDB, beside the store.
-type Tables interface {
+// TableClient is what a trial needs of DynamoDB, beside the store.
+type TableClient interface {
 	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
 	BatchExecuteStatement(context.Context, *dynamodb.BatchExecuteStatementInput,
 		...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error)
@@ -51,7 +51,7 @@ type Queues interface {
 type Config struct {
 	Pipeline          *pipeline.Pipeline // with the secret of the stack
 	Store             *store.Store
-	Tables            Tables
+	Tables            TableClient
 	Streams           esm.StreamClient
 	Queues            Queues
 	Queue, Quarantine string        // URLs

@@ -17,17 +17,15 @@ type Opened struct {
 	Store  *store.Store
 }
 
-// Open opens the tables of the stack that the flags mean. writes says whether the command changes
-// them.
-func Open(ctx context.Context, a *command.App, writes bool) (s Opened, err error) {
+// Open opens the tables of the stack that the flags mean.
+func Open(ctx context.Context, a *command.App, use command.Use) (s Opened, err error) {
 	if s.Target, err = a.Find(ctx); err != nil {
 		return s, err
 	}
-	a.Wakes = writes
-	if s.Plan, err = a.Deployed(ctx, s.Target, true, writes); err != nil {
+	if s.Plan, err = a.Deployed(ctx, s.Target, use); err != nil {
 		return s, err
 	}
-	if writes {
+	if use.Writes {
 		if err := command.NeedsPayloads(s.Target, s.Plan); err != nil {
 			return s, err
 		}

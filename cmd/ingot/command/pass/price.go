@@ -82,13 +82,15 @@ func PriceOfRebuild(ctx context.Context, t *target.Target) (Price, error) {
 	return p, nil
 }
 
-// PriceOfRows computes what reading the rows of an old table costs. It is read together with its
-// copies, if the pass compares them.
-func PriceOfRows(old *migrate.Table, copies bool) Price {
-	p := Price{rows: old.Table, Items: int(old.Items), Reads: float64(old.Bytes) / unitBytes}
-	if copies {
-		p.Reads, p.Note = 2*p.Reads, "as if each row had a copy that is as large"
-	}
+// PriceOfRows computes what reading the rows of an old table costs.
+func PriceOfRows(old *migrate.Table) Price {
+	return Price{rows: old.Table, Items: int(old.Items), Reads: float64(old.Bytes) / unitBytes}
+}
+
+// PriceOfComparison computes what reading the rows of an old table and their copies costs.
+func PriceOfComparison(old *migrate.Table) Price {
+	p := PriceOfRows(old)
+	p.Reads, p.Note = 2*p.Reads, "as if each row had a copy that is as large"
 	return p
 }
 

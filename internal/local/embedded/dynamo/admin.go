@@ -58,7 +58,7 @@ func (c *Client) UpdateTable(ctx context.Context, in *dynamodb.UpdateTableInput,
 	return api.Call(ctx, c.ts.core, updateTable, in, c.ts.update)
 }
 
-func (ts *Tables) create(in *dynamodb.CreateTableInput) (*dynamodb.CreateTableOutput, error) {
+func (ts *Service) create(in *dynamodb.CreateTableInput) (*dynamodb.CreateTableOutput, error) {
 	name := aws.ToString(in.TableName)
 	if in.BillingMode != types.BillingModePayPerRequest {
 		return nil, api.Unsupported("CreateTable", "BillingMode other than PAY_PER_REQUEST")
@@ -100,7 +100,7 @@ func checkStream(call, done string, s *types.StreamSpecification) error {
 	return nil
 }
 
-func (ts *Tables) update(in *dynamodb.UpdateTableInput) (*dynamodb.UpdateTableOutput, error) {
+func (ts *Service) update(in *dynamodb.UpdateTableInput) (*dynamodb.UpdateTableOutput, error) {
 	name, spec := aws.ToString(in.TableName), in.StreamSpecification
 	if spec == nil {
 		return nil, api.Invalid("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or " +
@@ -130,7 +130,7 @@ func (ts *Tables) update(in *dynamodb.UpdateTableInput) (*dynamodb.UpdateTableOu
 	return &dynamodb.UpdateTableOutput{TableDescription: t.description(types.TableStatusActive)}, nil
 }
 
-func (ts *Tables) newTable(name string, in *dynamodb.CreateTableInput) (*table, error) {
+func (ts *Service) newTable(name string, in *dynamodb.CreateTableInput) (*table, error) {
 	t := &table{
 		name: name, created: ts.core.Now(), rows: newKeyspace(true), remembers: ts.cfg.Behind != nil, log: ts.log,
 		arn: "arn:aws:dynamodb:" + ts.core.Config.Region + ":" + ts.core.Config.Account + ":table/" + name,
@@ -171,7 +171,7 @@ func (ts *Tables) newTable(name string, in *dynamodb.CreateTableInput) (*table, 
 	return t, nil
 }
 
-func (ts *Tables) newIndex(t *table, g types.GlobalSecondaryIndex, attributes []types.AttributeDefinition, used map[string]bool) (*index,
+func (ts *Service) newIndex(t *table, g types.GlobalSecondaryIndex, attributes []types.AttributeDefinition, used map[string]bool) (*index,
 	error) {
 	if err := api.RefuseNested(ts.core, "CreateTable", g, "IndexName KeySchema Projection"); err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func (ts *Tables) newIndex(t *table, g types.GlobalSecondaryIndex, attributes []
 
 // AddIndex adds an index to a table, as UpdateTable does. The index holds the items of the table at
 // once. AddIndex does nothing if the table already has an index of this name.
-func (ts *Tables) AddIndex(tableName string, g types.GlobalSecondaryIndex, attributes []types.AttributeDefinition) error {
+func (ts *Service) AddIndex(tableName string, g types.GlobalSecondaryIndex, attributes []types.AttributeDefinition) error {
 	ts.mu.Lock()
 	defer ts.unlock()
 	t := ts.byName[tableName]
@@ -272,7 +272,7 @@ func noKeyOf(kind types.ScalarAttributeType) error {
 	return api.Unsupported("CreateTable", "a key attribute of type "+string(kind))
 }
 
-func (ts *Tables) list(in *dynamodb.ListTablesInput) (*dynamodb.ListTablesOutput, error) {
+func (ts *Service) list(in *dynamodb.ListTablesInput) (*dynamodb.ListTablesOutput, error) {
 	limit, err := pageLimit(in.Limit)
 	if err == nil && in.Limit != nil && *in.Limit > maxListed {
 		err = api.Invalid("1 validation error detected: Value '%d' at 'limit' failed to satisfy constraint: Member must have value less "+
@@ -301,7 +301,7 @@ func (ts *Tables) list(in *dynamodb.ListTablesInput) (*dynamodb.ListTablesOutput
 	return out, nil
 }
 
-func (ts *Tables) describe(in *dynamodb.DescribeTableInput) (*dynamodb.DescribeTableOutput, error) {
+func (ts *Service) describe(in *dynamodb.DescribeTableInput) (*dynamodb.DescribeTableOutput, error) {
 	ts.mu.RLock()
 	defer ts.mu.RUnlock()
 	t := ts.byName[aws.ToString(in.TableName)]
@@ -311,7 +311,7 @@ func (ts *Tables) describe(in *dynamodb.DescribeTableInput) (*dynamodb.DescribeT
 	return &dynamodb.DescribeTableOutput{Table: t.description(types.TableStatusActive)}, nil
 }
 
-func (ts *Tables) delete(in *dynamodb.DeleteTableInput) (*dynamodb.DeleteTableOutput, error) {
+func (ts *Service) delete(in *dynamodb.DeleteTableInput) (*dynamodb.DeleteTableOutput, error) {
 	ts.mu.Lock()
 	defer ts.unlock()
 	name := aws.ToString(in.TableName)

@@ -130,9 +130,9 @@ func (b *bill) capacities(asked types.ReturnConsumedCapacity) []types.ConsumedCa
 	return out
 }
 
-func (ts *Tables) wrote(table string, c cost) { ts.core.Meter.Wrote(table, c.table, c.indexUnits()) }
+func (ts *Service) wrote(table string, c cost) { ts.core.Meter.Wrote(table, c.table, c.indexUnits()) }
 
 // refuse counts a write that was not carried out. Nothing is charged for its indexes.
-func (ts *Tables) refuse(table string, c cost) { ts.core.Meter.Refused(table, c.table) }
+func (ts *Service) refuse(table string, c cost) { ts.core.Meter.Refused(table, c.table) }
 
-func (ts *Tables) read(table string, c cost) { ts.core.Meter.Read(table, c.table, c.indexUnits()) }
+func (ts *Service) read(table string, c cost) { ts.core.Meter.Read(table, c.table, c.indexUnits()) }

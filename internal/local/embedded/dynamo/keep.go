@@ -228,7 +228,7 @@ func (t *tokens) keep(e tokenEntry) {
 }
 
 // Load reads what the journal holds. It must be called before anything else.
-func (ts *Tables) Load(j api.Journal) error {
+func (ts *Service) Load(j api.Journal) error {
 	if err := ts.loadTables(j); err != nil {
 		return err
 	}
@@ -250,7 +250,7 @@ func (ts *Tables) Load(j api.Journal) error {
 	return err
 }
 
-func (ts *Tables) loadTables(j api.Journal) error {
+func (ts *Service) loadTables(j api.Journal) error {
 	err := j.Load(tableSpace, func(k, v []byte) error {
 		var kept keptTable
 		if err := json.Unmarshal(v, &kept); err != nil {
@@ -302,7 +302,7 @@ func (t *table) load(j api.Journal) error {
 	})
 }
 
-func (ts *Tables) loadStreams(j api.Journal) error {
+func (ts *Service) loadStreams(j api.Journal) error {
 	err := j.Load(streamSpace, func(k, v []byte) error {
 		var kept keptStream
 		if err := json.Unmarshal(v, &kept); err != nil {

@@ -82,7 +82,7 @@ func (t *table) bare(k key) *value.Item {
 }
 
 // run executes a write on its own. A failed condition costs as much as the write it prevented.
-func (ts *Tables) run(m *mutation) (old, new *value.Item, spent cost, err error) {
+func (ts *Service) run(m *mutation) (old, new *value.Item, spent cost, err error) {
 	old, new, holds, err := m.plan()
 	if err != nil {
 		return nil, nil, cost{}, err

@@ -25,7 +25,7 @@ type page struct {
 	last    *value.Item // the last item read, if the page ended before the rows did
 }
 
-func (ts *Tables) newPage(call string, filter, projected *string, names map[string]string, values map[string]types.AttributeValue,
+func (ts *Service) newPage(call string, filter, projected *string, names map[string]string, values map[string]types.AttributeValue,
 	keys *expr.Uses, limit *int32, sel types.Select) (*page, error) {
 	p := &page{items: []map[string]types.AttributeValue{}}
 	var err error

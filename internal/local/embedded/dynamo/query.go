@@ -24,7 +24,7 @@ func (c *Client) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*
 	return api.Call(ctx, c.ts.core, query, in, c.ts.query)
 }
 
-func (ts *Tables) query(in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
+func (ts *Service) query(in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
 	keys, err := ts.parsed.Condition("Query", "KeyConditionExpression", in.KeyConditionExpression)
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ func (c *Client) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInpu
 }
 
 // attributes resolves the projection of a read.
-func (ts *Tables) attributes(api string, text *string, names map[string]string) ([]string, error) {
+func (ts *Service) attributes(api string, text *string, names map[string]string) ([]string, error) {
 	p, err := ts.parsed.Projection(api, text)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (ts *Tables) attributes(api string, text *string, names map[string]string) 
 	return p.Names(b)
 }
 
-func (ts *Tables) getItem(in *dynamodb.GetItemInput) (*dynamodb.GetItemOutput, error) {
+func (ts *Service) getItem(in *dynamodb.GetItemInput) (*dynamodb.GetItemOutput, error) {
 	names, err := ts.attributes("GetItem", in.ProjectionExpression, in.ExpressionAttributeNames)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (ts *Tables) getItem(in *dynamodb.GetItemInput) (*dynamodb.GetItemOutput, e
 	return out, nil
 }
 
-func (ts *Tables) batchGetItem(in *dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput, error) {
+func (ts *Service) batchGetItem(in *dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput, error) {
 	if err := ts.checkBatchGet(in.RequestItems); err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (ts *Tables) batchGetItem(in *dynamodb.BatchGetItemInput) (*dynamodb.BatchG
 	return g.out, nil
 }
 
-func (ts *Tables) checkBatchGet(requests map[string]types.KeysAndAttributes) error {
+func (ts *Service) checkBatchGet(requests map[string]types.KeysAndAttributes) error {
 	n := 0
 	for _, r := range requests {
 		if err := api.RefuseNested(ts.core, "BatchGetItem", r,
@@ -127,7 +127,7 @@ type batchGet struct {
 	bill bill
 }
 
-func (g *batchGet) read(ts *Tables, t *table, r types.KeysAndAttributes) error {
+func (g *batchGet) read(ts *Service, t *table, r types.KeysAndAttributes) error {
 	names, err := ts.attributes("BatchGetItem", r.ProjectionExpression, r.ExpressionAttributeNames)
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ func (c *Streams) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecords
 	return api.Call(ctx, c.ts.core, getRecords, in, c.ts.getRecords)
 }
 
-func (ts *Tables) getRecords(in *dynamodbstreams.GetRecordsInput) (*dynamodbstreams.GetRecordsOutput, error) {
+func (ts *Service) getRecords(in *dynamodbstreams.GetRecordsInput) (*dynamodbstreams.GetRecordsOutput, error) {
 	limit := maxRecords
 	if in.Limit != nil {
 		if *in.Limit < 1 || *in.Limit > maxRecords {

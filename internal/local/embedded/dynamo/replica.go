@@ -56,7 +56,7 @@ func (r recent) without(n int) recent {
 }
 
 // lockForRead locks the tables for reads. A read that may be stale changes the tables for a moment.
-func (ts *Tables) lockForRead() (unlock func()) {
+func (ts *Service) lockForRead() (unlock func()) {
 	if ts.cfg.Behind != nil {
 		ts.mu.Lock()
 		return ts.mu.Unlock
@@ -67,7 +67,7 @@ func (ts *Tables) lockForRead() (unlock func()) {
 
 // replica makes the table look like the replica that answers a read, until back is called. The
 // caller holds the lock of lockForRead.
-func (ts *Tables) replica(api string, t *table, ix *index, consistent bool) (back func()) {
+func (ts *Service) replica(api string, t *table, ix *index, consistent bool) (back func()) {
 	if ts.cfg.Behind == nil {
 		return func() {}
 	}

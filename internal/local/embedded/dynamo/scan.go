@@ -18,7 +18,7 @@ func (c *Client) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dy
 	return api.Call(ctx, c.ts.core, scan, in, c.ts.scan)
 }
 
-func (ts *Tables) scan(in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
+func (ts *Service) scan(in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
 	p, err := ts.newPage("Scan", in.FilterExpression, in.ProjectionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues,
 		nil, in.Limit, in.Select)
 	if err != nil {

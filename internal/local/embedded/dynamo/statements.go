@@ -50,7 +50,7 @@ type prepared struct {
 	err    error
 }
 
-func (ts *Tables) prepare(api string, text *string, parameters []types.AttributeValue,
+func (ts *Service) prepare(api string, text *string, parameters []types.AttributeValue,
 	asked types.ReturnValuesOnConditionCheckFailure) prepared {
 	src := aws.ToString(text)
 	s, err := ts.parsed.Statement(api, src)
@@ -110,7 +110,7 @@ type executed struct {
 
 // execute runs one statement of a request. A refused statement costs as much as the write that it
 // attempted, or as a write of the stored item if that is larger.
-func (ts *Tables) execute(p prepared) (x executed) {
+func (ts *Service) execute(p prepared) (x executed) {
 	if p.err != nil {
 		x.err = p.err
 		if p.t != nil {
@@ -132,7 +132,7 @@ func (ts *Tables) execute(p prepared) (x executed) {
 	return x
 }
 
-func (ts *Tables) executeStatement(in *dynamodb.ExecuteStatementInput) (*dynamodb.ExecuteStatementOutput, error) {
+func (ts *Service) executeStatement(in *dynamodb.ExecuteStatementInput) (*dynamodb.ExecuteStatementOutput, error) {
 	if err := checkStatement("statement", in.Statement); err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (ts *Tables) executeStatement(in *dynamodb.ExecuteStatementInput) (*dynamod
 	}
 }
 
-func (ts *Tables) batchExecuteStatement(in *dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error) {
+func (ts *Service) batchExecuteStatement(in *dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error) {
 	if len(in.Statements) == 0 {
 		return nil, api.Invalid("1 validation error detected: Value '[]' at 'statements' failed to satisfy constraint: Member must have " +
 			"length greater than or equal to 1")
@@ -218,7 +218,7 @@ func checkStatement(path string, text *string) error {
 // not implement something in it, if something cannot be read (an invalid number, or a statement
 // that is too long), or if two statements name one item. Any other mistake becomes the error of its
 // statement.
-func (ts *Tables) prepareAll(statements []types.BatchStatementRequest) ([]prepared, error) {
+func (ts *Service) prepareAll(statements []types.BatchStatementRequest) ([]prepared, error) {
 	type target struct {
 		t *table
 		k key
@@ -256,7 +256,7 @@ func (ts *Tables) prepareAll(statements []types.BatchStatementRequest) ([]prepar
 
 // refusal returns the error of a statement that was refused because of the stored item, or because
 // there is none.
-func (ts *Tables) refusal(p prepared, old *value.Item) *types.BatchStatementError {
+func (ts *Service) refusal(p prepared, old *value.Item) *types.BatchStatementError {
 	out := &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumConditionalCheckFailed,
 		Message: aws.String(conditionFailedMessage)}
 	if p.insert {

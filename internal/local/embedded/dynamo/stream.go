@@ -81,7 +81,7 @@ func (s sequence) compare(t sequence) int {
 	return 1
 }
 
-func (ts *Tables) openStream(t *table) *stream {
+func (ts *Service) openStream(t *table) *stream {
 	now := ts.core.Now()
 	s := &stream{t: t, region: ts.core.Config.Region, tell: ts.cfg.OnRecord, created: now, rollAfter: ts.cfg.RollAfter, log: ts.log}
 	// A table may be made again within a millisecond.
@@ -270,7 +270,7 @@ func (s *stream) close(sh *shard, now time.Time) {
 
 // RollShards closes every open shard of the table's stream and opens a child of each. The service
 // does so every few hours.
-func (ts *Tables) RollShards(tableName string) error {
+func (ts *Service) RollShards(tableName string) error {
 	return ts.reshard(tableName, func(s *stream) error {
 		for _, sh := range s.openShards() {
 			s.roll(sh, ts.core.Now())
@@ -282,7 +282,7 @@ func (ts *Tables) RollShards(tableName string) error {
 // Forget drops a table with all its items. It writes no stream records for them, and the stream
 // stays, as it does in the service. It serves to measure how much memory everything except the
 // items takes.
-func (ts *Tables) Forget(tableName string) error {
+func (ts *Service) Forget(tableName string) error {
 	ts.mu.Lock()
 	defer ts.unlock()
 	t := ts.byName[tableName]
@@ -296,7 +296,7 @@ func (ts *Tables) Forget(tableName string) error {
 }
 
 // SplitShard closes one open shard of the table's stream and opens two children.
-func (ts *Tables) SplitShard(tableName, shardID string) error {
+func (ts *Service) SplitShard(tableName, shardID string) error {
 	return ts.reshard(tableName, func(s *stream) error {
 		for _, sh := range s.openShards() {
 			if sh.id == shardID && sh.low < sh.high {
@@ -309,7 +309,7 @@ func (ts *Tables) SplitShard(tableName, shardID string) error {
 	})
 }
 
-func (ts *Tables) reshard(tableName string, do func(*stream) error) error {
+func (ts *Service) reshard(tableName string, do func(*stream) error) error {
 	ts.mu.Lock()
 	defer ts.unlock()
 	t := ts.byName[tableName]

@@ -18,10 +18,10 @@ import (
 //
 // Shard iterators do not expire. The user of the engine moves its clock, often by days at once. An
 // iterator over records that are gone gets a TrimmedDataAccessException anyway.
-type Streams struct{ ts *Tables }
+type Streams struct{ ts *Service }
 
 // Streams returns the client of the tables' streams.
-func (ts *Tables) Streams() *Streams { return &Streams{ts} }
+func (ts *Service) Streams() *Streams { return &Streams{ts} }
 
 const streamsService = "DynamoDB Streams"
 
@@ -62,7 +62,7 @@ func pageLimit(limit *int32) (int, error) {
 	return min(int(*limit), maxListed), nil
 }
 
-func (ts *Tables) listStreams(in *dynamodbstreams.ListStreamsInput) (*dynamodbstreams.ListStreamsOutput, error) {
+func (ts *Service) listStreams(in *dynamodbstreams.ListStreamsInput) (*dynamodbstreams.ListStreamsOutput, error) {
 	limit, err := pageLimit(in.Limit)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (ts *Tables) listStreams(in *dynamodbstreams.ListStreamsInput) (*dynamodbst
 
 // stream finds a stream and brings its shards up to date. The caller must hold the lock for
 // writing.
-func (ts *Tables) stream(arn *string) (*stream, error) {
+func (ts *Service) stream(arn *string) (*stream, error) {
 	s := ts.streams[aws.ToString(arn)]
 	if s == nil {
 		return nil,
@@ -98,7 +98,7 @@ func (ts *Tables) stream(arn *string) (*stream, error) {
 	return s, nil
 }
 
-func (ts *Tables) describeStream(in *dynamodbstreams.DescribeStreamInput) (*dynamodbstreams.DescribeStreamOutput, error) {
+func (ts *Service) describeStream(in *dynamodbstreams.DescribeStreamInput) (*dynamodbstreams.DescribeStreamOutput, error) {
 	limit, err := pageLimit(in.Limit)
 	if err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (s *stream) byID(id string) (*shard, error) {
 			s.arn)}
 }
 
-func (ts *Tables) getShardIterator(in *dynamodbstreams.GetShardIteratorInput) (*dynamodbstreams.GetShardIteratorOutput, error) {
+func (ts *Service) getShardIterator(in *dynamodbstreams.GetShardIteratorInput) (*dynamodbstreams.GetShardIteratorOutput, error) {
 	ts.mu.Lock()
 	defer ts.unlock()
 	s, err := ts.stream(in.StreamArn)

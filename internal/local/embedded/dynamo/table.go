@@ -12,9 +12,9 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded/value"
 )
 
-// Tables is the DynamoDB part of the engine. One lock guards all tables and their streams, because
+// Service is the DynamoDB part of the engine. One lock guards all tables and their streams, because
 // a transaction spans tables and the order of a stream is the order of the writes.
-type Tables struct {
+type Service struct {
 	mu      sync.RWMutex
 	core    *api.Core
 	cfg     Config
@@ -26,15 +26,15 @@ type Tables struct {
 	made    uint64   // how many tables this process has made
 }
 
-// New returns [Tables] without any table.
-func New(c *api.Core, cfg Config) *Tables {
+// New returns [Service] without any table.
+func New(c *api.Core, cfg Config) *Service {
 	log := c.NewLog()
-	return &Tables{core: c, cfg: cfg, byName: map[string]*table{}, streams: map[string]*stream{}, tokens: newTokens(log),
+	return &Service{core: c, cfg: cfg, byName: map[string]*table{}, streams: map[string]*stream{}, tokens: newTokens(log),
 		parsed: expr.NewCache(), log: log}
 }
 
 // unlock ends a call that may have changed something.
-func (ts *Tables) unlock() {
+func (ts *Service) unlock() {
 	ts.log.Flush()
 	ts.mu.Unlock()
 }
@@ -159,7 +159,7 @@ func (ix *index) place(it *value.Item) (place, bool) {
 	return place{partition: pk, sort: sort, pk: it.PK, sk: it.SK}, true
 }
 
-func (ts *Tables) table(name *string) (*table, error) {
+func (ts *Service) table(name *string) (*table, error) {
 	t := ts.byName[*name] // checkForm has seen that there is a name
 	if t == nil {
 		return nil, resourceNotFound()

@@ -28,7 +28,7 @@ func (c *Client) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 	return api.Call(ctx, c.ts.core, transactWriteItems, in, c.ts.transact)
 }
 
-func (ts *Tables) transact(in *dynamodb.TransactWriteItemsInput) (*dynamodb.TransactWriteItemsOutput, error) {
+func (ts *Service) transact(in *dynamodb.TransactWriteItemsInput) (*dynamodb.TransactWriteItemsOutput, error) {
 	if n := len(in.TransactItems); n < 1 || n > maxTransactItems {
 		return nil,
 			api.Invalid("1 validation error detected: Value at 'transactItems' failed to satisfy constraint: Member must have length "+
@@ -80,7 +80,7 @@ func (ts *Tables) transact(in *dynamodb.TransactWriteItemsInput) (*dynamodb.Tran
 
 // repeated finds an earlier transaction with the same token. A transaction is not done twice. Its
 // second answer has the same capacity as the first. (The service reports read units instead.)
-func (ts *Tables) repeated(token string, digest [32]byte) (*dynamodb.TransactWriteItemsOutput, error) {
+func (ts *Service) repeated(token string, digest [32]byte) (*dynamodb.TransactWriteItemsOutput, error) {
 	ts.tokens.forget(ts.core.Now())
 	entry, ok := ts.tokens.done[token]
 	if token == "" || !ok {
@@ -95,7 +95,7 @@ func (ts *Tables) repeated(token string, digest [32]byte) (*dynamodb.TransactWri
 }
 
 type transaction struct {
-	ts    *Tables
+	ts    *Service
 	steps []*step
 	size  int
 }
@@ -115,7 +115,7 @@ func (s *step) plan() (old, new *value.Item, holds bool, err error) {
 	return s.m.plan()
 }
 
-func (s *step) commit(ts *Tables) cost {
+func (s *step) commit(ts *Service) cost {
 	if s.m.do == doCheck {
 		return attempt(s.old, nil).times(2)
 	}

@@ -39,7 +39,7 @@ func (c *Client) DescribeTimeToLive(ctx context.Context, in *dynamodb.DescribeTi
 	return api.Call(ctx, c.ts.core, describeTimeToLive, in, c.ts.describeTTL)
 }
 
-func (ts *Tables) updateTTL(in *dynamodb.UpdateTimeToLiveInput) (*dynamodb.UpdateTimeToLiveOutput, error) {
+func (ts *Service) updateTTL(in *dynamodb.UpdateTimeToLiveInput) (*dynamodb.UpdateTimeToLiveOutput, error) {
 	spec := in.TimeToLiveSpecification
 	if spec == nil || aws.ToString(spec.AttributeName) == "" || spec.Enabled == nil {
 		return nil,
@@ -72,7 +72,7 @@ func (ts *Tables) updateTTL(in *dynamodb.UpdateTimeToLiveInput) (*dynamodb.Updat
 	return &dynamodb.UpdateTimeToLiveOutput{TimeToLiveSpecification: spec}, nil
 }
 
-func (ts *Tables) describeTTL(in *dynamodb.DescribeTimeToLiveInput) (*dynamodb.DescribeTimeToLiveOutput, error) {
+func (ts *Service) describeTTL(in *dynamodb.DescribeTimeToLiveInput) (*dynamodb.DescribeTimeToLiveOutput, error) {
 	ts.mu.RLock()
 	defer ts.mu.RUnlock()
 	t, err := ts.table(in.TableName)
@@ -90,11 +90,11 @@ func (ts *Tables) describeTTL(in *dynamodb.DescribeTimeToLiveInput) (*dynamodb.D
 // returns how many it removed. The service does this some time within days. The stream records of
 // these removals carry the identity of the service. Until a sweep, an expired item is like any
 // other item. Removal costs no write units.
-func (ts *Tables) SweepExpired() int { return ts.Sweep(math.MaxInt) }
+func (ts *Service) SweepExpired() int { return ts.Sweep(math.MaxInt) }
 
-// Sweep is like [Tables.SweepExpired], but the parameter most limits how many items it removes from
-// each table. So a large table can be swept in parts.
-func (ts *Tables) Sweep(most int) int {
+// Sweep is like [Service.SweepExpired], but the parameter most limits how many items it removes
+// from each table. So a large table can be swept in parts.
+func (ts *Service) Sweep(most int) int {
 	ts.mu.Lock()
 	defer ts.unlock()
 	removed := 0

@@ -14,10 +14,10 @@ import (
 )
 
 // Client has the method signatures of *dynamodb.Client for the calls that the engine implements.
-type Client struct{ ts *Tables }
+type Client struct{ ts *Service }
 
 // Client returns the client of the tables.
-func (ts *Tables) Client() *Client { return &Client{ts} }
+func (ts *Service) Client() *Client { return &Client{ts} }
 
 // conditionFields are what the writes have in common. There is nothing to return as metrics of item
 // collections: these belong to local indexes, which no table has.
@@ -57,7 +57,7 @@ func (c *Client) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWriteItem
 	return api.Call(ctx, c.ts.core, batchWriteItem, in, c.ts.batchWrite)
 }
 
-func (ts *Tables) putItem(in *dynamodb.PutItemInput) (*dynamodb.PutItemOutput, error) {
+func (ts *Service) putItem(in *dynamodb.PutItemInput) (*dynamodb.PutItemOutput, error) {
 	if err := onlyOld(in.ReturnValues); err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (ts *Tables) putItem(in *dynamodb.PutItemInput) (*dynamodb.PutItemOutput, e
 }
 
 // condition parses the expressions of a write and binds their placeholders.
-func (ts *Tables) condition(api string, m *mutation, cond, update *string, names map[string]string,
+func (ts *Service) condition(api string, m *mutation, cond, update *string, names map[string]string,
 	values map[string]types.AttributeValue) error {
 	var err error
 	if m.cond, err = ts.parsed.Condition(api, "ConditionExpression", cond); err != nil {
@@ -111,7 +111,7 @@ func onlyOld(rv types.ReturnValue) error {
 	return api.Invalid("ReturnValues can only be ALL_OLD or NONE")
 }
 
-func (ts *Tables) updateItem(in *dynamodb.UpdateItemInput) (*dynamodb.UpdateItemOutput, error) {
+func (ts *Service) updateItem(in *dynamodb.UpdateItemInput) (*dynamodb.UpdateItemOutput, error) {
 	m := &mutation{do: doUpdate, asked: in.ReturnValuesOnConditionCheckFailure}
 	if err := ts.condition("UpdateItem", m, in.ConditionExpression, in.UpdateExpression, in.ExpressionAttributeNames,
 		in.ExpressionAttributeValues); err != nil {
@@ -132,7 +132,7 @@ func (ts *Tables) updateItem(in *dynamodb.UpdateItemInput) (*dynamodb.UpdateItem
 }
 
 // target resolves the table and key of an update, removal or check.
-func (ts *Tables) target(api string, m *mutation, table *string, k map[string]types.AttributeValue) (err error) {
+func (ts *Service) target(api string, m *mutation, table *string, k map[string]types.AttributeValue) (err error) {
 	if m.t, err = ts.table(table); err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (m *mutation) touched(it *value.Item) map[string]types.AttributeValue {
 	return nil
 }
 
-func (ts *Tables) deleteItem(in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemOutput, error) {
+func (ts *Service) deleteItem(in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemOutput, error) {
 	if err := onlyOld(in.ReturnValues); err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (ts *Tables) deleteItem(in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItem
 	return out, nil
 }
 
-func (ts *Tables) batchWrite(in *dynamodb.BatchWriteItemInput) (*dynamodb.BatchWriteItemOutput, error) {
+func (ts *Service) batchWrite(in *dynamodb.BatchWriteItemInput) (*dynamodb.BatchWriteItemOutput, error) {
 	n := 0
 	for _, list := range in.RequestItems {
 		n += len(list)

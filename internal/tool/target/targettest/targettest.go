@@ -24,8 +24,8 @@ import (
 	"github.com/ingot-events/ingot/internal/local/wire"
 )
 
-// Stack is a stack that CloudFormation knows.
-type Stack struct {
+// KnownStack is a stack that CloudFormation knows.
+type KnownStack struct {
 	Name       string
 	Status     string // empty: UPDATE_COMPLETE
 	Protected  bool   // from deletion
@@ -39,7 +39,7 @@ type Cloud struct {
 	Engine  *embedded.Engine
 	Account string
 	Region  string
-	Stacks  []Stack
+	Stacks  []KnownStack
 	// Refuse returns the code of an error for a request, or nothing. nil refuses nothing. The
 	// action is the name of the permission, such as "dynamodb:GetItem". Lambda's mappings have a
 	// Refuse of their own.
@@ -324,7 +324,7 @@ func escaped(text string) string {
 	return s.String()
 }
 
-func (c *Cloud) describe(w http.ResponseWriter, s Stack) {
+func (c *Cloud) describe(w http.ResponseWriter, s KnownStack) {
 	fmt.Fprintf(w, `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>%s</StackName><StackStatus>%s</StackStatus>`,
 		escaped(s.Name), cmp.Or(s.Status, "UPDATE_COMPLETE"))
 	fmt.Fprintf(w,

@@ -1,4 +1,4 @@
-package declare
+package examine
 
 import (
 	"cmp"
@@ -122,6 +122,6 @@ func (a *app) patternsOf(ctx context.Context, t *target.Target) (*pipeline.Pipel
 	if t == nil {
 		a.Pipeline = cmp.Or(a.Pipeline, command.PipelineFile)
 	}
-	_, p, err := a.File(ctx, t, false)
+	_, p, err := a.File(ctx, t, command.Use{})
 	return p, err
 }

@@ -1,6 +1,6 @@
-// Package declare has the commands about a declaration, before it is deployed: check, explain, cost
+// Package examine has the commands about a declaration, before it is deployed: check, explain, cost
 // and policy.
-package declare
+package examine
 
 import (
 	"github.com/spf13/cobra"
