@@ -29,7 +29,7 @@ type Config struct {
 	Env func(*Clock) env.Env
 }
 
-// World is one deployment.
+// World is a world with one deployment in it.
 type World struct {
 	*stack.Stack
 	Clock    *Clock

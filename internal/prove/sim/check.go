@@ -107,7 +107,7 @@ func (w *World) record(shard string, r streamtypes.Record) {
 		w.Tracef("%s of ...%s", c, shard[len(shard)-8:])
 	}
 	w.claims.checkClaim(c)
-	if w.stuck.strand(c, *r.Dynamodb.SequenceNumber) {
+	if w.stuck.noteStranded(c, *r.Dynamodb.SequenceNumber) {
 		return
 	}
 	if c.Old != nil && c.Old.Barred || c.New != nil && c.New.Barred {

@@ -68,8 +68,9 @@ func (w *stuck) stampByHand() {
 	}
 }
 
-// strand notes a record that carries the strange stamp. It returns false for any other record.
-func (w *stuck) strand(c *model.Change, seq string) bool {
+// noteStranded notes a record that carries the strange stamp. It returns false for any other
+// record.
+func (w *stuck) noteStranded(c *model.Change, seq string) bool {
 	if (c.Old == nil || c.Old.Epoch != model.StrangeEpoch) && (c.New == nil || c.New.Epoch != model.StrangeEpoch) {
 		return false
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
-	"github.com/ingot-events/ingot/internal/prove/sim/strand"
 	"github.com/ingot-events/ingot/internal/prove/sim/survey"
+	"github.com/ingot-events/ingot/internal/prove/sim/tasks"
 	"github.com/ingot-events/ingot/internal/testworld"
 )
 
@@ -30,9 +30,9 @@ const (
 	functionTimeout = stack.FunctionTimeout
 )
 
-type task = strand.Task[*stage.Invocation]
+type task = tasks.Task[*stage.Invocation]
 
-// World is one run of a seed.
+// World is the world of a seed.
 type World struct {
 	stage.World
 	plan Plan

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/local/iam"
-	"github.com/ingot-events/ingot/internal/prove/sim/strand"
+	"github.com/ingot-events/ingot/internal/prove/sim/tasks"
 )
 
 // FunctionTimeout is the timeout of a function for which a world needs no other.
@@ -68,7 +68,7 @@ func (w *World) Invoke(role *iam.Role, do func(context.Context) (any, error)) ([
 func (w *World) Crash() {
 	if inv := w.Current.Of; inv != nil {
 		inv.Crashed = true
-		panic(strand.Killed{})
+		panic(tasks.Killed{})
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package stage is what all worlds stand on: tasks, invocations of functions that die, requests
+// Package stage is what all worlds are made of: tasks, invocations of functions that die, requests
 // that are lost, late and repeated, and people. It knows nothing of what a world does or promises.
 // What happens is drawn, and a seed always makes the same world.
 package stage
@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/local/iam"
-	"github.com/ingot-events/ingot/internal/prove/sim/strand"
+	"github.com/ingot-events/ingot/internal/prove/sim/tasks"
 )
 
-// World is a stage. Rng must be set.
+// World is the part that all worlds have. Rng must be set.
 type World struct {
-	strand.Scheduler[*Invocation]
+	tasks.Scheduler[*Invocation]
 	Rng         *rand.Rand
 	Odds        Odds
 	Calm        bool // nothing goes wrong
@@ -37,7 +37,7 @@ type World struct {
 	Answers func(context.Context, Fate) error
 	// Stepped is called after each step of a task. It may be nil.
 	Stepped func()
-	ready   []*strand.Task[*Invocation]
+	ready   []*tasks.Task[*Invocation]
 }
 
 // Fail says what is wrong. The first failure counts, and ends the world.

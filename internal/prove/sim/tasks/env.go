@@ -1,4 +1,4 @@
-package strand
+package tasks
 
 import (
 	"context"

@@ -1,14 +1,15 @@
-// Package strand runs the tasks of a simulated world as coroutines: one at a time, in an order that
+// Package tasks runs the tasks of a simulated world as coroutines: one at a time, in an order that
 // the world decides, on a clock that the world sets. It knows nothing of what the tasks do.
-package strand
+package tasks
 
 import (
 	"iter"
 	"time"
 )
 
-// Task is one strand of a world: a mapping, an invocation, or a goroutine of an invocation. Tasks
-// are coroutines. One runs at a time, until it parks. O is what a task belongs to.
+// Task is what goes on in a world beside the rest: a mapping, an invocation, or a goroutine of an
+// invocation. Tasks are coroutines. One runs at a time, until it parks. O is what a task belongs
+// to.
 type Task[O any] struct {
 	Name  string
 	Of    O // its zero value for a task that belongs to nothing
@@ -16,12 +17,12 @@ type Task[O any] struct {
 	ready func() bool // nil if it waits for nothing
 	wake  time.Time   // it does not run before this time
 	do    func()
-	on    *strand[O]
+	on    *coroutine[O]
 }
 
-// strand is a coroutine that runs one task after the other. Making a coroutine and growing its
-// stack costs more than most tasks do.
-type strand[O any] struct {
+// coroutine runs one task after the other. Making a coroutine and growing its stack costs more than
+// most tasks do.
+type coroutine[O any] struct {
 	task  *Task[O]
 	yield func(struct{}) bool
 	next  func() (struct{}, bool)
@@ -36,7 +37,7 @@ type Scheduler[O any] struct {
 	Now     time.Time
 	Tasks   []*Task[O]
 	Current *Task[O]
-	free    []*strand[O] // those whose task has ended
+	free    []*coroutine[O] // those whose task has ended
 }
 
 // Spawn adds a task. It does not run yet.
@@ -45,16 +46,16 @@ func (s *Scheduler[O]) Spawn(name string, of O, do func()) *Task[O] {
 	if n := len(s.free); n > 0 {
 		t.on, s.free = s.free[n-1], s.free[:n-1]
 	} else {
-		t.on = s.strand()
+		t.on = s.coroutine()
 	}
 	t.on.task = t
 	s.Tasks = append(s.Tasks, t)
 	return t
 }
 
-// strand starts a coroutine that waits for a task.
-func (s *Scheduler[O]) strand() *strand[O] {
-	c := &strand[O]{}
+// coroutine starts a coroutine that waits for a task.
+func (s *Scheduler[O]) coroutine() *coroutine[O] {
+	c := &coroutine[O]{}
 	c.next, c.stop = iter.Pull(func(yield func(struct{}) bool) {
 		c.yield = yield
 		for c.run() {
@@ -67,8 +68,8 @@ func (s *Scheduler[O]) strand() *strand[O] {
 	return c
 }
 
-// run runs the strand's task. It reports whether the task came to its end without being killed.
-func (c *strand[O]) run() (whole bool) {
+// run runs the coroutine's task. It reports whether the task came to its end without being killed.
+func (c *coroutine[O]) run() (whole bool) {
 	t := c.task
 	defer func() {
 		t.Ended = true
