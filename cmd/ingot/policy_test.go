@@ -92,7 +92,8 @@ func TestPolicyOfOnePrincipal(t *testing.T) {
 func TestPolicyForDeploying(t *testing.T) {
 	template := must.Read(t, "../../"+sampleshop.Template)
 	creates := map[string]string{"CloudWatch::Alarm": "cloudwatch:PutMetricAlarm",
-		"CloudWatch::Dashboard": "cloudwatch:PutDashboard", "DynamoDB::Table": "dynamodb:CreateTable",
+		"CloudWatch::CompositeAlarm": "cloudwatch:PutCompositeAlarm",
+		"CloudWatch::Dashboard":      "cloudwatch:PutDashboard", "DynamoDB::Table": "dynamodb:CreateTable",
 		"IAM::Role":      "iam:CreateRole",
 		"Logs::LogGroup": "logs:CreateLogGroup", "S3::Bucket": "s3:CreateBucket", "S3::BucketPolicy": "s3:PutBucketPolicy",
 		"SQS::Queue":       "sqs:CreateQueue",

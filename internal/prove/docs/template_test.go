@@ -185,7 +185,7 @@ var keyProperty = map[string][]string{
 
 // keepsNothing lists the types of resources that hold no data of their own.
 var keepsNothing = []string{"AWS::SQS::QueuePolicy", "AWS::S3::BucketPolicy", "AWS::IAM::Role", "AWS::CloudWatch::Alarm",
-	"AWS::CloudWatch::Dashboard"}
+	"AWS::CloudWatch::CompositeAlarm", "AWS::CloudWatch::Dashboard"}
 
 // encryptedWith returns the key with which each resource of the template that keeps something is
 // encrypted.

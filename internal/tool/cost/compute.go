@@ -46,7 +46,10 @@ const hours = 730
 const (
 	// alarmMetrics is how many metrics the alarms watch, without those of indexes, which have one
 	// alarm each.
-	alarmMetrics = 17
+	alarmMetrics = 18
+	// compositeAlarm is the price of an alarm that is made of others, in metrics of alarms (Amazon
+	// CloudWatch Pricing: $0.50 and $0.10).
+	compositeAlarm = 5
 	// mappingMetrics is how many metrics of EventCount the stream's mapping writes. It is supposed
 	// that they cost what own ones do.
 	mappingMetrics = 6
@@ -146,7 +149,7 @@ func (s *sampled) report(archived float64) *Report {
 	}
 	r.add(in.Prices, "watching", "metrics", Metrics, float64(len(ingested)+len(function.StreamsMetrics())+mappingMetrics))
 	r.add(in.Prices, "watching", "dashboards", Dashboards, 1)
-	r.add(in.Prices, "watching", "alarms", Alarms, float64(alarmMetrics+len(in.Pipeline.Indexes())))
+	r.add(in.Prices, "watching", "alarms", Alarms, float64(alarmMetrics+compositeAlarm+len(in.Pipeline.Indexes())))
 	add("watching", "GB of logs", Logs,
 		(batches*logged("ingest", ingested)+(counted+windows)*logged("streams", function.StreamsMetrics()))/gigabyte)
 	if in.Traced {

@@ -205,6 +205,7 @@ func TestTemplate(t *testing.T) {
 	if got := strings.Count(template, "MetricName: "); got != alarmMetrics+len(load(t, "").Indexes()) {
 		t.Errorf("alarms watch %d metrics, of which %d of indexes", got, len(load(t, "").Indexes()))
 	}
+	must.Equal(t, strings.Count(template, "AWS::CloudWatch::CompositeAlarm"), 1)
 	for _, says := range []string{"Default: PassThrough\n", "PointInTimeRecoveryEnabled: true", "BillingMode: PAY_PER_REQUEST",
 		"AWS::SecretsManager::Secret",
 		fmt.Sprintf("TumblingWindowInSeconds: !If [Marks, %d,", windowSeconds), "BatchSize: 1000\n", "MaximumBatchingWindowInSeconds: 1 ",

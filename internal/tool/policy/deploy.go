@@ -113,8 +113,8 @@ func deployer(r ARNs) []Statement {
 			"logs:DisassociateKmsKey logs:TagResource logs:UntagResource logs:ListTagsForResource", own("logs", "log-group:"),
 			own("logs", "log-group:")+":*"),
 		allow("SeeLogGroups", "logs:DescribeLogGroups", "*"),
-		allow("Alarms", "cloudwatch:PutMetricAlarm cloudwatch:DescribeAlarms cloudwatch:DeleteAlarms cloudwatch:TagResource "+
-			"cloudwatch:ListTagsForResource", own("cloudwatch", "alarm:")),
+		allow("Alarms", "cloudwatch:PutMetricAlarm cloudwatch:PutCompositeAlarm cloudwatch:DescribeAlarms "+
+			"cloudwatch:DeleteAlarms cloudwatch:TagResource cloudwatch:ListTagsForResource", own("cloudwatch", "alarm:")),
 		allow("Dashboard", "cloudwatch:PutDashboard cloudwatch:GetDashboard cloudwatch:DeleteDashboards",
 			"arn:aws:cloudwatch::"+account+"dashboard/"+name+"-*"),
 		allow("SecretForHMAC", "secretsmanager:CreateSecret secretsmanager:UpdateSecret secretsmanager:DescribeSecret "+

@@ -101,8 +101,14 @@ func (w watch) DescribeAlarms(_ context.Context, in *cloudwatch.DescribeAlarmsIn
 	out := &cloudwatch.DescribeAlarmsOutput{}
 	for name, state := range w.alarms {
 		if strings.HasPrefix(name, *in.AlarmNamePrefix) {
-			out.MetricAlarms = append(out.MetricAlarms, cwtypes.MetricAlarm{AlarmName: &name,
-				AlarmDescription: aws.String("behind"), StateValue: state})
+			a := cwtypes.MetricAlarm{AlarmName: &name, AlarmDescription: aws.String("behind"), StateValue: state,
+				ActionsEnabled: aws.Bool(!strings.HasSuffix(name, "Half"))}
+			if !strings.HasSuffix(name, "Silent") {
+				out.MetricAlarms = append(out.MetricAlarms, a)
+			} else if slices.Contains(in.AlarmTypes, cwtypes.AlarmTypeCompositeAlarm) {
+				out.CompositeAlarms = append(out.CompositeAlarms, cwtypes.CompositeAlarm{AlarmName: a.AlarmName,
+					AlarmDescription: a.AlarmDescription, StateValue: a.StateValue, ActionsEnabled: a.ActionsEnabled})
+			}
 		}
 	}
 	return out, w.err
@@ -356,8 +362,10 @@ func TestTrouble(t *testing.T) {
 		"switched off": {func(_ *testing.T, s *Source) { s.Lambda = mappings{state: "Disabled"} },
 			"ingest is switched off, and it is not known by whom", ""},
 		"alarm": {alarms(map[string]cwtypes.StateValue{"shop-Lag-1": "ALARM", "shop-Quiet": "OK", "other-Lag": "ALARM",
-			"shop-dev-Lag-1": "ALARM"}),
+			"shop-dev-Lag-1": "ALARM", "shop-Half": "ALARM"}),
 			"alarm shop-Lag-1: behind", ""},
+		"alarm of two": {alarms(map[string]cwtypes.StateValue{"shop-Silent": "ALARM", "shop-Half": "ALARM"}),
+			"alarm shop-Silent: behind", ""},
 		"lag": {measured(map[string][]float64{"IteratorAge streams": {7.2e6}}), "totals are 2h0m0s behind", ""},
 		"refuses to start": {measured(map[string][]float64{"Errors ingest": {3, 2}, "Invocations ingest": {3, 3}}),
 			"ingest: 5 of 6 calls failed as a whole in the last 15 minutes; its log says why", ""},

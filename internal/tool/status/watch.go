@@ -120,19 +120,25 @@ func (r *Report) functions(ctx context.Context, s Source) {
 	}
 }
 
-// alarms reads the stack's alarms. One without data does not ring, whatever happens.
+// alarms reads the stack's alarms. One without data does not ring, whatever happens. Those that act
+// on nothing are halves of composite alarms, and normal when they are on.
 func (r *Report) alarms(ctx context.Context, s Source) {
 	if s.AlarmPrefix == "" {
 		r.unknown("alarms", errors.New("only a stack has a name that they begin with"))
 		return
 	}
-	in, any := &cloudwatch.DescribeAlarmsInput{AlarmNamePrefix: &s.AlarmPrefix}, false
+	in, any := &cloudwatch.DescribeAlarmsInput{AlarmNamePrefix: &s.AlarmPrefix,
+		AlarmTypes: []types.AlarmType{types.AlarmTypeMetricAlarm, types.AlarmTypeCompositeAlarm}}, false
 	var blind []string
 	for {
 		out, err := s.Watch.DescribeAlarms(ctx, in)
 		if err != nil {
 			r.unknown("alarms", err)
 			return
+		}
+		for _, a := range out.CompositeAlarms {
+			out.MetricAlarms = append(out.MetricAlarms, types.MetricAlarm{AlarmName: a.AlarmName, AlarmDescription: a.AlarmDescription,
+				StateValue: a.StateValue, ActionsEnabled: a.ActionsEnabled})
 		}
 		for _, a := range out.MetricAlarms {
 			if rest := strings.TrimPrefix(aws.ToString(a.AlarmName), s.AlarmPrefix); strings.Count(rest, "-") > 1 {
@@ -142,7 +148,7 @@ func (r *Report) alarms(ctx context.Context, s Source) {
 				continue
 			}
 			any = true
-			if a.StateValue == types.StateValueOk {
+			if a.StateValue == types.StateValueOk || !aws.ToBool(a.ActionsEnabled) {
 				continue
 			}
 			alarm := Alarm{aws.ToString(a.AlarmName), string(a.StateValue), aws.ToString(a.AlarmDescription)}

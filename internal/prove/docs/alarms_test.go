@@ -1,0 +1,357 @@
+package docs
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"math"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/tool/check/template"
+)
+
+// These tests evaluate the alarms of all templates on a model of CloudWatch. What it says of Lambda
+// and SQS is from their pages:
+//
+//   - A function that is not called has no metric at all, whatever the reason: its mapping cannot
+//     read, is disabled, or is throttled as a whole. ("Types of metrics for Lambda functions")
+//   - IteratorAge is written when a batch is done. A shard whose batches all come back has none. A
+//     response with batchItemFailures is no error of the function.
+//   - A period without a datapoint is missing, and so is the value of an expression there. FILL is
+//     not relied on: it has no value either where a metric has no datapoint at all.
+const (
+	step  = 300 // seconds, the shortest period of an alarm
+	steps = 144 // 12 hours: a stream forgets after 24
+)
+
+// history holds the metrics of 12 hours, by namespace, name and what they are of.
+type history map[string]func(i int) float64
+
+func steady(v float64) func(int) float64 { return func(int) float64 { return v } }
+
+var absent = steady(math.NaN())
+
+// stream writes what a healthy function behind a stream writes, or with a fault.
+func (h history) stream(f, unproven, fault string) {
+	of := func(namespace, name string, v func(int) float64) { h[namespace+" "+name+" "+f] = v }
+	for _, name := range []string{"Invocations", "Errors", "Throttles", "IteratorAge"} {
+		of("AWS/Lambda", name, absent)
+	}
+	of("Ingot", unproven, absent)
+	called := func(errors, throttles, age, back float64) {
+		of("AWS/Lambda", "Invocations", steady(60))
+		of("AWS/Lambda", "Errors", steady(errors))
+		of("AWS/Lambda", "Throttles", steady(throttles))
+		of("AWS/Lambda", "IteratorAge", steady(age))
+		of("Ingot", unproven, steady(back))
+	}
+	switch fault {
+	case "": // healthy
+		called(0, 0, 900, 0)
+	case "cannot read", "disabled", "concurrency 0", "throttled, all shards":
+		if fault == "throttled, all shards" {
+			of("AWS/Lambda", "Throttles", steady(9))
+		}
+	case "throttled, some shards":
+		called(0, 9, 900, 0)
+	case "denied":
+		called(0, 0, math.NaN(), 60)
+	case "failing":
+		called(60, 0, math.NaN(), math.NaN())
+	case "slow":
+		called(0, 0, 900, 0)
+		of("AWS/Lambda", "IteratorAge", func(i int) float64 { return float64(i) * step * 900 }) // it takes a tenth of what comes
+	default:
+		panic(fault)
+	}
+}
+
+// queue writes what the ingest function and its queue write.
+func (h history) queue(fault string) {
+	age, stored := steady(2), steady(50)
+	h["AWS/Lambda Errors IngestFunction"], h["AWS/Lambda Throttles IngestFunction"] = steady(0), steady(0)
+	switch fault {
+	case "":
+	case "throttled, some shards":
+		h["AWS/Lambda Throttles IngestFunction"] = steady(9)
+	default:
+		if fault == "failing" {
+			h["AWS/Lambda Errors IngestFunction"] = steady(60)
+		}
+		age = func(i int) float64 { return float64(i) * step }
+		if fault != "slow" {
+			stored = absent
+		}
+	}
+	h["AWS/SQS ApproximateAgeOfOldestMessage IngestQueue"] = age
+	for _, name := range []string{"Inserted", "Updated"} {
+		h["Ingot "+name+" IngestFunction"] = stored
+	}
+}
+
+// functions are the functions of all stacks. What a person starts and waits for needs no alarm.
+var functions = []struct{ file, function, unproven, attended string }{
+	{"template.yaml", "IngestFunction", "", ""},
+	{"template.yaml", "StreamsFunction", "BatchesUnproven", ""},
+	{"cmd/migrate/template.yaml", "CaptureFunction", "RowsUnproven", ""},
+	{"cmd/publish/template.yaml", "PublishFunction", "MessagesRefused", ""},
+	{"cmd/worker/template.yaml", "WorkerFunction", "", "ingot verify --large waits for it and says what failed"},
+}
+
+var faults = []string{"throttled, all shards", "throttled, some shards", "cannot read", "denied", "disabled", "concurrency 0", "failing",
+	"slow"}
+
+// Whatever keeps a function from its work, an alarm of its stack rings and goes on ringing. While
+// all is well, none does.
+func TestNoFaultIsSilent(t *testing.T) {
+	declared := 0
+	for _, f := range functions {
+		tpl, err := template.Open(must.Read(t, filepath.Join(root, f.file)), nil)
+		must.Succeed(t, err)
+		if f.attended != "" {
+			continue
+		}
+		for _, fault := range append([]string{""}, faults...) {
+			h := history{"AWS/DynamoDB ConsumedWriteCapacityUnits EventsTable": steady(50),
+				"AWS/DynamoDB ConsumedWriteCapacityUnits OldTable": steady(50)}
+			h.queue("")
+			h.stream("StreamsFunction", "BatchesUnproven", "")
+			if f.unproven == "" {
+				h.queue(fault)
+			} else {
+				h.stream(f.function, f.unproven, fault)
+			}
+			ringing := h.ringing(t, tpl)
+			if (fault == "") != (len(ringing) == 0) {
+				t.Errorf("%s, %q: the alarms that ring are %q", f.function, fault, ringing)
+			}
+			t.Logf("%-16s %-24s %s", f.function, fault, strings.Join(ringing, " "))
+		}
+	}
+	for _, file := range []string{"template.yaml", "cmd/migrate/template.yaml", "cmd/publish/template.yaml", "cmd/worker/template.yaml"} {
+		tpl, err := template.Open(must.Read(t, filepath.Join(root, file)), nil)
+		must.Succeed(t, err)
+		for _, r := range tpl.Resources() {
+			if r.Type == "AWS::Serverless::Function" {
+				declared++
+			}
+		}
+	}
+	must.Equal(t, declared, len(functions))
+}
+
+// A stack that nobody uses rings no alarm, and what rang for a queue goes on until it is empty:
+// SQS writes no metrics of a queue that was not called for six hours.
+func TestAlarmsOfASleepingStack(t *testing.T) {
+	for _, f := range functions {
+		tpl, err := template.Open(must.Read(t, filepath.Join(root, f.file)), nil)
+		must.Succeed(t, err)
+		must.Match(t, history{}.ringing(t, tpl), []string(nil), f.file)
+	}
+	tpl, err := template.Open(must.Read(t, filepath.Join(root, "template.yaml")), nil)
+	must.Succeed(t, err)
+	for _, name := range []string{"DeadLettersAlarm", "QuarantineAlarm"} {
+		must.Equal(t, tpl.Property(tpl.Resource(name), "TreatMissingData").Text, "ignore")
+	}
+}
+
+// FILL has no value where a metric has no datapoint, so no alarm may rest on it, not in a document
+// either.
+func TestNoAlarmRestsOnFill(t *testing.T) {
+	files := []string{"template.yaml", "cmd/migrate/template.yaml", "cmd/publish/template.yaml", "cmd/worker/template.yaml"}
+	for _, file := range append(files, documents(t)...) {
+		if regexp.MustCompile(`Expression: .*FILL\(`).MatchString(read(t, file)) {
+			t.Errorf("%s has an alarm with FILL", file)
+		}
+	}
+}
+
+// ringing lists the alarms that act at the end of the history.
+func (h history) ringing(t *testing.T, tpl *template.Template) (list []string) {
+	t.Helper()
+	on := map[string]bool{}
+	for _, r := range tpl.Resources() {
+		if r.Type == "AWS::CloudWatch::Alarm" {
+			on[r.Name] = h.rings(t, tpl, r)
+		}
+	}
+	for _, r := range tpl.Resources() {
+		if r.Type != "AWS::CloudWatch::CompositeAlarm" {
+			continue
+		}
+		on[r.Name] = true
+		rule := tpl.Property(r).Member("AlarmRule").Value.Argument.Text
+		for _, part := range strings.Split(rule, " AND ") {
+			name := strings.TrimSuffix(strings.TrimPrefix(part, `ALARM("${`), `}")`)
+			if _, known := on[name]; !known {
+				t.Fatalf("%s: which alarm is %s?", r.Name, part)
+			}
+			on[r.Name] = on[r.Name] && on[name]
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(on)) {
+		if off := tpl.Property(tpl.Resource(name), "ActionsEnabled"); on[name] && !off.Is("false") {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// rings reports whether an alarm is on: as many of its last periods as it asks for are breaching.
+func (h history) rings(t *testing.T, tpl *template.Template, r *template.Resource) bool {
+	t.Helper()
+	text := func(of *template.Node, path ...string) string {
+		if n := tpl.Get(of, path...); n != nil {
+			return n.Text
+		}
+		return ""
+	}
+	number := func(name string) float64 {
+		n, err := strconv.ParseFloat(tpl.Property(r, name).Text, 64)
+		must.Succeed(t, err)
+		return n
+	}
+	properties := tpl.Property(r)
+	values := map[string][]float64{}
+	var result []float64
+	if metrics := tpl.Property(r, "Metrics"); metrics != nil {
+		expression := ""
+		for _, m := range tpl.Items(metrics) {
+			if of := tpl.Get(m, "MetricStat"); of != nil {
+				values[text(m, "Id")] = h.read(t, tpl, tpl.Get(of, "Metric"), text(of, "Period"), text(of, "Stat"))
+			} else {
+				expression = text(m, "Expression")
+			}
+		}
+		parsed, err := parser.ParseExpr(strings.ReplaceAll(expression, " AND ", " && "))
+		must.Succeed(t, err)
+		result = compute(parsed, values)
+	} else {
+		result = h.read(t, tpl, properties, text(properties, "Period"), text(properties, "Statistic"))
+	}
+	periods := int(number("EvaluationPeriods"))
+	need := periods
+	if tpl.Property(r, "DatapointsToAlarm") != nil {
+		need = int(number("DatapointsToAlarm"))
+	}
+	below := text(properties, "ComparisonOperator") == "LessThanThreshold"
+	breaching := 0
+	for _, v := range result[len(result)-periods:] {
+		switch missing := math.IsNaN(v); {
+		case missing && text(properties, "TreatMissingData") == "breaching",
+			!missing && below && v < number("Threshold"), !missing && !below && v > number("Threshold"):
+			breaching++
+		}
+	}
+	return breaching >= need
+}
+
+// read returns a metric by its periods.
+func (h history) read(t *testing.T, tpl *template.Template, metric *template.Node, period, stat string) (list []float64) {
+	t.Helper()
+	seconds, err := strconv.Atoi(period)
+	must.Succeed(t, err)
+	dimensions := tpl.Items(tpl.Get(metric, "Dimensions"))
+	of := dimensions[len(dimensions)-1].Member("Value").Value
+	name := of.Text
+	if of.Argument != nil {
+		name, _, _ = strings.Cut(fmt.Sprint(of.Argument.Text, firstOf(of.Argument)), ".")
+	}
+	v := h[tpl.Get(metric, "Namespace").Text+" "+tpl.Get(metric, "MetricName").Text+" "+name]
+	for from := 0; from < steps; from += seconds / step {
+		sum, most := math.NaN(), math.NaN()
+		for i := from; v != nil && i < from+seconds/step; i++ {
+			if one := v(i); !math.IsNaN(one) {
+				if math.IsNaN(sum) {
+					sum, most = 0, one
+				}
+				sum, most = sum+one, max(most, one)
+			}
+		}
+		if stat == "Sum" {
+			most = sum
+		}
+		list = append(list, most)
+	}
+	return list
+}
+
+func firstOf(n *template.Node) string {
+	if len(n.Items) > 0 {
+		return n.Items[0].Text
+	}
+	return ""
+}
+
+// compute evaluates an expression of metric math, period by period.
+func compute(e ast.Expr, values map[string][]float64) []float64 {
+	length := 0
+	for _, v := range values {
+		length = len(v)
+	}
+	each := func(value func(i int) float64) []float64 {
+		list := make([]float64, length)
+		for i := range list {
+			list[i] = value(i)
+		}
+		return list
+	}
+	switch e := e.(type) {
+	case *ast.Ident:
+		return values[e.Name]
+	case *ast.BasicLit:
+		n, _ := strconv.ParseFloat(e.Value, 64)
+		return each(func(int) float64 { return n })
+	case *ast.CallExpr:
+		var of [][]float64
+		for _, a := range e.Args {
+			of = append(of, compute(a, values))
+		}
+		return each(func(i int) float64 {
+			switch name := e.Fun.(*ast.Ident).Name; {
+			case name == "DIFF" && i == 0, name == "IF" && math.IsNaN(of[0][i]):
+				return math.NaN()
+			case name == "DIFF":
+				return of[0][i] - of[0][i-1]
+			case name == "IF" && of[0][i] != 0:
+				return of[1][i]
+			case name == "IF":
+				return of[2][i]
+			default:
+				panic(name)
+			}
+		})
+	case *ast.BinaryExpr:
+		x, y := compute(e.X, values), compute(e.Y, values)
+		truth := func(b bool) float64 {
+			if b {
+				return 1
+			}
+			return 0
+		}
+		return each(func(i int) float64 {
+			if math.IsNaN(x[i]) || math.IsNaN(y[i]) {
+				return math.NaN()
+			}
+			switch e.Op {
+			case token.ADD:
+				return x[i] + y[i]
+			case token.GTR:
+				return truth(x[i] > y[i])
+			case token.LAND:
+				return truth(x[i] != 0 && y[i] != 0)
+			default:
+				panic(e.Op)
+			}
+		})
+	}
+	panic(fmt.Sprintf("%T", e))
+}
