@@ -150,9 +150,9 @@ func TestRebuild(t *testing.T) {
 		!strings.Contains(got.errors, "only during a pause") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	var planned pass.Priced
+	var planned pass.Price
 	if err := json.Unmarshal([]byte(w.run(exitFine, "rebuild", "again", "--local", "--dry-run", "--output", "json").out),
-		&planned); err != nil || planned.WriteUnits != 6 {
+		&planned); err != nil || planned.Writes != 6 {
 		t.Errorf("%+v %v", planned, err)
 	}
 	got = w.run(exitFine, "rebuild", "again", "--local", "--segments", "3", "--rate", "1000", "--work", "folder")

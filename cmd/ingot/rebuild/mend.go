@@ -3,7 +3,6 @@ package rebuild
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -45,7 +44,7 @@ type mended struct {
 
 // mendedTotal is one that is mended, or is not.
 type mendedTotal struct {
-	changedTotal
+	pass.Total
 	Why string `json:"why,omitempty"` // why it is not mended
 }
 
@@ -70,44 +69,19 @@ func newRebuildMend(a *app) *cobra.Command {
 	return cmd
 }
 
-// changedTotal is the JSON of a total that rebuild mend or rebuild --accept is about. Of a head,
-// By and Window are absent.
-type changedTotal struct {
-	Aggregate string            `json:"aggregate"`
-	Since     int64             `json:"since"`
-	By        map[string]string `json:"by,omitempty"`
-	Window    string            `json:"window,omitempty"` // its start
-}
-
 // acceptedTotal is one whose flag is accepted.
 type acceptedTotal struct {
-	changedTotal
+	pass.Total
 	Flag string `json:"flag"`
 
 	key  event.Key
 	flag string // with what Flag masks
 }
 
-// String names the total for people.
-func (t changedTotal) String() string {
-	text := fmt.Sprintf("%s since %d", t.Aggregate, t.Since)
-	for _, name := range slices.Sorted(maps.Keys(t.By)) {
-		text += fmt.Sprintf(" %s=%s", name, t.By[name])
-	}
-	if t.Window != "" {
-		text += " at " + t.Window
-	}
-	return text
-}
-
 // rebuildMend mends the totals that differ from their items or have a flag.
 func (a *app) rebuildMend(cmd *cobra.Command, o pass.Options, names []string) error {
 	ctx := cmd.Context()
-	s, err := pass.Open(ctx, a.App, repairing)
-	if err != nil {
-		return err
-	}
-	defs, err := named(s, names)
+	s, defs, err := a.opened(ctx, names)
 	if err != nil {
 		return err
 	}
@@ -135,7 +109,7 @@ func (a *app) rebuildMend(cmd *cobra.Command, o pass.Options, names []string) er
 	out, left := mended{ReadUnits: done.Units, Mended: []mendedTotal{}}, done.More
 	masks := show.PersonalOf(s.Plan)
 	for _, t := range done.Totals {
-		one := mendedTotal{Why: t.Why, changedTotal: changedTotal{Aggregate: t.Def.Name, Since: t.Def.Since,
+		one := mendedTotal{Why: t.Why, Total: pass.Total{Aggregate: t.Def.Name, Since: t.Def.Since,
 			By: masks.By(t.Def.Name, t.By), Window: show.Start(t.Window)}}
 		if out.Mended = append(out.Mended, one); one.Why != "" {
 			left++
@@ -158,23 +132,20 @@ func (a *app) rebuildMend(cmd *cobra.Command, o pass.Options, names []string) er
 	return err
 }
 
-// named returns the aggregates with these names. Without names it returns none, which stands for
-// all.
-func named(s pass.Opened, names []string) ([]*aggregate.Definition, error) {
-	if len(names) == 0 {
-		return nil, nil
+// opened opens the stack, and returns the aggregates with these names. Without names it returns
+// none, which stands for all.
+func (a *app) opened(ctx context.Context, names []string) (s pass.Opened, defs []*aggregate.Definition, err error) {
+	s, err = pass.Open(ctx, a.App, repairing)
+	if err == nil && len(names) > 0 {
+		defs, err = meant(ctx, s, names)
 	}
-	return meant(context.Background(), s, names)
+	return s, defs, err
 }
 
 // rebuildAccept accepts the flags of totals and of heads.
 func (a *app) rebuildAccept(cmd *cobra.Command, o pass.Options, names []string) error {
 	ctx := cmd.Context()
-	s, err := pass.Open(ctx, a.App, repairing)
-	if err != nil {
-		return err
-	}
-	defs, err := named(s, names)
+	s, defs, err := a.opened(ctx, names)
 	if err != nil {
 		return err
 	}
@@ -227,7 +198,7 @@ func flagsOf(ctx context.Context, s pass.Opened, defs []*aggregate.Definition) (
 			return nil, err
 		}
 		if head != nil && head.Flag != "" {
-			list = append(list, acceptedTotal{changedTotal: changedTotal{Aggregate: def.Name, Since: def.Since},
+			list = append(list, acceptedTotal{Total: pass.Total{Aggregate: def.Name, Since: def.Since},
 				Flag: masks.Quoted(head.Flag), flag: head.Flag, key: lanes.HeadKey(def)})
 		}
 	}
@@ -240,7 +211,7 @@ func flagsOf(ctx context.Context, s pass.Opened, defs []*aggregate.Definition) (
 		if i < 0 || t.Flag == "" {
 			continue
 		}
-		one := acceptedTotal{changedTotal: changedTotal{Aggregate: at.Name, Since: at.Since,
+		one := acceptedTotal{Total: pass.Total{Aggregate: at.Name, Since: at.Since,
 			By: masks.By(at.Name, lanes.Group(defs[i], at.By))}, Flag: masks.Quoted(t.Flag), flag: t.Flag,
 			key: lanes.Key(defs[i], at.Bucket, at.By, at.Window)}
 		if at.Window != aggregate.NoWindow {

@@ -3,11 +3,10 @@ package verify
 import (
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/ingot-events/ingot/cmd/ingot/command/pass"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -32,14 +31,11 @@ type Verified struct {
 
 // Difference is one difference. Damaged is absent without --twice.
 type Difference struct {
-	Aggregate string            `json:"aggregate"`
-	Since     int64             `json:"since"`
-	By        map[string]string `json:"by,omitempty"`
-	Window    string            `json:"window,omitempty"` // its start
-	What      string            `json:"what"`
-	Has       string            `json:"has"`
-	Wants     string            `json:"wants"`
-	Damaged   *bool             `json:"damaged,omitempty"`
+	pass.Total
+	What    string `json:"what"`
+	Has     string `json:"has"`
+	Wants   string `json:"wants"`
+	Damaged *bool  `json:"damaged,omitempty"`
 }
 
 // reportOf returns what one look has found, or two. Flags and unreadable items hold keys, which
@@ -51,8 +47,8 @@ func reportOf(r *verify.Report, looks *verify.Looks, masks show.Personal) *Verif
 	add := func(list []verify.Difference, damaged *bool) {
 		for _, d := range list {
 			d = masks.Difference(d)
-			out.Differences = append(out.Differences, Difference{d.Def.Name, d.Def.Since, d.By, show.Start(d.Window), d.What, d.Has,
-				d.Wants, damaged})
+			total := pass.Total{Aggregate: d.Def.Name, Since: d.Def.Since, By: d.By, Window: show.Start(d.Window)}
+			out.Differences = append(out.Differences, Difference{total, d.What, d.Has, d.Wants, damaged})
 		}
 	}
 	if looks == nil {
@@ -102,13 +98,7 @@ func (r *Verified) Write(w io.Writer) {
 
 // line returns a difference for people.
 func (r *Verified) line(d Difference) string {
-	line := fmt.Sprintf("%s since %d", d.Aggregate, d.Since)
-	for _, name := range slices.Sorted(maps.Keys(d.By)) {
-		line += fmt.Sprintf(" %s=%s", name, d.By[name])
-	}
-	if d.Window != "" {
-		line += " at " + d.Window
-	}
+	line := d.Total.String()
 	switch d.What {
 	case "head":
 		line += fmt.Sprintf(": its head says that it is %s, and %s; rebuild it", d.Has, d.Wants)

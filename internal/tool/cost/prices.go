@@ -89,3 +89,14 @@ func (p *Prices) about() About {
 	}
 	return a
 }
+
+// Units returns the dollars for read units and write units, or nil if a price is not known.
+func (p *Prices) Units(reads, writes float64) *float64 {
+	r, known := p.Dollars(ReadUnits, reads)
+	w, also := p.Dollars(WriteUnits, writes)
+	if !known || !also {
+		return nil
+	}
+	sum := r + w
+	return &sum
+}

@@ -61,13 +61,8 @@ func PlanOf(m *rowmap.Mapping, old *migrate.Table, s *Sample, prices *cost.Price
 			"later pass, unless its new key follows from its old one; NEW_AND_OLD_IMAGES finds it at once")
 	}
 	step := func(name string, reads, writes float64, proves, undo string) {
-		of := Step{Name: name, Reads: reads, Writes: writes, Proves: proves, Undo: undo, Hours: max(reads, writes) / rate / 3600}
-		r, known := prices.Dollars(cost.ReadUnits, reads)
-		if w, also := prices.Dollars(cost.WriteUnits, writes); known && also {
-			total := r + w
-			of.Dollars = &total
-		}
-		p.Steps = append(p.Steps, of)
+		p.Steps = append(p.Steps, Step{Name: name, Reads: reads, Writes: writes, Proves: proves, Undo: undo,
+			Dollars: prices.Units(reads, writes), Hours: max(reads, writes) / rate / 3600})
 	}
 	step("capture", 0, 0, "each change of a row reaches its copy; a deleted row leaves a tombstone until retire. One batch of a shard is "+
 		"in work at a time: about 1,000 changes a second for each shard",

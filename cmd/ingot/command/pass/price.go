@@ -2,7 +2,6 @@ package pass
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,12 +19,14 @@ import (
 
 // Price is what a pass is going to read and to write.
 type Price struct {
-	Items, Others int      // of the events table, and of the aggregates table, which holds more than totals
-	Reads, Writes float64  // units
-	Note          string   // how exact the figures are
-	rows          string   // the table that is read instead of these two; empty: there is none
-	dollars       *float64 // nil: not known
-	region        string   // of the prices
+	Items   int      `json:"items"`           // of the events table
+	Others  int      `json:"aggregatesItems"` // of the aggregates table, which holds more than totals
+	Reads   float64  `json:"readUnits"`
+	Writes  float64  `json:"writeUnits"`
+	Dollars *float64 `json:"dollars,omitempty"` // nil: not known
+	Region  string   `json:"region"`            // of the prices
+	Note    string   `json:"-"`                 // how exact the figures are
+	rows    string   // the table that is read instead of these two; empty: there is none
 }
 
 // unitBytes is what a consistent read reads with one read unit.
@@ -96,12 +97,7 @@ func PriceOfComparison(old *migrate.Table) Price {
 
 // by computes the dollars with prices.
 func (p *Price) by(prices *cost.Prices) {
-	reads, known := prices.Dollars(cost.ReadUnits, p.Reads)
-	writes, known2 := prices.Dollars(cost.WriteUnits, p.Writes)
-	if p.dollars, p.region = nil, prices.Region(); known && known2 {
-		sum := reads + writes
-		p.dollars = &sum
-	}
+	p.Dollars, p.Region = prices.Units(p.Reads, p.Writes), prices.Region()
 }
 
 func (p Price) String() string {
@@ -114,28 +110,13 @@ func (p Price) String() string {
 	if p.Writes > 0 {
 		text += " and " + show.Count(int(p.Writes+0.999), "write unit")
 	}
-	if p.dollars != nil {
-		text += fmt.Sprintf(", %.4f dollars at the prices of %s", *p.dollars, p.region)
+	if p.Dollars != nil {
+		text += fmt.Sprintf(", %.4f dollars at the prices of %s", *p.Dollars, p.Region)
 	}
 	if p.Note != "" {
 		text += " (" + p.Note + ")"
 	}
 	return text
-}
-
-// Priced is the JSON of a [Price].
-type Priced struct {
-	Items      int      `json:"items"`
-	Aggregates int      `json:"aggregatesItems"`
-	ReadUnits  float64  `json:"readUnits"`
-	WriteUnits float64  `json:"writeUnits"`
-	Dollars    *float64 `json:"dollars,omitempty"`
-	Region     string   `json:"region"`
-}
-
-// MarshalJSON returns the figures.
-func (p Price) MarshalJSON() ([]byte, error) {
-	return json.Marshal(Priced{p.Items, p.Others, p.Reads, p.Writes, p.dollars, p.region})
 }
 
 // Say says what it costs to read a whole table consistently, once.
