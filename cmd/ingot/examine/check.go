@@ -198,7 +198,7 @@ func (a *app) check(o checkOptions, named func(flag string) bool) error {
 		a.Say("there is no %s here: its rules were not checked; name a template with --template", o.template)
 	}
 	if a.JSON() {
-		err = report.WriteJSON(a.Stdout)
+		err = a.WriteJSON(report)
 	} else {
 		err = report.WriteText(a.Stdout, in)
 	}

@@ -170,7 +170,7 @@ func (a *app) cost(o costOptions) error {
 		return cli.Usage(err)
 	}
 	if a.JSON() {
-		return report.WriteJSON(a.Stdout)
+		return a.WriteJSON(report)
 	}
 	return report.WriteText(a.Stdout)
 }

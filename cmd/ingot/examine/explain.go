@@ -120,7 +120,7 @@ func (a *app) explain(o explainOptions, name string) error {
 	}
 	report := explainer.Explain(messages)
 	if a.JSON() {
-		err = report.WriteJSON(a.Stdout)
+		err = a.WriteJSON(report)
 	} else {
 		err = report.WriteText(a.Stdout)
 	}

@@ -38,8 +38,9 @@ func filterFlags(cmd *cobra.Command, f *quarantine.Filter) {
 	cmd.Flags().StringVar(&f.Key, "key", "", "only messages with this partition key, or \"PK / SK\"")
 }
 
-// chooses returns what the arguments and flags of a command choose. Both together are a mistake.
-func chooses(ids []string, f quarantine.Filter) (choosing, error) {
+// chooses returns what the arguments and flags of a command choose. Both together are a mistake. If
+// they choose nothing, that is one too, unless verb is empty.
+func chooses(ids []string, f quarantine.Filter, verb string) (choosing, error) {
 	c := choosing{f, ids}
 	if v, is := event.ParseVerdict(f.Verdict); f.Verdict != "" && (!is || !v.Quarantined()) {
 		return c, cli.Usagef("--verdict %s: no message is in quarantine with it; give Conflict, Rejected, Expired or Poison",
@@ -47,6 +48,9 @@ func chooses(ids []string, f quarantine.Filter) (choosing, error) {
 	}
 	if len(ids) > 0 && c.filters() {
 		return c, cli.Usagef("give the IDs of messages, or choose messages with --verdict, --reason, --type and --key, not both")
+	}
+	if verb != "" && len(ids) == 0 && !c.filters() {
+		return c, cli.Usagef("name the messages to %s by their IDs, or choose them with --verdict, --reason, --type or --key", verb)
 	}
 	return c, nil
 }
@@ -56,14 +60,6 @@ func (c *choosing) filters() bool { return c.Filter != (quarantine.Filter{Pipeli
 
 // plans reports whether the filter needs a pipeline.
 func (c *choosing) plans() bool { return c.Type != "" || c.Key != "" }
-
-// none is the mistake of a command that changes letters and was told of none.
-func (c *choosing) none(verb string) error {
-	if len(c.ids) > 0 || c.filters() {
-		return nil
-	}
-	return cli.Usagef("name the messages to %s by their IDs, or choose them with --verdict, --reason, --type or --key", verb)
-}
 
 // deployedFor gives the filter the pipeline of a stack, if it needs one.
 func (a *app) deployedFor(cmd *cobra.Command, t *target.Target, c *choosing) (err error) {

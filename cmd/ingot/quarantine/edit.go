@@ -48,10 +48,7 @@ func newEdit(a *app) *cobra.Command {
   ingot quarantine edit letters 3f2a91c0 --set currency=EUR --overwrite --pipeline pipeline.yaml`,
 		Args: folderAnd(0, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := chooses(args[1:], f)
-			if err == nil {
-				err = c.none("change")
-			}
+			c, err := chooses(args[1:], f, "change")
 			switch {
 			case err != nil:
 				return err

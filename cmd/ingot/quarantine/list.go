@@ -59,7 +59,7 @@ func newList(a *app) *cobra.Command {
   ingot quarantine list letters --output json`,
 		Args: folderAnd(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := chooses(nil, f)
+			c, err := chooses(nil, f, "")
 			if err == nil && c.plans() {
 				c.Pipeline, err = a.plan(file)
 			}

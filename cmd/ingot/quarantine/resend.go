@@ -51,7 +51,7 @@ func newResend(a *app) *cobra.Command {
   ingot quarantine resend letters --output json`,
 		Args: folderAnd(0, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := chooses(args[1:], f)
+			c, err := chooses(args[1:], f, "")
 			switch {
 			case err != nil:
 				return err
@@ -100,10 +100,7 @@ func newDrop(a *app) *cobra.Command {
   ingot quarantine drop letters 3f2a91c0 --yes --local`,
 		Args: folderAnd(0, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := chooses(args[1:], f)
-			if err == nil {
-				err = c.none("drop")
-			}
+			c, err := chooses(args[1:], f, "drop")
 			if err != nil {
 				return err
 			}

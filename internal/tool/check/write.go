@@ -13,9 +13,6 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
-// WriteJSON writes the report as one JSON object.
-func (r *Report) WriteJSON(w io.Writer) error { return show.JSON(w, r) }
-
 // WriteText writes the report for people: first the findings, then what the totals cost, and then
 // one line with the result.
 func (r *Report) WriteText(w io.Writer, in Input) error {

@@ -9,11 +9,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/internal/tool/rehearse"
 	"github.com/ingot-events/ingot/internal/tool/sample"
-	"github.com/ingot-events/ingot/internal/tool/show"
 )
-
-// WriteJSON writes the report as one JSON object.
-func (r *Report) WriteJSON(w io.Writer) error { return show.JSON(w, r) }
 
 // WriteText writes the report for people. No line is longer than 80 columns, except for names of
 // files.

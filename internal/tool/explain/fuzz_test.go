@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
 // FuzzMessages reads any file as messages to explain. A batch must be what Lambda's own type reads.
@@ -60,7 +61,7 @@ func FuzzMessages(f *testing.F) {
 			}
 		}
 		var out strings.Builder
-		if err := report.WriteJSON(&out); err != nil || !json.Valid([]byte(out.String())) {
+		if err := show.JSON(&out, report); err != nil || !json.Valid([]byte(out.String())) {
 			t.Errorf("as JSON: %v %s", err, out.String())
 		}
 		if err := report.WriteText(&out); err != nil || strings.ContainsAny(out.String(), "\x1b\x00") {

@@ -51,7 +51,7 @@ func TestExplanationsAreMasked(t *testing.T) {
 			}
 			report := e.Explain([]Message{{Message: m}})
 			var out strings.Builder
-			must.Succeed(t, report.WriteJSON(&out))
+			must.Succeed(t, show.JSON(&out, report))
 			if said := out.String() + text(t, report); strings.Contains(said, secret) == mask {
 				t.Errorf("%s, masked %v:\n%s", name, mask, said)
 			}

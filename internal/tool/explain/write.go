@@ -12,9 +12,6 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
-// WriteJSON writes the report as one JSON object.
-func (r *Report) WriteJSON(w io.Writer) error { return show.JSON(w, r) }
-
 // WriteText writes the report for people.
 func (r *Report) WriteText(w io.Writer) error {
 	b := &strings.Builder{}

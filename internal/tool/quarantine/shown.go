@@ -41,6 +41,14 @@ type ShownToday struct {
 	ShownKey
 }
 
+// String returns the verdict, with its reason.
+func (t ShownToday) String() string {
+	if t.Reason == "" {
+		return t.Verdict
+	}
+	return t.Verdict + " (" + t.Reason + ")"
+}
+
 // ShownEvent is one event of an array.
 type ShownEvent struct {
 	Position int `json:"position"`
@@ -81,9 +89,7 @@ type ShownDifference struct {
 func Show(l *Letter, file string, today *Today, personal show.Personal) *Shown {
 	r := &Shown{ID: l.ID, Dead: l.Dead, Sent: l.Sent, Receives: l.Receives, File: file, State: l.State(),
 		Group: personal.Text(l.Group), Edited: l.Original != nil,
-		Today: ShownToday{Verdict: today.Verdict.String(), Reason: string(today.Reason),
-			Detail: personal.Detail(today.Reason, today.Detail)},
-		Body: personal.Data(l.Sends())}
+		Today: shownToday(today, personal), Body: personal.Data(l.Sends())}
 	if l.Note != nil {
 		r.Verdict, r.Reason, r.Detail = l.Note.Verdict, l.Note.Reason, personal.Detail(event.Reason(l.Note.Reason), l.Note.Detail)
 	}
@@ -96,27 +102,29 @@ func Show(l *Letter, file string, today *Today, personal show.Personal) *Shown {
 		}
 	}
 	if today.Events == nil {
-		if today.Item != nil {
-			r.Today.ShownKey = keyOf(personal.Item(*today.Item))
-		}
 		r.Stored, r.Differences = bothOf(today, personal)
 		return r
 	}
+	r.Today.ShownKey = ShownKey{} // each event has its own
 	positions := l.Positions()
 	for i := range today.Events {
 		of := &today.Events[i]
-		one := ShownEvent{Position: i, ShownToday: ShownToday{Verdict: of.Verdict.String(), Reason: string(of.Reason),
-			Detail: personal.Detail(of.Reason, of.Detail)}}
+		one := ShownEvent{Position: i, ShownToday: shownToday(of, personal)}
 		if positions != nil {
 			one.Position = positions[i]
-		}
-		if of.Item != nil {
-			one.ShownKey = keyOf(personal.Item(*of.Item))
 		}
 		one.Stored, one.Differences = bothOf(of, personal)
 		r.Events = append(r.Events, one)
 	}
 	return r
+}
+
+func shownToday(today *Today, personal show.Personal) ShownToday {
+	t := ShownToday{Verdict: today.Verdict.String(), Reason: string(today.Reason), Detail: personal.Detail(today.Reason, today.Detail)}
+	if today.Item != nil {
+		t.ShownKey = keyOf(personal.Item(*today.Item))
+	}
+	return t
 }
 
 // bothOf returns the stored event, and the members in which it differs from the message.
@@ -173,11 +181,7 @@ func (r *Shown) Print(w io.Writer, path, same string, flagged []string) {
 		row("why", fmt.Sprintf("%s (%s)", show.Text(r.Verdict), show.Text(r.Reason)))
 		row("", abridged(r.Detail, maxBody))
 	}
-	today := r.Today.Verdict
-	if r.Today.Reason != "" {
-		today += " (" + r.Today.Reason + ")"
-	}
-	row("today", today)
+	row("today", r.Today.String())
 	if r.Today.Detail != r.Detail {
 		row("", abridged(r.Today.Detail, maxBody))
 	}
@@ -201,28 +205,16 @@ func (r *Shown) Print(w io.Writer, path, same string, flagged []string) {
 // printEvents writes what each event of an array would be, and what is stored in its place.
 func (r *Shown) printEvents(w io.Writer) {
 	for _, one := range r.Events {
-		today := one.Verdict
-		if one.Reason != "" {
-			today += " (" + one.Reason + ")"
-		}
-		fmt.Fprintf(w, "\nevent [%d]  %s\n", one.Position, today)
+		fmt.Fprintf(w, "\nevent [%d]  %s\n", one.Position, one.ShownToday)
 		if one.Detail != "" {
 			fmt.Fprintf(w, "  %s\n", abridged(one.Detail, maxBody))
 		}
 		if one.PK != "" {
 			fmt.Fprintf(w, "  %s  %s  %s\n", show.Text(one.Type), show.Text(one.PK), show.Text(one.SK))
 		}
-		if one.Stored == nil {
-			continue
+		if one.Stored != nil {
+			printDifferences(w, one.Stored.ShownKey, one.ShownKey, one.Differences)
 		}
-		t := show.NewTable()
-		t.Row("", "stored", "message")
-		t.Row("digest", one.Stored.Digest[:16]+"…", one.Digest[:16]+"…")
-		t.Row("time", one.Stored.At, one.At)
-		for _, d := range one.Differences {
-			t.Row(show.Text(d.Path), missing(d.Stored), missing(d.Message))
-		}
-		t.Print(w)
 	}
 	if len(r.Events) > 0 {
 		fmt.Fprintln(w)
@@ -235,14 +227,7 @@ func (r *Shown) printBoth(w io.Writer, row func(label, value string)) {
 		return
 	}
 	fmt.Fprintln(w)
-	t := show.NewTable()
-	t.Row("", "stored", "message")
-	t.Row("digest", r.Stored.Digest[:16]+"…", r.Today.Digest[:16]+"…")
-	t.Row("time", r.Stored.At, r.Today.At)
-	for _, d := range r.Differences {
-		t.Row(show.Text(d.Path), missing(d.Stored), missing(d.Message))
-	}
-	t.Print(w)
+	printDifferences(w, r.Stored.ShownKey, r.Today.ShownKey, r.Differences)
 	fmt.Fprintln(w)
 	stored := "stored"
 	if r.Stored.Elsewhere {
@@ -250,6 +235,18 @@ func (r *Shown) printBoth(w io.Writer, row func(label, value string)) {
 	}
 	row(stored, abridged(r.Stored.Data, maxBody))
 	row("message", abridged(r.Body, maxBody))
+}
+
+// printDifferences writes a table of how a message differs from the stored event.
+func printDifferences(w io.Writer, stored, message ShownKey, list []ShownDifference) {
+	t := show.NewTable()
+	t.Row("", "stored", "message")
+	t.Row("digest", stored.Digest[:16]+"…", message.Digest[:16]+"…")
+	t.Row("time", stored.At, message.At)
+	for _, d := range list {
+		t.Row(show.Text(d.Path), missing(d.Stored), missing(d.Message))
+	}
+	t.Print(w)
 }
 
 func missing(value string) string {
