@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // atomicOrders is withParts, put together, where the order also claims its number.
@@ -22,9 +23,7 @@ func TestAtomic(t *testing.T) {
 	p, plain := mustLoad(t, atomicOrders), mustLoad(t, withParts)
 	m := message(`[{"line":1,"sku":"a","quantity":2}]`, `"number":7`)
 	whole, err := p.Plan(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	before, err := plain.Plan(m)
 	if err != nil || !whole.Parts.Atomic || before.Parts.Atomic || whole.Digest != before.Digest || whole.Parts.Count != 3 {
 		t.Errorf("%+v %+v %v", whole.Parts, before.Parts, err)
@@ -39,9 +38,7 @@ func TestAtomic(t *testing.T) {
 	}
 	// Two wholes with one claim have one key and two digests.
 	other, err := p.Plan(message(`[]`, `"number":7`, `"shop2":1`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	claim := func(item *event.Item) *event.Item {
 		for _, part := range item.Parts.Items {
 			if part.Type == "number" {
@@ -92,9 +89,7 @@ func TestTooMuchAtOnce(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		default:
 			whole, err := mustLoad(t, withParts).Plan(m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if parts, err := p.Parts(whole); err != nil || len(parts) != whole.Parts.Count+1 { // and the claim
 				t.Errorf("%s: stored before, it has %d parts, %v", c.name, len(parts), err)
 			}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // order400 is an order of 400 bytes.
@@ -14,9 +15,7 @@ const order400 = `{"type":"order.placed","merchant_id":"mer_8f3a1c","order_id":"
 func plain(t testing.TB) *Pipeline {
 	t.Helper()
 	text, err := os.ReadFile("testdata/plain.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return mustLoad(t, string(text))
 }
 
@@ -34,9 +33,7 @@ func BenchmarkPlan(b *testing.B) {
 func BenchmarkContributions(b *testing.B) {
 	p := plain(b)
 	item, err := p.Plan(envelope.Message{Body: order400})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
 		if c := p.Contributions(item); len(c.List) != 2 {

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
@@ -24,9 +25,7 @@ func byPipeline(t testing.TB, by map[string]string) *pipeline.Pipeline {
 		Aggregates: map[string]pipeline.AggregateSpec{"sites": {Since: 1, By: by,
 			From: map[string]pipeline.FromSpec{"reading": {Values: map[string]string{"readings": "count"}}}}}},
 		pipeline.Secret([]byte("a key of the test's")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return p
 }
 
@@ -56,9 +55,7 @@ func TestBy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := byPipeline(t, c.by)
 			got, err := p.By("sites", envelope.Message{Body: c.body})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if c.want != nil && !maps.Equal(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}

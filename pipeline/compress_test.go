@@ -10,6 +10,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/packed"
 )
 
@@ -58,9 +59,7 @@ func TestCompress(t *testing.T) {
 			continue
 		}
 		b, err := plain.Plan(large("1", c.text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		before, after := itemform.WriteUnits(b.Size()), itemform.WriteUnits(a.Size())
 		if (a.Packed != nil) != c.packed || b.Packed != nil || c.packed != (after < before) {
 			t.Errorf("%s: packed into %d bytes, %d units and %d without", c.name, len(a.Packed), after, before)
@@ -94,13 +93,9 @@ func TestCompressedParts(t *testing.T) {
 	p := mustLoad(t, withCompress)
 	whole, err := p.Plan(envelope.Message{Body: `{"id":"1","at":"2099-01-01T00:00:00Z","cents":1,"rows":[{"n":1,"text":"` +
 		strings.Repeat("ab", 2000) + `"},{"n":2}]}`})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	again, err := p.Parts(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, parts := range [][]*event.Item{whole.Parts.Items, again} {
 		if len(parts) != 2 || parts[0].Packed == nil || parts[1].Packed != nil {
 			t.Errorf("the parts are %+v", parts)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // The canonical text does not change with layout, comments, member order, quoting or spelling.
@@ -59,9 +61,7 @@ func TestDefinitionOfCalendarWindows(t *testing.T) {
 			t.Errorf("%s: %s", window, def.Text)
 		}
 		again, err := New(p.Describe().Spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if other, _ := again.Definition("daily"); other.Text != def.Text {
 			t.Errorf("%s described and compiled again is %s", window, other.Text)
 		}
@@ -89,9 +89,7 @@ func TestKeyCheck(t *testing.T) {
 		{1, "{id}", "{@id}", "secret", ""},
 	} {
 		p, err := New(spec(c.since, c.id, c.by), Secret([]byte(c.secret)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if d, _ := p.Definition("x"); d.KeyCheck != c.expect {
 			t.Errorf("%+v: %q", c, d.KeyCheck)
 		}

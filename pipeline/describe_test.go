@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/keys"
@@ -16,14 +17,10 @@ import (
 
 func TestWhatIsSaidOfAnItem(t *testing.T) {
 	p, err := Load(os.DirFS(".."), sampleshop.Pipeline, Secret([]byte("secret")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	item, err := p.Plan(
 		envelope.Message{Body: `{"type":"order.paid","merchant_id":"m","order_id":"o","payment_id":"p","currency":"EUR","amount_cents":5,"paid_at":"2099-03-14T09:00:00Z","trace_id":"t"}`})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	d := p.Describe()
 	if got, want := d.Absences(item), []Absence{{"GSI3", "field status is missing"}}; !slices.Equal(got, want) {
 		t.Errorf("absences %v, want %v", got, want)
@@ -54,9 +51,7 @@ func TestADescriptionCompilesToItself(t *testing.T) {
 	files := map[string]string{"base": base}
 	for _, name := range []string{"testdata/orders.yaml", "testdata/plain.yaml", "../" + sampleshop.Pipeline} {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		files[name] = string(text)
 	}
 	files["lists"] = strings.NewReplacer(`type: "{type}"`, `type: ["{type}", "{kind}"]`, "moved_at time", "[moved_at time, seq number]",

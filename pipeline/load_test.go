@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/kit/corpus"
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
 )
 
@@ -43,9 +44,7 @@ func mustLoad(t testing.TB, text string) *Pipeline {
 
 func TestTheDesignsExampleLoads(t *testing.T) {
 	p, err := Load(os.DirFS("testdata"), "orders.yaml", Secret([]byte("secret")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	d := p.Describe()
 	if got := slices.Sorted(maps.Keys(d.Spec.Events)); !slices.Equal(got, []string{"order.placed", "order.refunded"}) {
 		t.Errorf("types %s", got)
@@ -579,9 +578,7 @@ func TestExamplesAreNotDoubted(t *testing.T) {
 	}
 	for _, file := range files {
 		p, err := Load(os.DirFS("../examples"), file, CheckOnly())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if w := p.Describe().Warnings; len(w) > 0 {
 			t.Errorf("%s: %v", file, w)
 		}
@@ -614,9 +611,7 @@ func FuzzLoad(f *testing.F) {
 	corpus.Add(f)
 	for _, name := range []string{"testdata/orders.yaml", "testdata/mistakes.yaml"} {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Succeed(f, err)
 		f.Add(text)
 	}
 	f.Add([]byte(base))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -37,9 +38,7 @@ aggregates:
 // definition that it had.
 func TestMovedByIsPartOfTheDefinition(t *testing.T) {
 	p, err := loadText(movedFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	def, _ := p.Definition("stock")
 	if def.MovedBy != aggregate.Put || len(def.AtLeast) != 2 || !def.AtLeast[0].Set || !def.AtLeast[0].Number.IsZero() ||
 		def.AtLeast[1].Set {
@@ -74,18 +73,14 @@ func TestMovedByIsPartOfTheDefinition(t *testing.T) {
 // A planned item says that its put moves totals, if it does.
 func TestPlannedItemMoves(t *testing.T) {
 	p, err := loadText(movedFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for payload, want := range map[string]int64{
 		`{"type":"received","id":"1","at":"2026-03-01T09:00:00Z","sku":"s","quantity":1}`: 3,
 		`{"type":"reserved","id":"1","at":"2026-03-01T09:00:00Z","sku":"s","quantity":1}`: 3,
 		`{"type":"reserved","id":"1","at":"2026-03-01T09:00:00Z","sku":"s","quantity":0}`: 0, // its where does not hold
 	} {
 		doc, err := event.ParseDocument(payload)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		item, err := p.PlanEvent(event.Event{Data: doc})
 		if err != nil || item.Put != want {
 			t.Errorf("%s: %v %+v", payload, err, item)
@@ -152,9 +147,7 @@ events:
 aggregates:
   sold: {since: 1, by: {sku: "{sku}"}, movedBy: put, from: {line: {values: {lines: count}}}}
 `)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, c := range []struct{ lines, skus int }{{49, 49}, {50, 49}, {50, 50}, {98, 1}, {99, 1}, {100, 1}} {
 		var lines []string
 		for n := range c.lines {
@@ -162,9 +155,7 @@ aggregates:
 			lines = append(lines, fmt.Sprintf(`{%s"n":%d}`, sku, n))
 		}
 		doc, err := event.ParseDocument(`{"type":"order","id":"1","at":"2026-03-01T09:00:00Z","lines":[` + strings.Join(lines, ",") + `]}`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		_, err = p.PlanEvent(event.Event{Data: doc})
 		if fits := 1+c.lines+max(1, c.skus) <= 100; fits != (err == nil) || err != nil && !strings.Contains(err.Error(), "too-many-parts") {
 			t.Errorf("%d lines of %d skus: %v", c.lines, c.skus, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/planner"
@@ -244,9 +245,7 @@ func TestKeptAgainstANaiveTwin(t *testing.T) {
 func replanned(t *testing.T, p *Pipeline, stored, want *event.Item, text, body string) {
 	t.Helper()
 	doc, err := event.ParseDocument(stored.Data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	source := keys.Source{Data: doc.Root(), Type: stored.Type, At: stored.At, HasAt: true, Digest: stored.Digest, ID: stored.ID}
 	made := func(tpl *keys.Template) string {
 		bytes, err := tpl.Append(nil, &source)
@@ -267,9 +266,7 @@ func replanned(t *testing.T, p *Pipeline, stored, want *event.Item, text, body s
 		a.Text = doc.Root().At(typ.Attributes[at].Path).Text()
 		if a.Kind == event.NumberAttribute {
 			d, err := event.ParseDecimal(a.Text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			a.Text = d.String()
 		}
 		again.Attributes = append(again.Attributes, a)

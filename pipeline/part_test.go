@@ -16,6 +16,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/plan/planner"
 )
@@ -61,9 +62,7 @@ func message(lines string, more ...string) envelope.Message {
 func TestPartsOfAMessage(t *testing.T) {
 	p := mustLoad(t, withParts)
 	whole, err := p.Plan(message(`[ { "line": 1, "sku":"a", "quantity": 2.50 } ,{"line":2,"sku":"b","quantity":1}]`, `"trace":"t"`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if whole.Parts == nil || whole.Parts.Count != 3 || len(whole.Parts.Items) != 3 {
 		t.Fatalf("parts %+v", whole.Parts)
 	}
@@ -186,9 +185,7 @@ func TestPartsWithOneID(t *testing.T) {
 func TestStoredPartsWithOneID(t *testing.T) {
 	was := mustLoad(t, withParts)
 	whole, err := was.Plan(message(`[{"line":1,"sku":"a","quantity":1},{"line":2,"sku":"a","quantity":1}]`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	is := mustLoad(t, strings.Replace(withParts, `id: "{shop}#{order}#{line}"`, `id: "{shop}#{order}"`, 1))
 	stored := *whole
 	stored.Parts = &event.Parts{Count: whole.Parts.Count}
@@ -287,9 +284,7 @@ func TestPartMistakes(t *testing.T) {
 func TestLifetimeOfParts(t *testing.T) {
 	plan := func(text string) *event.Item {
 		whole, err := mustLoad(t, text).Plan(message(`[{"line":1,"sku":"a","quantity":1}]`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return whole
 	}
 	longer := plan(strings.Replace(strings.Replace(withParts, "  line:\n", "  line:\n    retain: 91d\n", 1), "100d", "101d", 1))
@@ -306,9 +301,7 @@ func TestLifetimeOfParts(t *testing.T) {
 func TestSpecOfParts(t *testing.T) {
 	a := mustLoad(t, withParts)
 	b, err := New(a.Describe().Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	m := message(`[{"line":1,"sku":"a","quantity":1}]`)
 	x, _ := a.Plan(m)
 	y, err := b.Plan(m)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline/question"
 )
 
@@ -97,9 +98,7 @@ func TestPlans(t *testing.T) {
 				` "2026-03-01T10:00:00.000000000Z" to "2026-03-02T00:00:00.000000000Z"`},
 	} {
 		declared, err := p.Pattern(c.declared)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		c.q.Now = now
 		plan, err := question.Plan(declared, c.q)
 		if err != nil {
@@ -124,16 +123,12 @@ func days(day string) string {
 func TestHashedParameter(t *testing.T) {
 	p := mustLoad(t, patternFile)
 	declared, err := p.Pattern("customer")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got := fmt.Sprint(declared.Parameters()); got != "[{customer false true false} {at true false true} {id true false false}]" {
 		t.Errorf("parameters %s", got)
 	}
 	plan, err := question.Plan(declared, question.Question{Values: named("customer=c-1")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	pk := plan.Periods[0].Partitions[0].PK
 	if len(pk) != len("CUSTOMER#")+64 || !plan.Backward || strings.Contains(plan.Question, "c-1") || !strings.Contains(plan.Question, pk) {
 		t.Errorf("plan %+v", plan)
@@ -141,9 +136,7 @@ func TestHashedParameter(t *testing.T) {
 	bare, err := New(
 		Spec{Ingot: 1, Epoch: 1, Events: map[string]EventSpec{"e": {ID: "{id}", At: "{at}", Key: KeySpec{"E#{id | hmac}", "-"}}},
 			Patterns: map[string]PatternSpec{"e": {Read: []string{"e"}}}}, CheckOnly())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if declared, err = bare.Pattern("e"); err != nil {
 		t.Fatal(err)
 	}
@@ -197,9 +190,7 @@ func TestRefusedQuestions(t *testing.T) {
 			"the values that are given fix the whole key of order, so nothing is left for a range or a prefix; leave it out"},
 	} {
 		declared, err := p.Pattern(c.declared)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		c.q.Now = now
 		if _, err = question.Plan(declared, c.q); err == nil || err.Error() != c.want {
 			t.Errorf("%s %+v:\ngot  %v\nwant %s", c.declared, c.q, err, c.want)
@@ -256,9 +247,7 @@ func TestTotalsByType(t *testing.T) {
 	const typed = "aggregates:\n  typed: {since: 1, window: 1d, by: {what: '{@type}'}, from: {placed: {values: {orders: count}}}}\n"
 	p := mustLoad(t, strings.Replace(patternFile, "aggregates:\n", typed, 1)+"  by_type: {total: typed}\n")
 	declared, err := p.Pattern("by_type")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	groups, _, _, err := question.Groups(declared, question.Question{Values: map[string][]string{"type": {"placed", "50%"}}})
 	if got := fmt.Sprint(groups); err != nil || got != "[map[what:placed] map[what:50%]]" {
 		t.Errorf("groups %s and %v", got, err)
@@ -286,9 +275,7 @@ func TestTotalsByTheirOwnNames(t *testing.T) {
 	const daily = "aggregates:\n  revenue_daily: {since: 1, window: 1d, by: {currency: '{total.currency | lower}', shop: '{site}'}, from: {placed: {values: {orders: count}}}}\n"
 	p := mustLoad(t, strings.Replace(patternFile, "aggregates:\n", daily, 1)+"  revenue: {total: revenue_daily}\n")
 	declared, err := p.Pattern("revenue")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for asked, want := range map[string]string{
 		"currency=eur shop=s-1":       "[map[currency:eur shop:s-1]]",
 		"total.currency=EUR site=s-1": "[map[currency:eur shop:s-1]]",

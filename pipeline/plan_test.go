@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
@@ -23,9 +24,7 @@ import (
 func orders(t testing.TB) *Pipeline {
 	t.Helper()
 	p, err := Load(os.DirFS("testdata"), "orders.yaml", Secret([]byte("secret")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return p
 }
 
@@ -45,16 +44,12 @@ func refusal(t *testing.T, err error) *event.Refusal {
 
 func TestPlan(t *testing.T) {
 	item, err := orders(t).Plan(envelope.Message{Body: order})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	text, err := json.MarshalIndent(struct {
 		event.Item
 		Digest string
 	}{*item, item.Digest.String()}, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	golden.File(t, "testdata/order.item.json", string(text)+"\n")
 	if want := time.Date(2099, 2, 3, 4, 5, 7, 0, time.UTC).Add(90 * lifetime.Day).Unix(); item.ExpiresAt != want {
 		t.Errorf("expires at %d, want %d: the time plus 90 days, rounded up", item.ExpiresAt, want)
@@ -171,9 +166,7 @@ func cloudEvent(data string) event.Event {
 func TestPlanTakesTheEnvelopesWord(t *testing.T) {
 	p := mustLoad(t, small)
 	item, err := p.PlanEvent(cloudEvent(`{"kind":"x","v":2.50,"w":{"x":1}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if item.ID != "s#1" || item.Key != (event.Key{PK: "A", SK: "s%231"}) || item.ExpiresAt != 0 || item.Revision != nil || item.Epoch != 3 {
 		t.Errorf("%+v", item)
 	}
@@ -221,13 +214,9 @@ func TestOneEventBareAndInAnEnvelope(t *testing.T) {
 	for ignore, same := range map[string]bool{"": false, ", ignore: [type]": true} {
 		p := mustLoad(t, fmt.Sprintf(file, ignore))
 		one, err := p.Plan(envelope.Message{Body: bare})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		two, err := p.Plan(envelope.Message{Body: enveloped})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if one.Key != two.Key || (one.Digest == two.Digest) != same {
 			t.Errorf("%q: %v %s, %v %s", ignore, one.Key, one.Digest, two.Key, two.Digest)
 		}
@@ -254,9 +243,7 @@ func TestRevision(t *testing.T) {
 		{byTime, `"yesterday"`, "", event.BadTime},
 	} {
 		doc, err := event.ParseDocument(`{"n":1,"t":0,"v":1,"seq":` + c.seq + `}`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		item, err := c.p.PlanEvent(event.Event{Type: "b", Data: doc})
 		if c.reason != "" {
 			if err == nil || refusal(t, err).Reason != c.reason {
@@ -296,9 +283,7 @@ func TestContributions(t *testing.T) {
 		return strings.Join(lines, "\n")
 	}
 	item, err := p.PlanEvent(cloudEvent(`{"kind":"x","v":2.50,"w":{"x":1e-3}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	const want = `first [eu] A#first#1#0#eu / - high=2.5 low=2.5 things=1
 second [] A#second#2#0 / 2099-01-01T10:00:00Z back=- things=1
 third [] A#third#3#0 / - added=0.001`
@@ -333,9 +318,7 @@ third [] A#third#3#0 / - added=0.001`
 	}
 	doc, _ := event.ParseDocument(`{"n":1,"t":1500,"v":7,"seq":1}`)
 	item, err = p.PlanEvent(event.Event{Type: "b", Data: doc})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got := show(item); got != "second [] A#second#2#0 / 1970-01-01T00:00:00Z back=-7 things=-" {
 		t.Errorf("got\n%s", got)
 	}
@@ -382,9 +365,7 @@ func TestAmounts(t *testing.T) {
 func TestRedigest(t *testing.T) {
 	p := orders(t)
 	item, err := p.Plan(envelope.Message{Body: order})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	same, err := p.Redigest(item.Type, strings.Replace(order, `"t1"`, `"t2"`, 1))
 	if err != nil || same != item.Digest {
 		t.Errorf("another trace_id, which is ignored: %v", err)
@@ -414,9 +395,7 @@ func TestPlanDoesNotDependOnSpelling(t *testing.T) {
 		`"total_cents":1250`:                            {`"total_cents":1.25e3`, `"total_cents" : 1250.00`},
 		`"lines":[{"sku":"a","n":1},{"n":2,"sku":"b"}]`: {`"lines":[{"n":1.0,"sku":"\u0061"},{"sku":"b","n":2}]`}}
 	first, err := p.Plan(envelope.Message{Body: "{" + strings.Join(members, ",") + "}"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for range 500 {
 		var list []string
 		for _, i := range r.Perm(len(members)) {
@@ -430,9 +409,7 @@ func TestPlanDoesNotDependOnSpelling(t *testing.T) {
 			list = append(list, fmt.Sprintf(`"trace_id":%d`, r.IntN(100)))
 		}
 		item, err := p.Plan(envelope.Message{Body: "{" + strings.Join(list, " , ") + "}"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		item.Data = first.Data
 		if !reflect.DeepEqual(item, first) {
 			t.Fatalf("%v:\n%+v\nis not\n%+v", list, item, first)
@@ -476,9 +453,7 @@ func FuzzPlan(f *testing.F) {
 
 func TestWithoutTheSecretNothingIsPlanned(t *testing.T) {
 	p, err := Load(os.DirFS("testdata"), "orders.yaml", CheckOnly())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_, err = p.Plan(envelope.Message{Body: order})
 	var r *event.Refusal
 	if !errors.As(err, &r) || r.Verdict != event.Retry {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // withSchema declares a schema in a file of its own, and a second one beside other members.
@@ -92,13 +93,9 @@ func TestSchema(t *testing.T) {
 // schemas.
 func TestSchemaOfTheStreamsFunction(t *testing.T) {
 	p, err := LoadForStreams(schemaFiles, "sub/p.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	full, err := Load(schemaFiles, "sub/p.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if !bytes.Equal(p.Text(), full.Text()) {
 		t.Errorf("its text is\n%s\nwant\n%s", p.Text(), full.Text())
 	}
@@ -115,20 +112,14 @@ func TestSchemaOfTheStreamsFunction(t *testing.T) {
 // A schema changes no digest, no key and nothing else of an item.
 func TestSchemaIsNoPartOfAnItem(t *testing.T) {
 	with, err := Load(schemaFiles, "sub/p.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	plain := mustLoad(t, strings.NewReplacer(", schema: schemas/a.json", "", "    schema: \"b'ü.json\"   # in quotes\n", "",
 		"    schema: '{\"properties\": {\"n\": {\"maximum\": 5}}}'\n", "").Replace(withSchema))
 	m := envelope.Message{Body: `{"type":"a","id":"1","at":"2026-01-01T00:00:00Z","lines":[{"n":1}]}`}
 	a, err := with.Plan(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	b, err := plain.Plan(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if a.Digest != b.Digest || a.Key != b.Key || a.Size() != b.Size() || a.Parts.Items[0].Digest != b.Parts.Items[0].Digest {
 		t.Errorf("with a schema %+v, without one %+v", a, b)
 	}
@@ -140,13 +131,9 @@ func TestStoredPartsAreNotCheckedAgain(t *testing.T) {
 	loose := mustLoad(t, strings.NewReplacer(", schema: schemas/a.json", "", "    schema: \"b'ü.json\"   # in quotes\n", "",
 		"    schema: '{\"properties\": {\"n\": {\"maximum\": 5}}}'\n", "").Replace(withSchema))
 	whole, err := loose.Plan(envelope.Message{Body: `{"type":"a","id":"1","at":"2026-01-01T00:00:00Z","lines":[{"n":6}]}`})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	strict, err := Load(schemaFiles, "sub/p.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	parts, err := strict.Parts(whole)
 	if err != nil || len(parts) != 1 || parts[0].Digest != whole.Parts.Items[0].Digest {
 		t.Errorf("the parts of a stored whole are %v, %v", parts, err)

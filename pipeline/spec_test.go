@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/declare"
 )
 
@@ -43,18 +44,14 @@ func TestNewIsLoad(t *testing.T) {
 		t.Errorf("%v\n%+v", r.Mistakes, spec)
 	}
 	a, err := New(goBase())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	b := mustLoad(t, base)
 	if one, other := a.Describe(), b.Describe(); !reflect.DeepEqual(one.Spec, other.Spec) {
 		t.Errorf("%+v, %+v", one.Spec, other.Spec)
 	}
 	const body = `{"type":"placed","shop":"s","order":1,"placed_at":"2099-01-01T00:00:00Z","total":5}`
 	x, err := a.Plan(envelope.Message{Body: body})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	y, err := b.Plan(envelope.Message{Body: body})
 	if err != nil || !reflect.DeepEqual(x, y) {
 		t.Errorf("%v: %+v, %+v", err, x, y)

@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 )
 
@@ -185,9 +186,7 @@ func TestExamples(t *testing.T) {
 	}
 	t.Run("scripts", func(t *testing.T) { runScripts(t, testscript.Params{Dir: scripts}) })
 	files, err := os.ReadDir("testdata/examples")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, f := range files {
 		if *updateExamples {
 			leaveOut(t, filepath.Join("testdata/examples", f.Name()))
@@ -207,13 +206,9 @@ func leaveOut(t *testing.T, file string) {
 	}
 	piped, err := os.ReadFile(start + ".golden")
 	terminal, err2 := os.ReadFile(file)
-	if err := errors.Join(err, err2); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(err, err2))
 	if bytes.Equal(piped, terminal) {
-		if err := os.Remove(file); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.Remove(file))
 	}
 }
 
@@ -271,9 +266,7 @@ func TestScripts(t *testing.T) {
 // they print.
 func TestREADMESession(t *testing.T) {
 	session, err := readme("text session")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	script := "cp messages.ndjson orders.ndjson\n"
 	files := ""
 	for n, part := range strings.Split(strings.TrimPrefix(session, "$ "), "\n$ ") {

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
@@ -56,9 +57,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) must(err error) {
 	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 }
 
 func (w *world) deploy(text string) {
@@ -184,9 +183,7 @@ func TestRun(t *testing.T) {
 	if err := run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "pipeline.yaml") {
 		t.Errorf("without a pipeline: %v", err)
 	}
-	if err := os.WriteFile("pipeline.yaml", []byte(strings.Replace(spec, "EPOCH", "1", 1)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile("pipeline.yaml", []byte(strings.Replace(spec, "EPOCH", "1", 1)), 0o644))
 	t.Setenv("AWS_REGION", "eu-central-1")
 	t.Setenv("INGOT_TABLE", "events")
 	t.Setenv("INGOT_AGGREGATES_TABLE", "totals")

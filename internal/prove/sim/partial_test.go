@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // faulty returns a world in which one kind of fault always happens.
@@ -81,9 +83,7 @@ func TestLeaveUnread(t *testing.T) {
 			pk := fmt.Sprint(i)
 			_, err := w.ingot.Engine.DynamoDB().PutItem(context.Background(),
 				&dynamodb.PutItemInput{TableName: aws.String(totals), Item: keyed(pk)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			request.Keys = append(request.Keys, keyed(pk))
 		}
 		read := func(in *dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput, error) {
@@ -91,9 +91,7 @@ func TestLeaveUnread(t *testing.T) {
 		}
 		in := &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{totals: request}}
 		out, err := w.LeaveUnread(in, 1, read)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		answered, left := len(out.Responses[totals]), len(out.UnprocessedKeys[totals].Keys)
 		if answered+left != 5 || answered == 0 {
 			t.Errorf("seed %d: %d answered, %d left unread", seed, answered, left)

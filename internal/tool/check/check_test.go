@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
@@ -20,9 +21,7 @@ var samples = map[string]string{"pipeline.yaml": sampleshop.Pipeline, "template.
 func read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile("../../../" + samples[name])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(text)
 }
 
@@ -54,9 +53,7 @@ func replace(t *testing.T, text string, pairs [][2]string) string {
 func run(t *testing.T, in Input) *Report {
 	t.Helper()
 	r, err := Run(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return r
 }
 
@@ -79,9 +76,7 @@ func TestOwnFilesAreClean(t *testing.T) {
 	files := map[string]textfile.File{}
 	for _, name := range []string{"pipeline.yaml", "template.yaml", "samconfig.toml"} {
 		text, err := os.ReadFile("../../../" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		files[name] = textfile.File{Name: name, Text: text}
 	}
 	tpl, config := files["template.yaml"], files["samconfig.toml"]

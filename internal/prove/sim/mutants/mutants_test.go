@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 )
 
@@ -33,9 +34,7 @@ func TestMutantsAreComplete(t *testing.T) {
 func TestEachPromiseIsDefended(t *testing.T) {
 	page := func(name string) string {
 		text, err := os.ReadFile("../../../../docs/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return string(text)
 	}
 	claims := map[string]int{}
@@ -86,9 +85,7 @@ func TestMutantsApply(t *testing.T) {
 func TestMutantsBuild(t *testing.T) {
 	slow.Test(t, "it builds all mutants")
 	root, err := moduleRoot(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := (runner{root: root, dir: t.TempDir()}).build(t.Context(), "all", all()); err != nil {
 		t.Error(err)
 	}

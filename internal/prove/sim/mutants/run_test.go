@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/prove/sim"
 )
 
@@ -50,12 +51,8 @@ func stubs(t *testing.T) runner {
 	r := runner{root: t.TempDir(), dir: t.TempDir(), patience: time.Minute}
 	for name, text := range map[string]string{"go.mod": "module stub\n\ngo 1.26\n", hunterFile: hunter} {
 		path := filepath.Join(r.root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	return r
 }
@@ -151,9 +148,7 @@ func TestPatienceEnds(t *testing.T) {
 	r.patience = 300 * time.Millisecond
 	m := made("takes-too-long", call, "\tfor { }\n")
 	binary, _, err := r.buildAll(t.Context(), []Mutant{m}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if v := r.try(t.Context(), binary, m); v.err == nil || v.err.Error() != "it takes longer than 300ms, which is not a kill" {
 		t.Errorf("%v", v.err)
 	}
@@ -210,9 +205,7 @@ func TestWorldsThatKillAreInnocent(t *testing.T) {
 	r := stubs(t)
 	path := filepath.Join(r.root, filepath.FromSlash(hunterFile))
 	guilty := strings.Replace(hunter, `func innocent() string { return "" }`, `func innocent() string { return "lost" }`, 1)
-	if err := os.WriteFile(path, []byte(guilty), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte(guilty), 0o600))
 	const want = "a world that is to kill a mutant fails without any: seed 6: what is wrong"
 	err := r.all(t.Context(), []Mutant{made("killed", call, "")}, 2, newTable(io.Discard, true), io.Discard)
 	if err == nil || err.Error() != want {
@@ -229,9 +222,7 @@ func TestKnownKillIsTriedFirst(t *testing.T) {
 	r.known = map[string]uint64{"hinted": 42}
 	m := made("hinted", call, "\tif !still && !slices.Contains(os.Args, `42`) { panic(`42 is not among the seeds`) }\n")
 	binary, _, err := r.buildAll(t.Context(), []Mutant{m}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if v := r.try(t.Context(), binary, m); v.err != nil {
 		t.Error(v.err)
 	}

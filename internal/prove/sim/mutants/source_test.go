@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // shop is a package in two files. Some function names occur more than once in it.
@@ -25,12 +27,8 @@ func shopSource(t *testing.T) *source {
 	root := t.TempDir()
 	for name, text := range shop {
 		path := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	return newSource(root)
 }
@@ -99,13 +97,9 @@ func TestGraft(t *testing.T) {
 	}
 	r := runner{root: s.root, dir: t.TempDir()}
 	files, err := s.graft(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	overlay, err := r.lay("all", files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	binary := filepath.Join(r.dir, "stub")
 	build := exec.Command("go", "build", "-overlay", overlay, "-o", binary, ".")
 	build.Dir = s.root

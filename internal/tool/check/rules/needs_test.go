@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/internal/tool/samconfig"
@@ -31,13 +32,9 @@ func needsAreThoseOfTheRoles(t *testing.T, ownKey bool) {
 		parameters["KmsKeyArn"] = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 	}
 	tpl, err := template.Open(fileOf(t, sampleshop.Template), parameters)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	p, err := textfile.File{Name: "pipeline.yaml", Text: fileOf(t, sampleshop.Pipeline)}.Load(pipeline.CheckOnly())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	c := NewChecker("template.yaml", tpl, p, Places{})
 	c.find()
 	for _, f := range c.both() {
@@ -73,14 +70,10 @@ func needsAreThoseOfTheRoles(t *testing.T, ownKey bool) {
 func FuzzReadTOML(f *testing.F) {
 	corpus.Add(f)
 	files, err := filepath.Glob("../../../../*.toml")
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Succeed(f, err)
 	for _, name := range files {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Succeed(f, err)
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -97,8 +90,6 @@ func FuzzReadTOML(f *testing.F) {
 func fileOf(t *testing.T, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile("../../../../" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return text
 }

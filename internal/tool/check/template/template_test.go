@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 const sample = `Parameters:
@@ -106,9 +107,7 @@ func TestFunctionsAreWorkedOutOrUnknown(t *testing.T) {
 		"text":   "two\nlines\n",
 	}
 	tpl, err := Open([]byte(sample), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	f := tpl.Resource("Function")
 	values := tpl.Property(f, "Values")
 	if len(values.Members) != len(want) {
@@ -123,9 +122,7 @@ func TestFunctionsAreWorkedOutOrUnknown(t *testing.T) {
 
 func TestGivenParametersTakeTheDefaultsPlace(t *testing.T) {
 	tpl, err := Open([]byte(sample), map[string]string{"Size": "8", "Open": "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	f := tpl.Resource("Function")
 	for name, want := range map[string]string{"ref": "8", "open": "x", "ifBoth": "yes", "ifDoubt": "no", "gone": "<Gone>"} {
 		if got := show(tpl, tpl.Property(f, "Values", name)); got != want {
@@ -136,9 +133,7 @@ func TestGivenParametersTakeTheDefaultsPlace(t *testing.T) {
 
 func TestResourcesGlobalsAndOrder(t *testing.T) {
 	tpl, err := Open([]byte(sample), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var names []string
 	for _, r := range tpl.Resources() {
 		names = append(names, r.Name)
@@ -206,9 +201,7 @@ func TestWorkIsBounded(t *testing.T) {
 	}
 	b.WriteString("Resources:\n  R: {Type: T, Condition: C0}\n")
 	tpl, err := Open([]byte(b.String()), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if r := tpl.Resource("R"); r == nil || r.Doubt == "" {
 		t.Error("no doubt about a condition that cannot be worked out")
 	}
