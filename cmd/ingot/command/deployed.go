@@ -31,6 +31,16 @@ type Use struct {
 	Wakes bool
 }
 
+// Reach returns the stack that the flags mean, and its pipeline as [App.Deployed] does.
+func (a *App) Reach(ctx context.Context, use Use) (*target.Target, *pipeline.Pipeline, error) {
+	t, err := a.Find(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := a.Deployed(ctx, t, use)
+	return t, p, err
+}
+
 // Deployed returns the pipeline of a stack: the deployed one, or the file that --pipeline names.
 func (a *App) Deployed(ctx context.Context, t *target.Target, use Use) (*pipeline.Pipeline, error) {
 	file, p, err := a.File(ctx, t, use)

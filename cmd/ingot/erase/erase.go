@@ -197,12 +197,8 @@ func eraseFault(err error) error {
 
 // eraser opens the stack.
 func (a *app) eraser(cmd *cobra.Command, o eraseOptions) (*erase.Eraser, error) {
-	t, err := a.Find(cmd.Context())
-	if err != nil {
-		return nil, err
-	}
 	// The keys of parts may be hashed, whatever names their whole.
-	p, err := a.Deployed(cmd.Context(), t, command.Use{Hashes: true, Writes: !o.Dry})
+	t, p, err := a.Reach(cmd.Context(), command.Use{Hashes: true, Writes: !o.Dry})
 	if err != nil {
 		return nil, err
 	}

@@ -137,11 +137,7 @@ func (a *app) noted(ctx context.Context, m *moving) error {
 // moving finds the stack, the old table and the mapping. A command that does not write gets clients
 // that cannot.
 func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*moving, error) {
-	t, err := a.Find(ctx)
-	if err != nil {
-		return nil, err
-	}
-	p, err := a.Deployed(ctx, t, command.Use{Hashes: true, Writes: writes, Wakes: true})
+	t, p, err := a.Reach(ctx, command.Use{Hashes: true, Writes: writes, Wakes: true})
 	if err != nil {
 		return nil, err
 	}

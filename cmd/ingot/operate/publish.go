@@ -77,11 +77,7 @@ func (a *app) publishAgain() *cobra.Command {
 
 func (a *app) again(cmd *cobra.Command, o publishOptions, since time.Time) error {
 	ctx := cmd.Context()
-	t, err := a.Find(ctx)
-	if err != nil {
-		return err
-	}
-	p, err := a.Deployed(ctx, t, command.Use{Hashes: true})
+	t, p, err := a.Reach(ctx, command.Use{Hashes: true})
 	if err != nil {
 		return err
 	}

@@ -106,11 +106,7 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal, 
 	if err != nil {
 		return err
 	}
-	t, err := a.Find(cmd.Context())
-	if err != nil {
-		return err
-	}
-	p, err := a.Deployed(cmd.Context(), t, command.Use{Hashes: true})
+	t, p, err := a.Reach(cmd.Context(), command.Use{Hashes: true})
 	if err != nil {
 		return err
 	}

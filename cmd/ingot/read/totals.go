@@ -103,11 +103,7 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 	if err != nil {
 		return err
 	}
-	t, err := a.Find(cmd.Context())
-	if err != nil {
-		return err
-	}
-	p, err := a.Deployed(cmd.Context(), t, command.Use{Hashes: len(given) > 0})
+	t, p, err := a.Reach(cmd.Context(), command.Use{Hashes: len(given) > 0})
 	if err != nil {
 		return err
 	}

@@ -19,10 +19,7 @@ type Opened struct {
 
 // Open opens the tables of the stack that the flags mean.
 func Open(ctx context.Context, a *command.App, use command.Use) (s Opened, err error) {
-	if s.Target, err = a.Find(ctx); err != nil {
-		return s, err
-	}
-	if s.Plan, err = a.Deployed(ctx, s.Target, use); err != nil {
+	if s.Target, s.Plan, err = a.Reach(ctx, use); err != nil {
 		return s, err
 	}
 	if use.Writes {
