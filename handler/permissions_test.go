@@ -22,7 +22,8 @@ import (
 // the streams of a region, too.
 func lambdas(r iam.Right) bool {
 	service, action, _ := strings.Cut(r.Action, ":")
-	return service == "logs" || service == "xray" || service == "sqs" && action != "SendMessage" || strings.HasSuffix(r.On, "/stream")
+	return service == "logs" || service == "xray" || service == "sqs" && action != "SendMessage" || action == "ListStreams" ||
+		strings.HasSuffix(r.On, "/stream")
 }
 
 // Both roles allow exactly what the functions do. Every world of this package fails if a call is

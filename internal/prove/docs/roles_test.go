@@ -2,8 +2,10 @@ package docs
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -122,4 +124,24 @@ func resourceOf(n *template.Node) string {
 		}
 	}
 	return resources.Replace(region.ReplaceAllString(text, "$1:"))
+}
+
+// dynamodb:ListStreams knows no resources: on a stream, a statement allows nothing (Service
+// Authorization Reference, DynamoDB). Rights of X-Ray are for functions that can be traced.
+func TestRightsWithoutResources(t *testing.T) {
+	for _, d := range decided {
+		text := must.Read(t, filepath.Join(root, d.file))
+		for _, given := range append(slices.Collect(maps.Values(d.when)), nil) {
+			tpl, err := template.Open(text, given)
+			must.Succeed(t, err)
+			for _, s := range statementsOf(t, tpl, d.role) {
+				if slices.Contains(s.Actions, "dynamodb:ListStreams") {
+					must.Match(t, s.Resources, []string{"*"})
+				}
+				if strings.HasPrefix(s.Actions[0], "xray:") && !strings.Contains(string(text), "\n    Tracing: ") {
+					t.Errorf("%s allows %v, and its function is not traced", d.role, s.Actions)
+				}
+			}
+		}
+	}
 }

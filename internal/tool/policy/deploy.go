@@ -35,9 +35,10 @@ const (
 func boundary(r ARNs) []Statement {
 	n := r.named()
 	return []Statement{
-		allow("Tables", "dynamodb:DescribeStream dynamodb:GetRecords dynamodb:GetShardIterator dynamodb:ListStreams dynamodb:GetItem "+
+		allow("Tables", "dynamodb:DescribeStream dynamodb:GetRecords dynamodb:GetShardIterator dynamodb:GetItem "+
 			"dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:PutItem dynamodb:UpdateItem dynamodb:PartiQLInsert "+
 			"dynamodb:PartiQLUpdate", n.own("dynamodb", "table/")),
+		allow("Streams", "dynamodb:ListStreams", "*"),
 		allow("Queues", "sqs:ReceiveMessage sqs:DeleteMessage sqs:GetQueueAttributes sqs:SendMessage", n.own("sqs", "")),
 		allow("Buckets", "s3:GetObject s3:PutObject s3:DeleteObject s3:ListBucket", n.buckets, "arn:aws:s3:::EXISTING-PAYLOAD-BUCKET",
 			"arn:aws:s3:::EXISTING-PAYLOAD-BUCKET/*"),

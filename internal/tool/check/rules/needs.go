@@ -18,7 +18,7 @@ const (
 // need says what a function must be allowed to do with one thing.
 type need struct {
 	role    string              // of the function
-	on      string              // the variable that names the thing; or Queue or Stream, what is mapped to the function
+	on      string              // the variable that names the thing; or Queue or Stream, what is mapped to the function; or Streams
 	when    func(*Checker) bool // nil: always
 	actions string
 	key     string // what it must be allowed to do with the key that encrypts the thing
@@ -69,8 +69,9 @@ var needs = []need{
 		"expired events could not be archived, and their shard would wait", nil},
 	{"streams", "INGOT_PAYLOAD_BUCKET", (*Checker).usesOffload, "s3:GetObject s3:ListBucket", "kms:Decrypt",
 		"expired events could not be archived with their payloads, and their shard would wait", nil},
-	{"streams", "Stream", nil, "dynamodb:DescribeStream dynamodb:GetRecords dynamodb:GetShardIterator dynamodb:ListStreams", "kms:Decrypt",
+	{"streams", "Stream", nil, "dynamodb:DescribeStream dynamodb:GetRecords dynamodb:GetShardIterator", "kms:Decrypt",
 		"Lambda could not read the stream", nil},
+	{"streams", "Streams", nil, "dynamodb:ListStreams", "", "Lambda could not read the stream", nil},
 }
 
 const (
@@ -184,6 +185,11 @@ func (c *Checker) hashesKeys() bool {
 	return false
 }
 
+// allStreams is the resource of dynamodb:ListStreams, which knows no others (Service Authorization
+// Reference, DynamoDB). A statement that names a stream passes too: SAM's DynamoDBStreamReadPolicy
+// is one, and Lambda reads with it.
+const allStreams = `"*"`
+
 // things returns what a variable of a function, or what its mappings, refer to in this template.
 func (c *Checker) things(f *function, name string) []*template.Node {
 	var list []*template.Node
@@ -191,6 +197,10 @@ func (c *Checker) things(f *function, name string) []*template.Node {
 	case "Queue", "Stream":
 		for _, m := range c.mappingsOf(f.Name, name == "Stream") {
 			list = append(list, m.source)
+		}
+	case "Streams":
+		if len(c.things(f, "Stream")) > 0 {
+			return []*template.Node{{Kind: template.Scalar, Text: allStreams}}
 		}
 	default:
 		list = append(list, c.variable(f, name))
