@@ -4,10 +4,10 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
 )
@@ -40,9 +40,7 @@ const twoLines = `{"type":"order","order":"a","at":"2026-03-01T10:00:00Z","lines
 
 func loaded(t *testing.T, text string) *pipeline.Pipeline {
 	t.Helper()
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(text)}}, "p.yaml")
-	must.Succeed(t, err)
-	return p
+	return written.Pipeline(t, text)
 }
 
 // TestDiesBetweenWholeAndParts kills the ingest function after each of its puts. The next delivery

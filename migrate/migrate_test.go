@@ -24,6 +24,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
@@ -63,8 +64,7 @@ rows:
 
 func load(t testing.TB, pipe, file string) (*rowmap.Mapping, error) {
 	t.Helper()
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(pipe)}}, "p.yaml")
-	must.Succeed(t, err)
+	p := written.Pipeline(t, pipe)
 	return rowmap.Load(fstest.MapFS{"m.yaml": {Data: []byte(file)}}, "m.yaml", p)
 }
 
@@ -799,8 +799,7 @@ func (d denying) PutItem(ctx context.Context, in *dynamodb.PutItemInput,
 func FuzzLoad(f *testing.F) {
 	corpus.Add(f)
 	f.Add(usersFile)
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(users)}}, "p.yaml")
-	must.Succeed(f, err)
+	p := written.Pipeline(f, users)
 	f.Fuzz(func(t *testing.T, text string) {
 		m, err := rowmap.Load(fstest.MapFS{"m.yaml": {Data: []byte(text)}}, "m.yaml", p)
 		if err == nil {

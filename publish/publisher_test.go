@@ -27,6 +27,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/publish"
 	"github.com/ingot-events/ingot/store"
@@ -774,8 +775,7 @@ func TestDeadline(t *testing.T) {
 
 func FuzzHandle(f *testing.F) {
 	corpus.Add(f)
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(declared)}}, "p.yaml")
-	must.Succeed(f, err)
+	p := written.Pipeline(f, declared)
 	plan, err := publish.Load(fstest.MapFS{"p.yaml": {Data: []byte(publishing)}}, "p.yaml", p)
 	must.Succeed(f, err)
 	f.Fuzz(func(t *testing.T, text string) {

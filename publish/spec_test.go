@@ -6,6 +6,7 @@ import (
 	"testing/fstest"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/publish"
 )
@@ -58,8 +59,7 @@ func TestTypesTooLongForABus(t *testing.T) {
 		fits   bool
 	}{{128, "stored", bus, true}, {129, "stored", bus, false}, {121, "removed", bus, false}, {256, "removed", queue, true}} {
 		typ := strings.Repeat("x", c.length)
-		p, err := pipeline.Load(fstest.MapFS{"p": {Data: []byte(strings.Replace(declared, "order:", typ+":", 1))}}, "p")
-		must.Succeed(t, err)
+		p := written.Pipeline(t, strings.Replace(declared, "order:", typ+":", 1))
 		for _, to := range []string{c.to, "${TO}"} {
 			text := "publish: 1\nsource: s\npublications: {a: {from: [" + typ + "], on: [" + c.on + `], to: "` + to + `"}}`
 			plan, err := publish.Load(fstest.MapFS{"p": {Data: []byte(text)}}, "p", p)

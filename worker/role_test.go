@@ -8,16 +8,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/fstest"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/migrate"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/verify/sums"
 	"github.com/ingot-events/ingot/worker"
 )
@@ -48,8 +47,7 @@ func TestRole(t *testing.T) {
 	heard := &calls{}
 	w, _, world := filledWith(t, heard.note)
 	moving(t, world)
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(sales)}}, "p.yaml")
-	must.Succeed(t, err)
+	p := written.Pipeline(t, sales)
 	w.Moving = func(ctx context.Context) (*migrate.Migration, error) { return open(ctx, world, p) }
 	heard.made = map[string]bool{}
 	for _, job := range []string{worker.Verify, worker.Look, worker.Compare} {

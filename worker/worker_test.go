@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
@@ -53,8 +54,7 @@ func filledWith(t *testing.T, around func(context.Context, string, any, func() (
 	w, err := testworld.New(t.Context(), testworld.Config{Start: must.Time("2031-05-05T06:00:00Z"),
 		Engine: embedded.Config{Intercept: around}})
 	must.Succeed(t, err)
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(visits)}}, "p.yaml")
-	must.Succeed(t, err)
+	p := written.Pipeline(t, visits)
 	st, err := w.Store(p)
 	must.Succeed(t, err)
 	for n := range events {
@@ -274,10 +274,9 @@ events:
 // moving is a migration with seven rows, of which none is copied.
 func moving(t *testing.T, w *testworld.World) *migrate.Migration {
 	t.Helper()
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(sales)}}, "p.yaml")
-	must.Succeed(t, err)
+	p := written.Pipeline(t, sales)
 	db := w.Engine.DynamoDB()
-	_, err = (stack.Table{Name: "old", Keys: [2]string{"id", "at"}}).Create(t.Context(), db)
+	_, err := (stack.Table{Name: "old", Keys: [2]string{"id", "at"}}).Create(t.Context(), db)
 	must.Succeed(t, err)
 	for n := range 7 {
 		row := migrate.Row{"id": &types.AttributeValueMemberS{Value: fmt.Sprint(n)},

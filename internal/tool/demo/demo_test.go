@@ -7,7 +7,6 @@ import (
 	"iter"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -15,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/slow"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -178,9 +178,7 @@ func TestAnotherSeedIsAnotherRun(t *testing.T) {
 // load reads a pipeline.yaml.
 func load(t *testing.T, text string) *pipeline.Pipeline {
 	t.Helper()
-	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
-	must.Succeed(t, err)
-	return p
+	return written.Pipeline(t, text)
 }
 
 // many returns a run of n events.

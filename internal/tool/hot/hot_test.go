@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -135,7 +135,5 @@ func TestRemedies(t *testing.T) {
 
 func load(t *testing.T, text string) *pipeline.Pipeline {
 	t.Helper()
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(text)}}, "p.yaml", pipeline.CheckOnly())
-	must.Succeed(t, err)
-	return p
+	return written.Pipeline(t, text, pipeline.CheckOnly())
 }

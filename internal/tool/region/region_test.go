@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -37,9 +37,7 @@ aggregates:
 func load(t *testing.T, epoch int) *pipeline.Pipeline {
 	t.Helper()
 	text := strings.ReplaceAll(declared, "EPOCH", fmt.Sprint(epoch))
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(text)}}, "p.yaml")
-	must.Succeed(t, err)
-	return p
+	return written.Pipeline(t, text)
 }
 
 // paused answers for Lambda. Each function has one mapping.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/internal/tool/send"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -174,8 +175,7 @@ events:
   order.placed: {id: "{id}", at: "{at}", key: {pk: "{id}", sk: "-"}, schema: '{"properties": {"id": {"pattern": "^[A-Z]{3}$"}}}'}
   line: {part: {of: order.placed, each: lines, with: [id]}, id: "{id}", key: {pk: "{id}", sk: "LINE"}}
 `
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(file)}}, "p.yaml", secret)
-	must.Succeed(t, err)
+	p := written.Pipeline(t, file, secret)
 	for name, want := range map[string]string{
 		"order.placed": "the sample of order.placed would be Poison: id does not match the pattern",
 		"line":         "line is a part of order.placed and comes only with it; send a sample of order.placed",

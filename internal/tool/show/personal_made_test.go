@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -33,8 +34,7 @@ aggregates:
 
 func hiddenMade(t *testing.T) (Personal, *pipeline.Pipeline) {
 	t.Helper()
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(made)}}, "p.yaml", pipeline.CheckOnly())
-	must.Succeed(t, err)
+	p := written.Pipeline(t, made, pipeline.CheckOnly())
 	return PersonalOf(p), p
 }
 

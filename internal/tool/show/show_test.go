@@ -5,11 +5,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -153,8 +153,7 @@ aggregates:
 
 func hidden(t *testing.T) Personal {
 	t.Helper()
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(personal)}}, "p.yaml", pipeline.CheckOnly())
-	must.Succeed(t, err)
+	p := written.Pipeline(t, personal, pipeline.CheckOnly())
 	return PersonalOf(p)
 }
 
@@ -260,8 +259,7 @@ aggregates:
   mails: {since: 1, by: {who: "{@id}"}, from: {seen: {values: {n_seen: count}}}}
   cities: {since: 1, by: {city: "{city}"}, from: {seen: {values: {n_seen: count}}}}
 `
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(file)}}, "p.yaml", pipeline.Secret([]byte("a secret of sixteen bytes")))
-	must.Succeed(t, err)
+	p := written.Pipeline(t, file, pipeline.Secret([]byte("a secret of sixteen bytes")))
 	m := PersonalOf(p)
 	got := m.Item(event.Item{Type: "seen", ID: "jo@x.io", Key: event.Key{PK: "USER#jo@x.io", SK: "Bonn"},
 		Indexes: []event.IndexKey{{Name: "GSI1", Key: event.Key{PK: "M#0123", SK: "jo@x.io"}}}})

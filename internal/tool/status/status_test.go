@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -31,6 +30,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -184,8 +184,7 @@ func stockedSource(t *testing.T) stocked {
 	e := embedded.New(embedded.Config{Now: func() time.Time { return now }})
 	s, err := stack.New(t.Context(), e, stack.Config{})
 	must.Succeed(t, err)
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(declared)}}, "p.yaml")
-	must.Succeed(t, err)
+	p := written.Pipeline(t, declared)
 	st, err := store.New(tables.Config{Client: e.DynamoDB(), Pipeline: p, Aggregates: stack.Aggregates})
 	if err == nil {
 		err = st.Start(t.Context())
