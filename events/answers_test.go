@@ -32,9 +32,7 @@ func TestVerdicts(t *testing.T) {
 			newest := highest(items)
 			for i := range s.messages {
 				if item := items[i]; item != nil {
-					if got := verdict(table, newest, item, now); got != s.messages[i].verdict {
-						t.Errorf("%s at %s: message %d is %s, want %s", s.file, now.Format(time.DateOnly), i, got, s.messages[i].verdict)
-					}
+					must.Equal(t, verdict(table, newest, item, now), s.messages[i].verdict, s.file, now.Format(time.DateOnly), i)
 				}
 			}
 			tables[s.file] = table

@@ -33,12 +33,8 @@ func TestWhatIsSaidOfAnItem(t *testing.T) {
 	if keys.Digest(item.Type, doc.Root(), p.plan.Types[item.Type].Ignore) != item.Digest {
 		t.Error("the item's digest is not of that text")
 	}
-	if got := d.Spec.Events["order.paid"].RetainAt(item.At); got != 90*lifetime.Day {
-		t.Errorf("retain %v", got)
-	}
-	if got := d.Spec.Aggregates["merchant_daily"].From["order.paid"].Where; got != `status = "captured"` {
-		t.Errorf("condition %q", got)
-	}
+	must.Equal(t, d.Spec.Events["order.paid"].RetainAt(item.At), 90*lifetime.Day)
+	must.Equal(t, d.Spec.Aggregates["merchant_daily"].From["order.paid"].Where, `status = "captured"`)
 	item.Type = "none"
 	if _, err := p.DigestText(item.Type, item.Data); err == nil || d.Absences(item) != nil || d.Revision(item) != "" {
 		t.Error("something is said of what the pipeline does not declare")

@@ -49,9 +49,7 @@ func TestTheDesignsExampleLoads(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(d.Spec.Events)); !slices.Equal(got, []string{"order.placed", "order.refunded"}) {
 		t.Errorf("types %s", got)
 	}
-	if got := strings.Join(p.Indexes(), " "); got != "GSI1 GSI2" {
-		t.Errorf("indexes %s", got)
-	}
+	must.Equal(t, strings.Join(p.Indexes(), " "), "GSI1 GSI2")
 	if p.Epoch() != 1 || !p.UsesHMAC() || d.Spec.Events["order.placed"].Retain != 90*lifetime.Day {
 		t.Errorf("epoch %d, hmac %v, %+v", p.Epoch(), p.UsesHMAC(), d.Spec)
 	}

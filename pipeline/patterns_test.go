@@ -105,9 +105,7 @@ func TestPlans(t *testing.T) {
 			t.Errorf("%s %+v: %v", c.declared, c.q, err)
 			continue
 		}
-		if got := planText(plan); got != c.want {
-			t.Errorf("%s %+v:\ngot  %s\nwant %s", c.declared, c.q, got, c.want)
-		}
+		must.Equal(t, planText(plan), c.want, c.declared, c.q)
 	}
 }
 

@@ -287,19 +287,13 @@ func TestContributions(t *testing.T) {
 	const want = `first [eu] A#first#1#0#eu / - high=2.5 low=2.5 things=1
 second [] A#second#2#0 / 2099-01-01T10:00:00Z back=- things=1
 third [] A#third#3#0 / - added=0.001`
-	if got := show(item); got != want {
-		t.Errorf("got\n%s", got)
-	}
+	must.Equal(t, show(item), want)
 	stored := event.Item{Key: item.Key, Type: item.Type, ID: item.ID, At: item.At, Digest: item.Digest, Epoch: item.Epoch, Meta: item.Meta,
 		Data: item.Data}
-	if got := show(&stored); got != want {
-		t.Errorf("what contributions may read is not enough:\n%s", got)
-	}
+	must.Equal(t, show(&stored), want)
 	stamped := *item
 	stamped.Epoch = 1
-	if got := show(&stamped); got != strings.Split(want, "\n")[0]+"\nbehind second\nbehind third" {
-		t.Errorf("an item of epoch 1:\n%s", got)
-	}
+	must.Equal(t, show(&stamped), strings.Split(want, "\n")[0]+"\nbehind second\nbehind third")
 	old := *item
 	old.Data = `{"kind":"y"}`
 	if got := show(&old); got != strings.Split(want, "\n")[1]+
@@ -313,15 +307,11 @@ third [] A#third#3#0 / - added=0.001`
 	}
 	alien := *item
 	alien.Type = "z"
-	if got := show(&alien); got != "" {
-		t.Errorf("an item of no declared type: %s", got)
-	}
+	must.Equal(t, show(&alien), "")
 	doc, _ := event.ParseDocument(`{"n":1,"t":1500,"v":7,"seq":1}`)
 	item, err = p.PlanEvent(event.Event{Type: "b", Data: doc})
 	must.Succeed(t, err)
-	if got := show(item); got != "second [] A#second#2#0 / 1970-01-01T00:00:00Z back=-7 things=-" {
-		t.Errorf("got\n%s", got)
-	}
+	must.Equal(t, show(item), "second [] A#second#2#0 / 1970-01-01T00:00:00Z back=-7 things=-")
 }
 
 func TestAmounts(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
@@ -127,9 +128,7 @@ func TestCheckPut(t *testing.T) {
 		w := newWorld(StillPlan(1), false)
 		w.plan.Put = 2
 		w.byPut.checkPut(&test.c)
-		if got := w.Failure != nil; got != test.wrong {
-			t.Errorf("%s: %v", name, w.Failure)
-		}
+		must.Equal(t, w.Failure != nil, test.wrong, name, w.Failure)
 		w.KillAll()
 	}
 }
@@ -145,12 +144,8 @@ func TestBuilt(t *testing.T) {
 	check := func(when string, inv *invocation, built, waits bool) {
 		t.Helper()
 		inv.epoch = 2
-		if got := w.byPut.builtDuring(inv); got != built {
-			t.Errorf("%s: complete %v", when, got)
-		}
-		if got := w.byPut.waits(inv, f); got != waits {
-			t.Errorf("%s: the order waits: %v", when, got)
-		}
+		must.Equal(t, w.byPut.builtDuring(inv), built, when)
+		must.Equal(t, w.byPut.waits(inv, f), waits, when)
 		if old := (&invocation{epoch: 1, heads: inv.heads}); w.byPut.waits(old, f) || w.byPut.waits(inv, order(5)) {
 			t.Errorf("%s: what takes nothing, or knows no floor, waits", when)
 		}
@@ -165,9 +160,7 @@ func TestBuilt(t *testing.T) {
 	check("behind since a moment ago", &invocation{heads: 2}, true, true)
 	check("behind", &invocation{heads: 3}, false, true)
 	for since, want := range map[time.Duration]bool{0: true, 119 * time.Minute: true, 2 * time.Hour: false} {
-		if got := w.byPut.builtSince(stage.Origin.Add(since)); got != want {
-			t.Errorf("complete at some moment since %s: %v", since, got)
-		}
+		must.Equal(t, w.byPut.builtSince(stage.Origin.Add(since)), want, since)
 	}
 }
 

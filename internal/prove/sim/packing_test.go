@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/prove/sim/model"
 )
 
@@ -33,9 +34,7 @@ func TestBlindCode(t *testing.T) {
 	}
 	const record = `{"data":{"B":"KLUv/XJlc3Q="},"id":{"S":"1"}}`
 	for epoch, want := range map[int64]string{1: `{"data":{"B":"AA=="},"id":{"S":"1"}}`, 2: record} {
-		if got := string(w.packing.formFor(epoch, []byte(record))); got != want {
-			t.Errorf("code of epoch %d meets the record %s", epoch, got)
-		}
+		must.Equal(t, string(w.packing.formFor(epoch, []byte(record))), want, epoch)
 	}
 }
 
@@ -68,9 +67,7 @@ func TestCheckPacked(t *testing.T) {
 		w := newWorld(StillPlan(1), false)
 		w.plan.Packed = 2
 		w.packing.checkPacked(&test.c)
-		if got := w.Failure != nil; got != test.wrong {
-			t.Errorf("%s: %v", name, w.Failure)
-		}
+		must.Equal(t, w.Failure != nil, test.wrong, name, w.Failure)
 		w.KillAll()
 	}
 }

@@ -114,9 +114,7 @@ func TestFunctionsAreWorkedOutOrUnknown(t *testing.T) {
 		t.Errorf("%d values in the sample, %d expected", len(values.Members), len(want))
 	}
 	for _, m := range values.Members {
-		if got := show(tpl, tpl.Resolve(m.Value)); got != want[m.Name] {
-			t.Errorf("%s = %q, want %q", m.Name, got, want[m.Name])
-		}
+		must.Equal(t, show(tpl, tpl.Resolve(m.Value)), want[m.Name], m.Name)
 	}
 }
 
@@ -125,9 +123,7 @@ func TestGivenParametersTakeTheDefaultsPlace(t *testing.T) {
 	must.Succeed(t, err)
 	f := tpl.Resource("Function")
 	for name, want := range map[string]string{"ref": "8", "open": "x", "ifBoth": "yes", "ifDoubt": "no", "gone": "<Gone>"} {
-		if got := show(tpl, tpl.Property(f, "Values", name)); got != want {
-			t.Errorf("%s = %q, want %q", name, got, want)
-		}
+		must.Equal(t, show(tpl, tpl.Property(f, "Values", name)), want, name)
 	}
 }
 
@@ -147,16 +143,10 @@ func TestResourcesGlobalsAndOrder(t *testing.T) {
 	f := tpl.Resource("Function")
 	for path, want := range map[string]string{"Timeout": "60", "Environment.Variables.SHARED": "yes", "Environment.Variables.OWN": "mine",
 		"Environment.Variables.NONE": "nothing"} {
-		if got := show(tpl, tpl.Property(f, strings.Split(path, ".")...)); got != want {
-			t.Errorf("%s = %q, want %q", path, got, want)
-		}
+		must.Equal(t, show(tpl, tpl.Property(f, strings.Split(path, ".")...)), want, path)
 	}
-	if got := show(tpl, tpl.Property(tpl.Resource("Copy"), "TableName")); got != "t" {
-		t.Errorf("an alias gives %q", got)
-	}
-	if got := strings.Join(tpl.DependsOn(f), " "); got != "Other Table" {
-		t.Errorf("the function waits for %q", got)
-	}
+	must.Equal(t, show(tpl, tpl.Property(tpl.Resource("Copy"), "TableName")), "t")
+	must.Equal(t, strings.Join(tpl.DependsOn(f), " "), "Other Table")
 }
 
 func TestBadTemplates(t *testing.T) {
