@@ -5,8 +5,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # The worlds of demo, sim and ingottest run every request one after the other, by their own clock. docs and lint read
-# files and run the go command. integration needs an emulator: .ci/run runs it under the race detector by itself.
-apart='^\./(internal/(tool/demo|prove/(sim(/.*)?|docs|lint))|ingottest|integration(/.*)?)$'
+# files and run the go command. integration needs an emulator, and runtimeapi and run/function build the functions:
+# .ci/run runs them under the race detector by itself. The tests of stack and archive start no goroutine.
+apart='^\./(internal/(tool/demo|prove/(sim(/.*)?|docs|lint)|local/(lambda/runtimeapi|stack)|run/function|table/archive)'
+apart+='|ingottest|integration(/.*)?)$'
 
 starts='Env\.Each\(|esm\.NewStream|goleak\.|synctest\.|httptest\.New|http\.Server\{|\.Go\(func|\bgo func\b|^\s*go [a-zA-Z_.]+\('
 
