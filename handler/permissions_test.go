@@ -23,7 +23,7 @@ import (
 func lambdas(r iam.Right) bool {
 	service, action, _ := strings.Cut(r.Action, ":")
 	return service == "logs" || service == "xray" || service == "sqs" && action != "SendMessage" || action == "ListStreams" ||
-		strings.HasSuffix(r.On, "/stream")
+		strings.HasSuffix(r.On, "/stream/*")
 }
 
 // Both roles allow exactly what the functions do. Every world of this package fails if a call is

@@ -17,8 +17,9 @@ func Denied(err error) bool { return DeniedCode(Code(err)) }
 // be refused again. If it has several entries, one of them may be the reason, and a request for
 // each tells which.
 func Refuses(err error) bool {
-	code := strings.TrimPrefix(Code(err), "KMS.")
-	if _, throttled := retry.DefaultThrottleErrorCodes[code]; throttled || code == "" || DeniedCode(code) {
+	whole := Code(err)
+	code := strings.TrimPrefix(whole, "KMS.")
+	if _, throttled := retry.DefaultThrottleErrorCodes[code]; throttled || code == "" || DeniedCode(whole) {
 		return false
 	}
 	return !strings.HasPrefix(code, "Internal") && !strings.HasPrefix(code, "ServiceUnavailable") && code != "KmsThrottled"
@@ -36,7 +37,10 @@ func Code(err error) string {
 // DeniedCode reports whether an error code is one that [Denied] means. Services write codes with
 // and without a prefix, and with and without the word Exception.
 func DeniedCode(code string) bool {
-	code = strings.TrimPrefix(strings.TrimPrefix(code, "AWS.SimpleQueueService."), "KMS.")
+	code, key := strings.CutPrefix(strings.TrimPrefix(code, "AWS.SimpleQueueService."), "KMS.")
+	if key || strings.HasPrefix(strings.ToUpper(code), "KMS") { // the key is disabled, gone or not allowed
+		return !strings.Contains(code, "Throttl")
+	}
 	switch strings.TrimSuffix(code, "Exception") {
 	case "AccessDenied", "NotAuthorized", "OptInRequired", "AllAccessDisabled", // permissions
 		"UnrecognizedClient", "InvalidClientTokenId", "InvalidAccessKeyId", "MissingAuthenticationToken", "ExpiredToken", // credentials

@@ -17,6 +17,8 @@ import (
 func TestDenied(t *testing.T) {
 	coded := func(code string) error { return &smithy.GenericAPIError{Code: code} }
 	for _, err := range []error{coded("AccessDenied"), coded("AccessDeniedException"), coded("KMS.AccessDeniedException"),
+		coded("KMS.DisabledException"),
+		coded("KmsDisabled"), coded("KMSInvalidState"), // of S3, SQS and SNS
 		coded("AWS.SimpleQueueService.NonExistentQueue"),
 		coded("InvalidClientTokenId"), coded("ExpiredToken"), coded("ExpiredTokenException"), coded("SignatureDoesNotMatch"),
 		coded("InvalidAccessKeyId"),
@@ -30,7 +32,7 @@ func TestDenied(t *testing.T) {
 		}
 	}
 	for _, err := range []error{nil, errors.New("AccessDenied"), coded("ThrottlingException"), coded("SlowDown"), coded("InternalError"),
-		coded("RequestThrottled"),
+		coded("RequestThrottled"), coded("KmsThrottled"), coded("KMS.ThrottlingException"),
 		coded("AccessDeniedForNow"), coded("ValidationException"), &dynamodbtypes.InternalServerError{}} {
 		if awserr.Denied(err) {
 			t.Errorf("%v: asking again cannot help", err)

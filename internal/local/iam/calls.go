@@ -17,7 +17,7 @@ import (
 type Call struct {
 	Action string
 	// Resource is the end of the ARN, after its service: "dynamodb:table/events",
-	// "dynamodb:table/events/index/GSI1", "dynamodb:table/events/stream", "sqs:events",
+	// "dynamodb:table/events/index/GSI1", "dynamodb:table/events/stream/LABEL", "sqs:events",
 	// "s3:archive/dt=2031-05-05/a.gz".
 	Resource string
 	Keys     []string // partition keys; nil: the request has none
@@ -150,8 +150,7 @@ func ofPart(item dynamo.TransactWriteItem) Call {
 
 func onStream(api, arn string) Call {
 	_, table, _ := strings.Cut(arn, ":table/")
-	table, _, _ = strings.Cut(table, "/")
-	return Call{Action: "dynamodb:" + api, Resource: "dynamodb:table/" + table + "/stream"}
+	return Call{Action: "dynamodb:" + api, Resource: "dynamodb:table/" + table}
 }
 
 func onQueue(api string, url *string) Call {

@@ -76,6 +76,13 @@ type key struct{}
 // As returns a context for the calls of a role.
 func As(ctx context.Context, r *Role) context.Context { return context.WithValue(ctx, key{}, r) }
 
+// Of returns the role of a caller, or nil if everything is allowed to it. known is false if the
+// context says nothing.
+func Of(ctx context.Context) (r *Role, known bool) {
+	r, known = ctx.Value(key{}).(*Role)
+	return r, known
+}
+
 // Intercept is what the engine calls around every client call.
 type Intercept = func(ctx context.Context, api string, input any, call func() (any, error)) (any, error)
 
@@ -83,7 +90,7 @@ type Intercept = func(ctx context.Context, api string, input any, call func() (a
 // it refuses is not judged, as a request that is lost is not.
 func Judged(inner Intercept) Intercept {
 	return func(ctx context.Context, api string, input any, call func() (any, error)) (any, error) {
-		r, _ := ctx.Value(key{}).(*Role)
+		r, _ := Of(ctx)
 		judged := call
 		if r != nil {
 			judged = func() (any, error) {

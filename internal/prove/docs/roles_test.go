@@ -99,8 +99,8 @@ func textsOf(tpl *template.Template, n *template.Node) (list []string) {
 }
 
 // resources are the names of the world for what the templates name.
-var resources = strings.NewReplacer("EventsTable.StreamArn", "dynamodb:table/events/stream",
-	"EventsStreamArn", "dynamodb:table/events/stream", "OldStreamArn", "dynamodb:table/old/stream",
+var resources = strings.NewReplacer("EventsTable.StreamArn", "dynamodb:table/events/stream/*",
+	"EventsStreamArn", "dynamodb:table/events/stream/*", "OldStreamArn", "dynamodb:table/old/stream/*",
 	"EventsTable.Arn", "dynamodb:table/events", "AggregatesTable.Arn", "dynamodb:table/totals", "${EventsTable}", "events",
 	"${AggregatesTable}", "totals", "${OldTable}", "old", "IngestQueue.Arn", "sqs:events*",
 	"QuarantineQueue.Arn", "sqs:quarantine", "${ArchiveBucket.Arn}", "s3:archive", "${PayloadBucket.Arn}", "s3:payloads",

@@ -13,9 +13,15 @@ import (
 )
 
 var (
-	errHung    = errors.New("request canceled while awaiting the answer")
-	denied     = &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "no identity-based policy allows this"}
-	conflicted = &types.TransactionConflictException{Message: aws.String("transaction is ongoing for the item")}
+	errHung = errors.New("request canceled while awaiting the answer")
+	denied  = &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "no identity-based policy allows this"}
+	expired = &smithy.GenericAPIError{Code: "ExpiredTokenException", Message: "the security token included in the request is expired"}
+	// A customer managed key that is disabled: DynamoDB says so in the message alone, SQS and S3 in
+	// the code (their API references, "Errors"). A conditional put meets another of its object.
+	lockedTable = &smithy.GenericAPIError{Code: "ValidationException", Message: "KMS key access denied: the key is disabled"}
+	locked      = &smithy.GenericAPIError{Code: "KMS.DisabledException", Message: "the key is disabled"}
+	beside      = &smithy.GenericAPIError{Code: "ConditionalRequestConflict", Message: "a conflicting operation is in progress"}
+	conflicted  = &types.TransactionConflictException{Message: aws.String("transaction is ongoing for the item")}
 )
 
 // tablesAPI and keepers are the requests that an outage may hit: those to the tables, and those to
@@ -25,6 +31,14 @@ var (
 		"TransactWriteItems": true, "Query": true, "Scan": true}
 	keepers = map[string]bool{"SendMessageBatch": true, "PutObject": true, "GetObject": true}
 )
+
+// outages are the requests that an outage hits, and what they get.
+var outages = []struct {
+	of   map[string]bool
+	with error
+}{{tablesAPI, stage.Throttled}, {tablesAPI, denied}, {tablesAPI, expired}, {tablesAPI, lockedTable},
+	{keepers, stage.Throttled}, {keepers, denied}, {keepers, expired}, {keepers, locked},
+	{map[string]bool{"PutObject": true}, beside}}
 
 // answers lets other tasks run before an answer.
 func (w *World) answers(ctx context.Context, fate stage.Fate) error {

@@ -126,9 +126,9 @@ func (w *trouble) worse() {
 	until := w.Now.Add(time.Duration(20+w.Rng.IntN(60)) * time.Second)
 	switch w.Rng.IntN(3) {
 	case 0:
-		w.outage, w.outOf, w.outWith = until, keepers, []error{stage.Throttled, denied, denied}[w.Rng.IntN(3)]
+		w.outage, w.outOf, w.outWith = until, keepers, []error{stage.Throttled, denied, locked}[w.Rng.IntN(3)]
 	case 1:
-		w.outage, w.outOf, w.outWith = until, tablesAPI, stage.Throttled
+		w.outage, w.outOf, w.outWith = until, tablesAPI, []error{stage.Throttled, lockedTable}[w.Rng.IntN(2)]
 	case 2:
 		w.choosy = until
 	}

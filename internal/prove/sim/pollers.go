@@ -10,7 +10,6 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/esm"
-	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
 
 // pollers call the functions, as event source mappings do.
@@ -86,8 +85,8 @@ func (w *pollers) meddle() {
 		// An outage is long enough that an invocation runs out of time and must report what it
 		// could not prove. Or a permission is missing, and the invocation fails with time left.
 		w.trouble.outage = w.Now.Add(time.Duration(20+w.Rng.IntN(60)) * time.Second)
-		w.trouble.outOf = []map[string]bool{tablesAPI, keepers}[w.Rng.IntN(2)]
-		w.trouble.outWith = []error{stage.Throttled, denied}[w.Rng.IntN(2)]
+		of := outages[w.Rng.IntN(len(outages))]
+		w.trouble.outOf, w.trouble.outWith = of.of, of.with
 	}
 	if w.Chance(f.Roll) {
 		w.Fault(rolled, "")

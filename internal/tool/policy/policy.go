@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline/pattern"
 	"github.com/ingot-events/ingot/pipeline/question"
@@ -24,6 +25,27 @@ type Statement struct {
 	Action    []string
 	Resource  []string
 	Condition map[string]map[string]any `json:",omitempty"`
+}
+
+// Role returns who has these rights, as the engine judges requests.
+func Role(name string, rights []Statement) *iam.Role {
+	r := &iam.Role{Name: name}
+	for _, s := range rights {
+		of := iam.Statement{Actions: s.Action}
+		for _, resource := range s.Resource {
+			if parts := strings.SplitN(resource, ":", 6); len(parts) == 6 { // arn:PARTITION:SERVICE:REGION:ACCOUNT:NAME
+				resource = parts[2] + ":" + parts[5]
+			}
+			of.Resources = append(of.Resources, resource)
+		}
+		for _, condition := range s.Condition {
+			if keys, ok := condition["dynamodb:LeadingKeys"].([]string); ok {
+				of.Keys = keys
+			}
+		}
+		r.Statements = append(r.Statements, of)
+	}
+	return r
 }
 
 // Reading returns the statement that allows reading by a pattern.

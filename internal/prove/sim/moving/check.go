@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/internal/table/rows"
@@ -37,7 +38,7 @@ func (w *world) check() {
 		}
 	}
 	def, _ := w.pipeline.Definition("users")
-	head, err := w.store().Head(context.Background(), def)
+	head, err := w.store().Head(iam.As(context.Background(), nil), def)
 	if err == nil && head != nil && (head.Behind > 0 && !w.returned || head.Building) {
 		w.Fail(stage.Generation, "before the turn, %s is behind %d times, and building: %t", def, head.Behind, head.Building)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/store/repair"
@@ -195,7 +196,7 @@ func (w *world) erase() {
 	key := event.Key{PK: fmt.Sprint("ACCOUNT#", w.Rng.IntN(accounts)), SK: "USER"}
 	st := w.store()
 	for range 20 {
-		if _, err := repair.Of(st).Erase(context.Background(), key); err == nil {
+		if _, err := repair.Of(st).Erase(iam.As(context.Background(), roleOf("erase")), key); err == nil {
 			w.erased[key.PK+" "+key.SK] = true
 			return
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/migrate"
@@ -69,7 +70,7 @@ func (w *world) early() {
 		item := w.message(w.Rng.IntN(accounts))
 		w.tooEarly[item.Data] = true
 		ctx := w.Within(time.Minute)
-		if result, _ := w.store().Put(ctx, []*event.Item{item}); result[0].Verdict.Stored() {
+		if result, _ := w.store().Put(iam.As(ctx, w.roles.ingest), []*event.Item{item}); result[0].Verdict.Stored() {
 			w.Fail(Early, "a message of a type that has not turned is %s", result[0].Verdict)
 		}
 	}
@@ -84,7 +85,7 @@ func (w *world) turn() {
 		}
 	}
 	w.People(func() {
-		for h := w.streamsFunction(); h.Start(context.Background()) != nil; {
+		for h := w.streamsFunction(); h.Start(iam.As(context.Background(), w.roles.streams)) != nil; {
 			w.Sleep(time.Minute)
 		}
 		for w.Failure == nil {
@@ -172,7 +173,7 @@ func (w *world) retire() {
 // checkBuilding checks that nobody takes totals without the items that were moved for complete.
 func (w *world) checkBuilding() {
 	def, _ := w.pipeline.Definition("users")
-	head, err := w.store().Head(context.Background(), def)
+	head, err := w.store().Head(iam.As(context.Background(), nil), def)
 	if w.Must(err); head != nil && !head.Building {
 		w.Fail(stage.Generation, "after the turn, %s does not say that it is building", def)
 	}
@@ -184,7 +185,7 @@ func (w *world) produce(account int) {
 	item := w.message(account)
 	for range 30 {
 		ctx := w.Within(time.Minute)
-		result, _ := w.store().Put(ctx, []*event.Item{item})
+		result, _ := w.store().Put(iam.As(ctx, w.roles.ingest), []*event.Item{item})
 		switch r := &result[0]; {
 		case r.Verdict == event.Retry:
 			w.Sleep(10 * time.Second)
@@ -228,7 +229,7 @@ func (w *world) holds(key event.Key) bool {
 
 // rebuild counts what was moved, as an operator does.
 func (w *world) rebuild() bool {
-	ctx := w.Within(time.Hour)
+	ctx := iam.As(w.Within(time.Hour), roleOf("rebuild"))
 	st := w.store()
 	def, _ := w.pipeline.Definition("users")
 	pass, err := repair.Of(st).BeginPass(ctx, def)
@@ -247,7 +248,7 @@ func (w *world) rebuild() bool {
 func (w *world) checkTotals() {
 	w.Calm = true
 	w.People(func() {
-		report, err := verify.Totals(context.Background(), w.pipeline, w.store(), w.Now)
+		report, err := verify.Totals(iam.As(context.Background(), roleOf("verify")), w.pipeline, w.store(), w.Now)
 		switch {
 		case err != nil:
 			w.Fail(stage.Broken, "verify: %v", err)

@@ -21,6 +21,8 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/internal/testworld"
+	"github.com/ingot-events/ingot/internal/tool/policy"
+	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
@@ -154,6 +156,7 @@ func (w *world) build(seed uint64) error {
 		return err
 	}
 	w.pipeline = p
+	w.Person = roleOf("migrate")
 	w.roles.capture, w.roles.streams, w.roles.ingest = iam.Capture(p), iam.Streams(p), iam.Ingest(p)
 	text := mapping
 	if w.goesBack = w.Chance(0.5); w.goesBack {
@@ -312,4 +315,16 @@ func text(v types.AttributeValue) string {
 
 func keyText(img migrate.Row) string {
 	return strings.Join([]string{text(img["PK"]), text(img["SK"])}, " ")
+}
+
+// roleOf returns the role of somebody who runs a command by its policy.
+func roleOf(command string) *iam.Role {
+	r := policy.Role(command,
+		policy.Commands[command](policy.ARNsOf(&target.Target{EventsTable: stack.Events, AggregatesTable: stack.Aggregates})))
+	for _, s := range r.Statements {
+		for i := range s.Resources {
+			s.Resources[i] = strings.Replace(s.Resources[i], "OLD-TABLE", oldTable, 1)
+		}
+	}
+	return r
 }

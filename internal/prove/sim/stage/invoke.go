@@ -31,13 +31,11 @@ type Invocation struct {
 // Begin runs an invocation in a task of its own.
 func (w *World) Begin(inv *Invocation, do func(context.Context) (any, error)) {
 	ctx := w.Deadline(context.Background(), inv.Deadline.Add(inv.Skew), inv.Skew)
+	ctx = iam.As(ctx, inv.Role)
 	w.Invocations = append(w.Invocations, inv)
 	w.Spawn(inv.Name, inv, func() {
 		inv.Answer, inv.Err = do(ctx)
 		inv.Done = true
-		if inv.Role != nil && len(inv.Role.Denied()) > 0 {
-			w.Fail(Denied, "%s does not allow %s", inv.Role.Name, inv.Role.Denied()[0])
-		}
 	})
 }
 

@@ -47,14 +47,17 @@ func Request[O any](w *World, ctx context.Context, api string, write bool, late 
 	if err := ctx.Err(); err != nil {
 		return none, err // too late to be sent
 	}
-	var role *iam.Role
-	if w.Current.Of != nil {
-		role = w.Current.Of.Role
+	role, known := iam.Of(ctx)
+	if !known {
+		role = w.Person
 	}
 	carry := func() (any, error) {
 		w.sender = role
 		out, err := call()
 		w.sender = nil
+		if role != nil && len(role.Denied()) > 0 {
+			w.Fail(Denied, "%s does not allow %s", role.Name, role.Denied()[0])
+		}
 		if w.Carried != nil {
 			w.Carried()
 		}

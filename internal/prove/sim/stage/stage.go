@@ -28,6 +28,8 @@ type World struct {
 	Trace       *strings.Builder // nil if nothing is traced
 	Steps       int
 	sender      *iam.Role // of the request that is being carried out
+	// Person is the role of the people who run commands. nil: nothing is denied to them.
+	Person *iam.Role
 	// Fate draws what becomes of a request, which carry carries out. nil: [Odds] say it.
 	Fate func(api string, write bool, late func() time.Duration, carry func()) Fate
 	// Carried is called when a request has been carried out. It may be nil.
