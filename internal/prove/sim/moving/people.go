@@ -147,7 +147,8 @@ func (w *world) backfill(tries int) {
 		w.Working++
 		w.Begin(worker, func(context.Context) (any, error) {
 			defer func() { w.Working-- }()
-			began, first := w.blind || w.blinded == 0, w.passed == 0
+			// A request that was sent before may arrive for ten minutes, and no record removes its copy.
+			began, first := w.blind || w.blinded == 0 || w.Now.Before(w.sighted.Add(15*time.Minute)), w.passed == 0
 			pass, err := w.sync().BeginPass(context.Background())
 			blinded := w.blinded
 			if err == nil {
@@ -172,7 +173,7 @@ func (w *world) streamOff() {
 	w.blind, w.gap = true, true
 	w.blinded++
 	w.Sleep(time.Duration(60+w.Rng.IntN(300)) * time.Second)
-	w.blind = false
+	w.blind, w.sighted = false, w.Now
 	if !w.filling {
 		w.Spawn("backfill", nil, w.fill)
 	}

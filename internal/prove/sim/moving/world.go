@@ -95,6 +95,7 @@ type world struct {
 	filling  bool          // somebody runs passes until none is needed
 	blind    bool          // the stream is off now
 	blinded  int           // how often it was off
+	sighted  time.Time     // when it was on again
 	still    bool
 	off      bool              // the mapping of capture is
 	latest   bool              // events have revisions, so producers change those that were moved
