@@ -147,7 +147,7 @@ func (w *world) backfill(tries int) {
 		w.Working++
 		w.Begin(worker, func(context.Context) (any, error) {
 			defer func() { w.Working-- }()
-			// A request that was sent before may arrive for ten minutes, and no record removes its copy.
+			// A request of before may arrive for ten minutes, and no record removes its copy.
 			began, first := w.blind || w.blinded == 0 || w.Now.Before(w.sighted.Add(15*time.Minute)), w.passed == 0
 			pass, err := w.sync().BeginPass(context.Background())
 			blinded := w.blinded
