@@ -63,14 +63,32 @@ const leastConcurrency, mostConcurrency = 2, 1000
 // mode with an Amazon SQS event source", AWS).
 const callsOfPoller = 10
 
-// pollers checks that a mapping of the queue has one way to scale: Lambda refuses both.
+// These are the bounds of provisioned pollers of a queue, which Lambda sets (Lambda API reference,
+// "ProvisionedPollerConfig").
+const leastPollers, mostMinimumPollers, mostPollers = 2, 200, 10_000
+
+// pollerSettings are for a mapping of a queue in provisioned mode.
+var pollerSettings = []rule{
+	{name: "pollers", property: "MinimumPollers", must: number(leastPollers, leastPollers, mostMinimumPollers),
+		whether: "Lambda takes MinimumPollers", wrong: "MinimumPollers is {is}, and Lambda takes 2 to 200", instead: "MinimumPollers: 2"},
+	{name: "pollers", property: "MaximumPollers", must: number(mostMinimumPollers, leastPollers, mostPollers),
+		whether: "Lambda takes MaximumPollers", wrong: "MaximumPollers is {is}, and Lambda takes 2 to 10000",
+		instead: "MaximumPollers: 200"},
+}
+
+// pollers checks that a mapping of the queue has one way to scale, because Lambda refuses both, and
+// that Lambda takes its numbers of pollers.
 func (c *Checker) pollers(f *function) {
 	for _, m := range c.mappingsOf(f.Name, false) {
 		pollers := c.t.Get(m.props, "ProvisionedPollerConfig")
-		if pollers != nil && c.t.Get(m.props, "ScalingConfig", "MaximumConcurrency") != nil {
+		if pollers == nil {
+			continue
+		}
+		if c.t.Get(m.props, "ScalingConfig", "MaximumConcurrency") != nil {
 			c.Mistake("pollers", pollers.Position, "Lambda refuses a mapping with both ProvisionedPollerConfig and MaximumConcurrency",
 				"one of the two")
 		}
+		c.check(c.value("", pollers, pollers.Position, ""), pollerSettings...)
 	}
 }
 
