@@ -314,3 +314,31 @@ func TestKeyPolicy(t *testing.T) {
 		must.Match(t, allowed[sender[1]], texts{"kms:GenerateDataKey", "kms:Decrypt"}, sender[1])
 	}
 }
+
+// The output DashboardUrl is of the console of the stack's partition.
+func TestDashboardOfEachPartition(t *testing.T) {
+	for partition, want := range map[string]string{
+		"aws":        "https://REGION.console.aws.amazon.com/cloudwatch/home?region=REGION#dashboards/dashboard/NAME",
+		"aws-cn":     "https://REGION.console.amazonaws.cn/cloudwatch/home?region=REGION#dashboards/dashboard/NAME",
+		"aws-us-gov": "https://REGION.console.amazonaws-us-gov.com/cloudwatch/home?region=REGION#dashboards/dashboard/NAME",
+	} {
+		text := strings.NewReplacer("!Ref AWS::Partition", partition, "${AWS::Region}", "REGION", "${Dashboard}", "NAME").Replace(
+			read(t, sampleshop.Template))
+		tpl, err := template.Open([]byte(text), nil)
+		must.Succeed(t, err)
+		root, err := template.Read([]byte(text))
+		must.Succeed(t, err)
+		url := root.Member("Outputs").Value.Member("DashboardUrl").Value.Member("Value").Value
+		must.Equal(t, tpl.Resolve(url).Text, want)
+	}
+}
+
+// No right of a template is about what is named after the stack and more: that would be the stack
+// whose name begins with this one's, too.
+func TestRightsAreOfOneStack(t *testing.T) {
+	for _, name := range []string{sampleshop.Template, "cmd/publish/template.yaml", "cmd/migrate/template.yaml", "cmd/worker/template.yaml"} {
+		if strings.Contains(read(t, name), "${AWS::StackName}-*") {
+			t.Errorf("%s has rights in stacks whose names begin with that of its own", name)
+		}
+	}
+}

@@ -139,7 +139,7 @@ func (c *Checker) mapping(r *template.Resource) {
 	case m.source.Kind == template.Reference:
 		m.stream = m.source.Attribute == "StreamArn"
 	default:
-		m.stream = strings.HasPrefix(m.source.Text, "arn:aws:dynamodb:") || c.t.Property(r, "StartingPosition") != nil
+		m.stream = strings.Contains(m.source.Text, ":dynamodb:") || c.t.Property(r, "StartingPosition") != nil
 	}
 	c.mappings = append(c.mappings, m)
 }
