@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"net/http/httptest"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -11,8 +12,9 @@ import (
 
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/tool/policy"
-	"github.com/ingot-events/ingot/internal/tool/target"
+	"github.com/ingot-events/ingot/internal/tool/target/targettest"
 )
 
 // policyOf runs ingot policy on a file.
@@ -87,69 +89,64 @@ func TestPolicyOfOnePrincipal(t *testing.T) {
 	}
 }
 
-// The policy for deploying covers each type of resource that the template has, and a stack's own
-// resources alone.
-func TestPolicyForDeploying(t *testing.T) {
-	template := must.Read(t, "../../"+sampleshop.Template)
-	creates := map[string]string{"CloudWatch::Alarm": "cloudwatch:PutMetricAlarm",
-		"CloudWatch::CompositeAlarm": "cloudwatch:PutCompositeAlarm",
-		"CloudWatch::Dashboard":      "cloudwatch:PutDashboard", "DynamoDB::Table": "dynamodb:CreateTable",
-		"IAM::Role":      "iam:CreateRole",
-		"Logs::LogGroup": "logs:CreateLogGroup", "S3::Bucket": "s3:CreateBucket", "S3::BucketPolicy": "s3:PutBucketPolicy",
-		"SQS::Queue":       "sqs:CreateQueue",
-		"SQS::QueuePolicy": "sqs:SetQueueAttributes", "SecretsManager::Secret": "secretsmanager:CreateSecret",
-		"Serverless::Function": "lambda:CreateFunction"}
-	_, doc, _, stderr := policyOf(t, "../../"+sampleshop.Pipeline, "--for", "deploy")
-	types := regexp.MustCompile(`Type: AWS::(\S+)`).FindAllStringSubmatch(string(template), -1)
-	if len(types) < 30 {
-		t.Fatalf("%d resources, %s", len(types), stderr)
+// What the roles of the template do is within the boundary.
+func TestRolesAreWithinTheBoundary(t *testing.T) {
+	_, doc, _, stderr := policyOf(t, "../../"+sampleshop.Pipeline, "--for", "boundary")
+	_, roles, _ := strings.Cut(string(must.Read(t, "../../"+sampleshop.Template)), "\n  StreamsRole:")
+	actions := regexp.MustCompile(`"((?:dynamodb|s3|sqs|logs|xray|kms):[A-Z]\w+)"[],]`).FindAllStringSubmatch(roles, -1)
+	if len(actions) < 30 {
+		t.Errorf("%d actions, %s", len(actions), stderr)
 	}
-	for _, match := range types {
-		action := creates[match[1]]
-		if action == "" || !slices.ContainsFunc(doc.Statement, func(s policy.Statement) bool { return slices.Contains(s.Action, action) }) {
-			t.Errorf("nothing allows to create AWS::%s (%q)", match[1], action)
-		}
-	}
-	for _, s := range doc.Statement {
-		must.Equal(t, slices.Contains(s.Resource, "*"), slices.Contains([]string{"ValidateTemplate", "Mappings", "SeeLogGroups",
-			"MakeSecret"}, s.Sid), s.Sid, s.Resource)
-	}
-	allowed := func(who, action string) (conditions map[string]map[string]any, ok bool) {
-		for _, s := range policy.Others[who](policy.ARNsOf(nil)) {
-			if slices.Contains(s.Action, action) {
-				return s.Condition, true
-			}
-		}
-		return nil, false
-	}
-	// What the roles of the template do is within the boundary, and no role is made without it.
-	_, roles, _ := strings.Cut(string(template), "\n  StreamsRole:")
-	for _, action := range regexp.MustCompile(`"((?:dynamodb|s3|sqs|logs|xray|kms):[A-Z]\w+)"[],]`).FindAllStringSubmatch(roles, -1) {
-		if _, ok := allowed("boundary", action[1]); !ok {
+	for _, action := range actions {
+		if !slices.ContainsFunc(doc.Statement, func(s policy.Statement) bool { return slices.Contains(s.Action, action[1]) }) {
 			t.Errorf("the boundary does not allow %s", action[1])
 		}
 	}
-	actions := "CreateRole PutRolePolicy DeleteRolePolicy ListRolePolicies ListAttachedRolePolicies DeleteRole"
-	for action := range strings.FieldsSeq(actions) {
-		at, ok := allowed("deploy-bounded", "iam:"+action)
-		_, unbounded := allowed("deploy", "iam:"+action)
-		if sees := strings.HasPrefix(action, "List") || action == "DeleteRole"; (at == nil) != sees || !ok || !unbounded {
-			t.Errorf("%s: %v", action, at)
-		}
-	}
-	if named := policy.Others["deploy"](policy.ARNsOf(&target.Target{Kind: target.KindStack, Name: "Shop", Region: "eu-central-1",
-		Account: "111122223333"})); !slices.ContainsFunc(named, func(s policy.Statement) bool {
-		return s.Sid == "Tables" && slices.Equal(s.Resource, []string{"arn:aws:dynamodb:eu-central-1:111122223333:table/Shop-*"})
-	}) || !slices.ContainsFunc(named, func(s policy.Statement) bool {
-		return s.Sid == "Roles" && slices.Equal(s.Resource, []string{"arn:aws:iam::111122223333:role/Shop-*"})
-	}) || !slices.ContainsFunc(named, func(s policy.Statement) bool {
-		return s.Sid == "Buckets" && slices.Equal(s.Resource, []string{"arn:aws:s3:::shop-*"})
-	}) {
-		t.Errorf("%+v", named)
-	}
-	if _, doc, _, _ := policyOf(t, "../../"+sampleshop.Pipeline, "--for", "producer"); len(doc.Statement) != 1 ||
-		!slices.Equal(doc.Statement[0].Action, []string{"sqs:SendMessage"}) ||
+}
+
+func TestPolicyOfAProducer(t *testing.T) {
+	_, doc, _, stderr := policyOf(t, "../../"+sampleshop.Pipeline, "--for", "producer")
+	if len(doc.Statement) != 1 || !slices.Equal(doc.Statement[0].Action, []string{"sqs:SendMessage"}) ||
 		!slices.Equal(doc.Statement[0].Resource, []string{"arn:aws:sqs:REGION:ACCOUNT:QUEUE"}) {
-		t.Errorf("%+v", doc)
+		t.Errorf("%+v %s", doc, stderr)
+	}
+}
+
+// The policies for deploying name a stack that need not exist yet, with the resources of the
+// template.yaml in this folder, or else of Ingot's.
+func TestPolicyForDeploying(t *testing.T) {
+	server := httptest.NewServer(&targettest.Cloud{Engine: embedded.New(embedded.Config{}), Account: "123456789012"})
+	t.Cleanup(server.Close)
+	for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"} {
+		t.Setenv(name, value)
+	}
+	publishes := string(must.Read(t, "../publish/template.yaml"))
+	t.Chdir(t.TempDir())
+	functions := func(which, says string) []string {
+		t.Helper()
+		_, doc, _, stderr := policyOf(t, "pipeline.yaml", "--for", which, "--stack", "shop-new", "--region", "cn-north-1")
+		must.Say(t, stderr, says)
+		for _, s := range doc.Statement {
+			if s.Sid == "Functions" {
+				return s.Resource
+			}
+		}
+		return nil
+	}
+	const region = "cn-north-1:123456789012:"
+	for _, which := range []string{"deploy", "deploy-bounded"} {
+		must.Match(t, functions(which, ""), []string{
+			"arn:aws-cn:logs:" + region + "log-group:shop-new-StreamsLogs-*", "arn:aws-cn:lambda:" + region +
+				"function:shop-new-StreamsFunction-*", "arn:aws-cn:logs:" + region + "log-group:shop-new-IngestLogs-*",
+			"arn:aws-cn:lambda:" + region + "function:shop-new-IngestFunction-*"})
+	}
+	write(t, "template.yaml", strings.Replace(publishes, "\nResources:\n", "\nResources:\n  Topic: {Type: AWS::SNS::Topic}\n", 1))
+	must.Match(t, functions("deploy", "the policy has nothing for Topic (AWS::SNS::Topic)"), []string{
+		"arn:aws-cn:logs:" + region + "log-group:shop-new-PublishLogs-*", "arn:aws-cn:lambda:" + region +
+			"function:shop-new-PublishFunction-*"})
+	write(t, "template.yaml", "{")
+	if code, _, _, stderr := policyOf(t, "pipeline.yaml", "--for", "deploy"); code != exitUsage || !strings.Contains(stderr,
+		"template.yaml: ") {
+		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

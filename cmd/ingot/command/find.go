@@ -20,9 +20,14 @@ import (
 func (a *App) Named() bool { return a.Flags.Stack != "" || a.Flags.ConfigEnv != "" || a.Flags.Local }
 
 // Find returns the stack that the flags mean. Its connections end with [App.Close].
-func (a *App) Find(ctx context.Context) (*target.Target, error) {
+func (a *App) Find(ctx context.Context) (*target.Target, error) { return a.find(ctx, target.Find) }
+
+// Place returns where the stack that the flags mean is or will be: see [target.Place].
+func (a *App) Place(ctx context.Context) (*target.Target, error) { return a.find(ctx, target.Place) }
+
+func (a *App) find(ctx context.Context, find func(context.Context, target.Options) (*target.Target, error)) (*target.Target, error) {
 	a.Flags.Env = a.Env
-	t, err := target.Find(ctx, a.Flags)
+	t, err := find(ctx, a.Flags)
 	if t != nil {
 		a.found = append(a.found, t)
 		if t.Note != "" && err == nil {

@@ -4,13 +4,17 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot"
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/policy"
@@ -29,7 +33,8 @@ tag must not contain #, % or control characters, because keys have these escaped
 With --for COMMAND it prints what a command of this tool needs instead. Remove what you do not use. --for producer
 prints what a program needs that sends events to the queue, and --for deploy what make deploy needs. With that, one
 can give the functions' roles every right. With --for deploy-bounded, all roles have the boundary that --for
-boundary prints.
+boundary prints. These three are for the template.yaml of this folder, or else for Ingot's own. The stack need not
+exist yet.
 
 If you name a stack with --stack, --config-env or --local, the ARNs are complete, and the patterns are those of the
 deployed file. Otherwise the ARNs have placeholders such as REGION, ACCOUNT and EVENTS, and the patterns are those of
@@ -59,28 +64,36 @@ func newPolicy(a *app) *cobra.Command {
 }
 
 func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error {
+	if o.command != "" && (len(names) > 0 || o.tag != "") {
+		return cli.Usagef("--for prints what a command needs; leave patterns and --principal-tag out beside it")
+	}
+	other := policy.Others[o.command]
+	find := a.Find
+	if other != nil && o.command != "producer" { // what makes a stack comes before it
+		find = a.Place
+	}
 	var t *target.Target // stays nil if the flags name none
 	if a.Named() {
 		var err error
-		if t, err = a.Find(cmd.Context()); err != nil {
+		if t, err = find(cmd.Context()); err != nil {
 			return err
 		}
 	}
 	parts := policy.ARNsOf(t)
 	doc := policy.Document{Version: "2012-10-17"}
-	switch {
-	case o.command != "" && (len(names) > 0 || o.tag != ""):
-		return cli.Usagef("--for prints what a command needs; leave patterns and --principal-tag out beside it")
-	case o.command != "":
-		statements, ok := policy.Commands[o.command]
-		if !ok {
-			if statements, ok = policy.Others[o.command]; !ok {
-				names := slices.Sorted(maps.Keys(policy.Commands))
-				return cli.Usagef("--for %s: write one of %s", o.command,
-					strings.Join(append(names, slices.Sorted(maps.Keys(policy.Others))...), ", "))
-			}
-		}
+	switch statements := policy.Commands[o.command]; {
+	case statements != nil:
 		doc.Statement = statements(parts)
+	case other != nil:
+		made, err := a.made()
+		if err != nil {
+			return err
+		}
+		doc.Statement = other(parts, made)
+	case o.command != "":
+		names := slices.Sorted(maps.Keys(policy.Commands))
+		return cli.Usagef("--for %s: write one of %s", o.command,
+			strings.Join(append(names, slices.Sorted(maps.Keys(policy.Others))...), ", "))
 	default:
 		p, err := a.patternsOf(cmd.Context(), t)
 		if err != nil {
@@ -106,15 +119,36 @@ func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error 
 		return err
 	}
 	if n := len(strings.Join(strings.Fields(string(text)), "")); n > maxPolicy {
-		a.Say("the policy has %d characters, and a managed policy has at most %d; use fewer patterns in one, or fewer shards",
-			n, maxPolicy)
+		a.Say("the policy has %d characters, and a managed policy has at most %d; make two policies of it", n, maxPolicy)
 	}
 	_, err = fmt.Fprintln(a.Stdout, string(text))
 	return err
 }
 
-// maxPolicy is the number of characters of a managed policy, without white space.
+// maxPolicy is the number of characters of a managed policy, without white space (IAM User Guide,
+// "IAM and AWS STS quotas").
 const maxPolicy = 6144
+
+// made returns what the template.yaml of this folder makes, or else Ingot's own.
+func (a *app) made() (*policy.Template, error) {
+	text, err := os.ReadFile(templateFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		text, err = fs.ReadFile(ingot.Deployment(), templateFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	made, err := policy.ReadTemplate(text)
+	if err != nil {
+		return nil, cli.Usagef("%s: %s", templateFile, err)
+	}
+	for _, r := range made.Unknown() {
+		a.Say("the policy has nothing for %s", r)
+	}
+	return made, nil
+}
+
+const templateFile = "template.yaml"
 
 // patternsOf returns the pipeline that declares the patterns: the deployed one of a stack, or else
 // pipeline.yaml.

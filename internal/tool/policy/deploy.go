@@ -1,25 +1,38 @@
 package policy
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
-// Others lists what people and programs need that run no command of the tool: those who deploy the
+// Others lists what people and programs need that run no command of the tool: those who deploy a
 // template with the SAM CLI, and a producer.
-var Others = map[string]func(ARNs) []Statement{
-	"deploy":   deployer,
-	"boundary": boundary,
-	"deploy-bounded": func(r ARNs) []Statement {
-		list := deployer(r)
-		list[slices.IndexFunc(list, func(s Statement) bool { return s.Sid == "Roles" })].Action = strings.Fields(seesRoles)
-		bounded := allow("RolesWithBoundary", boundedRoles, "arn:aws:iam::"+r.named().account+"role/"+r.named().name+"-*")
-		bounded.Condition = map[string]map[string]any{"StringEquals": {
-			"iam:PermissionsBoundary": "arn:aws:iam::" + r.named().account + "policy/BOUNDARY"}}
-		return append(list, bounded)
+var Others = map[string]func(ARNs, *Template) []Statement{
+	"deploy": func(r ARNs, t *Template) []Statement {
+		d := deployment{r, t}
+		return covering(d.deployer(allow("Roles", boundedRoles+" iam:DeleteRolePermissionsBoundary "+seesRoles, d.of(roles)...)))
 	},
-	"producer": func(r ARNs) []Statement { return []Statement{allow("Send", "sqs:SendMessage", r.queue)} },
+	"deploy-bounded": func(r ARNs, t *Template) []Statement {
+		d := deployment{r, t}
+		bounded := allow("RolesWithBoundary", boundedRoles, d.of(roles)...)
+		bounded.Condition = conditionOn("StringEquals", "iam:PermissionsBoundary", d.global("iam", "policy/BOUNDARY"))
+		return covering(d.deployer(allow("Roles", seesRoles, d.of(roles)...), bounded))
+	},
+	"boundary": func(r ARNs, t *Template) []Statement { return covering(deployment{r, t}.boundary()) },
+	"producer": func(r ARNs, _ *Template) []Statement { return []Statement{allow("Send", "sqs:SendMessage", r.queue)} },
 }
+
+// These are types of resources.
+const (
+	tables     = "AWS::DynamoDB::Table"
+	queues     = "AWS::SQS::Queue"
+	buckets    = "AWS::S3::Bucket"
+	roles      = "AWS::IAM::Role"
+	functions  = "AWS::Serverless::Function"
+	logGroups  = "AWS::Logs::LogGroup"
+	alarms     = "AWS::CloudWatch::Alarm"
+	composites = "AWS::CloudWatch::CompositeAlarm"
+	dashboards = "AWS::CloudWatch::Dashboard"
+	secrets    = "AWS::SecretsManager::Secret"
+	machines   = "AWS::Serverless::StateMachine"
+)
 
 // These are what CloudFormation's handlers of roles need to create, change, roll back and delete
 // one. Somebody with boundedRoles could give a role everything, and IAM knows the condition
@@ -27,101 +40,109 @@ var Others = map[string]func(ARNs) []Statement{
 // condition keys for AWS Identity and Access Management").
 const (
 	boundedRoles = "iam:CreateRole iam:PutRolePolicy iam:DeleteRolePolicy iam:PutRolePermissionsBoundary"
-	seesRoles    = "iam:GetRole iam:UpdateRole iam:UpdateRoleDescription iam:UpdateAssumeRolePolicy iam:DeleteRole iam:GetRolePolicy " +
+	seesRoles    = "iam:GetRole* iam:UpdateRole* iam:UpdateAssumeRolePolicy iam:DeleteRole " +
 		"iam:ListRolePolicies iam:ListAttachedRolePolicies iam:TagRole iam:UntagRole"
 )
 
-// boundary lists the most that the roles of the template may ever do.
-func boundary(r ARNs) []Statement {
-	n := r.named()
+// boundary lists the most that the roles of Ingot's template may ever do.
+func (d deployment) boundary() []Statement {
 	return []Statement{
 		allow("Tables", "dynamodb:DescribeStream dynamodb:GetRecords dynamodb:GetShardIterator dynamodb:GetItem "+
 			"dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:PutItem dynamodb:UpdateItem dynamodb:PartiQLInsert "+
-			"dynamodb:PartiQLUpdate", n.own("dynamodb", "table/")),
+			"dynamodb:PartiQLUpdate", d.of(tables)...),
 		allow("Streams", "dynamodb:ListStreams", "*"),
-		allow("Queues", "sqs:ReceiveMessage sqs:DeleteMessage sqs:GetQueueAttributes sqs:SendMessage", n.own("sqs", "")),
-		allow("Buckets", "s3:GetObject s3:PutObject s3:DeleteObject s3:ListBucket", n.buckets, "arn:aws:s3:::EXISTING-PAYLOAD-BUCKET",
-			"arn:aws:s3:::EXISTING-PAYLOAD-BUCKET/*"),
-		allow("Pointers", "s3:GetObject", "arn:aws:s3:::POINTER-BUCKET/*"),
-		allow("Logs", "logs:CreateLogStream logs:PutLogEvents", n.own("logs", "log-group:")+":*"),
+		allow("Queues", "sqs:ReceiveMessage sqs:DeleteMessage sqs:GetQueueAttributes sqs:SendMessage", d.of(queues)...),
+		allow("Buckets", "s3:GetObject s3:PutObject s3:DeleteObject s3:ListBucket", append(d.of(buckets),
+			d.bucket("EXISTING-PAYLOAD-BUCKET"), d.bucket("EXISTING-PAYLOAD-BUCKET/*"))...),
+		allow("Pointers", "s3:GetObject", d.bucket("POINTER-BUCKET/*")),
+		allow("Logs", "logs:CreateLogStream logs:PutLogEvents", d.of(logGroups)...),
 		allow("Traces", "xray:PutTraceSegments xray:PutTelemetryRecords", "*"),
-		allow("OwnKey", "kms:Decrypt kms:GenerateDataKey", "arn:aws:kms:"+n.place+"key/KEY"),
+		allow("OwnKey", "kms:Decrypt kms:GenerateDataKey", d.arn("kms", "key/KEY")),
 	}
 }
 
-// named are the parts of the names of what a stack makes.
-type named struct{ name, place, account, buckets string } // place is region:account: and account is account:
-
-// own returns the ARN of what CloudFormation names after the stack.
-func (n named) own(service, kind string) string {
-	return "arn:aws:" + service + ":" + n.place + kind + n.name + "-*"
+// deployer lists what CloudFormation and the SAM CLI do for somebody who creates, updates and
+// deletes a stack, beside the given statements. A test compares it with what CloudFormation's
+// handlers of the resources ask for.
+func (d deployment) deployer(forRoles ...Statement) []Statement {
+	// With a composite alarm, these two actions take no narrower resource (Amazon CloudWatch API
+	// Reference, PutCompositeAlarm and DescribeAlarms).
+	anyAlarm := "cloudwatch:DescribeAlarms"
+	if d.of(composites) != nil {
+		anyAlarm += " cloudwatch:PutCompositeAlarm"
+	}
+	services := []string{"lambda.amazonaws.com"}
+	if d.of(machines) != nil {
+		services = append(services, "states.amazonaws.com")
+	}
+	forRoles[0].Action = append(forRoles[0].Action, "iam:PassRole")
+	forRoles[0].Condition = conditionOn("StringEqualsIfExists", "iam:PassedToService", services...) // of iam:PassRole alone
+	list := []Statement{
+		allow("Deploy", "cloudformation:*ChangeSet cloudformation:DescribeStack* cloudformation:ListStackResources "+
+			"cloudformation:GetTemplate* cloudformation:DeleteStack cloudformation:*Rollback* "+
+			"s3:CreateBucket s3:GetBucket* s3:ListBucket s3:GetObject* s3:PutObject s3:PutBucket* s3:PutEncryptionConfiguration",
+			d.arn("cloudformation", "stack/"+d.stack+"/*"), d.arn("cloudformation", "stack/aws-sam-cli-managed-default/*"),
+			"arn:"+d.partition+":cloudformation:*:aws:transform/Serverless-2016-10-31", d.bucket("aws-sam-cli-managed-default-*")),
+		allow("Stores", "dynamodb:CreateTable dynamodb:UpdateTable dynamodb:DeleteTable dynamodb:Describe* dynamodb:UpdateTimeToLive "+
+			"dynamodb:UpdateContinuousBackups dynamodb:UpdateContributorInsights dynamodb:GetResourcePolicy dynamodb:*Tag* "+
+			"sqs:CreateQueue sqs:SetQueueAttributes sqs:GetQueue* sqs:DeleteQueue sqs:*Tag* "+
+			"s3:*Bucket* s3:Get*Configuration s3:PutLifecycleConfiguration s3:PutEncryptionConfiguration "+
+			"s3:TagResource s3:UntagResource s3:ListTagsForResource", d.of(tables, queues, buckets)...),
+		allow("Functions", "lambda:CreateFunction lambda:UpdateFunctionCode lambda:UpdateFunctionConfiguration lambda:GetFunction* "+
+			"lambda:DeleteFunction lambda:*Tag* lambda:GetRuntimeManagementConfig lambda:*FunctionConcurrency "+
+			"logs:CreateLogGroup logs:DeleteLogGroup logs:*RetentionPolicy logs:*KmsKey logs:*Tag* logs:GetDataProtectionPolicy "+
+			"states:*StateMachine states:*Tag*", d.of(functions, logGroups, machines)...),
+		allow("Watch", "cloudwatch:PutMetricAlarm cloudwatch:DeleteAlarms cloudwatch:*Dashboard* cloudwatch:*Tag*",
+			d.of(alarms, composites, dashboards)...),
+		allow("Anything", "cloudformation:ValidateTemplate lambda:GetEventSourceMapping lambda:ListEventSourceMappings "+
+			"logs:DescribeLogGroups secretsmanager:GetRandomPassword "+anyAlarm, "*"),
+	}
+	return slices.Concat(list, forRoles, d.mappings(), d.secretForHMAC(), d.throttledKeys())
 }
 
-func (r ARNs) named() (n named) {
-	_, n.place, _ = strings.Cut(r.stack, "arn:aws:cloudformation:") // region:account:stack/NAME/*
-	n.place, n.name, _ = strings.Cut(n.place, "stack/")
-	_, n.account, _ = strings.Cut(n.place, ":")
-	n.name = strings.TrimSuffix(n.name, "/*")
-	n.buckets = "arn:aws:s3:::" + strings.ToLower(n.name) + "-*"
-	if n.name == "STACK" {
-		n.buckets = "arn:aws:s3:::STACK-IN-LOWER-CASE-*"
-	}
-	return n
+// mappings lets somebody change the mappings of the functions alone. A mapping has no name (AWS
+// Lambda Developer Guide, "Fine-tuning the Resources and Conditions sections of policies").
+func (d deployment) mappings() []Statement {
+	s := allow("Mappings", "lambda:*EventSourceMapping", "*")
+	s.Condition = conditionOn("StringLike", "lambda:FunctionArn", d.of(functions)...)
+	return []Statement{s}
 }
 
-// deployer lists what CloudFormation and the SAM CLI do for somebody who creates and updates a
-// stack of template.yaml. They name what they make after the stack, except for the secret of hmac.
-func deployer(r ARNs) []Statement {
-	n := r.named()
-	name, place, account, buckets, own := n.name, n.place, n.account, n.buckets, n.own
-	return []Statement{
-		allow("Stacks", "cloudformation:CreateChangeSet cloudformation:DescribeChangeSet cloudformation:ExecuteChangeSet "+
-			"cloudformation:DeleteChangeSet cloudformation:DescribeStacks cloudformation:DescribeStackEvents "+
-			"cloudformation:DescribeStackResources cloudformation:ListStackResources cloudformation:GetTemplate "+
-			"cloudformation:GetTemplateSummary cloudformation:DeleteStack cloudformation:RollbackStack "+
-			"cloudformation:ContinueUpdateRollback",
-			r.stack, "arn:aws:cloudformation:"+place+"stack/aws-sam-cli-managed-default/*",
-			"arn:aws:cloudformation:*:aws:transform/Serverless-2016-10-31"),
-		allow("ValidateTemplate", "cloudformation:ValidateTemplate", "*"),
-		allow("UploadBuild", "s3:CreateBucket s3:GetBucketLocation s3:ListBucket s3:GetObject s3:PutObject s3:PutBucketPolicy "+
-			"s3:GetBucketPolicy s3:PutBucketVersioning s3:PutBucketTagging s3:PutEncryptionConfiguration s3:PutBucketPublicAccessBlock",
-			"arn:aws:s3:::aws-sam-cli-managed-default-*"),
-		allow("Tables", "dynamodb:CreateTable dynamodb:UpdateTable dynamodb:DeleteTable dynamodb:DescribeTable dynamodb:UpdateTimeToLive "+
-			"dynamodb:DescribeTimeToLive dynamodb:UpdateContinuousBackups dynamodb:DescribeContinuousBackups "+
-			"dynamodb:DescribeContributorInsights dynamodb:UpdateContributorInsights "+
-			"dynamodb:DescribeKinesisStreamingDestination dynamodb:GetResourcePolicy "+
-			"dynamodb:TagResource dynamodb:UntagResource dynamodb:ListTagsOfResource",
-			own("dynamodb", "table/")),
-		allow("Queues", "sqs:CreateQueue sqs:SetQueueAttributes sqs:GetQueueAttributes sqs:GetQueueUrl sqs:DeleteQueue sqs:TagQueue "+
-			"sqs:UntagQueue sqs:ListQueueTags", own("sqs", "")),
-		allow("Buckets", "s3:CreateBucket s3:DeleteBucket s3:PutBucketPolicy s3:GetBucketPolicy s3:DeleteBucketPolicy "+
-			"s3:PutLifecycleConfiguration s3:PutEncryptionConfiguration s3:PutBucketPublicAccessBlock s3:PutBucketVersioning "+
-			"s3:PutBucketOwnershipControls s3:PutBucketTagging s3:ListBucket s3:GetLifecycleConfiguration "+
-			"s3:GetEncryptionConfiguration s3:GetBucketPublicAccessBlock s3:GetBucketVersioning s3:GetBucketOwnershipControls "+
-			"s3:GetBucketTagging", buckets),
-		allow("Roles", boundedRoles+" "+seesRoles, "arn:aws:iam::"+account+"role/"+name+"-*"),
-		{Sid: "GiveRolesToFunctions", Effect: "Allow", Action: []string{"iam:PassRole"},
-			Resource:  []string{"arn:aws:iam::" + account + "role/" + name + "-*"},
-			Condition: map[string]map[string]any{"StringEquals": {"iam:PassedToService": "lambda.amazonaws.com"}}},
-		allow("Functions", "lambda:CreateFunction lambda:UpdateFunctionCode lambda:UpdateFunctionConfiguration lambda:GetFunction "+
-			"lambda:GetFunctionConfiguration lambda:GetFunctionCodeSigningConfig lambda:DeleteFunction lambda:TagResource "+
-			"lambda:UntagResource lambda:ListTags lambda:GetRuntimeManagementConfig "+
-			"lambda:GetFunctionRecursionConfig lambda:PutFunctionConcurrency lambda:DeleteFunctionConcurrency",
-			own("lambda", "function:")),
-		allow("Mappings", "lambda:CreateEventSourceMapping lambda:UpdateEventSourceMapping lambda:GetEventSourceMapping "+
-			"lambda:DeleteEventSourceMapping lambda:ListEventSourceMappings", "*"),
-		allow("Logs", "logs:CreateLogGroup logs:DeleteLogGroup logs:PutRetentionPolicy logs:DeleteRetentionPolicy logs:AssociateKmsKey "+
-			"logs:DisassociateKmsKey logs:TagResource logs:UntagResource logs:ListTagsForResource", own("logs", "log-group:"),
-			own("logs", "log-group:")+":*"),
-		allow("SeeLogGroups", "logs:DescribeLogGroups", "*"),
-		allow("Alarms", "cloudwatch:PutMetricAlarm cloudwatch:PutCompositeAlarm cloudwatch:DescribeAlarms "+
-			"cloudwatch:DeleteAlarms cloudwatch:TagResource cloudwatch:ListTagsForResource", own("cloudwatch", "alarm:")),
-		allow("Dashboard", "cloudwatch:PutDashboard cloudwatch:GetDashboard cloudwatch:DeleteDashboards",
-			"arn:aws:cloudwatch::"+account+"dashboard/"+name+"-*"),
-		allow("SecretForHMAC", "secretsmanager:CreateSecret secretsmanager:UpdateSecret secretsmanager:DescribeSecret "+
-			"secretsmanager:GetSecretValue secretsmanager:DeleteSecret secretsmanager:TagResource "+
-			"secretsmanager:UntagResource", "arn:aws:secretsmanager:"+place+
-			"secret:PiiKey-*"),
-		allow("MakeSecret", "secretsmanager:GetRandomPassword", "*"),
+// secretForHMAC covers the secret that the stack makes. Its name has nothing of the stack, so the
+// tag that CloudFormation gives it must not name another one (CloudFormation User Guide, "Resource
+// tag"). A secret has no tag before it is made. A template that makes no secret may read one.
+func (d deployment) secretForHMAC() []Statement {
+	own := d.of(secrets)
+	switch {
+	case own == nil && d.Template.secret:
+		return []Statement{allow("SecretForHMAC", "secretsmanager:GetSecretValue", d.ARNs.secret)}
+	case own == nil:
+		return nil
 	}
+	s := allow("SecretForHMAC", "secretsmanager:CreateSecret secretsmanager:UpdateSecret secretsmanager:DescribeSecret "+
+		"secretsmanager:GetSecretValue secretsmanager:DeleteSecret secretsmanager:TagResource secretsmanager:UntagResource", own...)
+	s.Condition = conditionOn("StringEqualsIfExists", "aws:ResourceTag/aws:cloudformation:stack-name", d.stack)
+	return []Statement{s}
+}
+
+// throttledKeys lets DynamoDB make the role with which it counts the throttled keys of a table, the
+// first time in an account (Amazon DynamoDB Developer Guide, "Using service-linked roles").
+func (d deployment) throttledKeys() []Statement {
+	if d.of(tables) == nil {
+		return nil
+	}
+	return []Statement{allow("ThrottledKeys", "iam:CreateServiceLinkedRole",
+		d.global("iam", "role/aws-service-role/contributorinsights.dynamodb.amazonaws.com/*"))}
+}
+
+// covering leaves out the statements that are about nothing.
+func covering(list []Statement) []Statement {
+	return slices.DeleteFunc(list, func(s Statement) bool { return len(s.Resource) == 0 })
+}
+
+func conditionOn(operator, key string, values ...string) map[string]map[string]any {
+	if len(values) == 1 {
+		return map[string]map[string]any{operator: {key: values[0]}}
+	}
+	return map[string]map[string]any{operator: {key: values}}
 }

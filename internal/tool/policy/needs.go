@@ -12,8 +12,11 @@ import (
 
 // ARNs are those of the parts of a stack.
 type ARNs struct {
-	stack, events, aggregates, queue, quarantine, deadLetters, archive, payloads, streams, ingestLogs, streamsLogs, secret, old string
-	bus, topic, next, machine, execution                                                                                        string
+	place
+	stack string // its name
+
+	events, aggregates, queue, quarantine, deadLetters, archive, payloads, streams, ingestLogs, streamsLogs, secret, old string
+	bus, topic, next, machine, execution                                                                                 string
 }
 
 // ARNsOf returns the ARNs of a stack. A part that is not known gets a placeholder such as ACCOUNT.
@@ -22,26 +25,26 @@ func ARNsOf(t *target.Target) ARNs {
 	if t == nil {
 		t = &target.Target{}
 	}
-	region, account := cmp.Or(t.Region, "REGION"), cmp.Or(t.Account, "ACCOUNT")
+	p := place{partition: partitionOf(t.Region), region: cmp.Or(t.Region, "REGION"), account: cmp.Or(t.Account, "ACCOUNT")}
 	arn := func(service, kind, name, missing string) string {
-		return "arn:aws:" + service + ":" + region + ":" + account + ":" + kind + cmp.Or(name, missing)
+		return p.arn(service, kind+cmp.Or(name, missing))
 	}
 	queue := func(url, missing string) string {
 		return arn("sqs", "", url[strings.LastIndexByte(url, '/')+1:], missing)
 	}
 	payloads := ""
 	if t.PayloadBucket != "" {
-		payloads = "arn:aws:s3:::" + t.PayloadBucket
+		payloads = p.bucket(t.PayloadBucket)
 	}
-	stack := ""
+	stack := "STACK"
 	if t.Kind == target.KindStack {
 		stack = t.Name
 	}
-	return ARNs{stack: arn("cloudformation", "stack/", stack, "STACK") + "/*",
+	return ARNs{place: p, stack: stack,
 		events: arn("dynamodb", "table/", t.EventsTable, "EVENTS"), aggregates: arn("dynamodb", "table/", t.AggregatesTable, "AGGREGATES"),
 		queue: queue(t.QueueURL, "QUEUE"), quarantine: queue(t.QuarantineURL, "QUARANTINE"),
 		deadLetters: queue(t.DeadLetterURL, "DEAD-LETTERS"),
-		archive:     "arn:aws:s3:::" + cmp.Or(t.ArchiveBucket, "ARCHIVE"), payloads: payloads,
+		archive:     p.bucket(cmp.Or(t.ArchiveBucket, "ARCHIVE")), payloads: payloads,
 		bus: arn("events", "event-bus/", "", "BUS"), topic: arn("sns", "", "", "TOPIC"), next: arn("sqs", "", "", "NEXT-QUEUE"),
 		machine: arn("states", "stateMachine:", "", "MACHINE"), execution: arn("states", "execution:", "", "MACHINE"),
 		old:         arn("dynamodb", "table/", "", "OLD-TABLE"),
@@ -50,6 +53,32 @@ func ARNsOf(t *target.Target) ARNs {
 		streamsLogs: arn("logs", "log-group:", t.StreamsLogs, "STREAMS-LOGS") + ":*",
 		secret:      cmp.Or(t.SecretARN, arn("secretsmanager", "secret:", "", "SECRET"))}
 }
+
+// place is the beginning of each ARN.
+type place struct{ partition, region, account string }
+
+// partitionOf returns the partition of a Region (IAM User Guide, "Identify AWS resources with
+// Amazon Resource Names"). Where the Region is not known, it is that of most accounts.
+func partitionOf(region string) string {
+	switch {
+	case strings.HasPrefix(region, "cn-"):
+		return "aws-cn"
+	case strings.HasPrefix(region, "us-gov-"):
+		return "aws-us-gov"
+	}
+	return "aws"
+}
+
+// arn returns the ARN of something in the Region, and global that of something of the account.
+func (p place) arn(service, name string) string {
+	return "arn:" + p.partition + ":" + service + ":" + p.region + ":" + p.account + ":" + name
+}
+
+func (p place) global(service, name string) string {
+	return "arn:" + p.partition + ":" + service + "::" + p.account + ":" + name
+}
+
+func (p place) bucket(name string) string { return "arn:" + p.partition + ":s3:::" + name }
 
 // Commands lists what each command sends to a stack. A test compares it with the calls that the
 // commands make. sts:GetCallerIdentity is not in it, because it needs no permission.
@@ -155,7 +184,7 @@ var Commands = map[string]func(ARNs) []Statement{
 			allow("SeePause", "lambda:ListEventSourceMappings lambda:ListTags", "*")}
 	},
 	"verify": func(r ARNs) []Statement {
-		const work = "arn:aws:s3:::BUCKET-OF-WORK" // to be listed, or S3 does not say that a file is missing
+		work := r.bucket("BUCKET-OF-WORK") // to be listed, or S3 does not say that a file is missing
 		return r.asks(r.find(), r.file(), r.key(), r.price(), allow("ReadAll", "dynamodb:Scan", r.events, r.aggregates),
 			allow("SeeParts", "dynamodb:BatchGetItem", r.events),
 			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"),
@@ -166,7 +195,7 @@ var Commands = map[string]func(ARNs) []Statement{
 
 // These are the statements that several commands need.
 func (r ARNs) find() Statement {
-	return allow("FindStack", "cloudformation:DescribeStacks", r.stack)
+	return allow("FindStack", "cloudformation:DescribeStacks", r.arn("cloudformation", "stack/"+r.stack+"/*"))
 }
 
 // file lets a command read the deployed file and the heads of aggregates.

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/logging"
 
@@ -86,6 +87,34 @@ func Find(ctx context.Context, o Options) (*Target, error) {
 		t.Note = note
 	}
 	return t, err
+}
+
+// Place returns where a stack is or will be: a target with a name, a Region, and, if the
+// credentials say it, an account. The stack need not exist. With Local it is the ingot dev, as for
+// [Find].
+func Place(ctx context.Context, o Options) (*Target, error) {
+	if o.Local {
+		return Find(ctx, o)
+	}
+	o.Dir = cmp.Or(o.Dir, ".")
+	d := samconfig.Deployment{Stack: o.Stack}
+	if o.Stack == "" {
+		var err error
+		if d, err = deployment(o); err != nil {
+			return nil, err
+		}
+	}
+	o.Region, o.Profile = cmp.Or(o.Region, d.Region), cmp.Or(o.Profile, d.Profile)
+	c, err := awsConfig(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	t := &Target{Kind: KindStack, Name: d.Stack, Region: c.Region, Endpoint: aws.ToString(c.BaseEndpoint), AWS: c, env: o.Env}
+	out, err := sts.NewFromConfig(c).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	if err == nil {
+		t.Account = aws.ToString(out.Account)
+	}
+	return t, ctx.Err()
 }
 
 func (o Options) value(name string) string {

@@ -81,8 +81,8 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case service == "cloudformation":
 		c.cloudFormation(w, r, name)
 	case service == "sts":
-		fmt.Fprintf(w,
-			`<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::%s:user/jo</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`, c.Account)
+		fmt.Fprintf(w, `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::%[1]s:user/jo</Arn>`+
+			`<Account>%[1]s</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`, c.Account)
 	case service == "cloudwatch":
 		w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")
 		w.Header().Set("Content-Type", "application/cbor")
