@@ -283,6 +283,8 @@ change.`,
 			if err != nil {
 				return err
 			}
+			a.Say("reading the stream of %s, and with back that of the events table, as one more reader: a shard has room for two, "+
+				"and of a table in several Regions for one", m.old.Table)
 			a.Say("copying what changes in %s; stop it with ctrl-C", m.old.Table)
 			return poller.Run(ctx, a.Clock.Real().Sleep, func(text string) { a.Say("%s", text) })
 		},

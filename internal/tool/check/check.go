@@ -78,10 +78,17 @@ func Run(in Input) (*Report, error) {
 		return nil, err
 	}
 	r.Events, r.Capacity = in.Events, capacityOf(in, p)
+	var readers []string // of the events table's stream, in other stacks
+	if r.migration(in.Migration, p, at) {
+		readers = append(readers, "the function that brings events back ("+in.Migration.Name+")")
+	}
+	if in.Publish != nil {
+		readers = append(readers, "the publish function of publish.yaml")
+	}
 	counting, known := aggregate.Marks, false
 	if in.Template != nil {
 		files = append(files, in.Template.Name)
-		if counting, known, err = r.template(in, p, at, environments); err != nil {
+		if counting, known, err = r.template(in, p, at, environments, readers); err != nil {
 			return nil, err
 		}
 	}
@@ -91,7 +98,6 @@ func Run(in Input) (*Report, error) {
 	if in.Migration != nil {
 		files = append(files, in.Migration.Name)
 	}
-	r.migration(in.Migration, p, at)
 	if in.Publish != nil {
 		files = append(files, in.Publish.Name)
 		r.publishing(in.Publish, in.Next, p)
@@ -118,8 +124,9 @@ func Run(in Input) (*Report, error) {
 }
 
 // template compares the template with the pipeline, with the parameters of each environment.
-// counting is that of the first environment.
-func (r *Report) template(in Input, p *pipeline.Pipeline, at rules.Places, environments []rules.Environment) (
+// readers are functions of other stacks that read the stream. counting is that of the first
+// environment.
+func (r *Report) template(in Input, p *pipeline.Pipeline, at rules.Places, environments []rules.Environment, readers []string) (
 	counting aggregate.Counting, known bool, err error) {
 	t, err := template.Open(in.Template.Text, in.Parameters)
 	var syntax *template.SyntaxError
@@ -139,7 +146,7 @@ func (r *Report) template(in Input, p *pipeline.Pipeline, at rules.Places, envir
 			return aggregate.Marks, false, err
 		}
 		c := rules.NewChecker(in.Template.Name, tpl, p, at)
-		c.Exists, c.Published = in.Exists, in.Publish != nil
+		c.Exists, c.Readers = in.Exists, readers
 		how, told := c.All()
 		if i == 0 {
 			counting, known = how, told

@@ -11,18 +11,19 @@ import (
 )
 
 // migration compiles migration.yaml for the pipeline, and adds its mistakes to the report. It warns
-// of types that wait for a migration of which there is no file.
-func (r *Report) migration(f *textfile.File, p *pipeline.Pipeline, at rules.Places) {
+// of types that wait for a migration of which there is no file. back reports whether events go back
+// to the old table after the turn.
+func (r *Report) migration(f *textfile.File, p *pipeline.Pipeline, at rules.Places) (back bool) {
 	if p == nil { // its mistakes come first
-		return
+		return false
 	}
 	known := ""
 	if f != nil {
 		m, err := rowmap.Load(*f, f.Name, p)
 		if !r.loaded("migration", f, err) {
-			return
+			return false
 		}
-		known = m.Name()
+		known, back = m.Name(), m.GoesBack()
 	}
 	for name, of := range p.Describe().Spec.Events {
 		if of.Migrated != "" && of.Migrated != known {
@@ -31,6 +32,7 @@ func (r *Report) migration(f *textfile.File, p *pipeline.Pipeline, at rules.Plac
 					"with --migration FILE", name, of.Migrated), "")
 		}
 	}
+	return back
 }
 
 // loaded reports whether a file beside the pipeline has been compiled. Otherwise it adds its

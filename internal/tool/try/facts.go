@@ -152,7 +152,8 @@ func (t *trial) stream(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.Tell("reading the stream, which holds the changes of 24 hours")
+	t.Tell("reading the stream, which holds the changes of 24 hours, as one more reader: a shard has room for two, and of a " +
+		"table in several Regions for one")
 	for began := t.Env.Now(); t.Env.Now().Sub(began) < t.Limit; {
 		if _, err := s.Poll(ctx); err != nil {
 			return err

@@ -139,8 +139,14 @@ func TestBusy(t *testing.T) {
 	if r, err := try.Run(t.Context(), l.config); !errors.As(err, &busy) || r.Sent != 0 || !strings.Contains(err.Error(), "totals of ") {
 		t.Errorf("%+v, %v", r, err)
 	}
-	l.config.Busy, l.config.Tell = true, func(string, ...any) {}
+	said := false
+	l.config.Busy, l.config.Tell = true, func(format string, _ ...any) {
+		said = said || strings.Contains(format, "as one more reader: a shard has room for two")
+	}
 	l.run()
+	if !said {
+		t.Error("it reads the stream, and does not say so")
+	}
 	if item, err := l.config.Store.Item(t.Context(), event.Key{PK: "ORDER#other", SK: "x"}); err != nil || item == nil {
 		t.Errorf("the event of somebody else: %v, %v", item, err)
 	}

@@ -13,8 +13,8 @@ type Checker struct {
 	p        *pipeline.Pipeline // nil if it has mistakes; then rules that depend on it are skipped
 	declared Places
 	Exists   func(path string) bool
-	// published says that there is a publish.yaml, whose function is in a stack of its own.
-	Published bool
+	// Readers are the functions of other stacks that read the events table's stream too.
+	Readers []string
 
 	ingest, streams *function // nil: not found
 	mappings        []*mapping
