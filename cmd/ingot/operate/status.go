@@ -21,6 +21,7 @@ const statusJSON = `
   quarantine[]            verdict, reason, count, and usual: a floor refuses such events
   mappings[]              uuid, function, source, state, last (what Lambda says of the last batch), by, at
   functions[]             name, and of the last 15 minutes: calls, failed, throttled
+  account                 allowed, needed: calls of functions at a time; absent if not known
   alarms[]                name, state (ALARM, or INSUFFICIENT_DATA if it cannot ring), about
   aggregates[]            name, since, building, flags
   flagged[]               total, flag, accepted: flagged totals on the first page of the aggregates table
@@ -71,18 +72,7 @@ func (a *app) status(cmd *cobra.Command, check bool, format string) error {
 	if err != nil {
 		return err
 	}
-	s := status.Source{Queues: t.SQS(), Lambda: t.Lambda(), Queue: t.QueueURL, Quarantine: t.QuarantineURL, DeadLetters: t.DeadLetterURL,
-		Ingest: t.IngestFunction, Streams: t.StreamsFunction, Now: time.Now()}
-	switch t.Kind {
-	case target.KindLocal:
-		s.Ingest, s.Streams = target.DevIngest, target.DevStreams
-	case target.KindStack:
-		s.AlarmPrefix = t.Name + "-"
-		fallthrough
-	default:
-		s.Watch, s.Logs, s.LogGroups = t.CloudWatch(), t.Logs(), t.LogGroups()
-		s.Home = sideOf(t).Home
-	}
+	s := sourceOf(t)
 	if s.Pipeline, s.NoPipeline = a.Deployed(cmd.Context(), t, command.Use{}); s.NoPipeline == nil {
 		if s.Store, err = store.New(tables.Config{Client: t.DynamoDB(), Pipeline: s.Pipeline, Aggregates: t.AggregatesTable}); err != nil {
 			return err
@@ -110,4 +100,21 @@ func (a *app) status(cmd *cobra.Command, check bool, format string) error {
 		return cli.Unsure()
 	}
 	return nil
+}
+
+// sourceOf says what the state of a stack is read from, without its pipeline.
+func sourceOf(t *target.Target) status.Source {
+	s := status.Source{Queues: t.SQS(), Lambda: t.Lambda(), Queue: t.QueueURL, Quarantine: t.QuarantineURL, DeadLetters: t.DeadLetterURL,
+		Ingest: t.IngestFunction, Streams: t.StreamsFunction, Now: time.Now()}
+	switch t.Kind {
+	case target.KindLocal:
+		s.Ingest, s.Streams = target.DevIngest, target.DevStreams
+	case target.KindStack:
+		s.AlarmPrefix = t.Name + "-"
+		fallthrough
+	default:
+		s.Watch, s.Logs, s.LogGroups, s.Limits = t.CloudWatch(), t.Logs(), t.LogGroups(), t.Lambda()
+		s.Home = sideOf(t).Home
+	}
+	return s
 }

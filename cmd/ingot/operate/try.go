@@ -97,7 +97,8 @@ func (a *app) try(cmd *cobra.Command, o tryOptions) error {
 	if err := a.Announce(t); err != nil {
 		return err
 	}
-	r, err := try.Run(ctx, try.Config{Pipeline: p, Store: st, Tables: t.DynamoDB(), Streams: dynamodbstreams.NewFromConfig(t.AWS),
+	stack := sourceOf(t)
+	r, err := try.Run(ctx, try.Config{Stack: &stack, Pipeline: p, Store: st, Tables: t.DynamoDB(), Streams: dynamodbstreams.NewFromConfig(t.AWS),
 		Queues: t.SQS(), Queue: t.QueueURL, Quarantine: t.QuarantineURL, Number: o.number, Limit: o.limit, Busy: o.yes, Env: a.Clock,
 		Tell: a.Say})
 	if busy := (*try.BusyError)(nil); errors.As(err, &busy) {

@@ -54,6 +54,8 @@ type Mapping struct {
 
 	// Factor is how many batches of a shard Lambda has in work at a time. It is 1 for a queue.
 	Factor int `json:"-"`
+	// Most is how many calls Lambda makes at a time. 0: the mapping does not say.
+	Most int `json:"-"`
 
 	arn string
 	tag string // the mark as it is written, even if the mapping is on
@@ -76,6 +78,9 @@ func Read(ctx context.Context, client Client, function string) ([]Mapping, error
 				State: aws.ToString(c.State), Last: aws.ToString(c.LastProcessingResult),
 				Factor: max(1, int(aws.ToInt32(c.ParallelizationFactor))),
 				arn:    aws.ToString(c.EventSourceMappingArn)}
+			if c.ScalingConfig != nil {
+				m.Most = int(aws.ToInt32(c.ScalingConfig.MaximumConcurrency))
+			}
 			if err := m.readMark(ctx, client); err != nil {
 				return nil, err
 			}

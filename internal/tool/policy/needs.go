@@ -165,7 +165,7 @@ var Commands = map[string]func(ARNs) []Statement{
 		return []Statement{r.find(), r.file(), allow("SeeQueues", "sqs:GetQueueAttributes", r.queue, r.quarantine, r.deadLetters),
 			allow("SeeHome", "dynamodb:GetItem", r.events), allow("SeeFlags", "dynamodb:Scan", r.aggregates),
 			allow("SeeQuarantine", "sqs:ReceiveMessage sqs:ChangeMessageVisibility", r.quarantine),
-			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"),
+			allow("SeeMappings", "lambda:GetAccountSettings lambda:ListEventSourceMappings lambda:ListTags", "*"),
 			allow("SeeMetrics", "cloudwatch:GetMetricStatistics cloudwatch:DescribeAlarms", "*"), r.hot()}
 	},
 	"totals": func(r ARNs) []Statement {
@@ -181,7 +181,8 @@ var Commands = map[string]func(ARNs) []Statement{
 			allow("ReadStream", "dynamodb:DescribeStream dynamodb:GetShardIterator dynamodb:GetRecords", r.events+"/stream/*"),
 			allow("Send", "sqs:SendMessage", r.queue),
 			allow("TakeOwnLetters", "sqs:ReceiveMessage sqs:ChangeMessageVisibility sqs:DeleteMessage", r.quarantine),
-			allow("SeePause", "lambda:ListEventSourceMappings lambda:ListTags", "*")}
+			allow("SeeStack", "cloudwatch:DescribeAlarms lambda:GetAccountSettings "+
+				"lambda:ListEventSourceMappings lambda:ListTags", "*")}
 	},
 	"verify": func(r ARNs) []Statement {
 		work := r.bucket("BUCKET-OF-WORK") // to be listed, or S3 does not say that a file is missing

@@ -40,6 +40,7 @@ type Watch interface {
 type Source struct {
 	Queues Queues
 	Lambda pause.Client
+	Limits Limits       // nil: there is no account, as with ingot dev
 	Watch  Watch        // nil: there is no CloudWatch, as with ingot dev
 	Logs   hot.Logs     // likewise
 	Store  *store.Store // of the aggregates table
@@ -113,6 +114,7 @@ type Report struct {
 	Quarantine []Reason        `json:"quarantine"` // of the messages that were looked at
 	Mappings   []pause.Mapping `json:"mappings"`
 	Functions  []Function      `json:"functions"`
+	Account    *Account        `json:"account,omitempty"` // nil: not known
 	Alarms     []Alarm         `json:"alarms"`
 	Aggregates []Aggregate     `json:"aggregates"`
 	Flagged    []Flagged       `json:"flagged"` // totals, among the first some thousand
@@ -126,8 +128,9 @@ type Report struct {
 
 // Read reads as much as it can. Unknown lists the parts that it could not read.
 func Read(ctx context.Context, s Source) *Report {
-	r := &Report{Queues: []Queue{}, Quarantine: []Reason{}, Functions: []Function{}, Flagged: []Flagged{}, Mappings: []pause.Mapping{},
-		Alarms: []Alarm{}, Aggregates: []Aggregate{}, Hot: []hot.Partition{}, Unwell: []string{}, Unknown: []string{}}
+	r := ReadAround(ctx, s)
+	r.Queues, r.Quarantine, r.Functions, r.Flagged = []Queue{}, []Reason{}, []Function{}, []Flagged{}
+	r.Aggregates, r.Hot = []Aggregate{}, []hot.Partition{}
 	if s.Home != nil {
 		var err error
 		if r.Home, err = s.Home(ctx); err != nil {
@@ -135,16 +138,26 @@ func Read(ctx context.Context, s Source) *Report {
 		}
 	}
 	r.queues(ctx, s)
-	r.mappings(ctx, s)
 	if s.Watch == nil {
 		r.Unknown = append(r.Unknown, "ages, lag, alarms and hot partitions: ingot dev has no CloudWatch")
 	} else {
 		r.lag(ctx, s)
 		r.functions(ctx, s)
-		r.alarms(ctx, s)
 		r.hottest(ctx, s)
 	}
 	r.aggregates(ctx, s)
+	return r
+}
+
+// ReadAround reads what is around the functions alone: their mappings, what the account allows, and
+// the alarms.
+func ReadAround(ctx context.Context, s Source) *Report {
+	r := &Report{Mappings: []pause.Mapping{}, Alarms: []Alarm{}, Unwell: []string{}, Unknown: []string{}}
+	r.mappings(ctx, s)
+	r.account(ctx, s)
+	if s.Watch != nil {
+		r.alarms(ctx, s)
+	}
 	return r
 }
 

@@ -23,6 +23,10 @@ func (r *Report) Text(w io.Writer, columns int) error {
 	if r.Home != "" {
 		fmt.Fprintf(&b, "events are stored and counted in %s\n", show.Text(r.Home))
 	}
+	if a := r.Account; a != nil {
+		fmt.Fprintf(&b, "the account allows %s calls at a time, and this stack needs %s at its busiest\n", show.Comma(a.Allowed),
+			show.Comma(a.Needed))
+	}
 	b.WriteString("\nQUEUES\n")
 	t := show.NewTable(1, 2, 3)
 	t.Fit(columns)

@@ -22,6 +22,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/ndjson"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/send"
+	"github.com/ingot-events/ingot/internal/tool/status"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
@@ -54,10 +55,11 @@ type Config struct {
 	Tables            TableClient
 	Streams           esm.StreamClient
 	Queues            Queues
-	Queue, Quarantine string        // URLs
-	Number            int           // of new events, over all types
-	Limit             time.Duration // the longest wait for one thing
-	Busy              bool          // there may be events of others
+	Queue, Quarantine string         // URLs
+	Number            int            // of new events, over all types
+	Limit             time.Duration  // the longest wait for one thing
+	Busy              bool           // there may be events of others
+	Stack             *status.Source // nil: its account and its mappings are not looked at
 	Env               env.Env
 	Tell              func(format string, args ...any) // what is waited for
 }
@@ -145,7 +147,7 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 		}
 	}
 	for _, step := range []func(context.Context) error{t.send, t.conflicts, t.letters, t.items, t.totals, t.statement, t.transaction,
-		t.remove, t.stream} {
+		t.remove, t.stream, t.account} {
 		if err := step(ctx); err != nil {
 			return &t.report, err
 		}

@@ -7,6 +7,7 @@
 package mappings
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -21,6 +22,7 @@ type Mapping struct {
 	UUID     string
 	Function string // its name
 	Source   string // ARN of the queue or stream
+	Most     int    // calls at a time, as ScalingConfig has it; 0: not set
 }
 
 // Server answers for mappings. Several goroutines may use it.
@@ -37,6 +39,8 @@ type Server struct {
 	// Last returns what Lambda says of the last batch that a function was given, such as "PROBLEM:
 	// Function call failed". nil says nothing.
 	Last func(function string) string
+	// Concurrency is how many calls the account allows at a time. 0 means 1,000.
+	Concurrency int
 	// Page is how many mappings one answer lists. 0 means all.
 	Page int
 
@@ -62,7 +66,7 @@ func New(list ...Mapping) *Server {
 }
 
 // Prefixes are the beginnings of the paths that a Server answers for.
-var Prefixes = []string{"/2015-03-31/event-source-mappings", "/2017-03-31/tags/"}
+var Prefixes = []string{"/2015-03-31/event-source-mappings", "/2017-03-31/tags/", "/2016-08-19/account-settings"}
 
 // Answers reports whether a request is for a Server.
 func Answers(r *http.Request) bool {
@@ -121,13 +125,19 @@ type configuration struct {
 	LastModified          float64
 	State                 string
 	StateTransitionReason string
-	LastProcessingResult  string `json:",omitempty"`
+	LastProcessingResult  string   `json:",omitempty"`
+	ScalingConfig         *scaling `json:",omitempty"`
 }
+
+type scaling struct{ MaximumConcurrency int }
 
 func (s *Server) describe(m *state) configuration {
 	c := configuration{UUID: m.UUID, EventSourceArn: m.Source, EventSourceMappingArn: s.arn(m), LastModified: float64(m.at.Unix()),
 		FunctionArn: fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", s.Region, s.Account, m.Function), State: s.stateOf(m),
 		StateTransitionReason: "USER_INITIATED"}
+	if m.Most > 0 {
+		c.ScalingConfig = &scaling{m.Most}
+	}
 	if s.Last != nil {
 		c.LastProcessingResult = s.Last(m.Function)
 	}
@@ -140,6 +150,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	if arn, is := strings.CutPrefix(r.URL.Path, Prefixes[1]); is {
 		s.tags(w, r, arn)
+		return
+	}
+	if strings.HasPrefix(r.URL.Path, Prefixes[2]) {
+		s.settings(w)
 		return
 	}
 	id := strings.Trim(strings.TrimPrefix(r.URL.Path, Prefixes[0]), "/")
@@ -192,11 +206,20 @@ func (s *Server) refused(w http.ResponseWriter, action string) bool {
 	return true
 }
 
+// settings answers GetAccountSettings.
+func (s *Server) settings(w http.ResponseWriter) {
+	if s.refused(w, "GetAccountSettings") {
+		return
+	}
+	n := cmp.Or(s.Concurrency, 1000)
+	answer(w, http.StatusOK, map[string]any{"AccountLimit": map[string]int{"ConcurrentExecutions": n, "UnreservedConcurrentExecutions": n}})
+}
+
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	if s.refused(w, "ListEventSourceMappings") {
 		return
 	}
-	function := r.URL.Query().Get("FunctionName")
+	function, source := r.URL.Query().Get("FunctionName"), r.URL.Query().Get("EventSourceArn")
 	var out struct {
 		EventSourceMappings []configuration
 		NextMarker          string `json:",omitempty"`
@@ -204,7 +227,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	out.EventSourceMappings = []configuration{}
 	skip := r.URL.Query().Get("Marker")
 	for _, m := range s.all {
-		if function != m.Function && !strings.HasSuffix(function, ":"+m.Function) {
+		if function != "" && function != m.Function && !strings.HasSuffix(function, ":"+m.Function) || source != "" && source != m.Source {
 			continue
 		}
 		if skip != "" {

@@ -215,6 +215,8 @@ func (in request) resource() string {
 func mappingAction(r *http.Request) string {
 	id := strings.Trim(strings.TrimPrefix(r.URL.Path, mappings.Prefixes[0]), "/")
 	switch tags := strings.HasPrefix(r.URL.Path, mappings.Prefixes[1]); {
+	case strings.HasPrefix(r.URL.Path, mappings.Prefixes[2]):
+		return "GetAccountSettings"
 	case tags && r.Method == http.MethodGet:
 		return "ListTags"
 	case tags && r.Method == http.MethodPost:
