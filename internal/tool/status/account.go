@@ -12,7 +12,8 @@ import (
 
 // Limits is what the package needs of Lambda to know the limits of the account.
 type Limits interface {
-	GetAccountSettings(context.Context, *lambda.GetAccountSettingsInput, ...func(*lambda.Options)) (*lambda.GetAccountSettingsOutput, error)
+	GetAccountSettings(context.Context, *lambda.GetAccountSettingsInput,
+		...func(*lambda.Options)) (*lambda.GetAccountSettingsOutput, error)
 }
 
 // Account is how many calls of functions may run at a time.
@@ -43,9 +44,9 @@ func (r *Report) account(ctx context.Context, s Source) {
 	}
 	r.Account = &Account{Allowed: int(aws.ToInt32(out.AccountLimit.UnreservedConcurrentExecutions)), Needed: needed(r.Mappings)}
 	if r.Account.Short() {
-		r.unwell("the account lets Lambda run %d calls at a time, and this stack needs %d at its busiest: what is refused too often ends as "+
-			"dead letters. Ask AWS for more (Service Quotas, Concurrent executions), or lower MaximumConcurrency", r.Account.Allowed,
-			r.Account.Needed)
+		r.unwell("the account lets Lambda run %d calls at a time, and this stack needs %d at its busiest: what is refused too often "+
+			"ends as dead letters. Ask AWS for more (Service Quotas, Concurrent executions), or lower MaximumConcurrency",
+			r.Account.Allowed, r.Account.Needed)
 	}
 }
 

@@ -26,8 +26,8 @@ func (t *trial) account(ctx context.Context) error {
 	if what := "the account lets the functions run"; r.Account == nil {
 		t.found(what, NotShown, "")
 	} else {
-		t.found(what, rightIf(!r.Account.Short()), "%s calls at a time, and the stack needs %s at its busiest", show.Comma(r.Account.Allowed),
-			show.Comma(r.Account.Needed))
+		t.found(what, rightIf(!r.Account.Short()), "%s calls at a time, and the stack needs %s at its busiest",
+			show.Comma(r.Account.Allowed), show.Comma(r.Account.Needed))
 	}
 	var states []string
 	well := len(r.Mappings) > 0
@@ -66,9 +66,9 @@ func rightIf(ok bool) Result {
 	return Wrong
 }
 
-// readers counts the mappings that read the stream. A shard has room for two readers, and for one if
-// the table has replicas, which read it too; others are throttled (DynamoDB Developer Guide, "Change
-// data capture for DynamoDB Streams", on simultaneous readers).
+// readers counts the mappings that read the stream. A shard has room for two readers, and for one
+// if the table has replicas, which read it too; others are throttled (DynamoDB Developer Guide,
+// "Change data capture for DynamoDB Streams", on simultaneous readers).
 func (t *trial) readers(ctx context.Context) error {
 	table, err := t.Tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(t.Store.Config().Events)})
 	if err != nil {
@@ -95,7 +95,7 @@ func (t *trial) readers(ctx context.Context) error {
 		}
 	}
 	slices.Sort(readers)
-	t.found("the stream has room for its readers", rightIf(len(readers) > 0 && len(readers) <= room), "%s, of %d; a trial is one more for as "+
-		"long as it looks", strings.Join(readers, ", "), room)
+	t.found("the stream has room for its readers", rightIf(len(readers) > 0 && len(readers) <= room),
+		"%s, of %d; a trial is one more for as long as it looks", strings.Join(readers, ", "), room)
 	return nil
 }

@@ -212,7 +212,8 @@ func (s *Server) settings(w http.ResponseWriter) {
 		return
 	}
 	n := cmp.Or(s.Concurrency, 1000)
-	answer(w, http.StatusOK, map[string]any{"AccountLimit": map[string]int{"ConcurrentExecutions": n, "UnreservedConcurrentExecutions": n}})
+	answer(w, http.StatusOK,
+		map[string]any{"AccountLimit": map[string]int{"ConcurrentExecutions": n, "UnreservedConcurrentExecutions": n}})
 }
 
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
@@ -227,7 +228,8 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	out.EventSourceMappings = []configuration{}
 	skip := r.URL.Query().Get("Marker")
 	for _, m := range s.all {
-		if function != "" && function != m.Function && !strings.HasSuffix(function, ":"+m.Function) || source != "" && source != m.Source {
+		if function != "" && function != m.Function && !strings.HasSuffix(function, ":"+m.Function) ||
+			source != "" && source != m.Source {
 			continue
 		}
 		if skip != "" {
