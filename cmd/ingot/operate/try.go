@@ -98,7 +98,8 @@ func (a *app) try(cmd *cobra.Command, o tryOptions) error {
 		return err
 	}
 	stack := sourceOf(t)
-	r, err := try.Run(ctx, try.Config{Stack: &stack, Pipeline: p, Store: st, Tables: t.DynamoDB(), Streams: dynamodbstreams.NewFromConfig(t.AWS),
+	r, err := try.Run(ctx, try.Config{Stack: &stack, Pipeline: p,
+		Store: st, Tables: t.DynamoDB(), Streams: dynamodbstreams.NewFromConfig(t.AWS),
 		Queues: t.SQS(), Queue: t.QueueURL, Quarantine: t.QuarantineURL, Number: o.number, Limit: o.limit, Busy: o.yes, Env: a.Clock,
 		Tell: a.Say})
 	if busy := (*try.BusyError)(nil); errors.As(err, &busy) {
