@@ -126,7 +126,8 @@ func (d deployment) secretForHMAC() []Statement {
 }
 
 // throttledKeys lets DynamoDB make the role with which it counts the throttled keys of a table, the
-// first time in an account (Amazon DynamoDB Developer Guide, "Using service-linked roles").
+// first time in an account (Amazon DynamoDB Developer Guide, "Using IAM with CloudWatch contributor
+// insights for DynamoDB").
 func (d deployment) throttledKeys() []Statement {
 	if d.of(tables) == nil {
 		return nil

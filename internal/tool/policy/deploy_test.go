@@ -225,9 +225,10 @@ var withoutHandlers = map[string]string{
 // unused are the actions that handlers ask for and that no policy for deploying allows, by the
 // reason.
 var unused = map[string]string{
-	"a key of one's own: docs/deploy.md lists its rights": "kms:CreateGrant kms:Decrypt kms:Describe* kms:Encrypt kms:Get* kms:List* " +
-		"kms:RevokeGrant kms:GenerateDataKey",
-	"no table is imported": "dynamodb:ImportTable logs:CreateLogStream logs:DescribeLogStreams logs:PutLogEvents",
+	"docs/deploy.md lists what a key of one's own takes":   "kms:CreateGrant kms:Decrypt kms:Describe* kms:Encrypt kms:GenerateDataKey",
+	"a key's grants are left to its owner and to DynamoDB": "kms:Get* kms:List* kms:RevokeGrant",
+	"no table is imported": "dynamodb:ImportTable logs:CreateLogStream logs:DescribeLogStreams " +
+		"logs:PutLogEvents",
 	"no table streams to Kinesis": "dynamodb:DisableKinesisStreamingDestination dynamodb:EnableKinesisStreamingDestination " +
 		"kinesis:DescribeStream kinesis:PutRecords",
 	"no role has a managed policy": "iam:AttachRolePolicy iam:DetachRolePolicy",
