@@ -34,6 +34,7 @@ func (c *Checker) All() (counting aggregate.Counting, known bool) {
 	if c.streams != nil {
 		c.streamsMapping(counting, known)
 		c.readers()
+		c.canary(c.streams)
 		c.runtime(c.streams)
 	}
 	if c.ingest != nil {
@@ -45,6 +46,7 @@ func (c *Checker) All() (counting aggregate.Counting, known bool) {
 	}
 	c.codes()
 	c.tables()
+	c.bucketsStay()
 	c.environment()
 	if c.ingest != nil {
 		c.quarantineAlarm(c.ingest)

@@ -130,6 +130,7 @@ func (c *Checker) isTable(r *template.Resource) bool {
 		return false
 	}
 	c.replicas(r)
+	c.stays(r)
 	return true
 }
 

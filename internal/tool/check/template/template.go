@@ -187,6 +187,10 @@ func (t *Template) Property(r *Resource, path ...string) *Node {
 	return nil
 }
 
+// Attribute returns what stands beside the properties of r, such as its DeletionPolicy, resolved.
+// It returns nil if it is not there.
+func (t *Template) Attribute(r *Resource, name string) *Node { return t.Get(r.node, name) }
+
 // Get returns the member of n that the path of names leads to, resolved. It returns nil if there is
 // no such member.
 func (t *Template) Get(n *Node, path ...string) *Node {
