@@ -103,8 +103,12 @@ func (d deployment) deployer(forRoles ...Statement) []Statement {
 // mappings lets somebody change the mappings of the functions alone. A mapping has no name (AWS
 // Lambda Developer Guide, "Fine-tuning the Resources and Conditions sections of policies").
 func (d deployment) mappings() []Statement {
+	own := d.of(functions)
+	if own == nil {
+		return nil
+	}
 	s := allow("Mappings", "lambda:*EventSourceMapping", "*")
-	s.Condition = conditionOn("StringLike", "lambda:FunctionArn", d.of(functions)...)
+	s.Condition = conditionOn("StringLike", "lambda:FunctionArn", own...)
 	return []Statement{s}
 }
 

@@ -356,5 +356,6 @@ func TestNamesOfTemplates(t *testing.T) {
 		if len(s.Resource) == 0 {
 			t.Errorf("%s is about nothing", s.Sid)
 		}
+		must.Equal(t, s.Sid == "Mappings", false, "it has no function")
 	}
 }
