@@ -48,19 +48,18 @@ func (t *Template) Accepts(name, value string) error {
 	if m == nil {
 		return &ParameterError{fmt.Sprintf("the template has no parameter %s; %s", name, parameterNames(declared))}
 	}
+	pattern, err := regexp.Compile("^(?:" + text(m.Value, "AllowedPattern") + ")$") // for the whole value
+	if m.Value.Member("AllowedPattern") != nil && err == nil && !pattern.MatchString(value) {
+		must := cmp.Or(text(m.Value, "ConstraintDescription"), "must match "+text(m.Value, "AllowedPattern"))
+		return &ParameterError{fmt.Sprintf("parameter %s cannot be %q; it %s", m.Name, value, must)}
+	}
 	return accepts(m, value)
 }
 
-// accepts checks a value against AllowedValues and AllowedPattern and, for a number, against
-// MinValue and MaxValue.
+// accepts checks a value against AllowedValues and, for a number, against MinValue and MaxValue.
 func accepts(m *Member, given string) error {
 	if allowed := allowedValues(m.Value); len(allowed) > 0 && !slices.Contains(allowed, given) {
 		return &ParameterError{fmt.Sprintf("parameter %s cannot be %q; give one of %s", m.Name, given, strings.Join(allowed, ", "))}
-	}
-	pattern, err := regexp.Compile("^(?:" + text(m.Value, "AllowedPattern") + ")$") // for the whole value
-	if m.Value.Member("AllowedPattern") != nil && err == nil && !pattern.MatchString(given) {
-		must := cmp.Or(text(m.Value, "ConstraintDescription"), "must match "+text(m.Value, "AllowedPattern"))
-		return &ParameterError{fmt.Sprintf("parameter %s cannot be %q; it %s", m.Name, given, must)}
 	}
 	if text(m.Value, "Type") != "Number" {
 		return nil
