@@ -3,6 +3,7 @@ package docs
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -97,6 +98,30 @@ func TestScaleOfATotalWithoutSpread(t *testing.T) {
 		h.partitions); !strings.Contains(read(t, scalePage), want) {
 		t.Errorf("%s does not say %q", scalePage, want)
 	}
+}
+
+// TestFunctionsOfDefaults checks how many functions a stack runs at once with the template's
+// defaults, which a new account may not allow.
+func TestFunctionsOfDefaults(t *testing.T) {
+	declared := regexp.MustCompile(`MaximumConcurrency:\n    Type: Number\n    Default: (\d+)\n`)
+	most := declared.FindStringSubmatch(read(t, sampleshop.Template))
+	if most == nil {
+		t.Fatal("the template has no default of MaximumConcurrency")
+	}
+	ingest, err := strconv.Atoi(most[1])
+	must.Succeed(t, err)
+	shards := growthAtOnce / estimate.ChangesPerShard
+	said := func(page, format string, args ...any) {
+		t.Helper()
+		if want := fmt.Sprintf(format, args...); !strings.Contains(strings.Join(strings.Fields(read(t, page)), " "), want) {
+			t.Errorf("%s does not say %q", page, want)
+		}
+	}
+	said(deployPage, "the template's defaults need %d.", ingest+shards)
+	said(scalePage, "a stack needs %d: up to %d ingest functions", ingest+shards, ingest)
+	said(scalePage, "one streams function for each of the %d shards of a new table", shards)
+	said(scalePage, "`MaximumConcurrency=2` (%d functions for a new table)", 2+shards)
+	said(scalePage, "| ingest functions at the start of a burst | %d |", estimate.Pollers)
 }
 
 func itemRow(h hot) []string {
