@@ -213,6 +213,11 @@ func TestTemplate(t *testing.T) {
 		must.Say(t, template, says)
 	}
 	must.Equal(t, strings.Count(template, "AWS::SecretsManager::Secret"), 1)
+	// KMS bills each use of a key that AWS manages, which this would mean (CloudFormation template
+	// reference, "AWS::DynamoDB::Table SSESpecification").
+	if strings.Contains(template, "{SSEEnabled: true}") {
+		t.Error("a table has a key that AWS manages, and KMS bills its use")
+	}
 }
 
 func TestBadPrices(t *testing.T) {
