@@ -217,7 +217,8 @@ func (w *World) ingest(_ context.Context, payload []byte) ([]byte, error) {
 func (w *World) streams(_ context.Context, payload []byte) ([]byte, error) {
 	answer, err := w.count(payload)
 	if err == nil && string(answer) != "" {
-		w.batches = append(w.batches, delivered{w.Now, payload})
+		w.counted++
+		w.batches = append(w.batches, delivered{w.counted, w.Now, payload})
 	}
 	return answer, err
 }
@@ -244,6 +245,7 @@ func (w *World) count(payload []byte) ([]byte, error) {
 
 // delivered is a batch that the stream has delivered. It is kept so that it can be delivered again.
 type delivered struct {
+	n       int // of the batches that were counted
 	at      time.Time
 	payload []byte
 }

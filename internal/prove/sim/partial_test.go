@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -156,5 +158,30 @@ func TestFailLetters(t *testing.T) {
 		if len(w.quarantined) != len(out.Successful) || w.dead.depth(w.ingot.Quarantine) != len(out.Successful) {
 			t.Errorf("seed %d: %d letters kept of %d", seed, len(w.quarantined), len(out.Successful))
 		}
+	}
+}
+
+// TestReplayedInAnyOrder shows that worlds count batches again in any order: an earlier batch after
+// a later one too. AWS says that records may be out of order when they are processed again (Lambda
+// developer guide, "Implementing stateful DynamoDB stream processing in Lambda").
+func TestReplayedInAnyOrder(t *testing.T) {
+	again := regexp.MustCompile(replayed + ` batch (\d+) of (\d+)`)
+	forward, backward := 0, 0
+	for seed := range uint64(20) {
+		last := 0
+		for _, found := range again.FindAllStringSubmatch(Live(NewPlan(seed), true).Trace, -1) {
+			n, err := strconv.Atoi(found[1])
+			must.Succeed(t, err)
+			switch {
+			case n > last:
+				forward++
+			case n < last:
+				backward++
+			}
+			last = n
+		}
+	}
+	if forward < 10 || backward < 10 {
+		t.Errorf("of batches that are counted again, %d come after an earlier one, and %d after a later one", forward, backward)
 	}
 }

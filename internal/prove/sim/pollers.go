@@ -113,9 +113,9 @@ func (w *pollers) meddle() {
 		w.batches = w.batches[1:]
 	}
 	if len(w.batches) > 0 && w.Chance(f.Replay) {
-		payload := w.batches[w.Rng.IntN(len(w.batches))].payload
-		w.Fault(replayed, "")
-		w.Spawn("replay", nil, func() { w.count(payload) })
+		batch := w.batches[w.Rng.IntN(len(w.batches))]
+		w.Fault(replayed, fmt.Sprintf("batch %d of %d", batch.n, w.counted))
+		w.Spawn("replay", nil, func() { w.count(batch.payload) })
 	}
 }
 

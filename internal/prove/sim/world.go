@@ -47,6 +47,7 @@ type World struct {
 
 	sandboxes []*sandbox
 	batches   []delivered
+	counted   int               // batches, as long as the world lasts
 	gaveUp    map[string][]byte // by shard: the last batch that failed
 
 	sent        map[string]*message        // by body
