@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/prove/peers/cloudformation"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
@@ -121,13 +122,13 @@ func readTemplate(t *testing.T, text []byte) *withoutLambda {
 				for _, v := range member(from, "Environment", "Variables").Members {
 					output := fmt.Sprintf("Variable%d", len(outputs))
 					w.variables[r.Name][v.Name] = output
-					outputs[output] = map[string]any{"Value": plain(v.Value)}
+					outputs[output] = map[string]any{"Value": cloudformation.JSON(v.Value)}
 				}
 			}
 		case kind == "AWS::Serverless::LayerVersion":
 			w.layer = member(r.Value, "Properties", "ContentUri").Text
 		case slices.ContainsFunc(services, func(prefix string) bool { return strings.HasPrefix(kind, prefix) }):
-			declared := plain(r.Value).(map[string]any)
+			declared := cloudformation.JSON(r.Value).(map[string]any)
 			delete(declared, "DeletionPolicy") // what a test makes must go with the test
 			resources[r.Name] = declared
 		}
@@ -136,12 +137,12 @@ func readTemplate(t *testing.T, text []byte) *withoutLambda {
 		if value := member(o.Value, "Value"); value.Kind == template.Call && value.Argument != nil {
 			of, _, _ := strings.Cut(value.Argument.Text, ".") // !Ref of a resource, or !GetAtt of its attribute
 			if resources[of] != nil {
-				outputs[o.Name] = map[string]any{"Value": plain(value)}
+				outputs[o.Name] = map[string]any{"Value": cloudformation.JSON(value)}
 			}
 		}
 	}
-	body, err := json.Marshal(map[string]any{"Parameters": plain(member(root, "Parameters")),
-		"Conditions": plain(member(root, "Conditions")), "Resources": resources, "Outputs": outputs})
+	body, err := json.Marshal(map[string]any{"Parameters": cloudformation.JSON(member(root, "Parameters")),
+		"Conditions": cloudformation.JSON(member(root, "Conditions")), "Resources": resources, "Outputs": outputs})
 	must.Succeed(t, err)
 	w.body = string(body)
 	return w
@@ -170,33 +171,4 @@ func member(n *template.Node, names ...string) *template.Node {
 		n = m.Value
 	}
 	return n
-}
-
-// plain returns a part of the template in the form of JSON.
-func plain(n *template.Node) any {
-	if n == nil {
-		return nil
-	}
-	switch n.Kind {
-	case template.List:
-		list := make([]any, len(n.Items))
-		for i, item := range n.Items {
-			list[i] = plain(item)
-		}
-		return list
-	case template.Map:
-		object := map[string]any{}
-		for _, m := range n.Members {
-			object[m.Name] = plain(m.Value)
-		}
-		return object
-	case template.Call:
-		return map[string]any{n.Name: plain(n.Argument)}
-	}
-	// CloudFormation accepts a number or a boolean in place of its text, and LocalStack passes it
-	// on unchanged.
-	if json.Valid([]byte(n.Text)) && !strings.ContainsAny(n.Text, `"[{`) {
-		return json.RawMessage(n.Text)
-	}
-	return n.Text
 }
