@@ -31,12 +31,21 @@ type Target struct {
 const entries = 10
 
 // These are limits of the services for a message and for a request. SQS takes 1 MiB (API reference,
-// SendMessageBatch). SNS and EventBridge take more than 256 KiB only in some Regions, or if a topic
-// says so (SNS developer guide, "Large message payloads").
+// SendMessageBatch), and so does EventBridge (User Guide, "Amazon EventBridge quotas", since 2026).
+// SNS takes more than 256 KiB only if a topic says so (developer guide, "Large message payloads").
 const (
-	largestInSQS = 1 << 20
-	largest      = 256 << 10
+	largest        = 1 << 20
+	largestOnTopic = 256 << 10
 )
+
+// largestOnBus is for the bus with this ARN. That the partitions of China and of governments take
+// more than the old limit is not said.
+func largestOnBus(arn string) int {
+	if strings.HasPrefix(arn, "arn:aws:") {
+		return largest
+	}
+	return largestOnTopic
+}
 
 // EventBridge is what a bus needs. A *eventbridge.Client is one.
 type EventBridge interface {
@@ -46,7 +55,7 @@ type EventBridge interface {
 // Bus returns the bus with this ARN as a target. The CloudEvent is the detail, and its type the
 // detail-type.
 func Bus(client EventBridge, arn string) Target {
-	return Target{arn, largest, func(ctx context.Context, list []Message) []error {
+	return Target{arn, largestOnBus(arn), func(ctx context.Context, list []Message) []error {
 		in := &eventbridge.PutEventsInput{}
 		for i := range list {
 			m := &list[i]
@@ -75,7 +84,7 @@ type SNS interface {
 // Topic returns the topic with this ARN as a target. Its filters can use the attributes type,
 // source and change. A FIFO topic gets one group for each key.
 func Topic(client SNS, arn string) Target {
-	return Target{arn, largest, func(ctx context.Context, list []Message) []error {
+	return Target{arn, largestOnTopic, func(ctx context.Context, list []Message) []error {
 		in := &sns.PublishBatchInput{TopicArn: &arn}
 		for i := range list {
 			m := &list[i]
@@ -132,7 +141,7 @@ func Queue(client SQS, arn string) Target {
 		url = out.QueueUrl
 		return url, nil
 	}
-	return Target{arn, largestInSQS, func(ctx context.Context, list []Message) []error {
+	return Target{arn, largest, func(ctx context.Context, list []Message) []error {
 		to, err := find(ctx)
 		if err != nil {
 			return all(list, err)

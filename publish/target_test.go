@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/publish"
 )
 
@@ -126,4 +127,14 @@ func TestTargets(t *testing.T) {
 			t.Errorf("%s: it asks for the URL of the queue %d times", arn, s.urls)
 		}
 	}
+}
+
+// A bus takes as much as a queue, where AWS says so, and a topic less.
+func TestLargest(t *testing.T) {
+	for arn, want := range map[string]int{"arn:aws:events:eu-central-1:1:event-bus/b": 1 << 20,
+		"arn:aws-cn:events:cn-north-1:1:event-bus/b": 256 << 10} {
+		must.Equal(t, publish.Bus(nil, arn).Largest, want, arn)
+	}
+	must.Equal(t, publish.Topic(nil, "arn:aws:sns:eu-central-1:1:t").Largest, 256<<10)
+	must.Equal(t, publish.Queue(nil, "arn:aws:sqs:eu-central-1:1:q").Largest, 1<<20)
 }
