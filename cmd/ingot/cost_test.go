@@ -66,6 +66,10 @@ func TestCost(t *testing.T) {
 		{"an empty sample", "", []string{"--rate", "1", "--events", "-"}, exitUsage, "",
 			"standard input holds no event; give it at least one line, or leave out --events"},
 		{"no time", oneOrder, []string{"--rate", "1", "--events", "-", "--now", "today"}, exitUsage, "", "write a time as in"},
+		{"stacks beside it", oneOrder, []string{"--rate", "10", "--with", "publish,capture"}, exitFine,
+			"  capture stack     invocations ", ""},
+		{"no such stack", "", []string{"--rate", "1", "--with", "worker"}, exitUsage, "",
+			"--with worker: the stacks that may stand beside are publish and capture"},
 		{"an argument", "", []string{"--rate", "1", "pipeline.yaml"}, exitUsage, "", `takes no argument "pipeline.yaml"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -124,4 +128,7 @@ func TestCostOfTheDeployedFunctions(t *testing.T) {
 	change(t, filepath.Join(dir, "template.yaml"), "      CodeUri: cmd/ingest/\n", "      CodeUri: cmd/ingest/\n      MemorySize: 300\n")
 	of("template.yaml gives the two functions different memory or processors; name --memory and --architecture\n")
 	of("functions of 2048 MB on arm64\n", "--memory", "2048", "--architecture", "arm64")
+	write(t, filepath.Join(dir, "samconfig.toml"),
+		"version = 0.1\n[default.global.parameters]\nparameter_overrides = \"MinimumPollers=2\"\n")
+	of("                    poller-hours                  55.6       0.5139        13.50\n", "--memory", "2048", "--architecture", "arm64")
 }

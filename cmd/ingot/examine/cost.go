@@ -30,10 +30,10 @@ Without --events it assumes that every event has 1 KB and the type that costs th
 batch move the same total. With --events it takes sizes, types, repetitions and totals from the sample, and assumes
 that events come in the order of the sample and at the rate.
 
-The figures are those of a stack made from template.yaml, after its first events have expired. Memory and processor
-of the functions are those of the template.yaml beside the pipeline, with the parameters of samconfig.toml. Without
-that file, they are 576 MB and arm64. The figures are estimates, made from the requests that the functions send and
-from the time that they took in the benchmarks. The command sends no request.`
+The figures are those of a stack made from template.yaml, after its first events have expired. What parameters decide,
+such as memory and processor of the functions, is as in the template.yaml beside the pipeline, with the parameters of
+samconfig.toml. Without that file, functions have 576 MB on arm64. The figures are estimates, made from the requests
+that the functions send and from the time that they took in the benchmarks. The command sends no request.`
 
 // costJSON documents --output json. A test compares it with cost.Report.
 const costJSON = `
@@ -63,7 +63,9 @@ type costOptions struct {
 	rate, duplicates   float64
 	partitions, memory int
 	parts, together    int
-	traced             bool // as the template has it
+	traced             bool         // as the template has it
+	stack              *rules.Stack // likewise; nil: there is no template
+	with               []string
 }
 
 func newCost(a *app) *cobra.Command {
@@ -105,6 +107,8 @@ func newCost(a *app) *cobra.Command {
 	cmd.Flags().IntVar(&o.memory, "memory", 0, "memory of each function in MB: 128 to 10240 (default as in template.yaml)")
 	cmd.Flags().StringVar(&o.architecture, "architecture", "", "processor of both functions: arm64 or x86_64 (default as in template.yaml)")
 	cmd.Flags().StringVar(&o.environment, "config-env", defaultEnvironment, "the environment of samconfig.toml whose functions these are")
+	cmd.Flags().StringSliceVar(&o.with, "with", nil,
+		"stacks beside it that cost something too: publish, or capture while a table moves")
 	command.HasJSON(cmd, costJSON)
 	return cmd
 }
@@ -112,13 +116,10 @@ func newCost(a *app) *cobra.Command {
 // defaultEnvironment is the environment of samconfig.toml that SAM itself takes.
 const defaultEnvironment = "default"
 
-// functions takes what the command line does not say of the functions from template.yaml and
+// functions takes what the command line does not say of the stack from template.yaml and
 // samconfig.toml. Both are in the folder of the pipeline, and may be missing. chosen says that the
 // command line names an environment, which must then be there.
 func (o *costOptions) functions(chosen bool) error {
-	if o.memory != 0 && o.architecture != "" && !chosen {
-		return nil
-	}
 	folder := filepath.Dir(o.pipeline)
 	tpl, err := optionalFile(filepath.Join(folder, "template.yaml"), false, "")
 	if err != nil {
@@ -134,7 +135,12 @@ func (o *costOptions) functions(chosen bool) error {
 	}
 	size := rules.Functions{Memory: cost.DefaultMemory, Architecture: "arm64"} // and no traces
 	if tpl != nil {
-		if size, err = rules.FunctionsOf(*tpl, config, o.environment); err != nil {
+		stack, err := rules.StackOf(*tpl, config, o.environment)
+		if err != nil {
+			return err
+		}
+		o.stack = &stack
+		if size, err = rules.FunctionsOf(*tpl, config, o.environment); err != nil && (o.memory == 0 || o.architecture == "") {
 			return fmt.Errorf("%w; name --memory and --architecture", err)
 		}
 	}
@@ -200,7 +206,12 @@ func (a *app) rehearsed(in cost.Input, o costOptions) (*cost.Report, error) {
 // input takes the figures from the command line.
 func (o costOptions) input() (cost.Input, error) {
 	in := cost.Input{Name: o.pipeline, Rate: o.rate, Duplicates: o.duplicates, Partitions: o.partitions, Memory: o.memory,
-		Architecture: o.architecture, Together: o.together, Traced: o.traced}
+		Architecture: o.architecture, Together: o.together, Traced: o.traced, Stack: o.stack, Beside: o.with}
+	for _, name := range o.with {
+		if !slices.Contains(cost.Stacks(), name) {
+			return in, fmt.Errorf("--with %s: the stacks that may stand beside are %s", name, strings.Join(cost.Stacks(), " and "))
+		}
+	}
 	switch {
 	case !(o.rate > 0) || o.rate > maxPartitions*estimate.ChangesPerShard:
 		return in, fmt.Errorf("--rate %v: give events a second, more than 0 and at most %d", o.rate, maxPartitions*estimate.ChangesPerShard)

@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/cost"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -50,13 +51,17 @@ func TestCostParts(t *testing.T) {
 	must.Succeed(t, err)
 	apart := lines(feed, strings.Repeat(`{"type":"post.written","post_id":"p","author":"a","title":"t","words":9000,"at":"2026-03-14T09:00:00Z","text":"`+
 		strings.Repeat("word ", 9000)+`"}`+"\n", 2))
+	beside := in(p)
+	beside.Stack, beside.Beside = &rules.Stack{OwnKey: true, Secrets: 1}, cost.Stacks()
+	whole, err := cost.Suppose(beside, 1)
+	must.Succeed(t, err)
 	var printed, explained []string
 	for _, part := range report.Parts {
 		if !slices.Contains(printed, part.Name) {
 			printed = append(printed, part.Name)
 		}
 	}
-	for _, other := range []*cost.Report{byPut, apart} { // a part that the shop does not have comes after the one before it
+	for _, other := range []*cost.Report{byPut, apart, whole} { // a part that the shop does not have comes after the one before it
 		for i, part := range other.Parts {
 			if !slices.Contains(printed, part.Name) {
 				printed = slices.Insert(printed, slices.Index(printed, other.Parts[i-1].Name)+1, part.Name)

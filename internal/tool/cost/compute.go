@@ -10,9 +10,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/run/emf"
 	"github.com/ingot-events/ingot/internal/run/function"
+	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/internal/tool/rehearse"
 	"github.com/ingot-events/ingot/pipeline"
@@ -29,6 +31,8 @@ type Input struct {
 	Memory       int                // of each function, in MB
 	Architecture string             // of both functions: arm64 or x86_64
 	Traced       bool               // X-Ray gets traces of them
+	Stack        *rules.Stack       // nil: as template.yaml has it
+	Beside       []string           // stacks that stand beside it, as [Stacks] names them
 	Prices       *Prices
 
 	File  string           // of the messages; empty: they are made up, and no two of them move the same totals
@@ -47,22 +51,32 @@ const (
 	// alarmMetrics is how many metrics the alarms watch, without those of indexes, which have one
 	// alarm each.
 	alarmMetrics = 18
-	// compositeAlarm is the price of an alarm that is made of others, in metrics of alarms (Amazon
-	// CloudWatch Pricing: $0.50 and $0.10).
-	compositeAlarm = 5
 	// mappingMetrics is how many metrics of EventCount the stream's mapping writes. It is supposed
 	// that they cost what own ones do.
 	mappingMetrics = 6
-	// leastPolls is how many requests a second Lambda sends to an empty queue: it has two pollers,
-	// and each of their requests waits 20 seconds.
-	leastPolls = 2.0 / 20
+	// longPoll is how many seconds a request waits at an empty queue.
+	longPoll = 20
+	// keyUses is how often KMS is asked in five minutes, at least, as long as events come. SQS
+	// keeps a data key for that long, and asks twice for producers and once for Lambda (SQS
+	// developer guide, "Key management", estimating costs). DynamoDB keeps the key of a table for
+	// that long for each caller (DynamoDB developer guide, "Encryption at rest: how it works"), and
+	// both functions call both tables.
+	keyUses = 3 + 4
 	// windowSeconds is the tumbling window of the stream's mapping. At its end the function is
 	// invoked once more.
 	windowSeconds = 900
+	// olderVersions is how many days the archive keeps what has ended, as an older version.
+	olderVersions = 30
 	// platformLog is about how many bytes Lambda itself logs for an invocation: that it starts,
 	// that it ends, and what it took.
 	platformLog = 700
 )
+
+// usual is what is billed of template.yaml with its defaults.
+func usual(p *pipeline.Pipeline) *rules.Stack {
+	return &rules.Stack{Idle: 5, Archive: "batches", Alarms: alarmMetrics + rules.CompositeAlarm + len(p.Indexes()), Dashboards: 1,
+		Secrets: 1}
+}
 
 // Compute rehearses messages, and returns what they cost.
 func Compute(in Input, messages iter.Seq2[envelope.Message, error]) (*Report, error) {
@@ -90,9 +104,10 @@ func (s *sampled) report(archived float64) *Report {
 	}
 
 	messages := in.Rate * (1 + in.Duplicates) / s.inMessage()
-	received := messages / math.Min(10, r.Batches.Ingest)
+	received, idle := messages/math.Min(10, r.Batches.Ingest), float64(in.Stack.Idle)/longPoll
 	add("queue", "SQS requests", SQSRequests,
-		each(s.sent+chunksOf(s.unsent))+math.Max(leastPolls, received)*math.Max(1, s.chunks/s.messages)+received+count(storing.Letters))
+		each(s.sent+chunksOf(s.unsent))+math.Max(idle, received)*math.Max(1, s.chunks/s.messages)+received+count(storing.Letters))
+	r.add(in.Prices, "queue", "poller-hours", LambdaPollers, float64(in.Stack.Pollers)*hours)
 	batches := messages / r.Batches.Ingest
 	inBatch := r.Batches.Ingest * s.inMessage() // events
 	seconds := estimate.Put{Messages: inBatch, Requests: float64(storing.Requests) / float64(storing.Batches),
@@ -117,7 +132,7 @@ func (s *sampled) report(archived float64) *Report {
 
 	changes := storing.Changes + expiring.Changes
 	counted, windows := count(changes)/r.Batches.Streams, 0.0
-	if changes > 0 {
+	if changes > 0 && in.Stack.Counting == aggregate.Marks {
 		windows = float64(in.Partitions) / windowSeconds
 	}
 	together := math.Max(float64(changes), 1) / r.Batches.Streams // batches, with changes of both kinds
@@ -137,7 +152,11 @@ func (s *sampled) report(archived float64) *Report {
 
 	add("archive", "PUT requests", S3Puts, count(expiring.Puts))
 	add("archive", "GET requests", S3Gets, count(expiring.Gets))
-	r.add(in.Prices, "archive", "GB more each month", S3Storage, each(archived)*hours*3600/gigabyte)
+	if days := in.Stack.ArchiveDays; days > 0 {
+		r.add(in.Prices, "archive", "GB-months", S3Storage, each(archived)*float64(days+olderVersions)*86_400/gigabyte)
+	} else {
+		r.add(in.Prices, "archive", "GB more each month", S3Storage, each(archived)*hours*3600/gigabyte)
+	}
 	r.Grows = s.forever.table > 0 // a payload is kept for ever only if its item is
 	// Backups hold the table without its indexes.
 	r.add(in.Prices, "storage", "GB-months", Storage, stored(func(h held) float64 { return h.table + h.indexes }))
@@ -148,25 +167,40 @@ func (s *sampled) report(archived float64) *Report {
 		ingested = append(ingested, function.PartMetrics()...)
 	}
 	r.add(in.Prices, "watching", "metrics", Metrics, float64(len(ingested)+len(function.StreamsMetrics())+mappingMetrics))
-	r.add(in.Prices, "watching", "dashboards", Dashboards, 1)
-	r.add(in.Prices, "watching", "alarms", Alarms, float64(alarmMetrics+compositeAlarm+len(in.Pipeline.Indexes())))
+	r.add(in.Prices, "watching", "dashboards", Dashboards, float64(in.Stack.Dashboards))
+	r.add(in.Prices, "watching", "alarms", Alarms, float64(in.Stack.Alarms))
 	add("watching", "GB of logs", Logs,
 		(batches*logged("ingest", ingested)+(counted+windows)*logged("streams", function.StreamsMetrics()))/gigabyte)
 	if in.Traced {
 		add("watching", "traces", Traces, traced(batches)+traced(counted+windows))
 	}
-	r.add(in.Prices, "secret", "secrets", Secrets, 1)
+	r.add(in.Prices, "secret", "secrets", Secrets, float64(in.Stack.Secrets))
+	if in.Stack.OwnKey {
+		r.add(in.Prices, "key", "keys", Keys, 1)
+		r.add(in.Prices, "key", "KMS requests", KeyRequests, keyUses*hours*12)
+	}
+	s.stacks(r)
 	r.finish()
-	s.beside(r, "put and ADD by hand", 0)
-	s.beside(r, "with Powertools", 2)
+	s.beside(r, "put and ADD by hand", hand{})
+	s.beside(r, "ADD with a marker", hand{marked: true})
+	s.beside(r, "with Powertools", hand{around: 2})
 	return r
 }
 
+// hand is another way to store and to count, with two functions.
+type hand struct {
+	// around is how many writes more each message and each change takes: a record of idempotency is
+	// written before, and once more after.
+	around float64
+	// marked says that the totals of a change are added in one transaction with a marker of it,
+	// which is put if it is absent.
+	marked bool
+}
+
 // beside adds what the same events would cost with two functions that put an event if it is absent,
-// and add its changes to the totals one by one. around is how many writes more each message and
-// each change takes: a record of idempotency is written before, and once more after. Such functions
-// fold nothing, send one request after the other, and do nothing when an event expires.
-func (s *sampled) beside(r *Report, name string, around float64) {
+// and add its changes to the totals one by one. Such functions fold nothing, send one request after
+// the other, and do nothing when an event expires.
+func (s *sampled) beside(r *Report, name string, by hand) {
 	in, storing, counting := s.in, s.Used(rehearse.Storing), s.Used(rehearse.Counting)
 	other := &Report{Messages: r.Messages, Prices: r.Prices}
 	for _, p := range r.Parts {
@@ -179,10 +213,13 @@ func (s *sampled) beside(r *Report, name string, around float64) {
 	}
 	messages := in.Rate * (1 + in.Duplicates) / s.inMessage()
 	changes, updates := s.scale()*float64(storing.Changes), s.scale()*float64(counting.Updates)
-	records := around * (messages + changes)
+	records, requests, units := by.around*(messages+changes), updates, updates
+	if by.marked {
+		requests, units = changes, estimate.InTransaction*(changes+updates)
+	}
 	add("invocations", LambdaRequests, messages/r.Batches.Ingest+changes/r.Batches.Streams)
-	add("GB-seconds", gbSeconds(in.Architecture), (messages+updates+records)*estimate.Latency*gigabytes(in.Memory))
-	add("write units", WriteUnits, updates+records)
+	add("GB-seconds", gbSeconds(in.Architecture), (messages+requests+records)*estimate.Latency*gigabytes(in.Memory))
+	add("write units", WriteUnits, units+records)
 	other.finish()
 	r.Beside = append(r.Beside, Beside{Name: name, DollarsAMillion: other.DollarsAMillion, DollarsAMonth: other.DollarsAMonth})
 }

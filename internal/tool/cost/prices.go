@@ -8,6 +8,7 @@ const (
 	LambdaRequests = "lambda-requests"
 	LambdaArm      = "lambda-gb-seconds-arm64"
 	LambdaX86      = "lambda-gb-seconds-x86_64"
+	LambdaPollers  = "lambda-event-poller-hours"
 	WriteUnits     = "dynamodb-write-units"
 	ReadUnits      = "dynamodb-read-units"
 	Storage        = "dynamodb-storage"
@@ -21,12 +22,14 @@ const (
 	Traces         = "xray-traces"
 	Dashboards     = "cloudwatch-dashboards"
 	Secrets        = "secretsmanager-secrets"
+	Keys           = "kms-keys"
+	KeyRequests    = "kms-requests"
 )
 
 // Names lists the names of all prices, in the order of a file.
 func Names() []string {
-	return []string{SQSRequests, LambdaRequests, LambdaArm, LambdaX86, WriteUnits, ReadUnits, Storage, Backup, S3Puts, S3Gets, S3Storage,
-		Metrics, Alarms, Logs, Traces, Dashboards, Secrets}
+	return []string{SQSRequests, LambdaRequests, LambdaArm, LambdaX86, LambdaPollers, WriteUnits, ReadUnits, Storage, Backup, S3Puts,
+		S3Gets, S3Storage, Metrics, Alarms, Logs, Traces, Dashboards, Secrets, Keys, KeyRequests}
 }
 
 // Prices is a file of prices.

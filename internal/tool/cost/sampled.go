@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"errors"
 	"iter"
 	"math"
@@ -66,7 +67,9 @@ const storageOverhead = 100
 
 // sample rehearses messages at the rate of the input.
 func (in Input) sample(messages iter.Seq2[envelope.Message, error]) (*sampled, error) {
-	r, err := rehearse.Whole(in.Pipeline, in.Now, in.Clock, in.Partitions)
+	in.Stack = cmp.Or(in.Stack, usual(in.Pipeline))
+	r, err := rehearse.Whole(in.Pipeline, in.Now, in.Clock,
+		rehearse.Stack{Partitions: in.Partitions, Counting: in.Stack.Counting, Archive: in.Stack.Archive})
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +225,7 @@ func (s *sampled) inBatch(changes int) float64 {
 // shards that changed them in the last 72 hours. A rehearsal is too short for that. It is assumed
 // that a total changes as often as in the sample. Totals of made-up events change once.
 func (s *sampled) marks(p rehearse.Phase) (units float64) {
-	if s.in.File == "" {
+	if s.in.File == "" || s.in.Stack.Counting == aggregate.Receipts {
 		return 0
 	}
 	for _, t := range s.Totals() {

@@ -123,7 +123,7 @@ func (r *Report) notes() []string {
 	if len(r.Unpriced) > 0 {
 		list = append(list, fmt.Sprintf("%s gives no price for %s: the sum is without it.", r.Prices.File, strings.Join(r.Unpriced, ", ")))
 	}
-	return append(list, "Free tiers, discounts, data transfer, support, KMS and what stored totals take are not in it.")
+	return append(list, "Free tiers, discounts, data transfer, support and what stored totals take are not in it.")
 }
 
 // wrapped breaks a note into lines of at most 80 columns.

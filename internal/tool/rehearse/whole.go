@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/local/embedded"
@@ -67,12 +68,19 @@ type Total struct {
 	Moves     [Expiring + 1]int // how often it was changed, by phase
 }
 
-// Whole deploys both functions of a pipeline, with empty tables and so many partitions of the
-// events table. Messages, floors and clock are as in [New].
-func Whole(p *pipeline.Pipeline, now time.Time, clock func() time.Time, partitions int) (*Rehearsal, error) {
+// Stack is how both functions are deployed.
+type Stack struct {
+	Partitions int // of the events table
+	Counting   aggregate.Counting
+	Archive    string // batches or objects; empty: none
+}
+
+// Whole deploys both functions of a pipeline, with empty tables. Messages, floors and clock are as
+// in [New].
+func Whole(p *pipeline.Pipeline, now time.Time, clock func() time.Time, as Stack) (*Rehearsal, error) {
 	r := &Rehearsal{clock: clock, whole: whole{shards: map[string]bool{}, totals: map[string]*Total{}}}
-	p, err := r.deploy(p, testworld.Config{Start: now, Stack: stack.Config{Watched: true},
-		Engine: embedded.Config{Partitions: partitions, RollAfter: -1, OnRecord: r.changed}})
+	p, err := r.deploy(p, testworld.Config{Start: now, Counting: as.Counting, Stack: stack.Config{Watched: true},
+		Engine: embedded.Config{Partitions: as.Partitions, RollAfter: -1, OnRecord: r.changed}})
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +102,10 @@ func Whole(p *pipeline.Pipeline, now time.Time, clock func() time.Time, partitio
 		return nil, err
 	}
 	r.streams = r.world.Streams(st)
-	r.streams.ArchiveFiles = true // as template.yaml has it
+	r.streams.ArchiveFiles = as.Archive == "batches"
+	if as.Archive == "" {
+		r.streams.Archive = nil
+	}
 	r.streams.OnBatch = func(_ context.Context, b handler.StreamsReport) {
 		u := &r.used[r.phase]
 		u.Batches, u.Requests, u.Updates = u.Batches+1, u.Requests+b.Cost.Requests, u.Updates+b.Updates

@@ -15,9 +15,28 @@ type Functions struct {
 }
 
 // FunctionsOf returns what the template gives both functions, with the parameters of an environment
-// of samconfig.toml. config may be nil, or lack the environment: then the template's defaults hold.
-// The error says why it cannot be told.
+// of samconfig.toml. The error says why it cannot be told.
 func FunctionsOf(tpl textfile.File, config *textfile.File, name string) (Functions, error) {
+	c, err := checkerOf(tpl, config, name)
+	switch {
+	case err != nil:
+		return Functions{}, err
+	case c.ingest == nil || c.streams == nil:
+		return Functions{}, fmt.Errorf("%s does not have both functions", tpl.Name)
+	}
+	ingest, streams := c.functions(c.ingest), c.functions(c.streams)
+	switch {
+	case ingest != streams:
+		return Functions{}, fmt.Errorf("%s gives the two functions different memory or processors", tpl.Name)
+	case ingest.Memory == 0 || ingest.Architecture == "":
+		return Functions{}, fmt.Errorf("only a deployment can tell the memory or the processor of the functions in %s", tpl.Name)
+	}
+	return ingest, nil
+}
+
+// checkerOf opens a template with the parameters of an environment of samconfig.toml, and finds its
+// functions. config may be nil, or lack the environment: then the template's defaults hold.
+func checkerOf(tpl textfile.File, config *textfile.File, name string) (*Checker, error) {
 	var chosen Environment
 	if config != nil {
 		list, _ := ReadConfig(*config)
@@ -29,20 +48,11 @@ func FunctionsOf(tpl textfile.File, config *textfile.File, name string) (Functio
 	}
 	t, err := template.Open(tpl.Text, chosen.Values(nil))
 	if err != nil {
-		return Functions{}, fmt.Errorf("%s: %w", tpl.Name, err)
+		return nil, fmt.Errorf("%s: %w", tpl.Name, err)
 	}
 	c := NewChecker(tpl.Name, t, nil, Places{})
-	if c.find(); c.ingest == nil || c.streams == nil {
-		return Functions{}, fmt.Errorf("%s does not have both functions", tpl.Name)
-	}
-	ingest, streams := c.functions(c.ingest), c.functions(c.streams)
-	switch {
-	case ingest != streams:
-		return Functions{}, fmt.Errorf("%s gives the two functions different memory or processors", tpl.Name)
-	case ingest.Memory == 0 || ingest.Architecture == "":
-		return Functions{}, fmt.Errorf("only a deployment can tell the memory or the processor of the functions in %s", tpl.Name)
-	}
-	return ingest, nil
+	c.find()
+	return c, nil
 }
 
 // functions returns the size of one function. What cannot be determined is left empty.
