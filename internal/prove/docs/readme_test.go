@@ -3,6 +3,7 @@ package docs
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -14,6 +15,9 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/golden"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/tool/cost"
+	"github.com/ingot-events/ingot/internal/tool/estimate"
+	"github.com/ingot-events/ingot/pipeline"
 )
 
 // tool builds the tool as the README's go run does, which keeps it in the build cache. It is built
@@ -44,6 +48,27 @@ func TestTool(t *testing.T) {
 	})
 	t.Run("commands", func(t *testing.T) { testCommands(t, binary) })
 	t.Run("six words", func(t *testing.T) { testHelpWords(t, binary) })
+}
+
+// TestCostsByHand computes what README says of other ways to count.
+func TestCostsByHand(t *testing.T) {
+	const totals = 3
+	p, err := pipeline.Load(os.DirFS(root), sampleshop.Pipeline, pipeline.Secret([]byte("secret")))
+	must.Succeed(t, err)
+	prices, err := cost.PricesOf("")
+	must.Succeed(t, err)
+	r, err := cost.Suppose(cost.Input{Pipeline: p, Prices: prices, Rate: 100, Partitions: 4, Memory: cost.DefaultMemory,
+		Architecture: "arm64", Together: 10, Now: must.Time("2026-03-15T00:00:00Z")}, 1)
+	must.Succeed(t, err)
+	text := strings.Join(strings.Fields(read(t, "README.md")), " ")
+	for _, says := range []string{
+		fmt.Sprintf("| at most %d: changes of a batch share them | %[1]d | %d: a marker and the totals, twice each |", totals,
+			estimate.InTransaction*(1+totals)),
+		fmt.Sprintf("take %.2f dollars with ADD alone, %.2f with a marker, and %.2f with Ingot", r.Beside[0].DollarsAMillion,
+			r.Beside[1].DollarsAMillion, r.DollarsAMillion),
+	} {
+		must.Say(t, text, says)
+	}
 }
 
 // TestGoVersion shows that the README asks for the same version of Go as go.mod.
