@@ -29,7 +29,7 @@ var besideStacks = []besideStack{
 
 // Stacks lists the names of the stacks that may stand beside Ingot's: that of cmd/publish, and that
 // of cmd/migrate while a table moves. That of cmd/worker costs something only while a command runs,
-// which says so before.
+// and the command prints how much.
 func Stacks() (names []string) {
 	for _, of := range besideStacks {
 		names = append(names, of.name)
