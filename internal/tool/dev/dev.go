@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/local/wire"
@@ -176,7 +177,7 @@ func (d *Dev) open(ctx context.Context, plan *pipeline.Pipeline) (err error) {
 		cfg.Journal = d.kept.disk
 	}
 	d.clock = newClock(d.cfg.Now, steady(), d.kept.stopped())
-	cfg.Now = d.clock.Now
+	cfg.Now, cfg.Intercept = d.clock.Now, iam.Judged(nil)
 	if d.kept.begun() {
 		if objects, _ := d.compare(d.kept.pipeline, d.text); len(objects) > 0 {
 			return fmt.Errorf(

@@ -14,12 +14,14 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
 
-// functions are both functions, started with one pipeline.
+// functions are both functions, started with one pipeline. Each call is judged by the role of
+// template.yaml, so that what AWS would deny is denied here, too.
 type functions struct {
 	plan    *pipeline.Pipeline
 	ingest  *handler.Ingest
@@ -58,10 +60,11 @@ func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline) (*functions, e
 	streams.ArchiveFiles = true // as template.yaml has it
 	streams.OnChange = func(_ context.Context, c event.Change) error { d.step(Step{Change: &c}); return nil }
 	streams.OnBatch = func(_ context.Context, r handler.StreamsReport) { d.step(Step{Streams: &r}) }
-	if err := streams.Start(ctx); err != nil {
+	asStreams := iam.As(ctx, iam.Streams(plan))
+	if err := streams.Start(asStreams); err != nil {
 		return nil, err
 	}
-	streams.KeepFile(ctx)
+	streams.KeepFile(asStreams)
 	return &functions{plan: plan, ingest: ingest, streams: streams}, nil
 }
 
@@ -105,7 +108,8 @@ func (r *running) ingest(ctx context.Context, payload []byte) ([]byte, error) {
 	if err := json.Unmarshal(payload, &batch); err != nil {
 		return nil, err
 	}
-	response, err := r.current.Load().ingest.Handle(ctx, batch)
+	now := r.current.Load()
+	response, err := now.ingest.Handle(iam.As(ctx, iam.Ingest(now.plan)), batch)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +118,8 @@ func (r *running) ingest(ctx context.Context, payload []byte) ([]byte, error) {
 
 // streams calls the streams function, as its mapping does.
 func (r *running) streams(ctx context.Context, payload []byte) ([]byte, error) {
-	response, err := r.current.Load().streams.Handle(ctx, payload)
+	now := r.current.Load()
+	response, err := now.streams.Handle(iam.As(ctx, iam.Streams(now.plan)), payload)
 	if err != nil {
 		return nil, err
 	}
