@@ -5,8 +5,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
@@ -65,8 +68,22 @@ type Target struct {
 	env func(string) (string, bool)
 }
 
-// DynamoDB returns a new client of the tables.
-func (t *Target) DynamoDB() *dynamodb.Client { return dynamodb.NewFromConfig(t.AWS) }
+// These say how often a command tries a request to DynamoDB, and how long it waits at most between
+// two tries. By the SDK's own defaults, old and new, a pass of hours would end after less than a
+// minute in which a table refuses everything: TestMinutesOfThrottles measures them.
+const (
+	tries       = 5
+	longestWait = 20 * time.Second
+)
+
+// DynamoDB returns a new client of the tables, which is patient with throttles.
+func (t *Target) DynamoDB() *dynamodb.Client {
+	return dynamodb.NewFromConfig(t.AWS, func(o *dynamodb.Options) {
+		o.Retryer = retry.NewStandard(func(s *retry.StandardOptions) {
+			s.MaxAttempts, s.Backoff, s.RateLimiter = tries, retry.NewExponentialJitterBackoff(longestWait), ratelimit.None
+		})
+	})
+}
 
 // SQS returns a new client of the queues.
 func (t *Target) SQS() *sqs.Client { return sqs.NewFromConfig(t.AWS) }
