@@ -76,7 +76,6 @@ func TestAround(t *testing.T) {
 		{func(a *around) { a.state = "Disabled" }, "ingest is Disabled; streams is Disabled"},
 		{func(a *around) { a.last = "PROBLEM: Function call failed" }, "streams is Enabled PROBLEM: Function call failed"},
 		{func(a *around) { a.readers = []string{"publish", "capture", "streams"} }, "capture, publish, streams, of 2"},
-		{func(a *around) { a.readers = nil }, "of 2"},
 		{func(a *around) { a.alarm = cwtypes.StateValueAlarm }, "shop-Silent-1"},
 	} {
 		a := around{state: "Enabled", readers: []string{"streams"}, allowed: 1000, alarm: cwtypes.StateValueOk, named: "shop-Silent-1"}
