@@ -135,16 +135,20 @@ func changed(was, is declaration, replaced []string) (properties []string) {
 	return properties
 }
 
+// String leaves out what is updated in place, unless that is all.
 func (e effect) String() string {
 	var parts []string
 	for _, p := range []struct {
 		does  string
 		names []string
-	}{{"updates %s", e.updated}, {"replaces %s, and deletes the old one", e.replaced}, {"makes %s", e.made}, {"deletes %s", e.deleted},
+	}{{"replaces %s, and deletes the old one", e.replaced}, {"makes %s", e.made}, {"deletes %s", e.deleted},
 		{"leaves %s in the account, outside the stack", e.left}} {
 		if names := named(p.names); names != "" {
 			parts = append(parts, fmt.Sprintf(p.does, names))
 		}
+	}
+	if len(parts) == 0 && len(e.updated) > 0 {
+		return "updates in place"
 	}
 	return strings.Join(parts, "; ")
 }
