@@ -36,6 +36,7 @@ var withoutIt = map[string]int{
 	"status dynamodb:GetItem": exitFine, "status sqs:GetQueueAttributes": exitFine,
 	"status lambda:ListEventSourceMappings": exitFine,
 	"status lambda:ListTags":                exitFine, "status cloudwatch:GetMetricStatistics": exitFine,
+	"status lambda:GetAccountSettings": exitFine, "try lambda:GetAccountSettings": exitFine, "try cloudwatch:DescribeAlarms": exitFine,
 	"status cloudwatch:DescribeAlarms": exitFine, "status logs:FilterLogEvents": exitFine,
 	"status sqs:ReceiveMessage": exitFine, "status dynamodb:Scan": exitFine, "status sqs:ChangeMessageVisibility": exitFine,
 }

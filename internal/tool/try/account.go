@@ -24,7 +24,7 @@ func (t *trial) account(ctx context.Context) error {
 		return err
 	}
 	if what := "the account lets the functions run"; r.Account == nil {
-		t.found(what, NotShown, "")
+		t.found(what, NotShown, "%s", unknown(r, "what the account"))
 	} else {
 		t.found(what, rightIf(!r.Account.Short()), "%s calls at a time, and the stack needs %s at its busiest",
 			show.Comma(r.Account.Allowed), show.Comma(r.Account.Needed))
@@ -49,18 +49,23 @@ func (t *trial) account(ctx context.Context) error {
 			on = append(on, a.Name)
 		}
 	}
-	without := func(u string) bool { return strings.HasPrefix(u, "alarms") }
-	switch i := slices.IndexFunc(r.Unknown, without); {
-	case t.Stack.Watch == nil:
-		t.found("no alarm is on", NotShown, "")
+	switch why := unknown(r, "alarms"); {
 	case len(on) > 0:
 		t.found("no alarm is on", Wrong, "%s", strings.Join(on, ", "))
-	case i >= 0:
-		t.found("no alarm is on", NotShown, "%s", r.Unknown[i])
+	case t.Stack.Watch == nil, why != "":
+		t.found("no alarm is on", NotShown, "%s", why)
 	default:
 		t.found("no alarm is on", Right, "")
 	}
 	return nil
+}
+
+// unknown returns why a part of a report is not known, or nothing.
+func unknown(r *status.Report, part string) string {
+	if i := slices.IndexFunc(r.Unknown, func(u string) bool { return strings.HasPrefix(u, part) }); i >= 0 {
+		return r.Unknown[i]
+	}
+	return ""
 }
 
 func rightIf(ok bool) Result {
