@@ -27,10 +27,10 @@ import (
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/local/wire"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/migrate/capture"
 	"github.com/ingot-events/ingot/migrate/rowmap"
@@ -294,42 +294,20 @@ func goesBack(t *testing.T) *world {
 // allowed lists what the role of the template allows, without what Lambda does with it.
 func (w *world) allowed() (list []string) {
 	w.t.Helper()
-	text := must.Read(w.t, "../../cmd/migrate/template.yaml")
-	tpl, err := template.Open(text, map[string]string{"OldTable": "old", "EventsTable": stack.Events, "AggregatesTable": stack.Aggregates,
-		"PayloadBucket": "payloads", "OldStreamArn": "arn:aws:dynamodb:us-east-1:1:table/old/stream/1", "PiiKeySecret": "arn",
-		"EventsStreamArn": "arn:aws:dynamodb:us-east-1:1:table/events/stream/1"})
+	p, err := pipeline.Load(w.files, "pipeline.yaml", pipeline.Secret([]byte(secret)))
 	must.Succeed(w.t, err)
-	names := strings.NewReplacer("${OldTable}", "old", "${EventsTable}", stack.Events, "${AggregatesTable}", stack.Aggregates)
-	texts := func(n *template.Node) (list []string) {
-		switch {
-		case n == nil:
-			return []string{""}
-		case n.Kind != template.List:
-			return []string{n.Text}
-		}
-		for _, item := range n.Items {
-			list = append(list, item.Text)
-		}
-		return list
-	}
-	for _, statement := range tpl.Get(tpl.Property(tpl.Resource("CaptureRole"), "Policies").Items[0], "PolicyDocument", "Statement").Items {
-		if statement = tpl.Resolve(statement); statement == nil {
-			continue
-		}
-		on := strings.Join(texts(statement.Member("Resource").Value.Argument), "") // of Sub, Ref or GetAtt
-		table := names.Replace(on[strings.LastIndexByte(on, '/')+1:])
-		for _, action := range texts(statement.Member("Action").Value) {
+	for _, s := range iam.Capture(p).Statements {
+		table := strings.TrimPrefix(s.Resources[0], "dynamodb:table/")
+		for _, action := range s.Actions {
 			switch service, name, _ := strings.Cut(action, ":"); {
 			case service == "s3":
 				list = append(list, action)
 			case service != "dynamodb" || strings.Contains("DescribeStream GetRecords GetShardIterator ListStreams", name):
+			case s.Keys == nil:
+				list = append(list, action+" "+table)
 			default:
-				keys := tpl.Get(statement, "Condition", "ForAllValues:StringLike", "dynamodb:LeadingKeys")
-				if keys == nil {
-					keys = tpl.Get(statement, "Condition", "ForAllValues:StringEquals", "dynamodb:LeadingKeys")
-				}
-				for _, key := range texts(keys) {
-					list = append(list, strings.TrimSpace(action+" "+table+" "+strings.TrimSuffix(key, "*")))
+				for _, key := range s.Keys {
+					list = append(list, action+" "+table+" "+strings.TrimSuffix(key, "*"))
 				}
 			}
 		}

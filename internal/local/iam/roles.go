@@ -88,8 +88,8 @@ func Capture(p Pipeline) *Role { return roleOf("CaptureRole", Back, payloads(p))
 // Publish returns the role of the publish function.
 func Publish(p Pipeline) *Role { return roleOf("PublishRole", payloads(p)) }
 
-// Worker returns the role of the worker of --large.
-func Worker() *Role { return roleOf("WorkerRole") }
+// Worker returns the role of the worker of --large, where a table is being moved.
+func Worker() *Role { return roleOf("WorkerRole", Old) }
 
 func payloads(p Pipeline) When {
 	if p.UsesOffload() {
