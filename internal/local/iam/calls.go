@@ -42,13 +42,11 @@ func Calls(api string, input any) []Call {
 	case *dynamodb.GetItemInput:
 		return []Call{onItem(api, in.TableName, in.Key)}
 	case *dynamodb.BatchGetItemInput:
-		return each(in.RequestItems, func(table string, of dynamo.KeysAndAttributes) Call {
-			c := onItem(api, &table)
-			for _, item := range of.Keys {
-				c.Keys = append(c.Keys, partition(item))
-			}
-			return c
-		})
+		var list []Call
+		for table, of := range in.RequestItems {
+			list = append(list, onItem(api, &table, of.Keys...))
+		}
+		return list
 	case *dynamodb.BatchExecuteStatementInput:
 		var list []Call
 		for _, s := range in.Statements {
@@ -101,14 +99,7 @@ var (
 	statement  = regexp.MustCompile(`^(INSERT INTO|UPDATE|DELETE FROM|SELECT .* FROM) "([^"]+)"`)
 )
 
-func each[V any](all map[string]V, call func(string, V) Call) (list []Call) {
-	for name, v := range all {
-		list = append(list, call(name, v))
-	}
-	return list
-}
-
-// onItem is a call for the item with this key, or for a table.
+// onItem is a call for the items with these keys, or for a table.
 func onItem(api string, table *string, key ...map[string]dynamo.AttributeValue) Call {
 	c := Call{Action: "dynamodb:" + api, Resource: "dynamodb:table/" + aws.ToString(table)}
 	for _, item := range key {

@@ -64,7 +64,10 @@ func (r *Role) Used() (list []Right) {
 	return list
 }
 
-// Denied returns the calls of a role that were denied.
+// mostDenied is how many denials are remembered: a function that is denied tries again and again.
+const mostDenied = 100
+
+// Denied returns the first calls of a role that were denied.
 func (r *Role) Denied() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,7 +115,9 @@ func (r *Role) deny(api string, input any) error {
 	for _, c := range Calls(api, input) {
 		if !r.allows(c) {
 			r.mu.Lock()
-			r.denied = append(r.denied, c.Action+" on "+c.Resource+" "+strings.Join(c.Keys, " "))
+			if len(r.denied) < mostDenied {
+				r.denied = append(r.denied, c.Action+" on "+c.Resource+" "+strings.Join(c.Keys, " "))
+			}
 			r.mu.Unlock()
 			return r.denial(c)
 		}

@@ -26,6 +26,8 @@ type functions struct {
 	plan    *pipeline.Pipeline
 	ingest  *handler.Ingest
 	streams *handler.Streams
+	// These are the roles of the functions.
+	asIngest, asStreams *iam.Role
 }
 
 // running holds the functions that take the next batch. A batch that is under way is finished by
@@ -60,12 +62,13 @@ func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline) (*functions, e
 	streams.ArchiveFiles = true // as template.yaml has it
 	streams.OnChange = func(_ context.Context, c event.Change) error { d.step(Step{Change: &c}); return nil }
 	streams.OnBatch = func(_ context.Context, r handler.StreamsReport) { d.step(Step{Streams: &r}) }
-	asStreams := iam.As(ctx, iam.Streams(plan))
-	if err := streams.Start(asStreams); err != nil {
+	f := &functions{plan: plan, ingest: ingest, streams: streams, asIngest: iam.Ingest(plan), asStreams: iam.Streams(plan)}
+	ctx = iam.As(ctx, f.asStreams)
+	if err := streams.Start(ctx); err != nil {
 		return nil, err
 	}
-	streams.KeepFile(asStreams)
-	return &functions{plan: plan, ingest: ingest, streams: streams}, nil
+	streams.KeepFile(ctx)
+	return f, nil
 }
 
 // judged records what became of a message.
@@ -109,7 +112,7 @@ func (r *running) ingest(ctx context.Context, payload []byte) ([]byte, error) {
 		return nil, err
 	}
 	now := r.current.Load()
-	response, err := now.ingest.Handle(iam.As(ctx, iam.Ingest(now.plan)), batch)
+	response, err := now.ingest.Handle(iam.As(ctx, now.asIngest), batch)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +122,7 @@ func (r *running) ingest(ctx context.Context, payload []byte) ([]byte, error) {
 // streams calls the streams function, as its mapping does.
 func (r *running) streams(ctx context.Context, payload []byte) ([]byte, error) {
 	now := r.current.Load()
-	response, err := now.streams.Handle(iam.As(ctx, iam.Streams(now.plan)), payload)
+	response, err := now.streams.Handle(iam.As(ctx, now.asStreams), payload)
 	if err != nil {
 		return nil, err
 	}
