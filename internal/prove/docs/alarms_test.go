@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
 
@@ -97,6 +98,17 @@ func (h history) queue(fault string) {
 	}
 }
 
+// templates are those of all stacks.
+var templates = []string{sampleshop.Template, "cmd/migrate/template.yaml", "cmd/publish/template.yaml", "cmd/worker/template.yaml"}
+
+// opened reads a template with its defaults.
+func opened(t *testing.T, file string) *template.Template {
+	t.Helper()
+	tpl, err := template.Open(must.Read(t, filepath.Join(root, file)), nil)
+	must.Succeed(t, err)
+	return tpl
+}
+
 // functions are the functions of all stacks. What a person starts and waits for needs no alarm.
 var functions = []struct{ file, function, unproven, attended string }{
 	{"template.yaml", "IngestFunction", "", ""},
@@ -114,8 +126,7 @@ var faults = []string{"throttled, all shards", "throttled, some shards", "cannot
 func TestNoFaultIsSilent(t *testing.T) {
 	declared := 0
 	for _, f := range functions {
-		tpl, err := template.Open(must.Read(t, filepath.Join(root, f.file)), nil)
-		must.Succeed(t, err)
+		tpl := opened(t, f.file)
 		if f.attended != "" {
 			continue
 		}
@@ -136,10 +147,8 @@ func TestNoFaultIsSilent(t *testing.T) {
 			t.Logf("%-16s %-24s %s", f.function, fault, strings.Join(ringing, " "))
 		}
 	}
-	for _, file := range []string{"template.yaml", "cmd/migrate/template.yaml", "cmd/publish/template.yaml", "cmd/worker/template.yaml"} {
-		tpl, err := template.Open(must.Read(t, filepath.Join(root, file)), nil)
-		must.Succeed(t, err)
-		for _, r := range tpl.Resources() {
+	for _, file := range templates {
+		for _, r := range opened(t, file).Resources() {
 			if r.Type == "AWS::Serverless::Function" {
 				declared++
 			}
@@ -152,12 +161,10 @@ func TestNoFaultIsSilent(t *testing.T) {
 // SQS writes no metrics of a queue that was not called for six hours.
 func TestAlarmsOfASleepingStack(t *testing.T) {
 	for _, f := range functions {
-		tpl, err := template.Open(must.Read(t, filepath.Join(root, f.file)), nil)
-		must.Succeed(t, err)
+		tpl := opened(t, f.file)
 		must.Match(t, history{}.ringing(t, tpl), []string(nil), f.file)
 	}
-	tpl, err := template.Open(must.Read(t, filepath.Join(root, "template.yaml")), nil)
-	must.Succeed(t, err)
+	tpl := opened(t, sampleshop.Template)
 	for _, name := range []string{"DeadLettersAlarm", "QuarantineAlarm"} {
 		must.Equal(t, tpl.Property(tpl.Resource(name), "TreatMissingData").Text, "ignore")
 	}
@@ -166,8 +173,7 @@ func TestAlarmsOfASleepingStack(t *testing.T) {
 // FILL has no value where a metric has no datapoint, so no alarm may rest on it, not in a document
 // either.
 func TestNoAlarmRestsOnFill(t *testing.T) {
-	files := []string{"template.yaml", "cmd/migrate/template.yaml", "cmd/publish/template.yaml", "cmd/worker/template.yaml"}
-	for _, file := range append(files, documents(t)...) {
+	for _, file := range slices.Concat(templates, documents(t)) {
 		if regexp.MustCompile(`Expression: .*FILL\(`).MatchString(read(t, file)) {
 			t.Errorf("%s has an alarm with FILL", file)
 		}

@@ -336,8 +336,7 @@ func TestDashboardOfEachPartition(t *testing.T) {
 // No right of a template is about what is named after the stack and more: that would be the stack
 // whose name begins with this one's, too.
 func TestRightsAreOfOneStack(t *testing.T) {
-	for _, name := range []string{sampleshop.Template, "cmd/publish/template.yaml", "cmd/migrate/template.yaml",
-		"cmd/worker/template.yaml"} {
+	for _, name := range templates {
 		if strings.Contains(read(t, name), "${AWS::StackName}-*") {
 			t.Errorf("%s has rights in stacks whose names begin with that of its own", name)
 		}
