@@ -34,8 +34,8 @@ var budgets = map[string]budget{
 	// These say how large the project may be.
 	sourceTokens: {most: 858_000},
 	testTokens:   {most: 831_000},
-	shippedLines: {most: 23_550},
-	heartLines:   {most: 6_330},
+	shippedLines: {most: 24_250},
+	heartLines:   {most: 6_380},
 	pageWords:    {most: 67_300},
 	helpWords:    {most: 20_300},
 	commandCount: {most: 49},
