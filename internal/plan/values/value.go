@@ -23,6 +23,7 @@ type Value struct {
 	Path     event.Path       // unused by count
 	negative bool             // for sum alone
 	length   bool             // the number of elements of the array at path, not the number at path
+	text     bool             // number(PATH): the number at path may be in quotes
 	Optional bool             // if the field is missing or null, the event supplies no value
 	Where    *where.Condition // unless this holds, the event supplies no value
 }
@@ -35,9 +36,9 @@ var ops = map[string]aggregate.Op{
 
 const valueForms = "count, sum PATH, sum -PATH, min PATH, max PATH, newest PATH, oldest PATH, histogram PATH or distinct PATH"
 
-// Parse reads an expression: count, or one of the other operations and a PATH. PATH? or length
-// PATH may stand in place of PATH, and -PATH after sum. The word where and a condition may stand at
-// the end.
+// Parse reads an expression: count, or one of the other operations and a PATH. PATH?, length PATH
+// or number(PATH) may stand in place of PATH, and -PATH after sum. The word where and a condition
+// may stand at the end.
 func Parse(text string) (Value, *where.Mistake) {
 	text = strings.TrimRight(text, " \n")
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
@@ -109,6 +110,9 @@ func (v *Value) read(text, op, operand string) *where.Mistake {
 	}
 	name := strings.TrimSuffix(operand, "?")
 	v.Optional = name != operand
+	if !v.length {
+		name, v.text = where.CutNumber(name)
+	}
 	if name == "" {
 		return &where.Mistake{What: op + " needs a field", Instead: op + " PATH"}
 	}
@@ -187,8 +191,11 @@ func (v Value) String() string {
 // operand returns what the value reads.
 func (v Value) operand() string {
 	text := v.Path.String()
-	if v.length {
+	switch {
+	case v.length:
 		text = "length " + text
+	case v.text:
+		text = "number(" + text + ")"
 	}
 	if v.negative {
 		text = "-" + text
@@ -228,6 +235,8 @@ func (v Value) Kinds() []event.Kind {
 		return nil
 	case v.length:
 		return []event.Kind{event.Array}
+	case v.text:
+		return []event.Kind{event.Number, event.String}
 	case v.Op.Textual() && v.Op != aggregate.Histogram:
 		return []event.Kind{event.String, event.Number, event.Bool}
 	}
@@ -253,7 +262,7 @@ func (v Value) Amount(root event.Node) (aggregate.Amount, *event.Refusal) {
 	default:
 		return aggregate.Amount{}, event.Poisoned(event.MissingField, "field "+v.Path.String()+" is missing")
 	}
-	if v.Op.Textual() && v.Op != aggregate.Histogram && !v.length {
+	if v.Op.Textual() && v.Op != aggregate.Histogram && !v.length && !v.text {
 		text, refusal := v.scalar(n)
 		if v.Op == aggregate.Distinct && refusal == nil {
 			text = aggregate.DistinctText([]byte(text))
@@ -280,19 +289,23 @@ func (v Value) Amount(root event.Node) (aggregate.Amount, *event.Refusal) {
 
 // number returns what the value takes from the field. The field must exist.
 func (v Value) number(n event.Node) (event.Decimal, *event.Refusal) {
-	want, kind := "a number", event.Number
-	if v.length {
-		want, kind = "an array", event.Array
-	}
-	if n.Kind() != kind {
-		return event.Decimal{}, event.Poisoned(event.WrongType, fmt.Sprintf("field %s is %s, not %s", v.Path, jsonschema.KindText(n), want))
+	wrong := func(want string) *event.Refusal {
+		return event.Poisoned(event.WrongType, fmt.Sprintf("field %s is %s, not %s", v.Path, jsonschema.KindText(n), want))
 	}
 	if v.length {
+		if n.Kind() != event.Array {
+			return event.Decimal{}, wrong("an array")
+		}
 		return event.DecimalOf(int64(n.Len())), nil
 	}
-	d, err := n.Decimal()
-	if err != nil {
-		return d, event.Poisoned(event.NumberOutOfRange, fmt.Sprintf("field %s: %v", v.Path, err))
+	d, is := where.Number(n)
+	switch {
+	case n.Kind() == event.String && !v.text && is:
+		return d, wrong("a number; read it with " + v.Op.String() + " number(" + v.Path.String() + ")")
+	case n.Kind() == event.String && v.text && !is:
+		return d, wrong("the text of a number such as 12.50")
+	case !is || n.Kind() == event.String && !v.text:
+		return d, wrong("a number")
 	}
 	bound := d.Unstorable()
 	if v.Op == aggregate.Sum || v.Op == aggregate.Histogram {

@@ -20,6 +20,7 @@ func TestValuesHaveOneSpelling(t *testing.T) {
 		"sum total?":                           "sum total?",
 		"max a.b[0]?":                          "max a.b[0]?",
 		"sum length lines":                     "sum length lines",
+		"sum - number( a.b )? where a = 1":     "sum -number(a.b)? where a = 1",
 		"sum -length lines?":                   "sum -length lines?",
 		"sum length":                           "sum length",
 		"sum length?":                          "sum length?",
@@ -54,10 +55,11 @@ func TestValuesAgainstAPlainReading(t *testing.T) {
 	supplied, refused := 0, 0
 	for range 20000 {
 		e := plainValue{op: among("count", "sum", "min", "max"), path: among("a", "lines"), length: rng.IntN(3) == 0,
-			optional: rng.IntN(2) == 0, where: among("", "a > 2", `s = "x"`, "not exists a")}
+			text: rng.IntN(3) == 0, optional: rng.IntN(2) == 0, where: among("", "a > 2", "number(a) > 2", `s = "x"`, "not exists a")}
 		e.negative = e.op == "sum" && rng.IntN(3) == 0
 		members := []string{`"n":1`}
-		for _, m := range []string{`"a":` + among("1", "2.5", "-7", "3e2", "null", `"5"`, "[1,2]", "{}"), `"lines":` +
+		for _, m := range []string{`"a":` + among("1", "2.5", "-7", "3e2", "null", `"5"`, `"-2.50"`, `"3\u0065+2"`, `"05"`,
+			`" 5"`, `"0x5"`, `"1_0"`, `"1/2"`, `""`, "true", "[1,2]", "{}"), `"lines":` +
 			among("[]", "[1]", "[1,[2,3],null]", "null", "4", "{\"x\":1}"), `"s":` + among(`"x"`, `"y"`, "null")} {
 			if rng.IntN(4) > 0 {
 				members = append(members, m)
@@ -94,6 +96,7 @@ func TestValuesAgainstAPlainReading(t *testing.T) {
 type plainValue struct {
 	op, path, where            string
 	length, optional, negative bool
+	text                       bool
 }
 
 func (e plainValue) String() string {
@@ -104,9 +107,12 @@ func (e plainValue) String() string {
 			text += "-"
 		}
 		if e.length {
-			text += "length "
+			text += "length " + e.path
+		} else if e.text {
+			text += "number(" + e.path + ")"
+		} else {
+			text += e.path
 		}
-		text += e.path
 		if e.optional {
 			text += "?"
 		}
@@ -124,16 +130,20 @@ func (e plainValue) of(t *testing.T, body string) (number *big.Rat, broken bool)
 	d := json.NewDecoder(strings.NewReader(body))
 	d.UseNumber()
 	must.Succeed(t, d.Decode(&payload))
-	rat := func(v any) *big.Rat {
+	rat := func(v any, quoted bool) *big.Rat {
 		n, ok := v.(json.Number)
+		if text, is := v.(string); is && quoted { // a reader of JSON says what a number is
+			ok = text == strings.TrimSpace(text) && json.Unmarshal([]byte(text), &n) == nil && !strings.HasPrefix(text, `"`) && n != ""
+		}
 		if !ok {
 			return nil
 		}
 		r, _ := new(big.Rat).SetString(n.String())
 		return r
 	}
-	holds := map[string]bool{"": true, "a > 2": rat(payload["a"]) != nil && rat(payload["a"]).Cmp(big.NewRat(2, 1)) > 0,
-		`s = "x"`: payload["s"] == "x", "not exists a": payload["a"] == nil}
+	holds := map[string]bool{"": true, "a > 2": rat(payload["a"], false) != nil && rat(payload["a"], false).Cmp(big.NewRat(2, 1)) > 0,
+		"number(a) > 2": rat(payload["a"], true) != nil && rat(payload["a"], true).Cmp(big.NewRat(2, 1)) > 0,
+		`s = "x"`:       payload["s"] == "x", "not exists a": payload["a"] == nil}
 	value := payload[e.path]
 	elements, isList := value.([]any)
 	switch {
@@ -146,7 +156,7 @@ func (e plainValue) of(t *testing.T, body string) (number *big.Rat, broken bool)
 	case e.length && isList:
 		number = big.NewRat(int64(len(elements)), 1)
 	case !e.length:
-		number = rat(value)
+		number = rat(value, e.text)
 	}
 	if number == nil {
 		return nil, true

@@ -70,6 +70,9 @@ func (c *Condition) Kinds(path event.Path) []event.Kind {
 			if t.path.Equal(path) {
 				kinds = append(kinds, l.kind)
 			}
+			if t.path.Equal(path) && l.quoted {
+				kinds = append(kinds, event.String)
+			}
 		}
 	}
 	return kinds

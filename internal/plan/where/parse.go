@@ -19,7 +19,8 @@ const (
 //	condition  = conjunction { "or" conjunction }
 //	conjunction = negation { "and" negation }
 //	negation   = "not" negation | "(" condition ")" | comparison
-//	comparison = path op literal | path "in" "(" literal { "," literal } ")" | "exists" path
+//	comparison = field op literal | field "in" "(" literal { "," literal } ")" | "exists" path
+//	field      = path | "number" "(" path ")"
 //	op         = "=" | "!=" | "<" | "<=" | ">" | ">="
 //	literal    = a JSON number | text in single or double quotes | "true" | "false"
 func Parse(text string) (*Condition, *Mistake) {
@@ -44,6 +45,7 @@ func Parse(text string) (*Condition, *Mistake) {
 type parser struct {
 	tokens []token
 	next   int
+	quoted bool // the field of the comparison is number(PATH)
 }
 
 func (p *parser) peek() token { return p.tokens[p.next] }
@@ -138,7 +140,7 @@ func (p *parser) comparison() (node, *Mistake) {
 		return exists{path}, bad
 	}
 	field := p.peek()
-	path, bad := p.path()
+	path, bad := p.field()
 	if bad != nil {
 		return nil, bad
 	}
@@ -162,6 +164,22 @@ func (p *parser) comparison() (node, *Mistake) {
 		return nil, &Mistake{Offset: at.offset, What: "true and false have no order", Instead: "= or !="}
 	}
 	return comparison{path, operators[op.text], l, field.offset}, nil
+}
+
+// field reads a path, or number(PATH).
+func (p *parser) field() (event.Path, *Mistake) {
+	p.quoted = p.peek().text == "number" && p.peek().kind == wordToken && p.tokens[p.next+1].kind == openToken
+	if p.quoted {
+		p.next += 2
+	}
+	path, bad := p.path()
+	if bad != nil || !p.quoted {
+		return path, bad
+	}
+	if end := p.take(); end.kind != closeToken {
+		return path, p.unexpected(end, "a closing parenthesis", "number(PATH)")
+	}
+	return path, nil
 }
 
 // nulls are words of other languages for a value that is not there.
@@ -219,6 +237,8 @@ func (p *parser) set() ([]literal, *Mistake) {
 func (p *parser) literal() (literal, *Mistake) {
 	t := p.take()
 	switch {
+	case p.quoted && t.kind != numberToken:
+		return literal{}, p.unexpected(t, "a number, because number() makes one", "a number without quotes, such as 12.5")
 	case t.kind == textToken:
 		return literal{kind: event.String, text: t.text, offset: t.offset}, nil
 	case t.kind == numberToken:
@@ -227,7 +247,7 @@ func (p *parser) literal() (literal, *Mistake) {
 			return literal{}, &Mistake{Offset: t.offset, What: t.text + " is not a number",
 				Instead: "a number such as 12.5, or text in quotes"}
 		}
-		return literal{kind: event.Number, number: n, offset: t.offset}, nil
+		return literal{kind: event.Number, quoted: p.quoted, number: n, offset: t.offset}, nil
 	case t.kind == wordToken && (t.text == "true" || t.text == "false"):
 		return literal{kind: event.Bool, text: t.text, offset: t.offset}, nil
 	case t.kind == wordToken && slices.Contains([]string{"true", "false"}, strings.ToLower(t.text)):

@@ -52,3 +52,12 @@ func JSONPath(text string) *Mistake {
 	}
 	return &Mistake{What: text + " is a JSONPath, and $ would be a field of that name: paths begin at the payload", Instead: plain}
 }
+
+// CutNumber returns the path in number(PATH), which reads a number that may be in quotes. ok is
+// false for any other text, which is returned as it is.
+func CutNumber(text string) (path string, ok bool) {
+	if inner, is := strings.CutPrefix(text, "number("); is && strings.HasSuffix(inner, ")") {
+		return strings.TrimSpace(strings.TrimSuffix(inner, ")")), true
+	}
+	return text, false
+}

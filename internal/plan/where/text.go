@@ -42,11 +42,11 @@ func (n not) print(b *strings.Builder, _ int) {
 func (e exists) print(b *strings.Builder, _ int) { b.WriteString("exists " + pathText(e.path)) }
 
 func (c comparison) print(b *strings.Builder, _ int) {
-	b.WriteString(pathText(c.path) + " " + c.op.text + " " + c.with.String())
+	b.WriteString(c.with.field(c.path) + " " + c.op.text + " " + c.with.String())
 }
 
 func (o oneOf) print(b *strings.Builder, _ int) {
-	b.WriteString(pathText(o.path) + " in (")
+	b.WriteString(o.set[0].field(o.path) + " in (")
 	for i, l := range o.set {
 		if i > 0 {
 			b.WriteString(", ")
@@ -54,6 +54,14 @@ func (o oneOf) print(b *strings.Builder, _ int) {
 		b.WriteString(l.String())
 	}
 	b.WriteByte(')')
+}
+
+// field returns what the literal is compared with.
+func (l *literal) field(path event.Path) string {
+	if l.quoted {
+		return "number(" + path.String() + ")"
+	}
+	return pathText(path)
 }
 
 // pathText returns a path as one writes it in a condition. A field that has the name of a word of

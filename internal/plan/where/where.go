@@ -44,6 +44,7 @@ type (
 // literal is what a field is compared with.
 type literal struct {
 	kind   event.Kind // Number, String or Bool
+	quoted bool       // of a Number: the field may also be the text of a number
 	text   string     // the text of a String; "true" or "false" for a Bool
 	number event.Decimal
 	offset int // where it stands in the condition's text, in bytes
@@ -69,14 +70,28 @@ func (o operator) holds(order int) bool {
 // exactly. ok is false if the two are of different kinds. false is below true, but only = and !=
 // use this.
 func (l *literal) compare(n event.Node) (order int, ok bool) {
-	if n.Kind() != l.kind {
+	if kind := n.Kind(); kind != l.kind && !(l.quoted && kind == event.String) {
 		return 0, false
 	}
 	if l.kind == event.Number {
-		d, err := n.Decimal()
-		return d.Cmp(l.number), err == nil
+		d, is := Number(n)
+		return d.Cmp(l.number), is
 	}
 	return strings.Compare(n.Text(), l.text), true
+}
+
+// Number returns the value of a number, or of a text that is one by the grammar of JSON.
+func Number(n event.Node) (d event.Decimal, is bool) {
+	text := n.Raw()
+	switch n.Kind() {
+	case event.String:
+		text = n.Text()
+	case event.Number:
+	default:
+		return d, false
+	}
+	d, err := event.ParseDecimal(text)
+	return d, err == nil
 }
 
 func (a anyOf) holds(root event.Node) bool {

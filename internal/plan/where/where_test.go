@@ -108,6 +108,10 @@ func TestMistakes(t *testing.T) {
 			`found and where the condition needs the path of a field; write a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent')`},
 		{`a.b = null`, 0, `no field is ever equal to null; write not exists a.b`},
 		{`x in (1, null)`, 9, `no field is ever equal to null; write nothing there, and or not exists with the field behind the comparison`},
+		{`number(a) = "5"`, 12,
+			`found the text "5" where the condition needs a number, because number() makes one; write a number without quotes, such as 12.5`},
+		{`number(a = 5`, 9, `found = where the condition needs a closing parenthesis; write number(PATH)`},
+		{`exists number(a)`, 13, ""},
 		{`paid < true`, 7, `true and false have no order; write = or !=`},
 		{strings.Repeat("(", 100) + "a = 1" + strings.Repeat(")", 100), 65,
 			`more than 64 levels of parentheses and not; write at most 64`},
@@ -222,13 +226,27 @@ func randomWhere(r *rand.Rand, depth int) (string, twin) {
 	if _, isBool := v.(bool); isBool {
 		op = []string{"=", "!="}[r.IntN(2)]
 	}
-	return f + op + s, func(doc map[string]any) bool {
-		order, ok := naiveCompare(doc[f], v)
+	field, value := f, func(doc map[string]any) any { return doc[f] }
+	if _, isNumber := v.(json.Number); isNumber && r.IntN(2) == 0 {
+		field, value = "number( "+f+" )", func(doc map[string]any) any { return unquoted(doc[f]) }
+	}
+	return field + op + s, func(doc map[string]any) bool {
+		order, ok := naiveCompare(value(doc), v)
 		if !ok {
 			return false
 		}
 		return map[string]bool{"=": order == 0, "!=": order != 0, "<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0}[op]
 	}
+}
+
+// grammar is that of a number in RFC 8259.
+var grammar = regexp.MustCompile(`^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$`)
+
+func unquoted(v any) any {
+	if text, is := v.(string); is && grammar.MatchString(text) {
+		return json.Number(text)
+	}
+	return v
 }
 
 func randomLiteral(r *rand.Rand) (string, any) {
@@ -279,6 +297,9 @@ func randomPayload(r *rand.Rand) string {
 		if r.IntN(2) == 0 {
 			v = randomNumber(r)
 		}
+		if r.IntN(4) == 0 {
+			v = strconv.Quote([]string{randomNumber(r), " 1", "1 ", "+1", "01", "1,1", ".5", "5."}[r.IntN(8)])
+		}
 		if v != "" {
 			members = append(members, strconv.Quote(f)+":"+v)
 		}
@@ -328,6 +349,8 @@ func TestCanonicalText(t *testing.T) {
 		`a>0`:                                    `a > 0`,
 		` ( (a = 1.0) ) `:                        `a = 1`,
 		`a='x"y'`:                                `a = "x\"y"`,
+		`not number ( a.b ) in (1e0, 2)`:         `not number(a.b) in (1, 2)`,
+		`number in (1) or number(number) > 0`:    `number in (1) or number(number) > 0`,
 		`a=1 and b=2 or c=3`:                     `a = 1 and b = 2 or c = 3`,
 		`a=1 and (b=2 or not (c=3 or exists d))`: `a = 1 and (b = 2 or not (c = 3 or exists d))`,
 		`["a"] in (1e2,'z',true)`:                `a in (100, "z", true)`,

@@ -117,6 +117,7 @@ func Run(in Input) (*Report, error) {
 		r.outgrown(p, at)
 		r.hotTotals(in, p, counting, at)
 		r.compressed(at)
+		r.quoted(at)
 		r.patterns(in, p, at)
 	}
 	r.Findings = rules.Sorted(append(r.Findings, at.Findings...), files...)

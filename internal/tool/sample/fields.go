@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/nearest"
+	"github.com/ingot-events/ingot/internal/plan/where"
 )
 
 // fields holds what the events of one type have at the paths that the type reads.
@@ -23,6 +24,10 @@ type field struct {
 	kinds  []event.Kind // those that every use accepts
 	lost   string       // the member of the path that is absent, and names are those beside it
 	names  map[string]bool
+
+	numeric []string // the uses that take a number alone
+	numbers int      // events that have one
+	texts   [2]int   // events that have text: of no number, of a number
 }
 
 // maxBeside bounds how many names are kept of the members beside an absent one.
@@ -92,6 +97,9 @@ func newFields(reads []event.Read) *fields {
 			i = len(f.paths) - 1
 		}
 		p := f.paths[i]
+		if len(read.Kinds) == 1 && read.Kinds[0] == event.Number {
+			p.numeric = append(p.numeric, read.Use)
+		}
 		p.report.Uses, p.report.Needed = append(p.report.Uses, read.Use), p.report.Needed || read.Needed
 		p.kinds = slices.DeleteFunc(slices.Clone(p.kinds), func(k event.Kind) bool { return !slices.Contains(read.Kinds, k) })
 	}
@@ -102,6 +110,7 @@ func (f *fields) see(root event.Node) {
 	f.events++
 	for _, p := range f.paths {
 		n := root.At(p.path)
+		p.count(n)
 		switch kind := n.Kind(); {
 		case kind == event.Absent:
 			p.report.Absent++
@@ -117,6 +126,43 @@ func (f *fields) see(root event.Node) {
 			p.report.Empty++
 		}
 	}
+}
+
+// count notes what stands where a number is read.
+func (p *field) count(n event.Node) {
+	_, is := where.Number(n)
+	switch n.Kind() {
+	case event.Number:
+		p.numbers++
+	case event.String:
+		if is {
+			p.texts[1]++
+		} else {
+			p.texts[0]++
+		}
+	}
+}
+
+// Quoted is a field of which a use takes numbers alone, and that is text in the sample.
+type Quoted struct {
+	Type, Path string
+	Uses       []string
+	Number     bool // the text is that of a number
+	Count      int  // events that have the text
+}
+
+// quoted lists the fields that hold the text of numbers, and those that hold text and no number.
+func (f *fields) quoted(typ string) (list []Quoted) {
+	for _, p := range f.paths {
+		q := Quoted{typ, p.report.Path, p.numeric, p.texts[1] > 0, p.texts[1]}
+		if !q.Number && p.numbers == 0 {
+			q.Count = p.texts[0]
+		}
+		if q.Count > 0 && len(q.Uses) > 0 {
+			list = append(list, q)
+		}
+	}
+	return list
 }
 
 func (p *Path) fine() bool { return p.Absent+p.Null+p.Empty+len(p.Other) == 0 }

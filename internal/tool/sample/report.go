@@ -25,6 +25,8 @@ type Report struct {
 	Taking int `json:"takingFromFloors,omitempty"`
 	// Compress says of each type with compress what it saves, by type.
 	Compress []Compress `json:"compress,omitempty"`
+	// Quoted lists fields that are text where a number is read. They are findings of a check.
+	Quoted []Quoted `json:"-"`
 
 	advice string // how to make a file of events of this one, judged by its first line
 }

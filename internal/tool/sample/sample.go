@@ -332,6 +332,7 @@ func (x *run) finish() {
 	for _, typ := range slices.Sorted(maps.Keys(x.fields)) {
 		f := x.fields[typ]
 		r.Paths, r.Fine = append(r.Paths, f.faulty(typ, x.place)...), r.Fine+f.fine()
+		r.Quoted = append(r.Quoted, f.quoted(typ)...)
 	}
 	for _, typ := range slices.Sorted(maps.Keys(x.compress)) {
 		r.Compress = append(r.Compress, *x.compress[typ])

@@ -198,7 +198,7 @@ func (s *sampler) made(eventType string, read event.Read, i int64) any {
 			}
 		}
 	}
-	text := slices.Contains(read.Kinds, event.String)
+	text := slices.Contains(read.Kinds, event.String) && (len(read.Kinds) != 2 || read.Kinds[0] != event.Number)
 	switch {
 	case read.Use == "revision" && text || s.passedTo(eventType, read.Path, keys.Function.IsTime):
 		return s.time(nil)
