@@ -32,6 +32,7 @@ func consoleOf(t *testing.T, look func(string) (string, bool), args ...string) (
 	out, in := io.Pipe()
 	var talk strings.Builder
 	ended := make(chan int, 1)
+	identify([]string{"console"})
 	go func() {
 		defer in.Close()
 		ended <- run(ctx, append([]string{"console", "--port", "0"}, args...), look, strings.NewReader(""), in, &talk)

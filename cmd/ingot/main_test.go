@@ -42,6 +42,7 @@ func (c careful) Run() int {
 func quick(columns int) func() {
 	return func() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		identify(os.Args[1:])
 		a := appOf(cli.IO{Env: os.LookupEnv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Columns: columns, Clock: quickClock()})
 		code := execute(ctx, a, os.Args[1:])
 		stop()

@@ -31,7 +31,7 @@ var oldTable = stack.Table{Name: "quakes-v1", Keys: [2]string{"pk", "sk"}, Strea
 
 // quakesMove is a deployment of examples/migrate beside the old table with two rows. It is the
 // working directory.
-func quakesMove(t *testing.T) (*living, *heard, env.Env) {
+func quakesMove(t *testing.T) (*living, env.Env) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, from := range map[string]string{"pipeline.yaml": "pipeline.yaml", "migration.yaml": "back.yaml"} {
@@ -46,14 +46,14 @@ func quakesMove(t *testing.T) (*living, *heard, env.Env) {
 	clock := hurried()
 	w, err := liveAt(dir, clock.Now)
 	must.Succeed(t, err)
-	t.Cleanup(w.close)
+	t.Cleanup(func() { w.end(t.Error) })
 	_, err = oldTable.Create(t.Context(), w.Engine().DynamoDB())
 	must.Succeed(t, err)
 	for name, value := range w.environment() {
 		t.Setenv(name, value)
 	}
 	t.Chdir(dir)
-	return w, w.hear(), clock
+	return w, clock
 }
 
 func (w *living) quake(t *testing.T, day, sk string, more ...string) {
@@ -71,11 +71,10 @@ func (w *living) quake(t *testing.T, day, sk string, more ...string) {
 // The commands move a table to its turn, back, and to its end. They tell what stands
 // in the way, and send no request that their policy does not allow.
 func TestMigrate(t *testing.T) {
-	w, seen, clock := quakesMove(t)
+	w, clock := quakesMove(t)
 	w.quake(t, "2018-02-01", "1517446923000#us1")
 	w.quake(t, "2018-02-01", "1517446923000#us2")
-	w.forget(t)
-	seen.clear()
+	w.lapse(t)
 	move := func(code int, line string, parts ...string) {
 		t.Helper()
 		o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), append(strings.Fields("migrate "+line), "--stack", "shop")...)
@@ -162,7 +161,7 @@ func TestMigrate(t *testing.T) {
 	if o.code != 0 || !strings.Contains(o.out, "1 tombstones were deleted") || !strings.Contains(o.out, "--table-name quakes-v1") {
 		t.Errorf("retire: exit code %d: %s%s", o.code, o.out, o.errors)
 	}
-	w.used(t, "migrate", seen)
+	w.used(t, "migrate")
 	w.quake(t, "2018-02-05", "1517446923000#us5") // something still writes
 	if o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate", "retire", "--yes", "--stack", "shop"); o.code != exitRefused ||
 		!strings.Contains(o.errors, "written 1 rows of table quakes-v1 since capture was over") ||

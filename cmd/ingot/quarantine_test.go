@@ -20,8 +20,10 @@ import (
 	letter "github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/golden"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/dev"
+	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
 const letterSpec = `ingot: 1
@@ -75,9 +77,13 @@ func newDevWorldAt(t *testing.T, now func() time.Time, files map[string]string) 
 // startDev runs an ingot dev until the test ends.
 func startDev(t *testing.T, cfg dev.Config) *dev.Dev {
 	t.Helper()
+	judges := roles{local: true}
+	cfg.Caller = func() *iam.Role { return judges.role(atWork.Load().(string)) }
 	d, err := dev.Start(t.Context(), cfg)
 	must.Succeed(t, err)
+	judges.of = func() *target.Target { return found(d) }
 	t.Cleanup(func() {
+		judges.fail(t.Error)
 		if err := d.Close(); err != nil {
 			t.Error(err)
 		}
@@ -145,11 +151,11 @@ func (w *devWorld) files(folder string) (ids []string) {
 // dropped. A letter that still holds what nobody was told is not.
 func TestRemovalIsPublishedAgain(t *testing.T) {
 	w := newDevWorld(t)
-	next, err := stack.Queue{Name: "next"}.Create(t.Context(), w.dev.Engine().SQS())
+	next, err := stack.Queue{Name: "NEXT-QUEUE"}.Create(t.Context(), w.dev.Engine().SQS())
 	must.Succeed(t, err)
 	write(t, "publish.yaml", `publish: 1
 source: shop
-publications: {sales: {from: [sale], on: [removed], to: "arn:aws:sqs:us-east-1:000000000000:next"}}
+publications: {sales: {from: [sale], on: [removed], to: "arn:aws:sqs:us-east-1:000000000000:NEXT-QUEUE"}}
 `)
 	post := func(r letter.Record) {
 		r.SK, r.Sequences, r.Reason, r.Detail = "-", []string{"1"}, letter.Unpublished, "it is full"

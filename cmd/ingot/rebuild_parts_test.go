@@ -8,7 +8,7 @@ import (
 
 // Parts that are missing come back, and a second pass finds none.
 func TestRebuildParts(t *testing.T) {
-	w, _ := hashedShop(t, "rebuild")
+	w := hashedShop(t, "rebuild")
 	w.lose(t)
 	for _, c := range []struct {
 		line     string

@@ -54,6 +54,8 @@ func toolIn(ctx context.Context, a *command.App, args ...string) ran {
 		a.Clock = quickClock()
 	}
 	a.Stdout, a.Stderr = &stdout, &stderr
+	identify(args)
+	defer atWork.Store("") // what the test sends next is its own
 	return ran{execute(ctx, a, args), stdout.String(), stderr.String()}
 }
 

@@ -85,6 +85,7 @@ func writeInto(dir string, files map[string]string) error {
 // same tables, queues and functions.
 type living struct {
 	*dev.Dev
+	roles
 	cloud  *targettest.Cloud
 	server *httptest.Server
 	stop   func() // ends the console
@@ -108,16 +109,23 @@ func liveAt(dir string, now func() time.Time) (*living, error) {
 	if err == nil {
 		err = stack.CreateArchive(ctx, d.Engine().S3(), "my-bucket") // for --work
 	}
-	const secret = "arn:aws:secretsmanager:us-east-1:000000000000:secret:shop"
 	switches := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(endpoint) }} // with the Host that dev wants
-	w := &living{Dev: d, stop: stop, cloud: &targettest.Cloud{Engine: d.Engine(), Account: l.Account, Region: l.Region, Mappings: switches,
-		Secrets: map[string]string{secret: show.StandIn},
+	w := &living{Dev: d, stop: stop}
+	w.of = func() *target.Target {
+		t := found(d)
+		if !w.Pipeline().UsesOffload() { // the stack has none
+			t.PayloadBucket = ""
+		}
+		return t
+	}
+	w.cloud = &targettest.Cloud{Engine: d.Engine(), Account: l.Account, Region: l.Region, Mappings: switches,
+		Role: w.role, Secrets: map[string]string{secretARN: show.StandIn},
 		Stacks: []targettest.KnownStack{{Name: "shop",
 			Outputs: map[string]string{"EventsTableName": l.EventsTable, "AggregatesTableName": l.AggregatesTable,
 				"QueueUrl": l.QueueURL, "QuarantineQueueUrl": l.QuarantineURL, "DeadLetterQueueUrl": l.DeadLetterURL,
-				"ArchiveBucketName": l.ArchiveBucket, "PayloadBucketName": l.PayloadBucket,
-				"IngestFunctionName": target.DevIngest, "StreamsFunctionName": target.DevStreams, "PiiKeySecret": secret,
-				"IngestLogGroup": "ingest-logs", "StreamsLogGroup": "streams-logs"}}}}}
+				"ArchiveBucketName": l.ArchiveBucket, "PayloadBucketName": w.of().PayloadBucket,
+				"IngestFunctionName": target.DevIngest, "StreamsFunctionName": target.DevStreams, "PiiKeySecret": secretARN,
+				"IngestLogGroup": "ingest-logs", "StreamsLogGroup": "streams-logs"}}}}
 	w.server = httptest.NewServer(w.cloud)
 	if err != nil {
 		w.close()
@@ -130,6 +138,14 @@ func (w *living) close() {
 	w.server.Close()
 	_ = w.Close() // it waits for its work
 }
+
+// end closes the deployment, and fails if a command was denied a call.
+func (w *living) end(fail func(...any)) {
+	w.close()
+	w.fail(fail)
+}
+
+const secretARN = "arn:aws:secretsmanager:us-east-1:000000000000:secret:shop"
 
 // sendMessages sends README's messages one after the other, and waits until they are counted.
 func (w *living) sendMessages() error {
@@ -237,7 +253,7 @@ func runScripts(t *testing.T, p testscript.Params) {
 		if err != nil {
 			return err
 		}
-		env.Defer(w.close)
+		env.Defer(func() { w.end(env.T().Fatal) })
 		env.Values["living"] = w
 		for name, value := range w.environment() {
 			env.Setenv(name, value)

@@ -84,6 +84,30 @@ func Calls(api string, input any) []Call {
 		return []Call{onQueue(api, in.QueueUrl)}
 	case *sqs.SendMessageBatchInput:
 		return []Call{onQueue("SendMessage", in.QueueUrl)}
+	case *sqs.ReceiveMessageInput:
+		return []Call{onQueue(api, in.QueueUrl)}
+	case *sqs.ChangeMessageVisibilityInput:
+		return []Call{onQueue(api, in.QueueUrl)}
+	case *sqs.ChangeMessageVisibilityBatchInput:
+		return []Call{onQueue("ChangeMessageVisibility", in.QueueUrl)}
+	case *sqs.DeleteMessageInput:
+		return []Call{onQueue(api, in.QueueUrl)}
+	case *sqs.DeleteMessageBatchInput:
+		return []Call{onQueue("DeleteMessage", in.QueueUrl)}
+	case *sqs.GetQueueAttributesInput:
+		return []Call{onQueue(api, in.QueueUrl)}
+	case *sqs.GetQueueUrlInput:
+		return []Call{onQueue(api, in.QueueName)}
+	case *s3.ListObjectsV2Input:
+		return []Call{{Action: "s3:ListBucket", Resource: "s3:" + *in.Bucket}}
+	case *s3.HeadObjectInput:
+		return []Call{onObject("GetObject", in.Bucket, in.Key)}
+	case *s3.DeleteObjectsInput:
+		var list []Call
+		for _, o := range in.Delete.Objects {
+			list = append(list, onObject("DeleteObject", in.Bucket, o.Key))
+		}
+		return list
 	case *s3.PutObjectInput:
 		return []Call{onObject(api, in.Bucket, in.Key)}
 	case *s3.GetObjectInput:

@@ -1,6 +1,7 @@
 package iam
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -97,7 +98,7 @@ func Judged(inner Intercept) Intercept {
 		judged := call
 		if r != nil {
 			judged = func() (any, error) {
-				if err := r.deny(api, input); err != nil {
+				if err := r.Deny(Calls(api, input)...); err != nil {
 					return nil, err
 				}
 				return r.told(call, input)
@@ -110,9 +111,9 @@ func Judged(inner Intercept) Intercept {
 	}
 }
 
-// deny returns the error of a call that the role does not allow.
-func (r *Role) deny(api string, input any) error {
-	for _, c := range Calls(api, input) {
+// Deny returns the error of the first call that the role does not allow.
+func (r *Role) Deny(calls ...Call) error {
+	for _, c := range calls {
 		if !r.allows(c) {
 			r.mu.Lock()
 			if len(r.denied) < mostDenied {
@@ -140,7 +141,7 @@ func (r *Role) allows(c Call) bool {
 }
 
 func (r *Role) denial(c Call) error {
-	return &smithy.GenericAPIError{Code: denials[c.service()], Fault: smithy.FaultClient,
+	return &smithy.GenericAPIError{Code: cmp.Or(denials[c.service()], "AccessDenied"), Fault: smithy.FaultClient,
 		Message: "User: arn:aws:sts::000000000000:assumed-role/" + r.Name + " is not authorized to perform: " + c.Action +
 			" on resource: " + c.Resource + " because no identity-based policy allows the " + c.Action + " action"}
 }
@@ -158,8 +159,10 @@ func (r *Role) told(call func() (any, error), input any) (any, error) {
 	return out, err
 }
 
-// denials are the codes with which the services deny (the pages of common errors of each).
-var denials = map[string]string{"dynamodb": "AccessDeniedException", "s3": "AccessDenied", "sqs": "AccessDenied"}
+// denials are the codes with which services deny, where it is not AccessDenied (the pages of common
+// errors of each).
+var denials = map[string]string{"dynamodb": "AccessDeniedException", "lambda": "AccessDeniedException",
+	"logs": "AccessDeniedException", "secretsmanager": "AccessDeniedException"}
 
 func (s *Statement) allows(c Call) bool {
 	if !slices.Contains(s.Actions, c.Action) ||

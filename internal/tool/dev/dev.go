@@ -57,6 +57,9 @@ type Config struct {
 	// can be made on purpose. nil means that nothing is wrapped.
 	Client   func(function string, client tables.Client) tables.Client
 	Function func(call esm.Handler) esm.Handler
+	// Caller returns who sends the requests to the protocols of AWS, so that each is judged. nil
+	// allows everything.
+	Caller func() *iam.Role
 	// Tell gets messages for a person, one line at a time. nil means that they are dropped.
 	Tell func(string)
 	// Log is the log of both functions. nil means that there is none.

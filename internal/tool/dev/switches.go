@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/tool/target"
 )
@@ -45,6 +46,9 @@ func (d *Dev) protocols(others http.Handler) http.Handler {
 		case r.Method == http.MethodGet && r.URL.Path == target.LocalID:
 			fmt.Fprintln(w, d.id)
 		default:
+			if d.cfg.Caller != nil {
+				r = r.WithContext(iam.As(r.Context(), d.cfg.Caller()))
+			}
 			others.ServeHTTP(w, r)
 			if makesTable(r) {
 				d.remade.Store(true)

@@ -10,16 +10,19 @@ import (
 	"cmp"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 
-	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/encoding/cbor"
 
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/wire"
 )
@@ -40,13 +43,13 @@ type Cloud struct {
 	Account string
 	Region  string
 	Stacks  []KnownStack
-	// Refuse returns the code of an error for a request, or nothing. nil refuses nothing. The
-	// action is the name of the permission, such as "dynamodb:GetItem". Lambda's mappings have a
-	// Refuse of their own.
+	// Refuse returns the code of an error for a request that the engine does not answer, or
+	// nothing. nil refuses nothing. The action is the name of the permission, such as
+	// "lambda:InvokeFunction". Lambda's mappings have a Refuse of their own.
 	Refuse func(action string) (code string)
-	// Called is told of each request: the permission that it needs, and the name of the table, with
-	// its index, or of the queue. nil tells nobody. Requests may come side by side.
-	Called func(action, resource string)
+	// Role returns the role of a request, by the access key of its credentials. The engine judges
+	// the requests that it answers, and Cloud judges the others. nil allows all.
+	Role func(accessKey string) *iam.Role
 	// Mappings answers for Lambda's event source mappings. nil: there are none.
 	Mappings http.Handler
 	// Invoke is called for a function. It returns an answer, or what kept the function from
@@ -62,22 +65,24 @@ type Cloud struct {
 // ServeHTTP answers a request for any service.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.once.Do(func() { c.wire = wire.New(c.Engine) })
-	action, code := "", ""
-	for _, p := range c.permissions(r) {
-		if c.Called != nil {
-			c.Called(p.action, p.resource)
-		}
-		if code == "" {
-			action = p.action
-			if c.Refuse != nil {
-				code = c.Refuse(action)
-			}
+	call, code, message := c.call(r), "", ""
+	action := call.Action
+	service, name, _ := strings.Cut(action, ":")
+	if m := accessKey.FindStringSubmatch(r.Header.Get("Authorization")); c.Role != nil && m != nil {
+		role := c.Role(m[1])
+		r = r.WithContext(iam.As(r.Context(), role))
+		var denied *smithy.GenericAPIError
+		needs := action != "" && service != "sts" // GetCallerIdentity needs no permission
+		if role != nil && needs && errors.As(role.Deny(call), &denied) {
+			code, message = denied.Code, denied.Message
 		}
 	}
-	service, name, _ := strings.Cut(action, ":")
+	if c.Refuse != nil && action != "" {
+		code, message = c.Refuse(action), "User: arn:aws:iam::"+c.Account+":user/jo is not authorized to perform: "+action
+	}
 	switch {
 	case code != "":
-		c.refuse(w, service, action, code)
+		refuse(w, service, code, message)
 	case service == "cloudformation":
 		c.cloudFormation(w, r, name)
 	case service == "sts":
@@ -113,102 +118,50 @@ func (c *Cloud) cloudWatch(name string) cbor.Map {
 	return cbor.Map{"MetricAlarms": list}
 }
 
-// permission is what a request needs: an action, on a table or queue.
-type permission struct{ action, resource string }
-
-// request is what permissions depend on in the body of a request.
-type request struct {
-	TableName, IndexName, QueueURL string
-	RequestItems                   map[string]any               // of a BatchGetItem, which Ingot sends to one table
-	Statements                     []struct{ Statement string } // of one kind, on one table
-	TransactItems                  []map[string]struct{ TableName string }
-}
-
-// read reads the body of a request to a service that is named in X-Amz-Target. The handler that
-// answers can read it again.
-func read(r *http.Request) (in request) {
-	if r.Header.Get("X-Amz-Target") == "" {
-		return in
-	}
-	text, _ := io.ReadAll(r.Body) // of a client on this machine
-	r.Body = io.NopCloser(bytes.NewReader(text))
-	_ = json.Unmarshal(text, &in) // of the SDK
-	return in
-}
-
-// permissions returns what a request needs. A transaction needs the permissions of its parts. S3
-// says that an object is missing only to those who may list its bucket.
-func (c *Cloud) permissions(r *http.Request) (list []permission) {
-	in := read(r)
-	action := c.action(r, in)
-	if action != "dynamodb:TransactWriteItems" {
-		list = []permission{{action, in.resource()}}
-		bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-		if action != "s3:GetObject" {
-			return list
-		}
-		if _, err := c.Engine.S3().HeadObject(r.Context(), &s3.HeadObjectInput{Bucket: &bucket, Key: &key}); err != nil {
-			list = append(list, permission{"s3:ListBucket", ""})
-		}
-		return list
-	}
-	for _, item := range in.TransactItems {
-		for name, part := range item {
-			actions := map[string]string{"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem",
-				"ConditionCheck": "ConditionCheckItem"}
-			list = append(list, permission{"dynamodb:" + actions[name], part.TableName})
-		}
-	}
-	return list
-}
+// accessKey is in the signature of each request.
+var accessKey = regexp.MustCompile(`Credential=(\w+)/`)
 
 const invocations = "/2015-03-31/functions/"
 
-// jsonServices are the services that are named in X-Amz-Target, as IAM calls them.
-var jsonServices = map[string]string{"DynamoDB_20120810": "dynamodb", "DynamoDBStreams_20120810": "dynamodb", "AmazonSQS": "sqs",
-	"secretsmanager": "secretsmanager", "Logs_20140328": "logs"}
+// jsonServices are the services that are named in X-Amz-Target, and that the engine does not have.
+var jsonServices = map[string]string{"secretsmanager": "secretsmanager", "Logs_20140328": "logs"}
 
-// action returns the permission that a request needs.
-func (c *Cloud) action(r *http.Request, in request) string {
-	if target := r.Header.Get("X-Amz-Target"); target != "" {
-		service, name, _ := strings.Cut(target, ".")
-		if name == "BatchExecuteStatement" {
-			verb, _, _ := strings.Cut(in.Statements[0].Statement, " ")
-			return "dynamodb:PartiQL" + verb[:1] + strings.ToLower(verb[1:])
-		}
-		return jsonServices[service] + ":" + strings.TrimSuffix(name, "Batch")
-	}
+// call returns what IAM asks for a request that the engine does not answer. It is empty for others.
+func (c *Cloud) call(r *http.Request) iam.Call {
 	path := r.URL.Path
+	service, name, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	switch {
+	case jsonServices[service] != "":
+		var in struct{ SecretID, LogGroupName string }
+		text, _ := io.ReadAll(r.Body) // of a client on this machine
+		r.Body = io.NopCloser(bytes.NewReader(text))
+		_ = json.Unmarshal(text, &in) // of the SDK
+		resource := "logs:log-group:" + in.LogGroupName + ":*"
+		if in.SecretID != "" {
+			resource = "secretsmanager:secret:" + in.SecretID[strings.LastIndexByte(in.SecretID, ':')+1:]
+		}
+		return iam.Call{Action: jsonServices[service] + ":" + name, Resource: resource}
 	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded"):
 		if r.FormValue("Action") == "GetCallerIdentity" {
-			return "sts:GetCallerIdentity"
+			return iam.Call{Action: "sts:GetCallerIdentity"}
 		}
-		return "cloudformation:" + r.FormValue("Action")
+		return iam.Call{Action: "cloudformation:" + r.FormValue("Action"),
+			Resource: "cloudformation:stack/" + r.FormValue("StackName") + "/1"}
 	case strings.HasPrefix(path, "/service/GraniteServiceVersion20100801/operation/"):
-		return "cloudwatch:" + path[strings.LastIndexByte(path, '/')+1:]
+		return iam.Call{Action: "cloudwatch:" + path[strings.LastIndexByte(path, '/')+1:], Resource: "cloudwatch:*"}
 	case strings.HasPrefix(path, invocations):
-		return "lambda:InvokeFunction"
+		return iam.Call{Action: "lambda:InvokeFunction", Resource: "lambda:function:" + functionOf(r)}
 	case mappings.Answers(r):
-		return "lambda:" + mappingAction(r)
+		return iam.Call{Action: "lambda:" + mappingAction(r), Resource: "lambda:*"}
+	case service == "" && r.URL.Query().Has("versions"):
+		return iam.Call{Action: "s3:ListBucketVersions", Resource: "s3:" + strings.Trim(path, "/")}
 	}
-	return "s3:" + objectAction(r)
+	return iam.Call{}
 }
 
-// resource returns the table, with its index, or the queue of a request.
-func (in request) resource() string {
-	for table := range in.RequestItems {
-		return table
-	}
-	switch {
-	case len(in.Statements) > 0: // INSERT INTO "table" … or UPDATE "table" …
-		return strings.Split(in.Statements[0].Statement, `"`)[1]
-	case in.QueueURL != "":
-		return in.QueueURL[strings.LastIndexByte(in.QueueURL, '/')+1:]
-	case in.IndexName != "":
-		return in.TableName + "/index/" + in.IndexName
-	}
-	return in.TableName
+func functionOf(r *http.Request) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, invocations), "/")
+	return name
 }
 
 // mappingAction returns the permission for a request about event source mappings.
@@ -231,25 +184,8 @@ func mappingAction(r *http.Request) string {
 	return "GetEventSourceMapping"
 }
 
-// objectAction returns the permission for a request to S3.
-func objectAction(r *http.Request) string {
-	_, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	switch {
-	case r.URL.Query().Has("versions"):
-		return "ListBucketVersions"
-	case r.Method == http.MethodDelete || r.URL.Query().Has("delete"):
-		return "DeleteObject"
-	case key == "":
-		return "ListBucket"
-	case r.Method == http.MethodPut:
-		return "PutObject"
-	}
-	return "GetObject"
-}
-
 // refuse answers with an error in the service's own form.
-func (c *Cloud) refuse(w http.ResponseWriter, service, action, code string) {
-	message := "User: arn:aws:iam::" + c.Account + ":user/jo is not authorized to perform: " + action
+func refuse(w http.ResponseWriter, service, code, message string) {
 	switch service {
 	case "cloudwatch":
 		w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")
@@ -300,11 +236,10 @@ func (c *Cloud) secret(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c *Cloud) invoke(w http.ResponseWriter, r *http.Request) {
-	name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, invocations), "/")
 	payload, _ := io.ReadAll(r.Body) // of a client on this machine
 	answer, problem := "null", ""
 	if c.Invoke != nil {
-		answer, problem = c.Invoke(name, payload)
+		answer, problem = c.Invoke(functionOf(r), payload)
 	}
 	if problem != "" {
 		w.Header().Set("X-Amz-Function-Error", "Unhandled")
