@@ -62,6 +62,7 @@ func (w *looks) verified(epoch int64) (*verify.Report, error) {
 type looking struct {
 	halted   bool   // the streams function stands still
 	standing bool   // it stood still at first
+	shown    string // what Lambda says of its mapping meanwhile
 	unread   bool   // nobody can read its lag
 	altered  string // a total that somebody has altered by hand; nothing else touches it
 	finished bool
@@ -81,7 +82,7 @@ func (w *looks) lookTwice() bool {
 	if f.Odd+f.Damage+f.Stamp > 0 { // a total that a person spoils there is damaged
 		return true
 	}
-	l := &looking{halted: draw.IntN(4) == 0, unread: draw.IntN(6) == 0}
+	l := &looking{halted: draw.IntN(4) == 0, unread: draw.IntN(6) == 0, shown: []string{"Enabled", "Enabling", "Updating"}[draw.IntN(3)]}
 	l.standing, w.looking = l.halted, l
 	w.phase = w.plan.Phases + 3
 	altered := w.alter(draw)
@@ -222,7 +223,11 @@ func (w streamLag) Counted(ctx context.Context) (time.Time, error) {
 	return drained.Question{Tables: asker{w.ingot.Engine.DynamoDB(), w.World}, Shards: w.ingot.Engine.Streams(), Events: eventsTable,
 		Aggregates: totals, Function: "streams", Notes: fences.Streams, Patience: patience, Env: w.Env(w.Rng.Float64, 0),
 		Mappings: func(context.Context) ([]pause.Mapping, error) {
-			return []pause.Mapping{{Source: w.ingot.StreamARN, State: "Enabled", Factor: 1}}, nil
+			m := pause.Mapping{Source: w.ingot.StreamARN, State: "Enabled", Factor: 1}
+			if w.looks.looking.halted {
+				m.State = w.looks.looking.shown
+			}
+			return []pause.Mapping{m}, nil
 		}}.Ask(ctx)
 }
 

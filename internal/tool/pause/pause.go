@@ -204,11 +204,13 @@ func (p Pauser) Resume(ctx context.Context, function string) ([]Mapping, error) 
 	}
 	for i := range list {
 		m := &list[i]
-		if !m.Off() {
+		switch {
+		case m.State == "Enabled" || m.State == "Enabling":
 			p.tell("%s is %s already", m.Function, strings.ToLower(m.State))
 			continue
+		case m.Off():
+			p.tell("%s was off%s", m.Function, m.Who())
 		}
-		p.tell("%s was off%s", m.Function, m.Who())
 		if err := p.set(ctx, m, true); err != nil {
 			return list, err
 		}

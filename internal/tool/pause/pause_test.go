@@ -121,22 +121,42 @@ func TestADeploymentEndsAPause(t *testing.T) {
 	}
 }
 
-// While a mapping changes, Lambda refuses to change it. The tool waits for that.
+// While Lambda makes or changes a mapping, it calls nobody and refuses other changes. The tool
+// waits for that. What an update leaves out is kept.
 func TestPauseDuringAChange(t *testing.T) {
 	w := newWorld(t)
-	if _, err := w.client.UpdateEventSourceMapping(t.Context(), &lambda.UpdateEventSourceMappingInput{UUID: aws.String("u-2"),
-		Enabled: aws.Bool(false)}); err != nil {
-		t.Fatal(err)
+	update := func(in lambda.UpdateEventSourceMappingInput) error {
+		in.UUID = aws.String("u-2")
+		_, err := w.client.UpdateEventSourceMapping(t.Context(), &in)
+		return err
 	}
-	_, err := w.client.UpdateEventSourceMapping(t.Context(), &lambda.UpdateEventSourceMappingInput{UUID: aws.String("u-2"),
-		Enabled: aws.Bool(true)})
-	var busy *lambdatypes.ResourceInUseException
-	if !errors.As(err, &busy) {
-		t.Fatal(err)
+	scaled := lambda.UpdateEventSourceMappingInput{ScalingConfig: &lambdatypes.ScalingConfig{MaximumConcurrency: aws.Int32(7)}}
+	off := lambda.UpdateEventSourceMappingInput{Enabled: aws.Bool(false)}
+	for state, begin := range map[string]lambda.UpdateEventSourceMappingInput{"Updating": scaled, "Disabling": off} {
+		must.Succeed(t, update(begin))
+		must.Equal(t, w.read("streams"), "u-2 "+state+"; ")
+		must.Equal(t, w.server.Enabled("streams"), state == "Disabling")
+		var busy *lambdatypes.ResourceInUseException
+		if err := update(lambda.UpdateEventSourceMappingInput{Enabled: aws.Bool(true)}); !errors.As(err, &busy) {
+			t.Fatal(err)
+		}
+		if _, err := w.pauser.Resume(t.Context(), "streams"); err != nil || w.read("streams") != "u-2 Enabled; " {
+			t.Error(err, w.read("streams"))
+		}
 	}
-	if _, err := w.pauser.Resume(t.Context(), "streams"); err != nil || w.read("streams") != "u-2 Enabled; " {
-		t.Error(err, w.read("streams"))
+	list, err := w.pauser.Pause(t.Context(), "streams", who)
+	must.Succeed(t, err)
+	must.Succeed(t, update(scaled)) // by a deployment, while it is off
+	must.Equal(t, w.read("streams"), "u-2 Updating; ")
+	list, err = w.pauser.Resume(t.Context(), "streams")
+	if err != nil || list[0].State != "Enabled" || list[0].Most != 7 {
+		t.Error(list, err)
 	}
+	made := mappings.New(mappings.Mapping{Function: "new", Made: start})
+	made.Now, made.Takes = w.clock.Now, time.Hour
+	must.Equal(t, made.Enabled("new"), false)
+	w.clock.Pass(time.Hour)
+	must.Equal(t, made.Enabled("new"), true)
 }
 
 func TestPauseWithoutPermissions(t *testing.T) {

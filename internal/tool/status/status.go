@@ -191,6 +191,8 @@ func (r *Report) mappings(ctx context.Context, s Source) {
 				r.unwell("%s is paused by %s since %s", function, m.By, m.At.UTC().Format(time.RFC3339))
 			case m.Off():
 				r.unwell("%s is switched off, and it is not known by whom", function)
+			case m.State != "Enabled": // it is made or changed
+				r.unwell("the event source mapping of %s is %s: nothing may call it meanwhile", function, m.State)
 			}
 		}
 	}

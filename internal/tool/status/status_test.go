@@ -358,6 +358,8 @@ func TestTrouble(t *testing.T) {
 		"quarantine": {func(t *testing.T, s *Source) { letter(t, *s, s.Quarantine, "") }, "1 message is in quarantine: 1 without a reason",
 			""},
 		"dead letter": {func(t *testing.T, s *Source) { letter(t, *s, s.DeadLetters, "") }, "1 message is in the dead-letter queue", ""},
+		"being changed": {func(_ *testing.T, s *Source) { s.Lambda = mappings{state: "Updating"} },
+			"the event source mapping of ingest is Updating: nothing may call it meanwhile", ""},
 		"switched off": {func(_ *testing.T, s *Source) { s.Lambda = mappings{state: "Disabled"} },
 			"ingest is switched off, and it is not known by whom", ""},
 		"alarm": {alarms(map[string]cwtypes.StateValue{"shop-Lag-1": "ALARM", "shop-Quiet": "OK", "other-Lag": "ALARM",

@@ -173,7 +173,8 @@ func (r *Report) Prometheus(w io.Writer) error {
 	}
 	metric("ingot_mapping_enabled", "Whether a function is called with what comes in.")
 	for _, m := range r.Mappings {
-		fmt.Fprintf(&b, "ingot_mapping_enabled{function=%s,mapping=%s} %d\n", label(m.Function), label(m.UUID), number(!m.Off()))
+		on := number(m.State == "Enabled")
+		fmt.Fprintf(&b, "ingot_mapping_enabled{function=%s,mapping=%s} %d\n", label(m.Function), label(m.UUID), on)
 	}
 	metric("ingot_alarm", "Alarms that ring.")
 	for _, a := range r.Alarms {

@@ -23,6 +23,8 @@ type Mapping struct {
 	Function string // its name
 	Source   string // ARN of the queue or stream
 	Most     int    // calls at a time, as ScalingConfig has it; 0: not set
+	// Made is when somebody made the mapping, which is Creating then. Zero: long ago.
+	Made time.Time
 }
 
 // Server answers for mappings. Several goroutines may use it.
@@ -31,7 +33,8 @@ type Server struct {
 	Region, Account string
 	// Now is the clock. nil means time.Now.
 	Now func() time.Time
-	// Takes is how long a mapping is Disabling or Enabling. 0 means that it changes at once.
+	// Takes is how long a mapping is Creating, Updating, Disabling or Enabling. 0 means that it
+	// changes at once.
 	Takes time.Duration
 	// Refuse returns the error code with which a request is refused, or "" to allow it. nil allows
 	// every request. The action is the name of the permission, such as "UpdateEventSourceMapping".
@@ -52,7 +55,8 @@ type Server struct {
 type state struct {
 	Mapping
 	enabled bool
-	at      time.Time // when enabled changed last
+	change  string    // what began last: Creating, Updating, Disabling, Enabling
+	at      time.Time // when it began
 	tags    map[string]string
 }
 
@@ -60,7 +64,7 @@ type state struct {
 func New(list ...Mapping) *Server {
 	s := &Server{Region: "us-east-1", Account: "000000000000"}
 	for _, m := range list {
-		s.all = append(s.all, &state{Mapping: m, enabled: true, tags: map[string]string{}})
+		s.all = append(s.all, &state{Mapping: m, enabled: true, change: "Creating", at: m.Made, tags: map[string]string{}})
 	}
 	return s
 }
@@ -79,12 +83,14 @@ func Answers(r *http.Request) bool {
 }
 
 // Enabled reports whether the mapping of a function may call it. It returns true while the mapping
-// is Disabling, as Lambda may call the function until the mapping is Disabled.
+// is Disabling, as Lambda may call the function until the mapping is Disabled. While the mapping is
+// Creating, Updating or Enabling, it may take minutes until Lambda begins to poll, or does so again
+// (https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html).
 func (s *Server) Enabled(function string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, m := range s.all {
-		if m.Function == function && s.stateOf(m) == "Disabled" {
+		if state := s.stateOf(m); m.Function == function && state != "Enabled" && state != "Disabling" {
 			return false
 		}
 	}
@@ -99,12 +105,9 @@ func (s *Server) now() time.Time {
 }
 
 func (s *Server) stateOf(m *state) string {
-	changing := !m.at.IsZero() && s.now().Before(m.at.Add(s.Takes))
 	switch {
-	case changing && m.enabled:
-		return "Enabling"
-	case changing:
-		return "Disabling"
+	case !m.at.IsZero() && s.now().Before(m.at.Add(s.Takes)):
+		return m.change
 	case m.enabled:
 		return "Enabled"
 	}
@@ -248,17 +251,35 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) update(w http.ResponseWriter, r *http.Request, id string) {
-	var in struct{ Enabled *bool }
+	var in struct {
+		Enabled       *bool
+		ScalingConfig *scaling
+	}
 	m := s.allowed(w, "UpdateEventSourceMapping", func(m *state) bool { return m.UUID == id })
 	switch {
 	case m == nil:
-	case json.NewDecoder(r.Body).Decode(&in) != nil || in.Enabled == nil:
-		fault(w, http.StatusBadRequest, "InvalidParameterValueException", "this endpoint can change only Enabled")
+	case json.NewDecoder(r.Body).Decode(&in) != nil || in.Enabled == nil && in.ScalingConfig == nil:
+		fault(w, http.StatusBadRequest, "InvalidParameterValueException", "this endpoint can change only Enabled and ScalingConfig")
 	case strings.HasSuffix(s.stateOf(m), "ing"):
 		fault(w, http.StatusBadRequest, "ResourceInUseException", "Cannot update the event source mapping because it is in use.")
 	default:
-		if *in.Enabled != m.enabled {
-			m.enabled, m.at = *in.Enabled, s.now()
+		was := m.enabled
+		if in.Enabled != nil {
+			m.enabled = *in.Enabled
+		}
+		switch {
+		case m.enabled == was:
+			m.change = "Updating"
+		case m.enabled:
+			m.change = "Enabling"
+		default:
+			m.change = "Disabling"
+		}
+		if in.ScalingConfig != nil {
+			m.Most = in.ScalingConfig.MaximumConcurrency
+		}
+		if m.enabled != was || in.ScalingConfig != nil {
+			m.at = s.now()
 		}
 		answer(w, http.StatusAccepted, s.describe(m))
 	}

@@ -67,7 +67,11 @@ func (w *world) question() drained.Question {
 		Events: stack.Events, Aggregates: stack.Aggregates, Function: "streams", Notes: fences.Streams, Patience: drained.Patience,
 		Env: w.Env(w.Rng.Float64, 0),
 		Mappings: func(context.Context) ([]pause.Mapping, error) {
-			return []pause.Mapping{{Source: w.arn, State: "Enabled", Factor: 1}}, nil // what stands still does not say so
+			m := pause.Mapping{Source: w.arn, State: "Enabled", Factor: 1}
+			if w.stands(w.silent) { // what stands still may not say so
+				m.State = w.shown
+			}
+			return []pause.Mapping{m}, nil
 		}}
 }
 

@@ -18,6 +18,7 @@ func (w *world) lives() {
 	asked := w.Now.Add(time.Duration(120+w.Rng.IntN(600)) * time.Second)
 	if !w.Calm && w.Chance(0.15) {
 		w.silent = w.fate(asked)
+		w.shown = []string{"Enabled", "Enabled", "Creating", "Enabling", "Updating"}[w.Rng.IntN(5)]
 	}
 	w.Spawn("mapping", nil, w.poll)
 	w.Spawn("writer", nil, func() { w.write(asked) })

@@ -59,6 +59,7 @@ type world struct {
 	receipts  bool                 // batches name no shard
 	ill       bool                 // some shards stand still for a while
 	silent    fate                 // the mapping as a whole calls nobody
+	shown     string               // its state meanwhile
 	fates     map[string]fate      // by shard
 	stored    []string             // the events that are proven stored
 	hard      map[string]time.Time // by key: until when the function cannot do it

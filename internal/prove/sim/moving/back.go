@@ -51,6 +51,7 @@ func (w *world) goBack() {
 		return
 	}
 	w.Calm, w.leaving, w.slow = w.still, true, many
+	w.redeploy()
 	for account := range accounts {
 		if w.Chance(0.5) { // also while no side is written
 			w.People(func() { w.SleepUpTo(1200); w.produce(account) })

@@ -98,7 +98,9 @@ func s(text string) types.AttributeValue { return &types.AttributeValueMemberS{V
 func (w *world) poll(stream *esm.Stream, off *bool) {
 	for !*off {
 		w.Sleep(time.Duration(1+w.Rng.IntN(10)) * time.Second)
-		w.Poll(stream, 0.1)
+		if w.StateOf(&w.mapped) == "Enabled" {
+			w.Poll(stream, 0.1)
+		}
 	}
 }
 

@@ -79,6 +79,7 @@ func (w *world) early() {
 // turn makes the new table the source, lets producers write there, and counts what was moved.
 func (w *world) turn() {
 	w.Calm, w.turning, w.slow = w.still, true, many
+	w.redeploy()
 	if w.Chance(0.5) { // a forgotten job; capture may still be at work on it when the turn is over
 		for range 4 {
 			w.People(func() { w.SleepUpTo(12); w.write(1) })
@@ -126,6 +127,13 @@ func (w *world) turn() {
 	})
 	if w.rest(); w.Failure == nil {
 		w.checkTotals()
+	}
+}
+
+// redeploy lets somebody deploy other settings of the mappings within the next minutes.
+func (w *world) redeploy() {
+	if w.Chance(0.5) {
+		w.People(func() { w.SleepUpTo(900); w.Change(&w.mapped, "Updating") })
 	}
 }
 

@@ -87,6 +87,7 @@ type world struct {
 	roles    struct{ capture, streams, ingest *iam.Role }
 	captures []*esm.Stream // of the old table, while it is the source
 	counted  *esm.Stream   // of the new table
+	mapped   stage.Changed // all mappings
 	stalls   float64       // how many answers a process holds in its hands for long
 	slow     float64       // how many answers take long
 	written  time.Time     // when somebody wrote the old table last
@@ -173,7 +174,8 @@ func (w *world) build(seed uint64) error {
 	w.Spawn("time to live", nil, w.sweep)
 	w.write(15)
 	w.Now = w.Now.Add(25 * time.Hour) // these are no longer in the stream when capture begins
-	for range 1 + w.Rng.IntN(2) {     // sometimes two pollers side by side
+	w.Change(&w.mapped, "Creating")
+	for range 1 + w.Rng.IntN(2) { // sometimes two pollers side by side
 		for side, of := range []string{arn, deployed.StreamARN} {
 			if side > 0 && !w.goesBack {
 				continue

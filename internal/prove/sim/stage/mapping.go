@@ -10,6 +10,29 @@ import (
 // Beside says that the function of a mapping works for one shard while it works for another.
 const Beside = "shards side by side"
 
+// Changed is an event source mapping that somebody makes or changes. It may take minutes until
+// Lambda begins to poll, or does so again
+// (https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html). It says in which state it is.
+type Changed struct {
+	state string
+	until time.Time
+}
+
+// Change begins a change of a mapping.
+func (w *World) Change(c *Changed, state string) {
+	if !w.Calm {
+		c.state, c.until = state, w.Now.Add(time.Duration(w.Rng.IntN(400))*time.Second)
+	}
+}
+
+// StateOf returns what Lambda says of a mapping. Only an Enabled one calls its function.
+func (w *World) StateOf(c *Changed) string {
+	if w.Now.Before(c.until) {
+		return c.state
+	}
+	return "Enabled"
+}
+
 // PollQueue runs a queue mapping.
 func (w *World) PollQueue(q *esm.Queue) {
 	for {
