@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"net/url"
 	"strconv"
 	"unicode/utf8"
 
@@ -133,6 +134,32 @@ func trim(dst []byte, from, _ int, _ *Source) ([]byte, error) {
 }
 
 func asciiSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+
+// strip takes white space away as Unicode defines it.
+func strip(dst []byte, from, _ int, _ *Source) ([]byte, error) {
+	return append(dst[:from], bytes.TrimSpace(dst[from:])...), nil
+}
+
+// number makes the normal form of a number.
+func number(dst []byte, from, _ int, _ *Source) ([]byte, error) {
+	d, err := event.ParseDecimal(string(dst[from:]))
+	if err != nil {
+		return dst, event.Poisoned(event.WrongType, quote(dst[from:])+" is not a number")
+	}
+	return d.Append(dst[:from]), nil
+}
+
+// urlDecode reads application/x-www-form-urlencoded, as the keys in S3 notifications are written.
+func urlDecode(dst []byte, from, _ int, _ *Source) ([]byte, error) {
+	text, err := url.QueryUnescape(string(dst[from:]))
+	switch {
+	case err != nil:
+		return dst, event.Poisoned(event.WrongType, quote(dst[from:])+" has a % without two hex digits behind it")
+	case !utf8.ValidString(text):
+		return dst, event.Poisoned(event.WrongType, quote(dst[from:])+" is not the URL encoding of UTF-8")
+	}
+	return append(dst[:from], text...), nil
+}
 
 func lower(dst []byte, from, _ int, _ *Source) ([]byte, error) {
 	for i := from; i < len(dst); i++ {

@@ -1,9 +1,8 @@
 package keys
 
 import (
+	"bytes"
 	"strconv"
-
-	"github.com/ingot-events/ingot/event"
 )
 
 // formatAs returns the function that writes an RFC 3339 time in UTC, down to the last part that
@@ -12,7 +11,7 @@ func formatAs(example string) func([]byte, int, int, *Source) ([]byte, error) {
 	return func(dst []byte, from, _ int, _ *Source) ([]byte, error) {
 		t, err := parseTime(dst[from:])
 		if err != nil {
-			return dst, badTime(err)
+			return dst, err
 		}
 		return AppendTime(dst[:from], t)[:from+len(example)], nil
 	}
@@ -21,7 +20,7 @@ func formatAs(example string) func([]byte, int, int, *Source) ([]byte, error) {
 func unixSeconds(dst []byte, from, _ int, _ *Source) ([]byte, error) {
 	t, err := parseTime(dst[from:])
 	if err != nil {
-		return dst, badTime(err)
+		return dst, err
 	}
 	return strconv.AppendInt(dst[:from], t.Unix(), 10), nil
 }
@@ -29,9 +28,36 @@ func unixSeconds(dst []byte, from, _ int, _ *Source) ([]byte, error) {
 func unixMillis(dst []byte, from, _ int, _ *Source) ([]byte, error) {
 	t, err := parseTime(dst[from:])
 	if err != nil {
-		return dst, badTime(err)
+		return dst, err
 	}
 	return strconv.AppendInt(dst[:from], t.UnixMilli(), 10), nil
 }
 
-func badTime(err error) *event.Refusal { return event.Poisoned(event.BadTime, err.Error()) }
+// unixNanos splits the time, because the nanoseconds of the year 9999 do not fit into an int64.
+func unixNanos(dst []byte, from, _ int, _ *Source) ([]byte, error) {
+	t, err := parseTime(dst[from:])
+	switch {
+	case err != nil:
+		return dst, err
+	case t.Unix() == 0:
+		return strconv.AppendInt(dst[:from], int64(t.Nanosecond()), 10), nil
+	}
+	return appendDigits(strconv.AppendInt(dst[:from], t.Unix(), 10), t.Nanosecond(), 9), nil
+}
+
+// readAsUTC reads a time that may have no offset from UTC.
+func readAsUTC(dst []byte, from, _ int, _ *Source) ([]byte, error) {
+	t, err := parse(bytes.TrimSuffix(dst[from:], []byte(" UTC")), true)
+	if err != nil {
+		return dst, err
+	}
+	return AppendTime(dst[:from], t), nil
+}
+
+func readMailTime(dst []byte, from, _ int, _ *Source) ([]byte, error) {
+	t, err := parseMailTime(string(dst[from:]))
+	if err != nil {
+		return dst, err
+	}
+	return AppendTime(dst[:from], t), nil
+}

@@ -31,6 +31,12 @@ type Function struct {
 	Spreads bool
 	// Time is how it writes a time, as in package time: "2006-01-02". It is empty if it does not.
 	Time string
+	// Reads is how a time is written that it reads beside RFC 3339, as in package time. It writes
+	// the time as [FormatTime] does. It is empty if it reads no time of another form.
+	Reads string
+	// Folds reports whether an id may lose what it loses: the digest then loses it too, so that all
+	// spellings are one event.
+	Folds bool
 	// Number reports whether it makes a number of periods since 1970. In `at`, it reads one. Their
 	// text is in the order of the times only after a function that pads.
 	Number bool
@@ -62,6 +68,9 @@ type Period struct {
 // IsTime reports whether the function makes a time from a time.
 func (f Function) IsTime() bool { return f.Period.Name != "" }
 
+// TakesNumber reports whether the function takes a number and nothing else.
+func (f Function) TakesNumber() bool { return f.Pads || f.keeps == keepsNumber }
+
 // keep is what the result of a function has of the text before it.
 type keep uint8
 
@@ -71,6 +80,8 @@ const (
 	keepsPart                  // a part of it
 	keepsBeginning             // its first characters
 	keepsOtherCase             // it, in another case
+	keepsNumber                // the number that it is
+	keepsSense                 // what it says, which may have any characters
 )
 
 // Function returns the function that is applied.
@@ -111,14 +122,21 @@ func Functions() []Function {
 		timely("month", Period{"month", 1, 0}, "2006-01", "its UTC month: 2006-01"),
 		timely("year", Period{"year", 12, 0}, "2006", "its UTC year: 2006"),
 		{Name: "unix", Does: "an RFC 3339 time as whole seconds since 1970; in `at`, reads such a number", Lossy: true,
-			Follows: timeText, Ordered: true, Number: true, Period: Period{"second", 0, time.Second}, run: unixSeconds, shape: ofDigits},
+			Follows: numberText, Ordered: true, Number: true, Period: Period{"second", 0, time.Second}, run: unixSeconds, shape: ofDigits},
 		{Name: "unixms", Does: "an RFC 3339 time as whole milliseconds since 1970; in `at`, reads such a number", Lossy: true,
-			Follows: timeText, Ordered: true, Number: true, Period: Period{"millisecond", 0, time.Millisecond}, run: unixMillis,
+			Follows: numberText, Ordered: true, Number: true, Period: Period{"millisecond", 0, time.Millisecond}, run: unixMillis,
 			shape: ofDigits},
+		{Name: "unixns", Does: "an RFC 3339 time as nanoseconds since 1970; in `at`, reads such a number", Follows: numberText,
+			Ordered: true, Number: true, Period: Period{"nanosecond", 0, time.Nanosecond}, run: unixNanos, shape: ofDigits},
+		reading("utc", "2006-01-02T15:04:05.999999999", "a time that may have no offset from UTC, as `time` writes it", readAsUTC),
+		reading("rfc2822", time.RFC1123Z, "a time as in mail and RSS, as `time` writes it: "+time.RFC1123Z, readMailTime),
+		{Name: "number", Does: "the normal form of a number that may be in quotes: 12.50 becomes 12.5", Follows: spaces, Folds: true,
+			keeps: keepsNumber, run: number, shape: ofNumber},
 		{Name: "pad", Arg: "N", Does: "a non-negative integer, zeros put before it up to N digits: text order is number order",
-			Follows: []string{"trim", "unix", "unixms", "shard"}, Ordered: true, Pads: true, least: 1, most: 38, run: pad,
-			shape: ofNDigits},
-		{Name: "rev", Does: "each digit d of a time or padded number becomes 9-d: the order turns around", Follows: []string{"time", "pad"},
+			Follows: append([]string{"unix", "unixms", "unixns", "shard", "number"}, spaces...), Ordered: true, Pads: true,
+			least: 1, most: 38, run: pad, shape: ofNDigits},
+		{Name: "rev", Does: "each digit d of a time or padded number becomes 9-d: the order turns around",
+			Follows: []string{"time", "utc", "rfc2822", "pad"},
 			Ordered: true, Reverses: true, run: rev},
 		{Name: "shard", Arg: "N", Does: "one of 0 to N-1: the first 8 bytes of the SHA-256, big-endian, mod N", Lossy: true, Ordered: true,
 			Spreads: true, least: 1, most: 10_000, run: shard, shape: below},
@@ -131,16 +149,34 @@ func Functions() []Function {
 			run: first, shape: atMost},
 		{Name: "split", Arg: "N", Does: "piece N, from 1, of a text that # divides, as keys of tables with several kinds of item are",
 			Lossy: true, least: 1, most: 100, keeps: keepsPart, run: split},
-		{Name: "trim", Does: "without ASCII white space at either end", Lossy: true, Ordered: true, Prefixes: true, keeps: keepsEnds,
-			run: trim, shape: unspaced},
-		{Name: "lower", Does: "A to Z as a to z, nothing else", Lossy: true, Ordered: true, Prefixes: true, keeps: keepsOtherCase,
-			run: lower, shape: without("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "in lower case")},
+		{Name: "trim", Does: "without ASCII white space at either end", Lossy: true, Folds: true, Ordered: true, Prefixes: true,
+			keeps: keepsEnds, run: trim, shape: unspaced},
+		{Name: "strip", Does: "without Unicode white space at either end", Lossy: true, Folds: true, Ordered: true, Prefixes: true,
+			keeps: keepsEnds, run: strip, shape: stripped},
+		{Name: "urldecode", Does: "without URL encoding: + is a space, and %41 is A", Lossy: true, Folds: true, keeps: keepsSense,
+			run: urlDecode},
+		{Name: "lower", Does: "A to Z as a to z, nothing else", Lossy: true, Folds: true, Ordered: true, Prefixes: true,
+			keeps: keepsOtherCase, run: lower, shape: without("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "in lower case")},
 		{Name: "upper", Does: "a to z as A to Z, nothing else", Lossy: true, Ordered: true, Prefixes: true, keeps: keepsOtherCase,
 			run: upper, shape: without("abcdefghijklmnopqrstuvwxyz", "in upper case")},
 	}
 }
 
-var timeText = []string{"trim", "time"}
+// spaces are the functions that take white space away.
+var spaces = []string{"trim", "strip"}
+
+// timeText are those after which a time is read. In `at`, number may come before unix.
+var (
+	timeText   = append([]string{"time", "utc", "rfc2822"}, spaces...)
+	numberText = append([]string{"number"}, timeText...)
+)
+
+// reading is a function that reads a time of another form.
+func reading(name, form, does string, run func([]byte, int, int, *Source) ([]byte, error)) Function {
+	f := timely(name, Period{"time", 0, time.Nanosecond}, "2006-01-02T15:04:05.000000000Z", does)
+	f.Reads, f.Folds, f.Follows, f.run = form, true, spaces, run
+	return f
+}
 
 // timely is a function that writes a time. Only one that writes all of it loses nothing.
 func timely(name string, period Period, layout, does string) Function {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"net/mail"
 	"slices"
 	"strings"
 	"testing"
@@ -165,6 +166,24 @@ func FuzzParseTime(f *testing.F) {
 		if again, err := ParseTime(FormatTime(at)); err != nil || !again.Equal(at) ||
 			len(FormatTime(at)) != len("2006-01-02T15:04:05.000000000Z") {
 			t.Fatalf("%q, written %q, is read back as %v, %v", s, FormatTime(at), again, err)
+		}
+	})
+}
+
+// What is read as a time of mail is the same instant to the standard library.
+func FuzzMailTime(f *testing.F) {
+	corpus.Add(f)
+	f.Fuzz(func(t *testing.T, s string) {
+		at, err := parseMailTime(s)
+		if err != nil {
+			return
+		}
+		s = strings.Join(strings.Fields(s), " ")
+		for _, zone := range []string{"UTC", "UT"} { // which the library takes for names that it does not know
+			s = strings.Replace(s, " "+zone, " GMT", 1)
+		}
+		if want, err := mail.ParseDate(s); err != nil || !want.Equal(at) {
+			t.Fatalf("%q is read as %v, and by the standard library as %v, %v", s, at, want, err)
 		}
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ingot-events/ingot/event"
 )
 
 // CheckMade returns an error if the template can never make this text, whatever the event. text is
@@ -75,6 +77,20 @@ func without(characters, shape string) func(string, int) string {
 func unspaced(text string, _ int) string {
 	if asciiSpace(text[0]) || asciiSpace(text[len(text)-1]) {
 		return "without white space at either end"
+	}
+	return ""
+}
+
+func stripped(text string, _ int) string {
+	if strings.TrimSpace(text) != text {
+		return "without white space at either end"
+	}
+	return ""
+}
+
+func ofNumber(text string, _ int) string {
+	if d, err := event.ParseDecimal(text); err != nil || d.String() != text {
+		return "a number such as 12.5"
 	}
 	return ""
 }

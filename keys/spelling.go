@@ -70,6 +70,8 @@ func (p *Part) canReturn(text string) bool {
 		of := f.Function()
 		n, _ := strconv.Atoi(f.Arg)
 		switch {
+		case of.keeps == keepsSense:
+			return true
 		case of.keeps == keepsOtherCase && cased, of.keeps == keepsPart:
 		case of.keeps != keepsNothing:
 			if of.shape(text, n) != "" {

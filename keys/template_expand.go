@@ -57,7 +57,7 @@ func (p *Part) fill(dst []byte, from int, s *Source) ([]byte, error) {
 	}
 	for i := range p.apply {
 		if dst, err = p.apply[i].run(dst, from, s); err != nil {
-			return dst, p.explain(err, &p.apply[i])
+			return dst, p.explain(err, i)
 		}
 	}
 	if len(dst) == from {
@@ -112,10 +112,37 @@ func (p *Part) readField(dst []byte, n event.Node) ([]byte, error) {
 	return dst, event.Poisoned(event.WrongType, fmt.Sprintf("%s is an %s, which cannot become text", p.name, n.Kind()))
 }
 
-// explain adds the value that a function was given to the function's refusal.
-func (p *Part) explain(err error, f *step) error {
-	if refusal, ok := err.(*event.Refusal); ok {
-		refusal.Detail = p.name + " | " + f.written + ": " + refusal.Detail
+// explain adds the value that function i was given to the function's refusal.
+func (p *Part) explain(err error, i int) error {
+	refusal, ok := err.(*event.Refusal)
+	if !ok {
+		refusal = event.Poisoned(event.BadTime, err.Error()+p.advice(err, i))
 	}
-	return err
+	refusal.Detail = p.name + " | " + p.apply[i].written + ": " + refusal.Detail
+	return refusal
+}
+
+// advice says which function before function i would read the text of which err is about.
+func (p *Part) advice(err error, i int) string {
+	bad, ok := err.(*timeError)
+	if !ok || bad.reader == "" {
+		return ""
+	}
+	if f, _ := lookup(bad.reader); f.Number && i < len(p.apply) {
+		return ": let at: read it with " + bad.reader + ", and use @at"
+	}
+	text := ": write {" + p.Variable()
+	for j, f := range p.apply {
+		if j == i {
+			text += " | " + bad.reader
+		}
+		text += " | " + f.written
+	}
+	if i == len(p.apply) {
+		text += " | " + bad.reader
+	}
+	if bad.reader == "utc" {
+		return text + "} if it is UTC"
+	}
+	return text + "}"
 }

@@ -151,12 +151,12 @@ func TestExpandExplainsItself(t *testing.T) {
 		"{@attribute.tenant}": "@attribute.tenant is missing",
 		"{list}":              "Poison (wrong-type): field list is an array, which cannot become text",
 		"{obj | hmac}":        "Poison (wrong-type): field obj is an object, which cannot become text",
-		"{when | day}":        `Poison (bad-time): field when | day: "yesterday" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z`,
-		"{when | unix}":       `Poison (bad-time): field when | unix: "yesterday" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z`,
+		"{when | day}":        `Poison (bad-time): field when | day: "yesterday" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z: its year is wrong or missing`,
+		"{when | unix}":       `Poison (bad-time): field when | unix: "yesterday" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z: its year is wrong or missing`,
 		"{runes | day}": `Poison (bad-time): field runes | day: "x` + strings.Repeat("日", 19) +
-			`…" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z`,
+			`…" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z: its year is wrong or missing`,
 		"{long | day}": `Poison (bad-time): field long | day: "` + strings.Repeat("x", 60) +
-			`…" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z`,
+			`…" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z: its year is wrong or missing`,
 		"{wide | pad:4}":  `Poison (number-range): field wide | pad:4: "12345" has more than 4 digits`,
 		"{email | pad:4}": `Poison (wrong-type): field email | pad:4: "a@b" is not a non-negative integer without leading zeros`,
 		"{email | hmac}":  "Retry (refused): field email | hmac: there is no secret; set INGOT_PII_KEY",
@@ -184,8 +184,9 @@ func TestAppendToABuffer(t *testing.T) {
 func TestTimeTemplates(t *testing.T) {
 	for text, fine := range map[string]bool{
 		"{a}": true, "{a | unix}": true, "{a | unixms}": true, "{a | trim | unix}": true, "{a | trim}": true, "{@at}": true,
-		"{@attribute.sent}": true,
-		"x":                 false, "{a}Z": false, "{a}#{b}": false, "{a | day}": false, "{a | time | unix}": false, "{a | time}": false,
+		"{@attribute.sent}": true, "{a | utc}": true, "{a | trim | rfc2822}": true, "{a | strip | number | unixns}": true,
+		"{a | number}": false, "{a | utc | unix}": false,
+		"x": false, "{a}Z": false, "{a}#{b}": false, "{a | day}": false, "{a | time | unix}": false, "{a | time}": false,
 		"{a | hmac}": false,
 	} {
 		template := must(t, text)
@@ -202,7 +203,10 @@ func TestTimeTemplates(t *testing.T) {
 	}
 	s := &Source{
 		Data: root(t,
-			`{"end":253402300799.999999999,"beyond":253402300800,"fine":0.0000000001,"zero":0,"ms":0.000001,"n":5,"huge":1e999999999999999999,"tiny":1e-999999999999999999}`),
+			`{"end":253402300799.999999999,"beyond":253402300800,"fine":0.0000000001,"zero":0,"ms":0.000001,"n":5,"huge":1e999999999999999999,"tiny":1e-999999999999999999,"naive":"2017-03-22T16:28:02",`+
+				`"mail":"Wed, 20 Jul 2016 20:44:36 +0000","day":"Mon, 20 Jul 2016 20:44:36 +0000","zoned":"2020-07-16T13:53:54Europe",`+
+				`"comma":"2019-11-05T16:33:54,9Z","short":"2019-11-05T16:33Z","late":"2019-11-05T24:00:00Z",`+
+				`"millis":1644983921000,"micros":1556893286484340,"nanos":"1556893286484340854"}`),
 		Attributes: map[string]string{"sent": "1530000000000", "word": "word", "at": "2024-03-05T14:07:31+02:00"},
 	}
 	for text, want := range map[string]string{
@@ -217,9 +221,23 @@ func TestTimeTemplates(t *testing.T) {
 	for text, want := range map[string]string{
 		"{beyond | unix}": "outside of the years", "{fine | unix}": "finer than a nanosecond", "{huge | unix}": "outside of the years",
 		"{tiny | unix}":            "finer than a nanosecond",
-		"{n}":                      "declare what it counts with | unix or | unixms",
+		"{n}":                      `field n: "5" is a number, probably of seconds: write {n | unix}`,
+		"{@attribute.sent}":        `"1530000000000" is a number, probably of milliseconds: write {@attribute.sent | unixms}`,
+		"{naive}":                  `field naive: "2017-03-22T16:28:02" has no offset from UTC: write {naive | utc} if it is UTC`,
+		"{naive | unix}":           "is not a number: use utc in place of unix",
+		"{mail | utc}":             "its year is wrong or missing",
+		"{mail}":                   "its year is wrong or missing: write {mail | rfc2822}",
+		"{naive | rfc2822}":        "is not a time like Mon, 02 Jan 2006 15:04:05 -0700: its day is wrong or missing",
+		"{day | rfc2822}":          "its weekday is wrong or missing",
+		"{zoned}":                  "its offset from UTC is wrong or missing",
+		"{comma}":                  "its decimal point is wrong or missing",
+		"{short}":                  "its second is wrong or missing",
+		"{late | trim}":            "its hour is wrong or missing",
+		"{micros | unixms}":        "these are microseconds, which no function reads",
+		"{nanos | unixms}":         "these are nanoseconds: use unixns",
+		"{millis | unix}":          "these are milliseconds: use unixms",
 		"{@attribute.at | unix}":   "is not a number but an RFC 3339 time: leave | unix out",
-		"{@attribute.word | unix}": "\"word\" is not a number", "{@attribute.sent}": "not an RFC 3339 time",
+		"{@attribute.word | unix}": "\"word\" is not a number",
 	} {
 		_, err := must(t, text).Time(s)
 		var refusal *event.Refusal

@@ -9,8 +9,8 @@ import (
 )
 
 // CheckTime returns an error if [Template.Time] cannot read the template. It must be one variable
-// and nothing else, piped into nothing but trim and then unix or unixms. The error is a
-// *[TemplateError].
+// and nothing else, piped into nothing but functions that trim or read a number, and then one that
+// reads a time. The error is a *[TemplateError].
 func (t *Template) CheckTime() error {
 	if len(t.parts) != 1 || !t.parts[0].IsVariable() {
 		return &TemplateError{What: "a time is one value", Instead: t.oneTime()}
@@ -18,8 +18,9 @@ func (t *Template) CheckTime() error {
 	part := &t.parts[0]
 	for i, f := range part.Funcs {
 		last := i == len(part.Funcs)-1
-		if of := f.Function(); of.keeps != keepsEnds && !(last && of.Number) {
-			return &TemplateError{Offset: part.Offset, What: f.Name + " is not a way to read a time", Instead: "unix, unixms or nothing"}
+		if of := f.Function(); of.keeps != keepsEnds && !(last && (of.Number || of.Reads != "")) && (last || of.keeps != keepsNumber) {
+			return &TemplateError{Offset: part.Offset, What: f.Name + " is not a way to read a time",
+				Instead: "utc, rfc2822, unix, unixms, unixns or nothing"}
 		}
 	}
 	return nil
@@ -44,10 +45,11 @@ func (t *Template) oneTime() string {
 	return fmt.Sprintf(`"{%[1]s}", "{%[1]s | unix}" or "{%[1]s | unixms}"`, names[0])
 }
 
-// Time reads the template's one variable as a time. The value is RFC 3339 text. With unix or unixms
-// it is a number, or the text of a number, of seconds or milliseconds since 1970, exact to the
-// nanosecond. The result is in UTC, in the years 1970 to 9999. The errors are those of
-// [Template.Append]. A time that cannot be read is Poison.
+// Time reads the template's one variable as a time. The value is RFC 3339 text, or what utc or
+// rfc2822 reads. With unix, unixms or unixns it is a number, or the text of a number, of seconds,
+// milliseconds or nanoseconds since 1970, exact to the nanosecond. The result is in UTC, in the
+// years 1970 to 9999. The errors are those of [Template.Append]. A time that cannot be read is
+// Poison.
 func (t *Template) Time(s *Source) (time.Time, error) {
 	if err := t.CheckTime(); err != nil {
 		return time.Time{}, event.Poisoned(event.BadTime, err.Error())
@@ -71,14 +73,15 @@ func (t *Template) Time(s *Source) (time.Time, error) {
 		return part.unixTime(string(text), unit)
 	}
 	at, err := parseTime(text)
-	if err != nil && !part.Path.IsZero() && s.Data.At(part.Path).Kind() == event.Number {
-		return time.Time{},
-			event.Poisoned(event.BadTime, fmt.Sprintf("%s is a number: declare what it counts with | unix or | unixms", part.name))
+	if err == nil {
+		return at, nil
 	}
-	if err != nil {
-		return time.Time{}, event.Poisoned(event.BadTime, part.name+": "+err.Error())
+	if number, bad := event.ParseDecimal(string(text)); bad == nil {
+		if unit, reader := unitOf(number); unit != "" {
+			err = &timeError{quote(text) + " is a number, probably of " + unit, reader}
+		}
 	}
-	return at, nil
+	return time.Time{}, event.Poisoned(event.BadTime, part.name+": "+err.Error()+part.advice(err, len(part.apply)))
 }
 
 // unixTime reads text as a number of units since 1970.
@@ -88,15 +91,27 @@ func (p *Part) unixTime(text string, unit int64) (time.Time, error) {
 	}
 	number, err := event.ParseDecimal(text)
 	if err != nil {
+		name := p.Funcs[len(p.Funcs)-1].Name
 		if _, err := parseTime(text); err == nil {
-			return bad(fmt.Sprintf("is not a number but an RFC 3339 time: leave | %s out", p.Funcs[len(p.Funcs)-1].Name))
+			return bad(fmt.Sprintf("is not a number but an RFC 3339 time: leave | %s out", name))
+		}
+		if reader := readerOf(text); reader != "" {
+			return bad(fmt.Sprintf("is not a number: use %s in place of %s", reader, name))
 		}
 		return bad("is not a number")
 	}
-	if number.Sign() < 0 || number.Cmp(event.DecimalOf(unixEnd*(int64(time.Second)/unit))) >= 0 {
-		return bad(fmt.Sprintf("lies outside of the years %d to %d", firstYear, lastYear))
-	}
 	nanoseconds := number.Shift(int64(len(strconv.FormatInt(unit, 10)) - 1))
+	if number.Sign() < 0 || nanoseconds.Cmp(event.DecimalOf(unixEnd).Shift(9)) >= 0 {
+		what := fmt.Sprintf("lies outside of the years %d to %d", firstYear, lastYear)
+		switch probably, reader := unitOf(number); {
+		case number.Sign() < 0 || probably == "":
+		case reader == "":
+			what += ": these are " + probably + ", which no function reads"
+		default:
+			what += ": these are " + probably + ": use " + reader
+		}
+		return bad(what)
+	}
 	if !nanoseconds.IsInteger() {
 		return bad("is finer than a nanosecond")
 	}

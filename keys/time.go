@@ -49,36 +49,65 @@ func appendDigits(dst []byte, n, width int) []byte {
 }
 
 // ParseTime reads an RFC 3339 time, for example 2024-03-05T14:07:31.5+01:00, and returns it in UTC.
-// T and Z may be lower-case, as the RFC allows. The error says what is wrong: the year is outside
-// of 1970 to 9999 (in UTC), a part is finer than a nanosecond, there is a leap second (which the
-// clocks here do not have), or the offset from UTC is missing.
+// T and Z may be lower-case, as the RFC allows. As in ISO 8601, a space may stand for T, and +0100
+// or +01 for +01:00. The error says which part is wrong: the year is outside of 1970 to 9999 (in
+// UTC), a part is finer than a nanosecond, there is a leap second (which the clocks here do not
+// have), or the offset from UTC is missing.
 func ParseTime(s string) (time.Time, error) { return parseTime(s) }
 
-func parseTime[T string | []byte](s T) (time.Time, error) {
-	p := timeParser[T]{s: s}
-	year := p.number(4, '-')
-	month := p.number(2, '-')
-	day := p.number(2, 'T')
-	hour := p.number(2, ':')
-	minute := p.number(2, ':')
-	second := p.number(2, 0)
+func parseTime[T string | []byte](s T) (time.Time, error) { return parse(s, false) }
+
+// timeError says which part of a text is wrong, and which function would read the text, if one
+// would.
+type timeError struct{ what, reader string }
+
+func (e *timeError) Error() string { return e.what }
+
+// parse reads a time. If naive is true, it may have no offset, and is then one of UTC.
+func parse[T string | []byte](s T, naive bool) (time.Time, error) {
+	p := timeParser[T]{s: s, naive: naive}
+	year := p.number(0, 4, "year")
+	month := p.number('-', 2, "month")
+	day := p.number('-', 2, "day")
+	if !p.next('T') && !p.next(' ') {
+		p.fail("time of day")
+	}
+	hour := p.number(0, 2, "hour")
+	minute := p.number(':', 2, "minute")
+	second := p.number(':', 2, "second")
 	nano := p.fraction()
 	offset := p.offset()
 	switch {
-	case p.failed || p.at != len(s):
-		return time.Time{}, fmt.Errorf("%s is not an RFC 3339 time like 2024-03-05T14:07:31.5Z", quote(s))
+	case p.wrong == "" && p.at < len(s):
+		p.fail("end")
+	case p.wrong != "" || second == 60:
+	case month < 1 || month > 12:
+		p.fail("month")
+	case day < 1 || day > daysIn(year, month):
+		p.fail("day")
+	case hour > 23:
+		p.fail("hour")
+	case minute > 59:
+		p.fail("minute")
+	case second > 59:
+		p.fail("second")
+	}
+	switch {
+	case p.wrong == noOffset:
+		return time.Time{}, &timeError{quote(s) + " has " + noOffset, "utc"}
+	case p.wrong != "":
+		bad := &timeError{what: fmt.Sprintf("%s is not an RFC 3339 time like 2024-03-05T14:07:31.5Z: its %s is wrong or missing", quote(s),
+			p.wrong)}
+		if !naive {
+			bad.reader = readerOf(string(s))
+		}
+		return time.Time{}, bad
 	case second == 60:
 		return time.Time{}, fmt.Errorf("%s is a leap second, which the clocks of computers do not have", quote(s))
 	case p.fine:
 		return time.Time{}, fmt.Errorf("%s is finer than a nanosecond", quote(s))
-	case month < 1 || month > 12 || day < 1 || day > daysIn(year, month) || hour > 23 || minute > 59 || second > 59:
-		return time.Time{}, fmt.Errorf("%s is not a valid date", quote(s))
 	}
-	t := time.Date(year, time.Month(month), day, hour, minute, second-offset, nano, time.UTC)
-	if t.Year() < firstYear || t.Year() > lastYear {
-		return time.Time{}, fmt.Errorf("%s lies outside of the years %d to %d", quote(s), firstYear, lastYear)
-	}
-	return t, nil
+	return inYears(time.Date(year, time.Month(month), day, hour, minute, second-offset, nano, time.UTC), s)
 }
 
 // quote shows the beginning of a producer's text.
@@ -90,11 +119,21 @@ func daysIn(year, month int) int {
 	return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
-// timeParser reads from left to right, and remembers whether anything was wrong.
+// noOffset is what is wrong with a time that is right otherwise.
+const noOffset = "no offset from UTC"
+
+// timeParser reads from left to right, and remembers the first part that was wrong.
 type timeParser[T string | []byte] struct {
-	s            T
-	at           int
-	failed, fine bool
+	s           T
+	at          int
+	wrong       string
+	fine, naive bool
+}
+
+func (p *timeParser[T]) fail(part string) {
+	if p.wrong == "" {
+		p.wrong = part
+	}
 }
 
 // next takes one byte if it is c. A letter matches in upper and lower case.
@@ -114,22 +153,27 @@ func (p *timeParser[T]) digit() (int, bool) {
 	return int(p.s[p.at-1] - '0'), true
 }
 
-// number reads exactly this many digits, and then the separator if it is not 0.
-func (p *timeParser[T]) number(digits int, then byte) int {
+// number reads the separator if it is not 0, and then exactly this many digits.
+func (p *timeParser[T]) number(separator byte, digits int, part string) int {
+	if separator != 0 && !p.next(separator) {
+		p.fail(part)
+	}
 	v := 0
 	for range digits {
 		d, ok := p.digit()
-		p.failed = p.failed || !ok
+		if !ok {
+			p.fail(part)
+		}
 		v = v*10 + d
-	}
-	if then != 0 && !p.next(then) {
-		p.failed = true
 	}
 	return v
 }
 
 // fraction reads the decimals of the second, in nanoseconds.
 func (p *timeParser[T]) fraction() int {
+	if p.next(',') {
+		p.fail("decimal point")
+	}
 	if !p.next('.') {
 		return 0
 	}
@@ -142,24 +186,34 @@ func (p *timeParser[T]) fraction() int {
 		p.fine = p.fine || unit == 0 && d != 0
 		nano, unit, count = nano+d*unit, unit/10, count+1
 	}
-	p.failed = p.failed || count == 0
+	if count == 0 {
+		p.fail("second")
+	}
 	return nano
 }
 
-// offset reads Z or ±hh:mm, in seconds east of UTC.
+// offset reads Z, ±hh:mm, ±hhmm or ±hh, in seconds east of UTC.
 func (p *timeParser[T]) offset() int {
+	const part = "offset from UTC"
 	sign := 1
 	switch {
-	case p.next('Z'):
+	case p.next('Z'), p.naive && p.at == len(p.s):
 		return 0
 	case p.next('-'):
 		sign = -1
+	case p.at == len(p.s):
+		p.fail(noOffset)
+		return 0
 	case !p.next('+'):
-		p.failed = true
+		p.fail(part)
 		return 0
 	}
-	hours := p.number(2, ':')
-	minutes := p.number(2, 0)
-	p.failed = p.failed || hours > 23 || minutes > 59
+	hours, minutes := p.number(0, 2, part), 0
+	if p.next(':') || p.at < len(p.s) {
+		minutes = p.number(0, 2, part)
+	}
+	if hours > 23 || minutes > 59 {
+		p.fail(part)
+	}
 	return sign * (hours*3600 + minutes*60)
 }

@@ -177,7 +177,7 @@ func TestRefusedQuestions(t *testing.T) {
 		{"day", question.Question{}, "day needs at, or a range that begins with from; write at=2026-03-01, or a since: in the pattern"},
 		{"day", question.Question{Values: named("at=2026-03")}, "at: 2026-03 is not a whole day; write a day such as 2026-03-01"},
 		{"day", question.Question{Values: named("at=tomorrow")},
-			`at: "tomorrow" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z; the beginning of one, such as 2026-03-01, is enough`},
+			`at: "tomorrow" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z: its year is wrong or missing; the beginning of one, such as 2026-03-01, is enough`},
 		{"day", question.Question{From: "2020-01-01"},
 			"the question covers 2254 partitions, and one question reads at most 1000; ask for a shorter range or for fewer values"},
 		{"day", question.Question{From: "2026-01-01", To: "2026-06-01"},

@@ -46,8 +46,8 @@ type EventSpec struct {
 	// A template for the identity of an event. The default is the identity in the envelope
 	// (CloudEvents source and id, EventBridge id). Use {@digest} for events without an id.
 	ID string `yaml:"id"`
-	// A template for the time of an event: RFC 3339 text, or a number with | unix or | unixms. The
-	// default is the time in the envelope.
+	// A template for the time of an event: RFC 3339 text, text with | utc or | rfc2822, or a
+	// number with | unix, | unixms or | unixns. The default is the time in the envelope.
 	At string `yaml:"at"`
 	// The key of the item in the events table.
 	Key KeySpec `yaml:"key" need:"yes"`

@@ -118,6 +118,8 @@ func (p *Form) Slots(t *keys.Template, names map[string]string) Key {
 			case f.Function().Spreads:
 				s.Kind, s.From = SlotShard, i+1
 				s.Shards, _ = strconv.Atoi(f.Arg)
+			case f.Function().Reads != "":
+				s.Kind, s.From, s.Unit = SlotTime, i+1, "time"
 			case f.Function().IsTime():
 				s.Kind, s.From, s.Unit = SlotTime, i, f.Name // the last one decides: time | day
 			}

@@ -169,7 +169,11 @@ func unordered(s *pattern.Slot) string {
 func ordered(s *pattern.Slot) string {
 	switch {
 	case functionOf(s.Unit).Number:
-		return "{" + s.Reads + " | " + s.Unit + " | pad:13}"
+		width := "13"
+		if functionOf(s.Unit).Period.Length == time.Nanosecond {
+			width = "19"
+		}
+		return "{" + s.Reads + " | " + s.Unit + " | pad:" + width + "}"
 	case s.Kind == pattern.SlotShard:
 		return "{" + s.Reads + "}"
 	}

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -22,7 +23,9 @@ type copier map[string]copyRule
 // copyRule says which fields of one event type must change in a copy.
 type copyRule struct {
 	id, at  event.Path
-	unit    time.Duration // the unit of a time that is a number; 0 if the time is RFC 3339 text
+	time    *keys.Template
+	unit    time.Duration // the unit of a time that is a number; 0 if the time is text
+	form    string        // how the text is written, as in package time
 	missing string        // why the type cannot be copied; empty if it can
 }
 
@@ -36,7 +39,7 @@ func newCopier(p *pipeline.Pipeline) copier {
 }
 
 func newCopyRule(id, at string) copyRule {
-	var r copyRule
+	r := copyRule{form: time.RFC3339Nano}
 	if path, _, ok := lastField(id); ok {
 		r.id = path
 	} else {
@@ -47,10 +50,13 @@ func newCopyRule(id, at string) copyRule {
 		r.missing = "its time is not a field of the payload"
 	}
 	r.at = path
+	r.time, _ = keys.ParseTemplate(at)
 	for _, f := range functions {
-		if of := f.Function(); of.Number {
+		of := f.Function()
+		if of.Number {
 			r.unit = of.Period.Length
 		}
+		r.form = cmp.Or(of.Reads, r.form)
 	}
 	return r
 }
@@ -84,7 +90,7 @@ func (c copier) copy(m envelope.Message, typ string, k int) (string, error) {
 		return "", &repeatError{fmt.Sprintf("it comes in an envelope (%s), and copies are made of bare JSON alone", opened.Kind)}
 	}
 	root := opened.Data.Root()
-	at, err := r.later(root.At(r.at), time.Duration(k)*week)
+	at, err := r.later(root, time.Duration(k)*week)
 	if err != nil {
 		return "", &repeatError{"its time cannot be moved: " + err.Error()}
 	}
@@ -97,20 +103,18 @@ func (c copier) copy(m envelope.Message, typ string, k int) (string, error) {
 }
 
 // later returns the JSON text of a time moved by d, in the same spelling as the time.
-func (r copyRule) later(n event.Node, d time.Duration) (string, error) {
-	if r.unit == 0 {
-		at, err := keys.ParseTime(n.Text())
-		if err != nil {
-			return "", err
-		}
-		return strconv.Quote(at.Add(d).Format(time.RFC3339Nano)), nil
-	}
-	was, err := event.ParseDecimal(n.Text())
+func (r copyRule) later(root event.Node, d time.Duration) (string, error) {
+	at, err := r.time.Time(&keys.Source{Data: root})
 	if err != nil {
 		return "", err
 	}
-	if !was.Storable() {
-		return "", fmt.Errorf("%.40s is not a time that can be moved", n.Text())
+	if r.unit == 0 {
+		return strconv.Quote(at.Add(d).Format(r.form)), nil
+	}
+	n := root.At(r.at)
+	was, err := event.ParseDecimal(n.Text())
+	if err != nil {
+		return "", err
 	}
 	moved := was.Add(event.DecimalOf(int64(d / r.unit))).String()
 	if n.Kind() == event.String {

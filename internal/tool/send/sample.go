@@ -198,44 +198,57 @@ func (s *sampler) made(eventType string, read event.Read, i int64) any {
 			}
 		}
 	}
+	first := s.passedTo(eventType, read.Path)
 	text := slices.Contains(read.Kinds, event.String) && (len(read.Kinds) != 2 || read.Kinds[0] != event.Number)
 	switch {
-	case read.Use == "revision" && text || s.passedTo(eventType, read.Path, keys.Function.IsTime):
+	case read.Use == "revision" && text:
+		return s.time(nil)
+	case first.Function().Reads != "":
+		return s.time([]keys.Func{first})
+	case first.Function().IsTime():
 		return s.time(nil)
 	case !text && slices.Contains(read.Kinds, event.Array):
 		return []any{}
-	case !text && slices.Contains(read.Kinds, event.Number) || s.passedTo(eventType, read.Path, pads):
+	case !text && slices.Contains(read.Kinds, event.Number) || first.Function().TakesNumber():
 		return s.n%100 + 1 + i
 	}
 	return fmt.Sprintf("%s-%d", last(read.Path), s.n+i)
 }
 
-func pads(f keys.Function) bool { return f.Pads }
-
 // time returns the time of the event as `at` reads it through functions.
 func (s *sampler) time(functions []keys.Func) any {
 	for _, f := range functions {
-		if of := f.Function(); of.Number {
+		of := f.Function()
+		if of.Number {
 			return s.now.UnixNano() / int64(of.Period.Length)
+		}
+		if of.Reads != "" {
+			return s.now.UTC().Format(of.Reads)
 		}
 	}
 	return s.now.UTC().Format(time.RFC3339Nano)
 }
 
-// passedTo reports whether a template of a type, or of its parts, passes the field at path to one
-// of these functions first.
-func (s *sampler) passedTo(eventType string, path event.Path, to func(keys.Function) bool) bool {
+// passedTo returns the function to which a template of a type, or of its parts, passes the field at
+// path first, if it takes a time or a number alone.
+func (s *sampler) passedTo(eventType string, path event.Path) (first keys.Func) {
 	all := slices.Clone(s.templatesOf(eventType))
 	for name, spec := range s.d.Spec.Events {
 		if spec.Part.Of == eventType {
 			all = append(all, s.templatesOf(name)...)
 		}
 	}
-	return slices.ContainsFunc(all, func(t *keys.Template) bool {
-		return slices.ContainsFunc(t.Parts(), func(part keys.Part) bool {
-			return part.Path.Equal(path) && len(part.Funcs) > 0 && to(part.Funcs[0].Function())
-		})
-	})
+	for _, t := range all {
+		for _, part := range t.Parts() {
+			if !part.Path.Equal(path) || len(part.Funcs) == 0 {
+				continue
+			}
+			if of := part.Funcs[0].Function(); of.IsTime() || of.TakesNumber() {
+				first = part.Funcs[0]
+			}
+		}
+	}
+	return first
 }
 
 // elements fills the arrays that parts are made of. Types with the same array share its elements.

@@ -1,0 +1,91 @@
+package keys
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// readerOf returns the function that would read a text that is no RFC 3339 time. It is empty if
+// none would.
+func readerOf(text string) string {
+	if _, err := parseMailTime(text); err == nil {
+		return "rfc2822"
+	}
+	if number, err := event.ParseDecimal(text); err == nil {
+		_, reader := unitOf(number)
+		return reader
+	}
+	if _, err := parse(strings.TrimSuffix(text, " UTC"), true); err == nil {
+		return "utc"
+	}
+	return ""
+}
+
+// unitOf returns what a number since 1970 probably counts, and the function that reads it. Both are
+// empty for a number that is too great.
+func unitOf(number event.Decimal) (unit, reader string) {
+	for _, u := range []struct {
+		digits       int64 // a greater number has more
+		unit, reader string
+	}{{11, "seconds", "unix"}, {14, "milliseconds", "unixms"}, {17, "microseconds", ""}, {20, "nanoseconds", "unixns"}} {
+		if number.Cmp(event.DecimalOf(1).Shift(u.digits)) < 0 {
+			return u.unit, u.reader
+		}
+	}
+	return "", ""
+}
+
+// parseMailTime reads a time as mail (RFC 2822) and RSS have it: Mon, 02 Jan 2006 15:04:05 -0700.
+// The weekday and the seconds may be missing, the zone may be GMT, UT or UTC, and a comment in
+// parentheses may follow.
+func parseMailTime(text string) (time.Time, error) {
+	bad := func(part string) (time.Time, error) {
+		return time.Time{}, &timeError{what: fmt.Sprintf(
+			"%s is not a time like Mon, 02 Jan 2006 15:04:05 -0700: its %s is wrong or missing", quote(text), part)}
+	}
+	words := strings.Fields(text)
+	weekday, said := "", false
+	if len(words) > 0 {
+		if weekday, said = strings.CutSuffix(words[0], ","); said {
+			words = words[1:]
+		}
+	}
+	if n := len(words) - 1; n > 4 && strings.HasPrefix(words[n], "(") && strings.HasSuffix(words[n], ")") {
+		words = words[:n]
+	}
+	layouts := []string{"2", "Jan", "2006", "15:04:05", "-0700"}
+	for i, part := range []string{"day", "month", "year", "time of day", "zone"} {
+		if i >= len(words) {
+			return bad(part)
+		}
+		if i == 4 && (words[i] == "GMT" || words[i] == "UT" || words[i] == "UTC") {
+			words[i] = "+0000"
+		}
+		layout := layouts[i]
+		if i == 3 && strings.Count(words[i], ":") == 1 {
+			layout, layouts[i] = "15:04", "15:04"
+		}
+		if _, err := time.Parse(layout, words[i]); err != nil || len(words[i]) > len("15:04:05") {
+			return bad(part)
+		}
+	}
+	t, err := time.Parse(strings.Join(layouts, " "), strings.Join(words, " "))
+	switch {
+	case err != nil:
+		return bad("day")
+	case said && !strings.EqualFold(weekday, t.Format("Mon")):
+		return bad("weekday")
+	}
+	return inYears(t.UTC(), text)
+}
+
+// inYears returns t if it is one of the times that Ingot stores.
+func inYears[T string | []byte](t time.Time, text T) (time.Time, error) {
+	if t.Year() < firstYear || t.Year() > lastYear {
+		return time.Time{}, fmt.Errorf("%s lies outside of the years %d to %d", quote(text), firstYear, lastYear)
+	}
+	return t, nil
+}
