@@ -17,10 +17,6 @@ func isEventBridge(root event.Node) bool {
 }
 
 func openEventBridge(root event.Node, attributes map[string]string) (Opened, *event.Refusal) {
-	at, refusal := parseTime(root.Member("time").Text(), "time of the EventBridge event")
-	if refusal != nil {
-		return Opened{}, refusal
-	}
 	if m, is := structuredMarkers(root.Member("detail")); is {
 		opened, refusal := openStructured(root.Member("detail"), m, attributes)
 		if refusal != nil {
@@ -34,10 +30,11 @@ func openEventBridge(root event.Node, attributes map[string]string) (Opened, *ev
 	if refusal != nil {
 		return Opened{}, refusal
 	}
+	at, badAt := parseTime(root.Member("time").Text(), "time of the EventBridge event")
 	return Opened{
 		Event: event.Event{
 			Type: root.Member("detail-type").Text(), ID: root.Member("id").Text(), Source: root.Member("source").Text(),
-			At: at, Attributes: maps.Clone(attributes), Data: data,
+			At: at, BadAt: badAt, Attributes: maps.Clone(attributes), Data: data,
 		},
 		Kind: Kind{Form: EventBridge},
 	}, nil
@@ -90,6 +87,7 @@ func openNotification(inner Message, outer map[string]string, elements *[]Messag
 		for i := range *elements {
 			(*elements)[i].Attributes = inner.Attributes
 		}
+		(*elements)[0].of.around.Attributes = inner.Attributes
 		return Opened{}, nil
 	}
 	for name, value := range outer {

@@ -53,10 +53,6 @@ func binaryMarkers(attributes map[string]string) (marks, bool) {
 }
 
 func openStructured(root event.Node, m marks, attributes map[string]string) (Opened, *event.Refusal) {
-	at, refusal := structuredTime(root.Member("time"))
-	if refusal != nil {
-		return Opened{}, refusal
-	}
 	data, refusal := structuredData(root)
 	if refusal != nil {
 		return Opened{}, refusal
@@ -67,19 +63,14 @@ func openStructured(root event.Node, m marks, attributes map[string]string) (Ope
 			merged = with(merged, name, value.Text())
 		}
 	}
-	return m.open(data, at, merged, Structured), nil
+	opened := m.open(data, merged, Structured)
+	opened.At, opened.BadAt = structuredTime(root.Member("time"))
+	return opened, nil
 }
 
 func openBinary(doc event.Document, m marks, attributes map[string]string) (Opened, *event.Refusal) {
 	if refusal := mustBeObject(doc.Root(), "the data of the CloudEvent (the body)"); refusal != nil {
 		return Opened{}, refusal
-	}
-	var at time.Time
-	if s, ok := attributes[m.prefix+"time"]; ok {
-		var refusal *event.Refusal
-		if at, refusal = parseTime(s, "message attribute "+m.prefix+"time"); refusal != nil {
-			return Opened{}, refusal
-		}
 	}
 	merged := maps.Clone(attributes)
 	for name, value := range attributes {
@@ -87,12 +78,16 @@ func openBinary(doc event.Document, m marks, attributes map[string]string) (Open
 			merged[bare] = value
 		}
 	}
-	return m.open(doc, at, merged, Binary), nil
+	opened := m.open(doc, merged, Binary)
+	if s, ok := attributes[m.prefix+"time"]; ok {
+		opened.At, opened.BadAt = parseTime(s, "message attribute "+m.prefix+"time")
+	}
+	return opened, nil
 }
 
-func (m marks) open(data event.Document, at time.Time, attributes map[string]string, form Form) Opened {
+func (m marks) open(data event.Document, attributes map[string]string, form Form) Opened {
 	return Opened{
-		Event: event.Event{Type: m.kind, ID: m.identity(), Source: m.source, At: at, Attributes: attributes, Data: data},
+		Event: event.Event{Type: m.kind, ID: m.identity(), Source: m.source, Attributes: attributes, Data: data},
 		Kind:  Kind{Form: form},
 	}
 }

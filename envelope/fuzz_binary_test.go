@@ -50,7 +50,8 @@ func FuzzBinary(f *testing.F) {
 				"#"+keys.Escape(id) {
 				t.Fatalf("%v is opened as %+v", attributes, opened.Event)
 			}
-			if at, err := keys.ParseTime(time); time != "" && (err != nil || !at.Equal(opened.At)) || time == "" && !opened.At.IsZero() {
+			if at, err := keys.ParseTime(time); time == "" && (!opened.At.IsZero() || opened.BadAt != nil) ||
+				time != "" && ((err == nil) != (opened.BadAt == nil) || err == nil && !at.Equal(opened.At)) {
 				t.Fatalf("time %q is opened as %s, %v", time, opened.At, err)
 			}
 			if name != "" && !described(name) && opened.Attributes[name] != value {

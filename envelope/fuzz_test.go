@@ -72,7 +72,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// FuzzArray holds OpenArray to what is true of any message: what is not an array is opened as by
+// FuzzArray holds OpenAll to what is true of any message: what is not an array is opened as by
 // Open. The elements of an array are those that a plain JSON decoder sees, in its order, and each
 // is opened as a message of its own would be.
 func FuzzArray(f *testing.F) {
@@ -86,7 +86,7 @@ func FuzzArray(f *testing.F) {
 	f.Add("[]", "", "")
 	f.Fuzz(func(t *testing.T, body, name, value string) {
 		m := Message{Body: body, Attributes: map[string]string{name: value}}
-		opened, elements, err := OpenArray(m)
+		opened, elements, err := OpenAll(m, wholeMessage)
 		alone, aloneErr := Open(m)
 		if elements == nil {
 			var refusal *event.Refusal

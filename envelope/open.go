@@ -16,8 +16,9 @@ type Message struct {
 	// no pointer, or if the caller has not read the object.
 	Payload *string
 
-	element bool // it is one event of an array
-	inSNS   bool // it was in an SNS notification
+	of    *array // it is one of several events of a message
+	index int    // in of
+	inSNS bool   // it was in an SNS notification
 }
 
 // Opened is the event that was in a message, and the envelope that it was in.
@@ -29,11 +30,13 @@ type Opened struct {
 // Open recognises the envelope of m and takes out the event. Every error is a *[event.Refusal] with
 // verdict Poison. Open keeps no reference to m.Attributes. It may keep m.Body.
 func Open(m Message) (Opened, error) {
+	if m.of != nil {
+		return m.of.open(m)
+	}
 	opened, refusal := open(m, nil)
 	if refusal != nil {
 		return Opened{}, refusal
 	}
-	opened.Kind.SNS = opened.Kind.SNS || m.element && m.inSNS
 	return opened, nil
 }
 
@@ -51,7 +54,7 @@ func open(m Message, elements *[]Message) (Opened, *event.Refusal) {
 		return openPointer(p, m, elements)
 	}
 	attributes, binary := binaryMarkers(m.Attributes)
-	binary = binary && !m.element // these attributes have one id, so an array with them is refused
+	binary = binary && m.of == nil // these attributes have one id, and the message has several events
 	structured, isStructured := structuredMarkers(root)
 	switch {
 	case isStructured && (!binary || structured.sameEvent(attributes)):
@@ -77,11 +80,10 @@ func open(m Message, elements *[]Message) (Opened, *event.Refusal) {
 }
 
 func openRaw(doc event.Document, m Message) (Opened, *event.Refusal) {
-	where := "the body"
-	if m.element {
-		where = "it"
+	if m.of != nil {
+		return m.of.openRaw(doc, m)
 	}
-	if refusal := mustBeObject(doc.Root(), where); refusal != nil {
+	if refusal := mustBeObject(doc.Root(), "the body"); refusal != nil {
 		return Opened{}, refusal
 	}
 	return Opened{Event: event.Event{Attributes: maps.Clone(m.Attributes), Data: doc}}, nil

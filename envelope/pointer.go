@@ -54,7 +54,7 @@ func pointer(root event.Node) (Pointer, bool) {
 // is as in open.
 func openPointer(p Pointer, m Message, elements *[]Message) (Opened, *event.Refusal) {
 	switch {
-	case m.element:
+	case m.of != nil:
 		return Opened{}, event.Poisoned(event.PayloadElsewhere, "it is a pointer to S3 (bucket "+p.Bucket+", key "+p.Key+
 			"), which is followed only if it is the whole message")
 	case m.Payload == nil:

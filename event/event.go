@@ -15,6 +15,7 @@ type Event struct {
 	ID     string    // the envelope's id (CloudEvents: source and id, EventBridge: id); empty if it has none
 	Source string    // the envelope's source; empty if it has none
 	At     time.Time // the envelope's time in UTC; zero if it has none
+	BadAt  *Refusal  // why that could not be read; nil: it could, or there is none
 	// Attributes are what templates use as @attribute.NAME: the message's own attributes and, for
 	// CloudEvents, its extension attributes.
 	Attributes map[string]string

@@ -84,8 +84,26 @@ type Attribute struct {
 	Text string // the string, the number in normal form, or "true" / "false"
 }
 
-// Planned is the result for one event of an array: its item, or why there is no item.
+// Planned is the result for one event of a message with several: its item, or why there is no item.
 type Planned struct {
 	Item    *Item
 	Refusal *Refusal // nil: there is an item
+	Place   Place
 }
+
+// Place is where an event stands in a message with several.
+type Place struct {
+	In    Path // from the payload to the array; without steps: the message is the array
+	Index int  // of the element, from 0; -1: the event is what In leads to
+}
+
+// Path leads from the payload to the event.
+func (p Place) Path() Path {
+	if p.Index < 0 {
+		return p.In
+	}
+	return p.In.Index(p.Index)
+}
+
+// String returns the path, such as [2] or entry[0].changes[1].
+func (p Place) String() string { return p.Path().String() }

@@ -153,10 +153,10 @@ func (n Node) Elements() iter.Seq[Node] {
 // goes into a value that has no members or elements.
 func (n Node) At(p Path) Node {
 	for i := range p.steps {
-		if step := &p.steps[i]; step.index >= 0 {
-			n = n.Index(step.index)
-		} else {
+		if step := &p.steps[i]; step.index == aName {
 			n = n.Member(step.name)
+		} else {
+			n = n.Index(step.index) // Absent for []
 		}
 	}
 	return n

@@ -93,14 +93,15 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%s is read as %s", v, again)
 		}
 		ways := 0
-		for _, way := range []bool{v.Stored(), v.Quarantined(), v == Retry} {
+		for _, way := range []bool{v.Done(), v.Quarantined(), v == Retry} {
 			if way {
 				ways++
 			}
 		}
 		must.Equal(t, ways, 1, v)
 	}
-	if Verdict(0).String() != "None" || Verdict(99).String() != "Invalid" || Verdict(0).Stored() || Verdict(0).Quarantined() {
+	if Verdict(0).String() != "None" || Verdict(99).String() != "Invalid" || Verdict(0).Stored() ||
+		Verdict(0).Done() || Verdict(99).Done() || Verdict(0).Quarantined() {
 		t.Error("no verdict is taken for one")
 	}
 	for _, name := range []string{"", "None", "Invalid", "inserted"} {

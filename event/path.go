@@ -21,13 +21,32 @@ type Path struct {
 
 type step struct {
 	name  string
-	index int // -1: a name
+	index int // or aName, or every
 }
 
+// What a step's index is if the step is no element's number.
+const (
+	aName = -1
+	every = -2 // each element of an array
+)
+
 // ParsePath reads a path. The error says what to write.
-func ParsePath(s string) (Path, error) {
+func ParsePath(s string) (Path, error) { return parsePath(s, false) }
+
+// ParseEvery is [ParsePath] for a path that may lead to several values: [] stands for each element
+// of an array.
+func ParseEvery(s string) (Path, error) { return parsePath(s, true) }
+
+func parsePath(s string, all bool) (Path, error) {
 	var p Path
 	for rest := s; ; {
+		if after, is := strings.CutPrefix(rest, "[]"); is && all && rest != s {
+			p.steps = append(p.steps, step{"", every})
+			if rest = after; rest == "" {
+				return p, nil
+			}
+			continue
+		}
 		st, after, err := nextStep(rest, len(p.steps) == 0)
 		if err != nil {
 			return Path{}, fmt.Errorf("path %q: %w", s, err)
@@ -58,7 +77,7 @@ func nextStep(s string, first bool) (step, string, error) {
 	if n == 0 {
 		return step{}, "", unexpected(s)
 	}
-	return step{s[:n], -1}, s[n:], nil
+	return step{s[:n], aName}, s[n:], nil
 }
 
 func unexpected(s string) error {
@@ -78,7 +97,7 @@ func bracketStep(s string) (step, string, error) {
 		case end == len(s) || s[end] != ']':
 			return step{}, "", fmt.Errorf("a closing bracket is missing after %s", s[1:end])
 		}
-		return step{unescape(s[2 : end-1]), -1}, s[end+1:], nil
+		return step{unescape(s[2 : end-1]), aName}, s[end+1:], nil
 	}
 	end := digits(s, 1)
 	if end == 1 || end == len(s) || s[end] != ']' || s[1] == '0' && end > 2 {
@@ -104,13 +123,16 @@ func bareName(s string) int {
 	return len(s)
 }
 
-// String returns the path in its shortest form. [ParsePath] reads it back to an equal path.
+// String returns the path in its shortest form. [ParseEvery] reads it back to an equal path, and so
+// does [ParsePath] unless it has [].
 func (p Path) String() string {
 	var b strings.Builder
 	for i, st := range p.steps {
 		switch {
 		case st.index >= 0:
 			fmt.Fprintf(&b, "[%d]", st.index)
+		case st.index == every:
+			b.WriteString("[]")
 		case st.name == "" || bareName(st.name) < len(st.name):
 			b.WriteString("[" + Quote(st.name) + "]")
 		case i > 0:
@@ -154,7 +176,7 @@ func (p Path) Contains(q Path) bool {
 
 // Name returns the name of the member that p leads to, if that is p's only step.
 func (p Path) Name() (name string, ok bool) {
-	if len(p.steps) != 1 || p.steps[0].index >= 0 {
+	if len(p.steps) != 1 || p.steps[0].index != aName {
 		return "", false
 	}
 	return p.steps[0].name, true
@@ -163,14 +185,53 @@ func (p Path) Name() (name string, ok bool) {
 // First returns the name of the member that p's first step leads to, and the rest of the path. It
 // returns false if p has no step, or begins with the number of an element.
 func (p Path) First() (name string, rest Path, ok bool) {
-	if len(p.steps) == 0 || p.steps[0].index >= 0 {
+	if len(p.steps) == 0 || p.steps[0].index != aName {
 		return "", Path{}, false
 	}
 	return p.steps[0].name, Path{p.steps[1:]}, true
 }
 
+// Number returns the number of the element that p's first step leads to, and the rest of the path.
+// It returns false if p has no step, or begins with anything else.
+func (p Path) Number() (index int, rest Path, ok bool) {
+	if len(p.steps) == 0 || p.steps[0].index < 0 {
+		return 0, Path{}, false
+	}
+	return p.steps[0].index, Path{p.steps[1:]}, true
+}
+
+// Each returns the path that is left after its first step, if that is []. Otherwise it returns
+// false.
+func (p Path) Each() (rest Path, ok bool) {
+	if len(p.steps) == 0 || p.steps[0].index != every {
+		return Path{}, false
+	}
+	return Path{p.steps[1:]}, true
+}
+
+// Around divides p after its last []. If it has none, all of it is below.
+func (p Path) Around() (above, below Path) {
+	n := len(p.steps)
+	for n > 0 && p.steps[n-1].index != every {
+		n--
+	}
+	return Path{p.steps[:n]}, Path{p.steps[n:]}
+}
+
+// At returns p below a place: p has the steps of the place as far as its last [], each number of
+// an element in place of a [].
+func (p Path) At(place Path) Path {
+	above, below := p.Around()
+	return Path{slices.Concat(place.steps[:len(above.steps)], below.steps)}
+}
+
+// Numbered reports whether p has the number of an element.
+func (p Path) Numbered() bool {
+	return slices.ContainsFunc(p.steps, func(s step) bool { return s.index >= 0 })
+}
+
 // Member returns the path that goes one step further, to this member.
-func (p Path) Member(name string) Path { return p.with(step{name, -1}) }
+func (p Path) Member(name string) Path { return p.with(step{name, aName}) }
 
 // Index returns the path that goes one step further, to this element.
 func (p Path) Index(i int) Path { return p.with(step{"", i}) }

@@ -17,11 +17,11 @@ func TestSeverity(t *testing.T) {
 		}
 	}
 	for _, v := range event.Verdicts {
-		if v.Stored() != (v.Severity() == 0) || v.Stored() == slices.Contains(worst, v) {
+		if v.Done() != (v.Severity() == 0) || v.Done() == slices.Contains(worst, v) || v.Stored() != (v.Done() && v != event.Dropped) {
 			t.Errorf("%s has severity %d", v, v.Severity())
 		}
 		for _, other := range event.Verdicts {
-			if v.Stored() && !other.Stored() && !other.Outweighs(v) || v.Stored() && other.Stored() && v < other && !v.Outweighs(other) {
+			if v.Done() && !other.Done() && !other.Outweighs(v) || v.Done() && other.Done() && v < other && !v.Outweighs(other) {
 				t.Errorf("%s does not outweigh %s", other, v)
 			}
 		}

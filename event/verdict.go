@@ -19,6 +19,9 @@ const (
 	Duplicate
 	// Stale means that the stored revision was read and is newer (mode latest).
 	Stale
+	// Dropped means that the pipeline says that nobody wants the event. Nothing is stored, and the
+	// message is done.
+	Dropped
 	// Conflict means that an item with the same key and another digest is stored. The event goes to
 	// quarantine, and is never dropped.
 	Conflict
@@ -60,6 +63,7 @@ var told = [...]struct {
 	Updated:   {"Updated", "a newer revision, and stored", stored, 0, -2, false},
 	Duplicate: {"Duplicate", "the same event is stored already", stored, 0, -3, false},
 	Stale:     {"Stale", "a newer revision is stored already", stored, 0, -4, false},
+	Dropped:   {"Dropped", "of a type that nobody wants: done with", dropped, 0, -5, true},
 	Conflict:  {"Conflict", "another payload is stored under this key: quarantine", quarantined, 3, 2, false},
 	Rejected:  {"Rejected", "a total would fall below its floor: quarantine", quarantined, 2, 1, true},
 	Expired:   {"Expired", "past its time: quarantine", quarantined, 1, 2, false},
@@ -73,6 +77,7 @@ type standing uint8
 const (
 	open        standing = iota // it stays in the queue
 	stored                      // it is done
+	dropped                     // it is done, and nothing is stored
 	quarantined                 // it goes to quarantine
 )
 
@@ -100,6 +105,9 @@ func ParseVerdict(name string) (v Verdict, ok bool) {
 // Stored reports whether v proves that the event is in the table, so that the message is done.
 func (v Verdict) Stored() bool { return int(v) < len(told) && told[v].is == stored }
 
+// Done reports whether a message with verdict v is done, so that SQS may delete it.
+func (v Verdict) Done() bool { return v.Stored() || int(v) < len(told) && told[v].is == dropped }
+
 // Quarantined reports whether a message with verdict v belongs in quarantine.
 func (v Verdict) Quarantined() bool { return int(v) < len(told) && told[v].is == quarantined }
 
@@ -111,8 +119,8 @@ func (v Verdict) Severity() int { return told[v].severity }
 // Outweighs reports whether a message that is an array of events has verdict v rather than other,
 // if its events have both. Retry comes first, because the message is delivered again. Then come the
 // verdicts that belong in quarantine. Of these, Rejected is last, because what a floor refuses is
-// normal and no alarm rings for it; the others are equal. The verdicts of stored events come after
-// them, in the order of their constants.
+// normal and no alarm rings for it; the others are equal. The verdicts of events that are done come
+// after them, in the order of their constants.
 func (v Verdict) Outweighs(other Verdict) bool { return v.weight() > other.weight() }
 
 // Seldom reports whether only pipelines that declare a reason for v have it.
@@ -121,8 +129,8 @@ func (v Verdict) Seldom() bool { return told[v].seldom }
 func (v Verdict) weight() int { return told[v].weight }
 
 // Refusal says, as an error, why an event is not stored. It has the verdict (Poison, Conflict,
-// Rejected, Expired or Retry), a reason for metrics and alarms to group by, and a detail for
-// people.
+// Rejected, Expired, Dropped or Retry), a reason for metrics and alarms to group by, and a detail
+// for people.
 type Refusal struct {
 	Verdict Verdict
 	Reason  Reason
@@ -168,7 +176,8 @@ const (
 	ValueTooLong     Reason = "value-too-long"    // a field that a total keeps has over 1 KB
 	ItemTooLarge     Reason = "item-too-large"    // over 400 KB
 	TooManyParts     Reason = "too-many-parts"    // a message that yields over 1,000 parts, or over 4 MiB of them
-	BadArray         Reason = "bad-array"         // an array of no events, or of over 1,000
+	BadArray         Reason = "bad-array"         // a message with arrays of no events, or of over 1,000
+	NoEvents         Reason = "no-events"         // no array where the pipeline says that events are; Dropped if it may be missing
 	PartsClash       Reason = "parts-clash"       // two items of one message have one key or id, or a part has one name twice
 	BreaksSchema     Reason = "schema"            // the payload is not as the schema of its type says
 	PayloadElsewhere Reason = "payload-elsewhere" // the payload is in S3, in a bucket that may not be read
@@ -180,6 +189,7 @@ const (
 	BelowFloor       Reason = "below-floor"       // Rejected: a total that moves with the put would fall below its floor
 	NotTurned        Reason = "not-turned"        // Rejected: a migration has not turned the type yet, so its events are written elsewhere
 	TotalRefused     Reason = "total-refused"     // Rejected: a total that moves with the put cannot be updated any more
+	UnwantedType     Reason = "unwanted"          // Dropped: the pipeline's drop names the type
 	PastExpiry       Reason = "past-expiry"       // Expired
 	Barred           Reason = "barred"            // Duplicate: a person erased the event, and its key is barred
 	Throttled        Reason = "throttled"         // Retry: the table or an index refused for capacity

@@ -20,10 +20,11 @@ import (
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/iam"
+	"github.com/ingot-events/ingot/pipeline"
 )
 
 // arrays lets messages be arrays of events.
-func arrays(s *setup) { s.spec.Batches = true }
+func arrays(s *setup) { s.spec.Batches = []pipeline.BatchSpec{{Each: "."}} }
 
 func array(events ...string) string { return "[" + strings.Join(events, ", ") + "]" }
 
@@ -64,11 +65,11 @@ func (w *world) note() quarantine.Note {
 func TestIngestArrays(t *testing.T) {
 	for _, queue := range []string{"", ".fifo"} {
 		for name, c := range map[string]struct {
-			body      string
-			message   event.Verdict
-			events    string
-			positions []int
-			detail    string // of the note
+			body    string
+			message event.Verdict
+			events  string
+			places  quarantine.Places
+			detail  string // of the note
 		}{
 			"all new":        {array(order("1", 1), order("2", 1)), event.Inserted, "Inserted Inserted", nil, ""},
 			"one event":      {array(order("1", 1)), event.Inserted, "Inserted", nil, ""},
@@ -77,18 +78,18 @@ func TestIngestArrays(t *testing.T) {
 			"one event twice": {array(order("1", 1), order("2", 1), order("1", 1)), event.Inserted, "Inserted Inserted Duplicate", nil,
 				""},
 			"one id, two payloads": {array(order("1", 1), order("1", 2), order("2", 1)), event.Conflict, "Inserted Conflict Inserted",
-				[]int{1}, "event [1] of the array: another payload is stored under this key"},
-			"a conflict": {array(order("there", 2), order("2", 1)), event.Conflict, "Conflict Inserted", []int{0},
-				"event [0] of the array: another payload is stored under this key"},
+				quarantine.Places{"[1]"}, "event [1] of the message: another payload is stored under this key"},
+			"a conflict": {array(order("there", 2), order("2", 1)), event.Conflict, "Conflict Inserted", quarantine.Places{"[0]"},
+				"event [0] of the message: another payload is stored under this key"},
 			"several that are bad": {array(order("1", 1), `{"type":"order"}`, order("2", 1), order("there", 2), `{"type":"x"}`),
-				event.Poison, "Inserted Poison Inserted Conflict Poison", []int{1, 3, 4},
-				"event [1] of the array: at: field at is missing"},
+				event.Poison, "Inserted Poison Inserted Conflict Poison", quarantine.Places{"[1]", "[3]", "[4]"},
+				"event [1] of the message: at: field at is missing"},
 			"not objects": {array(order("1", 1), `null`, `1`, `"x"`), event.Poison, "Inserted Poison Poison Poison",
-				[]int{1, 2, 3}, "event [1] of the array: it is null; a payload must be a JSON object"},
-			"an array in an array": {array(array(order("1", 1)), order("2", 1)), event.Poison, "Poison Inserted", []int{0},
-				"event [0] of the array: it is an array; a payload must be a JSON object"},
+				quarantine.Places{"[1]", "[2]", "[3]"}, "event [1] of the message: it is null; a payload must be a JSON object"},
+			"an array in an array": {array(array(order("1", 1)), order("2", 1)), event.Poison, "Poison Inserted", quarantine.Places{"[0]"},
+				"event [0] of the message: it is an array; a payload must be a JSON object"},
 			"too old": {array(`{"type":"order","id":"old","cents":1,"at":"1970-01-01T00:00:00Z"}`, order("2", 1)), event.Expired,
-				"Expired Inserted", []int{0}, "event [0] of the array: "},
+				"Expired Inserted", quarantine.Places{"[0]"}, "event [0] of the message: "},
 		} {
 			t.Run(name+queue, func(t *testing.T) {
 				w := newWorld(t, arrays)
@@ -105,13 +106,13 @@ func TestIngestArrays(t *testing.T) {
 					r.Events[event.Poison] != strings.Count(c.events, "Poison") {
 					t.Errorf("%+v", r)
 				}
-				if c.positions == nil {
+				if c.places == nil {
 					must.Equal(t, len(w.quarantined()), 0)
 					return
 				}
-				if n := w.note(); n.Verdict != c.message.String() || !slices.Equal(n.Events, c.positions) ||
+				if n := w.note(); n.Verdict != c.message.String() || !slices.Equal(n.Events, c.places) ||
 					!strings.HasPrefix(n.Detail, c.detail) {
-					t.Errorf("%+v, want the events %v and %q", n, c.positions, c.detail)
+					t.Errorf("%+v, want the events %v and %q", n, c.places, c.detail)
 				}
 			})
 		}
@@ -160,7 +161,11 @@ func TestBadArrays(t *testing.T) {
 		"1,000 events of other type": {"[" + strings.TrimSuffix(strings.Repeat("1,", 1001), ",") + "]", false, event.BadArray, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, func(s *setup) { s.spec.Batches = !c.without })
+			w := newWorld(t, func(s *setup) {
+				if !c.without {
+					arrays(s)
+				}
+			})
 			if got := w.receive(messages(c.body)); got != failures() || w.verdicts() != "Poison" ||
 				w.outcomes[0].Refusal.Reason != c.reason || w.outcomes[0].Events != nil {
 				t.Errorf("%s: %s (%v)", got, w.verdicts(), w.outcomes[0].Refusal)
@@ -221,7 +226,7 @@ func TestArrayWithARetry(t *testing.T) {
 	if got := w.receive(messages(body)); got != failures() || of(w.outcomes[0]) != "Duplicate Poison Inserted" {
 		t.Errorf("again: %s: %s", got, of(w.outcomes[0]))
 	}
-	if n := w.note(); !slices.Equal(n.Events, []int{1}) {
+	if n := w.note(); !slices.Equal(n.Events, quarantine.Places{"[1]"}) {
 		t.Errorf("%+v", n)
 	}
 }
@@ -326,7 +331,7 @@ func TestArrayOfWholes(t *testing.T) {
 		if n := len(w.items()); n != 3+inserted || inserted != 3+1 && inserted != 3+3 {
 			t.Errorf("%d items, %d parts", n, inserted)
 		}
-		if n := w.note(); len(n.Events) != 2 || n.Events[1] != 4 {
+		if n := w.note(); len(n.Events) != 2 || n.Events[1] != "[4]" {
 			t.Errorf("%+v", n)
 		}
 
@@ -446,7 +451,7 @@ func TestArrayInANotification(t *testing.T) {
 	if got := w.receive(messages(body)); got != failures() || of(w.outcomes[0]) != "Inserted Poison Inserted" {
 		t.Errorf("%s: %s of %s", got, w.verdicts(), of(w.outcomes[0]))
 	}
-	if n := w.note(); !slices.Equal(n.Events, []int{1}) {
+	if n := w.note(); !slices.Equal(n.Events, quarantine.Places{"[1]"}) {
 		t.Errorf("%+v", n)
 	}
 }
@@ -470,6 +475,48 @@ func TestLogsOfArrays(t *testing.T) {
 			}
 			must.Say(t, log.text.String(), w.outcomes[0].Verdict.String())
 			log.check(t, "array"+queue)
+		}
+	}
+}
+
+// Events inside an object are stored and counted at their own times, however they are grouped. The
+// note beside a message says where those stand that can never be stored.
+func TestIngestInside(t *testing.T) {
+	inside := func(s *setup) {
+		s.spec.Batches = []pipeline.BatchSpec{{Each: "deliveries[].orders", With: map[string]string{"cents": "deliveries[].cents"}},
+			{Each: "also", Optional: true}}
+		s.spec.Drop = []string{"ping*"}
+	}
+	one := func(id string) string {
+		return fmt.Sprintf(`{"type":"order","id":%q,"at":"2099-03-01T%s:00:00Z"}`, id, map[string]string{"a": "09", "b": "10"}[id])
+	}
+	for _, queue := range []string{"", ".fifo"} {
+		w := newWorld(t, inside)
+		both := `{"deliveries":[{"cents":5,"orders":[` + one("a") + `,` + one("b") + `]}],"also":[{"type":"ping.1"}]}`
+		apart := `{"deliveries":[{"orders":[` + one("b") + `],"cents":5},{"orders":[` + one("a") + `,7],"cents":5.0},{}],"also":0}`
+		e := inGroup(messages(both, apart, `{"type":"ping"}`, `{"deliveries":1}`, `{"also":1}`), queue)
+		must.Equal(t, w.receive(e), failures())
+		must.Equal(t, w.verdicts(), "Inserted Poison Dropped Poison Dropped")
+		must.Equal(t, of(w.outcomes[0])+", "+of(w.outcomes[1]), "Inserted Inserted Dropped, Duplicate Duplicate Poison Poison")
+		if r := w.batches[0]; r.Failed != 0 || r.Verdicts[event.Dropped] != 2 || r.Events[event.Dropped] != 1 || len(w.items()) != 2 {
+			t.Errorf("%+v, %d items", r, len(w.items()))
+		}
+		letters := w.quarantined()
+		n, _ := quarantine.ReadNote(*letters[0].MessageAttributes[quarantine.Attribute].StringValue)
+		if !slices.Equal(n.Events, quarantine.Places{"deliveries[1].orders[1]", "deliveries[2]"}) || n.Reason != "not-an-object" ||
+			!strings.HasPrefix(n.Detail, "event deliveries[1].orders[1] of the message: it is a number") || len(letters) != 2 {
+			t.Errorf("%+v", n)
+		}
+	}
+}
+
+// Notes of earlier versions have the numbers of the elements of an array.
+func TestNotesOfEarlierVersions(t *testing.T) {
+	for text, want := range map[string]string{`[1,"[2]","a[0].b[3]"]`: "[1] [2] a[0].b[3]", `[]`: "", `[-1]`: "none", `[{}]`: "none",
+		`7`: "none"} {
+		n, is := quarantine.ReadNote(`{"verdict":"Poison","reason":"schema","detail":"","events":` + text + `}`)
+		if got := strings.Join(n.Events, " "); is != (want != "none") || is && got != want {
+			t.Errorf("%s: %q, %t", text, got, is)
 		}
 	}
 }

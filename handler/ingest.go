@@ -72,10 +72,12 @@ type Outcome struct {
 	Existing *event.Item
 	// Parts counts the verdicts of the message's parts, by [event.Verdict], if they were put.
 	Parts [len(event.Verdicts) + 1]int
-	// Events are the outcomes of the array's events, in order, if the message is an array. Verdict
-	// then follows from theirs, and Item and Existing are nil. Events is nil for every other
-	// message.
+	// Events are the outcomes of the message's events, in order, if the pipeline says that it may
+	// hold several. Verdict then follows from theirs, and Item and Existing are nil. Events is nil
+	// for every other message.
 	Events []Outcome
+	// Place is where the event stands in its message, if that has several.
+	Place event.Place
 
 	pointer *envelope.Pointer // to the payload, if it is in S3 and must be read
 }
@@ -86,7 +88,7 @@ type IngestReport struct {
 	Received int
 	Verdicts [len(event.Verdicts) + 1]int // by event.Verdict
 	Parts    [len(event.Verdicts) + 1]int // items of parts, by event.Verdict
-	Events   [len(event.Verdicts) + 1]int // events of messages that are arrays, by event.Verdict
+	Events   [len(event.Verdicts) + 1]int // events of messages that have several, by event.Verdict
 	// TotalRefused counts the events that were Rejected because a total cannot be updated any more.
 	TotalRefused int
 	Failed       int // returned to SQS: retries, and messages that quarantine did not take
@@ -154,7 +156,7 @@ type ingestBatch struct {
 	*Ingest
 	outcomes []Outcome
 	cost     tables.Cost
-	events   atomic.Int64 // of messages that are arrays
+	events   atomic.Int64 // of messages that have several
 	// writing ends first and sending later, both before the function's own deadline.
 	writing, sending context.Context
 	quarantineLog    quarantineLog
@@ -304,7 +306,7 @@ func (b *ingestBatch) plan(o *Outcome, payload *string) bool {
 	o.Events = make([]Outcome, len(list))
 	for i, p := range list {
 		e := &o.Events[i]
-		e.Message, e.Failed, e.pointer = o.Message, true, o.pointer
+		e.Message, e.Failed, e.pointer, e.Place = o.Message, true, o.pointer, p.Place
 		e.planned(p.Item, p.Refusal)
 	}
 	return true
@@ -315,7 +317,7 @@ func (o *Outcome) planned(item *event.Item, refusal *event.Refusal) {
 		o.Item = item
 		return
 	}
-	o.Refusal, o.Verdict = refusal, refusal.Verdict
+	o.Refusal, o.Verdict, o.Failed = refusal, refusal.Verdict, !refusal.Verdict.Done()
 }
 
 func (o *Outcome) take(r tables.Result) {
@@ -332,7 +334,7 @@ func (o *Outcome) take(r tables.Result) {
 	if r.Verdict == event.Conflict {
 		o.Existing = r.Existing
 	}
-	o.Failed = !r.Verdict.Stored()
+	o.Failed = !r.Verdict.Done()
 }
 
 // letGo frees the payload of an item that is put, because memory may not hold all payloads of a

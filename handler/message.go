@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
 )
 
 // open returns the part of a message that the envelope may look at: the body and the textual
@@ -24,7 +25,7 @@ func open(m *events.SQSMessage) envelope.Message {
 	return out
 }
 
-// each yields the outcomes that may have an item: those of the events if the message is an array,
+// each yields the outcomes that may have an item: those of the events if the message has several,
 // or else its own.
 func (o *Outcome) each(yield func(*Outcome) bool) {
 	if o.Events == nil {
@@ -38,11 +39,11 @@ func (o *Outcome) each(yield func(*Outcome) bool) {
 	}
 }
 
-// sum computes the verdict of a message that is an array from the verdicts of its events. If one
+// sum computes the verdict of a message with several events from their verdicts. If one
 // event is Retry, so is the message: it is delivered again, and the events that are stored are then
 // Duplicates. Otherwise, if some events can never be stored, the message goes to quarantine with
 // the verdict of the first of them that is not Rejected, or with Rejected if all of them are.
-// Otherwise all events are stored, and the message is done.
+// Otherwise all events are stored or dropped, and the message is done.
 func (o *Outcome) sum() {
 	if o.Events == nil {
 		return
@@ -56,13 +57,13 @@ func (o *Outcome) sum() {
 	first := &o.Events[decides]
 	if o.Verdict = first.Verdict; first.Refusal != nil {
 		refusal := *first.Refusal
-		refusal.Detail = fmt.Sprintf("event [%d] of the array: %s", decides, refusal.Detail)
+		refusal.Detail = fmt.Sprintf("event %s of the message: %s", first.Place, refusal.Detail)
 		if first.Item != nil {
 			refusal.Type = first.Item.Type
 		}
 		o.Refusal = &refusal
 	}
-	o.fail(!o.Verdict.Stored())
+	o.fail(!o.Verdict.Done())
 }
 
 // fail sets whether a message is returned to SQS, with all its events.
@@ -73,12 +74,12 @@ func (o *Outcome) fail(failed bool) {
 	}
 }
 
-// refused returns the positions of the events that can never be stored, counted from 0.
-func (o *Outcome) refused() (positions []int) {
+// refused returns where the events that can never be stored stand in the message.
+func (o *Outcome) refused() (places []event.Place) {
 	for i := range o.Events {
 		if o.Events[i].Verdict.Quarantined() {
-			positions = append(positions, i)
+			places = append(places, o.Events[i].Place)
 		}
 	}
-	return positions
+	return places
 }

@@ -300,7 +300,7 @@ func TestArraysInS3(t *testing.T) {
 			!strings.Contains(says.Detail, "only if it is the whole message") {
 			t.Errorf("%v", says)
 		}
-		if n := w.note(); len(n.Events) != 2 || n.Events[0] != 1 || n.Events[1] != 3 {
+		if n := w.note(); len(n.Events) != 2 || n.Events[0] != "[1]" || n.Events[1] != "[3]" {
 			t.Errorf("%+v", n)
 		}
 		if w.receive(inGroup(messages(pointer("1")), queue)); of(w.outcomes[0]) != "Duplicate Poison Duplicate Poison" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/pipeline"
 )
 
 // TestEveryFaultWithArrays sends arrays of events. Whatever goes wrong on the way, each event is
@@ -17,7 +18,7 @@ func TestEveryFaultWithArrays(t *testing.T) {
 		return fmt.Sprintf(`{"type":"order.placed","merchant":"m1","id":%q,"at":"2026-03-01T10:00:00Z","cents":%d}`, id, cents)
 	}
 	batches := spec()
-	batches.Batches = true
+	batches.Batches = []pipeline.BatchSpec{{Each: "."}}
 	bad := "[" + strings.Join([]string{order("a", 1), "7", order("b", 20), order("a", 2)}, ",") + "]"
 	EveryFault(t, Config{Pipeline: compile(t, batches)}, func(t *testing.T, w *World) {
 		w.Send(bad, "["+order("a", 1)+","+order("c", 300)+"]")

@@ -267,7 +267,7 @@ func TestAdviceInWords(t *testing.T) {
 		{key, key + "\n    was: {retain: 30d, before: 2026-03-01T00:00:00Z}", "was is a mapping, not a list; write it in brackets"},
 		{`at: "{at}"`, `at: "{@at}"`, `at cannot use @at; write a time that the event itself tells, such as "{placed_at}"`},
 		{`at: "{at}"`, `at: "{day}T{hour}"`, `write one field that has the whole time, such as "{placed_at}"`},
-		{"type: order", `type: "{@type}"`, `type cannot use @type; write a field that holds order, such as "{type}"`},
+		{"type: order", `type: "{@id}"`, `type cannot use @id; write a field that holds order, such as "{type}"`},
 		{"aggregates:",
 			"  line: {part: {of: order, with: [order]}, id: \"{order}\", key: {pk: \"{order}\", sk: LINE}, retain: 30d}\naggregates:",
 			"write line without retain, for that of the whole"},

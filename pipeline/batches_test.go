@@ -45,7 +45,7 @@ func TestPlanMessage(t *testing.T) {
 		refusal.Reason != event.NotAnObject {
 		t.Errorf("without batches: %+v, %v", list, err)
 	}
-	if !p.Batches() || without.Batches() || !p.Describe().Spec.Batches || without.Describe().Spec.Batches {
+	if len(p.Batches()) != 1 || without.Batches() != nil || p.Describe().Spec.Batches[0].Each != "." {
 		t.Error("the pipeline does not say whether it takes arrays")
 	}
 }

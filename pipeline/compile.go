@@ -35,8 +35,8 @@ func compile(spec *Spec, r *report, more func(*compiler), opts []Option) (*Pipel
 	for _, apply := range opts {
 		apply(&o)
 	}
-	c := &compiler{report: r, spec: spec, p: &Pipeline{plan: &planner.Planner{Epoch: spec.Epoch, Batches: spec.Batches,
-		Secret: o.secret, Types: map[string]*planner.Type{}}}}
+	c := &compiler{report: r, spec: spec, p: &Pipeline{plan: &planner.Planner{Epoch: spec.Epoch, Secret: o.secret,
+		Types: map[string]*planner.Type{}}}}
 	if spec.Ingot != Format {
 		// In another format, the rest of the file may mean anything. So nothing else is decoded or
 		// reported.
@@ -92,6 +92,8 @@ func (c *compiler) file() {
 	if c.spec.Type != "" {
 		c.typeTemplates()
 	}
+	c.batches()
+	c.drop()
 	if len(c.spec.Events) == 0 {
 		c.Mistake("events", "no event type is declared", "events: {order.placed: "+anEvent+"}")
 	}
@@ -119,13 +121,14 @@ func (c *compiler) file() {
 // event types. So its variables need nothing between them.
 func (c *compiler) typeTemplates() {
 	for p, text := range c.Entries("type", c.spec.Type) {
-		t, ok := c.parseTemplate(p, text, "attribute.")
+		t, ok := c.parseTemplate(p, text, "attribute.", "type")
 		if !ok {
 			continue
 		}
 		c.makesAType(p, t)
 		c.canWin(p, t)
 		c.p.plan.TypeFrom = append(c.p.plan.TypeFrom, t)
+		c.p.plan.TypeFirst = c.p.plan.TypeFirst || slices.Contains(t.Derived(), "@type")
 		c.p.usesHMAC, c.p.usesLabel = c.p.usesHMAC || t.UsesHMAC(), c.p.usesLabel || t.UsesLabel()
 	}
 }

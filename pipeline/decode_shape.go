@@ -12,6 +12,7 @@ var words = &declare.Words{
 	Version: "ingot", Format: Format, What: "pipeline", Whole: wholeFile, Example: example, Absent: absent, Entry: valueMapping,
 	Owned: []declare.Owner{
 		{Of: reflect.TypeFor[Spec](), Name: "the file itself"},
+		{Of: reflect.TypeFor[BatchSpec](), Name: "an entry of batches"},
 		{Of: reflect.TypeFor[EventSpec](), Name: "an event type"},
 		{Of: reflect.TypeFor[PartSpec](), Name: "part"},
 		{Of: reflect.TypeFor[PatternSpec](), Name: "a pattern"},
@@ -46,6 +47,9 @@ func example(t reflect.Type) string {
 	if t == reflect.TypeFor[KeySpec]() || t == reflect.TypeFor[IndexSpec]() {
 		return `{pk: "…", sk: "…"}`
 	}
+	if t == reflect.TypeFor[BatchSpec]() {
+		return "{each: Records}"
+	}
 	if t == reflect.TypeFor[FromSpec]() {
 		return "{values: {orders: count}}"
 	}
@@ -71,6 +75,8 @@ func example(t reflect.Type) string {
 // absent returns what to write for a member that must be there.
 func absent(f reflect.StructField) string {
 	switch f.Name {
+	case "Each":
+		return "and a path to the array of events, such as Records"
 	case "Epoch":
 		return "1"
 	case "Since":

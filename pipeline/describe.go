@@ -57,8 +57,8 @@ func (p *Pipeline) WithoutFloors() (*Pipeline, error) {
 
 // spec returns the declaration in its one normal spelling.
 func (p *Pipeline) spec() Spec {
-	s := Spec{Ingot: Format, Epoch: p.plan.Epoch, Type: strings.Join(canonicalTemplates(p.plan.TypeFrom), "\n"), Batches: p.plan.Batches,
-		Events: map[string]EventSpec{}, Aggregates: map[string]AggregateSpec{}}
+	s := Spec{Ingot: Format, Epoch: p.plan.Epoch, Type: strings.Join(canonicalTemplates(p.plan.TypeFrom), "\n"), Batches: p.batchSpecs(),
+		Drop: p.dropSpec(), Events: map[string]EventSpec{}, Aggregates: map[string]AggregateSpec{}}
 	for _, def := range p.definitions {
 		a := AggregateSpec{Since: def.Since, By: map[string]string{}, Window: planner.WindowOf(def),
 			From: map[string]FromSpec{}, OnExpire: def.OnExpire.String(), Spread: def.Spread, Rank: RankSpec(def.Rank),

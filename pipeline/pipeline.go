@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/pipeline/pattern"
@@ -139,8 +140,8 @@ func (p *Pipeline) Definition(name string) (*aggregate.Definition, bool) {
 // Indexes lists the secondary indexes that any event type uses, GSI1 first.
 func (p *Pipeline) Indexes() []string { return slices.Clone(p.indexes) }
 
-// Batches reports whether a message may be an array of events.
-func (p *Pipeline) Batches() bool { return p.plan.Batches }
+// Batches lists the places where a message may hold several events.
+func (p *Pipeline) Batches() []envelope.Batch { return p.plan.Batches }
 
 // UsesHMAC reports whether any template needs the secret.
 func (p *Pipeline) UsesHMAC() bool { return p.usesHMAC }

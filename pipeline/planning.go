@@ -13,7 +13,12 @@ func (p *Pipeline) Plan(m envelope.Message) (*event.Item, error) {
 	return p.plan.Plan(m)
 }
 
-// PlanMessage is [Pipeline.Plan] for a message that may be an array of events, if the file says
+// Open takes the events out of a message as the file's batches says: see [envelope.OpenAll].
+func (p *Pipeline) Open(m envelope.Message) (envelope.Opened, []envelope.Message, error) {
+	return envelope.OpenAll(m, p.plan.Batches)
+}
+
+// PlanMessage is [Pipeline.Plan] for a message that may hold several events, if the file says
 // batches. It then plans each event as if it came alone, and returns the results in order. The
 // message itself then has no item. An error is about the message as a whole: nothing of it can be
 // stored.

@@ -29,16 +29,31 @@ type Spec struct {
 	Epoch int64 `yaml:"epoch" need:"yes" min:"1" max:"1000000000"`
 	// The type of a bare payload: a template such as {type} or {@attribute.NAME}, or a constant. It
 	// may be a list. Then the first entry whose fields all exist is used. The type of an envelope
-	// goes first.
+	// goes first, unless an entry names it as {@type}.
 	Type string `yaml:"type" list:"yes"`
-	// Lets a message be a JSON array of up to 1,000 events, each with an id of its own.
-	Batches bool `yaml:"batches"`
+	// Where a message may hold several events, each with an id of its own. true means a message
+	// that is a JSON array of events.
+	Batches []BatchSpec `yaml:"batches" all:"."`
+	// Event types that nobody wants, such as customer.*: their messages are done with, and nothing
+	// is stored.
+	Drop []string `yaml:"drop" like:"[ping, customer.*]"`
 	// Event types by name.
 	Events map[string]EventSpec `yaml:"events" like:"{order.placed: {id: \"{order_id}\", at: \"{placed_at}\", key: {pk: \"ORDER#{order_id}\", sk: \"ORDER\"}}}" need:"yes"`
 	// The questions that you will ask, by name. GetItem or Query alone answers each of them.
 	Patterns map[string]PatternSpec `yaml:"patterns" like:"{order_story: {read: [order.placed, order.paid]}}" keys:"^[a-z][a-z0-9_]*$"`
 	// Live totals by name.
 	Aggregates map[string]AggregateSpec `yaml:"aggregates" like:"{orders: {since: 1, from: {order.placed: {values: {orders: count}}}}}"`
+}
+
+// BatchSpec is a place where a message may hold several events.
+type BatchSpec struct {
+	// A path from the payload to an array of events, such as Records or entry[].changes, where []
+	// stands for each element of an array. A point alone means a message that is itself the array.
+	Each string `yaml:"each" need:"yes"`
+	// Values of the objects around an event, which it takes into its payload, by their names there.
+	With map[string]string `yaml:"with" like:"{account: \"entry[].id\"}"`
+	// An object without the array holds no events of this kind, and that is no mistake.
+	Optional bool `yaml:"optional"`
 }
 
 // EventSpec declares one event type.

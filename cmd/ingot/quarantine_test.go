@@ -306,11 +306,11 @@ func TestQuarantineOfAnArray(t *testing.T) {
 	shown := w.run(3, "quarantine", "show", "letters", ids[0], "--local")
 	sameText(t, "quarantine-show-array.txt", shown.out, ids...)
 	asJSON := w.run(3, "quarantine", "show", "letters", ids[0], "--local", "--output", "json")
-	if strings.Contains(shown.out+asJSON.out, "example.") || !strings.Contains(asJSON.out, `"position": 2`) {
+	if strings.Contains(shown.out+asJSON.out, "example.") || !strings.Contains(asJSON.out, `"place": "[2]"`) {
 		t.Errorf("%s", asJSON.out)
 	}
 	if got := w.run(exitRefused, "quarantine", "resend", "letters", ids[0], "--replace", "--yes", "--local"); !strings.Contains(got.out,
-		"event [2] of the array: it would be Poison (missing-field)") {
+		"event [2] of the message: it would be Poison (missing-field)") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	file := filepath.Join("letters", ids[0]+".body")

@@ -22,10 +22,31 @@ type Note struct {
 	// Group is the group id that the message had in its queue. The quarantine queue has no groups,
 	// so the note keeps it until the message is sent again.
 	Group string `json:"group,omitempty"`
-	// Events are the positions of the events that can never be stored, in a message that is an
-	// array. They are counted from 0. The rest of the note is about the first of them that is not
-	// Rejected, or about the first if all of them are. All other events of the array are stored.
-	Events []int `json:"events,omitempty"`
+	// Events are the places of the events that can never be stored, in a message that has several.
+	// The rest of the note is about the first of them that is not Rejected, or about the first if
+	// all of them are. All other events of the message are stored or dropped.
+	Events Places `json:"events,omitempty"`
+}
+
+// Places are paths of events from the payload of their message, as [event.Place] writes them.
+type Places []string
+
+// UnmarshalJSON reads a list of paths. It also reads what earlier versions wrote: the numbers of
+// elements, counted from 0, of a message that is an array.
+func (p *Places) UnmarshalJSON(text []byte) error {
+	var list []json.RawMessage
+	err := json.Unmarshal(text, &list)
+	for i := 0; i < len(list) && err == nil; i++ {
+		var number uint
+		var path string
+		if json.Unmarshal(list[i], &number) == nil {
+			path = event.Place{Index: int(number)}.String()
+		} else {
+			err = json.Unmarshal(list[i], &path)
+		}
+		*p = append(*p, path)
+	}
+	return err
 }
 
 // isNote reports whether an attribute is Ingot's. A producer may give its own attribute the same
@@ -66,11 +87,15 @@ func (n *Note) OfStream() bool {
 // maxDetail bounds the detail in a note, because the detail may quote the payload.
 const maxDetail = 1024
 
-// note returns Ingot's attribute. group is empty if the message had no group id, and positions is
-// empty if it is not an array.
-func note(r *event.Refusal, group string, positions []int) types.MessageAttributeValue {
-	value, _ := json.Marshal(Note{r.Verdict.String(), string(r.Reason), excerpt.Of(r.Detail, maxDetail), r.Key.PK, r.Key.SK, group,
-		positions})
+// note returns Ingot's attribute. group is empty if the message had no group id, and places is
+// empty if it has one event.
+func note(r *event.Refusal, group string, places []event.Place) types.MessageAttributeValue {
+	n := Note{Verdict: r.Verdict.String(), Reason: string(r.Reason), Detail: excerpt.Of(r.Detail, maxDetail), PK: r.Key.PK, SK: r.Key.SK,
+		Group: group}
+	for _, place := range places {
+		n.Events = append(n.Events, place.String())
+	}
+	value, _ := json.Marshal(n)
 	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(sendable(value))}
 }
 

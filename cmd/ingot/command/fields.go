@@ -13,7 +13,8 @@ import (
 )
 
 // FieldsHelp is for the long help of commands that take fields of an event.
-const FieldsHelp = `FIELD=VALUE gives a field of the payload as text. A field inside an object has a point, as in customer.id=c-1.
+const FieldsHelp = `FIELD=VALUE gives a field of the payload as text. A field inside an object has a point, as in customer.id=c-1,
+an element of an array its number, as in 'items[0].sku=A-1', and an odd name stands in quotes, as in '["a b"]=c'.
 FIELD:=JSON gives the value as JSON. FIELD=@- reads it from standard input, so that a personal value does not end up
 in the shell's history.`
 
@@ -32,9 +33,9 @@ func (a *App) Fields(words []string) ([]Field, error) {
 	var list []Field
 	stdin := ""
 	for _, word := range words {
-		name, text, ok := strings.Cut(word, "=")
+		name, text, ok := fields.Cut(word)
 		f := Field{Name: strings.TrimSuffix(name, ":"), Text: text, JSON: strings.HasSuffix(name, ":")}
-		if !ok || !fields.Valid(f.Name) {
+		if !ok {
 			return nil, cli.Usagef("%q: write FIELD=VALUE, such as order_id=o-1", word)
 		}
 		if !f.JSON && text == "@-" {

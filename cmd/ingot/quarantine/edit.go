@@ -142,7 +142,8 @@ func (a *app) assignments(words []string, over bool) ([]quarantine.Assignment, e
 		if !f.JSON {
 			f.Text = event.Quote(f.Text)
 		}
-		list = append(list, quarantine.Assignment{Field: f.Name, Value: f.Text, Overwrite: over})
+		path, _ := event.ParsePath(f.Name) // it was read
+		list = append(list, quarantine.Assignment{Field: path, Value: f.Text, Overwrite: over})
 	}
 	return list, nil
 }

@@ -12,8 +12,9 @@ import (
 
 // TestPlannedArrays waits for each event of a line that is an array.
 func TestPlannedArrays(t *testing.T) {
-	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Batches: true, Type: "e", Events: map[string]pipeline.EventSpec{
-		"e": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "E#{id}", SK: "E"}}}})
+	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Batches: []pipeline.BatchSpec{{Each: "."}}, Type: "e",
+		Events: map[string]pipeline.EventSpec{
+			"e": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "E#{id}", SK: "E"}}}})
 	must.Succeed(t, err)
 	waiting, none, lines := send.Waiting{}, keyless{}, 0
 	const at = `"at":"2026-03-01T10:00:00Z"`

@@ -150,7 +150,7 @@ func (d *Decoder) Value(p Place, n *yamlfile.Node, into reflect.Value, tags *ref
 	case into.Kind() == reflect.Map:
 		d.entries(p, n, into, tags)
 	case into.Kind() == reflect.Slice:
-		d.list(p, n, into)
+		d.list(p, n, into, tags)
 	case into.Kind() == reflect.String && tags != nil && tags.Tag.Get("list") == "yes":
 		d.textOrList(p, n, into, tags)
 	case into.Kind() == reflect.String:
@@ -315,14 +315,34 @@ func (d *Decoder) entries(p Place, n *yamlfile.Node, into reflect.Value, tags *r
 	}
 }
 
-func (d *Decoder) list(p Place, n *yamlfile.Node, into reflect.Value) {
-	if n.Kind != yamlfile.List {
+func (d *Decoder) list(p Place, n *yamlfile.Node, into reflect.Value, tags *reflect.StructField) {
+	all := ""
+	if tags != nil {
+		all = tags.Tag.Get("all")
+	}
+	switch {
+	case n.Kind == yamlfile.Bool && all != "":
+		d.whole(p, n, into, all)
+		return
+	case n.Kind != yamlfile.List && all != "":
+		d.wrongKind(p, n, "true or a list", "true, or "+d.asList(n, into.Type().Elem()))
+		return
+	case n.Kind != yamlfile.List:
 		d.wrongKind(p, n, "a list", d.asList(n, into.Type().Elem()))
 		return
 	}
 	into.Set(reflect.MakeSlice(into.Type(), len(n.Items), len(n.Items)))
 	for i, v := range n.Items {
 		d.Value(p.In(strconv.Itoa(i)), v, into.Index(i), nil)
+	}
+}
+
+// whole decodes true in place of a list: as a list with one entry, whose first member is all.
+func (d *Decoder) whole(p Place, n *yamlfile.Node, into reflect.Value, all string) {
+	var yes bool
+	if d.boolean(p, n, reflect.ValueOf(&yes).Elem()); yes {
+		into.Set(reflect.MakeSlice(into.Type(), 1, 1))
+		into.Index(0).Field(0).SetString(all)
 	}
 }
 

@@ -30,14 +30,10 @@ func (p *Planner) Plan(m envelope.Message) (*event.Item, error) {
 	return p.PlanEvent(opened.Event)
 }
 
-// PlanMessage is [Planner.Plan] for a message that may be an array of events, if the file says
+// PlanMessage is [Planner.Plan] for a message that may hold several events, if the file says
 // batches.
 func (p *Planner) PlanMessage(m envelope.Message) (*event.Item, []event.Planned, error) {
-	if !p.Batches {
-		item, err := p.Plan(m)
-		return item, nil, err
-	}
-	opened, elements, err := envelope.OpenArray(m)
+	opened, elements, err := envelope.OpenAll(m, p.Batches)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -48,6 +44,7 @@ func (p *Planner) PlanMessage(m envelope.Message) (*event.Item, []event.Planned,
 	list := make([]event.Planned, len(elements))
 	parts, bytes := 0, 0
 	for i, element := range elements {
+		list[i].Place = element.Place()
 		item, err := p.Plan(element)
 		if err != nil {
 			list[i].Refusal = event.RefusalOf(err)
@@ -64,7 +61,7 @@ func (p *Planner) PlanMessage(m envelope.Message) (*event.Item, []event.Planned,
 		if parts > MaxParts || bytes > maxPartBytes { // the bounds of one message
 			return nil, nil,
 				event.Poisoned(event.TooManyParts,
-					fmt.Sprintf("together, the events of the array yield over %d parts or %d bytes of parts; send several messages",
+					fmt.Sprintf("together, the events of the message yield over %d parts or %d bytes of parts; send several messages",
 						MaxParts, maxPartBytes))
 		}
 	}
@@ -187,23 +184,26 @@ func (w *work) rest(t *Type, item *event.Item) *event.Refusal {
 // typeOf finds the event's type. It is the envelope's own type, or else what the file's `type`
 // makes of the payload.
 func (p *Planner) typeOf(w *work) (*Type, *event.Refusal) {
-	t, ok := p.Types[w.source.Type]
-	if w.source.Type == "" {
+	name := w.source.Type
+	if name == "" || p.TypeFirst {
 		if len(p.TypeFrom) == 0 {
 			return nil,
 				event.Poisoned(event.MissingField,
 					"type: the message has no envelope that says its type, and the pipeline declares no type:")
 		}
-		name, refusal := p.typeText(w)
+		text, refusal := p.typeText(w)
 		if refusal != nil {
 			return nil, refusal
 		}
-		if t, ok = p.Types[string(name)]; !ok {
-			return nil, p.unknownType(string(name))
+		if t, ok := p.Types[string(text)]; ok {
+			name = t.Name // the text of a declared name is not copied
+		} else {
+			name = string(text)
 		}
 	}
+	t, ok := p.Types[name]
 	if !ok {
-		return nil, p.unknownType(w.source.Type)
+		return nil, p.unknownType(name)
 	}
 	if t.Part != nil {
 		refusal := event.Poisoned(event.UnknownType, fmt.Sprintf("%s is a part of %s: it comes only in a message of that type", t.Name,
@@ -235,6 +235,9 @@ func (p *Planner) typeText(w *work) ([]byte, *event.Refusal) {
 
 func (p *Planner) unknownType(name string) *event.Refusal {
 	shown := excerpt.Of(name, 100)
+	if slices.ContainsFunc(p.Drop, func(d Drop) bool { return d.Names(name) }) {
+		return &event.Refusal{Verdict: event.Dropped, Reason: event.UnwantedType, Detail: "drop names its type, " + shown, Type: shown}
+	}
 	detail := fmt.Sprintf("there is no event type %q in the pipeline; ", shown)
 	if best := nearest.Name(shown, p.Names); best != "" {
 		detail += "the nearest is " + best
@@ -304,6 +307,8 @@ func (w *work) time(t *Type, e *event.Event, item *event.Item) *event.Refusal {
 			return refuse("at", err)
 		}
 		item.At = at.UTC()
+	case e.BadAt != nil:
+		return e.BadAt
 	case e.At.IsZero():
 		return event.Poisoned(event.MissingField, "at: the message has no envelope that says its time, and "+t.Name+" declares no at:")
 	default:

@@ -1,9 +1,11 @@
 package planner
 
 import (
+	"strings"
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/internal/plan/values"
@@ -16,10 +18,13 @@ import (
 type Planner struct {
 	Epoch    int64            // stamped on the items
 	TypeFrom []*keys.Template // the first one whose fields all exist decides; empty: only an envelope says the type
-	Batches  bool             // a message may be an array of events
-	Types    map[string]*Type // by name
-	Names    []string         // of types, in byte order
-	Secret   []byte           // of hmac
+	// TypeFirst says that TypeFrom goes before the type of an envelope, which it reads itself.
+	TypeFirst bool
+	Batches   []envelope.Batch // where a message may hold several events
+	Drop      []Drop           // the types that nobody wants
+	Types     map[string]*Type // by name
+	Names     []string         // of types, in byte order
+	Secret    []byte           // of hmac
 }
 
 // Type is one compiled event type.
@@ -48,6 +53,28 @@ type Type struct {
 	Over       int64               // payloads of more bytes go to the payload bucket; 0: none does
 	Keep       []event.Path        // what their items keep beside what the pipeline uses
 	Kept       func() *Kept        // all that their items keep
+}
+
+// Drop is the name of a type that nobody wants, or the beginning and the end of such names.
+type Drop struct {
+	Before, After string
+	All           bool // anything may stand between the two; otherwise Before is the name
+}
+
+// Names reports whether the type of this name is not wanted.
+func (d Drop) Names(name string) bool {
+	if !d.All {
+		return name == d.Before
+	}
+	return len(name) >= len(d.Before)+len(d.After) && strings.HasPrefix(name, d.Before) && strings.HasSuffix(name, d.After)
+}
+
+// String returns the entry as it is written in the file.
+func (d Drop) String() string {
+	if d.All {
+		return d.Before + "*" + d.After
+	}
+	return d.Before
 }
 
 // Part says how a part is made from its whole.

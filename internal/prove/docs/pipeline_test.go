@@ -20,12 +20,14 @@ import (
 const pipelinePage = "docs/pipeline.md"
 
 // fieldPages names the pages of fields that pipelinePage does not have.
-var fieldPages = map[string]string{"PartSpec": "docs/parts.md", "AggregateSpec": "docs/totals.md", "FromSpec": "docs/totals.md"}
+var fieldPages = map[string]string{"BatchSpec": "docs/producers.md", "PartSpec": "docs/parts.md",
+	"AggregateSpec": "docs/totals.md", "FromSpec": "docs/totals.md"}
 
 // TestEveryFieldIsDocumented shows that the reference documents every field of the file, and no
 // other, and says of each whether it is required.
 func TestEveryFieldIsDocumented(t *testing.T) {
-	for _, of := range []reflect.Type{reflect.TypeFor[pipeline.Spec](), reflect.TypeFor[pipeline.EventSpec](),
+	for _, of := range []reflect.Type{reflect.TypeFor[pipeline.Spec](), reflect.TypeFor[pipeline.BatchSpec](),
+		reflect.TypeFor[pipeline.EventSpec](),
 		reflect.TypeFor[pipeline.KeySpec](),
 		reflect.TypeFor[pipeline.IndexSpec](), reflect.TypeFor[pipeline.PatternSpec](), reflect.TypeFor[pipeline.PartSpec](),
 		reflect.TypeFor[pipeline.AggregateSpec](), reflect.TypeFor[pipeline.FromSpec]()} {

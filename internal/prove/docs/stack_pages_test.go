@@ -198,7 +198,7 @@ func TestEveryReasonIsExplained(t *testing.T) {
 	page, _, _ = strings.Cut(page, "\n## ")
 	elsewhereExplained := []string{ // reasons of what goes back, and of what is done
 		string(event.Barred), string(event.Throttled), string(event.Unproven), string(event.Unattempted), string(event.Refused),
-		string(event.NewerStamp), string(event.PayloadUnread), string(event.PayloadUnstored),
+		string(event.NewerStamp), string(event.UnwantedType), string(event.PayloadUnread), string(event.PayloadUnstored),
 	}
 	known := 0
 	for _, file := range []string{"event/verdict.go", "handler/quarantine/record.go"} {

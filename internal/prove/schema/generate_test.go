@@ -130,6 +130,9 @@ func (d descriptions) schemaOfStruct(t reflect.Type) *schemaNode {
 		if f.Tag.Get("list") == "yes" {
 			member = &schemaNode{AnyOf: []*schemaNode{member, {Type: "array", Items: member, Least: 1}}}
 		}
+		if f.Tag.Get("all") != "" {
+			member = &schemaNode{AnyOf: []*schemaNode{{Type: "boolean"}, member}}
+		}
 		member.Description = d[t.Name()+"."+f.Name]
 		if values := f.Tag.Get("enum"); values != "" {
 			member.Enum, member.MinLength = strings.Split(values, ","), 0

@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 )
 
@@ -28,8 +29,14 @@ func (p *Plan) planArrays() {
 	p.Arrays = rand.New(rand.NewPCG(p.Seed, 11)).IntN(4) == 0
 }
 
-// notAnObject is an event of an array that can never be stored.
-const notAnObject = "7"
+const (
+	// notAnObject is an event of an array that can never be stored.
+	notAnObject = "7"
+	// noEvents is an object that lacks the array that it should have.
+	noEvents = `{"merchant":"m1"}`
+	// unwanted is an event of a type that the pipeline drops.
+	unwanted = `{"type":"unwanted.7","cents":1}`
+)
 
 // each yields the events of a message: those of the array, or the message itself.
 func (m *message) each(yield func(*message) bool) {
@@ -78,6 +85,9 @@ func (w *arrays) gather(burst []*message) (list []*message) {
 	for len(burst) > 0 {
 		first := burst[0]
 		most := 1 + w.draw.IntN(6)
+		if w.chanceOf(w.plan.Poison) {
+			list = append(list, &message{body: unwanted, malformed: true})
+		}
 		if first.malformed || w.draw.IntN(3) > 0 {
 			list, burst = append(list, first), burst[1:]
 			continue
@@ -97,7 +107,7 @@ func (w *arrays) gather(burst []*message) (list []*message) {
 			list = append(list, &again)
 		}
 		if w.chanceOf(w.plan.Poison) {
-			list = append(list, &message{body: strings.TrimSuffix(all.body, "]"), malformed: true})
+			list = append(list, &message{body: all.body[:len(all.body)-1], malformed: true})
 		}
 	}
 	return list
@@ -117,25 +127,110 @@ func (w *arrays) arrayOf(list []*message) *message {
 	}
 	for _, m := range list {
 		if w.chanceOf(w.plan.Poison) || m.malformed {
-			add(message{body: notAnObject, malformed: true})
+			add(message{body: []string{notAnObject, unwanted}[w.draw.IntN(2)], malformed: true})
 		}
 		if !m.malformed {
 			add(*m)
 		}
 		all.crowded = all.crowded || m.crowded
 	}
+	if w.draw.IntN(2) == 0 && !slices.ContainsFunc(all.events, func(e *message) bool { return e.payload != "" }) {
+		w.inside(all)
+		return all
+	}
 	var texts []string
-	for _, e := range all.events {
+	for i, e := range all.events {
+		e.place = fmt.Sprintf("[%d]", i)
 		texts = append(texts, e.body)
 	}
-	all.body = "[" + strings.Join(texts, []string{",", " ,\n"}[w.draw.IntN(2)]) + "]"
+	all.body = "[" + strings.Join(texts, w.comma()) + "]"
 	return all
 }
+
+func (w *arrays) comma() string { return []string{",", " ,\n"}[w.draw.IntN(2)] }
+
+// delivery is an object with an array of events.
+type delivery struct {
+	merchant string // the member that its events lack; empty: there is none
+	texts    []string
+}
+
+// inside writes events into arrays inside an object. Events that follow each other and have one
+// merchant may be in one of the arrays, and only the object around it names the merchant.
+func (w *arrays) inside(all *message) {
+	var list []delivery
+	events := all.events
+	all.events = nil
+	for _, e := range events {
+		if w.chanceOf(w.plan.Poison) {
+			all.events = append(all.events,
+				&message{body: noEvents, malformed: true, of: all, place: fmt.Sprintf("deliveries[%d]", len(list))})
+			list = append(list, delivery{})
+		}
+		merchant, text := withoutMerchant(e.body)
+		last := len(list) - 1
+		if last < 0 || list[last].texts == nil || w.draw.IntN(3) == 0 ||
+			merchant != "" && list[last].merchant != "" && merchant != list[last].merchant {
+			list, last = append(list, delivery{}), last+1
+		}
+		d := &list[last]
+		if merchant != "" {
+			d.merchant, e.payload = merchant, "{"+merchant+","+text[1:]
+		}
+		e.place = fmt.Sprintf("deliveries[%d].events[%d]", last, len(d.texts))
+		d.texts, all.events = append(d.texts, text), append(all.events, e)
+	}
+	var texts []string
+	for _, d := range list {
+		members := []string{`"events":[` + strings.Join(d.texts, w.comma()) + "]", d.merchant}
+		switch {
+		case d.texts == nil:
+			texts = append(texts, noEvents)
+			continue
+		case d.merchant == "":
+			members = members[:1]
+		}
+		w.draw.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+		texts = append(texts, "{"+strings.Join(members, ",")+"}")
+	}
+	all.body = `{"deliveries":[` + strings.Join(texts, w.comma()) + `]}`
+}
+
+// withoutMerchant takes the member that names the merchant out of the text of an event.
+func withoutMerchant(body string) (merchant, text string) {
+	doc, err := event.ParseDocument(body)
+	if err != nil {
+		panic(err) // an event of an array is JSON
+	}
+	root := doc.Root()
+	merchant = root.Spelled("merchant")
+	if merchant == "" {
+		return "", body
+	}
+	var rest []string
+	for name := range root.Members() {
+		if name != "merchant" {
+			rest = append(rest, root.Spelled(name))
+		}
+	}
+	return merchant, "{" + strings.Join(rest, ",") + "}"
+}
+
+// unwanted reports whether the pipeline drops the event.
+func (m *message) unwanted() bool { return m.carried() == unwanted }
 
 // alone returns a copy of a message as it is sent when no array holds it.
 func (m *message) alone() *message {
 	own := *m
 	own.of, own.kept = nil, false
+	if strings.HasPrefix(own.place, "deliveries") && own.payload != "" {
+		own.body, own.payload = own.payload, ""
+	}
+	if own.body == noEvents {
+		bad := own
+		own.body, bad.of, bad.place = `{"deliveries":[`+noEvents+`]}`, &own, "deliveries[0]"
+		own.events = []*message{&bad}
+	}
 	if own.object != "" {
 		own.body, own.object, own.text = own.text, "", ""
 	}
@@ -193,10 +288,8 @@ func (m *message) keep(beside string) {
 	if m == nil || m.events == nil || json.Unmarshal([]byte(beside), &n) != nil {
 		return
 	}
-	for _, i := range n.Events {
-		if i >= 0 && i < len(m.events) {
-			m.events[i].kept = true
-		}
+	for _, e := range m.events {
+		e.kept = e.kept || slices.Contains(n.Events, e.place)
 	}
 }
 
@@ -204,25 +297,37 @@ func (m *message) keep(beside string) {
 // can never be stored, and all others are. The rest of the note is about the first that it names,
 // or about one before which it names only events that are Rejected.
 func (w *arrays) unjustifiedArray(inv *invocation, m *message, n note) string {
-	if len(n.Events) == 0 || !slices.IsSorted(n.Events) || n.Events[0] < 0 || n.Events[len(n.Events)-1] >= len(m.events) {
+	var places []string
+	for _, e := range m.events {
+		if places = append(places, e.place); slices.Contains(n.Events, e.place) {
+			places = places[:len(places)-1]
+		}
+	}
+	if len(n.Events) == 0 || len(places)+len(n.Events) != len(m.events) {
 		return fmt.Sprintf("it names the events %v of %d", n.Events, len(m.events))
 	}
-	for i, e := range m.events {
-		named, is := slices.Contains(n.Events, i), w.refusable(inv, e)
+	var named []*message
+	for _, e := range m.events {
+		is := w.refusable(inv, e)
 		switch {
-		case named && !is:
-			return fmt.Sprintf("event %d can be stored", i)
-		case !named && w.verdicts.undeserved(inv, e, "Duplicate") != "" && w.verdicts.undeserved(inv, e, "Stale") != "":
-			return fmt.Sprintf("event %d is not stored, and the note does not name it", i)
+		case slices.Contains(n.Events, e.place):
+			if named = append(named, e); n.Events[len(named)-1] != e.place {
+				return fmt.Sprintf("it names the events %v out of order", n.Events)
+			}
+			if !is {
+				return fmt.Sprintf("event %s can be stored", e.place)
+			}
+		case !e.unwanted() && w.verdicts.undeserved(inv, e, "Duplicate") != "" && w.verdicts.undeserved(inv, e, "Stale") != "":
+			return fmt.Sprintf("event %s is not stored, and the note does not name it", e.place)
 		}
 	}
-	for _, i := range n.Events {
-		if detail, is := strings.CutPrefix(n.Detail, fmt.Sprintf("event [%d] of the array: ", i)); is {
+	for _, e := range named {
+		if detail, is := strings.CutPrefix(n.Detail, fmt.Sprintf("event %s of the message: ", e.place)); is {
 			n.Detail, n.Events = detail, nil
-			return w.notes.unjustifiedEvent(inv, m.events[i], n)
+			return w.notes.unjustifiedEvent(inv, e, n)
 		}
-		if n.Verdict == "Rejected" || w.verdicts.undeserved(inv, m.events[i], "Rejected") != "" {
-			return fmt.Sprintf("it is not about event %d", i)
+		if n.Verdict == "Rejected" || w.verdicts.undeserved(inv, e, "Rejected") != "" {
+			return fmt.Sprintf("it is not about event %s", e.place)
 		}
 	}
 	return "it is about none of the events that it names"

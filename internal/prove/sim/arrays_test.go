@@ -1,10 +1,12 @@
 package sim
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/prove/sim/model"
 )
 
@@ -23,13 +25,23 @@ func TestGather(t *testing.T) {
 			w.wholes.spell(m)
 			burst = append(burst, m)
 		}
-		arrays := 0
+		arrays, inside := 0, 0
 		of := map[string][]model.Fact{}
 		for _, m := range w.arrays.gather(burst) {
 			if m.events != nil {
 				arrays++
-				if !strings.HasPrefix(m.body, "[") || !strings.Contains(m.body, m.events[len(m.events)-1].body) {
-					t.Errorf("the array %s holds %s", m.body, m.events[len(m.events)-1].body)
+				_, elements, err := w.pipelineOf(newest).Open(envelope.Message{Body: m.body})
+				if err != nil || len(elements) != len(m.events) {
+					t.Fatalf("%s holds %d events, %v", m.body, len(elements), err)
+				}
+				for i, element := range elements {
+					opened, err := envelope.Open(element)
+					if e := m.events[i]; element.Place().String() != e.place || err == nil && opened.Data.Text() != e.carried() {
+						t.Errorf("event %s of %s is %s (%v)", e.place, m.body, opened.Data.Text(), err)
+					}
+				}
+				if m.body[0] == '{' {
+					inside++
 				}
 			}
 			for e := range m.each {
@@ -39,8 +51,8 @@ func TestGather(t *testing.T) {
 				}
 			}
 		}
-		if arrays < 10 {
-			t.Errorf("there are %d arrays of 200 events", arrays)
+		if arrays < 10 || inside == 0 || inside == arrays {
+			t.Errorf("there are %d arrays of 200 events, %d inside an object", arrays, inside)
 		}
 		n := 0
 		for _, list := range of {
@@ -72,9 +84,10 @@ func TestUnjustifiedArray(t *testing.T) {
 	w, inv := judged(t, []model.Fact{stored}, nil)
 	unknown := order(7)
 	unknown.ID = "2"
-	three := &message{events: []*message{{body: "a", fact: stored}, {body: notAnObject, malformed: true}, {body: "c", fact: order(2)}}}
-	four := &message{events: append(slices.Clone(three.events), &message{body: "d", fact: unknown})}
-	poison := note{Verdict: "Poison", Reason: "not-an-object", Detail: "event [1] of the array: it is a number"}
+	three := &message{events: []*message{{body: "a", fact: stored, place: "[0]"}, {body: notAnObject, malformed: true, place: "[1]"},
+		{body: "c", fact: order(2), place: "[2]"}}}
+	four := &message{events: append(slices.Clone(three.events), &message{body: "d", fact: unknown, place: "[3]"})}
+	poison := note{Verdict: "Poison", Reason: "not-an-object", Detail: "event [1] of the message: it is a number"}
 	for name, c := range map[string]struct {
 		m      *message
 		events []int
@@ -83,21 +96,24 @@ func TestUnjustifiedArray(t *testing.T) {
 	}{
 		"right":                 {three, []int{1, 2}, nil, ""},
 		"none is named":         {three, nil, nil, "it names the events [] of 3"},
-		"one is not named":      {three, []int{1}, nil, "event 2 is not stored, and the note does not name it"},
-		"a stored one is named": {three, []int{0, 1, 2}, nil, "event 0 can be stored"},
-		"one that is not there": {three, []int{1, 2, 3}, nil, "it names the events [1 2 3] of 3"},
-		"out of order":          {three, []int{2, 1}, nil, "it names the events [2 1] of 3"},
-		"too early":             {four, []int{1, 2}, nil, "event 3 is not stored, and the note does not name it"},
+		"one is not named":      {three, []int{1}, nil, "event [2] is not stored, and the note does not name it"},
+		"a stored one is named": {three, []int{0, 1, 2}, nil, "event [0] can be stored"},
+		"one that is not there": {three, []int{1, 2, 3}, nil, "it names the events [[1] [2] [3]] of 3"},
+		"out of order":          {three, []int{2, 1}, nil, "it names the events [[2] [1]] out of order"},
+		"too early":             {four, []int{1, 2}, nil, "event [3] is not stored, and the note does not name it"},
 		"about another one": {three, []int{1, 2}, func(n *note) {
 			n.Detail = strings.Replace(n.Detail, "1", "2", 1)
-		}, "it is not about event 1"},
+		}, "it is not about event [1]"},
 		"another reason": {three, []int{1, 2}, func(n *note) { n.Reason = "undecodable" }, "that is not a reason for it"},
 		"another verdict": {three, []int{1, 2}, func(n *note) {
 			n.Verdict = "Expired"
 		}, "Poison is for what cannot be read, and for that alone"},
 	} {
 		n := poison
-		if n.Events = c.events; c.change != nil {
+		for _, i := range c.events {
+			n.Events = append(n.Events, fmt.Sprintf("[%d]", i))
+		}
+		if c.change != nil {
 			c.change(&n)
 		}
 		if got := w.arrays.unjustifiedArray(inv, c.m, n); got != c.want {
@@ -112,9 +128,9 @@ func TestKeptEvents(t *testing.T) {
 	w := newWorld(StillPlan(1), false)
 	t.Cleanup(w.KillAll)
 	all := &message{body: "[a,7]"}
-	all.events = []*message{{body: "a", fact: order(1), of: all}, {body: notAnObject, malformed: true, of: all}}
+	all.events = []*message{{body: "a", fact: order(1), of: all, place: "[0]"}, {body: notAnObject, malformed: true, of: all, place: "[1]"}}
 	w.quarantined[all.body] = 1
-	all.keep(`{"events":[1,9]}`)
+	all.keep(`{"events":["[1]","[9]"]}`)
 	if all.events[0].kept || !all.events[1].kept || w.unsettled(all.events[1]) != "" {
 		t.Errorf("kept: %+v", all.events)
 	}

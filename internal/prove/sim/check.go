@@ -296,7 +296,7 @@ func (w *World) unsettled(m *message) string {
 		}
 		return ""
 	}
-	if w.isKept(m) {
+	if w.isKept(m) || m.unwanted() {
 		return ""
 	}
 	if m.malformed {

@@ -97,7 +97,7 @@ func (w *dead) hopeless(m *message) bool {
 		return some
 	}
 	now := &invocation{began: w.model.Records, epoch: newest, moves: w.pointers.moves}
-	return m.malformed || slices.ContainsFunc([]string{"Conflict", "Rejected", "Expired"}, func(v string) bool {
+	return m.malformed && !m.unwanted() || slices.ContainsFunc([]string{"Conflict", "Rejected", "Expired"}, func(v string) bool {
 		return w.verdicts.undeserved(now, m, v) == ""
 	})
 }

@@ -88,7 +88,7 @@ var reasons = map[string]string{"Conflict": "digest-differs", "Expired": "past-e
 // note is what a letter says beside the message.
 type note struct {
 	Verdict, Reason, Detail, PK, SK string
-	Events                          []int
+	Events                          []string
 }
 
 // checkLetter checks a letter on its way to quarantine. It must be an unchanged message of its
@@ -154,8 +154,11 @@ func (w *notes) unjustified(inv *invocation, m *message, text string) string {
 func (w *notes) unjustifiedEvent(inv *invocation, m *message, n note) string {
 	names := func(f model.Fact) bool { return n.PK == f.PK() && n.SK == f.SK() && !m.malformed }
 	why, reason := w.verdicts.undeserved(inv, m, n.Verdict), reasons[n.Verdict]
-	if m.carried() == notAnObject {
+	switch m.carried() {
+	case notAnObject:
 		reason = "not-an-object"
+	case noEvents:
+		reason = "no-events"
 	}
 	switch {
 	case why != "":

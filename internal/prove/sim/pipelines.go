@@ -124,7 +124,11 @@ func (e edition) pipeline() *pipeline.Pipeline {
 		return p.(*pipeline.Pipeline)
 	}
 	spec := declaration(e.version, e.spread, e.retain, e.outliving())
-	spec.Batches = e.arrays
+	if e.arrays {
+		spec.Batches = []pipeline.BatchSpec{{Each: "."},
+			{Each: "deliveries[].events", With: map[string]string{"merchant": "deliveries[].merchant"}}}
+		spec.Drop = []string{"unwanted.*"}
+	}
 	if e.put > 0 && spec.Epoch >= e.put {
 		addPut(&spec, e.put, e.spread)
 	}

@@ -23,6 +23,7 @@ type message struct {
 	// events are those of an array; nil: the message is one event.
 	events []*message
 	of     *message // the array that an event is in; nil: none
+	place  string   // where it is there
 	// object is where the text of the message is, if it is a pointer.
 	object, text string
 	kept         bool // a letter in quarantine, or a person, keeps the array for this event

@@ -64,8 +64,8 @@ func (w *verdicts) judgeEvent(inv *invocation, m *message, o handler.Outcome) {
 			w.Fail(Undeserved, "%s shows what %s conflicts with, but its key never held that: %s", inv.Name, m.body, o.Existing.Digest)
 		}
 	}
-	if settled := slices.Contains([]string{"Inserted", "Updated", "Duplicate", "Stale"}, verdict); (settled && o.Failed && m.of == nil) ||
-		(verdict == "Retry" && !o.Failed) {
+	settled := slices.Contains([]string{"Inserted", "Updated", "Duplicate", "Stale", "Dropped"}, verdict)
+	if (settled && o.Failed && m.of == nil) || (verdict == "Retry" && !o.Failed) {
 		w.Fail(Undeserved, "%s says %s of %s; that it goes back is %v", inv.Name, verdict, m.body, o.Failed)
 	}
 }
@@ -138,6 +138,10 @@ func (w *verdicts) undeserved(inv *invocation, m *message, verdict string) strin
 		return w.untroubled(inv, m)
 	case !there:
 		return "its text was never there to be read"
+	case m.unwanted() != (verdict == "Dropped"):
+		return "Dropped is for what nobody wants, and for that alone"
+	case m.unwanted():
+		return ""
 	case m.malformed != (verdict == "Poison"):
 		return "Poison is for what cannot be read, and for that alone"
 	case m.malformed:

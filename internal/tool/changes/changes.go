@@ -117,12 +117,10 @@ var rebuild = "after deploying it, bring in the events that are stored, if there
 func Between(old, new *pipeline.Pipeline, now time.Time) []Change {
 	was, is := old.Describe().Spec, new.Describe().Spec
 	var list []Change
-	if a, b := lines(was.Type), lines(is.Type); !slices.Equal(a, b[:min(len(a), len(b))]) {
-		list = append(list, Change{Identity, "type", "", listText(a), listText(b), drainFirst})
+	if a, b := typesOf(was), typesOf(is); !slices.Equal(a, b[:min(len(a), len(b))]) {
+		list = append(list, Change{Identity, "type", "", listText(lines(was.Type)), listText(lines(is.Type)), drainFirst})
 	}
-	if was.Batches && !is.Batches {
-		list = append(list, Change{Identity, "batches", "", "true", "", drainArrays})
-	}
+	list = append(list, severalChanges(was, is)...)
 	for _, name := range sorted(was.Events) {
 		list = append(list, identityChanges(name, was, is, now)...)
 	}

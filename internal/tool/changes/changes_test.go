@@ -322,7 +322,7 @@ func TestNoMoreArrays(t *testing.T) {
 	list := Between(arrays, plain, must.Time("2026-03-01T00:00:00Z"))
 	if len(list) != 1 || list[0].Kind != Identity ||
 		!strings.HasPrefix(list[0].String(),
-			"batches was true and is not there; drain the queue, redrive its dead-letter queue and send again what is in quarantine") {
+			"batches was {each: .} and is not there; drain the queue, redrive its dead-letter queue and send again what is in quarantine") {
 		t.Errorf("%v", list)
 	}
 }

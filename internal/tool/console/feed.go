@@ -145,12 +145,15 @@ func (f *Feed) Result(_ context.Context, o handler.Outcome) {
 	}
 	var alone []envelope.Message // the events, as messages of their own
 	if o.Message != nil {
-		_, alone,
-			_ = envelope.OpenArray(envelope.Message{Body: o.Message.Body, Attributes: attributes(o.Message)}) // the function has opened it
+		m := envelope.Message{Body: o.Message.Body, Attributes: attributes(o.Message)}
+		_, alone, _ = envelope.OpenAll(m, []envelope.Batch{{}}) // the function has opened it
 	}
 	for i := range o.Events {
-		body := ""
-		if i < len(alone) {
+		body, item := "", o.Events[i].Item
+		switch inside := !o.Events[i].Place.In.IsZero(); {
+		case inside && item != nil:
+			body = item.Text()
+		case !inside && i < len(alone):
 			body = alone[i].Body
 		}
 		f.event(now, &o.Events[i], body)

@@ -3,7 +3,6 @@ package console
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -31,7 +30,7 @@ func keyFields(spec pipeline.EventSpec) []string {
 				add(spec.ID)
 			case part.Derived == "@at" && template != spec.At:
 				add(spec.At)
-			case !part.Path.IsZero() && fields.Valid(name) && !slices.Contains(list, name):
+			case !part.Path.IsZero() && !slices.Contains(list, name):
 				list = append(list, name)
 			}
 		}
@@ -64,9 +63,6 @@ func keyOf(p *pipeline.Pipeline, q Question) (event.Key, error) {
 func keyFrom(p *pipeline.Pipeline, q Question, value func(string) any) (event.Key, error) {
 	all := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(q.Fields)) {
-		if !fields.Valid(name) {
-			return event.Key{}, &mistake{fmt.Sprintf("%q is not a field of a payload", name)}
-		}
 		if err := fields.Set(all, name, value(q.Fields[name])); err != nil {
 			return event.Key{}, &mistake{err.Error()}
 		}

@@ -356,8 +356,9 @@ events:
 	must.Succeed(t, err)
 	spec := p.Describe().Spec
 	must.Equal(t, strings.Join(keyFields(spec.Events["a"]), " "), "n who.name seen")
-	if got := keyFields(spec.Events["b"]); len(got) != 0 {
-		t.Errorf("b: %q", got)
+	must.Equal(t, strings.Join(keyFields(spec.Events["b"]), " "), "list[0]")
+	if key, err := keyOf(p, Question{Type: "b", Fields: map[string]string{"list[0]": "x"}}); err != nil || key.SK[:2] != "x#" {
+		t.Errorf("%v, %v", key, err)
 	}
 	key, err := keyOf(p, Question{Type: "a", Fields: map[string]string{"n": "7", "who.name": "jo", "seen": "1772355600"}})
 	if err != nil || key.PK != "A#7%23jo" || key.SK != "2026-03-01" {

@@ -216,7 +216,7 @@ func TestAnArrayInQuarantine(t *testing.T) {
 	b.run("location.hash = 'quarantine'")
 	b.await("document.querySelectorAll('[data-letter]').length === 1")
 	b.run("document.querySelector('[data-letter]').click()")
-	b.await("document.getElementById('letter').textContent.includes('The events of the array')")
+	b.await("document.getElementById('letter').textContent.includes('The events of the message')")
 	text := eval[string](b, "document.getElementById('letter').innerText")
 	for _, want := range []string{"Conflict (digest-differs)", "ORDER#o-0007 / PLACED", "Poison (unknown-type)"} {
 		must.Say(t, text, want)

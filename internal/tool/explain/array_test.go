@@ -44,7 +44,7 @@ events:
 		{file, "[" + order("1", "1") + "]", "Inserted", "", ""},
 		{file, "[]", "Poison", "bad-array", "the array holds no events"},
 		{file, "[" + order("1", "1"), "Poison", "undecodable", "body: not strict JSON"},
-		{file, "[[]]", "Poison", "not-an-object", "event [0] of the array: it is an array"},
+		{file, "[[]]", "Poison", "not-an-object", "event [0] of the message: it is an array"},
 		{strings.Replace(file, "batches: true\n", "", 1), "[" + order("1", "1") + "]", "Poison", "not-an-object", "the body is an array"},
 	} {
 		r := explain(c.file, c.body)

@@ -86,7 +86,7 @@ func (e *Explainer) message(x *Explanation, m envelope.Message, o *handler.Outco
 		e.event(x, m)
 		return
 	}
-	_, elements, _ := envelope.OpenArray(m)
+	_, elements, _ := e.Pipeline.Open(m)
 	x.Events = make([]Explanation, len(o.Events))
 	for i := range o.Events {
 		one := &x.Events[i]

@@ -1,6 +1,6 @@
 // Package fields makes a payload out of single fields, as a person gives them. [Set] puts one value
 // into an object. The names of fields are paths: customer.id is the member id of the object
-// customer.
+// customer, and items[0] the first element of the array items.
 package fields
 
 import (
@@ -10,33 +10,71 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Valid reports whether a name can be that of a field that [Set] sets.
-func Valid(name string) bool {
-	_, err := event.ParsePath(name)
-	return err == nil && !strings.Contains(name, "[")
+// maxIndex bounds the arrays that [Set] makes.
+const maxIndex = 999
+
+// Cut divides a word at the first "=" that follows a path. It returns false if there is none.
+func Cut(word string) (name, text string, ok bool) {
+	for i := range len(word) {
+		if word[i] != '=' {
+			continue
+		}
+		if _, err := event.ParsePath(strings.TrimSuffix(word[:i], ":")); err == nil {
+			return word[:i], word[i+1:], true
+		}
+	}
+	return "", "", false
 }
 
-// Set puts a value into an object, below the objects that its name goes through. The name must be
-// [Valid]. The error says that there is a value already.
+// Set puts a value into an object, below the objects and arrays that its name goes through. The
+// name must be a path that begins with a member's name. The error says that there is a value
+// already, or that the number of an element is over 999.
 func Set(into map[string]any, name string, value any) error {
-	return set(into, strings.Split(name, "."), value)
+	path, err := event.ParsePath(name)
+	if err != nil {
+		return err
+	}
+	if _, _, named := path.First(); !named {
+		return fmt.Errorf("field %s: a payload is an object, and has no elements", name)
+	}
+	_, err = set(into, event.Path{}, path, value)
+	return err
 }
 
-func set(into map[string]any, names []string, value any) error {
-	if len(names) == 1 {
-		if _, there := into[names[0]]; there {
-			return fmt.Errorf("field %s is given twice", names[0])
+func set(into any, at, rest event.Path, value any) (any, error) {
+	if rest.IsZero() {
+		if into != nil {
+			return nil, fmt.Errorf("field %s is given twice", at)
 		}
-		into[names[0]] = value
-		return nil
+		return value, nil
 	}
-	inner, ok := into[names[0]].(map[string]any)
-	if !ok {
-		if _, there := into[names[0]]; there {
-			return fmt.Errorf("field %s has a value already", names[0])
+	var err error
+	if name, after, named := rest.First(); named {
+		object, is := into.(map[string]any)
+		if into != nil && !is {
+			return nil, fmt.Errorf("field %s has a value already", at)
 		}
-		inner = map[string]any{}
-		into[names[0]] = inner
+		if object == nil {
+			object = map[string]any{}
+		}
+		if value, err = set(object[name], at.Member(name), after, value); err == nil {
+			object[name] = value
+		}
+		return object, err
 	}
-	return set(inner, names[1:], value)
+	index, after, _ := rest.Number()
+	list, is := into.([]any)
+	if into != nil && !is {
+		return nil, fmt.Errorf("field %s has a value already", at)
+	}
+	if index > maxIndex {
+		return nil, fmt.Errorf("field %s: at most element %d of an array can be given", at.Index(index), maxIndex)
+	}
+	for len(list) <= index {
+		list = append(list, nil)
+	}
+	if value, err = set(list[index], at.Index(index), after, value); err == nil {
+		list[index] = value
+	}
+	return list, err
 }

@@ -9,6 +9,10 @@ func TestSet(t *testing.T) {
 	into := map[string]any{}
 	for _, tt := range []struct{ name, wrong string }{
 		{"id", ""}, {"customer.id", ""}, {"customer.mail.work", ""},
+		{"lines[1].qty", ""}, {"lines[0]", ""}, {`["odd name"]`, ""},
+		{"lines[1].qty.x", "field lines[1].qty has a value already"}, {"lines.x", "field lines has a value already"},
+		{"[0]", "field [0]: a payload is an object, and has no elements"},
+		{"lines[1000]", "field lines[1000]: at most element 999 of an array can be given"},
 		{"id", "field id is given twice"}, {"id.of", "field id has a value already"}, {"customer", "field customer is given twice"},
 	} {
 		err := Set(into, tt.name, tt.name)
@@ -17,12 +21,15 @@ func TestSet(t *testing.T) {
 		}
 	}
 	got, err := json.Marshal(into)
-	if err != nil || string(got) != `{"customer":{"id":"customer.id","mail":{"work":"customer.mail.work"}},"id":"id"}` {
+	if err != nil || string(got) != `{"customer":{"id":"customer.id","mail":{"work":"customer.mail.work"}},"id":"id",`+
+		`"lines":["lines[0]",{"qty":"lines[1].qty"}],"odd name":"[\"odd name\"]"}` {
 		t.Errorf("%s, %v", got, err)
 	}
-	for name, want := range map[string]bool{"id": true, "customer.id": true, "": false, "a[0]": false, "a..b": false, ".": false} {
-		if Valid(name) != want {
-			t.Errorf("%q: %t", name, !want)
+	for word, want := range map[string]string{"id=1": "id", "a.b=c=d": "a.b", `["a=b"].c=1`: `["a=b"].c`,
+		"items[0].sku:=1": "items[0].sku:",
+		"":                "", "id": "", "a..b=1": "", "=": ""} {
+		if name, _, ok := Cut(word); name != want || ok != (want != "") {
+			t.Errorf("%q is cut after %q", word, name)
 		}
 	}
 }

@@ -123,24 +123,23 @@ func (l *Letter) Message() envelope.Message {
 	return m
 }
 
-// Sends returns the body that is sent again. If the message is an array, this is an array of the
-// events that could not be stored, because the others are stored. An edited body is sent as it is.
+// Sends returns the body that is sent again. If the message has several events, this is the message
+// with those that could not be stored, because the others are stored. An edited body is sent as it
+// is.
 func (l *Letter) Sends() string {
-	if l.Original == nil && l.Note != nil && len(l.Note.Events) > 0 {
-		if body, ok := envelope.Keep(l.whole(), l.Note.Events); ok {
-			return body
-		}
-	}
-	return l.Body
+	body, _ := l.kept()
+	return body
 }
 
-// Positions returns where the events that are sent again stood in the message that is in
-// quarantine, if they are some events of an array. Otherwise it returns nil.
-func (l *Letter) Positions() []int {
-	if l.Sends() == l.Body {
-		return nil
+// kept returns the body that is sent again, and for each place in it where the event stood in the
+// message that is in quarantine.
+func (l *Letter) kept() (body string, moved map[string]string) {
+	if l.Original == nil && l.Note != nil && len(l.Note.Events) > 0 {
+		if body, moved, ok := keep(l.whole(), l.Note.Events); ok {
+			return body, moved
+		}
 	}
-	return l.Note.Events
+	return l.Body, nil
 }
 
 // whole returns the message with its whole body as it is now.

@@ -95,7 +95,7 @@ func (w *Work) Replace(ctx context.Context, l *Letter) error {
 		inTheWay, err := w.inTheWay(l, &events[i], i)
 		switch {
 		case err != nil && today.Events != nil:
-			err.why = fmt.Sprintf("event [%d] of the array: %s", l.position(i), err.why)
+			err.why = fmt.Sprintf("event %s of the message: %s", events[i].Place, err.why)
 			return err
 		case err != nil:
 			return err

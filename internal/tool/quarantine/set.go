@@ -12,80 +12,104 @@ import (
 
 // Assignment is a field of a payload and the value that it gets.
 type Assignment struct {
-	Field string // a name, or several with points between them, such as customer.id
+	Field event.Path
 	Value string // JSON
 	// Overwrite says that the field is set whatever it holds. Otherwise it is set only where it is
 	// missing, null or empty text.
 	Overwrite bool
 }
 
-// errFilled says that there was nothing to set.
-var errFilled = errors.New("what you set has a value there already; --overwrite replaces it")
+var (
+	// errFilled says that there was nothing to set.
+	errFilled      = errors.New("what you set has a value there already; --overwrite replaces it")
+	errNotAnObject = errors.New("what is around it is not an object")
+	errNoElement   = errors.New("there is no element of that number")
+)
 
 // Set returns the body that the letter would send, with these fields set in the payload. If the
-// message is an array, they are set in each event that is sent again. Everything else stays as it
-// is written, also the envelope. The error says why the fields cannot be set.
+// message has several events, they are set in each event that is sent again. Everything else stays
+// as it is written, also the envelope. The error says why the fields cannot be set.
 func (l *Letter) Set(fields []Assignment) (string, error) {
 	m := l.Message()
 	if _, is := envelope.PointerOf(m); is {
 		return "", errors.New("its payload is in S3: edit the object there")
 	}
-	opened, elements, err := envelope.OpenArray(m)
-	if err != nil {
-		return "", errors.New(event.RefusalOf(err).Detail)
+	text, err := inPayload(m, func(payload event.Node) (string, error) {
+		if places := l.placesIn(payload); places != nil {
+			return inEach(payload, places, fields)
+		}
+		return assign(payload, fields)
+	})
+	if refusal := (*event.Refusal)(nil); errors.As(err, &refusal) {
+		err = errors.New(refusal.Detail)
 	}
-	doc, err := event.ParseDocument(m.Body)
 	if err != nil {
 		return "", err
 	}
-	root := doc.Root()
-	if elements == nil && !opened.Kind.SNS {
-		return inEnvelope(root, opened.Kind.Form, fields)
-	}
-	var inner string
-	if elements != nil {
-		inner, err = inEach(elements, fields)
-	} else if doc, err = event.ParseDocument(root.Member("Message").Text()); err == nil {
-		inner, err = inEnvelope(doc.Root(), opened.Kind.Form, fields)
-	}
-	if err != nil || root.Kind() == event.Array {
-		return inner, err
-	}
-	return with(root, "Message", event.Quote(inner)), nil
+	return text, nil
 }
 
-// inEach sets the fields in each event of an array.
-func inEach(elements []envelope.Message, fields []Assignment) (string, error) {
-	list, filled := make([]string, len(elements)), 0
-	for i, element := range elements {
-		opened, err := envelope.Open(element)
-		if err != nil {
-			return "", fmt.Errorf("event [%d] of what is sent: %s", i, event.RefusalOf(err).Detail)
+// placesIn returns where the events stand in what the letter sends, if that may be several. It
+// cannot know that of a message that is not an array and has no note of some refused events.
+func (l *Letter) placesIn(payload event.Node) (places []event.Path) {
+	if payload.Kind() == event.Array {
+		for i := range payload.Len() {
+			places = append(places, event.Path{}.Index(i))
 		}
-		doc, err := event.ParseDocument(element.Body)
-		if err == nil {
-			list[i], err = inEnvelope(doc.Root(), opened.Kind.Form, fields)
-		}
-		if errors.Is(err, errFilled) {
-			list[i], err = element.Body, nil
-			filled++
-		}
-		if err != nil {
-			return "", fmt.Errorf("event [%d] of what is sent: %w", i, err)
+		return places
+	}
+	_, moved := l.kept()
+	for now := range moved {
+		if path, err := event.ParsePath(now); err == nil {
+			places = append(places, path)
 		}
 	}
-	if filled == len(list) {
+	return places
+}
+
+// inEach sets the fields in each event at these places.
+func inEach(payload event.Node, places []event.Path, fields []Assignment) (string, error) {
+	text, filled := payload.Raw(), 0
+	for _, place := range places {
+		doc, err := event.ParseDocument(text)
+		if err != nil {
+			return "", err
+		}
+		done, err := changed(doc.Root(), place, func(one event.Node) (string, error) {
+			_, alone, err := envelope.OpenAll(envelope.Message{Body: "[" + one.Raw() + "]"}, []envelope.Batch{{}})
+			if err != nil {
+				return "", err
+			}
+			opened, err := envelope.Open(alone[0])
+			if err != nil {
+				return "", err
+			}
+			return inEnvelope(one, opened.Kind.Form, func(payload event.Node) (string, error) { return assign(payload, fields) })
+		})
+		if errors.Is(err, errFilled) {
+			filled++
+			continue
+		}
+		if refusal := (*event.Refusal)(nil); errors.As(err, &refusal) {
+			err = errors.New(refusal.Detail)
+		}
+		if err != nil {
+			return "", fmt.Errorf("event %s of what is sent: %w", place, err)
+		}
+		text = done
+	}
+	if filled == len(places) {
 		return "", errFilled
 	}
-	return "[" + strings.Join(list, ",") + "]", nil
+	return text, nil
 }
 
-// inEnvelope sets the fields in the payload of a message that has been opened and has this form.
-func inEnvelope(root event.Node, form envelope.Form, fields []Assignment) (string, error) {
+// inEnvelope changes the payload of a message that has been opened and has this form.
+func inEnvelope(root event.Node, form envelope.Form, change func(event.Node) (string, error)) (string, error) {
 	member := ""
 	switch form {
 	case envelope.EventBridgeStructured:
-		detail, err := inEnvelope(root.Member("detail"), envelope.Structured, fields)
+		detail, err := inEnvelope(root.Member("detail"), envelope.Structured, change)
 		if err != nil {
 			return "", err
 		}
@@ -110,7 +134,7 @@ func inEnvelope(root event.Node, form envelope.Form, fields []Assignment) (strin
 		}
 		payload, member = doc.Root(), "data_base64"
 	}
-	text, err := assign(payload, fields)
+	text, err := change(payload)
 	switch {
 	case err != nil || member == "":
 		return text, err
@@ -124,13 +148,12 @@ func inEnvelope(root event.Node, form envelope.Form, fields []Assignment) (strin
 func assign(payload event.Node, fields []Assignment) (string, error) {
 	text, filled := payload.Raw(), 0
 	for _, f := range fields {
-		names := strings.Split(f.Field, ".")
 		doc, err := event.ParseDocument(text)
 		switch {
-		case err == nil && !f.Overwrite && hasValue(doc.Root(), names):
+		case err == nil && !f.Overwrite && hasValue(doc.Root().At(f.Field)):
 			filled++
 		case err == nil:
-			text, err = set(doc.Root(), names, f.Value)
+			text, err = changed(doc.Root(), f.Field, func(event.Node) (string, error) { return f.Value, nil })
 		}
 		if err != nil {
 			return "", fmt.Errorf("field %s cannot be set: %w", f.Field, err)
@@ -142,26 +165,9 @@ func assign(payload event.Node, fields []Assignment) (string, error) {
 	return text, nil
 }
 
-// hasValue reports whether the field of these names is there, and neither null nor empty text.
-func hasValue(n event.Node, names []string) bool {
-	for _, name := range names {
-		n = n.Member(name)
-	}
+// hasValue reports whether a field is there, and neither null nor empty text.
+func hasValue(n event.Node) bool {
 	return n.Exists() && n.Kind() != event.Null && !(n.Kind() == event.String && n.Text() == "")
-}
-
-// set returns an object with a value under the name that is reached through the others. Objects
-// that are missing on the way are made.
-func set(n event.Node, names []string, value string) (string, error) {
-	if len(names) == 1 {
-		return with(n, names[0], value), nil
-	}
-	inner := n.Member(names[0])
-	if inner.Exists() && inner.Kind() != event.Object {
-		return "", fmt.Errorf("%s is not an object", names[0])
-	}
-	text, err := set(inner, names[1:], value)
-	return with(n, names[0], text), err
 }
 
 // with returns an object with this member. A member of the same name is replaced where it stands.

@@ -41,11 +41,19 @@ func TestSetFields(t *testing.T) {
 			`},` + changed + `]`},
 	} {
 		l := &quarantine.Letter{Body: c.before}
-		got, err := l.Set([]quarantine.Assignment{{Field: "at", Value: `"x\"y"`}, {Field: "who.b.c", Value: "null"}})
+		got, err := l.Set([]quarantine.Assignment{{Field: path("at"), Value: `"x\"y"`}, {Field: path("who.b.c"), Value: "null"}})
 		if err != nil || tight(got) != tight(c.after) {
 			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, got, c.after)
 		}
 	}
+}
+
+func path(text string) event.Path {
+	p, err := event.ParsePath(text)
+	if err != nil {
+		panic(err)
+	}
+	return p
 }
 
 // inNotification puts a text into a notification, as notification does, and escapes it.
@@ -58,13 +66,13 @@ func TestFieldsThatCannotBeSet(t *testing.T) {
 	for body, want := range map[string]string{
 		"not JSON":     "body: ",
 		`"text"`:       "the body is a string",
-		`{"at":"x"}`:   "field at.hour cannot be set: at is not an object",
+		`{"at":"x"}`:   "field at.hour cannot be set: what is around it is not an object",
 		`[{"at":1},7]`: "event [0] of what is sent: field at.hour cannot be set",
 		`[7]`:          "event [0] of what is sent: it is a number",
 		`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`: "its payload is in S3",
 	} {
 		l := &quarantine.Letter{Body: body}
-		got, err := l.Set([]quarantine.Assignment{{Field: "at.hour", Value: "1", Overwrite: true}})
+		got, err := l.Set([]quarantine.Assignment{{Field: path("at.hour"), Value: "1", Overwrite: true}})
 		if err == nil || !strings.Contains(err.Error(), want) || got != "" {
 			t.Errorf("%s: %q, %v", body, got, err)
 		}
@@ -74,7 +82,7 @@ func TestFieldsThatCannotBeSet(t *testing.T) {
 // A value that is there stays, unless it is to be overwritten: what a message lacks may be another
 // field. A field that is null or empty text has no value, as for the event itself.
 func TestSetFillsOnlyWhatIsMissing(t *testing.T) {
-	eur, id := quarantine.Assignment{Field: "currency", Value: `"EUR"`}, quarantine.Assignment{Field: "buyer.id", Value: "7"}
+	eur, id := quarantine.Assignment{Field: path("currency"), Value: `"EUR"`}, quarantine.Assignment{Field: path("buyer.id"), Value: "7"}
 	for body, want := range map[string]string{
 		`{"currency":"USD","buyer":{"id":false}}`: "", `{"currency":0,"buyer":{"id":1}}`: "",
 		`{"currency":"USD"}`:                                       `{"currency":"USD","buyer":{"id":7}}`,
@@ -97,7 +105,7 @@ func TestSetFillsOnlyWhatIsMissing(t *testing.T) {
 func TestSetFieldsOfSomeEvents(t *testing.T) {
 	w := newWorld(t)
 	l := w.array(bare)
-	text, err := l.Set([]quarantine.Assignment{{Field: "cents", Value: "7", Overwrite: true}})
+	text, err := l.Set([]quarantine.Assignment{{Field: path("cents"), Value: "7", Overwrite: true}})
 	if err != nil || strings.Count(text, `"cents":7`) != 2 || strings.Contains(text, "300") {
 		t.Errorf("%s, %v", text, err)
 	}

@@ -49,9 +49,9 @@ func (t ShownToday) String() string {
 	return t.Verdict + " (" + t.Reason + ")"
 }
 
-// ShownEvent is one event of an array.
+// ShownEvent is one event of a message with several.
 type ShownEvent struct {
-	Position int `json:"position"`
+	Place string `json:"place"` // where it stands in the message, as [event.Place] writes it
 	ShownToday
 	Stored      *ShownItem        `json:"stored,omitempty"`
 	Differences []ShownDifference `json:"differences,omitempty"`
@@ -106,13 +106,9 @@ func Show(l *Letter, file string, today *Today, personal show.Personal) *Shown {
 		return r
 	}
 	r.Today.ShownKey = ShownKey{} // each event has its own
-	positions := l.Positions()
 	for i := range today.Events {
 		of := &today.Events[i]
-		one := ShownEvent{Position: i, ShownToday: shownToday(of, personal)}
-		if positions != nil {
-			one.Position = positions[i]
-		}
+		one := ShownEvent{Place: of.Place, ShownToday: shownToday(of, personal)}
 		one.Stored, one.Differences = bothOf(of, personal)
 		r.Events = append(r.Events, one)
 	}
@@ -205,7 +201,7 @@ func (r *Shown) Print(w io.Writer, path, same string, flagged []string) {
 // printEvents writes what each event of an array would be, and what is stored in its place.
 func (r *Shown) printEvents(w io.Writer) {
 	for _, one := range r.Events {
-		fmt.Fprintf(w, "\nevent [%d]  %s\n", one.Position, one.ShownToday)
+		fmt.Fprintf(w, "\nevent %s  %s\n", one.Place, one.ShownToday)
 		if one.Detail != "" {
 			fmt.Fprintf(w, "  %s\n", abridged(one.Detail, maxBody))
 		}

@@ -1,6 +1,7 @@
 package quarantine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -37,13 +38,15 @@ type Today struct {
 	Elsewhere bool
 	// Differences are the members in which the two payloads differ, as their digests see them.
 	Differences []Difference
-	// Events has the same for each event that is sent again, if the message is an array. The other
-	// fields are then about the event that decides, and Detail names its position.
+	// Events has the same for each event that is sent again, if the message has several. The other
+	// fields are then about the event that decides, and Detail names its place.
 	Events []Today
+	// Place is where the event stands in the message that is in quarantine, if that has several.
+	Place string
 }
 
-// All returns the result for each event that is sent again. If the message is not an array, this is
-// t itself.
+// All returns the result for each event that is sent again. If the message has one event, this is t
+// itself.
 func (t *Today) All() []Today {
 	if t.Events == nil {
 		return []Today{*t}
@@ -116,28 +119,22 @@ func (x Examiner) Examine(ctx context.Context, l *Letter) (*Today, error) {
 	}
 	all := make([]Today, len(list))
 	decides := 0
+	_, moved := l.kept()
 	for i, p := range list {
 		one, err := x.judge(ctx, p.Item, p.Refusal)
 		if err != nil {
 			return nil, err
 		}
+		one.Place = cmp.Or(moved[p.Place.String()], p.Place.String())
 		if all[i] = *one; one.Verdict.Outweighs(all[decides].Verdict) {
 			decides = i
 		}
 	}
 	t := all[decides]
 	if t.Events = all; t.Detail != "" {
-		t.Detail = fmt.Sprintf("event [%d] of the array: %s", l.position(decides), t.Detail)
+		t.Detail = fmt.Sprintf("event %s of the message: %s", t.Place, t.Detail)
 	}
 	return &t, nil
-}
-
-// position returns where event i of those that are sent again stood in the message.
-func (l *Letter) position(i int) int {
-	if positions := l.Positions(); i < len(positions) {
-		return positions[i]
-	}
-	return i
 }
 
 // judge finds out which verdict one event would get today, from the result of planning it.

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const spec = `ingot: 1
 epoch: 1
-batches: true
+batches: [{each: .}, {each: "deliveries[].gifts"}]
 type: "{type}"
 events:
   sale:

@@ -147,7 +147,7 @@ func (x *run) message(line int, m envelope.Message, o handler.Outcome) {
 	if planned == nil {
 		planned = []event.Planned{{Item: item, Refusal: event.RefusalOf(err)}}
 	} else {
-		_, messages, _ = envelope.OpenArray(m) // it was just planned, so there is no error
+		_, messages, _ = x.Pipeline.Open(m) // it was just planned, so there is no error
 		outcomes = append(o.Events, make([]handler.Outcome, len(planned)-len(o.Events))...)
 	}
 	for i := range planned {
