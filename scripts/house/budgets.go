@@ -36,7 +36,7 @@ var budgets = map[string]budget{
 		why: "what producers send (events inside objects, values as they come, types that are dropped) is built whole; " +
 			"what goes in exchange follows"},
 	testTokens:   {most: 831_000},
-	shippedLines: {most: 24_250},
+	shippedLines: {most: 24_250, measured: 24_650, why: "as for the source"},
 	heartLines:   {most: 6_380},
 	pageWords:    {most: 67_300},
 	helpWords:    {most: 20_300},
