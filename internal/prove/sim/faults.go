@@ -26,6 +26,7 @@ const (
 	rolled      = "shards rolled"           // every open shard is continued by a child
 	splitUp     = "shard split"             // a shard is continued by two
 	replayed    = "replay"                  // a finished batch is delivered again
+	throttled   = "call throttled"          // the account runs no more calls at a time
 	redriven    = "redriven"                // dead letters are moved back, under new ids
 	unfit       = "letter refused"          // quarantine cannot take the letter
 	afterLife   = "delivered after expiry"  // a copy of an event arrives after the event has expired
@@ -67,7 +68,7 @@ func FaultNames() []string {
 		givenUp, misgiven,
 		anotherSecret,
 		stage.TimedOut, stage.Dropped, stage.Again, stage.Forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, stage.Beside,
-		replayed, redriven, unfit,
+		replayed, throttled, redriven, unfit,
 		afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting, wholeAlone, healed,
 		putAgain, taken, released, goneBefore, compressed, inArray, arrayKept, objectLate, objectGone, metNothing, metBuilding, metTooLate,
 		offloaded, payloadGone}

@@ -152,6 +152,9 @@ var (
 // invoke runs a function as Lambda does. If its time is up, the function may linger: a request that
 // it has sent may still arrive, and a frozen sandbox may thaw.
 func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]byte, error)) ([]byte, error) {
+	if w.account.throttles() {
+		return nil, errThrottled
+	}
 	w.stats.Invocations++
 	s := w.sandboxFor(function)
 	s.busy = true

@@ -75,6 +75,7 @@ type Plan struct {
 	Retain  time.Duration // how long events live before that; 0 means two days
 	People  bool          // a person removes an item now and then
 	Redrive bool          // dead letters are moved back
+	Small   bool          // the account runs few calls at a time
 
 	Bisect      bool // the stream mapping splits failed batches
 	Skew        bool // the streams functions have clocks of their own
@@ -192,6 +193,7 @@ func NewPlan(seed uint64) Plan {
 	p.planPointers()
 	p.planOffload()
 	p.planRetain()
+	p.planAccount()
 	return p
 }
 

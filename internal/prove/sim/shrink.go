@@ -31,6 +31,7 @@ func cuts() []func(*Plan) {
 		func(p *Plan) { p.Crowded = 0 },
 		func(p *Plan) { p.Redrive, p.Receives = false, 1000 },
 		func(p *Plan) { p.Copies = 0 },
+		func(p *Plan) { p.Small = false },
 		func(p *Plan) { p.FIFO = false },
 		func(p *Plan) { p.Skew = false },
 		func(p *Plan) { p.Bisect = false },

@@ -94,6 +94,7 @@ type World struct {
 	erasures  *erasures
 	archive   *archive
 	replica   *replica
+	account   *account
 }
 
 func newWorld(p Plan, trace bool) *World {
@@ -104,6 +105,7 @@ func newWorld(p Plan, trace bool) *World {
 		shards: map[string]bool{}, gaveUp: map[string][]byte{}}
 	w.script = w.burst
 	w.replica = &replica{World: w, draw: draw(2)}
+	w.account = &account{World: w, draw: draw(19)}
 	w.looks = &looks{World: w, draw: draw(3)}
 	w.wholes = &wholes{World: w, draw: draw(5)}
 	w.packing = &packing{w, draw(9)}
