@@ -143,6 +143,9 @@ func (p *Pipeline) Indexes() []string { return slices.Clone(p.indexes) }
 // Batches lists the places where a message may hold several events.
 func (p *Pipeline) Batches() []envelope.Batch { return p.plan.Batches }
 
+// Drops reports whether events of some types are dropped.
+func (p *Pipeline) Drops() bool { return len(p.plan.Drop) > 0 }
+
 // UsesHMAC reports whether any template needs the secret.
 func (p *Pipeline) UsesHMAC() bool { return p.usesHMAC }
 

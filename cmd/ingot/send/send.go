@@ -415,6 +415,11 @@ func (k *keyless) refuse(line int, why error) {
 	k.first = fmt.Sprintf("line %d, %s", line, text)
 }
 
+// dropped reports whether the functions are done with an event that nobody wants.
+func dropped(refusal error) bool {
+	return refusal != nil && event.RefusalOf(refusal).Verdict == event.Dropped
+}
+
 // planned notes the key of each line, or of each event of a line that is an array. It counts those
 // without a key.
 func planned(lines iter.Seq2[ndjson.Line, error], p *pipeline.Pipeline, waiting send.Waiting, none *keyless) iter.Seq2[ndjson.Line, error] {
@@ -430,6 +435,7 @@ func planned(lines iter.Seq2[ndjson.Line, error], p *pipeline.Pipeline, waiting 
 				now := time.Now()
 				for _, one := range list {
 					switch {
+					case dropped(refusal) || one.Refusal != nil && dropped(one.Refusal):
 					case refusal != nil && points:
 						none.elsewhere++
 					case refusal != nil:

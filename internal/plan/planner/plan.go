@@ -151,7 +151,11 @@ func (p *Planner) begin(w *work, e *event.Event) (*Type, *event.Refusal) {
 		return nil, event.Poisoned(event.NotAnObject, "the payload is "+jsonschema.KindText(root)+", not an object")
 	}
 	w.source = keys.Source{Data: root, Type: e.Type, Source: e.Source, Attributes: e.Attributes, Secret: p.Secret}
-	return p.typeOf(w)
+	t, refusal := p.typeOf(w)
+	if refusal != nil && refusal.Verdict == event.Poison {
+		p.explain(refusal, e)
+	}
+	return t, refusal
 }
 
 // fill computes the item's parts in the order in which templates need them: the time, the digest,
@@ -213,6 +217,18 @@ func (p *Planner) typeOf(w *work) (*Type, *event.Refusal) {
 	}
 	w.source.Type = t.Name
 	return t, nil
+}
+
+// explain adds to the refusal of an event whose type is not known what else may be wrong.
+func (p *Planner) explain(refusal *event.Refusal, e *event.Event) {
+	near := envelope.Near(e.Data.Root())
+	switch {
+	case e.Type == "" && near != "":
+		refusal.Detail += "; " + near
+	case e.Type != "" && len(p.TypeFrom) > 0 && !p.TypeFirst:
+		refusal.Detail += "; the type of the envelope (detail-type of EventBridge, type of a CloudEvent) goes first: if the payload says " +
+			"it, name both in type, {@type} last"
+	}
 }
 
 // typeText returns what `type` makes of the payload. Of its templates it uses the first whose

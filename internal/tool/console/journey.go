@@ -457,6 +457,8 @@ func consequence(v event.Verdict) string {
 		return "It would be stored and counted."
 	case v == event.Updated:
 		return "It would replace the stored revision, and the totals would follow."
+	case v == event.Dropped:
+		return "Nobody wants it: it would be done with, and nothing stored."
 	case v.Stored():
 		return "Nothing would change, and nothing would be counted twice."
 	case v.Quarantined():

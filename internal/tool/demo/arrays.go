@@ -4,21 +4,22 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
 )
 
 const (
-	// chanceArray is the chance that an event is the first of a message that is an array.
+	// chanceArray is the chance that an event is the first of a message with several.
 	chanceArray = 0.2
 	// arraySize is how many events such a message has at most, and arrayBytes how many bytes.
 	arraySize  = 10
 	arrayBytes = 200_000
 )
 
-// together puts some of the originals that follow each other into arrays, if pipeline.yaml declares
-// batches. All other messages stay as they are. If pipeline.yaml does not declare batches, together
-// throws no die.
+// together puts some of the originals that follow each other into one message, if pipeline.yaml
+// declares batches. All other messages stay as they are. If pipeline.yaml does not declare batches,
+// together throws no die.
 func (p *producer) together(list []parcel) []parcel {
-	if !p.world.batches || p.world.trouble.calm {
+	if p.world.batches == nil || p.world.trouble.calm {
 		return list
 	}
 	var out []parcel
@@ -35,12 +36,24 @@ func (p *producer) together(list []parcel) []parcel {
 			bodies, bytes = append(bodies, list[0].Body), bytes+len(list[0].Body)
 		}
 		if len(bodies) > 1 {
-			one.Body = "[" + strings.Join(bodies, ",") + "]"
+			one.Body = inside(p.world.batches[0].Each, "["+strings.Join(bodies, ",")+"]")
 			p.world.ledger.arrays++
 		}
 		out = append(out, one)
 	}
 	return out
+}
+
+// inside returns a value to which a path leads to an array. What the events take of the objects
+// around them is in the events already.
+func inside(path event.Path, array string) string {
+	if name, rest, ok := path.First(); ok {
+		return "{" + event.Quote(name) + ":" + inside(rest, array) + "}"
+	}
+	if rest, ok := path.Each(); ok {
+		return "[" + inside(rest, array) + "]"
+	}
+	return array
 }
 
 // bare reports whether a message is an original without an envelope. Only such events can be put

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"time"
 
@@ -85,6 +86,10 @@ func Run(ctx context.Context, c Config) (*Summary, error) {
 func (r *run) setDefaults() {
 	if r.Repeat = max(1, r.Repeat); r.Repeat > 1 {
 		r.copies = newCopier(r.Plan)
+	}
+	if r.Plan.Batches() != nil || r.Plan.Drops() {
+		lines := r.Data.Lines
+		r.Data.Lines = func() iter.Seq2[Line, error] { return apart(lines(), r.Plan) }
 	}
 	if r.Progress == nil {
 		r.Progress = func(show.Step) {}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/ingot-events/ingot/env"
@@ -17,11 +16,6 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// takesArrays reports whether a message may be an array of events.
-func takesArrays(p *pipeline.Pipeline) bool {
-	return slices.ContainsFunc(p.Batches(), func(b envelope.Batch) bool { return b.Each.IsZero() })
-}
-
 // batchSize is the size of the batches of the queue and the stream.
 const batchSize = 100
 
@@ -30,7 +24,7 @@ const batchSize = 100
 type world struct {
 	*testworld.World
 	plan    *pipeline.Pipeline
-	batches bool // messages may be arrays of events
+	batches []envelope.Batch // where a message may have several events
 	trouble *trouble
 	ledger  *ledger
 	floors  *floors
@@ -61,7 +55,7 @@ const (
 func newWorld(ctx context.Context, c Config, first time.Time) (*world, error) {
 	p, counting, seed := c.Plan, c.Counting, c.Seed
 	jitter := source(seed, forJitter)
-	w := &world{plan: p, batches: takesArrays(p), ledger: newLedger(counting), floors: newFloors(p), perMessage: newNaive(p),
+	w := &world{plan: p, batches: p.Batches(), ledger: newLedger(counting), floors: newFloors(p), perMessage: newNaive(p),
 		perChange: newNaive(p)}
 	w.trouble = &trouble{calm: c.Calm, die: source(seed, forTrouble), ledger: w.ledger, items: w.items, watch: w.watch}
 	var err error

@@ -112,6 +112,10 @@ func (e *Explainer) event(x *Explanation, m envelope.Message) {
 		x.Schema = e.schema(x.Type)
 		return
 	}
+	if opened.Type != "" && item.Type != opened.Type && x.Detail == "" {
+		x.Detail = fmt.Sprintf("its type is that of the payload, because type names it first; the envelope's %s is %s",
+			map[bool]string{true: "detail-type", false: "type"}[opened.Kind.Form == envelope.EventBridge], opened.Type)
+	}
 	e.item(x, item, item.Parts != nil && item.Parts.Atomic || item.Put != 0)
 	e.aggregates(x, item)
 	e.parts(x, item)

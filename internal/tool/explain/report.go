@@ -1,6 +1,9 @@
 package explain
 
-import "github.com/ingot-events/ingot/handler/quarantine"
+import (
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler/quarantine"
+)
 
 // Report says what becomes of every message of a file.
 type Report struct {
@@ -110,7 +113,7 @@ type Add struct {
 // Quarantined reports whether at least one message is, or would be, quarantined.
 func (r *Report) Quarantined() bool {
 	for i := range r.Messages {
-		if r.Messages[i].Reason != "" || r.Messages[i].Quarantined != nil {
+		if r.Messages[i].Reason != "" && r.Messages[i].Verdict != event.Dropped.String() || r.Messages[i].Quarantined != nil {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
@@ -174,6 +175,8 @@ func (x *Explanation) sentence() string {
 		return "Inserted, unless its key is taken already"
 	case x.Verdict == "Updated":
 		return "Updated: it replaces an older revision from this file"
+	case x.Verdict == event.Dropped.String():
+		return fmt.Sprintf("%s (%s): done with, and nothing is stored", x.Verdict, x.Reason)
 	case x.Reason != "":
 		return fmt.Sprintf("%s (%s): quarantined", x.Verdict, x.Reason)
 	}

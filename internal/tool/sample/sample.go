@@ -176,7 +176,7 @@ func (x *run) event(line int, m envelope.Message, planned event.Planned, o *hand
 		x.fieldsOf(v.Type).see(opened.Data.Root())
 	}
 	judged := Judged{Verdict: o.Verdict}
-	if o.Verdict == event.Poison {
+	if o.Verdict == event.Poison || o.Verdict == event.Dropped {
 		x.count(v, line, o.Refusal.Detail)
 		return judged
 	}
@@ -205,10 +205,10 @@ func (x *run) parts(j *Judged) {
 	}
 }
 
-// typeOf returns the type of an event that is refused. Unknown types are left out: there may be as
-// many as there are events.
+// typeOf returns the type of an event that is refused. Types that are not declared are left out:
+// there may be as many as there are events.
 func typeOf(refusal *event.Refusal) string {
-	if refusal.Reason == event.UnknownType {
+	if refusal.Reason == event.UnknownType || refusal.Reason == event.UnwantedType {
 		return ""
 	}
 	return refusal.Type

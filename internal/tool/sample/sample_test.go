@@ -195,6 +195,12 @@ func TestArraysOfASample(t *testing.T) {
 		got[event.Poison] != 2 {
 		t.Errorf("%v", got)
 	}
+	inside := strings.Replace(plain, "type: ", "drop: [ping]\nbatches: [{each: list}]\ntype: ", 1)
+	text = `{"list":[` + one + `,{"type":"ping"},` + two + `,7]}` + "\n" + one + "\n"
+	if got := counts(inside); got[event.Inserted] != 2 || got[event.Duplicate] != 1 || got[event.Dropped] != 1 || got[event.Poison] != 1 {
+		t.Errorf("inside an object: %v", got)
+	}
+	text = one + "\n[" + one + "," + two + ",7]\n[]\n" + again + "\n"
 	if got := counts(plain); got[event.Inserted] != 2 || got[event.Poison] != 2 {
 		t.Errorf("without batches: %v", got)
 	}
