@@ -225,6 +225,15 @@ func (p Path) At(place Path) Path {
 	return Path{slices.Concat(place.steps[:len(above.steps)], below.steps)}
 }
 
+// Moved returns the path that leads to the same place as p if what is at from stands at to. It
+// returns false if p leads to another place.
+func (p Path) Moved(from, to Path) (Path, bool) {
+	if !from.Contains(p) {
+		return Path{}, false
+	}
+	return Path{slices.Concat(to.steps, p.steps[len(from.steps):])}, true
+}
+
 // Numbered reports whether p has the number of an element.
 func (p Path) Numbered() bool {
 	return slices.ContainsFunc(p.steps, func(s step) bool { return s.index >= 0 })

@@ -31,6 +31,9 @@ func (c *compiler) eventType(name string, s EventSpec) *planner.Type {
 	derived := []string{"at", "type", "digest", "source", "attribute."}
 	if s.Part.isPart() {
 		derived = derived[:3] // the envelope may differ when the event comes again
+		if s.Part.Each != "" {
+			derived = append(derived, "index")
+		}
 	}
 	if s.ID != "" {
 		t.ID = c.template(at.In("id"), s.ID, derived...)

@@ -187,7 +187,11 @@ func partText(p pipeline.PartSpec) string {
 		members = append(members, "each: "+p.Each)
 	}
 	if len(p.With) > 0 {
-		members = append(members, "with: ["+strings.Join(p.With, ", ")+"]")
+		with := "[" + strings.Join(p.With, ", ") + "]"
+		if strings.Contains(with, "=") {
+			with = "{" + strings.ReplaceAll(strings.Join(p.With, ", "), "=", ": ") + "}"
+		}
+		members = append(members, "with: "+with)
 	}
 	if len(members) == 0 {
 		return ""
