@@ -16,10 +16,7 @@ func (s *Stream) prepare(ctx context.Context, sh *shard, p *Streamed) (due bool,
 	}
 	trimmed, err := s.fill(ctx, sh)
 	p.Trimmed += trimmed
-	switch {
-	case Busy(err): // the next round asks again
-		return false, nil
-	case err != nil:
+	if err != nil {
 		return false, err
 	}
 	sh.finish(p)

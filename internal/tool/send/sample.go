@@ -269,11 +269,7 @@ func (s *sampler) elements(payload map[string]any, eventType string) {
 			}
 		}
 		for i, element := range arrays[part.Each] {
-			var taken []string
-			for _, with := range part.Takes() {
-				taken = append(taken, with.Name)
-			}
-			s.fields(element.(map[string]any), name, int64(i), taken)
+			s.fields(element.(map[string]any), name, int64(i), part.With)
 		}
 	}
 }

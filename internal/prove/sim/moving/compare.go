@@ -26,8 +26,7 @@ func (w *world) Counted(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	reader := doubtful{w.readers.Reader(w.engine.Streams()), w}
-	proof := tool.Proof{Ends: tool.Ends{Client: reader, Clock: w.Env(w.Rng.Float64, 0)}, Migration: s,
+	proof := tool.Proof{Ends: tool.Ends{Client: doubtful{w.engine.Streams(), w}, Clock: w.Env(w.Rng.Float64, 0)}, Migration: s,
 		Streams: strings.Fields(s.Streams(c)), Covered: c.Compared}
 	return proof.Counted(ctx)
 }
