@@ -169,12 +169,9 @@ func (p Path) IsZero() bool { return len(p.steps) == 0 }
 // Equal reports whether p and q lead to the same place in every document.
 func (p Path) Equal(q Path) bool { return slices.Equal(p.steps, q.steps) }
 
-// Contains reports whether q leads to the same place as p, or to a place inside it. A [] of p
-// stands for each element.
+// Contains reports whether q leads to the same place as p, or to a place inside it.
 func (p Path) Contains(q Path) bool {
-	return len(p.steps) <= len(q.steps) && slices.EqualFunc(p.steps, q.steps[:len(p.steps)], func(a, b step) bool {
-		return a == b || a.index == every && b.index >= 0
-	})
+	return len(p.steps) <= len(q.steps) && slices.Equal(p.steps, q.steps[:len(p.steps)])
 }
 
 // Name returns the name of the member that p leads to, if that is p's only step.
@@ -226,6 +223,15 @@ func (p Path) Around() (above, below Path) {
 func (p Path) At(place Path) Path {
 	above, below := p.Around()
 	return Path{slices.Concat(place.steps[:len(above.steps)], below.steps)}
+}
+
+// Moved returns the path that leads to the same place as p if what is at from stands at to. It
+// returns false if p leads to another place.
+func (p Path) Moved(from, to Path) (Path, bool) {
+	if !from.Contains(p) {
+		return Path{}, false
+	}
+	return Path{slices.Concat(to.steps, p.steps[len(from.steps):])}, true
 }
 
 // Numbered reports whether p has the number of an element.

@@ -57,7 +57,7 @@ func TestNothingOfBadInputIsStored(t *testing.T) {
 		"each is an object":              {of("basket", `{"n":1}`), event.WrongType, 0},
 		"each is a text":                 {of("basket", `"n"`), event.WrongType, 0},
 		"each is null":                   {of("basket", `null`), event.MissingField, 0},
-		"a scalar among elements":        {of("basket", `[{"n":1},7]`), event.WrongType, 0},
+		"a scalar among elements":        {of("basket", `[{"n":1},7]`), event.MissingField, 0},
 		"null among elements":            {of("basket", `[{"n":1},null]`), event.WrongType, 0},
 		"10,000 elements":                {of("basket", numbered(10_000)), event.TooManyParts, 0},
 		"1,000 elements":                 {of("basket", numbered(1_000)), "", 1_001},

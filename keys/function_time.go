@@ -1,9 +1,6 @@
 package keys
 
-import (
-	"bytes"
-	"strconv"
-)
+import "strconv"
 
 // formatAs returns the function that writes an RFC 3339 time in UTC, down to the last part that
 // example shows. Every such text is the beginning of the text of FormatTime.
@@ -47,7 +44,7 @@ func unixNanos(dst []byte, from, _ int, _ *Source) ([]byte, error) {
 
 // readAsUTC reads a time that may have no offset from UTC.
 func readAsUTC(dst []byte, from, _ int, _ *Source) ([]byte, error) {
-	t, err := parse(bytes.TrimSuffix(dst[from:], []byte(" UTC")), true)
+	t, err := parse(dst[from:], true)
 	if err != nil {
 		return dst, err
 	}

@@ -135,6 +135,7 @@ type Source struct {
 	At               time.Time // in the years 1970 to 9999
 	HasAt            bool
 	Digest           event.Digest
+	Index            int               // @index: the position of a part's element, from 0
 	Attributes       map[string]string // @attribute.NAME
 	Secret           []byte            // the key of hmac
 }

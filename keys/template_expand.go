@@ -2,6 +2,7 @@ package keys
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
@@ -78,6 +79,8 @@ func (p *Part) read(dst []byte, s *Source) ([]byte, error) {
 		return append(dst, s.Type...), nil
 	case "@source":
 		return append(dst, s.Source...), nil
+	case "@index":
+		return strconv.AppendInt(dst, int64(s.Index), 10), nil
 	case "@digest":
 		if s.Digest.IsZero() {
 			return dst, &Missing{What: "@digest is missing"}

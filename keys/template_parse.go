@@ -113,11 +113,11 @@ func parseName(name string, offset int) (Part, error) {
 	return Part{Path: path, name: "field " + path.String()}, nil
 }
 
-const derivedNames = "@id, @at, @type, @source, @digest, @attribute.NAME"
+const derivedNames = "@id, @at, @type, @source, @digest, @index, @attribute.NAME"
 
 func parseDerived(name string, offset int) (Part, error) {
 	switch name {
-	case "@id", "@at", "@type", "@source", "@digest":
+	case "@id", "@at", "@type", "@source", "@digest", "@index":
 		return Part{Derived: name, name: name}, nil
 	}
 	attribute, found := strings.CutPrefix(name, "@attribute.")

@@ -18,7 +18,7 @@ func readerOf(text string) string {
 		_, reader := unitOf(number)
 		return reader
 	}
-	if _, err := parse(strings.TrimSuffix(text, " UTC"), true); err == nil {
+	if _, err := parse(text, true); err == nil {
 		return "utc"
 	}
 	return ""

@@ -163,9 +163,9 @@ func TestAdviceDoesWhatIsMeant(t *testing.T) {
 		more           string // fields of the event
 		want           string // a regular expression: its key, and what it adds
 	}{
-		{"an id that loses a part", id, `id: "{order | lower}#{shop}"`, 0, "", `ORDER#A-1 / -`},
+		{"an id that loses a part", id, `id: "{order | upper}#{shop}"`, 0, "", `ORDER#A-1 / -`},
 		{"an id that loses a part of what it hides", id + "\n    at: \"{at}\"\n    key: " + key,
-			"id: \"{email | lower | hmac}\"\n    at: \"{at}\"\n    key: {pk: \"USER#{@id}\", sk: \"-\"}", 0, "",
+			"id: \"{email | upper | hmac}\"\n    at: \"{at}\"\n    key: {pk: \"USER#{@id}\", sk: \"-\"}", 0, "",
 			`USER#` + hashText + ` / -`},
 		{"a key without what the id hides", id + "\n    at: \"{at}\"\n    key: " + key,
 			"id: \"{email | hmac}\"\n    at: \"{at}\"\n    key: {pk: USER, sk: \"-\"}", 0, "", `USER / -#` + hashText},

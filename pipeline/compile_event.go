@@ -31,9 +31,14 @@ func (c *compiler) eventType(name string, s EventSpec) *planner.Type {
 	derived := []string{"at", "type", "digest", "source", "attribute."}
 	if s.Part.isPart() {
 		derived = derived[:3] // the envelope may differ when the event comes again
+		if s.Part.Each != "" {
+			derived = append(derived, "index")
+		}
 	}
 	if s.ID != "" {
-		t.ID = c.template(at.In("id"), s.ID, derived...)
+		if t.ID = c.template(at.In("id"), s.ID, derived...); t.ID != nil {
+			t.Folds = t.ID.Folds()
+		}
 	}
 	all := append(derived, "id")
 	t.PK = c.template(at.In("key").In("pk"), s.Key.PK, all...)
@@ -57,9 +62,7 @@ func (c *compiler) eventType(name string, s EventSpec) *planner.Type {
 	c.bounded(at.In("retain"), s.Retain)
 	c.was(at.In("was"), t, s.Was)
 	for i, text := range s.Ignore {
-		if path, err := event.ParseEvery(text); err == nil && where.JSONPath(text) == nil {
-			t.Ignore = append(t.Ignore, path)
-		} else if path, ok := c.path(at.In("ignore").In(fmt.Sprint(i)), text); ok {
+		if path, ok := c.path(at.In("ignore").In(fmt.Sprint(i)), text); ok {
 			t.Ignore = append(t.Ignore, path)
 		}
 	}

@@ -1,12 +1,14 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
@@ -124,21 +126,25 @@ func (c *compiler) takes(p place, t *planner.Type, s PartSpec) bool {
 			"with: and the members that it has of its whole, such as [order_id]")
 		return false
 	}
-	for i, text := range s.With {
+	for i, entry := range s.With {
 		at := p.In("with").In(strconv.Itoa(i))
+		name, text := cutWith(entry)
 		path, ok := c.path(at, text)
 		if !ok {
 			continue
 		}
-		switch _, name := path.Name(); {
-		case !name:
-			c.Mistake(at, fmt.Sprintf("%s is inside of a member, and with takes whole members of the payload", path),
-				"its first name alone")
-		case slices.ContainsFunc(t.Part.With, path.Equal):
-			c.Mistake(at, "with has "+path.String()+" twice", "one of the two")
+		own, whole := path.Name()
+		switch name = cmp.Or(name, own); {
+		case path.Numbered():
+			c.Mistake(at, fmt.Sprintf("%s is an element of an array, and its number may differ next time", path), "a member")
+		case !whole && name == "":
+			c.Mistake(p.In("with"), fmt.Sprintf("%s is inside of a member, and needs a name of its own in the part", path),
+				withNames(s.With))
+		case slices.ContainsFunc(t.Part.With, func(w envelope.With) bool { return w.Name == name }):
+			c.Mistake(at, "with has "+name+" twice", "one of the two")
 		default:
 			c.notIgnored(at, t, path)
-			t.Part.With = append(t.Part.With, path)
+			t.Part.With = append(t.Part.With, envelope.With{Name: name, Path: path})
 		}
 	}
 	if s.Each == "" {
@@ -152,20 +158,59 @@ func (c *compiler) takes(p place, t *planner.Type, s PartSpec) bool {
 	t.Part.Each = path
 	c.notIgnored(at, t, path)
 	for _, with := range t.Part.With {
-		if with.Contains(path) {
-			c.Mistake(at, fmt.Sprintf("with has %s too, so every part would hold all of it", with), "with without "+with.String())
+		if with.Path.Contains(path) {
+			c.Mistake(at, fmt.Sprintf("with has %s too, so every part would hold all of it", with.Path), "with without "+with.Path.String())
 		}
 	}
 	return true
+}
+
+// cutWith divides an entry of with, which is NAME=PATH or a path.
+func cutWith(entry string) (name, path string) {
+	name, path, named := strings.Cut(entry, "=")
+	if _, err := event.ParsePath(entry); err == nil || !named {
+		return "", entry
+	}
+	return name, path
+}
+
+// withNames returns a mapping that says the same as entries of with, and gives each a name.
+func withNames(entries []string, more ...string) string {
+	var list []string
+	for _, entry := range slices.Concat(entries, more) {
+		name, text := cutWith(entry)
+		if path, err := event.ParsePath(text); err == nil {
+			list = append(list, cmp.Or(name, lastMember(path))+": "+text)
+		}
+	}
+	return "{" + strings.Join(list, ", ") + "}"
+}
+
+// lastMember returns the name of the last member in a path.
+func lastMember(path event.Path) (name string) {
+	for first, rest, ok := path.First(); ok; first, rest, ok = rest.First() {
+		name = first
+	}
+	return name
+}
+
+// Takes lists what with takes of the whole's payload.
+func (s PartSpec) Takes() (list []envelope.With) {
+	for _, entry := range s.With {
+		name, text := cutWith(entry)
+		if path, err := event.ParsePath(text); err == nil {
+			list = append(list, envelope.With{Name: cmp.Or(name, lastMember(path)), Path: path})
+		}
+	}
+	return list
 }
 
 // notIgnored refuses a path if the digest of the whole leaves out the value there, or a part of
 // that value. Otherwise two messages could be one event with different parts.
 func (c *compiler) notIgnored(p place, t *planner.Type, path event.Path) {
 	whole := t.Part.Whole
-	each, _ := event.ParseEvery(element.ReplaceAllString(path.String(), "[]")) // no error: it is a path
 	for _, ignored := range whole.Ignore {
-		if ignored.Contains(path) || path.Contains(ignored) || each.Contains(ignored) {
+		if ignored.Contains(path) || path.Contains(ignored) {
 			c.Mistake(p, fmt.Sprintf("%s uses %s, and ignore leaves %s out of the digest of %s",
 				declare.NameOf(p), path, ignored, whole.Name),
 				"another member, or ignore without "+ignored.String()+" there")
@@ -202,16 +247,16 @@ func (c *compiler) ofTheWhole(at place, t *planner.Type) {
 // such a key is allowed there: the part is a claim.
 func (c *compiler) showsWhole(p place, t *planner.Type) {
 	whole := t.Part.Whole
-	full, _ := planner.Lossless(t.PK, t.SK)
+	folding := c.inherits(p, t)
+	full, _ := fullBut(folding, t.PK, t.SK)
 	if full["@id"] {
-		more, _ := planner.Lossless(t.ID)
+		more, _ := fullBut(folding, t.ID)
 		maps.Copy(full, more)
 	}
 	for _, v := range slices.Sorted(maps.Keys(whole.Leaves(planner.VariablesOf(whole.ID, "@id")))) {
 		path, err := event.ParsePath(v)
-		isShown := err == nil && v[0] != '@' && full[v] && slices.ContainsFunc(t.Part.With, func(with event.Path) bool {
-			return with.Contains(path)
-		})
+		inPart, has := t.Part.InPart(path)
+		isShown := err == nil && v[0] != '@' && has && full[inPart.String()]
 		switch {
 		case v == "@type" || isShown:
 		case whole.Atomic:
@@ -219,12 +264,47 @@ func (c *compiler) showsWhole(p place, t *planner.Type) {
 		case err != nil || v[0] == '@':
 			c.Mistake(p, fmt.Sprintf("the id of %s uses %s, which no part can show: parts of two wholes could have one key", whole.Name, v),
 				"an id in "+whole.Name+` that is made of its fields, such as "{order_id}"`)
+		case strings.Contains(v, ".") && !has:
+			c.Mistake(p, fmt.Sprintf("key does not show %s of the whole, which the id of %s uses: parts of two wholes could have one key; "+
+				"write with: %s, and add {%s} to sk", v, whole.Name, withNames(c.spec.Events[t.Name].Part.With, v), lastMember(path)), "")
 		default:
 			member, _, _ := strings.Cut(v, ".")
+			if has {
+				v = inPart.String()
+			}
 			c.Mistake(p, fmt.Sprintf("key does not show %s of the whole, which the id of %s uses: parts of two wholes could have one key; "+
-				"add %s to sk, and %s to part.with", v, whole.Name, shown(v, whole.ID, t.PK, t.SK), member), "")
+				"add %s to sk, and %s to part.with", path, whole.Name,
+				shown(v, foldings(whole.ID)[path.String()], whole.ID, t.PK, t.SK), member), "")
 		}
 	}
+}
+
+// inherits lets the digest of a part fold what the id of its whole folds, if the part has it of the
+// whole. It returns that, and refuses a part that shows it in another spelling.
+func (c *compiler) inherits(p place, t *planner.Type) map[string]string {
+	whole := t.Part.Whole
+	if whole.ID == nil {
+		return nil
+	}
+	folding := map[string]string{} // by the variable of the part
+	for v, functions := range foldings(whole.ID) {
+		if path, err := event.ParsePath(v); err == nil {
+			if own, has := t.Part.InPart(path); has {
+				folding[own.String()] = functions
+			}
+		}
+	}
+	for _, fold := range whole.Folds {
+		if own, has := t.Part.InPart(fold.Path); has {
+			fold.Path = own
+			t.Folds = append(t.Folds, fold)
+		}
+	}
+	c.spelled(p.In("pk"), t.PK, folding)
+	c.spelled(p.In("sk"), t.SK, folding)
+	at, _ := p.Parent()
+	c.spelled(at.In("id"), t.ID, folding)
+	return folding
 }
 
 // outlives gives a part the lifetime of its whole, or checks that its own is not shorter. A whole

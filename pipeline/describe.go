@@ -120,8 +120,12 @@ func eventSpec(t *planner.Type) EventSpec {
 
 func partSpec(p *planner.Part) PartSpec {
 	s := PartSpec{Of: p.Whole.Name, Each: p.Each.String()}
-	for _, path := range p.With {
-		s.With = append(s.With, path.String())
+	for _, with := range p.With {
+		text := with.Path.String()
+		if name, whole := with.Path.Name(); !whole || name != with.Name {
+			text = with.Name + "=" + text
+		}
+		s.With = append(s.With, text)
 	}
 	return s
 }

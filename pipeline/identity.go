@@ -1,10 +1,13 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
+	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -34,32 +37,92 @@ func (c *compiler) identity(at place, t *planner.Type) {
 // losslessID refuses an id that loses a part of a field. Two events could then have the same id,
 // and count as one.
 func (c *compiler) losslessID(p place, t *planner.Type) {
-	full, all := planner.Lossless(t.ID)
+	folding := foldings(t.ID)
+	full, all := fullBut(folding, t.ID)
 	if len(all) == 0 {
 		c.Mistake(p, "id is the same for every event", `the fields that tell events apart, such as "{order_id}", or "{@digest}"`)
 		return
 	}
 	for _, part := range t.ID.Parts() {
 		v := part.Variable()
-		if part.IsVariable() && !full[v] && v != "@type" {
+		f := part.Folding()
+		switch {
+		case !part.IsVariable():
+		case folding[v] != "" && f != folding[v]:
+			c.MistakeAt(p, t.ID.Text(), part.Offset, fmt.Sprintf("id shows %s in two spellings", v), "one of the two")
+		case !full[v] && v != "@type":
 			full[v] = true // reported once
 			c.MistakeAt(p, t.ID.Text(), part.Offset,
 				fmt.Sprintf("id shows %s only through a function that loses a part of it: two events could have one id", v),
-				shown(v, t.ID))
+				shown(v, folding[v], t.ID))
 		}
 	}
 }
 
-// shown returns a variable as a key can show all of it: as a hash if one of the templates hashes
-// it, because then nobody is to read it there.
-func shown(v string, templates ...*keys.Template) string {
+// foldings returns the functions through which alone an id shows each of its variables, and that an
+// id may have, as [keys.Part.Folding] writes them.
+func foldings(id *keys.Template) map[string]string {
+	folding := map[string]string{}
+	for _, part := range id.Parts() {
+		if v, f := part.Variable(), part.Folding(); f != "" && v != "@type" {
+			folding[v] = cmp.Or(folding[v], f)
+		}
+	}
+	for _, part := range id.Parts() {
+		if part.Folding() == "" && !part.Lossy {
+			delete(folding, part.Variable())
+		}
+	}
+	return folding
+}
+
+// fullBut returns the variables that the templates show in full, but for what an id folds, and all
+// variables that they use.
+func fullBut(folding map[string]string, templates ...*keys.Template) (full, all map[string]bool) {
+	full, all = planner.Lossless(templates...)
+	for _, t := range templates {
+		for _, part := range t.Parts() {
+			v := part.Variable()
+			full[v] = full[v] || begins(part, folding[v]) && !part.LosesBeyond(folding[v])
+		}
+	}
+	return full, all
+}
+
+// begins reports whether a variable is folded in this way first.
+func begins(part keys.Part, folding string) bool {
+	return folding != "" && strings.HasPrefix(part.Folding()+"|", folding+"|")
+}
+
+// spelled refuses a template that shows a variable in the spelling in which it came, if the id does
+// not.
+func (c *compiler) spelled(p place, t *keys.Template, folding map[string]string) {
+	for _, part := range t.Parts() {
+		v := part.Variable()
+		if f := folding[v]; f != "" && !begins(part, f) {
+			instead := shown(v, f)
+			if declare.NameOf(p) != "id" {
+				instead += " or {@id}"
+			}
+			c.MistakeAt(p, t.Text(), part.Offset,
+				fmt.Sprintf("%s shows %s in the spelling in which it came, and the id does not: one event could have two keys",
+					declare.NameOf(p), v), instead)
+		}
+	}
+}
+
+// shown returns a variable as a key can show all of it, but for what the id folds: as a hash if one
+// of the templates hashes it, because then nobody is to read it there.
+func shown(v, folding string, templates ...*keys.Template) string {
+	name := v
+	v += strings.ReplaceAll(folding, "|", " | ")
 	for _, t := range templates {
 		if t == nil {
 			continue
 		}
 		for _, part := range t.Parts() {
 			for _, f := range part.Funcs {
-				switch hides := f.Function().Hash && part.Variable() == v; {
+				switch hides := f.Function().Hash && part.Variable() == name; {
 				case hides && f.Function().Keyed && f.Arg != "":
 					return "{" + v + " | " + f.Name + ":" + f.Arg + "}"
 				case hides:
@@ -74,7 +137,13 @@ func shown(v string, templates ...*keys.Template) string {
 // keyHoldsID refuses a key that two events with different ids could share. The second event would
 // be a conflict. With an equal payload it would be dropped as a duplicate.
 func (c *compiler) keyHoldsID(at place, t *planner.Type) {
-	full, all := planner.Lossless(t.PK, t.SK)
+	var folding map[string]string
+	if t.ID != nil {
+		folding = foldings(t.ID)
+	}
+	c.spelled(at.In("key").In("pk"), t.PK, folding)
+	c.spelled(at.In("key").In("sk"), t.SK, folding)
+	full, all := fullBut(folding, t.PK, t.SK)
 	if full["@id"] {
 		return
 	}
@@ -99,9 +168,9 @@ func (c *compiler) keyHoldsID(at place, t *planner.Type) {
 			what = fmt.Sprintf(
 				"key shows %s, which id uses, only through a function that loses a part of it: two events could have one key", v)
 		}
-		instead := shown(v, t.ID, t.PK, t.SK) + " or {@id} in sk"
-		if shown(v, t.ID) != shown(v, t.ID, t.PK, t.SK) { // what the key hides, the id would show
-			instead = shown(v, t.PK, t.SK) + " in sk"
+		instead := shown(v, folding[v], t.ID, t.PK, t.SK) + " or {@id} in sk"
+		if shown(v, folding[v], t.ID) != shown(v, folding[v], t.ID, t.PK, t.SK) { // what the key hides, the id would show
+			instead = shown(v, folding[v], t.PK, t.SK) + " in sk"
 		}
 		c.Mistake(at.In("key"), what, instead)
 	}

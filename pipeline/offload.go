@@ -59,8 +59,8 @@ func (p *Pipeline) keptOf(t *planner.Type) *planner.Kept {
 	}
 	for _, part := range t.Parts {
 		k.Add(part.Part.Each)
-		for _, path := range part.Part.With {
-			k.Add(path)
+		for _, with := range part.Part.With {
+			k.Add(with.Path)
 		}
 	}
 	for _, path := range t.Keep {

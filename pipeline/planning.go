@@ -4,6 +4,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/keys"
 )
 
 // Plan turns a message into the item to store. It is a pure function of the message and the
@@ -97,6 +98,9 @@ func (p *Pipeline) Redigest(typ, data string) (event.Digest, error) {
 func (p *Pipeline) DigestText(typ, data string) (string, error) {
 	return p.plan.DigestText(typ, data)
 }
+
+// Folds returns what the digest of an event type takes as its id shows it. See [keys.Fold].
+func (p *Pipeline) Folds(typ string) []keys.Fold { return p.plan.Types[typ].Folds }
 
 // Ties returns the values of a stored payload that decide between equal revisions, as this pipeline
 // declares them. It is empty if the type's revision is not a list. See [event.Item].

@@ -83,8 +83,7 @@ type EventSpec struct {
 	// For mode latest: the path that orders revisions, and its type, such as "updated_at time" or
 	// "seq number". It may be a list. Then each entry breaks the ties of those before it.
 	Revision string `yaml:"revision" list:"yes"`
-	// Paths that the digest leaves out, because they differ between retries of one event. A []
-	// stands for each element of an array.
+	// Paths that the digest leaves out, because they differ between retries of one event.
 	Ignore []string `yaml:"ignore"`
 	// Stores the payload compressed where that saves a write unit.
 	Compress bool `yaml:"compress"`
@@ -119,11 +118,14 @@ type OffloadSpec struct {
 type PartSpec struct {
 	// The event type that is the whole. It is never a part itself.
 	Of string `yaml:"of" need:"yes"`
-	// A path to an array in the payload of the whole. There is one part for each of its elements,
-	// which are objects. By default there is exactly one part.
+	// A path to an array in the payload of the whole. There is one part for each of its elements.
+	// An element that is a text or a number is the member value of its part. By default there is
+	// exactly one part.
 	Each string `yaml:"each"`
-	// Members of the payload of the whole that every part has too, before those of its element.
-	With []string `yaml:"with" like:"[order_id, currency]"`
+	// Members of the payload of the whole that every part has too, before those of its element. A
+	// mapping gives them other names, and may take them out of objects: {order_id: order.id}. In Go
+	// an entry of it is order_id=order.id.
+	With []string `yaml:"with" like:"[order_id, currency]" named:"yes"`
 }
 
 // WasSpec is a retain that was in force earlier. An event whose own time is before Before expires

@@ -16,7 +16,10 @@ func (s *Stream) prepare(ctx context.Context, sh *shard, p *Streamed) (due bool,
 	}
 	trimmed, err := s.fill(ctx, sh)
 	p.Trimmed += trimmed
-	if err != nil {
+	switch {
+	case Busy(err): // the next round asks again
+		return false, nil
+	case err != nil:
 		return false, err
 	}
 	sh.finish(p)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
@@ -73,6 +74,12 @@ func (sh *shard) split(n int) {
 // changeSize is the capacity with which the JSON of a change begins. It is enough for the change of
 // a small item, so that such a JSON needs one allocation.
 const changeSize = 2048
+
+// Busy reports whether DynamoDB throttles a reader of a shard, as it may if there are more than two
+// (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.html).
+func Busy(err error) bool {
+	return retry.ThrottleErrorCode{Codes: retry.DefaultThrottleErrorCodes}.IsErrorThrottle(err) == aws.TrueTernary
+}
 
 // fill reads ahead until there are enough records for a full batch, or the shard has no more
 // records for now.

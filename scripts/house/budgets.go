@@ -32,11 +32,11 @@ const (
 
 var budgets = map[string]budget{
 	// These say how large the project may be.
-	sourceTokens: {most: 858_000, measured: 869_500,
+	sourceTokens: {most: 858_000, measured: 872_000,
 		why: "what producers send (events inside objects, values as they come, types that are dropped) is built whole; " +
 			"what goes in exchange follows"},
 	testTokens:   {most: 831_000},
-	shippedLines: {most: 24_250, measured: 24_650, why: "as for the source"},
+	shippedLines: {most: 24_250, measured: 24_850, why: "as for the source"},
 	heartLines:   {most: 6_380},
 	pageWords:    {most: 67_300},
 	helpWords:    {most: 20_300},

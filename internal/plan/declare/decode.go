@@ -324,6 +324,9 @@ func (d *Decoder) list(p Place, n *yamlfile.Node, into reflect.Value, tags *refl
 	case n.Kind == yamlfile.Bool && all != "":
 		d.whole(p, n, into, all)
 		return
+	case n.Kind == yamlfile.Map && tags != nil && tags.Tag.Get("named") != "":
+		d.named(p, n, into)
+		return
 	case n.Kind != yamlfile.List && all != "":
 		d.wrongKind(p, n, "true or a list", "true, or "+d.asList(n, into.Type().Elem()))
 		return
@@ -334,6 +337,16 @@ func (d *Decoder) list(p Place, n *yamlfile.Node, into reflect.Value, tags *refl
 	into.Set(reflect.MakeSlice(into.Type(), len(n.Items), len(n.Items)))
 	for i, v := range n.Items {
 		d.Value(p.In(strconv.Itoa(i)), v, into.Index(i), nil)
+	}
+}
+
+// named decodes a mapping of texts in place of a list of them: each becomes NAME=TEXT.
+func (d *Decoder) named(p Place, n *yamlfile.Node, into reflect.Value) {
+	pairs := d.Pairs(p, n, "")
+	into.Set(reflect.MakeSlice(into.Type(), len(pairs), len(pairs)))
+	for i, m := range pairs {
+		d.Value(p.In(strconv.Itoa(i)), m.Value, into.Index(i), nil)
+		into.Index(i).SetString(m.Name + "=" + into.Index(i).String())
 	}
 }
 

@@ -121,7 +121,7 @@ func (p *Planner) Redigest(typ, data string) (event.Digest, error) {
 	if t.Part != nil {
 		return event.Digest{}, fmt.Errorf("%s is a part, and its digest is about its whole too", typ)
 	}
-	return keys.Digest(typ, doc.Root(), t.Ignore), nil
+	return keys.Digest(typ, doc.Root(), t.Ignore, t.Folds...), nil
 }
 
 // DigestText returns the text that the digest of a stored payload hashes, under today's ignore.
@@ -130,7 +130,7 @@ func (p *Planner) DigestText(typ, data string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return string(keys.DigestText(nil, t.Name, doc.Root(), t.Ignore)), nil
+	return string(keys.DigestText(nil, t.Name, doc.Root(), t.Ignore, t.Folds...)), nil
 }
 
 // payload reads a stored payload of an event type.

@@ -57,11 +57,11 @@ func (w *work) partKey(t *Type, item *event.Item, identity bool) (event.Key, err
 	if identity {
 		used = append(used, t.ID.Derived()...)
 	}
-	if slices.Contains(used, "@at") || slices.Contains(used, "@digest") {
+	if slices.ContainsFunc(used, func(name string) bool { return name == "@at" || name == "@digest" || name == "@index" }) {
 		return event.Key{},
 			event.Poisoned(event.MissingField,
-				fmt.Sprintf("the key of %s uses the time or the digest of its whole, %s; look it up by the fields of that", t.Name,
-					t.Part.Whole.Name))
+				fmt.Sprintf("the key of %s uses its position, or the time or the digest of its whole, %s; look it up by the fields of that",
+					t.Name, t.Part.Whole.Name))
 	}
 	if identity {
 		id, err := t.ID.Append(w.text[:0], &w.source)

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,12 +63,15 @@ func (p *Planner) WholeOf(part *event.Item) *event.Item {
 		}
 	}
 	for _, path := range used { // an element may have a field of the same name as the whole
-		name, _, _ := path.First()
-		if !slices.ContainsFunc(t.Part.With, func(with event.Path) bool { n, _ := with.Name(); return n == name }) {
+		if _, ok := t.Part.InPart(path); !ok {
 			return nil
 		}
 	}
-	key, err := p.Key(whole.Name, envelope.Message{Body: part.Data})
+	doc, err := event.ParseDocument(part.Data)
+	if err != nil {
+		return nil
+	}
+	key, err := p.Key(whole.Name, envelope.Message{Body: t.Part.back(doc.Root())})
 	if err != nil {
 		return nil
 	}
@@ -76,6 +80,27 @@ func (p *Planner) WholeOf(part *event.Item) *event.Item {
 		item.ExpiresAt = roundUp(part.At.Add(retain))
 	}
 	return item
+}
+
+// back returns what a part has of the payload of its whole, where it stands there.
+func (p *Part) back(part event.Node) string {
+	whole := map[string]any{}
+	for _, with := range p.With {
+		value := part.Member(with.Name)
+		into, at := whole, with.Path
+		for name, rest, _ := at.First(); value.Exists(); name, rest, _ = rest.First() {
+			if rest.IsZero() {
+				into[name] = json.RawMessage(value.Raw())
+				break
+			}
+			if _, there := into[name].(map[string]any); !there {
+				into[name] = map[string]any{}
+			}
+			into = into[name].(map[string]any)
+		}
+	}
+	text, _ := json.Marshal(whole) // its values come from a document
+	return string(text)
 }
 
 // planParts plans what the payload of a whole yields beside the whole's item. If one part is bad,
@@ -160,7 +185,7 @@ func (b *partsBuilder) ofType(t *Type) *event.Refusal {
 	with := b.with(t)
 	b.ids = map[string]string{}
 	if t.Part.Each.IsZero() {
-		return b.add(t, t.Name, with)
+		return b.add(t, 0, t.Name, with)
 	}
 	list := b.root.At(t.Part.Each)
 	switch {
@@ -177,17 +202,22 @@ func (b *partsBuilder) ofType(t *Type) *event.Refusal {
 	i := 0
 	for element := range list.Elements() {
 		name := t.Part.Each.Index(i).String()
-		if element.Kind() != event.Object {
-			return event.Poisoned(event.WrongType, fmt.Sprintf("part %s: %s is %s, not an object", t.Name, name,
+		own, has := inside(element), func(name string) bool { return element.Member(name).Exists() }
+		switch element.Kind() {
+		case event.Object:
+		case event.String, event.Number:
+			own, has = `"`+ofElement+`":`+element.Raw(), func(name string) bool { return name == ofElement }
+		default:
+			return event.Poisoned(event.WrongType, fmt.Sprintf("part %s: %s is %s, not an object, a text or a number", t.Name, name,
 				jsonschema.KindText(element)))
 		}
-		for _, path := range t.Part.With {
-			if member, _ := path.Name(); element.Member(member).Exists() && b.root.Member(member).Exists() {
+		for _, w := range t.Part.With {
+			if has(w.Name) && b.root.At(w.Path).Exists() {
 				return event.Poisoned(event.PartsClash,
-					fmt.Sprintf("part %s: both the whole and %s have a member %s, and a part can have only one", t.Name, name, path))
+					fmt.Sprintf("part %s: both the whole and %s have a member %s, and a part can have only one", t.Name, name, w.Name))
 			}
 		}
-		if refusal := b.add(t, name, with, inside(element)); refusal != nil {
+		if refusal := b.add(t, i, name, with, own); refusal != nil {
 			return refusal
 		}
 		i++
@@ -195,14 +225,22 @@ func (b *partsBuilder) ofType(t *Type) *event.Refusal {
 	return nil
 }
 
+// ofElement is the member that a part has for an element that is a text or a number.
+const ofElement = "value"
+
 // with returns the members that parts of the type take from their whole, as they are spelled there.
-// A member that is missing is left out.
+// A value that is missing is left out.
 func (b *partsBuilder) with(t *Type) string {
 	var members []string
-	for _, path := range t.Part.With {
-		name, _ := path.Name()
-		if text := b.root.Spelled(name); text != "" {
-			members = append(members, text)
+	for _, w := range t.Part.With {
+		name, whole := w.Path.Name()
+		value := b.root.At(w.Path)
+		switch {
+		case !value.Exists():
+		case whole && name == w.Name:
+			members = append(members, b.root.Spelled(name))
+		default:
+			members = append(members, event.Quote(w.Name)+":"+value.Raw())
 		}
 	}
 	return strings.Join(members, ",")
@@ -210,13 +248,16 @@ func (b *partsBuilder) with(t *Type) string {
 
 // inside returns the text of an object without its braces and the blanks around its members.
 func inside(object event.Node) string {
+	if object.Kind() != event.Object {
+		return ""
+	}
 	text := object.Raw()
 	return strings.TrimSpace(text[1 : len(text)-1])
 }
 
-// add plans the part with these members. Some of the texts may be empty. name says for people which
-// part it is.
-func (b *partsBuilder) add(t *Type, name string, members ...string) *event.Refusal {
+// add plans the part with these members. Some of the texts may be empty. index is that of its
+// element, and name says for people which part it is.
+func (b *partsBuilder) add(t *Type, index int, name string, members ...string) *event.Refusal {
 	members = slices.DeleteFunc(members, func(text string) bool { return text == "" })
 	text := "{" + strings.Join(members, ",") + "}"
 	if b.bytes += len(text); b.bytes > maxPartBytes {
@@ -224,7 +265,7 @@ func (b *partsBuilder) add(t *Type, name string, members ...string) *event.Refus
 			fmt.Sprintf("part %s: the parts of the message take over %d bytes, because each of them repeats what with names", t.Name,
 				maxPartBytes))
 	}
-	item, refusal := b.planner.planPart(t, b.whole, text, b.stored)
+	item, refusal := b.planner.planPart(t, b.whole, text, index, b.stored)
 	if refusal != nil {
 		refusal.Detail = "part " + t.Name + ", " + name + ": " + refusal.Detail
 		return refusal
@@ -245,7 +286,7 @@ func (b *partsBuilder) add(t *Type, name string, members ...string) *event.Refus
 }
 
 // planPart plans one part from its payload.
-func (p *Planner) planPart(t *Type, whole *event.Item, text string, stored bool) (*event.Item, *event.Refusal) {
+func (p *Planner) planPart(t *Type, whole *event.Item, text string, index int, stored bool) (*event.Item, *event.Refusal) {
 	doc, err := event.ParseDocument(text)
 	if err != nil { // cannot happen: its members come from a document, and no name is there twice
 		return nil, event.Poisoned(event.Undecodable, err.Error())
@@ -257,8 +298,8 @@ func (p *Planner) planPart(t *Type, whole *event.Item, text string, stored bool)
 	}
 	w := works.Get().(*work)
 	defer w.release()
-	w.source = keys.Source{Data: doc.Root(), Type: t.Name, At: whole.At, HasAt: true, Secret: p.Secret}
-	w.text = keys.PartDigestText(w.text[:0], t.Name, doc.Root(), whole.Type, whole.ID)
+	w.source = keys.Source{Data: doc.Root(), Type: t.Name, At: whole.At, HasAt: true, Index: index, Secret: p.Secret}
+	w.text = keys.PartDigestText(w.text[:0], t.Name, doc.Root(), whole.Type, whole.ID, t.Folds...)
 	item := &event.Item{Type: t.Name, At: whole.At, Epoch: p.Epoch, Data: text, Digest: sha256.Sum256(w.text)}
 	if retain := lifetime.At(t.Retain, t.Was, item.At); retain > 0 {
 		item.ExpiresAt = roundUp(item.At.Add(retain))

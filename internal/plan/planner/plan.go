@@ -351,7 +351,7 @@ func roundUp(at time.Time) int64 {
 
 // identity computes the digest and the id.
 func (w *work) identity(t *Type, e *event.Event, item *event.Item) *event.Refusal {
-	w.text = keys.DigestText(w.text[:0], t.Name, w.source.Data, t.Ignore)
+	w.text = keys.DigestText(w.text[:0], t.Name, w.source.Data, t.Ignore, t.Folds...)
 	item.Digest = sha256.Sum256(w.text)
 	w.source.Digest = item.Digest
 	switch {

@@ -56,8 +56,8 @@ func (r *reader) part(t *Type, own []event.Read) {
 		r.field("part "+t.Name, t.Part.Each, []event.Kind{event.Array}, true)
 	}
 	for _, read := range own {
-		if slices.ContainsFunc(t.Part.With, func(with event.Path) bool { return with.Contains(read.Path) }) {
-			read.Use = "part " + t.Name + " " + read.Use
+		if path, ok := t.Part.OfWhole(read.Path); ok {
+			read.Path, read.Use = path, "part "+t.Name+" "+read.Use
 			r.list = append(r.list, read)
 		}
 	}

@@ -39,6 +39,7 @@ type Type struct {
 	Latest     bool
 	Revision   []Revision // under latest; all but the first break ties
 	Ignore     []event.Path
+	Folds      []keys.Fold // what the id shows without its spelling
 	Meta       []Meta
 	Feeds      []Feed  // by aggregate name
 	SchemaText string  // empty: there is none
@@ -80,9 +81,29 @@ func (d Drop) String() string {
 // Part says how a part is made from its whole.
 type Part struct {
 	Whole *Type
-	Each  event.Path   // to the array; without steps: there is one part
-	With  []event.Path // members of the whole's payload, each a path of one step
-	Claim bool         // its key does not show the id of the whole, so only one whole can have it
+	Each  event.Path      // to the array; without steps: there is one part
+	With  []envelope.With // values of the whole's payload that it has too
+	Claim bool            // its key does not show the id of the whole, so only one whole can have it
+}
+
+// OfWhole returns where a value of the part's payload is in that of the whole, if with names it.
+func (p *Part) OfWhole(path event.Path) (event.Path, bool) {
+	for _, with := range p.With {
+		if moved, ok := path.Moved(event.Path{}.Member(with.Name), with.Path); ok {
+			return moved, true
+		}
+	}
+	return event.Path{}, false
+}
+
+// InPart returns where a value of the whole's payload is in that of the part, if with names it.
+func (p *Part) InPart(path event.Path) (event.Path, bool) {
+	for _, with := range p.With {
+		if moved, ok := path.Moved(with.Path, event.Path{}.Member(with.Name)); ok {
+			return moved, true
+		}
+	}
+	return event.Path{}, false
 }
 
 // Index is a secondary index that items of a type may be in.

@@ -133,6 +133,9 @@ func (d descriptions) schemaOfStruct(t reflect.Type) *schemaNode {
 		if f.Tag.Get("all") != "" {
 			member = &schemaNode{AnyOf: []*schemaNode{{Type: "boolean"}, member}}
 		}
+		if f.Tag.Get("named") == "yes" {
+			member = &schemaNode{AnyOf: []*schemaNode{member, {Type: "object", Others: d.schemaOf(f.Type.Elem())}}}
+		}
 		member.Description = d[t.Name()+"."+f.Name]
 		if values := f.Tag.Get("enum"); values != "" {
 			member.Enum, member.MinLength = strings.Split(values, ","), 0

@@ -20,7 +20,8 @@ func declaration(version int64, spread int, retain, totals time.Duration) pipeli
 		Events: map[string]pipeline.EventSpec{
 			"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: retain, Attributes: attributes,
 				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{merchant}#{id}"}}},
-			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: retain,
+			"parcel": {ID: "{id | strip | lower}", At: "{at}", Retain: retain,
+				Key:        pipeline.KeySpec{PK: "PARCEL#{id | strip | lower}", SK: "PARCEL"},
 				Attributes: attributes, Mode: "latest", Revision: "rev number\ncents number",
 				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{@at}"},
 					"GSI2": {PK: "{merchant}", SK: "{@type}"}}},

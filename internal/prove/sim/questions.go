@@ -25,13 +25,13 @@ import (
 // sharded, and its key changes with the second epoch. GSI5 is sparse, and events of one time share
 // a sort key in it.
 func addPatterns(spec *pipeline.Spec, secret bool) {
-	byDay := pipeline.IndexSpec{PK: model.OldDay + "{@at | day}#{id | shard:3}", SK: "{@at | time}#{id}"}
+	byDay := pipeline.IndexSpec{PK: model.OldDay + "{@at | day}#{@id | shard:3}", SK: "{@at | time}#{@id}"}
 	if spec.Epoch > 1 {
-		byDay.PK, byDay.Was = model.NewDay+"{@at | day}#{id | shard:3}", []string{byDay.PK}
+		byDay.PK, byDay.Was = model.NewDay+"{@at | day}#{@id | shard:3}", []string{byDay.PK}
 	}
 	for _, e := range spec.Events {
 		e.Indexes["GSI4"] = byDay
-		e.Indexes["GSI5"] = pipeline.IndexSpec{PK: "GIFT#{id | shard:2}", SK: "{@at | time}", Where: "gift = true"}
+		e.Indexes["GSI5"] = pipeline.IndexSpec{PK: "GIFT#{@id | shard:2}", SK: "{@at | time}", Where: "gift = true"}
 	}
 	both := []string{"order", "parcel"}
 	spec.Patterns = map[string]pipeline.PatternSpec{

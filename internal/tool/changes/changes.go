@@ -187,7 +187,11 @@ func partText(p pipeline.PartSpec) string {
 		members = append(members, "each: "+p.Each)
 	}
 	if len(p.With) > 0 {
-		members = append(members, "with: ["+strings.Join(p.With, ", ")+"]")
+		with := "[" + strings.Join(p.With, ", ") + "]"
+		if strings.Contains(with, "=") {
+			with = "{" + strings.ReplaceAll(strings.Join(p.With, ", "), "=", ": ") + "}"
+		}
+		members = append(members, "with: "+with)
 	}
 	if len(members) == 0 {
 		return ""
@@ -332,9 +336,9 @@ func ignoreAdvice(was, is pipeline.EventSpec) string {
 // ignoresAll reports whether s leaves all of paths out of the digest.
 func ignoresAll(s pipeline.EventSpec, paths []string) bool {
 	for _, text := range paths {
-		path, _ := event.ParseEvery(text) // no error: it was compiled
+		path, _ := event.ParsePath(text) // no error: it was compiled
 		if !slices.ContainsFunc(s.Ignore, func(text string) bool {
-			ignored, err := event.ParseEvery(text)
+			ignored, err := event.ParsePath(text)
 			return err == nil && ignored.Contains(path)
 		}) {
 			return false

@@ -37,13 +37,12 @@ func (r *Report) quoted(at rules.Places) {
 // part reads, since the part reads it itself.
 func placeOfUse(typ, use string) string {
 	words := strings.Fields(use)
-	if words[0] == "part" {
+	switch {
+	case words[0] == "part":
 		return ""
-	}
-	if words[0] == "revision" {
+	case words[0] == "revision":
 		return "events." + typ + ".revision"
-	}
-	if strings.HasPrefix(use, "GSI") {
+	case strings.HasPrefix(use, "GSI"):
 		return "events." + typ + ".indexes." + words[0] + ".where"
 	}
 	if words[1] != "where" {

@@ -3,9 +3,7 @@ package console
 import (
 	"context"
 	"fmt"
-	"slices"
 
-	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
@@ -75,17 +73,12 @@ func (t *Resources) wholeStep(ctx context.Context, p *pipeline.Pipeline, part *e
 		return nil, nil
 	}
 	s := &Step{Name: "whole", Title: "Whole", State: stateUnknown}
-	// An element may have a field of the same name as the whole. So only those that it is given
-	// decide.
-	if slices.ContainsFunc(keyFields(spec.Events[of.Of]), func(name string) bool { return !slices.Contains(of.With, name) }) {
+	whole := p.WholeOf(part)
+	if whole == nil {
 		s.add("", "It is a part of an event of type "+of.Of+". It does not hold all fields of that event's key.")
 		return s, nil
 	}
-	key, err := p.Key(of.Of, envelope.Message{Body: part.Data})
-	if err != nil {
-		s.add("", "It is a part of an event of type "+of.Of+". The key of that event cannot be made of it.")
-		return s, nil
-	}
+	key := whole.Key
 	stored, err := t.readStored(ctx, key)
 	if err != nil {
 		return nil, err

@@ -205,7 +205,8 @@ func (e *Explainer) parts(x *Explanation, whole *event.Item) {
 		p := Explanation{Verdict: event.Inserted.String()}
 		e.item(&p, part, x.Atomic || part.Put != 0)
 		if doc, err := event.ParseDocument(part.Text()); err == nil { // it was just planned, so there is no error
-			p.DigestText = string(keys.PartDigestText(nil, part.Type, doc.Root(), whole.Type, e.Personal.Item(*whole).ID))
+			p.DigestText = string(keys.PartDigestText(nil, part.Type, doc.Root(), whole.Type, e.Personal.Item(*whole).ID,
+				e.Pipeline.Folds(part.Type)...))
 		}
 		e.aggregates(&p, part)
 		x.Parts = append(x.Parts, p)

@@ -273,14 +273,13 @@ func (s *shardEnd) again(err error) error {
 	s.iterator = nil
 	var expired *types.ExpiredIteratorException
 	var trimmed *types.TrimmedDataAccessException
-	var busy *types.LimitExceededException
 	var gone *types.ResourceNotFoundException
 	switch {
 	case errors.As(err, &trimmed):
 		s.trimmed, s.after, s.note = s.trimmed || s.last.IsZero() && !s.after.IsZero(), event.Sequence{}, migrate.LaneNote{}
 	case errors.As(err, &gone): // all of it is past its 24 hours
 		s.ended, s.trimmed, s.last = true, true, event.Sequence{}
-	case !errors.As(err, &expired) && !errors.As(err, &busy):
+	case !errors.As(err, &expired) && !esm.Busy(err):
 		return errors.New("reading the stream: " + show.Error(err))
 	}
 	return nil

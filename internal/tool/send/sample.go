@@ -269,7 +269,11 @@ func (s *sampler) elements(payload map[string]any, eventType string) {
 			}
 		}
 		for i, element := range arrays[part.Each] {
-			s.fields(element.(map[string]any), name, int64(i), part.With)
+			var taken []string
+			for _, with := range part.Takes() {
+				taken = append(taken, with.Name)
+			}
+			s.fields(element.(map[string]any), name, int64(i), taken)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ingot-events/ingot/event"
 )
 
 // conform changes a payload so that it matches the schema of its type, and those of its parts, as
@@ -23,22 +25,39 @@ func (s *sampler) conform(payload map[string]any, eventType string) {
 		for _, element := range elements {
 			own := element.(map[string]any)
 			whole := map[string]any{}
-			for _, with := range part.With {
-				if value, there := payload[with]; there {
-					whole[with] = value
+			taken := map[string]event.Path{}
+			for _, with := range part.Takes() {
+				taken[with.Name] = with.Path
+				if value := at(payload, with.Path.String()); value != nil {
+					whole[with.Name] = value
 				}
 			}
 			merge(whole, own)
 			schema.fit(whole, "")
 			for name, value := range whole {
-				if slices.Contains(part.With, name) {
-					payload[name] = value
+				if path, of := taken[name]; of {
+					replace(payload, path, value)
 				} else if part.Each != "" {
 					own[name] = value
 				}
 			}
 		}
 	}
+}
+
+// replace puts a value where a path of names leads to. Objects that are missing are made.
+func replace(payload map[string]any, path event.Path, value any) {
+	name, rest, _ := path.First()
+	if rest.IsZero() {
+		payload[name] = value
+		return
+	}
+	inner, is := payload[name].(map[string]any)
+	if !is {
+		inner = map[string]any{}
+		payload[name] = inner
+	}
+	replace(inner, rest, value)
 }
 
 // at returns what is at a path of names.

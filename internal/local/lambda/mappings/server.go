@@ -23,6 +23,7 @@ type Mapping struct {
 	Function string // its name
 	Source   string // ARN of the queue or stream
 	Most     int    // calls at a time, as ScalingConfig has it; 0: not set
+	Pollers  int    // the least event pollers, as ProvisionedPollerConfig has it; 0: none
 	// Made is when somebody made the mapping, which is Creating then. Zero: long ago.
 	Made time.Time
 }
@@ -128,11 +129,40 @@ type configuration struct {
 	LastModified          float64
 	State                 string
 	StateTransitionReason string
-	LastProcessingResult  string   `json:",omitempty"`
-	ScalingConfig         *scaling `json:",omitempty"`
+	LastProcessingResult  string `json:",omitempty"`
+	settings
+}
+
+// settings are what an update can change beside Enabled. What it leaves out is kept, and what it
+// names without a number is removed.
+type settings struct {
+	ScalingConfig           *scaling `json:",omitempty"`
+	ProvisionedPollerConfig *pollers `json:",omitempty"`
 }
 
 type scaling struct{ MaximumConcurrency int }
+
+type pollers struct{ MinimumPollers int }
+
+// refused returns why Lambda refuses an update of a queue's mapping, or nothing.
+func (in *settings) refused(m *state) string {
+	most, least := m.Most, m.Pollers
+	if in.ScalingConfig != nil {
+		most = in.ScalingConfig.MaximumConcurrency
+	}
+	if in.ProvisionedPollerConfig != nil {
+		least = in.ProvisionedPollerConfig.MinimumPollers
+	}
+	switch {
+	case most == 1: // https://docs.aws.amazon.com/lambda/latest/api/API_ScalingConfig.html
+		return "MaximumConcurrency must be at least 2"
+	case least == 1: // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
+		return "MinimumPollers must be at least 2"
+	case most > 0 && least > 0: // as there
+		return "MaximumConcurrency and ProvisionedPollerConfig cannot be used together"
+	}
+	return ""
+}
 
 func (s *Server) describe(m *state) configuration {
 	c := configuration{UUID: m.UUID, EventSourceArn: m.Source, EventSourceMappingArn: s.arn(m), LastModified: float64(m.at.Unix()),
@@ -140,6 +170,9 @@ func (s *Server) describe(m *state) configuration {
 		StateTransitionReason: "USER_INITIATED"}
 	if m.Most > 0 {
 		c.ScalingConfig = &scaling{m.Most}
+	}
+	if m.Pollers > 0 {
+		c.ProvisionedPollerConfig = &pollers{m.Pollers}
 	}
 	if s.Last != nil {
 		c.LastProcessingResult = s.Last(m.Function)
@@ -252,14 +285,17 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) update(w http.ResponseWriter, r *http.Request, id string) {
 	var in struct {
-		Enabled       *bool
-		ScalingConfig *scaling
+		Enabled *bool
+		settings
 	}
 	m := s.allowed(w, "UpdateEventSourceMapping", func(m *state) bool { return m.UUID == id })
 	switch {
 	case m == nil:
-	case json.NewDecoder(r.Body).Decode(&in) != nil || in.Enabled == nil && in.ScalingConfig == nil:
-		fault(w, http.StatusBadRequest, "InvalidParameterValueException", "this endpoint can change only Enabled and ScalingConfig")
+	case json.NewDecoder(r.Body).Decode(&in) != nil || in.Enabled == nil && in.settings == (settings{}):
+		fault(w, http.StatusBadRequest, "InvalidParameterValueException", "this endpoint can change only Enabled, ScalingConfig and "+
+			"ProvisionedPollerConfig")
+	case in.refused(m) != "":
+		fault(w, http.StatusBadRequest, "InvalidParameterValueException", in.refused(m))
 	case strings.HasSuffix(s.stateOf(m), "ing"):
 		fault(w, http.StatusBadRequest, "ResourceInUseException", "Cannot update the event source mapping because it is in use.")
 	default:
@@ -278,7 +314,10 @@ func (s *Server) update(w http.ResponseWriter, r *http.Request, id string) {
 		if in.ScalingConfig != nil {
 			m.Most = in.ScalingConfig.MaximumConcurrency
 		}
-		if m.enabled != was || in.ScalingConfig != nil {
+		if in.ProvisionedPollerConfig != nil {
+			m.Pollers = in.ProvisionedPollerConfig.MinimumPollers
+		}
+		if m.enabled != was || in.settings != (settings{}) {
 			m.at = s.now()
 		}
 		answer(w, http.StatusAccepted, s.describe(m))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -73,8 +74,13 @@ func (f Fact) Spell(rng *rand.Rand) string {
 	if f.Note > 0 {
 		members = append(members, fmt.Sprintf(`"note":%q`, f.note()))
 	}
+	id := members[1]
 	rng.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
-	return "{" + strings.Join(members, []string{",", ", "}[rng.IntN(2)]) + "}"
+	between := []string{",", ", "}[rng.IntN(2)]
+	if f.Type == "parcel" && between == ", " { // its id folds spelling
+		members[slices.Index(members, id)] = fmt.Sprintf(`"id":%q`, strings.ToUpper(f.ID)+"\u00a0")
+	}
+	return "{" + strings.Join(members, between) + "}"
 }
 
 func SpellNumber(rng *rand.Rand, n int64) string {
@@ -99,6 +105,9 @@ func Read(data string) (Fact, error) {
 	}
 	if err := json.Unmarshal([]byte(data), &raw); err != nil {
 		return Fact{}, err
+	}
+	if raw.Type == "parcel" {
+		raw.ID = strings.ToLower(strings.TrimSpace(raw.ID))
 	}
 	return Fact{Type: raw.Type, ID: raw.ID, Merchant: raw.Merchant, At: raw.At, Customer: raw.Customer, Gift: raw.Gift,
 		Cents: int64(raw.Cents), Rev: int64(raw.Rev), Lines: readLines(raw.Lines), Coupons: readCoupons(raw.Coupons),

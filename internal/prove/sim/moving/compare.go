@@ -26,7 +26,8 @@ func (w *world) Counted(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	proof := tool.Proof{Ends: tool.Ends{Client: doubtful{w.engine.Streams(), w}, Clock: w.Env(w.Rng.Float64, 0)}, Migration: s,
+	reader := doubtful{w.readers.Reader(w.engine.Streams()), w}
+	proof := tool.Proof{Ends: tool.Ends{Client: reader, Clock: w.Env(w.Rng.Float64, 0)}, Migration: s,
 		Streams: strings.Fields(s.Streams(c)), Covered: c.Compared}
 	return proof.Counted(ctx)
 }

@@ -88,15 +88,16 @@ type world struct {
 	captures []*esm.Stream // of the old table, while it is the source
 	counted  *esm.Stream   // of the new table
 	mapped   stage.Changed // all mappings
-	stalls   float64       // how many answers a process holds in its hands for long
-	slow     float64       // how many answers take long
-	written  time.Time     // when somebody wrote the old table last
-	passed   int           // passes that ended
-	gap      bool          // records of the stream were lost, so another pass is needed
-	filling  bool          // somebody runs passes until none is needed
-	blind    bool          // the stream is off now
-	blinded  int           // how often it was off
-	sighted  time.Time     // when it was on again
+	readers  *stage.Readers
+	stalls   float64   // how many answers a process holds in its hands for long
+	slow     float64   // how many answers take long
+	written  time.Time // when somebody wrote the old table last
+	passed   int       // passes that ended
+	gap      bool      // records of the stream were lost, so another pass is needed
+	filling  bool      // somebody runs passes until none is needed
+	blind    bool      // the stream is off now
+	blinded  int       // how often it was off
+	sighted  time.Time // when it was on again
 	still    bool
 	off      bool              // the mapping of capture is
 	latest   bool              // events have revisions, so producers change those that were moved
@@ -175,12 +176,14 @@ func (w *world) build(seed uint64) error {
 	w.write(15)
 	w.Now = w.Now.Add(25 * time.Hour) // these are no longer in the stream when capture begins
 	w.Change(&w.mapped, "Creating")
-	for range 1 + w.Rng.IntN(2) { // sometimes two pollers side by side
+	w.readers = stage.NewReaders(&w.World, 1+min(1, w.Rng.IntN(6))) // the tables may have replicas
+	for range 1 + w.Rng.IntN(2) {                                   // sometimes two pollers side by side
 		for side, of := range []string{arn, deployed.StreamARN} {
 			if side > 0 && !w.goesBack {
 				continue
 			}
-			stream, err := deployed.MapStream(esm.StreamConfig{ARN: of, BatchSize: 1 + w.Rng.IntN(8), Window: time.Minute,
+			stream, err := deployed.MapStream(esm.StreamConfig{Client: w.readers.Reader(w.engine.Streams()), ARN: of,
+				BatchSize: 1 + w.Rng.IntN(8), Window: time.Minute,
 				Function: esm.Function{Handler: w.capture, Timeout: stage.FunctionTimeout}})
 			if err != nil {
 				return err
@@ -189,7 +192,8 @@ func (w *world) build(seed uint64) error {
 			w.Spawn("poller", nil, func() { w.poll(stream, &w.off) })
 		}
 	}
-	stream, err := deployed.MapStream(esm.StreamConfig{BatchSize: 1 + w.Rng.IntN(8), Window: time.Minute,
+	stream, err := deployed.MapStream(esm.StreamConfig{Client: w.readers.Reader(w.engine.Streams()),
+		BatchSize: 1 + w.Rng.IntN(8), Window: time.Minute,
 		Function: esm.Function{Handler: w.count, Timeout: stage.FunctionTimeout}})
 	if err != nil {
 		return err

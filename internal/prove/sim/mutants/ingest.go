@@ -12,6 +12,11 @@ func ingest() []Mutant {
 				{"plain.put.replace", `if item.Ties != "" {`, `if item.Ties == "-" {`}},
 		},
 		{
+			Name: "digest-not-folded", What: "the digest takes a field as it came, and the id shows it in lower case", Defends: "P2 P3",
+			Checks: checks(sim.Altered, sim.Undeserved),
+			Edits:  edit("keys.canonicalOf", `folds: folds`, `folds: nil`),
+		},
+		{
 			Name: "lost-put-is-expired", What: "an event whose put got no answer is Expired once it is too late", Defends: "P1",
 			Checks: checks(sim.Undeserved),
 			Edits:  edit("plain.put.note", `a.Outcome == rows.Unknown && (w.state == inserting || w.state == replacing)`, `false`),
