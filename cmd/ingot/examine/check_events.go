@@ -16,14 +16,14 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-const eventsHelp = `With --events it plans each line of a file of events, or of standard input with -. A line is one message body, with
-the attributes of --attribute. Or it is a whole batch, as Lambda sends it ({"Records": […]}) or aws sqs
-receive-message prints it ({"Messages": […]}). The report has verdicts and reasons; fields that are absent, null or
-of another type; the hottest keys and totals; sizes and write units; and how many events a floor may refuse. If a
-line would be Poison, the exit code is 3. The first lines are given to the ingest function on empty tables in
-memory, for at most 5 seconds and 20,000 lines. All others are planned, and only Poison among them gets a verdict.
-The command does not know what is stored already. It takes at most 256 MB of memory. A key with a personal value is
-shown as a hash.`
+const eventsHelp = `With --events it plans each line of a file of events, or of standard input with -. A line is one
+message body, with the attributes of --attribute. Or it is a whole batch, as Lambda sends it ({"Records": […]}) or
+aws sqs receive-message prints it ({"Messages": […]}). The report has verdicts and reasons; fields that are absent,
+null or of another type; the hottest keys and totals; sizes and write units; and how many events a floor may refuse.
+The exit code is 3 if a line would be Poison, or more than one in a hundred a Conflict. The first lines are given to
+the ingest function on empty tables in memory, for at most 5 seconds and 20,000 lines. All others are planned, and
+only Poison among them gets a verdict. The command does not know what is stored already. It takes at most 256 MB of
+memory. A key with a personal value is shown as a hash.`
 
 // eventsJSON documents the part of --output json that --events adds.
 const eventsJSON = `

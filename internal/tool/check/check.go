@@ -118,6 +118,7 @@ func Run(in Input) (*Report, error) {
 		r.hotTotals(in, p, counting, at)
 		r.compressed(at)
 		r.quoted(at)
+		r.conflicts(at)
 		r.patterns(in, p, at)
 	}
 	r.Findings = rules.Sorted(append(r.Findings, at.Findings...), files...)

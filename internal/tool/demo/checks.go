@@ -92,7 +92,7 @@ func exactly(r *big.Rat) string {
 func (w *world) listed(totals map[slot]*stored, list *naive, events, refused, planned, items int) Check {
 	c := Check{Name: "list", Differences: []string{}}
 	if planned != items {
-		c.About = fmt.Sprintf("not compared: the producer's %s make %s, so some lines repeat the event of an earlier one",
+		c.About = fmt.Sprintf("not compared: the producer's %s make %s, so some lines have the key of an earlier one",
 			show.Count(events, "line"), show.Count(items, "item"))
 		return c
 	}

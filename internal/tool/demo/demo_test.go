@@ -245,11 +245,26 @@ func TestFewEvents(t *testing.T) {
 	s := mustRun(t, c)
 	agree(t, s)
 	if c := checks(s)["list"]; c.Compared != 0 ||
-		c.About != "not compared: the producer's 2 lines make 1 item, so some lines repeat the event of an earlier one" {
+		c.About != "not compared: the producer's 2 lines make 1 item, so some lines have the key of an earlier one" {
 		t.Errorf("list: %+v", c)
 	}
 	if s.Kept.Items != 1 || s.Data.Events != 2 || len(s.Totals) != 2 {
 		t.Errorf("%d items of %d lines in %d totals", s.Kept.Items, s.Data.Events, len(s.Totals))
+	}
+}
+
+// TestLinesWithOneKey shows that different events under one key are a difference, however few they
+// are, and that the same event twice is none.
+func TestLinesWithOneKey(t *testing.T) {
+	line := func(id, mag string) string {
+		return `{"id":"` + id + `","properties":{"time":1517363399650,"net":"uw","mag":` + mag + "}}\n"
+	}
+	c := example(t, "earthquakes", seed, aggregate.Marks)
+	c.Data = lineOf(t, line("a", "1")+line("b", "1")+line("a", "1")+line("b", "2")+line("a", "3")+line("b", "2"))
+	s := mustRun(t, c)
+	found := checks(s)["keys"].Differences
+	if s.Same || len(found) != 1 || !strings.HasPrefix(found[0], "3 lines: the first two with one key are lines 2 and 4;") {
+		t.Errorf("same %v: %q", s.Same, found)
 	}
 }
 

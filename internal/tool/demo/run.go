@@ -49,6 +49,7 @@ type run struct {
 	Config
 	world    *world
 	producer *producer
+	rivals   rivals // found before the run
 	copies   copier // makes copies of events for Repeat
 	list     *naive // plain sums over the producer's list, for data without a tally
 	summary  Summary
@@ -228,6 +229,9 @@ func (r *run) judge(ctx context.Context) error {
 		s.Checks = append(s.Checks, w.listed(totals, r.list, s.Data.Events, r.refused, r.items, s.Kept.Items))
 	}
 	s.Checks = append(s.Checks, w.accounts(s.Data.Events, r.items, s.Kept, r.Data.Distinct))
+	if r.rivals.count > 0 {
+		s.Checks = append(s.Checks, r.rivals.check(s.Data.Events))
+	}
 	if len(w.floors.defs) > 0 {
 		s.Checks = append(s.Checks, w.floors.check())
 	}

@@ -164,6 +164,7 @@ func (r *run) survey(ctx context.Context) error {
 		} else {
 			newest = item.At
 		}
+		r.rivals.see(line.Number, item)
 		if events++; events%10_000 == 0 {
 			r.Progress(show.Step{Phase: "reading the events", Done: events, Total: 0})
 		}
@@ -180,7 +181,7 @@ func (r *run) survey(ctx context.Context) error {
 			"sent in the order of the file, and so arrive late: sort the lines by time if they should not",
 			r.Data.from(), show.Comma(late), show.Count(events, "event"), firstLate))
 	}
-	r.Data.Events = events
+	r.Data.Events, r.rivals.seen = events, nil
 	return nil
 }
 

@@ -27,6 +27,10 @@ type Report struct {
 	Compress []Compress `json:"compress,omitempty"`
 	// Quoted lists fields that are text where a number is read. They are findings of a check.
 	Quoted []Quoted `json:"-"`
+	// Rivals are the first two lines with one key and different payloads, and RivalType is the type
+	// of the second. They are 0 if no line is a Conflict.
+	Rivals    [2]int `json:"-"`
+	RivalType string `json:"-"`
 
 	advice string // how to make a file of events of this one, judged by its first line
 }
@@ -102,10 +106,13 @@ type Updates struct {
 }
 
 // Poison returns how many events would be Poison.
-func (r *Report) Poison() int {
+func (r *Report) Poison() int { return r.Count(event.Poison) }
+
+// Count returns how many events would have a verdict.
+func (r *Report) Count(verdict event.Verdict) int {
 	n := 0
 	for _, v := range r.Verdicts {
-		if v.Verdict == event.Poison.String() {
+		if v.Verdict == verdict.String() {
 			n += v.Count
 		}
 	}

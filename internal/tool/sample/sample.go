@@ -74,6 +74,7 @@ type run struct {
 	bytes     int
 	events    int                 // that would be written
 	rehearsal *rehearse.Rehearsal // nil: it is over
+	holders   map[event.Key]int   // the line of what was rehearsed and holds a key
 }
 
 // Read plans every line of r, and rehearses the first ones. It returns an error if r cannot be
@@ -81,7 +82,8 @@ type run struct {
 func (s *Sampler) Read(name string, r io.Reader) (*Report, error) {
 	x := &run{Sampler: s, described: s.Pipeline.Describe(), personal: show.PersonalOf(s.Pipeline), hidden: map[string]bool{},
 		report: Report{File: name}, verdicts: map[Verdict]*Verdict{}, fields: map[string]*fields{},
-		keys: map[string]*frequent.Counter{}, totals: map[string]*frequent.Counter{}, compress: map[string]*Compress{}}
+		keys: map[string]*frequent.Counter{}, totals: map[string]*frequent.Counter{}, compress: map[string]*Compress{},
+		holders: map[event.Key]int{}}
 	for name := range x.described.Spec.Aggregates {
 		x.hidden[name] = x.personal.Total(name)
 	}
@@ -186,6 +188,7 @@ func (x *run) event(line int, m envelope.Message, planned event.Planned, o *hand
 	if planned.Item.Parts != nil {
 		x.parts(&judged)
 	}
+	x.holds(line, &judged, o.Refusal)
 	if o.Verdict == 0 || o.Verdict == event.Inserted || o.Verdict == event.Updated {
 		x.written(line, &judged)
 	}
@@ -201,6 +204,22 @@ func (x *run) parts(j *Judged) {
 		}
 		if j.Verdict == 0 || j.Verdict.Stored() {
 			j.Parts = append(j.Parts, Judged{Verdict: j.Verdict, Item: part})
+		}
+	}
+}
+
+// holds notes which line holds the keys of an event, and the first one that meets another payload
+// there.
+func (x *run) holds(line int, j *Judged, refusal *event.Refusal) {
+	switch j.Verdict {
+	case event.Inserted, event.Updated:
+		x.holders[j.Item.Key] = line
+		for _, part := range j.Parts {
+			x.holders[part.Item.Key] = line
+		}
+	case event.Conflict:
+		if x.report.RivalType == "" {
+			x.report.Rivals, x.report.RivalType = [2]int{x.holders[refusal.Key], line}, j.Item.Type
 		}
 	}
 }
