@@ -169,6 +169,11 @@ func TestRefusedQuestions(t *testing.T) {
 			"status has 2 values, and only a parameter of the partition key may have several; ask for one at a time"},
 		{"site", question.Question{Values: named("site=s", "status=a"), From: "x"},
 			`from: "x" is not a non-negative integer without leading zeros`},
+		{"payment", question.Question{Values: named("order_id=o"), From: "a", To: "60"},
+			"no range of {payment_id} can be read, since to is 60: as text, 100 comes before 60; put {payment_id | pad:12} into the key"},
+		{"payment", question.Question{Values: named("order_id=o"), From: "2026-03-01T00:00:00+01:00"},
+			"no range of {payment_id} can be read, since from is 2026-03-01T00:00:00+01:00: as text, such times are not in order; " +
+				"put {payment_id | time} into the key"},
 		{"site", question.Question{Values: named("site=s", "status=a"), From: "9", To: "9"},
 			`the range of {total_cents|pad:12} is empty: from "9" is not before to "9"`},
 		{"site", question.Question{Values: named("site=s", "status=a"), Prefix: "9"},

@@ -412,7 +412,7 @@ func (s *shop) looking() {
 func (s *shop) asking() {
 	st := s.open(1)
 	for _, book := range []string{"a", "b"} {
-		for _, id := range []string{"1", "2", "22", "3"} {
+		for _, id := range []string{"a", "b", "bb", "c"} {
 			s.put(st, event.Inserted, s.item(`{"type":"note","book":%q,"shelf":%q,"id":%q,"at":"2099-03-01T10:00:00Z"}`, book, book, id))
 		}
 	}
@@ -422,12 +422,12 @@ func (s *shop) asking() {
 			ask  query.Ask
 			want string // of one partition
 		}{
-			{query.Ask{}, "1 2 22 3"},
-			{query.Ask{From: "2"}, "2 22 3"},
-			{query.Ask{To: "3"}, "1 2 22"},
-			{query.Ask{From: "2", To: "3"}, "2 22"},
-			{query.Ask{Prefix: "2"}, "2 22"},
-			{query.Ask{Values: map[string][]string{"id": {"2"}}}, "2"},
+			{query.Ask{}, "a b bb c"},
+			{query.Ask{From: "b"}, "b bb c"},
+			{query.Ask{To: "c"}, "a b bb"},
+			{query.Ask{From: "b", To: "c"}, "b bb"},
+			{query.Ask{Prefix: "b"}, "b bb"},
+			{query.Ask{Values: map[string][]string{"id": {"b"}}}, "b"},
 		} {
 			for _, parts := range [][]string{one, two} {
 				for _, newest := range []bool{false, true} {

@@ -3,6 +3,7 @@ package question
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -124,6 +125,14 @@ func (a *asked) ends(s *pattern.Slot, overTime bool) (low, high string, err erro
 		case s.Kind != pattern.SlotTime:
 			if end.raw == "" {
 				continue
+			}
+			if function, never := Sorter(end.raw); Bare(s) && (never || strings.HasPrefix(function, "pad")) {
+				why := "such times are not in order"
+				if strings.HasPrefix(function, "pad") {
+					why = "100 comes before 60"
+				}
+				return "", "", fmt.Errorf("no range of %s can be read, since %s is %s: as text, %s; put {%s | %s} into the key", s, end.name,
+					end.raw, why, s.Reads, function)
 			}
 			*end.text, err = s.Part.Make(end.raw, 0, a.form.Secret)
 		case overTime:

@@ -10,6 +10,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/nearest"
 	"github.com/ingot-events/ingot/internal/plan/where"
+	"github.com/ingot-events/ingot/pipeline/question"
 )
 
 // fields holds what the events of one type have at the paths that the type reads.
@@ -28,6 +29,31 @@ type field struct {
 	numeric []string // the uses that take a number alone
 	numbers int      // events that have one
 	texts   [2]int   // events that have text: of no number, of a number
+	sorts   Sorts
+	length  int // of the first text that With would sort
+}
+
+// Sorts is a field whose text is in another order than the numbers or times that it says.
+type Sorts struct {
+	Type, Path string
+	With       string // the function that makes text in order: see [question.Sorter]
+	Shown      bool   // the sample has texts in the wrong order
+}
+
+// sorted notes whether a text would be in order.
+func (p *field) sorted(n event.Node) {
+	text := n.Text()
+	if d, is := where.Number(n); is && n.Kind() == event.Number {
+		text = d.String()
+	}
+	with, never := question.Sorter(text)
+	if with == "" {
+		return
+	}
+	if p.sorts.With == "" {
+		p.sorts.With, p.length = with, len(text)
+	}
+	p.sorts.Shown = p.sorts.Shown || never || len(text) != p.length
 }
 
 // maxBeside bounds how many names are kept of the members beside an absent one.
@@ -131,6 +157,7 @@ func (f *fields) see(root event.Node) {
 // count notes what stands where a number is read.
 func (p *field) count(n event.Node) {
 	_, is := where.Number(n)
+	p.sorted(n)
 	switch n.Kind() {
 	case event.Number:
 		p.numbers++

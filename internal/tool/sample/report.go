@@ -32,6 +32,9 @@ type Report struct {
 	Rivals    [2]int `json:"-"`
 	RivalType string `json:"-"`
 
+	// Sorts lists fields of numbers and times whose text is in another order, by type and path.
+	Sorts []Sorts `json:"-"`
+
 	advice string // how to make a file of events of this one, judged by its first line
 }
 

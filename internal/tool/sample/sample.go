@@ -352,6 +352,10 @@ func (x *run) finish() {
 		f := x.fields[typ]
 		r.Paths, r.Fine = append(r.Paths, f.faulty(typ, x.place)...), r.Fine+f.fine()
 		r.Quoted = append(r.Quoted, f.quoted(typ)...)
+		for _, p := range f.paths {
+			p.sorts.Type, p.sorts.Path = typ, p.report.Path
+			r.Sorts = append(r.Sorts, p.sorts)
+		}
 	}
 	for _, typ := range slices.Sorted(maps.Keys(x.compress)) {
 		r.Compress = append(r.Compress, *x.compress[typ])
