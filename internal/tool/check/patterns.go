@@ -101,6 +101,11 @@ func (r *Report) hot(in Input, p *pipeline.Pipeline, at rules.Places) {
 			r.judge(in, at, name, index, e.Indexes[index].PK)
 		}
 	}
+	if r.Events != nil && r.Events.Items.Count > 0 {
+		for _, h := range r.Events.Keys {
+			r.skewed(in, spec, at, h)
+		}
+	}
 }
 
 func (r *Report) judge(in Input, at rules.Places, name, where, pk string) {

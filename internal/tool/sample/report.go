@@ -99,6 +99,7 @@ type Items struct {
 	Parts   int     `json:"parts,omitempty"` // of Count, those that are parts of an event
 	Units   int     `json:"writeUnits"`      // of table and indexes together
 	Each    float64 `json:"unitsEach"`
+	Bare    int     `json:"-"` // write units without those of the indexes
 }
 
 // Updates describes the totals that the items would change.

@@ -286,11 +286,12 @@ func (x *run) put(line int, item *event.Item, atomic bool) []aggregate.Contribut
 		i.Most, i.Largest = size, line
 	}
 	x.bytes += size
-	units := itemform.WriteUnits(size) * (1 + len(item.Indexes))
+	units := itemform.WriteUnits(size)
 	if atomic || item.Put != 0 {
 		units *= itemform.InTransaction
 	}
-	i.Units += units
+	i.Bare += units
+	i.Units += units * (1 + len(item.Indexes))
 	x.compressed(item)
 	spec := x.described.Spec.Events[item.Type]
 	add(x.keys, "table", event.Key{PK: item.Key.PK}, x.personal.Key(item.Type, spec.Key.PK))
