@@ -168,6 +168,10 @@ func (c *compiler) revision(at place, t *planner.Type, s EventSpec) {
 		return
 	}
 	for p, text := range c.Entries(p, s.Revision) {
+		if strings.HasPrefix(text, "{") {
+			c.madeRevision(p, text, t)
+			continue
+		}
 		i := strings.LastIndexByte(text, ' ')
 		kind := text[i+1:]
 		if i < 0 || kind != "time" && kind != "number" {
@@ -175,12 +179,35 @@ func (c *compiler) revision(at place, t *planner.Type, s EventSpec) {
 			continue
 		}
 		path, _ := c.path(p, strings.TrimSpace(text[:i]))
-		if slices.ContainsFunc(t.Revision, func(r planner.Revision) bool { return r.Path.Equal(path) }) {
+		if slices.ContainsFunc(t.Revision, func(r planner.Revision) bool { return r.Template == nil && r.Path.Equal(path) }) {
 			c.Mistake(p, fmt.Sprintf("%s breaks no ties: %s stands before it", declare.NameOf(p), path), "another field")
 		}
 		c.usesIgnored(p, text, t, []event.Path{path})
 		t.Revision = append(t.Revision, planner.Revision{Path: path, Time: kind == "time"})
 	}
+}
+
+// madeRevision compiles a value of a revision that a template makes: a time, or a number.
+func (c *compiler) madeRevision(p place, text string, t *planner.Type) {
+	tpl, ok := c.parseTemplate(p, text, "at")
+	if !ok {
+		return
+	}
+	r := planner.Revision{Template: tpl, Time: tpl.CheckTime() == nil}
+	parts := tpl.Parts()
+	last := func() keys.Function { return parts[0].Funcs[len(parts[0].Funcs)-1].Function() }
+	switch {
+	case len(parts) != 1 || !parts[0].IsVariable():
+		c.Mistake(p, "a revision is one value, and what is around it does not sort", `a list of variables, such as ["{version | pad:9}"]`)
+		return
+	case !r.Time && !last().TakesNumber():
+		c.Mistake(p, text+" does not make a number or a time, and text has another order", `"{`+parts[0].Variable()+` | number}"`)
+		return
+	case len(tpl.Derived()) > 0 && len(t.Revision) > 0:
+		c.Mistake(p, "the time of the event does not break ties: it is not in the stored payload", "it as the first entry")
+	}
+	c.usesIgnored(p, text, t, tpl.Paths())
+	t.Revision = append(t.Revision, r)
 }
 
 // usesIgnored reports every path at p that the digest leaves out. Such a field may differ between

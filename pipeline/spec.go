@@ -81,7 +81,9 @@ type EventSpec struct {
 	// With insert (the default) an event never changes. With latest the newest revision wins.
 	Mode string `yaml:"mode" enum:"insert,latest"`
 	// For mode latest: the path that orders revisions, and its type, such as "updated_at time" or
-	// "seq number". It may be a list. Then each entry breaks the ties of those before it.
+	// "seq number", or a template that makes a time or a number, such as "{version | pad:9}". {@at}
+	// is the time of the event. It may be a list. Then each entry breaks the ties of those before
+	// it.
 	Revision string `yaml:"revision" list:"yes"`
 	// Paths that the digest leaves out, because they differ between retries of one event.
 	Ignore []string `yaml:"ignore"`

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ingot-events/ingot/event"
@@ -47,7 +48,7 @@ func (w *work) revision(t *Type, item *event.Item) *event.Refusal {
 	case refusal != nil:
 		return refusal
 	case !ok:
-		return event.Poisoned(event.MissingField, "revision: field "+t.Revision[0].Path.String()+" is missing")
+		return event.Poisoned(event.MissingField, "revision: "+t.Revision[0].name()+" is missing")
 	}
 	item.Revision = &d
 	item.Ties, refusal = w.ties(t)
@@ -82,6 +83,9 @@ func (w *work) ties(t *Type) (string, *event.Refusal) {
 
 // rank returns one value of a revision as a number. ok is false if it is missing or null.
 func (w *work) rank(r Revision) (d event.Decimal, ok bool, refusal *event.Refusal) {
+	if r.Template != nil {
+		return w.made(r)
+	}
 	n := w.source.Data.At(r.Path)
 	want := event.Number
 	if r.Time {
@@ -107,6 +111,43 @@ func (w *work) rank(r Revision) (d event.Decimal, ok bool, refusal *event.Refusa
 		refusal.Detail = "revision: " + refusal.Detail
 	}
 	return d, refusal == nil, refusal
+}
+
+// made returns the value of a revision that a template makes.
+func (w *work) made(r Revision) (d event.Decimal, ok bool, refusal *event.Refusal) {
+	var err error
+	if r.Time {
+		var at time.Time
+		if at, err = r.Template.Time(&w.source); err == nil {
+			return nanoseconds(at), true, nil
+		}
+	} else {
+		var text string
+		if text, err = r.Template.Plain(&w.source); err == nil {
+			if text = strings.TrimLeft(text, "0"); text == "" || text[0] == '.' { // pad has put zeros before it
+				text = "0" + text
+			}
+			d, err = event.ParseDecimal(text)
+		}
+		if err == nil && d.Unstorable() != "" {
+			return d, false, event.Poisoned(event.NumberOutOfRange, "revision: "+r.name()+" "+d.Unstorable())
+		}
+	}
+	switch {
+	case isMissing(err):
+		return d, false, nil
+	case err != nil:
+		return d, false, refuse("revision", err)
+	}
+	return d, true, nil
+}
+
+// name returns what the value is read from, for people.
+func (r Revision) name() string {
+	if r.Template != nil {
+		return r.Template.Text()
+	}
+	return "field " + r.Path.String()
 }
 
 // Ties returns the values of a stored payload that decide between equal revisions, as this pipeline

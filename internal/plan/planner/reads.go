@@ -34,6 +34,10 @@ func (p *Planner) Reads(t *Type) []event.Read {
 		r.field("attribute "+a.Name, a.Path, scalars, false)
 	}
 	for i, rev := range t.Revision {
+		if rev.Template != nil {
+			r.template("revision", rev.Template, i == 0)
+			continue
+		}
 		kind := event.Number
 		if rev.Time {
 			kind = event.String

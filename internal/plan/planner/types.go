@@ -120,10 +120,11 @@ type Attribute struct {
 	Path event.Path
 }
 
-// Revision is one of the fields that order the versions of a key.
+// Revision is one of the values that order the versions of a key.
 type Revision struct {
-	Path event.Path
-	Time bool // RFC 3339 text, stored as unix nanoseconds; false: a number
+	Path     event.Path
+	Time     bool           // a time, stored as unix nanoseconds; false: a number
+	Template *keys.Template // makes the value, in place of Path: one variable
 }
 
 // Meta is a derived value that is kept with the item, because a template uses it.
@@ -143,6 +144,9 @@ type Feed struct {
 
 // String returns the revision as it is written in the file.
 func (r Revision) String() string {
+	if r.Template != nil {
+		return r.Template.Canonical()
+	}
 	if r.Time {
 		return r.Path.String() + " time"
 	}
