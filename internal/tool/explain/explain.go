@@ -90,6 +90,7 @@ func (e *Explainer) message(x *Explanation, m envelope.Message, o *handler.Outco
 	x.Events = make([]Explanation, len(o.Events))
 	for i := range o.Events {
 		one := &x.Events[i]
+		one.Place = o.Events[i].Place.String()
 		if one.judged(&o.Events[i], owners); one.Reason != "" {
 			x.Detail = strings.Replace(x.Detail, o.Events[i].Refusal.Detail, one.Detail, 1)
 		}

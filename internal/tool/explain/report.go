@@ -48,7 +48,9 @@ type Explanation struct {
 	// Parts are the items that are put beside this one, once it is stored or together with it. Each
 	// of them is explained as a message is.
 	Parts []Explanation `json:"parts,omitempty"`
-	// Events are the events of a message that is an array, each explained as a message is. The
+	// Place is where the event stands in its message, if that has several.
+	Place string `json:"place,omitempty"`
+	// Events are the events of a message that has several, each explained as a message is. The
 	// message itself then has only a verdict and the reason of a refusal.
 	Events []Explanation `json:"events,omitempty"`
 }

@@ -35,7 +35,7 @@ func ownersOf(outcomes []handler.Outcome) map[event.Key]string {
 		name := fmt.Sprintf("message %d", i+1)
 		take(&outcomes[i], name)
 		for n := range outcomes[i].Events {
-			take(&outcomes[i].Events[n], fmt.Sprintf("event [%d] of %s", n, name))
+			take(&outcomes[i].Events[n], fmt.Sprintf("event %s of %s", outcomes[i].Events[n].Place, name))
 		}
 	}
 	return owners

@@ -112,7 +112,7 @@ func (r *Report) events(b *strings.Builder, events []Explanation) {
 			left++
 			continue
 		}
-		fmt.Fprintf(b, "\nevent [%d] of %d\n", i, len(events))
+		fmt.Fprintf(b, "\nevent %s of %d\n", events[i].Place, len(events))
 		r.message(b, &events[i])
 		r.parts(b, events[i].Parts, events[i].Atomic)
 	}
