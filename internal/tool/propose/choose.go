@@ -37,32 +37,39 @@ var typeNames = []string{"type", "event_type", "event", "event_name", "kind", "a
 // maxTypes is how many event types a field may name. A field with more is probably not a type.
 const maxTypes = 50
 
-// typeField finds the field that says the type of the bare payloads. ok is false if there is none.
-func typeField(events []sampled) (c choice, ok bool) {
-	fields := profile(events)
+// typeField finds the field that says the type of the events. ok is false if there is none. In an
+// envelope, only a field that says two types is one.
+func typeField(events []sampled, wrapped bool) (c choice, f *field, ok bool) {
+	n, fields := len(events), profile(events)
+	slices.SortStableFunc(fields, func(a, b *field) int { return a.depth - b.depth })
 	for _, name := range typeNames {
 		for _, f := range fields {
-			if strings.Join(f.words(), "_") != name || f.depth > 1 || f.texts != len(events) || len(f.values) > maxTypes || f.times > 0 ||
-				!typesAreNames(events, f) {
+			list := f.words()
+			if joined := strings.Join(list, "_"); joined != name &&
+				(name != "type" && name != "topic" || !strings.HasSuffix(joined, "_"+name)) {
+				continue
+			}
+			if times, _ := f.times(); times > 0 || f.texts != n || len(f.values) > maxTypes || f.depth > 1 && len(f.values)*2 > max(n, 4) ||
+				wrapped && len(f.values) == 1 || !typesAreNames(events, f) {
 				continue
 			}
 			how, why := likely, fmt.Sprintf("every event has it, and it has %s", count(len(f.values), "value"))
 			switch {
-			case len(events) < 3 || f.unique(len(events)) && len(events) > 1:
+			case n < 3 || f.unique(n) && n > 1:
 				how = guess
-			case name == "type" || strings.HasPrefix(name, "event"):
+			case f.depth == 1 && (name == "type" || strings.HasPrefix(name, "event")):
 				how = certain
 			}
-			return choice{text: f.path, how: how, why: why}, true
+			return choice{text: f.path, how: how, why: why}, f, true
 		}
 	}
-	return choice{}, false
+	return choice{}, nil, false
 }
 
 // typesAreNames reports whether every value of f can be the name of an event type.
 func typesAreNames(events []sampled, f *field) bool {
 	for i := range events {
-		text := at(&events[i], f.path).Text()
+		text := at(&events[i], f).Text()
 		if text == "" || len(text) > 100 || strings.ContainsAny(text, "#%") || strings.ContainsFunc(text, func(r rune) bool {
 			return r < ' ' || r == 0x7f
 		}) {
@@ -72,20 +79,15 @@ func typesAreNames(events []sampled, f *field) bool {
 	return true
 }
 
-func at(s *sampled, path string) event.Node {
-	p, err := event.ParsePath(path)
-	if err != nil {
-		return event.Node{}
-	}
-	return s.opened.Data.Root().At(p)
-}
+func at(s *sampled, f *field) event.Node { return s.opened.Data.Root().At(f.leaf) }
 
 // identity says how the events of one type are told apart.
 type identity struct {
 	choice
 	fields []*field // what the id is made of; empty: the digest, or the envelope's id
 	timed  bool     // whether the time is a part of it
-	ignore []string // members that differ between copies of one event
+	ignore []string // fields that differ between copies of one event
+	asks   string   // what the sample does not decide; empty: nothing
 }
 
 // differs says that something is different in all events of a sample. For a sample of one event, it
@@ -97,69 +99,57 @@ func differs(what string, n int) string {
 	return fmt.Sprintf("%s different in all %s", what, count(n, "event"))
 }
 
-// chooseID finds what is different in every event. This is a field, a field together with what it
-// belongs to, a field together with the time, or else the payload itself. A field is also enough if
-// it is different in nearly all events, and the others look altered.
-func chooseID(events []sampled, fields []*field, noun string, when *field) identity {
-	n := len(events)
+// chooseID finds what tells the events apart: a field, two fields, a field together with the time,
+// or else the envelope's id or the payload itself. The events that have it in common must look like
+// copies of one event.
+func (t *eventType) chooseID(fields []*field, when *field) identity {
+	n := len(t.events)
 	candidates := slices.DeleteFunc(slices.Clone(fields), func(f *field) bool {
-		return !f.always(n) || !f.scalar() || f == when || f.isTime(n) || f.dates > 0 || idScore(f, noun) == 0
+		return !f.always(n) || !f.scalar() || f == when || f.isTime(n) || f.dates > 0 || idScore(f, t.noun) == 0
 	})
-	slices.SortStableFunc(candidates, func(a, b *field) int { return idScore(b, noun) - idScore(a, noun) })
+	slices.SortStableFunc(candidates, func(a, b *field) int { return idScore(b, t.noun) - idScore(a, t.noun) })
 	for _, f := range candidates {
-		if f.unique(n) {
-			return identity{choice: choice{f.path, uniqueness(n, idScore(f, noun)), differs(f.path+" is", n)}, fields: []*field{f}}
+		if score := idScore(f, t.noun); len(f.values)*2 >= n && (!t.wrapped || score >= named) {
+			id := identity{choice: choice{f.path, uniqueness(n, score, f), differs(f.path+" is", n)}, fields: []*field{f}}
+			if t.tells(&id, when) {
+				return id
+			}
 		}
 	}
-	if id, ok := resent(events, candidates, noun, when); ok {
-		return id
-	}
-	if id, ok := altered(events, candidates, noun, when); ok {
-		return id
-	}
+	candidates = candidates[:min(len(candidates), 12)]
 	for i, a := range candidates {
-		for _, b := range candidates[i+1 : min(len(candidates), i+8)] {
-			if pairs(events, a, b) == n {
-				return identity{choice: choice{a.path + " and " + b.path, lower(uniqueness(n, min(idScore(a, noun), idScore(b, noun)))),
-					fmt.Sprintf("neither is different in every event, but both together are, in all %s", count(n, "event"))},
-					fields: []*field{a, b}}
+		for _, b := range candidates[i+1:] {
+			score := min(idScore(a, t.noun), idScore(b, t.noun))
+			id := identity{choice: choice{a.path + " and " + b.path, lower(uniqueness(n, score, a)),
+				fmt.Sprintf("neither is different in every event, but both together are, in all %s", count(n, "event"))},
+				fields: []*field{a, b}}
+			if (score >= named || b.path == t.around) && t.tells(&id, when) {
+				return id
 			}
 		}
 	}
-	if when != nil {
-		for _, f := range candidates {
-			if pairs(events, f, when) == n {
-				return identity{choice: choice{f.path, lower(uniqueness(n, idScore(f, noun))),
-					differs(f.path+" and the time together are", n)}, fields: []*field{f}, timed: true}
-			}
+	for _, f := range candidates {
+		id := identity{choice: choice{f.path, lower(uniqueness(n, idScore(f, t.noun), f)), differs(f.path+" and the time together are", n)},
+			fields: []*field{f}, timed: true}
+		if when != nil && !t.wrapped && (t.sure(when) || idScore(f, t.noun) >= named && len(f.values)*2 < n) && t.tells(&id, when) {
+			return id
 		}
+	}
+	if t.wrapped {
+		id := identity{choice: choice{text: "envelope's id", how: guess,
+			why: "no field of the payload tells these events apart, so the id of the envelope does"}}
+		t.tells(&id, when)
+		return id
 	}
 	return identity{choice: choice{how: guess,
-		why: "no field tells these events apart, so the payload itself does: two equal payloads are one event" + nearly(candidates, n)}}
-}
-
-// nearly names the identifier that tells most of n events apart, if it does so for at least half of
-// them. A person may know that the others are the same events.
-func nearly(candidates []*field, n int) string {
-	best := &field{}
-	for _, f := range candidates {
-		if len(f.values) > len(best.values) && idScore(f, "") >= named {
-			best = f
-		}
-	}
-	if len(best.values)*2 < n {
-		return ""
-	}
-	return fmt.Sprintf(
-		". %s nearly does: %s of %s have the %s of an earlier event. If each of these is that event again, changed, write %s as the id",
-		best.path, thousands(n-len(best.values)), count(n, "event"), best.path, variable(best))
+		why: "no field tells these events apart, so the payload itself does: two equal payloads are one event"}}
 }
 
 // uniqueness returns how certain it is that a field is an identifier, if it is different in each of
-// n events.
-func uniqueness(n, score int) certainty {
+// n events. The id of something inside an event may be that of what the event is about.
+func uniqueness(n, score int, f *field) certainty {
 	switch {
-	case n >= enough && score >= named:
+	case n >= enough && score >= named && f.depth == 1:
 		return certain
 	case n >= 5 && score >= named || n >= enough:
 		return likely
@@ -175,8 +165,8 @@ func lower(c certainty) certainty {
 	return guess
 }
 
-// named is the score of a field whose name says that it is an identifier.
-const named = 60
+// named is the least score of a field whose name says that it is an identifier.
+const named = 40
 
 // idScore says how much a field's name looks like an identifier of a noun. 0 means not at all.
 func idScore(f *field, noun string) int {
@@ -186,7 +176,7 @@ func idScore(f *field, noun string) int {
 	switch joined := strings.Join(list, "_"); {
 	case changes(f.last()):
 		return 0 // it has another value each time that the event is sent, so one event would become two
-	case slices.Contains([]string{"id", "event_id", "uuid", "guid", "uid", "message_id", "transaction_id"}, joined):
+	case slices.Contains([]string{"id", "event_id", "uuid", "guid", "uid"}, joined):
 		score = 100
 	case (last == "id" || last == "uuid" || last == "key") && len(list) > 1 && list[0] == noun:
 		score = 95
@@ -194,7 +184,7 @@ func idScore(f *field, noun string) int {
 		score = 80
 	case slices.Contains([]string{"number", "no", "key", "code", "ref", "reference", "seq", "sequence", "name", "serial", "sku", "sensor",
 		"device"}, last):
-		score = named
+		score = 60
 	case f.texts == f.present && f.mails == 0:
 		score = 10
 	case f.mails > 0:
@@ -206,93 +196,19 @@ func idScore(f *field, noun string) int {
 	return score
 }
 
-// pairs counts the different pairs of values.
-func pairs(events []sampled, a, b *field) int {
-	seen := make(map[[2]uint64]bool, len(events))
-	for i := range events {
-		seen[[2]uint64{hashOf(at(&events[i], a.path)), hashOf(at(&events[i], b.path))}] = true
-	}
-	return len(seen)
-}
-
 // changing are words in the names of fields that a producer sets again each time it sends an event.
 var changing = []string{"sent", "trace", "span", "request", "attempt", "attempts", "retry", "retries", "received", "published", "delivered",
 	"delivery", "correlation", "ingested"}
 
-// resent finds an identifier that some events share, if those events differ only in fields that are
-// set anew each time the event is sent. Then they are one event that was sent several times.
-func resent(events []sampled, candidates []*field, noun string, when *field) (identity, bool) {
-	for _, f := range candidates {
-		if idScore(f, noun) < named || len(f.values)*2 < len(events) {
-			continue
-		}
-		paths := differing(events, f)
-		if len(paths) == 0 || slices.ContainsFunc(paths, func(path string) bool {
-			return !changes(path) || !plainPath.MatchString(path) || when != nil && topOf(when) == path
-		}) {
-			continue
-		}
-		list := strings.Join(paths, ", ")
-		return identity{
-			choice: choice{f.path, likely, fmt.Sprintf("of events with the same %s there are %s more, which differ in %s alone", f.path,
-				thousands(len(events)-len(f.values)), list)},
-			fields: []*field{f},
-			ignore: paths,
-		}, true
-	}
-	return identity{}, false
-}
-
-func changes(path string) bool {
-	return slices.ContainsFunc(words(path), func(word string) bool { return slices.Contains(changing, word) })
-}
-
-// differing lists the top-level members in which events with the same value of f differ.
-func differing(events []sampled, f *field) []string {
-	first := map[uint64]int{}
-	found := map[string]bool{}
-	for i := range events {
-		key := hashOf(at(&events[i], f.path))
-		j, seen := first[key]
-		if !seen {
-			first[key] = i
-			continue
-		}
-		a, b := events[j].opened.Data.Root(), events[i].opened.Data.Root()
-		for name, value := range a.Members() {
-			if b.Member(name).Raw() != value.Raw() {
-				found[name] = true
-			}
-		}
-		for name := range b.Members() {
-			if !a.Member(name).Exists() {
-				found[name] = true
-			}
-		}
-	}
-	var list []string
-	for name := range found {
-		list = append(list, name)
-	}
-	slices.Sort(list)
-	return list
+// changes reports whether a name says that sending sets the field anew.
+func changes(name string) bool {
+	return slices.ContainsFunc(words(name), func(word string) bool { return slices.Contains(changing, word) })
 }
 
 // isTime reports whether all values are times.
 func (f *field) isTime(n int) bool {
-	return f.always(n) && (f.times == n || f.seconds == n || f.millis == n)
-}
-
-// otherTime returns a field that every event has and that is a date in a form that is not RFC 3339
-// in some of them. It returns nil if there is none.
-func otherTime(fields []*field, n int) *field {
-	var best *field
-	for _, f := range fields {
-		if f.dates > 0 && f.dates+f.times == n && (best == nil || timeScore(f) > timeScore(best)) {
-			best = f
-		}
-	}
-	return best
+	times, _ := f.times()
+	return f.always(n) && (times == n || few(n-times, n))
 }
 
 // timeScores say how much a word in a field's name suggests that the field is the time of the
@@ -307,33 +223,39 @@ var timeScores = map[string]int{
 
 // chooseTime finds the field that says when the event happened. It returns nil if no field is a
 // time in every event.
-func chooseTime(events []sampled, fields []*field) (*field, choice) {
-	n := len(events)
+func (t *eventType) chooseTime(fields []*field) (*field, choice) {
+	n := len(t.events)
 	var best *field
 	var most, count int
 	for _, f := range fields {
-		numeric := f.times < n
-		if !f.isTime(n) || numeric && timeScore(f) <= 0 {
-			continue // a number of the right size is a time only if the field's name says so
+		if !f.isTime(n) {
+			if f.dates > 0 && f.always(n) {
+				t.date = f
+			}
+			continue
 		}
-		if count++; best == nil || timeScore(f) > most {
-			best, most = f, timeScore(f)
+		score := timeScore(f)
+		if f.numeric() && score <= 0 {
+			score -= 1000 // a number of the right size is hardly a time if the field's name does not say so
+		}
+		if count++; best == nil || score > most {
+			best, most = f, score
 		}
 	}
 	if best == nil {
 		return nil, choice{}
 	}
-	c := choice{text: "{" + best.path + "}", how: guess, why: fmt.Sprintf("the first of %d fields that are a time in every event", count)}
+	t.onlyTime = count == 1
+	_, way := best.times()
+	c := choice{text: "{" + best.path + way + "}", how: guess,
+		why: fmt.Sprintf("the first of %d fields that may be a time in every event", count)}
 	switch {
-	case best.times == n:
-	case best.seconds == n:
-		c.text = "{" + best.path + " | unix}"
-	default:
-		c.text = "{" + best.path + " | unixms}"
-	}
-	switch {
-	case count == 1 && best.times < n:
+	case most < -500:
+		c.how, c.why = guess, "a number of the size that a time has; no other field is a time in every event"
+	case count == 1 && best.numeric():
 		c.how, c.why = likely, "a number of the size that a time has, with the name of one; no other field is a time in every event"
+	case way == " | utc":
+		c.how, c.why = likely, "it does not say its offset from UTC, and is read as UTC"
 	case count == 1 && n >= 3:
 		c.how, c.why = certain, "the only field that is a time in every event"
 	case count == 1:
@@ -348,10 +270,9 @@ func chooseTime(events []sampled, fields []*field) (*field, choice) {
 	return best, c
 }
 
-// topOf returns the member of the payload that holds the field.
-func topOf(f *field) string {
-	top, _, _ := strings.Cut(f.path, ".")
-	return top
+// numeric reports whether the times of the field are numbers, with or without quotes.
+func (f *field) numeric() bool {
+	return max(f.reads[0], f.reads[4], f.reads[5]) < max(f.reads[1], f.reads[2], f.reads[3])
 }
 
 func timeScore(f *field) int {
@@ -388,7 +309,7 @@ func groups(fields []*field, n int, id identity, belongs *field) []*field {
 
 // amounts lists the numbers that could be summed.
 func amounts(fields []*field, n int) []*field {
-	return slices.DeleteFunc(slices.Clone(fields), func(f *field) bool { return f.sums != n || f.isTime(n) || !f.amount() })
+	return slices.DeleteFunc(slices.Clone(fields), func(f *field) bool { return f.sums+f.quoted != n || f.isTime(n) || !f.amount() })
 }
 
 // amount reports whether the field's name says that it is an amount.
@@ -397,16 +318,6 @@ func (f *field) amount() bool {
 		return slices.Contains([]string{"amount", "total", "cents", "price", "cost", "fare", "quantity", "qty", "units", "bytes",
 			"duration", "value", "fee", "tax"}, word)
 	})
-}
-
-// quoted finds fields that look like amounts and are numbers in quotes, which cannot be summed.
-func quoted(fields []*field, n int) (paths []string) {
-	for _, f := range fields {
-		if f.quoted == n && f.amount() {
-			paths = append(paths, f.path)
-		}
-	}
-	return paths
 }
 
 // currency finds the field that has the currency of every event. Of several, it is the one that is

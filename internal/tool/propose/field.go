@@ -1,11 +1,11 @@
 package propose
 
 import (
-	"cmp"
 	"hash/maphash"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/keys"
@@ -13,34 +13,34 @@ import (
 
 // field is what the events of one type have at one path.
 type field struct {
-	path  string // as pipeline.yaml writes it
-	order int    // position among the fields, by first appearance
-	depth int    // 1: a member of the payload itself
+	path  string     // as pipeline.yaml writes it; a [] stands for each element of an array
+	leaf  event.Path // the same; no path if it has []
+	order int        // position among the fields, by first appearance
+	depth int        // 1: a member of the payload itself
 
 	present int // events that have it; null does not count
 	texts   int
 	numbers int
-	wholes  int // numbers without decimals, not negative
-	others  int // booleans, arrays, objects
-	times   int // RFC 3339 text
-	dates   int // text that begins with a date and is not RFC 3339, such as 2026-03-01 09:00
-	seconds int // numbers that are seconds since 1970 in the years 2000 to 2100
-	millis  int // the same in milliseconds
-	sums    int // numbers that can be summed
+	wholes  int               // numbers without decimals, not negative
+	others  int               // booleans, empty arrays and objects, elements of arrays
+	reads   [len(readers)]int // times, by the way to read them
+	dates   int               // text that begins with a date, and that no way reads
+	sums    int               // numbers that can be summed
 	mails   int
 	quoted  int // text that is a number, such as "12.50"
 	longest int
 
-	values map[uint64]int // hashes of the values, with how often each is there
+	in     []uint64       // the hash of the value in each event; 0: it is missing
+	values map[uint64]int // how often each of them is there
 }
 
 const (
-	maxDepth  = 3
-	maxFields = 300
+	maxDepth  = 16
+	maxFields = 200
 )
 
-// plainPath matches a path that can be written in a template without brackets.
-var plainPath = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
+// odd matches a name that a template cannot show, even in brackets.
+var odd = regexp.MustCompile(`[{}|"\\\x00-\x1f]`)
 
 var mail = regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[^@\s]+$`)
 
@@ -48,43 +48,81 @@ var date = regexp.MustCompile(`^(\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{4})([ T,
 
 var hashSeed = maphash.MakeSeed()
 
+// nothing is the hash of null and of empty text, which count as missing.
+var nothing = maphash.String(hashSeed, "")
+
 func hashOf(n event.Node) uint64 { return maphash.String(hashSeed, n.Text()) }
 
 // profile lists the fields of a type's events, in the order in which they first appear.
 func profile(events []sampled) []*field {
-	byPath := map[string]*field{}
+	p := profiler{byPath: map[string]*field{}, n: len(events)}
 	for i := range events {
-		collect(byPath, "", 1, events[i].opened.Data.Root())
+		p.i = i
+		p.value("", 0, events[i].opened.Data.Root(), false)
 	}
-	fields := make([]*field, 0, len(byPath))
-	for _, f := range byPath {
-		fields = append(fields, f)
+	for _, f := range p.fields {
+		for _, hash := range f.in {
+			if hash != 0 && hash != nothing {
+				f.values[hash]++
+			}
+		}
 	}
-	slices.SortFunc(fields, func(a, b *field) int { return cmp.Compare(a.order, b.order) })
-	return fields
+	return p.fields
 }
 
-func collect(byPath map[string]*field, above string, depth int, object event.Node) {
-	for name, value := range object.Members() {
-		path := above + name
-		if !plainPath.MatchString(path) {
-			continue
-		}
-		if value.Kind() == event.Object {
-			if depth < maxDepth {
-				collect(byPath, path+".", depth+1, value)
+// profiler looks at the events of a type, one after the other.
+type profiler struct {
+	byPath map[string]*field
+	fields []*field
+	i, n   int // the event, and how many there are
+}
+
+// value looks at a value and everything inside it. many says that it is inside an array.
+func (p *profiler) value(path string, depth int, n event.Node, many bool) {
+	switch {
+	case depth > 0 && (n.Len() == 0 || depth == maxDepth):
+		p.leaf(path, depth, n, many)
+	case n.Kind() == event.Object:
+		for name, value := range n.Members() {
+			if !odd.MatchString(name) {
+				p.value(below(path, name), depth+1, value, many)
 			}
-			continue
 		}
-		f := byPath[path]
-		if f == nil {
-			if len(byPath) == maxFields {
-				continue
-			}
-			f = &field{path: path, order: len(byPath), depth: depth, values: map[uint64]int{}}
-			byPath[path] = f
+	default:
+		for element := range n.Elements() {
+			p.value(path+"[]", depth, element, true)
 		}
-		f.see(value)
+	}
+}
+
+// below returns the path of a member of what a path leads to.
+func below(path, name string) string {
+	step := event.Path{}.Member(name).String()
+	if path == "" || step[0] == '[' {
+		return path + step
+	}
+	return path + "." + step
+}
+
+func (p *profiler) leaf(path string, depth int, n event.Node, many bool) {
+	f := p.byPath[path]
+	if f == nil {
+		if len(p.fields) == maxFields {
+			return
+		}
+		f = &field{path: path, order: len(p.fields), depth: depth, in: make([]uint64, p.n), values: map[uint64]int{}}
+		f.leaf, _ = event.ParsePath(path)
+		p.byPath[path], p.fields = f, append(p.fields, f)
+	}
+	before := f.in[p.i]
+	f.in[p.i] = before*31 + hashOf(n)
+	switch {
+	case before != 0:
+	case many:
+		f.others++
+		f.present++
+	default:
+		f.see(n)
 	}
 }
 
@@ -98,7 +136,7 @@ func (f *field) see(value event.Node) {
 			return // an empty text counts as missing, as in a template
 		}
 		f.texts++
-		f.seeText(value.Text())
+		f.seeText(value)
 	case event.Number:
 		f.numbers++
 		f.seeNumber(value)
@@ -107,28 +145,20 @@ func (f *field) see(value event.Node) {
 	}
 	f.present++
 	f.longest = max(f.longest, len(value.Text()))
-	f.values[hashOf(value)]++
 }
 
-func (f *field) seeText(text string) {
-	if _, err := keys.ParseTime(text); err == nil {
-		f.times++
-	} else if date.MatchString(text) {
+func (f *field) seeText(value event.Node) {
+	text := value.Text()
+	if _, err := event.ParseDecimal(text); err == nil {
+		f.quoted++
+	}
+	if !f.seeTime(value) && date.MatchString(text) {
 		f.dates++
 	}
 	if mail.MatchString(text) {
 		f.mails++
 	}
-	if _, err := event.ParseDecimal(text); err == nil {
-		f.quoted++
-	}
 }
-
-// These are the first seconds of the years 2000 and 2100.
-const (
-	year2000 = 946_684_800
-	year2100 = 4_102_444_800
-)
 
 func (f *field) seeNumber(value event.Node) {
 	d, err := value.Decimal()
@@ -141,23 +171,57 @@ func (f *field) seeNumber(value event.Node) {
 	if d.IsInteger() && d.Sign() >= 0 {
 		f.wholes++
 	}
-	// A time may have decimals, down to the nanosecond.
-	within := func(unit, decimals int64) bool {
-		return d.Cmp(event.DecimalOf(year2000*unit)) >= 0 && d.Cmp(event.DecimalOf(year2100*unit)) < 0 && d.Shift(decimals).IsInteger()
-	}
-	if within(1, 9) {
-		f.seconds++
-	}
-	if within(1000, 6) {
-		f.millis++
-	}
+	f.seeTime(value)
 }
 
-// always reports whether every one of n events has the field.
-func (f *field) always(n int) bool { return f.present == n }
+// readers are the ways in which `at` reads a time.
+var readers = [...]string{"", " | unix", " | unixms", " | unixns", " | utc", " | rfc2822"}
+
+var readTemplates = func() (list [len(readers)]*keys.Template) {
+	for i, way := range readers {
+		list[i], _ = keys.ParseTemplate("{t" + way + "}") // no error: a test reads times with each
+	}
+	return list
+}()
+
+// A number is a time only if it lies between these.
+var year2000, year2100 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// seeTime records the ways that read the value as a time, and reports whether there are any.
+func (f *field) seeTime(value event.Node) (any bool) {
+	text := value.Text()
+	if len(text) < 9 || len(text) > 40 || text[3] != ',' && (text[0] < '0' || text[0] > '9') { // as in Sun, 01 Mar
+		return false
+	}
+	doc, err := event.ParseDocument(`{"t":` + value.Raw() + `}`)
+	if err != nil {
+		return false
+	}
+	for i, t := range readTemplates {
+		at, err := t.Time(&keys.Source{Data: doc.Root()})
+		if number := i > 0 && i < 4; err == nil && !(number && (at.Before(year2000) || !at.Before(year2100))) {
+			f.reads[i]++
+			any = true
+		}
+	}
+	return any
+}
+
+// times returns how many events have a time that one way reads, and which way that is.
+func (f *field) times() (most int, way string) {
+	for i, n := range f.reads {
+		if n > most {
+			most, way = n, readers[i]
+		}
+	}
+	return most, way
+}
+
+// always reports whether every one of n events has the field, but for a few that may be broken.
+func (f *field) always(n int) bool { return f.present == n || few(n-f.present, n) }
 
 // unique reports whether no two of n events have the same value.
-func (f *field) unique(n int) bool { return f.always(n) && len(f.values) == n }
+func (f *field) unique(n int) bool { return f.always(n) && len(f.values) == f.present }
 
 // scalar reports whether all values are text or whole numbers, so that they can be a part of a key.
 func (f *field) scalar() bool { return f.others == 0 && f.numbers == f.wholes && f.longest <= 256 }
@@ -172,11 +236,19 @@ func (f *field) personal() bool {
 }
 
 // last returns the last name of the path.
-func (f *field) last() string { return f.path[strings.LastIndexByte(f.path, '.')+1:] }
+func (f *field) last() string {
+	path := strings.TrimRight(f.path, "[]")
+	return strings.Trim(path[strings.LastIndexAny(path, ".[")+1:], `"`)
+}
 
 // words returns the words of the last name in lower case: merchantId, merchant_id and MerchantID
 // are all merchant and id.
-func (f *field) words() []string { return words(f.last()) }
+func (f *field) words() []string {
+	if list := words(f.last()); len(list) > 0 {
+		return list
+	}
+	return []string{f.last()}
+}
 
 func words(name string) []string {
 	var list []string
@@ -189,7 +261,7 @@ func words(name string) []string {
 	for i := range len(name) {
 		c := name[i]
 		switch {
-		case c == '_' || c == '-' || c == '.' || c == ' ' || c == '/' || c == ':':
+		case strings.IndexByte("_-. /:$@", c) >= 0:
 			cut(i)
 			start = i + 1
 		case i > start && isUpper(c) && (!isUpper(name[i-1]) || i+1 < len(name) && isLower(name[i+1])): // EC2Id: ec2, id

@@ -2,13 +2,16 @@ package propose
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/tool/rehearse"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -16,9 +19,11 @@ import (
 // Proposal is what a sample suggests for pipeline.yaml.
 type Proposal struct {
 	sample *Sample
-	typ    choice // of the bare payloads; text is empty if there are none
+	typ    choice // text is empty if all types are those of envelopes
+	kind   *field // the field of that type; nil if it is a constant or text is empty
+	inside bool   // in envelopes that all have one type
 	types  []*eventType
-	again  map[int]bool // lines whose event an earlier line has; known once Check has run
+	again  map[int]bool // lines whose events earlier lines have, or few lines break; known once Check has run
 	aside  map[string]int
 	// compiled is the proposal, once Check has run.
 	compiled *pipeline.Pipeline
@@ -26,56 +31,95 @@ type Proposal struct {
 
 // eventType is one type of the sample's events.
 type eventType struct {
-	name    string
-	events  []sampled
-	aside   []sampled // further events, in which something is broken that nearly all others have
-	lacks   []string  // what that is
-	noun    string    // "order" of order.placed
-	verb    string    // "placed"; empty for a name of one word
-	wrapped bool      // an envelope says id and time of every event
-	id      identity
-	at      choice // its text is empty if the envelope says it, or nothing does
-	date    *field // looks like a time that Ingot cannot read; nil if there is none
-	belongs *field // what the events belong to, as order.paid belongs to an order
-	groups  []*field
-	amounts []*field
-	quoted  []string // paths of amounts that are text
-	anew    []string // members that sending sets anew, by their names; no copy in the sample shows it
-	money   *field   // the currency: a sum over two of them means nothing; nil if there is none
+	name     string
+	events   []sampled
+	noun     string // "order" of order.placed
+	verb     string // "placed"; empty for a name of one word
+	wrapped  bool   // an envelope says id and time of every event
+	id       identity
+	at       choice // its text is empty if the envelope says it, or nothing does
+	date     *field // looks like a time that Ingot cannot read; nil if there is none
+	belongs  *field // what the events belong to, as order.paid belongs to an order
+	groups   []*field
+	amounts  []*field
+	anew     []string // fields that sending sets anew, by their names; no copy in the sample shows it
+	varying  []*field // those with two values
+	around   string   // a field that is there because the events cannot be told apart without it
+	constant int      // how many fields have one value
+	when     string   // the field of at; empty if it has none
+	onlyTime bool     // no other field is a time
+	money    *field   // the currency: a sum over two of them means nothing; nil if there is none
 }
 
 // Proposal groups the events by type and chooses what to write for each type. constant is the type
-// of bare payloads without a field that says it, such as "reading".
+// of bare payloads without a field that says it, such as "reading". Events inside an object take a
+// value of those around them if they cannot be told apart without it.
 func (s *Sample) Proposal(constant string) *Proposal {
-	p := &Proposal{sample: s}
-	raw := slices.DeleteFunc(slices.Clone(s.events), func(e sampled) bool { return !e.raw })
-	if len(raw) > 0 {
-		var ok bool
-		if p.typ, ok = typeField(raw); ok {
-			p.typ.text = "{" + p.typ.text + "}"
-		} else {
-			p.typ = choice{constant, guess, "no field says what kind of event it is, so all of them are of one type"}
+	p := s.proposal(constant, "")
+	if len(s.batches) == 0 || !p.vague() {
+		return p
+	}
+	plain, events := s.batches, s.events
+	for _, with := range s.around() {
+		s.batches = slices.Clone(plain)
+		for i, b := range plain {
+			above, _ := with.Path.Around()
+			if enclosing, _ := b.Each.Around(); above.Contains(enclosing) && !b.Each.IsZero() {
+				s.batches[i].With = []envelope.With{with}
+			}
+		}
+		if s.open(); len(s.events) == 0 {
+			continue
+		}
+		if better := s.proposal(constant, with.Name); !better.vague() {
+			return better
 		}
 	}
+	s.batches, s.events = plain, events
+	return p
+}
+
+// vague reports whether the events of a type are not told apart by fields.
+func (p *Proposal) vague() bool {
+	return slices.ContainsFunc(p.types, func(t *eventType) bool { return t.id.asks != "" || len(t.id.fields) == 0 || t.id.timed })
+}
+
+func (s *Sample) proposal(constant, around string) *Proposal {
+	p := &Proposal{sample: s}
+	events := s.events
+	raw := slices.DeleteFunc(slices.Clone(events), func(e sampled) bool { return !e.raw })
+	if few(len(raw), len(events)) { // their envelopes are broken
+		events, raw = slices.DeleteFunc(slices.Clone(events), func(e sampled) bool { return e.raw }), nil
+	}
+	p.inside = len(raw) == 0 && !slices.ContainsFunc(events, func(e sampled) bool { return e.opened.Type != events[0].opened.Type })
+	if p.inside {
+		raw = events
+	}
+	var ok bool
+	if p.typ, p.kind, ok = typeField(raw, p.inside); ok {
+		p.typ.text = "{" + p.typ.text + "}"
+	} else if len(raw) > 0 && !p.inside {
+		p.typ = choice{constant, guess, "no field says what kind of event it is, so all of them are of one type"}
+	}
 	byName := map[string]*eventType{}
-	for _, e := range s.events {
+	for _, e := range events {
 		name := p.typeOf(e)
 		t := byName[name]
 		if t == nil {
-			t = &eventType{name: name}
+			t = &eventType{name: name, around: around}
 			byName[name] = t
 			p.types = append(p.types, t)
 		}
 		t.events = append(t.events, e)
 	}
 	slices.SortFunc(p.types, func(a, b *eventType) int { return strings.Compare(a.name, b.name) })
-	bare := false
+	taken := map[string]bool{}
 	for _, t := range p.types {
 		t.choose(p.vendor())
-		bare = bare || slices.ContainsFunc(t.events, func(e sampled) bool { return e.raw })
-	}
-	if !bare { // those that there were are set aside, so nothing asks for a field of the type
-		p.typ = choice{}
+		for word, n := t.word(), 2; taken[keyWord(t.noun)+"#"+t.word()]; n++ {
+			t.verb = fmt.Sprint(word, "_", n)
+		}
+		taken[keyWord(t.noun)+"#"+t.word()] = true
 	}
 	return p
 }
@@ -99,13 +143,13 @@ func (p *Proposal) vendor() string {
 }
 
 func (p *Proposal) typeOf(e sampled) string {
-	if !e.raw {
-		return e.opened.Type
+	switch {
+	case p.kind != nil && (e.raw || p.inside):
+		return at(&e, p.kind).Text()
+	case e.raw:
+		return p.typ.text
 	}
-	if path, isField := strings.CutPrefix(p.typ.text, "{"); isField {
-		return at(&e, strings.TrimSuffix(path, "}")).Text()
-	}
-	return p.typ.text
+	return e.opened.Type
 }
 
 func (t *eventType) choose(vendor string) {
@@ -115,55 +159,38 @@ func (t *eventType) choose(vendor string) {
 		t.noun, t.verb = list[0], strings.Join(list[1:], "_")
 	}
 	timed := true
-	t.asideBare()
 	t.wrapped = true
 	for _, e := range t.events {
 		t.wrapped = t.wrapped && !e.raw && e.opened.ID != ""
 		timed = timed && !e.raw && !e.opened.At.IsZero()
 	}
 	fields := profile(t.events)
-	var when *field
+	when, at := t.chooseTime(fields)
 	if !timed {
-		if when, t.at = chooseTime(t.events, fields); when == nil {
-			t.asideUntimed(fields)
-			fields = profile(t.events)
-			when, t.at = chooseTime(t.events, fields)
-		}
-		t.date = otherTime(fields, len(t.events))
-	}
-	if !t.wrapped {
-		t.asideUnnamed(fields)
-		fields = profile(t.events)
-		when = sameField(fields, when)
+		t.at = at
 	}
 	n := len(t.events)
-	if t.id = chooseID(t.events, fields, t.noun, when); len(t.id.fields) == 0 && t.wrapped {
-		t.id.why = "no field of the payload tells these events apart, so the id of the envelope does"
+	t.varying = slices.DeleteFunc(slices.Clone(fields), func(f *field) bool { return len(f.values) == 1 && f.values[f.in[0]] == n })
+	if t.constant = len(fields) - len(t.varying); when != nil {
+		t.when = when.path
 	}
-	if t.wrapped && t.id.how == guess && (len(t.id.fields) > 1 || t.id.timed) {
-		t.id = identity{choice: choice{how: likely,
-			why: "no single field of the payload tells these events apart, so the id of the envelope does"}}
+	if timed {
+		when = nil // the envelope's counts
 	}
-	fields = slices.DeleteFunc(fields, func(f *field) bool { return slices.Contains(t.id.ignore, topOf(f)) })
+	t.id = t.chooseID(fields, when)
+	if t.id.asks == "" {
+		t.doubt(when)
+	}
+	fields = slices.DeleteFunc(fields, func(f *field) bool { return slices.Contains(t.id.ignore, f.path) })
 	if len(t.id.fields) > 0 || !t.wrapped {
 		t.belongs = owner(fields, t.noun, n, t.id)
 	}
 	for _, f := range fields {
-		if top := topOf(f); f != when && changes(top) && !slices.Contains(t.anew, top) && !slices.Contains(t.id.fields, f) {
-			t.anew = append(t.anew, top)
+		if f != when && f != t.belongs && t.noisy(f) && !slices.Contains(t.id.fields, f) {
+			t.anew = append(t.anew, f.path)
 		}
 	}
-	t.groups, t.amounts = groups(fields, n, t.id, t.belongs), amounts(fields, n)
-	t.money, t.quoted = currency(fields, n), quoted(fields, n)
-}
-
-// sameField returns the field of the same path in another profile.
-func sameField(fields []*field, f *field) *field {
-	i := slices.IndexFunc(fields, func(other *field) bool { return f != nil && other.path == f.path })
-	if i < 0 {
-		return nil
-	}
-	return fields[i]
+	t.groups, t.amounts, t.money = groups(fields, n, t.id, t.belongs), amounts(fields, n), currency(fields, n)
 }
 
 // variable returns a field as a template's variable. A field that looks personal is hashed, because
@@ -204,30 +231,40 @@ func (t *eventType) idText() string {
 	}
 }
 
+// word returns what the sort keys of the type begin with.
+func (t *eventType) word() string {
+	if t.verb == "" {
+		return keyWord(t.noun)
+	}
+	return keyWord(t.verb)
+}
+
 // key returns the two templates of the item's key. There is one partition for what the events
 // belong to, if that is known, or else one for each event. comment says how certain that is.
 func (t *eventType) key() (pk, sk, comment string) {
-	noun, verb := keyWord(t.noun), keyWord(t.verb)
-	if verb == "" {
-		verb = noun
-	}
+	noun := keyWord(t.noun)
 	switch own := t.ownID(); {
+	case t.id.asks != "":
+		return noun + "#{@id}", t.word(), choice{how: guess, why: "it follows from the id"}.comment()
 	case t.belongs != nil:
-		return noun + "#" + variable(t.belongs), verb + "#" + own, choice{how: likely, why: "one Query reads everything of one " +
+		return noun + "#" + variable(t.belongs), t.word() + "#" + own, choice{how: likely, why: "one Query reads everything of one " +
 			t.noun}.comment()
-	case t.id.timed:
-		f := t.id.fields[0]
-		return keyWord(strings.Join(stem(f), "_")) + "#" + variable(f), verb + "#{@at | time}",
+	case t.id.timed: // types of other nouns may have the same owner and time
+		f, word := t.id.fields[0], noun
+		if t.verb != "" {
+			word += "_" + t.word()
+		}
+		return keyWord(strings.Join(stem(f), "_")) + "#" + variable(f), word + "#{@at | time}",
 			choice{how: likely, why: "one Query reads one " + strings.Join(stem(f), " ") + " in the order of time"}.comment()
 	default:
-		return noun + "#" + own, verb,
+		return noun + "#" + own, t.word(),
 			choice{how: t.id.how, why: "it is made of the id, so each event has a partition of its own"}.comment()
 	}
 }
 
 // keyWord returns a word as keys begin with it: capital letters, digits and _.
 func keyWord(word string) string {
-	return strings.Map(func(r rune) rune {
+	key := strings.Map(func(r rune) rune {
 		switch {
 		case 'a' <= r && r <= 'z':
 			return r - 'a' + 'A'
@@ -236,6 +273,7 @@ func keyWord(word string) string {
 		}
 		return -1
 	}, word)
+	return cmp.Or(key, "EVENT")
 }
 
 // stem returns the words of a field's name without a last id: device for device_id.
@@ -247,45 +285,107 @@ func stem(f *field) []string {
 	return list
 }
 
-// Check compiles the proposal and plans every event of the sample with it. It returns how many
-// would become Poison, by reason. Events that the proposal sets aside as broken are not among them:
-// see [Proposal.Aside]. It also notes which events repeat an earlier one, for [Proposal.Bodies]. If
-// a proposal does not compile, that is a mistake in this package.
-func (p *Proposal) Check() (planned int, poison map[string]int, err error) {
-	file := textfile.File{Name: "pipeline.yaml", Text: p.YAML()}
-	compiled, err := file.Load(pipeline.Secret([]byte("only-to-check-the-proposal")))
-	if err != nil {
-		return 0, nil, fmt.Errorf("the proposal does not compile, which is a mistake of this program:\n%w", err)
+// Check compiles the proposal and runs the sample through the ingest function in memory, twice. If
+// two events then have one key, or one event has two, the proposal asks what the sample does not
+// decide, and leaves the id open. Check returns how many events are stored, and how many are not,
+// by reason. If few events of a type are refused, these are not among them: see
+// [Proposal.Aside]. It also notes which lines repeat earlier ones, for [Proposal.Bodies]. If a
+// proposal does not compile, that is a mistake in this package.
+func (p *Proposal) Check() (taken int, unfit map[string]int, err error) {
+	for range 2 {
+		file := textfile.File{Name: "pipeline.yaml", Text: p.YAML()}
+		if p.compiled, err = file.Load(pipeline.Secret([]byte("only-to-check-the-proposal"))); err != nil {
+			return 0, nil, fmt.Errorf("the proposal does not compile, which is a mistake of this program:\n%w", err)
+		}
+		var clash bool
+		if taken, unfit, clash, err = p.run(); err != nil || !clash {
+			break
+		}
 	}
-	p.compiled = compiled
-	poison, p.again, p.aside = map[string]int{}, map[int]bool{}, map[string]int{}
-	stored, aside := map[event.Key]bool{}, map[int]bool{}
+	return taken, unfit, err
+}
+
+// undecided is a field that no event has. An id that names it leaves the file incomplete.
+const undecided = "UNDECIDED"
+
+// events returns the outcomes of the events of a message.
+func events(o handler.Outcome) []handler.Outcome {
+	if o.Events != nil {
+		return o.Events
+	}
+	return []handler.Outcome{o}
+}
+
+// refusal is what is wrong with an event.
+type refusal struct {
+	line   int
+	detail string
+}
+
+// few reports whether at most one in twenty of n events are bad. These may be broken. If there are
+// more of them, they are probably events of another shape.
+func few(bad, n int) bool { return bad > 0 && bad*20 <= n }
+
+// run puts every line twice. clash says that the id of a type was left open for what came of that.
+func (p *Proposal) run() (taken int, unfit map[string]int, clash bool, err error) {
+	unfit, p.again, p.aside = map[string]int{}, map[int]bool{}, map[string]int{}
+	types, of, refused := map[string]*eventType{}, map[int]*eventType{}, map[*eventType][]refusal{}
 	for _, t := range p.types {
-		for _, e := range t.aside {
-			aside[e.line] = true
+		types[t.name] = t
+		for _, e := range t.events {
+			of[e.line] = t
 		}
 	}
 	for _, e := range p.sample.events {
-		item, err := compiled.PlanEvent(e.opened.Event)
-		if err != nil {
-			var refusal *event.Refusal
-			if !errors.As(err, &refusal) {
-				return planned, poison, err
-			}
-			if aside[e.line] {
-				p.aside[refusal.Detail]++
-			} else {
-				poison[refusal.Detail]++
-			}
+		p.again[e.line] = false
+	}
+	r, err := rehearse.New(p.compiled, year2100, nil)
+	if err != nil {
+		return 0, nil, false, err
+	}
+	for _, line := range p.sample.lines {
+		if _, usable := p.again[line.line]; !usable {
 			continue
 		}
-		planned++
-		if stored[item.Key] {
-			p.again[e.line] = true
+		m := envelope.Message{Body: line.text}
+		outcomes, err := r.Put([]envelope.Message{m, m})
+		if err != nil {
+			return 0, nil, false, err
 		}
-		stored[item.Key] = true
+		first, second := events(outcomes[0]), events(outcomes[1])
+		p.again[line.line] = !slices.ContainsFunc(first, func(o handler.Outcome) bool { return o.Verdict != event.Duplicate })
+		for i, o := range first {
+			switch t := of[line.line]; {
+			case o.Refusal != nil:
+				if !strings.Contains(o.Refusal.Detail, undecided) {
+					refused[t] = append(refused[t], refusal{line.line, o.Refusal.Detail})
+				}
+			case o.Verdict == event.Conflict || second[i].Verdict != event.Duplicate:
+				if t := types[o.Item.Type]; t.id.asks == "" {
+					t.id.asks, clash = fmt.Sprintf("line %d has the key of an event that differs. Ask the producer: what is different in "+
+						"every event, and the same whenever one is sent again?", line.line), true
+				}
+			default:
+				taken++
+			}
+		}
 	}
-	return planned, poison, nil
+	for t, list := range refused {
+		for _, r := range list {
+			if t == nil || few(len(list), 2*len(t.events)) {
+				p.aside[r.detail]++
+				p.again[r.line] = true
+			} else {
+				unfit[r.detail]++
+			}
+		}
+	}
+	for _, t := range p.types {
+		if t.id.asks != "" {
+			unfit[t.name+": "+t.id.asks] = len(t.events)
+		}
+	}
+	return taken, unfit, clash, nil
 }
 
 // Aside returns how many events the proposal leaves to quarantine, by what is broken in them. Call
@@ -343,24 +443,59 @@ func (w *writer) head(p *Proposal) {
 	w.line(0, "ingot: 1   # version of this file's format")
 	w.line(0, "epoch: 1   # raise by one whenever an aggregate is added or changed; never lower it")
 	w.line(0, "")
+	w.batches(s.batches)
 	if p.typ.text != "" {
 		w.remark(0, p.typ.comment())
-		w.line(0, "type: %s", quote(p.typ.text))
+		text := quote(p.typ.text)
+		if p.inside {
+			text = "[" + text + `, "{@type}"]`
+		}
+		w.line(0, "type: %s", text)
 		w.line(0, "")
 	}
 	w.line(0, "events:")
 }
 
+// batches writes where a message holds several events.
+func (w *writer) batches(list []envelope.Batch) {
+	if len(list) == 0 {
+		return
+	}
+	w.remark(0, string(likely)+": each element has a time, so each is an event")
+	if len(list) == 1 && list[0].Each.IsZero() {
+		w.line(0, "batches: true")
+	} else {
+		w.line(0, "batches:")
+	}
+	for _, b := range list {
+		with := ""
+		for _, from := range b.With {
+			with = fmt.Sprintf(", with: {%s: %s}", yamlName(from.Name), quote(from.Path.String()))
+		}
+		switch {
+		case len(list) > 1 && b.Each.IsZero():
+			w.line(2, `- {each: "."}`)
+		case !b.Each.IsZero():
+			w.line(2, "- {each: %s%s}", quote(b.Each.String()), with)
+		}
+	}
+	w.line(0, "")
+}
+
 func (w *writer) eventType(t *eventType) {
 	begins := w.Len()
-	w.line(2, "%s:   # %s", yamlName(t.name), count(len(t.events)+len(t.aside), "event"))
-	if text := t.asideRemark(); text != "" {
-		w.remark(4, text)
-	}
-	w.remark(4, t.id.comment())
-	if text := t.idText(); text != "" {
+	w.line(2, "%s:   # %s", yamlName(t.name), count(len(t.events), "event"))
+	text := cmp.Or(t.idText(), "{@id}")
+	switch {
+	case t.id.asks != "":
+		w.remark(4, "UNDECIDED: "+t.id.asks+" If they are, write what stands behind the #, and ignore what differs. If not, the id needs a "+
+			"field that tells them apart.")
+		w.line(4, `id: "{%s}"   # %s`, undecided, quote(text))
+	case text != "{@id}":
+		w.remark(4, t.id.comment())
 		w.line(4, "id: %s", quote(text))
-	} else {
+	default:
+		w.remark(4, t.id.comment())
 		w.remark(4, "The id is the envelope's. A producer that sends an event again must give it the same one.")
 	}
 	switch {
@@ -370,8 +505,7 @@ func (w *writer) eventType(t *eventType) {
 	case t.wrapped:
 		w.remark(4, "The time is the envelope's.")
 	case t.date != nil:
-		w.remark(4, "MISSING: "+t.date.path+" looks like a time, but Ingot reads only RFC 3339 (2026-03-01T09:00:00Z, with T and Z or an "+
-			"offset) and seconds or milliseconds since 1970. "+
+		w.remark(4, "MISSING: "+t.date.path+" looks like a time, but Ingot does not read its form. "+
 			`An event needs a time: let the producer write one, and name it here, as in at: "{placed_at}".`)
 	default:
 		w.remark(4, `MISSING: no field is a time in every event, and an event needs one. Name it here, as in at: "{placed_at}".`)
@@ -379,17 +513,14 @@ func (w *writer) eventType(t *eventType) {
 	pk, sk, comment := t.key()
 	w.remark(4, comment)
 	w.line(4, "key: {pk: %s, sk: %s}", quote(pk), quote(sk))
-	if len(t.id.ignore) > 0 {
+	if len(t.id.ignore) > 0 && t.id.asks == "" {
 		w.remark(4, string(likely)+": it changes whenever the producer sends an event again")
-		w.line(4, "ignore: [%s]", strings.Join(t.id.ignore, ", "))
+		w.line(4, "ignore: [%s]", listed(t.id.ignore))
 	}
 	if len(t.anew) > 0 {
-		w.line(4, "# ignore: [%s]   # take out the # if these change when an event is sent again", strings.Join(t.anew, ", "))
+		w.line(4, "# ignore: [%s]   # take out the # if these change when an event is sent again", listed(t.anew))
 	}
 	w.indexes(t)
-	if len(t.quoted) > 0 {
-		w.remark(4, "Numbers in quotes cannot be summed: "+strings.Join(t.quoted, ", ")+". Let the producer write them without quotes.")
-	}
 	if bytes.Contains(w.Bytes()[begins:], []byte("| hmac}")) {
 		w.remark(4,
 			"hmac: keys show a hash in place of a value that looks personal. The payload still has the value, and is stored in clear.")
@@ -475,14 +606,21 @@ func (w *writer) sums(t *eventType, name string) {
 	w.line(2, "%s:", name)
 	w.line(4, "since: 1")
 	if t.money != nil {
-		w.line(4, `by: {currency: "{%s}"}   # sums of two currencies mean nothing`, t.money.path)
+		w.line(4, `by: {currency: %s}   # sums of two currencies mean nothing`, quote("{"+t.money.path+"}"))
 	}
 	w.line(4, "window: 1d")
 	values, named := []string{"events: count"}, map[string]bool{"events": true, "n": true, "fp": true, "fpx": true, "flag": true}
 	for _, f := range t.amounts {
 		if value := plain(f.last()); !named[value] && len(values) < 4 {
 			named[value] = true
-			values = append(values, value+": sum "+f.path)
+			sum := "sum " + f.path
+			if f.quoted > 0 {
+				sum = "sum number(" + f.path + ")"
+			}
+			if strings.ContainsAny(sum, `["`) {
+				sum = quote(sum)
+			}
+			values = append(values, value+": "+sum)
 		}
 	}
 	w.line(4, "from:")
@@ -515,6 +653,15 @@ func quote(text string) string {
 	return strings.TrimSpace(b.String())
 }
 
+// listed writes paths as the elements of a list.
+func listed(paths []string) string {
+	var list []string
+	for _, path := range paths {
+		list = append(list, yamlName(path))
+	}
+	return strings.Join(list, ", ")
+}
+
 // yamlName writes the name of a member. It quotes the name if YAML would read it as something else.
 func yamlName(name string) string {
 	bare := name != "" && (name[0]|0x20 >= 'a' && name[0]|0x20 <= 'z')
@@ -536,16 +683,18 @@ func yamlName(name string) string {
 // take turns, so each has about as many as it can. Call [Proposal.Check] first.
 func (p *Proposal) Bodies(n int) []string {
 	var rounds [][]string
+	took := map[int]bool{}
 	for _, t := range p.types {
 		i := 0
 		for _, e := range t.events {
-			if p.again[e.line] {
+			if p.again[e.line] || took[e.line] {
 				continue
 			}
+			took[e.line] = true
 			if i == len(rounds) {
 				rounds = append(rounds, nil)
 			}
-			rounds[i] = append(rounds[i], e.body)
+			rounds[i] = append(rounds[i], e.text)
 			i++
 		}
 	}

@@ -136,6 +136,30 @@ func TestProposals(t *testing.T) {
 			return fmt.Sprintf(`{"type":"order.moved","order_number":"N%d","moved_at":"2026-03-01T%02d:%02d:00Z","shelf":"s%d"}`, min(i, 195),
 				i/60, i%60, i%3)
 		}), []string{`id: "{order_number}#{@at | time}"`}},
+		"two types with one owner and time": {made(240, func(i int) string {
+			return fmt.Sprintf(`{"type":"%s.opened","sensor_id":"s%d","ts":%d,"value":%d}`, []string{"door", "window"}[i%2], i/2%4,
+				1_772_350_000+i/8*60, i)
+		}), []string{`sk: "DOOR_OPENED#{@at | time}"`, `sk: "WINDOW_OPENED#{@at | time}"`}},
+		"types whose names are one word in keys": {cloud("order.placed", "order-placed", "заказ", "счёт"),
+			[]string{`sk: "PLACED"`, `sk: "PLACED_2"`, `sk: "EVENT"`, `"EVENT_2"`}},
+		"an id inside, and noise at every depth": {made(1500, func(i int) string {
+			n := i - i%40/39 // one in forty is the one before it again
+			return fmt.Sprintf(`{"type":"invoice.made","invoice":{"number":"N%d"},"@at":"2026-03-01T00:%02d:00Z","meta":{"trace-id":"t%d"},`+
+				`"lines":[{"sku":"a","sent_at":%d},{"sku":"b","sent_at":%d}]}`, n, n%60, i, i, i)
+		}), []string{`id: "{invoice.number}"`, `at: "{[\"@at\"]}"`, `ignore: ["lines[].sent_at", meta.trace-id]`}},
+		"a type inside envelopes of one type": {made(40, func(i int) string {
+			return fmt.Sprintf(`{"version":"0","id":"e-%d","detail-type":"shopifyWebhook","source":"aws.partner",`+
+				`"account":"1","time":"2026-03-01T09:00:01Z","region":"r","resources":[],"detail":{"payload":{"id":%d},"metadata":{"Content-Type":"a/b","X-Shopify-Topic":"%s/create"}}}`,
+				i, i/2, []string{"orders", "customers"}[i%2])
+		}), []string{`type: ["{metadata.X-Shopify-Topic}", "{@type}"]`, `key: {pk: "ORDERS#{payload.id}", sk: "CREATE"}`,
+			"likely: payload.id is"}},
+		"arrays of events": {made(40, func(i int) string {
+			return fmt.Sprintf(`[{"id":"a%d","at":%d},{"id":"b%d","at":"%d"}]`, i, 1_777_000_000+i, i, 1_777_000_000+i)
+		}), []string{"batches: true", `id: "{id}"`, `at: "{at | unix}"`}},
+		"events that need a value of the object around them": {made(40, func(i int) string {
+			return fmt.Sprintf(`{"object":"page","entry":[{"account":"c%d","statuses":[{"id":%d,"status":"sent","timestamp":"%d"},`+
+				`{"id":%d,"status":"read","timestamp":"%d"}]}]}`, i%2, i/2*2, 1_777_000_000+i, i/2*2+1, 1_777_000_000+i)
+		}), []string{`  - {each: "entry[].statuses", with: {account: "entry[].account"}}`, `account}`}},
 		"a field called when": {made(30, func(i int) string {
 			return fmt.Sprintf(`{"type":"loan","loan_id":"l%d","when":%d,"size":%d}`, i, 1_777_000_000_000+i, 1_777_000_000_000-i)
 		}), []string{`at: "{when | unixms}"`}},
@@ -145,9 +169,9 @@ func TestProposals(t *testing.T) {
 		}), []string{"  trip: {read: [trip.ended, trip.started]}\n", "  heartbeat: {read: [heartbeat]}\n",
 			"  days: {total: events_daily}\n"}},
 		"numbers in quotes": {quoted, []string{
-			"# Numbers in quotes cannot be summed: fare.amount. Let the producer write them without quotes.\n"}},
+			"amount: sum number(fare.amount)"}},
 		"numbers without quotes": {regexp.MustCompile(`"(\d+\.50)"`).ReplaceAllString(quoted, "$1"),
-			[]string{"-in quotes", "amount: sum fare.amount"}},
+			[]string{"amount: sum fare.amount"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := proposal(t, c.lines)
@@ -232,7 +256,6 @@ func TestBodies(t *testing.T) {
 // A file that does not have one event on each line says how to make one that does.
 func TestFilesOfAnotherForm(t *testing.T) {
 	for text, want := range map[string]string{
-		"[{\"a\":1}]\n":             "each line; jq -c '.[]' makes that of an array (line 1: ",
 		"[\n {\n  \"a\":1\n }\n]\n": "each line; jq -c '.[]' makes that of an array (line 1: ",
 		"{\n \"a\": 1\n}\n":         "each line; jq -c . makes that of JSON over several lines (line 1: ",
 		"id,name\n1,orders\n":       "each line (line 1: ",
@@ -250,22 +273,26 @@ func TestNothingTellsApart(t *testing.T) {
 	wants(t, p, "# guess: no field tells these events apart", `id: "{@digest}"`, "# MISSING: no field is a time")
 }
 
-// If nothing tells the events apart, the file names the identifier that nearly does.
-func TestNearlyToldApart(t *testing.T) {
+// If only the producer knows whether events are the same one, changed, the file asks, and leaves
+// the id open.
+func TestUndecided(t *testing.T) {
 	p := proposal(t, made(200, func(i int) string {
 		return fmt.Sprintf(`{"type":"booking.made","booking_no":"B%d","at":"2026-03-01T00:00:00Z","cents":%d}`, min(i, 169), i)
 	}))
-	wants(t, p, `id: "{@digest}"`, "booking_no nearly does: 30 of 200 events have the booking_no of an earlier event",
-		"write {booking_no} as the id")
+	wants(t, p, `id: "{UNDECIDED}"   # "{booking_no}"`,
+		"UNDECIDED: lines 170 and 171 differ in cents alone. Ask the producer: are they one event?")
+	if n, unfit, err := p.Check(); err != nil || n != 0 || len(unfit) != 1 {
+		t.Errorf("%d events are stored, %v, %v", n, unfit, err)
+	}
 }
 
 // A time that Ingot cannot read is named, and it does not tell events apart.
 func TestTimesOfAnotherForm(t *testing.T) {
-	for _, form := range []string{"2026-03-01 09:%02d:00", "2026-03-01T09:%02d:00", "01.03.2026 09:%02d", "3/1/2026 9:%02d"} {
+	for _, form := range []string{"01.03.2026 09:%02d", "3/1/2026 9:%02d"} {
 		p := proposal(t, made(10, func(i int) string {
 			return fmt.Sprintf(`{"type":"signup","created_at":%q,"user_id":"u%d"}`, fmt.Sprintf(form, i), i)
 		}))
-		wants(t, p, `id: "{user_id}"`, "# MISSING: created_at looks like a time, but Ingot reads only RFC 3339")
+		wants(t, p, `id: "{user_id}"`, "# MISSING: created_at looks like a time, but Ingot does not read its form.")
 		if _, poison, err := p.Check(); err != nil || len(poison) != 1 {
 			t.Errorf("%s: %v, %v", form, poison, err)
 		}
@@ -289,42 +316,36 @@ func TestUnusableLines(t *testing.T) {
 	must.Fail(t, err, "line 1: it is longer than")
 }
 
-// Events that are broken or altered do not spoil the proposal for the others. They are what
-// quarantine is for, and the file says so.
+// Events that are broken do not spoil the proposal for the others. They are what quarantine is for.
+// If some are altered, the file asks.
 func TestBrokenEventsAreSetAside(t *testing.T) {
-	var b strings.Builder
-	for i := range 200 {
-		at, number := fmt.Sprintf("%q", fmt.Sprintf("2026-03-01T00:%02d:%02dZ", i/60, i%60)), fmt.Sprintf(`"number":"N%d",`, i)
-		switch i {
-		case 70:
-			at = `"yesterday"`
-		case 80:
-			at = "null"
-		case 90:
-			number = ""
-		}
-		fmt.Fprintf(&b, `{"type":"invoice.issued",%s"issued_at":%s,"currency":"EUR","total_cents":%d}`+"\n", number, at, i%50)
-		if i%50 == 0 { // altered: the same number, and another currency
-			fmt.Fprintf(&b, `{"type":"invoice.issued",%s"issued_at":%s,"currency":"CHF","total_cents":%d}`+"\n", number, at, i%50)
-		}
+	lines := func(altered string) string {
+		return made(200, func(i int) string {
+			at, number := fmt.Sprintf("%q", fmt.Sprintf("2026-03-01T00:%02d:%02dZ", i/60, i%60)), fmt.Sprintf(`"number":"N%d",`, i)
+			switch i {
+			case 70:
+				at = `"yesterday"`
+			case 80:
+				at = "null"
+			case 90:
+				number = ""
+			}
+			line := fmt.Sprintf(`{"type":"invoice.issued",%s"issued_at":%s,"currency":"EUR","total_cents":%d}`, number, at, i%50)
+			if i%50 == 0 {
+				line += "\n" + strings.Replace(line, "EUR", altered, 1)
+			}
+			return line
+		})
 	}
-	p := proposal(t, b.String())
-	wants(t, p,
-		"  invoice.issued:   # 204 events\n"+
-			"    # 2 of them, the first in line 73, have no issued_at that is a time, and 1 of them, in line\n"+
-			"    # 93, has no number. Ingot would put these into quarantine. What follows is about the others.\n"+
-			"    # likely: number is different in 197 of 201 events. The others have the number of an earlier\n"+
-			"    # event, and differ in currency. Ingot would put them into quarantine as a Conflict.\n"+
-			"    id: \"{number}\"\n",
-		`at: "{issued_at}"`,
-		`key: {pk: "INVOICE#{number}", sk: "ISSUED"}`,
-		"{values: {events: count, total_cents: sum total_cents}}",
-	)
+	p := proposal(t, lines("EUR"))
 	planned, poison, err := p.Check()
-	if err != nil || planned != 201 || len(poison) > 0 || len(p.Aside()) != 3 {
+	if err != nil || planned != 197 || len(poison) > 0 || len(p.Aside()) != 3 {
 		t.Errorf("planned %d, poison %v, aside %v, %v", planned, poison, p.Aside(), err)
 	}
+	wants(t, p, `id: "{number}"`, `at: "{issued_at}"`, `key: {pk: "INVOICE#{number}", sk: "ISSUED"}`,
+		"{values: {events: count, total_cents: sum total_cents}}")
 	must.Equal(t, len(p.Bodies(1000)), 197)
+	wants(t, proposal(t, lines("CHF")), "# UNDECIDED: lines 1 and 2 differ in currency alone. ", `id: "{UNDECIDED}"   # "{number}"`)
 }
 
 // An object in place of an identifier is as wrong as none.
@@ -336,7 +357,7 @@ func TestObjectsAreNoIdentifiers(t *testing.T) {
 		}
 		return fmt.Sprintf(`{"type":"order.placed","order_id":%s,"at":"2026-03-01T00:00:00Z"}`, id)
 	}))
-	wants(t, p, "# 1 of them, in line 8, has no order_id. Ingot would put it into quarantine.", `id: "{order_id}"`)
+	wants(t, p, `id: "{order_id}"`)
 	if planned, poison, err := p.Check(); err != nil || planned != 99 || len(poison) > 0 {
 		t.Errorf("planned %d, poison %v, %v", planned, poison, err)
 	}
@@ -370,15 +391,8 @@ func TestRandomSamples(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s\n%s", err, lines, p.YAML())
 		}
-		broken := 0
-		for _, t := range p.types {
-			broken += len(t.aside)
-		}
-		if broken*10 > len(s.events) || broken < len(p.Aside()) {
-			t.Fatalf("%d events are set aside, and %v\n%s\n%s", broken, p.Aside(), lines, p.YAML())
-		}
 		for why := range poison {
-			if !strings.HasPrefix(why, "at: the message has no envelope") {
+			if !strings.HasPrefix(why, "at: the message has no envelope") && !strings.Contains(why, "Ask the producer: ") {
 				t.Fatalf("an event would be Poison: %s\n%s\n%s", why, lines, p.YAML())
 			}
 		}
@@ -480,5 +494,5 @@ func TestABrokenEnvelopeAmongMany(t *testing.T) {
 	if bytes.Contains(p.YAML(), []byte("\ntype:")) {
 		t.Errorf("no payload is bare, and it has a type:\n%s", p.YAML())
 	}
-	wants(t, p, "1 of them, in line 31, has no whole envelope.", "The id is the envelope's.", "The time is the envelope's.")
+	wants(t, p, "The id is the envelope's.", "The time is the envelope's.")
 }

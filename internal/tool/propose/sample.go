@@ -21,19 +21,25 @@ const (
 
 // Sample is a set of events that was read from a file.
 type Sample struct {
+	lines    []message
+	batches  []envelope.Batch
 	events   []sampled
-	bytes    int
 	repeated int // events that occur earlier in the sample, word for word
 	bad      int
 	shown    []string // what is wrong with the first unusable lines
 	cut      bool     // the file contains more than was read
 }
 
+// message is one line.
+type message struct {
+	line int
+	text string
+}
+
 // sampled is one event of the sample.
 type sampled struct {
-	line   int
-	body   string // the whole message, on one line
-	raw    bool   // a bare payload: nothing around it says its type, id and time
+	message
+	raw    bool // a bare payload: nothing around it says its type, id and time
 	opened envelope.Opened
 }
 
@@ -42,7 +48,7 @@ type sampled struct {
 // event, and [Sample.Unusable] names it. The error says that r cannot be read, or that it has no
 // event at all.
 func Read(r io.Reader) (*Sample, error) {
-	s, seen, first := &Sample{}, map[event.Digest]bool{}, ""
+	s, bytes := &Sample{}, 0
 	for line, err := range ndjson.Lines(r) {
 		if errors.Is(err, ndjson.ErrTooLong) {
 			err = fmt.Errorf("it is longer than %d bytes, and SQS takes at most 1 MiB", ndjson.MaxLine)
@@ -50,41 +56,54 @@ func Read(r io.Reader) (*Sample, error) {
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", line.Number, err)
 		}
-		if len(s.events) == maxEvents || s.bytes+len(line.Text) > maxBytes {
+		if bytes += len(line.Text); len(s.lines) == maxEvents || bytes > maxBytes {
 			s.cut = true
 			break
 		}
-		if first == "" {
-			first = line.Text
-		}
-		s.add(line.Number, line.Text, seen)
+		s.lines = append(s.lines, message{line.Number, line.Text})
 	}
-	if len(s.events) == 0 {
-		return nil, fmt.Errorf("it holds no event: write one JSON object on each line%s%s", ndjson.Advice(first), s.firstReason())
+	s.batches = places(s.lines)
+	if s.open(); len(s.events) == 0 {
+		advice := ""
+		if len(s.lines) > 0 {
+			advice = ndjson.Advice(s.lines[0].text)
+		}
+		return nil, fmt.Errorf("it holds no event: write one JSON object on each line%s%s", advice, s.firstReason())
 	}
 	return s, nil
 }
 
-func (s *Sample) add(number int, body string, seen map[event.Digest]bool) {
-	opened, err := envelope.Open(envelope.Message{Body: body})
+// open reads the events of the lines.
+func (s *Sample) open() {
+	s.events, s.repeated, s.bad, s.shown = nil, 0, 0, nil
+	seen := map[event.Digest]bool{}
+	for _, line := range s.lines {
+		opened, elements, err := envelope.OpenAll(envelope.Message{Body: line.text}, s.batches)
+		for _, element := range elements {
+			opened, err := envelope.Open(element)
+			s.add(line, opened, err, seen)
+		}
+		if elements == nil {
+			s.add(line, opened, err, seen)
+		}
+	}
+}
+
+func (s *Sample) add(line message, opened envelope.Opened, err error, seen map[event.Digest]bool) {
+	if err == nil && opened.Data.Root().Kind() != event.Object {
+		err = errors.New("its payload is not a JSON object")
+	}
 	if err != nil {
-		s.leaveOut(number, err)
+		s.leaveOut(line.line, err)
 		return
 	}
-	if opened.Data.Root().Kind() != event.Object {
-		s.leaveOut(number, errors.New("its payload is not a JSON object"))
-		return
-	}
-	// The envelope's id is not used, because a producer that sends an event again often gives it a
-	// new id.
-	digest := keys.Digest(opened.Type, opened.Data.Root(), nil)
+	digest := keys.Digest(opened.Type+"\x00"+opened.ID, opened.Data.Root(), nil)
 	if seen[digest] {
 		s.repeated++
 		return
 	}
 	seen[digest] = true
-	s.bytes += len(body)
-	s.events = append(s.events, sampled{line: number, body: body, raw: opened.Kind.Form == envelope.Raw, opened: opened})
+	s.events = append(s.events, sampled{message: line, raw: opened.Kind.Form == envelope.Raw, opened: opened})
 }
 
 func (s *Sample) leaveOut(number int, err error) {

@@ -1,0 +1,106 @@
+package propose
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+)
+
+// holders are names of arrays that hold events, also beside a time.
+var holders = []string{"records", "events", "entries", "messages", "notifications", "statuses", "changes"}
+
+// places finds where the lines hold several events: the line is an array, or it has arrays of
+// objects that each have a time, and the payload around them has none of its own.
+func places(lines []message) []envelope.Batch {
+	var batches []envelope.Batch
+	fits := map[string]bool{} // by path
+	for _, line := range lines {
+		doc, err := event.ParseDocument(line.text)
+		if err != nil {
+			continue
+		}
+		if doc.Root().Kind() == event.Array {
+			if len(batches) == 0 {
+				batches = append(batches, envelope.Batch{})
+			}
+			continue
+		}
+		if opened, err := envelope.Open(envelope.Message{Body: line.text}); err == nil {
+			arrays(fits, "", opened.Data.Root(), timedBy(opened.Data.Root(), 0, true))
+		}
+	}
+	for path, fit := range fits {
+		if each, err := event.ParseEvery(path); fit && err == nil {
+			batches = append(batches, envelope.Batch{Each: each})
+		}
+	}
+	slices.SortFunc(batches, func(a, b envelope.Batch) int { return strings.Compare(a.Each.String(), b.Each.String()) })
+	return batches
+}
+
+// arrays notes for each array of objects whether it may hold events in every line so far. It does
+// not look inside of one that does.
+func arrays(fits map[string]bool, path string, n event.Node, timed bool) {
+	for name, value := range n.Members() {
+		at := below(path, name)
+		if value.Kind() == event.Object {
+			arrays(fits, at, value, timed)
+		}
+		if value.Kind() != event.Array || value.Len() == 0 {
+			continue
+		}
+		fit := !timed || slices.Contains(holders, strings.ToLower(name))
+		for element := range value.Elements() {
+			fit = fit && timedBy(element, 3, timed)
+		}
+		if before, seen := fits[at]; fit && (before || !seen) {
+			fits[at] = true
+			continue
+		}
+		fits[at] = false
+		for element := range value.Elements() {
+			arrays(fits, at+"[]", element, timed)
+		}
+	}
+}
+
+// timedBy reports whether an object has a member that is a time, so many objects deep. byName says
+// that a number must have the name of one.
+func timedBy(n event.Node, depth int, byName bool) bool {
+	for name, value := range n.Members() {
+		f := field{path: name}
+		if value.Kind() == event.Object && depth > 0 && timedBy(value, depth-1, byName) {
+			return true
+		}
+		if value.Kind() == event.String || value.Kind() == event.Number {
+			f.see(value)
+		}
+		if times, _ := f.times(); times > 0 && !changes(name) && (!f.numeric() || timeScore(&f) > 0 || !byName && idScore(&f, "") == 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// around lists what events may take of the objects around them: values that several messages
+// share, and whose names the events do not have.
+func (s *Sample) around() (list []envelope.With) {
+	var outer []sampled
+	for _, line := range s.lines {
+		if opened, err := envelope.Open(envelope.Message{Body: line.text}); err == nil {
+			outer = append(outer, sampled{opened: opened})
+		}
+	}
+	for _, f := range profile(outer) {
+		name := f.last()
+		path, err := event.ParseEvery(f.path)
+		if err == nil && len(f.values)*2 <= len(outer) && below("", name) == name && !changes(name) && !strings.HasSuffix(f.path, "]") &&
+			!slices.ContainsFunc(s.batches, func(b envelope.Batch) bool { return b.Each.Contains(path) }) &&
+			!slices.ContainsFunc(s.events, func(e sampled) bool { return e.opened.Data.Root().Member(name).Exists() }) {
+			list = append(list, envelope.With{Name: name, Path: path})
+		}
+	}
+	return list
+}
