@@ -90,8 +90,8 @@ func (w *work) grouping(f *Feed, by []string) *event.Refusal {
 		}
 	}
 	if size := f.Fixed + len(f.By) + len(w.text); size > event.MaxPK {
-		return event.Poisoned(event.KeyTooLong, fmt.Sprintf("aggregate %s: its key takes %d bytes, and DynamoDB allows %d", f.Def.Name,
-			size, event.MaxPK))
+		return event.Poisoned(event.KeyTooLong, fmt.Sprintf("aggregate %s: its key takes %d bytes, and DynamoDB allows %d%s", f.Def.Name,
+			size, event.MaxPK, shorter))
 	}
 	return nil
 }

@@ -63,6 +63,9 @@ func (w *work) pair(pk, sk *keys.Template) error {
 	return nil
 }
 
+// shorter says what to do about a key that is too long.
+const shorter = "; {FIELD | sha256} makes a long value short"
+
 // pairLength checks the pair that was appended last against the limits of DynamoDB.
 func (w *work) pairLength(member string) *event.Refusal {
 	n := len(w.ends)
@@ -73,9 +76,11 @@ func (w *work) pairLength(member string) *event.Refusal {
 	pk, sk := w.ends[n-2]-start, w.ends[n-1]-w.ends[n-2]
 	switch {
 	case pk > event.MaxPK:
-		return event.Poisoned(event.KeyTooLong, fmt.Sprintf("%s pk takes %d bytes, and DynamoDB allows %d", member, pk, event.MaxPK))
+		return event.Poisoned(event.KeyTooLong,
+			fmt.Sprintf("%s pk takes %d bytes, and DynamoDB allows %d%s", member, pk, event.MaxPK, shorter))
 	case sk > event.MaxSK:
-		return event.Poisoned(event.KeyTooLong, fmt.Sprintf("%s sk takes %d bytes, and DynamoDB allows %d", member, sk, event.MaxSK))
+		return event.Poisoned(event.KeyTooLong,
+			fmt.Sprintf("%s sk takes %d bytes, and DynamoDB allows %d%s", member, sk, event.MaxSK, shorter))
 	}
 	return nil
 }

@@ -138,8 +138,8 @@ const StampRoom = 32
 func tooLarge(item *event.Item) *event.Refusal {
 	if size := item.Size(); size > event.MaxItem-StampRoom {
 		return event.Poisoned(event.ItemTooLarge,
-			fmt.Sprintf("the item takes %d bytes, and DynamoDB stores %d, of which %d are left for its epoch to grow", size, event.MaxItem,
-				StampRoom))
+			fmt.Sprintf("the item takes %d bytes, and DynamoDB stores %d, of which %d are left for its epoch to grow; offload in its type "+
+				"puts payloads into a bucket", size, event.MaxItem, StampRoom))
 	}
 	return nil
 }
