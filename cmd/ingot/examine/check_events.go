@@ -29,7 +29,7 @@ memory. A key with a personal value is shown as a hash.`
 const eventsJSON = `
   events                  file, lines, verdicts, rehearsed, paths, fine, keys, hotTotals, items, updates, compress;
                           takingFromFloors, if a floor may refuse some of the Inserted
-    verdicts[]            verdict, reason, type, count; line and detail of the first
+    verdicts[]            verdict, reason, type, count; line and detail of the first, next and nextDetail of the second
     rehearsed             how many lines the ingest function was given; the others have a verdict only if they are Poison
     paths[]               type, path, uses, needed, of, absent, null, empty, other (by the type that is there),
                           meant and place (of a path that no event has)

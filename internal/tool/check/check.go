@@ -119,6 +119,7 @@ func Run(in Input) (*Report, error) {
 		r.compressed(at)
 		r.quoted(at)
 		r.conflicts(at)
+		r.doubtful(at)
 		r.patterns(in, p, at)
 	}
 	r.Findings = rules.Sorted(append(r.Findings, at.Findings...), files...)

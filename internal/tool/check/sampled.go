@@ -27,3 +27,30 @@ func (r *Report) conflicts(at rules.Places) {
 			count(r.Events.Rehearsed, "event"), r.Events.File, pair),
 		"an id and a key that tell them apart, or ignore for what differs between deliveries of one event")
 }
+
+// doubtful warns of what the sample shows to be read, and hardly meant so.
+func (r *Report) doubtful(at rules.Places) {
+	if r.Events == nil {
+		return
+	}
+	for _, t := range r.Events.Times {
+		for _, odd := range []struct {
+			n    int
+			when string
+		}{{t.Early, "in 1970"}, {t.Ahead, "more than a year ahead"}} {
+			if 2*odd.n > t.Of {
+				what := fmt.Sprintf("%d of %s of %s in %s are %s", odd.n, count(t.Of, "event"), t.Type, r.Events.File, odd.when)
+				at.Warn("times", at.Of("events."+t.Type, "at"), what,
+					"the field of the event's time, with unix if it is in seconds, unixms in milliseconds, "+
+						"or unixns in nanoseconds")
+			}
+		}
+	}
+	for _, first := range r.Events.Firsts {
+		what := fmt.Sprintf("%s has more than one element in %s of %s, and only %s[0] is read: the others are not counted", first.Array,
+			count(first.More, "event"), r.Events.File, first.Array)
+		at.Warn("first-element", at.Of("events."+first.Type, ""), what,
+			"batches: with each: "+first.Array+" if they are events of their own (docs/producers.md), or a type that is a part with each: "+
+				first.Array)
+	}
+}

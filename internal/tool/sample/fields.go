@@ -16,6 +16,8 @@ import (
 // fields holds what the events of one type have at the paths that the type reads.
 type fields struct {
 	paths  []*field
+	times  Times
+	firsts []First
 	events int
 }
 
@@ -38,6 +40,50 @@ type Sorts struct {
 	Type, Path string
 	With       string // the function that makes text in order: see [question.Sorter]
 	Shown      bool   // the sample has texts in the wrong order
+}
+
+// Times says how many events of a type have a time that is hardly meant.
+type Times struct {
+	Type         string
+	Of           int
+	Early, Ahead int // of 1970, and more than a year ahead
+}
+
+// timed notes the time of an item.
+func (x *run) timed(item *event.Item) {
+	t := &x.fieldsOf(item.Type).times
+	t.Type = item.Type
+	if t.Of++; item.At.UTC().Year() == 1970 {
+		t.Early++
+	}
+	if item.At.After(x.Now.AddDate(1, 0, 0)) {
+		t.Ahead++
+	}
+}
+
+// First is an array of which the first element alone is read.
+type First struct {
+	Type, Array string
+	More        int // events in which the array has more than one element
+	path        event.Path
+	others      bool // something reads more of it
+}
+
+// arrays returns the arrays of which paths read the first element alone.
+func arrays(reads []event.Read) (list []First) {
+	for _, read := range reads {
+		array, at := event.Path{}, read.Path
+		for name, rest, ok := at.First(); ok; name, rest, ok = at.First() {
+			array, at = array.Member(name), rest
+		}
+		n, _, numbered := at.Number()
+		i := slices.IndexFunc(list, func(f First) bool { return f.path.Equal(array) })
+		if i < 0 {
+			i, list = len(list), append(list, First{Array: array.String(), path: array})
+		}
+		list[i].others = list[i].others || !numbered || n > 0
+	}
+	return slices.DeleteFunc(list, func(f First) bool { return f.others })
 }
 
 // sorted notes whether a text would be in order.
@@ -115,7 +161,7 @@ func (x *run) fieldsOf(typ string) *fields {
 
 // newFields combines the uses of each path.
 func newFields(reads []event.Read) *fields {
-	f := &fields{}
+	f := &fields{firsts: arrays(reads)}
 	for _, read := range reads {
 		i := slices.IndexFunc(f.paths, func(p *field) bool { return p.path.Equal(read.Path) })
 		if i < 0 {
@@ -134,6 +180,11 @@ func newFields(reads []event.Read) *fields {
 
 func (f *fields) see(root event.Node) {
 	f.events++
+	for i := range f.firsts {
+		if n := root.At(f.firsts[i].path); n.Kind() == event.Array && n.Len() > 1 {
+			f.firsts[i].More++
+		}
+	}
 	for _, p := range f.paths {
 		n := root.At(p.path)
 		p.count(n)

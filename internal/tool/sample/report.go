@@ -32,6 +32,10 @@ type Report struct {
 	Rivals    [2]int `json:"-"`
 	RivalType string `json:"-"`
 
+	// Times says of each type how many times are hardly meant, by type.
+	Times []Times `json:"-"`
+	// Firsts lists arrays of which the first element alone is read, and that have more.
+	Firsts []First `json:"-"`
 	// Sorts lists fields of numbers and times whose text is in another order, by type and path.
 	Sorts []Sorts `json:"-"`
 
@@ -53,6 +57,9 @@ type Verdict struct {
 	Count   int    `json:"count"`
 	Line    int    `json:"line"`             // the first of them
 	Detail  string `json:"detail,omitempty"` // of the first line, without personal values
+	// Next is the second of the lines, and NextDetail its detail, if a detail says why.
+	Next       int    `json:"next,omitempty"`
+	NextDetail string `json:"nextDetail,omitempty"`
 }
 
 // Path is a field that an event type reads, with the number of events in which it is not as it

@@ -185,6 +185,7 @@ func (x *run) event(line int, m envelope.Message, planned event.Planned, o *hand
 	if judged.Item = planned.Item; o.Verdict != 0 {
 		x.count(v, line, "")
 	}
+	x.timed(planned.Item)
 	if planned.Item.Parts != nil {
 		x.parts(&judged)
 	}
@@ -201,6 +202,9 @@ func (x *run) parts(j *Judged) {
 	for _, part := range j.Item.Parts.Items {
 		if doc, err := event.ParseDocument(part.Data); err == nil {
 			x.fieldsOf(part.Type).see(doc.Root())
+		}
+		if !part.At.Equal(j.Item.At) {
+			x.timed(part)
 		}
 		if j.Verdict == 0 || j.Verdict.Stored() {
 			j.Parts = append(j.Parts, Judged{Verdict: j.Verdict, Item: part})
@@ -237,10 +241,13 @@ func typeOf(refusal *event.Refusal) string {
 func (x *run) count(v Verdict, line int, detail string) {
 	known := x.verdicts[v]
 	if known == nil {
-		known = &Verdict{v.Verdict, v.Reason, v.Type, 0, line, x.personal.Detail(event.Reason(v.Reason), detail)}
+		known = &Verdict{Verdict: v.Verdict, Reason: v.Reason, Type: v.Type, Line: line, Detail: detail}
+		known.Detail = x.personal.Detail(event.Reason(v.Reason), detail)
 		x.verdicts[v] = known
 	}
-	known.Count++
+	if known.Count++; known.Count == 2 && detail != "" {
+		known.Next, known.NextDetail = line, x.personal.Detail(event.Reason(v.Reason), detail)
+	}
 }
 
 // takesFromAFloor reports whether one of these contributions takes from a value that has a floor.
@@ -353,6 +360,12 @@ func (x *run) finish() {
 		f := x.fields[typ]
 		r.Paths, r.Fine = append(r.Paths, f.faulty(typ, x.place)...), r.Fine+f.fine()
 		r.Quoted = append(r.Quoted, f.quoted(typ)...)
+		r.Times = append(r.Times, f.times)
+		for _, first := range f.firsts {
+			if first.Type = typ; first.More > 0 {
+				r.Firsts = append(r.Firsts, first)
+			}
+		}
 		for _, p := range f.paths {
 			p.sorts.Type, p.sorts.Path = typ, p.report.Path
 			r.Sorts = append(r.Sorts, p.sorts)

@@ -47,6 +47,12 @@ func (r *Report) verdicts(b *strings.Builder) {
 			if v.Detail != "" {
 				where += ": " + v.Detail
 			}
+			if v.Next > 0 {
+				where += fmt.Sprintf("; then line %d", v.Next)
+				if v.NextDetail != v.Detail {
+					where += ": " + v.NextDetail
+				}
+			}
 			row(Number(v.Count), what, v.Type, where)
 		}
 	})
