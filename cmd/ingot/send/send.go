@@ -28,11 +28,15 @@ import (
 )
 
 const sendJSON = `
-  sent                    how many events this call has certainly sent
+  sent                    how many lines this call has certainly sent
   skipped                 how many lines --skip left out
   seconds                 how long it took to send them
-  stored, other, left     with --wait: how many events are stored, or older than the stored revision; how many have
-                          another payload stored under their key; how many are not stored yet
+  events                  with --wait: how many events the lines have
+  stored, other, left     with --wait: how many events are stored; how many have another payload stored under their
+                          key; how many are not stored yet
+  older                   with --wait: events that are older than the stored revision; absent if there are none
+  late                    with --wait: events that are not stored, and too near the end of retain to be; absent if
+                          there are none
   refused                 with --wait: events that go to quarantine as Poison or Expired
   rejected                with --wait: events that are not stored after 5 seconds, and that a total refuses at the
                           moment; absent if there are none
@@ -111,6 +115,7 @@ stored in time, or a payload is in S3.`,
 // sentReport is what send did.
 type sentReport struct {
 	Sent    int     `json:"sent"`
+	Events  int     `json:"events,omitempty"` // that the messages have, if they were planned
 	Skipped int     `json:"skipped"`
 	Seconds float64 `json:"seconds"`
 	Stored  *int    `json:"stored,omitempty"`
@@ -119,6 +124,10 @@ type sentReport struct {
 	Refused *int    `json:"refused,omitempty"`
 	// Rejected counts the events that totals refuse.
 	Rejected int `json:"rejected,omitempty"`
+	// Older counts the events that are older than the stored revision.
+	Older int `json:"older,omitempty"`
+	// Late counts the events that are too near their expiry to be stored.
+	Late int `json:"late,omitempty"`
 	// Barred counts the events whose key is barred.
 	Barred int `json:"barred,omitempty"`
 	// Elsewhere counts the messages whose payload is in S3. Send does not wait for them.
@@ -188,7 +197,7 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 		return fmt.Errorf("sending to %s: %w", t.QueueURL, err)
 	}
 	if o.wait {
-		r.Elsewhere = none.elsewhere
+		r.Elsewhere, r.Events = none.elsewhere, none.events
 		return a.waitForStored(cmd, t, p, r, waiting, none, o.limit)
 	}
 	return a.sent(r)
@@ -215,6 +224,9 @@ func (a *app) sent(r sentReport) error {
 		return a.WriteJSON(r)
 	}
 	text := show.Count(r.Sent, "event") + " sent"
+	if r.Events > 0 && r.Events != r.Sent {
+		text = show.Count(r.Events, "event") + " sent in " + show.Count(r.Sent, "message")
+	}
 	if r.Seconds >= 1 { // the rate of less says nothing
 		text += fmt.Sprintf(" in %.1f s, %s a second", r.Seconds, show.Comma(int(float64(r.Sent)/r.Seconds)))
 	}
@@ -236,7 +248,7 @@ func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pi
 	paused, unknown := a.SayPaused(cmd, t)
 	tell := a.Progress()
 	w, err := send.Wait(ctx, t.DynamoDB(), t.EventsTable, waiting, judge, limit, env.Env{}.Real().Sleep, func(w send.Waited) {
-		tell(show.Step{Phase: "storing", Done: w.Stored + w.Other + w.Rejected + w.Barred, Total: len(waiting)})
+		tell(show.Step{Phase: "storing", Done: len(waiting) - w.Left, Total: len(waiting)})
 	})
 	tell(show.Step{})
 	if err != nil {
@@ -247,6 +259,7 @@ func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pi
 	}
 	r.Stored, r.Other, r.Left, r.Refused, r.Rejected, r.Barred, r.Paused = &w.Stored, &w.Other, &w.Left, &none.refused, w.Rejected,
 		w.Barred, paused
+	r.Older, r.Late = w.Stale, w.Late
 	if err := a.sent(r); err != nil {
 		return err
 	}
@@ -255,7 +268,9 @@ func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pi
 		for _, one := range []struct {
 			n    int
 			what string
-		}{{w.Other, "with another payload under the key"}, {w.Rejected, "rejected, as a total is now"},
+		}{{w.Stale, "older than what is stored"}, {w.Other, "with another payload under the key"},
+			{w.Rejected, "rejected, as a total is now"},
+			{w.Late, "too near the end of retain, so quarantined"},
 			{w.Barred, "erased before, so the key is barred"}, {w.Left, "not stored yet"}, {none.refused, goes(none.refused)},
 			{r.Elsewhere, "with the payload in S3, not waited for"}} {
 			if one.n > 0 {
@@ -268,13 +283,13 @@ func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pi
 		a.Say("the first that is refused is %s",
 			show.Text(excerpt.Of(show.PersonalOf(p).Detail("", none.first), 400)))
 	}
-	if none.refused > 0 || w.Rejected > 0 {
+	if none.refused+w.Rejected+w.Late > 0 {
 		a.Say("ingot quarantine pull DIR fetches what is in quarantine, and ingot quarantine list DIR says why it is there")
 	}
 	switch {
 	case w.Left > 0:
 		return cli.Unsure()
-	case w.Other > 0 || none.refused > 0 || w.Rejected > 0 || w.Barred > 0:
+	case w.Other+none.refused+w.Rejected+w.Late+w.Barred > 0:
 		return cli.Difference()
 	case r.Elsewhere > 0:
 		return cli.Unsure()
@@ -401,6 +416,7 @@ type keyless struct {
 	refused   int    // those that go to quarantine
 	first     string // the first of them: its line, and why
 	elsewhere int    // lines that point to S3
+	events    int    // of all lines, waited for or not
 }
 
 // refuse counts an event that is refused. why is nil if it is too old.
@@ -433,6 +449,7 @@ func planned(lines iter.Seq2[ndjson.Line, error], p *pipeline.Pipeline, waiting 
 				}
 				_, points := envelope.PointerOf(message)
 				now := time.Now()
+				none.events += len(list)
 				for _, one := range list {
 					switch {
 					case dropped(refusal) || one.Refusal != nil && dropped(one.Refusal):
@@ -447,7 +464,7 @@ func planned(lines iter.Seq2[ndjson.Line, error], p *pipeline.Pipeline, waiting 
 					case payloads.IsAhead(one.Item, now):
 						none.refuse(line.Number, payloads.TooFarAhead(one.Item))
 					default:
-						waiting.Add(one.Item)
+						waiting.Add(one.Item, now)
 					}
 				}
 			}

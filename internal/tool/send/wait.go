@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Table is the client that reads the events table.
@@ -39,11 +40,14 @@ type Due struct {
 	// Revision is the item under mode latest, where a newer revision may be stored. Otherwise it is
 	// nil.
 	Revision *event.Item
+	// Late is true if its expiry is so near that it is not written any more, unless it is stored
+	// already.
+	Late bool
 }
 
-// Add waits for an item and its parts too.
-func (w Waiting) Add(item *event.Item) {
-	var d Due
+// Add waits for an item and its parts too, as of now.
+func (w Waiting) Add(item *event.Item, now time.Time) {
+	d := Due{Late: item.Expired(now.Add(tables.ExpiryMargin))}
 	if item.Parts != nil && len(item.Parts.Items) > 0 {
 		d.Parts = make(map[event.Key]event.Digest, len(item.Parts.Items))
 		for _, part := range item.Parts.Items {
@@ -64,10 +68,11 @@ func (w Waiting) Add(item *event.Item) {
 
 // Waited says what became of the events.
 type Waited struct {
-	// Stored counts events whose items are all there with these digests, or with a newer revision.
-	Stored int
+	Stored int // events whose items are all there with these digests
+	Stale  int // events that are older than the stored revision
 	Other  int // events of which an item's key holds another payload
 	Barred int // events of which an item's key is barred, because its event was erased: they are never stored
+	Late   int // events that are not stored, and that are too near their expiry to be
 	// Rejected counts events that were not stored after some time, and that a total would refuse as
 	// it is.
 	Rejected int
@@ -113,6 +118,7 @@ func Wait(ctx context.Context, client Table, table string, sent Waiting, judge J
 				}
 			}
 		}
+		w.late()
 		if waited >= min(patience, limit) {
 			if err := w.rejected(ctx); err != nil {
 				return w.Waited, err
@@ -166,8 +172,10 @@ func (w *waiting) found(ctx context.Context, key event.Key, digest event.Digest)
 			switch verdict {
 			case event.Updated, event.Inserted, event.Retry:
 				w.seen[one], still = digest, append(still, one)
-			case event.Duplicate, event.Stale:
+			case event.Duplicate:
 				w.unproven[one], w.Stored, w.Left = 0, w.Stored+1, w.Left-1
+			case event.Stale:
+				w.unproven[one], w.Stale, w.Left = 0, w.Stale+1, w.Left-1
 			default:
 				w.unproven[one], w.Other, w.Left = 0, w.Other+1, w.Left-1
 			}
@@ -187,6 +195,15 @@ func (w *waiting) barred(key event.Key) {
 		}
 	}
 	w.asks[key] = nil
+}
+
+// late gives up the events that are not there and cannot be stored any more.
+func (w *waiting) late() {
+	for one, n := range w.unproven {
+		if n > 0 && w.sent[one].Late {
+			w.unproven[one], w.Late, w.Left = 0, w.Late+1, w.Left-1
+		}
+	}
 }
 
 // rejected asks whether totals refuse the events that are left.

@@ -65,6 +65,12 @@ func moving(item *event.Item) *event.Item {
 	return item
 }
 
+func expiring(pk string, after time.Duration) *event.Item {
+	item := sent(pk, 1)
+	item.ExpiresAt = time.Unix(1e9, 0).Add(after).Unix()
+	return item
+}
+
 func revised(pk string, digest byte) *event.Item {
 	item := sent(pk, digest)
 	item.Revision = new(event.Decimal)
@@ -82,7 +88,7 @@ type waiter struct {
 func (w *waiter) wait(limit time.Duration, items ...*event.Item) (send.Waited, error) {
 	all := send.Waiting{}
 	for _, item := range items {
-		all.Add(item)
+		all.Add(item, time.Unix(1e9, 0))
 	}
 	if w.sleep == nil {
 		w.sleep = noSleep
@@ -112,6 +118,10 @@ func TestWait(t *testing.T) {
 		// An event under a barred key is never stored, and neither is a whole with such a part.
 		"barred keys": {[]*event.Item{sent("a", 1), sent("b", 2), sent("b", 3), revised("b", 4), sent("c", 3, sent("p", 5))},
 			map[int]map[string]byte{1: {"a": 1, "b": barred, "c": 3, "p": barred}}, send.Waited{Stored: 1, Barred: 4}, 1, nil},
+		// An event that is too near its expiry is stored now, or never.
+		"late": {[]*event.Item{expiring("a", time.Hour), expiring("b", time.Hour), expiring("c", time.Hour+time.Second)},
+			map[int]map[string]byte{1: {"a": 1}, 2: {"c": 1}}, send.Waited{Stored: 2, Late: 1}, 2,
+			[]send.Waited{{Stored: 1, Late: 1, Left: 1}}},
 		// An event is stored when all its parts are, and never if one of its keys holds
 		// something else.
 		"parts": {[]*event.Item{sent("a", 1, sent("p", 2), sent("q", 3)), sent("b", 4, sent("r", 5)), sent("c", 6)},
@@ -149,7 +159,7 @@ func TestWaitForRevisions(t *testing.T) {
 	}
 	got, err := w.wait(time.Minute, revised("a", 2), revised("b", 2), revised("c", 2))
 	slices.Sort(judged)
-	if err != nil || got != (send.Waited{Stored: 2, Other: 1}) || !slices.Equal(judged, []string{"a1", "a3", "b1", "c9"}) {
+	if err != nil || got != (send.Waited{Stored: 1, Stale: 1, Other: 1}) || !slices.Equal(judged, []string{"a1", "a3", "b1", "c9"}) {
 		t.Errorf("%+v, %v; judged %q", got, err, judged)
 	}
 }

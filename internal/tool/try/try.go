@@ -208,7 +208,7 @@ func (t *trial) send(ctx context.Context) error {
 	}
 	waiting := send.Waiting{}
 	for key := range t.texts {
-		waiting.Add(t.stored[key])
+		waiting.Add(t.stored[key], t.Env.Now())
 	}
 	t.Tell("%d messages are sent; waiting until %d events are stored", t.report.Sent, len(waiting))
 	w, err := send.Wait(ctx, t.Tables, t.Store.Config().Events, waiting, t.judge, t.Limit, t.Env.Sleep, func(send.Waited) {})
@@ -216,7 +216,7 @@ func (t *trial) send(ctx context.Context) error {
 		return err
 	}
 	result := Right
-	if w.Stored+w.Rejected != len(waiting) {
+	if w.Stored+w.Stale+w.Rejected != len(waiting) {
 		result = Wrong
 	}
 	if err := t.refused(ctx, w.Rejected); err != nil {
