@@ -66,6 +66,7 @@ func TestCostsByHand(t *testing.T) {
 			estimate.InTransaction*(1+totals)),
 		fmt.Sprintf("take %.2f dollars with ADD alone, %.2f with a marker, and %.2f with Ingot", r.Beside[0].DollarsAMillion,
 			r.Beside[1].DollarsAMillion, r.DollarsAMillion),
+		fmt.Sprintf("By hand, all of that takes %.2f dollars", r.Beside[3].DollarsAMillion),
 	} {
 		must.Say(t, text, says)
 	}

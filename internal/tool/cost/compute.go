@@ -184,6 +184,7 @@ func (s *sampled) report(archived float64) *Report {
 	s.beside(r, "put and ADD by hand", hand{})
 	s.beside(r, "ADD with a marker", hand{marked: true})
 	s.beside(r, "with Powertools", hand{around: 2})
+	s.beside(r, "all of it by hand", hand{marked: true, whole: true})
 	return r
 }
 
@@ -195,16 +196,22 @@ type hand struct {
 	// marked says that the totals of a change are added in one transaction with a marker of it,
 	// which is put if it is absent.
 	marked bool
+	// whole says that what expires is archived and leaves the totals, and that alarms watch.
+	whole bool
 }
 
 // beside adds what the same events would cost with two functions that put an event if it is absent,
-// and add its changes to the totals one by one. Such functions fold nothing, send one request after
-// the other, and do nothing when an event expires.
+// and add its changes to the totals one by one. Such functions fold nothing and send one request
+// after the other. Only if they do the whole job, they do something when an event expires.
 func (s *sampled) beside(r *Report, name string, by hand) {
 	in, storing, counting := s.in, s.Used(rehearse.Storing), s.Used(rehearse.Counting)
 	other := &Report{Messages: r.Messages, Prices: r.Prices}
+	same := []string{"queue", "puts", "indexes", "repetitions", "storage"}
+	if by.whole {
+		same = append(same, "archive", "watching")
+	}
 	for _, p := range r.Parts {
-		if slices.Contains([]string{"queue", "puts", "indexes", "repetitions", "storage"}, p.Name) {
+		if slices.Contains(same, p.Name) {
 			other.Parts = append(other.Parts, p)
 		}
 	}
@@ -213,6 +220,9 @@ func (s *sampled) beside(r *Report, name string, by hand) {
 	}
 	messages := in.Rate * (1 + in.Duplicates) / s.inMessage()
 	changes, updates := s.scale()*float64(storing.Changes), s.scale()*float64(counting.Updates)
+	if expiring := s.Used(rehearse.Expiring); by.whole {
+		changes, updates = changes+s.scale()*float64(expiring.Changes), updates+s.scale()*float64(expiring.Updates)
+	}
 	records, requests, units := by.around*(messages+changes), updates, updates
 	if by.marked {
 		requests, units = changes, estimate.InTransaction*(changes+updates)

@@ -297,20 +297,25 @@ func TestPricesSayWhereTheyAreFrom(t *testing.T) {
 func TestBeside(t *testing.T) {
 	in := shopAt(t, 100)
 	r := computed(t, in, "")
-	shared := 0.0
+	shared, whole := 0.0, 0.0
 	for _, p := range r.Parts {
-		if slices.Contains([]string{"queue", "puts", "indexes", "storage"}, p.Name) && p.DollarsAMillion != nil {
+		switch {
+		case p.DollarsAMillion == nil:
+		case slices.Contains([]string{"queue", "puts", "indexes", "storage"}, p.Name):
 			shared += *p.DollarsAMillion
+		case p.Name == "archive" || p.Name == "watching":
+			whole += *p.DollarsAMillion
 		}
 	}
 	const write, gbSecond, invocation = 0.625, 0.0000133334, 0.20 // a million writes, a GB-second, a million invocations
-	for i, by := range []struct{ requests, units float64 }{
-		{1 + 3, 3},             // a put and three totals
-		{1 + 1, 2 * (1 + 3)},   // a put, and a transaction of a marker and three totals
-		{1 + 3 + 4, 3 + 2 + 2}, // records of idempotency for each event: two around each function
+	for i, by := range []struct{ requests, units, changes, more float64 }{
+		{1 + 3, 3, 1, 0},                     // a put and three totals
+		{1 + 1, 2 * (1 + 3), 1, 0},           // a put, and a transaction of a marker and three totals
+		{1 + 3 + 4, 3 + 2 + 2, 1, 0},         // records of idempotency for each event: two around each function
+		{1 + 2, 2*(1+3) + 2*(1+2), 2, whole}, // and another transaction at its end: a marker and two totals
 	} {
-		want := shared + by.units*write + by.requests*1e6*0.005*DefaultMemory/1024*gbSecond +
-			invocation*(1/r.Batches.Ingest+1/r.Batches.Streams)
+		want := shared + by.more + by.units*write + by.requests*1e6*0.005*DefaultMemory/1024*gbSecond +
+			invocation*(1/r.Batches.Ingest+by.changes/r.Batches.Streams)
 		if got := r.Beside[i].DollarsAMillion; math.Abs(got-want) > 0.001 {
 			t.Errorf("%s: %v dollars a million, want %v", r.Beside[i].Name, got, want)
 		}
