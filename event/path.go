@@ -169,9 +169,12 @@ func (p Path) IsZero() bool { return len(p.steps) == 0 }
 // Equal reports whether p and q lead to the same place in every document.
 func (p Path) Equal(q Path) bool { return slices.Equal(p.steps, q.steps) }
 
-// Contains reports whether q leads to the same place as p, or to a place inside it.
+// Contains reports whether q leads to the same place as p, or to a place inside it. A [] of p
+// stands for each element.
 func (p Path) Contains(q Path) bool {
-	return len(p.steps) <= len(q.steps) && slices.Equal(p.steps, q.steps[:len(p.steps)])
+	return len(p.steps) <= len(q.steps) && slices.EqualFunc(p.steps, q.steps[:len(p.steps)], func(a, b step) bool {
+		return a == b || a.index == every && b.index >= 0
+	})
 }
 
 // Name returns the name of the member that p leads to, if that is p's only step.

@@ -10,9 +10,9 @@ import (
 // Canonical appends the canonical JSON text of n to dst: one text for all spellings of one value.
 // This is RFC 8785 (no white space, members ordered by the UTF-16 units of their names, the
 // shortest escapes), except that numbers keep all their digits: see [event.Decimal.String]. It
-// leaves out the values at the ignored paths, which are relative to n. A member is left out
-// together with its name. If an element of an array is left out, the later elements move up. If n
-// is Absent, Canonical adds nothing.
+// leaves out the values at the ignored paths, which are relative to n, and where [] stands for each
+// element of an array. A member is left out together with its name. If an element of an array is
+// left out, the later elements move up. If n is Absent, Canonical adds nothing.
 func Canonical(dst []byte, n event.Node, ignore []event.Path) []byte {
 	return canonicalOf(dst, n, ignore, nil)
 }
@@ -21,21 +21,42 @@ func canonicalOf(dst []byte, n event.Node, ignore []event.Path, folds []Fold) []
 	var room [8]event.Node
 	c := canonical{left: room[:0], root: n, folds: folds}
 	for _, p := range ignore {
-		if ignored := n.At(p); ignored.Exists() && !p.IsZero() {
-			c.left = append(c.left, ignored)
+		c.left = leave(c.left, n, p)
+	}
+	if len(c.left) > len(room) {
+		c.many = make(map[event.Node]bool, len(c.left))
+		for _, ignored := range c.left {
+			c.many[ignored] = true
 		}
 	}
 	return c.value(dst, n)
 }
 
 type canonical struct {
-	left  []event.Node // the values that are left out
+	left  []event.Node        // the values that are left out
+	many  map[event.Node]bool // the same; nil if there are few
 	root  event.Node
 	folds []Fold
 }
 
+// leave appends every value to which p leads from n.
+func leave(left []event.Node, n event.Node, p event.Path) []event.Node {
+	if name, rest, ok := p.First(); ok {
+		return leave(left, n.Member(name), rest)
+	} else if i, rest, ok := p.Number(); ok {
+		return leave(left, n.Index(i), rest)
+	} else if rest, ok := p.Each(); ok {
+		for element := range n.Elements() {
+			left = leave(left, element, rest)
+		}
+	} else if n.Exists() {
+		left = append(left, n)
+	}
+	return left
+}
+
 func (c *canonical) leaves(n event.Node) bool {
-	return len(c.left) > 0 && slices.Contains(c.left, n)
+	return c.many[n] || c.many == nil && slices.Contains(c.left, n)
 }
 
 func (c *canonical) value(dst []byte, n event.Node) []byte {

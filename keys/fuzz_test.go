@@ -196,3 +196,20 @@ func TestCanonicalFormOfLongNumbers(t *testing.T) {
 		t.Errorf("%d bytes", len(got))
 	}
 }
+
+// An ignored path with [] leaves a member out of every element, however many there are.
+func TestIgnoredInEveryElement(t *testing.T) {
+	path, err := event.ParseEvery("a[].b[].x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for from, want := range map[string]string{
+		`{"x":1,"a":[{"x":1,"b":[{"x":1,"y":2},{"x":2}]},{"b":{"x":3}},4,{"b":[[{"x":5}],{"y":6}]}]}`: "" +
+			`{"a":[{"b":[{"y":2},{}],"x":1},{"b":{"x":3}},4,{"b":[[{"x":5}],{"y":6}]}],"x":1}`,
+		`{"a":[` + strings.Repeat(`{"b":[{"x":1,"y":2}]},`, 20) + `0]}`: `{"a":[` + strings.Repeat(`{"b":[{"y":2}]},`, 20) + `0]}`,
+	} {
+		if got := string(Canonical(nil, root(t, from), []event.Path{path})); got != want {
+			t.Errorf("%s, not %s", got, want)
+		}
+	}
+}

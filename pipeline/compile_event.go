@@ -62,7 +62,9 @@ func (c *compiler) eventType(name string, s EventSpec) *planner.Type {
 	c.bounded(at.In("retain"), s.Retain)
 	c.was(at.In("was"), t, s.Was)
 	for i, text := range s.Ignore {
-		if path, ok := c.path(at.In("ignore").In(fmt.Sprint(i)), text); ok {
+		if path, err := event.ParseEvery(text); err == nil && where.JSONPath(text) == nil {
+			t.Ignore = append(t.Ignore, path)
+		} else if path, ok := c.path(at.In("ignore").In(fmt.Sprint(i)), text); ok {
 			t.Ignore = append(t.Ignore, path)
 		}
 	}

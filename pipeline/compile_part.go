@@ -209,8 +209,9 @@ func (s PartSpec) Takes() (list []envelope.With) {
 // that value. Otherwise two messages could be one event with different parts.
 func (c *compiler) notIgnored(p place, t *planner.Type, path event.Path) {
 	whole := t.Part.Whole
+	each, _ := event.ParseEvery(element.ReplaceAllString(path.String(), "[]")) // no error: it is a path
 	for _, ignored := range whole.Ignore {
-		if ignored.Contains(path) || path.Contains(ignored) {
+		if ignored.Contains(path) || path.Contains(ignored) || each.Contains(ignored) {
 			c.Mistake(p, fmt.Sprintf("%s uses %s, and ignore leaves %s out of the digest of %s",
 				declare.NameOf(p), path, ignored, whole.Name),
 				"another member, or ignore without "+ignored.String()+" there")

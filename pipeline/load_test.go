@@ -532,6 +532,8 @@ func TestIgnoreReachesInside(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	mustLoad(t, strings.Replace(base, "[trace]", "[total.net]", 1))
+	_, err := loadText(strings.NewReplacer("[trace]", `["lines[].at"]`, `at: "{placed_at}"`, `at: "{lines[0].at}"`).Replace(base))
+	must.Fail(t, err, "at uses lines[0].at, which ignore leaves out")
 }
 
 // The checks must let all of these pass.

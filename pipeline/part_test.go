@@ -250,6 +250,8 @@ func TestPartMistakes(t *testing.T) {
 			"p.yaml:12:29: with has lines too, so every part would hold all of it; write with without lines", false},
 		{"each ignored", "[trace]", `["lines[0].trace"]`, "p.yaml:12:29: each uses lines, and ignore leaves lines[0].trace out of the " +
 			"digest of order; write another member, or ignore without lines[0].trace there", false},
+		{"each element ignored in part", "[trace]", `["lines[].trace"]`,
+			"p.yaml:12:29: each uses lines, and ignore leaves lines[].trace out", false},
 		{"with ignored", "[trace]", "[currency.rate]", "p.yaml:12:56: with[2] uses currency, and ignore leaves currency.rate out of the " +
 			"digest of order; write another member, or ignore without currency.rate there", false},
 		{"no time", "    at: \"{at}\"\n", "",

@@ -85,7 +85,8 @@ type EventSpec struct {
 	// is the time of the event. It may be a list. Then each entry breaks the ties of those before
 	// it.
 	Revision string `yaml:"revision" list:"yes"`
-	// Paths that the digest leaves out, because they differ between retries of one event.
+	// Paths that the digest leaves out, because they differ between retries of one event. A []
+	// stands for each element of an array.
 	Ignore []string `yaml:"ignore"`
 	// Stores the payload compressed where that saves a write unit.
 	Compress bool `yaml:"compress"`

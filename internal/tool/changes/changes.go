@@ -336,9 +336,9 @@ func ignoreAdvice(was, is pipeline.EventSpec) string {
 // ignoresAll reports whether s leaves all of paths out of the digest.
 func ignoresAll(s pipeline.EventSpec, paths []string) bool {
 	for _, text := range paths {
-		path, _ := event.ParsePath(text) // no error: it was compiled
+		path, _ := event.ParseEvery(text) // no error: it was compiled
 		if !slices.ContainsFunc(s.Ignore, func(text string) bool {
-			ignored, err := event.ParsePath(text)
+			ignored, err := event.ParseEvery(text)
 			return err == nil && ignored.Contains(path)
 		}) {
 			return false
