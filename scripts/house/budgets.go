@@ -32,7 +32,7 @@ const (
 
 var budgets = map[string]budget{
 	// These say how large the project may be.
-	sourceTokens: {most: 858_000, measured: 876_000,
+	sourceTokens: {most: 858_000, measured: 876_500,
 		why: "what producers send (events inside objects, values as they come, types that are dropped) is built whole; " +
 			"what goes in exchange follows"},
 	testTokens:   {most: 831_000},
