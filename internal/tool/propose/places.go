@@ -84,23 +84,24 @@ func timedBy(n event.Node, depth int, byName bool) bool {
 	return false
 }
 
-// around lists what events may take of the objects around them: values that several messages
-// share, and whose names the events do not have.
-func (s *Sample) around() (list []envelope.With) {
+// around lists what events may take of the objects around them: fields that are no times, and whose
+// names the events do not have.
+func (s *Sample) around() []*field {
+	if !slices.ContainsFunc(s.batches, func(b envelope.Batch) bool { return !b.Each.IsZero() }) {
+		return nil
+	}
 	var outer []sampled
 	for _, line := range s.lines {
 		if opened, err := envelope.Open(envelope.Message{Body: line.text}); err == nil {
 			outer = append(outer, sampled{opened: opened})
 		}
 	}
-	for _, f := range profile(outer) {
+	return slices.DeleteFunc(profile(outer), func(f *field) bool {
 		name := f.last()
 		path, err := event.ParseEvery(f.path)
-		if err == nil && len(f.values)*2 <= len(outer) && below("", name) == name && !changes(name) && !strings.HasSuffix(f.path, "]") &&
-			!slices.ContainsFunc(s.batches, func(b envelope.Batch) bool { return b.Each.Contains(path) }) &&
-			!slices.ContainsFunc(s.events, func(e sampled) bool { return e.opened.Data.Root().Member(name).Exists() }) {
-			list = append(list, envelope.With{Name: name, Path: path})
-		}
-	}
-	return list
+		return err != nil || len(f.values) < 2 || f.isTime(len(outer)) || below("", name) != name || changes(name) ||
+			strings.HasSuffix(f.path, "]") ||
+			slices.ContainsFunc(s.batches, func(b envelope.Batch) bool { return b.Each.Contains(path) }) ||
+			slices.ContainsFunc(s.events, func(e sampled) bool { return e.opened.Data.Root().Member(name).Exists() })
+	})
 }

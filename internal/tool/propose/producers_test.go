@@ -30,6 +30,7 @@ type producer struct {
 	form int
 	quotes bool
 	coarse time.Duration
+	around []int // the owner of each object, if the object around it has that
 }
 
 // words of nobody's list, and words that producers use.
@@ -61,7 +62,7 @@ func (p *producer) path(of string) []string {
 }
 
 func newProducer(die *rand.Rand) *producer {
-	p := &producer{die: die, taken: map[string]bool{}, nesting: 1 + die.IntN(3), kind: die.IntN(7), form: die.IntN(6),
+	p := &producer{die: die, taken: map[string]bool{}, nesting: 1 + die.IntN(3), kind: die.IntN(7), form: die.IntN(7),
 		quotes: die.IntN(2) == 0,
 		coarse: []time.Duration{time.Millisecond, time.Second, time.Minute}[die.IntN(3)]}
 	p.typ, p.owner, p.at = p.path("type"), p.path("owner"), p.path("at")
@@ -112,7 +113,7 @@ func (p *producer) time(at time.Time) any {
 func (p *producer) events(n int) (objects []map[string]any, which []int) {
 	begin := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	owners, series := 2+p.die.IntN(n), p.die.IntN(4) == 0 // owner and time tell the events of a series apart
-	seen := map[string]bool{}
+	seen, nth := map[string]bool{}, map[int]int{}
 	for i := range n {
 		owner, at := p.die.IntN(owners), begin.Add(time.Duration(p.die.IntN(n*2))*p.coarse)
 		typ := ""
@@ -126,6 +127,7 @@ func (p *producer) events(n int) (objects []map[string]any, which []int) {
 		}
 		state := p.die.Uint64()
 		copies := 1
+		nth[owner]++
 		if p.die.IntN(8) == 0 {
 			copies += 1 + p.die.IntN(2)
 		}
@@ -134,11 +136,17 @@ func (p *producer) events(n int) (objects []map[string]any, which []int) {
 			if typ != "" {
 				put(object, p.typ, typ)
 			}
-			put(object, p.owner, fmt.Sprint("c", owner))
+			if put(object, p.owner, fmt.Sprint("c", owner)); p.form == 6 { // the objects around them have it
+				p.around = append(p.around, owner)
+				put(object, p.owner, "x")
+			}
 			put(object, p.at, p.time(at))
 			if !series {
 				put(object, p.id[0], fmt.Sprint("n", i))
-				if len(p.id) == 2 { // neither is enough
+				if p.form == 6 {
+					put(object, p.id[0], nth[owner])
+				}
+				if len(p.id) == 2 && p.form != 6 { // neither is enough
 					put(object, p.id[0], fmt.Sprint("n", i/3))
 					put(object, p.id[1], i%3)
 				}
@@ -167,6 +175,9 @@ func (p *producer) events(n int) (objects []map[string]any, which []int) {
 	}
 	p.die.Shuffle(len(objects), func(i, j int) {
 		objects[i], objects[j], which[i], which[j] = objects[j], objects[i], which[j], which[i]
+		if p.form == 6 {
+			p.around[i], p.around[j] = p.around[j], p.around[i]
+		}
 	})
 	return objects, which
 }
@@ -188,7 +199,7 @@ func TestProducers(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d proposals are complete", decided, n)
-	if decided*4 < n {
+	if decided*6 < n {
 		t.Errorf("only %d of %d proposals are complete", decided, n)
 	}
 }
@@ -210,6 +221,9 @@ func (p *producer) lines(objects []map[string]any, which []int) (lines []string)
 		case 4:
 			lines = append(lines, text(map[string]any{"sender": id, "batch": map[string]any{"records": objects[i:end]}}))
 			i = end - 1
+		case 6:
+			feed := map[string]any{"fennel": p.around[i], "quor": map[string]any{"pel": []any{objects[i]}}}
+			lines = append(lines, text(map[string]any{"feed": []any{feed}}))
 		case 5:
 			if fresh {
 				id = fmt.Sprint("m", i)

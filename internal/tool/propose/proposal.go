@@ -56,23 +56,29 @@ type eventType struct {
 // value of those around them if they cannot be told apart without it.
 func (s *Sample) Proposal(constant string) *Proposal {
 	p := s.proposal(constant, "")
-	if len(s.batches) == 0 || !p.vague() {
-		return p
-	}
 	plain, events := s.batches, s.events
-	for _, with := range s.around() {
+	for _, f := range s.around() {
+		path, _ := event.ParseEvery(f.path) // no error: a profile has it
 		s.batches = slices.Clone(plain)
 		for i, b := range plain {
-			above, _ := with.Path.Around()
+			above, _ := path.Around()
 			if enclosing, _ := b.Each.Around(); above.Contains(enclosing) && !b.Each.IsZero() {
-				s.batches[i].With = []envelope.With{with}
+				s.batches[i].With = []envelope.With{{Name: f.last(), Path: path}}
 			}
 		}
-		if s.open(); len(s.events) == 0 {
+		s.open()
+		more := len(s.events) > len(events) // equal events are in objects that differ
+		if len(s.events) == 0 || !more && !p.vague() {
 			continue
 		}
-		if better := s.proposal(constant, with.Name); !better.vague() {
+		shared := len(f.values)*2 <= len(s.lines)
+		if better := s.proposal(constant, f.last()); !better.vague() && (idScore(f, "") >= named || !more && shared) {
 			return better
+		}
+		for _, t := range p.types {
+			if more && t.id.asks == "" {
+				t.id.asks = "equal events are in objects with another " + f.path + ". Ask the producer: are they one event?"
+			}
 		}
 	}
 	s.batches, s.events = plain, events

@@ -286,6 +286,14 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
+// Equal events in objects that differ may be one event in two groupings, or two events.
+func TestEqualEventsInObjectsThatDiffer(t *testing.T) {
+	p := proposal(t, made(60, func(i int) string {
+		return fmt.Sprintf(`{"feed":[{"owner":"A%d","posts":[{"id":%d,"at":%d}]}]}`, i%3, i/3, 1_777_000_000+i/3)
+	}))
+	wants(t, p, `- {each: "feed[].posts"}`[2:], `id: "{UNDECIDED}"   # "{id}"`, "equal events are in objects with another feed[].owner. ")
+}
+
 // A time that Ingot cannot read is named, and it does not tell events apart.
 func TestTimesOfAnotherForm(t *testing.T) {
 	for _, form := range []string{"01.03.2026 09:%02d", "3/1/2026 9:%02d"} {
