@@ -26,7 +26,7 @@ func arrays() []Mutant {
 		},
 		{
 			Name: "grouping-is-part-of-the-event", What: "the payload of an event says where it stood in its message", Defends: "P1",
-			Checks: lost,
+			Checks: checks(sim.Altered),
 			Edits: edit("envelope.array.open", `event.ParseDocument("{" + text`,
 				`event.ParseDocument("{\"at\\u0020\":" + m.Place().Path().String()[11:12] + "," + text`),
 		},
