@@ -144,11 +144,11 @@ func TestPauseDuringAChange(t *testing.T) {
 			t.Error(err, w.read("streams"))
 		}
 	}
-	list, err := w.pauser.Pause(t.Context(), "streams", who)
+	_, err := w.pauser.Pause(t.Context(), "streams", who)
 	must.Succeed(t, err)
 	must.Succeed(t, update(scaled)) // by a deployment, while it is off
 	must.Equal(t, w.read("streams"), "u-2 Updating; ")
-	list, err = w.pauser.Resume(t.Context(), "streams")
+	list, err := w.pauser.Resume(t.Context(), "streams")
 	if err != nil || list[0].State != "Enabled" || list[0].Most != 7 {
 		t.Error(list, err)
 	}
