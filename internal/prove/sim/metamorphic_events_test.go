@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 )
@@ -202,7 +203,26 @@ func (w *World) scan(table string, take func(map[string]types.AttributeValue)) {
 func describe(item map[string]types.AttributeValue) string {
 	var b strings.Builder
 	for _, name := range sortedKeys(item) {
-		fmt.Fprintf(&b, "%s=%s ", name, text(item[name]))
+		value := text(item[name])
+		if name == "data" {
+			value = unordered(value)
+		}
+		fmt.Fprintf(&b, "%s=%s ", name, value)
 	}
 	return b.String()
+}
+
+// unordered returns the members of a payload, as they are spelled, in the order of their texts.
+// What stood around an event in its message comes first in its payload.
+func unordered(payload string) string {
+	doc, err := event.ParseDocument(payload)
+	if err != nil {
+		return payload
+	}
+	var members []string
+	for name := range doc.Root().Members() {
+		members = append(members, doc.Root().Spelled(name))
+	}
+	slices.Sort(members)
+	return strings.Join(members, " ")
 }
