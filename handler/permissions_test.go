@@ -73,8 +73,9 @@ func TestEachRightIsNeeded(t *testing.T) {
 			old.Parts = nil // as an older function put it
 			w.store.Put(t.Context(), []*event.Item{old})
 			w.faults = faults
-			for range 2 {
-				w.receive(messages(account("a", "x@y"), account("b", "x@y"), order("1", 1)))
+			for range 2 { // one after the other: the claim of the second must meet that of the first
+				w.receive(messages(account("a", "x@y")))
+				w.receive(messages(account("b", "x@y"), order("1", 1)))
 			}
 		}, accounts)
 		run(func(w *world) {

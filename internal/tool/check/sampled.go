@@ -50,7 +50,7 @@ func (r *Report) doubtful(at rules.Places) {
 		what := fmt.Sprintf("%s has more than one element in %s of %s, and only %s[0] is read: the others are not counted", first.Array,
 			count(first.More, "event"), r.Events.File, first.Array)
 		at.Warn("first-element", at.Of("events."+first.Type, ""), what,
-			"batches: with each: "+first.Array+" if they are events of their own (docs/producers.md), or a type that is a part with each: "+
+			"batches: with each: "+first.Array+" if they are events of their own, or a type that is a part with each: "+
 				first.Array)
 	}
 }
