@@ -237,6 +237,16 @@ func (p Path) Moved(from, to Path) (Path, bool) {
 	return Path{slices.Concat(to.steps, p.steps[len(from.steps):])}, true
 }
 
+// Last returns the name of the last member on the way. It is empty if there is none.
+func (p Path) Last() string {
+	for i := len(p.steps) - 1; i >= 0; i-- {
+		if p.steps[i].index == aName {
+			return p.steps[i].name
+		}
+	}
+	return ""
+}
+
 // Numbered reports whether p has the number of an element.
 func (p Path) Numbered() bool {
 	return slices.ContainsFunc(p.steps, func(s step) bool { return s.index >= 0 })

@@ -62,12 +62,10 @@ func (c *compiler) everyPath(p place, text string) (path event.Path, ok bool) {
 	if c.IsBroken(p) {
 		return path, false
 	}
-	path, err := event.ParseEvery(text)
-	switch bad := where.JSONPath(text); {
+	path, bad := where.Every(text, `a path such as Records or "entry[].changes"`)
+	switch {
 	case bad != nil:
 		c.Mistake(p, bad.What, bad.Instead)
-	case err != nil:
-		c.Mistake(p, err.Error(), `a path such as Records or "entry[].changes"`)
 	case path.Numbered():
 		c.Mistake(p, text+" names one element of an array, and the others would be lost",
 			strings.TrimSuffix(element.ReplaceAllString(text, "[]"), "[]"))
@@ -124,15 +122,14 @@ func inPlainLetters(name string) string {
 func (c *compiler) drop() {
 	for i, text := range c.spec.Drop {
 		p := place("drop").In(strconv.Itoa(i))
-		before, after, all := strings.Cut(text, "*")
-		d := planner.Drop{Before: before, After: after, All: all}
+		d := planner.ParseDrop(text)
 		switch {
 		case c.IsBroken(p):
 			continue
 		case text == "*":
 			c.Mistake(p, "drop: * would drop everything that is not declared, also by mistake",
 				"the types that nobody wants, such as customer.*")
-		case strings.Contains(after, "*"):
+		case strings.Contains(d.After, "*"):
 			c.Mistake(p, text+" has more than one *", "several entries")
 		}
 		for _, name := range slices.Sorted(maps.Keys(c.spec.Events)) {

@@ -62,11 +62,12 @@ func (c *compiler) eventType(name string, s EventSpec) *planner.Type {
 	c.bounded(at.In("retain"), s.Retain)
 	c.was(at.In("was"), t, s.Was)
 	for i, text := range s.Ignore {
-		if path, err := event.ParseEvery(text); err == nil && where.JSONPath(text) == nil {
-			t.Ignore = append(t.Ignore, path)
-		} else if path, ok := c.path(at.In("ignore").In(fmt.Sprint(i)), text); ok {
-			t.Ignore = append(t.Ignore, path)
+		path, bad := where.Every(text, where.APath)
+		if bad != nil {
+			c.Mistake(at.In("ignore").In(fmt.Sprint(i)), bad.What, bad.Instead)
+			continue
 		}
+		t.Ignore = append(t.Ignore, path)
 	}
 	if s.Mode != "" && s.Mode != "insert" && s.Mode != "latest" {
 		c.Mistake(at.In("mode"), fmt.Sprintf("unknown mode %s", s.Mode), declare.Suggest(s.Mode, []string{"insert", "latest"}))

@@ -180,18 +180,10 @@ func withNames(entries []string, more ...string) string {
 	for _, entry := range slices.Concat(entries, more) {
 		name, text := cutWith(entry)
 		if path, err := event.ParsePath(text); err == nil {
-			list = append(list, cmp.Or(name, lastMember(path))+": "+text)
+			list = append(list, cmp.Or(name, path.Last())+": "+text)
 		}
 	}
 	return "{" + strings.Join(list, ", ") + "}"
-}
-
-// lastMember returns the name of the last member in a path.
-func lastMember(path event.Path) (name string) {
-	for first, rest, ok := path.First(); ok; first, rest, ok = rest.First() {
-		name = first
-	}
-	return name
 }
 
 // Takes lists what with takes of the whole's payload.
@@ -199,7 +191,7 @@ func (s PartSpec) Takes() (list []envelope.With) {
 	for _, entry := range s.With {
 		name, text := cutWith(entry)
 		if path, err := event.ParsePath(text); err == nil {
-			list = append(list, envelope.With{Name: cmp.Or(name, lastMember(path)), Path: path})
+			list = append(list, envelope.With{Name: cmp.Or(name, path.Last()), Path: path})
 		}
 	}
 	return list
@@ -267,7 +259,7 @@ func (c *compiler) showsWhole(p place, t *planner.Type) {
 				"an id in "+whole.Name+` that is made of its fields, such as "{order_id}"`)
 		case strings.Contains(v, ".") && !has:
 			c.Mistake(p, fmt.Sprintf("key does not show %s of the whole, which the id of %s uses: parts of two wholes could have one key; "+
-				"write with: %s, and add {%s} to sk", v, whole.Name, withNames(c.spec.Events[t.Name].Part.With, v), lastMember(path)), "")
+				"write with: %s, and add {%s} to sk", v, whole.Name, withNames(c.spec.Events[t.Name].Part.With, v), path.Last()), "")
 		default:
 			member, _, _ := strings.Cut(v, ".")
 			if has {

@@ -431,11 +431,6 @@ func (k *keyless) refuse(line int, why error) {
 	k.first = fmt.Sprintf("line %d, %s", line, text)
 }
 
-// dropped reports whether the functions are done with an event that nobody wants.
-func dropped(refusal error) bool {
-	return refusal != nil && event.RefusalOf(refusal).Verdict == event.Dropped
-}
-
 // planned notes the key of each line, or of each event of a line that is an array. It counts those
 // without a key.
 func planned(lines iter.Seq2[ndjson.Line, error], p *pipeline.Pipeline, waiting send.Waiting, none *keyless) iter.Seq2[ndjson.Line, error] {
@@ -443,20 +438,18 @@ func planned(lines iter.Seq2[ndjson.Line, error], p *pipeline.Pipeline, waiting 
 		for line, err := range lines {
 			if err == nil {
 				message := envelope.Message{Body: line.Text}
-				item, list, refusal := p.PlanMessage(message)
+				item, list, err := p.PlanMessage(message)
 				if list == nil {
-					list = []event.Planned{{Item: item}}
+					list = []event.Planned{{Item: item, Refusal: event.RefusalOf(err)}}
 				}
 				_, points := envelope.PointerOf(message)
 				now := time.Now()
 				none.events += len(list)
 				for _, one := range list {
 					switch {
-					case dropped(refusal) || one.Refusal != nil && dropped(one.Refusal):
-					case refusal != nil && points:
+					case one.Refusal != nil && one.Refusal.Verdict == event.Dropped:
+					case one.Refusal != nil && points:
 						none.elsewhere++
-					case refusal != nil:
-						none.refuse(line.Number, refusal)
 					case one.Refusal != nil:
 						none.refuse(line.Number, one.Refusal)
 					case one.Item.Expired(now):

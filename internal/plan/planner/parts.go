@@ -202,9 +202,11 @@ func (b *partsBuilder) ofType(t *Type) *event.Refusal {
 	i := 0
 	for element := range list.Elements() {
 		name := t.Part.Each.Index(i).String()
-		own, has := inside(element), func(name string) bool { return element.Member(name).Exists() }
+		var own string
+		var has func(name string) bool
 		switch element.Kind() {
 		case event.Object:
+			own, has = inside(element), func(name string) bool { return element.Member(name).Exists() }
 		case event.String, event.Number:
 			own, has = `"`+ofElement+`":`+element.Raw(), func(name string) bool { return name == ofElement }
 		default:
@@ -248,9 +250,6 @@ func (b *partsBuilder) with(t *Type) string {
 
 // inside returns the text of an object without its braces and the blanks around its members.
 func inside(object event.Node) string {
-	if object.Kind() != event.Object {
-		return ""
-	}
 	text := object.Raw()
 	return strings.TrimSpace(text[1 : len(text)-1])
 }

@@ -62,6 +62,12 @@ type Drop struct {
 	All           bool // anything may stand between the two; otherwise Before is the name
 }
 
+// ParseDrop reads an entry of drop.
+func ParseDrop(text string) Drop {
+	before, after, all := strings.Cut(text, "*")
+	return Drop{before, after, all}
+}
+
 // Names reports whether the type of this name is not wanted.
 func (d Drop) Names(name string) bool {
 	if !d.All {

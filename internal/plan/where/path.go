@@ -25,17 +25,23 @@ func (m *Mistake) Error() string {
 const APath = "a path such as customer.city or items[0].sku"
 
 // Path reads a path of the payload. It refuses JSONPath, because $ is the name of a field here.
-func Path(text string) (event.Path, *Mistake) {
+func Path(text string) (event.Path, *Mistake) { return read(text, event.ParsePath, APath) }
+
+// Every is [Path] for a path that may lead to several values. example says what to write if nothing
+// more specific is known.
+func Every(text, example string) (event.Path, *Mistake) { return read(text, event.ParseEvery, example) }
+
+func read(text string, parse func(string) (event.Path, error), example string) (event.Path, *Mistake) {
 	if bad := JSONPath(text); bad != nil {
 		return event.Path{}, bad
 	}
-	path, err := event.ParsePath(text)
+	path, err := parse(text)
 	if err != nil {
 		inside, end := strings.CutSuffix(strings.TrimPrefix(text, "{"), "}")
-		if _, bad := event.ParsePath(inside); bad == nil && end && strings.HasPrefix(text, "{") {
+		if _, bad := parse(inside); bad == nil && end && strings.HasPrefix(text, "{") {
 			return event.Path{}, &Mistake{What: text + " has braces, which only templates have", Instead: inside}
 		}
-		return event.Path{}, &Mistake{What: err.Error(), Instead: APath}
+		return event.Path{}, &Mistake{What: err.Error(), Instead: example}
 	}
 	return path, nil
 }

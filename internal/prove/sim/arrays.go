@@ -297,27 +297,21 @@ func (m *message) keep(beside string) {
 // can never be stored, and all others are. The rest of the note is about the first that it names,
 // or about one before which it names only events that are Rejected.
 func (w *arrays) unjustifiedArray(inv *invocation, m *message, n note) string {
-	var places []string
-	for _, e := range m.events {
-		if places = append(places, e.place); slices.Contains(n.Events, e.place) {
-			places = places[:len(places)-1]
-		}
-	}
-	if len(n.Events) == 0 || len(places)+len(n.Events) != len(m.events) {
+	named := slices.DeleteFunc(slices.Clone(m.events), func(e *message) bool { return !slices.Contains(n.Events, e.place) })
+	if len(named) == 0 || len(named) != len(n.Events) {
 		return fmt.Sprintf("it names the events %v of %d", n.Events, len(m.events))
 	}
-	var named []*message
-	for _, e := range m.events {
-		is := w.refusable(inv, e)
+	for i, e := range named {
 		switch {
-		case slices.Contains(n.Events, e.place):
-			if named = append(named, e); n.Events[len(named)-1] != e.place {
-				return fmt.Sprintf("it names the events %v out of order", n.Events)
-			}
-			if !is {
-				return fmt.Sprintf("event %s can be stored", e.place)
-			}
-		case !e.unwanted() && w.verdicts.undeserved(inv, e, "Duplicate") != "" && w.verdicts.undeserved(inv, e, "Stale") != "":
+		case n.Events[i] != e.place:
+			return fmt.Sprintf("it names the events %v out of order", n.Events)
+		case !w.refusable(inv, e):
+			return fmt.Sprintf("event %s can be stored", e.place)
+		}
+	}
+	for _, e := range m.events {
+		if !slices.Contains(named, e) && !e.unwanted() && w.verdicts.undeserved(inv, e, "Duplicate") != "" &&
+			w.verdicts.undeserved(inv, e, "Stale") != "" {
 			return fmt.Sprintf("event %s is not stored, and the note does not name it", e.place)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -37,8 +38,7 @@ func severalChanges(was, is pipeline.Spec) (list []Change) {
 	}
 	for _, name := range sorted(is.Events) {
 		for _, entry := range was.Drop {
-			if before, after, all := strings.Cut(entry, "*"); name == entry ||
-				all && len(name) >= len(before)+len(after) && strings.HasPrefix(name, before) && strings.HasSuffix(name, after) {
+			if planner.ParseDrop(entry).Names(name) {
 				list = append(list, Change{Identity, "drop", "", entry, "", fmt.Sprintf(undrop, name)})
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -212,7 +211,7 @@ func (s *sampler) made(eventType string, read event.Read, i int64) any {
 	case !text && slices.Contains(read.Kinds, event.Number) || first.Function().TakesNumber():
 		return s.n%100 + 1 + i
 	}
-	return fmt.Sprintf("%s-%d", last(read.Path), s.n+i)
+	return fmt.Sprintf("%s-%d", read.Path.Last(), s.n+i)
 }
 
 // time returns the time of the event as `at` reads it through functions.
@@ -285,30 +284,10 @@ func (s *sampler) partsOf(eventType string) []string {
 	})
 }
 
-// last returns the name of the last member in a path.
-func last(path event.Path) string {
-	name := ""
-	for !path.IsZero() {
-		first, rest, ok := path.First()
-		if ok {
-			name = first
-		} else {
-			_, rest = element(path)
-		}
-		path = rest
-	}
-	return name
-}
-
 // put adds a value if there is none yet. It replaces a text by a number if another use needs a
 // number, and an empty array by a full one.
 func put(into map[string]any, path event.Path, value any) {
-	within(into, path, value)
-}
-
-// within returns what is at the beginning of path, with value put at its end.
-func within(there any, path event.Path, value any) any {
-	if path.IsZero() {
+	within(into, path, func(there any) any {
 		_, text := there.(string)
 		empty, array := there.([]any)
 		_, fresh := value.(string)
@@ -316,16 +295,23 @@ func within(there any, path event.Path, value any) any {
 			return value
 		}
 		return there
+	})
+}
+
+// within returns what is at the beginning of path, with what change makes of the value at its end.
+func within(there any, path event.Path, change func(any) any) any {
+	if path.IsZero() {
+		return change(there)
 	}
 	if name, rest, ok := path.First(); ok {
 		object, ok := there.(map[string]any)
 		if !ok {
 			object = map[string]any{}
 		}
-		object[name] = within(object[name], rest, value)
+		object[name] = within(object[name], rest, change)
 		return object
 	}
-	index, rest := element(path)
+	index, rest, _ := path.Number()
 	list, _ := there.([]any)
 	if index > maxElement {
 		return there
@@ -333,23 +319,12 @@ func within(there any, path event.Path, value any) any {
 	for len(list) <= index {
 		list = append(list, nil)
 	}
-	list[index] = within(list[index], rest, value)
+	list[index] = within(list[index], rest, change)
 	return list
 }
 
 // maxElement is the last element of an array that is made up.
 const maxElement = 100
-
-// element returns the number of the element that path begins with, and the rest of the path.
-func element(path event.Path) (index int, rest event.Path) {
-	number, after, _ := strings.Cut(strings.TrimPrefix(path.String(), "["), "]")
-	index, err := strconv.Atoi(number)
-	if err != nil {
-		return maxElement + 1, rest
-	}
-	rest, _ = event.ParsePath(strings.TrimPrefix(after, ".")) // empty: there is no rest
-	return index, rest
-}
 
 // merge puts values over those that are there.
 func merge(into, over map[string]any) {

@@ -19,8 +19,8 @@ func (s *sampler) conform(payload map[string]any, eventType string) {
 	for _, name := range s.partsOf(eventType) {
 		part, schema := s.d.Spec.Events[name].Part, s.schemaOf(name)
 		elements := []any{map[string]any{}}
-		if part.Each != "" {
-			elements, _ = at(payload, part.Each).([]any)
+		if each, err := event.ParsePath(part.Each); err == nil {
+			elements, _ = at(payload, each).([]any)
 		}
 		for _, element := range elements {
 			own := element.(map[string]any)
@@ -28,7 +28,7 @@ func (s *sampler) conform(payload map[string]any, eventType string) {
 			taken := map[string]event.Path{}
 			for _, with := range part.Takes() {
 				taken[with.Name] = with.Path
-				if value := at(payload, with.Path.String()); value != nil {
+				if value := at(payload, with.Path); value != nil {
 					whole[with.Name] = value
 				}
 			}
@@ -36,7 +36,7 @@ func (s *sampler) conform(payload map[string]any, eventType string) {
 			schema.fit(whole, "")
 			for name, value := range whole {
 				if path, of := taken[name]; of {
-					replace(payload, path, value)
+					within(payload, path, func(any) any { return value })
 				} else if part.Each != "" {
 					own[name] = value
 				}
@@ -45,25 +45,9 @@ func (s *sampler) conform(payload map[string]any, eventType string) {
 	}
 }
 
-// replace puts a value where a path of names leads to. Objects that are missing are made.
-func replace(payload map[string]any, path event.Path, value any) {
-	name, rest, _ := path.First()
-	if rest.IsZero() {
-		payload[name] = value
-		return
-	}
-	inner, is := payload[name].(map[string]any)
-	if !is {
-		inner = map[string]any{}
-		payload[name] = inner
-	}
-	replace(inner, rest, value)
-}
-
 // at returns what is at a path of names.
-func at(payload map[string]any, path string) any {
-	var value any = payload
-	for name := range strings.SplitSeq(path, ".") {
+func at(value any, path event.Path) any {
+	for name, rest, ok := path.First(); ok; name, rest, ok = rest.First() {
 		object, _ := value.(map[string]any)
 		value = object[name]
 	}
