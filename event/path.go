@@ -255,6 +255,17 @@ func (p Path) Numbered() bool {
 // Member returns the path that goes one step further, to this member.
 func (p Path) Member(name string) Path { return p.with(step{name, aName}) }
 
+// Every returns p with [] in place of each number of an element.
+func (p Path) Every() Path {
+	p.steps = slices.Clone(p.steps)
+	for i := range p.steps {
+		if p.steps[i].index >= 0 {
+			p.steps[i].index = every
+		}
+	}
+	return p
+}
+
 // Index returns the path that goes one step further, to this element.
 func (p Path) Index(i int) Path { return p.with(step{"", i}) }
 

@@ -364,7 +364,8 @@ func (b *ingestBatch) quarantine(outcomes []Outcome) {
 		if !o.Verdict.Quarantined() {
 			continue
 		}
-		l, err := quarantine.OfMessage(o.Message, o.Refusal, o.refused())
+		refused, others := o.places()
+		l, err := quarantine.OfMessage(o.Message, o.Refusal, refused, others)
 		if err != nil {
 			b.unkept(o, err)
 			continue

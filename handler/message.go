@@ -74,12 +74,15 @@ func (o *Outcome) fail(failed bool) {
 	}
 }
 
-// refused returns where the events that can never be stored stand in the message.
-func (o *Outcome) refused() (places []event.Place) {
+// places returns where the events that can never be stored stand in the message, and where its
+// other events do.
+func (o *Outcome) places() (refused, others []event.Place) {
 	for i := range o.Events {
-		if o.Events[i].Verdict.Quarantined() {
-			places = append(places, o.Events[i].Place)
+		if e := &o.Events[i]; e.Verdict.Quarantined() {
+			refused = append(refused, e.Place)
+		} else {
+			others = append(others, e.Place)
 		}
 	}
-	return places
+	return refused, others
 }

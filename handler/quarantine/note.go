@@ -2,6 +2,7 @@ package quarantine
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -26,6 +27,8 @@ type Note struct {
 	// The rest of the note is about the first of them that is not Rejected, or about the first if
 	// all of them are. All other events of the message are stored or dropped.
 	Events Places `json:"events,omitempty"`
+	// Others are the places of these others, with [] in place of the numbers of elements.
+	Others []string `json:"others,omitempty"`
 }
 
 // Places are paths of events from the payload of their message, as [event.Place] writes them.
@@ -87,13 +90,18 @@ func (n *Note) OfStream() bool {
 // maxDetail bounds the detail in a note, because the detail may quote the payload.
 const maxDetail = 1024
 
-// note returns Ingot's attribute. group is empty if the message had no group id, and places is
+// note returns Ingot's attribute. group is empty if the message had no group id, and refused is
 // empty if it has one event.
-func note(r *event.Refusal, group string, places []event.Place) types.MessageAttributeValue {
+func note(r *event.Refusal, group string, refused, others []event.Place) types.MessageAttributeValue {
 	n := Note{Verdict: r.Verdict.String(), Reason: string(r.Reason), Detail: excerpt.Of(r.Detail, maxDetail), PK: r.Key.PK, SK: r.Key.SK,
 		Group: group}
-	for _, place := range places {
+	for _, place := range refused {
 		n.Events = append(n.Events, place.String())
+	}
+	for _, place := range others {
+		if each := place.Path().Every().String(); !slices.Contains(n.Others, each) {
+			n.Others = append(n.Others, each)
+		}
 	}
 	value, _ := json.Marshal(n)
 	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(sendable(value))}

@@ -135,7 +135,7 @@ func (l *Letter) Sends() string {
 // message that is in quarantine.
 func (l *Letter) kept() (body string, moved map[string]string) {
 	if l.Original == nil && l.Note != nil && len(l.Note.Events) > 0 {
-		if body, moved, ok := keep(l.whole(), l.Note.Events); ok {
+		if body, moved, ok := keep(l.whole(), l.Note); ok {
 			return body, moved
 		}
 	}

@@ -6,31 +6,38 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler/quarantine"
 )
 
-// keep returns a message without the elements of arrays that lead to none of these places. The
-// others keep their spelling, and so does what is around them. moved says for each place where the
-// event stands in what is kept, and where it stood. ok is false if the message has no such places.
+// keep returns a message without the events that a note does not call refused. These keep their
+// spelling, and so does what is around them. moved says for each place where the event stands in
+// what is kept, and where it stood. ok is false if the message has no such places.
 //
 // Where to look was known to the function that refused the events. keep therefore asks no pipeline:
 // a place that is declared today was no event then.
-func keep(m envelope.Message, places []string) (body string, moved map[string]string, ok bool) {
+func keep(m envelope.Message, note *quarantine.Note) (body string, moved map[string]string, ok bool) {
 	k := keeper{moved: map[string]string{}}
-	for _, text := range places {
+	for _, text := range note.Events {
 		path, err := event.ParsePath(text)
 		if err != nil {
 			return "", nil, false
 		}
 		k.places = append(k.places, path)
 	}
+	for _, text := range note.Others {
+		if path, err := event.ParseEvery(text); err == nil {
+			k.others = append(k.others, path)
+		}
+	}
 	body, err := inPayload(m, func(payload event.Node) (string, error) {
 		return k.keep(payload, event.Path{}, event.Path{}, k.places), nil
 	})
-	return body, k.moved, err == nil && len(k.moved) == len(places)
+	return body, k.moved, err == nil && len(k.moved) == len(note.Events)
 }
 
 type keeper struct {
 	places []event.Path
+	others []event.Path      // of arrays on the way to these, only elements that lead to places are kept
 	moved  map[string]string // from the new place to the old one
 }
 
@@ -56,7 +63,8 @@ func (k *keeper) keep(n event.Node, at, now event.Path, places []event.Path) str
 	}
 	for name, value := range n.Members() {
 		text := n.Spelled(name)
-		if of := under(at.Member(name), places); of != nil {
+		of := under(at.Member(name), places)
+		if of != nil || under(at.Member(name).Every(), k.others) != nil {
 			text = strings.TrimSuffix(text, value.Raw()) + k.keep(value, at.Member(name), now.Member(name), of)
 		}
 		list = append(list, text)

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const spec = `ingot: 1
 epoch: 1
-batches: [{each: .}, {each: "deliveries[].gifts"}]
+batches: [{each: .}, {each: "deliveries[].gifts"}, {each: "deliveries[].more"}, {each: "lists[].gifts"}]
 type: "{type}"
 events:
   sale:
