@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -26,7 +27,6 @@ const (
 
 // write does what an application does to some rows of the old table. It returns their keys.
 func (w *world) write(n int) (keys []string) {
-	ctx := context.Background()
 	w.written = w.Now
 	for range n {
 		user := w.Rng.IntN(users)
@@ -38,29 +38,49 @@ func (w *world) write(n int) (keys []string) {
 			at = w.ends.Add(-retained)
 		}
 		key := migrate.Row{"pk": s(fmt.Sprintf("USER#%d", user)), "at": s(at.Format(time.RFC3339))}
-		name := rowText(key)
-		keys = append(keys, name)
-		if w.wrote[name] = ""; w.Chance(0.3) {
-			_, err := w.engine.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &w.old.Table, Key: key})
-			w.Must(err)
-			continue
-		}
-		w.version++
-		w.wrote[name] = strconv.Itoa(w.version)
-		key["account"], key["name"] = s(strconv.Itoa(w.Rng.IntN(accounts))), s(fmt.Sprint("n", w.Rng.IntN(3)))
-		key["plan"], key["spent"] = s([]string{"free", "paid"}[w.Rng.IntN(2)]), &types.AttributeValueMemberN{Value: strconv.Itoa(w.version)}
-		switch w.Rng.IntN(12) {
-		case 0:
-			if !w.goesBack || !w.turning { // it would take the place of an event's row, of which a comparison tells
-				key["kind"] = s("session") // it is skipped
-			}
-		case 1:
-			delete(key, "account") // it is refused
-		}
-		_, err := w.engine.DynamoDB().PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.old.Table, Item: key})
-		w.Must(err)
+		keys = append(keys, rowText(key))
+		w.writeRow(key)
 	}
 	return keys
+}
+
+// writeRow takes back the last change of a row, deletes it, or puts a new version of it.
+func (w *world) writeRow(key migrate.Row) {
+	ctx, name := context.Background(), rowText(key)
+	now, err := w.engine.DynamoDB().GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.old.Table, Key: key})
+	w.Must(err)
+	row := w.before[name]
+	w.before[name] = now.Item
+	switch {
+	case row != nil && !w.latest && !w.turning && w.Chance(0.3): // it takes its last change back
+	case w.Chance(0.3):
+		w.wrote[name] = ""
+		_, err := w.engine.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &w.old.Table, Key: key})
+		w.Must(err)
+		return
+	default:
+		row = w.newVersion(key)
+	}
+	w.wrote[name] = number(row["spent"])
+	_, err = w.engine.DynamoDB().PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.old.Table, Item: row})
+	w.Must(err)
+}
+
+// newVersion returns a row with the next version. Some are skipped or refused.
+func (w *world) newVersion(key migrate.Row) migrate.Row {
+	w.version++
+	row := maps.Clone(key)
+	row["account"], row["name"] = s(strconv.Itoa(w.Rng.IntN(accounts))), s(fmt.Sprint("n", w.Rng.IntN(3)))
+	row["plan"], row["spent"] = s([]string{"free", "paid"}[w.Rng.IntN(2)]), &types.AttributeValueMemberN{Value: strconv.Itoa(w.version)}
+	switch w.Rng.IntN(12) {
+	case 0:
+		if !w.goesBack || !w.turning { // it would take the place of an event's row, of which a comparison tells
+			row["kind"] = s("session") // it is skipped
+		}
+	case 1:
+		delete(row, "account") // it is refused
+	}
+	return row
 }
 
 // disturb is a forgotten job that writes as soon as nothing is missing any more, so that capture

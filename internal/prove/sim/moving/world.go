@@ -99,26 +99,27 @@ type world struct {
 	blinded  int       // how often it was off
 	sighted  time.Time // when it was on again
 	still    bool
-	off      bool              // the mapping of capture is
-	latest   bool              // events have revisions, so producers change those that were moved
-	hot      bool              // most writes are of two rows
-	goesBack bool              // there is a way back, so capture goes on after the turn
-	backward bool              // the new table is the source
-	turning  bool              // the old application has stopped, except for a forgotten job
-	leaving  bool              // the types go back, so messages may be refused
-	returned bool              // they have
-	produced map[string]string // by key: what a producer was told is stored
-	tooEarly map[string]bool   // payloads that were sent before the turn
-	wrote    map[string]string // by key: the version that an application wrote last; "" if it deleted the row
-	ends     time.Time         // when the row of one user expires, as does its item; zero: never
-	anew     string            // a table that was created anew, and is empty
-	noise    map[string]bool   // rows that a forgotten job wrote as the sides were exchanged
+	off      bool                   // the mapping of capture is
+	latest   bool                   // events have revisions, so producers change those that were moved
+	hot      bool                   // most writes are of two rows
+	goesBack bool                   // there is a way back, so capture goes on after the turn
+	backward bool                   // the new table is the source
+	turning  bool                   // the old application has stopped, except for a forgotten job
+	leaving  bool                   // the types go back, so messages may be refused
+	returned bool                   // they have
+	produced map[string]string      // by key: what a producer was told is stored
+	tooEarly map[string]bool        // payloads that were sent before the turn
+	wrote    map[string]string      // by key: the version that an application wrote last; "" if it deleted the row
+	before   map[string]migrate.Row // by key: what a row was before it was written last
+	ends     time.Time              // when the row of one user expires, as does its item; zero: never
+	anew     string                 // a table that was created anew, and is empty
+	noise    map[string]bool        // rows that a forgotten job wrote as the sides were exchanged
 }
 
 // Live lives the world of a seed to its end. In a still one, nothing goes wrong.
 func Live(seed uint64, still bool) stage.Result {
 	w := &world{World: stage.World{Rng: rand.New(rand.NewPCG(seed, 41)), Calm: still, Odds: odds}, erased: map[string]bool{}, still: still,
-		slow: few, produced: map[string]string{}, tooEarly: map[string]bool{}, wrote: map[string]string{}, noise: map[string]bool{}}
+		slow: few, produced: map[string]string{}, tooEarly: map[string]bool{}, wrote: map[string]string{}, before: map[string]migrate.Row{}, noise: map[string]bool{}}
 	w.Answers = w.takeLong
 	w.units = rand.New(rand.NewPCG(seed, 43))
 	features := rand.New(rand.NewPCG(seed, 47))
