@@ -25,6 +25,7 @@ test-all: test ## make test with the tests that take long (CI runs these)
 
 race: ## the short tests of what runs goroutines, under the race detector (needs gcc)
 	packages=$$(scripts/race-packages.sh) && CGO_ENABLED=1 go test -vet=off -race -short $$packages
+	commands=$$(scripts/race-packages.sh commands) && CGO_ENABLED=1 go test -vet=off -race -short -run "$$commands" ./cmd/ingot
 
 lint: ## gofmt, vet, staticcheck, govulncheck, and the template's checks
 	scripts/lint.sh
