@@ -93,7 +93,7 @@ func overwrite(ctx context.Context, s *Migration, row Row, of *event.Item) error
 			Edits:  edit("migrate.Capture.copy", `done.Synced = s.bring(ctx, IfDifferent, list, nil)`, ``),
 		},
 		{
-			Name: "source-created-anew", What: "nobody asks whether the source is still the table that it was", Defends: "P18",
+			Name: "source-created-anew", What: "nobody asks whether the source is still the table that it was", Defends: "P18", Plain: true,
 			Checks: checks(moving.Emptied),
 			Edits:  edit("migrate.Migration.unchanged", `now != id`, `now == ""`),
 		},
