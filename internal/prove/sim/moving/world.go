@@ -119,7 +119,8 @@ type world struct {
 // Live lives the world of a seed to its end. In a still one, nothing goes wrong.
 func Live(seed uint64, still bool) stage.Result {
 	w := &world{World: stage.World{Rng: rand.New(rand.NewPCG(seed, 41)), Calm: still, Odds: odds}, erased: map[string]bool{}, still: still,
-		slow: few, produced: map[string]string{}, tooEarly: map[string]bool{}, wrote: map[string]string{}, before: map[string]migrate.Row{}, noise: map[string]bool{}}
+		slow: few, produced: map[string]string{}, tooEarly: map[string]bool{}, wrote: map[string]string{},
+		before: map[string]migrate.Row{}, noise: map[string]bool{}}
 	w.Answers = w.takeLong
 	w.units = rand.New(rand.NewPCG(seed, 43))
 	features := rand.New(rand.NewPCG(seed, 47))

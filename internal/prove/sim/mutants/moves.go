@@ -98,7 +98,8 @@ func overwrite(ctx context.Context, s *Migration, row Row, of *event.Item) error
 			Edits:  edit("migrate.Migration.unchanged", `now != id`, `now == ""`),
 		},
 		{
-			Name: "back-without-draining", What: "the old table is the source before it has what was stored last", Defends: "P19", Plain: true,
+			Name: "back-without-draining", What: "the old table is the source before it has what was stored last",
+			Defends: "P19", Plain: true,
 			Checks: checks(moving.Behind, moving.Undying, moving.Lost),
 			Edits:  edit("migrate.Migration.Back", `c.Captured.Before(until)`, `until.IsZero()`),
 		},
