@@ -10,7 +10,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
-	"github.com/ingot-events/ingot/internal/tool/sample"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -82,7 +82,7 @@ func (k *Capacity) keepsUp(c *rules.Checker, counting aggregate.Counting) {
 	}
 	c.Mistake("streams-capacity", at, fmt.Sprintf("at %s changes a second each of %s delivers %s, and one "+
 		"streams function of %d MB counts about %s of %s each: totals would fall behind for good",
-		figure(k.Rate), count(k.Shards, "shard"), figure(k.PerShard), memory, figure(float64(sustained)), updates(k.Updates)), instead)
+		figure(k.Rate), show.Count(k.Shards, "shard"), figure(k.PerShard), memory, figure(float64(sustained)), updates(k.Updates)), instead)
 }
 
 // text returns the capacity for people.
@@ -116,5 +116,5 @@ func figure(f float64) string {
 	if f < 10 && f != math.Trunc(f) {
 		return fmt.Sprintf("%.2f", f)
 	}
-	return sample.Number(int(f))
+	return show.Comma(int(f))
 }

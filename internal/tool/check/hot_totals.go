@@ -7,6 +7,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -30,7 +31,7 @@ func (r *Report) hotTotals(in Input, p *pipeline.Pipeline, counting aggregate.Co
 			continue
 		}
 		what := fmt.Sprintf("%s: at %v changes a second one item gets about %s of %s each", why, in.Rate,
-			count(int(is.Updates+0.5), "update"), count(is.Units, "write unit"))
+			show.Count(int(is.Updates+0.5), "update"), show.Count(is.Units, "write unit"))
 		if def.MovedBy == aggregate.Put {
 			what += fmt.Sprintf(", in transactions that exclude each other; it takes about %d of them and %s units", estimate.MovesASecond,
 				figure(estimate.UnitsASecond))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/pipeline/pattern"
@@ -198,7 +199,7 @@ func (r *Report) writePatterns(b *strings.Builder, region string) {
 	writeRows(b, rows)
 	for _, h := range r.Hot {
 		fmt.Fprintf(b, "  %s: all events of one moment share %s, which take %d write units a second\n", h.Key,
-			count(h.Shards, "partition key"), h.Ceiling)
+			show.Count(h.Shards, "partition key"), h.Ceiling)
 	}
 	b.WriteString("\n")
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
+	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
 // quoted reports what reads numbers from a field that is text in the sample. A value refuses such
@@ -27,7 +28,7 @@ func (r *Report) quoted(at rules.Places) {
 				consequence = "no such event can meet this"
 			}
 			at.Mistake("quoted", at.Of(subject, ""),
-				fmt.Sprintf("%s reads a number from %s, which is %s in %s of %s: %s", use, q.Path, what, count(q.Count, "event"),
+				fmt.Sprintf("%s reads a number from %s, which is %s in %s of %s: %s", use, q.Path, what, show.Count(q.Count, "event"),
 					r.Events.File, consequence), instead)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
+	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
 // conflicts reports events of the sample that have the key of another one. More than one in a
@@ -24,7 +25,7 @@ func (r *Report) conflicts(at rules.Places) {
 	}
 	at.Add(severity, "conflicts", at.Of("events."+r.Events.RivalType, "key"),
 		fmt.Sprintf("%d of %s in %s would be Conflicts: the first events with one key and different payloads are %s", n,
-			count(r.Events.Rehearsed, "event"), r.Events.File, pair),
+			show.Count(r.Events.Rehearsed, "event"), r.Events.File, pair),
 		"an id and a key that tell them apart, or ignore for what differs between deliveries of one event")
 }
 
@@ -39,7 +40,7 @@ func (r *Report) doubtful(at rules.Places) {
 			when string
 		}{{t.Early, "in 1970"}, {t.Ahead, "more than a year ahead"}} {
 			if 2*odd.n > t.Of {
-				what := fmt.Sprintf("%d of %s of %s in %s are %s", odd.n, count(t.Of, "event"), t.Type, r.Events.File, odd.when)
+				what := fmt.Sprintf("%d of %s of %s in %s are %s", odd.n, show.Count(t.Of, "event"), t.Type, r.Events.File, odd.when)
 				at.Warn("times", at.Of("events."+t.Type, "at"), what,
 					"the field of the event's time, with unix if it is in seconds, unixms in milliseconds, "+
 						"or unixns in nanoseconds")
@@ -48,7 +49,7 @@ func (r *Report) doubtful(at rules.Places) {
 	}
 	for _, first := range r.Events.Firsts {
 		what := fmt.Sprintf("%s has more than one element in %s of %s, and only %s[0] is read: the others are not counted", first.Array,
-			count(first.More, "event"), r.Events.File, first.Array)
+			show.Count(first.More, "event"), r.Events.File, first.Array)
 		at.Warn("first-element", at.Of("events."+first.Type, ""), what,
 			"batches: with each: "+first.Array+" if they are events of their own, or a type that is a part with each: "+
 				first.Array)

@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/internal/tool/sample"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -42,11 +43,11 @@ func (r *Report) skewed(in Input, spec pipeline.Spec, at rules.Places, h sample.
 	case load > estimate.UnitsASecond && top.AtLeast >= fewSeen:
 		n := shards * int(math.Ceil(load/estimate.UnitsASecond))
 		at.Mistake("skew", where, fmt.Sprintf("%s of %s in %s have one partition key in %s: at %v changes a second it gets %s write units, "+
-			"and it takes %s", sample.Number(top.AtLeast), count(items.Count, "item"), r.Events.File, keyIn(h.Of), in.Rate, figure(load),
+			"and it takes %s", show.Comma(top.AtLeast), show.Count(items.Count, "item"), r.Events.File, keyIn(h.Of), in.Rate, figure(load),
 			figure(estimate.UnitsASecond)), strconv.Quote(sharded(pk, n)))
 	case in.Rate == 0 && h.Count >= manyItems && h.Exact && h.Distinct < fewKeys:
-		at.Warn("skew", where, fmt.Sprintf("%s of %s have %s in %s, and each takes %s write units a second", count(h.Count, "item"),
-			r.Events.File, count(h.Distinct, "partition key"), keyIn(h.Of), figure(estimate.UnitsASecond)),
+		at.Warn("skew", where, fmt.Sprintf("%s of %s have %s in %s, and each takes %s write units a second", show.Count(h.Count, "item"),
+			r.Events.File, show.Count(h.Distinct, "partition key"), keyIn(h.Of), figure(estimate.UnitsASecond)),
 			"a pk of more values, such as "+strconv.Quote(sharded(pk, shards*fewKeys))+", or give the rate with --rate")
 	}
 }

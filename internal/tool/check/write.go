@@ -46,7 +46,7 @@ func (r *Report) writeTotals(b *strings.Builder) {
 		receipts = ", beside 2 for the receipt of each change"
 	}
 	fmt.Fprintf(b,
-		"aggregates (write units to update one total%s; full: after changes from all %s within 72 hours, which leave about these marks and bytes in it)\n", receipts, count(r.Partitions, "partition"))
+		"aggregates (write units to update one total%s; full: after changes from all %s within 72 hours, which leave about these marks and bytes in it)\n", receipts, show.Count(r.Partitions, "partition"))
 	t := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
 	heading := ""
 	if slices.ContainsFunc(r.Totals, func(t Total) bool { return t.SpreadForOne > 0 || t.RankShards > 0 || t.MovedBy != "" }) {
@@ -122,7 +122,7 @@ func (r *Report) summary(in Input) string {
 	var parts []string
 	for _, s := range []rules.Severity{rules.Mistake, rules.Change, rules.Warning} {
 		if n[s] > 0 {
-			parts = append(parts, count(n[s], string(s)))
+			parts = append(parts, show.Count(n[s], string(s)))
 		}
 	}
 	return checked + ": " + strings.Join(parts, ", ") + r.poison()
@@ -133,12 +133,5 @@ func (r *Report) poison() string {
 	if r.Events == nil || r.Events.Poison() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s of %s would be Poison%s", count(r.Events.Poison(), "event"), r.Events.File, r.Events.Advice())
-}
-
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
+	return fmt.Sprintf("; %s of %s would be Poison%s", show.Count(r.Events.Poison(), "event"), r.Events.File, r.Events.Advice())
 }

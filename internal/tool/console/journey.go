@@ -280,18 +280,11 @@ func (t *Resources) itemStep(stored *storedItem) Step {
 		s.add("attribute "+a.Name, a.Text)
 	}
 	each, indexes := itemform.WriteUnits(stored.item.Size()), len(item.Indexes)
-	s.Cost = fmt.Sprintf("%s bytes; %s", show.Comma(stored.item.Size()), units(each*(1+indexes)))
+	s.Cost = fmt.Sprintf("%s bytes; %s", show.Comma(stored.item.Size()), show.Count(each*(1+indexes), "write unit"))
 	if indexes > 0 {
 		s.Cost += fmt.Sprintf(": %d for the table, and %[1]d for each index that it is in", each)
 	}
 	return s
-}
-
-func units(n int) string {
-	if n == 1 {
-		return "1 write unit"
-	}
-	return fmt.Sprintf("%d write units", n)
 }
 
 func changeStep(past *trace) Step {
@@ -407,10 +400,11 @@ func totalsCost(x *explain.Explanation) string {
 	}
 	var list []string
 	if byPut > 0 {
-		list = append(list, units(byPut)+" in the transaction that puts the item")
+		list = append(list, show.Count(byPut, "write unit")+" in the transaction that puts the item")
 	}
 	if updates > 0 {
-		list = append(list, fmt.Sprintf("at most %d requests and %s; changes that arrive together share them", updates, units(fresh)))
+		list = append(list, fmt.Sprintf("at most %d requests and %s; changes that arrive together share them", updates,
+			show.Count(fresh, "write unit")))
 	}
 	return strings.Join(list, "; ")
 }

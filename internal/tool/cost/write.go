@@ -8,14 +8,15 @@ import (
 
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/internal/tool/rehearse"
-	"github.com/ingot-events/ingot/internal/tool/sample"
+	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
 // WriteText writes the report for people. No line is longer than 80 columns, except for names of
 // files.
 func (r *Report) WriteText(w io.Writer) error {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "%s at %s a second: %s million in a month of %d hours\n", r.Pipeline, eventsOf(r.Rate), amount(r.Messages/1e6), r.Hours)
+	fmt.Fprintf(b, "%s at %s a second: %s million in a month of %d hours\n", r.Pipeline, itemsOf(r.Rate, "event"),
+		amount(r.Messages/1e6), r.Hours)
 	width := 12
 	if r.Batches.Transaction > 0 {
 		width = 14
@@ -38,11 +39,11 @@ func (r *Report) suppositions() [][2]string {
 	var list [][2]string
 	if e.File != "" {
 		list = append(list,
-			[2]string{"events", fmt.Sprintf("as the %s of %s: %s bytes each", counted(e.Messages, "line"), e.File, amount(e.Bytes))})
+			[2]string{"events", fmt.Sprintf("as the %s of %s: %s bytes each", show.Count(e.Messages, "line"), e.File, amount(e.Bytes))})
 	} else {
 		list = append(list,
 			[2]string{"events", fmt.Sprintf("supposed: %s, the costliest type, of 1 KB, in %s", e.Type,
-				counted(e.Indexes, "index"))})
+				show.Count(e.Indexes, "index"))})
 	}
 	if e.InMessage > 0 {
 		list[0][1] += fmt.Sprintf(", %s in a message", amount(e.InMessage))
@@ -52,8 +53,8 @@ func (r *Report) suppositions() [][2]string {
 	}
 	list = append(list,
 		[2]string{"batches", fmt.Sprintf("about %s messages; %s changes, each %s of a total", amount(r.Batches.Ingest),
-			amount(r.Batches.Streams), updates(e.Updates))},
-		[2]string{"stack", fmt.Sprintf("%s; functions of %d MB on %s", counted(r.Partitions, "partition"), r.Memory, r.Architecture)})
+			amount(r.Batches.Streams), itemsOf(e.Updates, "update"))},
+		[2]string{"stack", fmt.Sprintf("%s; functions of %d MB on %s", show.Count(r.Partitions, "partition"), r.Memory, r.Architecture)})
 	if t := r.Batches.Transaction; t > 0 {
 		list = append(list,
 			[2]string{"transactions", fmt.Sprintf("about %s in each; what is in them costs twice as much", itemsOf(t, "item"))})
@@ -111,7 +112,7 @@ func (r *Report) notes() []string {
 	}
 	if r.Events.More {
 		list = append(list, fmt.Sprintf("These are the first lines of the file: at most %s are rehearsed, for at most 5 seconds.",
-			sample.Number(rehearse.MaxMessages)))
+			show.Comma(rehearse.MaxMessages)))
 	}
 	if r.Grows {
 		list = append(list, "Some events are kept for ever: each month adds the storage that is shown.")
@@ -149,7 +150,7 @@ func wrapped(text string) string {
 func amount(f float64) string {
 	switch size := math.Abs(f); {
 	case size >= 100 || f == math.Trunc(f):
-		return sample.Number(int(math.Round(f)))
+		return show.Comma(int(math.Round(f)))
 	case size >= 10:
 		return fmt.Sprintf("%.1f", f)
 	case size >= 1:
@@ -159,41 +160,11 @@ func amount(f float64) string {
 }
 
 // dollars returns an amount with cents, and with its thousands separated.
-func dollars(f float64) string {
-	whole, cents, _ := strings.Cut(fmt.Sprintf("%.2f", f), ".")
-	n := 0
-	fmt.Sscan(whole, &n)
-	return sample.Number(n) + "." + cents
-}
-
-func eventsOf(rate float64) string {
-	if rate == 1 {
-		return "1 event"
-	}
-	return amount(rate) + " events"
-}
+func dollars(f float64) string { return show.Grouped(fmt.Sprintf("%.2f", f)) }
 
 func itemsOf(n float64, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
 	return amount(n) + " " + what + "s"
-}
-
-func updates(n float64) string {
-	if n == 1 {
-		return "1 update"
-	}
-	return amount(n) + " updates"
-}
-
-func counted(n int, what string) string {
-	switch {
-	case n == 1:
-	case strings.HasSuffix(what, "x"):
-		what += "es"
-	default:
-		what += "s"
-	}
-	return sample.Number(n) + " " + what
 }

@@ -218,7 +218,7 @@ func (x *Explanation) expiry() string {
 }
 
 func (x *Explanation) cost() string {
-	text := fmt.Sprintf("%d bytes, %s to put", x.Item.Bytes, units(x.Item.WriteUnits))
+	text := fmt.Sprintf("%d bytes, %s to put", x.Item.Bytes, show.Count(x.Item.WriteUnits, "write unit"))
 	var parts []string
 	for _, i := range x.Indexes {
 		if i.Missing == "" {
@@ -248,13 +248,6 @@ func (c *Cost) form() string {
 	return fmt.Sprintf("%d bytes, compressed to %d", c.PayloadBytes, c.CompressedBytes)
 }
 
-func units(n int) string {
-	if n == 1 {
-		return "1 write unit"
-	}
-	return fmt.Sprintf("%d write units", n)
-}
-
 func (r *Report) aggregates(b *strings.Builder, x *Explanation) {
 	if len(x.Aggregates) == 0 {
 		return
@@ -275,7 +268,7 @@ func (r *Report) aggregates(b *strings.Builder, x *Explanation) {
 		t.row("", r.update(&a))
 	}
 	if r.Counting == "receipts" && x.counted() {
-		t.row("  receipt", units(estimate.ReceiptUnits)+" once for this change, so that it is never counted twice")
+		t.row("  receipt", show.Count(estimate.ReceiptUnits, "write unit")+" once for this change, so that it is never counted twice")
 	}
 	t.w.Flush()
 }
@@ -327,14 +320,14 @@ func (r *Report) update(a *Aggregate) string {
 		return a.cost("in the transaction that puts the item; events of a batch share it")
 	}
 	if r.Counting == "receipts" {
-		return units(a.FreshUnits) + " an update, which the changes of one transaction share"
+		return show.Count(a.FreshUnits, "write unit") + " an update, which the changes of one transaction share"
 	}
 	return a.cost("which all changes of one batch share")
 }
 
 // cost says what an update costs, with notes about it.
 func (a *Aggregate) cost(how string) string {
-	text := units(a.FreshUnits) + " an update, " + how
+	text := show.Count(a.FreshUnits, "write unit") + " an update, " + how
 	if a.FullUnits > a.FreshUnits {
 		text += fmt.Sprintf("; %d when %d marks are in it", a.FullUnits, a.Marks)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
 // certainty says how certain a choice is. It is the first word of the comment next to the choice.
@@ -53,7 +54,7 @@ func typeField(events []sampled, wrapped bool) (c choice, f *field, ok bool) {
 				wrapped && len(f.values) == 1 || !typesAreNames(events, f) {
 				continue
 			}
-			how, why := likely, fmt.Sprintf("every event has it, and it has %s", count(len(f.values), "value"))
+			how, why := likely, fmt.Sprintf("every event has it, and it has %s", show.Count(len(f.values), "value"))
 			switch {
 			case n < 3 || f.unique(n) && n > 1:
 				how = guess
@@ -96,7 +97,7 @@ func differs(what string, n int) string {
 	if n == 1 {
 		return "there is one event only, so nothing shows that " + what + " different in every event"
 	}
-	return fmt.Sprintf("%s different in all %s", what, count(n, "event"))
+	return fmt.Sprintf("%s different in all %s", what, show.Count(n, "event"))
 }
 
 // chooseID finds what tells the events apart: a field, two fields, a field together with the time,
@@ -121,7 +122,7 @@ func (t *eventType) chooseID(fields []*field, when *field) identity {
 		for _, b := range candidates[i+1:] {
 			score := min(idScore(a, t.noun), idScore(b, t.noun))
 			id := identity{choice: choice{a.path + " and " + b.path, lower(uniqueness(n, score, a)),
-				fmt.Sprintf("neither is different in every event, but both together are, in all %s", count(n, "event"))},
+				fmt.Sprintf("neither is different in every event, but both together are, in all %s", show.Count(n, "event"))},
 				fields: []*field{a, b}}
 			if (score >= named || b.path == t.around) && t.tells(&id, when) {
 				return id
@@ -333,20 +334,4 @@ func currency(fields []*field, n int) (best *field) {
 		}
 	}
 	return best
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%s %ss", thousands(n), what)
-}
-
-// thousands writes n with a comma before every three digits.
-func thousands(n int) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/tool/rehearse"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -438,10 +439,10 @@ func (w *writer) head(p *Proposal) {
 	w.remark(0,
 		fmt.Sprintf(
 			"Proposed from a sample of %s. Each choice says how certain it is: certain (the sample leaves no other), likely, or a guess. "+
-				"Read every one: a sample can show that a choice is wrong, never that it is right.", count(len(s.events), "event")))
+				"Read every one: a sample can show that a choice is wrong, never that it is right.", show.Count(len(s.events), "event")))
 	if s.repeated > 0 {
 		w.remark(0, fmt.Sprintf("%s in the sample repeated an earlier one word for word. Ingot stores such an event once.",
-			count(s.repeated, "line")))
+			show.Count(s.repeated, "line")))
 	}
 	if s.cut {
 		w.remark(0, "Only the beginning of the sample was read; the file is longer.")
@@ -490,7 +491,7 @@ func (w *writer) batches(list []envelope.Batch) {
 
 func (w *writer) eventType(t *eventType) {
 	begins := w.Len()
-	w.line(2, "%s:   # %s", yamlName(t.name), count(len(t.events), "event"))
+	w.line(2, "%s:   # %s", yamlName(t.name), show.Count(len(t.events), "event"))
 	text := cmp.Or(t.idText(), "{@id}")
 	switch {
 	case t.id.asks != "":

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
 // maxNoise is in how many fields, besides those whose names say so, copies of one event may differ.
@@ -113,7 +115,7 @@ func (t *eventType) tells(id *identity, when *field) bool {
 	if copies > 0 {
 		slices.Sort(id.ignore)
 		id.how, id.why = likely, fmt.Sprintf("of events with the same %s there are %s more, which differ in %s alone", id.text,
-			thousands(copies), strings.Join(id.ignore, ", "))
+			show.Comma(copies), strings.Join(id.ignore, ", "))
 	}
 	return true
 }

@@ -14,7 +14,7 @@ import (
 // Text returns the report for people.
 func (r *Report) Text() string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "%s: %s, as if nothing were stored before\n", r.File, counted(r.Lines, "event"))
+	fmt.Fprintf(b, "%s: %s, as if nothing were stored before\n", r.File, show.Count(r.Lines, "event"))
 	r.verdicts(b)
 	r.paths(b)
 	hottest(b, "hottest partition keys", r.Keys)
@@ -53,15 +53,15 @@ func (r *Report) verdicts(b *strings.Builder) {
 					where += ": " + v.NextDetail
 				}
 			}
-			row(Number(v.Count), what, v.Type, where)
+			row(show.Comma(v.Count), what, v.Type, where)
 		}
 	})
 	if r.Taking > 0 {
-		fmt.Fprintf(b, "  %s of the Inserted take from a total with a floor. They are Rejected if it is too low.\n", Number(r.Taking))
+		fmt.Fprintf(b, "  %s of the Inserted take from a total with a floor. They are Rejected if it is too low.\n", show.Comma(r.Taking))
 	}
 	if r.Rehearsed < r.Lines {
 		fmt.Fprintf(b, "  Only the first %s were rehearsed. The others were planned, and have no verdict except Poison.\n",
-			counted(r.Rehearsed, "event"))
+			show.Count(r.Rehearsed, "event"))
 	}
 }
 
@@ -89,7 +89,7 @@ func (r *Report) paths(b *strings.Builder) {
 	if r.Fine == 1 {
 		have = "has"
 	}
-	fmt.Fprintf(b, "  %s %s the right type in every event\n", counted(r.Fine, "other field"), have)
+	fmt.Fprintf(b, "  %s %s the right type in every event\n", show.Count(r.Fine, "other field"), have)
 }
 
 // faults returns text such as "absent 3, number 2 of 100".
@@ -100,13 +100,13 @@ func (p *Path) faults() string {
 		count int
 	}{{"absent", p.Absent}, {"null", p.Null}, {"empty", p.Empty}} {
 		if f.count > 0 {
-			parts = append(parts, f.what+" "+Number(f.count))
+			parts = append(parts, f.what+" "+show.Comma(f.count))
 		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(p.Other)) {
-		parts = append(parts, kind+" "+Number(p.Other[kind]))
+		parts = append(parts, kind+" "+show.Comma(p.Other[kind]))
 	}
-	return strings.Join(parts, ", ") + " of " + Number(p.Of)
+	return strings.Join(parts, ", ") + " of " + show.Comma(p.Of)
 }
 
 func hottest(b *strings.Builder, heading string, list []Hot) {
@@ -115,12 +115,12 @@ func hottest(b *strings.Builder, heading string, list []Hot) {
 	}
 	columns(b, heading, func(row func(...string)) {
 		for _, h := range list {
-			of := Number(h.Distinct) + " different"
+			of := show.Comma(h.Distinct) + " different"
 			if !h.Exact {
 				of = "over " + of
 			}
 			if top := h.Top[0]; 2*top.AtLeast < top.AtMost {
-				row(h.Of, of, fmt.Sprintf("none of them more than %s of %s", Number(top.AtMost), Number(h.Count)))
+				row(h.Of, of, fmt.Sprintf("none of them more than %s of %s", show.Comma(top.AtMost), show.Comma(h.Count)))
 				continue
 			}
 			for i, k := range h.Top {
@@ -144,9 +144,9 @@ func (k *Key) name() string {
 // times returns text such as "12 of 100", or with bounds "10 to 12 of 100".
 func (k *Key) times(of int) string {
 	if k.AtLeast == k.AtMost {
-		return Number(k.AtMost) + " of " + Number(of)
+		return show.Comma(k.AtMost) + " of " + show.Comma(of)
 	}
-	return fmt.Sprintf("at least %s, at most %s of %s", Number(k.AtLeast), Number(k.AtMost), Number(of))
+	return fmt.Sprintf("at least %s, at most %s of %s", show.Comma(k.AtLeast), show.Comma(k.AtMost), show.Comma(of))
 }
 
 func (r *Report) costs(b *strings.Builder) {
@@ -157,13 +157,13 @@ func (r *Report) costs(b *strings.Builder) {
 		i := &r.Items
 		parts := ""
 		if i.Parts > 0 {
-			parts = fmt.Sprintf("; %s of them are parts", Number(i.Parts))
+			parts = fmt.Sprintf("; %s of them are parts", show.Comma(i.Parts))
 		}
-		row("items", fmt.Sprintf("%s of %s to %s bytes (line %d), %s on average%s", Number(i.Count), Number(i.Least), Number(i.Most),
+		row("items", fmt.Sprintf("%s of %s to %s bytes (line %d), %s on average%s", show.Comma(i.Count), show.Comma(i.Least), show.Comma(i.Most),
 			i.Largest, decimal(i.Mean), parts))
-		row("puts", fmt.Sprintf("%s write units with all indexes, %s each on average", Number(i.Units), decimal(i.Each)))
+		row("puts", fmt.Sprintf("%s write units with all indexes, %s each on average", show.Comma(i.Units), decimal(i.Each)))
 		for _, c := range r.Compress {
-			row("compress", fmt.Sprintf("%s of %s of %s take fewer write units", Number(c.Saves), counted(c.Of, "item"), c.Type))
+			row("compress", fmt.Sprintf("%s of %s of %s take fewer write units", show.Comma(c.Saves), show.Count(c.Of, "item"), c.Type))
 		}
 		row("updates",
 			fmt.Sprintf("%s totals moved by each event on average, %d at most; changes of one batch share an update of one total",
@@ -172,19 +172,3 @@ func (r *Report) costs(b *strings.Builder) {
 }
 
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
-
-// Number groups the digits of a number by thousands.
-func Number(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}
-
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return Number(n) + " " + what
-}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Grouped writes decimal text with its whole part Grouped by thousands.
+// Grouped writes decimal text with its whole part grouped by thousands.
 func Grouped(text string) string {
 	whole, fraction, has := strings.Cut(text, ".")
 	n, err := strconv.Atoi(whole)
@@ -19,7 +19,7 @@ func Grouped(text string) string {
 	return Comma(n)
 }
 
-// Comma writes a number Grouped by thousands.
+// Comma writes a number grouped by thousands.
 func Comma(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -33,8 +33,10 @@ func Count(n int, noun string) string {
 	switch {
 	case n == 1:
 		return "1 " + noun
-	case strings.HasSuffix(noun, "y"):
+	case strings.HasSuffix(noun, "y") && !strings.HasSuffix(noun, "ey"):
 		return Comma(n) + " " + noun[:len(noun)-1] + "ies"
+	case strings.HasSuffix(noun, "x"):
+		return Comma(n) + " " + noun + "es"
 	}
 	return fmt.Sprintf("%s %ss", Comma(n), noun)
 }
