@@ -116,7 +116,7 @@ func (a *app) listText(letters []*quarantine.Letter) {
 		if l.Dead {
 			verdict = deadLetter
 		}
-		t.Row(short[i], show.Text(verdict), show.Text(reason), show.Comma(len(l.Body)), l.Sent.Format("2006-01-02 15:04"), l.State())
+		t.Row(short[i], verdict, reason, show.Comma(len(l.Body)), l.Sent.Format("2006-01-02 15:04"), l.State())
 	}
 	t.Print(a.Stdout)
 	open := 0
@@ -124,7 +124,7 @@ func (a *app) listText(letters []*quarantine.Letter) {
 	sums.Row("messages", "open", "verdict", "reason")
 	for _, one := range countedBy(letters) {
 		open += one.open
-		sums.Row(show.Comma(one.Messages), show.Comma(one.open), show.Text(one.Verdict), show.Text(one.Reason))
+		sums.Row(show.Comma(one.Messages), show.Comma(one.open), one.Verdict, one.Reason)
 	}
 	fmt.Fprintln(a.Stdout)
 	sums.Print(a.Stdout)

@@ -191,9 +191,9 @@ func (g *GotItem) text(w io.Writer, width int) error {
 	var b strings.Builder
 	t := show.NewTable()
 	t.Fit(width)
-	t.Row("key", show.Text(g.Key.PK)+" / "+show.Text(g.Key.SK))
-	t.Row("type", show.Text(g.Type))
-	t.Row("id", show.Text(g.ID))
+	t.Row("key", g.Key.PK+" / "+g.Key.SK)
+	t.Row("type", g.Type)
+	t.Row("id", g.ID)
 	t.Row("at", g.At.Format(time.RFC3339Nano))
 	if g.ExpiresAt != nil {
 		t.Row("expires", g.ExpiresAt.Format(time.RFC3339))
@@ -201,7 +201,7 @@ func (g *GotItem) text(w io.Writer, width int) error {
 	t.Row("epoch", fmt.Sprint(g.Epoch))
 	t.Row("digest", g.Digest)
 	for _, i := range g.Indexes {
-		t.Row(i.Name, show.Text(i.PK)+" / "+show.Text(i.SK))
+		t.Row(i.Name, i.PK+" / "+i.SK)
 	}
 	t.Print(&b)
 	b.WriteString("\nPAYLOAD")

@@ -178,10 +178,15 @@ func (r *Report) writePatterns(b *strings.Builder, region string) {
 		fmt.Fprintf(b, "; dollars are those of %s", region)
 	}
 	b.WriteString(")\n")
-	rows := [][]string{{"name", "requests", "units", "rate", "$/month", "request"}}
-	if !rated {
-		rows[0] = slices.Delete(rows[0], 3, 5)
+	t := show.NewTable()
+	row := func(name, requests, units, rate, dollars, request string) {
+		if rated {
+			t.Row(name, requests, units, rate, dollars, request)
+		} else {
+			t.Row(name, requests, units, request)
+		}
 	}
+	row("name", "requests", "units", "rate", "$/month", "request")
 	for _, p := range r.Patterns {
 		rate, dollars := "", ""
 		if p.Rate > 0 {
@@ -190,13 +195,9 @@ func (r *Report) writePatterns(b *strings.Builder, region string) {
 		if p.DollarsAMonth != nil {
 			dollars = fmt.Sprintf("%.2f", *p.DollarsAMonth)
 		}
-		row := []string{p.Name, fmt.Sprint(p.Requests), fmt.Sprint(p.Units), rate, dollars, p.Request}
-		if !rated {
-			row = slices.Delete(row, 3, 5)
-		}
-		rows = append(rows, row)
+		row(p.Name, fmt.Sprint(p.Requests), fmt.Sprint(p.Units), rate, dollars, p.Request)
 	}
-	writeRows(b, rows)
+	t.Print(b)
 	for _, h := range r.Hot {
 		fmt.Fprintf(b, "  %s: all events of one moment share %s, which take %d write units a second\n", h.Key,
 			show.Count(h.Shards, "partition key"), h.Ceiling)

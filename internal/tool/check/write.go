@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
@@ -47,12 +46,12 @@ func (r *Report) writeTotals(b *strings.Builder) {
 	}
 	fmt.Fprintf(b,
 		"aggregates (write units to update one total%s; full: after changes from all %s within 72 hours, which leave about these marks and bytes in it)\n", receipts, show.Count(r.Partitions, "partition"))
-	t := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
+	t := show.NewTable()
 	heading := ""
 	if slices.ContainsFunc(r.Totals, func(t Total) bool { return t.SpreadForOne > 0 || t.RankShards > 0 || t.MovedBy != "" }) {
 		heading = "advice"
 	}
-	fmt.Fprintf(t, "  name\tsince\tspread\tnew\tfull\tmarks\tbytes\t%s\n", heading)
+	t.Row("name", "since", "spread", "new", "full", "marks", "bytes", heading)
 	for _, total := range r.Totals {
 		advice := ""
 		if total.SpreadForOne > 0 {
@@ -69,13 +68,11 @@ func (r *Report) writeTotals(b *strings.Builder) {
 		if total.MovedBy != "" {
 			advice = strings.TrimPrefix(advice+"; "+total.turns(), "; ")
 		}
-		fmt.Fprintf(t, "  %s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", total.Name, total.Since, total.Spread, total.FreshUnits, total.Units,
-			total.Marks, total.Bytes, advice)
+		t.Row(total.Name, fmt.Sprint(total.Since), fmt.Sprint(total.Spread), fmt.Sprint(total.FreshUnits), fmt.Sprint(total.Units),
+			fmt.Sprint(total.Marks), fmt.Sprint(total.Bytes), advice)
 	}
-	t.Flush() // a strings.Builder accepts everything
-	trimmed := show.TrimLines(b.String())
-	b.Reset()
-	b.WriteString(trimmed + "\n")
+	t.Print(b)
+	fmt.Fprintln(b)
 }
 
 // turns says how often a total can move if its transactions exclude each other.
@@ -85,15 +82,6 @@ func (t *Total) turns() string {
 		return text
 	}
 	return text + ", and spread multiplies that"
-}
-
-// writeRows prints rows in columns.
-func writeRows(b *strings.Builder, rows [][]string) {
-	t := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
-	for _, row := range rows {
-		fmt.Fprintln(t, "  "+strings.Join(row, "\t"))
-	}
-	t.Flush() // a strings.Builder accepts everything
 }
 
 // summary returns the last line, which says what was checked and how many findings there are.

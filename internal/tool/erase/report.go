@@ -302,7 +302,7 @@ func (e *Eraser) PrintEvents(w io.Writer) {
 			state = "none was stored"
 		}
 		parts, claims = parts+own, claims+held
-		table.Row(show.Text(ev.Type), show.Text(key.String()), with, state)
+		table.Row(ev.Type, key.String(), with, state)
 	}
 	fmt.Fprintln(w, "EVENTS")
 	table.Print(w)

@@ -240,7 +240,7 @@ func printDifferences(w io.Writer, stored, message ShownKey, list []ShownDiffere
 	t.Row("digest", stored.Digest[:16]+"…", message.Digest[:16]+"…")
 	t.Row("time", stored.At, message.At)
 	for _, d := range list {
-		t.Row(show.Text(d.Path), missing(d.Stored), missing(d.Message))
+		t.Row(d.Path, missing(d.Stored), missing(d.Message))
 	}
 	t.Print(w)
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
@@ -20,42 +19,30 @@ func (r *Report) Text() string {
 	hottest(b, "hottest partition keys", r.Keys)
 	hottest(b, "hottest totals", r.Totals)
 	r.costs(b)
-	return show.TrimLines(b.String())
-}
-
-// columns writes rows with aligned columns below a heading.
-func columns(b *strings.Builder, heading string, rows func(row func(cells ...string))) {
-	fmt.Fprintln(b, heading)
-	t := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
-	rows(func(cells ...string) {
-		for i := range cells {
-			cells[i] = show.Text(cells[i])
-		}
-		fmt.Fprintf(t, "  %s\n", strings.Join(cells, "\t"))
-	})
-	t.Flush() // a strings.Builder accepts everything
+	return b.String()
 }
 
 func (r *Report) verdicts(b *strings.Builder) {
-	columns(b, "verdicts", func(row func(...string)) {
-		for _, v := range r.Verdicts {
-			what, where := v.Verdict, ""
-			if v.Reason != "" {
-				what += " (" + v.Reason + ")"
-				where = fmt.Sprintf("first in line %d", v.Line)
-			}
-			if v.Detail != "" {
-				where += ": " + v.Detail
-			}
-			if v.Next > 0 {
-				where += fmt.Sprintf("; then line %d", v.Next)
-				if v.NextDetail != v.Detail {
-					where += ": " + v.NextDetail
-				}
-			}
-			row(show.Comma(v.Count), what, v.Type, where)
+	fmt.Fprintln(b, "verdicts")
+	t := show.NewTable()
+	for _, v := range r.Verdicts {
+		what, where := v.Verdict, ""
+		if v.Reason != "" {
+			what += " (" + v.Reason + ")"
+			where = fmt.Sprintf("first in line %d", v.Line)
 		}
-	})
+		if v.Detail != "" {
+			where += ": " + v.Detail
+		}
+		if v.Next > 0 {
+			where += fmt.Sprintf("; then line %d", v.Next)
+			if v.NextDetail != v.Detail {
+				where += ": " + v.NextDetail
+			}
+		}
+		t.Row(show.Comma(v.Count), what, v.Type, where)
+	}
+	t.Print(b)
 	if r.Taking > 0 {
 		fmt.Fprintf(b, "  %s of the Inserted take from a total with a floor. They are Rejected if it is too low.\n", show.Comma(r.Taking))
 	}
@@ -66,25 +53,26 @@ func (r *Report) verdicts(b *strings.Builder) {
 }
 
 func (r *Report) paths(b *strings.Builder) {
-	columns(b, "fields that are missing, empty or of another type in some events", func(row func(...string)) {
-		for _, p := range r.Paths {
-			need := "may be missing"
-			if p.Needed {
-				need = "needed"
-			}
-			read := "read by " + strings.Join(p.Uses, ", ")
-			if p.Meant != "" {
-				read += "; did you mean " + p.Meant + "?"
-			}
-			if p.Place != "" {
-				read += " (" + p.Place + ")"
-			}
-			row(p.Type, p.Path, p.faults(), need, read)
+	fmt.Fprintln(b, "fields that are missing, empty or of another type in some events")
+	t := show.NewTable()
+	for _, p := range r.Paths {
+		need := "may be missing"
+		if p.Needed {
+			need = "needed"
 		}
-		if len(r.Paths) == 0 {
-			row("none")
+		read := "read by " + strings.Join(p.Uses, ", ")
+		if p.Meant != "" {
+			read += "; did you mean " + p.Meant + "?"
 		}
-	})
+		if p.Place != "" {
+			read += " (" + p.Place + ")"
+		}
+		t.Row(p.Type, p.Path, p.faults(), need, read)
+	}
+	if len(r.Paths) == 0 {
+		t.Row("none")
+	}
+	t.Print(b)
 	have := "have"
 	if r.Fine == 1 {
 		have = "has"
@@ -113,25 +101,26 @@ func hottest(b *strings.Builder, heading string, list []Hot) {
 	if len(list) == 0 {
 		return
 	}
-	columns(b, heading, func(row func(...string)) {
-		for _, h := range list {
-			of := show.Comma(h.Distinct) + " different"
-			if !h.Exact {
-				of = "over " + of
-			}
-			if top := h.Top[0]; 2*top.AtLeast < top.AtMost {
-				row(h.Of, of, fmt.Sprintf("none of them more than %s of %s", show.Comma(top.AtMost), show.Comma(h.Count)))
-				continue
-			}
-			for i, k := range h.Top {
-				name := h.Of
-				if i > 0 {
-					name, of = "", ""
-				}
-				row(name, of, k.times(h.Count), k.name())
-			}
+	fmt.Fprintln(b, heading)
+	t := show.NewTable()
+	for _, h := range list {
+		of := show.Comma(h.Distinct) + " different"
+		if !h.Exact {
+			of = "over " + of
 		}
-	})
+		if top := h.Top[0]; 2*top.AtLeast < top.AtMost {
+			t.Row(h.Of, of, fmt.Sprintf("none of them more than %s of %s", show.Comma(top.AtMost), show.Comma(h.Count)))
+			continue
+		}
+		for i, k := range h.Top {
+			name := h.Of
+			if i > 0 {
+				name, of = "", ""
+			}
+			t.Row(name, of, k.times(h.Count), k.name())
+		}
+	}
+	t.Print(b)
 }
 
 func (k *Key) name() string {
@@ -153,22 +142,23 @@ func (r *Report) costs(b *strings.Builder) {
 	if r.Items.Count == 0 {
 		return
 	}
-	columns(b, "sizes and units", func(row func(...string)) {
-		i := &r.Items
-		parts := ""
-		if i.Parts > 0 {
-			parts = fmt.Sprintf("; %s of them are parts", show.Comma(i.Parts))
-		}
-		row("items", fmt.Sprintf("%s of %s to %s bytes (line %d), %s on average%s", show.Comma(i.Count), show.Comma(i.Least), show.Comma(i.Most),
-			i.Largest, decimal(i.Mean), parts))
-		row("puts", fmt.Sprintf("%s write units with all indexes, %s each on average", show.Comma(i.Units), decimal(i.Each)))
-		for _, c := range r.Compress {
-			row("compress", fmt.Sprintf("%s of %s of %s take fewer write units", show.Comma(c.Saves), show.Count(c.Of, "item"), c.Type))
-		}
-		row("updates",
-			fmt.Sprintf("%s totals moved by each event on average, %d at most; changes of one batch share an update of one total",
-				decimal(r.Updates.Each), r.Updates.Most))
-	})
+	fmt.Fprintln(b, "sizes and units")
+	t := show.NewTable()
+	i := &r.Items
+	parts := ""
+	if i.Parts > 0 {
+		parts = fmt.Sprintf("; %s of them are parts", show.Comma(i.Parts))
+	}
+	t.Row("items", fmt.Sprintf("%s of %s to %s bytes (line %d), %s on average%s", show.Comma(i.Count), show.Comma(i.Least),
+		show.Comma(i.Most), i.Largest, decimal(i.Mean), parts))
+	t.Row("puts", fmt.Sprintf("%s write units with all indexes, %s each on average", show.Comma(i.Units), decimal(i.Each)))
+	for _, c := range r.Compress {
+		t.Row("compress", fmt.Sprintf("%s of %s of %s take fewer write units", show.Comma(c.Saves), show.Count(c.Of, "item"), c.Type))
+	}
+	t.Row("updates",
+		fmt.Sprintf("%s totals moved by each event on average, %d at most; changes of one batch share an update of one total",
+			decimal(r.Updates.Each), r.Updates.Most))
+	t.Print(b)
 }
 
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }

@@ -27,8 +27,13 @@ func NewTable(right ...int) *Table {
 // aligned at the left. Numbers are never cut, nor a line of its own. 0 means any width.
 func (t *Table) Fit(most int) { t.most = most }
 
-// Row adds a row.
-func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
+// Row adds a row. It makes the cells safe for a terminal.
+func (t *Table) Row(cells ...string) {
+	for i := range cells {
+		cells[i] = Text(cells[i])
+	}
+	t.rows = append(t.rows, cells)
+}
 
 // Print writes the rows, indented by two and without spaces at the ends of lines.
 func (t *Table) Print(w io.Writer) {

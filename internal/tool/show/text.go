@@ -41,15 +41,6 @@ func odd(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
 }
 
-// TrimLines removes the spaces that padding leaves at the ends of lines.
-func TrimLines(text string) string {
-	lines := strings.Split(text, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return strings.Join(lines, "\n")
-}
-
 // Cell makes a text fit for a cell of CSV. A program for tables would take a text that begins with
 // =, +, - or @ for a formula, and run it. Such a text gets an apostrophe in front, unless it is a
 // plain number.

@@ -53,7 +53,7 @@ func (r *Report) Text(w io.Writer, columns int) error {
 			}
 			t.Row(a.Name, "since "+strconv.FormatInt(a.Since, 10), state)
 			for _, flag := range a.Flags {
-				t.Row("  flag: " + show.Text(flag))
+				t.Row("  flag: " + flag)
 			}
 		}
 		t.Print(&b)
@@ -98,7 +98,7 @@ func (r *Report) letters(b *strings.Builder, columns int) {
 		if why.Usual {
 			note = "usual: a floor refuses events"
 		}
-		t.Row(show.Text(why.String()), show.Comma(why.Count), note)
+		t.Row(why.String(), show.Comma(why.Count), note)
 	}
 	t.Print(b)
 }
@@ -113,11 +113,11 @@ func (r *Report) calls(b *strings.Builder, columns int) {
 		if m.By != "" {
 			note = "paused by " + show.Text(m.By) + " since " + m.At.UTC().Format(time.RFC3339)
 		}
-		t.Row(show.Text(m.Function), m.State, note)
+		t.Row(m.Function, m.State, note)
 	}
 	for _, f := range r.Functions {
 		if f.Calls != nil && f.Failed != nil && f.Throttled != nil {
-			t.Row(show.Text(f.Name)+", 15 min", show.Count(*f.Calls, "call"), show.Comma(*f.Failed)+" failed, "+show.Comma(*f.Throttled)+
+			t.Row(f.Name+", 15 min", show.Count(*f.Calls, "call"), show.Comma(*f.Failed)+" failed, "+show.Comma(*f.Throttled)+
 				" refused by Lambda")
 		}
 	}

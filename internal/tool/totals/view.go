@@ -84,7 +84,7 @@ func Table(b *strings.Builder, list []View, width int, named bool) {
 		}
 		t.Row(one.cells()...)
 		for _, flag := range one.Flags {
-			t.Row("  flag: " + show.Text(flag))
+			t.Row("  flag: " + flag)
 		}
 	}
 	if t != nil {
