@@ -59,9 +59,9 @@ func Messages(text string) (list []Message, batch bool, err error) {
 		case isStreamBatch(records) || isStreamBatch(root): // from Lambda, or from EventBridge Pipes
 			return nil, false, ErrStream
 		case isQueueBatch(records):
-			return decodeRecords(text)
+			return decode(records, "Lambda sends for a queue")
 		case isReceived(root):
-			return decodeReceived(text)
+			return decode(root.Member("Messages"), "SQS returns")
 		case root.Len() == 1 && anyOf(records, func(r event.Node) bool {
 			return r.Member("eventSource").Text() == "aws:sqs" || r.Member("body").Exists()
 		}):
@@ -192,26 +192,15 @@ type record struct {
 	MessageAttributes map[string]attribute `json:"messageAttributes"`
 }
 
-func decodeRecords(text string) ([]Message, bool, error) {
-	var batch struct{ Records []record }
-	if err := json.Unmarshal([]byte(text), &batch); err != nil {
-		return nil, false, fmt.Errorf("this is not what Lambda sends for a queue: %w", err)
+// decode reads the messages of a batch. from says who gives it in this form.
+func decode(batch event.Node, from string) ([]Message, bool, error) {
+	var records []record
+	if err := json.Unmarshal([]byte(batch.Raw()), &records); err != nil {
+		return nil, false, fmt.Errorf("this is not what %s: %w", from, err)
 	}
-	return messages(batch.Records), true, nil
-}
-
-func decodeReceived(text string) ([]Message, bool, error) {
-	var batch struct{ Messages []record }
-	if err := json.Unmarshal([]byte(text), &batch); err != nil {
-		return nil, false, fmt.Errorf("this is not what SQS returns: %w", err)
-	}
-	return messages(batch.Messages), true, nil
-}
-
-func messages(records []record) []Message {
-	list := make([]Message, 0, len(records))
+	var list []Message
 	for _, r := range records {
 		list = append(list, Message{ID: r.MessageID, Message: envelope.Message{Body: r.Body, Attributes: texts(r.MessageAttributes)}})
 	}
-	return list
+	return list, true, nil
 }
