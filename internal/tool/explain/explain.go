@@ -138,12 +138,8 @@ func (e *Explainer) event(x *Explanation, m envelope.Message) {
 // item's real key.
 func (e *Explainer) archived(x *Explanation, item *event.Item) {
 	if !e.StandInKey || !slices.Contains(e.described().Hashed[item.Type], "key") {
-		x.Archive = archiveFind(item.Key)
+		x.Archive = "ingot archive find " + show.Quoted(x.Key.PK) + " " + show.Quoted(x.Key.SK)
 	}
-}
-
-func archiveFind(key event.Key) string {
-	return "ingot archive find " + show.Quoted(key.PK) + " " + show.Quoted(key.SK)
 }
 
 // schema names the schema that the payloads of a type are checked against: its file, or the
@@ -160,17 +156,18 @@ const schemaInPlace = "the one in the pipeline"
 
 // item explains an item, which is put in a transaction or alone.
 func (e *Explainer) item(x *Explanation, item *event.Item, transaction bool) {
-	x.Type, x.ID, x.At, x.Digest = item.Type, item.ID, keys.FormatTime(item.At), item.Digest.String()
-	x.Key = &Key{item.Key.PK, item.Key.SK}
+	shown := e.Personal.Item(*item)
+	x.Type, x.ID, x.At, x.Digest = item.Type, shown.ID, keys.FormatTime(item.At), item.Digest.String()
+	x.Key = &Key{shown.Key.PK, shown.Key.SK}
 	x.DigestText, _ = e.Pipeline.DigestText(item.Type, item.Text()) // the item was just planned, so there is no error
 	x.Revision = e.described().Revision(item)
-	for _, a := range item.Attributes {
+	for _, a := range shown.Attributes {
 		if x.Attributes == nil {
 			x.Attributes = map[string]string{}
 		}
 		x.Attributes[a.Name] = a.Text
 	}
-	for _, i := range item.Indexes {
+	for _, i := range shown.Indexes {
 		x.Indexes = append(x.Indexes, Index{Name: i.Name, PK: i.Key.PK, SK: i.Key.SK})
 	}
 	for _, absent := range e.described().Absences(item) {
@@ -190,7 +187,7 @@ func (e *Explainer) item(x *Explanation, item *event.Item, transaction bool) {
 	x.Item = &Cost{Bytes: item.Size(), WriteUnits: each * (1 + len(item.Indexes)), EachUnits: each, Transaction: transaction}
 	switch {
 	case item.Payload != nil:
-		x.Item.PayloadBytes, x.Item.Kept = len(item.Text()), item.Data
+		x.Item.PayloadBytes, x.Item.Kept = len(item.Text()), shown.Data
 	case e.described().Spec.Events[item.Type].Compress:
 		x.Item.PayloadBytes, x.Item.CompressedBytes = len(item.Data), len(item.Packed)
 	}
@@ -261,7 +258,9 @@ func (e *Explainer) contribution(a *Aggregate, item *event.Item, c *aggregate.Co
 	if c.Def.Spread > 1 && e.Counting == aggregate.Marks && !byPut { // the shard of the change decides
 		key, a.Buckets = lanes.Key(c.Def, 0, c.By, c.Window), c.Def.Spread
 	}
-	a.PK, a.SK = key.PK, key.SK
+	if a.PK, a.SK = key.PK, key.SK; e.hides(a.Name) {
+		a.PK, a.SK = show.Mask, show.Mask
+	}
 	if at := lanes.Expiry(c.Def, c.Window); at != 0 {
 		a.ExpiresAt = instant(time.Unix(at, 0))
 	}
@@ -272,6 +271,9 @@ func (e *Explainer) contribution(a *Aggregate, item *event.Item, c *aggregate.Co
 		add := Add{Value: c.Def.Values[i].Name, Op: c.Def.Values[i].Op.String(), Amount: amountText(c.Def.Values[i].Op, amount)}
 		if i < len(c.Def.AtLeast) && c.Def.AtLeast[i].Set && amount.Number.Sign() < 0 {
 			add.AtLeast = c.Def.AtLeast[i].Number.String()
+		}
+		if e.Personal.Value(a.Name, add.Value) {
+			add.Amount = show.Mask
 		}
 		a.Adds = append(a.Adds, add)
 	}
