@@ -11,3 +11,12 @@ type Parts struct {
 	// that was read from the table.
 	Atomic bool `json:",omitempty"`
 }
+
+// All returns the item and its parts, as far as they are planned.
+func (i *Item) All() []*Item {
+	all := []*Item{i}
+	if i.Parts != nil {
+		all = append(all, i.Parts.Items...)
+	}
+	return all
+}

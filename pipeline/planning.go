@@ -27,6 +27,16 @@ func (p *Pipeline) PlanMessage(m envelope.Message) (*event.Item, []event.Planned
 	return p.plan.PlanMessage(m)
 }
 
+// PlanEach is [Pipeline.PlanMessage] with a list in any case: of a message that is one event, or
+// that is refused as a whole, it has that one result.
+func (p *Pipeline) PlanEach(m envelope.Message) []event.Planned {
+	item, list, err := p.PlanMessage(m)
+	if list == nil {
+		return []event.Planned{{Item: item, Refusal: event.RefusalOf(err)}}
+	}
+	return list
+}
+
 // PlanEvent turns an event into the item to store: its type, time, digest, id, keys and expiry. It
 // also computes what the item will contribute, so that the streams function never meets an item
 // that it cannot count. The errors are those of [Pipeline.Plan].

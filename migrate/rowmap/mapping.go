@@ -74,10 +74,7 @@ func (m *Mapping) Map(row Row) Mapped {
 		mapped.Refusal = event.RefusalOf(err)
 		return mapped
 	}
-	mapped.Items = []*event.Item{item}
-	if item.Parts != nil {
-		mapped.Items = append(mapped.Items, item.Parts.Items...)
-	}
+	mapped.Items = item.All()
 	return mapped
 }
 

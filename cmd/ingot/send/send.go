@@ -438,10 +438,7 @@ func planned(lines iter.Seq2[ndjson.Line, error], p *pipeline.Pipeline, waiting 
 		for line, err := range lines {
 			if err == nil {
 				message := envelope.Message{Body: line.Text}
-				item, list, err := p.PlanMessage(message)
-				if list == nil {
-					list = []event.Planned{{Item: item, Refusal: event.RefusalOf(err)}}
-				}
+				list := p.PlanEach(message)
 				_, points := envelope.PointerOf(message)
 				now := time.Now()
 				none.events += len(list)

@@ -1,6 +1,7 @@
 package payloads
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ingot-events/ingot/event"
@@ -12,16 +13,8 @@ import (
 // its payload or that of a part goes to the payload bucket. Such an event is refused:
 // [TooFarAhead].
 func IsAhead(item *event.Item, now time.Time) bool {
-	if !item.At.After(now.Add(tables.MaxAhead)) {
-		return false
-	}
-	carries := item.Payload != nil
-	if item.Parts != nil {
-		for _, part := range item.Parts.Items {
-			carries = carries || part.Payload != nil
-		}
-	}
-	return carries
+	return item.At.After(now.Add(tables.MaxAhead)) &&
+		slices.ContainsFunc(item.All(), func(i *event.Item) bool { return i.Payload != nil })
 }
 
 // TooFarAhead returns the refusal of an event that [IsAhead].

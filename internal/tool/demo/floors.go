@@ -93,12 +93,12 @@ func (r *run) settle(ctx context.Context) error {
 				return err
 			}
 			if !there {
-				r.items -= len(itemsOf(item))
+				r.items -= len(item.All())
 				r.refused++
 				continue
 			}
 		}
-		for _, one := range itemsOf(item) {
+		for _, one := range item.All() {
 			r.list.fold(one, 1)
 		}
 	}

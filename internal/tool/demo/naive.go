@@ -34,30 +34,14 @@ func newNaive(p *pipeline.Pipeline) *naive {
 
 // message counts one delivered message. It ignores one that cannot be read.
 func (n *naive) message(m envelope.Message) {
-	item, events, err := n.plan.PlanMessage(m)
-	if err != nil {
-		return
-	}
-	if events == nil {
-		events = []event.Planned{{Item: item}}
-	}
-	for _, planned := range events {
+	for _, planned := range n.plan.PlanEach(m) {
 		if planned.Refusal != nil {
 			continue
 		}
-		for _, one := range itemsOf(planned.Item) {
+		for _, one := range planned.Item.All() {
 			n.fold(one, 1)
 		}
 	}
-}
-
-// itemsOf returns the items of one event: its own, and those of its parts.
-func itemsOf(item *event.Item) []*event.Item {
-	all := []*event.Item{item}
-	if item.Parts != nil {
-		all = append(all, item.Parts.Items...)
-	}
-	return all
 }
 
 // change counts one delivered stream record. It adds the new item and subtracts the old one. It

@@ -26,7 +26,7 @@ func (v *rivals) see(line int, item *event.Item) {
 		v.seen = map[string]rival{}
 	}
 	differs := false
-	for _, one := range itemsOf(item) {
+	for _, one := range item.All() {
 		key := one.Key.Hash()[:16]
 		if one.Revision != nil {
 			key += one.Revision.String() + one.Ties

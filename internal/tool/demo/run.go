@@ -187,7 +187,7 @@ func (r *run) one(ctx context.Context, copied int, line Line) error {
 	} else {
 		r.list.message(m)
 	}
-	for _, one := range itemsOf(item) {
+	for _, one := range item.All() {
 		r.items++
 		r.expires = max(r.expires, one.ExpiresAt)
 	}

@@ -253,11 +253,7 @@ func (p *producer) judge(t *testing.T, number int, objects []map[string]any, whi
 	items, keys, i := map[event.Key]*event.Item{}, map[int]*event.Item{}, 0
 	is := map[event.Key]int{}
 	for _, line := range lines {
-		item, planned, err := proposal.compiled.PlanMessage(envelope.Message{Body: line})
-		if planned == nil {
-			planned = []event.Planned{{Item: item, Refusal: event.RefusalOf(err)}}
-		}
-		for _, one := range planned {
+		for _, one := range proposal.compiled.PlanEach(envelope.Message{Body: line}) {
 			item, n := one.Item, which[i]
 			i++
 			if item == nil {

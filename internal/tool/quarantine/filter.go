@@ -61,16 +61,13 @@ func (l *Letter) keysOf(p *pipeline.Pipeline, m envelope.Message) (list []event.
 	if l.OfStream() {
 		return list
 	}
-	for _, one := range planned(p, m) {
+	for _, one := range p.PlanEach(m) {
 		switch {
 		case one.Item == nil && one.Refusal.Key.PK != "":
 			list = append(list, one.Refusal.Key)
 		case one.Item != nil:
-			list = append(list, one.Item.Key)
-			if one.Item.Parts != nil {
-				for _, part := range one.Item.Parts.Items {
-					list = append(list, part.Key)
-				}
+			for _, item := range one.Item.All() {
+				list = append(list, item.Key)
 			}
 		}
 	}
@@ -82,7 +79,7 @@ func (l *Letter) types(p *pipeline.Pipeline) (names []string) {
 	if l.OfStream() {
 		return nil
 	}
-	for _, one := range planned(p, l.Message()) {
+	for _, one := range p.PlanEach(l.Message()) {
 		switch {
 		case one.Item != nil:
 			names = append(names, one.Item.Type)
@@ -91,13 +88,4 @@ func (l *Letter) types(p *pipeline.Pipeline) (names []string) {
 		}
 	}
 	return names
-}
-
-// planned returns the result for each event of a message.
-func planned(p *pipeline.Pipeline, m envelope.Message) []event.Planned {
-	item, list, err := p.PlanMessage(m)
-	if list == nil {
-		return []event.Planned{{Item: item, Refusal: event.RefusalOf(err)}}
-	}
-	return list
 }

@@ -67,10 +67,7 @@ func (t *trial) make() (bodies []string, err error) {
 
 // expect notes that an item must be stored, with its parts. It returns false if a key is taken.
 func (t *trial) expect(item *event.Item) bool {
-	all := []*event.Item{item}
-	if item.Parts != nil {
-		all = append(all, item.Parts.Items...)
-	}
+	all := item.All()
 	if slices.ContainsFunc(all, func(i *event.Item) bool { return t.stored[i.Key] != nil }) {
 		return false
 	}
@@ -82,12 +79,9 @@ func (t *trial) expect(item *event.Item) bool {
 
 // forget says that an event is not stored after all.
 func (t *trial) forget(item *event.Item) {
-	delete(t.stored, item.Key)
 	delete(t.texts, item.Key)
-	if item.Parts != nil {
-		for _, part := range item.Parts.Items {
-			delete(t.stored, part.Key)
-		}
+	for _, i := range item.All() {
+		delete(t.stored, i.Key)
 	}
 }
 
