@@ -78,7 +78,7 @@ func (r *Report) message(b *strings.Builder, x *Explanation) {
 	}
 	if x.Digest != "" {
 		t.row("digest", x.Digest)
-		t.row("made of", abridged(x.DigestText))
+		t.row("made of", show.Abridged(x.DigestText, maxShown))
 	}
 	for _, i := range x.Indexes {
 		x.index(t, i)
@@ -193,13 +193,6 @@ func (x *Explanation) takes() bool {
 
 // maxShown is how much of the digest's text people see.
 const maxShown = 1000
-
-func abridged(text string) string {
-	if len(text) <= maxShown {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxShown], "") + fmt.Sprintf("… (%d bytes, whole with --output json)", len(text))
-}
 
 func (x *Explanation) index(t table, i Index) {
 	if i.Missing != "" {

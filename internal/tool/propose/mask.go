@@ -71,7 +71,7 @@ func (m *masker) value(n event.Node, above []string, personal bool) string {
 		return "[" + strings.Join(list, ",") + "]"
 	case event.String:
 		if text := n.Text(); strings.HasPrefix(text, "{") { // a payload inside an envelope
-			return quote(m.document(text))
+			return event.Quote(m.document(text))
 		}
 		if personal || mailWithin.MatchString(n.Text()) {
 			return m.instead(n, above)

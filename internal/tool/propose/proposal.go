@@ -3,7 +3,6 @@ package propose
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -453,7 +452,7 @@ func (w *writer) head(p *Proposal) {
 	w.batches(s.batches)
 	if p.typ.text != "" {
 		w.remark(0, p.typ.comment())
-		text := quote(p.typ.text)
+		text := event.Quote(p.typ.text)
 		if p.inside {
 			text = "[" + text + `, "{@type}"]`
 		}
@@ -477,13 +476,13 @@ func (w *writer) batches(list []envelope.Batch) {
 	for _, b := range list {
 		with := ""
 		for _, from := range b.With {
-			with = fmt.Sprintf(", with: {%s: %s}", yamlName(from.Name), quote(from.Path.String()))
+			with = fmt.Sprintf(", with: {%s: %s}", yamlName(from.Name), event.Quote(from.Path.String()))
 		}
 		switch {
 		case len(list) > 1 && b.Each.IsZero():
 			w.line(2, `- {each: "."}`)
 		case !b.Each.IsZero():
-			w.line(2, "- {each: %s%s}", quote(b.Each.String()), with)
+			w.line(2, "- {each: %s%s}", event.Quote(b.Each.String()), with)
 		}
 	}
 	w.line(0, "")
@@ -497,10 +496,10 @@ func (w *writer) eventType(t *eventType) {
 	case t.id.asks != "":
 		w.remark(4, "UNDECIDED: "+t.id.asks+" If they are, write what stands behind the #, and ignore what differs. If not, the id needs a "+
 			"field that tells them apart.")
-		w.line(4, `id: "{%s}"   # %s`, undecided, quote(text))
+		w.line(4, `id: "{%s}"   # %s`, undecided, event.Quote(text))
 	case text != "{@id}":
 		w.remark(4, t.id.comment())
-		w.line(4, "id: %s", quote(text))
+		w.line(4, "id: %s", event.Quote(text))
 	default:
 		w.remark(4, t.id.comment())
 		w.remark(4, "The id is the envelope's. A producer that sends an event again must give it the same one.")
@@ -508,7 +507,7 @@ func (w *writer) eventType(t *eventType) {
 	switch {
 	case t.at.text != "":
 		w.remark(4, t.at.comment())
-		w.line(4, "at: %s", quote(t.at.text))
+		w.line(4, "at: %s", event.Quote(t.at.text))
 	case t.wrapped:
 		w.remark(4, "The time is the envelope's.")
 	case t.date != nil:
@@ -519,7 +518,7 @@ func (w *writer) eventType(t *eventType) {
 	}
 	pk, sk, comment := t.key()
 	w.remark(4, comment)
-	w.line(4, "key: {pk: %s, sk: %s}", quote(pk), quote(sk))
+	w.line(4, "key: {pk: %s, sk: %s}", event.Quote(pk), event.Quote(sk))
 	if len(t.id.ignore) > 0 && t.id.asks == "" {
 		w.remark(4, string(likely)+": it changes whenever the producer sends an event again")
 		w.line(4, "ignore: [%s]", listed(t.id.ignore))
@@ -546,8 +545,8 @@ func (w *writer) indexes(t *eventType) {
 		"unit for each started KB of an event.")
 	w.line(4, "# indexes:")
 	for i, f := range t.groups[:min(2, len(t.groups))] {
-		w.line(4, "#   GSI%d: {pk: %s, sk: %s}", i+1, quote(keyWord(strings.Join(stem(f), "_"))+"#"+variable(f)),
-			quote("{@at | time}#{@id}"))
+		w.line(4, "#   GSI%d: {pk: %s, sk: %s}", i+1, event.Quote(keyWord(strings.Join(stem(f), "_"))+"#"+variable(f)),
+			event.Quote("{@at | time}#{@id}"))
 	}
 }
 
@@ -613,7 +612,7 @@ func (w *writer) sums(t *eventType, name string) {
 	w.line(2, "%s:", name)
 	w.line(4, "since: 1")
 	if t.money != nil {
-		w.line(4, `by: {currency: %s}   # sums of two currencies mean nothing`, quote("{"+t.money.path+"}"))
+		w.line(4, `by: {currency: %s}   # sums of two currencies mean nothing`, event.Quote("{"+t.money.path+"}"))
 	}
 	w.line(4, "window: 1d")
 	values, named := []string{"events: count"}, map[string]bool{"events": true, "n": true, "fp": true, "fpx": true, "flag": true}
@@ -625,7 +624,7 @@ func (w *writer) sums(t *eventType, name string) {
 				sum = "sum number(" + f.path + ")"
 			}
 			if strings.ContainsAny(sum, `["`) {
-				sum = quote(sum)
+				sum = event.Quote(sum)
 			}
 			values = append(values, value+": "+sum)
 		}
@@ -647,17 +646,6 @@ func plain(text string) string {
 		return "events"
 	}
 	return name[:min(len(name), 40)]
-}
-
-// quote writes text in double quotes, in a way that YAML and JSON both read.
-func quote(text string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(text); err != nil {
-		panic("propose: quote: " + err.Error()) // cannot happen: every string has a JSON text
-	}
-	return strings.TrimSpace(b.String())
 }
 
 // listed writes paths as the elements of a list.
@@ -683,7 +671,7 @@ func yamlName(name string) string {
 	if bare {
 		return name
 	}
-	return quote(name)
+	return event.Quote(name)
 }
 
 // Bodies returns at most n of the sample's events, none of which repeats another one. The types

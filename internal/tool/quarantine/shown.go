@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -130,7 +129,8 @@ func bothOf(today *Today, personal show.Personal) (stored *ShownItem, list []Sho
 		stored = &ShownItem{keyOf(item), item.Data, item.Payload != nil}
 	}
 	for _, d := range today.Differences {
-		list = append(list, ShownDifference{d.Name(), personal.Member(d.Name(), d.Stored), personal.Member(d.Name(), d.Message)})
+		path := d.Name()
+		list = append(list, ShownDifference{path, personal.Member(path, d.Stored), personal.Member(path, d.Message)})
 	}
 	return stored, list
 }
@@ -145,17 +145,6 @@ const (
 	maxBody  = 2000
 	maxValue = 60
 )
-
-func abridged(text string, most int) string {
-	if len(text) <= most {
-		return show.Text(text)
-	}
-	end := most
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return show.Text(text[:end]) + fmt.Sprintf("… (%s bytes, whole with --output json)", show.Comma(len(text)))
-}
 
 // Print writes the report for people. same are the flags with which another command reaches the
 // same stack.
@@ -175,11 +164,11 @@ func (r *Shown) Print(w io.Writer, path, same string, flagged []string) {
 	row("group", show.Text(r.Group))
 	if r.Verdict != "" {
 		row("why", fmt.Sprintf("%s (%s)", show.Text(r.Verdict), show.Text(r.Reason)))
-		row("", abridged(r.Detail, maxBody))
+		row("", show.Abridged(r.Detail, maxBody))
 	}
 	row("today", r.Today.String())
 	if r.Today.Detail != r.Detail {
-		row("", abridged(r.Today.Detail, maxBody))
+		row("", show.Abridged(r.Today.Detail, maxBody))
 	}
 	row("type", show.Text(r.Today.Type))
 	row("key", show.Text(r.Today.PK))
@@ -203,7 +192,7 @@ func (r *Shown) printEvents(w io.Writer) {
 	for _, one := range r.Events {
 		fmt.Fprintf(w, "\nevent %s  %s\n", one.Place, one.ShownToday)
 		if one.Detail != "" {
-			fmt.Fprintf(w, "  %s\n", abridged(one.Detail, maxBody))
+			fmt.Fprintf(w, "  %s\n", show.Abridged(one.Detail, maxBody))
 		}
 		if one.PK != "" {
 			fmt.Fprintf(w, "  %s  %s  %s\n", show.Text(one.Type), show.Text(one.PK), show.Text(one.SK))
@@ -219,7 +208,7 @@ func (r *Shown) printEvents(w io.Writer) {
 
 func (r *Shown) printBoth(w io.Writer, row func(label, value string)) {
 	if r.Stored == nil {
-		row("body", abridged(r.Body, maxBody))
+		row("body", show.Abridged(r.Body, maxBody))
 		return
 	}
 	fmt.Fprintln(w)
@@ -229,8 +218,8 @@ func (r *Shown) printBoth(w io.Writer, row func(label, value string)) {
 	if r.Stored.Elsewhere {
 		stored = "in the item" // the payload is in the payload bucket
 	}
-	row(stored, abridged(r.Stored.Data, maxBody))
-	row("message", abridged(r.Body, maxBody))
+	row(stored, show.Abridged(r.Stored.Data, maxBody))
+	row("message", show.Abridged(r.Body, maxBody))
 }
 
 // printDifferences writes a table of how a message differs from the stored event.
@@ -249,5 +238,5 @@ func missing(value string) string {
 	if value == "" {
 		return "(missing)"
 	}
-	return abridged(value, maxValue)
+	return show.Abridged(value, maxValue)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ingot-events/ingot/envelope"
@@ -75,28 +74,11 @@ type Difference differences.Member
 
 // Name returns the path as pipeline.yaml writes it.
 func (d Difference) Name() string {
-	var b strings.Builder
+	var path event.Path
 	for _, step := range d.Path {
-		switch plain := plainName(step); {
-		case !plain:
-			fmt.Fprintf(&b, "[%q]", step)
-		case b.Len() > 0:
-			b.WriteString("." + step)
-		default:
-			b.WriteString(step)
-		}
+		path = path.Member(step)
 	}
-	return b.String()
-}
-
-func plainName(name string) bool {
-	for i := range len(name) {
-		c := name[i]
-		if c != '_' && !('a' <= c && c <= 'z') && !('A' <= c && c <= 'Z') && (i == 0 || c != '-' && !('0' <= c && c <= '9')) {
-			return false
-		}
-	}
-	return name != ""
+	return path.String()
 }
 
 // Examine finds out which verdict a letter would get today. Of an array of events, it examines the

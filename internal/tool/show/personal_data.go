@@ -1,7 +1,6 @@
 package show
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,7 +43,7 @@ func (m Personal) write(b *strings.Builder, n event.Node, masked map[event.Node]
 			if name == "data_base64" { // of a CloudEvent
 				masked[value] = true
 			}
-			b.WriteString(between + quoted(name) + ":")
+			b.WriteString(between + event.Quote(name) + ":")
 			m.write(b, value, masked)
 			between = ","
 		}
@@ -61,20 +60,11 @@ func (m Personal) write(b *strings.Builder, n event.Node, masked map[event.Node]
 		inner := strings.TrimSpace(n.Text())
 		if doc, err := event.ParseDocument(inner); err == nil && slices.Contains([]event.Kind{event.Object, event.Array, event.String},
 			doc.Root().Kind()) {
-			b.WriteString(quoted(m.Data(inner)))
+			b.WriteString(event.Quote(m.Data(inner)))
 			return
 		}
 		b.WriteString(n.Raw())
 	default:
 		b.WriteString(n.Raw())
 	}
-}
-
-// quoted writes a text as JSON, without the escapes that HTML would need.
-func quoted(s string) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // into memory
-	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ingot-events/ingot/internal/base/excerpt"
 )
 
 // Text makes any text safe for a terminal, on one line: it escapes control characters, characters
@@ -34,6 +36,14 @@ func Text(s string) string {
 		i += n
 	}
 	return b.String()
+}
+
+// Abridged makes a text safe as [Text] does, and shows about so many bytes of it at most.
+func Abridged(text string, most int) string {
+	if len(text) <= most {
+		return Text(text)
+	}
+	return Text(excerpt.Of(text, most)) + fmt.Sprintf(" (%s bytes, whole with --output json)", Comma(len(text)))
 }
 
 // odd reports whether a character could do something to a terminal, or hide something in it.
