@@ -57,7 +57,7 @@ func TestCost(t *testing.T) {
 		{"no name of prices", "", []string{"--rate", "1", "--prices", ""}, exitUsage, "",
 			"--prices is empty; name a file, or leave the option out"},
 		{"wrong prices", "", []string{"--rate", "1", "--prices", wrong}, exitUsage, "",
-			"prices.sqs-request: there is no such price; the names are sqs-requests, "},
+			": there is no price sqs-request; write sqs-requests"},
 		{"a mistaken pipeline", "", []string{"--rate", "1", "--pipeline", mistaken}, exitUsage, "", "the pipeline has mistakes:\n"},
 		{"no such pipeline", "", []string{"--rate", "1", "--pipeline", "none.yaml"}, exitUsage, "",
 			"; name the pipeline with --pipeline FILE"},

@@ -34,16 +34,9 @@ func Names() []string {
 
 // Prices is a file of prices.
 type Prices struct {
-	file   string
-	region string
-	prices map[string]price
-}
-
-type price struct {
-	Dollars *float64 // nil: not known
-	Per     float64  // for this many of what is billed
-	Page    string   // where AWS states it
-	Read    string   // where and when it was read
+	file string
+	said spec
+	each map[string]float64 // dollars for one unit of what is billed, as far as they are known
 }
 
 // About says where prices come from.
@@ -54,38 +47,28 @@ type About struct {
 	Read string `json:"read,omitempty"`
 }
 
-// of returns the dollars for one unit of what is billed.
-func (p *Prices) of(name string) (float64, bool) {
-	one := p.prices[name]
-	if one.Dollars == nil {
-		return 0, false
-	}
-	return *one.Dollars / one.Per, true
-}
-
 // ReadUnit returns the price of one read unit of DynamoDB in dollars. It is 0 if the file does not
 // have it.
 func (p *Prices) ReadUnit() float64 {
-	price, _ := p.of(ReadUnits)
-	return price
+	return p.each[ReadUnits]
 }
 
 // Dollars returns the cost of n units of what is billed under a name. It returns false if the price
 // is not known.
 func (p *Prices) Dollars(name string, n float64) (float64, bool) {
-	one, known := p.of(name)
+	one, known := p.each[name]
 	return one * n, known
 }
 
 // Region returns the Region that the prices are for.
-func (p *Prices) Region() string { return p.region }
+func (p *Prices) Region() string { return p.said.Region }
 
 // dayRead finds the day on which a price was read.
 var dayRead = regexp.MustCompile(`\d{4}-\d\d-\d\d`)
 
 func (p *Prices) about() About {
-	a := About{File: p.file, Region: p.region}
-	for _, one := range p.prices {
+	a := About{File: p.file, Region: p.said.Region}
+	for _, one := range p.said.Prices {
 		if read := dayRead.FindString(one.Read); read != "" && (a.Read == "" || read < a.Read) {
 			a.Read = read
 		}

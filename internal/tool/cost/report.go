@@ -74,7 +74,7 @@ func (r *Report) add(prices *Prices, part, counted, price string, aMonth float64
 	millions := r.Messages / 1e6
 	p := Part{Name: part, Counted: counted, AMillion: aMonth / millions, AMonth: aMonth, Price: price}
 	if price != "" {
-		if dollars, known := prices.of(price); known {
+		if dollars, known := prices.each[price]; known {
 			month := aMonth * dollars
 			million := month / millions
 			p.DollarsAMonth, p.DollarsAMillion = &month, &million
