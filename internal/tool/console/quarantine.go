@@ -7,13 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"sync"
-	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
@@ -22,13 +16,9 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 )
 
-// To look at a queue is to receive its messages, which hides them from others. These constants
-// limit how many messages are hidden, and for how long if the look cannot make them visible again.
-const (
-	mostLetters = 200
-	hideSeconds = 60
-	emptyLooks  = 3 // SQS may return no message although the queue is not empty
-)
+// mostLetters is how many messages of quarantine are looked at. They are hidden from others
+// meanwhile.
+const mostLetters = 200
 
 // letters holds what the last look found, so that one message can be shown without another look.
 type letters struct {
@@ -42,22 +32,14 @@ func (t *Resources) look(ctx context.Context) (list []*quarantine.Letter, more b
 		return nil, false, &mistake{"the quarantine queue of this stack is not known here"}
 	}
 	seen := map[string]*quarantine.Letter{}
-	defer func() { t.release(context.WithoutCancel(ctx), seen) }()
-	for empty := 0; empty < emptyLooks && len(seen) < mostLetters; {
-		out, err := t.SQS.ReceiveMessage(ctx,
-			&sqs.ReceiveMessageInput{QueueUrl: &t.QuarantineURL, MaxNumberOfMessages: 10, VisibilityTimeout: hideSeconds,
-				MessageAttributeNames:       []string{"All"},
-				MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll}})
-		if err != nil {
-			return nil, false, fmt.Errorf("the quarantine queue cannot be read: %w", awserr.Quiet(err))
-		}
-		if len(out.Messages) == 0 {
-			empty++
-		}
-		for _, m := range out.Messages {
-			l := quarantine.Received(m, t.QuarantineURL, false, t.now())
+	ready, _, err := t.depth(ctx, t.QuarantineURL)
+	if err == nil {
+		err = quarantine.Queue{Client: t.SQS, URL: t.QuarantineURL}.Look(ctx, min(ready, mostLetters), func(l *quarantine.Letter) {
 			seen[l.ID] = l
-		}
+		})
+	}
+	if err != nil && len(seen) == 0 {
+		return nil, false, fmt.Errorf("the quarantine queue cannot be read: %w", awserr.Quiet(err))
 	}
 	for _, l := range seen {
 		list = append(list, l)
@@ -66,30 +48,7 @@ func (t *Resources) look(ctx context.Context) (list []*quarantine.Letter, more b
 	t.letters.mu.Lock()
 	defer t.letters.mu.Unlock()
 	t.letters.byID = seen
-	return list, len(seen) >= mostLetters, nil
-}
-
-// release makes messages visible again. If that fails, they become visible when hideSeconds are
-// over.
-func (t *Resources) release(ctx context.Context, seen map[string]*quarantine.Letter) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	var batch []types.ChangeMessageVisibilityBatchRequestEntry
-	flush := func() {
-		if len(batch) > 0 {
-			_, _ = t.SQS.ChangeMessageVisibilityBatch(ctx, &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: &t.QuarantineURL,
-				Entries: batch})
-		}
-		batch = nil
-	}
-	for _, l := range seen {
-		batch = append(batch, types.ChangeMessageVisibilityBatchRequestEntry{Id: aws.String(strconv.Itoa(len(batch))),
-			ReceiptHandle: aws.String(l.Handle), VisibilityTimeout: 0})
-		if len(batch) == 10 {
-			flush()
-		}
-	}
-	flush()
+	return list, ready > len(seen), nil
 }
 
 // quarantine lists what is in quarantine, in groups and one by one.

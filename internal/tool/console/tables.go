@@ -117,18 +117,27 @@ func (t *Resources) queues(ctx context.Context) (list []Queue, missing string) {
 		if q[1] == "" {
 			continue
 		}
-		out, err := t.SQS.GetQueueAttributes(ctx,
-			&sqs.GetQueueAttributesInput{QueueUrl: &q[1], AttributeNames: []sqstypes.QueueAttributeName{
-				"ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"}})
+		ready, hidden, err := t.depth(ctx, q[1])
 		if err != nil {
 			missing = fmt.Sprintf("the %s cannot be read: %v", q[0], err)
 			continue
 		}
-		ready, _ := strconv.Atoi(out.Attributes["ApproximateNumberOfMessages"])
-		hidden, _ := strconv.Atoi(out.Attributes["ApproximateNumberOfMessagesNotVisible"])
 		list = append(list, Queue{q[0], ready, hidden})
 	}
 	return list, missing
+}
+
+// depth returns how many messages of a queue wait, and how many are in work.
+func (t *Resources) depth(ctx context.Context, url string) (ready, hidden int, err error) {
+	out, err := t.SQS.GetQueueAttributes(ctx,
+		&sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{
+			"ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"}})
+	if err != nil {
+		return 0, 0, err
+	}
+	ready, _ = strconv.Atoi(out.Attributes["ApproximateNumberOfMessages"])
+	hidden, _ = strconv.Atoi(out.Attributes["ApproximateNumberOfMessagesNotVisible"])
+	return ready, hidden, nil
 }
 
 // judge says what an event would become if it were delivered now.
