@@ -290,7 +290,7 @@ func (b *ingestBatch) plan(o *Outcome, payload *string) bool {
 		o.leave("the messages before it in its batch hold as many events as memory takes; it is delivered again")
 		return false
 	}
-	m := open(o.Message)
+	m := MessageOf(o.Message)
 	m.Payload = payload
 	item, list, err := b.pipeline.PlanMessage(m)
 	o.planned(item, event.RefusalOf(err))

@@ -9,9 +9,9 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// open returns the part of a message that the envelope may look at: the body and the textual
+// MessageOf returns the part of a message that the envelope may look at: the body and the textual
 // attributes.
-func open(m *events.SQSMessage) envelope.Message {
+func MessageOf(m *events.SQSMessage) envelope.Message {
 	out := envelope.Message{Body: m.Body}
 	for name, a := range m.MessageAttributes {
 		if a.StringValue == nil {

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
-
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
@@ -145,8 +143,7 @@ func (f *Feed) Result(_ context.Context, o handler.Outcome) {
 	}
 	var alone []envelope.Message // the events, as messages of their own
 	if o.Message != nil {
-		m := envelope.Message{Body: o.Message.Body, Attributes: attributes(o.Message)}
-		_, alone, _ = envelope.OpenAll(m, []envelope.Batch{{}}) // the function has opened it
+		_, alone, _ = envelope.OpenAll(handler.MessageOf(o.Message), []envelope.Batch{{}}) // the function has opened it
 	}
 	for i := range o.Events {
 		body, item := "", o.Events[i].Item
@@ -181,7 +178,7 @@ func (f *Feed) event(now time.Time, o *handler.Outcome, body string) {
 		one := refused{number: r.Delivery, delivery: d, detail: o.Refusal.Detail, key: event.Key{PK: r.PK, SK: r.SK},
 			body: excerpt.Of(body, feedBody), whole: len(body) <= feedBody}
 		if o.Message != nil {
-			one.attributes = attributes(o.Message)
+			one.attributes = handler.MessageOf(o.Message).Attributes
 		}
 		if f.refused = append(f.refused, one); len(f.refused) > feedRefused {
 			f.refused = slices.Delete(f.refused, 0, 1)
@@ -199,7 +196,7 @@ func (f *Feed) event(now time.Time, o *handler.Outcome, body string) {
 	}
 	// The message that is stored is the one to show. A Conflict came with another payload.
 	if t.body == "" || o.Verdict == event.Inserted || o.Verdict == event.Updated {
-		t.body, t.whole, t.attributes = body, len(body) <= feedBody, attributes(o.Message)
+		t.body, t.whole, t.attributes = body, len(body) <= feedBody, handler.MessageOf(o.Message).Attributes
 		t.body = excerpt.Of(t.body, feedBody)
 	}
 	if t.whole && (o.Verdict == event.Inserted || o.Verdict == event.Updated || o.Verdict == event.Duplicate) {
@@ -234,19 +231,6 @@ const (
 
 // chunks returns how many requests SQS bills for a request with one message of this size.
 func chunks(size int) int { return max(1, (size+chunk-1)/chunk) }
-
-func attributes(m *events.SQSMessage) map[string]string {
-	var all map[string]string
-	for name, a := range m.MessageAttributes {
-		if a.StringValue != nil {
-			if all == nil {
-				all = map[string]string{}
-			}
-			all[name] = *a.StringValue
-		}
-	}
-	return all
-}
 
 // bounded appends to a list. If the list is full, the new entry replaces the last one.
 func bounded[T any](all []T, one T) []T {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/esm"
@@ -91,7 +90,7 @@ func newIngest(w *world) *sandbox {
 	}
 	s.imitate = func([]byte) {
 		for i := range batch.Records {
-			w.perMessage.message(planned(&batch.Records[i]))
+			w.perMessage.message(handler.MessageOf(&batch.Records[i]))
 		}
 	}
 	s.onKill = func([]byte) { s.unjudged(&batch, ingestKilled) }
@@ -113,20 +112,6 @@ func (s *sandbox) unjudged(batch *events.SQSEvent, k kind) {
 	for _, id := range ids { // the refusal itself has been counted
 		s.world.ledger.touch(k, id)
 	}
-}
-
-// planned returns a message as the pipeline plans it.
-func planned(m *events.SQSMessage) envelope.Message {
-	out := envelope.Message{Body: m.Body}
-	for name, a := range m.MessageAttributes {
-		if out.Attributes == nil {
-			out.Attributes = map[string]string{}
-		}
-		if a.StringValue != nil {
-			out.Attributes[name] = *a.StringValue
-		}
-	}
-	return out
 }
 
 // newStreams returns the streams function.
