@@ -41,6 +41,9 @@ type Item struct {
 	// totals.
 	Put   int64  `json:",omitempty"`
 	Parts *Parts `json:",omitempty"` // the event's parts; nil if its type has none
+	// Requires are the events that must be stored before this one and its parts are put. It is nil
+	// for an item that was read from the table.
+	Requires []Requirement `json:",omitempty"`
 }
 
 // Expired reports whether the item has expired at now. Readers do not see such an item, although

@@ -268,6 +268,7 @@ func (b *ingestBatch) put(l *load) {
 	b.cost.Add(cost)
 	for n, o := range l.todo {
 		o.take(results[n])
+		o.await()
 	}
 	payloads.Tidy(int64(l.bytes))
 	l.todo, l.items, l.bytes = l.todo[:0], l.items[:0], 0

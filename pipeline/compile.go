@@ -76,6 +76,9 @@ func (c *compiler) forPeople() {
 // forPlanning compiles what only planning needs, and the streams function does not.
 func (c *compiler) forPlanning() {
 	c.schemas()
+	for _, name := range c.p.plan.Names {
+		c.requires(c.p.plan.Types[name])
+	}
 	for _, t := range c.p.plan.Types {
 		if t.Compress {
 			t.Pack = packed.Pack

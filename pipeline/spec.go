@@ -100,12 +100,23 @@ type EventSpec struct {
 	// nothing. A part whose key does not show the id of the whole is then a claim to a unique
 	// value.
 	Atomic bool `yaml:"atomic"`
+	// Events that must be stored before this one, such as the account of a transfer. While one of
+	// them is missing, an event comes again twice, and is then Rejected.
+	Requires []RequireSpec `yaml:"requires" like:"[{type: account.opened, key: {account: \"{from_account}\"}}]"`
 	// What a payload must look like: the path of a JSON Schema (2020-12), from the folder of this
 	// file, or the schema itself as a text that begins with a brace. What breaks it is Poison.
 	Schema string `yaml:"schema"`
 	// The migration that copies the rows of another table into events of this type, until it is
 	// retired. Before the type turns, its messages go to quarantine.
 	Migrated string `yaml:"migrated"`
+}
+
+// RequireSpec names an event that must be stored before another one.
+type RequireSpec struct {
+	// The type of that event.
+	Type string `yaml:"type" need:"yes"`
+	// The fields that its key is made of, each with a template over the payload of this event.
+	Key map[string]string `yaml:"key" like:"{account: \"{from_account}\"}"`
 }
 
 // OffloadSpec says which payloads go to the payload bucket.

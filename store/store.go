@@ -43,6 +43,9 @@ func (s *Store) Config() tables.Config { return s.config }
 // If its type is atomic, an item and its parts are put in one transaction: all of them, or none.
 // Totals that are moved by the put are updated in the transaction that puts the item.
 //
+// An item that requires others is put once these are proven stored, which items of the same call
+// may do. Otherwise it is Rejected, unless it is stored itself.
+//
 // Inserted, Updated, Duplicate and Stale are proofs: the service has said that the item, or an
 // equal or newer one, is stored, and all of its parts. Everything that is not proven when ctx ends
 // is Retry. Put ends earlier if only a few writes are left and none of them makes progress for

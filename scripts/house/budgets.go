@@ -32,13 +32,13 @@ const (
 
 var budgets = map[string]budget{
 	// These say how large the project may be.
-	sourceTokens: {most: 858_000, measured: 876_500,
+	sourceTokens: {most: 872_000, measured: 879_000,
 		why: "what producers send (events inside objects, values as they come, types that are dropped) is built whole; " +
-			"what goes in exchange follows"},
+			"two searches for what exists twice found little more to take away"},
 	testTokens:   {most: 831_000},
-	shippedLines: {most: 24_250, measured: 24_850, why: "as for the source"},
-	heartLines:   {most: 6_380},
-	pageWords:    {most: 67_300},
+	shippedLines: {most: 25_100, measured: 25_200, why: "as for the source"},
+	heartLines:   {most: 6_620},
+	pageWords:    {most: 68_500},
 	helpWords:    {most: 20_300},
 	commandCount: {most: 49},
 	flagCount:    {most: 450},

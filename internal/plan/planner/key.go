@@ -20,11 +20,19 @@ func (p *Planner) Key(eventType string, m envelope.Message) (event.Key, error) {
 	if err != nil {
 		return event.Key{}, err
 	}
-	root := opened.Data.Root()
+	key, refusal := p.keyOf(t, &opened.Event)
+	if refusal != nil {
+		return event.Key{}, refusal
+	}
+	return key, nil
+}
+
+// keyOf computes the key of an event of a type.
+func (p *Planner) keyOf(t *Type, e *event.Event) (event.Key, *event.Refusal) {
+	root := e.Data.Root()
 	if root.Kind() != event.Object {
 		return event.Key{}, event.Poisoned(event.NotAnObject, "the payload is "+jsonschema.KindText(root)+", not an object")
 	}
-	e := &opened.Event
 	w := newWork(keys.Source{Data: root, Type: t.Name, Source: e.Source, Attributes: e.Attributes, Secret: p.Secret})
 	item := &event.Item{}
 	uses := func(name string) bool {
@@ -52,7 +60,7 @@ func (p *Planner) Key(eventType string, m envelope.Message) (event.Key, error) {
 
 // partKey computes the key of a part. The time and the id are not known, because only the whole has
 // them.
-func (w *work) partKey(t *Type, item *event.Item, identity bool) (event.Key, error) {
+func (w *work) partKey(t *Type, item *event.Item, identity bool) (event.Key, *event.Refusal) {
 	used := slices.Concat(t.PK.Derived(), t.SK.Derived())
 	if identity {
 		used = append(used, t.ID.Derived()...)

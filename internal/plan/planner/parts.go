@@ -87,16 +87,8 @@ func (p *Part) back(part event.Node) string {
 	whole := map[string]any{}
 	for _, with := range p.With {
 		value := part.Member(with.Name)
-		into, at := whole, with.Path
-		for name, rest, _ := at.First(); value.Exists(); name, rest, _ = rest.First() {
-			if rest.IsZero() {
-				into[name] = json.RawMessage(value.Raw())
-				break
-			}
-			if _, there := into[name].(map[string]any); !there {
-				into[name] = map[string]any{}
-			}
-			into = into[name].(map[string]any)
+		if value.Exists() {
+			put(whole, with.Path, json.RawMessage(value.Raw()))
 		}
 	}
 	text, _ := json.Marshal(whole) // its values come from a document
@@ -312,6 +304,11 @@ func (p *Planner) planPart(t *Type, whole *event.Item, text string, index int, s
 	w.source.ID = item.ID
 	if refusal := w.rest(t, item); refusal != nil {
 		return nil, refusal
+	}
+	if !stored {
+		if refusal := p.requires(w, t, whole); refusal != nil {
+			return nil, refusal
+		}
 	}
 	t.offload(item, doc.Root())
 	if refusal := tooLarge(item); refusal != nil {

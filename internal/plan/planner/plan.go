@@ -93,6 +93,10 @@ func (p *Planner) plan(e *event.Event) (*event.Item, *event.Refusal) {
 		refusal.Key, refusal.Type = item.Key, t.Name
 		return nil, refusal
 	}
+	if refusal := p.requires(w, t, item); refusal != nil {
+		refusal.Key, refusal.Type = item.Key, t.Name
+		return nil, refusal
+	}
 	item.Meta = t.metaOf(e)
 	t.offload(item, e.Data.Root())
 	if len(t.Parts) > 0 {

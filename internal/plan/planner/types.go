@@ -47,8 +47,9 @@ type Type struct {
 	Part       *Part   // what it is a part of; nil: it comes from the queue by itself
 	Parts      []*Type // its parts, by name
 	Moved      int     // how many of feeds are moved by its put
-	Migrated   string  // the migration that copies rows into it; empty: none does
-	Atomic     bool    // it is put together with its parts, in one transaction
+	Requires   []Require
+	Migrated   string // the migration that copies rows into it; empty: none does
+	Atomic     bool   // it is put together with its parts, in one transaction
 	Compress   bool
 	Pack       func(string) []byte // nil: payloads are stored as they are, or nothing is planned
 	Over       int64               // payloads of more bytes go to the payload bucket; 0: none does

@@ -2,6 +2,7 @@ package put
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/generations"
@@ -23,6 +24,9 @@ func New(gens *generations.Heads, c tables.Config) *Stages {
 // Put does what [github.com/ingot-events/ingot/store.Store.Put] says. Each stage takes its items
 // and leaves the rest to the next one. The parts of what is stored are another batch.
 func (s *Stages) Put(ctx context.Context, items []*event.Item) ([]tables.Result, tables.Cost) {
+	if slices.ContainsFunc(items, func(item *event.Item) bool { return len(item.Requires) > 0 }) {
+		return s.putInOrder(ctx, items)
+	}
 	first := newBatch(items)
 	s.refuseAhead(first)
 	s.gate(ctx, first)

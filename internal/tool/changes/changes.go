@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,8 +43,8 @@ const (
 	Rebuild Kind = "rebuild"
 	// Lifetime means that stored items outlive the totals that count them, or their payloads.
 	Lifetime Kind = "lifetime"
-	// Schema means that messages are checked against another schema. Stored events, keys and
-	// digests do not change.
+	// Schema means that messages are checked against another schema, or need other events. Stored
+	// events, keys and digests do not change.
 	Schema Kind = "schema"
 )
 
@@ -103,6 +104,8 @@ const (
 		"would be Conflicts afterwards, or be in another order"
 	newSchema = "nothing needs to be drained and no epoch raised: keys and digests stay, and stored events are not checked again. A " +
 		"message that the new schema refuses is Poison, even if it repeats a stored event"
+	newRequires = "nothing needs to be drained and no epoch raised: stored events stay, and a message that repeats one is a Duplicate. " +
+		"Other messages wait for what they require from now on"
 	raiseEpoch = "raise epoch and give the aggregate that epoch as its since"
 )
 
@@ -146,6 +149,10 @@ func Between(old, new *pipeline.Pipeline, now time.Time) []Change {
 		if after, kept := is.Events[name]; kept && was.Events[name].Schema != after.Schema {
 			list = append(list, Change{Schema, "events." + name, "schema", schemaText(was.Events[name]), schemaText(after), newSchema})
 		}
+		before, now := requiresText(was.Events[name]), requiresText(is.Events[name])
+		if _, kept := is.Events[name]; kept && before != now {
+			list = append(list, Change{Schema, "events." + name, "requires", before, now, newRequires})
+		}
 	}
 	return list
 }
@@ -175,6 +182,19 @@ func listText(texts []string) string {
 		return strings.Join(texts, "")
 	}
 	return "[" + strings.Join(texts, ", ") + "]"
+}
+
+// requiresText returns what a type requires, as the file writes it.
+func requiresText(s pipeline.EventSpec) string {
+	texts := make([]string, len(s.Requires))
+	for i, r := range s.Requires {
+		var fields []string
+		for _, name := range sorted(r.Key) {
+			fields = append(fields, name+": "+strconv.Quote(r.Key[name]))
+		}
+		texts[i] = "{type: " + r.Type + ", key: {" + strings.Join(fields, ", ") + "}}"
+	}
+	return strings.Join(texts, ", ")
 }
 
 // partText returns what makes a type a part, as the file writes it.

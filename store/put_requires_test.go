@@ -1,0 +1,90 @@
+package store_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/kit/replay"
+	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/tables"
+)
+
+// replies adds posts: a reply requires the post that it answers. Some have parts, in one
+// transaction or not, and one part of a reply requires another post.
+func replies(atomic bool) option {
+	return func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+		post := func(field string) pipeline.RequireSpec {
+			return pipeline.RequireSpec{Type: "post", Key: map[string]string{"id": "{" + field + "}"}}
+		}
+		s.Events["post"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "POST#{id}", SK: "-"}}
+		s.Events["reply"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "REPLY#{id}", SK: "-"}, Atomic: atomic,
+			Requires: []pipeline.RequireSpec{post("to")}}
+		s.Events["quote"] = pipeline.EventSpec{ID: "{id}#{post}", Key: pipeline.KeySpec{PK: "REPLY#{id}", SK: "{post}"},
+			Part: pipeline.PartSpec{Of: "reply", Each: "quotes", With: []string{"id"}}, Requires: []pipeline.RequireSpec{post("post")}}
+		s.Events["like"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "LIKE#{id}", SK: "-"}, Mode: "latest",
+			Revision: "rev number", Requires: []pipeline.RequireSpec{{Type: "reply", Key: map[string]string{"id": "{reply}"}}}}
+	}
+}
+
+// However events are divided into calls and in whatever order they come, an event is stored if and
+// only if what it requires was stored before it or in the same call. The twin is one map.
+func TestRequiresAgainstANaiveTwin(t *testing.T) {
+	for _, seed := range replay.Seeds(t, 1, 150) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		w := newWorld(t, replies(seed%2 == 0))
+		stored := map[string]bool{}
+		for range 6 {
+			var items []*event.Item
+			for range 1 + r.IntN(12) {
+				items = append(items, randomReply(w, r))
+			}
+			results, _ := w.store.Put(deadline(t), items)
+			for again := true; again; {
+				again = false
+				for _, item := range items {
+					ready := true
+					for _, needed := range item.Requires {
+						ready = ready && stored[needed.Key.String()]
+					}
+					if ready && !stored[item.Key.String()] {
+						stored[item.Key.String()], again = true, true
+					}
+				}
+			}
+			for i, item := range items {
+				got, want := results[i].Verdict, stored[item.Key.String()]
+				if got.Stored() != want || !want && (got != event.Rejected || results[i].Refusal.Reason != event.Requires) {
+					t.Fatalf("%s\n%s is %s, and the twin has it: %t", replay.Command(t, seed), item.Key, got, want)
+				}
+			}
+		}
+		for item, err := range w.store.Items(t.Context()) {
+			must.Succeed(t, err)
+			if item.Type != "quote" && !stored[item.Key.String()] {
+				t.Fatalf("%s\n%s is stored", replay.Command(t, seed), item.Key)
+			}
+		}
+	}
+}
+
+func randomReply(w *world, r *rand.Rand) *event.Item {
+	const at = `"at":"2099-03-01T10:00:00Z"`
+	id := fmt.Sprintf(`"id":"%d"`, r.IntN(5))
+	switch r.IntN(4) {
+	case 0:
+		return w.item(`"type":"post"`, id, at)
+	case 1:
+		return w.item(`"type":"like"`, id, strings.Replace(id, "id", "reply", 1), fmt.Sprintf(`"rev":%d`, 1+r.IntN(3)), at)
+	}
+	n := r.IntN(5) // each reply has one payload
+	quotes := "[]"
+	if n%2 == 0 {
+		quotes = fmt.Sprintf(`[{"post":"%d"}]`, (n+1)%5)
+	}
+	return w.item(`"type":"reply"`, fmt.Sprintf(`"id":"%d"`, n), fmt.Sprintf(`"to":"%d"`, n), `"quotes":`+quotes, at)
+}
