@@ -131,7 +131,7 @@ func TestDocumentRefuses(t *testing.T) {
 		{`{} {}`, 3, "after the end"},
 		{`{}x`, 2, "after the end"},
 		{"1\x00", 1, "after the end"},
-		{"\uFEFF{}", 0, "is not a value"},
+		{"\uFEFF{}", 0, "a byte order mark, as some editors write, is not a value"},
 		{`{"a":}`, 5, "is not a value"},
 		{`{"a"}`, 4, "a colon is missing"},
 		{`{"a" 1}`, 5, "a colon is missing"},

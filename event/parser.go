@@ -204,6 +204,9 @@ func (p *parser) found() string {
 		return "the end"
 	}
 	r, _ := utf8.DecodeRuneInString(p.src[p.at:])
+	if r == '\ufeff' {
+		return "a byte order mark, as some editors write,"
+	}
 	return fmt.Sprintf("%q", r)
 }
 
