@@ -454,3 +454,14 @@ func plainJSON(text string) string {
 	out, _ := json.Marshal(v)
 	return string(out)
 }
+
+// Of parts with bad times, each is named, with what is wrong with it.
+func TestPartsWithBadTimes(t *testing.T) {
+	p := mustLoad(t, folded("{m}", "{m}", "-", "{m}#{i | time}"))
+	_, err := p.Plan(envelope.Message{Body: `{"m":"x","n":1,"u":"y","t":"2026-03-01T00:00:00Z",` +
+		`"l":[{"i":"soon"},{"i":"2026-03-01T00:00:00Z"},{"i":"2026-03-01"},{}]}`})
+	must.Equal(t, event.RefusalOf(err).Reason, event.BadTime)
+	for _, part := range []string{`part p, l[0]: id: field i | time: "soon" is`, `; part p, l[2]: id: field i | time: "2026-03-01" `} {
+		must.Fail(t, err, part)
+	}
+}

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -103,8 +104,11 @@ func (p *Planner) planParts(t *Type, root event.Node, whole *event.Item, stored 
 	b := partsBuilder{planner: p, stored: stored, root: root, whole: whole, keys: map[event.Key]string{whole.Key: "the whole"}}
 	for _, part := range t.Parts {
 		if refusal := b.ofType(part); refusal != nil {
-			return refusal
+			return cmp.Or(b.bad, refusal)
 		}
+	}
+	if b.bad != nil {
+		return b.bad
 	}
 	if put := whole.Parts; b.clash != nil && (put == nil || put.Count != len(b.items)) {
 		return b.clash
@@ -171,6 +175,7 @@ type partsBuilder struct {
 	keys    map[event.Key]string // the name of the item that has the key, for people
 	ids     map[string]string    // likewise for the ids of parts of one type
 	clash   *event.Refusal       // two parts of a stored whole have one id
+	bad     *event.Refusal       // parts have bad times, and it names each of them
 }
 
 func (b *partsBuilder) ofType(t *Type) *event.Refusal {
@@ -259,7 +264,15 @@ func (b *partsBuilder) add(t *Type, index int, name string, members ...string) *
 	item, refusal := b.planner.planPart(t, b.whole, text, index, b.stored)
 	if refusal != nil {
 		refusal.Detail = "part " + t.Name + ", " + name + ": " + refusal.Detail
-		return refusal
+		if refusal.Reason != event.BadTime {
+			return refusal
+		}
+		if b.bad == nil {
+			b.bad = refusal
+		} else if len(b.bad.Detail) < 1000 { // a note holds hardly more
+			b.bad.Detail += "; " + refusal.Detail
+		}
+		return nil
 	}
 	if other, taken := b.keys[item.Key]; taken {
 		return event.Poisoned(event.PartsClash, fmt.Sprintf("part %s: %s and %s have the same key", t.Name, other, name))
