@@ -81,16 +81,16 @@ func (c *compiler) around(p place, text, name string, each event.Path) (path eve
 		c.Misnamed(p, fmt.Sprintf("%q cannot be the name of a member here", name), inPlainLetters(name))
 		return path, false
 	}
-	path, ok = c.everyPath(p, text)
-	if !ok {
-		return path, false
-	}
-	above, _ := path.Around()
 	enclosing, _ := each.Around()
-	switch {
-	case !above.Contains(enclosing):
+	parsed, _ := event.ParseEvery(text) // everyPath says what is wrong with it
+	if above, _ := parsed.Every().Around(); !above.Contains(enclosing) {
 		c.Mistake(p, fmt.Sprintf("%s is not in an object around the events at %s", text, each),
 			"a path that has a [] only where each has it")
+		return path, false
+	}
+	path, ok = c.everyPath(p, text)
+	switch {
+	case !ok:
 		return path, false
 	case path.Contains(each):
 		c.Mistake(p, text+" holds the events themselves", "a text, a number, or true or false beside them")

@@ -113,12 +113,15 @@ func TestMistakesInSeveral(t *testing.T) {
 		"batches: [{each: a}, {each: a}]\n":  "a and a are one inside of the other",
 		"batches: [{each: a}, {each: \"a[].b\"}]\n": "a and a[].b are one inside of the other, so an event would be part of another event; " +
 			"write one of the two",
-		"batches: [{each: ., optional: true}]\n":       "nothing is around a message that is an array, so its entry has each alone; write {each: .}",
-		"batches: [{each: a, with: {x: \"b[].c\"}}]\n": "b[].c is not in an object around the events at a; write a path that has a [] only where each has it",
-		"batches: [{each: a.b, with: {x: a}}]\n":       "a holds the events themselves",
-		"batches: [{each: a, with: {x.y: b}}]\n":       `"x.y" cannot be the name of a member here; write _x_y`,
-		"batches: [{each: a, optionl: true}]\n":        "unknown name optionl; write optional",
-		"batches: 7\n":                                 "batches is a number, not true or a list; write true, or [{each: Records}]",
+		"batches: [{each: ., optional: true}]\n":        "nothing is around a message that is an array, so its entry has each alone; write {each: .}",
+		"batches: [{each: a, with: {x: \"b[].c\"}}]\n":  "b[].c is not in an object around the events at a; write a path that has a [] only where each has it",
+		"batches: [{each: a, with: {x: \"b[0].c\"}}]\n": "b[0].c is not in an object around the events at a; write a path that has a []",
+		"batches: [{each: \"a[].b\", with: {x: \"a[0].c\"}}]\n": "a[0].c names one element of an array, and the others would be lost; " +
+			"write a[].c",
+		"batches: [{each: a.b, with: {x: a}}]\n": "a holds the events themselves",
+		"batches: [{each: a, with: {x.y: b}}]\n": `"x.y" cannot be the name of a member here; write _x_y`,
+		"batches: [{each: a, optionl: true}]\n":  "unknown name optionl; write optional",
+		"batches: 7\n":                           "batches is a number, not true or a list; write true, or [{each: Records}]",
 	} {
 		_, err := loadText(strings.Replace(several, before+after, instead, 1))
 		if err == nil || !strings.Contains(err.Error(), want) {
