@@ -2,12 +2,14 @@ package handler_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -28,6 +30,45 @@ func account(id, email string, devices ...int) string {
 	}
 	return fmt.Sprintf(`{"type":"account","id":%q,"at":"2099-03-01T10:00:00Z","email":%q,"devices":[%s]}`, id, email,
 		strings.Join(list, ","))
+}
+
+// Two spellings of a value are one claim if the claim folds them: the first account has it. A plain
+// map says which that is.
+func TestFoldedClaims(t *testing.T) {
+	rng := rand.New(rand.NewPCG(replay.Seed(t, 0), 1))
+	w := newWorld(t, accounts, func(s *setup) {
+		email := s.spec.Events["email"]
+		email.ID, email.Key.PK = "{email | strip | lower}", "EMAIL#{email | strip | lower}"
+		s.spec.Events["email"] = email
+	})
+	owners, sent, seen := map[string]string{}, map[string]string{}, map[event.Verdict]int{}
+	for range 150 {
+		id := fmt.Sprint(rng.IntN(60))
+		if sent[id] == "" {
+			sent[id] = []string{"", " ", "\u00a0"}[rng.IntN(3)] + []string{"Ann", "ann", "ANN", "bob", "Bob"}[rng.IntN(5)] +
+				fmt.Sprintf("%d@x.com", rng.IntN(20))
+		}
+		plain := strings.ToLower(strings.TrimSpace(sent[id]))
+		owner, taken := owners[plain]
+		want := event.Inserted
+		switch {
+		case owner == id:
+			want = event.Duplicate
+		case taken:
+			want = event.Conflict
+		default:
+			owners[plain] = id
+		}
+		must.Equal(t, w.receive(messages(account(id, sent[id]))), `{"batchItemFailures":[]}`)
+		if got := w.outcomes[len(w.outcomes)-1]; got.Verdict != want || want == event.Conflict && got.Refusal.Reason != event.Claimed {
+			t.Fatalf("account %s with %q, which %q has: %s %v, want %s", id, sent[id], owner, got.Verdict, got.Refusal, want)
+		}
+		seen[want]++
+	}
+	must.Equal(t, len(w.items()), 2*len(owners))
+	if seen[event.Duplicate] < 10 || seen[event.Conflict] < 10 || seen[event.Inserted] < 10 {
+		t.Errorf("%v: the test says little", seen)
+	}
 }
 
 // An atomic message is one verdict: all of it is stored or nothing. The second owner of a value
