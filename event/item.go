@@ -1,6 +1,11 @@
 package event
 
-import "time"
+import (
+	"bytes"
+	"cmp"
+	"strings"
+	"time"
+)
 
 // MaxItem is DynamoDB's limit for one item in bytes, attribute names included.
 const MaxItem = 400 * 1024
@@ -27,7 +32,7 @@ type Item struct {
 	// Ties orders versions whose Revision is equal, by its bytes. It holds the other values of a
 	// revision that is a list, with commas between. Each value is written by
 	// [Decimal.AppendOrdered], or is 0 if it is missing. Ties is empty if the revision
-	// is not a list.
+	// is not a list. Under a state it holds the time and the id of its whole: see Whole.
 	Ties       string
 	Meta       map[string]string // the @-values besides id, at, type, digest that a template uses: "source", "attribute.NAME"
 	Attributes []Attribute       // declared top-level attributes, by name
@@ -44,6 +49,9 @@ type Item struct {
 	// Requires are the events that must be stored before this one and its parts are put. It is nil
 	// for an item that was read from the table.
 	Requires []Requirement `json:",omitempty"`
+	// Whole is the event beside which a planned state is put: a part under mode latest. It is nil
+	// for everything else, and for an item that was read from the table.
+	Whole *Item `json:"-"`
 }
 
 // Expired reports whether the item has expired at now. Readers do not see such an item, although
@@ -58,8 +66,11 @@ func (i *Item) NewerThan(other *Item) bool {
 	if i.Revision == nil || other.Revision == nil {
 		return false
 	}
-	order := i.Revision.Cmp(*other.Revision)
-	return order > 0 || order == 0 && i.Ties > other.Ties
+	order := cmp.Or(i.Revision.Cmp(*other.Revision), strings.Compare(i.Ties, other.Ties))
+	if order == 0 && i.Whole != nil {
+		order = bytes.Compare(i.Digest[:], other.Digest[:])
+	}
+	return order > 0
 }
 
 // IndexKey is the item's key in one secondary index. It is stored in the attributes <Name>PK and

@@ -113,9 +113,9 @@ func (c *compiler) ownMembers(at place, t *planner.Type, s EventSpec) {
 		c.Mistake(at.In("ignore"), "a part cannot ignore anything: it is made again from its whole, and must always be the same",
 			"the ignore of "+s.Part.Of)
 	}
-	if t.Latest {
-		t.Latest = false
-		c.Mistake(at.In("mode"), "a part cannot have mode latest: it is stored once, beside its whole", "mode: insert")
+	if t.Latest && len(t.Revision) > 1 {
+		c.Mistake(at.In("revision"), "the revision of a part is one value: of equal ones, the time and then the id of the whole decide",
+			"its first entry alone")
 	}
 }
 
@@ -229,9 +229,26 @@ func (c *compiler) ofTheWhole(at place, t *planner.Type) {
 		c.Mistake(of, fmt.Sprintf("%s takes its time from %s, which may differ next time; its parts have the time of the whole", whole.Name,
 			whole.At.Derived()[0]), `at: from the payload in `+whole.Name+`, such as "{placed_at}"`)
 	}
-	if t.PK != nil && t.SK != nil && t.ID != nil && !c.IsBroken(wholeAt.In("id")) &&
-		(whole.ID != nil || c.spec.Events[whole.Name].ID == "") {
+	switch {
+	case t.PK == nil || t.SK == nil || t.ID == nil || c.IsBroken(wholeAt.In("id")) || whole.ID == nil && c.spec.Events[whole.Name].ID != "":
+	case t.Latest:
+		c.inherits(at.In("key"), t)
+	default:
 		c.showsWhole(at.In("key"), t)
+	}
+	if t.Latest {
+		c.state(at.In("mode"), whole)
+	}
+}
+
+// state refuses what does not go with a part that has mode latest.
+func (c *compiler) state(p place, whole *planner.Type) {
+	switch {
+	case whole.Atomic:
+		c.Mistake(p, "mode latest does not go with atomic in "+whole.Name, "mode: insert")
+	case whole.Migrated != "":
+		c.Mistake(p, fmt.Sprintf("%s is migrated, and the copies of its rows cannot have parts with mode latest", whole.Name),
+			"mode: insert")
 	}
 }
 

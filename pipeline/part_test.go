@@ -230,8 +230,6 @@ func TestPartMistakes(t *testing.T) {
 			"p.yaml:12:9: a part has no at of its own: its time is that of its whole; write line without at", false},
 		{"own ignore", "  line:\n", "  line:\n    ignore: [sku]\n", "p.yaml:12:13: a part cannot ignore anything: it is made again from " +
 			"its whole, and must always be the same; write the ignore of order", false},
-		{"latest part", "  line:\n", "  line:\n    mode: latest\n    revision: line number\n",
-			"p.yaml:12:11: a part cannot have mode latest: it is stored once, beside its whole; write mode: insert", false},
 		{"latest whole", "    ignore: [trace]", "    mode: latest\n    revision: rev number",
 			"p.yaml:19:16: order has mode latest, and a whole is stored once, with its parts; write a type with mode insert",
 			false},

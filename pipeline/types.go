@@ -3,6 +3,8 @@ package pipeline
 import (
 	"maps"
 	"slices"
+
+	"github.com/ingot-events/ingot/internal/plan/planner"
 )
 
 // IsPart reports whether events of the type are parts of others. A message cannot be of such a
@@ -29,10 +31,11 @@ func (p *Pipeline) Atomic(eventType string) bool {
 	return ok && t.Atomic
 }
 
-// UsesAtomic reports whether any event type is atomic.
+// UsesAtomic reports whether a transaction that stores an event may check another item of the
+// events table: if any event type is atomic, or has states.
 func (p *Pipeline) UsesAtomic() bool {
-	for _, t := range p.plan.Types {
-		if t.Atomic {
+	for name, t := range p.plan.Types {
+		if t.Atomic || p.HasStates(name) {
 			return true
 		}
 	}
@@ -43,6 +46,22 @@ func (p *Pipeline) UsesAtomic() bool {
 func (p *Pipeline) HasParts(eventType string) bool {
 	t, ok := p.plan.Types[eventType]
 	return ok && len(t.Parts) > 0
+}
+
+// StateOf returns the type of the wholes that events of this type are states of: parts under mode
+// latest. It returns false for every other type.
+func (p *Pipeline) StateOf(eventType string) (whole string, is bool) {
+	t, ok := p.plan.Types[eventType]
+	if !ok || t.Part == nil || !t.Latest {
+		return "", false
+	}
+	return t.Part.Whole.Name, true
+}
+
+// HasStates reports whether events of the type yield states.
+func (p *Pipeline) HasStates(eventType string) bool {
+	t, ok := p.plan.Types[eventType]
+	return ok && slices.ContainsFunc(t.Parts, func(part *planner.Type) bool { return part.Latest })
 }
 
 // OffloadsOver returns how many bytes a payload of the type may have before it goes to the payload

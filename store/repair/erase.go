@@ -93,20 +93,20 @@ func (s *Repairer) PartsToErase(ctx context.Context, key event.Key, found []*eve
 	return e.whole, e.parts, err
 }
 
-// release is what the transaction that bars a whole does with one of its claims.
+// release is what the transaction that bars a whole does with one of its claims or states.
 type release struct {
-	claim  *event.Item
-	digest types.AttributeValue // of the item under its key; nil: that item has none
+	part   *event.Item
+	digest types.AttributeValue // of a claim: that of the item under its key; nil: that item has none
 	stays  bool                 // it belongs to another whole
 }
 
-func newRelease(claim *event.Item) release {
-	return release{claim: claim, digest: rows.Binary(claim.Digest[:])}
+func newRelease(part *event.Item) release {
+	return release{part: part, digest: rows.Binary(part.Digest[:])}
 }
 
-func releases(claims []*event.Item) (list []release) {
-	for _, claim := range claims {
-		list = append(list, newRelease(claim))
+func releases(parts []*event.Item) (list []release) {
+	for _, part := range parts {
+		list = append(list, newRelease(part))
 	}
 	return list
 }
@@ -116,15 +116,29 @@ func releases(claims []*event.Item) (list []release) {
 func (r *release) write(table *string) types.TransactWriteItem {
 	condition, names, values := "#d = :d", map[string]string{"#d": "digest"}, rows.Image{":d": r.digest}
 	switch {
+	case isState(r.part):
+		condition, names, values = r.ofState()
 	case !r.stays:
 		condition = "attribute_not_exists(PK) OR " + condition
-		return types.TransactWriteItem{Delete: &types.Delete{TableName: table, Key: rows.KeyImage(r.claim.Key),
-			ConditionExpression:      &condition,
-			ExpressionAttributeNames: names, ExpressionAttributeValues: values}}
 	case r.digest == nil:
 		condition, values = "attribute_exists(PK) AND attribute_not_exists(#d)", nil
 	}
-	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: table, Key: rows.KeyImage(r.claim.Key),
+	if r.stays {
+		return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: table, Key: rows.KeyImage(r.part.Key),
+			ConditionExpression:      &condition,
+			ExpressionAttributeNames: names, ExpressionAttributeValues: values}}
+	}
+	return types.TransactWriteItem{Delete: &types.Delete{TableName: table, Key: rows.KeyImage(r.part.Key),
 		ConditionExpression:      &condition,
 		ExpressionAttributeNames: names, ExpressionAttributeValues: values}}
+}
+
+// ofState returns the condition of a state. Its ties, the time and the id of its whole, say whose
+// it is. What a state of another event looks like does not matter, because it changes all the time.
+func (r *release) ofState() (condition string, names map[string]string, values rows.Image) {
+	condition = "attribute_not_exists(PK) OR #i = :i"
+	if r.stays {
+		condition = "attribute_not_exists(#i) OR #i <> :i"
+	}
+	return condition, map[string]string{"#i": "i:revision"}, rows.Image{":i": rows.Text(r.part.Ties)}
 }

@@ -68,6 +68,7 @@ func (e *erasure) lookUp(ctx context.Context) rows.Answer {
 	e.known = out.Item
 	typ := rows.TextOf(e.known["type"])
 	owner, claim := e.stages.Pipeline.ClaimOf(typ)
+	author, state := e.stages.Pipeline.StateOf(typ)
 	switch {
 	case rows.Barred(e.known):
 		return rows.Answer{}
@@ -77,6 +78,9 @@ func (e *erasure) lookUp(ctx context.Context) rows.Answer {
 		err = fmt.Errorf("payloads of its key may be in the payload bucket: %w", plain.ErrNoBucket)
 	case claim:
 		err = fmt.Errorf("the key holds a claim, which is erased with its whole alone: erase the %s that holds it%s", owner, e.wholeOf(ctx))
+	case state:
+		err = fmt.Errorf("the key holds a state, which is erased with its whole alone: erase the %s that wrote it%s", author,
+			e.wholeOf(ctx))
 	}
 	if e.typ = typ; err != nil {
 		return rows.Answer{Outcome: rows.Invalid, Err: err}
@@ -108,10 +112,10 @@ func (e *erasure) try(ctx context.Context) (rows.Answer, rows.Next) {
 	if e.look {
 		return rows.Answer{}, rows.Ended
 	}
-	var claims []*event.Item
+	var released []*event.Item
 	for _, part := range e.parts {
-		if _, claim := e.stages.Pipeline.ClaimOf(part.Type); claim {
-			claims = append(claims, part)
+		if _, claim := e.stages.Pipeline.ClaimOf(part.Type); claim || isState(part) {
+			released = append(released, part)
 			continue
 		}
 		if _, err := e.EraseWith(ctx, part.Key, nil, true); err != nil {
@@ -119,15 +123,15 @@ func (e *erasure) try(ctx context.Context) (rows.Answer, rows.Next) {
 		}
 	}
 	switch {
-	case len(claims) >= rows.MaxTransaction:
-		err := fmt.Errorf("it has %d claims, and a transaction releases at most %d; remove the others by hand first", len(claims),
-			rows.MaxTransaction-1)
+	case len(released) >= rows.MaxTransaction:
+		err := fmt.Errorf("it has %d claims and states, and a transaction removes at most %d; remove the others by hand first",
+			len(released), rows.MaxTransaction-1)
 		return rows.Answer{Outcome: rows.Invalid, Err: err}, rows.Later
-	case rows.Barred(e.known) && len(claims) == 0:
+	case rows.Barred(e.known) && len(released) == 0:
 		return rows.Answer{}, rows.Ended
 	}
 	e.erased = e.erased || e.typ != ""
-	switch a := e.bar(ctx, e.barring(), releases(claims)); a.Outcome {
+	switch a := e.bar(ctx, e.barring(), releases(released)); a.Outcome {
 	case rows.Done:
 		return a, rows.Ended
 	case rows.Failed: // the item has changed since it was read
@@ -182,10 +186,14 @@ func (e *erasure) findParts(ctx context.Context) rows.Answer {
 // asked returns the answer to a read that has been repeated as long as that helps.
 func asked(err error) rows.Answer { return rows.Answer{Outcome: rows.Refused, Err: err} }
 
-// count returns how many of the parts are stored, barred, or so old that they may have expired.
+// isState reports whether a part is a state: no other part has a revision.
+func isState(part *event.Item) bool { return part.Revision != nil }
+
+// count returns how many of the parts are stored, barred, or so old that they may have expired. It
+// leaves out states, as i:parts does: those of other events may have replaced them.
 func (e *erasure) count(ctx context.Context) (n int, err error) {
 	owner, now := map[*event.Item]*event.Item{}, e.stages.Env.Now()
-	for chunk := range slices.Chunk(e.parts, rows.MaxKeys) {
+	for chunk := range slices.Chunk(slices.DeleteFunc(slices.Clone(e.parts), isState), rows.MaxKeys) {
 		for _, part := range chunk {
 			owner[part] = e.whole
 		}
@@ -259,12 +267,13 @@ func outliving(spec pipeline.Spec, key event.Key) (names []string) {
 	return names
 }
 
-// bar bars the key of an event, and removes its claims in the same transaction. A claim that
-// another event holds stays. That can happen if both events were stored before claims were
+// bar bars the key of an event, and removes its claims and states in the same transaction. A claim
+// that another event holds stays. That can happen if both events were stored before claims were
 // declared. The transaction checks that the other event still holds it. Otherwise this event might
-// have claimed the value in the meantime, and nothing would ever release it.
-func (e *erasure) bar(ctx context.Context, bar *dynamodb.PutItemInput, claims []release) rows.Answer {
-	if len(claims) == 0 {
+// have claimed the value in the meantime, and nothing would ever release it. A state that another
+// event has replaced stays, too.
+func (e *erasure) bar(ctx context.Context, bar *dynamodb.PutItemInput, list []release) rows.Answer {
+	if len(list) == 0 {
 		_, err := e.stages.Client.PutItem(ctx, bar)
 		return rows.Classify(err)
 	}
@@ -272,26 +281,24 @@ func (e *erasure) bar(ctx context.Context, bar *dynamodb.PutItemInput, claims []
 		Item:                bar.Item,
 		ConditionExpression: bar.ConditionExpression, ExpressionAttributeNames: bar.ExpressionAttributeNames,
 		ExpressionAttributeValues: bar.ExpressionAttributeValues}}}}
-	for i := range claims {
-		in.TransactItems = append(in.TransactItems, claims[i].write(&e.stages.Events))
+	for i := range list {
+		in.TransactItems = append(in.TransactItems, list[i].write(&e.stages.Events))
 	}
 	sent := e.stages.Transact(ctx, in)
 	if sent.Outcome != rows.Cancelled || len(sent.Reasons) != len(in.TransactItems) {
 		return sent.Answer
 	}
+	again, other := slices.Clone(list), false
 	for i, reason := range sent.Reasons[1:] {
 		if rows.ClassifyReason(reason).Outcome != rows.Failed {
 			continue
 		}
-		img, err := e.stages.Image(ctx, claims[i].claim.Key)
-		if err != nil {
+		if err := e.lookAgain(ctx, &again[i]); err != nil {
 			return rows.Answer{Outcome: rows.Unknown, Err: err}
 		}
-		again := slices.Clone(claims)
-		if again[i] = newRelease(claims[i].claim); len(img) > 0 { // otherwise another event held it, and it is gone
-			// Its own may be made of other members than today.
-			again[i].digest, again[i].stays = img["digest"], e.whole == nil || !rows.ReadPart(img, true).IsPartOf(e.whole)
-		}
+		other = true
+	}
+	if other {
 		return e.bar(ctx, bar, again)
 	}
 	for _, reason := range sent.Reasons {
@@ -300,6 +307,24 @@ func (e *erasure) bar(ctx context.Context, bar *dynamodb.PutItemInput, claims []
 		}
 	}
 	return sent.Answer
+}
+
+// lookAgain takes the answer that the key of a claim or a state holds something else than r says. A
+// state then belongs to the other one of the two: to this event, or to another.
+func (e *erasure) lookAgain(ctx context.Context, r *release) error {
+	if isState(r.part) {
+		r.stays = !r.stays
+		return nil
+	}
+	img, err := e.stages.Image(ctx, r.part.Key)
+	if err != nil {
+		return err
+	}
+	if *r = newRelease(r.part); len(img) > 0 { // otherwise another event held it, and it is gone
+		// Its own may be made of other members than today.
+		r.digest, r.stays = img["digest"], e.whole == nil || !rows.ReadPart(img, true).IsPartOf(e.whole)
+	}
+	return nil
 }
 
 // barring returns the request that bars the key. Its condition is that the key still holds what was

@@ -49,11 +49,11 @@ func (s *Repairer) Judge(ctx context.Context, item *event.Item) (tables.Result, 
 			unmet = append(unmet, part)
 		}
 		parts = append(parts, ofPart)
-		if both := rows.Worst(r, parts); both.Refusal != nil && both.Refusal == ofPart.Refusal {
+		if both := rows.Worst(r, item, parts); both.Refusal != nil && both.Refusal == ofPart.Refusal {
 			stored = there
 		}
 	}
-	r = rows.Worst(r, parts)
+	r = rows.Worst(r, item, parts)
 	if atomic && r.Verdict == event.Duplicate && slices.ContainsFunc(r.Parts,
 		func(p tables.Result) bool { return p.Verdict == event.Inserted }) {
 		r.Verdict = event.Inserted // it is a Duplicate only if all of it is stored

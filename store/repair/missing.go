@@ -29,7 +29,7 @@ import (
 // late to be stored, because they may have expired. If a whole lacks the fields that its parts
 // need, it was stored before the parts were declared and has none. The same holds if its item did
 // not keep these fields, because the payload bucket is not read. A claim whose value another whole
-// holds counts as missing.
+// holds counts as missing. So does a state if an older one is stored.
 //
 // While a message is being stored, its parts can look missing, because the whole is put first.
 func (s *Repairer) MissingParts(ctx context.Context, wholes []*event.Item) (missing []*event.Item, units float64, err error) {
@@ -58,9 +58,9 @@ func (s *Repairer) MissingParts(ctx context.Context, wholes []*event.Item) (miss
 	return missing, units, nil
 }
 
-// absent returns the parts whose keys hold nothing, or the claim of another whole. It reads up to
-// 100 keys consistently, without payloads. If a claim differs from the one that would be made
-// today, it reads that payload too, to find out whose claim it is.
+// absent returns the parts whose keys hold nothing, the claim of another whole, or an older state.
+// It reads up to 100 keys consistently, without payloads. If a claim differs from the one that
+// would be made today, it reads that payload too, to find out whose claim it is.
 func (s *Repairer) absent(ctx context.Context, parts []*event.Item, owner map[*event.Item]*event.Item) (list []*event.Item, units float64,
 	err error) {
 	there, units, err := s.lying(ctx, rows.Summary, parts)
@@ -69,7 +69,7 @@ func (s *Repairer) absent(ctx context.Context, parts []*event.Item, owner map[*e
 	}
 	var doubtful []*event.Item
 	for _, part := range parts {
-		if img := there[part.Key]; len(img) == 0 {
+		if img := there[part.Key]; len(img) == 0 || part.Whole != nil && s.stages.Older(rows.ReadPart(img, false), part) {
 			list = append(list, part)
 		} else if _, claim := s.stages.Pipeline.ClaimOf(part.Type); claim && !rows.Barred(img) &&
 			!bytes.Equal(rows.BytesOf(img["digest"]), part.Digest[:]) {
@@ -123,7 +123,7 @@ func (s *Repairer) OrphanedParts(ctx context.Context, items []*event.Item) (orph
 			return nil, units, fmt.Errorf("reading parts again: %w", err)
 		}
 		for _, part := range chunk {
-			if img := there[part.Key]; len(img) > 0 && !rows.Barred(img) {
+			if bytes.Equal(rows.BytesOf(there[part.Key]["digest"]), part.Digest[:]) {
 				orphans = append(orphans, part)
 			}
 		}

@@ -27,6 +27,8 @@ const (
 	maxPartBytes = 4 << 20
 	// MaxAtomic is how many items one transaction puts: a whole and its parts.
 	MaxAtomic = 100
+	// maxStates is how many states one event may have: the transaction that erases it removes them.
+	maxStates = MaxAtomic - 1
 )
 
 // Parts makes the parts of a stored whole, as they were planned with it.
@@ -107,13 +109,17 @@ func (p *Planner) planParts(t *Type, root event.Node, whole *event.Item, stored 
 			return cmp.Or(b.bad, refusal)
 		}
 	}
-	if b.bad != nil {
+	count := len(b.items) - b.states
+	switch put := whole.Parts; {
+	case b.bad != nil:
 		return b.bad
-	}
-	if put := whole.Parts; b.clash != nil && (put == nil || put.Count != len(b.items)) {
+	case b.clash != nil && (put == nil || put.Count != count):
 		return b.clash
+	case b.states > maxStates:
+		return event.Poisoned(event.TooManyParts, fmt.Sprintf("the message yields %d states, parts with mode latest, and an event has at "+
+			"most %d: one transaction removes them when it is erased", b.states, maxStates))
 	}
-	whole.Parts = &event.Parts{Count: len(b.items), Items: b.items, Atomic: t.Atomic && len(b.items) > 0}
+	whole.Parts = &event.Parts{Count: count, Items: b.items, Atomic: t.Atomic && len(b.items) > 0}
 	return nil
 }
 
@@ -171,6 +177,7 @@ type partsBuilder struct {
 	root    event.Node // the whole's payload
 	whole   *event.Item
 	items   []*event.Item
+	states  int // among the items
 	bytes   int
 	keys    map[event.Key]string // the name of the item that has the key, for people
 	ids     map[string]string    // likewise for the ids of parts of one type
@@ -274,6 +281,9 @@ func (b *partsBuilder) add(t *Type, index int, name string, members ...string) *
 		}
 		return nil
 	}
+	if b.newest(item) {
+		return nil
+	}
 	if other, taken := b.keys[item.Key]; taken {
 		return event.Poisoned(event.PartsClash, fmt.Sprintf("part %s: %s and %s have the same key", t.Name, other, name))
 	}
@@ -286,7 +296,23 @@ func (b *partsBuilder) add(t *Type, index int, name string, members ...string) *
 	}
 	b.keys[item.Key], b.ids[item.ID] = name, name
 	b.items = append(b.items, item)
+	if item.Whole != nil {
+		b.states++
+	}
 	return nil
+}
+
+// newest reports whether item is a state, and a state of its type with its key is planned already.
+// The newer one of the two is kept.
+func (b *partsBuilder) newest(item *event.Item) bool {
+	if _, taken := b.keys[item.Key]; !taken || item.Whole == nil {
+		return false
+	}
+	i := slices.IndexFunc(b.items, func(p *event.Item) bool { return p.Key == item.Key && p.Type == item.Type })
+	if i >= 0 && item.NewerThan(b.items[i]) {
+		b.items[i] = item
+	}
+	return i >= 0
 }
 
 // planPart plans one part from its payload.
@@ -322,6 +348,10 @@ func (p *Planner) planPart(t *Type, whole *event.Item, text string, index int, s
 		if refusal := p.requires(w, t, whole); refusal != nil {
 			return nil, refusal
 		}
+	}
+	if t.Latest {
+		item.Whole = whole
+		item.Ties = string(append(append(nanoseconds(whole.At).AppendOrdered(nil), ','), whole.ID...))
 	}
 	t.offload(item, doc.Root())
 	if refusal := tooLarge(item); refusal != nil {

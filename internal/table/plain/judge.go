@@ -1,6 +1,8 @@
 package plain
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -20,10 +22,14 @@ func (s *Writer) Older(known *rows.Stored, item *event.Item) bool {
 // order compares the stored revision with that of item. It returns a negative number if item is
 // newer. Both must have a revision. If the revisions are equal, the stored payload decides under
 // today's rules. The stored ties do not, because an older function may have written none, or other
-// fields. Until the payload is read, equal revisions stay equal. See unlike.
+// fields. Until the payload is read, equal revisions stay equal. See unlike. Of a state the stored
+// ties do decide, because nothing of them is in the payload.
 func (s *Writer) order(known *rows.Stored, item *event.Item) int {
 	if order := known.Revision.Cmp(*item.Revision); order != 0 || item.Ties == "" {
 		return order
+	}
+	if item.Whole != nil {
+		return cmp.Or(strings.Compare(known.Tied, item.Ties), bytes.Compare(known.Digest[:], item.Digest[:]))
 	}
 	if known.Ties == nil && !known.Payload {
 		return 0

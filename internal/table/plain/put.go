@@ -98,6 +98,9 @@ func (p *put) fold(places []int) {
 		if w == nil {
 			partitions[item.Key.PK] = true
 			w = &write{item: item, place: i}
+			if item.Whole != nil { // most states are stored, and a read costs less than a refused transaction
+				w.state = reading
+			}
 			byKey[item.Key] = w
 			p.writes = append(p.writes, w)
 		}
@@ -159,31 +162,33 @@ type request struct {
 // requests returns the requests of one round. Each write gets what it needs next.
 func (p *put) requests(work []*write) (requests []request) {
 	now := p.store.Env.Now()
-	var inserts, reads, compares []*write
+	var inserts, states, reads, compares []*write
 	for _, w := range work {
 		// The clock at the time of sending decides, also when a write is sent again. If it is too
 		// late by then, the write is not repeated. Instead, the store reads what is there.
 		if (w.state == inserting || w.state == replacing) && TooLate(w.item, now) {
 			w.state = reading
 		}
-		switch w.state {
-		case inserting:
-			inserts = append(inserts, w)
-		case reading:
+		switch {
+		case w.state == reading:
 			reads = append(reads, w)
-		case comparing:
+		case w.state == comparing:
 			compares = append(compares, w)
-		case replacing:
-			requests = append(requests, request{p.replace, []*write{w}})
-		case fetching:
+		case w.state == fetching:
 			requests = append(requests, request{p.fetch, []*write{w}})
+		case w.item.Whole != nil:
+			states = append(states, w)
+		case w.state == inserting:
+			inserts = append(inserts, w)
+		case w.state == replacing:
+			requests = append(requests, request{p.replace, []*write{w}})
 		}
 		if w.sent > 0 && w.last.Outcome != rows.Done && w.last.Outcome != rows.Failed {
 			p.cost.Retries++
 		}
 		w.sent++
 	}
-	requests = append(requests, p.insertRequests(inserts)...)
+	requests = append(append(requests, p.insertRequests(inserts)...), p.besideRequests(states)...)
 	requests = append(requests, p.readRequests(reads, rows.Summary)...)
 	return append(requests, p.readRequests(compares, rows.Wholes)...)
 }
@@ -219,15 +224,17 @@ func (p *put) refuse(w *write) {
 
 // to brings a write into its next state. Callers hold mu.
 func (p *put) to(w *write, next state) {
+	if w.state != reading { // a read says nothing about writes
+		p.store.Hot.Cooled(w.item.Key)
+	}
 	w.state, p.moved = next, true
-	p.store.Hot.Cooled(w.item.Key)
 }
 
 // written settles a write that this call has made: it is proven stored. Callers hold mu.
 func (p *put) written(w *write, v event.Verdict) {
 	w.wrote = v
 	p.settle(w, &rows.Stored{Own: true, Payload: true, Typ: w.item.Type, Digest: w.item.Digest, Revision: w.item.Revision,
-		Ties: &w.item.Ties,
+		Ties: &w.item.Ties, Tied: w.item.Ties,
 		Data: w.item.Text(), Today: &w.item.Digest})
 }
 

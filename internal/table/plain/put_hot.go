@@ -39,7 +39,9 @@ func Minority(n, all int) bool { return n < all && (n <= 3 || n*10 <= all) }
 func (p *put) stuck(left []*write) bool {
 	now := p.store.Env.Now()
 	switch {
-	case p.refusals < len(left) || slices.ContainsFunc(left, func(w *write) bool { return w.last.Outcome != rows.Throttled }):
+	case p.refusals < len(left) || slices.ContainsFunc(left, func(w *write) bool {
+		return w.last.Outcome != rows.Throttled && (w.last.Outcome != rows.Contended || w.item.Whole == nil)
+	}):
 		p.stuckSince = time.Time{}
 		return false
 	case p.store.Hot.All(keysOf(left), now):

@@ -45,18 +45,23 @@ func (p *put) insertRequests(inserts []*write) (requests []request) {
 // Duplicate.
 func (p *put) insertOne(ctx context.Context, one []*write) {
 	w := one[0]
-	free, names := rows.FreeKey(p.store.Pipeline.Migration(w.item.Type) != "")
-	_, err := p.store.Client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName:                           &p.store.Events,
-		Item:                                rows.Encode(w.item),
-		ConditionExpression:                 free,
-		ExpressionAttributeNames:            names,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}, rows.Once)
+	_, err := p.store.Client.PutItem(ctx, p.insertion(w.item), rows.Once)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cost.Requests++
 	p.inserted(w, rows.Classify(err), rows.RefusedBy(err))
+}
+
+// insertion returns the request that puts an item if its key is free.
+func (p *put) insertion(item *event.Item) *dynamodb.PutItemInput {
+	free, names := rows.FreeKey(p.store.Pipeline.Migration(item.Type) != "")
+	return &dynamodb.PutItemInput{
+		TableName:                           &p.store.Events,
+		Item:                                rows.Encode(item),
+		ConditionExpression:                 free,
+		ExpressionAttributeNames:            names,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
 }
 
 // insertMany inserts up to 25 items in one request. The answer has a result for each. A refusal of

@@ -81,9 +81,13 @@ func (p *put) chargeRead(w *write, size int) {
 
 // miss takes the answer that nothing is stored. If an earlier answer said that something was
 // stored, this proves nothing, because the item may have been removed in between. If it is too late
-// to put the item, it proves that the item is Expired, unless a try may still store it. Callers
-// hold mu.
+// to put the item, it proves that the item is Expired, unless a try may still store it. A state is
+// read before it is put, and may go at any time with its whole. Callers hold mu.
 func (p *put) miss(w *write) {
+	if w.item.Whole != nil && !p.looking && !TooLate(w.item, p.store.Env.Now()) {
+		p.to(w, inserting)
+		return
+	}
 	if w.taken || w.state == comparing {
 		w.last = rows.Answer{Outcome: rows.Unknown, Err: errors.New("the item was there before and gone when it was read")}
 		p.to(w, abandoned)

@@ -19,6 +19,31 @@ import (
 // try meets its own revision and digest.
 func (p *put) replace(ctx context.Context, one []*write) {
 	w := one[0]
+	item, request := p.replacement(w)
+	// What it costs depends on the replaced item's size and places, which are not all known.
+	request.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
+	out, err := p.store.Client.PutItem(ctx, request, rows.Once)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cost.Requests++
+	a := rows.Classify(err)
+	switch a.Outcome {
+	case rows.Done:
+		units := replaceUnits(w.known, item)
+		if out.ConsumedCapacity != nil && out.ConsumedCapacity.CapacityUnits != nil {
+			units = *out.ConsumedCapacity.CapacityUnits
+		}
+		p.charge(w, units)
+		p.written(w, event.Updated)
+	case rows.Failed:
+		p.taken(w, a, rows.RefusedBy(err), item.Size())
+	default:
+		p.note(w, a)
+	}
+}
+
+// replacement returns the item that replaces the one that was read, and the request.
+func (p *put) replacement(w *write) (*event.Item, *dynamodb.PutItemInput) {
 	seen := w.known
 	item := *w.item
 	// The item gets the later of the two expiries, so that a replacement never makes the key expire
@@ -36,8 +61,6 @@ func (p *put) replace(ctx context.Context, one []*write) {
 			":digest": rows.Binary(seen.Digest[:]),
 		},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		// What it costs depends on the replaced item's size and places, which are not all known.
-		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}
 	if item.Ties != "" {
 		seen.SameTies(request)
@@ -47,24 +70,7 @@ func (p *put) replace(ctx context.Context, one []*write) {
 		request.ExpressionAttributeNames["#p"] = "data"
 		request.ExpressionAttributeValues[":text"] = rows.Text("\t") // every JSON text sorts after it; other types do not compare with it
 	}
-	out, err := p.store.Client.PutItem(ctx, request, rows.Once)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.cost.Requests++
-	a := rows.Classify(err)
-	switch a.Outcome {
-	case rows.Done:
-		units := replaceUnits(seen, &item)
-		if out.ConsumedCapacity != nil && out.ConsumedCapacity.CapacityUnits != nil {
-			units = *out.ConsumedCapacity.CapacityUnits
-		}
-		p.charge(w, units)
-		p.written(w, event.Updated)
-	case rows.Failed:
-		p.taken(w, a, rows.RefusedBy(err), item.Size())
-	default:
-		p.note(w, a)
-	}
+	return &item, request
 }
 
 // replaceUnits returns what it costs to put item over the stored one. The table charges for the

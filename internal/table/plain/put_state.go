@@ -39,6 +39,24 @@ package plain
 //	  │       another digest ─────────────────────────────────────────────────► fetching
 //	  └─── 13 else every copy is judged ──────────────────────────────────────► settled
 //
+// A state, which is a part under mode latest, is read first. It is put beside its whole: by a
+// transaction that also checks that the whole is still there.
+//
+//	                 start
+//	                   │
+//	┌────────────► reading ──── 5 nothing, and too late to put ─────► absent
+//	└─ 0 again ───────┤ │
+//	             ▲    │ └────── 6 found ────────────────────────────► met
+//	             │    │
+//	             │    └──────── 17 nothing, or nothing any more ────► inserting
+//	             │
+//	3 too late to put, or
+//	18 what was there is gone
+//	             │
+//	┌────────────┴ inserting ── 1 applied ──────────────────────────► settled
+//	└─ 0 again ──  replacing ── 2 lost the race, and here is the item ► met
+//	                  └──────── 19 its whole is gone ───────────────► abandoned
+//
 // 0 is throttled, contended or no answer. The write sends the same again, after a wait. If a
 // request with several writes is refused as invalid, they also go back to inserting, and each of
 // them is put alone. From every state, a write that is invalid or refused for good goes to

@@ -87,6 +87,7 @@ func (b *batch) next() *batch {
 	for i, item := range b.items {
 		if b.putsParts(i) {
 			parts = append(parts, item.Parts.Items...)
+			besideStored(item, b.results[i].Existing)
 		}
 	}
 	if len(parts) == 0 {
@@ -95,6 +96,21 @@ func (b *batch) next() *batch {
 	next := newBatch(parts)
 	next.wholes = b
 	return next
+}
+
+// besideStored lets the states of an event be put beside the stored one, if it has another digest:
+// that of a time when other fields were ignored.
+func besideStored(item, stored *event.Item) {
+	if stored == nil || stored.Digest == item.Digest {
+		return
+	}
+	whole := *item
+	whole.Digest = stored.Digest
+	for _, part := range item.Parts.Items {
+		if part.Whole != nil {
+			part.Whole = &whole
+		}
+	}
 }
 
 // putsParts reports whether the parts of an item are put after it.
@@ -108,7 +124,7 @@ func (b *batch) join() {
 	for i, item := range wholes.items {
 		if wholes.putsParts(i) {
 			n := len(item.Parts.Items)
-			wholes.results[i] = rows.Worst(wholes.results[i], of[:n:n])
+			wholes.results[i] = rows.Worst(wholes.results[i], item, of[:n:n])
 			of = of[n:]
 		}
 	}

@@ -19,10 +19,13 @@ func Yields(r *tables.Result, item *event.Item) bool {
 // Worst returns the result of a whole together with those of its parts. The worst verdict decides,
 // and the first item that has it says why. If several parts are Rejected, it is the first one whose
 // total cannot be updated any more, because what a floor refuses is normal and no alarm rings for
-// it.
-func Worst(r tables.Result, parts []tables.Result) tables.Result {
+// it. A state that is too late to be put says nothing about its whole.
+func Worst(r tables.Result, item *event.Item, parts []tables.Result) tables.Result {
 	worst := tables.Result{Verdict: r.Verdict}
-	for _, p := range parts {
+	for n, p := range parts {
+		if p.Verdict == event.Expired && item.Parts.Items[n].Whole != nil {
+			continue
+		}
 		if p.Verdict.Severity() > worst.Verdict.Severity() || p.Verdict == worst.Verdict && refusedByTotal(&p) && !refusedByTotal(&worst) {
 			worst = p
 		}
@@ -45,7 +48,9 @@ func Repeated(r tables.Result) tables.Result {
 	if r.Verdict.Stored() {
 		r.Verdict, r.Parts = event.Duplicate, slices.Clone(r.Parts)
 		for i := range r.Parts {
-			r.Parts[i].Verdict = event.Duplicate
+			if v := &r.Parts[i].Verdict; *v == event.Inserted || *v == event.Updated {
+				*v = event.Duplicate
+			}
 		}
 	}
 	return r
@@ -79,7 +84,7 @@ func WithParts(item *event.Item, own tables.Result, parts []tables.Result) table
 			return tables.Result{}
 		}
 	}
-	return Worst(own, slices.Clone(parts))
+	return Worst(own, item, slices.Clone(parts))
 }
 
 // Carriers returns those of the item and its parts whose payloads go to the payload bucket.

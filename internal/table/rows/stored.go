@@ -108,9 +108,10 @@ func (s *Stored) Existing() *event.Item {
 }
 
 // Unlike reports whether the payload is needed to decide if item is a copy of the stored item. This
-// is so if the digests differ, and neither type nor revision decides.
+// is so if the digests differ, and neither type nor revision decides. Something always decides for
+// a state.
 func (s *Stored) Unlike(item *event.Item) bool {
-	if s.Foreign || s.Typ != item.Type || s.Digest == item.Digest {
+	if s.Foreign || s.Typ != item.Type || s.Digest == item.Digest || item.Whole != nil {
 		return false
 	}
 	return item.Revision == nil || s.Revision != nil && s.Revision.Cmp(*item.Revision) == 0

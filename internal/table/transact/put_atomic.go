@@ -503,7 +503,7 @@ func (t *atomicPut) decide() {
 
 // stored ends the put of a message when all of its items are proven stored.
 func (t *atomicPut) stored(v event.Verdict) {
-	t.result = &tables.Result{Verdict: v}
+	t.result = &tables.Result{Verdict: v, Existing: t.Members[0].result.Existing}
 	for _, m := range t.Members[1:] {
 		if !m.Met {
 			m.result = tables.Result{Verdict: event.Inserted}

@@ -138,6 +138,7 @@ func Between(old, new *pipeline.Pipeline, now time.Time) []Change {
 			"an epoch is only ever raised: to go back, put the old definitions under a higher epoch"})
 	}
 	list = append(list, compressChanges(was, is)...)
+	list = append(list, stateChanges(was, is)...)
 	list = append(list, offloadChanges(was, is)...)
 	list = append(list, generationChanges(was, is)...)
 	list = append(list, lifetimeChanges(was, is)...)
@@ -240,6 +241,26 @@ func compressChanges(old, new pipeline.Spec) []Change {
 			list = append(list, Change{Epoch, "events." + name, "compress", "", "true",
 				fmt.Sprintf("write epoch: %d: a function of a version that cannot read compressed payloads must see that these items are "+
 					"newer than itself", old.Epoch+1)})
+		}
+	}
+	return list
+}
+
+// stateChanges reports types that begin to be states without a new epoch. Functions that do not
+// know states need a higher stamp to see that a whole does not count them among its parts.
+func stateChanges(old, new pipeline.Spec) []Change {
+	is := func(e pipeline.EventSpec) bool { return e.Part.Of != "" && e.Mode == "latest" }
+	for _, e := range old.Events {
+		if is(e) {
+			return nil
+		}
+	}
+	var list []Change
+	for _, name := range sorted(new.Events) {
+		if is(new.Events[name]) && new.Epoch == old.Epoch {
+			list = append(list, Change{Epoch, "events." + name, "mode", old.Events[name].Mode, "latest",
+				fmt.Sprintf("write epoch: %d: a function of a version that does not know parts with mode latest must see that these items "+
+					"are newer than itself", old.Epoch+1)})
 		}
 	}
 	return list

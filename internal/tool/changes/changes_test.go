@@ -61,6 +61,10 @@ func TestChanges(t *testing.T) {
 		{"arrays of events", "epoch: 2", "epoch: 2\nbatches: true", nil},
 		{"compress", "    retain: 90d", "    retain: 90d\n    compress: true",
 			[]string{"events.placed: compress was not there and is true; write epoch: 3: a function of a version"}},
+		{"a state", "aggregates:\n", "  last:\n    part: {of: placed, with: [shop]}\n    id: \"{shop}\"\n" +
+			"    key: {pk: \"SHOP#{shop}\", sk: LAST}\n    mode: latest\n    revision: \"{@at}\"\naggregates:\n",
+			[]string{"events.last: part was not there and is {of: placed, with: [shop]}; after deploying both functions",
+				"events.last: mode was not there and is latest; write epoch: 3: a function of a version that does not know parts"}},
 		{"offload", "    retain: 90d", "    retain: 90d\n    offload: {over: 64KB}",
 			[]string{"events.placed: offload was not there and is {over: 64KB}; write epoch: 3: a function that does not know where " +
 				"payloads are"}},

@@ -44,6 +44,7 @@ type Part struct {
 	PK    string `json:"pk"`
 	SK    string `json:"sk"`
 	Claim bool   `json:"claim,omitempty"`
+	State bool   `json:"state,omitempty"`
 }
 
 // Look finds what belongs to the events, before anything is changed: afterwards nothing leads to
@@ -86,14 +87,17 @@ func (e *Eraser) Look(ctx context.Context) error {
 			e.archiveOf(ctx, ev, part.Key)
 		}
 	}
-	// A pattern may find a whole and its parts. They are one.
-	all := map[event.Key]bool{}
+	// A pattern may find a whole and its parts. They are one, but not with the state of another.
+	all := map[event.Key][]string{}
 	for _, ev := range e.list {
 		for _, part := range ev.parts {
-			all[part.Key] = true
+			all[part.Key] = append(all[part.Key], part.Ties)
 		}
 	}
-	e.list = slices.DeleteFunc(e.list, func(ev *Event) bool { return all[ev.key] })
+	e.list = slices.DeleteFunc(e.list, func(ev *Event) bool {
+		ties, is := all[ev.key]
+		return is && (ev.stored == nil || slices.Contains(ties, ev.stored.Ties))
+	})
 	return nil
 }
 
@@ -244,7 +248,7 @@ func (e *Eraser) archivedParts(ctx context.Context, ev *Event, whole *event.Item
 		if err != nil {
 			return false, err
 		}
-		if there || objects > 0 {
+		if part.Revision == nil && (there || objects > 0) { // the states of others may have replaced its own
 			known++
 		}
 		e.storedPart(ctx, ev, stored, whole)
@@ -266,16 +270,18 @@ func (e *Eraser) archivedParts(ctx context.Context, ev *Event, whole *event.Item
 }
 
 // storedPart notes a part that is stored, to be erased with an event that is not stored any more. A
-// claim may be that of another event by now. whole is the event as the archive has it, or nil.
+// claim or a state may be that of another event by now. whole is the event as the archive has it,
+// or nil.
 func (e *Eraser) storedPart(ctx context.Context, ev *Event, part, whole *event.Item) {
 	if part == nil || ev.stored != nil && (whole == nil || ev.stored.Digest == whole.Digest) {
 		return
 	}
 	_, claim := e.Plan.ClaimOf(part.Type)
-	is := !claim
+	shared := claim || part.Revision != nil
+	is := !shared
 	if of := e.Plan.WholeOf(part); of != nil {
 		is = of.Key == ev.key
-	} else if claim && whole != nil {
+	} else if shared && whole != nil {
 		var err error
 		is, err = e.isPart(ctx, part, whole)
 		e.note(err)

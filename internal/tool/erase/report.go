@@ -52,7 +52,7 @@ func (e *Eraser) Report(ctx context.Context) *Report {
 		for _, part := range ev.parts {
 			key := e.shown(part.Type, part.Key)
 			_, claim := e.Plan.ClaimOf(part.Type)
-			ev.Parts = append(ev.Parts, Part{part.Type, key.PK, key.SK, claim})
+			ev.Parts = append(ev.Parts, Part{part.Type, key.PK, key.SK, claim, e.isState(part)})
 			ev.Letters = append(ev.Letters, letters[part.Key]...)
 		}
 		slices.Sort(ev.Letters)
@@ -242,10 +242,20 @@ func (e *Eraser) Print(w io.Writer, r *Report) {
 	}
 	slices.Sort(letters)
 	r.printLetters(w, slices.Compact(letters), o)
+	if slices.ContainsFunc(e.list, func(ev *Event) bool { return slices.ContainsFunc(ev.parts, e.isState) }) {
+		fmt.Fprintln(w, "states        are removed, unless newer ones have replaced them. To bring back\n"+
+			"              those of older events: ingot rebuild parts")
+	}
 	if len(r.Totals) > 0 {
 		fmt.Fprintf(w, "totals        may still show values of the event. Once this is counted,\n"+
 			"              they are flagged: ingot rebuild mend %[1]s\n", strings.Join(r.Totals, " "))
 	}
+}
+
+// isState reports whether a part is a state, as far as the pipeline knows.
+func (e *Eraser) isState(part *event.Item) bool {
+	_, is := e.Plan.StateOf(part.Type)
+	return is
 }
 
 // notChanged is what a dry run says.
@@ -264,8 +274,11 @@ func (e *Eraser) printEvent(w io.Writer, ev *Event) {
 	}
 	limited(w, ev.Parts, func(part Part) {
 		what := "part"
-		if part.Claim {
+		switch {
+		case part.Claim:
 			what = "claim"
+		case part.State:
+			what = "state"
 		}
 		fmt.Fprintf(w, "%-14s%s  %s / %s\n", what, show.Text(part.Type), show.Text(part.PK), show.Text(part.SK))
 	})

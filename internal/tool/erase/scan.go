@@ -59,7 +59,7 @@ func (e *Eraser) scan(ctx context.Context) error {
 		for name, n := range silent {
 			if len(ev.wholes) == 0 && (ev.Type == "" || ev.Type == parts[name].Part.Of) {
 				e.note(fmt.Errorf("nothing is known of %s but its key, and %s of type %s may be of that event: they do not show its key; "+
-					"erase them by their own keys, or delete their items if they are claims", e.shown(ev.Type, ev.key),
+					"erase them by their own keys, or delete their items if they are claims or states", e.shown(ev.Type, ev.key),
 					show.Count(n, "item"), name))
 			}
 		}

@@ -99,8 +99,8 @@ var Commands = map[string]func(ARNs) []Statement{
 	"erase": func(r ARNs) []Statement {
 		list := []Statement{r.find(), r.file(), r.key(),
 			allow("Erase", "dynamodb:BatchGetItem dynamodb:GetItem dynamodb:PutItem", r.events),
-			allow("ReleaseClaims", "dynamodb:DeleteItem", r.events), allow("FindByPattern", "dynamodb:Query", r.events, r.events+
-				"/index/*"),
+			allow("ReleaseClaims", "dynamodb:ConditionCheckItem dynamodb:DeleteItem", r.events),
+			allow("FindByPattern", "dynamodb:Query", r.events, r.events+"/index/*"),
 			allow("Scan", "dynamodb:DescribeTable dynamodb:Scan", r.events),
 			allow("SeeQueues", "sqs:GetQueueAttributes", r.queue, r.quarantine, r.deadLetters),
 			allow("ReadArchive", "s3:GetObject s3:GetObjectVersion s3:ListBucket s3:ListBucketVersions", r.archive, r.archive+"/*")}

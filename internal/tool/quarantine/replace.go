@@ -151,9 +151,10 @@ func (w *Work) inTheWay(l *Letter, today *Today, i int) (bool, *Refused) {
 		return false, refused("a part of another event is stored under the key, of type %q, and a part is not replaced without its whole. "+
 			"If the message is right, give it another id (ingot quarantine edit --overwrite), and send it again without --replace. "+
 			"If the other event is wrong, erase that whole event (ingot erase), not the part", stored.Type)
-	case today.Reason == event.DigestDiffers && stored != nil && bound(today.Item, stored) != "":
+	case today.Reason == event.DigestDiffers && stored != nil && w.bound(today.Item, stored) != "":
 		return false, refused("%s. If the message is right, erase the stored event (ingot erase), which bars its key for ever; "+
-			"give the message another id (ingot quarantine edit --overwrite), and send it again without --replace", bound(today.Item, stored))
+			"give the message another id (ingot quarantine edit --overwrite), and send it again without --replace",
+			w.bound(today.Item, stored))
 	case today.Reason == event.Barred:
 		return false, refused("its event was erased, and the key is barred: the message would not be stored")
 	case today.Verdict == event.Inserted || today.Verdict == event.Updated || today.Verdict == event.Duplicate:
@@ -188,8 +189,9 @@ func (w *Work) countParts(ctx context.Context, stored *event.Item) error {
 
 // bound says why a stored event, which is not a part, cannot be replaced by itself. The text is
 // empty if it can be.
-func bound(item, stored *event.Item) string {
-	has := func(i *event.Item) bool { return i.Parts != nil && i.Parts.Count > 0 }
+func (w *Work) bound(item, stored *event.Item) string {
+	states := w.Events.Examiner.Pipeline.HasStates(stored.Type)
+	has := func(i *event.Item) bool { return states || i.Parts != nil && i.Parts.Count > 0 }
 	switch {
 	case stored.Type != item.Type:
 		return fmt.Sprintf("the stored event has another type, %q", stored.Type)

@@ -1,0 +1,542 @@
+package store_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/kit/slow"
+	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store/repair"
+	"github.com/ingot-events/ingot/tables"
+)
+
+// trips adds a whole with stops, the last visit of its device, and the last stop at each place.
+// The latter two are states.
+func trips(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+	s.Events["visit"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "VISIT#{id}", SK: "VISIT"},
+		Retain: 90 * 24 * time.Hour, Ignore: []string{"trace"}}
+	s.Events["stop"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "visit", Each: "stops", With: []string{"id"}},
+		ID: "{id}#{@index}", Key: pipeline.KeySpec{PK: "VISIT#{id}", SK: "STOP#{@index}"}}
+	s.Events["device"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "visit", With: []string{"device", "n", "color"}},
+		ID: "{device}", Key: pipeline.KeySpec{PK: "DEVICE#{device}", SK: "LAST"}, Mode: "latest", Revision: "n number"}
+	s.Events["place"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "visit", Each: "stops", With: []string{"id"}},
+		ID: "{place}", Key: pipeline.KeySpec{PK: "PLACE#{place}", SK: "LAST"}, Mode: "latest", Revision: "n number"}
+	s.Aggregates["colors"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"color": "{color}"}, OnExpire: "subtract",
+		From: map[string]pipeline.FromSpec{"device": {Values: map[string]string{"devices": "count"}}}}
+}
+
+// visit returns a visit of device d as its n-th version. Stops are pairs of a place and its
+// version.
+func (w *world) visit(id, at string, n int, stops ...any) *event.Item {
+	var list []string
+	for i := 0; i < len(stops); i += 2 {
+		list = append(list, fmt.Sprintf(`{"place":%q,"n":%d}`, stops[i], stops[i+1]))
+	}
+	return w.item(`"type":"visit"`, fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"at":"2099-03-01T%s:00Z"`, at),
+		`"device":"d"`, `"color":"red"`, fmt.Sprintf(`"n":%d`, n), `"stops":[`+strings.Join(list, ",")+`]`)
+}
+
+// visitOf returns the visit v as a pipeline plans it.
+func (w *world) visitOf(p *pipeline.Pipeline, stops string, more ...string) *event.Item {
+	return w.itemOf(p, append([]string{`"type":"visit"`, `"id":"v"`, `"at":"2099-03-01T10:00:00Z"`, `"device":"d"`, `"color":"red"`,
+		`"n":1`, `"stops":[` + stops + `]`}, more...)...)
+}
+
+var deviceKey = event.Key{PK: "DEVICE#d", SK: "LAST"}
+
+func placeKey(name string) event.Key { return event.Key{PK: "PLACE#" + name, SK: "LAST"} }
+
+// holds fails unless the state under a key is that of the event with this id. Empty: there is none.
+func (w *world) holds(key event.Key, id string) {
+	w.t.Helper()
+	if got := w.author(key); got != id {
+		w.t.Errorf("%s holds the state of %q, want %q", key, got, id)
+	}
+}
+
+// author returns the id of the event whose state is stored under a key.
+func (w *world) author(key event.Key) string {
+	_, id, _ := strings.Cut(strings.TrimPrefix(show(w.stored("events", key)["i:revision"]), "S "), ",")
+	return id
+}
+
+// Of all states under a key, the one with the greatest revision is kept, in any order of arrival:
+// of equal ones that of the later event, and of equally late ones that with the greater id.
+func TestPutStates(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		order func(w *world) (older, newer *event.Item)
+	}{
+		{name: "revision", order: func(w *world) (*event.Item, *event.Item) { return w.visit("z", "11:00", 9), w.visit("a", "10:00", 10) }},
+		{name: "time", order: func(w *world) (*event.Item, *event.Item) { return w.visit("z", "10:00", 9), w.visit("a", "11:00", 9) }},
+		{name: "id", order: func(w *world) (*event.Item, *event.Item) { return w.visit("a", "10:00", 9), w.visit("a!", "10:00", 9) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, together := range []bool{true, false} {
+				for _, newerFirst := range []bool{true, false} {
+					w := newWorld(t, trips)
+					older, newer := c.order(w)
+					list := []*event.Item{older, newer}
+					if newerFirst {
+						list = []*event.Item{newer, older}
+					}
+					var got string
+					if together {
+						got = w.judged(list...)
+					} else {
+						got = w.judged(list[0]) + " " + w.judged(list[1])
+					}
+					if again := w.judged(list...); got != "Inserted Inserted" || again != "Duplicate Duplicate" {
+						t.Errorf("together %v, newer first %v: %s, and again %s", together, newerFirst, got, again)
+					}
+					w.holds(deviceKey, newer.ID)
+				}
+			}
+		})
+	}
+}
+
+// The verdicts of states say nothing about their whole, unless nothing is proven, or the key holds
+// something that is no state of the type.
+func TestVerdictsOfStates(t *testing.T) {
+	for name, c := range map[string]struct {
+		before func(w *world)
+		want   string
+		parts  string // the device's
+	}{
+		"nothing is stored": {func(*world) {}, "Inserted", "Inserted"},
+		"older":             {func(w *world) { w.arrive(w.visit("a", "10:00", 1)) }, "Inserted", "Updated"},
+		"newer":             {func(w *world) { w.arrive(w.visit("a", "10:00", 9)) }, "Inserted", "Stale"},
+		"the same":          {func(w *world) { w.arrive(w.visit("v", "10:00", 5)) }, "Duplicate", "Duplicate"},
+		"another item": {func(w *world) {
+			w.keepAs(deviceKey, w.order("1", 1))
+		}, "Conflict", "Conflict"},
+		"barred by hand": {func(w *world) { w.erase(deviceKey) }, "Inserted", "Duplicate"},
+		"too late":       {func(w *world) { w.Clock.Set(must.Time("2099-05-30T09:30:00Z")) }, "Expired", ""},
+		"no capacity": {func(w *world) {
+			w.faults = append(w.faults, fault{API: "TransactWriteItems", Before: errThrottled, Always: true})
+		}, "Retry", "Retry"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, trips)
+			c.before(w)
+			results, _ := w.store.Put(context.Background(), []*event.Item{w.visit("v", "10:00", 5)}) // bounded by rounds
+			if got := verdicts(results[0].Parts); results[0].Verdict.String() != c.want || got != c.parts {
+				t.Errorf("%s, state %s, want %s, %s: %+v", results[0].Verdict, got, c.want, c.parts, results[0].Refusal)
+			}
+		})
+	}
+}
+
+// keepAs stores an item under another key.
+func (w *world) keepAs(key event.Key, item *event.Item) {
+	other := *item
+	other.Key = key
+	w.keep(&other)
+}
+
+// A state that is too late to be put, while its whole is stored already, leaves the message a
+// Duplicate.
+func TestLateStates(t *testing.T) {
+	w := newWorld(t, trips)
+	alone := *w.visit("v", "10:00", 5)
+	alone.Parts = nil
+	w.keep(&alone)
+	w.Clock.Set(must.Time("2099-05-30T09:30:00Z"))
+	results, _ := w.arrive(w.visit("v", "10:00", 5))
+	if got := verdicts(results) + " " + verdicts(results[0].Parts); got != "Duplicate Expired" {
+		t.Error(got)
+	}
+	w.holds(deviceKey, "")
+}
+
+// Of several states with one key in one message, the newest is the message's. It has no other
+// parts of that key, and no more than 99 states.
+func TestStatesOfOneMessage(t *testing.T) {
+	w := newWorld(t, trips)
+	item := w.visit("v", "10:00", 5, "p", 2, "q", 1, "p", 3, "p", 1)
+	if n := len(item.Parts.Items); n != 7 || item.Parts.Count != 4 { // four stops, one device, two places
+		t.Errorf("%d items, %d of them parts that are counted", n, item.Parts.Count)
+	}
+	if got := w.judged(item); got != "Inserted" {
+		t.Error(got)
+	}
+	if lies := w.lies(placeKey("p")); !strings.Contains(lies, "revision=N 3") {
+		t.Error(lies)
+	}
+	must.Say(t, w.lies(item.Key), "i:parts=N 4")
+}
+
+// Two states of one event that have the same revision, in one message or by two versions of the
+// file, are told apart by their digests: the same one wins in any order.
+func TestStatesOfOneEventTie(t *testing.T) {
+	w := newWorld(t, trips)
+	colored := func(stops string) *event.Item {
+		return w.visitOf(w.plan, stops)
+	}
+	const x, y = `{"place":"p","n":1,"by":"x"}`, `{"place":"p","n":1,"by":"y"}`
+	one, other := colored(x + "," + y).Parts.Items[1], colored(y + "," + x).Parts.Items[1]
+	if one.Type != "place" || one.Digest != other.Digest {
+		t.Errorf("%+v, and in another order %+v", one, other)
+	}
+	spec := w.plan.Describe().Spec
+	device := spec.Events["device"]
+	device.Part.With = append(device.Part.With, "type")
+	spec.Events["device"] = device
+	changed := w.compile(spec)
+	var left []string
+	for _, plans := range [][2]*pipeline.Pipeline{{w.plan, changed}, {changed, w.plan}} {
+		w := newWorld(t, trips)
+		for range 2 {
+			for _, p := range plans {
+				item := w.visitOf(p, "")
+				results, _ := w.open(tables.Config{Pipeline: p, Env: w.Env}).Put(deadline(t), []*event.Item{item})
+				if v := results[0].Verdict; v != event.Inserted && v != event.Duplicate {
+					t.Error(results[0].Refusal)
+				}
+			}
+		}
+		left = append(left, show(w.stored("events", deviceKey)["digest"]))
+	}
+	if left[0] != left[1] {
+		t.Errorf("the state depends on the order: %q", left)
+	}
+	both := w.visitOf(changed, "")
+	for _, list := range [][]*event.Item{{both, colored("")}, {colored(""), both}} { // in one batch
+		w := newWorld(t, trips)
+		w.arrive(list...)
+		must.Equal(t, show(w.stored("events", deviceKey)["digest"]), left[0], "in one batch")
+	}
+}
+
+// A FIFO queue asks what is proven already: states that are stored, and newer ones.
+func TestSettledStates(t *testing.T) {
+	w := newWorld(t, trips)
+	a, b, c, alone := w.visit("a", "10:00", 1), w.visit("b", "10:00", 2), w.visit("c", "10:00", 3), *w.visit("d", "10:00", 4)
+	w.arrive(a, b)
+	alone.Parts = nil
+	w.keep(&alone)
+	got, cost := w.store.Inside().Puts.Settled(deadline(t), []*event.Item{a, b, c, w.visit("d", "10:00", 4)})
+	v := verdicts(got) + " " + verdicts(got[0].Parts) + " " + verdicts(got[1].Parts)
+	if v != "Duplicate Duplicate None None Stale Duplicate" || cost.WriteUnits != 0 {
+		t.Error(v)
+	}
+}
+
+// The whole that is stored may have another digest than the message that comes again, because more
+// is ignored today. Its states are put beside it all the same.
+func TestStatesBesideAnOlderDigest(t *testing.T) {
+	w := newWorld(t, trips, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+		e := s.Events["visit"]
+		e.Ignore = nil
+		s.Events["visit"] = e
+	})
+	traced := func(p *pipeline.Pipeline, trace string) *event.Item {
+		return w.visitOf(p, "", `"trace":"`+trace+`"`)
+	}
+	alone := *traced(w.plan, "1")
+	alone.Parts = nil
+	w.keep(&alone)
+	today := w.changed(func(s *pipeline.Spec) {
+		e := s.Events["visit"]
+		e.Ignore = []string{"trace"}
+		s.Events["visit"] = e
+	})
+	spec := w.plan.Describe().Spec
+	e := spec.Events["visit"]
+	e.Ignore = []string{"trace"}
+	spec.Events["visit"] = e
+	results, _ := today.Put(deadline(t), []*event.Item{traced(w.compile(spec), "2")})
+	if got := verdicts(results) + " " + verdicts(results[0].Parts); got != "Duplicate Inserted" {
+		t.Errorf("%s: %+v", got, results[0].Refusal)
+	}
+	w.holds(deviceKey, "v")
+}
+
+// A batch puts each state once, at four units: two for the state, and two for the check of its
+// whole. Before that it reads a hundred keys with one request.
+func TestCostOfStates(t *testing.T) {
+	for _, c := range []struct{ keys, requests int }{{1, 2}, {100, 101}, {1000, 1010}} {
+		w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+			trips(nil, s, nil)
+			delete(s.Events, "stop")
+			delete(s.Events, "place")
+		})
+		items := make([]*event.Item, 1000)
+		for i := range items {
+			items[i] = w.item(`"type":"visit"`, fmt.Sprintf(`"id":"v%d"`, i), `"at":"2099-03-01T10:00:00Z"`,
+				fmt.Sprintf(`"device":"d%d"`, i%c.keys), `"color":"red"`, fmt.Sprintf(`"n":%d`, (i*7919)%1000))
+		}
+		results, cost := w.arrive(items...)
+		for i, r := range results {
+			if r.Verdict != event.Inserted {
+				t.Fatalf("%d: %+v", i, r)
+			}
+		}
+		if units, requests := cost.WriteUnits, cost.Requests; units != float64(1000+4*c.keys) || requests != 40+c.requests {
+			t.Errorf("%d keys: %v units, %d requests", c.keys, units, requests)
+		}
+		must.Equal(t, cost.WriteUnits, w.Engine.Usage().WriteUnits(), c.keys)
+	}
+}
+
+// Whatever happens to the requests, nothing is lost, and the next delivery settles what is open.
+func TestEveryFaultOfStates(t *testing.T) {
+	for n := range 6 {
+		for _, before := range []bool{true, false} {
+			for name, f := range map[string]fault{
+				"lost before": {Before: errLost}, "lost after": {After: errLost}, "throttled": {Before: errThrottled},
+			} {
+				w := newWorld(t, trips)
+				if before {
+					w.arrive(w.visit("a", "09:00", 1, "p", 1))
+				}
+				calls := 0
+				w.onCall = func(api string, _ any) error {
+					if calls++; calls == n+1 {
+						w.mu.Lock()
+						defer w.mu.Unlock()
+						f := f
+						f.API, f.Always = api, true
+						w.faults = append(w.faults, f)
+					}
+					return nil
+				}
+				results, _ := w.store.Put(context.Background(), []*event.Item{w.visit("v", "10:00", 5, "p", 5)}) // bounded by rounds
+				w.onCall, w.faults = nil, nil
+				if v := results[0].Verdict; v != event.Retry && w.author(deviceKey) != "v" {
+					t.Errorf("%s, request %d: %s, and the state is not stored", name, n, v)
+				}
+				if got := w.judged(w.visit("v", "10:00", 5, "p", 5)); got != "Duplicate" && got != "Inserted" {
+					t.Errorf("%s, request %d, delivered again: %s", name, n, got)
+				}
+				w.holds(deviceKey, "v")
+				w.holds(placeKey("p"), "v")
+			}
+		}
+	}
+}
+
+// Erasing an event removes the states that it wrote, and no other. A state that is on its way does
+// not come back: it is put on condition that its whole is stored.
+func TestEraseStates(t *testing.T) {
+	w := newWorld(t, trips)
+	w.arrive(w.visit("a", "10:00", 1, "p", 1), w.visit("b", "10:00", 2, "q", 1))
+	w.holds(deviceKey, "b")
+	erased, err := w.erase(w.visit("a", "10:00", 1).Key)
+	must.Succeed(t, err)
+	w.holds(deviceKey, "b") // another's
+	w.holds(placeKey("p"), "")
+	if lies := w.lies(placeKey("p")); !erased || lies != "" {
+		t.Errorf("%v, and the state remains as %s", erased, lies)
+	}
+	if got := w.judged(w.visit("a", "10:00", 1, "p", 1)); got != "Duplicate" {
+		t.Error(got)
+	}
+	w.holds(placeKey("p"), "")
+
+	_, err = w.erase(deviceKey)
+	must.Say(t, fmt.Sprint(err), "the key holds a state, which is erased with its whole alone: erase the visit that wrote it")
+
+	// Its whole is erased between the put of the whole and that of the state.
+	w.onCall = func(api string, in any) error {
+		if tx, is := in.(*dynamodb.TransactWriteItemsInput); is && tx.TransactItems[0].ConditionCheck != nil {
+			w.onCall = nil
+			_, err := w.erase(w.visit("c", "10:00", 9).Key)
+			must.Succeed(t, err)
+		}
+		return nil
+	}
+	if got := w.judged(w.visit("c", "10:00", 9)); got != "Retry" {
+		t.Error(got)
+	}
+	w.holds(deviceKey, "b")
+	if got := w.judged(w.visit("c", "10:00", 9)); got != "Duplicate" {
+		t.Error(got)
+	}
+	w.holds(deviceKey, "b")
+}
+
+// A hot state is replaced while its event is erased.
+func TestEraseStatesMeanwhile(t *testing.T) {
+	w := newWorld(t, trips)
+	w.arrive(w.visit("a", "10:00", 1))
+	tries := 0
+	w.onCall = func(api string, in any) error {
+		if tx, is := in.(*dynamodb.TransactWriteItemsInput); is && tx.TransactItems[0].Put != nil {
+			tries++
+			on := w.onCall
+			w.onCall = nil
+			w.arrive(w.visit(fmt.Sprint("b", tries), "10:00", 1+tries))
+			w.onCall = on
+		}
+		return nil
+	}
+	erased, err := w.erase(w.visit("a", "10:00", 1).Key)
+	if must.Succeed(t, err); !erased || tries != 2 { // the second try finds that the state is another's
+		t.Errorf("%v after %d tries", erased, tries)
+	}
+	w.holds(deviceKey, "b2")
+}
+
+// What is missing is what no state and an older one stand for.
+func TestMissingStates(t *testing.T) {
+	w := newWorld(t, trips)
+	r := repair.Of(w.store)
+	missing := func(items ...*event.Item) int {
+		list, _, err := r.MissingParts(deadline(t), items)
+		must.Succeed(t, err)
+		return len(list)
+	}
+	must.Succeed(t, w.store.Start(deadline(t)))
+	a, b := w.visit("a", "10:00", 1, "p", 1), w.visit("b", "10:00", 2)
+	w.arrive(a, b)
+	if n := missing(a, b); n != 0 {
+		t.Errorf("%d are missing", n)
+	}
+	_, err := w.erase(b.Key)
+	must.Succeed(t, err)
+	if n := missing(a); n != 1 {
+		t.Errorf("%d are missing, want the device's", n)
+	}
+	done, err := r.PutParts(deadline(t))
+	if must.Succeed(t, err); done.Missing != 1 || done.Put != 1 || len(done.Refused) != 0 {
+		t.Errorf("%+v", done)
+	}
+	w.holds(deviceKey, "a")
+	late := w.visit("c", "10:00", 3)
+	alone := *late
+	alone.Parts = nil
+	w.keep(&alone)
+	if n := missing(&alone); n != 1 {
+		t.Errorf("%d are missing, want the one in place of an older one", n)
+	}
+	orphans, _, err := r.OrphanedParts(deadline(t), []*event.Item{a.Parts.Items[1]})
+	if must.Succeed(t, err); len(orphans) != 0 {
+		t.Errorf("%v", orphans)
+	}
+}
+
+// Under any order, doubled, divided into batches, with faults, with other deliveries and erasures
+// between any two requests: in the end each state is the greatest of those whose events are stored.
+func TestStatesAgainstANaiveTwin(t *testing.T) {
+	for seed := range slow.Number(60, 10_000) {
+		rng := rand.New(rand.NewPCG(uint64(seed), 41))
+		w := newWorld(t, trips)
+		must.Succeed(t, w.store.Start(deadline(t)))
+		var all []*event.Item
+		for i := range 2 + rng.IntN(6) {
+			id := fmt.Sprintf("%c%d", 'a'+rng.IntN(3), i)
+			at := fmt.Sprintf("1%d:00", rng.IntN(2))
+			all = append(all, w.visit(id, at, rng.IntN(3), string(rune('p'+rng.IntN(2))), rng.IntN(3), "p", rng.IntN(3)))
+		}
+		gone := map[string]bool{}
+		some := func() (list []*event.Item) {
+			for range 1 + rng.IntN(4) {
+				again := *all[rng.IntN(len(all))]
+				list = append(list, w.again(&again))
+			}
+			return list
+		}
+		erase := func() {
+			item := all[rng.IntN(len(all))]
+			if _, err := w.erase(item.Key); err == nil {
+				gone[item.ID] = true
+			}
+		}
+		depth := 0
+		w.onCall = func(api string, _ any) error {
+			if depth > 2 || rng.IntN(8) > 0 {
+				return nil
+			}
+			depth++
+			defer func() { depth-- }()
+			switch rng.IntN(5) {
+			case 0:
+				w.mu.Lock()
+				w.faults = append(w.faults,
+					[]fault{{API: api, Before: errLost}, {API: api, After: errLost}, {API: api, Before: errThrottled}}[rng.IntN(3)])
+				w.mu.Unlock()
+			case 1:
+				erase()
+			case 2:
+				_, _ = repair.Of(w.store).PutParts(deadline(t))
+			default:
+				w.arrive(some()...)
+			}
+			return nil
+		}
+		for range 6 {
+			w.arrive(some()...)
+		}
+		w.onCall, w.faults = nil, nil
+		for range 2 {
+			for _, item := range all {
+				results, _ := w.arrive(w.again(item))
+				if v := results[0].Verdict; v != event.Inserted && v != event.Duplicate {
+					t.Fatalf("seed %d: %s is %s: %+v", seed, item.ID, v, results[0].Refusal)
+				}
+			}
+		}
+		for _, key := range []event.Key{deviceKey, placeKey("p"), placeKey("q")} {
+			if id := w.author(key); gone[id] {
+				t.Fatalf("seed %d: %s holds the state of %s, which was erased", seed, key, id)
+			}
+		}
+		_, err := repair.Of(w.store).PutParts(deadline(t))
+		must.Succeed(t, err)
+		for key, want := range greatest(all, gone) {
+			if got := w.stored("events", key); w.author(key) != want.id || show(got["revision"]) != fmt.Sprintf("N %d", want.n) {
+				t.Fatalf("seed %d: %s holds %s of %s, want %+v", seed, key, show(got["revision"]), w.author(key), want)
+			}
+		}
+	}
+}
+
+// again returns what another delivery plans.
+func (w *world) again(item *event.Item) *event.Item {
+	planned, err := w.plan.Plan(envelopeOf(item.Data))
+	must.Succeed(w.t, err)
+	return planned
+}
+
+// version is a state in the naive twin.
+type version struct {
+	n  int64
+	at time.Time
+	id string
+}
+
+// greatest computes the states from the payloads of the events that are left.
+func greatest(all []*event.Item, gone map[string]bool) map[event.Key]version {
+	best := map[event.Key]version{}
+	for _, item := range all {
+		if gone[item.ID] {
+			continue
+		}
+		doc, _ := event.ParseDocument(item.Data)
+		note := func(key event.Key, n event.Node) {
+			number, _ := n.Decimal()
+			v, was := version{0, item.At, item.ID}, best[key]
+			_, _ = fmt.Sscan(number.String(), &v.n)
+			if cmp.Or(cmp.Compare(v.n, was.n), v.at.Compare(was.at), strings.Compare(v.id, was.id)) > 0 || was.id == "" {
+				best[key] = v
+			}
+		}
+		note(deviceKey, doc.Root().Member("n"))
+		for stop := range doc.Root().Member("stops").Elements() {
+			note(placeKey(stop.Member("place").Text()), stop.Member("n"))
+		}
+	}
+	return best
+}
