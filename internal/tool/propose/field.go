@@ -29,6 +29,7 @@ type field struct {
 	mails   int
 	quoted  int // text that is a number, such as "12.50"
 	longest int
+	fold    string // functions that take what differs in the spelling of one id
 
 	in     []uint64       // the hash of the value in each event; 0: it is missing
 	values map[uint64]int // how often each of them is there

@@ -184,10 +184,13 @@ func (t *eventType) choose(vendor string) {
 		when = nil // the envelope's counts
 	}
 	t.id = t.chooseID(fields, when)
+	if t.id.asks == "" && len(t.id.fields) > 0 {
+		t.spelled()
+	}
 	if t.id.asks == "" {
 		t.doubt(when)
 	}
-	fields = slices.DeleteFunc(fields, func(f *field) bool { return slices.Contains(t.id.ignore, f.path) })
+	fields = slices.DeleteFunc(fields, func(f *field) bool { return t.id.asks == "" && slices.Contains(t.id.ignore, f.path) })
 	if len(t.id.fields) > 0 || !t.wrapped {
 		t.belongs = owner(fields, t.noun, n, t.id)
 	}
@@ -203,9 +206,9 @@ func (t *eventType) choose(vendor string) {
 // everybody who may list keys can see them.
 func variable(f *field) string {
 	if f.personal() {
-		return "{" + f.path + " | hmac}"
+		return "{" + f.path + f.fold + " | hmac}"
 	}
-	return "{" + f.path + "}"
+	return "{" + f.path + f.fold + "}"
 }
 
 // ownID returns the template of what the id is made of, without what the event belongs to.
@@ -362,7 +365,7 @@ func (p *Proposal) run() (taken int, unfit map[string]int, clash bool, err error
 		p.again[line.line] = !slices.ContainsFunc(first, func(o handler.Outcome) bool { return o.Verdict != event.Duplicate })
 		for i, o := range first {
 			switch t := of[line.line]; {
-			case o.Refusal != nil:
+			case o.Refusal != nil && o.Verdict != event.Conflict:
 				if !strings.Contains(o.Refusal.Detail, undecided) {
 					refused[t] = append(refused[t], refusal{line.line, o.Refusal.Detail})
 				}
@@ -494,8 +497,8 @@ func (w *writer) eventType(t *eventType) {
 	text := cmp.Or(t.idText(), "{@id}")
 	switch {
 	case t.id.asks != "":
-		w.remark(4, "UNDECIDED: "+t.id.asks+" If they are, write what stands behind the #, and ignore what differs. If not, the id needs a "+
-			"field that tells them apart.")
+		w.remark(4, "UNDECIDED: "+t.id.asks+" If they are, write what stands behind the #, and ignore what differs. If not, the id needs "+
+			"what tells them apart.")
 		w.line(4, `id: "{%s}"   # %s`, undecided, event.Quote(text))
 	case text != "{@id}":
 		w.remark(4, t.id.comment())

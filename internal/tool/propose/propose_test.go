@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/ndjson"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 func proposal(t *testing.T, lines string) *Proposal {
@@ -283,6 +285,52 @@ func TestUndecided(t *testing.T) {
 		"UNDECIDED: lines 170 and 171 differ in cents alone. Ask the producer: are they one event?")
 	if n, unfit, err := p.Check(); err != nil || n != 0 || len(unfit) != 1 {
 		t.Errorf("%d events are stored, %v, %v", n, unfit, err)
+	}
+}
+
+// Ids that differ in their spelling alone may be one event or two, and the file asks. The id that it
+// offers folds them, and stores each event once.
+func TestIDsInTwoSpellings(t *testing.T) {
+	for _, c := range []struct{ first, again, offered string }{
+		{`"usr-%d"`, `" USR-%d"`, "{user_id | strip | lower}"},
+		{"%d", `"%d"`, "{user_id | number}"},
+		{"%d", `"%d.0"`, "{user_id | number}"},
+	} {
+		text := made(220, func(i int) string {
+			of, id := i, c.first
+			if i >= 200 {
+				of, id = i-200, c.again
+			}
+			return fmt.Sprintf(`{"type":"user.signed_up","user_id":`+id+`,"at":%d,"trace_id":%d}`, of, 1_777_000_000+of, i)
+		})
+		p := proposal(t, text)
+		wants(t, p, `id: "{UNDECIDED}"   # "`+c.offered+`"`, "lines 1 and 201 differ in the spelling of user_id alone. ")
+		yaml := strings.Replace(string(p.YAML()), "{UNDECIDED}", c.offered, 1)
+		yaml = strings.Replace(yaml, "# ignore: [trace_id]", "ignore: [trace_id]", 1) // what it says to ignore
+		f := textfile.File{Name: "pipeline.yaml", Text: []byte(yaml)}
+		loaded, err := f.Load()
+		must.Succeed(t, err)
+		ids := map[string]bool{}
+		for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
+			item, err := loaded.Plan(envelope.Message{Body: line})
+			must.Succeed(t, err)
+			ids[fmt.Sprint(item.Key, item.ID, item.Digest)] = true
+		}
+		must.Equal(t, len(ids), 200)
+	}
+}
+
+// Two different events under one key are no broken ones, however few they are: the file asks.
+func TestFewConflicts(t *testing.T) {
+	p := proposal(t, made(200, func(i int) string {
+		id := fmt.Sprint(i)
+		if i == 199 {
+			id = "0.0"
+		}
+		return fmt.Sprintf(`{"type":"user.signed_up","user_id":%s,"at":1777000000,"plan":%d}`, id, i)
+	}))
+	if _, unfit, err := p.Check(); err != nil || len(p.Aside()) > 0 || len(unfit) != 1 {
+		t.Errorf("%v, %v, %v", unfit, p.Aside(), err)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
@@ -132,6 +134,64 @@ func (t *eventType) ask(i, j int, differ []*field) string {
 	}
 	return fmt.Sprintf("lines %d and %d differ in %s alone. Ask the producer: are they one event?", t.events[i].line,
 		t.events[j].line, what)
+}
+
+// spelled looks for two events that agree in more than chance explains, and of which the ids differ
+// in their spelling alone. The variables of the id then fold it, and the producer is asked.
+func (t *eventType) spelled() {
+	first := map[string]int{}
+	for i := range t.events {
+		key := ""
+		for _, f := range t.id.fields {
+			key += unspelled(at(&t.events[i], f)) + "\x00"
+		}
+		j, seen := first[key]
+		if !seen {
+			first[key] = i
+			continue
+		}
+		fold := func(f *field) bool { return at(&t.events[j], f).Raw() != at(&t.events[i], f).Raw() }
+		if !slices.ContainsFunc(t.id.fields, fold) || !t.alike(j, i) {
+			continue
+		}
+		var paths []string
+		for _, f := range t.id.fields {
+			if fold(f) {
+				f.fold = " | strip | lower"
+				if _, is := where.Number(at(&t.events[i], f)); is {
+					f.fold = " | number"
+				}
+				paths = append(paths, f.path)
+			}
+		}
+		t.id.asks = fmt.Sprintf("lines %d and %d differ in the spelling of %s alone. Ask the producer: are they one event?",
+			t.events[j].line, t.events[i].line, strings.Join(paths, " and "))
+		return
+	}
+}
+
+// unspelled returns the text of a value without what functions of folding take away.
+func unspelled(n event.Node) string {
+	if d, is := where.Number(n); is {
+		return d.String()
+	}
+	return strings.ToLower(strings.TrimSpace(n.Text()))
+}
+
+// alike reports whether two events differ only in their ids and in what sending sets anew, and
+// agree in more than chance explains.
+func (t *eventType) alike(i, j int) bool {
+	n, bits := len(t.events), 0.0
+	for _, f := range t.varying {
+		switch x := f.in[i]; {
+		case slices.Contains(t.id.fields, f):
+		case x == f.in[j] && x != 0:
+			bits += math.Log2(float64(n) / float64(f.values[x]))
+		case x != f.in[j] && !t.noisy(f):
+			return false
+		}
+	}
+	return n < 5 && t.when != "" || bits >= math.Log2(float64(n))*3/4
 }
 
 // doubt looks for twins that the identity takes for two events.
