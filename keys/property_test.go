@@ -194,9 +194,15 @@ func TestParseTimeAgainstTheStandardLibrary(t *testing.T) {
 		if zone := len(text) - len("+hh:mm"); r.IntN(3) == 0 && text[zone+3] == ':' {
 			text = text[:zone+3] + []string{text[zone+4:], ""}[r.IntN(2)]
 		}
+		if whole, is := strings.CutSuffix(text, "Z"); is && r.IntN(2) == 0 { // as in Ruby
+			text = whole + []string{" UTC", "UTC", " Z", " UT", " "}[r.IntN(5)]
+		}
 		want, wantErr := time.Time{}, fmt.Errorf("not in the grammar")
 		if m := timeGrammar.FindStringSubmatch(text); m != nil { // the library reads other texts as well
 			zone := m[3]
+			if zone == "UTC" {
+				zone = "Z"
+			}
 			if zone != "Z" {
 				zone = zone[:3] + ":" + cmp.Or(strings.TrimPrefix(zone[3:], ":"), "00")
 			}
@@ -213,7 +219,7 @@ func TestParseTimeAgainstTheStandardLibrary(t *testing.T) {
 }
 
 // timeGrammar has the date, the time and the zone of a time.
-var timeGrammar = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)$`)
+var timeGrammar = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?) ?(Z|UTC|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)$`)
 
 // A text that is encoded in any of the ways in which a URL may have it is read back.
 func TestURLDecodeReadsEveryEncoding(t *testing.T) {

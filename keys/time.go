@@ -49,8 +49,8 @@ func appendDigits(dst []byte, n, width int) []byte {
 }
 
 // ParseTime reads an RFC 3339 time, for example 2024-03-05T14:07:31.5+01:00, and returns it in UTC.
-// T and Z may be lower-case, as the RFC allows. As in ISO 8601, a space may stand for T, and +0100
-// or +01 for +01:00. The error says which part is wrong: the year is outside of 1970 to 9999 (in
+// T and Z may be lower-case, as the RFC allows. A space may stand for T and before the offset, +0100
+// or +01 for +01:00, as in ISO 8601, and UTC for Z. The error says which part is wrong: the year is outside of 1970 to 9999 (in
 // UTC), a part is finer than a nanosecond, there is a leap second (which the clocks here do not
 // have), or the offset from UTC is missing.
 func ParseTime(s string) (time.Time, error) { return parseTime(s) }
@@ -192,11 +192,19 @@ func (p *timeParser[T]) fraction() int {
 	return nano
 }
 
-// offset reads Z, ±hh:mm, ±hhmm or ±hh, in seconds east of UTC.
+// offset reads Z, UTC, ±hh:mm, ±hhmm or ±hh, in seconds east of UTC. A blank may stand before it.
 func (p *timeParser[T]) offset() int {
 	const part = "offset from UTC"
 	sign := 1
+	if p.at+1 < len(p.s) {
+		p.next(' ')
+	}
 	switch {
+	case p.next('U'):
+		if !p.next('T') || !p.next('C') {
+			p.fail(part)
+		}
+		return 0
 	case p.next('Z'), p.naive && p.at == len(p.s):
 		return 0
 	case p.next('-'):

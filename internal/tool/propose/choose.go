@@ -199,7 +199,7 @@ func idScore(f *field, noun string) int {
 
 // changing are words in the names of fields that a producer sets again each time it sends an event.
 var changing = []string{"sent", "trace", "span", "request", "attempt", "attempts", "retry", "retries", "received", "published", "delivered",
-	"delivery", "correlation", "ingested"}
+	"delivery", "correlation", "ingested", "signature", "nonce"}
 
 // changes reports whether a name says that sending sets the field anew.
 func changes(name string) bool {
