@@ -288,8 +288,8 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// Ids that differ in their spelling alone may be one event or two, and the file asks. The id that it
-// offers folds them, and stores each event once.
+// Ids that differ in their spelling alone may be one event or two, and the file asks. The id that
+// it offers folds them, and stores each event once.
 func TestIDsInTwoSpellings(t *testing.T) {
 	for _, c := range []struct{ first, again, offered string }{
 		{`"usr-%d"`, `" USR-%d"`, "{user_id | strip | lower}"},
@@ -304,7 +304,7 @@ func TestIDsInTwoSpellings(t *testing.T) {
 			return fmt.Sprintf(`{"type":"user.signed_up","user_id":`+id+`,"at":%d,"trace_id":%d}`, of, 1_777_000_000+of, i)
 		})
 		p := proposal(t, text)
-		wants(t, p, `id: "{UNDECIDED}"   # "`+c.offered+`"`, "lines 1 and 201 differ in the spelling of user_id alone. ")
+		wants(t, p, `id: "{UNDECIDED}"   # "`+c.offered+`"`, "lines 1 and 201 differ in the spelling of user_id. ")
 		yaml := strings.Replace(string(p.YAML()), "{UNDECIDED}", c.offered, 1)
 		yaml = strings.Replace(yaml, "# ignore: [trace_id]", "ignore: [trace_id]", 1) // what it says to ignore
 		f := textfile.File{Name: "pipeline.yaml", Text: []byte(yaml)}

@@ -30,8 +30,8 @@ func (t *eventType) sure(when *field) bool {
 
 // twins reports whether two events may be one that was sent twice, and in which fields they differ.
 // They agree in more than chance explains, or in something that is different in most events. They
-// do not differ in the time, or in what is called an id.
-func (t *eventType) twins(i, j int) (differ []*field, are bool) {
+// do not differ in the time, or in what is called an id. Fields that are left out do not count.
+func (t *eventType) twins(i, j int, without ...*field) (differ []*field, are bool) {
 	n := len(t.events)
 	bits, agree, unnamed := 0.0, 0, 0
 	id, telling, sameID := false, false, false
@@ -40,6 +40,9 @@ func (t *eventType) twins(i, j int) (differ []*field, are bool) {
 	}
 	for _, f := range t.varying {
 		x, y := f.in[i], f.in[j]
+		if slices.Contains(without, f) {
+			continue
+		}
 		if x == y && f.values[x] > 0 {
 			agree++
 			bits += math.Log2(float64(n) / float64(f.values[x]))
@@ -150,22 +153,21 @@ func (t *eventType) spelled() {
 			first[key] = i
 			continue
 		}
-		fold := func(f *field) bool { return at(&t.events[j], f).Raw() != at(&t.events[i], f).Raw() }
-		if !slices.ContainsFunc(t.id.fields, fold) || !t.alike(j, i) {
+		if _, are := t.twins(j, i, t.id.fields...); !are {
 			continue
 		}
-		var paths []string
 		for _, f := range t.id.fields {
-			if fold(f) {
-				f.fold = " | strip | lower"
-				if _, is := where.Number(at(&t.events[i], f)); is {
-					f.fold = " | number"
-				}
-				paths = append(paths, f.path)
+			n := at(&t.events[i], f)
+			if n.Raw() == at(&t.events[j], f).Raw() {
+				continue
 			}
+			f.fold = " | strip | lower"
+			if _, is := where.Number(n); is {
+				f.fold = " | number"
+			}
+			t.id.asks = fmt.Sprintf("lines %d and %d differ in the spelling of %s. Ask the producer: are they one event?",
+				t.events[j].line, t.events[i].line, f.path)
 		}
-		t.id.asks = fmt.Sprintf("lines %d and %d differ in the spelling of %s alone. Ask the producer: are they one event?",
-			t.events[j].line, t.events[i].line, strings.Join(paths, " and "))
 		return
 	}
 }
@@ -176,22 +178,6 @@ func unspelled(n event.Node) string {
 		return d.String()
 	}
 	return strings.ToLower(strings.TrimSpace(n.Text()))
-}
-
-// alike reports whether two events differ only in their ids and in what sending sets anew, and
-// agree in more than chance explains.
-func (t *eventType) alike(i, j int) bool {
-	n, bits := len(t.events), 0.0
-	for _, f := range t.varying {
-		switch x := f.in[i]; {
-		case slices.Contains(t.id.fields, f):
-		case x == f.in[j] && x != 0:
-			bits += math.Log2(float64(n) / float64(f.values[x]))
-		case x != f.in[j] && !t.noisy(f):
-			return false
-		}
-	}
-	return n < 5 && t.when != "" || bits >= math.Log2(float64(n))*3/4
 }
 
 // doubt looks for twins that the identity takes for two events.
