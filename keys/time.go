@@ -49,10 +49,10 @@ func appendDigits(dst []byte, n, width int) []byte {
 }
 
 // ParseTime reads an RFC 3339 time, for example 2024-03-05T14:07:31.5+01:00, and returns it in UTC.
-// T and Z may be lower-case, as the RFC allows. A space may stand for T and before the offset, +0100
-// or +01 for +01:00, as in ISO 8601, and UTC for Z. The error says which part is wrong: the year is outside of 1970 to 9999 (in
-// UTC), a part is finer than a nanosecond, there is a leap second (which the clocks here do not
-// have), or the offset from UTC is missing.
+// T and Z may be lower-case, as the RFC allows. A space may stand for T and before the offset,
+// +0100 or +01 for +01:00, as in ISO 8601, and UTC for Z. The error says which part is wrong: the
+// year is outside of 1970 to 9999 (in UTC), a part is finer than a nanosecond, there is a leap
+// second (which the clocks here do not have), or the offset from UTC is missing.
 func ParseTime(s string) (time.Time, error) { return parseTime(s) }
 
 func parseTime[T string | []byte](s T) (time.Time, error) { return parse(s, false) }
