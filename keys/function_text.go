@@ -2,6 +2,7 @@ package keys
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
@@ -67,6 +68,19 @@ func split(dst []byte, from, n int, _ *Source) ([]byte, error) {
 	return append(dst[:from], piece...), nil
 }
 
+// parentAt keeps what comes before the last separator. If nothing does, the parent is missing, as
+// an empty value is: the item is then in no index that needs it.
+func parentAt(separator string) runs {
+	separator = cmp.Or(separator, "/")
+	return func(dst []byte, from, _ int, _ *Source) ([]byte, error) {
+		end := bytes.LastIndex(dst[from:], []byte(separator))
+		if end <= 0 {
+			return dst, &Missing{What: "nothing comes before a " + separator}
+		}
+		return dst[:from+end], nil
+	}
+}
+
 // hash keeps the first digits hex digits, or all of them if digits is 0.
 func hash(dst []byte, from, digits int, _ *Source) ([]byte, error) {
 	sum := sha256.Sum256(dst[from:])
@@ -77,10 +91,8 @@ func hash(dst []byte, from, digits int, _ *Source) ([]byte, error) {
 	return dst, nil
 }
 
-func keyedHash(dst []byte, from, _ int, s *Source) ([]byte, error) { return hashWith(dst, from, s, "") }
-
-// labelledHash does what keyedHash does, with a key that is derived for this label.
-func labelledHash(label string) func(dst []byte, from, arg int, s *Source) ([]byte, error) {
+// labelledHash is hmac with a key that is derived for this label, or with the secret itself.
+func labelledHash(label string) runs {
 	return func(dst []byte, from, _ int, s *Source) ([]byte, error) { return hashWith(dst, from, s, label) }
 }
 

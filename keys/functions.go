@@ -12,7 +12,7 @@ import (
 // Function describes one function of the template language, for documents, completion and checks.
 type Function struct {
 	Name string
-	Arg  string // its argument: a number N, or a LABEL. "N?" may be left out. Empty: it takes no argument
+	Arg  string // its argument: a number N, a LABEL or a SEP. "N?" may be left out. Empty: it takes none
 	Does string
 	// Lossy reports whether different inputs can give the same result.
 	Lossy bool
@@ -52,11 +52,16 @@ type Function struct {
 	least, most int  // the range of its argument
 	digits      int  // of a hash without an argument
 	keeps       keep // what its result has of the text before it
-	run         func(dst []byte, from, arg int, s *Source) ([]byte, error)
+	run         runs
+	// with returns run for an argument that is no number. It is nil if there is no such argument.
+	with func(arg string) runs
 	// shape returns what it makes with the argument n, in words, if text cannot be its result, and
 	// otherwise "". text is not empty. nil says nothing about the result.
 	shape func(text string, n int) string
 }
+
+// runs replaces the text dst[from:] by what a function makes of it. n is the function's number.
+type runs func(dst []byte, from, n int, s *Source) ([]byte, error)
 
 // Period is a period of time: so many months, or one of a fixed length.
 type Period struct {
@@ -94,7 +99,7 @@ func (f Func) Function() Function {
 type step struct {
 	written string // "pad:8"
 	arg     int
-	do      func(dst []byte, from, arg int, s *Source) ([]byte, error)
+	do      runs
 }
 
 // maxLabel is the largest number of bytes in the label of hmac.
@@ -141,14 +146,16 @@ func Functions() []Function {
 		{Name: "shard", Arg: "N", Does: "one of 0 to N-1: the first 8 bytes of the SHA-256, big-endian, mod N", Lossy: true, Ordered: true,
 			Spreads: true, least: 1, most: 10_000, run: shard, shape: below},
 		{Name: "hmac", Arg: "LABEL?", Does: "HMAC-SHA-256 in lower-case hex, keyed with the secret of the environment, or with a key of " +
-			"LABEL's own that is derived from it: for personal data in keys", Hash: true, Keyed: true, digits: 64, run: keyedHash,
-			shape: ofHex(64)},
+			"LABEL's own that is derived from it: for personal data in keys", Hash: true, Keyed: true, digits: 64,
+			with: labelledHash, shape: ofHex(64)},
 		{Name: "sha256", Arg: "N?", Does: "SHA-256 in lower-case hex; with N only its first N digits, which is lossy", Hash: true, LossyWith: true,
 			digits: 64, least: 1, most: 63, run: hash, shape: ofHex(64)},
 		{Name: "first", Arg: "N", Does: "the first N code points", Lossy: true, Prefixes: true, least: 1, most: 1024, keeps: keepsBeginning,
 			run: first, shape: atMost},
 		{Name: "split", Arg: "N", Does: "piece N, from 1, of a text that # divides, as keys of tables with several kinds of item are",
 			Lossy: true, least: 1, most: 100, keeps: keepsPart, run: split},
+		{Name: "parent", Arg: "SEP?", Does: "what comes before the last / of a path, or before the last SEP: /a/b of /a/b/c",
+			Lossy: true, keeps: keepsPart, with: parentAt},
 		{Name: "trim", Does: "without ASCII white space at either end", Lossy: true, Folds: true, Ordered: true, Prefixes: true,
 			keeps: keepsEnds, run: trim, shape: unspaced},
 		{Name: "strip", Does: "without Unicode white space at either end", Lossy: true, Folds: true, Ordered: true, Prefixes: true,
@@ -227,8 +234,8 @@ func (p *Part) addFunc(call string, offset int) error {
 	p.Funcs = append(p.Funcs, Func{Name: name, Arg: arg})
 	p.Lossy = p.Lossy || f.Lossy || f.LossyWith && hasArg
 	do := f.run
-	if f.Keyed && hasArg {
-		do = labelledHash(arg)
+	if f.with != nil {
+		do = f.with(arg)
 	}
 	p.apply = append(p.apply, step{written: call, arg: n, do: do})
 	return nil
@@ -248,6 +255,8 @@ func (f *Function) argument(arg string, hasArg bool) (n int, what string) {
 			return 0, fmt.Sprintf("%s is not a label of %s, which has 1 to %d letters, digits, '_' or '-'", quote(arg), f.Name, maxLabel)
 		}
 		return 0, ""
+	case f.Arg == "SEP?":
+		return 0, f.separates(arg, "/")
 	}
 	n, err := strconv.Atoi(arg)
 	if err != nil || n < f.least || n > f.most || strconv.Itoa(n) != arg {
@@ -256,10 +265,28 @@ func (f *Function) argument(arg string, hasArg bool) (n int, what string) {
 	return n, ""
 }
 
+// separates says why text cannot be the separator of f, which divides at usual without one. Letters
+// and digits cannot: parent:2 would not be the parent of the parent.
+func (f *Function) separates(text, usual string) (what string) {
+	switch {
+	case text == usual:
+		return f.Name + " divides at " + usual + " by itself"
+	case len(text) != 1 || !strings.Contains(separators, text):
+		return fmt.Sprintf("%s divides at one of %s, not at %s", f.Name, separators, quote(text))
+	}
+	return ""
+}
+
+// separators are the ASCII characters that may divide a text: no letters, no digits, and nothing
+// that means something in a template.
+const separators = "!#$%&'()*+,-./:;<=>?@[\\]^_`~"
+
 // nearest returns the correct call that is closest to one with this argument.
 func (f *Function) nearest(arg string) string {
 	n, err := strconv.Atoi(arg)
 	switch {
+	case f.Arg == "SEP?" && arg == "/":
+		return f.Name
 	case err != nil || f.most == 0:
 		return f.example()
 	case f.Arg == "N?" && (n < f.least || n > f.most):
@@ -275,6 +302,8 @@ func (f *Function) example() string {
 		return f.Name
 	case "LABEL?":
 		return f.Name + ":email"
+	case "SEP?":
+		return f.Name + ":."
 	}
 	return f.Name + ":8"
 }

@@ -10,7 +10,7 @@ import (
 
 // Whatever a template makes of an event passes the check, for every function.
 func TestWhatIsMadePasses(t *testing.T) {
-	values := []string{`"Abc"`, `"2026-03-05T14:07:31.5Z"`, `" padded "`, `"äÖü"`, "7", "1200", `"0"`, `"a@b.org"`}
+	values := []string{`"Abc"`, `"2026-03-05T14:07:31.5Z"`, `" padded "`, `"äÖü"`, "7", "1200", `"0"`, `"a@b.org"`, `"/a/b"`}
 	var templates []string
 	for _, f := range Functions() {
 		call := f.Name

@@ -117,6 +117,9 @@ func (p *Part) readField(dst []byte, n event.Node) ([]byte, error) {
 
 // explain adds the value that function i was given to the function's refusal.
 func (p *Part) explain(err error, i int) error {
+	if missing, ok := err.(*Missing); ok {
+		return &Missing{What: p.name + " | " + p.apply[i].written + ": " + missing.What}
+	}
 	refusal, ok := err.(*event.Refusal)
 	if !ok {
 		refusal = event.Poisoned(event.BadTime, err.Error()+p.advice(err, i))

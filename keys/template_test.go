@@ -82,6 +82,8 @@ func TestTemplateMistakes(t *testing.T) {
 		{"{a | shard:0}", 5, "from 1 to 10000"}, {"{a | shard:10001}", 5, "from 1 to 10000"}, {"{a | sha256:64}", 5, "from 1 to 63"},
 		{"{a | first:0}", 5, "from 1 to 1024"},
 		{"{a | trim:1}", 5, "takes no argument"}, {"{a | time:}", 5, "takes no argument"},
+		{"{a | parent:2}", 5, "not at \"2\"; write parent:."}, {"{a | parent:}", 5, "not at \"\""}, {"{a | parent:--}", 5, "not at \"--\""},
+		{"{a | parent:é}", 5, "not at"}, {"{a | parent:/}", 5, "parent divides at / by itself; write parent"},
 		{"{a | rev}", 5, "fixed width"}, {"{a | day | rev}", 11, "cannot follow day"}, {"{a | day | month}", 11, "cannot follow day"},
 		{"{a | hmac | time}", 12, "cannot follow hmac"},
 		{"{a | hmac | pad:8}", 12, "cannot follow hmac"}, {"{a | unix | day}", 12, "cannot follow unix"},
@@ -108,11 +110,45 @@ func TestLossyFunctions(t *testing.T) {
 		"{a | hmac | sha256}": false, "{a | sha256:63}": true, "{a | shard:8}": true, "{a | first:8}": true, "{a | trim}": true,
 		"{a | lower}": true, "{a | upper}": true,
 		"{@at | minute}": true, "{@at | hour}": true, "{@at | day}": true, "{@at | month}": true, "{@at | year}": true,
-		"{@at | unix}": true, "{@at | unixms}": true,
+		"{@at | unix}": true, "{@at | unixms}": true, "{a | parent}": true, "{a | parent:.}": true,
 		"{a | lower | hmac}": true, "{@at | unix | pad:12}": true,
 	} {
 		if got := must(t, text).Parts()[0].Lossy; got != lossy {
 			t.Errorf("%s: lossy %v", text, got)
+		}
+	}
+}
+
+// The parent is what comes before the last separator, so a folder's own name with a separator
+// behind it asks for what is in the folder. What has no parent is missing.
+func TestParent(t *testing.T) {
+	for _, tt := range []struct{ value, call, want string }{
+		{"/a/b/c", "parent", "/a/b"}, {"/a/b", "parent", "/a"}, {"a/b", "parent", "a"},
+		{"/a", "parent", ""}, {"a", "parent", ""}, {"/", "parent", ""},
+		{"/a/b/", "parent", "/a/b"}, {"a/", "parent", "a"}, {"/a//b", "parent", "/a/"}, {"//", "parent", "/"},
+		{"/größe/日本/😀", "parent", "/größe/日本"}, {"日/本", "parent", "日"},
+		{"/a/b/c", "parent | parent", "/a"}, {"/a/b", "parent | parent", ""}, {"/a", "parent | sha256", ""},
+		{"org.shop.cart", "parent:.", "org.shop"}, {"a/b", "parent:.", ""}, {"a::b", "parent::", "a:"},
+		{"a#b#c", "parent:#", "a%23b"}, {`a\b`, `parent:\`, "a"},
+	} {
+		got, err := must(t, "{@id | "+tt.call+"}").Expand(&Source{ID: tt.value})
+		if missing := (*Missing)(nil); got != tt.want || errors.As(err, &missing) != (tt.want == "") {
+			t.Errorf("%s of %q: %q, %v, want %q", tt.call, tt.value, got, err, tt.want)
+		}
+	}
+	if _, err := must(t, "{@id | parent}").Expand(&Source{}); err == nil || err.Error() != "@id is empty" {
+		t.Errorf("of an empty text: %v", err)
+	}
+	for _, separator := range strings.Split(separators, "") {
+		if separator == "/" {
+			continue
+		}
+		tpl := must(t, "{@id | parent:"+separator+"}")
+		if got, err := tpl.Plain(&Source{ID: "a/b" + separator + "c"}); got != "a/b" || err != nil {
+			t.Errorf("%s: %q, %v", separator, got, err)
+		}
+		if again := must(t, tpl.Canonical()).Canonical(); again != tpl.Canonical() {
+			t.Errorf("%s is written %s", tpl.Canonical(), again)
 		}
 	}
 }

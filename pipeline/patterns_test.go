@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline/question"
 )
@@ -116,6 +117,36 @@ func days(day string) string {
 		list = append(list, fmt.Sprintf("DAY#%s#%d", day, n))
 	}
 	return strings.Join(list, "\n")
+}
+
+// The name of a folder and a separator ask an index by {path | parent} for what is in the folder.
+// What is at the top is not in the index.
+func TestWhatIsInAFolder(t *testing.T) {
+	p := mustLoad(t, `ingot: 1
+epoch: 1
+type: file.stored
+events:
+  file.stored:
+    id: "{path}"
+    at: "{at}"
+    key: {pk: "FILE#{path}", sk: FILE}
+    indexes: {GSI1: {pk: "DIR#{path | parent}", sk: "{@id}"}}
+patterns: {files: {read: [file.stored], index: GSI1}}
+`)
+	pattern, err := p.Pattern("files")
+	must.Succeed(t, err)
+	plan, err := question.Plan(pattern, question.Question{Values: named("path=/a/")})
+	must.Succeed(t, err)
+	must.Equal(t, planText(plan), "DIR#/a")
+	for path, want := range map[string]string{"/a/b": "DIR#/a", "/a/b/c": "DIR#/a/b", "/a": ""} {
+		item, err := p.Plan(envelope.Message{Body: `{"path":"` + path + `","at":"2026-03-01T00:00:00Z"}`})
+		must.Succeed(t, err)
+		pk := ""
+		for _, index := range item.Indexes {
+			pk = index.Key.PK
+		}
+		must.Equal(t, pk, want, path)
+	}
 }
 
 func TestHashedParameter(t *testing.T) {

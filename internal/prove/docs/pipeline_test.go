@@ -115,8 +115,8 @@ func TestEveryFunctionIsDocumented(t *testing.T) {
 			want += "`"
 		case "N":
 			want += ":N`"
-		case "LABEL?":
-			want += "`, `" + f.Name + ":LABEL`"
+		case "LABEL?", "SEP?":
+			want += "`, `" + f.Name + ":" + strings.TrimSuffix(f.Arg, "?") + "`"
 		default:
 			want, loses = want+"`, `"+f.Name+":N`", " with N"
 		}
