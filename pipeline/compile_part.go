@@ -243,10 +243,7 @@ func (c *compiler) ofTheWhole(at place, t *planner.Type) {
 
 // state refuses what does not go with a part that has mode latest.
 func (c *compiler) state(p place, whole *planner.Type) {
-	switch {
-	case whole.Atomic:
-		c.Mistake(p, "mode latest does not go with atomic in "+whole.Name, "mode: insert")
-	case whole.Migrated != "":
+	if whole.Migrated != "" {
 		c.Mistake(p, fmt.Sprintf("%s is migrated, and the copies of its rows cannot have parts with mode latest", whole.Name),
 			"mode: insert")
 	}

@@ -107,8 +107,6 @@ func TestStateMistakes(t *testing.T) {
 			"p.yaml:15:15: the revision of a part is one value: of equal ones, the time and then the id of the whole decide; " +
 				"write its first entry alone"},
 		{"no revision", "    revision: version number\n", "", "p.yaml:14:11: mode latest needs a revision"},
-		{"atomic", "    retain: 90d\n", "    retain: 90d\n    atomic: true\n",
-			"p.yaml:15:11: mode latest does not go with atomic in moved; write mode: insert"},
 		{"migrated", "    retain: 90d\n", "    retain: 90d\n    migrated: old\n",
 			"p.yaml:15:11: moved is migrated, and the copies of its rows cannot have parts with mode latest; write mode: insert"},
 		{"offload", "    mode: latest\n", "    mode: latest\n    offload: {over: 2KB}\n", "offload does not go with mode latest"},

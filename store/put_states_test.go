@@ -35,6 +35,21 @@ func trips(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 		From: map[string]pipeline.FromSpec{"device": {Values: map[string]string{"devices": "count"}}}}
 }
 
+// together makes the trips atomic.
+func together(c *embedded.Config, s *pipeline.Spec, t *tables.Config) {
+	trips(c, s, t)
+	visit := s.Events["visit"]
+	visit.Atomic = true
+	s.Events["visit"] = visit
+}
+
+// moving makes the trips atomic, together with a total that moves with the put.
+func moving(c *embedded.Config, s *pipeline.Spec, t *tables.Config) {
+	together(c, s, t)
+	s.Aggregates["visits"] = pipeline.AggregateSpec{Since: 1, MovedBy: "put",
+		From: map[string]pipeline.FromSpec{"visit": {Values: map[string]string{"visits": "count"}}}}
+}
+
 // visit returns a visit of device d as its n-th version. Stops are pairs of a place and its
 // version.
 func (w *world) visit(id, at string, n int, stops ...any) *event.Item {
@@ -82,25 +97,27 @@ func TestPutStates(t *testing.T) {
 		{name: "id", order: func(w *world) (*event.Item, *event.Item) { return w.visit("a", "10:00", 9), w.visit("a!", "10:00", 9) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, together := range []bool{true, false} {
-				for _, newerFirst := range []bool{true, false} {
-					w := newWorld(t, trips)
-					older, newer := c.order(w)
-					list := []*event.Item{older, newer}
-					if newerFirst {
-						list = []*event.Item{newer, older}
-					}
-					var got string
-					if together {
-						got = w.judged(list...)
-					} else {
-						got = w.judged(list[0]) + " " + w.judged(list[1])
-					}
-					if again := w.judged(list...); got != "Inserted Inserted" || again != "Duplicate Duplicate" {
-						t.Errorf("together %v, newer first %v: %s, and again %s", together, newerFirst, got, again)
-					}
-					w.holds(deviceKey, newer.ID)
+			for n := range 8 {
+				oneBatch, newerFirst, declared := n&1 > 0, n&2 > 0, trips
+				if n&4 > 0 {
+					declared = together
 				}
+				w := newWorld(t, declared)
+				older, newer := c.order(w)
+				list := []*event.Item{older, newer}
+				if newerFirst {
+					list = []*event.Item{newer, older}
+				}
+				var got string
+				if oneBatch {
+					got = w.judged(list...)
+				} else {
+					got = w.judged(list[0]) + " " + w.judged(list[1])
+				}
+				if again := w.judged(list...); got != "Inserted Inserted" || again != "Duplicate Duplicate" {
+					t.Errorf("%d: %s, and again %s", n, got, again)
+				}
+				w.holds(deviceKey, newer.ID)
 			}
 		})
 	}
@@ -148,16 +165,102 @@ func (w *world) keepAs(key event.Key, item *event.Item) {
 // A state that is too late to be put, while its whole is stored already, leaves the message a
 // Duplicate.
 func TestLateStates(t *testing.T) {
-	w := newWorld(t, trips)
-	alone := *w.visit("v", "10:00", 5)
-	alone.Parts = nil
-	w.keep(&alone)
-	w.Clock.Set(must.Time("2099-05-30T09:30:00Z"))
-	results, _ := w.arrive(w.visit("v", "10:00", 5))
-	if got := verdicts(results) + " " + verdicts(results[0].Parts); got != "Duplicate Expired" {
+	for _, declared := range []option{trips, together} {
+		w := newWorld(t, declared)
+		alone := *w.visit("v", "10:00", 5)
+		alone.Parts = nil
+		w.keep(&alone)
+		w.Clock.Set(must.Time("2099-05-30T09:30:00Z"))
+		results, _ := w.arrive(w.visit("v", "10:00", 5))
+		if got := verdicts(results) + " " + verdicts(results[0].Parts); got != "Duplicate Expired" {
+			t.Errorf("%s: %+v", got, results[0].Refusal)
+		}
+		w.holds(deviceKey, "")
+	}
+}
+
+// An atomic event is stored with its states, or not at all: an older state is replaced in its
+// transaction, and of a newer one the transaction checks that it is still there.
+func TestAtomicStates(t *testing.T) {
+	for name, c := range map[string]struct {
+		before func(w *world)
+		want   string
+		parts  string // device, place, stop
+		units  float64
+	}{
+		"nothing is stored": {func(*world) {}, "Inserted", "Inserted Inserted Inserted", 8},
+		"older":             {func(w *world) { w.arrive(w.visit("a", "10:00", 1, "p", 1)) }, "Inserted", "Updated Updated Inserted", 8},
+		"newer":             {func(w *world) { w.arrive(w.visit("a", "10:00", 9, "p", 9)) }, "Inserted", "Stale Stale Inserted", 8},
+		"one is newer":      {func(w *world) { w.arrive(w.visit("a", "10:00", 9, "p", 1)) }, "Inserted", "Stale Updated Inserted", 8},
+		"the same": {func(w *world) {
+			w.arrive(w.visit("v", "10:00", 5, "p", 5))
+		}, "Duplicate", "Duplicate Duplicate Duplicate", 8},
+		"the same and a newer one": {func(w *world) {
+			w.arrive(w.visit("v", "10:00", 5, "p", 5))
+			w.arrive(w.visit("a", "10:00", 9, "p", 9))
+		}, "Duplicate", "Stale Stale Duplicate", 8},
+		"another item": {func(w *world) { w.keepAs(deviceKey, w.order("1", 1)) }, "Conflict", "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, together)
+			c.before(w)
+			before := w.Engine.Usage()
+			results, cost := w.arrive(w.visit("v", "10:00", 5, "p", 5))
+			if got := verdicts(results[0].Parts); results[0].Verdict.String() != c.want || got != c.parts {
+				t.Errorf("%s, parts %s, want %s, %s: %+v", results[0].Verdict, got, c.want, c.parts, results[0].Refusal)
+			}
+			if used := w.Engine.Usage().Sub(before); used.WriteUnits() != c.units || cost.WriteUnits != c.units {
+				t.Errorf("%v units, and the service has counted %v, want %v", cost.WriteUnits, used.WriteUnits(), c.units)
+			}
+			if c.want == "Conflict" && w.lies(w.visit("v", "10:00", 5).Key) != "" {
+				t.Error("its event is stored all the same")
+			}
+		})
+	}
+}
+
+// A state is replaced, or goes, between the look and the transaction of an atomic event.
+func TestAtomicStatesMeanwhile(t *testing.T) {
+	for name, c := range map[string]struct {
+		meanwhile func(w *world)
+		parts     string
+		holds     string
+	}{
+		"a newer one comes":      {func(w *world) { w.arrive(w.visit("b", "10:00", 9)) }, "Stale", "b"},
+		"another older one":      {func(w *world) { w.arrive(w.visit("b", "10:00", 3)) }, "Updated", "v"},
+		"it goes with its event": {func(w *world) { w.erase(w.visit("a", "10:00", 1).Key) }, "Inserted", "v"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, together)
+			w.arrive(w.visit("a", "10:00", 1))
+			w.onCall = func(api string, _ any) error {
+				if api == "TransactWriteItems" {
+					w.onCall = nil
+					c.meanwhile(w)
+				}
+				return nil
+			}
+			results, _ := w.arrive(w.visit("v", "10:00", 5))
+			if got := verdicts(results[0].Parts); results[0].Verdict != event.Inserted || got != c.parts {
+				t.Errorf("%s, %s: %+v", results[0].Verdict, got, results[0].Refusal)
+			}
+			w.holds(deviceKey, c.holds)
+		})
+	}
+	w := newWorld(t, together) // a newer one is checked, and goes with its event
+	w.arrive(w.visit("a", "10:00", 9))
+	w.onCall = func(api string, _ any) error {
+		if api == "TransactWriteItems" {
+			w.onCall = nil
+			_, err := w.erase(w.visit("a", "10:00", 9).Key)
+			must.Succeed(t, err)
+		}
+		return nil
+	}
+	if got := w.judged(w.visit("v", "10:00", 5)); got != "Inserted" {
 		t.Error(got)
 	}
-	w.holds(deviceKey, "")
+	w.holds(deviceKey, "v")
 }
 
 // Of several states with one key in one message, the newest is the message's. It has no other
@@ -391,7 +494,12 @@ func TestEraseStatesMeanwhile(t *testing.T) {
 
 // What is missing is what no state and an older one stand for.
 func TestMissingStates(t *testing.T) {
-	w := newWorld(t, trips)
+	t.Run("one by one", func(t *testing.T) { missingStates(t, trips) })
+	t.Run("atomic", func(t *testing.T) { missingStates(t, together) })
+}
+
+func missingStates(t *testing.T, declared option) {
+	w := newWorld(t, declared)
 	r := repair.Of(w.store)
 	missing := func(items ...*event.Item) int {
 		list, _, err := r.MissingParts(deadline(t), items)
@@ -432,7 +540,7 @@ func TestMissingStates(t *testing.T) {
 func TestStatesAgainstANaiveTwin(t *testing.T) {
 	for seed := range slow.Number(60, 10_000) {
 		rng := rand.New(rand.NewPCG(uint64(seed), 41))
-		w := newWorld(t, trips)
+		w := newWorld(t, []option{trips, together, moving}[seed%3])
 		must.Succeed(t, w.store.Start(deadline(t)))
 		var all []*event.Item
 		for i := range 2 + rng.IntN(6) {

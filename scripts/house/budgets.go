@@ -36,7 +36,7 @@ var budgets = map[string]budget{
 		why: "what producers send (events inside objects, values as they come, types that are dropped) and states are built whole; " +
 			"two searches for what exists twice found little more to take away"},
 	testTokens:   {most: 831_000, measured: 850_000, why: "as for the source"},
-	shippedLines: {most: 25_100, measured: 25_450, why: "as for the source"},
+	shippedLines: {most: 25_100, measured: 25_600, why: "as for the source"},
 	heartLines:   {most: 6_620},
 	pageWords:    {most: 68_500},
 	helpWords:    {most: 20_300},

@@ -55,7 +55,7 @@ func (s *Repairer) Judge(ctx context.Context, item *event.Item) (tables.Result, 
 	}
 	r = rows.Worst(r, item, parts)
 	if atomic && r.Verdict == event.Duplicate && slices.ContainsFunc(r.Parts,
-		func(p tables.Result) bool { return p.Verdict == event.Inserted }) {
+		func(p tables.Result) bool { return p.Verdict == event.Inserted || p.Verdict == event.Updated }) {
 		r.Verdict = event.Inserted // it is a Duplicate only if all of it is stored
 	}
 	if atomic && r.Verdict == event.Inserted {

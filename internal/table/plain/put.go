@@ -249,7 +249,7 @@ func (p *put) settle(w *write, known *rows.Stored) {
 			p.results[i] = tables.Result{Verdict: w.wrote}
 		case p.store.Older(known, item) && !TooLate(item, now):
 			// Another copy was tried and not written. That says nothing about this one.
-			p.results[i] = tables.Result{Verdict: event.Retry, Refusal: InPlaceOf(item)}
+			p.results[i] = tables.Result{Verdict: event.Retry, Refusal: InPlaceOf(item), Existing: known.Existing()}
 		default:
 			p.results[i] = p.store.JudgeStored(known, item)
 		}

@@ -44,7 +44,7 @@ func (p *put) besides(ctx context.Context, states []*write) {
 func (p *put) beside(ctx context.Context, w *write) {
 	item, request, verdict := w.item, p.insertion(w.item), event.Inserted
 	if w.state == replacing {
-		item, request = p.replacement(w)
+		item, request = p.store.Replacement(w.known, w.item)
 		verdict = event.Updated
 	}
 	sent := p.store.Transact(ctx, &dynamodb.TransactWriteItemsInput{
@@ -53,9 +53,7 @@ func (p *put) beside(ctx context.Context, w *write) {
 				ConditionExpression:       aws.String("#d = :d"),
 				ExpressionAttributeNames:  map[string]string{"#d": "digest"},
 				ExpressionAttributeValues: rows.Image{":d": rows.Binary(item.Whole.Digest[:])}}},
-			{Put: &types.Put{TableName: request.TableName, Item: request.Item, ConditionExpression: request.ConditionExpression,
-				ExpressionAttributeNames: request.ExpressionAttributeNames, ExpressionAttributeValues: request.ExpressionAttributeValues,
-				ReturnValuesOnConditionCheckFailure: request.ReturnValuesOnConditionCheckFailure}}},
+			{Put: InTransaction(request)}},
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}, rows.Once)
 	p.mu.Lock()
@@ -80,6 +78,13 @@ func (p *put) beside(ctx context.Context, w *write) {
 	default:
 		p.note(w, sent.Answer)
 	}
+}
+
+// InTransaction returns a put as an operation of a transaction.
+func InTransaction(r *dynamodb.PutItemInput) *types.Put {
+	return &types.Put{TableName: r.TableName, Item: r.Item, ConditionExpression: r.ConditionExpression,
+		ExpressionAttributeNames: r.ExpressionAttributeNames, ExpressionAttributeValues: r.ExpressionAttributeValues,
+		ReturnValuesOnConditionCheckFailure: r.ReturnValuesOnConditionCheckFailure}
 }
 
 var errNoWhole = errors.New("the event beside which it is put was removed in the meantime")

@@ -19,7 +19,7 @@ import (
 // try meets its own revision and digest.
 func (p *put) replace(ctx context.Context, one []*write) {
 	w := one[0]
-	item, request := p.replacement(w)
+	item, request := p.store.Replacement(w.known, w.item)
 	// What it costs depends on the replaced item's size and places, which are not all known.
 	request.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
 	out, err := p.store.Client.PutItem(ctx, request, rows.Once)
@@ -42,17 +42,16 @@ func (p *put) replace(ctx context.Context, one []*write) {
 	}
 }
 
-// replacement returns the item that replaces the one that was read, and the request.
-func (p *put) replacement(w *write) (*event.Item, *dynamodb.PutItemInput) {
-	seen := w.known
-	item := *w.item
+// Replacement returns the item that replaces the one that was read, and the request.
+func (s *Writer) Replacement(seen *rows.Stored, by *event.Item) (*event.Item, *dynamodb.PutItemInput) {
+	item := *by
 	// The item gets the later of the two expiries, so that a replacement never makes the key expire
 	// earlier than promised.
 	if item.ExpiresAt != 0 && (seen.ExpiresAt == 0 || seen.ExpiresAt > item.ExpiresAt) {
 		item.ExpiresAt = seen.ExpiresAt
 	}
 	request := &dynamodb.PutItemInput{
-		TableName:                &p.store.Events,
+		TableName:                &s.Events,
 		Item:                     rows.Encode(&item),
 		ConditionExpression:      aws.String("#r = :seen AND #d = :digest"),
 		ExpressionAttributeNames: map[string]string{"#r": "revision", "#d": "digest"},

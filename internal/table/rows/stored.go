@@ -107,6 +107,12 @@ func (s *Stored) Existing() *event.Item {
 	return &event.Item{Key: s.Key, Type: s.Typ, Digest: s.Digest, Revision: s.Revision, Ties: s.Tied, ExpiresAt: s.ExpiresAt}
 }
 
+// VersionOf returns what a result says of the stored version of a key.
+func VersionOf(existing *event.Item) *Stored {
+	return &Stored{Key: existing.Key, Typ: existing.Type, Digest: existing.Digest, Revision: existing.Revision, Tied: existing.Ties,
+		tiedAs: Text(existing.Ties), ExpiresAt: existing.ExpiresAt}
+}
+
 // Unlike reports whether the payload is needed to decide if item is a copy of the stored item. This
 // is so if the digests differ, and neither type nor revision decides. Something always decides for
 // a state.

@@ -53,26 +53,22 @@ func (s *Writer) PutTogether(ctx context.Context, items []*event.Item, places []
 }
 
 // putAtomic puts each of the items at these places together with its parts. Copies of one event go
-// one after the other, because two transactions on the same key would only make each other fail.
+// one after the other, and so do events that have a state in common, because two transactions on
+// the same key would only make each other fail.
 func (s *Writer) putAtomic(ctx context.Context, items []*event.Item, places []int, results []tables.Result,
 	among *throttles) (cost tables.Cost) {
-	copies := make(map[event.Key]int, len(places))
-	var groups [][]int
-	for _, i := range places {
-		n, known := copies[items[i].Key]
-		if !known {
-			n = len(groups)
-			copies[items[i].Key], groups = n, append(groups, nil)
-		}
-		groups[n] = append(groups[n], i)
-	}
+	groups := apart(items, places)
 	costs := make([]tables.Cost, len(groups))
 	s.Env.Each(len(groups), s.Parallel(), func(n int) {
-		first := groups[n][0]
+		copies := map[event.Key]int{} // the first one of each event
 		for _, i := range groups[n] {
-			if i != first && items[i].Digest == items[first].Digest { // then its parts are equal too
+			first, known := copies[items[i].Key]
+			if known && items[i].Digest == items[first].Digest { // then its parts are equal too
 				results[i] = rows.Repeated(results[first])
 				continue
+			}
+			if !known {
+				copies[items[i].Key] = i
 			}
 			t := s.among(among, items[i])
 			results[i] = t.Put(ctx)
@@ -85,6 +81,41 @@ func (s *Writer) putAtomic(ctx context.Context, items []*event.Item, places []in
 	return cost
 }
 
+// apart divides places into groups that have no key of a whole or of a state in common.
+func apart(items []*event.Item, places []int) (groups [][]int) {
+	of := make(map[event.Key]int, len(places)) // the group of each key
+	for _, i := range places {
+		keys := []event.Key{items[i].Key}
+		for _, part := range rows.AtomicParts(items[i]) {
+			if part.Whole != nil {
+				keys = append(keys, part.Key)
+			}
+		}
+		n := len(groups)
+		for _, key := range keys {
+			if known, is := of[key]; is {
+				n = min(n, known)
+			}
+		}
+		if n == len(groups) {
+			groups = append(groups, nil)
+		}
+		for _, key := range keys { // this one joins all groups that it has a key in common with
+			if other, is := of[key]; is && other != n {
+				groups[n], groups[other] = append(groups[n], groups[other]...), nil
+				for k, in := range of {
+					if in == other {
+						of[k] = n
+					}
+				}
+			}
+			of[key] = n
+		}
+		groups[n] = append(groups[n], i)
+	}
+	return slices.DeleteFunc(groups, func(g []int) bool { return len(g) == 0 })
+}
+
 // atomicPut puts items in one transaction: all of them, or none. The first one is the whole, and
 // the others are its parts. The same transaction moves the totals that move with these items.
 //
@@ -94,6 +125,9 @@ func (s *Writer) putAtomic(ctx context.Context, items []*event.Item, places []in
 // other. In the next transaction, a condition replaces its put: the item is still the same. The
 // other items are put again. Without that condition, a part could be put next to a whole that has
 // been erased in the meantime.
+//
+// A state is read first. If an older one is stored, exactly that one is replaced. If a newer one is
+// stored, a condition takes the place of the put: the stored one is still at least as new.
 //
 // What the keys hold is judged before what the totals say: an event that is stored is a Duplicate,
 // whatever a floor says.
@@ -108,6 +142,7 @@ type atomicPut struct {
 	result  *tables.Result // once it is known
 	// unanswered says that a try got no answer, and may still be carried out.
 	unanswered bool
+	looked     bool // its states have been read
 	ready      bool // none of the totals that it takes from, and that have a floor, is being built
 	// throttled are the partition keys for which the last try was refused, as far as its refusal
 	// names them.
@@ -124,6 +159,7 @@ type atomicItem struct {
 	Met, barred bool
 	Digest      event.Digest
 	Size        int
+	older       *rows.Stored // of a state: the stored one, which it replaces; nil: it is put if its key is free
 	// moves is what its put adds to totals.
 	moves []aggregate.Contribution
 }
@@ -226,6 +262,9 @@ func (t *atomicPut) try(ctx context.Context) (rows.Answer, rows.Next) {
 			Detail: "its whole was removed in the meantime, so it is not put"})
 		return rows.Answer{}, rows.Ended
 	}
+	if t.readStates(ctx); t.result != nil {
+		return rows.Answer{}, rows.Ended
+	}
 	one := messages{t}
 	if t.late() {
 		one.judgeLate(ctx, &t.cost)
@@ -256,6 +295,18 @@ func (t *atomicPut) try(ctx context.Context) (rows.Answer, rows.Next) {
 	return sent.Answer, rows.Later
 }
 
+// readStates reads the states once, before the first try: most of them are stored, and a read costs
+// less than a refused transaction.
+func (t *atomicPut) readStates(ctx context.Context) {
+	states := slices.DeleteFunc(t.unmet(), func(m *atomicItem) bool { return m.item.Whole == nil })
+	if t.looked || len(states) == 0 {
+		return
+	}
+	t.looked = true
+	t.lookAt(ctx, states, &t.cost)
+	t.decide()
+}
+
 // unmet returns the items that are to be put.
 func (t *atomicPut) unmet() (list []*atomicItem) {
 	for _, m := range t.Members {
@@ -280,6 +331,12 @@ func (s *Writer) transaction(members []*atomicItem, blind bool, moves []*TotalMo
 			in.TransactItems = append(in.TransactItems, types.TransactWriteItem{ConditionCheck: m.check(&s.Events, images)})
 			continue
 		}
+		if m.older != nil {
+			_, request := s.Replacement(m.older, m.item)
+			request.ReturnValuesOnConditionCheckFailure = images
+			in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Put: plain.InTransaction(request)})
+			continue
+		}
 		free, names := rows.FreeKey(s.Pipeline.Migration(m.item.Type) != "")
 		in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Put: &types.Put{TableName: &s.Events, Item: m.encode(),
 			ConditionExpression: free, ExpressionAttributeNames: names, ReturnValuesOnConditionCheckFailure: images}})
@@ -300,12 +357,20 @@ func (m *atomicItem) encode() rows.Image {
 	return img
 }
 
-// check returns the condition that the item is still the one that was met.
+// check returns the condition that the item is still the one that was met, or a state at least as
+// new.
 func (m *atomicItem) check(table *string, images types.ReturnValuesOnConditionCheckFailure) *types.ConditionCheck {
 	c := &types.ConditionCheck{TableName: table, Key: rows.KeyImage(m.item.Key), ReturnValuesOnConditionCheckFailure: images}
 	if m.barred {
 		c.ConditionExpression = aws.String("attribute_exists(#b)")
 		c.ExpressionAttributeNames = map[string]string{"#b": rows.BarredAttribute}
+		return c
+	}
+	if m.item.Whole != nil {
+		c.ConditionExpression = aws.String("#r > :r OR #r = :r AND (#i > :i OR #i = :i AND #d >= :d)")
+		c.ExpressionAttributeNames = map[string]string{"#r": "revision", "#i": "i:revision", "#d": "digest"}
+		c.ExpressionAttributeValues = rows.Image{":r": rows.Number(m.item.Revision.String()), ":i": rows.Text(m.item.Ties),
+			":d": rows.Binary(m.item.Digest[:])}
 		return c
 	}
 	c.ConditionExpression, c.ExpressionAttributeNames = aws.String("#d = :d"), map[string]string{"#d": "digest"}
@@ -354,7 +419,7 @@ func (t *atomicPut) cancelled(ctx context.Context, sent rows.Transacted, moves [
 				m.Met, m.barred, m.result = false, false, tables.Result{}
 				why, step = rows.Answer{Outcome: rows.Unknown, Err: errMoving}, rows.Later
 			}
-			if len(reason.Item) == 0 {
+			if m.older = nil; len(reason.Item) == 0 {
 				unread = append(unread, m)
 				continue
 			}
@@ -405,6 +470,9 @@ func (m *atomicItem) attempted() int {
 // meet takes the stored item that holds the key of a member.
 func (t *atomicPut) meet(ctx context.Context, m *atomicItem, known *rows.Stored) {
 	judge := func() { m.take(t.store.JudgeStored(known, m.item), known.Digest) }
+	if m.item.Whole != nil && t.store.Older(known, m.item) && !plain.TooLate(m.item, t.store.Env.Now()) {
+		judge = func() { m.older = known }
+	}
 	err := known.Ahead(t.store.Pipeline.Epoch())
 	switch {
 	case err != nil:
@@ -422,8 +490,11 @@ func (t *atomicPut) meet(ctx context.Context, m *atomicItem, known *rows.Stored)
 
 // take takes what was found under the member's key.
 func (m *atomicItem) take(r tables.Result, digest event.Digest) {
+	if m.older = nil; r.Verdict == event.Retry && r.Existing != nil { // an older state
+		m.older, r = rows.VersionOf(r.Existing), tables.Result{}
+	}
 	m.result = r
-	if r.Verdict == event.Duplicate {
+	if r.Verdict == event.Duplicate || r.Verdict == event.Stale {
 		m.Met, m.barred, m.Digest = true, r.Refusal != nil, digest
 	}
 }
@@ -488,6 +559,9 @@ func (t *atomicPut) decide() {
 	}
 	worst, met := &tables.Result{}, true
 	for _, m := range t.Members {
+		if m.item.Whole != nil && m.result.Verdict == event.Expired { // that says nothing about its whole
+			continue
+		}
 		met = met && m.Met
 		if m.result.Verdict.Severity() > worst.Verdict.Severity() {
 			worst = &m.result
@@ -505,7 +579,11 @@ func (t *atomicPut) decide() {
 func (t *atomicPut) stored(v event.Verdict) {
 	t.result = &tables.Result{Verdict: v, Existing: t.Members[0].result.Existing}
 	for _, m := range t.Members[1:] {
-		if !m.Met {
+		switch {
+		case m.Met || m.result.Verdict == event.Expired:
+		case m.older != nil:
+			m.result = tables.Result{Verdict: event.Updated}
+		default:
 			m.result = tables.Result{Verdict: event.Inserted}
 		}
 		t.result.Parts = append(t.result.Parts, m.result)
