@@ -62,6 +62,7 @@ var sections = []struct {
 	{"values", false, false, (*bench).values},
 	{"pages", false, false, (*bench).pages},
 	{"parts", false, false, (*bench).parts},
+	{"states", false, false, (*bench).states},
 	{"compress", false, false, (*bench).compress},
 	{"put", false, false, (*bench).put},
 	{"soldout", false, false, (*bench).soldOut},
