@@ -54,18 +54,21 @@ func shard(dst []byte, from, shards int, _ *Source) ([]byte, error) {
 	return strconv.AppendUint(dst[:from], binary.BigEndian.Uint64(sum[:8])%uint64(shards), 10), nil
 }
 
-// split keeps piece n of the text, from 1.
-func split(dst []byte, from, n int, _ *Source) ([]byte, error) {
-	text := dst[from:]
-	for ; n > 1; n-- {
-		_, after, found := bytes.Cut(text, []byte("#"))
-		if !found {
-			return dst, event.Poisoned(event.MissingField, quote(dst[from:])+" has too few pieces between #")
+// splitAt keeps piece n of the text, from 1.
+func splitAt(separator string) runs {
+	separator = cmp.Or(separator, "#")
+	return func(dst []byte, from, n int, _ *Source) ([]byte, error) {
+		text := dst[from:]
+		for ; n > 1; n-- {
+			_, after, found := bytes.Cut(text, []byte(separator))
+			if !found {
+				return dst, event.Poisoned(event.MissingField, quote(dst[from:])+" has too few pieces between "+separator)
+			}
+			text = after
 		}
-		text = after
+		piece, _, _ := bytes.Cut(text, []byte(separator))
+		return append(dst[:from], piece...), nil
 	}
-	piece, _, _ := bytes.Cut(text, []byte("#"))
-	return append(dst[:from], piece...), nil
 }
 
 // parentAt keeps what comes before the last separator. If nothing does, the parent is missing, as

@@ -12,7 +12,7 @@ import (
 // Function describes one function of the template language, for documents, completion and checks.
 type Function struct {
 	Name string
-	Arg  string // its argument: a number N, a LABEL or a SEP. "N?" may be left out. Empty: it takes none
+	Arg  string // its argument: a number N, a LABEL or a SEP. What has a ? may be left out. Empty: it takes none
 	Does string
 	// Lossy reports whether different inputs can give the same result.
 	Lossy bool
@@ -49,12 +49,14 @@ type Function struct {
 	// Prefixes reports whether values with the same beginning have results with the same beginning.
 	Prefixes bool
 
-	least, most int  // the range of its argument
-	digits      int  // of a hash without an argument
-	keeps       keep // what its result has of the text before it
+	least, most int    // the range of its argument
+	divides     string // its separator without a SEP
+	digits      int    // of a hash without an argument
+	keeps       keep   // what its result has of the text before it
 	run         runs
-	// with returns run for an argument that is no number. It is nil if there is no such argument.
-	with func(arg string) runs
+	// with returns run for a LABEL or a SEP, which is empty if it is left out. It is nil if the
+	// function takes neither.
+	with func(text string) runs
 	// shape returns what it makes with the argument n, in words, if text cannot be its result, and
 	// otherwise "". text is not empty. nil says nothing about the result.
 	shape func(text string, n int) string
@@ -152,10 +154,10 @@ func Functions() []Function {
 			digits: 64, least: 1, most: 63, run: hash, shape: ofHex(64)},
 		{Name: "first", Arg: "N", Does: "the first N code points", Lossy: true, Prefixes: true, least: 1, most: 1024, keeps: keepsBeginning,
 			run: first, shape: atMost},
-		{Name: "split", Arg: "N", Does: "piece N, from 1, of a text that # divides, as keys of tables with several kinds of item are",
-			Lossy: true, least: 1, most: 100, keeps: keepsPart, run: split},
+		{Name: "split", Arg: "N:SEP?", Does: "piece N, from 1, of a text that # or SEP divides, as keys of tables with several kinds " +
+			"of item are", Lossy: true, least: 1, most: 100, divides: "#", keeps: keepsPart, with: splitAt},
 		{Name: "parent", Arg: "SEP?", Does: "what comes before the last / of a path, or before the last SEP: /a/b of /a/b/c",
-			Lossy: true, keeps: keepsPart, with: parentAt},
+			Lossy: true, divides: "/", keeps: keepsPart, with: parentAt},
 		{Name: "trim", Does: "without ASCII white space at either end", Lossy: true, Folds: true, Ordered: true, Prefixes: true,
 			keeps: keepsEnds, run: trim, shape: unspaced},
 		{Name: "strip", Does: "without Unicode white space at either end", Lossy: true, Folds: true, Ordered: true, Prefixes: true,
@@ -227,7 +229,7 @@ func (p *Part) addFunc(call string, offset int) error {
 		return &TemplateError{Offset: offset, What: name + " needs a fixed width to turn the order around",
 			Instead: "time | " + name + ", or pad:N | " + name}
 	}
-	n, what := f.argument(arg, hasArg)
+	n, text, what := f.argument(arg, hasArg)
 	if what != "" {
 		return &TemplateError{Offset: offset, What: what, Instead: f.nearest(arg)}
 	}
@@ -235,42 +237,46 @@ func (p *Part) addFunc(call string, offset int) error {
 	p.Lossy = p.Lossy || f.Lossy || f.LossyWith && hasArg
 	do := f.run
 	if f.with != nil {
-		do = f.with(arg)
+		do = f.with(text)
 	}
 	p.apply = append(p.apply, step{written: call, arg: n, do: do})
 	return nil
 }
 
-// argument reads the argument of f. If it cannot, what says why.
-func (f *Function) argument(arg string, hasArg bool) (n int, what string) {
+// argument reads the argument of f: a number, a text or both. If it cannot, what says why.
+func (f *Function) argument(arg string, hasArg bool) (n int, text, what string) {
 	switch {
 	case f.Arg == "" && hasArg:
-		return 0, f.Name + " takes no argument"
-	case f.Arg == "N" && !hasArg:
-		return 0, f.Name + " needs an argument"
+		return 0, "", f.Name + " takes no argument"
+	case f.least > 0 && f.Arg != "N?" && !hasArg:
+		return 0, "", f.Name + " needs an argument"
 	case !hasArg:
-		return 0, ""
+		return 0, "", ""
 	case f.Arg == "LABEL?":
 		if !isLabel(arg) {
-			return 0, fmt.Sprintf("%s is not a label of %s, which has 1 to %d letters, digits, '_' or '-'", quote(arg), f.Name, maxLabel)
+			what = fmt.Sprintf("%s is not a label of %s, which has 1 to %d letters, digits, '_' or '-'", quote(arg), f.Name, maxLabel)
 		}
-		return 0, ""
+		return 0, arg, what
 	case f.Arg == "SEP?":
-		return 0, f.separates(arg, "/")
+		return 0, arg, f.separates(arg)
 	}
-	n, err := strconv.Atoi(arg)
-	if err != nil || n < f.least || n > f.most || strconv.Itoa(n) != arg {
-		return 0, fmt.Sprintf("%s takes a whole number from %d to %d, not %s", f.Name, f.least, f.most, quote(arg))
+	number, text, hasText := strings.Cut(arg, ":")
+	n, err := strconv.Atoi(number)
+	switch {
+	case err != nil || n < f.least || n > f.most || strconv.Itoa(n) != number || hasText && f.divides == "":
+		what = fmt.Sprintf("%s takes a whole number from %d to %d, not %s", f.Name, f.least, f.most, quote(arg))
+	case hasText:
+		what = f.separates(text)
 	}
-	return n, ""
+	return n, text, what
 }
 
-// separates says why text cannot be the separator of f, which divides at usual without one. Letters
-// and digits cannot: parent:2 would not be the parent of the parent.
-func (f *Function) separates(text, usual string) (what string) {
+// separates says why text cannot be the separator of f. Letters and digits cannot: parent:2 would
+// not be the parent of the parent.
+func (f *Function) separates(text string) (what string) {
 	switch {
-	case text == usual:
-		return f.Name + " divides at " + usual + " by itself"
+	case text == f.divides:
+		return f.Name + " divides at " + text + " by itself"
 	case len(text) != 1 || !strings.Contains(separators, text):
 		return fmt.Sprintf("%s divides at one of %s, not at %s", f.Name, separators, quote(text))
 	}
@@ -283,16 +289,21 @@ const separators = "!#$%&'()*+,-./:;<=>?@[\\]^_`~"
 
 // nearest returns the correct call that is closest to one with this argument.
 func (f *Function) nearest(arg string) string {
-	n, err := strconv.Atoi(arg)
+	number, text, _ := strings.Cut(arg, ":")
+	n, err := strconv.Atoi(number)
 	switch {
-	case f.Arg == "SEP?" && arg == "/":
+	case f.Arg == "SEP?" && arg == f.divides:
 		return f.Name
 	case err != nil || f.most == 0:
 		return f.example()
 	case f.Arg == "N?" && (n < f.least || n > f.most):
 		return f.Name
 	}
-	return fmt.Sprintf("%s:%d", f.Name, min(max(n, f.least), f.most))
+	call := fmt.Sprintf("%s:%d", f.Name, min(max(n, f.least), f.most))
+	if f.divides != "" && text != "" && f.separates(text) == "" {
+		call += ":" + text
+	}
+	return call
 }
 
 // example returns a correct call.
@@ -312,7 +323,7 @@ func functionNames() string {
 	var names []string
 	for _, f := range functions() {
 		switch {
-		case f.Arg == "N":
+		case f.least > 0 && f.Arg != "N?":
 			f.Name += ":8"
 		case f.Reverses:
 			f.Name = "time | " + f.Name

@@ -2,6 +2,7 @@ package keys
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +85,12 @@ func TestTemplateMistakes(t *testing.T) {
 		{"{a | trim:1}", 5, "takes no argument"}, {"{a | time:}", 5, "takes no argument"},
 		{"{a | parent:2}", 5, "not at \"2\"; write parent:."}, {"{a | parent:}", 5, "not at \"\""}, {"{a | parent:--}", 5, "not at \"--\""},
 		{"{a | parent:é}", 5, "not at"}, {"{a | parent:/}", 5, "parent divides at / by itself; write parent"},
+		{"{a | split}", 5, "needs an argument; write split:8"}, {"{a | split:0}", 5, "from 1 to 100, not \"0\"; write split:1"},
+		{"{a | split:-1:/}", 5, "from 1 to 100, not \"-1:/\"; write split:1:/"}, {"{a | split:/}", 5, "write split:8"},
+		{"{a | split:2:}", 5, "split divides at one of"}, {"{a | split:2:x}", 5, "not at \"x\"; write split:2"},
+		{"{a | split:2:#}", 5, "split divides at # by itself; write split:2"}, {"{a | split:2: /}", 5, "not at \" /\""},
+		{"{a | split:2:/:3}", 5, "not at \"/:3\""}, {"{a | pad:8:/}", 5, "from 1 to 38, not \"8:/\"; write pad:8"},
+		{"{a | sha256:8:/}", 5, "from 1 to 63"},
 		{"{a | rev}", 5, "fixed width"}, {"{a | day | rev}", 11, "cannot follow day"}, {"{a | day | month}", 11, "cannot follow day"},
 		{"{a | hmac | time}", 12, "cannot follow hmac"},
 		{"{a | hmac | pad:8}", 12, "cannot follow hmac"}, {"{a | unix | day}", 12, "cannot follow unix"},
@@ -111,6 +118,7 @@ func TestLossyFunctions(t *testing.T) {
 		"{a | lower}": true, "{a | upper}": true,
 		"{@at | minute}": true, "{@at | hour}": true, "{@at | day}": true, "{@at | month}": true, "{@at | year}": true,
 		"{@at | unix}": true, "{@at | unixms}": true, "{a | parent}": true, "{a | parent:.}": true,
+		"{a | split:1}": true, "{a | split:1:/}": true,
 		"{a | lower | hmac}": true, "{@at | unix | pad:12}": true,
 	} {
 		if got := must(t, text).Parts()[0].Lossy; got != lossy {
@@ -149,6 +157,43 @@ func TestParent(t *testing.T) {
 		}
 		if again := must(t, tpl.Canonical()).Canonical(); again != tpl.Canonical() {
 			t.Errorf("%s is written %s", tpl.Canonical(), again)
+		}
+	}
+}
+
+// A piece is the one that strings.Split makes, at # or at the separator that is named.
+func TestSplitAgainstItsTwin(t *testing.T) {
+	r := seeded(t)
+	for range 2000 {
+		separator := string(separators[r.IntN(len(separators))])
+		var value string
+		for range 1 + r.IntN(6) {
+			value += []string{separator, "#", "a", "é", "😀"}[r.IntN(5)]
+		}
+		n, call := 1+r.IntN(3), ":"+separator
+		if separator == "#" {
+			call = ""
+		}
+		tpl := must(t, fmt.Sprintf("{@id | split:%d%s}", n, call))
+		want := ""
+		if pieces := strings.Split(value, separator); n <= len(pieces) {
+			want = pieces[n-1]
+		}
+		if got, err := tpl.Plain(&Source{ID: value}); got != want || (err == nil) != (want != "") {
+			t.Fatalf("%s of %q: %q, %v, want %q", tpl.Text(), value, got, err, want)
+		}
+		if again := must(t, tpl.Canonical()).Canonical(); again != tpl.Canonical() {
+			t.Errorf("%s is written %s", tpl.Canonical(), again)
+		}
+	}
+}
+
+// No letter, digit, space, brace, quote or bar is a separator; all else in ASCII is.
+func TestSeparators(t *testing.T) {
+	for c := ' '; c <= '~'; c++ {
+		bad := strings.ContainsRune(` {}"|`, c) || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+		if _, err := ParseTemplate("{a | split:2:" + string(c) + "}"); (err != nil) != (bad || c == '#') {
+			t.Errorf("%q: %v", c, err)
 		}
 	}
 }

@@ -115,6 +115,8 @@ func TestEveryFunctionIsDocumented(t *testing.T) {
 			want += "`"
 		case "N":
 			want += ":N`"
+		case "N:SEP?":
+			want += ":N`, `" + f.Name + ":N:SEP`"
 		case "LABEL?", "SEP?":
 			want += "`, `" + f.Name + ":" + strings.TrimSuffix(f.Arg, "?") + "`"
 		default:
