@@ -12,7 +12,8 @@ import (
 )
 
 // Whatever fault befalls one request, a transfer moves both balances with it or nothing at all, no
-// account is overdrawn, and what a floor refuses is stored nowhere.
+// account is overdrawn, and what a floor refuses is stored nowhere. A transfer that is sent before
+// its accounts, in the same second, is stored. One to an account that was never opened is not.
 func TestEveryFaultOfTransfers(t *testing.T) {
 	p, err := pipeline.Load(examples.Files, "ledger/pipeline.yaml")
 	must.Succeed(t, err)
@@ -27,12 +28,16 @@ func TestEveryFaultOfTransfers(t *testing.T) {
 			`{"account":"` + from + `","book":"` + book(from) + `","cents":-` + cents + `},{"account":"` + to + `","book":"` + book(to) +
 			`","cents":` + cents + `}]}`
 	}
+	opened := func(account string) string {
+		return `{"type":"account.opened","account":"` + account + `","opened_at":"2099-03-01T10:00:00Z"}`
+	}
 	EveryFault(t, Config{Pipeline: p}, func(t *testing.T, w *World) {
-		w.Send(transfer("1", "bank", "ada", "100"))
+		w.Send(transfer("1", "bank", "ada", "100"), opened("bank"), opened("ada"), opened("bob"), opened("eve"),
+			transfer("4", "bank", "nobody", "1"))
 		w.Drain()
 		w.Send(transfer("2", "ada", "bob", "70"), transfer("2", "ada", "bob", "70"), transfer("3", "ada", "eve", "70"))
 		w.Drain()
-		must.Equal(t, len(w.Items()), 6)
+		must.Equal(t, len(w.Items()), 4+6)
 		left := map[string]string{}
 		for _, account := range []string{"ada", "bob", "eve"} {
 			left[account] = w.Total("balances", map[string]string{"account": account}, w.Now()).Values["cents"].String()
@@ -42,15 +47,14 @@ func TestEveryFaultOfTransfers(t *testing.T) {
 		if !one && !other {
 			t.Errorf("the balances are %v", left)
 		}
-		refused := 0
+		refused := map[event.Reason]bool{}
 		for _, letter := range w.Quarantined() {
-			if letter.Verdict != event.Rejected.String() || letter.Reason != event.BelowFloor {
+			if refused[letter.Reason] = true; letter.Verdict != event.Rejected.String() {
 				t.Errorf("in quarantine is %+v", letter)
 			}
-			refused++
 		}
-		if refused == 0 {
-			t.Error("nothing was refused")
+		if len(refused) != 2 || !refused[event.BelowFloor] || !refused[event.Requires] {
+			t.Errorf("refused was %v", refused)
 		}
 	})
 }

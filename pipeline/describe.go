@@ -41,13 +41,19 @@ func (p *Pipeline) Describe() *Description {
 	return d
 }
 
-// WithoutFloors returns a pipeline that plans the same items, and whose totals have no floors. It
-// has no patterns.
-func (p *Pipeline) WithoutFloors() (*Pipeline, error) {
-	if !p.HasFloors() {
+// Unconditional returns a pipeline that plans the same items, whose totals have no floors, and
+// whose events require nothing. It has no patterns.
+func (p *Pipeline) Unconditional() (*Pipeline, error) {
+	spec := p.spec()
+	requires := false
+	for name, s := range spec.Events {
+		requires = requires || s.Requires != nil
+		s.Requires = nil
+		spec.Events[name] = s
+	}
+	if !p.HasFloors() && !requires {
 		return p, nil
 	}
-	spec := p.spec()
 	for name, a := range spec.Aggregates {
 		a.AtLeast = nil
 		spec.Aggregates[name] = a
@@ -88,6 +94,13 @@ func eventSpec(t *planner.Type) EventSpec {
 	}
 	if t.Latest {
 		s.Mode = "latest"
+	}
+	for _, r := range t.Requires {
+		key := map[string]string{}
+		for _, from := range r.From {
+			key[from.Path.String()] = from.Template.Canonical()
+		}
+		s.Requires = append(s.Requires, RequireSpec{r.Type.Name, key})
 	}
 	for _, i := range t.Indexes {
 		s.Indexes[i.Name] = indexSpec(i)

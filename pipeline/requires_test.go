@@ -61,3 +61,13 @@ func TestMistakesOfRequires(t *testing.T) {
 		}
 	}
 }
+
+// What is said of a pipeline has what its types require, and is the same pipeline again.
+func TestDescribedRequires(t *testing.T) {
+	spec := mustLoad(t, withRequires).Describe().Spec
+	again, err := New(spec)
+	must.Succeed(t, err)
+	for _, s := range []Spec{spec, again.Describe().Spec} {
+		must.Equal(t, fmt.Sprint(s.Events["transfer"].Requires), "[{account map[bank.code:{from.bank} id:{from.account}]}]")
+	}
+}

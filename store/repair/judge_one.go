@@ -20,8 +20,9 @@ import (
 // its key. It writes nothing, so an answer can be out of date as soon as it is given. The stored
 // event is nil if there is none, or if what is there is not an event of Ingot's. If the item is
 // stored or would be stored, its parts are judged too. If the verdict of a part is worse, the event
-// that is stored under the part's key is returned. Judge also reads the totals with floors that the
-// event takes from. If one of them is too low now, the answer is Rejected.
+// that is stored under the part's key is returned. Judge also reads what the event requires, and
+// the totals with floors that it takes from. If one of these is missing or too low now, the answer
+// is Rejected.
 func (s *Repairer) Judge(ctx context.Context, item *event.Item) (tables.Result, *event.Item, error) {
 	if payloads.IsAhead(item, s.stages.Env.Now()) {
 		refusal := payloads.TooFarAhead(item)
@@ -29,6 +30,12 @@ func (s *Repairer) Judge(ctx context.Context, item *event.Item) (tables.Result, 
 	}
 	atomic := rows.IsAtomic(item)
 	r, stored, err := s.judgeOne(ctx, item, !atomic)
+	if err == nil && (r.Verdict == event.Inserted || r.Verdict == event.Updated) {
+		lacking, err := s.stages.Lacking(ctx, item)
+		if err != nil || lacking != nil {
+			return tables.Result{Verdict: event.Rejected, Refusal: lacking}, stored, err
+		}
+	}
 	if err != nil || !rows.Yields(&r, item) {
 		if err == nil && atomic && r.Verdict == event.Inserted {
 			r, err = s.floors(ctx, r, item.Key, nil, item)

@@ -52,7 +52,7 @@ const explainJSON = ` what is not known or does not apply is absent
     parts[]               the items of its parts, each with the same members
     events[]              the events of a message that has several, each with the same members, and its place
     quarantined           why a message from quarantine is there: verdict, reason, detail, pk, sk, group, events
-                          (their places); the verdict beside it is what it would get if its key were free
+                          (their places), others (of stored ones); the verdict beside it is what it would get if its key were free
     key                   pk, sk
     indexes[]             name, pk, sk; or name, missing
     item                  bytes, writeUnits, eachUnits; transaction, if it is put in one; payloadBytes and

@@ -33,6 +33,11 @@ func (p *Planner) Reads(t *Type) []event.Read {
 	for _, a := range t.Attributes {
 		r.field("attribute "+a.Name, a.Path, scalars, false)
 	}
+	for _, required := range t.Requires {
+		for _, from := range required.From {
+			r.template("requires "+required.Type.Name, from.Template, true)
+		}
+	}
 	for i, rev := range t.Revision {
 		if rev.Template != nil {
 			r.template("revision", rev.Template, i == 0)

@@ -78,6 +78,30 @@ func (o *ordered) missing(item *event.Item) *event.Requirement {
 	return &item.Requires[at]
 }
 
+// Lacking returns why an item that is not stored may not be put: an event that it requires is not
+// stored. It returns nil if there is no such event.
+func (s *Stages) Lacking(ctx context.Context, item *event.Item) (*event.Refusal, error) {
+	if len(item.Requires) == 0 {
+		return nil, nil
+	}
+	o := &ordered{Stages: s, items: []*event.Item{item}, left: []int{0}, stored: map[event.Requirement]bool{}}
+	if err := o.read(ctx); err != nil {
+		return nil, fmt.Errorf("what item %q requires: %w", item.Key, err)
+	}
+	return o.refusal(item), nil
+}
+
+// refusal says what of an item is missing, or is nil.
+func (o *ordered) refusal(item *event.Item) *event.Refusal {
+	needed := o.missing(item)
+	if needed == nil {
+		return nil
+	}
+	return &event.Refusal{Verdict: event.Rejected, Reason: event.Requires, Key: item.Key, Type: item.Type,
+		Detail: fmt.Sprintf("it requires %s under the key %q, which is not stored; send the message again once it is", needed.Type,
+			needed.Key.String())}
+}
+
 // put puts the items at these places, and notes what is stored.
 func (o *ordered) put(ctx context.Context, places []int) {
 	if len(places) == 0 {
@@ -187,10 +211,7 @@ func (o *ordered) judge(ctx context.Context) {
 		older := item.Revision != nil && r.Verdict == event.Retry && r.Refusal.Reason == event.Unattempted && ctx.Err() == nil
 		switch {
 		case r.Verdict == 0 || older:
-			needed := o.missing(item)
-			o.results[i] = tables.Result{Verdict: event.Rejected, Refusal: &event.Refusal{Verdict: event.Rejected, Reason: event.Requires,
-				Key: item.Key, Type: item.Type, Detail: fmt.Sprintf("it requires %s under the key %q, which is not stored; "+
-					"send the message again once it is", needed.Type, needed.Key.String())}}
+			o.results[i] = tables.Result{Verdict: event.Rejected, Refusal: o.refusal(item)}
 		case r.Verdict == event.Retry:
 			o.results[i] = r
 		default:

@@ -21,7 +21,7 @@ func TestBundledData(t *testing.T) {
 		"shop":        "0a0f61a0a9d616bf503aa404b11590a869fc31c12a1d8ac1df64b033d0916de5",
 		"leaderboard": "446b95a77eab1960496198b19708f2f9b45f59f69c98dbe1b231c3f2f25065bb",
 		"feed":        "06e0f671ffebeaceed0622f4b1da304c1e23003ea3d35f87e126244a692a2a9f",
-		"ledger":      "7d54ff9ae108fdbdfbe0256963a7183d6e250cc197a47472239efbd30b42a827",
+		"ledger":      "54df9df36b7afd61559c62890a9da913f351fd5ac70081d966fc31036a7fb4a8",
 		"sensors":     "ba75bbaaee7d5de1b1bdf5819d3881addda9898e2bc0c8d458c78235de4e3cb3",
 	} {
 		sum := sha256.New()

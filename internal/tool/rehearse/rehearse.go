@@ -51,7 +51,7 @@ func New(p *pipeline.Pipeline, now time.Time, clock func() time.Time) (*Rehearsa
 
 // deploy makes the world, with the ingest function in it.
 func (r *Rehearsal) deploy(p *pipeline.Pipeline, c testworld.Config) (*pipeline.Pipeline, error) {
-	p, err := p.WithoutFloors()
+	p, err := p.Unconditional()
 	if err != nil {
 		return nil, err
 	}

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/send"
+	"github.com/ingot-events/ingot/keys"
 )
 
 // apart is how far apart the numbers of two events are. Each also uses the numbers behind its own.
@@ -46,6 +48,9 @@ func (t *trial) make() (bodies []string, err error) {
 			if !t.expect(item) {
 				continue // made-up numbers are few, so its key was there
 			}
+			if err := t.require(maker, item, n); err != nil {
+				return nil, err
+			}
 			t.types[name], t.texts[item.Key] = true, text
 			bodies = append(bodies, text)
 			if len(bodies)%3 == 0 {
@@ -63,6 +68,61 @@ func (t *trial) make() (bodies []string, err error) {
 		bodies = append(bodies, broken)
 	}
 	return bodies, nil
+}
+
+// require makes up the events that an event and its parts require.
+func (t *trial) require(maker *send.Maker, item *event.Item, n int64) error {
+	spec := t.Pipeline.Describe().Spec
+	for _, i := range item.All() {
+		doc, err := event.ParseDocument(i.Data)
+		if err != nil {
+			return err
+		}
+		source := keys.Source{Data: doc.Root(), Type: i.Type, ID: i.ID, At: i.At, HasAt: true}
+		for _, r := range spec.Events[i.Type].Requires {
+			fields := map[string]any{}
+			for path, text := range r.Key {
+				template, err := keys.ParseTemplate(text)
+				if err != nil {
+					return err
+				}
+				value, err := template.Plain(&source)
+				if err != nil {
+					return err
+				}
+				nest(fields, strings.Split(path, "."), value)
+			}
+			text, err := maker.Full(r.Type, fields, t.began, n, 2)
+			if err != nil {
+				return err
+			}
+			needed, err := t.Pipeline.Plan(envelope.Message{Body: text})
+			if err != nil {
+				return err
+			}
+			if was, made := t.texts[needed.Key]; made {
+				text = was
+			} else if !t.expect(needed) {
+				continue
+			}
+			t.needed[needed.Key] = text
+		}
+	}
+	return nil
+}
+
+// nest puts a value into an object, under the names that lead to it.
+func nest(object map[string]any, names []string, value any) {
+	if len(names) == 1 {
+		object[names[0]] = value
+		return
+	}
+	inner, there := object[names[0]].(map[string]any)
+	if !there {
+		inner = map[string]any{}
+		object[names[0]] = inner
+	}
+	nest(inner, names[1:], value)
 }
 
 // expect notes that an item must be stored, with its parts. It returns false if a key is taken.

@@ -221,7 +221,10 @@ func (t *trial) marks(ctx context.Context, arn string, keys map[event.Key]*seen)
 		return nil
 	}
 	wanted := map[string]bool{}
-	for _, k := range keys {
+	for key, k := range keys {
+		if item := t.stored[key]; item == nil || len(t.Pipeline.Contributions(item).List) == 0 {
+			continue
+		}
 		wanted[lanes.LaneIDOf(event.Lane{StreamARN: arn, ShardID: k.shard}).MarkAttribute()] = true
 	}
 	of := len(wanted)

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -119,6 +120,7 @@ type trial struct {
 	stored map[event.Key]*event.Item // what must be there, parts too
 	types  map[string]bool           // those that were sent
 	texts  map[event.Key]string      // the messages of stored wholes
+	needed map[event.Key]string      // the messages of events that others require
 	bodies map[string]string         // by body: the verdict with which it must be in quarantine
 	// removed are the keys whose items the trial has removed.
 	removed map[event.Key]bool
@@ -129,7 +131,7 @@ type trial struct {
 func Run(ctx context.Context, c Config) (*Report, error) {
 	c.Env = c.Env.Real()
 	t := &trial{Config: c, stored: map[event.Key]*event.Item{}, types: map[string]bool{}, texts: map[event.Key]string{},
-		bodies: map[string]string{}, removed: map[event.Key]bool{}, began: c.Env.Now(),
+		bodies: map[string]string{}, needed: map[event.Key]string{}, removed: map[event.Key]bool{}, began: c.Env.Now(),
 		report: Report{Epoch: c.Pipeline.Epoch(), Checks: []Check{}, Left: []string{}}}
 	t.report.Types = len(c.Pipeline.Describe().Spec.Events)
 	for _, def := range c.Pipeline.Definitions() { // the heads say how the streams function counts
@@ -203,28 +205,38 @@ func (t *trial) send(ctx context.Context) error {
 	if len(t.stored) == 0 {
 		return errors.New("no event could be made up for this pipeline; `ingot send --sample TYPE` says why")
 	}
-	if err := t.lines(ctx, made); err != nil {
-		return err
+	if len(t.needed) > 0 { // their events would wait in the queue until they come again
+		if _, err := t.stores(ctx, t.needed, slices.Collect(maps.Values(t.needed))); err != nil {
+			return err
+		}
 	}
-	waiting := send.Waiting{}
-	for key := range t.texts {
-		waiting.Add(t.stored[key], t.Env.Now())
-	}
-	t.Tell("%d messages are sent; waiting until %d events are stored", t.report.Sent, len(waiting))
-	w, err := send.Wait(ctx, t.Tables, t.Store.Config().Events, waiting, t.judge, t.Limit, t.Env.Sleep, func(send.Waited) {})
+	w, err := t.stores(ctx, t.texts, made)
 	if err != nil {
 		return err
 	}
 	result := Right
-	if w.Stored+w.Stale+w.Rejected != len(waiting) {
+	if w.Stored+w.Stale+w.Rejected != len(t.texts) {
 		result = Wrong
 	}
+	n := len(t.texts)
 	if err := t.refused(ctx, w.Rejected); err != nil {
 		return err
 	}
-	t.found("events are stored", result, "%d of %d, %d rejected by floors, %d left after %s", w.Stored, len(waiting), w.Rejected, w.Left,
-		t.Limit)
+	t.found("events are stored", result, "%d of %d, %d rejected by floors, %d left after %s", w.Stored, n, w.Rejected, w.Left, t.Limit)
 	return nil
+}
+
+// stores sends messages, and waits until the events of these texts are stored.
+func (t *trial) stores(ctx context.Context, texts map[event.Key]string, bodies []string) (send.Waited, error) {
+	if err := t.lines(ctx, bodies); err != nil {
+		return send.Waited{}, err
+	}
+	waiting := send.Waiting{}
+	for key := range texts {
+		waiting.Add(t.stored[key], t.Env.Now())
+	}
+	t.Tell("%d messages are sent; waiting until %d events are stored", t.report.Sent, len(waiting))
+	return send.Wait(ctx, t.Tables, t.Store.Config().Events, waiting, t.judge, t.Limit, t.Env.Sleep, func(send.Waited) {})
 }
 
 // refused notes that the events that floors refuse must be in quarantine.
