@@ -238,6 +238,15 @@ patterns:
   account: {atomic: true, id: "{id}", at: "{at}", key: {pk: "ACCOUNT#{id}", sk: "ACCOUNT"}}
   email: {part: {of: account, with: [email]}, id: "{email}", key: {pk: "EMAIL#{email}", sk: "CLAIM"}}
 `)
+	accounts := `{"type":"account","id":"a-1","email":"ann@example.com","at":"2026-03-01T09:00:00Z"}` + "\n"
+	if command == "erase" { // another event has the state by now
+		change(t, file, "events:\n", `events:
+  at: {part: {of: account, with: [desk]}, mode: latest, revision: "{@at}", id: "{desk}", key: {pk: "DESK#{desk}", sk: "LAST"}}
+`)
+		accounts = `{"type":"account","id":"a-1","email":"ann@example.com","desk":"1","at":"2026-03-01T09:00:00Z"}
+{"type":"account","id":"a-2","email":"bob@example.com","desk":"1","at":"2026-03-02T09:00:00Z"}
+`
+	}
 	if command == "send" { // a floor may refuse an event
 		change(t, file, "events:\n", "events:\n  out: {id: \"{id}\", at: \"{at}\", key: {pk: \"OUT#{id}\", sk: \"-\"}}\n")
 		change(t, file, "\n  orders_daily:\n",
@@ -248,8 +257,7 @@ patterns:
 	change(t, filepath.Join(dir, "template.yaml"), `"dynamodb:BatchGetItem"], Resource: !GetAtt EventsTable.Arn`,
 		`"dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"], Resource: !GetAtt EventsTable.Arn`)
 	must.Succeed(t, writeInto(dir,
-		map[string]string{"account.ndjson": `{"type":"account","id":"a-1","email":"ann@example.com","at":"2026-03-01T09:00:00Z"}` +
-			"\n"}))
+		map[string]string{"account.ndjson": accounts}))
 	change(t, file, "\npatterns:\n", "\npatterns:\n  leaders: {total: orders_daily, top: 10}\n")
 	change(t, file, "    window: 1d", "    rank: {value: orders}\n    window: 1d")
 	w, err := live(dir)

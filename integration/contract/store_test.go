@@ -77,6 +77,12 @@ func spec(epoch int64) pipeline.Spec {
 				Key: pipeline.KeySpec{PK: "NICK#{nick}", SK: "NICK"}},
 			"device": {Part: pipeline.PartSpec{Of: "member", With: []string{"id"}}, ID: "{id}",
 				Key: pipeline.KeySpec{PK: "MEMBER#{id}", SK: "DEVICE"}},
+			"reading": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "READING#{id}", SK: "READING"}},
+			"last": {Part: pipeline.PartSpec{Of: "reading", With: []string{"box"}}, ID: "{box}", Mode: "latest", Revision: "{@at}",
+				Key: pipeline.KeySpec{PK: "BOX#{box}", SK: "LAST"}},
+			"visit": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "VISIT#{id}", SK: "VISIT"}, Atomic: true},
+			"guest": {Part: pipeline.PartSpec{Of: "visit", With: []string{"box"}}, ID: "{box}", Mode: "latest", Revision: "{@at}",
+				Key: pipeline.KeySpec{PK: "BOX#{box}", SK: "GUEST"}},
 			"goods": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "GOODS#{id}", SK: "GOODS"}},
 			"letter": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "LETTER#{id}", SK: "LETTER"},
 				Offload: pipeline.OffloadSpec{Over: 1 << 10}},
@@ -241,6 +247,7 @@ func (s *shop) storing() {
 		s.t.Error(missing, err)
 	}
 	s.claiming(st)
+	s.states(st)
 	s.erasing(st)
 	s.now = time.Unix(one.ExpiresAt, 0)
 	s.put(st, event.Duplicate, one)
@@ -273,6 +280,25 @@ func (s *shop) claiming(st *store.Store) {
 	if _, err := repair.Of(st).EraseWith(s.ctx, account.Key, third.Parts.Items[:1],
 		true); err != nil { // a claim that somebody has found
 		s.t.Error(err)
+	}
+}
+
+// states stores states beside their events, older and newer ones, and erases these events.
+func (s *shop) states(st *store.Store) {
+	for _, typ := range []string{"reading", "visit"} {
+		of := func(id string, hour int) *event.Item {
+			return s.item(`{"type":%q,"id":%q,"box":"b","at":"2099-03-01T%02d:00:00Z"}`, typ, id, hour)
+		}
+		first, second, third := of("1", 1), of("2", 2), of("3", 3)
+		for _, item := range []*event.Item{second, first, third} {
+			s.put(st, event.Inserted, item)
+			s.put(st, event.Duplicate, item)
+		}
+		for _, item := range []*event.Item{first, third} {
+			if _, err := repair.Of(st).Erase(s.ctx, item.Key); err != nil {
+				s.t.Error(err)
+			}
+		}
 	}
 }
 

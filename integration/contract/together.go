@@ -76,6 +76,59 @@ func togethers(t *testing.T, h *Harness) {
 			held(w, w.transact(check, w.fresh("line", digest("l"))))
 			w.stored(w.item("line", digest("l")))
 		},
+		"a state beside its event": func(w *table) {
+			state := func(revision, ties, digest string) attrs {
+				return attrs{"type": s("t"), "revision": n(revision), "i:revision": s(ties), "digest": b(digest), "data": s("{}")}
+			}
+			in := w.still("state", "").ConditionCheck
+			newer := func(revision, ties, digest string) types.TransactWriteItem {
+				check := *in
+				check.ConditionExpression = aws.String("#r > :r OR #r = :r AND (#i > :i OR #i = :i AND #d >= :d)")
+				check.ExpressionAttributeNames = map[string]string{"#r": "revision", "#i": "i:revision", "#d": "digest"}
+				check.ExpressionAttributeValues = attrs{":r": n(revision), ":i": s(ties), ":d": b(digest)}
+				return types.TransactWriteItem{ConditionCheck: &check}
+			}
+			instead := func(of, by attrs) types.TransactWriteItem {
+				put := w.fresh("state", by)
+				put.Put.ConditionExpression = aws.String("#r = :seen AND #d = :digest AND #i = :ties AND #p >= :text")
+				put.Put.ExpressionAttributeNames = map[string]string{"#r": "revision", "#d": "digest", "#i": "i:revision", "#p": "data"}
+				put.Put.ExpressionAttributeValues = attrs{":seen": of["revision"], ":digest": of["digest"], ":ties": of["i:revision"],
+					":text": s("\t")}
+				return put
+			}
+			first, second := state("9", "a", "x"), state("10", "a", "y")
+			w.put(w.item("whole", digest("w")))
+			w.cancelled(w.transact(w.still("whole", "w"), instead(first, second)), "None", "ConditionalCheckFailed")
+			w.put(w.item("state", first))
+			w.cancelled(w.transact(w.still("whole", "v"), instead(first, second)), "ConditionalCheckFailed", "None")
+			held(w, w.transact(w.still("whole", "w"), instead(first, second)))
+			w.stored(w.item("state", second))
+			w.cancelled(w.transact(w.still("whole", "w"), instead(first, second)), "None", "ConditionalCheckFailed")
+			for _, older := range []types.TransactWriteItem{newer("9", "z", "z"), newer("10", "", "z"), newer("10", "a", "y")} {
+				held(w, w.transact(w.still("whole", "w"), older))
+			}
+			for _, later := range []types.TransactWriteItem{newer("10.5", "", ""), newer("10", "b", ""), newer("10", "a", "z")} {
+				w.cancelled(w.transact(w.still("whole", "w"), later), "None", "ConditionalCheckFailed")
+			}
+		},
+		"states are removed with their event": func(w *table) {
+			names, ties := map[string]string{"#i": "i:revision"}, attrs{":i": s("mine")}
+			remove := types.TransactWriteItem{Delete: &types.Delete{TableName: &w.name, Key: w.key("state"),
+				ConditionExpression:      aws.String("attribute_not_exists(PK) OR #i = :i"),
+				ExpressionAttributeNames: names, ExpressionAttributeValues: ties}}
+			others := types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &w.name, Key: w.key("state"),
+				ConditionExpression:      aws.String("attribute_not_exists(#i) OR #i <> :i"),
+				ExpressionAttributeNames: names, ExpressionAttributeValues: ties}}
+			held(w, w.transact(remove))
+			held(w, w.transact(others))
+			w.put(w.item("state", attrs{"i:revision": s("other")}))
+			w.cancelled(w.transact(remove), "ConditionalCheckFailed")
+			held(w, w.transact(others))
+			w.put(w.item("state", attrs{"i:revision": s("mine")}))
+			w.cancelled(w.transact(others), "ConditionalCheckFailed")
+			held(w, w.transact(remove))
+			w.absent(w.key("state"))
+		},
 		"an owner is barred and its claims released": func(w *table) {
 			bar := func() error {
 				return w.transact(

@@ -51,6 +51,9 @@ func (w Waiting) Add(item *event.Item, now time.Time) {
 	if item.Parts != nil && len(item.Parts.Items) > 0 {
 		d.Parts = make(map[event.Key]event.Digest, len(item.Parts.Items))
 		for _, part := range item.Parts.Items {
+			if part.Whole != nil { // a newer state may be stored in its place
+				continue
+			}
 			d.Parts[part.Key] = part.Digest
 			if part.Put != 0 {
 				d.Moves = item
