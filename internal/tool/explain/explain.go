@@ -201,7 +201,10 @@ func (e *Explainer) parts(x *Explanation, whole *event.Item) {
 	x.Atomic = whole.Parts.Atomic
 	for _, part := range whole.Parts.Items {
 		p := Explanation{Verdict: event.Inserted.String()}
-		e.item(&p, part, x.Atomic || part.Put != 0)
+		e.item(&p, part, x.Atomic || part.Put != 0 || part.Whole != nil)
+		if p.state = part.Whole != nil; p.state && !x.Atomic { // its transaction checks the whole, too
+			p.Item.WriteUnits += estimate.InTransaction * itemform.WriteUnits(whole.Size())
+		}
 		if doc, err := event.ParseDocument(part.Text()); err == nil { // it was just planned, so there is no error
 			p.DigestText = string(keys.PartDigestText(nil, part.Type, doc.Root(), whole.Type, e.Personal.Item(*whole).ID,
 				e.Pipeline.Folds(part.Type)...))

@@ -292,3 +292,22 @@ aggregates:
 		must.Say(t, text(t, e.Explain([]Message{body(event)})), want)
 	}
 }
+
+// A state is put beside its whole, at four units, and a newer one stands in its way.
+func TestStatesAreExplained(t *testing.T) {
+	const file = `ingot: 1
+epoch: 1
+type: reading
+events:
+  reading: {id: "{id}", at: "{at}", key: {pk: "READING#{id}", sk: "-"}}
+  last: {part: {of: reading, with: [device, n]}, id: "{device}", key: {pk: "DEVICE#{device}", sk: "-"}, mode: latest, revision: n number}
+`
+	m := body(`{"id":"1","device":"d","n":7,"at":"2026-03-01T00:00:00Z"}`)
+	for text, want := range map[string]int{file: 4, strings.Replace(file, `sk: "-"}}`, `sk: "-"}, atomic: true}`, 1): 2} {
+		x := of(t, text).Explain([]Message{m}).Messages[0].Parts[0]
+		if x.Revision != "7" || x.Item.WriteUnits != want || !x.Item.Transaction ||
+			x.sentence() != "Inserted, or Updated in place of an older one, unless a newer one is stored" {
+			t.Errorf("%+v, %+v: %s", x, x.Item, x.sentence())
+		}
+	}
+}

@@ -37,6 +37,7 @@ type Explanation struct {
 	Digest     string            `json:"digest,omitempty"` // lower-case hex
 	DigestText string            `json:"digestText,omitempty"`
 	Revision   string            `json:"revision,omitempty"` // under mode latest
+	state      bool              // a part under mode latest
 	Attributes map[string]string `json:"attributes,omitempty"`
 	Indexes    []Index           `json:"indexes,omitempty"`
 	ExpiresAt  string            `json:"expiresAt,omitempty"` // absent: never

@@ -169,6 +169,8 @@ func (x *Explanation) noteRows(t table) {
 // sentence returns the verdict in words.
 func (x *Explanation) sentence() string {
 	switch {
+	case x.state:
+		return "Inserted, or Updated in place of an older one, unless a newer one is stored"
 	case x.Verdict == "Inserted" && x.takes():
 		return "Inserted, unless its key is taken already or a floor refuses it"
 	case x.Verdict == "Inserted":
