@@ -1,0 +1,73 @@
+package docs
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/ingottest"
+	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store/repair"
+)
+
+// TestStates runs the readings of docs/parts.md, with a total over the last ones, atomic and not.
+// Whatever stops or fails, the newest reading is the state of its device, and the total holds it
+// alone. The state goes with its reading, and rebuild parts brings back the one before.
+func TestStates(t *testing.T) {
+	var text string
+	for _, b := range blocksOf(t, "docs/parts.md", "yaml pipeline") {
+		if strings.Contains(b.text, "device.last") {
+			text = b.text + "aggregates:\n  devices:\n    since: 1\n    onExpire: subtract\n    by: {celsius: \"{celsius}\"}\n" +
+				"    from:\n      device.last: {values: {devices: count}}\n"
+		}
+	}
+	const whole = "  reading.taken:\n"
+	for _, text := range []string{text, strings.Replace(text, whole, whole+"    atomic: true\n", 1)} {
+		p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
+		must.Succeed(t, err)
+		at := func(hour, celsius int) string {
+			return fmt.Sprintf(`{"type":"reading.taken","device":"d","taken_at":"2026-03-01T%d:00:00Z","celsius":%d}`, hour, celsius)
+		}
+		all := []string{at(10, 20), at(12, 22), at(11, 21)}
+		ingottest.EveryFault(t, ingottest.Config{Pipeline: p}, func(t *testing.T, w *ingottest.World) {
+			holds := func(celsius int) {
+				t.Helper()
+				state, err := w.Store().Item(t.Context(), event.Key{PK: "DEVICE#d", SK: "LAST"})
+				if err != nil || state == nil || !strings.Contains(state.Data, fmt.Sprintf(`"celsius":%d`, celsius)) {
+					t.Errorf("the state is %+v, want %d: %v", state, celsius, err)
+				}
+				for c := 20; c <= 22; c++ {
+					n := w.Total("devices", map[string]string{"celsius": fmt.Sprint(c)}, time.Time{}).N
+					if want := map[bool]int64{true: 1}[c == celsius]; n != want {
+						t.Errorf("%d devices of %d degrees, want %d", n, c, want)
+					}
+				}
+			}
+			w.Send(all...)
+			w.Drain()
+			holds(22)
+			newest, err := p.Plan(envelope.Message{Body: all[1]})
+			must.Succeed(t, err)
+			if _, err := repair.Of(w.Store()).Erase(t.Context(), newest.Key); err != nil {
+				return // a fault; the next try is another run
+			}
+			w.Send(all[1])
+			w.Drain()
+			if _, err := repair.Of(w.Store()).PutParts(t.Context()); err != nil {
+				return
+			}
+			w.Send(all...)
+			w.Drain()
+			holds(21)
+			w.Verify()
+			if letters := w.Quarantined(); len(letters) > 0 {
+				t.Errorf("%v", letters)
+			}
+		})
+	}
+}
