@@ -9,8 +9,8 @@ func claims() []Mutant {
 		{
 			Name: "claim-released-early", What: "the claims of an event that is erased are removed before its key is barred", Defends: "P5",
 			Checks: checks(sim.Shared),
-			Edits: edit("repair.erasure.bar", `	in := &dynamodb.TransactWriteItemsInput{TransactItems:`, `	for i := range claims {
-		alone := []types.TransactWriteItem{claims[i].write(&e.stages.Events)}
+			Edits: edit("repair.erasure.bar", `	in := &dynamodb.TransactWriteItemsInput{TransactItems:`, `	for i := range list {
+		alone := []types.TransactWriteItem{list[i].write(&e.stages.Events)}
 		e.stages.Transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: alone})
 	}
 	in := &dynamodb.TransactWriteItemsInput{TransactItems:`),

@@ -9,8 +9,8 @@ func erasures() []Mutant {
 		{
 			Name: "erased-unseen", What: "an event is erased as it was read, whatever its key holds by now", Defends: "P17",
 			Checks: returned,
-			Edits: edit("repair.erasure.try", `e.bar(ctx, e.barring(), releases(claims))`,
-				`e.bar(ctx, &dynamodb.PutItemInput{TableName: &e.stages.Events, Item: e.barring().Item}, releases(claims))`),
+			Edits: edit("repair.erasure.try", `e.bar(ctx, e.barring(), releases(released))`,
+				`e.bar(ctx, &dynamodb.PutItemInput{TableName: &e.stages.Events, Item: e.barring().Item}, releases(released))`),
 		},
 	}
 }

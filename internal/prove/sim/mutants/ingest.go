@@ -8,8 +8,9 @@ func ingest() []Mutant {
 		{
 			Name: "replaces-unseen", What: "a newer revision replaces whatever is stored by now", Defends: "P2",
 			Checks: checks(sim.Rewritten, sim.Expiry),
-			Edits: []Edit{{"plain.put.replace", `"#r = :seen AND #d = :digest"`, `"(#r = :seen AND #d = :digest OR attribute_exists(PK))"`},
-				{"plain.put.replace", `if item.Ties != "" {`, `if item.Ties == "-" {`}},
+			Edits: []Edit{
+				{"plain.Writer.Replacement", `"#r = :seen AND #d = :digest"`, `"(#r = :seen AND #d = :digest OR attribute_exists(PK))"`},
+				{"plain.Writer.Replacement", `if item.Ties != "" {`, `if item.Ties == "-" {`}},
 		},
 		{
 			Name: "digest-not-folded", What: "the digest takes a field as it came, and the id shows it in lower case", Defends: "P2 P3",
