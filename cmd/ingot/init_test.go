@@ -113,9 +113,11 @@ func TestInitTakesAnExample(t *testing.T) {
 	tool(t, "init", dir).says(t, exitFine)
 	inRepository(t, dir, "go", "test", "./...")
 	dir = example(t, "ledger")
-	tool(t, "init", dir).says(t, exitFine, "a floor (atLeast) may refuse an event")
+	tool(t, "init", dir).says(t, exitFine, "a floor (atLeast) or requires may refuse an event")
 	write(t, filepath.Join(dir, "events", "sample.ndjson"),
-		`{"type":"transfer.posted","transfer_id":"t-1","posted_at":"2026-03-01T09:00:00Z","entries":[{"account":"bank","book":"outside","cents":-5000},{"account":"ada","book":"customers","cents":5000}]}`+"\n")
+		`{"type":"account.opened","account":"bank","book":"outside","opened_at":"2026-03-01T08:00:00Z"}
+{"type":"account.opened","account":"ada","book":"customers","opened_at":"2026-03-01T08:00:00Z"}
+{"type":"transfer.posted","transfer_id":"t-1","posted_at":"2026-03-01T09:00:00Z","entries":[{"account":"bank","book":"outside","cents":-5000},{"account":"ada","book":"customers","cents":5000}]}`+"\n")
 	inRepository(t, dir, "go", "test", "./...")
 }
 
