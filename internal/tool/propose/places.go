@@ -84,8 +84,7 @@ func timedBy(n event.Node, depth int, byName bool) bool {
 	return false
 }
 
-// around lists what events may take of the objects around them: fields that are no times, and whose
-// names the events do not have.
+// around lists what events may take of the objects around them: fields that are no times.
 func (s *Sample) around() []*field {
 	if !slices.ContainsFunc(s.batches, func(b envelope.Batch) bool { return !b.Each.IsZero() }) {
 		return nil
@@ -101,7 +100,16 @@ func (s *Sample) around() []*field {
 		path, err := event.ParseEvery(f.path)
 		return err != nil || len(f.values) < 2 || f.isTime(len(outer)) || below("", name) != name || changes(name) ||
 			strings.HasSuffix(f.path, "]") ||
-			slices.ContainsFunc(s.batches, func(b envelope.Batch) bool { return b.Each.Contains(path) }) ||
-			slices.ContainsFunc(s.events, func(e sampled) bool { return e.opened.Data.Root().Member(name).Exists() })
+			slices.ContainsFunc(s.batches, func(b envelope.Batch) bool { return b.Each.Contains(path) })
 	})
+}
+
+// nameAround returns the name that events take a field of the objects around them by. It is another
+// one if they have a member of its name.
+func (s *Sample) nameAround(f *field) string {
+	name := f.last()
+	for slices.ContainsFunc(s.events, func(e sampled) bool { return e.opened.Data.Root().Member(name).Exists() }) {
+		name = "around_" + name
+	}
+	return name
 }

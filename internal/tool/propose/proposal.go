@@ -59,11 +59,13 @@ func (s *Sample) Proposal(constant string) *Proposal {
 	plain, events := s.batches, s.events
 	for _, f := range s.around() {
 		path, _ := event.ParseEvery(f.path) // no error: a profile has it
+		s.events = events
+		name := s.nameAround(f)
 		s.batches = slices.Clone(plain)
 		for i, b := range plain {
 			above, _ := path.Around()
 			if enclosing, _ := b.Each.Around(); above.Contains(enclosing) && !b.Each.IsZero() {
-				s.batches[i].With = []envelope.With{{Name: f.last(), Path: path}}
+				s.batches[i].With = []envelope.With{{Name: name, Path: path}}
 			}
 		}
 		s.open()
@@ -72,7 +74,7 @@ func (s *Sample) Proposal(constant string) *Proposal {
 			continue
 		}
 		shared := len(f.values)*2 <= len(s.lines)
-		if better := s.proposal(constant, f.last()); !better.vague() && (idScore(f, "") >= named || !more && shared) {
+		if better := s.proposal(constant, name); !better.vague() && (idScore(f, "") >= named || !more && shared) {
 			return better
 		}
 		for _, t := range p.types {
