@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tool/fields"
 	"github.com/ingot-events/ingot/internal/tool/send"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -80,7 +80,7 @@ func (t *trial) require(maker *send.Maker, item *event.Item, n int64) error {
 		}
 		source := keys.Source{Data: doc.Root(), Type: i.Type, ID: i.ID, At: i.At, HasAt: true}
 		for _, r := range spec.Events[i.Type].Requires {
-			fields := map[string]any{}
+			payload := map[string]any{}
 			for path, text := range r.Key {
 				template, err := keys.ParseTemplate(text)
 				if err != nil {
@@ -90,9 +90,11 @@ func (t *trial) require(maker *send.Maker, item *event.Item, n int64) error {
 				if err != nil {
 					return err
 				}
-				nest(fields, strings.Split(path, "."), value)
+				if err := fields.Set(payload, path, value); err != nil {
+					return err
+				}
 			}
-			text, err := maker.Full(r.Type, fields, t.began, n, 2)
+			text, err := maker.Full(r.Type, payload, t.began, n, 2)
 			if err != nil {
 				return err
 			}
@@ -109,20 +111,6 @@ func (t *trial) require(maker *send.Maker, item *event.Item, n int64) error {
 		}
 	}
 	return nil
-}
-
-// nest puts a value into an object, under the names that lead to it.
-func nest(object map[string]any, names []string, value any) {
-	if len(names) == 1 {
-		object[names[0]] = value
-		return
-	}
-	inner, there := object[names[0]].(map[string]any)
-	if !there {
-		inner = map[string]any{}
-		object[names[0]] = inner
-	}
-	nest(inner, names[1:], value)
 }
 
 // expect notes that an item must be stored, with its parts. It returns false if a key is taken.
