@@ -20,10 +20,7 @@ func (s *Stages) gate(ctx context.Context, b *batch) {
 		item := b.items[i]
 		migration := s.Pipeline.Migration(item.Type)
 		if known[migration] == nil {
-			img, err := s.Get(ctx, rows.ControlKey(migration))
-			known[migration], failed[migration] = rows.StatesOf(img), err
-			b.cost.Requests++
-			b.cost.Read(rows.ImageSize(img))
+			known[migration], failed[migration] = s.turned(ctx, migration, &b.cost)
 		}
 		switch err := failed[migration]; {
 		case err != nil:
@@ -36,4 +33,12 @@ func (s *Stages) gate(ctx context.Context, b *batch) {
 			b.left = append(b.left, i)
 		}
 	}
+}
+
+// turned reads the states of the types of a migration, consistently.
+func (s *Stages) turned(ctx context.Context, migration string, cost *tables.Cost) (map[string]string, error) {
+	img, err := s.Get(ctx, rows.ControlKey(migration))
+	cost.Requests++
+	cost.Read(rows.ImageSize(img))
+	return rows.StatesOf(img), err
 }

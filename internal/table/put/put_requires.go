@@ -189,10 +189,8 @@ func (o *ordered) hasTurned(ctx context.Context, typ string, known map[string]bo
 	if is, there := known[typ]; there {
 		return is, nil
 	}
-	img, err := o.Get(ctx, rows.ControlKey(migration))
-	o.cost.Requests++
-	o.cost.Read(rows.ImageSize(img))
-	known[typ] = rows.StatesOf(img)[typ] == rows.New
+	states, err := o.turned(ctx, migration, &o.cost)
+	known[typ] = states[typ] == rows.New
 	return known[typ], err
 }
 
