@@ -70,7 +70,7 @@ type world struct {
 	rng    *rand.Rand
 	slept  int
 	faults testworld.Faults
-	onCall func(api string, input any) error // runs before every call, one at a time; an error refuses the call; nil: nobody looks
+	onCall func(api string, input any) error // runs before every call, also at the same time; an error refuses the call; nil: nobody looks
 }
 
 type fault = testworld.Fault

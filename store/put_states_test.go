@@ -406,7 +406,7 @@ func TestEveryFaultOfStates(t *testing.T) {
 			for name, f := range map[string]fault{
 				"lost before": {Before: errLost}, "lost after": {After: errLost}, "throttled": {Before: errThrottled},
 			} {
-				w := newWorld(t, trips)
+				w := newWorld(t, trips, inTurn)
 				if before {
 					w.arrive(w.visit("a", "09:00", 1, "p", 1))
 				}
