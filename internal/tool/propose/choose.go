@@ -88,6 +88,7 @@ type identity struct {
 	fields []*field // what the id is made of; empty: the digest, or the envelope's id
 	timed  bool     // whether the time is a part of it
 	ignore []string // fields that differ between copies of one event
+	copies int      // events whose id an earlier one has
 	asks   string   // what the sample does not decide; empty: nothing
 }
 
@@ -113,6 +114,10 @@ func (t *eventType) chooseID(fields []*field, when *field) identity {
 		if score := idScore(f, t.noun); len(f.values)*2 >= n && (!t.wrapped || score >= named) {
 			id := identity{choice: choice{f.path, uniqueness(n, score, f), differs(f.path+" is", n)}, fields: []*field{f}}
 			if t.tells(&id, when) {
+				if score < named && f.mails == 0 && id.copies == 0 { // it may be new with each sending
+					id.asks = fmt.Sprintf("only %s tells these events apart, and nothing in the sample shows that it is an id. Ask the "+
+						"producer: is it the same whenever an event is sent again?", f.path)
+				}
 				return id
 			}
 		}

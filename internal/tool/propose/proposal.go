@@ -337,6 +337,15 @@ type refusal struct {
 // more of them, they are probably events of another shape.
 func few(bad, n int) bool { return bad > 0 && bad*20 <= n }
 
+// needs returns how many fields an event of the type must have. Few events may lack each.
+func (t *eventType) needs() int {
+	n := 1 + len(t.id.fields)
+	if t.belongs != nil {
+		n++
+	}
+	return n
+}
+
 // run puts every line twice. clash says that the id of a type was left open for what came of that.
 func (p *Proposal) run() (taken int, unfit map[string]int, clash bool, err error) {
 	unfit, p.again, p.aside = map[string]int{}, map[int]bool{}, map[string]int{}
@@ -373,8 +382,8 @@ func (p *Proposal) run() (taken int, unfit map[string]int, clash bool, err error
 				}
 			case o.Verdict == event.Conflict || second[i].Verdict != event.Duplicate:
 				if t := types[o.Item.Type]; t.id.asks == "" {
-					t.id.asks, clash = fmt.Sprintf("line %d has the key of an event that differs. Ask the producer: what is different in "+
-						"every event, and the same whenever one is sent again?", line.line), true
+					t.id.asks, clash = fmt.Sprintf("line %d has the key of an event that differs. Ask the producer: are they one "+
+						"event?", line.line), true
 				}
 			default:
 				taken++
@@ -383,7 +392,7 @@ func (p *Proposal) run() (taken int, unfit map[string]int, clash bool, err error
 	}
 	for t, list := range refused {
 		for _, r := range list {
-			if t == nil || few(len(list), 2*len(t.events)) {
+			if t == nil || few(len(list), t.needs()*len(t.events)) {
 				p.aside[r.detail]++
 				p.again[r.line] = true
 			} else {
@@ -499,8 +508,8 @@ func (w *writer) eventType(t *eventType) {
 	text := cmp.Or(t.idText(), "{@id}")
 	switch {
 	case t.id.asks != "":
-		w.remark(4, "UNDECIDED: "+t.id.asks+" If they are, write what stands behind the #, and ignore what differs. If not, the id needs "+
-			"what tells them apart.")
+		w.remark(4, "UNDECIDED: "+t.id.asks+" If yes, write what stands behind the #, and ignore what differs. If no, the id needs what "+
+			"tells events apart.")
 		w.line(4, `id: "{%s}"   # %s`, undecided, event.Quote(text))
 	case text != "{@id}":
 		w.remark(4, t.id.comment())

@@ -288,6 +288,14 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
+// A field that is different in every event may be an id, or new with each sending. Where neither its
+// name nor a copy says which, the file asks.
+func TestAnIDWithoutTheNameOfOne(t *testing.T) {
+	wants(t, proposal(t, made(200, func(i int) string {
+		return fmt.Sprintf(`{"type":"meter.read","knot":"t%d","at":%d,"kwh":%d}`, i*7919, 1_777_000_000+i/9, i%40)
+	})), `id: "{UNDECIDED}"   # "{knot}"`, "only knot tells these events apart")
+}
+
 // Ids that differ in their spelling alone may be one event or two, and the file asks. The id that
 // it offers folds them, and stores each event once.
 func TestIDsInTwoSpellings(t *testing.T) {

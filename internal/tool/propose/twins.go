@@ -89,7 +89,7 @@ func (t *eventType) identityOf(id *identity, when *field, i int) (key uint64) {
 // tells reports whether events that have an identity in common may be copies of one event. It adds
 // to the identity what differs in these.
 func (t *eventType) tells(id *identity, when *field) bool {
-	first, copies, differing := map[uint64]int{}, 0, map[string]bool{}
+	first, differing := map[uint64]int{}, map[string]bool{}
 	for i := range t.events {
 		if slices.ContainsFunc(id.fields, func(f *field) bool { return f.values[f.in[i]] == 0 }) {
 			continue // it is broken
@@ -104,7 +104,7 @@ func (t *eventType) tells(id *identity, when *field) bool {
 		if !are {
 			return false
 		}
-		copies++
+		id.copies++
 		known := len(id.fields) == 0 && t.wrapped || len(id.fields) > 0 && idScore(id.fields[0], t.noun) >= named
 		unsure := false
 		for _, f := range differ {
@@ -117,10 +117,10 @@ func (t *eventType) tells(id *identity, when *field) bool {
 			id.asks = t.ask(j, i, differ)
 		}
 	}
-	if copies > 0 {
+	if id.copies > 0 {
 		slices.Sort(id.ignore)
 		id.how, id.why = likely, fmt.Sprintf("of events with the same %s there are %s more, which differ in %s alone", id.text,
-			show.Comma(copies), strings.Join(id.ignore, ", "))
+			show.Comma(id.copies), strings.Join(id.ignore, ", "))
 	}
 	return true
 }
