@@ -51,7 +51,7 @@ func moving(c *embedded.Config, s *pipeline.Spec, t *tables.Config) {
 		From: map[string]pipeline.FromSpec{"visit": {Values: map[string]string{"visits": "count"}}}}
 }
 
-// inTurn makes a store send its requests one after the other, so that a run depends on its seed alone.
+// inTurn makes a store send its requests in turn, so that a run depends on its seed alone.
 func inTurn(_ *embedded.Config, _ *pipeline.Spec, t *tables.Config) {
 	t.Env.Group = func() env.Group { return inline{} }
 }

@@ -27,7 +27,6 @@ type sandbox struct {
 	wrong    bool          // its secret of hmac differs from that of the tables
 	skew     time.Duration // of its clock
 	plan     *pipeline.Pipeline
-	role     *iam.Role
 	store    *store.Store
 	ingest   *handler.Ingest
 	streams  *handler.Streams
@@ -99,6 +98,19 @@ func (w *World) wrongSecret() bool {
 	return true
 }
 
+// roleOf returns the role of a function. A stack has one, also while old code runs beside new code.
+func (w *World) roleOf(function string) *iam.Role {
+	epoch := int64(1)
+	if w.deployed("ingest") || w.deployed("streams") {
+		epoch = 2
+	}
+	if w.roles[epoch] == nil {
+		p := w.edition(epoch).pipeline()
+		w.roles[epoch] = map[string]*iam.Role{"ingest": iam.Ingest(p), "streams": iam.Streams(p)}
+	}
+	return w.roles[epoch][function]
+}
+
 // sandboxFor returns an idle sandbox, or a new one, which is a cold start.
 func (w *World) sandboxFor(function string) *sandbox {
 	epoch := w.epochOf(function)
@@ -128,10 +140,6 @@ func (w *World) sandboxFor(function string) *sandbox {
 	s.store = w.operators.storeWith(w.client(), s.plan, env)
 	quarantine := quarantine.New(sender{w, epoch}, w.ingot.Quarantine)
 	s.ingest, s.streams = w.ingot.Ingest(s.store), w.ingot.Streams(s.store)
-	s.role = w.ingot.IngestRole
-	if function == "streams" {
-		s.role = w.ingot.StreamsRole
-	}
 	s.ingest.Quarantine = quarantine
 	if w.plan.Pointers {
 		s.ingest.Payloads = handler.NewPayloads(downloader{w}, largeBucket)
@@ -163,7 +171,7 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 		wrote: map[write]int{}, kept: map[string]int{},
 		unanswered: map[string]bool{}}
 	inv.Invocation = stage.Invocation{Name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), Deadline: w.Now.Add(functionTimeout),
-		Role: s.role, Skew: s.skew, Notes: inv}
+		Role: w.roleOf(function), Skew: s.skew, Notes: inv}
 	began := w.Now
 	w.Begin(&inv.Invocation, func(ctx context.Context) (any, error) {
 		answer, err := run(ctx, s)

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
@@ -46,6 +47,7 @@ type World struct {
 	stream *stage.Mapping
 
 	sandboxes []*sandbox
+	roles     [3]map[string]*iam.Role // by the epoch of the newest code, and the function
 	batches   []delivered
 	counted   int               // batches, as long as the world lasts
 	gaveUp    map[string][]byte // by shard: the last batch that failed

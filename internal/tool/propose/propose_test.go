@@ -288,7 +288,7 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// A field that is different in every event may be an id, or new with each sending. Where neither its
+// A field that is different in every event may be an id, or new with each sending. If neither its
 // name nor a copy says which, the file asks.
 func TestAnIDWithoutTheNameOfOne(t *testing.T) {
 	wants(t, proposal(t, made(200, func(i int) string {
