@@ -199,7 +199,7 @@ func TestRowsFollow(t *testing.T) {
 	// An erased event takes its row with it, also if it soon expires.
 	st, err := store.New(m.config)
 	m.must(err)
-	m.now = m.now.Add(60*24*time.Hour - 2*time.Hour - 30*time.Minute)
+	m.now = m.now.Add(60*24*time.Hour - 2*time.Hour - 5*time.Minute)
 	_, err = repair.Of(st).Erase(t.Context(), event.Key{PK: "CITY#1", SK: "CITY"})
 	m.must(err)
 	m.changed("old", key("1"))

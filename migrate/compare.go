@@ -415,9 +415,9 @@ func (seen *counts) because(why string) {
 	seen.Why[why]++
 }
 
-// expiring reports whether an event expires within an hour, so that its row is none any more.
+// expiring reports whether an event may no longer be put, so that its row is none any more.
 func (s *Migration) expiring(expires int64) bool {
-	return expires != 0 && expires-3600 <= s.store.Env.Now().Unix()
+	return tables.TooLate(&event.Item{ExpiresAt: expires}, s.store.Env.Now())
 }
 
 // termOf is the term of what a copy says, its key among it, and of its row.

@@ -437,11 +437,11 @@ func (s *Migration) itemsOf(row Row) (rowmap.Mapped, noCopy) {
 		return m, skipped
 	case m.Refusal != nil:
 		return m, refused
-	case plain.TooLate(m.Items[0], now):
+	case tables.TooLate(m.Items[0], now):
 		m.Items = nil
 		return m, expired
 	}
-	m.Items = slices.DeleteFunc(m.Items, func(item *event.Item) bool { return plain.TooLate(item, now) })
+	m.Items = slices.DeleteFunc(m.Items, func(item *event.Item) bool { return tables.TooLate(item, now) })
 	return m, hasCopy
 }
 

@@ -39,7 +39,7 @@ func TestClockPassesBetweenTries(t *testing.T) {
 				for i := range n {
 					items = append(items, w.order(fmt.Sprint(i), 1))
 				}
-				w.Clock.Set(time.Unix(items[0].ExpiresAt, 0).Add(-90 * time.Minute))
+				w.Clock.Set(time.Unix(items[0].ExpiresAt, 0).Add(-tables.ExpiryMargin - 30*time.Minute))
 				one, many := c.f, c.f
 				one.API, many.API = "PutItem", "BatchExecuteStatement"
 				w.faults = []fault{one, many}
@@ -76,7 +76,7 @@ func TestNoAnswerBeforeItIsTooLate(t *testing.T) {
 				c.Env.Sleep = func(context.Context, time.Duration) error { w.Clock.Pass(time.Hour); return nil }
 			})
 			item := c.item(w)
-			w.Clock.Set(time.Unix(item.ExpiresAt, 0).Add(-90 * time.Minute))
+			w.Clock.Set(time.Unix(item.ExpiresAt, 0).Add(-tables.ExpiryMargin - 30*time.Minute))
 			f.API, f.Applies = c.api, func(in any) bool {
 				put, is := in.(*dynamodb.PutItemInput)
 				return !is || len(put.ExpressionAttributeValues) > 0

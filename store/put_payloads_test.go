@@ -522,7 +522,7 @@ func TestNoObjectOfWhatIsNotPut(t *testing.T) {
 		return w.item(`"type":"`+typ+`"`, `"id":"1"`, `"at":"`+at.Format(time.RFC3339)+`"`, `"pages":1`, `"merchant":"m"`, `"cents":1`,
 			`"replies":[{"n":1,"text":"`+lorem+`"}]`)
 	}
-	late, ahead := epoch.Add(-90*24*time.Hour+30*time.Minute), epoch.Add(tables.MaxAhead+time.Second)
+	late, ahead := epoch.Add(-90*24*time.Hour+tables.ExpiryMargin/2), epoch.Add(tables.MaxAhead+time.Second)
 	for _, typ := range []string{"post", "vote", "thread", "digest"} {
 		results, cost := w.arrive(at(typ, late))
 		if verdicts(results) != "Expired" || cost.Objects != 0 || w.objects() != 0 {

@@ -145,7 +145,7 @@ func TestVerdictsOfStates(t *testing.T) {
 			w.keepAs(deviceKey, w.order("1", 1))
 		}, "Conflict", "Conflict"},
 		"barred by hand": {func(w *world) { w.erase(deviceKey) }, "Inserted", "Duplicate"},
-		"too late":       {func(w *world) { w.Clock.Set(must.Time("2099-05-30T09:30:00Z")) }, "Expired", ""},
+		"too late":       {func(w *world) { w.Clock.Set(must.Time("2099-05-30T09:55:00Z")) }, "Expired", ""},
 		"no capacity": {func(w *world) {
 			w.faults = append(w.faults, fault{API: "TransactWriteItems", Before: errThrottled, Always: true})
 		}, "Retry", "Retry"},
@@ -176,7 +176,7 @@ func TestLateStates(t *testing.T) {
 		alone := *w.visit("v", "10:00", 5)
 		alone.Parts = nil
 		w.keep(&alone)
-		w.Clock.Set(must.Time("2099-05-30T09:30:00Z"))
+		w.Clock.Set(must.Time("2099-05-30T09:55:00Z"))
 		results, _ := w.arrive(w.visit("v", "10:00", 5))
 		if got := verdicts(results) + " " + verdicts(results[0].Parts); got != "Duplicate Expired" {
 			t.Errorf("%s: %+v", got, results[0].Refusal)

@@ -51,13 +51,13 @@ func TestVerdicts(t *testing.T) {
 			return []*event.Item{w.parcel("q", 1), w.parcel("q", 2), w.parcel("q", 3)}
 		}, "Stale Stale Inserted"},
 		{"past its time and not stored", func(w *world) []*event.Item {
-			return []*event.Item{w.item(`"type":"order"`, `"id":"old"`, `"merchant":"m"`, `"cents":1`, `"at":"2098-12-01T12:59:59Z"`)}
+			return []*event.Item{w.item(`"type":"order"`, `"id":"old"`, `"merchant":"m"`, `"cents":1`, `"at":"2098-12-01T12:09:59Z"`)}
 		}, "Expired"},
-		{"an hour before its time", func(w *world) []*event.Item {
-			return []*event.Item{w.item(`"type":"order"`, `"id":"late"`, `"merchant":"m"`, `"cents":1`, `"at":"2098-12-01T13:00:00Z"`)}
+		{"ten minutes before its time", func(w *world) []*event.Item {
+			return []*event.Item{w.item(`"type":"order"`, `"id":"late"`, `"merchant":"m"`, `"cents":1`, `"at":"2098-12-01T12:10:00Z"`)}
 		}, "Expired"},
-		{"an hour and a second before it", func(w *world) []*event.Item {
-			return []*event.Item{w.item(`"type":"order"`, `"id":"edge"`, `"merchant":"m"`, `"cents":1`, `"at":"2098-12-01T13:00:00.5Z"`)}
+		{"ten minutes and a second before it", func(w *world) []*event.Item {
+			return []*event.Item{w.item(`"type":"order"`, `"id":"edge"`, `"merchant":"m"`, `"cents":1`, `"at":"2098-12-01T12:10:00.5Z"`)}
 		}, "Inserted"},
 	}
 	for _, many := range []bool{false, true} {

@@ -29,10 +29,17 @@ type Result struct {
 	Cause error
 }
 
-// ExpiryMargin is the time before its expiry in which an event is no longer written. It is longer
-// than any clock skew and any request in flight. So no put can arrive after time to live has
-// removed the same key, and be counted twice.
-const ExpiryMargin = time.Hour
+// ExpiryMargin is the time before its expiry in which an event is no longer put. The signature of a
+// put must be older than that. AWS refuses a signature that is five minutes old by its own clock
+// (Signature Version 4, elements of a request signature), and five minutes are left for what it has
+// accepted. So no put can be carried out after time to live has removed the same key, and be counted
+// twice.
+const ExpiryMargin = 10 * time.Minute
+
+// TooLate reports whether the item may no longer be put.
+func TooLate(item *event.Item, now time.Time) bool {
+	return item.ExpiresAt != 0 && now.Unix() >= item.ExpiresAt-int64(ExpiryMargin/time.Second)
+}
 
 // MaxAhead is how far in the future an event's time may be if its payload goes to the payload
 // bucket.

@@ -201,7 +201,7 @@ func (e *erasure) count(ctx context.Context) (n int, err error) {
 		if err != nil {
 			return 0, fmt.Errorf("reading its parts: %w", err)
 		}
-		absent = slices.DeleteFunc(absent, func(part *event.Item) bool { return plain.TooLate(part, now) })
+		absent = slices.DeleteFunc(absent, func(part *event.Item) bool { return tables.TooLate(part, now) })
 		n += len(chunk) - len(absent)
 	}
 	return n, nil

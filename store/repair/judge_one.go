@@ -134,7 +134,7 @@ func (s *Repairer) judgeOne(ctx context.Context, item *event.Item, alone bool) (
 	if err != nil {
 		return tables.Result{}, nil, fmt.Errorf("read of %s in table %s: %w", item.Key, s.stages.Events, awserr.Quiet(err))
 	}
-	late := plain.TooLate(item, s.stages.Env.Now())
+	late := tables.TooLate(item, s.stages.Env.Now())
 	if len(img) == 0 {
 		if late {
 			return tables.Result{Verdict: event.Expired, Refusal: plain.PastExpiry(item)}, nil, nil

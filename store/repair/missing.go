@@ -15,7 +15,6 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/table/payloads"
-	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/table/walk"
 	"github.com/ingot-events/ingot/keys"
@@ -42,7 +41,7 @@ func (s *Repairer) MissingParts(ctx context.Context, wholes []*event.Item) (miss
 			continue
 		}
 		for _, part := range parts {
-			if !plain.TooLate(part, now) {
+			if !tables.TooLate(part, now) {
 				wanted, owner[part] = append(wanted, part), whole
 			}
 		}
@@ -97,7 +96,7 @@ func (s *Repairer) OrphanedParts(ctx context.Context, items []*event.Item) (orph
 	var asked []*event.Item
 	for _, part := range items {
 		whole := s.stages.Pipeline.WholeOf(part)
-		if whole == nil || plain.TooLate(part, s.stages.Env.Now()) || plain.TooLate(whole, s.stages.Env.Now()) {
+		if whole == nil || tables.TooLate(part, s.stages.Env.Now()) || tables.TooLate(whole, s.stages.Env.Now()) {
 			continue
 		}
 		if of[whole.Key] == nil {

@@ -4,12 +4,13 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/prove/sim/model"
+	"github.com/ingot-events/ingot/tables"
 )
 
 const (
-	early    = time.Hour       // this long before its expiry, an event is no longer taken
-	onItsWay = 3 * time.Minute // a request that was sent in time may arrive this much later
-	newest   = 2               // the highest epoch of any pipeline of the world
+	early    = tables.ExpiryMargin // this long before its expiry, an event is no longer taken
+	onItsWay = 3 * time.Minute     // a request that was sent in time may arrive this much later
+	newest   = 2                   // the highest epoch of any pipeline of the world
 )
 
 // checkStored compares what was stored with what the event should make of it. Every attribute must
@@ -76,7 +77,7 @@ func (w *World) checkExpiry(c *model.Change) {
 	}
 	touched := c.Old != nil && c.Old.Fact == c.New.Fact
 	if !touched && w.Now.After(most.Add(onItsWay-early)) {
-		w.Fail(Expiry, "%s is written at %s, and expires at %s: an event is taken until an hour before that", c.New.Key(),
+		w.Fail(Expiry, "%s is written at %s, and expires at %s: an event is taken until ten minutes before that", c.New.Key(),
 			w.Now.Format(time.RFC3339), own.Format(time.RFC3339))
 	}
 }

@@ -114,7 +114,7 @@ func (p *put) fold(places []int) {
 
 // instead reports whether item is written in place of an earlier one with its key.
 func instead(item, of *event.Item, now time.Time) bool {
-	if late, wasLate := TooLate(item, now), TooLate(of, now); late != wasLate {
+	if late, wasLate := tables.TooLate(item, now), tables.TooLate(of, now); late != wasLate {
 		return wasLate
 	}
 	return item.NewerThan(of)
@@ -166,7 +166,7 @@ func (p *put) requests(work []*write) (requests []request) {
 	for _, w := range work {
 		// The clock at the time of sending decides, also when a write is sent again. If it is too
 		// late by then, the write is not repeated. Instead, the store reads what is there.
-		if (w.state == inserting || w.state == replacing) && TooLate(w.item, now) {
+		if (w.state == inserting || w.state == replacing) && tables.TooLate(w.item, now) {
 			w.state = reading
 		}
 		switch {
@@ -191,11 +191,6 @@ func (p *put) requests(work []*write) (requests []request) {
 	requests = append(append(requests, p.insertRequests(inserts)...), p.besideRequests(states)...)
 	requests = append(requests, p.readRequests(reads, rows.Summary)...)
 	return append(requests, p.readRequests(compares, rows.Wholes)...)
-}
-
-// TooLate reports whether the item may no longer be written.
-func TooLate(item *event.Item, now time.Time) bool {
-	return item.ExpiresAt != 0 && now.Unix() >= item.ExpiresAt-int64(tables.ExpiryMargin/time.Second)
 }
 
 // note records an answer that decides nothing. Callers hold mu.
@@ -247,7 +242,7 @@ func (p *put) settle(w *write, known *rows.Stored) {
 		switch {
 		case i == w.place && w.wrote != 0:
 			p.results[i] = tables.Result{Verdict: w.wrote}
-		case p.store.Older(known, item) && !TooLate(item, now):
+		case p.store.Older(known, item) && !tables.TooLate(item, now):
 			// Another copy was tried and not written. That says nothing about this one.
 			p.results[i] = tables.Result{Verdict: event.Retry, Refusal: InPlaceOf(item), Existing: known.Existing()}
 		default:
@@ -292,7 +287,7 @@ const ReasonLate = "it is too late to put the event"
 func PastExpiry(item *event.Item) *event.Refusal {
 	return &event.Refusal{Verdict: event.Expired, Reason: event.PastExpiry, Key: item.Key,
 		Detail: "it expires at " + time.Unix(item.ExpiresAt, 0).UTC().Format(time.RFC3339) +
-			" and is not stored; an event is stored only until an hour before it expires"}
+			" and is not stored; an event is stored only until ten minutes before it expires"}
 }
 
 // Unattempted returns the refusal of an item that nothing was sent for before the time was over.
@@ -308,7 +303,7 @@ func (p *put) unproven(w *write, item *event.Item) tables.Result {
 	same := item.Digest == w.item.Digest
 	var r *event.Refusal
 	switch {
-	case w.state == absent && !TooLate(item, w.missed):
+	case w.state == absent && !tables.TooLate(item, w.missed):
 		r = InPlaceOf(item)
 	case w.state == absent && w.lost:
 		r = MayStillBe(item, ReasonLate)

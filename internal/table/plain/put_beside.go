@@ -55,7 +55,7 @@ func (p *put) beside(ctx context.Context, w *write) {
 				ExpressionAttributeValues: rows.Image{":d": rows.Binary(item.Whole.Digest[:])}}},
 			{Put: InTransaction(request)}},
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
-	}, rows.Once)
+	}, rows.Once, rows.InTime(item))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cost.Requests++

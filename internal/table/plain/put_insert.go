@@ -45,7 +45,7 @@ func (p *put) insertRequests(inserts []*write) (requests []request) {
 // Duplicate.
 func (p *put) insertOne(ctx context.Context, one []*write) {
 	w := one[0]
-	_, err := p.store.Client.PutItem(ctx, p.insertion(w.item), rows.Once)
+	_, err := p.store.Client.PutItem(ctx, p.insertion(w.item), rows.Once, rows.InTime(w.item))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cost.Requests++
@@ -71,12 +71,14 @@ func (p *put) insertion(item *event.Item) *dynamodb.PutItemInput {
 func (p *put) insertMany(ctx context.Context, chunk []*write) {
 	statements := make([]types.BatchStatementRequest, len(chunk))
 	texts := InsertTexts{Table: p.store.Events}
+	items := make([]*event.Item, len(chunk))
 	var attributes []rows.Attribute // of one item after another
 	for i, w := range chunk {
+		items[i] = w.item
 		attributes = rows.AppendAttributes(attributes[:0], w.item)
 		statements[i] = texts.Statement(attributes)
 	}
-	responses, err := p.store.Execute(ctx, statements, rows.Once)
+	responses, err := p.store.Execute(ctx, statements, rows.Once, rows.InTime(items...))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cost.Requests++

@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // readRequests splits reads over requests.
@@ -84,7 +85,7 @@ func (p *put) chargeRead(w *write, size int) {
 // to put the item, it proves that the item is Expired, unless a try may still store it. A state is
 // read before it is put, and may go at any time with its whole. Callers hold mu.
 func (p *put) miss(w *write) {
-	if w.item.Whole != nil && !p.looking && !TooLate(w.item, p.store.Env.Now()) {
+	if w.item.Whole != nil && !p.looking && !tables.TooLate(w.item, p.store.Env.Now()) {
 		p.to(w, inserting)
 		return
 	}
@@ -101,7 +102,7 @@ func (p *put) miss(w *write) {
 // then, because the condition of a statement cannot say that such a key is free. Callers hold mu.
 func (p *put) reclaim(w *write) {
 	w.taken = false
-	if p.looking || TooLate(w.item, p.store.Env.Now()) {
+	if p.looking || tables.TooLate(w.item, p.store.Env.Now()) {
 		p.miss(w)
 		return
 	}
@@ -126,7 +127,7 @@ func (p *put) meet(w *write, known *rows.Stored) {
 	case !known.Payload && known.Stamp > epoch:
 		p.to(w, comparing)
 		return
-	case !p.looking && p.store.Older(known, w.item) && !TooLate(w.item, p.store.Env.Now()):
+	case !p.looking && p.store.Older(known, w.item) && !tables.TooLate(w.item, p.store.Env.Now()):
 		w.known, known.Data = known, ""
 		p.to(w, replacing)
 	case !known.Payload && slices.ContainsFunc(w.copies, unlike):

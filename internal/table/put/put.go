@@ -179,7 +179,7 @@ func (s *Stages) Settled(ctx context.Context, items []*event.Item) ([]tables.Res
 		case payloads.IsAhead(item, now), results[i].Verdict == event.Retry:
 			results[i] = tables.Result{}
 		case results[i].Verdict != 0: // its type has not turned
-		case own.Verdict == 0 && plain.TooLate(item, now) && once[item.Key] && !rows.IsAtomic(item):
+		case own.Verdict == 0 && tables.TooLate(item, now) && once[item.Key] && !rows.IsAtomic(item):
 			results[i] = tables.Result{Verdict: event.Expired, Refusal: plain.PastExpiry(item)}
 		default:
 			results[i] = rows.WithParts(item, own, parts)

@@ -107,7 +107,7 @@ func (s *Stages) offload(ctx context.Context, b *batch) {
 
 // offloaded returns the items whose payloads are put before the put of an item at a time.
 func offloaded(item *event.Item, at time.Time) []*event.Item {
-	late := func(item *event.Item) bool { return plain.TooLate(item, at) }
+	late := func(item *event.Item) bool { return tables.TooLate(item, at) }
 	switch {
 	case late(item):
 		return nil

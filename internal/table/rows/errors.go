@@ -55,6 +55,8 @@ func Classify(err error) Answer {
 		api       smithy.APIError
 	)
 	switch {
+	case errors.Is(err, ErrLate): // the clock tells in the next round
+		return Answer{Contended, "TooLate", err}
 	case errors.As(err, &condition):
 		return Answer{Failed, "", err}
 	case errors.As(err, &cancel):

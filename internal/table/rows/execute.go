@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -12,7 +13,9 @@ import (
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
+	"github.com/ingot-events/ingot/event"
 	words "github.com/ingot-events/ingot/internal/base/reserved"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Execute sends statements in one request and returns their answers, in order. If the number of
@@ -104,6 +107,46 @@ func (s *Tables) Transact(ctx context.Context, in *dynamodb.TransactWriteItemsIn
 // Once makes the SDK send a request only once. The SDK repeats a request whose answer was lost, and
 // does not say so. A put must know when a try got no answer.
 func Once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
+
+// ErrLate is the error of a request that was not sent, because an event of it expires too soon.
+var ErrLate = errors.New("an event expires too soon to be put")
+
+// InTime sends a request only if its signature is from before the margin of each item's expiry. A
+// process may stand still for any time between its judgement and the signature. Between the
+// signature and the table, AWS measures.
+func InTime(items ...*event.Item) func(*dynamodb.Options) {
+	var soonest int64
+	for _, item := range items {
+		if item.ExpiresAt != 0 && (soonest == 0 || item.ExpiresAt < soonest) {
+			soonest = item.ExpiresAt
+		}
+	}
+	return func(o *dynamodb.Options) {
+		if soonest == 0 {
+			return
+		}
+		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
+			return stack.Finalize.Insert(signedBefore(time.Unix(soonest, 0).Add(-tables.ExpiryMargin)), "Signing", middleware.After)
+		})
+	}
+}
+
+// signedBefore refuses a request whose signature is not from before end.
+func signedBefore(end time.Time) middleware.FinalizeMiddleware {
+	return middleware.FinalizeMiddlewareFunc("SignedBefore", func(ctx context.Context, in middleware.FinalizeInput,
+		next middleware.FinalizeHandler) (
+		middleware.FinalizeOutput, middleware.Metadata, error,
+	) {
+		r, ok := in.Request.(*smithyhttp.Request)
+		if !ok {
+			return next.HandleFinalize(ctx, in)
+		}
+		if at, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date")); err == nil && !at.Before(end) {
+			return middleware.FinalizeOutput{}, middleware.Metadata{}, ErrLate
+		}
+		return next.HandleFinalize(ctx, in)
+	})
+}
 
 // MaxAnswer is the largest size, in bytes, of an answer that can bring many aggregate items. An
 // item takes up to 400 KB, and an answer takes up to 16 MB. Decoding takes ten times as much

@@ -274,7 +274,7 @@ func (t *atomicPut) try(ctx context.Context) (rows.Answer, rows.Next) {
 		return rows.Answer{}, rows.Ended
 	}
 	moves := TotalMoves(t.unmet())
-	sent := t.store.Transact(ctx, t.store.transaction(t.Members, t.blind, moves), rows.Once)
+	sent := t.store.Transact(ctx, t.store.transaction(t.Members, t.blind, moves), rows.Once, rows.InTime(itemsOf(t.unmet())...))
 	t.cost.Requests++
 	t.throttled = nil
 	switch sent.Outcome {
@@ -313,6 +313,13 @@ func (t *atomicPut) unmet() (list []*atomicItem) {
 		if !m.Met {
 			list = append(list, m)
 		}
+	}
+	return list
+}
+
+func itemsOf(members []*atomicItem) (list []*event.Item) {
+	for _, m := range members {
+		list = append(list, m.item)
 	}
 	return list
 }
@@ -470,7 +477,7 @@ func (m *atomicItem) attempted() int {
 // meet takes the stored item that holds the key of a member.
 func (t *atomicPut) meet(ctx context.Context, m *atomicItem, known *rows.Stored) {
 	judge := func() { m.take(t.store.JudgeStored(known, m.item), known.Digest) }
-	if m.item.Whole != nil && t.store.Older(known, m.item) && !plain.TooLate(m.item, t.store.Env.Now()) {
+	if m.item.Whole != nil && t.store.Older(known, m.item) && !tables.TooLate(m.item, t.store.Env.Now()) {
 		judge = func() { m.older = known }
 	}
 	err := known.Ahead(t.store.Pipeline.Epoch())
@@ -523,7 +530,7 @@ func digestIn(item *event.Item) (d event.Digest) {
 // late reports whether an item of the message may no longer be put.
 func (t *atomicPut) late() bool {
 	now := t.store.Env.Now()
-	return slices.ContainsFunc(t.Members, func(m *atomicItem) bool { return !m.Met && plain.TooLate(m.item, now) })
+	return slices.ContainsFunc(t.Members, func(m *atomicItem) bool { return !m.Met && tables.TooLate(m.item, now) })
 }
 
 // judgeLate settles messages of which an item may no longer be put. Nothing of them is put, because
@@ -536,7 +543,7 @@ func (list messages) judgeLate(ctx context.Context, cost *tables.Cost) {
 				continue
 			}
 			refusal := plain.PastExpiry(m.item)
-			if !plain.TooLate(m.item, t.store.Env.Now()) {
+			if !tables.TooLate(m.item, t.store.Env.Now()) {
 				refusal.Detail = "an item of the same message can no longer be stored, and this one is not stored without it"
 			}
 			m.result = tables.Result{Verdict: event.Expired, Refusal: refusal}

@@ -119,7 +119,7 @@ func (p *pack) try(ctx context.Context) (rows.Answer, rows.Next) {
 		members = append(members, t.Members...)
 	}
 	moves := TotalMoves(members)
-	sent := p.store.Transact(ctx, p.store.transaction(members, false, moves), rows.Once)
+	sent := p.store.Transact(ctx, p.store.transaction(members, false, moves), rows.Once, rows.InTime(itemsOf(members)...))
 	p.cost.Requests++
 	p.throttled = nil
 	switch sent.Outcome {

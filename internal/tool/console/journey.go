@@ -431,8 +431,7 @@ func (t *Resources) again(ctx context.Context, planned *event.Item, x *explain.E
 	case stored != nil && stored.barred:
 		s.add("verdict", event.Duplicate.String())
 		s.add("", "The key is barred: every event with this key is dropped.")
-	case stored != nil && stored.item != nil && stored.item.ExpiresAt != 0 &&
-		t.now().Unix() >= stored.item.ExpiresAt-int64(tables.ExpiryMargin.Seconds()):
+	case stored != nil && stored.item != nil && tables.TooLate(stored.item, t.now()):
 		s.add("verdict", event.Expired.String())
 		s.add("", consequence(event.Expired))
 	case stored != nil && stored.item != nil:

@@ -122,7 +122,7 @@ func (e *Explainer) event(x *Explanation, m envelope.Message) {
 	e.parts(x, item)
 	expired := event.Expired.String()
 	if x.Verdict == expired {
-		x.Detail = fmt.Sprintf("it expires at %s, and an event is stored only until an hour before it expires: "+
+		x.Detail = fmt.Sprintf("it expires at %s, and an event is stored only until ten minutes before it expires: "+
 			"stored later, it could be counted twice", x.ExpiresAt)
 	}
 	if x.Verdict == expired || x.Quarantined != nil && x.Quarantined.Verdict == expired {

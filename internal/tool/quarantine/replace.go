@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/tables"
@@ -69,8 +70,8 @@ func notStored(verdict event.Verdict, reason event.Reason, detail string) *Refus
 // and the letter comes back to quarantine as a Conflict. Nothing is lost in any case: the event is
 // saved in the letter's file before it is deleted.
 //
-// Replace refuses to delete an event that expires within an hour, because the stream might take the
-// removal for an expiry. It also refuses if the key is barred, if the stored item is not Ingot's,
+// Replace refuses to delete an event that expires within ten minutes, because the stream might take
+// the removal for an expiry. It also refuses if the key is barred, if the stored item is not Ingot's,
 // or if the letter would not be stored afterwards. It refuses to replace an event that has parts,
 // is one, or has another type, because it deletes one item alone.
 func (w *Work) Replace(ctx context.Context, l *Letter) error {
@@ -164,9 +165,9 @@ func (w *Work) inTheWay(l *Letter, today *Today, i int) (bool, *Refused) {
 	case today.Reason != event.DigestDiffers || stored == nil:
 		return false, notStored(today.Verdict, today.Reason, today.Detail)
 	case expiring(today.Item, now):
-		return false, refused("it expires within the hour or has expired, and would not be stored")
+		return false, refused("it expires within ten minutes or has expired, and would not be stored")
 	case expiring(stored, now):
-		return false, refused("the stored event expires within the hour or has expired: totals might keep what it added")
+		return false, refused("the stored event expires within ten minutes or has expired: totals might keep what it added")
 	case seen == "":
 		return false, &Refused{why: "the stored event was not shown yet: look at both with ingot quarantine show first", Look: true}
 	case seen != stored.Digest.String():
@@ -243,7 +244,7 @@ func (w *Work) remove(ctx context.Context, l *Letter, i int, stored *event.Item)
 	if err := w.Dir.Save(l); err != nil {
 		return err
 	}
-	_, err = w.Events.Client.DeleteItem(ctx, w.deletion(stored))
+	_, err = w.Events.Client.DeleteItem(ctx, w.deletion(stored), rows.InTime(stored))
 	var other *types.ConditionalCheckFailedException
 	if errors.As(err, &other) {
 		// If an answer was lost, the SDK has sent the request again, and the second one found

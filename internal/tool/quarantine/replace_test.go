@@ -171,14 +171,14 @@ func TestReplaceIsRefused(t *testing.T) {
 			meanwhile(func(w *world) { w.expires(event.Key{PK: "GIFT#1", SK: "-"}) }), "in the meantime"},
 
 		"both have nearly expired": {"sale", func(w *world, _ *quarantine.Letter) {
-			w.Clock.Set(start.Add(30*24*time.Hour - 50*time.Minute))
+			w.Clock.Set(start.Add(30*24*time.Hour - 5*time.Minute))
 		}, "expire"},
 		"both have expired": {"sale", func(w *world, _ *quarantine.Letter) { w.Clock.Set(start.Add(31 * 24 * time.Hour)) }, "expire"},
 		"the stored one alone": {"sale", func(w *world, l *quarantine.Letter) {
 			edit("2030-01-02", "2030-01-20")(w, l)
-			w.Clock.Set(start.Add(30*24*time.Hour - 50*time.Minute))
-		}, "the stored event expires within the hour"},
-		"the message alone": {"sale", edit("2030-01-02T03:00", "2029-12-03T03:50"), "and would not be stored"},
+			w.Clock.Set(start.Add(30*24*time.Hour - 5*time.Minute))
+		}, "the stored event expires within ten minutes"},
+		"the message alone": {"sale", edit("2030-01-02T03:00", "2029-12-03T03:05"), "and would not be stored"},
 
 		"a newer revision": {"parcel", func(w *world, _ *quarantine.Letter) { w.send(body("parcel", 1, "rev", 9, "weight", 1)) },
 			"newer revision"},

@@ -148,5 +148,5 @@ func (x Examiner) judge(ctx context.Context, item *event.Item, refusal *event.Re
 // every removal of an expired event for its expiry, no matter who removes it. Totals that keep what
 // expires would then keep this event.
 func expiring(item *event.Item, now time.Time) bool {
-	return item.ExpiresAt != 0 && !now.Before(time.Unix(item.ExpiresAt, 0).Add(-tables.ExpiryMargin))
+	return tables.TooLate(item, now)
 }

@@ -47,7 +47,7 @@ type Due struct {
 
 // Add waits for an item and its parts too, as of now.
 func (w Waiting) Add(item *event.Item, now time.Time) {
-	d := Due{Late: item.Expired(now.Add(tables.ExpiryMargin))}
+	d := Due{Late: tables.TooLate(item, now)}
 	if item.Parts != nil && len(item.Parts.Items) > 0 {
 		d.Parts = make(map[event.Key]event.Digest, len(item.Parts.Items))
 		for _, part := range item.Parts.Items {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/send"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // table holds items under keys of one letter: the first bytes of their digests.
@@ -119,7 +120,8 @@ func TestWait(t *testing.T) {
 		"barred keys": {[]*event.Item{sent("a", 1), sent("b", 2), sent("b", 3), revised("b", 4), sent("c", 3, sent("p", 5))},
 			map[int]map[string]byte{1: {"a": 1, "b": barred, "c": 3, "p": barred}}, send.Waited{Stored: 1, Barred: 4}, 1, nil},
 		// An event that is too near its expiry is stored now, or never.
-		"late": {[]*event.Item{expiring("a", time.Hour), expiring("b", time.Hour), expiring("c", time.Hour+time.Second)},
+		"late": {[]*event.Item{expiring("a", tables.ExpiryMargin), expiring("b", tables.ExpiryMargin),
+			expiring("c", tables.ExpiryMargin+time.Second)},
 			map[int]map[string]byte{1: {"a": 1}, 2: {"c": 1}}, send.Waited{Stored: 2, Late: 1}, 2,
 			[]send.Waited{{Stored: 1, Late: 1, Left: 1}}},
 		// An event is stored when all its parts are, and never if one of its keys holds

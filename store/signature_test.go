@@ -1,0 +1,78 @@
+package store_test
+
+import (
+	"context"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/wire"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/tables"
+)
+
+// A process that stood still after it had judged that there was time signs its request too late. The
+// request is not sent. The clock of these worlds is the process's, and the signature's is the
+// machine's.
+func TestSignedTooLate(t *testing.T) {
+	for name, c := range map[string]struct {
+		option option
+		before func(*world)
+		items  func(*world) []*event.Item
+	}{
+		"one": {trips, nil, func(w *world) []*event.Item { return []*event.Item{w.order("1", 1)} }},
+		"many": {trips, nil, func(w *world) []*event.Item {
+			return []*event.Item{w.order("1", 1), w.order("2", 1), w.order("3", 1), w.order("4", 1), w.order("5", 1), w.order("6", 1)}
+		}},
+		"a whole": {accounts, nil, func(w *world) []*event.Item { return []*event.Item{w.account("1", "1@y", 1)} }},
+		"wholes": {accounts, nil, func(w *world) []*event.Item {
+			return []*event.Item{w.account("1", "1@y", 1), w.account("2", "2@y", 1)}
+		}},
+		"a state": {trips, func(w *world) {
+			alone := *w.visit("v", "10:00", 1)
+			alone.Parts = nil
+			w.keep(&alone)
+		}, func(w *world) []*event.Item { return []*event.Item{w.visit("v", "10:00", 1)} }},
+	} {
+		for left, sent := range map[time.Duration]bool{tables.ExpiryMargin / 2: false, 10 * time.Hour: true} {
+			var w *world
+			w = newWorld(t, c.option, func(_ *embedded.Config, _ *pipeline.Spec, c *tables.Config) {
+				c.Env.Sleep = func(context.Context, time.Duration) error { w.Clock.Set(time.Now()); return nil }
+			})
+			if c.before != nil {
+				c.before(w)
+			}
+			server := httptest.NewServer(wire.New(w.Engine))
+			t.Cleanup(server.Close)
+			w.store = w.open(tables.Config{Env: w.Env, Client: dynamodb.New(dynamodb.Options{Region: "eu-west-1", BaseEndpoint: &server.URL,
+				Credentials: aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider("AKID", "secret", ""))})})
+			w.Clock.Set(time.Now().Add(-time.Hour))
+			items := c.items(w)
+			for _, item := range items {
+				item.ExpiresAt = time.Now().Add(left).Unix()
+				if item.Parts != nil {
+					for _, part := range item.Parts.Items {
+						part.ExpiresAt = item.ExpiresAt
+					}
+				}
+			}
+			used := w.Engine.Usage()
+			results, _ := w.store.Put(deadline(t), items)
+			writes := w.Engine.Usage().Sub(used).WriteUnits()
+			for _, r := range results {
+				if stored := r.Verdict == event.Inserted || r.Verdict == event.Duplicate && sent; stored != sent {
+					t.Errorf("%s, with %v left: %s, %v", name, left, r.Verdict, r.Refusal)
+				}
+			}
+			if writes > 0 != sent {
+				t.Errorf("%s, with %v left: %v write units", name, left, writes)
+			}
+		}
+	}
+}
