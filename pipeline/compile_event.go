@@ -56,8 +56,8 @@ func (c *compiler) eventType(name string, s EventSpec) *planner.Type {
 	for _, n := range slices.Sorted(maps.Keys(s.Attributes)) {
 		t.Attributes = append(t.Attributes, c.attribute(at.In("attributes").In(n), n, s.Attributes[n]))
 	}
-	if s.Retain != 0 && s.Retain < lifetime.Day {
-		c.Mistake(at.In("retain"), "retain is less than 1d", "at least 1d")
+	if s.Retain != 0 && s.Retain < lifetime.Least {
+		c.Mistake(at.In("retain"), "retain is less than 1h", "at least 1h")
 	}
 	c.bounded(at.In("retain"), s.Retain)
 	c.was(at.In("was"), t, s.Was)

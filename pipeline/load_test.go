@@ -231,7 +231,7 @@ func TestEveryCheck(t *testing.T) {
 			`the attribute GSI7SK is reserved for Ingot`},
 		{"odd attribute", "attributes: {status: status}", "attributes: {\"m:x\": status}", `"m:x" is not an attribute name`},
 		{"bad attribute path", "attributes: {status: status}", "attributes: {status: a..b}", `p.yaml:11:26: path "a..b": `},
-		{"retain below a day", "retain: 90d", "retain: 23h", `p.yaml:12:13: retain is less than 1d; write at least 1d`},
+		{"retain below an hour", "retain: 90d", "retain: 59m", `p.yaml:12:13: retain is less than 1h; write at least 1h`},
 		{"duration without unit", "retain: 90d", "retain: 90",
 			`p.yaml:12:13: retain is a number, not a duration; write a whole number and s, m, h, d or w, as in 90d`},
 		{"duration of zero", "retain: 90d", "retain: 0d", `"0d" is not a duration`},
@@ -519,8 +519,8 @@ patterns:
 		}
 	}
 	// If the right member is there as well, it is checked.
-	if _, err := loadText(strings.Replace(base, "    retain: 90d", "    retain: 2h\n    retian: 90d", 1)); err == nil ||
-		!strings.Contains(err.Error(), "retain is less than 1d") {
+	if _, err := loadText(strings.Replace(base, "    retain: 90d", "    retain: 20m\n    retian: 90d", 1)); err == nil ||
+		!strings.Contains(err.Error(), "retain is less than 1h") {
 		t.Errorf("%v", err)
 	}
 }

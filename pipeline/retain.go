@@ -52,8 +52,8 @@ func (p *Pipeline) Retains(d *aggregate.Definition, from time.Time) map[string]t
 func (c *compiler) was(at place, t *planner.Type, list []WasSpec) {
 	for i, w := range list {
 		p := at.In(fmt.Sprint(i))
-		if w.Retain < lifetime.Day && !c.IsBroken(p.In("retain")) {
-			c.Mistake(p.In("retain"), "retain is less than 1d", "at least 1d")
+		if w.Retain < lifetime.Least && !c.IsBroken(p.In("retain")) {
+			c.Mistake(p.In("retain"), "retain is less than 1h", "at least 1h")
 		}
 		c.bounded(p.In("retain"), w.Retain)
 		if w.Before.IsZero() && !c.IsBroken(p.In("before")) {

@@ -78,7 +78,7 @@ func TestMistakesInWas(t *testing.T) {
 		{"was: [{retain: 30d, before: 2026-03-01}]",
 			`"2026-03-01" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z: its time of day is wrong or missing; write a time as in 2026-03-01T00:00:00Z`},
 		{"was: [{retain: 30d, before: 7}]", "before is a number, not a time; write a time as in 2026-03-01T00:00:00Z"},
-		{"was: [{retain: 1h, before: 2026-03-01T00:00:00Z}]", "retain is less than 1d; write at least 1d"},
+		{"was: [{retain: 59m, before: 2026-03-01T00:00:00Z}]", "retain is less than 1h; write at least 1h"},
 		{"was: [{retain: 30d, befor: 2026-03-01T00:00:00Z}]", "unknown name befor; write before"},
 	} {
 		_, err := loadText(keptText("retain: 90d; " + c.was))

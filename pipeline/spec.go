@@ -72,7 +72,7 @@ type EventSpec struct {
 	// Attributes at the top level of the item, for filters and other readers. Each is a path into
 	// the payload.
 	Attributes map[string]string `yaml:"attributes" like:"{status: status}" keys:"^[A-Za-z_][A-Za-z0-9_]*$"`
-	// The item expires at its event time plus this. It must be at least 1d. By default items never
+	// The item expires at its event time plus this. It must be at least 1h. By default items never
 	// expire.
 	Retain time.Duration `yaml:"retain"`
 	// Shorter lifetimes that were in force earlier. With them, a longer retain does not bring back
@@ -146,7 +146,7 @@ type PartSpec struct {
 // after Retain at the latest, because its item may have been stored, counted and removed under that
 // lifetime.
 type WasSpec struct {
-	// The shorter retain. It must be at least 1d.
+	// The shorter retain. It must be at least 1h.
 	Retain time.Duration `yaml:"retain" need:"yes"`
 	// The entry holds for events whose own time is before this RFC 3339 time. Choose a time after
 	// the deployment that makes retain longer.

@@ -75,7 +75,7 @@ func TestNewNamesTheMember(t *testing.T) {
 			e := s.Events["placed"]
 			e.Retain = -time.Second
 			s.Events["placed"] = e
-		}, "events.placed.retain: retain is less than 1d"},
+		}, "events.placed.retain: retain is less than 1h"},
 		{func(s *Spec) {
 			e := s.Events["placed"]
 			e.Schema = "x"

@@ -17,8 +17,8 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
-// A process that stood still after it had judged that there was time signs its request too late. The
-// request is not sent. The clock of these worlds is the process's, and the signature's is the
+// A process that stood still after it had judged that there was time signs its request too late.
+// The request is not sent. The clock of these worlds is the process's, and the signature's is the
 // machine's.
 func TestSignedTooLate(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -32,8 +32,8 @@ type Result struct {
 // ExpiryMargin is the time before its expiry in which an event is no longer put. The signature of a
 // put must be older than that. AWS refuses a signature that is five minutes old by its own clock
 // (Signature Version 4, elements of a request signature), and five minutes are left for what it has
-// accepted. So no put can be carried out after time to live has removed the same key, and be counted
-// twice.
+// accepted. So no put can be carried out after time to live has removed the same key, and be
+// counted twice.
 const ExpiryMargin = 10 * time.Minute
 
 // TooLate reports whether the item may no longer be put.

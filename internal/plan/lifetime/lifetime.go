@@ -13,6 +13,9 @@ import (
 // Day is 24 hours. Windows and lifetimes are in UTC.
 const Day = 24 * time.Hour
 
+// Least is the shortest lifetime of an event. It leaves most of it for what comes late.
+const Least = time.Hour
+
 // Max is the longest duration that may be declared. Max and some days more fit into time.Duration's
 // 292 years. The sum of two such durations can be longer.
 const Max = 200 * 365 * Day

@@ -71,9 +71,9 @@ func notStored(verdict event.Verdict, reason event.Reason, detail string) *Refus
 // saved in the letter's file before it is deleted.
 //
 // Replace refuses to delete an event that expires within ten minutes, because the stream might take
-// the removal for an expiry. It also refuses if the key is barred, if the stored item is not Ingot's,
-// or if the letter would not be stored afterwards. It refuses to replace an event that has parts,
-// is one, or has another type, because it deletes one item alone.
+// the removal for an expiry. It also refuses if the key is barred, if the stored item is not
+// Ingot's, or if the letter would not be stored afterwards. It refuses to replace an event that has
+// parts, is one, or has another type, because it deletes one item alone.
 func (w *Work) Replace(ctx context.Context, l *Letter) error {
 	switch {
 	case !l.Open():
