@@ -197,7 +197,8 @@ func TestRefusedQuestions(t *testing.T) {
 		{"site", question.Question{Values: named("site=s", "total_cents=5")},
 			"total_cents stands behind {status} in the sort key, and can only be given together with it; write status=VALUE too"},
 		{"site", question.Question{Values: named("site=s", "status=a,b")},
-			"status has 2 values, and only a parameter of the partition key may have several; ask for one at a time"},
+			"status has 2 values, and a parameter of the sort key may have several only if the values make the whole key of each item in " +
+				"the table; ask for one at a time"},
 		{"site", question.Question{Values: named("site=s", "status=a"), From: "x"},
 			`from: "x" is not a non-negative integer without leading zeros`},
 		{"payment", question.Question{Values: named("order_id=o"), From: "a", To: "60"},

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -183,4 +185,27 @@ func TestExplainedQuestionNeedsNoStack(t *testing.T) {
 		t.Errorf("a hashed field: %+v", o)
 	}
 	ask(exitUsage, "order_story", "merchant_id=m-1", "order_id=o-1", "--explain", "--stack", "shop")
+}
+
+// Several values that make whole keys are read by one request, and it is said which of them nothing
+// is stored under.
+func TestQueryOfManyKeys(t *testing.T) {
+	ingot := shopWithOrders(t, 3)
+	text, err := os.ReadFile("../../" + sampleshop.Pipeline)
+	must.Succeed(t, err)
+	file := filepath.Join(t.TempDir(), "pipeline.yaml")
+	must.Succeed(t, os.WriteFile(file, bytes.Replace(text, []byte("\npatterns:\n"),
+		[]byte("\npatterns:\n  one_order: {read: [order.placed]}\n"), 1), 0o600))
+	ask := func(more ...string) ran {
+		return ingot("", append([]string{"one_order", "merchant_id=m-1", "order_id=o-2,o-9,o-0", "--pipeline", file}, more...)...)
+	}
+	must.Say(t, ask().out, `nothing is stored under PK = "ORDER#m-1#o-9"`, "read 2, returned 2: 1 request, 1.5 read units\n")
+	var answer read.Answer
+	r := ask("--output", "json")
+	must.Succeed(t, json.Unmarshal([]byte(r.out), &answer))
+	if len(answer.Items) != 2 || answer.Items[0].ID != "m-1#o-2" || answer.Items[1].ID != "m-1#o-0" || len(answer.Missing) != 1 ||
+		answer.Requests != 1 {
+		t.Errorf("%s%s", r.out, r.errors)
+	}
+	must.Say(t, ask("--explain").out, "BatchGetItem ", `, PK = "ORDER#`, "1 request; none was sent")
 }

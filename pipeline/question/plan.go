@@ -22,7 +22,8 @@ const MaxParameterValues = 100
 // Question is what is asked of a pattern. Values are raw, as the payload has them: the functions of
 // the templates are applied to them.
 type Question struct {
-	// Values are the parameters. A parameter of pk may have several values.
+	// Values are the parameters. A parameter of pk may have several values, and one of sk if the
+	// values make the whole key of each item.
 	Values map[string][]string
 	// From and To are a range: From is in it, To is not. They are times if pk has a time that
 	// Values does not give. Otherwise they are values of the first variable of sk that Values does
@@ -50,6 +51,9 @@ type QueryPlan struct {
 	Question string
 	// Types are the event types that are read.
 	Types []string
+	// Keys are those of the items, in the order of the values, if the question has several values
+	// that make the whole key of each item. Periods have the same keys.
+	Keys []event.Key
 }
 
 // Period is a part of a plan whose partitions are read side by side.
@@ -133,12 +137,20 @@ func (a *asked) checkNames() error {
 				len(values), MaxParameterValues)
 		case known[i].Sort && known[i].Time && !a.fine(name):
 			return fmt.Errorf("%s: %s is not a whole time; write %s=%s, or a range from and to", name, values[0], name, declare.ATime)
-		case len(values) > 1 && known[i].Sort:
-			return fmt.Errorf("%s has %d values, and only a parameter of the partition key may have several; ask for one at a time", name,
-				len(values))
+		case len(values) > 1 && known[i].Sort && !a.whole():
+			return fmt.Errorf("%s has %d values, and a parameter of the sort key may have several only if the values make the whole key "+
+				"of each item in the table; ask for one at a time", name, len(values))
 		}
 	}
 	return nil
+}
+
+// whole reports whether the values make the whole key of each item in the table. Keys with a time,
+// shards or types in the partition key are read by periods and partitions.
+func (a *asked) whole() bool {
+	isTime := func(s pattern.Slot) bool { return s.Kind == pattern.SlotTime }
+	return a.form.Lacks == nil && a.form.Whole && a.form.Index == "" && a.form.Partitions() == 1 && a.next() == nil &&
+		!slices.ContainsFunc(a.form.PKs[0], isTime)
 }
 
 // fine reports whether the value of a time in the sort key is fine enough for it.
@@ -364,6 +376,9 @@ func (a *asked) plan() (*QueryPlan, error) {
 					return nil, err
 				}
 				for _, pk := range pks {
+					if key := (event.Key{PK: pk, SK: r.Low}); a.whole() && !slices.Contains(plan.Keys, key) {
+						plan.Keys = append(plan.Keys, key)
+					}
 					if len(pk) > event.MaxPK {
 						return nil, fmt.Errorf("the partition key would take %d bytes, and DynamoDB allows %d; give shorter values",
 							len(pk), event.MaxPK)
@@ -382,6 +397,9 @@ func (a *asked) plan() (*QueryPlan, error) {
 			continue
 		}
 		plan.Periods = append(plan.Periods, period)
+	}
+	if len(plan.Keys) == 1 {
+		plan.Keys = nil // a GetItem
 	}
 	plan.Question = a.digestText(choices)
 	return plan, nil
@@ -433,18 +451,25 @@ func (a *asked) needs(missing []string) error {
 	return fmt.Errorf("%s needs %s; write %s=VALUE", a.form.Name, strings.Join(missing, " and "), strings.Join(missing, "=VALUE "))
 }
 
-// choices lists every combination of the values of pk's parameters.
+// choices lists every combination of the values of pk's parameters, and of those of sk that have
+// several.
 func (a *asked) choices() ([]map[string]string, error) {
 	list := []map[string]string{{}}
+	slots := slices.Clone(a.form.PKs[0])
+	for _, s := range a.form.SK {
+		if len(a.q.Values[s.Name]) > 1 {
+			slots = append(slots, s)
+		}
+	}
 	var missing []string
 	seen := map[string]bool{}
-	for _, s := range a.form.PKs[0] {
+	for _, s := range slots {
 		if s.Kind != pattern.SlotValue && s.Kind != pattern.SlotTime || seen[s.Name] {
 			continue
 		}
 		seen[s.Name] = true
 		values := a.q.Values[s.Name]
-		if s.Kind == pattern.SlotTime {
+		if s.Kind == pattern.SlotTime && !a.whole() {
 			if len(values) > 0 && a.firstTime() != s.Name && len(values) > 1 {
 				return nil, fmt.Errorf("%s has several values, and only %s may; ask for one at a time", s.Name, a.firstTime())
 			}

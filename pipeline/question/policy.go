@@ -88,9 +88,9 @@ func Actions(p *pattern.Pattern) []string {
 	case form.Total != "":
 		return []string{"dynamodb:GetItem", "dynamodb:Query"} // the head of the generation, and its totals
 	case strings.HasPrefix(p.Request(), "GetItem"):
-		return []string{"dynamodb:GetItem"}
+		return []string{"dynamodb:BatchGetItem", "dynamodb:GetItem"} // of several values, and of one
 	case form.Index == "" && form.Whole:
-		return []string{"dynamodb:GetItem", "dynamodb:Query"}
+		return []string{"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"}
 	}
 	return []string{"dynamodb:Query"}
 }

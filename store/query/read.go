@@ -30,7 +30,8 @@ const (
 // Ask is a question to a pattern of the pipeline. Values are raw, as the payload has them: the
 // functions of the templates, such as hmac, are applied to them.
 type Ask struct {
-	// Values are the parameters. A parameter of the partition key may have up to 100 values.
+	// Values are the parameters. A parameter of the partition key may have up to 100 values, and so
+	// may one of the sort key if the values make the whole key of each item in the table.
 	Values map[string][]string
 	// From and To are a range: From is in it, To is not. It is a range of times if the partition
 	// key has a time that Values does not give. Otherwise it is a range of the next variable of the
@@ -65,6 +66,8 @@ type Answer struct {
 	// Read is how many items were read. Items leaves out those that have expired, have another type
 	// or are not Ingot's.
 	Read int
+	// Missing are those of several whole keys that nothing is stored under.
+	Missing []event.Key
 	// Unreadable are items that have Ingot's type but cannot be decoded. They are not in Items.
 	Unreadable []*tables.UnreadableItem
 	// Requests and Units are what the page has cost. They do not include what Totals cost.
@@ -72,13 +75,15 @@ type Answer struct {
 	Units    float64
 }
 
-// Read answers a question by the named pattern of the pipeline, with GetItem and Query alone.
+// Read answers a question by the named pattern of the pipeline, with GetItem, BatchGetItem and
+// Query alone. If several values make the whole key of each item, the items come in the order of
+// the values, and a request reads up to 100 of them.
 //
-// Items come in the order of (period, sort key, partition), the oldest first or the newest first.
-// Partitions of one period, such as shards, are read side by side and merged. Expired items are
-// left out, unless Ask.Expired is set. A read of an index is eventually consistent: it may lack the
-// latest writes. An item under mode latest may move to another place between two pages. It may then
-// be on both pages or on neither.
+// All other items come in the order of (period, sort key, partition), the oldest first or the
+// newest first. Partitions of one period, such as shards, are read side by side and merged. Expired
+// items are left out, unless Ask.Expired is set. A read of an index is eventually consistent: it
+// may lack the latest writes. An item under mode latest may move to another place between two
+// pages. It may then be on both pages or on neither.
 //
 // Read sends no request if the question is wrong. The error then says what to write.
 func (s *Reader) Read(ctx context.Context, name string, ask Ask) (Answer, error) {
@@ -121,7 +126,8 @@ func (s *Reader) ReadAll(ctx context.Context, name string, ask Ask) iter.Seq2[*e
 }
 
 // Explain returns the requests that the first round of [Reader.Read] would send, and the plan
-// behind them. It sends none. Each request is a *dynamodb.GetItemInput or a *dynamodb.QueryInput.
+// behind them. It sends none. Each request is a *dynamodb.GetItemInput, a *dynamodb.QueryInput or a
+// *dynamodb.BatchGetItemInput.
 func (s *Reader) Explain(name string, ask Ask) ([]any, *question.QueryPlan, error) {
 	declared, err := s.heads.Pipeline.Pattern(name)
 	if err != nil {
@@ -137,6 +143,10 @@ func (s *Reader) Explain(name string, ask Ask) ([]any, *question.QueryPlan, erro
 	var list []any
 	if r.period == len(r.plan.Periods) {
 		return nil, r.plan, nil
+	}
+	if keys := r.keysLeft(); len(r.plan.Keys) > 0 {
+		return []any{&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+			s.heads.Events: r.batch(keys[:min(len(keys), r.ask.Limit, maxBatch)])}}}, r.plan, nil
 	}
 	lines := r.lines(r.plan.Periods[r.period])
 	for _, l := range lines {
@@ -236,6 +246,9 @@ func (r *reading) bound() string {
 
 // run reads the page.
 func (r *reading) run(ctx context.Context) error {
+	if len(r.plan.Keys) > 0 {
+		return r.readKeys(ctx)
+	}
 	for ; r.period < len(r.plan.Periods); r.period++ {
 		period := r.plan.Periods[r.period]
 		if len(r.page.Items) >= r.ask.Limit || r.spent(period) {
@@ -247,6 +260,59 @@ func (r *reading) run(ctx context.Context) error {
 			return err
 		}
 		r.resume = false
+	}
+	return nil
+}
+
+// maxBatch is how many keys a BatchGetItem may have.
+const maxBatch = 100
+
+// keysLeft returns the whole keys that are not on an earlier page.
+func (r *reading) keysLeft() []event.Key {
+	if !r.resume {
+		return r.plan.Keys
+	}
+	return r.plan.Keys[slices.Index(r.plan.Keys, r.after.own)+1:]
+}
+
+func (r *reading) batch(keys []event.Key) types.KeysAndAttributes {
+	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(r.ask.Consistent)}
+	for _, key := range keys {
+		request.Keys = append(request.Keys, rows.KeyImage(key))
+	}
+	return request
+}
+
+// readKeys reads whole keys in the order of the question.
+func (r *reading) readKeys(ctx context.Context) error {
+	for left, last := r.keysLeft(), (event.Key{}); len(left) > 0; {
+		n := min(len(left), r.ask.Limit-len(r.page.Items), maxBatch)
+		if n == 0 || r.page.Requests > 0 && r.page.Units+r.least() > r.ask.MaxUnits {
+			r.next(position{period: noPeriod, sk: last.SK, partition: last.PK, own: last})
+			return nil
+		}
+		found := map[event.Key]rows.Image{}
+		err := r.s.heads.ReadKeys(ctx, r.s.heads.Events, r.batch(left[:n]), types.ReturnConsumedCapacityTotal,
+			func(out *dynamodb.BatchGetItemOutput) {
+				r.page.Requests++
+				for i := range out.ConsumedCapacity {
+					r.page.Units += rows.UnitsOf(&out.ConsumedCapacity[i], r.least())
+				}
+				for _, img := range out.Responses[r.s.heads.Events] {
+					found[rows.KeyOf(img)] = img
+				}
+			})
+		if err != nil {
+			return err
+		}
+		for _, key := range left[:n] {
+			if img, there := found[key]; there {
+				r.take(img)
+			} else {
+				r.page.Missing = append(r.page.Missing, key)
+			}
+		}
+		left, last = left[n:], left[n-1]
 	}
 	return nil
 }

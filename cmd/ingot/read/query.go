@@ -36,10 +36,11 @@ table. Give the values of the payload: if a key is hashed, the command hashes th
 INGOT_PII_KEY. With --explain it asks no stack if --pipeline names a file, or if you name no stack and there is a
 pipeline.yaml in this folder.
 
-A field of the partition key may have several values, separated by commas. For a comma in a value, write \, or give
-the field twice. FIELD=@- reads the value from standard input, so that it does not appear in the list of processes
-or in the shell's history. --from and --to give a range: of the time in the partition key if you leave that out,
-otherwise of the next field of the sort key. A time may be shortened, as in 2026-03-01.
+A field of the partition key may have several values, separated by commas. So may one of the sort key, if the values
+make the whole key of each item in the table: a request then reads up to 100 items, in the order asked. For a comma in
+a value, write \, or give the field twice. FIELD=@- reads the value from standard input, so that it does not appear in
+the list of processes or in the shell's history. --from and --to give a range: of the time in the partition key if you
+leave that out, otherwise of the next field of the sort key. A time may be shortened, as in 2026-03-01.
 
 The page ends at --limit items, or when --max-units read units are spent. Items that have expired or are of another
 type are read, but not returned. The token of the next page contains keys, and is not encrypted.
@@ -52,10 +53,12 @@ const queryJSON = `
                           elsewhere, if the payload is in the payload bucket and data is what the item keeps of it
   totals[]                by, window, values, n, flags, building, missing; values that are not numbers are objects, as
                           in ingot totals
+  missing[]               pk, sk of each of several whole keys that nothing is stored under
   read, returned          how many items were read, and how many of them are in the answer
   requests, units         what it took
   next                    the token of the next page, for --page; absent on the last
-  explain[]               with --explain, in place of all of these: api, table, index, condition, values, backward`
+  explain[]               with --explain, in place of all of these: api, table, index, condition, values, backward;
+                          of a BatchGetItem keys, each pk, sk`
 
 type queryOptions struct {
 	ask     query.Ask
@@ -175,6 +178,13 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 		def, _ = p.Definition(pattern.Total())
 	}
 	out.fill(got, def, hidden)
+	pattern, _ := p.Pattern(args[0])
+	for _, key := range got.Missing {
+		if hidden.Asked(pattern) {
+			key = event.Key{PK: show.Mask, SK: show.Mask}
+		}
+		out.Missing = append(out.Missing, keyIn(key))
+	}
 	return a.printAnswer(out)
 }
 
@@ -212,6 +222,7 @@ func asks(c tables.Config, name string, ask query.Ask) (*store.Store, []any, err
 // Answer is what query prints.
 type Answer struct {
 	Items    []answerItem    `json:"items,omitempty"`
+	Missing  []answerKey     `json:"missing,omitempty"`
 	Totals   []answerTotal   `json:"totals,omitempty"`
 	Read     int             `json:"read"`
 	Returned int             `json:"returned"`
@@ -261,7 +272,8 @@ type answerRequest struct {
 	Table     string            `json:"table"`
 	Index     string            `json:"index,omitempty"`
 	Condition string            `json:"condition,omitempty"`
-	Values    map[string]string `json:"values"`
+	Values    map[string]string `json:"values,omitempty"`
+	Keys      []answerKey       `json:"keys,omitempty"`
 	Backward  bool              `json:"backward,omitempty"`
 }
 
@@ -280,6 +292,17 @@ func explained(in any, hidden bool) answerRequest {
 	}
 	if get, ok := in.(*dynamodb.GetItemInput); ok {
 		return answerRequest{API: "GetItem", Table: *get.TableName, Values: texts(get.Key)}
+	}
+	if batch, ok := in.(*dynamodb.BatchGetItemInput); ok {
+		r := answerRequest{API: "BatchGetItem"}
+		for table, request := range batch.RequestItems {
+			r.Table = table
+			for _, key := range request.Keys {
+				text := texts(key)
+				r.Keys = append(r.Keys, answerKey{text["PK"], text["SK"]})
+			}
+		}
+		return r
 	}
 	q := in.(*dynamodb.QueryInput)
 	r := answerRequest{API: "Query", Table: *q.TableName, Condition: *q.KeyConditionExpression, Values: texts(q.ExpressionAttributeValues),
@@ -352,6 +375,10 @@ func isOrAre(n int) string {
 
 func keyIn(k event.Key) answerKey { return answerKey{k.PK, k.SK} }
 
+func (k answerKey) text() string {
+	return fmt.Sprintf("PK = %q AND SK = %q", show.Text(k.PK), show.Text(k.SK))
+}
+
 func (a *app) printAnswer(out Answer) error {
 	if a.JSON() {
 		return a.WriteJSON(out)
@@ -369,6 +396,9 @@ func (a *app) printAnswer(out Answer) error {
 		if n := out.elsewhere(); n > 0 {
 			fmt.Fprintf(&b, "%s in the payload bucket, and shown as far as the item keeps it; ingot get --payload shows all of one\n",
 				isOrAre(n))
+		}
+		for _, key := range out.Missing {
+			fmt.Fprintf(&b, "nothing is stored under %s\n", key.text())
 		}
 		units := fmt.Sprintf("%v read units", out.Units) // it may be a half
 		if out.Units == 1 {
@@ -439,7 +469,13 @@ func writeExplained(b *strings.Builder, list []answerRequest) {
 			text = strings.ReplaceAll(text, name, fmt.Sprintf("%q", show.Text(r.Values[name])))
 		}
 		if r.API == "GetItem" {
-			text = fmt.Sprintf("PK = %q AND SK = %q", show.Text(r.Values["PK"]), show.Text(r.Values["SK"]))
+			r.Keys = []answerKey{{r.Values["PK"], r.Values["SK"]}}
+		}
+		for i, key := range r.Keys {
+			if i > 0 {
+				text += ", "
+			}
+			text += key.text()
 		}
 		if r.Backward {
 			text += ", backward"

@@ -44,7 +44,7 @@ func TestPatternsOfThePage(t *testing.T) {
 			must.Equal(t, answerOf(t, file, stored, question), want, question)
 		}
 	}
-	must.Equal(t, examples, 20)
+	must.Equal(t, examples, 21)
 }
 
 // answerOf stores events by a file and asks a question. It returns the requests and the answer as
@@ -123,6 +123,16 @@ func requestText(in any) string {
 	if get, ok := in.(*dynamodb.GetItemInput); ok {
 		return fmt.Sprintf("GetItem %s: PK = %q AND SK = %q", *get.TableName, get.Key["PK"].(*types.AttributeValueMemberS).Value,
 			get.Key["SK"].(*types.AttributeValueMemberS).Value)
+	}
+	if batch, ok := in.(*dynamodb.BatchGetItemInput); ok {
+		var list []string
+		for table, of := range batch.RequestItems {
+			for _, key := range of.Keys {
+				pk, sk := key["PK"].(*types.AttributeValueMemberS).Value, key["SK"].(*types.AttributeValueMemberS).Value
+				list = append(list, fmt.Sprintf("BatchGetItem %s: PK = %q AND SK = %q", table, pk, sk))
+			}
+		}
+		return strings.Join(list, "\n")
 	}
 	q := in.(*dynamodb.QueryInput)
 	text := *q.KeyConditionExpression

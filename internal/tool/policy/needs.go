@@ -138,8 +138,8 @@ var Commands = map[string]func(ARNs) []Statement{
 			allow("Send", "sqs:SendMessage", r.queue))
 	},
 	"query": func(r ARNs) []Statement {
-		return []Statement{r.find(), r.file(), r.key(), allow("QueryEvents", "dynamodb:GetItem dynamodb:Query", r.events, r.events+
-			"/index/*"),
+		return []Statement{r.find(), r.file(), r.key(), allow("QueryEvents", "dynamodb:BatchGetItem dynamodb:GetItem dynamodb:Query",
+			r.events, r.events+"/index/*"),
 			allow("QueryTotals", "dynamodb:Query", r.aggregates), r.top()}
 	},
 	"rebuild": func(r ARNs) []Statement {
