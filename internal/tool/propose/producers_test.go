@@ -183,8 +183,7 @@ func (p *producer) events(n int) (objects []map[string]any, which []int) {
 }
 
 // No proposal takes two events for one, or one for two. If a sample does not decide it, the
-// proposal says so. The seed is fixed: of random producers, about one in three thousand still gets
-// a number that is new with each sending as its id, where nothing else tells its events apart.
+// proposal says so. The producers are the same each time: INGOT_SEED makes others.
 func TestProducers(t *testing.T) {
 	seed := replay.Seed(t, 3)
 	n := slow.Number(200, 2000)
