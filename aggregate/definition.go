@@ -110,11 +110,14 @@ type Value struct {
 	Op   Op
 }
 
-// Rank says that the totals of a window are kept in the order of one of their values. The zero
-// Rank says that they are not.
+// Rank says that totals are kept in the order of one of their values: those of a window, or of a
+// part of it. The zero Rank says that they are not.
 type Rank struct {
 	Value  string // name of a value that is a count, sum, min or max
-	Shards int    // partitions of the index that each window has, from 1 to 100
+	Shards int    // partitions of the index that each list has, from 1 to 100
+	// Within names some of By, in its order. The totals of a window that share these values are one
+	// list. It is nil if all totals of a window are one list.
+	Within []string
 }
 
 // Definition is one generation of one aggregate. Its name, and the epoch since which it is valid,

@@ -138,7 +138,7 @@ func Example_values() {
 	players, _ := totals[0].Distinct("players")
 	fmt.Println(median, players.Estimate()) // the standard error is aggregate.DistinctError
 
-	best, err := reader.Top(ctx, "records", day, 10) // the greatest first
+	best, err := reader.Top(ctx, "records", nil, day, 10) // the greatest first
 	check(err)
 	for _, t := range best {
 		last, _ := t.Dated("last")

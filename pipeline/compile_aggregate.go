@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -65,7 +66,7 @@ func (c *compiler) aggregate(name string, s AggregateSpec) {
 	if len(feeds) == 0 {
 		return
 	}
-	c.rank(at.In("rank"), def, s)
+	c.rank(at.In("rank"), def, s, feeds)
 	c.movedBy(at, def, s)
 	def.Text, def.KeyCheck = planner.DefinitionText(def, by, feeds), c.keyCheck(def, by, feeds)
 	c.measureDefinition(at, def)
@@ -77,8 +78,8 @@ func (c *compiler) aggregate(name string, s AggregateSpec) {
 
 // rank compiles the order in which the totals of a window are kept. It needs one item for each
 // total, because the index cannot rank a part of a total.
-func (c *compiler) rank(at place, def *aggregate.Definition, s AggregateSpec) {
-	if s.Rank == (RankSpec{}) {
+func (c *compiler) rank(at place, def *aggregate.Definition, s AggregateSpec, feeds map[string]*planner.Feed) {
+	if s.Rank.Value == "" && s.Rank.Shards == 0 && s.Rank.Within == nil {
 		return
 	}
 	var ranked []string
@@ -107,7 +108,38 @@ func (c *compiler) rank(at place, def *aggregate.Definition, s AggregateSpec) {
 	if s.Rank.Shards < 0 || s.Rank.Shards > 100 {
 		c.Mistake(at.In("shards"), fmt.Sprintf("shards is %d", s.Rank.Shards), "a whole number from 1 to 100")
 	}
-	def.Rank = aggregate.Rank{Value: s.Rank.Value, Shards: max(1, s.Rank.Shards)}
+	def.Rank = aggregate.Rank{Value: s.Rank.Value, Shards: max(1, s.Rank.Shards), Within: c.within(at.In("within"), s)}
+	if def.Rank.Within != nil {
+		for _, f := range feeds {
+			f.Listed = len(lanes.RankPartition(def, lanes.WindowText(lanes.WindowStart(def, time.Unix(0, 0))), def.Rank.Shards-1, nil))
+		}
+	}
+}
+
+// within compiles which totals of a window are one list, in the order of by. The values of by that
+// a list leaves open tell its totals apart, so within cannot name all of them.
+func (c *compiler) within(at place, s AggregateSpec) (within []string) {
+	before, names := len(c.Mistakes), slices.Sorted(maps.Keys(s.By))
+	for i, name := range s.Rank.Within {
+		switch pos := at.In(strconv.Itoa(i)); {
+		case len(names) == 0: // there is no by, which was reported
+		case !slices.Contains(names, name):
+			c.Mistake(pos, name+" is not in by", declare.Suggest(name, names))
+		case slices.Contains(s.Rank.Within[:i], name):
+			c.Mistake(pos, name+" is named twice", "it once")
+		default:
+			within = append(within, name)
+		}
+	}
+	slices.Sort(within)
+	if len(within) == len(names) && len(within) > 0 && len(c.Mistakes) == before {
+		instead := "rank without within"
+		if fewer := within[:len(within)-1]; len(fewer) > 0 {
+			instead = "within: [" + strings.Join(fewer, ", ") + "], or " + instead
+		}
+		c.Mistake(at, "within names all of by, so each total would be alone in its list", instead)
+	}
+	return within
 }
 
 // maxMoved is how many totals one event can move in the transaction that puts its item.

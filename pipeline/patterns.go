@@ -283,6 +283,7 @@ func sharedSort(p *pattern.Form, types []*planner.Type, names map[string]string)
 // totalPattern compiles a pattern that reads totals.
 func (c *compiler) totalPattern(at place, p *pattern.Form, s PatternSpec) *pattern.Form {
 	before := len(c.Mistakes)
+	var by []*keys.Template // of what the question gives
 	for _, m := range []struct {
 		name  string
 		given bool
@@ -299,11 +300,18 @@ func (c *compiler) totalPattern(at place, p *pattern.Form, s PatternSpec) *patte
 		}
 		return nil
 	}
+	where := "by of " + s.Total
+	for i, name := range f.Def.By {
+		if p.Top == 0 || slices.Contains(f.Def.Rank.Within, name) {
+			p.ByNames, by = append(p.ByNames, name), append(by, f.By[i])
+		}
+	}
 	if p.Top != 0 {
-		return c.topPattern(at, p, s, f.Def)
+		where = "what the rank of " + s.Total + " is within"
+		c.topPattern(at, p, s, f.Def)
 	}
 	used, names := map[string]bool{}, map[string]string{}
-	for _, t := range f.By {
+	for _, t := range by {
 		for _, part := range t.Parts() {
 			if part.IsVariable() {
 				used[part.Variable()] = true
@@ -316,14 +324,13 @@ func (c *compiler) totalPattern(at place, p *pattern.Form, s PatternSpec) *patte
 	for _, name := range slices.Sorted(maps.Keys(s.As)) {
 		for i, path := range s.As[name] {
 			if !used[path] {
-				c.Mistake(at.In("as").In(name).In(strconv.Itoa(i)), path+" is not in by of "+s.Total,
+				c.Mistake(at.In("as").In(name).In(strconv.Itoa(i)), path+" is not in "+where,
 					declare.Suggest(path, slices.Sorted(maps.Keys(used))))
 			}
 			names[path] = name
 		}
 	}
-	p.ByNames = f.Def.By
-	for _, t := range f.By {
+	for _, t := range by {
 		p.By = append(p.By, p.Slots(t, names))
 	}
 	if len(c.Mistakes) > before {
@@ -332,9 +339,8 @@ func (c *compiler) totalPattern(at place, p *pattern.Form, s PatternSpec) *patte
 	return p
 }
 
-// topPattern compiles a pattern that reads the totals with the greatest values of a window.
-func (c *compiler) topPattern(at place, p *pattern.Form, s PatternSpec, def *aggregate.Definition) *pattern.Form {
-	before := len(c.Mistakes)
+// topPattern checks a pattern that reads the totals with the greatest values of a list.
+func (c *compiler) topPattern(at place, p *pattern.Form, s PatternSpec, def *aggregate.Definition) {
 	if p.Top < 0 || p.Top > 1000 {
 		c.Mistake(at.In("top"), fmt.Sprintf("top is %d", p.Top), "a whole number from 1 to 1000")
 	}
@@ -346,14 +352,10 @@ func (c *compiler) topPattern(at place, p *pattern.Form, s PatternSpec, def *agg
 		}
 		c.Mistake(at.In("top"), s.Total+" declares no rank, so its totals are in no order", instead)
 	}
-	if len(s.As) > 0 {
-		c.Misnamed(at.In("as"), "as cannot be used with top", "the pattern without it")
+	if len(s.As) > 0 && len(def.Rank.Within) == 0 {
+		c.Misnamed(at.In("as"), "as cannot be used with top if the rank is of all totals", "the pattern without it")
 	}
 	if s.Newest {
 		c.Misnamed(at.In("newest"), "newest cannot be used with top", "the pattern without it")
 	}
-	if len(c.Mistakes) > before {
-		return nil
-	}
-	return p
 }

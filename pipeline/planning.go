@@ -85,8 +85,10 @@ func (p *Pipeline) Key(eventType string, m envelope.Message) (event.Key, error) 
 // [Pipeline.Plan] takes it. By does not check whether the aggregate counts the event: it ignores
 // the event's type and where. If there is no such aggregate, the error says so. Otherwise it is an
 // [*event.Refusal] that names the missing or wrong field.
-func (p *Pipeline) By(aggregate string, m envelope.Message) (map[string]string, error) {
-	return p.plan.By(aggregate, m)
+//
+// With names, By computes only these values of by, such as those that a rank is within.
+func (p *Pipeline) By(aggregate string, m envelope.Message, names ...string) (map[string]string, error) {
+	return p.plan.By(aggregate, m, names)
 }
 
 // CheckBy returns an error if the aggregate's templates can never make one of these values of by. A

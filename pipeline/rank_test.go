@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -37,7 +38,7 @@ func TestRankIsPartOfTheDefinition(t *testing.T) {
 		t.Fatal(err)
 	}
 	def, _ := p.Definition("scores")
-	if def.Rank != (aggregate.Rank{Value: "points", Shards: 4}) ||
+	if !reflect.DeepEqual(def.Rank, aggregate.Rank{Value: "points", Shards: 4}) ||
 		!strings.Contains(def.Text, `"onExpire":"keep","rank":{"shards":4,"value":"points"},"retain":0,`) {
 		t.Errorf("%+v %s", def.Rank, def.Text)
 	}
@@ -61,7 +62,7 @@ func TestMistakesOfTop(t *testing.T) {
 		"{total: plain, top: 3}": "plain declares no rank, so its totals are in no order; write rank: {value: wins} in plain, " +
 			"or the pattern without top",
 		"{total: scores, top: 3, newest: true}":        "newest cannot be used with top",
-		"{total: scores, top: 3, as: {who: [player]}}": "as cannot be used with top",
+		"{total: scores, top: 3, as: {who: [player]}}": "as cannot be used with top if the rank is of all totals",
 		"{read: [win], top: 3}":                        "top is for totals, but this pattern reads events",
 	} {
 		_, err := loadText(rankedFile +

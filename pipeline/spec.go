@@ -228,9 +228,12 @@ type AggregateSpec struct {
 type RankSpec struct {
 	// The name of a value that is a count, sum, min or max.
 	Value string `yaml:"value" need:"yes" like:"orders"`
-	// How many partitions of the index the totals of a window are in. Each takes about 500 moves a
-	// second. The default is 1.
+	// How many partitions of the index each list is in. Each takes about 500 moves a second. The
+	// default is 1.
 	Shards int `yaml:"shards" min:"1" max:"100"`
+	// Some of the names in by. The totals of a window that share these values are one list. By
+	// default all totals of a window are.
+	Within []string `yaml:"within" like:"[level]"`
 }
 
 // FromSpec is what one event type adds to an aggregate.

@@ -278,7 +278,7 @@ func TestWhatNothingHasAddedToIsZero(t *testing.T) {
 	w.start()
 	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
 	w.Clock.Pass(10 * time.Second) // for the index
-	top, err := query.Of(w.store).Top(deadline(t), "leaders", time.Time{}, 1)
+	top, err := query.Of(w.store).Top(deadline(t), "leaders", nil, time.Time{}, 1)
 	if err != nil || len(top) != 1 {
 		t.Fatal(top, err)
 	}

@@ -29,8 +29,15 @@ aggregates:
     by: {player: "{player}"}
     from:
       win: {values: {wins: count}}
+  levels:
+    since: 1
+    by: {player: "{player}", level: "{match.level}"}
+    rank: {value: points, within: [level]}
+    from:
+      win: {where: exists match.level, values: {points: sum points}}
 patterns:
   leaders: {total: scores, top: 2}
+  board: {total: levels, top: 2, as: {level: [match.level]}}
   won: {total: wins}
 `
 
@@ -42,6 +49,13 @@ func TestTotalsTop(t *testing.T) {
 	}
 	now := time.Now().UTC().Format(time.DateOnly)
 	w.post(w.dev.Stack().Queue, `{"type":"win","id":"g-5","at":"`+now+`T00:00:00Z","player":"bob","points":70}`, nil)
+	for id, win := range map[string]string{"g-6": `"player":"dan","points":5,"match":{"level":7}`,
+		"g-7": `"player":"eve","points":4,"match":{"level":7}`, "g-8": `"player":"eve","points":9,"match":{"level":8}`} {
+		w.post(w.dev.Stack().Queue, `{"type":"win","id":"`+id+`","at":"2020-01-01T00:00:00Z",`+win+`}`, nil)
+	}
+	w.await(func() bool {
+		return strings.Count(w.run(0, "totals", "levels", "match.level=7", "--top", "9", "--local").out, "all time") == 2
+	})
 	top := func(n string, more ...string) []string {
 		return append([]string{"totals", "scores", "--top", n, "--from", "2026-03-20", "--local"}, more...)
 	}
@@ -62,6 +76,17 @@ func TestTotalsTop(t *testing.T) {
 		{0, `i:rank = "scores#1#2026-03-01T00:00:00Z#0", backward`, []string{"query", "leaders", "--from", "2026-03-20", "--local",
 			"--explain"}},
 		{0, `/index/rank"`, []string{"policy", "leaders", "--local"}},
+		{0, "  level  player  window    points\n  7      dan     all time       5\n  7      eve     all time       4\n",
+			[]string{"totals", "levels", "match.level=7", "--top", "9", "--local"}},
+		{0, "  level  player  window    points\n  8      eve     all time       9\n",
+			[]string{"totals", "levels", "level=8", "--top", "9", "--local"}},
+		{0, "7  dan  all time  points=5", []string{"query", "board", "level=7", "--local"}},
+		{0, `i:rank = "levels#1#-#0#7", backward`, []string{"query", "board", "level=7", "--local", "--explain"}},
+		{2, "a list of levels is found by match.level, and field match.level is missing: give that too",
+			[]string{"totals", "levels", "--top", "9", "--local"}},
+		{2, "levels has no field player in what its rank is within; a list of levels is found by match.level",
+			[]string{"totals", "levels", "level=7", "player=dan", "--top", "9", "--local"}},
+		{5, "or those with the greatest points with --top and level=VALUE", []string{"totals", "levels", "level=7", "--local"}},
 		{2, "0 totals were asked for; ask for 1 to 1000", top("0")},
 		{2, "--top ranks all totals of a window: leave the fields out", top("1", "player=ann")},
 		{2, "--top reads one window through an index: leave --scan and --to out", top("1", "--scan")},

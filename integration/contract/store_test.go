@@ -398,7 +398,7 @@ func (s *shop) reading() {
 			s.t.Error(err)
 		}
 	}
-	if top, err := query.Of(st).Top(s.ctx, "first", s.now, 2); err != nil || len(top) != 2 {
+	if top, err := query.Of(st).Top(s.ctx, "first", nil, s.now, 2); err != nil || len(top) != 2 {
 		s.t.Errorf("%d ranked totals, %v", len(top), err)
 	}
 }

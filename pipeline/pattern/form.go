@@ -29,7 +29,7 @@ type Form struct {
 	PKs     []Key // the first is pk of today; the others are those of was
 	SK      Key   // what the sort keys of all types begin with
 	Whole   bool  // whether sk is all of each sort key
-	By      []Key // for a pattern that reads totals, in the order of the aggregate's by
+	By      []Key // for a pattern that reads totals, in the order of the aggregate's by; with Top those that its rank is within
 	ByNames []string
 	Secret  []byte
 	Lacks   error // why no question is answered: the secret is needed and missing; nil: it is not

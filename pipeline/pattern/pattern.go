@@ -129,15 +129,16 @@ func (p *Pattern) Partitions() int { return p.is.Partitions() }
 // Request returns the request that answers the pattern, for people: GetItem or Query, and its key
 // as the file writes it.
 func (p *Pattern) Request() string {
-	if p.is.Top > 0 {
-		return fmt.Sprintf("Query the top %d totals of %s", p.is.Top, p.is.Total)
-	}
 	if p.is.Total != "" {
 		texts := make([]string, len(p.is.By))
 		for i, t := range p.is.By {
 			texts[i] = p.is.ByNames[i] + " " + t.String()
 		}
-		return strings.TrimSpace("Query totals of " + p.is.Total + " " + strings.Join(texts, ", "))
+		top := ""
+		if p.is.Top > 0 {
+			top = fmt.Sprintf("the top %d ", p.is.Top)
+		}
+		return strings.TrimSpace("Query " + top + "totals of " + p.is.Total + " " + strings.Join(texts, ", "))
 	}
 	variable := slices.ContainsFunc(p.is.SK, func(s Slot) bool { return s.Kind != SlotText })
 	pk, sk := p.is.Index+"PK = "+p.is.PKs[0].String(), p.is.Index+"SK"

@@ -183,6 +183,9 @@ func (a *asked) unknown(name string, names []string) error {
 		if own := slices.DeleteFunc(slices.Clone(a.form.ByNames), field); len(own) > 0 {
 			has += ", and the values of by under their own names, " + strings.Join(own, ", ")
 		}
+		if a.form.Top > 0 {
+			return fmt.Errorf("the rank of %s is not within %s; %s", a.form.Total, name, has)
+		}
 		return fmt.Errorf("totals of %s are not by %s; %s", a.form.Total, name, has)
 	}
 	return fmt.Errorf("%s; %s. To ask for %s, put it into a key: {%s} for one value, or {%s | pad:12} in a sort key for a range of numbers",

@@ -11,23 +11,31 @@ import (
 	"github.com/ingot-events/ingot/pipeline/pattern"
 )
 
-// Window returns an instant in the window that a pattern with top reads: from, or now if there is
-// no from.
-func Window(p *pattern.Pattern, q Question, now time.Time) (time.Time, error) {
+// Top computes which list a pattern with top reads: the values of by that the rank is within, and
+// an instant in the window, which is from, or now if there is no from.
+func Top(p *pattern.Pattern, q Question, now time.Time) (within map[string]string, at time.Time, err error) {
+	name := p.Form().Name
 	switch {
-	case len(q.Values) > 0:
-		return time.Time{}, fmt.Errorf("%s reads the top of all totals, and no parameter chooses among them; leave %s out", p.Form().Name,
+	case len(p.Form().By) == 0 && len(q.Values) > 0:
+		return nil, at, fmt.Errorf("%s reads the top of all totals, and no parameter chooses among them; leave %s out", name,
 			sortedNames(q.Values)[0])
 	case q.To != "":
-		return time.Time{}, fmt.Errorf("%s reads one window: give from, any time in it, and leave to out", p.Form().Name)
+		return nil, at, fmt.Errorf("%s reads one window: give from, any time in it, and leave to out", name)
 	case q.From == "":
-		return now, nil
+		at = now
+	default:
+		if at, err = parseInstant(q.From); err != nil {
+			return nil, at, fmt.Errorf("from: %w", err)
+		}
 	}
-	at, err := parseInstant(q.From)
+	groups, _, _, err := Groups(p, Question{Values: q.Values})
+	if err == nil && len(groups) > 1 {
+		err = fmt.Errorf("%s reads the top of one list, and these values choose %d; ask for one at a time", name, len(groups))
+	}
 	if err != nil {
-		return at, fmt.Errorf("from: %w", err)
+		return nil, at, err
 	}
-	return at, nil
+	return groups[0], at, nil
 }
 
 // Groups computes what a pattern over totals reads: the values of by that

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -20,9 +21,14 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
-// Top returns the n totals of an aggregate with the greatest values in one window, the greatest
-// first. at is any instant in that window. It is ignored for an aggregate without windows. The
-// aggregate must declare rank in pipeline.yaml. n is from 1 to 1,000.
+// Top returns the n totals of an aggregate with the greatest values in one list, the greatest
+// first. within has the values of by that the rank is within: its totals alone are in the list. It
+// is nil if the rank is of all totals. The values are those that [Reader.Total] takes, and
+// [pipeline.Pipeline.By] computes them. at is any instant in the window. It is ignored for an
+// aggregate without windows. The aggregate must declare rank in pipeline.yaml. n is from 1 to
+// 1,000.
+//
+// A total whose events have all been taken back is left out: its N is 0.
 //
 // An index decides which totals are returned. It is behind the totals, usually by less than a
 // second. Each total is then read consistently, and they are sorted by what was read. If values are
@@ -30,12 +36,12 @@ import (
 //
 // If the generation has a flag, or if it is building, the totals say so, as those of [Reader.Total]
 // do. If nothing is stored, Top returns what [Reader.Total] returns then.
-func (s *Reader) Top(ctx context.Context, name string, at time.Time, n int) ([]Total, error) {
+func (s *Reader) Top(ctx context.Context, name string, within map[string]string, at time.Time, n int) ([]Total, error) {
 	if n < 1 || n > maxTop {
 		return nil, fmt.Errorf("top of %s: %d totals were asked for; ask for 1 to %d", name, n, maxTop)
 	}
 	var list []Total
-	for total, err := range s.ranking(ctx, name, at, min(n, pageOfRanks)) {
+	for total, err := range s.ranking(ctx, name, within, at, min(n, pageOfRanks)) {
 		if err != nil {
 			return nil, err
 		}
@@ -51,25 +57,26 @@ func (s *Reader) Top(ctx context.Context, name string, at time.Time, n int) ([]T
 // maxTop bounds what [Reader.Top] holds in memory.
 const maxTop = 1000
 
-// Ranking yields all totals of an aggregate in one window, as [Reader.Top] reads them. Other
+// Ranking yields all totals of an aggregate in one list, as [Reader.Top] reads them. Other
 // functions may change totals while they are read: a total that moves down may be left out, and one
 // that moves up may come at its old place. No total comes twice. The order is that of the index.
 // After an error nothing follows.
-func (s *Reader) Ranking(ctx context.Context, name string, at time.Time) iter.Seq2[Total, error] {
-	return s.ranking(ctx, name, at, pageOfRanks)
+func (s *Reader) Ranking(ctx context.Context, name string, within map[string]string, at time.Time) iter.Seq2[Total, error] {
+	return s.ranking(ctx, name, within, at, pageOfRanks)
 }
 
 // ranking reads page totals at once.
-func (s *Reader) ranking(ctx context.Context, name string, at time.Time, page int) iter.Seq2[Total, error] {
+func (s *Reader) ranking(ctx context.Context, name string, within map[string]string, at time.Time, page int) iter.Seq2[Total, error] {
 	return func(yield func(Total, error) bool) {
-		def, head, err := s.rankedBy(ctx, name)
+		def, head, values, err := s.rankedBy(ctx, name, within)
 		if err != nil {
 			yield(Total{}, fmt.Errorf("ranking of %s: %w", name, err))
 			return
 		}
-		r := &ranking{store: s, page: page, window: lanes.WindowStart(def, at), seen: map[event.Key]bool{}}
+		r := &ranking{store: s, page: page, seen: map[event.Key]bool{}}
+		window := lanes.WindowText(lanes.WindowStart(def, at))
 		for shard := range def.Rank.Shards {
-			r.shards = append(r.shards, &rankShard{partition: lanes.RankPartition(def, r.window, shard)})
+			r.shards = append(r.shards, &rankShard{partition: lanes.RankPartition(def, window, shard, values)})
 		}
 		any := false
 		for {
@@ -90,29 +97,43 @@ func (s *Reader) ranking(ctx context.Context, name string, at time.Time, page in
 			}
 		}
 		if missing := missing(def, head); !any && len(missing) > 0 {
+			if len(within) > 0 {
+				missing[0].By = maps.Clone(within)
+			}
 			yield(missing[0], nil)
 		}
 	}
 }
 
-// rankedBy returns the definition of a ranked aggregate, and its head.
-func (s *Reader) rankedBy(ctx context.Context, name string) (*aggregate.Definition, *tables.Head, error) {
+// rankedBy returns the definition of a ranked aggregate, its head, and the values of within as keys
+// have them.
+func (s *Reader) rankedBy(ctx context.Context, name string, within map[string]string) (*aggregate.Definition, *tables.Head, []string,
+	error) {
 	def, ok := s.heads.Pipeline.Definition(name)
 	switch {
 	case !ok:
-		return nil, nil, errors.New("the pipeline has no aggregate of this name")
+		return nil, nil, nil, errors.New("the pipeline has no aggregate of this name")
 	case def.Rank.Value == "":
-		return nil, nil, fmt.Errorf("it declares no rank, so its totals are in no order, and to list them would need a Scan; write rank: "+
-			"{value: %s} in its declaration, under a new since", firstNumber(def))
+		return nil, nil, nil, fmt.Errorf("it declares no rank, so its totals are in no order, and to list them would need a Scan; write "+
+			"rank: {value: %s} in its declaration, under a new since", firstNumber(def))
+	case def.Rank.Within == nil && len(within) > 0:
+		return nil, nil, nil, errors.New("its rank is of all totals, and no values choose among them; leave them out")
+	}
+	values, err := escapedBy(def, def.Rank.Within, within)
+	if err == nil {
+		err = s.heads.Pipeline.CheckBy(name, within)
+	}
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	head, err := s.heads.Head(ctx, def)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if err := readable(def, head); err != nil {
-		return nil, nil, fmt.Errorf("refused, because %w", err)
+		return nil, nil, nil, fmt.Errorf("refused, because %w", err)
 	}
-	return def, head, nil
+	return def, head, values, nil
 }
 
 // firstNumber returns the name of a value that totals can be ranked by.
@@ -125,10 +146,9 @@ func firstNumber(def *aggregate.Definition) string {
 	return "VALUE"
 }
 
-// ranking merges the shards of one window, the greatest score first.
+// ranking merges the shards of one list, the greatest score first.
 type ranking struct {
 	store  *Reader
-	window int64
 	page   int
 	shards []*rankShard
 	seen   map[event.Key]bool // what has been yielded, because an entry that moves may be met twice
@@ -240,8 +260,8 @@ func (s *Reader) readShard(ctx context.Context, shard *rankShard, page int) erro
 	return nil
 }
 
-// totalsAt reads totals consistently, and returns those that are there and have not expired, in the
-// order of their keys in the argument.
+// totalsAt reads totals consistently, and returns those that count something and have not expired,
+// in the order of their keys in the argument.
 func (s *Reader) totalsAt(ctx context.Context, keys []event.Key) ([]tables.StoredTotal, error) {
 	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
 	for _, key := range keys {
@@ -251,7 +271,7 @@ func (s *Reader) totalsAt(ctx context.Context, keys []event.Key) ([]tables.Store
 	now := s.heads.Env.Now().Unix()
 	err := s.heads.ReadKeys(ctx, s.heads.Aggregates, request, "", func(out *dynamodb.BatchGetItemOutput) {
 		for _, img := range out.Responses[s.heads.Aggregates] {
-			if t, ok := walk.ReadTotal(img); ok && (t.ExpiresAt == 0 || now < t.ExpiresAt) {
+			if t, ok := walk.ReadTotal(img); ok && t.N != 0 && (t.ExpiresAt == 0 || now < t.ExpiresAt) {
 				found[rows.KeyOf(img)] = t
 			}
 		}

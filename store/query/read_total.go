@@ -14,11 +14,11 @@ import (
 // readTotals answers a pattern that reads totals. All of them are on one page.
 func (s *Reader) readTotals(ctx context.Context, declared *pattern.Pattern, ask Ask) (Answer, error) {
 	if declared.Top() > 0 {
-		at, n, err := s.topOf(declared, ask)
+		within, at, n, err := s.topOf(declared, ask)
 		if err != nil {
 			return Answer{}, fmt.Errorf("read: %w", err)
 		}
-		totals, err := s.Top(ctx, declared.Total(), at, n)
+		totals, err := s.Top(ctx, declared.Total(), within, at, n)
 		return Answer{Totals: totals}, err
 	}
 	groups, from, to, err := s.totalsOf(declared, ask)
@@ -36,17 +36,17 @@ func (s *Reader) readTotals(ctx context.Context, declared *pattern.Pattern, ask 
 	return page, nil
 }
 
-// topOf returns the window that is asked for, by an instant in it, and how many totals. A limit can
-// only lower what the pattern declares.
-func (s *Reader) topOf(declared *pattern.Pattern, ask Ask) (at time.Time, n int, err error) {
+// topOf returns the list that is asked for, its window by an instant in it, and how many totals. A
+// limit can only lower what the pattern declares.
+func (s *Reader) topOf(declared *pattern.Pattern, ask Ask) (within map[string]string, at time.Time, n int, err error) {
 	if err := s.onePage(declared, ask, "the greatest first"); err != nil {
-		return at, 0, err
+		return nil, at, 0, err
 	}
 	if n = declared.Top(); ask.Limit > 0 {
 		n = min(n, ask.Limit)
 	}
-	at, err = question.Window(declared, question.Question{Values: ask.Values, From: ask.From, To: ask.To}, s.heads.Env.Now())
-	return at, n, err
+	within, at, err = question.Top(declared, question.Question{Values: ask.Values, From: ask.From, To: ask.To}, s.heads.Env.Now())
+	return within, at, n, err
 }
 
 // totalsOf returns the groups whose totals are asked for, and the range of windows.
@@ -75,14 +75,19 @@ func (s *Reader) onePage(declared *pattern.Pattern, ask Ask, order string) error
 // head.
 func (s *Reader) explainTotals(declared *pattern.Pattern, ask Ask) ([]any, *question.QueryPlan, error) {
 	if declared.Top() > 0 {
-		at, n, err := s.topOf(declared, ask)
+		within, at, n, err := s.topOf(declared, ask)
 		if err != nil {
 			return nil, nil, fmt.Errorf("read: %w", err)
 		}
 		def, _ := s.heads.Pipeline.Definition(declared.Total())
+		values, err := escapedBy(def, def.Rank.Within, within)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read: %w", err)
+		}
 		var list []any
+		window := lanes.WindowText(lanes.WindowStart(def, at))
 		for shard := range def.Rank.Shards {
-			list = append(list, s.rankQuery(lanes.RankPartition(def, lanes.WindowStart(def, at), shard), min(n, pageOfRanks)))
+			list = append(list, s.rankQuery(lanes.RankPartition(def, window, shard, values), min(n, pageOfRanks)))
 		}
 		return list, nil, nil
 	}
@@ -96,7 +101,7 @@ func (s *Reader) explainTotals(declared *pattern.Pattern, ask Ask) ([]any, *ques
 	def, _ := s.heads.Pipeline.Definition(declared.Total())
 	var list []any
 	for _, by := range groups {
-		values, err := byValues(def, by)
+		values, err := escapedBy(def, def.By, by)
 		if err != nil {
 			return nil, nil, fmt.Errorf("read: %w", err)
 		}

@@ -95,9 +95,9 @@ func (s *Reader) Total(ctx context.Context, name string, by map[string]string, f
 	if !ok {
 		return nil, fmt.Errorf("total: the pipeline has no aggregate %q", name)
 	}
-	values, err := byValues(def, by)
+	values, err := escapedBy(def, def.By, by)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("total: %w", err)
 	}
 	if err := s.heads.Pipeline.CheckBy(name, by); err != nil {
 		return nil, fmt.Errorf("total of %s: %w", name, err)
@@ -163,15 +163,21 @@ func readable(def *aggregate.Definition, head *tables.Head) error {
 	return head.Check(def)
 }
 
-func byValues(def *aggregate.Definition, by map[string]string) ([]string, error) {
-	if len(by) != len(def.By) {
-		return nil, fmt.Errorf("total: aggregate %s is by (%s), and %d values were given", def.Name, strings.Join(def.By, ", "), len(by))
+// escapedBy returns the values with these names, as keys have them. names are all of an aggregate's
+// by, or those that its rank is within.
+func escapedBy(def *aggregate.Definition, names []string, by map[string]string) ([]string, error) {
+	is := "is by"
+	if len(names) < len(def.By) {
+		is = "is ranked within"
 	}
-	values := make([]string, len(def.By))
-	for i, name := range def.By {
+	if len(by) != len(names) {
+		return nil, fmt.Errorf("aggregate %s %s (%s), and %d values were given", def.Name, is, strings.Join(names, ", "), len(by))
+	}
+	values := make([]string, len(names))
+	for i, name := range names {
 		value, ok := by[name]
 		if !ok || value == "" {
-			return nil, fmt.Errorf("total: aggregate %s is by %s, and no value was given for it", def.Name, name)
+			return nil, fmt.Errorf("aggregate %s %s %s, and no value was given for it", def.Name, is, name)
 		}
 		values[i] = keys.Escape(value)
 	}

@@ -74,7 +74,7 @@ const checkJSON = `
   patterns[]              name, request, requests, units, rate, dollarsAMonth
   hot[]                   key, shards, ceiling, enoughShards
   totals[]                name, since, from, spread, marks, bytes, units, freshUnits, spreadForOne, rank, rankShards,
-                          movedBy` + eventsJSON
+                          rankWithin, movedBy` + eventsJSON
 
 type checkOptions struct {
 	pipeline, template, was string

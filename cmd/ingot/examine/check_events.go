@@ -28,13 +28,13 @@ memory. A key with a personal value is shown as a hash.`
 // eventsJSON documents the part of --output json that --events adds.
 const eventsJSON = `
   events                  file, lines, verdicts, rehearsed, paths, fine, keys, hotTotals, items, updates, compress;
-                          takingFromFloors, if a floor may refuse some of the Inserted
+                          takingFromFloors, if a floor may refuse some of the Inserted; hotLists, if totals are ranked
     verdicts[]            verdict, reason, type, count; line and detail of the first, next and nextDetail of the second
     rehearsed             how many lines the ingest function was given; the others have a verdict only if they are Poison
     paths[]               type, path, uses, needed, of, absent, null, empty, other (by the type that is there),
                           meant and place (of a path that no event has)
     fine                  how many fields are right in every event
-    keys[], hotTotals[]   in (table, GSI1 …, an aggregate), count, distinct, exact, top
+    keys[], hotTotals[], hotLists[]  in (table, GSI1 …, an aggregate), count, distinct, exact, top
       top[]               pk, sk, or keyHash; atLeast, atMost
     items                 count, leastBytes, mostBytes, meanBytes, largestLine, writeUnits, unitsEach; parts, if some
                           of them are parts

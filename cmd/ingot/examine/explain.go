@@ -58,7 +58,7 @@ const explainJSON = ` what is not known or does not apply is absent
     item                  bytes, writeUnits, eachUnits; transaction, if it is put in one; payloadBytes and
                           compressedBytes, if its type has compress (the second only if that saves units);
                           payloadBytes and kept (what the item keeps), if its payload goes to the payload bucket
-    aggregates[]          name, since, pk, sk, buckets, movedBy, expiresAt, adds, marks, freshUnits, fullUnits;
+    aggregates[]          name, since, pk, sk, list, buckets, movedBy, expiresAt, adds, marks, freshUnits, fullUnits;
                           or name, since, notCounted
       adds[]              value, op, amount, atLeast (the floor, if the event takes from the value)`
 

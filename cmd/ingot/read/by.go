@@ -24,22 +24,38 @@ type errNotOne struct{ text string }
 
 func (e errNotOne) Error() string { return e.text }
 
-// valuesOfBy computes the values of an aggregate's by from the fields on the command line. These
+// asked is what the values of by choose: one total of an aggregate, or one list of its totals.
+type asked struct {
+	what  string // a total of scores
+	name  string // of the aggregate
+	by    []string
+	place string // where by is
+}
+
+func totalOf(def *aggregate.Definition) asked {
+	return asked{"a total of " + def.Name, def.Name, def.By, "its by"}
+}
+
+func listOf(def *aggregate.Definition) asked {
+	return asked{"a list of " + def.Name, def.Name, def.Rank.Within, "what its rank is within"}
+}
+
+// valuesOfBy computes the values of by that are asked from the fields on the command line. These
 // are fields of the payload, or the values of by under their own names. The error is an errNotOne
 // if a field is missing.
-func valuesOfBy(p *pipeline.Pipeline, def *aggregate.Definition, given map[string]any, names []string) (map[string]string, error) {
-	fields, derived, err := fieldsOfBy(p, def)
+func valuesOfBy(p *pipeline.Pipeline, of asked, given map[string]any, names []string) (map[string]string, error) {
+	fields, derived, err := fieldsOfBy(p, of)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
 		if !derived && !slices.ContainsFunc(fields, func(field string) bool {
 			return within(field, name)
-		}) && !slices.Contains(def.By, name) {
-			return nil, cli.Usagef("%s has no field %s in its by; %s", def.Name, name, foundBy(def, fields))
+		}) && !slices.Contains(of.by, name) {
+			return nil, cli.Usagef("%s has no field %s in %s; %s", of.name, name, of.place, foundBy(of, fields))
 		}
 	}
-	by, err := p.By(def.Name, envelope.Message{Body: command.Payload(given)})
+	by, err := p.By(of.name, envelope.Message{Body: command.Payload(given)}, of.by...)
 	if err == nil {
 		return by, nil
 	}
@@ -47,21 +63,21 @@ func valuesOfBy(p *pipeline.Pipeline, def *aggregate.Definition, given map[strin
 	for _, name := range names {
 		text, isText := given[name].(string)
 		values[name] = text
-		ours = ours && isText && slices.Contains(def.By, name)
+		ours = ours && isText && slices.Contains(of.by, name)
 	}
 	if !ours && derived {
-		text := fmt.Sprintf("a total of %s is found by %s: give %s", def.Name, and(def.By), and(assigned(def.By)))
+		text := fmt.Sprintf("%s is found by %s: give %s", of.what, and(of.by), and(assigned(of.by)))
 		if len(names) > 0 {
 			text += ", not " + and(names)
 		}
 		return nil, errNotOne{text}
 	}
 	if !ours {
-		return nil, errNotOne{fmt.Sprintf("%s, and %s: give that too", foundBy(def, fields), command.Lacks(err))}
+		return nil, errNotOne{fmt.Sprintf("%s, and %s: give that too", foundBy(of, fields), command.Lacks(err))}
 	}
-	missing := slices.DeleteFunc(slices.Clone(def.By), func(name string) bool { _, there := values[name]; return there })
+	missing := slices.DeleteFunc(slices.Clone(of.by), func(name string) bool { _, there := values[name]; return there })
 	if len(missing) == 0 {
-		if err := p.CheckBy(def.Name, values); err != nil {
+		if err := p.CheckBy(of.name, values); err != nil {
 			text, _, _ := strings.Cut(err.Error(), "; Pipeline.By") // that part is for programs
 			return nil, cli.Usagef("%s: %s", text, instead(fields))
 		}
@@ -71,17 +87,17 @@ func valuesOfBy(p *pipeline.Pipeline, def *aggregate.Definition, given map[strin
 	// field.
 	var refusal *event.Refusal
 	if !derived && errors.As(err, &refusal) && slices.ContainsFunc(names, func(name string) bool { return slices.Contains(fields, name) }) {
-		return nil, errNotOne{fmt.Sprintf("%s, and %s: give that too", foundBy(def, fields), command.Lacks(err))}
+		return nil, errNotOne{fmt.Sprintf("%s, and %s: give that too", foundBy(of, fields), command.Lacks(err))}
 	}
-	return nil, errNotOne{fmt.Sprintf("a total of %s is found by %s: give %s too", def.Name, and(def.By), and(assigned(missing)))}
+	return nil, errNotOne{fmt.Sprintf("%s is found by %s: give %s too", of.what, and(of.by), and(assigned(missing)))}
 }
 
-// foundBy says by which fields of the payload a total is found.
-func foundBy(def *aggregate.Definition, fields []string) string {
-	if len(def.By) == 0 {
+// foundBy says by which fields of the payload it is found.
+func foundBy(of asked, fields []string) string {
+	if len(of.by) == 0 {
 		return "it has no by, so it has one total for each window: leave the field out"
 	}
-	return fmt.Sprintf("a total of %s is found by %s", def.Name, and(fields))
+	return fmt.Sprintf("%s is found by %s", of.what, and(fields))
 }
 
 // instead says which fields to give if the template could never make the given value of by.
@@ -92,14 +108,14 @@ func instead(fields []string) string {
 	return "give " + and(assigned(fields)) + " instead"
 }
 
-// fieldsOfBy lists the fields of the payload that an aggregate's by is made of. derived reports
+// fieldsOfBy lists the fields of the payload that by is made of. derived reports
 // whether it also has values that are not fields, such as {@type}.
-func fieldsOfBy(p *pipeline.Pipeline, def *aggregate.Definition) (fields []string, derived bool, err error) {
-	spec := p.Describe().Spec.Aggregates[def.Name].By
-	for _, name := range def.By {
+func fieldsOfBy(p *pipeline.Pipeline, of asked) (fields []string, derived bool, err error) {
+	spec := p.Describe().Spec.Aggregates[of.name].By
+	for _, name := range of.by {
 		t, err := keys.ParseTemplate(spec[name])
 		if err != nil {
-			return nil, false, fmt.Errorf("by of %s: %w", def.Name, err)
+			return nil, false, fmt.Errorf("by of %s: %w", of.name, err)
 		}
 		for _, path := range t.Paths() {
 			if !slices.Contains(fields, path.String()) {

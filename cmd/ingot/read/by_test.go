@@ -49,7 +49,7 @@ func TestValuesOfBy(t *testing.T) {
 		given, names, err := (&command.App{}).NamedFields(strings.Fields(tt.given))
 		must.Succeed(t, err)
 		def, _ := p.Definition("t")
-		by, err := valuesOfBy(p, def, given, names)
+		by, err := valuesOfBy(p, totalOf(def), given, names)
 		if err == nil {
 			err = p.CheckBy("t", by) // as a read does
 		}

@@ -54,8 +54,9 @@ that start at --from or later, and before --to. The command sends one Query, or 
 On a terminal, each window of one total has a bar for its first value. Totals follow the events with the lag of the
 stream.
 
-With --top, it shows the totals of one window with the greatest values, if the aggregate declares rank. --from is then
-any time in that window. Without --from, it is the window of now.
+With --top, it shows the totals of one window with the greatest values, if the aggregate declares rank. If the rank is
+within some values of by, give the fields of these. --from is any time in the window. Without --from, it is the window
+of now.
 
 If you give fewer fields than by needs, the whole table must be scanned. That needs --scan, and the command shows the
 price first. Each field that you give is then compared with the value of by that has the same name.
@@ -127,7 +128,11 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 		if def.Window != 0 && from.IsZero() {
 			from = a.Clock.Real().Now()
 		}
-		list, err := topTotals(cmd.Context(), st, def, given, from, o, mask)
+		within, err := listAsked(p, def, given, names)
+		if err != nil {
+			return err
+		}
+		list, err := topTotals(cmd.Context(), st, def, within, from, o, mask)
 		if err != nil {
 			return err
 		}
@@ -137,7 +142,7 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 		}
 		return a.writeTotals(def, list, false)
 	}
-	by, err := valuesOfBy(p, def, given, names)
+	by, err := valuesOfBy(p, totalOf(def), given, names)
 	var list []totals.View
 	switch {
 	case err != nil && !errors.As(err, new(errNotOne)) && !o.scan:
@@ -165,19 +170,35 @@ func orTop(def *aggregate.Definition) string {
 	if def.Rank.Value == "" {
 		return ""
 	}
-	return ", or those with the greatest " + def.Rank.Value + " with --top"
+	within := ""
+	if len(def.Rank.Within) > 0 {
+		within = " and " + and(assigned(def.Rank.Within))
+	}
+	return ", or those with the greatest " + def.Rank.Value + " with --top" + within
 }
 
-// topTotals reads the totals with the greatest values of one window.
-func topTotals(ctx context.Context, st *store.Store, def *aggregate.Definition, given map[string]any, from time.Time, o totalsOptions,
-	mask show.Personal) ([]totals.View, error) {
+// listAsked computes which list of totals the fields choose.
+func listAsked(p *pipeline.Pipeline, def *aggregate.Definition, given map[string]any, names []string) (map[string]string, error) {
 	switch {
+	case len(def.Rank.Within) > 0:
+		list, err := valuesOfBy(p, listOf(def), given, names)
+		if err != nil {
+			return nil, cli.Usage(err)
+		}
+		return list, nil
 	case len(given) > 0:
 		return nil, cli.Usagef("--top ranks all totals of a window: leave the fields out")
-	case o.scan || o.to != "":
+	}
+	return nil, nil
+}
+
+// topTotals reads the totals with the greatest values of one list.
+func topTotals(ctx context.Context, st *store.Store, def *aggregate.Definition, within map[string]string, from time.Time,
+	o totalsOptions, mask show.Personal) ([]totals.View, error) {
+	if o.scan || o.to != "" {
 		return nil, cli.Usagef("--top reads one window through an index: leave --scan and --to out")
 	}
-	top, err := query.Of(st).Top(ctx, def.Name, from, o.top)
+	top, err := query.Of(st).Top(ctx, def.Name, within, from, o.top)
 	if err != nil {
 		return nil, unlessOfService(err)
 	}

@@ -2,6 +2,7 @@ package lanes
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,15 +49,30 @@ const (
 	ScoreAttribute = "i:score" // N, its sort key: a copy of the value that the totals are ranked by
 )
 
-// RankPartition returns the partition of the index that holds a shard of the totals of one window:
-// <name>#<since>#<window>#<shard>.
-func RankPartition(d *aggregate.Definition, start int64, shard int) string {
-	return ID(d) + "#" + WindowText(start) + "#" + strconv.Itoa(shard)
+// RankPartition returns the partition of the index that holds a shard of one list of totals:
+// <name>#<since>#<window>#<shard>, and #<value> for each name that the rank is within. within are
+// these values, escaped, so a # always separates. window is text, as [WindowText] writes it.
+func RankPartition(d *aggregate.Definition, window string, shard int, within []string) string {
+	return strings.Join(append([]string{ID(d), window, strconv.Itoa(shard)}, within...), "#")
 }
 
 // RankOf returns the partition of the index that holds the total with this key.
 func RankOf(d *aggregate.Definition, key event.Key) string {
-	return ID(d) + "#" + key.SK + "#" + strconv.Itoa(ItemBucket(key, d.Rank.Shards))
+	var within []string
+	if len(d.Rank.Within) > 0 {
+		within = Within(d, strings.Split(key.PK, "#")[4:])
+	}
+	return RankPartition(d, key.SK, ItemBucket(key, d.Rank.Shards), within)
+}
+
+// Within returns those of the values of by that the rank of the totals is within.
+func Within(d *aggregate.Definition, by []string) (within []string) {
+	for i, name := range d.By {
+		if i < len(by) && slices.Contains(d.Rank.Within, name) {
+			within = append(within, by[i])
+		}
+	}
+	return within
 }
 
 // ID returns what identifies a generation: <name>#<since>.

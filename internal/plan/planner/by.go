@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"net/url"
+	"slices"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
@@ -10,12 +11,14 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// By computes the values of an aggregate's by from an event.
-func (p *Planner) By(aggregate string, m envelope.Message) (map[string]string, error) {
+// By computes the values of an aggregate's by from an event: those with these names, or all of them
+// if there are no names.
+func (p *Planner) By(aggregate string, m envelope.Message, names []string) (map[string]string, error) {
 	f, ok := p.FeedOf(aggregate)
 	if !ok {
 		return nil, fmt.Errorf("by: the pipeline has no aggregate %q", aggregate)
 	}
+	f = f.only(names)
 	w, err := p.workOn(f, m)
 	if err != nil {
 		return nil, err
@@ -34,6 +37,21 @@ func (p *Planner) By(aggregate string, m envelope.Message) (map[string]string, e
 	return by, nil
 }
 
+// only returns a feed that groups by these names alone. Without names, it is the feed itself.
+func (f *Feed) only(names []string) *Feed {
+	if len(names) == 0 {
+		return f
+	}
+	def, fewer := *f.Def, *f
+	def.By, fewer.By, fewer.Def = nil, nil, &def
+	for i, name := range f.Def.By {
+		if slices.Contains(names, name) {
+			def.By, fewer.By = append(def.By, name), append(fewer.By, f.By[i])
+		}
+	}
+	return &fewer
+}
+
 // CheckBy returns an error if the aggregate's templates can never make one of these values of by.
 func (p *Planner) CheckBy(aggregate string, by map[string]string) error {
 	f, ok := p.FeedOf(aggregate)
@@ -41,7 +59,11 @@ func (p *Planner) CheckBy(aggregate string, by map[string]string) error {
 		return fmt.Errorf("by: the pipeline has no aggregate %q", aggregate)
 	}
 	for i, name := range f.Def.By {
-		if err := f.By[i].CheckMade(by[name]); err != nil {
+		value, given := by[name]
+		if !given {
+			continue
+		}
+		if err := f.By[i].CheckMade(value); err != nil {
 			return fmt.Errorf("%s: %w; Pipeline.By computes it from an event", name, err)
 		}
 	}

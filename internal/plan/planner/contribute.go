@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -78,6 +79,7 @@ func (f *Feed) applies(root event.Node) bool { return f.Where.Holds(root) }
 // computed.
 func (w *work) grouping(f *Feed, by []string) *event.Refusal {
 	w.text = w.text[:0]
+	listed := f.Listed
 	for i, t := range f.By {
 		start := len(w.text)
 		text, err := t.Append(w.text, &w.source)
@@ -88,10 +90,17 @@ func (w *work) grouping(f *Feed, by []string) *event.Refusal {
 		if by != nil {
 			by[i] = string(text[start:])
 		}
+		if f.Listed > 0 && slices.Contains(f.Def.Rank.Within, f.Def.By[i]) {
+			listed += len("#") + len(text) - start
+		}
 	}
 	if size := f.Fixed + len(f.By) + len(w.text); size > event.MaxPK {
 		return event.Poisoned(event.KeyTooLong, fmt.Sprintf("aggregate %s: its key takes %d bytes, and DynamoDB allows %d%s", f.Def.Name,
 			size, event.MaxPK, shorter))
+	}
+	if listed > event.MaxPK {
+		return event.Poisoned(event.KeyTooLong, fmt.Sprintf("aggregate %s: its key in the index of ranks takes %d bytes, and DynamoDB "+
+			"allows %d%s", f.Def.Name, listed, event.MaxPK, shorter))
 	}
 	return nil
 }

@@ -26,8 +26,9 @@ type definitionForm struct {
 }
 
 type rankForm struct {
-	Shards int    `json:"shards"`
-	Value  string `json:"value"`
+	Shards int      `json:"shards"`
+	Value  string   `json:"value"`
+	Within []string `json:"within,omitempty"`
 }
 
 type fromForm struct {
@@ -44,7 +45,8 @@ type fromForm struct {
 //	movedBy   "put", if the put moves the totals
 //	name, since, spread
 //	onExpire  "keep" or "subtract"
-//	rank      {"shards": a number, "value": a name}, if the totals are ranked
+//	rank      {"shards": a number, "value": a name, "within": names of by, if there are any}, if
+//	          the totals are ranked
 //	retain    seconds; 0: for ever
 //	window    seconds; 0: no window; "1mo" or "1y": months or years of the calendar
 //
@@ -69,7 +71,7 @@ func DefinitionText(def *aggregate.Definition, by []*keys.Template, feeds map[st
 		text.AtLeast[name] = floor.String()
 	}
 	if def.Rank.Value != "" {
-		text.Rank = &rankForm{def.Rank.Shards, def.Rank.Value}
+		text.Rank = &rankForm{def.Rank.Shards, def.Rank.Value, def.Rank.Within}
 	}
 	for i, t := range by {
 		text.By[def.By[i]] = t.Canonical()

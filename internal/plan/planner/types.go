@@ -147,6 +147,7 @@ type Feed struct {
 	Where  *where.Condition // nil: every event
 	Values []values.Value   // aligned with def.Values
 	Fixed  int              // length in bytes of the total's partition key without the values of by
+	Listed int              // likewise of its partition of the index of ranked totals; 0: no value of by is in it
 }
 
 // String returns the revision as it is written in the file.

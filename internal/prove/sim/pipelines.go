@@ -82,13 +82,15 @@ var sizes = pipeline.AggregateSpec{Since: 1, OnExpire: "subtract", From: map[str
 	"order": {Values: map[string]string{"sizes": "histogram cents"}}, "parcel": {Values: map[string]string{"sizes": "histogram cents"}}}}
 
 // leaders and tallest are ranked aggregates of these worlds. In one, totals move up and down. In
-// the other, they only move up, and nothing but its own condition guards what is newest.
+// the other, they only move up, and nothing but its own condition guards what is newest. It has a
+// list of days for each merchant.
 var (
 	leaders = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"}, OnExpire: "subtract",
 		Rank: pipeline.RankSpec{Value: "revenue", Shards: model.RankShards},
 		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"revenue": "sum cents"}},
 			"parcel": {Values: map[string]string{"parcels": "count"}}}}
-	tallest = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"}, Rank: pipeline.RankSpec{Value: "most"},
+	tallest = pipeline.AggregateSpec{Since: 1, By: map[string]string{"day": "{@at | day}", "merchant": "{merchant}"},
+		Rank: pipeline.RankSpec{Value: "most", Within: []string{"merchant"}},
 		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"most": "max cents", "last": "newest customer?"}}}}
 )
 

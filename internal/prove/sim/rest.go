@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/big"
 	"slices"
-	"strings"
 
 	"github.com/ingot-events/ingot/internal/prove/sim/model"
 )
@@ -99,7 +98,7 @@ func (w *rest) checkLive() {
 	live := map[string]*big.Int{}
 	for _, h := range w.model.Keys {
 		for _, p := range w.model.Parts(h.Live) {
-			key := p.Name + "|" + strings.ReplaceAll(p.By, "#", "%23") + "|" + p.Window
+			key := p.Name + "|" + p.Escaped() + "|" + p.Window
 			if live[key] == nil {
 				live[key] = new(big.Int)
 			}

@@ -461,6 +461,9 @@ func members(a pipeline.AggregateSpec) map[string]string {
 	}
 	if a.Rank.Value != "" {
 		list["rank.value"], list["rank.shards"] = a.Rank.Value, fmt.Sprint(a.Rank.Shards)
+		if a.Rank.Within != nil {
+			list["rank.within"] = strings.Join(a.Rank.Within, ", ")
+		}
 	}
 	for name, template := range a.By {
 		list["by."+name] = template

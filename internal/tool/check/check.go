@@ -116,6 +116,7 @@ func Run(in Input) (*Report, error) {
 		r.Types, r.Epoch, r.Totals = slices.Sorted(maps.Keys(p.Describe().Spec.Events)), p.Epoch(), totals(p, counting, r.Partitions)
 		r.outgrown(p, at)
 		r.hotTotals(in, p, counting, at)
+		r.hotLists(in, p, counting, at)
 		r.compressed(at)
 		r.quoted(at)
 		r.conflicts(at)

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -84,4 +85,46 @@ func (r *Report) share(def *aggregate.Definition, by map[string]string) (share f
 		}
 	}
 	return 1, fmt.Sprintf("all events of one moment that count in %s move one total", def.Name)
+}
+
+// hotLists warns of lists of ranked totals that move more often at the rate than their partitions
+// of the index take.
+func (r *Report) hotLists(in Input, p *pipeline.Pipeline, counting aggregate.Counting, at rules.Places) {
+	if in.Rate <= 0 || r.Events == nil {
+		return
+	}
+	for _, h := range r.Events.Lists {
+		def, _ := p.Definition(h.Of)
+		share := float64(h.Top[0].AtLeast) / float64(r.Events.Items.Count)
+		moves := math.Min(share*in.Rate, r.moves(in, def, counting))
+		shards := int(math.Ceil(moves / estimate.RankMoves))
+		if h.Top[0].AtLeast < fewSeen || shards <= def.Rank.Shards {
+			continue
+		}
+		instead := fmt.Sprintf("shards: %d into it, and where it is deployed already a higher epoch as since", shards)
+		if shards > maxRankShards {
+			instead = "one more value of by into within, so that fewer totals share a list, and where it is deployed already a higher " +
+				"epoch as since"
+		}
+		at.Warn("hot-list", at.Of("aggregates."+def.Name, "rank"),
+			fmt.Sprintf("%s of 100 changes in %s move totals of one list of %s: at %v changes a second the index gets about %s of it, "+
+				"and takes %s", figure(100*share), r.Events.File, def.Name, in.Rate, show.Count(int(moves+0.5), "move"),
+				show.Comma(def.Rank.Shards*estimate.RankMoves)), instead)
+	}
+}
+
+// maxRankShards is the largest number of shards that pipeline.yaml accepts for a rank.
+const maxRankShards = 100
+
+// moves returns the most updates a second of all totals of an aggregate, because the changes of a
+// batch share the update of a total. It is infinite if the sample may lack most of the totals.
+func (r *Report) moves(in Input, def *aggregate.Definition, counting aggregate.Counting) float64 {
+	for _, h := range r.Events.Totals {
+		if h.Of == def.Name && h.Exact && h.Count >= fewSeen*h.Distinct {
+			moving := float64(h.Top[0].AtLeast) / float64(r.Events.Items.Count) * in.Rate
+			return float64(h.Distinct) *
+				estimate.LoadOf(def, counting, def.Spread, estimate.Bytes(def, nil), r.Partitions, in.Rate, moving).Updates
+		}
+	}
+	return math.Inf(1)
 }

@@ -23,11 +23,12 @@ type Total struct {
 	Bytes      int      `json:"bytes"`      // about how large such an item is
 	Units      int      `json:"units"`      // write units of one update of it
 	FreshUnits int      `json:"freshUnits"` // write units of one update of a new item
-	// Rank is the value that the totals are ranked by, and RankShards the partitions of each
-	// window. They are left out if the totals are not ranked. Units and FreshUnits then include the
-	// index.
-	Rank       string `json:"rank,omitempty"`
-	RankShards int    `json:"rankShards,omitempty"`
+	// Rank is the value that the totals are ranked by, RankShards the partitions of each list, and
+	// RankWithin the values of by that the totals of a list share. They are left out if the totals
+	// are not ranked. Units and FreshUnits then include the index.
+	Rank       string   `json:"rank,omitempty"`
+	RankShards int      `json:"rankShards,omitempty"`
+	RankWithin []string `json:"rankWithin,omitempty"`
 	// MovedBy is put if the put of an event moves the totals, in its transaction: Units and
 	// FreshUnits are what an update costs there. The stream then leaves marks only if something
 	// expires.
@@ -99,7 +100,7 @@ func totals(p *pipeline.Pipeline, counting aggregate.Counting, partitions int) [
 		t.Units, t.FreshUnits = estimate.Units(def, t.Bytes, counting),
 			estimate.Units(def, bare+min(1, t.Marks)*estimate.MarkBytes, counting)
 		if t.Rank = def.Rank.Value; t.Rank != "" {
-			t.RankShards = def.Rank.Shards
+			t.RankShards, t.RankWithin = def.Rank.Shards, def.Rank.Within
 		} else if counting == aggregate.Marks && t.Units > 1 && !byPut {
 			t.SpreadForOne = estimate.SpreadForOne(bare, partitions)
 		}

@@ -58,12 +58,15 @@ func (r *Report) writeTotals(b *strings.Builder) {
 			advice = fmt.Sprintf("spread: %d lowers full to 1", total.SpreadForOne)
 		}
 		if total.RankShards > 0 {
-			units := estimate.RankUnits
+			units, by, list := estimate.RankUnits, total.Rank, "window"
+			if total.RankWithin != nil {
+				by, list = by+" within "+strings.Join(total.RankWithin, ", "), "list"
+			}
 			if total.MovedBy != "" || r.Counting == "receipts" {
 				units *= estimate.InTransaction
 			}
-			advice = fmt.Sprintf("ranked by %s: %d units of it are the index's, which takes about %d moves a second in each window",
-				total.Rank, units, total.RankShards*estimate.RankMoves)
+			advice = fmt.Sprintf("ranked by %s: %d units of it are the index's, which takes about %d moves a second in each %s",
+				by, units, total.RankShards*estimate.RankMoves, list)
 		}
 		if total.MovedBy != "" {
 			advice = strings.TrimPrefix(advice+"; "+total.turns(), "; ")

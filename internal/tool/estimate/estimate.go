@@ -48,7 +48,7 @@ func Bytes(def *aggregate.Definition, by []string) int {
 	key := lanes.Key(def, 0, known, lanes.WindowStart(def, event.Item{}.At))
 	size := len("PK") + len(key.PK) + len("SK") + len(key.SK) + len("n") + countBytes + len("fp") + proofBytes
 	if by == nil {
-		size += byBytes * len(def.By)
+		size += byBytes * (len(def.By) + len(def.Rank.Within)) // in i:rank, too
 	}
 	if def.OnExpire == aggregate.Keep {
 		size += len("fpx") + proofBytes

@@ -261,8 +261,14 @@ func (e *Explainer) contribution(a *Aggregate, item *event.Item, c *aggregate.Co
 	if c.Def.Spread > 1 && e.Counting == aggregate.Marks && !byPut { // the shard of the change decides
 		key, a.Buckets = lanes.Key(c.Def, 0, c.By, c.Window), c.Def.Spread
 	}
-	if a.PK, a.SK = key.PK, key.SK; e.hides(a.Name) {
+	if a.PK, a.SK = key.PK, key.SK; len(c.Def.Rank.Within) > 0 {
+		a.List = lanes.RankOf(c.Def, key)
+	}
+	if e.hides(a.Name) {
 		a.PK, a.SK = show.Mask, show.Mask
+		if a.List != "" {
+			a.List = show.Mask
+		}
 	}
 	if at := lanes.Expiry(c.Def, c.Window); at != 0 {
 		a.ExpiresAt = instant(time.Unix(at, 0))

@@ -94,6 +94,7 @@ type Aggregate struct {
 	NotCounted string `json:"notCounted,omitempty"` // why it adds nothing; if so, the rest is absent
 	PK         string `json:"pk,omitempty"`         // the total's PK, in bucket 0 if there are several
 	SK         string `json:"sk,omitempty"`
+	List       string `json:"list,omitempty"`    // the total's partition of the index of ranks, if values of by are in it
 	Buckets    int    `json:"buckets,omitempty"` // how many buckets the item's lane decides between; absent: there is one
 	MovedBy    string `json:"movedBy,omitempty"` // put: the transaction that stores the item moves it; absent: the stream does
 	ExpiresAt  string `json:"expiresAt,omitempty"`

@@ -257,6 +257,9 @@ func (r *Report) aggregates(b *strings.Builder, x *Explanation) {
 		t.row("  "+a.Name, a.adds())
 		t.row("", a.PK+bucketNote(a.Buckets))
 		t.row("", a.SK)
+		if a.List != "" {
+			t.row("", "in the list "+a.List)
+		}
 		for _, floor := range a.floors() {
 			t.row("", floor)
 		}

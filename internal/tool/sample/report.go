@@ -17,6 +17,7 @@ type Report struct {
 	Fine      int     `json:"fine"`  // number of paths that every event has as it should
 	Keys      []Hot   `json:"keys"`  // for the table and for each index
 	Totals    []Hot   `json:"hotTotals"`
+	Lists     []Hot   `json:"hotLists,omitempty"` // of ranked totals: a window, and what the rank is within
 	Items     Items   `json:"items"`
 	Updates   Updates `json:"updates"`
 	// Taking is how many of the events that are Inserted take from a total with a floor. They are

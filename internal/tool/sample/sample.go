@@ -70,7 +70,8 @@ type run struct {
 	fields    map[string]*fields   // by event type
 	keys      map[string]*frequent.Counter
 	totals    map[string]*frequent.Counter
-	compress  map[string]*Compress // by type
+	lists     map[string]*frequent.Counter // of ranked totals
+	compress  map[string]*Compress         // by type
 	bytes     int
 	events    int                 // that would be written
 	rehearsal *rehearse.Rehearsal // nil: it is over
@@ -82,8 +83,8 @@ type run struct {
 func (s *Sampler) Read(name string, r io.Reader) (*Report, error) {
 	x := &run{Sampler: s, described: s.Pipeline.Describe(), personal: show.PersonalOf(s.Pipeline), hidden: map[string]bool{},
 		report: Report{File: name}, verdicts: map[Verdict]*Verdict{}, fields: map[string]*fields{},
-		keys: map[string]*frequent.Counter{}, totals: map[string]*frequent.Counter{}, compress: map[string]*Compress{},
-		holders: map[event.Key]int{}}
+		keys: map[string]*frequent.Counter{}, totals: map[string]*frequent.Counter{}, lists: map[string]*frequent.Counter{},
+		compress: map[string]*Compress{}, holders: map[event.Key]int{}}
 	for name := range x.described.Spec.Aggregates {
 		x.hidden[name] = x.personal.Total(name)
 	}
@@ -308,6 +309,10 @@ func (x *run) put(line int, item *event.Item, atomic bool) []aggregate.Contribut
 	list := x.Pipeline.Contributions(item).List
 	for _, c := range list {
 		add(x.totals, c.Def.Name, lanes.Key(c.Def, 0, c.By, c.Window), x.hidden[c.Def.Name])
+		if c.Def.Rank.Value != "" {
+			list := strings.Join(append([]string{c.Def.Name}, lanes.Within(c.Def, c.By)...), "#")
+			add(x.lists, c.Def.Name, event.Key{PK: list, SK: lanes.WindowText(c.Window)}, x.hidden[c.Def.Name])
+		}
 	}
 	return list
 }
@@ -380,7 +385,7 @@ func (x *run) finish() {
 	for _, def := range x.Pipeline.Definitions() {
 		names = append(names, def.Name)
 	}
-	r.Totals = hot(x.totals, names)
+	r.Totals, r.Lists = hot(x.totals, names), hot(x.lists, names)
 	if n := r.Items.Count; n > 0 {
 		r.Items.Mean, r.Items.Each = rounded(x.bytes, n), rounded(r.Items.Units, n)
 		r.Updates.Each = rounded(r.Updates.Count, x.events)

@@ -18,6 +18,7 @@ func (r *Report) Text() string {
 	r.paths(b)
 	hottest(b, "hottest partition keys", r.Keys)
 	hottest(b, "hottest totals", r.Totals)
+	hottest(b, "hottest lists of totals", r.Lists)
 	r.costs(b)
 	return b.String()
 }

@@ -244,8 +244,8 @@ func (m *Model) route(shard string, c *Change) {
 			bucket = bucketOfItem(img, p.spread)
 		}
 		pk := fmt.Sprintf("A#%s#%d#%d", p.Name, p.since, bucket)
-		if p.By != "" {
-			pk += "#" + strings.ReplaceAll(p.By, "#", "%23")
+		if by := p.Escaped(); by != "" {
+			pk += "#" + by
 		}
 		return pk + "|" + p.Window
 	}

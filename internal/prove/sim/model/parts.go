@@ -31,6 +31,7 @@ func (m *Model) Unclosed(slot string, now time.Time) bool {
 // Part is what one image contributes to one total.
 type Part struct {
 	Name, By string
+	day      string // another value of by, which comes first, and a #; empty: there is none
 	since    int64
 	Window   string
 	expires  int64
@@ -46,6 +47,9 @@ type Part struct {
 	ranked   string         // the value that the total is ranked by; empty: none
 	Term     int64
 }
+
+// Escaped returns the values of by as keys have them.
+func (p Part) Escaped() string { return p.day + strings.ReplaceAll(p.By, "#", "%23") }
 
 // outliving returns how long the totals of a window live after its end.
 func (m *Model) outliving() time.Duration { return m.Longer + 7*24*time.Hour }
@@ -126,8 +130,8 @@ func (m *Model) contribute(img *Image) (list []Part) {
 		if img.Type == "order" {
 			add(Part{Name: "leaders", By: img.Merchant, since: 1, Window: "-", subtract: true, spread: 1,
 				Values: map[string]int64{"revenue": img.Cents}, ranked: "revenue"})
-			add(Part{Name: "tallest", By: img.Merchant, since: 1, Window: "-", spread: 1, max: map[string]int64{"most": img.Cents},
-				dated: newestCustomer(img), ranked: "most"})
+			add(Part{Name: "tallest", day: img.Time().UTC().Format(time.DateOnly + "#"), By: img.Merchant, since: 1, Window: "-", spread: 1,
+				max: map[string]int64{"most": img.Cents}, dated: newestCustomer(img), ranked: "most"})
 		} else {
 			add(Part{Name: "leaders", By: img.Merchant, since: 1, Window: "-", subtract: true, spread: 1,
 				Values: map[string]int64{"parcels": 1}})

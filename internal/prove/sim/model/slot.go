@@ -22,7 +22,11 @@ func (s *Slot) Place() string {
 		sum := sha256.Sum256(Framed(pk, sk))
 		shard = binary.BigEndian.Uint64(sum[:8]) % RankShards
 	}
-	return fmt.Sprintf("%s#%s#%s#%d", parts[1], parts[2], sk, shard)
+	place := fmt.Sprintf("%s#%s#%s#%d", parts[1], parts[2], sk, shard)
+	if parts[1] == "tallest" { // whose key ends with a day and a merchant
+		place += "#" + parts[5]
+	}
+	return place
 }
 
 // Has reports whether an aggregate item may have a number with this name.

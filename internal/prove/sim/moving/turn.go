@@ -291,9 +291,13 @@ func (w *world) checkTotals() {
 		}
 	}
 	for _, img := range w.all(stack.Aggregates) {
-		if plan, ok := strings.CutPrefix(text(img["PK"]), "A#users#1#0#"); ok {
+		if by, ok := strings.CutPrefix(text(img["PK"]), "A#users#1#0#"); ok {
 			counted, _ := strconv.ParseInt(number(img["users"]), 10, 64)
+			_, plan, _ := strings.Cut(by, "#")
 			users[plan] -= counted
+			if list := text(img["i:rank"]); list != "users#1#-#0#"+plan {
+				w.Fail(Wrong, "%s is in the list %s", text(img["PK"]), list)
+			}
 		}
 	}
 	for plan, left := range users {

@@ -54,7 +54,8 @@ events:
     key: {pk: "ACCOUNT#{account}", sk: "USER"}
 %s    indexes: {GSI1: {pk: "NAME#{name}", sk: "{@at | day}"}}
 aggregates:
-  users: {since: 1, onExpire: %s, by: {plan: "{plan}"}, from: {user.profile: {values: {users: count, spent: sum spent}}}}
+  users: {since: 1, onExpire: %s, by: {account: "{account}", plan: "{plan}"}, rank: {value: spent, within: [plan]},
+    from: {user.profile: {values: {users: count, spent: sum spent}}}}
 `
 	mapping = `migration: 1
 name: users
