@@ -81,8 +81,6 @@ func absent(f reflect.StructField) string {
 		return "1"
 	case "Since":
 		return "and the epoch that introduces this definition, 1 in a first file"
-	case "Retain": // an earlier retain; elsewhere retain may be left out
-		return "30d"
 	case "Before":
 		return declare.ATime
 	case "Over":

@@ -36,7 +36,7 @@ func (p *Pipeline) Describe() *Description {
 	d := &Description{Spec: p.spec(), Reads: map[string][]event.Read{}, Hashed: map[string][]string{}, Updates: map[string]int{},
 		Warnings: slices.Clone(p.warnings), p: p}
 	for name, t := range p.plan.Types {
-		d.Reads[name], d.Hashed[name], d.Updates[name] = p.plan.Reads(t), hashed(t), touches(t)
+		d.Reads[name], d.Hashed[name], d.Updates[name] = p.plan.Reads(t), hashed(t), t.Touches()
 	}
 	return d
 }

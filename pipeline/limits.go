@@ -108,7 +108,7 @@ func (c *compiler) measureStatement(at place, t *planner.Type) {
 func (p *Pipeline) FitsReceipts() error {
 	for _, name := range p.plan.Names {
 		t := p.plan.Types[name]
-		if n := touches(t); n > maxReceiptTotals {
+		if n := t.Touches(); n > maxReceiptTotals {
 			why := ""
 			if n > len(t.Feeds) {
 				why = ", because a newer revision can move an event from one total to another of the same aggregate,"
@@ -119,43 +119,4 @@ func (p *Pipeline) FitsReceipts() error {
 		}
 	}
 	return nil
-}
-
-// touches returns the largest number of totals that one change of an item of the type can touch. It
-// ignores changes that a person makes by hand.
-//
-// Under insert this is one total for each aggregate: an item appears, disappears, or is touched,
-// which does not change its totals. Under latest a newer revision replaces the older one. The two
-// can be in different totals of the aggregate if by or the window uses a field that is not in the
-// id.
-func touches(t *planner.Type) int {
-	n := len(t.Feeds)
-	if !t.Latest {
-		return n
-	}
-	for i := range t.Feeds {
-		if !fixesTotal(t, &t.Feeds[i]) {
-			n++
-		}
-	}
-	return n
-}
-
-// fixesTotal reports whether all revisions of an event are in the same total of the feed's
-// aggregate.
-func fixesTotal(t *planner.Type, f *planner.Feed) bool {
-	var used []string
-	for _, template := range f.By {
-		used = append(used, planner.VariablesOf(template, "")...)
-	}
-	if f.Def.Window > 0 {
-		used = append(used, "@at")
-	}
-	fixed := t.Leaves(planner.VariablesOf(t.ID, "@id"))
-	for v := range t.Leaves(used) {
-		if !fixed[v] && v != "@type" && (!fixed["@digest"] || v[0] == '@') {
-			return false
-		}
-	}
-	return true
 }

@@ -116,7 +116,7 @@ func TestTotalsOfOneChange(t *testing.T) {
 		{"latest, 49 aggregates", aggregates(49, "moved", "window: 1d, "), "moved", 98},
 	} {
 		p := mustLoad(t, c.text)
-		if got := touches(p.plan.Types[c.typ]); got != c.want {
+		if got := p.plan.Types[c.typ].Touches(); got != c.want {
 			t.Errorf("%s: a change touches %d totals, want %d", c.name, got, c.want)
 		}
 		err := p.FitsReceipts()
