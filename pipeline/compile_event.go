@@ -26,7 +26,7 @@ func (c *compiler) eventType(name string, s EventSpec) *planner.Type {
 	t := &planner.Type{Name: name, Retain: s.Retain, Latest: s.Mode == "latest", SchemaText: s.Schema, Atomic: s.Atomic,
 		Migrated: s.Migrated}
 	if s.At != "" {
-		t.At = c.timeTemplate(at.In("at"), s.At)
+		t.At = c.timeTemplate(at.In("at"), s.At, "attribute.")
 	}
 	derived := []string{"at", "type", "digest", "source", "attribute."}
 	if s.Part.isPart() {
@@ -60,7 +60,6 @@ func (c *compiler) eventType(name string, s EventSpec) *planner.Type {
 		c.Mistake(at.In("retain"), "retain is less than 1h", "at least 1h")
 	}
 	c.bounded(at.In("retain"), s.Retain)
-	c.was(at.In("was"), t, s.Was)
 	for i, text := range s.Ignore {
 		path, bad := where.Every(text, where.APath)
 		if bad != nil {
@@ -78,6 +77,8 @@ func (c *compiler) eventType(name string, s EventSpec) *planner.Type {
 		c.Mistake(at.In("compress"), "compress does not go with mode latest: a newer revision replaces a payload that it has not read",
 			"the type without compress")
 	}
+	c.expires(at, t, s)
+	c.was(at.In("was"), t, s.Was)
 	c.offload(at.In("offload"), t, s.Offload)
 	c.measureStatement(at.In("attributes"), t)
 	c.identity(at, t)
@@ -227,9 +228,9 @@ func (c *compiler) usesIgnored(p place, text string, t *planner.Type, paths []ev
 	}
 }
 
-// timeTemplate compiles `at`, which is one variable that is read as a time.
-func (c *compiler) timeTemplate(p place, text string) *keys.Template {
-	t, ok := c.parseTemplate(p, text, "attribute.")
+// timeTemplate compiles `at` or `expires`, which is one variable that is read as a time.
+func (c *compiler) timeTemplate(p place, text string, derived ...string) *keys.Template {
+	t, ok := c.parseTemplate(p, text, derived...)
 	if !ok {
 		return nil
 	}

@@ -319,7 +319,7 @@ func (c *compiler) inherits(p place, t *planner.Type) map[string]string {
 func (c *compiler) outlives(p place, t *planner.Type, s EventSpec) {
 	whole := t.Part.Whole
 	if s.Retain == 0 && len(s.Was) == 0 && !c.IsBroken(p) {
-		t.Retain, t.Was = whole.Retain, whole.Was
+		t.Retain, t.Was, t.Expires = whole.Retain, whole.Was, whole.Expires
 		return
 	}
 	if lifetime.Shorter(t.Retain, whole.Retain) {

@@ -90,7 +90,16 @@ func eventSpec(t *planner.Type) EventSpec {
 		Indexes: map[string]IndexSpec{}, Attributes: map[string]string{}, Retain: t.Retain, Mode: "insert",
 		Atomic: t.Atomic, Compress: t.Compress, Migrated: t.Migrated}
 	for _, w := range t.Was {
-		s.Was = append(s.Was, WasSpec(w))
+		s.Was = append(s.Was, WasSpec{Retain: w.Retain, Before: w.Before})
+	}
+	for _, e := range t.Expires {
+		switch {
+		case t.Part != nil: // those of the whole
+		case e.Before.IsZero():
+			s.Expires = e.At.Canonical()
+		default:
+			s.Was = append(s.Was, WasSpec{Expires: e.At.Canonical(), Before: e.Before})
+		}
 	}
 	if t.Latest {
 		s.Mode = "latest"

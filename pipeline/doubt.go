@@ -147,7 +147,7 @@ func (w warning) kind() string {
 // was warns of an earlier lifetime that changes nothing.
 func (d *doubts) was(at place, t *planner.Type) {
 	for i, w := range d.spec.Events[t.Name].Was {
-		if p := at.In(fmt.Sprint(i)); !lifetime.Shorter(w.Retain, t.Retain) {
+		if p := at.In(fmt.Sprint(i)); w.Expires == "" && !lifetime.Shorter(w.Retain, t.Retain) {
 			d.warn(p, declare.NameOf(p)+" changes nothing: today's retain is as short", "the other entries alone")
 		}
 	}

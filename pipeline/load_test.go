@@ -188,7 +188,7 @@ func TestEveryCheck(t *testing.T) {
 		{"batches text", "epoch: 2", "epoch: 2\nbatches: yes", `p.yaml:3:10: batches is text, not true or a list; write true, or [{each: Records}]`},
 		{"unknown name", "epoch: 2", "epoch: 2\nevent: {}", `p.yaml:3:1: unknown name event; write events`},
 		{"unknown name far from all", "    retain: 90d", "    zzzzzzz: 90d",
-			`unknown name zzzzzzz; write one of at, atomic, attributes, compress, id, ignore, indexes, key, migrated, mode, offload, part, …`},
+			`unknown name zzzzzzz; write one of at, atomic, attributes, compress, expires, id, ignore, indexes, key, migrated, mode, offload, …`},
 		{"repeated name", "epoch: 2", "epoch: 2\nepoch: 3", `p.yaml:3:1: epoch is already declared on line 2`},
 		{"repeated event", "  moved:", "  placed:", `p.yaml:14:3: placed is already declared on line 5`},
 		{"not yaml", "epoch: 2", "epoch: [2",

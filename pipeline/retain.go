@@ -17,9 +17,11 @@ import (
 // the item had expired at that moment. An event that was stored under a shorter retain must be
 // refused by that retain for good. Otherwise it could be counted a second time.
 func (s EventSpec) RetainAt(at time.Time) time.Duration {
-	was := make([]lifetime.Was, len(s.Was))
-	for i, w := range s.Was {
-		was[i] = lifetime.Was(w)
+	var was []lifetime.Was
+	for _, w := range s.Was {
+		if w.Expires == "" {
+			was = append(was, lifetime.Was{Retain: w.Retain, Before: w.Before})
+		}
 	}
 	return lifetime.At(s.Retain, was, at)
 }
@@ -48,18 +50,53 @@ func (p *Pipeline) Retains(d *aggregate.Definition, from time.Time) map[string]t
 	return retains
 }
 
+// expires compiles when events expire by what their payloads say.
+func (c *compiler) expires(at place, t *planner.Type, s EventSpec) {
+	p := at.In("expires")
+	switch {
+	case s.Expires == "":
+		return
+	case s.Part.isPart():
+		c.Mistake(p, "expires stands in a part, and a part expires with its whole", "expires in "+s.Part.Of)
+		return
+	case t.Latest:
+		c.Mistake(p, "expires does not go with mode latest: a newer revision would not say when the older ones expire", t.Name+
+			" without expires, or with mode: insert")
+		return
+	case s.Retain == 0 && !c.IsBroken(at.In("retain")):
+		c.Mistake(p, "expires needs retain: the longest that an event may live", "retain: 30d beside it")
+	}
+	c.expiry(p, t, s.Expires, time.Time{})
+}
+
+func (c *compiler) expiry(p place, t *planner.Type, text string, before time.Time) {
+	if tpl := c.timeTemplate(p, text); tpl != nil {
+		c.usesIgnored(p, text, t, tpl.Paths())
+		t.Expires = append(t.Expires, planner.Expiry{At: tpl, Before: before.UTC()})
+	}
+}
+
 // was compiles the earlier lifetimes.
 func (c *compiler) was(at place, t *planner.Type, list []WasSpec) {
 	for i, w := range list {
 		p := at.In(fmt.Sprint(i))
-		if w.Retain < lifetime.Least && !c.IsBroken(p.In("retain")) {
+		switch {
+		case w.Expires != "" && w.Retain != 0:
+			c.Mistake(p, declare.NameOf(p)+" has retain and expires", "two entries, one with each")
+		case w.Expires == "" && w.Retain == 0 && !c.IsBroken(p.In("retain")):
+			c.Mistake(p, "retain is missing in "+declare.NameOf(p), "retain: 30d")
+		case w.Expires == "" && w.Retain < lifetime.Least && !c.IsBroken(p.In("retain")):
 			c.Mistake(p.In("retain"), "retain is less than 1h", "at least 1h")
 		}
 		c.bounded(p.In("retain"), w.Retain)
 		if w.Before.IsZero() && !c.IsBroken(p.In("before")) {
 			c.Mistake(p.In("before"), "before is missing in "+declare.NameOf(p), "before: "+declare.ATime)
 		}
-		t.Was = append(t.Was, lifetime.Was{Retain: w.Retain, Before: w.Before.UTC()})
+		if w.Expires != "" {
+			c.expiry(p.In("expires"), t, w.Expires, w.Before)
+		} else {
+			t.Was = append(t.Was, lifetime.Was{Retain: w.Retain, Before: w.Before.UTC()})
+		}
 	}
 	slices.SortStableFunc(t.Was, func(a, b lifetime.Was) int { return a.Before.Compare(b.Before) })
 }

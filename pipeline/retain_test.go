@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
 )
 
@@ -97,6 +98,42 @@ func TestMistakesInWas(t *testing.T) {
 	if w := p.Describe().Warnings; len(w) != 1 || !strings.Contains(w[0].What, "was[0] changes nothing: today's retain is as short") {
 		t.Error(w)
 	}
+}
+
+func TestMistakesInExpires(t *testing.T) {
+	for _, c := range []struct{ lifetime, want string }{
+		{`expires: "{e}"`, "expires needs retain: the longest that an event may live; write retain: 30d beside it"},
+		{`retain: 2d; expires: "2026-03-01T00:00:00Z"`, `a time is one value; write one field that has the whole time, such as "{placed_at}"`},
+		{`retain: 2d; expires: "{@attribute.SentTimestamp}"`, "cannot"},
+		{`retain: 2d; expires: "{@at}"`, "cannot"},
+		{`retain: 2d; ignore: [e]; expires: "{e}"`,
+			"expires uses e, which ignore leaves out of the digest of a; write another field, or ignore without e"},
+		{`retain: 2d; mode: latest; revision: n number; expires: "{e}"`,
+			"expires does not go with mode latest: a newer revision would not say when the older ones expire; write a without expires, " +
+				"or with mode: insert"},
+		{`retain: 2d; was: [{retain: 1d, expires: "{e}", before: 2026-03-01T00:00:00Z}]`,
+			"was[0] has retain and expires; write two entries, one with each"},
+		{`retain: 2d; ignore: [e]; was: [{expires: "{e}", before: 2026-03-01T00:00:00Z}]`,
+			"expires uses e, which ignore leaves out of the digest of a; write another field, or ignore without e"},
+	} {
+		_, err := loadText(keptText(c.lifetime))
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %s", c.lifetime, err, c.want)
+		}
+	}
+	whole := strings.Replace(keptText(`retain: 2d; expires: "{e}"`), "events:\n",
+		"events:\n  b: {part: {of: a}, id: \"{n}\", key: {pk: \"B#{n}\", sk: \"-\"}, expires: \"{e}\"}\n", 1)
+	if _, err := loadText(strings.Replace(whole, "of: a", "of: a, with: [n, e]", 1)); err == nil ||
+		!strings.HasSuffix(err.Error(), "expires stands in a part, and a part expires with its whole; write expires in a") {
+		t.Error(err)
+	}
+	was := `retain: 2d; expires: "{e}"; was: [{expires: "{f | unix}", before: 2026-03-01T00:00:00Z}]`
+	p := mustLoad(t, keptText(was))
+	e := p.Describe().Spec.Events["a"]
+	must.Equal(t, e.Expires+" "+e.Was[0].Expires, "{e} {f|unix}")
+	again, err := New(p.Describe().Spec)
+	must.Succeed(t, err)
+	must.Match(t, again.Describe().Spec, p.Describe().Spec)
 }
 
 // The shortest life of the events of a window is that of the type that lives least, as the file

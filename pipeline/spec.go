@@ -75,6 +75,9 @@ type EventSpec struct {
 	// The item expires at its event time plus this. It must be at least 1h. By default items never
 	// expire.
 	Retain time.Duration `yaml:"retain"`
+	// A template for the time at which the item expires, such as {expires_at}, written as at is. It
+	// is never later than retain allows.
+	Expires string `yaml:"expires"`
 	// Shorter lifetimes that were in force earlier. With them, a longer retain does not bring back
 	// what has expired.
 	Was []WasSpec `yaml:"was" like:"[{retain: 30d, before: 2026-03-01T00:00:00Z}]"`
@@ -142,12 +145,14 @@ type PartSpec struct {
 	With []string `yaml:"with" like:"[order_id, currency]" named:"yes"`
 }
 
-// WasSpec is a retain that was in force earlier. An event whose own time is before Before expires
-// after Retain at the latest, because its item may have been stored, counted and removed under that
-// lifetime.
+// WasSpec is a retain or an expires that was in force earlier. An event whose own time is before
+// Before expires then at the latest, because its item may have been stored, counted and removed
+// under that lifetime.
 type WasSpec struct {
 	// The shorter retain. It must be at least 1h.
-	Retain time.Duration `yaml:"retain" need:"yes"`
+	Retain time.Duration `yaml:"retain"`
+	// The expires of that time, in place of retain.
+	Expires string `yaml:"expires"`
 	// The entry holds for events whose own time is before this RFC 3339 time. Choose a time after
 	// the deployment that makes retain longer.
 	Before time.Time `yaml:"before" need:"yes"`

@@ -79,7 +79,12 @@ func (p *Planner) WholeOf(part *event.Item) *event.Item {
 		return nil
 	}
 	item := &event.Item{Type: whole.Name, Key: key}
-	if retain := lifetime.At(whole.Retain, whole.Was, part.At); retain > 0 {
+	switch retain := lifetime.At(whole.Retain, whole.Was, part.At); {
+	case len(t.Expires) > 0:
+		item.ExpiresAt = part.ExpiresAt
+	case len(whole.Expires) > 0:
+		item.ExpiresAt = roundUp(part.At) // at any time since
+	case retain > 0:
 		item.ExpiresAt = roundUp(part.At.Add(retain))
 	}
 	return item
@@ -333,6 +338,9 @@ func (p *Planner) planPart(t *Type, whole *event.Item, text string, index int, s
 	item := &event.Item{Type: t.Name, At: whole.At, Epoch: p.Epoch, Data: text, Digest: sha256.Sum256(w.text)}
 	if retain := lifetime.At(t.Retain, t.Was, item.At); retain > 0 {
 		item.ExpiresAt = roundUp(item.At.Add(retain))
+	}
+	if len(t.Expires) > 0 { // those of the whole
+		item.ExpiresAt = whole.ExpiresAt
 	}
 	w.source.Digest = item.Digest
 	id, err := t.ID.Append(w.text[:0], &w.source)

@@ -341,6 +341,27 @@ func (w *work) time(t *Type, e *event.Event, item *event.Item) *event.Refusal {
 		item.ExpiresAt = roundUp(item.At.Add(retain))
 	}
 	w.source.At, w.source.HasAt = item.At, true
+	return w.expiry(t, item)
+}
+
+// expiry shortens the life of an event to what its payload says.
+func (w *work) expiry(t *Type, item *event.Item) *event.Refusal {
+	for _, e := range t.Expires {
+		if !e.Before.IsZero() && !item.At.Before(e.Before) {
+			continue
+		}
+		at, err := e.At.Time(&w.source)
+		switch today := e.Before.IsZero(); {
+		case err != nil && !today: // then it was not stored under that declaration
+		case err != nil:
+			return refuse("expires", err)
+		case today && at.After(item.At.Add(t.Retain)):
+			return event.Poisoned(event.BadTime, fmt.Sprintf("expires: %s is more than %s after the event's own time, which "+
+				"is its retain", at.UTC().Format(time.RFC3339Nano), lifetime.Format(t.Retain)))
+		case item.ExpiresAt == 0 || roundUp(at) < item.ExpiresAt:
+			item.ExpiresAt = max(1, roundUp(at)) // 0 is never
+		}
+	}
 	return nil
 }
 

@@ -23,6 +23,11 @@ func (p *Planner) Reads(t *Type) []event.Read {
 	}
 	r.template("id", t.ID, true)
 	r.template("at", t.At, true)
+	if t.Part == nil {
+		for _, e := range t.Expires {
+			r.template("expires", e.At, e.Before.IsZero())
+		}
+	}
 	r.template("key.pk", t.PK, true)
 	r.template("key.sk", t.SK, true)
 	for _, i := range t.Indexes {

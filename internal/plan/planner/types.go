@@ -36,6 +36,7 @@ type Type struct {
 	Attributes []Attribute
 	Retain     time.Duration  // 0: never expires
 	Was        []lifetime.Was // earlier, shorter ones, by time
+	Expires    []Expiry       // what shortens it; all but those without Before are earlier ones
 	Latest     bool
 	Revision   []Revision // under latest; all but the first break ties
 	Ignore     []event.Path
@@ -55,6 +56,12 @@ type Type struct {
 	Over       int64               // payloads of more bytes go to the payload bucket; 0: none does
 	Keep       []event.Path        // what their items keep beside what the pipeline uses
 	Kept       func() *Kept        // all that their items keep
+}
+
+// Expiry is the time in a payload at which an event expires.
+type Expiry struct {
+	At     *keys.Template
+	Before time.Time // an earlier declaration, for events whose own time is before this; zero: today's
 }
 
 // Drop is the name of a type that nobody wants, or the beginning and the end of such names.

@@ -67,6 +67,11 @@ func (t *Type) Leaves(variables []string) map[string]bool {
 // grouped by.
 func (t *Type) Templates() iter.Seq[*keys.Template] {
 	all := []*keys.Template{t.ID, t.At, t.PK, t.SK}
+	for _, e := range t.Expires {
+		if t.Part == nil {
+			all = append(all, e.At)
+		}
+	}
 	for _, i := range t.Indexes {
 		all = append(all, i.PK, i.SK)
 	}

@@ -330,6 +330,7 @@ func identityChanges(name string, old, new pipeline.Spec, now time.Time) []Chang
 		}
 	}
 	list = append(list, retainChanges(subject, was, is, now)...)
+	list = append(list, expiresChanges(subject, was, is, now)...)
 	if do := ignoreAdvice(was, is); do != "" {
 		list = append(list, Change{Identity, subject, "ignore", strings.Join(was.Ignore, ", "), strings.Join(is.Ignore, ", "), do})
 	}

@@ -48,6 +48,43 @@ const (
 		"Items that are stored keep the expiry they have. To make retain longer again later takes an entry in was"
 )
 
+// expiresChanges compares at which time in their payloads events of one type expire under two
+// versions of the file.
+func expiresChanges(subject string, was, is pipeline.EventSpec, now time.Time) []Change {
+	needed := neededExpires(was, is, now)
+	missing := slices.ContainsFunc(needed, func(w pipeline.WasSpec) bool { return !slices.Contains(is.Was, w) })
+	report := Change{Identity, subject, "expires", was.Expires, is.Expires, retainShorter}
+	if missing {
+		report.Do = fmt.Sprintf(retainLonger, wasText(neededWas(was, is, now)))
+	}
+	if report.Old == report.New {
+		report.Member, report.Old, report.New = "was", wasText(was.Was), wasText(is.Was)
+	}
+	if missing || is.Expires != "" && is.Expires != was.Expires {
+		return []Change{report}
+	}
+	return nil
+}
+
+// neededExpires returns the earlier expires that the new file must name, each with the latest time.
+func neededExpires(was, is pipeline.EventSpec, now time.Time) (needed []pipeline.WasSpec) {
+	list := slices.Concat(is.Was, was.Was)
+	if was.Expires != "" && was.Expires != is.Expires {
+		named := func(w pipeline.WasSpec) bool { return w.Expires == was.Expires && w.Before.After(now) }
+		if !slices.ContainsFunc(is.Was, named) {
+			list = append(list, pipeline.WasSpec{Expires: was.Expires, Before: untilDeployed(now)})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b pipeline.WasSpec) int { return a.Before.Compare(b.Before) })
+	for i, w := range list {
+		covered := slices.ContainsFunc(list[i+1:], func(later pipeline.WasSpec) bool { return later.Expires == w.Expires })
+		if over := is.Retain != 0 && !w.Before.Add(is.Retain).After(now); w.Expires != "" && !covered && !over {
+			needed = append(needed, w)
+		}
+	}
+	return needed
+}
+
 func retainText(t pipeline.EventSpec) string {
 	if t.Retain == 0 {
 		return ""
@@ -76,14 +113,20 @@ func lifespans(was, is pipeline.EventSpec) []span {
 	return spans
 }
 
+// untilDeployed returns the end of the day after today. This leaves some time for the deployment,
+// and for events that are a little ahead.
+func untilDeployed(now time.Time) time.Time {
+	return now.UTC().Truncate(lifetime.Day).Add(2 * lifetime.Day)
+}
+
 // neededWas returns the shortest list under which no event of a time until the deployment lives
-// longer than before. Its new entry ends with the day after tomorrow. This leaves some time for the
-// deployment, and for events that are a little ahead.
+// longer than before.
 func neededWas(was, is pipeline.EventSpec, now time.Time) []pipeline.WasSpec {
 	list := slices.Concat(is.Was, was.Was)
 	if was.Retain != 0 {
-		list = append(list, pipeline.WasSpec{Retain: was.Retain, Before: now.UTC().Truncate(lifetime.Day).Add(2 * lifetime.Day)})
+		list = append(list, pipeline.WasSpec{Retain: was.Retain, Before: untilDeployed(now)})
 	}
+	list = slices.DeleteFunc(list, func(w pipeline.WasSpec) bool { return w.Expires != "" })
 	slices.SortFunc(list, func(a, b pipeline.WasSpec) int { return a.Before.Compare(b.Before) })
 	var needed []pipeline.WasSpec
 	for i, w := range list {
@@ -93,7 +136,7 @@ func neededWas(was, is pipeline.EventSpec, now time.Time) []pipeline.WasSpec {
 			needed = append(needed, w)
 		}
 	}
-	return needed
+	return append(needed, neededExpires(was, is, now)...)
 }
 
 // wasText returns a list of lifetimes as the file writes it. It is empty if the list is empty.
@@ -103,7 +146,11 @@ func wasText(list []pipeline.WasSpec) string {
 	}
 	entries := make([]string, len(list))
 	for i, w := range list {
-		entries[i] = fmt.Sprintf("{retain: %s, before: %s}", lifetime.Format(w.Retain), w.Before.Format(time.RFC3339Nano))
+		life := "retain: " + lifetime.Format(w.Retain)
+		if w.Expires != "" {
+			life = fmt.Sprintf("expires: %q", w.Expires)
+		}
+		entries[i] = fmt.Sprintf("{%s, before: %s}", life, w.Before.Format(time.RFC3339Nano))
 	}
 	return "[" + strings.Join(entries, ", ") + "]"
 }

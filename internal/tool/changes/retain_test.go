@@ -33,7 +33,10 @@ func keptText(lifetime string) string {
 // expiryOf returns when the file lets an event of time at expire. The zero time means never.
 func expiryOf(t *testing.T, p *pipeline.Pipeline, at time.Time) time.Time {
 	t.Helper()
-	item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"n":1,"t":%q}`, at.Format(time.RFC3339Nano))})
+	hour := at.Unix() / 3600
+	after := func(hours int64) string { return at.Add(time.Duration(hours) * time.Hour).Format(time.RFC3339Nano) }
+	item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"n":1,"t":%q,"e":%q,"f":%q}`, after(0), after(5+hour%7*8),
+		after(5+hour%11*7))})
 	must.Succeed(t, err)
 	if item.ExpiresAt == 0 {
 		return time.Time{}
@@ -129,7 +132,8 @@ func TestNoChangeOfRetainForgetsAnExpiry(t *testing.T) {
 // changesOfRetain plays a service that goes through some changes of retain. Between them it
 // stores some events, which are sent again at any time.
 func changesOfRetain(t *testing.T, rng *rand.Rand) (twice string, history []string) {
-	lifetimes := []string{"retain: 2d", "retain: 5d", "retain: 9d", "retain: 14d", ""}
+	lifetimes := []string{"retain: 2d", "retain: 5d", "retain: 9d", "retain: 14d", "", `retain: 9d; expires: "{e}"`,
+		`retain: 5d; expires: "{f}"`}
 	lifetime := lifetimes[rng.IntN(len(lifetimes))]
 	p := kept(t, lifetime)
 	type stored struct{ at, until time.Time } // zero: never removed

@@ -176,8 +176,11 @@ func (e *Explainer) item(x *Explanation, item *event.Item, transaction bool) {
 	order := e.Pipeline.Indexes() // GSI1 first, GSI10 after GSI9
 	slices.SortFunc(x.Indexes, func(a, b Index) int { return slices.Index(order, a.Name) - slices.Index(order, b.Name) })
 	if item.ExpiresAt != 0 {
-		x.ExpiresAt, x.Retain = instant(time.Unix(item.ExpiresAt, 0)),
-			lifetime.Format(e.described().Spec.Events[item.Type].RetainAt(item.At))
+		x.ExpiresAt = instant(time.Unix(item.ExpiresAt, 0))
+		retain := e.described().Spec.Events[item.Type].RetainAt(item.At)
+		if longest := item.At.Add(retain); retain != 0 && !time.Unix(item.ExpiresAt, 0).Before(longest) {
+			x.Retain = lifetime.Format(retain)
+		}
 	}
 	x.Schema = e.schema(item.Type)
 	each := itemform.WriteUnits(item.Size())

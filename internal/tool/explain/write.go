@@ -209,6 +209,9 @@ func (x *Explanation) expiry() string {
 	if x.ExpiresAt == "" {
 		return "never"
 	}
+	if x.Retain == "" {
+		return x.ExpiresAt + ", as its expires says"
+	}
 	return fmt.Sprintf("%s, %s after its time", x.ExpiresAt, x.Retain)
 }
 
