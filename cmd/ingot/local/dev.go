@@ -8,11 +8,13 @@ import (
 	"io/fs"
 	"log/slog"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/cmd/ingot/command"
+	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/console"
 	"github.com/ingot-events/ingot/internal/tool/dev"
@@ -21,6 +23,7 @@ import (
 
 type devOptions struct {
 	pipeline, data, counting string
+	ahead                    string
 	host                     string
 	port, console            int
 	verbose, reveal          bool
@@ -65,6 +68,7 @@ used, as in ingot explain.`,
 		"address of this machine for the protocols of AWS; for containers, give that of Docker's bridge, often 172.17.0.1")
 	flags.IntVar(&o.console, "port-console", 8610, "port of this machine for the console; 0: any free one")
 	flags.StringVar(&o.counting, "counting", "marks", "how totals are counted: marks or receipts")
+	flags.StringVar(&o.ahead, "ahead", "", "how far its clock is ahead, such as 31d, to see what expires; it never goes back")
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values in the console")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "print the log of both functions")
 	command.HasJSON(cmd, " one line that says where everything is, as soon as it is ready")
@@ -106,6 +110,12 @@ func (a *app) devConfig(o devOptions) (dev.Config, error) {
 			return dev.Config{}, fmt.Errorf("%s %d: give a port from 1 to 65535, or 0 for any free one", name, port)
 		}
 	}
+	var ahead time.Duration
+	if o.ahead != "" {
+		if ahead, err = lifetime.Parse(o.ahead); err != nil {
+			return dev.Config{}, fmt.Errorf("--ahead: %w; write a number and a unit, such as 90m, 12h or 31d", err)
+		}
+	}
 	secret, _ := a.LocalSecret()
 	file, err := filepath.Abs(o.pipeline)
 	if err != nil {
@@ -115,7 +125,7 @@ func (a *app) devConfig(o devOptions) (dev.Config, error) {
 		o.data = filepath.Join(filepath.Dir(o.pipeline), ".ingot", "data")
 	}
 	cfg := dev.Config{File: file, Data: o.data, Secret: secret, Counting: counting, Host: o.host, Port: o.port, ConsolePort: o.console,
-		Tell: func(line string) { fmt.Fprintln(a.Stderr, "ingot dev: "+line) }}
+		Ahead: ahead, Tell: func(line string) { fmt.Fprintln(a.Stderr, "ingot dev: "+line) }}
 	if o.verbose {
 		cfg.Log = slog.New(slog.NewTextHandler(a.Stderr, nil))
 	}

@@ -64,6 +64,8 @@ type Config struct {
 	Tell func(string)
 	// Log is the log of both functions. nil means that there is none.
 	Log *slog.Logger
+	// Ahead is how far its clock is ahead of the machine's, so that one sees an expiry.
+	Ahead time.Duration
 	// Now is a clock that a test sets. Its time does not pass by itself, so no receive from a queue
 	// waits for messages. nil means time.Now, and receives wait as they ask.
 	Now func() time.Time
@@ -118,6 +120,9 @@ func Start(ctx context.Context, cfg Config) (_ *Dev, err error) {
 	d := &Dev{cfg: cfg, id: rand.Text(), stop: make(chan struct{}), troubles: map[string]string{}, results: map[string]string{}}
 	if cfg.Now == nil {
 		d.cfg.Now, d.longPolls = time.Now, d.stop
+	}
+	if wall := d.cfg.Now; cfg.Ahead != 0 {
+		d.cfg.Now = func() time.Time { return wall().Add(cfg.Ahead) }
 	}
 	d.base, d.cut = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
