@@ -7,12 +7,17 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/ingottest"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/store/repair"
+	"github.com/ingot-events/ingot/tables"
+	"github.com/ingot-events/ingot/verify"
 )
 
 // carts is a shop: the lines of an order are parts that are put with it, a line in a cart is
@@ -98,4 +103,108 @@ func TestListsBesideAllElse(t *testing.T) {
 		must.Equal(t, list("best", "shop", "s"), "tea 5")
 		w.Verify()
 	})
+}
+
+// scores is a leaderboard of each level, in its first and its second form.
+const (
+	scores = `
+ingot: 1
+epoch: 1
+type: win
+events:
+  win: {id: "{id}", at: "{at}", key: {pk: "GAME#{id}", sk: WIN}}
+aggregates:
+  scores:
+    since: 1
+    by: {level: "{level}", player: "{player}"}
+    rank: {value: points, within: [level]}
+    from: {win: {values: {points: sum points}}}
+patterns:
+  board: {total: scores, top: 10}
+`
+	better = "best: max points, points: sum points"
+)
+
+// While a changed aggregate is rebuilt, reads answer from its old generation, and say so. Once it
+// is complete, it answers itself, also if it is behind again.
+func TestReadsWhileAGenerationIsBuilt(t *testing.T) {
+	load := func(replaced ...string) *pipeline.Pipeline {
+		p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(strings.NewReplacer(replaced...).Replace(scores))}}, "p.yaml")
+		must.Succeed(t, err)
+		return p
+	}
+	win := func(id, player string, points int) string {
+		return fmt.Sprintf(`{"id":%q,"at":"2031-03-01T10:00:00Z","level":7,"player":%q,"points":%d}`, id, player, points)
+	}
+	first := load()
+	for name, c := range map[string]struct {
+		next string // the values of the second form
+		more []string
+		old  bool // whether the first form answers while it is built
+	}{
+		"a value more":     {better, nil, true},
+		"another window":   {better, []string{"    by:", "    window: 1y\n    by:"}, false},
+		"another grouping": {better, []string{`"{player}"`, `"{player | lower}"`}, false},
+		"another order":    {better, []string{"value: points", "value: best"}, false},
+		"other lists":      {better, []string{", within: [level]", ""}, false},
+		"more shards":      {better, []string{"within", "shards: 3, within"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			next := load(append([]string{"epoch: 1", "epoch: 2", "since: 1", "since: 2", "points: sum points", c.next}, c.more...)...)
+			w := ingottest.New(t, ingottest.Config{Pipeline: first})
+			w.Send(win("1", "ann", 5), win("2", "bob", 3))
+			w.Drain()
+			w.Deploy(next)
+			w.Send(win("3", "bob", 7), win("4", "cyd", 1))
+			w.Drain()
+			ask := query.Ask{Values: map[string][]string{"level": {"7"}}}
+			if name == "other lists" {
+				ask.Values = nil
+			}
+			if name == "another window" {
+				ask.From = "2031-03-01"
+			}
+			read := func() string {
+				var lines []string
+				for _, total := range w.Read("board", ask).Totals {
+					says := ""
+					if total.Building {
+						says = " building"
+					}
+					for _, flag := range total.Flags {
+						says += " " + flag
+					}
+					lines = append(lines, fmt.Sprint(total.By["player"], " ", total.Values["points"], says))
+				}
+				return strings.Join(lines, ", ")
+			}
+			const says = " building scores since 2 is being built: these are the totals of scores since 1, as they were when it began"
+			while := "bob 7 building, cyd 1 building"
+			if c.old {
+				while = "ann 5" + says + ", bob 3" + says
+			}
+			must.Equal(t, read(), while)
+			def, _ := next.Definition("scores")
+			pass, err := repair.Of(w.Store()).BeginPass(t.Context(), def)
+			must.Succeed(t, err)
+			_, err = repair.Of(w.Store()).Touch(t.Context())
+			must.Succeed(t, err)
+			w.Drain()
+			differences, err := verify.Finish(t.Context(), next, w.Store(), pass, w.Now())
+			must.Succeed(t, err)
+			must.Equal(t, len(differences), 0)
+			must.Equal(t, read(), "bob 10, ann 5, cyd 1")
+			// A function of the old pipeline stores one more event.
+			late, err := first.Plan(envelope.Message{Body: win("5", "ann", 1)})
+			must.Succeed(t, err)
+			old, err := store.New(tables.Config{Client: w.DynamoDB(), Pipeline: first, Events: ingottest.EventsTable,
+				Env: env.Env{Now: w.Now}})
+			must.Succeed(t, err)
+			if results, _ := old.Put(t.Context(), []*event.Item{late}); results[0].Verdict != event.Inserted {
+				t.Fatal(results[0])
+			}
+			w.Drain()
+			must.Equal(t, read(), "bob 10 building, ann 5 building, cyd 1 building")
+		})
+	}
 }

@@ -25,6 +25,9 @@ type Head struct {
 	// Retired is the epoch of the first pipeline that no longer declared the generation. Functions
 	// of this epoch or a later one have counted nothing in it. 0 means that it counts.
 	Retired int64
+	// Before is the since of the generation that this one has replaced, until this one is complete
+	// for the first time. 0 means that there is none.
+	Before int64
 	// KeyCheck identifies the secret of its hmac: see [aggregate.Definition]. It is empty if the
 	// generation uses no hmac.
 	KeyCheck string

@@ -133,7 +133,8 @@ func (s *Reader) rankedBy(ctx context.Context, name string, within map[string]st
 	if err := readable(def, head); err != nil {
 		return nil, nil, nil, fmt.Errorf("refused, because %w", err)
 	}
-	return def, head, values, nil
+	def, head, err = s.standing(ctx, def, head)
+	return def, head, values, err
 }
 
 // firstNumber returns the name of a value that totals can be ranked by.

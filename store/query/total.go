@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/table/walk"
@@ -65,7 +66,8 @@ type Total struct {
 	// Flags say why the values are not proven, or that the total is large. They are the flags of
 	// its items and of its generation.
 	Flags []string
-	// Building says that older items may not be counted yet. See [Head].
+	// Building says that older items may not be counted yet, or that the values are those of the
+	// earlier generation, and Flags say so. See [Reader.Total].
 	Building bool
 	// Missing says that none of the totals that were asked for is stored. This one total stands for
 	// all of them. It has no values and no window. Its Flags and Building are those of the whole
@@ -82,6 +84,10 @@ type Total struct {
 // Each total has the flags of its generation, and says whether the generation is building. If no
 // total is stored, and the generation is building or has a flag, Total returns one total that is
 // Missing. Otherwise Total returns none, and nothing has been counted.
+//
+// While a generation is built for the first time, Total answers from the one that it has replaced,
+// if that one is complete, and has the same by and window. Those totals are as they were when the
+// new one began, and have its values only if they had them before.
 //
 // The values of by are those that the template's functions return, not those of the event: the
 // lower case for {site | lower}, the hash for {customer_id | hmac}. A value that the template never
@@ -116,6 +122,9 @@ func (s *Reader) Total(ctx context.Context, name string, by map[string]string, f
 	if err := readable(def, head); err != nil {
 		return nil, fmt.Errorf("total: refused, because %w", err)
 	}
+	if def, head, err = s.standing(ctx, def, head); err != nil {
+		return nil, fmt.Errorf("total: %w", err)
+	}
 	buckets := make([][]tables.StoredTotal, def.Spread)
 	errs := make([]error, def.Spread)
 	s.heads.Env.Each(def.Spread, max(s.heads.Parallel(), 8), func(i int) {
@@ -148,6 +157,29 @@ func missing(def *aggregate.Definition, head *tables.Head) []Total {
 		return []Total{t}
 	}
 	return nil
+}
+
+// standing returns the generation that a read answers from: the one that is asked for. While it is
+// built for the first time, that is the one that it has replaced, if the same questions find
+// complete totals there. Their head then says so. A generation that was complete once answers
+// itself, because its totals have moved on.
+func (s *Reader) standing(ctx context.Context, def *aggregate.Definition, head *tables.Head) (*aggregate.Definition, *tables.Head, error) {
+	if head == nil || !head.Building || head.Before == 0 {
+		return def, head, nil
+	}
+	before, err := s.heads.Head(ctx, &aggregate.Definition{Name: def.Name, Since: head.Before})
+	if err != nil || before == nil || before.Building || before.KeyCheck != "" { // hashes of another secret would find nothing
+		return def, head, err
+	}
+	old, ok := planner.Earlier(def, head.Before, before.Definition)
+	if !ok {
+		return def, head, nil
+	}
+	says := *before
+	says.Building, says.Retired = true, 0
+	says.Flag = strings.TrimPrefix(says.Flag+fmt.Sprintf("; %s is being built: these are the totals of %s, as they were when it began",
+		def, old), "; ")
+	return old, &says, nil
 }
 
 // readable returns an error if the definition or the secret would find other totals. A pipeline

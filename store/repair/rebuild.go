@@ -391,9 +391,9 @@ var ErrBehind = errors.New("images stamped below the generation have been met si
 func (s *Repairer) ClearBuilding(ctx context.Context, d *aggregate.Definition, behind int64) error {
 	in := &dynamodb.UpdateItemInput{
 		TableName: &s.stages.Aggregates, Key: rows.KeyImage(lanes.HeadKey(d)),
-		UpdateExpression:         aws.String("SET #building = :false"),
+		UpdateExpression:         aws.String("SET #building = :false REMOVE #before"),
 		ConditionExpression:      aws.String("#behind = :behind AND attribute_exists(#open)"),
-		ExpressionAttributeNames: map[string]string{"#building": "building", "#behind": "behind", "#open": "open"},
+		ExpressionAttributeNames: map[string]string{"#building": "building", "#behind": "behind", "#open": "open", "#before": "before"},
 		ExpressionAttributeValues: rows.Image{
 			":false":  &types.AttributeValueMemberBOOL{Value: false},
 			":behind": rows.Integer(behind),

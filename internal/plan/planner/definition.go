@@ -3,10 +3,13 @@ package planner
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
+	"github.com/ingot-events/ingot/internal/plan/values"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -92,6 +95,42 @@ func DefinitionText(def *aggregate.Definition, by []*keys.Template, feeds map[st
 		panic("planner: text and numbers that JSON cannot hold: " + err.Error()) // cannot happen
 	}
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+}
+
+// Earlier returns the definition of an earlier generation, made from its canonical text, if the
+// same questions find its totals: it groups by the same templates over the same windows, and a rank
+// puts the same totals into the same order. ok is false otherwise.
+func Earlier(d *aggregate.Definition, since int64, text string) (earlier *aggregate.Definition, ok bool) {
+	var own, was definitionForm
+	if json.Unmarshal([]byte(d.Text), &own) != nil || json.Unmarshal([]byte(text), &was) != nil ||
+		!maps.Equal(own.By, was.By) || own.Window != was.Window || !own.Rank.sameOrder(was.Rank) {
+		return nil, false
+	}
+	ops := map[string]aggregate.Op{}
+	for _, from := range was.From {
+		for name, expression := range from.Values {
+			v, mistake := values.Parse(expression)
+			if mistake != nil {
+				return nil, false
+			}
+			ops[name] = v.Op
+		}
+	}
+	old := *d
+	old.Since, old.Text, old.Spread, old.Values, old.AtLeast = since, text, was.Spread, nil, nil
+	if own.Rank != nil {
+		old.Rank.Shards = was.Rank.Shards
+	}
+	for _, name := range slices.Sorted(maps.Keys(ops)) {
+		old.Values = append(old.Values, aggregate.Value{Name: name, Op: ops[name]})
+	}
+	return &old, true
+}
+
+// sameOrder reports whether two ranks have the same lists in the same order. nil is no rank, which
+// asks for no list.
+func (r *rankForm) sameOrder(was *rankForm) bool {
+	return r == nil || was != nil && r.Value == was.Value && slices.Equal(r.Within, was.Within)
 }
 
 // WindowOf returns the window as the file declares it.

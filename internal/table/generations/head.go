@@ -39,7 +39,9 @@ func New(t *rows.Tables, c tables.Config) *Heads {
 	return &Heads{Tables: t, how: c.Counting, region: c.Region}
 }
 
-func headImage(d *aggregate.Definition, counting aggregate.Counting, building, unclosed bool) rows.Image {
+// headImage returns the head of a new generation. retired are the generations that end as it
+// begins.
+func headImage(d *aggregate.Definition, counting aggregate.Counting, building, unclosed bool, retired []*aggregate.Definition) rows.Image {
 	img := rows.KeyImage(lanes.HeadKey(d))
 	img["definition"], img["digest"], img["counting"] = rows.Text(d.Text), rows.Text(lanes.Digest(d)), rows.Text(counting.String())
 	img["spread"], img["behind"] = rows.Integer(int64(d.Spread)), rows.Integer(0)
@@ -50,6 +52,11 @@ func headImage(d *aggregate.Definition, counting aggregate.Counting, building, u
 	if d.KeyCheck != "" {
 		img["keyCheck"] = rows.Text(d.KeyCheck)
 	}
+	for _, old := range retired {
+		if old.Name == d.Name {
+			img["before"] = rows.Integer(old.Since)
+		}
+	}
 	return img
 }
 
@@ -57,7 +64,8 @@ func ReadHead(img rows.Image) *tables.Head {
 	h := &tables.Head{Definition: rows.TextOf(img["definition"]), Digest: rows.TextOf(img["digest"]),
 		Counting: rows.TextOf(img["counting"]),
 		Spread:   int(rows.IntegerOf(img["spread"])), Behind: rows.IntegerOf(img["behind"]), Pass: rows.IntegerOf(img["pass"]),
-		Retired: rows.IntegerOf(img["retired"]), KeyCheck: rows.TextOf(img["keyCheck"]), Flag: rows.TextOf(img["flag"]),
+		Retired: rows.IntegerOf(img["retired"]), Before: rows.IntegerOf(img["before"]), KeyCheck: rows.TextOf(img["keyCheck"]),
+		Flag:     rows.TextOf(img["flag"]),
 		Accepted: rows.TextOf(img[rows.AcceptedAttribute]), Retains: map[string]time.Duration{}}
 	if b, ok := img["building"].(*types.AttributeValueMemberBOOL); ok {
 		h.Building = b.Value

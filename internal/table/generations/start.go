@@ -286,7 +286,7 @@ func (s *Heads) raise(ctx context.Context, from int64, c *changes) rows.Answer {
 	items := []types.TransactWriteItem{{Put: to}}
 	for _, d := range c.fresh {
 		items = append(items, types.TransactWriteItem{Put: &types.Put{TableName: &s.Aggregates,
-			Item: headImage(d, s.how, from != 0, c.unclosed[d]), ConditionExpression: aws.String("attribute_not_exists(PK)")}})
+			Item: headImage(d, s.how, from != 0, c.unclosed[d], c.retired), ConditionExpression: aws.String("attribute_not_exists(PK)")}})
 	}
 	for _, d := range c.retired {
 		items = append(items, types.TransactWriteItem{Update: &types.Update{TableName: &s.Aggregates, Key: rows.KeyImage(lanes.HeadKey(d)),
