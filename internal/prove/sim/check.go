@@ -40,6 +40,7 @@ const (
 	Parted     Check = "parted"      // a part is stored without its whole, or missing beside it
 	Overdrawn  Check = "overdrawn"   // an event has brought a total below its floor
 	Shared     Check = "shared"      // a unique value is free while an event that has it is stored
+	Required   Check = "required"    // an event is stored, and another one that it requires was not
 
 	Afterwards = stage.Afterwards
 	Denied     = stage.Denied
@@ -53,7 +54,7 @@ const (
 // list, because it is a failure of the world itself.
 func Checks() []Check {
 	return []Check{Lost, Rewritten, Reinserted, Miscounted, Twice, Uncounted, Wrong, Order, Expiry, Altered, Undeserved, Afterwards,
-		Unarchived, Generation, Stuck, Cost, Returned, Unkept, Misjudged, Misread, Parted, Shared, Overdrawn}
+		Unarchived, Generation, Stuck, Cost, Returned, Unkept, Misjudged, Misread, Parted, Shared, Overdrawn, Required}
 }
 
 // wrote checks all changes of the last request.
@@ -134,6 +135,7 @@ func (w *World) record(shard string, r streamtypes.Record) {
 	}
 	w.checkStored(c)
 	w.wholes.checkWhole(c)
+	w.requires.checkRequired(c)
 	w.wholes.checkAtomic(c)
 	w.checkGroup(c.New.Fact)
 }

@@ -52,6 +52,9 @@ const (
 	objectLate  = "object late"             // a message points to an object that comes later
 	objectGone  = "object gone"             // the object that a message points to is removed
 	metNothing  = "object missing"          // a message goes back because the object that it points to was not there
+	metNoOrder  = "order missing"           // a payment comes again because the order that it requires is not stored
+	unpaid      = "kept for an order"       // a payment goes to quarantine because the order that it requires is not stored
+	resent      = "resent"                  // a person sends such a payment again once the order is stored
 	metBuilding = "balance being built"     // an order comes again because its balance lacks older orders
 	metTooLate  = "too late meanwhile"      // an event comes again: its time is up, and a try of it may still land
 	offloaded   = "payload offloaded"       // an item is stored, and its payload is in the payload bucket
@@ -71,5 +74,5 @@ func FaultNames() []string {
 		replayed, throttled, redriven, unfit,
 		afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting, wholeAlone, healed,
 		putAgain, taken, released, goneBefore, compressed, inArray, arrayKept, objectLate, objectGone, metNothing, metBuilding, metTooLate,
-		offloaded, payloadGone}
+		offloaded, payloadGone, metNoOrder, unpaid, resent}
 }

@@ -154,6 +154,9 @@ func (w *notes) unjustified(inv *invocation, m *message, text string) string {
 func (w *notes) unjustifiedEvent(inv *invocation, m *message, n note) string {
 	names := func(f model.Fact) bool { return n.PK == f.PK() && n.SK == f.SK() && !m.malformed }
 	why, reason := w.verdicts.undeserved(inv, m, n.Verdict), reasons[n.Verdict]
+	if n.Verdict == "Rejected" && m.fact.After != "" {
+		reason = "requires"
+	}
 	switch m.carried() {
 	case notAnObject:
 		reason = "not-an-object"
@@ -172,7 +175,7 @@ func (w *notes) unjustifiedEvent(inv *invocation, m *message, n note) string {
 		return "it names events, and the message is not an array"
 	case n.Reason == "" || n.Reason != reason:
 		return "that is not a reason for it"
-	case n.Detail == "":
+	case n.Detail == "" || reason == "requires" && !strings.Contains(n.Detail, m.fact.Needs().PK()):
 		return "it says nothing more"
 	case !slices.ContainsFunc(w.wholes.itemsOf(m, inv.epoch), names) && (!m.malformed || n.PK+n.SK != ""):
 		return "it names another key"

@@ -112,6 +112,7 @@ type edition struct {
 	put      int64 // see [Plan.Put]
 	offload  int64 // see [Plan.Offload]
 	arrays   bool  // see [Plan.Arrays]
+	requires bool  // see [Plan.Requires]
 	// transfers is [Plan.Transfers].
 	transfers bool
 }
@@ -131,6 +132,9 @@ func (e edition) pipeline() *pipeline.Pipeline {
 		spec.Batches = []pipeline.BatchSpec{{Each: "."},
 			{Each: "deliveries[].events", With: map[string]string{"merchant": "deliveries[].merchant"}}}
 		spec.Drop = []string{"unwanted.*"}
+	}
+	if e.requires {
+		addPayments(&spec, e.retain)
 	}
 	if e.put > 0 && spec.Epoch >= e.put {
 		addPut(&spec, e.put, e.spread)
@@ -192,7 +196,7 @@ func (w *World) edition(version int64) edition {
 	return edition{version: version, spread: w.plan.Spread, retain: w.plan.retain(), longer: w.plan.longer(),
 		secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns,
 		parts: w.plan.Parts, atomic: w.plan.Atomic, claims: w.plan.Claims, packed: w.plan.Packed, put: w.plan.Put, arrays: w.plan.Arrays,
-		transfers: w.plan.Transfers, offload: w.plan.Offload}
+		transfers: w.plan.Transfers, offload: w.plan.Offload, requires: w.plan.Requires}
 }
 
 // secret is the one that was used for the tables of a world. otherSecret is one that somebody makes

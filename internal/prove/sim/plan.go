@@ -63,6 +63,8 @@ type Plan struct {
 	Offload int64
 	// Transfers lets the lines of orders move accounts with the put, each with a floor.
 	Transfers bool
+	// Requires lets payments require orders.
+	Requires bool
 	// Arrays lets a message be an array of events.
 	Arrays bool
 	// Pointers lets a message say that its text is in an object.
@@ -194,6 +196,7 @@ func NewPlan(seed uint64) Plan {
 	p.planOffload()
 	p.planRetain()
 	p.planAccount()
+	p.planRequires()
 	return p
 }
 
@@ -205,5 +208,5 @@ func StillPlan(seed uint64) Plan {
 	return Plan{Seed: seed, Counting: p.Counting, FIFO: p.FIFO, Spread: p.Spread, Phases: 2, Messages: 15, Receives: 1000, Gap: p.Gap,
 		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true, Values: p.Values,
 		Parts: min(p.Parts, 1), Atomic: p.Atomic, Claims: p.Claims, Packed: min(p.Packed, 1), Put: min(p.Put, 1), Transfers: p.Transfers,
-		Offload: min(p.Offload, 1), OneByOne: min(p.OneByOne, 1)}
+		Offload: min(p.Offload, 1), Requires: p.Requires, OneByOne: min(p.OneByOne, 1)}
 }

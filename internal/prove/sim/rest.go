@@ -83,7 +83,8 @@ func (w *rest) checkHead() bool {
 		w.Fail(Unkept, "the head says complete, an item cannot be understood, and no flag says so")
 	case head != nil && !head.Building:
 		for _, key := range sortedKeys(w.model.Keys) {
-			if live := w.model.Keys[key].Live; live != nil && live.Epoch < 2 && !live.IsPart() { // nothing of a part is in it
+			live := w.model.Keys[key].Live // nothing of a part or a payment is in it
+			if live != nil && live.Epoch < 2 && !live.IsPart() && live.Type != "payment" {
 				w.Fail(Generation, "the head says complete, and %s is stamped %d", key, live.Epoch)
 				break
 			}

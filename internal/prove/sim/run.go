@@ -109,7 +109,10 @@ func (w *World) liveBursts() bool {
 		if w.phase == w.plan.Weekend {
 			w.Now = w.Now.Add(time.Duration(70+w.Rng.IntN(10)) * time.Hour)
 		}
-		w.pollers.sweep()
+		if !w.requires.sweepsLater() {
+			w.pollers.sweep()
+		}
+		w.requires.resend()
 		if w.phase+1 == w.plan.Withdrawn && !w.operators.rebuildInPeace() {
 			return false
 		}

@@ -57,7 +57,8 @@ func (r recorder) spend(table string, pk, sk string, accepted bool) {
 	}
 	most := 0
 	switch {
-	case table == eventsTable && (strings.HasPrefix(pk, "ORDER#") || strings.HasPrefix(pk, "LINE#")):
+	case table == eventsTable && (strings.HasPrefix(pk, "ORDER#") || strings.HasPrefix(pk, "LINE#") ||
+		strings.HasPrefix(pk, "PAYMENT#")):
 		most = inv.copies
 	case table == eventsTable && strings.HasPrefix(pk, "PARCEL#"):
 		most = 2*inv.copies + others
@@ -155,6 +156,7 @@ func (r recorder) spendRead(pk string, payload bool) {
 				unwritten += reasons
 			}
 		}
+		unwritten += w.requires.reads(m, pk)
 	}
 	if most := s.attempts - s.accepted + unwritten + inv.Faults; s.reads > most {
 		w.Fail(Cost, "%s reads %s %d times, with %d of its %d writes accepted, %d copies that may not be written and %d faults", inv.Name,
@@ -248,7 +250,8 @@ func keyOf(parameters []types.AttributeValue) (table, pk, sk string) {
 	for i, p := range parameters {
 		switch s, _ := p.(*types.AttributeValueMemberS); {
 		case s == nil:
-		case strings.HasPrefix(s.Value, "ORDER#") || strings.HasPrefix(s.Value, "PARCEL#") || strings.HasPrefix(s.Value, "LINE#"):
+		case strings.HasPrefix(s.Value, "ORDER#") || strings.HasPrefix(s.Value, "PARCEL#") || strings.HasPrefix(s.Value, "LINE#") ||
+			strings.HasPrefix(s.Value, "PAYMENT#"):
 			return eventsTable, s.Value, ""
 		case strings.HasPrefix(s.Value, "A#"): // its sort key is the next parameter
 			return totals, s.Value, text(parameters[i+1])

@@ -54,7 +54,7 @@ func (w *verdicts) judgeEvent(inv *invocation, m *message, o handler.Outcome) {
 	case "Inserted", "Updated":
 		inv.wrote[w.wholes.writeOf(inv, m, verdict)]-- // each write belongs to one message
 	case "Conflict", "Rejected", "Expired", "Poison":
-		w.rejected[m.fact] = w.rejected[m.fact] || verdict == "Rejected"
+		w.rejected[m.fact] = w.rejected[m.fact] || verdict == "Rejected" && m.fact.After == ""
 		if !o.Failed && !m.kept && (m.of != nil || w.quarantined[m.body] == 0) {
 			w.Fail(Lost, "%s takes %s for kept, and it is not in quarantine", inv.Name, m.body)
 		}
@@ -64,6 +64,7 @@ func (w *verdicts) judgeEvent(inv *invocation, m *message, o handler.Outcome) {
 			w.Fail(Undeserved, "%s shows what %s conflicts with, but its key never held that: %s", inv.Name, m.body, o.Existing.Digest)
 		}
 	}
+	w.requires.checkPatience(inv, m, o)
 	settled := slices.Contains([]string{"Inserted", "Updated", "Duplicate", "Stale", "Dropped"}, verdict)
 	if (settled && o.Failed && m.of == nil) || (verdict == "Retry" && !o.Failed) {
 		w.Fail(Undeserved, "%s says %s of %s; that it goes back is %v", inv.Name, verdict, m.body, o.Failed)
@@ -171,6 +172,9 @@ func (w *verdicts) undeserved(inv *invocation, m *message, verdict string) strin
 			return "its key never held another event in its place"
 		}
 	case "Rejected":
+		if m.fact.After != "" {
+			return w.requires.undeservedRejection(inv, m)
+		}
 		return w.byPut.undeservedRejection(inv, m)
 	case "Expired":
 		if left := w.lifetime.left(m.fact); left > 0 {
@@ -209,6 +213,8 @@ func (w *verdicts) untroubled(inv *invocation, m *message) string {
 		w.Faults[metNothing]++
 	case w.byPut.waits(inv, m.fact):
 		w.Faults[metBuilding]++
+	case w.requires.lacks(inv, m.fact) && !w.requires.brought(inv, m):
+		w.Faults[metNoOrder]++
 	case slices.ContainsFunc(items, func(f model.Fact) bool {
 		return slices.ContainsFunc(w.model.Keys[f.Key()].During(inv.began), inv.unreadable)
 	}):

@@ -59,7 +59,7 @@ func (w *wholes) spellLines(f model.Fact) string {
 // time differ each time.
 func (w *wholes) spell(m *message) {
 	m.body, m.payload = m.fact.Spell(w.Rng), ""
-	if m.fact.Lines == "" {
+	if m.fact.Lines == "" { // no order, or one without parts
 		return
 	}
 	m.body = strings.TrimSuffix(m.body, "}") + "," + w.spellLines(m.fact) + m.fact.SpellCoupons() + "}"

@@ -79,6 +79,7 @@ type World struct {
 	operators *operators
 	verdicts  *verdicts
 	arrays    *arrays
+	requires  *requires
 	pointers  *pointers
 	offload   *offload
 	stuck     *stuck
@@ -112,6 +113,7 @@ func newWorld(p Plan, trace bool) *World {
 	w.wholes = &wholes{World: w, draw: draw(5)}
 	w.packing = &packing{w, draw(9)}
 	w.arrays = &arrays{w, draw(12)}
+	w.requires = &requires{w, draw(21)}
 	w.pointers = &pointers{World: w, draw: draw(14), objects: map[string]*largeObject{}}
 	w.offload = &offload{w, draw(17), map[string][]*invocation{}}
 	w.dead = &dead{w, map[string]int{}}

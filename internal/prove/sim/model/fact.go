@@ -27,6 +27,7 @@ type Fact struct {
 	// claims.
 	Coupons string
 	Owner   string // of a coupon: the id of its order
+	After   string // of a payment: the id of the order that it requires
 	Note    int    // how long the note of an order is; 0: it has none
 }
 
@@ -74,6 +75,9 @@ func (f Fact) Spell(rng *rand.Rand) string {
 	if f.Note > 0 {
 		members = append(members, fmt.Sprintf(`"note":%q`, f.note()))
 	}
+	if f.Type == "payment" {
+		members = append(members, fmt.Sprintf(`"order":%q`, f.After))
+	}
 	id := members[1]
 	rng.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 	between := []string{",", ", "}[rng.IntN(2)]
@@ -97,6 +101,7 @@ func SpellNumber(rng *rand.Rand, n int64) string {
 func Read(data string) (Fact, error) {
 	var raw struct {
 		Type, ID, Merchant, At, Customer string
+		Order                            string
 		Cents, Rev                       float64
 		Gift                             bool
 		Lines                            []struct{ Line, Cents float64 }
@@ -111,5 +116,5 @@ func Read(data string) (Fact, error) {
 	}
 	return Fact{Type: raw.Type, ID: raw.ID, Merchant: raw.Merchant, At: raw.At, Customer: raw.Customer, Gift: raw.Gift,
 		Cents: int64(raw.Cents), Rev: int64(raw.Rev), Lines: readLines(raw.Lines), Coupons: readCoupons(raw.Coupons),
-		Note: strings.Count(raw.Note, ";")}, nil
+		Note: strings.Count(raw.Note, ";"), After: raw.Order}, nil
 }

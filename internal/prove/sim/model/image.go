@@ -121,6 +121,8 @@ func (f Fact) stored() map[string]Typed {
 		return f.storedLine()
 	case "coupon":
 		return f.common()
+	case "payment":
+		return f.storedPayment()
 	}
 	escape := func(s string) string { return strings.ReplaceAll(s, "#", "%23") }
 	all := f.common()
@@ -170,6 +172,9 @@ func (f Fact) Digest() [sha256.Size]byte {
 	}
 	if f.Note > 0 {
 		payload["note"] = f.note()
+	}
+	if f.Type == "payment" {
+		payload["order"] = f.After
 	}
 	if f.Lines != "" {
 		lines := []map[string]int64{}

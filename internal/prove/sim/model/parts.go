@@ -114,8 +114,12 @@ func (m *Model) contribute(img *Image) (list []Part) {
 		}
 		return list
 	}
-	if img.Type == "coupon" {
+	switch img.Type {
+	case "coupon":
 		return nil
+	case "payment":
+		add(contributePayment(img))
+		return list
 	}
 	if m.PutSince > 0 && img.Type == "order" {
 		for _, p := range contributePut(img, m.PutSince, m.Spread) {

@@ -78,8 +78,8 @@ func all() []Mutant {
 	var list []Mutant
 	for _, part := range [][]Mutant{
 		marks(), values(), statements(), receipts(), refusals(), ingest(), answers(), replicas(), lifetimes(), erasures(), generations(),
-		mappings(), verifying(), questions(), wholes(), claims(), packing(), byPut(), arrays(), pointers(), offload(), blunders(), moves(),
-		publishing(), drainings(),
+		mappings(), verifying(), questions(), wholes(), requires(), claims(), packing(), byPut(), arrays(), pointers(), offload(),
+		blunders(), moves(), publishing(), drainings(),
 	} {
 		list = append(list, part...)
 	}
