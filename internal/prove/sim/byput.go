@@ -185,7 +185,7 @@ func (w *byPut) undeservedRefusal(inv *invocation, m *message, f model.Fact, tak
 	case !w.builtDuring(inv):
 		return "older orders are not in its balance yet"
 	case !slices.ContainsFunc(items, func(f model.Fact) bool {
-		return w.verdicts.heldUnder(inv, f.Key(), func(img *model.Image) bool { return img == nil })
+		return f.Type != "shelf" && w.verdicts.heldUnder(inv, f.Key(), func(img *model.Image) bool { return img == nil })
 	}):
 		return "its key was never free"
 	case w.mayStillLand(inv, m, f):

@@ -120,22 +120,24 @@ func (w *World) record(shard string, r streamtypes.Record) {
 	}
 	w.verdicts.accept(c)
 	h := w.model.History(c.New.Key())
-	// A parcel may be inserted again: an older revision may expire later than the newest one did. A
-	// coupon may be claimed for another order.
-	if h.Inserts > 1 && !h.Removed && c.New.Type != "parcel" && c.New.Type != "coupon" {
+	// A parcel or a state may be inserted again: an older revision may expire later than the newest
+	// one did. A coupon may be claimed for another order.
+	latest := c.New.Type == "parcel" || c.New.Type == "shelf"
+	if h.Inserts > 1 && !h.Removed && !latest && c.New.Type != "coupon" {
 		w.Fail(Reinserted, "%s was inserted %d times", c.New.Key(), h.Inserts)
 	}
 	if c.Old != nil {
 		switch {
-		case c.New.Type != "parcel" && c.Old.Fact != c.New.Fact:
+		case !latest && c.Old.Fact != c.New.Fact:
 			w.Fail(Rewritten, "%s was %+v and is %+v", c.New.Key(), c.Old.Fact, c.New.Fact)
-		case c.New.Type == "parcel" && (c.Old.Newer(c.New.Fact) || !c.New.Newer(c.Old.Fact) && c.New.Fact != c.Old.Fact):
+		case latest && (c.Old.Newer(c.New.Fact) || !c.New.Newer(c.Old.Fact) && c.New.Fact != c.Old.Fact):
 			w.Fail(Rewritten, "%s went from revision %d/%d to %d/%d", c.New.Key(), c.Old.Rev, c.Old.Cents, c.New.Rev, c.New.Cents)
 		}
 	}
 	w.checkStored(c)
 	w.wholes.checkWhole(c)
 	w.requires.checkRequired(c)
+	w.states.checkBeside(c)
 	w.wholes.checkAtomic(c)
 	w.checkGroup(c.New.Fact)
 }

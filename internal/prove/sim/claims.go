@@ -59,8 +59,11 @@ func (w *claims) addSomeCoupons(f *model.Fact) {
 // place of a claim.
 func (w *claims) stands(p model.Fact) bool {
 	item := w.read(eventsTable, p.PK(), p.SK())
-	if p.Type != "coupon" {
+	switch p.Type {
+	case "line":
 		return len(item) > 0
+	case "shelf":
+		return w.states.stands(p, item)
 	}
 	digest := p.Digest()
 	return text(item["digest"]) == hex.EncodeToString(digest[:])
@@ -126,7 +129,7 @@ func (w *claims) goneBeforeCheck(in *dynamodb.TransactWriteItemsInput) {
 			w.Fault(goneBefore, key)
 			sending := w.Current
 			w.Current = &task{Name: "person"} // what a person writes is not counted to the invocation
-			if live.Type == "coupon" || w.wholes.draw.IntN(2) == 0 {
+			if live.Type == "coupon" || live.Type == "shelf" || w.wholes.draw.IntN(2) == 0 {
 				w.people.delete(live)
 			} else {
 				w.Must(eraseAll(context.Background(), w.operators.storeOf(w.dynamo, w.wholes.toolEpoch(), w.Env(w.Rng.Float64, 0)),

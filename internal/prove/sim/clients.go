@@ -64,6 +64,7 @@ func (d disturbed) BatchExecuteStatement(ctx context.Context, in *dynamodb.Batch
 func (d disturbed) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
 	_ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	d.w.claims.goneBeforeCheck(in)
+	d.w.states.goneBeforePut(in)
 	if hot := d.w.heat.coolTransaction(in); hot != nil {
 		return nil, hot
 	}

@@ -35,7 +35,7 @@ func (w *erasures) erasure() {
 	if len(bodies) == 0 {
 		return
 	}
-	from, before := w.sent[bodies[w.Rng.IntN(len(bodies))]], w.model.Records
+	from := w.sent[bodies[w.Rng.IntN(len(bodies))]]
 	if from.events != nil {
 		good := slices.DeleteFunc(slices.Clone(from.events), func(e *message) bool { return e.malformed })
 		from = good[w.arrays.draw.IntN(len(good))]
@@ -47,6 +47,12 @@ func (w *erasures) erasure() {
 	if lines := of.LineFacts(); len(lines) > 0 && w.wholes.draw.IntN(4) == 0 {
 		of = lines[0] // the line alone
 	}
+	w.erase(of)
+}
+
+// erase lets a person erase an event, and checks that this is done if Erase says so.
+func (w *erasures) erase(of model.Fact) {
+	before := w.model.Records
 	w.Fault(byErasure, of.Key())
 	w.erasing[of.Key()]++
 	ctx := w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)
@@ -92,7 +98,7 @@ func (w *erasures) eraseBeforeTouch(key map[string]types.AttributeValue) {
 		return
 	}
 	k := event.Key{PK: text(key["PK"]), SK: text(key["SK"])}
-	if k.SK == "COUPON" { // it is erased with its order alone
+	if k.SK == "COUPON" || k.SK == "SHELF" { // it is erased with its order alone
 		return
 	}
 	w.Fault(byErasure, k.PK)

@@ -52,6 +52,9 @@ const (
 	objectLate  = "object late"             // a message points to an object that comes later
 	objectGone  = "object gone"             // the object that a message points to is removed
 	metNothing  = "object missing"          // a message goes back because the object that it points to was not there
+	beaten      = "state beaten"            // an order is stored, and a newer state stands in the way of its own
+	ownerGone   = "gone before its state"   // an order is erased just before a transaction puts its state
+	brought     = "state brought back"      // a person puts the state of an older order in the place of one that was erased
 	metNoOrder  = "order missing"           // a payment comes again because the order that it requires is not stored
 	unpaid      = "kept for an order"       // a payment goes to quarantine because the order that it requires is not stored
 	resent      = "resent"                  // a person sends such a payment again once the order is stored
@@ -74,5 +77,6 @@ func FaultNames() []string {
 		replayed, throttled, redriven, unfit,
 		afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting, wholeAlone, healed,
 		putAgain, taken, released, goneBefore, compressed, inArray, arrayKept, objectLate, objectGone, metNothing, metBuilding, metTooLate,
-		offloaded, payloadGone, metNoOrder, unpaid, resent}
+		offloaded, payloadGone, metNoOrder, unpaid, resent,
+		beaten, ownerGone, brought}
 }

@@ -103,6 +103,7 @@ func (w *offload) checkOffloaded(c *model.Change) (is bool) {
 	if !w.wholes.knowsParts(img.Epoch) {
 		delete(whole, "lines")
 		delete(whole, "coupons")
+		delete(whole, "shelves")
 	}
 	for _, name := range sortedKeys(whole) {
 		if string(kept[name]) != string(whole[name]) {

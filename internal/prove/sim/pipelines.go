@@ -113,6 +113,7 @@ type edition struct {
 	offload  int64 // see [Plan.Offload]
 	arrays   bool  // see [Plan.Arrays]
 	requires bool  // see [Plan.Requires]
+	states   bool  // see [Plan.States]
 	// transfers is [Plan.Transfers].
 	transfers bool
 }
@@ -157,6 +158,9 @@ func (e edition) pipeline() *pipeline.Pipeline {
 		if e.claims {
 			addCoupons(&spec)
 		}
+		if e.states {
+			addShelves(&spec, e.parts)
+		}
 		if e.transfers {
 			addAccounts(&spec)
 		}
@@ -196,7 +200,8 @@ func (w *World) edition(version int64) edition {
 	return edition{version: version, spread: w.plan.Spread, retain: w.plan.retain(), longer: w.plan.longer(),
 		secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns,
 		parts: w.plan.Parts, atomic: w.plan.Atomic, claims: w.plan.Claims, packed: w.plan.Packed, put: w.plan.Put, arrays: w.plan.Arrays,
-		transfers: w.plan.Transfers, offload: w.plan.Offload, requires: w.plan.Requires}
+		transfers: w.plan.Transfers, offload: w.plan.Offload, requires: w.plan.Requires,
+		states: w.plan.States}
 }
 
 // secret is the one that was used for the tables of a world. otherSecret is one that somebody makes

@@ -52,6 +52,8 @@ type Plan struct {
 	Parts int64
 	// Atomic puts an order and its lines in one transaction, from the epoch Parts on.
 	Atomic bool
+	// States lets orders with lines be versions of shelves.
+	States bool
 	// Claims lets atomic orders want coupons, each of which only one order can have.
 	Claims bool
 	// Packed is the epoch from which on the payloads of orders are compressed; 0 means never.
@@ -197,6 +199,7 @@ func NewPlan(seed uint64) Plan {
 	p.planRetain()
 	p.planAccount()
 	p.planRequires()
+	p.planStates()
 	return p
 }
 
@@ -208,5 +211,6 @@ func StillPlan(seed uint64) Plan {
 	return Plan{Seed: seed, Counting: p.Counting, FIFO: p.FIFO, Spread: p.Spread, Phases: 2, Messages: 15, Receives: 1000, Gap: p.Gap,
 		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true, Values: p.Values,
 		Parts: min(p.Parts, 1), Atomic: p.Atomic, Claims: p.Claims, Packed: min(p.Packed, 1), Put: min(p.Put, 1), Transfers: p.Transfers,
-		Offload: min(p.Offload, 1), Requires: p.Requires, OneByOne: min(p.OneByOne, 1)}
+		Offload: min(p.Offload, 1), Requires: p.Requires, States: p.States,
+		OneByOne: min(p.OneByOne, 1)}
 }

@@ -75,6 +75,7 @@ func (w *World) burst(phase int) (burst []*message) {
 		w.byPut.takeMore(&f)
 		w.wholes.addSomeLines(&f)
 		w.claims.addSomeCoupons(&f)
+		w.states.addSomeShelves(&f)
 		w.packing.addNote(&f)
 		m := &message{fact: f}
 		w.wholes.spell(m)

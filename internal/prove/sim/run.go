@@ -53,7 +53,7 @@ const (
 const strangers = 40
 
 func (w *World) live() {
-	if w.liveBursts() && w.settle(nil) && w.rest.checkDrained() && w.operators.finishUpgrade() && !w.plan.Still {
+	if w.liveBursts() && w.settle(nil) && w.rest.checkDrained() && w.operators.finishUpgrade() && w.states.bringBack() && !w.plan.Still {
 		if w.expireAll(); w.Failure == nil && w.looks.lookTwice() {
 			mendTotals(context.Background(), w)
 		}

@@ -47,6 +47,7 @@ func cuts() []func(*Plan) {
 		func(p *Plan) { p.Put, p.Transfers = 0, false },
 		func(p *Plan) { p.Transfers = false },
 		func(p *Plan) { p.Requires = false },
+		func(p *Plan) { p.States = false },
 		func(p *Plan) { p.Arrays = false },
 		func(p *Plan) { p.Offload = 0 },
 		func(p *Plan) { p.Pointers = false },

@@ -156,7 +156,7 @@ func (r recorder) spendRead(pk string, payload bool) {
 				unwritten += reasons
 			}
 		}
-		unwritten += w.requires.reads(m, pk)
+		unwritten += w.requires.reads(m, pk) + w.states.reads(inv, m, pk)
 	}
 	if most := s.attempts - s.accepted + unwritten + inv.Faults; s.reads > most {
 		w.Fail(Cost, "%s reads %s %d times, with %d of its %d writes accepted, %d copies that may not be written and %d faults", inv.Name,

@@ -167,7 +167,7 @@ func (w *verdicts) undeserved(inv *invocation, m *message, verdict string) strin
 		}
 	case "Conflict":
 		if !w.heldByAny(inv, m, func(f model.Fact, img *model.Image) bool {
-			return img != nil && !img.Barred && img.Fact != f && (!parcel || !img.Newer(f) && !f.Newer(img.Fact))
+			return img != nil && !img.Barred && img.Fact != f && f.Type != "shelf" && (!parcel || !img.Newer(f) && !f.Newer(img.Fact))
 		}) {
 			return "its key never held another event in its place"
 		}
@@ -187,7 +187,7 @@ func (w *verdicts) undeserved(inv *invocation, m *message, verdict string) strin
 			return stillUnderWay
 		}
 		if !w.heldByAny(inv, m, func(f model.Fact, img *model.Image) bool {
-			return img == nil || parcel && !img.Barred && f.Newer(img.Fact)
+			return f.Type != "shelf" && (img == nil || parcel && !img.Barred && f.Newer(img.Fact))
 		}) {
 			return "its key held it, or what stands in its place"
 		}
@@ -225,6 +225,7 @@ func (w *verdicts) untroubled(inv *invocation, m *message) string {
 	case w.plan.FIFO: // the message waits for those before it
 	case slices.ContainsFunc(items, func(f model.Fact) bool { return len(w.model.Keys[f.Key()].During(inv.began)) > 1 }):
 	case slices.ContainsFunc(slices.Collect(w.arrays.eventsOf(inv)), instead):
+	case w.states.heldUp(inv, m):
 	default:
 		return "nothing was in its way"
 	}

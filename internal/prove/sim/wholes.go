@@ -62,7 +62,7 @@ func (w *wholes) spell(m *message) {
 	if m.fact.Lines == "" { // no order, or one without parts
 		return
 	}
-	m.body = strings.TrimSuffix(m.body, "}") + "," + w.spellLines(m.fact) + m.fact.SpellCoupons() + "}"
+	m.body = strings.TrimSuffix(m.body, "}") + "," + w.spellLines(m.fact) + m.fact.SpellCoupons() + m.fact.SpellShelves() + "}"
 	if w.draw.IntN(2) == 0 {
 		m.payload = m.body
 		at := w.Now.Add(-time.Duration(w.draw.IntN(90*3600)) * time.Second)
@@ -129,7 +129,8 @@ func (w *wholes) itemsOf(m *message, epoch int64) []model.Fact {
 // empty text if there is none. A part whose key is barred is done with.
 func (w *wholes) lacking(inv *invocation, m *message) string {
 	for _, p := range w.partsOf(m, inv.epoch) {
-		if !w.verdicts.heldUnder(inv, p.Key(), func(img *model.Image) bool { return img != nil && (img.Barred || img.Fact == p) }) {
+		if !w.verdicts.heldUnder(inv, p.Key(), func(img *model.Image) bool { return img != nil && (img.Barred || atLeast(img, p)) }) &&
+			!(p.Type == "shelf" && w.lifetime.left(p) <= 0) { // a state that is too late says nothing about its order
 			return "its part " + p.Key() + " was never stored"
 		}
 	}
@@ -143,7 +144,11 @@ func (w *wholes) unsettledParts(m *message) string {
 		return ""
 	}
 	for _, p := range m.fact.Parts() {
-		if h := w.model.Keys[p.Key()]; h == nil || !h.Facts[p] && !h.Barred {
+		h := w.model.Keys[p.Key()]
+		if state := p.Type == "shelf"; state && (h != nil && h.Newest.Newer(p) || w.lifetime.left(p) <= 0) {
+			continue
+		}
+		if h == nil || !h.Facts[p] && !h.Barred {
 			return "its part " + p.Key() + " was never stored"
 		}
 	}
@@ -153,7 +158,7 @@ func (w *wholes) unsettledParts(m *message) string {
 // checkWhole checks a part that is inserted. The order that it is a part of must have been stored
 // before, with just this part.
 func (w *wholes) checkWhole(c *model.Change) {
-	if !c.New.IsPart() || c.Old != nil {
+	if !c.New.IsPart() || c.Old != nil || c.New.Type == "shelf" {
 		return
 	}
 	if h := w.model.Keys[c.New.Order().Key()]; h != nil {
@@ -175,8 +180,10 @@ func (w *wholes) writeOf(inv *invocation, m *message, verdict string) write {
 			img.Fact == m.fact
 	}) {
 		for _, p := range w.partsOf(m, inv.epoch) {
-			if part := (write{p, verdict}); inv.wrote[part] > 0 {
-				return part
+			for _, v := range []string{verdict, "Updated"} { // a state may replace an older one
+				if part := (write{p, v}); inv.wrote[part] > 0 {
+					return part
+				}
 			}
 		}
 	}
@@ -223,7 +230,7 @@ func (w *wholes) countOfParts(c *model.Change) (n model.Typed, counts bool) {
 	case c.New.Type != "order", !w.knowsParts(c.New.Epoch), c.Old != nil && c.Old.Whole["i:parts"] == nil:
 		return model.Typed{}, false
 	}
-	return model.Typed{Kind: "N", Value: strconv.Itoa(len(c.New.Parts()))}, true
+	return model.Typed{Kind: "N", Value: strconv.Itoa(len(c.New.Parts()) - len(c.New.ShelfFacts()))}, true
 }
 
 // missingParts lists the parts of stored orders whose keys are free, or hold another order's claim,
@@ -236,7 +243,7 @@ func (w *wholes) missingParts() (list []model.Fact) {
 		}
 		for _, p := range whole.Parts() {
 			held := w.model.Keys[p.Key()].Holds()
-			if held != nil && (p.Type == "line" || held.Fact == p) {
+			if held != nil && (p.Type == "line" || atLeast(held, p)) {
 				continue
 			}
 			if w.Now.Before(p.Time().Add(w.lifetime.lifetime(p) - early)) {
@@ -286,6 +293,9 @@ func (w *wholes) checkMissing(found int, epoch int64) {
 		for _, m := range w.orders[p.Order().ID] {
 			kept = kept || w.isKept(m)
 		}
+		if p.Type == "shelf" && h != nil && len(h.Gone) > 0 { // a newer state has expired before this one
+			continue
+		}
 		if kept || h.Holds() != nil && w.plan.Parts > 1 || h != nil && h.Removed || w.plan.Parts > 1 && !w.complete {
 			continue
 		}
@@ -322,6 +332,7 @@ func (w *wholes) checkErasedParts(of model.Fact, before int) {
 		return
 	}
 	w.claims.checkReleased(states[0].Fact)
+	w.states.checkRemoved(states[0].Fact)
 	for _, p := range states[0].LineFacts() {
 		if img := w.model.Keys[p.Key()].Holds(); img != nil && !img.Barred {
 			w.Fail(Returned, "%s was erased, and its part %s is still stored", of.Key(), p.Key())
@@ -335,6 +346,7 @@ func (w *wholes) noteParts(inv *invocation, m *message, verdict string) {
 	if len(m.fact.Parts()) == 0 {
 		return
 	}
+	w.states.note(inv, m, verdict)
 	if !w.knowsParts(inv.epoch) && (verdict == "Inserted" || verdict == "Duplicate") {
 		w.Faults[wholeAlone]++
 	}

@@ -63,10 +63,12 @@ func (f Fact) digestCoupon() [sha256.Size]byte {
 }
 
 // IsPart reports whether the event is a part of an order.
-func (f Fact) IsPart() bool { return f.Type == "line" || f.Type == "coupon" }
+func (f Fact) IsPart() bool { return f.Type == "line" || f.Type == "coupon" || f.Type == "shelf" }
 
 // Parts returns all parts of an order.
-func (f Fact) Parts() []Fact { return append(f.LineFacts(), f.CouponFacts()...) }
+func (f Fact) Parts() []Fact {
+	return append(append(f.LineFacts(), f.CouponFacts()...), f.ShelfFacts()...)
+}
 
 // Order names the order that a part belongs to.
 func (f Fact) Order() Fact {

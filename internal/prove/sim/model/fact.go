@@ -26,28 +26,36 @@ type Fact struct {
 	// Coupons are the coupons that an order claims, such as "3,7". It is empty in worlds without
 	// claims.
 	Coupons string
-	Owner   string // of a coupon: the id of its order
+	// Shelves are the shelves of which an order is a version, such as "3=2,7=0": shelf and version.
+	// It is empty in worlds without states.
+	Shelves string
+	Owner   string // of a coupon or a state: the id of its order
 	After   string // of a payment: the id of the order that it requires
 	Note    int    // how long the note of an order is; 0: it has none
 }
 
 func (f Fact) Key() string { return f.Type + "/" + f.ID }
 
-// Newer reports whether a parcel is a later version than another. It compares revisions first, then
-// cents.
+// Newer reports whether a parcel, or a state, is a later version than another. Of parcels it
+// compares revisions first, then cents.
 func (f Fact) Newer(other Fact) bool {
+	if f.Type == "shelf" {
+		return f.newerState(other)
+	}
 	return f.Rev > other.Rev || f.Rev == other.Rev && f.Cents > other.Cents
 }
 
-// tie returns what is stored beside the revision of a parcel to break ties: its cents, as text in
-// the order of the numbers.
-func (f Fact) tie() string {
-	if f.Cents == 0 {
+// tie returns what is stored beside the revision of a parcel to break ties.
+func (f Fact) tie() string { return ordered(f.Cents) }
+
+// ordered returns a number as text. Texts have the order of the numbers.
+func ordered(n int64) string {
+	if n == 0 {
 		return "2"
 	}
-	digits := strconv.FormatInt(max(f.Cents, -f.Cents), 10)
+	digits := strconv.FormatInt(max(n, -n), 10)
 	size, digits := len(digits)-1, strings.TrimRight(digits, "0")
-	if f.Cents > 0 {
+	if n > 0 {
 		return fmt.Sprintf("3%03d%s", 500+size, digits)
 	}
 	complement := strings.Map(func(r rune) rune { return '0' + '9' - r }, digits)
@@ -106,6 +114,7 @@ func Read(data string) (Fact, error) {
 		Gift                             bool
 		Lines                            []struct{ Line, Cents float64 }
 		Coupons                          []struct{ Coupon string }
+		Shelves                          []shelf
 		Note                             string
 	}
 	if err := json.Unmarshal([]byte(data), &raw); err != nil {
@@ -116,5 +125,5 @@ func Read(data string) (Fact, error) {
 	}
 	return Fact{Type: raw.Type, ID: raw.ID, Merchant: raw.Merchant, At: raw.At, Customer: raw.Customer, Gift: raw.Gift,
 		Cents: int64(raw.Cents), Rev: int64(raw.Rev), Lines: readLines(raw.Lines), Coupons: readCoupons(raw.Coupons),
-		Note: strings.Count(raw.Note, ";"), After: raw.Order}, nil
+		Note: strings.Count(raw.Note, ";"), After: raw.Order, Shelves: readShelves(raw.Shelves)}, nil
 }

@@ -12,7 +12,7 @@ import (
 type History struct {
 	Live    *Image
 	Facts   map[Fact]bool
-	Newest  Fact // of a parcel
+	Newest  Fact // of a parcel or a state
 	Inserts int
 	Removed bool     // by a person, once
 	Barred  bool     // by a person who erased the event, once

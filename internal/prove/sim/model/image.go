@@ -68,6 +68,8 @@ func (m *Model) readImage(img map[string]streamtypes.AttributeValue) (*Image, er
 			parse = readLine
 		case "coupon":
 			parse = readCoupon
+		case "shelf":
+			parse = readShelf
 		}
 		if out.Fact, err = parse(out.Data); err != nil {
 			return nil, err
@@ -123,6 +125,8 @@ func (f Fact) stored() map[string]Typed {
 		return f.common()
 	case "payment":
 		return f.storedPayment()
+	case "shelf":
+		return f.storedShelf()
 	}
 	escape := func(s string) string { return strings.ReplaceAll(s, "#", "%23") }
 	all := f.common()
@@ -162,6 +166,8 @@ func (f Fact) Digest() [sha256.Size]byte {
 		return f.digestLine()
 	case "coupon":
 		return f.digestCoupon()
+	case "shelf":
+		return f.digestShelf()
 	}
 	payload := map[string]any{"type": f.Type, "id": f.ID, "merchant": f.Merchant, "cents": f.Cents, "at": f.At, "gift": f.Gift}
 	if f.Customer != "" {
@@ -183,6 +189,9 @@ func (f Fact) Digest() [sha256.Size]byte {
 			lines = append(lines, map[string]int64{"line": atoi(number), "cents": line.Cents})
 		}
 		payload["lines"] = lines
+	}
+	if f.Shelves != "" {
+		payload["shelves"] = f.shelves()
 	}
 	if f.Coupons != "" {
 		coupons := []map[string]string{}

@@ -120,6 +120,9 @@ func (m *Model) contribute(img *Image) (list []Part) {
 	case "payment":
 		add(contributePayment(img))
 		return list
+	case "shelf":
+		add(m.contributeShelf(img))
+		return list
 	}
 	if m.PutSince > 0 && img.Type == "order" {
 		for _, p := range contributePut(img, m.PutSince, m.Spread) {

@@ -78,7 +78,7 @@ func all() []Mutant {
 	var list []Mutant
 	for _, part := range [][]Mutant{
 		marks(), values(), statements(), receipts(), refusals(), ingest(), answers(), replicas(), lifetimes(), erasures(), generations(),
-		mappings(), verifying(), questions(), wholes(), requires(), claims(), packing(), byPut(), arrays(), pointers(), offload(),
+		mappings(), verifying(), questions(), wholes(), states(), requires(), claims(), packing(), byPut(), arrays(), pointers(), offload(),
 		blunders(), moves(), publishing(), drainings(),
 	} {
 		list = append(list, part...)
