@@ -125,18 +125,22 @@ patterns:
 	better = "best: max points, points: sum points"
 )
 
+// form returns a form of the leaderboard.
+func form(t *testing.T, replaced ...string) *pipeline.Pipeline {
+	t.Helper()
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(strings.NewReplacer(replaced...).Replace(scores))}}, "p.yaml")
+	must.Succeed(t, err)
+	return p
+}
+
+func win(id, player string, points int) string {
+	return fmt.Sprintf(`{"id":%q,"at":"2031-03-01T10:00:00Z","level":7,"player":%q,"points":%d}`, id, player, points)
+}
+
 // While a changed aggregate is rebuilt, reads answer from its old generation, and say so. Once it
 // is complete, it answers itself, also if it is behind again.
 func TestReadsWhileAGenerationIsBuilt(t *testing.T) {
-	load := func(replaced ...string) *pipeline.Pipeline {
-		p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(strings.NewReplacer(replaced...).Replace(scores))}}, "p.yaml")
-		must.Succeed(t, err)
-		return p
-	}
-	win := func(id, player string, points int) string {
-		return fmt.Sprintf(`{"id":%q,"at":"2031-03-01T10:00:00Z","level":7,"player":%q,"points":%d}`, id, player, points)
-	}
-	first := load()
+	first := form(t)
 	for name, c := range map[string]struct {
 		next string // the values of the second form
 		more []string
@@ -150,7 +154,7 @@ func TestReadsWhileAGenerationIsBuilt(t *testing.T) {
 		"more shards":      {better, []string{"within", "shards: 3, within"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			next := load(append([]string{"epoch: 1", "epoch: 2", "since: 1", "since: 2", "points: sum points", c.next}, c.more...)...)
+			next := form(t, append([]string{"epoch: 1", "epoch: 2", "since: 1", "since: 2", "points: sum points", c.next}, c.more...)...)
 			w := ingottest.New(t, ingottest.Config{Pipeline: first})
 			w.Send(win("1", "ann", 5), win("2", "bob", 3))
 			w.Drain()
@@ -207,4 +211,19 @@ func TestReadsWhileAGenerationIsBuilt(t *testing.T) {
 			must.Equal(t, read(), "bob 10 building, ann 5 building, cyd 1 building")
 		})
 	}
+}
+
+// A generation that was never complete does not answer for the one that replaces it.
+func TestReadsWhileTwoGenerationsAreBuilt(t *testing.T) {
+	w := ingottest.New(t, ingottest.Config{Pipeline: form(t)})
+	w.Send(win("1", "ann", 5))
+	w.Drain()
+	w.Deploy(form(t, "epoch: 1", "epoch: 2", "since: 1", "since: 2", "points: sum points", better))
+	w.Send(win("2", "ann", 7))
+	w.Drain()
+	w.Deploy(form(t, "epoch: 1", "epoch: 3", "since: 1", "since: 3", "points: sum points", better+", wins: count"))
+	w.Send(win("3", "ann", 2))
+	w.Drain()
+	total := w.Total("scores", map[string]string{"level": "7", "player": "ann"}, time.Time{})
+	must.Equal(t, fmt.Sprint(total.Values, total.Building, total.Flags), "map[best:2 points:2 wins:1] true []")
 }
