@@ -21,6 +21,10 @@ func blunders() []Mutant {
 			Edits: edit("values.Value.Amount", `if !v.Set || !v.Where.Holds(root) {`, `if !v.Set {`),
 		},
 		{
+			Name: "list-of-another-group", What: "a total is in the list of another group", Defends: "P7", Checks: miscounted,
+			Edits: edit("lanes.Within", `within = append(within, by[i])`, `within = append(within, by[0])`),
+		},
+		{
 			Name: "reads-first", What: "what is to be put is looked for before", Defends: "P16", Checks: cost,
 			Edits: edit("plain.put.insertOne", `	_, err := p.store.Client.PutItem(ctx,`,
 				`	p.store.Client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{

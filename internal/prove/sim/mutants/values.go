@@ -14,9 +14,5 @@ func values() []Mutant {
 	}
 `),
 		},
-		{
-			Name: "list-of-another-group", What: "a total is in the list of another group", Defends: "P7", Checks: checks(sim.Miscounted),
-			Edits: edit("lanes.Within", `within = append(within, by[i])`, `within = append(within, by[0])`),
-		},
 	}
 }
