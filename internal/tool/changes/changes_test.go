@@ -330,3 +330,24 @@ func TestNoMoreArrays(t *testing.T) {
 		t.Errorf("%v", list)
 	}
 }
+
+// What the lists of a rank share is part of the definition. Its order in the file is not.
+func TestChangesOfWithin(t *testing.T) {
+	file := func(within string) string {
+		return "ingot: 1\nepoch: 1\ntype: win\nevents:\n  win: {id: \"{id}\", at: \"{at}\", key: {pk: \"{id}\", sk: \"-\"}}\n" +
+			"aggregates:\n  wins:\n    since: 1\n    by: {a: \"{a}\", b: \"{b}\", c: \"{c}\"}\n    rank: {value: n_wins" + within + "}\n" +
+			"    from: {win: {values: {n_wins: count}}}\n"
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{"", ", within: []", ""},
+		{", within: [a, b]", ", within: [b, a]", ""},
+		{"", ", within: [a]", "aggregates.wins: rank.within was not there and is a; raise epoch"},
+		{", within: [a]", ", within: [b, a]", "aggregates.wins: rank.within was a and is a, b; raise epoch"},
+		{", within: [a]", "", "aggregates.wins: rank.within was a and is not there; raise epoch"},
+	} {
+		reports := Between(mustLoad(t, file(c.old)), mustLoad(t, file(c.new)), deployed)
+		if c.want == "" && len(reports) > 0 || c.want != "" && (len(reports) != 1 || !strings.HasPrefix(reports[0].String(), c.want)) {
+			t.Errorf("%s, %s: %v", c.old, c.new, reports)
+		}
+	}
+}
