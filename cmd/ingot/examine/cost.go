@@ -52,6 +52,8 @@ const costJSON = `
   parts[]                 name, counted, aMillion, aMonth, price, dollarsAMillion, dollarsAMonth
   dollarsAMillion         the sums of the parts
   dollarsAMonth
+  capacity                with --peak: peak, writeUnits and readUnits a second, and onDemandDollarsAMonth,
+                          scaledDollarsAMonth, forPeakDollarsAMonth of both tables
   beside[]                name, dollarsAMillion, dollarsAMonth: the same events with other functions
   unpriced[]              names of prices that are missing; what is billed by them is not in the sums`
 
@@ -61,6 +63,7 @@ type costOptions struct {
 	architecture       string // empty, like memory 0: as the template has it
 	environment        string
 	rate, duplicates   float64
+	peak               float64
 	partitions, memory int
 	parts, together    int
 	traced             bool         // as the template has it
@@ -93,6 +96,7 @@ func newCost(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline")
 	cmd.Flags().Float64Var(&o.rate, "rate", 0, "events a second, on average over the month")
+	cmd.Flags().Float64Var(&o.peak, "peak", 0, "events a second at the busiest time: compares provisioned capacity of the tables")
 	cmd.Flags().StringVar(&o.prices, "prices", "", cost.PricesUsage)
 	cmd.Flags().StringVar(&o.sample.file, "events", "",
 		"take sizes, types, repetitions and totals from the events of this file, one on each line; - is standard input")
@@ -205,7 +209,7 @@ func (a *app) rehearsed(in cost.Input, o costOptions) (*cost.Report, error) {
 
 // input takes the figures from the command line.
 func (o costOptions) input() (cost.Input, error) {
-	in := cost.Input{Name: o.pipeline, Rate: o.rate, Duplicates: o.duplicates, Partitions: o.partitions, Memory: o.memory,
+	in := cost.Input{Name: o.pipeline, Rate: o.rate, Peak: o.peak, Duplicates: o.duplicates, Partitions: o.partitions, Memory: o.memory,
 		Architecture: o.architecture, Together: o.together, Traced: o.traced, Stack: o.stack, Beside: o.with}
 	for _, name := range o.with {
 		if !slices.Contains(cost.Stacks(), name) {
@@ -215,6 +219,8 @@ func (o costOptions) input() (cost.Input, error) {
 	switch {
 	case !(o.rate > 0) || o.rate > maxPartitions*estimate.ChangesPerShard:
 		return in, fmt.Errorf("--rate %v: give events a second, more than 0 and at most %d", o.rate, maxPartitions*estimate.ChangesPerShard)
+	case o.peak != 0 && !(o.peak >= o.rate) || math.IsInf(o.peak, 0):
+		return in, fmt.Errorf("--peak %v: give events a second at the busiest time, at least the --rate", o.peak)
 	case o.duplicates < 0 || o.duplicates > 100 || math.IsNaN(o.duplicates):
 		return in, fmt.Errorf("--duplicates %v: give further deliveries for each event, 0 to 100", o.duplicates)
 	case o.together < 1 || o.together > 10:

@@ -26,6 +26,7 @@ type Input struct {
 	Pipeline     *pipeline.Pipeline // with a secret
 	Rate         float64            // events a second, above 0
 	Duplicates   float64            // repeated deliveries for each message
+	Peak         float64            // events a second at the peak, at least Rate; 0: nothing is compared
 	Together     int                // messages that producers send in a request, 1 to 10; 0: 1
 	Partitions   int                // of the events table, at least 1
 	Memory       int                // of each function, in MB
@@ -181,6 +182,7 @@ func (s *sampled) report(archived float64) *Report {
 	}
 	s.stacks(r)
 	r.finish()
+	r.capacity(in)
 	s.beside(r, "put and ADD by hand", hand{})
 	s.beside(r, "ADD with a marker", hand{marked: true})
 	s.beside(r, "with Powertools", hand{around: 2})

@@ -11,6 +11,8 @@ const (
 	LambdaPollers  = "lambda-event-poller-hours"
 	WriteUnits     = "dynamodb-write-units"
 	ReadUnits      = "dynamodb-read-units"
+	WriteCapacity  = "dynamodb-write-capacity-hours"
+	ReadCapacity   = "dynamodb-read-capacity-hours"
 	Storage        = "dynamodb-storage"
 	Backup         = "dynamodb-backup"
 	S3Puts         = "s3-put-requests"
@@ -28,8 +30,8 @@ const (
 
 // Names lists the names of all prices, in the order of a file.
 func Names() []string {
-	return []string{SQSRequests, LambdaRequests, LambdaArm, LambdaX86, LambdaPollers, WriteUnits, ReadUnits, Storage, Backup, S3Puts,
-		S3Gets, S3Storage, Metrics, Alarms, Logs, Traces, Dashboards, Secrets, Keys, KeyRequests}
+	return []string{SQSRequests, LambdaRequests, LambdaArm, LambdaX86, LambdaPollers, WriteUnits, ReadUnits, WriteCapacity,
+		ReadCapacity, Storage, Backup, S3Puts, S3Gets, S3Storage, Metrics, Alarms, Logs, Traces, Dashboards, Secrets, Keys, KeyRequests}
 }
 
 // Prices is a file of prices.

@@ -20,6 +20,8 @@ type Report struct {
 	// These are sums of the dollars.
 	DollarsAMillion float64 `json:"dollarsAMillion"`
 	DollarsAMonth   float64 `json:"dollarsAMonth"`
+	// Capacity compares provisioned capacity, if a peak was given.
+	Capacity *Capacity `json:"capacity,omitempty"`
 	// Beside is what the same events would cost with other functions.
 	Beside []Beside `json:"beside"`
 	// Unpriced lists the names of prices that are missing. What they bill is not in the sums.

@@ -99,6 +99,15 @@ func (r *Report) table(b *strings.Builder) {
 		}
 		row(shown, other.Name, "", fmt.Sprintf("%.4f", other.DollarsAMillion), dollars(other.DollarsAMonth))
 	}
+	if r.Capacity != nil {
+		for i, line := range r.Capacity.lines() {
+			shown := "the tables alone"
+			if i > 0 {
+				shown = ""
+			}
+			b.WriteString(fmt.Sprintf("  %-16s  %-48s  %11s\n", shown, line[0], line[1]))
+		}
+	}
 }
 
 func (r *Report) notes() []string {
@@ -109,6 +118,9 @@ func (r *Report) notes() []string {
 			"--events for their real sizes, types and folding.")
 	case r.Partial:
 		list = append(list, "The sample is shorter than one batch of each partition, so totals fold better than it shows.")
+	}
+	if r.Capacity != nil {
+		list = append(list, r.Capacity.advice(r.Rate))
 	}
 	if r.Events.More {
 		list = append(list, fmt.Sprintf("These are the first lines of the file: at most %s are rehearsed, for at most 5 seconds.",
