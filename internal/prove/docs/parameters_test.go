@@ -52,6 +52,8 @@ var changes = []change{
 	{"PermissionsBoundaryArn", "", "A", ""},
 	{"PermissionsBoundaryArn", "A", "B", ""},
 	{"ThrottledKeys", "hidden", "shown", ""},
+	{"MaxReadUnits", "0", "1000", ""},
+	{"MaxWriteUnits", "0", "1000", ""},
 	{"Tracing", "PassThrough", "Active", ""},
 	{"AlarmTopicArn", "", "A", ""},
 	{"AlarmTopicArn", "A", "B", ""},

@@ -40,6 +40,8 @@ var unbilled = map[string][2]string{
 	"PointerBucket":          {"pointers", "which messages point to S3 is not known: one GET request for each"},
 	"DeletionProtection":     {"true", "AWS does not bill it"},
 	"PermissionsBoundaryArn": {"arn:aws:iam::111122223333:policy/p", "AWS does not bill it"},
+	"MaxReadUnits":           {"100000", "what is billed is what is taken, not what may be taken"},
+	"MaxWriteUnits":          {"100000", "what is billed is what is taken, not what may be taken"},
 	"ThrottledKeys":          {"shown", "DynamoDB bills the requests that are throttled, and none is"},
 	"AlarmTopicArn":          {"arn:aws:sns:us-east-1:111122223333:t", "it is told of alarms alone"},
 }
