@@ -55,7 +55,7 @@ func binaryMarkers(attributes map[string]string) (marks, bool) {
 func openStructured(root event.Node, m marks, attributes map[string]string) (Opened, *event.Refusal) {
 	data, refusal := structuredData(root)
 	if refusal != nil {
-		return Opened{}, refusal
+		return Opened{}, typed(refusal, m.kind)
 	}
 	merged := maps.Clone(attributes)
 	for name, value := range root.Members() {
@@ -70,7 +70,7 @@ func openStructured(root event.Node, m marks, attributes map[string]string) (Ope
 
 func openBinary(doc event.Document, m marks, attributes map[string]string) (Opened, *event.Refusal) {
 	if refusal := mustBeObject(doc.Root(), "the data of the CloudEvent (the body)"); refusal != nil {
-		return Opened{}, refusal
+		return Opened{}, typed(refusal, m.kind)
 	}
 	merged := maps.Clone(attributes)
 	for name, value := range attributes {
@@ -83,6 +83,14 @@ func openBinary(doc event.Document, m marks, attributes map[string]string) (Open
 		opened.At, opened.BadAt = parseTime(s, "message attribute "+m.prefix+"time")
 	}
 	return opened, nil
+}
+
+// typed says in a refusal which type the envelope gives to the event, unless its name is long.
+func typed(refusal *event.Refusal, name string) *event.Refusal {
+	if len(name) <= 100 {
+		refusal.Type = name
+	}
+	return refusal
 }
 
 func (m marks) open(data event.Document, attributes map[string]string, form Form) Opened {

@@ -26,7 +26,8 @@ func inside(opened Opened, batches []Batch) ([]Message, *event.Refusal) {
 	case w.refusal != nil:
 		return nil, w.refusal
 	case len(w.elements) == 0:
-		return nil, event.Poisoned(event.BadArray, "the arrays of the message hold no events; do not send a message without events")
+		return nil, typed(event.Poisoned(event.BadArray, "the arrays of the message hold no events; do not send a message without events"),
+			opened.Type)
 	case w.found == 0:
 		return nil, w.elements[0].of.refusal
 	}
@@ -47,7 +48,8 @@ func (w *walk) object(n event.Node, at event.Path, all []cursor) {
 	if w.members(n, at, all); w.found > before || w.refusal != nil {
 		return
 	}
-	refusal := event.Poisoned(event.NoEvents, fmt.Sprintf("%s has no array of events: none at %s", placed(at), restsOf(all)))
+	refusal := typed(event.Poisoned(event.NoEvents, fmt.Sprintf("%s has no array of events: none at %s", placed(at), restsOf(all))),
+		w.opened.Type)
 	if !slices.ContainsFunc(all, func(c cursor) bool { return !c.Optional }) {
 		refusal.Verdict = event.Dropped
 	}

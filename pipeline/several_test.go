@@ -54,6 +54,11 @@ func TestTypesAndDrop(t *testing.T) {
 	order := func(topic string) string {
 		return `{"metadata":{"topic":"` + topic + `"},"o":1,"at":"2026-03-01T09:00:00Z"}`
 	}
+	cloud := func(kind, data string) envelope.Message {
+		return envelope.Message{Body: `{"specversion":"1.0","id":"e","source":"s","type":"` + kind + `"` + data + `}`}
+	}
+	binary := envelope.Message{Body: `[]`,
+		Attributes: map[string]string{"ce-specversion": "1.0", "ce-id": "e", "ce-source": "s", "ce-type": "ping"}}
 	for name, c := range map[string]struct {
 		p    *Pipeline
 		m    envelope.Message
@@ -70,6 +75,14 @@ func TestTypesAndDrop(t *testing.T) {
 		"not dropped":               {p, envelope.Message{Body: order("customers")}, "Poison unknown-type"},
 		"several": {p, envelope.Message{Body: `{"Records":[` + order("ping") + `,` + order("order") + `,` + order("x") + `]}`},
 			"Records[0] Dropped unwanted, Records[1] O#1 / O, Records[2] Poison unknown-type"},
+		"dropped without data":      {p, cloud("ping", ""), "Dropped unwanted"},
+		"dropped with text as data": {first, cloud("customer.x", `,"data":"x"`), "Dropped unwanted"},
+		"dropped in attributes":     {p, binary, "Dropped unwanted"},
+		"not dropped, without data": {p, cloud("order", ""), "Poison not-an-object"},
+		"dropped without events":    {p, bridge("ping", `{"entry":[{"list":[]}]}`), "Dropped unwanted"},
+		"dropped without an array":  {p, bridge("ping", `{"Records":7}`), "Dropped unwanted"},
+		"one without data of several": {p, envelope.Message{Body: `{"Records":[` + cloud("ping", "").Body + `,` + order("order") + `]}`},
+			"Records[0] Dropped unwanted, Records[1] O#1 / O"},
 		"nothing where that is no mistake": {p, envelope.Message{Body: `{"entry":[{}]}`}, "entry[0] Dropped no-events"},
 	} {
 		if got := verdictOf(c.p, c.m); got != c.want {

@@ -25,9 +25,20 @@ import (
 func (p *Planner) Plan(m envelope.Message) (*event.Item, error) {
 	opened, err := envelope.Open(m)
 	if err != nil {
-		return nil, err
+		return nil, p.unwanted(err)
 	}
 	return p.PlanEvent(opened.Event)
+}
+
+// unwanted returns the refusal of an event whose data cannot be opened. Nobody wants that of a type
+// that is dropped.
+func (p *Planner) unwanted(err error) error {
+	if kind := event.RefusalOf(err).Type; kind != "" {
+		if _, dropped := p.typeOf(&work{source: keys.Source{Type: kind}}); dropped != nil && dropped.Verdict == event.Dropped {
+			return dropped
+		}
+	}
+	return err
 }
 
 // PlanMessage is [Planner.Plan] for a message that may hold several events, if the file says
@@ -35,7 +46,7 @@ func (p *Planner) Plan(m envelope.Message) (*event.Item, error) {
 func (p *Planner) PlanMessage(m envelope.Message) (*event.Item, []event.Planned, error) {
 	opened, elements, err := envelope.OpenAll(m, p.Batches)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, p.unwanted(err)
 	}
 	if elements == nil {
 		item, err := p.PlanEvent(opened.Event)
