@@ -87,6 +87,7 @@ func (c *compiler) pattern(at place, name string, s PatternSpec) *pattern.Form {
 		return nil
 	}
 	sharedSort(p, types, names)
+	p.SK.Order(func(field string) string { return c.p.plan.Sorts(types, field) })
 	for _, t := range types {
 		pk, sk, was := keysIn(t, p.Index)
 		for _, tpl := range append([]*keys.Template{pk, sk}, was...) {

@@ -323,3 +323,45 @@ func TestTotalsByTheirOwnNames(t *testing.T) {
 		}
 	}
 }
+
+// A range of what the file says are times or numbers is refused if the sort key has them as they
+// come, whatever the range begins with.
+func TestRangesOutOfOrder(t *testing.T) {
+	const times = "as text, times of different offsets or precisions are not in order; put "
+	for _, c := range []struct{ at, sk, from, want string }{
+		{"{t}", "{t}", "2026-03-01T09:00:00Z", times + "{t | time} into the key"},
+		{"{t}", "{t}", "2026", times + "{t | time} into the key"},
+		{"{t | utc}", "{t}", "2026-03-01 09:00:00", times + "{t | utc} into the key"},
+		{"{t | unixms}", "{t}", "x", "as text, 100 comes before 60; put {t | pad:12} into the key"},
+		{"{t}", "{version}", "2026-03-01", times + "{version | time} into the key"},
+		{"{t}", "{points}", "x", "as text, 100 comes before 60; put {points | pad:12} into the key"},
+		{"{t}", "{points | number}", "60",
+			"number does not keep the order of values; give one value, or put {points | pad:12} into the key"},
+		{"{t}", "{t | time}", "2026-03-01T09:00:00Z", ""},
+		{"{t}", "{other}", "2026-03-01T09:00:00Z", ""},
+	} {
+		p := mustLoad(t, `ingot: 1
+epoch: 1
+type: game
+events:
+  game:
+    id: "{g}"
+    at: "`+c.at+`"
+    key: {pk: "GAME#{g}", sk: GAME}
+    mode: latest
+    revision: version time
+    indexes:
+      GSI1: {pk: GAMES, sk: "`+c.sk+`#{g}"}
+aggregates:
+  points: {since: 1, onExpire: subtract, by: {g: "{g}"}, from: {game: {values: {points: sum points}}}}
+patterns:
+  games: {read: [game], index: GSI1}
+`)
+		declared, err := p.Pattern("games")
+		must.Succeed(t, err)
+		_, err = question.Plan(declared, question.Question{From: c.from})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasSuffix(err.Error(), c.want)) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}

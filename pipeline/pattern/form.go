@@ -66,10 +66,18 @@ type Slot struct {
 	From   int        // the function that begins with a time, or with the number of a shard
 	Unit   string     // of SlotTime: the name of a function that makes times, such as day
 	Shards int
+	Sorts  string // the function that puts its values in order as text, if the file says that they are numbers or times
 }
 
 // Key is a template of a key as a pattern sees it.
 type Key []Slot
+
+// Order says of each variable which function puts its values in order as text.
+func (t Key) Order(of func(field string) string) {
+	for i := range t {
+		t[i].Sorts = of(t[i].Reads)
+	}
+}
 
 // Place names the key that the pattern reads by.
 func (p *Form) Place() string {

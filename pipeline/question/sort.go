@@ -126,11 +126,7 @@ func (a *asked) ends(s *pattern.Slot, overTime bool) (low, high string, err erro
 			if end.raw == "" {
 				continue
 			}
-			if function, never := Sorter(end.raw); Bare(s) && (never || strings.HasPrefix(function, "pad")) {
-				why := "such times are not in order"
-				if strings.HasPrefix(function, "pad") {
-					why = "100 comes before 60"
-				}
+			if function, why := outOfOrder(s, end.raw); why != "" {
 				return "", "", fmt.Errorf("no range of %s can be read, since %s is %s: as text, %s; put {%s | %s} into the key", s, end.name,
 					end.raw, why, s.Reads, function)
 			}
@@ -154,6 +150,22 @@ func (a *asked) ends(s *pattern.Slot, overTime bool) (low, high string, err erro
 		}
 	}
 	return low, high, nil
+}
+
+// outOfOrder says why a range of a bare slot is not one of its values, and which function puts them
+// in order. Both are empty if nothing shows that.
+func outOfOrder(s *pattern.Slot, end string) (function, why string) {
+	function, never := Sorter(end)
+	switch {
+	case !Bare(s):
+	case s.Sorts != "" && s.Sorts != "pad:12":
+		return s.Sorts, "times of different offsets or precisions are not in order"
+	case s.Sorts != "" || strings.HasPrefix(function, "pad"):
+		return "pad:12", "100 comes before 60"
+	case never:
+		return function, "such times are not in order"
+	}
+	return "", ""
 }
 
 // unordered says why the keys are not in the order of the slot's values. It is empty if they are.
@@ -185,6 +197,8 @@ func ordered(s *pattern.Slot) string {
 		return "{" + s.Reads + " | " + s.Unit + " | pad:" + width + "}"
 	case s.Kind == pattern.SlotShard:
 		return "{" + s.Reads + "}"
+	case quoted(s):
+		return "{" + s.Reads + " | pad:12}"
 	}
 	return "{" + s.Reads + "} or {" + s.Reads + " | pad:12}"
 }

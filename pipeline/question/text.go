@@ -1,6 +1,7 @@
 package question
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -32,11 +33,16 @@ func Bare(s *pattern.Slot) bool {
 	return s.Kind == pattern.SlotValue && unordered(s) == "" && !s.Part.Applies(func(f keys.Function) bool { return f.Pads || f.Hash })
 }
 
-// Padded shows the slot's variable with pad, if it is a number of periods that is not padded. It is
-// empty for every other slot.
+// Padded shows the slot's variable with pad, if it is a number that is not padded. It is empty for
+// every other slot.
 func Padded(s *pattern.Slot) string {
-	if s.Kind != pattern.SlotTime || unordered(s) == "" {
+	if unordered(s) == "" || s.Kind != pattern.SlotTime && !quoted(s) {
 		return ""
 	}
 	return ordered(s)
+}
+
+// quoted reports whether the slot has the normal form of a number.
+func quoted(s *pattern.Slot) bool {
+	return s.Kind == pattern.SlotValue && slices.ContainsFunc(s.Part.Funcs, func(f keys.Func) bool { return f.Name == "number" })
 }

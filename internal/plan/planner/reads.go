@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
@@ -11,6 +12,38 @@ import (
 
 // scalars are the kinds that templates and attributes accept.
 var scalars = []event.Kind{event.String, event.Number, event.Bool}
+
+// Sorts returns the function that puts the values of a field in order as text. It is empty if
+// nothing says that they are numbers or times.
+func (p *Planner) Sorts(types []*Type, field string) string {
+	for _, t := range types {
+		for _, read := range p.Reads(t) {
+			switch one := len(read.Kinds) == 1; {
+			case read.Path.String() != field:
+			case read.Use == "at":
+				return sorter(t.At.Parts()[0].Funcs)
+			case one && read.Kinds[0] == event.Number:
+				return "pad:12"
+			case one && read.Use == "revision":
+				return "time"
+			}
+		}
+	}
+	return ""
+}
+
+// sorter is [Planner.Sorts] for what functions read as a time.
+func sorter(funcs []keys.Func) string {
+	for _, f := range funcs {
+		switch {
+		case strings.HasPrefix(f.Name, "unix"):
+			return "pad:12"
+		case f.Name == "utc" || f.Name == "rfc2822":
+			return f.Name
+		}
+	}
+	return "time"
+}
 
 // Reads lists what an event type reads of its payload, in the order of its declaration. It leaves
 // out ignore.

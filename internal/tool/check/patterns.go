@@ -47,7 +47,7 @@ const (
 func (r *Report) patterns(in Input, p *pipeline.Pipeline, at rules.Places) {
 	read := map[string]bool{}
 	for _, pattern := range p.Patterns() {
-		r.sorted(p, pattern, at)
+		r.sorted(pattern, at)
 		read[pattern.Index()] = true
 		r.Patterns = append(r.Patterns, pricePattern(p, pattern, in.ReadUnit))
 	}

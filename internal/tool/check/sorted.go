@@ -5,16 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/pipeline/pattern"
 	"github.com/ingot-events/ingot/pipeline/question"
 )
 
 // sorted warns of a pattern whose sort keys begin with numbers or times that are in another order
 // as text. It is a mistake if the sample has some that are.
-func (r *Report) sorted(p *pipeline.Pipeline, asked *pattern.Pattern, at rules.Places) {
+func (r *Report) sorted(asked *pattern.Pattern, at rules.Places) {
 	form := asked.Form()
 	i := slices.IndexFunc(form.SK, func(s pattern.Slot) bool { return s.Kind != pattern.SlotText })
 	if i < 0 {
@@ -33,7 +31,7 @@ func (r *Report) sorted(p *pipeline.Pipeline, asked *pattern.Pattern, at rules.P
 		return
 	}
 	for _, typ := range form.Types {
-		severity, with := rules.Warning, known(p, typ, s.Reads)
+		severity, with := rules.Warning, s.Sorts
 		if r.Events != nil {
 			for _, f := range r.Events.Sorts {
 				if f.Type == typ && f.Path == s.Reads && f.Shown {
@@ -54,19 +52,4 @@ func (r *Report) sorted(p *pipeline.Pipeline, asked *pattern.Pattern, at rules.P
 		tell(severity, whose, fmt.Sprintf("{%s | %s}", s.Reads, with))
 		return
 	}
-}
-
-// known returns the function that brings a field into order, as far as the file says what it holds.
-func known(p *pipeline.Pipeline, typ, path string) string {
-	d := p.Describe()
-	for _, read := range d.Reads[typ] {
-		switch {
-		case read.Path.String() != path:
-		case read.Use == "at" && !strings.Contains(d.Spec.Events[typ].At, "unix"):
-			return "time"
-		case read.Use == "at" || len(read.Kinds) == 1 && read.Kinds[0] == event.Number:
-			return "pad:12"
-		}
-	}
-	return ""
 }
