@@ -384,6 +384,38 @@ func TestIngestPutsArraysInTurns(t *testing.T) {
 	})
 }
 
+// Events may take much more of the objects around them than their message has. They are put in
+// turns too, and nothing of them stays in memory.
+func TestIngestPutsEventsOfObjectsInTurns(t *testing.T) {
+	note := strings.Repeat("n", 10_000)
+	for _, queue := range []string{"", ".fifo"} {
+		w := newWorld(t, func(s *setup) {
+			s.spec.Batches = []pipeline.BatchSpec{{Each: "Records", With: map[string]string{"note": "note"}}}
+		})
+		var bodies []string
+		for i := range 6 {
+			list := make([]string, 351)
+			for n := range list {
+				list[n] = order(fmt.Sprint(i, "-", n), 1)
+			}
+			bodies = append(bodies, `{"note":"`+note+`","Records":`+array(list...)+`}`) // 3.5 MB of events each
+		}
+		if got := w.receive(inGroup(messages(bodies...), queue)); got != failures() || len(w.items()) != 6*351 {
+			t.Fatalf("%s: %d items, %s", queue, len(w.items()), got)
+		}
+		if n := w.batches[0].Cost.Requests; queue == "" && n != 3*29 { // a turn for two messages
+			t.Errorf("%d requests: they were not put in turns", n)
+		}
+		for i := range w.outcomes {
+			for _, o := range w.outcomes[i].Events {
+				if o.Item.Data != "" {
+					t.Fatal("an outcome keeps the payload of an event")
+				}
+			}
+		}
+	}
+}
+
 // An array of a thousand events may be tiny, and what becomes of them is kept until the batch is
 // reported. So after a hundred thousand of them, the other messages of a batch go back untouched.
 func TestTooManyArraysForOneBatch(t *testing.T) {

@@ -59,8 +59,8 @@ func NewIngest(c tables.Config) (*Ingest, error) {
 // Outcome is what became of one message.
 type Outcome struct {
 	Message *events.SQSMessage
-	// Item is nil if it could not be planned. If the payload came from S3, the item's Data is
-	// empty.
+	// Item is nil if it could not be planned. Its Data is empty if the payload came from S3, or
+	// from an array inside an object.
 	Item    *event.Item
 	Verdict event.Verdict
 	Refusal *event.Refusal
@@ -229,7 +229,7 @@ const noTime = "there was no time left to write it; it is delivered again"
 type load struct {
 	todo  []*Outcome
 	items []*event.Item
-	bytes int // of everything but one item for each message: parts, events of arrays, and payloads from S3
+	bytes int // of what is not the text of a message: parts, payloads from S3, and events of arrays
 }
 
 // add takes the items of a planned message. It reports whether the load is now to be put.
@@ -238,6 +238,9 @@ func (l *load) add(o *Outcome) bool {
 		if e.Item != nil {
 			l.todo, l.items = append(l.todo, e), append(l.items, e.Item)
 			l.bytes += partBytes(e.Item)
+			if !e.Place.In.IsZero() {
+				l.bytes += len(e.Item.Data)
+			}
 		}
 	}
 	l.bytes += len(o.Events) * partOverhead
@@ -322,7 +325,7 @@ func (o *Outcome) planned(item *event.Item, refusal *event.Refusal) {
 }
 
 func (o *Outcome) take(r tables.Result) {
-	if o.pointer != nil {
+	if o.pointer != nil || !o.Place.In.IsZero() { // its payload is no part of the message's text
 		o.letGo()
 	}
 	if o.Item.Parts != nil {
