@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/store/repair"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -126,10 +127,11 @@ func TestMissingParts(t *testing.T) {
 	parts, err := w.plan.Parts(whole)
 	must.Succeed(t, err)
 	w.remove(stack.Events, itemKey(parts[0].Key))
+	const margin = int64(tables.ExpiryMargin / time.Second)
 	for _, c := range []struct {
 		at   int64
 		want int
-	}{{whole.ExpiresAt - 3601, 1}, {whole.ExpiresAt - 3600, 0}} {
+	}{{whole.ExpiresAt - margin - 1, 1}, {whole.ExpiresAt - margin, 0}} {
 		w.Clock.Set(time.Unix(c.at, 0))
 		if missing, units, err := repair.Of(w.store).MissingParts(ctx, []*event.Item{whole}); err != nil || len(missing) != c.want ||
 			units != float64(2*c.want) {
