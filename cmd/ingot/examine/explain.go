@@ -46,7 +46,7 @@ const explainJSON = ` what is not known or does not apply is absent
   standInKey              true: it has a hash of hmac that is made with a stand-in
   counting, partitions    as the estimates assume
   messages[]              messageId, quarantined, verdict, reason, detail, line, column, advice, envelope, type, id,
-                          at, key, schema, digest, digestText, revision, attributes, indexes, expiresAt, retain,
+                          at, key, requires, schema, digest, digestText, revision, attributes, indexes, expiresAt, retain,
                           archive, item, aggregates, atomic, parts, events; line and column say where the file
                           is not JSON
     parts[]               the items of its parts, each with the same members
@@ -54,6 +54,7 @@ const explainJSON = ` what is not known or does not apply is absent
     quarantined           why a message from quarantine is there: verdict, reason, detail, pk, sk, group, events
                           (their places), others (of stored ones); the verdict beside it is what it would get if its key were free
     key                   pk, sk
+    requires[]            type, pk, sk: what must be stored before it
     indexes[]             name, pk, sk; or name, missing
     item                  bytes, writeUnits, eachUnits; transaction, if it is put in one; payloadBytes and
                           compressedBytes, if its type has compress (the second only if that saves units);

@@ -159,6 +159,10 @@ func (e *Explainer) item(x *Explanation, item *event.Item, transaction bool) {
 	shown := e.Personal.Item(*item)
 	x.Type, x.ID, x.At, x.Digest = item.Type, shown.ID, keys.FormatTime(item.At), item.Digest.String()
 	x.Key = &Key{shown.Key.PK, shown.Key.SK}
+	for _, r := range item.Requires {
+		key := e.Personal.KeyOf(r.Type, r.Key)
+		x.Requires = append(x.Requires, Required{r.Type, Key{key.PK, key.SK}})
+	}
 	x.DigestText, _ = e.Pipeline.DigestText(item.Type, item.Text()) // the item was just planned, so there is no error
 	x.Revision = e.described().Revision(item)
 	for _, a := range shown.Attributes {

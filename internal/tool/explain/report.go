@@ -33,8 +33,9 @@ type Explanation struct {
 	ID         string            `json:"id,omitempty"`
 	At         string            `json:"at,omitempty"` // event time
 	Key        *Key              `json:"key,omitempty"`
-	Schema     string            `json:"schema,omitempty"` // the file of the schema that the payload was checked against
-	Digest     string            `json:"digest,omitempty"` // lower-case hex
+	Requires   []Required        `json:"requires,omitempty"` // what must be stored before it
+	Schema     string            `json:"schema,omitempty"`   // the file of the schema that the payload was checked against
+	Digest     string            `json:"digest,omitempty"`   // lower-case hex
 	DigestText string            `json:"digestText,omitempty"`
 	Revision   string            `json:"revision,omitempty"` // under mode latest
 	state      bool              // a part under mode latest
@@ -122,4 +123,10 @@ func (r *Report) Quarantined() bool {
 		}
 	}
 	return false
+}
+
+// Required is an item that must be stored before an event.
+type Required struct {
+	Type string `json:"type"`
+	Key
 }

@@ -73,6 +73,11 @@ func (r *Report) message(b *strings.Builder, x *Explanation) {
 		t.row("key", x.Key.PK)
 		t.row("", x.Key.SK)
 	}
+	for _, r := range x.Requires {
+		t.row("requires", r.Type)
+		t.row("", r.PK)
+		t.row("", r.SK)
+	}
 	if x.Schema != "" {
 		t.row("schema", x.Schema)
 	}
@@ -171,8 +176,12 @@ func (x *Explanation) sentence() string {
 	switch {
 	case x.state:
 		return "Inserted, or Updated in place of an older one, unless a newer one is stored"
+	case x.Verdict == "Inserted" && x.takes() && len(x.Requires) > 0:
+		return "Inserted once what it requires is stored, unless its key is taken already or a floor refuses it"
 	case x.Verdict == "Inserted" && x.takes():
 		return "Inserted, unless its key is taken already or a floor refuses it"
+	case x.Verdict == "Inserted" && len(x.Requires) > 0:
+		return "Inserted once what it requires is stored, unless its key is taken already"
 	case x.Verdict == "Inserted":
 		return "Inserted, unless its key is taken already"
 	case x.Verdict == "Updated":
