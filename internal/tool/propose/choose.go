@@ -134,6 +134,8 @@ func (t *eventType) chooseID(fields []*field, when *field) identity {
 			}
 		}
 	}
+	// A field of one value, such as the type, tells nothing apart.
+	slices.SortStableFunc(candidates, func(a, b *field) int { return min(len(b.values), 2) - min(len(a.values), 2) })
 	for _, f := range candidates {
 		id := identity{choice: choice{f.path, lower(uniqueness(n, idScore(f, t.noun), f)), differs(f.path+" and the time together are", n)},
 			fields: []*field{f}, timed: true}

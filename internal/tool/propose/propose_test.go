@@ -560,3 +560,16 @@ func TestABrokenEnvelopeAmongMany(t *testing.T) {
 	}
 	wants(t, p, "The id is the envelope's.", "The time is the envelope's.")
 }
+
+// Where the time is a part of the id, so is what the event is of, also if all times of the sample
+// differ. The type says that of no event.
+func TestTimeWithTheOwner(t *testing.T) {
+	var lines []string
+	for i := range 120 {
+		lines = append(lines, fmt.Sprintf(`{"type":"door.opened","owner":"o%d","time":"2026-03-01T%02d:%02d:00Z"}`, i%7, i/60, i%60))
+	}
+	yaml := string(proposal(t, strings.Join(lines, "\n")).YAML())
+	if want := `id: "{owner}#{@at | time}"`; !strings.Contains(yaml, want) {
+		t.Errorf("no %s in\n%s", want, yaml)
+	}
+}
