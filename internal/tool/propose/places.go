@@ -28,7 +28,7 @@ func places(lines []message) []envelope.Batch {
 			continue
 		}
 		if opened, err := envelope.Open(envelope.Message{Body: line.text}); err == nil {
-			arrays(fits, "", opened.Data.Root(), timedBy(opened.Data.Root(), 0, true))
+			arrays(fits, "", opened.Data.Root(), timedBy(opened.Data.Root(), 0, true, false))
 		}
 	}
 	for path, fit := range fits {
@@ -51,9 +51,10 @@ func arrays(fits map[string]bool, path string, n event.Node, timed bool) {
 		if value.Kind() != event.Array || value.Len() == 0 {
 			continue
 		}
-		fit := !timed || slices.Contains(holders, strings.ToLower(name))
+		holds := slices.Contains(holders, strings.ToLower(name))
+		fit := !timed || holds
 		for element := range value.Elements() {
-			fit = fit && timedBy(element, 3, timed)
+			fit = fit && (timedBy(element, 3, timed, false) || holds && timedBy(element, 3, timed, true))
 		}
 		if before, seen := fits[at]; fit && (before || !seen) {
 			fits[at] = true
@@ -67,17 +68,17 @@ func arrays(fits map[string]bool, path string, n event.Node, timed bool) {
 }
 
 // timedBy reports whether an object has a member that is a time, so many objects deep. byName says
-// that a number must have the name of one.
-func timedBy(n event.Node, depth int, byName bool) bool {
+// that a number must have the name of one. anew says that a time of the sending is one, too.
+func timedBy(n event.Node, depth int, byName, anew bool) bool {
 	for name, value := range n.Members() {
 		f := field{path: name}
-		if value.Kind() == event.Object && depth > 0 && timedBy(value, depth-1, byName) {
+		if value.Kind() == event.Object && depth > 0 && timedBy(value, depth-1, byName, anew) {
 			return true
 		}
 		if value.Kind() == event.String || value.Kind() == event.Number {
 			f.see(value)
 		}
-		if times, _ := f.times(); times > 0 && !changes(name) && (!f.numeric() || timeScore(&f) > 0 || !byName && idScore(&f, "") == 0) {
+		if times, _ := f.times(); times > 0 && (anew || !changes(name)) && (!f.numeric() || timeScore(&f) > 0 || !byName && idScore(&f, "") == 0) {
 			return true
 		}
 	}

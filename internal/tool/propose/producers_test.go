@@ -62,7 +62,7 @@ func (p *producer) path(of string) []string {
 }
 
 func newProducer(die *rand.Rand) *producer {
-	p := &producer{die: die, taken: map[string]bool{}, nesting: 1 + die.IntN(3), kind: die.IntN(7), form: die.IntN(7),
+	p := &producer{die: die, taken: map[string]bool{}, nesting: 1 + die.IntN(3), kind: die.IntN(7), form: die.IntN(8),
 		quotes: die.IntN(2) == 0,
 		coarse: []time.Duration{time.Millisecond, time.Second, time.Minute}[die.IntN(3)]}
 	p.typ, p.owner, p.at = p.path("type"), p.path("owner"), p.path("at")
@@ -212,6 +212,7 @@ func (p *producer) lines(objects []map[string]any, which []int) (lines []string)
 		return string(b)
 	}
 	fresh := p.die.IntN(2) == 0
+	delivery := []string{"id", "firstEventSequence", "hook_id", "number"}[p.die.IntN(4)] // of the messages of form 7
 	for i := 0; i < len(objects); i++ {
 		end := min(len(objects), i+1+p.die.IntN(3))
 		switch id := fmt.Sprint("e", which[i]); p.form {
@@ -220,6 +221,9 @@ func (p *producer) lines(objects []map[string]any, which []int) (lines []string)
 			i = end - 1
 		case 4:
 			lines = append(lines, text(map[string]any{"sender": id, "batch": map[string]any{"records": objects[i:end]}}))
+			i = end - 1
+		case 7:
+			lines = append(lines, text(map[string]any{delivery: 1000 + i, "entropy": fmt.Sprint("e", p.die.Uint32()), "batch": map[string]any{"events": objects[i:end]}}))
 			i = end - 1
 		case 6:
 			feed := map[string]any{"fennel": p.around[i], "quor": map[string]any{"pel": []any{objects[i]}}}

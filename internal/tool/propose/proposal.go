@@ -57,6 +57,10 @@ type eventType struct {
 func (s *Sample) Proposal(constant string) *Proposal {
 	p := s.proposal(constant, "")
 	plain, events := s.batches, s.events
+	different := map[string]bool{}
+	for _, line := range s.lines {
+		different[line.text] = true
+	}
 	for _, f := range s.around() {
 		path, _ := event.ParseEvery(f.path) // no error: a profile has it
 		s.events = events
@@ -73,8 +77,9 @@ func (s *Sample) Proposal(constant string) *Proposal {
 		if len(s.events) == 0 || !more && !p.vague() {
 			continue
 		}
-		shared := len(f.values)*2 <= len(s.lines)
-		if better := s.proposal(constant, name); !better.vague() && (idScore(f, "") >= named || !more && shared) {
+		// A field that has another value in nearly each message may be that of the delivery.
+		shared := len(f.values)*2 <= len(different)
+		if better := s.proposal(constant, name); !better.vague() && shared && (idScore(f, "") >= named || !more) {
 			return better
 		}
 		for _, t := range p.types {

@@ -573,3 +573,26 @@ func TestTimeWithTheOwner(t *testing.T) {
 		t.Errorf("no %s in\n%s", want, yaml)
 	}
 }
+
+// What a delivery says of itself is in no id, though it has the name of one and differs in each
+// message: in another grouping, an event would be another one. So Xero sends, and Okta with a
+// time that sending might set.
+func TestNumbersOfADelivery(t *testing.T) {
+	xero := made(60, func(i int) string {
+		return fmt.Sprintf(`{"events":[{"resourceId":"r%d","eventDateUtc":"2026-03-01T00:%02d:%02d.902","eventType":"UPDATE",`+
+			`"eventCategory":"INVOICE","tenantId":"t"}],"firstEventSequence":%d,"lastEventSequence":%d,"entropy":"S%d"}`,
+			i%20, i/60, i%60, i, i, i*7919)
+	})
+	p := proposal(t, xero)
+	wants(t, p, `{each: "events"}`, `id: "{resourceId}#{@at | time}"`)
+	if n, unfit, err := p.Check(); err != nil || n != 60 || len(unfit) != 0 {
+		t.Errorf("%d events are stored, %v, %v", n, unfit, err)
+	}
+	okta := made(60, func(i int) string {
+		return fmt.Sprintf(`{"eventType":"com.okta.event_hook","source":"https://a.example","eventId":"h%d","data":{"events":[{"uuid":"u%d",`+
+			`"published":"2026-03-01T00:%02d:00.777Z","eventType":"user.lifecycle.create"},{"uuid":"v%d",`+
+			`"published":"2026-03-01T00:%02d:01.777Z","eventType":"user.lifecycle.create"}]},"eventTime":"2026-03-01T01:00:00Z"}`,
+			i, i, i, i, i)
+	})
+	wants(t, proposal(t, okta), `{each: "data.events"}`, `id: "{uuid}"`, `at: "{published}"`)
+}
