@@ -38,6 +38,10 @@ func unitOf(number event.Decimal) (unit, reader string) {
 	return "", ""
 }
 
+// zones are the offsets of the zones that RFC 2822 (4.3) names, and of UTC.
+var zones = map[string]string{"UT": "+0000", "GMT": "+0000", "UTC": "+0000", "EST": "-0500", "EDT": "-0400", "CST": "-0600",
+	"CDT": "-0500", "MST": "-0700", "MDT": "-0600", "PST": "-0800", "PDT": "-0700"}
+
 // parseMailTime reads a time as mail (RFC 2822) and RSS have it: Mon, 02 Jan 2006 15:04:05 -0700.
 // The weekday and the seconds may be missing, the zone may be GMT, UT or UTC, and a comment in
 // parentheses may follow.
@@ -61,8 +65,8 @@ func parseMailTime(text string) (time.Time, error) {
 		if i >= len(words) {
 			return bad(part)
 		}
-		if i == 4 && (words[i] == "GMT" || words[i] == "UT" || words[i] == "UTC") {
-			words[i] = "+0000"
+		if offset := zones[words[i]]; i == 4 && offset != "" {
+			words[i] = offset
 		}
 		layout := layouts[i]
 		if i == 3 && strings.Count(words[i], ":") == 1 {
