@@ -7,19 +7,20 @@ import (
 )
 
 // near lists what a message may nearly be. members are those that all of its kind have, and least
-// is how many of them show what was meant.
+// is how many of them show what was meant. The first one of sure kinds is among those.
 var near = []struct {
 	what    string
 	members []string
 	least   int
+	sure    bool
 }{
-	{"an SNS notification", []string{"Type", "MessageId", "TopicArn", "Timestamp", "Message"}, 4},
-	{"a CloudEvent", []string{"specversion", "id", "source", "type"}, 3},
-	{"an EventBridge event", []string{"detail-type", "version", "id", "source", "account", "time", "region", "resources", "detail"}, 7},
-	{"a record of SQS", []string{"messageId", "receiptHandle", "body", "eventSource"}, 3},
-	{"a record of Kinesis", []string{"kinesisSchemaVersion", "data", "eventSource"}, 2},
-	{"a request to API Gateway", []string{"httpMethod", "headers", "body"}, 3},
-	{"a failed call that Lambda has kept", []string{"requestContext", "requestPayload"}, 2},
+	{"an SNS notification", []string{"Type", "MessageId", "TopicArn", "Timestamp", "Message"}, 4, false},
+	{"a CloudEvent", []string{"specversion", "id", "source", "type"}, 3, true},
+	{"an EventBridge event", []string{"detail-type", "version", "id", "source", "account", "time", "region", "resources", "detail"}, 3, true},
+	{"a record of SQS", []string{"messageId", "receiptHandle", "body", "eventSource"}, 3, false},
+	{"a record of Kinesis", []string{"kinesisSchemaVersion", "data", "eventSource"}, 2, false},
+	{"a request to API Gateway", []string{"httpMethod", "headers", "body"}, 3, false},
+	{"a failed call that Lambda has kept", []string{"requestContext", "requestPayload"}, 2, false},
 }
 
 // Near says what a bare payload nearly is, and what it lacks: the reader of a refusal would
@@ -35,7 +36,7 @@ func Near(payload event.Node) string {
 			}
 		}
 		switch of := n.what; {
-		case there < n.least || n.what == "a CloudEvent" && missing == "specversion":
+		case there < n.least || n.sure && !payload.Member(n.members[0]).Exists():
 		case missing != "" && n.least < len(n.members):
 			return fmt.Sprintf("it is nearly %s, but has no %s", of, missing)
 		default:

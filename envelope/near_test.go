@@ -19,6 +19,8 @@ func TestNear(t *testing.T) {
 		{without(structuredMembers, "specversion"), ""},
 		{object(replaced(eventBridgeMembers, "time", "7")...), "it is nearly an EventBridge event, but its time is a number, not a string"},
 		{without(eventBridgeMembers, "resources"), "it is nearly an EventBridge event, but has no resources"},
+		{`{"detail-type":"order","source":"shop","detail":{"id":1}}`, "it is nearly an EventBridge event, but has no resources"},
+		{`{"id":"1","time":"2026-03-01T09:00:00Z","account":"a","region":"eu","source":"web","version":"0"}`, ""},
 		{`{"messageId":"m","body":"{}","receiptHandle":"h","eventSource":"aws:sqs"}`,
 			"it is nearly a record of SQS, which is not opened: send what is inside it"},
 		{`{"id":"1","source":"web","type":"order","at":"2026-03-01T09:00:00Z"}`, ""},
