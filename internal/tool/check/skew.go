@@ -19,7 +19,7 @@ const (
 	// fewSeen is how often a key must be in the sample before its share says anything.
 	fewSeen = 10
 	// Without a rate, a table or index has too few partition keys if manyItems have fewer than
-	// fewKeys.
+	// fewKeys, or if most of them have one.
 	manyItems = 1000
 	fewKeys   = 10
 )
@@ -48,6 +48,10 @@ func (r *Report) skewed(in Input, spec pipeline.Spec, at rules.Places, h sample.
 	case in.Rate == 0 && h.Count >= manyItems && h.Exact && h.Distinct < fewKeys:
 		at.Warn("skew", where, fmt.Sprintf("%s of %s have %s in %s, and each takes %s write units a second", show.Count(h.Count, "item"),
 			r.Events.File, show.Count(h.Distinct, "partition key"), keyIn(h.Of), figure(estimate.UnitsASecond)),
+			"a pk of more values, such as "+strconv.Quote(sharded(pk, shards*fewKeys))+", or give the rate with --rate")
+	case in.Rate == 0 && h.Count >= manyItems && top.AtLeast*2 > h.Count:
+		at.Warn("skew", where, fmt.Sprintf("%s of %s of %s in %s have one partition key, which takes %s write units a second",
+			show.Comma(top.AtLeast), show.Count(h.Count, "item"), r.Events.File, keyIn(h.Of), figure(estimate.UnitsASecond)),
 			"a pk of more values, such as "+strconv.Quote(sharded(pk, shards*fewKeys))+", or give the rate with --rate")
 	}
 }
