@@ -419,19 +419,20 @@ func TestIngestPutsEventsOfObjectsInTurns(t *testing.T) {
 // An array of a thousand events may be tiny, and what becomes of them is kept until the batch is
 // reported. So after a hundred thousand of them, the other messages of a batch go back untouched.
 func TestTooManyArraysForOneBatch(t *testing.T) {
-	tiny := "[" + strings.TrimSuffix(strings.Repeat("1,", 1000), ",") + "]"
-	var bodies []string
-	for range 120 {
-		bodies = append(bodies, tiny)
-	}
-	for _, queue := range []string{"", ".fifo"} {
-		w := newWorld(t, arrays)
+	half := strings.TrimSuffix(strings.Repeat("1,", 500), ",")
+	for _, c := range []struct{ each, body, queue string }{
+		{".", "[" + half + "," + half + "]", ""}, {".", "[" + half + "," + half + "]", ".fifo"},
+		{"a[].list", `{"a":[{"list":[` + half + `]},{"list":[` + half + `]}]}`, ""},
+		{"a[].list", `{"a":[{"list":[` + half + `]},{"list":[` + half + `]}]}`, ".fifo"},
+	} {
+		bodies, queue := slices.Repeat([]string{c.body}, 120), c.queue
+		w := newWorld(t, func(s *setup) { s.spec.Batches = []pipeline.BatchSpec{{Each: c.each}} })
 		var left []string
 		for i := 100; i < 120; i++ {
 			left = append(left, fmt.Sprint("m", i))
 		}
 		if got := w.receive(inGroup(messages(bodies...), queue)); got != failures(left...) || w.batches[0].Events[event.Poison] != 100_000 {
-			t.Errorf("%s: %+v", got, w.batches[0])
+			t.Errorf("%s%s: %s: %+v", c.each, queue, got, w.batches[0])
 		}
 		must.Equal(t, len(w.quarantined()), 100)
 	}
