@@ -16,7 +16,8 @@ var near = []struct {
 }{
 	{"an SNS notification", []string{"Type", "MessageId", "TopicArn", "Timestamp", "Message"}, 4, false},
 	{"a CloudEvent", []string{"specversion", "id", "source", "type"}, 3, true},
-	{"an EventBridge event", []string{"detail-type", "version", "id", "source", "account", "time", "region", "resources", "detail"}, 3, true},
+	{"an EventBridge event", []string{"detail-type", "version", "id", "source", "account", "time", "region", "resources", "detail"}, 3,
+		true},
 	{"a record of SQS", []string{"messageId", "receiptHandle", "body", "eventSource"}, 3, false},
 	{"a record of Kinesis", []string{"kinesisSchemaVersion", "data", "eventSource"}, 2, false},
 	{"a request to API Gateway", []string{"httpMethod", "headers", "body"}, 3, false},

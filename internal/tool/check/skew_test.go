@@ -12,8 +12,8 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// Without a rate, a sample of a thousand items warns of an index in which few keys take all of them,
-// or one takes most.
+// Without a rate, a sample of a thousand items warns of an index in which few keys take all of
+// them, or one takes most.
 func TestSkewWithoutARate(t *testing.T) {
 	file := textfile.File{Name: "pipeline.yaml", Text: []byte(`ingot: 1
 epoch: 1
@@ -31,7 +31,8 @@ patterns:
 		city  func(i int) int
 		want  string
 	}{
-		"most have one":           {1000, func(i int) int { return max(0, i-600) }, "601 of 1,000 items of s in GSI1 have one partition key"},
+		"most have one": {1000, func(i int) int { return max(0, i-600) },
+			"601 of 1,000 items of s in GSI1 have one partition key"},
 		"half have one":           {1000, func(i int) int { return max(0, i-499) }, ""},
 		"few keys":                {1000, func(i int) int { return i % 9 }, "1,000 items of s have 9 partition keys in GSI1"},
 		"a sample that says less": {900, func(i int) int { return i % 9 }, ""},

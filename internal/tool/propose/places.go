@@ -78,7 +78,10 @@ func timedBy(n event.Node, depth int, byName, anew bool) bool {
 		if value.Kind() == event.String || value.Kind() == event.Number {
 			f.see(value)
 		}
-		if times, _ := f.times(); times > 0 && (anew || !changes(name)) && (!f.numeric() || timeScore(&f) > 0 || !byName && idScore(&f, "") == 0) {
+		if times, _ := f.times(); times == 0 || changes(name) && !anew {
+			continue
+		}
+		if !f.numeric() || timeScore(&f) > 0 || !byName && idScore(&f, "") == 0 {
 			return true
 		}
 	}

@@ -223,7 +223,8 @@ func (p *producer) lines(objects []map[string]any, which []int) (lines []string)
 			lines = append(lines, text(map[string]any{"sender": id, "batch": map[string]any{"records": objects[i:end]}}))
 			i = end - 1
 		case 7:
-			lines = append(lines, text(map[string]any{delivery: 1000 + i, "entropy": fmt.Sprint("e", p.die.Uint32()), "batch": map[string]any{"events": objects[i:end]}}))
+			lines = append(lines, text(map[string]any{delivery: 1000 + i, "entropy": fmt.Sprint("e", p.die.Uint32()),
+				"batch": map[string]any{"events": objects[i:end]}}))
 			i = end - 1
 		case 6:
 			feed := map[string]any{"fennel": p.around[i], "quor": map[string]any{"pel": []any{objects[i]}}}
