@@ -6,13 +6,8 @@ import (
 
 // wholes returns wrong ways to store a message that yields several items.
 func wholes() []Mutant {
-	lost, parted := []sim.Check{sim.Lost, sim.Undeserved}, []sim.Check{sim.Parted}
+	lost := []sim.Check{sim.Lost, sim.Undeserved}
 	return []Mutant{
-		{
-			Name: "parts-of-an-erased-whole", What: "the parts of a message whose event was erased are put", Defends: "P17 I13",
-			Checks: parted, Seeds: 2 * mostSeeds,
-			Edits: edit("rows.Yields", `&& r.Refusal == nil`, ``),
-		},
 		{
 			Name: "rejected-part-ignored", What: "a part that a floor refuses does not matter", Defends: "P1 I13", Checks: lost,
 			Edits: edit("event.Verdict.Severity", `return told[v].severity`, `if v == Rejected { return 0 }; return told[v].severity`),
