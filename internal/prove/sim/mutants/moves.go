@@ -109,11 +109,6 @@ func overwrite(ctx context.Context, s *Migration, row Row, of *event.Item) error
 			Edits:  edit("put.Stages.gate", `known[migration][item.Type] != rows.New`, `known[migration][item.Type] == ""`),
 		},
 		{
-			Name: "back-waits-for-nobody", What: "the old table is the source while batches of capture still write it", Defends: "P19",
-			Checks: checks(moving.Behind, moving.Undying, moving.Lost, moving.Stale, moving.Revived), Seeds: 2 * mostSeeds,
-			Edits: edit("migrate.Migration.Back", `s.store.Env.Sleep(ctx, turnWait)`, `s.store.Env.Sleep(ctx, 0)`),
-		},
-		{
 			Name: "returned-event-without-a-row", What: "an event that has come back does not say which row it belongs to",
 			Defends: "P19", Plain: true,
 			Checks: checks(moving.Unnamed, moving.Stale, moving.Missed, moving.Undying),
