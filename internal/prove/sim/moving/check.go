@@ -3,6 +3,7 @@ package moving
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -13,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // claim is what a row should have in the new table.
@@ -80,7 +82,9 @@ func (w *world) items(row migrate.Row) []*event.Item {
 	return slices.DeleteFunc(w.mapping.Map(row).Items, func(item *event.Item) bool { return w.expiring(item.ExpiresAt) })
 }
 
-func (w *world) expiring(at int64) bool { return at-3600 <= w.Now.Unix() }
+func (w *world) expiring(at int64) bool {
+	return at-int64(tables.ExpiryMargin/time.Second) <= w.Now.Unix()
+}
 
 func number(v types.AttributeValue) string {
 	n, _ := v.(*types.AttributeValueMemberN)
