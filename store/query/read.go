@@ -146,7 +146,7 @@ func (s *Reader) Explain(name string, ask Ask) ([]any, *question.QueryPlan, erro
 	}
 	if keys := r.keysLeft(); len(r.plan.Keys) > 0 {
 		return []any{&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
-			s.heads.Events: r.batch(keys[:min(len(keys), r.ask.Limit, maxBatch)])}}}, r.plan, nil
+			s.heads.Events: r.batch(keys[:min(len(keys), r.ask.Limit, rows.MaxKeys)])}}}, r.plan, nil
 	}
 	lines := r.lines(r.plan.Periods[r.period])
 	for _, l := range lines {
@@ -264,9 +264,6 @@ func (r *reading) run(ctx context.Context) error {
 	return nil
 }
 
-// maxBatch is how many keys a BatchGetItem may have.
-const maxBatch = 100
-
 // keysLeft returns the whole keys that are not on an earlier page.
 func (r *reading) keysLeft() []event.Key {
 	if !r.resume {
@@ -286,7 +283,7 @@ func (r *reading) batch(keys []event.Key) types.KeysAndAttributes {
 // readKeys reads whole keys in the order of the question.
 func (r *reading) readKeys(ctx context.Context) error {
 	for left, last := r.keysLeft(), (event.Key{}); len(left) > 0; {
-		n := min(len(left), r.ask.Limit-len(r.page.Items), maxBatch)
+		n := min(len(left), r.ask.Limit-len(r.page.Items), rows.MaxKeys)
 		if n == 0 || r.page.Requests > 0 && r.page.Units+r.least() > r.ask.MaxUnits {
 			r.next(position{period: noPeriod, sk: last.SK, partition: last.PK, own: last})
 			return nil

@@ -39,6 +39,7 @@ func (r *Report) skewed(in Input, spec pipeline.Spec, at rules.Places, h sample.
 	items, top := r.Events.Items, h.Top[0]
 	load := float64(top.AtLeast) / float64(items.Count) * in.Rate * float64(items.Bare) / float64(items.Count)
 	where := at.Of("events."+typ, member)
+	more := "a pk of more values, such as " + strconv.Quote(sharded(pk, shards*fewKeys)) + ", or give the rate with --rate"
 	switch {
 	case load > estimate.UnitsASecond && top.AtLeast >= fewSeen:
 		n := shards * int(math.Ceil(load/estimate.UnitsASecond))
@@ -48,11 +49,11 @@ func (r *Report) skewed(in Input, spec pipeline.Spec, at rules.Places, h sample.
 	case in.Rate == 0 && h.Count >= manyItems && h.Exact && h.Distinct < fewKeys:
 		at.Warn("skew", where, fmt.Sprintf("%s of %s have %s in %s, and each takes %s write units a second", show.Count(h.Count, "item"),
 			r.Events.File, show.Count(h.Distinct, "partition key"), keyIn(h.Of), figure(estimate.UnitsASecond)),
-			"a pk of more values, such as "+strconv.Quote(sharded(pk, shards*fewKeys))+", or give the rate with --rate")
+			more)
 	case in.Rate == 0 && h.Count >= manyItems && top.AtLeast*2 > h.Count:
 		at.Warn("skew", where, fmt.Sprintf("%s of %s of %s in %s have one partition key, which takes %s write units a second",
 			show.Comma(top.AtLeast), show.Count(h.Count, "item"), r.Events.File, keyIn(h.Of), figure(estimate.UnitsASecond)),
-			"a pk of more values, such as "+strconv.Quote(sharded(pk, shards*fewKeys))+", or give the rate with --rate")
+			more)
 	}
 }
 

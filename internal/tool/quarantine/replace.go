@@ -164,9 +164,9 @@ func (w *Work) inTheWay(l *Letter, today *Today, i int) (bool, *Refused) {
 		return false, refused("a newer revision is stored: the message would not replace it")
 	case today.Reason != event.DigestDiffers || stored == nil:
 		return false, notStored(today.Verdict, today.Reason, today.Detail)
-	case expiring(today.Item, now):
+	case tables.TooLate(today.Item, now):
 		return false, refused("it expires within ten minutes or has expired, and would not be stored")
-	case expiring(stored, now):
+	case tables.TooLate(stored, now): // the stream takes any removal of an expired event for its expiry
 		return false, refused("the stored event expires within ten minutes or has expired: totals might keep what it added")
 	case seen == "":
 		return false, &Refused{why: "the stored event was not shown yet: look at both with ingot quarantine show first", Look: true}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
@@ -12,7 +11,6 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
-	"github.com/ingot-events/ingot/tables"
 )
 
 // Examiner finds out which verdict letters would get today.
@@ -142,11 +140,4 @@ func (x Examiner) judge(ctx context.Context, item *event.Item, refusal *event.Re
 		}
 	}
 	return t, nil
-}
-
-// expiring reports whether an event may expire before its removal is recorded. The stream takes
-// every removal of an expired event for its expiry, no matter who removes it. Totals that keep what
-// expires would then keep this event.
-func expiring(item *event.Item, now time.Time) bool {
-	return tables.TooLate(item, now)
 }
