@@ -78,9 +78,10 @@ func (s *Sample) Proposal(constant string) *Proposal {
 			continue
 		}
 		// A field that has another value in nearly each message may be that of the delivery.
-		shared := len(f.values)*2 <= len(different)
-		if better := s.proposal(constant, name); !better.vague() && shared && (idScore(f, "") >= named || !more) {
-			return better
+		if shared := len(f.values)*2 <= len(different); shared && (idScore(f, "") >= named || !more) {
+			if better := s.proposal(constant, name); !better.vague() {
+				return better
+			}
 		}
 		for _, t := range p.types {
 			if more && t.id.asks == "" {
