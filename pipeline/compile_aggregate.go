@@ -410,7 +410,7 @@ func (c *compiler) feed(at place, def *aggregate.Definition, t *planner.Type, s 
 			continue // it was reported with the names
 		}
 		f.Values[i] = compiled
-		if compiled.Op != aggregate.Count {
+		if compiled.Reads() {
 			c.usesIgnored(p, text, t, []event.Path{compiled.Path})
 		}
 		c.comparedAsText(at.In("where"), s.Where, f.Where, compiled)

@@ -40,6 +40,9 @@ func valueMapping(d *declare.Decoder, p place, n *yamlfile.Node, into reflect.Va
 			d.Broken[p] = d.Broken[p] || d.Broken[at]
 		default:
 			op = m.Name
+			if m.Value.Kind == yamlfile.Integer || m.Value.Kind == yamlfile.Float {
+				m.Value.Kind = yamlfile.Text // sum: -1
+			}
 			d.Value(at, m.Value, reflect.ValueOf(&operand).Elem(), nil)
 			d.Broken[p] = d.Broken[p] || d.Broken[at]
 		}

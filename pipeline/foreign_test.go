@@ -22,7 +22,7 @@ var foreignMistakes = []followedAdvice{
 	{"JSONPath of an element", "sum total", `"sum -$[0].total"`, `write [0].total`,
 		[]string{`"sum -[0].total"`, `'sum ["$"][0].total'`}},
 	{"JSONPath of many", "max total", `"max $.items[*].total"`,
-		`write count, sum PATH, sum -PATH, min PATH, max PATH, newest PATH, oldest PATH, histogram PATH or distinct PATH`,
+		`write count, sum PATH, sum -PATH, sum NUMBER, min PATH, max PATH, newest PATH, oldest PATH, histogram PATH or distinct PATH`,
 		[]string{"max total"}},
 	{"JSONPath in where", "where: total > 0", "where: $.total > 0",
 		`p.yaml:26:23: $.total is a JSONPath, and $ would be a field of that name: paths begin at the payload; write total`,

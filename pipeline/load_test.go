@@ -313,7 +313,7 @@ func TestEveryCheck(t *testing.T) {
 		{"no values", "{values: {parcels: count, weight: sum weight}}", "{values: {}}", `values is empty`},
 		{"bad where", "where: total > 0", "where: total >> 0", `p.yaml:26:29: >> is not an operator`},
 		{"no value", "orders: count", "orders: median total",
-			`p.yaml:26:51: "median total" is not a way to compute a value; write count, sum PATH, sum -PATH, min PATH, max PATH, newest PATH, oldest PATH, histogram PATH or distinct PATH`},
+			`p.yaml:26:51: "median total" is not a way to compute a value; write count, sum PATH, sum -PATH, sum NUMBER, min PATH, max PATH, newest PATH, oldest PATH, histogram PATH or distinct PATH`},
 		{"unknown value", "orders: count", "orders: counts", `p.yaml:26:51: counts is not a way to compute a value; write count`},
 		{"average", "orders: count", "orders: average total",
 			`p.yaml:26:51: an average is not kept, because two averages cannot be added up; write sum total, with a count of the same events in a value of its own, and divide when you read`},

@@ -246,10 +246,10 @@ type FromSpec struct {
 	// A condition for the events that count: path op literal, in, exists, and, or, not,
 	// parentheses.
 	Where string `yaml:"where"`
-	// The name of each value, and how it is computed: count, sum PATH, sum -PATH, min PATH, max
-	// PATH, newest PATH, oldest PATH, histogram PATH or distinct PATH. PATH? adds nothing where the
-	// field is missing or null. length PATH is the number of elements of an array, and number(PATH)
-	// is a number that may be in quotes. A value may have a condition of its own: {sum: PATH,
-	// where: CONDITION}.
+	// The name of each value, and how it is computed: count, sum PATH, sum -PATH, sum NUMBER, min
+	// PATH, max PATH, newest PATH, oldest PATH, histogram PATH or distinct PATH. PATH? adds nothing
+	// where the field is missing or null. length PATH is the number of elements of an array, and
+	// number(PATH) is a number that may be in quotes. A value may have a condition of its own:
+	// {sum: PATH, where: CONDITION}.
 	Values map[string]string `yaml:"values" entry:"count,sum,min,max,newest,oldest,histogram,distinct,where" like:"{orders: count}" need:"yes" keys:"^[a-z][a-z0-9_]*$"`
 }

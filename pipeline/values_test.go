@@ -20,6 +20,8 @@ func TestValuesAsMappings(t *testing.T) {
 		`big: {sum: total?, where: total > 100}`:                 "big: sum total? where total > 100",
 		`big: {max: length lines}`:                               "big: max length lines",
 		`back: {sum: -refund}`:                                   "back: sum -refund",
+		`left: {sum: -1, where: seats > 0}`:                      "left: sum -1 where seats > 0",
+		`left: {sum: 2.50}`:                                      "left: sum 2.5",
 		"big:\n            min: total\n            where: |\n              total > 100\n              and paid = true": `big: min total where total > 100 and paid = true`,
 	} {
 		a, b := mustLoad(t, valued(mapping)), mustLoad(t, valued(text))
@@ -48,6 +50,12 @@ func TestMistakesInValues(t *testing.T) {
 			"paid: count where id = 1"},
 		{"paid: sum trace?", "paid uses trace, which ignore leaves out", "paid: sum id?"},
 		{"paid: count?", `write count`, "paid: count"},
+		{"paid: sum 1?", `p.yaml:12:17: number "1?": there is more text after the number; write sum NUMBER or sum PATH`, "paid: sum 1"},
+		{"paid: {sum: -01}", `number "01": `, "paid: {sum: -1}"},
+		{"paid: sum 0 where a > 0", "p.yaml:12:17: a sum adds a number other than 0, of at most 10^18 and with at " +
+			"most 9 decimals; write sum 1 or sum -2.5", "paid: sum -2.5 where a > 0"},
+		{"paid: sum -2e18", "a sum adds a number other than 0", "paid: sum 1"},
+		{"paid: max 5", `path "5": '5' cannot stand here`, "paid: sum 5"},
 		{"paid: sum ?", "sum needs a field; write sum PATH", "paid: sum a?"},
 		{"paid: max -length a", "only sum can be negated; write min length a", "paid: min length a"},
 		{"paid: avg length lines", "an average is not kept, because two averages cannot be added up; write sum length lines, with a count",

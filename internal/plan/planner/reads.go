@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/keys"
@@ -136,7 +135,7 @@ func (r *reader) feed(f *Feed) {
 	r.condition(name+" where", f.Where)
 	for i, v := range f.Values {
 		use := name + " " + f.Def.Values[i].Name
-		if r.condition(use+" where", v.Where); !v.Set || v.Op == aggregate.Count {
+		if r.condition(use+" where", v.Where); !v.Reads() {
 			continue
 		}
 		r.field(use, v.Path, v.Kinds(), f.Where == nil && v.Where == nil && !v.Optional)

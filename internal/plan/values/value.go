@@ -20,7 +20,8 @@ import (
 type Value struct {
 	Set      bool // false: this event type does not supply the value
 	Op       aggregate.Op
-	Path     event.Path       // unused by count
+	Path     event.Path       // unused by count, and by the sum of a constant
+	constant event.Decimal    // what each event supplies to a count, or to a sum that reads no field; otherwise 0
 	negative bool             // for sum alone
 	length   bool             // the number of elements of the array at path, not the number at path
 	text     bool             // number(PATH): the number at path may be in quotes
@@ -34,11 +35,11 @@ var ops = map[string]aggregate.Op{
 	"distinct": aggregate.Distinct,
 }
 
-const valueForms = "count, sum PATH, sum -PATH, min PATH, max PATH, newest PATH, oldest PATH, histogram PATH or distinct PATH"
+const valueForms = "count, sum PATH, sum -PATH, sum NUMBER, min PATH, max PATH, newest PATH, oldest PATH, histogram PATH or distinct PATH"
 
 // Parse reads an expression: count, or one of the other operations and a PATH. PATH?, length PATH
-// or number(PATH) may stand in place of PATH, and -PATH after sum. The word where and a condition
-// may stand at the end.
+// or number(PATH) may stand in place of PATH, and -PATH or a number after sum. The word where and a
+// condition may stand at the end.
 func Parse(text string) (Value, *where.Mistake) {
 	text = strings.TrimRight(text, " \n")
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
@@ -59,6 +60,7 @@ func Parse(text string) (Value, *where.Mistake) {
 		if operand != "" {
 			return Value{}, countsNoField(operand, condition)
 		}
+		v.constant = event.DecimalOf(1)
 		return v, nil
 	}
 	return v, v.read(text, word, operand)
@@ -105,6 +107,9 @@ func (v *Value) read(text, op, operand string) *where.Mistake {
 		}
 		v.negative, operand = true, strings.TrimSpace(after)
 	}
+	if v.Op == aggregate.Sum && operand != "" && strings.Trim(operand[:1], "0123456789") == "" {
+		return v.fixed(operand)
+	}
 	if after, ok := strings.CutPrefix(operand, "length "); ok {
 		v.length, operand = true, strings.TrimSpace(after)
 	}
@@ -125,6 +130,22 @@ func (v *Value) read(text, op, operand string) *where.Mistake {
 		return bad
 	}
 	v.Path = path
+	return nil
+}
+
+// fixed compiles the number of a sum that reads no field. Its sign was cut off.
+func (v *Value) fixed(text string) *where.Mistake {
+	n, err := event.ParseDecimal(text)
+	switch {
+	case err != nil:
+		return &where.Mistake{What: err.Error(), Instead: "sum NUMBER or sum PATH"}
+	case n.IsZero() || !n.Summable():
+		return &where.Mistake{What: "a sum adds a number other than 0, of at most 10^18 and with at most 9 decimals",
+			Instead: "sum 1 or sum -2.5"}
+	}
+	if v.constant = n; v.negative {
+		v.constant, v.negative = n.Neg(), false
+	}
 	return nil
 }
 
@@ -173,8 +194,11 @@ func AverageError(rest string) *where.Mistake {
 
 // MayTake reports whether the value may be a negative number.
 func (v Value) MayTake() bool {
-	return v.Set && v.Op == aggregate.Sum && (v.negative || !v.length)
+	return v.Set && v.Op == aggregate.Sum && (v.negative || !v.length) && v.constant.Sign() <= 0
 }
+
+// Reads reports whether the value depends on the field at its path.
+func (v Value) Reads() bool { return v.Set && v.constant.IsZero() }
 
 // String returns the expression in its one canonical spelling.
 func (v Value) String() string {
@@ -192,6 +216,8 @@ func (v Value) String() string {
 func (v Value) operand() string {
 	text := v.Path.String()
 	switch {
+	case !v.constant.IsZero():
+		text = v.constant.String()
 	case v.length:
 		text = "length " + text
 	case v.text:
@@ -228,10 +254,10 @@ func (v Value) scalar(n event.Node) (string, *event.Refusal) {
 	return text, nil
 }
 
-// Kinds lists the kinds of fields that the value can be taken from. A count takes none.
+// Kinds lists the kinds of fields that the value can be taken from. It is nil if it reads none.
 func (v Value) Kinds() []event.Kind {
 	switch {
-	case v.Op == aggregate.Count:
+	case !v.Reads():
 		return nil
 	case v.length:
 		return []event.Kind{event.Array}
@@ -251,8 +277,8 @@ func (v Value) Amount(root event.Node) (aggregate.Amount, *event.Refusal) {
 	if !v.Set || !v.Where.Holds(root) {
 		return aggregate.Amount{}, nil
 	}
-	if v.Op == aggregate.Count {
-		return aggregate.Amount{Set: true, Number: event.DecimalOf(1)}, nil
+	if !v.constant.IsZero() {
+		return aggregate.Amount{Set: true, Number: v.constant}, nil
 	}
 	n := root.At(v.Path)
 	switch kind := n.Kind(); {

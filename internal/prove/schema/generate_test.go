@@ -165,6 +165,7 @@ func (d descriptions) schemaOfValue(names []string) *schemaNode {
 		members[name] = text
 	}
 	members["count"] = &schemaNode{Const: true}
+	members["sum"] = &schemaNode{AnyOf: []*schemaNode{text, {Type: "number"}}}
 	return &schemaNode{AnyOf: []*schemaNode{text, {Type: "object", Properties: members, Others: false}}}
 }
 

@@ -196,7 +196,7 @@ func TestSchemaRefuses(t *testing.T) {
 
 func TestAValueMayBeAMapping(t *testing.T) {
 	for _, mapping := range []string{`{count: true, where: "status in (\"a\", \"b\")"}`, "{sum: total?, where: total > 100}",
-		"{max: length lines}", "{min: total}"} {
+		"{max: length lines}", "{min: total}", "{sum: -2.5}"} {
 		if v := schemaViolations(t, strings.Replace(base(t), "orders: count", "orders: "+mapping, 1)); len(v) > 0 {
 			t.Errorf("%s: %q", mapping, v)
 		}
