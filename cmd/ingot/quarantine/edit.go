@@ -17,9 +17,9 @@ import (
 )
 
 const editHelp = `Sets fields of the payload that are missing, null or empty in all messages that you name or choose, and leaves
-everything else as it is. If a message is an array, it sets them in each event that could not be stored. It says which
-messages it will change, and at the end what they would be. Nothing is sent: ingot quarantine resend sends what was
-changed.
+everything else as it is. If a message is an array, it sets them in each event that could not be stored and is an
+object. It says which messages it will change, and at the end what they would be. Nothing is sent: ingot quarantine
+resend sends what was changed.
 
 To change anything else, open DIR/ID.body in any editor. Then ingot quarantine show says what the message would be,
 and resend sends it.

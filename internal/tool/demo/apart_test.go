@@ -43,4 +43,10 @@ aggregates:
 			t.Errorf("%+v", c)
 		}
 	}
+	for i := range 2 { // lines 1 and 3; the second one has only what is dropped
+		lines[2*i] = strings.Replace(lines[2*i], `"n":1`, `"n":null`, 1)
+	}
+	must.Succeed(t, os.WriteFile(name, []byte(strings.Join(lines, "\n")), 0o600))
+	_, err = Run(t.Context(), Config{Plan: p, Data: File(name, "events.ndjson", nil), Seed: 7, Repeat: 1})
+	must.Fail(t, err, "events.ndjson: 2 of 20 lines that drop does not name cannot be used")
 }

@@ -28,6 +28,7 @@ type LinesError struct {
 	Lines  int // read
 	Bad    int // those that cannot be sent
 	First  []*LineError
+	drops  bool // lines that the pipeline drops were not read
 	others []span
 	text   string // of the first line
 }
@@ -63,7 +64,11 @@ func (e *LinesError) Skipped() string {
 
 func (e *LinesError) list() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s of %s cannot be used:", e.Data, show.Comma(e.Bad), show.Count(e.Lines, "line"))
+	lines := show.Count(e.Lines, "line")
+	if e.drops {
+		lines += " that drop does not name"
+	}
+	fmt.Fprintf(&b, "%s: %s of %s cannot be used:", e.Data, show.Comma(e.Bad), lines)
 	for _, one := range e.First {
 		fmt.Fprintf(&b, "\n  %s:%d: %v", one.Data, one.Number, one.Err)
 	}
@@ -120,7 +125,7 @@ func (e *LinesError) add(line *LineError) {
 // lines that cannot be sent. It keeps only a few of them in memory. With Skip, the run is without
 // these lines, if any others are left.
 func (r *run) survey(ctx context.Context) error {
-	found := &LinesError{Data: r.Data.from()}
+	found := &LinesError{Data: r.Data.from(), drops: r.Plan.Drops()}
 	var newest time.Time
 	events, last, place := 0, 0, 0
 	late, firstLate := 0, 0 // events after one with a later time

@@ -27,8 +27,9 @@ var (
 )
 
 // Set returns the body that the letter would send, with these fields set in the payload. If the
-// message has several events, they are set in each event that is sent again. Everything else stays
-// as it is written, also the envelope. The error says why the fields cannot be set.
+// message has several events, they are set in each event that is sent again and can take them.
+// Everything else stays as it is written, also the envelope. The error says why the fields cannot
+// be set.
 func (l *Letter) Set(fields []Assignment) (string, error) {
 	m := l.Message()
 	if _, is := envelope.PointerOf(m); is {
@@ -67,9 +68,10 @@ func (l *Letter) placesIn(payload event.Node) (places []event.Path) {
 	return places
 }
 
-// inEach sets the fields in each event at these places.
+// inEach sets the fields in each event at these places. One in which they cannot be set, because it
+// is no object, stays as it is. If that holds for all, the error says why of the first.
 func inEach(payload event.Node, places []event.Path, fields []Assignment) (string, error) {
-	text, filled := payload.Raw(), 0
+	text, unset := payload.Raw(), []error{}
 	for _, place := range places {
 		doc, err := event.ParseDocument(text)
 		if err != nil {
@@ -86,22 +88,27 @@ func inEach(payload event.Node, places []event.Path, fields []Assignment) (strin
 			}
 			return inEnvelope(one, opened.Kind.Form, func(payload event.Node) (string, error) { return assign(payload, fields) })
 		})
-		if errors.Is(err, errFilled) {
-			filled++
-			continue
-		}
 		if refusal := (*event.Refusal)(nil); errors.As(err, &refusal) {
 			err = errors.New(refusal.Detail)
 		}
-		if err != nil {
-			return "", fmt.Errorf("event %s of what is sent: %w", place, err)
+		switch {
+		case err == nil:
+			text = done
+		case errors.Is(err, errFilled):
+			unset = append(unset, err)
+		default:
+			unset = append(unset, fmt.Errorf("event %s of what is sent: %w", place, err))
 		}
-		text = done
 	}
-	if filled == len(places) {
-		return "", errFilled
+	if len(unset) < len(places) {
+		return text, nil
 	}
-	return text, nil
+	for _, err := range unset {
+		if !errors.Is(err, errFilled) {
+			return "", err
+		}
+	}
+	return "", errFilled
 }
 
 // inEnvelope changes the payload of a message that has been opened and has this form.

@@ -88,6 +88,7 @@ func TestSetFillsOnlyWhatIsMissing(t *testing.T) {
 		`{"currency":"USD"}`:                                       `{"currency":"USD","buyer":{"id":7}}`,
 		`{"currency":null,"buyer":{"id":1}}`:                       `{"currency":"EUR","buyer":{"id":1}}`,
 		`{"currency":"","buyer":{"id":1}}`:                         `{"currency":"EUR","buyer":{"id":1}}`,
+		`[{"buyer":7,"currency":"USD"},"text",{"buyer":{"id":1}}]`: `[{"buyer":7,"currency":"USD"},"text",{"buyer":{"id":1},"currency":"EUR"}]`,
 		`[{"currency":"USD","buyer":{"id":1}},{"buyer":{"id":1}}]`: `[{"currency":"USD","buyer":{"id":1}},{"buyer":{"id":1},"currency":"EUR"}]`,
 	} {
 		got, err := (&quarantine.Letter{Body: body}).Set([]quarantine.Assignment{eur, id})
