@@ -14,8 +14,9 @@ import (
 )
 
 // Again sends the events that are stored now, with a time from since on, as stored. Their ids are
-// those of the first time. names chooses publications; nil means all. It returns how many messages
-// were taken, and an error if one is not. It can be repeated at any time.
+// those of the first time. names chooses publications; nil means all. Nobody knows the version
+// before, so a publication's `when` is asked of the payload alone: what may meet it is sent. Again
+// returns how many messages were taken, and an error if one is not. It can be repeated at any time.
 //
 // letters are of this function. Again sends the removals that were given up, unless an event is
 // stored under the key again. left has, by its place in letters, each letter that still is about
@@ -30,11 +31,7 @@ func (p *Publisher) Again(ctx context.Context, since time.Time, names []string, 
 	for _, l := range letters {
 		stored[event.Key{PK: l.PK, SK: l.SK}] = nil
 	}
-	find := func(key event.Key, is *found) {
-		if _, asked := stored[key]; asked {
-			stored[key] = is
-		}
-	}
+	asks := func(key event.Key) bool { _, is := stored[key]; return is }
 	var b *batch
 	flush := func() error {
 		if b == nil || len(b.changes) == 0 {
@@ -53,17 +50,22 @@ func (p *Publisher) Again(ctx context.Context, since time.Time, names []string, 
 			return sent, nil, err
 		}
 		for _, odd := range page.Unreadable {
-			find(odd.Key, &found{odd: true})
+			if asks(odd.Key) {
+				stored[odd.Key] = &found{odd: true}
+			}
 		}
 		for _, item := range page.All {
-			find(item.Key, &found{typ: item.Type, at: item.At, expired: item.Expired(now)})
+			if asks(item.Key) {
+				stored[item.Key] = &found{typ: item.Type, at: item.At, expired: item.Expired(now), latest: item.Revision != nil,
+					unmet: p.unmet(item)}
+			}
 			if item.At.Before(since) || item.Expired(now) {
 				continue
 			}
 			if b == nil {
 				b = p.newBatch(1)
 			}
-			if b.add(0, Stored, item, time.Time{}, names); len(b.changes) >= entries*inFlight {
+			if b.add(0, change{what: Stored, item: item}, names); len(b.changes) >= entries*inFlight {
 				if err := flush(); err != nil {
 					return sent, nil, err
 				}
@@ -96,6 +98,18 @@ type found struct {
 	typ          string
 	at           time.Time
 	expired, odd bool // odd: it cannot be read
+	latest       bool // it may have taken the place of another version
+	unmet        string
+}
+
+// unmet returns the name of a publication that sends events of this type, but not this one.
+func (p *Publisher) unmet(item *event.Item) string {
+	for i, of := range p.plan.Publications {
+		if slices.Contains(of.From, item.Type) && item.Payload == nil && !p.plan.wants(&change{to: i, item: item}, item.Data) {
+			return of.Name
+		}
+	}
+	return ""
 }
 
 // untold says why what a letter is about is not sent by now. It is empty if it is, or if there is
@@ -120,6 +134,10 @@ func (p *Publisher) untold(l quarantine.Record, is *found, since time.Time) stri
 		if l.Change != event.Insert.String() && slices.Contains(of.From, is.typ) && sends(of, Changed) && !sends(of, Stored) {
 			return of.Name + " sends what has changed, and not what is stored: tell its receiver yourself"
 		}
+	}
+	if is.unmet != "" && (is.latest || l.Change == event.Modify.String()) {
+		return "what is stored under its key does not meet when of " + is.unmet +
+			", and an earlier version may have: tell its receiver yourself"
 	}
 	return ""
 }

@@ -44,6 +44,7 @@ type change struct {
 	to   int // the place of the publication in the plan
 	what string
 	item *event.Item // as it is stored, or as it was
+	was  *event.Item // of what is changed: the version before
 	at   time.Time   // of a removal: its second
 	// record is the place of the stream record in its batch.
 	record int
@@ -52,26 +53,58 @@ type change struct {
 	place  string   // the sequence number of the stream record; empty if it comes from no record
 }
 
-// changeOf returns what a stream record did to an event. It returns an empty text if nothing is
-// published of it. A copy of a row whose type a migration has not turned yet is not an event. After
+// changeOf returns what a stream record did to an event. It has no item if nothing is published of
+// it. A copy of a row whose type a migration has not turned yet is not an event. After
 // the turn, such a copy is an event without an epoch until somebody touches it. What has an epoch
 // keeps it if the types go back, so it stays an event. A touch changes neither digest nor revision.
 // Time to live is not a removal.
-func (p *Plan) changeOf(c *event.Change) (what string, of *event.Item) {
+func (p *Plan) changeOf(c *event.Change) change {
 	was, is := c.Old, c.New
 	switch {
 	case is == nil && (was == nil || c.Expired || p.copied(was)):
-		return "", nil
+		return change{}
 	case is == nil:
-		return Removed, was
+		return change{what: Removed, item: was, at: c.Created}
 	case p.copied(is):
-		return "", nil
+		return change{}
 	case was == nil || was.Type != is.Type:
-		return Stored, is
+		return change{what: Stored, item: is}
 	case was.Digest != is.Digest || versionOf(was) != versionOf(is):
-		return Changed, is
+		return change{what: Changed, item: is, was: was}
 	}
-	return "", nil
+	return change{}
+}
+
+// wants reports whether a publication sends a change whose item has this payload, as far as its
+// `when` says. What cannot be judged is sent: a payload that cannot be read, or a test of an
+// earlier payload that is not known. Every removal is sent, because its receiver may know of any
+// version.
+func (p *Plan) wants(c *change, payload string) bool {
+	when := p.Publications[c.to].when
+	if when == nil || c.what == Removed {
+		return true
+	}
+	now, err := event.ParseDocument(payload)
+	if err != nil {
+		return true
+	}
+	var before event.Document
+	known := c.place != "" // what is published again had an earlier version, or not
+	if c.was != nil {
+		before, err = event.ParseDocument(c.earlier())
+		known = err == nil
+	}
+	return when.Holds(now.Root(), before.Root(), known)
+}
+
+// earlier returns the payload before a change. It is empty if there was none, or if it is in the
+// payload bucket. Such a payload is not read: only a type that has become one of mode latest can
+// have one.
+func (c *change) earlier() string {
+	if c.was == nil || c.was.Payload != nil {
+		return ""
+	}
+	return c.was.Data
 }
 
 func (p *Plan) copied(item *event.Item) bool {
@@ -118,8 +151,9 @@ func add(h hash.Hash, values ...string) {
 
 // message returns the CloudEvent of a change. payload is the item's own JSON text, as it was
 // received. With an empty one, the message names the item and where its payload is. That is so for
-// a removal, and for what is larger than the target takes.
-func (p *Plan) message(c *change, payload, bucket string) Message {
+// a removal, and for what is larger than the target takes. before is the payload before it, which
+// the message has as a text, because an attribute of a CloudEvent is no object. It may be empty.
+func (p *Plan) message(c *change, payload, before, bucket string) Message {
 	item, at, typ := c.item, c.item.At, c.item.Type
 	if c.what == Removed {
 		at, typ = c.at, typ+suffixRemoved
@@ -139,6 +173,9 @@ func (p *Plan) message(c *change, payload, bucket string) Message {
 	member("type", m.Type)
 	member("time", at.UTC().Format(time.RFC3339Nano))
 	member("change", c.what)
+	if before != "" {
+		member("before", before)
+	}
 	if payload != "" {
 		b.WriteString(`,"datacontenttype":"application/json","data":`)
 		b.WriteString(payload)

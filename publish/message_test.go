@@ -8,6 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -45,7 +46,7 @@ func TestMessages(t *testing.T) {
 				`"pk":"ORDER#1","sk":"ORDER","digest":"0102030000000000000000000000000000000000000000000000000000000000",` +
 				`"dataref":"s3://payloads/order.placed/HASH/0900000000000000000000000000000000000000000000000000000000000000.json"}`},
 	} {
-		got := p.message(&c.change, c.payload, "payloads")
+		got := p.message(&c.change, c.payload, "", "payloads")
 		want := strings.NewReplacer("ID", got.ID, "HASH", c.change.item.Key.Hash()).Replace(c.want)
 		if got.Body != want || got.Change != c.change.what || got.Group != c.change.item.Key.Hash() {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got.Body, want)
@@ -80,8 +81,24 @@ func TestChangesOfAMigratedType(t *testing.T) {
 		"changed":            {turned, changed, Changed},
 		"removed":            {turned, nil, Removed}, // also by a tombstone, after the way back
 	} {
-		if what, _ := (&Plan{pipeline: p}).changeOf(&event.Change{Old: c.was, New: c.is}); what != c.want {
-			t.Errorf("%s: %q is published, want %q", name, what, c.want)
+		if got := (&Plan{pipeline: p}).changeOf(&event.Change{Old: c.was, New: c.is}); got.what != c.want {
+			t.Errorf("%s: %q is published, want %q", name, got.what, c.want)
+		}
+	}
+}
+
+// An earlier payload that is in the payload bucket is not known: what may be wanted is sent.
+func TestEarlierPayloadInTheBucket(t *testing.T) {
+	when, bad := where.ParseWhen(`before(order_id) = "2"`)
+	if bad != nil {
+		t.Fatal(bad)
+	}
+	p := &Plan{Publications: []Publication{{when: when}}}
+	for _, payload := range []*event.Payload{nil, {}} {
+		c := change{what: Changed, item: anItem(), was: anItem(), place: "1"}
+		c.was.Payload = payload
+		if got := p.wants(&c, "{}"); got != (payload != nil) || (c.earlier() == "") != got {
+			t.Errorf("%v: wanted: %t, %q", payload, got, c.earlier())
 		}
 	}
 }

@@ -49,7 +49,7 @@ type Published struct {
 	Received    int // records
 	Sent        int // messages that are proven taken
 	Requests    int // to targets
-	Pointers    int // messages without their payload, which is larger than the target takes
+	Pointers    int // messages without their payload or the one before, because the target takes less
 	Dropped     int // events that were erased before they were sent: their payload is gone
 	Refused     int // messages that are not proven taken; their records come again
 	Quarantined int // records that were given up
@@ -178,22 +178,23 @@ func (p *Publisher) read(list []records.Record) *batch {
 		case err != nil:
 			b.odd[i], b.left[i] = err, errUnread
 		default:
-			what, item := p.plan.changeOf(c)
-			b.add(i, what, item, c.Created, nil)
+			b.add(i, p.plan.changeOf(c), nil)
 		}
 	}
 	return b
 }
 
 // add adds what the publications send of one change. names chooses some of them; nil means all.
-func (b *batch) add(record int, what string, item *event.Item, at time.Time, names []string) {
-	if item == nil {
+func (b *batch) add(record int, c change, names []string) {
+	if c.item == nil {
 		return
 	}
+	c.record, c.place = record, b.records[record].Sequence.String()
 	for i, of := range b.plan.Publications {
-		if slices.Contains(of.From, item.Type) && slices.Contains(of.On, what) && (names == nil || slices.Contains(names, of.Name)) {
-			b.changes = append(b.changes, change{to: i, what: what, item: item, at: at, record: record,
-				place: b.records[record].Sequence.String()})
+		c.to = i
+		if slices.Contains(of.From, c.item.Type) && slices.Contains(of.On, c.what) && (names == nil || slices.Contains(names, of.Name)) &&
+			(c.item.Payload != nil || b.plan.wants(&c, c.item.Data)) { // what is in the bucket is judged when it is read
+			b.changes = append(b.changes, c)
 		}
 	}
 }
@@ -332,7 +333,7 @@ func (r *sending) sendSome(ctx context.Context, some []*change) {
 			continue
 		}
 		if m.Body == "" {
-			continue // it was erased
+			continue // it was erased, or is not wanted
 		}
 		if c.alone || bytes+m.size() > r.target.Largest || len(of) > 0 && of[len(of)-1].alone {
 			flush()
@@ -348,7 +349,8 @@ func (r *sending) fail(c *change, err error) {
 	r.errs[c] = err
 }
 
-// build returns the message of a change. Its body is empty if the event was erased.
+// build returns the message of a change. Its body is empty if the event was erased, or if its
+// publication does not want it.
 func (r *sending) build(ctx context.Context, c *change) (Message, error) {
 	if err := ctx.Err(); err != nil {
 		return Message{}, err
@@ -372,13 +374,21 @@ func (r *sending) build(ctx context.Context, c *change) (Message, error) {
 		case err != nil && !errors.Is(err, payloads.ErrNoRoom):
 			return Message{}, err
 		}
-		payload = text
+		if payload = text; !r.plan.wants(c, text) {
+			return Message{}, nil
+		}
 	}
-	m := r.plan.message(c, payload, r.name)
-	if m.size() > r.target.Largest {
-		m = r.plan.message(c, "", r.name)
+	before, short := "", payload == ""
+	if r.plan.Publications[c.to].Before && c.what == Changed {
+		before = c.earlier()
 	}
-	if c.what != Removed && (payload == "" || len(m.Body) < len(payload)) {
+	m := r.plan.message(c, payload, before, r.name)
+	for _, less := range []string{payload, ""} { // first without before, and then without the payload
+		if m.size() > r.target.Largest {
+			m, short = r.plan.message(c, less, "", r.name), true
+		}
+	}
+	if short && c.what != Removed {
 		r.count(func(d *Published) { d.Pointers++ })
 	}
 	return m, nil
@@ -447,7 +457,7 @@ func (b *batch) removals(record int) map[string]json.RawMessage {
 	list := map[string]json.RawMessage{}
 	for i := range b.changes {
 		if c := &b.changes[i]; c.record == record && c.what == Removed {
-			list[b.plan.Publications[c.to].Name] = json.RawMessage(b.plan.message(c, "", b.name).Body)
+			list[b.plan.Publications[c.to].Name] = json.RawMessage(b.plan.message(c, "", "", b.name).Body)
 		}
 	}
 	return list

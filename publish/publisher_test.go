@@ -465,6 +465,9 @@ func TestLettersThatAreLeft(t *testing.T) {
 		"the item is broken":             {letter: quarantine.Record{PK: "ORDER#odd", Change: "MODIFY"}, want: odd},
 		"a change that alone is sent": {letter: quarantine.Record{PK: "ORDER#a", Change: "MODIFY"}, on: "[changed]",
 			want: "orders sends what has changed, and not what is stored"},
+		"another version may have met when": {letter: quarantine.Record{PK: "ORDER#a", Change: "INSERT"},
+			on: "[stored], when: 'version > 1'", want: "does not meet when of orders"},
+		"it meets when":     {letter: quarantine.Record{PK: "ORDER#a", Change: "MODIFY"}, on: "[stored], when: 'version = 1'"},
 		"its first version": {letter: quarantine.Record{PK: "ORDER#a", Change: "INSERT"}, on: "[changed]"},
 	} {
 		t.Run(name, func(t *testing.T) {

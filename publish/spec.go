@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/internal/plan/declare"
+	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -36,6 +37,11 @@ type PublicationSpec struct {
 	From []string `yaml:"from" need:"yes" like:"[order.placed]"`
 	// What happens to an event: stored, changed or removed. By default stored and changed.
 	On []string `yaml:"on" like:"[stored, changed]"`
+	// A condition over the payload and the one before it: only what meets it is sent. It is not
+	// asked of what is removed. By default everything is sent.
+	When string `yaml:"when" like:"changed(status)"`
+	// Whether what is changed is sent with the payload before it.
+	Before bool `yaml:"before"`
 	// The ARN of an EventBridge bus, an SNS topic or an SQS queue, or ${VARIABLE} for that of an
 	// environment variable.
 	To string `yaml:"to" need:"yes" like:"${PUBLISH_TO}"`
@@ -64,6 +70,7 @@ type Plan struct {
 type Publication struct {
 	Name string
 	PublicationSpec
+	when *where.When // nil: there is none
 }
 
 const wholeFile = "publish: 1, source: and publications:"
@@ -168,8 +175,39 @@ func (c *compiler) compile() {
 		if typ := tooLong(of); typ != "" {
 			c.Mistake(at.In("to"), typ, "the ARN of a topic or a queue")
 		}
-		c.plan.Publications = append(c.plan.Publications, Publication{name, of})
+		c.plan.Publications = append(c.plan.Publications, Publication{name, of, c.when(at, of)})
 	}
+}
+
+// when compiles what a publication says of the payload and the one before it.
+func (c *compiler) when(at declare.Place, of PublicationSpec) (w *where.When) {
+	sent := func(what string) bool { return slices.Contains(of.On, what) }
+	if of.When != "" {
+		var bad *where.Mistake
+		if w, bad = where.ParseWhen(of.When); bad != nil {
+			c.MistakeAt(at.In("when"), of.When, bad.Offset, bad.What, bad.Instead)
+		} else if !sent(Stored) && !sent(Changed) {
+			c.Mistake(at.In("when"), "what is removed is sent whatever it was, because a receiver may know of it",
+				"stored or changed into on, or leave when out")
+		}
+	}
+	if of.Before && !sent(Changed) {
+		c.Mistake(at.In("before"), "only what is changed had a payload before", "changed into on, or leave before out")
+	}
+	asks := "when"
+	if w == nil || !w.Asks {
+		if asks = "before"; !of.Before {
+			return w
+		}
+	}
+	events := c.plan.pipeline.Describe().Spec.Events
+	for _, typ := range of.From {
+		if spec, known := events[typ]; known && spec.Mode != "latest" && spec.Migrated == "" {
+			c.Mistake(at.In(asks), "no version of "+typ+" takes the place of another, because its mode is not latest",
+				"a publication of its own for "+typ+", without the payload before")
+		}
+	}
+	return w
 }
 
 // isTarget reports whether a text is the ARN of a bus, a topic or a queue.

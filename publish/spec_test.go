@@ -34,6 +34,17 @@ func TestMistakes(t *testing.T) {
 			"${PUBLISH_TO}"},
 		{"orders:", "Orders:", `"Orders" is not a name`, "orders:"},
 		{"source", "sauce", "sauce", "source"},
+		{"from: [order, report]", "from: [order], when: 'changes(note)'", "publish.yaml:4:34: changes is not a function; write changed(PA",
+			"from: [order], when: changed(note)"},
+		{"from: [order, report]", "from: [order], when: 'before.n = 1'", "write before(n)", "from: [order], when: 'before(n) = 1'"},
+		{"from: [order, report]", "from: [order], when: 'note > '", "the condition needs a number", "from: [order], when: 'note > 1'"},
+		{"from: [order, report]", "from: [order, report], when: changed(note)", "no version of report takes the place of another",
+			"from: [order], when: changed(note)"},
+		{"from: [order, report]", "from: [report], before: true", "no version of report takes", "from: [report], when: note = 1"},
+		{"[stored, changed, removed]", "[removed], when: note = 1", "what is removed is sent whatever it was, because",
+			"[stored, removed], when: note = 1"},
+		{"[order, report], on: [stored, changed, removed]", "[order], on: [stored], before: true", "only what is changed had a payload",
+			"[order], on: [stored, changed], before: true"},
 	} {
 		if !strings.Contains(publishing, c.was) {
 			t.Fatalf("the file has no %q", c.was)
@@ -71,6 +82,13 @@ func TestTypesTooLongForABus(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The rows of a migration change, so an event that comes from one has versions.
+func TestVersionsOfAMigration(t *testing.T) {
+	p := written.Pipeline(t, strings.Replace(declared, "report: {", "report: {migrated: old, ", 1))
+	_, err := publish.Load(fstest.MapFS{"p": {Data: []byte(asking("report", "before: true, when: changed(note)"))}}, "p", p)
+	must.Succeed(t, err)
 }
 
 func TestVariables(t *testing.T) {

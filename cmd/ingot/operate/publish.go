@@ -26,8 +26,9 @@ import (
 const publishAgainHelp = `Sends the events that are stored now, and whose time is TIME or later, to the targets of
 publish.yaml as stored. It reads the whole events table. Each event has the id of the first time, so a
 receiver that knows it does nothing. What is stored no more, or was stored between two versions, is not
-sent. Use it for a new publication, for what the publish function has put into quarantine, and after a
-target has lost something.
+sent. Nor is what surely does not meet when: nobody knows the payload before, so each changed(PATH) and
+before(PATH) may be true or false. No message has before. Use it for a new publication, for what the
+publish function has put into quarantine, and after a target has lost something.
 
 A removal that was given up is in its letter alone: name the folder of ingot quarantine pull with --letters.
 It is not sent if an event is stored under its key again. At the end the command says which letters to drop, and of

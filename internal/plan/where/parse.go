@@ -24,20 +24,9 @@ const (
 //	op         = "=" | "!=" | "<" | "<=" | ">" | ">="
 //	literal    = a JSON number | text in single or double quotes | "true" | "false"
 func Parse(text string) (*Condition, *Mistake) {
-	if len(text) > maxLength {
-		return nil, &Mistake{What: "the condition is longer than 4,096 bytes", Instead: "at most 4,096"}
-	}
-	tokens, bad := lex(text)
+	c, bad := new(parser).parse(text)
 	if bad != nil {
 		return nil, bad
-	}
-	p := &parser{tokens: tokens}
-	c, bad := p.disjunction(0)
-	if bad != nil {
-		return nil, bad
-	}
-	if t := p.peek(); t.kind != endToken {
-		return nil, p.unexpected(t, "and, or, or the end", "and or or between two conditions, or leave it out")
 	}
 	return &Condition{c}, nil
 }
@@ -46,6 +35,27 @@ type parser struct {
 	tokens []token
 	next   int
 	quoted bool // the field of the comparison is number(PATH)
+	when   bool // the grammar is that of [ParseWhen]
+	before bool // the field of the comparison is before(PATH)
+	asks   bool // a test so far is of the earlier payload
+}
+
+func (p *parser) parse(text string) (node, *Mistake) {
+	if len(text) > maxLength {
+		return nil, &Mistake{What: "the condition is longer than 4,096 bytes", Instead: "at most 4,096"}
+	}
+	var bad *Mistake
+	if p.tokens, bad = lex(text); bad != nil {
+		return nil, bad
+	}
+	c, bad := p.disjunction(0)
+	if bad != nil {
+		return nil, bad
+	}
+	if t := p.peek(); t.kind != endToken {
+		return nil, p.unexpected(t, "and, or, or the end", "and or or between two conditions, or leave it out")
+	}
+	return c, nil
 }
 
 func (p *parser) peek() token { return p.tokens[p.next] }
@@ -135,8 +145,22 @@ func (p *parser) negation(depth int) (node, *Mistake) {
 }
 
 func (p *parser) comparison() (node, *Mistake) {
+	if p.when && p.call("changed") {
+		p.asks = true
+		path, bad := p.inside("changed(PATH)")
+		return changed{exists{path}}, bad
+	}
+	p.before = false
+	n, bad := p.test()
+	if bad == nil && p.before {
+		p.asks, n = true, earlier{n}
+	}
+	return n, bad
+}
+
+func (p *parser) test() (node, *Mistake) {
 	if p.word("exists") {
-		path, bad := p.path()
+		path, bad := p.place()
 		return exists{path}, bad
 	}
 	field := p.peek()
@@ -152,6 +176,10 @@ func (p *parser) comparison() (node, *Mistake) {
 	if bad := p.asksNull(field, op); bad != nil {
 		return nil, bad
 	}
+	if p.when && op.kind == openToken {
+		return nil, &Mistake{Offset: field.offset, What: field.text + " is not a function",
+			Instead: "changed(PATH), before(PATH) or number(PATH)"}
+	}
 	if op.kind != opToken {
 		return nil, p.unexpected(op, "an operator (= != < <= > >=) or in", aComparison)
 	}
@@ -166,20 +194,55 @@ func (p *parser) comparison() (node, *Mistake) {
 	return comparison{path, operators[op.text], l, field.offset}, nil
 }
 
-// field reads a path, or number(PATH).
+// field reads a place, or number() around one.
 func (p *parser) field() (event.Path, *Mistake) {
-	p.quoted = p.peek().text == "number" && p.peek().kind == wordToken && p.tokens[p.next+1].kind == openToken
-	if p.quoted {
+	p.quoted = p.call("number")
+	path, bad := p.place()
+	if bad == nil && p.quoted {
+		bad = p.closed("number(PATH)")
+	}
+	return path, bad
+}
+
+// call takes the name of a function and the parenthesis behind it, and reports whether they are
+// there.
+func (p *parser) call(name string) bool {
+	t := p.peek()
+	is := t.kind == wordToken && t.text == name && p.tokens[p.next+1].kind == openToken
+	if is {
 		p.next += 2
 	}
+	return is
+}
+
+// inside reads the rest of a function that has this form.
+func (p *parser) inside(form string) (event.Path, *Mistake) {
 	path, bad := p.path()
-	if bad != nil || !p.quoted {
-		return path, bad
+	if bad == nil {
+		bad = p.closed(form)
 	}
+	return path, bad
+}
+
+func (p *parser) closed(form string) *Mistake {
 	if end := p.take(); end.kind != closeToken {
-		return path, p.unexpected(end, "a closing parenthesis", "number(PATH)")
+		return p.unexpected(end, "a closing parenthesis", form)
 	}
-	return path, nil
+	return nil
+}
+
+// place reads a path or, in a when, before(PATH).
+func (p *parser) place() (event.Path, *Mistake) {
+	t := p.peek()
+	if !p.when || !p.call("before") {
+		if rest, is := strings.CutPrefix(t.text, "before."); p.when && is && t.kind == wordToken {
+			return event.Path{}, &Mistake{Offset: t.offset, What: t.text + " would be a field in a field of this payload called before",
+				Instead: "before(" + rest + ")"}
+		}
+		return p.path()
+	}
+	p.before = true
+	return p.inside("before(PATH)")
 }
 
 // nulls are words of other languages for a value that is not there.
@@ -255,6 +318,9 @@ func (p *parser) literal() (literal, *Mistake) {
 	case t.kind == wordToken && slices.Contains(nulls, strings.ToLower(t.text)):
 		return literal{}, &Mistake{Offset: t.offset, What: "no field is ever equal to " + t.text,
 			Instead: "nothing there, and or not exists with the field behind the comparison"}
+	case p.when && t.kind == wordToken && p.peek().kind == openToken:
+		return literal{}, &Mistake{Offset: t.offset, What: "a field is compared with a value, not with another field",
+			Instead: "a number or a text in quotes, or changed(PATH) in place of the comparison"}
 	case t.kind == wordToken && !slices.Contains(reservedWords, t.text):
 		return literal{},
 			&Mistake{Offset: t.offset, What: t.text + " stands where a value should: fields are compared with numbers and quoted text only",

@@ -13,11 +13,11 @@ import (
 type Condition struct{ of node }
 
 // Holds reports whether a payload meets the condition.
-func (c *Condition) Holds(root event.Node) bool { return c == nil || c.of.holds(root) }
+func (c *Condition) Holds(root event.Node) bool { return c == nil || c.of.holds(sides{now: root}) }
 
 // node is a part of a condition.
 type node interface {
-	holds(root event.Node) bool
+	holds(s sides) bool
 	// print appends the canonical text, in parentheses if the condition binds less tightly than
 	// what is around it. binding says how tightly that binds: 0 for or, 1 for and, 2 for not.
 	print(b *strings.Builder, binding int)
@@ -94,38 +94,41 @@ func Number(n event.Node) (d event.Decimal, is bool) {
 	return d, err == nil
 }
 
-func (a anyOf) holds(root event.Node) bool {
+func (a anyOf) holds(s sides) bool {
 	for _, c := range a {
-		if c.holds(root) {
+		if c.holds(s) {
 			return true
 		}
 	}
 	return false
 }
 
-func (a allOf) holds(root event.Node) bool {
+func (a allOf) holds(s sides) bool {
 	for _, c := range a {
-		if !c.holds(root) {
+		if !c.holds(s) {
 			return false
 		}
 	}
 	return true
 }
 
-func (n not) holds(root event.Node) bool { return !n.of.holds(root) }
-
-func (e exists) holds(root event.Node) bool {
-	k := root.At(e.path).Kind()
-	return k != event.Absent && k != event.Null
+func (n not) holds(s sides) bool {
+	s.guess = !s.guess
+	return !n.of.holds(s)
 }
 
-func (c comparison) holds(root event.Node) bool {
-	order, ok := c.with.compare(root.At(c.path))
+func (e exists) holds(s sides) bool { return there(s.now.At(e.path)) }
+
+// there reports whether a field has a value: it is neither missing nor null.
+func there(n event.Node) bool { return n.Exists() && n.Kind() != event.Null }
+
+func (c comparison) holds(s sides) bool {
+	order, ok := c.with.compare(s.now.At(c.path))
 	return ok && c.op.holds(order)
 }
 
-func (o oneOf) holds(root event.Node) bool {
-	n := root.At(o.path)
+func (o oneOf) holds(s sides) bool {
+	n := s.now.At(o.path)
 	for i := range o.set {
 		if order, ok := o.set[i].compare(n); ok && order == 0 {
 			return true

@@ -371,6 +371,12 @@ func FuzzParse(f *testing.F) {
 		f.Add(s, `{"a":1,"b":"x"}`)
 	}
 	f.Fuzz(func(t *testing.T, text, payload string) {
+		if w, odd := ParseWhen(text); odd == nil {
+			doc, _ := event.ParseDocument(payload)
+			if now := w.Holds(doc.Root(), event.Node{}, true); now && !w.Holds(doc.Root(), event.Node{}, false) {
+				t.Fatalf("%q holds over %s without an earlier payload, and not if that is unknown", text, payload)
+			}
+		}
 		c, bad := Parse(text)
 		if bad != nil {
 			if bad.Offset < 0 || bad.Offset > len(text) || bad.What == "" {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -13,8 +14,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
@@ -88,5 +91,20 @@ func TestMessageOfThePage(t *testing.T) {
 	stored, err := next.Plan(envelope.Message{Body: sent.Body})
 	if err != nil || stored.Key != item.Key || stored.Type != item.Type || stored.Data != payload {
 		t.Errorf("the second stores %+v, %v", stored, err)
+	}
+}
+
+// The conditions of the page hold or not as it says, of the payloads that it names.
+func TestWhenOfThePage(t *testing.T) {
+	of := regexp.MustCompile("where `(.*)` replaces `(.*)` \\|").FindStringSubmatch(read(t, "docs/publishing.md"))
+	now, err := event.ParseDocument(of[1])
+	must.Succeed(t, err)
+	before, err := event.ParseDocument(of[2])
+	must.Succeed(t, err)
+	for _, row := range table(t, "docs/publishing.md", "when") {
+		w, bad := where.ParseWhen(code(row[0]))
+		if bad != nil || !strings.HasPrefix(row[1], fmt.Sprint(w.Holds(now.Root(), before.Root(), true))) {
+			t.Errorf("%v: %v", row, bad)
+		}
 	}
 }

@@ -75,9 +75,9 @@ func drawn() string { drawn_++; return strconv.Itoa(drawn_) }`}},
 		{
 			Name: "removal-untold", What: "a removal is told only if its event was never changed", Defends: "P20",
 			Checks: checks(chain.Untold), Plain: true,
-			Edits: edit("publish.Plan.changeOf", `return Removed, was`,
-				`if was.Revision != nil && was.Revision.String() != "1" { return "", nil }
-		return Removed, was`),
+			Edits: edit("publish.Plan.changeOf", `return change{what: Removed, item: was, at: c.Created}`,
+				`if was.Revision != nil && was.Revision.String() != "1" { return change{} }
+		return change{what: Removed, item: was, at: c.Created}`),
 		},
 	}
 	for i := range list {
