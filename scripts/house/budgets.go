@@ -32,14 +32,14 @@ const (
 
 var budgets = map[string]budget{
 	// These say how large the project may be.
-	sourceTokens: {most: 872_000, measured: 900_000,
+	sourceTokens: {most: 880_000, measured: 915_000,
 		why: "what producers send (events inside objects, values as they come, types that are dropped), states, lists of totals and " +
 			"expires are built whole, the simulation has states and required events, and what is published may be a change; " +
 			"two searches for what exists twice found little more to take away"},
-	testTokens:   {most: 831_000, measured: 859_000, why: "as for the source"},
-	shippedLines: {most: 25_100, measured: 26_020, why: "as for the source"},
-	heartLines:   {most: 6_620, measured: 6_670, why: "a put is sent only with a signature from before the margin; keys of lists of totals"},
-	pageWords:    {most: 68_500},
+	testTokens:   {most: 831_000, measured: 870_000, why: "as for the source"},
+	shippedLines: {most: 25_250, measured: 26_100, why: "as for the source"},
+	heartLines:   {most: 6_640, measured: 6_670, why: "a put is sent only with a signature from before the margin; keys of lists of totals"},
+	pageWords:    {most: 69_300},
 	helpWords:    {most: 20_300},
 	commandCount: {most: 49},
 	flagCount:    {most: 450},

@@ -149,13 +149,17 @@ func stackName(module string) string {
 }
 
 // Files returns the files of the repository, in the order in which a person will want to read them.
-// sample holds the template.yaml of the sample shop, and the file of prices.
+// sample holds the template.yaml of the sample shop, the file of prices, and AGENTS.md.
 func (r *Repository) Files(sample fs.FS) ([]File, error) {
 	base, err := fs.ReadFile(sample, "template.yaml")
 	if err != nil {
 		return nil, err
 	}
 	prices, err := fs.ReadFile(sample, Prices)
+	if err != nil {
+		return nil, err
+	}
+	agents, err := fs.ReadFile(sample, "AGENTS.md")
 	if err != nil {
 		return nil, err
 	}
@@ -186,6 +190,7 @@ func (r *Repository) Files(sample fs.FS) ([]File, error) {
 		File{"events/sample.ndjson", []byte(strings.Join(r.sample, "\n") + "\n")},
 		File{"events/ingest.json", sqsEvent(r.sample[0])},
 		File{Prices, prices},
+		File{"AGENTS.md", agents},
 	)
 	return list, nil
 }

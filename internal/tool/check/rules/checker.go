@@ -36,11 +36,13 @@ func (c *Checker) All() (counting aggregate.Counting, known bool) {
 		c.readers()
 		c.canary(c.streams)
 		c.runtime(c.streams)
+		c.unwise(c.streams)
 	}
 	if c.ingest != nil {
 		c.ingestMapping()
 		c.order()
 		c.runtime(c.ingest)
+		c.unwise(c.ingest)
 		c.reserved(c.ingest)
 		c.pollers(c.ingest)
 	}

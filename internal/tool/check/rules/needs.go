@@ -96,6 +96,7 @@ func (c *Checker) rights() {
 		if all == nil {
 			continue
 		}
+		c.wide(all)
 		for _, n := range c.needsOf(f) {
 			if n.items == nil {
 				c.needed(f, n, all, "")

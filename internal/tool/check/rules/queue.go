@@ -42,10 +42,12 @@ func (c *Checker) ingestMapping() {
 			for _, one := range fifoSettings {
 				c.check(c.mapped(m), one)
 			}
+			c.check(c.resource(queue), unwiseFIFO)
 		} else {
 			window = c.batching(m)
 		}
 		if queue != nil {
+			c.check(c.resource(queue), unwiseQueue)
 			c.visibility(queue, window)
 			c.redrive(queue)
 			c.kept(queue)

@@ -119,6 +119,7 @@ func (c *Checker) streamsMapping(counting aggregate.Counting, known bool) {
 			c.check(on, marksSettings...)
 		}
 		c.check(on, streamSettings...)
+		c.check(on, unwiseStream...)
 		c.noFilter(m, "stream-filter", "changes that a filter does not let through are never counted")
 		c.streamOf(m)
 	}
