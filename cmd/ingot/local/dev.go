@@ -49,6 +49,8 @@ loses its power.
 When pipeline.yaml changes, it is read again, and both functions go on with it as after a deployment. If
 it has mistakes, or if ingot check --was objects to the change, the previous file stays in use.
 
+If there is a publish.yaml beside it, each publication is sent to a queue of its own here, published-NAME.
+
 If the pipeline uses hmac, hashes are made with INGOT_PII_KEY. If that is not set, a stand-in is
 used, as in ingot explain.`,
 		Example: `  ingot dev

@@ -85,8 +85,10 @@ type Dev struct {
 	switches *mappings.Server
 	fifo     bool // the queue of events is a FIFO queue
 	stream   *esm.Stream
-	remade   atomic.Bool // a table may have been made again, and the functions do not know it yet
-	kept     *kept       // nil: in memory alone
+	// publishing is the other mapping of the stream, for publish.yaml.
+	publishing atomic.Pointer[esm.Stream]
+	remade     atomic.Bool // a table may have been made again, and the functions do not know it yet
+	kept       *kept       // nil: in memory alone
 
 	api, console *server
 	requests     requests
@@ -96,7 +98,7 @@ type Dev struct {
 	cut          context.CancelFunc
 	work         sync.WaitGroup
 
-	queueIdle, streamIdle atomic.Bool
+	queueIdle, streamIdle, publishIdle atomic.Bool
 
 	mu       sync.Mutex
 	troubles map[string]string // by function: what was told last
@@ -106,6 +108,9 @@ type Dev struct {
 
 	reloading  sync.Mutex
 	text, seen []byte // of the pipeline.yaml that runs, and of the file when it was last read
+	// The same of publish.yaml. They are nil if there is none.
+	publishText, publishSeen []byte
+	toldOf                   map[string]string // by publication: the queue that was told
 }
 
 // Start runs a pipeline until [Dev.Close]. The error says which file is wrong, or which port is
@@ -117,7 +122,8 @@ func Start(ctx context.Context, cfg Config) (_ *Dev, err error) {
 	if cfg.File, err = filepath.Abs(cfg.File); err != nil {
 		return nil, err
 	}
-	d := &Dev{cfg: cfg, id: rand.Text(), stop: make(chan struct{}), troubles: map[string]string{}, results: map[string]string{}}
+	d := &Dev{cfg: cfg, id: rand.Text(), stop: make(chan struct{}), troubles: map[string]string{}, results: map[string]string{},
+		toldOf: map[string]string{}}
 	if cfg.Now == nil {
 		d.cfg.Now, d.longPolls = time.Now, d.stop
 	}
@@ -147,7 +153,7 @@ func Start(ctx context.Context, cfg Config) (_ *Dev, err error) {
 	if err := d.mappings(ctx); err != nil {
 		return nil, err
 	}
-	if err := d.deploy(ctx, plan, d.text); err != nil {
+	if err := d.deploy(ctx, plan, d.text, d.publishSeen); err != nil {
 		return nil, err
 	}
 	d.run()
@@ -160,6 +166,9 @@ func Start(ctx context.Context, cfg Config) (_ *Dev, err error) {
 // read compiles pipeline.yaml.
 func (d *Dev) read() (*pipeline.Pipeline, error) {
 	text, err := os.ReadFile(d.cfg.File)
+	if err == nil {
+		d.publishSeen, err = d.readPublish()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -205,8 +214,8 @@ func (d *Dev) open(ctx context.Context, plan *pipeline.Pipeline) (err error) {
 	return err
 }
 
-// deploy makes the functions run with a pipeline.
-func (d *Dev) deploy(ctx context.Context, plan *pipeline.Pipeline, text []byte) error {
+// deploy makes the functions run with a pipeline, and with a publish.yaml if there is one.
+func (d *Dev) deploy(ctx context.Context, plan *pipeline.Pipeline, text, published []byte) error {
 	for _, name := range plan.Indexes() {
 		index, keys := stack.Index(name)
 		if err := d.engine.AddIndex(stack.Events, index, keys); err != nil {
@@ -222,14 +231,14 @@ func (d *Dev) deploy(ctx context.Context, plan *pipeline.Pipeline, text []byte) 
 	if err := stack.CreatePayloads(ctx, d.engine.S3()); err != nil {
 		return err
 	}
-	started, err := d.begin(ctx, plan)
+	started, err := d.begin(ctx, plan, published)
 	if err != nil {
 		return err
 	}
 	if err := d.kept.deployed(d.stack, text); err != nil {
 		return err
 	}
-	d.text = text
+	d.text, d.publishText = text, published
 	d.running.current.Store(started)
 	return nil
 }
@@ -245,11 +254,12 @@ func name(file string) string {
 	return file
 }
 
-// run starts both mappings, time to live, and the servers. They run until Close.
+// run starts the mappings, time to live, and the servers. They run until Close.
 func (d *Dev) run() {
 	d.makeSwitches()
 	d.work.Go(func() { d.poll("ingest", d.stop, d.pollQueue) })
 	d.work.Go(func() { d.poll("streams", d.stop, d.pollStream) })
+	d.work.Go(func() { d.poll("publish", d.stop, d.pollPublishing) })
 	d.work.Go(func() { every(sweepEvery, d.stop, d.sweep) })
 	d.work.Go(func() { d.watch(d.stop) })
 	d.work.Go(func() { d.api.serve(guard(d.api.listener.Addr(), d.requests.count(d.protocols(wire.New(d.engine))))) })

@@ -17,25 +17,28 @@ import (
 	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/publish"
 	"github.com/ingot-events/ingot/tables"
 )
 
-// functions are both functions, started with one pipeline. Each call is judged by the role of
+// functions are the functions, started with one pipeline. Each call is judged by the role of
 // template.yaml, so that what AWS would deny is denied here, too.
 type functions struct {
 	plan    *pipeline.Pipeline
 	ingest  *handler.Ingest
 	streams *handler.Streams
+	// publisher is nil if there is no publish.yaml.
+	publisher *publish.Publisher
 	// These are the roles of the functions.
-	asIngest, asStreams *iam.Role
+	asIngest, asStreams, asPublisher *iam.Role
 }
 
 // running holds the functions that take the next batch. A batch that is under way is finished by
 // the functions that began it, as in a deployment.
 type running struct{ current atomic.Pointer[functions] }
 
-// begin starts both functions with a pipeline, as a deployment does.
-func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline) (*functions, error) {
+// begin starts the functions with a pipeline, as a deployment does.
+func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline, published []byte) (*functions, error) {
 	e := env.Env{Now: d.clock.Now, Deadline: d.deadline}
 	engine := d.engine.DynamoDB()
 	of := func(function string) tables.Config {
@@ -62,7 +65,11 @@ func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline) (*functions, e
 	streams.ArchiveFiles = true // as template.yaml has it
 	streams.OnChange = func(_ context.Context, c event.Change) error { d.step(Step{Change: &c}); return nil }
 	streams.OnBatch = func(_ context.Context, r handler.StreamsReport) { d.step(Step{Streams: &r}) }
-	f := &functions{plan: plan, ingest: ingest, streams: streams, asIngest: iam.Ingest(plan), asStreams: iam.Streams(plan)}
+	f := &functions{plan: plan, ingest: ingest, streams: streams, asIngest: iam.Ingest(plan), asStreams: iam.Streams(plan),
+		asPublisher: publishRole(plan)}
+	if f.publisher, err = d.publisher(ctx, of("publish"), published); err != nil {
+		return nil, err
+	}
 	ctx = iam.As(ctx, f.asStreams)
 	if err := streams.Start(ctx); err != nil {
 		return nil, err

@@ -16,18 +16,22 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/dev/disk"
 )
 
-// kept is the data folder. Besides the data of the engine, it holds the position of the stream's
-// mapping, the pipeline.yaml that ran last, the names of tables and queues, and the time. A nil
+// kept is the data folder. Besides the data of the engine, it holds the positions of the stream's
+// mappings, the pipeline.yaml that ran last, the names of tables and queues, and the time. A nil
 // kept stores nothing.
 type kept struct {
 	disk     *disk.Disk
 	pipeline []byte // nil: the folder is new
 	names    stack.Stack
 	clock    time.Time
-	at       *esm.Checkpoint // nil: the stream was not read yet
+	at       map[string]*esm.Checkpoint // by the name of its position; none: the stream was not read yet
 }
 
-const keptSpace = "dev"
+const (
+	keptSpace = "dev"
+	// These are the positions of the mappings of the stream.
+	keptPosition, keptPublished = "position", "published"
+)
 
 // openKept opens a data folder. If an earlier process did not finish setting it up, it begins anew:
 // no event can have been stored.
@@ -36,7 +40,7 @@ func openKept(dir string) (*kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &kept{disk: d}
+	k := &kept{disk: d, at: map[string]*esm.Checkpoint{}}
 	err = d.Load(keptSpace, func(key, value []byte) error {
 		switch string(key) {
 		case "pipeline":
@@ -45,9 +49,10 @@ func openKept(dir string) (*kept, error) {
 			return json.Unmarshal(value, &k.names)
 		case "clock":
 			return k.clock.UnmarshalText(value)
-		case "position":
-			k.at = new(esm.Checkpoint)
-			return json.Unmarshal(value, k.at)
+		case keptPosition, keptPublished:
+			at := new(esm.Checkpoint)
+			k.at[string(key)] = at
+			return json.Unmarshal(value, at)
 		}
 		return nil
 	})
@@ -102,9 +107,9 @@ func (k *kept) deployed(s *stack.Stack, pipeline []byte) error {
 	return k.disk.Safe()
 }
 
-// position stores how far the stream's mapping has come. It need not wait for the disk, because
-// changes that are delivered again are not counted again.
-func (k *kept) position(c esm.Checkpoint, now time.Time) {
+// position stores how far a mapping of the stream has come. It need not wait for the disk, because
+// changes that are delivered again are not counted again, and are published with the same ids.
+func (k *kept) position(name string, c esm.Checkpoint, now time.Time) {
 	if k == nil {
 		return
 	}
@@ -114,15 +119,15 @@ func (k *kept) position(c esm.Checkpoint, now time.Time) {
 	}
 	clock, _ := now.MarshalText() // fails only for years of five digits
 	k.disk.Keep([]embedded.Change{
-		{Space: keptSpace, Key: "position", Value: string(at)},
+		{Space: keptSpace, Key: name, Value: string(at)},
 		{Space: keptSpace, Key: "clock", Value: string(clock)},
 	})
 }
 
 // restore puts a mapping back to its stored position.
-func (k *kept) restore(s *esm.Stream) {
-	if k != nil && k.at != nil {
-		s.Restore(*k.at)
+func (k *kept) restore(name string, s *esm.Stream) {
+	if k != nil && k.at[name] != nil {
+		s.Restore(*k.at[name])
 	}
 }
 

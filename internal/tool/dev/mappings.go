@@ -29,7 +29,7 @@ const (
 	sweepSize  = 1000
 )
 
-// mappings makes the mappings of both functions.
+// mappings makes the mappings of the functions.
 func (d *Dev) mappings(ctx context.Context) error {
 	var err error
 	size := batchSize
@@ -44,7 +44,8 @@ func (d *Dev) mappings(ctx context.Context) error {
 	if err := d.mapStream(); err != nil {
 		return err
 	}
-	d.kept.restore(d.stream)
+	d.kept.restore(keptPosition, d.stream)
+	d.kept.restore(keptPublished, d.publishing.Load())
 	return nil
 }
 
@@ -56,7 +57,7 @@ func (d *Dev) guard(do esm.Handler) esm.Function {
 	return esm.Function{Handler: guarded(do), Timeout: stack.FunctionTimeout, Now: d.clock.Now, Deadline: d.deadline}
 }
 
-// mapStream makes the mapping of the stream. It begins at the first record.
+// mapStream makes both mappings of the stream. They begin at the first record.
 func (d *Dev) mapStream() (err error) {
 	window := time.Duration(0) // receipts need none
 	if d.cfg.Counting == aggregate.Marks {
@@ -64,7 +65,10 @@ func (d *Dev) mapStream() (err error) {
 	}
 	d.stream, err = esm.NewStream(esm.StreamConfig{Client: d.engine.Streams(), ARN: d.stack.StreamARN, Function: d.guard(d.running.streams),
 		BatchSize: batchSize, Concurrency: 2, Window: window, ReportBatchItemFailures: true, OnFailure: d.failed("streams")})
-	return err
+	if err != nil {
+		return err
+	}
+	return d.mapPublishing()
 }
 
 // deadline is context.WithDeadline for the clock of this process, which may differ from the
@@ -170,7 +174,7 @@ func (d *Dev) pollStream(ctx context.Context) (time.Duration, error) {
 		if p.Failed == 0 {
 			d.last(target.DevStreams, lastFine)
 		}
-		d.kept.position(d.stream.Checkpoint(), d.clock.Now())
+		d.kept.position(keptPosition, d.stream.Checkpoint(), d.clock.Now())
 	}
 	switch {
 	case p.Failed > 0:
@@ -183,11 +187,11 @@ func (d *Dev) pollStream(ctx context.Context) (time.Duration, error) {
 	return 0, err
 }
 
-// rest records that a mapping found nothing. When both mappings have found nothing, nothing is left
+// rest records that a mapping found nothing. When all mappings have found nothing, nothing is left
 // that could become too old, and the clock may follow the machine's.
 func (d *Dev) rest(idle *atomic.Bool) {
 	idle.Store(true)
-	if !d.queueIdle.Load() || !d.streamIdle.Load() {
+	if !d.queueIdle.Load() || !d.streamIdle.Load() || !d.publishIdle.Load() {
 		return
 	}
 	if ahead := d.clock.follow(); ahead > 0 {

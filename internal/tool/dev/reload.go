@@ -19,8 +19,8 @@ import (
 // settle is how long a file must be left alone before it is read. An editor may write it in parts.
 const settle = 100 * time.Millisecond
 
-// watch reads pipeline.yaml again whenever it or one of its schemas changes. It watches the
-// folders, because many editors put a new file in the place of the old one.
+// watch reads the files again whenever pipeline.yaml, one of its schemas or publish.yaml changes.
+// It watches the folders, because many editors put a new file in the place of the old one.
 func (d *Dev) watch(stop <-chan struct{}) {
 	w, err := fsnotify.NewWatcher()
 	if err == nil {
@@ -56,9 +56,9 @@ func (d *Dev) watch(stop <-chan struct{}) {
 	}
 }
 
-// files lists pipeline.yaml and the schemas that it names.
+// files lists pipeline.yaml, publish.yaml and the schemas that the former names.
 func (d *Dev) files() []string {
-	list := []string{filepath.Clean(d.cfg.File)}
+	list := []string{filepath.Clean(d.cfg.File), d.publishFile()}
 	text, err := os.ReadFile(d.cfg.File)
 	if err != nil {
 		return list
@@ -69,8 +69,8 @@ func (d *Dev) files() []string {
 	return list
 }
 
-// Reload reads pipeline.yaml again. If the file has changed, the functions go on with it, as after
-// a deployment. If they cannot, Reload tells why.
+// Reload reads pipeline.yaml and publish.yaml again. If a file has changed, the functions go on
+// with it, as after a deployment. If they cannot, Reload tells why.
 func (d *Dev) Reload(ctx context.Context) {
 	d.reloading.Lock()
 	defer d.reloading.Unlock()
@@ -78,41 +78,50 @@ func (d *Dev) Reload(ctx context.Context) {
 	if err != nil {
 		return // the file is missing while an editor replaces it
 	}
+	published, err := d.readPublish()
+	if err != nil {
+		return
+	}
 	plan, bad := d.compile(text)
 	if bad == nil {
 		text = plan.Text() // with the schemas
 	} else {
 		text = append(text, bad.Error()...)
 	}
+	file := name(d.cfg.File)
 	if bytes.Equal(text, d.seen) {
-		return
+		if file = name(d.publishFile()); same(published, d.publishSeen) {
+			return
+		}
 	}
-	d.seen = text
+	d.seen, d.publishSeen = text, published
 	if bad != nil {
-		d.told(Reloaded{Objects: []string{bad.Error()}})
+		d.told(file, Reloaded{Objects: []string{bad.Error()}})
 		return
 	}
-	if bytes.Equal(text, d.text) {
-		d.told(Reloaded{Took: true, Notes: []string{name(d.cfg.File) + " is the file that runs again"}})
+	if bytes.Equal(text, d.text) && same(published, d.publishText) {
+		d.told(file, Reloaded{Took: true, Notes: []string{file + " is the file that runs again"}})
 		return
 	}
 	objects, notes := d.compare(d.text, text)
 	if len(objects) > 0 {
-		d.told(Reloaded{Objects: objects, Notes: notes})
+		d.told(file, Reloaded{Objects: objects, Notes: notes})
 		return
 	}
-	if err := d.deploy(ctx, plan, text); err != nil {
-		d.told(Reloaded{Objects: []string{err.Error()}, Notes: notes})
+	if err := d.deploy(ctx, plan, text, published); err != nil {
+		d.told(file, Reloaded{Objects: []string{err.Error()}, Notes: notes})
 		return
 	}
-	d.told(Reloaded{Took: true, Notes: notes})
+	d.told(file, Reloaded{Took: true, Notes: notes})
 }
 
-// told reports whether a changed pipeline.yaml is in use now, and why not.
-func (d *Dev) told(reloaded Reloaded) {
-	file := name(d.cfg.File)
+// same reports whether two texts of publish.yaml are the same. An empty file is not a missing one.
+func same(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) }
+
+// told reports whether a changed file is in use now, and why not.
+func (d *Dev) told(file string, reloaded Reloaded) {
 	if reloaded.Took {
-		d.cfg.Tell(fmt.Sprintf("%s has changed; both functions run with it now", file))
+		d.cfg.Tell(fmt.Sprintf("%s has changed; the functions run with it now", file))
 	} else {
 		d.cfg.Tell(fmt.Sprintf("%s has changed, but the functions still use the previous file:\n  %s", file,
 			strings.Join(reloaded.Objects, "\n  ")))

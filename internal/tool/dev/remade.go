@@ -39,11 +39,12 @@ func (d *Dev) goOn(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := d.deploy(ctx, d.Pipeline(), d.text); err != nil {
+	if err := d.deploy(ctx, d.Pipeline(), d.text, d.publishText); err != nil {
 		return err
 	}
 	if stream != was {
-		d.kept.position(d.stream.Checkpoint(), d.clock.Now())
+		d.kept.position(keptPosition, d.stream.Checkpoint(), d.clock.Now())
+		d.kept.position(keptPublished, d.publishing.Load().Checkpoint(), d.clock.Now())
 		d.cfg.Tell(fmt.Sprintf("the table %s was made again; both functions go on with it and with its stream", stack.Events))
 	}
 	d.mu.Lock()
