@@ -43,7 +43,7 @@ func (q queue) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInp
 				out.Failed = append(out.Failed, sqstypes.BatchResultErrorEntry{Id: e.Id, Code: aws.String("ServiceUnavailable")})
 				continue
 			}
-			w.take(message{*e.MessageDeduplicationId, *e.MessageGroupId, *e.MessageBody})
+			w.take(message{*in.QueueUrl, *e.MessageDeduplicationId, *e.MessageGroupId, *e.MessageBody})
 			out.Successful = append(out.Successful, sqstypes.SendMessageBatchResultEntry{Id: e.Id})
 		}
 		return out, nil

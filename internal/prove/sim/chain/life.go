@@ -77,6 +77,7 @@ func (w *world) change(id string) {
 		w.put(fmt.Sprintf(`{"type":"order","order":"%s","at":"%s","version":%d,"spent":%d}`, id, stage.Origin.Format(time.RFC3339), version,
 			spent))
 		w.orders[id] = order{version, spent}
+		w.costs[id] = append(w.costs[id], spent)
 	}
 	if !w.Chance(0.3) {
 		return
@@ -139,6 +140,13 @@ func (w *world) check() {
 		}
 		if key := "ORDER#" + id; w.removed[key] != w.told[key] {
 			w.Fail(Untold, "%s was removed: %t, and that is published: %t", key, w.removed[key], w.told[key])
+		}
+	}
+	for id, costs := range w.costs {
+		for n, spent := range costs {
+			if (n == 0 || spent != costs[n-1]) && !w.heard[id][n+1] && len(w.letters) == 0 {
+				w.Fail(Unsent, "costs was not told version %d of order %s, of %v", n+1, id, costs)
+			}
 		}
 	}
 	for id := range w.visits {

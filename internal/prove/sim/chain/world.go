@@ -1,7 +1,8 @@
 // Package chain runs random worlds in which one Ingot publishes what it stores, and a second one
 // ingests that. Requests are lost, late and refused, functions die, batches come twice and are cut
 // differently, a target stands still for half a day, and an operator publishes everything again. At
-// rest, the second Ingot must hold and count each event once. A seed always makes the same world.
+// rest, the second Ingot must hold and count each event once. A third party hears of orders only
+// when they cost something else than before. A seed always makes the same world.
 package chain
 
 import (
@@ -35,7 +36,7 @@ const (
 	Doubled stage.Check = "doubled"     // the second stores an event that the first never stored, or one twice
 	Wrong   stage.Check = "wrong-total" // the totals of the second are not the sum over the events
 	Unruly  stage.Check = "unruly"      // of one key, a later version is published before an earlier one
-	Noise   stage.Check = "noise"       // a touch or an expiry is published
+	Noise   stage.Check = "noise"       // a touch, an expiry or what does not meet `when` is published
 	Untold  stage.Check = "untold"      // a person has removed an event, and nobody is told
 )
 
@@ -73,16 +74,18 @@ source: first
 publications:
   second: {from: [order, visit], to: "arn:aws:sqs:eu-west-1:000000000000:second.fifo"}
   audit: {from: [order, visit], on: [removed], to: "arn:aws:sqs:eu-west-1:000000000000:audit.fifo"}
+  costs: {from: [order], when: changed(spent), before: true, to: "arn:aws:sqs:eu-west-1:000000000000:costs.fifo"}
 `
 )
 
-// message is one message of the queue between them.
-type message struct{ id, group, body string }
+// message is one message to a queue.
+type message struct{ queue, id, group, body string }
 
 // cloud is what a message says.
 type cloud struct {
 	Change string
 	PK     string
+	Before string
 	Data   struct {
 		Order, Visit   string
 		Version, Spent int
@@ -98,26 +101,28 @@ type world struct {
 	pipelines [2]*pipeline.Pipeline
 	streams   []*esm.Stream
 	still     bool
-	idle      bool                 // hours go by in which nothing is written
-	blocked   string               // the group of the key that the target refuses
-	until     time.Time            // and until when
-	refused   map[string]time.Time // by id: until when a message is refused
-	waiting   []message            // those that the second has not ingested
-	newest    map[string]int       // by order: the last version that was published
-	told      map[string]bool      // keys of removals that were published
-	sent      int                  // messages that were taken
-	taken     map[string]time.Time // by id: when
-	letters   []quarantine.Record  // records that were given up
-	orders    map[string]order     // what the first stores: the truth
-	visits    map[string]bool      // that the first has ever stored
-	removed   map[string]bool      // by a person
+	idle      bool                    // hours go by in which nothing is written
+	blocked   string                  // the group of the key that the target refuses
+	until     time.Time               // and until when
+	refused   map[string]time.Time    // by id: until when a message is refused
+	waiting   []message               // those that the second has not ingested
+	newest    map[string]int          // by order: the last version that was published
+	told      map[string]bool         // keys of removals that were published
+	sent      int                     // messages that were taken
+	taken     map[[2]string]time.Time // by queue and id: when
+	costs     map[string][]int        // by order: what each version has spent
+	heard     map[string]map[int]bool // by order: the versions that costs was told
+	letters   []quarantine.Record     // records that were given up
+	orders    map[string]order        // what the first stores: the truth
+	visits    map[string]bool         // that the first has ever stored
+	removed   map[string]bool         // by a person
 }
 
 // Live lives the world of a seed to its end. In a still one, nothing goes wrong.
 func Live(seed uint64, still bool) stage.Result {
 	w := &world{World: stage.World{Rng: rand.New(rand.NewPCG(seed, 43)), Calm: still, Odds: odds}, still: still,
 		newest: map[string]int{}, told: map[string]bool{},
-		taken: map[string]time.Time{}, refused: map[string]time.Time{},
+		taken: map[[2]string]time.Time{}, costs: map[string][]int{}, heard: map[string]map[int]bool{}, refused: map[string]time.Time{},
 		orders: map[string]order{}, visits: map[string]bool{}, removed: map[string]bool{}}
 	w.Now = stage.Origin
 	defer w.KillAll()
@@ -248,14 +253,18 @@ func (w *world) refuses(id, group string) bool {
 
 // take puts a message into the queue between them, and looks at what it says.
 func (w *world) take(m message) {
-	if at, known := w.taken[m.id]; known && w.Now.Sub(at) < 5*time.Minute {
+	once := [2]string{m.queue, m.id}
+	if at, known := w.taken[once]; known && w.Now.Sub(at) < 5*time.Minute {
 		return // a FIFO queue takes an id once in five minutes
 	}
-	w.taken[m.id] = w.Now
+	w.taken[once] = w.Now
 	w.sent++
 	var c cloud
 	w.Must(json.Unmarshal([]byte(m.body), &c))
 	switch id := c.Data.Order; {
+	case m.queue == "costs.fifo":
+		w.hears(id, &c)
+		return
 	case c.Change == publish.Removed:
 		w.told[c.PK] = true
 		return
@@ -266,6 +275,23 @@ func (w *world) take(m message) {
 		w.newest[id] = max(w.newest[id], c.Data.Version)
 	}
 	w.waiting = append(w.waiting, m)
+}
+
+// hears looks at a message to costs.
+func (w *world) hears(id string, c *cloud) {
+	if w.heard[id] == nil {
+		w.heard[id] = map[int]bool{}
+	}
+	w.heard[id][c.Data.Version] = true
+	if c.Change != publish.Changed {
+		return // it has no payload before, or it was published again
+	}
+	before := c.Data
+	w.Must(json.Unmarshal([]byte(c.Before), &before))
+	if before.Version != c.Data.Version-1 || before.Spent == c.Data.Spent {
+		w.Fail(Noise, "version %d of order %s has spent %d, and is published after version %d with %d", c.Data.Version, id, c.Data.Spent,
+			before.Version, before.Spent)
+	}
 }
 
 // deliver invokes the ingest function of the second with what is in the queue. A message that it

@@ -68,6 +68,20 @@ func drawn() string { drawn_++; return strconv.Itoa(drawn_) }`}},
 				`default:`),
 		},
 		{
+			Name: "when-folded", What: "when is asked of the changes of a batch together, as of one change of their key", Defends: "P20",
+			Checks: []sim.Check{chain.Unsent, chain.Noise},
+			Edits: edit("publish.batch.add", `c.record, c.place = record, b.records[record].Sequence.String()`,
+				`c.record, c.place = record, b.records[record].Sequence.String()
+	for _, r := range b.records[:record] {
+		if r.Key == c.item.Key && r.Old != nil && c.was != nil { c.was = r.Old; break }
+	}`),
+		},
+		{
+			Name: "when-of-the-new", What: "when takes what is changed for what is stored", Defends: "P20",
+			Checks: checks(chain.Noise), Plain: true,
+			Edits: edit("publish.Plan.wants", `c.was != nil`, `c.was != nil && c.to < 0`),
+		},
+		{
 			Name: "expiry-published", What: "what expires is published as removed", Defends: "P20",
 			Checks: checks(chain.Noise), Plain: true,
 			Edits: edit("publish.Plan.changeOf", `c.Expired ||`, ``),
