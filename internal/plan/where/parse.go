@@ -173,7 +173,7 @@ func (p *parser) test() (node, *Mistake) {
 		return oneOf{path, set, field.offset}, bad
 	}
 	op := p.take()
-	if bad := p.asksNull(field, op); bad != nil {
+	if bad := p.asksNull(field, path, op); bad != nil {
 		return nil, bad
 	}
 	if p.when && op.kind == openToken {
@@ -249,7 +249,7 @@ func (p *parser) place() (event.Path, *Mistake) {
 var nulls = []string{"null", "nil", "none", "undefined"}
 
 // asksNull returns a mistake if a field is compared with nothing, as in a = null or a is not null.
-func (p *parser) asksNull(field, op token) *Mistake {
+func (p *parser) asksNull(field token, path event.Path, op token) *Mistake {
 	rest, exists := p.tokens[p.next:], op.text == "!="
 	if strings.EqualFold(op.text, "is") && strings.EqualFold(rest[0].text, "not") {
 		rest, exists = rest[1:], true
@@ -257,9 +257,12 @@ func (p *parser) asksNull(field, op token) *Mistake {
 	if op.kind == textToken || rest[0].kind != wordToken || !slices.Contains(nulls, strings.ToLower(rest[0].text)) {
 		return nil
 	}
-	instead := "not exists " + field.text
-	if exists {
-		instead = "exists " + field.text
+	instead := pathText(path)
+	if p.before {
+		instead = "before(" + instead + ")"
+	}
+	if instead = "exists " + instead; !exists {
+		instead = "not " + instead
 	}
 	return &Mistake{Offset: field.offset, What: "no field is ever equal to " + rest[0].text, Instead: instead}
 }

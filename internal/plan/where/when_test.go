@@ -63,6 +63,7 @@ func TestMistakesOfWhen(t *testing.T) {
 			`write a number or a text in quotes, or changed(PATH) in place of the comparison`},
 		{`changed(status`, 14, `found the end where the condition needs a closing parenthesis; write changed(PATH)`},
 		{`before(a, b) = 1`, 8, `found , where the condition needs a closing parenthesis; write before(PATH)`},
+		{`before(n) is not null`, 0, `no field is ever equal to null; write exists before(n)`},
 		{`changed(status) = true`, 16, ``}, {`changed(items[].sku)`, 8, ``}, {`before(status)`, 14, ``}, {`changed()`, 8, ``},
 	} {
 		if _, bad := ParseWhen(c.text); bad == nil || bad.Offset != c.offset || c.want != "" && bad.Error() != c.want {

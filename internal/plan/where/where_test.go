@@ -137,7 +137,8 @@ func TestAdviceDoesWhatIsMeant(t *testing.T) {
 		text, write, after string // after the advice, what stands behind it
 		holds              bool
 	}{
-		{`a = null`, `not exists a`, ``, true}, {`b = null`, `not exists b`, ``, false}, {`b != null`, `exists b`, ``, true},
+		{`a = null`, `not exists a`, ``, true}, {`number(n) = null`, `not exists n`, ``, false},
+		{`b = null`, `not exists b`, ``, false}, {`b != null`, `exists b`, ``, true},
 		{`a = None`, `not exists a`, ``, true},
 		{`a is null`, `not exists a`, ``, true}, {`b IS NOT NULL`, `exists b`, ``, true}, {`gift = True`, `true`, ``, true},
 		{`n => 5`, `>=`, ` 5`, true},
