@@ -65,7 +65,8 @@ func ways(t *testing.T, url string, to *deployed) (arns []string) {
 
 // TestPublished is a chain of two deployed Ingots. The built publish function sends each event
 // three ways: over a bus, a topic, and straight into the queue of the second, which stores and
-// counts it once. Then the tool publishes everything again, and nothing changes.
+// counts it once. A fourth publication sends a status there only if it has changed, which the
+// second version of it has not. Then the tool publishes everything again, and nothing changes.
 func TestPublished(t *testing.T) {
 	e, _ := open(t)
 	text := func(name string) string {
@@ -82,6 +83,9 @@ func TestPublished(t *testing.T) {
 		declared := "publish: 1\nsource: shop\npublications:\n"
 		for i, arn := range ways(t, e.URL, second) {
 			declared += fmt.Sprintf("  way%d: {from: [order.placed, order.status], to: %q}\n", i+1, arn)
+			if i == 2 {
+				declared += fmt.Sprintf("  statuses: {from: [order.status], when: changed(status), before: true, to: %q}\n", arn)
+			}
 		}
 		for name, text := range map[string]string{"pipeline.yaml": text("pipeline.yaml"), "publish.yaml": declared} {
 			must.Write(t, filepath.Join(w.dir, name), text)
@@ -92,8 +96,8 @@ func TestPublished(t *testing.T) {
 		for n := range 12 {
 			bodies = append(bodies, fmt.Sprintf(`{"type":"order.placed","order_id":"o-%d","placed_at":"2099-03-01T09:00:00Z"}`, n))
 		}
-		first.send(append(bodies, `{"type":"order.status","order_id":"o-1","changed_at":"2099-03-01T09:00:00Z","version":1}`)...)
-		first.send(`{"type":"order.status","order_id":"o-1","changed_at":"2099-03-01T10:00:00Z","version":2}`)
+		first.send(append(bodies, `{"type":"order.status","order_id":"o-1","changed_at":"2099-03-01T09:00:00Z","version":1,"status":"open"}`)...)
+		first.send(`{"type":"order.status","order_id":"o-1","changed_at":"2099-03-01T10:00:00Z","version":2,"status":"open"}`)
 		deliver := func() error {
 			if _, err := publishing.Poll(t.Context()); err != nil {
 				return err
@@ -108,12 +112,12 @@ func TestPublished(t *testing.T) {
 		// Version 1 may come after version 2 on another way.
 		second.until("each event has come three ways", deliver, func() bool {
 			s := sums()
-			return s[0]+s[1]+s[2] == 3*14
+			return s[0]+s[1]+s[2] == 3*14+1
 		})
 		if s := sums(); s[0] != 13 || s[1] > 1 || second.ingestSaid.sum("Poison")+second.ingestSaid.sum("Conflict") != 0 {
-			t.Errorf("of 13 keys, 14 versions and 42 messages: inserted, updated and repeated are %v", s)
+			t.Errorf("of 13 keys, 14 versions and 43 messages: inserted, updated and repeated are %v", s)
 		}
-		must.Equal(t, said.sum("MessagesSent"), 3*14)
+		must.Equal(t, said.sum("MessagesSent"), 3*14+1)
 		stored := map[string]string{}
 		for item, err := range second.store.Items(t.Context()) {
 			must.Succeed(t, err)
@@ -123,10 +127,10 @@ func TestPublished(t *testing.T) {
 			t.Errorf("the second stores %v", stored)
 		}
 		stdout, stderr, code := w.run(t.Context(), "publish again --since 2099-03-01")
-		if code != 0 || stdout != fmt.Sprintf("%d messages are sent\n", 3*13) {
+		if code != 0 || stdout != fmt.Sprintf("%d messages are sent\n", 3*13+1) {
 			t.Errorf("publish again: %d, %s%s", code, stdout, stderr)
 		}
-		second.until("everything has come again", deliver, func() bool { s := sums(); return s[0]+s[1]+s[2] == 3*14+3*13 })
+		second.until("everything has come again", deliver, func() bool { s := sums(); return s[0]+s[1]+s[2] == 3*14+1+3*13+1 })
 		if s := sums(); s[0] != 13 {
 			t.Errorf("published again, %v are inserted", s[0])
 		}
