@@ -369,7 +369,7 @@ func (b *ingestBatch) quarantine(outcomes []Outcome) {
 			continue
 		}
 		refused, others := o.places()
-		l, err := quarantine.OfMessage(o.Message, o.Refusal, refused, others)
+		l, err := quarantine.OfMessage(o.Message, o.Refusal, o.trace(), refused, others)
 		if err != nil {
 			b.unkept(o, err)
 			continue

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler/quarantine"
 )
 
 // failures returns the answer: each id that is not done, once, in event order.
@@ -86,6 +87,14 @@ func (b *ingestBatch) attrs(o *Outcome) []slog.Attr {
 	if o.Item != nil {
 		eventType = o.Item.Type
 	}
-	return append([]slog.Attr{slog.String("messageId", o.Message.MessageId), slog.String("verdict", o.Verdict.String()),
+	attrs := append([]slog.Attr{slog.String("messageId", o.Message.MessageId), slog.String("verdict", o.Verdict.String()),
 		slog.String("reason", string(o.Refusal.Reason))}, keyAttrs(o.Refusal.Key, b.pipeline.HidesKeys(eventType))...)
+	if trace := o.trace(); trace != "" {
+		attrs = append(attrs, slog.String("trace", trace))
+	}
+	return attrs
+}
+
+func (o *Outcome) trace() string {
+	return quarantine.TraceOf(MessageOf(o.Message), o.Message.Attributes["AWSTraceHeader"])
 }

@@ -1,10 +1,12 @@
 package handler_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -146,7 +148,7 @@ func TestOwnAttributeNamedIngot(t *testing.T) {
 	for name, a := range map[string]events.SQSMessageAttribute{
 		"text":             text("v2"),
 		"empty":            text(""),
-		"another object":   text(`{"verdict":"Poison","reason":"undecodable","detail":"","trace":"t"}`),
+		"another object":   text(`{"verdict":"Poison","reason":"undecodable","detail":"","span":"t"}`),
 		"no reason":        text(`{"verdict":"Poison"}`),
 		"no such verdict":  text(`{"verdict":"Inserted","reason":"undecodable","detail":""}`),
 		"something behind": text(note + " {}"),
@@ -274,4 +276,26 @@ func TestNoteOfEveryVerdict(t *testing.T) {
 			t.Errorf("%s: %v, %+v", v, is, note)
 		}
 	}
+}
+
+// The log and the note of a message say which trace it belongs to.
+func TestTraceOfAMessage(t *testing.T) {
+	w := newWorld(t)
+	var log bytes.Buffer
+	w.ingest.Log = slog.New(slog.NewJSONHandler(&log, nil))
+	const parent, header = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "Root=1-5759e988-bd862e3fe1be46a994272793"
+	e := messages("poison", "poison", order("1", 1))
+	e.Records[0].MessageAttributes = map[string]events.SQSMessageAttribute{
+		"traceparent": {DataType: "String", StringValue: aws.String(parent)}}
+	e.Records[1].Attributes = map[string]string{"AWSTraceHeader": header}
+	e.Records[2].Attributes = e.Records[1].Attributes
+	w.receive(e)
+	letters := w.quarantined()
+	must.Equal(t, len(letters), 2)
+	for i, want := range []string{parent, header} {
+		note, _ := quarantine.ReadNote(*letters[i].MessageAttributes[quarantine.Attribute].StringValue)
+		must.Equal(t, note.Trace, want)
+		must.Say(t, log.String(), `"trace":"`+want+`"`)
+	}
+	must.Equal(t, strings.Count(log.String(), `"trace"`), 2, log.String())
 }

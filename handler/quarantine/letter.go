@@ -21,11 +21,12 @@ type Letter struct {
 const Attribute = "ingot"
 
 // OfMessage returns the letter of a message that cannot be stored: the message unchanged, with one
-// more attribute that says why. refused and others are the places of its events, if it has several.
+// more attribute that says why. trace is what [TraceOf] returns, and refused and others are the
+// places of its events, if it has several.
 // The letter has a new note in place of one from an earlier time in quarantine. A producer's
 // own attribute of that name stays: such a message does not fit ([ErrUnfit]), and goes to the
 // dead-letter queue unchanged.
-func OfMessage(m *events.SQSMessage, why *event.Refusal, refused, others []event.Place) (Letter, error) {
+func OfMessage(m *events.SQSMessage, why *event.Refusal, trace string, refused, others []event.Place) (Letter, error) {
 	if a, taken := m.MessageAttributes[Attribute]; taken && !isNote(a) {
 		return Letter{}, fmt.Errorf("%w: it has a message attribute %s of the producer's own, where the reason would go",
 			ErrUnfit, Attribute)
@@ -37,7 +38,7 @@ func OfMessage(m *events.SQSMessage, why *event.Refusal, refused, others []event
 				BinaryValue: a.BinaryValue}
 		}
 	}
-	l.Attributes[Attribute] = note(why, m.Attributes["MessageGroupId"], refused, others)
+	l.Attributes[Attribute] = note(why, m.Attributes["MessageGroupId"], trace, refused, others)
 	return l, nil
 }
 

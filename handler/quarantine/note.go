@@ -23,6 +23,8 @@ type Note struct {
 	// Group is the group id that the message had in its queue. The quarantine queue has no groups,
 	// so the note keeps it until the message is sent again.
 	Group string `json:"group,omitempty"`
+	// Trace is the trace that the message belongs to: see [TraceOf].
+	Trace string `json:"trace,omitempty"`
 	// Events are the places of the events that can never be stored, in a message that has several.
 	// The rest of the note is about the first of them that is not Rejected, or about the first if
 	// all of them are. All other events of the message are stored or dropped.
@@ -92,9 +94,9 @@ const maxDetail = 1024
 
 // note returns Ingot's attribute. group is empty if the message had no group id, and refused is
 // empty if it has one event.
-func note(r *event.Refusal, group string, refused, others []event.Place) types.MessageAttributeValue {
+func note(r *event.Refusal, group, trace string, refused, others []event.Place) types.MessageAttributeValue {
 	n := Note{Verdict: r.Verdict.String(), Reason: string(r.Reason), Detail: excerpt.Of(r.Detail, maxDetail), PK: r.Key.PK, SK: r.Key.SK,
-		Group: group}
+		Group: group, Trace: trace}
 	for _, place := range refused {
 		n.Events = append(n.Events, place.String())
 	}

@@ -48,5 +48,5 @@ func (r Record) Letter() Letter {
 		body, _ = json.Marshal(r)
 	}
 	why := &event.Refusal{Verdict: event.Poison, Reason: r.Reason, Detail: r.Detail, Key: event.Key{PK: r.PK, SK: r.SK}}
-	return Letter{sendable(body), map[string]types.MessageAttributeValue{Attribute: note(why, "", nil, nil)}}
+	return Letter{sendable(body), map[string]types.MessageAttributeValue{Attribute: note(why, "", "", nil, nil)}}
 }

@@ -45,13 +45,13 @@ Exit code 3: a message would be quarantined, or comes from quarantine; or the ro
 const explainJSON = ` what is not known or does not apply is absent
   standInKey              true: it has a hash of hmac that is made with a stand-in
   counting, partitions    as the estimates assume
-  messages[]              messageId, quarantined, verdict, reason, detail, line, column, advice, envelope, type, id,
+  messages[]              messageId, trace, quarantined, verdict, reason, detail, line, column, advice, envelope, type, id,
                           at, key, requires, schema, digest, digestText, revision, attributes, indexes, expiresAt, retain,
                           archive, item, aggregates, atomic, parts, events; line and column say where the file
                           is not JSON
     parts[]               the items of its parts, each with the same members
     events[]              the events of a message that has several, each with the same members, and its place
-    quarantined           why a message from quarantine is there: verdict, reason, detail, pk, sk, group, events
+    quarantined           why a message from quarantine is there: verdict, reason, detail, pk, sk, group, trace, events
                           (their places), others (of stored ones); the verdict beside it is what it would get if its key were free
     key                   pk, sk
     requires[]            type, pk, sk: what must be stored before it

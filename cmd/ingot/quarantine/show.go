@@ -40,7 +40,7 @@ A message can replace a stored event (resend --replace) only after show has prin
 Exit code 3: it would be quarantined again, or its payload is in S3.`
 
 const showJSON = `
-  id, dead, sent, receives, file, state, verdict, reason, detail, edited, group
+  id, dead, sent, receives, file, state, verdict, reason, detail, edited, group, trace
   today         verdict, reason, detail, type, id, pk, sk, digest, at
   stored        type, id, pk, sk, digest, at, data; absent if there is no event under the key; elsewhere, if its
                 payload is in the payload bucket and data is what the item keeps of it

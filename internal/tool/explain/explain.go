@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
@@ -48,9 +49,13 @@ func (e *Explainer) Explain(list []Message) *Report {
 	r := &Report{Counting: e.Counting.String(), Partitions: e.Partitions, Messages: make([]Explanation, len(list))}
 	messages := make([]envelope.Message, len(list))
 	for i, m := range list {
-		r.Messages[i].MessageID = m.ID
-		if messages[i], r.Messages[i].Quarantined = withoutNote(m.Message); r.Messages[i].Quarantined.OfStream() {
+		x := &r.Messages[i]
+		x.MessageID = m.ID
+		if messages[i], x.Quarantined = withoutNote(m.Message); x.Quarantined.OfStream() {
 			messages[i] = envelope.Message{} // it is not an event
+		}
+		if x.Trace = quarantine.TraceOf(messages[i], m.header); x.Quarantined != nil {
+			x.Trace = x.Quarantined.Trace
 		}
 	}
 	outcomes := e.outcomes(messages)

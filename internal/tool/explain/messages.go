@@ -16,8 +16,9 @@ import (
 type Message struct {
 	ID string // the queue's message id; empty for a bare body
 	envelope.Message
-	bare bool // the body is the whole file, or a whole line of it
-	line int  // the line in a file of lines, from 1; otherwise 0
+	header string // AWSTraceHeader
+	bare   bool   // the body is the whole file, or a whole line of it
+	line   int    // the line in a file of lines, from 1; otherwise 0
 }
 
 // ErrStream is returned for a batch of a table's stream, as Lambda sends it.
@@ -190,6 +191,7 @@ type record struct {
 	MessageID         string               `json:"messageId"`
 	Body              string               `json:"body"`
 	MessageAttributes map[string]attribute `json:"messageAttributes"`
+	Attributes        struct{ AWSTraceHeader string }
 }
 
 // decode reads the messages of a batch. from says who gives it in this form.
@@ -200,7 +202,8 @@ func decode(batch event.Node, from string) ([]Message, bool, error) {
 	}
 	var list []Message
 	for _, r := range records {
-		list = append(list, Message{ID: r.MessageID, Message: envelope.Message{Body: r.Body, Attributes: texts(r.MessageAttributes)}})
+		list = append(list, Message{ID: r.MessageID, header: r.Attributes.AWSTraceHeader,
+			Message: envelope.Message{Body: r.Body, Attributes: texts(r.MessageAttributes)}})
 	}
 	return list, true, nil
 }

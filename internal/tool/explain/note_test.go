@@ -63,6 +63,25 @@ func TestLetters(t *testing.T) {
 	}
 }
 
+// A trace is shown: that of the message, of SQS, or of the note.
+func TestTraceIsShown(t *testing.T) {
+	const parent, header = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "Root=1-5759e988-bd862e3fe1be46a994272793"
+	const note = `"messageAttributes":{"ingot":{"stringValue":"{\"verdict\":\"Poison\",\"reason\":\"schema\",\"trace\":\"` +
+		parent + `\"}"}}`
+	e := explainer(t, aggregate.Marks)
+	for record, want := range map[string]string{
+		`"messageAttributes":{"traceparent":{"stringValue":"` + parent + `"}}`: parent,
+		`"attributes":{"AWSTraceHeader":"` + header + `"}`:                     header,
+		note: parent, `"attributes":{}`: "",
+	} {
+		list, _, err := Messages(`{"Records":[{"eventSource":"aws:sqs","messageId":"1","body":"{}",` + record + `}]}`)
+		must.Succeed(t, err)
+		r := e.Explain(list)
+		must.Equal(t, r.Messages[0].Trace, want, record)
+		must.Equal(t, strings.Contains(text(t, r), "trace "), want != "", record)
+	}
+}
+
 // If a producer writes an attribute ingot of its own, it is not a note.
 func TestProducersOwnAttributeIsNoNote(t *testing.T) {
 	e := explainer(t, aggregate.Marks)

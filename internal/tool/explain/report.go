@@ -17,6 +17,7 @@ type Report struct {
 // it in the same file.
 type Explanation struct {
 	MessageID string `json:"messageId,omitempty"` // the id that the queue gave it
+	Trace     string `json:"trace,omitempty"`     // traceparent, or the header of X-Ray
 	// Quarantined says why the message is already in quarantine. The other fields then say what
 	// would happen to the message if it were sent again. For a letter of the streams function they
 	// are empty, and verdict and reason are those of the note.

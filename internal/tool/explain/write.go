@@ -64,7 +64,8 @@ func (r *Report) message(b *strings.Builder, x *Explanation) {
 	if x.Advice != "" {
 		t.row("advice", x.Advice)
 	}
-	for _, line := range [][2]string{{"envelope", x.Envelope}, {"type", x.Type}, {"id", x.ID}, {"time", x.At}, {"revision", x.Revision}} {
+	for _, line := range [][2]string{{"trace", x.Trace}, {"envelope", x.Envelope}, {"type", x.Type}, {"id", x.ID}, {"time", x.At},
+		{"revision", x.Revision}} {
 		if line[1] != "" {
 			t.row(line[0], line[1])
 		}

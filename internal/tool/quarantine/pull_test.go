@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
+	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
 // A message of 1 MiB with ten attributes, some of them binary, is saved to the byte.
@@ -321,5 +322,26 @@ func TestDeadLetters(t *testing.T) {
 	w.must(work.Resend(t.Context(), l))
 	if aws.ToString(sent.MessageGroupId) != "g-7" || aws.ToString(sent.MessageAttributes["ingot"].StringValue) != "the producer's own" {
 		t.Errorf("%+v", sent)
+	}
+}
+
+// What a letter's note or attributes say of its trace is shown.
+func TestTraceIsShown(t *testing.T) {
+	w := newWorld(t)
+	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	w.post(&sqs.SendMessageInput{QueueUrl: &w.Queue, MessageBody: aws.String("poison"),
+		MessageAttributes: map[string]types.MessageAttributeValue{
+			"traceparent": {DataType: aws.String("String"), StringValue: aws.String(parent)}}})
+	w.drain()
+	l := w.pull()[0]
+	for _, note := range []bool{true, false} { // a dead letter has none
+		if !note {
+			l.Note = nil
+		}
+		var out strings.Builder
+		shown := quarantine.Show(l, "", w.seen(l), show.Personal{})
+		shown.Print(&out, "letters", "", nil)
+		must.Equal(t, shown.Trace, parent)
+		must.Say(t, out.String(), "trace       "+parent)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
@@ -19,6 +20,7 @@ type Shown struct {
 	File     string    `json:"file"`
 	State    string    `json:"state"`
 	Group    string    `json:"group,omitempty"`
+	Trace    string    `json:"trace,omitempty"`
 	Edited   bool      `json:"edited,omitempty"`
 	Verdict  string    `json:"verdict,omitempty"`
 	Reason   string    `json:"reason,omitempty"`
@@ -89,7 +91,8 @@ func Show(l *Letter, file string, today *Today, personal show.Personal) *Shown {
 	r := &Shown{ID: l.ID, Dead: l.Dead, Sent: l.Sent, Receives: l.Receives, File: file, State: l.State(),
 		Group: personal.Text(l.Group), Edited: l.Original != nil,
 		Today: shownToday(today, personal), Body: personal.Data(l.Sends())}
-	if l.Note != nil {
+	if r.Trace = quarantine.TraceOf(l.whole(), ""); l.Note != nil {
+		r.Trace = l.Note.Trace
 		r.Verdict, r.Reason, r.Detail = l.Note.Verdict, l.Note.Reason, personal.Detail(event.Reason(l.Note.Reason), l.Note.Detail)
 	}
 	for name, attribute := range l.Attributes {
@@ -162,6 +165,7 @@ func (r *Shown) Print(w io.Writer, path, same string, flagged []string) {
 	row("in", fmt.Sprintf("%s since %s, received %s", from, r.Sent.Format(time.RFC3339), show.Count(r.Receives, "time")))
 	row("file", show.Text(r.File))
 	row("group", show.Text(r.Group))
+	row("trace", r.Trace)
 	if r.Verdict != "" {
 		row("why", fmt.Sprintf("%s (%s)", show.Text(r.Verdict), show.Text(r.Reason)))
 		row("", show.Abridged(r.Detail, maxBody))
