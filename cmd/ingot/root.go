@@ -68,7 +68,6 @@ func newRoot(a *command.App) *cobra.Command {
 			return wrongFlag(cmd)
 		},
 	}
-	root.SetVersionTemplate("{{.Version}}\n")
 	stack := a.StackFlags()
 	root.PersistentFlags().AddFlagSet(stack)
 	root.PersistentFlags().StringVarP(&a.Output, "output", "o", "text", "text or json, on standard output")

@@ -96,7 +96,7 @@ func TestUsage(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	o := tool(t, "--version")
-	if o.says(t, exitFine); !regexp.MustCompile(`^ingot \S+, go\S+( \S+)*, \w+/\w+.*\n$`).MatchString(o.out) || o.errors != "" {
+	if o.says(t, exitFine); !regexp.MustCompile(`^ingot version \S+, go\S+( \S+)*, \w+/\w+.*\n$`).MatchString(o.out) || o.errors != "" {
 		t.Errorf("it prints %q and says %q", o.out, o.errors)
 	}
 }
@@ -105,9 +105,9 @@ func TestBuild(t *testing.T) {
 	settings := []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef0123"}, {Key: "vcs.time", Value: "2026-03-01T09:00:00Z"},
 		{Key: "vcs.modified", Value: "true"}}
 	for want, got := range map[string]string{
-		"ingot v1.2.3, go1.26.0, HERE, commit 0123456789ab of 2026-03-01T09:00:00Z, with changes that are not committed": version(
+		"v1.2.3, go1.26.0, HERE, commit 0123456789ab of 2026-03-01T09:00:00Z, with changes that are not committed": version(
 			&debug.BuildInfo{GoVersion: "go1.26.0", Main: debug.Module{Version: "v1.2.3"}, Settings: settings}, true),
-		"ingot unknown, " + runtime.Version() + ", HERE": version(nil, false),
+		"unknown, " + runtime.Version() + ", HERE": version(nil, false),
 	} {
 		if want = strings.Replace(want, "HERE", runtime.GOOS+"/"+runtime.GOARCH, 1); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

@@ -2,9 +2,9 @@
 // DynamoDB, DynamoDB Streams and SQS, and REST for S3. So any AWS SDK and the AWS CLI can use the
 // engine, with AWS_ENDPOINT_URL.
 //
-// [New] returns the handler. It has no list of the operations in AWS JSON: these are the methods of
-// the engine's clients, and the types of the AWS SDK say what a request and an answer hold.
-// The package nearby has an HTTP client for such an endpoint.
+// [New] returns the handler. The operations in AWS JSON are methods of the engine's clients, and
+// the types of the AWS SDK say what a request and an answer hold. The package nearby has an HTTP
+// client for such an endpoint.
 //
 // The package does not check credentials and signatures. It does not listen, and it stores nothing.
 package wire

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/aws/smithy-go"
 
@@ -33,17 +33,15 @@ type operation struct {
 	input reflect.Type
 }
 
-// operations returns the methods of a client that have the signature of an operation of the SDK, by
-// name.
-func operations(client any) map[string]operation {
-	v := reflect.ValueOf(client)
+// operations returns methods of a client, by name: PutItem takes a PutItemInput. They are listed,
+// because a program that looks methods up by reflection keeps every method of every type, here of
+// whole clients of AWS: the tool would be half as large again.
+func operations(calls ...any) map[string]operation {
 	all := map[string]operation{}
-	for i := range v.NumMethod() {
-		t := v.Method(i).Type()
-		if t.NumIn() == 3 && t.NumOut() == 2 && t.IsVariadic() && t.In(0) == reflect.TypeFor[context.Context]() &&
-			t.In(1).Kind() == reflect.Pointer {
-			all[v.Type().Method(i).Name] = operation{call: v.Method(i), input: t.In(1).Elem()}
-		}
+	for _, call := range calls {
+		v := reflect.ValueOf(call)
+		input := v.Type().In(1).Elem()
+		all[strings.TrimSuffix(input.Name(), "Input")] = operation{call: v, input: input}
 	}
 	return all
 }
@@ -51,10 +49,18 @@ func operations(client any) map[string]operation {
 // services returns the services that speak AWS JSON, by the part of the header X-Amz-Target before
 // the dot.
 func services(e *embedded.Engine) map[string]service {
+	d, s, q := e.DynamoDB(), e.Streams(), e.SQS()
 	return map[string]service{
-		"DynamoDB_20120810":        {shapes: "com.amazonaws.dynamodb.v20120810#", operations: operations(e.DynamoDB())},
-		"DynamoDBStreams_20120810": {shapes: "com.amazonaws.dynamodb.v20120810#", operations: operations(e.Streams())},
-		"AmazonSQS":                {shapes: "com.amazonaws.sqs#", operations: operations(e.SQS()), query: true},
+		"DynamoDB_20120810": {shapes: "com.amazonaws.dynamodb.v20120810#", operations: operations(
+			d.BatchExecuteStatement, d.BatchGetItem, d.BatchWriteItem, d.CreateTable, d.DeleteItem, d.DeleteTable, d.DescribeTable,
+			d.DescribeTimeToLive, d.ExecuteStatement, d.GetItem, d.ListTables, d.PutItem, d.Query, d.Scan, d.TransactWriteItems,
+			d.UpdateItem, d.UpdateTable, d.UpdateTimeToLive)},
+		"DynamoDBStreams_20120810": {shapes: "com.amazonaws.dynamodb.v20120810#", operations: operations(
+			s.DescribeStream, s.GetRecords, s.GetShardIterator, s.ListStreams)},
+		"AmazonSQS": {shapes: "com.amazonaws.sqs#", query: true, operations: operations(
+			q.ChangeMessageVisibility, q.ChangeMessageVisibilityBatch, q.CreateQueue, q.DeleteMessage, q.DeleteMessageBatch,
+			q.GetQueueAttributes, q.GetQueueUrl, q.ListQueues, q.ReceiveMessage, q.SendMessage, q.SendMessageBatch,
+			q.StartMessageMoveTask)},
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/template"
 
 	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
@@ -225,18 +224,15 @@ func (r *Repository) embedded() string {
 	return strings.Join(append([]string{"pipeline.yaml"}, schemas...), " ")
 }
 
-// fill fills in a file. Its delimiters differ from those of pipeline.yaml's own templates.
+// fill fills in a file: [[Module]] and the like, which pipeline.yaml's own templates do not have.
 func (r *Repository) fill(name string, more map[string]string) []byte {
 	values := map[string]string{"Module": r.module, "Package": r.packageName(), "Stack": stackName(r.module)}
-	for k, v := range more {
-		values[k] = v
+	maps.Copy(values, more)
+	text := string(static(name))
+	for k, v := range values {
+		text = strings.ReplaceAll(text, "[["+k+"]]", v)
 	}
-	var b bytes.Buffer
-	t := template.Must(template.New(name).Delims("[[", "]]").Option("missingkey=error").Parse(string(static(name))))
-	if err := t.Execute(&b, values); err != nil {
-		panic("scaffold: " + err.Error()) // cannot happen: a test fills in every file
-	}
-	return b.Bytes()
+	return []byte(text)
 }
 
 // goMod returns as much of go.mod as `go mod tidy` needs to write the rest.

@@ -68,7 +68,7 @@ func TestTemplateWithoutItsModel(t *testing.T) {
 	}
 }
 
-// Every Go file of a repository is formatted, whatever the name of the module.
+// Every Go file of a repository is formatted, whatever the name of the module. No file has a gap.
 func TestFilesAreFormatted(t *testing.T) {
 	for _, module := range []string{"example.com/shop", "shop", "example.com/My-Shop.v2", "example.com/go"} {
 		r, err := New(Config{Module: module})
@@ -78,6 +78,7 @@ func TestFilesAreFormatted(t *testing.T) {
 		more, err := r.Migrate(os.DirFS(root))
 		must.Succeed(t, err)
 		for _, f := range append(list, more...) {
+			must.Equal(t, strings.Contains(string(f.Text), "[["), false, f.Name)
 			if !strings.HasSuffix(f.Name, ".go") {
 				continue
 			}
