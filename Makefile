@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all race lint bench bench-large cold build deployable deploy fuzz sim mutants house
+.PHONY: help demo test test-all race lint bench bench-large cold build deployable deploy release-snapshot fuzz sim mutants house
 
 T ?= 30s
 CONFIG = default
@@ -62,6 +62,10 @@ deployable:
 
 deploy: deployable build ## build, show what would change in the AWS account of your credentials, and deploy it (CONFIG=prod; DEPLOYFLAGS)
 	bin=$$(scripts/sam.sh) && SAM_CLI_TELEMETRY=0 "$$bin/sam" deploy --config-env $(CONFIG) $(DEPLOYFLAGS)
+
+release-snapshot: ## build what a release of this commit would consist of, into dist/ (ONLY="windows ingest": what has a word in its name)
+	rm -rf dist
+	go run ./scripts/release $(ONLY)
 
 sim: ## live seeded worlds over the real handlers, check every step, say what went wrong in them (SIMFLAGS: more)
 	go run ./internal/prove/sim/worlds $(SIMFLAGS)

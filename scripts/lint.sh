@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks the sources without running them: "go" for the Go code, "template" for the SAM template; both when not told.
+# Checks the sources without running them: "go" for the Go code, "systems" for what is compiled on macOS and Windows
+# alone, "template" for the SAM template; all when not told.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/.."
@@ -18,6 +19,12 @@ lint_go() {
   bin=$("$here/go-tools.sh" staticcheck)
   "$bin/staticcheck" ./...
   vulnerabilities
+}
+
+# The flag is that of scripts/release: what is compiled for one of them is there for the other.
+lint_systems() {
+  GOFLAGS=-trimpath CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go vet ./...
+  GOFLAGS=-trimpath CGO_ENABLED=0 GOOS=windows GOARCH=amd64 go vet ./...
 }
 
 # What a build has left behind does not belong here. Nothing else in the repository has half a megabyte.
@@ -52,12 +59,12 @@ lint_template() {
   SAM_CLI_TELEMETRY=0 "$bin/sam" validate --lint --region us-east-1 --template cmd/worker/template.yaml
 }
 
-[ $# -gt 0 ] || set -- go template
+[ $# -gt 0 ] || set -- go systems template
 for part in "$@"; do
   case $part in
-    go | template) "lint_$part" ;;
+    go | systems | template) "lint_$part" ;;
     *)
-      echo "lint: unknown part $part; use go or template" >&2
+      echo "lint: unknown part $part; use go, systems or template" >&2
       exit 2
       ;;
   esac

@@ -95,7 +95,8 @@ func TestUsage(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	o := tool(t, "--version")
+	o := tool(t, "version")
+	must.Equal(t, o, tool(t, "--version"))
 	if o.says(t, exitFine); !regexp.MustCompile(`^ingot version \S+, go\S+( \S+)*, \w+/\w+.*\n$`).MatchString(o.out) || o.errors != "" {
 		t.Errorf("it prints %q and says %q", o.out, o.errors)
 	}
