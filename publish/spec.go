@@ -73,6 +73,9 @@ type Publication struct {
 	when *where.When // nil: there is none
 }
 
+// AsksBefore reports whether When asks for the payload before.
+func (p Publication) AsksBefore() bool { return p.when != nil && p.when.Asks }
+
 const wholeFile = "publish: 1, source: and publications:"
 
 var words = &declare.Words{
@@ -174,6 +177,13 @@ func (c *compiler) compile() {
 		}
 		if typ := tooLong(of); typ != "" {
 			c.Mistake(at.In("to"), typ, "the ARN of a topic or a queue")
+		}
+		for _, other := range c.plan.Publications {
+			both := slices.IndexFunc(of.From, func(typ string) bool { return slices.Contains(other.From, typ) })
+			if both >= 0 && other.To == of.To && other.Before != of.Before {
+				c.Mistake(at.In("to"), fmt.Sprintf("%s sends %s to the same target, and a FIFO target takes one of the two messages", other.Name,
+					of.From[both]), "another target, or the same before in both")
+			}
 		}
 		c.plan.Publications = append(c.plan.Publications, Publication{name, of, c.when(at, of)})
 	}

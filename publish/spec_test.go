@@ -84,6 +84,21 @@ func TestTypesTooLongForABus(t *testing.T) {
 	}
 }
 
+// A FIFO target would take one of two messages about the same change, so only one may have more.
+func TestOneWithThePayloadBefore(t *testing.T) {
+	first, other := asking("order", "when: changed(note)"), strings.Replace(asking("order", "before: true"), "some", "then", 1)
+	_, other, _ = strings.Cut(other, "publications:\n")
+	for _, c := range []struct{ text, says string }{
+		{other, "some sends order to the same target, and a FIFO target takes one of the two messages"},
+		{strings.Replace(other, "next.fifo", "more.fifo", 1), ""},
+		{strings.Replace(other, "before: true", "when: note = 1", 1), ""},
+	} {
+		if _, err := load(t, first+c.text); (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", c.text, err)
+		}
+	}
+}
+
 // The rows of a migration change, so an event that comes from one has versions.
 func TestVersionsOfAMigration(t *testing.T) {
 	p := written.Pipeline(t, strings.Replace(declared, "report: {", "report: {migrated: old, ", 1))
