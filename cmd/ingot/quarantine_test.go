@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/cmd/ingot/quarantine"
+	"github.com/ingot-events/ingot/examples"
 	letter "github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/golden"
 	"github.com/ingot-events/ingot/internal/kit/must"
@@ -189,6 +190,30 @@ publications: {sales: {from: [sale], on: [removed], to: "arn:aws:sqs:us-east-1:0
 	if w.waiting(next) != 3 || w.waiting(w.dev.Stack().Quarantine) != 1 || strings.Contains(got.errors, "next: ") {
 		t.Errorf("%s%d wait, and %d are in quarantine", got.errors, w.waiting(next), w.waiting(w.dev.Stack().Quarantine))
 	}
+}
+
+// What is published again may not have changed, and the command says so before it sends it.
+func TestChangesArePublishedAgain(t *testing.T) {
+	files := map[string]string{}
+	for _, name := range []string{"pipeline.yaml", "publish.yaml"} {
+		text, err := examples.Files.ReadFile("publish/" + name)
+		must.Succeed(t, err)
+		files[name] = string(text)
+	}
+	w := newDevWorldIn(t, files)
+	next, err := stack.Queue{Name: "NEXT-QUEUE"}.Create(t.Context(), w.dev.Engine().SQS())
+	must.Succeed(t, err)
+	t.Setenv("PUBLISH_TO", "arn:aws:sqs:us-east-1:000000000000:NEXT-QUEUE")
+	for n := range 2 {
+		w.send(0, fmt.Sprintf(`{"type":"order.status","order_id":"1","changed_at":"2026-01-02T03:04:05Z","version":%d,"status":"paid"}`, n))
+	}
+	for only, says := range map[string]bool{"orders": false, "orders,statuses": true} {
+		got := w.run(0, "publish", "again", "--since", "2026-01-01", "--only", only, "--local")
+		if is := strings.Contains(got.errors, "statuses: the payload before is not known now"); is != says || w.waiting(next) > 1 {
+			t.Errorf("%s: %s%s%d wait", only, got.out, got.errors, w.waiting(next))
+		}
+	}
+	must.Equal(t, w.waiting(next), 1)
 }
 
 const (

@@ -112,6 +112,11 @@ func (a *app) again(cmd *cobra.Command, o publishOptions, since time.Time) error
 	if err := a.Announce(t); err != nil {
 		return err
 	}
+	for _, of := range plan.Publications {
+		if of.AsksBefore() && (len(o.only) == 0 || slices.Contains(o.only, of.Name)) {
+			a.Say("%s: the payload before is not known now, so all that may meet its when is sent", of.Name)
+		}
+	}
 	sent, left, err := publisher.Again(ctx, since, o.only, letters)
 	if err != nil {
 		return fmt.Errorf("%d messages are sent, and then one was refused; run the command again when that is mended: %w", sent, err)

@@ -1,6 +1,7 @@
 package dev
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -12,9 +13,10 @@ import (
 )
 
 // Tables that are deleted and made again are another beginning: of the heads, and of the stream.
-// Events are stored and counted in them, also after the next start.
+// Events are stored, counted and published in them, also after the next start.
 func TestTablesThatAreMadeAgain(t *testing.T) {
 	cfg := Config{File: folder(t, orders), Data: t.TempDir()}
+	must.Write(t, filepath.Join(filepath.Dir(cfg.File), "publish.yaml"), publishing)
 	d, err := Start(t.Context(), cfg)
 	must.Succeed(t, err)
 	t.Cleanup(func() {
@@ -38,6 +40,7 @@ func TestTablesThatAreMadeAgain(t *testing.T) {
 	send(1)
 	until(t, d, counted(1))
 	proven(t, d, 1, 1)
+	must.Say(t, taken(t, d), `"order_id":"o-1"`)
 	again(stack.EventsTable(stack.Events))
 	again(stack.AggregatesTable(stack.Aggregates))
 	send(1)
@@ -50,4 +53,5 @@ func TestTablesThatAreMadeAgain(t *testing.T) {
 	send(3)
 	until(t, d, counted(1))
 	proven(t, d, 3, 1)
+	must.Say(t, taken(t, d)+taken(t, d)+taken(t, d), `"order_id":"o-1"`, `"order_id":"o-2"`, `"order_id":"o-3"`)
 }
