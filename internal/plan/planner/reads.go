@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
@@ -142,19 +141,4 @@ func (r *reader) feed(f *Feed) {
 	}
 }
 
-// condition collects each path of a condition once, with the kinds that it is compared with. If the
-// path only has to exist, these are all kinds.
-func (r *reader) condition(use string, c *where.Condition) {
-	var seen []event.Path
-	for _, path := range c.Paths() {
-		if slices.ContainsFunc(seen, path.Equal) {
-			continue
-		}
-		seen = append(seen, path)
-		kinds := c.Kinds(path)
-		if len(kinds) == 0 {
-			kinds = []event.Kind{event.String, event.Number, event.Bool, event.Array, event.Object}
-		}
-		r.field(use, path, kinds, false)
-	}
-}
+func (r *reader) condition(use string, c *where.Condition) { r.list = append(r.list, c.Reads(use)...) }

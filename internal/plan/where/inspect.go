@@ -39,6 +39,10 @@ func each(n node, negated bool, yield func(test) bool) bool {
 		return all(n)
 	case not:
 		return each(n.of, true, yield)
+	case earlier:
+		return each(n.node, negated, yield)
+	case changed:
+		return yield(test{path: n.path, negated: negated})
 	case exists:
 		return yield(test{path: n.path, negated: negated})
 	case comparison:
@@ -59,6 +63,22 @@ func (c *Condition) Paths() []event.Path {
 		paths = append(paths, t.path)
 	}
 	return paths
+}
+
+// Reads lists each path of a condition once, with the kinds that it is compared with. If the path
+// only has to exist, these are all kinds. use says what reads it.
+func (c *Condition) Reads(use string) (list []event.Read) {
+	for _, path := range c.Paths() {
+		if slices.ContainsFunc(list, func(r event.Read) bool { return r.Path.Equal(path) }) {
+			continue
+		}
+		kinds := c.Kinds(path)
+		if len(kinds) == 0 {
+			kinds = []event.Kind{event.String, event.Number, event.Bool, event.Array, event.Object}
+		}
+		list = append(list, event.Read{Path: path, Use: use, Kinds: kinds})
+	}
+	return list
 }
 
 // Kinds lists the kinds that the field at path is compared with. It is empty if the field only has

@@ -7,9 +7,10 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// When is a compiled `when`: a condition of a payload, and of the payload that it has replaced.
+// When is a compiled `when`: a condition of a payload, and of the payload that it has replaced. Its
+// fields are those of both.
 type When struct {
-	of node
+	Condition
 	// Asks says that the condition asks for the earlier payload, too.
 	Asks bool
 }
@@ -24,7 +25,7 @@ func ParseWhen(text string) (*When, *Mistake) {
 	if bad != nil {
 		return nil, bad
 	}
-	return &When{c, p.asks}, nil
+	return &When{Condition{c}, p.asks}, nil
 }
 
 // Holds reports whether the condition holds for a payload and the one before it, which is absent if
@@ -43,7 +44,7 @@ type sides struct {
 	guess bool
 }
 
-// These are the tests that only a When has. A When has no text, so nobody prints them.
+// These are the tests that only a When has. Nobody asks for the text of a When.
 type (
 	earlier struct{ node }   // before(PATH)
 	changed struct{ exists } // changed(PATH)

@@ -2,6 +2,7 @@ package where
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"reflect"
@@ -48,6 +49,19 @@ func TestWhen(t *testing.T) {
 			t.Errorf("%s: %v, %+v", c.text, got, w)
 		}
 	}
+}
+
+// What a when reads is in both payloads.
+func TestReadsOfWhen(t *testing.T) {
+	w, bad := ParseWhen(`changed(a) and (number(before(b)) > 1 or not before(a) = "x" or exists before(c))`)
+	if bad != nil {
+		t.Fatal(bad)
+	}
+	var got []string
+	for _, r := range w.Reads("u") {
+		got = append(got, fmt.Sprint(r.Use, r.Path, len(r.Kinds), r.Needed))
+	}
+	must.Equal(t, strings.Join(got, " "), "ua 1 false ub 2 false uc 5 false")
 }
 
 func TestMistakesOfWhen(t *testing.T) {
