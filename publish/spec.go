@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/pipeline"
@@ -71,6 +72,16 @@ type Publication struct {
 	Name string
 	PublicationSpec
 	when *where.When // nil: there is none
+}
+
+// Reads lists what the publications read of the payloads of an event type.
+func (p *Plan) Reads(typ string) (list []event.Read) {
+	for _, of := range p.Publications {
+		if of.when != nil && slices.Contains(of.From, typ) {
+			list = append(list, of.when.Reads("publication "+of.Name)...)
+		}
+	}
+	return list
 }
 
 // AsksBefore reports whether When asks for the payload before.

@@ -135,6 +135,8 @@ func TestCheckEvents(t *testing.T) {
 	write(t, file, good+good)
 	mistaken := altered(t, "pipeline.yaml", "window: 1d", "window: 1x")
 	byKind := altered(t, "pipeline.yaml", `type: "{type}"`, `type: "{@attribute.kind}"`)
+	published := filepath.Join(t.TempDir(), "publish.yaml")
+	write(t, published, "publish: 1\nsource: shop\npublications: {orders: {from: [order.placed], when: quantities > 1, to: \"${TO}\"}}\n")
 	batch := must.Read(t, filepath.Join("events", "ingest-many.json"))
 	var lambda bytes.Buffer
 	must.Succeed(t, json.Compact(&lambda, batch))
@@ -161,6 +163,8 @@ func TestCheckEvents(t *testing.T) {
 		{"poison", "{}\n", []string{"--events", "-"}, exitDifference, "no mistakes; 1 event of standard input would be Poison\n", ""},
 		{"an array", "[" + strings.TrimSpace(good) + "]", []string{"--events", "-"}, exitDifference,
 			"would be Poison; write each event as one JSON object on a line of its own; jq -c '.[]' makes that of an array\n", ""},
+		{"a field of publish.yaml that no event has", good, []string{"--events", "-", "--publish", published}, exitFine,
+			"read by publication orders; did you mean quantity?\n", ""},
 		{"nothing", "", []string{"--events", "-"}, exitFine, "standard input: 0 events", ""},
 		{"a mistaken pipeline", good, []string{"--events", "-", "--pipeline", mistaken}, exitDifference, "1 mistake\n",
 			"the sample events were not checked, because "},

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/sample"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/publish"
 )
 
 const eventsHelp = `With --events it plans each line of a file of events, or of standard input with -. A line is one
@@ -101,6 +102,11 @@ func (a *app) sampleEvents(in check.Input, s sampled) (*sample.Report, error) {
 		return nil, err
 	}
 	defer from.Close()
-	return (&sample.Sampler{Pipeline: p, Now: now, Messages: messages, Clock: time.Now,
-		Name: in.Pipeline.Name, Text: in.Pipeline.Text}).Read(name, from)
+	reader := &sample.Sampler{Pipeline: p, Now: now, Messages: messages, Clock: time.Now, Name: in.Pipeline.Name, Text: in.Pipeline.Text}
+	if in.Publish != nil {
+		if plan, err := publish.Load(*in.Publish, in.Publish.Name, p); err == nil { // else its mistakes are reported
+			reader.Also = plan.Reads
+		}
+	}
+	return reader.Read(name, from)
 }

@@ -35,11 +35,11 @@ func (r *Report) quoted(at rules.Places) {
 }
 
 // placeOfUse returns the dotted name of what reads a field: see event.Read. It is empty for what a
-// part reads, since the part reads it itself.
+// part reads, since the part reads it itself, and for what another file says.
 func placeOfUse(typ, use string) string {
 	words := strings.Fields(use)
 	switch {
-	case words[0] == "part":
+	case words[0] == "part", words[0] == "publication":
 		return ""
 	case words[0] == "revision":
 		return "events." + typ + ".revision"

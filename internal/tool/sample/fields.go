@@ -153,7 +153,11 @@ func (s *Sampler) place(typ, path string) string {
 func (x *run) fieldsOf(typ string) *fields {
 	f := x.fields[typ]
 	if f == nil {
-		f = newFields(x.described.Reads[typ])
+		reads := x.described.Reads[typ]
+		if x.Also != nil {
+			reads = slices.Concat(reads, x.Also(typ))
+		}
+		f = newFields(reads)
 		x.fields[typ] = f
 	}
 	return f

@@ -41,6 +41,9 @@ type Sampler struct {
 	// message. An error ends the reading.
 	Messages func(line string) ([]envelope.Message, error)
 	Clock    func() time.Time // tells how long the rehearsal takes; nil: it may take any time
+	// Also returns what else reads the payloads of an event type, such as publish.yaml; nil:
+	// nothing does.
+	Also func(typ string) []event.Read
 	// Name and Text are those of the file of the pipeline. They tell the line of a field. Empty: no
 	// line is told.
 	Name string
