@@ -189,12 +189,8 @@ func (c *compiler) compile() {
 		if typ := tooLong(of); typ != "" {
 			c.Mistake(at.In("to"), typ, "the ARN of a topic or a queue")
 		}
-		for _, other := range c.plan.Publications {
-			both := slices.IndexFunc(of.From, func(typ string) bool { return slices.Contains(other.From, typ) })
-			if both >= 0 && other.To == of.To && other.Before != of.Before {
-				c.Mistake(at.In("to"), fmt.Sprintf("%s sends %s to the same target, and a FIFO target takes one of the two messages", other.Name,
-					of.From[both]), "another target, or the same before in both")
-			}
+		if twice := takesOne(of, c.plan.Publications); twice != "" {
+			c.Mistake(at.In("to"), twice, "another target, or the same before in both")
 		}
 		c.plan.Publications = append(c.plan.Publications, Publication{name, of, c.when(at, of)})
 	}
@@ -257,6 +253,19 @@ func tooLong(of PublicationSpec) string {
 	return ""
 }
 
+// takesOne says which other publication sends the same changes to the same FIFO target, one of the
+// two with the payload before: the target would take the first message alone. It is empty if there
+// is none.
+func takesOne(of PublicationSpec, others []Publication) string {
+	for _, other := range others {
+		both := slices.IndexFunc(of.From, func(typ string) bool { return slices.Contains(other.From, typ) })
+		if both >= 0 && fifo(of.To) && other.To == of.To && other.Before != of.Before {
+			return fmt.Sprintf("%s sends %s to the same FIFO target, which takes one of the two messages", other.Name, of.From[both])
+		}
+	}
+	return ""
+}
+
 // badSource says why a text cannot be the source of events. It is empty if it can.
 func badSource(source string) string {
 	switch {
@@ -292,6 +301,12 @@ func (p *Plan) Resolved(getenv func(string) string) (*Plan, error) {
 		if typ := tooLong(out.Publications[i].PublicationSpec); typ != "" {
 			return nil, fmt.Errorf("publish.yaml sends %s to the bus of %s: %s; set it to the ARN of a topic or a queue", of.Name,
 				variable(of.To), typ)
+		}
+	}
+	for i, of := range out.Publications {
+		if twice := takesOne(of.PublicationSpec, out.Publications[:i]); twice != "" {
+			return nil, fmt.Errorf("publish.yaml sends %s to %s: %s; set it to another target, or write the same before in both", of.Name,
+				of.To, twice)
 		}
 	}
 	return &out, nil

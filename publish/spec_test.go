@@ -89,12 +89,20 @@ func TestOneWithThePayloadBefore(t *testing.T) {
 	first, other := asking("order", "when: changed(note)"), strings.Replace(asking("order", "before: true"), "some", "then", 1)
 	_, other, _ = strings.Cut(other, "publications:\n")
 	for _, c := range []struct{ text, says string }{
-		{other, "some sends order to the same target, and a FIFO target takes one of the two messages"},
+		{other, "some sends order to the same FIFO target, which takes one of the two messages"},
 		{strings.Replace(other, "next.fifo", "more.fifo", 1), ""},
+		{strings.Replace(other, ":next.fifo", ":next", 1), ""},
 		{strings.Replace(other, "before: true", "when: note = 1", 1), ""},
 	} {
-		if _, err := load(t, first+c.text); (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v", c.text, err)
+		text := first + c.text
+		for _, text := range []string{text, strings.ReplaceAll(text, "arn:aws:sqs:eu-west-1:000000000000:next.fifo", "${TO}")} {
+			plan, err := load(t, text)
+			if err == nil {
+				_, err = plan.Resolved(func(string) string { return "arn:aws:sqs:eu-west-1:000000000000:next.fifo" })
+			}
+			if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: %v", text, err)
+			}
 		}
 	}
 }
