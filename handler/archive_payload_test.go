@@ -155,6 +155,9 @@ func TestArchiveWhilePayloadsCannotBeRead(t *testing.T) {
 
 // Only as many payloads are in memory at once as there is room for. A larger one comes alone.
 func TestArchiveReadsWithinItsRoom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it fills memory, which the race detector multiplies")
+	}
 	const mb = 1 << 20
 	w := newWorld(t, offloading, func(s *setup) { s.env = real }).started()
 	var records []map[string]any

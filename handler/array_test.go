@@ -419,6 +419,9 @@ func TestIngestPutsEventsOfObjectsInTurns(t *testing.T) {
 // An array of a thousand events may be tiny, and what becomes of them is kept until the batch is
 // reported. So after a hundred thousand of them, the other messages of a batch go back untouched.
 func TestTooManyArraysForOneBatch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it fills memory, which the race detector multiplies")
+	}
 	half := strings.TrimSuffix(strings.Repeat("1,", 500), ",")
 	for _, c := range []struct{ each, body, queue string }{
 		{".", "[" + half + "," + half + "]", ""}, {".", "[" + half + "," + half + "]", ".fifo"},

@@ -219,6 +219,9 @@ func (c *counted) Read(p []byte) (int, error) {
 // A batch may point to far more than memory holds. Payloads are read while there is room, put, and
 // let go of, until all of them are done. Nothing goes back for that.
 func TestPayloadsBeyondMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it fills memory, which the race detector multiplies")
+	}
 	for _, fifo := range []bool{false, true} {
 		w := newWorld(t)
 		objects := map[string]string{}

@@ -42,6 +42,9 @@ func (c *measuring) PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dy
 // once. Most of what is measured is the batch itself, decoded. A hundred such rows stay far below
 // the 512 MB of the function.
 func TestMemoryOfManyParts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it fills memory, which the race detector multiplies")
+	}
 	m := begin(t)
 	client := &measuring{Client: m.engine.DynamoDB()}
 	m.config.Client = client
