@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -126,11 +125,7 @@ const holdsExpired = "it holds events that have expired, so it cannot be compute
 
 // hold reads one total.
 func (m *mending) hold(ctx context.Context, t *target) (err error) {
-	address := aggregate.Address{Name: t.def.Name, Since: t.def.Since, Window: t.window}
-	if t.by != "" {
-		address.By = strings.Split(t.by, "#")
-	}
-	if t.held, err = repair.Of(m.store).BeginMending(ctx, t.def, address); err != nil {
+	if t.held, err = repair.Of(m.store).BeginMending(ctx, t.def, t.address()); err != nil {
 		return err
 	}
 	t.stored = sums.NewSum(t.ops)
@@ -222,19 +217,27 @@ func (m *mending) prove(ctx context.Context, t *target) error {
 		return err
 	}
 	untouched, err := t.held.Untouched(ctx)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case head == nil || head.Building:
-		t.why = "older items are not counted in its aggregate yet; rebuild that first"
-	case head.Counting == aggregate.Receipts.String():
-		t.why = "its events are counted by receipts, which do not say whether one was on its way; make a new generation"
-	case !untouched:
-		t.why = errMoving.Error()
-	default:
-		return m.set(ctx, t)
 	}
-	return nil
+	if t.why = unprovable(head); t.why == "" && !untouched {
+		t.why = errMoving.Error()
+	}
+	if t.why != "" {
+		return nil
+	}
+	return m.set(ctx, t)
+}
+
+// unprovable says why it is not known of the totals of a generation that nothing was on its way.
+func unprovable(head *tables.Head) string {
+	switch {
+	case head == nil || head.Building:
+		return "older items are not counted in its aggregate yet; rebuild that first"
+	case head.Counting == aggregate.Receipts.String():
+		return "its events are counted by receipts, which do not say whether one was on its way; make a new generation"
+	}
+	return ""
 }
 
 var errMoving = errors.New("changes of its events were on their way; pause first, or try again")

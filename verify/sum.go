@@ -67,6 +67,15 @@ func (t total) String() string {
 	return text
 }
 
+// address returns where the total is stored.
+func (t total) address() aggregate.Address {
+	a := aggregate.Address{Name: t.def.Name, Since: t.def.Since, Window: t.window}
+	if t.by != "" {
+		a.By = strings.Split(t.by, "#")
+	}
+	return a
+}
+
 // values returns the values of the total's by.
 func (t total) values() map[string]string {
 	if len(t.def.By) == 0 {

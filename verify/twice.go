@@ -90,9 +90,7 @@ func TwiceBy(ctx context.Context, e env.Env, lag Lag, patience time.Duration,
 	if err != nil {
 		return nil, err
 	}
-	looks := &Looks{First: one, Second: two, Unsure: why}
-	looks.judge()
-	return looks, nil
+	return Judge(one, two, why), nil
 }
 
 // delivered waits until all changes before a time are counted. If that does not become certain, it
@@ -119,8 +117,9 @@ func delivered(ctx context.Context, e env.Env, lag Lag, until time.Time, patienc
 	}
 }
 
-// judge compares the differences of both looks.
-func (l *Looks) judge() {
+// Judge compares the differences of two looks. unsure says why no difference can be called damage.
+func Judge(first, second *Report, unsure string) *Looks {
+	l := &Looks{First: first, Second: second, Unsure: unsure}
 	type way struct{ slot, what, print string }
 	ways, slots := map[way]bool{}, map[string]bool{}
 	for _, d := range l.First.Differences {
@@ -134,6 +133,7 @@ func (l *Looks) judge() {
 			l.Undecided = append(l.Undecided, d)
 		}
 	}
+	return l
 }
 
 // OK reports whether every total was equal at one of the looks at least.

@@ -24,6 +24,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,14 +44,17 @@ import (
 
 // Task is one part of the work.
 type Task struct {
-	Job      string  `json:"job"`  // [Verify], [Look] or [Compare]
-	Step     string  `json:"step"` // [Totals], [Segment] or [Merge]
+	Job      string  `json:"job"`  // [Verify], [Look], [Compare] or [Watch]
+	Step     string  `json:"step"` // [Totals], [Segment] or [Merge], or one of [Watch]
 	Part     int     `json:"part"` // from 0
 	Segments int     `json:"segments"`
 	Buckets  int     `json:"buckets"`
 	Work     string  `json:"work"`  // s3://BUCKET/PREFIX
 	About    string  `json:"about"` // names the tables; see [sums.Config]
 	Rate     float64 `json:"rate"`  // read units a second; 0: no limit
+
+	Scheduled string `json:"scheduled,omitempty"` // of [Begin] alone: when the run was to begin, as RFC 3339
+	Look      string `json:"look,omitempty"`      // of [Watch]: which look the part belongs to
 }
 
 // These are the jobs.
@@ -58,6 +62,7 @@ const (
 	Verify  = "verify"  // totals with items
 	Look    = "look"    // the same, for one of the looks of [verify.TwiceBy]
 	Compare = "compare" // the copies of a migration with its rows
+	Watch   = "watch"   // a run of the schedule: see [Worker.Watching]
 )
 
 // These are the steps. Those of all parts are done before the next one begins.
@@ -67,9 +72,9 @@ const (
 	Merge   = "merge"
 )
 
-// StepsOf returns the steps of a job, in order.
+// StepsOf returns the steps of a job, or of one look of [Watch], in order.
 func StepsOf(job string) []string {
-	if job == Look {
+	if job == Look || job == Watch {
 		return []string{Totals, Segment, Merge}
 	}
 	return []string{Segment, Merge}
@@ -77,7 +82,41 @@ func StepsOf(job string) []string {
 
 // Answer says whether the part needs another call.
 type Answer struct {
-	More bool `json:"more"`
+	More   bool `json:"more"`
+	*Stage      // of [Begin] alone: what the run does
+}
+
+// Stage is the input of the state machine: parts that are done at the same time, and the stage
+// after them.
+type Stage struct {
+	Tasks  []Part `json:"tasks"`
+	AtOnce int    `json:"atOnce"`
+	Next   *Stage `json:"next,omitempty"`
+}
+
+// Part is a task as the state machine has it.
+type Part struct {
+	Task Task `json:"task"`
+}
+
+// Stages returns the stages of a job: the parts of each step, and after the last one next. t is
+// each part without its step and number.
+func Stages(t Task, atOnce int, next *Stage) *Stage {
+	for _, step := range slices.Backward(StepsOf(t.Job)) {
+		next = &Stage{AtOnce: atOnce, Next: next}
+		for t.Step, t.Part = step, 0; t.Part < PartsOf(t, step); t.Part++ {
+			next.Tasks = append(next.Tasks, Part{t})
+		}
+	}
+	return next
+}
+
+// PartsOf returns how many parts a step of a task has.
+func PartsOf(t Task, step string) int {
+	if step == Merge {
+		return t.Buckets
+	}
+	return t.Segments
 }
 
 // Worker does parts. It is safe for concurrent use.
@@ -90,6 +129,8 @@ type Worker struct {
 	Open   func(place string) (sums.Folder, error)
 	Memory int // bytes of sums; 0 means 64 MB
 	Env    env.Env
+	// Watching is what a run of the schedule needs. Nil: there is no schedule.
+	Watching *Watching
 }
 
 const (
@@ -100,8 +141,13 @@ const (
 )
 
 // Handle does as much of a part as there is time for. If its time is nearly over, it writes a
-// checkpoint and answers that there is more. A merge is done in one call.
+// checkpoint and answers that there is more. A merge is done in one call, and so are the steps of a
+// run that are about few totals.
 func (w *Worker) Handle(ctx context.Context, t Task) (Answer, error) {
+	if t.Job == Watch && t.Step == Begin {
+		stage, err := w.begin(ctx, t.Scheduled)
+		return Answer{Stage: stage}, err
+	}
 	folder, err := w.Open(t.Work)
 	if err != nil {
 		return Answer{}, err
@@ -112,7 +158,7 @@ func (w *Worker) Handle(ctx context.Context, t Task) (Answer, error) {
 		return Answer{}, err
 	}
 	within := ctx
-	if deadline, ok := ctx.Deadline(); ok && t.Step != Merge {
+	if deadline, ok := ctx.Deadline(); ok && !slices.Contains([]string{Merge, Hold, Decide}, t.Step) {
 		e := w.Env.Real()
 		if left := deadline.Sub(e.Now()); left < atLeast {
 			return Answer{}, fmt.Errorf("worker: %s are left, and a part needs %s: give the function a longer timeout",
@@ -123,7 +169,7 @@ func (w *Worker) Handle(ctx context.Context, t Task) (Answer, error) {
 		defer stop()
 	}
 	err = part(within)
-	if errors.Is(err, sums.ErrReplaced) || err != nil && within.Err() != nil && ctx.Err() == nil {
+	if errors.Is(err, sums.ErrReplaced) || errors.Is(err, errNotYet) || err != nil && within.Err() != nil && ctx.Err() == nil {
 		return Answer{More: true}, nil
 	}
 	return Answer{}, err
@@ -131,15 +177,10 @@ func (w *Worker) Handle(ctx context.Context, t Task) (Answer, error) {
 
 // part returns what does a part.
 func (w *Worker) part(ctx context.Context, t Task, c sums.Config) (func(context.Context) error, error) {
-	steps := map[string]func(context.Context) error{}
+	steps := steps{}
 	switch t.Job {
 	case Verify, Look:
-		of := verify.Config{Config: c, Pipeline: w.Pipeline, Source: w.Source, Looks: t.Job == Look}
-		steps[Segment] = func(ctx context.Context) error { _, err := verify.Segment(ctx, of, t.Part); return err }
-		steps[Merge] = func(ctx context.Context) error { _, err := verify.Merge(ctx, of, t.Part); return err }
-		if of.Looks {
-			steps[Totals] = func(ctx context.Context) error { _, err := verify.SegmentTotals(ctx, of, t.Part); return err }
-		}
+		steps = looking(verify.Config{Config: c, Pipeline: w.Pipeline, Source: w.Source, Looks: t.Job == Look}, t.Part)
 	case Compare:
 		if w.Moving == nil {
 			return nil, errors.New("worker: it has no migration.yaml: build it with the one that moves the table")
@@ -154,13 +195,33 @@ func (w *Worker) part(ctx context.Context, t Task, c sums.Config) (func(context.
 		}
 		steps[Segment] = func(ctx context.Context) error { _, err := of.Segment(ctx, t.Part); return err }
 		steps[Merge] = func(ctx context.Context) error { return of.Merge(ctx, t.Part) }
+	case Watch:
+		r, err := w.run(ctx, t, c)
+		if err != nil {
+			return nil, err
+		}
+		steps = r.steps(t)
 	default:
-		return nil, fmt.Errorf("worker: there is no job %q: it is %s, %s or %s", t.Job, Verify, Look, Compare)
+		return nil, fmt.Errorf("worker: there is no job %q: it is %s, %s, %s or %s", t.Job, Verify, Look, Compare, Watch)
 	}
 	if steps[t.Step] == nil {
 		return nil, fmt.Errorf("worker: %s has no step %q: it has %s", t.Job, t.Step, strings.Join(StepsOf(t.Job), ", "))
 	}
 	return steps[t.Step], nil
+}
+
+// steps are what does each step of a part.
+type steps map[string]func(context.Context) error
+
+func looking(of verify.Config, part int) steps {
+	s := steps{
+		Segment: func(ctx context.Context) error { _, err := verify.Segment(ctx, of, part); return err },
+		Merge:   func(ctx context.Context) error { _, err := verify.Merge(ctx, of, part); return err },
+	}
+	if of.Looks {
+		s[Totals] = func(ctx context.Context) error { _, err := verify.SegmentTotals(ctx, of, part); return err }
+	}
+	return s
 }
 
 // Options are what the function can be given. The zero value is right for most.
@@ -214,5 +275,6 @@ func New(ctx context.Context, files fs.FS, options ...func(*Options)) (*Worker, 
 	open := func(place string) (sums.Folder, error) {
 		return work.Open(place, func() work.Client { return client })
 	}
-	return &Worker{Pipeline: parts.Config.Pipeline, Source: verify.SourceOf(st), Moving: moving, Memory: memory, Open: open}, nil
+	return &Worker{Pipeline: parts.Config.Pipeline, Source: verify.SourceOf(st), Moving: moving, Memory: memory, Open: open,
+		Watching: watching(p, parts)}, nil
 }

@@ -2,6 +2,9 @@ package repair
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -86,6 +89,29 @@ func (m *Mending) Untouched(ctx context.Context) (bool, error) {
 	now, err := m.read(ctx)
 	return err == nil && reflect.DeepEqual(now, m.images), err
 }
+
+// PrintOf identifies the items of a total as they are now, read consistently. If two reads give the
+// same, the total was untouched from the first to the second, as [Mending.Untouched] says.
+func (s *Repairer) PrintOf(ctx context.Context, def *aggregate.Definition, total aggregate.Address) (string, error) {
+	h := sha256.New()
+	for first := 0; first < def.Spread; first += mostRead {
+		m := &Mending{store: s, def: def, total: total}
+		for bucket := first; bucket < min(first+mostRead, def.Spread); bucket++ {
+			m.keys = append(m.keys, lanes.Key(def, bucket, total.By, total.Window))
+		}
+		images, err := m.read(ctx)
+		if err == nil {
+			err = json.NewEncoder(h).Encode(images) // the names of attributes in order
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// mostRead is the service's limit of keys in one BatchGetItem.
+const mostRead = 100
 
 // Set gives the total what its events add up to, and takes its flags off. It reports whether that
 // is done. It is done in one write, on condition that n, the fingerprints and the flag of each item

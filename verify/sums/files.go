@@ -97,6 +97,27 @@ func KeepJSON(ctx context.Context, folder Folder, name, kind string, content any
 	return err
 }
 
+// KeepNewJSON is like [KeepJSON] if there is no such file yet. Otherwise that file stays as it is.
+func KeepNewJSON(ctx context.Context, folder Folder, name, kind string, content any) error {
+	versions, knows := folder.(Versions)
+	if !knows {
+		if file, err := folder.Read(ctx, name); err == nil {
+			return file.Close()
+		}
+		return KeepJSON(ctx, folder, name, kind, content)
+	}
+	body, err := encodeJSON(content)
+	if err != nil {
+		return err
+	}
+	text, _ := seal(kind, body)
+	_, err = versions.WriteVersion(ctx, name, "", func(w io.Writer) error { _, err := w.Write(text); return err })
+	if errors.Is(err, ErrReplaced) {
+		return nil
+	}
+	return err
+}
+
 func encodeJSON(content any) ([]byte, error) {
 	var body bytes.Buffer
 	e := json.NewEncoder(&body)

@@ -113,6 +113,10 @@ var HomeKey = event.Key{PK: "%home", SK: "-"}
 // FileKey is where the pipeline.yaml is stored that the streams function runs.
 var FileKey = event.Key{PK: "F#", SK: "-"}
 
+// WatchKey is where the last scheduled verification says what it has found. The state machine of
+// cmd/worker writes it too.
+var WatchKey = event.Key{PK: "V#", SK: "-"}
+
 // ParseKey splits the key of an aggregate item. ok is false for keys of heads, receipts and foreign
 // items. A key that spells a number differently than [Key] does is foreign.
 func ParseKey(key event.Key) (a aggregate.Address, ok bool) {

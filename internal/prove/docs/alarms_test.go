@@ -115,7 +115,7 @@ var functions = []struct{ file, function, unproven, attended string }{
 	{"template.yaml", "StreamsFunction", "BatchesUnproven", ""},
 	{"cmd/migrate/template.yaml", "CaptureFunction", "RowsUnproven", ""},
 	{"cmd/publish/template.yaml", "PublishFunction", "MessagesRefused", ""},
-	{"cmd/worker/template.yaml", "WorkerFunction", "", "ingot verify --large waits for it and says what failed"},
+	{"cmd/worker/template.yaml", "WorkerFunction", "", "ingot verify --large waits for it and says what failed, and the state machine counts runs of the schedule"},
 }
 
 var faults = []string{"throttled, all shards", "throttled, some shards", "cannot read", "denied", "disabled", "concurrency 0", "failing",

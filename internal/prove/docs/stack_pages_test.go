@@ -27,8 +27,8 @@ const (
 
 var alarm = regexp.MustCompile(`Properties: \{AlarmDescription: "(.+) See ` + regexp.QuoteMeta(excerpt.Page("watch.md#")) + `([a-z-]+)"`)
 
-// TestEveryAlarmHasItsSection shows that each alarm of the template has a section that begins with
-// what the alarm says, and that there is no other section.
+// TestEveryAlarmHasItsSection shows that each alarm of these templates has a section that begins
+// with what the alarm says, and that there is no other section.
 func TestEveryAlarmHasItsSection(t *testing.T) {
 	_, section, found := strings.Cut(read(t, watchPage), "\n## Alarms\n")
 	if !found {
@@ -36,10 +36,11 @@ func TestEveryAlarmHasItsSection(t *testing.T) {
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
 	parts := strings.Split(section, "\n### ")[1:]
-	alarms := alarm.FindAllStringSubmatch(read(t, sampleshop.Template), -1)
+	declared := read(t, sampleshop.Template) + read(t, "cmd/worker/template.yaml")
+	alarms := alarm.FindAllStringSubmatch(declared, -1)
 	// An alarm of which others are made has no actions and no section.
-	n := len(regexp.MustCompile(`Type: AWS::CloudWatch::(Composite)?Alarm\n`).FindAllString(read(t, sampleshop.Template), -1)) -
-		strings.Count(read(t, sampleshop.Template), "ActionsEnabled: false")
+	n := len(regexp.MustCompile(`Type: AWS::CloudWatch::(Composite)?Alarm\n`).FindAllString(declared, -1)) -
+		strings.Count(declared, "ActionsEnabled: false")
 	if n != len(alarms) || n == 0 {
 		t.Fatalf("%d alarms, of which %d name their section", n, len(alarms))
 	}
@@ -74,7 +75,7 @@ func TestMetricTables(t *testing.T) {
 	})
 	for marker, metrics := range map[string][]function.Metric{"shared metrics": shared, "ingest metrics": own,
 		"part metrics": function.PartMetrics(), "array metrics": function.ArrayMetrics(), "put metrics": function.PutMetrics(),
-		"payload metrics": function.PayloadMetrics(), "streams metrics": others} {
+		"payload metrics": function.PayloadMetrics(), "watch metrics": function.WatchMetrics(), "streams metrics": others} {
 		var want, got strings.Builder
 		for _, m := range metrics {
 			fmt.Fprintf(&want, "| `%s` | %s | %s |\n", m.Name, m.Unit, strings.ReplaceAll(m.About, "|", `\|`))

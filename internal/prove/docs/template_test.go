@@ -153,7 +153,7 @@ func TestExistingPayloadBucket(t *testing.T) {
 func TestBoundary(t *testing.T) {
 	const boundary = "arn:aws:iam::111122223333:policy/ingot-functions"
 	for name, want := range map[string]int{sampleshop.Template: 2, "cmd/publish/template.yaml": 1, "cmd/migrate/template.yaml": 1,
-		"cmd/worker/template.yaml": 2} {
+		"cmd/worker/template.yaml": 3} {
 		for _, given := range []string{boundary, ""} {
 			tpl, err := template.Open([]byte(read(t, name)), map[string]string{"PermissionsBoundaryArn": given})
 			must.Succeed(t, err)

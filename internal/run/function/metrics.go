@@ -47,6 +47,27 @@ func StreamsMetrics() []Metric { return described(streamsMeters()) }
 // lost, in order.
 func PayloadMetrics() []Metric { return described(payloadMeters()) }
 
+// WatchMetrics lists what the worker of cmd/worker writes for a run of its schedule, in order. If a
+// run fails, the state machine writes the last one.
+func WatchMetrics() []Metric {
+	return []Metric{
+		{"TotalsCompared", emf.Count, "totals that the run has compared with their items"},
+		{"TotalsDiffering", emf.Count, "totals that are wrong: both looks agree, and nothing was on its way"},
+		{"TotalsUndecided", emf.Count, "totals that differ and may be right, because their events were on their way; no alarm"},
+		{"EventsCompared", emf.Count, "items that the run has added up"},
+		{"VerifyFailed", emf.Count, "runs in a row that have proved nothing"},
+	}
+}
+
+// Watched returns the metrics of a run of the schedule that has proved something.
+func Watched(totals, differing, undecided, events int) (list []emf.Metric) {
+	values := []int{totals, differing, undecided, events, 0}
+	for i, m := range WatchMetrics() {
+		list = append(list, emf.Metric{Name: m.Name, Unit: m.Unit, Value: float64(values[i])})
+	}
+	return list
+}
+
 // meter is a metric and the source of its value.
 type meter[R any] struct {
 	Metric

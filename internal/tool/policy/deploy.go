@@ -32,6 +32,7 @@ const (
 	dashboards = "AWS::CloudWatch::Dashboard"
 	secrets    = "AWS::SecretsManager::Secret"
 	machines   = "AWS::Serverless::StateMachine"
+	schedules  = "AWS::Scheduler::Schedule"
 )
 
 // These are what CloudFormation's handlers of roles need to create, change, roll back and delete
@@ -77,6 +78,9 @@ func (d deployment) deployer(forRoles ...Statement) []Statement {
 	}
 	forRoles[0].Action = append(forRoles[0].Action, "iam:PassRole")
 	forRoles[0].Condition = conditionOn("StringEqualsIfExists", "iam:PassedToService", services...) // of iam:PassRole alone
+	if d.of(schedules) != nil {
+		services = append(services, "scheduler.amazonaws.com")
+	}
 	list := []Statement{
 		allow("Deploy", "cloudformation:*ChangeSet cloudformation:DescribeStack* cloudformation:ListStackResources "+
 			"cloudformation:GetTemplate* cloudformation:DeleteStack cloudformation:*Rollback* "+
@@ -91,7 +95,7 @@ func (d deployment) deployer(forRoles ...Statement) []Statement {
 		allow("Functions", "lambda:CreateFunction lambda:UpdateFunctionCode lambda:UpdateFunctionConfiguration lambda:GetFunction* "+
 			"lambda:DeleteFunction lambda:*Tag* lambda:GetRuntimeManagementConfig lambda:*FunctionConcurrency "+
 			"logs:CreateLogGroup logs:DeleteLogGroup logs:*RetentionPolicy logs:*KmsKey logs:*Tag* logs:GetDataProtectionPolicy "+
-			"states:*StateMachine states:*Tag*", d.of(functions, logGroups, machines)...),
+			"states:*StateMachine states:*Tag* scheduler:*Schedule", d.of(functions, logGroups, machines, schedules)...),
 		allow("Watch", "cloudwatch:PutMetricAlarm cloudwatch:DeleteAlarms cloudwatch:*Dashboard* cloudwatch:*Tag*",
 			d.of(alarms, composites, dashboards)...),
 		allow("Anything", "cloudformation:ValidateTemplate lambda:GetEventSourceMapping lambda:ListEventSourceMappings "+

@@ -49,6 +49,7 @@ var physical = map[string]string{
 	"AWS::SQS::Queue":                 "arn:aws:sqs:eu-central-1:111122223333:%[1]s-%[2]s-1A2B3C4D5E6F",
 	"AWS::SQS::QueuePolicy":           "",
 	"AWS::SecretsManager::Secret":     "arn:aws:secretsmanager:eu-central-1:111122223333:secret:%[2]s-1A2B3C4D5E6F-7G8H9I",
+	"AWS::Scheduler::Schedule":        "arn:aws:scheduler:eu-central-1:111122223333:schedule/default/%[1]s-%[2]s-1A2B3C4D5E6F",
 	"AWS::Serverless::Function":       "arn:aws:lambda:eu-central-1:111122223333:function:%[1]s-%[2]s-1A2B3C4D5E6F",
 	"AWS::Serverless::StateMachine":   "arn:aws:states:eu-central-1:111122223333:stateMachine:%[1]s-verify",
 }

@@ -36,6 +36,7 @@ var kinds = map[string]named{
 	"AWS::SQS::Queue":                  {"sqs", "", "QueueName"},
 	"AWS::SQS::QueuePolicy":            {},
 	"AWS::SecretsManager::Secret":      {"secretsmanager", "secret:", "Name"},
+	"AWS::Scheduler::Schedule":         {"scheduler", "schedule/default/", "Name"},
 	"AWS::Serverless::Function":        {"lambda", "function:", "FunctionName"},
 	"AWS::Serverless::StateMachine":    {"states", "stateMachine:", "Name"},
 	"AWS::StepFunctions::StateMachine": {"states", "stateMachine:", "StateMachineName"},

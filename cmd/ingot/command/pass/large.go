@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -44,27 +43,9 @@ const maxInput = 256 << 10
 // allParts returns how many parts a task has in all its steps.
 func allParts(t worker.Task) (n int) {
 	for _, step := range worker.StepsOf(t.Job) {
-		n += parts(t, step)
+		n += worker.PartsOf(t, step)
 	}
 	return n
-}
-
-func parts(t worker.Task, step string) int {
-	if step == worker.Merge {
-		return t.Buckets
-	}
-	return t.Segments
-}
-
-// input is the input of an execution: a stage, and the stages after it.
-type input struct {
-	Tasks  []part `json:"tasks"`
-	AtOnce int    `json:"atOnce"`
-	Next   *input `json:"next,omitempty"`
-}
-
-type part struct {
-	Task worker.Task `json:"task"`
 }
 
 // firstPoll is the time between the first two looks. Each is twice as long as the one before, up to
@@ -126,7 +107,7 @@ func running(ctx context.Context, client stateMachines, j largeJob) (string, err
 			if err != nil {
 				return "", fmt.Errorf("looking at the execution %s: %w", aws.ToString(one.ExecutionArn), err)
 			}
-			var of input
+			var of worker.Stage
 			if json.Unmarshal([]byte(aws.ToString(out.Input)), &of) == nil && len(of.Tasks) > 0 &&
 				of.Tasks[0].Task.Work == j.task.Work && of.Tasks[0].Task.Job == j.task.Job {
 				return aws.ToString(one.ExecutionArn), nil
@@ -139,16 +120,7 @@ func running(ctx context.Context, client stateMachines, j largeJob) (string, err
 }
 
 func start(ctx context.Context, client stateMachines, j largeJob) (string, error) {
-	var in *input
-	for _, step := range slices.Backward(worker.StepsOf(j.task.Job)) {
-		in = &input{AtOnce: j.atOnce, Next: in}
-		for n := range parts(j.task, step) {
-			t := j.task
-			t.Step, t.Part = step, n
-			in.Tasks = append(in.Tasks, part{t})
-		}
-	}
-	text, err := json.Marshal(in)
+	text, err := json.Marshal(worker.Stages(j.task, j.atOnce, nil))
 	if err != nil {
 		return "", err
 	}
