@@ -18,39 +18,35 @@ const aValue = `{sum: total_cents, where: "total_cents > 100"}`
 func valueMapping(d *declare.Decoder, p place, n *yamlfile.Node, into reflect.Value, members []string) {
 	d.Values[p] = position{Position: n.Position}
 	var op, operand, where string
+	before := len(d.Mistakes)
 	for _, m := range d.Pairs(p, n, aValue) {
 		at := p.In(m.Name)
 		switch {
 		case values.IsAverage(m.Name):
 			bad := values.AverageError(m.Value.Text)
 			d.Misnamed(at, bad.What, "sum: "+bad.Instead)
-			d.Broken[p] = true
 		case !slices.Contains(members, m.Name):
 			d.Misnamed(at, "unknown name "+m.Name, declare.Suggest(m.Name, members))
-			d.Broken[p] = true
 		case m.Name == "where":
 			d.Value(at, m.Value, reflect.ValueOf(&where).Elem(), nil)
-			d.Broken[p] = d.Broken[p] || d.Broken[at]
 		case op != "":
 			d.Misnamed(at, declare.NameOf(p)+" is computed in two ways, "+op+" and "+m.Name, "one of the two")
-			d.Broken[p] = true
 		case m.Name == "count":
 			op = m.Name
 			countMember(d, at, n, m.Value)
-			d.Broken[p] = d.Broken[p] || d.Broken[at]
 		default:
 			op = m.Name
 			if m.Value.Kind == yamlfile.Integer || m.Value.Kind == yamlfile.Float {
 				m.Value.Kind = yamlfile.Text // sum: -1
 			}
 			d.Value(at, m.Value, reflect.ValueOf(&operand).Elem(), nil)
-			d.Broken[p] = d.Broken[p] || d.Broken[at]
 		}
 	}
-	if op == "" && !d.Broken[p] {
+	if op == "" && len(d.Mistakes) == before {
 		d.Breaks(p, declare.NameOf(p)+" does not say how it is computed",
 			"count: true, sum: PATH, min: PATH, max: PATH, newest: PATH, oldest: PATH, histogram: PATH or distinct: PATH beside where")
 	}
+	d.Broken[p] = len(d.Mistakes) > before
 	text := strings.TrimSpace(op + " " + operand)
 	if where != "" {
 		text += " where " + where
