@@ -120,6 +120,62 @@ type Rank struct {
 	Within []string
 }
 
+// Bound is a floor or a ceiling of a value. No event may bring the value beyond it. An event that
+// moves the value the other way is always accepted.
+type Bound struct {
+	Value   int  // its place in the definition's Values
+	Ceiling bool // the value may be at most Limit; otherwise it may be at least Limit
+	Limit   event.Decimal
+}
+
+// String names the bound for people.
+func (b Bound) String() string {
+	if b.Ceiling {
+		return "ceiling"
+	}
+	return "floor"
+}
+
+// Beyond says for people where a value is that breaks the bound: "below its floor".
+func (b Bound) Beyond() string {
+	if b.Ceiling {
+		return "above its ceiling"
+	}
+	return "below its floor"
+}
+
+// Sign returns how a value compares with Limit if the bound holds, or if it does not.
+func (b Bound) Sign(holds bool) string {
+	switch {
+	case b.Ceiling && holds:
+		return "<="
+	case b.Ceiling:
+		return ">"
+	case holds:
+		return ">="
+	}
+	return "<"
+}
+
+// Holds reports whether a value is within the bound.
+func (b Bound) Holds(value event.Decimal) bool {
+	if b.Ceiling {
+		return value.Cmp(b.Limit) <= 0
+	}
+	return value.Cmp(b.Limit) >= 0
+}
+
+// Nears reports whether an amount moves its value towards the bound.
+func (b Bound) Nears(a Amount) bool {
+	return a.Set && !a.Number.IsZero() && b.Ceiling == (a.Number.Sign() > 0)
+}
+
+// Before returns what must hold of the value before an amount is added, so that b holds afterwards.
+func (b Bound) Before(a Amount) Bound {
+	b.Limit = b.Limit.Sub(a.Number)
+	return b
+}
+
 // Definition is one generation of one aggregate. Its name, and the epoch since which it is valid,
 // identify it. Everything else is fixed for its lifetime. A Definition never changes.
 type Definition struct {
@@ -136,9 +192,7 @@ type Definition struct {
 	Retain   time.Duration // how long after its window's end an aggregate item lives; 0: for ever
 	Rank     Rank
 	MovedBy  Mover
-	// AtLeast holds the floor of each value, aligned with Values: no event that subtracts may bring
-	// the value below it. It is nil if there are no floors.
-	AtLeast []Amount
+	Bounds   []Bound // floors in the order of Values, then ceilings
 	// Text is the canonical text of the whole definition, with every template, condition and path.
 	// So no change of meaning goes unnoticed: it changes the text.
 	Text string
@@ -160,17 +214,17 @@ type Address struct {
 	Window int64    // start of the window in epoch seconds, or NoWindow
 }
 
-// Floors returns what values may not fall below, by name. It is nil if there are no floors.
-func (d *Definition) Floors() map[string]event.Decimal {
-	var floors map[string]event.Decimal
-	for i, floor := range d.AtLeast {
-		if !floor.Set {
+// Limits returns the limits of the floors, or of the ceilings, by the names of the values. It is
+// nil if there are none.
+func (d *Definition) Limits(ceiling bool) (limits map[string]event.Decimal) {
+	for _, b := range d.Bounds {
+		if b.Ceiling != ceiling {
 			continue
 		}
-		if floors == nil {
-			floors = map[string]event.Decimal{}
+		if limits == nil {
+			limits = map[string]event.Decimal{}
 		}
-		floors[d.Values[i].Name] = floor.Number
+		limits[d.Values[b.Value].Name] = b.Limit
 	}
-	return floors
+	return limits
 }

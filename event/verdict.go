@@ -25,8 +25,8 @@ const (
 	// Conflict means that an item with the same key and another digest is stored. The event goes to
 	// quarantine, and is never dropped.
 	Conflict
-	// Rejected means that the event may not be stored now: a total that moves with it would fall
-	// below its floor, or cannot be updated any more, or an event that it requires is not stored.
+	// Rejected means that the event may not be stored now: a total that moves with it would go
+	// beyond a bound, or cannot be updated any more, or an event that it requires is not stored.
 	// Nothing is stored. The event goes to quarantine.
 	Rejected
 	// Expired means that nothing is stored, and that the event has expired or will expire within an
@@ -65,7 +65,7 @@ var told = [...]struct {
 	Stale:     {"Stale", "a newer revision is stored already", stored, 0, -4, false},
 	Dropped:   {"Dropped", "of a type that nobody wants: done with", dropped, 0, -5, true},
 	Conflict:  {"Conflict", "another payload is stored under this key: quarantine", quarantined, 3, 2, false},
-	Rejected:  {"Rejected", "a floor or requires refuses it: quarantine", quarantined, 2, 1, true},
+	Rejected:  {"Rejected", "a bound or requires refuses it: quarantine", quarantined, 2, 1, true},
 	Expired:   {"Expired", "past its time: quarantine", quarantined, 1, 2, false},
 	Poison:    {"Poison", "can never be stored: quarantine", quarantined, 4, 2, false},
 	Retry:     {"Retry", "nothing proven: delivered again", open, 5, 3, false},
@@ -118,7 +118,7 @@ func (v Verdict) Severity() int { return told[v].severity }
 
 // Outweighs reports whether a message that is an array of events has verdict v rather than other,
 // if its events have both. Retry comes first, because the message is delivered again. Then come the
-// verdicts that belong in quarantine. Of these, Rejected is last, because what a floor refuses is
+// verdicts that belong in quarantine. Of these, Rejected is last, because what a bound refuses is
 // normal and no alarm rings for it; the others are equal. The verdicts of events that are done come
 // after them, in the order of their constants.
 func (v Verdict) Outweighs(other Verdict) bool { return v.weight() > other.weight() }
@@ -187,6 +187,7 @@ const (
 	KeyTaken         Reason = "key-taken"         // Conflict: an item that is not Ingot's under the same key
 	Claimed          Reason = "claimed"           // Conflict: another event has the unique value that this one claims
 	BelowFloor       Reason = "below-floor"       // Rejected: a total that moves with the put would fall below its floor
+	AboveCeiling     Reason = "above-ceiling"     // Rejected: it would rise above its ceiling
 	Requires         Reason = "requires"          // Rejected: an event that it requires is not stored; Retry while it may still come
 	NotTurned        Reason = "not-turned"        // Rejected: a migration has not turned the type yet, so its events are written elsewhere
 	TotalRefused     Reason = "total-refused"     // Rejected: a total that moves with the put cannot be updated any more

@@ -69,36 +69,49 @@ func TestCountedByPut(t *testing.T) {
 	}
 }
 
-// TestFloorOfARemoval shows that a total which falls below its floor because somebody removes or
-// corrects an event is flagged in the write that takes it there, and that nothing else flags it.
-func TestFloorOfARemoval(t *testing.T) {
+// TestBoundsOfARemoval shows that a total which goes beyond its bound because somebody removes or
+// corrects an event is flagged in the write that takes it there, and that nothing else flags it. A
+// ceiling is a floor for the opposite amounts.
+func TestBoundsOfARemoval(t *testing.T) {
+	for sign, want := range map[int]string{1: "revenue below its floor", -1: "revenue above its ceiling"} {
+		boundOfARemoval(t, sign, want, func(s *setup) {
+			moving(s)
+			if stock := s.spec.Aggregates["stock"]; sign < 0 {
+				stock.AtLeast, stock.AtMost = nil, map[string]event.Decimal{"revenue": event.DecimalOf(10)}
+				s.spec.Aggregates["stock"] = stock
+			}
+		})
+	}
+}
+
+func boundOfARemoval(t *testing.T, sign int, beyond string, bounded func(*setup)) {
 	images := newWorld(t)
-	of := func(id string, cents int) attributes { return images.image(order(id, cents)) }
+	of := func(id string, cents int) attributes { return images.image(order(id, sign*cents)) }
 	for name, c := range map[string]struct {
 		changes [][]map[string]any // by batch
-		sum     string
+		sum     int
 		flagged bool
 	}{
 		"removed, and it stays above": {[][]map[string]any{{insert(1, of("1", 5))}, {record(2, event.Remove, of("1", 5), nil)}},
-			"0", false},
-		"removed, down to the floor": {[][]map[string]any{{record(1, event.Remove, of("1", 10), nil)}}, "-10", false},
-		"removed, below":             {[][]map[string]any{{record(1, event.Remove, of("1", 11), nil)}}, "-11", true},
+			0, false},
+		"removed, down to the floor": {[][]map[string]any{{record(1, event.Remove, of("1", 10), nil)}}, -10, false},
+		"removed, below":             {[][]map[string]any{{record(1, event.Remove, of("1", 11), nil)}}, -11, true},
 		"removed, below what is stored": {[][]map[string]any{{insert(1, of("1", -7))}, {record(2, event.Remove, of("2", 4), nil)}},
-			"-11", true},
+			-11, true},
 		"removed where there is enough": {[][]map[string]any{{insert(1, of("1", 100))}, {record(2, event.Remove, of("2", 40), nil)}},
-			"60", false},
-		"corrected, below": {[][]map[string]any{{record(1, event.Modify, of("1", 20), of("1", 1))}}, "-19", true},
+			60, false},
+		"corrected, below": {[][]map[string]any{{record(1, event.Modify, of("1", 20), of("1", 1))}}, -19, true},
 		"corrected upwards": {[][]map[string]any{{insert(1, of("1", -20))},
-			{record(2, event.Modify, of("2", 1), of("2", 2))}}, "-19", false},
-		"an older one comes, one expires": {[][]map[string]any{{expiry(1, of("1", 5)), insert(2, of("2", -20))}}, "-20", false},
+			{record(2, event.Modify, of("2", 1), of("2", 2))}}, -19, false},
+		"an older one comes, one expires": {[][]map[string]any{{expiry(1, of("1", 5)), insert(2, of("2", -20))}}, -20, false},
 		"one expires, one is removed": {[][]map[string]any{{expiry(1, of("1", 5)), record(2, event.Remove, of("2", 20), nil)}},
-			"-20", true},
-		"an older event is brought in": {[][]map[string]any{{insert(1, of("1", -20))}}, "-20", false},
+			-20, true},
+		"an older event is brought in": {[][]map[string]any{{insert(1, of("1", -20))}}, -20, false},
 		"folded with what makes up": {[][]map[string]any{{record(1, event.Remove, of("1", 11), nil), insert(2, of("2", 30))}},
-			"19", false},
+			19, false},
 	} {
 		for _, way := range bothWays {
-			w := newWorld(t, counting(way), moving).started()
+			w := newWorld(t, counting(way), bounded).started()
 			for _, records := range c.changes {
 				for range 2 {
 					w.expect(batch(records...), done)
@@ -106,9 +119,9 @@ func TestFloorOfARemoval(t *testing.T) {
 			}
 			got := w.total("stock")
 			flagged := len(got.Flags) == 1 &&
-				strings.HasSuffix(got.Flags[0], "an event was removed or corrected, and that has brought revenue below its floor")
-			if got.Values["revenue"].String() != c.sum || flagged != c.flagged || !flagged && len(got.Flags) > 0 {
-				t.Errorf("%s, by %s: %s %q, want %s, flagged: %v", name, way, got.Values["revenue"], got.Flags, c.sum, c.flagged)
+				strings.HasSuffix(got.Flags[0], "an event was removed or corrected, and that has brought "+beyond)
+			if got.Values["revenue"].String() != fmt.Sprint(sign*c.sum) || flagged != c.flagged || !flagged && len(got.Flags) > 0 {
+				t.Errorf("%s, by %s: %s %q, want %d, flagged: %v", name, way, got.Values["revenue"], got.Flags, sign*c.sum, c.flagged)
 			}
 		}
 	}

@@ -32,8 +32,8 @@ const turnWait = captureLife + 10*time.Second
 // every generation that they feed that it is building, so that a rebuild must count the items. It
 // waits for half a minute, until no batch of capture writes any more, and makes the types New.
 //
-// If a total that they feed has a floor, or if they claim values, they stay Turning, and their
-// messages still wait: a floor cannot be judged by a total that lacks what was moved. Call Turn
+// If a total that they feed has a bound, or if they claim values, they stay Turning, and their
+// messages still wait: a bound cannot be judged by a total that lacks what was moved. Call Turn
 // again once the rebuild is over.
 //
 // A [*StopError] says what is missing before the types may turn.

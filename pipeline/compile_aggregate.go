@@ -145,7 +145,7 @@ func (c *compiler) within(at place, s AggregateSpec) (within []string) {
 // maxMoved is how many totals one event can move in the transaction that puts its item.
 const maxMoved = planner.MaxAtomic - 1
 
-// movedBy compiles what moves the totals, and what they may not fall below.
+// movedBy compiles what moves the totals, and their bounds.
 func (c *compiler) movedBy(at place, def *aggregate.Definition, s AggregateSpec) {
 	p := at.In("movedBy")
 	switch s.MovedBy {
@@ -159,7 +159,8 @@ func (c *compiler) movedBy(at place, def *aggregate.Definition, s AggregateSpec)
 	if def.MovedBy == aggregate.Put {
 		c.canMove(at, def, s)
 	}
-	c.atLeast(at.In("atLeast"), def, s)
+	c.bounds(at.In("atLeast"), def, s, s.AtLeast, false)
+	c.bounds(at.In("atMost"), def, s, s.AtMost, true)
 }
 
 // canMove refuses what cannot be moved by the put. Unlike an update from the stream, an update in a
@@ -190,23 +191,25 @@ func (c *compiler) canMove(at place, def *aggregate.Definition, s AggregateSpec)
 	}
 }
 
-// atLeast compiles the floors. A floor is a condition on one item, so the total must be one item.
-// It holds against events only: an expired event would be subtracted without a condition.
-func (c *compiler) atLeast(at place, def *aggregate.Definition, s AggregateSpec) {
-	if len(s.AtLeast) == 0 {
+// bounds compiles the floors or the ceilings, which are in a member of their own. A bound is a
+// condition on one item, so the total must be one item. It holds against events only: an expired
+// event would be subtracted without a condition.
+func (c *compiler) bounds(at place, def *aggregate.Definition, s AggregateSpec, limits map[string]event.Decimal, ceiling bool) {
+	if len(limits) == 0 {
 		return
 	}
+	member, of := declare.NameOf(at), aggregate.Bound{Ceiling: ceiling}
 	if def.MovedBy != aggregate.Put {
-		c.Misnamed(at, "atLeast is a condition of the transaction that puts an event, and these totals are moved by the stream",
+		c.Misnamed(at, member+" is a condition of the transaction that puts an event, and these totals are moved by the stream",
 			"movedBy: put beside it")
 	}
 	if s.Spread > 1 {
-		c.Misnamed(at, fmt.Sprintf("spread is %d, and a floor needs a total that is one item", s.Spread),
-			"spread: 1 beside it, or leave atLeast out")
+		c.Misnamed(at, fmt.Sprintf("spread is %d, and a %s needs a total that is one item", s.Spread, of),
+			"spread: 1 beside it, or leave "+member+" out")
 	}
 	if def.OnExpire == aggregate.Subtract {
-		c.Misnamed(at, "onExpire is subtract, so what expires could bring the total below its floor",
-			"onExpire: keep beside it, or leave atLeast out")
+		c.Misnamed(at, "onExpire is subtract, so what expires could bring the total "+of.Beyond(),
+			"onExpire: keep beside it, or leave "+member+" out")
 	}
 	var names []string
 	for _, v := range def.Values {
@@ -214,22 +217,23 @@ func (c *compiler) atLeast(at place, def *aggregate.Definition, s AggregateSpec)
 			names = append(names, v.Name)
 		}
 	}
-	def.AtLeast = make([]aggregate.Amount, len(def.Values))
-	for _, name := range slices.Sorted(maps.Keys(s.AtLeast)) {
-		floor, p := s.AtLeast[name], at.In(name)
+	for _, name := range slices.Sorted(maps.Keys(limits)) {
+		limit, p := limits[name], at.In(name)
 		i := slices.IndexFunc(def.Values, func(v aggregate.Value) bool { return v.Name == name })
-		switch {
+		switch least, both := s.AtLeast[name]; {
 		case i < 0 && c.writes(def.Name, s, name): // reported where it is computed
 		case i < 0:
 			c.Misnamed(p, "there is no value "+name+" in "+def.Name, cmp.Or(declare.Suggest(name, names), "the name of a count or sum"))
 		case !slices.Contains(names, name):
-			c.Misnamed(p, fmt.Sprintf("%s is a %s, and a floor is for a sum", name, def.Values[i].Op),
+			c.Misnamed(p, fmt.Sprintf("%s is a %s, and a %s is for a sum", name, def.Values[i].Op, of),
 				cmp.Or(declare.Suggest(name, names), "the name of a count or sum"))
-		case !floor.Summable():
+		case !limit.Summable():
 			c.Mistake(p, name+" is beyond 10^18 or has more than 9 decimals, and a sum cannot have such a value",
 				"a number such as 0 or -100.5")
+		case both && limit.Cmp(least) < 0:
+			c.Mistake(p, fmt.Sprintf("%s is at most %s, and its floor is %s", name, limit, least), least.String()+" or more")
 		default:
-			def.AtLeast[i] = aggregate.Amount{Set: true, Number: floor}
+			def.Bounds = append(def.Bounds, aggregate.Bound{Value: i, Ceiling: ceiling, Limit: limit})
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (p *Pipeline) Describe() *Description {
 	return d
 }
 
-// Unconditional returns a pipeline that plans the same items, whose totals have no floors, and
+// Unconditional returns a pipeline that plans the same items, whose totals have no bounds, and
 // whose events require nothing. It has no patterns.
 func (p *Pipeline) Unconditional() (*Pipeline, error) {
 	spec := p.spec()
@@ -51,11 +51,11 @@ func (p *Pipeline) Unconditional() (*Pipeline, error) {
 		s.Requires = nil
 		spec.Events[name] = s
 	}
-	if !p.HasFloors() && !requires {
+	if !p.HasBounds() && !requires {
 		return p, nil
 	}
 	for name, a := range spec.Aggregates {
-		a.AtLeast = nil
+		a.AtLeast, a.AtMost = nil, nil
 		spec.Aggregates[name] = a
 	}
 	return New(spec, Secret(p.plan.Secret))
@@ -68,7 +68,7 @@ func (p *Pipeline) spec() Spec {
 	for _, def := range p.definitions {
 		a := AggregateSpec{Since: def.Since, By: map[string]string{}, Window: planner.WindowOf(def),
 			From: map[string]FromSpec{}, OnExpire: def.OnExpire.String(), Spread: def.Spread, Rank: RankSpec(def.Rank),
-			MovedBy: def.MovedBy.String(), Retain: def.Retain, AtLeast: def.Floors()}
+			MovedBy: def.MovedBy.String(), Retain: def.Retain, AtLeast: def.Limits(false), AtMost: def.Limits(true)}
 		s.Aggregates[def.Name] = a
 	}
 	for name, t := range p.plan.Types {

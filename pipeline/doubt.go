@@ -69,20 +69,20 @@ func (d *doubts) aggregate(at place, def *aggregate.Definition) {
 	}
 	d.byOfAnID(at.In("by"), by, feeds)
 	d.manyWindows(at.In("window"), def, feeds)
-	d.floorOfAPart(at.In("from"), def, feeds)
+	d.boundOfAPart(at.In("from"), def, feeds)
 }
 
-// floorOfAPart warns of a floor that may refuse a part after its whole is stored.
-func (d *doubts) floorOfAPart(at place, def *aggregate.Definition, feeds map[string]*planner.Feed) {
+// boundOfAPart warns of a floor or a ceiling that may refuse a part after its whole is stored.
+func (d *doubts) boundOfAPart(at place, def *aggregate.Definition, feeds map[string]*planner.Feed) {
 	for _, name := range slices.Sorted(maps.Keys(feeds)) {
 		t := d.p.plan.Types[name]
-		if def.AtLeast == nil || t.Part == nil || t.Part.Whole.Atomic {
+		if t.Part == nil || t.Part.Whole.Atomic {
 			continue
 		}
-		for i, v := range feeds[name].Values {
-			if v.MayTake() && def.AtLeast[i].Set {
-				d.warnNamed(at.In(name), fmt.Sprintf("%s is a part of %s, which is stored first: if a floor refuses the part, the "+
-					"message goes to quarantine, and the rest of it stays stored", name, t.Part.Whole.Name),
+		for _, b := range def.Bounds {
+			if feeds[name].Values[b.Value].May(b.Ceiling) {
+				d.warnNamed(at.In(name), fmt.Sprintf("%s is a part of %s, which is stored first: if a %s refuses the part, the "+
+					"message goes to quarantine, and the rest of it stays stored", name, t.Part.Whole.Name, b),
 					"atomic: true in "+t.Part.Whole.Name)
 				break
 			}

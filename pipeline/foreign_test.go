@@ -301,10 +301,14 @@ aggregates:
 	const want = "p.yaml:20:7: line is a part of order, which is stored first: if a floor refuses the part, the message goes to " +
 		"quarantine, and the rest of it stays stored; write atomic: true in order"
 	for value, doubted := range map[string]bool{"sum -quantity": true, "sum quantity": true, "sum -length pieces": true,
-		"sum length pieces": false, "count": false} {
+		"sum length pieces": false, "count": false, "sum 1": false} {
 		if w := mustLoad(t, text("", value)).Describe().Warnings; doubted && (len(w) != 1 || w[0].String() != want) || !doubted &&
 			len(w) > 0 {
 			t.Errorf("%s: %v", value, w)
+		}
+		capped := mustLoad(t, strings.Replace(text("", value), "atLeast: {available: 0}", "atMost: {available: 9}", 1))
+		if raises := !strings.Contains(value, "-l"); len(capped.Describe().Warnings) > 0 != raises {
+			t.Errorf("%s: %v", value, capped.Describe().Warnings)
 		}
 		if w := mustLoad(t, text("\n    atomic: true", value)).Describe().Warnings; len(w) > 0 {
 			t.Errorf("%s, atomic: %v", value, w)

@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,17 +35,17 @@ aggregates:
       reserved: {values: {available: sum -quantity, reservations: count}, where: quantity > 0}
 `
 
-// What moves the totals, and their floors, are part of the definition. A file without them has the
+// What moves the totals, and their bounds, are part of the definition. A file without them has the
 // definition that it had.
 func TestMovedByIsPartOfTheDefinition(t *testing.T) {
-	p, err := loadText(movedFile)
+	p, err := loadText(strings.Replace(movedFile, "    from:", "    atMost: {reservations: 5}\n    from:", 1))
 	must.Succeed(t, err)
 	def, _ := p.Definition("stock")
-	if def.MovedBy != aggregate.Put || len(def.AtLeast) != 2 || !def.AtLeast[0].Set || !def.AtLeast[0].Number.IsZero() ||
-		def.AtLeast[1].Set {
-		t.Errorf("%v %v", def.MovedBy, def.AtLeast)
+	bounds := []aggregate.Bound{{}, {Value: 1, Ceiling: true, Limit: event.DecimalOf(5)}}
+	if def.MovedBy != aggregate.Put || !slices.Equal(def.Bounds, bounds) {
+		t.Errorf("%v %v", def.MovedBy, def.Bounds)
 	}
-	const text = `{"atLeast":{"available":"0"},"by":{"sku":"{sku}"},"from":{"received":{"values":{"available":"sum quantity"}},` +
+	const text = `{"atLeast":{"available":"0"},"atMost":{"reservations":"5"},"by":{"sku":"{sku}"},"from":{"received":{"values":{"available":"sum quantity"}},` +
 		`"reserved":{"values":{"available":"sum -quantity","reservations":"count"},"where":"quantity > 0"}},` +
 		`"movedBy":"put","name":"stock","onExpire":"keep","retain":0,"since":2,"spread":1,"window":0}`
 	if def.Text != text {
@@ -63,8 +64,8 @@ func TestMovedByIsPartOfTheDefinition(t *testing.T) {
 	plain := strings.Replace(movedFile, "    movedBy: put\n    atLeast: {available: 0}\n", "", 1)
 	for _, file := range []string{plain, strings.Replace(plain, "    from:", "    movedBy: stream\n    from:", 1)} {
 		p, err := loadText(file)
-		if err != nil || strings.Contains(p.Definitions()[0].Text, "movedBy") || strings.Contains(p.Definitions()[0].Text, "atLeast") ||
-			p.Definitions()[0].AtLeast != nil {
+		if err != nil || strings.Contains(p.Definitions()[0].Text, "movedBy") || strings.Contains(p.Definitions()[0].Text, `"at`) ||
+			p.Definitions()[0].Bounds != nil {
 			t.Errorf("%v %s", err, p.Definitions()[0].Text)
 		}
 	}
@@ -106,6 +107,12 @@ func TestMistakesOfMovedBy(t *testing.T) {
 		"atLeast: {available: 0}": {"atLeast: 0", `p.yaml:18:14: atLeast is a number, not a mapping; write {available: 0}`},
 		"available: 0}": {"available: none}",
 			`p.yaml:18:26: available is none, which is not a plain number; write a number such as 0 or -100.5`},
+		"    from": {"    atMost: {available: -1.5}\n    from",
+			`p.yaml:19:25: available is at most -1.5, and its floor is 0; write 0 or more`},
+		"    movedBy: put\n    atLeast": {"    spread: 2\n    onExpire: subtract\n    atMost", strings.Join([]string{
+			`p.yaml:19:5: atMost is a condition of the transaction that puts an event, and these totals are moved by the stream; write movedBy: put beside it`,
+			`p.yaml:19:5: onExpire is subtract, so what expires could bring the total above its ceiling; write onExpire: keep beside it, or leave atMost out`,
+			`p.yaml:19:5: spread is 2, and a ceiling needs a total that is one item; write spread: 1 beside it, or leave atMost out`}, "\n")},
 		"available: 0": {"available: [0]",
 			`p.yaml:18:26: available is a list, not a number; write a number such as 0 or -100.5`},
 		" 0}": {" 1e400}",

@@ -111,10 +111,10 @@ func (p *Pipeline) MovesByPut() bool {
 	return slices.ContainsFunc(p.definitions, func(d *aggregate.Definition) bool { return d.MovedBy == aggregate.Put })
 }
 
-// HasFloors reports whether any total has a floor, so that an event may be Rejected because of what
-// earlier events took.
-func (p *Pipeline) HasFloors() bool {
-	return slices.ContainsFunc(p.definitions, func(d *aggregate.Definition) bool { return d.AtLeast != nil })
+// HasBounds reports whether any total has a floor or a ceiling, so that an event may be Rejected
+// because of what earlier events took or added.
+func (p *Pipeline) HasBounds() bool {
+	return slices.ContainsFunc(p.definitions, func(d *aggregate.Definition) bool { return d.Bounds != nil })
 }
 
 // Definitions lists the aggregates by name.

@@ -222,6 +222,8 @@ type AggregateSpec struct {
 	MovedBy string `yaml:"movedBy" enum:"stream,put"`
 	// With put: the least that a value may come to. An event that subtracts more is Rejected.
 	AtLeast map[string]event.Decimal `yaml:"atLeast" like:"{available: 0}" keys:"^[a-z][a-z0-9_]*$"`
+	// With put: the most that a value may come to. An event that adds more is Rejected.
+	AtMost map[string]event.Decimal `yaml:"atMost" like:"{spent: 1000}" keys:"^[a-z][a-z0-9_]*$"`
 	// Keeps the totals of each window in the order of one of their values, as a leaderboard does.
 	Rank RankSpec `yaml:"rank" like:"{value: orders}"`
 	// The total expires at the end of its window plus this. It needs a window, and must be at least

@@ -60,6 +60,14 @@ func stocked(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 			"credit": {Values: map[string]string{"balance": "sum amount"}}}}
 }
 
+// capped limits what is in stock, and counts its goods one by one.
+func capped(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+	stock := s.Aggregates["stock"]
+	stock.AtMost = map[string]event.Decimal{"available": event.DecimalOf(8), "open": event.DecimalOf(2)}
+	stock.From["received"].Values["open"], stock.From["reserved"].Values["open"] = "sum -1", "sum 1"
+	s.Aggregates["stock"] = stock
+}
+
 // quick leaves out the total that all goods share, so that only those of one sku meet.
 func quick(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) { delete(s.Aggregates, "flow") }
 
@@ -133,10 +141,10 @@ func (w *world) twin() (wrong []string) {
 			s.fp = s.fp.Add(t.FP)
 			for name, v := range t.Values {
 				s.values[name] = s.values[name].Add(v)
-				if i := slices.IndexFunc(def.Values, func(v aggregate.Value) bool {
-					return v.Name == name
-				}); def.AtLeast != nil && def.AtLeast[i].Set && v.Cmp(def.AtLeast[i].Number) < 0 {
-					wrong = append(wrong, fmt.Sprintf("%s of %s is %s, below its floor", name, def.Name, v))
+				for _, b := range def.Bounds {
+					if def.Values[b.Value].Name == name && !b.Holds(v) {
+						wrong = append(wrong, fmt.Sprintf("%s of %s is %s, %s", name, def.Name, v, b.Beyond()))
+					}
 				}
 			}
 		}
@@ -211,6 +219,27 @@ func TestFloor(t *testing.T) {
 	// holds.
 	must.Equal(t, w.judged(w.goods("received", "9", "b", -1), w.goods("reserved", "9", "b", -1)), "Inserted Inserted")
 	w.agree("negative amounts")
+}
+
+// A ceiling refuses what would bring a sum above it, and nothing that lowers the sum. With a floor
+// beside it, messages of one batch make room for each other.
+func TestCeiling(t *testing.T) {
+	w := newWorld(t, stocked, capped)
+	w.start()
+	results := w.putNow(w.goods("received", "1", "a", 9), w.goods("received", "2", "a", 7))
+	must.Equal(t, verdicts(results), "Rejected Inserted")
+	if r := results[0].Refusal; r.Reason != event.AboveCeiling ||
+		r.Detail != `stock of sku="a": available is 7, and with this event it would be 16, which is above its ceiling of 8` {
+		t.Errorf("%+v", r)
+	}
+	must.Equal(t, w.judged(w.goods("received", "3", "a", 2), w.goods("reserved", "1", "a", 3)), "Inserted Inserted")
+	must.Equal(t, w.judged(w.goods("received", "1", "a", 9), w.goods("reserved", "2", "a", 7), w.goods("received", "4", "a", 1)),
+		"Rejected Inserted Inserted")
+	must.Equal(t, w.judged(w.goods("received", "4", "a", 1), w.goods("reserved", "3", "a", 8)), "Duplicate Rejected")
+	if total := w.total("stock", map[string]string{"sku": "a"}); fmt.Sprint(total.Values) != "map[available:0 open:-1 reservations:2]" {
+		t.Errorf("%+v", total)
+	}
+	w.agree("put")
 }
 
 // What comes in may be taken by the same transaction, to the last piece, even if the total is not
@@ -418,7 +447,7 @@ func TestNothingIsTakenWhileItIsBuilt(t *testing.T) {
 	w := newWorld(t, stocked)
 	if results := w.putNow(w.goods("reserved", "0", "a", 1)); verdicts(results) != "Retry" ||
 		!strings.Contains(results[0].Refusal.Detail,
-			"the event takes from aggregate stock since 1, and no function has started with it yet") {
+			"aggregate stock since 1 may refuse the event, and no function has started with it yet") {
 		t.Errorf("before the start: %v", results)
 	}
 	w.start()
@@ -447,7 +476,7 @@ func TestNothingIsTakenWhileItIsBuilt(t *testing.T) {
 	one, at := w.transfer("1", "x", "y", 5), `"at":"2099-03-01T10:00:00Z"`
 	other := w.item(`"type":"transfer"`, `"id":"2","from":"x","to":"y","amount":5,"slip":"s1"`, at)
 	for i, r := range w.putNow(one, other) { // they claim the same slip, and nobody has it
-		const why = "the event takes from aggregate balances since 1, and older events"
+		const why = "aggregate balances since 1 may refuse the event, and older events"
 		if r.Verdict != event.Retry || !strings.HasPrefix(r.Refusal.Detail, why) {
 			t.Errorf("transfer %d: %v", i+1, r)
 		}
@@ -669,12 +698,12 @@ func TestFloorOfParts(t *testing.T) {
 }
 
 // Random batches under random trouble: at every moment each total is the sum over what is stored,
-// and no sum is below its floor.
+// and no sum is beyond its floor or its ceiling.
 func TestMovedPutsAgainstANaiveTwin(t *testing.T) {
 	seed := replay.Seed(t, 0)
 	for run := range uint64(slow.Number(20, 60)) {
 		rng := rand.New(rand.NewPCG(seed, run))
-		w := newWorld(t, stocked)
+		w := newWorld(t, stocked, []option{func(*embedded.Config, *pipeline.Spec, *tables.Config) {}, capped}[run%2])
 		w.start()
 		var late []*dynamodb.TransactWriteItemsInput
 		var mu sync.Mutex // a batch has several requests under way

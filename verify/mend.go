@@ -264,9 +264,9 @@ func (m *mending) set(ctx context.Context, t *target) error {
 			return nil
 		}
 	}
-	for i, floor := range t.def.AtLeast {
-		if floor.Set && t.wanted.Values[i].Number.Cmp(floor.Number) < 0 {
-			t.why = fmt.Sprintf("its values are right, and its flag stays, because %s is below its floor", t.def.Values[i].Name)
+	for _, b := range t.def.Bounds {
+		if !b.Holds(t.wanted.Values[b.Value].Number) {
+			t.why = fmt.Sprintf("its values are right, and its flag stays, because %s is %s", t.def.Values[b.Value].Name, b.Beyond())
 		}
 	}
 	return nil

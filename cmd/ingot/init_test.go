@@ -113,7 +113,7 @@ func TestInitTakesAnExample(t *testing.T) {
 	tool(t, "init", dir).says(t, exitFine)
 	inRepository(t, dir, "go", "test", "./...")
 	dir = example(t, "ledger")
-	tool(t, "init", dir).says(t, exitFine, "a floor (atLeast) or requires may refuse an event")
+	tool(t, "init", dir).says(t, exitFine, "a bound (atLeast, atMost) or requires may refuse an event")
 	write(t, filepath.Join(dir, "events", "sample.ndjson"),
 		`{"type":"account.opened","account":"bank","book":"outside","opened_at":"2026-03-01T08:00:00Z"}
 {"type":"account.opened","account":"ada","book":"customers","opened_at":"2026-03-01T08:00:00Z"}

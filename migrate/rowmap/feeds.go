@@ -7,7 +7,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 )
 
-// Waits reports whether messages wait until what the types feed is complete: if it has a floor, or
+// Waits reports whether messages wait until what the types feed is complete: if it has a bound, or
 // if a type claims values.
 func (m *Mapping) Waits(fed []*aggregate.Definition) bool {
 	for name, of := range m.pipeline.Describe().Spec.Events {
@@ -15,7 +15,7 @@ func (m *Mapping) Waits(fed []*aggregate.Definition) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(fed, func(d *aggregate.Definition) bool { return d.AtLeast != nil })
+	return slices.ContainsFunc(fed, func(d *aggregate.Definition) bool { return d.Bounds != nil })
 }
 
 // Fed returns the aggregates that the migrated types feed, by name.

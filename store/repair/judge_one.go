@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,8 +22,8 @@ import (
 // event is nil if there is none, or if what is there is not an event of Ingot's. If the item is
 // stored or would be stored, its parts are judged too. If the verdict of a part is worse, the event
 // that is stored under the part's key is returned. Judge also reads what the event requires, and
-// the totals with floors that it takes from. If one of these is missing or too low now, the answer
-// is Rejected.
+// the totals that have a bound for it. If what it requires is missing, or a bound refuses it, the
+// answer is Rejected.
 func (s *Repairer) Judge(ctx context.Context, item *event.Item) (tables.Result, *event.Item, error) {
 	if payloads.IsAhead(item, s.stages.Env.Now()) {
 		refusal := payloads.TooFarAhead(item)
@@ -38,7 +39,7 @@ func (s *Repairer) Judge(ctx context.Context, item *event.Item) (tables.Result, 
 	}
 	if err != nil || !rows.Yields(&r, item) {
 		if err == nil && atomic && r.Verdict == event.Inserted {
-			r, err = s.floors(ctx, r, item.Key, nil, item)
+			r, err = s.bounds(ctx, r, item.Key, nil, item)
 		}
 		return r, stored, err
 	}
@@ -66,7 +67,7 @@ func (s *Repairer) Judge(ctx context.Context, item *event.Item) (tables.Result, 
 		r.Verdict = event.Inserted // it is a Duplicate only if all of it is stored
 	}
 	if atomic && r.Verdict == event.Inserted {
-		r, err = s.floors(ctx, r, item.Key, nil, unmet...)
+		r, err = s.bounds(ctx, r, item.Key, nil, unmet...)
 	}
 	return r, stored, err
 }
@@ -74,36 +75,33 @@ func (s *Repairer) Judge(ctx context.Context, item *event.Item) (tables.Result, 
 // JudgeInPlaceOf says whether a total would refuse these items, if the events that are stored under
 // their keys were gone, with all that they add. It writes nothing.
 func (s *Repairer) JudgeInPlaceOf(ctx context.Context, gone, items []*event.Item) (tables.Result, error) {
-	return s.floors(ctx, tables.Result{Verdict: event.Inserted}, items[0].Key, gone, items...)
+	return s.bounds(ctx, tables.Result{Verdict: event.Inserted}, items[0].Key, gone, items...)
 }
 
-// floors returns r, or the reason why a total would refuse the transaction that puts these items of
+// bounds returns r, or the reason why a total would refuse the transaction that puts these items of
 // the event with this key. What the events in gone add is left out of the totals.
-func (s *Repairer) floors(ctx context.Context, r tables.Result, key event.Key, gone []*event.Item, items ...*event.Item) (tables.Result,
+func (s *Repairer) bounds(ctx context.Context, r tables.Result, key event.Key, gone []*event.Item, items ...*event.Item) (tables.Result,
 	error) {
 	t := s.stages.AtomicPut(items[0], items[1:]...)
-	if len(t.Floors()) == 0 {
+	if len(t.Bounded()) == 0 {
 		return r, nil
 	}
 	if s.stages.Aggregates == "" {
-		return tables.Result{}, fmt.Errorf("judge %s: Config.Aggregates names no table, and a floor may refuse the event", key)
+		return tables.Result{}, fmt.Errorf("judge %s: Config.Aggregates names no table, and a bound may refuse the event", key)
 	}
 	for _, u := range transact.TotalMoves(t.Members) {
-		if !slices.Contains(u.Subtracts, true) {
+		if !slices.Contains(u.Nears, true) {
 			continue
 		}
 		img, err := s.stages.Get(ctx, u.Key)
 		if err != nil {
 			return tables.Result{}, fmt.Errorf("total %q: %w", u.Key, awserr.Quiet(err))
 		}
-		switch floor, mistyped := u.Below(lessOf(s.stages.Pipeline, img, u, gone)); {
+		switch beyond, mistyped := u.Beyond(lessOf(s.stages.Pipeline, img, u, gone)); {
 		case mistyped != "":
 			return tables.Result{Verdict: event.Rejected, Refusal: transact.TotalRefused(u, key, mistyped)}, nil
-		case floor != "":
-			refusal := transact.Heads{}.Incomplete(ctx, s.stages.Writer, u.Def, true, &tables.Cost{})
-			if refusal == nil {
-				refusal = &event.Refusal{Verdict: event.Rejected, Reason: event.BelowFloor, Detail: floor}
-			}
+		case beyond != nil:
+			refusal := cmp.Or(transact.Heads{}.Incomplete(ctx, s.stages.Writer, u.Def, true, &tables.Cost{}), beyond)
 			refusal.Key = key
 			return tables.Result{Verdict: refusal.Verdict, Refusal: refusal}, nil
 		}
@@ -125,7 +123,7 @@ func lessOf(p *pipeline.Pipeline, img rows.Image, u *transact.TotalMove, gone []
 }
 
 // judgeOne judges an item without its parts. A transaction of its own puts it if alone is set: then
-// floors may refuse it.
+// bounds may refuse it.
 func (s *Repairer) judgeOne(ctx context.Context, item *event.Item, alone bool) (tables.Result, *event.Item, error) {
 	if s.stages.Events == "" {
 		return tables.Result{}, nil, fmt.Errorf("judge %s: Config.Events names no table", item.Key)
@@ -140,7 +138,7 @@ func (s *Repairer) judgeOne(ctx context.Context, item *event.Item, alone bool) (
 			return tables.Result{Verdict: event.Expired, Refusal: plain.PastExpiry(item)}, nil, nil
 		}
 		if alone {
-			r, err := s.floors(ctx, tables.Result{Verdict: event.Inserted}, item.Key, nil, item)
+			r, err := s.bounds(ctx, tables.Result{Verdict: event.Inserted}, item.Key, nil, item)
 			return r, nil, err
 		}
 		return tables.Result{Verdict: event.Inserted}, nil, nil

@@ -118,7 +118,7 @@ const mostRead = 100
 // are as they were read. So the total counts the same events as then. Marks and receipts stay: a
 // change that is counted later is added to what Set has written.
 //
-// If a value stays below its floor, the flags stay too.
+// If a value stays below its floor or above its ceiling, the flags stay too.
 func (m *Mending) Set(ctx context.Context, n int64, fp event.Decimal, values []aggregate.Amount) (set bool, err error) {
 	var items []types.TransactWriteItem
 	for i, e := range m.edits(n, fp, values) {
@@ -171,7 +171,7 @@ func (m *Mending) edits(n int64, fp event.Decimal, values []aggregate.Amount) (l
 	one := max(0, slices.IndexFunc(m.images, func(img rows.Image) bool { return len(img) > 0 }))
 	for i, img := range m.images {
 		want := rows.Image{}
-		if !m.below(values) {
+		if !m.beyond(values) {
 			want["flag"], want[rows.AcceptedAttribute] = nil, nil
 		}
 		for j, v := range m.def.Values {
@@ -191,14 +191,9 @@ func (m *Mending) edits(n int64, fp event.Decimal, values []aggregate.Amount) (l
 	return list
 }
 
-// below reports whether a value is below its floor.
-func (m *Mending) below(values []aggregate.Amount) bool {
-	for j, floor := range m.def.AtLeast {
-		if floor.Set && values[j].Number.Cmp(floor.Number) < 0 {
-			return true
-		}
-	}
-	return false
+// beyond reports whether a value is below its floor or above its ceiling.
+func (m *Mending) beyond(values []aggregate.Amount) bool {
+	return slices.ContainsFunc(m.def.Bounds, func(b aggregate.Bound) bool { return !b.Holds(values[b.Value].Number) })
 }
 
 // sums adds to want what one item must hold of everything that is added up, beside the others.

@@ -20,7 +20,7 @@ import (
 const eventsHelp = `With --events it plans each line of a file of events, or of standard input with -. A line is one
 message body, with the attributes of --attribute. Or it is a whole batch, as Lambda sends it ({"Records": […]}) or
 aws sqs receive-message prints it ({"Messages": […]}). The report has verdicts and reasons; fields that are absent,
-null or of another type; the hottest keys and totals; sizes and write units; and how many events a floor may refuse.
+null or of another type; the hottest keys and totals; sizes and write units; and how many events a bound may refuse.
 The exit code is 3 if a line would be Poison, or more than one in a hundred a Conflict. The first lines are given to
 the ingest function on empty tables in memory, for at most 5 seconds and 20,000 lines. All others are planned, and
 only Poison among them gets a verdict. The command does not know what is stored already. It takes at most 256 MB of
@@ -29,7 +29,7 @@ memory. A key with a personal value is shown as a hash.`
 // eventsJSON documents the part of --output json that --events adds.
 const eventsJSON = `
   events                  file, lines, verdicts, rehearsed, paths, fine, keys, hotTotals, items, updates, compress;
-                          takingFromFloors, if a floor may refuse some of the Inserted; hotLists, if totals are ranked
+                          boundsMayRefuse, if a bound may refuse some of the Inserted; hotLists, if totals are ranked
     verdicts[]            verdict, reason, type, count; line and detail of the first, next and nextDetail of the second
     rehearsed             how many lines the ingest function was given; the others have a verdict only if they are Poison
     paths[]               type, path, uses, needed, of, absent, null, empty, other (by the type that is there),

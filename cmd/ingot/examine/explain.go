@@ -22,7 +22,7 @@ import (
 
 const explainHelp = `Shows what Ingot would do with an event, and why: its envelope, type, id, time and key; the hash of its payload and
 the text that was hashed; index keys and expiry; the size and write units of the item; each total that the event
-moves, what that costs, and which floors may refuse the event. If the event would be quarantined, it says exactly
+moves, what that costs, and which bounds may refuse the event. If the event would be quarantined, it says exactly
 why. The command sends no request, so it does not know whether the key is taken already.
 
 EVENT is a file, or - for standard input. It holds one of these:
@@ -61,7 +61,7 @@ const explainJSON = ` what is not known or does not apply is absent
                           payloadBytes and kept (what the item keeps), if its payload goes to the payload bucket
     aggregates[]          name, since, pk, sk, list, buckets, movedBy, expiresAt, adds, marks, freshUnits, fullUnits;
                           or name, since, notCounted
-      adds[]              value, op, amount, atLeast (the floor, if the event takes from the value)`
+      adds[]              value, op, amount, atLeast (the floor, if the event takes from the value), atMost (the ceiling, if it adds)`
 
 type explainOptions struct {
 	pipeline, counting, now, migration string

@@ -49,8 +49,8 @@ func (a *app) forOwn(c scaffold.Config, o initOptions, dir string, own []byte) (
 	for _, s := range p.Describe().Spec.Events {
 		needs = needs || len(s.Requires) > 0
 	}
-	if len(made) > 0 && (needs || p.HasFloors()) {
-		a.Say("a floor (atLeast) or requires may refuse an event that is made up, and then make test fails until you do")
+	if len(made) > 0 && (needs || p.HasBounds()) {
+		a.Say("a bound (atLeast, atMost) or requires may refuse an event that is made up, and then make test fails until you do")
 	}
 	return slices.DeleteFunc(list, func(f scaffold.File) bool { return f.Name == command.PipelineFile }), nil
 }

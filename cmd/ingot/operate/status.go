@@ -18,7 +18,7 @@ const statusJSON = `
   home                    the home Region of the events table; absent if not known, or if no function has started
   lag                     seconds that the totals are behind; absent if not known, or if nothing came for four minutes
   queues[]                name, url, arn, waiting, inFlight, oldest (seconds; absent if not known)
-  quarantine[]            verdict, reason, count, and usual: a floor refuses such events
+  quarantine[]            verdict, reason, count, and usual: a bound refuses such events
   mappings[]              uuid, function, source, state, last (what Lambda says of the last batch), by, at
   functions[]             name, and of the last 15 minutes: calls, failed, throttled
   account                 allowed, needed: calls of functions at a time; absent if not known
@@ -45,7 +45,7 @@ known.
 
 The stack is not well if an alarm is on, a function is paused, calls of a function failed or were refused in the
 last 15 minutes, a message is in quarantine or in the dead-letter queue, an aggregate is flagged, or the totals are
-more than an hour behind. A message that a floor (atLeast) has refused is usual, and does not count.
+more than an hour behind. A message that a bound (atLeast, atMost) has refused is usual, and does not count.
 
 It changes nothing. But to see why messages are in quarantine, it must receive them, up to 1,000. Others do not see
 them for that moment.`,

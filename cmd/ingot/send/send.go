@@ -70,7 +70,7 @@ a Duplicate. If the first line is not a whole JSON value, nothing is sent.
 
 With --sample TYPE it makes one event of that type, with the current time, and fills in what --set does not give. An
 event that would be Poison is not sent. With --wait it waits until each event is stored, and says which are not, or
-that the ingest function is paused. For an event that a floor refuses at the moment, it waits at most 5 seconds.
+that the ingest function is paused. For an event that a bound refuses at the moment, it waits at most 5 seconds.
 
 For a FIFO queue, --group names the field whose value is the message group. The order of the lines is then kept.
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/internal/plan/values"
 	"github.com/ingot-events/ingot/keys"
@@ -16,6 +17,7 @@ import (
 // definitionForm is a generation as canonical text. Its fields are in byte order of their names.
 type definitionForm struct {
 	AtLeast  map[string]string   `json:"atLeast,omitempty"`
+	AtMost   map[string]string   `json:"atMost,omitempty"`
 	By       map[string]string   `json:"by"`
 	From     map[string]fromForm `json:"from"`
 	MovedBy  string              `json:"movedBy,omitempty"`
@@ -43,6 +45,7 @@ type fromForm struct {
 // space, and its members are in byte order:
 //
 //	atLeast   name -> the number that the value may not fall below, if there are any
+//	atMost    name -> the number that the value may not rise above, if there are any
 //	by        name -> template, each {…} as {path|fn:arg} without spaces
 //	from      event type -> {"values": name -> expression, "where": condition, if there is one}
 //	movedBy   "put", if the put moves the totals
@@ -67,12 +70,7 @@ func DefinitionText(def *aggregate.Definition, by []*keys.Template, feeds map[st
 	if def.MovedBy == aggregate.Put {
 		text.MovedBy = def.MovedBy.String()
 	}
-	for name, floor := range def.Floors() {
-		if text.AtLeast == nil {
-			text.AtLeast = map[string]string{}
-		}
-		text.AtLeast[name] = floor.String()
-	}
+	text.AtLeast, text.AtMost = limitTexts(def.Limits(false)), limitTexts(def.Limits(true))
 	if def.Rank.Value != "" {
 		text.Rank = &rankForm{def.Rank.Shards, def.Rank.Value, def.Rank.Within}
 	}
@@ -97,6 +95,14 @@ func DefinitionText(def *aggregate.Definition, by []*keys.Template, feeds map[st
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
 
+func limitTexts(limits map[string]event.Decimal) map[string]string {
+	texts := map[string]string{}
+	for name, limit := range limits {
+		texts[name] = limit.String()
+	}
+	return texts
+}
+
 // Earlier returns the definition of an earlier generation, made from its canonical text, if the
 // same questions find its totals: it groups by the same templates over the same windows, and a rank
 // puts the same totals into the same order. ok is false otherwise.
@@ -117,7 +123,7 @@ func Earlier(d *aggregate.Definition, since int64, text string) (earlier *aggreg
 		}
 	}
 	old := *d
-	old.Since, old.Text, old.Spread, old.Values, old.AtLeast = since, text, was.Spread, nil, nil
+	old.Since, old.Text, old.Spread, old.Values, old.Bounds = since, text, was.Spread, nil, nil
 	if own.Rank != nil {
 		old.Rank.Shards = was.Rank.Shards
 	}

@@ -192,9 +192,15 @@ func AverageError(rest string) *where.Mistake {
 		", with a count of the same events in a value of its own, and divide when you read"}
 }
 
-// MayTake reports whether the value may be a negative number.
-func (v Value) MayTake() bool {
-	return v.Set && v.Op == aggregate.Sum && (v.negative || !v.length) && v.constant.Sign() <= 0
+// May reports whether the value may move a sum up, or down.
+func (v Value) May(up bool) bool {
+	switch {
+	case !v.constant.IsZero():
+		return up == (v.constant.Sign() > 0)
+	case v.length:
+		return up != v.negative
+	}
+	return v.Set
 }
 
 // Reads reports whether the value depends on the field at its path.

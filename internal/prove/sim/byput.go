@@ -28,7 +28,7 @@ type byPut struct {
 }
 
 // In worlds whose plan has Put, orders move some totals in the transaction that puts them, next to
-// those that the stream moves. One of them has a floor, and orders take from it as often as they
+// those that the stream moves. One of them has a bound, and orders take from it as often as they
 // add to it.
 
 // planPut decides whether totals move with the put. Its draw is its own, so that other worlds stay
@@ -43,23 +43,35 @@ func (p *Plan) planPut() {
 	}
 }
 
-// addPut declares totals that move with the put, from the epoch since on. One has a floor. If these
+// addPut declares totals that move with the put, from an epoch on. One has a bound. If these
 // totals begin with the second epoch, nothing may be taken from them until a rebuild is finished:
 // see [World.keepBuilding]. Where they begin with the first epoch, the second epoch adds one more.
-func addPut(spec *pipeline.Spec, since int64, spread int) {
+func addPut(spec *pipeline.Spec, e edition) {
+	since := e.put
 	from := func(values map[string]string) map[string]pipeline.FromSpec {
 		return map[string]pipeline.FromSpec{"order": {Values: values}}
 	}
 	byMerchant := map[string]string{"merchant": "{merchant}"}
-	spec.Aggregates["paid"] = pipeline.AggregateSpec{Since: since, By: byMerchant, MovedBy: "put", OnExpire: "subtract", Spread: spread,
+	spec.Aggregates["paid"] = pipeline.AggregateSpec{Since: since, By: byMerchant, MovedBy: "put", OnExpire: "subtract", Spread: e.spread,
 		From: from(map[string]string{"orders": "count", "revenue": "sum cents"})}
-	spec.Aggregates["balance"] = pipeline.AggregateSpec{Since: since, By: byMerchant, MovedBy: "put",
-		AtLeast: map[string]event.Decimal{"cents": {}},
-		From:    from(map[string]string{"cents": "sum cents"})}
+	spec.Aggregates["balance"] = bounded(e, "order", pipeline.AggregateSpec{Since: since, By: byMerchant, MovedBy: "put"})
 	if since == 1 && spec.Epoch > 1 {
 		spec.Aggregates["later"] = pipeline.AggregateSpec{Since: 2, MovedBy: "put", OnExpire: "subtract",
 			From: from(map[string]string{"orders": "count"})}
 	}
+}
+
+// bounded gives a total a floor of 0, or a ceiling of 0 and a number for each event.
+func bounded(e edition, typ string, a pipeline.AggregateSpec) pipeline.AggregateSpec {
+	values := map[string]string{"cents": "sum cents"}
+	if e.ceiling {
+		values = map[string]string{"owed": "sum -cents", "left": "sum -1"}
+		a.AtMost = map[string]event.Decimal{"owed": {}}
+	} else {
+		a.AtLeast = map[string]event.Decimal{"cents": {}}
+	}
+	a.From = map[string]pipeline.FromSpec{typ: {Values: values}}
+	return a
 }
 
 // planTransfers decides whether the lines of orders move accounts. Its draws are its own, so that
@@ -75,12 +87,11 @@ func (p *Plan) planTransfers() {
 	}
 }
 
-// addAccounts declares an account for each number of a line, with a floor. So an atomic order moves
+// addAccounts declares an account for each number of a line, with a bound. So an atomic order moves
 // several accounts in the transaction that puts it, or none.
-func addAccounts(spec *pipeline.Spec) {
-	spec.Aggregates["accounts"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"account": "{line}"}, MovedBy: "put",
-		AtLeast: map[string]event.Decimal{"cents": {}},
-		From:    map[string]pipeline.FromSpec{"line": {Values: map[string]string{"cents": "sum cents"}}}}
+func addAccounts(spec *pipeline.Spec, e edition) {
+	spec.Aggregates["accounts"] = bounded(e, "line",
+		pipeline.AggregateSpec{Since: 1, By: map[string]string{"account": "{line}"}, MovedBy: "put"})
 }
 
 func accountKey(number string) string { return "A#accounts#1#0#" + number + "|-" }
@@ -97,7 +108,7 @@ func (w *byPut) transferred(cents int64) int64 {
 	return cents - 250
 }
 
-// taking lists the totals with a floor that an order takes from, and how much.
+// taking lists the totals with a bound that an order takes from, and how much.
 func (w *byPut) taking(f model.Fact) map[string]int64 {
 	list := w.takenBy(f)
 	if f.Type == "order" {
@@ -139,19 +150,19 @@ func balanceKey(since int64, merchant string) string {
 	return fmt.Sprintf("A#balance#%d#0#%s|-", since, strings.ReplaceAll(merchant, "#", "%23"))
 }
 
-// checkFloor checks a balance that was written. An order may not bring it below its floor. A
+// checkBound checks a balance that was written. An order may not bring it beyond its bound. A
 // removal by a person may, and then the total is flagged.
-func (w *byPut) checkFloor(s *model.Slot) {
-	if !s.Floored() {
+func (w *byPut) checkBound(s *model.Slot) {
+	if !s.Bounded() {
 		return
 	}
 	took, removed, taken := s.Took, s.Removed, s.Taken
 	s.Took, s.Removed, s.Taken = 0, false, false
 	w.model.Note(s)
-	switch below := s.Values["cents"] < 0; {
-	case !below:
+	switch beyond := s.Left() < 0; {
+	case !beyond:
 	case taken:
-		w.Fail(Overdrawn, "%s was taken from, and stands at %d", s.Key, s.Values["cents"])
+		w.Fail(Overdrawn, "%s was taken from, and stands at %d", s.Key, s.Left())
 	case removed && took < 0:
 		s.Flagged = true
 	}
@@ -181,7 +192,7 @@ func (w *byPut) undeservedRejection(inv *invocation, m *message) (why string) {
 func (w *byPut) undeservedRefusal(inv *invocation, m *message, f model.Fact, taking map[string]int64, items []model.Fact) string {
 	switch {
 	case len(taking) == 0 || inv.epoch < w.plan.Put:
-		return "it takes nothing from a total with a floor"
+		return "it takes nothing from a total with a bound"
 	case !w.builtDuring(inv):
 		return "older orders are not in its balance yet"
 	case !slices.ContainsFunc(items, func(f model.Fact) bool {

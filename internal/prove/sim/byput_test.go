@@ -41,7 +41,7 @@ func TestCheckFloor(t *testing.T) {
 			(&model.Step{Slot: s, N: -1, Removes: true, FP: new(big.Int), FPX: new(big.Int),
 				Values: map[string]int64{"cents": -test.removes}}).Apply()
 		}
-		w.byPut.checkFloor(s)
+		w.byPut.checkBound(s)
 		if got := w.Failure; (got == nil) != (test.want == "") || got != nil && got.Check != test.want || s.Flagged != test.flagged {
 			t.Errorf("%s: %v, flagged %v", name, got, s.Flagged)
 		}

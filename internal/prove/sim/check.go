@@ -38,7 +38,7 @@ const (
 	Misjudged  Check = "misjudged"   // verify --twice calls a total damaged that is not, or does not call a damaged one so
 	Misread    Check = "misread"     // an answer to a pattern has what it must not, lacks what it must have, or is not in order
 	Parted     Check = "parted"      // a part is stored without its whole, or missing beside it
-	Overdrawn  Check = "overdrawn"   // an event has brought a total below its floor
+	Overdrawn  Check = "overdrawn"   // an event has brought a total beyond its bound
 	Shared     Check = "shared"      // a unique value is free while an event that has it is stored
 	Required   Check = "required"    // an event is stored, and another one that it requires was not
 
@@ -177,7 +177,7 @@ func (w *World) checkSlot(key string) {
 		s.Mended = false
 		w.model.Mend(s)
 	}
-	w.byPut.checkFloor(s)
+	w.byPut.checkBound(s)
 	if !s.Damaged && (!s.Unmarked || s.ByPut || s.Applied == s.Steps) {
 		w.compare(s, item)
 	}

@@ -154,8 +154,11 @@ func (w *notes) unjustified(inv *invocation, m *message, text string) string {
 func (w *notes) unjustifiedEvent(inv *invocation, m *message, n note) string {
 	names := func(f model.Fact) bool { return n.PK == f.PK() && n.SK == f.SK() && !m.malformed }
 	why, reason := w.verdicts.undeserved(inv, m, n.Verdict), reasons[n.Verdict]
-	if n.Verdict == "Rejected" && m.fact.After != "" {
+	switch {
+	case n.Verdict == "Rejected" && m.fact.After != "":
 		reason = "requires"
+	case n.Verdict == "Rejected" && w.plan.Ceiling:
+		reason = "above-ceiling"
 	}
 	switch m.carried() {
 	case notAnObject:

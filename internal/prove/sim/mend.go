@@ -113,7 +113,7 @@ func checkMended(w *World, altered *model.Slot) {
 		pk, sk, _ := strings.Cut(key, "|")
 		item := w.read(totals, pk, sk)
 		switch {
-		case !firstGeneration(key) || expired || item == nil || s.ExpiresAt <= w.Now.Unix() || s.Floored() && s.Values["cents"] < 0:
+		case !firstGeneration(key) || expired || item == nil || s.ExpiresAt <= w.Now.Unix() || s.Bounded() && s.Left() < 0:
 		case item["flag"] != nil:
 			w.Fail(Unkept, "%s could be mended at rest, and is flagged: %s", key, text(item["flag"]))
 		case number(item["fp"]).Cmp(s.FP) != 0:

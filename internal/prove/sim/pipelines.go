@@ -110,6 +110,7 @@ type edition struct {
 	claims   bool  // see [Plan.Claims]
 	packed   int64 // see [Plan.Packed]
 	put      int64 // see [Plan.Put]
+	ceiling  bool  // see [Plan.Ceiling]
 	offload  int64 // see [Plan.Offload]
 	arrays   bool  // see [Plan.Arrays]
 	requires bool  // see [Plan.Requires]
@@ -138,7 +139,7 @@ func (e edition) pipeline() *pipeline.Pipeline {
 		addPayments(&spec, e.retain)
 	}
 	if e.put > 0 && spec.Epoch >= e.put {
-		addPut(&spec, e.put, e.spread)
+		addPut(&spec, e)
 	}
 	if e.offload > 0 {
 		addOffload(&spec, e.offload)
@@ -162,7 +163,7 @@ func (e edition) pipeline() *pipeline.Pipeline {
 			addShelves(&spec, e.parts)
 		}
 		if e.transfers {
-			addAccounts(&spec)
+			addAccounts(&spec, e)
 		}
 	}
 	for name, declared := range spec.Events {
@@ -199,7 +200,8 @@ func (w *World) pipelineOf(version int64) *pipeline.Pipeline {
 func (w *World) edition(version int64) edition {
 	return edition{version: version, spread: w.plan.Spread, retain: w.plan.retain(), longer: w.plan.longer(),
 		secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns,
-		parts: w.plan.Parts, atomic: w.plan.Atomic, claims: w.plan.Claims, packed: w.plan.Packed, put: w.plan.Put, arrays: w.plan.Arrays,
+		parts: w.plan.Parts, atomic: w.plan.Atomic, claims: w.plan.Claims, packed: w.plan.Packed, put: w.plan.Put, ceiling: w.plan.Ceiling,
+		arrays:    w.plan.Arrays,
 		transfers: w.plan.Transfers, offload: w.plan.Offload, requires: w.plan.Requires,
 		states: w.plan.States}
 }

@@ -61,6 +61,9 @@ type Plan struct {
 	// Put is the epoch from which on orders move totals with their put, one of them with a floor; 0
 	// means never.
 	Put int64
+	// Ceiling gives these totals a ceiling in place of a floor: what orders add is taken from a sum
+	// that may not rise above 0.
+	Ceiling bool
 	// Offload is the epoch from which on large payloads go to the payload bucket; 0 means never.
 	Offload int64
 	// Transfers lets the lines of orders move accounts with the put, each with a floor.
@@ -193,6 +196,7 @@ func NewPlan(seed uint64) Plan {
 	p.planPacking()
 	p.planPut()
 	p.planTransfers()
+	p.Ceiling = p.Put > 0 && rand.New(rand.NewPCG(seed, 26)).IntN(2) == 0
 	p.planArrays()
 	p.planPointers()
 	p.planOffload()
@@ -210,7 +214,8 @@ func StillPlan(seed uint64) Plan {
 	p := NewPlan(seed)
 	return Plan{Seed: seed, Counting: p.Counting, FIFO: p.FIFO, Spread: p.Spread, Phases: 2, Messages: 15, Receives: 1000, Gap: p.Gap,
 		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true, Values: p.Values,
-		Parts: min(p.Parts, 1), Atomic: p.Atomic, Claims: p.Claims, Packed: min(p.Packed, 1), Put: min(p.Put, 1), Transfers: p.Transfers,
-		Offload: min(p.Offload, 1), Requires: p.Requires, States: p.States,
+		Parts: min(p.Parts, 1), Atomic: p.Atomic, Claims: p.Claims, Packed: min(p.Packed, 1), Put: min(p.Put, 1), Ceiling: p.Ceiling,
+		Transfers: p.Transfers,
+		Offload:   min(p.Offload, 1), Requires: p.Requires, States: p.States,
 		OneByOne: min(p.OneByOne, 1)}
 }

@@ -168,7 +168,8 @@ func (w *World) build(ctx context.Context, engine embedded.Config) (err error) {
 	}
 	w.model = model.New(model.Config{Spread: w.plan.Spread, Retain: w.plan.retain(), Longer: w.plan.longer(), Patterns: w.plan.Patterns,
 		LinesSince: w.plan.Parts, Monthly: w.plan.Values, Secret: w.plan.secret(), NewForm: w.plan.NewForm, PutSince: w.plan.Put,
-		Noted: w.plan.Offload > 0, Transfers: w.plan.Transfers, Marks: w.plan.Counting == aggregate.Marks, ARN: w.ingot.StreamARN})
+		Ceiling: w.plan.Ceiling,
+		Noted:   w.plan.Offload > 0, Transfers: w.plan.Transfers, Marks: w.plan.Counting == aggregate.Marks, ARN: w.ingot.StreamARN})
 	return w.mapFunctions(ctx)
 }
 

@@ -21,7 +21,7 @@ type Observation struct {
 	State    itemState
 	Slots    uint64             // the attributes that the item has, one bit each; see slot
 	extremes []aggregate.Amount // aligned with Def.Values, set for existing values that only move outwards; nil: none
-	floors   []aggregate.Amount // aligned with Def.Values, set for each value that has a floor; nil if there are none
+	bounds   []aggregate.Amount // aligned with Def.Values, set for each value that has a bound; nil if there are none
 	buckets  []slot             // the buckets of histograms that the item has, in order; see bucketSlot
 	Marks    []seenMark         // at most maxSeenMarks
 	Size     int                // of the item, in bytes
@@ -158,10 +158,10 @@ func (o *Observation) extreme(i int) aggregate.Amount {
 	return aggregate.Amount{}
 }
 
-// floored returns what was seen of a value that has a floor. What is missing counts as 0.
-func (o *Observation) floored(i int) event.Decimal {
-	if i < len(o.floors) {
-		return o.floors[i].Number
+// bounded returns what was seen of a value that has a bound. What is missing counts as 0.
+func (o *Observation) bounded(i int) event.Decimal {
+	if i < len(o.bounds) {
+		return o.bounds[i].Number
 	}
 	return event.Decimal{}
 }
@@ -190,11 +190,11 @@ func Observe(def *aggregate.Definition, img Image, own string) *Observation {
 	see(lanes.ScoreAttribute, slotScore)
 	for i, v := range def.Values {
 		stored := see(v.Name, slotOf(i))
-		if def.AtLeast != nil && def.AtLeast[i].Set {
-			if o.floors == nil {
-				o.floors = make([]aggregate.Amount, len(def.Values))
+		if slices.ContainsFunc(def.Bounds, func(b aggregate.Bound) bool { return b.Value == i }) {
+			if o.bounds == nil {
+				o.bounds = make([]aggregate.Amount, len(def.Values))
 			}
-			o.floors[i] = amountOf(v.Op, stored)
+			o.bounds[i] = amountOf(v.Op, stored)
 		}
 		if v.Op.Additive() {
 			continue
@@ -247,8 +247,8 @@ func (o *Observation) SameForm(other *Observation) bool {
 	if o.State != other.State || o.Slots != other.Slots || !slices.Equal(o.buckets, other.buckets) {
 		return false
 	}
-	for i := range max(len(o.floors), len(other.floors)) {
-		if o.floored(i).Cmp(other.floored(i)) != 0 {
+	for i := range max(len(o.bounds), len(other.bounds)) {
+		if o.bounded(i).Cmp(other.bounded(i)) != 0 {
 			return false
 		}
 	}
@@ -275,7 +275,7 @@ func (o *Observation) prunable(own string, first time.Time) []seenMark {
 
 // bytes estimates how many bytes it takes to remember the observation.
 func (o *Observation) bytes(key event.Key) int {
-	bytes := 320 + len(key.PK) + len(key.SK) + (len(o.extremes)+len(o.floors))*80 + len(o.Marks)*72 + len(o.buckets)*4
+	bytes := 320 + len(key.PK) + len(key.SK) + (len(o.extremes)+len(o.bounds))*80 + len(o.Marks)*72 + len(o.buckets)*4
 	for i := range o.extremes {
 		bytes += len(o.extremes[i].Text)
 	}

@@ -18,7 +18,7 @@ func Yields(r *tables.Result, item *event.Item) bool {
 
 // Worst returns the result of a whole together with those of its parts. The worst verdict decides,
 // and the first item that has it says why. If several parts are Rejected, it is the first one whose
-// total cannot be updated any more, because what a floor refuses is normal and no alarm rings for
+// total cannot be updated any more, because what a bound refuses is normal and no alarm rings for
 // it. A state that is too late to be put says nothing about its whole.
 func Worst(r tables.Result, item *event.Item, parts []tables.Result) tables.Result {
 	worst := tables.Result{Verdict: r.Verdict}

@@ -80,41 +80,41 @@ func (e *Edit) Fold(u *lanes.Update, d *lanes.Delta, seen *Observation) {
 	for i, b := range d.Buckets {
 		e.histogram(def.Values[i].Name, i, b)
 	}
-	e.floors(u, d, seen)
+	e.bounds(u, d, seen)
 	if d.Flag != "" {
 		e.Flag(d.Last.Created(), d.Flag)
 	}
 }
 
-// floors flags a total that falls below its floor because an event was removed or corrected, which
-// a floor does not prevent. Whether it falls depends on what is stored. As in extreme, the
-// guess is part of the condition. An event that a touch pass adds never causes a flag: until the
-// pass is over, the sum lacks other events.
-func (e *Edit) floors(u *lanes.Update, d *lanes.Delta, seen *Observation) {
-	if u.Def.AtLeast == nil || !slices.ContainsFunc(u.Steps, func(s lanes.Step) bool { return s.Minus != nil && !s.Closes }) {
+// bounds flags a total that falls below its floor or rises above its ceiling because an event was
+// removed or corrected, which a bound does not prevent. Whether it does depends on what is stored.
+// As in extreme, the guess is part of the condition. An event that a touch pass adds never causes a
+// flag: until the pass is over, the sum lacks other events.
+func (e *Edit) bounds(u *lanes.Update, d *lanes.Delta, seen *Observation) {
+	if u.Def.Bounds == nil || !slices.ContainsFunc(u.Steps, func(s lanes.Step) bool { return s.Minus != nil && !s.Closes }) {
 		return
 	}
-	var fallen []string
-	for i, floor := range u.Def.AtLeast {
-		if !floor.Set || d.Values[i].Number.Sign() >= 0 {
+	var broken []string
+	for i, b := range u.Def.Bounds {
+		if !b.Nears(d.Values[b.Value]) {
 			continue
 		}
-		need := floor.Number.Sub(d.Values[i].Number) // the least that must be stored
-		o := Operand{u.Def.Values[i].Name, SlotNone, ":f" + strconv.Itoa(i), Number(need.String())}
-		if !need.Storable() { // it cannot be written into a comparison
-			fallen = append(fallen, o.Name)
-			continue
+		before := b.Before(d.Values[b.Value]) // of what is stored
+		holds := before.Holds(seen.bounded(b.Value))
+		if e.Bound(u.Def, i, before, holds); !holds {
+			broken = append(broken, u.Def.Values[b.Value].Name+" "+b.Beyond())
 		}
-		if seen.floored(i).Cmp(need) >= 0 {
-			e.Guards = append(e.Guards, Guard{o, ">=", need.Sign() <= 0})
-			continue
-		}
-		e.Guards = append(e.Guards, Guard{o, "<", need.Sign() > 0})
-		fallen = append(fallen, o.Name)
 	}
-	if len(fallen) > 0 {
-		e.Flag(d.Last.Created(), "an event was removed or corrected, and that has brought "+strings.Join(fallen, ", ")+" below its floor")
+	if len(broken) > 0 {
+		e.Flag(d.Last.Created(), "an event was removed or corrected, and that has brought "+strings.Join(broken, " and "))
 	}
+}
+
+// Bound adds the condition that the stored value is within a bound, or that it is beyond it. place
+// is that of the bound in the definition. If the value is missing, it is 0.
+func (e *Edit) Bound(def *aggregate.Definition, place int, b aggregate.Bound, within bool) {
+	o := Operand{def.Values[b.Value].Name, SlotNone, ":f" + strconv.Itoa(place), Number(b.Limit.String())}
+	e.Guards = append(e.Guards, Guard{o, b.Sign(within), b.Holds(event.Decimal{}) == within})
 }
 
 // place puts a ranked total into its partition of the index, where the copy of its value has moved.

@@ -23,7 +23,7 @@ import (
 type Writer struct {
 	*plain.Writer
 	Generations *generations.Heads
-	complete    generations.RecentHeads // generations with floors that are not being built
+	complete    generations.RecentHeads // generations with bounds that are not being built
 }
 
 // PutTogether puts the items at these places in transactions, and sets their results. Each item
@@ -130,7 +130,7 @@ func apart(items []*event.Item, places []int) (groups [][]int) {
 // stored, a condition takes the place of the put: the stored one is still at least as new.
 //
 // What the keys hold is judged before what the totals say: an event that is stored is a Duplicate,
-// whatever a floor says.
+// whatever a bound says.
 type atomicPut struct {
 	store   *Writer
 	Members []*atomicItem
@@ -143,7 +143,7 @@ type atomicPut struct {
 	// unanswered says that a try got no answer, and may still be carried out.
 	unanswered bool
 	looked     bool // its states have been read
-	ready      bool // none of the totals that it takes from, and that have a floor, is being built
+	ready      bool // none of the totals that have a bound for it is being built
 	// throttled are the partition keys for which the last try was refused, as far as its refusal
 	// names them.
 	throttled []string

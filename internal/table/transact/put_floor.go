@@ -1,6 +1,7 @@
 package transact
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,13 +34,13 @@ func (list messages) look(ctx context.Context, cost *tables.Cost) {
 	}
 }
 
-// mayTake returns the messages that may take from the totals whose floors they must not break. A
+// mayTake returns the messages that may move values towards the bounds of totals. A
 // message may not while one of these is being built, because its sum is not complete then. Its
 // items that are stored already are judged in any case; otherwise it is Retry.
 func (list messages) mayTake(ctx context.Context, cost *tables.Cost) (may messages) {
 	read, blocked, why := Heads{}, messages(nil), map[*atomicPut]*event.Refusal{}
 	for _, t := range list {
-		for _, def := range t.Floors() {
+		for _, def := range t.Bounded() {
 			if !t.ready && why[t] == nil {
 				why[t] = read.Incomplete(ctx, t.store, def, false, cost)
 			}
@@ -172,18 +173,14 @@ func (t *atomicPut) refusedBy(ctx context.Context, u *TotalMove, reason types.Ca
 		t.cost.Requests++
 		t.cost.Read(rows.ImageSize(img))
 	}
-	floor, mistyped := u.Below(img)
+	beyond, mistyped := u.Beyond(img)
 	switch {
 	case mistyped != "":
 		return t.refuseTotal(ctx, u, errors.New(mistyped))
-	case floor == "":
-		return rows.Answer{Outcome: rows.Contended, Err: errMoving}, rows.Later // it has risen in the meantime
+	case beyond == nil:
+		return rows.Answer{Outcome: rows.Contended, Err: errMoving}, rows.Later // it has moved in the meantime
 	}
-	if why := (Heads{}).Incomplete(ctx, t.store, u.Def, true, &t.cost); why != nil {
-		t.refused(why)
-		return rows.Answer{}, rows.Ended
-	}
-	t.refused(&event.Refusal{Verdict: event.Rejected, Reason: event.BelowFloor, Detail: floor})
+	t.refused(cmp.Or((Heads{}).Incomplete(ctx, t.store, u.Def, true, &t.cost), beyond))
 	return rows.Answer{}, rows.Ended
 }
 
@@ -228,7 +225,7 @@ func TotalRefused(u *TotalMove, key event.Key, cause string) *event.Refusal {
 // nil means that a generation is complete.
 type Heads map[*aggregate.Definition]*event.Refusal
 
-// Incomplete returns the reason why nothing may be taken from the totals of a generation: older
+// Incomplete returns the reason why the bounds of a generation cannot be judged: older
 // events are not in them yet, or no function has started with it. It returns nil if the totals are
 // complete. The store remembers this for five minutes; now makes it read the head again.
 func (h Heads) Incomplete(ctx context.Context, s *Writer, def *aggregate.Definition, now bool, cost *tables.Cost) *event.Refusal {
@@ -254,6 +251,6 @@ func (h Heads) Incomplete(ctx context.Context, s *Writer, def *aggregate.Definit
 		return nil
 	}
 	h[def] = &event.Refusal{Verdict: event.Retry, Reason: event.Unproven,
-		Detail: fmt.Sprintf("the event takes from aggregate %s, and %s", def, detail)}
+		Detail: fmt.Sprintf("aggregate %s may refuse the event, and %s", def, detail)}
 	return h[def]
 }

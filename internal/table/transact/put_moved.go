@@ -25,8 +25,8 @@ import (
 // item's attribute i:put then says that its put has counted it, and the stream does not count that
 // change again.
 //
-// A floor is a condition of the same transaction. So two events that subtract from the same total
-// cannot both use the same amount.
+// A floor or a ceiling is a condition of the same transaction. So two events that subtract from the
+// same total cannot both use the same amount.
 
 // moves returns what the put of an item adds to totals. It returns nothing if a part of it cannot
 // be computed. Such an item is put without i:put, and the stream counts it and reports what is
@@ -45,8 +45,8 @@ func (s *Writer) moves(item *event.Item) (list []aggregate.Contribution) {
 // TotalMove is what one transaction does to one total.
 type TotalMove struct {
 	lanes.Update
-	delta     lanes.Delta
-	Subtracts []bool // aligned with the definition's values: whether an event of the transaction takes from the value
+	delta lanes.Delta
+	Nears []bool // aligned with the definition's bounds: whether an event of the transaction moves its value towards it
 }
 
 // TotalMoves folds what these items move into one update of each total, because a transaction may
@@ -61,13 +61,13 @@ func TotalMoves(members []*atomicItem) []*TotalMove {
 			u := byKey[key]
 			if u == nil {
 				u = &TotalMove{Update: lanes.Update{Key: key, Def: c.Def, ExpiresAt: lanes.Expiry(c.Def, c.Window)},
-					Subtracts: make([]bool, len(c.Values))}
+					Nears: make([]bool, len(c.Def.Bounds))}
 				byKey[key] = u
 				list = append(list, u)
 			}
 			u.Steps = append(u.Steps, lanes.Step{Plus: c})
-			for v, amount := range c.Values {
-				u.Subtracts[v] = u.Subtracts[v] || subtracts(c, v, amount)
+			for i, b := range c.Def.Bounds {
+				u.Nears[i] = u.Nears[i] || b.Nears(c.Values[b.Value])
 			}
 		}
 	}
@@ -78,23 +78,15 @@ func TotalMoves(members []*atomicItem) []*TotalMove {
 	return list
 }
 
-// subtracts reports whether a contribution takes from a value that has a floor.
-func subtracts(c *aggregate.Contribution, v int, amount aggregate.Amount) bool {
-	return v < len(c.Def.AtLeast) && c.Def.AtLeast[v].Set && amount.Set && amount.Number.Sign() < 0
-}
-
-// update returns the update of the total, on condition that no value that is taken from falls below
-// its floor. images says whether a refusal is to bring the total.
+// update returns the update of the total, on condition that no value is brought beyond a bound that
+// an event moves it to. images says whether a refusal is to bring the total.
 func (u *TotalMove) update(table *string, images types.ReturnValuesOnConditionCheckFailure) *types.Update {
 	e := &rows.Edit{}
 	e.Fold(&u.Update, &u.delta, &rows.Observation{})
 	e.Expiry(u.ExpiresAt)
-	for v, takes := range u.Subtracts {
-		if takes {
-			need := u.need(v)
-			e.Guards = append(e.Guards, rows.Guard{
-				Operand: rows.Operand{Name: u.Def.Values[v].Name, Placeholder: ":f" + strconv.Itoa(v), Value: rows.Number(need.String())},
-				Sign:    ">=", OrMissing: need.Sign() <= 0})
+	for i, nears := range u.Nears {
+		if nears {
+			e.Bound(u.Def, i, u.before(i), true)
 		}
 	}
 	x := e.Expression()
@@ -106,10 +98,9 @@ func (u *TotalMove) update(table *string, images types.ReturnValuesOnConditionCh
 	return update
 }
 
-// need returns what a value must be before the transaction, so that it does not fall below its
-// floor.
-func (u *TotalMove) need(v int) event.Decimal {
-	return u.Def.AtLeast[v].Number.Sub(u.delta.Values[v].Number)
+// before returns what must hold before the transaction, so that a bound holds afterwards.
+func (u *TotalMove) before(i int) aggregate.Bound {
+	return u.Def.Bounds[i].Before(u.delta.Values[u.Def.Bounds[i].Value])
 }
 
 // units returns what the update costs in a transaction, for a total that was found as img.
@@ -137,27 +128,34 @@ func (u *TotalMove) name() string {
 	return text
 }
 
-// Below says why the condition of the update fails for a total as it was found: which floor does
+// Beyond says why the condition of the update fails for a total as it was found: which bound does
 // not hold, or which value is not a number. Both are empty if the condition holds for that total.
-func (u *TotalMove) Below(img rows.Image) (floor, mistyped string) {
-	for v, takes := range u.Subtracts {
-		if !takes {
+func (u *TotalMove) Beyond(img rows.Image) (why *event.Refusal, mistyped string) {
+	for i, nears := range u.Nears {
+		if !nears {
 			continue
 		}
-		name, has := u.Def.Values[v].Name, event.Decimal{}
+		b, has := u.Def.Bounds[i], event.Decimal{}
+		name := u.Def.Values[b.Value].Name
 		if attribute, there := img[name]; there {
 			n, err := event.ParseDecimal(rows.NumberOf(attribute))
 			if err != nil {
-				return "", fmt.Sprintf("%s: %s is not a number", u.name(), name)
+				return nil, fmt.Sprintf("%s: %s is not a number", u.name(), name)
 			}
 			has = n
 		}
-		if has.Cmp(u.need(v)) < 0 {
-			return fmt.Sprintf("%s: %s is %s, and with this event it would be %s, which is below its floor of %s",
-				u.name(), name, has, has.Add(u.delta.Values[v].Number), u.Def.AtLeast[v].Number), ""
+		if u.before(i).Holds(has) {
+			continue
 		}
+		why = &event.Refusal{Verdict: event.Rejected, Reason: event.BelowFloor,
+			Detail: fmt.Sprintf("%s: %s is %s, and with this event it would be %s, which is %s of %s",
+				u.name(), name, has, has.Add(u.delta.Values[b.Value].Number), b.Beyond(), b.Limit)}
+		if b.Ceiling {
+			why.Reason = event.AboveCeiling
+		}
+		return why, ""
 	}
-	return "", ""
+	return nil, ""
 }
 
 // putMoved puts the items at these places, together with their parts if they are atomic. Each of
@@ -271,8 +269,8 @@ func (s triedItems) copyOf(item *event.Item) *tables.Result {
 }
 
 // connected groups messages that move the same totals, directly or through other messages. The
-// groups are in the order of their first messages. In a group, messages that take nothing from a
-// floor go first.
+// groups are in the order of their first messages. In a group, messages that no bound can
+// refuse go first.
 func connected(puts []*atomicPut) (groups [][]*atomicPut) {
 	group := make([]int, len(puts)) // the group of each message: the lowest place of its messages
 	owner := map[event.Key]int{}    // a message that moves the total
@@ -303,20 +301,20 @@ func connected(puts []*atomicPut) (groups [][]*atomicPut) {
 		groups[n] = append(groups[n], t)
 	}
 	for _, g := range groups {
-		slices.SortStableFunc(g, func(a, b *atomicPut) int { return cmp.Compare(len(a.Floors()), len(b.Floors())) })
+		slices.SortStableFunc(g, func(a, b *atomicPut) int { return cmp.Compare(len(a.Bounded()), len(b.Bounded())) })
 	}
 	return groups
 }
 
-// Floors lists the generations whose floors the message must not break: those that it takes from.
-func (t *atomicPut) Floors() (list []*aggregate.Definition) {
+// Bounded lists the generations whose bounds may refuse the message: those whose values
+// it moves towards one.
+func (t *atomicPut) Bounded() (list []*aggregate.Definition) {
 	for _, m := range t.Members {
 		for i := range m.moves {
 			c := &m.moves[i]
-			for v, amount := range c.Values {
-				if !m.Met && subtracts(c, v, amount) && !slices.Contains(list, c.Def) {
-					list = append(list, c.Def)
-				}
+			if !m.Met && !slices.Contains(list, c.Def) &&
+				slices.ContainsFunc(c.Def.Bounds, func(b aggregate.Bound) bool { return b.Nears(c.Values[b.Value]) }) {
+				list = append(list, c.Def)
 			}
 		}
 	}

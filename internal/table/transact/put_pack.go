@@ -183,7 +183,7 @@ func (p *pack) share(all float64) {
 
 // cancelled reads the reasons of a cancelled transaction, which have the order of its items. A
 // message that meets a stored item is judged by it. A message whose total cannot be updated goes
-// alone. Messages that a floor refuses are taken out. A few messages whose own items are throttled
+// alone. Messages that a bound refuses are taken out. A few messages whose own items are throttled
 // go alone, so that the others do not wait for them.
 func (p *pack) cancelled(ctx context.Context, sent rows.Transacted, items int, moves []*TotalMove) (why rows.Answer, step rows.Next) {
 	if len(sent.Reasons) != items+len(moves) {

@@ -1,6 +1,7 @@
 package transact
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -10,12 +11,12 @@ import (
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
-// If a floor refuses the transaction of many messages, it would refuse most of them alone, too. The
+// If a bound refuses the transaction of many messages, it would refuse most of them alone, too. The
 // refusal brings the total. So the messages for which the total has room stay together, and those
 // that it would refuse alone are rejected together. A thousand events for a total that is sold out
 // take three or four requests for each hundred.
 
-// room is what a total that has refused a transaction has above its floors.
+// room is what a total that has refused a transaction has left within its bounds.
 type room struct {
 	left   rows.Image // the total as it was found, with what the messages that stay add to it; empty: it was not found
 	broken bool       // the total cannot be updated, or not be read
@@ -24,16 +25,16 @@ type room struct {
 type rooms map[event.Key]*room
 
 // take takes what a message needs. If a total has no room for it, take takes nothing, and returns
-// this total's update and the reason. The reason is empty if the total is broken. A value that is
+// this total's update and the reason. The reason is nil if the total is broken. A value that is
 // not a number counts as room: alone, the message finds that out.
-func (r rooms) take(t *atomicPut) (refusing *TotalMove, floor string) {
+func (r rooms) take(t *atomicPut) (refusing *TotalMove, why *event.Refusal) {
 	moves := slices.DeleteFunc(TotalMoves(t.unmet()), func(u *TotalMove) bool { return r[u.Key] == nil })
 	for _, u := range moves {
 		if r[u.Key].broken {
-			return u, ""
+			return u, nil
 		}
-		if below, _ := u.Below(r[u.Key].left); below != "" && refusing == nil {
-			refusing, floor = u, below
+		if beyond, _ := u.Beyond(r[u.Key].left); beyond != nil && refusing == nil {
+			refusing, why = u, beyond
 		}
 	}
 	if refusing == nil {
@@ -41,10 +42,10 @@ func (r rooms) take(t *atomicPut) (refusing *TotalMove, floor string) {
 			r[u.Key].left = WithValues(r[u.Key].left, u.Def, u.delta.Values, event.Decimal.Add)
 		}
 	}
-	return refusing, floor
+	return refusing, why
 }
 
-// WithValues returns the image of a total after amounts were added to its values that have a floor,
+// WithValues returns the image of a total after amounts were added to its values that have bounds,
 // or subtracted.
 func WithValues(img rows.Image, def *aggregate.Definition, amounts []aggregate.Amount,
 	sum func(a, b event.Decimal) event.Decimal) rows.Image {
@@ -52,7 +53,7 @@ func WithValues(img rows.Image, def *aggregate.Definition, amounts []aggregate.A
 		img = rows.Image{}
 	}
 	for v, amount := range amounts {
-		if !amount.Set || v >= len(def.AtLeast) || !def.AtLeast[v].Set {
+		if !amount.Set || !slices.ContainsFunc(def.Bounds, func(b aggregate.Bound) bool { return b.Value == v }) {
 			continue
 		}
 		name, has := def.Values[v].Name, event.Decimal{}
@@ -84,13 +85,13 @@ func (p *pack) divide(ctx context.Context, moves []*TotalMove, rooms rooms) {
 		r.left, r.broken = img, err != nil
 	}
 	var over messages
-	refusing, floors := map[*atomicPut]*TotalMove{}, map[*atomicPut]string{}
+	refusing, beyond := map[*atomicPut]*TotalMove{}, map[*atomicPut]*event.Refusal{}
 	fit := slices.DeleteFunc(slices.Clone(p.puts), func(t *atomicPut) bool {
-		u, floor := rooms.take(t)
-		switch refusing[t], floors[t] = u, floor; {
+		u, why := rooms.take(t)
+		switch refusing[t], beyond[t] = u, why; {
 		case u == nil:
 			return false
-		case floor == "":
+		case why == nil:
 			p.alone = append(p.alone, t)
 		default:
 			over = append(over, t)
@@ -104,11 +105,7 @@ func (p *pack) divide(ctx context.Context, moves []*TotalMove, rooms rooms) {
 	}
 	read := Heads{}
 	for _, t := range over.onlyTotals(ctx, &p.cost) {
-		why := read.Incomplete(ctx, p.store, refusing[t].Def, true, &p.cost)
-		if why == nil {
-			why = &event.Refusal{Verdict: event.Rejected, Reason: event.BelowFloor, Detail: floors[t]}
-		}
-		t.refused(why)
+		t.refused(cmp.Or(read.Incomplete(ctx, p.store, refusing[t].Def, true, &p.cost), beyond[t]))
 	}
 	p.alone = append(p.alone, over...) // those that are not settled: a part of them is stored
 }

@@ -457,8 +457,10 @@ func definitionChanges(subject string, before, after map[string]string) []Change
 func members(a pipeline.AggregateSpec) map[string]string {
 	list := map[string]string{"onExpire": a.OnExpire, "spread": fmt.Sprint(a.Spread)}
 	list["movedBy"] = a.MovedBy
-	for name, floor := range a.AtLeast {
-		list["atLeast."+name] = floor.String()
+	for member, limits := range map[string]map[string]event.Decimal{"atLeast": a.AtLeast, "atMost": a.AtMost} {
+		for name, limit := range limits {
+			list[member+"."+name] = limit.String()
+		}
 	}
 	if a.Rank.Value != "" {
 		list["rank.value"], list["rank.shards"] = a.Rank.Value, fmt.Sprint(a.Rank.Shards)

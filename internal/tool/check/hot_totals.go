@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
@@ -44,9 +43,9 @@ func (r *Report) hotTotals(in Input, p *pipeline.Pipeline, counting aggregate.Co
 	}
 }
 
-// spreads reports whether a total may have more than one item: one with a floor or a rank may not.
+// spreads reports whether a total may have more than one item: one with a bound or a rank may not.
 func spreads(def *aggregate.Definition) bool {
-	return def.Rank.Value == "" && !slices.ContainsFunc(def.AtLeast, func(a aggregate.Amount) bool { return a.Set })
+	return def.Rank.Value == "" && def.Bounds == nil
 }
 
 // coolerBy returns what to write so that no item of a total gets more updates than it can take.

@@ -33,7 +33,7 @@ type Total struct {
 	// FreshUnits are what an update costs there. The stream then leaves marks only if something
 	// expires.
 	MovedBy      string `json:"movedBy,omitempty"`
-	floored      bool
+	bounded      bool
 	SpreadForOne int `json:"spreadForOne"` // the least spread that makes Units 1; 0: none, or it is 1 already
 }
 
@@ -91,7 +91,7 @@ func totals(p *pipeline.Pipeline, counting aggregate.Counting, partitions int) [
 			Marks: estimate.Marks(def, counting, partitions)}
 		if byPut {
 			t.MovedBy = def.MovedBy.String()
-			t.floored = slices.ContainsFunc(def.AtLeast, func(a aggregate.Amount) bool { return a.Set })
+			t.bounded = def.Bounds != nil
 			if !slices.ContainsFunc(t.From, func(typ string) bool { return spec.Events[typ].Retain > 0 }) {
 				t.Marks = 0
 			}

@@ -81,7 +81,7 @@ func (r *Report) writeTotals(b *strings.Builder) {
 // turns says how often a total can move if its transactions exclude each other.
 func (t *Total) turns() string {
 	text := fmt.Sprintf("moved by the put: one total takes about %d transactions a second", t.Spread*estimate.MovesASecond)
-	if t.floored || t.Rank != "" { // neither goes with spread
+	if t.bounded || t.Rank != "" { // neither goes with spread
 		return text
 	}
 	return text + ", and spread multiplies that"

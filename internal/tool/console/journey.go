@@ -312,11 +312,9 @@ func (t *Resources) totalsStep(ctx context.Context, p *pipeline.Pipeline, item *
 	contributions := p.Contributions(item)
 	for _, c := range contributions.List {
 		s.Table.Rows = append(s.Table.Rows, t.totalRow(ctx, st, &c))
-		for i, floor := range c.Def.AtLeast {
-			if floor.Set {
-				s.add(c.Def.Name, fmt.Sprintf("No event can bring %s below %s: an event that would is Rejected.", c.Def.Values[i].Name,
-					floor.Number))
-			}
+		for _, b := range c.Def.Bounds {
+			s.add(c.Def.Name, fmt.Sprintf("No event can bring %s %s of %s: an event that would is Rejected.", c.Def.Values[b.Value].Name,
+				b.Beyond(), b.Limit))
 		}
 	}
 	for _, d := range contributions.Behind {

@@ -87,8 +87,8 @@ type Aggregate struct {
 type Value struct {
 	Name string `json:"name"`
 	Op   string `json:"op"`
-	// AtLeast is the floor of the value, as decimal text. It is absent if there is none.
-	AtLeast string `json:"atLeast,omitempty"`
+	// Bounds say where no event can bring the value: "below its floor of 0".
+	Bounds []string `json:"bounds,omitempty"`
 }
 
 // Kind is one kind of trouble.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -145,7 +145,7 @@ aggregates:
 	s := &Remote{Resources: resourcesOf(d)}
 	about, err := s.About(t.Context())
 	if err != nil || len(about.Aggregates) != 1 || !about.Aggregates[0].ByPut ||
-		!slices.Equal(about.Aggregates[0].Values, []Value{{"available", "sum", "-1"}}) {
+		!reflect.DeepEqual(about.Aggregates[0].Values, []Value{{"available", "sum", []string{"below its floor of -1"}}}) {
 		t.Errorf("%+v, %v", about, err)
 	}
 	follow := func(q Question) (map[string]string, map[string]*FactTable) {
@@ -170,7 +170,7 @@ aggregates:
 		says["parts"] != "" {
 		t.Errorf("the line says\n%s", says["whole"])
 	}
-	must.Say(t, says["totals"], "stock: No event can bring available below -1: an event that would is Rejected.", "available -1")
+	must.Say(t, says["totals"], "stock: No event can bring available below its floor of -1: an event that would is Rejected.", "available -1")
 	if says, _ = follow(Question{PK: "BOX#1", SK: "LID"}); !strings.Contains(says["whole"],
 		"It does not hold all fields of that event's key.") {
 		t.Errorf("the lid says\n%s", says["whole"])

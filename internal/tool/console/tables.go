@@ -97,10 +97,10 @@ func (t *Resources) about(live bool) *About {
 		}
 		for _, v := range declared(p.Text(), def) {
 			value := Value{Name: v.Name, Op: v.Op.String()}
-			if i := slices.IndexFunc(def.Values, func(one aggregate.Value) bool {
-				return one.Name == v.Name
-			}); i < len(def.AtLeast) && def.AtLeast[i].Set {
-				value.AtLeast = def.AtLeast[i].Number.String()
+			for _, b := range def.Bounds {
+				if def.Values[b.Value].Name == v.Name {
+					value.Bounds = append(value.Bounds, fmt.Sprintf("%s of %s", b.Beyond(), b.Limit))
+				}
 			}
 			a.Values = append(a.Values, value)
 		}

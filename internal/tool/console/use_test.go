@@ -144,9 +144,9 @@ func TestTroubleOnThePage(t *testing.T) {
 	b.await("document.querySelector('.outcome .good')?.textContent.includes('every one is the sum')")
 }
 
-// TestFloorsOnThePage shows that the page of totals says which totals move with the put, and what
-// their floors are, and says neither of others.
-func TestFloorsOnThePage(t *testing.T) {
+// TestBoundsOnThePage shows that the page of totals says which totals move with the put, and what
+// their bounds are, and says neither of others.
+func TestBoundsOnThePage(t *testing.T) {
 	t.Parallel()
 	b, d := browse(t), devOf(t, `ingot: 1
 epoch: 1
@@ -159,6 +159,7 @@ aggregates:
     since: 1
     movedBy: put
     atLeast: {available: -1.5}
+    atMost: {changes: 9}
     from: {goods: {values: {available: sum pieces, changes: count}}}
 `)
 	b.open(d)
@@ -172,8 +173,8 @@ aggregates:
 			" && document.getElementById('moved').textContent === " + quote(rules))
 	}
 	says("stock", "exact, and right at the moment an event is stored",
-		"These totals move with the put: the transaction that stores an event moves them too.No event can bring available below -1.5: an "+
-			"event that would is Rejected.")
+		"These totals move with the put: the transaction that stores an event moves them too.No event can bring available below its floor of "+
+			"-1.5: an event that would is Rejected.No event can bring changes above its ceiling of 9: an event that would is Rejected.")
 	says("all", "exact, and behind the events by seconds", "")
 }
 

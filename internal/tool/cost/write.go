@@ -131,7 +131,7 @@ func (r *Report) notes() []string {
 	}
 	if r.MovedByPut {
 		list = append(list, fmt.Sprintf("Transactions that move one total exclude each other: it takes about %d of them a second. "+
-			"Without a floor, spread multiplies that.", estimate.MovesASecond))
+			"Without a bound, spread multiplies that.", estimate.MovesASecond))
 	}
 	if len(r.Unpriced) > 0 {
 		list = append(list, fmt.Sprintf("%s gives no price for %s: the sum is without it.", r.Prices.File, strings.Join(r.Unpriced, ", ")))

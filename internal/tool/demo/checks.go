@@ -98,7 +98,7 @@ func (w *world) listed(totals map[slot]*stored, list *naive, events, refused, pl
 	}
 	c.About = fmt.Sprintf("every total against plain sums over the producer's %s, made before the trouble", show.Count(events, "event"))
 	if refused > 0 {
-		c.About += fmt.Sprintf(", without the %s that a floor refused", show.Comma(refused))
+		c.About += fmt.Sprintf(", without the %s that a bound refused", show.Comma(refused))
 	}
 	for at, total := range totals {
 		c.Compared++

@@ -17,18 +17,18 @@ import (
 	"github.com/ingot-events/ingot/store/query"
 )
 
-// floors records which totals were seen below their floor, and which events a floor has refused.
-type floors struct {
+// bounds records which totals were seen beyond a bound, and which events a bound has refused.
+type bounds struct {
 	defs    []*aggregate.Definition
 	refused map[event.Key]bool // keys of messages that were Rejected at least once
 	looks   int
-	below   []string
+	beyond  []string
 }
 
-func newFloors(p *pipeline.Pipeline) *floors {
-	f := &floors{refused: map[event.Key]bool{}}
+func newBounds(p *pipeline.Pipeline) *bounds {
+	f := &bounds{refused: map[event.Key]bool{}}
 	for _, def := range p.Definitions() {
-		if def.AtLeast != nil {
+		if def.Bounds != nil {
 			f.defs = append(f.defs, def)
 		}
 	}
@@ -36,10 +36,10 @@ func newFloors(p *pipeline.Pipeline) *floors {
 }
 
 // watch reads every total right after a transaction has moved it. So it notices a total that is
-// below its floor only for a moment.
+// beyond a bound only for a moment.
 func (w *world) watch(ctx context.Context, input any) {
 	in, ok := input.(*dynamodb.TransactWriteItemsInput)
-	if !ok || len(w.floors.defs) == 0 {
+	if !ok || len(w.bounds.defs) == 0 {
 		return
 	}
 	for _, item := range in.TransactItems {
@@ -50,44 +50,42 @@ func (w *world) watch(ctx context.Context, input any) {
 		out, err := w.Engine.DynamoDB().GetItem(ctx, &dynamodb.GetItemInput{TableName: item.Update.TableName, Key: item.Update.Key,
 			ConsistentRead: aws.Bool(true)})
 		if err != nil || pk == nil {
-			w.floors.below = append(w.floors.below, fmt.Sprintf("a total could not be read: %v", err))
+			w.bounds.beyond = append(w.bounds.beyond, fmt.Sprintf("a total could not be read: %v", err))
 			continue
 		}
-		for _, def := range w.floors.defs {
+		for _, def := range w.bounds.defs {
 			if strings.HasPrefix(pk.Value, "A#"+lanes.ID(def)+"#") {
-				w.floors.look(def, pk.Value, out.Item)
+				w.bounds.look(def, pk.Value, out.Item)
 			}
 		}
 	}
 }
 
-func (f *floors) look(def *aggregate.Definition, pk string, img map[string]types.AttributeValue) {
-	for i, floor := range def.AtLeast {
-		if !floor.Set {
-			continue
-		}
+func (f *bounds) look(def *aggregate.Definition, pk string, img map[string]types.AttributeValue) {
+	for _, b := range def.Bounds {
 		f.looks++
-		stored, _ := img[def.Values[i].Name].(*types.AttributeValueMemberN)
+		stored, _ := img[def.Values[b.Value].Name].(*types.AttributeValueMemberN)
 		if stored == nil {
-			continue // without a value the total is 0, and no floor of a total that moves up first is above 0
+			continue // without a value the total is 0, and no bound of a total that moves first towards 0 excludes it
 		}
-		if n, err := event.ParseDecimal(stored.Value); err != nil || n.Cmp(floor.Number) < 0 {
-			f.below = append(f.below, fmt.Sprintf("%s: %s is %s, below %s", pk, def.Values[i].Name, stored.Value, floor.Number))
+		if n, err := event.ParseDecimal(stored.Value); err != nil || !b.Holds(n) {
+			f.beyond = append(f.beyond,
+				fmt.Sprintf("%s: %s is %s, %s of %s", pk, def.Values[b.Value].Name, stored.Value, b.Beyond(), b.Limit))
 		}
 	}
 }
 
 // check returns what watch has seen.
-func (f *floors) check() Check {
-	return Check{Name: "floors", About: "no total below its floor, after any of the transactions that moved it", Compared: f.looks,
-		Differences: append([]string{}, f.below...)}
+func (f *bounds) check() Check {
+	return Check{Name: "bounds", About: "no total beyond a bound, after any of the transactions that moved it", Compared: f.looks,
+		Differences: append([]string{}, f.beyond...)}
 }
 
-// settle adds up the producer's list at the end of a run with floors. Only then is it known which
+// settle adds up the producer's list at the end of a run with bounds. Only then is it known which
 // events were refused for good: those that were Rejected and are not stored.
 func (r *run) settle(ctx context.Context) error {
 	for _, item := range r.planned {
-		if r.world.floors.refused[item.Key] {
+		if r.world.bounds.refused[item.Key] {
 			_, there, _, err := query.Of(r.world.reader).Find(ctx, item.Key)
 			if err != nil {
 				return err

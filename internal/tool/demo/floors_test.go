@@ -34,9 +34,9 @@ func TestLedger(t *testing.T) {
 			s := mustRun(t, c)
 			agree(t, s)
 			all := checks(s)
-			if rejected := s.Deliveries.Verdicts[event.Rejected.String()]; rejected < 20 || all["floors"].Compared < 2000 ||
+			if rejected := s.Deliveries.Verdicts[event.Rejected.String()]; rejected < 20 || all["bounds"].Compared < 2000 ||
 				s.Kept.Items >= 3*s.Data.Events || (s.Kept.Items-bankAccounts-1)%3 != 0 {
-				t.Errorf("seed %d: %d rejected, %d items of %d events, %+v", seed+n, rejected, s.Kept.Items, s.Data.Events, all["floors"])
+				t.Errorf("seed %d: %d rejected, %d items of %d events, %+v", seed+n, rejected, s.Kept.Items, s.Data.Events, all["bounds"])
 			}
 			sums, drawn := map[string]event.Decimal{}, 0
 			for _, total := range s.Totals {
@@ -74,8 +74,8 @@ func TestLedgerChecksBite(t *testing.T) {
 	_, err = w.Engine.DynamoDB().TransactWriteItems(t.Context(), in)
 	must.Succeed(t, err)
 	w.watch(t.Context(), in)
-	if got := w.floors.check(); got.Compared != 1 || len(got.Differences) != 1 ||
-		got.Differences[0] != "A#balances#1#0#ada: cents is -1, below 0" {
+	if got := w.bounds.check(); got.Compared != 1 || len(got.Differences) != 1 ||
+		got.Differences[0] != "A#balances#1#0#ada: cents is -1, below its floor of 0" {
 		t.Errorf("%+v", got)
 	}
 

@@ -53,9 +53,9 @@ type run struct {
 	copies   copier // makes copies of events for Repeat
 	list     *naive // plain sums over the producer's list, for data without a tally
 	summary  Summary
-	planned  []*event.Item // used instead of list until the end, if floors decide what is stored
+	planned  []*event.Item // used instead of list until the end, if bounds decide what is stored
 	items    int           // how many items the events make; more than the events if some have parts
-	refused  int           // events of planned that are not stored, because a floor refused them
+	refused  int           // events of planned that are not stored, because a bound refused them
 	expires  int64         // the latest expiry of any event, in epoch seconds; 0 if none expires
 	first    time.Time
 }
@@ -182,7 +182,7 @@ func (r *run) one(ctx context.Context, copied int, line Line) error {
 		if err := r.Data.Tally.Add(m.Body); err != nil {
 			return err
 		}
-	} else if len(r.world.floors.defs) > 0 {
+	} else if len(r.world.bounds.defs) > 0 {
 		r.planned = append(r.planned, item)
 	} else {
 		r.list.message(m)
@@ -232,8 +232,8 @@ func (r *run) judge(ctx context.Context) error {
 	if r.rivals.count > 0 {
 		s.Checks = append(s.Checks, r.rivals.check(s.Data.Events))
 	}
-	if len(w.floors.defs) > 0 {
-		s.Checks = append(s.Checks, w.floors.check())
+	if len(w.bounds.defs) > 0 {
+		s.Checks = append(s.Checks, w.bounds.check())
 	}
 	if w.plan.UsesOffload() {
 		payloads, err := w.payloads(ctx)

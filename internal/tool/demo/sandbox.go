@@ -67,7 +67,7 @@ func newIngest(w *world) *sandbox {
 			w.ledger.outcome(o)
 			for _, one := range append(o.Events, o) {
 				if one.Verdict == event.Rejected && one.Item != nil {
-					w.floors.refused[one.Item.Key] = true
+					w.bounds.refused[one.Item.Key] = true
 				}
 			}
 		}

@@ -27,7 +27,7 @@ type world struct {
 	batches []envelope.Batch // where a message may have several events
 	trouble *trouble
 	ledger  *ledger
-	floors  *floors
+	bounds  *bounds
 	reader  *store.Store // reads independently of the functions and without trouble
 
 	began  embedded.Usage // the usage once everything is set up; what comes after is the cost of the events
@@ -55,7 +55,7 @@ const (
 func newWorld(ctx context.Context, c Config, first time.Time) (*world, error) {
 	p, counting, seed := c.Plan, c.Counting, c.Seed
 	jitter := source(seed, forJitter)
-	w := &world{plan: p, batches: p.Batches(), ledger: newLedger(counting), floors: newFloors(p), perMessage: newNaive(p),
+	w := &world{plan: p, batches: p.Batches(), ledger: newLedger(counting), bounds: newBounds(p), perMessage: newNaive(p),
 		perChange: newNaive(p)}
 	w.trouble = &trouble{calm: c.Calm, die: source(seed, forTrouble), ledger: w.ledger, items: w.items, watch: w.watch}
 	var err error

@@ -290,8 +290,14 @@ func (e *Explainer) contribution(a *Aggregate, item *event.Item, c *aggregate.Co
 			continue
 		}
 		add := Add{Value: c.Def.Values[i].Name, Op: c.Def.Values[i].Op.String(), Amount: amountText(c.Def.Values[i].Op, amount)}
-		if i < len(c.Def.AtLeast) && c.Def.AtLeast[i].Set && amount.Number.Sign() < 0 {
-			add.AtLeast = c.Def.AtLeast[i].Number.String()
+		for _, b := range c.Def.Bounds {
+			switch {
+			case b.Value != i || !b.Nears(amount):
+			case b.Ceiling:
+				add.AtMost = b.Limit.String()
+			default:
+				add.AtLeast = b.Limit.String()
+			}
 		}
 		if e.Personal.Value(a.Name, add.Value) {
 			add.Amount = show.Mask

@@ -42,7 +42,7 @@ aggregates:
     from: {goods.reserved: {values: {available: sum -quantity, reservations: count}}}}
   flow: {since: 1, movedBy: put, spread: 8, from: {goods.reserved: {values: {events: count}}}}
   later: {since: 1, from: {goods.reserved: {values: {events: count}}}}
-  balances: {since: 1, by: {account: "{account}"}, movedBy: put, atLeast: {cents: 0}, from: {entry: {values: {cents: sum cents}}}}
+  balances: {since: 1, by: {account: "{account}"}, movedBy: put, atLeast: {cents: 0}, atMost: {cents: 100}, from: {entry: {values: {cents: sum cents}}}}
 `
 
 func reserved(id, sku, note string) Message {
@@ -52,7 +52,7 @@ func reserved(id, sku, note string) Message {
 
 var transfer = body(`{"type":"transfer","id":"1","at":"2026-03-01T10:00:00Z","entries":[{"account":"a","cents":-5},{"account":"b","cents":5}]}`)
 
-// Totals that move with the put are explained with their floors, and with what a transaction costs.
+// Totals that move with the put are explained with their bounds, and with what a transaction costs.
 func TestTotalsByPutAreExplained(t *testing.T) {
 	list := []Message{reserved("1", "s", "short"), reserved("2", "s", strings.Repeat("long ", 600)), transfer,
 		body(`{"type":"goods.reserved","id":"3"}`)}
@@ -70,7 +70,7 @@ func TestTotalsByPutAreExplained(t *testing.T) {
 	must.Say(t,
 		text(t, e.Explain([]Message{letter})), "sent again   Inserted, unless its key is taken already or a total refuses it again\n")
 	if r.Messages[0].takes() != true || r.Messages[2].takes() != true {
-		t.Error("an event that takes from a floor may be refused")
+		t.Error("an event that moves a total towards a bound may be refused")
 	}
 }
 

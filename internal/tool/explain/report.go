@@ -114,6 +114,7 @@ type Add struct {
 	// AtLeast is the floor of the value, if the item takes from it: the message is Rejected if the
 	// value would be less.
 	AtLeast string `json:"atLeast,omitempty"`
+	AtMost  string `json:"atMost,omitempty"` // the ceiling, if the item adds to the value
 }
 
 // Quarantined reports whether at least one message is, or would be, quarantined.

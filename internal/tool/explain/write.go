@@ -178,9 +178,9 @@ func (x *Explanation) sentence() string {
 	case x.state:
 		return "Inserted, or Updated in place of an older one, unless a newer one is stored"
 	case x.Verdict == "Inserted" && x.takes() && len(x.Requires) > 0:
-		return "Inserted once what it requires is stored, unless its key is taken already or a floor refuses it"
+		return "Inserted once what it requires is stored, unless its key is taken already or a bound refuses it"
 	case x.Verdict == "Inserted" && x.takes():
-		return "Inserted, unless its key is taken already or a floor refuses it"
+		return "Inserted, unless its key is taken already or a bound refuses it"
 	case x.Verdict == "Inserted" && len(x.Requires) > 0:
 		return "Inserted once what it requires is stored, unless its key is taken already"
 	case x.Verdict == "Inserted":
@@ -195,10 +195,10 @@ func (x *Explanation) sentence() string {
 	return x.Verdict + ": nothing is written"
 }
 
-// takes reports whether the message takes something from a value that has a floor.
+// takes reports whether the message moves a value towards a bound.
 func (x *Explanation) takes() bool {
 	return slices.ContainsFunc(x.Aggregates, func(a Aggregate) bool {
-		return slices.ContainsFunc(a.Adds, func(add Add) bool { return add.AtLeast != "" })
+		return slices.ContainsFunc(a.Adds, func(add Add) bool { return add.AtLeast+add.AtMost != "" })
 	}) || slices.ContainsFunc(x.Parts, func(part Explanation) bool { return part.takes() }) ||
 		slices.ContainsFunc(x.Events, func(event Explanation) bool { return event.takes() })
 }
@@ -273,8 +273,8 @@ func (r *Report) aggregates(b *strings.Builder, x *Explanation) {
 		if a.List != "" {
 			t.row("", "in the list "+a.List)
 		}
-		for _, floor := range a.floors() {
-			t.row("", floor)
+		for _, bound := range a.bounds() {
+			t.row("", bound)
 		}
 		t.row("", r.update(&a))
 	}
@@ -289,11 +289,14 @@ func (x *Explanation) counted() bool {
 	return slices.ContainsFunc(x.Aggregates, func(a Aggregate) bool { return a.NotCounted == "" && a.MovedBy == "" })
 }
 
-// floors says when the total refuses the event.
-func (a *Aggregate) floors() (list []string) {
+// bounds says when the total refuses the event.
+func (a *Aggregate) bounds() (list []string) {
 	for _, add := range a.Adds {
 		if add.AtLeast != "" {
 			list = append(list, fmt.Sprintf("Rejected if the message would bring %s below %s", add.Value, add.AtLeast))
+		}
+		if add.AtMost != "" {
+			list = append(list, fmt.Sprintf("Rejected if the message would bring %s above %s", add.Value, add.AtMost))
 		}
 	}
 	return list

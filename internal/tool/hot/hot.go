@@ -141,8 +141,8 @@ func remedy(p *pipeline.Pipeline, hot Partition) string {
 // spread says what spreads a total.
 func spread(def *aggregate.Definition) string {
 	switch {
-	case def.AtLeast != nil:
-		return "a total with a floor is one item: group " + def.Name + " by one more value"
+	case def.Bounds != nil:
+		return "a total with a " + def.Bounds[0].String() + " is one item: group " + def.Name + " by one more value"
 	case def.Rank.Value != "":
 		return "a ranked total is one item: group " + def.Name + " by one more value"
 	case def.Spread == mostSpread:

@@ -153,7 +153,7 @@ func WritePass(w io.Writer, number int64, done migrate.Progress) {
 func WriteTurned(w io.Writer, m *rowmap.Mapping, state string, uncounted []string) {
 	list := strings.Join(m.Types(), ", ")
 	if state == migrate.Turning {
-		fmt.Fprintf(w, "%s: turning; messages still wait for a floor or a claim that needs what was copied\n", list)
+		fmt.Fprintf(w, "%s: turning; messages still wait for a bound or a claim that needs what was copied\n", list)
 	} else {
 		fmt.Fprintf(w, "%s: the new table is the source\n", list)
 	}

@@ -40,9 +40,9 @@ type Rehearsal struct {
 }
 
 // New deploys the ingest function of a pipeline with empty tables. All messages come at the time
-// now. No total refuses an event for its floor, because what the real totals hold is not known, and
-// types that a migration moves have turned.
-// clock tells how long the rehearsal takes. If it is nil, the rehearsal may take any time.
+// now. No total refuses an event for its bounds, because what the real totals hold is not known,
+// and types that a migration moves have turned. clock tells how long the rehearsal takes. If it is
+// nil, the rehearsal may take any time.
 func New(p *pipeline.Pipeline, now time.Time, clock func() time.Time) (*Rehearsal, error) {
 	r := &Rehearsal{clock: clock}
 	_, err := r.deploy(p, testworld.Config{Start: now})

@@ -75,7 +75,7 @@ type Stack struct {
 	Archive    string // batches or objects; empty: none
 }
 
-// Whole deploys both functions of a pipeline, with empty tables. Messages, floors and clock are as
+// Whole deploys both functions of a pipeline, with empty tables. Messages, bounds and clock are as
 // in [New].
 func Whole(p *pipeline.Pipeline, now time.Time, clock func() time.Time, as Stack) (*Rehearsal, error) {
 	r := &Rehearsal{clock: clock, whole: whole{shards: map[string]bool{}, totals: map[string]*Total{}}}

@@ -20,10 +20,10 @@ type Report struct {
 	Lists     []Hot   `json:"hotLists,omitempty"` // of ranked totals: a window, and what the rank is within
 	Items     Items   `json:"items"`
 	Updates   Updates `json:"updates"`
-	// Taking is how many of the events that are Inserted take from a total with a floor. They are
+	// Taking is how many of the events that are Inserted move a total towards a bound. They are
 	// Rejected if it is too low, which depends on the order in which events arrive, and on what is
 	// stored.
-	Taking int `json:"takingFromFloors,omitempty"`
+	Taking int `json:"boundsMayRefuse,omitempty"`
 	// Compress says of each type with compress what it saves, by type.
 	Compress []Compress `json:"compress,omitempty"`
 	// Quoted lists fields that are text where a number is read. They are findings of a check.

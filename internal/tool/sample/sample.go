@@ -254,15 +254,10 @@ func (x *run) count(v Verdict, line int, detail string) {
 	}
 }
 
-// takesFromAFloor reports whether one of these contributions takes from a value that has a floor.
-func takesFromAFloor(list []aggregate.Contribution) bool {
+// nearsABound reports whether one of these contributions may break a floor or a ceiling.
+func nearsABound(list []aggregate.Contribution) bool {
 	return slices.ContainsFunc(list, func(c aggregate.Contribution) bool {
-		for i, floor := range c.Def.AtLeast {
-			if floor.Set && c.Values[i].Set && c.Values[i].Number.Sign() < 0 {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(c.Def.Bounds, func(b aggregate.Bound) bool { return b.Nears(c.Values[b.Value]) })
 	})
 }
 
@@ -272,11 +267,11 @@ func (x *run) written(line int, j *Judged) {
 	x.report.Items.Parts += len(j.Parts)
 	atomic := j.Item.Parts != nil && j.Item.Parts.Atomic
 	j.Contributions = x.put(line, j.Item, atomic)
-	moved, takes := len(j.Contributions), takesFromAFloor(j.Contributions)
+	moved, takes := len(j.Contributions), nearsABound(j.Contributions)
 	for i := range j.Parts {
 		part := &j.Parts[i]
 		part.Contributions = x.put(line, part.Item, atomic)
-		moved, takes = moved+len(part.Contributions), takes || takesFromAFloor(part.Contributions)
+		moved, takes = moved+len(part.Contributions), takes || nearsABound(part.Contributions)
 	}
 	x.report.Updates.Count += moved
 	x.report.Updates.Most = max(x.report.Updates.Most, moved)

@@ -326,7 +326,7 @@ func TestWhatTheReportSays(t *testing.T) {
 		// If no key stands out, none is named, because chance decides which keys were kept last.
 		"table  over 1,000 different  none of them more than 3 of 3,000": {plain, many.String()},
 		// A floor may refuse some of those that the report takes for Inserted.
-		"  2 of the Inserted take from a total with a floor. They are Rejected if it is too low.\n": {floored,
+		"  2 of the Inserted need room in a total with a bound. They are Rejected if it has none.\n": {floored,
 			transfer("1", "a", "b") + transfer("2", "b", "c") + transfer("2", "b", "c") +
 				`{"type":"transfer","id":"3","at":"2026-03-14T09:00:00Z","entries":[{"account":"a","book":"b","cents":5}]}`},
 		// The fields of parts are looked at like those of events.

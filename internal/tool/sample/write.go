@@ -45,7 +45,7 @@ func (r *Report) verdicts(b *strings.Builder) {
 	}
 	t.Print(b)
 	if r.Taking > 0 {
-		fmt.Fprintf(b, "  %s of the Inserted take from a total with a floor. They are Rejected if it is too low.\n", show.Comma(r.Taking))
+		fmt.Fprintf(b, "  %s of the Inserted need room in a total with a bound. They are Rejected if it has none.\n", show.Comma(r.Taking))
 	}
 	if r.Rehearsed < r.Lines {
 		fmt.Fprintf(b, "  Only the first %s were rehearsed. The others were planned, and have no verdict except Poison.\n",

@@ -139,7 +139,7 @@ func (m Personal) Detail(reason event.Reason, text string) string {
 	switch {
 	case m.None() || reason == event.UnknownType:
 		return text
-	case reason == event.BelowFloor:
+	case reason == event.BelowFloor, reason == event.AboveCeiling:
 		text = amounts.ReplaceAllString(text, "$1 "+Mask+",")
 	}
 	return m.Quoted(text)

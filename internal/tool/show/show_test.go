@@ -187,6 +187,8 @@ func TestDetailsAreMasked(t *testing.T) {
 		{event.Claimed, `email "jo@x.io" is taken: another "user" holds it`, `email "***" is taken: another "***" holds it`},
 		{event.BelowFloor, `balance of who="jo": sum is 12.5, and with this event it would be -3, which is below its floor of 0`,
 			`balance of who="***": sum is ***, and with this event it would be ***, which is below its floor of 0`},
+		{event.AboveCeiling, `spent: sum is 12, and with this event it would be 3000, which is above`,
+			`spent: sum is ***, and with this event it would be ***, which is above`},
 		{event.BadTime, `at: "jo \" x" cannot be read`, `at: "***" cannot be read`},
 		{event.UnknownType, `type "user.sen" is not declared`, `type "user.sen" is not declared`},
 	} {

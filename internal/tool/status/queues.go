@@ -69,15 +69,16 @@ func (s Source) queue(ctx context.Context, name, url string) (Queue, error) {
 	return q, nil
 }
 
-// quarantine counts why messages are in quarantine. A refusal of a floor is not trouble. If the
-// pipeline has a floor, it is not known of other messages whether they are trouble, unless they
+// quarantine counts why messages are in quarantine. A refusal of a bound is not trouble. If the
+// pipeline has a bound, it is not known of other messages whether they are trouble, unless they
 // were looked at.
 func (r *Report) quarantine(ctx context.Context, s Source, q Queue) {
 	counts, seen, trouble := map[Reason]int{}, 0, 0
 	err := quarantine.Queue{Client: s.Queues, URL: q.URL}.Look(ctx, min(q.Waiting, mostLetters), func(l *quarantine.Letter) {
 		why := Reason{}
 		if l.Note != nil {
-			why = Reason{Verdict: l.Note.Verdict, Reason: l.Note.Reason, Usual: l.Note.Reason == string(event.BelowFloor)}
+			why = Reason{Verdict: l.Note.Verdict, Reason: l.Note.Reason,
+				Usual: l.Note.Reason == string(event.BelowFloor) || l.Note.Reason == string(event.AboveCeiling)}
 		}
 		if seen++; !why.Usual {
 			trouble++
@@ -92,7 +93,7 @@ func (r *Report) quarantine(ctx context.Context, s Source, q Queue) {
 		return cmp.Or(b.Count-a.Count, cmp.Compare(a.Verdict+a.Reason, b.Verdict+b.Reason))
 	})
 	unseen := max(q.Waiting+q.InFlight-seen, 0)
-	if s.Pipeline == nil || !s.Pipeline.HasFloors() {
+	if s.Pipeline == nil || !s.Pipeline.HasBounds() {
 		trouble += unseen
 	}
 	if trouble > 0 {

@@ -74,7 +74,7 @@ type Reason struct {
 	Verdict string `json:"verdict"`
 	Reason  string `json:"reason"`
 	Count   int    `json:"count"`
-	Usual   bool   `json:"usual"` // a floor has refused the events, which is not trouble
+	Usual   bool   `json:"usual"` // a bound has refused the events, which is not trouble
 }
 
 // Function is what became of the calls of a function lately. A nil number is not known.

@@ -96,7 +96,7 @@ func (r *Report) letters(b *strings.Builder, columns int) {
 	for _, why := range r.Quarantine {
 		note := ""
 		if why.Usual {
-			note = "usual: a floor refuses events"
+			note = "usual: a bound refuses events"
 		}
 		t.Row(why.String(), show.Comma(why.Count), note)
 	}

@@ -222,7 +222,7 @@ func (t *trial) send(ctx context.Context) error {
 	if err := t.refused(ctx, w.Rejected); err != nil {
 		return err
 	}
-	t.found("events are stored", result, "%d of %d, %d rejected by floors, %d left after %s", w.Stored, n, w.Rejected, w.Left, t.Limit)
+	t.found("events are stored", result, "%d of %d, %d rejected by bounds, %d left after %s", w.Stored, n, w.Rejected, w.Left, t.Limit)
 	return nil
 }
 
@@ -239,7 +239,7 @@ func (t *trial) stores(ctx context.Context, texts map[event.Key]string, bodies [
 	return send.Wait(ctx, t.Tables, t.Store.Config().Events, waiting, t.judge, t.Limit, t.Env.Sleep, func(send.Waited) {})
 }
 
-// refused notes that the events that floors refuse must be in quarantine.
+// refused notes that the events that bounds refuse must be in quarantine.
 func (t *trial) refused(ctx context.Context, n int) error {
 	if n == 0 {
 		return nil

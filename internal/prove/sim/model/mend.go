@@ -60,7 +60,7 @@ func (m *Model) Mend(s *Slot) {
 	s.Min = renewed(s.Min, all.Min, slots[max(first, 0)] == s)
 	s.Texts = renewed(s.Texts, all.Texts, slots[max(first, 0)] == s)
 	s.Sketches = renewed(s.Sketches, all.Sketches, slots[max(first, 0)] == s)
-	s.Flagged = s.Floored() && s.Values["cents"] < 0
+	s.Flagged = s.Bounded() && s.Left() < 0
 }
 
 // renewed returns the values of a slot that was mended: those that it had, or all if it is the one

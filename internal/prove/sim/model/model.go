@@ -86,10 +86,10 @@ type Slot struct {
 	Damaged   bool           // a person has spoiled it, so some changes are refused
 	Filled    bool           // it may not even have room for a flag
 	ByPut     bool           // the put of an order has moved it
-	Taken     bool           // in the request that is being checked, a put took from its floored sum
+	Taken     bool           // in the request that is being checked, a put took from its bounded sum
 	Removed   bool           // in that request, something was taken back that had not expired
-	Took      int64          // what that request has added to its floored sum by the stream
-	Levels    []Level        // of its floored sum
+	Took      int64          // what that request has added to its bounded sum by the stream
+	Levels    []Level        // of its bounded sum
 	live      map[int64]live // what it counts, by term; see [model.mend]
 	Mended    bool           // somebody has mended it in the request that is being checked
 	Waiting   []*Step        // of a damaged slot: steps that its marks or receipts passed, and that nobody has looked at yet
@@ -111,6 +111,7 @@ type Config struct {
 	Secret         string        // of hmac
 	NewForm        bool          // newer code stores payloads in a form that older code cannot read
 	PutSince       int64         // the epoch from which on orders move totals with their put; 0: never
+	Ceiling        bool          // of these totals, those with a bound have a ceiling, and not a floor
 	Noted          bool          // the aggregate of notes is declared
 	Transfers      bool          // lines move accounts with the put
 	Marks          bool          // totals are counted by marks
@@ -354,7 +355,7 @@ func (s *Step) Apply() {
 	}
 	s.keep()
 	t.Removed = t.Removed || s.Removes
-	t.Took += s.Values["cents"]
+	t.Took += left(s.Values)
 	t.N += s.N
 	t.FP.Add(t.FP, s.FP)
 	t.FPX.Add(t.FPX, s.FPX)

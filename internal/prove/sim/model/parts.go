@@ -110,7 +110,7 @@ func (m *Model) contribute(img *Image) (list []Part) {
 			add(p)
 		}
 		if m.Transfers {
-			add(contributeAccount(img))
+			add(m.contributeAccount(img))
 		}
 		return list
 	}
@@ -125,7 +125,7 @@ func (m *Model) contribute(img *Image) (list []Part) {
 		return list
 	}
 	if m.PutSince > 0 && img.Type == "order" {
-		for _, p := range contributePut(img, m.PutSince, m.Spread) {
+		for _, p := range m.contributePut(img) {
 			add(p)
 		}
 	}

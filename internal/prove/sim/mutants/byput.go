@@ -26,17 +26,25 @@ func byPut() []Mutant {
 			Fields: []Field{{"transact.TotalMove", "unguarded bool"}},
 			Edits: []Edit{
 				alone,
-				{"transact.TotalMove.update", `if takes {`, `if takes && !u.unguarded {`},
+				{"transact.TotalMove.update", `if nears {`, `if nears && !u.unguarded {`},
 				{"transact.atomicPut.try", `	moves := TotalMoves(t.unmet())
 `, `	moves := TotalMoves(t.unmet())
 	for _, u := range moves {
 		if img, err := t.store.Get(ctx, u.Key); err == nil {
-			floor, _ := u.Below(img)
-			u.unguarded = floor == ""
+			beyond, _ := u.Beyond(img)
+			u.unguarded = beyond == nil
 		}
 	}
 `},
 			},
+		},
+		{
+			Name: "ceiling-without-the-event", What: "a ceiling is compared with the sum without what the event adds", Defends: "P8",
+			Checks: checks(sim.Overdrawn),
+			Edits: edit("transact.TotalMove.before", `	return u.Def.Bounds[i].Before(`, `	if u.Def.Bounds[i].Ceiling {
+		return u.Def.Bounds[i]
+	}
+	return u.Def.Bounds[i].Before(`),
 		},
 	}
 }

@@ -91,11 +91,11 @@ func (c *Checker) watches(alarm, table *template.Resource) (index *template.Node
 	return index, true
 }
 
-// quarantineAlarm checks that no alarm goes off for each event that a floor refuses. Such events
+// quarantineAlarm checks that no alarm goes off for each event that a bound refuses. Such events
 // are normal, although they are in quarantine together with messages that need attention.
 func (c *Checker) quarantineAlarm(f *function) {
 	queue := c.referred(c.variable(f, "INGOT_QUARANTINE_URL"))
-	if queue == nil || c.p == nil || !c.p.HasFloors() {
+	if queue == nil || c.p == nil || !c.p.HasBounds() {
 		return
 	}
 	for _, r := range c.t.Resources() {
@@ -106,7 +106,7 @@ func (c *Checker) quarantineAlarm(f *function) {
 		for _, item := range c.t.Items(c.t.Property(r, "Dimensions")) {
 			if of := c.referred(c.t.Get(item, "Value")); of != nil && of.Name == queue.Name {
 				c.Warn("quarantine-alarm", r.Position,
-					r.Name+" goes off for every event that a floor (atLeast) refuses, and such events are normal",
+					r.Name+" goes off for every event that a bound (atLeast, atMost) refuses, and such events are normal",
 					"an alarm on the metrics of the other verdicts, as "+excerpt.Page("watch.md#quarantine")+" has it")
 			}
 		}

@@ -53,11 +53,11 @@ export function totals(main, about) {
     fill(note, a.by.length ? "Leave all fields empty for the largest groups. Values are as they are stored: after functions such as lower or hmac." : "This aggregate has one group.");
   }
 
-  // rules says what moves the totals, and how far down an event may bring them.
+  // rules says what moves the totals, and how far an event may bring them.
   function rules(a) {
     fill(asof, a.byPut ? "exact, and right at the moment an event is stored" : "exact, and behind the events by seconds");
     const all = a.byPut ? ["These totals move with the put: the transaction that stores an event moves them too."] : [];
-    for (const v of a.values) if (v.atLeast) all.push("No event can bring " + v.name + " below " + v.atLeast + ": an event that would is Rejected.");
+    for (const v of a.values) for (const b of v.bounds || []) all.push(`No event can bring ${v.name} ${b}: an event that would is Rejected.`);
     fill(moved, all.map((text) => h("p", { class: "hint" }, text)));
   }
 
