@@ -16,7 +16,8 @@ import (
 	"github.com/ingot-events/ingot/pipeline/pattern"
 )
 
-// Pattern says what one page of an access pattern takes: 50 items of 1 KB, or one total of 1 KB.
+// Pattern says what one page of an access pattern takes: 50 items of 1 KB, or one of each type if
+// the partition key is that of one event, or one total of 1 KB.
 type Pattern struct {
 	Name          string   `json:"name"`
 	Request       string   `json:"request"`  // GetItem or Query, and its key
@@ -78,7 +79,7 @@ func pricePattern(p *pipeline.Pipeline, pattern *pattern.Pattern, readUnit float
 		row.Requests, row.Units = 1, 0.5
 	default:
 		row.Requests = pattern.Partitions()
-		each := float64(pageItems)
+		each := float64(itemsOf(p, pattern))
 		if row.Requests > 1 {
 			mean := each / float64(row.Requests)
 			each = math.Ceil(mean + 1.25*math.Sqrt(mean))
@@ -90,6 +91,52 @@ func pricePattern(p *pipeline.Pipeline, pattern *pattern.Pattern, readUnit float
 		row.DollarsAMonth = &dollars
 	}
 	return row
+}
+
+// itemsOf returns how many items a page of a pattern has.
+func itemsOf(p *pipeline.Pipeline, pattern *pattern.Pattern) int {
+	types := pattern.Types()
+	if slices.ContainsFunc(types, func(typ string) bool { return !isAlone(p, typ, pattern.Index()) }) {
+		return pageItems
+	}
+	return len(types)
+}
+
+// isAlone reports whether a partition has at most one event of a type: its key shows the id, or all
+// that a claim of the event shows.
+func isAlone(p *pipeline.Pipeline, typ, index string) bool {
+	spec := p.Describe().Spec.Events
+	pk := spec[typ].Key.PK
+	if index != "" {
+		pk = spec[typ].Indexes[index].PK
+	}
+	if shows(pk, spec[typ].ID) {
+		return true
+	}
+	for name, part := range spec {
+		if whole, claim := p.ClaimOf(name); claim && whole == typ && shows(pk, part.Key.PK+"#"+part.Key.SK) {
+			return true
+		}
+	}
+	return false
+}
+
+// shows reports whether a key shows each variable of a template as the template does, or in full.
+func shows(key, template string) bool {
+	in, err := keys.ParseTemplate(key)
+	of, failed := keys.ParseTemplate(template)
+	if err != nil || failed != nil {
+		return false
+	}
+	for _, part := range of.Parts() {
+		shown := slices.ContainsFunc(in.Parts(), func(k keys.Part) bool {
+			return !k.Lossy && (k.Derived == "@id" || k.Variable() == part.Variable()) || k.Canonical() == part.Canonical()
+		})
+		if part.IsVariable() && part.Derived != "@type" && !shown {
+			return false
+		}
+	}
+	return true
 }
 
 // hot finds partition keys that all writes of one moment share.
@@ -173,7 +220,7 @@ func momentary(pk string) (shards int, hot bool) {
 // writePatterns prints the patterns for people.
 func (r *Report) writePatterns(b *strings.Builder, region string) {
 	rated := slices.ContainsFunc(r.Patterns, func(p Pattern) bool { return p.Rate > 0 })
-	fmt.Fprintf(b, "patterns (a page of %d items of 1 KB, or of one total", pageItems)
+	fmt.Fprintf(b, "patterns (a page of %d items of 1 KB, of one if the key is unique, or of one total", pageItems)
 	if rated && region != "" {
 		fmt.Fprintf(b, "; dollars are those of %s", region)
 	}
