@@ -181,6 +181,9 @@ func TestInitDiff(t *testing.T) {
 	if got := tool(t, "init", "--diff", dir); got.code != exitFine || got.out != "" {
 		t.Fatalf("a new repository: exit %d: %s%s", got.code, got.out, got.errors)
 	}
+	samconfig := filepath.Join(dir, "samconfig.toml") // as Git checks it out on Windows
+	write(t, samconfig, strings.ReplaceAll(string(mustRead(t, samconfig)), "\n", "\r\n"))
+	tool(t, "init", "--diff", dir).says(t, exitFine)
 	change(t, filepath.Join(dir, "template.yaml"), "MaximumRetryAttempts: -1", "MaximumRetryAttempts: 5")
 	change(t, filepath.Join(dir, "README.md"), "# shop", "# My shop")
 	must.Succeed(t, os.Remove(filepath.Join(dir, "Makefile")))

@@ -371,6 +371,7 @@ func (a *app) initDiff(o initOptions, dir string) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return cli.Usage(err)
 		}
+		was = bytes.ReplaceAll(was, []byte("\r\n"), []byte("\n")) // as Git checks out on Windows
 		if text := diff.Diff(f.Name+" (yours)", was, f.Name+" (this version)", f.Text); text != nil {
 			found.Differences = append(found.Differences, fileDiff{f.Name, string(text)})
 		}

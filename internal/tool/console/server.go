@@ -17,8 +17,9 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/ingot-events/ingot/internal/tool/dev"
 )
 
 //go:embed page
@@ -83,7 +84,7 @@ func loopback(address string) error {
 // Listen opens a port on 127.0.0.1. Port 0 takes a free one.
 func Listen(port int) (net.Listener, error) {
 	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if errors.Is(err, syscall.EADDRINUSE) {
+	if dev.PortTaken(err) {
 		return nil, fmt.Errorf("port %d is taken by another program, perhaps by another console: end that one, or choose a port with "+
 			"--port; 0 takes any free one", port)
 	}

@@ -345,6 +345,12 @@ func (e *takenError) Error() string {
 		e.port, e.flag)
 }
 
+// PortTaken reports whether a port cannot be used because another program has it.
+func PortTaken(err error) bool {
+	const windows syscall.Errno = 10048 // there, EADDRINUSE is a number that no call returns
+	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, windows)
+}
+
 // server is an HTTP server on a port of this machine. A nil server serves nothing.
 type server struct {
 	listener net.Listener
@@ -357,7 +363,7 @@ const loopback = "127.0.0.1"
 // newServer takes a port. flag is the option that names another.
 func newServer(host string, port int, flag string) (*server, error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
-	if errors.Is(err, syscall.EADDRINUSE) {
+	if PortTaken(err) {
 		return nil, &takenError{port, flag}
 	}
 	if err != nil {

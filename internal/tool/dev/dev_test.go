@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -209,6 +210,9 @@ func TestThePortsRefuseWebPages(t *testing.T) {
 }
 
 func TestTakenPort(t *testing.T) {
+	for errno, taken := range map[syscall.Errno]bool{syscall.EADDRINUSE: true, 10048: true, syscall.EACCES: false} { // 10048: Windows
+		must.Equal(t, PortTaken(&net.OpError{Op: "listen", Err: os.NewSyscallError("bind", errno)}), taken, errno)
+	}
 	other, err := net.Listen("tcp", "127.0.0.1:0")
 	must.Succeed(t, err)
 	defer other.Close()

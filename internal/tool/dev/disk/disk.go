@@ -240,7 +240,8 @@ func (d *Disk) run() {
 
 // explain says what a person can do about an error of the disk.
 func (d *Disk) explain(err error) error {
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	const windows syscall.Errno = 112 // there, ENOSPC is a number that no call returns
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, windows) {
 		return fmt.Errorf("the disk with the data folder %s is full: make room on it, and ingot dev goes on by itself; what it has "+
 			"answered before is kept", d.dir)
 	}

@@ -135,7 +135,7 @@ func TestFullDisk(t *testing.T) {
 		d.Keep([]embedded.Change{{Space: "a", Key: "1", Value: "old"}, {Space: "b", Key: "1", Value: "x"}})
 		want := "the disk with the data folder " + dir +
 			" is full: make room on it, and ingot dev goes on by itself; what it has answered before is kept"
-		for what, err := range map[string]error{"safe": d.Safe(), "ready": d.Ready()} {
+		for what, err := range map[string]error{"safe": d.Safe(), "ready": d.Ready(), "Windows": d.explain(syscall.Errno(112))} {
 			if err == nil || err.Error() != want {
 				t.Errorf("%s: %v, want %s", what, err, want)
 			}
