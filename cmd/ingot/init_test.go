@@ -34,7 +34,18 @@ func inRepository(t *testing.T, dir string, command ...string) string {
 	return string(out)
 }
 
-// A new repository builds, and its tests pass. check, explain and demo find nothing wrong with it.
+// ci runs the commands of a repository's CI workflow, and returns what they print.
+func ci(t *testing.T, dir string) (out string) {
+	t.Helper()
+	for line := range strings.Lines(string(must.Read(t, filepath.Join(dir, ".github/workflows/ci.yml")))) {
+		if command, ok := strings.CutPrefix(strings.TrimSpace(line), "- run: "); ok {
+			out += inRepository(t, dir, "sh", "-c", command)
+		}
+	}
+	return out
+}
+
+// A new repository builds, and its CI passes. check, explain and demo find nothing wrong with it.
 // It is exactly what this version writes.
 func TestInitMakesARepository(t *testing.T) {
 	slow.Test(t, "it builds and tests two repositories")
@@ -44,9 +55,7 @@ func TestInitMakesARepository(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "shop")
 			tool(t, append([]string{"init", dir}, args...)...).says(t, exitFine)
-			inRepository(t, dir, "go", "vet", "./...")
-			inRepository(t, dir, "go", "test", "./...")
-			must.Say(t, inRepository(t, dir, "make", "check"), ": no mistakes")
+			must.Say(t, ci(t, dir), ": no mistakes")
 			must.Say(t, inRepository(t, dir, "go", "tool", "ingot", "explain", "events/ingest.json"), "Inserted")
 			must.Say(t, inRepository(t, dir, "make", "demo"), "Every event is stored once and counted once.")
 			must.Equal(t, inRepository(t, dir, "go", "tool", "ingot", "init", "--diff"), "")
@@ -195,6 +204,26 @@ func TestInitDiff(t *testing.T) {
 	if got.code != exitDifference || strings.Contains(got.out, "My shop") {
 		t.Errorf("exit %d\n%s", got.code, got.out)
 	}
+}
+
+// With --no-go there is no Go code, and check finds nothing wrong: only the functions are not there
+// yet. The layer has pipeline.yaml alone, so a schema in a file of its own is refused.
+func TestInitNoGo(t *testing.T) {
+	t.Setenv("PATH", "")
+	dir := filepath.Join(t.TempDir(), "shop")
+	got := tool(t, "init", dir, "--no-go")
+	got.says(t, exitFine, "next: cd "+dir+" && make check\n")
+	if strings.Contains(got.out, ".go\n") || strings.Contains(got.out, "go.mod") {
+		t.Errorf("it writes\n%s", got.out)
+	}
+	t.Chdir(dir)
+	got = tool(t, "check", "--events", "events/sample.ndjson")
+	if got.code != exitFine || !strings.Contains(got.out, "there is no functions/ingest.zip, which IngestFunction is deployed from") ||
+		!strings.Contains(got.out, ": 2 warnings\n") {
+		t.Errorf("exit %d: %s", got.code, got.out)
+	}
+	must.Equal(t, tool(t, "init", "--no-go", "--diff"), ran{})
+	tool(t, "init", example(t, "feed"), "--no-go").says(t, exitUsage, "schemas/post.json, and --no-go deploys no file beside it")
 }
 
 // If go mod tidy fails, init does not say that it is done: its last line says how to go on.

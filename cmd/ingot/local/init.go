@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,9 @@ With --events it proposes a pipeline.yaml from a file of sample events, one JSON
 ids, times and keys. A comment beside each choice says how certain it is. The repository gets up to 20 of these
 events, for its tests, and Git keeps what it gets. --keep masked gives fields that look personal other values there.
 
+--no-go makes a repository without Go code: the SAM CLI deploys the functions of a release, and pipeline.yaml as a
+layer. It has no tests in Go, and needs none to be deployed.
+
 --diff is for after an upgrade. It writes nothing, and shows how the files in DIR differ from those that this
 version of Ingot would write for the pipeline.yaml there. What you have changed yourself differs too: a line with -
 is yours.
@@ -71,7 +75,7 @@ type InitReport struct {
 type initOptions struct {
 	module, events, keep string
 	diff, indexes        bool
-	migrate              bool
+	migrate, noGo        bool
 	noTidy               bool
 }
 
@@ -86,7 +90,8 @@ func newInit(a *app) *cobra.Command {
   ingot init shop --events sample.ndjson --keep masked
   ingot init --diff
   ingot init --indexes
-  ingot init --migrate`,
+  ingot init --migrate
+  ingot init shop --no-go`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return cli.Usagef("%s takes one folder, not %d; see %s --help", cmd.CommandPath(), len(args), cmd.CommandPath())
@@ -107,7 +112,7 @@ func newInit(a *app) *cobra.Command {
 			switch {
 			case o.diff && o.indexes:
 				return cli.Usagef("--diff and --indexes do not go together: --diff writes nothing")
-			case o.migrate && (o.diff || o.indexes || o.events != "" || o.module != ""):
+			case o.migrate && (o.diff || o.indexes || o.noGo || o.events != "" || o.module != ""):
 				return cli.Usagef("--migrate writes cmd/migrate, and nothing else: write it alone")
 			case o.migrate:
 				return a.initMigrate(dir)
@@ -126,6 +131,7 @@ func newInit(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&o.diff, "diff", false, "write nothing; show how the files differ from what this version would write")
 	cmd.Flags().BoolVar(&o.indexes, "indexes", false, "add the indexes that pipeline.yaml uses to template.yaml, and write nothing else")
 	cmd.Flags().BoolVar(&o.migrate, "migrate", false, "write cmd/migrate, which captures what migration.yaml moves, and nothing else")
+	cmd.Flags().BoolVar(&o.noGo, "no-go", false, "write no Go code; deploy the functions of a release with the SAM CLI alone")
 	cmd.Flags().BoolVar(&o.noTidy, "no-tidy", false, "do not run go mod tidy, which completes go.mod and go.sum")
 	command.HasJSON(cmd, initJSON)
 	return cmd
@@ -136,11 +142,8 @@ func (a *app) init(ctx context.Context, o initOptions, dir string) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	c := scaffold.Config{Module: o.module, Version: release(), Replace: checkout()}
-	if c.Module == "" {
-		c.Module = "example.com/" + filepath.Base(full)
-	}
-	list, err := files(c)
+	c := o.config(full)
+	list, err := o.files(c)
 	if err == nil {
 		err = taken(full, list)
 	}
@@ -160,7 +163,7 @@ func (a *app) init(ctx context.Context, o initOptions, dir string) error {
 		if c.Pipeline, c.Sample, unfit, err = a.propose(o.events, o.keep); err != nil {
 			return err
 		}
-		if list, err = files(c); err != nil {
+		if list, err = o.files(c); err != nil {
 			return err
 		}
 	}
@@ -169,6 +172,10 @@ func (a *app) init(ctx context.Context, o initOptions, dir string) error {
 	}
 	if err := a.printMade(dir, list); err != nil {
 		return err
+	}
+	if o.noGo {
+		a.Say("done; next: %s", nextSteps(dir, "make check", unfit))
+		return nil
 	}
 	if c.Replace != "" {
 		a.Say("go.mod takes Ingot from the folder %s, which this program was built from; take the replace out to use a release",
@@ -206,13 +213,29 @@ func (a *app) printMade(dir string, list []scaffold.File) error {
 	return err
 }
 
+// config says what repository to make in a folder.
+func (o initOptions) config(dir string) scaffold.Config {
+	return scaffold.Config{Module: cmp.Or(o.module, "example.com/"+filepath.Base(dir)), Version: release(), Replace: checkout()}
+}
+
 // files returns the files of a repository.
-func files(c scaffold.Config) ([]scaffold.File, error) {
+func (o initOptions) files(c scaffold.Config) ([]scaffold.File, error) {
 	r, err := scaffold.New(c)
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	return r.Files(ingot.Deployment())
+	return o.list(r)
+}
+
+func (o initOptions) list(r *scaffold.Repository) ([]scaffold.File, error) {
+	if !o.noGo {
+		return r.Files(ingot.Deployment())
+	}
+	list, err := r.NoGo(ingot.Deployment())
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	return list, nil
 }
 
 // nextSteps says what to do with a new repository. If events of the sample do not fit the proposed
@@ -338,8 +361,12 @@ func (a *app) initDiff(o initOptions, dir string) error {
 	if o.events != "" {
 		return cli.Usagef("--diff and --events do not go together: --diff compares the files of a repository, and --events begins one")
 	}
-	c := scaffold.Config{Module: o.module, Version: release(), Replace: checkout()}
-	if c.Module == "" {
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	c := o.config(full)
+	if o.module == "" && !o.noGo {
 		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 		if c.Module = modfile.ModulePath(text); err != nil || c.Module == "" {
 			return cli.Usagef("%s has no go.mod that names a module; run ingot init --diff in a repository that ingot init has "+
@@ -358,7 +385,7 @@ func (a *app) initDiff(o initOptions, dir string) error {
 	} else if err != nil {
 		return cli.Usage(err)
 	}
-	list, err := r.Files(ingot.Deployment())
+	list, err := o.list(r)
 	if err != nil {
 		return err
 	}

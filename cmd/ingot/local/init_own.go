@@ -40,7 +40,7 @@ func (a *app) forOwn(c scaffold.Config, o initOptions, dir string, own []byte) (
 	if c.Sample = made; len(made) == 0 {
 		c.Sample, said = []string{"{}"}, "has no event, because none could be made up: write some there before make test"
 	}
-	list, err := files(c)
+	list, err := o.files(c)
 	if err != nil {
 		return nil, err
 	}

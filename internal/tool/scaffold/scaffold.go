@@ -163,7 +163,7 @@ func (r *Repository) Files(sample fs.FS) ([]File, error) {
 		return nil, err
 	}
 	list := []File{
-		{"README.md", r.fill("README.md.tmpl", nil)},
+		{"README.md", r.fill("README.md.tmpl", map[string]string{"Before": r.before()})},
 		{"pipeline.yaml", r.pipeline},
 		{r.packageName() + ".go", r.fill("files.go.tmpl", map[string]string{"Embedded": r.embedded()})},
 		{"pipeline_test.go", r.fill("pipeline_test.go.tmpl", nil)},
@@ -192,6 +192,14 @@ func (r *Repository) Files(sample fs.FS) ([]File, error) {
 		File{"AGENTS.md", agents},
 	)
 	return list, nil
+}
+
+// before is what README says of a library that comes from a folder of this machine.
+func (r *Repository) before() string {
+	if r.replace == "" {
+		return ""
+	}
+	return string(r.fill("before.md.tmpl", map[string]string{"Folder": r.replace}))
 }
 
 // MigrateFolder holds the capture function of a migration.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/format"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,7 +78,9 @@ func TestFilesAreFormatted(t *testing.T) {
 		must.Succeed(t, err)
 		more, err := r.Migrate(os.DirFS(root))
 		must.Succeed(t, err)
-		for _, f := range append(list, more...) {
+		noGo, err := r.NoGo(os.DirFS(root))
+		must.Succeed(t, err)
+		for _, f := range slices.Concat(list, more, noGo) {
 			must.Equal(t, strings.Contains(string(f.Text), "[["), false, f.Name)
 			if !strings.HasSuffix(f.Name, ".go") {
 				continue

@@ -250,7 +250,10 @@ func (c *Checker) checkedFile(n *template.Node, rest string) {
 	if content == nil || content.Kind != template.Scalar || strings.Contains(content.Text, "://") {
 		return
 	}
-	deployed := path.Join(path.Dir(slashes(c.File)), slashes(content.Text), rest)
+	deployed := path.Join(path.Dir(slashes(c.File)), slashes(content.Text))
+	if path.Base(deployed) != rest { // a folder; SAM makes a layer of a single file, too
+		deployed = path.Join(deployed, rest)
+	}
 	checked := path.Clean(slashes(c.declared.File))
 	if path.IsAbs(checked) == path.IsAbs(deployed) && checked != deployed {
 		c.Warn("pipeline-file", n.Position, fmt.Sprintf("both functions use %s, and this check read %s; run ingot check --pipeline %s",

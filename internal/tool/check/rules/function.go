@@ -109,7 +109,7 @@ func (c *Checker) codes() {
 		case c.t.BuildMethod(r) != nil:
 			c.Mistake("code", n.Position, fmt.Sprintf("there is no %s, which sam build needs for %s", name, r.Name), c.codeOf(r))
 		default:
-			c.Warn("code", n.Position, fmt.Sprintf("there is no %s, which %s is deployed from; build it before you deploy", name, r.Name),
+			c.Warn("code", n.Position, fmt.Sprintf("there is no %s, which %s is deployed from; it must be there before you deploy", name, r.Name),
 				"")
 		}
 	}
