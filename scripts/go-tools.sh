@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the named pinned Go tools (staticcheck, govulncheck) under .cache/bin if missing, and prints that directory.
+# Installs the named pinned Go tools (staticcheck, govulncheck, actionlint) under .cache/bin if missing, and prints that directory.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -20,8 +20,9 @@ for tool in "$@"; do
   case $tool in
     staticcheck) install staticcheck honnef.co/go/tools/cmd/staticcheck v0.8.2 ;;
     govulncheck) install govulncheck golang.org/x/vuln/cmd/govulncheck v1.9.0 ;;
+    actionlint) install actionlint github.com/rhysd/actionlint/cmd/actionlint v1.7.12 ;;
     *)
-      echo "go-tools: no version is pinned for $tool; there are staticcheck and govulncheck" >&2
+      echo "go-tools: no version is pinned for $tool; there are staticcheck, govulncheck and actionlint" >&2
       exit 2
       ;;
   esac

@@ -18,6 +18,7 @@ lint_go() {
   go mod tidy -diff
   bin=$("$here/go-tools.sh" staticcheck)
   "$bin/staticcheck" ./...
+  workflows
   vulnerabilities
 }
 
@@ -25,6 +26,13 @@ lint_go() {
 lint_systems() {
   GOFLAGS=-trimpath CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go vet ./...
   GOFLAGS=-trimpath CGO_ENABLED=0 GOOS=windows GOARCH=amd64 go vet ./...
+}
+
+# Those of this repository, and of those that ingot init makes.
+workflows() {
+  local bin
+  bin=$("$here/go-tools.sh" actionlint)
+  "$bin/actionlint" .github/workflows/*.yml internal/tool/scaffold/files/*ci.yml
 }
 
 # What a build has left behind does not belong here. Nothing else in the repository has half a megabyte.
