@@ -69,7 +69,7 @@ func TestCost(t *testing.T) {
 		{"stacks beside it", oneOrder, []string{"--rate", "10", "--with", "publish,capture"}, exitFine,
 			"  capture stack     invocations ", ""},
 		{"no such stack", "", []string{"--rate", "1", "--with", "worker"}, exitUsage, "",
-			"--with worker: the stacks that may stand beside are publish and capture"},
+			"--with worker: the stacks that may stand beside are publish, capture, large"},
 		{"an argument", "", []string{"--rate", "1", "pipeline.yaml"}, exitUsage, "", `takes no argument "pipeline.yaml"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

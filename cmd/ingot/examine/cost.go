@@ -112,7 +112,7 @@ func newCost(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.architecture, "architecture", "", "processor of both functions: arm64 or x86_64 (default as in template.yaml)")
 	cmd.Flags().StringVar(&o.environment, "config-env", defaultEnvironment, "the environment of samconfig.toml whose functions these are")
 	cmd.Flags().StringSliceVar(&o.with, "with", nil,
-		"stacks beside it that cost something too: publish, or capture while a table moves")
+		"stacks beside it that cost something too: publish, capture while a table moves, or large, whose schedule verifies all totals weekly")
 	command.HasJSON(cmd, costJSON)
 	return cmd
 }
@@ -213,7 +213,7 @@ func (o costOptions) input() (cost.Input, error) {
 		Architecture: o.architecture, Together: o.together, Traced: o.traced, Stack: o.stack, Beside: o.with}
 	for _, name := range o.with {
 		if !slices.Contains(cost.Stacks(), name) {
-			return in, fmt.Errorf("--with %s: the stacks that may stand beside are %s", name, strings.Join(cost.Stacks(), " and "))
+			return in, fmt.Errorf("--with %s: the stacks that may stand beside are %s", name, strings.Join(cost.Stacks(), ", "))
 		}
 	}
 	switch {

@@ -181,6 +181,9 @@ func (s *sampled) report(archived float64) *Report {
 		r.add(in.Prices, "key", "KMS requests", KeyRequests, keyUses*hours*12)
 	}
 	s.stacks(r)
+	if slices.Contains(in.Beside, Large) {
+		r.large(in, stored(func(h held) float64 { return h.table }))
+	}
 	r.finish()
 	r.capacity(in)
 	s.beside(r, "put and ADD by hand", hand{})

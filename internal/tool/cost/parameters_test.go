@@ -135,3 +135,24 @@ func TestStacksBeside(t *testing.T) {
 		}
 	}
 }
+
+// The schedule reads all events twice a week, as worker and its template have it.
+func TestStackOfTheSchedule(t *testing.T) {
+	text := must.Read(t, filepath.Join(root, "cmd/worker/template.yaml"))
+	stack, err := rules.StackOf(textfile.File{Name: "template.yaml", Text: text}, nil, "")
+	must.Succeed(t, err)
+	must.Equal(t, stack.Alarms, largeAlarms)
+	must.Say(t, string(text), "Schedule: {Type: String, Default: rate(7 days),")
+	must.Say(t, string(must.Read(t, filepath.Join(root, "worker/watch.go"))), "watchParts  = 64\n")
+	in := shopAt(t, 100)
+	in.Beside = []string{Large}
+	r := computed(t, in, placed(500))
+	month := func(name, counted string) float64 { return of(r, name, counted) * r.Messages / 1e6 }
+	stored := month("storage", "GB-months of backup") * gigabyte
+	if got, want := month("large stack", "read units"), stored/4096*2*730/168; math.Abs(got/want-1) > 1e-9 {
+		t.Errorf("%v read units a month, want %v", got, want)
+	}
+	if got := month("large stack", "state transitions"); got < 6000 || got > 7000 {
+		t.Errorf("%v state transitions a month", got)
+	}
+}

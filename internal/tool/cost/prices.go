@@ -26,12 +26,14 @@ const (
 	Secrets        = "secretsmanager-secrets"
 	Keys           = "kms-keys"
 	KeyRequests    = "kms-requests"
+	Transitions    = "states-transitions"
 )
 
 // Names lists the names of all prices, in the order of a file.
 func Names() []string {
 	return []string{SQSRequests, LambdaRequests, LambdaArm, LambdaX86, LambdaPollers, WriteUnits, ReadUnits, WriteCapacity,
-		ReadCapacity, Storage, Backup, S3Puts, S3Gets, S3Storage, Metrics, Alarms, Logs, Traces, Dashboards, Secrets, Keys, KeyRequests}
+		ReadCapacity, Storage, Backup, S3Puts, S3Gets, S3Storage, Metrics, Alarms, Logs, Traces, Dashboards, Secrets, Keys, KeyRequests,
+		Transitions}
 }
 
 // Prices is a file of prices.

@@ -129,20 +129,17 @@ func (o *Options) Config(a *command.App, t *target.Target, about string) (sums.C
 	return c, err
 }
 
-// workerSpeed is how many bytes of a table a worker of 1 GB is supposed to read in a second.
-const workerSpeed = 10_000_000
-
 // sayTime says what the workers cost beside the read units.
 func (o *Options) sayTime(a *command.App, prices *cost.Prices, units float64) {
 	if o.Large == "" {
 		return
 	}
-	seconds, price := units*4096/workerSpeed, ""
+	seconds, price := units*4096/cost.WorkerSpeed, ""
 	if dollars, known := prices.Dollars(cost.LambdaArm, seconds); known {
 		price = fmt.Sprintf(", %.4f dollars", dollars)
 	}
 	a.Say("the workers run about %.1f hours in all%s, if each has 1 GB and reads %d MB a second; S3 and the steps of the state machine cost "+
-		"little beside that", seconds/3600, price, workerSpeed/1_000_000)
+		"little beside that", seconds/3600, price, cost.WorkerSpeed/1_000_000)
 }
 
 // AtLarge lets workers do the parts of a job that are not done yet. done says which are.
