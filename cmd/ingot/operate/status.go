@@ -26,6 +26,8 @@ const statusJSON = `
   aggregates[]            name, since, building, flags
   flagged[]               total, flag, accepted: flagged totals on the first page of the aggregates table
   hot[]                   of, index, partitionHash, count, remedy: where most writes were refused in the last hour
+  verified                at, totals, differing, undecided, events, leftOut, failed, failedAt: what the last scheduled
+                          verification has found, and how many have failed since; absent if there is none
   unwell[], unknown[]     why the stack is not well; what could not be read
   incomplete              true: something could not be read, so the stack may not be well`
 
@@ -44,8 +46,9 @@ some thousand. It names what it could not read. An ingot dev has no CloudWatch, 
 known.
 
 The stack is not well if an alarm is on, a function is paused, calls of a function failed or were refused in the
-last 15 minutes, a message is in quarantine or in the dead-letter queue, an aggregate is flagged, or the totals are
-more than an hour behind. A message that a bound (atLeast, atMost) has refused is usual, and does not count.
+last 15 minutes, a message is in quarantine or in the dead-letter queue, an aggregate is flagged, the totals are more
+than an hour behind, or the schedule of cmd/worker has found a wrong total or has failed twice. A message
+that a bound (atLeast, atMost) has refused is usual, and does not count.
 
 It changes nothing. But to see why messages are in quarantine, it must receive them, up to 1,000. Others do not see
 them for that moment.`,

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/watched"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -119,9 +120,11 @@ type Report struct {
 	Aggregates []Aggregate     `json:"aggregates"`
 	Flagged    []Flagged       `json:"flagged"` // totals, among the first some thousand
 	// Hot are the partitions to which most writes were refused in the last hour.
-	Hot     []hot.Partition `json:"hot"`
-	Unwell  []string        `json:"unwell"`  // why the stack is not well
-	Unknown []string        `json:"unknown"` // what could not be read, and why
+	Hot []hot.Partition `json:"hot"`
+	// Verified is what the last scheduled verification has found; nil: none has ended.
+	Verified *watched.Last `json:"verified,omitempty"`
+	Unwell   []string      `json:"unwell"`  // why the stack is not well
+	Unknown  []string      `json:"unknown"` // what could not be read, and why
 	// Incomplete says that something could not be read that should be known.
 	Incomplete bool `json:"incomplete"`
 }
@@ -146,7 +149,31 @@ func Read(ctx context.Context, s Source) *Report {
 		r.hottest(ctx, s)
 	}
 	r.aggregates(ctx, s)
+	r.verified(ctx, s)
 	return r
+}
+
+// verified reads what the schedule of cmd/worker has found. Its alarms are in a stack of their own.
+func (r *Report) verified(ctx context.Context, s Source) {
+	if s.Store == nil {
+		return
+	}
+	c := s.Store.Config()
+	last, err := watched.Read(ctx, c.Client, c.Aggregates)
+	switch {
+	case err != nil:
+		r.unknown("the last scheduled verification", err)
+		return
+	case last == nil:
+		return
+	}
+	r.Verified = last
+	if last.Differing > 0 {
+		r.unwell("the last scheduled verification found %s wrong: ingot verify --twice names them", show.Count(last.Differing, "total"))
+	}
+	if last.Failed > 1 {
+		r.unwell("the last %d scheduled verifications proved nothing: the state machine of cmd/worker says why", last.Failed)
+	}
 }
 
 // ReadAround reads what is around the functions alone: their mappings, what the account allows, and

@@ -32,6 +32,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/internal/tool/pause"
+	"github.com/ingot-events/ingot/internal/tool/watched"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
@@ -450,4 +451,46 @@ func TestFlagsAreShown(t *testing.T) {
 		t.Fatal(is, err)
 	}
 	check(1)
+}
+
+// What the schedule of cmd/worker has found is told, and runs that its state machine has counted.
+func TestVerifiedBySchedule(t *testing.T) {
+	s := stockedSource(t)
+	check := func(unwell string, lines ...string) {
+		t.Helper()
+		r := Read(t.Context(), s.Source)
+		var text bytes.Buffer
+		must.Succeed(t, r.Text(&text, 0))
+		must.Match(t, r.verifications(), lines)
+		if got := strings.Join(r.Unwell, "\n"); got != unwell {
+			t.Errorf("unwell %q, want %q", got, unwell)
+		}
+		for _, line := range lines {
+			must.Say(t, text.String(), "  "+line+"\n")
+		}
+	}
+	check("")
+	last := watched.Last{At: "2026-03-01T06:00:00Z", Totals: 1234, Events: 5000, Undecided: 2, LeftOut: "daily since 2 is building"}
+	must.Succeed(t, watched.Keep(t.Context(), s.tables, stack.Aggregates, last))
+	found := "2026-03-01T06:00:00Z: 1,234 totals of 5,000 events, 0 wrong, 2 undecided"
+	check("", found, "left out: daily since 2 is building")
+	last.Differing, last.LeftOut = 1, ""
+	must.Succeed(t, watched.Keep(t.Context(), s.tables, stack.Aggregates, last))
+	wrong := "the last scheduled verification found 1 total wrong: ingot verify --twice names them"
+	found = strings.Replace(found, "0 wrong", "1 wrong", 1)
+	check(wrong, found)
+	for n, want := range []string{wrong, wrong + "\nthe last 2 scheduled verifications proved nothing: the state machine of cmd/worker says why"} {
+		at := fmt.Sprintf("2026-03-%02dT06:00:00Z", 8+7*n)
+		_, err := s.tables.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates),
+			Key:              map[string]dynamodbtypes.AttributeValue{"PK": text("V#"), "SK": text("-")},
+			UpdateExpression: aws.String("ADD failed :one SET failedAt = :at"), // as in cmd/worker/machine.asl.json
+			ExpressionAttributeValues: map[string]dynamodbtypes.AttributeValue{":one": &dynamodbtypes.AttributeValueMemberN{Value: "1"},
+				":at": text(at)}})
+		must.Succeed(t, err)
+		check(want, found, fmt.Sprintf("%s: failed, %s in a row", at, []string{"1 run", "2 runs"}[n]))
+	}
+}
+
+func text(s string) dynamodbtypes.AttributeValue {
+	return &dynamodbtypes.AttributeValueMemberS{Value: s}
 }

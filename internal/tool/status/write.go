@@ -76,6 +76,7 @@ func (r *Report) Text(w io.Writer, columns int) error {
 		refused = append(refused, p.String())
 	}
 	section(&b, "HOT PARTITIONS OF THE LAST HOUR", refused)
+	section(&b, "VERIFIED BY SCHEDULE", r.verifications())
 	section(&b, "NOT KNOWN", r.Unknown)
 	section(&b, "NOT WELL", r.Unwell)
 	if len(r.Unwell) == 0 {
@@ -83,6 +84,25 @@ func (r *Report) Text(w io.Writer, columns int) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// verifications says what the schedule has found.
+func (r *Report) verifications() (lines []string) {
+	v := r.Verified
+	if v == nil {
+		return nil
+	}
+	if v.At != "" {
+		lines = append(lines, fmt.Sprintf("%s: %s of %s, %s wrong, %s undecided", v.At, show.Count(v.Totals, "total"),
+			show.Count(v.Events, "event"), show.Comma(v.Differing), show.Comma(v.Undecided)))
+	}
+	if v.LeftOut != "" {
+		lines = append(lines, "left out: "+v.LeftOut)
+	}
+	if v.Failed > 0 {
+		lines = append(lines, fmt.Sprintf("%s: failed, %s in a row", v.FailedAt, show.Count(v.Failed, "run")))
+	}
+	return lines
 }
 
 // letters writes why messages are in quarantine.
