@@ -126,7 +126,11 @@ func deploy(t *testing.T, c deployment) *deployed {
 			env[function][name] = outputs[output]
 		}
 		if file, ok := strings.CutPrefix(env[function]["INGOT_PIPELINE"], "/opt/"); ok && declared.layer != "" {
-			env[function]["INGOT_PIPELINE"] = filepath.Join(c.dir, declared.layer, file) // where Lambda would unpack the layer
+			layer := filepath.Join(c.dir, declared.layer) // where Lambda would unpack the layer
+			if filepath.Base(layer) != file {             // SAM makes a layer of a single file, too
+				layer = filepath.Join(layer, file)
+			}
+			env[function]["INGOT_PIPELINE"] = layer
 		}
 	}
 	d.secret = env["StreamsFunction"]["INGOT_PII_KEY"]

@@ -54,6 +54,18 @@ func TestInitDeployed(t *testing.T) {
 	})
 }
 
+// TestInitNoGo shows that what ingot init --no-go makes stores and counts its own sample events.
+// The functions have the sample shop built in, but use the pipeline.yaml that is the layer.
+func TestInitNoGo(t *testing.T) {
+	e, _ := open(t)
+	dir := filepath.Join(t.TempDir(), "shop")
+	inFolder(t, "..", nil, "go", "run", "./cmd/ingot", "init", dir, "--no-go")
+	d := deploy(t,
+		deployment{dir: dir, binaries: functions(t), parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
+	events := must.Read(t, filepath.Join(dir, "events", "sample.ndjson"))
+	d.check(strings.Split(strings.TrimSpace(string(events)), "\n"))
+}
+
 // inFolder runs a command as a user would, without the AWS configuration of the developer.
 func inFolder(t *testing.T, dir string, env []string, command ...string) {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -90,6 +91,31 @@ func TestFilesAreFormatted(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A repository without Go code downloads from the release of the tool that has made it, or else
+// from the newest. One with Go code whose Ingot is a folder says what to do until there is a
+// release.
+func TestWhereIngotComesFrom(t *testing.T) {
+	for _, c := range []struct{ version, replace, from string }{
+		{"v1.2.3", "", "/releases/download/v1.2.3/ingot-linux-amd64.tar.gz"},
+		{"", "/src/ingot", "/releases/latest/download/ingot-linux-amd64.tar.gz"},
+	} {
+		r, err := New(Config{Module: "example.com/shop", Version: c.version, Replace: c.replace})
+		must.Succeed(t, err)
+		must.Say(t, fileOf(t, r.NoGo, ".github/workflows/ci.yml"), c.from)
+		must.Say(t, fileOf(t, r.NoGo, "Makefile"), "\nFROM = "+Releases)
+		readme := fileOf(t, r.Files, "README.md")
+		must.Equal(t, strings.Contains(readme, "`/src/ingot`") && strings.Contains(readme, "`go mod vendor`"), c.replace != "")
+	}
+}
+
+func fileOf(t *testing.T, files func(fs.FS) ([]File, error), name string) string {
+	t.Helper()
+	list, err := files(os.DirFS(root))
+	must.Succeed(t, err)
+	i := slices.IndexFunc(list, func(f File) bool { return f.Name == name })
+	return string(list[i].Text)
 }
 
 func TestBadModules(t *testing.T) {
