@@ -111,12 +111,14 @@ func (s *sampled) report(archived float64) *Report {
 	r.add(in.Prices, "queue", "poller-hours", LambdaPollers, float64(in.Stack.Pollers)*hours)
 	batches := messages / r.Batches.Ingest
 	inBatch := r.Batches.Ingest * s.inMessage() // events
-	seconds := estimate.Put{Messages: inBatch, Requests: float64(storing.Requests) / float64(storing.Batches),
+	seconds := estimate.Put{Messages: inBatch, Requests: float64(storing.Requests+s.required.requests) / float64(storing.Batches),
 		Uploads: float64(storing.Puts) / s.events * inBatch, Fetched: float64(storing.Gets) / s.events * inBatch}.Seconds(in.Memory)
 	add("ingest function", "invocations", LambdaRequests, batches)
 	add("ingest function", "GB-seconds", gbSeconds(in.Architecture), batches*seconds*gigabytes(in.Memory))
 	add("puts", "write units", WriteUnits, each(storing.Events.Write-storing.Events.Refused))
 	add("puts", "DynamoDB requests", "", count(storing.Requests))
+	add("requires", "read units", ReadUnits, each(s.required.units))
+	add("requires", "DynamoDB requests", "", count(s.required.requests))
 	add("totals by put", "write units", WriteUnits,
 		each(storing.Totals.Write-storing.Totals.Refused+storing.Totals.IndexWrite+s.marks(rehearse.Storing)))
 	add("indexes", "write units", WriteUnits, each(storing.Events.IndexWrite))
@@ -211,7 +213,7 @@ type hand struct {
 func (s *sampled) beside(r *Report, name string, by hand) {
 	in, storing, counting := s.in, s.Used(rehearse.Storing), s.Used(rehearse.Counting)
 	other := &Report{Messages: r.Messages, Prices: r.Prices}
-	same := []string{"queue", "puts", "indexes", "repetitions", "storage"}
+	same := []string{"queue", "puts", "requires", "indexes", "repetitions", "storage"}
 	if by.whole {
 		same = append(same, "archive", "watching")
 	}

@@ -38,6 +38,8 @@ type sampled struct {
 	parts         float64 // that are stored beside them
 	transacted    float64 // items that transactions put
 	kept, forever held    // bytes times the seconds that they are kept, and bytes that are kept for ever
+	states        map[event.Key]bool
+	required      required
 
 	batch []delivery
 	room  float64 // in the open batch
@@ -73,7 +75,7 @@ func (in Input) sample(messages iter.Seq2[envelope.Message, error]) (*sampled, e
 	if err != nil {
 		return nil, err
 	}
-	s := &sampled{Rehearsal: r, in: in, room: 1}
+	s := &sampled{Rehearsal: r, in: in, room: 1, states: map[event.Key]bool{}, required: required{sizes: map[event.Key]int{}}}
 	for m, err := range messages {
 		if s.more = r.Over(); s.more {
 			break
@@ -108,10 +110,12 @@ func (s *sampled) deliver(d delivery) error {
 // next batches.
 func (s *sampled) flush() error {
 	batch, again := s.batch, []delivery{}
-	messages := make([]envelope.Message, len(batch))
+	messages, planned := make([]envelope.Message, len(batch)), make([][]event.Planned, len(batch))
 	for i := range batch {
 		messages[i] = batch[i].Message
+		planned[i] = s.in.Pipeline.PlanEach(messages[i])
 	}
+	s.look(planned)
 	outcomes, err := s.Put(messages)
 	if err != nil {
 		return err
@@ -120,7 +124,7 @@ func (s *sampled) flush() error {
 		if batch[i].again {
 			continue
 		}
-		s.add(batch[i].Message, &outcomes[i])
+		s.add(batch[i].Message, &outcomes[i], planned[i])
 		for s.owed += s.in.Duplicates; s.owed >= 1; s.owed-- {
 			again = append(again, delivery{batch[i].Message, true})
 		}
@@ -134,8 +138,8 @@ func (s *sampled) flush() error {
 	return nil
 }
 
-// add adds a message and its outcome.
-func (s *sampled) add(m envelope.Message, o *handler.Outcome) {
+// add adds a message, its outcome, and what was planned of it.
+func (s *sampled) add(m envelope.Message, o *handler.Outcome, planned []event.Planned) {
 	s.messages++
 	size := float64(len(m.Body))
 	s.bytes, s.chunks = s.bytes+size, s.chunks+chunksOf(size)
@@ -144,10 +148,10 @@ func (s *sampled) add(m envelope.Message, o *handler.Outcome) {
 	}
 	s.unsent, s.waiting = s.unsent+size, s.waiting+1
 	if o.Events == nil {
-		s.event(o)
+		s.event(o, planned[0].Item)
 	}
 	for i := range o.Events {
-		s.event(&o.Events[i])
+		s.event(&o.Events[i], planned[i].Item)
 	}
 }
 
@@ -157,8 +161,9 @@ const maxRequest = 1 << 20
 // chunksOf returns as how many requests SQS bills so many bytes.
 func chunksOf(bytes float64) float64 { return math.Ceil(bytes / (64 << 10)) }
 
-// event adds an event and what is kept of it.
-func (s *sampled) event(o *handler.Outcome) {
+// event adds an event and what is kept of it. Its outcome has no parts any more, and the item as it
+// was planned has them.
+func (s *sampled) event(o *handler.Outcome, planned *event.Item) {
 	s.events++
 	isNew := o.Verdict == event.Inserted
 	if isNew || o.Verdict == event.Updated {
@@ -172,11 +177,11 @@ func (s *sampled) event(o *handler.Outcome) {
 		s.indexes = len(o.Item.Indexes)
 	}
 	s.hold(o.Item, isNew, false)
-	if o.Item.Parts == nil || !isNew {
+	if planned == nil || planned.Parts == nil || !isNew {
 		return
 	}
-	for _, part := range o.Item.Parts.Items {
-		s.hold(part, true, o.Item.Parts.Atomic)
+	for _, part := range planned.Parts.Items {
+		s.hold(part, true, planned.Parts.Atomic)
 	}
 }
 
@@ -192,6 +197,12 @@ func (s *sampled) hold(item *event.Item, stored, atomic bool) {
 		if atomic || item.Put != 0 || item.Parts != nil && item.Parts.Atomic {
 			s.transacted++
 		}
+	}
+	if stored && item.Revision != nil { // a newer one replaces it
+		if s.states[item.Key] {
+			return
+		}
+		s.states[item.Key] = true
 	}
 	if item.ExpiresAt == 0 {
 		s.forever.add(bytes, indexes, payload)
