@@ -45,8 +45,9 @@ type program struct {
 	most         int64  // so many bytes may it have
 }
 
-// What a program may have. A function is loaded at each cold start.
-const mostTool, mostFunction = 40e6, 15e6
+// What a program may have. A function is loaded at each cold start, for which nobody waits at the
+// worker.
+const mostTool, mostFunction, mostWorker = 40e6, 15e6, 17e6
 
 // programs lists what a release has.
 func programs() []program {
@@ -60,10 +61,13 @@ func programs() []program {
 			all = append(all, program{"ingot-" + goos + "-" + goarch + form, goos, goarch, "./cmd/ingot", name, mostTool})
 		}
 	}
-	for _, f := range []struct{ name, pkg string }{{"ingest", "ingest"}, {"streams", "streams"}, {"publish", "publish"},
-		{"capture", "migrate"}, {"worker", "worker"}} {
+	for _, f := range []struct {
+		name, pkg string
+		most      int64
+	}{{"ingest", "ingest", mostFunction}, {"streams", "streams", mostFunction}, {"publish", "publish", mostFunction},
+		{"capture", "migrate", mostFunction}, {"worker", "worker", mostWorker}} {
 		for _, p := range []struct{ goarch, lambda string }{{"amd64", "x86_64"}, {"arm64", "arm64"}} {
-			all = append(all, program{f.name + "-" + p.lambda + ".zip", "linux", p.goarch, "./cmd/" + f.pkg, "bootstrap", mostFunction})
+			all = append(all, program{f.name + "-" + p.lambda + ".zip", "linux", p.goarch, "./cmd/" + f.pkg, "bootstrap", f.most})
 		}
 	}
 	return all
@@ -126,11 +130,12 @@ func named(archive string, words []string) bool {
 	return false
 }
 
-// build returns the linked program, and what the go command has recorded in it. Of the environment,
-// only where Go finds its modules and its cache matters.
+// build returns the linked program, and what the go command has recorded in it, such as the tag of
+// the commit as its version. Of the environment, only where Go finds its modules and its cache
+// matters.
 func (p program) build(ctx context.Context, work string) (binary []byte, info *debug.BuildInfo, err error) {
 	file := filepath.Join(work, p.archive)
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags=lambda.norpc", "-ldflags=-s", "-o", file, p.pkg)
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-tags=lambda.norpc", "-ldflags=-s", "-o", file, p.pkg)
 	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "CGO_ENABLED=0", "GOAMD64=", "GOARM64=", "GOEXPERIMENT=", "GOOS="+p.goos,
 		"GOARCH="+p.goarch)
 	if said, err := cmd.CombinedOutput(); err != nil {
