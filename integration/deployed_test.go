@@ -49,8 +49,9 @@ type deployed struct {
 	plan                    *pipeline.Pipeline
 	store                   *store.Store
 	queueURL, quarantine    string
-	events, totals, archive string     // tables, and the bucket
-	streamARN               string     // of the events table
+	events, totals, archive string // tables, and the bucket
+	streamARN               string // of the events table
+	window                  time.Duration
 	restart                 func()     // starts both functions and their mappings again
 	queue                   *esm.Queue // nil, like everything below, if the endpoint's own Lambda does it
 	stream                  *esm.Stream
@@ -96,6 +97,7 @@ type deployment struct {
 	binaries   map[string]string // the built functions, by their names in the template
 	parameters map[string]string // of the template
 	lambda     map[string]string // what Lambda adds to the environment besides the template's variables
+	window     time.Duration     // of the stream's mapping, which counting by marks needs
 }
 
 // deploy makes the resources of a template and starts the functions.
@@ -111,7 +113,7 @@ func deploy(t *testing.T, c deployment) *deployed {
 	outputs := cloudFormation{e.URL}.create(t, stack, declared.withNames(t, standInNames(stack)), c.parameters)
 	d := &deployed{T: t, stack: stack, clients: clients, archive: outputs["ArchiveBucketName"], queueURL: outputs["QueueUrl"],
 		quarantine: outputs["QuarantineQueueUrl"], streamARN: outputs["EventsStreamArn"],
-		events: outputs["EventsTableName"], totals: outputs["AggregatesTableName"]}
+		events: outputs["EventsTableName"], totals: outputs["AggregatesTableName"], window: c.window}
 	if bucket := outputs["PayloadBucketName"]; c.parameters["Payloads"] == "keep" {
 		if _, err := clients.S3.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &bucket}); err != nil {
 			t.Errorf("payload bucket %q: %v", bucket, err)
@@ -190,7 +192,8 @@ func (d *deployed) mapFunctions(streamARN string) {
 		ReportBatchItemFailures: true, Function: function(d.ingest), OnFailure: failed})
 	must.Succeed(d, err)
 	d.stream, err = esm.NewStream(esm.StreamConfig{Client: d.clients.Streams, ARN: streamARN, BatchSize: 1000,
-		ReportBatchItemFailures: true, Function: function(d.streams), OnFailure: failed})
+		ReportBatchItemFailures: true, Window: d.window, Grace: min(d.window, time.Second), Function: function(d.streams),
+		OnFailure: failed})
 	must.Succeed(d, err)
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,26 +16,35 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/kit/slow"
+	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
+	"github.com/ingot-events/ingot/internal/tool/watched"
 )
 
 // machine creates the state machine of the worker's template. LocalStack runs no Lambda here, so
 // its tasks go to an activity, from which the test takes them for the worker.
-func machine(t *testing.T, client *sfn.Client, name string) (arn, activity string) {
+func machine(t *testing.T, client *sfn.Client, name, totals string) (arn, activity string) {
 	t.Helper()
 	made, err := client.CreateActivity(ctx, &sfn.CreateActivityInput{Name: &name})
 	must.Succeed(t, err)
 	activity = *made.ActivityArn
-	text := must.Read(t, "../cmd/worker/machine.asl.json")
+	text := []byte(strings.NewReplacer("${Partition}", "aws", "${Worker}", "worker", "${WorkerName}", name, "${Totals}", totals).
+		Replace(string(must.Read(t, "../cmd/worker/machine.asl.json"))))
 	var definition map[string]any
 	must.Succeed(t, json.Unmarshal(text, &definition))
 	states := definition["States"].(map[string]any)
+	begin := states["Begin"].(map[string]any)
+	begin["Resource"], begin["Parameters"] = activity, begin["Parameters"].(map[string]any)["Payload"]
+	delete(begin, "OutputPath")
+	begin["Retry"].([]any)[0].(map[string]any)["MaxAttempts"] = 1
 	part := states["Stage"].(map[string]any)["ItemProcessor"].(map[string]any)["States"].(map[string]any)["Part"].(map[string]any)
-	if part["Resource"] != "arn:${Partition}:states:::lambda:invoke" {
+	if part["Resource"] != "arn:aws:states:::lambda:invoke" {
 		t.Fatalf("the task is %v", part)
 	}
 	delete(part, "Parameters")
@@ -53,6 +64,7 @@ func machine(t *testing.T, client *sfn.Client, name string) (arn, activity strin
 
 // crew is a state machine with its workers, and a bucket for sums.
 type crew struct {
+	client    *sfn.Client
 	arn, work string
 	tasks     atomic.Int64
 	said      output
@@ -60,22 +72,24 @@ type crew struct {
 
 // workers deploys a state machine, and starts built workers for it until the test ends. Their first
 // process is killed in the middle, and each third task is done twice at the same time.
-func (d *deployed) workers(e *endpoint.Endpoint, w tool) *crew {
+func (d *deployed) workers(e *endpoint.Endpoint, w tool, more map[string]string) *crew {
 	d.Helper()
 	client := sfn.NewFromConfig(aws.Config{Region: endpoint.Region, BaseEndpoint: &e.URL,
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")})
 	c := &crew{}
-	arn, activity := machine(d.T, client, d.stack+"-verify")
+	arn, activity := machine(d.T, client, d.stack+"-verify", d.totals)
 	bucket := d.stack + "-work"
 	must.Succeed(d, stack.CreateArchive(ctx, d.clients.S3, bucket))
-	c.arn, c.work = arn, "s3://"+bucket+"/work"
+	c.client, c.arn, c.work = client, arn, "s3://"+bucket+"/work"
 	binary, err := build("worker")
 	must.Succeed(d, err)
 	begin := func() *runtimeapi.Process {
-		return d.start(binary, map[string]string{"AWS_REGION": endpoint.Region, "AWS_ACCESS_KEY_ID": "test",
+		env := map[string]string{"AWS_REGION": endpoint.Region, "AWS_ACCESS_KEY_ID": "test",
 			"AWS_SECRET_ACCESS_KEY": "test", "AWS_LAMBDA_LOG_FORMAT": "JSON", "INGOT_ENDPOINT_URL": e.URL,
 			"INGOT_TABLE": d.events, "INGOT_AGGREGATES_TABLE": d.totals, "INGOT_PII_KEY": d.secret,
-			"INGOT_PIPELINE": filepath.Join(w.dir, "pipeline.yaml")}, &c.said)
+			"INGOT_PIPELINE": filepath.Join(w.dir, "pipeline.yaml")}
+		maps.Copy(env, more)
+		return d.start(binary, env, &c.said)
 	}
 	taking, stop := context.WithCancel(d.Context())
 	var workers sync.WaitGroup
@@ -132,7 +146,7 @@ func TestLarge(t *testing.T) {
 	d.until("every change is counted", deliver, func() bool { return d.stream.Drained() })
 	w := d.tool(e.URL, "..")
 	must.Write(t, filepath.Join(w.dir, "pipeline.yaml"), visits)
-	c := d.workers(e, w)
+	c := d.workers(e, w, nil)
 	line := "verify" + c.flags()
 	verify := func(line string, code int, words ...string) {
 		t.Helper()
@@ -150,4 +164,57 @@ func TestLarge(t *testing.T) {
 	d.damage("visits")
 	verify(line, 3, "visits")
 	verify(line+" --twice --patience 1ms", 6, "visits") // nobody knows how far the streams function is: see toolDifferences
+}
+
+// TestSchedule runs what the schedule of cmd/worker starts. A difference that somebody has made in
+// a total at rest is found in one run, and a run that fails is counted without the worker.
+func TestSchedule(t *testing.T) {
+	slow.Test(t, "a run has 389 parts, and LocalStack starts an execution for each")
+	e, _ := open(t)
+	d := deploy(t, deployment{dir: layered(t, visits), binaries: functions(t), window: 2 * time.Second,
+		parameters: map[string]string{"EndpointUrl": e.URL}})
+	var bodies []string
+	for n := range 20 {
+		bodies = append(bodies, fmt.Sprintf(`{"type":"visit","id":"v%d","site":"s%d","at":"2099-03-01T09:00:00Z"}`, n, n%7))
+	}
+	d.send(bodies...)
+	deliver := func() error { _, err := d.stream.Poll(d.Context()); return err }
+	d.until("every change is counted", deliver, func() bool { return d.stream.Drained() })
+	w := d.tool(e.URL, "..")
+	must.Write(t, filepath.Join(w.dir, "pipeline.yaml"), visits)
+	lambda := httptest.NewServer(mappings.New(mappings.Mapping{UUID: "u", Function: "streams", Source: d.streamARN}))
+	t.Cleanup(lambda.Close)
+	c := d.workers(e, w, map[string]string{"VERIFY_WORK": "s3://" + d.stack + "-work/watch", "VERIFY_STREAMS": "streams",
+		"AWS_ENDPOINT_URL_LAMBDA": lambda.URL})
+	run := func(scheduled string, want types.ExecutionStatus) *watched.Last {
+		t.Helper()
+		started, err := c.client.StartExecution(ctx, &sfn.StartExecutionInput{StateMachineArn: &c.arn,
+			Input: aws.String(`{"scheduled": "` + scheduled + `"}`)})
+		must.Succeed(t, err)
+		var out *sfn.DescribeExecutionOutput
+		d.until("the run ends", deliver, func() bool {
+			out, err = c.client.DescribeExecution(ctx, &sfn.DescribeExecutionInput{ExecutionArn: started.ExecutionArn})
+			return err == nil && out.Status != types.ExecutionStatusRunning
+		})
+		if out.Status != want {
+			t.Fatalf("%s after %d tasks: %s %s\n%s", out.Status, c.tasks.Load(), aws.ToString(out.Error), aws.ToString(out.Cause), &c.said)
+		}
+		last, err := watched.Read(ctx, d.clients.DynamoDB, d.totals)
+		must.Succeed(t, err)
+		return last
+	}
+	last := run("2099-03-02T06:00:00Z", types.ExecutionStatusSucceeded)
+	if last.Events != 20 || last.Differing != 0 || last.Undecided != 0 {
+		t.Errorf("%+v", last)
+	}
+	d.damage("visits")
+	last = run("2099-03-09T06:00:00Z", types.ExecutionStatusSucceeded)
+	if last.Differing != 1 || last.Undecided != 0 || last.At != "2099-03-09T06:00:00Z" || c.said.sum("TotalsDiffering") == 0 {
+		t.Errorf("%+v\n%s", last, &c.said)
+	}
+	for n, at := range []string{"next week", "the week after", "the week after"} { // the worker knows no such time
+		if last = run(at, types.ExecutionStatusFailed); last.Failed != min(n+1, 2) || last.FailedAt != at {
+			t.Errorf("%+v", last)
+		}
+	}
 }

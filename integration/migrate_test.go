@@ -137,7 +137,7 @@ func (l *legacy) move(e *endpoint.Endpoint, w tool) {
 		_, _, code := w.run(l.Context(), "migrate compare")
 		return code == 0
 	})
-	c := l.workers(e, w)
+	c := l.workers(e, w, nil)
 	stdout, stderr, code := w.run(l.Context(), "migrate compare"+c.flags())
 	if code != 0 || !strings.Contains(stdout, "39 rows, 39 copies") || c.tasks.Load() < 5 {
 		l.Errorf("workers compare: exit code %d after %d tasks\n%s%s\n%s", code, c.tasks.Load(), stdout, stderr, &c.said)
