@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 )
 
@@ -173,6 +175,12 @@ func (p *Plan) message(c *change, payload, before, bucket string) Message {
 	member("type", m.Type)
 	member("time", at.UTC().Format(time.RFC3339Nano))
 	member("change", c.what)
+	for _, a := range item.Attributes {
+		of := envelope.Message{Attributes: map[string]string{a.Name: a.Text}}
+		if trace := quarantine.TraceOf(of, ""); trace != "" { // the attribute traceparent
+			member(a.Name, trace)
+		}
+	}
 	if before != "" {
 		member("before", before)
 	}

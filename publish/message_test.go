@@ -26,6 +26,9 @@ func TestMessages(t *testing.T) {
 	revised := anItem()
 	two := event.DecimalOf(2)
 	revised.Revision = &two
+	traced := anItem()
+	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	traced.Attributes = []event.Attribute{{Name: "status", Text: parent}, {Name: "traceparent", Text: parent}}
 	for name, c := range map[string]struct {
 		change  change
 		payload string
@@ -37,6 +40,9 @@ func TestMessages(t *testing.T) {
 		"changed": {change{what: Changed, item: revised}, "{}",
 			`{"specversion":"1.0","id":"ID","source":"shop","type":"order.placed","time":"2031-05-05T06:00:00.005Z","change":"changed",` +
 				`"datacontenttype":"application/json","data":{}}`},
+		"traced": {change{what: Stored, item: traced}, "{}",
+			`{"specversion":"1.0","id":"ID","source":"shop","type":"order.placed","time":"2031-05-05T06:00:00.005Z","change":"stored",` +
+				`"traceparent":"` + parent + `","datacontenttype":"application/json","data":{}}`},
 		"removed": {change{what: Removed, item: anItem(), at: removed}, "",
 			`{"specversion":"1.0","id":"ID","source":"shop","type":"order.placed.removed","time":"2031-05-06T00:00:00Z",` +
 				`"change":"removed",` +
