@@ -53,6 +53,9 @@ func mendTotals(_ context.Context, w *World) bool {
 		for sending {
 			w.Sleep(time.Duration(draw.IntN(300)) * time.Second)
 			mendOnce(&stage.ShortPages{Client: w.client(), Limit: int32(5 + draw.IntN(40))}, w, 1+draw.IntN(3))
+			if altered == nil {
+				watchOnce(w)
+			}
 		}
 		mended = true
 	})
@@ -96,6 +99,47 @@ func mendOnce(c tables.Client, w *World, segments int) {
 		if t.Why == "" {
 			w.stats.Mended++
 		}
+	}
+}
+
+// watchOnce looks at the totals as the schedule of cmd/worker does. Nothing is damaged.
+func watchOnce(w *World) {
+	epoch := int64(1)
+	if w.plan.Upgrade > 0 {
+		epoch = 2
+	}
+	ctx, env, plan := context.Background(), w.Env(w.Rng.Float64, 0), w.pipelineOf(epoch)
+	st := w.operators.storeOf(w.client(), epoch, env)
+	look := func() (*verify.Report, error) {
+		return verify.Run(ctx, verify.Config{Pipeline: plan, Source: verify.SourceOf(st), Looks: true, Config: sums.Config{Env: env}})
+	}
+	looks, err := func() (*verify.Looks, error) {
+		first, err := look()
+		if err != nil {
+			return nil, err
+		}
+		held, err := verify.Hold(ctx, plan, st, first)
+		if err != nil {
+			return nil, err
+		}
+		second, err := look()
+		if err == nil {
+			_, err = streamLag{w}.Counted(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		l := verify.Judge(first, second, "")
+		_, err = l.Prove(ctx, plan, st, held)
+		return l, err
+	}()
+	if err != nil {
+		w.Tracef("a run of the schedule proves nothing: %v", err)
+		return
+	}
+	w.Tracef("a run of the schedule: %d undecided", len(looks.Undecided))
+	for _, d := range looks.Damaged {
+		w.Fail(Misjudged, "a run of the schedule calls an undamaged total damaged: %s", d)
 	}
 }
 

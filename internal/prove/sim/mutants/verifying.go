@@ -12,6 +12,11 @@ func verifying() []Mutant {
 			Edits: edit("verify.found.compareOne", `print := by.String()`, `print := fmt.Sprint(stored.N - wanted.N)`),
 		},
 		{
+			Name: "twice-alike-is-damage", What: "an alarm goes off for what differs in the same way at both looks of a run",
+			Defends: "P12", Checks: misjudged,
+			Edits: edit("verify.Looks.Prove", `now[d.slot] != "" && now[d.slot] == held[d.slot]`, `now[d.slot] != ""`),
+		},
+		{
 			Name: "unclosed-under-today", What: "an unclosed total is compared for as long as events live today", Defends: "P11",
 			Checks: wrong,
 			Edits:  edit("verify.Config.uncovered", `t.start()`, `c.Env.Now().AddDate(1, 0, 0)`),
