@@ -76,11 +76,11 @@ func (d deployment) deployer(forRoles ...Statement) []Statement {
 	if d.of(machines) != nil {
 		services = append(services, "states.amazonaws.com")
 	}
-	forRoles[0].Action = append(forRoles[0].Action, "iam:PassRole")
-	forRoles[0].Condition = conditionOn("StringEqualsIfExists", "iam:PassedToService", services...) // of iam:PassRole alone
 	if d.of(schedules) != nil {
 		services = append(services, "scheduler.amazonaws.com")
 	}
+	forRoles[0].Action = append(forRoles[0].Action, "iam:PassRole")
+	forRoles[0].Condition = conditionOn("StringEqualsIfExists", "iam:PassedToService", services...) // of iam:PassRole alone
 	list := []Statement{
 		allow("Deploy", "cloudformation:*ChangeSet cloudformation:DescribeStack* cloudformation:ListStackResources "+
 			"cloudformation:GetTemplate* cloudformation:DeleteStack cloudformation:*Rollback* "+

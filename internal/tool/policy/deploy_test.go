@@ -323,6 +323,27 @@ func allowedOn(list []policy.Statement, action string, r made) bool {
 	})
 }
 
+// Each service that a role of the template trusts may be given that role, and no other.
+func TestRolesGoToTheirServices(t *testing.T) {
+	for _, name := range templates {
+		trusted := map[string]bool{}
+		for _, found := range regexp.MustCompile(`Principal: \{Service: ([a-z.]+)\}`).FindAllSubmatch(must.Read(t, "../../../"+name), -1) {
+			trusted[string(found[1])] = true
+		}
+		for _, s := range policy.Others["deploy"](stackIn("eu-central-1", "shop"), madeBy(t, name)) {
+			if does(s, "iam:PassRole") {
+				given := s.Condition["StringEqualsIfExists"]["iam:PassedToService"]
+				text, err := json.Marshal(given)
+				must.Succeed(t, err)
+				for service := range trusted {
+					must.Say(t, string(text), service)
+				}
+				must.Equal(t, strings.Count(string(text), "amazonaws.com"), len(trusted), name, string(text))
+			}
+		}
+	}
+}
+
 // A role gets no right and loses no boundary without the condition that it has the boundary.
 func TestRolesAreBounded(t *testing.T) {
 	const boundary = "arn:aws:iam::111122223333:policy/BOUNDARY"
