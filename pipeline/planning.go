@@ -120,6 +120,11 @@ func (p *Pipeline) Ties(typ, data string) (string, error) {
 	return p.plan.Ties(typ, data)
 }
 
+// Ended reports whether an item of mode latest has ended at a time in unix seconds, as the expires
+// of its type reads in its payload. It is hidden from then on, and a newer revision may bring it
+// back.
+func (p *Pipeline) Ended(item *event.Item, now int64) bool { return p.plan.Ended(item, now) }
+
 // Kept returns what the item of an event keeps of a payload that is in the payload bucket, under
 // this pipeline: a JSON object for its data. Keys, attributes, parts and contributions are the same
 // whether they are computed from it or from the payload. The error is an [*event.Refusal].

@@ -59,10 +59,6 @@ func (c *compiler) expires(at place, t *planner.Type, s EventSpec) {
 	case s.Part.isPart():
 		c.Mistake(p, "expires stands in a part, and a part expires with its whole", "expires in "+s.Part.Of)
 		return
-	case t.Latest:
-		c.Mistake(p, "expires does not go with mode latest: a newer revision would not say when the older ones expire", t.Name+
-			" without expires, or with mode: insert")
-		return
 	case s.Retain == 0 && !c.IsBroken(at.In("retain")):
 		c.Mistake(p, "expires needs retain: the longest that an event may live", "retain: 30d beside it")
 	}
@@ -83,6 +79,8 @@ func (c *compiler) was(at place, t *planner.Type, list []WasSpec) {
 		switch {
 		case w.Expires != "" && w.Retain != 0:
 			c.Mistake(p, declare.NameOf(p)+" has retain and expires", "two entries, one with each")
+		case w.Expires != "" && t.Latest:
+			c.Mistake(p, declare.NameOf(p)+" has expires, and under mode latest no item is removed by it", "the file without it")
 		case w.Expires == "" && w.Retain == 0 && !c.IsBroken(p.In("retain")):
 			c.Mistake(p, "retain is missing in "+declare.NameOf(p), "retain: 30d")
 		case w.Expires == "" && w.Retain < lifetime.Least && !c.IsBroken(p.In("retain")):

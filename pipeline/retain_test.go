@@ -108,9 +108,8 @@ func TestMistakesInExpires(t *testing.T) {
 		{`retain: 2d; expires: "{@at}"`, "cannot"},
 		{`retain: 2d; ignore: [e]; expires: "{e}"`,
 			"expires uses e, which ignore leaves out of the digest of a; write another field, or ignore without e"},
-		{`retain: 2d; mode: latest; revision: n number; expires: "{e}"`,
-			"expires does not go with mode latest: a newer revision would not say when the older ones expire; write a without expires, " +
-				"or with mode: insert"},
+		{`retain: 2d; mode: latest; revision: n number; was: [{expires: "{e}", before: 2026-03-01T00:00:00Z}]`,
+			"was[0] has expires, and under mode latest no item is removed by it; write the file without it"},
 		{`retain: 2d; was: [{retain: 1d, expires: "{e}", before: 2026-03-01T00:00:00Z}]`,
 			"was[0] has retain and expires; write two entries, one with each"},
 		{`retain: 2d; ignore: [e]; was: [{expires: "{e}", before: 2026-03-01T00:00:00Z}]`,

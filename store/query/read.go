@@ -448,7 +448,9 @@ func (r *reading) take(img rows.Image) {
 		r.page.Unreadable = append(r.page.Unreadable, &tables.UnreadableItem{Key: rows.KeyOf(img), Err: err})
 		return
 	}
-	r.page.Items = append(r.page.Items, item)
+	if r.ask.Expired || !r.s.heads.Pipeline.Ended(item, r.now) {
+		r.page.Items = append(r.page.Items, item)
+	}
 }
 
 // fetch asks each of the lines once, side by side. n lines share what the page lacks.

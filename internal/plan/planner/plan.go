@@ -355,7 +355,9 @@ func (w *work) time(t *Type, e *event.Event, item *event.Item) *event.Refusal {
 	return w.expiry(t, item)
 }
 
-// expiry shortens the life of an event to what its payload says.
+// expiry shortens the life of an event to what its payload says. Under mode latest, the item lives
+// as long as retain says, because a newer revision may have a later end, and keeps the item:
+// readers hide it from its end on. See [Planner.Ended].
 func (w *work) expiry(t *Type, item *event.Item) *event.Refusal {
 	for _, e := range t.Expires {
 		if !e.Before.IsZero() && !item.At.Before(e.Before) {
@@ -369,11 +371,27 @@ func (w *work) expiry(t *Type, item *event.Item) *event.Refusal {
 		case today && at.After(item.At.Add(t.Retain)):
 			return event.Poisoned(event.BadTime, fmt.Sprintf("expires: %s is more than %s after the event's own time, which "+
 				"is its retain", at.UTC().Format(time.RFC3339Nano), lifetime.Format(t.Retain)))
+		case t.Latest:
 		case item.ExpiresAt == 0 || roundUp(at) < item.ExpiresAt:
 			item.ExpiresAt = max(1, roundUp(at)) // 0 is never
 		}
 	}
 	return nil
+}
+
+// Ended reports whether a stored item of mode latest has ended at a time in unix seconds, as its
+// payload says. What does not say it, because it was stored before the type had expires, has not.
+func (p *Planner) Ended(item *event.Item, now int64) bool {
+	t, known := p.Types[item.Type]
+	if !known || !t.Latest || len(t.Expires) == 0 {
+		return false
+	}
+	doc, err := event.ParseDocument(item.Data)
+	if err != nil {
+		return false
+	}
+	at, err := t.Expires[0].At.Time(&keys.Source{Data: doc.Root()})
+	return err == nil && roundUp(at) <= now
 }
 
 // roundUp returns the first whole second at or after at.

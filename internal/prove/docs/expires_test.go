@@ -115,3 +115,43 @@ func TestValuesOfExpires(t *testing.T) {
 	must.Succeed(t, err)
 	must.Equal(t, item.ExpiresAt, w.Now().Add(time.Hour).Unix())
 }
+
+// Under mode latest, a revision may end a session now, and a newer one may prolong it. The total
+// keeps it until retain is over.
+func TestExpiresOfRevisions(t *testing.T) {
+	p := sessions(t, "  session.opened:\n", "  session.opened:\n    mode: latest\n    revision: version number\n")
+	ingottest.EveryFault(t, ingottest.Config{Pipeline: p}, func(t *testing.T, w *ingottest.World) {
+		opened := w.Now()
+		send := func(version int, expires time.Time) {
+			w.Send(openedSession("s1", opened, ending(expires)+fmt.Sprintf(`,"version":%d,"note":%q`, version, strings.Repeat("x", 1100))))
+			w.Drain()
+		}
+		is := func(found int, counted int64) {
+			t.Helper()
+			ask := query.Ask{Values: map[string][]string{"session": {"s1"}}}
+			got := w.Read("session", ask)
+			ask.Expired = true
+			all := w.Read("session", ask)
+			n := w.Total("sessions", map[string]string{"user": "u"}, time.Time{}).N
+			if len(got.Items) != found || int64(len(all.Items)) != counted || n != counted {
+				t.Errorf("%d found, %d stored, the total says %d", len(got.Items), len(all.Items), n)
+			}
+		}
+		send(1, opened.Add(90*time.Minute))
+		is(1, 1)
+		w.Advance(10 * time.Minute)
+		send(2, w.Now()) // it ends now
+		is(0, 1)
+		send(1, opened.Add(90*time.Minute)) // an older one, late
+		is(0, 1)
+		send(3, w.Now().Add(20*time.Minute))
+		is(1, 1)
+		w.Advance(21 * time.Minute)
+		is(0, 1)
+		w.Advance(24 * time.Hour)
+		w.Sweep()
+		w.Drain()
+		is(0, 0)
+		w.Verify()
+	})
+}

@@ -51,6 +51,9 @@ const (
 // expiresChanges compares at which time in their payloads events of one type expire under two
 // versions of the file.
 func expiresChanges(subject string, was, is pipeline.EventSpec, now time.Time) []Change {
+	if is.Mode == "latest" {
+		return nil // it is read anew with each answer
+	}
 	needed := neededExpires(was, is, now)
 	missing := slices.ContainsFunc(needed, func(w pipeline.WasSpec) bool { return !slices.Contains(is.Was, w) })
 	report := Change{Identity, subject, "expires", was.Expires, is.Expires, retainShorter}
