@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -175,11 +176,8 @@ func (p *Plan) message(c *change, payload, before, bucket string) Message {
 	member("type", m.Type)
 	member("time", at.UTC().Format(time.RFC3339Nano))
 	member("change", c.what)
-	for _, a := range item.Attributes {
-		of := envelope.Message{Attributes: map[string]string{a.Name: a.Text}}
-		if trace := quarantine.TraceOf(of, ""); trace != "" { // the attribute traceparent
-			member(a.Name, trace)
-		}
+	if trace := traceOf(item); trace != "" {
+		member(quarantine.Traceparent, trace)
 	}
 	if before != "" {
 		member("before", before)
@@ -198,6 +196,15 @@ func (p *Plan) message(c *change, payload, before, bucket string) Message {
 	b.WriteByte('}')
 	m.Body = sendable.Replace(b.String())
 	return m
+}
+
+// traceOf returns the trace that an item has as an attribute, or nothing.
+func traceOf(item *event.Item) string {
+	at := slices.IndexFunc(item.Attributes, func(a event.Attribute) bool { return a.Name == quarantine.Traceparent })
+	if at < 0 {
+		return ""
+	}
+	return quarantine.TraceOf(envelope.Message{Attributes: map[string]string{quarantine.Traceparent: item.Attributes[at].Text}}, "")
 }
 
 // sendable escapes the two characters that JSON allows and SQS and SNS refuse.

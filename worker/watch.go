@@ -285,11 +285,11 @@ func (r *run) decide(t Task) func(context.Context) error {
 			if err == nil {
 				err = sums.KeepNewJSON(ctx, r.folder, "found", "found", f)
 			}
+			if err == nil { // another call may have been faster
+				_, err = sums.FetchJSON(ctx, r.folder, "found", "found", &f)
+			}
 		}
 		if err != nil {
-			return err
-		}
-		if _, err := sums.FetchJSON(ctx, r.folder, "found", "found", &f); err != nil { // another call may have been faster
 			return err
 		}
 		err = watched.Keep(ctx, r.Watching.Tables.Client, r.Watching.Tables.Aggregates, watched.Last{At: f.Scheduled,

@@ -6,6 +6,9 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 )
 
+// Traceparent is the name of the attribute that holds the trace in W3C Trace Context.
+const Traceparent = "traceparent"
+
 // These are the forms of a trace that are let into a log: traceparent of W3C Trace Context, and the
 // header of X-Ray ("AWS X-Ray concepts", AWS). Anything else is a value of the producer's own.
 var (
@@ -17,9 +20,11 @@ var (
 // attribute or as an extension attribute of a CloudEvent, or else header, which SQS hands over as
 // the system attribute AWSTraceHeader.
 func TraceOf(m envelope.Message, header string) string {
-	trace := m.Attributes["traceparent"]
-	if opened, err := envelope.Open(m); err == nil && trace == "" {
-		trace = opened.Attributes["traceparent"]
+	trace := m.Attributes[Traceparent]
+	if trace == "" {
+		if opened, err := envelope.Open(m); err == nil {
+			trace = opened.Attributes[Traceparent]
+		}
 	}
 	switch {
 	case traceparent.MatchString(trace):

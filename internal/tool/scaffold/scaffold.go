@@ -232,7 +232,8 @@ func (r *Repository) embedded() string {
 	return strings.Join(append([]string{"pipeline.yaml"}, schemas...), " ")
 }
 
-// fill fills in a file: [[Module]] and the like, which pipeline.yaml's own templates do not have.
+// fill fills in a file. Its values stand in double brackets, as [[Module]] does, which the
+// templates of pipeline.yaml do not have.
 func (r *Repository) fill(name string, more map[string]string) []byte {
 	values := map[string]string{"Module": r.module, "Package": r.packageName(), "Stack": stackName(r.module)}
 	maps.Copy(values, more)
