@@ -171,7 +171,7 @@ func (w *looks) isTotal(d verify.Difference, key string) bool {
 }
 
 // alter alters the fingerprint of a total that nothing will touch, because all events of its window
-// have expired. It returns nil if there is none.
+// have expired, in the item that mending changes. It returns nil if there is none.
 func (w *looks) alter(draw *rand.Rand) *model.Slot {
 	if draw.IntN(3) == 0 {
 		return nil
@@ -185,7 +185,7 @@ func (w *looks) alter(draw *rand.Rand) *model.Slot {
 		}
 		start, err := lanes.ParseWindow(window)
 		settled := w.Now.Sub(time.Unix(start, 0)) > w.plan.longer()+24*time.Hour
-		if err == nil && settled && lanes.Expiry(def, start) > w.Now.Add(24*time.Hour).Unix() {
+		if err == nil && settled && w.model.GetsMissing(s) && lanes.Expiry(def, start) > w.Now.Add(24*time.Hour).Unix() {
 			there = append(there, key)
 		}
 	}

@@ -55,12 +55,20 @@ func (m *Model) Mend(s *Slot) {
 			(&Step{Slot: all, FP: zero(), FPX: zero(), max: l.max, min: l.min, dated: l.dated, met: l.met}).Apply()
 		}
 	}
-	first := slices.IndexFunc(slots, func(of *Slot) bool { return of.Applied > 0 })
-	s.Max = renewed(s.Max, all.Max, slots[max(first, 0)] == s)
-	s.Min = renewed(s.Min, all.Min, slots[max(first, 0)] == s)
-	s.Texts = renewed(s.Texts, all.Texts, slots[max(first, 0)] == s)
-	s.Sketches = renewed(s.Sketches, all.Sketches, slots[max(first, 0)] == s)
+	gets := m.GetsMissing(s)
+	s.Max = renewed(s.Max, all.Max, gets)
+	s.Min = renewed(s.Min, all.Min, gets)
+	s.Texts = renewed(s.Texts, all.Texts, gets)
+	s.Sketches = renewed(s.Sketches, all.Sketches, gets)
 	s.Flagged = s.Bounded() && s.Left() < 0
+}
+
+// GetsMissing reports whether a slot is the item of its total that gets what is missing, or loses
+// what is too much, when somebody mends the total: the first that is stored.
+func (m *Model) GetsMissing(s *Slot) bool {
+	slots := m.Whole(s)
+	first := slices.IndexFunc(slots, func(of *Slot) bool { return of.Applied > 0 })
+	return slots[max(first, 0)] == s
 }
 
 // renewed returns the values of a slot that was mended: those that it had, or all if it is the one
