@@ -8,6 +8,9 @@ comma := ,
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
+# What these keep for a moment they keep in memory.
+test race sim mutants: export TMPDIR ?= $(shell scripts/memory.sh)
+
 demo: ## run the whole pipeline in one process on a week of earthquakes
 	go run ./cmd/ingot demo
 
