@@ -53,8 +53,8 @@ func services(e *embedded.Engine) map[string]service {
 	return map[string]service{
 		"DynamoDB_20120810": {shapes: "com.amazonaws.dynamodb.v20120810#", operations: operations(
 			d.BatchExecuteStatement, d.BatchGetItem, d.BatchWriteItem, d.CreateTable, d.DeleteItem, d.DeleteTable, d.DescribeTable,
-			d.DescribeTimeToLive, d.ExecuteStatement, d.GetItem, d.ListTables, d.PutItem, d.Query, d.Scan, d.TransactWriteItems,
-			d.UpdateItem, d.UpdateTable, d.UpdateTimeToLive)},
+			d.DescribeTimeToLive, d.ExecuteStatement, d.GetItem, d.ListBackups, d.ListTables, d.PutItem, d.Query,
+			d.RestoreTableFromBackup, d.Scan, d.TransactWriteItems, d.UpdateItem, d.UpdateTable, d.UpdateTimeToLive)},
 		"DynamoDBStreams_20120810": {shapes: "com.amazonaws.dynamodb.v20120810#", operations: operations(
 			s.DescribeStream, s.GetRecords, s.GetShardIterator, s.ListStreams)},
 		"AmazonSQS": {shapes: "com.amazonaws.sqs#", query: true, operations: operations(

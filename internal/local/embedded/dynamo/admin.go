@@ -45,7 +45,7 @@ func (c *Client) ListTables(ctx context.Context, in *dynamodb.ListTablesInput, _
 	return api.Call(ctx, c.ts.core, listTables, in, c.ts.list)
 }
 
-// DeleteTable removes a table at once. Its stream closes and stays readable.
+// DeleteTable removes a table at once, and leaves a backup. Its stream closes and stays readable.
 func (c *Client) DeleteTable(ctx context.Context, in *dynamodb.DeleteTableInput, _ ...func(*dynamodb.Options)) (*dynamodb.DeleteTableOutput,
 	error) {
 	return api.Call(ctx, c.ts.core, deleteTable, in, c.ts.delete)
@@ -324,6 +324,7 @@ func (ts *Service) delete(in *dynamodb.DeleteTableInput) (*dynamodb.DeleteTableO
 		t.stream.disable(ts.core.Now())
 	}
 	t.forget()
+	ts.deleted[name] = t
 	return &dynamodb.DeleteTableOutput{TableDescription: t.description(types.TableStatusDeleting)}, nil
 }
 

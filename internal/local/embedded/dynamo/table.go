@@ -20,6 +20,7 @@ type Service struct {
 	cfg     Config
 	byName  map[string]*table
 	streams map[string]*stream // by ARN; a stream outlives its table
+	deleted map[string]*table  // the last of each name, which can be restored
 	tokens  tokens
 	parsed  *expr.Cache
 	log     *api.Log // nil: nothing outlives this process
@@ -29,8 +30,8 @@ type Service struct {
 // New returns [Service] without any table.
 func New(c *api.Core, cfg Config) *Service {
 	log := c.NewLog()
-	return &Service{core: c, cfg: cfg, byName: map[string]*table{}, streams: map[string]*stream{}, tokens: newTokens(log),
-		parsed: expr.NewCache(), log: log}
+	return &Service{core: c, cfg: cfg, byName: map[string]*table{}, streams: map[string]*stream{}, deleted: map[string]*table{},
+		tokens: newTokens(log), parsed: expr.NewCache(), log: log}
 }
 
 // unlock ends a call that may have changed something.
