@@ -5,18 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
 // makesTable reports whether a request makes a table, or may add a stream to one.
 func makesTable(r *http.Request) bool {
 	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
-	return strings.HasPrefix(r.Header.Get("X-Amz-Target"), "DynamoDB_") && (operation == "CreateTable" || operation == "UpdateTable")
+	return strings.HasPrefix(r.Header.Get("X-Amz-Target"), "DynamoDB_") &&
+		slices.Contains([]string{"CreateTable", "RestoreTableFromBackup", "UpdateTable"}, operation)
 }
 
 // goOn lets both functions go on after somebody may have deleted tables and made them again. What
@@ -38,6 +41,7 @@ func (d *Dev) goOn(ctx context.Context) error {
 		if err = d.mapStream(); err != nil {
 			return err
 		}
+		d.switches.Map(target.DevStreams, stream)
 	}
 	if err := d.deploy(ctx, d.Pipeline(), d.text, d.publishText); err != nil {
 		return err

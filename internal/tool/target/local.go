@@ -180,9 +180,8 @@ func findLocal(ctx context.Context, o Options) (*Target, error) {
 	var failure *types.InternalServerError
 	var gone *types.ResourceNotFoundException
 	switch {
-	case errors.As(err, &gone):
-		err = fmt.Errorf("the ingot dev of %s (process %d) has no table %s any more: somebody has deleted it; end ingot dev, and start "+
-			"it again with an empty folder: ingot dev --data FOLDER", file, d.PID, d.EventsTable)
+	case errors.As(err, &gone): // it runs, and somebody has deleted the table; the command says what it lacks
+		return t, nil
 	case errors.As(err, &failure): // it runs, and says what is wrong with it
 		err = fmt.Errorf("the ingot dev of %s (process %d) cannot answer now: %s", file, d.PID, failure.ErrorMessage())
 	case err != nil && ctx.Err() == nil:

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/tool/cost"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -37,7 +38,8 @@ const unitBytes = 4096
 func sized(ctx context.Context, t *target.Target, table string) (*types.TableDescription, error) {
 	out, err := t.DynamoDB().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
 	if gone := (*types.ResourceNotFoundException)(nil); errors.As(err, &gone) {
-		return nil, fmt.Errorf("there is no table %s: it was deleted, or it is in another account or Region", table)
+		return nil, fmt.Errorf("there is no table %s: it was deleted, or it is in another account or Region; if it was deleted, go on as "+
+			"%s says", table, excerpt.Page("repair.md#a-bad-day"))
 	}
 	if err != nil {
 		return nil, err

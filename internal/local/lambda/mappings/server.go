@@ -73,6 +73,17 @@ func New(list ...Mapping) *Server {
 // Prefixes are the beginnings of the paths that a Server answers for.
 var Prefixes = []string{"/2015-03-31/event-source-mappings", "/2017-03-31/tags/", "/2016-08-19/account-settings"}
 
+// Map lets the mapping of a function read another source, as a deployment does that replaces it.
+func (s *Server) Map(function, source string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.all {
+		if m.Function == function {
+			m.Source = source
+		}
+	}
+}
+
 // Answers reports whether a request is for a Server.
 func Answers(r *http.Request) bool {
 	for _, prefix := range Prefixes {
