@@ -52,6 +52,7 @@ const costJSON = `
   parts[]                 name, counted, aMillion, aMonth, price, dollarsAMillion, dollarsAMonth
   dollarsAMillion         the sums of the parts
   dollarsAMonth
+  restoreDollars          once, if the events table is lost
   capacity                with --peak: peak, writeUnits and readUnits a second, and onDemandDollarsAMonth,
                           scaledDollarsAMonth, forPeakDollarsAMonth of both tables
   beside[]                name, dollarsAMillion, dollarsAMonth: the same events with other functions

@@ -164,6 +164,11 @@ func (s *sampled) report(archived float64) *Report {
 	// Backups hold the table without its indexes.
 	r.add(in.Prices, "storage", "GB-months", Storage, stored(func(h held) float64 { return h.table + h.indexes }))
 	r.add(in.Prices, "storage", "GB-months of backup", Backup, stored(func(h held) float64 { return h.table }))
+	if dollars, known := in.Prices.Dollars(Restored, stored(func(h held) float64 { return h.table + h.indexes })); known {
+		r.RestoreDollars = &dollars
+	} else {
+		r.lacks(Restored)
+	}
 
 	ingested := function.IngestMetrics()
 	if s.parts > 0 {

@@ -15,6 +15,7 @@ const (
 	ReadCapacity   = "dynamodb-read-capacity-hours"
 	Storage        = "dynamodb-storage"
 	Backup         = "dynamodb-backup"
+	Restored       = "dynamodb-restore"
 	S3Puts         = "s3-put-requests"
 	S3Gets         = "s3-get-requests"
 	S3Storage      = "s3-storage"
@@ -32,8 +33,8 @@ const (
 // Names lists the names of all prices, in the order of a file.
 func Names() []string {
 	return []string{SQSRequests, LambdaRequests, LambdaArm, LambdaX86, LambdaPollers, WriteUnits, ReadUnits, WriteCapacity,
-		ReadCapacity, Storage, Backup, S3Puts, S3Gets, S3Storage, Metrics, Alarms, Logs, Traces, Dashboards, Secrets, Keys, KeyRequests,
-		Transitions}
+		ReadCapacity, Storage, Backup, Restored, S3Puts, S3Gets, S3Storage, Metrics, Alarms, Logs, Traces, Dashboards, Secrets, Keys,
+		KeyRequests, Transitions}
 }
 
 // Prices is a file of prices.

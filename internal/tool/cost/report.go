@@ -20,6 +20,9 @@ type Report struct {
 	// These are sums of the dollars.
 	DollarsAMillion float64 `json:"dollarsAMillion"`
 	DollarsAMonth   float64 `json:"dollarsAMonth"`
+	// RestoreDollars is what it costs to restore the events table with its indexes after a loss,
+	// once. It is absent if the price is not known.
+	RestoreDollars *float64 `json:"restoreDollars,omitempty"`
 	// Capacity compares provisioned capacity, if a peak was given.
 	Capacity *Capacity `json:"capacity,omitempty"`
 	// Beside is what the same events would cost with other functions.

@@ -133,6 +133,9 @@ func (r *Report) notes() []string {
 		list = append(list, fmt.Sprintf("Transactions that move one total exclude each other: it takes about %d of them a second. "+
 			"Without a bound, spread multiplies that.", estimate.MovesASecond))
 	}
+	if r.RestoreDollars != nil {
+		list = append(list, fmt.Sprintf("If the events table is lost, to restore it costs %s once.", dollars(*r.RestoreDollars)))
+	}
 	if len(r.Unpriced) > 0 {
 		list = append(list, fmt.Sprintf("%s gives no price for %s: the sum is without it.", r.Prices.File, strings.Join(r.Unpriced, ", ")))
 	}
