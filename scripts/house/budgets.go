@@ -37,7 +37,8 @@ var budgets = map[string]budget{
 			"expires are built whole, the simulation has states and required events, what is published may be a change, and a schedule " +
 			"verifies all totals; " +
 			"two searches for what exists twice found little more to take away"},
-	testTokens:   {most: 831_000, measured: 874_000, why: "as for the source"},
+	testTokens: {most: 831_000, measured: 877_300,
+		why: "as for the source; both tables and the stack are lost on LocalStack, while events flow"},
 	shippedLines: {most: 25_250, measured: 26_100, why: "as for the source"},
 	heartLines: {most: 6_640, measured: 6_680,
 		why: "a put is sent only with a signature from before the margin; keys of lists of totals; the trace of a message"},
