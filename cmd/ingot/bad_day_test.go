@@ -81,7 +81,7 @@ func TestOlderBackup(t *testing.T) {
 		s.begin()
 		s.prints("ingot verify --local\n", "2 items, 1 total: no difference\n")
 		s.run("aws dynamodb delete-table --table-name events\n")
-		// Nothing hears of what is removed before there is a stream: that is as if the backup never had it.
+		// Nothing hears of what is removed before there is a stream, as if the backup never had it.
 		restored, stream, _ := strings.Cut(restore, "aws dynamodb update-table")
 		s.run(restored + `aws dynamodb delete-item --table-name events --key '{"PK": {"S": "ORDER#o-2"}, "SK": {"S": "PLACED"}}'` + "\n" +
 			"aws dynamodb update-table" + stream)

@@ -108,31 +108,9 @@ func watchOnce(w *World) {
 	if w.plan.Upgrade > 0 {
 		epoch = 2
 	}
-	ctx, env, plan := context.Background(), w.Env(w.Rng.Float64, 0), w.pipelineOf(epoch)
-	st := w.operators.storeOf(w.client(), epoch, env)
-	look := func() (*verify.Report, error) {
-		return verify.Run(ctx, verify.Config{Pipeline: plan, Source: verify.SourceOf(st), Looks: true, Config: sums.Config{Env: env}})
-	}
-	looks, err := func() (*verify.Looks, error) {
-		first, err := look()
-		if err != nil {
-			return nil, err
-		}
-		held, err := verify.Hold(ctx, plan, st, first)
-		if err != nil {
-			return nil, err
-		}
-		second, err := look()
-		if err == nil {
-			_, err = streamLag{w}.Counted(ctx)
-		}
-		if err != nil {
-			return nil, err
-		}
-		l := verify.Judge(first, second, "")
-		_, err = l.Prove(ctx, plan, st, held)
-		return l, err
-	}()
+	env := w.Env(w.Rng.Float64, 0)
+	looks, err := stage.Scheduled(context.Background(), w.pipelineOf(epoch), w.operators.storeOf(w.client(), epoch, env), env,
+		func(ctx context.Context) error { _, err := streamLag{w}.Counted(ctx); return err })
 	if err != nil {
 		w.Tracef("a run of the schedule proves nothing: %v", err)
 		return

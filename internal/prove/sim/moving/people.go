@@ -119,7 +119,10 @@ func (w *world) poll(stream *esm.Stream, off *bool) {
 	for !*off {
 		w.Sleep(time.Duration(1+w.Rng.IntN(10)) * time.Second)
 		if w.StateOf(&w.mapped) == "Enabled" {
-			w.Poll(stream, 0.1)
+			began := w.Now
+			if w.Poll(stream, 0.1); stream == w.counted {
+				w.polled = began
+			}
 		}
 	}
 }

@@ -120,6 +120,9 @@ func (w *world) turn() {
 	}
 	rebuilt := false
 	w.People(func() {
+		if w.watched { // which sees totals that have not counted what was moved
+			w.Sleep(20 * time.Minute)
+		}
 		for !rebuilt && w.Failure == nil {
 			rebuilt = w.rebuild()
 			w.Sleep(5 * time.Minute)

@@ -38,6 +38,7 @@ const (
 	Lost     stage.Check = "lost"        // an event that a producer was told is stored is not
 	Wrong    stage.Check = "wrong-total" // rebuilt, and the totals are not the sum over the items
 	Returned stage.Check = "returned"    // an event that was erased is there again
+	Alarmed  stage.Check = "alarmed"     // the schedule calls a total damaged that is not
 	Missed   stage.Check = "missed"      // a comparison reports what is no difference, or does not report what is one
 )
 
@@ -88,6 +89,7 @@ type world struct {
 	roles    struct{ capture, streams, ingest *iam.Role }
 	captures []*esm.Stream // of the old table, while it is the source
 	counted  *esm.Stream   // of the new table
+	polled   time.Time     // when the last poll of it that has ended began
 	mapped   stage.Changed // all mappings
 	readers  *stage.Readers
 	stalls   float64   // how many answers a process holds in its hands for long
@@ -108,6 +110,7 @@ type world struct {
 	turning  bool                   // the old application has stopped, except for a forgotten job
 	leaving  bool                   // the types go back, so messages may be refused
 	returned bool                   // they have
+	watched  bool                   // the schedule verifies all totals again and again
 	produced map[string]string      // by key: what a producer was told is stored
 	tooEarly map[string]bool        // payloads that were sent before the turn
 	wrote    map[string]string      // by key: the version that an application wrote last; "" if it deleted the row
@@ -126,6 +129,7 @@ func Live(seed uint64, still bool) stage.Result {
 	w.units = rand.New(rand.NewPCG(seed, 43))
 	features := rand.New(rand.NewPCG(seed, 47))
 	w.latest, w.hot = features.IntN(2) == 0, features.IntN(2) == 0
+	w.watched = features.IntN(4) == 0
 	if !still {
 		w.sums = sums.Config{Segments: w.units.IntN(4), Buckets: 1 + w.units.IntN(3), Memory: 1 + w.units.IntN(3000),
 			Every: time.Minute, Work: &testworld.Folder{}}
@@ -133,6 +137,9 @@ func Live(seed uint64, still bool) stage.Result {
 	w.Now = stage.Origin
 	defer w.KillAll()
 	w.Must(w.build(seed))
+	if w.watched {
+		w.Spawn("schedule", nil, w.watch)
+	}
 	if w.Failure == nil {
 		w.lives(still)
 	}
