@@ -30,6 +30,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
+	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
 // TestLosses loses a table, the other table, and both functions, while events flow. It runs the
@@ -53,7 +54,7 @@ func TestLosses(t *testing.T) {
 	producer.Go(func() {
 		for sending.Err() == nil {
 			l.order()
-			time.Sleep(50 * time.Millisecond)
+			time.Sleep(200 * time.Millisecond)
 		}
 	})
 	end := l.deliver()
@@ -96,7 +97,7 @@ func TestLosses(t *testing.T) {
 	l.until("every event is stored and counted", nothing, func() bool {
 		out, code := l.shell("ingot verify --local")
 		said = out
-		return code == 0 && strings.Contains(out, fmt.Sprintf("\n%d items, ", l.sent+1)) // one is the page's own
+		return code == 0 && strings.Contains(out, "\n"+show.Comma(l.sent+1)+" items, ") // one is the page's own
 	})
 }
 
