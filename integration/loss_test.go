@@ -29,6 +29,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
@@ -68,6 +69,11 @@ func TestLosses(t *testing.T) {
 			l.restart()
 			end = l.deliver()
 		}
+	}
+	made, err := l.clients.DynamoDB.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &l.totals})
+	must.Succeed(t, err)
+	if indexes := made.Table.GlobalSecondaryIndexes; len(indexes) != 1 || *indexes[0].IndexName != lanes.RankIndex {
+		t.Errorf("the page makes the table with the indexes %v", indexes)
 	}
 	for _, block := range blocksOf(t, page, "A lost events table") {
 		if strings.Contains(block, "delete-table") { // LocalStack forgets the stream with its table: it is read before
