@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -16,11 +17,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
 
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -125,6 +128,12 @@ func TestArchiveOfALostPayload(t *testing.T) {
 	}
 }
 
+// inTurn is a group whose functions run one after the other.
+type inTurn struct{}
+
+func (inTurn) Go(f func()) { f() }
+func (inTurn) Wait()       {}
+
 // While S3 does not answer, or the role may not read, the batch is held at its first such record,
 // and counted all the same. Nothing is archived without its payload.
 func TestArchiveWhilePayloadsCannotBeRead(t *testing.T) {
@@ -133,7 +142,14 @@ func TestArchiveWhilePayloadsCannotBeRead(t *testing.T) {
 		most int // requests for one payload
 	}{"no answer": {errLost, 3}, "busy": {&smithy.GenericAPIError{Code: "SlowDown"}, 3},
 		"denied": {&smithy.GenericAPIError{Code: "AccessDenied"}, 1}} {
-		w := newWorld(t, offloading).started()
+		w := newWorld(t, offloading, func(s *setup) {
+			s.env = func(clock *testworld.Clock) env.Env { // a payload that is refused sooner would hold up the record before it
+				e := clock.Env(rand.Float64)
+				e.Deadline = nil // as Lambda does, the harness gives a deadline by the real clock
+				e.Group = func() env.Group { return inTurn{} }
+				return e
+			}
+		}).started()
 		plain, a := w.image(order("1", 5)), w.image(long("2", 7))
 		e := batch(expiry(1, plain), expiry(2, a), insert(3, w.image(order("3", 1))))
 		w.faults = []fault{{API: "GetObject", Before: c.err, Always: true}}
