@@ -105,7 +105,7 @@ func (w *World) roleOf(function string) *iam.Role {
 		epoch = 2
 	}
 	if w.roles[epoch] == nil {
-		p := w.edition(epoch).pipeline()
+		p := w.pipelineIn(w.edition(epoch))
 		w.roles[epoch] = map[string]*iam.Role{"ingest": iam.Ingest(p), "streams": iam.Streams(p)}
 	}
 	return w.roles[epoch][function]
@@ -132,7 +132,7 @@ func (w *World) sandboxFor(function string) *sandbox {
 	if wrong {
 		of.secret = otherSecret
 	}
-	s.plan = of.pipeline()
+	s.plan = w.pipelineIn(of)
 	if function == "streams" && w.plan.Skew { // no count may depend on the clock of this machine
 		s.skew = time.Duration(w.Rng.IntN(200)-100) * time.Hour
 	}

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"sync"
 	"time"
 
 	"github.com/ingot-events/ingot/internal/prove/sim/model"
@@ -122,13 +121,7 @@ type edition struct {
 // outliving returns how long the totals of a window live after its end: a week longer than events.
 func (e edition) outliving() time.Duration { return e.longer + 7*24*time.Hour }
 
-// compiled holds the compiled pipelines. They are immutable, so many worlds share them.
-var compiled sync.Map // edition -> *pipeline.Pipeline
-
 func (e edition) pipeline() *pipeline.Pipeline {
-	if p, ok := compiled.Load(e); ok {
-		return p.(*pipeline.Pipeline)
-	}
 	spec := declaration(e.version, e.spread, e.retain, e.outliving())
 	if e.arrays {
 		spec.Batches = []pipeline.BatchSpec{{Each: "."},
@@ -186,7 +179,16 @@ func (e edition) pipeline() *pipeline.Pipeline {
 	if err != nil {
 		panic(err) // there is a mistake in this file
 	}
-	compiled.Store(e, p)
+	return p
+}
+
+// pipelineIn returns the pipeline of an edition, which is compiled once in a world.
+func (w *World) pipelineIn(e edition) *pipeline.Pipeline {
+	p := w.compiled[e]
+	if p == nil {
+		p = e.pipeline()
+		w.compiled[e] = p
+	}
 	return p
 }
 
@@ -194,7 +196,7 @@ func (e edition) pipeline() *pipeline.Pipeline {
 func (w *World) pipelineOf(version int64) *pipeline.Pipeline {
 	of := w.edition(version)
 	of.notice = w.lifetime.notice
-	return of.pipeline()
+	return w.pipelineIn(of)
 }
 
 func (w *World) edition(version int64) edition {

@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/internal/prove/sim/survey"
 	"github.com/ingot-events/ingot/internal/prove/sim/tasks"
 	"github.com/ingot-events/ingot/internal/testworld"
+	"github.com/ingot-events/ingot/pipeline"
 )
 
 const (
@@ -37,6 +38,8 @@ type task = tasks.Task[*stage.Invocation]
 type World struct {
 	stage.World
 	plan Plan
+	// compiled holds the pipelines.
+	compiled map[edition]*pipeline.Pipeline
 
 	asking bool // whether a request of the reader is
 	reader reader
@@ -103,7 +106,8 @@ type World struct {
 
 func newWorld(p Plan, trace bool) *World {
 	draw := func(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(p.Seed, stream)) }
-	w := &World{World: stage.World{Rng: draw(1), Faults: map[string]int{}}, plan: p, carried: map[string]*message{},
+	w := &World{World: stage.World{Rng: draw(1), Faults: map[string]int{}}, plan: p,
+		compiled: map[edition]*pipeline.Pipeline{}, carried: map[string]*message{},
 		orders: map[string][]*message{}, sent: map[string]*message{},
 		firstSent: map[model.Fact]*message{}, groups: map[string][]*message{}, received: map[string]string{}, quarantined: map[string]int{},
 		shards: map[string]bool{}, gaveUp: map[string][]byte{}}
