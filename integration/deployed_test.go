@@ -141,7 +141,7 @@ func deploy(t *testing.T, c deployment) *deployed {
 	d.restart = func() {
 		d.ingest = d.start(c.binaries["IngestFunction"], env["IngestFunction"], &d.ingestSaid)
 		d.streams = d.start(c.binaries["StreamsFunction"], env["StreamsFunction"], &d.streamsSaid)
-		d.mapFunctions(d.streamARN)
+		d.mapFunctions()
 	}
 	d.restart()
 	return d
@@ -178,7 +178,7 @@ func (d *deployed) start(binary string, env map[string]string, said *output) *ru
 
 // mapFunctions connects queue and stream to the processes, with the batch sizes that the template
 // declares.
-func (d *deployed) mapFunctions(streamARN string) {
+func (d *deployed) mapFunctions() {
 	d.Helper()
 	function := func(p *runtimeapi.Process) esm.Function {
 		return esm.Function{Timeout: time.Minute, Handler: func(ctx context.Context, payload []byte) ([]byte, error) {
@@ -195,7 +195,7 @@ func (d *deployed) mapFunctions(streamARN string) {
 	d.queue, err = esm.NewQueue(d.Context(), esm.QueueConfig{Client: d.clients.SQS, URL: d.queueURL, BatchSize: 1000,
 		ReportBatchItemFailures: true, Function: function(d.ingest), OnFailure: failed})
 	must.Succeed(d, err)
-	d.stream, err = esm.NewStream(esm.StreamConfig{Client: d.clients.Streams, ARN: streamARN, BatchSize: 1000,
+	d.stream, err = esm.NewStream(esm.StreamConfig{Client: d.clients.Streams, ARN: d.streamARN, BatchSize: 1000,
 		ReportBatchItemFailures: true, Window: d.window, Grace: min(d.window, time.Second), Function: function(d.streams),
 		OnFailure: failed})
 	must.Succeed(d, err)
