@@ -3,7 +3,6 @@ package integration
 import (
 	"archive/zip"
 	"bytes"
-	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -53,29 +53,30 @@ func (d *deployed) standIns(e *endpoint.Endpoint) {
 	}
 }
 
-// deliver runs both functions while commands of the tool wait for them. The returned function ends
-// that.
+// deliver starts both functions again, and runs those whose mappings are on, while commands of the
+// tool wait for them. The returned function ends that. A round that has begun is finished, so that
+// no message stays hidden.
 func (d *deployed) deliver() (end func()) {
 	d.restart()
-	ctx, stop := context.WithCancel(d.Context())
+	var ended atomic.Bool
 	var both sync.WaitGroup
-	poll := func(what string, once func(context.Context) error) {
+	poll := func(function string, once func() error) {
 		both.Go(func() {
-			for ctx.Err() == nil {
-				if err := once(ctx); err != nil && ctx.Err() == nil {
-					d.Errorf("%s: %v", what, err)
-					return
+			for ; !ended.Load(); time.Sleep(100 * time.Millisecond) {
+				if d.switches != nil && !d.switches.Enabled(function) {
+					continue
 				}
-				select {
-				case <-ctx.Done():
-				case <-time.After(20 * time.Millisecond):
+				if err := once(); err != nil && !d.tolerant {
+					d.Errorf("%s: %v", function, err)
+					return
 				}
 			}
 		})
 	}
-	poll("the queue", func(ctx context.Context) error { _, err := d.queue.Poll(ctx); return err })
-	poll("the stream", func(ctx context.Context) error { _, err := d.stream.Poll(ctx); return err })
-	return func() { stop(); both.Wait() }
+	names := standInNames(d.stack)
+	poll(names["IngestFunctionName"], func() error { _, err := d.queue.Poll(d.Context()); return err })
+	poll(names["StreamsFunctionName"], d.count)
+	return func() { ended.Store(true); both.Wait() }
 }
 
 var versionOf = regexp.MustCompile(`--bucket (\S+) --key (\S+) --version-id (\S+)`)
@@ -91,7 +92,7 @@ func (d *deployed) changeWith(e *endpoint.Endpoint, w tool) {
 		}
 		d.useTool(w, []toolCall{call, {"status --check", 3, "paused"}, {"resume", 0, ""}})
 	} else {
-		used["pause"], used["resume"] = true, true
+		d.used["pause"], d.used["resume"] = true, true
 	}
 	end := d.deliver()
 	defer end()
@@ -135,7 +136,7 @@ func (d *deployed) changeWith(e *endpoint.Endpoint, w tool) {
 		case "region": // it takes a stack in another Region
 		case "migrate", "publish", "try": // TestMigrated, TestPublished and TestTried run them
 		default:
-			if !used[command] {
+			if !d.used[command] {
 				d.Errorf("ingot %s was not run on LocalStack", command)
 			}
 		}

@@ -28,6 +28,7 @@ import (
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 	"github.com/ingot-events/ingot/pipeline"
@@ -52,9 +53,11 @@ type deployed struct {
 	events, totals, archive string // tables, and the bucket
 	streamARN               string // of the events table
 	window                  time.Duration
-	tolerant                bool       // batches may fail
-	restart                 func()     // starts both functions and their mappings again
-	queue                   *esm.Queue // nil, like everything below, if the endpoint's own Lambda does it
+	tolerant                bool             // batches may fail
+	switches                *mappings.Server // of the functions' mappings; nil: they stay on
+	used                    map[string]bool  // commands of the tool that were run
+	restart                 func()           // starts both functions and their mappings again
+	queue                   *esm.Queue       // nil, like everything below, if the endpoint's own Lambda does it
 	stream                  *esm.Stream
 	ingest, streams         *runtimeapi.Process
 	ingestSaid, streamsSaid output
@@ -114,7 +117,8 @@ func deploy(t *testing.T, c deployment) *deployed {
 	outputs := cloudFormation{e.URL}.create(t, stack, declared.withNames(t, standInNames(stack)), c.parameters)
 	d := &deployed{T: t, stack: stack, clients: clients, archive: outputs["ArchiveBucketName"], queueURL: outputs["QueueUrl"],
 		quarantine: outputs["QuarantineQueueUrl"], streamARN: outputs["EventsStreamArn"],
-		events: outputs["EventsTableName"], totals: outputs["AggregatesTableName"], window: c.window}
+		events: outputs["EventsTableName"], totals: outputs["AggregatesTableName"], window: c.window,
+		used: map[string]bool{"console": true}} // it serves until it is ended; its views read as the other commands do
 	if bucket := outputs["PayloadBucketName"]; c.parameters["Payloads"] == "keep" {
 		if _, err := clients.S3.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &bucket}); err != nil {
 			t.Errorf("payload bucket %q: %v", bucket, err)
@@ -201,6 +205,12 @@ func (d *deployed) mapFunctions() {
 	must.Succeed(d, err)
 }
 
+// count hands changes to the streams function.
+func (d *deployed) count() error {
+	_, err := d.stream.Poll(d.Context())
+	return err
+}
+
 // until delivers until done reports true.
 func (d *deployed) until(what string, deliver func() error, done func() bool) {
 	d.Helper()
@@ -264,8 +274,7 @@ func (d *deployed) check(bodies []string) {
 	}
 	d.checkQuarantine()
 	var report *verify.Report
-	deliver := func() error { _, err := d.stream.Poll(d.Context()); return err }
-	d.until("every change is counted", deliver, func() bool {
+	d.until("every change is counted", d.count, func() bool {
 		var err error
 		report, err = verify.Totals(d.Context(), d.plan, d.store, time.Now())
 		must.Succeed(d, err)
@@ -328,38 +337,36 @@ func TestDeployed(t *testing.T) {
 	d.verifyApart(w)
 }
 
-// built holds both functions as they are deployed, by their names in the template. The first test
-// that needs them builds them, into a folder that closing makes and removes.
+// built is the folder of the functions as they are deployed, and of the tool. closing makes and
+// removes it.
 var built struct {
-	dir      string
-	once     sync.Once
-	binaries map[string]string
-	err      error
+	dir string
+	mu  sync.Mutex
 }
 
 // functions returns both functions as they are deployed, by their names in the template.
 func functions(t *testing.T) map[string]string {
 	t.Helper()
-	built.once.Do(func() {
-		built.binaries = map[string]string{}
-		for name, function := range functionNames {
-			if built.binaries[function], built.err = build(name); built.err != nil {
-				return
-			}
-		}
-	})
-	if built.err != nil {
-		t.Fatal(built.err)
+	binaries := map[string]string{}
+	for name, function := range functionNames {
+		binary, err := build(name)
+		must.Succeed(t, err)
+		binaries[function] = binary
 	}
-	return built.binaries
+	return binaries
 }
 
 // mostBytes is the largest that a function may be, because each cold start reads it.
 const mostBytes = 15_000_000
 
-// build builds a function as it is deployed.
+// build builds a function as it is deployed, for the first test that needs it.
 func build(name string) (binary string, err error) {
+	built.mu.Lock()
+	defer built.mu.Unlock()
 	binary = filepath.Join(built.dir, name, "bootstrap")
+	if _, err := os.Stat(binary); err == nil {
+		return binary, nil
+	}
 	if err := runtimeapi.Build(ctx, "github.com/ingot-events/ingot/cmd/"+name, binary, ""); err != nil {
 		return "", err
 	}
@@ -378,6 +385,14 @@ events:
 aggregates:
   site_daily: {since: 1, by: {site: "{site}"}, window: 1d, from: {visit: {values: {visits: count}}}}
 `
+
+// visitBodies returns n visits to seven sites.
+func visitBodies(n int) (bodies []string) {
+	for n := range n {
+		bodies = append(bodies, fmt.Sprintf(`{"type":"visit","id":"v%d","site":"s%d","at":"2099-03-01T09:00:00Z"}`, n, n%7))
+	}
+	return bodies
+}
 
 // layered makes the folder of docs/without.md with a pipeline.yaml: the functions use the file
 // in the layer.
@@ -403,11 +418,7 @@ func TestPipelineInALayer(t *testing.T) {
 	dir := layered(t, visits)
 	d := deploy(t,
 		deployment{dir: dir, binaries: functions(t), parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
-	var bodies []string
-	for n := range 5 {
-		bodies = append(bodies, fmt.Sprintf(`{"type":"visit","id":"v%d","site":"north","at":"2099-03-01T09:00:00Z"}`, n))
-	}
-	d.check(bodies)
+	d.check(visitBodies(5))
 }
 
 // orders returns n orders of one day. Each is like the first sample of events/.

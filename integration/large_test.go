@@ -3,7 +3,6 @@ package integration
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http/httptest"
 	"path/filepath"
@@ -132,20 +131,22 @@ func (c *crew) flags() string {
 	return " --segments 3 --buckets 2 --large " + c.arn + " --work " + c.work
 }
 
+// visited deploys visits to seven sites, and counts n of them.
+func visited(t *testing.T, e *endpoint.Endpoint, n int, window time.Duration, parameters map[string]string) (*deployed, tool) {
+	t.Helper()
+	parameters["EndpointUrl"] = e.URL
+	d := deploy(t, deployment{dir: layered(t, visits), binaries: functions(t), window: window, parameters: parameters})
+	d.send(visitBodies(n)...)
+	d.until("every change is counted", d.count, func() bool { return d.stream.Drained() })
+	w := d.tool(e.URL, "..")
+	must.Write(t, filepath.Join(w.dir, "pipeline.yaml"), visits)
+	return d, w
+}
+
 // TestLarge verifies a table on a state machine.
 func TestLarge(t *testing.T) {
 	e, _ := open(t)
-	d := deploy(t, deployment{dir: layered(t, visits), binaries: functions(t),
-		parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
-	var bodies []string
-	for n := range 60 {
-		bodies = append(bodies, fmt.Sprintf(`{"type":"visit","id":"v%d","site":"s%d","at":"2099-03-01T09:00:00Z"}`, n, n%7))
-	}
-	d.send(bodies...)
-	deliver := func() error { _, err := d.stream.Poll(d.Context()); return err }
-	d.until("every change is counted", deliver, func() bool { return d.stream.Drained() })
-	w := d.tool(e.URL, "..")
-	must.Write(t, filepath.Join(w.dir, "pipeline.yaml"), visits)
+	d, w := visited(t, e, 60, 0, map[string]string{"Counting": "receipts"})
 	c := d.workers(e, w, nil)
 	line := "verify" + c.flags()
 	verify := func(line string, code int, words ...string) {
@@ -170,18 +171,9 @@ func TestLarge(t *testing.T) {
 // a total at rest is found in one run, and a run that fails is counted without the worker.
 func TestSchedule(t *testing.T) {
 	slow.Test(t, "a run has 389 parts, and LocalStack starts an execution for each")
+	t.Parallel()
 	e, _ := open(t)
-	d := deploy(t, deployment{dir: layered(t, visits), binaries: functions(t), window: 2 * time.Second,
-		parameters: map[string]string{"EndpointUrl": e.URL}})
-	var bodies []string
-	for n := range 20 {
-		bodies = append(bodies, fmt.Sprintf(`{"type":"visit","id":"v%d","site":"s%d","at":"2099-03-01T09:00:00Z"}`, n, n%7))
-	}
-	d.send(bodies...)
-	deliver := func() error { _, err := d.stream.Poll(d.Context()); return err }
-	d.until("every change is counted", deliver, func() bool { return d.stream.Drained() })
-	w := d.tool(e.URL, "..")
-	must.Write(t, filepath.Join(w.dir, "pipeline.yaml"), visits)
+	d, w := visited(t, e, 20, 2*time.Second, map[string]string{"Counting": "marks"})
 	lambda := httptest.NewServer(mappings.New(mappings.Mapping{UUID: "u", Function: "streams", Source: d.streamARN}))
 	t.Cleanup(lambda.Close)
 	c := d.workers(e, w, map[string]string{"VERIFY_WORK": "s3://" + d.stack + "-work/watch", "VERIFY_STREAMS": "streams",
@@ -192,7 +184,7 @@ func TestSchedule(t *testing.T) {
 			Input: aws.String(`{"scheduled": "` + scheduled + `"}`)})
 		must.Succeed(t, err)
 		var out *sfn.DescribeExecutionOutput
-		d.until("the run ends", deliver, func() bool {
+		d.until("the run ends", d.count, func() bool {
 			out, err = c.client.DescribeExecution(ctx, &sfn.DescribeExecutionInput{ExecutionArn: started.ExecutionArn})
 			return err == nil && out.Status != types.ExecutionStatusRunning
 		})

@@ -16,7 +16,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,6 +39,7 @@ import (
 // the totals.
 func TestLosses(t *testing.T) {
 	slow.Test(t, "a pause waits for a minute, because a batch may be in work")
+	t.Parallel()
 	e, _ := open(t)
 	bin := installed(t, "awscli", "the AWS CLI and boto3", clientsCommand)
 	file := regexp.MustCompile("(?s)```yaml pipeline\n(.*?)```").FindSubmatch(must.Read(t, "../README.md"))
@@ -60,13 +60,12 @@ func TestLosses(t *testing.T) {
 	})
 	end := l.deliver()
 	page := string(must.Read(t, "../docs/repair.md"))
-	l.until("something is counted", nothing, func() bool { return l.count(l.totals) > 3 })
+	l.until("something is counted", nothing, func() bool { return l.size(l.totals) > 3 })
 	for _, block := range blocksOf(t, page, "A lost aggregates table") {
 		l.run(block)
 		if strings.HasPrefix(block, "sed -i") { // the file is deployed
 			end()
 			must.Write(t, l.layer, string(must.Read(t, filepath.Join(l.w.dir, "pipeline.yaml"))))
-			l.restart()
 			end = l.deliver()
 		}
 	}
@@ -78,14 +77,13 @@ func TestLosses(t *testing.T) {
 	for _, block := range blocksOf(t, page, "A lost events table") {
 		if strings.Contains(block, "delete-table") { // LocalStack forgets the stream with its table: it is read before
 			end()
-			l.until("all is counted", func() error { _, err := l.stream.Poll(t.Context()); return err }, l.verified)
+			l.until("all is counted", l.count, l.verified)
 		}
 		if strings.Contains(block, "ingot resume") { // a new stack takes the tables over
 			out, err := l.clients.DynamoDB.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &l.events})
 			must.Succeed(t, err)
 			l.streamARN = *out.Table.LatestStreamArn
 			l.switches.Map(standInNames(l.stack)["StreamsFunctionName"], l.streamARN)
-			l.restart()
 			end = l.deliver()
 		}
 		l.run(block)
@@ -93,7 +91,6 @@ func TestLosses(t *testing.T) {
 	end()
 	// The functions of a new stack read the stream from its beginning. LocalStack cannot import the
 	// tables into one: TestTakingOverTables runs the commands.
-	l.restart()
 	end = l.deliver()
 	defer end()
 	stop()
@@ -110,11 +107,10 @@ func TestLosses(t *testing.T) {
 // losing is a stack that loses what it has. Its functions fail meanwhile.
 type losing struct {
 	*deployed
-	w        tool
-	layer    string // the pipeline.yaml of the functions
-	switches *mappings.Server
-	env      []string
-	sent     int // orders of the producer
+	w     tool
+	layer string // the pipeline.yaml of the functions
+	env   []string
+	sent  int // orders of the producer
 
 	lost  *types.TableDescription // the table that was deleted last
 	items []map[string]types.AttributeValue
@@ -195,28 +191,6 @@ func (l *losing) backup(operation string, body []byte) (answer string) {
 	return ""
 }
 
-// deliver runs the functions whose mappings are on. What fails is tried again. A round that has
-// begun is finished, so that no message stays hidden.
-func (l *losing) deliver() (end func()) {
-	var ended atomic.Bool
-	var both sync.WaitGroup
-	names := standInNames(l.stack)
-	for function, once := range map[string]func() error{
-		names["IngestFunctionName"]:  func() error { _, err := l.queue.Poll(l.Context()); return err },
-		names["StreamsFunctionName"]: func() error { _, err := l.stream.Poll(l.Context()); return err },
-	} {
-		both.Go(func() {
-			for !ended.Load() {
-				if l.switches.Enabled(function) {
-					_ = once()
-				}
-				time.Sleep(20 * time.Millisecond)
-			}
-		})
-	}
-	return func() { ended.Store(true); both.Wait() }
-}
-
 func (l *losing) body(merchant string) string {
 	l.sent++
 	return fmt.Sprintf(`{"type":"order.placed","order_id":"f-%d","merchant_id":%q,"placed_at":"2099-03-%02dT09:00:00Z",`+
@@ -231,7 +205,7 @@ func (l *losing) order() {
 
 func (l *losing) verified() bool { _, code := l.shell("ingot verify --local"); return code == 0 }
 
-func (l *losing) count(table string) int {
+func (l *losing) size(table string) int {
 	out, err := l.clients.DynamoDB.Scan(l.Context(), &dynamodb.ScanInput{TableName: &table, Select: types.SelectCount})
 	must.Succeed(l, err)
 	return int(out.Count)

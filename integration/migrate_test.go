@@ -59,6 +59,7 @@ func (l *legacy) remove(row migrate.Row) {
 // while an application writes the table. Two read its real stream side by side: the tool, and the
 // function as it is deployed.
 func TestMigrated(t *testing.T) {
+	t.Parallel()
 	e, _ := open(t)
 	files := map[string]string{}
 	for _, name := range []string{"pipeline.yaml", "back.yaml"} {

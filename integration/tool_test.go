@@ -55,14 +55,9 @@ type tool struct {
 
 func (d *deployed) tool(url, dir string) tool {
 	d.Helper()
-	w := tool{binary: filepath.Join(built.dir, "ingot"), dir: d.TempDir(), flags: []string{"--stack", d.stack, "--endpoint-url", url},
+	w := tool{binary: builtTool(d.T), dir: d.TempDir(), flags: []string{"--stack", d.stack, "--endpoint-url", url},
 		env: append(os.Environ(), "INGOT_PII_KEY="+d.secret, "AWS_REGION="+endpoint.Region, "AWS_ACCESS_KEY_ID=test",
 			"AWS_SECRET_ACCESS_KEY=test", "AWS_CONFIG_FILE=absent", "AWS_SHARED_CREDENTIALS_FILE=absent")}
-	build := exec.CommandContext(d.Context(), "go", "run", "-exec", "cp", "./cmd/ingot", w.binary)
-	build.Dir = ".."
-	if out, err := build.CombinedOutput(); err != nil {
-		d.Fatalf("go run -exec cp ./cmd/ingot: %v\n%s", err, out)
-	}
 	for _, name := range []string{"pipeline.yaml", "template.yaml", "cmd/ingest/main.go", "cmd/streams/main.go"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -77,6 +72,23 @@ func (d *deployed) tool(url, dir string) tool {
 		must.Succeed(d, err)
 	}
 	return w
+}
+
+// builtTool returns the tool, which the first test that needs it builds.
+func builtTool(t *testing.T) string {
+	t.Helper()
+	built.mu.Lock()
+	defer built.mu.Unlock()
+	binary := filepath.Join(built.dir, "ingot")
+	if _, err := os.Stat(binary); err == nil {
+		return binary
+	}
+	build := exec.CommandContext(t.Context(), "go", "run", "-exec", "cp", "./cmd/ingot", binary)
+	build.Dir = ".."
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go run -exec cp ./cmd/ingot: %v\n%s", err, out)
+	}
+	return binary
 }
 
 // run runs a command line in a process of its own.
@@ -97,13 +109,10 @@ func (d *deployed) useTool(w tool, calls []toolCall) {
 			if out := stderr + stdout; code != call.code || !strings.Contains(out, call.prints) {
 				t.Errorf("ingot %s: exit code %d, want %d\n%s", call.line, code, call.code, out)
 			}
-			used[strings.Fields(call.line)[0]] = true
+			d.used[strings.Fields(call.line)[0]] = true
 		})
 	}
 }
-
-// used are the commands that were run.
-var used = map[string]bool{"console": true} // it serves until it is ended; its views read as the other commands do
 
 // The differences that TestDeployed checks are those that the page lists.
 func TestToolDifferencesAreListed(t *testing.T) {

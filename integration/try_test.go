@@ -1,11 +1,11 @@
 package integration
 
 import (
-	"context"
 	"strings"
-	"sync"
 	"testing"
+	"time"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 )
 
@@ -16,23 +16,11 @@ func TestTried(t *testing.T) {
 	d := deploy(t, deployment{dir: "..", binaries: functions(t),
 		parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
 	w := d.tool(e.URL, "..")
-	ctx, stop := context.WithCancel(t.Context())
-	var polling sync.WaitGroup
-	polling.Go(func() {
-		for ctx.Err() == nil {
-			_, err := d.queue.Poll(ctx)
-			if err == nil {
-				_, err = d.stream.Poll(ctx)
-			}
-			if err != nil && ctx.Err() == nil {
-				t.Error(err)
-				return
-			}
-		}
-	})
+	end := d.deliver()
+	_, err := d.streams.Invoke(t.Context(), []byte(`{"Records":[]}`), time.Minute) // it stores its pipeline.yaml
+	must.Succeed(t, err)
 	stdout, stderr, code := w.run(t.Context(), "try --number 24")
-	stop()
-	polling.Wait()
+	end()
 	if code != 0 || strings.Contains(stdout, "\nwrong") || strings.Count(stdout, "\nright") < 8 ||
 		!strings.Contains(stdout, "an emulator") || !strings.Contains(stdout, "the stack counts by receipts") {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
