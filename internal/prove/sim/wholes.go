@@ -291,7 +291,7 @@ func (w *wholes) checkMissing(found int, epoch int64) {
 	for _, p := range missing {
 		h, kept := w.model.Keys[p.Key()], false
 		for _, m := range w.orders[p.Order().ID] {
-			kept = kept || w.isKept(m)
+			kept = kept || w.isKept(m) || m.of != nil && w.dead.byHand[m.of.body] > 0 // its object is gone
 		}
 		if p.Type == "shelf" && h != nil && len(h.Gone) > 0 { // a newer state has expired before this one
 			continue
