@@ -544,7 +544,7 @@ func missingStates(t *testing.T, declared option) {
 // Under any order, doubled, divided into batches, with faults, with other deliveries and erasures
 // between any two requests: in the end each state is the greatest of those whose events are stored.
 func TestStatesAgainstANaiveTwin(t *testing.T) {
-	for seed := range slow.Number(60, 10_000) {
+	for seed := range slow.Number(60, 3_000) {
 		rng := rand.New(rand.NewPCG(uint64(seed), 41))
 		w := newWorld(t, []option{trips, together, moving}[seed%3], inTurn)
 		must.Succeed(t, w.store.Start(deadline(t)))
