@@ -244,11 +244,7 @@ func (m *Model) route(shard string, c *Change) {
 		if img == c.New && countedByPut(c, p) {
 			bucket = bucketOfItem(img, p.spread)
 		}
-		pk := fmt.Sprintf("A#%s#%d#%d", p.Name, p.since, bucket)
-		if by := p.Escaped(); by != "" {
-			pk += "#" + by
-		}
-		return pk + "|" + p.Window
+		return p.slot(bucket)
 	}
 	steps := map[string]*Step{}
 	var order []string

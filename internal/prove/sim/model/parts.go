@@ -48,6 +48,15 @@ type Part struct {
 	Term     int64
 }
 
+// slot returns the key of the item of a total that counts the part.
+func (p Part) slot(bucket int) string {
+	pk := fmt.Sprintf("A#%s#%d#%d", p.Name, p.since, bucket)
+	if by := p.Escaped(); by != "" {
+		pk += "#" + by
+	}
+	return pk + "|" + p.Window
+}
+
 // Escaped returns the values of by as keys have them.
 func (p Part) Escaped() string { return p.day + strings.ReplaceAll(p.By, "#", "%23") }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -24,6 +25,24 @@ func (h *History) Between(from, to time.Time) (list []State) {
 		list = append(list, s)
 	}
 	return list
+}
+
+// Flapped reports whether something that a total counts was stored, left the table and was stored
+// again between two times.
+func (m *Model) Flapped(total string, from, to time.Time) bool {
+	for _, h := range m.Keys {
+		held, left := false, false
+		for _, s := range h.Between(from, to) {
+			if s.Image == nil || s.Image.Barred {
+				left = held
+				continue
+			}
+			if held = true; left && slices.ContainsFunc(m.Parts(s.Image), func(p Part) bool { return TotalText(p.slot(0)) == total }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Steady returns what a key held from one time to another. It returns nil if that changed, if it
