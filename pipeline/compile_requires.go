@@ -24,6 +24,8 @@ func (c *compiler) requires(t *planner.Type) {
 		case c.IsBroken(p.In("type")) || c.IsBroken(p.In("key")):
 		case !known:
 			c.Mistake(p.In("type"), "there is no event type "+s.Type, declare.Suggest(s.Type, c.goodNames()))
+		case of.Latest && len(of.Expires) > 0: // so what was read as stored may have ended, and come back
+			c.Mistake(p.In("type"), s.Type+" has expires and mode: latest, so it may end at any time", "a type without expires")
 		case of.PK == nil || of.SK == nil: // it has a mistake of its own
 		default:
 			if from, ok := c.fieldsOf(p.In("key"), of, s.Key, t.Part != nil); ok {

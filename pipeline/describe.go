@@ -45,14 +45,9 @@ func (p *Pipeline) Describe() *Description {
 // whose events require nothing. It has no patterns.
 func (p *Pipeline) Unconditional() (*Pipeline, error) {
 	spec := p.spec()
-	requires := false
 	for name, s := range spec.Events {
-		requires = requires || s.Requires != nil
 		s.Requires = nil
 		spec.Events[name] = s
-	}
-	if !p.HasBounds() && !requires {
-		return p, nil
 	}
 	for name, a := range spec.Aggregates {
 		a.AtLeast, a.AtMost = nil, nil

@@ -51,10 +51,12 @@ func TestMistakesOfRequires(t *testing.T) {
 		`{type: account, key: {id: "{x}"}}`:                             `the key of account is made of more fields; write {bank.code: "{code}", id: "{x}"}`,
 		`{type: account, key: {id: "{x", code: "{y}"}}`:                 `the brace that opens here is not closed`,
 		`{type: account, key: {id: "{x}", bank.code: "{y}", z: "{z}"}}`: `the key of account is not made of z; write key without z`,
+		`{type: session, key: {id: "{x}"}}`:                             `session has expires and mode: latest, so it may end at any time; write a type without expires`,
 		`{type: account, key: {id: "{a}{b}", bank.code: "{y}"}}`:        `nothing separates`,
 		`{type: timed, key: {id: "{x}"}}`:                               `the key of timed uses @at, which another event does not say`,
 	} {
-		text := strings.Replace(withRequires, is, instead, 1) + `  timed: {key: {pk: "{@at | day}", sk: "-"}}` + "\n"
+		text := strings.Replace(withRequires, is, instead, 1) + `  timed: {key: {pk: "{@at | day}", sk: "-"}}` + "\n" +
+			`  session: {id: "{id}", at: "{at}", key: {pk: "S#{id}", sk: "-"}, mode: latest, revision: "{at}", retain: 30d, expires: "{end}"}` + "\n"
 		_, err := loadText(text)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", instead, err)
