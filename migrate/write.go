@@ -73,8 +73,9 @@ func (d *syncing) write(ctx context.Context, p *spot, items map[string][]*event.
 		return
 	}
 	img := rows.KeyImage(p.key)
+	var item event.Item // a tombstone is of none
 	if len(claims) > 0 {
-		item := *claims[0].item
+		item = *claims[0].item
 		item.Epoch = 0
 		if d.turned.Load() { // what was an event stays counted
 			item.Epoch = rows.IntegerOf(p.cur["epoch"])
@@ -91,7 +92,7 @@ func (d *syncing) write(ctx context.Context, p *spot, items map[string][]*event.
 	if len(also) > 0 {
 		img[alsoAttribute] = &types.AttributeValueMemberSS{Value: also}
 	}
-	d.put(ctx, p, img)
+	d.put(ctx, p, img, &item)
 }
 
 // claim is a row that has a key, and its item.
@@ -238,7 +239,7 @@ func noBucket(item *event.Item) error {
 }
 
 // put writes an image on condition that the copy is as it was read, and that nobody has erased it.
-func (d *syncing) put(ctx context.Context, p *spot, img rows.Image) {
+func (d *syncing) put(ctx context.Context, p *spot, img rows.Image, of *event.Item) {
 	token := d.draw()
 	img[itemform.Migrated] = token
 	in := &dynamodb.PutItemInput{TableName: &d.store.Events, Item: img, ConditionExpression: aws.String("attribute_not_exists(PK)")}
@@ -252,7 +253,7 @@ func (d *syncing) put(ctx context.Context, p *spot, img rows.Image) {
 		}
 	}
 	p.drawn = append(p.drawn, token.Value)
-	_, err := d.store.Client.PutItem(ctx, in)
+	_, err := d.store.Client.PutItem(ctx, in, rows.InTime(of))
 	p.a = rows.Classify(err)
 	d.store.Pace.Learn(p.a)
 	switch p.a.Outcome {
