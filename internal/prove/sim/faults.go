@@ -55,6 +55,7 @@ const (
 	beaten      = "state beaten"            // an order is stored, and a newer state stands in the way of its own
 	ownerGone   = "gone before its state"   // an order is erased just before a transaction puts its state
 	brought     = "state brought back"      // a person puts the state of an older order in the place of one that was erased
+	endsEarly   = "ends early"              // a payment says that it expires before its type does
 	metNoOrder  = "order missing"           // a payment comes again because the order that it requires is not stored
 	unpaid      = "kept for an order"       // a payment goes to quarantine because the order that it requires is not stored
 	resent      = "resent"                  // a person sends such a payment again once the order is stored
@@ -77,6 +78,6 @@ func FaultNames() []string {
 		replayed, throttled, redriven, unfit,
 		afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting, wholeAlone, healed,
 		putAgain, taken, released, goneBefore, compressed, inArray, arrayKept, objectLate, objectGone, metNothing, metBuilding, metTooLate,
-		offloaded, payloadGone, metNoOrder, unpaid, resent,
+		offloaded, payloadGone, metNoOrder, unpaid, resent, endsEarly,
 		beaten, ownerGone, brought}
 }

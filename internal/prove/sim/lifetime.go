@@ -57,9 +57,9 @@ func (w *lifetime) keepsLonger() bool {
 // lifetime returns how long the event of a fact lives.
 func (w *lifetime) lifetime(f model.Fact) time.Duration {
 	if !w.notice.IsZero() && !f.Time().Before(w.notice) {
-		return w.plan.longer()
+		return shorten(f, w.plan.longer())
 	}
-	return w.plan.retain()
+	return shorten(f, w.plan.retain())
 }
 
 // left returns for how long from now the event of a fact may be put.
@@ -70,18 +70,18 @@ func (w *lifetime) left(f model.Fact) time.Duration {
 // longestLife returns how long the item of the fact may live. It does not judge what an event from
 // before the change may keep. If that was too long, the event comes back and is stored again, and
 // that shows.
-func (w *lifetime) longestLife() time.Duration {
+func (w *lifetime) longestLife(f model.Fact) time.Duration {
 	if w.notice.IsZero() {
-		return w.plan.retain()
+		return shorten(f, w.plan.retain())
 	}
-	return w.plan.longer()
+	return shorten(f, w.plan.longer())
 }
 
 // returning lists the messages whose events have expired, but would not have if events lived
 // longer.
 func (w *lifetime) returning() (list []*message) {
 	for _, m := range w.log {
-		if age := w.Now.Sub(m.fact.Time()); !m.malformed && age > w.lifetime(m.fact) && age < w.plan.longer()-early {
+		if age := w.Now.Sub(m.fact.Time()); !m.malformed && age > w.lifetime(m.fact) && age < shorten(m.fact, w.plan.longer())-early {
 			list = append(list, m)
 		}
 	}

@@ -113,6 +113,7 @@ type edition struct {
 	offload  int64 // see [Plan.Offload]
 	arrays   bool  // see [Plan.Arrays]
 	requires bool  // see [Plan.Requires]
+	ends     bool  // see [Plan.Ends]
 	states   bool  // see [Plan.States]
 	// transfers is [Plan.Transfers].
 	transfers bool
@@ -130,6 +131,9 @@ func (e edition) pipeline() *pipeline.Pipeline {
 	}
 	if e.requires {
 		addPayments(&spec, e.retain)
+	}
+	if e.ends {
+		addEnds(&spec)
 	}
 	if e.put > 0 && spec.Epoch >= e.put {
 		addPut(&spec, e)
@@ -205,7 +209,7 @@ func (w *World) edition(version int64) edition {
 		parts: w.plan.Parts, atomic: w.plan.Atomic, claims: w.plan.Claims, packed: w.plan.Packed, put: w.plan.Put, ceiling: w.plan.Ceiling,
 		arrays:    w.plan.Arrays,
 		transfers: w.plan.Transfers, offload: w.plan.Offload, requires: w.plan.Requires,
-		states: w.plan.States}
+		ends: w.plan.Ends, states: w.plan.States}
 }
 
 // secret is the one that was used for the tables of a world. otherSecret is one that somebody makes

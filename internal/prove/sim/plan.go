@@ -70,6 +70,8 @@ type Plan struct {
 	Transfers bool
 	// Requires lets payments require orders.
 	Requires bool
+	// Ends lets payments say when they expire.
+	Ends bool
 	// Arrays lets a message be an array of events.
 	Arrays bool
 	// Pointers lets a message say that its text is in an object.
@@ -203,6 +205,7 @@ func NewPlan(seed uint64) Plan {
 	p.planRetain()
 	p.planAccount()
 	p.planRequires()
+	p.planEnds()
 	p.planStates()
 	return p
 }
@@ -216,6 +219,6 @@ func StillPlan(seed uint64) Plan {
 		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true, Values: p.Values,
 		Parts: min(p.Parts, 1), Atomic: p.Atomic, Claims: p.Claims, Packed: min(p.Packed, 1), Put: min(p.Put, 1), Ceiling: p.Ceiling,
 		Transfers: p.Transfers,
-		Offload:   min(p.Offload, 1), Requires: p.Requires, States: p.States,
+		Offload:   min(p.Offload, 1), Requires: p.Requires, Ends: p.Ends, States: p.States,
 		OneByOne: min(p.OneByOne, 1)}
 }

@@ -72,6 +72,7 @@ func (w *World) burst(phase int) (burst []*message) {
 			f.At = w.Now.Add(left - w.plan.retain()).Format(time.RFC3339)
 		}
 		w.requires.addPayment(&f, burst)
+		w.ends.addEnd(&f)
 		w.byPut.takeMore(&f)
 		w.wholes.addSomeLines(&f)
 		w.claims.addSomeCoupons(&f)

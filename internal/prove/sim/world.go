@@ -83,6 +83,7 @@ type World struct {
 	verdicts  *verdicts
 	arrays    *arrays
 	requires  *requires
+	ends      *ends
 	states    *states
 	pointers  *pointers
 	offload   *offload
@@ -119,6 +120,7 @@ func newWorld(p Plan, trace bool) *World {
 	w.packing = &packing{w, draw(9)}
 	w.arrays = &arrays{w, draw(12)}
 	w.requires = &requires{w, draw(21)}
+	w.ends = &ends{w, draw(23)}
 	w.states = &states{World: w, draw: draw(22)}
 	w.pointers = &pointers{World: w, draw: draw(14), objects: map[string]*largeObject{}}
 	w.offload = &offload{w, draw(17), map[string][]*invocation{}}

@@ -31,6 +31,7 @@ type Fact struct {
 	Shelves string
 	Owner   string // of a coupon or a state: the id of its order
 	After   string // of a payment: the id of the order that it requires
+	Ends    string // of a payment: when it expires, as RFC 3339; empty: when its type says
 	Note    int    // how long the note of an order is; 0: it has none
 }
 
@@ -86,6 +87,9 @@ func (f Fact) Spell(rng *rand.Rand) string {
 	if f.Type == "payment" {
 		members = append(members, fmt.Sprintf(`"order":%q`, f.After))
 	}
+	if f.Ends != "" {
+		members = append(members, fmt.Sprintf(`"ends":%q`, f.Ends))
+	}
 	id := members[1]
 	rng.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 	between := []string{",", ", "}[rng.IntN(2)]
@@ -109,7 +113,7 @@ func SpellNumber(rng *rand.Rand, n int64) string {
 func Read(data string) (Fact, error) {
 	var raw struct {
 		Type, ID, Merchant, At, Customer string
-		Order                            string
+		Order, Ends                      string
 		Cents, Rev                       float64
 		Gift                             bool
 		Lines                            []struct{ Line, Cents float64 }
@@ -125,5 +129,5 @@ func Read(data string) (Fact, error) {
 	}
 	return Fact{Type: raw.Type, ID: raw.ID, Merchant: raw.Merchant, At: raw.At, Customer: raw.Customer, Gift: raw.Gift,
 		Cents: int64(raw.Cents), Rev: int64(raw.Rev), Lines: readLines(raw.Lines), Coupons: readCoupons(raw.Coupons),
-		Note: strings.Count(raw.Note, ";"), After: raw.Order, Shelves: readShelves(raw.Shelves)}, nil
+		Note: strings.Count(raw.Note, ";"), After: raw.Order, Ends: raw.Ends, Shelves: readShelves(raw.Shelves)}, nil
 }

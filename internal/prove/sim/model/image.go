@@ -182,6 +182,9 @@ func (f Fact) Digest() [sha256.Size]byte {
 	if f.Type == "payment" {
 		payload["order"] = f.After
 	}
+	if f.Ends != "" {
+		payload["ends"] = f.Ends
+	}
 	if f.Lines != "" {
 		lines := []map[string]int64{}
 		for _, line := range f.LineFacts() {
