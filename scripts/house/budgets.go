@@ -35,14 +35,14 @@ var budgets = map[string]budget{
 	sourceTokens: {most: 880_000, measured: 914_000,
 		why: "what producers send (events inside objects, values as they come, types that are dropped), states, lists of totals and " +
 			"expires are built whole, the simulation has states and required events, what is published may be a change, and a schedule " +
-			"verifies all totals, also of a table that moves; a lost table can be restored on the engine; the simulation has events that say when they expire; " +
-			"two searches for what exists twice found little more to take away"},
-	testTokens: {most: 831_000, measured: 877_300,
+			"verifies all totals, also of a table that moves; a lost table can be restored on the engine; the simulation has events that " +
+			"say when they expire; two searches for what exists twice found little more to take away"},
+	testTokens: {most: 831_000, measured: 879_000,
 		why: "as for the source; both tables and the stack are lost on LocalStack, while events flow"},
 	shippedLines: {most: 25_250, measured: 26_100, why: "as for the source"},
 	heartLines: {most: 6_640, measured: 6_680,
 		why: "a put is sent only with a signature from before the margin; keys of lists of totals; the trace of a message"},
-	pageWords:    {most: 69_300},
+	pageWords:    {most: 69_300, measured: 69_650, why: "the map of the guides names all of their patterns"},
 	helpWords:    {most: 20_300},
 	commandCount: {most: 49},
 	flagCount:    {most: 450},

@@ -44,7 +44,7 @@ func TestPatternsOfThePage(t *testing.T) {
 			must.Equal(t, answerOf(t, file, stored, question), want, question)
 		}
 	}
-	must.Equal(t, examples, 26)
+	must.Equal(t, examples, 27)
 }
 
 // answerOf stores events by a file and asks a question. It returns the requests and the answer as
