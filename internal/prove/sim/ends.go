@@ -14,10 +14,11 @@ type ends struct {
 	draw *rand.Rand // draws when they end
 }
 
-// In worlds whose plan has Ends, each payment says when it expires. Some end while they are on their
+// In worlds whose plan has Ends, each payment says when it expires. Some end while they are under
 // way.
 
-// planEnds decides whether payments end. Its draw is its own, so that other worlds stay as they are.
+// planEnds decides whether payments end. Its draw is its own, so that other worlds stay as they
+// are.
 func (p *Plan) planEnds() {
 	p.Ends = p.Requires && rand.New(rand.NewPCG(p.Seed, 23)).IntN(2) == 0
 }
