@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
@@ -67,7 +68,7 @@ func (w *operators) rebuilt() []string {
 func (w *operators) othersStart() {
 	for range 3 {
 		w.Spawn("starter", nil, func() {
-			ctx := w.Deadline(context.Background(), w.Now.Add(functionTimeout), 0)
+			ctx := iam.As(w.Deadline(context.Background(), w.Now.Add(functionTimeout), 0), w.roleOf("streams"))
 			w.checkStart(w.storeOf(w.client(), 2, w.Env(w.Rng.Float64, 0)).Start(ctx))
 		})
 	}
