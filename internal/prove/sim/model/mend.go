@@ -3,7 +3,6 @@ package model
 import (
 	"maps"
 	"slices"
-	"strings"
 )
 
 // live is a contribution that a slot counts, and how often.
@@ -33,7 +32,7 @@ func (s *Step) keep() {
 func (m *Model) Whole(s *Slot) (list []*Slot) {
 	total := TotalText(s.Key)
 	for _, key := range slices.Sorted(maps.Keys(m.Slots)) {
-		if TotalText(key) == total && strings.HasPrefix(key, strings.Join(strings.SplitN(s.Key, "#", 4)[:3], "#")+"#") {
+		if TotalText(key) == total {
 			list = append(list, m.Slots[key])
 		}
 	}

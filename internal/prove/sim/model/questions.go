@@ -27,19 +27,22 @@ func (h *History) Between(from, to time.Time) (list []State) {
 	return list
 }
 
-// Flapped reports whether something that a total counts was stored, left the table and was stored
-// again between two times.
+// Flapped reports whether something was in a total, left it and came back as it was, between two
+// times.
 func (m *Model) Flapped(total string, from, to time.Time) bool {
 	for _, h := range m.Keys {
-		held, left := false, false
+		var held, left []int64 // the terms of what was there, and of what was there before
 		for _, s := range h.Between(from, to) {
-			if s.Image == nil || s.Image.Barred {
-				left = held
-				continue
+			var now []int64
+			for _, p := range m.Parts(s.Image) {
+				if TotalText(p.slot(0)) == total {
+					now = append(now, p.Term)
+				}
 			}
-			if held = true; left && slices.ContainsFunc(m.Parts(s.Image), func(p Part) bool { return TotalText(p.slot(0)) == total }) {
+			if slices.ContainsFunc(now, func(term int64) bool { return slices.Contains(left, term) && !slices.Contains(held, term) }) {
 				return true
 			}
+			held, left = now, append(left, held...)
 		}
 	}
 	return false

@@ -49,7 +49,7 @@ func atoi(s string) int64 {
 // TotalText names the total of a slot as verify does.
 func TotalText(key string) string {
 	name, by, window := SlotName(key)
-	text := fmt.Sprintf("%s since 1", name)
+	text := fmt.Sprintf("%s since %s", name, strings.SplitN(key, "#", 4)[2])
 	if by != "" {
 		text += " by " + by
 	}
