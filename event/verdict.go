@@ -29,9 +29,9 @@ const (
 	// beyond a bound, or cannot be updated any more, or an event that it requires is not stored.
 	// Nothing is stored. The event goes to quarantine.
 	Rejected
-	// Expired means that nothing is stored, and that the event has expired or will expire within an
-	// hour. If it were stored now, it could count twice after time to live has removed it. The
-	// event goes to quarantine.
+	// Expired means that nothing is stored, and that the event has expired or will expire within
+	// ten minutes. If it were stored now, it could count twice after time to live has removed it.
+	// The event goes to quarantine.
 	Expired
 	// Poison means that the event can never be stored. It goes to quarantine.
 	Poison

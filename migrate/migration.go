@@ -427,8 +427,8 @@ const (
 	refused
 )
 
-// itemsOf returns what a row should have in the new table, now. A row whose event expires within an
-// hour is not a row, as Put would refuse that event.
+// itemsOf returns what a row should have in the new table, now. A row whose event expires within
+// ten minutes is not a row, as Put would refuse that event.
 func (s *Migration) itemsOf(row Row) (rowmap.Mapped, noCopy) {
 	now := s.store.Env.Now()
 	m := Copies(s.mapping, row, s.old.Keys, now)
