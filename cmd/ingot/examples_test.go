@@ -49,7 +49,6 @@ var particular = map[string]expected{
 	"ingot console --local":   {},
 
 	"ingot migrate": {not: "it moves a table. TestMigrate does"},
-	"ingot version": {not: "each build prints another. TestVersion runs it"},
 
 	"ingot publish again":               {not: "it needs a target. TestNeeds publishes to a queue, and integration to all kinds of targets"},
 	"ingot try":                         {not: "it is meant for a stack without events. TestNeeds runs it, and integration on LocalStack"},

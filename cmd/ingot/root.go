@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"runtime/debug"
 	"slices"
@@ -77,13 +76,6 @@ func newRoot(a *command.App) *cobra.Command {
 		return cli.Usage(misspelled(cmd, err))
 	})
 	root.AddCommand(commands(a)...)
-	root.AddCommand(&cobra.Command{Use: "version", Short: "Print the version of this program", Args: cobra.NoArgs,
-		Long:    "Prints the version of this program, and which Go built it for which system.",
-		Example: "  ingot version",
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(a.Stdout, "ingot version "+root.Version)
-			return err
-		}})
 	root.AddCommand(topics(root, stack)...)
 	strict(root)
 	completeValues(root)

@@ -58,7 +58,7 @@ func TestStackFlagsAreRefused(t *testing.T) {
 		})
 	}
 	want := []string{"archive", "cost", "demo", "dev", "edit", "erase", "explain", "find", "ingot", "init", "list", "migrate", "pause",
-		"publish", "pull", "quarantine", "read", "region", "resume", "version"}
+		"publish", "pull", "quarantine", "read", "region", "resume"}
 	if got := slices.Sorted(maps.Keys(refusing)); !slices.Equal(got, want) {
 		t.Errorf("%q refuse a flag, want %q", got, want)
 	}
