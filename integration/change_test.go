@@ -114,7 +114,7 @@ func (d *deployed) changeWith(e *endpoint.Endpoint, w tool) {
 		{"quarantine show again " + id, 3, "total"},
 		{"quarantine resend again", 3, "resent"}, // what would be stored today, which is one
 		{"quarantine resend again " + id + " --replace --yes", 0, "resent"},
-		{"rebuild --all", 0, "every aggregate says that it is complete"},
+		{"rebuild --all", 0, "every aggregate is recorded as complete"},
 	})
 	d.until("the replaced event is stored", nothing, func() bool {
 		out, _, _ := w.run(d.Context(), "get order.placed merchant_id=m-900 order_id=o-1")

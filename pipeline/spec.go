@@ -52,7 +52,7 @@ type BatchSpec struct {
 	Each string `yaml:"each" need:"yes"`
 	// Values of the objects around an event, which it takes into its payload, by their names there.
 	With map[string]string `yaml:"with" like:"{account: \"entry[].id\"}"`
-	// An object without the array holds no events of this kind, and that is no mistake.
+	// An object may be without the array. Then it holds no events of this kind.
 	Optional bool `yaml:"optional"`
 }
 

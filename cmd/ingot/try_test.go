@@ -29,6 +29,6 @@ func TestTry(t *testing.T) {
 	must.Say(t, w.run(exitRefused, "try", "--local").errors, "nothing would be stored")
 	w.run(0, "resume", "--local")
 	w.send(0, oldSale)
-	must.Say(t, w.run(exitRefused, "try", "--local").errors, "would leave behind", "add --yes")
+	must.Say(t, w.run(exitRefused, "try", "--local").errors, "would still be there: totals of ", "add --yes")
 	w.run(0, "try", "--local", "--number", "6", "--limit", "2h", "--yes")
 }

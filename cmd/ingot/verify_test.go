@@ -136,7 +136,7 @@ func TestRebuild(t *testing.T) {
 	w := newDevWorld(t)
 	w.sales(6)
 	if got := w.run(exitFine, "rebuild", "--all", "--local"); got.out != "" ||
-		!strings.Contains(got.errors, "every aggregate says that it is complete") ||
+		!strings.Contains(got.errors, "every aggregate is recorded as complete") ||
 		!strings.Contains(got.errors, "To prove it, run ingot verify") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}

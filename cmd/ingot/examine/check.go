@@ -23,8 +23,8 @@ import (
 )
 
 const checkHelp = `Checks pipeline.yaml, and checks template.yaml against it: everything that exactly-once needs of the queue, the
-stream, the tables and the functions. It reports all mistakes at once, each as file:line:column: what is wrong;
-write … instead. It sends requests only with --was deployed.
+stream, the tables and the functions. It reports all mistakes at once, each with its file, line and column, what is
+wrong, and what to do. It sends requests only with --was deployed.
 
 It finds the functions by their code (a CodeUri that ends in cmd/ingest or cmd/streams), or else by their variables
 INGOT_TABLE and INGOT_AGGREGATES_TABLE and by what is mapped to them. It finds tables and queues by what the functions

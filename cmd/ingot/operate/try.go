@@ -25,7 +25,7 @@ the stream has each change once and in order, who is named for a removal, and wh
 a batch. At the end it removes what it has stored, and takes its messages out of quarantine. Totals without events
 stay.
 
-If the events table has events, it does nothing without --yes, and says what its events would leave behind.
+If the events table has events, it does nothing without --yes, and says what would still be there afterwards.
 
 The report names no stack, no account and no key, so it can be pasted into an issue.
 
@@ -146,7 +146,7 @@ func (r Tried) text() string {
 	}
 	for i, left := range r.Left {
 		if i == 0 {
-			b.WriteString("\nleft behind\n")
+			b.WriteString("\nstill there\n")
 		}
 		b.WriteString("  " + left + "\n")
 	}

@@ -45,7 +45,7 @@ leave that out, otherwise of the next field of the sort key. A time may be short
 The page ends at --limit items, or when --max-units read units are spent. Items that have expired or are of another
 type are read, but not returned. The token of the next page contains keys, and is not encrypted.
 
-An answer without items is no failure: the exit code is 0.`
+If nothing is found, the exit code is still 0.`
 
 // queryJSON documents --output json. A test compares it with answer.
 const queryJSON = `

@@ -188,7 +188,7 @@ func (a *app) doubtful(ctx context.Context, s pass.Opened, patience time.Duratio
 		return nil, standing, err
 	}
 	if len(d.behind) == 0 {
-		a.Say("every aggregate says that it is complete, and none lacks the oldest events: there is nothing to do. To prove it, run ingot verify")
+		a.Say("there is nothing to rebuild: every aggregate is recorded as complete, and none lacks the oldest events. To prove it, run ingot verify")
 	}
 	return d.behind, []string{}, nil
 }

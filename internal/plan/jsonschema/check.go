@@ -163,7 +163,7 @@ func (c *checker) oneOf(r *rule, n event.Node, p *place) bool {
 	if r.enumName == "const" {
 		return c.fault(r, p, r.enumName, "is not the value that it must have")
 	}
-	return c.fault(r, p, r.enumName, "is none of the values that it may have")
+	return c.fault(r, p, r.enumName, "is not one of the values that it may have")
 }
 
 func (c *checker) number(r *rule, n event.Node, p *place) bool {

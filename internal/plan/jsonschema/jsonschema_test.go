@@ -48,7 +48,7 @@ func TestFindings(t *testing.T) {
 		{`{"id":"o-1","lines":[]}`, "lines has fewer than 1 elements (#/properties/lines/minItems)"},
 		{`{"id":"o-1","lines":[1],"total":1.5}`, "total is a number and must be integer (#/properties/total/type)"},
 		{`{"id":"o-1","lines":[1],"total":1000}`, "total is not below 1000 (#/properties/total/exclusiveMaximum)"},
-		{`{"id":"o-1","lines":[1],"currency":"SEK"}`, "currency is none of the values that it may have (#/properties/currency/enum)"},
+		{`{"id":"o-1","lines":[1],"currency":"SEK"}`, "currency is not one of the values that it may have (#/properties/currency/enum)"},
 		{`{"id":"o-1","lines":[1],"kind":"x"}`, "kind is not the value that it must have (#/properties/kind/const)"},
 		{`{"id":"o-1","lines":[1],"tags":["aa","\u0061a"]}`, "tags has element 1 twice (#/properties/tags/uniqueItems)"},
 		{`{"id":"o-1","lines":[1],"either":"x"}`, "either fits more than one of the alternatives (#/properties/either/oneOf)"},

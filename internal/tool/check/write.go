@@ -45,17 +45,17 @@ func (r *Report) writeTotals(b *strings.Builder) {
 		receipts = ", beside 2 for the receipt of each change"
 	}
 	fmt.Fprintf(b,
-		"aggregates (write units to update one total%s; full: after changes from all %s within 72 hours, which leave about these marks and bytes in it)\n", receipts, show.Count(r.Partitions, "partition"))
+		"aggregates (units: write units to update one total%s; new: after its first change; full: after changes from all %s within 72 hours; marks: they say what is counted already; bytes: about its size)\n", receipts, show.Count(r.Partitions, "partition"))
 	t := show.NewTable()
 	heading := ""
 	if slices.ContainsFunc(r.Totals, func(t Total) bool { return t.SpreadForOne > 0 || t.RankShards > 0 || t.MovedBy != "" }) {
 		heading = "advice"
 	}
-	t.Row("name", "since", "spread", "new", "full", "marks", "bytes", heading)
+	t.Row("name", "since", "spread", "units, new", "units, full", "marks, full", "bytes, full", heading)
 	for _, total := range r.Totals {
 		advice := ""
 		if total.SpreadForOne > 0 {
-			advice = fmt.Sprintf("spread: %d lowers full to 1", total.SpreadForOne)
+			advice = fmt.Sprintf("spread: %d lowers a full one to 1 unit", total.SpreadForOne)
 		}
 		if total.RankShards > 0 {
 			units, by, list := estimate.RankUnits, total.Rank, "window"

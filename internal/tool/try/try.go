@@ -110,7 +110,7 @@ func (e *BusyError) Error() string {
 		left = strings.Join(e.Left, "; ")
 	}
 	return "the events table has events already, and a trial is meant for a stack without. Its events would be counted beside the " +
-		"others, and would leave behind: " + left
+		"others. When it has removed them, this would still be there: " + left
 }
 
 // trial is one run.
