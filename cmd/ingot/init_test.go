@@ -130,6 +130,35 @@ func TestInitTakesAnExample(t *testing.T) {
 	inRepository(t, dir, "go", "test", "./...")
 }
 
+// The tests of a repository say which lines of a sample are one event, if they fail.
+func TestInitNamesLinesOfOneEvent(t *testing.T) {
+	slow.Test(t, "it builds and tests a repository")
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "pipeline.yaml"), `{ingot: 1, epoch: 1, type: "{type}", events: {
+  visit: {id: "{n}", at: "{at}", key: {pk: "VISIT#{n}", sk: "-"}},
+  state: {id: "{n}", at: "{at}", mode: latest, revision: rev number, key: {pk: "STATE#{n}", sk: "-"}}}}`)
+	tool(t, "init", dir, "--module", "example.com/shop").says(t, exitFine)
+	const at = `"at":"2026-03-01T09:00:00Z"`
+	write(t, filepath.Join(dir, "events", "sample.ndjson"), `{"type":"visit","n":"1",`+at+`}
+{"type":"state","n":"1",`+at+`,"rev":1}
+{"type":"visit","n":"1",`+at+`,"site":"north"}
+{"type":"state","n":"1",`+at+`,"rev":1,"site":"north"}
+{"type":"state","n":"1",`+at+`,"rev":2}
+`)
+	cmd := exec.Command("go", "test", "./...")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=", "GOWORK=off")
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Error("they pass")
+	}
+	for _, want := range []string{"another payload is stored under this key",
+		"lines 1 and 3 of events/sample.ndjson are the same event (VISIT#1 / -): keep one of them, or give one another id",
+		"lines 2 and 4 of events/sample.ndjson are revisions of one event (STATE#1 / -): keep one of them, or see that their revisions differ",
+		"lines 2 and 5 of events/sample.ndjson are revisions of one event"} {
+		must.Say(t, string(out), want)
+	}
+}
+
 const samples = `{"type":"visit","visit_id":"v1","site":"north","at":"2026-03-01T09:00:00Z"}
 {"type":"visit","visit_id":"v2","site":"north","at":"2026-03-01T09:01:00Z"}
 not an event
