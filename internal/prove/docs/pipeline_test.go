@@ -1,10 +1,10 @@
 package docs
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,20 +19,43 @@ import (
 
 const pipelinePage = "docs/pipeline.md"
 
-// fieldPages names the pages of fields that pipelinePage does not have.
-var fieldPages = map[string]string{"BatchSpec": "docs/producers.md", "PartSpec": "docs/parts.md",
-	"AggregateSpec": "docs/totals.md", "FromSpec": "docs/totals.md"}
+var fieldsMark = regexp.MustCompile(`<!-- fields: (\w+) -->`)
+
+// specsIn adds every struct of package pipeline that a file is made of.
+func specsIn(of reflect.Type, specs map[string]reflect.Type) {
+	switch of.Kind() {
+	case reflect.Slice, reflect.Map, reflect.Pointer:
+		specsIn(of.Elem(), specs)
+	case reflect.Struct:
+		if of.PkgPath() == reflect.TypeFor[pipeline.Spec]().PkgPath() && specs[of.Name()] == nil {
+			specs[of.Name()] = of
+			for _, field := range reflect.VisibleFields(of) {
+				specsIn(field.Type, specs)
+			}
+		}
+	}
+}
 
 // TestEveryFieldIsDocumented shows that the reference documents every field of the file, and no
 // other, and says of each whether it is required.
 func TestEveryFieldIsDocumented(t *testing.T) {
-	for _, of := range []reflect.Type{reflect.TypeFor[pipeline.Spec](), reflect.TypeFor[pipeline.BatchSpec](),
-		reflect.TypeFor[pipeline.EventSpec](),
-		reflect.TypeFor[pipeline.KeySpec](),
-		reflect.TypeFor[pipeline.IndexSpec](), reflect.TypeFor[pipeline.PatternSpec](), reflect.TypeFor[pipeline.PartSpec](),
-		reflect.TypeFor[pipeline.AggregateSpec](), reflect.TypeFor[pipeline.FromSpec]()} {
+	specs, pages := map[string]reflect.Type{}, map[string]string{}
+	specsIn(reflect.TypeFor[pipeline.Spec](), specs)
+	for _, page := range documents(t) {
+		for _, mark := range fieldsMark.FindAllStringSubmatch(read(t, page), -1) {
+			if specs[mark[1]] == nil || pages[mark[1]] != "" {
+				t.Errorf("%s: %s has another table, or is not of the file", page, mark[1])
+			}
+			pages[mark[1]] = page
+		}
+	}
+	for name, of := range specs {
+		if pages[name] == "" {
+			t.Errorf("no page has a table of the fields of %s", name)
+			continue
+		}
 		documented := map[string]string{}
-		for _, row := range table(t, cmp.Or(fieldPages[of.Name()], pipelinePage), "fields: "+of.Name()) {
+		for _, row := range table(t, pages[name], "fields: "+name) {
 			documented[code(row[0])] = row[1]
 			if len(row) != 3 || len(row[2]) < 10 {
 				t.Errorf("%s: the row of %s says nothing", of.Name(), row[0])
