@@ -68,7 +68,7 @@ type costOptions struct {
 	partitions, memory int
 	parts, together    int
 	traced             bool         // as the template has it
-	stack              *rules.Stack // likewise; nil: there is no template
+	stack              *rules.Billed // likewise; nil: there is no template
 	with               []string
 }
 
@@ -140,7 +140,7 @@ func (o *costOptions) functions(chosen bool) error {
 	}
 	size := rules.Functions{Memory: cost.DefaultMemory, Architecture: "arm64"} // and no traces
 	if tpl != nil {
-		stack, err := rules.StackOf(*tpl, config, o.environment)
+		stack, err := rules.BilledOf(*tpl, config, o.environment)
 		if err != nil {
 			return err
 		}

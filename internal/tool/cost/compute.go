@@ -32,7 +32,7 @@ type Input struct {
 	Memory       int                // of each function, in MB
 	Architecture string             // of both functions: arm64 or x86_64
 	Traced       bool               // X-Ray gets traces of them
-	Stack        *rules.Stack       // nil: as template.yaml has it
+	Stack        *rules.Billed       // nil: as template.yaml has it
 	Beside       []string           // stacks that stand beside it, as [Stacks] names them
 	Prices       *Prices
 
@@ -74,8 +74,8 @@ const (
 )
 
 // usual is what is billed of template.yaml with its defaults.
-func usual(p *pipeline.Pipeline) *rules.Stack {
-	return &rules.Stack{Idle: 5, Archive: "batches", Alarms: alarmMetrics + rules.CompositeAlarm + len(p.Indexes()), Dashboards: 1,
+func usual(p *pipeline.Pipeline) *rules.Billed {
+	return &rules.Billed{Idle: 5, Archive: "batches", Alarms: alarmMetrics + rules.CompositeAlarm + len(p.Indexes()), Dashboards: 1,
 		Secrets: 1}
 }
 

@@ -202,7 +202,7 @@ func TestSampleFolds(t *testing.T) {
 // What template.yaml creates, whatever the rate, is what the package assumes.
 func TestTemplate(t *testing.T) {
 	text := must.Read(t, filepath.Join(root, sampleshop.Template))
-	stack, err := rules.StackOf(textfile.File{Name: "template.yaml", Text: text}, nil, "")
+	stack, err := rules.BilledOf(textfile.File{Name: "template.yaml", Text: text}, nil, "")
 	must.Succeed(t, err)
 	must.Equal(t, stack, *usual(load(t, "")))
 	template := string(text)

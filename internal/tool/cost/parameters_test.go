@@ -52,7 +52,7 @@ func costWith(t *testing.T, overrides ...string) float64 {
 	tpl := textfile.File{Name: "template.yaml", Text: must.Read(t, filepath.Join(root, sampleshop.Template))}
 	config := textfile.File{Name: "samconfig.toml", Text: []byte("version = 0.1\n[default.global.parameters]\nparameter_overrides = \"" +
 		strings.Join(overrides, " ") + "\"\n")}
-	stack, err := rules.StackOf(tpl, &config, "default")
+	stack, err := rules.BilledOf(tpl, &config, "default")
 	must.Succeed(t, err)
 	size, err := rules.FunctionsOf(tpl, &config, "default")
 	must.Succeed(t, err)
@@ -92,7 +92,7 @@ func TestParameters(t *testing.T) {
 // Pollers, keys and idle polls cost what AWS's pages say.
 func TestBilledByTheHour(t *testing.T) {
 	in := shopAt(t, 0.001)
-	with := func(change func(*rules.Stack)) *Report {
+	with := func(change func(*rules.Billed)) *Report {
 		stack := *usual(in.Pipeline)
 		change(&stack)
 		in := in
@@ -100,15 +100,15 @@ func TestBilledByTheHour(t *testing.T) {
 		return computed(t, in, placed(10))
 	}
 	requests := func(r *Report) float64 { return of(r, "queue", "SQS requests") * r.Messages / 1e6 }
-	bounded, free := with(func(*rules.Stack) {}), with(func(s *rules.Stack) { s.Idle = 2 })
+	bounded, free := with(func(*rules.Billed) {}), with(func(s *rules.Billed) { s.Idle = 2 })
 	if more := requests(bounded) - requests(free); more < 3*hours*3600/20-1 || more > 3*hours*3600/20+1 {
 		t.Errorf("three pollers more ask %v times more in a month", more)
 	}
-	polled := with(func(s *rules.Stack) { s.Idle, s.Pollers = 10, 10 })
+	polled := with(func(s *rules.Billed) { s.Idle, s.Pollers = 10, 10 })
 	if got := of(polled, "queue", "poller-hours") * polled.Messages / 1e6; math.Abs(got-10*hours) > 0.01 {
 		t.Errorf("ten pollers are there for %v hours of a month", got)
 	}
-	keyed := with(func(s *rules.Stack) { s.OwnKey = true })
+	keyed := with(func(s *rules.Billed) { s.OwnKey = true })
 	// One dollar is for the key, and the rest for 61,320 requests, of which 10,000 cost 0.03.
 	if more := keyed.DollarsAMonth - bounded.DollarsAMonth; more < 1.18 || more > 1.19 {
 		t.Errorf("a key of one's own costs %v dollars a month", more)
@@ -121,7 +121,7 @@ func TestStacksBeside(t *testing.T) {
 	alone := computed(t, in, placed(500))
 	for folder, name := range map[string]string{"publish": "publish", "migrate": "capture"} {
 		text := must.Read(t, filepath.Join(root, "cmd", folder, "template.yaml"))
-		stack, err := rules.StackOf(textfile.File{Name: "template.yaml", Text: text}, nil, "")
+		stack, err := rules.BilledOf(textfile.File{Name: "template.yaml", Text: text}, nil, "")
 		must.Succeed(t, err)
 		i := slices.IndexFunc(besideStacks, func(s besideStack) bool { return s.name == name })
 		must.Equal(t, besideStacks[i].alarms, stack.Alarms, name)
@@ -139,7 +139,7 @@ func TestStacksBeside(t *testing.T) {
 // The schedule reads all events twice a week, as worker and its template have it.
 func TestStackOfTheSchedule(t *testing.T) {
 	text := must.Read(t, filepath.Join(root, "cmd/worker/template.yaml"))
-	stack, err := rules.StackOf(textfile.File{Name: "template.yaml", Text: text}, nil, "")
+	stack, err := rules.BilledOf(textfile.File{Name: "template.yaml", Text: text}, nil, "")
 	must.Succeed(t, err)
 	must.Equal(t, stack.Alarms, largeAlarms)
 	must.Say(t, string(text), "Schedule: {Type: String, Default: rate(7 days),")

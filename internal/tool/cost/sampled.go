@@ -71,7 +71,7 @@ const storageOverhead = 100
 func (in Input) sample(messages iter.Seq2[envelope.Message, error]) (*sampled, error) {
 	in.Stack = cmp.Or(in.Stack, usual(in.Pipeline))
 	r, err := rehearse.Whole(in.Pipeline, in.Now, in.Clock,
-		rehearse.Stack{Partitions: in.Partitions, Counting: in.Stack.Counting, Archive: in.Stack.Archive})
+		rehearse.Deployed{Partitions: in.Partitions, Counting: in.Stack.Counting, Archive: in.Stack.Archive})
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ type besideStack struct {
 	name    string
 	batch   float64 // most changes that its function gets at once
 	memory  int     // MB
-	alarms  int     // metrics that they watch, as [rules.Stack] counts them
+	alarms  int     // metrics that they watch, as [rules.Billed] counts them
 	metrics int     // that its function writes
 	copies  bool    // it writes a copy of each change into the events table
 }

@@ -68,8 +68,8 @@ type Total struct {
 	Moves     [Expiring + 1]int // how often it was changed, by phase
 }
 
-// Stack is how both functions are deployed.
-type Stack struct {
+// Deployed is how both functions are deployed.
+type Deployed struct {
 	Partitions int // of the events table
 	Counting   aggregate.Counting
 	Archive    string // batches or objects; empty: none
@@ -77,7 +77,7 @@ type Stack struct {
 
 // Whole deploys both functions of a pipeline, with empty tables. Messages, bounds and clock are as
 // in [New].
-func Whole(p *pipeline.Pipeline, now time.Time, clock func() time.Time, as Stack) (*Rehearsal, error) {
+func Whole(p *pipeline.Pipeline, now time.Time, clock func() time.Time, as Deployed) (*Rehearsal, error) {
 	r := &Rehearsal{clock: clock, whole: whole{shards: map[string]bool{}, totals: map[string]*Total{}}}
 	p, err := r.deploy(p, testworld.Config{Start: now, Counting: as.Counting, Stack: stack.Config{Watched: true},
 		Engine: embedded.Config{Partitions: as.Partitions, RollAfter: -1, OnRecord: r.changed}})

@@ -8,8 +8,8 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
-// Stack is what is billed of a stack, beside the size of its functions and what events make it do.
-type Stack struct {
+// Billed is what is billed of a stack, beside the size of its functions and what events make it do.
+type Billed struct {
 	Counting    aggregate.Counting
 	Idle        int    // requests that wait at an empty queue at once
 	Pollers     int    // of the queue in provisioned mode, at least; 0: Lambda scales by itself
@@ -30,14 +30,14 @@ const CompositeAlarm = 5
 // source mappings").
 const idlePollers, idleBounded = 2, 5
 
-// StackOf returns what is billed of a template, with the parameters of an environment of
+// BilledOf returns what is billed of a template, with the parameters of an environment of
 // samconfig.toml, as [FunctionsOf] reads them. What only a deployment can tell is left empty.
-func StackOf(tpl textfile.File, config *textfile.File, name string) (Stack, error) {
+func BilledOf(tpl textfile.File, config *textfile.File, name string) (Billed, error) {
 	c, err := checkerOf(tpl, config, name)
 	if err != nil {
-		return Stack{}, err
+		return Billed{}, err
 	}
-	s := Stack{Idle: idlePollers}
+	s := Billed{Idle: idlePollers}
 	if c.ingest != nil {
 		c.polled(&s)
 		events := c.table(c.ingest, "INGOT_TABLE")
@@ -73,7 +73,7 @@ func (c *Checker) metricsOf(alarm *template.Resource) (n int) {
 }
 
 // polled says how Lambda polls the queue.
-func (c *Checker) polled(s *Stack) {
+func (c *Checker) polled(s *Billed) {
 	for _, m := range c.mappingsOf(c.ingest.Name, false) {
 		if c.t.Get(m.props, "ScalingConfig", "MaximumConcurrency") != nil {
 			s.Idle = idleBounded
@@ -86,7 +86,7 @@ func (c *Checker) polled(s *Stack) {
 }
 
 // archived says how the archive keeps events.
-func (c *Checker) archived(s *Stack) {
+func (c *Checker) archived(s *Billed) {
 	bucket := c.variable(c.streams, "INGOT_ARCHIVE_BUCKET")
 	if bucket == nil {
 		return
