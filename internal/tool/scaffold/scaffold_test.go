@@ -110,11 +110,21 @@ func TestWhereIngotComesFrom(t *testing.T) {
 	}
 }
 
+// Each repository has AGENTS.md: one without Go code has what all have.
+func TestAgents(t *testing.T) {
+	r, err := New(Config{Module: "example.com/shop"})
+	must.Succeed(t, err)
+	must.Equal(t, fileOf(t, r.NoGo, "AGENTS.md"), string(must.Read(t, root+"AGENTS.md")))
+}
+
 func fileOf(t *testing.T, files func(fs.FS) ([]File, error), name string) string {
 	t.Helper()
 	list, err := files(os.DirFS(root))
 	must.Succeed(t, err)
 	i := slices.IndexFunc(list, func(f File) bool { return f.Name == name })
+	if i < 0 {
+		t.Fatal(name + " is missing")
+	}
 	return string(list[i].Text)
 }
 
