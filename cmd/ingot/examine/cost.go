@@ -67,7 +67,7 @@ type costOptions struct {
 	peak               float64
 	partitions, memory int
 	parts, together    int
-	traced             bool         // as the template has it
+	traced             bool          // as the template has it
 	stack              *rules.Billed // likewise; nil: there is no template
 	with               []string
 }

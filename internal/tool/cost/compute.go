@@ -32,7 +32,7 @@ type Input struct {
 	Memory       int                // of each function, in MB
 	Architecture string             // of both functions: arm64 or x86_64
 	Traced       bool               // X-Ray gets traces of them
-	Stack        *rules.Billed       // nil: as template.yaml has it
+	Stack        *rules.Billed      // nil: as template.yaml has it
 	Beside       []string           // stacks that stand beside it, as [Stacks] names them
 	Prices       *Prices
 
