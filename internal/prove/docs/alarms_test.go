@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/run/function"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
 
@@ -26,6 +28,7 @@ import (
 //     read, is disabled, or is throttled as a whole. ("Types of metrics for Lambda functions")
 //   - IteratorAge is written when a batch is done. A shard whose batches all come back has none. A
 //     response with batchItemFailures is no error of the function.
+//   - InvokedEventCount is of a mapping, and also counts events of calls that are throttled.
 //   - A period without a datapoint is missing, and so is the value of an expression there. FILL is
 //     not relied on: it has no value either where a metric has no datapoint at all.
 const (
@@ -40,13 +43,21 @@ func steady(v float64) func(int) float64 { return func(int) float64 { return v }
 
 var absent = steady(math.NaN())
 
-// stream writes what a healthy function behind a stream writes, or with a fault.
-func (h history) stream(f, unproven, fault string) {
-	of := func(namespace, name string, v func(int) float64) { h[namespace+" "+name+" "+f] = v }
-	for _, name := range []string{"Invocations", "Errors", "Throttles", "IteratorAge"} {
-		of("AWS/Lambda", name, absent)
+// stream adds what a healthy function writes of a mapping to a stream, or with a fault.
+func (h history) stream(f, mapping, unproven, fault string) {
+	of := func(namespace, name string, v func(int) float64) {
+		key := namespace + " " + name + " " + f
+		if before := h[key]; before != nil { // of another mapping
+			h[key] = func(i int) float64 {
+				if x := before(i); math.IsNaN(v(i)) || x > v(i) {
+					return x
+				}
+				return v(i)
+			}
+			return
+		}
+		h[key] = v
 	}
-	of("Ingot", unproven, absent)
 	called := func(errors, throttles, age, back float64) {
 		of("AWS/Lambda", "Invocations", steady(60))
 		of("AWS/Lambda", "Errors", steady(errors))
@@ -54,9 +65,15 @@ func (h history) stream(f, unproven, fault string) {
 		of("AWS/Lambda", "IteratorAge", steady(age))
 		of("Ingot", unproven, steady(back))
 	}
+	if fault != "cannot read" && fault != "disabled" {
+		h["AWS/Lambda InvokedEventCount "+mapping] = steady(60)
+	}
 	switch fault {
 	case "": // healthy
 		called(0, 0, 900, 0)
+	case "dropped":
+		called(0, 0, 900, 0)
+		h["AWS/Lambda DroppedEventCount "+mapping] = steady(3)
 	case "cannot read", "disabled", "concurrency 0", "throttled, all shards":
 		if fault == "throttled, all shards" {
 			of("AWS/Lambda", "Throttles", steady(9))
@@ -101,70 +118,123 @@ func (h history) queue(fault string) {
 // templates are those of all stacks.
 var templates = []string{sampleshop.Template, "cmd/migrate/template.yaml", "cmd/publish/template.yaml", "cmd/worker/template.yaml"}
 
-// opened reads a template with its defaults.
-func opened(t *testing.T, file string) *template.Template {
+// opened reads a template with these parameters, and the defaults of the others.
+func opened(t *testing.T, file string, given map[string]string) *template.Template {
 	t.Helper()
-	tpl, err := template.Open(must.Read(t, filepath.Join(root, file)), nil)
+	tpl, err := template.Open(must.Read(t, filepath.Join(root, file)), given)
 	must.Succeed(t, err)
 	return tpl
 }
 
-// functions are the functions of all stacks. What a person starts and waits for needs no alarm.
-var functions = []struct{ file, function, unproven, attended string }{
-	{"template.yaml", "IngestFunction", "", ""},
-	{"template.yaml", "StreamsFunction", "BatchesUnproven", ""},
-	{"cmd/migrate/template.yaml", "CaptureFunction", "RowsUnproven", ""},
-	{"cmd/publish/template.yaml", "PublishFunction", "MessagesRefused", ""},
-	{"cmd/worker/template.yaml", "WorkerFunction", "", "ingot verify --large waits for it and says what failed, and the state machine counts runs of the schedule"},
+// goesBack are the parameters of a migration with a way back.
+var goesBack = map[string]string{"EventsStreamArn": "arn:aws:dynamodb:r:1:table/events/stream/x"}
+
+// mappings are those of the functions of all stacks, or functions that have none. What a person
+// starts and waits for needs no alarm.
+var mappings = []struct {
+	file, function, name, reads, unproven, attended string
+	given                                           map[string]string
+}{
+	{"template.yaml", "IngestFunction", "IngestFunctionMessages", "", "", "", nil},
+	{"template.yaml", "StreamsFunction", "StreamsFunctionChanges", "EventsTable", "BatchesUnproven", "", nil},
+	{"cmd/migrate/template.yaml", "CaptureFunction", "CaptureFunctionChanges", "OldTable", "RowsUnproven", "", nil},
+	{"cmd/migrate/template.yaml", "CaptureFunction", "CaptureFunctionChanges", "OldTable", "RowsUnproven", "", goesBack},
+	{"cmd/migrate/template.yaml", "CaptureFunction", "ReturnMapping", "EventsTable", "RowsUnproven", "", goesBack},
+	{"cmd/publish/template.yaml", "PublishFunction", "PublishFunctionChanges", "EventsTable", "MessagesRefused", "", nil},
+	{"cmd/worker/template.yaml", "WorkerFunction", "WorkerFunction", "", "",
+		"ingot verify --large waits for it and says what failed, and the state machine counts runs of the schedule", nil},
 }
 
-var faults = []string{"throttled, all shards", "throttled, some shards", "cannot read", "denied", "disabled", "concurrency 0", "failing",
-	"slow"}
+// Faults of a function are those of all its mappings. The others are of one.
+var (
+	ofFunctions = []string{"throttled, all shards", "throttled, some shards", "concurrency 0", "failing"}
+	ofMappings  = []string{"cannot read", "denied", "disabled", "slow", "dropped"}
+)
 
-// Whatever keeps a function from its work, an alarm of its stack rings and goes on ringing. While
-// all is well, none does.
+// Whatever keeps a function from its work for one of its mappings, an alarm of its stack rings and
+// goes on ringing, also if only the table that it reads is written: after a turn, only the way back
+// writes the old table. While all is well, none does.
 func TestNoFaultIsSilent(t *testing.T) {
-	declared := 0
-	for _, f := range functions {
-		tpl := opened(t, f.file)
-		if f.attended != "" {
+	var named []string
+	for _, m := range mappings {
+		named = append(named, m.file+" "+m.name)
+		if m.attended != "" {
 			continue
 		}
-		for _, fault := range append([]string{""}, faults...) {
-			h := history{"AWS/DynamoDB ConsumedWriteCapacityUnits EventsTable": steady(50),
-				"AWS/DynamoDB ConsumedWriteCapacityUnits OldTable": steady(50)}
-			h.queue("")
-			h.stream("StreamsFunction", "BatchesUnproven", "")
-			if f.unproven == "" {
-				h.queue(fault)
-			} else {
-				h.stream(f.function, f.unproven, fault)
+		tpl := opened(t, m.file, m.given)
+		for _, written := range [][]string{{"EventsTable", "OldTable"}, {cmp.Or(m.reads, "EventsTable")}} {
+			for _, fault := range slices.Concat([]string{""}, ofFunctions, ofMappings) {
+				h := history{}
+				for _, table := range written {
+					h["AWS/DynamoDB ConsumedWriteCapacityUnits "+table] = steady(50)
+				}
+				switch {
+				case m.unproven != "":
+					h.queue("")
+				case fault == "dropped": // a queue has a dead-letter queue
+					continue
+				default:
+					h.queue(fault)
+				}
+				for _, other := range mappings { // their names are in one template each
+					if !slices.Contains(written, other.reads) || other.file == m.file && len(other.given) != len(m.given) {
+						continue
+					}
+					its := ""
+					if other.name == m.name || other.function == m.function && slices.Contains(ofFunctions, fault) {
+						its = fault
+					}
+					h.stream(other.function, other.name, other.unproven, its)
+				}
+				ringing := h.ringing(t, tpl)
+				if (fault == "") != (len(ringing) == 0) {
+					t.Errorf("%s, %q, where %q are written: the alarms that ring are %q", m.name, fault, written, ringing)
+				}
+				t.Logf("%-23s %-24s %s", m.name, fault, strings.Join(ringing, " "))
 			}
-			ringing := h.ringing(t, tpl)
-			if (fault == "") != (len(ringing) == 0) {
-				t.Errorf("%s, %q: the alarms that ring are %q", f.function, fault, ringing)
-			}
-			t.Logf("%-16s %-24s %s", f.function, fault, strings.Join(ringing, " "))
 		}
 	}
-	for _, file := range templates {
-		for _, r := range opened(t, file).Resources() {
-			if r.Type == "AWS::Serverless::Function" {
-				declared++
+	slices.Sort(named)
+	must.Match(t, declared(t), slices.Compact(named))
+}
+
+// declared lists what stands in templates as in [mappings]. Each mapping to a stream has metrics.
+func declared(t *testing.T) (list []string) {
+	for _, m := range mappings {
+		tpl := opened(t, m.file, m.given)
+		add := func(name string, mapping *template.Node) {
+			list = append(list, m.file+" "+name)
+			if tpl.Get(mapping, "StartingPosition") == nil {
+				return
+			}
+			if of := tpl.Get(mapping, "MetricsConfig", "Metrics"); of == nil || !slices.Contains(textsOf(tpl, of), "EventCount") {
+				t.Errorf("%s has no metrics", name)
+			}
+		}
+		for _, r := range tpl.Resources() {
+			switch events := tpl.Property(r, "Events"); {
+			case r.Type == "AWS::Lambda::EventSourceMapping":
+				add(r.Name, tpl.Property(r))
+			case r.Type == "AWS::Serverless::Function" && events == nil:
+				add(r.Name, nil)
+			case r.Type == "AWS::Serverless::Function":
+				for _, e := range events.Members {
+					add(r.Name+e.Name, tpl.Get(e.Value, "Properties"))
+				}
 			}
 		}
 	}
-	must.Equal(t, declared, len(functions))
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // A stack that nobody uses rings no alarm, and what rang for a queue goes on until it is empty:
 // SQS writes no metrics of a queue that was not called for six hours.
 func TestAlarmsOfASleepingStack(t *testing.T) {
-	for _, f := range functions {
-		tpl := opened(t, f.file)
-		must.Match(t, history{}.ringing(t, tpl), []string(nil), f.file)
+	for _, m := range mappings {
+		must.Match(t, history{}.ringing(t, opened(t, m.file, m.given)), []string(nil), m.file)
 	}
-	tpl := opened(t, sampleshop.Template)
+	tpl := opened(t, sampleshop.Template, nil)
 	for _, name := range []string{"DeadLettersAlarm", "QuarantineAlarm"} {
 		must.Equal(t, tpl.Property(tpl.Resource(name), "TreatMissingData").Text, "ignore")
 	}
@@ -193,15 +263,14 @@ func (h history) ringing(t *testing.T, tpl *template.Template) (list []string) {
 		if r.Type != "AWS::CloudWatch::CompositeAlarm" {
 			continue
 		}
-		on[r.Name] = true
 		rule := tpl.Property(r).Member("AlarmRule").Value.Argument.Text
-		for _, part := range strings.Split(rule, " AND ") {
-			name := strings.TrimSuffix(strings.TrimPrefix(part, `ALARM("${`), `}")`)
-			if _, known := on[name]; !known {
-				t.Fatalf("%s: which alarm is %s?", r.Name, part)
-			}
-			on[r.Name] = on[r.Name] && on[name]
+		parsed, err := parser.ParseExpr(strings.NewReplacer(`ALARM("${`, "", `}")`, "", " AND ", "&&", " OR ", "||").Replace(rule))
+		must.Succeed(t, err)
+		values := map[string][]float64{}
+		for name, rings := range on {
+			values[name] = []float64{truth(rings)}
 		}
+		on[r.Name] = compute(parsed, values)[0] != 0
 	}
 	for _, name := range slices.Sorted(maps.Keys(on)) {
 		if off := tpl.Property(tpl.Resource(name), "ActionsEnabled"); on[name] && !off.Is("false") {
@@ -266,12 +335,20 @@ func (h history) read(t *testing.T, tpl *template.Template, metric *template.Nod
 	seconds, err := strconv.Atoi(period)
 	must.Succeed(t, err)
 	dimensions := tpl.Items(tpl.Get(metric, "Dimensions"))
+	namespace, metricName := tpl.Get(metric, "Namespace").Text, tpl.Get(metric, "MetricName").Text
+	var names []string
+	for _, d := range dimensions {
+		names = append(names, strings.TrimSuffix(tpl.Get(d, "Name").Text+"="+d.Member("Value").Value.Text, "="))
+	}
+	if want := dimensionsOf(namespace, metricName); !regexp.MustCompile("^" + want + "$").MatchString(strings.Join(names, " ")) {
+		t.Errorf("%s %s has the dimensions %q, want %s", namespace, metricName, names, want)
+	}
 	of := dimensions[len(dimensions)-1].Member("Value").Value
 	name := of.Text
 	if of.Argument != nil {
 		name, _, _ = strings.Cut(fmt.Sprint(of.Argument.Text, firstOf(of.Argument)), ".")
 	}
-	v := h[tpl.Get(metric, "Namespace").Text+" "+tpl.Get(metric, "MetricName").Text+" "+name]
+	v := h[namespace+" "+metricName+" "+name]
 	for from := 0; from < steps; from += seconds / step {
 		sum, most := math.NaN(), math.NaN()
 		for i := from; v != nil && i < from+seconds/step; i++ {
@@ -288,6 +365,15 @@ func (h history) read(t *testing.T, tpl *template.Template, metric *template.Nod
 		list = append(list, most)
 	}
 	return list
+}
+
+// dimensionsOf is a pattern of the dimensions that a metric has.
+func dimensionsOf(namespace, metric string) string {
+	if strings.HasSuffix(metric, "EventCount") {
+		return "EventSourceMappingUUID"
+	}
+	return map[string]string{"AWS/Lambda": "FunctionName", "AWS/SQS": "QueueName", function.Namespace: "service=ingot function",
+		"AWS/DynamoDB": "TableName( GlobalSecondaryIndexName=.*)?"}[namespace]
 }
 
 func firstOf(n *template.Node) string {
@@ -312,7 +398,12 @@ func compute(e ast.Expr, values map[string][]float64) []float64 {
 	}
 	switch e := e.(type) {
 	case *ast.Ident:
+		if values[e.Name] == nil {
+			panic("what is " + e.Name + "?")
+		}
 		return values[e.Name]
+	case *ast.ParenExpr:
+		return compute(e.X, values)
 	case *ast.BasicLit:
 		n, _ := strconv.ParseFloat(e.Value, 64)
 		return each(func(int) float64 { return n })
@@ -337,12 +428,6 @@ func compute(e ast.Expr, values map[string][]float64) []float64 {
 		})
 	case *ast.BinaryExpr:
 		x, y := compute(e.X, values), compute(e.Y, values)
-		truth := func(b bool) float64 {
-			if b {
-				return 1
-			}
-			return 0
-		}
 		return each(func(i int) float64 {
 			if math.IsNaN(x[i]) || math.IsNaN(y[i]) {
 				return math.NaN()
@@ -354,10 +439,19 @@ func compute(e ast.Expr, values map[string][]float64) []float64 {
 				return truth(x[i] > y[i])
 			case token.LAND:
 				return truth(x[i] != 0 && y[i] != 0)
+			case token.LOR:
+				return truth(x[i] != 0 || y[i] != 0)
 			default:
 				panic(e.Op)
 			}
 		})
 	}
 	panic(fmt.Sprintf("%T", e))
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
 }

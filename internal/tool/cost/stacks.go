@@ -25,7 +25,7 @@ const inRequest = 10
 
 var besideStacks = []besideStack{
 	{name: "publish", batch: 100, memory: 512, alarms: 8 + rules.CompositeAlarm, metrics: 9},
-	{name: "capture", batch: 100, memory: 512, alarms: 7 + rules.CompositeAlarm, metrics: 9, copies: true},
+	{name: "capture", batch: 100, memory: 512, alarms: 8 + rules.CompositeAlarm, metrics: 9, copies: true},
 }
 
 // Large is the stack of cmd/worker, with its schedule. What a command of --large costs beside that,
