@@ -204,10 +204,7 @@ func declared(t *testing.T) (list []string) {
 		tpl := opened(t, m.file, m.given)
 		add := func(name string, mapping *template.Node) {
 			list = append(list, m.file+" "+name)
-			if tpl.Get(mapping, "StartingPosition") == nil {
-				return
-			}
-			if of := tpl.Get(mapping, "MetricsConfig", "Metrics"); of == nil || !slices.Contains(textsOf(tpl, of), "EventCount") {
+			if tpl.Get(mapping, "StartingPosition") != nil && tpl.Get(mapping, "MetricsConfig", "Metrics") == nil {
 				t.Errorf("%s has no metrics", name)
 			}
 		}
@@ -237,6 +234,45 @@ func TestAlarmsOfASleepingStack(t *testing.T) {
 	tpl := opened(t, sampleshop.Template, nil)
 	for _, name := range []string{"DeadLettersAlarm", "QuarantineAlarm"} {
 		must.Equal(t, tpl.Property(tpl.Resource(name), "TreatMissingData").Text, "ignore")
+	}
+}
+
+// The alarms of the schedule ring until a later run ends them: for a total that differs, and for
+// two runs in a row that have proved nothing, which the state machine counts.
+func TestAlarmsOfTheSchedule(t *testing.T) {
+	tpl := opened(t, "cmd/worker/template.yaml", nil)
+	proved := func(differing int) map[string]float64 {
+		found := map[string]float64{}
+		for _, m := range function.Watched(1000, differing, 5, 9000) {
+			found[function.Namespace+" "+m.Name+" WorkerFunction"] = m.Value
+		}
+		return found
+	}
+	failed := func(runs int) map[string]float64 { return map[string]float64{toldFailure(t, tpl): float64(runs)} }
+	for _, c := range []struct {
+		runs []map[string]float64
+		want []string
+	}{
+		{[]map[string]float64{proved(0)}, nil},
+		{[]map[string]float64{proved(1)}, []string{"TotalsDifferingAlarm"}},
+		{[]map[string]float64{proved(1), failed(1)}, []string{"TotalsDifferingAlarm"}},
+		{[]map[string]float64{proved(1), proved(0)}, nil},
+		{[]map[string]float64{failed(1)}, nil},
+		{[]map[string]float64{failed(1), failed(2)}, []string{"VerifyFailedAlarm"}},
+		{[]map[string]float64{failed(1), failed(2), proved(0)}, nil},
+	} {
+		h := history{}
+		for _, key := range slices.Concat(slices.Collect(maps.Keys(proved(0))), slices.Collect(maps.Keys(failed(0)))) {
+			h[key] = func(i int) float64 {
+				if i%10 == 0 && i/10 < len(c.runs) {
+					if v, is := c.runs[i/10][key]; is {
+						return v
+					}
+				}
+				return math.NaN()
+			}
+		}
+		must.Match(t, h.ringing(t, tpl), c.want, fmt.Sprint(c.runs))
 	}
 }
 
@@ -317,6 +353,9 @@ func (h history) rings(t *testing.T, tpl *template.Template, r *template.Resourc
 	if tpl.Property(r, "DatapointsToAlarm") != nil {
 		need = int(number("DatapointsToAlarm"))
 	}
+	for text(properties, "TreatMissingData") == "ignore" && len(result) > periods && math.IsNaN(result[len(result)-1]) {
+		result = result[:len(result)-1] // it keeps its state
+	}
 	below := text(properties, "ComparisonOperator") == "LessThanThreshold"
 	breaching := 0
 	for _, v := range result[len(result)-periods:] {
@@ -334,21 +373,7 @@ func (h history) read(t *testing.T, tpl *template.Template, metric *template.Nod
 	t.Helper()
 	seconds, err := strconv.Atoi(period)
 	must.Succeed(t, err)
-	dimensions := tpl.Items(tpl.Get(metric, "Dimensions"))
-	namespace, metricName := tpl.Get(metric, "Namespace").Text, tpl.Get(metric, "MetricName").Text
-	var names []string
-	for _, d := range dimensions {
-		names = append(names, strings.TrimSuffix(tpl.Get(d, "Name").Text+"="+d.Member("Value").Value.Text, "="))
-	}
-	if want := dimensionsOf(namespace, metricName); !regexp.MustCompile("^" + want + "$").MatchString(strings.Join(names, " ")) {
-		t.Errorf("%s %s has the dimensions %q, want %s", namespace, metricName, names, want)
-	}
-	of := dimensions[len(dimensions)-1].Member("Value").Value
-	name := of.Text
-	if of.Argument != nil {
-		name, _, _ = strings.Cut(fmt.Sprint(of.Argument.Text, firstOf(of.Argument)), ".")
-	}
-	v := h[namespace+" "+metricName+" "+name]
+	v := h[metricOf(t, tpl, metric)]
 	for from := 0; from < steps; from += seconds / step {
 		sum, most := math.NaN(), math.NaN()
 		for i := from; v != nil && i < from+seconds/step; i++ {
@@ -365,6 +390,26 @@ func (h history) read(t *testing.T, tpl *template.Template, metric *template.Nod
 		list = append(list, most)
 	}
 	return list
+}
+
+// metricOf returns the namespace and the name of a metric, and what it is of.
+func metricOf(t *testing.T, tpl *template.Template, metric *template.Node) string {
+	t.Helper()
+	dimensions := tpl.Items(tpl.Get(metric, "Dimensions"))
+	namespace, name := tpl.Get(metric, "Namespace").Text, tpl.Get(metric, "MetricName").Text
+	var names []string
+	for _, d := range dimensions {
+		names = append(names, strings.TrimSuffix(tpl.Get(d, "Name").Text+"="+d.Member("Value").Value.Text, "="))
+	}
+	if want := dimensionsOf(namespace, name); !regexp.MustCompile("^" + want + "$").MatchString(strings.Join(names, " ")) {
+		t.Errorf("%s %s has the dimensions %q, want %s", namespace, name, names, want)
+	}
+	of := dimensions[len(dimensions)-1].Member("Value").Value
+	resource := of.Text
+	if of.Argument != nil {
+		resource, _, _ = strings.Cut(fmt.Sprint(of.Argument.Text, firstOf(of.Argument)), ".")
+	}
+	return namespace + " " + name + " " + resource
 }
 
 // dimensionsOf is a pattern of the dimensions that a metric has.

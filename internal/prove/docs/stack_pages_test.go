@@ -87,22 +87,37 @@ func TestMetricTables(t *testing.T) {
 	}
 }
 
-var ownMetric = regexp.MustCompile(`Namespace: Ingot, MetricName: (\w+), Dimensions: \[(.*?)\]`)
+var ownMetric = regexp.MustCompile(`Namespace: Ingot,?\s+MetricName: (\w+),?\s+Dimensions: \[(.*?)\]`)
 
-// TestAlarmsOnOwnMetrics shows that the ingest function writes those of Ingot's own metrics that
-// alarms watch, under the same dimensions.
+// TestAlarmsOnOwnMetrics shows that the functions of all stacks write those of Ingot's own metrics
+// that alarms watch, under the same dimensions.
 func TestAlarmsOnOwnMetrics(t *testing.T) {
 	written := map[string]bool{}
-	for _, m := range function.IngestMetrics() {
-		written[m.Name] = true
+	add := func(of, name string) {
+		written[name+" {Name: service, Value: ingot}, {Name: function, Value: !Ref "+of+"}"] = true
 	}
-	watched := ownMetric.FindAllStringSubmatch(read(t, sampleshop.Template), -1)
-	for _, m := range watched {
-		if want := "{Name: service, Value: ingot}, {Name: function, Value: !Ref IngestFunction}"; !written[m[1]] || m[2] != want {
-			t.Errorf("an alarm watches %s of %s: no such metric", m[1], m[2])
+	for of, metrics := range map[string][]function.Metric{"IngestFunction": function.IngestMetrics(),
+		"StreamsFunction": slices.Concat(function.StreamsMetrics(), function.PayloadMetrics()), "WorkerFunction": function.WatchMetrics()} {
+		for _, m := range metrics {
+			add(of, m.Name)
 		}
 	}
-	must.Equal(t, len(watched), 2)
+	for of, file := range map[string]string{"CaptureFunction": "migrate/capture/capture.go", "PublishFunction": "publish/function.go"} {
+		for _, m := range regexp.MustCompile(`\{"([A-Za-z]+)", emf\.`).FindAllStringSubmatch(read(t, file), -1) {
+			add(of, m[1])
+		}
+	}
+	watched := 0
+	for _, file := range templates {
+		text := read(t, file)
+		for _, m := range ownMetric.FindAllStringSubmatch(text, -1) {
+			if watched++; !written[m[1]+" "+m[2]] {
+				t.Errorf("%s: an alarm watches %s of %s: no such metric", file, m[1], m[2])
+			}
+		}
+		watched -= strings.Count(text, "Namespace: Ingot")
+	}
+	must.Equal(t, watched, 0)
 }
 
 // TestDashboard shows that each metric of the dashboard exists: the functions write it under these
