@@ -2,8 +2,6 @@ package status
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -44,7 +42,8 @@ func (r *Report) flagged(ctx context.Context, s Source) {
 			r.Flagged = append(r.Flagged, Flagged{name, masks.Quoted(t.Flag), masks.Quoted(t.Accepted)})
 		}
 		if page.Next.PK != "" {
-			r.Unknown = append(r.Unknown, fmt.Sprint("flags of totals: ", errBeyond))
+			r.Unknown = append(r.Unknown, "flags of totals: only the first page of the aggregates table was read; "+
+				"ingot rebuild --accept lists all flags")
 		}
 		break
 	}
@@ -58,5 +57,3 @@ func (r *Report) flagged(ctx context.Context, s Source) {
 			show.Count(n, "total"), verb)
 	}
 }
-
-var errBeyond = errors.New("only the first page of the aggregates table was read; ingot rebuild --accept lists all flags")

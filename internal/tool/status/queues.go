@@ -22,12 +22,10 @@ import (
 // meanwhile.
 const mostLetters = 1000
 
-var errNoURL = errors.New("its URL is not known")
-
 func (r *Report) queues(ctx context.Context, s Source) {
 	for _, q := range []struct{ name, url string }{{"queue", s.Queue}, {"quarantine", s.Quarantine}, {"dead-letter", s.DeadLetters}} {
 		if q.url == "" {
-			r.unknown(q.name, errNoURL)
+			r.unknown(q.name, errors.New("its URL is not known"))
 			continue
 		}
 		one, err := s.queue(ctx, q.name, q.url)

@@ -5,6 +5,7 @@
 package status
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -160,19 +161,21 @@ func (r *Report) verified(ctx context.Context, s Source) {
 	}
 	c := s.Store.Config()
 	last, err := watched.Read(ctx, c.Client, c.Aggregates)
-	switch {
-	case err != nil:
+	if err != nil {
 		r.unknown("the last scheduled verification", err)
-		return
-	case last == nil:
+	}
+	if r.Verified = last; last == nil {
 		return
 	}
-	r.Verified = last
 	if last.Differing > 0 {
 		r.unwell("the last scheduled verification found %s wrong: ingot verify --twice names them", show.Count(last.Differing, "total"))
 	}
 	if last.Failed > 1 {
 		r.unwell("the last %d scheduled verifications proved nothing: the state machine of cmd/worker says why", last.Failed)
+	}
+	noted := cmp.Or(last.At, last.FailedAt)
+	if at, err := time.Parse(time.RFC3339, noted); err == nil && s.Now.Sub(at) > 15*24*time.Hour { // two weeks, and a day
+		r.unwell("no scheduled verification has proved anything since %s: look at the schedule of cmd/worker and at its state machine", noted)
 	}
 }
 
@@ -206,7 +209,6 @@ func (r *Report) mappings(ctx context.Context, s Source) {
 		list, err := pause.Read(ctx, s.Lambda, function)
 		if err != nil {
 			r.unknown("mappings of "+function, err)
-			continue
 		}
 		r.Mappings = append(r.Mappings, list...)
 		for _, m := range list {

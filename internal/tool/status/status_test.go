@@ -479,7 +479,10 @@ func TestVerifiedBySchedule(t *testing.T) {
 	wrong := "the last scheduled verification found 1 total wrong: ingot verify --twice names them"
 	found = strings.Replace(found, "0 wrong", "1 wrong", 1)
 	check(wrong, found)
-	for n, want := range []string{wrong, wrong + "\nthe last 2 scheduled verifications proved nothing: the state machine of cmd/worker says why"} {
+	for n, want := range []string{wrong, wrong + "\nthe last 2 scheduled verifications proved nothing: the state machine of cmd/worker " +
+		"says why\nno scheduled verification has proved anything since 2026-03-01T06:00:00Z: look at the schedule of cmd/worker " +
+		"and at its state machine"} {
+		s.Now = time.Date(2026, 3, 16, 6, 0, n, 0, time.UTC)
 		at := fmt.Sprintf("2026-03-%02dT06:00:00Z", 8+7*n)
 		_, err := s.tables.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates),
 			Key:              map[string]dynamodbtypes.AttributeValue{"PK": text("V#"), "SK": text("-")},
