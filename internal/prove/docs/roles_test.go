@@ -78,10 +78,66 @@ func statementsOf(t *testing.T, tpl *template.Template, role string) (list []iam
 					s.Keys = textsOf(tpl, keys)
 				}
 			}
+			if namespace := tpl.Get(n, "Condition", "StringEquals", "cloudwatch:namespace"); namespace != nil {
+				s.Keys = textsOf(tpl, namespace)
+			}
 			list = append(list, s)
 		}
 	}
 	return list
+}
+
+// rightsOf lists what a role allows: actions, with what they are allowed on.
+func rightsOf(t *testing.T, tpl *template.Template, role string) (list []string) {
+	t.Helper()
+	for _, r := range (&iam.Role{Statements: statementsOf(t, tpl, role)}).Rights() {
+		list = append(list, r.Action+" "+r.On)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Who reads and writes what is encrypted with a key of one's own is allowed to use that key, and
+// without one no role has a right of a key. The state machine changes an item, and makes no key.
+func TestRightsOfKeys(t *testing.T) {
+	want := []string{"MachineRole kms:Decrypt KmsKeyArn", "PublishRole kms:Decrypt TargetKmsKeyArn",
+		"PublishRole kms:GenerateDataKey TargetKmsKeyArn"}
+	for _, d := range decided {
+		want = append(want, d.role+" kms:Decrypt KmsKeyArn", d.role+" kms:GenerateDataKey KmsKeyArn")
+	}
+	var got []string
+	roles := 2 // those of the state machine and of its schedule
+	for _, file := range templates {
+		for _, parameter := range []string{"", "KmsKeyArn", "TargetKmsKeyArn"} {
+			given := map[string]string{parameter: ownKey}
+			if parameter == "" {
+				given = nil
+			} else if !strings.Contains(read(t, file), "\n  "+parameter+":") {
+				continue
+			}
+			tpl := opened(t, file, given)
+			for _, r := range tpl.Resources() {
+				if r.Type != "AWS::IAM::Role" {
+					continue
+				}
+				if given == nil {
+					roles--
+				}
+				for _, right := range rightsOf(t, tpl, r.Name) {
+					if !strings.HasPrefix(right, "kms:") {
+						continue
+					}
+					if got = append(got, r.Name+" "+right); given == nil || !strings.HasSuffix(right, " "+parameter) {
+						t.Errorf("with %q, %s has %s", parameter, r.Name, right)
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	must.Match(t, got, want)
+	must.Equal(t, roles+len(decided), 0, "tests do not know the rights of every role")
 }
 
 func itemsOf(tpl *template.Template, n *template.Node) []*template.Node {
