@@ -278,7 +278,8 @@ func TestNoteOfEveryVerdict(t *testing.T) {
 	}
 }
 
-// The log and the note of a message say which trace it belongs to.
+// The log and the note of a message say which trace it belongs to, and so does the line of one that
+// goes back.
 func TestTraceOfAMessage(t *testing.T) {
 	w := newWorld(t)
 	var log bytes.Buffer
@@ -298,4 +299,10 @@ func TestTraceOfAMessage(t *testing.T) {
 		must.Say(t, log.String(), `"trace":"`+want+`"`)
 	}
 	must.Equal(t, strings.Count(log.String(), `"trace"`), 2, log.String())
+	log.Reset()
+	w.faults = []fault{{API: "PutItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}, Always: true}}
+	e.Records = e.Records[2:]
+	w.receive(e)
+	must.Say(t, log.String(), `"msg":"delivered again; the first of its batch"`)
+	must.Say(t, log.String(), `"trace":"`+header+`"`)
 }
