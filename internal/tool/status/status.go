@@ -174,7 +174,8 @@ func (r *Report) verified(ctx context.Context, s Source) {
 		r.unwell("the last %d scheduled verifications proved nothing: the state machine of cmd/worker says why", last.Failed)
 	}
 	noted := cmp.Or(last.At, last.FailedAt)
-	if at, err := time.Parse(time.RFC3339, noted); err == nil && s.Now.Sub(at) > 15*24*time.Hour { // two weeks, and a day
+	// No sensible schedule is slower than once a month.
+	if at, err := time.Parse(time.RFC3339, noted); err == nil && s.Now.Sub(at) > 33*24*time.Hour {
 		r.unwell("no scheduled verification has proved anything since %s: look at the schedule of cmd/worker and at its state machine", noted)
 	}
 }

@@ -482,7 +482,7 @@ func TestVerifiedBySchedule(t *testing.T) {
 	for n, want := range []string{wrong, wrong + "\nthe last 2 scheduled verifications proved nothing: the state machine of cmd/worker " +
 		"says why\nno scheduled verification has proved anything since 2026-03-01T06:00:00Z: look at the schedule of cmd/worker " +
 		"and at its state machine"} {
-		s.Now = time.Date(2026, 3, 16, 6, 0, n, 0, time.UTC)
+		s.Now = time.Date(2026, 4, 3, 6, 0, n, 0, time.UTC) // 33 days later, and then more
 		at := fmt.Sprintf("2026-03-%02dT06:00:00Z", 8+7*n)
 		_, err := s.tables.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates),
 			Key:              map[string]dynamodbtypes.AttributeValue{"PK": text("V#"), "SK": text("-")},
