@@ -100,10 +100,10 @@ func TestWorstBatchesFitSmallestFunction(t *testing.T) {
 	}{
 		"the most messages":                          {nil, orders(t, 10_000, quoted(120)), 0},
 		"the most messages, all there with others":   {[]string{plain}, orders(t, 10_000, quoted(120)), 0},
-		"a thousand small ones, all there and large": {[]string{nested, escaped}, orders(t, 1_000, quoted(10)), 4 * time.Second},
-		"the most messages, all there and large":     {[]string{nested, escaped}, orders(t, 10_000, quoted(120)), 4 * time.Second},
+		"a thousand small ones, all there and large": {[]string{nested, escaped}, orders(t, 1_000, quoted(10)), 6 * time.Second},
+		"the most messages, all there and large":     {[]string{nested, escaped}, orders(t, 10_000, quoted(120)), 6 * time.Second},
 		"large and new":                              {nil, orders(t, 15, nested), 0},
-		"large ones, all there and large":            {[]string{escaped, nested}, orders(t, 15, nested), 4 * time.Second},
+		"large ones, all there and large":            {[]string{escaped, nested}, orders(t, 15, nested), 6 * time.Second},
 		"larger than an item can be":                 {nil, orders(t, 5, nestedNote(1<<20-2<<10)), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestWorstPartsFitSmallestFunction(t *testing.T) {
 				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_PIPELINE": plan,
 			})
 			for range 2 {
-				fn.takes(t, batch, 4*time.Second) // it is not enough for all of them
+				fn.takes(t, batch, 6*time.Second) // it is not enough for all of them
 			}
 			fn.fits(t)
 		})
@@ -255,7 +255,7 @@ func TestWorstPointersFitSmallestFunction(t *testing.T) {
 			})
 			batch := pointers(t, c.pointers, "")
 			for range 2 {
-				fn.takes(t, batch, 4*time.Second) // it is not enough for all of them
+				fn.takes(t, batch, 6*time.Second) // it is not enough for all of them
 			}
 			fn.fits(t)
 			if offloaded := file == offloading; offloaded != (table.uploads.Load() > 0) {
@@ -310,7 +310,7 @@ func TestWorstStoredPayloadsFitSmallestFunction(t *testing.T) {
 				batch = pointers(t, 10, c.queue)
 			}
 			for range 2 {
-				fn.takes(t, batch, 4*time.Second) // it is not enough for all of them
+				fn.takes(t, batch, 6*time.Second) // it is not enough for all of them
 			}
 			fn.fits(t)
 			if table.judged.Load() < 2 || table.letters.Load() == 0 {
