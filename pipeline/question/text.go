@@ -44,5 +44,7 @@ func Padded(s *pattern.Slot) string {
 
 // quoted reports whether the slot has the normal form of a number.
 func quoted(s *pattern.Slot) bool {
-	return s.Kind == pattern.SlotValue && slices.ContainsFunc(s.Part.Funcs, func(f keys.Func) bool { return f.Name == "number" })
+	return s.Kind == pattern.SlotValue && slices.ContainsFunc(s.Part.Funcs, func(f keys.Func) bool {
+		return f.Function().TakesNumber() && !f.Function().Pads
+	})
 }

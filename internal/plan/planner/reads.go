@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"strings"
-
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/keys"
@@ -33,10 +31,10 @@ func (p *Planner) Sorts(types []*Type, field string) string {
 // sorter is [Planner.Sorts] for what functions read as a time.
 func sorter(funcs []keys.Func) string {
 	for _, f := range funcs {
-		switch {
-		case strings.HasPrefix(f.Name, "unix"):
+		switch row := f.Function(); {
+		case row.Number:
 			return "pad:12"
-		case f.Name == "utc" || f.Name == "rfc2822":
+		case row.Reads != "":
 			return f.Name
 		}
 	}
