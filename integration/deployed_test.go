@@ -356,8 +356,9 @@ func functions(t *testing.T) map[string]string {
 	return binaries
 }
 
-// mostBytes is the largest that a function may be, because each cold start reads it.
-const mostBytes = 15_000_000
+// A function may have this many bytes, because each cold start reads them. The worker may have as
+// many as in scripts/release: no message waits for it.
+const mostBytes, mostOfWorker = 15_000_000, 17_000_000
 
 // build builds a function as it is deployed, for the first test that needs it.
 func build(name string) (binary string, err error) {
@@ -371,8 +372,12 @@ func build(name string) (binary string, err error) {
 		return "", err
 	}
 	info, err := os.Stat(binary)
-	if err == nil && info.Size() > mostBytes {
-		err = fmt.Errorf("the function %s has %d bytes, and may have %d", name, info.Size(), mostBytes)
+	most := int64(mostBytes)
+	if name == "worker" {
+		most = mostOfWorker
+	}
+	if err == nil && info.Size() > most {
+		err = fmt.Errorf("the function %s has %d bytes, and may have %d", name, info.Size(), most)
 	}
 	return binary, err
 }
