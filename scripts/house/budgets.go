@@ -37,7 +37,7 @@ var budgets = map[string]budget{
 			"expires are built whole, the simulation has states and required events, what is published may be a change, and a schedule " +
 			"verifies all totals, also of a table that moves; a lost table can be restored on the engine; the simulation has events that " +
 			"say when they expire; two searches for what exists twice found little more to take away"},
-	testTokens: {most: 831_000, measured: 881_500,
+	testTokens: {most: 831_000, measured: 881_700,
 		why: "as for the source; both tables and the stack are lost on LocalStack, while events flow"},
 	shippedLines: {most: 25_250, measured: 26_100, why: "as for the source"},
 	heartLines: {most: 6_640, measured: 6_680,
