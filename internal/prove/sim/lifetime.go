@@ -56,10 +56,11 @@ func (w *lifetime) keepsLonger() bool {
 
 // lifetime returns how long the event of a fact lives.
 func (w *lifetime) lifetime(f model.Fact) time.Duration {
+	life := w.plan.retain()
 	if !w.notice.IsZero() && !f.Time().Before(w.notice) {
-		return shorten(f, w.plan.longer())
+		life = w.plan.longer()
 	}
-	return shorten(f, w.plan.retain())
+	return shorten(f, life)
 }
 
 // left returns for how long from now the event of a fact may be put.
@@ -70,11 +71,11 @@ func (w *lifetime) left(f model.Fact) time.Duration {
 // longestLife returns how long the item of the fact may live. It does not judge what an event from
 // before the change may keep. If that was too long, the event comes back and is stored again, and
 // that shows.
-func (w *lifetime) longestLife(f model.Fact) time.Duration {
+func (w *lifetime) longestLife() time.Duration {
 	if w.notice.IsZero() {
-		return shorten(f, w.plan.retain())
+		return w.plan.retain()
 	}
-	return shorten(f, w.plan.longer())
+	return w.plan.longer()
 }
 
 // returning lists the messages whose events have expired, but would not have if events lived

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/prove/sim/model"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/internal/prove/sim/survey"
 )
@@ -176,7 +175,7 @@ func (w *World) stepped() {
 // expireAll moves the clock past every expiry.
 func (w *World) expireAll() {
 	w.Now = w.Now.Add(20 * time.Hour)
-	for at := w.Now; w.Now.Sub(at) < w.lifetime.longestLife(model.Fact{}); {
+	for at := w.Now; w.Now.Sub(at) < w.lifetime.longestLife(); {
 		w.pollers.sweep()
 		for _, m := range w.copies(w.plan.Phases + 1) {
 			w.send(m)

@@ -68,7 +68,7 @@ func (w *World) keyOfEpoch(c *model.Change, name, text string) string {
 // replaced if that is later. No event may be written past its time.
 func (w *World) checkExpiry(c *model.Change) {
 	own := c.New.Time().Add(w.lifetime.lifetime(c.New.Fact))
-	want, most := own.Unix(), c.New.Time().Add(w.lifetime.longestLife(c.New.Fact))
+	want, most := own.Unix(), c.New.Time().Add(shorten(c.New.Fact, w.lifetime.longestLife()))
 	if c.Old != nil {
 		want = max(want, c.Old.ExpiresAt)
 	}

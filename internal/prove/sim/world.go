@@ -21,8 +21,6 @@ import (
 	"github.com/ingot-events/ingot/internal/prove/sim/survey"
 	"github.com/ingot-events/ingot/internal/prove/sim/tasks"
 	"github.com/ingot-events/ingot/internal/testworld"
-	"github.com/ingot-events/ingot/internal/tool/policy"
-	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -167,7 +165,7 @@ func (w *World) build(ctx context.Context, engine embedded.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	w.Person = person()
+	w.Person = stage.Person(payloadBucket, "erase", "query", "rebuild", "verify")
 	w.dynamo = recorder{w.ingot.Engine.DynamoDB(), w}
 	if w.plan.Pointers {
 		w.Must(stack.CreateArchive(ctx, w.ingot.Engine.S3(), largeBucket))
@@ -180,16 +178,6 @@ func (w *World) build(ctx context.Context, engine embedded.Config) (err error) {
 		Ceiling: w.plan.Ceiling,
 		Noted:   w.plan.Offload > 0, Transfers: w.plan.Transfers, Marks: w.plan.Counting == aggregate.Marks, ARN: w.ingot.StreamARN})
 	return w.mapFunctions(ctx)
-}
-
-// person is somebody who may run the commands of which the worlds run a part.
-func person() *iam.Role {
-	var all []policy.Statement
-	for _, command := range []string{"erase", "query", "rebuild", "verify"} {
-		all = append(all, policy.Commands[command](policy.ARNsOf(&target.Target{EventsTable: eventsTable, AggregatesTable: totals,
-			PayloadBucket: payloadBucket}))...)
-	}
-	return policy.Role("operator", all)
 }
 
 func (w *World) mapFunctions(ctx context.Context) error {

@@ -23,8 +23,6 @@ import (
 	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
-	"github.com/ingot-events/ingot/internal/tool/policy"
-	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -97,8 +95,7 @@ func (w *world) build(seed uint64) error {
 		return err
 	}
 	w.role = iam.Streams(w.pipeline)
-	w.Person = policy.Role("pause",
-		policy.Commands["pause"](policy.ARNsOf(&target.Target{EventsTable: stack.Events, AggregatesTable: stack.Aggregates})))
+	w.Person = stage.Person("", "pause")
 	if !w.Calm && w.Chance(0.3) {
 		w.hardness = 0.01
 	}

@@ -21,8 +21,6 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/sim/stage"
 	"github.com/ingot-events/ingot/internal/testworld"
-	"github.com/ingot-events/ingot/internal/tool/policy"
-	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
@@ -336,8 +334,7 @@ func keyText(img migrate.Row) string {
 
 // roleOf returns the role of somebody who runs a command by its policy.
 func roleOf(command string) *iam.Role {
-	r := policy.Role(command,
-		policy.Commands[command](policy.ARNsOf(&target.Target{EventsTable: stack.Events, AggregatesTable: stack.Aggregates})))
+	r := stage.Person("", command)
 	for _, s := range r.Statements {
 		for i := range s.Resources {
 			s.Resources[i] = strings.Replace(s.Resources[i], "OLD-TABLE", oldTable, 1)
