@@ -5,26 +5,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/ingottest"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/store/repair"
 )
 
 // TestClaims runs the accounts of docs/parts.md: whatever stops or fails, a value has one owner,
 // and the owner that is erased releases it.
 func TestClaims(t *testing.T) {
-	var text string
-	for _, b := range blocksOf(t, "docs/parts.md", "yaml pipeline") {
-		if strings.Contains(b.text, "email.claimed") {
-			text = b.text
-		}
-	}
-	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
-	must.Succeed(t, err)
+	p := written.Pipeline(t, blockWith(t, "docs/parts.md", "yaml pipeline", "email.claimed"))
 	account := func(id, email, name string) string {
 		return fmt.Sprintf(`{"type":"account.opened","account_id":%q,"email":%q,"name":%q,"opened_at":"2026-03-01T10:00:00Z"}`, id,
 			email, name)

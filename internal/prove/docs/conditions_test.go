@@ -4,47 +4,37 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/ingot-events/ingot/ingottest"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 )
 
 // TestConditions runs the examples of what can hold before an event is stored, on docs/parts.md and
 // docs/totals.md, and one of docs/pipeline.md of events that live longer.
 func TestConditions(t *testing.T) {
 	for _, c := range []struct {
-		file, has string
-		bodies    []string
-		stored    int    // of these bodies
-		reason    string // of the others, which are in quarantine
+		file, has      string
+		before, bodies []string
+		stored         int    // of all these
+		reason         string // of the others, which are in quarantine
 	}{
-		{"docs/parts.md", "transfer.posted", []string{
+		{"docs/parts.md", "transfer.posted", nil, []string{
 			`{"type":"transfer.posted","transfer_id":"1","posted_at":"2031-03-01T09:00:00Z","from_account":"a","to_account":"b"}`,
 			`{"type":"account.opened","account":"a","opened_at":"2031-03-01T09:00:00Z"}`,
 			`{"type":"account.opened","account":"b","opened_at":"2031-03-01T09:00:00Z"}`,
 			`{"type":"transfer.posted","transfer_id":"2","posted_at":"2031-03-01T09:00:00Z","from_account":"a","to_account":"nobody"}`,
 		}, 3, "requires"},
-		{"docs/totals.md", "goods.reserved", append(reserved(4, "ann", 1), reserved(2, "bob", 2)...), 3, "above-ceiling below-floor"},
-		{"docs/pipeline.md", "was: [{retain: 30d, before: 2026-03-03T00:00:00Z}]", []string{
+		{"docs/totals.md", "goods.reserved", []string{
+			`{"type":"goods.received","id":"r","sku":"tea","quantity":4,"at":"2031-03-01T08:00:00Z"}`},
+			append(reserved(4, "ann", 1), reserved(2, "bob", 2)...), 4, "above-ceiling below-floor"},
+		{"docs/pipeline.md", "was: [{retain: 30d, before: 2026-03-03T00:00:00Z}]", nil, []string{
 			`{"type":"reading","sensor":"s","taken_at":"2031-03-01T09:00:00Z"}`}, 1, ""},
 	} {
-		var text string
-		for _, b := range blocksOf(t, c.file, "yaml pipeline") {
-			if strings.Contains(b.text, c.has) {
-				text = b.text
-			}
-		}
-		p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
-		must.Succeed(t, err)
-		w := ingottest.New(t, ingottest.Config{Pipeline: p})
-		if c.file == "docs/totals.md" {
-			w.Send(`{"type":"goods.received","id":"r","sku":"tea","quantity":4,"at":"2031-03-01T08:00:00Z"}`)
-			w.Drain()
-			c.stored++
-		}
+		w := ingottest.New(t, ingottest.Config{Pipeline: written.Pipeline(t, blockWith(t, c.file, "yaml pipeline", c.has))})
+		w.Send(c.before...)
+		w.Drain()
 		w.Send(c.bodies...)
 		for range 3 { // what lacks something comes again twice
 			w.Advance(time.Hour)

@@ -89,6 +89,20 @@ func blocksOf(t *testing.T, name, info string) []block {
 	return all
 }
 
+// blockWith returns the text of the last such block that has a text.
+func blockWith(t *testing.T, name, info, has string) (text string) {
+	t.Helper()
+	for _, b := range blocksOf(t, name, info) {
+		if strings.Contains(b.text, has) {
+			text = b.text
+		}
+	}
+	if text == "" {
+		t.Fatalf("%s has no block ```%s with %s", name, info, has)
+	}
+	return text
+}
+
 // table reads the table that follows the comment <!-- name -->. It returns the rows without the
 // head. The cells are trimmed, and the backslash before a | is removed.
 func table(t *testing.T, file, name string) [][]string {

@@ -5,23 +5,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/ingot-events/ingot/ingottest"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
 )
 
 // TestNewestOfAPlace runs the example of docs/patterns.md: one question for the newest reading of
 // every device of a place, whatever comes late, twice or in between.
 func TestNewestOfAPlace(t *testing.T) {
-	section := sectionOf(t, "docs/patterns.md", "the-newest-reading-of-all-devices-of-a-place")
-	_, text, _ := strings.Cut(section, "```yaml pattern\n")
-	text, _, found := strings.Cut(text, "```")
-	must.Equal(t, found, true)
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte("ingot: 1\nepoch: 1\ntype: \"{type}\"\n" + text)}}, "p.yaml")
-	must.Succeed(t, err)
+	p := patternPipeline(t, blockWith(t, patternsPage, "yaml pattern", "devices_of_place"))
 	reading := func(device, place string, hour, celsius int) string {
 		return fmt.Sprintf(`{"type":"reading","device":%q,"place":%q,"at":"2031-03-01T%02d:00:00Z","celsius":%d}`, device, place, hour, celsius)
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -19,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/query"
@@ -51,14 +51,10 @@ func TestPatternsOfThePage(t *testing.T) {
 // the page shows them.
 func answerOf(t *testing.T, file, stored, question string) string {
 	t.Helper()
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": &fstest.MapFile{Data: []byte("ingot: 1\nepoch: 1\ntype: \"{type}\"\n" + file)}},
-		"p.yaml", pipeline.Secret([]byte("the secret of this page")))
-	if err != nil {
-		t.Fatalf("%v\nin\n%s", err, file)
-	}
+	p := patternPipeline(t, file)
 	now := func() time.Time { return must.Time("2026-03-04T00:00:00Z") }
 	engine := embedded.New(embedded.Config{Now: now})
-	_, err = stack.New(t.Context(), engine, stack.Config{Indexes: p.Indexes()})
+	_, err := stack.New(t.Context(), engine, stack.Config{Indexes: p.Indexes()})
 	must.Succeed(t, err)
 	st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates,
 		Env: env.Env{Now: now}})
@@ -93,6 +89,12 @@ func answerOf(t *testing.T, file, stored, question string) string {
 		fmt.Fprintf(&b, "answer: %s\n", strings.Join(ids, ", "))
 	}
 	return b.String()
+}
+
+// patternPipeline compiles a block of the page, which leaves out what all have in common.
+func patternPipeline(t *testing.T, file string) *pipeline.Pipeline {
+	t.Helper()
+	return written.Pipeline(t, "ingot: 1\nepoch: 1\ntype: \"{type}\"\n"+file, pipeline.Secret([]byte("the secret of this page")))
 }
 
 // asked reads a question as ingot query takes it.

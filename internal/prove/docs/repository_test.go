@@ -31,8 +31,8 @@ var (
 	makeVariable = regexp.MustCompile(`^([A-Z]+)=`)
 )
 
-// written lists files that the pages tell the reader to write.
-var written = map[string]bool{"messages.ndjson": true, "gifts.ndjson": true, "publish.yaml": true}
+// ofReader lists files that the pages tell the reader to write.
+var ofReader = map[string]bool{"messages.ndjson": true, "gifts.ndjson": true, "publish.yaml": true}
 
 // TestPagesFitANewRepository shows that each make target, variable of make, stack and file that the
 // pages about a stack name is in a repository that ingot init has made.
@@ -58,7 +58,7 @@ func TestPagesFitANewRepository(t *testing.T) {
 			stacks++
 		}
 		for _, m := range fileName.FindAllStringSubmatch(text, -1) {
-			if files[m[1]] == "" && !written[m[1]] {
+			if files[m[1]] == "" && !ofReader[m[1]] {
 				t.Errorf("%s: there is no file %s", page, m[1])
 			}
 			names++

@@ -81,12 +81,7 @@ func TestNamesOfAStack(t *testing.T) {
 // TestTryingAStack shows that the event with which a new stack is tried is stored and counted where
 // the commands look for it.
 func TestTryingAStack(t *testing.T) {
-	commands := ""
-	for _, b := range blocksOf(t, withoutPage, "sh") {
-		if strings.Contains(b.text, "events/ingest-one.json > order.json") {
-			commands = b.text
-		}
-	}
+	commands := blockWith(t, withoutPage, "sh", "events/ingest-one.json > order.json")
 	var batch events.SQSEvent
 	must.Succeed(t, json.Unmarshal([]byte(read(t, "events/ingest-one.json")), &batch))
 	plan, err := pipeline.Load(os.DirFS(root), sampleshop.Pipeline, pipeline.Secret([]byte("key")))

@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/ingottest"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/store/repair"
 )
 
@@ -19,17 +18,12 @@ import (
 // Whatever stops or fails, the newest reading is the state of its device, and the total holds it
 // alone. The state goes with its reading, and rebuild parts brings back the one before.
 func TestStates(t *testing.T) {
-	var text string
-	for _, b := range blocksOf(t, "docs/parts.md", "yaml pipeline") {
-		if strings.Contains(b.text, "device.last") {
-			text = b.text + "aggregates:\n  devices:\n    since: 1\n    onExpire: subtract\n    by: {celsius: \"{celsius}\"}\n" +
-				"    from:\n      device.last: {values: {devices: count}}\n"
-		}
-	}
+	text := blockWith(t, "docs/parts.md", "yaml pipeline", "device.last") +
+		"aggregates:\n  devices:\n    since: 1\n    onExpire: subtract\n    by: {celsius: \"{celsius}\"}\n" +
+		"    from:\n      device.last: {values: {devices: count}}\n"
 	const whole = "  reading.taken:\n"
 	for _, text := range []string{text, strings.Replace(text, whole, whole+"    atomic: true\n", 1)} {
-		p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
-		must.Succeed(t, err)
+		p := written.Pipeline(t, text)
 		at := func(hour, celsius int) string {
 			return fmt.Sprintf(`{"type":"reading.taken","device":"d","taken_at":"2026-03-01T%d:00:00Z","celsius":%d}`, hour, celsius)
 		}
