@@ -161,12 +161,14 @@ func (r *Report) verified(ctx context.Context, s Source) {
 	}
 	c := s.Store.Config()
 	last, err := watched.Read(ctx, c.Client, c.Aggregates)
-	if err != nil {
+	switch {
+	case err != nil:
 		r.unknown("the last scheduled verification", err)
-	}
-	if r.Verified = last; last == nil {
+		return
+	case last == nil:
 		return
 	}
+	r.Verified = last
 	if last.Differing > 0 {
 		r.unwell("the last scheduled verification found %s wrong: ingot verify --twice names them", show.Count(last.Differing, "total"))
 	}
@@ -210,6 +212,7 @@ func (r *Report) mappings(ctx context.Context, s Source) {
 		list, err := pause.Read(ctx, s.Lambda, function)
 		if err != nil {
 			r.unknown("mappings of "+function, err)
+			continue
 		}
 		r.Mappings = append(r.Mappings, list...)
 		for _, m := range list {

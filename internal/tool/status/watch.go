@@ -66,6 +66,7 @@ func (r *Report) lag(ctx context.Context, s Source) {
 	points, err := s.points(ctx, "AWS/Lambda", "IteratorAge", "FunctionName", s.Streams, types.StatisticMaximum, fourMinutes)
 	if err != nil {
 		r.unknown("lag", err)
+		return
 	}
 	age := greatest(points)
 	if age == nil {

@@ -90,7 +90,7 @@ func (r *Report) Text(w io.Writer, columns int) error {
 func (r *Report) verifications() (lines []string) {
 	v := r.Verified
 	if v == nil {
-		return
+		return nil
 	}
 	if v.At != "" {
 		lines = append(lines, fmt.Sprintf("%s: %s of %s, %s wrong, %s undecided", v.At, show.Count(v.Totals, "total"),
