@@ -16,7 +16,7 @@ demo: ## run the whole pipeline in one process on a week of earthquakes
 
 # TESTFLAGS: more arguments of go test. Tests make much garbage and keep little, so it is collected less often. Many
 # of them wait, so half as many packages more than cores are tested at once. make lint vets all packages, so that the
-# tests need not. Without a symbol table, which a stack trace does not need, linking a test takes two thirds of the time.
+# tests need not. Without a symbol table, which a stack trace does not need, they are linked sooner.
 test: export GOGC ?= 400
 test: export CGO_ENABLED ?= 0
 test: cores = $(shell getconf _NPROCESSORS_ONLN)

@@ -365,13 +365,13 @@ func build(name string) (binary string, err error) {
 	built.mu.Lock()
 	defer built.mu.Unlock()
 	binary = filepath.Join(built.dir, name, "bootstrap")
-	if _, err := os.Stat(binary); err == nil {
-		return binary, nil
-	}
-	if err := runtimeapi.Build(ctx, "github.com/ingot-events/ingot/cmd/"+name, binary, ""); err != nil {
-		return "", err
-	}
 	info, err := os.Stat(binary)
+	if err != nil {
+		if err := runtimeapi.Build(ctx, "github.com/ingot-events/ingot/cmd/"+name, binary, ""); err != nil {
+			return "", err
+		}
+		info, err = os.Stat(binary)
+	}
 	most := int64(mostBytes)
 	if name == "worker" {
 		most = mostOfWorker

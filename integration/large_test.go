@@ -132,10 +132,10 @@ func (c *crew) flags() string {
 }
 
 // visited deploys visits to seven sites, and counts n of them.
-func visited(t *testing.T, e *endpoint.Endpoint, n int, window time.Duration, parameters map[string]string) (*deployed, tool) {
+func visited(t *testing.T, e *endpoint.Endpoint, n int, counting string, window time.Duration) (*deployed, tool) {
 	t.Helper()
-	parameters["EndpointUrl"] = e.URL
-	d := deploy(t, deployment{dir: layered(t, visits), binaries: functions(t), window: window, parameters: parameters})
+	d := deploy(t, deployment{dir: layered(t, visits), binaries: functions(t), window: window,
+		parameters: map[string]string{"Counting": counting, "EndpointUrl": e.URL}})
 	d.send(visitBodies(n)...)
 	d.until("every change is counted", d.count, func() bool { return d.stream.Drained() })
 	w := d.tool(e.URL, "..")
@@ -146,7 +146,7 @@ func visited(t *testing.T, e *endpoint.Endpoint, n int, window time.Duration, pa
 // TestLarge verifies a table on a state machine.
 func TestLarge(t *testing.T) {
 	e, _ := open(t)
-	d, w := visited(t, e, 60, 0, map[string]string{"Counting": "receipts"})
+	d, w := visited(t, e, 60, "receipts", 0)
 	c := d.workers(e, w, nil)
 	line := "verify" + c.flags()
 	verify := func(line string, code int, words ...string) {
@@ -173,7 +173,7 @@ func TestSchedule(t *testing.T) {
 	slow.Test(t, "a run has 389 parts, and LocalStack starts an execution for each")
 	t.Parallel()
 	e, _ := open(t)
-	d, w := visited(t, e, 20, 2*time.Second, map[string]string{"Counting": "marks"})
+	d, w := visited(t, e, 20, "marks", 2*time.Second)
 	lambda := httptest.NewServer(mappings.New(mappings.Mapping{UUID: "u", Function: "streams", Source: d.streamARN}))
 	t.Cleanup(lambda.Close)
 	c := d.workers(e, w, map[string]string{"VERIFY_WORK": "s3://" + d.stack + "-work/watch", "VERIFY_STREAMS": "streams",
