@@ -339,7 +339,7 @@ func (w *World) checkGroup(f model.Fact) {
 		return
 	}
 	for _, earlier := range w.groups[m.group] {
-		if earlier == m {
+		if earlier.fact == f {
 			return
 		}
 		if why := w.unsettled(earlier); why != "" && !w.arrays.passedBy(earlier, m) {

@@ -195,8 +195,8 @@ func (w *requires) resend() {
 		}
 		w.Fault(resent, body)
 		w.quarantined[body] = 0
-		if i := slices.Index(w.groups[m.group], m); i >= 0 {
-			w.groups[m.group] = append(slices.Delete(w.groups[m.group], i, i+1), m)
+		if m.group != "" {
+			w.groups[m.group] = append(slices.DeleteFunc(w.groups[m.group], func(of *message) bool { return of == m }), m)
 		}
 		w.send(m)
 	}
