@@ -18,7 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/tool/cli"
-	"github.com/ingot-events/ingot/internal/tool/erase"
+	"github.com/ingot-events/ingot/internal/tool/erase/stray"
 )
 
 // longAgo is the clock of a machine, in the eyes of a tool on another one.
@@ -86,7 +86,7 @@ func TestErasePayloads(t *testing.T) {
 		"0 objects of no event: deleted\n2 others of the last 25 hours") || len(w.objects()) != 6 {
 		t.Errorf("young objects: %s", got.out)
 	}
-	var out erase.Stray
+	var out stray.Found
 	must.Succeed(t, json.Unmarshal([]byte(w.by(time.Now, 0, "erase", "--payloads", "--yes", "--local", "--output", "json").out),
 		&out))
 	if len(out.Payloads) != 2 || out.Young != 0 || *out.Deleted != 2 || out.Payloads[0].Bucket != stack.Payloads ||

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/erase"
+	"github.com/ingot-events/ingot/internal/tool/erase/stray"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 )
@@ -185,7 +186,7 @@ func (a *app) erase(cmd *cobra.Command, args []string, o eraseOptions) error {
 // eraseFault returns an error of an eraser with its exit code.
 func eraseFault(err error) error {
 	var choice *erase.WrongChoice
-	var now *erase.NotNow
+	var now *stray.NotNow
 	switch {
 	case errors.As(err, &choice):
 		return cli.Usage(choice.Err)
@@ -275,7 +276,6 @@ func (a *app) erased(ctx context.Context, e *erase.Eraser) error {
 
 // erasePayloads lists or deletes the objects of the payload bucket that belong to no item.
 func (a *app) erasePayloads(cmd *cobra.Command, o eraseOptions) error {
-	ctx := cmd.Context()
 	e, err := a.eraser(cmd, o)
 	if err != nil {
 		return err
@@ -283,31 +283,27 @@ func (a *app) erasePayloads(cmd *cobra.Command, o eraseOptions) error {
 	if err := e.Target.Needs(target.Payloads); err != nil {
 		return err
 	}
+	b := &stray.Bucket{Objects: e.Target.S3(), Name: e.Target.PayloadBucket, Plan: e.Plan, Items: e.Items, Pauser: a.Pauser(e.Target),
+		Clock: a.Clock.Real()}
+	if e.Target.ArchiveBucket != "" {
+		b.Lag = a.Lag(e.Target, stray.Patience)
+	}
+	run := b.Find
 	if !o.Dry {
 		if err := a.Announce(e.Target); err != nil {
 			return err
 		}
-		function, err := command.FunctionName(e.Target, false)
-		if err != nil {
+		if b.Ingest, err = command.FunctionName(e.Target, false); err != nil {
 			return err
 		}
-		if err := e.StandsStill(ctx, a.Pauser(e.Target), function); err != nil {
-			return eraseFault(err)
-		}
+		run = b.Delete
 	}
-	out, err := e.Strays(ctx)
+	out, err := run(cmd.Context())
 	if err != nil {
-		return err
-	}
-	if !o.Dry {
-		if err := e.ArchiveIsDone(ctx, a.Lag(e.Target, erase.StreamPatience)); err != nil {
-			return eraseFault(err)
+		if out != nil {
+			a.Say("%d of %s are deleted", *out.Deleted, show.Count(len(out.Payloads), "object"))
 		}
-		deleted, err := e.DeleteStrays(ctx, out.Payloads)
-		if out.Deleted = &deleted; err != nil {
-			a.Say("%d of %s are deleted", deleted, show.Count(len(out.Payloads), "object"))
-			return eraseFault(err)
-		}
+		return eraseFault(err)
 	}
 	if a.JSON() {
 		return a.WriteJSON(out)

@@ -1,6 +1,5 @@
 // Package erase erases events of a stack for good, and finds what else may hold them: objects of
-// the archive, older versions of payloads, and messages in the queues. An [Eraser] also finds the
-// objects of the payload bucket that belong to no event.
+// the archive, older versions of payloads, and messages in the queues.
 package erase
 
 import (
@@ -58,11 +57,6 @@ type WrongChoice struct{ Err error }
 
 func (w *WrongChoice) Error() string { return w.Err.Error() }
 func (w *WrongChoice) Unwrap() error { return w.Err }
-
-// NotNow is an error that says why nothing may be deleted now.
-type NotNow struct{ Err error }
-
-func (n *NotNow) Error() string { return n.Err.Error() }
 
 // Add adds an event to what is erased. Without a type, nothing but its key is known.
 func (e *Eraser) Add(eventType string, key event.Key) {

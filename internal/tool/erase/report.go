@@ -136,6 +136,8 @@ type Archive struct {
 	Marker  bool   `json:"marker,omitempty"`
 }
 
+func (a Archive) url() string { return "s3://" + a.Bucket + "/" + a.Name }
+
 // of reports whether an object of the archive is that of a key.
 func (a Archive) of(key event.Key) bool { return strings.HasPrefix(a.Name, archive.Prefix(key)) }
 
@@ -221,9 +223,7 @@ func (e *Eraser) Print(w io.Writer, r *Report) {
 	}
 	e.printArchive(w, old, r.FilesUnread)
 	if o.Dry {
-		limited(w, large, func(one Archive) {
-			fmt.Fprintf(w, "payload       s3://%s/%s, which erasing deletes\n", show.Text(one.Bucket), show.Text(one.Name))
-		})
+		show.Some(w, large, func(one Archive) string { return "payload       " + one.url() + ", which erasing deletes" })
 	} else {
 		deletions(w, "payload", large) // older versions
 	}
@@ -272,7 +272,7 @@ func (e *Eraser) printEvent(w io.Writer, ev *Event) {
 	default:
 		fmt.Fprintln(w, "event         none was stored; the key is barred")
 	}
-	limited(w, ev.Parts, func(part Part) {
+	show.Some(w, ev.Parts, func(part Part) string {
 		what := "part"
 		switch {
 		case part.Claim:
@@ -280,7 +280,7 @@ func (e *Eraser) printEvent(w io.Writer, ev *Event) {
 		case part.State:
 			what = "state"
 		}
-		fmt.Fprintf(w, "%-14s%s  %s / %s\n", what, show.Text(part.Type), show.Text(part.PK), show.Text(part.SK))
+		return fmt.Sprintf("%-14s%s  %s / %s", what, part.Type, part.PK, part.SK)
 	})
 }
 
@@ -338,25 +338,14 @@ func counts(parts, claims int) string {
 	return strings.Join(list, ", ")
 }
 
-// limited calls each for the first 20, and says how many more there are.
-func limited[T any](w io.Writer, list []T, each func(T)) {
-	for i, one := range list {
-		if i == 20 {
-			fmt.Fprintf(w, "              and %d more; all with --output json\n", len(list)-i)
-			return
-		}
-		each(one)
-	}
-}
-
 // deletions writes the commands that delete objects.
 func deletions(w io.Writer, name string, list []Archive) {
-	limited(w, list, func(one Archive) {
+	show.Some(w, list, func(one Archive) string {
 		line := "aws s3api delete-object --bucket " + show.Quoted(one.Bucket) + " --key " + show.Quoted(one.Name)
 		if one.Version != "" {
 			line += " --version-id " + show.Quoted(one.Version)
 		}
-		fmt.Fprintf(w, "%-14s%s\n", name, line)
+		return fmt.Sprintf("%-14s%s", name, line)
 	})
 }
 
@@ -372,9 +361,7 @@ func (e *Eraser) printArchive(w io.Writer, list []Archive, unread bool) {
 	}
 	deletions(w, "archive", objects)
 	slices.SortFunc(files, func(a, b Archive) int { return cmp.Compare(a.Name, b.Name) })
-	limited(w, slices.Compact(files), func(one Archive) {
-		fmt.Fprintf(w, "archive       s3://%s/%s\n", show.Text(one.Bucket), show.Text(one.Name))
-	})
+	show.Some(w, slices.Compact(files), func(one Archive) string { return "archive       " + one.url() })
 	if unread {
 		fmt.Fprintln(w, "archive       its files were not read: --archive reads all of them")
 	}

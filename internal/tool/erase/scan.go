@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tool/erase/stray"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/tables"
@@ -17,9 +18,6 @@ import (
 // which is made of its whole's type and id, whatever pipeline.yaml says today. If nothing is known
 // of an event except its key, a part is recognised by the fields of that key that it has.
 func (e *Eraser) scan(ctx context.Context) error {
-	if err := e.Scans(ctx, e.Target.EventsTable); err != nil {
-		return err
-	}
 	byKey, byTime := map[event.Key]*Event{}, map[int64][]*Event{} // parts have the time of their whole
 	for _, ev := range e.list {
 		byKey[ev.key], ev.all = ev, true
@@ -28,7 +26,7 @@ func (e *Eraser) scan(ctx context.Context) error {
 		}
 	}
 	parts, silent := e.Plan.Describe().Spec.Events, map[string]int{} // parts that do not show their whole
-	for item, err := range e.items(ctx) {
+	for item, err := range e.Items(ctx) {
 		var odd *tables.UnreadableItem
 		switch {
 		case errors.As(err, &odd):
@@ -67,27 +65,13 @@ func (e *Eraser) scan(ctx context.Context) error {
 	return nil
 }
 
-// items yields what [store.Store.Items] does, and the copies of rows too: they hold what a person
-// may want erased, and own their payloads.
-func (e *Eraser) items(ctx context.Context) iter.Seq2[*event.Item, error] {
-	return func(yield func(*event.Item, error) bool) {
-		for page, err := range e.Store.ItemPages(ctx, tables.Segment{}) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for _, item := range append(page.All, page.Copies...) {
-				if !yield(item, nil) {
-					return
-				}
-			}
-			for _, odd := range page.Unreadable {
-				if !yield(nil, odd) {
-					return
-				}
-			}
-		}
+// Items scans the events table, as [stray.Items] does: a copy of a row holds what a person may want
+// erased.
+func (e *Eraser) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
+	if err := e.Scans(ctx, e.Target.EventsTable); err != nil {
+		return func(yield func(*event.Item, error) bool) { yield(nil, err) }
 	}
+	return stray.Items(ctx, e.Store)
 }
 
 func (ev *Event) addFound(part *event.Item) {
