@@ -39,6 +39,8 @@ import (
 //     reads the payload then. So it must have read everything that was written until the table had
 //     been read.
 //   - A migration copies rows into the type: capture may be putting the object of a row again.
+//   - Something else puts it, such as ingot rebuild parts or a program with the library. Such an
+//     object is young when the bucket is listed again, right before it would be deleted.
 //   - A change is not published yet, and its event is replaced or gone since: the publish function
 //     reads the payload then. So objects stay for longer than the stream keeps their records.
 
@@ -183,6 +185,18 @@ func (b *Bucket) Delete(ctx context.Context) (*Found, error) {
 	if err := b.archived(ctx); err != nil {
 		return nil, err
 	}
+	now, err := b.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found.Payloads = slices.DeleteFunc(found.Payloads, func(one Object) bool {
+		o, _ := readObject(one.Name)
+		again := now[o].After(one.Modified)
+		if again {
+			found.Young++
+		}
+		return again
+	})
 	deleted, err := b.delete(ctx, found.Payloads)
 	found.Deleted = &deleted
 	return found, err
