@@ -116,6 +116,9 @@ func (s source) GetQueueAttributes(ctx context.Context, in *sqs.GetQueueAttribut
 
 func (s source) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput, _ ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput,
 	error) {
+	if s.w.strays.state() == "Disabled" {
+		return &sqs.ReceiveMessageOutput{}, nil
+	}
 	out, err := s.w.ingot.Engine.SQS().ReceiveMessage(ctx, in)
 	if err == nil {
 		for _, m := range out.Messages {

@@ -63,6 +63,7 @@ const (
 	metTooLate  = "too late meanwhile"      // an event comes again: its time is up, and a try of it may still land
 	offloaded   = "payload offloaded"       // an item is stored, and its payload is in the payload bucket
 	payloadGone = "payload gone"            // somebody deletes a payload from the bucket
+	cleaned     = "payloads cleaned up"     // a person deletes the objects of the payload bucket that belong to no event
 	asleep      = "operator asleep"         // a rebuild stops before its last request, and goes on after others have written
 )
 
@@ -78,6 +79,6 @@ func FaultNames() []string {
 		replayed, throttled, redriven, unfit,
 		afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting, wholeAlone, healed,
 		putAgain, taken, released, goneBefore, compressed, inArray, arrayKept, objectLate, objectGone, metNothing, metBuilding, metTooLate,
-		offloaded, payloadGone, metNoOrder, unpaid, resent, endsEarly,
+		offloaded, payloadGone, cleaned, metNoOrder, unpaid, resent, endsEarly,
 		beaten, ownerGone, brought}
 }

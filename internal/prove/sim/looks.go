@@ -219,15 +219,16 @@ var errUnread = errors.New("nobody may read the stream")
 // Counted asks, unless the world says that nobody can tell.
 func (w streamLag) Counted(ctx context.Context) (time.Time, error) {
 	w.Pause()
-	if w.looks.looking.unread {
+	l := w.looks.looking
+	if l != nil && l.unread {
 		return time.Time{}, errUnread
 	}
 	return drained.Question{Tables: asker{w.ingot.Engine.DynamoDB(), w.World}, Shards: w.ingot.Engine.Streams(), Events: eventsTable,
 		Aggregates: totals, Function: "streams", Notes: fences.Streams, Patience: patience, Env: w.Env(w.Rng.Float64, 0),
 		Mappings: func(context.Context) ([]pause.Mapping, error) {
 			m := pause.Mapping{Source: w.ingot.StreamARN, State: "Enabled", Factor: 1}
-			if w.looks.looking.halted {
-				m.State = w.looks.looking.shown
+			if l != nil && l.halted {
+				m.State = l.shown
 			}
 			return []pause.Mapping{m}, nil
 		}}.Ask(ctx)

@@ -31,6 +31,9 @@ func (w *pollers) pollStream() {
 		if l := w.looks.looking; l != nil && l.halted {
 			w.Park(time.Time{}, func() bool { return !l.halted })
 		}
+		if w.Now.Before(w.strays.halted) {
+			w.Park(w.strays.halted, nil)
+		}
 		w.meddle()
 		if !w.PollStream(w.stream) {
 			return

@@ -80,6 +80,7 @@ func (w *World) liveBursts() bool {
 		if w.plan.People && w.Chance(0.5) {
 			w.Spawn("eraser", nil, w.erasures.erasure)
 		}
+		w.strays.clean()
 		w.run(phaseSteps, func() bool { return !sending && w.quiet() })
 		if w.Failure != nil {
 			return false
@@ -177,6 +178,7 @@ func (w *World) expireAll() {
 	w.Now = w.Now.Add(20 * time.Hour)
 	for at := w.Now; w.Now.Sub(at) < w.lifetime.longestLife(); {
 		w.pollers.sweep()
+		w.strays.clean()
 		for _, m := range w.copies(w.plan.Phases + 1) {
 			w.send(m)
 		}

@@ -87,6 +87,7 @@ type World struct {
 	states    *states
 	pointers  *pointers
 	offload   *offload
+	strays    *strays
 	stuck     *stuck
 	damage    *damage
 	looks     *looks
@@ -124,6 +125,7 @@ func newWorld(p Plan, trace bool) *World {
 	w.states = &states{World: w, draw: draw(22)}
 	w.pointers = &pointers{World: w, draw: draw(14), objects: map[string]*largeObject{}}
 	w.offload = &offload{w, draw(17), map[string][]*invocation{}}
+	w.strays = &strays{World: w, draw: draw(24)}
 	w.dead = &dead{w, map[string]int{}}
 	w.archive = &archive{w, map[model.Object]bool{}}
 	w.spending = &spending{World: w, accepted: map[string]int{}}

@@ -13,5 +13,21 @@ func offload() []Mutant {
 	}
 `),
 		},
+		{
+			Name: "payload-before-the-archive", What: "erase --payloads does not wait until what has expired is archived",
+			Defends: "P4 I14", Checks: checks(sim.Unarchived),
+			Edits: edit("stray.Bucket.archived", ``, `	if len(b.Name) > 0 {
+		return nil
+	}
+`),
+		},
+		{
+			Name: "payloads-while-ingest-works", What: "erase --payloads does not ask whether ingest is paused",
+			Defends: "P4 I14", Checks: checks(sim.Altered),
+			Edits: edit("stray.Bucket.paused", ``, `	if len(b.Name) > 0 {
+		return nil
+	}
+`),
+		},
 	}
 }
