@@ -32,12 +32,12 @@ const (
 
 var budgets = map[string]budget{
 	// These say how large the project may be.
-	sourceTokens: {most: 880_000, measured: 914_000,
+	sourceTokens: {most: 880_000, measured: 915_200,
 		why: "what producers send (events inside objects, values as they come, types that are dropped), states, lists of totals and " +
 			"expires are built whole, the simulation has states and required events, what is published may be a change, and a schedule " +
 			"verifies all totals, also of a table that moves; a lost table can be restored on the engine; the simulation has events that " +
-			"say when they expire; two searches for what exists twice found little more to take away"},
-	testTokens: {most: 831_000, measured: 881_700,
+			"say when they expire, and runs erase --payloads; two searches for what exists twice found little more to take away"},
+	testTokens: {most: 831_000, measured: 882_000,
 		why: "as for the source; both tables and the stack are lost on LocalStack, while events flow"},
 	shippedLines: {most: 25_250, measured: 26_100, why: "as for the source"},
 	heartLines: {most: 6_640, measured: 6_680,
