@@ -59,8 +59,8 @@ var told = [...]struct {
 	// with a batch that has it.
 	seldom bool
 }{
-	Inserted:  {"Inserted", "new, and stored", stored, 0, -1, false},
-	Updated:   {"Updated", "a newer revision, and stored", stored, 0, -2, false},
+	Inserted:  {"Inserted", "new, and stored", written, 0, -1, false},
+	Updated:   {"Updated", "a newer revision, and stored", written, 0, -2, false},
 	Duplicate: {"Duplicate", "the same event is stored already", stored, 0, -3, false},
 	Stale:     {"Stale", "a newer revision is stored already", stored, 0, -4, false},
 	Dropped:   {"Dropped", "of a type that nobody wants: done with", dropped, 0, -5, true},
@@ -76,6 +76,7 @@ type standing uint8
 
 const (
 	open        standing = iota // it stays in the queue
+	written                     // it is done, and has changed what is stored
 	stored                      // it is done
 	dropped                     // it is done, and nothing is stored
 	quarantined                 // it goes to quarantine
@@ -103,7 +104,10 @@ func ParseVerdict(name string) (v Verdict, ok bool) {
 }
 
 // Stored reports whether v proves that the event is in the table, so that the message is done.
-func (v Verdict) Stored() bool { return int(v) < len(told) && told[v].is == stored }
+func (v Verdict) Stored() bool { return v.Written() || int(v) < len(told) && told[v].is == stored }
+
+// Written reports whether v means that the event, or its newer revision, has been stored just now.
+func (v Verdict) Written() bool { return int(v) < len(told) && told[v].is == written }
 
 // Done reports whether a message with verdict v is done, so that SQS may delete it.
 func (v Verdict) Done() bool { return v.Stored() || int(v) < len(told) && told[v].is == dropped }

@@ -85,7 +85,7 @@ func (b *ingestBatch) one(i int, mu *sync.Mutex) bool {
 			b.charge(cost, mu)
 			e.take(results[0])
 			stopped = e.Verdict == event.Retry
-			if !looked && !stopped && e.Verdict != event.Inserted && e.Verdict != event.Updated {
+			if !looked && !stopped && !e.Verdict.Written() {
 				looked = true
 				b.settled(list[n+1:], mu)
 			}

@@ -73,7 +73,7 @@ func TestSettledAgainstPuts(t *testing.T) {
 		for i, item := range list {
 			results, cost := w.store.Put(ctx, []*event.Item{item})
 			put := results[0]
-			said, wrote := got[i], put.Verdict == event.Inserted || put.Verdict == event.Updated || inserted(put)
+			said, wrote := got[i], put.Verdict.Written() || inserted(put)
 			same := said.Verdict == put.Verdict || said.Verdict == event.Duplicate && put.Verdict == event.Stale
 			switch {
 			case said.Verdict == 0 && put.Verdict.Stored() && !wrote && !putBefore(list[:i], item),

@@ -31,7 +31,7 @@ func (s *Repairer) Judge(ctx context.Context, item *event.Item) (tables.Result, 
 	}
 	atomic := rows.IsAtomic(item)
 	r, stored, err := s.judgeOne(ctx, item, !atomic)
-	if err == nil && (r.Verdict == event.Inserted || r.Verdict == event.Updated) {
+	if err == nil && r.Verdict.Written() {
 		lacking, err := s.stages.Lacking(ctx, item)
 		if err != nil || lacking != nil {
 			return tables.Result{Verdict: event.Rejected, Refusal: lacking}, stored, err
@@ -62,8 +62,7 @@ func (s *Repairer) Judge(ctx context.Context, item *event.Item) (tables.Result, 
 		}
 	}
 	r = rows.Worst(r, item, parts)
-	if atomic && r.Verdict == event.Duplicate && slices.ContainsFunc(r.Parts,
-		func(p tables.Result) bool { return p.Verdict == event.Inserted || p.Verdict == event.Updated }) {
+	if atomic && r.Verdict == event.Duplicate && slices.ContainsFunc(r.Parts, func(p tables.Result) bool { return p.Verdict.Written() }) {
 		r.Verdict = event.Inserted // it is a Duplicate only if all of it is stored
 	}
 	if atomic && r.Verdict == event.Inserted {

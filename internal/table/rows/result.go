@@ -48,7 +48,7 @@ func Repeated(r tables.Result) tables.Result {
 	if r.Verdict.Stored() {
 		r.Verdict, r.Parts = event.Duplicate, slices.Clone(r.Parts)
 		for i := range r.Parts {
-			if v := &r.Parts[i].Verdict; *v == event.Inserted || *v == event.Updated {
+			if v := &r.Parts[i].Verdict; v.Written() {
 				*v = event.Duplicate
 			}
 		}

@@ -195,11 +195,11 @@ func (f *Feed) event(now time.Time, o *handler.Outcome, body string) {
 		return
 	}
 	// The message that is stored is the one to show. A Conflict came with another payload.
-	if t.body == "" || o.Verdict == event.Inserted || o.Verdict == event.Updated {
+	if t.body == "" || o.Verdict.Written() {
 		t.body, t.whole, t.attributes = body, len(body) <= feedBody, handler.MessageOf(o.Message).Attributes
 		t.body = excerpt.Of(t.body, feedBody)
 	}
-	if t.whole && (o.Verdict == event.Inserted || o.Verdict == event.Updated || o.Verdict == event.Duplicate) {
+	if t.whole && (o.Verdict.Written() || o.Verdict == event.Duplicate) {
 		f.last = t
 	}
 }

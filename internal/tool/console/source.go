@@ -54,7 +54,7 @@ func verdicts() []Verdict {
 	for _, v := range event.Verdicts {
 		line := ""
 		switch {
-		case v == event.Inserted || v == event.Updated:
+		case v.Written():
 			line = "stored"
 		case v == event.Duplicate:
 			line = "duplicates"

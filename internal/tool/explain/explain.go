@@ -133,7 +133,7 @@ func (e *Explainer) event(x *Explanation, m envelope.Message) {
 	if x.Verdict == expired || x.Quarantined != nil && x.Quarantined.Verdict == expired {
 		e.archived(x, item)
 	}
-	if v := x.Verdict; v != event.Inserted.String() && v != event.Updated.String() {
+	if v, _ := event.ParseVerdict(x.Verdict); !v.Written() {
 		x.Item, x.Aggregates, x.Parts, x.Atomic = nil, nil, nil, false
 	}
 }

@@ -27,7 +27,7 @@ func (e *Explainer) outcomes(messages []envelope.Message) []handler.Outcome {
 func ownersOf(outcomes []handler.Outcome) map[event.Key]string {
 	owners := map[event.Key]string{}
 	take := func(o *handler.Outcome, name string) {
-		if (o.Verdict == event.Inserted || o.Verdict == event.Updated) && o.Item != nil {
+		if o.Verdict.Written() && o.Item != nil {
 			owners[o.Item.Key] = name
 		}
 	}

@@ -158,7 +158,7 @@ func (w *Work) inTheWay(l *Letter, today *Today, i int) (bool, *Refused) {
 			w.bound(today.Item, stored))
 	case today.Reason == event.Barred:
 		return false, refused("its event was erased, and the key is barred: the message would not be stored")
-	case today.Verdict == event.Inserted || today.Verdict == event.Updated || today.Verdict == event.Duplicate:
+	case today.Verdict.Written() || today.Verdict == event.Duplicate:
 		return false, nil
 	case today.Verdict == event.Stale:
 		return false, refused("a newer revision is stored: the message would not replace it")

@@ -194,7 +194,7 @@ func (x *run) event(line int, m envelope.Message, planned event.Planned, o *hand
 		x.parts(&judged)
 	}
 	x.holds(line, &judged, o.Refusal)
-	if o.Verdict == 0 || o.Verdict == event.Inserted || o.Verdict == event.Updated {
+	if o.Verdict == 0 || o.Verdict.Written() {
 		x.written(line, &judged)
 	}
 	return judged
@@ -219,13 +219,13 @@ func (x *run) parts(j *Judged) {
 // holds notes which line holds the keys of an event, and the first one that meets another payload
 // there.
 func (x *run) holds(line int, j *Judged, refusal *event.Refusal) {
-	switch j.Verdict {
-	case event.Inserted, event.Updated:
+	switch {
+	case j.Verdict.Written():
 		x.holders[j.Item.Key] = line
 		for _, part := range j.Parts {
 			x.holders[part.Item.Key] = line
 		}
-	case event.Conflict:
+	case j.Verdict == event.Conflict:
 		if x.report.RivalType == "" {
 			x.report.Rivals, x.report.RivalType = [2]int{x.holders[refusal.Key], line}, j.Item.Type
 		}

@@ -172,12 +172,12 @@ func (w *waiting) found(ctx context.Context, key event.Key, digest event.Digest)
 			if err != nil {
 				return err
 			}
-			switch verdict {
-			case event.Updated, event.Inserted, event.Retry:
+			switch {
+			case verdict.Written(), verdict == event.Retry:
 				w.seen[one], still = digest, append(still, one)
-			case event.Duplicate:
+			case verdict == event.Duplicate:
 				w.unproven[one], w.Stored, w.Left = 0, w.Stored+1, w.Left-1
-			case event.Stale:
+			case verdict == event.Stale:
 				w.unproven[one], w.Stale, w.Left = 0, w.Stale+1, w.Left-1
 			default:
 				w.unproven[one], w.Other, w.Left = 0, w.Other+1, w.Left-1

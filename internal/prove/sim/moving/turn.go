@@ -201,7 +201,7 @@ func (w *world) produce(account int) {
 		case r.Verdict == event.Retry:
 			w.Sleep(10 * time.Second)
 			continue
-		case r.Verdict == event.Inserted || r.Verdict == event.Updated || r.Verdict == event.Duplicate && r.Refusal == nil:
+		case r.Verdict.Written() || r.Verdict == event.Duplicate && r.Refusal == nil:
 			if key := item.Key.PK + " " + item.Key.SK; version(item.Data) > version(w.produced[key]) {
 				w.produced[key] = item.Data
 			}
