@@ -75,7 +75,9 @@ func (w *strays) clean() {
 func (w *strays) once(b *stray.Bucket, forgets bool) (enough bool) {
 	began, before := w.Now, w.model.Records
 	found, err := b.Delete(context.Background())
-	w.Tracef("erase --payloads: %+v, %v", found, err)
+	if found != nil {
+		w.Tracef("erase --payloads: %d deleted, %d young", *found.Deleted, found.Young)
+	}
 	var now *stray.NotNow
 	switch {
 	case forgets:
@@ -84,6 +86,7 @@ func (w *strays) once(b *stray.Bucket, forgets bool) (enough bool) {
 		}
 		return true
 	case err != nil:
+		w.Tracef("erase --payloads: %v", err)
 		return false
 	}
 	if *found.Deleted > 0 {
