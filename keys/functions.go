@@ -75,6 +75,9 @@ type Period struct {
 // IsTime reports whether the function makes a time from a time.
 func (f Function) IsTime() bool { return f.Period.Name != "" }
 
+// AssumesUTC reports whether it reads a time that names no offset, as one in UTC.
+func (f Function) AssumesUTC() bool { return f.Reads != "" && !strings.Contains(f.Reads, "0700") }
+
 // TakesNumber reports whether the function takes a number and nothing else.
 func (f Function) TakesNumber() bool { return f.Pads || f.keeps == keepsNumber }
 

@@ -134,7 +134,8 @@ func (p *Part) advice(err error, i int) string {
 	if !ok || bad.reader == "" {
 		return ""
 	}
-	if f, _ := lookup(bad.reader); f.Number && i < len(p.apply) {
+	f, _ := lookup(bad.reader)
+	if f.Number && i < len(p.apply) {
 		return ": let at: read it with " + bad.reader + ", and use @at"
 	}
 	text := ": write {" + p.Variable()
@@ -147,7 +148,7 @@ func (p *Part) advice(err error, i int) string {
 	if i == len(p.apply) {
 		text += " | " + bad.reader
 	}
-	if bad.reader == "utc" {
+	if f.AssumesUTC() {
 		return text + "} if it is UTC"
 	}
 	return text + "}"

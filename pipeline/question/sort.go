@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline/pattern"
 )
 
@@ -158,14 +159,20 @@ func outOfOrder(s *pattern.Slot, end string) (function, why string) {
 	function, never := Sorter(end)
 	switch {
 	case !Bare(s):
-	case s.Sorts != "" && s.Sorts != "pad:12":
+	case s.Sorts != "" && !Pads(s.Sorts):
 		return s.Sorts, "times of different offsets or precisions are not in order"
-	case s.Sorts != "" || strings.HasPrefix(function, "pad"):
-		return "pad:12", "100 comes before 60"
+	case s.Sorts != "" || Pads(function):
+		return padsNumbers, "100 comes before 60"
 	case never:
 		return function, "such times are not in order"
 	}
 	return "", ""
+}
+
+// Pads reports whether it is a function for numbers that [Sorter] names, and not one for times.
+func Pads(call string) bool {
+	name, _, _ := strings.Cut(call, ":")
+	return keys.Func{Name: name}.Function().Pads
 }
 
 // unordered says why the keys are not in the order of the slot's values. It is empty if they are.

@@ -10,13 +10,16 @@ import (
 	"github.com/ingot-events/ingot/pipeline/pattern"
 )
 
+// padsNumbers puts numbers in order that have up to twelve digits.
+const padsNumbers = "pad:12"
+
 // Sorter returns the function that brings texts like this one into the order of what they say, if
 // the texts as they stand may be in another order: pad for numbers, time or rfc2822 for times.
 // never reports whether that is so even if they all have one length. For every other text, Sorter
 // returns "".
 func Sorter(text string) (function string, never bool) {
 	if _, err := event.ParseDecimal(text); err == nil {
-		return "pad:12", text[0] == '-'
+		return padsNumbers, text[0] == '-'
 	}
 	if _, err := time.Parse(time.RFC1123Z, text); err == nil {
 		return "rfc2822", true

@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/pipeline/pattern"
@@ -43,7 +42,7 @@ func (r *Report) sorted(asked *pattern.Pattern, at rules.Places) {
 			continue
 		}
 		whose := "times of different offsets or precisions"
-		if strings.HasPrefix(with, "pad") {
+		if question.Pads(with) {
 			whose = "numbers of different lengths"
 		}
 		if severity == rules.Mistake {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/keys"
 )
 
 // certainty says how certain a choice is. It is the first word of the comment next to the choice.
@@ -262,7 +263,7 @@ func (t *eventType) chooseTime(fields []*field) (*field, choice) {
 		c.how, c.why = guess, "a number of the size that a time has; no other field is a time in every event"
 	case count == 1 && best.numeric():
 		c.how, c.why = likely, "a number of the size that a time has, with the name of one; no other field is a time in every event"
-	case way == " | utc":
+	case keys.Func{Name: strings.TrimPrefix(way, " | ")}.Function().AssumesUTC():
 		c.how, c.why = likely, "it does not say its offset from UTC, and is read as UTC"
 	case count == 1 && n >= 3:
 		c.how, c.why = certain, "the only field that is a time in every event"
