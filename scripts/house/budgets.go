@@ -37,8 +37,8 @@ var budgets = map[string]budget{
 			"expires are built whole, the simulation has states and required events, what is published may be a change, and a schedule " +
 			"verifies all totals, also of a table that moves; a lost table can be restored on the engine; the simulation has events that " +
 			"say when they expire, and runs erase --payloads; two searches for what exists twice found little more to take away"},
-	testTokens: {most: 831_000, measured: 882_000,
-		why: "as for the source; both tables and the stack are lost on LocalStack, while events flow"},
+	testTokens: {most: 831_000, measured: 882_300,
+		why: "as for the source; both tables and the stack are lost on LocalStack, while events flow; each way to put is signed too late once"},
 	shippedLines: {most: 25_250, measured: 26_100, why: "as for the source"},
 	heartLines: {most: 6_640, measured: 6_680,
 		why: "a put is sent only with a signature from before the margin; keys of lists of totals; the trace of a message"},

@@ -2,15 +2,22 @@ package quarantine_test
 
 import (
 	"errors"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/local/wire"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/store/repair"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Today is the verdict that the function would give, with both payloads side by side.
@@ -39,6 +46,31 @@ func TestReplaceOfARevision(t *testing.T) {
 		t.Errorf("stored %s, %s", w.data(), w.total("parcels"))
 	}
 	w.proven()
+}
+
+// A tool that stood still after it had judged that there was time signs its deletion too late: the
+// totals might take it for an expiry. It is not sent. The clock of the world is the tool's, and the
+// signature's is the machine's.
+func TestReplaceSignedTooLate(t *testing.T) {
+	for left, sent := range map[time.Duration]bool{tables.ExpiryMargin / 2: false, 10 * time.Hour: true} {
+		w := newWorld(t)
+		w.Clock.Set(time.Now().Add(-time.Hour))
+		at := time.Now().UTC().Add(left - 30*24*time.Hour).Format(time.RFC3339)
+		for _, cents := range []int{100, 250} {
+			w.send(strings.Replace(body("sale", 1, "cents", cents), "2030-01-02T03:00:00Z", at, 1))
+		}
+		l := w.pull()[0]
+		w.seen(l)
+		server := httptest.NewServer(wire.New(w.Engine))
+		work, held := w.work(), w.hold(l)[0]
+		work.Env.Now = w.Clock.Now
+		work.Events.Client = dynamodb.New(dynamodb.Options{Region: "eu-west-1", BaseEndpoint: &server.URL,
+			Credentials: credentials.NewStaticCredentialsProvider("AKID", "secret", "")})
+		err := work.Replace(t.Context(), held)
+		server.Close()
+		must.Equal(t, errors.Is(err, rows.ErrLate), !sent, err)
+		must.Equal(t, strings.Contains(w.data(), "100"), !sent)
+	}
 }
 
 // "The quarantined one is right": the stored events leave all totals, and the others come in, also
