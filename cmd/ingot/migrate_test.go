@@ -89,7 +89,15 @@ func TestMigrate(t *testing.T) {
 	move(0, "backfill --yes", "backfill reads about 2 rows of table quakes-v1: 1 read unit, 0.0000 dollars", "capture has not begun",
 		"pass 1 has ended: 2 rows read, 2 inserted")
 	move(0, "compare", "compare reads about 2 rows of table quakes-v1: 1 read unit, ", "2 rows, 2 copies", "not taken  2 rows")
+	waits := clock.Sleep
+	clock.Sleep = func(ctx context.Context, d time.Duration) error { // nothing will come: it is waited for as fast as can be
+		passed, pass := context.WithCancel(ctx)
+		pass()
+		_ = waits(passed, d)
+		return ctx.Err()
+	}
 	move(exitRefused, "turn --yes", "it has noted nothing there: is it on")
+	clock.Sleep = waits
 	capture, stop := context.WithCancel(t.Context())
 	ended := make(chan ran)
 	go func() {
@@ -152,7 +160,7 @@ func TestMigrate(t *testing.T) {
 	move(exitUsage, "retire", "write --yes")
 	move(exitRefused, "retire --yes", "retire later")
 	w.complete(t)
-	if o := toolIn(t.Context(), appOf(cli.IO{Clock: soon}), "migrate", "turn", "--yes", "--quiet", "0", "--stack", "shop"); o.code != 0 ||
+	if o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate", "turn", "--yes", "--quiet", "0", "--stack", "shop"); o.code != 0 ||
 		strings.Contains(o.out, "ingot rebuild") || !strings.Contains(o.out, "messages that have come before the turn and still wait") {
 		t.Errorf("a turn whose next steps are done says %d %s%s", o.code, o.out, o.errors)
 	}
@@ -206,18 +214,13 @@ func (w *living) oldStream(t *testing.T) string {
 	return *out.Table.LatestStreamArn
 }
 
-// soon is the real clock on which nothing waits long.
-var soon = env.Env{Now: time.Now, Sleep: func(ctx context.Context, d time.Duration) error {
-	return env.Env{}.Real().Sleep(ctx, min(d, 10*time.Millisecond))
-}}
-
 // hurried is a clock of its own on which nothing waits long: where somebody sleeps, it goes on.
 func hurried() env.Env {
 	var ahead atomic.Int64
 	return env.Env{Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) },
 		Sleep: func(ctx context.Context, d time.Duration) error {
 			ahead.Add(int64(d))
-			return soon.Sleep(ctx, d)
+			return env.Env{}.Real().Sleep(ctx, min(d, 10*time.Millisecond))
 		}}
 }
 
