@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all race lint bench bench-large cold build deployable deploy release-snapshot fuzz sim mutants house
+.PHONY: help demo test test-all race race-packages race-commands lint bench bench-large cold build deployable deploy release-snapshot fuzz sim mutants house
 
 T ?= 30s
 CONFIG = default
@@ -9,7 +9,7 @@ help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
 # What these keep for a moment they keep in memory.
-test race sim mutants: export TMPDIR ?= $(shell scripts/memory.sh)
+test race-packages race-commands sim mutants: export TMPDIR ?= $(shell scripts/memory.sh)
 
 demo: ## run the whole pipeline in one process on a week of earthquakes
 	go run ./cmd/ingot demo
@@ -26,9 +26,15 @@ test: ## go test ./... (Go alone is enough; Docker tests skip without Docker, lo
 test-all: export INGOT_TEST_ALL = 1
 test-all: test ## make test with the tests that take long (CI runs these)
 
-race: ## the short tests of what runs goroutines, under the race detector (needs gcc)
-	packages=$$(scripts/race-packages.sh) && CGO_ENABLED=1 go test -vet=off -ldflags=-s -race -short $$packages
-	commands=$$(scripts/race-packages.sh commands) && CGO_ENABLED=1 go test -vet=off -ldflags=-s -race -short -run "$$commands" ./cmd/ingot
+race: race-packages race-commands ## the short tests of what runs goroutines, under the race detector (needs gcc; -j2 for both parts at once)
+
+race-packages race-commands: export CGO_ENABLED = 1
+race-packages: cores = $(shell getconf _NPROCESSORS_ONLN)
+race-packages:
+	packages=$$(scripts/race-packages.sh) && go test -p $$(($(cores) * 3 / 2)) -vet=off -ldflags=-s -race -short $$packages
+
+race-commands:
+	commands=$$(scripts/race-packages.sh commands) && go test -vet=off -ldflags=-s -race -short -run "$$commands" ./cmd/ingot
 
 lint: ## gofmt, vet, staticcheck, govulncheck, and the template's checks
 	scripts/lint.sh
