@@ -2,7 +2,10 @@ package stage
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"github.com/ingot-events/ingot/internal/esm"
 )
@@ -62,7 +65,8 @@ type Mapping struct {
 // is done, or for a little while.
 func (w *World) PollStream(m *Mapping) bool {
 	rounds, streamed, err := m.Due(context.Background())
-	if err != nil {
+	var gone *types.ResourceNotFoundException // a shard since it was listed, after its 24 hours: all are listed again
+	if err != nil && !errors.As(err, &gone) {
 		w.Fail(Broken, "stream mapping: %v", err)
 		return false
 	}
