@@ -80,8 +80,8 @@ func TestOlderBackup(t *testing.T) {
 		s := newStory(t, bash, file)
 		s.begin()
 		s.prints("ingot verify --local\n", "2 items, 1 total: no difference\n")
-		s.run("aws dynamodb delete-table --table-name events\n")
-		// Nothing hears of what is removed before there is a stream, as if the backup never had it.
+		s.run("ingot pause --no-drain --local\naws dynamodb delete-table --table-name events\n")
+		// Nothing hears of what is removed before there is a stream.
 		restored, stream, _ := strings.Cut(restore, "aws dynamodb update-table")
 		s.run(restored + `aws dynamodb delete-item --table-name events --key '{"PK": {"S": "ORDER#o-2"}, "SK": {"S": "PLACED"}}'` + "\n" +
 			"aws dynamodb update-table" + stream)
@@ -97,7 +97,9 @@ func TestOlderBackup(t *testing.T) {
 			})
 			s.prints("ingot rebuild --all --local\n", "complete: orders_daily since 2\n")
 		}
-		s.run("ingot send messages.ndjson --local --wait\n")
+		resume := regexp.MustCompile("ingot verify .*&& ingot resume --local").FindString(page)
+		must.Equal(t, s.run("if ! { "+resume+"; } >log 2>&1; then echo refused; fi\n") == "refused\n", !anew)
+		s.run("ingot resume --local\ningot send messages.ndjson --local --wait\n")
 		want := "2 items, 1 total: no difference\n"
 		if !anew {
 			want = "…orders is 3, and its items add up to 2…"
