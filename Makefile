@@ -19,7 +19,7 @@ demo: ## run the whole pipeline in one process on a week of earthquakes
 # tests need not. Without a symbol table, which a stack trace does not need, they are linked sooner.
 test: export GOGC ?= 400
 test: export CGO_ENABLED ?= 0
-test: cores = $(shell getconf _NPROCESSORS_ONLN)
+test race-packages: cores = $(shell getconf _NPROCESSORS_ONLN)
 test: ## go test ./... (Go alone is enough; Docker tests skip without Docker, long ones always)
 	go test -vet=off -ldflags=-s -p $$(($(cores) * 3 / 2)) $(strip $(TESTFLAGS) ./...)
 
@@ -29,7 +29,6 @@ test-all: test ## make test with the tests that take long (CI runs these)
 race: race-packages race-commands ## the short tests of what runs goroutines, under the race detector (needs gcc; -j2 for both parts at once)
 
 race-packages race-commands: export CGO_ENABLED = 1
-race-packages: cores = $(shell getconf _NPROCESSORS_ONLN)
 race-packages:
 	packages=$$(scripts/race-packages.sh) && go test -p $$(($(cores) * 3 / 2)) -vet=off -ldflags=-s -race -short $$packages
 

@@ -90,8 +90,8 @@ func (w *archive) checkObject(o model.Object) {
 // hasWhole reports whether the item of an object without its payload is archived with it. What is
 // in the archive stays, so its payload may be deleted before its removal is read again.
 func (w *archive) hasWhole(o model.Object) bool {
-	for have := range w.archived {
-		if have.Name == o.Name && w.model.Instead[have] == o {
+	for whole, without := range w.model.Instead {
+		if without == o && w.archived[whole] {
 			return true
 		}
 	}

@@ -3,6 +3,7 @@ package stray_test
 import (
 	"context"
 	"iter"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -12,25 +13,25 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/erase/stray"
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// An object that is put again while the table is read stays, whoever puts it: its item may come
-// right after it. Another one, as old, is deleted.
+// An object that is put again while the table is read stays, no matter what puts it: its item
+// may come right after it. Another one, as old, is deleted.
 func TestPutAgain(t *testing.T) {
 	plan, err := pipeline.Load(examples.Files, "ledger/pipeline.yaml")
 	must.Succeed(t, err)
-	now := time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
-	engine := embedded.New(embedded.Config{Now: func() time.Time { return now }})
+	clock := testworld.NewClock(time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC))
+	engine := embedded.New(embedded.Config{Now: clock.Now})
 	must.Succeed(t, stack.CreateArchive(t.Context(), engine.S3(), stack.Payloads))
 	put := func(pk string) {
 		name := payloads.Name("note", event.Key{PK: pk}, payloads.Sum{})
@@ -40,13 +41,10 @@ func TestPutAgain(t *testing.T) {
 	}
 	put("NOTE#1")
 	put("NOTE#2")
-	now = now.Add(26 * time.Hour)
-	clock := env.Env{Now: func() time.Time { return now }, Sleep: func(_ context.Context, d time.Duration) error {
-		now = now.Add(d)
-		return nil
-	}}
-	b := &stray.Bucket{Objects: engine.S3(), Name: stack.Payloads, Plan: plan, Pauser: pause.Pauser{Client: off{}, Env: clock},
-		Clock: clock.Real(), Items: func(context.Context) iter.Seq2[*event.Item, error] {
+	clock.Pass(26 * time.Hour)
+	env := clock.Env(rand.Float64)
+	b := &stray.Bucket{Objects: engine.S3(), Name: stack.Payloads, Plan: plan, Pauser: pause.Pauser{Client: off{}, Env: env},
+		Clock: env, Items: func(context.Context) iter.Seq2[*event.Item, error] {
 			return func(func(*event.Item, error) bool) { put("NOTE#2") }
 		}}
 	found, err := b.Delete(t.Context())
