@@ -16,8 +16,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/local/iam"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/publish"
 )
 
@@ -111,21 +115,37 @@ func TestMetricsAreDescribed(t *testing.T) {
 	}
 }
 
-// The role of the template allows what the function asks for, and little else.
+// The role of the template allows what the function asks for, and nothing more. Lambda reads the
+// stream and logs in its name. A bus and a topic are not on this machine.
 func TestRole(t *testing.T) {
-	text := must.Read(t, "../cmd/publish/template.yaml")
-	_, role, _ := strings.Cut(string(text), "PublishRole:")
-	role, _, _ = strings.Cut(role, "PublishFunction:")
-	var actions []string
-	action := regexp.MustCompile(`"((?:dynamodb|events|sns|sqs|s3|kms|logs|xray):[A-Z][a-z][A-Za-z]+)"`)
-	for _, m := range action.FindAllStringSubmatch(role, -1) {
-		if m[1] != "dynamodb:LeadingKeys" { // it is a condition
-			actions = append(actions, m[1])
-		}
+	w := newWorld(t)
+	_, err := stack.Queue{Name: "next"}.Create(t.Context(), w.Engine.SQS())
+	must.Succeed(t, err)
+	w.publishes(strings.Replace(publishing, "next.fifo", "next", 1))
+	dropped := 0
+	for _, region := range []string{"us-east-1", ""} { // the first makes its Region the home
+		c := w.StoreConfig(w.store.Config().Pipeline)
+		c.Region = region
+		w.publisher, err = publish.New(w.plan, c, func(arn string) publish.Target { return publish.Queue(w.Engine.SQS(), arn) })
+		must.Succeed(t, err)
+		w.publisher.Quarantine = w.Letters()
+		w.publisher.OnBatch = func(_ context.Context, done publish.Published) { dropped += done.Dropped }
+		w.put(report("a"+region, strings.Repeat("x", 2000)), report("b"+region, strings.Repeat("x", 2000)))
+		_, err = (&payloads.Bucket{Client: w.Engine.S3(), Name: stack.Payloads}).Clear(t.Context(), w.Env, "report",
+			event.Key{PK: "REPORT#b" + region, SK: "REPORT"})
+		must.Succeed(t, err)
+		w.poll()
+		must.Equal(t, len(w.response.BatchItemFailures), 0)
 	}
-	slices.Sort(actions)
-	want := []string{"dynamodb:DescribeStream", "dynamodb:GetItem", "dynamodb:GetRecords", "dynamodb:GetShardIterator",
-		"dynamodb:ListStreams", "dynamodb:PutItem", "events:PutEvents", "kms:Decrypt", "kms:GenerateDataKey",
-		"logs:CreateLogStream", "logs:PutLogEvents", "s3:GetObject", "s3:ListBucket", "sns:Publish", "sqs:GetQueueUrl", "sqs:SendMessage"}
-	must.Match(t, slices.Compact(actions), want)
+	_, err = w.handle(t.Context(), []byte(records(strings.Replace(good, "2031-05-05T06:00:00.000000000Z", "no time", 1))))
+	must.Succeed(t, err)
+	must.Equal(t, dropped, 2)
+	unused := w.role.Rights()
+	for _, right := range w.role.Used() {
+		unused = slices.DeleteFunc(unused, func(r iam.Right) bool { return r == right })
+	}
+	unused = slices.DeleteFunc(unused, func(r iam.Right) bool {
+		return strings.HasPrefix(r.Action, "logs:") || r.Action == "dynamodb:ListStreams" || strings.HasSuffix(r.On, "/stream/*")
+	})
+	must.Match(t, unused, []iam.Right{{Action: "events:PutEvents", On: "sqs:next"}, {Action: "sns:Publish", On: "sqs:next"}})
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/table/rows"
@@ -76,7 +77,8 @@ type world struct {
 	letters   []quarantine.Letter
 	unkept    error // of quarantine
 	largest   int
-	batch     []byte // the last one
+	batch     []byte    // the last one
+	role      *iam.Role // of the function
 }
 
 func newWorld(t *testing.T) *world { return newWorldOf(t, declared) }
@@ -96,6 +98,8 @@ func newWorldOf(t *testing.T, declared string) *world {
 		w.plan, err = publish.Load(files, "publish.yaml", p)
 	}
 	must.Succeed(t, err)
+	w.role = iam.Publish(p)
+	t.Cleanup(func() { must.Match(t, w.role.Denied(), []string(nil)) })
 	w.open(w.StoreConfig(p))
 	w.stream, err = esm.NewStream(esm.StreamConfig{Client: w.Engine.Streams(), ARN: w.StreamARN, BatchSize: 1000,
 		ReportBatchItemFailures: true,
@@ -133,7 +137,7 @@ func (w *world) publishes(text string) {
 func (w *world) handle(ctx context.Context, payload []byte) ([]byte, error) {
 	var err error
 	w.batch = payload
-	if w.response, err = w.publisher.Handle(ctx, payload); err != nil {
+	if w.response, err = w.publisher.Handle(iam.As(ctx, w.role), payload); err != nil {
 		return nil, err
 	}
 	return json.Marshal(w.response)
