@@ -41,20 +41,3 @@ func unixNanos(dst []byte, from, _ int, _ *Source) ([]byte, error) {
 	}
 	return appendDigits(strconv.AppendInt(dst[:from], t.Unix(), 10), t.Nanosecond(), 9), nil
 }
-
-// readAsUTC reads a time that may have no offset from UTC.
-func readAsUTC(dst []byte, from, _ int, _ *Source) ([]byte, error) {
-	t, err := parse(dst[from:], true)
-	if err != nil {
-		return dst, err
-	}
-	return AppendTime(dst[:from], t), nil
-}
-
-func readMailTime(dst []byte, from, _ int, _ *Source) ([]byte, error) {
-	t, err := parseMailTime(string(dst[from:]))
-	if err != nil {
-		return dst, err
-	}
-	return AppendTime(dst[:from], t), nil
-}

@@ -54,6 +54,8 @@ type Function struct {
 	digits      int    // of a hash without an argument
 	keeps       keep   // what its result has of the text before it
 	run         runs
+	// parse reads a time of the form of Reads.
+	parse func(text []byte) (time.Time, error)
 	// with returns run for a LABEL or a SEP, which is empty if it is left out. It is nil if the
 	// function takes neither.
 	with func(text string) runs
@@ -138,8 +140,9 @@ func Functions() []Function {
 			shape: ofDigits},
 		{Name: "unixns", Does: "an RFC 3339 time as nanoseconds since 1970; in `at`, reads such a number", Follows: numberText,
 			Ordered: true, Number: true, Period: Period{"nanosecond", 0, time.Nanosecond}, run: unixNanos, shape: ofDigits},
-		reading("utc", "2006-01-02T15:04:05.999999999", "a time that may have no offset from UTC, as `time` writes it", readAsUTC),
-		reading("rfc2822", time.RFC1123Z, "a time as in mail and RSS, as `time` writes it: "+time.RFC1123Z, readMailTime),
+		reading("utc", "2006-01-02T15:04:05.999999999", "a time that may have no offset from UTC, as `time` writes it",
+			func(text []byte) (time.Time, error) { return parse(text, true) }),
+		reading("rfc2822", time.RFC1123Z, "a time as in mail and RSS, as `time` writes it: "+time.RFC1123Z, parseMailTime),
 		{Name: "number", Does: "the normal form of a number that may be in quotes: 12.50 becomes 12.5", Follows: spaces, Folds: true,
 			keeps: keepsNumber, run: number, shape: ofNumber},
 		{Name: "pad", Arg: "N", Does: "a non-negative integer, zeros put before it up to N digits: text order is number order",
@@ -184,9 +187,16 @@ var (
 )
 
 // reading is a function that reads a time of another form.
-func reading(name, form, does string, run func([]byte, int, int, *Source) ([]byte, error)) Function {
+func reading(name, form, does string, parse func([]byte) (time.Time, error)) Function {
 	f := timely(name, Period{"time", 0, time.Nanosecond}, "2006-01-02T15:04:05.000000000Z", does)
-	f.Reads, f.Folds, f.Follows, f.run = form, true, spaces, run
+	f.Reads, f.Folds, f.Follows, f.parse = form, true, spaces, parse
+	f.run = func(dst []byte, from, _ int, _ *Source) ([]byte, error) {
+		t, err := parse(dst[from:])
+		if err != nil {
+			return dst, err
+		}
+		return AppendTime(dst[:from], t), nil
+	}
 	return f
 }
 

@@ -174,7 +174,7 @@ func FuzzParseTime(f *testing.F) {
 func FuzzMailTime(f *testing.F) {
 	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, s string) {
-		at, err := parseMailTime(s)
+		at, err := parseMailTime([]byte(s))
 		if err != nil {
 			return
 		}

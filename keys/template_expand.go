@@ -131,22 +131,25 @@ func (p *Part) explain(err error, i int) error {
 // advice says which function before function i would read the text of which err is about.
 func (p *Part) advice(err error, i int) string {
 	bad, ok := err.(*timeError)
-	if !ok || bad.reader == "" {
+	if !ok || bad.text == "" {
 		return ""
 	}
-	f, _ := lookup(bad.reader)
+	f, known := lookup(readerOf(bad.text))
+	if !known {
+		return ""
+	}
 	if f.Number && i < len(p.apply) {
-		return ": let at: read it with " + bad.reader + ", and use @at"
+		return ": let at: read it with " + f.Name + ", and use @at"
 	}
 	text := ": write {" + p.Variable()
-	for j, f := range p.apply {
+	for j, applied := range p.apply {
 		if j == i {
-			text += " | " + bad.reader
+			text += " | " + f.Name
 		}
-		text += " | " + f.written
+		text += " | " + applied.written
 	}
 	if i == len(p.apply) {
-		text += " | " + bad.reader
+		text += " | " + f.Name
 	}
 	if f.AssumesUTC() {
 		return text + "} if it is UTC"

@@ -77,8 +77,8 @@ func (t *Template) Time(s *Source) (time.Time, error) {
 		return at, nil
 	}
 	if number, bad := event.ParseDecimal(string(text)); bad == nil {
-		if unit, reader := unitOf(number); unit != "" {
-			err = &timeError{quote(text) + " is a number, probably of " + unit, reader}
+		if unit := unitOf(number); unit != "" {
+			err = &timeError{quote(text) + " is a number, probably of " + unit, string(text)}
 		}
 	}
 	return time.Time{}, event.Poisoned(event.BadTime, part.name+": "+err.Error()+part.advice(err, len(part.apply)))
@@ -103,7 +103,7 @@ func (p *Part) unixTime(text string, unit int64) (time.Time, error) {
 	nanoseconds := number.Shift(int64(len(strconv.FormatInt(unit, 10)) - 1))
 	if number.Sign() < 0 || nanoseconds.Cmp(event.DecimalOf(unixEnd).Shift(9)) >= 0 {
 		what := fmt.Sprintf("lies outside of the years %d to %d", firstYear, lastYear)
-		switch probably, reader := unitOf(number); {
+		switch probably, reader := unitOf(number), readerOf(text); {
 		case number.Sign() < 0 || probably == "":
 		case reader == "":
 			what += ": these are " + probably + ", which no function reads"

@@ -57,9 +57,9 @@ func ParseTime(s string) (time.Time, error) { return parseTime(s) }
 
 func parseTime[T string | []byte](s T) (time.Time, error) { return parse(s, false) }
 
-// timeError says which part of a text is wrong, and which function would read the text, if one
-// would.
-type timeError struct{ what, reader string }
+// timeError says which part of a text is wrong. The text is empty if no other function should read
+// it.
+type timeError struct{ what, text string }
 
 func (e *timeError) Error() string { return e.what }
 
@@ -94,12 +94,12 @@ func parse[T string | []byte](s T, naive bool) (time.Time, error) {
 	}
 	switch {
 	case p.wrong == noOffset:
-		return time.Time{}, &timeError{quote(s) + " has " + noOffset, "utc"}
+		return time.Time{}, &timeError{quote(s) + " has " + noOffset, string(s)}
 	case p.wrong != "":
 		bad := &timeError{what: fmt.Sprintf("%s is not an RFC 3339 time like 2024-03-05T14:07:31.5Z: its %s is wrong or missing", quote(s),
 			p.wrong)}
 		if !naive {
-			bad.reader = readerOf(string(s))
+			bad.text = string(s)
 		}
 		return time.Time{}, bad
 	case second == 60:

@@ -11,31 +11,33 @@ import (
 // readerOf returns the function that would read a text that is no RFC 3339 time. It is empty if
 // none would.
 func readerOf(text string) string {
-	if _, err := parseMailTime(text); err == nil {
-		return "rfc2822"
-	}
+	unit := ""
 	if number, err := event.ParseDecimal(text); err == nil {
-		_, reader := unitOf(number)
-		return reader
+		unit = unitOf(number)
 	}
-	if _, err := parse(text, true); err == nil {
-		return "utc"
+	for _, f := range functions() {
+		if f.Number && f.Period.Name+"s" == unit {
+			return f.Name
+		}
+		if f.parse == nil {
+			continue
+		}
+		if _, err := f.parse([]byte(text)); err == nil {
+			return f.Name
+		}
 	}
 	return ""
 }
 
-// unitOf returns what a number since 1970 probably counts, and the function that reads it. Both are
-// empty for a number that is too great.
-func unitOf(number event.Decimal) (unit, reader string) {
-	for _, u := range []struct {
-		digits       int64 // a greater number has more
-		unit, reader string
-	}{{11, "seconds", "unix"}, {14, "milliseconds", "unixms"}, {17, "microseconds", ""}, {20, "nanoseconds", "unixns"}} {
-		if number.Cmp(event.DecimalOf(1).Shift(u.digits)) < 0 {
-			return u.unit, u.reader
+// unitOf returns what a number since 1970 probably counts. It is empty for a number that is too
+// great.
+func unitOf(number event.Decimal) string {
+	for i, unit := range []string{"seconds", "milliseconds", "microseconds", "nanoseconds"} {
+		if digits := int64(11 + 3*i); number.Cmp(event.DecimalOf(1).Shift(digits)) < 0 { // a greater number has more
+			return unit
 		}
 	}
-	return "", ""
+	return ""
 }
 
 // zones are the offsets of the zones that RFC 2822 (4.3) names, and of UTC.
@@ -45,12 +47,12 @@ var zones = map[string]string{"UT": "+0000", "GMT": "+0000", "UTC": "+0000", "ES
 // parseMailTime reads a time as mail (RFC 2822) and RSS have it: Mon, 02 Jan 2006 15:04:05 -0700.
 // The weekday and the seconds may be missing, the zone may be GMT, UT or UTC, and a comment in
 // parentheses may follow.
-func parseMailTime(text string) (time.Time, error) {
+func parseMailTime(text []byte) (time.Time, error) {
 	bad := func(part string) (time.Time, error) {
 		return time.Time{}, &timeError{what: fmt.Sprintf(
 			"%s is not a time like Mon, 02 Jan 2006 15:04:05 -0700: its %s is wrong or missing", quote(text), part)}
 	}
-	words := strings.Fields(text)
+	words := strings.Fields(string(text))
 	weekday, said := "", false
 	if len(words) > 0 {
 		if weekday, said = strings.CutSuffix(words[0], ","); said {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/keys"
 )
 
 // certainty says how certain a choice is. It is the first word of the comment next to the choice.
@@ -255,15 +254,15 @@ func (t *eventType) chooseTime(fields []*field) (*field, choice) {
 		return nil, choice{}
 	}
 	t.onlyTime = count == 1
-	_, way := best.times()
-	c := choice{text: "{" + best.path + way + "}", how: guess,
+	_, with := best.times()
+	c := choice{text: "{" + best.path + with.way + "}", how: guess,
 		why: fmt.Sprintf("the first of %d fields that may be a time in every event", count)}
 	switch {
 	case most < -500:
 		c.how, c.why = guess, "a number of the size that a time has; no other field is a time in every event"
 	case count == 1 && best.numeric():
 		c.how, c.why = likely, "a number of the size that a time has, with the name of one; no other field is a time in every event"
-	case keys.Func{Name: strings.TrimPrefix(way, " | ")}.Function().AssumesUTC():
+	case with.AssumesUTC():
 		c.how, c.why = likely, "it does not say its offset from UTC, and is read as UTC"
 	case count == 1 && n >= 3:
 		c.how, c.why = certain, "the only field that is a time in every event"
@@ -281,7 +280,8 @@ func (t *eventType) chooseTime(fields []*field) (*field, choice) {
 
 // numeric reports whether the times of the field are numbers, with or without quotes.
 func (f *field) numeric() bool {
-	return max(f.reads[0], f.reads[4], f.reads[5]) < max(f.reads[1], f.reads[2], f.reads[3])
+	_, with := f.times()
+	return with.Number
 }
 
 func timeScore(f *field) int {

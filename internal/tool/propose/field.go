@@ -21,11 +21,11 @@ type field struct {
 	present int // events that have it; null does not count
 	texts   int
 	numbers int
-	wholes  int               // numbers without decimals, not negative
-	others  int               // booleans, empty arrays and objects, elements of arrays
-	reads   [len(readers)]int // times, by the way to read them
-	dates   int               // text that begins with a date, and that no way reads
-	sums    int               // numbers that can be summed
+	wholes  int   // numbers without decimals, not negative
+	others  int   // booleans, empty arrays and objects, elements of arrays
+	reads   []int // times, by the way to read them
+	dates   int   // text that begins with a date, and that no way reads
+	sums    int   // numbers that can be summed
 	mails   int
 	quoted  int // text that is a number, such as "12.50"
 	longest int
@@ -175,12 +175,24 @@ func (f *field) seeNumber(value event.Node) {
 	f.seeTime(value)
 }
 
-// readers are the ways in which `at` reads a time.
-var readers = [...]string{"", " | unix", " | unixms", " | unixns", " | utc", " | rfc2822"}
+// reader is a way in which `at` reads a time.
+type reader struct {
+	keys.Function        // none for RFC 3339
+	way           string // " | unix"
+	in            *keys.Template
+}
 
-var readTemplates = func() (list [len(readers)]*keys.Template) {
-	for i, way := range readers {
-		list[i], _ = keys.ParseTemplate("{t" + way + "}") // no error: a test reads times with each
+// readers are all ways.
+var readers = func() (list []reader) {
+	for _, f := range append([]keys.Function{{}}, keys.Functions()...) {
+		way := ""
+		if f.Name != "" {
+			way = " | " + f.Name
+		}
+		if way == "" || f.Number || f.Reads != "" {
+			in, _ := keys.ParseTemplate("{t" + way + "}") // no error: a test reads times with each
+			list = append(list, reader{f, way, in})
+		}
 	}
 	return list
 }()
@@ -198,9 +210,12 @@ func (f *field) seeTime(value event.Node) (any bool) {
 	if err != nil {
 		return false
 	}
-	for i, t := range readTemplates {
-		at, err := t.Time(&keys.Source{Data: doc.Root()})
-		if number := i > 0 && i < 4; err == nil && !(number && (at.Before(year2000) || !at.Before(year2100))) {
+	if f.reads == nil {
+		f.reads = make([]int, len(readers))
+	}
+	for i, r := range readers {
+		at, err := r.in.Time(&keys.Source{Data: doc.Root()})
+		if err == nil && !(r.Number && (at.Before(year2000) || !at.Before(year2100))) {
 			f.reads[i]++
 			any = true
 		}
@@ -209,13 +224,13 @@ func (f *field) seeTime(value event.Node) (any bool) {
 }
 
 // times returns how many events have a time that one way reads, and which way that is.
-func (f *field) times() (most int, way string) {
+func (f *field) times() (most int, with reader) {
 	for i, n := range f.reads {
 		if n > most {
-			most, way = n, readers[i]
+			most, with = n, readers[i]
 		}
 	}
-	return most, way
+	return most, with
 }
 
 // always reports whether every one of n events has the field, but for a few that may be broken.
