@@ -130,5 +130,15 @@ func TestCostOfTheDeployedFunctions(t *testing.T) {
 	of("functions of 2048 MB on arm64\n", "--memory", "2048", "--architecture", "arm64")
 	write(t, filepath.Join(dir, "samconfig.toml"),
 		"version = 0.1\n[default.global.parameters]\nparameter_overrides = \"MinimumPollers=2\"\n")
+	worker := t.TempDir()
+	write(t, filepath.Join(worker, "template.yaml"), string(must.Read(t, "../../cmd/worker/template.yaml")))
+	sized := []string{"--memory", "2048", "--architecture", "arm64", "--with", "large=" + worker}
+	of("  large stack       read units ", sized...)
+	change(t, filepath.Join(worker, "template.yaml"), "rate(7 days)", "cron(0 3 * * ? *)")
+	of("template.yaml: the price of cron(0 3 * * ? *) is not known: give Schedule as in rate(1 day), ", sized...)
+	sized[len(sized)-1] = "publish=" + dir
+	of("template.yaml has 2 functions, and such a stack has one\n", sized...)
+	sized[len(sized)-1] = "large=none"
+	of("none/template.yaml: no such file or directory; it is the template of the large stack", sized...)
 	of("                    poller-hours                  55.6       0.5139        13.50\n", "--memory", "2048", "--architecture", "arm64")
 }

@@ -70,6 +70,7 @@ type costOptions struct {
 	traced             bool          // as the template has it
 	stack              *rules.Billed // likewise; nil: there is no template
 	with               []string
+	beside             []cost.Stack // those, as their templates have them
 }
 
 func newCost(a *app) *cobra.Command {
@@ -113,7 +114,8 @@ func newCost(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.architecture, "architecture", "", "processor of both functions: arm64 or x86_64 (default as in template.yaml)")
 	cmd.Flags().StringVar(&o.environment, "config-env", defaultEnvironment, "the environment of samconfig.toml whose functions these are")
 	cmd.Flags().StringSliceVar(&o.with, "with", nil,
-		"stacks beside it that cost something too: publish, capture while a table moves, or large, whose schedule verifies all totals weekly")
+		"stacks beside it that cost something too: publish, capture while a table moves, or large, whose schedule verifies all totals; "+
+			"NAME=FOLDER takes what it costs from its template.yaml and samconfig.toml there")
 	command.HasJSON(cmd, costJSON)
 	return cmd
 }
@@ -150,7 +152,32 @@ func (o *costOptions) functions(chosen bool) error {
 		}
 	}
 	o.memory, o.architecture, o.traced = cmp.Or(o.memory, size.Memory), cmp.Or(o.architecture, size.Architecture), size.Traced
+	for _, with := range o.with {
+		stack, err := o.standing(with)
+		if err != nil {
+			return fmt.Errorf("--with %w", err)
+		}
+		o.beside = append(o.beside, stack)
+	}
 	return nil
+}
+
+// standing reads NAME, or NAME=FOLDER where the template of that stack is.
+func (o *costOptions) standing(with string) (cost.Stack, error) {
+	name, folder, own := strings.Cut(with, "=")
+	stack, err := cost.StackOf(name)
+	if err != nil || !own {
+		return stack, err
+	}
+	tpl, err := optionalFile(filepath.Join(folder, "template.yaml"), true, "it is the template of the "+name+" stack")
+	if err != nil {
+		return stack, err
+	}
+	config, err := optionalFile(filepath.Join(folder, "samconfig.toml"), false, "")
+	if err != nil {
+		return stack, err
+	}
+	return stack.As(*tpl, config, o.environment)
 }
 
 // newTable is how many partitions a new on-demand table has.
@@ -211,12 +238,7 @@ func (a *app) rehearsed(in cost.Input, o costOptions) (*cost.Report, error) {
 // input takes the figures from the command line.
 func (o costOptions) input() (cost.Input, error) {
 	in := cost.Input{Name: o.pipeline, Rate: o.rate, Peak: o.peak, Duplicates: o.duplicates, Partitions: o.partitions, Memory: o.memory,
-		Architecture: o.architecture, Together: o.together, Traced: o.traced, Stack: o.stack, Beside: o.with}
-	for _, name := range o.with {
-		if !slices.Contains(cost.Stacks(), name) {
-			return in, fmt.Errorf("--with %s: the stacks that may stand beside are %s", name, strings.Join(cost.Stacks(), ", "))
-		}
-	}
+		Architecture: o.architecture, Together: o.together, Traced: o.traced, Stack: o.stack, Beside: o.beside}
 	switch {
 	case !(o.rate > 0) || o.rate > maxPartitions*estimate.ChangesPerShard:
 		return in, fmt.Errorf("--rate %v: give events a second, more than 0 and at most %d", o.rate, maxPartitions*estimate.ChangesPerShard)

@@ -52,7 +52,12 @@ func TestCostParts(t *testing.T) {
 	apart := lines(feed, strings.Repeat(`{"type":"post.written","post_id":"p","author":"a","title":"t","words":9000,"at":"2026-03-14T09:00:00Z","text":"`+
 		strings.Repeat("word ", 9000)+`"}`+"\n", 2))
 	beside := in(p)
-	beside.Stack, beside.Beside = &rules.Billed{OwnKey: true, Secrets: 1}, cost.Stacks()
+	beside.Stack = &rules.Billed{OwnKey: true, Secrets: 1}
+	for _, name := range []string{"publish", "capture", cost.Large} {
+		stack, err := cost.StackOf(name)
+		must.Succeed(t, err)
+		beside.Beside = append(beside.Beside, stack)
+	}
 	whole, err := cost.Suppose(beside, 1)
 	must.Succeed(t, err)
 	var printed, explained []string

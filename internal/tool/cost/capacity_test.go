@@ -13,9 +13,10 @@ import (
 // is added up by hand here.
 func TestCapacity(t *testing.T) {
 	in := shopAt(t, 100)
-	must.Equal(t, computed(t, in, "").Capacity == nil, true)
-	in.Peak = 250
 	r := computed(t, in, "")
+	must.Equal(t, r.Capacity == nil, true)
+	in.Peak = 250
+	r.capacity(in)
 	reads := 0.0 // a second
 	for _, p := range r.Parts {
 		if p.Counted == "read units" {
@@ -40,11 +41,11 @@ func TestCapacity(t *testing.T) {
 	for peak, want := range map[float64]string{110: "provisioned is cheaper", 250: "on demand is cheaper"} {
 		in.Peak = peak
 		var b strings.Builder
-		must.Succeed(t, computed(t, in, "").WriteText(&b))
+		r.capacity(in)
+		must.Succeed(t, r.WriteText(&b))
 		must.Say(t, strings.Join(strings.Fields(b.String()), " "), want, "up to a peak of 2.4 times the rate")
 	}
 	delete(in.Prices.each, WriteCapacity)
-	if r := computed(t, in, ""); len(r.Unpriced) != 1 || r.Unpriced[0] != WriteCapacity {
-		t.Errorf("%v", r.Unpriced)
-	}
+	r.capacity(in)
+	must.Match(t, r.Unpriced, []string{WriteCapacity})
 }

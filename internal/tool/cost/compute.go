@@ -33,7 +33,7 @@ type Input struct {
 	Architecture string             // of both functions: arm64 or x86_64
 	Traced       bool               // X-Ray gets traces of them
 	Stack        *rules.Billed      // nil: as template.yaml has it
-	Beside       []string           // stacks that stand beside it, as [Stacks] names them
+	Beside       []Stack            // that stand beside it
 	Prices       *Prices
 
 	File  string           // of the messages; empty: they are made up, and no two of them move the same totals
@@ -187,10 +187,7 @@ func (s *sampled) report(archived float64) *Report {
 		r.add(in.Prices, "key", "keys", Keys, 1)
 		r.add(in.Prices, "key", "KMS requests", KeyRequests, keyUses*hours*12)
 	}
-	s.stacks(r)
-	if slices.Contains(in.Beside, Large) {
-		r.large(in, stored(func(h held) float64 { return h.table }))
-	}
+	s.stacks(r, stored(func(h held) float64 { return h.table }))
 	r.finish()
 	r.capacity(in)
 	s.beside(r, "put and ADD by hand", hand{})

@@ -46,47 +46,122 @@ var unbilled = map[string][2]string{
 	"AlarmTopicArn":          {"arn:aws:sns:us-east-1:111122223333:t", "it is told of alarms alone"},
 }
 
+// apart are the templates of the stacks beside, by their folder: what changes their cost.
+var apart = map[string]struct {
+	name   string
+	billed map[string]string
+}{
+	"publish": {"publish", map[string]string{"Architecture": "x86_64", "MemorySize": "1024"}},
+	"migrate": {"capture", map[string]string{"Architecture": "x86_64", "MemorySize": "1024",
+		"EventsStreamArn": "arn:aws:dynamodb:us-east-1:1:table/events/stream/1"}}, // what goes back has alarms
+	"worker": {Large, map[string]string{"Architecture": "x86_64", "Schedule": `"rate(1 day)"`}},
+}
+
+// unbilledApart has the other parameters of these templates, as unbilled has.
+var unbilledApart = map[string][2]string{
+	"EventsTable":            {"events", "it is the main stack's"},
+	"EventsStreamArn":        {"arn:aws:dynamodb:us-east-1:1:table/events/stream/1", "it is the main stack's"},
+	"AggregatesTable":        {"totals", "it is the main stack's"},
+	"QuarantineQueueUrl":     {"https://sqs/1/q", "it is the main stack's, and nothing goes wrong"},
+	"StreamsFunction":        {"streams", "it is the main stack's"},
+	"PublishTo":              {"arn:aws:sns:us-east-1:1:t", "what a target bills for messages is not known"},
+	"TargetKmsKeyArn":        {"arn:aws:kms:us-east-1:1:key/k", "what a target bills for messages is not known"},
+	"PiiKeySecret":           {"arn:aws:secretsmanager:us-east-1:1:secret:s", "it is the main stack's"},
+	"PayloadBucket":          {"payloads", "where pipeline.yaml offloads, there must be one"},
+	"KmsKeyArn":              {"arn:aws:kms:us-east-1:1:key/k", "it is the main stack's, whose parameter says whether there is one"},
+	"OldTable":               {"old", "a command compares it, and says what that costs"},
+	"OldStreamArn":           {"arn:aws:dynamodb:us-east-1:1:table/old/stream/1", "each change of it is a change of the events table"},
+	"Patience":               {"1h", "nothing goes wrong"},
+	"MemorySize":             {"2048", "a worker with more memory is faster, at the same price"},
+	"LogRetentionDays":       {"365", "to keep a log costs little beside taking it in"},
+	"AlarmTopicArn":          {"arn:aws:sns:us-east-1:1:t", "it is told of alarms alone"},
+	"PermissionsBoundaryArn": {"arn:aws:iam::111122223333:policy/p", "AWS does not bill it"},
+	"EndpointUrl":            {"http://emulator", "an emulator bills nothing"},
+}
+
+// configured returns a template, and a samconfig.toml with parameters.
+func configured(t *testing.T, name string, overrides []string) (tpl, config textfile.File) {
+	t.Helper()
+	return textfile.File{Name: name, Text: must.Read(t, filepath.Join(root, name))},
+		textfile.File{Name: "samconfig.toml", Text: []byte("version = 0.1\n[default.global.parameters]\nparameter_overrides = '" +
+			strings.Join(overrides, " ") + "'\n")}
+}
+
 // costWith returns what a stack costs a month with parameters of samconfig.toml.
 func costWith(t *testing.T, overrides ...string) float64 {
 	t.Helper()
-	tpl := textfile.File{Name: "template.yaml", Text: must.Read(t, filepath.Join(root, sampleshop.Template))}
-	config := textfile.File{Name: "samconfig.toml", Text: []byte("version = 0.1\n[default.global.parameters]\nparameter_overrides = \"" +
-		strings.Join(overrides, " ") + "\"\n")}
+	tpl, config := configured(t, sampleshop.Template, overrides)
 	stack, err := rules.BilledOf(tpl, &config, "default")
 	must.Succeed(t, err)
 	size, err := rules.FunctionsOf(tpl, &config, "default")
 	must.Succeed(t, err)
-	in := shopAt(t, 10)
-	in.Stack, in.Memory, in.Architecture, in.Traced = &stack, size.Memory, size.Architecture, size.Traced
-	return computed(t, in, placed(200)).DollarsAMonth
+	return priced(t, [2]any{stack, size}, func(in *Input) {
+		in.Stack, in.Memory, in.Architecture, in.Traced = &stack, size.Memory, size.Architecture, size.Traced
+	})
 }
 
-// Each parameter of template.yaml changes the cost, or there is a reason why it does not.
+var monthly = map[any]float64{}
+
+// priced returns what a month costs with this about the stacks, which is computed once.
+func priced(t *testing.T, about any, with func(*Input)) float64 {
+	t.Helper()
+	if _, there := monthly[about]; !there {
+		in := shopAt(t, 10)
+		with(&in)
+		monthly[about] = computed(t, in, placed(200)).DollarsAMonth
+	}
+	return monthly[about]
+}
+
+// Each parameter of each template changes the cost, or there is a reason why it does not.
 func TestParameters(t *testing.T) {
-	tpl, err := template.Open(must.Read(t, filepath.Join(root, sampleshop.Template)), nil)
-	must.Succeed(t, err)
-	var declared []string
-	for _, p := range tpl.Parameters() {
-		declared = append(declared, p.Name)
-	}
-	known := append(slices.Collect(maps.Keys(billed)), slices.Collect(maps.Keys(unbilled))...)
-	slices.Sort(known)
-	slices.Sort(declared)
-	must.Match(t, known, declared)
-	usual := costWith(t)
-	for name, value := range billed {
-		if got := costWith(t, name+"="+value); got == usual {
-			t.Errorf("%s=%s costs %v, as without it", name, value, got)
-		}
-	}
-	for name, other := range unbilled {
-		if got := costWith(t, name+"="+other[0]); got != usual || other[1] == "" {
-			t.Errorf("%s=%s costs %v and not %v, or there is no reason for that: %q", name, other[0], got, usual, other[1])
-		}
-	}
-	if none := costWith(t, "Archive=none"); none >= usual {
+	seen := parameters(t, sampleshop.Template, costWith, billed, unbilled)
+	must.Match(t, seen, slices.Sorted(maps.Keys(unbilled)))
+	if none, usual := costWith(t, "Archive=none"), costWith(t); none >= usual {
 		t.Errorf("without an archive a month costs %v, and with one %v", none, usual)
 	}
+	seen = nil
+	for folder, of := range apart {
+		name := filepath.Join("cmd", folder, "template.yaml")
+		seen = append(seen, parameters(t, name, func(t *testing.T, overrides ...string) float64 {
+			tpl, config := configured(t, name, overrides)
+			stack, err := StackOf(of.name)
+			must.Succeed(t, err)
+			if len(overrides) > 0 {
+				stack, err = stack.As(tpl, &config, "default")
+				must.Succeed(t, err)
+			}
+			return priced(t, stack, func(in *Input) { in.Beside = []Stack{stack} })
+		}, of.billed, unbilledApart)...)
+	}
+	slices.Sort(seen)
+	must.Match(t, slices.Compact(seen), slices.Sorted(maps.Keys(unbilledApart)))
+}
+
+// parameters gives each parameter of a template another value, and returns those that cost nothing.
+// A template with its defaults costs what the tool supposes without it.
+func parameters(t *testing.T, name string, costs func(*testing.T, ...string) float64, billed map[string]string,
+	unbilled map[string][2]string) (free []string) {
+	t.Helper()
+	tpl, err := template.Open(must.Read(t, filepath.Join(root, name)), nil)
+	must.Succeed(t, err)
+	usual := costs(t)
+	for _, p := range tpl.Parameters() {
+		if value := billed[p.Name]; value != "" {
+			if got := costs(t, p.Name+"="+value); got == usual {
+				t.Errorf("%s: %s=%s costs %v, as without it", name, p.Name, value, got)
+			}
+			continue
+		}
+		free = append(free, p.Name)
+		other := unbilled[p.Name]
+		if got := costs(t, p.Name+"="+other[0]); got != usual || other[1] == "" {
+			t.Errorf("%s: %s=%s costs %v and not %v, or there is no reason for that: %q", name, p.Name, other[0], got, usual, other[1])
+		}
+	}
+	must.Equal(t, len(free)+len(billed), len(tpl.Parameters()))
+	slices.Sort(free)
+	return free
 }
 
 // Pollers, keys and idle polls cost what AWS's pages say.
@@ -115,44 +190,50 @@ func TestBilledByTheHour(t *testing.T) {
 	}
 }
 
-// What stands beside costs what its template has.
+// Stacks beside take what AWS's pages say, and only rate(…) has a price.
 func TestStacksBeside(t *testing.T) {
 	in := shopAt(t, 100)
+	own := *usual(in.Pipeline)
+	own.OwnKey = true
+	in.Stack = &own
+	month := func(r *Report, part, counted string) float64 { return of(r, part, counted) * r.Messages / 1e6 }
 	alone := computed(t, in, placed(500))
-	for folder, name := range map[string]string{"publish": "publish", "migrate": "capture"} {
+	for folder, about := range apart {
 		text := must.Read(t, filepath.Join(root, "cmd", folder, "template.yaml"))
-		stack, err := rules.BilledOf(textfile.File{Name: "template.yaml", Text: text}, nil, "")
+		stack, err := StackOf(about.name)
 		must.Succeed(t, err)
-		i := slices.IndexFunc(besideStacks, func(s besideStack) bool { return s.name == name })
-		must.Equal(t, besideStacks[i].alarms, stack.Alarms, name)
-		for _, says := range []string{"BatchSize: 100\n", "MemorySize: {Type: Number, Default: 512,"} {
-			must.Say(t, string(text), says)
+		if about.name != Large {
+			must.Say(t, string(text), "BatchSize: 100\n")
 		}
-		in.Beside = []string{name}
+		in.Beside = []Stack{stack}
 		with := computed(t, in, placed(500))
-		if with.DollarsAMonth <= alone.DollarsAMonth || of(with, name+" stack", "invocations") == 0 {
-			t.Errorf("with %s it costs %v, and alone %v", name, with.DollarsAMonth, alone.DollarsAMonth)
+		if with.DollarsAMonth <= alone.DollarsAMonth || of(with, about.name+" stack", "invocations") == 0 {
+			t.Errorf("with %s it costs %v, and alone %v", about.name, with.DollarsAMonth, alone.DollarsAMonth)
+		}
+		got, want := month(with, about.name+" stack", "KMS requests"), float64(stack.tables)*hours*12
+		if math.Abs(got-want) > 1e-6 {
+			t.Errorf("%s asks KMS %v times a month, want %v", about.name, got, want)
+		}
+		if about.name == Large { // it reads all events twice a week, as package worker does
+			must.Say(t, string(must.Read(t, filepath.Join(root, "worker/watch.go"))), "watchParts  = 64\n")
+			stored := month(with, "storage", "GB-months of backup") * gigabyte
+			if got, want := month(with, "large stack", "read units"), stored/4096*2*730/168; math.Abs(got/want-1) > 1e-9 {
+				t.Errorf("%v read units a month, want %v", got, want)
+			}
+			if got := month(with, "large stack", "state transitions"); got < 6000 || got > 7000 {
+				t.Errorf("%v state transitions a month", got)
+			}
 		}
 	}
-}
-
-// The schedule reads all events twice a week, as worker and its template have it.
-func TestStackOfTheSchedule(t *testing.T) {
-	text := must.Read(t, filepath.Join(root, "cmd/worker/template.yaml"))
-	stack, err := rules.BilledOf(textfile.File{Name: "template.yaml", Text: text}, nil, "")
-	must.Succeed(t, err)
-	must.Equal(t, stack.Alarms, largeAlarms)
-	must.Say(t, string(text), "Schedule: {Type: String, Default: rate(7 days),")
-	must.Say(t, string(must.Read(t, filepath.Join(root, "worker/watch.go"))), "watchParts  = 64\n")
-	in := shopAt(t, 100)
-	in.Beside = []string{Large}
-	r := computed(t, in, placed(500))
-	month := func(name, counted string) float64 { return of(r, name, counted) * r.Messages / 1e6 }
-	stored := month("storage", "GB-months of backup") * gigabyte
-	if got, want := month("large stack", "read units"), stored/4096*2*730/168; math.Abs(got/want-1) > 1e-9 {
-		t.Errorf("%v read units a month, want %v", got, want)
+	for schedule, want := range map[string]float64{"rate(7 days)": 730 / 168.0, "rate(1 day)": 730 / 24.0, "rate(12 hours)": 730 / 12.0,
+		"rate(30 minutes)": 1460} {
+		got, err := runsOf(schedule)
+		if err != nil || math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s: %v, %v, want %v", schedule, got, err, want)
+		}
 	}
-	if got := month("large stack", "state transitions"); got < 6000 || got > 7000 {
-		t.Errorf("%v state transitions a month", got)
+	for _, schedule := range []string{"cron(0 3 ? * MON *)", "rate(0 days)", "rate(1 week)", "rate(1)"} {
+		_, err := runsOf(schedule)
+		must.Fail(t, err, "the price of "+schedule+" is not known")
 	}
 }

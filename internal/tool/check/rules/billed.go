@@ -19,6 +19,7 @@ type Billed struct {
 	Alarms      int    // metrics that alarms watch; an alarm that is made of others counts as CompositeAlarm
 	Dashboards  int
 	Secrets     int
+	Schedule    string // of EventBridge Scheduler; empty: none
 }
 
 // CompositeAlarm is the price of an alarm that is made of others, in metrics of alarms (Amazon
@@ -57,6 +58,10 @@ func BilledOf(tpl textfile.File, config *textfile.File, name string) (Billed, er
 			s.Dashboards++
 		case "AWS::SecretsManager::Secret":
 			s.Secrets++
+		case "AWS::Scheduler::Schedule":
+			if n := c.t.Property(r, "ScheduleExpression"); n != nil {
+				s.Schedule = n.Text
+			}
 		}
 	}
 	return s, nil

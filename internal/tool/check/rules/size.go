@@ -34,6 +34,27 @@ func FunctionsOf(tpl textfile.File, config *textfile.File, name string) (Functio
 	return ingest, nil
 }
 
+// FunctionOf returns the size of the only function of a template, as [FunctionsOf] does.
+func FunctionOf(tpl textfile.File, config *textfile.File, name string) (Functions, error) {
+	c, err := checkerOf(tpl, config, name)
+	if err != nil {
+		return Functions{}, err
+	}
+	var found []Functions
+	for _, r := range c.t.Resources() {
+		if r.Type == "AWS::Serverless::Function" {
+			found = append(found, c.functions(&function{Resource: r}))
+		}
+	}
+	switch {
+	case len(found) != 1:
+		return Functions{}, fmt.Errorf("%s has %d functions, and such a stack has one", tpl.Name, len(found))
+	case found[0].Memory == 0 || found[0].Architecture == "":
+		return Functions{}, fmt.Errorf("only a deployment can tell the memory or the processor of the function in %s", tpl.Name)
+	}
+	return found[0], nil
+}
+
 // checkerOf opens a template with the parameters of an environment of samconfig.toml, and finds its
 // functions. config may be nil, or lack the environment: then the template's defaults hold.
 func checkerOf(tpl textfile.File, config *textfile.File, name string) (*Checker, error) {
