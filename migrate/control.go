@@ -193,11 +193,8 @@ func (s *Migration) Begin(ctx context.Context) (*Control, error) {
 	img := rows.KeyImage(rows.ControlKey(s.mapping.Name()))
 	img["from"], img["table"], img["pass"], img["filled"] = rows.Text(s.old.Table), rows.Text(s.old.ID), rows.Integer(0), rows.Integer(0)
 	img["events"], img["mapping"] = rows.Text(s.old.EventsID), rows.Text(s.mapping.Digest())
-	err = s.store.Ask(ctx, func() error {
-		_, err := s.store.Client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.store.Aggregates, Item: img,
-			ConditionExpression: aws.String("attribute_not_exists(PK)")})
-		return err
-	})
+	_, err = rows.Asked(ctx, s.store, s.store.Client.PutItem, &dynamodb.PutItemInput{TableName: &s.store.Aggregates, Item: img,
+		ConditionExpression: aws.String("attribute_not_exists(PK)")})
 	if a := rows.Classify(err); a.Outcome != rows.Done && a.Outcome != rows.Failed {
 		return nil, fmt.Errorf("beginning migration %s: %w", s.mapping.Name(), a.Err)
 	}
@@ -270,13 +267,10 @@ func (s *Migration) update(ctx context.Context, expression, condition string, va
 
 // change is update with names of attributes.
 func (s *Migration) change(ctx context.Context, u *types.Update) (bool, error) {
-	err := s.store.Ask(ctx, func() error {
-		_, err := s.store.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &s.store.Aggregates,
-			Key: rows.KeyImage(rows.ControlKey(s.mapping.Name())), UpdateExpression: u.UpdateExpression,
-			ConditionExpression: u.ConditionExpression, ExpressionAttributeNames: u.ExpressionAttributeNames,
-			ExpressionAttributeValues: u.ExpressionAttributeValues})
-		return err
-	})
+	_, err := rows.Asked(ctx, s.store, s.store.Client.UpdateItem, &dynamodb.UpdateItemInput{TableName: &s.store.Aggregates,
+		Key: rows.KeyImage(rows.ControlKey(s.mapping.Name())), UpdateExpression: u.UpdateExpression,
+		ConditionExpression: u.ConditionExpression, ExpressionAttributeNames: u.ExpressionAttributeNames,
+		ExpressionAttributeValues: u.ExpressionAttributeValues})
 	switch a := rows.Classify(err); a.Outcome {
 	case rows.Done:
 		return true, nil

@@ -89,15 +89,12 @@ func (s *Migration) NoteLane(ctx context.Context, lane event.Lane, note LaneNote
 		return fmt.Errorf("noting how far capture is in shard %s: %w", lane.ShardID, err)
 	}
 	mark := lanes.MarkAt(sequence, note.Created)
-	err = s.store.Ask(ctx, func() error {
-		_, err := s.store.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &s.store.Aggregates,
-			Key:                 rows.KeyImage(s.laneKey(lane)),
-			UpdateExpression:    aws.String("SET done = :done, upTo = :upTo, expiresAt = :expires"),
-			ConditionExpression: aws.String("attribute_not_exists(done) OR done < :done"),
-			ExpressionAttributeValues: rows.Image{":done": &types.AttributeValueMemberB{Value: mark[:]}, ":upTo": rows.Text(note.Sequence),
-				":expires": rows.Integer(s.store.Env.Now().Add(lanes.PruneAfter).Unix())}})
-		return err
-	})
+	_, err = rows.Asked(ctx, s.store, s.store.Client.UpdateItem, &dynamodb.UpdateItemInput{TableName: &s.store.Aggregates,
+		Key:                 rows.KeyImage(s.laneKey(lane)),
+		UpdateExpression:    aws.String("SET done = :done, upTo = :upTo, expiresAt = :expires"),
+		ConditionExpression: aws.String("attribute_not_exists(done) OR done < :done"),
+		ExpressionAttributeValues: rows.Image{":done": &types.AttributeValueMemberB{Value: mark[:]}, ":upTo": rows.Text(note.Sequence),
+			":expires": rows.Integer(s.store.Env.Now().Add(lanes.PruneAfter).Unix())}})
 	if a := rows.Classify(err); a.Outcome != rows.Done && a.Outcome != rows.Failed {
 		return fmt.Errorf("noting how far capture is in shard %s: %w", lane.ShardID, a.Err)
 	}

@@ -76,13 +76,11 @@ func (s *Migration) sweep(ctx context.Context, d Deleter, page []rows.Image) (sw
 	var mu sync.Mutex
 	s.store.Each(len(list), rows.MostPace, func(i int) {
 		seen := list[i][itemform.Migrated]
-		failure := s.store.Ask(ctx, func() error {
-			_, err := d.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.store.Events, Key: rows.KeyImage(rows.KeyOf(list[i])),
-				ConditionExpression:       aws.String("#m = :seen AND attribute_not_exists(#t) AND attribute_not_exists(#b)"),
-				ExpressionAttributeNames:  map[string]string{"#m": itemform.Migrated, "#t": "type", "#b": rows.BarredAttribute},
-				ExpressionAttributeValues: rows.Image{":seen": seen}})
-			return err
-		})
+		_, failure := rows.Asked(ctx, s.store, d.DeleteItem, &dynamodb.DeleteItemInput{
+			TableName: &s.store.Events, Key: rows.KeyImage(rows.KeyOf(list[i])),
+			ConditionExpression:       aws.String("#m = :seen AND attribute_not_exists(#t) AND attribute_not_exists(#b)"),
+			ExpressionAttributeNames:  map[string]string{"#m": itemform.Migrated, "#t": "type", "#b": rows.BarredAttribute},
+			ExpressionAttributeValues: rows.Image{":seen": seen}})
 		mu.Lock()
 		defer mu.Unlock()
 		switch a := rows.Classify(failure); a.Outcome {

@@ -241,11 +241,7 @@ func (s *Reader) readShard(ctx context.Context, shard *rankShard, page int) erro
 	in := s.rankQuery(shard.partition, page)
 	in.ExclusiveStartKey = shard.from
 	for len(shard.entries) == 0 && !shard.ended {
-		var out *dynamodb.QueryOutput
-		err := s.heads.Ask(ctx, func() (err error) {
-			out, err = s.heads.Client.Query(ctx, in)
-			return err
-		})
+		out, err := rows.Asked(ctx, s.heads, s.heads.Client.Query, in)
 		if err != nil {
 			return err
 		}

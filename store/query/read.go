@@ -482,11 +482,7 @@ func (r *reading) fetchOne(ctx context.Context, l *line) (float64, error) {
 	if l.done = true; l.start != nil || l.skip {
 		return 0, nil // it was on an earlier page
 	}
-	var out *dynamodb.GetItemOutput
-	err := r.s.heads.Ask(ctx, func() (err error) {
-		out, err = r.s.heads.Client.GetItem(ctx, r.get(l))
-		return err
-	})
+	out, err := rows.Asked(ctx, r.s.heads, r.s.heads.Client.GetItem, r.get(l))
 	if err != nil {
 		return 0, err
 	}
@@ -543,11 +539,7 @@ func (r *reading) fetchPart(ctx context.Context, l *line, limit int32) (float64,
 		return 0, nil
 	}
 	in := r.query(l, limit)
-	var out *dynamodb.QueryOutput
-	err := r.s.heads.Ask(ctx, func() (err error) {
-		out, err = r.s.heads.Client.Query(ctx, in)
-		return err
-	})
+	out, err := rows.Asked(ctx, r.s.heads, r.s.heads.Client.Query, in)
 	if err != nil {
 		return 0, err
 	}

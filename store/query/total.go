@@ -245,11 +245,7 @@ func (s *Reader) bucket(ctx context.Context, def *aggregate.Definition, bucket i
 	var totals []tables.StoredTotal
 	now := s.heads.Env.Now().Unix()
 	for {
-		var out *dynamodb.QueryOutput
-		err := s.heads.Ask(ctx, func() (err error) {
-			out, err = s.heads.Client.Query(ctx, in)
-			return err
-		})
+		out, err := rows.Asked(ctx, s.heads, s.heads.Client.Query, in)
 		if err != nil {
 			return nil, err
 		}

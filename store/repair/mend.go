@@ -125,21 +125,17 @@ func (m *Mending) Set(ctx context.Context, n int64, fp event.Decimal, values []a
 		if len(e.Sets)+len(e.Removes) > maxMended {
 			return false, errors.New("too many of its values differ for one write; make a new generation")
 		}
-		x := e.Expression()
-		if len(x.Values) == 0 {
-			x.Values = nil // the service refuses an empty map
+		u := e.Update(&m.store.stages.Aggregates, m.keys[i])
+		if len(u.ExpressionAttributeValues) == 0 {
+			u.ExpressionAttributeValues = nil // the service refuses an empty map
 		}
-		if x.Update == "" {
-			items = append(items,
-				types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &m.store.stages.Aggregates,
-					Key:                 rows.KeyImage(m.keys[i]),
-					ConditionExpression: x.Condition, ExpressionAttributeNames: x.Names, ExpressionAttributeValues: x.Values}})
+		if *u.UpdateExpression == "" {
+			items = append(items, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: u.TableName, Key: u.Key,
+				ConditionExpression: u.ConditionExpression, ExpressionAttributeNames: u.ExpressionAttributeNames,
+				ExpressionAttributeValues: u.ExpressionAttributeValues}})
 			continue
 		}
-		items = append(items, types.TransactWriteItem{Update: &types.Update{TableName: &m.store.stages.Aggregates,
-			Key:              rows.KeyImage(m.keys[i]),
-			UpdateExpression: &x.Update, ConditionExpression: x.Condition, ExpressionAttributeNames: x.Names,
-			ExpressionAttributeValues: x.Values}})
+		items = append(items, types.TransactWriteItem{Update: &u})
 	}
 	err = m.store.stages.Retry(ctx, func(ctx context.Context) (rows.Answer, rows.Next) {
 		t := m.store.stages.Transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
@@ -272,14 +268,12 @@ func mendingEdit(img, want rows.Image) *rows.Edit {
 // A function that has seen the flag of a head in the last five minutes may not flag it anew.
 func (s *Repairer) Accept(ctx context.Context, key event.Key, flag, who string) (bool, error) {
 	heads := s.stages.Generations
-	err := heads.Ask(ctx, func() error {
-		_, err := heads.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &heads.Aggregates, Key: rows.KeyImage(key),
-			UpdateExpression: aws.String("SET #accepted = :accepted REMOVE #flag"), ConditionExpression: aws.String("#flag = :flag"),
-			ExpressionAttributeNames: map[string]string{"#flag": "flag", "#accepted": rows.AcceptedAttribute},
-			ExpressionAttributeValues: rows.Image{":flag": rows.Text(flag),
-				":accepted": rows.Text(rows.FlagText(heads.Env.Now(), "by "+who+": "+flag))}})
-		return err
-	})
+	_, err := rows.Asked(ctx, heads, heads.Client.UpdateItem, &dynamodb.UpdateItemInput{
+		TableName: &heads.Aggregates, Key: rows.KeyImage(key),
+		UpdateExpression: aws.String("SET #accepted = :accepted REMOVE #flag"), ConditionExpression: aws.String("#flag = :flag"),
+		ExpressionAttributeNames: map[string]string{"#flag": "flag", "#accepted": rows.AcceptedAttribute},
+		ExpressionAttributeValues: rows.Image{":flag": rows.Text(flag),
+			":accepted": rows.Text(rows.FlagText(heads.Env.Now(), "by "+who+": "+flag))}})
 	if a := rows.Classify(err); a.Outcome == rows.Failed {
 		return false, nil
 	}

@@ -362,17 +362,14 @@ func (s *Repairer) withData(item *event.Item, data string) func(*dynamodb.Update
 // stamp, or if the item is gone: it was removed, or a bar, which has no type, has replaced it.
 // units are the units that the service has counted for the write.
 func (s *Repairer) touch(ctx context.Context, in *dynamodb.UpdateItemInput) (touched bool, units float64, err error) {
-	err = s.stages.Ask(ctx, func() error {
-		out, err := s.stages.Client.UpdateItem(ctx, in)
-		if err == nil {
-			units = rows.UnitsOf(out.ConsumedCapacity, 1)
-		}
-		return err
-	})
+	out, err := rows.Asked(ctx, s.stages, s.stages.Client.UpdateItem, in)
 	if rows.Classify(err).Outcome == rows.Failed {
-		return false, units, nil
+		return false, 0, nil
 	}
-	return err == nil, units, err
+	if err != nil {
+		return false, 0, err
+	}
+	return true, rows.UnitsOf(out.ConsumedCapacity, 1), nil
 }
 
 // BeginPass begins a touch pass over a generation. Call [Repairer.Touch] after it, and
@@ -399,10 +396,7 @@ func (s *Repairer) ClearBuilding(ctx context.Context, d *aggregate.Definition, b
 			":behind": rows.Integer(behind),
 		},
 	}
-	err := s.stages.Ask(ctx, func() error {
-		_, err := s.stages.Client.UpdateItem(ctx, in)
-		return err
-	})
+	_, err := rows.Asked(ctx, s.stages, s.stages.Client.UpdateItem, in)
 	if rows.Classify(err).Outcome != rows.Failed {
 		return err
 	}

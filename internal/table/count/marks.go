@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/base/itemform"
@@ -212,20 +211,12 @@ func (w *markedUpdate) edit() *rows.Edit {
 // send makes one update and returns an image of the item. If the update succeeded, this is the item
 // after it, if the request asked for it. If the condition failed, it is the item that made it fail.
 func (w *markedUpdate) send(ctx context.Context, e *rows.Edit) (rows.Answer, rows.Image) {
-	x, returns := e.Expression(), types.ReturnValueAllNew
-	if w.seen.Fresh(w.lane, w.update.Steps[0].Created) && len(e.Removes) == 0 {
-		returns = types.ReturnValueNone
+	in := e.Request(&w.store.Aggregates, w.update.Key)
+	in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	if in.ReturnValues = types.ReturnValueAllNew; w.seen.Fresh(w.lane, w.update.Steps[0].Created) && len(e.Removes) == 0 {
+		in.ReturnValues = types.ReturnValueNone
 	}
-	out, err := w.store.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                           &w.store.Aggregates,
-		Key:                                 rows.KeyImage(w.update.Key),
-		UpdateExpression:                    &x.Update,
-		ConditionExpression:                 x.Condition,
-		ExpressionAttributeNames:            x.Names,
-		ExpressionAttributeValues:           x.Values,
-		ReturnValues:                        returns,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
+	out, err := w.store.Client.UpdateItem(ctx, in)
 	answer := rows.Classify(err)
 	img := rows.RefusedBy(err)
 	if err == nil {

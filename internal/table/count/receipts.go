@@ -199,14 +199,11 @@ func (g *receiptGroup) item(u *lanes.Update) *types.Update {
 		e.Fold(u, &delta, g.observed(u.Key))
 	}
 	e.Expiry(u.ExpiresAt)
-	x := e.Expression()
-	update := &types.Update{TableName: &g.store.Aggregates, Key: rows.KeyImage(u.Key), UpdateExpression: &x.Update,
-		ConditionExpression:      x.Condition,
-		ExpressionAttributeNames: x.Names, ExpressionAttributeValues: x.Values}
-	if x.Condition != nil && !g.blind { // otherwise the update cannot fail, or the item is read separately
+	update := e.Update(&g.store.Aggregates, u.Key)
+	if update.ConditionExpression != nil && !g.blind { // otherwise the update cannot fail, or the item is read separately
 		update.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	}
-	return update
+	return &update
 }
 
 // observed returns what was last seen of an aggregate item, by this group or by an earlier writer.

@@ -46,11 +46,8 @@ func (s *Heads) agreed(ctx context.Context, table string, key event.Key, attribu
 	}
 	img = rows.KeyImage(key)
 	img[attribute] = rows.Text(own)
-	err = s.Ask(ctx, func() error {
-		_, err := s.Client.PutItem(ctx,
-			&dynamodb.PutItemInput{TableName: &table, Item: img, ConditionExpression: aws.String("attribute_not_exists(PK)")})
-		return err
-	})
+	_, err = rows.Asked(ctx, s, s.Client.PutItem,
+		&dynamodb.PutItemInput{TableName: &table, Item: img, ConditionExpression: aws.String("attribute_not_exists(PK)")})
 	if rows.Classify(err).Outcome != rows.Failed {
 		return own, err
 	}

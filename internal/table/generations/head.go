@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -102,10 +101,8 @@ func (s *Heads) keepRetains(ctx context.Context, t *roster) error {
 				e.Guards = append(e.Guards, rows.Guard{Operand: o, Sign: ">", OrMissing: true})
 			}
 		}
-		if x := e.Expression(); len(e.Sets) > 0 {
-			if _, err := s.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &s.Aggregates, Key: rows.KeyImage(lanes.HeadKey(d)),
-				UpdateExpression: &x.Update, ConditionExpression: x.Condition, ExpressionAttributeNames: x.Names,
-				ExpressionAttributeValues: x.Values}); err != nil {
+		if len(e.Sets) > 0 {
+			if _, err := s.Client.UpdateItem(ctx, e.Request(&s.Aggregates, lanes.HeadKey(d))); err != nil {
 				return err
 			}
 		}

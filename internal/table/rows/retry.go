@@ -78,6 +78,18 @@ func (s *Tables) Ask(ctx context.Context, send func() error) error {
 	return last
 }
 
+// Asked sends a request as [Tables.Ask] does, and returns its answer. The answer is nil if there is
+// an error.
+func Asked[I, O any](ctx context.Context, s interface {
+	Ask(context.Context, func() error) error
+}, send func(context.Context, I, ...func(*dynamodb.Options)) (*O, error), in I) (out *O, err error) {
+	err = s.Ask(ctx, func() (err error) {
+		out, err = send(ctx, in)
+		return err
+	})
+	return out, err
+}
+
 // ReadKeys reads up to 100 keys of one table, and calls take with each answer until all of them are
 // answered. It asks again for keys that an answer leaves out: at once if the answer had any items,
 // and otherwise after a wait. capacity says which consumed units the answers report, if any.
@@ -107,16 +119,13 @@ func (s *Tables) ReadKeys(ctx context.Context, table string, request types.KeysA
 
 // ReadOne reads what is stored under a key of a table, consistently. The image is empty if nothing
 // is.
-func (s *Tables) ReadOne(ctx context.Context, table string, key event.Key) (img Image, err error) {
-	in := &dynamodb.GetItemInput{TableName: &table, Key: KeyImage(key), ConsistentRead: aws.Bool(true)}
-	err = s.Ask(ctx, func() error {
-		out, err := s.Client.GetItem(ctx, in)
-		if err == nil {
-			img = out.Item
-		}
-		return err
-	})
-	return img, err
+func (s *Tables) ReadOne(ctx context.Context, table string, key event.Key) (Image, error) {
+	out, err := Asked(ctx, s, s.Client.GetItem,
+		&dynamodb.GetItemInput{TableName: &table, Key: KeyImage(key), ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return nil, err
+	}
+	return out.Item, nil
 }
 
 // Get reads one item of the aggregates table.

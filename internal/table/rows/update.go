@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -16,8 +17,8 @@ import (
 )
 
 // Edit is one conditional update of an aggregate item: what it writes, and on which conditions. It
-// does not say how it is sent. [Edit.Expression] writes it for UpdateItem, [Edit.Statement] for
-// PartiQL.
+// does not say how it is sent. [Edit.Request] writes it for UpdateItem, [Edit.Update] for
+// transactions, and [Edit.Statement] for PartiQL.
 type Edit struct {
 	adds    []Operand    // numbers to add; a missing one counts as 0
 	Sets    []Assignment // values to set
@@ -273,42 +274,45 @@ func (e *Edit) Refused(at time.Time, cause error) {
 			Text(FlagText(at, "an update was refused and is in quarantine: "+cause.Error()))}})
 }
 
-// expression is an edit as UpdateItem and transactions take it.
-type expression struct {
-	Update    string
-	Condition *string // nil: none
-	Names     map[string]string
-	Values    Image
-}
-
-// Expression gives each attribute and value a placeholder, because attribute names may hold
-// characters and words that expressions may not.
-func (e *Edit) Expression() expression {
-	x := placeholders{expression: expression{Names: map[string]string{}, Values: Image{}}}
-	x.Update = x.clauses(e)
+// Update returns the edit of an item as transactions take it. It gives each attribute and value a
+// placeholder, because attribute names may hold characters and words that expressions may not.
+func (e *Edit) Update(table *string, key event.Key) types.Update {
+	x := placeholders{names: map[string]string{}, values: Image{}}
+	clauses := x.clauses(e)
+	u := types.Update{TableName: table, Key: KeyImage(key), UpdateExpression: &clauses,
+		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values}
 	if conditions := x.conditions(e.Guards); conditions != "" {
-		x.Condition = &conditions
+		u.ConditionExpression = &conditions
 	}
-	return x.expression
+	return u
 }
 
-// placeholders is an expression under construction.
+// Request returns the edit of an item as a request of its own.
+func (e *Edit) Request(table *string, key event.Key) *dynamodb.UpdateItemInput {
+	u := e.Update(table, key)
+	return &dynamodb.UpdateItemInput{TableName: u.TableName, Key: u.Key, UpdateExpression: u.UpdateExpression,
+		ConditionExpression: u.ConditionExpression, ExpressionAttributeNames: u.ExpressionAttributeNames,
+		ExpressionAttributeValues: u.ExpressionAttributeValues}
+}
+
+// placeholders belong to an expression under construction.
 type placeholders struct {
-	expression
-	known []string // the attributes that have a placeholder, in its order
+	names  map[string]string
+	values Image
+	known  []string // the attributes that have a placeholder, in its order
 }
 
 func (x *placeholders) name(attribute string) string {
 	i := slices.Index(x.known, attribute)
 	if i < 0 {
 		i, x.known = len(x.known), append(x.known, attribute)
-		x.Names["#n"+strconv.Itoa(i)] = attribute
+		x.names["#n"+strconv.Itoa(i)] = attribute
 	}
 	return "#n" + strconv.Itoa(i)
 }
 
 func (x *placeholders) value(o Operand) string {
-	x.Values[o.Placeholder] = o.Value
+	x.values[o.Placeholder] = o.Value
 	return o.Placeholder
 }
 

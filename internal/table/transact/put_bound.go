@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -190,11 +189,10 @@ func (t *atomicPut) refuseTotal(ctx context.Context, u *TotalMove, cause error) 
 	now, e := t.store.Env.Now(), &rows.Edit{}
 	e.Flag(now, "an event was rejected, because its update was refused: "+cause.Error())
 	e.Expiry(u.ExpiresAt)
-	x := e.Expression()
+	in := e.Request(&t.store.Aggregates, u.Key)
 	err := t.store.Ask(ctx, func() error {
 		t.cost.Requests++
-		_, err := t.store.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &t.store.Aggregates, Key: rows.KeyImage(u.Key),
-			UpdateExpression: &x.Update, ExpressionAttributeNames: x.Names, ExpressionAttributeValues: x.Values})
+		_, err := t.store.Client.UpdateItem(ctx, in)
 		return err
 	})
 	if rows.Classify(err).Outcome == rows.Invalid {

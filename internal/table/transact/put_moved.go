@@ -89,13 +89,11 @@ func (u *TotalMove) update(table *string, images types.ReturnValuesOnConditionCh
 			e.Bound(u.Def, i, u.before(i), true)
 		}
 	}
-	x := e.Expression()
-	update := &types.Update{TableName: table, Key: rows.KeyImage(u.Key), UpdateExpression: &x.Update, ConditionExpression: x.Condition,
-		ExpressionAttributeNames: x.Names, ExpressionAttributeValues: x.Values}
-	if x.Condition != nil {
+	update := e.Update(table, u.Key)
+	if update.ConditionExpression != nil {
 		update.ReturnValuesOnConditionCheckFailure = images
 	}
-	return update
+	return &update
 }
 
 // before returns what must hold before the transaction, so that a bound holds afterwards.

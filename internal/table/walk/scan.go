@@ -101,11 +101,7 @@ func Pages(ctx context.Context, s *rows.Tables, table string, part Part) iter.Se
 			in.Segment, in.TotalSegments = aws.Int32(int32(part.Number)), aws.Int32(int32(part.Of))
 		}
 		for {
-			var out *dynamodb.ScanOutput
-			err := s.Ask(ctx, func() (err error) {
-				out, err = s.Client.Scan(ctx, in)
-				return err
-			})
+			out, err := rows.Asked(ctx, s, s.Client.Scan, in)
 			if gone := (*types.ResourceNotFoundException)(nil); errors.As(err, &gone) {
 				err = fmt.Errorf("there is no table %s: it was deleted, or it is in another account or Region", table)
 			} else if err != nil {
