@@ -99,28 +99,17 @@ func Targets(c aws.Config) func(arn string) Target {
 	}
 }
 
-// meters are the metrics of a batch, as docs/publishing.md has them.
-var meters = []struct {
-	name  string
-	unit  emf.Unit
-	value func(*Published) float64
-}{
-	{"RecordsReceived", emf.Count, func(d *Published) float64 { return float64(d.Received) }},
-	{"MessagesSent", emf.Count, func(d *Published) float64 { return float64(d.Sent) }},
-	{"PublishRequests", emf.Count, func(d *Published) float64 { return float64(d.Requests) }},
-	{"PayloadsTooLarge", emf.Count, func(d *Published) float64 { return float64(d.Pointers) }},
-	{"ErasedUnsent", emf.Count, func(d *Published) float64 { return float64(d.Dropped) }},
-	{"MessagesRefused", emf.Count, func(d *Published) float64 { return float64(d.Refused) }},
-	{"RecordsGivenUp", emf.Count, func(d *Published) float64 { return float64(d.Quarantined) }},
-	{"IteratorLagMs", emf.Milliseconds, func(d *Published) float64 { return float64(d.Lag.Milliseconds()) }},
-	{"BatchMs", emf.Milliseconds, func(d *Published) float64 { return float64(d.Took.Milliseconds()) }},
-}
-
-// measured returns the metrics of a batch.
-func measured(done *Published) []emf.Metric {
-	list := make([]emf.Metric, len(meters))
-	for i, m := range meters {
-		list[i] = emf.Metric{Name: m.name, Unit: m.unit, Value: m.value(done)}
+// measured returns the metrics of a batch, as docs/publishing.md has them.
+func measured(d *Published) []emf.Metric {
+	return []emf.Metric{
+		{Name: "RecordsReceived", Unit: emf.Count, Value: float64(d.Received)},
+		{Name: "MessagesSent", Unit: emf.Count, Value: float64(d.Sent)},
+		{Name: "PublishRequests", Unit: emf.Count, Value: float64(d.Requests)},
+		{Name: "PayloadsTooLarge", Unit: emf.Count, Value: float64(d.Pointers)},
+		{Name: "ErasedUnsent", Unit: emf.Count, Value: float64(d.Dropped)},
+		{Name: "MessagesRefused", Unit: emf.Count, Value: float64(d.Refused)},
+		{Name: "RecordsGivenUp", Unit: emf.Count, Value: float64(d.Quarantined)},
+		{Name: "IteratorLagMs", Unit: emf.Milliseconds, Value: float64(d.Lag.Milliseconds())},
+		{Name: "BatchMs", Unit: emf.Milliseconds, Value: float64(d.Took.Milliseconds())},
 	}
-	return list
 }

@@ -109,7 +109,7 @@ func TestMetricsAreDescribed(t *testing.T) {
 		}
 		return list
 	}
-	described, written := names("(?m)^\\| `([A-Za-z]+)` ", table), names(`\{"([A-Za-z]+)", emf\.`, string(source))
+	described, written := names("(?m)^\\| `([A-Za-z]+)` ", table), names(`\{Name: "([A-Za-z]+)", Unit: emf\.`, string(source))
 	if len(written) < 5 || !slices.Equal(described, written) {
 		t.Errorf("the page describes %v, and the function writes %v", described, written)
 	}

@@ -76,28 +76,17 @@ func New(ctx context.Context, files fs.FS, options ...func(*Options)) (Func, err
 	return function.Logged(p.Log, capture.Handle), nil
 }
 
-// meters are the metrics of a batch, as docs/migrating.md has them.
-var meters = []struct {
-	name  string
-	unit  emf.Unit
-	value func(*migrate.Captured) float64
-}{
-	{"RowsReceived", emf.Count, func(d *migrate.Captured) float64 { return float64(d.Received) }},
-	{"CopiesWritten", emf.Count, func(d *migrate.Captured) float64 { return float64(d.Written) }},
-	{"Tombstones", emf.Count, func(d *migrate.Captured) float64 { return float64(d.Tombstones) }},
-	{"Collisions", emf.Count, func(d *migrate.Captured) float64 { return float64(d.Collisions) }},
-	{"RowsRefused", emf.Count, func(d *migrate.Captured) float64 { return float64(d.Refused) }},
-	{"RowsPutRight", emf.Count, func(d *migrate.Captured) float64 { return float64(len(d.PutRight)) }},
-	{"RowsUnproven", emf.Count, func(d *migrate.Captured) float64 { return float64(len(d.Left)) }},
-	{"IteratorLagMs", emf.Milliseconds, func(d *migrate.Captured) float64 { return float64(d.Lag.Milliseconds()) }},
-	{"BatchMs", emf.Milliseconds, func(d *migrate.Captured) float64 { return float64(d.Took.Milliseconds()) }},
-}
-
-// measured returns the metrics of a batch.
-func measured(done *migrate.Captured) []emf.Metric {
-	list := make([]emf.Metric, len(meters))
-	for i, m := range meters {
-		list[i] = emf.Metric{Name: m.name, Unit: m.unit, Value: m.value(done)}
+// measured returns the metrics of a batch, as docs/migrating.md has them.
+func measured(d *migrate.Captured) []emf.Metric {
+	return []emf.Metric{
+		{Name: "RowsReceived", Unit: emf.Count, Value: float64(d.Received)},
+		{Name: "CopiesWritten", Unit: emf.Count, Value: float64(d.Written)},
+		{Name: "Tombstones", Unit: emf.Count, Value: float64(d.Tombstones)},
+		{Name: "Collisions", Unit: emf.Count, Value: float64(d.Collisions)},
+		{Name: "RowsRefused", Unit: emf.Count, Value: float64(d.Refused)},
+		{Name: "RowsPutRight", Unit: emf.Count, Value: float64(len(d.PutRight))},
+		{Name: "RowsUnproven", Unit: emf.Count, Value: float64(len(d.Left))},
+		{Name: "IteratorLagMs", Unit: emf.Milliseconds, Value: float64(d.Lag.Milliseconds())},
+		{Name: "BatchMs", Unit: emf.Milliseconds, Value: float64(d.Took.Milliseconds())},
 	}
-	return list
 }

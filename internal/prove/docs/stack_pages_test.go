@@ -103,7 +103,7 @@ func TestAlarmsOnOwnMetrics(t *testing.T) {
 		}
 	}
 	for of, file := range map[string]string{"CaptureFunction": "migrate/capture/capture.go", "PublishFunction": "publish/function.go"} {
-		for _, m := range regexp.MustCompile(`\{"([A-Za-z]+)", emf\.`).FindAllStringSubmatch(read(t, file), -1) {
+		for _, m := range regexp.MustCompile(`\{Name: "([A-Za-z]+)", Unit: emf\.`).FindAllStringSubmatch(read(t, file), -1) {
 			add(of, m[1])
 		}
 	}
