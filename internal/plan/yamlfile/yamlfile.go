@@ -138,14 +138,16 @@ func (c converter) position(n ast.Node) Position {
 // line. So at looks for the token's own text from the parser's column on.
 func (c converter) at(t *token.Token) Position {
 	p := Position{t.Position.Line, max(1, t.Position.Column)}
-	if !slices.Contains(c.text.line(p.Line), '!') {
+	line := c.text.line(p.Line)
+	if !slices.Contains(line, '!') {
 		return p
 	}
 	text, _, _ := strings.Cut(strings.TrimSpace(t.Origin), "\n")
 	if text == "" {
 		return p
 	}
-	before, _, found := strings.Cut(c.text.from(p.Line, p.Column), text)
+	rest := line[min(p.Column-1, len(line)):]
+	before, _, found := strings.Cut(string(rest[:min(maxDrift+len(text), len(rest))]), text)
 	if drift := utf8.RuneCountInString(before); found && drift <= maxDrift {
 		p.Column += drift
 	}
