@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -59,9 +60,11 @@ func (s shelf) put(name, body string) {
 	must.Succeed(s.T, err)
 }
 
-func (s shelf) ids(days Days) (ids string, errs int) {
+// ids returns the ids that are read, and how often reading fails.
+func (s shelf) ids(days Days) string {
 	s.Helper()
 	var list []string
+	errs := 0
 	for item, err := range s.Read(s.Context(), days) {
 		if err != nil {
 			errs++
@@ -69,7 +72,7 @@ func (s shelf) ids(days Days) (ids string, errs int) {
 		}
 		list = append(list, item.Event.ID)
 	}
-	return strings.Join(list, " "), errs
+	return fmt.Sprint(list, errs)
 }
 
 // An event that is in several files, or in a file and in an object, is read once. The days bound
@@ -83,27 +86,17 @@ func TestRead(t *testing.T) {
 	s.file(c, d)
 	s.put(archive.ObjectName(a.Old), a.OldImage)
 	s.put(archive.ObjectName(expired(t, "2026-03-01", "005", "e").Old), expired(t, "2026-03-01", "005", "e").OldImage)
-	if got, errs := s.ids(Days{}); got != "a b c d e" || errs != 0 {
-		t.Errorf("%s, %d", got, errs)
-	}
-	if got, _ := s.ids(Days{From: "2026-03-02"}); got != "c d" {
-		t.Errorf("from a day: %s", got)
-	}
-	if got, _ := s.ids(Days{To: "2026-03-01"}); got != "a b c" {
-		t.Errorf("to a day: %s", got)
-	}
+	must.Equal(t, s.ids(Days{}), "[a b c d e] 0")
+	must.Equal(t, s.ids(Days{From: "2026-03-02"}), "[c d] 0", "from a day")
+	must.Equal(t, s.ids(Days{To: "2026-03-01"}), "[a b c] 0", "to a day")
 	revised := *d // another event under the same key
 	revised.OldImage = strings.Replace(d.OldImage, "AQEBAQEBAQ", "AQEBAQEBAg", 1)
 	s.file(&revised)
-	if got, _ := s.ids(Days{From: "2026-03-02"}); got != "c d d" {
-		t.Errorf("two events of one key: %s", got)
-	}
+	must.Equal(t, s.ids(Days{From: "2026-03-02"}), "[c d d] 0", "two events of one key")
 	s.put("dt=2026-03-01/half.json.gz", "half")
 	s.put("dt=2026-03-01/notes.txt", "foreign")
 	s.put(archive.Prefix(a.Old.Key)+"foreign.json", "{}")
-	if got, errs := s.ids(Days{}); got != "a b c d d e" || errs != 3 {
-		t.Errorf("beside what is foreign: %s, %d", got, errs)
-	}
+	must.Equal(t, s.ids(Days{}), "[a b c d d e] 3", "beside what is foreign")
 	if list, files, err := s.Find(t.Context(), map[event.Key]bool{b.Old.Key: true}, Days{}); len(list) != 2 || files < 5 || err == nil {
 		t.Errorf("%v, %d, %v", list, files, err)
 	}
@@ -127,9 +120,7 @@ func TestErase(t *testing.T) {
 	if err != nil || !slices.Equal(names, want) {
 		t.Errorf("%v, %v", names, err)
 	}
-	if got, errs := s.ids(Days{}); got != "a" || errs != 0 {
-		t.Errorf("%s, %d", got, errs)
-	}
+	must.Equal(t, s.ids(Days{}), "[a] 0")
 	if again, err := s.Erase(t.Context(), []event.Key{b.Old.Key}, Days{}); err != nil || len(again) != 0 {
 		t.Errorf("a second time: %v, %v", again, err)
 	}
@@ -140,13 +131,9 @@ func TestErase(t *testing.T) {
 	s.put("dt=2026-03-02/half.json.gz", "half")
 	mixed := s.file(newer, odd)
 	names, err = s.Erase(t.Context(), []event.Key{b.Old.Key}, Days{})
-	if err == nil || !strings.Contains(err.Error(), "half.json.gz is not a gzip file") ||
-		!strings.Contains(err.Error(), mixed+": not strict") || !slices.Equal(names, []string{mixed}) {
-		t.Errorf("files that cannot be read: %v, %v", names, err)
-	}
-	if _, errs := s.ids(Days{From: "2026-03-03"}); errs != 1 {
-		t.Errorf("%d lines are left that cannot be read", errs)
-	}
+	must.Fail(t, err, "half.json.gz is not a gzip file", mixed+": not strict")
+	must.Match(t, names, []string{mixed})
+	must.Equal(t, s.ids(Days{From: "2026-03-03"}), "[] 1", "a line is left that cannot be read")
 }
 
 // changing is a bucket in which the first file that is written anew has changed meanwhile.

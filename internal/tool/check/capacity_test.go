@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/internal/tool/sample"
 )
@@ -18,9 +19,7 @@ func TestARateForNoMemory(t *testing.T) {
 	}
 	in := own{pipeline: [][2]string{{"\naggregates:\n", "\naggregates:\n" + more.String()}}}.input(t)
 	in.Rate, in.Partitions = 1000, 1
-	if r := run(t, in); r.Capacity.Updates != 21 {
-		t.Errorf("%+v", r.Capacity)
-	}
+	must.Equal(t, run(t, in).Capacity.Updates, 21)
 	updates := 1.0
 	for estimate.MemoryFor(1000, updates) != 0 {
 		updates *= 2

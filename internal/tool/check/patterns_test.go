@@ -16,9 +16,7 @@ func TestMomentaryKeys(t *testing.T) {
 		"X":          "1 true",
 		"{@at|time}": "0 false", "{@at|day}#{id}": "0 false"} {
 		shards, hot := momentary(pk)
-		if got := fmt.Sprint(shards, " ", hot); got != want {
-			t.Errorf("%s: %s, not %s", pk, got, want)
-		}
+		must.Equal(t, fmt.Sprint(shards, " ", hot), want, pk)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/tool/sample"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
@@ -44,11 +45,7 @@ func TestScenarios(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			golden.File(t, file, played(t, string(text)))
+			golden.File(t, file, played(t, string(must.Read(t, file))))
 		})
 	}
 }

@@ -145,9 +145,7 @@ func TestWhoMayAsk(t *testing.T) {
 		{"an unknown route", "GET", "/api/nothing", nil, 404},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if w := asked(s, tt.method, tt.path, `{"id":"x"}`, tt.edit); w.Code != tt.want {
-				t.Errorf("%s %s: %d, want %d: %s", tt.method, tt.path, w.Code, tt.want, w.Body)
-			}
+			must.Equal(t, asked(s, tt.method, tt.path, `{"id":"x"}`, tt.edit).Code, tt.want)
 		})
 	}
 	t.Run("a link from another page", func(t *testing.T) {
@@ -285,14 +283,11 @@ func TestOnlyLoopback(t *testing.T) {
 	must.Succeed(t, err)
 	text, err := io.ReadAll(answer.Body)
 	answer.Body.Close()
-	if err != nil || !strings.Contains(string(text), "Ingot console") {
-		t.Errorf("the page: %s (%v)", text, err)
-	}
+	must.Succeed(t, err)
+	must.Say(t, string(text), "Ingot console")
 	http.DefaultClient.CloseIdleConnections()
 	cancel()
-	if err := <-ended; err != context.Canceled {
-		t.Errorf("it ended with %v", err)
-	}
+	must.Equal(t, <-ended, context.Canceled)
 }
 
 // TestPageMakesTextNodes shows that no module of the page can turn data into markup, and that

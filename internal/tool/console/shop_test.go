@@ -79,11 +79,7 @@ func devOf(t *testing.T, text string) *dev.Dev {
 	InDev(t.Context(), &cfg, false)
 	d, err := dev.Start(t.Context(), cfg)
 	must.Succeed(t, err)
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must.Succeed(t, d.Close()) })
 	return d
 }
 

@@ -171,17 +171,13 @@ aggregates:
 		t.Errorf("the line says\n%s", says["whole"])
 	}
 	must.Say(t, says["totals"], "stock: No event can bring available below its floor of -1: an event that would is Rejected.", "available -1")
-	if says, _ = follow(Question{PK: "BOX#1", SK: "LID"}); !strings.Contains(says["whole"],
-		"It does not hold all fields of that event's key.") {
-		t.Errorf("the lid says\n%s", says["whole"])
-	}
+	says, _ = follow(Question{PK: "BOX#1", SK: "LID"})
+	must.Say(t, says["whole"], "It does not hold all fields of that event's key.")
 	says, _ = follow(Question{Message: `{"type":"order","order":"2",` + at + `,"lines":[{"line":1,"sku":"a","pieces":1}]}`})
 	must.Say(t, says["again"],
 		"verdict: Rejected\nreason: below-floor\nbecause: stock of sku=\"a\": available is -1", "It would go to quarantine")
-	if says, _ = follow(Question{Message: `{"type":"goods","id":"2","sku":"a","pieces":3,` + at + `}`}); !strings.Contains(says["totals"],
-		"2 write units in the transaction that puts the item") {
-		t.Errorf("goods cost\n%s", says["totals"])
-	}
+	says, _ = follow(Question{Message: `{"type":"goods","id":"2","sku":"a","pieces":3,` + at + `}`})
+	must.Say(t, says["totals"], "2 write units in the transaction that puts the item")
 }
 
 func isMistake(err error) bool {
@@ -408,7 +404,5 @@ aggregates:
 		"mails since 1 mail=***: last is ***, and its items add up to ***",
 		"unreadable: ***", "flagged: mails since 1: ***", "flagged: ***"}
 	must.Match(t, findings(report, show.PersonalOf(p)), want)
-	if got := strings.Join(findings(report, show.Personal{}), "\n"); strings.Count(got, "ann") != 7 {
-		t.Errorf("%s", got)
-	}
+	must.Equal(t, strings.Count(strings.Join(findings(report, show.Personal{}), "\n"), "ann"), 7)
 }

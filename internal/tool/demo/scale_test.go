@@ -63,9 +63,7 @@ func TestClockAheadOfTheEvents(t *testing.T) {
 	at := must.Time("2024-05-01T00:00:00Z")
 	p := &producer{world: &world{plan: c.Plan, World: &testworld.World{Clock: testworld.NewClock(at.Add(11 * time.Hour))}}, newest: at}
 	item := &event.Item{At: at, ExpiresAt: at.Add(24 * time.Hour).Unix()}
-	if err := p.add(context.Background(), envelope.Message{}, item); err != nil {
-		t.Error(err)
-	}
+	must.Succeed(t, p.add(context.Background(), envelope.Message{}, item))
 	p.world.Clock.Reach(at.Add(13 * time.Hour))
 	must.Fail(t, p.add(context.Background(), envelope.Message{}, item), "the demo's clock is at 2024-05-01T13:00:00Z: it waits 3m0s")
 }

@@ -57,9 +57,7 @@ func TestChecksSeeTampering(t *testing.T) {
 		if d := found["verify"].Differences; s.Same || len(d) != 1 || !strings.Contains(d[0], test.verify) {
 			t.Errorf("%s: same %v, verify says %q", name, s.Same, d)
 		}
-		if d := found["tally"].Differences; (len(d) > 0) != test.tallied {
-			t.Errorf("%s: tally says %q", name, d)
-		}
+		must.Equal(t, len(found["tally"].Differences) > 0, test.tallied, name)
 	}
 }
 
@@ -145,11 +143,7 @@ func TestAccountsSeeWhatWasNotReported(t *testing.T) {
 			test.want, test)
 	}
 	w := &world{ledger: newLedger(aggregate.Marks)}
-	if d := w.accounts(10, 12, Kept{Items: 12}, true).Differences; len(d) != 0 {
-		t.Errorf("events of two items: accounts say %q", d)
-	}
-	if d := w.accounts(10, 12, Kept{Items: 11}, true).Differences; len(d) != 1 ||
-		d[0] != "11 items are stored, and the producer's list has 10 events of 12 items" {
-		t.Errorf("a part is missing: accounts say %q", d)
-	}
+	must.Equal(t, len(w.accounts(10, 12, Kept{Items: 12}, true).Differences), 0, "events of two items")
+	must.Match(t, w.accounts(10, 12, Kept{Items: 11}, true).Differences,
+		[]string{"11 items are stored, and the producer's list has 10 events of 12 items"})
 }

@@ -66,11 +66,7 @@ func start(t *testing.T, cfg Config) *Dev {
 	t.Helper()
 	d, err := Start(t.Context(), cfg)
 	must.Succeed(t, err)
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must.Succeed(t, d.Close()) })
 	return d
 }
 
@@ -181,15 +177,12 @@ func TestOthersFindIt(t *testing.T) {
 	d, err := Start(t.Context(), Config{File: file, Console: func(*Dev) http.Handler { return http.NotFoundHandler() }})
 	must.Succeed(t, err)
 	said := target.LocalFile(filepath.Dir(file))
-	if _, err := os.Stat(said); err != nil {
-		t.Error(err)
-	}
+	_, err = os.Stat(said)
+	must.Succeed(t, err)
 	if d.Local().Console == "" || d.Local().Console == d.Local().Endpoint {
 		t.Errorf("the console is at %q", d.Local().Console)
 	}
-	if err := d.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Succeed(t, d.Close())
 	if _, err := os.Stat(said); !os.IsNotExist(err) {
 		t.Errorf("the file is still there after the end: %v", err)
 	}
@@ -204,9 +197,7 @@ func TestThePortsRefuseWebPages(t *testing.T) {
 	answer, err := http.DefaultClient.Do(r)
 	must.Succeed(t, err)
 	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusForbidden {
-		t.Errorf("a page of another site gets %s", answer.Status)
-	}
+	must.Equal(t, answer.StatusCode, http.StatusForbidden)
 }
 
 func TestTakenPort(t *testing.T) {
@@ -308,9 +299,7 @@ func TestMappingSaysWhatBecameOfTheLastBatch(t *testing.T) {
 	broken.Store(false)
 	send(2)
 	until(t, d, counted(1))
-	if err := end(); err != nil { // it finishes the rounds that have begun
-		t.Fatal(err)
-	}
+	must.Succeed(t, end()) // it finishes the rounds that have begun
 	says(target.DevIngest, "OK")
 	says(target.DevStreams, "OK")
 }

@@ -71,15 +71,11 @@ func TestKeptQueueOfAnotherKind(t *testing.T) {
 	kept := cfg.Data
 	cfg.Data = t.TempDir()
 	for range 2 { // it begins anew, and goes on
-		if err := again(); err != nil {
-			t.Error(err)
-		}
+		must.Succeed(t, again())
 	}
 	cfg.Data = kept
 	must.Succeed(t, os.Remove(filepath.Join(filepath.Dir(cfg.File), templateFile)))
-	if err := again(); err != nil {
-		t.Error(err)
-	}
+	must.Succeed(t, again())
 }
 
 func writeTemplate(t *testing.T, pipeline, text string) {

@@ -66,9 +66,7 @@ func TestPublishing(t *testing.T) {
 		}, func(want ...string) {
 			t.Helper()
 			for _, want := range want {
-				if got := taken(t, d); !strings.Contains(got, want) {
-					t.Fatalf("%s, want %s", got, want)
-				}
+				must.Say(t, taken(t, d), want)
 			}
 		})
 		must.Succeed(t, d.Close())

@@ -19,11 +19,7 @@ func TestTablesThatAreMadeAgain(t *testing.T) {
 	must.Write(t, filepath.Join(filepath.Dir(cfg.File), "publish.yaml"), publishing)
 	d, err := Start(t.Context(), cfg)
 	must.Succeed(t, err)
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must.Succeed(t, d.Close()) })
 	send := func(n int) {
 		queue, _ := clients(t, d)
 		_, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),

@@ -342,11 +342,7 @@ func TestUnknown(t *testing.T) {
 			if !errors.As(err, &unknown) {
 				t.Fatal(err)
 			}
-			for _, want := range c.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%v\nlacks %q", err, want)
-				}
-			}
+			must.Fail(t, err, c.want...)
 			if !c.soon && (len(w.told) == 0 || !strings.HasPrefix(w.told[0], "waiting for the proof that ")) {
 				t.Errorf("while it waited, it said %q", w.told)
 			}

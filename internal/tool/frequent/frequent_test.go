@@ -13,9 +13,7 @@ func TestFewWordsAreCountedExactly(t *testing.T) {
 	for _, w := range []string{"a", "b", "a", "c", "a", "b"} {
 		c.Add(w)
 	}
-	if got, want := fmt.Sprint(c.Top(5), c.Total()), "[{a 3 3} {b 2 2} {c 1 1}] 6"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	must.Equal(t, fmt.Sprint(c.Top(5), c.Total()), "[{a 3 3} {b 2 2} {c 1 1}] 6")
 	if n, exact := c.Distinct(); n != 3 || !exact {
 		t.Errorf("%d words, exact %v", n, exact)
 	}

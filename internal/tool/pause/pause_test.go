@@ -100,9 +100,8 @@ func TestPauseAndResume(t *testing.T) {
 		len(out.Tags) != 0 {
 		t.Error(out, err)
 	}
-	if _, err := w.pauser.Resume(t.Context(), "ingest"); err != nil {
-		t.Error(err)
-	}
+	_, err = w.pauser.Resume(t.Context(), "ingest")
+	must.Succeed(t, err)
 }
 
 // A deployment switches the mapping on and leaves the tag. The tag then counts no more.
@@ -192,11 +191,11 @@ func TestMarksFit(t *testing.T) {
 	w := newWorld(t)
 	for _, by := range []string{strings.Repeat("ü", 400), "a\x00b<>\"\n", "", "日本 語"} {
 		w.said = nil
-		if _, err := w.pauser.Pause(t.Context(), "streams", by); err != nil || strings.Contains(strings.Join(w.said, ""), "marked") {
+		_, err := w.pauser.Pause(t.Context(), "streams", by)
+		if err != nil || strings.Contains(strings.Join(w.said, ""), "marked") {
 			t.Errorf("%q: %v %v", by, err, w.said)
 		}
-		if _, err := w.pauser.Resume(t.Context(), "streams"); err != nil {
-			t.Error(err)
-		}
+		_, err = w.pauser.Resume(t.Context(), "streams")
+		must.Succeed(t, err)
 	}
 }

@@ -42,9 +42,7 @@ func TestPullSavesWholeMessages(t *testing.T) {
 	text += strings.Repeat("x", 1<<20-size-len(text))
 	w.post(&sqs.SendMessageInput{QueueUrl: &w.Quarantine, MessageBody: &text, MessageAttributes: attributes})
 	list := w.pull()
-	if len(list) != 1 {
-		t.Fatalf("%d letters", len(list))
-	}
+	must.Equal(t, len(list), 1)
 	l := list[0]
 	if l.Body != text || len(l.Attributes) != 10 || l.Note != nil || l.Receives != 1 || l.Handle == "" || l.Sent.IsZero() {
 		t.Errorf("the file holds %d bytes, %d attributes, note %v, receives %d", len(l.Body), len(l.Attributes), l.Note, l.Receives)
@@ -59,14 +57,9 @@ func TestPullSavesWholeMessages(t *testing.T) {
 	for _, file := range []string{w.dir.File(l.ID), w.dir.Body(l.ID)} {
 		info, err := os.Stat(file)
 		w.must(err)
-		if info.Mode().Perm() != 0o600 {
-			t.Errorf("others may read the file: %s", info.Mode())
-		}
+		must.Equal(t, info.Mode().Perm(), 0o600, "others may read the file")
 	}
-	saved, err := os.ReadFile(w.dir.Body(l.ID))
-	if w.must(err); string(saved) != text {
-		t.Errorf("the body's file holds %d bytes", len(saved))
-	}
+	must.Equal(t, string(must.Read(t, w.dir.Body(l.ID))), text)
 	// It goes back the same, and SQS's own checksums prove it.
 	must.Succeed(t, w.work().Resend(t.Context(), w.hold(l)[0]))
 	if w.depth(w.Quarantine) != 0 || w.depth(w.Queue) != 1 {

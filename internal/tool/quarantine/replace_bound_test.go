@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/store/repair"
@@ -135,15 +136,12 @@ func TestFlaggedNamesWhatCannotBeTakenBack(t *testing.T) {
 	l := w.held()
 	today := w.seen(l)
 	names := quarantine.Flagged(w.work().Events.Examiner, today.Stored)
-	if slices.Sort(names); strings.Join(names, " ") != "first kinds last least" {
-		t.Errorf("%v", names)
-	}
+	slices.Sort(names)
+	must.Equal(t, strings.Join(names, " "), "first kinds last least")
 	w.must(w.work().Replace(t.Context(), l))
 	w.drain()
 	for _, name := range append(names, "sizes", "stock") {
-		if flagged := strings.Contains(w.total(name), "flagged"); flagged != slices.Contains(names, name) {
-			t.Errorf("%s: %s", name, w.total(name))
-		}
+		must.Equal(t, strings.Contains(w.total(name), "flagged"), slices.Contains(names, name), name, w.total(name))
 	}
 }
 
@@ -162,9 +160,8 @@ func TestKeysOfAMessage(t *testing.T) {
 		for _, key := range (&quarantine.Letter{Body: message}).Keys(w.plan) {
 			list = append(list, key.String())
 		}
-		if slices.Sort(list); strings.Join(list, ", ") != want {
-			t.Errorf("%s: %v, want %s", message, list, want)
-		}
+		slices.Sort(list)
+		must.Equal(t, strings.Join(list, ", "), want, message)
 	}
 }
 

@@ -124,9 +124,7 @@ func TestSendingMustBeProven(t *testing.T) {
 		w := newWorld(t)
 		l := w.hold(w.conflict("sale"))[0]
 		w.faults = testworld.Faults{{API: "SendMessage", Edit: func(out any) { edit(out.(*sqs.SendMessageOutput)) }}}
-		if err := w.work().Resend(t.Context(), l); err == nil || !strings.Contains(err.Error(), "is not proven") {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Fail(t, w.work().Resend(t.Context(), l), "is not proven")
 		if again, _ := w.dir.Find(l.ID); again.Resent != nil || w.depth(w.Quarantine) != 1 {
 			t.Errorf("%s: it is taken for sent", name)
 		}
@@ -157,9 +155,7 @@ func TestResendKeepsTheGroup(t *testing.T) {
 	w.must(w.work().Resend(t.Context(), l))
 	must.Equal(t, w.depth(w.Queue), 1)
 	w.drain()
-	if n := w.depth(w.Quarantine); n != 1 { // it is a Conflict still
-		t.Errorf("%d in quarantine", n)
-	}
+	must.Equal(t, w.depth(w.Quarantine), 1) // it is a Conflict still
 
 	// An edited body is another message, which the queue must not drop: a lost answer says nothing
 	// about it.
@@ -234,9 +230,8 @@ func TestHoldIsForOne(t *testing.T) {
 	must.Equal(t, w.visible(w.Quarantine), "0")
 	// What is found on the way to another message is visible again.
 	w.Clock.Pass(time.Hour)
-	if w.hold(mine[2]); w.visible(w.Quarantine) != "2" {
-		t.Errorf("%s visible", w.visible(w.Quarantine))
-	}
+	w.hold(mine[2])
+	must.Equal(t, w.visible(w.Quarantine), "2")
 }
 
 func TestDropNeedsTheFile(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	record "github.com/ingot-events/ingot/handler/quarantine"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 )
 
@@ -73,9 +74,8 @@ func TestFieldsThatCannotBeSet(t *testing.T) {
 	} {
 		l := &quarantine.Letter{Body: body}
 		got, err := l.Set([]quarantine.Assignment{{Field: path("at.hour"), Value: "1", Overwrite: true}})
-		if err == nil || !strings.Contains(err.Error(), want) || got != "" {
-			t.Errorf("%s: %q, %v", body, got, err)
-		}
+		must.Fail(t, err, want)
+		must.Equal(t, got, "", body)
 	}
 }
 
@@ -97,9 +97,9 @@ func TestSetFillsOnlyWhatIsMissing(t *testing.T) {
 		}
 	}
 	eur.Overwrite = true
-	if got, err := (&quarantine.Letter{Body: `{"currency":"USD"}`}).Set([]quarantine.Assignment{eur}); got != `{"currency":"EUR"}` {
-		t.Errorf("%s, %v", got, err)
-	}
+	got, err := (&quarantine.Letter{Body: `{"currency":"USD"}`}).Set([]quarantine.Assignment{eur})
+	must.Succeed(t, err)
+	must.Equal(t, got, `{"currency":"EUR"}`)
 }
 
 // Of an array, fields are set in what is sent again. Its other events are stored already.
@@ -140,9 +140,7 @@ func TestReason(t *testing.T) {
 		`by: field a["b c"][0] is null`:      `missing-field:a["b c"][0]`,
 		"revision: field rev: it is no time": "missing-field:rev",
 		`type: "field x is missing"`:         "missing-field", "@at is missing": "missing-field"} {
-		if got := quarantine.Reason("missing-field", detail); got != want {
-			t.Errorf("%s: %s, want %s", detail, got, want)
-		}
+		must.Equal(t, quarantine.Reason("missing-field", detail), want, detail)
 	}
 }
 
@@ -169,8 +167,6 @@ func TestFilter(t *testing.T) {
 				got = append(got, l.ID)
 			}
 		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%+v chooses %v, want %s", f, got, want)
-		}
+		must.Equal(t, strings.Join(got, " "), want, f)
 	}
 }

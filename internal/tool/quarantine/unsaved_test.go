@@ -17,6 +17,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	record "github.com/ingot-events/ingot/handler/quarantine"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 )
@@ -139,9 +140,7 @@ func TestNoEventOfAnEditedArrayIsLost(t *testing.T) {
 	text := array(body("gift", 7, "cents", 7), body("gift", 8, "cents", 8), body("gift", 9, "cents", 9))
 	l.Edit(text)
 	w.must(w.dir.Save(l))
-	if l.Sends() != text {
-		t.Errorf("it sends %s", l.Sends())
-	}
+	must.Equal(t, l.Sends(), text)
 	w.must(w.work().Resend(t.Context(), w.hold(l)[0]))
 	w.drain()
 	if got := w.data(); !strings.HasSuffix(got, strings.ReplaceAll(text[1:len(text)-1], " , ", " ")) {

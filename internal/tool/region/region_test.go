@@ -143,12 +143,8 @@ func TestMove(t *testing.T) {
 	if waited := w.now.Sub(start); waited < 4*time.Minute || waited > 5*time.Minute || len(w.told) != 2 {
 		t.Errorf("waited %s: %q", waited, w.told)
 	}
-	if err := w.starts(w.new, "eu-west-1", 4); err != nil {
-		t.Errorf("in the new home: %v", err)
-	}
-	if err := m.Move(t.Context(), "us-east-1"); err != nil {
-		t.Errorf("once more: %v", err)
-	}
+	must.Succeed(t, w.starts(w.new, "eu-west-1", 4))
+	must.Succeed(t, m.Move(t.Context(), "us-east-1"))
 }
 
 func TestRefusedMoves(t *testing.T) {
@@ -207,7 +203,5 @@ func TestMoveFromALostRegion(t *testing.T) {
 	m := w.mover(4)
 	m.From, w.cut = nil, true
 	must.Succeed(t, m.Move(t.Context(), "us-east-1"))
-	if err := w.starts(w.new, "eu-west-1", 4); err != nil {
-		t.Errorf("in the new home: %v", err)
-	}
+	must.Succeed(t, w.starts(w.new, "eu-west-1", 4))
 }

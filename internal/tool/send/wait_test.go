@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/send"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -192,7 +193,6 @@ func TestWaitForFloors(t *testing.T) {
 	}
 	broken := errors.New("no such table")
 	w = &waiter{client: &table{}, judge: func(context.Context, *event.Item) (event.Verdict, error) { return 0, broken }}
-	if _, err := w.wait(0, items...); err != broken {
-		t.Errorf("%v", err)
-	}
+	_, err = w.wait(0, items...)
+	must.Equal(t, err, broken)
 }

@@ -47,9 +47,7 @@ func TestWhatIdsAndAttributesAreMadeOf(t *testing.T) {
 		item.Data != `{"name":"***"}` {
 		t.Errorf("%+v", item)
 	}
-	if by := m.By("logins", map[string]string{"who": "ann"}); by["who"] != Mask {
-		t.Errorf("%v", by)
-	}
+	must.Equal(t, m.By("logins", map[string]string{"who": "ann"})["who"], Mask)
 	must.Equal(t, m.Data(
 		`{"specversion":"1.0","subject":"ann","data":{"n":1}}`), `{"specversion":"1.0","subject":"***","data":{"n":1}}`)
 	for name, want := range map[string]string{"subject": Mask, "ce_subject": Mask, "ce-subject": Mask, "cloudEvents_subject": Mask,
@@ -57,16 +55,10 @@ func TestWhatIdsAndAttributesAreMadeOf(t *testing.T) {
 		must.Equal(t, m.Attribute(name, "ann"), want, name)
 	}
 	must.Equal(t, m.Attribute("copy", `{"name":"ann"}`), `{"name":"***"}`)
-	if got := m.KeyOf("cloud", event.Key{PK: "C#0123", SK: "7"}); got.PK != "C#0123" || got.SK != "7" {
-		t.Errorf("%v", got)
-	}
+	must.Equal(t, m.KeyOf("cloud", event.Key{PK: "C#0123", SK: "7"}), event.Key{PK: "C#0123", SK: "7"})
 	// Nobody knows what the keys of a type are made of that the pipeline does not have.
-	if got := m.KeyOf("gone", event.Key{PK: "X#ann", SK: "-"}); got.PK != Mask || got.SK != Mask {
-		t.Errorf("%v", got)
-	}
-	if got := (Personal{}).KeyOf("gone", event.Key{PK: "X#ann", SK: "-"}); got.PK != "X#ann" {
-		t.Errorf("%v", got)
-	}
+	must.Equal(t, m.KeyOf("gone", event.Key{PK: "X#ann", SK: "-"}), event.Key{PK: Mask, SK: Mask})
+	must.Equal(t, (Personal{}).KeyOf("gone", event.Key{PK: "X#ann", SK: "-"}).PK, "X#ann")
 }
 
 // A text that is coded hides as much as one that is not.

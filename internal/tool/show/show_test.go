@@ -101,17 +101,13 @@ func TestTableFits(t *testing.T) {
 	table.Row("a line of its own that is longer than forty columns stays as it is")
 	table.Print(&out)
 	want := "  merchant  what it is about      orders\n  m-1       a description th…  1,234,567\n  a line of its own that is longer than forty columns stays as it is\n"
-	if out.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", &out, want)
-	}
+	must.Equal(t, out.String(), want)
 	out.Reset()
 	table = NewTable(0, 1) // numbers are never cut
 	table.Fit(10)
 	table.Row("123456789", "987654321")
 	table.Print(&out)
-	if out.String() != "  123456789  987654321\n" {
-		t.Errorf("%q", &out)
-	}
+	must.Equal(t, out.String(), "  123456789  987654321\n")
 }
 
 const personal = `
@@ -241,9 +237,7 @@ func TestItemsAreMasked(t *testing.T) {
 	if by := m.By("mails", map[string]string{"mail": "jo@x.io", "city": "Bonn"}); by["mail"] != "***" || by["city"] != "Bonn" {
 		t.Errorf("%v", by)
 	}
-	if by := m.By("hashed", map[string]string{"mail": "0123"}); by["mail"] != "0123" {
-		t.Errorf("%v", by)
-	}
+	must.Equal(t, m.By("hashed", map[string]string{"mail": "0123"})["mail"], "0123")
 }
 
 // A key that shows the id shows what the id is made of.
@@ -269,9 +263,7 @@ aggregates:
 		got.Indexes[0].Key.PK != "M#0123" {
 		t.Errorf("%+v", got)
 	}
-	if by := m.By("mails", map[string]string{"who": "jo@x.io"}); by["who"] != "***" {
-		t.Errorf("%v", by)
-	}
+	must.Equal(t, m.By("mails", map[string]string{"who": "jo@x.io"})["who"], "***")
 	if !m.Total("mails") || m.Total("cities") || !m.Key("seen", "USER#{@id}") || !m.Key("seen", "M#{email | hmac}") ||
 		m.Key("seen", "CITY#{city}") {
 		t.Error("it does not tell which keys are personal")

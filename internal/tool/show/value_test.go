@@ -49,9 +49,7 @@ func TestValues(t *testing.T) {
 			continue
 		}
 		text, err := json.Marshal(v.JSON)
-		if err != nil {
-			t.Error(err)
-		}
+		must.Succeed(t, err)
 		if v.Text != tt.text || v.Number != tt.number || string(text) != tt.json || !slices.Equal(v.Cells, tt.cells) {
 			t.Errorf("%s: %q, %q, %s, %q", tt.op, v.Text, v.Number, text, v.Cells)
 		}
@@ -97,9 +95,7 @@ func TestNothingSupplied(t *testing.T) {
 	for name, want := range map[string]string{"count": "0", "sum": "0", "distinct": "about 0 ±1.6 %"} {
 		must.Equal(t, shown[name].Text, want, name)
 	}
-	if len(shown) != 3 {
-		t.Errorf("%v", shown)
-	}
+	must.Equal(t, len(shown), 3)
 }
 
 func TestPersonalValues(t *testing.T) {

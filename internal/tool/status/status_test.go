@@ -287,9 +287,7 @@ func TestQuarantineIsCountedByReason(t *testing.T) {
 		var r Report
 		r.queues(t.Context(), s)
 		must.Equal(t, fmt.Sprint(reasons(r.Quarantine), r.Unwell, r.Unknown), want)
-		if q := r.Queues[1]; q.Waiting+q.InFlight != 15 {
-			t.Errorf("%+v", q)
-		}
+		must.Equal(t, r.Queues[1].Waiting+r.Queues[1].InFlight, 15)
 	}
 	const (
 		seen   = "[Poison (unknown-type) 2 Rejected (below-floor) 2 Conflict (digest-differs) 1] "
@@ -339,9 +337,7 @@ func TestIdleStreamIsNotBehind(t *testing.T) {
 	for want, ages := range map[string][]float64{"5m0s": {-1, 1000, 300_000, -1, 900_000}, "6m0s": {-1, -1, -1, 360_000},
 		"-": {-1, -1, -1, -1, 277_000}} {
 		s.Watch = watch{metrics: map[string][]float64{"IteratorAge streams": ages}}
-		if r := Read(t.Context(), s); age(r.Lag) != want {
-			t.Errorf("%v: %s, want %s", ages, age(r.Lag), want)
-		}
+		must.Equal(t, age(Read(t.Context(), s).Lag), want, ages)
 	}
 }
 
@@ -463,9 +459,7 @@ func TestVerifiedBySchedule(t *testing.T) {
 		var text bytes.Buffer
 		must.Succeed(t, r.Text(&text, 0))
 		must.Match(t, r.verifications(), lines)
-		if got := strings.Join(r.Unwell, "\n"); got != unwell {
-			t.Errorf("unwell %q, want %q", got, unwell)
-		}
+		must.Equal(t, strings.Join(r.Unwell, "\n"), unwell)
 		for _, line := range lines {
 			must.Say(t, text.String(), "  "+line+"\n")
 		}

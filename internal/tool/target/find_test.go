@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -118,9 +119,7 @@ func TestStackByName(t *testing.T) {
 				found.SecretARN != "piikeysecret" {
 				t.Errorf("%+v", found)
 			}
-			if err := found.Needs(target.Queue, target.Archive); err != nil {
-				t.Error(err)
-			}
+			must.Succeed(t, found.Needs(target.Queue, target.Archive))
 			if want := "stack " + tt.name + ", account " + account + ", region " + tt.region; !strings.HasPrefix(found.String(), want) {
 				t.Errorf("%s, want %s", found, want)
 			}
@@ -144,6 +143,13 @@ func kind(err error) int {
 		return credentials
 	}
 	return plain
+}
+
+// fails reports a call that does not fail in the way that it has to.
+func fails(t *testing.T, err error, way int, words ...string) {
+	t.Helper()
+	must.Equal(t, kind(err), way, err)
+	must.Fail(t, err, words...)
 }
 
 func TestStacksThatCannotBeUsed(t *testing.T) {
@@ -187,9 +193,8 @@ func TestStacksThatCannotBeUsed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := find(t, tt.options, nil)
-			if err == nil || kind(err) != tt.kind || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("kind %d, want %d: %v\nwant %s", kind(err), tt.kind, err, tt.says)
-			}
+			fails(t, err, tt.kind, tt.says)
+			must.Equal(t, strings.Count(fmt.Sprint(err), "\n"), 0)
 		})
 	}
 }
@@ -279,24 +284,17 @@ func TestCredentials(t *testing.T) {
 	for _, code := range []string{"AccessDenied", "ExpiredToken", "InvalidClientTokenId", "SignatureDoesNotMatch"} {
 		c.Refuse = func(string) string { return code }
 		_, err := find(t, target.Options{Stack: "shop"}, nil)
-		if kind(err) != credentials ||
-			!strings.Contains(err.Error(), "the credentials may not read stack shop in region eu-central-1 at ") ||
-			!strings.Contains(err.Error(), ": User: arn:aws:iam::"+account+":user/jo is not authorized") {
-			t.Errorf("%s: %v", code, err)
-		}
+		fails(t, err, credentials, "the credentials may not read stack shop in region eu-central-1 at ",
+			": User: arn:aws:iam::"+account+":user/jo is not authorized")
 	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
-	if _, err := find(t, target.Options{Stack: "shop"}, nil); kind(err) != credentials ||
-		!strings.Contains(err.Error(), "there are no AWS credentials: ") {
-		t.Errorf("none: %v", err)
-	}
+	_, err := find(t, target.Options{Stack: "shop"}, nil)
+	fails(t, err, credentials, "there are no AWS credentials: ")
 	must.Equal(t, sdkSays(t), "")
 	t.Setenv("AWS_REGION", "")
-	if _, err := find(t, target.Options{Stack: "shop"}, nil); kind(err) != wrong ||
-		!strings.Contains(err.Error(), "no region is known: write --region") {
-		t.Errorf("no Region: %v", err)
-	}
+	_, err = find(t, target.Options{Stack: "shop"}, nil)
+	fails(t, err, wrong, "no region is known: write --region")
 }
 
 func TestVariables(t *testing.T) {
@@ -324,17 +322,12 @@ func TestVariables(t *testing.T) {
 			t.Errorf("%s is set: %v", variable, err)
 		}
 	}
-	for name, tt := range map[string]struct {
-		variables map[string]string
-		says      string
-	}{
-		"one of two": {map[string]string{"INGOT_TABLE": "events"},
-			"INGOT_AGGREGATES_TABLE is not set: set INGOT_TABLE and INGOT_AGGREGATES_TABLE both"},
-		"no table": {map[string]string{"INGOT_TABLE": "evnts", "INGOT_AGGREGATES_TABLE": "totals"}, ": INGOT_TABLE names it"},
+	for says, variables := range map[string]map[string]string{
+		"INGOT_AGGREGATES_TABLE is not set: set INGOT_TABLE and INGOT_AGGREGATES_TABLE both": {"INGOT_TABLE": "events"},
+		": INGOT_TABLE names it": {"INGOT_TABLE": "evnts", "INGOT_AGGREGATES_TABLE": "totals"},
 	} {
-		if _, err := find(t, target.Options{}, tt.variables); kind(err) != wrong || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := find(t, target.Options{}, variables)
+		fails(t, err, wrong, says)
 	}
 	// The own variable for the endpoint wins, as it does in the functions.
 	two["INGOT_ENDPOINT_URL"] = "http://127.0.0.1:1"
@@ -351,10 +344,8 @@ func TestLocal(t *testing.T) {
 	dir := t.TempDir()
 	below := filepath.Join(dir, "cmd", "ingest")
 	must.Succeed(t, os.MkdirAll(below, 0o755))
-	if _, err := find(t, target.Options{Local: true, Dir: below}, nil); kind(err) != plain ||
-		!strings.Contains(err.Error(), "no ingot dev runs for "+below+" or a folder above it; start one with: ingot dev") {
-		t.Errorf("none: %v", err)
-	}
+	_, err := find(t, target.Options{Local: true, Dir: below}, nil)
+	fails(t, err, plain, "no ingot dev runs for "+below+" or a folder above it; start one with: ingot dev")
 	dev := target.Local{ID: "run 1", PID: 4711, Endpoint: server.URL, Region: region, Account: account, EventsTable: stack.Events,
 		AggregatesTable: stack.Aggregates,
 		QueueURL:        "q", QuarantineURL: "qq", DeadLetterURL: "d", ArchiveBucket: "a", Pipeline: filepath.Join(dir, "pipeline.yaml")}
@@ -393,16 +384,12 @@ func TestLocal(t *testing.T) {
 	must.Succeed(t, dev.Write(dir))
 
 	server.Close()
-	if _, err := find(t, target.Options{Local: true, Dir: dir}, nil); kind(err) != plain ||
-		!strings.Contains(err.Error(), "(process 4711) does not answer at "+server.URL+": ") {
-		t.Errorf("ended: %v", err)
-	}
+	_, err = find(t, target.Options{Local: true, Dir: dir}, nil)
+	fails(t, err, plain, "(process 4711) does not answer at "+server.URL+": ")
 	for _, text := range []string{"", "{}", "[1]", `{"endpoint":"http://x"}`} {
 		must.Write(t, target.LocalFile(dir), text)
-		if _, err := find(t, target.Options{Local: true, Dir: dir}, nil); err == nil ||
-			!strings.Contains(err.Error(), "is not a file that ingot dev writes: delete it") {
-			t.Errorf("%q: %v", text, err)
-		}
+		_, err = find(t, target.Options{Local: true, Dir: dir}, nil)
+		must.Fail(t, err, "is not a file that ingot dev writes: delete it")
 	}
 }
 

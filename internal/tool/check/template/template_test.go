@@ -110,9 +110,7 @@ func TestFunctionsAreWorkedOutOrUnknown(t *testing.T) {
 	must.Succeed(t, err)
 	f := tpl.Resource("Function")
 	values := tpl.Property(f, "Values")
-	if len(values.Members) != len(want) {
-		t.Errorf("%d values in the sample, %d expected", len(values.Members), len(want))
-	}
+	must.Equal(t, len(values.Members), len(want))
 	for _, m := range values.Members {
 		must.Equal(t, show(tpl, tpl.Resolve(m.Value)), want[m.Name], m.Name)
 	}
@@ -134,9 +132,7 @@ func TestResourcesGlobalsAndOrder(t *testing.T) {
 	for _, r := range tpl.Resources() {
 		names = append(names, r.Name)
 	}
-	if got, want := strings.Join(names, " "), "Table Copy Maybe Function Other"; got != want {
-		t.Errorf("resources %s, want %s", got, want)
-	}
+	must.Equal(t, strings.Join(names, " "), "Table Copy Maybe Function Other")
 	if tpl.Resource("Maybe").Doubt == "" {
 		t.Error("no doubt about a resource whose condition cannot be told")
 	}
@@ -168,9 +164,8 @@ func TestBadTemplates(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
 		}
 	}
-	if _, err := Open([]byte("A: [1\n"), nil); err == nil || !strings.Contains(err.Error(), "invalid YAML") {
-		t.Errorf("an open bracket: %v", err)
-	}
+	_, err := Open([]byte("A: [1\n"), nil)
+	must.Fail(t, err, "invalid YAML")
 	var parameter *ParameterError
 	if _, err := Open([]byte(sample), map[string]string{"Siez": "1"}); !errors.As(err, &parameter) ||
 		err.Error() != "the template has no parameter Siez; it has Size, Open, Zones, Image" {

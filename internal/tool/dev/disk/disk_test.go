@@ -42,27 +42,19 @@ func held(t *testing.T, d *Disk, space string) string {
 	return strings.Join(all, " ")
 }
 
-func closed(t *testing.T, d *Disk) {
-	t.Helper()
-	if err := d.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestWhatIsSafeIsThereAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "data")
 	d := open(t, dir)
 	d.Keep([]embedded.Change{{Space: "a", Key: "1", Value: "x"}, {Space: "a", Key: "2", Value: "y"}, {Space: "b", Key: "1", Value: "z"}})
 	d.Keep([]embedded.Change{{Space: "a", Key: "1", Remove: true}, {Space: "b", Remove: true}, {Space: "b", Key: "9", Value: ""}})
 	must.Succeed(t, d.Safe())
-	closed(t, d)
+	must.Succeed(t, d.Close())
 	d = open(t, dir)
-	if a, b := held(t, d, "a"), held(t, d, "b"); a != "2=y" || b != "9=" {
-		t.Errorf("held are %q and %q", a, b)
-	}
+	must.Equal(t, held(t, d, "a"), "2=y")
+	must.Equal(t, held(t, d, "b"), "9=")
 	must.Succeed(t, d.Empty())
 	must.Equal(t, held(t, d, "a"), "")
-	closed(t, d)
+	must.Succeed(t, d.Close())
 }
 
 func TestFolderOfAnother(t *testing.T) {
@@ -73,8 +65,8 @@ func TestFolderOfAnother(t *testing.T) {
 		os.Getpid(), dir); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
-	closed(t, d)
-	closed(t, open(t, dir))
+	must.Succeed(t, d.Close())
+	must.Succeed(t, open(t, dir).Close())
 }
 
 func TestForeignData(t *testing.T) {
@@ -149,13 +141,10 @@ func TestFullDisk(t *testing.T) {
 		for d.Ready() != nil {
 			time.Sleep(againAfter) // of the bubble's clock
 		}
-		if err := d.Safe(); err != nil {
-			t.Error(err)
-		}
-		if a, b := held(t, d, "a"), held(t, d, "b"); a != "1=new" || b != "2=y" {
-			t.Errorf("held are %q and %q", a, b)
-		}
-		closed(t, d)
+		must.Succeed(t, d.Safe())
+		must.Equal(t, held(t, d, "a"), "1=new")
+		must.Equal(t, held(t, d, "b"), "2=y")
+		must.Succeed(t, d.Close())
 	})
 }
 
@@ -169,7 +158,7 @@ func TestNothingIsHalfWritten(t *testing.T) {
 		t.Error("a key that is too long was written")
 	}
 	must.Equal(t, held(t, d, "a"), "")
-	closed(t, d)
+	must.Succeed(t, d.Close())
 }
 
 // TestFileStaysSmall sends events for a month, each of which expires after a day.
@@ -201,7 +190,7 @@ func TestFileStaysSmall(t *testing.T) {
 		must.Equal(t, e.SweepExpired(), each)
 	}
 	stored := 3 * each * size // the records of a day: what was put, and what was there when it was removed
-	closed(t, d)
+	must.Succeed(t, d.Close())
 	info, err := os.Stat(filepath.Join(dir, file))
 	must.Succeed(t, err)
 	if most := int64(3*stored + 10<<20); info.Size() > most {
