@@ -5,9 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-
 	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
@@ -19,10 +16,7 @@ func TestAhead(t *testing.T) {
 	cfg := Config{File: folder(t, text), Data: t.TempDir()}
 	first, err := Start(t.Context(), cfg)
 	must.Succeed(t, err)
-	queue, _ := clients(t, first)
-	body := strings.Replace(order(1, 100), "2026-03-01T09:00:00Z", first.Now().UTC().Format(time.RFC3339), 1)
-	_, err = queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(first.Local().QueueURL), MessageBody: &body})
-	must.Succeed(t, err)
+	send(t, first, strings.Replace(order(1, 100), "2026-03-01T09:00:00Z", first.Now().UTC().Format(time.RFC3339), 1))
 	until(t, first, counted(1))
 	first.sweep()
 	proven(t, first, 1, 1)

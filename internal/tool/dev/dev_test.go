@@ -80,6 +80,16 @@ func clients(t *testing.T, d *Dev) (*sqs.Client, *dynamodb.Client) {
 	return sqs.NewFromConfig(cfg), dynamodb.NewFromConfig(cfg)
 }
 
+// send sends messages over the network.
+func send(t *testing.T, d *Dev, bodies ...string) {
+	t.Helper()
+	queue, _ := clients(t, d)
+	for _, body := range bodies {
+		_, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL), MessageBody: &body})
+		must.Succeed(t, err)
+	}
+}
+
 func order(n, cents int) string {
 	return fmt.Sprintf(`{"type":"order.placed","order_id":"o-%d","merchant_id":"m-1","placed_at":"2026-03-01T09:00:00Z","total_cents":%d}`,
 		n, cents)
@@ -119,12 +129,8 @@ func counted(changes int) func(Step) bool {
 
 func TestEventsSentOverTheNetworkAreStoredAndCounted(t *testing.T) {
 	d := start(t, Config{File: folder(t, orders)})
-	queue, tables := clients(t, d)
-	for _, body := range []string{order(1, 100), order(2, 250), order(1, 100), `{"type":"nothing"}`} {
-		_, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
-			MessageBody: &body})
-		must.Succeed(t, err)
-	}
+	_, tables := clients(t, d)
+	send(t, d, order(1, 100), order(2, 250), order(1, 100), `{"type":"nothing"}`)
 	verdicts := map[event.Verdict]int{}
 	until(t, d, func(s Step) bool {
 		if s.Message != nil {
@@ -144,10 +150,7 @@ func TestClockThatIsBehind(t *testing.T) {
 		Config{File: folder(t, strings.Replace(orders, "ORDER#{order_id}", "ORDER#{order_id | hmac}", 1)),
 			Secret: []byte("a secret of sixteen bytes"),
 			Now:    func() time.Time { return time.Now().AddDate(0, 0, -3) }})
-	queue, _ := clients(t, d)
-	_, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
-		MessageBody: aws.String(order(1, 100))})
-	must.Succeed(t, err)
+	send(t, d, order(1, 100))
 	until(t, d, counted(1))
 }
 
@@ -224,21 +227,12 @@ func TestEverythingIsThereAgain(t *testing.T) {
 	cfg := Config{File: folder(t, orders), Data: filepath.Join(t.TempDir(), "data")}
 	first, err := Start(t.Context(), cfg)
 	must.Succeed(t, err)
-	queue, _ := clients(t, first)
-	send := func(queue *sqs.Client, d *Dev, body string) {
-		t.Helper()
-		_, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
-			MessageBody: &body})
-		must.Succeed(t, err)
-	}
-	send(queue, first, order(1, 100))
-	send(queue, first, `{"type":"nothing"}`)
+	send(t, first, order(1, 100), `{"type":"nothing"}`)
 	until(t, first, counted(1))
 	must.Succeed(t, first.Close())
 	second := start(t, cfg)
 	queue, tables := clients(t, second)
-	send(queue, second, order(1, 100))
-	send(queue, second, order(2, 100))
+	send(t, second, order(1, 100), order(2, 100))
 	verdicts := map[event.Verdict]int{}
 	until(t, second, func(s Step) bool {
 		if s.Message != nil {
@@ -286,18 +280,12 @@ func TestMappingSaysWhatBecameOfTheLastBatch(t *testing.T) {
 			t.Errorf("%s: %s", function, w.Body)
 		}
 	}
-	send := func(n int) {
-		queue, _ := clients(t, d)
-		_, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
-			MessageBody: aws.String(order(n, 100))})
-		must.Succeed(t, err)
-	}
-	send(1)
+	send(t, d, order(1, 100))
 	<-told
 	says(target.DevIngest, "PROBLEM: Function call failed")
 	says(target.DevStreams, "")
 	broken.Store(false)
-	send(2)
+	send(t, d, order(2, 100))
 	until(t, d, counted(1))
 	must.Succeed(t, end()) // it finishes the rounds that have begun
 	says(target.DevIngest, "OK")

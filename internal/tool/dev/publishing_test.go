@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
@@ -54,49 +53,32 @@ func TestPublishing(t *testing.T) {
 			}
 		}
 	}
-	run := func(do func(d *Dev, send func(n int), receive func(want ...string))) {
-		t.Helper()
-		d, err := Start(t.Context(), cfg)
-		must.Succeed(t, err)
-		queues, _ := clients(t, d)
-		do(d, func(n int) {
-			_, err := queues.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
-				MessageBody: aws.String(order(n, n))})
-			must.Succeed(t, err)
-		}, func(want ...string) {
-			t.Helper()
-			for _, want := range want {
-				must.Say(t, taken(t, d), want)
-			}
-		})
-		must.Succeed(t, d.Close())
-	}
-	run(func(d *Dev, send func(int), receive func(...string)) {
-		say("what orders sends is in the queue " + d.Local().Endpoint + "/000000000000/published-orders")
-		send(1)
-		receive(`"source":"dev","type":"order.placed","time":"2026-03-01T09:00:00Z","change":"stored"`)
-		must.Write(t, own, strings.Replace(publishing, "order.placed]", "order.placed], when: total_cents > 5", 1))
-		say("publish.yaml has changed; the functions run with it now")
-		send(2)
-		send(6)
-		receive(`"order_id":"o-6"`)
-		must.Write(t, own, strings.Replace(publishing, "order.placed]", "order.placd]", 1))
-		say("has no event type order.placd; write order.placed")
-		send(3)
-		send(7)
-		receive(`"order_id":"o-7"`)
-	})
+	d, err := Start(t.Context(), cfg)
+	must.Succeed(t, err)
+	say("what orders sends is in the queue " + d.Local().Endpoint + "/000000000000/published-orders")
+	send(t, d, order(1, 1))
+	must.Say(t, taken(t, d), `"source":"dev","type":"order.placed","time":"2026-03-01T09:00:00Z","change":"stored"`)
+	must.Write(t, own, strings.Replace(publishing, "order.placed]", "order.placed], when: total_cents > 5", 1))
+	say("publish.yaml has changed; the functions run with it now")
+	send(t, d, order(2, 2), order(6, 6))
+	must.Say(t, taken(t, d), `"order_id":"o-6"`)
+	must.Write(t, own, strings.Replace(publishing, "order.placed]", "order.placd]", 1))
+	say("has no event type order.placd; write order.placed")
+	send(t, d, order(3, 3), order(7, 7))
+	must.Say(t, taken(t, d), `"order_id":"o-7"`)
+	must.Succeed(t, d.Close())
 	must.Write(t, own, publishing)
-	run(func(_ *Dev, send func(int), receive func(...string)) {
-		send(4)
-		receive(`"order_id":"o-4"`) // and nothing a second time
-		must.Succeed(t, os.Remove(own))
-		say("publish.yaml has changed")
-		send(8)
-		must.Write(t, own, publishing)
-		receive(`"order_id":"o-8"`)
-	})
+	d, err = Start(t.Context(), cfg)
+	must.Succeed(t, err)
+	send(t, d, order(4, 4))
+	must.Say(t, taken(t, d), `"order_id":"o-4"`) // and nothing a second time
+	must.Succeed(t, os.Remove(own))
+	say("publish.yaml has changed")
+	send(t, d, order(8, 8))
+	must.Write(t, own, publishing)
+	must.Say(t, taken(t, d), `"order_id":"o-8"`)
+	must.Succeed(t, d.Close())
 	must.Write(t, own, "publish: 2\n")
-	_, err := Start(t.Context(), cfg)
+	_, err = Start(t.Context(), cfg)
 	must.Fail(t, err, "publish.yaml", "publish: 2 is not a format")
 }

@@ -1,14 +1,10 @@
 package dev
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
 )
@@ -34,9 +30,7 @@ func TestRefusedAreTold(t *testing.T) {
 				if i == 11 {
 					body = "no JSON"
 				}
-				_, err := d.Engine().SQS().SendMessage(context.Background(),
-					&sqs.SendMessageInput{QueueUrl: &d.Stack().Queue, MessageBody: aws.String(body)})
-				must.Succeed(t, err)
+				send(t, d, body)
 			}
 			taken := 0
 			until(t, d, func(s Step) bool {

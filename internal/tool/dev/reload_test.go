@@ -8,9 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
@@ -45,11 +42,7 @@ func TestChangedPipelineIsDeployed(t *testing.T) {
 	if got := d.Pipeline().Indexes(); len(got) != 1 {
 		t.Errorf("the functions run with the indexes %v", got)
 	}
-	queue, _ := clients(t, d)
-	body := order(1, 100)
-	_, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
-		MessageBody: &body})
-	must.Succeed(t, err)
+	send(t, d, order(1, 100))
 	until(t, d, func(s Step) bool {
 		return s.Message != nil && s.Message.Verdict == event.Inserted && len(s.Message.Item.Indexes) == 1
 	})
@@ -92,20 +85,16 @@ func TestChangedSchemaIsDeployed(t *testing.T) {
 	}
 	write(`{"required": ["order_id"]}`)
 	d := start(t, cfg)
-	send := func(n int, verdict event.Verdict) {
+	becomes := func(n int, verdict event.Verdict) {
 		t.Helper()
-		queue, _ := clients(t, d)
-		body := order(n, 100)
-		_, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
-			MessageBody: &body})
-		must.Succeed(t, err)
+		send(t, d, order(n, 100))
 		until(t, d, func(s Step) bool { return s.Message != nil && s.Message.Verdict == verdict })
 	}
-	send(1, event.Inserted)
+	becomes(1, event.Inserted)
 	before := d.Steps().Last()
 	write(`{"required": ["order_id", "colour"]}`)
 	until(t, d, func(s Step) bool { return s.Reloaded != nil && s.Number > before && s.Reloaded.Took }) // it watches the folder
-	send(2, event.Poison)
+	becomes(2, event.Poison)
 	write(`{"required": "colour"}`)
 	until(t, d, func(s Step) bool {
 		return s.Reloaded != nil && !s.Reloaded.Took && strings.Contains(strings.Join(s.Reloaded.Objects, ""), "#/required")
@@ -181,17 +170,14 @@ func TestCalendarThatJumpsWhileDevRuns(t *testing.T) {
 	d := start(t, Config{File: folder(t, strings.Replace(orders, `"PLACED"}`, `"PLACED"}
     retain: 30d`, 1)), Tell: func(line string) { told <- line },
 		Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
-	queue, tables := clients(t, d)
-	send := func(n int) {
+	_, tables := clients(t, d)
+	count := func(n int) {
 		t.Helper()
 		before := d.Steps().Last()
-		body := strings.Replace(order(n, 100), "2026-03-01T09:00:00Z", today, 1)
-		_, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
-			MessageBody: &body})
-		must.Succeed(t, err)
+		send(t, d, strings.Replace(order(n, 100), "2026-03-01T09:00:00Z", today, 1))
 		until(t, d, func(s Step) bool { return s.Number > before && s.Streams != nil && s.Streams.Inserted == 1 })
 	}
-	send(1)
+	count(1)
 	ahead.Store(int64(400 * 24 * time.Hour))
 	select {
 	case line := <-told:
@@ -202,10 +188,10 @@ func TestCalendarThatJumpsWhileDevRuns(t *testing.T) {
 	case <-time.After(2 * time.Minute):
 		t.Fatal("nothing was told")
 	}
-	send(2)
+	count(2)
 	must.Equal(t, d.Engine().Sweep(100), 0)
 	ahead.Store(int64(-400 * 24 * time.Hour))
-	send(3)
+	count(3)
 	if off := time.Since(d.Now()).Abs(); off > time.Minute {
 		t.Errorf("its clock is off by %v", off)
 	}

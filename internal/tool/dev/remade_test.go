@@ -4,9 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
@@ -20,12 +18,6 @@ func TestTablesThatAreMadeAgain(t *testing.T) {
 	d, err := Start(t.Context(), cfg)
 	must.Succeed(t, err)
 	t.Cleanup(func() { must.Succeed(t, d.Close()) })
-	send := func(n int) {
-		queue, _ := clients(t, d)
-		_, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
-			MessageBody: aws.String(order(n, 100))})
-		must.Succeed(t, err)
-	}
 	again := func(table stack.Table) {
 		_, tables := clients(t, d)
 		_, err := tables.DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: &table.Name})
@@ -33,20 +25,19 @@ func TestTablesThatAreMadeAgain(t *testing.T) {
 		_, err = table.Create(t.Context(), tables)
 		must.Succeed(t, err)
 	}
-	send(1)
+	send(t, d, order(1, 100))
 	until(t, d, counted(1))
 	proven(t, d, 1, 1)
 	must.Say(t, taken(t, d), `"order_id":"o-1"`)
 	again(stack.EventsTable(stack.Events))
 	again(stack.AggregatesTable(stack.Aggregates))
-	send(1)
-	send(2)
+	send(t, d, order(1, 100), order(2, 100))
 	until(t, d, counted(1+2))
 	proven(t, d, 2, 1)
 	must.Succeed(t, d.Close())
 	d, err = Start(t.Context(), cfg)
 	must.Succeed(t, err)
-	send(3)
+	send(t, d, order(3, 100))
 	until(t, d, counted(1))
 	proven(t, d, 3, 1)
 	must.Say(t, taken(t, d)+taken(t, d)+taken(t, d), `"order_id":"o-1"`, `"order_id":"o-2"`, `"order_id":"o-3"`)

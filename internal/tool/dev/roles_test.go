@@ -7,7 +7,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/iam"
@@ -47,15 +46,12 @@ func TestFunctionsHaveRoles(t *testing.T) {
 	d := start(t, Config{File: folder(t, orders), Client: func(_ string, to tables.Client) tables.Client {
 		return asked{to, seen.mu, seen.roles}
 	}})
-	queue, _ := clients(t, d)
-	_, err := queue.SendMessage(t.Context(),
-		&sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL), MessageBody: aws.String(order(1, 1))})
-	must.Succeed(t, err)
+	send(t, d, order(1, 1))
 	until(t, d, counted(1))
 	seen.mu.Lock()
 	defer seen.mu.Unlock()
 	must.Match(t, seen.roles, map[string]bool{"IngestRole": true, "StreamsRole": true})
-	_, err = d.Engine().DynamoDB().Scan(iam.As(t.Context(), iam.Streams(d.Pipeline())),
+	_, err := d.Engine().DynamoDB().Scan(iam.As(t.Context(), iam.Streams(d.Pipeline())),
 		&dynamodb.ScanInput{TableName: aws.String(stack.Events)})
 	must.Fail(t, err, "AccessDenied")
 }
