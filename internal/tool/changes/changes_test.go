@@ -3,9 +3,9 @@ package changes
 import (
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -14,11 +14,7 @@ var deployed = must.Time("2026-03-01T10:00:00Z")
 
 func mustLoad(t testing.TB, text string) *pipeline.Pipeline {
 	t.Helper()
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(text)}}, "p.yaml", pipeline.CheckOnly())
-	if err != nil {
-		t.Fatalf("%v\nin\n%s", err, text)
-	}
-	return p
+	return written.Pipeline(t, text, pipeline.CheckOnly())
 }
 
 func TestChanges(t *testing.T) {

@@ -3,10 +3,9 @@ package check
 import (
 	"fmt"
 	"testing"
-	"testing/fstest"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 )
 
 // All writes of one moment have the same partition key if it has no other field than a time, apart
@@ -23,7 +22,7 @@ func TestMomentaryKeys(t *testing.T) {
 // A partition that can have one event alone is priced as one item: if its key shows the id, or what
 // a claim of the event shows. Other partitions have a page of 50.
 func TestUnitsOfAUniqueKey(t *testing.T) {
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(`ingot: 1
+	p := written.Pipeline(t, `ingot: 1
 epoch: 1
 type: "{type}"
 events:
@@ -45,8 +44,7 @@ patterns:
   id: {read: [user, seen], index: GSI2}
   name: {read: [user], index: GSI3}
   part: {read: [user], index: GSI4}
-`)}}, "p.yaml")
-	must.Succeed(t, err)
+`)
 	want := map[string]int{"own": 1, "email": 1, "id": 2, "name": 50, "part": 50}
 	for _, pattern := range p.Patterns() {
 		must.Equal(t, itemsOf(p, pattern), want[pattern.Name()], pattern.Name())

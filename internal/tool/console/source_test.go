@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -18,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -342,14 +342,13 @@ func TestFeedIsBounded(t *testing.T) {
 
 // TestFieldsOfAKey shows which fields the page asks for, and that numbers are numbers.
 func TestFieldsOfAKey(t *testing.T) {
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(`ingot: 1
+	p := written.Pipeline(t, `ingot: 1
 epoch: 1
 type: "{type}"
 events:
   a: {id: "{n}#{who.name}", at: "{seen | unix}", key: {pk: "A#{@id}", sk: "{@at | day}"}}
   b: {id: "{@digest}", at: "{t}", key: {pk: "B", sk: "{list[0]}#{@id}"}}
-`)}}, "p.yaml", pipeline.CheckOnly())
-	must.Succeed(t, err)
+`, pipeline.CheckOnly())
 	spec := p.Describe().Spec
 	must.Equal(t, strings.Join(keyFields(spec.Events["a"]), " "), "n who.name seen")
 	must.Equal(t, strings.Join(keyFields(spec.Events["b"]), " "), "list[0]")
@@ -386,15 +385,14 @@ func TestQueueRequests(t *testing.T) {
 
 // What verify finds is shown without the values of by and those that single events have supplied.
 func TestFindingsHideWhatIsPersonal(t *testing.T) {
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(`ingot: 1
+	p := written.Pipeline(t, `ingot: 1
 epoch: 1
 type: "{type}"
 events:
   seen: {id: "{id}", at: "{at}", key: {pk: "SEEN#{id}", sk: "-"}, indexes: {GSI1: {pk: "M#{mail | hmac}", sk: "{@at}"}}}
 aggregates:
   mails: {since: 1, by: {mail: "{mail}"}, from: {seen: {values: {seen: count, last: newest mail}}}}
-`)}}, "p.yaml", pipeline.CheckOnly())
-	must.Succeed(t, err)
+`, pipeline.CheckOnly())
 	def, _ := p.Definition("mails")
 	report := &verify.Report{Unreadable: []string{"item SEEN#ann: odd"},
 		Flagged: []string{"mails since 1 by mail=ann: flag", "head of ann: flag"}, Differences: []verify.Difference{

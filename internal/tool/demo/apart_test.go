@@ -5,10 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 )
 
 // Events of messages with several are sent each in its own way, and together again, and what nobody
@@ -24,8 +23,7 @@ events:
 aggregates:
   daily: {since: 1, window: 1d, from: {reading: {values: {readings: count}}}}
 `
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(file)}}, "p.yaml")
-	must.Succeed(t, err)
+	p := written.Pipeline(t, file)
 	var lines []string
 	for day := range 20 {
 		at := "2026-03-" + string(rune('0'+(day+1)/10)) + string(rune('0'+(day+1)%10)) + "T00:00:00Z"

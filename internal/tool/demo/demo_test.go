@@ -175,12 +175,6 @@ func TestAnotherSeedIsAnotherRun(t *testing.T) {
 	}
 }
 
-// load reads a pipeline.yaml.
-func load(t *testing.T, text string) *pipeline.Pipeline {
-	t.Helper()
-	return written.Pipeline(t, text)
-}
-
 // many returns a run of n events.
 func many(t *testing.T, text, name string, n int, body func(i int) string) Config {
 	t.Helper()
@@ -188,7 +182,7 @@ func many(t *testing.T, text, name string, n int, body func(i int) string) Confi
 	for i := range bodies {
 		bodies[i] = body(i)
 	}
-	return Config{Plan: load(t, text), Seed: seed, Counting: aggregate.Marks, Data: lines(name, bodies...)}
+	return Config{Plan: written.Pipeline(t, text), Seed: seed, Counting: aggregate.Marks, Data: lines(name, bodies...)}
 }
 
 // lines returns data that is in memory.

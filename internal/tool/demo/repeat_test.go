@@ -9,6 +9,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 )
 
 func TestCopies(t *testing.T) {
@@ -74,7 +75,7 @@ events:
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Run(context.Background(), Config{Data: lines("f.ndjson", c.line),
-				Plan: load(t, fmt.Sprintf(taken, c.id, c.at)), Repeat: 2})
+				Plan: written.Pipeline(t, fmt.Sprintf(taken, c.id, c.at)), Repeat: 2})
 			if err == nil {
 				t.Fatal("it ran")
 			}

@@ -125,15 +125,10 @@ func TestRemedies(t *testing.T) {
 			"a ranked total is one item: group t by one more value"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			must.Equal(t, remedy(load(t, c.file), c.hot), c.remedy)
+			must.Equal(t, remedy(written.Pipeline(t, c.file, pipeline.CheckOnly()), c.hot), c.remedy)
 			if c.after != "" {
-				load(t, c.after)
+				written.Pipeline(t, c.after, pipeline.CheckOnly())
 			}
 		})
 	}
-}
-
-func load(t *testing.T, text string) *pipeline.Pipeline {
-	t.Helper()
-	return written.Pipeline(t, text, pipeline.CheckOnly())
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -25,6 +24,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -96,9 +96,8 @@ func newWorldWith(t *testing.T, c stack.Config, text string) *world {
 // deploy makes the functions run a pipeline.yaml.
 func (w *world) deploy(text string) {
 	w.t.Helper()
+	w.plan = written.Pipeline(w.t, text)
 	var err error
-	w.plan, err = pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(text)}}, "p.yaml")
-	w.must(err)
 	w.store, err = w.Store(w.plan)
 	w.must(err)
 	w.must(w.store.Start(w.t.Context()))

@@ -36,8 +36,7 @@ aggregates:
 
 func load(t *testing.T, epoch int) *pipeline.Pipeline {
 	t.Helper()
-	text := strings.ReplaceAll(declared, "EPOCH", fmt.Sprint(epoch))
-	return written.Pipeline(t, text)
+	return written.Pipeline(t, strings.ReplaceAll(declared, "EPOCH", fmt.Sprint(epoch)))
 }
 
 // paused answers for Lambda. Each function has one mapping.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/kit/must"
@@ -148,11 +147,7 @@ events:
     key: {pk: "GIFT#{id}", sk: "-"}
     schema: '{"required": ["note"]}'`, []string{`"shop":78`, `"color":"red"`, `"note":"note-77"`}},
 	} {
-		p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(sampleHead + c.text)}}, "p.yaml", secret)
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
+		p := written.Pipeline(t, sampleHead+c.text, secret)
 		var set map[string]any
 		if c.name == "values that are given" {
 			set = map[string]any{"currency": "EUR", "order": map[string]any{"note": "x"}, "total": json.RawMessage("2.50")}

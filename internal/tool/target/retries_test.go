@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"testing/synctest"
 	"time"
 
@@ -14,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/internal/tool/target"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -42,9 +41,8 @@ func (s *throttling) Do(*http.Request) (*http.Response, error) {
 // with those that AWS_NEW_RETRIES_2026 turns on, which are four tries, the first after 25 ms (AWS
 // SDKs and Tools Reference Guide, "Retry behavior").
 func TestMinutesOfThrottles(t *testing.T) {
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(`{ingot: 1, epoch: 1, type: "{type}",
-events: {a: {id: "{id}", at: "{at}", key: {pk: "A#{id}", sk: A}}}}`)}}, "p.yaml")
-	must.Succeed(t, err)
+	p := written.Pipeline(t, `{ingot: 1, epoch: 1, type: "{type}",
+events: {a: {id: "{id}", at: "{at}", key: {pk: "A#{id}", sk: A}}}}`)
 	read := func(t *testing.T, of string, client tables.Client, s *throttling, long time.Duration) error {
 		s.until = time.Now().Add(long)
 		st, err := store.New(tables.Config{Client: client, Pipeline: p, Events: "events", Aggregates: "totals"})
