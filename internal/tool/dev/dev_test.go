@@ -127,22 +127,6 @@ func counted(changes int) func(Step) bool {
 	}
 }
 
-func TestEventsSentOverTheNetworkAreStoredAndCounted(t *testing.T) {
-	d := start(t, Config{File: folder(t, orders)})
-	_, tables := clients(t, d)
-	send(t, d, order(1, 100), order(2, 250), order(1, 100), `{"type":"nothing"}`)
-	verdicts := map[event.Verdict]int{}
-	until(t, d, func(s Step) bool {
-		if s.Message != nil {
-			verdicts[s.Message.Verdict]++
-		}
-		return verdicts[event.Inserted] == 2 && verdicts[event.Duplicate] == 1 && verdicts[event.Poison] == 1
-	})
-	until(t, d, counted(2))
-	proven(t, d, 2, 1)
-	must.Equal(t, scanned(t, tables, d.Local().EventsTable), 2)
-}
-
 // The clock of an ingot dev may be behind the machine's, after the machine has slept for days. Both
 // functions have the time that they need all the same.
 func TestClockThatIsBehind(t *testing.T) {
@@ -206,19 +190,6 @@ func TestThePortsRefuseWebPages(t *testing.T) {
 func TestTakenPort(t *testing.T) {
 	for errno, taken := range map[syscall.Errno]bool{syscall.EADDRINUSE: true, 10048: true, syscall.EACCES: false} { // 10048: Windows
 		must.Equal(t, PortTaken(&net.OpError{Op: "listen", Err: os.NewSyscallError("bind", errno)}), taken, errno)
-	}
-	other, err := net.Listen("tcp", "127.0.0.1:0")
-	must.Succeed(t, err)
-	defer other.Close()
-	port := other.Addr().(*net.TCPAddr).Port
-	_, err = Start(t.Context(), Config{File: folder(t, orders), Port: port})
-	if want := fmt.Sprintf("port %d is taken by another program, perhaps by another ingot dev: end that one, or choose a port with --port",
-		port); err == nil || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
-	}
-	_, err = Start(t.Context(), Config{File: folder(t, orders), ConsolePort: port, Console: func(*Dev) http.Handler { return nil }})
-	if err == nil || !strings.HasSuffix(err.Error(), "--port-console") {
-		t.Errorf("%v does not name --port-console", err)
 	}
 }
 
