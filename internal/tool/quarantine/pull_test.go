@@ -173,9 +173,7 @@ func TestInterruptDuringAReceive(t *testing.T) {
 		time.Sleep(time.Second)
 		before := time.Now()
 		interrupt()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		must.Succeed(t, <-ended)
 		if took := time.Since(before); took > 5*time.Second {
 			t.Errorf("it took %s", took)
 		}
@@ -210,10 +208,9 @@ func TestPullSaysWhatItCouldNotRelease(t *testing.T) {
 	w := newWorld(t)
 	w.send("x", "y")
 	w.faults = testworld.Faults{{API: "ChangeMessageVisibilityBatch", Before: errors.New("no answer"), Always: true}}
-	done, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true})
-	if err == nil || !strings.Contains(err.Error(), "2 messages are not proven visible again") || done.Lost != 2 || done.Saved != 2 {
-		t.Errorf("%+v %v", done, err)
-	}
+	done, err := w.pulled(w.dir)
+	must.Fail(t, err, "2 messages are not proven visible again")
+	must.Equal(t, done, quarantine.Pulled{Saved: 2, Lost: 2})
 }
 
 // A pull that ends because it holds as many as it may says whether others wait.
@@ -233,11 +230,10 @@ func TestPullSaysThatMoreWait(t *testing.T) {
 func TestPullWithoutAFolder(t *testing.T) {
 	w := newWorld(t)
 	w.send("x")
-	w.must(os.RemoveAll(filepath.Dir(w.dir.File("x"))))
-	_, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true})
-	if err == nil || !strings.Contains(err.Error(), "no such file") || w.visible(w.Quarantine) != "1" {
-		t.Errorf("%v, %s visible", err, w.visible(w.Quarantine))
-	}
+	w.lose()
+	_, err := w.pulled(w.dir)
+	must.Fail(t, err, "no such file")
+	must.Equal(t, w.visible(w.Quarantine), "1")
 }
 
 // A pull never overwrites what was done to a letter.
@@ -259,20 +255,19 @@ func TestDamagedFiles(t *testing.T) {
 	w.send("x", "y")
 	list := w.pull()
 	file := w.dir.File(list[0].ID)
-	text, err := os.ReadFile(file)
-	w.must(err)
+	text := must.Read(t, file)
 	for name, damage := range map[string]string{
 		"cut short":    string(text[:len(text)/2]),
 		"other body":   strings.Replace(string(text), `"body": "`, `"body": "z`, 1),
 		"other id":     strings.Replace(string(text), list[0].ID, "another", 1),
 		"nothing left": "",
 	} {
-		w.must(os.WriteFile(file, []byte(damage), 0o600))
+		must.Write(t, file, damage)
 		got, err := w.dir.List()
 		if err == nil || !strings.Contains(err.Error(), file) || len(got) != 1 || got[0].ID != list[1].ID {
 			t.Errorf("%s: %v, %d letters", name, err, len(got))
 		}
-		if _, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true}); err == nil {
+		if _, err := w.pulled(w.dir); err == nil {
 			t.Errorf("%s: a pull goes over it", name)
 		}
 	}

@@ -95,10 +95,9 @@ func TestReplaceWaitsForTheTotals(t *testing.T) {
 	w.send(body("reserved", 2, "pieces", 4))
 	l := w.held()
 	w.seen(l)
-	if err := w.work().Replace(t.Context(), l); err == nil || !strings.Contains(err.Error(), "run the same command again") ||
-		w.depth(w.Quarantine) != 1 || w.depth(w.Queue) != 0 {
-		t.Fatalf("%v; %d in the queue, %d in quarantine", err, w.depth(w.Queue), w.depth(w.Quarantine))
-	}
+	must.Fail(t, w.work().Replace(t.Context(), l), "run the same command again")
+	must.Equal(t, w.depth(w.Quarantine), 1)
+	must.Equal(t, w.depth(w.Queue), 0)
 	if saved, err := w.dir.Find(l.ID); err != nil || len(saved.Replaced) != 1 {
 		t.Errorf("%v: %+v", err, saved)
 	}

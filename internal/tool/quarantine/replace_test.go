@@ -218,7 +218,7 @@ func TestReplaceIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			l := w.hold(w.conflict(c.typ))[0]
+			l := w.clash(c.typ)
 			w.seen(l)
 			c.change(w, l)
 			var refused *quarantine.Refused

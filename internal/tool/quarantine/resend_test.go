@@ -67,11 +67,7 @@ func TestResendSurvivesEveryCrash(t *testing.T) {
 						if !again.Open() || again.Resent != nil && w.depth(w.Quarantine) == 0 {
 							break
 						}
-						ready, errs := w.work().Hold(t.Context(), []*quarantine.Letter{again})
-						if len(errs) > 0 {
-							t.Fatal(errs)
-						}
-						w.must(w.work().Resend(t.Context(), ready[0]))
+						w.must(w.work().Resend(t.Context(), w.hold(again)[0]))
 					}
 					w.drain()
 					if w.depth(w.Quarantine) != 0 || w.depth(w.DeadLetters) != 0 || w.total("sales") != "cents 12.5, sales 2" {
@@ -89,7 +85,7 @@ func TestResendSurvivesEveryCrash(t *testing.T) {
 func TestPullDeletesWhatIsDone(t *testing.T) {
 	for state, sent := range map[string]int{"resent": 1, "dropped": 0} {
 		w := newWorld(t)
-		l := w.hold(w.conflict("sale"))[0]
+		l := w.clash("sale")
 		if sent == 1 {
 			w.faults = testworld.Faults{{API: "DeleteMessage", Before: errors.New("no answer")}}
 			if err := w.work().Resend(t.Context(), l); err == nil || l.State() != "sent, not deleted" {
@@ -104,7 +100,7 @@ func TestPullDeletesWhatIsDone(t *testing.T) {
 			}
 		}
 		w.Clock.Pass(time.Hour)
-		done, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true})
+		done, err := w.pulled(w.dir)
 		if err != nil || done != (quarantine.Pulled{Deleted: 1}) || w.list()[0].State() != state || w.depth(w.Quarantine) != 0 ||
 			w.depth(w.Queue) != sent {
 			t.Errorf("%+v %v: %s", done, err, w.list()[0].State())
@@ -122,7 +118,7 @@ func TestSendingMustBeProven(t *testing.T) {
 		"any attributes": func(out *sqs.SendMessageOutput) { out.MD5OfMessageAttributes = aws.String("x") },
 	} {
 		w := newWorld(t)
-		l := w.hold(w.conflict("sale"))[0]
+		l := w.clash("sale")
 		w.faults = testworld.Faults{{API: "SendMessage", Edit: func(out any) { edit(out.(*sqs.SendMessageOutput)) }}}
 		must.Fail(t, w.work().Resend(t.Context(), l), "is not proven")
 		if again, _ := w.dir.Find(l.ID); again.Resent != nil || w.depth(w.Quarantine) != 1 {
@@ -199,7 +195,7 @@ func TestMessagesWithOneBodyAreTwo(t *testing.T) {
 func TestGroupsOfAStandardQueue(t *testing.T) {
 	for _, group := range []string{"g", ""} {
 		w := newWorld(t)
-		l := w.hold(w.conflict("sale"))[0]
+		l := w.clash("sale")
 		l.Group = group
 		work, sent := w.work(), w.sends()
 		work.Group = "other"
@@ -216,7 +212,7 @@ func TestHoldIsForOne(t *testing.T) {
 	w.send("x", "y", "z")
 	mine := w.pull()
 	other := newWorld(t).dir
-	_, err := w.letters().Pull(t.Context(), other, quarantine.Pulling{Most: 10, Once: true})
+	_, err := w.pulled(other)
 	must.Succeed(t, err)
 	theirs, err := other.List()
 	w.must(err)

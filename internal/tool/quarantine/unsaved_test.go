@@ -23,22 +23,22 @@ import (
 )
 
 // lose deletes the folder of the letters.
-func (w *world) lose(l *quarantine.Letter) { w.must(os.RemoveAll(filepath.Dir(w.dir.File(l.ID)))) }
+func (w *world) lose() { w.must(os.RemoveAll(filepath.Dir(w.dir.File("x")))) }
 
 // Nothing is deleted that could not be saved before.
 func TestNothingUnsavedIsDeleted(t *testing.T) {
 	w := newWorld(t)
-	l := w.hold(w.conflict("sale"))[0]
+	l := w.clash("sale")
 	w.seen(l)
 	before := w.data()
-	w.lose(l)
+	w.lose()
 	if err := w.work().Replace(t.Context(), l); err == nil || w.data() != before || w.depth(w.Queue) != 0 || w.depth(w.Quarantine) != 1 {
 		t.Errorf("%v; stored %s", err, w.data())
 	}
 
 	w = newWorld(t)
-	l = w.hold(w.conflict("sale"))[0]
-	w.lose(l)
+	l = w.clash("sale")
+	w.lose()
 	if err := w.work().Resend(t.Context(), l); err == nil || w.depth(w.Quarantine) != 1 {
 		t.Errorf("%v; %d messages in quarantine", err, w.depth(w.Quarantine))
 	}
@@ -48,7 +48,7 @@ func TestNothingUnsavedIsDeleted(t *testing.T) {
 // it are kept. One that is deleted in two tries is kept once.
 func TestReplaceKeepsEveryEventThatItDeletes(t *testing.T) {
 	w := newWorld(t)
-	l := w.hold(w.conflict("gift"))[0]
+	l := w.clash("gift")
 	lost := errors.New("the connection was lost")
 	replace := func(want error) {
 		t.Helper()
@@ -117,10 +117,9 @@ func TestAnotherMessageWithTheSameID(t *testing.T) {
 		change(l)
 		l.Deleted = w.Clock.Now() // so a pull would delete it, if it were the same
 		w.must(w.dir.Save(l))
-		if _, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true}); err == nil ||
-			!strings.Contains(err.Error(), "holds another message with the same id") || w.depth(w.Quarantine) != 1 {
-			t.Errorf("%s: %v, %d in quarantine", name, err, w.depth(w.Quarantine))
-		}
+		_, err := w.pulled(w.dir)
+		must.Fail(t, err, "holds another message with the same id")
+		must.Equal(t, w.depth(w.Quarantine), 1, name)
 		if name == "another queue" {
 			continue
 		}

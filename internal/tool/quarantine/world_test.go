@@ -156,10 +156,15 @@ func (w *world) work() *quarantine.Work {
 		Events: &quarantine.Events{Client: w.Engine.DynamoDB(), Table: stack.Events, Examiner: x}}
 }
 
-// pull pulls what the queue has, and makes it visible again.
+// pulled pulls what the queue has into a folder, and makes it visible again.
+func (w *world) pulled(dir quarantine.Dir) (quarantine.Pulled, error) {
+	return w.letters().Pull(w.t.Context(), dir, quarantine.Pulling{Most: 100, Once: true})
+}
+
+// pull pulls what the queue has into the folder, and returns what is there.
 func (w *world) pull() []*quarantine.Letter {
 	w.t.Helper()
-	_, err := w.letters().Pull(w.t.Context(), w.dir, quarantine.Pulling{Most: 100, Once: true})
+	_, err := w.pulled(w.dir)
 	w.must(err)
 	return w.list()
 }
@@ -301,6 +306,12 @@ func (w *world) conflict(typ string) *quarantine.Letter {
 		w.t.Fatalf("%+v", list)
 	}
 	return list[0]
+}
+
+// clash is a conflict that is hidden from others.
+func (w *world) clash(typ string) *quarantine.Letter {
+	w.t.Helper()
+	return w.hold(w.conflict(typ))[0]
 }
 
 // remove deletes an item, as a person does.
