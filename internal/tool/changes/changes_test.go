@@ -17,6 +17,16 @@ func mustLoad(t testing.TB, text string) *pipeline.Pipeline {
 	return written.Pipeline(t, text, pipeline.CheckOnly())
 }
 
+// reported fails unless one change from a file to another is reported, in words that begin with
+// want, or none if want is empty.
+func reported(t *testing.T, was, is, want string) {
+	t.Helper()
+	list := Between(mustLoad(t, was), mustLoad(t, is), deployed)
+	if want == "" && len(list) > 0 || want != "" && (len(list) != 1 || !strings.HasPrefix(list[0].String(), want)) {
+		t.Errorf("%s\nbecame\n%s: %v, want %q", was, is, list, want)
+	}
+}
+
 func TestChanges(t *testing.T) {
 	file := must.Read(t, "../../../pipeline/testdata/base.yaml")
 	base := string(file)
@@ -201,16 +211,12 @@ func TestChangesOfLifetimes(t *testing.T) {
 				got = append(got, r.String())
 			}
 		}
-		if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || got[0] != c.want) {
-			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
-		}
+		must.Equal(t, strings.Join(got, "\n"), c.want, c.name)
 	}
 	// The totals are the same under an older definition of the aggregate. What stays the same is
 	// not reported as changed.
 	same := Change{Kind: Lifetime, Subject: "aggregates.a", Member: "retain", Old: "60d", New: "60d", Do: "do"}
-	if same.String() != "aggregates.a: retain is 60d; do" {
-		t.Error(same)
-	}
+	must.Equal(t, same.String(), "aggregates.a: retain is 60d; do")
 }
 
 // What was given up or quarantined is somebody's event. No advice discards it.
@@ -241,10 +247,7 @@ func TestChangesOfRevisionLists(t *testing.T) {
 			"queue and redrive its dead-letter queue before deploying: events whose"},
 		{"[a number, b time]", "[b time, a number]", "events.a: revision was [a number, b time] and is [b time, a number]; " + drainFirst},
 	} {
-		reports := Between(mustLoad(t, revised(c.old)), mustLoad(t, revised(c.new)), deployed)
-		if c.want == "" && len(reports) > 0 || c.want != "" && (len(reports) != 1 || !strings.HasPrefix(reports[0].String(), c.want)) {
-			t.Errorf("%s, %s: %v", c.old, c.new, reports)
-		}
+		reported(t, revised(c.old), revised(c.new), c.want)
 	}
 }
 
@@ -264,10 +267,7 @@ func TestChangesOfTypeLists(t *testing.T) {
 		{`["{a}", "{b}"]`, `"{a}"`, "type was [{a}, {b}] and is {a}; drain"},
 		{`["{a}", "{b}"]`, `["{b}", "{a}"]`, "type was [{a}, {b}] and is [{b}, {a}]; drain"},
 	} {
-		reports := Between(mustLoad(t, typed(c.old, "x")), mustLoad(t, typed(c.new, "x")), deployed)
-		if c.want == "" && len(reports) > 0 || c.want != "" && (len(reports) != 1 || !strings.HasPrefix(reports[0].String(), c.want)) {
-			t.Errorf("%s, %s: %v", c.old, c.new, reports)
-		}
+		reported(t, typed(c.old, "x"), typed(c.new, "x"), c.want)
 	}
 }
 
@@ -341,9 +341,6 @@ func TestChangesOfWithin(t *testing.T) {
 		{", within: [a]", ", within: [b, a]", "aggregates.wins: rank.within was a and is a, b; raise epoch"},
 		{", within: [a]", "", "aggregates.wins: rank.within was a and is not there; raise epoch"},
 	} {
-		reports := Between(mustLoad(t, file(c.old)), mustLoad(t, file(c.new)), deployed)
-		if c.want == "" && len(reports) > 0 || c.want != "" && (len(reports) != 1 || !strings.HasPrefix(reports[0].String(), c.want)) {
-			t.Errorf("%s, %s: %v", c.old, c.new, reports)
-		}
+		reported(t, file(c.old), file(c.new), c.want)
 	}
 }
