@@ -92,10 +92,8 @@ func TestFilesThatAreNotUTF8(t *testing.T) {
 	in := own{}.input(t)
 	in.Pipeline.Text, in.Template.Text = []byte("\xff\xfea\x00"), []byte("a: \xff")
 	r := run(t, in)
-	if got := fmt.Sprint(r.Findings); got != "[pipeline.yaml:1:1: invalid YAML: the file is UTF-16; save it as UTF-8 "+
-		"template.yaml:1:1: invalid YAML: the file is not UTF-8; save it as UTF-8]" {
-		t.Error(got)
-	}
+	must.Equal(t, fmt.Sprint(r.Findings), "[pipeline.yaml:1:1: invalid YAML: the file is UTF-16; save it as UTF-8 "+
+		"template.yaml:1:1: invalid YAML: the file is not UTF-8; save it as UTF-8]")
 }
 
 // A total that would outgrow its item is a mistake. The spread that the finding says to write keeps

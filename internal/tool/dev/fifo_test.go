@@ -1,6 +1,7 @@
 package dev
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,9 +66,7 @@ func TestKeptQueueOfAnotherKind(t *testing.T) {
 	writeTemplate(t, cfg.File, fifoTemplate)
 	want := "the data in " + cfg.Data + " has a standard queue, and now it would be a FIFO queue, because of template.yaml: change that " +
 		"file back, or name another folder with --data to begin again"
-	if err := again(); err == nil || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
-	}
+	must.Equal(t, fmt.Sprint(again()), want)
 	kept := cfg.Data
 	cfg.Data = t.TempDir()
 	for range 2 { // it begins anew, and goes on

@@ -181,10 +181,8 @@ func TestCalendarThatJumpsWhileDevRuns(t *testing.T) {
 	ahead.Store(int64(400 * 24 * time.Hour))
 	select {
 	case line := <-told:
-		if want := "the clock of this machine jumped ahead by 9600h0m0s: ingot dev goes on by its own; end it and start it again if the " +
-			"new time is right"; line != want {
-			t.Errorf("told was %q, want %q", line, want)
-		}
+		must.Equal(t, line, "the clock of this machine jumped ahead by 9600h0m0s: ingot dev goes on by its own; end it and start it "+
+			"again if the new time is right")
 	case <-time.After(2 * time.Minute):
 		t.Fatal("nothing was told")
 	}

@@ -162,9 +162,8 @@ func TestMemoryIsBounded(t *testing.T) {
 
 func TestAFileThatCannotBeRead(t *testing.T) {
 	broken := io.MultiReader(strings.NewReader("{}\n"), iotest.ErrReader(errors.New("no more")))
-	if _, err := sampler(t, plain).Read("s", broken); err == nil || err.Error() != "s:2: no more" {
-		t.Error(err)
-	}
+	_, err := sampler(t, plain).Read("s", broken)
+	must.Equal(t, fmt.Sprint(err), "s:2: no more")
 	if r := read(t, sampler(t, plain), ""); r.Lines != 0 || r.Poison() > 0 {
 		t.Errorf("%+v", r)
 	}

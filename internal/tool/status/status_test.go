@@ -227,7 +227,7 @@ func TestWell(t *testing.T) {
 	r.Stack = "stack shop"
 	var text, metrics bytes.Buffer
 	must.Succeed(t, errors.Join(r.Text(&text, 80), r.Prometheus(&metrics)))
-	if want := `stack shop
+	must.Equal(t, text.String(), `stack shop
 epoch 4 is deployed
 events are stored and counted in eu-west-1
 
@@ -250,9 +250,7 @@ AGGREGATES
   daily  since 1  counting
 
 Nothing is wrong with what is known.
-`; text.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", &text, want)
-	}
+`)
 	for _, line := range []string{`ingot_queue_messages{queue="queue",state="waiting"} 1`, `ingot_queue_oldest_seconds{queue="queue"} 12`,
 		"ingot_lag_seconds 2.5",
 		`ingot_mapping_enabled{function="streams",mapping="u-streams"} 1`, `ingot_aggregate_building{aggregate="daily"} 0`, "ingot_well 1",
@@ -436,12 +434,11 @@ func TestFlagsAreShown(t *testing.T) {
 			t.Errorf("%s, %q", got, r.Unwell)
 		}
 		var text bytes.Buffer
-		if err := r.Text(&text, 0); err != nil || !strings.Contains(text.String(), `FLAGGED TOTALS
+		must.Succeed(t, r.Text(&text, 0))
+		must.Say(t, text.String(), `FLAGGED TOTALS
   daily since 1 m=a at 2026-03-01T12:00:00Z: an event was removed
   daily since 1 m=b at 2026-03-01T12:00:00Z: accepted 2026-03-01T10:00:00Z by jo: it is known
-`) {
-			t.Errorf("%v: %s", err, &text)
-		}
+`)
 	}
 	check(2)
 	if is, err := repair.Of(s.Store).Accept(t.Context(), lanes.HeadKey(def), "2026-03-01T12:00:00Z odd", "jo"); !is || err != nil {

@@ -61,10 +61,8 @@ func TestFolderOfAnother(t *testing.T) {
 	dir := t.TempDir()
 	d := open(t, dir)
 	_, err := Open(dir)
-	if want := fmt.Sprintf("another ingot dev (process %d) runs with the data in %s: end that one, or name another folder with --data",
-		os.Getpid(), dir); err == nil || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
-	}
+	must.Equal(t, fmt.Sprint(err), fmt.Sprintf("another ingot dev (process %d) runs with the data in %s: end that one, or name another "+
+		"folder with --data", os.Getpid(), dir))
 	must.Succeed(t, d.Close())
 	must.Succeed(t, open(t, dir).Close())
 }
@@ -128,9 +126,7 @@ func TestFullDisk(t *testing.T) {
 		want := "the disk with the data folder " + dir +
 			" is full: make room on it, and ingot dev goes on by itself; what it has answered before is kept"
 		for what, err := range map[string]error{"safe": d.Safe(), "ready": d.Ready(), "Windows": d.explain(syscall.Errno(112))} {
-			if err == nil || err.Error() != want {
-				t.Errorf("%s: %v, want %s", what, err, want)
-			}
+			must.Equal(t, fmt.Sprint(err), want, what)
 		}
 		d.Keep([]embedded.Change{{Space: "a", Key: "1", Value: "new"}, {Space: "b", Remove: true}, {Space: "b", Key: "2", Value: "y"}})
 		if err := d.Safe(); err == nil {
