@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -20,9 +19,7 @@ var samples = map[string]string{"pipeline.yaml": sampleshop.Pipeline, "template.
 // read reads one of the sample's files by the name it has at the root.
 func read(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../../" + samples[name])
-	must.Succeed(t, err)
-	return string(text)
+	return string(must.Read(t, "../../../"+samples[name]))
 }
 
 // own is the sample's files as input, with replacements in each. If a text to replace is not there,
@@ -75,9 +72,7 @@ func place(t *testing.T, text, anchor string) string {
 func TestOwnFilesAreClean(t *testing.T) {
 	files := map[string]textfile.File{}
 	for _, name := range []string{"pipeline.yaml", "template.yaml", "samconfig.toml"} {
-		text, err := os.ReadFile("../../../" + name)
-		must.Succeed(t, err)
-		files[name] = textfile.File{Name: name, Text: text}
+		files[name] = textfile.File{Name: name, Text: must.Read(t, "../../../"+name)}
 	}
 	tpl, config := files["template.yaml"], files["samconfig.toml"]
 	for _, f := range run(t, Input{Pipeline: files["pipeline.yaml"], Template: &tpl, Config: &config, Partitions: 4}).Findings {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -215,11 +214,10 @@ func (s *scene) check(totals bool) string {
 func TestWhatTheGuidesSay(t *testing.T) {
 	for says, names := range map[string][2]string{`(?m)^- \{Id: order.placed, .*\}$`: {"deploy.md", "payloads.txt"},
 		"(?s)\n  QuarantineAlarm:\n.*?\n```": {"watch.md", "floors.txt"}} {
-		page, err := os.ReadFile("../../../docs/" + names[0])
-		scenarios, err2 := os.ReadFile("testdata/scenarios/" + names[1])
-		text := regexp.MustCompile(says).Find(page)
-		if err != nil || err2 != nil || text == nil {
-			t.Errorf("%s says %q; %v, %v", names[0], text, err, err2)
+		scenarios := must.Read(t, "testdata/scenarios/"+names[1])
+		text := regexp.MustCompile(says).Find(must.Read(t, "../../../docs/"+names[0]))
+		if text == nil {
+			t.Errorf("%s does not say it", names[0])
 		}
 		for line := range bytes.Lines(bytes.TrimSuffix(text, []byte("```"))) {
 			if !bytes.Contains(scenarios, line) {

@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -31,7 +30,7 @@ aggregates:
 			`{"type":"ping"}`)
 	}
 	name := filepath.Join(t.TempDir(), "events.ndjson")
-	must.Succeed(t, os.WriteFile(name, []byte(strings.Join(lines, "\n")), 0o600))
+	must.Write(t, name, strings.Join(lines, "\n"))
 	s, err := Run(t.Context(), Config{Plan: p, Data: File(name, "events.ndjson", nil), Seed: 7, Repeat: 1})
 	if err != nil || s.Data.Events != 40 || s.Kept.Items != 40 || s.Deliveries.Arrays < 2 {
 		t.Fatalf("%v: %+v", err, s)
@@ -44,7 +43,7 @@ aggregates:
 	for i := range 2 { // lines 1 and 3; the second one has only what is dropped
 		lines[2*i] = strings.Replace(lines[2*i], `"n":1`, `"n":null`, 1)
 	}
-	must.Succeed(t, os.WriteFile(name, []byte(strings.Join(lines, "\n")), 0o600))
+	must.Write(t, name, strings.Join(lines, "\n"))
 	_, err = Run(t.Context(), Config{Plan: p, Data: File(name, "events.ndjson", nil), Seed: 7, Repeat: 1})
 	must.Fail(t, err, "events.ndjson: 2 of 20 lines that drop does not name cannot be used")
 }

@@ -417,8 +417,8 @@ func TestLocalIsTheDefault(t *testing.T) {
 		if d.Pipeline = filepath.Join(cmp.Or(of, dir), "pipeline.yaml"); d.ID != "" {
 			must.Succeed(t, d.Write(dir))
 		}
-		must.Succeed(t, errors.Join(os.WriteFile(filepath.Join(dir, "samconfig.toml"), []byte(samconfig), 0o600),
-			os.Mkdir(filepath.Join(dir, "cmd"), 0o700)))
+		must.Write(t, filepath.Join(dir, "samconfig.toml"), samconfig)
+		must.Succeed(t, os.Mkdir(filepath.Join(dir, "cmd"), 0o700))
 		return dir
 	}
 	dev := target.Local{ID: "run 1", PID: 4711, Endpoint: run(t, "run 1", c).URL, Region: region, Account: account,

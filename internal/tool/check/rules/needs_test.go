@@ -3,7 +3,6 @@ package rules
 import (
 	"errors"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -72,9 +71,7 @@ func FuzzReadTOML(f *testing.F) {
 	files, err := filepath.Glob("../../../../*.toml")
 	must.Succeed(f, err)
 	for _, name := range files {
-		text, err := os.ReadFile(name)
-		must.Succeed(f, err)
-		f.Add(text)
+		f.Add(must.Read(f, name))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		_, err := samconfig.ReadTOML(text)
@@ -89,7 +86,5 @@ func FuzzReadTOML(f *testing.F) {
 // fileOf returns a file of the repository.
 func fileOf(t *testing.T, name string) []byte {
 	t.Helper()
-	text, err := os.ReadFile("../../../../" + name)
-	must.Succeed(t, err)
-	return text
+	return must.Read(t, "../../../../"+name)
 }
