@@ -25,9 +25,9 @@ import (
 	"github.com/ingot-events/ingot/internal/table/fences"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/internal/tool/drained"
 	"github.com/ingot-events/ingot/internal/tool/pause"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -60,10 +60,12 @@ func newWorld(t *testing.T, counting aggregate.Counting) *world {
 	w.World, err = testworld.New(t.Context(), testworld.Config{Start: must.Time("2030-01-02T03:04:05Z"), Counting: counting,
 		Engine: embedded.Config{Partitions: shards, RollAfter: -1, Intercept: w.intercept}})
 	must.Succeed(t, err)
-	plan, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}", Events: map[string]pipeline.EventSpec{
-		"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "-"}}}})
-	must.Succeed(t, err)
-	st, err := w.Store(plan)
+	st, err := w.Store(written.Pipeline(t, `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  order: {id: "{id}", at: "{at}", key: {pk: "ORDER#{id}", sk: "-"}}
+`))
 	must.Succeed(t, err)
 	w.store, w.start = st, w.Clock.Now()
 	function := w.Streams(st)
@@ -289,6 +291,15 @@ func TestDetours(t *testing.T) {
 // Where nothing, or not everything, is called, the answer is not known, and says where, since when
 // and what Lambda says.
 func TestUnknown(t *testing.T) {
+	stuck := func(w *world) {
+		w.order("stuck")
+		w.refuses = func(c event.Change) error {
+			if c.Key.PK == "ORDER#stuck" {
+				return errors.New("no")
+			}
+			return nil
+		}
+	}
 	for name, c := range map[string]struct {
 		set  func(w *world)
 		want []string
@@ -306,26 +317,12 @@ func TestUnknown(t *testing.T) {
 				}
 			}
 		}, []string{"nothing calls it", "is Disabling"}, false},
-		"one shard is stuck": {func(w *world) {
-			w.order("stuck")
-			w.refuses = func(c event.Change) error {
-				if c.Key.PK == "ORDER#stuck" {
-					return errors.New("no")
-				}
-				return nil
-			}
-		}, []string{"in 1 of 4 shards (shardId-"}, false},
-		"being changed": {func(w *world) { w.mapping.State = "Updating" }, []string{"is being changed"}, true},
+		"one shard is stuck": {stuck, []string{"in 1 of 4 shards (shardId-"}, false},
+		"being changed":      {func(w *world) { w.mapping.State = "Updating" }, []string{"is being changed"}, true},
 		"ten batches of a shard at a time": {func(w *world) { w.mapping.Factor = 10 },
 			[]string{"ParallelizationFactor 10", "set it to 1"}, true},
 		"one shard is stuck, and no batch names its shard": {func(w *world) {
-			w.order("stuck")
-			w.refuses = func(c event.Change) error {
-				if c.Key.PK == "ORDER#stuck" {
-					return errors.New("no")
-				}
-				return nil
-			}
+			stuck(w)
 			w.blind = true
 		}, []string{"03:04:05; its event source mapping is Enabled"}, false},
 		"it reads an earlier stream": {func(w *world) { w.mapping.Source += "0" }, []string{"also reads "}, true},

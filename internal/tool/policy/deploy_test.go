@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -263,9 +262,7 @@ func TestWhatHandlersAskFor(t *testing.T) {
 		Source string
 		Types  map[string]map[string][]string
 	}
-	text, err := os.ReadFile("testdata/handlers.json")
-	must.Succeed(t, err)
-	must.Succeed(t, json.Unmarshal(text, &schemas))
+	must.Succeed(t, json.Unmarshal(must.Read(t, "testdata/handlers.json"), &schemas))
 	for _, which := range []string{"deploy", "deploy-bounded"} {
 		exempt := map[string]bool{}
 		for action := range strings.FieldsSeq(strings.Join(slices.Collect(maps.Values(unused)), " ")) {

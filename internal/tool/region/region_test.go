@@ -65,7 +65,7 @@ func (p *paused) tag() string {
 }
 
 // world is two Regions with a replica of the events table each. What is written in the old one
-// arrives in the new one when the clock passes.
+// arrives in the new one when the clock passes. At first, the old one is the home.
 type world struct {
 	t         *testing.T
 	now       time.Time
@@ -90,6 +90,8 @@ func newWorld(t *testing.T) *world {
 	}
 	w.oldLambda = &paused{state: "Disabled", at: start.Add(-time.Minute)}
 	w.newLambda = &paused{state: "Disabled", at: start.Add(-time.Hour)}
+	must.Succeed(t, w.starts(w.old, "us-east-1", 3))
+	w.replicate()
 	return w
 }
 
@@ -131,8 +133,6 @@ func (w *world) mover(epoch int) *Mover {
 
 func TestMove(t *testing.T) {
 	w := newWorld(t)
-	must.Succeed(t, w.starts(w.old, "us-east-1", 3))
-	w.replicate()
 	elsewhere := (*tables.HomeError)(nil)
 	if err := w.starts(w.new, "eu-west-1", 4); !errors.As(err, &elsewhere) || elsewhere.Home != "us-east-1" {
 		t.Fatalf("a function in another Region: %v", err)
@@ -167,8 +167,6 @@ func TestRefusedMoves(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			must.Succeed(t, w.starts(w.old, "us-east-1", 3))
-			w.replicate()
 			m := w.mover(c.epoch)
 			if c.make != nil {
 				c.make(w, m)
@@ -186,8 +184,6 @@ func TestRefusedMoves(t *testing.T) {
 func TestMoveAfterAnUnmarkedPause(t *testing.T) {
 	w := newWorld(t)
 	w.newLambda.at = time.Time{}
-	must.Succeed(t, w.starts(w.old, "us-east-1", 3))
-	w.replicate()
 	must.Succeed(t, w.mover(4).Move(t.Context(), "us-east-1"))
 	if waited := w.now.Sub(start); waited < 5*time.Minute {
 		t.Errorf("waited %s", waited)
@@ -197,8 +193,6 @@ func TestMoveAfterAnUnmarkedPause(t *testing.T) {
 // If the old Region is lost, the new stack alone is looked at.
 func TestMoveFromALostRegion(t *testing.T) {
 	w := newWorld(t)
-	must.Succeed(t, w.starts(w.old, "us-east-1", 3))
-	w.replicate()
 	m := w.mover(4)
 	m.From, w.cut = nil, true
 	must.Succeed(t, m.Move(t.Context(), "us-east-1"))

@@ -415,12 +415,8 @@ func TestFlagsAreShown(t *testing.T) {
 	for by, attribute := range map[string][2]string{"a": {"flag", "an event was removed"},
 		"b": {"i:accepted", "2026-03-01T10:00:00Z by jo: it is known"}} {
 		key := lanes.Key(def, 0, []string{by}, now.Unix())
-		item := map[string]dynamodbtypes.AttributeValue{}
-		for name, value := range map[string]string{"PK": key.PK, "SK": key.SK, attribute[0]: attribute[1]} {
-			item[name] = &dynamodbtypes.AttributeValueMemberS{Value: value}
-		}
 		_, err := s.tables.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Aggregates),
-			Item: item})
+			Item: map[string]dynamodbtypes.AttributeValue{"PK": text(key.PK), "SK": text(key.SK), attribute[0]: text(attribute[1])}})
 		must.Succeed(t, err)
 	}
 	_, err := repair.Of(s.Store).Flag(t.Context(), []*aggregate.Definition{def}, now, "odd")
