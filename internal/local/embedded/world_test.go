@@ -8,9 +8,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
-	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
@@ -102,42 +99,4 @@ func (w *world) get(pk, sk string) attrs {
 		ConsistentRead: aws.Bool(true)})
 	held(w, err)
 	return out.Item
-}
-
-// TestOneOfEach sends one item, one change and one message through the engine.
-func TestOneOfEach(t *testing.T) {
-	w := newWorld(t)
-	w.put(item("a", "1", attrs{"total": n("1.50"), "GSI1PK": s("g"), "GSI1SK": s("x")}))
-	must.Equal(t, w.get("a", "1")["total"].(*types.AttributeValueMemberN).Value, "1.5")
-	q, err := w.db.Query(background, &dynamodb.QueryInput{TableName: aws.String("events"), IndexName: aws.String("GSI1"),
-		KeyConditionExpression: aws.String("GSI1PK = :p"), ExpressionAttributeValues: attrs{":p": s("g")}})
-	if err != nil || q.Count != 1 {
-		t.Fatalf("index query: %v, %v", q, err)
-	}
-
-	table, err := w.db.DescribeTable(background, &dynamodb.DescribeTableInput{TableName: aws.String("events")})
-	held(t, err)
-	streams := w.e.Streams()
-	d, err := streams.DescribeStream(background, &dynamodbstreams.DescribeStreamInput{StreamArn: table.Table.LatestStreamArn})
-	held(t, err)
-	records := 0
-	for _, sh := range d.StreamDescription.Shards {
-		it, err := streams.GetShardIterator(background, &dynamodbstreams.GetShardIteratorInput{StreamArn: table.Table.LatestStreamArn,
-			ShardId: sh.ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon})
-		held(t, err)
-		out, err := streams.GetRecords(background, &dynamodbstreams.GetRecordsInput{ShardIterator: it.ShardIterator})
-		held(t, err)
-		records += len(out.Records)
-	}
-	must.Equal(t, records, 1)
-
-	queue, err := w.e.SQS().CreateQueue(background, &sqs.CreateQueueInput{QueueName: aws.String("in")})
-	held(t, err)
-	_, err = w.e.SQS().SendMessage(background,
-		&sqs.SendMessageInput{QueueUrl: queue.QueueUrl, MessageBody: aws.String("hello")})
-	held(t, err)
-	got, err := w.e.SQS().ReceiveMessage(background, &sqs.ReceiveMessageInput{QueueUrl: queue.QueueUrl})
-	if err != nil || len(got.Messages) != 1 || *got.Messages[0].Body != "hello" {
-		t.Fatalf("receive: %v, %v", got, err)
-	}
 }
