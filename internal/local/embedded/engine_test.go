@@ -196,7 +196,7 @@ func TestDeterminism(t *testing.T) {
 func TestConcurrency(t *testing.T) {
 	e := embedded.New(embedded.Config{})
 	db := e.DynamoDB()
-	_, err := db.CreateTable(background, tableInput("events"))
+	_, err := eventsTable("events").Create(background, db)
 	held(t, err)
 	const writers, keys = 8, 60
 	var wg sync.WaitGroup

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/stack"
 )
 
 // clock is an engine clock that moves only when told to.
@@ -45,31 +46,11 @@ func newWorld(t *testing.T, change ...func(*embedded.Config)) *world {
 
 func (w *world) createTable(name string) {
 	w.Helper()
-	_, err := w.db.CreateTable(background, tableInput(name))
-	held(w, err)
-	_, err = w.db.UpdateTimeToLive(background, &dynamodb.UpdateTimeToLiveInput{TableName: aws.String(name),
-		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expiresAt"),
-			Enabled: aws.Bool(true)}})
+	_, err := eventsTable(name).Create(background, w.db)
 	held(w, err)
 }
 
-func tableInput(name string) *dynamodb.CreateTableInput {
-	def := func(n string) types.AttributeDefinition {
-		return types.AttributeDefinition{AttributeName: aws.String(n), AttributeType: types.ScalarAttributeTypeS}
-	}
-	keys := func(pk, sk string) []types.KeySchemaElement {
-		return []types.KeySchemaElement{{AttributeName: aws.String(pk), KeyType: types.KeyTypeHash},
-			{AttributeName: aws.String(sk), KeyType: types.KeyTypeRange}}
-	}
-	return &dynamodb.CreateTableInput{
-		TableName: aws.String(name), BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{def("PK"), def("SK"), def("GSI1PK"), def("GSI1SK")},
-		KeySchema:            keys("PK", "SK"),
-		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{IndexName: aws.String("GSI1"), KeySchema: keys("GSI1PK", "GSI1SK"),
-			Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}}},
-		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages},
-	}
-}
+func eventsTable(name string) stack.Table { return stack.EventsTable(name, "GSI1") }
 
 type attrs = map[string]types.AttributeValue
 

@@ -200,7 +200,7 @@ func TestForms(t *testing.T) {
 		"no table to make": {func() error { _, err := w.db.CreateTable(background, &dynamodb.CreateTableInput{}); return err }(),
 			"The parameter 'TableName' is required but was not present in the request"},
 		"a key's type": {func() error {
-			in := tableInput("other")
+			in := eventsTable("other").Input()
 			in.KeySchema[1].KeyType = "SORT"
 			_, err := w.db.CreateTable(background, in)
 			return err
@@ -248,7 +248,7 @@ func TestCreateTableMistakes(t *testing.T) {
 		},
 		"Value 'a!' at 'tableName' failed to satisfy constraint": func(in *dynamodb.CreateTableInput) { in.TableName = aws.String("a!") },
 	} {
-		in := tableInput("other")
+		in := eventsTable("other").Input()
 		change(in)
 		_, err := w.db.CreateTable(background, in)
 		t.Run(want, func(t *testing.T) { expectInvalid(t, err, want) })
@@ -258,8 +258,7 @@ func TestCreateTableMistakes(t *testing.T) {
 func TestListTables(t *testing.T) {
 	w := newWorld(t) // has the table events
 	for _, name := range []string{"zebra", "ant"} {
-		_, err := w.db.CreateTable(background, tableInput(name))
-		held(t, err)
+		w.createTable(name)
 	}
 	out, err := w.db.ListTables(background, &dynamodb.ListTablesInput{})
 	if err != nil || !reflect.DeepEqual(out.TableNames, []string{"ant", "events", "zebra"}) || out.LastEvaluatedTableName != nil {
@@ -393,7 +392,7 @@ func TestUnsupportedFields(t *testing.T) {
 		&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"events": {Keys: []attrs{key("a", "1")},
 			AttributesToGet: []string{"a"}}}})
 	expectUnsupported(t, err, "embedded: BatchGetItem: KeysAndAttributes.AttributesToGet is not supported")
-	in := tableInput("other")
+	in := eventsTable("other").Input()
 	in.GlobalSecondaryIndexes[0].Projection.ProjectionType = types.ProjectionTypeInclude
 	_, err = w.db.CreateTable(background, in)
 	expectUnsupported(t, err, "embedded: CreateTable: an index projection other than ALL and KEYS_ONLY is not supported")

@@ -43,7 +43,7 @@ const longestCreation = 3 * time.Minute
 // Create creates the table and waits until it can be used. If the table has a stream, Create
 // returns the ARN of the stream.
 func (t Table) Create(ctx context.Context, db TableClient) (streamARN string, err error) {
-	out, err := db.CreateTable(ctx, t.input())
+	out, err := db.CreateTable(ctx, t.Input())
 	if err != nil {
 		return "", err
 	}
@@ -65,7 +65,8 @@ func (t Table) Create(ctx context.Context, db TableClient) (streamARN string, er
 	return aws.ToString(made.LatestStreamArn), err
 }
 
-func (t Table) input() *dynamodb.CreateTableInput {
+// Input returns the request that creates the table.
+func (t Table) Input() *dynamodb.CreateTableInput {
 	in := &dynamodb.CreateTableInput{TableName: &t.Name, BillingMode: types.BillingModePayPerRequest}
 	in.KeySchema = keySchema(in, cmp.Or(t.Keys[0], "PK"), cmp.Or(t.Keys[1], "SK"))
 	add := func(index types.GlobalSecondaryIndex, attributes []types.AttributeDefinition) {
