@@ -83,7 +83,7 @@ func TestWhatVerifyCannotSee(t *testing.T) {
 		{"all expired, deleted", 12 * day, (*keptWorld).remove, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newKeptWorld(t)
+			w := newKeptWorld(t, nil)
 			w.put("a")
 			w.drain() // the stream forgets after a day
 			w.Clock.Reach(keptStart.Add(4 * day))
@@ -118,11 +118,14 @@ type keptWorld struct {
 	stream *esm.Stream
 }
 
-func newKeptWorld(t *testing.T) *keptWorld {
+// newKeptWorld returns a world with nothing in it. intercept is called around each call, as that of
+// [embedded.Config].
+func newKeptWorld(t *testing.T, intercept func(context.Context, string, any, func() (any, error)) (any, error)) *keptWorld {
 	t.Helper()
 	w := &keptWorld{t: t}
 	var err error
-	w.World, err = testworld.New(t.Context(), testworld.Config{Start: keptStart, Engine: embedded.Config{RollAfter: -1}})
+	w.World, err = testworld.New(t.Context(),
+		testworld.Config{Start: keptStart, Engine: embedded.Config{RollAfter: -1, Intercept: intercept}})
 	w.must(err)
 	w.plan, err = pipeline.New(keptSpec())
 	w.must(err)
