@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-	"sync"
 	"testing/fstest"
 	"time"
 
@@ -51,58 +50,48 @@ func (m *moved) row(i int) migrate.Row {
 		"ms": &types.AttributeValueMemberN{Value: fmt.Sprint(1_900_000_000_000 + i)}}
 }
 
-// migrate measures how fast a table moves, beside an insert of the same events and beside a plain
-// parallel copy without conditions.
+// migrate measures how fast a table moves, beside an insert of the same events.
 func (b *bench) migrate(ctx context.Context) error {
 	b.head("Migration: %d rows of about %d bytes, %s for each request", movedRows, rowBytes, delay)
-	rates, err := b.ways(ctx, movedRows, true)
+	_, inserted, err := b.copied(ctx, "our batched insert", movedRows, true, (*moved).insert)
 	if err != nil {
 		return err
 	}
-	b.atLeast("rows a second of the first pass, times those of our batched insert", rates[2]/rates[1], 0.9)
-	return b.captures(ctx)
-}
-
-// ways copies so many rows in three ways, and returns how many a second each of them does.
-func (b *bench) ways(ctx context.Context, count int, slow bool) (rates [3]float64, err error) {
-	for i, way := range []struct {
-		name string
-		do   func(*moved, context.Context) error
-	}{{"a plain parallel copy, no conditions", (*moved).plain}, {"our batched insert", (*moved).insert},
-		{"the first pass", (*moved).pass}} {
-		m, err := newMoved(ctx, count)
-		if err != nil {
-			return rates, err
-		}
-		took, units, err := m.timed(slow, func() error { return way.do(m, ctx) })
-		if err != nil {
-			return rates, fmt.Errorf("%s: %w", way.name, err)
-		}
-		rates[i] = float64(count) / took.Seconds()
-		b.note("%s: %s rows a second, %.2f write units a row", way.name, short(rates[i]), units/float64(count))
+	m, passed, err := b.copied(ctx, "the first pass", movedRows, true, (*moved).pass)
+	if err != nil {
+		return err
 	}
-	return rates, nil
+	b.atLeast("rows a second of the first pass, times those of our batched insert", passed/inserted, 0.9)
+	return b.captures(ctx, m)
 }
 
-// moves does the same with as many rows as the large run has events, and without a delay: what a
-// row takes must not depend on how many there are.
+// copied copies so many rows of a new table, and returns how many a second that were.
+func (b *bench) copied(ctx context.Context, name string, count int, slow bool,
+	do func(*moved, context.Context) error) (m *moved, rate float64, err error) {
+	if m, err = newMoved(ctx, count); err != nil {
+		return nil, 0, err
+	}
+	took, units, err := m.timed(slow, func() error { return do(m, ctx) })
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", name, err)
+	}
+	rate = float64(count) / took.Seconds()
+	b.note("%s: %s rows a second, %.2f write units a row", name, short(rate), units/float64(count))
+	return m, rate, nil
+}
+
+// moves measures the first pass with as many rows as the large run has events, and without a delay:
+// what a row takes must not depend on how many there are.
 func (b *bench) moves(ctx context.Context) error {
 	var first [2]float64
 	for i, count := range []int{min(movedRows, b.events/2), b.events} {
 		b.head("Migration: %d rows of about %d bytes, no delay", count, rowBytes)
-		rates, err := b.ways(ctx, count, false)
+		m, rate, err := b.copied(ctx, "the first pass", count, false, (*moved).pass)
 		if err != nil {
 			return err
 		}
-		first[i] = rates[2]
-		m, err := newMoved(ctx, count)
-		if err == nil {
-			err = m.pass(ctx)
-		}
-		if err == nil {
-			err = b.compares(ctx, m, false)
-		}
-		if err != nil {
+		first[i] = rate
+		if err := b.compares(ctx, m, false); err != nil {
 			return err
 		}
 	}
@@ -155,45 +144,6 @@ func (m *moved) timed(slow bool, do func() error) (time.Duration, float64, error
 	return r.took, m.engine.Usage().Sub(before).WriteUnits(), err
 }
 
-// plain scans the table and puts what it reads, 16 at a time, without a condition and without
-// looking at what is there.
-func (m *moved) plain(ctx context.Context) error {
-	scan := dynamodb.NewScanPaginator(m.engine.DynamoDB(), &dynamodb.ScanInput{TableName: aws.String("quakes-v1")})
-	for scan.HasMorePages() {
-		page, err := scan.NextPage(ctx)
-		if err != nil {
-			return err
-		}
-		var next sync.Mutex
-		var group sync.WaitGroup
-		for range 16 {
-			group.Go(func() {
-				for {
-					next.Lock()
-					if len(page.Items) == 0 || err != nil {
-						next.Unlock()
-						return
-					}
-					item := page.Items[0]
-					page.Items = page.Items[1:]
-					next.Unlock()
-					item["PK"], item["SK"] = item["sk"], item["pk"]
-					_, failure := m.engine.DynamoDB().PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(stack.Events), Item: item})
-					if failure != nil {
-						next.Lock()
-						err = failure
-						next.Unlock()
-					}
-				}
-			})
-		}
-		if group.Wait(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // insert puts the same events as the ingest function would, if their type were not migrated.
 func (m *moved) insert(ctx context.Context) error {
 	files, err := fs.Sub(examples.Files, "migrate")
@@ -238,15 +188,8 @@ func (m *moved) pass(ctx context.Context) error {
 	return err
 }
 
-// captures measures capture on one shard, and a comparison.
-func (b *bench) captures(ctx context.Context) error {
-	m, err := newMoved(ctx, movedRows)
-	if err == nil {
-		err = m.pass(ctx)
-	}
-	if err != nil {
-		return err
-	}
+// captures measures capture on one shard, after the first pass, and a comparison.
+func (b *bench) captures(ctx context.Context, m *moved) error {
 	capture := &migrate.Capture{Migration: m.sync}
 	took, units, err := m.timed(true, func() error {
 		for n := range capturedRows / capturedBatch {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -48,9 +47,6 @@ func (b *bench) size(ctx context.Context) error {
 	if err := b.verifySize(ctx, d); err != nil {
 		return fmt.Errorf("verify: %w", err)
 	}
-	if err := b.verifyDelayed(ctx, d); err != nil {
-		return fmt.Errorf("verify with a delay: %w", err)
-	}
 	more := strings.Replace(text, "epoch: 1", "epoch: 2", 1) +
 		"  readings:\n    since: 2\n    from:\n      reading.taken: {values: {readings: count}}\n"
 	if err := os.WriteFile(d.file, []byte(more), 0o600); err != nil {
@@ -75,10 +71,10 @@ func (d *devProcess) settled(ctx context.Context, events int) error {
 }
 
 // tool runs the tool in the folder of the pipeline, and reads the JSON that it prints.
-func (d *devProcess) tool(ctx context.Context, out any, env []string, args ...string) (took time.Duration, mb float64, err error) {
+func (d *devProcess) tool(ctx context.Context, out any, args ...string) (took time.Duration, mb float64, err error) {
 	cmd := exec.CommandContext(ctx, d.binary, append(args, "--output", "json")...)
 	var talk strings.Builder
-	cmd.Dir, cmd.Stderr, cmd.Env = filepath.Dir(d.file), &talk, append(os.Environ(), env...)
+	cmd.Dir, cmd.Stderr = filepath.Dir(d.file), &talk
 	began := time.Now()
 	text, mb, err := outputAndPeak(cmd)
 	took = time.Since(began)
@@ -108,7 +104,7 @@ func (b *bench) verifySize(ctx context.Context, d devProcess) error {
 	var took time.Duration
 	var mb float64
 	for range 5 { // the last totals may still be under way
-		if took, mb, err = d.tool(ctx, &r, nil, "verify", "--local", "--yes"); err == nil {
+		if took, mb, err = d.tool(ctx, &r, "verify", "--local", "--yes"); err == nil {
 			break
 		}
 	}
@@ -123,36 +119,13 @@ func (b *bench) verifySize(ctx context.Context, d devProcess) error {
 	return nil
 }
 
-// verifyDelayed shows how much faster verify is with more segments if each request takes its time.
-func (b *bench) verifyDelayed(ctx context.Context, d devProcess) error {
-	proxy := newDelayed(d.local.Endpoint)
-	defer proxy.Close()
-	env := []string{"AWS_ENDPOINT_URL=" + proxy.URL, "AWS_REGION=" + d.local.Region, "AWS_ACCESS_KEY_ID=local",
-		"AWS_SECRET_ACCESS_KEY=local",
-		"INGOT_TABLE=" + d.local.EventsTable, "INGOT_AGGREGATES_TABLE=" + d.local.AggregatesTable}
-	var first time.Duration
-	for _, segments := range []int{1, 2, 4, 8} {
-		var r report
-		took, _, err := d.tool(ctx, &r, env, "verify", "--yes", "--segments", strconv.Itoa(segments))
-		if err = errors.Join(err, b.right(r)); err != nil {
-			return err
-		}
-		if first == 0 {
-			first = took
-		}
-		b.note("over a delay of %s for each request, with %d segments: %.1f s, %.2f times as fast as with one", delay, segments,
-			took.Seconds(), first.Seconds()/took.Seconds())
-	}
-	return nil
-}
-
 func (b *bench) rebuildSize(ctx context.Context, d devProcess) error {
 	var plan, did struct {
 		Scanned, Touched      int
 		ReadUnits, WriteUnits float64
 	}
 	for tries := 0; ; tries++ { // until ingot dev has taken the new file
-		_, _, err := d.tool(ctx, &plan, nil, "rebuild", "readings", "--local", "--dry-run")
+		_, _, err := d.tool(ctx, &plan, "rebuild", "readings", "--local", "--dry-run")
 		if err == nil {
 			break
 		}
@@ -161,7 +134,7 @@ func (b *bench) rebuildSize(ctx context.Context, d devProcess) error {
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
-	took, mb, err := d.tool(ctx, &did, nil, "rebuild", "readings", "--local", "--yes")
+	took, mb, err := d.tool(ctx, &did, "rebuild", "readings", "--local", "--yes")
 	if err != nil {
 		return err
 	}
