@@ -74,27 +74,17 @@ func TestStoredItemsAreApart(t *testing.T) {
 	must.Equal(t, string(got["r"].(*types.AttributeValueMemberB).Value), "before")
 }
 
+// TestPutRefusals has what the contract leaves out.
 func TestPutRefusals(t *testing.T) {
 	w := newWorld(t)
 	for name, tt := range map[string]struct {
 		item attrs
 		want string
 	}{
-		"no sort key":       {attrs{"PK": s("a")}, "Missing the key SK in the item"},
-		"key of wrong type": {attrs{"PK": n("1"), "SK": s("a")}, "Type mismatch for key PK expected: S actual: N"},
-		"empty key":         {item("", "1", nil), "cannot contain an empty string value. Key: PK"},
-		"long PK":           {item(strings.Repeat("x", 2049), "1", nil), "Size of hashkey has exceeded"},
-		"long SK":           {item("a", strings.Repeat("x", 1025), nil), "Aggregated size of all range keys"},
-		"number":            {item("a", "1", attrs{"v": n("one")}), "cannot be converted to a numeric value: one"},
-		"39 digits":         {item("a", "1", attrs{"v": n(strings.Repeat("9", 39))}), "more than 38 significant digits"},
 		"index key type": {item("a", "1", attrs{"GSI1PK": n("1")}),
 			"Type mismatch for Index Key GSI1PK Expected: S Actual: N IndexName: GSI1"},
 		"empty index key": {item("a", "1", attrs{"GSI1SK": s("")}), "IndexName: GSI1, IndexKey: GSI1SK"},
-		"too large": {item("a", "1", attrs{"v": s(strings.Repeat("x", 400*1024-6))}),
-			"Item size has exceeded the maximum allowed size"},
-		"nil value": {item("a", "1", attrs{"v": nil}), "Supplied AttributeValue is empty"},
-		"false NULL": {item("a", "1", attrs{"v": &types.AttributeValueMemberNULL{}}),
-			"Null attribute value types must have the value of true"},
+		"nil value":       {item("a", "1", attrs{"v": nil}), "Supplied AttributeValue is empty"},
 		"false NULL inside": {item("a", "1", attrs{"v": list(&types.AttributeValueMemberNULL{})}),
 			"Null attribute value types must have the value of true"},
 		"0 too large":       {item("a", "1", attrs{"v": n("0e126")}), "Number overflow"},
@@ -106,21 +96,12 @@ func TestPutRefusals(t *testing.T) {
 		"no name in a map": {item("a", "1", attrs{"v": &types.AttributeValueMemberM{Value: attrs{"": s("x")}}}), "Empty attribute name"},
 		"long name": {item("a", "1", attrs{strings.Repeat("x", 65536): s("x")}),
 			"Attribute name is too large, must be less than 65536 bytes"},
-		"empty SS":       {item("a", "1", attrs{"v": &types.AttributeValueMemberSS{}}), "An string set  may not be empty"},
-		"empty BS":       {item("a", "1", attrs{"v": &types.AttributeValueMemberBS{}}), "Binary sets should not be empty"},
-		"twice in a set": {item("a", "1", attrs{"v": &types.AttributeValueMemberNS{Value: []string{"1", "1.0"}}}), "contains duplicates"},
+		"empty BS": {item("a", "1", attrs{"v": &types.AttributeValueMemberBS{}}), "Binary sets should not be empty"},
 	} {
 		_, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: tt.item})
 		t.Run(name, func(t *testing.T) { expectInvalid(t, err, tt.want) })
 	}
-	w.put(item("a", "1", attrs{"v": s(strings.Repeat("x", 400*1024-7))})) // the largest item: PK a, SK 1, v
-	w.put(item(strings.Repeat("x", 2048), strings.Repeat("y", 1024), nil))
 	w.put(item("a", "1", attrs{"v": nested(31, s("x")), "w": n("0e125"), "x": n("0E-130"), strings.Repeat("x", 65535): s("")}))
-	_, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("nosuch"), Item: item("a", "1", nil)})
-	var missing *types.ResourceNotFoundException
-	if !errors.As(err, &missing) || *missing.Message != "Requested resource not found" {
-		t.Errorf("missing table: %v", err)
-	}
 }
 
 func list(v ...types.AttributeValue) types.AttributeValue {
