@@ -2,8 +2,6 @@ package integration
 
 import (
 	"context"
-	"errors"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -25,18 +23,11 @@ var startDynoxide = sync.OnceValues(func() (*endpoint.Endpoint, error) {
 // is missing.
 func dynoxide(t *testing.T) *contract.Harness {
 	t.Helper()
-	required := os.Getenv(endpoint.RequiredVariable) == "1"
-	if testing.Short() && !required {
+	if testing.Short() && !endpoint.Required() {
 		t.Skip("short: not against an emulator; run without -short")
 	}
 	e, err := startDynoxide()
-	var missing *endpoint.Missing
-	switch {
-	case errors.As(err, &missing) && !required:
-		t.Skip(missing)
-	case err != nil:
-		t.Fatal(err)
-	}
+	endpoint.Need(t, err)
 	c := e.Clients()
 	return &contract.Harness{Backend: e.Name, DynamoDB: c.DynamoDB, Streams: c.Streams, Name: name,
 		Pass: func() { time.Sleep(5 * time.Millisecond) }}

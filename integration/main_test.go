@@ -2,7 +2,6 @@ package integration
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -103,17 +102,10 @@ func endpointName() string {
 // open returns the endpoint. If there is none, it skips the test and says what is missing.
 func open(t *testing.T) (*endpoint.Endpoint, *endpoint.Clients) {
 	t.Helper()
-	required := os.Getenv(endpoint.RequiredVariable) == "1"
-	if testing.Short() && !required {
+	if testing.Short() && !endpoint.Required() {
 		t.Skip("short: not against an endpoint; run without -short")
 	}
 	find()
-	var missing *endpoint.Missing
-	switch {
-	case errors.As(shared.err, &missing) && !required:
-		t.Skip(missing)
-	case shared.err != nil:
-		t.Fatal(shared.err)
-	}
+	endpoint.Need(t, shared.err)
 	return shared.endpoint, shared.clients
 }

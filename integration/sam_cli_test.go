@@ -44,11 +44,6 @@ type samCLI struct {
 func findSAM(t *testing.T) *samCLI {
 	t.Helper()
 	slow.Test(t, "it builds or invokes with the SAM CLI")
-	required := os.Getenv(endpoint.RequiredVariable) == "1"
-	absent := t.Skip
-	if required {
-		absent = t.Fatal
-	}
 	root, err := filepath.Abs("..")
 	must.Succeed(t, err)
 	s := &samCLI{root: root, architecture: "x86_64"}
@@ -61,12 +56,12 @@ func findSAM(t *testing.T) *samCLI {
 	if len(installed) > 0 {
 		s.path = filepath.Join(filepath.Dir(installed[len(installed)-1]), "bin", "sam")
 	} else if s.path, err = exec.LookPath("sam"); err != nil {
-		absent("the SAM CLI is neither in .cache nor on PATH; to have these tests run: " + samCommand)
+		endpoint.Absent(t, "the SAM CLI is neither in .cache nor on PATH; to have these tests run: "+samCommand)
 	}
 	if err := endpoint.Docker(t.Context(), lambdaImage+"-"+s.architecture, samCommand); err != nil {
 		var missing *endpoint.Missing
 		if errors.As(err, &missing) {
-			absent(missing.What + "; to have these tests run: " + missing.Command)
+			endpoint.Absent(t, missing.What+"; to have these tests run: "+missing.Command)
 		}
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func live(t *testing.T, h *contract.Harness, few, many int, l twin.Leniency) {
 		twin.Side{Name: h.Backend, DB: h.DynamoDB}, h.Name(t), l)
 	must.Succeed(t, err)
 	seed, streams := uint64(time.Now().UnixNano()), few
-	if os.Getenv(endpoint.RequiredVariable) == "1" {
+	if endpoint.Required() {
 		streams = many
 	}
 	streams = int(fromEnv(t, "INGOT_STREAMS", uint64(streams)))

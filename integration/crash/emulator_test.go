@@ -23,18 +23,11 @@ import (
 // open finds a DynamoDB, or skips the test.
 func open(t *testing.T) *endpoint.Endpoint {
 	t.Helper()
-	required := os.Getenv(endpoint.RequiredVariable) == "1"
-	if testing.Short() && !required {
+	if testing.Short() && !endpoint.Required() {
 		t.Skip("short: no processes are killed; run without -short")
 	}
 	e, err := find(t.Context())
-	var missing *endpoint.Missing
-	switch {
-	case errors.As(err, &missing) && !required:
-		t.Skip(err)
-	case err != nil:
-		t.Fatal(err)
-	}
+	endpoint.Need(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
