@@ -19,7 +19,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
@@ -30,6 +29,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
+	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -236,16 +236,9 @@ func (d *deployed) send(bodies ...string) {
 	}
 	deliver := func() error { _, err := d.queue.Poll(d.Context()); return err }
 	d.until("the queue is empty", deliver, func() bool {
-		out, err := d.clients.SQS.GetQueueAttributes(d.Context(), &sqs.GetQueueAttributesInput{QueueUrl: &d.queueURL,
-			AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages,
-				types.QueueAttributeNameApproximateNumberOfMessagesNotVisible}})
+		left, err := stack.Depth(d.Context(), d.clients.SQS, d.queueURL)
 		must.Succeed(d, err)
-		for _, n := range out.Attributes {
-			if n != "0" {
-				return false
-			}
-		}
-		return true
+		return left == 0
 	})
 }
 

@@ -71,14 +71,8 @@ func (l *letters) hold(w *quarantine.Work, all ...*quarantine.Letter) []*quarant
 
 func (l *letters) waiting(url string) int {
 	l.Helper()
-	n := 0
-	for _, which := range []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages,
-		types.QueueAttributeNameApproximateNumberOfMessagesNotVisible} {
-		one := 0
-		_, err := fmt.Sscan(l.attribute(url, which), &one)
-		must.Succeed(l, err)
-		n += one
-	}
+	n, err := stack.Depth(ctx, l.sqs, url)
+	must.Succeed(l, err)
 	return n
 }
 

@@ -65,8 +65,9 @@ func (w *world) consume() {
 	w.until("queue empty", func() bool {
 		p, err := q.Poll(ctx)
 		must.Succeed(w, err)
-		return p.Idle() && w.attribute(w.queue, types.QueueAttributeNameApproximateNumberOfMessages) == "0" &&
-			w.attribute(w.queue, types.QueueAttributeNameApproximateNumberOfMessagesNotVisible) == "0"
+		left, err := stack.Depth(ctx, w.sqs, w.queue)
+		must.Succeed(w, err)
+		return p.Idle() && left == 0
 	})
 }
 

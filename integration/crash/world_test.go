@@ -1,10 +1,8 @@
 package crash
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -21,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/local/wire"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
@@ -64,14 +63,15 @@ func newWorld(t *testing.T, e *endpoint.Endpoint, binaries map[string]string, co
 	// No message may go to a dead-letter queue, however often its batch is killed.
 	w.queueURL = w.createQueue(stack.Queue{Name: "queue", Visibility: visibility})
 
-	quarantine := w.serveQuarantine()
+	queues := httptest.NewServer(wire.New(w.engine)) // through which the processes reach the quarantine queue
+	t.Cleanup(queues.Close)
 	path, err := filepath.Abs("testdata/pipeline.yaml")
 	must.Succeed(t, err)
 	env := map[string]string{"INGOT_PIPELINE": path, "INGOT_TABLE": w.events, "INGOT_AGGREGATES_TABLE": w.totals,
 		"INGOT_COUNTING":       counting.String(),
-		"INGOT_QUARANTINE_URL": quarantine + "/000000000000/quarantine", "AWS_REGION": endpoint.Region,
+		"INGOT_QUARANTINE_URL": queues.URL + "/000000000000/quarantine", "AWS_REGION": endpoint.Region,
 		"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_ENDPOINT_URL_DYNAMODB": e.URL,
-		"AWS_ENDPOINT_URL_SQS": quarantine}
+		"AWS_ENDPOINT_URL_SQS": queues.URL}
 	w.ingest, w.streams = newSandbox(t, source(seed, forIngest), binaries["ingest"], env),
 		newSandbox(t, source(seed, forStreams), binaries["streams"], env)
 	w.mapFunctions(streamARN, counting)
@@ -97,29 +97,6 @@ func (w *world) createQueue(q stack.Queue) string {
 	url, err := q.Create(w.Context(), w.engine.SQS())
 	must.Succeed(w, err)
 	return url
-}
-
-// serveQuarantine lets the processes reach the quarantine queue. It is SQS over HTTP, as far as
-// they need it.
-func (w *world) serveQuarantine() (url string) {
-	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		var in sqs.SendMessageBatchInput
-		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.Header.Get("X-Amz-Target") != "AmazonSQS.SendMessageBatch" {
-			http.Error(rw, "not SendMessageBatch", http.StatusBadRequest) // or the function was killed while it was sending
-			return
-		}
-		in.QueueUrl = &w.quarantineURL
-		out, err := w.engine.SQS().SendMessageBatch(r.Context(), &in)
-		if err != nil {
-			http.Error(rw, err.Error(), http.StatusBadRequest)
-			return
-		}
-		rw.Header().Set("Content-Type", "application/x-amz-json-1.0")
-		// The process may be dead by now.
-		_ = json.NewEncoder(rw).Encode(map[string]any{"Successful": out.Successful, "Failed": out.Failed})
-	}))
-	w.Cleanup(server.Close)
-	return server.URL
 }
 
 // mapFunctions connects queue and stream to the processes.

@@ -158,13 +158,9 @@ func (w *queueWorld) drain(rounds int) {
 }
 
 func (w *queueWorld) depth(url string) int {
-	out, err := w.client.GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &url,
-		AttributeNames: []types.QueueAttributeName{"ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"}})
+	n, err := stack.Depth(context.Background(), w.client, url)
 	must.Succeed(w.t, err)
-	visible, err1 := strconv.Atoi(out.Attributes["ApproximateNumberOfMessages"])
-	hidden, err2 := strconv.Atoi(out.Attributes["ApproximateNumberOfMessagesNotVisible"])
-	must.Succeed(w.t, errors.Join(err1, err2))
-	return visible + hidden
+	return n
 }
 
 // TestEveryMessageIsDoneInTheEnd shows that every message is done at least once, and that none is

@@ -96,12 +96,17 @@ func (s *Stack) queues(ctx context.Context, c Config) (err error) {
 	return err
 }
 
-// Depth returns how many messages a queue holds, including those in flight.
+// Depth returns how many messages a queue of the stack holds, including those in flight.
 func (s *Stack) Depth(ctx context.Context, url string) (int, error) {
+	return Depth(ctx, s.Engine.SQS(), url)
+}
+
+// Depth returns how many messages a queue holds, including those in flight.
+func Depth(ctx context.Context, client Queues, url string) (int, error) {
 	total := 0
 	for _, name := range []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages,
 		types.QueueAttributeNameApproximateNumberOfMessagesNotVisible} {
-		text, err := attribute(ctx, s.Engine.SQS(), url, name)
+		text, err := attribute(ctx, client, url, name)
 		if err != nil {
 			return 0, err
 		}
