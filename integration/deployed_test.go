@@ -126,9 +126,7 @@ func deploy(t *testing.T, c deployment) *deployed {
 	}
 	env := map[string]map[string]string{}
 	for function, variables := range declared.variables {
-		env[function] = map[string]string{"AWS_REGION": endpoint.Region, "AWS_ACCESS_KEY_ID": "test",
-			"AWS_SECRET_ACCESS_KEY": "test", "AWS_LAMBDA_LOG_FORMAT": "JSON"}
-		maps.Copy(env[function], c.lambda)
+		env[function] = environment(c.lambda)
 		for name, output := range variables {
 			env[function][name] = outputs[output]
 		}
@@ -149,6 +147,23 @@ func deploy(t *testing.T, c deployment) *deployed {
 	}
 	d.restart()
 	return d
+}
+
+// environment returns what Lambda puts into a function's environment, and more.
+func environment(more ...map[string]string) map[string]string {
+	env := map[string]string{"AWS_REGION": endpoint.Region, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
+		"AWS_LAMBDA_LOG_FORMAT": "JSON"}
+	for _, variables := range more {
+		maps.Copy(env, variables)
+	}
+	return env
+}
+
+// beside returns the environment of another function on the same tables, with the files of a tool,
+// and more.
+func (d *deployed) beside(w tool, url string, more map[string]string) map[string]string {
+	return environment(map[string]string{"INGOT_ENDPOINT_URL": url, "INGOT_TABLE": d.events, "INGOT_AGGREGATES_TABLE": d.totals,
+		"INGOT_PIPELINE": filepath.Join(w.dir, "pipeline.yaml")}, more)
 }
 
 // read opens the store on the tables that the streams function is told of.
@@ -180,15 +195,17 @@ func (d *deployed) start(binary string, env map[string]string, said *output) *ru
 	return p
 }
 
+// invoked is the function that a process runs.
+func invoked(p *runtimeapi.Process) esm.Function {
+	return esm.Function{Timeout: time.Minute, Handler: func(ctx context.Context, payload []byte) ([]byte, error) {
+		return p.Invoke(ctx, payload, time.Minute)
+	}}
+}
+
 // mapFunctions connects queue and stream to the processes, with the batch sizes that the template
 // declares.
 func (d *deployed) mapFunctions() {
 	d.Helper()
-	function := func(p *runtimeapi.Process) esm.Function {
-		return esm.Function{Timeout: time.Minute, Handler: func(ctx context.Context, payload []byte) ([]byte, error) {
-			return p.Invoke(ctx, payload, time.Minute)
-		}}
-	}
 	failed := func(inv esm.Invocation, err error) {
 		if d.tolerant {
 			return
@@ -197,10 +214,10 @@ func (d *deployed) mapFunctions() {
 	}
 	var err error
 	d.queue, err = esm.NewQueue(d.Context(), esm.QueueConfig{Client: d.clients.SQS, URL: d.queueURL, BatchSize: 1000,
-		ReportBatchItemFailures: true, Function: function(d.ingest), OnFailure: failed})
+		ReportBatchItemFailures: true, Function: invoked(d.ingest), OnFailure: failed})
 	must.Succeed(d, err)
 	d.stream, err = esm.NewStream(esm.StreamConfig{Client: d.clients.Streams, ARN: d.streamARN, BatchSize: 1000,
-		ReportBatchItemFailures: true, Window: d.window, Grace: min(d.window, time.Second), Function: function(d.streams),
+		ReportBatchItemFailures: true, Window: d.window, Grace: min(d.window, time.Second), Function: invoked(d.streams),
 		OnFailure: failed})
 	must.Succeed(d, err)
 }

@@ -3,7 +3,6 @@ package integration
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
@@ -83,11 +82,8 @@ func (d *deployed) workers(e *endpoint.Endpoint, w tool, more map[string]string)
 	binary, err := build("worker")
 	must.Succeed(d, err)
 	begin := func() *runtimeapi.Process {
-		env := map[string]string{"AWS_REGION": endpoint.Region, "AWS_ACCESS_KEY_ID": "test",
-			"AWS_SECRET_ACCESS_KEY": "test", "AWS_LAMBDA_LOG_FORMAT": "JSON", "INGOT_ENDPOINT_URL": e.URL,
-			"INGOT_TABLE": d.events, "INGOT_AGGREGATES_TABLE": d.totals, "INGOT_PII_KEY": d.secret,
-			"INGOT_PIPELINE": filepath.Join(w.dir, "pipeline.yaml")}
-		maps.Copy(env, more)
+		env := d.beside(w, e.URL, more)
+		env["INGOT_PII_KEY"] = d.secret
 		return d.start(binary, env, &c.said)
 	}
 	taking, stop := context.WithCancel(d.Context())

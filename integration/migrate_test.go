@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -96,14 +95,10 @@ func (l *legacy) function(w tool, url, stream string) {
 	l.Helper()
 	binary, err := build("migrate")
 	must.Succeed(l, err)
-	p := l.start(binary, map[string]string{"AWS_REGION": endpoint.Region, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
-		"AWS_LAMBDA_LOG_FORMAT": "JSON", "INGOT_ENDPOINT_URL": url, "INGOT_TABLE": l.events, "INGOT_AGGREGATES_TABLE": l.totals,
-		"INGOT_PIPELINE": filepath.Join(w.dir, "pipeline.yaml"), "INGOT_PII_KEY": l.secret}, &l.said)
+	p := l.start(binary, l.beside(w, url, map[string]string{"INGOT_PII_KEY": l.secret}), &l.said)
 	l.rows, err = esm.NewStream(esm.StreamConfig{Client: l.clients.Streams, ARN: stream, BatchSize: 100, ReportBatchItemFailures: true,
 		Window: 5 * time.Second, Grace: time.Second, // then capture notes its last change, for which a proof waits
-		Function: esm.Function{Timeout: time.Minute, Handler: func(ctx context.Context, payload []byte) ([]byte, error) {
-			return p.Invoke(ctx, payload, time.Minute)
-		}}})
+		Function: invoked(p)})
 	must.Succeed(l, err)
 }
 

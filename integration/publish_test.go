@@ -1,12 +1,10 @@
 package integration
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -142,15 +140,10 @@ func publisher(t *testing.T, d *deployed, w tool, url string, said *output) *esm
 	t.Helper()
 	binary, err := build("publish")
 	must.Succeed(t, err)
-	p := d.start(binary, map[string]string{"AWS_REGION": endpoint.Region, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
-		"AWS_LAMBDA_LOG_FORMAT": "JSON", "INGOT_ENDPOINT_URL": url, "INGOT_TABLE": d.events, "INGOT_AGGREGATES_TABLE": d.totals,
-		"INGOT_QUARANTINE_URL": d.quarantine, "INGOT_PIPELINE": filepath.Join(w.dir, "pipeline.yaml"),
-		"INGOT_PUBLISH_PATIENCE": "12h"}, said)
+	p := d.start(binary, d.beside(w, url,
+		map[string]string{"INGOT_QUARANTINE_URL": d.quarantine, "INGOT_PUBLISH_PATIENCE": "12h"}), said)
 	stream, err := esm.NewStream(esm.StreamConfig{Client: d.clients.Streams, ARN: d.streamARN, BatchSize: 100,
-		ReportBatchItemFailures: true,
-		Function: esm.Function{Timeout: time.Minute, Handler: func(ctx context.Context, payload []byte) ([]byte, error) {
-			return p.Invoke(ctx, payload, time.Minute)
-		}}})
+		ReportBatchItemFailures: true, Function: invoked(p)})
 	must.Succeed(t, err)
 	return stream
 }
