@@ -615,6 +615,25 @@ func sent(t *testing.T) *record {
 // Counted says that capture has done everything.
 func (s *shop) Counted(context.Context) (time.Time, error) { return s.now, nil }
 
+// mapping declares a pipeline with totals of its own, and a migration of the old table into the
+// events table. stream and events are their streams.
+func (s *shop) mapping(totals, text, mapping, stream, events string) (*store.Store, migrate.Source, *migrate.Migration) {
+	s.t.Helper()
+	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
+	s.held(err)
+	st := s.on(totals, p)
+	m, err := rowmap.Load(fstest.MapFS{"m.yaml": {Data: []byte(mapping)}}, "m.yaml", p)
+	s.held(err)
+	found, err := migrate.Find(s.ctx, s.engine.DynamoDB(), s.engine.DynamoDB(), "old", "events")
+	s.held(err)
+	old := found.Source
+	old.Stream, old.Events = stream, events
+	moving, err := migrate.NewMigration(m, old, tables.Config{Client: old.Client, Events: "events", Aggregates: totals, Env: env.Env{
+		Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
+	s.held(err)
+	return st, old, moving
+}
+
 // migrating moves a table into the events table: two passes, a change that capture sees, a
 // comparison, an erased copy, and a turn.
 func (s *shop) migrating() {
@@ -627,22 +646,11 @@ events:
 aggregates:
   owned: {since: 1, movedBy: put, atLeast: {phones: -100}, from: {phone: {values: {phones: count}}}}
 `
-	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
-	s.held(err)
-	st := s.on("moved", p)
-	m, err := rowmap.Load(fstest.MapFS{"m.yaml": {Data: []byte(`migration: 1
+	st, old, moving := s.mapping("moved", text, `migration: 1
 name: users
 from: {table: old}
 rows: [{type: user, payload: {type: user, id: "{id}", at: "{at}", phones: "{phones}"}}]
-`)}}, "m.yaml", p)
-	s.held(err)
-	found, err := migrate.Find(s.ctx, s.engine.DynamoDB(), s.engine.DynamoDB(), "old", "events")
-	s.held(err)
-	old := found.Source
-	old.Stream = "another stream"
-	moving, err := migrate.NewMigration(m, old, tables.Config{Client: old.Client, Events: "events", Aggregates: "moved", Env: env.Env{
-		Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
-	s.held(err)
+`, "another stream", "")
 	written := func(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
 	row := func(id, at, phone string) migrate.Changed {
 		row := migrate.Row{"id": written(id), "at": written(at), "phones": &types.AttributeValueMemberL{Value: []types.AttributeValue{
@@ -675,7 +683,7 @@ rows: [{type: user, payload: {type: user, id: "{id}", at: "{at}", phones: "{phon
 	if done := moving.Do(s.ctx, migrate.Always, []migrate.Changed{second}); done.Collisions == 0 || done.Err != nil {
 		s.t.Errorf("%+v", done)
 	}
-	_, err = s.engine.DynamoDB().DeleteItem(s.ctx, &dynamodb.DeleteItemInput{TableName: &old.Table,
+	_, err := s.engine.DynamoDB().DeleteItem(s.ctx, &dynamodb.DeleteItemInput{TableName: &old.Table,
 		Key: migrate.Row{"id": second.Key["id"], "at": second.Key["at"]}})
 	s.held(err)
 	moving.Do(s.ctx, migrate.Always, []migrate.Changed{second})
@@ -704,7 +712,7 @@ rows: [{type: user, payload: {type: user, id: "{id}", at: "{at}", phones: "{phon
 		if err != nil || state != want {
 			s.t.Fatalf("%s, %v, want %s", state, err, want)
 		}
-		d, _ := p.Definition("owned")
+		d, _ := st.Config().Pipeline.Definition("owned")
 		if pass, err := repair.Of(st).BeginPass(s.ctx, d); err != nil {
 			s.t.Error(err)
 		} else if err := repair.Of(st).ClearBuilding(s.ctx, d, pass.Behind); err != nil {
@@ -724,10 +732,7 @@ type: "{type}"
 events:
   city: {id: "{id}", at: "{at}", key: {pk: "CITY#{id}", sk: "CITY"}, migrated: cities}
 `
-	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
-	s.held(err)
-	st := s.on("returned", p)
-	m, err := rowmap.Load(fstest.MapFS{"m.yaml": {Data: []byte(`migration: 1
+	st, old, moving := s.mapping("returned", text, `migration: 1
 name: cities
 from: {table: old}
 rows:
@@ -736,15 +741,7 @@ rows:
   - type: city
     payload: {type: city, id: "{id}", at: "{at}", name: "{name}", land: "{land}"}
 back: {city: {id: "{id}", at: "{at}", name: "{name}", land: "{land}"}}
-`)}}, "m.yaml", p)
-	s.held(err)
-	found, err := migrate.Find(s.ctx, s.engine.DynamoDB(), s.engine.DynamoDB(), "old", "events")
-	s.held(err)
-	old := found.Source
-	old.Events, old.Stream = "b", "a"
-	moving, err := migrate.NewMigration(m, old, tables.Config{Client: old.Client, Events: "events", Aggregates: "returned", Env: env.Env{
-		Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
-	s.held(err)
+`, "a", "b")
 	capture := &migrate.Capture{Migration: moving}
 	told := func(table, keys string) {
 		s.t.Helper()
@@ -788,7 +785,7 @@ back: {city: {id: "{id}", at: "{at}", name: "{name}", land: "{land}"}}
 	s.held(err)
 	var items []*event.Item
 	for _, id := range []string{"1", "2"} {
-		item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"city","id":%q,"at":%q,"name":"N","land":"L"}`, id, at)})
+		item, err := st.Config().Pipeline.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"city","id":%q,"at":%q,"name":"N","land":"L"}`, id, at)})
 		s.held(err)
 		items = append(items, item)
 	}
