@@ -7,52 +7,12 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/kit/samples"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// expected is events/expected.json: the expected result of each file. README.md explains its
-// members.
-type expected struct {
-	Key   string         `json:"key"` // INGOT_PII_KEY
-	Files []expectedFile `json:"files"`
-}
-
-type expectedFile struct {
-	File     string            `json:"file"`
-	Function string            `json:"function"` // ingest or streams
-	Counting []string          `json:"counting,omitempty"`
-	After    []string          `json:"after"`
-	Messages []expectedMessage `json:"messages,omitempty"`
-	Changes  []expectedChange  `json:"changes,omitempty"`
-	Totals   []total           `json:"totals,omitempty"`
-	Archived []expectedKey     `json:"archived,omitempty"`
-	State    bool              `json:"state,omitempty"`
-	// Exactly one of the two answers is present.
-	BatchItemFailures []string `json:"batchItemFailures"`
-	WholeBatchFails   bool     `json:"wholeBatchFails,omitempty"`
-}
-
-type expectedMessage struct {
-	ID          string       `json:"id"`
-	Verdict     string       `json:"verdict"`
-	Reason      string       `json:"reason,omitempty"`
-	Key         *expectedKey `json:"key,omitempty"`
-	Quarantined bool         `json:"quarantined,omitempty"`
-}
-
-type expectedChange struct {
-	Sequence string      `json:"sequence"`
-	Outcome  outcome     `json:"outcome"`
-	Key      expectedKey `json:"key"`
-}
-
-type expectedKey struct {
-	PK string `json:"pk"`
-	SK string `json:"sk"`
-}
-
-func expectations(t *testing.T, p *pipeline.Pipeline) expected {
-	all := expected{Key: localKey()}
+func expectations(t *testing.T, p *pipeline.Pipeline) samples.Expected {
+	all := samples.Expected{Key: localKey()}
 	for _, s := range ingestSamples() {
 		all.Files = append(all.Files, s.expected())
 	}
@@ -62,13 +22,13 @@ func expectations(t *testing.T, p *pipeline.Pipeline) expected {
 	return all
 }
 
-func (s *ingestSample) expected() expectedFile {
-	f := expectedFile{File: s.file, Function: "ingest", After: orNone(s.after), BatchItemFailures: []string{}}
+func (s *ingestSample) expected() *samples.File {
+	f := &samples.File{File: s.file, Function: "ingest", After: orNone(s.after), BatchItemFailures: []string{}}
 	for i, m := range s.messages {
-		e := expectedMessage{ID: messageID(s.file, i), Verdict: m.verdict.String(), Reason: string(m.reason),
+		e := samples.Message{ID: messageID(s.file, i), Verdict: m.verdict.String(), Reason: string(m.reason),
 			Quarantined: m.verdict.Quarantined() && !m.returned}
 		if !m.key.IsZero() {
-			e.Key = &expectedKey{m.key.PK, m.key.SK}
+			e.Key = &samples.Key{PK: m.key.PK, SK: m.key.SK}
 		}
 		if m.returned {
 			f.BatchItemFailures = append(f.BatchItemFailures, e.ID)
@@ -79,18 +39,18 @@ func (s *ingestSample) expected() expectedFile {
 }
 
 // expected returns one entry, or two if the ways of counting have different answers.
-func (s *streamSample) expected(t *testing.T, p *pipeline.Pipeline) []expectedFile {
+func (s *streamSample) expected(t *testing.T, p *pipeline.Pipeline) []*samples.File {
 	var accepted []string
 	for _, counting := range []string{marks, receipts} {
 		if !slices.Contains(s.refused, counting) {
 			accepted = append(accepted, counting)
 		}
 	}
-	var entries []expectedFile
+	var entries []*samples.File
 	if len(s.refused) > 0 {
 		f := s.entry(t, p, s.refused)
 		for i := range f.Changes {
-			f.Changes[i].Outcome = refused
+			f.Changes[i].Outcome = string(refused)
 		}
 		f.Totals, f.Archived, f.State, f.BatchItemFailures, f.WholeBatchFails = nil, nil, false, nil, true
 		entries = append(entries, f)
@@ -101,9 +61,9 @@ func (s *streamSample) expected(t *testing.T, p *pipeline.Pipeline) []expectedFi
 	return entries
 }
 
-func (s *streamSample) entry(t *testing.T, p *pipeline.Pipeline, counting []string) expectedFile {
-	f := expectedFile{File: s.file, Function: "streams", Counting: counting, After: orNone(s.after), Totals: s.totals, State: s.shard != "",
-		BatchItemFailures: []string{}}
+func (s *streamSample) entry(t *testing.T, p *pipeline.Pipeline, counting []string) *samples.File {
+	f := &samples.File{File: s.file, Function: "streams", Counting: counting, After: orNone(s.after), Totals: s.totals,
+		State: s.shard != "", BatchItemFailures: []string{}}
 	for _, r := range s.records {
 		pic := r.new
 		if pic == nil {
@@ -112,10 +72,10 @@ func (s *streamSample) entry(t *testing.T, p *pipeline.Pipeline, counting []stri
 		img := pic.image(t, p)
 		pk, _ := img["PK"]["S"].(string)
 		sk, _ := img["SK"]["S"].(string)
-		f.Changes = append(f.Changes, expectedChange{r.sequence, r.outcome, expectedKey{pk, sk}})
+		f.Changes = append(f.Changes, samples.Change{Sequence: r.sequence, Outcome: string(r.outcome), Key: samples.Key{PK: pk, SK: sk}})
 	}
 	for _, k := range s.archived {
-		f.Archived = append(f.Archived, expectedKey{k.PK, k.SK})
+		f.Archived = append(f.Archived, samples.Key{PK: k.PK, SK: k.SK})
 	}
 	return f
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/samples"
 )
 
 // ingestSample is one file for the ingest function.
@@ -79,15 +80,7 @@ type picture struct {
 	alter func(image)
 }
 
-// total is what one total must say after the file has been counted.
-type total struct {
-	Aggregate string            `json:"aggregate"`
-	By        map[string]string `json:"by"`
-	Window    string            `json:"window,omitempty"`
-	N         int64             `json:"n"`
-	Values    map[string]string `json:"values"`
-	Flagged   bool              `json:"flagged,omitempty"`
-}
+type total = samples.Total
 
 // order is an order.placed event as a producer writes it.
 type order struct {

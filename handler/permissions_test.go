@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/kit/samples"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/pipeline"
@@ -41,7 +42,7 @@ func TestEachRightIsNeeded(t *testing.T) {
 		worlds = append(worlds, w)
 		do(w)
 	}
-	all := readExpectations(t)
+	all := samples.Read(t, "..")
 	for _, s := range all.Files {
 		for _, c := range bothWays {
 			if len(s.Counting) > 0 && !slices.Contains(s.Counting, c.String()) {

@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/kit/samples"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/kit/testclock"
 	"github.com/ingot-events/ingot/internal/local/iam"
@@ -24,55 +25,10 @@ import (
 	"github.com/ingot-events/ingot/store/query"
 )
 
-// expectations is events/expected.json; events/README.md says what each member means.
-type expectations struct {
-	Key   string
-	Files []sample
-}
-
-type sample struct {
-	File, Function  string
-	Counting, After []string
-	Messages        []struct {
-		ID, Verdict, Reason string
-		Key                 *event.Key
-		Quarantined         bool
-	}
-	Changes []struct {
-		Sequence, Outcome string
-		Key               event.Key
-	}
-	Totals []struct {
-		Aggregate string
-		By        map[string]string
-		Window    string
-		N         int64
-		Values    map[string]string
-		Flagged   bool
-	}
-	Archived          []event.Key
-	State             bool
-	BatchItemFailures []string
-	WholeBatchFails   bool
-}
-
-func readExpectations(t *testing.T) expectations {
-	t.Helper()
-	var e expectations
-	text, err := os.ReadFile("../events/expected.json")
-	if err == nil {
-		err = json.Unmarshal(text, &e)
-	}
-	if err != nil || len(e.Files) < 20 {
-		t.Fatalf("%d files: %v", len(e.Files), err)
-	}
-	return e
-}
-
 // Every sample file goes through the handlers, by the real clock. INGOT_TEST_CLOCK_AHEAD sets the
 // clock ahead.
 func TestSamples(t *testing.T) {
-	all := readExpectations(t)
+	all := samples.Read(t, "..")
 	for _, s := range all.Files {
 		ways := bothWays
 		if len(s.Counting) > 0 {
@@ -118,7 +74,7 @@ func (w *world) runFile(t *testing.T, function, name string) (string, error) {
 	return string(answer), err
 }
 
-func (w *world) compareAnswer(t *testing.T, s sample, answer string, err error) {
+func (w *world) compareAnswer(t *testing.T, s *samples.File, answer string, err error) {
 	t.Helper()
 	if (err != nil) != s.WholeBatchFails {
 		t.Fatalf("error %v", err)
@@ -142,7 +98,7 @@ func (w *world) compareAnswer(t *testing.T, s sample, answer string, err error) 
 	}
 }
 
-func (w *world) compareMessages(t *testing.T, s sample) {
+func (w *world) compareMessages(t *testing.T, s *samples.File) {
 	t.Helper()
 	if len(w.outcomes) != len(s.Messages) {
 		t.Fatalf("%d outcomes of %d messages", len(w.outcomes), len(s.Messages))
@@ -157,8 +113,8 @@ func (w *world) compareMessages(t *testing.T, s sample) {
 		if o.Refusal != nil && string(o.Refusal.Reason) != m.Reason {
 			t.Errorf("message %d: %v, want %s", i, o.Refusal, m.Reason)
 		}
-		if o.Verdict.Stored() && items[*m.Key] != 1 {
-			t.Errorf("message %d: %s is stored %d times", i, m.Key, items[*m.Key])
+		if o.Verdict.Stored() && items[event.Key(*m.Key)] != 1 {
+			t.Errorf("message %d: %s is stored %d times", i, m.Key, items[event.Key(*m.Key)])
 		}
 		if m.Quarantined != (o.Verdict.Quarantined() && !o.Failed) {
 			t.Errorf("message %d: in quarantine %v, want %v", i, !m.Quarantined, m.Quarantined)
@@ -172,7 +128,7 @@ func (w *world) compareMessages(t *testing.T, s sample) {
 	}
 }
 
-func (w *world) compareChanges(t *testing.T, s sample) {
+func (w *world) compareChanges(t *testing.T, s *samples.File) {
 	t.Helper()
 	for _, want := range s.Totals {
 		var from, to time.Time

@@ -60,8 +60,8 @@ func TestSAMOnDev(t *testing.T) {
 		w.store, err = store.New(tables.Config{Client: clients.DynamoDB, Pipeline: w.plan, Events: at.EventsTable,
 			Aggregates: at.AggregatesTable})
 		must.Succeed(t, err)
-		s := all.of(t, "ingest-conflict.json")[0]
-		s.checkAnswer(t,
+		s := of(t, all, "ingest-conflict.json")[0]
+		checkAnswer(t, s,
 			cli.invoke(t, template, functionNames[s.Function], s.File,
 				environmentFile(t, map[string]map[string]string{"Parameters": w.environment})))
 		w.checkItems(t, all, s)
@@ -69,14 +69,14 @@ func TestSAMOnDev(t *testing.T) {
 		counted(t, w.plan, w.store)
 	})
 	t.Run("streams", func(t *testing.T) {
-		s := all.of(t, "streams-ttl-removal.json")[0]
+		s := of(t, all, "streams-ttl-removal.json")[0]
 		w := services.world(t, s, all.Key, "marks")
 		w.create(t)
 		environment := environmentFile(t, map[string]map[string]string{"Parameters": w.environment})
 		for _, before := range s.After {
 			cli.invoke(t, template, functionNames[s.Function], before, environment)
 		}
-		s.checkAnswer(t, cli.invoke(t, template, functionNames[s.Function], s.File, environment))
+		checkAnswer(t, s, cli.invoke(t, template, functionNames[s.Function], s.File, environment))
 		w.checkTotals(t, s)
 		w.checkArchive(t, s)
 	})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/kit/samples"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 	"github.com/ingot-events/ingot/pipeline"
@@ -73,7 +74,7 @@ func hostOfContainers() string {
 
 // samWorld is one sample's own tables, quarantine queue and bucket, and its own function.
 type samWorld struct {
-	sample      *sample
+	sample      *samples.File
 	counting    aggregate.Counting
 	function    string // its name in the template of withFunctions
 	environment map[string]string
@@ -87,7 +88,7 @@ type samWorld struct {
 
 // world names what a sample needs, and makes the queue, whose URL the function must know. The rest
 // is made by create.
-func (s *samServices) world(t *testing.T, of *sample, key, counting string) *samWorld {
+func (s *samServices) world(t *testing.T, of *samples.File, key, counting string) *samWorld {
 	t.Helper()
 	events, aggregates := name(t), name(t)
 	w := &samWorld{sample: of, clients: s.clients, bucket: name(t)}

@@ -11,16 +11,17 @@ import (
 
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/kit/samples"
 	"github.com/ingot-events/ingot/internal/tool/archive"
 	"github.com/ingot-events/ingot/store/query"
 )
 
 // checkItems checks that the events table holds one item for each event that must be stored, and no
 // other.
-func (w *samWorld) checkItems(t *testing.T, all *samples, s *sample) {
+func (w *samWorld) checkItems(t *testing.T, all *samples.Expected, s *samples.File) {
 	t.Helper()
 	want, got := map[string]int{}, map[string]int{}
-	expect := func(s *sample) {
+	expect := func(s *samples.File) {
 		for _, m := range s.Messages {
 			if m.Verdict == "Inserted" || m.Verdict == "Updated" {
 				want[m.Key.PK+" / "+m.Key.SK] = 1
@@ -28,7 +29,7 @@ func (w *samWorld) checkItems(t *testing.T, all *samples, s *sample) {
 		}
 	}
 	for _, before := range s.After {
-		expect(all.of(t, before)[0])
+		expect(of(t, all, before)[0])
 	}
 	expect(s)
 	for item, err := range w.store.Items(t.Context()) {
@@ -41,7 +42,7 @@ func (w *samWorld) checkItems(t *testing.T, all *samples, s *sample) {
 }
 
 // checkLetters checks that the quarantine queue holds what must be in it, with the reason.
-func (w *samWorld) checkLetters(t *testing.T, s *sample) {
+func (w *samWorld) checkLetters(t *testing.T, s *samples.File) {
 	t.Helper()
 	var want []string
 	for _, m := range s.Messages {
@@ -90,7 +91,7 @@ func (w *samWorld) letters(t *testing.T, expected int) (found []string) {
 
 // checkTotals compares each total of the sample. If the sample names no total, it checks that none
 // was made.
-func (w *samWorld) checkTotals(t *testing.T, s *sample) {
+func (w *samWorld) checkTotals(t *testing.T, s *samples.File) {
 	t.Helper()
 	for _, want := range s.Totals {
 		var from, to time.Time
@@ -126,7 +127,7 @@ func (w *samWorld) checkTotals(t *testing.T, s *sample) {
 
 // checkArchive checks that the bucket holds the item of each removal by time to live, and nothing
 // else.
-func (w *samWorld) checkArchive(t *testing.T, s *sample) {
+func (w *samWorld) checkArchive(t *testing.T, s *samples.File) {
 	t.Helper()
 	want, got := map[string]int{}, map[string]int{}
 	for _, key := range s.Archived {

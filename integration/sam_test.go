@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/kit/samples"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
 )
@@ -32,20 +33,20 @@ func TestSAM(t *testing.T) {
 		// These come before the others, so that sam makes its image only once.
 		for _, file := range []string{"ingest-one.json", "streams-insert.json"} {
 			t.Run("invoke "+file, func(t *testing.T) {
-				s := all.of(t, file)[0]
-				s.checkAnswer(t, cli.invoke(t, template, functionNames[s.Function], file, "env.json"))
+				s := of(t, all, file)[0]
+				checkAnswer(t, s, cli.invoke(t, template, functionNames[s.Function], file, "env.json"))
 			})
 		}
 		lambda := cli.startLambda(t, template, "env.json")
 		for _, s := range all.Files {
-			if !slices.Contains(s.ways(), "marks") { // env.json counts by marks
+			if !slices.Contains(waysOf(s), "marks") { // env.json counts by marks
 				continue
 			}
 			t.Run(s.File, func(t *testing.T) {
 				t.Parallel()
 				// The answer to a file does not depend on the files before it, though the verdicts
 				// do.
-				s.checkAnswer(t, lambda.invoke(t, functionNames[s.Function], s.File))
+				checkAnswer(t, s, lambda.invoke(t, functionNames[s.Function], s.File))
 			})
 		}
 	})
@@ -53,7 +54,7 @@ func TestSAM(t *testing.T) {
 		services := openServices(t)
 		var worlds []*samWorld
 		for _, s := range all.Files {
-			for _, counting := range s.ways() {
+			for _, counting := range waysOf(s) {
 				worlds = append(worlds, services.world(t, s, all.Key, counting))
 			}
 		}
@@ -67,7 +68,7 @@ func TestSAM(t *testing.T) {
 				for _, before := range s.After {
 					lambda.invoke(t, w.function, before)
 				}
-				s.checkAnswer(t, lambda.invoke(t, w.function, s.File))
+				checkAnswer(t, s, lambda.invoke(t, w.function, s.File))
 				w.checkItems(t, all, s)
 				w.checkLetters(t, s)
 				w.checkTotals(t, s)
@@ -94,58 +95,24 @@ func TestBuildFlags(t *testing.T) {
 	}
 }
 
-// samples is events/expected.json. events/README.md says what its members mean.
-type samples struct {
-	Key   string
-	Files []*sample
-}
-
-type sample struct {
-	File, Function  string
-	Counting, After []string
-	Messages        []struct {
-		Verdict, Reason string
-		Key             *struct{ PK, SK string }
-		Quarantined     bool
-	}
-	Changes []struct {
-		Sequence, Outcome string
-	}
-	Totals []struct {
-		Aggregate string
-		By        map[string]string
-		Window    string
-		N         int64
-		Values    map[string]string
-		Flagged   bool
-	}
-	Archived          []struct{ PK, SK string }
-	State             bool
-	BatchItemFailures []string
-	WholeBatchFails   bool
-}
-
-func readSamples(t *testing.T) *samples {
+// readSamples also checks that no file is left out.
+func readSamples(t *testing.T) *samples.Expected {
 	t.Helper()
-	text := must.Read(t, "../events/expected.json")
-	all := &samples{}
-	if err := json.Unmarshal(text, all); err != nil || len(all.Files) < 20 {
-		t.Fatalf("%d samples, %v", len(all.Files), err)
-	}
+	all := samples.Read(t, "..")
 	files, err := filepath.Glob("../events/*.json")
 	must.Succeed(t, err)
 	for _, file := range files {
 		if name := filepath.Base(file); name != "expected.json" {
-			all.of(t, name)
+			of(t, all, name)
 		}
 	}
 	return all
 }
 
 // of returns the entries of one file. There are two if the ways of counting have different answers.
-func (a *samples) of(t *testing.T, file string) (found []*sample) {
+func of(t *testing.T, all *samples.Expected, file string) (found []*samples.File) {
 	t.Helper()
-	for _, s := range a.Files {
+	for _, s := range all.Files {
 		if s.File == file {
 			found = append(found, s)
 		}
@@ -156,8 +123,9 @@ func (a *samples) of(t *testing.T, file string) (found []*sample) {
 	return found
 }
 
-// ways returns the ways of counting under which to send a file. The ingest function does not count.
-func (s *sample) ways() []string {
+// waysOf returns the ways of counting under which to send a file. The ingest function does not
+// count.
+func waysOf(s *samples.File) []string {
 	if s.Function == "ingest" {
 		return []string{"marks"}
 	}
@@ -167,7 +135,7 @@ func (s *sample) ways() []string {
 }
 
 // checkAnswer compares a whole answer, as Lambda would read it.
-func (s *sample) checkAnswer(t *testing.T, answer []byte) {
+func checkAnswer(t *testing.T, s *samples.File, answer []byte) {
 	t.Helper()
 	if s.WholeBatchFails {
 		var failure struct{ ErrorMessage, ErrorType string }

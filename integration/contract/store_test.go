@@ -785,7 +785,8 @@ back: {city: {id: "{id}", at: "{at}", name: "{name}", land: "{land}"}}
 	s.held(err)
 	var items []*event.Item
 	for _, id := range []string{"1", "2"} {
-		item, err := st.Config().Pipeline.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"city","id":%q,"at":%q,"name":"N","land":"L"}`, id, at)})
+		item, err := st.Config().Pipeline.Plan(envelope.Message{
+			Body: fmt.Sprintf(`{"type":"city","id":%q,"at":%q,"name":"N","land":"L"}`, id, at)})
 		s.held(err)
 		items = append(items, item)
 	}

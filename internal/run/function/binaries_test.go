@@ -14,44 +14,10 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/kit/samples"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
 )
-
-// sample is one entry of events/expected.json: a file to send, and the result that it must have.
-type sample struct {
-	File     string   `json:"file"`
-	Function string   `json:"function"`
-	Counting []string `json:"counting"`
-	After    []string `json:"after"`
-	Messages []struct {
-		ID          string `json:"id"`
-		Verdict     string `json:"verdict"`
-		Reason      string `json:"reason"`
-		Quarantined bool   `json:"quarantined"`
-	} `json:"messages"`
-	Changes []struct {
-		Outcome string `json:"outcome"`
-	} `json:"changes"`
-	Archived          []json.RawMessage `json:"archived"`
-	State             bool              `json:"state"`
-	BatchItemFailures []string          `json:"batchItemFailures"`
-	WholeBatchFails   bool              `json:"wholeBatchFails"`
-}
-
-func samples(t *testing.T) (list []sample, key string) {
-	t.Helper()
-	sampleshop.PipelineAtRoot(t, "../../..")
-	text := must.Read(t, "../../../events/expected.json")
-	var all struct {
-		Key   string
-		Files []sample
-	}
-	if err := json.Unmarshal(text, &all); err != nil || len(all.Files) < 20 {
-		t.Fatalf("%d samples, %v", len(all.Files), err)
-	}
-	return all.Files, all.Key
-}
 
 // buildLocal builds both functions as make build does, with the engine in them.
 func buildLocal(t *testing.T) map[string]string {
@@ -129,25 +95,26 @@ func TestBuiltBinaries(t *testing.T) {
 
 // testSamples sends every file of events/ to a fresh process, after the files that it follows.
 func testSamples(t *testing.T, binaries map[string]string) {
-	list, key := samples(t)
-	for _, s := range list {
+	sampleshop.PipelineAtRoot(t, "../../..")
+	all := samples.Read(t, "../../..")
+	for _, s := range all.Files {
 		ways := s.Counting
 		if s.Function == "ingest" {
 			ways = []string{"marks"}
 		}
 		for _, counting := range ways {
 			t.Run(s.File+"/"+counting, func(t *testing.T) {
-				box := start(t, binaries[s.Function], environment(key, counting, os.Getenv("INGOT_TEST_CLOCK_AHEAD")))
+				box := start(t, binaries[s.Function], environment(all.Key, counting, os.Getenv("INGOT_TEST_CLOCK_AHEAD")))
 				for _, file := range append(slices.Clone(s.After), s.File) {
 					answer, err := box.Invoke(t.Context(), read(t, file), 0)
 					if file == s.File {
-						s.checkAnswer(t, answer, err)
+						checkAnswer(t, s, answer, err)
 					} else if err != nil {
 						t.Fatal(err)
 					}
 				}
 				box.Close()
-				s.checkLines(t, box)
+				checkLines(t, s, box)
 				if t.Failed() {
 					t.Logf("it printed:\n%s", box.output.Bytes())
 				}
@@ -168,7 +135,8 @@ func environment(key, counting, ahead string) map[string]string {
 // testAhead shows that a local build's clock can be moved. Otherwise a test of a year ahead would
 // find nothing.
 func testAhead(t *testing.T, binary string) {
-	_, key := samples(t)
+	sampleshop.PipelineAtRoot(t, "../../..")
+	key := samples.Read(t, "../../..").Key
 	box := start(t, binary, environment(key, "marks", "876000h")) // in a hundred years, all samples are past their time
 	_, err := box.Invoke(t.Context(), read(t, "ingest-one.json"), 0)
 	must.Succeed(t, err)
@@ -232,7 +200,7 @@ func read(t *testing.T, file string) []byte {
 
 // checkAnswer checks that the answer's bytes have the form that Lambda reads. A wrong outer key
 // would delete messages.
-func (s *sample) checkAnswer(t *testing.T, answer []byte, err error) {
+func checkAnswer(t *testing.T, s *samples.File, answer []byte, err error) {
 	t.Helper()
 	if s.WholeBatchFails {
 		var refusal *runtimeapi.FunctionError
@@ -256,7 +224,7 @@ func (s *sample) checkAnswer(t *testing.T, answer []byte, err error) {
 }
 
 // checkLines compares what the function printed with what became of its last batch.
-func (s *sample) checkLines(t *testing.T, box *sandbox) {
+func checkLines(t *testing.T, s *samples.File, box *sandbox) {
 	t.Helper()
 	metrics := box.lines("_aws")
 	if s.WholeBatchFails {
@@ -283,7 +251,7 @@ func (s *sample) checkLines(t *testing.T, box *sandbox) {
 		want["ColdStart"] = 1
 	}
 	if s.Function == "ingest" {
-		s.countMessages(t, box, want)
+		countMessages(t, s, box, want)
 	} else {
 		want["ChangesReceived"], want["Archived"] = float64(len(s.Changes)), float64(len(s.Archived))
 		for _, c := range s.Changes {
@@ -302,7 +270,7 @@ func (s *sample) checkLines(t *testing.T, box *sandbox) {
 
 // countMessages adds the counts of an ingest batch to want. It looks for the line of each
 // quarantined message.
-func (s *sample) countMessages(t *testing.T, box *sandbox, want map[string]float64) {
+func countMessages(t *testing.T, s *samples.File, box *sandbox, want map[string]float64) {
 	want["EventsReceived"], want["Returned"] = float64(len(s.Messages)), float64(len(s.BatchItemFailures))
 	for _, v := range event.Verdicts {
 		if !v.Seldom() { // it is written only where there is one
