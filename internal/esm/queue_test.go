@@ -16,15 +16,16 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
-// queueRig is a mapping over a fake queue with one clock.
+// queueRig is a mapping over a queue with one clock.
 type queueRig struct {
 	*Queue
 	t      *testing.T
-	source *fakeQueue
+	source *source
 	now    time.Time
 
 	mu     sync.Mutex
 	calls  []string // bodies of each event
+	times  string   // how often the last message was received
 	answer func(bodies []string) (string, error)
 }
 
@@ -32,8 +33,8 @@ func newQueueRig(t *testing.T, fifo bool, change func(*QueueConfig)) *queueRig {
 	t.Helper()
 	rig := &queueRig{t: t, now: time.Unix(1000, 0)}
 	clock := func() time.Time { return rig.now }
-	rig.source = &fakeQueue{now: clock, fifo: fifo, calls: map[string]int{}}
-	cfg := QueueConfig{Client: rig.source, URL: "https://sqs/q", ReportBatchItemFailures: true,
+	rig.source = newSource(t, clock, fifo)
+	cfg := QueueConfig{Client: rig.source, URL: rig.source.url, ReportBatchItemFailures: true,
 		Function: Function{Handler: rig.handle, Now: clock}}
 	if change != nil {
 		change(&cfg)
@@ -58,6 +59,7 @@ func (rig *queueRig) handle(_ context.Context, payload []byte) ([]byte, error) {
 	}
 	rig.mu.Lock()
 	defer rig.mu.Unlock()
+	rig.times = ev.Records[len(ev.Records)-1].Attributes["ApproximateReceiveCount"]
 	names := make([]string, len(bodies))
 	for i, b := range bodies {
 		names[i] = short(b)
@@ -109,8 +111,8 @@ func TestBatchesAreGatheredAndDeleted(t *testing.T) {
 	rig := newQueueRig(t, false, func(c *QueueConfig) { c.BatchSize = 25 })
 	rig.source.send(bodies(27)...)
 	must.Equal(t, rig.poll(), (Polled{Received: 25, Invocations: 1, Deleted: 25}))
-	if r, d := rig.source.calls["ReceiveMessage"], rig.source.calls["DeleteMessageBatch"]; r != 3 || d != 3 {
-		t.Errorf("%d receives and %d deletes, want 3 of each", r, d)
+	if asked := rig.source.engine.Usage().Requests; asked["ReceiveMessage"] != 3 || asked["DeleteMessageBatch"] != 3 {
+		t.Errorf("%v, want 3 receives and 3 deletes", asked)
 	}
 	rig.poll()
 	rig.want(strings.Join(bodies(25), " "), "26 27")
@@ -193,29 +195,30 @@ func TestHeldMessagesAreTheQueuesAgainWhenVisible(t *testing.T) {
 		t.Errorf("did %+v", p)
 	}
 	rig.want("big-1  big-2  big-3  big-4  big-5 ", "big-6 ")
-	must.Equal(t, rig.source.messages[5].receipts, 2)
+	must.Equal(t, rig.times, "2")
 }
 
 func TestFIFOGroupsStayInOrder(t *testing.T) {
 	rig := newQueueRig(t, true, func(c *QueueConfig) { c.Concurrency = 3 })
 	big := strings.Repeat("x", 1<<20-100)
-	rig.source.send("a:1"+big, "a:2"+big, "b:1"+big, "b:2"+big, "b:3"+big, "a:3"+big, "b:4"+big)
-	failA := true
+	rig.source.send("a:1"+big, "b:1"+big, "b:2"+big, "b:3"+big, "a:2"+big, "a:3"+big, "c:1"+big)
+	failB := true
 	rig.answer = func(bodies []string) (string, error) {
-		if failA {
-			return failingOnly(bodies[0], bodies[1])(bodies)
+		if failB {
+			return failingOnly(bodies[3], bodies[4])(bodies)
 		}
 		return `{}`, nil
 	}
-	// a:3 and b:4 do not fit. Group a failed, so a:3 must wait for a:1. b:4 may go on.
+	// The queue returns group by group, and b:3 and c:1 do not fit. Group b failed, so b:3 must
+	// wait for b:1. c:1 may go on.
 	if p := rig.poll(); p.Held != 1 || p.Left != 2 {
 		t.Errorf("did %+v", p)
 	}
-	failA = false
+	failB = false
 	rig.poll()
 	rig.now = rig.now.Add(30 * time.Second)
 	rig.poll()
-	rig.want("a:1xxx a:2xxx b:1xxx b:2xxx b:3xxx", "b:4xxx", "a:1xxx a:2xxx a:3xxx")
+	rig.want("a:1xxx a:2xxx a:3xxx b:1xxx b:2xxx", "c:1xxx", "b:1xxx b:2xxx b:3xxx")
 	must.Equal(t, rig.source.left(), 0)
 }
 
@@ -236,7 +239,7 @@ func TestFaultsOfAQueue(t *testing.T) {
 	once := func(inv Invocation) bool {
 		was := first
 		first = false
-		return was && len(inv.IDs) == 2 && inv.Source == "arn:aws:sqs:eu-west-1:123456789012:q"
+		return was && len(inv.IDs) == 2 && inv.Source == "arn:aws:sqs:us-east-1:000000000000:q"
 	}
 	for name, tt := range map[string]struct {
 		faults Faults
@@ -265,7 +268,7 @@ func TestErrorsOfTheQueueAreReturned(t *testing.T) {
 	rig.source.err = errors.New("no network")
 	_, err := rig.Poll(context.Background())
 	must.Fail(t, err, "no network")
-	rig.source.undelete = "id-1"
+	rig.source.stuck = true
 	if p := rig.poll(); p.Deleted != 1 || p.Left != 1 {
 		t.Errorf("did %+v", p)
 	}
@@ -278,14 +281,16 @@ func TestQueueConfigIsChecked(t *testing.T) {
 		"Handler":            func(c *QueueConfig) { c.Function.Handler = nil },
 		"visibility timeout": func(c *QueueConfig) { c.Function.Timeout = 31 * time.Second },
 	} {
-		cfg := QueueConfig{Client: &fakeQueue{}, Function: Function{Handler: func(context.Context, []byte) ([]byte, error) {
+		q := newSource(t, time.Now, false)
+		cfg := QueueConfig{Client: q, URL: q.url, Function: Function{Handler: func(context.Context, []byte) ([]byte, error) {
 			return nil, nil
 		}}}
 		change(&cfg)
 		_, err := NewQueue(context.Background(), cfg)
 		must.Fail(t, err, want)
 	}
-	cfg := QueueConfig{Client: &fakeQueue{fifo: true}, BatchSize: 11,
+	q := newSource(t, time.Now, true)
+	cfg := QueueConfig{Client: q, URL: q.url, BatchSize: 11,
 		Function: Function{Handler: func(context.Context, []byte) ([]byte, error) {
 			return nil, nil
 		}}}
