@@ -17,7 +17,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
-	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
@@ -103,20 +102,9 @@ func picture(t *testing.T, e *embedded.Engine) map[string]any {
 		about, err := e.Streams().DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: s.StreamArn})
 		must(err)
 		p["stream "+*s.StreamArn] = about.StreamDescription
-		for _, sh := range about.StreamDescription.Shards {
-			it, err := e.Streams().GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{StreamArn: s.StreamArn,
-				ShardId: sh.ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon})
-			must(err)
-			var all []streamtypes.Record
-			for at := it.ShardIterator; at != nil; {
-				out, err := e.Streams().GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: at})
-				must(err)
-				if all = append(all, out.Records...); len(out.Records) == 0 {
-					break
-				}
-				at = out.NextShardIterator
-			}
-			p["records "+*sh.ShardId] = all
+		w := &world{T: t, e: e, arn: *s.StreamArn}
+		for _, sh := range w.shards() {
+			p["records "+*sh.ShardId], _ = w.readShard(sh)
 		}
 	}
 	list, err := e.S3().ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String(stack.Bucket)})

@@ -19,17 +19,10 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 )
 
-func (w *world) streamARN() *string {
-	w.Helper()
-	out, err := w.db.DescribeTable(background, &dynamodb.DescribeTableInput{TableName: aws.String("events")})
-	held(w, err)
-	return out.Table.LatestStreamArn
-}
-
 // shards lists all shards, two on a page.
 func (w *world) shards() (out []types.Shard) {
 	w.Helper()
-	in := &dynamodbstreams.DescribeStreamInput{StreamArn: w.streamARN(), Limit: aws.Int32(2)}
+	in := &dynamodbstreams.DescribeStreamInput{StreamArn: &w.arn, Limit: aws.Int32(2)}
 	for {
 		d, err := w.e.Streams().DescribeStream(background, in)
 		held(w, err)
@@ -42,7 +35,7 @@ func (w *world) shards() (out []types.Shard) {
 }
 
 func (w *world) iterator(shard *string, kind types.ShardIteratorType, seq string) (*string, error) {
-	in := &dynamodbstreams.GetShardIteratorInput{StreamArn: w.streamARN(), ShardId: shard, ShardIteratorType: kind}
+	in := &dynamodbstreams.GetShardIteratorInput{StreamArn: &w.arn, ShardId: shard, ShardIteratorType: kind}
 	if seq != "" {
 		in.SequenceNumber = aws.String(seq)
 	}
@@ -304,7 +297,7 @@ func TestListStreams(t *testing.T) {
 	w := newWorld(t)
 	w.createTable("other")
 	out, err := w.e.Streams().ListStreams(background, &dynamodbstreams.ListStreamsInput{TableName: aws.String("events")})
-	if err != nil || len(out.Streams) != 1 || *out.Streams[0].StreamArn != *w.streamARN() {
+	if err != nil || len(out.Streams) != 1 || *out.Streams[0].StreamArn != w.arn {
 		t.Errorf("of one table: %v, %v", out, err)
 	}
 	first, err := w.e.Streams().ListStreams(background, &dynamodbstreams.ListStreamsInput{Limit: aws.Int32(1)})
@@ -354,19 +347,13 @@ func TestReadingAgain(t *testing.T) {
 func TestForget(t *testing.T) {
 	w := newWorld(t)
 	w.put(item("k", "1", attrs{"v": n("1")}))
-	arn := w.streamARN()
 	held(t, w.e.Forget("events"))
 	if _, err := w.db.DescribeTable(background, &dynamodb.DescribeTableInput{TableName: aws.String("events")}); err == nil {
 		t.Error("the table is still there")
 	}
-	d, err := w.e.Streams().DescribeStream(background, &dynamodbstreams.DescribeStreamInput{StreamArn: arn})
-	held(t, err)
 	records := 0
-	for _, sh := range d.StreamDescription.Shards {
-		it, err := w.e.Streams().GetShardIterator(background, &dynamodbstreams.GetShardIteratorInput{StreamArn: arn, ShardId: sh.ShardId,
-			ShardIteratorType: types.ShardIteratorTypeTrimHorizon})
-		held(t, err)
-		got, _ := w.read(it.ShardIterator, 10)
+	for _, sh := range w.shards() {
+		got, _ := w.readShard(sh)
 		records += len(got)
 	}
 	must.Equal(t, records, 1)

@@ -27,6 +27,7 @@ type world struct {
 	clock *clock
 	e     *embedded.Engine
 	db    *embedded.DynamoDB
+	arn   string // of the stream
 }
 
 var background = context.Background()
@@ -40,14 +41,15 @@ func newWorld(t *testing.T, change ...func(*embedded.Config)) *world {
 	}
 	w.e = embedded.New(cfg)
 	w.db = w.e.DynamoDB()
-	w.createTable("events")
+	w.arn = w.createTable("events")
 	return w
 }
 
-func (w *world) createTable(name string) {
+func (w *world) createTable(name string) (streamARN string) {
 	w.Helper()
-	_, err := eventsTable(name).Create(background, w.db)
+	streamARN, err := eventsTable(name).Create(background, w.db)
 	held(w, err)
+	return streamARN
 }
 
 func eventsTable(name string) stack.Table { return stack.EventsTable(name, "GSI1") }
