@@ -126,7 +126,7 @@ func (w *world) send(bodies []string) {
 // depth returns how many messages are in the queue, including those in flight.
 func (w *world) depth() int {
 	w.Helper()
-	n, err := (&stack.Stack{Engine: w.engine}).Depth(w.Context(), w.queueURL)
+	n, err := stack.Depth(w.Context(), w.engine.SQS(), w.queueURL)
 	must.Succeed(w, err)
 	return n
 }
