@@ -20,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/iam"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -202,7 +203,7 @@ func TestArrayBesideOneID(t *testing.T) {
 func refuses(id string) fault {
 	return fault{API: "PutItem", Always: true, Before: &types.ResourceNotFoundException{}, Applies: func(input any) bool {
 		in, ok := input.(*dynamodb.PutItemInput)
-		return ok && in.Item["PK"].(*types.AttributeValueMemberS).Value == "ORDER#"+id
+		return ok && rows.TextOf(in.Item["PK"]) == "ORDER#"+id
 	}}
 }
 
@@ -263,7 +264,7 @@ func TestFIFOArrayKeepsOrder(t *testing.T) {
 	var put []string
 	w.seen = func(api string, input any) {
 		if in, ok := input.(*dynamodb.PutItemInput); ok {
-			put = append(put, in.Item["PK"].(*types.AttributeValueMemberS).Value)
+			put = append(put, rows.TextOf(in.Item["PK"]))
 		}
 	}
 	var list, want []string

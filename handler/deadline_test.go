@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/envelope"
@@ -195,11 +194,7 @@ func TestLongArrayOnFIFOEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, append(c.setups, arrays, func(s *setup) { s.env = real })...)
-				turned := rows.KeyImage(rows.ControlKey("old"))
-				turned["state:order"] = rows.Text(rows.New)
-				_, err := w.Engine.DynamoDB().PutItem(t.Context(),
-					&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: turned})
-				must.Succeed(t, err)
+				w.Alter(t, "totals", rows.KeyImage(rows.ControlKey("old")), "SET #n = :v", rows.Text(rows.New), "state:order")
 				if len(c.before) > 0 {
 					w.receive(messages(array(c.before...)))
 				}

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
@@ -71,9 +69,7 @@ func TestGivenUp(t *testing.T) {
 						t.Fatalf("%v", err)
 					}
 					w.sums(t, "totals", "0", "0")
-					_, err = w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"),
-						Item: testworld.Key(key, "-")})
-					must.Succeed(t, err)
+					w.Put(t, "totals", testworld.Key(key, "-"))
 				}
 				reads := w.calls["GetItem"]
 				w.expect(e, done)
@@ -120,9 +116,7 @@ func TestGivenUpBeforeAHookFails(t *testing.T) {
 	if err == nil {
 		t.Fatal("the batch goes on")
 	}
-	_, err = w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"),
-		Item: testworld.Key(givenUpKey.FindString(err.Error()), "-")})
-	must.Succeed(t, err)
+	w.Put(t, "totals", testworld.Key(givenUpKey.FindString(err.Error()), "-"))
 	w.streams.OnChange = func(_ context.Context, c event.Change) error {
 		if c.Sequence.String() == sequence(3) {
 			return errLost

@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/iam"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // This test checks the bytes of the answer. A wrong outer key would read as an empty list. That
@@ -258,7 +259,7 @@ func TestFIFO(t *testing.T) {
 	refuse := func(id string) fault {
 		return fault{API: "PutItem", Always: true, Before: &types.ResourceNotFoundException{},
 			Applies: func(in any) bool {
-				return in.(*dynamodb.PutItemInput).Item["PK"].(*types.AttributeValueMemberS).Value == "ORDER#"+id
+				return rows.TextOf(in.(*dynamodb.PutItemInput).Item["PK"]) == "ORDER#"+id
 			}}
 	}
 	e := func() events.SQSEvent {
@@ -334,7 +335,7 @@ func TestFIFO(t *testing.T) {
 		w := newWorld(t)
 		var seen []string
 		w.faults = []fault{{API: "PutItem", Always: true, Applies: func(in any) bool {
-			seen = append(seen, in.(*dynamodb.PutItemInput).Item["id"].(*types.AttributeValueMemberS).Value)
+			seen = append(seen, rows.TextOf(in.(*dynamodb.PutItemInput).Item["id"]))
 			return false
 		}}}
 		e := messages(order("a1", 1), order("b1", 1), order("a2", 1), order("a1", 2), order("b2", 1), order("a3", 1), order("a1", 1))

@@ -5,13 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
@@ -22,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -120,18 +118,11 @@ func (m *mapped) touchByHand() {
 	defer func() { m.trouble = was }()
 	for key := range m.items() {
 		at := testworld.Key(key.PK, key.SK)
-		var err error
 		if m.r.IntN(2) == 0 {
-			_, err = m.Engine.DynamoDB().DeleteItem(context.Background(),
-				&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: at})
+			m.Delete(m.t, "events", at)
 		} else {
-			_, err = m.Engine.DynamoDB().UpdateItem(context.Background(),
-				&dynamodb.UpdateItemInput{TableName: aws.String("events"), Key: at, UpdateExpression: aws.String("SET #n = :n"),
-					ExpressionAttributeNames: map[string]string{"#n": "note"},
-					ExpressionAttributeValues: map[string]types.AttributeValue{":n": &types.AttributeValueMemberN{Value: strconv.Itoa(
-						m.r.IntN(9))}}})
+			m.Alter(m.t, "events", at, "SET note = :v", rows.Integer(m.r.Int64N(9)))
 		}
-		must.Succeed(m.t, err)
 		return
 	}
 }

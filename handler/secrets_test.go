@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -22,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/iam"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
@@ -206,11 +205,7 @@ func TestIngestLogsNoValues(t *testing.T) {
 			w.receive(attributed(body(with(first(), "note", `"`+secret+`"`)), body(with(first(), secretName, "1"))))
 			must.Equal(t, w.verdicts(), "Conflict Conflict")
 		}
-		foreign := &dynamodb.PutItemInput{TableName: new("events"), Item: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "PLAIN#p2"}, "SK": &types.AttributeValueMemberS{Value: "PLAIN"},
-			"note": &types.AttributeValueMemberS{Value: secret}}}
-		_, err := w.Engine.DynamoDB().PutItem(deadline(t), foreign)
-		must.Succeed(t, err)
+		w.Alter(t, "events", testworld.Key("PLAIN#p2", "PLAIN"), "SET note = :v", rows.Text(secret))
 		w.receive(attributed(body(with(plainEvent(), "id", `"p2"`))))
 		log.check(t, "conflict")
 		if !strings.Contains(log.text.String(), `"pk":"PLAIN#p1","sk":"PLAIN"`) {

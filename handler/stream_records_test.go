@@ -9,7 +9,6 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
@@ -42,17 +41,12 @@ func (w *world) image(body string) attributes {
 	_, _ = stack.Table{Name: "images"}.Create(context.Background(),
 		w.Engine.DynamoDB()) // creates it the first time; later it exists already
 	key := testworld.Key(item.Key.PK, item.Key.SK)
-	_, err = w.Engine.DynamoDB().DeleteItem(context.Background(),
-		&dynamodb.DeleteItemInput{TableName: aws.String("images"), Key: key})
-	must.Succeed(w.t, err)
+	w.Delete(w.t, "images", key)
 	if results, _ := s.Put(context.Background(), []*event.Item{item}); results[0].Verdict != event.Inserted {
 		w.t.Fatalf("%+v", results[0])
 	}
-	out, err := w.Engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String("images"), Key: key,
-		ConsistentRead: aws.Bool(true)})
-	must.Succeed(w.t, err)
 	img := attributes{}
-	for name, v := range out.Item {
+	for name, v := range w.Get(w.t, "images", key) {
 		switch v := v.(type) {
 		case *types.AttributeValueMemberS:
 			img[name] = map[string]any{"S": v.Value}

@@ -1,13 +1,11 @@
 package handler_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -15,6 +13,8 @@ import (
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -91,11 +91,11 @@ func TestOddRecordsFlagOnce(t *testing.T) {
 		w.seen = func(api string, input any) {
 			switch in := input.(type) {
 			case *dynamodb.UpdateItemInput:
-				if pk := in.Key["PK"].(*types.AttributeValueMemberS).Value; strings.HasPrefix(pk, "G#") {
+				if pk := rows.TextOf(in.Key["PK"]); strings.HasPrefix(pk, "G#") {
 					writes[pk]++
 				}
 			case *dynamodb.GetItemInput:
-				if strings.HasPrefix(in.Key["PK"].(*types.AttributeValueMemberS).Value, "G#") {
+				if strings.HasPrefix(rows.TextOf(in.Key["PK"]), "G#") {
 					reads++
 				}
 			}
@@ -160,7 +160,7 @@ func TestOddRecordNotQuarantined(t *testing.T) {
 	odd["dynamodb"].(map[string]any)["SequenceNumber"] = sequence(2)
 	w.faults = []fault{{API: "UpdateItem", Always: true, Before: &smithy.GenericAPIError{Code: "AccessDeniedException"},
 		Applies: func(in any) bool {
-			return strings.HasPrefix(in.(*dynamodb.UpdateItemInput).Key["PK"].(*types.AttributeValueMemberS).Value, "G#")
+			return strings.HasPrefix(rows.TextOf(in.(*dynamodb.UpdateItemInput).Key["PK"]), "G#")
 		}}}
 	w.expect(e, from(2))
 }
@@ -182,11 +182,7 @@ func TestRefusedUpdateGoesOn(t *testing.T) {
 		for _, attribute := range []string{"revenue", "largest"} {
 			t.Run(fmt.Sprint(c, " text in ", attribute), func(t *testing.T) {
 				w := newWorld(t, counting(c)).started()
-				_, err := w.Engine.DynamoDB().PutItem(context.Background(),
-					&dynamodb.PutItemInput{TableName: ptr("totals"), Item: map[string]types.AttributeValue{
-						"PK": &types.AttributeValueMemberS{Value: "A#totals#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"},
-						attribute: &types.AttributeValueMemberS{Value: "x"}}})
-				must.Succeed(t, err)
+				w.Alter(t, "totals", testworld.Key("A#totals#1#0", "-"), "SET #n = :v", rows.Text("x"), attribute)
 				w.expect(batch(insert(1, w.image(order("1", 5)))), done)
 				letters := w.quarantined()
 				if len(letters) != 1 || !strings.Contains(*letters[0].Body, `"reason":"refused-update"`) ||
@@ -207,11 +203,7 @@ func TestRefusedUpdateGoesOn(t *testing.T) {
 func TestMarkOfAForeignType(t *testing.T) {
 	w := newWorld(t).started()
 	mark := lanes.LaneIDOf(event.Lane{StreamARN: streamARN, ShardID: "shardId-1"}).MarkAttribute()
-	_, err := w.Engine.DynamoDB().PutItem(context.Background(),
-		&dynamodb.PutItemInput{TableName: ptr("totals"), Item: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "A#totals#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"},
-			mark: &types.AttributeValueMemberS{Value: "x"}}})
-	must.Succeed(t, err)
+	w.Alter(t, "totals", testworld.Key("A#totals#1#0", "-"), "SET #n = :v", rows.Text("x"), mark)
 	for n := range 2 { // redelivered, it is kept once more
 		w.expect(batch(insert(1, w.image(order("1", 5)))), done)
 		if letters := w.quarantined(); len(letters) != 1 || !strings.Contains(*letters[0].Body, "A#totals#1#0") {

@@ -8,14 +8,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/testworld"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // Anybody can invoke a warm function with an event without records. It creates the heads if they
@@ -58,7 +56,7 @@ func TestEndOfAWindowRenews(t *testing.T) {
 func TestEventWithoutRecordsIsRefused(t *testing.T) {
 	w := newWorld(t).started()
 	def, _ := w.plan.Definition("live")
-	w.deleteTotal(lanes.HeadKey(def).PK, lanes.HeadKey(def).SK)
+	w.deleteTotal(lanes.HeadKey(def))
 	got, err := w.invokeStreams([]byte(`{"Records":[]}`))
 	if err == nil || !strings.Contains(err.Error(), "streams: start: refused") ||
 		!strings.Contains(err.Error(), "live since 2 has no head") {
@@ -85,15 +83,13 @@ func TestEventWithoutRecordsHasADeadline(t *testing.T) {
 // emptyTotals deletes every item of the aggregates table.
 func (w *world) emptyTotals() {
 	w.t.Helper()
-	w.deleteTotal(lanes.EpochKey.PK, lanes.EpochKey.SK)
+	w.deleteTotal(lanes.EpochKey)
 	for _, def := range w.plan.Definitions() {
-		w.deleteTotal(lanes.HeadKey(def).PK, lanes.HeadKey(def).SK)
+		w.deleteTotal(lanes.HeadKey(def))
 	}
 }
 
-func (w *world) deleteTotal(pk, sk string) {
+func (w *world) deleteTotal(key event.Key) {
 	w.t.Helper()
-	_, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("totals"),
-		Key: testworld.Key(pk, sk)})
-	must.Succeed(w.t, err)
+	w.Delete(w.t, "totals", rows.KeyImage(key))
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/ingottest"
@@ -175,9 +174,8 @@ func (p pair) holds(t *testing.T, w *ingottest.World, status string, cents ...in
 
 // turned says that the orders of a table that has moved are stored here.
 func turned(t *testing.T, w *ingottest.World) {
-	key := rows.ControlKey("old")
-	s := func(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
-	_, err := w.DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(ingottest.AggregatesTable),
-		Item: map[string]types.AttributeValue{"PK": s(key.PK), "SK": s(key.SK), rows.StatePrefix + "order": s(rows.New)}})
+	item := rows.KeyImage(rows.ControlKey("old"))
+	item[rows.StatePrefix+"order"] = rows.Text(rows.New)
+	_, err := w.DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(ingottest.AggregatesTable), Item: item})
 	must.Succeed(t, err)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
@@ -168,7 +169,7 @@ func TestStaleRead(t *testing.T) {
 			out, err := db.Query(ctx,
 				&dynamodb.QueryInput{TableName: aws.String(EventsTable), IndexName: aws.String("GSI1"),
 					KeyConditionExpression:    aws.String("GSI1PK = :pk"),
-					ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: "CUSTOMER#a"}}})
+					ExpressionAttributeValues: map[string]types.AttributeValue{":pk": rows.Text("CUSTOMER#a")}})
 			if err != nil {
 				return 0, err
 			}
@@ -446,11 +447,7 @@ func TestWhatFailsATest(t *testing.T) {
 			w := New(tb, Config{Pipeline: p})
 			w.Send(order("a", "2026-03-01T10:00:00Z", 1))
 			w.Drain()
-			_, err := w.world.Engine.DynamoDB().UpdateItem(w.ctx, &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates),
-				Key:                       testworld.Key("A#daily#1#0#m1", "2026-03-01T00:00:00Z"),
-				UpdateExpression:          aws.String("ADD cents :one"),
-				ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
-			must.Succeed(t, err)
+			w.world.Alter(t, stack.Aggregates, testworld.Key("A#daily#1#0#m1", "2026-03-01T00:00:00Z"), "ADD cents :v", rows.Number("1"))
 			w.Verify()
 		}, "cents is 2, and its items add up to 1", ""},
 		"no such aggregate": {func(tb TB) { New(tb, Config{Pipeline: p}).Total("weekly", nil, earliest) }, "", `no aggregate "weekly"`},

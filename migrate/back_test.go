@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
@@ -73,7 +74,7 @@ func returning(t *testing.T, file string, list ...migrate.Row) *moving {
 
 func city(id, name string) migrate.Row {
 	return migrate.Row{"pk": s("CITY#" + id), "at": s("2031-05-05T06:00:00Z"), "name": s(name), "memo": s("kept"),
-		"tags": &types.AttributeValueMemberSS{Value: []string{"a", "b"}}, "level": &types.AttributeValueMemberN{Value: "1"}}
+		"tags": &types.AttributeValueMemberSS{Value: []string{"a", "b"}}, "level": rows.Number("1")}
 }
 
 func (m *moving) turned() {
@@ -163,8 +164,8 @@ func TestRowsFollow(t *testing.T) {
 	if m.cityAt("8") == nil {
 		t.Error("a row is gone whose key is taken")
 	}
-	if row := m.cityAt("3"); row == nil || row["name"].(*types.AttributeValueMemberS).Value != "cat" || row["tags"] != nil ||
-		row["level"].(*types.AttributeValueMemberN).Value != "2.5" {
+	if row := m.cityAt("3"); row == nil || rows.TextOf(row["name"]) != "cat" || row["tags"] != nil ||
+		rows.NumberOf(row["level"]) != "2.5" {
 		t.Errorf("a new event has the row %v", row)
 	}
 	// A forgotten job changes a row, makes one, and deletes one.
@@ -185,12 +186,12 @@ func TestRowsFollow(t *testing.T) {
 	m.gone(stack.Events, migrate.Row{"PK": s("CITY#3"), "SK": s("CITY")})
 	m.storedAt("3", "2031-05-05T06:00:00Z", `,"name":"carl"`)
 	if m.changed("old", key("3")+` ,"NewImage":`+marked("3")); len(m.putRight) > 0 ||
-		m.cityAt("3")["name"].(*types.AttributeValueMemberS).Value != "carl" {
+		rows.TextOf(m.cityAt("3")["name"]) != "carl" {
 		t.Errorf("capture's own row is put right: %v, %v", m.putRight, m.cityAt("3"))
 	}
 	row := m.cityAt("1")
 	if tags, ok := row["tags"].(*types.AttributeValueMemberSS); !ok || len(tags.Value) != 2 || row["memo"] == nil ||
-		row["name"].(*types.AttributeValueMemberS).Value != "ann" {
+		rows.TextOf(row["name"]) != "ann" {
 		t.Errorf("the row is %v", row)
 	}
 	if m.cityAt("2") == nil || m.cityAt("4") != nil {
@@ -227,7 +228,7 @@ func TestRowsKeepTheirAttributes(t *testing.T) {
 	whole := func(what string, row migrate.Row, name string) {
 		t.Helper()
 		tags, set := row["tags"].(*types.AttributeValueMemberSS)
-		if !set || len(tags.Value) != 2 || row["memo"] == nil || row["name"].(*types.AttributeValueMemberS).Value != name {
+		if !set || len(tags.Value) != 2 || row["memo"] == nil || rows.TextOf(row["name"]) != name {
 			t.Errorf("%s is %v", what, row)
 		}
 	}
@@ -371,8 +372,8 @@ func TestBack(t *testing.T) {
 		m.put("old", city(id, "eve"))
 		m.changed("old", `{"pk":{"S":"CITY#`+id+`"},"at":{"S":"2031-05-05T06:00:00Z"}}`)
 		item := m.item("CITY#"+id, "CITY")
-		if got := item["epoch"].(*types.AttributeValueMemberN).Value; got != epoch ||
-			!strings.Contains(item["data"].(*types.AttributeValueMemberS).Value, "eve") {
+		if got := rows.NumberOf(item["epoch"]); got != epoch ||
+			!strings.Contains(rows.TextOf(item["data"]), "eve") {
 			t.Errorf("%s has epoch %s, want %s: %v", id, got, epoch, item)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/tables"
@@ -97,17 +98,15 @@ func (m *moving) spoil(draw *rand.Rand) (want []string) {
 		if img["type"] == nil || draw.IntN(4) > 0 {
 			continue
 		}
-		key, what := img["PK"].(*types.AttributeValueMemberS).Value+" "+img["SK"].(*types.AttributeValueMemberS).Value, ""
+		key, what := rows.TextOf(img["PK"])+" "+rows.TextOf(img["SK"]), ""
 		switch draw.IntN(3) {
 		case 0:
 			what = "missing"
-			_, err := m.engine.DynamoDB().DeleteItem(m.t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events),
-				Key: migrate.Row{"PK": img["PK"], "SK": img["SK"]}})
-			m.must(err)
+			m.gone(stack.Events, migrate.Row{"PK": img["PK"], "SK": img["SK"]})
 		case 1:
 			what = "different"
 			changed := maps.Clone(img)
-			changed["digest"] = &types.AttributeValueMemberB{Value: make([]byte, 32)}
+			changed["digest"] = rows.Binary(make([]byte, 32))
 			m.put(stack.Events, changed)
 		default:
 			what = "left over"
@@ -208,9 +207,9 @@ func TestMotionIsNoDifference(t *testing.T) {
 
 // A comparison reads what a copy says, and a later pass mends it: nothing is taken from the digest.
 func TestCopiesAreRead(t *testing.T) {
-	number := func(n string) types.AttributeValue { return &types.AttributeValueMemberN{Value: n} }
+	number := rows.Number
 	for name, value := range map[string]types.AttributeValue{"data": s(`{"id":"1","level":1}`), "revision": number("77"),
-		"epoch": number("1"), "name": s("bob"), "more": s("x"), "digest": &types.AttributeValueMemberB{Value: make([]byte, 32)},
+		"epoch": number("1"), "name": s("bob"), "more": s("x"), "digest": rows.Binary(make([]byte, 32)),
 		"GSI1SK": s("?"), "i:put": number("1"), "expiresAt": number("1980000000"), "object": nil} {
 		m := beginFrom(t, towns, townsFile)
 		m.put("old", village("1", 2000))

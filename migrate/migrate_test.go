@@ -24,6 +24,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/migrate/rowmap"
@@ -117,14 +118,14 @@ rows:
 // A row becomes JSON without any loss, and then an event with its parts.
 func TestRowsAreMapped(t *testing.T) {
 	row := migrate.Row{
-		"n":    &types.AttributeValueMemberN{Value: "12345678901234567890123456789012345678"},
+		"n":    rows.Number("12345678901234567890123456789012345678"),
 		"null": &types.AttributeValueMemberNULL{Value: true},
-		"b":    &types.AttributeValueMemberB{Value: []byte{0, 255}}, "t": &types.AttributeValueMemberBOOL{Value: true},
+		"b":    rows.Binary([]byte{0, 255}), "t": &types.AttributeValueMemberBOOL{Value: true},
 		"ss": &types.AttributeValueMemberSS{Value: []string{"b", "a\""}},
 		"ns": &types.AttributeValueMemberNS{Value: []string{"10", "9", "-1"}},
 		"bs": &types.AttributeValueMemberBS{Value: [][]byte{{2}, {1}}},
 		"m": &types.AttributeValueMemberM{Value: migrate.Row{"z": s("é"), "a": &types.AttributeValueMemberL{
-			Value: []types.AttributeValue{s(""), &types.AttributeValueMemberN{Value: "1E+30"}}}}},
+			Value: []types.AttributeValue{s(""), rows.Number("1E+30")}}}},
 	}
 	const want = `{"b":"AP8=","bs":["AQ==","Ag=="],"m":{"a":["",1E+30],"z":"é"},"n":12345678901234567890123456789012345678,"ns":[-1,9,10],` +
 		`"null":null,"ss":["a\"","b"],"t":true}`
@@ -151,7 +152,7 @@ func TestRowsAreMapped(t *testing.T) {
 	}
 }
 
-func s(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
+var s = rows.Text
 
 func profile(account, name string, phones ...string) migrate.Row {
 	list := []types.AttributeValue{}
@@ -289,7 +290,7 @@ func TestSync(t *testing.T) {
 		t.Errorf("%+v, after %d requests", done, requests)
 	}
 	img := m.item("ACCOUNT#3", "PHONE#+2")
-	if img["i:row"] == nil || img["epoch"].(*types.AttributeValueMemberN).Value != "0" || img["i:migrated"] == nil {
+	if img["i:row"] == nil || rows.NumberOf(img["epoch"]) != "0" || img["i:migrated"] == nil {
 		t.Errorf("%v", img)
 	}
 	first := img["i:migrated"]
@@ -425,17 +426,15 @@ func TestStops(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	key := map[string]types.AttributeValue{"PK": s("M#users"), "SK": s("-")}
-	_, err = m.engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Aggregates), Key: key})
-	m.must(err)
+	m.gone(stack.Aggregates, rows.KeyImage(rows.ControlKey("users")))
 	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
 	m.must(m.sync.NoteCaptured(t.Context(), "two", m.now))
 	if c, err := m.sync.Control(t.Context()); c != nil || err != nil {
 		t.Errorf("capture brings the control item back: %+v, %v", c, err)
 	}
 	m.put(stack.Events, migrate.Row{"PK": s("ACCOUNT#1"), "SK": s("USER"), "type": s("user.profile"), "id": s("1"),
-		"epoch": &types.AttributeValueMemberN{Value: "3"}, "at": s("2031-05-05T06:00:00.000000000Z"),
-		"digest": &types.AttributeValueMemberB{Value: make([]byte, 32)}, "data": s("{}")})
+		"epoch": rows.Number("3"), "at": s("2031-05-05T06:00:00.000000000Z"),
+		"digest": rows.Binary(make([]byte, 32)), "data": s("{}")})
 	_, err = m.sync.Begin(t.Context())
 	must.Fail(t, err, "already holds user.profile 1")
 }
@@ -466,9 +465,7 @@ func TestTurnNeedsEvidence(t *testing.T) {
 	_, err = m.sync.Compare(t.Context(), m)
 	m.must(err)
 	turn("1 refused row")
-	_, err = m.engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("old"),
-		Key: migrate.Row{"pk": s("USER"), "at": s("x")}})
-	m.must(err)
+	m.gone("old", migrate.Row{"pk": s("USER"), "at": s("x")})
 	_, err = m.sync.Compare(t.Context(), m)
 	m.must(err)
 	m.now = m.now.Add(25 * time.Hour)
@@ -637,9 +634,7 @@ func TestCapture(t *testing.T) {
 	} {
 		must.Say(t, handle(payload), want)
 	}
-	_, err := m.engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("old"),
-		Key: migrate.Row{"pk": s("USER#1"), "at": s("2031-05-05T06:00:00Z")}})
-	m.must(err)
+	m.gone("old", migrate.Row{"pk": s("USER#1"), "at": s("2031-05-05T06:00:00Z")})
 	if got := handle(record(`"OldImage":{"pk":{"S":"USER#1"},"at":{"S":"2031-05-05T06:00:00Z"},"name":{"S":"ann"},"phones":{"L":[]}},`)); got != "[]" ||
 		m.item("ACCOUNT#1", "USER")["type"] != nil {
 		t.Errorf("%s, %v", got, m.item("ACCOUNT#1", "USER"))
@@ -789,7 +784,7 @@ type denying struct{ tables.Client }
 
 func (d denying) PutItem(ctx context.Context, in *dynamodb.PutItemInput,
 	options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	if pk, _ := in.Item["PK"].(*types.AttributeValueMemberS); pk != nil && pk.Value == "ACCOUNT#2" {
+	if rows.TextOf(in.Item["PK"]) == "ACCOUNT#2" {
 		return nil, &smithy.GenericAPIError{Code: "AccessDeniedException"}
 	}
 	return d.Client.PutItem(ctx, in, options...)

@@ -3,8 +3,6 @@ package migrate_test
 import (
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/migrate"
 )
@@ -15,10 +13,7 @@ func TestNoCopyIsOvertaken(t *testing.T) {
 	first, second := profile("1", "ann", "+1"), profile("1", "bob", "+1", "+2")
 	last := profile("1", "eve", "+2", "+3")
 	key := migrate.Row{"pk": first["pk"], "at": first["at"]}
-	deleted := func(m *moving) {
-		_, err := m.engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &m.old.Table, Key: key})
-		m.must(err)
-	}
+	deleted := func(m *moving) { m.gone(m.old.Table, key) }
 	for name, change := range map[string]func(m *moving){
 		"rewritten":          func(m *moving) { m.put("old", last) },
 		"deleted":            deleted,

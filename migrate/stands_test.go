@@ -45,7 +45,7 @@ rows: [{type: town, payload: {id: "{pk}", at: "{at}", name: "{name}", level: "{l
 )
 
 func village(id string, text int) migrate.Row {
-	return migrate.Row{"pk": s(id), "at": s("2031-05-05T06:00:00Z"), "name": s("ann"), "level": &types.AttributeValueMemberN{Value: "1"},
+	return migrate.Row{"pk": s(id), "at": s("2031-05-05T06:00:00Z"), "name": s("ann"), "level": rows.Number("1"),
 		"text": s(strings.Repeat("x", text)), "memo": s("kept")}
 }
 

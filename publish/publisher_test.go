@@ -229,9 +229,7 @@ func (w *world) want(list ...string) {
 
 func (w *world) delete(order string) {
 	w.Helper()
-	_, err := w.Engine.DynamoDB().DeleteItem(w.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events),
-		Key: testworld.Key("ORDER#"+order, "ORDER")})
-	must.Succeed(w, err)
+	w.Delete(w, stack.Events, testworld.Key("ORDER#"+order, "ORDER"))
 }
 
 // What is stored, changed and removed is sent, once each while nothing goes wrong. Expiry is no
@@ -479,9 +477,7 @@ func TestLettersThatAreLeft(t *testing.T) {
 			w.put(body("a", 1, ""))
 			broken := rows.KeyImage(event.Key{PK: "ORDER#odd", SK: "ORDER"})
 			broken["type"] = rows.Text("order")
-			_, err := w.Engine.DynamoDB().PutItem(t.Context(),
-				&dynamodb.PutItemInput{TableName: aws.String(stack.Events), Item: broken})
-			must.Succeed(t, err)
+			w.Put(t, stack.Events, broken)
 			if c.on != "" {
 				w.publishes(strings.Replace(publishing, "[stored, changed, removed]", c.on, 1))
 			}
@@ -756,8 +752,7 @@ func TestMoved(t *testing.T) {
 	control := rows.KeyImage(rows.ControlKey("orders"))
 	control["state:order"] = rows.Text("new")
 	for table, img := range map[string]rows.Image{stack.Events: rows.Encode(item), stack.Aggregates: control} {
-		_, err := w.Engine.DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: img})
-		must.Succeed(t, err)
+		w.Put(t, table, img)
 	}
 	if n, err := repair.Of(w.store).Touch(t.Context()); err != nil || n.Touched != 1 {
 		t.Errorf("%+v, %v", n, err)

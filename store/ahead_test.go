@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // An item stored in a form that this version cannot read is judged by its stamp first. If the stamp
@@ -17,11 +18,11 @@ import (
 // it again. If the item can be read, its epoch does not matter.
 func TestStoredByANewerVersion(t *testing.T) {
 	type image = attrs
-	bytes := &types.AttributeValueMemberB{Value: []byte("packed")}
+	bytes := rows.Binary([]byte("packed"))
 	forms := map[string]func(image){
 		"payload elsewhere":   func(img image) { delete(img, "data"); img["packed"] = bytes },
 		"payload in bytes":    func(img image) { img["data"] = bytes },
-		"a longer digest":     func(img image) { img["digest"] = &types.AttributeValueMemberB{Value: make([]byte, 64)} },
+		"a longer digest":     func(img image) { img["digest"] = rows.Binary(make([]byte, 64)) },
 		"several revisions":   func(img image) { img["revision"] = &types.AttributeValueMemberL{} },
 		"as this version has": func(image) {},
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/count"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/query"
@@ -330,11 +331,7 @@ func TestRefusedUpdate(t *testing.T) {
 			w := newWorld(t, counting(c))
 			item := w.order("1", 5)
 			key := event.Key{PK: "A#live#1#0", SK: "-"}
-			_, err := w.Engine.DynamoDB().PutItem(context.Background(),
-				&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: attrs{
-					"PK": textValue(key.PK), "SK": textValue(key.SK),
-					"revenue": textValue("not a number")}})
-			must.Succeed(t, err)
+			w.write("totals", key, attrs{"revenue": textValue("not a number")})
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			unwilling := func(context.Context, *lanes.Update, error) error {
@@ -372,11 +369,7 @@ func TestFullItem(t *testing.T) {
 			w.start()
 			key := event.Key{PK: "A#live#1#0", SK: "-"}
 			const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
-			_, err := w.Engine.DynamoDB().PutItem(context.Background(),
-				&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: attrs{
-					"PK": textValue(key.PK), "SK": textValue(key.SK),
-					"x": textValue(strings.Repeat("x", filled))}})
-			must.Succeed(t, err)
+			w.write("totals", key, attrs{"x": textValue(strings.Repeat("x", filled))})
 			var refused []string
 			quarantine := func(_ context.Context, u *lanes.Update, _ error) error {
 				refused = append(refused, u.Key.String())
@@ -465,7 +458,7 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 	w := newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
 		next := config.Intercept
 		config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
-			if u, ok := in.(*dynamodb.UpdateItemInput); ok && u.Key["PK"].(*types.AttributeValueMemberS).Value == "A#live#1#0" &&
+			if u, ok := in.(*dynamodb.UpdateItemInput); ok && rows.TextOf(u.Key["PK"]) == "A#live#1#0" &&
 				lingering == nil {
 				lingering = u
 				return nil, errLost
@@ -474,13 +467,9 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 		}
 	})
 	w.start()
-	key := itemKey(event.Key{PK: "A#live#1#0", SK: "-"})
+	key := event.Key{PK: "A#live#1#0", SK: "-"}
 	const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
-	full := attrs{"PK": key["PK"], "SK": key["SK"],
-		"x": textValue(strings.Repeat("x", filled))}
-	_, err := w.Engine.DynamoDB().PutItem(context.Background(),
-		&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: full})
-	must.Succeed(t, err)
+	w.write("totals", key, attrs{"x": textValue(strings.Repeat("x", filled))})
 	var refused []string
 	deliver := func(first int64, items ...*event.Item) {
 		t.Helper()
@@ -499,10 +488,8 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 	deliver(1, items[:2]...)
 	deliver(3, items[2]) // refused again, and quarantined with its own steps alone
 	must.Equal(t, strings.Join(refused, " "), "1 2 3")
-	_, err = w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: key,
-		UpdateExpression: aws.String("REMOVE x")})
-	must.Succeed(t, err)
-	_, err = w.Engine.DynamoDB().UpdateItem(context.Background(), lingering)
+	w.Alter(t, "totals", itemKey(key), "REMOVE x", nil)
+	_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), lingering)
 	must.Succeed(t, err)
 	deliver(1, items[:2]...)
 	deliver(4, items[3])

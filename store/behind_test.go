@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -18,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
@@ -42,7 +42,7 @@ func (h *heads) watch(w *world) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		update, ok := in.(*dynamodb.UpdateItemInput)
-		if !ok || !strings.HasPrefix(update.Key["PK"].(*types.AttributeValueMemberS).Value, "G#") {
+		if !ok || !strings.HasPrefix(rows.TextOf(update.Key["PK"]), "G#") {
 			return nil
 		}
 		if h.refuse > 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/packed"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -134,7 +135,7 @@ func TestBytesThatAreNotAPayload(t *testing.T) {
 		item := w.note("1", 7)
 		w.arrive(item)
 		img := w.stored("events", item.Key)
-		img["data"] = &types.AttributeValueMemberB{Value: bytes}
+		img["data"] = rows.Binary(bytes)
 		w.put("events", img)
 		if read, err := w.store.Item(deadline(t), item.Key); err == nil || !strings.Contains(err.Error(), "no usable key, digest or data") {
 			t.Errorf("%s: %+v, %v", name, read, err)

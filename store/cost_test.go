@@ -9,7 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
@@ -85,11 +84,9 @@ func TestCostsOfLargeAggregates(t *testing.T) {
 func TestCostOfFlaggedAggregate(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts))
 	w.apply(w.batch(aggregate.Receipts, 1, w.order("1", 5)))
-	_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"),
-		Key:              itemKey(event.Key{PK: "A#by_merchant#1#0#m", SK: "-"}),
-		UpdateExpression: aws.String("SET flag = :f, largest = :n"), ExpressionAttributeValues: attrs{
-			":f": textValue(strings.Repeat("f", 1024)), ":n": &types.AttributeValueMemberN{Value: "9"}}})
-	must.Succeed(t, err)
+	key := itemKey(event.Key{PK: "A#by_merchant#1#0#m", SK: "-"})
+	w.Alter(t, "totals", key, "SET flag = :v", textValue(strings.Repeat("f", 1024)))
+	w.Alter(t, "totals", key, "SET largest = :v", numberValue("9"))
 	w.apply(w.batch(aggregate.Receipts, 2, w.order("2", 7))) // its guess of the maximum is wrong, and the answer brings the item
 	before := w.Engine.Usage()
 	a := w.apply(w.batch(aggregate.Receipts, 3, w.order("3", 8)))

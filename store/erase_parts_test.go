@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
@@ -31,9 +30,7 @@ func (w *world) removes(key event.Key) {
 
 func (w *world) removesFrom(table string, key event.Key) {
 	w.t.Helper()
-	_, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &table,
-		Key: itemKey(key)})
-	must.Succeed(w.t, err)
+	w.Delete(w.t, table, itemKey(key))
 }
 
 // changed opens the tables with a changed pipeline.

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
@@ -169,9 +167,7 @@ func TestEraseMeetsAnotherItem(t *testing.T) {
 func TestEraseRefused(t *testing.T) {
 	w := newWorld(t)
 	key := event.Key{PK: "NOTE#1", SK: "-"}
-	_, err := w.Engine.DynamoDB().PutItem(context.Background(),
-		&dynamodb.PutItemInput{TableName: aws.String("events"), Item: itemKey(key)})
-	must.Succeed(t, err)
+	w.write("events", key, nil)
 	if _, err := w.erase(key); err == nil || !strings.Contains(err.Error(), "not Ingot's") ||
 		strings.Contains(w.lies(key), "barred") {
 		t.Errorf("%v, and %s", err, w.lies(key))
@@ -182,7 +178,7 @@ func TestEraseRefused(t *testing.T) {
 		t.Errorf("%v after %d waits", err, w.slept)
 	}
 	none := w.open(tables.Config{Aggregates: "totals"})
-	_, err = repair.Of(none).Erase(context.Background(), key)
+	_, err := repair.Of(none).Erase(context.Background(), key)
 	must.Fail(t, err, "Config.Events")
 }
 
@@ -201,7 +197,7 @@ func TestWhatBarsAKey(t *testing.T) {
 		w := newWorld(t, carts)
 		item := w.cart("a", 1)
 		for key, want := range map[event.Key]string{item.Key: c.whole, item.Parts.Items[0].Key: c.part} {
-			w.put("events", attrs{"PK": textValue(key.PK), "SK": textValue(key.SK), "i:barred": c.is})
+			w.write("events", key, attrs{"i:barred": c.is})
 			must.Equal(t, verdicts(w.putNow(w.cart("a", 1))), want, c.is, key)
 			w.removes(key)
 			w.removes(item.Key)

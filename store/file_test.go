@@ -17,10 +17,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -116,10 +116,10 @@ func TestStoredFile(t *testing.T) {
 	w := newWorld(t, current)
 	must.Succeed(t, w.keepFile(written(7, "a comment")))
 	item := w.stored("totals", lanes.FileKey)
-	if len(item) != 5 || item["PK"].(*types.AttributeValueMemberS).Value != "F#" ||
-		item["SK"].(*types.AttributeValueMemberS).Value != "-" ||
-		item["epoch"].(*types.AttributeValueMemberN).Value != "7" ||
-		item["digest"].(*types.AttributeValueMemberS).Value != "7b294c7d8866bad88548477a9f16c485dc0314d56f93e9fa01c60444837b185d" {
+	if len(item) != 5 || rows.TextOf(item["PK"]) != "F#" ||
+		rows.TextOf(item["SK"]) != "-" ||
+		rows.NumberOf(item["epoch"]) != "7" ||
+		rows.TextOf(item["digest"]) != "7b294c7d8866bad88548477a9f16c485dc0314d56f93e9fa01c60444837b185d" {
 		t.Errorf("%v", item)
 	}
 	r, err := gzip.NewReader(bytes.NewReader(item["file"].(*types.AttributeValueMemberB).Value))
@@ -128,11 +128,8 @@ func TestStoredFile(t *testing.T) {
 		t.Errorf("%v: %s", err, text)
 	}
 	// The bytes that gzip of any version has written can be read.
-	w.put("totals",
-		attrs{"PK": textValue("F#"), "SK": textValue("-"),
-			"epoch":  &types.AttributeValueMemberN{Value: "1"},
-			"digest": textValue("f48a5113dd6a2ac3b43111cec59aa30aa9b35f7353d425c2159eab1532e48717"),
-			"file":   &types.AttributeValueMemberB{Value: unhex(t, storedFile)}})
+	w.write("totals", lanes.FileKey, attrs{"epoch": numberValue("1"), "file": rows.Binary(unhex(t, storedFile)),
+		"digest": textValue("f48a5113dd6a2ac3b43111cec59aa30aa9b35f7353d425c2159eab1532e48717")})
 	must.Equal(t, w.deployed(), "ingot: 1\n")
 }
 
@@ -144,12 +141,6 @@ func unhex(t *testing.T, text string) []byte {
 	b, err := hex.DecodeString(text)
 	must.Succeed(t, err)
 	return b
-}
-
-func (w *world) put(table string, item attrs) {
-	w.t.Helper()
-	_, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &table, Item: item})
-	must.Succeed(w.t, err)
 }
 
 // What fails leaves the file as it was, or as it was to be. Nothing is asked twice.
@@ -207,20 +198,19 @@ func TestFilesThatCannotBeKept(t *testing.T) {
 // function.
 func TestAlteredFile(t *testing.T) {
 	w := newWorld(t, current)
-	key := itemKey(event.Key{PK: "F#", SK: "-"})
 	for name, alter := range map[string]func(attrs){
 		"no attributes": func(attrs) {},
 		"no gzip": func(i attrs) {
-			i["file"] = &types.AttributeValueMemberB{Value: []byte("text")}
+			i["file"] = rows.Binary([]byte("text"))
 		},
 		"other digest": func(i attrs) {
-			i["file"], i["digest"] = &types.AttributeValueMemberB{Value: unhex(t, storedFile)}, textValue("00")
-			i["epoch"] = &types.AttributeValueMemberN{Value: "1"}
+			i["file"], i["digest"] = rows.Binary(unhex(t, storedFile)), textValue("00")
+			i["epoch"] = numberValue("1")
 		},
 	} {
-		item := attrs{"PK": key["PK"], "SK": key["SK"]}
+		item := attrs{}
 		alter(item)
-		w.put("totals", item)
+		w.write("totals", lanes.FileKey, item)
 		if _, err := store.DeployedFile(context.Background(), w.Engine.DynamoDB(), "totals"); err == nil ||
 			!strings.Contains(err.Error(), "wake the streams function with {\"Records\":[]}") {
 			t.Errorf("%s: %v", name, err)
@@ -263,15 +253,12 @@ func (w *world) wake(text string) error {
 // A person who wakes the function has the file written anew, but not over that of a newer function.
 func TestFileIsWrittenAnew(t *testing.T) {
 	w := newWorld(t, current)
-	key := itemKey(event.Key{PK: "F#", SK: "-"})
 	for _, step := range []struct {
 		epoch int
 		anew  bool
 		want  string
 	}{{2, true, written(2, "")}, {2, false, ""}, {2, true, written(2, "")}, {1, true, ""}, {3, false, written(3, "")}} {
-		_, err := w.Engine.DynamoDB().DeleteItem(context.Background(),
-			&dynamodb.DeleteItemInput{TableName: aws.String("totals"), Key: key})
-		must.Succeed(t, err)
+		w.removesFrom("totals", lanes.FileKey)
 		start := w.keepFile
 		if step.anew {
 			start = w.wake

@@ -1,15 +1,12 @@
 package store_test
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -66,14 +63,7 @@ func TestFlagComesBack(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	def, _ := w.plan.Definition("live")
-	headKey := itemKey(lanes.HeadKey(def))
-	takeOff := func() {
-		t.Helper()
-		_, err := w.Engine.DynamoDB().UpdateItem(context.Background(),
-			&dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: headKey,
-				UpdateExpression: aws.String("REMOVE #flag"), ExpressionAttributeNames: map[string]string{"#flag": "flag"}})
-		must.Succeed(t, err)
-	}
+	takeOff := func() { w.Alter(t, "totals", itemKey(lanes.HeadKey(def)), "REMOVE flag", nil) }
 	flagged := func(when string, want bool) {
 		t.Helper()
 		_, err := w.store.Inside().Heads.Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd")

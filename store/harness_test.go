@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -77,6 +79,9 @@ type fault = testworld.Fault
 
 // attrs is an item, or a part of one, as a request has it.
 type attrs = map[string]types.AttributeValue
+
+// These make values and keys as requests have them.
+var textValue, numberValue, itemKey = rows.Text, rows.Number, rows.KeyImage
 
 type option func(*embedded.Config, *pipeline.Spec, *tables.Config)
 
@@ -200,11 +205,21 @@ func verdicts(results []tables.Result) string {
 // stored reads an item of a table as it is stored.
 func (w *world) stored(table string, key event.Key) attrs {
 	w.t.Helper()
-	out, err := w.Engine.DynamoDB().GetItem(context.Background(),
-		&dynamodb.GetItemInput{TableName: aws.String(table), ConsistentRead: aws.Bool(true),
-			Key: itemKey(key)})
-	must.Succeed(w.t, err)
-	return out.Item
+	return w.Get(w.t, table, itemKey(key))
+}
+
+// put stores an item of a table as it is.
+func (w *world) put(table string, item attrs) {
+	w.t.Helper()
+	w.Put(w.t, table, item)
+}
+
+// write stores an item that has nothing but a key and these attributes.
+func (w *world) write(table string, key event.Key, rest attrs) {
+	w.t.Helper()
+	item := itemKey(key)
+	maps.Copy(item, rest)
+	w.Put(w.t, table, item)
 }
 
 var errLost = errors.New("connection reset by peer")

@@ -8,14 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -33,11 +31,7 @@ func (w *world) in(region string) *store.Store {
 // home returns the Region that the events table names.
 func (w *world) home() string {
 	w.t.Helper()
-	v, _ := w.stored("events", lanes.HomeKey)["region"].(*types.AttributeValueMemberS)
-	if v == nil {
-		return ""
-	}
-	return v.Value
+	return rows.TextOf(w.stored("events", lanes.HomeKey)["region"])
 }
 
 // The first function that starts makes its Region the home, however the answers go. A function of
@@ -143,10 +137,7 @@ func TestHomeIsMoved(t *testing.T) {
 
 // alterHome moves the home, as a person does.
 func (w *world) alterHome(region string) {
-	_, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"),
-		Item: attrs{"PK": textValue(lanes.HomeKey.PK), "SK": textValue(lanes.HomeKey.SK),
-			"region": textValue(region)}})
-	must.Succeed(w.t, err)
+	w.write("events", lanes.HomeKey, attrs{"region": textValue(region)})
 }
 
 // What keeps a function from reading the home is an error that names the table.

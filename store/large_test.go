@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/table/count"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -40,7 +41,7 @@ func (w *world) grow(key event.Key, size, left int) {
 			used += len(v.Value)
 		}
 	}
-	img["attachment"] = &types.AttributeValueMemberB{Value: make([]byte, size-used-left)}
+	img["attachment"] = rows.Binary(make([]byte, size-used-left))
 	w.put("totals", img)
 }
 

@@ -154,11 +154,7 @@ func TestRefusedAmongMany(t *testing.T) {
 	for name, whole := range map[string]bool{"a statement": false, "the request": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			_, err := w.Engine.DynamoDB().PutItem(t.Context(),
-				&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: attrs{
-					"PK": textValue("A#by_merchant#1#0#m3"), "SK": textValue("-"),
-					"revenue": textValue("text")}})
-			must.Succeed(t, err)
+			w.write("totals", event.Key{PK: "A#by_merchant#1#0#m3", SK: "-"}, attrs{"revenue": textValue("text")})
 			if whole {
 				w.faults = []fault{{API: "BatchExecuteStatement", Before: &smithy.GenericAPIError{Code: "ValidationException"}}}
 			}

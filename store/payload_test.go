@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
@@ -138,7 +138,7 @@ func TestTouchOfALostPayload(t *testing.T) {
 	if got.Touched != 1 || len(got.Refused) != 1 || got.Refused[0] != a.Key {
 		t.Errorf("%+v", got)
 	}
-	if img := w.stored("events", a.Key); img["epoch"].(*types.AttributeValueMemberN).Value != "1" {
+	if img := w.stored("events", a.Key); rows.NumberOf(img["epoch"]) != "1" {
 		t.Errorf("it is stamped %v", img["epoch"])
 	}
 	if results, _ := w.arrive(a); results[0].Verdict != event.Duplicate { // which uploads it again
@@ -200,10 +200,10 @@ func TestTouchMeetsAnotherItem(t *testing.T) {
 			img := w.stored("events", a.Key)
 			change = func(w *world, _ *store.Store, _ *event.Item) error {
 				if what != "its payload" {
-					img["digest"] = &types.AttributeValueMemberB{Value: other.Digest[:]}
+					img["digest"] = rows.Binary(other.Digest[:])
 				}
 				if what != "its digest" {
-					img["i:payload"] = &types.AttributeValueMemberB{Value: other.Payload.Sum[:]}
+					img["i:payload"] = rows.Binary(other.Payload.Sum[:])
 				}
 				w.put("events", img)
 				return nil
@@ -223,7 +223,7 @@ func TestTouchMeetsAnotherItem(t *testing.T) {
 			t.Errorf("%s: %v, %+v, %v", what, done, got, err)
 		}
 		replaced := what == "replaced" || strings.HasPrefix(what, "its ")
-		if img := w.stored("events", a.Key); replaced && img["epoch"].(*types.AttributeValueMemberN).Value != "1" || what == "erased" &&
+		if img := w.stored("events", a.Key); replaced && rows.NumberOf(img["epoch"]) != "1" || what == "erased" &&
 			img["data"] != nil || what == "removed" && img != nil {
 			t.Errorf("%s: the table has %v", what, img)
 		}

@@ -3,13 +3,13 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
@@ -195,9 +196,7 @@ func TestTheRestIsPutBesideItsWholeAlone(t *testing.T) {
 	var w2 = w.store
 	w.onCall = func(api string, _ any) error {
 		if api == "TransactWriteItems" && tries.Add(1) == 2 {
-			if _, err := w.Engine.DynamoDB().PutItem(context.Background(), barOf(item)); err != nil {
-				t.Error(err)
-			}
+			w.bar(item)
 		}
 		return nil
 	}
@@ -236,8 +235,8 @@ func TestConditionIsOnWhatWasMet(t *testing.T) {
 	w.keepAll(without(b, none))
 	other, row := w.account("b", "b@y", 2, `"note":1`), b.Parts.Items[1]
 	img := w.stored("events", b.Key)
-	img["PK"], img["SK"] = barOf(row).Item["PK"], barOf(row).Item["SK"]
-	w.put("events", barOf(row).Item)
+	maps.Copy(img, itemKey(row.Key))
+	w.bar(row)
 	tries := 0
 	w.onCall = func(api string, _ any) error {
 		if tries++; api == "TransactWriteItems" && tries == 2 {
@@ -250,10 +249,9 @@ func TestConditionIsOnWhatWasMet(t *testing.T) {
 	}
 }
 
-func barOf(item *event.Item) *dynamodb.PutItemInput {
-	return &dynamodb.PutItemInput{TableName: aws.String("events"), Item: attrs{
-		"PK": textValue(item.Key.PK), "SK": textValue(item.Key.SK),
-		"i:barred": &types.AttributeValueMemberBOOL{Value: true}}}
+func (w *world) bar(item *event.Item) {
+	w.t.Helper()
+	w.write("events", item.Key, attrs{"i:barred": &types.AttributeValueMemberBOOL{Value: true}})
 }
 
 // A whole that is past its time is not stored, and none of its parts. If all of it is stored, it is
@@ -412,7 +410,7 @@ func TestEraseReleasesClaimsOfTheMeantime(t *testing.T) {
 				key = in.Key
 			}
 			pk, _ := key["PK"].(*types.AttributeValueMemberS)
-			bars := key["i:barred"] != nil && pk.Value == a.Key.PK && key["SK"].(*types.AttributeValueMemberS).Value == a.Key.SK
+			bars := key["i:barred"] != nil && pk.Value == a.Key.PK && rows.TextOf(key["SK"]) == a.Key.SK
 			if bars {
 				tries++
 			}
@@ -480,12 +478,9 @@ func TestPutPartsOfARemovedWhole(t *testing.T) {
 	a := w.account("a", "x@y", 1)
 	w.keepAll(without(a, none))
 	w.start()
-	key := barOf(a).Item
-	delete(key, "i:barred")
 	w.onCall = func(api string, _ any) error {
 		if api == "TransactWriteItems" {
-			_, _ = w.Engine.DynamoDB().DeleteItem(context.Background(),
-				&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: key})
+			w.removes(a.Key)
 		}
 		return nil
 	}
@@ -516,8 +511,8 @@ func TestPutMissingClaims(t *testing.T) {
 	}
 	w.onCall = func(api string, in any) error {
 		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok && tx.TransactItems[0].ConditionCheck != nil {
-			if key := tx.TransactItems[0].ConditionCheck.Key["PK"].(*types.AttributeValueMemberS).Value; key == c.Key.PK {
-				_, _ = w.Engine.DynamoDB().PutItem(context.Background(), barOf(c))
+			if key := rows.TextOf(tx.TransactItems[0].ConditionCheck.Key["PK"]); key == c.Key.PK {
+				w.bar(c)
 			}
 		}
 		return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -239,7 +240,7 @@ type lostOnce struct {
 func (c *lostOnce) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
 	options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	put := in.TransactItems[0].Put
-	if c.lost == 0 && put != nil && strings.Contains(put.Item["data"].(*types.AttributeValueMemberS).Value, `"quantity":4`) {
+	if c.lost == 0 && put != nil && strings.Contains(rows.TextOf(put.Item["data"]), `"quantity":4`) {
 		c.lost++
 		c.then()
 		return nil, errLost

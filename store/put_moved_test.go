@@ -23,6 +23,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -182,7 +183,7 @@ func TestPutMovesTotals(t *testing.T) {
 	if fmt.Sprint(total.Values) != "map[available:6 reservations:1]" || total.N != 2 {
 		t.Errorf("%+v", total)
 	}
-	if item := w.stored("events", in.Key); item["i:put"].(*types.AttributeValueMemberN).Value != "1" {
+	if item := w.stored("events", in.Key); rows.NumberOf(item["i:put"]) != "1" {
 		t.Errorf("%v", item)
 	}
 	if item := w.stored("events", w.order("1", 5).Key); item["i:put"] != nil {
@@ -284,7 +285,7 @@ func TestCopyOfARejectedEvent(t *testing.T) {
 		second.At = second.At.Add(c.later)
 		heads := 0
 		w.onCall = func(api string, in any) error {
-			if get, is := in.(*dynamodb.GetItemInput); is && strings.HasPrefix(get.Key["PK"].(*types.AttributeValueMemberS).Value, "G#") {
+			if get, is := in.(*dynamodb.GetItemInput); is && strings.HasPrefix(rows.TextOf(get.Key["PK"]), "G#") {
 				if heads++; heads == 2 { // the first one is below the floor, and is about to be rejected
 					w.onCall = nil
 					w.putNow(w.goods("received", "0", "a", 9))
@@ -491,16 +492,14 @@ func TestRefusedTotalRejects(t *testing.T) {
 	for name, damage := range map[string]attrs{
 		"text in place of a floored sum": {"available": textValue("many")},
 		"text in place of a count": {"reservations": textValue("many"),
-			"available": &types.AttributeValueMemberN{Value: "9"}},
-		"full": {"available": &types.AttributeValueMemberN{Value: "9"},
+			"available": numberValue("9")},
+		"full": {"available": numberValue("9"),
 			"x": textValue(strings.Repeat("x", 400<<10-30))},
 	} {
 		w := newWorld(t, stocked, quick)
 		w.start()
-		damage["PK"], damage["SK"] = textValue("A#stock#1#0#a"), textValue("-")
-		_, err := w.Engine.DynamoDB().PutItem(context.Background(),
-			&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: damage})
-		must.Succeed(t, err)
+		total := event.Key{PK: "A#stock#1#0#a", SK: "-"}
+		w.write("totals", total, damage)
 		results := w.putNow(w.goods("reserved", "1", "a", 1), w.goods("received", "2", "b", 5), w.goods("reserved", "2", "b", 1))
 		if verdicts(results) != "Rejected Inserted Inserted" || results[0].Refusal.Reason != event.TotalRefused ||
 			!strings.HasPrefix(results[0].Refusal.Detail, "stock of sku=\"a\" cannot be updated: ") {
@@ -516,11 +515,11 @@ func TestRefusedTotalRejects(t *testing.T) {
 		if w.stored("events", w.goods("reserved", "1", "a", 1).Key) != nil {
 			t.Errorf("%s: it is stored", name)
 		}
-		flag := w.stored("totals", event.Key{PK: "A#stock#1#0#a", SK: "-"})["flag"]
+		flag := w.stored("totals", total)["flag"]
 		if name == "full" {
 			flag = w.stored("totals", event.Key{PK: "G#stock#1", SK: "-"})["flag"]
 		}
-		if s, ok := flag.(*types.AttributeValueMemberS); !ok || !strings.Contains(s.Value, "2099-03-01T12:00:00Z ") {
+		if !strings.Contains(rows.TextOf(flag), "2099-03-01T12:00:00Z ") {
 			t.Errorf("%s: the flag is %v", name, flag)
 		}
 	}
@@ -686,11 +685,7 @@ func TestFloorOfParts(t *testing.T) {
 	}
 	w.agree("it has come again")
 
-	_, err := w.Engine.DynamoDB().PutItem(context.Background(),
-		&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: attrs{
-			"PK": textValue("A#stock#1#0#d"), "SK": textValue("-"),
-			"available": textValue("many")}})
-	must.Succeed(t, err)
+	w.write("totals", event.Key{PK: "A#stock#1#0#d", SK: "-"}, attrs{"available": textValue("many")})
 	results = w.putNow(picked("2", "c", "d"))
 	if verdicts(results) != "Rejected" || verdicts(results[0].Parts) != "Rejected Rejected" ||
 		results[0].Refusal.Reason != event.TotalRefused {
@@ -775,7 +770,7 @@ func TestHeldTotal(t *testing.T) {
 	tries := 0
 	w.onCall = func(api string, in any) error {
 		tx, ok := in.(*dynamodb.TransactWriteItemsInput)
-		if !ok || !strings.HasSuffix(tx.TransactItems[len(tx.TransactItems)-1].Update.Key["PK"].(*types.AttributeValueMemberS).Value,
+		if !ok || !strings.HasSuffix(rows.TextOf(tx.TransactItems[len(tx.TransactItems)-1].Update.Key["PK"]),
 			"#a") {
 			return nil
 		}
@@ -862,12 +857,7 @@ func TestTotalsLeaveNoRoomForAMessage(t *testing.T) {
 		large := func(bytes int) {
 			for n := range 3 {
 				key := itemKey(event.Key{PK: fmt.Sprintf("A#sold#1#0#%d", n), SK: "-"})
-				_, err := w.Engine.DynamoDB().UpdateItem(context.Background(),
-					&dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: key,
-						UpdateExpression: aws.String("SET #x = :x"), ExpressionAttributeNames: map[string]string{"#x": "i:x"},
-						ExpressionAttributeValues: attrs{
-							":x": textValue(strings.Repeat("x", bytes+n))}})
-				must.Succeed(t, err)
+				w.Alter(t, "totals", key, "SET #n = :v", textValue(strings.Repeat("x", bytes+n)), "i:x")
 			}
 		}
 		w.onCall = func(_ string, in any) error {
@@ -880,8 +870,7 @@ func TestTotalsLeaveNoRoomForAMessage(t *testing.T) {
 				if item.Put != nil {
 					size += sizeOf(item.Put.Item)
 				} else if item.Update != nil {
-					size += sizeOf(w.stored("totals", event.Key{PK: item.Update.Key["PK"].(*types.AttributeValueMemberS).Value,
-						SK: item.Update.Key["SK"].(*types.AttributeValueMemberS).Value}))
+					size += sizeOf(w.Get(t, "totals", item.Update.Key))
 				}
 			}
 			if size > 4_000_000 {

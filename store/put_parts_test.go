@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/tables"
@@ -139,7 +139,7 @@ func TestEveryFaultOfParts(t *testing.T) {
 
 // putsUnder reports whether a PutItem is about this sort key.
 func putsUnder(in any, sk string) bool {
-	return in.(*dynamodb.PutItemInput).Item["SK"].(*types.AttributeValueMemberS).Value == sk
+	return rows.TextOf(in.(*dynamodb.PutItemInput).Item["SK"]) == sk
 }
 
 // The worst item decides about the message, and says why.

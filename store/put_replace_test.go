@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/packed"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -26,9 +27,9 @@ func TestReplaceWhatIsOddlyStored(t *testing.T) {
 		newerForm bool // this version cannot read it
 	}{
 		"packed payload": {func(img image) {
-			img["data"] = &types.AttributeValueMemberB{Value: packed.Pack(img["data"].(*types.AttributeValueMemberS).Value)}
+			img["data"] = &types.AttributeValueMemberB{Value: packed.Pack(rows.TextOf(img["data"]))}
 		}, false},
-		"ties as a number": {func(img image) { img["i:revision"] = &types.AttributeValueMemberN{Value: "7"} }, true},
+		"ties as a number": {func(img image) { img["i:revision"] = numberValue("7") }, true},
 		"ties as a list":   {func(img image) { img["i:revision"] = &types.AttributeValueMemberL{} }, true},
 		"empty ties":       {func(img image) { img["i:revision"] = &types.AttributeValueMemberS{} }, true},
 		"other ties":       {func(img image) { img["i:revision"] = textValue("x") }, false},

@@ -232,7 +232,7 @@ func TestRefusalNamesTheTotalAlone(t *testing.T) {
 		t.Fatal(got)
 	}
 	low := attrs{"PK": textValue("A#balances#1#0"),
-		"SK": textValue("-"), "balance": &types.AttributeValueMemberN{Value: "-200"}}
+		"SK": textValue("-"), "balance": numberValue("-200")}
 	w.put("totals", low)
 	reasons := slices.Repeat([]types.CancellationReason{{Code: aws.String("None")}}, 10)
 	reasons[8] = types.CancellationReason{Code: aws.String("ConditionalCheckFailed"), Item: low}

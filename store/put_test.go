@@ -102,11 +102,7 @@ func TestStoredPastItsTimeIsADuplicate(t *testing.T) {
 func TestForeignItemUnderTheKey(t *testing.T) {
 	w := newWorld(t)
 	item := w.order("1", 1)
-	_, err := w.Engine.DynamoDB().PutItem(context.Background(),
-		&dynamodb.PutItemInput{TableName: aws.String("events"), Item: attrs{
-			"PK": textValue(item.Key.PK), "SK": textValue(item.Key.SK),
-			"hello": textValue("world")}})
-	must.Succeed(t, err)
+	w.write("events", item.Key, attrs{"hello": textValue("world")})
 	results, _ := w.arrive(item)
 	if r := results[0]; r.Verdict != event.Conflict || r.Refusal.Reason != event.KeyTaken {
 		t.Errorf("%s %v, want a Conflict: key taken", r.Verdict, r.Refusal)

@@ -1,20 +1,16 @@
 package store_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -72,8 +68,8 @@ func TestTiesAreBroken(t *testing.T) {
 					want = item
 				}
 				img := w.stored("events", item.Key)
-				if img["i:revision"].(*types.AttributeValueMemberS).Value != want.Ties ||
-					img["data"].(*types.AttributeValueMemberS).Value != want.Data {
+				if rows.TextOf(img["i:revision"]) != want.Ties ||
+					rows.TextOf(img["data"]) != want.Data {
 					t.Errorf("stored %v, want %s", img, want.Data)
 				}
 			})
@@ -129,11 +125,7 @@ func TestAReplacementNamesTheWholeRevision(t *testing.T) {
 	for _, stored := range []string{"5/9", "5"} {
 		undisturbed := put(stored, func(*world, event.Key) {})
 		disturbed := put(stored, func(w *world, key event.Key) {
-			_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("events"),
-				Key:              itemKey(key),
-				UpdateExpression: aws.String("SET #i = :i"), ExpressionAttributeNames: map[string]string{"#i": "i:revision"},
-				ExpressionAttributeValues: attrs{":i": textValue("35018")}})
-			must.Succeed(t, err)
+			w.Alter(t, "events", itemKey(key), "SET #n = :v", textValue("35018"), "i:revision")
 		})
 		must.Equal(t, disturbed, undisturbed+1, stored, undisturbed)
 	}

@@ -170,7 +170,7 @@ func standingOf(def *aggregate.Definition, total query.Total) string {
 // A copy that somebody has moved by hand is found, whether or not its events are still there.
 func TestVerifyFindsAMovedRank(t *testing.T) {
 	for attribute, v := range map[string]types.AttributeValue{
-		"i:score": &types.AttributeValueMemberN{Value: "1"},
+		"i:score": numberValue("1"),
 		"i:rank":  textValue("leaders#1#2099-03-01T00:00:00Z#9"),
 	} {
 		w := newWorld(t, ranked)
@@ -231,13 +231,7 @@ func TestRankOfTotalsThatMoveWithThePut(t *testing.T) {
 
 func (w *world) alter(key event.Key, attribute string, v types.AttributeValue) {
 	w.t.Helper()
-	table, update := "totals", "SET #a = :v"
-	_, err := w.Engine.DynamoDB().UpdateItem(context.Background(),
-		&dynamodb.UpdateItemInput{TableName: &table, UpdateExpression: &update,
-			Key:                       itemKey(key),
-			ExpressionAttributeNames:  map[string]string{"#a": attribute},
-			ExpressionAttributeValues: attrs{":v": v}})
-	must.Succeed(w.t, err)
+	w.Alter(w.t, "totals", itemKey(key), "SET #n = :v", v, attribute)
 }
 
 // Every page of every shard is read: 300 totals are more than one page of any of them.
@@ -317,7 +311,7 @@ func TestRankingOfATotalThatFalls(t *testing.T) {
 	for total, err := range query.Of(w.store).Ranking(context.Background(), "tallest", nil, epoch) {
 		must.Succeed(t, err)
 		if len(seen) == 0 {
-			w.alter(lanes.Key(def, 0, []string{"m0"}, lanes.WindowStart(def, epoch)), "i:score", &types.AttributeValueMemberN{Value: "1"})
+			w.alter(lanes.Key(def, 0, []string{"m0"}, lanes.WindowStart(def, epoch)), "i:score", numberValue("1"))
 			w.Clock.Pass(10 * time.Second)
 		}
 		seen[total.By["merchant"]]++

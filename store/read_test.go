@@ -21,7 +21,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/query"
@@ -127,8 +126,7 @@ func TestTotalWithoutTimes(t *testing.T) {
 	daily, _ := w.plan.Definition("daily")
 	for _, start := range starts {
 		key := lanes.Key(daily, 0, []string{"m"}, start.Unix())
-		w.put("totals", attrs{"PK": textValue(key.PK), "SK": textValue(key.SK),
-			"n": &types.AttributeValueMemberN{Value: "1"}})
+		w.write("totals", key, attrs{"n": numberValue("1")})
 	}
 	for _, c := range []struct {
 		from, to time.Time
@@ -180,13 +178,6 @@ func TestTotalRefuses(t *testing.T) {
 	must.Fail(t, err, "live")
 }
 
-func textValue(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-
-// itemKey returns a key as requests have it.
-func itemKey(key event.Key) attrs {
-	return testworld.Key(key.PK, key.SK)
-}
-
 // A scan goes over many pages. It names what it cannot understand, and goes on.
 func TestScans(t *testing.T) {
 	w := newWorld(t)
@@ -197,8 +188,8 @@ func TestScans(t *testing.T) {
 	if results, _ := w.arrive(items...); strings.Count(verdicts(results), "Inserted") != 30 {
 		t.Fatal(verdicts(results))
 	}
-	w.put("events", itemKey(event.Key{PK: "FOREIGN", SK: "x"}))
-	w.put("events", attrs{"PK": textValue("ODD"), "SK": textValue("x"), "type": textValue("order")})
+	w.write("events", event.Key{PK: "FOREIGN", SK: "x"}, nil)
+	w.write("events", event.Key{PK: "ODD", SK: "x"}, attrs{"type": textValue("order")})
 	w.faults = []fault{{API: "Scan", Before: errThrottled}, {API: "Scan", After: errLost}}
 	before := w.Engine.Usage()
 	seen, odd := map[event.Key]int{}, 0
@@ -250,9 +241,9 @@ func TestTotalsAmongOthers(t *testing.T) {
 	w.start()
 	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
 	for _, pk := range []string{"A#", "A#x", "A#x#1", "A#x#y#0", "B#live#1#0", "R#abc"} {
-		w.put("totals", attrs{"PK": textValue(pk), "SK": textValue("-"), "n": textValue("1")})
+		w.write("totals", event.Key{PK: pk, SK: "-"}, attrs{"n": textValue("1")})
 	}
-	w.put("totals", itemKey(event.Key{PK: "A#live#1#0", SK: "yesterday"}))
+	w.write("totals", event.Key{PK: "A#live#1#0", SK: "yesterday"}, nil)
 	names := map[string]int{}
 	for total, err := range w.store.Totals(context.Background()) {
 		must.Succeed(t, err)
@@ -482,8 +473,8 @@ func TestTouch(t *testing.T) {
 		items = append(items, w.order(fmt.Sprint(i), i))
 	}
 	w.arrive(items...)
-	w.put("events", itemKey(event.Key{PK: "FOREIGN", SK: "x"}))
-	w.put("events", attrs{"PK": textValue("ODD"), "SK": textValue("x"), "type": textValue("order")})
+	w.write("events", event.Key{PK: "FOREIGN", SK: "x"}, nil)
+	w.write("events", event.Key{PK: "ODD", SK: "x"}, attrs{"type": textValue("order")})
 	s := w.started(added(2, 3))
 	w.faults = []fault{{API: "BatchExecuteStatement", Before: errThrottled}, {API: "BatchExecuteStatement", Edit: func(output any) {
 		for i, code := range []types.BatchStatementErrorCodeEnum{"ThrottlingError", "InternalServerError"} { // both are done all the same
@@ -567,11 +558,10 @@ func TestTouchAboveTheTablesEpoch(t *testing.T) {
 			w.started(same)
 		}, 0},
 		{"an epoch that cannot be read", "no streams function has started", func() {
-			w.put("totals", attrs{"PK": textValue("E#"), "SK": textValue("-"), "epoch": textValue("2")})
+			w.write("totals", lanes.EpochKey, attrs{"epoch": textValue("2")})
 		}, 0},
 		{"it has started", "", func() {
-			w.put("totals", attrs{"PK": textValue("E#"), "SK": textValue("-"),
-				"epoch": &types.AttributeValueMemberN{Value: "1"}})
+			w.write("totals", lanes.EpochKey, attrs{"epoch": numberValue("1")})
 			w.started(added(2, 2))
 		}, 1},
 		{"again", "", func() {}, 0},

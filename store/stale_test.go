@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/store/repair"
@@ -126,7 +127,7 @@ func TestTouchMeetsAChange(t *testing.T) {
 			w.faults = []fault{{API: api, Run: func() {
 				img := w.stored("events", key)
 				if w.removes(key); newer {
-					img["epoch"] = &types.AttributeValueMemberN{Value: "9"}
+					img["epoch"] = numberValue("9")
 					w.put("events", img)
 				}
 			}}}
@@ -148,11 +149,8 @@ func TestTotalOfManyPages(t *testing.T) {
 	const days = 12
 	for day := range days {
 		key := lanes.Key(def, 0, []string{"m"}, epoch.AddDate(0, 0, day).Truncate(def.Window).Unix())
-		w.put("totals",
-			attrs{"PK": textValue(key.PK), "SK": textValue(key.SK),
-				"orders":    &types.AttributeValueMemberN{Value: fmt.Sprint(day + 1)},
-				"n":         &types.AttributeValueMemberN{Value: "1"},
-				"m:padding": &types.AttributeValueMemberB{Value: make([]byte, 300<<10)}})
+		w.write("totals", key, attrs{"orders": numberValue(fmt.Sprint(day + 1)), "n": numberValue("1"),
+			"m:padding": rows.Binary(make([]byte, 300<<10))})
 	}
 	before := w.Engine.Usage()
 	totals, err := query.Of(w.store).Total(context.Background(), "daily", map[string]string{"merchant": "m"}, epoch.AddDate(0, 0, -1),

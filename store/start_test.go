@@ -239,7 +239,7 @@ func TestRenew(t *testing.T) {
 		t.Errorf("another generation of the same epoch: %v, %v", w.store.Inside().Heads.Newer(), err)
 	}
 	w.Clock.Pass(time.Hour)
-	img["epoch"] = &types.AttributeValueMemberN{Value: "9"}
+	img["epoch"] = numberValue("9")
 	w.put("totals", img)
 	before := w.Engine.Usage()
 	if err := w.store.Inside().Heads.Renew(deadline(t)); err != nil || w.Engine.Usage().Sub(before).Requests["BatchGetItem"] == 0 {

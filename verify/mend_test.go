@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -97,7 +98,7 @@ func order(id int) attrs {
 
 // Each kind of damage is mended, without a mark being lost.
 func TestMendDamage(t *testing.T) {
-	text := &types.AttributeValueMemberS{Value: "see the ledger"}
+	text := rows.Text("see the ledger")
 	for name, damage := range map[string]func(w *world){
 		"a sum":            func(w *world) { w.alter(w.key("live", 0), "ADD revenue :v", number("0.000000001")) },
 		"a count":          func(w *world) { w.alter(w.key("daily", 0), "ADD orders :v", number("-1")) },
@@ -116,7 +117,7 @@ func TestMendDamage(t *testing.T) {
 		},
 		"a total that no item makes": func(w *world) {
 			key := w.key("daily", 0)
-			key["PK"] = &types.AttributeValueMemberS{Value: "A#daily#1#0#nobody"}
+			key["PK"] = rows.Text("A#daily#1#0#nobody")
 			w.alter(key, "ADD n :v, fp :v, orders :v", number("5"))
 		},
 	} {
@@ -181,7 +182,7 @@ func TestMendWhatCannotBeTakenBack(t *testing.T) {
 	if r := w.verify(); !r.OK() || len(r.Flagged) < 6 {
 		t.Fatalf("%+v", r)
 	}
-	w.alter(w.of("by_merchant", "d"), "ADD #name :v", number("3")) // of no event
+	w.Alter(t, "totals", w.of("by_merchant", "d"), "ADD #n :v", number("3"), "h:spread:900") // of no event
 	if items := w.items("by_merchant", "a"); len(items) != 2 {
 		t.Errorf("the total of a is in %v, and the test needs two", items)
 	}
@@ -259,7 +260,7 @@ func (w *world) of(def, merchant string) attrs {
 // What happens to a total just before the write lets the write fail, also in another of its items.
 // The next call mends it, unless an event has expired.
 func TestMendMeetsAChange(t *testing.T) {
-	flag := &types.AttributeValueMemberS{Value: "2099-03-01T12:00:00Z an update was refused"}
+	flag := rows.Text("2099-03-01T12:00:00Z an update was refused")
 	damaged := func(w *world) { w.alter(w.of("live", ""), "ADD revenue :v", number("1")) }
 	for name, c := range map[string]struct {
 		damage, meets func(*world)
@@ -331,7 +332,7 @@ func TestMendLosesAnAnswer(t *testing.T) {
 			w.mends(w.between(between{written: func() {}}), w.drained, 1)
 			w.proven()
 			w.alter(w.of("by_merchant", "a"), "ADD n :v", number("1"))
-			flag := &types.AttributeValueMemberS{Value: "2099-03-01T12:00:00Z an update was refused"}
+			flag := rows.Text("2099-03-01T12:00:00Z an update was refused")
 			w.mends(w.between(between{written: func() { w.alter(w.of("by_merchant", "a"), "SET flag = :v", flag) }}), w.drained, 0, "")
 		})
 	}
@@ -377,7 +378,7 @@ func TestWhatCannotBeMended(t *testing.T) {
 		"receipts": {func(w *world) {
 			w.alter(w.key("daily", 0), "ADD fp :v", number("1"))
 			head := lanes.HeadKey(&aggregate.Definition{Name: "daily", Since: 1})
-			w.alter(itemKey(head), "SET counting = :v", &types.AttributeValueMemberS{Value: "receipts"})
+			w.alter(itemKey(head), "SET counting = :v", rows.Text("receipts"))
 		}, func() (time.Time, error) { return epoch.Add(day), nil }, "counted by receipts"},
 		"an aggregate that is building": {func(w *world) {
 			w.alter(w.key("daily", 0), "ADD fp :v", number("1"))
@@ -385,10 +386,7 @@ func TestWhatCannotBeMended(t *testing.T) {
 		}, noLag, "older items are not counted in its aggregate yet"},
 		"older items": {func(w *world) {
 			w.alter(w.key("live", 0), "ADD fp :v", number("1"))
-			_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: new("events"),
-				Key: order(1), UpdateExpression: new("SET epoch = :v"),
-				ExpressionAttributeValues: attrs{":v": number("0")}})
-			must.Succeed(w.t, err)
+			w.Alter(w.t, "events", order(1), "SET epoch = :v", number("0"))
 		}, func() (time.Time, error) { return epoch.Add(day), nil }, "older items are not counted in its aggregate yet"},
 	} {
 		t.Run(name, func(t *testing.T) {

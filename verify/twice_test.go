@@ -10,10 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 	"github.com/ingot-events/ingot/verify/sums"
@@ -105,7 +104,7 @@ func TestTwiceFindsDamage(t *testing.T) {
 		"the fingerprint": func(w *world) { w.alter(w.key("daily", 0), "ADD fp :v", number("1")) },
 		"a total gone":    func(w *world) { w.remove("totals", w.key("daily", 0)) },
 		"a value as text": func(w *world) {
-			w.alter(w.key("daily", 0), "SET revenue = :v", &types.AttributeValueMemberS{Value: "much"})
+			w.alter(w.key("daily", 0), "SET revenue = :v", rows.Text("much"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

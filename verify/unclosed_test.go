@@ -1,16 +1,15 @@
 package verify_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -42,7 +41,7 @@ func TestUnclosed(t *testing.T) {
 			case c.by != "":
 				w.alter(key, c.expression, number(c.by))
 			case c.expression != "":
-				w.alter(key, c.expression, &types.AttributeValueMemberS{Value: "odd"})
+				w.alter(key, c.expression, rows.Text("odd"))
 			}
 			w.Clock.Pass(epoch.Truncate(day).Add(c.after).Sub(w.Clock.Now()))
 			r := w.verify()
@@ -93,10 +92,7 @@ func sameItem(a, b attrs) bool {
 // An event that a person lets expire early closes its totals, because verify still compares them.
 func TestEarlyExpiryCloses(t *testing.T) {
 	w := filled(t)
-	_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: new("events"), Key: order(1),
-		UpdateExpression:          new("SET expiresAt = :v"),
-		ExpressionAttributeValues: attrs{":v": number(fmt.Sprint(w.Clock.Now().Unix() - 60))}})
-	must.Succeed(t, err)
+	w.Alter(t, "events", order(1), "SET expiresAt = :v", number(fmt.Sprint(w.Clock.Now().Unix()-60)))
 	w.Engine.SweepExpired()
 	w.drain()
 	if r := w.verify(); !r.OK() || r.Expired != 0 || r.Partly != 2 { // of the day, and of the merchant for ever
@@ -108,7 +104,7 @@ func TestEarlyExpiryCloses(t *testing.T) {
 func TestUnclosedIsNotMended(t *testing.T) {
 	w := filled(t)
 	key := w.key("daily", 0)
-	w.alter(key, "SET flag = :v", &types.AttributeValueMemberS{Value: "odd"})
+	w.alter(key, "SET flag = :v", rows.Text("odd"))
 	w.remove("events", order(1))
 	w.Clock.Pass(90 * day)
 	before := w.read(key)
@@ -187,7 +183,7 @@ func TestShorterRetainRolledBack(t *testing.T) {
 		if r := w.verify(); !r.OK() || r.Items != 4 {
 			t.Errorf("%s: %+v", name, r)
 		}
-		w.alter(w.key("daily", 0), "SET flag = :v", &types.AttributeValueMemberS{Value: "odd"})
+		w.alter(w.key("daily", 0), "SET flag = :v", rows.Text("odd"))
 		if mended, why := w.mend(w.store, noLag, def); mended != 0 {
 			t.Errorf("%s: %d mended, %q", name, mended, why)
 		}

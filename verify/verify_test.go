@@ -7,14 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/store/repair"
@@ -69,7 +66,7 @@ func TestDamage(t *testing.T) {
 		}, nil, ""},
 		"a total that no item makes": {func(w *world) {
 			key := w.key("daily", 0)
-			key["PK"] = &types.AttributeValueMemberS{Value: "A#daily#1#0#nobody"}
+			key["PK"] = rows.Text("A#daily#1#0#nobody")
 			w.alter(key, "ADD n :v, fp :v, orders :v", number("5"))
 		}, []string{"fp", "n", "orders"}, "nobody"},
 		"two totals swapped": {func(w *world) {
@@ -104,16 +101,13 @@ func TestDamage(t *testing.T) {
 
 func (w *world) read(key attrs) attrs {
 	w.t.Helper()
-	out, err := w.Engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String("totals"), Key: key,
-		ConsistentRead: aws.Bool(true)})
-	must.Succeed(w.t, err)
-	return out.Item
+	return w.Get(w.t, "totals", key)
 }
 
 func (w *world) write(item, key attrs) {
 	w.t.Helper()
 	maps.Copy(item, key)
-	w.insert("totals", item)
+	w.Put(w.t, "totals", item)
 }
 
 // Kept totals outlive their items, subtracted ones fall, and verify knows which is which: before
@@ -236,9 +230,9 @@ func TestOddItems(t *testing.T) {
 	w := filled(t)
 	put := func(pk, digest string) {
 		w.odd(pk, attrs{"epoch": number("1"),
-			"at":     &types.AttributeValueMemberS{Value: "2099-03-01T10:00:00.000000000Z"},
-			"data":   &types.AttributeValueMemberS{Value: `{"merchant":"a","cents":"five"}`},
-			"digest": &types.AttributeValueMemberB{Value: []byte(digest)}})
+			"at":     rows.Text("2099-03-01T10:00:00.000000000Z"),
+			"data":   rows.Text(`{"merchant":"a","cents":"five"}`),
+			"digest": rows.Binary([]byte(digest))})
 	}
 	put("NO DIGEST", "short")
 	put("NO NUMBER", strings.Repeat("d", 32))

@@ -4,13 +4,10 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -21,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -151,31 +149,18 @@ func (w *world) key(def string, n int) attrs {
 	return nil
 }
 
-// alter changes a total by hand. #name stands for a bucket of the histogram "spread".
+// alter changes a total by hand.
 func (w *world) alter(key attrs, expression string, value types.AttributeValue) {
 	w.t.Helper()
-	in := &dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: key, UpdateExpression: aws.String(expression)}
-	if value != nil {
-		in.ExpressionAttributeValues = attrs{":v": value}
-	}
-	if strings.Contains(expression, "#name") {
-		in.ExpressionAttributeNames = map[string]string{"#name": "h:spread:900"}
-	}
-	_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), in)
-	must.Succeed(w.t, err)
+	w.Alter(w.t, "totals", key, expression, value)
 }
 
 func (w *world) remove(table string, key attrs) {
 	w.t.Helper()
-	_, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &table, Key: key})
-	must.Succeed(w.t, err)
+	w.Delete(w.t, table, key)
 }
 
-func itemKey(k event.Key) attrs {
-	return testworld.Key(k.PK, k.SK)
-}
-
-func number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
+var itemKey, number = rows.KeyImage, rows.Number
 
 func (w *world) head(d *aggregate.Definition) *tables.Head {
 	w.t.Helper()
@@ -186,16 +171,10 @@ func (w *world) head(d *aggregate.Definition) *tables.Head {
 	return h
 }
 
-func (w *world) insert(table string, item attrs) {
-	w.t.Helper()
-	_, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &table, Item: item})
-	must.Succeed(w.t, err)
-}
-
 // odd inserts an item of type order that Ingot did not write.
 func (w *world) odd(pk string, more attrs) {
 	item := itemKey(event.Key{PK: pk, SK: "x"})
-	item["type"] = &types.AttributeValueMemberS{Value: "order"}
+	item["type"] = rows.Text("order")
 	maps.Copy(item, more)
-	w.insert("events", item)
+	w.Put(w.t, "events", item)
 }

@@ -14,9 +14,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
@@ -28,6 +25,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/fences"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/internal/tool/drained"
@@ -153,10 +151,7 @@ func (w *week) damage(shop string) {
 	w.Helper()
 	def, _ := w.plan.Definition("open")
 	key := lanes.Key(def, 0, []string{shop}, aggregate.NoWindow)
-	_, err := w.Engine.DynamoDB().UpdateItem(w.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates),
-		Key: testworld.Key(key.PK, key.SK), UpdateExpression: aws.String("ADD parcels :one"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
-	must.Succeed(w.T, err)
+	w.Alter(w, stack.Aggregates, rows.KeyImage(key), "ADD parcels :v", rows.Number("1"))
 }
 
 // execute is the state machine: it passes everything on as JSON.
@@ -341,11 +336,7 @@ func TestRunsThatFail(t *testing.T) {
 		spoil func(w *week)
 		says  string
 	}{
-		"no file": {func(w *week) {
-			_, err := w.Engine.DynamoDB().DeleteItem(w.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Aggregates),
-				Key: testworld.Key("F#", "-")})
-			must.Succeed(w.T, err)
-		}, "has no pipeline.yaml"},
+		"no file": {func(w *week) { w.Delete(w, stack.Aggregates, testworld.Key("F#", "-")) }, "has no pipeline.yaml"},
 		"a newer file": {func(w *week) {
 			text := []byte(strings.Replace(parcels, "ingot: 1", "ingot: 2", 1))
 			var packed bytes.Buffer
@@ -353,10 +344,9 @@ func TestRunsThatFail(t *testing.T) {
 			_, _ = zip.Write(text)
 			must.Succeed(w.T, zip.Close())
 			item := testworld.Key("F#", "-")
-			item["file"] = &types.AttributeValueMemberB{Value: packed.Bytes()}
-			item["digest"] = &types.AttributeValueMemberS{Value: fmt.Sprintf("%x", sha256.Sum256(text))}
-			_, err := w.Engine.DynamoDB().PutItem(w.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Aggregates), Item: item})
-			must.Succeed(w.T, err)
+			item["file"] = rows.Binary(packed.Bytes())
+			item["digest"] = rows.Text(fmt.Sprintf("%x", sha256.Sum256(text)))
+			w.Put(w, stack.Aggregates, item)
 		}, "it cannot read the deployed pipeline.yaml; build it from the version"},
 		"no schedule": {func(w *week) { w.worker.Watching = nil }, "it has no schedule"},
 		"the stream": {func(w *week) {

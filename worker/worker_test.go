@@ -11,15 +11,12 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/migrate"
@@ -279,10 +276,7 @@ func moving(t *testing.T, w *testworld.World) *migrate.Migration {
 	_, err := (stack.Table{Name: "old", Keys: [2]string{"id", "at"}}).Create(t.Context(), db)
 	must.Succeed(t, err)
 	for n := range 7 {
-		row := migrate.Row{"id": &types.AttributeValueMemberS{Value: fmt.Sprint(n)},
-			"at": &types.AttributeValueMemberS{Value: "2031-05-05T06:00:00Z"}}
-		_, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("old"), Item: row})
-		must.Succeed(t, err)
+		w.Put(t, "old", migrate.Row{"id": rows.Text(fmt.Sprint(n)), "at": rows.Text("2031-05-05T06:00:00Z")})
 	}
 	s, err := open(t.Context(), w, p)
 	if err == nil {
