@@ -33,9 +33,7 @@ func TestALaterStampIsReadFirst(t *testing.T) {
 					event.Remove: record(2, kind, later, nil)}[kind]
 				alter(odd, later)
 				_, err := w.deliver(batch(insert(1, w.image(order("1", 5))), odd))
-				if err == nil || !strings.Contains(err.Error(), "carries epoch 4") {
-					t.Errorf("%s, %s %s: %v", c, kind, name, err)
-				}
+				must.Fail(t, err, "carries epoch 4")
 				if n := len(w.quarantined()); n != 0 || w.head("totals").Flag != "" {
 					t.Errorf("%s, %s %s: %d letters, flag %q", c, kind, name, n, w.head("totals").Flag)
 				}

@@ -57,10 +57,7 @@ func TestMistakesOfRequires(t *testing.T) {
 	} {
 		text := strings.Replace(withRequires, is, instead, 1) + `  timed: {key: {pk: "{@at | day}", sk: "-"}}` + "\n" +
 			`  session: {id: "{id}", at: "{at}", key: {pk: "S#{id}", sk: "-"}, mode: latest, revision: "{at}", retain: 30d, expires: "{end}"}` + "\n"
-		_, err := loadText(text)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", instead, err)
-		}
+		refused(t, text, want)
 	}
 }
 

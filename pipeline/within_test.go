@@ -32,16 +32,13 @@ aggregates:
 
 // What the lists share is part of the definition, in the order of by.
 func TestWithinIsPartOfTheDefinition(t *testing.T) {
-	p, err := loadText(levels)
-	must.Succeed(t, err)
+	p := mustLoad(t, levels)
 	def, _ := p.Definition("scores")
 	if !reflect.DeepEqual(def.Rank.Within, []string{"area", "level"}) ||
 		!strings.Contains(def.Text, `"rank":{"shards":4,"value":"points","within":["area","level"]},`) {
 		t.Errorf("%+v %s", def.Rank, def.Text)
 	}
-	again, err := New(p.Describe().Spec)
-	must.Succeed(t, err)
-	must.Equal(t, again.Definitions()[0].Text, def.Text)
+	sameAgain(t, p)
 	by, err := p.By("scores", envelope.Message{Body: `{"level": 7, "area": "North"}`}, def.Rank.Within...)
 	must.Succeed(t, err)
 	must.Equal(t, fmt.Sprint(by), "map[area:north level:7]")
@@ -50,8 +47,7 @@ func TestWithinIsPartOfTheDefinition(t *testing.T) {
 // The key of a total in the index may be longer than its key in the table. What does not fit is
 // Poison, and what fits by a byte is counted.
 func TestKeyInTheIndexOfRanks(t *testing.T) {
-	p, err := loadText(strings.Replace(levels, "    since: 1\n", "    since: 1\n    window: 1d\n", 1))
-	must.Succeed(t, err)
+	p := mustLoad(t, strings.Replace(levels, "    since: 1\n", "    since: 1\n    window: 1d\n", 1))
 	longest := event.MaxPK - len("scores#1#2026-03-01T00:00:00Z#3##7")
 	for area, want := range map[int]string{longest: "", longest + 1: "aggregate scores: its key in the index of ranks takes 2049 bytes"} {
 		_, err := p.Plan(envelope.Message{Body: `{"type":"win","id":"1","at":"2026-03-01T00:00:00Z","player":"p","level":7,"points":1,"area":"` +
@@ -78,19 +74,14 @@ func TestMistakesOfWithin(t *testing.T) {
 		"[player, level, area, area]": "p.yaml:13:68: area is named twice; write it once",
 		"level":                       "p.yaml:13:46: within is text, not a list; write [level]",
 	} {
-		_, err := loadText(strings.Replace(levels, "[level, area]", within, 1))
-		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got  %v\nwant %s", within, err, want)
-		}
+		refused(t, strings.Replace(levels, "[level, area]", within, 1), want)
 	}
 	const only = `by: {player: "{player}"}`
 	by := func(now string) *strings.Replacer {
 		return strings.NewReplacer(`by: {player: "{player}", level: "{level}", area: "{area | lower}"}`, now, "[level, area]", "[player]")
 	}
-	_, err := loadText(by(only).Replace(levels))
-	must.Fail(t, err, "each total would be alone in its list; write rank without within")
-	_, err = loadText(by("window: 1d").Replace(levels))
-	must.Fail(t, err, "without by there is only one total in each window")
+	refused(t, by(only).Replace(levels), "each total would be alone in its list; write rank without within")
+	refused(t, by("window: 1d").Replace(levels), "without by there is only one total in each window")
 }
 
 // The parameters of a pattern with top are the fields of what the rank is within.

@@ -56,9 +56,7 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 	_, err := load(t, "publish: 1\nsource: shop\npublications: {}\n")
-	if err == nil || !strings.Contains(err.Error(), "nothing is published; write {orders: {from: [order], to: ") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(t, err, "nothing is published; write {orders: {from: [order], to: ")
 }
 
 // A bus takes a type of at most 128 characters, with the ending of a removal.
