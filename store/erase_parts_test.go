@@ -42,6 +42,28 @@ func (w *world) changed(change func(*pipeline.Spec)) *store.Store {
 		Env: w.Env, Objects: w.Engine.S3(), PayloadBucket: stack.Payloads})
 }
 
+// ofType changes the declaration of one type.
+func ofType(name string, change func(*pipeline.EventSpec)) func(*pipeline.Spec) {
+	return func(s *pipeline.Spec) {
+		e := s.Events[name]
+		change(&e)
+		s.Events[name] = e
+	}
+}
+
+// inside keeps every payload in its item.
+func inside(s *pipeline.Spec) {
+	for name := range s.Events {
+		ofType(name, func(e *pipeline.EventSpec) { e.Offload = pipeline.OffloadSpec{} })(s)
+	}
+}
+
+// tagged makes parts of the tags of a post.
+func tagged(s *pipeline.Spec) {
+	s.Events["tag"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "post", Each: "tags", With: []string{"id"}}, ID: "{id}#{n}",
+		Key: pipeline.KeySpec{PK: "POST#{id}", SK: "TAG#{n}"}}
+}
+
 // erased fails unless each of these keys is barred, or released if its item is a claim.
 func (w *world) erased(items ...*event.Item) {
 	w.t.Helper()
@@ -64,13 +86,7 @@ func TestErasePartsOfAnotherPipeline(t *testing.T) {
 			delete(s.Aggregates, "rows")
 		}
 	}
-	row := func(change func(*pipeline.EventSpec)) func(*pipeline.Spec) {
-		return func(s *pipeline.Spec) {
-			e := s.Events["row"]
-			change(&e)
-			s.Events["row"] = e
-		}
-	}
+	row := func(change func(*pipeline.EventSpec)) func(*pipeline.Spec) { return ofType("row", change) }
 	for name, c := range map[string]struct {
 		change func(*pipeline.Spec)
 		left   []int // the parts that the pipeline does not make
@@ -246,38 +262,27 @@ func TestEraseOfAClaimNamesItsWhole(t *testing.T) {
 // type has ever had offload: a copy may have put it in the meantime.
 func TestErasePayloadOfACopy(t *testing.T) {
 	w := newWorld(t, posts)
-	inside := w.changed(func(s *pipeline.Spec) {
-		for name, e := range s.Events {
-			e.Offload = pipeline.OffloadSpec{}
-			s.Events[name] = e
-		}
-	})
+	plain := w.changed(inside)
 	body := []string{`"type":"post"`, `"id":"1"`, `"at":"2099-03-01T10:00:00Z"`, `"pages":7`, `"text":"` + lorem + `"`}
-	plain := w.itemOf(w.compile(func() pipeline.Spec {
-		spec := w.plan.Describe().Spec
-		e := spec.Events["post"]
-		e.Offload = pipeline.OffloadSpec{}
-		spec.Events["post"] = e
-		return spec
-	}()), body...)
+	item := w.itemOf(plain.Config().Pipeline, body...)
 	for _, before := range []bool{true, false} { // the item, and a key that holds nothing
-		if results, _ := inside.Put(deadline(t), []*event.Item{plain}); before && verdicts(results) != "Inserted" {
+		if results, _ := plain.Put(deadline(t), []*event.Item{item}); before && verdicts(results) != "Inserted" {
 			t.Fatal(results)
 		}
 		if !before {
-			w.removes(plain.Key)
+			w.removes(item.Key)
 		}
 		w.arrive(w.item(append(body, `"more":1`)...)) // a conflict, which puts its payload
 		if !before {
-			w.removes(plain.Key)
+			w.removes(item.Key)
 		}
 		if w.objects() == 0 {
 			t.Fatal("no copy has put its payload")
 		}
-		if _, err := repair.Of(inside).Erase(deadline(t), plain.Key); err != nil || w.objects() != 0 {
+		if _, err := repair.Of(plain).Erase(deadline(t), item.Key); err != nil || w.objects() != 0 {
 			t.Errorf("stored %v: %v, and %d objects are left", before, err, w.objects())
 		}
-		w.removes(plain.Key)
+		w.removes(item.Key)
 	}
 }
 
@@ -308,9 +313,8 @@ func TestEraseBelievesNoError(t *testing.T) {
 				whole := w.post("post", "1", `"tags":[{"n":1,"text":"`+lorem+`"}]`)
 				w.keep(whole)
 				later := w.changed(func(s *pipeline.Spec) { // the item does not keep what this part is made of
-					s.Events["tag"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "post", Each: "tags", With: []string{"id"}},
-						ID:  "{id}#{n}",
-						Key: pipeline.KeySpec{PK: "POST#{id}", SK: "TAG#{n}"}, Offload: pipeline.OffloadSpec{Over: 1 << 10}}
+					tagged(s)
+					ofType("tag", func(e *pipeline.EventSpec) { e.Offload.Over = 1 << 10 })(s)
 				})
 				must.Succeed(t, later.Start(deadline(t)))
 				if p, err := repair.Of(later).PutParts(deadline(t)); err != nil || p.Put != 1 || w.objects() != 2 {
@@ -360,10 +364,7 @@ func TestErasePartsOfALostPayload(t *testing.T) {
 	whole := w.post("post", "1", `"tags":[{"n":1}]`)
 	w.keep(whole)
 	w.loses(whole)
-	later := w.changed(func(s *pipeline.Spec) {
-		s.Events["tag"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "post", Each: "tags", With: []string{"id"}}, ID: "{id}#{n}",
-			Key: pipeline.KeySpec{PK: "POST#{id}", SK: "TAG#{n}"}}
-	})
+	later := w.changed(tagged)
 	_, err := repair.Of(later).Erase(deadline(t), whole.Key)
 	must.Fail(t, err, "cannot make them: the payload is lost")
 	if _, err := repair.Of(later).EraseWith(deadline(t), whole.Key, nil, true); err != nil {

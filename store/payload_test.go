@@ -255,12 +255,11 @@ func TestTouchKeepsMoreThanFits(t *testing.T) {
 	a, b := w.post("post", "1", `"likes":1`, `"about":{"topic":"go"}`, `"big":["`+strings.Repeat("x", 450<<10)+`"]`), w.liked("2", 2)
 	w.mustPut(a, b)
 	w.start()
-	spec := orders()
-	posts(nil, &spec, nil)
-	spec.Epoch = 2
-	spec.Aggregates["big"] = pipeline.AggregateSpec{Since: 2,
-		From: map[string]pipeline.FromSpec{"post": {Values: map[string]string{"bigs": "sum length big?"}}}}
-	st := w.open(w.StoreConfig(w.compile(spec)))
+	st := w.changed(func(s *pipeline.Spec) {
+		s.Epoch = 2
+		s.Aggregates["big"] = pipeline.AggregateSpec{Since: 2,
+			From: map[string]pipeline.FromSpec{"post": {Values: map[string]string{"bigs": "sum length big?"}}}}
+	})
 	must.Succeed(t, st.Start(deadline(t)))
 	got, err := repair.Of(st).Touch(deadline(t))
 	if err == nil || !strings.Contains(err.Error(), "shorten") || len(got.Refused) != 1 || got.Refused[0] != a.Key || got.Touched != 1 {
@@ -272,14 +271,10 @@ func TestTouchKeepsMoreThanFits(t *testing.T) {
 // says which parts cannot be known.
 func TestPartsOfPayloadsElsewhere(t *testing.T) {
 	w := newWorld(t, posts)
-	a, b := w.post("post", "1", `"remarks":[{"n":1},{"n":2}]`), w.post("post", "2", `"remarks":[{"n":1}]`)
+	a, b := w.post("post", "1", `"tags":[{"n":1},{"n":2}]`), w.post("post", "2", `"tags":[{"n":1}]`)
 	w.mustPut(a, b)
 	w.start()
-	spec := orders()
-	posts(nil, &spec, nil)
-	spec.Events["remark"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "post", Each: "remarks", With: []string{"id"}}, ID: "{id}#{n}",
-		Key: pipeline.KeySpec{PK: "POST#{id}", SK: "REMARK#{n}"}}
-	st := w.open(w.StoreConfig(w.compile(spec)))
+	st := w.changed(tagged)
 	w.loses(b)
 	done, err := repair.Of(st).PutParts(deadline(t))
 	if err != nil || done.Wholes != 2 || done.Put != 2 || done.Missing != 3 || len(done.Refused) != 1 ||
@@ -287,15 +282,15 @@ func TestPartsOfPayloadsElsewhere(t *testing.T) {
 		t.Errorf("%+v, %v", done, err)
 	}
 	for _, n := range []string{"1", "2"} {
-		if item, err := st.Item(deadline(t), event.Key{PK: "POST#1", SK: "REMARK#" + n}); err != nil || item == nil ||
+		if item, err := st.Item(deadline(t), event.Key{PK: "POST#1", SK: "TAG#" + n}); err != nil || item == nil ||
 			item.Data != `{"id":"1","n":`+n+`}` {
-			t.Errorf("remark %s: %+v, %v", n, item, err)
+			t.Errorf("tag %s: %+v, %v", n, item, err)
 		}
 	}
 	if erased, err := repair.Of(st).Erase(deadline(t), a.Key); err != nil || !erased {
 		t.Fatal(err)
 	}
-	if img := w.stored("events", event.Key{PK: "POST#1", SK: "REMARK#2"}); img["i:barred"] == nil {
+	if img := w.stored("events", event.Key{PK: "POST#1", SK: "TAG#2"}); img["i:barred"] == nil {
 		t.Errorf("a part of an erased event is %v", img)
 	}
 }
@@ -350,17 +345,8 @@ func TestEraseNeedsTheBucket(t *testing.T) {
 	w := newWorld(t, posts)
 	a := w.post("post", "1")
 	w.mustPut(a)
-	without := orders()
-	posts(nil, &without, nil)
-	post := without.Events["post"]
-	post.Offload = pipeline.OffloadSpec{}
-	without.Events["post"] = post
-	for name := range without.Events {
-		e := without.Events[name]
-		e.Offload = pipeline.OffloadSpec{}
-		without.Events[name] = e
-	}
-	c := w.StoreConfig(w.compile(without))
+	without := w.changed(inside)
+	c := without.Config()
 	c.Objects, c.PayloadBucket = nil, ""
 	if _, err := repair.Of(w.open(c)).Erase(deadline(t), a.Key); err == nil || !strings.Contains(err.Error(), "Config.PayloadBucket") ||
 		w.stored("events", a.Key)["i:barred"] != nil {
@@ -369,8 +355,7 @@ func TestEraseNeedsTheBucket(t *testing.T) {
 	if _, err := repair.Of(w.open(c)).Erase(deadline(t), w.order("1", 1).Key); err != nil {
 		t.Errorf("a key that nothing is stored under: %v", err)
 	}
-	c = w.StoreConfig(w.compile(without))
-	if erased, err := repair.Of(w.open(c)).Erase(deadline(t), a.Key); err != nil || !erased || w.objects() != 0 {
+	if erased, err := repair.Of(without).Erase(deadline(t), a.Key); err != nil || !erased || w.objects() != 0 {
 		t.Errorf("%v, %v, %d objects", erased, err, w.objects())
 	}
 }

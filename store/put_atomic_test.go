@@ -215,15 +215,9 @@ func TestTheRestIsPutBesideItsWholeAlone(t *testing.T) {
 // message says: today's file may give it another digest, and an erased part has none.
 func TestConditionIsOnWhatWasMet(t *testing.T) {
 	w := newWorld(t, accounts)
-	spec := orders()
-	accounts(nil, &spec, nil)
-	now := spec.Events["account"]
-	now.Ignore = []string{"trace"}
-	spec.Events["account"] = now
-	today := w.compile(spec)
+	st := w.changed(ofType("account", func(e *pipeline.EventSpec) { e.Ignore = []string{"trace"} }))
 	w.keepAll(without(w.account("a", "a@y", 1, `"trace":1`), none))
-	item := w.itemOf(today, `"type":"account","id":"a","email":"a@y","at":"2099-03-01T10:00:00Z","rows":[{"n":0,"sku":"s"}],"trace":1`)
-	st := w.open(w.StoreConfig(today))
+	item := w.itemOf(st.Config().Pipeline, `"type":"account","id":"a","email":"a@y","at":"2099-03-01T10:00:00Z","rows":[{"n":0,"sku":"s"}],"trace":1`)
 	if results, _ := st.Put(context.Background(), []*event.Item{item}); verdicts(results) != "Inserted" { // bounded by rounds
 		t.Errorf("a digest of before: %v", results)
 	}
@@ -444,11 +438,7 @@ func TestEraseReleasesOlderClaims(t *testing.T) {
 	w := newWorld(t, accounts)
 	a := w.account("a", "x@y", 1, `"name":"n"`)
 	w.keepAll(a)
-	spec := w.plan.Describe().Spec
-	email := spec.Events["email"]
-	email.Part.With = append(email.Part.With, "name")
-	spec.Events["email"] = email
-	s := w.open(tables.Config{Pipeline: w.compile(spec), Env: w.Env})
+	s := w.changed(ofType("email", func(e *pipeline.EventSpec) { e.Part.With = append(e.Part.With, "name") }))
 	_, err := repair.Of(s).Erase(deadline(t), a.Key)
 	must.Succeed(t, err)
 	must.Equal(t, w.lies(a.Parts.Items[0].Key), "")
@@ -460,11 +450,7 @@ func TestOlderClaimsAreNotMissing(t *testing.T) {
 	a, b := w.account("a", "x@y", 1, `"name":"n"`), w.account("b", "x@y", 1, `"name":"n"`)
 	w.keepAll(a)
 	w.keepAll(without(b, func(i int) bool { return i == 1 })) // without its claim, which a has
-	spec := w.plan.Describe().Spec
-	email := spec.Events["email"]
-	email.Part.With = append(email.Part.With, "name")
-	spec.Events["email"] = email
-	s := w.open(tables.Config{Pipeline: w.compile(spec), Env: w.Env})
+	s := w.changed(ofType("email", func(e *pipeline.EventSpec) { e.Part.With = append(e.Part.With, "name") }))
 	missing, _, err := repair.Of(s).MissingParts(deadline(t), []*event.Item{a, b})
 	if err != nil || len(missing) != 1 || missing[0].Type != "email" || missing[0].Digest == a.Parts.Items[0].Digest {
 		t.Errorf("%d are missing, %v", len(missing), err)

@@ -195,17 +195,10 @@ func TestJudgedByTheStoredPayload(t *testing.T) {
 		if results, _ := w.arrive(stored); verdicts(results) != "Inserted" {
 			t.Fatalf("%s: %v", typ, results[0].Refusal)
 		}
-		spec := orders()
-		posts(nil, &spec, nil)
-		changed := spec.Events[typ]
-		changed.Ignore = []string{"shade"}
-		spec.Events[typ] = changed
-		p := w.compile(spec)
-		today := w.open(tables.Config{Pipeline: p,
-			Env: w.Env, Objects: w.Engine.S3(), PayloadBucket: stack.Payloads})
+		today := w.changed(ofType(typ, func(e *pipeline.EventSpec) { e.Ignore = []string{"shade"} }))
 		judge := func(step string, item *event.Item, want event.Verdict, detail string) {
 			t.Helper()
-			item = w.itemOf(p, strings.TrimSuffix(strings.TrimPrefix(item.Text(), "{"), "}"))
+			item = w.itemOf(today.Config().Pipeline, strings.TrimSuffix(strings.TrimPrefix(item.Text(), "{"), "}"))
 			if r, _, err := repair.Of(today).Judge(context.Background(), item); err == nil && r.Verdict != want || err != nil &&
 				want != event.Retry {
 				t.Errorf("%s, %s: judged %s, want %s, %v", typ, step, r.Verdict, want, err)
@@ -440,15 +433,7 @@ func TestEraseIsFinishedWithoutOffload(t *testing.T) {
 		w := newWorld(t, posts)
 		item := w.thread(typ, "1")
 		w.arrive(item)
-		spec := w.plan.Describe().Spec
-		for name, e := range spec.Events {
-			e.Offload = pipeline.OffloadSpec{}
-			spec.Events[name] = e
-		}
-		s := w.open(tables.Config{Pipeline: w.compile(spec), Events: stack.Events,
-			Aggregates: stack.Aggregates,
-			Env:        w.Env,
-			Objects:    w.Engine.S3(), PayloadBucket: stack.Payloads})
+		s := w.changed(inside)
 		w.faults = append(w.faults, fault{API: "ListObjectsV2", Before: errLost, Always: true})
 		if _, err := repair.Of(s).Erase(context.Background(), item.Key); err == nil { // bounded by rounds
 			t.Fatalf("%s: erased without the bucket", typ)
@@ -466,17 +451,12 @@ func TestEraseWithoutABucket(t *testing.T) {
 	item := w.post("post", "1")
 	w.arrive(item)
 	for _, offload := range []bool{false, true} {
-		spec := w.plan.Describe().Spec
-		for name, e := range spec.Events {
-			if !offload {
-				e.Offload = pipeline.OffloadSpec{}
-			}
-			spec.Events[name] = e
+		c := w.store.Config()
+		if !offload {
+			c = w.changed(inside).Config()
 		}
-		s := w.open(tables.Config{Pipeline: w.compile(spec), Events: stack.Events,
-			Aggregates: stack.Aggregates,
-			Env:        w.Env,
-			Objects:    w.Engine.S3(), PayloadBucket: "never-made"})
+		c.PayloadBucket = "never-made"
+		s := w.open(c)
 		order := w.order("1", 1)
 		w.arrive(order)
 		for range 2 {
@@ -497,12 +477,7 @@ func TestEraseWithoutABucket(t *testing.T) {
 func TestLaterPartsOfAnOffloadedWhole(t *testing.T) {
 	w := newWorld(t, posts)
 	w.arrive(w.post("post", "1", `"tags":[{"n":1}]`))
-	spec := w.plan.Describe().Spec
-	spec.Events["tag"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "post", Each: "tags", With: []string{"id"}}, ID: "{id}#{n}",
-		Key: pipeline.KeySpec{PK: "POST#{id}", SK: "TAG#{n}"}}
-	s := w.open(tables.Config{Pipeline: w.compile(spec),
-		Env:     w.Env,
-		Objects: w.Engine.S3(), PayloadBucket: stack.Payloads})
+	s := w.changed(tagged)
 	must.Succeed(t, s.Start(deadline(t)))
 	whole, err := s.Item(deadline(t), event.Key{PK: "POST#1", SK: "POST"})
 	must.Succeed(t, err)

@@ -298,11 +298,8 @@ func TestStatesOfOneEventTie(t *testing.T) {
 	if one.Type != "place" || one.Digest != other.Digest {
 		t.Errorf("%+v, and in another order %+v", one, other)
 	}
-	spec := w.plan.Describe().Spec
-	device := spec.Events["device"]
-	device.Part.With = append(device.Part.With, "type")
-	spec.Events["device"] = device
-	changed := w.compile(spec)
+	more := ofType("device", func(e *pipeline.EventSpec) { e.Part.With = append(e.Part.With, "type") })
+	changed := w.changed(more).Config().Pipeline
 	var left []string
 	for _, plans := range [][2]*pipeline.Pipeline{{w.plan, changed}, {changed, w.plan}} {
 		w := newWorld(t, trips)
@@ -346,9 +343,7 @@ func TestSettledStates(t *testing.T) {
 // is ignored today. Its states are put beside it all the same.
 func TestStatesBesideAnOlderDigest(t *testing.T) {
 	w := newWorld(t, trips, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
-		e := s.Events["visit"]
-		e.Ignore = nil
-		s.Events["visit"] = e
+		ofType("visit", func(e *pipeline.EventSpec) { e.Ignore = nil })(s)
 	})
 	traced := func(p *pipeline.Pipeline, trace string) *event.Item {
 		return w.visitOf(p, "", `"trace":"`+trace+`"`)
@@ -356,16 +351,8 @@ func TestStatesBesideAnOlderDigest(t *testing.T) {
 	alone := *traced(w.plan, "1")
 	alone.Parts = nil
 	w.keep(&alone)
-	today := w.changed(func(s *pipeline.Spec) {
-		e := s.Events["visit"]
-		e.Ignore = []string{"trace"}
-		s.Events["visit"] = e
-	})
-	spec := w.plan.Describe().Spec
-	e := spec.Events["visit"]
-	e.Ignore = []string{"trace"}
-	spec.Events["visit"] = e
-	results, _ := today.Put(deadline(t), []*event.Item{traced(w.compile(spec), "2")})
+	today := w.changed(ofType("visit", func(e *pipeline.EventSpec) { e.Ignore = []string{"trace"} }))
+	results, _ := today.Put(deadline(t), []*event.Item{traced(today.Config().Pipeline, "2")})
 	if got := verdicts(results) + " " + verdicts(results[0].Parts); got != "Duplicate Inserted" {
 		t.Errorf("%s: %+v", got, results[0].Refusal)
 	}

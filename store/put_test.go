@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
@@ -117,12 +116,8 @@ func TestForeignItemUnderTheKey(t *testing.T) {
 func TestDigestUnderTodaysIgnore(t *testing.T) {
 	w := newWorld(t)
 	w.arrive(w.order("1", 1, `"sent":"a"`))
-	spec := orders()
-	e := spec.Events["order"]
-	e.Ignore = append(e.Ignore, "sent")
-	spec.Events["order"] = e
-	today := w.compile(spec)
-	s := w.open(tables.Config{Pipeline: today, Events: "events", Env: env.Env{Now: w.Clock.Now}})
+	s := w.changed(ofType("order", func(e *pipeline.EventSpec) { e.Ignore = append(e.Ignore, "sent") }))
+	today := s.Config().Pipeline
 	items := []*event.Item{
 		w.itemOf(today, `"type":"order"`, `"id":"1"`, `"merchant":"m"`, `"cents":1`, `"at":"2099-03-01T10:00:00Z"`, `"sent":"b"`),
 		w.itemOf(today, `"type":"order"`, `"id":"1"`, `"merchant":"m"`, `"cents":2`, `"at":"2099-03-01T10:00:00Z"`, `"sent":"a"`)}

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
@@ -88,15 +87,9 @@ func TestTheNewestOfABatchByTheWholeList(t *testing.T) {
 // report is not taken for a newer one.
 func TestTiesOfWhatAnOlderFunctionStored(t *testing.T) {
 	w := newWorld(t, ticketed)
-	spec := orders()
-	ticketed(nil, &spec, nil)
-	e := spec.Events["ticket"]
-	e.Revision = "rev number"
-	spec.Events["ticket"] = e
-	before := w.compile(spec)
-	older := w.open(tables.Config{Pipeline: before, Events: "events", Env: env.Env{Now: w.Clock.Now}})
+	older := w.changed(ofType("ticket", func(e *pipeline.EventSpec) { e.Revision = "rev number" }))
 	body := []string{`"type":"ticket"`, `"id":"t"`, `"at":"2099-03-01T10:00:00Z"`, `"rev":5`, `"seq":9`}
-	older.Put(deadline(t), []*event.Item{w.itemOf(before, body...)})
+	older.Put(deadline(t), []*event.Item{w.itemOf(older.Config().Pipeline, body...)})
 	if img := w.stored("events", event.Key{PK: "TICKET#t", SK: "-"}); img["i:revision"] != nil {
 		t.Fatalf("the older function stored ties: %v", img)
 	}
