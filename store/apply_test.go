@@ -455,17 +455,14 @@ func TestCredentialsRefused(t *testing.T) {
 // everything that is delivered again.
 func TestLingeringUpdateOfFullItem(t *testing.T) {
 	var lingering *dynamodb.UpdateItemInput
-	w := newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
-		next := config.Intercept
-		config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
-			if u, ok := in.(*dynamodb.UpdateItemInput); ok && rows.TextOf(u.Key["PK"]) == "A#live#1#0" &&
-				lingering == nil {
-				lingering = u
-				return nil, errLost
-			}
-			return next(ctx, api, in, call)
+	w := newWorld(t)
+	w.onCall = func(_ string, in any) error {
+		if u, ok := in.(*dynamodb.UpdateItemInput); ok && rows.TextOf(u.Key["PK"]) == "A#live#1#0" && lingering == nil {
+			lingering = u
+			return errLost
 		}
-	})
+		return nil
+	}
 	w.start()
 	key := event.Key{PK: "A#live#1#0", SK: "-"}
 	const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")

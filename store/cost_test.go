@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -180,22 +179,16 @@ func TestCostsOfSizesAndIndexes(t *testing.T) {
 // A replacement that loses its race pays for the item that won, if that is the larger one.
 func TestCostOfALostRace(t *testing.T) {
 	for _, note := range []int{0, 3000} {
-		var w *world
-		raced := embedded.Usage{}
-		w = newWorld(t, crates, func(c *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
-			done := false
-			next := c.Intercept
-			c.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
-				if put, ok := in.(*dynamodb.PutItemInput); ok && !done && strings.Contains(aws.ToString(put.ConditionExpression), ":seen") {
-					done = true
-					before := w.Engine.Usage()
-					w.open(tables.Config{Events: "events", Env: env.Env{Now: w.Clock.Now}}).
-						Put(deadline(t), []*event.Item{w.crate("1", 2, "b", note)})
-					raced = w.Engine.Usage().Sub(before)
-				}
-				return next(ctx, api, in, call)
-			}
-		})
+		w, raced := newWorld(t, crates), embedded.Usage{}
+		replaces := func(in any) bool {
+			return strings.Contains(aws.ToString(in.(*dynamodb.PutItemInput).ConditionExpression), ":seen")
+		}
+		w.faults = []fault{{API: "PutItem", Applies: replaces, Run: func() {
+			before := w.Engine.Usage()
+			w.open(tables.Config{Events: "events", Env: env.Env{Now: w.Clock.Now}}).
+				Put(deadline(t), []*event.Item{w.crate("1", 2, "b", note)})
+			raced = w.Engine.Usage().Sub(before)
+		}}}
 		if results, _ := w.arrive(w.crate("1", 1, "a", 0)); verdicts(results) != "Inserted" {
 			t.Fatal(verdicts(results))
 		}

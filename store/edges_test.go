@@ -12,12 +12,10 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
-	"github.com/ingot-events/ingot/tables"
 )
 
 // A refused update takes the place of a flag that says less. So a person who takes that flag off
@@ -104,16 +102,13 @@ func TestOneUpdatePrunesTwelveMarks(t *testing.T) {
 // item is flagged.
 func TestTotalThatNeverTakesAnUpdate(t *testing.T) {
 	writes := 0
-	w := newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
-		next := config.Intercept
-		config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
-			if u, ok := in.(*dynamodb.UpdateItemInput); ok && strings.HasPrefix(rows.TextOf(u.Key["PK"]),
-				"A#by_merchant") {
-				writes++
-			}
-			return next(ctx, api, in, call)
+	w := newWorld(t)
+	w.onCall = func(_ string, in any) error {
+		if u, ok := in.(*dynamodb.UpdateItemInput); ok && strings.HasPrefix(rows.TextOf(u.Key["PK"]), "A#by_merchant") {
+			writes++
 		}
-	})
+		return nil
+	}
 	def, _ := w.plan.Definition("by_merchant")
 	key := lanes.Key(def, 0, []string{"m"}, aggregate.NoWindow)
 	w.write("totals", key, attrs{"largest": textValue("much")})
@@ -150,18 +145,8 @@ func TestStartBesideANewerOne(t *testing.T) {
 		refused bool // the older one is refused, because it would add to the past
 	}{"one more aggregate": {added(2, 2), false}, "other aggregates": {apart, true}} {
 		t.Run(name, func(t *testing.T) {
-			var w *world
-			overtaken := false
-			w = newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
-				next := config.Intercept
-				config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
-					if api == "TransactWriteItems" && !overtaken {
-						overtaken = true
-						w.started(tt.newer)
-					}
-					return next(ctx, api, in, call)
-				}
-			})
+			w := newWorld(t)
+			w.faults = []fault{{API: "TransactWriteItems", Run: func() { w.started(tt.newer) }}}
 			if err := w.store.Start(deadline(t)); (err != nil) != tt.refused {
 				t.Errorf("the older start: %v", err)
 			}

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -49,31 +48,28 @@ func TestMostAggregatesStart(t *testing.T) {
 type longest struct{ update, condition, operators int }
 
 // measure records the expressions of every write of a total.
-func (l *longest) measure(config *embedded.Config) {
-	next := config.Intercept
-	config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
-		note := func(update, condition *string) {
-			c := aws.ToString(condition)
-			l.update, l.condition = max(l.update, len(aws.ToString(update))), max(l.condition, len(c))
-			operators := 0
-			for _, word := range []string{" AND ", " OR ", " < ", " > ", " <= ", " >= ", " = ",
-				"("} { // a function and a group have one ( each
-				operators += strings.Count(c, word)
-			}
-			l.operators = max(l.operators, operators)
+func (l *longest) measure(_ string, in any) error {
+	note := func(update, condition *string) {
+		c := aws.ToString(condition)
+		l.update, l.condition = max(l.update, len(aws.ToString(update))), max(l.condition, len(c))
+		operators := 0
+		for _, word := range []string{" AND ", " OR ", " < ", " > ", " <= ", " >= ", " = ",
+			"("} { // a function and a group have one ( each
+			operators += strings.Count(c, word)
 		}
-		switch in := in.(type) {
-		case *dynamodb.UpdateItemInput:
-			note(in.UpdateExpression, in.ConditionExpression)
-		case *dynamodb.TransactWriteItemsInput:
-			for _, item := range in.TransactItems {
-				if item.Update != nil {
-					note(item.Update.UpdateExpression, item.Update.ConditionExpression)
-				}
-			}
-		}
-		return next(ctx, api, in, call)
+		l.operators = max(l.operators, operators)
 	}
+	switch in := in.(type) {
+	case *dynamodb.UpdateItemInput:
+		note(in.UpdateExpression, in.ConditionExpression)
+	case *dynamodb.TransactWriteItemsInput:
+		for _, item := range in.TransactItems {
+			if item.Update != nil {
+				note(item.Update.UpdateExpression, item.Update.ConditionExpression)
+			}
+		}
+	}
+	return nil
 }
 
 // This test makes the longest expressions that an update can have: all values of one kind, the
@@ -86,8 +82,7 @@ func TestLongestExpressions(t *testing.T) {
 		for _, way := range bothWays {
 			t.Run(op+" "+way.String(), func(t *testing.T) {
 				var got longest
-				w := newWorld(t, counting(way), func(config *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
-					got.measure(config)
+				w := newWorld(t, counting(way), func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 					values := map[string]string{}
 					for i := range pipeline.MaxValues {
 						values[fmt.Sprint("value_", i)] = op
@@ -96,6 +91,7 @@ func TestLongestExpressions(t *testing.T) {
 						Retain: 100 * 24 * time.Hour,
 						From:   map[string]pipeline.FromSpec{"order": {Values: values}}}}
 				})
+				w.onCall = got.measure
 				deliver := func(shard string, sequence int64) {
 					l := event.Lane{StreamARN: lane.StreamARN, ShardID: shard}
 					b := lanes.NewBatch(way, l)
@@ -236,16 +232,11 @@ func wideEvent(over int) func(*embedded.Config, *pipeline.Spec, *tables.Config) 
 // table can have.
 func TestWidestItemFitsAStatement(t *testing.T) {
 	longest, statements := 0, 0
-	w := newWorld(t, wideEvent(0), func(c *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
-		next := c.Intercept
-		c.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
-			if batch, ok := in.(*dynamodb.BatchExecuteStatementInput); ok {
-				for _, s := range batch.Statements {
-					statements++
-					longest = max(longest, len(*s.Statement)-len("events")+255)
-				}
-			}
-			return next(ctx, api, in, call)
+	w := newWorld(t, wideEvent(0))
+	w.onCall = requests("BatchExecuteStatement", func(in any) {
+		for _, s := range in.(*dynamodb.BatchExecuteStatementInput).Statements {
+			statements++
+			longest = max(longest, len(*s.Statement)-len("events")+255)
 		}
 	})
 	var items []*event.Item

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -22,13 +21,10 @@ import (
 // looks the answers are short, the guesses are right, and the accounts are true.
 func TestItemIsAskedForOnceAnHour(t *testing.T) {
 	var asked atomic.Int32
-	w := newWorld(t, func(c *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
-		inner := c.Intercept
-		c.Intercept = func(ctx context.Context, api string, input any, call func() (any, error)) (any, error) {
-			if in, ok := input.(*dynamodb.UpdateItemInput); ok && in.ReturnValues == types.ReturnValueAllNew {
-				asked.Add(1)
-			}
-			return inner(ctx, api, input, call)
+	w := newWorld(t)
+	w.onCall = requests("UpdateItem", func(in any) {
+		if in.(*dynamodb.UpdateItemInput).ReturnValues == types.ReturnValueAllNew {
+			asked.Add(1)
 		}
 	})
 	largest := 0

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,21 +12,19 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/tables"
 )
 
 // requests looks at the requests of one API.
-func requests(api string, look func(in any)) option {
-	return func(c *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
-		next := c.Intercept
-		c.Intercept = func(ctx context.Context, called string, in any, call func() (any, error)) (any, error) {
-			if called == api {
-				look(in)
-			}
-			return next(ctx, called, in, call)
+func requests(api string, look func(in any)) func(string, any) error {
+	return func(called string, in any) error {
+		if called == api {
+			look(in)
 		}
+		return nil
 	}
 }
 
@@ -43,24 +40,22 @@ func TestStatementsAreBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sent := 0
-			w := newWorld(t, func(c *embedded.Config, s *pipeline.Spec, sc *tables.Config) { sc.Concurrency = 1 },
-				requests("BatchExecuteStatement", func(in any) {
-					sent++
-					bytes := 0
-					for _, s := range in.(*dynamodb.BatchExecuteStatementInput).Statements {
-						if s.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld {
-							t.Error("it asks for the stored item")
-						}
-						for _, p := range s.Parameters {
-							if text, ok := p.(*types.AttributeValueMemberS); ok {
-								bytes += len(text.Value)
-							}
-						}
+			w := newWorld(t, func(c *embedded.Config, s *pipeline.Spec, sc *tables.Config) { sc.Concurrency = 1 })
+			w.onCall = requests("BatchExecuteStatement", func(in any) {
+				sent++
+				bytes := 0
+				for _, s := range in.(*dynamodb.BatchExecuteStatementInput).Statements {
+					if s.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld {
+						t.Error("it asks for the stored item")
 					}
-					if bytes > 2<<20 {
-						t.Errorf("a request of %d bytes", bytes)
+					for _, p := range s.Parameters {
+						bytes += len(rows.TextOf(p))
 					}
-				}))
+				}
+				if bytes > 2<<20 {
+					t.Errorf("a request of %d bytes", bytes)
+				}
+			})
 			var items []*event.Item
 			for i := range c.items {
 				items = append(items, w.order(fmt.Sprint(i), i, fmt.Sprintf(`"note":%q`, strings.Repeat("n", c.kilobytes<<10))))
@@ -77,7 +72,8 @@ func TestStatementsAreBounded(t *testing.T) {
 // digest differs, five at a time. No result keeps a payload.
 func TestPayloadsAreReadFewAtATime(t *testing.T) {
 	var asked []string
-	w := newWorld(t, requests("BatchGetItem", func(in any) {
+	w := newWorld(t)
+	w.onCall = requests("BatchGetItem", func(in any) {
 		request := in.(*dynamodb.BatchGetItemInput).RequestItems["events"]
 		what := "summaries"
 		for _, name := range request.ExpressionAttributeNames {
@@ -86,11 +82,8 @@ func TestPayloadsAreReadFewAtATime(t *testing.T) {
 			}
 		}
 		asked = append(asked, fmt.Sprint(len(request.Keys), " ", what))
-	}))
-	one := func(c *tables.Config) { c.Concurrency = 1 }
-	c := tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Env: env.Env{Now: w.Clock.Now}}
-	one(&c)
-	s := w.open(c)
+	})
+	s := w.open(tables.Config{Events: "events", Env: env.Env{Now: w.Clock.Now}, Concurrency: 1})
 	var stored, again []*event.Item
 	for i := range 130 {
 		stored = append(stored, w.order(fmt.Sprint(i), i))

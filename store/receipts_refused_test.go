@@ -25,17 +25,12 @@ import (
 var errUnforeseen = &smithy.GenericAPIError{Code: "ValidationException", Message: "something that no rule foresees"}
 
 // refusing makes the service refuse every whole transaction for which bad holds.
-func refusing(bad func([]types.TransactWriteItem) error) option {
-	return func(config *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
-		next := config.Intercept
-		config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
-			if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok {
-				if err := bad(tx.TransactItems); err != nil {
-					return nil, err
-				}
-			}
-			return next(ctx, api, in, call)
+func refusing(bad func([]types.TransactWriteItem) error) func(string, any) error {
+	return func(_ string, in any) error {
+		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok {
+			return bad(tx.TransactItems)
 		}
+		return nil
 	}
 }
 
@@ -64,12 +59,13 @@ func TestRefusedTransactionsAreHalved(t *testing.T) {
 		"cancelled silently": {silent, 3*(1+2) + 4 + 1, 2 * (1 + 2)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, counting(aggregate.Receipts), refusing(func(items []types.TransactWriteItem) error {
+			w := newWorld(t, counting(aggregate.Receipts))
+			w.onCall = refusing(func(items []types.TransactWriteItem) error {
 				if puts(items) > 3 {
 					return tt.refusal
 				}
 				return nil
-			}))
+			})
 			var items []*event.Item
 			for i := range 8 {
 				items = append(items, w.order(fmt.Sprint(i), i))
@@ -96,12 +92,13 @@ func TestRefusedTransactionsAreHalved(t *testing.T) {
 // does not say whether its 4 MB apply to the request or to the items that it updates. If they apply
 // to the items, at most ten large items fit.
 func TestTransactionsOfLargeItems(t *testing.T) {
-	w := newWorld(t, counting(aggregate.Receipts), refusing(func(in []types.TransactWriteItem) error {
+	w := newWorld(t, counting(aggregate.Receipts))
+	w.onCall = refusing(func(in []types.TransactWriteItem) error {
 		if len(in)-puts(in) > 10 {
 			return errUnforeseen
 		}
 		return nil
-	}))
+	})
 	var items []*event.Item
 	for i := range 12 {
 		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), fmt.Sprintf(`"merchant":"m%d"`, i), `"cents":5`,
@@ -136,14 +133,15 @@ func TestRefusedChange(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var badReceipt string
-			w := newWorld(t, counting(aggregate.Receipts), refusing(func(items []types.TransactWriteItem) error {
+			w := newWorld(t, counting(aggregate.Receipts))
+			w.onCall = refusing(func(items []types.TransactWriteItem) error {
 				for _, item := range items {
 					if item.Put != nil && rows.TextOf(item.Put.Item["PK"]) == badReceipt && tt.refuses(items) {
 						return errUnforeseen
 					}
 				}
 				return nil
-			}))
+			})
 			w.start()
 			items := []*event.Item{w.order("1", 1), w.order("2", 20), w.order("3", 300), w.order("4", 4000)}
 			badReceipt = lanes.ReceiptKey(lane.StreamARN, items[2].Key, w.sequence(3)).PK
@@ -189,7 +187,8 @@ func TestRefusedChange(t *testing.T) {
 
 // A quarantine that fails leaves the change unproven and its receipt unwritten.
 func TestRefusedChangeIsNotQuarantined(t *testing.T) {
-	w := newWorld(t, counting(aggregate.Receipts), refusing(func([]types.TransactWriteItem) error { return errUnforeseen }))
+	w := newWorld(t, counting(aggregate.Receipts))
+	w.onCall = refusing(func([]types.TransactWriteItem) error { return errUnforeseen })
 	a := w.store.Apply(context.Background(), w.batch(aggregate.Receipts, 1, w.order("1", 5)), func(context.Context,
 		*lanes.Update, error) error {
 		return errLost
