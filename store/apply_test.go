@@ -250,23 +250,8 @@ func TestRecreatedTotalIsBornExpired(t *testing.T) {
 
 func TestMarksArePruned(t *testing.T) {
 	w := newWorld(t)
-	marksOf := func() (n int) {
-		for total, err := range w.store.Totals(context.Background()) {
-			must.Succeed(t, err)
-			if total.Address.Name == "live" {
-				n = total.Marks
-			}
-		}
-		return n
-	}
 	deliver := func(shard string, sequence int64) {
-		l := event.Lane{StreamARN: lane.StreamARN, ShardID: shard}
-		item := w.order(fmt.Sprintf("%s-%d", shard, sequence), 1)
-		c := w.insert(sequence, item)
-		c.Lane = l
-		b := lanes.NewBatch(aggregate.Marks, l)
-		b.Add(c, nil, w.plan.Contributions(item).List)
-		w.apply(b)
+		w.apply(w.from(aggregate.Marks, shard, sequence, w.order(fmt.Sprintf("%s-%d", shard, sequence), 1)))
 	}
 	for i := range 6 {
 		deliver(fmt.Sprint("old-", i), 100)
@@ -274,24 +259,19 @@ func TestMarksArePruned(t *testing.T) {
 	w.Clock.Set(epoch.Add(72 * time.Hour))
 	deliver("new", 1)
 	deliver("new", 2)
-	if got := marksOf(); got != 7 {
+	if got := w.marks(); got != 7 {
 		t.Fatalf("%d marks 72 hours later, want all 7: a replayed shard would count twice", got)
 	}
 	w.Clock.Set(epoch.Add(72*time.Hour + time.Second))
 	deliver("new", 3)
-	must.Equal(t, marksOf(), 1)
+	must.Equal(t, w.marks(), 1)
 	w.expect(t, "live", map[string]string{"orders": "9"})
 	// If a mark has moved since it was seen, it is not pruned, and the update goes through without
 	// that.
 	deliver("late", 50)
 	w.Clock.Pass(80 * time.Hour)
 	other := w.open(tables.Config{})
-	l := event.Lane{StreamARN: lane.StreamARN, ShardID: "late"}
-	item := w.order("late-51", 1)
-	c := w.insert(51, item)
-	c.Lane = l
-	b := lanes.NewBatch(aggregate.Marks, l)
-	b.Add(c, nil, w.plan.Contributions(item).List)
+	b := w.from(aggregate.Marks, "late", 51, w.order("late-51", 1))
 	if a := other.Apply(deadline(t), b, noQuarantine(t)); !a.Unproven.IsZero() {
 		t.Fatal(a.Err)
 	}

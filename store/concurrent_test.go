@@ -15,7 +15,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/query"
@@ -37,17 +36,11 @@ func TestOneStoreManyCallers(t *testing.T) {
 			var group sync.WaitGroup
 			const callers, each = 8, 20
 			for c := range callers {
-				l := event.Lane{StreamARN: lane.StreamARN, ShardID: fmt.Sprint("shard-", c)}
 				items := make([]*event.Item, each)
 				for i := range items {
 					items[i] = w.order(fmt.Sprint(c*each+i), c*each+i)
 				}
-				batch := lanes.NewBatch(way, l)
-				for i, item := range items {
-					change := w.insert(int64(i+1), item)
-					change.Lane = l
-					batch.Add(change, nil, w.plan.Contributions(item).List)
-				}
+				batch := w.from(way, fmt.Sprint("shard-", c), 1, items...)
 				group.Go(func() {
 					if results, _ := w.arrive(items...); strings.Count(verdicts(results), "Inserted") != each {
 						t.Errorf("caller %d: %s", c, verdicts(results))

@@ -49,11 +49,7 @@ func TestFirstFlagOfATotalStands(t *testing.T) {
 			first, second := w.order("1", 5), w.order("2", 6)
 			w.apply(w.batch(c, 1, first, second))
 			remove := func(sequence int64, item *event.Item) {
-				b := lanes.NewBatch(c, lane)
-				change := &event.Change{Kind: event.Remove, Lane: lane, Sequence: w.sequence(sequence), Created: w.Clock.Now(),
-					Key: item.Key, Old: item}
-				b.Add(change, w.plan.Contributions(item).List, nil)
-				w.apply(b)
+				w.apply(w.change(sequence, event.Remove, false, item, nil))
 			}
 			w.Clock.Set(epoch.Add(time.Hour))
 			remove(3, first)
@@ -72,20 +68,7 @@ func TestFirstFlagOfATotalStands(t *testing.T) {
 func TestOneUpdatePrunesTwelveMarks(t *testing.T) {
 	w := newWorld(t)
 	deliver := func(shard string, sequence int64) {
-		change := w.insert(sequence, w.order(fmt.Sprint(shard, sequence), 1))
-		change.Lane = event.Lane{StreamARN: lane.StreamARN, ShardID: shard}
-		b := lanes.NewBatch(aggregate.Marks, change.Lane)
-		b.Add(change, nil, w.plan.Contributions(change.New).List)
-		w.apply(b)
-	}
-	marks := func() (n int) {
-		for total, err := range w.store.Totals(context.Background()) {
-			must.Succeed(t, err)
-			if total.Address.Name == "live" {
-				n = total.Marks
-			}
-		}
-		return n
+		w.apply(w.from(aggregate.Marks, shard, sequence, w.order(fmt.Sprint(shard, sequence), 1)))
 	}
 	for i := range 30 {
 		deliver(fmt.Sprint("old-", i), 1)
@@ -93,7 +76,7 @@ func TestOneUpdatePrunesTwelveMarks(t *testing.T) {
 	w.Clock.Set(epoch.Add(73 * time.Hour))
 	for i, want := range []int{31 - 12, 31 - 24, 1} {
 		deliver("new", int64(1+i))
-		must.Equal(t, marks(), want, i+1)
+		must.Equal(t, w.marks(), want, i+1)
 	}
 }
 

@@ -180,9 +180,7 @@ func TestFlagOfATotalComesBack(t *testing.T) {
 		for n, removed := range [][]*event.Item{items, w.perMerchant(3, 10)} {
 			b := lanes.NewBatch(aggregate.Marks, lane)
 			for i, item := range removed {
-				c := w.insert(int64(100+10*n+i), item)
-				c.Kind, c.Old, c.New = event.Remove, item, nil
-				b.Add(c, w.plan.Contributions(item).List, nil)
+				w.take(b, int64(100+10*n+i), item, false)
 			}
 			w.apply(b)
 			for i := range 3 {

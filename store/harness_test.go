@@ -234,11 +234,38 @@ var lane = event.Lane{StreamARN: "arn:aws:dynamodb:us-east-1:000000000000:table/
 // batch routes inserts of the items as one batch of a lane. The records are numbered from first.
 func (w *world) batch(counting aggregate.Counting, first int64, items ...*event.Item) *lanes.Batch {
 	w.t.Helper()
-	b := lanes.NewBatch(counting, lane)
+	return w.from(counting, lane.ShardID, first, items...)
+}
+
+// from is batch, of another shard.
+func (w *world) from(counting aggregate.Counting, shard string, first int64, items ...*event.Item) *lanes.Batch {
+	w.t.Helper()
+	from := event.Lane{StreamARN: lane.StreamARN, ShardID: shard}
+	b := lanes.NewBatch(counting, from)
 	for i, item := range items {
-		b.Add(w.insert(first+int64(i), item), nil, w.plan.Contributions(item).List)
+		c := w.insert(first+int64(i), item)
+		c.Lane = from
+		b.Add(c, nil, w.plan.Contributions(item).List)
 	}
 	return b
+}
+
+// take adds the removal of an item to a batch of the lane.
+func (w *world) take(b *lanes.Batch, sequence int64, item *event.Item, expired bool) {
+	c := w.insert(sequence, item)
+	c.Kind, c.Old, c.New, c.Expired = event.Remove, item, nil, expired
+	b.Add(c, w.plan.Contributions(item).List, nil)
+}
+
+// marks returns how many marks the only total of live has.
+func (w *world) marks() (n int) {
+	for total, err := range w.store.Totals(context.Background()) {
+		must.Succeed(w.t, err)
+		if total.Address.Name == "live" {
+			n = total.Marks
+		}
+	}
+	return n
 }
 
 func (w *world) insert(sequence int64, item *event.Item) *event.Change {

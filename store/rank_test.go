@@ -59,36 +59,43 @@ func TestRankAgainstASort(t *testing.T) {
 					w := newWorld(t, ranked, counting(c), oneByOne(single))
 					w.start()
 					twins := map[string]*standing{}
-					var live []*event.Item
-					sequence := int64(1)
-					for range 6 {
-						b := lanes.NewBatch(c, lane)
-						for range 1 + rng.IntN(40) {
-							sequence++
-							if len(live) > 0 && rng.IntN(4) == 0 {
-								i := rng.IntN(len(live))
-								gone := w.insert(sequence, live[i])
-								gone.Kind, gone.Old, gone.New, gone.Expired = event.Remove, live[i], nil, true
-								b.Add(gone, w.plan.Contributions(live[i]).List, nil)
-								move(twins, live[i], -1)
-								live = slices.Delete(live, i, i+1)
-								continue
-							}
-							cents := fmt.Sprintf(`"cents":%d`, rng.IntN(9)-2)
-							item := w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, sequence),
-								fmt.Sprintf(`"merchant":"m#%d"`, rng.IntN(30)), cents, `"at":"2099-03-01T10:00:00Z"`)
-							b.Add(w.insert(sequence, item), nil, w.plan.Contributions(item).List)
-							move(twins, item, 1)
-							live = append(live, item)
-						}
-						before := w.Engine.Usage()
-						a := w.apply(b)
-						must.Equal(t, w.Engine.Usage().Sub(before).WriteUnits(), a.Cost.WriteUnits)
-					}
+					w.churn(6, 4, rng, func(sequence int64) *event.Item {
+						cents := fmt.Sprintf(`"cents":%d`, rng.IntN(9)-2)
+						return w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, sequence),
+							fmt.Sprintf(`"merchant":"m#%d"`, rng.IntN(30)), cents, `"at":"2099-03-01T10:00:00Z"`)
+					}, func(item *event.Item, sign int) { move(twins, item, sign) })
 					w.compareRanks(t, twins, rng)
 				})
 			}
 		}
+	}
+}
+
+// churn counts batches of new events and of the expiry of earlier ones, one in so many. It tells
+// what it does, and checks the own accounts of the cost.
+func (w *world) churn(batches, oneIn int, rng *rand.Rand, another func(sequence int64) *event.Item, tell func(item *event.Item, sign int)) {
+	w.t.Helper()
+	var live []*event.Item
+	sequence := int64(1)
+	for range batches {
+		b := lanes.NewBatch(w.store.Inside().Heads.Counting(), lane)
+		for range 1 + rng.IntN(40) {
+			sequence++
+			if len(live) > 0 && rng.IntN(oneIn) == 0 {
+				i := rng.IntN(len(live))
+				w.take(b, sequence, live[i], true)
+				tell(live[i], -1)
+				live = slices.Delete(live, i, i+1)
+				continue
+			}
+			item := another(sequence)
+			b.Add(w.insert(sequence, item), nil, w.plan.Contributions(item).List)
+			tell(item, 1)
+			live = append(live, item)
+		}
+		before := w.Engine.Usage()
+		a := w.apply(b)
+		must.Equal(w.t, w.Engine.Usage().Sub(before).WriteUnits(), a.Cost.WriteUnits)
 	}
 }
 

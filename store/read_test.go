@@ -34,12 +34,7 @@ func TestTotalRange(t *testing.T) {
 	for i := range 24 {
 		at := fmt.Sprintf(`"at":"2099-03-%02dT23:59:59.999999999Z"`, 1+i/3)
 		item := w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), `"merchant":"m#%"`, fmt.Sprintf(`"cents":%d`, i), at)
-		l := event.Lane{StreamARN: lane.StreamARN, ShardID: fmt.Sprint("shardId-", i)}
-		c := w.insert(1, item)
-		c.Lane = l
-		b := lanes.NewBatch(aggregate.Marks, l)
-		b.Add(c, nil, w.plan.Contributions(item).List)
-		w.apply(b)
+		w.apply(w.from(aggregate.Marks, fmt.Sprint("shardId-", i), 1, item))
 	}
 	day := func(d int, more ...time.Duration) time.Time {
 		at := time.Date(2099, 3, d, 0, 0, 0, 0, time.UTC)

@@ -15,7 +15,6 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/tables"
@@ -53,32 +52,11 @@ func TestListsAgainstASort(t *testing.T) {
 				w := newWorld(t, boards, counting(c))
 				w.start()
 				twins := map[string]*placed{}
-				var live []*event.Item
-				sequence := int64(1)
-				for range 5 {
-					b := lanes.NewBatch(c, lane)
-					for range 1 + rng.IntN(40) {
-						sequence++
-						if len(live) > 0 && rng.IntN(3) == 0 {
-							i := rng.IntN(len(live))
-							gone := w.insert(sequence, live[i])
-							gone.Kind, gone.Old, gone.New, gone.Expired = event.Remove, live[i], nil, true
-							b.Add(gone, w.plan.Contributions(live[i]).List, nil)
-							place(twins, live[i], -1)
-							live = slices.Delete(live, i, i+1)
-							continue
-						}
-						item := w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, sequence), fmt.Sprintf(`"merchant":"m%d"`, rng.IntN(4)),
-							fmt.Sprintf(`"level":"%d"`, rng.IntN(12)), fmt.Sprintf(`"area":%q`, []string{"a", "A#1", "1"}[rng.IntN(3)]),
-							fmt.Sprintf(`"cents":%d`, rng.IntN(9)-2), `"at":"2099-03-01T10:00:00Z"`)
-						b.Add(w.insert(sequence, item), nil, w.plan.Contributions(item).List)
-						place(twins, item, 1)
-						live = append(live, item)
-					}
-					before := w.Engine.Usage()
-					a := w.apply(b)
-					must.Equal(t, w.Engine.Usage().Sub(before).WriteUnits(), a.Cost.WriteUnits)
-				}
+				w.churn(5, 3, rng, func(sequence int64) *event.Item {
+					return w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, sequence), fmt.Sprintf(`"merchant":"m%d"`, rng.IntN(4)),
+						fmt.Sprintf(`"level":"%d"`, rng.IntN(12)), fmt.Sprintf(`"area":%q`, []string{"a", "A#1", "1"}[rng.IntN(3)]),
+						fmt.Sprintf(`"cents":%d`, rng.IntN(9)-2), `"at":"2099-03-01T10:00:00Z"`)
+				}, func(item *event.Item, sign int) { place(twins, item, sign) })
 				w.Clock.Pass(10 * time.Second) // now the index has caught up
 				for level := range 13 {        // of the last nobody has a total
 					own := map[string][]string{"level": {fmt.Sprint(level)}}
