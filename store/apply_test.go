@@ -85,8 +85,7 @@ func TestRedeliveredBatches(t *testing.T) {
 func TestFaultsOfAggregateWrites(t *testing.T) {
 	for _, c := range bothWays {
 		api := map[aggregate.Counting]string{aggregate.Marks: "UpdateItem", aggregate.Receipts: "TransactWriteItems"}[c]
-		conflict := &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: aws.String("None")},
-			{Code: aws.String("TransactionConflict")}, {Code: aws.String("None")}, {Code: aws.String("None")}, {Code: aws.String("None")}}}
+		conflict := cancelledAt(5, "TransactionConflict", 1)
 		for name, f := range map[string]fault{
 			"refused":     {API: api, Before: errThrottled},
 			"no answer":   {API: api, Before: errLost},

@@ -192,8 +192,7 @@ func TestCostsByAggregatesTouched(t *testing.T) {
 			w := newWorld(t, counting(way))
 			var items []*event.Item
 			for i := range 30 {
-				items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), fmt.Sprintf(`"merchant":"m%d"`, i%m),
-					`"cents":5`, `"at":"2099-03-01T10:00:00Z"`))
+				items = append(items, w.orderOf(fmt.Sprint("m", i%m), fmt.Sprint(i), 5))
 			}
 			for time := range 2 {
 				before := w.Engine.Usage()

@@ -61,8 +61,7 @@ func TestCostsOfLargeAggregates(t *testing.T) {
 	for _, c := range bothWays {
 		w := newWorld(t, counting(c))
 		item := func(id string, cents int) *event.Item {
-			return w.item(`"type":"order"`, fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"merchant":%q`, strings.Repeat("m", 1500)),
-				fmt.Sprintf(`"cents":%d`, cents), `"at":"2099-03-01T10:00:00Z"`)
+			return w.orderOf(strings.Repeat("m", 1500), id, cents)
 		}
 		batches := []*lanes.Batch{w.batch(c, 1, item("1", 5)), w.batch(c, 1, item("1", 5)), w.batch(c, 2, item("2", 4), item("3", 6))}
 		for n, want := range map[aggregate.Counting][]float64{

@@ -32,9 +32,7 @@ func (w *world) conflictOf(first, second string) string {
 
 func (w *world) event(body string) event.Event {
 	w.t.Helper()
-	doc, err := event.ParseDocument(body)
-	must.Succeed(w.t, err)
-	return event.Event{Data: doc}
+	return w.eventFrom("", body)
 }
 
 // A Conflict names the members that differ, and never shows their values.

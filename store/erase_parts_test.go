@@ -142,7 +142,7 @@ func TestErasePartsOfAnotherPipeline(t *testing.T) {
 func TestErasePartsThatAreMissing(t *testing.T) {
 	w := newWorld(t, carts)
 	item := w.cart("a", 1, 2)
-	w.keepAll(without(item, func(i int) bool { return i != 1 }))
+	w.keep(without(item, func(i int) bool { return i != 1 }))
 	_, err := w.erase(item.Key)
 	must.Fail(t, err, "If its message is being stored")
 	if erased, err := repair.Of(w.store).EraseWith(deadline(t), item.Key, nil, true); err != nil || !erased {
@@ -172,7 +172,7 @@ func TestErasePartsThatOutliveTheirWhole(t *testing.T) {
 		}
 	})
 	a := w.account("a", "x@y", 1)
-	w.keepAll(a)
+	w.keep(a)
 	w.removes(a.Key)
 	for range 2 {
 		_, err := w.erase(a.Key)
@@ -221,7 +221,7 @@ func TestErasePartsThatOutliveTheirWhole(t *testing.T) {
 
 	// What is stored with its parts is erased with them, and so it stays.
 	c := w.account("c", "c@y", 1)
-	w.keepAll(c)
+	w.keep(c)
 	for want := range 2 {
 		if erased, err := w.erase(c.Key); err != nil || erased != (want == 0) {
 			t.Error(erased, err)
@@ -233,7 +233,7 @@ func TestErasePartsThatOutliveTheirWhole(t *testing.T) {
 func TestEraseLeavesTheClaimOfAnother(t *testing.T) {
 	w := newWorld(t, accounts)
 	a, b := w.account("a", "x@y", 1), w.account("b", "x@y", 1)
-	w.keepAll(b)
+	w.keep(b)
 	_, err := repair.Of(w.store).EraseWith(deadline(t), a.Key, a.Parts.Items[:1], false)
 	must.Succeed(t, err)
 	if whole, parts := w.lieThere(b); !whole || parts != 2 {
@@ -251,7 +251,7 @@ func TestEraseOfAClaimNamesItsWhole(t *testing.T) {
 		s.Events["email"] = e
 	})
 	a := w.account("a", "x@y", 1)
-	w.keepAll(a)
+	w.keep(a)
 	_, err := w.erase(a.Parts.Items[0].Key)
 	if err == nil || !strings.HasSuffix(err.Error(), "erase the account that holds it, under the key ACCOUNT#a / ACCOUNT") {
 		t.Error(err)

@@ -29,14 +29,6 @@ func (w *world) lies(key event.Key) string {
 	return strings.Join(list, ", ")
 }
 
-// keep stores an item as it is.
-func (w *world) keep(item *event.Item) {
-	w.t.Helper()
-	if results, _ := w.arrive(item); results[0].Verdict != event.Inserted {
-		w.t.Fatalf("%+v", results[0])
-	}
-}
-
 // Erasing leaves a barred key, whatever happens to the requests. Everybody who sends the event
 // again meets the bar.
 func TestErase(t *testing.T) {
@@ -121,7 +113,7 @@ func TestBarIsNoItem(t *testing.T) {
 		for i := range n {
 			items = append(items, w.order(fmt.Sprint(i), 1))
 		}
-		w.keepAll(items...)
+		w.keep(items...)
 		w.start()
 		later := w.with(added(2, 2), aggregate.Marks)
 		must.Succeed(t, later.Start(deadline(t)))

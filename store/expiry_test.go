@@ -60,14 +60,11 @@ func TestClockPassesBetweenTries(t *testing.T) {
 // A revision, and items that are put together, are not Expired either while a try of them may still
 // be carried out.
 func TestNoAnswerBeforeItIsTooLate(t *testing.T) {
-	parcel := func(w *world, rev int) *event.Item {
-		return w.item(`"type":"parcel"`, `"id":"p"`, fmt.Sprintf(`"rev":%d`, rev), `"at":"2099-03-01T10:00:00Z"`)
-	}
 	for name, c := range map[string]struct {
 		api  string
 		item func(w *world) *event.Item
 	}{
-		"a revision": {"PutItem", func(w *world) *event.Item { w.keepAll(parcel(w, 1)); return parcel(w, 2) }},
+		"a revision": {"PutItem", func(w *world) *event.Item { w.keep(w.parcel("p", 1)); return w.parcel("p", 2) }},
 		"a whole":    {"TransactWriteItems", func(w *world) *event.Item { return w.account("1", "1@y", 1) }},
 	} {
 		for _, f := range []fault{{Before: errThrottled}, {Before: errLost}} {
@@ -142,40 +139,42 @@ func TestUnprocessedIsNotAbsent(t *testing.T) {
 	}
 }
 
+// parcelOn returns a revision of one parcel, of a day in March.
+func (w *world) parcelOn(rev int, day string) *event.Item {
+	return w.item(`"type":"parcel"`, `"id":"p"`, fmt.Sprintf(`"rev":%d`, rev), fmt.Sprintf(`"at":"2099-03-%sT00:00:00Z"`, day))
+}
+
 // A replacement never makes a key end earlier, and a key that is to stay for ever stays.
 func TestReplacementKeepsTheLaterExpiry(t *testing.T) {
 	w := newWorld(t)
-	at := func(rev int, day string) *event.Item {
-		return w.item(`"type":"parcel"`, `"id":"p"`, fmt.Sprintf(`"rev":%d`, rev), fmt.Sprintf(`"at":"2099-03-%sT00:00:00Z"`, day))
-	}
-	first, later := at(1, "20"), at(3, "25")
+	first, later := w.parcelOn(1, "20"), w.parcelOn(3, "25")
 	for _, step := range []struct {
 		item *event.Item
 		want event.Verdict
 		end  int64
 	}{
 		{first, event.Inserted, first.ExpiresAt},
-		{at(2, "10"), event.Updated, first.ExpiresAt},
+		{w.parcelOn(2, "10"), event.Updated, first.ExpiresAt},
 		{later, event.Updated, later.ExpiresAt},
-		{at(3, "25"), event.Duplicate, later.ExpiresAt},
-		{at(2, "10"), event.Stale, later.ExpiresAt},
+		{w.parcelOn(3, "25"), event.Duplicate, later.ExpiresAt},
+		{w.parcelOn(2, "10"), event.Stale, later.ExpiresAt},
 	} {
 		results, _ := w.arrive(step.item)
 		if got := show(w.stored("events", first.Key)["expiresAt"]); results[0].Verdict != step.want || got != fmt.Sprint("N ", step.end) {
 			t.Errorf("revision %s: %s, expires at %s, want %s and %d", step.item.Revision, results[0].Verdict, got, step.want, step.end)
 		}
 	}
-	forever := at(4, "26")
+	forever := w.parcelOn(4, "26")
 	forever.ExpiresAt = 0
 	w.arrive(forever)
-	w.arrive(at(5, "27"))
+	w.arrive(w.parcelOn(5, "27"))
 	if img := w.stored("events", first.Key); show(img["revision"]) != "N 5" || img["expiresAt"] != nil {
 		t.Errorf("revision %s expires at %s", show(img["revision"]), show(img["expiresAt"]))
 	}
 	// An item that is too late to be written, but newer than the stored one, goes to quarantine and
 	// is not lost.
 	w.Clock.Set(time.Unix(later.ExpiresAt, 0).AddDate(0, 1, 0))
-	must.Equal(t, w.judged(at(9, "01"), at(5, "27"), at(1, "20")), "Expired Duplicate Stale")
+	must.Equal(t, w.judged(w.parcelOn(9, "01"), w.parcelOn(5, "27"), w.parcelOn(1, "20")), "Expired Duplicate Stale")
 }
 
 // This test shows what docs/guarantees.md does not promise, and the way out that it names. A
@@ -230,10 +229,7 @@ func TestOlderRevisionAfterTheNewestHasExpired(t *testing.T) {
 		{"at grows with the revision", "20", "10", false, "Expired"},
 	} {
 		w := newWorld(t)
-		at := func(rev int, day string) *event.Item {
-			return w.item(`"type":"parcel"`, `"id":"p"`, fmt.Sprintf(`"rev":%d`, rev), fmt.Sprintf(`"at":"2099-03-%sT00:00:00Z"`, day))
-		}
-		newest, older := at(2, c.newest), at(1, c.older)
+		newest, older := w.parcelOn(2, c.newest), w.parcelOn(1, c.older)
 		if c.storedFirst {
 			w.arrive(older)
 		}
@@ -255,10 +251,7 @@ func TestOlderRevisionAfterTheNewestHasExpired(t *testing.T) {
 // other payload would end earlier.
 func TestReplacementOfWhatWasRead(t *testing.T) {
 	w := newWorld(t)
-	at := func(rev int, day string) *event.Item {
-		return w.item(`"type":"parcel"`, `"id":"p"`, fmt.Sprintf(`"rev":%d`, rev), fmt.Sprintf(`"at":"2099-03-%sT00:00:00Z"`, day))
-	}
-	read, other, newer := at(1, "10"), at(1, "25"), at(2, "12")
+	read, other, newer := w.parcelOn(1, "10"), w.parcelOn(1, "25"), w.parcelOn(2, "12")
 	w.arrive(read)
 	w.faults = []fault{{API: "BatchGetItem", Edit: func(any) {
 		w.removes(read.Key)

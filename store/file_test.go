@@ -13,7 +13,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -146,10 +145,7 @@ func unhex(t *testing.T, text string) []byte {
 // What fails leaves the file as it was, or as it was to be. Nothing is asked twice.
 func TestFaultsOfTheFile(t *testing.T) {
 	const write = "TransactWriteItems"
-	cancelled := func(code string) error {
-		return &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: &code},
-			{Code: aws.String("None")}}}
-	}
+	cancelled := func(code string) error { return cancelledAt(2, code, 0) }
 	overtaken, overtaking := cancelled("ConditionalCheckFailed"), cancelled("TransactionConflict")
 	for _, f := range []fault{{API: write, Before: errLost}, {API: write, After: errLost},
 		{API: write, Before: cancelled("ThrottlingError")}, {API: write, Before: overtaken}, {API: write, Before: overtaking}} {

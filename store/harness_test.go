@@ -177,7 +177,11 @@ func (w *world) itemOf(p *pipeline.Pipeline, members ...string) *event.Item {
 
 // order returns an order of merchant m. Extra members override nothing and come last.
 func (w *world) order(id string, cents int, extra ...string) *event.Item {
-	return w.item(append([]string{`"type":"order"`, fmt.Sprintf(`"id":%q`, id), `"merchant":"m"`, fmt.Sprintf(`"cents":%d`, cents),
+	return w.orderOf("m", id, cents, extra...)
+}
+
+func (w *world) orderOf(merchant, id string, cents int, extra ...string) *event.Item {
+	return w.item(append([]string{fmt.Sprintf(`"type":"order","id":%q,"merchant":%q,"cents":%d`, id, merchant, cents),
 		`"at":"2099-03-01T10:00:00Z"`}, extra...)...)
 }
 

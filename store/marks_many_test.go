@@ -36,8 +36,7 @@ func oneByOne(n int) option {
 func (w *world) perMerchant(merchants, from int) []*event.Item {
 	var items []*event.Item
 	for i := range merchants {
-		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, from+i), fmt.Sprintf(`"merchant":"m%d"`, i),
-			fmt.Sprintf(`"cents":%d`, 5+from), `"at":"2099-03-01T10:00:00Z"`))
+		items = append(items, w.orderOf(fmt.Sprint("m", i), fmt.Sprint(from+i), 5+from))
 	}
 	return items
 }

@@ -37,16 +37,6 @@ func (w *world) liked(id string, likes int) *event.Item {
 	return w.post("post", id, fmt.Sprintf(`"likes" : %d.50`, likes), `"about":{"topic":"go","x":1}`)
 }
 
-func (w *world) mustPut(items ...*event.Item) {
-	w.t.Helper()
-	results, _ := w.arrive(items...)
-	for i, r := range results {
-		if r.Verdict != event.Inserted {
-			w.t.Fatalf("%s is %s: %v", items[i].Key, r.Verdict, r.Refusal)
-		}
-	}
-}
-
 // touching returns a store of the second epoch whose streams function has started.
 func (w *world) touching() *store.Store {
 	w.t.Helper()
@@ -62,7 +52,7 @@ func (w *world) touching() *store.Store {
 func TestPayload(t *testing.T) {
 	w := newWorld(t, posts)
 	large, small := w.post("post", "1"), w.item(`"type":"post"`, `"id":"2"`, `"at":"2099-03-01T10:00:00Z"`, `"pages":7`)
-	w.mustPut(large, small)
+	w.keep(large, small)
 	for _, item := range []*event.Item{large, small} {
 		read, err := w.store.Item(deadline(t), item.Key)
 		if err != nil || (read.Text() == "") != (item == large) {
@@ -98,7 +88,7 @@ func TestTouchReadsPayloads(t *testing.T) {
 		items = append(items, w.liked(fmt.Sprint(i), i))
 	}
 	small := w.item(`"type":"post"`, `"id":"small"`, `"at":"2099-03-01T10:00:00Z"`, `"pages":7`, `"likes":2`, `"about":{"topic":"go"}`)
-	w.mustPut(append(slices.Clone(items), small, w.order("1", 5))...)
+	w.keep(append(slices.Clone(items), small, w.order("1", 5))...)
 	st := w.touching()
 	got, err := repair.Of(st).Touch(deadline(t))
 	if err != nil || got.Touched != 14 || got.Payloads != 12 || len(got.Refused) != 0 {
@@ -130,7 +120,7 @@ func TestTouchReadsPayloads(t *testing.T) {
 func TestTouchOfALostPayload(t *testing.T) {
 	w := newWorld(t, posts)
 	a, b := w.liked("1", 1), w.liked("2", 2)
-	w.mustPut(a, b)
+	w.keep(a, b)
 	st := w.touching()
 	w.loses(a)
 	got, err := repair.Of(st).Touch(deadline(t))
@@ -155,7 +145,7 @@ func TestTouchWhilePayloadsCannotBeRead(t *testing.T) {
 	for _, code := range []string{"AccessDenied", "SlowDown"} {
 		w := newWorld(t, posts)
 		a := w.liked("1", 1)
-		w.mustPut(a)
+		w.keep(a)
 		st := w.touching()
 		w.faults = []fault{{API: "GetObject", Before: &smithy.GenericAPIError{Code: code}, Always: true}}
 		if got, err := repair.Of(st).Touch(deadline(t)); err == nil || !strings.Contains(err.Error(), code) || got.Touched != 0 ||
@@ -193,7 +183,7 @@ func TestTouchMeetsAnotherItem(t *testing.T) {
 	} {
 		w := newWorld(t, posts)
 		a := w.liked("1", 1)
-		w.mustPut(a)
+		w.keep(a)
 		st := w.touching()
 		if change == nil { // the same key with another payload, or with a part of it
 			other := w.liked("1", 9)
@@ -237,7 +227,7 @@ func TestEveryFaultOfTouchedPayloads(t *testing.T) {
 		{API: "UpdateItem", After: errLost}, {API: "UpdateItem", Before: errThrottled}} {
 		w := newWorld(t, posts)
 		a := w.liked("1", 1)
-		w.mustPut(a)
+		w.keep(a)
 		st := w.touching()
 		w.faults = []fault{f}
 		if _, err := repair.Of(st).Touch(deadline(t)); err != nil {
@@ -253,7 +243,7 @@ func TestEveryFaultOfTouchedPayloads(t *testing.T) {
 func TestTouchKeepsMoreThanFits(t *testing.T) {
 	w := newWorld(t, posts)
 	a, b := w.post("post", "1", `"likes":1`, `"about":{"topic":"go"}`, `"big":["`+strings.Repeat("x", 450<<10)+`"]`), w.liked("2", 2)
-	w.mustPut(a, b)
+	w.keep(a, b)
 	w.start()
 	st := w.changed(func(s *pipeline.Spec) {
 		s.Epoch = 2
@@ -272,7 +262,7 @@ func TestTouchKeepsMoreThanFits(t *testing.T) {
 func TestPartsOfPayloadsElsewhere(t *testing.T) {
 	w := newWorld(t, posts)
 	a, b := w.post("post", "1", `"tags":[{"n":1},{"n":2}]`), w.post("post", "2", `"tags":[{"n":1}]`)
-	w.mustPut(a, b)
+	w.keep(a, b)
 	w.start()
 	st := w.changed(tagged)
 	w.loses(b)
@@ -300,7 +290,7 @@ func TestPartsOfPayloadsElsewhere(t *testing.T) {
 func TestEraseDeletesPayloads(t *testing.T) {
 	w := newWorld(t, posts)
 	thread, other := w.thread("thread", "1"), w.post("post", "2")
-	w.mustPut(thread, other)
+	w.keep(thread, other)
 	conflict := w.post("post", "2", `"more":8`)
 	w.arrive(conflict) // which leaves an object of its own
 	before := w.objects()
@@ -344,7 +334,7 @@ func TestEraseDeletesPayloads(t *testing.T) {
 func TestEraseNeedsTheBucket(t *testing.T) {
 	w := newWorld(t, posts)
 	a := w.post("post", "1")
-	w.mustPut(a)
+	w.keep(a)
 	without := w.changed(inside)
 	c := without.Config()
 	c.Objects, c.PayloadBucket = nil, ""

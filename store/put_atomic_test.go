@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
@@ -68,12 +69,12 @@ func before(item *event.Item, keep func(i int) bool) *event.Item {
 
 func none(int) bool { return false }
 
-// keepAll puts items together, and fails unless all are stored.
-func (w *world) keepAll(items ...*event.Item) {
+// keep puts items together, and fails unless all are stored now.
+func (w *world) keep(items ...*event.Item) {
 	w.t.Helper()
 	results, _ := w.arrive(items...)
 	for _, r := range results {
-		if !r.Verdict.Stored() {
+		if r.Verdict != event.Inserted {
 			w.t.Fatalf("%v", r)
 		}
 	}
@@ -121,7 +122,7 @@ func TestAtomicBesidesWhatIsThere(t *testing.T) {
 		all := append([]*event.Item{without(item, none)}, item.Parts.Items...)
 		for i, one := range all {
 			if mask&(1<<i) != 0 {
-				w.keepAll(one)
+				w.keep(one)
 			}
 		}
 		if judged, _, err := repair.Of(w.store).Judge(deadline(t), w.account("a", "x@y", 2)); err != nil ||
@@ -158,7 +159,7 @@ func TestEveryFaultOfAtomic(t *testing.T) {
 				w := newWorld(t, accounts)
 				item := w.account("a", "x@y", 2)
 				if before == 1 {
-					w.keepAll(without(item, none))
+					w.keep(without(item, none))
 				}
 				one := f
 				one.API, one.Always = "TransactWriteItems", always
@@ -181,6 +182,15 @@ func TestEveryFaultOfAtomic(t *testing.T) {
 	}
 }
 
+// cancelledAt returns a cancellation of n items that gives some of them a reason.
+func cancelledAt(n int, code string, at ...int) error {
+	cancelled := testworld.Cancelled(n)
+	for _, i := range at {
+		cancelled.CancellationReasons[i].Code = &code
+	}
+	return cancelled
+}
+
 // cancelledFor returns a cancellation that gives each of n items the same reason.
 func cancelledFor(code string, n int) error {
 	return &types.TransactionCanceledException{CancellationReasons: slices.Repeat([]types.CancellationReason{{Code: &code}}, n)}
@@ -191,7 +201,7 @@ func cancelledFor(code string, n int) error {
 func TestTheRestIsPutBesideItsWholeAlone(t *testing.T) {
 	w := newWorld(t, accounts)
 	item := w.account("a", "x@y", 2)
-	w.keepAll(without(item, none))
+	w.keep(without(item, none))
 	var tries atomic.Int64
 	var w2 = w.store
 	w.onCall = func(api string, _ any) error {
@@ -216,7 +226,7 @@ func TestTheRestIsPutBesideItsWholeAlone(t *testing.T) {
 func TestConditionIsOnWhatWasMet(t *testing.T) {
 	w := newWorld(t, accounts)
 	st := w.changed(ofType("account", func(e *pipeline.EventSpec) { e.Ignore = []string{"trace"} }))
-	w.keepAll(without(w.account("a", "a@y", 1, `"trace":1`), none))
+	w.keep(without(w.account("a", "a@y", 1, `"trace":1`), none))
 	item := w.itemOf(st.Config().Pipeline, `"type":"account","id":"a","email":"a@y","at":"2099-03-01T10:00:00Z","rows":[{"n":0,"sku":"s"}],"trace":1`)
 	if results, _ := st.Put(context.Background(), []*event.Item{item}); verdicts(results) != "Inserted" { // bounded by rounds
 		t.Errorf("a digest of before: %v", results)
@@ -226,7 +236,7 @@ func TestConditionIsOnWhatWasMet(t *testing.T) {
 	}
 
 	b := w.account("b", "b@y", 2)
-	w.keepAll(without(b, none))
+	w.keep(without(b, none))
 	other, row := w.account("b", "b@y", 2, `"note":1`), b.Parts.Items[1]
 	img := w.stored("events", b.Key)
 	maps.Copy(img, itemKey(row.Key))
@@ -253,7 +263,7 @@ func (w *world) bar(item *event.Item) {
 func TestExpiredAtomic(t *testing.T) {
 	w := newWorld(t, accounts)
 	all, some, nothing := w.account("a", "a@y", 1), w.account("b", "b@y", 1), w.account("c", "c@y", 1)
-	w.keepAll(all, without(some, func(i int) bool { return i == 0 }))
+	w.keep(all, without(some, func(i int) bool { return i == 0 }))
 	w.Clock.Set(time.Unix(all.ExpiresAt, 0).Add(-tables.ExpiryMargin))
 	results, _ := w.arrive(w.account("a", "a@y", 1), some, nothing)
 	if verdicts(results) != "Duplicate Expired Expired" {
@@ -268,7 +278,7 @@ func TestExpiredAtomic(t *testing.T) {
 func TestAtomicBesideLargeItems(t *testing.T) {
 	w := newWorld(t, accounts)
 	item, other := w.account("a", "x@y", 40), w.account("a", "x@y", 40, `"name":"n"`)
-	w.keepAll(item)
+	w.keep(item)
 	short := 0
 	w.onCall = func(api string, in any) error {
 		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok && tx.TransactItems[0].Put != nil &&
@@ -325,7 +335,7 @@ func TestEraseReleasesClaims(t *testing.T) {
 	for n := range 12 {
 		w := newWorld(t, accounts)
 		a, b := w.account("a", "x@y", 2), w.account("b", "x@y", 1)
-		w.keepAll(a)
+		w.keep(a)
 		var calls atomic.Int64
 		w.onCall = func(string, any) error {
 			if n > 0 && calls.Add(1) > int64(n) {
@@ -361,7 +371,7 @@ func TestEraseReleasesClaims(t *testing.T) {
 func TestEraseClaims(t *testing.T) {
 	w := newWorld(t, accounts)
 	a, b := w.account("a", "x@y", 1), w.account("b", "free@y", 1)
-	w.keepAll(a)
+	w.keep(a)
 	_, err := w.erase(a.Parts.Items[0].Key)
 	must.Fail(t, err, "the key holds a claim, which is erased with its whole alone: erase the account that holds it")
 	if _, err := w.erase(b.Parts.Items[0].Key); err != nil {
@@ -374,7 +384,7 @@ func TestEraseClaims(t *testing.T) {
 	}
 	// Both were stored before there were claims, and one of them has got it.
 	old := w.account("c", "x@y", 1)
-	w.keepAll(before(old, none))
+	w.keep(before(old, none))
 	if _, err := w.erase(old.Key); err != nil {
 		t.Error(err)
 	}
@@ -389,7 +399,7 @@ func TestEraseReleasesClaimsOfTheMeantime(t *testing.T) {
 	for _, moment := range []string{"the claim is read", "the key is barred"} {
 		w := newWorld(t, accounts)
 		a, b := w.account("a", "x@y", 1), w.account("b", "x@y", 1)
-		w.keepAll(before(a, func(i int) bool { return i == 1 }), b) // a was stored before there were claims
+		w.keep(before(a, func(i int) bool { return i == 1 }), b) // a was stored before there were claims
 		tries, gone := 0, false
 		w.onCall = func(_ string, in any) error {
 			var key attrs
@@ -416,7 +426,7 @@ func TestEraseReleasesClaimsOfTheMeantime(t *testing.T) {
 				}
 			}
 			if bars && tries == 2 {
-				w.keepAll(w.account("a", "x@y", 1))
+				w.keep(w.account("a", "x@y", 1))
 			}
 			return nil
 		}
@@ -437,7 +447,7 @@ func TestEraseReleasesClaimsOfTheMeantime(t *testing.T) {
 func TestEraseReleasesOlderClaims(t *testing.T) {
 	w := newWorld(t, accounts)
 	a := w.account("a", "x@y", 1, `"name":"n"`)
-	w.keepAll(a)
+	w.keep(a)
 	s := w.changed(ofType("email", func(e *pipeline.EventSpec) { e.Part.With = append(e.Part.With, "name") }))
 	_, err := repair.Of(s).Erase(deadline(t), a.Key)
 	must.Succeed(t, err)
@@ -448,8 +458,8 @@ func TestEraseReleasesOlderClaims(t *testing.T) {
 func TestOlderClaimsAreNotMissing(t *testing.T) {
 	w := newWorld(t, accounts)
 	a, b := w.account("a", "x@y", 1, `"name":"n"`), w.account("b", "x@y", 1, `"name":"n"`)
-	w.keepAll(a)
-	w.keepAll(without(b, func(i int) bool { return i == 1 })) // without its claim, which a has
+	w.keep(a)
+	w.keep(without(b, func(i int) bool { return i == 1 })) // without its claim, which a has
 	s := w.changed(ofType("email", func(e *pipeline.EventSpec) { e.Part.With = append(e.Part.With, "name") }))
 	missing, _, err := repair.Of(s).MissingParts(deadline(t), []*event.Item{a, b})
 	if err != nil || len(missing) != 1 || missing[0].Type != "email" || missing[0].Digest == a.Parts.Items[0].Digest {
@@ -462,7 +472,7 @@ func TestOlderClaimsAreNotMissing(t *testing.T) {
 func TestPutPartsOfARemovedWhole(t *testing.T) {
 	w := newWorld(t, accounts)
 	a := w.account("a", "x@y", 1)
-	w.keepAll(without(a, none))
+	w.keep(without(a, none))
 	w.start()
 	w.onCall = func(api string, _ any) error {
 		if api == "TransactWriteItems" {
@@ -488,7 +498,7 @@ func TestPutMissingClaims(t *testing.T) {
 	w := newWorld(t, accounts)
 	a, b, c := w.account("a", "x@y", 1), w.account("b", "x@y", 1), w.account("c", "c@y", 1)
 	for _, item := range []*event.Item{a, b, c} {
-		w.keepAll(without(item, none))
+		w.keep(without(item, none))
 	}
 	w.start()
 	held, _, err := repair.Of(w.store).MissingParts(deadline(t), []*event.Item{a, b, c})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,6 +23,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -342,7 +342,7 @@ func TestTransfers(t *testing.T) {
 		t.Fatal(debit.Type)
 	}
 	debit.Put = 0
-	w.keepAll(&debit)
+	w.keep(&debit)
 	if results = w.putNow(late); verdicts(results) != "Inserted" || verdicts(results[0].Parts) != "Inserted Duplicate Inserted" {
 		t.Errorf("%v", results)
 	}
@@ -359,9 +359,7 @@ func TestEveryFaultOfMovedPuts(t *testing.T) {
 		"contended": {Before: cancelledFor("TransactionConflict", 5)}, "one contended": {Before: cancelledFor("TransactionConflict", 3)},
 		"no reasons": {Before: &types.TransactionCanceledException{}}, "stale": {Before: cancelledFor("ConditionalCheckFailed", 5)},
 		"stale alone": {Before: cancelledFor("ConditionalCheckFailed", 3)},
-		"invalid": {Before: &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: aws.String(
-			"None")}, {Code: aws.String("None")}, {Code: aws.String("None")}, {Code: aws.String("ValidationError")},
-			{Code: aws.String("None")}}}},
+		"invalid":     {Before: cancelledAt(5, "ValidationError", 3)},
 	} {
 		for _, always := range []bool{false, true} {
 			for skip := range 3 {
@@ -582,12 +580,8 @@ func TestConflictsOfMovedPuts(t *testing.T) {
 	w.onCall = func(api string, in any) error {
 		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok && left > 0 {
 			left--
-			reasons := make([]types.CancellationReason, len(tx.TransactItems))
-			for i := range reasons {
-				reasons[i].Code = aws.String("None")
-			}
-			reasons[len(reasons)-1].Code = aws.String("TransactionConflict")
-			return &types.TransactionCanceledException{CancellationReasons: reasons}
+			n := len(tx.TransactItems)
+			return cancelledAt(n, "TransactionConflict", n-1)
 		}
 		return nil
 	}
@@ -777,12 +771,8 @@ func TestHeldTotal(t *testing.T) {
 		if tries++; tries == 1 { // so they go one by one
 			return &types.TransactionCanceledException{}
 		}
-		reasons := make([]types.CancellationReason, len(tx.TransactItems))
-		for i := range reasons {
-			reasons[i].Code = aws.String("None")
-		}
-		reasons[len(reasons)-1].Code = aws.String("TransactionConflict")
-		return &types.TransactionCanceledException{CancellationReasons: reasons}
+		n := len(tx.TransactItems)
+		return cancelledAt(n, "TransactionConflict", n-1)
 	}
 	var items []*event.Item
 	for i := range 30 {
@@ -843,14 +833,10 @@ func sizeOf(item attrs) (n int) {
 // message that takes almost all of that is Rejected for its largest total. Nothing of it is stored,
 // and it is stored once that total is small. Other messages with these totals go on.
 func TestTotalsLeaveNoRoomForAMessage(t *testing.T) {
-	none := func(n int) error {
-		return &types.TransactionCanceledException{CancellationReasons: slices.Repeat(
-			[]types.CancellationReason{{Code: aws.String("None")}}, n)}
-	}
 	for name, refusal := range map[string]func(n int) error{
 		"invalid":         func(int) error { return errUnforeseen },
 		"without reasons": func(int) error { return &types.TransactionCanceledException{} },
-		"no item named":   none,
+		"no item named":   func(n int) error { return testworld.Cancelled(n) },
 	} {
 		w := newWorld(t, stocked, baskets)
 		w.start()
@@ -915,8 +901,7 @@ func TestTotalsLeaveNoRoomForAPack(t *testing.T) {
 	alone := 0
 	w.onCall = func(_ string, in any) error {
 		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok && len(tx.TransactItems) > 7 { // two baskets
-			return &types.TransactionCanceledException{CancellationReasons: slices.Repeat(
-				[]types.CancellationReason{{Code: aws.String("None")}}, len(tx.TransactItems))}
+			return testworld.Cancelled(len(tx.TransactItems))
 		} else if ok {
 			alone++
 		}

@@ -45,7 +45,7 @@ func TestReplaceWhatIsOddlyStored(t *testing.T) {
 					var newer []*event.Item
 					for i := range n {
 						first := w.parcel(fmt.Sprint(i), 3, long, `"b":1`)
-						w.keepAll(first)
+						w.keep(first)
 						img := maps.Clone(w.stored("events", first.Key))
 						c.alter(img)
 						img["epoch"] = &types.AttributeValueMemberN{Value: stamp}

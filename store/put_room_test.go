@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -231,12 +232,11 @@ func TestRefusalNamesTheTotalAlone(t *testing.T) {
 	if got := verdicts(w.putNow(slip(one), slip(other))); got != "Inserted Inserted" {
 		t.Fatal(got)
 	}
-	low := attrs{"PK": textValue("A#balances#1#0"),
-		"SK": textValue("-"), "balance": numberValue("-200")}
-	w.put("totals", low)
-	reasons := slices.Repeat([]types.CancellationReason{{Code: aws.String("None")}}, 10)
-	reasons[8] = types.CancellationReason{Code: aws.String("ConditionalCheckFailed"), Item: low}
-	w.faults = testFaults(&types.TransactionCanceledException{CancellationReasons: reasons})
+	low := event.Key{PK: "A#balances#1#0", SK: "-"}
+	w.write("totals", low, attrs{"balance": numberValue("-200")})
+	refused := testworld.Cancelled(10)
+	refused.CancellationReasons[8] = types.CancellationReason{Code: aws.String("ConditionalCheckFailed"), Item: w.stored("totals", low)}
+	w.faults = testFaults(refused)
 	var sent []string
 	w.onCall = func(_ string, in any) error {
 		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok {
@@ -267,9 +267,7 @@ func TestTotalIsNotReadForARoom(t *testing.T) {
 	w := newWorld(t, stocked, quick)
 	w.start()
 	w.putNow(w.goods("received", "0", "a", 5), w.goods("reserved", "x", "a", 1)) // the head was read
-	code := aws.String("ConditionalCheckFailed")
-	reasons := []types.CancellationReason{{}, {}, {Code: code}}
-	w.faults = append(testFaults(&types.TransactionCanceledException{CancellationReasons: reasons}),
+	w.faults = append(testFaults(cancelledAt(3, "ConditionalCheckFailed", 2)),
 		fault{API: "GetItem", Before: &types.ResourceNotFoundException{}})
 	if results := w.putNow(w.many(2, "a")...); verdicts(results) != "Inserted Inserted" {
 		t.Errorf("%v", results)

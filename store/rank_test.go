@@ -60,9 +60,8 @@ func TestRankAgainstASort(t *testing.T) {
 					w.start()
 					twins := map[string]*standing{}
 					w.churn(6, 4, rng, func(sequence int64) *event.Item {
-						cents := fmt.Sprintf(`"cents":%d`, rng.IntN(9)-2)
-						return w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, sequence),
-							fmt.Sprintf(`"merchant":"m#%d"`, rng.IntN(30)), cents, `"at":"2099-03-01T10:00:00Z"`)
+						cents := rng.IntN(9) - 2
+						return w.orderOf(fmt.Sprint("m#", rng.IntN(30)), fmt.Sprint(sequence), cents)
 					}, func(item *event.Item, sign int) { move(twins, item, sign) })
 					w.compareRanks(t, twins, rng)
 				})
@@ -248,8 +247,7 @@ func TestTopOfManyPages(t *testing.T) {
 	w.start()
 	var items []*event.Item
 	for i := range totals {
-		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), fmt.Sprintf(`"merchant":"m%d"`, i),
-			fmt.Sprintf(`"cents":%d`, i), `"at":"2099-03-01T10:00:00Z"`))
+		items = append(items, w.orderOf(fmt.Sprint("m", i), fmt.Sprint(i), i))
 	}
 	w.apply(w.batch(aggregate.Marks, 1, items...))
 	w.Clock.Pass(10 * time.Second)
@@ -308,8 +306,7 @@ func TestRankingOfATotalThatFalls(t *testing.T) {
 	w.start()
 	var items []*event.Item
 	for i := range totals {
-		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d","merchant":"m%d","cents":%d`, i, i, 1000-i),
-			`"at":"2099-03-01T10:00:00Z"`))
+		items = append(items, w.orderOf(fmt.Sprint("m", i), fmt.Sprint(i), 1000-i))
 	}
 	w.apply(w.batch(aggregate.Marks, 1, items...))
 	w.Clock.Pass(10 * time.Second)
@@ -335,8 +332,7 @@ func TestTopAsksAgainForWhatIsLeftOut(t *testing.T) {
 	w.start()
 	var items []*event.Item
 	for i := range 5 {
-		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), fmt.Sprintf(`"merchant":"m%d"`, i), `"cents":1`,
-			`"at":"2099-03-01T10:00:00Z"`))
+		items = append(items, w.orderOf(fmt.Sprint("m", i), fmt.Sprint(i), 1))
 	}
 	w.apply(w.batch(aggregate.Marks, 1, items...))
 	w.Clock.Pass(10 * time.Second)

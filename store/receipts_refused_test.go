@@ -101,8 +101,7 @@ func TestTransactionsOfLargeItems(t *testing.T) {
 	})
 	var items []*event.Item
 	for i := range 12 {
-		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), fmt.Sprintf(`"merchant":"m%d"`, i), `"cents":5`,
-			`"at":"2099-03-01T10:00:00Z"`))
+		items = append(items, w.orderOf(fmt.Sprint("m", i), fmt.Sprint(i), 5))
 	}
 	a := w.apply(w.batch(aggregate.Receipts, 1, items...))
 	if a.Cost.Requests != 1+2+4 || a.Cost.Retries != 0 || a.Refused != 0 { // for 25 and 13 totals, and then for 7

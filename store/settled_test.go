@@ -111,7 +111,7 @@ func TestSettledLeavesToThePut(t *testing.T) {
 	kept, erased, cut := w.post("post", "1"), w.post("post", "2"), w.thread("thread", "3")
 	other, late := w.post("post", "1", `"n":1`), w.item(`"type":"post"`, `"id":"4"`, `"pages":7`, `"at":"2098-03-01T10:00:00Z"`)
 	old, dead := w.order("5", 1), w.order("6", 1)
-	w.mustPut(kept, cut, old)
+	w.keep(kept, cut, old)
 	for _, key := range []event.Key{erased.Key, cut.Parts.Items[1].Key, dead.Key} {
 		_, err := repair.Of(w.store).Erase(ctx, key)
 		must.Succeed(t, err)
