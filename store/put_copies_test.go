@@ -215,33 +215,18 @@ func TestCopyOfWhatMayStillBeStored(t *testing.T) {
 	w := newWorld(t, stocked, quick)
 	w.start()
 	w.putNow(w.goods("received", "1", "a", 5))
-	client := &lostOnce{Client: w.Engine.DynamoDB(), then: func() { w.putNow(w.goods("reserved", "2", "a", 4)) }}
-	s := w.open(tables.Config{Client: client, Env: w.Clock.Env(func() float64 {
-		return 0.5
-	})})
+	takes4 := func(in any) bool {
+		put := in.(*dynamodb.TransactWriteItemsInput).TransactItems[0].Put
+		return put != nil && strings.Contains(rows.TextOf(put.Item["data"]), `"quantity":4`)
+	}
+	w.faults = []fault{{API: "TransactWriteItems", Applies: takes4, Before: errLost,
+		Run: func() { w.putNow(w.goods("reserved", "2", "a", 4)) }}}
+	s := w.open(tables.Config{Env: w.Clock.Env(half)})
 	other, out := w.goods("reserved", "1", "a", 9), w.goods("reserved", "1", "a", 4)
 	later := *out // its time comes from its envelope, so it might move another total
 	later.At = later.At.Add(time.Second)
 	results, _ := s.Put(deadline(t), []*event.Item{other, out, out, &later})
 	must.Equal(t, verdicts(results), "Rejected Retry Retry Retry")
-}
-
-// lostOnce is a client that loses the first transaction that takes 4, and calls a function instead.
-type lostOnce struct {
-	tables.Client
-	then func()
-	lost int
-}
-
-func (c *lostOnce) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
-	options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	put := in.TransactItems[0].Put
-	if c.lost == 0 && put != nil && strings.Contains(rows.TextOf(put.Item["data"]), `"quantity":4`) {
-		c.lost++
-		c.then()
-		return nil, errLost
-	}
-	return c.Client.TransactWriteItems(ctx, in, options...)
 }
 
 // A copy that comes from another source may move another total. It is tried even if that of the

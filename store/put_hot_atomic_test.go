@@ -6,50 +6,49 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
 
-// hotInTransactions is a client that throttles transactions which write to some partition keys. The
-// reasons of a cancelled transaction name the item, and not that one key is too hot. Each request
-// takes five milliseconds of the world's clock.
+// hotInTransactions throttles transactions which write to some partition keys. The reasons of a
+// cancelled transaction name the item, and not that one key is too hot. Each transaction takes five
+// milliseconds of the world's clock.
 type hotInTransactions struct {
-	tables.Client
 	w        *world
 	keys     map[string]bool // nil: all keys
 	requests int
 }
 
-func (c *hotInTransactions) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
-	options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+func (c *hotInTransactions) throttle(_ string, in any) error {
+	tx, ok := in.(*dynamodb.TransactWriteItemsInput)
+	if !ok {
+		return nil
+	}
 	c.requests++
 	c.w.Clock.Pass(5 * time.Millisecond)
-	reasons, hot := make([]types.CancellationReason, len(in.TransactItems)), false
-	for i, one := range in.TransactItems {
-		var key types.AttributeValue
+	var hot []int
+	for i, one := range tx.TransactItems {
+		pk := ""
 		switch {
 		case one.Put != nil:
-			key = one.Put.Item["PK"]
+			pk = rows.TextOf(one.Put.Item["PK"])
 		case one.Update != nil:
-			key = one.Update.Key["PK"]
+			pk = rows.TextOf(one.Update.Key["PK"])
 		}
-		reasons[i].Code = aws.String("None")
-		if pk, is := key.(*types.AttributeValueMemberS); is && (c.keys == nil || c.keys[pk.Value]) {
-			reasons[i].Code, hot = aws.String("ThrottlingError"), true
+		if pk != "" && (c.keys == nil || c.keys[pk]) {
+			hot = append(hot, i)
 		}
 	}
-	if hot {
-		return nil, &types.TransactionCanceledException{CancellationReasons: reasons}
+	if len(hot) == 0 {
+		return nil
 	}
-	return c.Client.TransactWriteItems(ctx, in, options...)
+	return cancelledAt(len(tx.TransactItems), "ThrottlingError", hot...)
 }
 
 func newHotInTransactions(t *testing.T, keys ...string) (*hotInTransactions, *store.Store) {
@@ -61,16 +60,8 @@ func newHotInTransactions(t *testing.T, keys ...string) (*hotInTransactions, *st
 		c.keys[key] = true
 	}
 	c.w.start()
-	c.Client = c.w.Engine.DynamoDB()
-	return c, c.w.open(tables.Config{Client: c, Pipeline: c.w.plan, Env: env.Env{
-		Now:  func() time.Time { return c.w.Clock.Now() },
-		Rand: func() float64 { return 0.5 },
-		Sleep: func(ctx context.Context, d time.Duration) error {
-			c.w.Clock.Pass(d)
-			return ctx.Err()
-		},
-		Group: func() env.Group { return counted{new(int)} },
-	}})
+	c.w.onCall = c.throttle
+	return c, c.w.open(tables.Config{Env: c.w.Clock.Env(half)})
 }
 
 // One key is throttled for good, and it is written in transactions. The first batch waits for it
@@ -193,20 +184,19 @@ func TestManyMessagesOfAHotKey(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, c.declare, quick)
 			w.start()
-			client := &hotInTransactions{Client: w.Engine.DynamoDB(), w: w, keys: map[string]bool{c.hot: true}}
+			client := &hotInTransactions{w: w, keys: map[string]bool{c.hot: true}}
+			w.onCall = client.throttle
 			ctx, cancel := context.WithCancel(deadline(t))
 			defer cancel()
 			began := w.Clock.Now()
-			s := w.open(tables.Config{Client: client, Env: env.Env{
-				Now: w.Clock.Now, Rand: func() float64 { return 0.5 },
-				Sleep: func(ctx context.Context, d time.Duration) error {
-					if w.Clock.Pass(d); w.Clock.Now().Sub(began) > time.Minute {
-						cancel()
-					}
-					return ctx.Err()
-				},
-				Group: func() env.Group { n := 0; return counted{&n} },
-			}})
+			e := w.Clock.Env(half)
+			e.Sleep = func(ctx context.Context, d time.Duration) error {
+				if w.Clock.Pass(d); w.Clock.Now().Sub(began) > time.Minute {
+					cancel()
+				}
+				return ctx.Err()
+			}
+			s := w.open(tables.Config{Env: e})
 			for batch, most := range []time.Duration{6 * time.Second, time.Second} {
 				var items []*event.Item
 				for i := range 100 {

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,8 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -36,19 +39,15 @@ func newThrottling(t *testing.T, reason string, keys ...string) (*throttling, *s
 		c.keys[key] = true
 	}
 	c.Client = c.w.Engine.DynamoDB()
-	return c, c.w.open(tables.Config{Client: c, Pipeline: c.w.plan, Events: "events", Env: env.Env{
-		Now:  func() time.Time { return c.w.Clock.Now() },
-		Rand: func() float64 { return 0.5 },
-		Sleep: func(ctx context.Context, d time.Duration) error {
-			c.w.Clock.Pass(d)
-			return ctx.Err()
-		},
-		Group: func() env.Group {
-			c.widths = append(c.widths, 0)
-			return counted{&c.widths[len(c.widths)-1]}
-		},
-	}})
+	e := c.w.Clock.Env(half)
+	e.Group = func() env.Group {
+		c.widths = append(c.widths, 0)
+		return counted{&c.widths[len(c.widths)-1]}
+	}
+	return c, c.w.open(tables.Config{Client: c, Pipeline: c.w.plan, Events: "events", Env: e})
 }
+
+func half() float64 { return 0.5 }
 
 // counted runs one function after the other, and counts them.
 type counted struct{ n *int }
@@ -57,8 +56,8 @@ func (c counted) Go(do func()) { *c.n++; do() }
 func (c counted) Wait()        {}
 
 func (c *throttling) throttles(pk types.AttributeValue) bool {
-	text, isText := pk.(*types.AttributeValueMemberS)
-	return isText && (c.keys == nil && strings.Contains(text.Value, "#") || c.keys[text.Value])
+	text := rows.TextOf(pk)
+	return c.keys == nil && strings.Contains(text, "#") || c.keys[text]
 }
 
 func (c *throttling) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput,
@@ -73,23 +72,13 @@ func (c *throttling) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ .
 func (c *throttling) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput,
 	_ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	c.w.Clock.Pass(5 * time.Millisecond)
-	out := &dynamodb.BatchExecuteStatementOutput{Responses: make([]types.BatchStatementResponse, len(in.Statements))}
+	throttled := make([]bool, len(in.Statements))
 	for i, s := range in.Statements {
-		throttled := false
-		for _, p := range s.Parameters {
-			throttled = throttled || c.throttles(p)
-		}
-		if throttled {
-			out.Responses[i].Error = &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumThrottlingError}
-			continue
-		}
-		one, err := c.Client.BatchExecuteStatement(ctx, &dynamodb.BatchExecuteStatementInput{Statements: in.Statements[i : i+1]})
-		if err != nil {
-			return nil, err
-		}
-		out.Responses[i] = one.Responses[0]
+		throttled[i] = slices.ContainsFunc(s.Parameters, c.throttles)
 	}
-	return out, nil
+	return testworld.RefuseStatements(in, throttled, testworld.Throttled(""), func() (*dynamodb.BatchExecuteStatementOutput, error) {
+		return c.Client.BatchExecuteStatement(ctx, in)
+	})
 }
 
 // orders returns so many orders, numbered from first.
@@ -191,20 +180,7 @@ func TestPatience(t *testing.T) {
 func TestLostAnswersAreNotHot(t *testing.T) {
 	c, s := newThrottling(t, "", "none")
 	c.w.faults = []fault{{API: "PutItem", Before: errLost}, {API: "PutItem", Before: errLost}, {API: "PutItem", Before: errLost}}
-	slow := c.Client
-	c.Client = hanging{slow, c.w}
+	c.w.onCall = requests("PutItem", func(any) { c.w.Clock.Pass(5 * time.Second) })
 	results, _ := s.Put(deadline(t), append(c.orders(0, 1), c.orders(1, 1)...))
 	must.Equal(t, verdicts(results), "Inserted Inserted")
-}
-
-// hanging answers puts after five seconds.
-type hanging struct {
-	tables.Client
-	w *world
-}
-
-func (h hanging) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput,
-	error) {
-	h.w.Clock.Pass(5 * time.Second)
-	return h.Client.PutItem(ctx, in, options...)
 }

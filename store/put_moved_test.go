@@ -16,7 +16,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
@@ -779,14 +778,7 @@ func TestHeldTotal(t *testing.T) {
 		items = append(items, w.goods("received", fmt.Sprint("held ", i), "a", 1))
 	}
 	items = append(items, w.goods("received", "1", "b", 1))
-	st := w.open(tables.Config{
-		Env: env.Env{Now: w.Clock.Now, Rand: func() float64 {
-			return 1
-		},
-			Sleep: func(ctx context.Context, d time.Duration) error {
-				w.Clock.Pass(d)
-				return ctx.Err()
-			}, Group: func() env.Group { n := 0; return counted{&n} }}})
+	st := w.open(tables.Config{Env: w.Clock.Env(func() float64 { return 1 })})
 	began := w.Clock.Now()
 	results, _ := st.Put(context.Background(), items)
 	for i, r := range results {

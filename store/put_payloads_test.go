@@ -245,17 +245,6 @@ func TestLargePayloadsAreNotCompared(t *testing.T) {
 	}
 }
 
-// lateObjects answers reads when the time is over.
-type lateObjects struct {
-	tables.Objects
-	end func()
-}
-
-func (l *lateObjects) GetObject(ctx context.Context, in *s3.GetObjectInput, o ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
-	defer l.end()
-	return l.Objects.GetObject(ctx, in, o...)
-}
-
 // A stored payload that comes when the time is over is not judged any more: that may take longer
 // than the time that is left for the answer.
 func TestStoredPayloadComesTooLate(t *testing.T) {
@@ -265,10 +254,8 @@ func TestStoredPayloadComesTooLate(t *testing.T) {
 			t.Fatalf("%s: %v", typ, results[0].Refusal)
 		}
 		ctx, end := context.WithCancel(context.Background())
-		late := w.open(tables.Config{
-			Env:     w.Env,
-			Objects: &lateObjects{w.Engine.S3(), end}, PayloadBucket: stack.Payloads})
-		results, cost := late.Put(ctx, []*event.Item{w.post(typ, "1", `"replies":[]`, `"ink":1`)})
+		w.faults = []fault{{API: "GetObject", Always: true, Edit: func(any) { end() }}}
+		results, cost := w.store.Put(ctx, []*event.Item{w.post(typ, "1", `"replies":[]`, `"ink":1`)})
 		if r := results[0]; r.Verdict != event.Retry || r.Refusal.Reason != event.PayloadUnread || cost.Objects != 2 || ctx.Err() == nil {
 			t.Errorf("%s: %s, %v, %d objects", typ, r.Verdict, r.Refusal, cost.Objects)
 		}
