@@ -8,17 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/migrate"
-	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
 )
 
@@ -77,6 +75,8 @@ func city(id, name string) migrate.Row {
 		"tags": &types.AttributeValueMemberSS{Value: []string{"a", "b"}}, "level": rows.Number("1")}
 }
 
+func cityKey(id string) migrate.Row { return keyOf(city(id, "")) }
+
 func (m *moving) turned() {
 	m.t.Helper()
 	if state, err := m.sync.Turn(m.t.Context(), migrate.Quiet); err != nil || state != migrate.New {
@@ -105,14 +105,12 @@ func (m *moving) captured(table string, keys string) migrate.CaptureResponse {
 
 func (m *moving) cityAt(id string) migrate.Row {
 	m.t.Helper()
-	return m.rowAt(migrate.Row{"pk": s("CITY#" + id), "at": s("2031-05-05T06:00:00Z")})
+	return m.rowAt(cityKey(id))
 }
 
 func (m *moving) rowAt(key migrate.Row) migrate.Row {
 	m.t.Helper()
-	out, err := m.engine.DynamoDB().GetItem(m.t.Context(), &dynamodb.GetItemInput{TableName: aws.String("old"), Key: key})
-	m.must(err)
-	return out.Item
+	return m.at("old", key)
 }
 
 // stored stores an event as a producer does, and lets capture bring it back.
@@ -125,11 +123,9 @@ func (m *moving) stored(id, more string) {
 // storedAt stores an event as a producer does.
 func (m *moving) storedAt(id, at, more string) {
 	m.t.Helper()
-	st, err := store.New(m.config)
-	m.must(err)
-	item, err := m.config.Pipeline.Plan(envelope.Message{Body: `{"specversion":"1.0","type":"city","source":"s","id":"1","data":{"id":"` + id +
-		`","at":"` + at + `"` + more + `}}`})
-	m.must(err)
+	st := m.store()
+	item := m.event(`{"specversion":"1.0","type":"city","source":"s","id":"1","data":{"id":"` + id +
+		`","at":"` + at + `"` + more + `}}`)
 	if r, _ := st.Put(m.t.Context(), []*event.Item{item}); r[0].Verdict != event.Inserted {
 		m.t.Fatal(r[0])
 	}
@@ -173,7 +169,7 @@ func TestRowsFollow(t *testing.T) {
 	changed["tags"] = &types.AttributeValueMemberSS{Value: []string{"c"}}
 	m.put("old", changed)
 	m.put("old", city("4", "dan"))
-	m.gone("old", migrate.Row{"pk": s("CITY#2"), "at": s("2031-05-05T06:00:00Z")})
+	m.gone("old", cityKey("2"))
 	marked := func(id string) string { return key(id)[:len(key(id))-1] + `,"i:migrated":{"S":"x-y"}}` }
 	for id, images := range map[string]string{"1": ` ,"OldImage":` + marked("1") + `,"NewImage":` + marked("1"), // written back whole
 		"2": ` ,"OldImage":` + marked("2"), "4": ""} {
@@ -183,7 +179,7 @@ func TestRowsFollow(t *testing.T) {
 	}
 	// What capture itself has written is in the old table's stream too, and may be older than its
 	// event by then.
-	m.gone(stack.Events, migrate.Row{"PK": s("CITY#3"), "SK": s("CITY")})
+	m.gone(stack.Events, testworld.Key("CITY#3", "CITY"))
 	m.storedAt("3", "2031-05-05T06:00:00Z", `,"name":"carl"`)
 	if m.changed("old", key("3")+` ,"NewImage":`+marked("3")); len(m.putRight) > 0 ||
 		rows.TextOf(m.cityAt("3")["name"]) != "carl" {
@@ -198,17 +194,16 @@ func TestRowsFollow(t *testing.T) {
 		t.Errorf("a deleted row is %v, one that no event has is %v", m.cityAt("2"), m.cityAt("4"))
 	}
 	// An erased event takes its row with it, also if it soon expires.
-	st, err := store.New(m.config)
-	m.must(err)
+	st := m.store()
 	m.now = m.now.Add(60*24*time.Hour - 2*time.Hour - 5*time.Minute)
-	_, err = repair.Of(st).Erase(t.Context(), event.Key{PK: "CITY#1", SK: "CITY"})
+	_, err := repair.Of(st).Erase(t.Context(), event.Key{PK: "CITY#1", SK: "CITY"})
 	m.must(err)
 	m.changed("old", key("1"))
 	if m.cityAt("1") != nil {
 		t.Errorf("its event was erased, and the row is %v", m.cityAt("1"))
 	}
 	// One that has expired leaves its row to the old application.
-	m.gone(stack.Events, migrate.Row{"PK": s("CITY#2"), "SK": s("CITY")})
+	m.gone(stack.Events, testworld.Key("CITY#2", "CITY"))
 	m.changed("old", key("2"))
 	if m.cityAt("2") == nil || m.cityAt("9") == nil {
 		t.Errorf("the row of an expired event is %v, one that is skipped %v", m.cityAt("2"), m.cityAt("9"))
@@ -232,17 +227,17 @@ func TestRowsKeepTheirAttributes(t *testing.T) {
 			t.Errorf("%s is %v", what, row)
 		}
 	}
-	m.gone("old", migrate.Row{"pk": s("CITY#1"), "at": s("2031-05-05T06:00:00Z")})
+	m.gone("old", cityKey("1"))
 	const key = `{"pk":{"S":"CITY#1"},"at":{"S":"2031-05-05T06:00:00Z"}`
 	m.changed("old", key+`} ,"OldImage":`+key+`,"name":{"S":"wrong"},"memo":{"S":"kept"},"tags":{"SS":["a","c"]},"level":{"N":"7"}}`)
 	whole("a row that was deleted", m.cityAt("1"), "ann")
 	// The event of the other one is corrected: its time, which is in the key of its row.
-	m.gone(stack.Events, migrate.Row{"PK": s("CITY#2"), "SK": s("CITY")})
+	m.gone(stack.Events, testworld.Key("CITY#2", "CITY"))
 	item := city("2", "bob")
 	m.storedAt("2", "2031-05-05T07:00:00Z", `,"name":"bob","tags":["a","b"],"level":1`)
 	failed := errors.New("no answer")
 	moved := migrate.Row{"pk": item["pk"], "at": s("2031-05-05T07:00:00Z")}
-	m.refuse = func(api string) error { // the first write of the new row fails
+	m.on = func(api string, _ any) error { // the first write of the new row fails
 		if api == "UpdateItem" {
 			defer func() { failed = nil }()
 			return failed
@@ -314,48 +309,39 @@ func TestBack(t *testing.T) {
 	m.turned()
 	m.stored("2", `,"name":"bob"`)
 	back(migrate.New, "capture is not proven to have read")
-	sync, silent := m.sync, m.old
-	silent.Events = ""
-	mapped, err := load(t, cities, there+andBack)
-	m.must(err)
-	m.sync, err = migrate.NewMigration(mapped, silent, m.config)
-	m.must(err)
+	sync := m.sync
+	m.old.Events = ""
+	m.sync = m.reopened()
 	back(migrate.New, "has no stream, so nobody knows what is stored there")
 	m.sync = sync
 	m.must(m.sync.NoteCaptured(t.Context(), "new one", m.now))
 	back(migrate.New, "no longer counts")
-	_, err = m.sync.Compare(t.Context(), m)
-	m.must(err)
+	m.compared()
 	m.must(m.sync.NoteCaptured(t.Context(), "new one", m.now))
 	m.before("UpdateItem", func() { m.stored("7", `,"name":"x","unknown":1`) }) // which has no row
 	back(migrate.Draining, "go back again")
 	back(migrate.New, "no longer counts")
-	m.gone(stack.Events, migrate.Row{"PK": s("CITY#7"), "SK": s("CITY")})
-	_, err = m.sync.Compare(t.Context(), m)
-	m.must(err)
+	m.gone(stack.Events, testworld.Key("CITY#7", "CITY"))
+	m.compared()
 	m.must(m.sync.NoteCaptured(t.Context(), "new one", m.now))
 	back(migrate.Draining, "")
 	back(migrate.Draining, "go on once capture has read that far")
-	_, err = m.sync.Turn(t.Context(), migrate.Quiet)
+	_, err := m.sync.Turn(t.Context(), migrate.Quiet)
 	must.Fail(t, err, "on their way back")
-	st, err := store.New(m.config)
-	m.must(err)
-	item, err := m.config.Pipeline.Plan(envelope.Message{Body: `{"specversion":"1.0","type":"city","source":"s","id":"1","data":{"id":"5",` +
-		`"at":"2031-05-05T06:00:00Z"}}`})
-	m.must(err)
+	st := m.store()
+	item := m.event(`{"specversion":"1.0","type":"city","source":"s","id":"1","data":{"id":"5",` +
+		`"at":"2031-05-05T06:00:00Z"}}`)
 	if r, _ := st.Put(t.Context(), []*event.Item{item}); r[0].Verdict != event.Rejected {
 		t.Errorf("a message on the way back is %v", r[0].Verdict)
 	}
 	m.now = m.now.Add(25 * time.Hour) // the stream keeps 24
 	m.must(m.sync.NoteCaptured(t.Context(), "new one", m.now))
 	back(migrate.Draining, "run `ingot migrate compare`")
-	m.gone("old", migrate.Row{"pk": s("CITY#2"), "at": s("2031-05-05T06:00:00Z")}) // what is only in the new table would be lost
-	_, err = m.sync.Compare(t.Context(), m)
-	m.must(err)
+	m.gone("old", cityKey("2")) // what is only in the new table would be lost
+	m.compared()
 	back(migrate.Draining, "the last comparison found 1 differences")
 	m.changed(stack.Events, `{"PK":{"S":"CITY#2"},"SK":{"S":"CITY"}}`)
-	_, err = m.sync.Compare(t.Context(), m)
-	m.must(err)
+	m.compared()
 	m.slept = 0
 	back(migrate.Old, "")
 	must.Equal(t, m.slept, 30*time.Second)
@@ -381,9 +367,9 @@ func TestBack(t *testing.T) {
 
 // before does something once, just before the next request of a kind.
 func (m *moving) before(api string, do func()) {
-	m.refuse = func(asked string) error {
+	m.on = func(asked string, _ any) error {
 		if asked == api {
-			m.refuse = nil
+			m.on = nil
 			do()
 		}
 		return nil
@@ -397,8 +383,7 @@ func TestPassKeepsItsWay(t *testing.T) {
 	m.must(err)
 	_, err = pass.Run(t.Context(), nil)
 	m.must(err)
-	_, err = m.sync.Compare(t.Context(), m)
-	m.must(err)
+	m.compared()
 	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
 	m.turned()
 	if _, err := pass.Run(t.Context(), nil); !errors.Is(err, migrate.ErrOvertaken) {

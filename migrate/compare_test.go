@@ -63,10 +63,7 @@ func TestComparisonInUnits(t *testing.T) {
 		short := &scans{Client: m.engine.DynamoDB(), Rand: draw, asked: map[string]int{}}
 		m.config.Client, m.old.Client = short, short
 		m.config.Env.Group = func() env.Group { return inOrder{} }
-		mapped, err := load(t, users, usersFile)
-		m.must(err)
-		m.sync, err = migrate.NewMigration(mapped, m.old, m.config)
-		m.must(err)
+		m.sync = m.reopened()
 		var changed []migrate.Changed
 		for n := range draw.IntN(40) {
 			changed = append(changed, m.row(profile(fmt.Sprintf("%d\x00\"é", n), "ann", []string{"+1", "+2", "+3"}[:draw.IntN(4)]...)))

@@ -48,10 +48,7 @@ func TestMemoryOfManyParts(t *testing.T) {
 	m := begin(t)
 	client := &measuring{Client: m.engine.DynamoDB()}
 	m.config.Client = client
-	mapped, err := load(t, users, usersFile)
-	m.must(err)
-	m.sync, err = migrate.NewMigration(mapped, m.old, m.config)
-	m.must(err)
+	m.sync = m.reopened()
 	var phones, records []string
 	list := ""
 	for i := range 1000 {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -25,6 +25,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/migrate/rowmap"
@@ -173,7 +174,8 @@ type moving struct {
 	config tables.Config
 	old    migrate.Source
 	ids    ids
-	refuse func(api string) error // asked before each request; nil: none is refused
+	mapped *rowmap.Mapping
+	on     func(api string, in any) error // asked before each request; nil: none is refused
 
 	putRight []string // of the last batch
 }
@@ -194,15 +196,16 @@ func beginFrom(t *testing.T, pipe, file string) *moving {
 	t.Helper()
 	m := &moving{t: t, now: must.Time("2031-05-05T08:00:00Z")}
 	m.engine = embedded.New(embedded.Config{Now: func() time.Time { return m.now },
-		Intercept: func(_ context.Context, api string, _ any, call func() (any, error)) (any, error) {
-			if m.refuse != nil {
-				if err := m.refuse(api); err != nil {
+		Intercept: func(_ context.Context, api string, in any, call func() (any, error)) (any, error) {
+			if m.on != nil {
+				if err := m.on(api, in); err != nil {
 					return nil, err
 				}
 			}
 			return call()
 		}})
-	mapped, err := load(t, pipe, file)
+	var err error
+	m.mapped, err = load(t, pipe, file)
 	m.must(err)
 	_, err = stack.New(t.Context(), m.engine, stack.Config{Indexes: []string{"GSI1"}, Offload: true})
 	m.must(err)
@@ -224,8 +227,7 @@ func beginFrom(t *testing.T, pipe, file string) *moving {
 				return context.WithCancel(ctx)
 			},
 		}}
-	m.sync, err = migrate.NewMigration(mapped, m.old, m.config)
-	m.must(err)
+	m.sync = m.reopened()
 	_, err = m.sync.Begin(t.Context())
 	m.must(err)
 	return m
@@ -235,6 +237,38 @@ func (m *moving) must(err error) {
 	m.t.Helper()
 	must.Succeed(m.t, err)
 }
+
+// reopened returns the migration as another process opens it.
+func (m *moving) reopened() *migrate.Migration {
+	m.t.Helper()
+	sync, err := migrate.NewMigration(m.mapped, m.old, m.config)
+	m.must(err)
+	return sync
+}
+
+func (m *moving) compared() {
+	m.t.Helper()
+	_, err := m.sync.Compare(m.t.Context(), m)
+	m.must(err)
+}
+
+// event plans a message.
+func (m *moving) event(body string) *event.Item {
+	m.t.Helper()
+	item, err := m.config.Pipeline.Plan(envelope.Message{Body: body})
+	m.must(err)
+	return item
+}
+
+func (m *moving) store() *store.Store {
+	m.t.Helper()
+	st, err := store.New(m.config)
+	m.must(err)
+	return st
+}
+
+// keyOf returns the key of a row.
+func keyOf(row migrate.Row) migrate.Row { return migrate.Row{"pk": row["pk"], "at": row["at"]} }
 
 func (m *moving) put(table string, img migrate.Row) {
 	m.t.Helper()
@@ -251,8 +285,7 @@ func (m *moving) copied() {
 	m.must(err)
 	_, err = pass.Run(m.t.Context(), nil)
 	m.must(err)
-	_, err = m.sync.Compare(m.t.Context(), m)
-	m.must(err)
+	m.compared()
 	m.must(m.sync.NoteCaptured(m.t.Context(), "one", m.now))
 }
 
@@ -260,14 +293,18 @@ func (m *moving) copied() {
 func (m *moving) row(row migrate.Row) migrate.Changed {
 	m.t.Helper()
 	m.put("old", row)
-	return migrate.Changed{Key: migrate.Row{"pk": row["pk"], "at": row["at"]}, Images: []migrate.Row{row}}
+	return migrate.Changed{Key: keyOf(row), Images: []migrate.Row{row}}
 }
 
 // item returns what the new table holds under a key.
 func (m *moving) item(pk, sk string) migrate.Row {
 	m.t.Helper()
-	out, err := m.engine.DynamoDB().GetItem(m.t.Context(), &dynamodb.GetItemInput{TableName: aws.String(stack.Events),
-		Key: migrate.Row{"PK": s(pk), "SK": s(sk)}})
+	return m.at(stack.Events, testworld.Key(pk, sk))
+}
+
+func (m *moving) at(table string, key migrate.Row) migrate.Row {
+	m.t.Helper()
+	out, err := m.engine.DynamoDB().GetItem(m.t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: key})
 	m.must(err)
 	return out.Item
 }
@@ -330,8 +367,7 @@ func (m *moving) Counted(context.Context) (time.Time, error) { return m.now, nil
 func TestErasedCopyStaysBarred(t *testing.T) {
 	m := begin(t)
 	m.sync.Do(t.Context(), migrate.Always, []migrate.Changed{m.row(profile("1", "ann")), m.row(profile("2", "bob", "+1"))})
-	st, err := store.New(m.config)
-	m.must(err)
+	st := m.store()
 	for _, account := range []string{"1", "2", "3"} {
 		_, err := repair.Of(st).Erase(t.Context(), event.Key{PK: "ACCOUNT#" + account, SK: "USER"})
 		m.must(err)
@@ -401,22 +437,20 @@ func TestPassesWait(t *testing.T) {
 // and a migration does not begin beside items that nobody could tell from copies.
 func TestStops(t *testing.T) {
 	m := begin(t)
-	mapped, err := load(t, users, usersFile)
-	m.must(err)
 	other := m.old
 	other.ID = "two"
 	for name, c := range map[string]struct {
 		does func() (*migrate.Migration, error)
 		want string
 	}{
-		"a table that was created anew": {func() (*migrate.Migration, error) { return migrate.NewMigration(mapped, other, m.config) },
+		"a table that was created anew": {func() (*migrate.Migration, error) { return migrate.NewMigration(m.mapped, other, m.config) },
 			"would empty the copy"},
 		"no control item": {func() (*migrate.Migration, error) {
 			c := m.config
 			c.Aggregates = "elsewhere"
 			_, err := stack.AggregatesTable("elsewhere").Create(t.Context(), m.engine.DynamoDB())
 			m.must(err)
-			return migrate.NewMigration(mapped, m.old, c)
+			return migrate.NewMigration(m.mapped, m.old, c)
 		}, "has no control item"},
 	} {
 		sync, err := c.does()
@@ -435,15 +469,13 @@ func TestStops(t *testing.T) {
 	m.put(stack.Events, migrate.Row{"PK": s("ACCOUNT#1"), "SK": s("USER"), "type": s("user.profile"), "id": s("1"),
 		"epoch": rows.Number("3"), "at": s("2031-05-05T06:00:00.000000000Z"),
 		"digest": rows.Binary(make([]byte, 32)), "data": s("{}")})
-	_, err = m.sync.Begin(t.Context())
+	_, err := m.sync.Begin(t.Context())
 	must.Fail(t, err, "already holds user.profile 1")
 }
 
 // Until a comparison has found nothing, a type does not turn, and the error says what is missing.
 func TestTurnNeedsEvidence(t *testing.T) {
 	m := begin(t)
-	mapped, err := load(t, users, usersFile)
-	m.must(err)
 	m.row(profile("1", "ann"))
 	m.row(migrate.Row{"pk": s("USER"), "at": s("x")})
 	turn := func(want string) {
@@ -462,28 +494,23 @@ func TestTurnNeedsEvidence(t *testing.T) {
 	turn("capture is not proven to have read the stream")
 	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
 	turn("never compared")
-	_, err = m.sync.Compare(t.Context(), m)
-	m.must(err)
+	m.compared()
 	turn("1 refused row")
 	m.gone("old", migrate.Row{"pk": s("USER"), "at": s("x")})
-	_, err = m.sync.Compare(t.Context(), m)
-	m.must(err)
+	m.compared()
 	m.now = m.now.Add(25 * time.Hour)
 	turn("25h0m0s old")
-	_, err = m.sync.Compare(t.Context(), m)
-	m.must(err)
+	m.compared()
 	turn("capture has not been proven to go on")
 	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
 	for i, stream := range []string{"two", "", "three"} { // the stream is switched off and on
 		m.old.Stream = stream
-		m.sync, err = migrate.NewMigration(mapped, m.old, m.config)
-		m.must(err)
+		m.sync = m.reopened()
 		turn([]string{"another one than capture has read", "table old has no stream", "another one than capture has read"}[i])
 	}
 	m.must(m.sync.NoteCaptured(t.Context(), "three", m.now))
 	turn("the last comparison no longer counts")
-	_, err = m.sync.Compare(t.Context(), m)
-	m.must(err)
+	m.compared()
 	m.must(m.sync.NoteCaptured(t.Context(), "three", m.now))
 	turn("nobody knows when the old table was written before") // capture has seen no change since the stream is on
 	m.now = m.now.Add(migrate.Quiet + 10*time.Second)
@@ -499,8 +526,7 @@ func TestTurnWaitsForFloors(t *testing.T) {
 	m := beginWith(t, users+`aggregates:
   seats: {since: 3, movedBy: put, atLeast: {free: 0}, from: {user.profile: {values: {free: sum -seats?}}}}
 `)
-	st, err := store.New(m.config)
-	m.must(err)
+	st := m.store()
 	m.must(st.Start(t.Context()))
 	m.row(profile("1", "ann"))
 	m.copied()
@@ -513,9 +539,8 @@ func TestTurnWaitsForFloors(t *testing.T) {
 	}
 	put := func(want event.Verdict) {
 		t.Helper()
-		item, err := m.config.Pipeline.Plan(envelope.Message{Body: `{"specversion":"1.0","type":"user.profile","source":"s","id":"1","data":` +
-			`{"account":"2","created":"2031-05-05T06:00:00Z","name":"bob","phones":[]}}`})
-		m.must(err)
+		item := m.event(`{"specversion":"1.0","type":"user.profile","source":"s","id":"1","data":` +
+			`{"account":"2","created":"2031-05-05T06:00:00Z","name":"bob","phones":[]}}`)
 		if result, _ := st.Put(t.Context(), []*event.Item{item}); result[0].Verdict != want {
 			t.Errorf("%s, want %s", result[0].Verdict, want)
 		}
@@ -546,8 +571,7 @@ func TestTurnWaitsForFloors(t *testing.T) {
 aggregates:
   seats: {since: 3, from: {user.profile: {values: {all: count}}}}
 `)
-	st, err = store.New(m.config)
-	m.must(err)
+	st = m.store()
 	m.must(st.Start(t.Context()))
 	m.row(profile("1", "ann"))
 	m.copied()
@@ -562,16 +586,14 @@ func TestTombstonesAreFreeKeys(t *testing.T) {
 	for name, pipe := range map[string]string{"plain": users, "atomic": atomic} {
 		for _, n := range []int{1, 30} {
 			m := beginWith(t, pipe)
-			st, err := store.New(m.config)
-			m.must(err)
+			st := m.store()
 			var gone []migrate.Changed
 			var items []*event.Item
 			for i := range n {
 				row := profile(fmt.Sprint(i), "ann", "+1")
-				gone = append(gone, migrate.Changed{Key: migrate.Row{"pk": row["pk"], "at": row["at"]}, Images: []migrate.Row{row}})
-				item, err := m.config.Pipeline.Plan(envelope.Message{Body: fmt.Sprintf(`{"specversion":"1.0","type":"user.profile",`+
-					`"source":"s","id":"1","data":{"account":"%d","created":"2031-05-05T06:00:00Z","name":"bob","phones":[{"number":"+1"}]}}`, i)})
-				m.must(err)
+				gone = append(gone, migrate.Changed{Key: keyOf(row), Images: []migrate.Row{row}})
+				item := m.event(fmt.Sprintf(`{"specversion":"1.0","type":"user.profile",`+
+					`"source":"s","id":"1","data":{"account":"%d","created":"2031-05-05T06:00:00Z","name":"bob","phones":[{"number":"+1"}]}}`, i))
 				items = append(items, item)
 			}
 			if done := m.sync.Do(t.Context(), migrate.Always, gone); done.Tombstones != 2*n {
@@ -645,11 +667,12 @@ func TestCapture(t *testing.T) {
 // that is left, and whatever follows it, is not done.
 func TestCaptureNotes(t *testing.T) {
 	m := begin(t)
-	m.config.Client = denying{m.engine.DynamoDB()}
-	mapped, err := load(t, users, usersFile)
-	m.must(err)
-	m.sync, err = migrate.NewMigration(mapped, m.old, m.config)
-	m.must(err)
+	m.on = func(_ string, in any) error { // it may not write the copy of one row
+		if put, is := in.(*dynamodb.PutItemInput); is && rows.TextOf(put.Item["PK"]) == "ACCOUNT#2" {
+			return errDenied
+		}
+		return nil
+	}
 	began, read := m.now, 0
 	m.row(profile("1", "ann"))
 	m.row(profile("2", "bob"))
@@ -711,7 +734,7 @@ func TestCaptureNotes(t *testing.T) {
 		}
 	}
 	// What the end of a window cannot note comes again: nothing may follow it.
-	_, err = (&migrate.Capture{Migration: m.sync}).Handle(t.Context(), []byte(`{"Records":[{"dynamodb":{"SequenceNumber":"none","Keys":`+
+	_, err := (&migrate.Capture{Migration: m.sync}).Handle(t.Context(), []byte(`{"Records":[{"dynamodb":{"SequenceNumber":"none","Keys":`+
 		`{"pk":{"S":"USER#1"},"at":{"S":"2031-05-05T06:00:00Z"}}}}],"shardId":"shard-1","isFinalInvokeForWindow":true}`))
 	must.Fail(t, err, "noting how far capture is in shard shard-1")
 }
@@ -720,12 +743,6 @@ func TestCaptureNotes(t *testing.T) {
 // named, and what was done before it is not done again.
 func TestCaptureGoesOnInOrder(t *testing.T) {
 	m := begin(t)
-	client := &tiring{Client: m.engine.DynamoDB(), left: 600}
-	m.config.Client = client
-	mapped, err := load(t, users, usersFile)
-	m.must(err)
-	m.sync, err = migrate.NewMigration(mapped, m.old, m.config)
-	m.must(err)
 	var phones, records []string
 	list := ""
 	for i := range 30 {
@@ -744,6 +761,14 @@ func TestCaptureGoesOnInOrder(t *testing.T) {
 	}
 	c := &migrate.Capture{Migration: m.sync}
 	at, deliveries := 0, 0
+	var left atomic.Int64
+	left.Store(600)
+	m.on = func(api string, _ any) error { // it writes so many copies, and then no more
+		if api == "PutItem" && left.Add(-1) < 0 {
+			return errDenied
+		}
+		return nil
+	}
 	for ; at < len(records) && deliveries < 5; deliveries++ {
 		out, err := c.Handle(t.Context(), []byte(`{"Records":[`+strings.Join(records[at:], ",")+`]}`))
 		m.must(err)
@@ -755,40 +780,15 @@ func TestCaptureGoesOnInOrder(t *testing.T) {
 		if next <= at {
 			t.Fatalf("delivery %d makes no progress from %d", deliveries, at)
 		}
-		at, client.left = next, 600
+		at = next
+		left.Store(600)
 	}
 	if at < len(records) || deliveries > 3 {
 		t.Errorf("%d records after %d deliveries", at, deliveries)
 	}
 }
 
-// tiring writes so many copies, and then no more.
-type tiring struct {
-	tables.Client
-	mu   sync.Mutex
-	left int
-}
-
-func (c *tiring) PutItem(ctx context.Context, in *dynamodb.PutItemInput,
-	options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.left--; c.left < 0 {
-		return nil, &smithy.GenericAPIError{Code: "AccessDeniedException"}
-	}
-	return c.Client.PutItem(ctx, in, options...)
-}
-
-// denying may not write the copy of one row.
-type denying struct{ tables.Client }
-
-func (d denying) PutItem(ctx context.Context, in *dynamodb.PutItemInput,
-	options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	if rows.TextOf(in.Item["PK"]) == "ACCOUNT#2" {
-		return nil, &smithy.GenericAPIError{Code: "AccessDeniedException"}
-	}
-	return d.Client.PutItem(ctx, in, options...)
-}
+var errDenied = &smithy.GenericAPIError{Code: "AccessDeniedException"}
 
 // No file makes the reader panic.
 func FuzzLoad(f *testing.F) {

@@ -12,7 +12,7 @@ import (
 func TestNoCopyIsOvertaken(t *testing.T) {
 	first, second := profile("1", "ann", "+1"), profile("1", "bob", "+1", "+2")
 	last := profile("1", "eve", "+2", "+3")
-	key := migrate.Row{"pk": first["pk"], "at": first["at"]}
+	key := keyOf(first)
 	deleted := func(m *moving) { m.gone(m.old.Table, key) }
 	for name, change := range map[string]func(m *moving){
 		"rewritten":          func(m *moving) { m.put("old", last) },
@@ -25,13 +25,8 @@ func TestNoCopyIsOvertaken(t *testing.T) {
 				for at, reached := 1, true; reached; at++ {
 					m := begin(t)
 					process := func() *migrate.Migration {
-						mapped, err := load(t, users, usersFile)
-						m.must(err)
-						config := m.config
-						config.Env.Group = func() env.Group { return inOrder{} }
-						s, err := migrate.NewMigration(mapped, m.old, config)
-						m.must(err)
-						return s
+						m.config.Env.Group = func() env.Group { return inOrder{} }
+						return m.reopened()
 					}
 					one, other := process(), process()
 					changed := []migrate.Changed{{Key: key, Images: []migrate.Row{first, second, last}}}
@@ -42,9 +37,9 @@ func TestNoCopyIsOvertaken(t *testing.T) {
 					m.put("old", second)
 					reached = false
 					n := 0
-					m.refuse = func(string) error {
+					m.on = func(string, any) error {
 						if n++; n == at {
-							reached, m.refuse = true, nil
+							reached, m.on = true, nil
 							change(m)
 							if done := other.Do(t.Context(), migrate.Always, changed); len(done.Left) > 0 {
 								t.Errorf("%+v", done)
@@ -53,7 +48,7 @@ func TestNoCopyIsOvertaken(t *testing.T) {
 						return nil
 					}
 					one.Do(t.Context(), mode, changed)
-					m.refuse = nil
+					m.on = nil
 					if look := other.Do(t.Context(), migrate.IfDifferent, changed); look.Written+look.Tombstones > 0 {
 						t.Errorf("%s before request %d (mode %d, copied: %t): the copy was not what the row is: %+v", name, at, mode, copied, look)
 					}

@@ -10,12 +10,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/migrate"
-	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
 )
 
@@ -23,8 +21,7 @@ import (
 // the way, and nothing is deleted.
 func TestRetire(t *testing.T) {
 	m := beginWith(t, users+"aggregates:\n  names: {since: 3, from: {user.profile: {values: {users: count}}}}\n")
-	st, err := store.New(m.config)
-	m.must(err)
+	st := m.store()
 	m.must(st.Start(t.Context()))
 	for _, account := range []string{"1", "2", "3", "4"} {
 		row := profile(account, "ann")
@@ -32,10 +29,10 @@ func TestRetire(t *testing.T) {
 		if account == "1" {
 			continue
 		}
-		m.gone("old", migrate.Row{"pk": row["pk"], "at": row["at"]})
+		m.gone("old", keyOf(row))
 		m.sync.Do(t.Context(), migrate.Always, []migrate.Changed{{Key: row, Images: []migrate.Row{row}}})
 	}
-	_, err = repair.Of(st).Erase(t.Context(), event.Key{PK: "ACCOUNT#4", SK: "USER"})
+	_, err := repair.Of(st).Erase(t.Context(), event.Key{PK: "ACCOUNT#4", SK: "USER"})
 	m.must(err)
 	late, asked := 1, time.Time{}
 	retire := func(want int, says string) {
@@ -68,9 +65,8 @@ func TestRetire(t *testing.T) {
 		t.Errorf("asked for changes since %s, and capture was over at %s", asked, captured)
 	}
 	late = 0
-	item, err := m.config.Pipeline.Plan(envelope.Message{Body: `{"specversion":"1.0","type":"user.profile","source":"s","id":"1","data":` +
-		`{"account":"2","created":"2031-05-05T06:00:00Z","name":"bob","phones":[]}}`})
-	m.must(err)
+	item := m.event(`{"specversion":"1.0","type":"user.profile","source":"s","id":"1","data":` +
+		`{"account":"2","created":"2031-05-05T06:00:00Z","name":"bob","phones":[]}}`)
 	if r, _ := st.Put(t.Context(), []*event.Item{item}); r[0].Verdict != event.Inserted { // in place of a tombstone
 		t.Errorf("%+v", r[0])
 	}

@@ -25,10 +25,7 @@ func TestSignedTooLate(t *testing.T) {
 		m.config.Client = dynamodb.New(dynamodb.Options{Region: "eu-west-1", BaseEndpoint: &server.URL,
 			Credentials: aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider("AKID", "secret", ""))})
 		m.config.Env.Sleep = func(context.Context, time.Duration) error { m.now = time.Now(); return nil }
-		mapped, err := load(t, users, usersFile)
-		m.must(err)
-		m.sync, err = migrate.NewMigration(mapped, m.old, m.config)
-		m.must(err)
+		m.sync = m.reopened()
 		m.now = time.Now().Add(-time.Hour)
 		row := profile("1", "ann")
 		row["at"] = s(time.Now().Add(left - 60*24*time.Hour).UTC().Format(time.RFC3339))

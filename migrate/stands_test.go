@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/planner"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -117,10 +118,7 @@ func (p *picky) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...fun
 func TestRefusedByTheTable(t *testing.T) {
 	m := beginFrom(t, cities, there)
 	m.config.Client = &picky{Client: m.engine.DynamoDB(), never: "CITY#2", asked: map[string]bool{}}
-	mapped, err := load(t, cities, there)
-	m.must(err)
-	m.sync, err = migrate.NewMigration(mapped, m.old, m.config)
-	m.must(err)
+	m.sync = m.reopened()
 	list := []migrate.Changed{m.row(city("1", "ann")), m.row(city("2", "bob")),
 		m.row(migrate.Row{"pk": s("none"), "at": s("2031-05-05T06:00:00Z")})}
 	if done := m.sync.Do(t.Context(), migrate.Always, list); len(done.Left) > 0 || done.Refused != 2 || done.Written != 1 {
@@ -132,10 +130,9 @@ func TestRefusedByTheTable(t *testing.T) {
 // copy.
 func TestTableCreatedAnew(t *testing.T) {
 	m := returning(t, there+andBack, city("1", "x"), city("2", "x"))
-	key := func(id string) migrate.Row { return migrate.Row{"pk": s("CITY#" + id), "at": city(id, "")["at"]} }
 	m.ids["old"] = "anew"
-	m.gone("old", key("1"))
-	done := m.sync.Do(t.Context(), migrate.Always, []migrate.Changed{{Key: key("1"), Images: []migrate.Row{city("1", "x")}}})
+	m.gone("old", cityKey("1"))
+	done := m.sync.Do(t.Context(), migrate.Always, []migrate.Changed{{Key: cityKey("1"), Images: []migrate.Row{city("1", "x")}}})
 	stops(t, done.Err, "table old was one, and is anew now")
 	if len(done.Left) != 1 || m.item("CITY#1", "CITY")["type"] == nil {
 		t.Errorf("%+v, and the copy is %v", done, m.item("CITY#1", "CITY"))
@@ -144,7 +141,7 @@ func TestTableCreatedAnew(t *testing.T) {
 	m.put("old", city("1", "x"))
 	m.turned()
 	m.ids[stack.Events] = "anew"
-	m.gone(stack.Events, migrate.Row{"PK": s("CITY#2"), "SK": s("CITY")})
+	m.gone(stack.Events, testworld.Key("CITY#2", "CITY"))
 	if out := m.captured("old", `{"pk":{"S":"CITY#2"},"at":{"S":"2031-05-05T06:00:00Z"}}`); len(out.BatchItemFailures) != 1 {
 		t.Errorf("%+v", out)
 	}
@@ -154,11 +151,8 @@ func TestTableCreatedAnew(t *testing.T) {
 	for _, c := range []struct{ old, events, want string }{{"anew", "two", "this is old (anew)"}, {"one", "anew", "is anew now"}} {
 		source := m.old
 		source.ID, source.EventsID = c.old, c.events
-		mapped, err := load(t, cities, there+andBack)
-		m.must(err)
-		other, err := migrate.NewMigration(mapped, source, m.config)
-		m.must(err)
-		_, err = other.Open(t.Context())
+		m.old = source
+		_, err := m.reopened().Open(t.Context())
 		stops(t, err, c.want)
 	}
 }
@@ -195,7 +189,7 @@ func TestMuchIsRemovedIfAsked(t *testing.T) {
 	}
 	m := returning(t, there+andBack, list...)
 	for _, row := range list[:250] {
-		m.gone("old", migrate.Row{"pk": row["pk"], "at": row["at"]})
+		m.gone("old", keyOf(row))
 	}
 	pass, err := m.sync.BeginPass(t.Context())
 	m.must(err)

@@ -64,13 +64,13 @@ func TestUntidyRows(t *testing.T) {
 func TestComparisonOfAnUntidyTable(t *testing.T) {
 	m := returning(t, there, city("1", "ann"))
 	meets := 0
-	m.refuse = func(asked string) error {
-		if refuse := m.refuse; asked == "Scan" && meets < 2 {
-			m.refuse = nil
+	m.on = func(asked string, _ any) error {
+		if on := m.on; asked == "Scan" && meets < 2 {
+			m.on = nil
 			m.writes("CITY#1", fmt.Sprintf("07:00:%02d", meets), false)
 			m.writes("CITY#1", fmt.Sprintf("07:00:%02d", meets), meets == 0)
 			meets++
-			m.refuse = refuse
+			m.on = on
 		}
 		return nil
 	}
@@ -107,12 +107,12 @@ func TestUntidyRowBetweenLookAndForgetting(t *testing.T) {
 	m.writes("CITY#1", "07:00:00", false)
 	m.writes("CITY#1", "07:00:00", true)
 	updates := 0 // the second one comes after the look
-	m.refuse = func(asked string) error {
+	m.on = func(asked string, _ any) error {
 		if asked != "UpdateItem" {
 			return nil
 		}
 		if updates++; updates == 2 {
-			m.refuse = nil
+			m.on = nil
 			m.writes("CITY#1", "07:00:00", false)
 		}
 		return nil
@@ -126,12 +126,9 @@ func TestUntidyRowBetweenLookAndForgetting(t *testing.T) {
 func TestRowThatTheTableRefuses(t *testing.T) {
 	m := returning(t, there, city("1", "ann"))
 	m.config.Client = &picky{Client: m.engine.DynamoDB(), never: "CITY#2", asked: map[string]bool{}}
-	mapped, err := load(t, cities, there)
-	m.must(err)
-	m.sync, err = migrate.NewMigration(mapped, m.old, m.config)
-	m.must(err)
+	m.sync = m.reopened()
 	m.writes("CITY#2", "06:00:00", false)
-	_, err = m.silent()
+	_, err := m.silent()
 	m.says(err, standing)
 }
 
