@@ -2,7 +2,6 @@ package handler_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -231,11 +230,9 @@ func TestSlowArchive(t *testing.T) {
 // names, or 0 if it names none.
 func (w *world) named(t *testing.T, timeout time.Duration, records []map[string]any) int {
 	t.Helper()
-	payload, err := json.Marshal(batch(records...))
-	must.Succeed(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	answer, err := w.streams.Handle(iam.As(ctx, w.StreamsRole), payload)
+	answer, err := w.streams.Handle(iam.As(ctx, w.StreamsRole), marshal(t, batch(records...)))
 	if err != nil || ctx.Err() != nil {
 		t.Fatal(err, ctx.Err())
 	}

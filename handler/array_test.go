@@ -30,10 +30,13 @@ func arrays(s *setup) { s.spec.Batches = []pipeline.BatchSpec{{Each: "."}} }
 func array(events ...string) string { return "[" + strings.Join(events, ", ") + "]" }
 
 // inGroup makes the messages those of one group of a queue.
-func inGroup(e events.SQSEvent, queue string) events.SQSEvent {
+func inGroup(e events.SQSEvent, queue string) events.SQSEvent { return inGroups(e, queue, "1") }
+
+// inGroups gives each message the group of its letter, and then begins again.
+func inGroups(e events.SQSEvent, queue, groups string) events.SQSEvent {
 	for i := range e.Records {
 		e.Records[i].EventSourceARN += queue
-		e.Records[i].Attributes["MessageGroupId"] = "one"
+		e.Records[i].Attributes["MessageGroupId"] = string(groups[i%len(groups)])
 	}
 	return e
 }

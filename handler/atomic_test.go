@@ -82,11 +82,7 @@ func TestIngestAtomic(t *testing.T) {
 		w := newWorld(t, accounts, func(s *setup) { s.store.Concurrency = 1 }) // so that a claims before b does
 		e := messages(account("a", "x@y", 1, 2), order("1", 1), account("b", "x@y", 3), account("a", "x@y", 1, 2),
 			account("c", "c@y", many...), account("d", "d@y", 1, 1), account("e", "e@y", many[:98]...))
-		for i := range e.Records {
-			e.Records[i].EventSourceARN += queue
-			e.Records[i].Attributes["MessageGroupId"] = "one"
-		}
-		must.Equal(t, w.receive(e), `{"batchItemFailures":[]}`)
+		must.Equal(t, w.receive(inGroup(e, queue)), `{"batchItemFailures":[]}`)
 		r := w.batches[0]
 		if r.Received != 7 || r.Verdicts[event.Inserted] != 3 || r.Verdicts[event.Duplicate] != 1 || r.Verdicts[event.Poison] != 2 ||
 			r.Verdicts[event.Conflict] != 1 {

@@ -2,12 +2,9 @@ package handler_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // BenchmarkIngest stores a thousand events on a table that answers at once.
@@ -32,8 +29,7 @@ func BenchmarkIngest(b *testing.B) {
 func BenchmarkStreams(b *testing.B) {
 	w := newWorld(b, merchants)
 	s := w.Streams(w.agreeing())
-	payload, err := json.Marshal(w.changesOf(100)[0])
-	must.Succeed(b, err)
+	payload := marshal(b, w.changesOf(100)[0])
 	b.ReportAllocs()
 	for b.Loop() {
 		if answer, err := s.Handle(context.Background(), payload); err != nil || len(answer.BatchItemFailures) > 0 {

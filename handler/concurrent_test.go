@@ -1,7 +1,6 @@
 package handler_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"sync"
 	"testing"
@@ -22,10 +21,7 @@ func TestHandlersAtOnce(t *testing.T) {
 			// All put the same order, a conflict with it, an order of their own, and poison.
 			e := messages(order("same", 1), order("same", 2), order(fmt.Sprint("own-", n), 1), "poison", order(fmt.Sprint("more-", n), 1))
 			if n%2 == 0 {
-				for i := range e.Records {
-					e.Records[i].EventSourceARN += ".fifo"
-					e.Records[i].Attributes["MessageGroupId"] = fmt.Sprint(i % 2)
-				}
+				inGroups(e, ".fifo", "01")
 			}
 			group.Go(func() {
 				answer, err := w.ingest.Handle(iam.As(deadline(t), w.IngestRole), e)
@@ -36,8 +32,7 @@ func TestHandlersAtOnce(t *testing.T) {
 			shard := batch(insert(1, w.image(order(fmt.Sprint("x", n), 1))),
 				insert(2, w.image(order(fmt.Sprint("y", n), 2)).with("odd", "Z", 1)), expiry(3, w.image(order(fmt.Sprint("z", n), 4))))
 			shard["shardId"] = fmt.Sprint("shard-", n)
-			payload, err := json.Marshal(shard)
-			must.Succeed(t, err)
+			payload := marshal(t, shard)
 			group.Go(func() {
 				answer, err := w.streams.Handle(iam.As(deadline(t), w.StreamsRole), payload)
 				if err != nil || len(answer.BatchItemFailures) != 0 {

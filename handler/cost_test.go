@@ -2,7 +2,6 @@ package handler_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -161,8 +160,7 @@ func TestStreamsAllocations(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	payload, err := json.Marshal(w.changesOf(100)[0])
-	must.Succeed(t, err)
+	payload := marshal(t, w.changesOf(100)[0])
 	got := testing.AllocsPerRun(5, func() {
 		if _, err := s.Handle(context.Background(), payload); err != nil {
 			t.Error(err)

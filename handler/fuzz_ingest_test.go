@@ -29,9 +29,7 @@ func FuzzIngest(f *testing.F) {
 	for _, e := range []events.SQSEvent{messages(), messages(order("1", 1), order("1", 1), order("1", 2), `{`, parcel("p", 2),
 		parcel("p", 1), parcel("p", 1)),
 		messages(array(order("1", 1), order("1", 2), "7", order("2", 1)), "[]", array(order("2", 1), array(order("3", 1))))} {
-		payload, err := json.Marshal(e)
-		must.Succeed(f, err)
-		f.Add(payload)
+		f.Add(marshal(f, e))
 	}
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		var e events.SQSEvent

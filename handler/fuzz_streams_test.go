@@ -35,8 +35,7 @@ func FuzzStreams(f *testing.F) {
 		batch(insert(1, one), insert(2, one.with("digest", "S", "x")), insert(3, two.with("tags", "SS", []string{"a"})),
 			record(4, event.Remove, two, nil)),
 	} {
-		payload, err := json.Marshal(e)
-		must.Succeed(f, err)
+		payload := marshal(f, e)
 		f.Add(payload, true)
 		f.Add(payload, false)
 	}
@@ -126,11 +125,10 @@ func checkOneByOne(t *testing.T, payload []byte, way aggregate.Counting, want ma
 	for i, record := range e.Records {
 		one := e
 		one.Records = []json.RawMessage{record}
-		text, err := json.Marshal(one)
+		text := marshal(t, one)
 		if isArray(payload) {
-			text, err = json.Marshal(one.Records)
+			text = marshal(t, one.Records)
 		}
-		must.Succeed(t, err)
 		if answer, err := w.invokeStreams(text); err != nil || strings.Contains(answer, "itemIdentifier") {
 			t.Fatalf("record %d of a batch that did not fail fails alone: %s %v", i, answer, err)
 		}

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aws/smithy-go"
-
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/testworld"
@@ -98,7 +96,7 @@ func TestGivenUp(t *testing.T) {
 func TestGivenUpUnread(t *testing.T) {
 	w := newWorld(t).started()
 	later := w.image(order("2", 50)).with("epoch", "N", "77")
-	w.faults = []fault{{API: "GetItem", Always: true, Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}}}
+	w.faults = []fault{{API: "GetItem", Always: true, Before: errDenied}}
 	_, err := w.deliver(batch(insert(2, later)))
 	must.Fail(t, err, "could not be read")
 }

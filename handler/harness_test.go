@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
@@ -155,6 +156,8 @@ func (w *world) intercept(_ context.Context, api string, input any, call func() 
 // real is the real world, or what testing/synctest makes of it.
 func real(*testworld.Clock) env.Env { return env.Env{} }
 
+var errDenied = &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}
+
 var errLost = errors.New("connection reset by peer")
 
 const queueARN = "arn:aws:sqs:us-east-1:000000000000:ingest"
@@ -193,9 +196,7 @@ func deadline(t testing.TB) context.Context {
 func (w *world) receive(e events.SQSEvent) string {
 	w.t.Helper()
 	w.outcomes, w.batches = nil, nil
-	payload, err := json.Marshal(e)
-	must.Succeed(w.t, err)
-	answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(iam.As(deadline(w.t), w.IngestRole), payload)
+	answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(iam.As(deadline(w.t), w.IngestRole), marshal(w.t, e))
 	must.Succeed(w.t, err)
 	if len(w.batches) != 1 || len(w.outcomes) != len(e.Records) {
 		w.t.Fatalf("%d reports and %d results for %d messages", len(w.batches), len(w.outcomes), len(e.Records))

@@ -249,21 +249,9 @@ func (s *sending) Send(ctx context.Context, letters []quarantine.Letter) []error
 
 // A queue is FIFO if its ARN says so.
 func TestFIFO(t *testing.T) {
-	group := func(e *events.SQSEvent, groups string) {
-		for i := range e.Records {
-			e.Records[i].Attributes["MessageGroupId"] = groups[i : i+1]
-		}
-	}
-	refuse := func(id string) fault {
-		return fault{API: "PutItem", Always: true, Before: &types.ResourceNotFoundException{},
-			Applies: func(in any) bool {
-				return rows.TextOf(in.(*dynamodb.PutItemInput).Item["PK"]) == "ORDER#"+id
-			}}
-	}
-	e := func() events.SQSEvent {
-		e := messages(order("a1", 1), order("b1", 1), order("a2", 1), order("b2", 1), order("a3", 1), "x", order("a4", 1))
-		group(&e, "ABABACA")
-		return e
+	e := func(queue string) events.SQSEvent {
+		return inGroups(messages(order("a1", 1), order("b1", 1), order("a2", 1), order("b2", 1), order("a3", 1), "x", order("a4", 1)),
+			queue, "ABABACA")
 	}
 	t.Run("standard queue with group ids", func(t *testing.T) {
 		w := newWorld(t)
@@ -271,16 +259,12 @@ func TestFIFO(t *testing.T) {
 			refused := &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumAccessDenied}
 			out.(*dynamodb.BatchExecuteStatementOutput).Responses[2].Error = refused
 		}}}
-		must.Equal(t, w.receive(e()), failures("m2"))
+		must.Equal(t, w.receive(e("")), failures("m2"))
 	})
 	t.Run("a retry stops its group alone", func(t *testing.T) {
 		w := newWorld(t)
-		w.faults = []fault{refuse("a2")}
-		e := e()
-		for i := range e.Records {
-			e.Records[i].EventSourceARN += ".fifo"
-		}
-		must.Equal(t, w.receive(e), failures("m2", "m4", "m6"))
+		w.faults = []fault{refuses("a2")}
+		must.Equal(t, w.receive(e(".fifo")), failures("m2", "m4", "m6"))
 		must.Equal(t, w.verdicts(), "Inserted Inserted Retry Inserted Retry Poison Retry")
 		if r := w.outcomes[4].Refusal; r.Reason != event.Unattempted {
 			t.Errorf("%v", r)
@@ -290,8 +274,7 @@ func TestFIFO(t *testing.T) {
 	t.Run("poison does not stop its group, unless it stays in the queue", func(t *testing.T) {
 		for _, kept := range []bool{true, false} {
 			w := newWorld(t)
-			e := messages(order("a1", 1), "x", order("a2", 1))
-			group(&e, "AAA")
+			e := inGroups(messages(order("a1", 1), "x", order("a2", 1)), "", "A")
 			e.Records[0].EventSourceARN += ".fifo"
 			want := failures()
 			if !kept {
@@ -308,11 +291,11 @@ func TestFIFO(t *testing.T) {
 	t.Run("a hot key stops its group alone, and soon", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t, func(s *setup) { s.env = real })
-			hot := refuse("a2")
+			hot := refuses("a2")
 			hot.Before = &types.ProvisionedThroughputExceededException{ThrottlingReasons: []types.ThrottlingReason{{Reason: aws.String(
 				"TableWriteKeyRangeThroughputExceeded")}}}
 			w.faults = []fault{hot}
-			e := e()
+			e := e("")
 			e.Records[0].EventSourceARN += ".fifo"
 			began := time.Now()
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -336,8 +319,8 @@ func TestFIFO(t *testing.T) {
 			seen = append(seen, rows.TextOf(in.(*dynamodb.PutItemInput).Item["id"]))
 			return false
 		}}}
-		e := messages(order("a1", 1), order("b1", 1), order("a2", 1), order("a1", 2), order("b2", 1), order("a3", 1), order("a1", 1))
-		group(&e, "ABAABAA")
+		e := inGroups(messages(order("a1", 1), order("b1", 1), order("a2", 1), order("a1", 2), order("b2", 1), order("a3", 1),
+			order("a1", 1)), "", "ABAABAA")
 		e.Records[0].EventSourceARN += ".fifo"
 		must.Equal(t, w.receive(e), failures())
 		must.Equal(t, w.verdicts(), "Inserted Inserted Inserted Conflict Inserted Inserted Duplicate")

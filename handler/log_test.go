@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
-	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
@@ -43,11 +42,10 @@ func TestEveryLineNamesItsRequest(t *testing.T) {
 	log := &requestLog{map[string][]string{}}
 	w.ingest.Log, w.streams.Log = slog.New(log), slog.New(log)
 	ctx := lambdacontext.NewContext(deadline(t), &lambdacontext.LambdaContext{AwsRequestID: "r-1"})
-	denied := &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "no"}
 	refuse := func(apis ...string) {
 		w.faults = nil
 		for _, api := range apis {
-			w.faults = append(w.faults, fault{API: api, Before: denied, Always: true})
+			w.faults = append(w.faults, fault{API: api, Before: errDenied, Always: true})
 		}
 	}
 	ingest := func(bodies ...string) {
@@ -55,9 +53,7 @@ func TestEveryLineNamesItsRequest(t *testing.T) {
 		must.Succeed(t, err)
 	}
 	streams := func(e map[string]any) {
-		payload, err := json.Marshal(e)
-		must.Succeed(t, err)
-		_, err = w.streams.Handle(iam.As(ctx, w.StreamsRole), payload)
+		_, err := w.streams.Handle(iam.As(ctx, w.StreamsRole), marshal(t, e))
 		must.Succeed(t, err)
 	}
 
@@ -114,7 +110,6 @@ func TestFailingBatchesNameTheirShard(t *testing.T) {
 	odd["eventName"] = "UPSERT"
 	nameless := insert(3, img)
 	delete(nameless["dynamodb"].(map[string]any), "SequenceNumber")
-	denied := &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "no"}
 	for _, c := range []struct {
 		name   string
 		api    string
@@ -129,7 +124,7 @@ func TestFailingBatchesNameTheirShard(t *testing.T) {
 		{"quarantine of a record without a number", "SendMessageBatch", nameless, "record not quarantined", "record not quarantined"},
 		{"stamp", "", insert(1, img.with("epoch", "N", "4")), "", "carries epoch 4"},
 	} {
-		w.faults = []fault{{API: c.api, Before: denied, Always: true}}
+		w.faults = []fault{{API: c.api, Before: errDenied, Always: true}}
 		for _, e := range []map[string]any{batch(c.record), plain(c.record)} {
 			shard, _ := e["shardId"].(string)
 			log.Reset()

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
@@ -213,7 +212,7 @@ func TestIngestStartsOnlyWhereItMust(t *testing.T) {
 // TestIngestCannotStart shows that a batch comes back whole while the tables give no proof.
 func TestIngestCannotStart(t *testing.T) {
 	w := newWorld(t, moving)
-	w.faults = append(w.faults, fault{API: "BatchGetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}, Always: true})
+	w.faults = append(w.faults, fault{API: "BatchGetItem", Before: errDenied, Always: true})
 	var response events.SQSEventResponse
 	var err error
 	response, err = w.ingest.Handle(iam.As(deadline(t), w.IngestRole), messages(order("1", 5)))

@@ -37,11 +37,7 @@ func TestIngestParts(t *testing.T) {
 		w := newWorld(t, carts)
 		e := messages(cart("a", "x", 3), order("1", 1), cart("b", "x", 0), strings.Replace(cart("c", "x", 2), `{"n":1}`, `{"n":0}`, 1),
 			cart("a", "x", 3), cart("a", "y", 4))
-		for i := range e.Records {
-			e.Records[i].EventSourceARN += queue
-			e.Records[i].Attributes["MessageGroupId"] = "one"
-		}
-		must.Equal(t, w.receive(e), `{"batchItemFailures":[]}`)
+		must.Equal(t, w.receive(inGroup(e, queue)), `{"batchItemFailures":[]}`)
 		r := w.batches[0]
 		if r.Received != 6 || r.Verdicts[event.Inserted] != 3 || r.Verdicts[event.Duplicate] != 1 || r.Verdicts[event.Poison] != 1 ||
 			r.Verdicts[event.Conflict] != 1 {

@@ -243,10 +243,7 @@ func TestPayloadsBeyondMemory(t *testing.T) {
 		}
 		e := messages(bodies...)
 		if fifo {
-			for i := range e.Records {
-				e.Records[i].EventSourceARN += ".fifo"
-				e.Records[i].Attributes["MessageGroupId"] = fmt.Sprint(i)
-			}
+			inGroups(e, ".fifo", "0123456789")
 		}
 		if answer := w.receive(e); answer != `{"batchItemFailures":[]}` || strings.Count(w.verdicts(), "Inserted") != 10 {
 			t.Errorf("%s: %s", answer, w.verdicts())
@@ -317,12 +314,7 @@ func TestPayloadsKeepOrder(t *testing.T) {
 	w := newWorld(t)
 	w.withObjects(map[string]string{"1": parcel("p", 1), "3": parcel("p", 3)})
 	e := messages(pointer("1"), pointer("2"), pointer("3"), parcel("q", 1))
-	for i := range e.Records {
-		e.Records[i].EventSourceARN += ".fifo"
-		e.Records[i].Attributes["MessageGroupId"] = "p"
-	}
-	e.Records[3].Attributes["MessageGroupId"] = "q"
-	w.receive(e)
+	w.receive(inGroups(e, ".fifo", "pppq"))
 	if got := w.verdicts(); got != "Inserted Retry Retry Inserted" || w.outcomes[2].Refusal.Reason != event.Unattempted {
 		t.Errorf("%s, %v", got, w.outcomes[2].Refusal)
 	}
@@ -336,11 +328,7 @@ func TestGroupsGoOnAfterPointers(t *testing.T) {
 	e := messages(parcel("p", 1), pointer("2"), parcel("p", 3), pointer("4"), parcel("p", 5),
 		parcel("q", 1), pointer("missing"), parcel("q", 3),
 		pointer("bad"), parcel("r", 1))
-	for i := range e.Records {
-		e.Records[i].EventSourceARN += ".fifo"
-		e.Records[i].Attributes["MessageGroupId"] = string("pppppqqqrr"[i])
-	}
-	must.Equal(t, w.receive(e), `{"batchItemFailures":[{"itemIdentifier":"m6"},{"itemIdentifier":"m7"}]}`)
+	must.Equal(t, w.receive(inGroups(e, ".fifo", "pppppqqqrr")), `{"batchItemFailures":[{"itemIdentifier":"m6"},{"itemIdentifier":"m7"}]}`)
 	must.Equal(t, w.verdicts(), "Inserted Updated Updated Updated Updated Inserted Retry Retry Poison Inserted")
 }
 

@@ -2,7 +2,6 @@ package handler_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"testing"
 
@@ -48,8 +47,8 @@ func TestPipeWithOddRecords(t *testing.T) {
 	} {
 		w := newWorld(t, counting(aggregate.Receipts)).started()
 		w.expect(pipe(insert(1, w.image(order("1", 5)))), pipeDone)
-		payload := []byte(" [" + jsonOf(t, insert(1, w.image(order("1", 5)))) + "," + odd + "," +
-			jsonOf(t, insert(3, w.image(order("2", 7)))) + "]")
+		payload := []byte(" [" + string(marshal(t, insert(1, w.image(order("1", 5))))) + "," + odd + "," +
+			string(marshal(t, insert(3, w.image(order("2", 7))))) + "]")
 		if answer, err := w.invokeStreams(payload); err != nil || answer != pipeDone {
 			t.Errorf("%s: %s %v", name, answer, err)
 		}
@@ -65,7 +64,7 @@ func TestPipeWithOddRecords(t *testing.T) {
 // it worked.
 func TestPipeOfOtherThings(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts)).started()
-	record := jsonOf(t, insert(1, w.image(order("1", 5))))
+	record := string(marshal(t, insert(1, w.image(order("1", 5)))))
 	for payload, want := range map[string]string{
 		`[{"messageId":"m","body":"{}","eventSource":"aws:sqs"}]`:             "element 0 of the array is not a record",
 		`[{"kinesisSchemaVersion":"1.0","data":"e30=","sequenceNumber":"4"}]`: "element 0 of the array is not a record",
@@ -101,11 +100,4 @@ func TestPipeUnproven(t *testing.T) {
 	broken = false
 	w.expect(pipe(insert(1, one), insert(2, two)), pipeDone)
 	w.sums(t, "live", "2", "12")
-}
-
-func jsonOf(t *testing.T, v any) string {
-	t.Helper()
-	text, err := json.Marshal(v)
-	must.Succeed(t, err)
-	return string(text)
 }

@@ -300,7 +300,7 @@ func TestTraceOfAMessage(t *testing.T) {
 	}
 	must.Equal(t, strings.Count(log.String(), `"trace"`), 2, log.String())
 	log.Reset()
-	w.faults = []fault{{API: "PutItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}, Always: true}}
+	w.faults = []fault{{API: "PutItem", Before: errDenied, Always: true}}
 	e.Records = e.Records[2:]
 	w.receive(e)
 	must.Say(t, log.String(), `"msg":"delivered again; the first of its batch"`)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
@@ -82,11 +81,7 @@ func TestRequiredInTheSameBatch(t *testing.T) {
 func TestRequiredOnFIFO(t *testing.T) {
 	w := newWorld(t, bank)
 	e := received(messages(transfer("1", "ada", "bob"), opened("ada"), opened("bob"), transfer("2", "ada", "bob")), 1)
-	for i := range e.Records {
-		e.Records[i].EventSourceARN += ".fifo"
-		e.Records[i].Attributes["MessageGroupId"] = "one"
-	}
-	must.Equal(t, w.receive(e), failures())
+	must.Equal(t, w.receive(inGroup(e, ".fifo")), failures())
 	must.Equal(t, fmt.Sprint(w.outcomes[0].Verdict, w.outcomes[3].Verdict), "Rejected Inserted")
 }
 
@@ -136,7 +131,7 @@ func TestRequiredIsGone(t *testing.T) {
 func TestRequiredIsUnread(t *testing.T) {
 	w := newWorld(t, bank)
 	w.receive(messages(opened("ada"), opened("bob")))
-	w.faults = []fault{{API: "BatchGetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}, Always: true}}
+	w.faults = []fault{{API: "BatchGetItem", Before: errDenied, Always: true}}
 	must.Equal(t, w.receive(received(messages(transfer("1", "ada", "bob"), opened("eve")), 9)), failures("m0"))
 	must.Equal(t, fmt.Sprint(w.outcomes[0].Verdict, w.outcomes[1].Verdict), "Retry Inserted")
 }

@@ -349,7 +349,7 @@ func TestQuarantineLinesAreBounded(t *testing.T) {
 	}{
 		{"quarantined", func() { w.receive(messages(many...)) }, `"quarantined"`},
 		{"quarantine fails", func() {
-			w.faults = []fault{{API: "SendMessageBatch", Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}, Always: true}}
+			w.faults = []fault{{API: "SendMessageBatch", Before: errDenied, Always: true}}
 			w.receive(messages(many...))
 			w.faults = nil
 		}, `"quarantine failed; the message stays in its queue"`},

@@ -3,8 +3,9 @@ package handler_test
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
+	"io"
+	"maps"
 	"strings"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -63,10 +64,7 @@ func (w *world) image(body string) attributes {
 
 // with returns the image with one attribute changed.
 func (a attributes) with(name, kind string, value any) attributes {
-	out := attributes{}
-	for n, v := range a {
-		out[n] = v
-	}
+	out := maps.Clone(a)
 	if delete(out, name); kind != "" {
 		out[name] = map[string]any{kind: value}
 	}
@@ -127,9 +125,7 @@ func from(n int) string {
 // deliver passes a batch to the streams function as Lambda does.
 func (w *world) deliver(e any) (string, error) {
 	w.t.Helper()
-	payload, err := json.Marshal(e)
-	must.Succeed(w.t, err)
-	answer, err := lambda.NewHandler(w.streams.Handle).Invoke(iam.As(deadline(w.t), w.StreamsRole), payload)
+	answer, err := lambda.NewHandler(w.streams.Handle).Invoke(iam.As(deadline(w.t), w.StreamsRole), marshal(w.t, e))
 	return strings.TrimSpace(string(answer)), err
 }
 
@@ -186,16 +182,9 @@ func (w *world) archived() map[string]string {
 	for _, o := range list.Contents {
 		out, err := w.Engine.S3().GetObject(context.Background(), &s3.GetObjectInput{Bucket: aws.String("archive"), Key: o.Key})
 		must.Succeed(w.t, err)
-		var b strings.Builder
-		buf := make([]byte, 4096)
-		for {
-			n, err := out.Body.Read(buf)
-			b.Write(buf[:n])
-			if err != nil {
-				break
-			}
-		}
-		objects[*o.Key] = b.String()
+		text, err := io.ReadAll(out.Body)
+		must.Succeed(w.t, err)
+		objects[*o.Key] = string(text)
 	}
 	return objects
 }

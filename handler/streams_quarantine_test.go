@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
@@ -158,7 +157,7 @@ func TestOddRecordNotQuarantined(t *testing.T) {
 	// If flags cannot be written, that holds the batch too.
 	w.streams.Quarantine = w.ingest.Quarantine
 	odd["dynamodb"].(map[string]any)["SequenceNumber"] = sequence(2)
-	w.faults = []fault{{API: "UpdateItem", Always: true, Before: &smithy.GenericAPIError{Code: "AccessDeniedException"},
+	w.faults = []fault{{API: "UpdateItem", Always: true, Before: errDenied,
 		Applies: func(in any) bool {
 			return strings.HasPrefix(rows.TextOf(in.(*dynamodb.UpdateItemInput).Key["PK"]), "G#")
 		}}}

@@ -14,7 +14,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
@@ -215,7 +214,7 @@ func TestNotesThatAreLost(t *testing.T) {
 	w.faults = []fault{{API: "UpdateItem", Kill: true}} // it is counted, and the function dies
 	box := testworld.Sandbox{Cold: func(context.Context) (esm.Handler, error) { return lambda.NewHandler(w.streams.Handle).Invoke, nil }}
 	e = batch(insert(3, w.image(order("2", 5))), fence(4, "r", "1"))
-	if _, err := box.Invoke(deadline(t), []byte(jsonOf(t, e))); err == nil || w.noted() != "" {
+	if _, err := box.Invoke(deadline(t), marshal(t, e)); err == nil || w.noted() != "" {
 		t.Errorf("%v, noted %q", err, w.noted())
 	}
 	w.expect(e, done)
@@ -344,7 +343,7 @@ func TestStampBelow(t *testing.T) {
 		live, _ := w.plan.Definition("live")
 		_, err := repair.Of(w.store).BeginPass(deadline(t), live)
 		must.Succeed(t, err)
-		w.faults = []fault{{API: "UpdateItem", Always: true, Before: &smithy.GenericAPIError{Code: "AccessDeniedException"},
+		w.faults = []fault{{API: "UpdateItem", Always: true, Before: errDenied,
 			Applies: func(in any) bool {
 				return strings.HasPrefix(rows.TextOf(in.(*dynamodb.UpdateItemInput).Key["PK"]), "G#")
 			}}}
@@ -379,7 +378,6 @@ func TestOnChange(t *testing.T) {
 // If a batch has several failures, the lowest record counts, in whatever order they are found.
 // Those of the archive are found first, then those of quarantine, then those of the totals.
 func TestTheLowestFailureWins(t *testing.T) {
-	denied := &smithy.GenericAPIError{Code: "AccessDeniedException"}
 	kinds := map[string]func(w *world, n int) map[string]any{
 		"archive": func(w *world, n int) map[string]any { return expiry(n, w.image(order(fmt.Sprint("a", n), 1))) },
 		"quarantine": func(w *world, n int) map[string]any {
@@ -397,7 +395,7 @@ func TestTheLowestFailureWins(t *testing.T) {
 				records = append(records, kinds[kind](w, 10+i))
 			}
 			for _, api := range []string{"PutObject", "SendMessageBatch", "UpdateItem", "TransactWriteItems"} {
-				w.faults = append(w.faults, fault{API: api, Always: true, Before: denied})
+				w.faults = append(w.faults, fault{API: api, Always: true, Before: errDenied})
 			}
 			t.Log(c, at)
 			w.expect(batch(records...), from(10))
@@ -419,7 +417,7 @@ func TestLowestUnproven(t *testing.T) {
 			delete(s.spec.Aggregates, "totals")
 		}).started()
 		api := map[aggregate.Counting]string{aggregate.Marks: "UpdateItem", aggregate.Receipts: "TransactWriteItems"}[c]
-		w.faults = []fault{{API: api, Always: true, Before: &smithy.GenericAPIError{Code: "AccessDeniedException"},
+		w.faults = []fault{{API: api, Always: true, Before: errDenied,
 			Applies: func(in any) bool {
 				if u, ok := in.(*dynamodb.UpdateItemInput); ok {
 					pk := rows.TextOf(u.Key["PK"])
@@ -514,7 +512,7 @@ func TestStreamsReportLargeTotals(t *testing.T) {
 	}
 }
 
-func marshal(t *testing.T, v any) []byte {
+func marshal(t testing.TB, v any) []byte {
 	t.Helper()
 	text, err := json.Marshal(v)
 	must.Succeed(t, err)

@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
@@ -355,7 +354,7 @@ func TestFullItem(t *testing.T) {
 				return nil
 			}
 			// If the head cannot be written, nothing may count as processed.
-			denied := fault{API: "UpdateItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}
+			denied := fault{API: "UpdateItem", Before: errDenied}
 			if c == aggregate.Receipts { // under receipts, only heads are written by UpdateItem
 				w.faults = []fault{denied}
 				if a := w.store.Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), quarantine); a.Unproven.IsZero() {
@@ -397,7 +396,6 @@ func TestManyReceipts(t *testing.T) {
 // A refusal for permissions ends the update at once. It does not matter which call met it: the
 // write, or the read of an item that a failed condition did not bring.
 func TestCredentialsRefused(t *testing.T) {
-	denied := &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}
 	bare := &types.ConditionalCheckFailedException{Message: aws.String("The conditional request failed")}
 	cancelled := &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: aws.String("None")},
 		{Code: aws.String("ConditionalCheckFailed")}, {Code: aws.String("TransactionConflict")}, {Code: aws.String("TransactionConflict")}}}
@@ -406,11 +404,11 @@ func TestCredentialsRefused(t *testing.T) {
 		faults   []fault // each happens ten times
 		calls    int
 	}{
-		"write":       {aggregate.Marks, []fault{{API: "UpdateItem", Before: denied}}, 3}, // one for each aggregate
-		"read":        {aggregate.Marks, []fault{{API: "UpdateItem", Before: bare}, {API: "GetItem", Before: denied}}, 6},
-		"transaction": {aggregate.Receipts, []fault{{API: "TransactWriteItems", Before: denied}}, 1},
+		"write":       {aggregate.Marks, []fault{{API: "UpdateItem", Before: errDenied}}, 3}, // one for each aggregate
+		"read":        {aggregate.Marks, []fault{{API: "UpdateItem", Before: bare}, {API: "GetItem", Before: errDenied}}, 6},
+		"transaction": {aggregate.Receipts, []fault{{API: "TransactWriteItems", Before: errDenied}}, 1},
 		"read, in transaction": {aggregate.Receipts,
-			[]fault{{API: "TransactWriteItems", Before: cancelled}, {API: "GetItem", Before: denied}}, 2},
+			[]fault{{API: "TransactWriteItems", Before: cancelled}, {API: "GetItem", Before: errDenied}}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, counting(tt.counting))
@@ -419,7 +417,7 @@ func TestCredentialsRefused(t *testing.T) {
 			}
 			waiting := len(w.faults)
 			a := w.store.Apply(deadline(t), w.batch(tt.counting, 1, w.order("1", 1)), noQuarantine(t))
-			if a.Unproven.IsZero() || w.slept > 0 || !errors.Is(a.Err, denied) {
+			if a.Unproven.IsZero() || w.slept > 0 || !errors.Is(a.Err, errDenied) {
 				t.Errorf("unproven %s after %d waits, %v: asking again cannot help", a.Unproven, w.slept, a.Err)
 			}
 			if calls := waiting - len(w.faults); calls != tt.calls {

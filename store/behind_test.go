@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
@@ -106,7 +105,7 @@ func TestHeadThatCouldNotBeTold(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	def, _ := w.plan.Definition("live")
-	w.faults = []fault{{API: "UpdateItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}}}
+	w.faults = []fault{{API: "UpdateItem", Before: errDenied}}
 	if _, err := w.sandbox(3).Inside().Heads.MarkBehind(deadline(t), []*aggregate.Definition{def}); err == nil ||
 		head(t, w.store, def).Building {
 		t.Fatalf("told: %v", err)

@@ -291,7 +291,7 @@ func TestErasePartsRefused(t *testing.T) {
 	w := newWorld(t, accounts)
 	whole := w.account("u-1", "a@example.com", 2)
 	w.keep(whole)
-	w.faults = []fault{{API: "BatchGetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"},
+	w.faults = []fault{{API: "BatchGetItem", Before: errDenied,
 		Always: true}}
 	if _, err := repair.Of(w.store).Erase(context.Background(), whole.Key); err == nil ||
 		!strings.Contains(err.Error(), "not authorized") ||

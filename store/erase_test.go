@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
@@ -164,7 +163,7 @@ func TestEraseRefused(t *testing.T) {
 		strings.Contains(w.lies(key), "barred") {
 		t.Errorf("%v, and %s", err, w.lies(key))
 	}
-	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
+	w.faults = []fault{{API: "GetItem", Before: errDenied}}
 	if _, err := repair.Of(w.store).Erase(context.Background(), key); err == nil || !strings.Contains(err.Error(), "not authorized") ||
 		w.slept > 0 {
 		t.Errorf("%v after %d waits", err, w.slept)

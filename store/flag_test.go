@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/smithy-go"
-
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
@@ -86,12 +84,11 @@ func TestFlagComesBack(t *testing.T) {
 // A flag is remembered only after it is proven on the head. If a request fails or is refused, the
 // next batch makes it again.
 func TestFlagThatFails(t *testing.T) {
-	denied := &smithy.GenericAPIError{Code: "AccessDeniedException"}
 	for name, faults := range map[string][]fault{
-		"read":              {{API: "GetItem", Before: denied}},
-		"write":             {{API: "UpdateItem", Before: denied}},
-		"write, throttled":  {{API: "UpdateItem", Before: errThrottled}, {API: "UpdateItem", Before: denied}},
-		"write, lost first": {{API: "UpdateItem", After: errLost}, {API: "UpdateItem", Before: denied}},
+		"read":              {{API: "GetItem", Before: errDenied}},
+		"write":             {{API: "UpdateItem", Before: errDenied}},
+		"write, throttled":  {{API: "UpdateItem", Before: errThrottled}, {API: "UpdateItem", Before: errDenied}},
+		"write, lost first": {{API: "UpdateItem", After: errLost}, {API: "UpdateItem", Before: errDenied}},
 	} {
 		w := newWorld(t)
 		w.start()
@@ -137,7 +134,7 @@ func TestAcceptedHead(t *testing.T) {
 		must.Succeed(t, err)
 		return head(t, w.store, def)
 	}
-	w.faults = []fault{{API: "UpdateItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}}}
+	w.faults = []fault{{API: "UpdateItem", Before: errDenied}}
 	if is, err := repair.Of(w.store).Accept(deadline(t), lanes.HeadKey(def), "odd", "jo"); is || err == nil {
 		t.Errorf("without the right: %t, %v", is, err)
 	}

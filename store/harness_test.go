@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
@@ -225,6 +226,8 @@ func (w *world) write(table string, key event.Key, rest attrs) {
 	maps.Copy(item, rest)
 	w.Put(w.t, table, item)
 }
+
+var errDenied = &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}
 
 var errLost = errors.New("connection reset by peer")
 

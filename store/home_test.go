@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/smithy-go"
-
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
@@ -144,7 +142,7 @@ func (w *world) alterHome(region string) {
 func TestHomeUnread(t *testing.T) {
 	w := newWorld(t)
 	w.onCall = func(string, any) error {
-		return &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "denied"}
+		return errDenied
 	}
 	err := w.in("us-east-1").Inside().Heads.CheckHome(deadline(t))
 	if err == nil || !strings.HasPrefix(err.Error(), "the home Region of the events table events: ") {

@@ -24,15 +24,14 @@ func TestNothingFollowsAFailedPart(t *testing.T) {
 		s.Aggregates = map[string]pipeline.AggregateSpec{"sizes": {Since: 1, From: map[string]pipeline.FromSpec{
 			"order": {Values: map[string]string{"orders": "count", "sizes": "histogram cents"}}}}}
 	}
-	denied := &smithy.GenericAPIError{Code: "AccessDeniedException"}
 	invalid := &smithy.GenericAPIError{Code: "ValidationException"}
 	for name, c := range map[string]struct {
 		part       int   // which part fails
 		err        error // how
 		quarantine error
 	}{
-		"the first is denied":                       {1, denied, nil},
-		"the second is denied":                      {2, denied, nil},
+		"the first is denied":                       {1, errDenied, nil},
+		"the second is denied":                      {2, errDenied, nil},
 		"the first is refused and not quarantined":  {1, invalid, errors.New("the queue is gone")},
 		"the second is refused and not quarantined": {2, invalid, errors.New("the queue is gone")},
 	} {

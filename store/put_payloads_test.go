@@ -11,7 +11,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
@@ -261,8 +260,6 @@ func TestStoredPayloadComesTooLate(t *testing.T) {
 		}
 	}
 }
-
-var errDenied = &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "no"}
 
 // No item is ever without its object, whatever happens to any request. The next delivery stores
 // what is missing.

@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
@@ -588,7 +587,7 @@ func TestTouchReadsTheEpoch(t *testing.T) {
 	if touched, err := repair.Of(s).Touch(deadline(t)); err != nil || touched.Touched != 1 || len(w.faults) > 0 {
 		t.Errorf("%+v %v", touched, err)
 	}
-	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
+	w.faults = []fault{{API: "GetItem", Before: errDenied}}
 	if _, err := repair.Of(s).Touch(deadline(t)); err == nil || !strings.Contains(err.Error(),
 		"reading the epoch of the aggregates table totals") ||
 		len(w.faults) > 0 {
@@ -634,7 +633,7 @@ func TestReadsAskAgain(t *testing.T) {
 			t.Errorf("%s: %v after %d waits", c.api, err, w.slept)
 		}
 		w.faults,
-			w.slept = []fault{{API: c.api, Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}, 0
+			w.slept = []fault{{API: c.api, Before: errDenied}}, 0
 		if err := c.read(); err == nil || w.slept != 0 {
 			t.Errorf("%s: %v after %d waits", c.api, err, w.slept)
 		}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
@@ -201,7 +200,7 @@ func TestCheckSecretCost(t *testing.T) {
 	}{{plain, 0}, {first, 2}, {first, 0}, {second, 1}, {second, 0}} {
 		must.Equal(t, ask(c.store), c.want, n)
 	}
-	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
+	w.faults = []fault{{API: "GetItem", Before: errDenied}}
 	if err := w.under(one, hashed).Inside().Heads.CheckSecret(context.Background()); err == nil ||
 		!strings.Contains(err.Error(), "not authorized") || len(w.faults) > 0 {
 		t.Errorf("%v", err)

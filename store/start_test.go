@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
@@ -246,7 +245,7 @@ func TestRenew(t *testing.T) {
 		t.Errorf("another epoch of the same generations: the heads are not read; %v", err)
 	}
 	w.Clock.Pass(time.Hour)
-	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
+	w.faults = []fault{{API: "GetItem", Before: errDenied}}
 	if err := w.store.Inside().Heads.Renew(deadline(t)); err == nil {
 		t.Error("what could not be read is taken for known")
 	}
@@ -365,7 +364,7 @@ func TestStartThroughFaults(t *testing.T) {
 // An error that cannot get better is reported at once.
 func TestStartRefusedByTheService(t *testing.T) {
 	for _, api := range []string{"BatchGetItem", "TransactWriteItems"} {
-		for _, err := range []error{&smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"},
+		for _, err := range []error{errDenied,
 			&types.ResourceNotFoundException{},
 			&types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: aws.String("ValidationError"),
 				Message: aws.String("Item size has exceeded the maximum allowed size")}}}} {
