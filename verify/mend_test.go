@@ -98,34 +98,24 @@ func order(id int) attrs {
 
 // Each kind of damage is mended, without a mark being lost.
 func TestMendDamage(t *testing.T) {
-	text := rows.Text("see the ledger")
-	for name, damage := range map[string]func(w *world){
-		"a sum":            func(w *world) { w.alter(w.key("live", 0), "ADD revenue :v", number("0.000000001")) },
-		"a count":          func(w *world) { w.alter(w.key("daily", 0), "ADD orders :v", number("-1")) },
-		"n":                func(w *world) { w.alter(w.key("daily", 0), "ADD n :v", number("1")) },
-		"the fingerprint":  func(w *world) { w.alter(w.key("live", 0), "ADD fp :v", number("1")) },
-		"a maximum":        func(w *world) { w.alter(w.key("by_merchant", 0), "ADD largest :v", number("1000")) },
-		"a minimum":        func(w *world) { w.alter(w.key("by_merchant", 0), "ADD least :v", number("-1000")) },
-		"a value gone":     func(w *world) { w.alter(w.key("by_merchant", 0), "REMOVE least, revenue", nil) },
-		"a value as text":  func(w *world) { w.alter(w.key("by_merchant", 1), "SET revenue = :v, n = :v, largest = :v", text) },
-		"an expiry":        func(w *world) { w.alter(w.key("daily", 0), "ADD fp :v SET expiresAt = :v", number("4102444800")) },
-		"a total deleted":  func(w *world) { w.remove("totals", w.key("daily", 0)) },
-		"a bucket deleted": func(w *world) { w.remove("totals", w.key("by_merchant", 0)) },
-		"of several totals": func(w *world) {
-			w.alter(w.key("daily", 0), "ADD n :v", number("1"))
-			w.alter(w.key("live", 0), "ADD n :v", number("1"))
-		},
-		"a total that no item makes": func(w *world) {
-			key := w.key("daily", 0)
-			key["PK"] = rows.Text("A#daily#1#0#nobody")
-			w.alter(key, "ADD n :v, fp :v, orders :v", number("5"))
-		},
-	} {
+	all := damages()
+	all["values gone"] = damage{make: func(w *world) { w.alter(w.key("by_merchant", 0), "REMOVE least, revenue", nil) }}
+	all["a value as text"] = damage{make: func(w *world) {
+		w.alter(w.key("by_merchant", 1), "SET revenue = :v, n = :v, largest = :v", rows.Text("see the ledger"))
+	}}
+	all["an expiry"] = damage{make: func(w *world) {
+		w.alter(w.key("daily", 0), "ADD fp :v SET expiresAt = :v", number("4102444800"))
+	}}
+	all["of several totals"] = damage{make: func(w *world) {
+		w.alter(w.key("daily", 0), "ADD n :v", number("1"))
+		w.alter(w.key("live", 0), "ADD n :v", number("1"))
+	}}
+	for name, c := range all {
 		t.Run(name, func(t *testing.T) {
 			w := filled(t)
 			daily := w.key("daily", 0)
 			expires := w.read(daily)["expiresAt"]
-			damage(w)
+			c.make(w)
 			before := w.marks()
 			mended, why := w.mend(w.store, w.drained)
 			if mended == 0 || len(why) > 0 {
@@ -364,9 +354,7 @@ func TestWhatCannotBeMended(t *testing.T) {
 		"an expired event": {func(w *world) {
 			w.put(w.plan, w.store, 100, "a", 9999)
 			w.drain()
-			w.Clock.Pass(91 * day)
-			w.Engine.SweepExpired()
-			w.drain()
+			w.swept(91 * day)
 			w.put(w.plan, w.store, 101, "a", 5)
 			w.drain()
 			w.remove("events", order(101))

@@ -90,7 +90,7 @@ func TestTwiceWhileAnEventComesAndGoes(t *testing.T) {
 			w.drain()
 		}
 	}}
-	l := looksAt(t, w, from, func() (time.Time, error) { w.drain(); return w.Clock.Now(), nil })
+	l := looksAt(t, w, from, w.drained)
 	if tables != 4 || len(l.Damaged) > 0 || len(l.Undecided) == 0 {
 		t.Errorf("%d tables read: %+v", tables, l)
 	}
@@ -110,7 +110,7 @@ func TestTwiceFindsDamage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := filled(t)
 			damage(w)
-			l := looks(t, w, func() (time.Time, error) { w.drain(); return w.Clock.Now(), nil })
+			l := looks(t, w, w.drained)
 			if len(l.Damaged) != 1 || l.Damaged[0].Def.Name != "daily" || l.Unsure != "" || l.OK() {
 				t.Errorf("%+v", l)
 			}
@@ -122,7 +122,7 @@ func TestTwiceFindsDamage(t *testing.T) {
 func TestTwiceProvesWhatIsEqualOnce(t *testing.T) {
 	w := filled(t)
 	w.put(w.plan, w.store, 100, "a", 5)
-	l := looks(t, w, func() (time.Time, error) { w.drain(); return w.Clock.Now(), nil })
+	l := looks(t, w, w.drained)
 	if !l.OK() || l.First.OK() || l.Second == nil || !l.Second.OK() {
 		t.Errorf("%+v", l)
 	}
@@ -160,7 +160,7 @@ func TestLooksOfOthers(t *testing.T) {
 		looks  string
 	}{
 		"equal":     {false, func(*world) (time.Time, error) { return time.Time{}, nil }, "[first]"},
-		"different": {true, func(w *world) (time.Time, error) { w.drain(); return w.Clock.Now(), nil }, "[first second]"},
+		"different": {true, (*world).drained, "[first second]"},
 		"no lag":    {true, func(*world) (time.Time, error) { return time.Time{}, errors.New("off") }, "[first unsure]"},
 	} {
 		w := filled(t)

@@ -36,13 +36,15 @@ func TestNothingDiffers(t *testing.T) {
 	}
 }
 
-// Each kind of damage is found, and named.
-func TestDamage(t *testing.T) {
-	for name, c := range map[string]struct {
-		damage func(w *world)
-		what   []string // of the differences, in their order
-		in     string
-	}{
+// damage is one kind of damage to the totals, and what verify says of it.
+type damage struct {
+	make func(w *world)
+	what []string // of the differences, in their order
+	in   string
+}
+
+func damages() map[string]damage {
+	return map[string]damage{
 		"a sum": {func(w *world) {
 			w.alter(w.key("live", 0), "ADD revenue :v", number("1"))
 		}, []string{"revenue"}, "live since 1"},
@@ -61,9 +63,6 @@ func TestDamage(t *testing.T) {
 		"a value gone":     {func(w *world) { w.alter(w.key("live", 0), "REMOVE revenue", nil) }, []string{"revenue"}, "live"},
 		"a total deleted":  {func(w *world) { w.remove("totals", w.key("daily", 0)) }, []string{"missing"}, "daily"},
 		"a bucket deleted": {func(w *world) { w.remove("totals", w.key("by_merchant", 0)) }, nil, "by_merchant"},
-		"an item deleted that the stream has not told": {func(w *world) {
-			w.remove("events", order(7))
-		}, nil, ""},
 		"a total that no item makes": {func(w *world) {
 			key := w.key("daily", 0)
 			key["PK"] = rows.Text("A#daily#1#0#nobody")
@@ -79,10 +78,17 @@ func TestDamage(t *testing.T) {
 			w.alter(w.key("daily", 0), "ADD n :v, orders :v", number("1"))
 			w.alter(w.key("daily", 1), "ADD n :v, orders :v", number("-1"))
 		}, []string{"n", "orders", "n", "orders"}, "daily"},
-	} {
+	}
+}
+
+// Each kind of damage is found, and named.
+func TestDamage(t *testing.T) {
+	all := damages()
+	all["an item deleted that the stream has not told"] = damage{func(w *world) { w.remove("events", order(7)) }, nil, ""}
+	for name, c := range all {
 		t.Run(name, func(t *testing.T) {
 			w := filled(t)
-			c.damage(w)
+			c.make(w)
 			r := w.verify()
 			if r.OK() {
 				t.Fatal("nothing found")
@@ -124,8 +130,7 @@ func TestAfterExpiry(t *testing.T) {
 		if r := w.verify(); !r.OK() {
 			t.Errorf("%s expired and not swept: %v", step, r.Differences)
 		}
-		w.Engine.SweepExpired()
-		w.drain()
+		w.swept(0)
 		if r := w.verify(); !r.OK() {
 			t.Errorf("%s swept: %v", step, r.Differences)
 		}
@@ -169,9 +174,7 @@ func TestPartlyCompared(t *testing.T) {
 				w.put(w.plan, w.store, i, "a", 7)
 			}
 			w.drain()
-			w.Clock.Pass(45 * day)
-			w.Engine.SweepExpired()
-			w.drain()
+			w.swept(45 * day)
 			if c.expression != "" {
 				w.alter(w.partly("a"), c.expression, number(c.by))
 			}

@@ -126,6 +126,14 @@ func (w *world) drain() {
 	}
 }
 
+// swept lets time pass and what has expired by then go.
+func (w *world) swept(after time.Duration) {
+	w.t.Helper()
+	w.Clock.Pass(after)
+	w.Engine.SweepExpired()
+	w.drain()
+}
+
 func (w *world) verify() *verify.Report {
 	w.t.Helper()
 	report, err := verify.Totals(context.Background(), w.plan, w.store, w.Clock.Now())
