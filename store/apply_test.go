@@ -320,10 +320,7 @@ func TestRefusedUpdate(t *testing.T) {
 				t.Fatal("the update counts as processed, and quarantine did not take it")
 			}
 			var refused []string
-			a := w.store.Apply(deadline(t), w.batch(c, 1, item), func(_ context.Context, u *lanes.Update, cause error) error {
-				refused = append(refused, u.Key.String())
-				return nil
-			})
+			a := w.store.Apply(deadline(t), w.batch(c, 1, item), keeping(&refused))
 			if !a.Unproven.IsZero() || len(refused) != 1 || refused[0] != key.String() || a.Refused != 1 {
 				t.Fatalf("unproven %s (%v), refused %v", a.Unproven, a.Err, refused)
 			}
@@ -349,10 +346,7 @@ func TestFullItem(t *testing.T) {
 			const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
 			w.write("totals", key, attrs{"x": textValue(strings.Repeat("x", filled))})
 			var refused []string
-			quarantine := func(_ context.Context, u *lanes.Update, _ error) error {
-				refused = append(refused, u.Key.String())
-				return nil
-			}
+			quarantine := keeping(&refused)
 			// If the head cannot be written, nothing may count as processed.
 			denied := fault{API: "UpdateItem", Before: errDenied}
 			if c == aggregate.Receipts { // under receipts, only heads are written by UpdateItem

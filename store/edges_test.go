@@ -27,9 +27,7 @@ func TestRefusalTakesThePlaceOfAFlag(t *testing.T) {
 			def, _ := w.plan.Definition("by_merchant")
 			key := lanes.Key(def, 0, []string{"m"}, aggregate.NoWindow)
 			w.write("totals", key, attrs{"largest": textValue("much"), "flag": textValue("it was flagged before")})
-			a := w.store.Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), func(context.Context, *lanes.Update, error) error {
-				return nil
-			})
+			a := w.store.Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), answering(nil))
 			flag := rows.TextOf(w.stored("totals", key)["flag"])
 			if a.Refused != 1 || !strings.Contains(flag, "an update was refused and is in quarantine") {
 				t.Errorf("%d refused, flag %v", a.Refused, flag)
@@ -98,12 +96,8 @@ func TestTotalThatNeverTakesAnUpdate(t *testing.T) {
 	var refused []string
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	a := w.store.Apply(ctx, w.batch(aggregate.Marks, 1, w.order("1", 5)), func(_ context.Context, u *lanes.Update,
-		_ error) error {
-		refused = append(refused, u.Key.PK)
-		return nil
-	})
-	if !a.Unproven.IsZero() || a.Refused != 1 || len(refused) != 1 || refused[0] != key.PK {
+	a := w.store.Apply(ctx, w.batch(aggregate.Marks, 1, w.order("1", 5)), keeping(&refused))
+	if !a.Unproven.IsZero() || a.Refused != 1 || len(refused) != 1 || refused[0] != key.String() {
 		t.Errorf("unproven %s (%v), %d refused: %v", a.Unproven, a.Err, a.Refused, refused)
 	}
 	if flag := w.stored("totals", key)["flag"]; flag == nil {

@@ -293,6 +293,19 @@ func noQuarantine(t testing.TB) lanes.Quarantine {
 	}
 }
 
+// keeping is a quarantine that takes everything, and notes the keys of the totals.
+func keeping(keys *[]string) lanes.Quarantine {
+	return func(_ context.Context, u *lanes.Update, _ error) error {
+		*keys = append(*keys, u.Key.String())
+		return nil
+	}
+}
+
+// answering is a quarantine that always answers the same.
+func answering(err error) lanes.Quarantine {
+	return func(context.Context, *lanes.Update, error) error { return err }
+}
+
 // total reads the only total of an aggregate.
 func (w *world) total(name string, by map[string]string) query.Total {
 	w.t.Helper()

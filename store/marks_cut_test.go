@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -12,7 +11,6 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -49,10 +47,7 @@ func TestNothingFollowsAFailedPart(t *testing.T) {
 			}
 			return nil
 		}
-		a := w.store.Apply(deadline(t), w.batch(aggregate.Marks, 1, items...), func(context.Context, *lanes.Update,
-			error) error {
-			return c.quarantine
-		})
+		a := w.store.Apply(deadline(t), w.batch(aggregate.Marks, 1, items...), answering(c.quarantine))
 		w.onCall = nil
 		if a.Unproven.IsZero() || sent != c.part || a.Updates != c.part-1 {
 			t.Errorf("%s: %d requests, %+v", name, sent, a)

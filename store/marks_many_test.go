@@ -158,11 +158,7 @@ func TestRefusedAmongMany(t *testing.T) {
 				w.faults = []fault{{API: "BatchExecuteStatement", Before: &smithy.GenericAPIError{Code: "ValidationException"}}}
 			}
 			var refused []string
-			a := w.store.Apply(deadline(t), w.batch(aggregate.Marks, 1, w.perMerchant(20, 1)...), func(_ context.Context,
-				u *lanes.Update, _ error) error {
-				refused = append(refused, u.Key.String())
-				return nil
-			})
+			a := w.store.Apply(deadline(t), w.batch(aggregate.Marks, 1, w.perMerchant(20, 1)...), keeping(&refused))
 			if !a.Unproven.IsZero() || a.Refused != 1 || len(refused) != 1 || !strings.Contains(refused[0], "m3") || a.Updates != 41 {
 				t.Fatalf("%+v, refused %v", a, refused)
 			}

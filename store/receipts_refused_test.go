@@ -188,10 +188,7 @@ func TestRefusedChange(t *testing.T) {
 func TestRefusedChangeIsNotQuarantined(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts))
 	w.onCall = refusing(func([]types.TransactWriteItem) error { return errUnforeseen })
-	a := w.store.Apply(context.Background(), w.batch(aggregate.Receipts, 1, w.order("1", 5)), func(context.Context,
-		*lanes.Update, error) error {
-		return errLost
-	})
+	a := w.store.Apply(context.Background(), w.batch(aggregate.Receipts, 1, w.order("1", 5)), answering(errLost))
 	if a.Unproven.Compare(w.sequence(1)) != 0 || a.Refused != 0 {
 		t.Errorf("%+v", a)
 	}
