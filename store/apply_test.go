@@ -17,18 +17,16 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/count"
 	"github.com/ingot-events/ingot/internal/table/rows"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/tables"
 )
 
 func counting(c aggregate.Counting) option {
-	return func(_ *embedded.Config, _ *pipeline.Spec, s *tables.Config) { s.Counting = c }
+	return func(s *setup) { s.tables.Counting = c }
 }
 
 var bothWays = []aggregate.Counting{aggregate.Marks, aggregate.Receipts}

@@ -14,7 +14,6 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
@@ -208,7 +207,7 @@ func TestPassesBegunAtOnce(t *testing.T) {
 // All generations are marked, even if they are more than one request reads. A generation whose head
 // is gone is left alone.
 func TestManyGenerationsBehind(t *testing.T) {
-	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+	w := newWorld(t, func(s *setup) {
 		for i := range 90 {
 			s.Aggregates[fmt.Sprint("more_", i)] = pipeline.AggregateSpec{Since: 1,
 				From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}

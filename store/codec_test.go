@@ -16,15 +16,13 @@ import (
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/tables"
 )
 
 // Other programs read the event item, so this test names it attribute by attribute.
 func TestStoredItem(t *testing.T) {
-	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+	w := newWorld(t, func(s *setup) {
 		s.Events["full"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "FULL#{id}", SK: "X"},
 			Indexes:    map[string]pipeline.IndexSpec{"GSI1": {PK: "DAY#{@at | day}", SK: "{@at | time}#{@source}#{@attribute.tenant}"}},
 			Attributes: map[string]string{"status": "status", "total": "total", "paid": "paid", "gone": "nothing"},

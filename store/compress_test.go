@@ -11,7 +11,6 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/packed"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
@@ -19,7 +18,7 @@ import (
 )
 
 // compressed adds a type whose payloads are compressed.
-func compressed(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+func compressed(s *setup) {
 	s.Events["note"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "NOTE#{id}", SK: "NOTE"},
 		Retain: 90 * 24 * time.Hour, Ignore: []string{"trace"}, Compress: true}
 	s.Aggregates["notes"] = pipeline.AggregateSpec{Since: 1,
@@ -81,7 +80,7 @@ func TestCompressedPayload(t *testing.T) {
 // meets what is stored, also if only a part is there, and a transaction costs twice what the
 // compressed items take.
 func TestCompressedAndAtomic(t *testing.T) {
-	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+	w := newWorld(t, func(s *setup) {
 		s.Events["letter"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "LETTER#{id}", SK: "X"},
 			Retain: 90 * 24 * time.Hour, Atomic: true, Compress: true}
 		s.Events["page"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "letter", Each: "pages", With: []string{"id"}}, ID: "{id}#{n}",

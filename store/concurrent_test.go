@@ -14,8 +14,6 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
-	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/tables"
@@ -27,8 +25,8 @@ import (
 func TestOneStoreManyCallers(t *testing.T) {
 	for _, way := range bothWays {
 		t.Run(way.String(), func(t *testing.T) {
-			w := newWorld(t, counting(way), func(_ *embedded.Config, _ *pipeline.Spec, c *tables.Config) {
-				c.Env = env.Env{Now: func() time.Time {
+			w := newWorld(t, counting(way), func(s *setup) {
+				s.tables.Env = env.Env{Now: func() time.Time {
 					return epoch
 				}, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
 			})
@@ -84,10 +82,10 @@ func writersRace(t *testing.T, seed uint64) {
 	var w *world
 	var other *store.Store
 	nested, armed := false, false
-	w = newWorld(t, func(c *embedded.Config, _ *pipeline.Spec, s *tables.Config) {
-		whole := c.Intercept
-		c.PartiQLReturnsItem = seed%2 == 0
-		c.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
+	w = newWorld(t, func(s *setup) {
+		whole := s.engine.Intercept
+		s.engine.PartiQLReturnsItem = seed%2 == 0
+		s.engine.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
 			if !armed {
 				return call()
 			}
@@ -111,7 +109,7 @@ func writersRace(t *testing.T, seed uint64) {
 			}
 			return whole(ctx, api, in, call)
 		}
-		s.Env.Group = func() env.Group { return inline{} }
+		s.tables.Env.Group = func() env.Group { return inline{} }
 	})
 	other = w.open(tables.Config{Events: "events",
 		Env: env.Env{Now: w.Clock.Now, Rand: r.Float64,

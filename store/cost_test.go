@@ -94,7 +94,7 @@ func TestCostOfFlaggedAggregate(t *testing.T) {
 }
 
 // crates is a declaration of items that are replaced, grow, and move within an index.
-func crates(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+func crates(s *setup) {
 	s.Events["crate"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CRATE#{id}", SK: "-"},
 		Retain: 90 * 24 * time.Hour, Mode: "latest", Revision: "rev number",
 		Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "DEPOT#{depot}", SK: "{@id}"}}}
@@ -119,7 +119,7 @@ func TestCostsOfSizesAndIndexes(t *testing.T) {
 	for _, many := range []bool{false, true} {
 		for _, returns := range []bool{false, true} {
 			t.Run(fmt.Sprintf("many=%v image=%v", many, returns), func(t *testing.T) {
-				w := newWorld(t, crates, func(c *embedded.Config, _ *pipeline.Spec, _ *tables.Config) { c.PartiQLReturnsItem = returns })
+				w := newWorld(t, crates, func(s *setup) { s.engine.PartiQLReturnsItem = returns })
 				for n, c := range []struct {
 					name          string
 					item          *event.Item
@@ -204,7 +204,7 @@ func TestCostOfALostRace(t *testing.T) {
 // The update of a head is charged for the whole head, with its definition. The update of a head
 // that is gone costs one unit.
 func TestCostOfHeads(t *testing.T) {
-	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+	w := newWorld(t, func(s *setup) {
 		values := map[string]string{}
 		for i := range 40 {
 			values[fmt.Sprintf("v%d", i)] = "sum " + strings.Repeat("p", 200)

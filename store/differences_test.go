@@ -8,9 +8,6 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/tables"
 )
 
 // conflictOf returns the detail of the Conflict that the second body gets.
@@ -89,8 +86,8 @@ func TestConflictNamesWhatDiffers(t *testing.T) {
 
 // Two types may be declared with the same key. Then the Conflict says that the types differ.
 func TestConflictNamesTheTypes(t *testing.T) {
-	w := newWorld(t, func(_ *embedded.Config, spec *pipeline.Spec, _ *tables.Config) {
-		spec.Events["order.refunded"] = spec.Events["order"]
+	w := newWorld(t, func(s *setup) {
+		s.Events["order.refunded"] = s.Events["order"]
 	})
 	got := w.conflictOf(`{"type":"order","id":"o1","at":"2099-03-01T10:00:00Z","merchant":"m","cents":1}`,
 		`{"type":"order.refunded","id":"o1","at":"2099-03-01T10:00:00Z","merchant":"m","cents":1}`)

@@ -164,7 +164,7 @@ func TestErasePartsThatAreMissing(t *testing.T) {
 // The parts of a whole that has expired may live on. Erasing the whole says that they may be left,
 // until somebody has looked for them. A claim among them is released.
 func TestErasePartsThatOutliveTheirWhole(t *testing.T) {
-	w := newWorld(t, accounts, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+	w := newWorld(t, accounts, func(s *setup) {
 		for _, name := range []string{"email", "row"} {
 			e := s.Events[name]
 			e.Retain = 900 * 24 * time.Hour
@@ -245,7 +245,7 @@ func TestEraseLeavesTheClaimOfAnother(t *testing.T) {
 // A claim cannot be erased alone. The error says under which key its whole is, if the claim shows
 // that.
 func TestEraseOfAClaimNamesItsWhole(t *testing.T) {
-	w := newWorld(t, accounts, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+	w := newWorld(t, accounts, func(s *setup) {
 		e := s.Events["email"]
 		e.Part.With = append(e.Part.With, "id")
 		s.Events["email"] = e

@@ -12,8 +12,6 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -53,7 +51,7 @@ func TestErase(t *testing.T) {
 			"lost":    {{API: "GetItem", After: errLost}, {API: "PutItem", After: errLost}}} {
 			for _, returns := range []bool{true, false} {
 				t.Run(fmt.Sprint(name, " ", fault, " ", returns), func(t *testing.T) {
-					w := newWorld(t, func(e *embedded.Config, _ *pipeline.Spec, _ *tables.Config) { e.PartiQLReturnsItem = returns })
+					w := newWorld(t, func(s *setup) { s.engine.PartiQLReturnsItem = returns })
 					item := c.item(w)
 					if c.stored {
 						w.keep(item)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
@@ -32,8 +31,8 @@ func TestClockPassesBetweenTries(t *testing.T) {
 		} {
 			t.Run(fmt.Sprint(n, " ", name), func(t *testing.T) {
 				var w *world
-				w = newWorld(t, func(_ *embedded.Config, _ *pipeline.Spec, c *tables.Config) {
-					c.Env.Sleep = func(context.Context, time.Duration) error { w.Clock.Pass(time.Hour); return nil }
+				w = newWorld(t, func(s *setup) {
+					s.tables.Env.Sleep = func(context.Context, time.Duration) error { w.Clock.Pass(time.Hour); return nil }
 				})
 				var items []*event.Item
 				for i := range n {
@@ -69,8 +68,8 @@ func TestNoAnswerBeforeItIsTooLate(t *testing.T) {
 	} {
 		for _, f := range []fault{{Before: errThrottled}, {Before: errLost}} {
 			var w *world
-			w = newWorld(t, accounts, func(_ *embedded.Config, _ *pipeline.Spec, c *tables.Config) {
-				c.Env.Sleep = func(context.Context, time.Duration) error { w.Clock.Pass(time.Hour); return nil }
+			w = newWorld(t, accounts, func(s *setup) {
+				s.tables.Env.Sleep = func(context.Context, time.Duration) error { w.Clock.Pass(time.Hour); return nil }
 			})
 			item := c.item(w)
 			w.Clock.Set(time.Unix(item.ExpiresAt, 0).Add(-tables.ExpiryMargin - 30*time.Minute))
@@ -191,7 +190,7 @@ func TestTotalOfARevisionThatMovedBack(t *testing.T) {
 		{"as much more as the revision moved", (97 + 60) * day, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+			w := newWorld(t, func(s *setup) {
 				s.Aggregates["parcels"] = pipeline.AggregateSpec{Since: 1, Window: day, Retain: c.retain, OnExpire: "subtract",
 					From: map[string]pipeline.FromSpec{"parcel": {Values: map[string]string{"parcels": "count"}}}}
 			})

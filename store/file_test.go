@@ -17,7 +17,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
@@ -40,7 +39,7 @@ events:
 }
 
 // current lets every read see the newest write.
-func current(c *embedded.Config, _ *pipeline.Spec, _ *tables.Config) { c.Behind = nil }
+func current(s *setup) { s.engine.Behind = nil }
 
 // running is the store of a function that was deployed with a file.
 func (w *world) running(text string) *store.Store {

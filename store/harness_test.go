@@ -84,14 +84,20 @@ type attrs = map[string]types.AttributeValue
 // These make values and keys as requests have them.
 var textValue, numberValue, itemKey = rows.Text, rows.Number, rows.KeyImage
 
-type option func(*embedded.Config, *pipeline.Spec, *tables.Config)
+// setup is what an option may change of a world.
+type setup struct {
+	pipeline.Spec
+	engine embedded.Config
+	tables tables.Config
+}
+
+type option func(*setup)
 
 func newWorld(t testing.TB, options ...option) *world {
 	t.Helper()
 	w := &world{t: t, rng: rand.New(rand.NewPCG(7, 7))}
-	config := embedded.Config{Intercept: w.intercept, Behind: embedded.Oldest}
-	spec := orders()
-	c := tables.Config{Env: env.Env{
+	s := &setup{Spec: orders(), engine: embedded.Config{Intercept: w.intercept, Behind: embedded.Oldest}}
+	s.tables.Env = env.Env{
 		Sleep: func(ctx context.Context, _ time.Duration) error {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -103,19 +109,20 @@ func newWorld(t testing.TB, options ...option) *world {
 			defer w.mu.Unlock()
 			return w.rng.Float64()
 		},
-	}}
-	for _, o := range options {
-		o(&config, &spec, &c)
 	}
+	for _, o := range options {
+		o(s)
+	}
+	c := s.tables
 	var err error
 	w.World, err = testworld.New(context.Background(),
-		testworld.Config{Start: epoch, Engine: config, Stack: stack.Config{Indexes: []string{"GSI1"}},
+		testworld.Config{Start: epoch, Engine: s.engine, Stack: stack.Config{Indexes: []string{"GSI1"}},
 			Env: func(clock *testworld.Clock) env.Env {
 				c.Env.Now = clock.Now
 				return c.Env
 			}})
 	must.Succeed(t, err)
-	w.plan = w.compile(spec)
+	w.plan = w.compile(s.Spec)
 	if w.plan.UsesOffload() {
 		must.Succeed(t, stack.CreateArchive(context.Background(), w.Engine.S3(), stack.Payloads))
 		c.Objects, c.PayloadBucket = w.Engine.S3(), stack.Payloads

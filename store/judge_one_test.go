@@ -7,7 +7,6 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/repair"
@@ -121,7 +120,7 @@ func TestJudgeAsksFloors(t *testing.T) {
 			t.Errorf("%s: Put says %+v %+v, Judge said %+v %+v", item.Key, put, put.Refusal, judged, judged.Refusal)
 		}
 	}
-	apart := newWorld(t, stocked, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+	apart := newWorld(t, stocked, func(s *setup) {
 		e := s.Events["transfer"]
 		e.Atomic = false
 		s.Events["transfer"] = e

@@ -12,7 +12,6 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -82,7 +81,7 @@ func TestLongestExpressions(t *testing.T) {
 		for _, way := range bothWays {
 			t.Run(op+" "+way.String(), func(t *testing.T) {
 				var got longest
-				w := newWorld(t, counting(way), func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+				w := newWorld(t, counting(way), func(s *setup) {
 					values := map[string]string{}
 					for i := range pipeline.MaxValues {
 						values[fmt.Sprint("value_", i)] = op
@@ -215,8 +214,8 @@ func TestTouchEndsWhenAllAreRefused(t *testing.T) {
 // wideEvent declares an event type whose items have every attribute that Ingot itself can add.
 // Declared attributes fill an INSERT statement to the last character. over adds that many more
 // characters.
-func wideEvent(over int) func(*embedded.Config, *pipeline.Spec, *tables.Config) {
-	return func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+func wideEvent(over int) option {
+	return func(s *setup) {
 		e := pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "WIDE#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour,
 			Mode: "latest", Revision: "rev number",
 			Indexes:    map[string]pipeline.IndexSpec{"GSI1": {PK: "{id}", SK: "{@source}"}},
@@ -251,8 +250,8 @@ func TestWidestItemFitsAStatement(t *testing.T) {
 	if statements != 8 || longest != 8192 {
 		t.Errorf("%d statements, the longest of %d characters; the bound is for 8192", statements, longest)
 	}
-	spec := orders()
-	wideEvent(1)(nil, &spec, nil)
-	_, err := pipeline.New(spec)
+	s := &setup{Spec: orders()}
+	wideEvent(1)(s)
+	_, err := pipeline.New(s.Spec)
 	must.Fail(t, err, "8193 characters")
 }

@@ -10,15 +10,13 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/tables"
 )
 
 // An update that moves many buckets is written in parts. If a part is not proven, nothing after it
 // is written: the mark of a later part would say that the earlier one is counted, too.
 func TestNothingFollowsAFailedPart(t *testing.T) {
-	only := func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+	only := func(s *setup) {
 		s.Aggregates = map[string]pipeline.AggregateSpec{"sizes": {Since: 1, From: map[string]pipeline.FromSpec{
 			"order": {Values: map[string]string{"orders": "count", "sizes": "histogram cents"}}}}}
 	}

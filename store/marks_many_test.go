@@ -18,7 +18,6 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
@@ -28,7 +27,7 @@ import (
 
 // oneByOne sets how many totals go as UpdateItems.
 func oneByOne(n int) option {
-	return func(_ *embedded.Config, _ *pipeline.Spec, c *tables.Config) { c.OneByOne = n }
+	return func(s *setup) { s.tables.OneByOne = n }
 }
 
 // perMerchant returns orders of so many merchants. Each order touches a total of its merchant, a
@@ -46,7 +45,7 @@ func (w *world) perMerchant(merchants, from int) []*event.Item {
 // dropped, by the look or by the items that the refusals bring.
 func TestCostsOfManyTotals(t *testing.T) {
 	for _, returns := range []bool{true, false} {
-		w := newWorld(t, func(c *embedded.Config, _ *pipeline.Spec, _ *tables.Config) { c.PartiQLReturnsItem = returns })
+		w := newWorld(t, func(s *setup) { s.engine.PartiQLReturnsItem = returns })
 		batch := func() *lanes.Batch { return w.batch(aggregate.Marks, 1, w.perMerchant(100, 1)...) } // 201 totals
 		spend := func(name string, b *lanes.Batch, looks, requests int64, writes, reads float64, dropped int) {
 			t.Helper()
@@ -86,8 +85,8 @@ func TestStatementsAreUpdateItems(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		var worlds [2]*world
 		for i, few := range []int{-1, 1} {
-			worlds[i] = newWorld(t, oneByOne(few), func(c *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
-				c.PartiQLReturnsItem = seed%2 == 0
+			worlds[i] = newWorld(t, oneByOne(few), func(s *setup) {
+				s.engine.PartiQLReturnsItem = seed%2 == 0
 			})
 		}
 		sequence := int64(1)
@@ -212,8 +211,8 @@ func TestStatementsAreAnsweredOneByOne(t *testing.T) {
 // total counts the batch once, whether it is inserted or updated.
 func TestHalfAppliedStatements(t *testing.T) {
 	trouble := false
-	w := newWorld(t, oneByOne(1), func(c *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
-		c.Intercept = func(_ context.Context, _ string, in any, call func() (any, error)) (any, error) {
+	w := newWorld(t, oneByOne(1), func(s *setup) {
+		s.engine.Intercept = func(_ context.Context, _ string, in any, call func() (any, error)) (any, error) {
 			request, is := in.(*dynamodb.BatchExecuteStatementInput)
 			if !is || !trouble {
 				return call()
@@ -252,7 +251,7 @@ func TestHalfAppliedStatements(t *testing.T) {
 // overwritten by a function that does not know it. Each value is in a total of its own, so that no
 // condition of another one helps.
 func TestStatementsMeetOtherValues(t *testing.T) {
-	w := newWorld(t, oneByOne(1), func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+	w := newWorld(t, oneByOne(1), func(s *setup) {
 		for name, value := range map[string]string{"tips": "sum tip?", "least": "min tip?", "most": "max tip?", "kinds": "distinct tip?"} {
 			s.Aggregates[name] = pipeline.AggregateSpec{Since: 1,
 				From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{name: value, "orders": "count"}}}}

@@ -14,9 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/kit/slow"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/tables"
@@ -60,9 +58,9 @@ type poller struct {
 
 func newAdversary(t *testing.T, seed uint64, way aggregate.Counting) *adversary {
 	a := &adversary{r: rand.New(rand.NewPCG(seed, 11)), way: way, faulty: 0.15}
-	a.world = newWorld(t, counting(way), func(c *embedded.Config, _ *pipeline.Spec, s *tables.Config) {
-		whole := c.Intercept
-		c.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
+	a.world = newWorld(t, counting(way), func(s *setup) {
+		whole := s.engine.Intercept
+		s.engine.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
 			if a.dying != nil {
 				a.dying()
 			}
@@ -83,7 +81,7 @@ func newAdversary(t *testing.T, seed uint64, way aggregate.Counting) *adversary 
 			}
 			return whole(ctx, api, in, call)
 		}
-		s.Env.Group = func() env.Group { return inline{} }
+		s.tables.Env.Group = func() env.Group { return inline{} }
 	})
 	for range 3 {
 		a.stores = append(a.stores,

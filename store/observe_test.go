@@ -11,10 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/tables"
 )
 
 // An update asks for the whole item only if the last look is an hour old in stream time. Between
@@ -49,8 +47,8 @@ func TestItemIsAskedForOnceAnHour(t *testing.T) {
 // although the item is not read again.
 func TestCostOfValuesThatGrow(t *testing.T) {
 	for _, single := range []int{0, -1} {
-		w := newWorld(t, oneByOne(single), func(_ *embedded.Config, spec *pipeline.Spec, _ *tables.Config) {
-			spec.Aggregates = map[string]pipeline.AggregateSpec{"values": {Since: 1, From: map[string]pipeline.FromSpec{
+		w := newWorld(t, oneByOne(single), func(s *setup) {
+			s.Aggregates = map[string]pipeline.AggregateSpec{"values": {Since: 1, From: map[string]pipeline.FromSpec{
 				"order": {Values: map[string]string{"ids": "distinct id", "last": "newest note"}}}}}
 		})
 		w.start()

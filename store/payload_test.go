@@ -23,12 +23,12 @@ import (
 // postsOfTwo is the pipeline of posts at its second epoch: a new aggregate uses a field that the
 // items of the first epoch have not kept.
 func (w *world) postsOfTwo() *pipeline.Pipeline {
-	spec := orders()
-	posts(nil, &spec, nil)
-	spec.Epoch = 2
-	spec.Aggregates["likes"] = pipeline.AggregateSpec{Since: 2, By: map[string]string{"topic": "{about.topic}"},
+	s := &setup{Spec: orders()}
+	posts(s)
+	s.Epoch = 2
+	s.Aggregates["likes"] = pipeline.AggregateSpec{Since: 2, By: map[string]string{"topic": "{about.topic}"},
 		From: map[string]pipeline.FromSpec{"post": {Values: map[string]string{"likes": "sum likes"}}}}
-	return w.compile(spec)
+	return w.compile(s.Spec)
 }
 
 // liked returns a post with what the aggregate of the second epoch uses.

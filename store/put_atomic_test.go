@@ -16,7 +16,6 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
@@ -27,7 +26,7 @@ import (
 
 // accounts adds an account that claims its email address and has a part for each of its rows, all
 // of which are put together.
-func accounts(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+func accounts(s *setup) {
 	s.Events["account"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ACCOUNT#{id}", SK: "ACCOUNT"},
 		Retain: 90 * 24 * time.Hour, Atomic: true}
 	s.Events["email"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "account", With: []string{"email"}},

@@ -12,7 +12,6 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
@@ -32,7 +31,7 @@ func TestOlderCopyOfWhatCannotBeWritten(t *testing.T) {
 		"another type": {"box", "2099-03-01T10:00:00Z", "Retry Conflict"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) { s.Events["box"] = s.Events["parcel"] })
+			w := newWorld(t, func(s *setup) { s.Events["box"] = s.Events["parcel"] })
 			good := at(w, "parcel", 5, "2099-03-01T11:00:00Z")
 			w.arrive(at(w, "parcel", 3, "2099-03-01T10:00:00Z"))
 			must.Equal(t, w.judged(good, at(w, c.typ, 7, c.at)), c.want)
@@ -44,7 +43,7 @@ func TestOlderCopyOfWhatCannotBeWritten(t *testing.T) {
 
 // withoutTime declares event types whose time comes from the envelope, so that copies of one
 // payload have expiries of their own.
-func withoutTime(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+func withoutTime(s *setup) {
 	s.Events["seen"] = pipeline.EventSpec{ID: "{id}", Key: pipeline.KeySpec{PK: "SEEN#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour}
 	s.Events["place"] = pipeline.EventSpec{ID: "{id}", Key: pipeline.KeySpec{PK: "PLACE#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour,
 		Mode: "latest", Revision: "rev number"}
@@ -123,8 +122,8 @@ func TestClockPassesOneCopy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var w *world
-			w = newWorld(t, withoutTime, func(_ *embedded.Config, _ *pipeline.Spec, c *tables.Config) {
-				c.Env.Sleep = func(context.Context, time.Duration) error { w.Clock.Pass(time.Hour); return nil }
+			w = newWorld(t, withoutTime, func(s *setup) {
+				s.tables.Env.Sleep = func(context.Context, time.Duration) error { w.Clock.Pass(time.Hour); return nil }
 			})
 			if c.stored != "" {
 				w.arrive(w.at(epoch, c.stored))
@@ -232,7 +231,7 @@ func TestCopyOfWhatMayStillBeStored(t *testing.T) {
 // A copy that comes from another source may move another total. It is tried even if that of the
 // first copy has rejected the event.
 func TestCopyOfARejectedEventFromElsewhere(t *testing.T) {
-	w := newWorld(t, stocked, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+	w := newWorld(t, stocked, func(s *setup) {
 		stock := s.Aggregates["stock"]
 		stock.By = map[string]string{"source": "{@source}"}
 		s.Aggregates["stock"] = stock

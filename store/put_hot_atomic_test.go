@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -159,7 +158,7 @@ func TestManyMessagesOfAHotKey(t *testing.T) {
 	seat := func(w *world, hall string, i int) *event.Item {
 		return w.item(fmt.Sprintf(`"type":"seat","hall":%q,"id":"%d"`, hall, i), `"at":"2099-03-01T10:00:00Z"`)
 	}
-	seats := func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+	seats := func(s *setup) {
 		s.Events["seat"] = pipeline.EventSpec{ID: "{hall}#{id}", At: "{at}", Key: pipeline.KeySpec{PK: "HALL#{hall}", SK: "{id}"},
 			Atomic: true}
 		s.Events["claim"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "seat", With: []string{"hall", "id"}}, ID: "{hall}#{id}",

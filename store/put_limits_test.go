@@ -11,9 +11,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/table/rows"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -40,7 +38,7 @@ func TestStatementsAreBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sent := 0
-			w := newWorld(t, func(c *embedded.Config, s *pipeline.Spec, sc *tables.Config) { sc.Concurrency = 1 })
+			w := newWorld(t, func(s *setup) { s.tables.Concurrency = 1 })
 			w.onCall = requests("BatchExecuteStatement", func(in any) {
 				sent++
 				bytes := 0

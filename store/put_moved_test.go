@@ -20,7 +20,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/kit/slow"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
@@ -30,7 +29,7 @@ import (
 
 // stocked adds goods that come and go, and transfers between accounts: totals that are moved by the
 // put, some with a floor, one that is spread, and one that follows the stream.
-func stocked(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+func stocked(s *setup) {
 	zero := map[string]event.Decimal{"available": {}}
 	for name, pk := range map[string]string{"received": "IN", "reserved": "OUT"} {
 		s.Events[name] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: pk + "#{id}", SK: "X"},
@@ -61,7 +60,7 @@ func stocked(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 }
 
 // capped limits what is in stock, and counts its goods one by one.
-func capped(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+func capped(s *setup) {
 	stock := s.Aggregates["stock"]
 	stock.AtMost = map[string]event.Decimal{"available": event.DecimalOf(8), "open": event.DecimalOf(2)}
 	stock.From["received"].Values["open"], stock.From["reserved"].Values["open"] = "sum -1", "sum 1"
@@ -69,7 +68,7 @@ func capped(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 }
 
 // quick leaves out the total that all goods share, so that only those of one sku meet.
-func quick(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) { delete(s.Aggregates, "flow") }
+func quick(s *setup) { delete(s.Aggregates, "flow") }
 
 func (w *world) goods(typ, id, sku string, quantity int, extra ...string) *event.Item {
 	return w.item(append([]string{fmt.Sprintf(`"type":%q`, typ), fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"sku":%q`, sku),
@@ -650,7 +649,7 @@ func TestPutsAreSentOnce(t *testing.T) {
 // refused is put. If a total cannot be updated at all, that is the reason, because an alarm rings
 // for it alone.
 func TestFloorOfParts(t *testing.T) {
-	w := newWorld(t, stocked, quick, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+	w := newWorld(t, stocked, quick, func(s *setup) {
 		s.Events["picked"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PICKED#{id}", SK: "X"}}
 		s.Events["pick"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "picked", Each: "picks", With: []string{"id"}}, ID: "{id}#{sku}",
 			Key: pipeline.KeySpec{PK: "PICKED#{id}", SK: "{sku}"}}
@@ -692,7 +691,7 @@ func TestMovedPutsAgainstANaiveTwin(t *testing.T) {
 	seed := replay.Seed(t, 0)
 	for run := range uint64(slow.Number(20, 60)) {
 		rng := rand.New(rand.NewPCG(seed, run))
-		w := newWorld(t, stocked, []option{func(*embedded.Config, *pipeline.Spec, *tables.Config) {}, capped}[run%2])
+		w := newWorld(t, stocked, []option{func(*setup) {}, capped}[run%2])
 		w.start()
 		var late []*dynamodb.TransactWriteItemsInput
 		var mu sync.Mutex // a batch has several requests under way
@@ -793,7 +792,7 @@ func TestHeldTotal(t *testing.T) {
 
 // baskets adds an atomic event whose lines may take almost all of a transaction, because each of
 // them has its text too. Each line moves a total.
-func baskets(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+func baskets(s *setup) {
 	s.Events["basket"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "BASKET#{id}", SK: "X"}, Atomic: true}
 	s.Events["line"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "basket", Each: "lines", With: []string{"id", "text"}},
 		ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "BASKET#{id}", SK: "LINE#{n}"}}

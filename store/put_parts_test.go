@@ -10,11 +10,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
@@ -22,7 +20,7 @@ import (
 )
 
 // carts adds a whole with rows, each of which is in one index, and with one part more.
-func carts(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+func carts(s *setup) {
 	s.Events["cart"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "CART"},
 		Retain: 90 * 24 * time.Hour, Ignore: []string{"trace"}}
 	s.Events["row"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "cart", Each: "rows", With: []string{"id"}},
@@ -273,12 +271,7 @@ func TestCostOfParts(t *testing.T) {
 func TestErasePartsWithOneID(t *testing.T) {
 	w := newWorld(t, carts)
 	item := w.cart("a", 1, 2)
-	later := w.with(func(s *pipeline.Spec) {
-		carts(nil, s, nil)
-		row := s.Events["row"]
-		row.ID = "{id}"
-		s.Events["row"] = row
-	}, aggregate.Marks)
+	later := w.changed(ofType("row", func(e *pipeline.EventSpec) { e.ID = "{id}" }))
 	w.keep(without(item, func(i int) bool { return item.Parts.Items[i].Key.SK != "ROW#1" }))
 	stored, err := later.Item(deadline(t), item.Key)
 	must.Succeed(t, err)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/pipeline"
@@ -24,7 +23,7 @@ import (
 
 // posts adds types whose payloads are offloaded: a post, a vote that moves a total with its put,
 // and a thread and a digest with replies. The digest is stored together with them.
-func posts(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+func posts(s *setup) {
 	over := pipeline.OffloadSpec{Over: 1 << 10}
 	const retain = 90 * 24 * time.Hour
 	s.Events["post"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "POST#{id}", SK: "POST"}, Retain: retain,
@@ -572,7 +571,7 @@ func TestMissingPartsAreOffloaded(t *testing.T) {
 // PutParts does not put a part whose payload would be gone before it expires, as Put does not. The
 // part is named, and can be put later.
 func TestMissingPartsTooFarAhead(t *testing.T) {
-	w := newWorld(t, posts, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+	w := newWorld(t, posts, func(s *setup) {
 		for _, name := range []string{"thread", "digest"} { // the payload of the whole stays in the item
 			whole := s.Events[name]
 			whole.Offload = pipeline.OffloadSpec{}

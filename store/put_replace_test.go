@@ -9,11 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/packed"
 	"github.com/ingot-events/ingot/internal/table/rows"
-	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/tables"
 )
 
 // A newer revision meets an item that has the attributes of this version in another form, as a
@@ -37,7 +34,7 @@ func TestReplaceWhatIsOddlyStored(t *testing.T) {
 		for _, stamp := range []string{"1", "2"} { // the pipeline is at epoch 1
 			for _, n := range []int{1, 40} { // alone, and together
 				t.Run(fmt.Sprintf("%s, epoch %s, %d items", name, stamp, n), func(t *testing.T) {
-					w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+					w := newWorld(t, func(s *setup) {
 						e := s.Events["parcel"]
 						e.Revision = "rev number\nb number"
 						s.Events["parcel"] = e

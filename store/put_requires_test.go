@@ -9,15 +9,13 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/tables"
 )
 
 // replies adds posts: a reply requires the post that it answers. Some have parts, in one
 // transaction or not, and one part of a reply requires another post.
 func replies(atomic bool) option {
-	return func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+	return func(s *setup) {
 		post := func(field string) pipeline.RequireSpec {
 			return pipeline.RequireSpec{Type: "post", Key: map[string]string{"id": "{" + field + "}"}}
 		}

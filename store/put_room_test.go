@@ -13,7 +13,6 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
@@ -107,7 +106,7 @@ func TestAThousandForOneTotal(t *testing.T) {
 // Of messages that a total refuses together, those that it has room for are stored: in their order,
 // and whatever another total of theirs says.
 func TestRoomForSome(t *testing.T) {
-	w := newWorld(t, stocked, quick, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+	w := newWorld(t, stocked, quick, func(s *setup) {
 		s.Events["moved"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "MOVED#{id}", SK: "X"}}
 		s.Aggregates["room"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"place": "{place}"}, MovedBy: "put",
 			AtLeast: map[string]event.Decimal{"left": event.DecimalOf(-3)},

@@ -15,7 +15,6 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/slow"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/tables"
@@ -23,7 +22,7 @@ import (
 
 // trips adds a whole with stops, the last visit of its device, and the last stop at each place.
 // The latter two are states.
-func trips(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+func trips(s *setup) {
 	s.Events["visit"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "VISIT#{id}", SK: "VISIT"},
 		Retain: 90 * 24 * time.Hour, Ignore: []string{"trace"}}
 	s.Events["stop"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "visit", Each: "stops", With: []string{"id"}},
@@ -37,23 +36,23 @@ func trips(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 }
 
 // together makes the trips atomic.
-func together(c *embedded.Config, s *pipeline.Spec, t *tables.Config) {
-	trips(c, s, t)
+func together(s *setup) {
+	trips(s)
 	visit := s.Events["visit"]
 	visit.Atomic = true
 	s.Events["visit"] = visit
 }
 
 // moving makes the trips atomic, together with a total that moves with the put.
-func moving(c *embedded.Config, s *pipeline.Spec, t *tables.Config) {
-	together(c, s, t)
+func moving(s *setup) {
+	together(s)
 	s.Aggregates["visits"] = pipeline.AggregateSpec{Since: 1, MovedBy: "put",
 		From: map[string]pipeline.FromSpec{"visit": {Values: map[string]string{"visits": "count"}}}}
 }
 
 // inTurn makes a store send its requests in turn, so that a run depends on its seed alone.
-func inTurn(_ *embedded.Config, _ *pipeline.Spec, t *tables.Config) {
-	t.Env.Group = func() env.Group { return inline{} }
+func inTurn(s *setup) {
+	s.tables.Env.Group = func() env.Group { return inline{} }
 }
 
 // visit returns a visit of device d as its n-th version. Stops are pairs of a place and its
@@ -342,8 +341,8 @@ func TestSettledStates(t *testing.T) {
 // The whole that is stored may have another digest than the message that comes again, because more
 // is ignored today. Its states are put beside it all the same.
 func TestStatesBesideAnOlderDigest(t *testing.T) {
-	w := newWorld(t, trips, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
-		ofType("visit", func(e *pipeline.EventSpec) { e.Ignore = nil })(s)
+	w := newWorld(t, trips, func(s *setup) {
+		ofType("visit", func(e *pipeline.EventSpec) { e.Ignore = nil })(&s.Spec)
 	})
 	traced := func(p *pipeline.Pipeline, trace string) *event.Item {
 		return w.visitOf(p, "", `"trace":"`+trace+`"`)
@@ -363,8 +362,8 @@ func TestStatesBesideAnOlderDigest(t *testing.T) {
 // whole. Before that it reads a hundred keys with one request.
 func TestCostOfStates(t *testing.T) {
 	for _, c := range []struct{ keys, requests int }{{1, 2}, {100, 101}, {1000, 1010}} {
-		w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
-			trips(nil, s, nil)
+		w := newWorld(t, func(s *setup) {
+			trips(s)
 			delete(s.Events, "stop")
 			delete(s.Events, "place")
 		})

@@ -13,7 +13,6 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -62,7 +61,7 @@ func TestVerdicts(t *testing.T) {
 	for _, many := range []bool{false, true} {
 		for _, returns := range []bool{false, true} {
 			t.Run(fmt.Sprintf("many=%v image=%v", many, returns), func(t *testing.T) {
-				w := newWorld(t, func(c *embedded.Config, _ *pipeline.Spec, _ *tables.Config) { c.PartiQLReturnsItem = returns })
+				w := newWorld(t, func(s *setup) { s.engine.PartiQLReturnsItem = returns })
 				for n, step := range steps {
 					items := step.items(w)
 					count := len(items)

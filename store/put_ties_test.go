@@ -8,14 +8,12 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/tables"
 )
 
 // ticketed adds a type whose revisions are ordered by two numbers.
-func ticketed(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+func ticketed(s *setup) {
 	s.Events["ticket"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "TICKET#{id}", SK: "-"},
 		Retain: 90 * 24 * time.Hour,
 		Mode:   "latest", Revision: "rev number\nseq number"}

@@ -18,19 +18,17 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
-	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
 // ranked declares two aggregates with an order: in one, totals move up and down. In the other, they
 // only move up.
-func ranked(_ *embedded.Config, spec *pipeline.Spec, _ *tables.Config) {
-	spec.Patterns = map[string]pipeline.PatternSpec{"leaders": {Total: "leaders", Top: 20}, "tallest": {Total: "tallest", Top: 20}}
-	spec.Aggregates = map[string]pipeline.AggregateSpec{
+func ranked(s *setup) {
+	s.Patterns = map[string]pipeline.PatternSpec{"leaders": {Total: "leaders", Top: 20}, "tallest": {Total: "tallest", Top: 20}}
+	s.Aggregates = map[string]pipeline.AggregateSpec{
 		"leaders": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, OnExpire: "subtract", Window: 24 * time.Hour,
 			Rank: pipeline.RankSpec{Value: "revenue", Shards: 3},
 			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
@@ -203,7 +201,7 @@ func TestVerifyFindsAMovedRank(t *testing.T) {
 // Totals that move with the put keep their order too: the transaction moves the copy with the
 // value.
 func TestRankOfTotalsThatMoveWithThePut(t *testing.T) {
-	w := newWorld(t, stocked, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+	w := newWorld(t, stocked, func(s *setup) {
 		stock := s.Aggregates["stock"]
 		stock.Rank = pipeline.RankSpec{Value: "available", Shards: 2}
 		s.Aggregates["stock"] = stock

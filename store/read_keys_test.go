@@ -15,13 +15,12 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
-	"github.com/ingot-events/ingot/tables"
 )
 
 // newFolders is a world with files of the volume v: f0, f2, f4 and so on to f98.
 func newFolders(t *testing.T) (w *world, requests map[string]int) {
-	w = newWorld(t, func(e *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
-		e.Behind = func(embedded.Read) int { return 0 }
+	w = newWorld(t, func(s *setup) {
+		s.engine.Behind = func(embedded.Read) int { return 0 }
 		s.Aggregates = nil
 		s.Events = map[string]pipeline.EventSpec{
 			"file": {ID: "{volume}#{path}", At: "{at}", Key: pipeline.KeySpec{PK: "VOLUME#{volume}", SK: "{path}"}}}

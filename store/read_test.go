@@ -18,7 +18,6 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -254,8 +253,8 @@ func TestTotalsAmongOthers(t *testing.T) {
 // A count or a sum that no event has added to is 0, although its item has no attribute for it. A
 // least or greatest value is left out, because it is not a number that an event has supplied.
 func TestWhatNothingHasAddedToIsZero(t *testing.T) {
-	w := newWorld(t, func(_ *embedded.Config, spec *pipeline.Spec, _ *tables.Config) {
-		spec.Aggregates = map[string]pipeline.AggregateSpec{"leaders": {Since: 1, By: map[string]string{"merchant": "{merchant}"},
+	w := newWorld(t, func(s *setup) {
+		s.Aggregates = map[string]pipeline.AggregateSpec{"leaders": {Since: 1, By: map[string]string{"merchant": "{merchant}"},
 			Rank: pipeline.RankSpec{Value: "orders"},
 			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count",
 				"refunds": "count where refund = true", "refunded": "sum refund_cents?", "least": "min refund_cents?"}}}}}

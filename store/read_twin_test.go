@@ -19,7 +19,6 @@ import (
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
-	"github.com/ingot-events/ingot/tables"
 )
 
 // note is one event of these tests, with its fields as a person sees them.
@@ -349,17 +348,17 @@ func TestReadAgainstNaiveTwin(t *testing.T) {
 func twinRound(t *testing.T, seed uint64) (answered int, refused []string, pages, found int) {
 	rng := rand.New(rand.NewPCG(seed, 14))
 	tw := newTwin(rng)
-	w := newWorld(t, func(e *embedded.Config, s *pipeline.Spec, c *tables.Config) {
-		*s = tw.spec
+	w := newWorld(t, func(s *setup) {
+		s.Spec = tw.spec
 		lag := rand.New(rand.NewPCG(seed, 15))
-		e.Behind = func(r embedded.Read) int {
+		s.engine.Behind = func(r embedded.Read) int {
 			if r.Index == "" && tw.index != "" {
 				t.Errorf("seed %d: %s of the table, and not of the index", seed, r.API)
 			}
 			return lag.IntN(r.Writes + 1)
 		}
 		if rng.IntN(2) == 0 {
-			c.TokenKey = []byte("sixteen bytes of")
+			s.tables.TokenKey = []byte("sixteen bytes of")
 		}
 	})
 	tw.fill(w)

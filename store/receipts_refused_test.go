@@ -15,11 +15,9 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/tables"
 )
 
 var errUnforeseen = &smithy.GenericAPIError{Code: "ValidationException", Message: "something that no rule foresees"}
@@ -203,7 +201,7 @@ func TestRefusedChangeIsNotQuarantined(t *testing.T) {
 // what follows it counts.
 func TestCorrectionThatDoesNotFit(t *testing.T) {
 	const many = 60
-	w := newWorld(t, counting(aggregate.Receipts), func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+	w := newWorld(t, counting(aggregate.Receipts), func(s *setup) {
 		s.Aggregates = map[string]pipeline.AggregateSpec{}
 		for i := range many {
 			s.Aggregates[fmt.Sprint("a", i)] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"},

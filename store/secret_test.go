@@ -143,7 +143,7 @@ func TestAnotherSecretOfAPerson(t *testing.T) {
 	w := newWorld(t)
 	withParts := func(s *pipeline.Spec) {
 		hashed(s)
-		accounts(nil, s, nil)
+		accounts(&setup{Spec: *s})
 		row := s.Events["row"]
 		row.Key.PK = "ACCOUNT#{id | hmac}"
 		s.Events["row"] = row

@@ -10,9 +10,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/table/rows"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -26,7 +24,7 @@ func TestSettledAgainstPuts(t *testing.T) {
 		if seed%2 == 1 { // atomic ones, which claim values
 			wholes, whole = accounts, func(w *world, id string) *event.Item { return w.account(id, fmt.Sprint(r.IntN(6)), r.IntN(3)) }
 		}
-		moved := func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
+		moved := func(s *setup) {
 			if order := s.Events["order"]; seed%3 == 0 {
 				order.Migrated = "old"
 				s.Events["order"] = order

@@ -11,9 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/wire"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -42,8 +40,8 @@ func TestSignedTooLate(t *testing.T) {
 	} {
 		for left, sent := range map[time.Duration]bool{tables.ExpiryMargin / 2: false, 10 * time.Hour: true} {
 			var w *world
-			w = newWorld(t, c.option, func(_ *embedded.Config, _ *pipeline.Spec, c *tables.Config) {
-				c.Env.Sleep = func(context.Context, time.Duration) error { w.Clock.Set(time.Now()); return nil }
+			w = newWorld(t, c.option, func(s *setup) {
+				s.tables.Env.Sleep = func(context.Context, time.Duration) error { w.Clock.Set(time.Now()); return nil }
 			})
 			if c.before != nil {
 				c.before(w)

@@ -12,22 +12,19 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/rows"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/store/repair"
-	"github.com/ingot-events/ingot/tables"
 )
 
 // These tests read all tables from replicas that are as far behind as possible, unless the read is
 // consistent. See newWorld.
 
 // bare is a service that brings no image with a failed condition, as some emulators do.
-func bare(config *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
-	next := config.Intercept
-	config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
+func bare(s *setup) {
+	next := s.engine.Intercept
+	s.engine.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
 		out, err := next(ctx, api, in, call)
 		if failed := (*types.ConditionalCheckFailedException)(nil); errors.As(err, &failed) {
 			failed.Item = nil

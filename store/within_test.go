@@ -14,18 +14,16 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
-	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
 // boards declares an aggregate with a list for each level, and one whose lists have two values.
-func boards(_ *embedded.Config, spec *pipeline.Spec, _ *tables.Config) {
+func boards(s *setup) {
 	by := map[string]string{"merchant": "{merchant}", "level": "{level}", "area": "{area | lower}"}
-	spec.Patterns = map[string]pipeline.PatternSpec{"board": {Total: "board", Top: 1000}, "areas": {Total: "areas", Top: 1000}}
-	spec.Aggregates = map[string]pipeline.AggregateSpec{
+	s.Patterns = map[string]pipeline.PatternSpec{"board": {Total: "board", Top: 1000}, "areas": {Total: "areas", Top: 1000}}
+	s.Aggregates = map[string]pipeline.AggregateSpec{
 		"board": {Since: 1, By: by, OnExpire: "subtract", Window: 24 * time.Hour,
 			Rank: pipeline.RankSpec{Value: "revenue", Shards: 3, Within: []string{"level"}},
 			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
