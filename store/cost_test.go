@@ -27,10 +27,7 @@ func TestCostsOfAggregates(t *testing.T) {
 	}
 	for _, c := range bothWays {
 		w := newWorld(t, counting(c))
-		var items []*event.Item
-		for i := range 30 {
-			items = append(items, w.order(fmt.Sprint(i), i))
-		}
+		items := w.orders(0, 30)
 		steps := map[aggregate.Counting][]want{
 			aggregate.Marks: {
 				{map[string]int64{"UpdateItem": 3}, 3}, // three aggregates, one write unit each, however many changes

@@ -188,6 +188,15 @@ func (w *world) order(id string, cents int, extra ...string) *event.Item {
 	return w.orderOf("m", id, cents, extra...)
 }
 
+// orders returns so many orders, numbered from first. The first has no cents, and each later one
+// has one more.
+func (w *world) orders(first, n int, extra ...string) (items []*event.Item) {
+	for i := range n {
+		items = append(items, w.order(fmt.Sprint(first+i), i, extra...))
+	}
+	return items
+}
+
 func (w *world) orderOf(merchant, id string, cents int, extra ...string) *event.Item {
 	return w.item(append([]string{fmt.Sprintf(`"type":"order","id":%q,"merchant":%q,"cents":%d`, id, merchant, cents),
 		`"at":"2099-03-01T10:00:00Z"`}, extra...)...)

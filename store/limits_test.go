@@ -193,10 +193,7 @@ func TestTouchOfFullItems(t *testing.T) {
 // A pass in which no item can be stamped ends soon, because the items are then not the reason.
 func TestTouchEndsWhenAllAreRefused(t *testing.T) {
 	w := newWorld(t)
-	var items []*event.Item
-	for i := range 150 {
-		items = append(items, w.order(fmt.Sprint(i), i))
-	}
+	items := w.orders(0, 150)
 	w.arrive(items...)
 	s := w.started(added(2, 2))
 	for range 6 {

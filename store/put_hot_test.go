@@ -81,14 +81,6 @@ func (c *throttling) BatchExecuteStatement(ctx context.Context, in *dynamodb.Bat
 	})
 }
 
-// orders returns so many orders, numbered from first.
-func (c *throttling) orders(first, n int) (items []*event.Item) {
-	for i := range n {
-		items = append(items, c.w.order(fmt.Sprint(first+i), i))
-	}
-	return items
-}
-
 const hotReason = "TableWriteKeyRangeThroughputExceeded"
 
 // One key of a thousand is throttled for good. The batch ends in seconds with all others stored.
@@ -96,7 +88,7 @@ const hotReason = "TableWriteKeyRangeThroughputExceeded"
 // requests in flight.
 func TestHotKey(t *testing.T) {
 	c, s := newThrottling(t, hotReason, "ORDER#7")
-	first := c.orders(0, 1000)
+	first := c.w.orders(0, 1000)
 	s.Put(deadline(t), first[500:]) // half of them are duplicates, which are read while the hot key is tried again
 	put := func(name string, most time.Duration, items []*event.Item) {
 		t.Helper()
@@ -123,12 +115,12 @@ func TestHotKey(t *testing.T) {
 	}
 	put("the first batch", 6*time.Second, first)
 	for n := range 5 {
-		put("a batch after it", 250*time.Millisecond, append(c.orders(1000*(n+1), 999), first[7]))
+		put("a batch after it", 250*time.Millisecond, append(c.w.orders(1000*(n+1), 999), first[7]))
 	}
 	c.w.Clock.Pass(time.Minute)
-	put("a batch a minute later", 6*time.Second, append(c.orders(9000, 999), first[7]))
+	put("a batch a minute later", 6*time.Second, append(c.w.orders(9000, 999), first[7]))
 	c.keys = map[string]bool{}
-	if results, _ := s.Put(deadline(t), append(c.orders(10000, 9), first[7])); results[9].Verdict != event.Inserted {
+	if results, _ := s.Put(deadline(t), append(c.w.orders(10000, 9), first[7])); results[9].Verdict != event.Inserted {
 		t.Errorf("the key is not hot any more: %v", results[9])
 	}
 	c.keys = map[string]bool{"ORDER#7": true} // hot again: that has to be found out anew
@@ -161,7 +153,7 @@ func TestPatience(t *testing.T) {
 			}
 			client, s := newThrottling(t, c.reason, keys...)
 			began := client.w.Clock.Now()
-			results, _ := s.Put(context.Background(), client.orders(0, c.all))
+			results, _ := s.Put(context.Background(), client.w.orders(0, c.all))
 			for i, r := range results {
 				must.Equal(t, (r.Verdict == event.Retry), (i < c.hot), i)
 			}
@@ -181,6 +173,6 @@ func TestLostAnswersAreNotHot(t *testing.T) {
 	c, s := newThrottling(t, "", "none")
 	c.w.faults = []fault{{API: "PutItem", Before: errLost}, {API: "PutItem", Before: errLost}, {API: "PutItem", Before: errLost}}
 	c.w.onCall = requests("PutItem", func(any) { c.w.Clock.Pass(5 * time.Second) })
-	results, _ := s.Put(deadline(t), append(c.orders(0, 1), c.orders(1, 1)...))
+	results, _ := s.Put(deadline(t), append(c.w.orders(0, 1), c.w.orders(1, 1)...))
 	must.Equal(t, verdicts(results), "Inserted Inserted")
 }

@@ -54,10 +54,7 @@ func TestStatementsAreBounded(t *testing.T) {
 					t.Errorf("a request of %d bytes", bytes)
 				}
 			})
-			var items []*event.Item
-			for i := range c.items {
-				items = append(items, w.order(fmt.Sprint(i), i, fmt.Sprintf(`"note":%q`, strings.Repeat("n", c.kilobytes<<10))))
-			}
+			items := w.orders(0, c.items, fmt.Sprintf(`"note":%q`, strings.Repeat("n", c.kilobytes<<10)))
 			results, _ := w.arrive(items...)
 			if strings.Count(verdicts(results), "Inserted") != len(items) || sent != c.requests {
 				t.Errorf("%d requests, want %d: %s", sent, c.requests, verdicts(results))
@@ -121,10 +118,7 @@ func TestAnswerOfAnotherLength(t *testing.T) {
 			w := newWorld(t)
 			w.arrive(w.order("3", 99)) // the fourth conflicts with it
 			w.faults = []fault{{API: "BatchExecuteStatement", Edit: func(out any) { edit(out.(*dynamodb.BatchExecuteStatementOutput)) }}}
-			var items []*event.Item
-			for i := range 10 {
-				items = append(items, w.order(fmt.Sprint(i), i))
-			}
+			items := w.orders(0, 10)
 			results, cost := w.arrive(items...)
 			want := "Duplicate Duplicate Duplicate Conflict Duplicate Duplicate Duplicate Duplicate Duplicate Duplicate"
 			if got := verdicts(results); got != want || cost.Retries != 10 {

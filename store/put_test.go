@@ -141,10 +141,7 @@ func TestFaultsOfEveryCall(t *testing.T) {
 					w := newWorld(t)
 					w.arrive(w.order("0", 0)) // the first is a duplicate, so there are reads
 					w.faults = []fault{f, f}
-					var items []*event.Item
-					for i := range n {
-						items = append(items, w.order(fmt.Sprint(i), i))
-					}
+					items := w.orders(0, n)
 					results, _ := w.arrive(items...)
 					for i, r := range results {
 						if !r.Verdict.Stored() {
@@ -170,10 +167,7 @@ func TestStatementsThrottledInsideASuccess(t *testing.T) {
 		}
 	}
 	w.faults = []fault{{API: "BatchExecuteStatement", Edit: throttle}}
-	var items []*event.Item
-	for i := range 20 {
-		items = append(items, w.order(fmt.Sprint(i), i))
-	}
+	items := w.orders(0, 20)
 	results, cost := w.arrive(items...)
 	for i, r := range results {
 		// The engine had applied them. An answer that says throttled, and lies, must not make a

@@ -106,9 +106,7 @@ func TestAReplacementNamesTheWholeRevision(t *testing.T) {
 		// The second read brings the payload, which breaks the tie.
 		w.faults = []fault{{API: "BatchGetItem"}, {API: "BatchGetItem", Edit: func(any) { meanwhile(w, newer.Key) }}}
 		items := []*event.Item{newer}
-		for i := range 10 {
-			items = append(items, w.order(fmt.Sprint(i), i))
-		}
+		items = append(items, w.orders(0, 10)...)
 		results, cost := w.arrive(items...)
 		must.Equal(t, verdicts(results[:1]), "Updated")
 		return cost.Requests

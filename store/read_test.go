@@ -174,10 +174,7 @@ func TestTotalRefuses(t *testing.T) {
 // A scan goes over many pages. It names what it cannot understand, and goes on.
 func TestScans(t *testing.T) {
 	w := newWorld(t)
-	var items []*event.Item
-	for i := range 30 { // 100 KB each: three pages
-		items = append(items, w.order(fmt.Sprint(i), i, fmt.Sprintf(`"pad":%q`, strings.Repeat("x", 100<<10))))
-	}
+	items := w.orders(0, 30, fmt.Sprintf(`"pad":%q`, strings.Repeat("x", 100<<10)))
 	if results, _ := w.arrive(items...); strings.Count(verdicts(results), "Inserted") != 30 {
 		t.Fatal(verdicts(results))
 	}
@@ -461,10 +458,7 @@ func TestMissingTotalSaysWhatItsHeadSays(t *testing.T) {
 // Touch raises every lower stamp once, and never creates an item.
 func TestTouch(t *testing.T) {
 	w := newWorld(t)
-	var items []*event.Item
-	for i := range 5 {
-		items = append(items, w.order(fmt.Sprint(i), i))
-	}
+	items := w.orders(0, 5)
 	w.arrive(items...)
 	w.write("events", event.Key{PK: "FOREIGN", SK: "x"}, nil)
 	w.write("events", event.Key{PK: "ODD", SK: "x"}, attrs{"type": textValue("order")})
@@ -515,10 +509,7 @@ func TestTouch(t *testing.T) {
 // Many items go 25 in a request, and the last few alone. It costs no more than if each went alone.
 func TestTouchMany(t *testing.T) {
 	w := newWorld(t)
-	var items []*event.Item
-	for i := range 52 {
-		items = append(items, w.order(fmt.Sprint(i), i))
-	}
+	items := w.orders(0, 52)
 	w.arrive(items...)
 	s := w.started(added(2, 2))
 	before := w.Engine.Usage()

@@ -64,10 +64,7 @@ func TestRefusedTransactionsAreHalved(t *testing.T) {
 				}
 				return nil
 			})
-			var items []*event.Item
-			for i := range 8 {
-				items = append(items, w.order(fmt.Sprint(i), i))
-			}
+			items := w.orders(0, 8)
 			before := w.Engine.Usage()
 			a := w.apply(w.batch(aggregate.Receipts, 1, items...))
 			used := w.Engine.Usage().Sub(before)
