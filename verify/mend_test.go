@@ -103,9 +103,7 @@ func TestMendDamage(t *testing.T) {
 	all["a value as text"] = damage{make: func(w *world) {
 		w.alter(w.key("by_merchant", 1), "SET revenue = :v, n = :v, largest = :v", rows.Text("see the ledger"))
 	}}
-	all["an expiry"] = damage{make: func(w *world) {
-		w.alter(w.key("daily", 0), "ADD fp :v SET expiresAt = :v", number("4102444800"))
-	}}
+	all["an expiry"] = damage{make: alters("daily", 0, "ADD fp :v SET expiresAt = :v", "4102444800")}
 	all["of several totals"] = damage{make: func(w *world) {
 		w.alter(w.key("daily", 0), "ADD n :v", number("1"))
 		w.alter(w.key("live", 0), "ADD n :v", number("1"))
@@ -360,9 +358,7 @@ func TestWhatCannotBeMended(t *testing.T) {
 			w.remove("events", order(101))
 			w.drain()
 		}, noLag, "it holds events that have expired, so it cannot be computed again"},
-		"an unknown lag": {func(w *world) {
-			w.alter(w.key("daily", 0), "ADD fp :v", number("1"))
-		}, noLag, "nobody can tell how far the streams function is: it is not known"},
+		"an unknown lag": {alters("daily", 0, "ADD fp :v", "1"), noLag, "nobody can tell how far the streams function is: it is not known"},
 		"receipts": {func(w *world) {
 			w.alter(w.key("daily", 0), "ADD fp :v", number("1"))
 			head := lanes.HeadKey(&aggregate.Definition{Name: "daily", Since: 1})

@@ -99,9 +99,9 @@ func TestTwiceWhileAnEventComesAndGoes(t *testing.T) {
 // Each kind of damage is called damage at the second look, whatever else is under way.
 func TestTwiceFindsDamage(t *testing.T) {
 	for name, damage := range map[string]func(w *world){
-		"a value":         func(w *world) { w.alter(w.key("daily", 0), "ADD revenue :v", number("1")) },
-		"n":               func(w *world) { w.alter(w.key("daily", 0), "ADD n :v", number("1")) },
-		"the fingerprint": func(w *world) { w.alter(w.key("daily", 0), "ADD fp :v", number("1")) },
+		"a value":         alters("daily", 0, "ADD revenue :v", "1"),
+		"n":               alters("daily", 0, "ADD n :v", "1"),
+		"the fingerprint": alters("daily", 0, "ADD fp :v", "1"),
 		"a total gone":    func(w *world) { w.remove("totals", w.key("daily", 0)) },
 		"a value as text": func(w *world) {
 			w.alter(w.key("daily", 0), "SET revenue = :v", rows.Text("much"))

@@ -45,24 +45,16 @@ type damage struct {
 
 func damages() map[string]damage {
 	return map[string]damage{
-		"a sum": {func(w *world) {
-			w.alter(w.key("live", 0), "ADD revenue :v", number("1"))
-		}, []string{"revenue"}, "live since 1"},
-		"a sum, unnoticeably small": {func(w *world) {
-			w.alter(w.key("live", 0), "ADD revenue :v", number("0.000000001"))
-		}, []string{"revenue"}, "live"},
-		"a count":         {func(w *world) { w.alter(w.key("daily", 0), "ADD orders :v", number("-1")) }, []string{"orders"}, "daily"},
-		"n":               {func(w *world) { w.alter(w.key("daily", 0), "ADD n :v", number("1")) }, []string{"n"}, "daily"},
-		"the fingerprint": {func(w *world) { w.alter(w.key("live", 0), "ADD fp :v", number("1")) }, []string{"fp"}, "live"},
-		"a maximum": {func(w *world) {
-			w.alter(w.key("by_merchant", 0), "ADD largest :v", number("1000"))
-		}, []string{"largest"}, "by_merchant"},
-		"a minimum": {func(w *world) {
-			w.alter(w.key("by_merchant", 0), "ADD least :v", number("-1000"))
-		}, []string{"least"}, "by_merchant"},
-		"a value gone":     {func(w *world) { w.alter(w.key("live", 0), "REMOVE revenue", nil) }, []string{"revenue"}, "live"},
-		"a total deleted":  {func(w *world) { w.remove("totals", w.key("daily", 0)) }, []string{"missing"}, "daily"},
-		"a bucket deleted": {func(w *world) { w.remove("totals", w.key("by_merchant", 0)) }, nil, "by_merchant"},
+		"a sum":                     {alters("live", 0, "ADD revenue :v", "1"), []string{"revenue"}, "live since 1"},
+		"a sum, unnoticeably small": {alters("live", 0, "ADD revenue :v", "0.000000001"), []string{"revenue"}, "live"},
+		"a count":                   {alters("daily", 0, "ADD orders :v", "-1"), []string{"orders"}, "daily"},
+		"n":                         {alters("daily", 0, "ADD n :v", "1"), []string{"n"}, "daily"},
+		"the fingerprint":           {alters("live", 0, "ADD fp :v", "1"), []string{"fp"}, "live"},
+		"a maximum":                 {alters("by_merchant", 0, "ADD largest :v", "1000"), []string{"largest"}, "by_merchant"},
+		"a minimum":                 {alters("by_merchant", 0, "ADD least :v", "-1000"), []string{"least"}, "by_merchant"},
+		"a value gone":              {func(w *world) { w.alter(w.key("live", 0), "REMOVE revenue", nil) }, []string{"revenue"}, "live"},
+		"a total deleted":           {func(w *world) { w.remove("totals", w.key("daily", 0)) }, []string{"missing"}, "daily"},
+		"a bucket deleted":          {func(w *world) { w.remove("totals", w.key("by_merchant", 0)) }, nil, "by_merchant"},
 		"a total that no item makes": {func(w *world) {
 			key := w.key("daily", 0)
 			key["PK"] = rows.Text("A#daily#1#0#nobody")

@@ -163,6 +163,14 @@ func (w *world) alter(key attrs, expression string, value types.AttributeValue) 
 	w.Alter(w.t, "totals", key, expression, value)
 }
 
+// alters makes a function that alters one total of an aggregate.
+func alters(def string, n int, expression, by string) func(*world) {
+	return func(w *world) {
+		w.t.Helper()
+		w.alter(w.key(def, n), expression, number(by))
+	}
+}
+
 func (w *world) remove(table string, key attrs) {
 	w.t.Helper()
 	w.Delete(w.t, table, key)
