@@ -151,7 +151,7 @@ func TestArchiveWhilePayloadsCannotBeRead(t *testing.T) {
 			}
 		}).started()
 		plain, a := w.image(order("1", 5)), w.image(long("2", 7))
-		e := batch(expiry(1, plain), expiry(2, a), insert(3, w.image(order("3", 1))))
+		e := batch(expiry(1, plain), expiry(2, a), w.inserted(3, "3", 1))
 		w.faults = []fault{{API: "GetObject", Before: c.err, Always: true}}
 		w.expect(e, from(2))
 		w.faults = nil

@@ -14,7 +14,6 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/iam"
 	tablearchive "github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/internal/tool/archive"
 )
@@ -89,7 +88,7 @@ func TestArchiveFileFails(t *testing.T) {
 	a, b := w.image(order("1", 5)), w.image(order("2", 7))
 	w.expect(batch(insert(1, a), insert(2, b)), done)
 	w.faults = []fault{{API: "PutObject", Before: errLost, Always: true}}
-	w.expect(batch(insert(3, w.image(order("3", 1))), expiry(4, a), expiry(5, b)), from(4))
+	w.expect(batch(w.inserted(3, "3", 1), expiry(4, a), expiry(5, b)), from(4))
 	w.faults = nil
 	e := batch(expiry(4, a), expiry(5, b))
 	w.expect(e, done)
@@ -111,7 +110,7 @@ func TestArchiveFails(t *testing.T) {
 	w.faults = []fault{{API: "PutObject", Before: errLost}}
 	w.expect(batch(expiry(3, a)), done) // a single failure is tried again
 	w.faults = []fault{{API: "PutObject", Before: errLost, Always: true}}
-	w.expect(batch(insert(4, w.image(order("3", 1))), expiry(5, b)), from(5))
+	w.expect(batch(w.inserted(4, "3", 1), expiry(5, b)), from(5))
 	w.sums(t, "live", "1", "1") // counted already, so its mark drops the redelivery
 	w.faults = nil
 	w.expect(batch(expiry(5, b)), done)
@@ -192,7 +191,7 @@ func TestSlowArchive(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, func(s *setup) { s.env = real }).started()
-				records := []map[string]any{insert(1, w.image(order("new", 5)))}
+				records := []map[string]any{w.inserted(1, "new", 5)}
 				for i := range removals {
 					records = append(records, expiry(2+i, w.image(order(fmt.Sprint(i), 1))))
 				}
@@ -232,7 +231,7 @@ func (w *world) named(t *testing.T, timeout time.Duration, records []map[string]
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	answer, err := w.streams.Handle(iam.As(ctx, w.StreamsRole), marshal(t, batch(records...)))
+	answer, err := w.handleStream(ctx, marshal(t, batch(records...)))
 	if err != nil || ctx.Err() != nil {
 		t.Fatal(err, ctx.Err())
 	}

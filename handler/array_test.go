@@ -19,7 +19,6 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -376,7 +375,7 @@ func TestIngestPutsArraysInTurns(t *testing.T) {
 		w.slow("BatchExecuteStatement")
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 		defer cancel()
-		answer, err := w.ingest.Handle(iam.As(ctx, w.IngestRole), messages(bodies...))
+		answer, err := w.handleQueue(ctx, messages(bodies...))
 		if err != nil || len(answer.BatchItemFailures) < 20 {
 			t.Fatalf("%d of 30 messages go back: %v", len(answer.BatchItemFailures), err)
 		}
@@ -462,7 +461,7 @@ func TestArrayAfterAnyCrash(t *testing.T) {
 				}})
 			}
 			ctx, cancel := context.WithCancel(t.Context())
-			_, err := w.ingest.Handle(iam.As(ctx, w.IngestRole), inGroup(messages(body), queue))
+			_, err := w.handleQueue(ctx, inGroup(messages(body), queue))
 			must.Succeed(t, err)
 			cancel()
 			w.faults, w.outcomes = nil, nil
@@ -472,7 +471,7 @@ func TestArrayAfterAnyCrash(t *testing.T) {
 				}
 				break
 			}
-			answer, err := w.ingest.Handle(iam.As(deadline(t), w.IngestRole), inGroup(messages(body), queue))
+			answer, err := w.handleQueue(deadline(t), inGroup(messages(body), queue))
 			if err != nil || len(answer.BatchItemFailures) != 0 || len(w.items()) != 2*3+2 {
 				t.Errorf("request %d%s: %d items, %+v, %v", at, queue, len(w.items()), answer, errors.Join(err))
 			}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/iam"
 )
 
 // Every kind of bad input gets its verdict and goes to quarantine unchanged. It does not harm its
@@ -111,7 +110,7 @@ func TestBadInput(t *testing.T) {
 func TestInvalidUTF8(t *testing.T) {
 	w := newWorld(t)
 	e := messages(order("1", 1), order("2", 1, "\"x\":\"\xff\""), order("3", 1, "\"x\":\"\xed\xa0\x80\""))
-	answer, err := w.ingest.Handle(iam.As(deadline(t), w.IngestRole), e)
+	answer, err := w.handleQueue(deadline(t), e)
 	if err != nil || w.verdicts() != "Inserted Poison Poison" {
 		t.Errorf("%s: %+v %v", w.verdicts(), answer, err)
 	}
@@ -136,7 +135,7 @@ func TestTenThousandMessages(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	answer, err := w.ingest.Handle(iam.As(deadline(t), w.IngestRole), e)
+	answer, err := w.handleQueue(deadline(t), e)
 	runtime.ReadMemStats(&after)
 	if err != nil || len(answer.BatchItemFailures) != 0 {
 		t.Fatalf("%d failures, %v", len(answer.BatchItemFailures), err)

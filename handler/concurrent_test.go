@@ -7,7 +7,6 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/iam"
 )
 
 // Lambda may run several invocations in one process. Run this test with -race.
@@ -24,7 +23,7 @@ func TestHandlersAtOnce(t *testing.T) {
 				inGroups(e, ".fifo", "01")
 			}
 			group.Go(func() {
-				answer, err := w.ingest.Handle(iam.As(deadline(t), w.IngestRole), e)
+				answer, err := w.handleQueue(deadline(t), e)
 				if err != nil || len(answer.BatchItemFailures) != 0 {
 					t.Errorf("%+v %v", answer, err)
 				}
@@ -34,7 +33,7 @@ func TestHandlersAtOnce(t *testing.T) {
 			shard["shardId"] = fmt.Sprint("shard-", n)
 			payload := marshal(t, shard)
 			group.Go(func() {
-				answer, err := w.streams.Handle(iam.As(deadline(t), w.StreamsRole), payload)
+				answer, err := w.handleStream(deadline(t), payload)
 				if err != nil || len(answer.BatchItemFailures) != 0 {
 					t.Errorf("%+v %v", answer, err)
 				}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/table/archive"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
@@ -111,7 +110,7 @@ func TestStreamsMargin(t *testing.T) {
 					began := time.Now()
 					ctx, cancel := context.WithTimeout(context.Background(), c.timeout)
 					defer cancel()
-					answer, err := w.streams.Handle(iam.As(ctx, w.StreamsRole), payload)
+					answer, err := w.handleStream(ctx, payload)
 					if err != nil || ctx.Err() != nil {
 						t.Fatalf("answered after %s of %s: %v", time.Since(began), c.timeout, err)
 					}
@@ -210,7 +209,7 @@ func TestLongArrayOnFIFOEnds(t *testing.T) {
 						t.Fatalf("it does not end: %d are stored", len(w.items()))
 					}
 					ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-					answer, err := w.ingest.Handle(iam.As(ctx, w.IngestRole), e)
+					answer, err := w.handleQueue(ctx, e)
 					cancel()
 					must.Succeed(t, err)
 					gone = len(answer.BatchItemFailures) == 0

@@ -30,7 +30,7 @@ func TestALaterStampIsReadFirst(t *testing.T) {
 				odd := map[event.ChangeKind]map[string]any{event.Insert: insert(2, later), event.Modify: record(2, kind, later, now),
 					event.Remove: record(2, kind, later, nil)}[kind]
 				alter(odd, later)
-				_, err := w.deliver(batch(insert(1, w.image(order("1", 5))), odd))
+				_, err := w.deliver(batch(w.inserted(1, "1", 5), odd))
 				must.Fail(t, err, "carries epoch 4")
 				if n := len(w.quarantined()); n != 0 || w.head("totals").Flag != "" {
 					t.Errorf("%s, %s %s: %d letters, flag %q", c, kind, name, n, w.head("totals").Flag)
@@ -53,7 +53,7 @@ func TestGivenUp(t *testing.T) {
 			t.Run(fmt.Sprint(c, " an item ", what), func(t *testing.T) {
 				w := newWorld(t, counting(c)).started()
 				stamped := later(w.image(order("2", 50)).with("epoch", "N", "77"))
-				e := batch(insert(1, w.image(order("1", 5))), insert(2, stamped), insert(3, w.image(order("3", 7))),
+				e := batch(w.inserted(1, "1", 5), insert(2, stamped), w.inserted(3, "3", 7),
 					record(4, event.Modify, stamped, stamped))
 				for _, n := range []int{2, 4} { // one record after the other
 					_, err := w.deliver(e)
@@ -83,7 +83,7 @@ func TestGivenUp(t *testing.T) {
 						t.Errorf("%s has flag %q", name, flag)
 					}
 				}
-				plain := batch(insert(5, w.image(order("5", 1))))
+				plain := batch(w.inserted(5, "5", 1))
 				reads = w.calls["GetItem"]
 				w.expect(plain, done)
 				must.Equal(t, w.calls["GetItem"]-reads, 0)
@@ -106,7 +106,7 @@ func TestGivenUpUnread(t *testing.T) {
 func TestGivenUpBeforeAHookFails(t *testing.T) {
 	w := newWorld(t).started()
 	stamped := w.image(order("2", 50)).with("epoch", "N", "77")
-	e := batch(insert(1, w.image(order("1", 5))), insert(2, stamped), insert(3, w.image(order("3", 7))),
+	e := batch(w.inserted(1, "1", 5), insert(2, stamped), w.inserted(3, "3", 7),
 		insert(5, w.image(order("5", 1)).with("data", "B", "AAAA")))
 	_, err := w.deliver(e)
 	if err == nil {

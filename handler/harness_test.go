@@ -191,6 +191,16 @@ func deadline(t testing.TB) context.Context {
 	return ctx
 }
 
+// handleQueue calls the ingest function in its role.
+func (w *world) handleQueue(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
+	return w.ingest.Handle(iam.As(ctx, w.IngestRole), e)
+}
+
+// handleStream calls the streams function in its role.
+func (w *world) handleStream(ctx context.Context, payload json.RawMessage) (handler.StreamResponse, error) {
+	return w.streams.Handle(iam.As(ctx, w.StreamsRole), payload)
+}
+
 // receive passes an event to the ingest function as Lambda does. It returns the bytes of the
 // answer.
 func (w *world) receive(e events.SQSEvent) string {

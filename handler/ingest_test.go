@@ -56,7 +56,7 @@ func TestIngestRefusesAnotherServicesEvent(t *testing.T) {
 	}
 	e := messages(order("1", 1), order("2", 1))
 	e.Records[1].MessageId = ""
-	_, err := w.ingest.Handle(iam.As(deadline(t), w.IngestRole), e)
+	_, err := w.handleQueue(deadline(t), e)
 	must.Fail(t, err, "SQS")
 	must.Equal(t, len(w.items()), 0)
 }
@@ -156,7 +156,7 @@ func TestIngestDeadline(t *testing.T) {
 				began := time.Now()
 				ctx, cancel := context.WithTimeout(context.Background(), c.timeout)
 				defer cancel()
-				answer, err := w.ingest.Handle(iam.As(ctx, w.IngestRole), messages(bodies...))
+				answer, err := w.handleQueue(ctx, messages(bodies...))
 				took := time.Since(began)
 				if err != nil || ctx.Err() != nil {
 					t.Fatalf("answered after %s of %s: %v", took, c.timeout, err)
@@ -200,7 +200,7 @@ func TestQuarantineHasTime(t *testing.T) {
 				began := time.Now()
 				ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 				defer cancel()
-				answer, err := w.ingest.Handle(iam.As(ctx, w.IngestRole), messages(bodies...))
+				answer, err := w.handleQueue(ctx, messages(bodies...))
 				if err != nil || ctx.Err() != nil {
 					t.Fatalf("answered after %s: %v", time.Since(began), err)
 				}
@@ -300,7 +300,7 @@ func TestFIFO(t *testing.T) {
 			began := time.Now()
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
-			answer, err := w.ingest.Handle(iam.As(ctx, w.IngestRole), e)
+			answer, err := w.handleQueue(ctx, e)
 			if took := time.Since(began); err != nil || took > 6*time.Second {
 				t.Errorf("answered after %s: %v", took, err)
 			}

@@ -15,7 +15,6 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/iam"
 )
 
 // requestLog is a log that records which request each line belongs to. lambdacontext's log also
@@ -49,11 +48,11 @@ func TestEveryLineNamesItsRequest(t *testing.T) {
 		}
 	}
 	ingest := func(bodies ...string) {
-		_, err := w.ingest.Handle(iam.As(ctx, w.IngestRole), messages(bodies...))
+		_, err := w.handleQueue(ctx, messages(bodies...))
 		must.Succeed(t, err)
 	}
 	streams := func(e map[string]any) {
-		_, err := w.streams.Handle(iam.As(ctx, w.StreamsRole), marshal(t, e))
+		_, err := w.handleStream(ctx, marshal(t, e))
 		must.Succeed(t, err)
 	}
 
@@ -68,7 +67,7 @@ func TestEveryLineNamesItsRequest(t *testing.T) {
 	ingest("poison")
 	w.ingest.Quarantine = keep
 
-	a, odd, behind := w.image(order("1", 5)), insert(2, w.image(order("2", 5))), w.image(order("3", 5)).with("epoch", "N", "1")
+	a, odd, behind := w.image(order("1", 5)), w.inserted(2, "2", 5), w.image(order("3", 5)).with("epoch", "N", "1")
 	odd["eventName"] = "UPSERT"
 	refuse()
 	streams(batch(odd))
@@ -128,7 +127,7 @@ func TestFailingBatchesNameTheirShard(t *testing.T) {
 		for _, e := range []map[string]any{batch(c.record), plain(c.record)} {
 			shard, _ := e["shardId"].(string)
 			log.Reset()
-			response, err := w.streams.Handle(iam.As(deadline(t), w.StreamsRole), marshal(t, e))
+			response, err := w.handleStream(deadline(t), marshal(t, e))
 			if rep := w.counted[len(w.counted)-1]; !rep.Unproven || rep.ShardID != shard || err == nil &&
 				len(response.BatchItemFailures) != 1 {
 				t.Errorf("%s of shard %q: %+v, %+v", c.name, shard, response, rep)

@@ -215,7 +215,7 @@ func TestIngestCannotStart(t *testing.T) {
 	w.faults = append(w.faults, fault{API: "BatchGetItem", Before: errDenied, Always: true})
 	var response events.SQSEventResponse
 	var err error
-	response, err = w.ingest.Handle(iam.As(deadline(t), w.IngestRole), messages(order("1", 5)))
+	response, err = w.handleQueue(deadline(t), messages(order("1", 5)))
 	if err == nil || len(response.BatchItemFailures) != 0 || len(w.items()) != 0 {
 		t.Errorf("%v %v", response, err)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -88,7 +87,7 @@ func TestIngestPlansNoPartsTooLate(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond) // one turn takes longer than the half of it
 		defer cancel()
 		w.outcomes = nil
-		answer, err := w.ingest.Handle(iam.As(ctx, w.IngestRole), messages(bodies...))
+		answer, err := w.handleQueue(ctx, messages(bodies...))
 		if err != nil || len(answer.BatchItemFailures) < 5 || len(w.outcomes) != 8 {
 			t.Fatalf("%d of %d messages go back: %v", len(answer.BatchItemFailures), len(w.outcomes), err)
 		}

@@ -19,7 +19,6 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 )
@@ -270,7 +269,7 @@ func TestPayloadsWhenTimeIsOver(t *testing.T) {
 			stop()
 		}
 	}
-	response, err := w.ingest.Handle(iam.As(ctx, w.IngestRole), messages(bodies...))
+	response, err := w.handleQueue(ctx, messages(bodies...))
 	if err != nil || len(response.BatchItemFailures) < 150 {
 		t.Fatalf("%d go back, %v", len(response.BatchItemFailures), err)
 	}

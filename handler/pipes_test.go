@@ -31,7 +31,7 @@ func TestPipe(t *testing.T) {
 // Counting by marks needs the shard, and no pipe names it.
 func TestPipeUnderMarks(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Marks)).started()
-	_, err := w.deliver(pipe(insert(1, w.image(order("1", 5)))))
+	_, err := w.deliver(pipe(w.inserted(1, "1", 5)))
 	must.Fail(t, err, "names no shard", "EventBridge Pipes")
 	must.Equal(t, w.total("live").N, 0)
 }
@@ -46,9 +46,9 @@ func TestPipeWithOddRecords(t *testing.T) {
 		"a member twice":        `{"eventName":"INSERT","dynamodb":{"a":1,"a":2,"SequenceNumber":"` + sequence(2) + `"}}`,
 	} {
 		w := newWorld(t, counting(aggregate.Receipts)).started()
-		w.expect(pipe(insert(1, w.image(order("1", 5)))), pipeDone)
-		payload := []byte(" [" + string(marshal(t, insert(1, w.image(order("1", 5))))) + "," + odd + "," +
-			string(marshal(t, insert(3, w.image(order("2", 7))))) + "]")
+		w.expect(pipe(w.inserted(1, "1", 5)), pipeDone)
+		payload := []byte(" [" + string(marshal(t, w.inserted(1, "1", 5))) + "," + odd + "," +
+			string(marshal(t, w.inserted(3, "2", 7))) + "]")
 		if answer, err := w.invokeStreams(payload); err != nil || answer != pipeDone {
 			t.Errorf("%s: %s %v", name, answer, err)
 		}
@@ -64,7 +64,7 @@ func TestPipeWithOddRecords(t *testing.T) {
 // it worked.
 func TestPipeOfOtherThings(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts)).started()
-	record := string(marshal(t, insert(1, w.image(order("1", 5)))))
+	record := string(marshal(t, w.inserted(1, "1", 5)))
 	for payload, want := range map[string]string{
 		`[{"messageId":"m","body":"{}","eventSource":"aws:sqs"}]`:             "element 0 of the array is not a record",
 		`[{"kinesisSchemaVersion":"1.0","data":"e30=","sequenceNumber":"4"}]`: "element 0 of the array is not a record",

@@ -19,7 +19,6 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
@@ -221,7 +220,7 @@ func TestIngestLogsNoValues(t *testing.T) {
 			for _, api := range []string{"PutItem", "BatchExecuteStatement", "BatchGetItem", "SendMessageBatch"} {
 				w, log := newWorld(t, secretive), &logged{}
 				log.to(w)
-				_, err := w.ingest.Handle(iam.As(deadline(t), w.IngestRole), events.SQSEvent{Records: []events.SQSMessage{}})
+				_, err := w.handleQueue(deadline(t), events.SQSEvent{Records: []events.SQSMessage{}})
 				must.Succeed(t, err)
 				w.faults = []fault{{API: api, Before: quoting(code), Always: true}}
 				bodies := []string{body(plainEvent()), body(with(person(), "at", `"2019-03-01T10:00:00Z"`)), secret}
@@ -290,7 +289,7 @@ func TestStreamsLogsNoValues(t *testing.T) {
 			w, log := newWorld(t, secretive, counting(c)).started(), &logged{}
 			log.to(w)
 			for _, e := range []any{batch(record), plain(record), []any{record}} {
-				_, err := w.streams.Handle(iam.As(deadline(t), w.StreamsRole), marshal(t, e))
+				_, err := w.handleStream(deadline(t), marshal(t, e))
 				log.error(err)
 			}
 			log.check(t, name)
@@ -302,8 +301,7 @@ func TestStreamsLogsNoValues(t *testing.T) {
 				log.to(w)
 				w.faults = []fault{{API: api, Before: quoting(code), Always: true}}
 				odd := insert(4, hidden.with(secretName, "Z", secret))
-				_, err := w.streams.Handle(iam.As(deadline(t), w.StreamsRole),
-					marshal(t, batch(insert(1, hidden), expiry(2, shown), insert(3, shown.with("epoch", "N", "1")), odd)))
+				_, err := w.handleStream(deadline(t), marshal(t, batch(insert(1, hidden), expiry(2, shown), insert(3, shown.with("epoch", "N", "1")), odd)))
 				log.error(err)
 				log.check(t, api+" "+code)
 				w.faults = nil
@@ -318,7 +316,7 @@ func TestStreamsLogsNoValues(t *testing.T) {
 		`{"Records":[{}],"window":{"start":"` + secret + `"}}`, `["` + secret + `"]`, `[{"` + secret} {
 		w, log := newWorld(t, secretive).started(), &logged{}
 		log.to(w)
-		_, err := w.streams.Handle(iam.As(deadline(t), w.StreamsRole), json.RawMessage(payload))
+		_, err := w.handleStream(deadline(t), json.RawMessage(payload))
 		if err == nil {
 			t.Errorf("%s is taken", payload)
 		}

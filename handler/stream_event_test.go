@@ -24,8 +24,8 @@ func TestBatchesWithLiberties(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, counting(aggregate.Marks)).started()
-			payload := marshal(t, batch(insert(1, w.image(order("1", 5))),
-				insert(2, w.image(order("2", 50)).with("note", "S", "here")), insert(3, w.image(order("3", 7)))))
+			payload := marshal(t, batch(w.inserted(1, "1", 5),
+				insert(2, w.image(order("2", 50)).with("note", "S", "here")), w.inserted(3, "3", 7)))
 			text := strings.ReplaceAll(string(payload), alter[0], alter[1])
 			if alter[0] != "" && text == string(payload) {
 				t.Fatal("nothing is altered")

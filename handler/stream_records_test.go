@@ -95,6 +95,12 @@ func sequence(n int) string { return fmt.Sprintf("%021d", n) }
 
 func insert(n int, img attributes) map[string]any { return record(n, event.Insert, nil, img) }
 
+// inserted returns the insert of an order.
+func (w *world) inserted(n int, id string, cents int) map[string]any {
+	w.t.Helper()
+	return insert(n, w.image(order(id, cents)))
+}
+
 // expiry returns the removal of an item whose time is over, as the stream of a global table's
 // replica sends it. Nothing says who removed it.
 func expiry(n int, img attributes) map[string]any {

@@ -53,9 +53,9 @@ func TestOddRecords(t *testing.T) {
 		for name, alter := range oddities {
 			t.Run(c.String()+" "+name, func(t *testing.T) {
 				w := newWorld(t, counting(c)).started()
-				odd := insert(2, w.image(order("2", 50)))
+				odd := w.inserted(2, "2", 50)
 				alter(odd, odd["dynamodb"].(map[string]any)["NewImage"].(attributes))
-				e := batch(insert(1, w.image(order("1", 5))), odd, insert(3, w.image(order("3", 7))))
+				e := batch(w.inserted(1, "1", 5), odd, w.inserted(3, "3", 7))
 				w.expect(e, done)
 				w.sums(t, "totals", "2", "12")
 				letters := w.quarantined()
@@ -141,7 +141,7 @@ func (w *world) anotherFunction(c aggregate.Counting) {
 func TestOddRecordNotQuarantined(t *testing.T) {
 	w := newWorld(t).started()
 	odd := insert(2, w.image(order("2", 5)).with("odd", "Z", 1))
-	e := batch(insert(1, w.image(order("1", 5))), odd, insert(3, w.image(order("3", 7))))
+	e := batch(w.inserted(1, "1", 5), odd, w.inserted(3, "3", 7))
 	for name, q := range map[string]quarantine.Queue{"none": nil, "refusing": &refusing{}} {
 		w.streams.Quarantine = q
 		t.Log(name)
@@ -169,7 +169,7 @@ func TestOddRecordNotQuarantined(t *testing.T) {
 func TestDefinitionCannotCompute(t *testing.T) {
 	w := newWorld(t).started()
 	img := w.image(order("1", 5)).with("data", "S", `{"type":"order","id":"1","cents":"five"}`)
-	w.expect(batch(insert(1, img), insert(2, w.image(order("2", 7)))), done)
+	w.expect(batch(insert(1, img), w.inserted(2, "2", 7)), done)
 	w.sums(t, "totals", "1", "7")
 	must.Say(t, w.head("totals").Flag, "ORDER#1")
 	must.Equal(t, len(w.quarantined()), 0)
@@ -182,7 +182,7 @@ func TestRefusedUpdateGoesOn(t *testing.T) {
 			t.Run(fmt.Sprint(c, " text in ", attribute), func(t *testing.T) {
 				w := newWorld(t, counting(c)).started()
 				w.Alter(t, "totals", testworld.Key("A#totals#1#0", "-"), "SET #n = :v", rows.Text("x"), attribute)
-				w.expect(batch(insert(1, w.image(order("1", 5)))), done)
+				w.expect(batch(w.inserted(1, "1", 5)), done)
 				letters := w.quarantined()
 				if len(letters) != 1 || !strings.Contains(*letters[0].Body, `"reason":"refused-update"`) ||
 					!strings.Contains(*letters[0].Body, sequence(1)) {
@@ -204,7 +204,7 @@ func TestMarkOfAForeignType(t *testing.T) {
 	mark := lanes.LaneIDOf(event.Lane{StreamARN: streamARN, ShardID: "shardId-1"}).MarkAttribute()
 	w.Alter(t, "totals", testworld.Key("A#totals#1#0", "-"), "SET #n = :v", rows.Text("x"), mark)
 	for n := range 2 { // redelivered, it is kept once more
-		w.expect(batch(insert(1, w.image(order("1", 5)))), done)
+		w.expect(batch(w.inserted(1, "1", 5)), done)
 		if letters := w.quarantined(); len(letters) != 1 || !strings.Contains(*letters[0].Body, "A#totals#1#0") {
 			t.Errorf("delivery %d: %d letters", n+1, len(letters))
 		}

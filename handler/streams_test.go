@@ -20,7 +20,6 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/fences"
 	"github.com/ingot-events/ingot/internal/table/rows"
@@ -35,17 +34,17 @@ import (
 // event has a window. Lambda fails a window's batch without it. The list has Lambda's own names.
 func TestStreamsAnswerBytes(t *testing.T) {
 	w := newWorld(t).started()
-	w.expect(batch(insert(1, w.image(order("1", 5)))), `{"batchItemFailures":[],"state":{}}`)
+	w.expect(batch(w.inserted(1, "1", 5)), `{"batchItemFailures":[],"state":{}}`)
 	w.expect(batch(), `{"batchItemFailures":[],"state":{}}`)
 	final := batch()
 	final["isFinalInvokeForWindow"], final["state"] = true, map[string]int{"old": 1}
 	w.expect(final, `{"batchItemFailures":[],"state":{}}`)
 	w.expect(plain(), `{"batchItemFailures":[]}`)
 	w.streams.OnChange = func(context.Context, event.Change) error { return errLost }
-	w.expect(batch(insert(2, w.image(order("2", 5)))), `{"batchItemFailures":[{"itemIdentifier":"000000000000000000002"}],"state":{}}`)
+	w.expect(batch(w.inserted(2, "2", 5)), `{"batchItemFailures":[{"itemIdentifier":"000000000000000000002"}],"state":{}}`)
 	w = newWorld(t, counting(aggregate.Receipts)).started()
-	w.expect(plain(insert(1, w.image(order("1", 5)))), `{"batchItemFailures":[]}`)
-	w.expect(batch(insert(2, w.image(order("2", 5)))), `{"batchItemFailures":[],"state":{}}`)
+	w.expect(plain(w.inserted(1, "1", 5)), `{"batchItemFailures":[]}`)
+	w.expect(batch(w.inserted(2, "2", 5)), `{"batchItemFailures":[],"state":{}}`)
 	if _, err := w.deliver("text"); err == nil {
 		t.Error("an event that is not a batch")
 	}
@@ -55,7 +54,7 @@ func TestStreamsAnswerBytes(t *testing.T) {
 func TestShardID(t *testing.T) {
 	for _, c := range bothWays {
 		w := newWorld(t, counting(c)).started()
-		answer, err := w.deliver(plain(insert(1, w.image(order("1", 5)))))
+		answer, err := w.deliver(plain(w.inserted(1, "1", 5)))
 		if c == aggregate.Marks {
 			if err == nil || !strings.Contains(err.Error(), "TumblingWindowInSeconds") || w.total("totals").N != 0 {
 				t.Errorf("marks: %s %v", answer, err)
@@ -66,7 +65,7 @@ func TestShardID(t *testing.T) {
 			t.Errorf("receipts: %v", err)
 		}
 		w.sums(t, "totals", "1", "5")
-		w.expect(batch(insert(1, w.image(order("1", 5)))), done) // the same change, now with its shard, is counted already
+		w.expect(batch(w.inserted(1, "1", 5)), done) // the same change, now with its shard, is counted already
 		w.sums(t, "totals", "1", "5")
 	}
 }
@@ -94,9 +93,9 @@ func TestRecordsOutOfOrder(t *testing.T) {
 // belongs.
 func TestRecordsOfTwoStreams(t *testing.T) {
 	w := newWorld(t).started()
-	other := insert(2, w.image(order("2", 5)))
+	other := w.inserted(2, "2", 5)
 	other["eventSourceARN"] = streamARN + "-other"
-	if answer, err := w.deliver(batch(insert(1, w.image(order("1", 5))), other)); err == nil || w.total("totals").N != 0 {
+	if answer, err := w.deliver(batch(w.inserted(1, "1", 5), other)); err == nil || w.total("totals").N != 0 {
 		t.Errorf("two streams in one batch: %s %v", answer, err)
 	}
 }
@@ -105,7 +104,7 @@ func TestForeignItems(t *testing.T) {
 	w := newWorld(t).started()
 	foreign := attributes{"PK": {"S": "USER#1"}, "SK": {"S": "x"}, "list": {"L": []any{}}, "set": {"SS": []string{"a"}},
 		"none": {"NULL": true}}
-	w.expect(batch(insert(1, foreign), insert(2, w.image(order("1", 5))), record(3, event.Modify, foreign, foreign), expiry(4, foreign)),
+	w.expect(batch(insert(1, foreign), w.inserted(2, "1", 5), record(3, event.Modify, foreign, foreign), expiry(4, foreign)),
 		done)
 	w.sums(t, "totals", "1", "5")
 	if r := w.counted[0]; r.Foreign != 3 || r.Quarantined != 0 || r.Archived != 0 || len(w.quarantined()) != 0 {
@@ -155,7 +154,7 @@ func (w *world) noted() string {
 // is counted, kept or put into quarantine for it.
 func TestFences(t *testing.T) {
 	w := newWorld(t)
-	first, bad, last := insert(1, w.image(order("1", 5))), insert(3, w.image(order("bad", 5))), insert(5, w.image(order("2", 5)))
+	first, bad, last := w.inserted(1, "1", 5), w.inserted(3, "bad", 5), w.inserted(5, "2", 5)
 	gone := attributes{"PK": {"S": fences.Key("r", "0").PK}, "SK": {"S": "-"}}
 	for name, c := range map[string]struct {
 		batch any
@@ -204,7 +203,7 @@ func TestNotesThatAreLost(t *testing.T) {
 			return e
 		}
 	}).started()
-	e := batch(insert(1, w.image(order("1", 5))), fence(2, "r", "0"))
+	e := batch(w.inserted(1, "1", 5), fence(2, "r", "0"))
 	w.faults = []fault{{API: "PutItem", Applies: note, Before: errLost}}
 	w.expect(e, done)
 	w.sums(t, "totals", "1", "5")
@@ -213,7 +212,7 @@ func TestNotesThatAreLost(t *testing.T) {
 	}
 	w.faults = []fault{{API: "UpdateItem", Kill: true}} // it is counted, and the function dies
 	box := testworld.Sandbox{Cold: func(context.Context) (esm.Handler, error) { return lambda.NewHandler(w.streams.Handle).Invoke, nil }}
-	e = batch(insert(3, w.image(order("2", 5))), fence(4, "r", "1"))
+	e = batch(w.inserted(3, "2", 5), fence(4, "r", "1"))
 	if _, err := box.Invoke(deadline(t), marshal(t, e)); err == nil || w.noted() != "" {
 		t.Errorf("%v, noted %q", err, w.noted())
 	}
@@ -231,7 +230,7 @@ func TestStampFromTheFuture(t *testing.T) {
 	for name, r := range map[string]map[string]any{
 		"new image": insert(2, later), "old image": record(2, event.Modify, later, img), "removed": record(2, event.Remove, later, nil),
 	} {
-		answer, err := w.deliver(batch(insert(1, w.image(order("1", 5))), r))
+		answer, err := w.deliver(batch(w.inserted(1, "1", 5), r))
 		if err == nil || !strings.Contains(err.Error(), "epoch 4") || w.total("totals").N != 0 {
 			t.Errorf("%s: %s %v", name, answer, err)
 		}
@@ -254,7 +253,7 @@ func TestBatchOfARefusedStart(t *testing.T) {
 		st, err := w.Store(p)
 		must.Succeed(t, err)
 		w.restart(st)
-		e := batch(insert(1, w.image(order("1", 5))))
+		e := batch(w.inserted(1, "1", 5))
 		for range 2 {
 			_, err := w.deliver(e)
 			must.Fail(t, err, "hasty since 1 has no head")
@@ -347,7 +346,7 @@ func TestStampBelow(t *testing.T) {
 			Applies: func(in any) bool {
 				return strings.HasPrefix(rows.TextOf(in.(*dynamodb.UpdateItemInput).Key["PK"]), "G#")
 			}}}
-		w.expect(batch(insert(4, below.with("PK", "S", "ORDER#9")), insert(5, w.image(order("10", 1)))), from(4))
+		w.expect(batch(insert(4, below.with("PK", "S", "ORDER#9")), w.inserted(5, "10", 1)), from(4))
 	}
 }
 
@@ -364,7 +363,7 @@ func TestOnChange(t *testing.T) {
 			return nil
 		}
 		odd := func(n int) map[string]any { return insert(n, w.image(order(fmt.Sprint(n), 1)).with("odd", "Z", 1)) }
-		e := batch(insert(1, w.image(order("1", 5))), odd(2), insert(3, w.image(order("3", 7))), odd(4), insert(5, w.image(order("5", 9))))
+		e := batch(w.inserted(1, "1", 5), odd(2), w.inserted(3, "3", 7), odd(4), w.inserted(5, "5", 9))
 		w.expect(e, from(3))
 		w.sums(t, "totals", "1", "5") // nothing from the change that the hook refused
 		must.Equal(t, len(w.quarantined()), 1)
@@ -454,8 +453,7 @@ func TestStreamsDeadline(t *testing.T) {
 	w := newWorld(t).started()
 	ctx, cancel := context.WithCancel(deadline(t))
 	w.faults = []fault{{API: "UpdateItem", Always: true, Before: errLost, Applies: func(any) bool { cancel(); return true }}}
-	response, err := w.streams.Handle(iam.As(ctx, w.StreamsRole),
-		marshal(t, batch(insert(1, w.image(order("1", 5))), insert(2, w.image(order("2", 5))))))
+	response, err := w.handleStream(ctx, marshal(t, batch(w.inserted(1, "1", 5), w.inserted(2, "2", 5))))
 	if err != nil || len(response.BatchItemFailures) != 1 || response.BatchItemFailures[0].ItemIdentifier != sequence(1) {
 		t.Errorf("%+v %v", response, err)
 	}
@@ -467,7 +465,7 @@ func TestStreamsDeadline(t *testing.T) {
 func TestStreamsReports(t *testing.T) {
 	w := newWorld(t).started()
 	w.Clock.Set(epoch.Add(90e9))
-	e := batch(insert(1, w.image(order("1", 5))), insert(2, w.image(order("2", 5))))
+	e := batch(w.inserted(1, "1", 5), w.inserted(2, "2", 5))
 	w.expect(e, done)
 	w.expect(e, done)
 	first, second := w.counted[0], w.counted[1]
@@ -489,8 +487,8 @@ func TestStreamsReports(t *testing.T) {
 		}
 		return nil
 	}
-	w.expect(batch(record(3, event.Modify, w.image(order("1", 5)), w.image(order("1", 5))), insert(4, w.image(order("3", 5))),
-		insert(5, w.image(order("4", 5)))), from(5))
+	w.expect(batch(record(3, event.Modify, w.image(order("1", 5)), w.image(order("1", 5))), w.inserted(4, "3", 5),
+		w.inserted(5, "4", 5)), from(5))
 	if third := w.counted[2]; third.Inserted != 1 || !third.Unproven {
 		t.Errorf("%+v", third)
 	}
@@ -499,14 +497,14 @@ func TestStreamsReports(t *testing.T) {
 // A batch that writes a total of 300 KB reports it, which raises the metric and the alarm.
 func TestStreamsReportLargeTotals(t *testing.T) {
 	w := newWorld(t).started()
-	w.expect(batch(insert(1, w.image(order("1", 5)))), done)
+	w.expect(batch(w.inserted(1, "1", 5)), done)
 	total := w.Get(t, "totals", testworld.Key("A#live#2#0", "-"))
 	total["attachment"] = rows.Binary(make([]byte, tables.LargeTotal))
 	w.Put(t, "totals", total)
 	st, err := w.Store(w.plan)
 	must.Succeed(t, err)
 	w.restart(st) // another process: this one looks at the total again within an hour
-	w.expect(batch(insert(2, w.image(order("2", 5)))), done)
+	w.expect(batch(w.inserted(2, "2", 5)), done)
 	if small, large := w.counted[0].Large, w.counted[1].Large; small != 0 || large != 1 {
 		t.Errorf("%d and %d large totals are reported, want 0 and 1", small, large)
 	}

@@ -218,7 +218,7 @@ func TestRowsKeepTheirAttributes(t *testing.T) {
 	if c, err := m.sync.Compare(t.Context(), m); err != nil || c.Thinner != 2 || !c.Clean() {
 		t.Errorf("%+v, %v", c, err)
 	}
-	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
+	m.noted("one")
 	m.turned()
 	whole := func(what string, row migrate.Row, name string) {
 		t.Helper()
@@ -314,16 +314,16 @@ func TestBack(t *testing.T) {
 	m.sync = m.reopened()
 	back(migrate.New, "has no stream, so nobody knows what is stored there")
 	m.sync = sync
-	m.must(m.sync.NoteCaptured(t.Context(), "new one", m.now))
+	m.noted("new one")
 	back(migrate.New, "no longer counts")
 	m.compared()
-	m.must(m.sync.NoteCaptured(t.Context(), "new one", m.now))
+	m.noted("new one")
 	m.before("UpdateItem", func() { m.stored("7", `,"name":"x","unknown":1`) }) // which has no row
 	back(migrate.Draining, "go back again")
 	back(migrate.New, "no longer counts")
 	m.gone(stack.Events, testworld.Key("CITY#7", "CITY"))
 	m.compared()
-	m.must(m.sync.NoteCaptured(t.Context(), "new one", m.now))
+	m.noted("new one")
 	back(migrate.Draining, "")
 	back(migrate.Draining, "go on once capture has read that far")
 	_, err := m.sync.Turn(t.Context(), migrate.Quiet)
@@ -335,7 +335,7 @@ func TestBack(t *testing.T) {
 		t.Errorf("a message on the way back is %v", r[0].Verdict)
 	}
 	m.now = m.now.Add(25 * time.Hour) // the stream keeps 24
-	m.must(m.sync.NoteCaptured(t.Context(), "new one", m.now))
+	m.noted("new one")
 	back(migrate.Draining, "run `ingot migrate compare`")
 	m.gone("old", cityKey("2")) // what is only in the new table would be lost
 	m.compared()
@@ -384,7 +384,7 @@ func TestPassKeepsItsWay(t *testing.T) {
 	_, err = pass.Run(t.Context(), nil)
 	m.must(err)
 	m.compared()
-	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
+	m.noted("one")
 	m.turned()
 	if _, err := pass.Run(t.Context(), nil); !errors.Is(err, migrate.ErrOvertaken) {
 		t.Error(err)
@@ -399,6 +399,6 @@ func TestTurnNeedsSilence(t *testing.T) {
 	_, err := m.sync.Turn(t.Context(), migrate.Quiet)
 	must.Fail(t, err, "the old table was written at", "15m10s between the two: --quiet, and the 10s to which the time of a change is known")
 	m.now = m.now.Add(migrate.Quiet + time.Minute)
-	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
+	m.noted("one")
 	m.turned()
 }

@@ -252,6 +252,12 @@ func (m *moving) compared() {
 	m.must(err)
 }
 
+// noted says that capture has read a stream until now.
+func (m *moving) noted(stream string) {
+	m.t.Helper()
+	m.must(m.sync.NoteCaptured(m.t.Context(), stream, m.now))
+}
+
 // event plans a message.
 func (m *moving) event(body string) *event.Item {
 	m.t.Helper()
@@ -286,7 +292,7 @@ func (m *moving) copied() {
 	_, err = pass.Run(m.t.Context(), nil)
 	m.must(err)
 	m.compared()
-	m.must(m.sync.NoteCaptured(m.t.Context(), "one", m.now))
+	m.noted("one")
 }
 
 // row puts a row and returns that it has changed.
@@ -461,8 +467,8 @@ func TestStops(t *testing.T) {
 		}
 	}
 	m.gone(stack.Aggregates, rows.KeyImage(rows.ControlKey("users")))
-	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
-	m.must(m.sync.NoteCaptured(t.Context(), "two", m.now))
+	m.noted("one")
+	m.noted("two")
 	if c, err := m.sync.Control(t.Context()); c != nil || err != nil {
 		t.Errorf("capture brings the control item back: %+v, %v", c, err)
 	}
@@ -492,7 +498,7 @@ func TestTurnNeedsEvidence(t *testing.T) {
 	_, err = pass.Run(t.Context(), nil)
 	m.must(err)
 	turn("capture is not proven to have read the stream")
-	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
+	m.noted("one")
 	turn("never compared")
 	m.compared()
 	turn("1 refused row")
@@ -502,19 +508,19 @@ func TestTurnNeedsEvidence(t *testing.T) {
 	turn("25h0m0s old")
 	m.compared()
 	turn("capture has not been proven to go on")
-	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
+	m.noted("one")
 	for i, stream := range []string{"two", "", "three"} { // the stream is switched off and on
 		m.old.Stream = stream
 		m.sync = m.reopened()
 		turn([]string{"another one than capture has read", "table old has no stream", "another one than capture has read"}[i])
 	}
-	m.must(m.sync.NoteCaptured(t.Context(), "three", m.now))
+	m.noted("three")
 	turn("the last comparison no longer counts")
 	m.compared()
-	m.must(m.sync.NoteCaptured(t.Context(), "three", m.now))
+	m.noted("three")
 	turn("nobody knows when the old table was written before") // capture has seen no change since the stream is on
 	m.now = m.now.Add(migrate.Quiet + 10*time.Second)
-	m.must(m.sync.NoteCaptured(t.Context(), "three", m.now))
+	m.noted("three")
 	turn("")
 	turn("") // an answer was lost
 	_, err = m.sync.Open(t.Context())
