@@ -31,6 +31,13 @@ func counting(c aggregate.Counting) option {
 
 var bothWays = []aggregate.Counting{aggregate.Marks, aggregate.Receipts}
 
+// eachWay runs a test under marks and under receipts.
+func eachWay(t *testing.T, test func(t *testing.T, c aggregate.Counting)) {
+	for _, c := range bothWays {
+		t.Run(c.String(), func(t *testing.T) { test(t, c) })
+	}
+}
+
 func (w *world) apply(b *lanes.Batch) count.Applied {
 	w.t.Helper()
 	a := w.store.Apply(deadline(w.t), b, noQuarantine(w.t))
@@ -57,25 +64,23 @@ func (w *world) expect(t testing.TB, name string, values map[string]string) {
 
 // A batch is delivered again whole, in parts and with more records. Each change is counted once.
 func TestRedeliveredBatches(t *testing.T) {
-	for _, c := range bothWays {
-		t.Run(c.String(), func(t *testing.T) {
-			w := newWorld(t, counting(c))
-			items := []*event.Item{w.order("1", 5), w.order("2", 40), w.order("3", 7), w.order("4", 1)}
-			w.apply(w.batch(c, 1, items[:3]...))
-			if a := w.apply(w.batch(c, 1, items[:3]...)); a.Updates != 0 || a.Dropped == 0 {
-				t.Errorf("the same batch again: %d updates, %d steps dropped", a.Updates, a.Dropped)
-			}
-			w.apply(w.batch(c, 2, items[1:2]...))
-			w.apply(w.batch(c, 1, items...)) // the tail of a batch with other bounds is not counted yet
-			for name, values := range map[string]map[string]string{
-				"by_merchant": {"orders": "4", "revenue": "53", "largest": "40", "least": "1"},
-				"daily":       {"orders": "4", "revenue": "53"},
-				"live":        {"orders": "4", "revenue": "53"},
-			} {
-				w.expect(t, name, values)
-			}
-		})
-	}
+	eachWay(t, func(t *testing.T, c aggregate.Counting) {
+		w := newWorld(t, counting(c))
+		items := []*event.Item{w.order("1", 5), w.order("2", 40), w.order("3", 7), w.order("4", 1)}
+		w.apply(w.batch(c, 1, items[:3]...))
+		if a := w.apply(w.batch(c, 1, items[:3]...)); a.Updates != 0 || a.Dropped == 0 {
+			t.Errorf("the same batch again: %d updates, %d steps dropped", a.Updates, a.Dropped)
+		}
+		w.apply(w.batch(c, 2, items[1:2]...))
+		w.apply(w.batch(c, 1, items...)) // the tail of a batch with other bounds is not counted yet
+		for name, values := range map[string]map[string]string{
+			"by_merchant": {"orders": "4", "revenue": "53", "largest": "40", "least": "1"},
+			"daily":       {"orders": "4", "revenue": "53"},
+			"live":        {"orders": "4", "revenue": "53"},
+		} {
+			w.expect(t, name, values)
+		}
+	})
 }
 
 // Every write of an aggregate fails in two ways. Neither loses a change or counts it twice.
@@ -106,26 +111,24 @@ func TestFaultsOfAggregateWrites(t *testing.T) {
 // it. Under marks, one total has counted the batch by then, and the others have not. Nothing ties
 // their writes together: each total knows for itself what of the larger batch it has counted.
 func TestUnproven(t *testing.T) {
-	for _, c := range bothWays {
-		t.Run(c.String(), func(t *testing.T) {
-			w := newWorld(t, counting(c))
-			batch := w.batch(c, 7, w.order("1", 5), w.order("2", 40))
-			api := map[aggregate.Counting]string{aggregate.Marks: "UpdateItem", aggregate.Receipts: "TransactWriteItems"}[c]
-			w.faults = []fault{{API: api, Always: true, Before: errLost, Applies: func(in any) bool {
-				u, one := in.(*dynamodb.UpdateItemInput)
-				return !one || show(u.Key["PK"]) != "S A#by_merchant#1#0#m"
-			}}}
-			a := w.store.Apply(context.Background(), batch, noQuarantine(t))
-			if a.Unproven.Compare(w.sequence(7)) != 0 || !errors.Is(a.Err, errLost) || (a.Updates == 1) != (c == aggregate.Marks) {
-				t.Fatalf("unproven from %s (%v), want from 7; %d updates", a.Unproven, a.Err, a.Updates)
-			}
-			w.faults = nil
-			w.apply(w.batch(c, 7, w.order("1", 5), w.order("2", 40), w.order("3", 2)))
-			for _, name := range []string{"by_merchant", "daily", "live"} {
-				w.expect(t, name, map[string]string{"orders": "3", "revenue": "47"})
-			}
-		})
-	}
+	eachWay(t, func(t *testing.T, c aggregate.Counting) {
+		w := newWorld(t, counting(c))
+		batch := w.batch(c, 7, w.order("1", 5), w.order("2", 40))
+		api := map[aggregate.Counting]string{aggregate.Marks: "UpdateItem", aggregate.Receipts: "TransactWriteItems"}[c]
+		w.faults = []fault{{API: api, Always: true, Before: errLost, Applies: func(in any) bool {
+			u, one := in.(*dynamodb.UpdateItemInput)
+			return !one || show(u.Key["PK"]) != "S A#by_merchant#1#0#m"
+		}}}
+		a := w.store.Apply(context.Background(), batch, noQuarantine(t))
+		if a.Unproven.Compare(w.sequence(7)) != 0 || !errors.Is(a.Err, errLost) || (a.Updates == 1) != (c == aggregate.Marks) {
+			t.Fatalf("unproven from %s (%v), want from 7; %d updates", a.Unproven, a.Err, a.Updates)
+		}
+		w.faults = nil
+		w.apply(w.batch(c, 7, w.order("1", 5), w.order("2", 40), w.order("3", 2)))
+		for _, name := range []string{"by_merchant", "daily", "live"} {
+			w.expect(t, name, map[string]string{"orders": "3", "revenue": "47"})
+		}
+	})
 }
 
 // No update may pass a mark that is not proven. A zombie writes the first half of a batch late.
@@ -155,41 +158,39 @@ func (w *world) change(sequence int64, kind event.ChangeKind, expired bool, old,
 }
 
 func TestExpiryAndRemoval(t *testing.T) {
-	for _, c := range bothWays {
-		t.Run(c.String(), func(t *testing.T) {
-			w := newWorld(t, counting(c))
-			items := []*event.Item{w.order("1", 5), w.order("2", 40), w.order("3", 7)}
-			w.apply(w.batch(c, 1, items...))
-			for range 2 { // delivered twice
-				w.apply(w.change(4, event.Remove, true, items[0], nil))
-				w.apply(w.change(5, event.Remove, false, items[1], nil))
-			}
-			w.expect(t, "daily", map[string]string{"orders": "2", "revenue": "12"}) // kept, because only the person's removal counts
-			w.expect(t, "live", map[string]string{"orders": "1", "revenue": "7"})
-			daily, live := w.total("daily", map[string]string{"merchant": "m"}), w.total("live", nil)
-			term := func(name string, item *event.Item) event.Decimal {
-				for _, c := range w.plan.Contributions(item).List {
-					if c.Def.Name == name {
-						return event.DecimalOf(c.Term)
-					}
+	eachWay(t, func(t *testing.T, c aggregate.Counting) {
+		w := newWorld(t, counting(c))
+		items := []*event.Item{w.order("1", 5), w.order("2", 40), w.order("3", 7)}
+		w.apply(w.batch(c, 1, items...))
+		for range 2 { // delivered twice
+			w.apply(w.change(4, event.Remove, true, items[0], nil))
+			w.apply(w.change(5, event.Remove, false, items[1], nil))
+		}
+		w.expect(t, "daily", map[string]string{"orders": "2", "revenue": "12"}) // kept, because only the person's removal counts
+		w.expect(t, "live", map[string]string{"orders": "1", "revenue": "7"})
+		daily, live := w.total("daily", map[string]string{"merchant": "m"}), w.total("live", nil)
+		term := func(name string, item *event.Item) event.Decimal {
+			for _, c := range w.plan.Contributions(item).List {
+				if c.Def.Name == name {
+					return event.DecimalOf(c.Term)
 				}
-				t.Fatal("no contribution to", name)
-				return event.Decimal{}
 			}
-			if want := term("daily", items[0]).Add(term("daily", items[2])); daily.FP.Cmp(want) != 0 ||
-				daily.FPX.Cmp(term("daily", items[0])) != 0 || daily.N != 2 {
-				t.Errorf("kept total: n %d, fp %s, expired part %s", daily.N, daily.FP, daily.FPX)
-			}
-			if live.FP.Cmp(term("live", items[2])) != 0 || !live.FPX.IsZero() || live.N != 1 {
-				t.Errorf("live total: n %d, fp %s, expired part %s", live.N, live.FP, live.FPX)
-			}
-			// A person's removal cannot be taken out of largest and least, and the total says so.
-			if flags := w.total("by_merchant", map[string]string{"merchant": "m"}).Flags; len(flags) != 1 ||
-				!strings.Contains(flags[0], "largest, least") && !strings.Contains(flags[0], "least") {
-				t.Errorf("flags %v", flags)
-			}
-		})
-	}
+			t.Fatal("no contribution to", name)
+			return event.Decimal{}
+		}
+		if want := term("daily", items[0]).Add(term("daily", items[2])); daily.FP.Cmp(want) != 0 ||
+			daily.FPX.Cmp(term("daily", items[0])) != 0 || daily.N != 2 {
+			t.Errorf("kept total: n %d, fp %s, expired part %s", daily.N, daily.FP, daily.FPX)
+		}
+		if live.FP.Cmp(term("live", items[2])) != 0 || !live.FPX.IsZero() || live.N != 1 {
+			t.Errorf("live total: n %d, fp %s, expired part %s", live.N, live.FP, live.FPX)
+		}
+		// A person's removal cannot be taken out of largest and least, and the total says so.
+		if flags := w.total("by_merchant", map[string]string{"merchant": "m"}).Flags; len(flags) != 1 ||
+			!strings.Contains(flags[0], "largest, least") && !strings.Contains(flags[0], "least") {
+			t.Errorf("flags %v", flags)
+		}
+	})
 }
 
 // INSERT and REMOVE of one item come through different lanes, and so go to different buckets. The
@@ -302,75 +303,71 @@ func TestExtremes(t *testing.T) {
 // If the table will never take an update, the update is quarantined first. Then it is flagged, and
 // counts as processed.
 func TestRefusedUpdate(t *testing.T) {
-	for _, c := range bothWays {
-		t.Run(c.String(), func(t *testing.T) {
-			w := newWorld(t, counting(c))
-			item := w.order("1", 5)
-			key := event.Key{PK: "A#live#1#0", SK: "-"}
-			w.write("totals", key, attrs{"revenue": textValue("not a number")})
-			ctx, cancel := context.WithCancel(context.Background())
-			defer cancel()
-			unwilling := func(context.Context, *lanes.Update, error) error {
-				cancel()
-				return errLost
-			}
-			if a := w.store.Apply(ctx, w.batch(c, 1, item), unwilling); a.Unproven.IsZero() {
-				t.Fatal("the update counts as processed, and quarantine did not take it")
-			}
-			var refused []string
-			a := w.store.Apply(deadline(t), w.batch(c, 1, item), keeping(&refused))
-			if !a.Unproven.IsZero() || len(refused) != 1 || refused[0] != key.String() || a.Refused != 1 {
-				t.Fatalf("unproven %s (%v), refused %v", a.Unproven, a.Err, refused)
-			}
-			if flags := w.total("live", nil).Flags; len(flags) != 1 || !strings.Contains(flags[0], "refused") {
-				t.Errorf("flags %v", flags)
-			}
-			w.expect(t, "by_merchant", map[string]string{"orders": "1"})
-			if a := w.store.Apply(deadline(t), w.batch(c, 1, item), noQuarantine(t)); !a.Unproven.IsZero() || a.Updates != 0 {
-				t.Errorf("delivered again: %+v", a)
-			}
-		})
-	}
+	eachWay(t, func(t *testing.T, c aggregate.Counting) {
+		w := newWorld(t, counting(c))
+		item := w.order("1", 5)
+		key := event.Key{PK: "A#live#1#0", SK: "-"}
+		w.write("totals", key, attrs{"revenue": textValue("not a number")})
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		unwilling := func(context.Context, *lanes.Update, error) error {
+			cancel()
+			return errLost
+		}
+		if a := w.store.Apply(ctx, w.batch(c, 1, item), unwilling); a.Unproven.IsZero() {
+			t.Fatal("the update counts as processed, and quarantine did not take it")
+		}
+		var refused []string
+		a := w.store.Apply(deadline(t), w.batch(c, 1, item), keeping(&refused))
+		if !a.Unproven.IsZero() || len(refused) != 1 || refused[0] != key.String() || a.Refused != 1 {
+			t.Fatalf("unproven %s (%v), refused %v", a.Unproven, a.Err, refused)
+		}
+		if flags := w.total("live", nil).Flags; len(flags) != 1 || !strings.Contains(flags[0], "refused") {
+			t.Errorf("flags %v", flags)
+		}
+		w.expect(t, "by_merchant", map[string]string{"orders": "1"})
+		if a := w.store.Apply(deadline(t), w.batch(c, 1, item), noQuarantine(t)); !a.Unproven.IsZero() || a.Updates != 0 {
+			t.Errorf("delivered again: %+v", a)
+		}
+	})
 }
 
 // A full aggregate item that does not take even a flag blocks nothing. The head of its generation
 // carries the flag, and the other aggregates count.
 func TestFullItem(t *testing.T) {
-	for _, c := range bothWays {
-		t.Run(c.String(), func(t *testing.T) {
-			w := newWorld(t, counting(c))
-			w.start()
-			key := event.Key{PK: "A#live#1#0", SK: "-"}
-			const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
-			w.write("totals", key, attrs{"x": textValue(strings.Repeat("x", filled))})
-			var refused []string
-			quarantine := keeping(&refused)
-			// If the head cannot be written, nothing may count as processed.
-			denied := fault{API: "UpdateItem", Before: errDenied}
-			if c == aggregate.Receipts { // under receipts, only heads are written by UpdateItem
-				w.faults = []fault{denied}
-				if a := w.store.Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), quarantine); a.Unproven.IsZero() {
-					t.Fatal("the update counts as processed, and nothing says that it was refused")
-				}
-				if totals, err := query.Of(w.store).Total(context.Background(), "by_merchant", map[string]string{"merchant": "m"},
-					time.Time{},
-					time.Time{}); err != nil || len(totals) != 0 {
-					t.Fatalf("counted in part: %v, %v", totals, err)
-				}
+	eachWay(t, func(t *testing.T, c aggregate.Counting) {
+		w := newWorld(t, counting(c))
+		w.start()
+		key := event.Key{PK: "A#live#1#0", SK: "-"}
+		const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
+		w.write("totals", key, attrs{"x": textValue(strings.Repeat("x", filled))})
+		var refused []string
+		quarantine := keeping(&refused)
+		// If the head cannot be written, nothing may count as processed.
+		denied := fault{API: "UpdateItem", Before: errDenied}
+		if c == aggregate.Receipts { // under receipts, only heads are written by UpdateItem
+			w.faults = []fault{denied}
+			if a := w.store.Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), quarantine); a.Unproven.IsZero() {
+				t.Fatal("the update counts as processed, and nothing says that it was refused")
 			}
-			refused = nil
-			a := w.store.Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), quarantine)
-			if !a.Unproven.IsZero() || a.Refused != 1 || len(refused) != 1 || refused[0] != key.String() {
-				t.Fatalf("unproven %s (%v), %d refused, %v", a.Unproven, a.Err, a.Refused, refused)
+			if totals, err := query.Of(w.store).Total(context.Background(), "by_merchant", map[string]string{"merchant": "m"},
+				time.Time{},
+				time.Time{}); err != nil || len(totals) != 0 {
+				t.Fatalf("counted in part: %v, %v", totals, err)
 			}
-			def, _ := w.plan.Definition("live")
-			if head, err := w.store.Head(context.Background(), def); err != nil || head == nil ||
-				!strings.Contains(head.Flag, "takes no more updates") {
-				t.Errorf("head %+v, %v", head, err)
-			}
-			w.expect(t, "by_merchant", map[string]string{"orders": "1"})
-		})
-	}
+		}
+		refused = nil
+		a := w.store.Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), quarantine)
+		if !a.Unproven.IsZero() || a.Refused != 1 || len(refused) != 1 || refused[0] != key.String() {
+			t.Fatalf("unproven %s (%v), %d refused, %v", a.Unproven, a.Err, a.Refused, refused)
+		}
+		def, _ := w.plan.Definition("live")
+		if head, err := w.store.Head(context.Background(), def); err != nil || head == nil ||
+			!strings.Contains(head.Flag, "takes no more updates") {
+			t.Errorf("head %+v, %v", head, err)
+		}
+		w.expect(t, "by_merchant", map[string]string{"orders": "1"})
+	})
 }
 
 // A batch that holds more than one transaction is cut, and each part is exact.

@@ -23,46 +23,44 @@ import (
 // Many callers use one Store at once, as when several Lambda invocations share a process. Run this
 // test with -race.
 func TestOneStoreManyCallers(t *testing.T) {
-	for _, way := range bothWays {
-		t.Run(way.String(), func(t *testing.T) {
-			w := newWorld(t, counting(way), func(s *setup) {
-				s.tables.Env = env.Env{Now: func() time.Time {
-					return epoch
-				}, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
-			})
-			w.start()
-			var group sync.WaitGroup
-			const callers, each = 8, 20
-			for c := range callers {
-				items := make([]*event.Item, each)
-				for i := range items {
-					items[i] = w.order(fmt.Sprint(c*each+i), c*each+i)
-				}
-				batch := w.from(way, fmt.Sprint("shard-", c), 1, items...)
-				group.Go(func() {
-					if results, _ := w.arrive(items...); strings.Count(verdicts(results), "Inserted") != each {
-						t.Errorf("caller %d: %s", c, verdicts(results))
-					}
-				})
-				group.Go(func() {
-					if a := w.store.Apply(deadline(t), batch, noQuarantine(t)); !a.Unproven.IsZero() {
-						t.Errorf("caller %d: %v", c, a.Err)
-					}
-				})
-				group.Go(func() {
-					if _, err := query.Of(w.store).Total(deadline(t), "live", nil, epoch, epoch); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			group.Wait()
-			report, err := verify.Totals(context.Background(), w.plan, w.store, w.Clock.Now())
-			if err != nil || !report.OK() || report.Items != callers*each {
-				t.Errorf("%+v %v", report, err)
-			}
-			w.expect(t, "by_merchant", map[string]string{"orders": "160", "largest": "159", "least": "0"})
+	eachWay(t, func(t *testing.T, way aggregate.Counting) {
+		w := newWorld(t, counting(way), func(s *setup) {
+			s.tables.Env = env.Env{Now: func() time.Time {
+				return epoch
+			}, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
 		})
-	}
+		w.start()
+		var group sync.WaitGroup
+		const callers, each = 8, 20
+		for c := range callers {
+			items := make([]*event.Item, each)
+			for i := range items {
+				items[i] = w.order(fmt.Sprint(c*each+i), c*each+i)
+			}
+			batch := w.from(way, fmt.Sprint("shard-", c), 1, items...)
+			group.Go(func() {
+				if results, _ := w.arrive(items...); strings.Count(verdicts(results), "Inserted") != each {
+					t.Errorf("caller %d: %s", c, verdicts(results))
+				}
+			})
+			group.Go(func() {
+				if a := w.store.Apply(deadline(t), batch, noQuarantine(t)); !a.Unproven.IsZero() {
+					t.Errorf("caller %d: %v", c, a.Err)
+				}
+			})
+			group.Go(func() {
+				if _, err := query.Of(w.store).Total(deadline(t), "live", nil, epoch, epoch); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		report, err := verify.Totals(context.Background(), w.plan, w.store, w.Clock.Now())
+		if err != nil || !report.OK() || report.Items != callers*each {
+			t.Errorf("%+v %v", report, err)
+		}
+		w.expect(t, "by_merchant", map[string]string{"orders": "160", "largest": "159", "least": "0"})
+	})
 }
 
 // Several writers put events of a few keys, with every fault that a request can have. Each goes on

@@ -21,44 +21,40 @@ import (
 // A refused update takes the place of a flag that says less. So a person who takes that flag off
 // meets another one, and does not hide that the total lacks something.
 func TestRefusalTakesThePlaceOfAFlag(t *testing.T) {
-	for _, c := range bothWays {
-		t.Run(c.String(), func(t *testing.T) {
-			w := newWorld(t, counting(c))
-			def, _ := w.plan.Definition("by_merchant")
-			key := lanes.Key(def, 0, []string{"m"}, aggregate.NoWindow)
-			w.write("totals", key, attrs{"largest": textValue("much"), "flag": textValue("it was flagged before")})
-			a := w.store.Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), answering(nil))
-			flag := rows.TextOf(w.stored("totals", key)["flag"])
-			if a.Refused != 1 || !strings.Contains(flag, "an update was refused and is in quarantine") {
-				t.Errorf("%d refused, flag %v", a.Refused, flag)
-			}
-			if is, err := repair.Of(w.store).Accept(deadline(t), key, "it was flagged before", "jo"); is || err != nil {
-				t.Errorf("the earlier flag is accepted: %t, %v", is, err)
-			}
-		})
-	}
+	eachWay(t, func(t *testing.T, c aggregate.Counting) {
+		w := newWorld(t, counting(c))
+		def, _ := w.plan.Definition("by_merchant")
+		key := lanes.Key(def, 0, []string{"m"}, aggregate.NoWindow)
+		w.write("totals", key, attrs{"largest": textValue("much"), "flag": textValue("it was flagged before")})
+		a := w.store.Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), answering(nil))
+		flag := rows.TextOf(w.stored("totals", key)["flag"])
+		if a.Refused != 1 || !strings.Contains(flag, "an update was refused and is in quarantine") {
+			t.Errorf("%d refused, flag %v", a.Refused, flag)
+		}
+		if is, err := repair.Of(w.store).Accept(deadline(t), key, "it was flagged before", "jo"); is || err != nil {
+			t.Errorf("the earlier flag is accepted: %t, %v", is, err)
+		}
+	})
 }
 
 // The first reason why an event could not be taken back stands, whatever comes later.
 func TestFirstFlagOfATotalStands(t *testing.T) {
-	for _, c := range bothWays {
-		t.Run(c.String(), func(t *testing.T) {
-			w := newWorld(t, counting(c))
-			first, second := w.order("1", 5), w.order("2", 6)
-			w.apply(w.batch(c, 1, first, second))
-			remove := func(sequence int64, item *event.Item) {
-				w.apply(w.change(sequence, event.Remove, false, item, nil))
-			}
-			w.Clock.Set(epoch.Add(time.Hour))
-			remove(3, first)
-			w.Clock.Set(epoch.Add(2 * time.Hour))
-			remove(4, second)
-			got := w.total("by_merchant", map[string]string{"merchant": "m"}).Flags
-			if len(got) != 1 || !strings.HasPrefix(got[0], epoch.Add(time.Hour).Format(time.RFC3339)) {
-				t.Errorf("flags %q, want one of the first removal", got)
-			}
-		})
-	}
+	eachWay(t, func(t *testing.T, c aggregate.Counting) {
+		w := newWorld(t, counting(c))
+		first, second := w.order("1", 5), w.order("2", 6)
+		w.apply(w.batch(c, 1, first, second))
+		remove := func(sequence int64, item *event.Item) {
+			w.apply(w.change(sequence, event.Remove, false, item, nil))
+		}
+		w.Clock.Set(epoch.Add(time.Hour))
+		remove(3, first)
+		w.Clock.Set(epoch.Add(2 * time.Hour))
+		remove(4, second)
+		got := w.total("by_merchant", map[string]string{"merchant": "m"}).Flags
+		if len(got) != 1 || !strings.HasPrefix(got[0], epoch.Add(time.Hour).Format(time.RFC3339)) {
+			t.Errorf("flags %q, want one of the first removal", got)
+		}
+	})
 }
 
 // One update prunes at most twelve marks, so that its expression stays far below 4 KB. The next

@@ -189,9 +189,7 @@ func TestErasePartsThatOutliveTheirWhole(t *testing.T) {
 		t.Error(erased, err)
 	}
 	w.erased(a.Parts.Items...)
-	if results := w.putNow(w.account("b", "x@y", 0)); verdicts(results) != "Inserted" {
-		t.Errorf("the next owner: %v", results)
-	}
+	must.Equal(t, w.judged(w.account("b", "x@y", 0)), "Inserted")
 
 	// Their retain may have been that of the whole before, or be so from now on.
 	for name, was := range map[string]func(whole, part *pipeline.EventSpec){

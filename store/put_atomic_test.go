@@ -436,9 +436,7 @@ func TestEraseReleasesClaimsOfTheMeantime(t *testing.T) {
 			t.Fatalf("before %s: %d tries to bar the key, and the holder is gone: %v", moment, tries, gone)
 		}
 		must.Equal(t, w.lies(a.Parts.Items[0].Key), "", moment)
-		if results := w.putNow(w.account("c", "x@y", 0)); verdicts(results) != "Inserted" {
-			t.Errorf("before %s: the next owner: %v", moment, results)
-		}
+		must.Equal(t, w.judged(w.account("c", "x@y", 0)), "Inserted", moment)
 	}
 }
 

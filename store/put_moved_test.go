@@ -453,18 +453,12 @@ func TestNothingIsTakenWhileItIsBuilt(t *testing.T) {
 	building := func(is bool) { w.building("stock", is) }
 	building(true)
 	// For five minutes it is believed that it is complete. But nothing is rejected for that.
-	if results := w.putNow(w.goods("reserved", "2", "a", 1), w.goods("reserved", "3", "a", 9)); verdicts(results) != "Inserted Retry" {
-		t.Errorf("%v", results)
-	}
+	must.Equal(t, w.judged(w.goods("reserved", "2", "a", 1), w.goods("reserved", "3", "a", 9)), "Inserted Retry")
 	w.Clock.Pass(6 * time.Minute)
-	if results := w.putNow(w.goods("reserved", "1", "a", 1), w.goods("reserved", "1", "a", 2), w.goods("reserved", "4", "a", 1),
-		w.goods("received", "4", "a", 1)); verdicts(results) != "Duplicate Conflict Retry Inserted" {
-		t.Errorf("%v", results)
-	}
+	must.Equal(t, w.judged(w.goods("reserved", "1", "a", 1), w.goods("reserved", "1", "a", 2), w.goods("reserved", "4", "a", 1),
+		w.goods("received", "4", "a", 1)), "Duplicate Conflict Retry Inserted")
 	building(false)
-	if results := w.putNow(w.goods("reserved", "4", "a", 1), w.goods("reserved", "3", "a", 9)); verdicts(results) != "Inserted Rejected" {
-		t.Errorf("%v", results)
-	}
+	must.Equal(t, w.judged(w.goods("reserved", "4", "a", 1), w.goods("reserved", "3", "a", 9)), "Inserted Rejected")
 	building(true) // it is remembered that it is complete, and the floor refuses several together
 	results := w.putNow(w.goods("reserved", "5", "a", 9), w.goods("reserved", "6", "a", 9), w.goods("reserved", "7", "a", 9))
 	if verdicts(results) != "Retry Retry Retry" {
@@ -873,13 +867,9 @@ func TestTotalsLeaveNoRoomForAMessage(t *testing.T) {
 			t.Errorf("%s: the total is not flagged", name)
 		}
 		large(1)
-		if results := w.putNow(huge(), huge()); verdicts(results) != "Inserted Duplicate" {
-			t.Errorf("%s: with small totals: %v", name, results)
-		}
+		must.Equal(t, w.judged(huge(), huge()), "Inserted Duplicate", name)
 		large(100_000)
-		if results := w.putNow(w.basket("1", 9, 380_000, `"by":"hand"`), huge()); verdicts(results) != "Conflict Duplicate" {
-			t.Errorf("%s: delivered again: %v", name, results)
-		}
+		must.Equal(t, w.judged(w.basket("1", 9, 380_000, `"by":"hand"`), huge()), "Conflict Duplicate", name)
 		w.agree(name)
 	}
 }

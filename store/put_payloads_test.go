@@ -190,9 +190,7 @@ func TestJudgedByTheStoredPayload(t *testing.T) {
 		const reply = `"replies":[{"n":1}]`
 		stored, copied, other := w.post(typ, "1", reply, `"shade":1`), w.post(typ, "1", reply, `"shade":2`),
 			w.post(typ, "1", reply, `"shade":1`, `"ink":1`)
-		if results, _ := w.arrive(stored); verdicts(results) != "Inserted" {
-			t.Fatalf("%s: %v", typ, results[0].Refusal)
-		}
+		w.keep(stored)
 		today := w.changed(ofType(typ, func(e *pipeline.EventSpec) { e.Ignore = []string{"shade"} }))
 		judge := func(step string, item *event.Item, want event.Verdict, detail string) {
 			t.Helper()
@@ -248,9 +246,7 @@ func TestLargePayloadsAreNotCompared(t *testing.T) {
 func TestStoredPayloadComesTooLate(t *testing.T) {
 	for _, typ := range []string{"post", "digest"} {
 		w := newWorld(t, posts)
-		if results, _ := w.arrive(w.post(typ, "1", `"replies":[]`)); verdicts(results) != "Inserted" {
-			t.Fatalf("%s: %v", typ, results[0].Refusal)
-		}
+		w.keep(w.post(typ, "1", `"replies":[]`))
 		ctx, end := context.WithCancel(context.Background())
 		w.faults = []fault{{API: "GetObject", Always: true, Edit: func(any) { end() }}}
 		results, cost := w.store.Put(ctx, []*event.Item{w.post(typ, "1", `"replies":[]`, `"ink":1`)})
@@ -359,9 +355,7 @@ func TestPayloadOfAnErasedEvent(t *testing.T) {
 	for _, typ := range []string{"post", "vote", "thread", "digest"} {
 		w := newWorld(t, posts)
 		item := w.thread(typ, "1")
-		if results, _ := w.arrive(item); verdicts(results) != "Inserted" {
-			t.Fatalf("%s: %v", typ, results[0].Refusal)
-		}
+		w.keep(item)
 		_, err := w.erase(item.Key)
 		must.Succeed(t, err)
 		w.faults = append(w.faults, fault{API: "DeleteObject", Before: errLost, Always: true})

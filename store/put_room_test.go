@@ -201,15 +201,11 @@ func TestLateTryOfMany(t *testing.T) {
 		return nil
 	}
 	items := w.many(3, "a")
-	if results := w.putNow(items...); verdicts(results) != "Retry Retry Retry" {
-		t.Errorf("%v", results)
-	}
+	must.Equal(t, w.judged(items...), "Retry Retry Retry")
 	w.putNow(w.goods("received", "1", "a", 3))
 	_, err := w.Engine.DynamoDB().TransactWriteItems(context.Background(), late)
 	must.Succeed(t, err)
-	if results := w.putNow(items...); verdicts(results) != "Duplicate Duplicate Duplicate" {
-		t.Errorf("delivered again: %v", results)
-	}
+	must.Equal(t, w.judged(items...), "Duplicate Duplicate Duplicate")
 	w.agree("delivered again")
 }
 
@@ -268,9 +264,7 @@ func TestTotalIsNotReadForARoom(t *testing.T) {
 	w.putNow(w.goods("received", "0", "a", 5), w.goods("reserved", "x", "a", 1)) // the head was read
 	w.faults = append(testFaults(cancelledAt(3, "ConditionalCheckFailed", 2)),
 		fault{API: "GetItem", Before: &types.ResourceNotFoundException{}})
-	if results := w.putNow(w.many(2, "a")...); verdicts(results) != "Inserted Inserted" {
-		t.Errorf("%v", results)
-	}
+	must.Equal(t, w.judged(w.many(2, "a")...), "Inserted Inserted")
 	if len(w.faults) > 0 {
 		t.Errorf("%v", w.faults)
 	}

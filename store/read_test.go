@@ -175,9 +175,7 @@ func TestTotalRefuses(t *testing.T) {
 func TestScans(t *testing.T) {
 	w := newWorld(t)
 	items := w.orders(0, 30, fmt.Sprintf(`"pad":%q`, strings.Repeat("x", 100<<10)))
-	if results, _ := w.arrive(items...); strings.Count(verdicts(results), "Inserted") != 30 {
-		t.Fatal(verdicts(results))
-	}
+	w.keep(items...)
 	w.write("events", event.Key{PK: "FOREIGN", SK: "x"}, nil)
 	w.write("events", event.Key{PK: "ODD", SK: "x"}, attrs{"type": textValue("order")})
 	w.faults = []fault{{API: "Scan", Before: errThrottled}, {API: "Scan", After: errLost}}
