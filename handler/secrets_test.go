@@ -301,7 +301,8 @@ func TestStreamsLogsNoValues(t *testing.T) {
 				log.to(w)
 				w.faults = []fault{{API: api, Before: quoting(code), Always: true}}
 				odd := insert(4, hidden.with(secretName, "Z", secret))
-				_, err := w.handleStream(deadline(t), marshal(t, batch(insert(1, hidden), expiry(2, shown), insert(3, shown.with("epoch", "N", "1")), odd)))
+				_, err := w.handleStream(deadline(t), marshal(t, batch(insert(1, hidden), expiry(2, shown),
+					insert(3, shown.with("epoch", "N", "1")), odd)))
 				log.error(err)
 				log.check(t, api+" "+code)
 				w.faults = nil
