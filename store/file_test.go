@@ -59,14 +59,15 @@ func (w *world) deployed() string {
 	return string(f.Text)
 }
 
-// keepFile starts a function that was deployed with a file.
-func (w *world) keepFile(text string) error {
+// keepFile starts a function that was deployed with a file. It may write it anew, as for a person
+// who wakes the function.
+func (w *world) keepFile(text string, anew bool) error {
 	w.t.Helper()
 	st := w.running(text)
 	if err := st.Start(deadline(w.t)); err != nil {
 		return err
 	}
-	return st.Inside().Heads.KeepFile(deadline(w.t), false)
+	return st.Inside().Heads.KeepFile(deadline(w.t), anew)
 }
 
 func TestDeployedFileIsReplaced(t *testing.T) {
@@ -98,7 +99,7 @@ func TestDeployedFileIsReplaced(t *testing.T) {
 					if err := w.store.Inside().Heads.KeepFile(deadline(t), false); err != nil {
 						t.Error(err)
 					}
-				} else if err := w.keepFile(text); err != nil {
+				} else if err := w.keepFile(text, false); err != nil {
 					t.Error(err)
 				}
 			}
@@ -112,7 +113,7 @@ func TestDeployedFileIsReplaced(t *testing.T) {
 // The stored form is read by other programs.
 func TestStoredFile(t *testing.T) {
 	w := newWorld(t, current)
-	must.Succeed(t, w.keepFile(written(7, "a comment")))
+	must.Succeed(t, w.keepFile(written(7, "a comment"), false))
 	item := w.stored("totals", lanes.FileKey)
 	if len(item) != 5 || rows.TextOf(item["PK"]) != "F#" ||
 		rows.TextOf(item["SK"]) != "-" ||
@@ -149,7 +150,7 @@ func TestFaultsOfTheFile(t *testing.T) {
 	for _, f := range []fault{{API: write, Before: errLost}, {API: write, After: errLost},
 		{API: write, Before: cancelled("ThrottlingError")}, {API: write, Before: overtaken}, {API: write, Before: overtaking}} {
 		w := newWorld(t, current)
-		must.Succeed(t, w.keepFile(written(1, "old")))
+		must.Succeed(t, w.keepFile(written(1, "old"), false))
 		st := w.running(written(1, "new"))
 		must.Succeed(t, st.Start(deadline(t)))
 		calls := 0
@@ -161,7 +162,7 @@ func TestFaultsOfTheFile(t *testing.T) {
 		if got := w.deployed(); got != written(1, "old") && got != written(1, "new") || calls > 2 {
 			t.Errorf("%+v: %d calls: %s", f, calls, got)
 		}
-		if err := w.keepFile(written(1, "new")); err != nil || w.deployed() != written(1, "new") {
+		if err := w.keepFile(written(1, "new"), false); err != nil || w.deployed() != written(1, "new") {
 			t.Errorf("%+v: the next start: %v", f, err)
 		}
 	}
@@ -180,11 +181,9 @@ func randomText(size int) string {
 func TestFilesThatCannotBeKept(t *testing.T) {
 	w := newWorld(t, current)
 	random := randomText(300 * 1024)
-	if err := w.keepFile(written(1, random+random)); err == nil || !strings.Contains(err.Error(), "more than 300 KB when it is gzipped") ||
-		w.deployed() != "" {
-		t.Errorf("%v", err)
-	}
-	if err := w.keepFile(written(1, random)); err != nil || w.deployed() != written(1, random) {
+	must.Fail(t, w.keepFile(written(1, random+random), false), "more than 300 KB when it is gzipped")
+	must.Equal(t, w.deployed(), "")
+	if err := w.keepFile(written(1, random), false); err != nil || w.deployed() != written(1, random) {
 		t.Errorf("300 KB of text: %v", err)
 	}
 }
@@ -210,7 +209,7 @@ func TestAlteredFile(t *testing.T) {
 			!strings.Contains(err.Error(), "wake the streams function with {\"Records\":[]}") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := w.wake(written(1, "new")); err != nil || w.deployed() != written(1, "new") {
+		if err := w.keepFile(written(1, "new"), true); err != nil || w.deployed() != written(1, "new") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -223,7 +222,7 @@ func TestAnUnchangedFileCostsNothing(t *testing.T) {
 		w, text := newWorld(t, current), written(1, randomText(size))
 		for start := range 3 {
 			before := w.Engine.Usage()
-			must.Succeed(t, w.keepFile(text))
+			must.Succeed(t, w.keepFile(text, false))
 			used := w.Engine.Usage().Sub(before)
 			if start > 0 && (used.TotalRequests() != 1 || used.Requests["BatchGetItem"] != 1 || used.ReadUnits() != 1 ||
 				used.WriteUnits() != 0) {
@@ -235,16 +234,6 @@ func TestAnUnchangedFileCostsNothing(t *testing.T) {
 	}
 }
 
-// wake starts a function and has it write its file anew, as a person does who wakes it.
-func (w *world) wake(text string) error {
-	w.t.Helper()
-	st := w.running(text)
-	if err := st.Start(deadline(w.t)); err != nil {
-		return err
-	}
-	return st.Inside().Heads.KeepFile(deadline(w.t), true)
-}
-
 // A person who wakes the function has the file written anew, but not over that of a newer function.
 func TestFileIsWrittenAnew(t *testing.T) {
 	w := newWorld(t, current)
@@ -254,11 +243,7 @@ func TestFileIsWrittenAnew(t *testing.T) {
 		want  string
 	}{{2, true, written(2, "")}, {2, false, ""}, {2, true, written(2, "")}, {1, true, ""}, {3, false, written(3, "")}} {
 		w.removesFrom("totals", lanes.FileKey)
-		start := w.keepFile
-		if step.anew {
-			start = w.wake
-		}
-		if err := start(written(step.epoch, "")); err != nil || w.deployed() != step.want {
+		if err := w.keepFile(written(step.epoch, ""), step.anew); err != nil || w.deployed() != step.want {
 			t.Errorf("%+v: %v: %q", step, err, w.deployed())
 		}
 	}
@@ -269,15 +254,15 @@ func TestFileOfAnotherStart(t *testing.T) {
 	for _, before := range []string{"", written(1, "before")} {
 		w := newWorld(t, current)
 		if before != "" {
-			must.Succeed(t, w.keepFile(before))
+			must.Succeed(t, w.keepFile(before, false))
 		}
 		late := w.running(written(1, "late"))
 		must.Succeed(t, late.Start(deadline(t)))
-		must.Succeed(t, w.keepFile(written(1, "early")))
+		must.Succeed(t, w.keepFile(written(1, "early"), false))
 		if err := late.Inside().Heads.KeepFile(deadline(t), false); err != nil || w.deployed() != written(1, "early") {
 			t.Errorf("after %q: %v: %s", before, err, w.deployed())
 		}
-		must.Succeed(t, w.keepFile(written(2, "raised")))
+		must.Succeed(t, w.keepFile(written(2, "raised"), false))
 		if err := late.Inside().Heads.KeepFile(deadline(t), true); err != nil || w.deployed() != written(2, "raised") {
 			t.Errorf("after another epoch: %v: %s", err, w.deployed())
 		}
@@ -303,7 +288,7 @@ func TestFunctionsInAFight(t *testing.T) {
 	var starts sync.WaitGroup
 	for i := range 2 * each {
 		starts.Go(func() {
-			if err := w.keepFile([]string{old, new}[i%2]); err != nil {
+			if err := w.keepFile([]string{old, new}[i%2], false); err != nil {
 				t.Error(err)
 			}
 		})
@@ -315,12 +300,12 @@ func TestFunctionsInAFight(t *testing.T) {
 	if got := w.deployed(); got != old && got != new {
 		t.Errorf("neither file is there: %s", got)
 	}
-	if err := w.keepFile(new); err != nil || w.deployed() != new {
+	if err := w.keepFile(new, false); err != nil || w.deployed() != new {
 		t.Errorf("after the fight: %v", err)
 	}
 	before := writes
 	for range each {
-		if err := w.keepFile(new); err != nil {
+		if err := w.keepFile(new, false); err != nil {
 			t.Error(err)
 		}
 	}

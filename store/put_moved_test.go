@@ -415,28 +415,36 @@ func TestLateTryIsNotRejected(t *testing.T) {
 	w := newWorld(t, stocked)
 	w.start()
 	w.putNow(w.goods("received", "0", "a", 5))
-	var late *dynamodb.TransactWriteItemsInput
-	w.onCall = func(api string, in any) error {
-		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok && late == nil {
-			late = tx
-			w.onCall = nil
-			w.putNow(w.goods("reserved", "1", "a", 5)) // meanwhile somebody else takes it
-			return errLost
-		}
-		return nil
-	}
+	arrives := w.late(5)
 	results := w.putNow(w.goods("reserved", "2", "a", 5))
 	if r := results[0]; r.Verdict != event.Retry {
 		t.Errorf("%v", r)
 	}
 	w.putNow(w.goods("received", "3", "a", 5))
-	_, err := w.Engine.DynamoDB().TransactWriteItems(context.Background(), late)
-	must.Succeed(t, err)
+	arrives()
 	w.agree("after the late try")
 	if results = w.putNow(w.goods("reserved", "2", "a", 5)); verdicts(results) != "Duplicate" {
 		t.Errorf("%v", results)
 	}
 	w.agree("delivered again")
+}
+
+// late loses the answer of the next transaction, and lets somebody else take so many meanwhile. It
+// returns what carries the transaction out.
+func (w *world) late(taken int) (arrives func()) {
+	var late *dynamodb.TransactWriteItemsInput
+	w.onCall = func(_ string, in any) error {
+		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok {
+			late, w.onCall = tx, nil
+			w.putNow(w.goods("reserved", "meanwhile", "a", taken))
+			return errLost
+		}
+		return nil
+	}
+	return func() {
+		_, err := w.Engine.DynamoDB().TransactWriteItems(context.Background(), late)
+		must.Succeed(w.t, err)
+	}
 }
 
 // While older events are not in a total, nothing is taken from it. What is stored is judged all the

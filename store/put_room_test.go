@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -191,20 +190,11 @@ func TestLateTryOfMany(t *testing.T) {
 	w := newWorld(t, stocked, quick)
 	w.start()
 	w.putNow(w.goods("received", "0", "a", 3))
-	var late *dynamodb.TransactWriteItemsInput
-	w.onCall = func(_ string, in any) error {
-		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok {
-			late, w.onCall = tx, nil
-			w.putNow(w.goods("reserved", "meanwhile", "a", 3))
-			return errLost
-		}
-		return nil
-	}
+	arrives := w.late(3)
 	items := w.many(3, "a")
 	must.Equal(t, w.judged(items...), "Retry Retry Retry")
 	w.putNow(w.goods("received", "1", "a", 3))
-	_, err := w.Engine.DynamoDB().TransactWriteItems(context.Background(), late)
-	must.Succeed(t, err)
+	arrives()
 	must.Equal(t, w.judged(items...), "Duplicate Duplicate Duplicate")
 	w.agree("delivered again")
 }

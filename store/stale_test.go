@@ -86,7 +86,7 @@ func TestReadsSeeWhatWasWritten(t *testing.T) {
 	if item, there, _, err := query.Of(s).Find(deadline(t), last.Key); err != nil || !there || item == nil {
 		t.Errorf("found %v, %v, %v", there, item, err)
 	}
-	if other := newWorld(t); other.keepFile(written(1, "first")) != nil || other.keepFile(written(2, "second")) != nil ||
+	if other := newWorld(t); other.keepFile(written(1, "first"), false) != nil || other.keepFile(written(2, "second"), false) != nil ||
 		other.deployed() != written(2, "second") {
 		t.Errorf("deployed is\n%s", other.deployed())
 	}
