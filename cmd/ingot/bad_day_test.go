@@ -123,7 +123,7 @@ func TestTryingAStack(t *testing.T) {
 		t.Fatalf("%d blocks, want 6", len(found))
 	}
 	dir := filepath.Join(t.TempDir(), "shop")
-	tool(t, "init", dir, "--no-tidy").says(t, exitFine)
+	tool(t, "init --no-tidy", dir).says(t, exitFine)
 	file := must.Read(t, filepath.Join(dir, "pipeline.yaml"))
 	s := newStoryIn(t, bash, dir, string(file))
 	s.block(found[0][1], found[0][2], "")

@@ -118,7 +118,7 @@ func TestTableDeletedWhileVerifyRuns(t *testing.T) {
 				t.Setenv(name, value)
 			}
 			env := map[string]string{"INGOT_TABLE": stack.Events, "INGOT_AGGREGATES_TABLE": stack.Aggregates, "INGOT_PII_KEY": shopSecret}
-			got := pipedWith(t, env, "", "verify", "--pipeline", "../../"+sampleshop.Pipeline)
+			got := pipedWith(t, env, "", "verify --pipeline", "../../"+sampleshop.Pipeline)
 			if got.code != exitFailed || got.out != "" || !strings.Contains(got.errors, "there is no table "+table) ||
 				strings.Count(got.errors, "\n") > 3 {
 				t.Errorf("exit code %d\n%s%s", got.code, got.out, got.errors)
@@ -130,7 +130,7 @@ func TestTableDeletedWhileVerifyRuns(t *testing.T) {
 // The token of a page goes on only with the patterns of the file that made it.
 func TestTokenOfAnotherFile(t *testing.T) {
 	ingot := shopWithOrders(t, 5)
-	o := ingot("", "customer_orders", "customer_id=c-1", "--limit", "2", "--output", "json")
+	o := ingot("", "customer_orders customer_id=c-1 --limit 2 --output json")
 	var first read.Answer
 	if err := json.Unmarshal([]byte(o.out), &first); o.code != exitFine || err != nil || first.Next == "" {
 		t.Fatalf("%v: %+v", err, o)
@@ -143,7 +143,7 @@ func TestTokenOfAnotherFile(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "pipeline.yaml")
 	write(t, file, string(other))
-	o = ingot("", "customer_orders", "customer_id=c-1", "--limit", "2", "--pipeline", file, "--page", first.Next)
+	o = ingot("", "customer_orders customer_id=c-1 --limit 2 --pipeline "+file+" --page "+first.Next)
 	if o.says(t, exitUsage, "the page token belongs to another question"); o.out != "" {
 		t.Error(o.out)
 	}

@@ -39,54 +39,53 @@ func TestCheckExitCodes(t *testing.T) {
 	write(t, empty, "")
 	was := altered(t, "pipeline.yaml", `sk: "ORDER"`, `sk: "ORDR"`)
 	for _, c := range []struct {
-		name        string
-		args        []string
+		name, line  string
 		code        int
 		out, errors string
 	}{
-		{"clean", nil, exitFine, "pipeline.yaml and template.yaml: no mistakes\n", ""},
-		{"a warning alone", []string{"--template", unclear}, exitFine, "1 warning\n", ""},
-		{"a mistake in the template", []string{"--template", broken}, exitDifference,
+		{"clean", "", exitFine, "pipeline.yaml and template.yaml: no mistakes\n", ""},
+		{"a warning alone", "--template " + unclear, exitFine, "1 warning\n", ""},
+		{"a mistake in the template", "--template " + broken, exitDifference,
 			"; write DependsOn: [StreamsLogs, StreamsFunction]\n", ""},
-		{"a mistake in the pipeline", []string{"--pipeline", mistaken}, exitDifference, "1 mistake\n", ""},
-		{"not YAML", []string{"--pipeline", garbled}, exitDifference,
+		{"a mistake in the pipeline", "--pipeline " + mistaken, exitDifference, "1 mistake\n", ""},
+		{"not YAML", "--pipeline " + garbled, exitDifference,
 			":7:8: invalid YAML: the bracket that opens here is not closed; write ] where it ends\n", ""},
-		{"an empty pipeline", []string{"--pipeline", empty}, exitDifference,
+		{"an empty pipeline", "--pipeline " + empty, exitDifference,
 			":1:1: the file declares nothing; write ingot: 1, epoch: 1 and events:\n", ""},
-		{"an empty template", []string{"--template", empty}, exitDifference, ":1:1: the file is empty; write a SAM template\n", ""},
-		{"an empty deployed file", []string{"--was", empty}, exitDifference, ":1:1: nothing was compared: ", ""},
-		{"a name twice", []string{"--pipeline", twice}, exitDifference, "2 mistakes\n", ""},
-		{"a folder", []string{"--pipeline", "."}, exitUsage, "", ".: is a directory; name the pipeline with --pipeline FILE"},
-		{"no name of a pipeline", []string{"--pipeline", ""}, exitUsage, "", "--pipeline is empty; name a file, or leave the option out"},
-		{"no name of a template", []string{"--template", ""}, exitUsage, "", "--template is empty; name a file, or leave the option out"},
-		{"no name of an earlier file", []string{"--was", ""}, exitUsage, "", "--was is empty; name a file, or leave the option out"},
-		{"no such earlier file", []string{"--was", "none.yaml"}, exitUsage, "",
+		{"an empty template", "--template " + empty, exitDifference, ":1:1: the file is empty; write a SAM template\n", ""},
+		{"an empty deployed file", "--was " + empty, exitDifference, ":1:1: nothing was compared: ", ""},
+		{"a name twice", "--pipeline " + twice, exitDifference, "2 mistakes\n", ""},
+		{"a folder", "--pipeline .", exitUsage, "", ".: is a directory; name the pipeline with --pipeline FILE"},
+		{"no name of a pipeline", "--pipeline=", exitUsage, "", "--pipeline is empty; name a file, or leave the option out"},
+		{"no name of a template", "--template=", exitUsage, "", "--template is empty; name a file, or leave the option out"},
+		{"no name of an earlier file", "--was=", exitUsage, "", "--was is empty; name a file, or leave the option out"},
+		{"no such earlier file", "--was none.yaml", exitUsage, "",
 			"none.yaml: no such file or directory; name the file that is deployed now with --was FILE"},
-		{"a change", []string{"--was", was}, exitDifference, "events.order.placed: key.sk was ORDR and is ORDER; drain the queue", ""},
-		{"no such template", []string{"--template", "none.yaml"}, exitUsage, "",
+		{"a change", "--was " + was, exitDifference, "events.order.placed: key.sk was ORDR and is ORDER; drain the queue", ""},
+		{"no such template", "--template none.yaml", exitUsage, "",
 			"none.yaml: no such file or directory; name the template with --template FILE"},
-		{"no such pipeline", []string{"--pipeline", "none.yaml"}, exitUsage, "", "; name the pipeline with --pipeline FILE"},
-		{"no such parameter", []string{"--parameter", "Countin=marks"}, exitUsage, "", "no parameter Countin; it has Counting, "},
-		{"half a parameter", []string{"--parameter", "Counting"}, exitUsage, "", "write NAME=VALUE"},
-		{"partitions", []string{"--partitions", "0"}, exitUsage, "", "give 1 to 10000"},
-		{"a rate", []string{"--rate", "9000"}, exitFine, "  shards   9, one for each partition; each delivers 1,000 changes a second\n",
+		{"no such pipeline", "--pipeline none.yaml", exitUsage, "", "; name the pipeline with --pipeline FILE"},
+		{"no such parameter", "--parameter Countin=marks", exitUsage, "", "no parameter Countin; it has Counting, "},
+		{"half a parameter", "--parameter Counting", exitUsage, "", "write NAME=VALUE"},
+		{"partitions", "--partitions 0", exitUsage, "", "give 1 to 10000"},
+		{"a rate", "--rate 9000", exitFine, "  shards   9, one for each partition; each delivers 1,000 changes a second\n",
 			""},
-		{"a rate over partitions", []string{"--rate", "900", "--partitions", "3"}, exitFine,
+		{"a rate over partitions", "--rate 900 --partitions 3", exitFine,
 			"  shards   3, one for each partition; each delivers 300 changes a second\n", ""},
-		{"a rate that is too high", []string{"--rate", "9000", "--parameter", "MemorySize=256"}, exitDifference,
+		{"a rate that is too high", "--rate 9000 --parameter MemorySize=256", exitDifference,
 			"; write MemorySize: ", ""},
-		{"a rate of nothing", []string{"--rate", "-1"}, exitUsage, "", "--rate -1: give changes a second, at most 10000000"},
-		{"code that is not there", []string{"--template", altered(t, "template.yaml", "CodeUri: cmd/ingest/", "CodeUri: cmd/ingst/")},
+		{"a rate of nothing", "--rate -1", exitUsage, "", "--rate -1: give changes a second, at most 10000000"},
+		{"code that is not there", "--template " + altered(t, "template.yaml", "CodeUri: cmd/ingest/", "CodeUri: cmd/ingst/"),
 			exitDifference, "ingst, which sam build needs for IngestFunction; write CodeUri: cmd/ingest/\n", ""},
 		{"code that a person builds",
-			[]string{"--template", altered(t, "template.yaml", "      CodeUri: cmd/streams/\n",
-				"      CodeUri: build/streams/\n      PackageType: Zip\n")}, exitDifference,
+			"--template " + altered(t, "template.yaml", "      CodeUri: cmd/streams/\n",
+				"      CodeUri: build/streams/\n      PackageType: Zip\n"), exitDifference,
 			"/build/streams, which sam build needs for StreamsFunction; write CodeUri: cmd/streams/\n", ""},
-		{"an argument", []string{"template.yaml"}, exitUsage, "", `takes no argument "template.yaml"`},
-		{"a misspelled flag", []string{"--tempalte", "x"}, exitUsage, "", "did you mean --template?"},
+		{"an argument", "template.yaml", exitUsage, "", `takes no argument "template.yaml"`},
+		{"a misspelled flag", "--tempalte x", exitUsage, "", "did you mean --template?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := piped(t, "", append([]string{"check"}, c.args...)...)
+			r := tool(t, "check "+c.line)
 			if r.code != c.code || !strings.Contains(r.out, c.out) || !strings.Contains(r.errors, c.errors) ||
 				(c.errors == "") != (r.errors == "") {
 				t.Errorf("exit %d, want %d\n%s%s", r.code, c.code, r.out, r.errors)
@@ -108,14 +107,14 @@ func TestCheckWithoutATemplateSaysSo(t *testing.T) {
 func TestCheckJSON(t *testing.T) {
 	atRoot(t)
 	broken := altered(t, "template.yaml", "maxReceiveCount: 10", "maxReceiveCount: 3")
-	r := piped(t, "", "check", "--template", broken, "--output", "json")
+	r := piped(t, "", "check --output json --template", broken)
 	var report check.Report
 	if err := json.Unmarshal([]byte(r.out), &report); err != nil || r.code != exitDifference {
 		t.Fatalf("exit %d, %v\n%s%s", r.code, err, r.out, r.errors)
 	}
 	garbled := altered(t, "pipeline.yaml", "ingot: 1 ", "ingot: [1 ")
 	var unread check.Report
-	if r := piped(t, "", "check", "--pipeline", garbled, "--output", "json"); r.code != exitDifference ||
+	if r := piped(t, "", "check --output json --pipeline", garbled); r.code != exitDifference ||
 		json.Unmarshal([]byte(r.out), &unread) != nil ||
 		len(unread.Findings) != 1 || unread.Findings[0].Line != 7 || unread.Findings[0].Instead == "" || unread.Types == nil {
 		t.Errorf("invalid YAML: exit %d\n%s%s", r.code, r.out, r.errors)
@@ -142,39 +141,39 @@ func TestCheckEvents(t *testing.T) {
 	must.Succeed(t, json.Compact(&lambda, batch))
 	for _, c := range []struct {
 		name, stdin string
-		args        []string
+		line        string
 		code        int
 		out, errors string
 	}{
-		{"attributes", good, []string{"--events", "-", "--now", "2026-03-15T00:00:00Z", "--pipeline", byKind, "--attribute",
-			"kind=order.placed"}, exitFine, "  1  Inserted  order.placed\n", ""},
-		{"without the attribute", good, []string{"--events", "-", "--pipeline", byKind}, exitDifference,
+		{"attributes", good, "--events - --now 2026-03-15T00:00:00Z --pipeline " + byKind + " --attribute kind=order.placed",
+			exitFine, "  1  Inserted  order.placed\n", ""},
+		{"without the attribute", good, "--events - --pipeline " + byKind, exitDifference,
 			"1 event of standard input would be Poison\n", ""},
-		{"a batch", lambda.String(), []string{"--events", "-"}, exitFine, "standard input: 5 events, as if", ""},
-		{"a batch with attributes", lambda.String(), []string{"--events", "-", "--attribute", "a=b"}, exitUsage, "",
+		{"a batch", lambda.String(), "--events -", exitFine, "standard input: 5 events, as if", ""},
+		{"a batch with attributes", lambda.String(), "--events - --attribute a=b", exitUsage, "",
 			"standard input:1: it is a batch, whose messages have attributes of their own; leave out --attribute"},
-		{"a bad attribute", good, []string{"--events", "-", "--attribute", "a"}, exitUsage, "", `--attribute "a": write NAME=VALUE`},
-		{"attributes of nothing", "", []string{"--attribute", "a=b"}, exitUsage, "", "--attribute is for the events of --events"},
-		{"a file", "", []string{"--events", file, "--now", "2026-03-15T00:00:00Z"}, exitFine, "  1  Duplicate  order.placed\n", ""},
-		{"standard input", good, []string{"--events", "-", "--now", "2026-03-15T00:00:00Z"}, exitFine, "standard input: 1 event, as if",
+		{"a bad attribute", good, "--events - --attribute a", exitUsage, "", `--attribute "a": write NAME=VALUE`},
+		{"attributes of nothing", "", "--attribute a=b", exitUsage, "", "--attribute is for the events of --events"},
+		{"a file", "", "--events " + file + " --now 2026-03-15T00:00:00Z", exitFine, "  1  Duplicate  order.placed\n", ""},
+		{"standard input", good, "--events - --now 2026-03-15T00:00:00Z", exitFine, "standard input: 1 event, as if",
 			""},
-		{"expired is not a mistake", good, []string{"--events", "-", "--now", "2027-03-15T00:00:00Z"}, exitFine,
+		{"expired is not a mistake", good, "--events - --now 2027-03-15T00:00:00Z", exitFine,
 			"1  Expired (past-expiry)  order.placed", ""},
-		{"poison", "{}\n", []string{"--events", "-"}, exitDifference, "no mistakes; 1 event of standard input would be Poison\n", ""},
-		{"an array", "[" + strings.TrimSpace(good) + "]", []string{"--events", "-"}, exitDifference,
+		{"poison", "{}\n", "--events -", exitDifference, "no mistakes; 1 event of standard input would be Poison\n", ""},
+		{"an array", "[" + strings.TrimSpace(good) + "]", "--events -", exitDifference,
 			"would be Poison; write each event as one JSON object on a line of its own; jq -c '.[]' makes that of an array\n", ""},
-		{"a field of publish.yaml that no event has", good, []string{"--events", "-", "--publish", published}, exitFine,
+		{"a field of publish.yaml that no event has", good, "--events - --publish " + published, exitFine,
 			"read by publication orders; did you mean quantity?\n", ""},
-		{"nothing", "", []string{"--events", "-"}, exitFine, "standard input: 0 events", ""},
-		{"a mistaken pipeline", good, []string{"--events", "-", "--pipeline", mistaken}, exitDifference, "1 mistake\n",
+		{"nothing", "", "--events -", exitFine, "standard input: 0 events", ""},
+		{"a mistaken pipeline", good, "--events - --pipeline " + mistaken, exitDifference, "1 mistake\n",
 			"the sample events were not checked, because "},
-		{"no such file", "", []string{"--events", "none"}, exitUsage, "",
+		{"no such file", "", "--events none", exitUsage, "",
 			"none: no such file or directory; name a file with one event a line with --events FILE, or - for standard input"},
-		{"no name", "", []string{"--events", ""}, exitUsage, "", "--events is empty; name a file, or leave the option out"},
-		{"no time", "", []string{"--events", "-", "--now", "today"}, exitUsage, "", "write a time as in"},
+		{"no name", "", "--events=", exitUsage, "", "--events is empty; name a file, or leave the option out"},
+		{"no time", "", "--events - --now today", exitUsage, "", "write a time as in"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := piped(t, c.stdin, append([]string{"check"}, c.args...)...)
+			r := piped(t, c.stdin, "check "+c.line)
 			if r.code != c.code || !strings.Contains(r.out, c.out) || !strings.Contains(r.errors, c.errors) ||
 				(c.errors == "") != (r.errors == "") {
 				t.Errorf("exit %d, want %d\n%s%s", r.code, c.code, r.out, r.errors)
@@ -184,7 +183,7 @@ func TestCheckEvents(t *testing.T) {
 			}
 		})
 	}
-	r := piped(t, good, "check", "--events", "-", "--now", "2026-03-15T00:00:00Z", "--output", "json")
+	r := piped(t, good, "check --events - --now 2026-03-15T00:00:00Z --output json")
 	var report check.Report
 	if err := json.Unmarshal([]byte(r.out), &report); err != nil || report.Events == nil || report.Events.Lines != 1 ||
 		report.Events.Items.Count != 1 {

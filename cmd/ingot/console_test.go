@@ -117,10 +117,10 @@ func TestConsoleOfAStack(t *testing.T) {
 func TestConsoleOfDev(t *testing.T) {
 	w := newDevWorld(t)
 	if w.dev.Local().Console == "" {
-		w.run(1, "console", "--pipeline", "pipeline.yaml", "--local")
+		w.run(1, "console --pipeline pipeline.yaml --local")
 		return
 	}
-	if got := w.run(0, "console", "--pipeline", "pipeline.yaml", "--local"); strings.TrimSpace(got.out) != w.dev.Local().Console {
+	if got := w.run(0, "console --pipeline pipeline.yaml --local"); strings.TrimSpace(got.out) != w.dev.Local().Console {
 		t.Errorf("it printed %q", got.out)
 	}
 }
@@ -170,17 +170,17 @@ func TestConsoleRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		code int
 		want string
-		args []string
+		line string
 	}{
-		{2, "--port 70000: give a port", []string{"--port", "70000"}},
-		{2, "pipeline.yaml", []string{"--stack", "shop", "--endpoint-url", env["INGOT_ENDPOINT_URL"]}},
-		{2, "extra", []string{"extra"}},
-		{2, "nowhere", []string{"--stack", "nowhere", "--endpoint-url", env["INGOT_ENDPOINT_URL"]}},
+		{2, "--port 70000: give a port", "--port 70000"},
+		{2, "pipeline.yaml", "--stack shop --endpoint-url " + env["INGOT_ENDPOINT_URL"]},
+		{2, "extra", "extra"},
+		{2, "nowhere", "--stack nowhere --endpoint-url " + env["INGOT_ENDPOINT_URL"]},
 	} {
 		var talk strings.Builder
-		if code := run(t.Context(), append([]string{"console", "--pipeline", "pipeline.yaml"}, tt.args...), look, strings.NewReader(""),
+		if code := run(t.Context(), strings.Fields("console --pipeline pipeline.yaml "+tt.line), look, strings.NewReader(""),
 			io.Discard, &talk); code != tt.code || !strings.Contains(talk.String(), tt.want) {
-			t.Errorf("%v: %d %s", tt.args, code, talk.String())
+			t.Errorf("%s: %d %s", tt.line, code, talk.String())
 		}
 	}
 }

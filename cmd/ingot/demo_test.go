@@ -64,7 +64,7 @@ func write(t *testing.T, name, text string) {
 
 func TestDemoJSON(t *testing.T) {
 	inDirectory(t)
-	o := tool(t, "demo", "events.ndjson", "--output", "json", "--seed", "5", "--counting", "receipts", "--repeat", "3")
+	o := tool(t, "demo events.ndjson --output json --seed 5 --counting receipts --repeat 3")
 	o.says(t, exitFine, "sending events through trouble")
 	var s demo.Summary
 	decoder := json.NewDecoder(strings.NewReader(o.out))
@@ -74,7 +74,7 @@ func TestDemoJSON(t *testing.T) {
 		s.Data.Copies != 3 || !s.Same {
 		t.Errorf("%+v", s.Data)
 	}
-	again := tool(t, "demo", "events.ndjson", "--output", "json", "--seed", "5", "--counting", "receipts", "--repeat", "3")
+	again := tool(t, "demo events.ndjson --output json --seed 5 --counting receipts --repeat 3")
 	must.Equal(t, again.out, o.out)
 }
 
@@ -88,50 +88,48 @@ func TestDemoRefuses(t *testing.T) {
 	must.Succeed(t, os.Mkdir("sub", 0o700))
 	write(t, filepath.Join("sub", "wrong.yaml"), strings.Replace(strings.Replace(readings, "window: 1h", "windw: 1h", 1), "retain: 7d",
 		"retain: 7 days", 1))
-	demo := func(more ...string) ran {
-		return tool(t, append([]string{"demo"}, more...)...)
-	}
-	tool(t, "demo", "--example", "nonsense").says(t, exitUsage, `--example "nonsense"`,
+	demo := func(line string) ran { return tool(t, "demo "+line) }
+	tool(t, "demo --example nonsense").says(t, exitUsage, `--example "nonsense"`,
 		"write one of earthquakes, shop, leaderboard, feed, ledger, sensors, or")
-	tool(t, "demo", "--counting", "fingers").says(t, exitUsage, `counting "fingers"`, "write marks or receipts")
-	tool(t, "demo", "--repeat", "0").says(t, exitUsage, "--repeat 0: write 1 or more")
+	tool(t, "demo --counting fingers").says(t, exitUsage, `counting "fingers"`, "write marks or receipts")
+	tool(t, "demo --repeat 0").says(t, exitUsage, "--repeat 0: write 1 or more")
 	for _, seed := range []string{"minus", "-1", "1.5", "18446744073709551616"} {
-		o := tool(t, "demo", "--seed", seed)
+		o := demo("--seed " + seed)
 		o.says(t, exitUsage, fmt.Sprintf("--seed %q: write a whole number from 0 to 18446744073709551615", seed))
 		if strings.Contains(o.errors, "strconv") {
 			t.Errorf("it speaks of its insides: %s", o.errors)
 		}
 	}
-	tool(t, "demo", "--totals", "all").says(t, exitUsage, `--totals "all": write a whole number`)
-	tool(t, "demo", "--pipeline", "pipeline.yaml").says(t, exitUsage,
+	tool(t, "demo --totals all").says(t, exitUsage, `--totals "all": write a whole number`)
+	tool(t, "demo --pipeline pipeline.yaml").says(t, exitUsage,
 		"--pipeline is for your own events; name their file too: ingot demo FILE --pipeline FILE")
-	tool(t, "demo", "events.ndjson", "more.ndjson").says(t, exitUsage,
+	tool(t, "demo events.ndjson more.ndjson").says(t, exitUsage,
 		"ingot demo takes one file of events, or - for standard input; see ingot demo --help")
 	tool(t, "demo", "").says(t, exitUsage, "takes one file of events")
-	tool(t, "demo", "events.ndjson", "--example", "shop").says(t, exitUsage,
+	tool(t, "demo events.ndjson --example shop").says(t, exitUsage,
 		"--example and the file events.ndjson were both given; write one of them")
-	tool(t, "demo", "events.ndjson", "--pipeline", "nowhere.yaml").says(t, exitUsage,
+	tool(t, "demo events.ndjson --pipeline nowhere.yaml").says(t, exitUsage,
 		"nowhere.yaml: no such file or directory; name the pipeline for these events with --pipeline FILE")
 	demo("nowhere.ndjson").says(t, exitUsage, "nowhere.ndjson", "no such file")
 	demo("sub").says(t, exitUsage, "sub: it is a directory; name a file with one JSON event a line")
 	demo("-").says(t, exitUsage, "standard input: there is no event in it")
-	demo("events.ndjson", "--attribute", "a").says(t, exitUsage, `--attribute "a": write NAME=VALUE`)
-	tool(t, "demo", "--attribute", "a=b").says(t, exitUsage, "--attribute is for your own events")
-	demo("events.ndjson", "--pipeline", "sub").says(t, exitUsage,
+	demo("events.ndjson --attribute a").says(t, exitUsage, `--attribute "a": write NAME=VALUE`)
+	tool(t, "demo --attribute a=b").says(t, exitUsage, "--attribute is for your own events")
+	demo("events.ndjson --pipeline sub").says(t, exitUsage,
 		"sub: it is a directory; name the pipeline for these events with --pipeline FILE")
-	demo("events.ndjson", "--totals", "-5").says(t, exitUsage, "--totals -5: write how many", "or -1 for all")
+	demo("events.ndjson --totals -5").says(t, exitUsage, "--totals -5: write how many", "or -1 for all")
 	demo("broken.ndjson").says(t, exitUsage, "broken.ndjson:2:", "celsius", "correct that line")
 	write(t, "wrapped.ndjson",
 		`{"specversion":"1.0","id":"1","source":"s","type":"reading","data":{"id":1,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}}`)
-	o := demo("wrapped.ndjson", "--repeat", "2")
+	o := demo("wrapped.ndjson --repeat 2")
 	o.says(t, exitUsage, "wrapped.ndjson:1: it cannot be repeated: it comes in an envelope (CloudEvent (structured))",
 		"leave --repeat away")
 	if strings.Contains(o.errors, "correct that line") {
 		t.Errorf("it blames the line: %s", o.errors)
 	}
 	demo("empty.ndjson").says(t, exitUsage, "there is no event in it")
-	demo("events.ndjson", "--pipeline", "nowhere.yaml").says(t, exitUsage, "nowhere.yaml")
-	demo("events.ndjson", "--pipeline", "sub/wrong.yaml").says(t, exitUsage, "sub/wrong.yaml:9:", "sub/wrong.yaml:14:", "windw", "window")
+	demo("events.ndjson --pipeline nowhere.yaml").says(t, exitUsage, "nowhere.yaml")
+	demo("events.ndjson --pipeline sub/wrong.yaml").says(t, exitUsage, "sub/wrong.yaml:9:", "sub/wrong.yaml:14:", "windw", "window")
 	demo("marked.ndjson").says(t, exitFine)
 }
 
@@ -140,17 +138,17 @@ func TestDemoWithoutASecret(t *testing.T) {
 	inDirectory(t)
 	write(t, "secret.yaml", strings.Replace(readings, `"{sensor}"}`, `"{sensor | hmac}"}`, 1))
 	const said = `ingot demo: INGOT_PII_KEY is not set: keyed hashes are made with the key "` + show.StandIn + `"`
-	stand := tool(t, "demo", "events.ndjson", "--pipeline", "secret.yaml")
+	stand := tool(t, "demo events.ndjson --pipeline secret.yaml")
 	stand.says(t, exitFine, said)
 	a := appOf(cli.IO{Env: func(name string) (string, bool) { return "k", name == "INGOT_PII_KEY" }})
-	own := toolIn(context.Background(), a, "demo", "events.ndjson", "--pipeline", "secret.yaml")
+	own := toolIn(context.Background(), a, "demo events.ndjson --pipeline secret.yaml")
 	if own.says(t, exitFine); strings.Contains(own.errors, "INGOT_PII_KEY") || own.out == stand.out {
 		t.Errorf("with a secret of its own it says %s\nand its hashes differ: %v", own.errors, own.out != stand.out)
 	}
-	if o := tool(t, "demo", "events.ndjson", "--pipeline", "pipeline.yaml"); strings.Contains(o.errors, "INGOT_PII_KEY") {
+	if o := tool(t, "demo events.ndjson --pipeline pipeline.yaml"); strings.Contains(o.errors, "INGOT_PII_KEY") {
 		t.Errorf("without hmac it says %s", o.errors)
 	}
-	if o := tool(t, "demo", "--example", "shop"); strings.Contains(o.errors, "INGOT_PII_KEY") {
+	if o := tool(t, "demo --example shop"); strings.Contains(o.errors, "INGOT_PII_KEY") {
 		t.Errorf("of an example, which has its own key, it says %s", o.errors)
 	}
 }
@@ -170,12 +168,12 @@ func TestDemoReadsStandardInput(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	events, err := os.ReadFile("events.ndjson")
 	must.Succeed(t, err)
-	file := tool(t, "demo", "events.ndjson", "--repeat", "2")
-	stdin := piped(t, string(events), "demo", "-", "--repeat", "2")
+	file := tool(t, "demo events.ndjson --repeat 2")
+	stdin := piped(t, string(events), "demo - --repeat 2")
 	if want := strings.Replace(file.out, "events.ndjson", "standard input", 1); stdin.code != exitFine || stdin.out != want {
 		t.Errorf("exit code %d, stderr %s; got\n%s\nwant\n%s", stdin.code, stdin.errors, stdin.out, want)
 	}
-	broken := piped(t, "{}\n", "demo", "-")
+	broken := piped(t, "{}\n", "demo -")
 	if broken.code != exitUsage || !strings.Contains(broken.errors, "standard input:1: ") {
 		t.Errorf("exit code %d, stderr %s", broken.code, broken.errors)
 	}
@@ -192,7 +190,7 @@ func TestDemoTakesMessageAttributes(t *testing.T) {
 	body := `{"id":1,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}`
 	write(t, "events.ndjson", body)
 	demo := func(more ...string) ran {
-		return tool(t, append([]string{"demo", "events.ndjson", "--totals", "-1"}, more...)...)
+		return tool(t, "demo events.ndjson --totals -1", more...)
 	}
 	demo().says(t, exitUsage, "events.ndjson:1: Poison (missing-field)", "attribute")
 	demo("--attribute", "kind=reading").says(t, exitFine)
@@ -230,7 +228,7 @@ func TestDemoListsAllBadLines(t *testing.T) {
 		}
 	}
 	write(t, "broken.ndjson", lines.String())
-	o := tool(t, "demo", "broken.ndjson")
+	o := tool(t, "demo broken.ndjson")
 	o.says(t, exitUsage, "broken.ndjson: 19 of 100 lines cannot be used:\n  broken.ndjson:4: Poison (wrong-type)",
 		"\n  broken.ndjson:91: it has more than 2097152 bytes", "\n  and 9 more: lines 92-100")
 	if n := strings.Count(o.errors, "\n"); n > 14 || o.out != "" {
@@ -250,7 +248,7 @@ func TestDemoSaysThatEventsAreNotInOrder(t *testing.T) {
 	for i, want := range []string{"ingot: mixed.ndjson is not in order of time: 2 of 6 events are older than an event before them, the " +
 		"first on line 4; they are sent in the order of the file", ""} {
 		write(t, "mixed.ndjson", text[i])
-		o := tool(t, "demo", "mixed.ndjson", "--repeat", "2")
+		o := tool(t, "demo mixed.ndjson --repeat 2")
 		if o.says(t, exitFine, want); strings.Count(o.errors, "not in order") != 1-i {
 			t.Errorf("%s", o.errors)
 		}
@@ -263,21 +261,19 @@ func TestDemoSkipsBadLines(t *testing.T) {
 	inDirectory(t)
 	good := `{"id":%d,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}` + "\n"
 	write(t, "some.ndjson", fmt.Sprintf(good, 1)+"nope\n"+fmt.Sprintf(good, 2)+`{"id":3}`+"\n"+fmt.Sprintf(good, 4))
-	demo := func(file string, more ...string) ran {
-		return tool(t, append([]string{"demo", file}, more...)...)
-	}
+	demo := func(line string) ran { return tool(t, "demo "+line) }
 	demo("some.ndjson").says(t, exitUsage, "or leave them out with --skip-unusable.")
-	o := demo("some.ndjson", "--skip-unusable")
+	o := demo("some.ndjson --skip-unusable")
 	o.says(t, exitFine, "ingot: some.ndjson: 2 of 5 lines cannot be used:\n  some.ndjson:2: Poison (undecodable)",
 		"\n  some.ndjson:4: Poison (missing-field)", "\nThey are left out.\n")
 	must.Say(t, o.out, "INGOT DEMO  3 events", "Every event is stored once and counted once.")
 	write(t, "one.ndjson", fmt.Sprintf(good, 1)+"nope\n")
 	demo("one.ndjson").says(t, exitUsage, "one.ndjson:2: Poison (undecodable)", "; leave it out with --skip-unusable")
-	demo("one.ndjson", "--skip-unusable").says(t, exitFine, "one.ndjson: 1 of 2 lines cannot be used:\n  one.ndjson:2: ",
+	demo("one.ndjson --skip-unusable").says(t, exitFine, "one.ndjson: 1 of 2 lines cannot be used:\n  one.ndjson:2: ",
 		"\nIt is left out.\n")
 	write(t, "none.ndjson", "nope\n")
-	demo("none.ndjson", "--skip-unusable").says(t, exitUsage, "none.ndjson:1: Poison (undecodable)")
-	tool(t, "demo", "--skip-unusable").says(t, exitUsage,
+	demo("none.ndjson --skip-unusable").says(t, exitUsage, "none.ndjson:1: Poison (undecodable)")
+	tool(t, "demo --skip-unusable").says(t, exitUsage,
 		"--skip-unusable is for your own events: the examples have no lines that cannot be used")
 }
 
@@ -305,7 +301,7 @@ func TestDemoReadsAPipe(t *testing.T) {
 		t.Errorf("%v: %s", err, o.out)
 	}
 	t.Setenv("TMPDIR", "/nonexistent")
-	tool(t, "demo", "-").says(t, exitFailed, "set TMPDIR to a folder that can be written to")
+	tool(t, "demo -").says(t, exitFailed, "set TMPDIR to a folder that can be written to")
 }
 
 // Even if nothing is typed into a terminal, the tool stops when it is interrupted.

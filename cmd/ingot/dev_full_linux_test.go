@@ -51,7 +51,7 @@ func TestFullDiskUnderDev(t *testing.T) {
 	sent := 0
 	sendUntilFull := func() {
 		t.Helper()
-		full := piped(t, "", "send", "events.ndjson", "--local", "--skip", fmt.Sprint(sent))
+		full := piped(t, "", "send events.ndjson --local --skip", fmt.Sprint(sent))
 		if full.code != exitFailed || !strings.HasSuffix(full.errors, want) {
 			t.Fatalf("exit code %d, and printed:\n%s; want\n%s", full.code, full.errors, want)
 		}
@@ -65,11 +65,11 @@ func TestFullDiskUnderDev(t *testing.T) {
 		must.Succeed(t, syscall.Mount("tmpfs", data, "tmpfs", syscall.MS_REMOUNT, "size="+size))
 	}
 	sendUntilFull()
-	if got := piped(t, "", "status", "--local"); got.code != exitFailed || !strings.HasSuffix(got.errors, ") cannot answer now: "+want) {
+	if got := piped(t, "", "status --local"); got.code != exitFailed || !strings.HasSuffix(got.errors, ") cannot answer now: "+want) {
 		t.Errorf("exit code %d, and printed:\n%s", got.code, got.errors)
 	}
 	makeRoom("5m")
-	for until := time.Now().Add(2 * time.Minute); piped(t, "", "status", "--local").code != exitFine; time.Sleep(50 * time.Millisecond) {
+	for until := time.Now().Add(2 * time.Minute); piped(t, "", "status --local").code != exitFine; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatal("ingot dev does not go on by itself")
 		}
@@ -79,7 +79,7 @@ func TestFullDiskUnderDev(t *testing.T) {
 	_ = k.cmd.Wait() // it was killed
 	makeRoom("256m")
 	k.start("--data", data)
-	if got := piped(t, "", "send", "events.ndjson", "--local", "--skip", fmt.Sprint(sent)); got.code != exitFine {
+	if got := piped(t, "", "send events.ndjson --local --skip", fmt.Sprint(sent)); got.code != exitFine {
 		t.Fatalf("exit code %d: %s", got.code, got.errors)
 	}
 	k.sent = events

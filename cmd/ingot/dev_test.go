@@ -49,8 +49,8 @@ func TestFIFOInDev(t *testing.T) {
 	}
 	lines = append(lines, `{"type":"sale","id":7,"at":"2026-01-02T03:04:05Z","customer":{"email":"c1@example.com"},"cents":1}`)
 	write(t, "events.ndjson", strings.Join(lines, "\n"))
-	w.run(2, "send", "events.ndjson", "--local")
-	w.run(3, "send", "events.ndjson", "--local", "--group", "customer.email", "--wait") // the last one is a Conflict
+	w.run(2, "send events.ndjson --local")
+	w.run(3, "send events.ndjson --local --group customer.email --wait") // the last one is a Conflict
 	w.await(func() bool { return w.waiting(w.dev.Stack().Quarantine) == 1 })
 	var got []string
 	steps, _ := w.dev.Steps().After(0, 1000)
@@ -61,12 +61,12 @@ func TestFIFOInDev(t *testing.T) {
 	}
 	must.Match(t, got, want)
 	// A message keeps its group in quarantine, so it can be sent again.
-	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	w.run(0, "quarantine pull letters --once --local")
 	ids := w.files("letters")
-	w.run(3, "quarantine", "show", "letters", ids[0], "--local")
-	w.run(0, "quarantine", "resend", "letters", ids[0], "--replace", "--yes", "--local")
+	w.run(3, "quarantine show letters --local", ids[0])
+	w.run(0, "quarantine resend letters --replace --yes --local", ids[0])
 	w.await(func() bool { return w.waiting(w.dev.Stack().Queue) == 0 })
-	must.Say(t, w.run(0, "get", "sale", "id=7", "--local").out, `"cents":1}`)
+	must.Say(t, w.run(0, "get sale id=7 --local").out, `"cents":1}`)
 }
 
 // TestAttributesThroughDev sends a message with attributes, which goes to quarantine, is mended,
@@ -104,14 +104,14 @@ func TestAttributesThroughDev(t *testing.T) {
 	}
 	w.post(w.dev.Stack().Queue, badSale, sent)
 	look(w.dev.Stack().Quarantine, badSale, len(sent)+1) // and the reason
-	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	w.run(0, "quarantine pull letters --once --local")
 	id := w.files("letters")[0]
 	const mended = `{"type":"sale","id":2,"at":"2026-01-02T03:04:05Z","customer":{"email":"bob@example.com"},"cents":5}`
 	write(t, filepath.Join("letters", id+".body"), mended)
-	w.run(0, "pause", "--local")
-	w.run(0, "quarantine", "resend", "letters", id, "--local")
+	w.run(0, "pause --local")
+	w.run(0, "quarantine resend letters --local", id)
 	look(w.dev.Stack().Queue, mended, len(sent))
-	w.run(0, "resume", "--local")
+	w.run(0, "resume --local")
 	w.await(func() bool { return w.waiting(w.dev.Stack().Queue) == 0 })
-	w.run(0, "get", "sale", "id=2", "--local")
+	w.run(0, "get sale id=2 --local")
 }

@@ -21,37 +21,37 @@ func TestDevThatCannotStart(t *testing.T) {
 	must.Succeed(t, err)
 	defer taken.Close()
 	port := fmt.Sprint(taken.Addr().(*net.TCPAddr).Port)
-	free := []string{"--port", "0", "--port-console", "0"}
+	const free = "--port 0 --port-console 0"
 	for name, c := range map[string]struct {
 		prepare func(t *testing.T)
-		args    []string
+		line    string
 		code    int
 		want    string
 	}{
-		"the port is taken": {nil, []string{"--port", port, "--port-console", "0"}, exitFailed, "ingot: port " + port +
+		"the port is taken": {nil, "--port " + port + " --port-console 0", exitFailed, "ingot: port " + port +
 			" is taken by another program, perhaps by another ingot dev: end that one, or choose a port with --port\n"},
-		"the console's port is taken": {nil, []string{"--port", "0", "--port-console", port}, exitFailed, "ingot: port " + port +
+		"the console's port is taken": {nil, "--port 0 --port-console " + port, exitFailed, "ingot: port " + port +
 			" is taken by another program, perhaps by another ingot dev: end that one, or choose a port with --port-console\n"},
-		"both ports are taken": {nil, []string{"--port", port, "--port-console", port}, exitFailed, "ingot: ports " + port + " and " +
+		"both ports are taken": {nil, "--port " + port + " --port-console " + port, exitFailed, "ingot: ports " + port + " and " +
 			port + " are taken by other programs, perhaps by another ingot dev: end that one, or take free ports with --port 0 --port-console 0\n"},
-		"not a port": {nil, []string{"--port", "70000"}, exitUsage,
+		"not a port": {nil, "--port 70000", exitUsage,
 			"--port 70000: give a port from 1 to 65535, or 0 for any free one"},
-		"an address of another": {nil, append(free, "--host", "192.0.2.1"), exitFailed, "port 0 of 192.0.2.1 cannot be used"},
+		"an address of another": {nil, free + " --host 192.0.2.1", exitFailed, "port 0 of 192.0.2.1 cannot be used"},
 		"another one has the folder": {func(t *testing.T) {
 			running(t)
 		}, free, exitFailed, fmt.Sprintf("ingot: another ingot dev (process %d) runs with the data in ", os.Getpid())},
-		"no pipeline": {nil, append(free, "--pipeline", "no.yaml"), exitUsage,
+		"no pipeline": {nil, free + " --pipeline no.yaml", exitUsage,
 			"ingot: no.yaml: no such file or directory; name the pipeline with --pipeline FILE, or make one with: ingot init"},
 		"a broken pipeline": {func(t *testing.T) {
 			rewrite(t, "window: 1d", "window: 1fortnight")
 		}, free, exitUsage, "ingot: the pipeline has mistakes:\npipeline.yaml:13:13: "},
 		"the data is a file": {func(t *testing.T) {
 			rewriteFile(t, "data", "hello")
-		}, append(free, "--data", "data"), exitFailed,
+		}, free + " --data data", exitFailed,
 			"ingot: the data folder data cannot be made: not a directory; name another with --data\n"},
 		"data of another one": {func(t *testing.T) {
 			rewriteFile(t, filepath.Join("data", "ingot.db"), strings.Repeat("hello", 9999))
-		}, append(free, "--data", "data"), exitFailed, "is not data of ingot dev"},
+		}, free + " --data data", exitFailed, "is not data of ingot dev"},
 		"kept with another pipeline": {func(t *testing.T) {
 			running(t)()
 			rewrite(t, `"ORDER#{order_id}"`, `"ORDERS#{order_id}"`)
@@ -63,7 +63,7 @@ func TestDevThatCannotStart(t *testing.T) {
 			if c.prepare != nil {
 				c.prepare(t)
 			}
-			got := piped(t, "", append([]string{"dev"}, c.args...)...)
+			got := tool(t, "dev "+c.line)
 			if got.code != c.code || !strings.Contains(got.errors, c.want) || got.out != "" {
 				t.Errorf("exit code %d, want %d; printed:\n%s%s; want\n%s", got.code, c.code, got.out, got.errors, c.want)
 			}
@@ -155,7 +155,7 @@ func TestPipelineThatBreaksWhileDevRuns(t *testing.T) {
 	send := func(n int) {
 		t.Helper()
 		rewriteFile(t, "events.ndjson", line(n))
-		if got := piped(t, "", "send", "events.ndjson", "--local", "--wait"); got.code != exitFine {
+		if got := piped(t, "", "send events.ndjson --local --wait"); got.code != exitFine {
 			t.Fatalf("exit code %d: %s%s", got.code, got.out, got.errors)
 		}
 	}
@@ -168,7 +168,7 @@ func TestPipelineThatBreaksWhileDevRuns(t *testing.T) {
 	errors.await(t, "pipeline.yaml is the file that runs again")
 	send(2)
 	for until := time.Now().Add(time.Minute); ; { // send waits until the events are stored, and they are counted after that
-		got := piped(t, "", "verify", "--local")
+		got := piped(t, "", "verify --local")
 		if got.code == exitFine {
 			break
 		}

@@ -88,9 +88,9 @@ func opens(id, customer, email string) string {
 }
 
 // erases runs ingot erase and reads its JSON.
-func (w *devWorld) erases(code int, args ...string) (r erase.Report) {
+func (w *devWorld) erases(code int, line string) (r erase.Report) {
 	w.t.Helper()
-	got := w.run(code, append(append([]string{"erase"}, args...), "--local", "--output", "json")...)
+	got := w.run(code, "erase --local --output json "+line)
 	if err := json.Unmarshal([]byte(got.out), &r); err != nil {
 		w.t.Fatalf("%v\n%s%s", err, got.out, got.errors)
 	}
@@ -188,36 +188,36 @@ func TestEraseByPattern(t *testing.T) {
 	w.send(0, buys("1", "ann", "a", long), buys("2", "ann"), buys("3", "bob", "b"), opens("7", "ann", "ann@example.com"),
 		opens("8", "bob", "bob@example.com"))
 	w.send(1, strings.Replace(buys("2", "ann"), "lorem", "LOREM", 1)) // a conflict, with a payload of its own
-	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	w.run(0, "quarantine pull letters --once --local")
 	letter := w.files("letters")[0]
 	if n := len(w.bucket(stack.Payloads)); n != 5 {
 		t.Fatalf("%d payloads", n)
 	}
 	w.sets("ORDER#2|ORDER", "expiresAt", &types.AttributeValueMemberN{Value: "1700000000"})
 
-	for want, args := range map[string][]string{
-		"write --yes to confirm":      {"--pattern", "person", "customer=ann"},
-		"write --keys FILE":           {"--pattern", "person", "customer=ann", "--yes"},
-		"orders reads totals":         {"--pattern", "orders", "--dry-run"},
-		"customer":                    {"--pattern", "person", "--dry-run"},
-		"pattern":                     {"--pattern", "persons", "customer=ann", "--dry-run"},
-		"in one way":                  {"--pattern", "person", "--pk", "a", "--sk", "b", "--dry-run"},
-		"belong to --pattern":         {"order", "id=1", "--from", "2026", "--dry-run"},
-		"leave out everything that":   {"--payloads", "order", "--dry-run"},
-		"has written":                 {"--keys", "none.ndjson", "--yes"},
-		"--keys is empty":             {"--keys", "", "--yes"},
-		"name what to erase in one w": {"--keys", "k", "order", "id=1", "--yes"},
+	for want, line := range map[string]string{
+		"write --yes to confirm":      "--pattern person customer=ann",
+		"write --keys FILE":           "--pattern person customer=ann --yes",
+		"orders reads totals":         "--pattern orders --dry-run",
+		"customer":                    "--pattern person --dry-run",
+		"pattern":                     "--pattern persons customer=ann --dry-run",
+		"in one way":                  "--pattern person --pk a --sk b --dry-run",
+		"belong to --pattern":         "order id=1 --from 2026 --dry-run",
+		"leave out everything that":   "--payloads order --dry-run",
+		"has written":                 "--keys none.ndjson --yes",
+		"--keys is empty":             "--keys= --yes",
+		"name what to erase in one w": "--keys k order id=1 --yes",
 	} {
-		must.Say(t, w.run(2, append([]string{"erase", "--local"}, args...)...).errors, want)
+		must.Say(t, w.run(2, "erase --local "+line).errors, want)
 	}
 
 	all := w.kept()
-	sameText(t, "erase-pattern-dry.txt", w.run(0, "erase", "--pattern", "person", "customer=ann", "--keys", "ann.ndjson", "--dry-run",
-		"--local", "--letters", "letters").out, letter)
+	dry := w.run(0, "erase --pattern person customer=ann --keys ann.ndjson --dry-run --local --letters letters")
+	sameText(t, "erase-pattern-dry.txt", dry.out, letter)
 	if !slices.Equal(w.kept(), all) || len(w.bucket(stack.Payloads)) != 5 {
 		t.Fatalf("--dry-run has changed something: %v", w.kept())
 	}
-	planned := w.erases(0, "--keys", "ann.ndjson", "--dry-run", "--letters", "letters")
+	planned := w.erases(0, "--keys ann.ndjson --dry-run --letters letters")
 	if len(planned.Events) != 3 || len(planned.Events[0].Parts)+len(planned.Events[1].Parts)+len(planned.Events[2].Parts) != 4 {
 		t.Errorf("%+v", planned)
 	}
@@ -230,7 +230,7 @@ func TestEraseByPattern(t *testing.T) {
 			"expiresAt": &types.AttributeValueMemberN{Value: "1700000000"}}})
 	must.Succeed(t, err)
 	w.send(1, buys("4", "ann", "c")) // it came in the meantime
-	got := w.run(0, "erase", "--pattern", "person", "customer=ann", "--keys", "ann.ndjson", "--yes", "--local", "--letters", "letters")
+	got := w.run(0, "erase --pattern person customer=ann --keys ann.ndjson --yes --local --letters letters")
 	sameText(t, "erase-pattern.txt", got.out, letter)
 	must.Say(t, got.errors, "EVENTS\n")
 	left := []string{"ACCOUNT#8|ACCOUNT", "EMAIL#bob@example.com|CLAIM", "ORDER#3|ORDER", "PLACE#bob@example.com|CLAIM"}
@@ -240,10 +240,10 @@ func TestEraseByPattern(t *testing.T) {
 	if n := w.bucket(stack.Payloads); len(n) != 1 {
 		t.Errorf("left are %v", n)
 	}
-	must.Say(t, w.run(0, "erase", "--pattern", "person", "customer=ann", "--dry-run", "--local").out, "no event is found\n")
+	must.Say(t, w.run(0, "erase --pattern person customer=ann --dry-run --local").out, "no event is found\n")
 
 	// After a restore, the same keys are erased again.
-	again := w.erases(0, "--keys", "ann.ndjson", "--yes")
+	again := w.erases(0, "--keys ann.ndjson --yes")
 	for _, ev := range again.Events {
 		if ev.Erased == nil || *ev.Erased || !ev.Barred {
 			t.Errorf("%+v", ev)
@@ -256,7 +256,7 @@ func TestEraseByPattern(t *testing.T) {
 		t.Errorf("%v\n%s", err, text)
 	}
 	write(t, "bad.ndjson", "{\"pk\":\"A\",\"sk\":\"B\"}\n{\"pk\":\"A\"}\n")
-	must.Say(t, w.run(2, "erase", "--keys", "bad.ndjson", "--yes", "--local").errors, "bad.ndjson:2 is not a key")
+	must.Say(t, w.run(2, "erase --keys bad.ndjson --yes --local").errors, "bad.ndjson:2 is not a key")
 }
 
 // A whole and its parts that a pattern finds are one event. A part alone is said to be one. An
@@ -264,7 +264,7 @@ func TestEraseByPattern(t *testing.T) {
 func TestEraseByPatternOfParts(t *testing.T) {
 	w := newDevWorldOf(t, peopleSpec)
 	w.send(0, buys("1", "ann", "a", "b"), buys("2", "ann", "a"))
-	got := w.run(0, "erase", "--pattern", "line", "customer=ann", "--dry-run", "--local")
+	got := w.run(0, "erase --pattern line customer=ann --dry-run --local")
 	if strings.Count(got.out, "a part; its event is not erased") != 3 {
 		t.Error(got.out)
 	}
@@ -275,14 +275,14 @@ func TestEraseByPatternOfParts(t *testing.T) {
 		}
 	}
 	write(t, "keys.ndjson", lines)
-	if r := w.erases(0, "--keys", "keys.ndjson", "--dry-run"); len(r.Events) != 2 || len(r.Events[0].Parts) != 2 ||
+	if r := w.erases(0, "--keys keys.ndjson --dry-run"); len(r.Events) != 2 || len(r.Events[0].Parts) != 2 ||
 		r.Events[1].Type != "line" {
 		t.Errorf("%+v", r)
 	}
 
 	w.deploys(`key: {pk: "LINES#{customer | hmac}", sk: "{id}#{n}"}`, `key: {pk: "OTHER#{customer | hmac}", sk: "{id}#{n}"}`)
 	write(t, "keys.ndjson", lines[:strings.Index(lines, "\n")+1]+`{"pk":"ORDER#9","sk":"ORDER"}`+"\n")
-	r := w.erases(1, "--keys", "keys.ndjson", "--yes")
+	r := w.erases(1, "--keys keys.ndjson --yes")
 	if !strings.Contains(r.Events[0].Error, "its parts are not all found") || r.Events[0].Barred ||
 		!strings.Contains(r.Events[1].Error, "the key is barred") {
 		t.Errorf("%+v %+v", r.Events[0], r.Events[1])
@@ -305,20 +305,20 @@ func TestEraseScans(t *testing.T) {
     key: {pk: "PLACE#{place}", sk: "CLAIM"}
     retain: 30000d
 `, "", "    atomic: true\n", "")
-	for _, words := range [][]string{{"order", "id=1"}, {"account", "id=7"}} {
+	for _, line := range []string{"order id=1", "account id=7"} {
 		before := w.kept()
 		for _, flag := range []string{"--dry-run", "--yes"} {
-			must.Say(t, w.run(1, append([]string{"erase", flag, "--local"}, words...)...).errors, "ingot erase with --scan")
+			must.Say(t, w.run(1, "erase --local "+line, flag).errors, "ingot erase with --scan")
 		}
 		must.Match(t, w.kept(), before)
 	}
-	dry := w.run(0, "erase", "order", "id=1", "--scan", "--dry-run", "--local")
+	dry := w.run(0, "erase order id=1 --scan --dry-run --local")
 	if strings.Count(dry.out, "\npart          line  LINES#") != 2 || !strings.Contains(dry.errors, "scanning table events costs about ") ||
 		strings.Count(dry.out, "which erasing deletes") != 2 {
 		t.Errorf("%s%s", dry.out, dry.errors)
 	}
-	w.run(0, "erase", "order", "id=1", "--scan", "--yes", "--local")
-	w.run(0, "erase", "account", "id=7", "--scan", "--yes", "--local")
+	w.run(0, "erase order id=1 --scan --yes --local")
+	w.run(0, "erase account id=7 --scan --yes --local")
 	if kept := w.kept(); len(kept) != 2 || !strings.HasPrefix(kept[0], "LINES#") || kept[1] != "ORDER#2|ORDER" ||
 		len(w.bucket(stack.Payloads)) != 1 {
 		t.Errorf("left are %v and %v", kept, w.bucket(stack.Payloads))
@@ -335,14 +335,14 @@ func TestEraseScansForAKey(t *testing.T) {
 			Key: testworld.Key(key, sk)})
 		must.Succeed(t, err)
 	}
-	must.Say(t, w.run(1, "erase", "order", "id=1", "--yes", "--local").errors, "parts of it may still be stored")
-	if got := w.erases(0, "order", "id=1", "--scan", "--yes"); len(got.Events[0].Parts) != 2 {
+	must.Say(t, w.run(1, "erase order id=1 --yes --local").errors, "parts of it may still be stored")
+	if got := w.erases(0, "order id=1 --scan --yes"); len(got.Events[0].Parts) != 2 {
 		t.Errorf("%+v", got.Events[0])
 	}
-	if got := w.erases(6, "account", "id=7", "--scan", "--yes"); len(got.Events[0].Parts) != 1 || got.Events[0].Parts[0].Type != "place" {
+	if got := w.erases(6, "account id=7 --scan --yes"); len(got.Events[0].Parts) != 1 || got.Events[0].Parts[0].Type != "place" {
 		t.Errorf("%+v", got.Events[0])
 	}
-	must.Say(t, w.run(6, "erase", "account", "id=7", "--scan", "--yes", "--local").errors, "and 1 item of type email may be of that event")
+	must.Say(t, w.run(6, "erase account id=7 --scan --yes --local").errors, "and 1 item of type email may be of that event")
 	kept := w.kept() // the claim that does not show its whole is left
 	if len(kept) != 3 || kept[0] != "EMAIL#ann@example.com|CLAIM" || !strings.HasSuffix(kept[1], "|2#1") || kept[2] != "ORDER#2|ORDER" {
 		t.Errorf("left are %v", kept)
@@ -364,7 +364,7 @@ func TestEraseArchived(t *testing.T) {
 	w.expires("ORDER#1", first+"|1#2", "ACCOUNT#7")
 	kept := w.bucket(stack.Bucket)
 
-	got := w.erases(0, "order", "id=1", "--yes")
+	got := w.erases(0, "order id=1 --yes")
 	ev := got.Events[0]
 	if want := slices.DeleteFunc(kept, tablearchive.IsFile); !slices.Equal(names(ev.Archive), want) || len(want) != 2 ||
 		len(ev.Parts) != 3 || *ev.Erased {
@@ -378,22 +378,22 @@ func TestEraseArchived(t *testing.T) {
 
 	// The account is in a file, because its payload is small. A claim that lives on is released,
 	// and one that another event has got is not.
-	must.Say(t, w.run(0, "erase", "account", "id=7", "--dry-run", "--local").out, "its files were not read")
-	must.Say(t, w.run(1, "erase", "account", "id=7", "--yes", "--local").errors, "or with --archive")
-	if got := w.erases(0, "account", "id=7", "--archive", "--dry-run"); len(got.Events[0].Parts) != 2 || !got.Events[0].Parts[0].Claim ||
+	must.Say(t, w.run(0, "erase account id=7 --dry-run --local").out, "its files were not read")
+	must.Say(t, w.run(1, "erase account id=7 --yes --local").errors, "or with --archive")
+	if got := w.erases(0, "account id=7 --archive --dry-run"); len(got.Events[0].Parts) != 2 || !got.Events[0].Parts[0].Claim ||
 		len(got.Events[0].Archive) != 1 || got.FilesUnread {
 		t.Errorf("%+v", got.Events[0])
 	}
-	told := w.run(0, "erase", "account", "id=7", "--archive", "--yes", "--reveal", "--local").out
+	told := w.run(0, "erase account id=7 --archive --yes --reveal --local").out
 	_, line, _ := strings.Cut(told, "of these files: ingot ")
 	line, _, _ = strings.Cut(line, "\n")
 	w.send(0, opens("9", "cat", "ann@example.com"))
-	w.erases(0, "account", "id=7", "--archive", "--yes")
+	w.erases(0, "account id=7 --archive --yes")
 	if kept := w.kept(); !slices.Contains(kept, "EMAIL#ann@example.com|CLAIM") ||
 		!slices.Contains(kept, "PLACE#ann@example.com|CLAIM") || !slices.Contains(kept, "EMAIL#bob@example.com|CLAIM") {
 		t.Errorf("left are %v", kept)
 	}
-	w.run(0, append(strings.Fields(strings.ReplaceAll(line, "'", "")), "--local")...)
+	w.run(0, strings.ReplaceAll(line, "'", ""), "--local")
 	if left := w.archived(); slices.Contains(left, "ACCOUNT#7") || !slices.Contains(left, "ORDER#1") {
 		t.Errorf("left in the archive are %v", left)
 	}
@@ -407,8 +407,8 @@ func TestEraseArchived(t *testing.T) {
 		}
 	}
 	w.expires(gone...)
-	must.Say(t, w.run(6, "erase", "order", "id=3", "--dry-run", "--local").errors, "run this command with --archive")
-	if ev := w.erases(0, "order", "id=3", "--archive", "--dry-run").Events[0]; len(ev.Parts) != 2 ||
+	must.Say(t, w.run(6, "erase order id=3 --dry-run --local").errors, "run this command with --archive")
+	if ev := w.erases(0, "order id=3 --archive --dry-run").Events[0]; len(ev.Parts) != 2 ||
 		!slices.ContainsFunc(names(ev.Archive), tablearchive.IsFile) {
 		t.Errorf("%+v", ev)
 	}
@@ -416,10 +416,10 @@ func TestEraseArchived(t *testing.T) {
 	// If pipeline.yaml has changed since, it is not known which parts they were.
 	w.expires("ORDER#2")
 	w.deploys("each: lines", "each: rows")
-	must.Say(t, w.run(6, "erase", "order", "id=2", "--dry-run", "--local").errors,
+	must.Say(t, w.run(6, "erase order id=2 --dry-run --local").errors,
 		"the archived event had 1 parts (i:parts), and 0 of them are found")
-	must.Say(t, w.run(1, "erase", "order", "id=2", "--yes", "--local").errors, "parts of it may still be stored")
-	w.run(6, "erase", "order", "id=2", "--scan", "--yes", "--local")
+	must.Say(t, w.run(1, "erase order id=2 --yes --local").errors, "parts of it may still be stored")
+	w.run(6, "erase order id=2 --scan --yes --local")
 	if kept := w.kept(); slices.ContainsFunc(kept, func(key string) bool { return strings.HasPrefix(key, "LINES#") }) {
 		t.Errorf("left are %v", kept)
 	}

@@ -25,13 +25,13 @@ import (
 func longAgo() time.Time { return time.Now().Add(-26 * time.Hour) }
 
 // by runs the tool by a clock that waiting does not set ahead.
-func (w *devWorld) by(now func() time.Time, code int, args ...string) ran {
+func (w *devWorld) by(now func() time.Time, code int, line string) ran {
 	w.t.Helper()
 	clock := quickClock()
 	clock.Now = now
-	got := toolIn(w.t.Context(), appOf(cli.IO{Clock: clock}), args...)
+	got := toolIn(w.t.Context(), appOf(cli.IO{Clock: clock}), line)
 	if got.code != code {
-		w.t.Fatalf("ingot %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), got.code, code, got.out, got.errors)
+		w.t.Fatalf("ingot %s: exit code %d, want %d\n%s%s", line, got.code, code, got.out, got.errors)
 	}
 	return got
 }
@@ -68,37 +68,37 @@ func TestErasePayloads(t *testing.T) {
 	}
 
 	dayAfter := func() time.Time { return longAgo().Add(24 * time.Hour) } // a stream still has the records
-	must.Say(t, w.by(dayAfter, 0, "erase", "--payloads", "--dry-run", "--local").out,
+	must.Say(t, w.by(dayAfter, 0, "erase --payloads --dry-run --local").out,
 		"0 objects of no event\n2 others of the last 25 hours left alone\n")
-	dry := w.run(0, "erase", "--payloads", "--dry-run", "--local")
+	dry := w.run(0, "erase --payloads --dry-run --local")
 	for _, name := range strays {
 		must.Say(t, dry.out, "payload       s3://payloads/"+name+", 20")
 	}
 	if !strings.Contains(dry.out, "\n2 objects of no event\n") || len(w.objects()) != 6 {
 		t.Error(dry.out)
 	}
-	if got := w.run(5, "erase", "--payloads", "--yes", "--local"); !strings.Contains(got.errors, "ingest is not paused") ||
+	if got := w.run(5, "erase --payloads --yes --local"); !strings.Contains(got.errors, "ingest is not paused") ||
 		len(w.objects()) != 6 {
 		t.Error(got.errors)
 	}
-	w.run(0, "pause", "--local")
-	if got := w.by(longAgo, 0, "erase", "--payloads", "--yes", "--local"); !strings.Contains(got.out,
+	w.run(0, "pause --local")
+	if got := w.by(longAgo, 0, "erase --payloads --yes --local"); !strings.Contains(got.out,
 		"0 objects of no event: deleted\n2 others of the last 25 hours") || len(w.objects()) != 6 {
 		t.Errorf("young objects: %s", got.out)
 	}
 	var out stray.Found
-	must.Succeed(t, json.Unmarshal([]byte(w.by(time.Now, 0, "erase", "--payloads", "--yes", "--local", "--output", "json").out),
+	must.Succeed(t, json.Unmarshal([]byte(w.by(time.Now, 0, "erase --payloads --yes --local --output json").out),
 		&out))
 	if len(out.Payloads) != 2 || out.Young != 0 || *out.Deleted != 2 || out.Payloads[0].Bucket != stack.Payloads ||
 		out.Payloads[0].Name != strays[0] {
 		t.Errorf("%+v", out)
 	}
 	must.Match(t, w.objects(), slices.DeleteFunc(all, func(name string) bool { return slices.Contains(strays, name) }))
-	w.run(0, "resume", "--local")
-	must.Say(t, w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local", "--payload").out, "lorem ipsum")
+	w.run(0, "resume --local")
+	must.Say(t, w.run(0, "get post id=1 author=jane@example.com --local --payload").out, "lorem ipsum")
 
 	// Of an erased event nothing is left anyway. A pipeline without offload has no such bucket.
-	if got := w.run(0, "erase", "--payloads", "--dry-run", "--local"); !strings.Contains(got.out, "0 objects of no event\n") ||
+	if got := w.run(0, "erase --payloads --dry-run --local"); !strings.Contains(got.out, "0 objects of no event\n") ||
 		strings.Contains(got.out, "left alone") {
 		t.Error(got.out)
 	}
@@ -123,8 +123,8 @@ func TestErasePayloadsOfCopies(t *testing.T) {
 	_, err = w.dev.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Payloads), Key: &stray,
 		Body: strings.NewReader("{}")})
 	must.Succeed(t, err)
-	w.run(0, "pause", "--local")
-	got := w.by(time.Now, 0, "erase", "--payloads", "--yes", "--local")
+	w.run(0, "pause --local")
+	got := w.by(time.Now, 0, "erase --payloads --yes --local")
 	if !strings.Contains(got.out, "0 objects of no event: deleted\n1 other of types that a migration moves left alone") ||
 		len(w.objects()) != 2 {
 		t.Errorf("%s%v", got.out, w.objects())
@@ -136,17 +136,17 @@ func TestErasePayloadsOfCopies(t *testing.T) {
 func TestErasePayloadsWaitsForTheArchive(t *testing.T) {
 	w := newDevWorldAt(t, longAgo, map[string]string{"pipeline.yaml": postSpec})
 	w.send(0, post("1", 400))
-	w.run(0, "pause", "streams", "--yes", "--local")
-	w.run(exitUnsure, "pause", "--local")
+	w.run(0, "pause streams --yes --local")
+	w.run(exitUnsure, "pause --local")
 	w.sets(w.kept()[0], "expiresAt", &types.AttributeValueMemberN{Value: "1700000000"})
 	w.dev.Engine().Sweep(1000)
-	if got := w.run(5, "erase", "--payloads", "--yes", "--local"); !strings.Contains(got.errors, "may not be archived yet") ||
+	if got := w.run(5, "erase --payloads --yes --local"); !strings.Contains(got.errors, "may not be archived yet") ||
 		len(w.objects()) != 1 {
 		t.Error(got.errors)
 	}
-	w.run(0, "resume", "streams", "--local")
+	w.run(0, "resume streams --local")
 	w.await(func() bool { return len(w.bucket(stack.Bucket)) == 1 })
-	w.by(time.Now, 0, "erase", "--payloads", "--yes", "--local")
+	w.by(time.Now, 0, "erase --payloads --yes --local")
 	if left := w.objects(); len(left) != 0 {
 		t.Errorf("left are %v", left)
 	}

@@ -18,7 +18,7 @@ func TestErase(t *testing.T) {
 	w := newDevWorld(t)
 	w.send(0, oldSale)
 	w.send(1, newSale)
-	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	w.run(0, "quarantine pull letters --once --local")
 	id := w.files("letters")[0]
 	const image = `{"PK":{"S":"SALE#1"},"SK":{"S":"-"},"type":{"S":"sale"},"id":{"S":"1"},"at":{"S":"2026-01-02T03:04:05.000000000Z"},"epoch":{"N":"1"},` +
 		`"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},"data":{"S":"{}"}}`
@@ -27,43 +27,42 @@ func TestErase(t *testing.T) {
 		Body: strings.NewReader(image)})
 	must.Succeed(t, err)
 
-	w.run(2, "erase", "sale", "id=1", "--local")
-	sameText(t, "erase-dry.txt", w.run(0, "erase", "sale", "id=1", "--dry-run", "--local").out, id)
-	got := w.run(0, "erase", "sale", "id=1", "--yes", "--local", "--letters", "letters")
+	w.run(2, "erase sale id=1 --local")
+	sameText(t, "erase-dry.txt", w.run(0, "erase sale id=1 --dry-run --local").out, id)
+	got := w.run(0, "erase sale id=1 --yes --local --letters letters")
 	sameText(t, "erase.txt", got.out, id)
 	must.Say(t, got.errors, "ingot: this changes ingot dev with ")
 	w.send(1, oldSale, newSale) // both are Duplicates now
-	must.Equal(t, w.run(3, "get", "sale", "id=1",
-		"--local").errors, "ingot: the event under SALE#1 / - was erased, and its key is barred\n")
+	must.Equal(t, w.run(3, "get sale id=1 --local").errors, "ingot: the event under SALE#1 / - was erased, and its key is barred\n")
 	write(t, "again.ndjson", oldSale+"\n"+newSale+"\n")
-	must.Say(t, w.run(3, "send", "again.ndjson", "--wait", "--local").out, "0 events stored, 2 erased before, so the key is barred\n")
-	w.run(0, "quarantine", "drop", "letters", id, "--yes", "--local")
-	out := w.erases(0, "--pk", "SALE#1", "--sk", "-", "--yes")
+	must.Say(t, w.run(3, "send again.ndjson --wait --local").out, "0 events stored, 2 erased before, so the key is barred\n")
+	w.run(0, "quarantine drop letters --yes --local", id)
+	out := w.erases(0, "--pk SALE#1 --sk - --yes")
 	if ev := out.Events[0]; ev.Erased == nil || *ev.Erased || !ev.Barred || len(ev.Archive) != 1 || ev.Archive[0].Name != name ||
 		*out.Quarantine != 0 || ev.PK != "SALE#1" {
 		t.Errorf("%+v %+v", out, ev)
 	}
 	// A key that nobody has used is barred in advance. Its value comes from standard input.
-	if got := pipedWith(t, w.env, "7\n", "erase", "sale", "id=@-", "--yes", "--local"); got.code != 0 ||
+	if got := pipedWith(t, w.env, "7\n", "erase sale id=@- --yes --local"); got.code != 0 ||
 		!strings.Contains(got.out, "SALE#7\n") || !strings.Contains(got.out, "none was stored") {
 		t.Errorf("%d %s%s", got.code, got.out, got.errors)
 	}
-	for want, args := range map[string][]string{
-		"the nearest is sale":      {"sael", "id=1"},
-		"id is missing":            {"sale"},
-		"write FIELD=VALUE":        {"sale", "1"},
-		"given twice":              {"sale", "id=1", "id=2"},
-		"id is":                    {"sale", "id="},
-		"both --pk and --sk":       {"--pk", "SALE#1"},
-		"and nothing else":         {"sale", "--pk", "a", "--sk", "b"},
-		"write ingot erase TYPE":   {},
-		"ingot quarantine pull no": {"sale", "id=1", "--letters", "no"},
+	for want, line := range map[string]string{
+		"the nearest is sale":      "sael id=1",
+		"id is missing":            "sale",
+		"write FIELD=VALUE":        "sale 1",
+		"given twice":              "sale id=1 id=2",
+		"id is":                    "sale id=",
+		"both --pk and --sk":       "--pk SALE#1",
+		"and nothing else":         "sale --pk a --sk b",
+		"write ingot erase TYPE":   "",
+		"ingot quarantine pull no": "sale id=1 --letters no",
 	} {
 		code := 2
 		if strings.HasSuffix(want, " no") {
 			code = 6
 		}
-		must.Say(t, w.run(code, append([]string{"erase", "--yes", "--local"}, args...)...).errors, want)
+		must.Say(t, w.run(code, "erase --yes --local "+line).errors, want)
 	}
 	must.Succeed(t, os.RemoveAll("letters"))
 }

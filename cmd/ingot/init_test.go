@@ -51,10 +51,10 @@ func TestInitMakesARepository(t *testing.T) {
 	slow.Test(t, "it builds and tests two repositories")
 	sample := filepath.Join(t.TempDir(), "sample.ndjson")
 	write(t, sample, samples)
-	for name, args := range map[string][]string{"small": nil, "proposed": {"--events", sample}} {
+	for name, option := range map[string]string{"small": "", "proposed": "--events " + sample} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "shop")
-			tool(t, append([]string{"init", dir}, args...)...).says(t, exitFine)
+			tool(t, "init "+option, dir).says(t, exitFine)
 			must.Say(t, ci(t, dir), ": no mistakes")
 			must.Say(t, inRepository(t, dir, "go", "tool", "ingot", "explain", "events/ingest.json"), "Inserted")
 			must.Say(t, inRepository(t, dir, "make", "demo"), "Every event is stored once and counted once.")
@@ -85,7 +85,7 @@ func TestInitForAPipeline(t *testing.T) {
 	name := filepath.Join(dir, "pipeline.yaml")
 	was := must.Read(t, name)
 	tool(t, "init", dir, "--events", name).says(t, exitUsage, name+" is there already, and --events proposes another")
-	got := tool(t, "init", dir, "--no-tidy")
+	got := tool(t, "init --no-tidy", dir)
 	if got.code != exitFine || strings.Contains(got.out, "pipeline.yaml") ||
 		!strings.Contains(got.errors, "ingot: "+name+" stays as it is; ") {
 		t.Errorf("exit %d: %s%s", got.code, got.out, got.errors)
@@ -97,11 +97,11 @@ func TestInitForAPipeline(t *testing.T) {
 		!strings.Contains(string(text), "\n//go:embed pipeline.yaml schemas/post.json\n") {
 		t.Errorf("%v\n%s", err, text)
 	}
-	if got := tool(t, "check", "--pipeline", name, "--template", filepath.Join(dir, "template.yaml"), "--parameter", "Payloads=keep",
-		"--events", filepath.Join(dir, "events", "sample.ndjson")); got.code != exitFine || !strings.Contains(got.out, "Inserted") {
+	if got := tool(t, "check --pipeline "+name+" --template "+filepath.Join(dir, "template.yaml")+" --parameter Payloads=keep --events "+
+		filepath.Join(dir, "events", "sample.ndjson")); got.code != exitFine || !strings.Contains(got.out, "Inserted") {
 		t.Errorf("the check: exit %d: %s%s", got.code, got.out, got.errors)
 	}
-	tool(t, "init", "--diff", dir).says(t, exitFine)
+	tool(t, "init --diff", dir).says(t, exitFine)
 }
 
 // A pipeline.yaml with mistakes is refused by its place, and nothing is written.
@@ -109,7 +109,7 @@ func TestInitForAWrongPipeline(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "pipeline.yaml")
 	write(t, name, "ingot: 1\nepoch: none\n")
-	tool(t, "init", dir, "--module", "example.com/shop").says(t, exitUsage, name+":2:8: ")
+	tool(t, "init --module example.com/shop", dir).says(t, exitUsage, name+":2:8: ")
 	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
 		t.Errorf("%v, %v", list, err)
 	}
@@ -137,7 +137,7 @@ func TestInitNamesLinesOfOneEvent(t *testing.T) {
 	write(t, filepath.Join(dir, "pipeline.yaml"), `{ingot: 1, epoch: 1, type: "{type}", events: {
   visit: {id: "{n}", at: "{at}", key: {pk: "VISIT#{n}", sk: "-"}},
   state: {id: "{n}", at: "{at}", mode: latest, revision: rev number, key: {pk: "STATE#{n}", sk: "-"}}}}`)
-	tool(t, "init", dir, "--module", "example.com/shop").says(t, exitFine)
+	tool(t, "init --module example.com/shop", dir).says(t, exitFine)
 	const at = `"at":"2026-03-01T09:00:00Z"`
 	write(t, filepath.Join(dir, "events", "sample.ndjson"), `{"type":"visit","n":"1",`+at+`}
 {"type":"state","n":"1",`+at+`,"rev":1}
@@ -169,7 +169,7 @@ not an event
 func TestInitChangesNoFile(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "Makefile"), "mine\n")
-	got := tool(t, "init", dir, "--module", "example.com/shop")
+	got := tool(t, "init --module example.com/shop", dir)
 	if got.code != exitUsage ||
 		!strings.Contains(got.errors, "has Makefile already, and init changes no file; name a new folder, or move this file away\n") {
 		t.Errorf("exit %d: %s", got.code, got.errors)
@@ -178,11 +178,11 @@ func TestInitChangesNoFile(t *testing.T) {
 		t.Errorf("%v, %v", list, err)
 	}
 	write(t, filepath.Join(dir, "README.md"), "mine\n")
-	must.Say(t, tool(t, "init", dir, "--module", "example.com/shop").errors, "or move these files away\n")
+	must.Say(t, tool(t, "init --module example.com/shop", dir).errors, "or move these files away\n")
 	// In a repository that init has made, --diff is what helps.
 	write(t, filepath.Join(dir, "go.mod"), "module example.com/shop\n")
 	write(t, filepath.Join(dir, "pipeline.yaml"), "ingot: 1\n")
-	must.Say(t, tool(t, "init", dir, "--module", "example.com/shop").errors, "or see what differs with ingot init --diff "+dir+"\n")
+	must.Say(t, tool(t, "init --module example.com/shop", dir).errors, "or see what differs with ingot init --diff "+dir+"\n")
 }
 
 // The Makefile of a repository says that Go compiles, the first time and after an upgrade.
@@ -191,7 +191,7 @@ func TestInitMakefileSaysThatItCompiles(t *testing.T) {
 		t.Skip("make is not on PATH; to have the Makefile of a new repository run, install it")
 	}
 	dir, bin := t.TempDir(), t.TempDir()
-	tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy").says(t, exitFine)
+	tool(t, "init --module example.com/shop --no-tidy", dir).says(t, exitFine)
 	must.Succeed(t, os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\n"), 0o700))
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	const tests, tool = "The first time, Go compiles the tests. This can take minutes.\n",
@@ -215,17 +215,17 @@ func TestInitMakefileSaysThatItCompiles(t *testing.T) {
 // --diff shows what a user changed, but it does not show the user's own files.
 func TestInitDiff(t *testing.T) {
 	dir := t.TempDir()
-	tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy").says(t, exitFine, "go mod tidy && make test")
-	if got := tool(t, "init", "--diff", dir); got.code != exitFine || got.out != "" {
+	tool(t, "init --module example.com/shop --no-tidy", dir).says(t, exitFine, "go mod tidy && make test")
+	if got := tool(t, "init --diff", dir); got.code != exitFine || got.out != "" {
 		t.Fatalf("a new repository: exit %d: %s%s", got.code, got.out, got.errors)
 	}
 	samconfig := filepath.Join(dir, "samconfig.toml") // as Git checks it out on Windows
 	write(t, samconfig, strings.ReplaceAll(string(mustRead(t, samconfig)), "\n", "\r\n"))
-	tool(t, "init", "--diff", dir).says(t, exitFine)
+	tool(t, "init --diff", dir).says(t, exitFine)
 	change(t, filepath.Join(dir, "template.yaml"), "MaximumRetryAttempts: -1", "MaximumRetryAttempts: 5")
 	change(t, filepath.Join(dir, "README.md"), "# shop", "# My shop")
 	must.Succeed(t, os.Remove(filepath.Join(dir, "Makefile")))
-	got := tool(t, "init", "--diff", dir)
+	got := tool(t, "init --diff", dir)
 	for _, want := range []string{"-            MaximumRetryAttempts: 5\n", "+            MaximumRetryAttempts: -1\n",
 		"+++ Makefile (this version)"} {
 		must.Say(t, got.out, want)
@@ -240,19 +240,19 @@ func TestInitDiff(t *testing.T) {
 func TestInitNoGo(t *testing.T) {
 	t.Setenv("PATH", "")
 	dir := filepath.Join(t.TempDir(), "shop")
-	got := tool(t, "init", dir, "--no-go")
+	got := tool(t, "init --no-go", dir)
 	got.says(t, exitFine, "next: cd "+dir+" && make check\n")
 	if strings.Contains(got.out, ".go\n") || strings.Contains(got.out, "go.mod") {
 		t.Errorf("it writes\n%s", got.out)
 	}
 	t.Chdir(dir)
-	got = tool(t, "check", "--events", "events/sample.ndjson")
+	got = tool(t, "check --events events/sample.ndjson")
 	if got.code != exitFine || !strings.Contains(got.out, "there is no functions/ingest.zip, which IngestFunction is deployed from") ||
 		!strings.Contains(got.out, ": 2 warnings\n") {
 		t.Errorf("exit %d: %s", got.code, got.out)
 	}
-	must.Equal(t, tool(t, "init", "--no-go", "--diff"), ran{})
-	tool(t, "init", example(t, "feed"), "--no-go").says(t, exitUsage, "schemas/post.json, and --no-go deploys no file beside it")
+	must.Equal(t, tool(t, "init --no-go --diff"), ran{})
+	tool(t, "init --no-go", example(t, "feed")).says(t, exitUsage, "schemas/post.json, and --no-go deploys no file beside it")
 }
 
 // If go mod tidy fails, init does not say that it is done: its last line says how to go on.
@@ -269,17 +269,17 @@ func TestInitWithoutGo(t *testing.T) {
 // With --output json, init lists its files in one object, and --diff the differences.
 func TestInitJSON(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "shop")
-	got := tool(t, "init", dir, "--no-tidy", "--output", "json")
+	got := tool(t, "init --no-tidy --output json", dir)
 	var made local.InitReport
 	if err := json.Unmarshal([]byte(got.out), &made); got.code != exitFine || err != nil ||
 		!slices.Contains(made.Files, filepath.Join(dir, "pipeline.yaml")) {
 		t.Errorf("exit %d, %v: %s", got.code, err, got.out)
 	}
-	if got = tool(t, "init", "--diff", dir, "--output", "json"); got.code != exitFine || strings.TrimSpace(got.out) != "{}" {
+	if got = tool(t, "init --output json --diff", dir); got.code != exitFine || strings.TrimSpace(got.out) != "{}" {
 		t.Errorf("no differences: exit %d: %s", got.code, got.out)
 	}
 	change(t, filepath.Join(dir, "Makefile"), "CONFIG = default", "CONFIG = prod")
-	got = tool(t, "init", "--diff", dir, "--output", "json")
+	got = tool(t, "init --output json --diff", dir)
 	var differs local.InitReport
 	if err := json.Unmarshal([]byte(got.out), &differs); got.code != exitDifference || err != nil || len(differs.Differences) != 1 ||
 		differs.Differences[0].File != "Makefile" ||
@@ -300,7 +300,7 @@ func change(t *testing.T, name, old, new string) {
 // env.json has the names of what an ingot dev of the repository serves, and its port.
 func TestEnvironmentIsThatOfDev(t *testing.T) {
 	dir := t.TempDir()
-	tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy").says(t, exitFine)
+	tool(t, "init --module example.com/shop --no-tidy", dir).says(t, exitFine)
 	text, err := os.ReadFile(filepath.Join(dir, "env.json"))
 	var env struct{ Parameters map[string]string }
 	if err == nil {
@@ -334,24 +334,20 @@ func TestInitRefuses(t *testing.T) {
 	events := filepath.Join(t.TempDir(), "events.ndjson")
 	write(t, events, samples)
 	for _, tt := range []struct {
-		args []string
-		want string
+		options, folder, want string
 	}{
-		{[]string{"init", filepath.Join(empty, "a"), "b"}, "takes one folder, not 2"},
-		{[]string{"init", filepath.Join(empty, "a b")}, "write one with --module, such as example.com/shop"},
-		{[]string{"init", filepath.Join(empty, "a"), "--events", "/nowhere.ndjson"}, "name a file of events with --events FILE"},
-		{[]string{"init", filepath.Join(empty, "a"), "--events", noEvents}, "write one JSON object on each line (line 1: "},
-		{[]string{"init", empty, "--events", ""}, "--events is empty"},
-		{[]string{"init", noEvents}, noEvents + " is a file; name a folder"},
-		{[]string{"init", "--diff", empty, "--events", events}, "--diff and --events do not go together"},
-		{[]string{"init", "--diff", empty}, "has no go.mod that names a module"},
-		{[]string{"init", "--diff", empty, "--module", "example.com/shop"}, "run ingot init --diff in a repository"},
-		{[]string{"init", "--diff", broken, "--module", "example.com/shop"}, "pipeline.yaml has mistakes"},
+		{"b", filepath.Join(empty, "a"), "takes one folder, not 2"},
+		{"", filepath.Join(empty, "a b"), "write one with --module, such as example.com/shop"},
+		{"--events /nowhere.ndjson", filepath.Join(empty, "a"), "name a file of events with --events FILE"},
+		{"--events " + noEvents, filepath.Join(empty, "a"), "write one JSON object on each line (line 1: "},
+		{"--events=", empty, "--events is empty"},
+		{"", noEvents, noEvents + " is a file; name a folder"},
+		{"--diff --events " + events, empty, "--diff and --events do not go together"},
+		{"--diff", empty, "has no go.mod that names a module"},
+		{"--diff --module example.com/shop", empty, "run ingot init --diff in a repository"},
+		{"--diff --module example.com/shop", broken, "pipeline.yaml has mistakes"},
 	} {
-		got := tool(t, tt.args...)
-		if got.code != exitUsage || !strings.Contains(got.errors, tt.want) {
-			t.Errorf("%v: exit %d: %s", tt.args, got.code, got.errors)
-		}
+		tool(t, "init "+tt.options, tt.folder).says(t, exitUsage, tt.want)
 	}
 	if list, err := os.ReadDir(empty); err != nil || len(list) != 0 {
 		t.Errorf("written: %v, %v", list, err)
@@ -373,7 +369,7 @@ func TestInitFromIntoATakenFolder(t *testing.T) {
 // The lines that are not events are named, and the proposal is written.
 func TestInitFrom(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "visits")
-	got := piped(t, samples, "init", dir, "--events", "-", "--no-tidy")
+	got := piped(t, samples, "init --events - --no-tidy", dir)
 	if got.code != exitFine || !strings.Contains(got.errors, "line 3: ") ||
 		!strings.Contains(got.errors, "it fits 3 events of the sample\n") {
 		t.Fatalf("exit %d: %s", got.code, got.errors)
@@ -395,7 +391,7 @@ func TestInitFromMuch(t *testing.T) {
 				b.Len()%60)
 		}
 	}
-	got := piped(t, b.String(), "init", dir, "--events", "-", "--no-tidy")
+	got := piped(t, b.String(), "init --events - --no-tidy", dir)
 	if got.code != exitFine || !strings.Contains(got.errors, "ingot: to send the whole file through the demo: ingot demo FILE\n") {
 		t.Fatalf("exit %d: %s", got.code, got.errors)
 	}
@@ -448,14 +444,14 @@ func TestInitKeeps(t *testing.T) {
 				t.Errorf("--keep %s: %v, it has %s:\n%s%s", c.keep, err, real, text, one)
 			}
 		}
-		if got := tool(t, "check", "--pipeline", filepath.Join(dir, "pipeline.yaml"), "--events",
-			filepath.Join(dir, "events", "sample.ndjson"), "--now", "2026-03-02T00:00:00Z"); got.code != exitFine {
+		if got := tool(t, "check --now 2026-03-02T00:00:00Z --pipeline "+filepath.Join(dir, "pipeline.yaml")+" --events "+
+			filepath.Join(dir, "events", "sample.ndjson")); got.code != exitFine {
 			t.Errorf("--keep %s: the sample does not fit: %s%s", c.keep, got.out, got.errors)
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "visits")
-	tool(t, "init", dir, "--events", "-", "--keep", "some").says(t, exitUsage, `--keep "some": write one of all, masked, none`)
-	tool(t, "init", dir, "--keep", "none").says(t, exitUsage, "--keep is for --events FILE")
+	tool(t, "init --events - --keep some", dir).says(t, exitUsage, `--keep "some": write one of all, masked, none`)
+	tool(t, "init --keep none", dir).says(t, exitUsage, "--keep is for --events FILE")
 }
 
 // Broken events among many do not spoil the proposal, and are named. The repository's sample does
@@ -470,7 +466,7 @@ func TestInitFromWithBrokenEvents(t *testing.T) {
 		}
 		fmt.Fprintf(&b, `{"type":"visit","visit_id":"v%d","at":%q}`+"\n", i, at)
 	}
-	got := piped(t, b.String(), "init", dir, "--events", "-", "--no-tidy")
+	got := piped(t, b.String(), "init --events - --no-tidy", dir)
 	for _, want := range []string{"it fits 39 events of the sample\n",
 		"ingot: 1 event of the sample would go to quarantine: at: field at: \"soon\" is not ",
 		"the demo: ingot demo FILE --skip-unusable\n", "ingot: done; next: cd "} {
@@ -488,7 +484,7 @@ func TestInitFromWithBrokenEvents(t *testing.T) {
 // tests.
 func TestInitFromTooLittle(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "visits")
-	got := piped(t, `{"x":1}`+"\n", "init", dir, "--events", "-", "--no-tidy")
+	got := piped(t, `{"x":1}`+"\n", "init --events - --no-tidy", dir)
 	for _, want := range []string{"it fits 0 events of the sample\n", "it does not fit 1 event yet: at: ", "next: complete " +
 		filepath.Join(dir, "pipeline.yaml") + ", then cd "} {
 		if got.code != exitFine || !strings.Contains(got.errors, want) {
@@ -505,15 +501,15 @@ func TestInitFromTooLittle(t *testing.T) {
 // add.
 func TestInitIndexes(t *testing.T) {
 	dir := t.TempDir()
-	tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy").says(t, exitFine)
+	tool(t, "init --module example.com/shop --no-tidy", dir).says(t, exitFine)
 	file, pipeline := filepath.Join(dir, "template.yaml"), filepath.Join(dir, "pipeline.yaml")
-	checked := func() ran { return tool(t, "check", "--pipeline", pipeline, "--template", file) }
+	checked := func() ran { return tool(t, "check --pipeline "+pipeline+" --template "+file) }
 	change(t, file, "MaximumRetryAttempts: -1", "MaximumRetryAttempts: -1 # mine")
 	change(t, pipeline, `sk: "PLACED"}`, `sk: "PLACED"}`+
 		"\n    indexes: {GSI1: {pk: \"M#{merchant_id}\", sk: \"{@id}\"}, GSI2: {pk: \"C#{currency}\", sk: \"{@id}\"}}")
 	checked().says(t, exitDifference)
 	must.Say(t, checked().out, "EventsTable has no indexes GSI1 (", "; run ingot init --indexes, which adds each")
-	got := tool(t, "init", "--indexes", dir)
+	got := tool(t, "init --indexes", dir)
 	if got.says(t, exitFine, "CloudFormation adds only one index"); got.out != "added to "+file+": GSI1, GSI2\n" {
 		t.Errorf("it says %s", got.out)
 	}
@@ -524,24 +520,24 @@ func TestInitIndexes(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "# mine") {
 		t.Errorf("%v: what was changed by hand is gone", err)
 	}
-	if got := tool(t, "init", "--indexes", dir, "--output", "json"); got.code != exitFine || strings.TrimSpace(got.out) != "{}" {
+	if got := tool(t, "init --output json --indexes", dir); got.code != exitFine || strings.TrimSpace(got.out) != "{}" {
 		t.Errorf("the second time: exit %d: %s%s", got.code, got.out, got.errors)
 	}
-	tool(t, "init", "--indexes", "--diff", dir).says(t, exitUsage, "--diff and --indexes do not go together")
-	tool(t, "init", "--indexes", t.TempDir()).says(t, exitUsage,
+	tool(t, "init --indexes --diff", dir).says(t, exitUsage, "--diff and --indexes do not go together")
+	tool(t, "init --indexes", t.TempDir()).says(t, exitUsage,
 		"pipeline.yaml: no such file or directory; run ingot init --indexes in a repository that ingot init has made")
 	write(t, file, "Resources: {}\n")
-	tool(t, "init", "--indexes", dir).says(t, exitUsage,
+	tool(t, "init --indexes", dir).says(t, exitUsage,
 		"the template does not have its indexes where ingot init writes them; run ingot init --diff")
 }
 
 // --migrate writes the capture function of a migration.yaml, once.
 func TestInitMigrate(t *testing.T) {
 	dir := t.TempDir()
-	tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy").says(t, exitFine)
-	tool(t, "init", "--migrate", dir).says(t, exitUsage, "migration.yaml: no such file or directory; run ingot init --migrate in a repository")
+	tool(t, "init --module example.com/shop --no-tidy", dir).says(t, exitFine)
+	tool(t, "init --migrate", dir).says(t, exitUsage, "migration.yaml: no such file or directory; run ingot init --migrate in a repository")
 	write(t, filepath.Join(dir, "migration.yaml"), "migration: 1\n")
-	tool(t, "init", "--migrate", dir).says(t, exitFine, "put values in place of ???")
+	tool(t, "init --migrate", dir).says(t, exitFine, "put values in place of ???")
 	for name, want := range map[string]string{"../../migration.go": "//go:embed pipeline.yaml migration.yaml", "main.go": "shop.Migration",
 		"template.yaml": "CaptureFunction", "samconfig.toml": `stack_name = "shop-migrate"`} {
 		text, err := os.ReadFile(filepath.Join(dir, "cmd/migrate", name))
@@ -549,6 +545,6 @@ func TestInitMigrate(t *testing.T) {
 			t.Errorf("%s, %v: %s", name, err, text)
 		}
 	}
-	tool(t, "init", "--migrate", dir).says(t, exitUsage, "init changes no file")
-	tool(t, "init", "--migrate", "--diff", dir).says(t, exitUsage, "write it alone")
+	tool(t, "init --migrate", dir).says(t, exitUsage, "init changes no file")
+	tool(t, "init --migrate --diff", dir).says(t, exitUsage, "write it alone")
 }

@@ -77,7 +77,7 @@ func TestMigrate(t *testing.T) {
 	w.lapse(t)
 	move := func(code int, line string, parts ...string) {
 		t.Helper()
-		o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), append(strings.Fields("migrate "+line), "--stack", "shop")...)
+		o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate "+line+" --stack shop")
 		must.Equal(t, o.code, code, line)
 		for _, part := range parts {
 			must.Say(t, o.out+o.errors, part)
@@ -101,12 +101,12 @@ func TestMigrate(t *testing.T) {
 	capture, stop := context.WithCancel(t.Context())
 	ended := make(chan ran)
 	go func() {
-		ended <- toolIn(capture, appOf(cli.IO{Clock: clock}), "migrate", "capture", "--yes", "--stack", "shop")
+		ended <- toolIn(capture, appOf(cli.IO{Clock: clock}), "migrate capture --yes --stack shop")
 	}()
 	w.quake(t, "2018-02-02", "1517446923000#us1") // the same earthquake under another day
 	w.quake(t, "2018-02-02", "no id")
 	until(t, func() bool {
-		return toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate", "compare", "--stack", "shop").code == exitDifference
+		return toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate compare --stack shop").code == exitDifference
 	})
 	row := func(day, sk string) string { return `{"pk":{"S":"DAY#` + day + `"},"sk":{"S":"` + sk + `"}}` }
 	both := "collision  QUAKE#us1 / QUAKE: " + row("2018-02-01", "1517446923000#us1") + ", " + row("2018-02-02", "1517446923000#us1") + "\n"
@@ -121,7 +121,7 @@ func TestMigrate(t *testing.T) {
 		must.Succeed(t, err)
 	}
 	until(t, func() bool {
-		return toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate", "compare", "--stack", "shop").code == 0
+		return toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate compare --stack shop").code == 0
 	})
 	w.cloud.Mappings = mappings.New(mappings.Mapping{UUID: "u-3", Function: "other", Source: "arn:stream"},
 		mappings.Mapping{UUID: "u-4", Function: "copier", Source: w.oldStream(t)})
@@ -140,15 +140,15 @@ func TestMigrate(t *testing.T) {
 	until(t, func() bool { return w.rowsOfOld(t) == "1517446923000#us1 1517446923001#us7" })
 	move(exitUsage, "back", "write --yes")
 	until(t, func() bool {
-		return toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate", "compare", "--stack", "shop").code == 0
+		return toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate compare --stack shop").code == 0
 	})
 	move(0, "back --yes --quiet 0", "messages wait in quarantine")
 	until(t, func() bool {
-		o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate", "back", "--yes", "--quiet", "0", "--stack", "shop")
+		o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate back --yes --quiet 0 --stack shop")
 		return strings.Contains(o.out, "the old table is the source again")
 	})
 	until(t, func() bool {
-		return toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate", "compare", "--stack", "shop").code == 0
+		return toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate compare --stack shop").code == 0
 	})
 	move(0, "turn --yes --quiet 0", "the new table is the source")
 	stop()
@@ -160,23 +160,23 @@ func TestMigrate(t *testing.T) {
 	move(exitUsage, "retire", "write --yes")
 	move(exitRefused, "retire --yes", "retire later")
 	w.complete(t)
-	if o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate", "turn", "--yes", "--quiet", "0", "--stack", "shop"); o.code != 0 ||
+	if o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate turn --yes --quiet 0 --stack shop"); o.code != 0 ||
 		strings.Contains(o.out, "ingot rebuild") || !strings.Contains(o.out, "messages that have come before the turn and still wait") {
 		t.Errorf("a turn whose next steps are done says %d %s%s", o.code, o.out, o.errors)
 	}
 	_ = clock.Sleep(t.Context(), time.Hour)
-	o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate", "retire", "--yes", "--stack", "shop")
+	o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate retire --yes --stack shop")
 	if o.code != 0 || !strings.Contains(o.out, "1 tombstones were deleted") || !strings.Contains(o.out, "--table-name quakes-v1") {
 		t.Errorf("retire: exit code %d: %s%s", o.code, o.out, o.errors)
 	}
 	w.used(t, "migrate")
 	w.quake(t, "2018-02-05", "1517446923000#us5") // something still writes
-	if o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate", "retire", "--yes", "--stack", "shop"); o.code != exitRefused ||
+	if o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate retire --yes --stack shop"); o.code != exitRefused ||
 		!strings.Contains(o.errors, "written 1 rows of table quakes-v1 since capture was over") ||
 		!strings.Contains(o.errors, "or write --unwatched") {
 		t.Errorf("retire: exit code %d: %s", o.code, o.errors)
 	}
-	if o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "verify", "--stack", "shop"); strings.Contains(o.out, "left out") {
+	if o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "verify --stack shop"); strings.Contains(o.out, "left out") {
 		t.Errorf("verify leaves out what has turned: %s", o.out)
 	}
 }
@@ -239,9 +239,7 @@ func until(t *testing.T, holds func() bool) {
 // A row is explained without a stack.
 func TestMigrateExplain(t *testing.T) {
 	quakesMove(t)
-	explain := func(file string, more ...string) ran {
-		return tool(t, append([]string{"explain", file, "--migration", "migration.yaml"}, more...)...)
-	}
+	explain := func(line string) ran { return tool(t, "explain --migration migration.yaml "+line) }
 	o := explain("row.json")
 	o.says(t, 0)
 	for _, part := range []string{"rows[1] takes the row", `"id":"us1"`, "QUAKE#us1", "GSI1"} {
@@ -250,8 +248,8 @@ func TestMigrateExplain(t *testing.T) {
 	if o := explain("bad.json"); o.code != exitDifference || !strings.Contains(o.out, "too few pieces") {
 		t.Errorf("%d %s", o.code, o.out)
 	}
-	tool(t, "explain", "row.json", "--migration", "none.yaml").says(t, exitUsage, "there is no none.yaml")
-	explain("row.json", "--reveal").says(t, exitUsage, "leave --reveal out")
+	tool(t, "explain row.json --migration none.yaml").says(t, exitUsage, "there is no none.yaml")
+	explain("row.json --reveal").says(t, exitUsage, "leave --reveal out")
 	must.Succeed(t, os.WriteFile("migration.yaml", []byte("migration: 1\n"), 0o600))
 	explain("row.json").says(t, exitUsage, "name is missing")
 	explain("nothing.json").says(t, exitUsage)

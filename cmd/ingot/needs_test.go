@@ -278,7 +278,7 @@ func (w *living) tool(t *testing.T, c called) {
 	if strings.Contains(line, "--payloads") { // no object is young then
 		_ = clock.Sleep(t.Context(), 26*time.Hour)
 	}
-	o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), append(strings.Fields(line), "--stack", "shop")...)
+	o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), line, "--stack", "shop")
 	if o.code != c.code {
 		t.Errorf("ingot %s: exit code %d, want %d: %s%s", line, o.code, c.code, o.errors, o.out)
 	}
@@ -339,7 +339,7 @@ func TestReadersWakeNothing(t *testing.T) {
 	w := hashedShop(t, "get")
 	ask := func(code int, line string, parts ...string) {
 		t.Helper()
-		o := toolIn(t.Context(), bare(), append(strings.Fields(line), "--stack", "shop")...)
+		o := toolIn(t.Context(), bare(), line, "--stack", "shop")
 		for _, part := range parts {
 			if o.code != code || !strings.Contains(o.errors, part) {
 				t.Errorf("%s: exit code %d, want %d and %q: %s", line, o.code, code, part, o.errors)

@@ -60,10 +60,10 @@ func TestOffloadedPayloads(t *testing.T) {
 	if n := len(w.objects()); n != 3 {
 		t.Fatalf("%d objects", n)
 	}
-	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	w.run(0, "quarantine pull letters --once --local")
 	id := w.files("letters")[0]
 
-	got := w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local")
+	got := w.run(0, "get post id=1 author=jane@example.com --local")
 	for _, want := range []string{"PAYLOAD  in the payload bucket: s3://payloads/post/", "--payload shows all of it", `"title":"On gold"`,
 		`"words":400`} {
 		must.Say(t, got.out, want)
@@ -71,28 +71,28 @@ func TestOffloadedPayloads(t *testing.T) {
 	if strings.Contains(got.out, "lorem") || strings.Contains(got.out, "jane@") {
 		t.Errorf("get says too much:\n%s", got.out)
 	}
-	whole := w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local", "--payload")
+	whole := w.run(0, "get post id=1 author=jane@example.com --local --payload")
 	if !strings.Contains(whole.out, "lorem ipsum") || strings.Contains(whole.out, "shows all of it") ||
 		strings.Contains(whole.out, "jane@") {
 		t.Errorf("get --payload:\n%s", whole.out)
 	}
 	var item read.GotItem
-	must.Succeed(t, json.Unmarshal([]byte(w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local", "--payload", "--reveal",
-		"--output", "json").out), &item))
+	got = w.run(0, "get post id=1 author=jane@example.com --local --payload --reveal --output json")
+	must.Succeed(t, json.Unmarshal([]byte(got.out), &item))
 	if item.Payload != post("1", 400) || item.Object == nil || item.Object.Bucket != stack.Payloads ||
 		!strings.HasPrefix(item.Object.Name, "post/") {
 		t.Errorf("as JSON: %+v", item)
 	}
 
-	if got := w.run(0, "query", "post", "id=1", "author=jane@example.com", "--local"); !strings.Contains(got.out,
+	if got := w.run(0, "query post id=1 author=jane@example.com --local"); !strings.Contains(got.out,
 		"1 payload is in the payload bucket") || strings.Contains(got.out, "lorem") {
 		t.Errorf("query:\n%s", got.out)
 	}
-	must.Say(t, w.run(0, "query", "post", "id=1", "author=jane@example.com", "--local", "--output", "json").out, `"elsewhere": true`)
+	must.Say(t, w.run(0, "query post id=1 author=jane@example.com --local --output json").out, `"elsewhere": true`)
 	write(t, "post.json", post("9", 1))
-	must.Say(t, w.run(0, "explain", "post.json").out,
+	must.Say(t, w.run(0, "explain post.json").out,
 		"which go to the payload bucket (one PUT request for each delivery); the item keeps {", "On gold")
-	if got := w.run(exitDifference, "quarantine", "show", "letters", id, "--local"); !strings.Contains(got.out, "words") ||
+	if got := w.run(exitDifference, "quarantine show letters --local", id); !strings.Contains(got.out, "words") ||
 		!strings.Contains(got.out, "in the item") || strings.Contains(got.out, "jane@") {
 		t.Errorf("quarantine show:\n%s", got.out)
 	}
@@ -103,13 +103,13 @@ func TestOffloadedPayloads(t *testing.T) {
 					":n": &types.AttributeValueMemberN{Value: "2"}}})
 		return err == nil && out.Count == 1
 	})
-	must.Say(t, w.run(0, "verify", "--local").out, "no difference")
+	must.Say(t, w.run(0, "verify --local").out, "no difference")
 
-	dry := w.run(0, "erase", "post", "id=1", "author=jane@example.com", "--dry-run", "--local")
+	dry := w.run(0, "erase post id=1 author=jane@example.com --dry-run --local")
 	if strings.Count(dry.out, "which erasing deletes") != 2 || len(w.objects()) != 3 {
 		t.Errorf("erase --dry-run:\n%s", dry.out)
 	}
-	if got := w.run(0, "erase", "post", "id=1", "author=jane@example.com", "--yes", "--local"); strings.Contains(got.out, "payload ") {
+	if got := w.run(0, "erase post id=1 author=jane@example.com --yes --local"); strings.Contains(got.out, "payload ") {
 		t.Errorf("erase:\n%s", got.out)
 	}
 	left := w.objects()
@@ -120,8 +120,8 @@ func TestOffloadedPayloads(t *testing.T) {
 	_, err := w.dev.Engine().S3().DeleteObject(t.Context(),
 		&s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &left[0]})
 	must.Succeed(t, err)
-	must.Say(t, w.run(1, "get", "post", "id=2", "author=jane@example.com", "--local", "--payload").errors, "the payload is lost", left[0])
-	w.run(0, "get", "post", "id=2", "author=jane@example.com", "--local")
+	must.Say(t, w.run(1, "get post id=2 author=jane@example.com --local --payload").errors, "the payload is lost", left[0])
+	w.run(0, "get post id=2 author=jane@example.com --local")
 }
 
 // A replaced event is kept whole in the folder, because nothing else has it then.
@@ -129,16 +129,16 @@ func TestReplacingAnOffloadedEvent(t *testing.T) {
 	w := newDevWorldOf(t, postSpec)
 	w.send(0, post("1", 400))
 	w.send(1, post("1", 401))
-	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	w.run(0, "quarantine pull letters --once --local")
 	id := w.files("letters")[0]
-	w.run(exitDifference, "quarantine", "show", "letters", id, "--local")
-	w.run(0, "quarantine", "resend", "letters", id, "--replace", "--yes", "--local")
+	w.run(exitDifference, "quarantine show letters --local", id)
+	w.run(0, "quarantine resend letters --replace --yes --local", id)
 	w.send(0)
 	text, err := os.ReadFile("letters/" + id + ".json")
 	if err != nil || !strings.Contains(string(text), `\"words\":400`) || strings.Count(string(text), "lorem ipsum") < 400 {
 		t.Errorf("the folder has %d bytes, %v", len(text), err)
 	}
-	must.Say(t, w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local", "--payload").out, `"words":401`)
+	must.Say(t, w.run(0, "get post id=1 author=jane@example.com --local --payload").out, `"words":401`)
 }
 
 // A new aggregate over a field that the items do not keep is exact after a rebuild. A payload that
@@ -163,16 +163,16 @@ func TestRebuildOfOffloadedEvents(t *testing.T) {
 	next := strings.Replace(postSpec, "epoch: 1", "epoch: 2", 1) + "  likes: {since: 2, from: {post: {values: {likes: sum likes}}}}\n"
 	write(t, "pipeline.yaml", next)
 	w.await(func() bool { return w.dev.Pipeline().Epoch() == 2 })
-	must.Say(t, w.run(0, "rebuild", "likes", "--local", "--dry-run").errors,
+	must.Say(t, w.run(0, "rebuild likes --local --dry-run").errors,
 		"one GET from S3 for each touched item whose payload is in the payload bucket")
-	must.Say(t, w.run(1, "rebuild", "likes", "--local", "--yes").errors, "1 of the items could not be updated", names[0], "bring back")
-	must.Say(t, w.run(0, "totals", "likes", "--local", "--output", "json").out, `"building": true`)
+	must.Say(t, w.run(1, "rebuild likes --local --yes").errors, "1 of the items could not be updated", names[0], "bring back")
+	must.Say(t, w.run(0, "totals likes --local --output json").out, `"building": true`)
 	_, err = w.dev.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Payloads), Key: &names[0],
 		Body: strings.NewReader(bodies[0])})
 	must.Succeed(t, err)
-	must.Say(t, w.run(0, "rebuild", "likes", "--local", "--yes").out, "complete: likes")
-	must.Say(t, w.run(0, "totals", "likes", "--local").out, "6")
-	w.run(0, "verify", "--local")
+	must.Say(t, w.run(0, "rebuild likes --local --yes").out, "complete: likes")
+	must.Say(t, w.run(0, "totals likes --local").out, "6")
+	w.run(0, "verify --local")
 }
 
 // Commands that work on payloads need rights for the payload bucket, where there is one.

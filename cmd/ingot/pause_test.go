@@ -28,44 +28,44 @@ import (
 func TestPauseOfDev(t *testing.T) {
 	w := newDevWorld(t)
 	w.send(0, oldSale)
-	got := w.run(0, "pause", "--local")
+	got := w.run(0, "pause --local")
 	if !strings.Contains(got.errors, "ingot: to resume: ingot resume --local\n") || !strings.HasPrefix(got.out, "ingest  Disabled\n") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	write(t, "sale.ndjson", strings.Replace(newSale, `"id":1`, `"id":9`, 1)+"\n")
-	sent := w.run(exitUnsure, "send", "sale.ndjson", "--local", "--wait", "--wait-limit", "1ms")
+	sent := w.run(exitUnsure, "send sale.ndjson --local --wait --wait-limit 1ms")
 	if n := strings.Count(sent.errors, "ingot: the ingest function is paused, by "); n != 1 ||
 		!strings.Contains(sent.errors, ": the events wait in the queue. To resume: ingot resume --local\n") {
 		t.Errorf("%s", sent.errors)
 	}
-	if sent := w.run(exitUnsure, "send", "--sample", "sale", "--local", "--wait", "--wait-limit", "1ms", "--output",
-		"json"); !strings.Contains(sent.out, `"paused": true`) {
+	if sent := w.run(exitUnsure, "send --sample sale --local --wait --wait-limit 1ms --output json"); !strings.Contains(sent.out,
+		`"paused": true`) {
 		t.Errorf("%s%s", sent.out, sent.errors)
 	}
 	if w.waiting(w.dev.Stack().Queue) != 2 || w.waiting(w.dev.Stack().Quarantine) != 0 {
 		t.Error("the paused function works")
 	}
 	var out operate.Paused
-	if err := json.Unmarshal([]byte(w.run(0, "pause", "--local", "--output", "json").out), &out); err != nil || len(out.Mappings) != 1 ||
+	if err := json.Unmarshal([]byte(w.run(0, "pause --local --output json").out), &out); err != nil || len(out.Mappings) != 1 ||
 		out.Mappings[0].By == "" || out.Mappings[0].At.IsZero() || !out.Drained {
 		t.Errorf("%+v %v", out, err)
 	}
-	if got := w.run(0, "resume", "--local"); got.out != "ingest  Enabled\n" ||
+	if got := w.run(0, "resume --local"); got.out != "ingest  Enabled\n" ||
 		!strings.Contains(got.errors, "was off, by "+out.Mappings[0].By) {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	w.send(0)
-	if sent := w.run(exitFine, "send", "--sample", "sale", "--local", "--wait"); strings.Contains(sent.errors, "paused") {
+	if sent := w.run(exitFine, "send --sample sale --local --wait"); strings.Contains(sent.errors, "paused") {
 		t.Errorf("%s", sent.errors)
 	}
 
-	w.run(2, "pause", "streams", "--local")
-	if got := w.run(0, "pause", "streams", "--yes", "--local"); !strings.Contains(got.out, "resume before ") ||
+	w.run(2, "pause streams --local")
+	if got := w.run(0, "pause streams --yes --local"); !strings.Contains(got.out, "resume before ") ||
 		!strings.Contains(got.out, "ingot resume streams --local") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	w.run(0, "resume", "streams", "--local")
-	w.run(2, "pause", "both", "--local")
+	w.run(0, "resume streams --local")
+	w.run(2, "pause both --local")
 }
 
 // cloud is a stack that CloudFormation knows, with Lambda's mappings and without CloudWatch.
@@ -147,7 +147,7 @@ func TestASilentStreamIsNotReadToItsEnd(t *testing.T) {
 			waited += d
 			return sleep(ctx, d)
 		}
-		o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), append(strings.Fields(line), "--stack", "shop")...)
+		o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), line, "--stack", "shop")
 		all := o.out + o.errors
 		if o.code != c.code || strings.Contains(o.out, "damaged:") || strings.Contains(all, "\nmended:") {
 			t.Errorf("ingot %s: exit code %d\n%s", line, o.code, all)
@@ -188,7 +188,7 @@ func TestSendWithoutTheRightToSeePauses(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	t.Chdir(dir)
-	got := pipedWith(t, w.environment(), "", "send", "--sample", "order.placed", "--wait", "--wait-limit", "0", "--stack", "shop")
+	got := pipedWith(t, w.environment(), "", "send --sample order.placed --wait --wait-limit 0 --stack shop")
 	if got.code != exitUnsure || strings.Count(got.errors, "it is not known whether the ingest function is paused: ") != 1 ||
 		!strings.Contains(got.out, "1 not stored yet") {
 		t.Errorf("exit code %d: %s%s", got.code, got.out, got.errors)
@@ -208,14 +208,14 @@ func TestPauseOfAStack(t *testing.T) {
 	switches.Refuse = func(action string) string {
 		return map[string]string{"UpdateEventSourceMapping": "AccessDeniedException"}[action]
 	}
-	got := pipedWith(t, env, "", "pause", "--stack", "shop", "--endpoint-url", env["INGOT_ENDPOINT_URL"])
+	got := pipedWith(t, env, "", "pause --stack shop --endpoint-url", env["INGOT_ENDPOINT_URL"])
 	if got.code != exitCredentials || !strings.Contains(got.errors, "lambda:UpdateEventSourceMapping") ||
 		!strings.Contains(got.errors, "ingot: to resume: ingot resume --stack shop --endpoint-url http://") ||
 		!strings.Contains(got.errors, "this changes stack shop, account 123456789012, region us-east-1") {
 		t.Errorf("exit code %d: %s%s", got.code, got.out, got.errors)
 	}
 	switches.Refuse = nil
-	if got := pipedWith(t, env, "", "resume", "streams", "--stack", "shop", "--endpoint-url", env["INGOT_ENDPOINT_URL"]); got.code != 0 ||
+	if got := pipedWith(t, env, "", "resume streams --stack shop --endpoint-url", env["INGOT_ENDPOINT_URL"]); got.code != 0 ||
 		got.out != "shop-streams  Enabled\n" {
 		t.Errorf("exit code %d: %s%s", got.code, got.out, got.errors)
 	}

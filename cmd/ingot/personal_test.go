@@ -166,12 +166,12 @@ func (w *hiddenWorld) hides(what, text string) {
 }
 
 // runs runs a command, whatever its exit code is, and checks what it prints as text and as JSON.
-func (w *hiddenWorld) runs(stdin string, args ...string) string {
+func (w *hiddenWorld) runs(stdin, line string, more ...string) string {
 	w.t.Helper()
 	all := ""
-	for _, form := range [][]string{nil, {"--output", "json"}} {
-		got := pipedWith(w.t, w.env, stdin, append(args, form...)...)
-		w.hides(strings.Join(args, " "), got.out+got.errors)
+	for _, form := range []string{"", " --output json"} {
+		got := pipedWith(w.t, w.env, stdin, line+form, more...)
+		w.hides(line, got.out+got.errors)
 		all += got.out + got.errors
 	}
 	return all
@@ -180,24 +180,24 @@ func (w *hiddenWorld) runs(stdin string, args ...string) string {
 // Nothing that is personal is printed by any command, in whatever part of its output.
 func TestNothingPersonalIsPrinted(t *testing.T) {
 	w := newHiddenWorld(t)
-	w.runs("", "get", "account", "id=1", "--local")
-	w.runs(secretMail, "get", "claim", "mail=@-", "--local")
-	w.runs(otherMail, "get", "claim", "mail=@-", "--local") // nothing is stored there
-	w.runs(secretName, "get", "login", "name=@-", "--local")
-	w.runs(secretMail, "query", "claims", "mail=@-", "--local")
-	w.runs(secretMail, "query", "claims", "mail=@-", "--local", "--explain")
-	w.runs(secretMail, "query", "totals", "mail=@-", "--local")
-	w.runs("", "totals", "accounts", "--scan", "--local")
-	w.runs("", "totals", "stock", "--scan", "--local")
-	w.runs("", "totals", "logins", "--scan", "--local")
-	w.runs(secretMail, "totals", "accounts", "mail=@-", "--local")
-	w.runs("", "status", "--local")
-	w.runs("", "verify", "--local")
-	w.runs(secretMail, "erase", "claim", "mail=@-", "--dry-run", "--local")
-	w.runs(secretName, "erase", "login", "name=@-", "--dry-run", "--local")
+	w.runs("", "get account id=1 --local")
+	w.runs(secretMail, "get claim mail=@- --local")
+	w.runs(otherMail, "get claim mail=@- --local") // nothing is stored there
+	w.runs(secretName, "get login name=@- --local")
+	w.runs(secretMail, "query claims mail=@- --local")
+	w.runs(secretMail, "query claims mail=@- --local --explain")
+	w.runs(secretMail, "query totals mail=@- --local")
+	w.runs("", "totals accounts --scan --local")
+	w.runs("", "totals stock --scan --local")
+	w.runs("", "totals logins --scan --local")
+	w.runs(secretMail, "totals accounts mail=@- --local")
+	w.runs("", "status --local")
+	w.runs("", "verify --local")
+	w.runs(secretMail, "erase claim mail=@- --dry-run --local")
+	w.runs(secretName, "erase login name=@- --dry-run --local")
 
-	w.runs("", "quarantine", "pull", "letters", "--once", "--local")
-	w.runs("", "quarantine", "list", "letters")
+	w.runs("", "quarantine pull letters --once --local")
+	w.runs("", "quarantine list letters")
 	files, err := filepath.Glob("letters/*.json")
 	if err != nil || len(files) != 8 {
 		t.Fatal(files, err)
@@ -205,16 +205,16 @@ func TestNothingPersonalIsPrinted(t *testing.T) {
 	reasons := ""
 	for _, file := range files {
 		id := strings.TrimSuffix(filepath.Base(file), ".json")
-		reasons += w.runs("", "quarantine", "show", "letters", id, "--local")
-		w.runs("", "quarantine", "resend", "letters", id, "--replace", "--yes", "--local")
-		w.runs("", "quarantine", "edit", "letters", id, "--set", "name.x=y", "--dry-run")
+		reasons += w.runs("", "quarantine show letters --local", id)
+		w.runs("", "quarantine resend letters --replace --yes --local", id)
+		w.runs("", "quarantine edit letters --set name.x=y --dry-run", id)
 	}
 	for _, reason := range []string{"digest-differs", "claimed", "below-floor", "missing-field", "wrong-type", "undecodable"} {
 		if !strings.Contains(reasons, reason) {
 			t.Errorf("no message is in quarantine for %s", reason)
 		}
 	}
-	w.runs("", "quarantine", "resend", "letters", "--local")
+	w.runs("", "quarantine resend letters --local")
 	var events strings.Builder
 	for i, file := range files {
 		text := must.Read(t, file)
@@ -222,25 +222,25 @@ func TestNothingPersonalIsPrinted(t *testing.T) {
 		must.Succeed(t, json.Unmarshal(text, &letter))
 		events.WriteString(letter.Body + "\n")
 		write(t, "one.json", letter.Body)
-		w.runs("", "explain", "one.json", "--pipeline", "pipeline.yaml", "--attribute", "user="+secretUser)
+		w.runs("", "explain one.json --pipeline pipeline.yaml --attribute", "user="+secretUser)
 		write(t, fmt.Sprint(i), letter.Body)
 	}
 	events.WriteString(account("1", secretMail) + "\n")
 	write(t, "events.ndjson", events.String())
-	w.runs("", "explain", "events.ndjson", "--pipeline", "pipeline.yaml")
-	w.runs("", "check", "--pipeline", "pipeline.yaml", "--events", "events.ndjson")
-	w.runs("", "send", "events.ndjson", "--local", "--wait", "--wait-limit", "1ms")
-	w.runs("", "demo", "events.ndjson", "--pipeline", "pipeline.yaml")
+	w.runs("", "explain events.ndjson --pipeline pipeline.yaml")
+	w.runs("", "check --pipeline pipeline.yaml --events events.ndjson")
+	w.runs("", "send events.ndjson --local --wait --wait-limit 1ms")
+	w.runs("", "demo events.ndjson --pipeline pipeline.yaml")
 	write(t, "wrong.ndjson", fmt.Sprintf(`{"type":"birth","id":"1","born":%q}`, secretMail)+"\n") // the refusal quotes it
-	w.runs("", "demo", "wrong.ndjson", "--pipeline", "pipeline.yaml")
-	w.runs("", "explain", "wrong.ndjson", "--pipeline", "pipeline.yaml")
-	w.runs("", "send", "wrong.ndjson", "--local", "--wait")
-	w.runs("", "rebuild", "--all", "--local")
-	w.runs("", "rebuild", "parts", "--local")
-	w.runs(secretMail, "erase", "--pattern", "claims", "mail=@-", "--dry-run", "--local")
+	w.runs("", "demo wrong.ndjson --pipeline pipeline.yaml")
+	w.runs("", "explain wrong.ndjson --pipeline pipeline.yaml")
+	w.runs("", "send wrong.ndjson --local --wait")
+	w.runs("", "rebuild --all --local")
+	w.runs("", "rebuild parts --local")
+	w.runs(secretMail, "erase --pattern claims mail=@- --dry-run --local")
 
 	w.env = nil // the stand-in for the secret finds nothing
-	if said := w.runs(secretName, "get", "login", "name=@-", "--local"); !strings.Contains(said, "were filled with another INGOT_PII_KEY") {
+	if said := w.runs(secretName, "get login name=@- --local"); !strings.Contains(said, "were filled with another INGOT_PII_KEY") {
 		t.Error(said)
 	}
 }
@@ -277,19 +277,19 @@ func TestTheConsoleShowsNothingPersonal(t *testing.T) {
 		w.hides("totals", w.ask("/api/totals", `{"aggregate":"`+name+`"}`))
 	}
 	w.damage()
-	if text := w.runs("", "verify", "--local"); !strings.Contains(text, "phone is ***") || !strings.Contains(text, "least is ***") ||
+	if text := w.runs("", "verify --local"); !strings.Contains(text, "phone is ***") || !strings.Contains(text, "least is ***") ||
 		!strings.Contains(text, "unreadable item") {
 		t.Errorf("verify finds no damage: %s", text)
 	}
-	w.runs("", "verify", "--local", "--twice")
-	w.runs("", "totals", "accounts", "--scan", "--local")
+	w.runs("", "verify --local --twice")
+	w.runs("", "totals accounts --scan --local")
 	w.flag(event.Key{PK: "A#accounts#1#0#" + secretMail, SK: "-"}, `2026-03-01T09:00:00Z "`+secretMail+`" is gone`)
-	w.runs("", "status", "--local")
-	w.runs("", "totals", "accounts", "--scan", "--local")
-	if text := w.runs("", "rebuild", "--accept", "--local"); !strings.Contains(text, `mail=***: 2026-03-01T09:00:00Z "***" is gone`) {
+	w.runs("", "status --local")
+	w.runs("", "totals accounts --scan --local")
+	if text := w.runs("", "rebuild --accept --local"); !strings.Contains(text, `mail=***: 2026-03-01T09:00:00Z "***" is gone`) {
 		t.Errorf("%s", text)
 	}
-	if text := w.runs("", "rebuild", "mend", "--local"); !strings.Contains(text, "mended: accounts since 1 mail=***") {
+	if text := w.runs("", "rebuild mend --local"); !strings.Contains(text, "mended: accounts since 1 mail=***") {
 		t.Errorf("%s", text)
 	}
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/cli"
 )
 
-// piped runs the tool with a standard input and no environment.
-func piped(t *testing.T, stdin string, args ...string) ran {
+// piped runs the tool with a standard input and no environment. The first word may be a whole line.
+func piped(t *testing.T, stdin string, words ...string) ran {
 	t.Helper()
-	return pipedWith(t, nil, stdin, args...)
+	return pipedWith(t, nil, stdin, words[0], words[1:]...)
 }
 
-func pipedWith(t *testing.T, env map[string]string, stdin string, args ...string) ran {
+func pipedWith(t *testing.T, env map[string]string, stdin, line string, more ...string) ran {
 	t.Helper()
 	look := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
-	return toolIn(t.Context(), appOf(cli.IO{Env: look, Stdin: strings.NewReader(stdin)}), args...)
+	return toolIn(t.Context(), appOf(cli.IO{Env: look, Stdin: strings.NewReader(stdin)}), line, more...)
 }
 
 // atRoot makes the working directory like the root of the repository, where the examples of help

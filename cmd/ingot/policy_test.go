@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http/httptest"
 	"path/filepath"
@@ -17,17 +16,13 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/target/targettest"
 )
 
-// policyOf runs ingot policy on a file.
-func policyOf(t *testing.T, file string, args ...string) (code int, doc policy.Document, stdout, stderr string) {
+// policyOf runs ingot policy on a file, and returns the policy if there is one.
+func policyOf(t *testing.T, file, line string) (o ran, doc policy.Document) {
 	t.Helper()
-	var out, errs bytes.Buffer
-	code = run(t.Context(), append([]string{"policy", "--pipeline", file}, args...), func(string) (string, bool) {
-		return "", false
-	}, strings.NewReader(""), &out, &errs)
-	if code == exitFine {
-		must.Succeed(t, json.Unmarshal(out.Bytes(), &doc))
+	if o = tool(t, "policy --pipeline "+file+" "+line); o.code == exitFine {
+		must.Succeed(t, json.Unmarshal([]byte(o.out), &doc))
 	}
-	return code, doc, out.String(), errs.String()
+	return o, doc
 }
 
 func TestPolicy(t *testing.T) {
@@ -38,28 +33,25 @@ func TestPolicy(t *testing.T) {
 		{"customer_orders", "dynamodb:Query", table + "EVENTS/index/GSI1"},
 		{"merchants_day", "dynamodb:GetItem dynamodb:Query", table + "AGGREGATES"},
 	} {
-		_, doc, _, stderr := policyOf(t, shop, c.pattern)
+		o, doc := policyOf(t, shop, c.pattern)
 		if len(doc.Statement) != 1 || strings.Join(doc.Statement[0].Action, " ") != c.actions ||
 			!slices.Equal(doc.Statement[0].Resource, []string{c.resource}) || doc.Statement[0].Condition != nil {
-			t.Errorf("%s: %+v %s", c.pattern, doc, stderr)
+			t.Errorf("%s: %+v %s", c.pattern, doc, o.errors)
 		}
 	}
-	for _, c := range []struct {
-		args []string
-		says string
-	}{
-		{nil, "say which patterns; the pipeline has customer_orders"},
-		{[]string{"order_stroy"}, "the nearest is order_story"},
-		{[]string{"--for", "quer"}, "--for quer: write one of archive, check, console, erase"},
-		{[]string{"order_story", "--for", "query"}, "--for prints what a command needs"},
-		{[]string{"customer_orders", "--principal-tag", "customer"}, "{customer_id|hmac} is stored as a hash, which IAM does not compute"},
-		{[]string{"orders_of_day", "--principal-tag", "x"}, "the partition key has a time, {at|day}"},
-		{[]string{"order_story", "--principal-tag", "x"}, "the partition key has two parameters, merchant_id and order_id"},
-		{[]string{"merchants_day", "--principal-tag", "x"}, "merchants_day reads totals"},
+	for _, c := range []struct{ line, says string }{
+		{"", "say which patterns; the pipeline has customer_orders"},
+		{"order_stroy", "the nearest is order_story"},
+		{"--for quer", "--for quer: write one of archive, check, console, erase"},
+		{"order_story --for query", "--for prints what a command needs"},
+		{"customer_orders --principal-tag customer", "{customer_id|hmac} is stored as a hash, which IAM does not compute"},
+		{"orders_of_day --principal-tag x", "the partition key has a time, {at|day}"},
+		{"order_story --principal-tag x", "the partition key has two parameters, merchant_id and order_id"},
+		{"merchants_day --principal-tag x", "merchants_day reads totals"},
 	} {
-		if code, _, stdout, stderr := policyOf(t, shop, c.args...); code != exitUsage || !strings.Contains(stderr, c.says) || stdout != "" {
-			t.Errorf("%v: exit %d: %s%s", c.args, code, stdout, stderr)
-		}
+		o, _ := policyOf(t, shop, c.line)
+		o.says(t, exitUsage, c.says)
+		must.Equal(t, o.out, "", c.line)
 	}
 }
 
@@ -75,27 +67,25 @@ func TestPolicyOfOnePrincipal(t *testing.T) {
 		"own":     `{"ForAllValues:StringEquals":{"dynamodb:LeadingKeys":["T#${aws:PrincipalTag/tenant}"]},"Null":{"dynamodb:LeadingKeys":"false"}}`,
 		"sharded": `{"ForAllValues:StringEquals":{"dynamodb:LeadingKeys":["T#${aws:PrincipalTag/tenant}#00","T#${aws:PrincipalTag/tenant}#01","T#${aws:PrincipalTag/tenant}#02"]},"Null":{"dynamodb:LeadingKeys":"false"}}`,
 	} {
-		_, doc, _, stderr := policyOf(t, file, pattern, "--principal-tag", "tenant")
+		o, doc := policyOf(t, file, pattern+" --principal-tag tenant")
 		if len(doc.Statement) != 1 {
-			t.Fatalf("%s: %s", pattern, stderr)
+			t.Fatalf("%s: %s", pattern, o.errors)
 		}
 		if got, _ := json.Marshal(doc.Statement[0].Condition); string(got) != want {
 			t.Errorf("%s: %s", pattern, got)
 		}
 	}
-	if code, _, _, stderr := policyOf(t, file, "lower", "--principal-tag", "tenant"); code != exitUsage ||
-		!strings.Contains(stderr, "two principals could have one key") {
-		t.Errorf("lower: exit %d: %s", code, stderr)
-	}
+	o, _ := policyOf(t, file, "lower --principal-tag tenant")
+	o.says(t, exitUsage, "two principals could have one key")
 }
 
 // What the roles of the template do is within the boundary.
 func TestRolesAreWithinTheBoundary(t *testing.T) {
-	_, doc, _, stderr := policyOf(t, "../../"+sampleshop.Pipeline, "--for", "boundary")
+	o, doc := policyOf(t, "../../"+sampleshop.Pipeline, "--for boundary")
 	_, roles, _ := strings.Cut(string(must.Read(t, "../../"+sampleshop.Template)), "\n  StreamsRole:")
 	actions := regexp.MustCompile(`"((?:dynamodb|s3|sqs|logs|xray|kms):[A-Z]\w+)"[],]`).FindAllStringSubmatch(roles, -1)
 	if len(actions) < 30 {
-		t.Errorf("%d actions, %s", len(actions), stderr)
+		t.Errorf("%d actions, %s", len(actions), o.errors)
 	}
 	for _, action := range actions {
 		if !slices.ContainsFunc(doc.Statement, func(s policy.Statement) bool { return slices.Contains(s.Action, action[1]) }) {
@@ -105,10 +95,10 @@ func TestRolesAreWithinTheBoundary(t *testing.T) {
 }
 
 func TestPolicyOfAProducer(t *testing.T) {
-	_, doc, _, stderr := policyOf(t, "../../"+sampleshop.Pipeline, "--for", "producer")
+	o, doc := policyOf(t, "../../"+sampleshop.Pipeline, "--for producer")
 	if len(doc.Statement) != 1 || !slices.Equal(doc.Statement[0].Action, []string{"sqs:SendMessage"}) ||
 		!slices.Equal(doc.Statement[0].Resource, []string{"arn:aws:sqs:REGION:ACCOUNT:QUEUE"}) {
-		t.Errorf("%+v %s", doc, stderr)
+		t.Errorf("%+v %s", doc, o.errors)
 	}
 }
 
@@ -124,8 +114,8 @@ func TestPolicyForDeploying(t *testing.T) {
 	t.Chdir(t.TempDir())
 	functions := func(which, says string) []string {
 		t.Helper()
-		_, doc, _, stderr := policyOf(t, "pipeline.yaml", "--for", which, "--stack", "shop-new", "--region", "cn-north-1")
-		must.Say(t, stderr, says)
+		o, doc := policyOf(t, "pipeline.yaml", "--stack shop-new --region cn-north-1 --for "+which)
+		must.Say(t, o.errors, says)
 		for _, s := range doc.Statement {
 			if s.Sid == "Functions" {
 				return s.Resource
@@ -145,8 +135,6 @@ func TestPolicyForDeploying(t *testing.T) {
 		"arn:aws-cn:logs:" + region + "log-group:shop-new-PublishLogs-*", "arn:aws-cn:lambda:" + region +
 			"function:shop-new-PublishFunction-*"})
 	write(t, "template.yaml", "{")
-	if code, _, _, stderr := policyOf(t, "pipeline.yaml", "--for", "deploy"); code != exitUsage || !strings.Contains(stderr,
-		"template.yaml: ") {
-		t.Errorf("exit %d: %s", code, stderr)
-	}
+	o, _ := policyOf(t, "pipeline.yaml", "--for deploy")
+	o.says(t, exitUsage, "template.yaml: ")
 }

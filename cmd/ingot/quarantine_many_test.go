@@ -22,14 +22,14 @@ func many(t *testing.T) *devWorld {
 		return fmt.Sprintf(`{"type":"sale",%s"customer":{"email":"bob@example.com"},"cents":1.50}`, id)
 	}
 	w.send(6, bad(`"id":"a",`), "["+bad(`"id":"b",`)+"]", bad(""), newSale, `{"type":"gift","id":1}`, `{"type":"gift","id":2}`)
-	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	w.run(0, "quarantine pull letters --once --local")
 	return w
 }
 
 // worksOn runs a command of quarantine, and returns its JSON.
-func (w *devWorld) worksOn(code int, args ...string) (r quarantine.WorkedReport) {
+func (w *devWorld) worksOn(code int, line string, more ...string) (r quarantine.WorkedReport) {
 	w.t.Helper()
-	got := w.run(code, append(append([]string{"quarantine"}, args...), "--output", "json")...)
+	got := w.run(code, "quarantine "+line+" --output json", more...)
 	if err := json.Unmarshal([]byte(got.out), &r); err != nil {
 		w.t.Fatalf("%v: %s", err, got.out)
 	}
@@ -37,10 +37,10 @@ func (w *devWorld) worksOn(code int, args ...string) (r quarantine.WorkedReport)
 }
 
 // listedBy returns how many messages list chooses.
-func (w *devWorld) listedBy(args ...string) int {
+func (w *devWorld) listedBy(line string, more ...string) int {
 	w.t.Helper()
 	var r struct{ Messages []quarantine.Listed }
-	got := w.run(0, append([]string{"quarantine", "list", "letters", "--output", "json"}, args...)...)
+	got := w.run(0, "quarantine list letters --output json "+line, more...)
 	must.Succeed(w.t, json.Unmarshal([]byte(got.out), &r))
 	return len(r.Messages)
 }
@@ -48,31 +48,29 @@ func (w *devWorld) listedBy(args ...string) int {
 // Whatever chooses messages of a list chooses the same ones for the commands that change them.
 func TestChoosingMessages(t *testing.T) {
 	w := many(t)
-	for args, want := range map[string]int{
+	for chosen, want := range map[string]int{
 		"--verdict Poison": 5, "--verdict Conflict": 1, "--verdict Rejected": 0,
 		"--reason missing-field": 3, "--reason missing-field:at": 3, "--reason missing-field:id": 0, "--reason missing-field:a": 0,
 		"--reason unknown-type": 2, "--reason missing-field --verdict Conflict": 0,
 		"--type sale": 4, "--type gift": 2, "--type other": 0, "--type sale --verdict Poison": 3,
 		"--key SALE#1": 1, "--key SALE#a": 0, // its key is not known before it has a time
 	} {
-		words := strings.Fields(args)
-		must.Equal(t, w.listedBy(words...), want, args)
+		must.Equal(t, w.listedBy(chosen), want, chosen)
 		for _, command := range []string{"drop letters --dry-run --local", "resend letters --anyway --dry-run --local",
 			"edit letters --set x=y --dry-run"} {
-			all := append(strings.Fields(command), words...)
 			code := exitFine
-			if strings.HasPrefix(command, "edit") && want > 0 && !strings.Contains(args, "Conflict") && args != "--key SALE#1" {
+			if strings.HasPrefix(command, "edit") && want > 0 && !strings.Contains(chosen, "Conflict") && chosen != "--key SALE#1" {
 				code = exitDifference // they would still be Poison
 			}
-			if r := w.worksOn(code, all...); r.Done != want || !r.DryRun || r.Stay != 0 {
-				t.Errorf("%s %s: %+v, want %d", command, args, r, want)
+			if r := w.worksOn(code, command+" "+chosen); r.Done != want || !r.DryRun || r.Stay != 0 {
+				t.Errorf("%s %s: %+v, want %d", command, chosen, r, want)
 			}
 		}
 	}
 	if w.listedBy("--key", "SALE#1 / -") != 1 || w.listedBy("--key", "SALE#1 / x") != 0 {
 		t.Error("a whole key does not choose its message")
 	}
-	if got := w.run(0, "quarantine", "drop", "letters", "--reason", "schema", "--yes", "--local"); got.out != "0 dropped\n" ||
+	if got := w.run(0, "quarantine drop letters --reason schema --yes --local"); got.out != "0 dropped\n" ||
 		!strings.Contains(got.errors, "no open message is chosen; ingot quarantine list letters counts them by reason") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
@@ -83,37 +81,37 @@ func TestChoosingMessages(t *testing.T) {
 // messages would be then. The sum of resend says why the others stay.
 func TestRepairingManyMessages(t *testing.T) {
 	w := many(t)
-	fix := []string{"quarantine", "edit", "letters", "--reason", "missing-field", "--set", "at=2026-01-02T03:04:05Z"}
-	dry := w.run(exitDifference, append(fix, "--dry-run")...)
-	if w.listedBy("--reason", "missing-field") != 3 || strings.Contains(w.run(0, "quarantine", "list", "letters").out, "edited") {
+	const fix = "quarantine edit letters --reason missing-field --set at=2026-01-02T03:04:05Z"
+	dry := w.run(exitDifference, fix, "--dry-run")
+	if w.listedBy("--reason missing-field") != 3 || strings.Contains(w.run(0, "quarantine list letters").out, "edited") {
 		t.Error("a dry run has changed a message")
 	}
 	if !strings.HasSuffix(dry.out, "3 would be edited: 1 Poison (missing-field)\n") ||
 		!strings.Contains(dry.errors, "ingot: 3 messages to change: 3 Poison (missing-field:at)\n") {
 		t.Errorf("%s%s", dry.out, dry.errors)
 	}
-	if got := w.run(exitDifference, fix...); !strings.HasSuffix(got.out, "3 edited: 1 Poison (missing-field)\n") ||
+	if got := w.run(exitDifference, fix); !strings.HasSuffix(got.out, "3 edited: 1 Poison (missing-field)\n") ||
 		strings.Count(got.out, "  edited; it would still be Poison (missing-field): id: field id is missing\n") != 1 {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	sum := w.run(exitDifference, "quarantine", "resend", "letters", "--local")
+	sum := w.run(exitDifference, "quarantine resend letters --local")
 	if !strings.HasSuffix(sum.out, "2 resent, 4 stay: 2 Poison (unknown-type), 1 Conflict (digest-differs), 1 Poison (missing-field)\n") ||
 		!strings.Contains(sum.errors, "ingot: 2 messages to send again: 2 Poison (missing-field:at)\n") {
 		t.Errorf("%s%s", sum.out, sum.errors)
 	}
 	w.send(4)
 	for _, id := range []string{"a", "b"} {
-		must.Say(t, w.run(0, "get", "sale", "id="+id, "--local", "--output", "json").out, `\"cents\":1.50`, `\"at\":\"2026-01-02`)
+		must.Say(t, w.run(0, "get sale --local --output json", "id="+id).out, `\"cents\":1.50`, `\"at\":\"2026-01-02`)
 	}
 
-	plan := w.run(exitUsage, "quarantine", "drop", "letters", "--type", "gift", "--local")
+	plan := w.run(exitUsage, "quarantine drop letters --type gift --local")
 	if !strings.Contains(plan.errors, "ingot: 2 messages to drop: 2 Poison (unknown-type)\n") ||
 		!strings.Contains(plan.errors, "write --yes") || strings.Contains(plan.errors, "this changes") {
 		t.Errorf("%s%s", plan.out, plan.errors)
 	}
-	w.run(0, "quarantine", "drop", "letters", "--type", "gift", "--yes", "--local")
+	w.run(0, "quarantine drop letters --type gift --yes --local")
 	w.send(2)
-	if got := w.run(0, "quarantine", "list", "letters", "--type", "gift").out; !strings.HasSuffix(got,
+	if got := w.run(0, "quarantine list letters --type gift").out; !strings.HasSuffix(got,
 		"2     0  Poison   unknown-type\n2 messages, 0 of them open\n") {
 		t.Errorf("%s", got)
 	}
@@ -123,15 +121,15 @@ func TestRepairingManyMessages(t *testing.T) {
 func TestResendKnowsPoison(t *testing.T) {
 	w := many(t)
 	ids := w.files("letters")
-	r := w.worksOn(exitDifference, append([]string{"resend", "letters", "--local"}, ids...)...)
+	r := w.worksOn(exitDifference, "resend letters --local", ids...)
 	want := []quarantine.Counted{{Verdict: "Poison", Reason: "missing-field", Messages: 3},
 		{Verdict: "Poison", Reason: "unknown-type", Messages: 2}}
 	if r.Done != 1 || r.Stay != 5 || !slices.Equal(r.Reasons, want) {
 		t.Errorf("%+v", r)
 	}
 	w.send(6) // the Conflict was named, so it was sent, and is one again
-	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
-	if r := w.worksOn(0, "resend", "letters", "--anyway", "--reason", "unknown-type", "--local"); r.Done != 2 || r.Stay != 0 {
+	w.run(0, "quarantine pull letters --once --local")
+	if r := w.worksOn(0, "resend letters --anyway --reason unknown-type --local"); r.Done != 2 || r.Stay != 0 {
 		t.Errorf("%+v", r)
 	}
 	w.send(6)
@@ -140,9 +138,9 @@ func TestResendKnowsPoison(t *testing.T) {
 func TestChoosingUsage(t *testing.T) {
 	w := newDevWorld(t)
 	w.send(1, badSale)
-	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	w.run(0, "quarantine pull letters --once --local")
 	id := w.files("letters")[0]
-	for args, says := range map[string]string{
+	for line, says := range map[string]string{
 		"list letters --verdict Bad":                            "give Conflict, Rejected, Expired or Poison",
 		"list letters --verdict Inserted":                       "give Conflict, Rejected, Expired or Poison",
 		"list letters --reason=":                                "--reason is empty",
@@ -158,9 +156,8 @@ func TestChoosingUsage(t *testing.T) {
 		"resend letters " + id + " --replace --dry-run --local": "--replace cannot be combined",
 		"resend letters " + id + " --replace --anyway --local":  "--replace cannot be combined",
 	} {
-		if got := w.run(exitUsage, append([]string{"quarantine"}, strings.Fields(args)...)...); !strings.Contains(got.errors, says) ||
-			got.out != "" {
-			t.Errorf("%s: %s%s", args, got.out, got.errors)
+		if got := w.run(exitUsage, "quarantine "+line); !strings.Contains(got.errors, says) || got.out != "" {
+			t.Errorf("%s: %s%s", line, got.out, got.errors)
 		}
 	}
 }
@@ -169,16 +166,15 @@ func TestChoosingUsage(t *testing.T) {
 func TestSetSaysWhatItCannotChange(t *testing.T) {
 	w := newDevWorld(t)
 	w.send(2, "not JSON", badSale)
-	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
-	got := w.run(exitDifference, "quarantine", "edit", "letters", "--verdict", "Poison", "--set", "at=2026-01-02T03:04:05Z")
+	w.run(0, "quarantine pull letters --once --local")
+	got := w.run(exitDifference, "quarantine edit letters --verdict Poison --set at=2026-01-02T03:04:05Z")
 	if !strings.HasSuffix(got.out, "1 edited, 1 stays\n") || !strings.Contains(got.out, "  stays: body: ") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	// A value may come from standard input, and the message may have been sent in the meantime.
-	stdin := pipedWith(t, w.env, "eve@example.com\n", "quarantine", "edit", "letters", "--reason", "missing-field", "--overwrite",
-		"--set", "customer.email=@-")
+	stdin := pipedWith(t, w.env, "eve@example.com\n", "quarantine edit letters --reason missing-field --overwrite --set customer.email=@-")
 	must.Equal(t, stdin.code, 0, stdin.out, stdin.errors)
-	w.run(exitDifference, "quarantine", "resend", "letters", "--local")
+	w.run(exitDifference, "quarantine resend letters --local")
 	file, err := filepath.Glob("letters/*.json")
 	if err != nil || len(file) != 2 {
 		t.Fatal(file, err)
@@ -190,7 +186,7 @@ func TestSetSaysWhatItCannotChange(t *testing.T) {
 	}
 	must.Say(t, bodies, `\"email\":\"eve@example.com\"`)
 	for _, id := range w.files("letters") {
-		got := w.run(exitDifference, "quarantine", "edit", "letters", id, "--set", "at=x")
+		got := w.run(exitDifference, "quarantine edit letters --set at=x", id)
 		if !strings.Contains(got.out, "can no longer be changed") && !strings.Contains(got.out, "stays: body: ") {
 			t.Errorf("%s%s", got.out, got.errors)
 		}

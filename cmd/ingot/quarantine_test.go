@@ -95,12 +95,12 @@ func startDev(t *testing.T, cfg dev.Config) *dev.Dev {
 	return d
 }
 
-// run runs the tool, and requires an exit code.
-func (w *devWorld) run(code int, args ...string) ran {
+// run runs a command line, and requires an exit code.
+func (w *devWorld) run(code int, line string, more ...string) ran {
 	w.t.Helper()
-	got := pipedWith(w.t, w.env, "", args...)
+	got := pipedWith(w.t, w.env, "", line, more...)
 	if got.code != code {
-		w.t.Fatalf("ingot %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), got.code, code, got.out, got.errors)
+		w.t.Fatalf("ingot %s %q: exit code %d, want %d\n%s%s", line, more, got.code, code, got.out, got.errors)
 	}
 	return got
 }
@@ -144,7 +144,7 @@ func (w *devWorld) await(is func() bool) {
 func (w *devWorld) files(folder string) (ids []string) {
 	w.t.Helper()
 	var out struct{ Messages []quarantine.Listed }
-	must.Succeed(w.t, json.Unmarshal([]byte(w.run(0, "quarantine", "list", folder, "--output", "json").out), &out))
+	must.Succeed(w.t, json.Unmarshal([]byte(w.run(0, "quarantine list --output json", folder).out), &out))
 	for _, m := range out.Messages {
 		ids = append(ids, m.ID)
 	}
@@ -168,25 +168,25 @@ publications: {sales: {from: [sale], on: [removed], to: "arn:aws:sqs:us-east-1:0
 	}
 	post(letter.Record{PK: "SALE#1",
 		Removals: map[string]json.RawMessage{"sales": json.RawMessage(`{"id":"7","change":"removed","pk":"SALE#1","sk":"-"}`)}})
-	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
-	some := w.run(0, "publish", "again", "--since", "2026-01-01", "--letters", "letters", "--only", "sales", "--local")
+	w.run(0, "quarantine pull letters --once --local")
+	some := w.run(0, "publish again --since 2026-01-01 --letters letters --only sales --local")
 	if strings.Contains(some.errors, "next: ") { // the letter may have a removal for another publication
 		t.Error(some.errors)
 	}
-	got := w.run(0, "publish", "again", "--since", "2026-01-01", "--letters", "letters", "--local")
+	got := w.run(0, "publish again --since 2026-01-01 --letters letters --local")
 	if got.out != "1 messages are sent\n" || w.waiting(next) != 2 ||
 		!strings.Contains(got.errors, "next: ingot quarantine drop letters --reason unpublished") {
 		t.Errorf("%s%s%d wait", got.out, got.errors, w.waiting(next))
 	}
 	post(letter.Record{PK: "SALE#2", Change: "REMOVE"}) // its record could not be read
-	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
-	got = w.run(0, "publish", "again", "--since", "2026-01-01", "--letters", "letters", "--local")
+	w.run(0, "quarantine pull letters --once --local")
+	got = w.run(0, "publish again --since 2026-01-01 --letters letters --local")
 	advice := regexp.MustCompile(`next: ingot (quarantine drop letters .*)`).FindStringSubmatch(got.errors)
 	if advice == nil || !strings.Contains(got.errors, "does not hold the message of a removal: tell the receivers yourself") {
 		t.Fatal(got.errors)
 	}
-	w.run(0, append(strings.Fields(advice[1]), "--local", "--yes")...)
-	got = w.run(0, "publish", "again", "--since", "2026-01-01", "--letters", "letters", "--local")
+	w.run(0, advice[1]+" --local --yes")
+	got = w.run(0, "publish again --since 2026-01-01 --letters letters --local")
 	if w.waiting(next) != 3 || w.waiting(w.dev.Stack().Quarantine) != 1 || strings.Contains(got.errors, "next: ") {
 		t.Errorf("%s%d wait, and %d are in quarantine", got.errors, w.waiting(next), w.waiting(w.dev.Stack().Quarantine))
 	}
@@ -208,7 +208,7 @@ func TestChangesArePublishedAgain(t *testing.T) {
 		w.send(0, fmt.Sprintf(`{"type":"order.status","order_id":"1","changed_at":"2026-01-02T03:04:05Z","version":%d,"status":"paid"}`, n))
 	}
 	for only, says := range map[string]bool{"orders": false, "orders,statuses": true} {
-		got := w.run(0, "publish", "again", "--since", "2026-01-01", "--only", only, "--local")
+		got := w.run(0, "publish again --since 2026-01-01 --local --only", only)
 		if is := strings.Contains(got.errors, "statuses: the payload before is not known now"); is != says || w.waiting(next) > 1 {
 			t.Errorf("%s: %s%s%d wait", only, got.out, got.errors, w.waiting(next))
 		}
@@ -260,16 +260,16 @@ func TestQuarantine(t *testing.T) {
 	w.send(1, newSale)
 	w.send(2, badSale)
 	w.send(3, "not JSON, of ann@example.com")
-	pulled := w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	pulled := w.run(0, "quarantine pull letters --once --local")
 	ids := w.files("letters")
 	if len(ids) != 3 || w.waiting(w.dev.Stack().Quarantine) != 3 {
 		t.Fatal(ids)
 	}
 	sameText(t, "quarantine-pull.txt", pulled.out, ids...)
-	sameText(t, "quarantine-list.txt", w.run(0, "quarantine", "list", "letters").out, ids...)
+	sameText(t, "quarantine-list.txt", w.run(0, "quarantine list letters").out, ids...)
 
 	// Nothing is replaced before somebody has looked. The message has the command to do that.
-	unseen := w.run(exitRefused, "quarantine", "resend", "letters", ids[0], "--replace", "--yes", "--local")
+	unseen := w.run(exitRefused, "quarantine resend letters --replace --yes --local", ids[0])
 	if want := ids[0] +
 		"  stays: the stored event was not shown yet: look at both with ingot quarantine show first: ingot quarantine show letters " +
 		ids[0][:8] + " --local\n0 resent, 1 stays\n"; unseen.out != want {
@@ -278,45 +278,46 @@ func TestQuarantine(t *testing.T) {
 	w.grouped(ids[2], "ann@example.com")
 
 	// What is personal does not show, unless it is asked for. Nor do control characters.
-	conflict := w.run(3, "quarantine", "show", "letters", ids[0][:8], "--local")
+	conflict := w.run(3, "quarantine show letters --local", ids[0][:8])
 	sameText(t, "quarantine-show.txt", conflict.out, ids...)
-	for _, args := range [][]string{{ids[0]}, {ids[1]}, {ids[2]}, {ids[0], "--output", "json"}, {ids[1], "--output", "json"},
-		{ids[2], "--output", "json"}} {
-		got := w.run(3, append([]string{"quarantine", "show", "letters", "--local"}, args...)...)
-		if strings.Contains(got.out, "example.") || strings.Contains(got.out, "\x1b") {
-			t.Errorf("show %v prints what it must not:\n%s", args, got.out)
+	for _, id := range ids {
+		for _, output := range []string{"text", "json"} {
+			got := w.run(3, "quarantine show letters --local --output "+output, id)
+			if strings.Contains(got.out, "example.") || strings.Contains(got.out, "\x1b") {
+				t.Errorf("show %s prints what it must not:\n%s", id, got.out)
+			}
 		}
 	}
-	if got := w.run(3, "quarantine", "show", "letters", ids[0], "--local", "--reveal"); !strings.Contains(got.out, "ann@example.org") ||
+	if got := w.run(3, "quarantine show letters --local --reveal", ids[0]); !strings.Contains(got.out, "ann@example.org") ||
 		!strings.Contains(got.out, "ann@example.com") {
 		t.Errorf("--reveal does not:\n%s", got.out)
 	}
 
 	// Nothing of it could be stored, so nothing is sent.
-	stays := w.run(3, "quarantine", "resend", "letters", "--local")
+	stays := w.run(3, "quarantine resend letters --local")
 	if strings.Count(stays.out, "stays: it would be") != 3 || w.waiting(w.dev.Stack().Quarantine) != 3 ||
 		!strings.Contains(stays.errors, "ingot: this changes ingot dev with ") {
 		t.Errorf("%s%s", stays.out, stays.errors)
 	}
 
 	change(t, filepath.Join("letters", ids[1]+".body"), `"customer`, `"at":"2026-01-02T03:04:05Z","customer`)
-	again := w.run(3, "quarantine", "resend", "letters", "--local")
+	again := w.run(3, "quarantine resend letters --local")
 	if !strings.Contains(again.out, ids[1]+"  resent") {
 		t.Errorf("%s%s", again.out, again.errors)
 	}
 	w.send(2)
 
-	w.run(2, "quarantine", "resend", "letters", "--replace", "--yes", "--local")
-	w.run(2, "quarantine", "resend", "letters", ids[0], "--replace", "--local")
-	w.run(0, "quarantine", "resend", "letters", ids[0][:8], "--replace", "--yes", "--local")
+	w.run(2, "quarantine resend letters --replace --yes --local")
+	w.run(2, "quarantine resend letters --replace --local", ids[0])
+	w.run(0, "quarantine resend letters --replace --yes --local", ids[0][:8])
 	w.send(1)
-	w.run(2, "quarantine", "drop", "letters", ids[2], "--local")
-	w.run(0, "quarantine", "drop", "letters", ids[2], "--yes", "--local")
+	w.run(2, "quarantine drop letters --local", ids[2])
+	w.run(0, "quarantine drop letters --yes --local", ids[2])
 	w.send(0)
-	sameText(t, "quarantine-done.txt", w.run(0, "quarantine", "list", "letters").out, ids...)
+	sameText(t, "quarantine-done.txt", w.run(0, "quarantine list letters").out, ids...)
 	// It was dropped already. Nothing happens.
-	w.run(3, "quarantine", "drop", "letters", ids[2], "--yes", "--local")
-	if got := w.run(0, "quarantine", "resend", "letters", "--local", "--output", "json"); !strings.HasPrefix(got.out,
+	w.run(3, "quarantine drop letters --yes --local", ids[2])
+	if got := w.run(0, "quarantine resend letters --local --output json"); !strings.HasPrefix(got.out,
 		"{\n  \"messages\": [],\n  \"done\": 0,\n") {
 		t.Errorf("%s", got.out)
 	}
@@ -329,15 +330,15 @@ func TestQuarantineOfAnArray(t *testing.T) {
 	other := strings.Replace(oldSale, `"id":1`, `"id":7`, 1)
 	w.send(0, oldSale)
 	w.send(1, "["+other+","+newSale+","+badSale+"]")
-	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	w.run(0, "quarantine pull letters --once --local")
 	ids := w.files("letters")
-	shown := w.run(3, "quarantine", "show", "letters", ids[0], "--local")
+	shown := w.run(3, "quarantine show letters --local", ids[0])
 	sameText(t, "quarantine-show-array.txt", shown.out, ids...)
-	asJSON := w.run(3, "quarantine", "show", "letters", ids[0], "--local", "--output", "json")
+	asJSON := w.run(3, "quarantine show letters --local --output json", ids[0])
 	if strings.Contains(shown.out+asJSON.out, "example.") || !strings.Contains(asJSON.out, `"place": "[2]"`) {
 		t.Errorf("%s", asJSON.out)
 	}
-	if got := w.run(exitRefused, "quarantine", "resend", "letters", ids[0], "--replace", "--yes", "--local"); !strings.Contains(got.out,
+	if got := w.run(exitRefused, "quarantine resend letters --replace --yes --local", ids[0]); !strings.Contains(got.out,
 		"event [2] of the message: it would be Poison (missing-field)") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
@@ -346,11 +347,11 @@ func TestQuarantineOfAnArray(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 	change(t, file, `"id":2,`, `"id":2,"at":"2026-01-02T03:04:05Z",`)
-	w.run(3, "quarantine", "show", "letters", ids[0], "--local")
-	w.run(0, "quarantine", "resend", "letters", ids[0], "--replace", "--yes", "--local")
+	w.run(3, "quarantine show letters --local", ids[0])
+	w.run(0, "quarantine resend letters --replace --yes --local", ids[0])
 	w.send(0)
 	for id, cents := range map[string]string{"1": "250", "2": "5", "7": "100"} {
-		must.Say(t, w.run(0, "get", "sale", "id="+id, "--local", "--output", "json").out, `\"cents\":`+cents)
+		must.Say(t, w.run(0, "get sale --local --output json", "id="+id).out, `\"cents\":`+cents)
 	}
 }
 
@@ -358,7 +359,7 @@ func TestQuarantineOfAnArray(t *testing.T) {
 func TestEdit(t *testing.T) {
 	w := newDevWorld(t)
 	w.send(1, badSale)
-	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	w.run(0, "quarantine pull letters --once --local")
 	id := w.files("letters")[0]
 	for _, c := range []struct{ text, state, today, resend string }{
 		{badSale + "\n", "open", "missing-field", "it would be Poison"},
@@ -370,13 +371,13 @@ func TestEdit(t *testing.T) {
 	} {
 		write(t, filepath.Join("letters", id+".body"), c.text)
 		for range 2 { // show has saved what it has shown
-			must.Say(t, w.run(3, "quarantine", "show", "letters", id, "--local").out, id+", "+c.state, "today       Poison ("+c.today+")")
+			must.Say(t, w.run(3, "quarantine show letters --local", id).out, id+", "+c.state, "today       Poison ("+c.today+")")
 		}
-		resend := []string{"quarantine", "resend", "letters", id, "--local"}
+		resend := "quarantine resend letters --local " + id
 		if c.today == "undecodable" {
-			resend = append(resend, "--anyway")
+			resend += " --anyway"
 		}
-		must.Say(t, w.run(3, resend...).out, "stays: "+c.resend)
+		must.Say(t, w.run(3, resend).out, "stays: "+c.resend)
 	}
 	w.send(1)
 }
@@ -385,31 +386,28 @@ func TestEdit(t *testing.T) {
 func TestQuarantineOfAnotherStack(t *testing.T) {
 	w := newDevWorld(t)
 	w.send(1, badSale)
-	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	w.run(0, "quarantine pull letters --once --local")
 	file := filepath.Join("letters", w.files("letters")[0]+".json")
 	text := must.Read(t, file)
 	write(t, file, string(bytes.Replace(text, []byte(`/quarantine"`), []byte(`/other"`), 1)))
 	id := w.files("letters")[0]
-	for _, args := range [][]string{{"show", "letters", id}, {"resend", "letters", id}, {"resend", "letters"},
-		{"drop", "letters", id, "--yes"}} {
-		if got := w.run(5, append(append([]string{"quarantine"}, args...), "--local")...); !strings.Contains(got.errors,
-			"which is not a queue of") || strings.Contains(got.errors, "this changes") {
-			t.Errorf("%v: %s", args, got.errors)
+	for _, line := range []string{"show letters " + id, "resend letters " + id, "resend letters", "drop letters --yes " + id} {
+		if got := w.run(5, "quarantine "+line+" --local"); !strings.Contains(got.errors, "which is not a queue of") ||
+			strings.Contains(got.errors, "this changes") {
+			t.Errorf("%s: %s", line, got.errors)
 		}
 	}
 }
 
 func TestQuarantineUsage(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, args := range [][]string{{"pull"}, {"pull", "a", "b"}, {"pull", "x", "--max", "0", "--local"}, {"list"}, {"list", "nowhere"},
-		{"show", "x"}, {"show", "x", "y", "--stack", ""},
-		{"edit", "x"}, {"edit", "nowhere", "y"}, {"resend"}, {"drop", "x", "--yes"}, {"drop", "x", "y"}, {"rseend", "x"}} {
-		if got := piped(t, "", append([]string{"quarantine"}, args...)...); got.code != 2 || got.out != "" ||
-			strings.Count(got.errors, "\n") != 1 {
-			t.Errorf("%v: exit code %d\n%s%s", args, got.code, got.out, got.errors)
+	for _, line := range []string{"pull", "pull a b", "pull x --max 0 --local", "list", "list nowhere", "show x", "show x y --stack=",
+		"edit x", "edit nowhere y", "resend", "drop x --yes", "drop x y", "rseend x"} {
+		if got := tool(t, "quarantine "+line); got.code != 2 || got.out != "" || strings.Count(got.errors, "\n") != 1 {
+			t.Errorf("%s: exit code %d\n%s%s", line, got.code, got.out, got.errors)
 		}
 	}
-	if got := piped(t, "", "quarantine", "rseend"); !strings.Contains(got.errors, "did you mean resend?") {
+	if got := piped(t, "", "quarantine rseend"); !strings.Contains(got.errors, "did you mean resend?") {
 		t.Error(got.errors)
 	}
 }
@@ -434,19 +432,19 @@ func TestPullEndsAtCtrlC(t *testing.T) {
 	if code := <-ended; code != 0 || !strings.HasSuffix(out.String(), "; 1 message visible again\n") {
 		t.Errorf("exit code %d: %s%s", code, &out, &errs)
 	}
-	must.Equal(t, w.run(0, "quarantine", "pull", "letters", "--once", "--local").out, "letters: 0 new, 1 known; 1 message visible again\n")
+	must.Equal(t, w.run(0, "quarantine pull letters --once --local").out, "letters: 0 new, 1 known; 1 message visible again\n")
 }
 
 // The dead-letter queue has a way of its own into the same folder.
 func TestDeadLetters(t *testing.T) {
 	w := newDevWorld(t)
 	w.post(w.dev.Stack().DeadLetters, oldSale, nil)
-	w.run(0, "quarantine", "pull", "letters", "--once", "--dead", "--local")
-	if got := w.run(0, "quarantine", "list", "letters"); !strings.Contains(got.out, "dead letter") {
+	w.run(0, "quarantine pull letters --once --dead --local")
+	if got := w.run(0, "quarantine list letters"); !strings.Contains(got.out, "dead letter") {
 		t.Error(got.out)
 	}
-	w.run(0, "quarantine", "show", "letters", w.files("letters")[0], "--local")
-	w.run(0, "quarantine", "resend", "letters", "--local")
+	w.run(0, "quarantine show letters --local", w.files("letters")[0])
+	w.run(0, "quarantine resend letters --local")
 	w.send(0)
 	must.Equal(t, w.waiting(w.dev.Stack().DeadLetters), 0)
 }
@@ -457,13 +455,13 @@ func TestPointersInQuarantine(t *testing.T) {
 	w := newDevWorld(t)
 	const pointer = `["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"a/b"}]`
 	w.post(w.dev.Stack().DeadLetters, pointer, nil)
-	w.run(0, "quarantine", "pull", "letters", "--once", "--dead", "--local")
-	got := w.run(exitDifference, "quarantine", "show", "letters", w.files("letters")[0], "--local")
+	w.run(0, "quarantine pull letters --once --dead --local")
+	got := w.run(exitDifference, "quarantine show letters --local", w.files("letters")[0])
 	if !strings.Contains(got.out, "only the ingest function reads it") || !strings.Contains(got.out, "bucket large-payloads, key a/b") {
 		t.Error(got.out)
 	}
-	w.run(exitRefused, "quarantine", "resend", "letters", w.files("letters")[0], "--replace", "--yes", "--local")
-	w.run(0, "quarantine", "resend", "letters", "--local")
+	w.run(exitRefused, "quarantine resend letters --replace --yes --local", w.files("letters")[0])
+	w.run(0, "quarantine resend letters --local")
 	must.Equal(t, w.waiting(w.dev.Stack().DeadLetters), 0)
 }
 
@@ -473,11 +471,11 @@ func TestSendDoesNotWaitForPointers(t *testing.T) {
 	w := newDevWorld(t)
 	const pointer = `["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"a/b"}]`
 	write(t, "events.ndjson", pointer+"\n")
-	got := w.run(exitUnsure, "send", "events.ndjson", "--wait", "--local")
+	got := w.run(exitUnsure, "send events.ndjson --wait --local")
 	if !strings.Contains(got.out, "0 events stored, 1 with the payload in S3, not waited for") || strings.Contains(got.out, "refused") {
 		t.Error(got.out)
 	}
-	if got := w.run(exitUnsure, "send", "events.ndjson", "--wait", "--local", "--output", "json"); !strings.Contains(got.out,
+	if got := w.run(exitUnsure, "send events.ndjson --wait --local --output json"); !strings.Contains(got.out,
 		`"elsewhere": 1`) {
 		t.Error(got.out)
 	}
@@ -506,34 +504,34 @@ aggregates:
 	for name, line := range map[string]string{"in2": goods("received", 2), "out5": goods("reserved", 5), "in4": goods("received", 4)} {
 		write(t, name, line+"\n")
 	}
-	w.run(exitFine, "send", "in2", "--local", "--wait")
+	w.run(exitFine, "send in2 --local --wait")
 	w.send(1, goods("reserved", 5))
-	if r := w.run(exitDifference, "send", "out5", "--local", "--wait", "--wait-limit", "1ms"); !strings.Contains(r.out,
+	if r := w.run(exitDifference, "send out5 --local --wait --wait-limit 1ms"); !strings.Contains(r.out,
 		"0 events stored, 1 rejected, as a total is now\n") {
 		t.Errorf("%s%s", r.out, r.errors)
 	}
 	w.await(func() bool { return w.waiting(w.dev.Stack().Quarantine) == 2 })
-	w.run(exitFine, "quarantine", "pull", "letters", "--once", "--local")
+	w.run(exitFine, "quarantine pull letters --once --local")
 	ids := w.files("letters")
 	if len(ids) != 2 {
 		t.Fatalf("%d letters", len(ids))
 	}
 	const low = `stock of sku="a": available is 2, and with this event it would be -3, which is below its floor of 0`
-	if r := w.run(exitDifference, "quarantine", "show", "letters", ids[0], "--local"); !strings.Contains(r.out,
+	if r := w.run(exitDifference, "quarantine show letters --local", ids[0]); !strings.Contains(r.out,
 		"today       Rejected (below-floor)\n") || !strings.Contains(r.out, low) {
 		t.Errorf("%s", r.out)
 	}
-	if r := w.run(exitDifference, "quarantine", "resend", "letters", "--yes", "--local"); strings.Count(r.out+r.errors,
+	if r := w.run(exitDifference, "quarantine resend letters --yes --local"); strings.Count(r.out+r.errors,
 		"it would be Rejected (below-floor) again") != 2 {
 		t.Errorf("%s%s", r.out, r.errors)
 	}
-	w.run(exitFine, "send", "in4", "--local", "--wait")
-	if r := w.run(exitFine, "quarantine", "show", "letters", ids[0], "--local"); !strings.Contains(r.out, "today       Inserted\n") {
+	w.run(exitFine, "send in4 --local --wait")
+	if r := w.run(exitFine, "quarantine show letters --local", ids[0]); !strings.Contains(r.out, "today       Inserted\n") {
 		t.Errorf("%s", r.out)
 	}
-	w.run(exitFine, "quarantine", "resend", "letters", "--yes", "--local") // of the same event twice
+	w.run(exitFine, "quarantine resend letters --yes --local") // of the same event twice
 	w.await(func() bool {
-		return strings.Contains(w.run(exitFine, "totals", "stock", "sku=a", "--local").out, " 1\n")
+		return strings.Contains(w.run(exitFine, "totals stock sku=a --local").out, " 1\n")
 	})
 	must.Equal(t, w.waiting(w.dev.Stack().Quarantine), 0)
 }

@@ -28,7 +28,7 @@ const shopSecret = "the secret of the sample shop"
 
 // shopWithOrders serves tables with orders of the sample shop. It returns a function that runs the
 // tool on them.
-func shopWithOrders(t *testing.T, orders int) (ingot func(stdin string, args ...string) ran) {
+func shopWithOrders(t *testing.T, orders int) (ingot func(stdin, line string) ran) {
 	t.Helper()
 	p, err := pipeline.Load(os.DirFS("../.."), sampleshop.Pipeline, pipeline.Secret([]byte(shopSecret)))
 	must.Succeed(t, err)
@@ -61,8 +61,8 @@ func shopWithOrders(t *testing.T, orders int) (ingot func(stdin string, args ...
 		"AWS_CONFIG_FILE":       "none", "AWS_SHARED_CREDENTIALS_FILE": "none"} {
 		t.Setenv(name, value)
 	}
-	return func(stdin string, args ...string) ran {
-		return pipedWith(t, env, stdin, append([]string{"query", "--pipeline", "../../" + sampleshop.Pipeline}, args...)...)
+	return func(stdin, line string) ran {
+		return pipedWith(t, env, stdin, "query --pipeline ../../"+sampleshop.Pipeline+" "+line)
 	}
 }
 
@@ -73,11 +73,11 @@ func TestQueryPages(t *testing.T) {
 	var ids []string
 	token := ""
 	for page := 0; ; page++ {
-		args := []string{"orders_of_day", "at=" + day, "--limit", "7", "--output", "json"}
+		line := "orders_of_day --limit 7 --output json at=" + day
 		if token != "" {
-			args = append(args, "--page", token)
+			line += " --page " + token
 		}
-		o := ingot("", args...)
+		o := ingot("", line)
 		var got read.Answer
 		if err := json.Unmarshal([]byte(o.out), &got); o.code != exitFine || err != nil || page > 20 {
 			t.Fatalf("%v: %+v", err, o)
@@ -98,22 +98,19 @@ func TestQueryPages(t *testing.T) {
 		}
 	}
 	must.Equal(t, len(ids), 60)
-	first := ingot("", "orders_of_day", "at="+day, "--limit", "7", "--output", "json").out
+	first := ingot("", "orders_of_day --limit 7 --output json at="+day).out
 	var got read.Answer
 	must.Succeed(t, json.Unmarshal([]byte(first), &got))
 	altered := []byte(got.Next)
 	altered[40] ^= 1
-	for _, c := range map[string]struct {
-		args []string
-		says string
-	}{
-		"altered": {[]string{"orders_of_day", "at=" + day, "--page", string(altered)},
+	for _, c := range map[string]struct{ line, says string }{
+		"altered": {"orders_of_day at=" + day + " --page " + string(altered),
 			"the page token is damaged or not one of this tool's"},
-		"foreign": {[]string{"orders_of_day", "at=2026-03-01", "--page", got.Next}, "the page token belongs to another question"},
-		"other pattern": {[]string{"order_story", "merchant_id=m-1", "order_id=o-1", "--page", got.Next},
+		"foreign": {"orders_of_day at=2026-03-01 --page " + got.Next, "the page token belongs to another question"},
+		"other pattern": {"order_story merchant_id=m-1 order_id=o-1 --page " + got.Next,
 			"the page token belongs to another question"},
 	} {
-		ingot("", c.args...).says(t, exitUsage, c.says)
+		ingot("", c.line).says(t, exitUsage, c.says)
 	}
 }
 
@@ -121,43 +118,43 @@ func TestQuery(t *testing.T) {
 	ingot := shopWithOrders(t, 3)
 	for name, c := range map[string]struct {
 		stdin  string
-		args   []string
+		line   string
 		code   int
 		stdout string
 		stderr string
 	}{
-		"text": {"", []string{"order_story", "merchant_id=m-1", "order_id=o-1", "--consistent"}, exitFine,
+		"text": {"", "order_story merchant_id=m-1 order_id=o-1 --consistent", exitFine,
 			"read 1, returned 1: 1 request, 1 read unit\n", ""},
-		"control": {"", []string{"order_story", "merchant_id=m-1", "order_id=o-1"}, exitFine, `"status":"a\u001bb"`, ""},
-		"masked":  {"", []string{"order_story", "merchant_id=m-1", "order_id=o-1"}, exitFine, `"customer_id":"***"`, ""},
-		"revealed": {"", []string{"order_story", "merchant_id=m-1", "order_id=o-1", "--reveal"}, exitFine,
+		"control": {"", "order_story merchant_id=m-1 order_id=o-1", exitFine, `"status":"a\u001bb"`, ""},
+		"masked":  {"", "order_story merchant_id=m-1 order_id=o-1", exitFine, `"customer_id":"***"`, ""},
+		"revealed": {"", "order_story merchant_id=m-1 order_id=o-1 --reveal", exitFine,
 			`"customer_id":"c-1"`, ""},
-		"from stdin": {"c-1\n", []string{"customer_orders", "customer_id=@-"}, exitFine, "read 3, returned 3", ""},
-		"more":       {"", []string{"customer_orders", "customer_id=c-1", "--limit", "2"}, exitFine, "there is more: add --page ", ""},
-		"nothing": {"", []string{"order_story", "merchant_id=m-2", "order_id=o-1,o-2"}, exitFine, "read 0, returned 0: 2 requests",
+		"from stdin": {"c-1\n", "customer_orders customer_id=@-", exitFine, "read 3, returned 3", ""},
+		"more":       {"", "customer_orders customer_id=c-1 --limit 2", exitFine, "there is more: add --page ", ""},
+		"nothing": {"", "order_story merchant_id=m-2 order_id=o-1,o-2", exitFine, "read 0, returned 0: 2 requests",
 			""},
-		"hash and %": {"", []string{"order_story", "merchant_id=m#1", "order_id=50%", "--explain"}, exitFine,
+		"hash and %": {"", "order_story merchant_id=m#1 order_id=50% --explain", exitFine,
 			`PK = "ORDER#m%231#50%25"`, ""},
-		"totals":         {"", []string{"merchants_day", "merchant_id=m-1", "currency=EUR"}, exitFine, "has no head", ""},
-		"totals in JSON": {"", []string{"merchants_day", "merchant_id=m-1", "currency=EUR", "--output", "json"}, exitFine, `"by": {`, ""},
-		"explain":        {"", []string{"orders_of_day", "at=2026-03-01", "--explain"}, exitFine, "8 requests; none was sent", ""},
-		"missing": {"", []string{"order_story", "merchant_id=m-1"}, exitUsage, "",
+		"totals":         {"", "merchants_day merchant_id=m-1 currency=EUR", exitFine, "has no head", ""},
+		"totals in JSON": {"", "merchants_day merchant_id=m-1 currency=EUR --output json", exitFine, `"by": {`, ""},
+		"explain":        {"", "orders_of_day at=2026-03-01 --explain", exitFine, "8 requests; none was sent", ""},
+		"missing": {"", "order_story merchant_id=m-1", exitUsage, "",
 			"order_story needs order_id; write order_id=VALUE"},
-		"misspelled": {"", []string{"order_story", "merchant_id=m-1", "orderid=o-1"}, exitUsage, "",
+		"misspelled": {"", "order_story merchant_id=m-1 orderid=o-1", exitUsage, "",
 			"has no parameter orderid; write order_id"},
-		"no such pattern": {"", []string{"order_stroy"}, exitUsage, "", "there is no pattern order_stroy; the nearest is order_story"},
-		"no pattern":      {"", nil, exitUsage, "", "say which pattern; the pipeline has customer_orders"},
-		"not a field":     {"", []string{"order_story", "m-1"}, exitUsage, "", `"m-1": write FIELD=VALUE, such as order_id=o-1`},
-		"too many": {"", []string{"orders_of_day", "--from", "2026-01-01", "--to", "2027-01-01"}, exitUsage, "",
+		"no such pattern": {"", "order_stroy", exitUsage, "", "there is no pattern order_stroy; the nearest is order_story"},
+		"no pattern":      {"", "", exitUsage, "", "say which pattern; the pipeline has customer_orders"},
+		"not a field":     {"", "order_story m-1", exitUsage, "", `"m-1": write FIELD=VALUE, such as order_id=o-1`},
+		"too many": {"", "orders_of_day --from 2026-01-01 --to 2027-01-01", exitUsage, "",
 			"covers 2920 partitions, and one question reads at most 1000"},
-		"too few units": {"", []string{"orders_of_day", "at=2026-03-01", "--max-units", "2"}, exitUsage, "",
+		"too few units": {"", "orders_of_day at=2026-03-01 --max-units 2", exitUsage, "",
 			"8 partitions are read side by side, which takes at least 4 read units, and 2 may be spent"},
-		"consistent": {"", []string{"orders_of_day", "at=2026-03-01", "--consistent"}, exitUsage, "",
+		"consistent": {"", "orders_of_day at=2026-03-01 --consistent", exitUsage, "",
 			"an index has no consistent reads"},
-		"limit":          {"", []string{"orders_of_day", "at=2026-03-01", "--limit", "0"}, exitUsage, "", "--limit 0: give 1 to 10000"},
-		"two from stdin": {"x", []string{"order_story", "merchant_id=@-", "order_id=@-"}, exitUsage, "", "standard input cannot give both"},
+		"limit":          {"", "orders_of_day at=2026-03-01 --limit 0", exitUsage, "", "--limit 0: give 1 to 10000"},
+		"two from stdin": {"x", "order_story merchant_id=@- order_id=@-", exitUsage, "", "standard input cannot give both"},
 	} {
-		o := ingot(c.stdin, c.args...)
+		o := ingot(c.stdin, c.line)
 		o.says(t, c.code, c.stderr)
 		if !strings.Contains(o.out, c.stdout) || strings.Contains(o.out, "\x1b") {
 			t.Errorf("%s: a control character is printed", name)
@@ -171,20 +168,20 @@ func TestExplainedQuestionNeedsNoStack(t *testing.T) {
 	text := must.Read(t, "../../"+sampleshop.Pipeline)
 	t.Chdir(t.TempDir())
 	write(t, "pipeline.yaml", string(text))
-	ask := func(code int, args ...string) ran {
-		o := tool(t, append([]string{"query"}, args...)...)
+	ask := func(code int, line string) ran {
+		o := tool(t, "query --explain "+line)
 		o.says(t, code)
 		return o
 	}
-	o := ask(exitFine, "order_story", "merchant_id=m-1", "order_id=o-1", "--explain")
+	o := ask(exitFine, "order_story merchant_id=m-1 order_id=o-1")
 	if !strings.Contains(o.out, `PK = "ORDER#m-1#o-1"`) || !strings.Contains(o.out, "1 request; none was sent") || o.errors != "" {
 		t.Errorf("%+v", o)
 	}
-	o = ask(exitFine, "customer_orders", "customer_id=c-1", "--explain")
+	o = ask(exitFine, "customer_orders customer_id=c-1")
 	if !strings.Contains(o.out, "none was sent") || !strings.Contains(o.errors, "INGOT_PII_KEY is not set") {
 		t.Errorf("a hashed field: %+v", o)
 	}
-	ask(exitUsage, "order_story", "merchant_id=m-1", "order_id=o-1", "--explain", "--stack", "shop")
+	ask(exitUsage, "order_story merchant_id=m-1 order_id=o-1 --stack shop")
 }
 
 // Several values that make whole keys are read by one request, and it is said which of them nothing
@@ -196,12 +193,12 @@ func TestQueryOfManyKeys(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pipeline.yaml")
 	must.Succeed(t, os.WriteFile(file, bytes.Replace(text, []byte("\npatterns:\n"),
 		[]byte("\npatterns:\n  one_order: {read: [order.placed]}\n"), 1), 0o600))
-	ask := func(more ...string) ran {
-		return ingot("", append([]string{"one_order", "merchant_id=m-1", "order_id=o-2,o-9,o-0", "--pipeline", file}, more...)...)
+	ask := func(more string) ran {
+		return ingot("", "one_order merchant_id=m-1 order_id=o-2,o-9,o-0 --pipeline "+file+" "+more)
 	}
-	must.Say(t, ask().out, `nothing is stored under PK = "ORDER#m-1#o-9"`, "read 2, returned 2: 1 request, 1.5 read units\n")
+	must.Say(t, ask("").out, `nothing is stored under PK = "ORDER#m-1#o-9"`, "read 2, returned 2: 1 request, 1.5 read units\n")
 	var answer read.Answer
-	r := ask("--output", "json")
+	r := ask("--output json")
 	must.Succeed(t, json.Unmarshal([]byte(r.out), &answer))
 	if len(answer.Items) != 2 || answer.Items[0].ID != "m-1#o-2" || answer.Items[1].ID != "m-1#o-0" || len(answer.Missing) != 1 ||
 		answer.Requests != 1 {

@@ -87,7 +87,7 @@ func (w *living) refuse(t *testing.T, command, action string) {
 	role := w.without(command, action)
 	defer w.forget()
 	for _, c := range calls[command] {
-		o := toolIn(context.Background(), bare(), append(strings.Fields(w.named(t, c.line)), "--stack", "shop")...)
+		o := toolIn(context.Background(), bare(), w.named(t, c.line), "--stack", "shop")
 		all := o.out + o.errors
 		if len(role.Denied()) == 0 && !strings.Contains(all, action) { // S3 alone denies what is not asked, to list
 			continue

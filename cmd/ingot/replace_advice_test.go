@@ -53,10 +53,10 @@ func TestTheAdviceOfARefusedReplacementWorks(t *testing.T) {
 			w := newDevWorldOf(t, adviceSpec)
 			w.send(0, c.stored)
 			w.send(1, c.message)
-			w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+			w.run(0, "quarantine pull letters --once --local")
 			id := w.files("letters")[0]
-			w.run(exitDifference, "quarantine", "show", "letters", id, "--local")
-			refused := w.run(exitRefused, "quarantine", "resend", "letters", id, "--replace", "--yes", "--local")
+			w.run(exitDifference, "quarantine show letters --local", id)
+			refused := w.run(exitRefused, "quarantine resend letters --replace --yes --local", id)
 			if !strings.Contains(refused.out, c.refusal) {
 				t.Fatalf("%s", refused.out)
 			}
@@ -66,19 +66,19 @@ func TestTheAdviceOfARefusedReplacementWorks(t *testing.T) {
 				}
 			}
 			if strings.Contains(refused.out, "erase the stored event (ingot erase)") {
-				w.run(0, "erase", "order", "id=1", "--yes", "--local")
-				w.run(exitDifference, "get", "order", "id=1", "--local")
+				w.run(0, "erase order id=1 --yes --local")
+				w.run(exitDifference, "get order id=1 --local")
 			} else {
-				w.run(0, "get", "line", "id=1", "line=1", "--local") // it stays, as its whole does
+				w.run(0, "get line id=1 line=1 --local") // it stays, as its whole does
 			}
-			w.run(0, "quarantine", "edit", "letters", id, "--overwrite", "--set", "id:=2")
-			w.run(0, "quarantine", "resend", "letters", id, "--local")
+			w.run(0, "quarantine edit letters --overwrite --set id:=2", id)
+			w.run(0, "quarantine resend letters --local", id)
 			w.send(0)
-			w.run(0, append(append([]string{"get"}, strings.Fields(c.get)...), "--local")...)
+			w.run(0, "get --local "+c.get)
 			w.await(func() bool {
-				return strings.Contains(w.run(0, "totals", "pieces", "--local").out, c.pieces)
+				return strings.Contains(w.run(0, "totals pieces --local").out, c.pieces)
 			})
-			must.Say(t, w.run(0, "verify", "--local").out, "no difference")
+			must.Say(t, w.run(0, "verify --local").out, "no difference")
 		})
 	}
 }

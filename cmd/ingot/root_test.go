@@ -31,18 +31,20 @@ type ran struct {
 	out, errors string
 }
 
-// tool runs the tool in the current directory with an empty environment and an empty stdin.
-func tool(t *testing.T, args ...string) ran {
+// tool runs a command line in the current directory with an empty environment and an empty stdin.
+func tool(t *testing.T, line string, more ...string) ran {
 	t.Helper()
-	return toolIn(t.Context(), bare(), args...)
+	return toolIn(t.Context(), bare(), line, more...)
 }
 
 // bare returns a tool that reads nothing of this process.
 func bare() *command.App { return appOf(cli.IO{}) }
 
-// toolIn runs the tool with what the test gives it. Nothing else is in its environment, its stdin
-// is empty, and what it waits for a stack is over at once.
-func toolIn(ctx context.Context, a *command.App, args ...string) ran {
+// toolIn runs a command line with what the test gives it. The line is split at its blanks. Words
+// that hold blanks, or are empty, come after it. Nothing else is in the environment of the tool,
+// its stdin is empty, and what it waits for a stack is over at once.
+func toolIn(ctx context.Context, a *command.App, line string, more ...string) ran {
+	args := append(strings.Fields(line), more...)
 	var stdout, stderr bytes.Buffer
 	if a.Env == nil {
 		a.Env = func(string) (string, bool) { return "", false }
@@ -72,24 +74,23 @@ func (o ran) says(t *testing.T, code int, parts ...string) {
 
 func TestUsage(t *testing.T) {
 	tool(t, "demmo").says(t, exitUsage, `unknown command "demmo"`, "did you mean demo?")
-	tool(t, "something", "else").says(t, exitUsage, `unknown command "something"`, "ingot --help")
+	tool(t, "something else").says(t, exitUsage, `unknown command "something"`, "ingot --help")
 	tool(t, "--nonsense").says(t, exitUsage, "unknown flag: --nonsense")
-	tool(t, "demo", "--sed", "1").says(t, exitUsage, "--sed", "--seed")
-	tool(t, "demo", "--output", "yaml").says(t, exitUsage, `--output "yaml": write text or json`)
-	tool(t, "totals", "orders", "--output", "yaml").says(t, exitUsage, `--output "yaml": write text, json or csv`)
-	tool(t, "demo", "surplus").says(t, exitUsage, "surplus")
-	tool(t, "check", "--pipeline", "../../pipeline.yaml", "--events", ".").says(t, exitUsage,
+	tool(t, "demo --sed 1").says(t, exitUsage, "--sed", "--seed")
+	tool(t, "demo --output yaml").says(t, exitUsage, `--output "yaml": write text or json`)
+	tool(t, "totals orders --output yaml").says(t, exitUsage, `--output "yaml": write text, json or csv`)
+	tool(t, "demo surplus").says(t, exitUsage, "surplus")
+	tool(t, "check --pipeline ../../pipeline.yaml --events .").says(t, exitUsage,
 		".: is a directory; name a file with one event a line with --events FILE, or - for standard input")
-	tool(t, "check", "--json").says(t, exitUsage, "unknown flag: --json; did you mean --output json?")
-	tool(t, "help", "chekc").says(t, exitUsage, `unknown command "chekc"; did you mean check?`)
-	tool(t, "completion", "tcsh").says(t, exitUsage, `unknown command "tcsh"; did you mean bash or fish or zsh?`)
-	tool(t, "migrate", "retir").says(t, exitUsage, `unknown command "retir"; did you mean retire?`)
-	for _, args := range [][]string{{}, {"--help"}, {"completion"}, {"completion", "--help"}, {"help", "completion", "bash"},
-		{"demo", "--help"}, {"help", "demo"}} {
-		o := tool(t, args...)
+	tool(t, "check --json").says(t, exitUsage, "unknown flag: --json; did you mean --output json?")
+	tool(t, "help chekc").says(t, exitUsage, `unknown command "chekc"; did you mean check?`)
+	tool(t, "completion tcsh").says(t, exitUsage, `unknown command "tcsh"; did you mean bash or fish or zsh?`)
+	tool(t, "migrate retir").says(t, exitUsage, `unknown command "retir"; did you mean retire?`)
+	for _, line := range []string{"", "--help", "completion", "completion --help", "help completion bash", "demo --help", "help demo"} {
+		o := tool(t, line)
 		o.says(t, exitFine)
 		if !strings.Contains(o.out, "Usage:") || o.errors != "" {
-			t.Errorf("ingot %s prints %q and says %q", strings.Join(args, " "), o.out, o.errors)
+			t.Errorf("ingot %s prints %q and says %q", line, o.out, o.errors)
 		}
 	}
 }
@@ -118,7 +119,7 @@ func TestBuild(t *testing.T) {
 
 // Help names the exit codes that commands return, and no others.
 func TestHelpNamesTheExitCodes(t *testing.T) {
-	text := tool(t, "help", "exit-codes").out
+	text := tool(t, "help exit-codes").out
 	want := []string{fmt.Sprint(exitFine), fmt.Sprint(exitFailed), fmt.Sprint(exitUsage), fmt.Sprint(exitDifference),
 		fmt.Sprint(exitCredentials), fmt.Sprint(exitRefused), fmt.Sprint(exitUnsure), fmt.Sprint(exitInterrupted)}
 	if got := strings.Fields(strings.Join(regexp.MustCompile(`(?m)^  \d+ `).FindAllString(text, -1), "")); !slices.Equal(got, want) {

@@ -17,7 +17,7 @@ func TestSendSaysHowFarItIs(t *testing.T) {
 		fmt.Fprintf(&lines, `{"type":"sale","id":"p%d","cents":1,"at":"2026-03-01T09:00:00Z","customer":{"email":"a@b.example"}}`+"\n", n)
 	}
 	write(t, "sales.ndjson", lines.String())
-	got := w.run(exitFine, "send", "sales.ndjson", "--local")
+	got := w.run(exitFine, "send sales.ndjson --local")
 	_, said, _ := strings.Cut(got.errors, "sending …\n")
 	last := 0
 	for line := range strings.Lines(said) {
@@ -30,7 +30,7 @@ func TestSendSaysHowFarItIs(t *testing.T) {
 	if last != 80 || !strings.HasPrefix(got.out, "80 events sent") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	if got := w.run(exitFine, "send", "sales.ndjson", "--skip", "70", "--local"); !strings.Contains(got.errors, "sending …\n") ||
+	if got := w.run(exitFine, "send sales.ndjson --skip 70 --local"); !strings.Contains(got.errors, "sending …\n") ||
 		!strings.HasPrefix(got.out, "10 events sent") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
@@ -50,12 +50,12 @@ func TestSendRefusesWhatIsNotLinesOfJSON(t *testing.T) {
 		"file.yaml":   "file.yaml: its first line is not JSON, and each line is sent as a message of its own; write one event on each line\n",
 		"array.json":  "write one event on each line; jq -c '.[]' makes that of an array\n",
 	} {
-		if got := w.run(exitUsage, "send", file, "--local"); !strings.Contains(got.errors, want) || got.out != "" {
+		if got := w.run(exitUsage, "send --local", file); !strings.Contains(got.errors, want) || got.out != "" {
 			t.Errorf("%s: %s%s", file, got.out, got.errors)
 		}
 		text := must.Read(t, file)
 		want = strings.Replace(want, file, "standard input", 1)
-		got := pipedWith(t, w.env, string(text), "send", "-", "--local")
+		got := pipedWith(t, w.env, string(text), "send - --local")
 		if got.code != exitUsage || !strings.Contains(got.errors, want) || got.out != "" || strings.Contains(got.errors, "--skip") {
 			t.Errorf("%s as standard input: code %d\n%s%s", file, got.code, got.out, got.errors)
 		}
@@ -63,5 +63,5 @@ func TestSendRefusesWhatIsNotLinesOfJSON(t *testing.T) {
 	if n := w.waiting(w.dev.Stack().Queue); n > 0 {
 		t.Errorf("%d messages were sent", n)
 	}
-	w.run(exitFine, "send", "one.json", "--local")
+	w.run(exitFine, "send one.json --local")
 }

@@ -21,7 +21,7 @@ func TestDevIsTheDefault(t *testing.T) {
 	const here = "ingot: no stack is named, so this is the ingot dev with "
 	for _, line := range []string{"send events.ndjson --wait", "get sale id=1", "totals sales", "erase sale id=1 --yes", "pause",
 		"resume"} {
-		got := w.run(0, strings.Fields(line)...)
+		got := w.run(0, line)
 		if strings.Count(got.errors, here) != 1 {
 			t.Errorf("ingot %s: %s", line, got.errors)
 		}
@@ -30,7 +30,7 @@ func TestDevIsTheDefault(t *testing.T) {
 			t.Errorf("ingot %s: %s", line, got.errors)
 		}
 	}
-	must.Equal(t, w.run(0, "totals", "sales", "--local").errors, "")
+	must.Equal(t, w.run(0, "totals sales --local").errors, "")
 }
 
 // A command refuses the flags of a stack if they mean nothing to it, wherever they stand.
@@ -42,7 +42,7 @@ func TestStackFlagsAreRefused(t *testing.T) {
 		if !cmd.Runnable() || cmd.Name() == "help" || strings.Contains(cmd.CommandPath(), "completion") {
 			continue
 		}
-		line := append(strings.Fields(cmd.CommandPath())[1:], strings.Fields(words[cmd.Name()])...)
+		line := strings.TrimPrefix(cmd.CommandPath(), "ingot") + " " + words[cmd.Name()]
 		bare().StackFlags().VisitAll(func(f *pflag.Flag) {
 			if f = cmd.Flag(f.Name); command.Meaningless(cmd, f) == "" {
 				return
@@ -52,9 +52,9 @@ func TestStackFlagsAreRefused(t *testing.T) {
 			if f.Name == "pipeline" {
 				why = cmd.CommandPath() + " takes no pipeline.yaml; leave it out"
 			}
-			given := "--" + f.Name + "=true"
-			tool(t, append(slices.Clone(line), given)...).says(t, exitUsage, "--"+f.Name+": "+why)
-			tool(t, append([]string{given}, line...)...).says(t, exitUsage, "--"+f.Name+": "+why)
+			given := "--" + f.Name + "=true "
+			tool(t, line+" "+given).says(t, exitUsage, "--"+f.Name+": "+why)
+			tool(t, given+line).says(t, exitUsage, "--"+f.Name+": "+why)
 		})
 	}
 	want := []string{"archive", "cost", "demo", "dev", "edit", "erase", "explain", "find", "ingot", "init", "list", "migrate", "pause",
@@ -62,6 +62,6 @@ func TestStackFlagsAreRefused(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(refusing)); !slices.Equal(got, want) {
 		t.Errorf("%q refuse a flag, want %q", got, want)
 	}
-	tool(t, "check", "--stack", "shop").says(t, exitUsage, "ingot check reaches a stack only with --was deployed")
-	tool(t, "demo", "--regoin", "eu-west-1").says(t, exitUsage, "unknown flag: --regoin; see ingot demo --help")
+	tool(t, "check --stack shop").says(t, exitUsage, "ingot check reaches a stack only with --was deployed")
+	tool(t, "demo --regoin eu-west-1").says(t, exitUsage, "unknown flag: --regoin; see ingot demo --help")
 }

@@ -13,22 +13,22 @@ import (
 // nothing is stored, it does nothing.
 func TestTry(t *testing.T) {
 	w := newDevWorld(t)
-	got := w.run(0, "try", "--local", "--number", "6", "--limit", "2h")
+	got := w.run(0, "try --local --number 6 --limit 2h")
 	if !strings.Contains(got.out, "where     ingot dev, which has no IAM") ||
 		!strings.Contains(got.out, "\nright      events are stored: 6 of 6") || strings.Contains(got.out, "\nwrong") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	var r operate.Tried
-	got = w.run(0, "try", "--local", "--number", "6", "--limit", "2h", "--output", "json")
+	got = w.run(0, "try --local --number 6 --limit 2h --output json")
 	if err := json.Unmarshal([]byte(got.out), &r); err != nil ||
 		len(r.Checks) < 9 || r.Sent < 9 || r.Where == "" || r.Version == "" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	w.run(exitUsage, "try", "--local", "--number", "0")
-	w.run(0, "pause", "--local")
-	must.Say(t, w.run(exitRefused, "try", "--local").errors, "nothing would be stored")
-	w.run(0, "resume", "--local")
+	w.run(exitUsage, "try --local --number 0")
+	w.run(0, "pause --local")
+	must.Say(t, w.run(exitRefused, "try --local").errors, "nothing would be stored")
+	w.run(0, "resume --local")
 	w.send(0, oldSale)
-	must.Say(t, w.run(exitRefused, "try", "--local").errors, "would still be there: totals of ", "add --yes")
-	w.run(0, "try", "--local", "--number", "6", "--limit", "2h", "--yes")
+	must.Say(t, w.run(exitRefused, "try --local").errors, "would still be there: totals of ", "add --yes")
+	w.run(0, "try --local --number 6 --limit 2h --yes")
 }

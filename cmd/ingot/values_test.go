@@ -42,32 +42,32 @@ func TestValuesOfEveryKind(t *testing.T) {
 	w.post(w.dev.Stack().Queue,
 		`{"type":"call.ended","id":"c-2","at":"2026-02-28T09:00:00Z","site":"bonn","email":"al@example.com","state":"done","ms":20}`, nil)
 	w.await(func() bool {
-		return strings.Count(w.run(0, "totals", "calls_monthly", "site=bonn", "--local").out, "p50") == 2
+		return strings.Count(w.run(0, "totals calls_monthly site=bonn --local").out, "p50") == 2
 	})
 	for _, tt := range []struct {
 		want string
-		args []string
+		line string
 	}{
 		{`  site  window          callers  calls  last         lost  mail                             ms
   bonn  2026-02  about 1 ±1.6 %      1  done            0  ***   p50 20.34 p90 20.34 p99 20.34
   bonn  2026-03  about 1 ±1.6 %      1  =busy\u0007     0  ***   p50 1,024 p90 1,024 p99 1,024
-`, []string{"totals", "calls_monthly", "site=bonn", "--local"}},
+`, "totals calls_monthly site=bonn --local"},
 		{`site,window,callers,calls,last,last at,lost,mail,mail at,ms p50,ms p90,ms p99,building,flags
 bonn,2026-03-01T00:00:00Z,1,1,'=busy\u0007,2026-03-01T09:00:00Z,0,***,***,1024,1024,1024,false,
-`, []string{"totals", "calls_monthly", "site=bonn", "--local", "--from", "2026-03", "--output", "csv"}},
+`, "totals calls_monthly site=bonn --local --from 2026-03 --output csv"},
 		{`"callers": {
         "estimate": 1,
         "error": 0.0163
-      }`, []string{"totals", "calls_monthly", "site=bonn", "--local", "--from", "2026-03", "--output", "json"}},
-		{`jo@example.com`, []string{"totals", "calls_monthly", "site=bonn", "--local", "--from", "2026-03", "--reveal"}},
+      }`, "totals calls_monthly site=bonn --local --from 2026-03 --output json"},
+		{`jo@example.com`, "totals calls_monthly site=bonn --local --from 2026-03 --reveal"},
 		{`2026-03  callers=about 1 ±1.6 %  calls=1  last==busy\u0007  lost=0  mail=***  ms=p50 1,024 p90 1,024 p99 1,024`,
-			[]string{"query", "calls", "site=bonn", "--from", "2026-03-01", "--local"}},
-		{`"lost": "0",`, []string{"totals", "calls_monthly", "site=bonn", "--local", "--scan", "--output", "json"}},
-		{`"lost": 0,`, []string{"query", "calls", "site=bonn", "--from", "2026-03-01", "--local", "--output", "json"}},
-		{`"calls": 1,`, []string{"query", "calls", "site=bonn", "--from", "2026-03-01", "--local", "--output", "json"}},
-		{`***`, []string{"get", "call.ended", "id=c-1", "email=jo@example.com", "--local"}},
+			"query calls site=bonn --from 2026-03-01 --local"},
+		{`"lost": "0",`, "totals calls_monthly site=bonn --local --scan --output json"},
+		{`"lost": 0,`, "query calls site=bonn --from 2026-03-01 --local --output json"},
+		{`"calls": 1,`, "query calls site=bonn --from 2026-03-01 --local --output json"},
+		{`***`, "get call.ended id=c-1 email=jo@example.com --local"},
 	} {
-		got := w.run(0, tt.args...)
+		got := w.run(0, tt.line)
 		must.Say(t, got.out, tt.want)
 	}
 }

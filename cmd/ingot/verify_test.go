@@ -65,24 +65,24 @@ func (w *devWorld) alter(expression, value string) {
 func TestVerify(t *testing.T) {
 	w := newDevWorld(t)
 	w.sales(5)
-	got := w.run(exitFine, "verify", "--local")
+	got := w.run(exitFine, "verify --local")
 	if got.out != "5 items, 1 total: no difference\n" ||
 		!strings.Contains(got.errors, "verify reads about 5 items of the events table and ") ||
 		!strings.Contains(got.errors, "dollars at the prices of us-east-1") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	must.Equal(t, w.run(exitFine, "verify", "--local", "--dry-run").out, "")
+	must.Equal(t, w.run(exitFine, "verify --local --dry-run").out, "")
 	w.alter("ADD cents :v", "1")
-	got = w.run(exitDifference, "verify", "--local")
+	got = w.run(exitDifference, "verify --local")
 	if want := "sales since 1: cents is 101, and its items add up to 100\n5 items, 1 total: 1 difference\n"; got.out != want {
 		t.Errorf("%s", got.out)
 	}
-	got = w.run(exitDifference, "verify", "--local", "--twice", "--work", filepath.Join(t.TempDir(), "work"))
+	got = w.run(exitDifference, "verify --local --twice --work", filepath.Join(t.TempDir(), "work"))
 	if !strings.HasPrefix(got.out, "damaged: sales since 1: cents is 101") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	var out verify.Verified
-	got = w.run(exitDifference, "verify", "--local", "--output", "json")
+	got = w.run(exitDifference, "verify --local --output json")
 	if err := json.Unmarshal([]byte(got.out), &out); err != nil || out.Equal || len(out.Differences) != 1 ||
 		out.Differences[0].What != "cents" || out.Differences[0].Damaged != nil {
 		t.Errorf("%v\n%s", err, got.out)
@@ -97,7 +97,7 @@ func TestVerifyCannotTell(t *testing.T) {
 	w.env["INGOT_TABLE"], w.env["INGOT_AGGREGATES_TABLE"] = stack.Events, stack.Aggregates
 	t.Setenv("AWS_ACCESS_KEY_ID", "x")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "x")
-	got := w.run(exitUnsure, "verify", "--twice", "--region", "us-east-1", "--endpoint-url", w.dev.Local().Endpoint)
+	got := w.run(exitUnsure, "verify --twice --region us-east-1 --endpoint-url", w.dev.Local().Endpoint)
 	if !strings.Contains(got.out, "unsure: sales since 1: fp is ") ||
 		!strings.Contains(got.errors,
 			"nothing can be called damaged: nobody can tell how far the streams function is: only the tables are known") {
@@ -112,8 +112,7 @@ func TestVerifyInABucket(t *testing.T) {
 	w.sales(5)
 	client, bucket := w.dev.Engine().S3(), "my-bucket"
 	must.Succeed(t, stack.CreateArchive(t.Context(), client, bucket))
-	if got := w.run(exitFine, "verify", "--local", "--memory", "1", "--work",
-		"s3://my-bucket/w"); got.out != "5 items, 1 total: no difference\n" {
+	if got := w.run(exitFine, "verify --local --memory 1 --work s3://my-bucket/w"); got.out != "5 items, 1 total: no difference\n" {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	left, err := client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &bucket})
@@ -125,9 +124,9 @@ func TestVerifyInABucket(t *testing.T) {
 			t.Errorf("%s is left, with %d bytes", *o.Key, *o.Size)
 		}
 	}
-	must.Say(t, w.run(exitFailed, "verify", "--local", "--work", "s3://no-bucket/w").errors, "no-bucket")
+	must.Say(t, w.run(exitFailed, "verify --local --work s3://no-bucket/w").errors, "no-bucket")
 	for _, words := range []string{"--work=", "--work s3://bucket", "--rate -1", "--memory 0", "--segments -1", "more"} {
-		w.run(exitUsage, append([]string{"verify", "--local"}, strings.Fields(words)...)...)
+		w.run(exitUsage, "verify --local "+words)
 	}
 }
 
@@ -135,7 +134,7 @@ func TestVerifyInABucket(t *testing.T) {
 func TestRebuild(t *testing.T) {
 	w := newDevWorld(t)
 	w.sales(6)
-	if got := w.run(exitFine, "rebuild", "--all", "--local"); got.out != "" ||
+	if got := w.run(exitFine, "rebuild --all --local"); got.out != "" ||
 		!strings.Contains(got.errors, "every aggregate is recorded as complete") ||
 		!strings.Contains(got.errors, "To prove it, run ingot verify") {
 		t.Errorf("%s%s", got.out, got.errors)
@@ -144,37 +143,36 @@ func TestRebuild(t *testing.T) {
 		"  again: {since: 2, onExpire: keep, from: {sale: {values: {sales: count}}}}\n"
 	write(t, "pipeline.yaml", more)
 	w.dev.Reload(t.Context())
-	got := w.run(exitFine, "verify", "--local")
+	got := w.run(exitFine, "verify --local")
 	must.Say(t, got.out, "building: again since 2; ingot rebuild completes it")
-	if got := w.run(exitFine, "rebuild", "again", "--local", "--dry-run"); got.out != "" ||
+	if got := w.run(exitFine, "rebuild again --local --dry-run"); got.out != "" ||
 		!strings.Contains(got.errors, "only during a pause") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	var planned pass.Price
-	if err := json.Unmarshal([]byte(w.run(exitFine, "rebuild", "again", "--local", "--dry-run", "--output", "json").out),
+	if err := json.Unmarshal([]byte(w.run(exitFine, "rebuild again --local --dry-run --output json").out),
 		&planned); err != nil || planned.Writes != 6 {
 		t.Errorf("%+v %v", planned, err)
 	}
-	got = w.run(exitFine, "rebuild", "again", "--local", "--segments", "3", "--rate", "1000", "--work", "folder")
+	got = w.run(exitFine, "rebuild again --local --segments 3 --rate 1000 --work folder")
 	if got.out != "complete: again since 2\n" || !strings.Contains(got.errors, "touched 6 of 6 items") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	must.Equal(t, w.run(exitFine, "verify", "--local").out, "6 items, 2 totals: no difference\n")
+	must.Equal(t, w.run(exitFine, "verify --local").out, "6 items, 2 totals: no difference\n")
 	var did rebuild.Rebuilt
-	if err := json.Unmarshal([]byte(w.run(exitFine, "rebuild", "again", "--local", "--output", "json").out), &did); err != nil ||
+	if err := json.Unmarshal([]byte(w.run(exitFine, "rebuild again --local --output json").out), &did); err != nil ||
 		did.Scanned != 6 || did.Touched != 0 || did.WriteUnits != 0 || did.ReadUnits < 2 {
 		t.Errorf("%+v %v", did, err)
 	}
-	for _, args := range [][]string{{"rebuild", "--local"}, {"rebuild", "again", "--local", "--rate", "-1"},
-		{"rebuild", "again", "--local", "--segments", "-2"}, {"rebuild", "again", "--all", "--local"}, {"rebuild", "nobody", "--local"}} {
-		w.run(exitUsage, args...)
+	for _, line := range []string{"", "again --rate -1", "again --segments -2", "again --all", "nobody"} {
+		w.run(exitUsage, "rebuild "+line+" --local")
 	}
 }
 
 // How far an ingot dev has counted is proven by no clock: this one is two hours ahead.
 func TestLagOfDev(t *testing.T) {
 	w := newDevWorldAt(t, func() time.Time { return time.Now().Add(2 * time.Hour) }, map[string]string{"pipeline.yaml": letterSpec})
-	must.Say(t, w.run(exitFine, "pause", "--local").out, "the stream is read to its end")
+	must.Say(t, w.run(exitFine, "pause --local").out, "the stream is read to its end")
 }
 
 // A total that newer events have made anew is there, so the sample does not show the loss. Verify
@@ -185,8 +183,8 @@ func TestRebuildDoesNotProve(t *testing.T) {
 	w.loseTotals()
 	w.send(0, `{"type":"sale","id":"new","cents":1,"customer":{"email":"a@b.example"},"at":"2030-03-01T09:00:00Z"}`)
 	w.counted(1)
-	must.Say(t, w.run(exitFine, "rebuild", "--all", "--local").errors, "To prove it, run ingot verify")
-	must.Say(t, w.run(exitDifference, "verify", "--local").out, "7 items")
+	must.Say(t, w.run(exitFine, "rebuild --all --local").errors, "To prove it, run ingot verify")
+	must.Say(t, w.run(exitDifference, "verify --local").out, "7 items")
 }
 
 // An aggregates table that was lost and made anew does not know what it lacks. The events do.
@@ -194,7 +192,7 @@ func TestRebuildAfterALoss(t *testing.T) {
 	w := newDevWorld(t)
 	w.sales(6)
 	w.loseTotals()
-	got := w.run(exitDifference, "rebuild", "--all", "--local")
+	got := w.run(exitDifference, "rebuild --all --local")
 	want := "not complete: sales since 1: totals of stored events are missing, as in an aggregates table that was created again. Raise epoch to 2, give the aggregate since: 2, deploy, and run the same command again\n"
 	if got.out != want {
 		t.Fatalf("%s%s", got.out, got.errors)
@@ -203,10 +201,10 @@ func TestRebuildAfterALoss(t *testing.T) {
 	next := strings.NewReplacer("epoch: 1", "epoch: 2", "since: 1", "since: 2, spread: 4").Replace(letterSpec)
 	write(t, "pipeline.yaml", next)
 	w.dev.Reload(t.Context())
-	if got := w.run(exitFine, "rebuild", "--all", "--local"); got.out != "complete: sales since 2\n" {
+	if got := w.run(exitFine, "rebuild --all --local"); got.out != "complete: sales since 2\n" {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	if got := w.run(exitFine, "verify", "--local"); got.out != "6 items, 1 total: no difference\n" {
+	if got := w.run(exitFine, "verify --local"); got.out != "6 items, 1 total: no difference\n" {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 
@@ -216,7 +214,7 @@ func TestRebuildAfterALoss(t *testing.T) {
 	next = strings.NewReplacer("epoch: 2", "epoch: 3", "since: 2", "since: 3").Replace(next)
 	write(t, "pipeline.yaml", next)
 	w.dev.Reload(t.Context())
-	if got := w.run(exitFine, "rebuild", "--all", "--local"); got.out != "complete: sales since 3\n" {
+	if got := w.run(exitFine, "rebuild --all --local"); got.out != "complete: sales since 3\n" {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 }
