@@ -85,11 +85,8 @@ func TestCheckExitCodes(t *testing.T) {
 		{"a misspelled flag", "--tempalte x", exitUsage, "", "did you mean --template?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := tool(t, "check "+c.line)
-			if r.code != c.code || !strings.Contains(r.out, c.out) || !strings.Contains(r.errors, c.errors) ||
-				(c.errors == "") != (r.errors == "") {
-				t.Errorf("exit %d, want %d\n%s%s", r.code, c.code, r.out, r.errors)
-			}
+			r := tool(t, "check "+c.line).says(t, c.code, c.errors).prints(t, c.out)
+			must.Equal(t, r.errors == "", c.errors == "", r.errors)
 		})
 	}
 }
@@ -173,14 +170,9 @@ func TestCheckEvents(t *testing.T) {
 		{"no time", "", "--events - --now today", exitUsage, "", "write a time as in"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := piped(t, c.stdin, "check "+c.line)
-			if r.code != c.code || !strings.Contains(r.out, c.out) || !strings.Contains(r.errors, c.errors) ||
-				(c.errors == "") != (r.errors == "") {
-				t.Errorf("exit %d, want %d\n%s%s", r.code, c.code, r.out, r.errors)
-			}
-			if strings.Contains(r.out, "c-1") {
-				t.Errorf("a value that is hashed in keys is in the output:\n%s", r.out)
-			}
+			r := piped(t, c.stdin, "check "+c.line).says(t, c.code, c.errors).prints(t, c.out)
+			must.Equal(t, r.errors == "", c.errors == "", r.errors)
+			r.lacks(t, "c-1")
 		})
 	}
 	r := piped(t, good, "check --events - --now 2026-03-15T00:00:00Z --output json")

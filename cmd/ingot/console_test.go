@@ -120,9 +120,7 @@ func TestConsoleOfDev(t *testing.T) {
 		w.run(1, "console --pipeline pipeline.yaml --local")
 		return
 	}
-	if got := w.run(0, "console --pipeline pipeline.yaml --local"); strings.TrimSpace(got.out) != w.dev.Local().Console {
-		t.Errorf("it printed %q", got.out)
-	}
+	must.Equal(t, strings.TrimSpace(w.run(0, "console --pipeline pipeline.yaml --local").out), w.dev.Local().Console)
 }
 
 // The console goes on with what is deployed later, and looks once a minute at most.

@@ -66,7 +66,7 @@ func TestFIFOInDev(t *testing.T) {
 	w.run(3, "quarantine show letters --local", ids[0])
 	w.run(0, "quarantine resend letters --replace --yes --local", ids[0])
 	w.await(func() bool { return w.waiting(w.dev.Stack().Queue) == 0 })
-	must.Say(t, w.run(0, "get sale id=7 --local").out, `"cents":1}`)
+	w.run(0, "get sale id=7 --local").prints(t, `"cents":1}`)
 }
 
 // TestAttributesThroughDev sends a message with attributes, which goes to quarantine, is mended,

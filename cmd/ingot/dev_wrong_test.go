@@ -63,10 +63,8 @@ func TestDevThatCannotStart(t *testing.T) {
 			if c.prepare != nil {
 				c.prepare(t)
 			}
-			got := tool(t, "dev "+c.line)
-			if got.code != c.code || !strings.Contains(got.errors, c.want) || got.out != "" {
-				t.Errorf("exit code %d, want %d; printed:\n%s%s; want\n%s", got.code, c.code, got.out, got.errors, c.want)
-			}
+			got := tool(t, "dev "+c.line).says(t, c.code, c.want)
+			must.Equal(t, got.out, "")
 		})
 	}
 }

@@ -240,7 +240,7 @@ func TestEraseByPattern(t *testing.T) {
 	if n := w.bucket(stack.Payloads); len(n) != 1 {
 		t.Errorf("left are %v", n)
 	}
-	must.Say(t, w.run(0, "erase --pattern person customer=ann --dry-run --local").out, "no event is found\n")
+	w.run(0, "erase --pattern person customer=ann --dry-run --local").prints(t, "no event is found\n")
 
 	// After a restore, the same keys are erased again.
 	again := w.erases(0, "--keys ann.ndjson --yes")
@@ -265,9 +265,7 @@ func TestEraseByPatternOfParts(t *testing.T) {
 	w := newDevWorldOf(t, peopleSpec)
 	w.send(0, buys("1", "ann", "a", "b"), buys("2", "ann", "a"))
 	got := w.run(0, "erase --pattern line customer=ann --dry-run --local")
-	if strings.Count(got.out, "a part; its event is not erased") != 3 {
-		t.Error(got.out)
-	}
+	must.Equal(t, strings.Count(got.out, "a part; its event is not erased"), 3)
 	lines := `{"pk":"ORDER#1","sk":"ORDER"}` + "\n"
 	for _, key := range w.kept() {
 		if pk, sk, _ := strings.Cut(key, "|"); strings.HasPrefix(pk, "LINES#") {
@@ -313,10 +311,9 @@ func TestEraseScans(t *testing.T) {
 		must.Match(t, w.kept(), before)
 	}
 	dry := w.run(0, "erase order id=1 --scan --dry-run --local")
-	if strings.Count(dry.out, "\npart          line  LINES#") != 2 || !strings.Contains(dry.errors, "scanning table events costs about ") ||
-		strings.Count(dry.out, "which erasing deletes") != 2 {
-		t.Errorf("%s%s", dry.out, dry.errors)
-	}
+	must.Say(t, dry.errors, "scanning table events costs about ")
+	must.Equal(t, strings.Count(dry.out, "\npart          line  LINES#"), 2)
+	must.Equal(t, strings.Count(dry.out, "which erasing deletes"), 2)
 	w.run(0, "erase order id=1 --scan --yes --local")
 	w.run(0, "erase account id=7 --scan --yes --local")
 	if kept := w.kept(); len(kept) != 2 || !strings.HasPrefix(kept[0], "LINES#") || kept[1] != "ORDER#2|ORDER" ||
@@ -378,7 +375,7 @@ func TestEraseArchived(t *testing.T) {
 
 	// The account is in a file, because its payload is small. A claim that lives on is released,
 	// and one that another event has got is not.
-	must.Say(t, w.run(0, "erase account id=7 --dry-run --local").out, "its files were not read")
+	w.run(0, "erase account id=7 --dry-run --local").prints(t, "its files were not read")
 	must.Say(t, w.run(1, "erase account id=7 --yes --local").errors, "or with --archive")
 	if got := w.erases(0, "account id=7 --archive --dry-run"); len(got.Events[0].Parts) != 2 || !got.Events[0].Parts[0].Claim ||
 		len(got.Events[0].Archive) != 1 || got.FilesUnread {

@@ -68,24 +68,18 @@ func TestErasePayloads(t *testing.T) {
 	}
 
 	dayAfter := func() time.Time { return longAgo().Add(24 * time.Hour) } // a stream still has the records
-	must.Say(t, w.by(dayAfter, 0, "erase --payloads --dry-run --local").out,
-		"0 objects of no event\n2 others of the last 25 hours left alone\n")
+	w.by(dayAfter, 0, "erase --payloads --dry-run --local").prints(t, "0 objects of no event\n2 others of the last 25 hours left alone\n")
 	dry := w.run(0, "erase --payloads --dry-run --local")
 	for _, name := range strays {
-		must.Say(t, dry.out, "payload       s3://payloads/"+name+", 20")
+		dry.prints(t, "payload       s3://payloads/"+name+", 20")
 	}
-	if !strings.Contains(dry.out, "\n2 objects of no event\n") || len(w.objects()) != 6 {
-		t.Error(dry.out)
-	}
-	if got := w.run(5, "erase --payloads --yes --local"); !strings.Contains(got.errors, "ingest is not paused") ||
-		len(w.objects()) != 6 {
-		t.Error(got.errors)
-	}
+	dry.prints(t, "\n2 objects of no event\n")
+	must.Equal(t, len(w.objects()), 6)
+	must.Say(t, w.run(5, "erase --payloads --yes --local").errors, "ingest is not paused")
+	must.Equal(t, len(w.objects()), 6)
 	w.run(0, "pause --local")
-	if got := w.by(longAgo, 0, "erase --payloads --yes --local"); !strings.Contains(got.out,
-		"0 objects of no event: deleted\n2 others of the last 25 hours") || len(w.objects()) != 6 {
-		t.Errorf("young objects: %s", got.out)
-	}
+	w.by(longAgo, 0, "erase --payloads --yes --local").prints(t, "0 objects of no event: deleted\n2 others of the last 25 hours")
+	must.Equal(t, len(w.objects()), 6)
 	var out stray.Found
 	must.Succeed(t, json.Unmarshal([]byte(w.by(time.Now, 0, "erase --payloads --yes --local --output json").out),
 		&out))
@@ -95,13 +89,10 @@ func TestErasePayloads(t *testing.T) {
 	}
 	must.Match(t, w.objects(), slices.DeleteFunc(all, func(name string) bool { return slices.Contains(strays, name) }))
 	w.run(0, "resume --local")
-	must.Say(t, w.run(0, "get post id=1 author=jane@example.com --local --payload").out, "lorem ipsum")
+	w.run(0, "get post id=1 author=jane@example.com --local --payload").prints(t, "lorem ipsum")
 
 	// Of an erased event nothing is left anyway. A pipeline without offload has no such bucket.
-	if got := w.run(0, "erase --payloads --dry-run --local"); !strings.Contains(got.out, "0 objects of no event\n") ||
-		strings.Contains(got.out, "left alone") {
-		t.Error(got.out)
-	}
+	w.run(0, "erase --payloads --dry-run --local").prints(t, "0 objects of no event\n").lacks(t, "left alone")
 }
 
 // Until a migration is over, the objects of its types stay: of copies, which are not events yet,
@@ -125,10 +116,8 @@ func TestErasePayloadsOfCopies(t *testing.T) {
 	must.Succeed(t, err)
 	w.run(0, "pause --local")
 	got := w.by(time.Now, 0, "erase --payloads --yes --local")
-	if !strings.Contains(got.out, "0 objects of no event: deleted\n1 other of types that a migration moves left alone") ||
-		len(w.objects()) != 2 {
-		t.Errorf("%s%v", got.out, w.objects())
-	}
+	got.prints(t, "0 objects of no event: deleted\n1 other of types that a migration moves left alone")
+	must.Equal(t, len(w.objects()), 2)
 }
 
 // What the archive still has to read stays: an event that has expired, and whose removal the stream
@@ -140,10 +129,8 @@ func TestErasePayloadsWaitsForTheArchive(t *testing.T) {
 	w.run(exitUnsure, "pause --local")
 	w.sets(w.kept()[0], "expiresAt", &types.AttributeValueMemberN{Value: "1700000000"})
 	w.dev.Engine().Sweep(1000)
-	if got := w.run(5, "erase --payloads --yes --local"); !strings.Contains(got.errors, "may not be archived yet") ||
-		len(w.objects()) != 1 {
-		t.Error(got.errors)
-	}
+	must.Say(t, w.run(5, "erase --payloads --yes --local").errors, "may not be archived yet")
+	must.Equal(t, len(w.objects()), 1)
 	w.run(0, "resume streams --local")
 	w.await(func() bool { return len(w.bucket(stack.Bucket)) == 1 })
 	w.by(time.Now, 0, "erase --payloads --yes --local")

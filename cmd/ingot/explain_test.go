@@ -61,11 +61,8 @@ func TestExplainExitCodes(t *testing.T) {
 		{"a misspelled flag", "", "--atribute x", exitUsage, "", "did you mean --attribute?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := piped(t, c.stdin, "explain "+c.line)
-			if r.code != c.code || !strings.Contains(r.out, c.out) || !strings.Contains(r.errors, c.errors) ||
-				(c.errors == "") != (r.errors == "") {
-				t.Errorf("exit %d, want %d\n%s%s", r.code, c.code, r.out, r.errors)
-			}
+			r := piped(t, c.stdin, "explain "+c.line).says(t, c.code, c.errors).prints(t, c.out)
+			must.Equal(t, r.errors == "", c.errors == "", r.errors)
 		})
 	}
 	tool(t, "explain", "").says(t, exitUsage, "name one event file, or - for standard input")
@@ -89,7 +86,7 @@ func TestExplainSaysWhoseKeyItUses(t *testing.T) {
 	}
 	clicks := altered(t, "pipeline.yaml", "{customer_id | hmac}\"       #", "{customer_id}\"       #")
 	clicks = altered(t, clicks, "[order.placed, order.refunded], index: GSI1", "[order.placed], index: GSI1")
-	must.Say(t, piped(t, order, "explain - --pipeline", clicks).out, "stand-in")
+	piped(t, order, "explain - --pipeline", clicks).prints(t, "stand-in")
 }
 
 func TestExplainJSON(t *testing.T) {
@@ -107,8 +104,6 @@ func TestExplainJSON(t *testing.T) {
 
 func TestMisspelledCommands(t *testing.T) {
 	for word, want := range map[string]string{"chek": "check", "explian": "explain"} {
-		if r := piped(t, "", word); r.code != exitUsage || !strings.Contains(r.errors, "did you mean "+want+"?") {
-			t.Errorf("%s: exit %d %s", word, r.code, r.errors)
-		}
+		piped(t, "", word).says(t, exitUsage, "did you mean "+want+"?")
 	}
 }

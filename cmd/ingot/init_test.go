@@ -84,12 +84,9 @@ func TestInitForAPipeline(t *testing.T) {
 	dir := example(t, "feed")
 	name := filepath.Join(dir, "pipeline.yaml")
 	was := must.Read(t, name)
-	tool(t, "init", dir, "--events", name).says(t, exitUsage, name+" is there already, and --events proposes another")
-	got := tool(t, "init --no-tidy", dir)
-	if got.code != exitFine || strings.Contains(got.out, "pipeline.yaml") ||
-		!strings.Contains(got.errors, "ingot: "+name+" stays as it is; ") {
-		t.Errorf("exit %d: %s%s", got.code, got.out, got.errors)
-	}
+	tool(t, "init --events "+name, dir).says(t, exitUsage, name+" is there already, and --events proposes another")
+	got := tool(t, "init --no-tidy", dir).says(t, exitFine, "ingot: "+name+" stays as it is; ")
+	must.Equal(t, strings.Contains(got.out, "pipeline.yaml"), false)
 	if is, err := os.ReadFile(name); err != nil || !bytes.Equal(is, was) {
 		t.Errorf("pipeline.yaml has changed (%v)", err)
 	}
@@ -97,10 +94,8 @@ func TestInitForAPipeline(t *testing.T) {
 		!strings.Contains(string(text), "\n//go:embed pipeline.yaml schemas/post.json\n") {
 		t.Errorf("%v\n%s", err, text)
 	}
-	if got := tool(t, "check --pipeline "+name+" --template "+filepath.Join(dir, "template.yaml")+" --parameter Payloads=keep --events "+
-		filepath.Join(dir, "events", "sample.ndjson")); got.code != exitFine || !strings.Contains(got.out, "Inserted") {
-		t.Errorf("the check: exit %d: %s%s", got.code, got.out, got.errors)
-	}
+	tool(t, "check --pipeline "+name+" --template "+filepath.Join(dir, "template.yaml")+" --parameter Payloads=keep --events "+
+		filepath.Join(dir, "events", "sample.ndjson")).says(t, exitFine).prints(t, "Inserted")
 	tool(t, "init --diff", dir).says(t, exitFine)
 }
 
@@ -170,10 +165,7 @@ func TestInitChangesNoFile(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "Makefile"), "mine\n")
 	got := tool(t, "init --module example.com/shop", dir)
-	if got.code != exitUsage ||
-		!strings.Contains(got.errors, "has Makefile already, and init changes no file; name a new folder, or move this file away\n") {
-		t.Errorf("exit %d: %s", got.code, got.errors)
-	}
+	got.says(t, exitUsage, "has Makefile already, and init changes no file; name a new folder, or move this file away\n")
 	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
 		t.Errorf("%v, %v", list, err)
 	}
@@ -225,14 +217,9 @@ func TestInitDiff(t *testing.T) {
 	change(t, filepath.Join(dir, "template.yaml"), "MaximumRetryAttempts: -1", "MaximumRetryAttempts: 5")
 	change(t, filepath.Join(dir, "README.md"), "# shop", "# My shop")
 	must.Succeed(t, os.Remove(filepath.Join(dir, "Makefile")))
-	got := tool(t, "init --diff", dir)
-	for _, want := range []string{"-            MaximumRetryAttempts: 5\n", "+            MaximumRetryAttempts: -1\n",
-		"+++ Makefile (this version)"} {
-		must.Say(t, got.out, want)
-	}
-	if got.code != exitDifference || strings.Contains(got.out, "My shop") {
-		t.Errorf("exit %d\n%s", got.code, got.out)
-	}
+	got := tool(t, "init --diff", dir).says(t, exitDifference).prints(t, "-            MaximumRetryAttempts: 5\n",
+		"+            MaximumRetryAttempts: -1\n", "+++ Makefile (this version)")
+	got.lacks(t, "My shop")
 }
 
 // With --no-go there is no Go code, and check finds nothing wrong: only the functions are not there
@@ -240,18 +227,13 @@ func TestInitDiff(t *testing.T) {
 func TestInitNoGo(t *testing.T) {
 	t.Setenv("PATH", "")
 	dir := filepath.Join(t.TempDir(), "shop")
-	got := tool(t, "init --no-go", dir)
-	got.says(t, exitFine, "next: cd "+dir+" && make check\n")
-	if strings.Contains(got.out, ".go\n") || strings.Contains(got.out, "go.mod") {
-		t.Errorf("it writes\n%s", got.out)
-	}
+	got := tool(t, "init --no-go", dir).says(t, exitFine, "next: cd "+dir+" && make check\n")
+	got.lacks(t, ".go\n", "go.mod")
 	t.Chdir(dir)
 	got = tool(t, "check --events events/sample.ndjson")
-	if got.code != exitFine || !strings.Contains(got.out, "there is no functions/ingest.zip, which IngestFunction is deployed from") ||
-		!strings.Contains(got.out, ": 2 warnings\n") {
-		t.Errorf("exit %d: %s", got.code, got.out)
-	}
-	must.Equal(t, tool(t, "init --no-go --diff"), ran{})
+	got.says(t, exitFine).prints(t, "there is no functions/ingest.zip, which IngestFunction is deployed from", ": 2 warnings\n")
+	same := tool(t, "init --no-go --diff")
+	must.Equal(t, same, ran{line: same.line})
 	tool(t, "init --no-go", example(t, "feed")).says(t, exitUsage, "schemas/post.json, and --no-go deploys no file beside it")
 }
 
@@ -360,7 +342,7 @@ func TestInitFromIntoATakenFolder(t *testing.T) {
 	write(t, filepath.Join(dir, "Makefile"), "mine\n")
 	events := filepath.Join(t.TempDir(), "events.ndjson")
 	write(t, events, samples)
-	got := tool(t, "init", dir, "--module", "example.com/shop", "--events", events)
+	got := tool(t, "init --module example.com/shop --events "+events, dir)
 	if got.code != exitUsage || !strings.HasPrefix(got.errors, "ingot: "+dir+" has Makefile already") {
 		t.Errorf("exit %d: %s", got.code, got.errors)
 	}
@@ -426,28 +408,21 @@ func TestInitKeeps(t *testing.T) {
 			[]string{"Ann", "+49", "clinic.test", "north"}, 3},
 	} {
 		dir := filepath.Join(t.TempDir(), "visits")
-		got := piped(t, b.String(), "init", dir, "--events", "-", "--no-tidy", "--keep", c.keep)
-		if got.code != exitFine ||
-			!strings.Contains(got.errors, "ingot: events/sample.ndjson and events/ingest.json, which Git will keep, have "+c.says) {
-			t.Errorf("--keep %s: exit %d, it says %s", c.keep, got.code, got.errors)
-		}
+		got := piped(t, b.String(), "init --events - --no-tidy --keep "+c.keep, dir)
+		got.says(t, exitFine, "ingot: events/sample.ndjson and events/ingest.json, which Git will keep, have "+c.says)
 		text, err := os.ReadFile(filepath.Join(dir, "events", "sample.ndjson"))
 		if err != nil || strings.Count(string(text), "\n") != c.events {
 			t.Errorf("--keep %s: %v\n%s", c.keep, err, text)
 		}
-		for _, want := range c.has {
-			must.Say(t, string(text), want)
-		}
+		must.Say(t, string(text), c.has...)
 		one, err := os.ReadFile(filepath.Join(dir, "events", "ingest.json"))
 		for _, real := range c.hasNot {
 			if err != nil || strings.Contains(string(text)+string(one), real) {
 				t.Errorf("--keep %s: %v, it has %s:\n%s%s", c.keep, err, real, text, one)
 			}
 		}
-		if got := tool(t, "check --now 2026-03-02T00:00:00Z --pipeline "+filepath.Join(dir, "pipeline.yaml")+" --events "+
-			filepath.Join(dir, "events", "sample.ndjson")); got.code != exitFine {
-			t.Errorf("--keep %s: the sample does not fit: %s%s", c.keep, got.out, got.errors)
-		}
+		tool(t, "check --now 2026-03-02T00:00:00Z --pipeline "+filepath.Join(dir, "pipeline.yaml")+" --events "+
+			filepath.Join(dir, "events", "sample.ndjson")).says(t, exitFine)
 	}
 	dir := filepath.Join(t.TempDir(), "visits")
 	tool(t, "init --events - --keep some", dir).says(t, exitUsage, `--keep "some": write one of all, masked, none`)
@@ -470,9 +445,7 @@ func TestInitFromWithBrokenEvents(t *testing.T) {
 	for _, want := range []string{"it fits 39 events of the sample\n",
 		"ingot: 1 event of the sample would go to quarantine: at: field at: \"soon\" is not ",
 		"the demo: ingot demo FILE --skip-unusable\n", "ingot: done; next: cd "} {
-		if got.code != exitFine || !strings.Contains(got.errors, want) {
-			t.Errorf("exit %d, no %q in\n%s", got.code, want, got.errors)
-		}
+		got.says(t, exitFine, want)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "events", "sample.ndjson"))
 	if err != nil || strings.Contains(string(text), "soon") {
@@ -487,9 +460,7 @@ func TestInitFromTooLittle(t *testing.T) {
 	got := piped(t, `{"x":1}`+"\n", "init --events - --no-tidy", dir)
 	for _, want := range []string{"it fits 0 events of the sample\n", "it does not fit 1 event yet: at: ", "next: complete " +
 		filepath.Join(dir, "pipeline.yaml") + ", then cd "} {
-		if got.code != exitFine || !strings.Contains(got.errors, want) {
-			t.Errorf("exit %d, no %q in\n%s", got.code, want, got.errors)
-		}
+		got.says(t, exitFine, want)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "pipeline.yaml"))
 	if err != nil || !strings.Contains(string(text), "# MISSING: ") {
@@ -508,21 +479,18 @@ func TestInitIndexes(t *testing.T) {
 	change(t, pipeline, `sk: "PLACED"}`, `sk: "PLACED"}`+
 		"\n    indexes: {GSI1: {pk: \"M#{merchant_id}\", sk: \"{@id}\"}, GSI2: {pk: \"C#{currency}\", sk: \"{@id}\"}}")
 	checked().says(t, exitDifference)
-	must.Say(t, checked().out, "EventsTable has no indexes GSI1 (", "; run ingot init --indexes, which adds each")
+	checked().prints(t, "EventsTable has no indexes GSI1 (", "; run ingot init --indexes, which adds each")
 	got := tool(t, "init --indexes", dir)
 	if got.says(t, exitFine, "CloudFormation adds only one index"); got.out != "added to "+file+": GSI1, GSI2\n" {
 		t.Errorf("it says %s", got.out)
 	}
-	if got := checked(); got.code != exitFine || strings.Contains(got.out, file+":") {
-		t.Errorf("the advice was followed: exit %d: %s", got.code, got.out)
-	}
+	checked().says(t, exitFine).lacks(t, file+":")
 	text, err := os.ReadFile(file)
 	if err != nil || !strings.Contains(string(text), "# mine") {
 		t.Errorf("%v: what was changed by hand is gone", err)
 	}
-	if got := tool(t, "init --output json --indexes", dir); got.code != exitFine || strings.TrimSpace(got.out) != "{}" {
-		t.Errorf("the second time: exit %d: %s%s", got.code, got.out, got.errors)
-	}
+	got = tool(t, "init --output json --indexes", dir).says(t, exitFine)
+	must.Equal(t, strings.TrimSpace(got.out), "{}")
 	tool(t, "init --indexes --diff", dir).says(t, exitUsage, "--diff and --indexes do not go together")
 	tool(t, "init --indexes", t.TempDir()).says(t, exitUsage,
 		"pipeline.yaml: no such file or directory; run ingot init --indexes in a repository that ingot init has made")

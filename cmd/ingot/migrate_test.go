@@ -75,13 +75,17 @@ func TestMigrate(t *testing.T) {
 	w.quake(t, "2018-02-01", "1517446923000#us1")
 	w.quake(t, "2018-02-01", "1517446923000#us2")
 	w.lapse(t)
+	migrate := func(ctx context.Context, line string) ran {
+		return toolIn(ctx, appOf(cli.IO{Clock: clock}), "migrate "+line+" --stack shop")
+	}
 	move := func(code int, line string, parts ...string) {
 		t.Helper()
-		o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate "+line+" --stack shop")
+		o := migrate(t.Context(), line)
 		must.Equal(t, o.code, code, line)
-		for _, part := range parts {
-			must.Say(t, o.out+o.errors, part)
-		}
+		must.Say(t, o.out+o.errors, parts...)
+	}
+	compared := func(code int) func() bool {
+		return func() bool { return migrate(t.Context(), "compare").code == code }
 	}
 	move(0, "status", "passes begun 0", "not compared", "missing: migration quakes has no control item",
 		"table quakes-v1: 2 rows; 2 of them were read", "2 become quake", "2 have memo, which no template takes", "backfill")
@@ -100,14 +104,10 @@ func TestMigrate(t *testing.T) {
 	clock.Sleep = waits
 	capture, stop := context.WithCancel(t.Context())
 	ended := make(chan ran)
-	go func() {
-		ended <- toolIn(capture, appOf(cli.IO{Clock: clock}), "migrate capture --yes --stack shop")
-	}()
+	go func() { ended <- migrate(capture, "capture --yes") }()
 	w.quake(t, "2018-02-02", "1517446923000#us1") // the same earthquake under another day
 	w.quake(t, "2018-02-02", "no id")
-	until(t, func() bool {
-		return toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate compare --stack shop").code == exitDifference
-	})
+	until(t, compared(exitDifference))
 	row := func(day, sk string) string { return `{"pk":{"S":"DAY#` + day + `"},"sk":{"S":"` + sk + `"}}` }
 	both := "collision  QUAKE#us1 / QUAKE: " + row("2018-02-01", "1517446923000#us1") + ", " + row("2018-02-02", "1517446923000#us1") + "\n"
 	move(exitDifference, "compare", both, "refused  "+row("2018-02-02", "no id")+": Poison (missing-field)", "collision  1 keys",
@@ -120,9 +120,7 @@ func TestMigrate(t *testing.T) {
 				"sk": &types.AttributeValueMemberS{Value: sk}}})
 		must.Succeed(t, err)
 	}
-	until(t, func() bool {
-		return toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate compare --stack shop").code == 0
-	})
+	until(t, compared(exitFine))
 	w.cloud.Mappings = mappings.New(mappings.Mapping{UUID: "u-3", Function: "other", Source: "arn:stream"},
 		mappings.Mapping{UUID: "u-4", Function: "copier", Source: w.oldStream(t)})
 	move(exitRefused, "compare --function other", "function other does not read the stream")
@@ -139,17 +137,12 @@ func TestMigrate(t *testing.T) {
 	w.quake(t, "2018-02-09", "1#nobody") // by a forgotten job
 	until(t, func() bool { return w.rowsOfOld(t) == "1517446923000#us1 1517446923001#us7" })
 	move(exitUsage, "back", "write --yes")
-	until(t, func() bool {
-		return toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate compare --stack shop").code == 0
-	})
+	until(t, compared(exitFine))
 	move(0, "back --yes --quiet 0", "messages wait in quarantine")
 	until(t, func() bool {
-		o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate back --yes --quiet 0 --stack shop")
-		return strings.Contains(o.out, "the old table is the source again")
+		return strings.Contains(migrate(t.Context(), "back --yes --quiet 0").out, "the old table is the source again")
 	})
-	until(t, func() bool {
-		return toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate compare --stack shop").code == 0
-	})
+	until(t, compared(exitFine))
 	move(0, "turn --yes --quiet 0", "the new table is the source")
 	stop()
 	if o := <-ended; o.code != 0 && o.code != exitInterrupted ||
@@ -160,25 +153,15 @@ func TestMigrate(t *testing.T) {
 	move(exitUsage, "retire", "write --yes")
 	move(exitRefused, "retire --yes", "retire later")
 	w.complete(t)
-	if o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate turn --yes --quiet 0 --stack shop"); o.code != 0 ||
-		strings.Contains(o.out, "ingot rebuild") || !strings.Contains(o.out, "messages that have come before the turn and still wait") {
-		t.Errorf("a turn whose next steps are done says %d %s%s", o.code, o.out, o.errors)
-	}
+	again := migrate(t.Context(), "turn --yes --quiet 0").says(t, 0)
+	again.prints(t, "messages that have come before the turn and still wait").lacks(t, "ingot rebuild")
 	_ = clock.Sleep(t.Context(), time.Hour)
-	o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate retire --yes --stack shop")
-	if o.code != 0 || !strings.Contains(o.out, "1 tombstones were deleted") || !strings.Contains(o.out, "--table-name quakes-v1") {
-		t.Errorf("retire: exit code %d: %s%s", o.code, o.out, o.errors)
-	}
+	migrate(t.Context(), "retire --yes").says(t, 0).prints(t, "1 tombstones were deleted", "--table-name quakes-v1")
 	w.used(t, "migrate")
 	w.quake(t, "2018-02-05", "1517446923000#us5") // something still writes
-	if o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate retire --yes --stack shop"); o.code != exitRefused ||
-		!strings.Contains(o.errors, "written 1 rows of table quakes-v1 since capture was over") ||
-		!strings.Contains(o.errors, "or write --unwatched") {
-		t.Errorf("retire: exit code %d: %s", o.code, o.errors)
-	}
-	if o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "verify --stack shop"); strings.Contains(o.out, "left out") {
-		t.Errorf("verify leaves out what has turned: %s", o.out)
-	}
+	migrate(t.Context(), "retire --yes").says(t, exitRefused,
+		"written 1 rows of table quakes-v1 since capture was over", "or write --unwatched")
+	toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "verify --stack shop").lacks(t, "left out")
 }
 
 // rowsOfOld lists the sort keys of the old table.
@@ -240,14 +223,8 @@ func until(t *testing.T, holds func() bool) {
 func TestMigrateExplain(t *testing.T) {
 	quakesMove(t)
 	explain := func(line string) ran { return tool(t, "explain --migration migration.yaml "+line) }
-	o := explain("row.json")
-	o.says(t, 0)
-	for _, part := range []string{"rows[1] takes the row", `"id":"us1"`, "QUAKE#us1", "GSI1"} {
-		must.Say(t, o.out, part)
-	}
-	if o := explain("bad.json"); o.code != exitDifference || !strings.Contains(o.out, "too few pieces") {
-		t.Errorf("%d %s", o.code, o.out)
-	}
+	explain("row.json").says(t, 0).prints(t, "rows[1] takes the row", `"id":"us1"`, "QUAKE#us1", "GSI1")
+	explain("bad.json").says(t, exitDifference).prints(t, "too few pieces")
 	tool(t, "explain row.json --migration none.yaml").says(t, exitUsage, "there is no none.yaml")
 	explain("row.json --reveal").says(t, exitUsage, "leave --reveal out")
 	must.Succeed(t, os.WriteFile("migration.yaml", []byte("migration: 1\n"), 0o600))

@@ -278,10 +278,7 @@ func (w *living) tool(t *testing.T, c called) {
 	if strings.Contains(line, "--payloads") { // no object is young then
 		_ = clock.Sleep(t.Context(), 26*time.Hour)
 	}
-	o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), line, "--stack", "shop")
-	if o.code != c.code {
-		t.Errorf("ingot %s: exit code %d, want %d: %s%s", line, o.code, c.code, o.errors, o.out)
-	}
+	toolIn(t.Context(), appOf(cli.IO{Clock: clock}), line+" --stack shop").says(t, c.code)
 }
 
 // named puts the id of the message in the folder letters into a line.
@@ -339,12 +336,7 @@ func TestReadersWakeNothing(t *testing.T) {
 	w := hashedShop(t, "get")
 	ask := func(code int, line string, parts ...string) {
 		t.Helper()
-		o := toolIn(t.Context(), bare(), line, "--stack", "shop")
-		for _, part := range parts {
-			if o.code != code || !strings.Contains(o.errors, part) {
-				t.Errorf("%s: exit code %d, want %d and %q: %s", line, o.code, code, part, o.errors)
-			}
-		}
+		tool(t, line+" --stack shop").says(t, code, parts...)
 	}
 	ask(exitUsage, "get order.place order_id=o-1", "--pipeline FILE")
 	ask(exitUsage, "query ordr order_id=o-1", "--pipeline FILE")
@@ -354,7 +346,7 @@ func TestReadersWakeNothing(t *testing.T) {
 	for _, line := range []string{"get order.placed order_id=o-1", "query order order_id=o-1", "verify",
 		"totals orders_daily merchant_id=m-1 currency=EUR", "send orders.ndjson --wait"} {
 		ask(exitFailed, line, "--pipeline"+missing, "aws lambda invoke --function-name streams ")
-		ask(exitFine, line+" --pipeline pipeline.yaml", "")
+		ask(exitFine, line+" --pipeline pipeline.yaml")
 	}
 	ask(exitFailed, "check --was deployed", "--was"+missing)
 }

@@ -63,19 +63,11 @@ func TestOffloadedPayloads(t *testing.T) {
 	w.run(0, "quarantine pull letters --once --local")
 	id := w.files("letters")[0]
 
-	got := w.run(0, "get post id=1 author=jane@example.com --local")
-	for _, want := range []string{"PAYLOAD  in the payload bucket: s3://payloads/post/", "--payload shows all of it", `"title":"On gold"`,
-		`"words":400`} {
-		must.Say(t, got.out, want)
-	}
-	if strings.Contains(got.out, "lorem") || strings.Contains(got.out, "jane@") {
-		t.Errorf("get says too much:\n%s", got.out)
-	}
+	got := w.run(0, "get post id=1 author=jane@example.com --local").prints(t, "PAYLOAD  in the payload bucket: s3://payloads/post/",
+		"--payload shows all of it", `"title":"On gold"`, `"words":400`)
+	got.lacks(t, "lorem", "jane@")
 	whole := w.run(0, "get post id=1 author=jane@example.com --local --payload")
-	if !strings.Contains(whole.out, "lorem ipsum") || strings.Contains(whole.out, "shows all of it") ||
-		strings.Contains(whole.out, "jane@") {
-		t.Errorf("get --payload:\n%s", whole.out)
-	}
+	whole.prints(t, "lorem ipsum").lacks(t, "shows all of it", "jane@")
 	var item read.GotItem
 	got = w.run(0, "get post id=1 author=jane@example.com --local --payload --reveal --output json")
 	must.Succeed(t, json.Unmarshal([]byte(got.out), &item))
@@ -84,18 +76,12 @@ func TestOffloadedPayloads(t *testing.T) {
 		t.Errorf("as JSON: %+v", item)
 	}
 
-	if got := w.run(0, "query post id=1 author=jane@example.com --local"); !strings.Contains(got.out,
-		"1 payload is in the payload bucket") || strings.Contains(got.out, "lorem") {
-		t.Errorf("query:\n%s", got.out)
-	}
-	must.Say(t, w.run(0, "query post id=1 author=jane@example.com --local --output json").out, `"elsewhere": true`)
+	w.run(0, "query post id=1 author=jane@example.com --local").prints(t, "1 payload is in the payload bucket").lacks(t, "lorem")
+	w.run(0, "query post id=1 author=jane@example.com --local --output json").prints(t, `"elsewhere": true`)
 	write(t, "post.json", post("9", 1))
-	must.Say(t, w.run(0, "explain post.json").out,
+	w.run(0, "explain post.json").prints(t,
 		"which go to the payload bucket (one PUT request for each delivery); the item keeps {", "On gold")
-	if got := w.run(exitDifference, "quarantine show letters --local", id); !strings.Contains(got.out, "words") ||
-		!strings.Contains(got.out, "in the item") || strings.Contains(got.out, "jane@") {
-		t.Errorf("quarantine show:\n%s", got.out)
-	}
+	w.run(exitDifference, "quarantine show letters --local", id).prints(t, "words", "in the item").lacks(t, "jane@")
 	w.await(func() bool { // send waits until the events are stored, and they are counted after that
 		out, err := w.dev.Engine().DynamoDB().Scan(t.Context(),
 			&dynamodb.ScanInput{TableName: aws.String(stack.Aggregates), FilterExpression: aws.String("begins_with(PK, :p) AND n = :n"),
@@ -103,15 +89,12 @@ func TestOffloadedPayloads(t *testing.T) {
 					":n": &types.AttributeValueMemberN{Value: "2"}}})
 		return err == nil && out.Count == 1
 	})
-	must.Say(t, w.run(0, "verify --local").out, "no difference")
+	w.run(0, "verify --local").prints(t, "no difference")
 
 	dry := w.run(0, "erase post id=1 author=jane@example.com --dry-run --local")
-	if strings.Count(dry.out, "which erasing deletes") != 2 || len(w.objects()) != 3 {
-		t.Errorf("erase --dry-run:\n%s", dry.out)
-	}
-	if got := w.run(0, "erase post id=1 author=jane@example.com --yes --local"); strings.Contains(got.out, "payload ") {
-		t.Errorf("erase:\n%s", got.out)
-	}
+	must.Equal(t, strings.Count(dry.out, "which erasing deletes"), 2)
+	must.Equal(t, len(w.objects()), 3)
+	w.run(0, "erase post id=1 author=jane@example.com --yes --local").lacks(t, "payload ")
 	left := w.objects()
 	if len(left) != 1 {
 		t.Errorf("left: %v", left)
@@ -138,7 +121,7 @@ func TestReplacingAnOffloadedEvent(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `\"words\":400`) || strings.Count(string(text), "lorem ipsum") < 400 {
 		t.Errorf("the folder has %d bytes, %v", len(text), err)
 	}
-	must.Say(t, w.run(0, "get post id=1 author=jane@example.com --local --payload").out, `"words":401`)
+	w.run(0, "get post id=1 author=jane@example.com --local --payload").prints(t, `"words":401`)
 }
 
 // A new aggregate over a field that the items do not keep is exact after a rebuild. A payload that
@@ -166,12 +149,12 @@ func TestRebuildOfOffloadedEvents(t *testing.T) {
 	must.Say(t, w.run(0, "rebuild likes --local --dry-run").errors,
 		"one GET from S3 for each touched item whose payload is in the payload bucket")
 	must.Say(t, w.run(1, "rebuild likes --local --yes").errors, "1 of the items could not be updated", names[0], "bring back")
-	must.Say(t, w.run(0, "totals likes --local --output json").out, `"building": true`)
+	w.run(0, "totals likes --local --output json").prints(t, `"building": true`)
 	_, err = w.dev.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Payloads), Key: &names[0],
 		Body: strings.NewReader(bodies[0])})
 	must.Succeed(t, err)
-	must.Say(t, w.run(0, "rebuild likes --local --yes").out, "complete: likes")
-	must.Say(t, w.run(0, "totals likes --local").out, "6")
+	w.run(0, "rebuild likes --local --yes").prints(t, "complete: likes")
+	w.run(0, "totals likes --local").prints(t, "6")
 	w.run(0, "verify --local")
 }
 

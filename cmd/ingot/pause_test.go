@@ -38,10 +38,7 @@ func TestPauseOfDev(t *testing.T) {
 		!strings.Contains(sent.errors, ": the events wait in the queue. To resume: ingot resume --local\n") {
 		t.Errorf("%s", sent.errors)
 	}
-	if sent := w.run(exitUnsure, "send --sample sale --local --wait --wait-limit 1ms --output json"); !strings.Contains(sent.out,
-		`"paused": true`) {
-		t.Errorf("%s%s", sent.out, sent.errors)
-	}
+	w.run(exitUnsure, "send --sample sale --local --wait --wait-limit 1ms --output json").prints(t, `"paused": true`)
 	if w.waiting(w.dev.Stack().Queue) != 2 || w.waiting(w.dev.Stack().Quarantine) != 0 {
 		t.Error("the paused function works")
 	}
@@ -50,20 +47,14 @@ func TestPauseOfDev(t *testing.T) {
 		out.Mappings[0].By == "" || out.Mappings[0].At.IsZero() || !out.Drained {
 		t.Errorf("%+v %v", out, err)
 	}
-	if got := w.run(0, "resume --local"); got.out != "ingest  Enabled\n" ||
-		!strings.Contains(got.errors, "was off, by "+out.Mappings[0].By) {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
+	got = w.run(0, "resume --local")
+	must.Say(t, got.errors, "was off, by "+out.Mappings[0].By)
+	must.Equal(t, got.out, "ingest  Enabled\n")
 	w.send(0)
-	if sent := w.run(exitFine, "send --sample sale --local --wait"); strings.Contains(sent.errors, "paused") {
-		t.Errorf("%s", sent.errors)
-	}
+	w.run(exitFine, "send --sample sale --local --wait").lacks(t, "paused")
 
 	w.run(2, "pause streams --local")
-	if got := w.run(0, "pause streams --yes --local"); !strings.Contains(got.out, "resume before ") ||
-		!strings.Contains(got.out, "ingot resume streams --local") {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
+	w.run(0, "pause streams --yes --local").prints(t, "resume before ", "ingot resume streams --local")
 	w.run(0, "resume streams --local")
 	w.run(2, "pause both --local")
 }
@@ -147,7 +138,7 @@ func TestASilentStreamIsNotReadToItsEnd(t *testing.T) {
 			waited += d
 			return sleep(ctx, d)
 		}
-		o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), line, "--stack", "shop")
+		o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), line+" --stack shop")
 		all := o.out + o.errors
 		if o.code != c.code || strings.Contains(o.out, "damaged:") || strings.Contains(all, "\nmended:") {
 			t.Errorf("ingot %s: exit code %d\n%s", line, o.code, all)
@@ -156,9 +147,7 @@ func TestASilentStreamIsNotReadToItsEnd(t *testing.T) {
 			t.Errorf("ingot %s does not ask for throttles", line)
 		}
 		must.Equal(t, waited < time.Second, strings.Contains(line, "--patience 0"), line, waited)
-		for _, want := range c.want {
-			must.Say(t, all, want)
-		}
+		must.Say(t, all, c.want...)
 	}
 	if _, err := w.Engine().S3().GetObject(t.Context(), &s3.GetObjectInput{Bucket: put.Bucket, Key: &stray}); err != nil {
 		t.Errorf("a payload is gone: %v", err)
@@ -189,10 +178,8 @@ func TestSendWithoutTheRightToSeePauses(t *testing.T) {
 	}
 	t.Chdir(dir)
 	got := pipedWith(t, w.environment(), "", "send --sample order.placed --wait --wait-limit 0 --stack shop")
-	if got.code != exitUnsure || strings.Count(got.errors, "it is not known whether the ingest function is paused: ") != 1 ||
-		!strings.Contains(got.out, "1 not stored yet") {
-		t.Errorf("exit code %d: %s%s", got.code, got.out, got.errors)
-	}
+	got.says(t, exitUnsure).prints(t, "1 not stored yet")
+	must.Equal(t, strings.Count(got.errors, "it is not known whether the ingest function is paused: "), 1)
 }
 
 // A pause that is not permitted ends with exit code 4, and names what is not. A stack without the
@@ -209,14 +196,10 @@ func TestPauseOfAStack(t *testing.T) {
 		return map[string]string{"UpdateEventSourceMapping": "AccessDeniedException"}[action]
 	}
 	got := pipedWith(t, env, "", "pause --stack shop --endpoint-url", env["INGOT_ENDPOINT_URL"])
-	if got.code != exitCredentials || !strings.Contains(got.errors, "lambda:UpdateEventSourceMapping") ||
-		!strings.Contains(got.errors, "ingot: to resume: ingot resume --stack shop --endpoint-url http://") ||
-		!strings.Contains(got.errors, "this changes stack shop, account 123456789012, region us-east-1") {
-		t.Errorf("exit code %d: %s%s", got.code, got.out, got.errors)
-	}
+	got.says(t, exitCredentials, "lambda:UpdateEventSourceMapping",
+		"ingot: to resume: ingot resume --stack shop --endpoint-url http://",
+		"this changes stack shop, account 123456789012, region us-east-1")
 	switches.Refuse = nil
-	if got := pipedWith(t, env, "", "resume streams --stack shop --endpoint-url", env["INGOT_ENDPOINT_URL"]); got.code != 0 ||
-		got.out != "shop-streams  Enabled\n" {
-		t.Errorf("exit code %d: %s%s", got.code, got.out, got.errors)
-	}
+	got = pipedWith(t, env, "", "resume streams --stack shop --endpoint-url", env["INGOT_ENDPOINT_URL"]).says(t, 0)
+	must.Equal(t, got.out, "shop-streams  Enabled\n")
 }

@@ -70,10 +70,9 @@ func TestChoosingMessages(t *testing.T) {
 	if w.listedBy("--key", "SALE#1 / -") != 1 || w.listedBy("--key", "SALE#1 / x") != 0 {
 		t.Error("a whole key does not choose its message")
 	}
-	if got := w.run(0, "quarantine drop letters --reason schema --yes --local"); got.out != "0 dropped\n" ||
-		!strings.Contains(got.errors, "no open message is chosen; ingot quarantine list letters counts them by reason") {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
+	got := w.run(0, "quarantine drop letters --reason schema --yes --local")
+	must.Say(t, got.errors, "no open message is chosen; ingot quarantine list letters counts them by reason")
+	must.Equal(t, got.out, "0 dropped\n")
 	must.Equal(t, w.waiting(w.dev.Stack().Quarantine), 6)
 }
 
@@ -101,14 +100,12 @@ func TestRepairingManyMessages(t *testing.T) {
 	}
 	w.send(4)
 	for _, id := range []string{"a", "b"} {
-		must.Say(t, w.run(0, "get sale --local --output json", "id="+id).out, `\"cents\":1.50`, `\"at\":\"2026-01-02`)
+		w.run(0, "get sale --local --output json", "id="+id).prints(t, `\"cents\":1.50`, `\"at\":\"2026-01-02`)
 	}
 
 	plan := w.run(exitUsage, "quarantine drop letters --type gift --local")
-	if !strings.Contains(plan.errors, "ingot: 2 messages to drop: 2 Poison (unknown-type)\n") ||
-		!strings.Contains(plan.errors, "write --yes") || strings.Contains(plan.errors, "this changes") {
-		t.Errorf("%s%s", plan.out, plan.errors)
-	}
+	plan.lacks(t, "this changes")
+	must.Say(t, plan.errors, "ingot: 2 messages to drop: 2 Poison (unknown-type)\n", "write --yes")
 	w.run(0, "quarantine drop letters --type gift --yes --local")
 	w.send(2)
 	if got := w.run(0, "quarantine list letters --type gift").out; !strings.HasSuffix(got,
@@ -156,9 +153,9 @@ func TestChoosingUsage(t *testing.T) {
 		"resend letters " + id + " --replace --dry-run --local": "--replace cannot be combined",
 		"resend letters " + id + " --replace --anyway --local":  "--replace cannot be combined",
 	} {
-		if got := w.run(exitUsage, "quarantine "+line); !strings.Contains(got.errors, says) || got.out != "" {
-			t.Errorf("%s: %s%s", line, got.out, got.errors)
-		}
+		got := w.run(exitUsage, "quarantine "+line)
+		must.Say(t, got.errors, says)
+		must.Equal(t, got.out, "")
 	}
 }
 

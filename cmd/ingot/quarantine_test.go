@@ -174,10 +174,9 @@ publications: {sales: {from: [sale], on: [removed], to: "arn:aws:sqs:us-east-1:0
 		t.Error(some.errors)
 	}
 	got := w.run(0, "publish again --since 2026-01-01 --letters letters --local")
-	if got.out != "1 messages are sent\n" || w.waiting(next) != 2 ||
-		!strings.Contains(got.errors, "next: ingot quarantine drop letters --reason unpublished") {
-		t.Errorf("%s%s%d wait", got.out, got.errors, w.waiting(next))
-	}
+	must.Say(t, got.errors, "next: ingot quarantine drop letters --reason unpublished")
+	must.Equal(t, got.out, "1 messages are sent\n")
+	must.Equal(t, w.waiting(next), 2)
 	post(letter.Record{PK: "SALE#2", Change: "REMOVE"}) // its record could not be read
 	w.run(0, "quarantine pull letters --once --local")
 	got = w.run(0, "publish again --since 2026-01-01 --letters letters --local")
@@ -187,9 +186,9 @@ publications: {sales: {from: [sale], on: [removed], to: "arn:aws:sqs:us-east-1:0
 	}
 	w.run(0, advice[1]+" --local --yes")
 	got = w.run(0, "publish again --since 2026-01-01 --letters letters --local")
-	if w.waiting(next) != 3 || w.waiting(w.dev.Stack().Quarantine) != 1 || strings.Contains(got.errors, "next: ") {
-		t.Errorf("%s%d wait, and %d are in quarantine", got.errors, w.waiting(next), w.waiting(w.dev.Stack().Quarantine))
-	}
+	got.lacks(t, "next: ")
+	must.Equal(t, w.waiting(next), 3)
+	must.Equal(t, w.waiting(w.dev.Stack().Quarantine), 1)
 }
 
 // What is published again may not have changed, and the command says so before it sends it.
@@ -283,28 +282,19 @@ func TestQuarantine(t *testing.T) {
 	for _, id := range ids {
 		for _, output := range []string{"text", "json"} {
 			got := w.run(3, "quarantine show letters --local --output "+output, id)
-			if strings.Contains(got.out, "example.") || strings.Contains(got.out, "\x1b") {
-				t.Errorf("show %s prints what it must not:\n%s", id, got.out)
-			}
+			got.lacks(t, "example.", "\x1b")
 		}
 	}
-	if got := w.run(3, "quarantine show letters --local --reveal", ids[0]); !strings.Contains(got.out, "ann@example.org") ||
-		!strings.Contains(got.out, "ann@example.com") {
-		t.Errorf("--reveal does not:\n%s", got.out)
-	}
+	w.run(3, "quarantine show letters --local --reveal", ids[0]).prints(t, "ann@example.org", "ann@example.com")
 
 	// Nothing of it could be stored, so nothing is sent.
 	stays := w.run(3, "quarantine resend letters --local")
-	if strings.Count(stays.out, "stays: it would be") != 3 || w.waiting(w.dev.Stack().Quarantine) != 3 ||
-		!strings.Contains(stays.errors, "ingot: this changes ingot dev with ") {
-		t.Errorf("%s%s", stays.out, stays.errors)
-	}
+	must.Say(t, stays.errors, "ingot: this changes ingot dev with ")
+	must.Equal(t, strings.Count(stays.out, "stays: it would be"), 3)
+	must.Equal(t, w.waiting(w.dev.Stack().Quarantine), 3)
 
 	change(t, filepath.Join("letters", ids[1]+".body"), `"customer`, `"at":"2026-01-02T03:04:05Z","customer`)
-	again := w.run(3, "quarantine resend letters --local")
-	if !strings.Contains(again.out, ids[1]+"  resent") {
-		t.Errorf("%s%s", again.out, again.errors)
-	}
+	w.run(3, "quarantine resend letters --local").prints(t, ids[1]+"  resent")
 	w.send(2)
 
 	w.run(2, "quarantine resend letters --replace --yes --local")
@@ -338,10 +328,8 @@ func TestQuarantineOfAnArray(t *testing.T) {
 	if strings.Contains(shown.out+asJSON.out, "example.") || !strings.Contains(asJSON.out, `"place": "[2]"`) {
 		t.Errorf("%s", asJSON.out)
 	}
-	if got := w.run(exitRefused, "quarantine resend letters --replace --yes --local", ids[0]); !strings.Contains(got.out,
-		"event [2] of the message: it would be Poison (missing-field)") {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
+	w.run(exitRefused, "quarantine resend letters --replace --yes --local", ids[0]).prints(t,
+		"event [2] of the message: it would be Poison (missing-field)")
 	file := filepath.Join("letters", ids[0]+".body")
 	if text, err := os.ReadFile(file); err != nil || string(text) != "["+newSale+","+badSale+"]" {
 		t.Errorf("%s, %v", text, err)
@@ -351,7 +339,7 @@ func TestQuarantineOfAnArray(t *testing.T) {
 	w.run(0, "quarantine resend letters --replace --yes --local", ids[0])
 	w.send(0)
 	for id, cents := range map[string]string{"1": "250", "2": "5", "7": "100"} {
-		must.Say(t, w.run(0, "get sale --local --output json", "id="+id).out, `\"cents\":`+cents)
+		w.run(0, "get sale --local --output json", "id="+id).prints(t, `\"cents\":`+cents)
 	}
 }
 
@@ -371,13 +359,13 @@ func TestEdit(t *testing.T) {
 	} {
 		write(t, filepath.Join("letters", id+".body"), c.text)
 		for range 2 { // show has saved what it has shown
-			must.Say(t, w.run(3, "quarantine show letters --local", id).out, id+", "+c.state, "today       Poison ("+c.today+")")
+			w.run(3, "quarantine show letters --local", id).prints(t, id+", "+c.state, "today       Poison ("+c.today+")")
 		}
 		resend := "quarantine resend letters --local " + id
 		if c.today == "undecodable" {
 			resend += " --anyway"
 		}
-		must.Say(t, w.run(3, resend).out, "stays: "+c.resend)
+		w.run(3, resend).prints(t, "stays: "+c.resend)
 	}
 	w.send(1)
 }
@@ -392,10 +380,9 @@ func TestQuarantineOfAnotherStack(t *testing.T) {
 	write(t, file, string(bytes.Replace(text, []byte(`/quarantine"`), []byte(`/other"`), 1)))
 	id := w.files("letters")[0]
 	for _, line := range []string{"show letters " + id, "resend letters " + id, "resend letters", "drop letters --yes " + id} {
-		if got := w.run(5, "quarantine "+line+" --local"); !strings.Contains(got.errors, "which is not a queue of") ||
-			strings.Contains(got.errors, "this changes") {
-			t.Errorf("%s: %s", line, got.errors)
-		}
+		got := w.run(5, "quarantine "+line+" --local")
+		got.lacks(t, "this changes")
+		must.Say(t, got.errors, "which is not a queue of")
 	}
 }
 
@@ -403,13 +390,11 @@ func TestQuarantineUsage(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, line := range []string{"pull", "pull a b", "pull x --max 0 --local", "list", "list nowhere", "show x", "show x y --stack=",
 		"edit x", "edit nowhere y", "resend", "drop x --yes", "drop x y", "rseend x"} {
-		if got := tool(t, "quarantine "+line); got.code != 2 || got.out != "" || strings.Count(got.errors, "\n") != 1 {
-			t.Errorf("%s: exit code %d\n%s%s", line, got.code, got.out, got.errors)
-		}
+		got := tool(t, "quarantine "+line).says(t, 2)
+		must.Equal(t, got.out, "")
+		must.Equal(t, strings.Count(got.errors, "\n"), 1)
 	}
-	if got := piped(t, "", "quarantine rseend"); !strings.Contains(got.errors, "did you mean resend?") {
-		t.Error(got.errors)
-	}
+	tool(t, "quarantine rseend").says(t, exitUsage, "did you mean resend?")
 }
 
 // Ctrl-C is how a pull ends. It is not a failure.
@@ -440,9 +425,7 @@ func TestDeadLetters(t *testing.T) {
 	w := newDevWorld(t)
 	w.post(w.dev.Stack().DeadLetters, oldSale, nil)
 	w.run(0, "quarantine pull letters --once --dead --local")
-	if got := w.run(0, "quarantine list letters"); !strings.Contains(got.out, "dead letter") {
-		t.Error(got.out)
-	}
+	w.run(0, "quarantine list letters").prints(t, "dead letter")
 	w.run(0, "quarantine show letters --local", w.files("letters")[0])
 	w.run(0, "quarantine resend letters --local")
 	w.send(0)
@@ -457,9 +440,7 @@ func TestPointersInQuarantine(t *testing.T) {
 	w.post(w.dev.Stack().DeadLetters, pointer, nil)
 	w.run(0, "quarantine pull letters --once --dead --local")
 	got := w.run(exitDifference, "quarantine show letters --local", w.files("letters")[0])
-	if !strings.Contains(got.out, "only the ingest function reads it") || !strings.Contains(got.out, "bucket large-payloads, key a/b") {
-		t.Error(got.out)
-	}
+	got.prints(t, "only the ingest function reads it", "bucket large-payloads, key a/b")
 	w.run(exitRefused, "quarantine resend letters --replace --yes --local", w.files("letters")[0])
 	w.run(0, "quarantine resend letters --local")
 	must.Equal(t, w.waiting(w.dev.Stack().DeadLetters), 0)
@@ -472,13 +453,8 @@ func TestSendDoesNotWaitForPointers(t *testing.T) {
 	const pointer = `["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"a/b"}]`
 	write(t, "events.ndjson", pointer+"\n")
 	got := w.run(exitUnsure, "send events.ndjson --wait --local")
-	if !strings.Contains(got.out, "0 events stored, 1 with the payload in S3, not waited for") || strings.Contains(got.out, "refused") {
-		t.Error(got.out)
-	}
-	if got := w.run(exitUnsure, "send events.ndjson --wait --local --output json"); !strings.Contains(got.out,
-		`"elsewhere": 1`) {
-		t.Error(got.out)
-	}
+	got.prints(t, "0 events stored, 1 with the payload in S3, not waited for").lacks(t, "refused")
+	w.run(exitUnsure, "send events.ndjson --wait --local --output json").prints(t, `"elsewhere": 1`)
 }
 
 // A floor refuses an event: send --wait says so, show and resend look at the total as it is now,
@@ -506,10 +482,7 @@ aggregates:
 	}
 	w.run(exitFine, "send in2 --local --wait")
 	w.send(1, goods("reserved", 5))
-	if r := w.run(exitDifference, "send out5 --local --wait --wait-limit 1ms"); !strings.Contains(r.out,
-		"0 events stored, 1 rejected, as a total is now\n") {
-		t.Errorf("%s%s", r.out, r.errors)
-	}
+	w.run(exitDifference, "send out5 --local --wait --wait-limit 1ms").prints(t, "0 events stored, 1 rejected, as a total is now\n")
 	w.await(func() bool { return w.waiting(w.dev.Stack().Quarantine) == 2 })
 	w.run(exitFine, "quarantine pull letters --once --local")
 	ids := w.files("letters")
@@ -517,18 +490,13 @@ aggregates:
 		t.Fatalf("%d letters", len(ids))
 	}
 	const low = `stock of sku="a": available is 2, and with this event it would be -3, which is below its floor of 0`
-	if r := w.run(exitDifference, "quarantine show letters --local", ids[0]); !strings.Contains(r.out,
-		"today       Rejected (below-floor)\n") || !strings.Contains(r.out, low) {
-		t.Errorf("%s", r.out)
-	}
+	w.run(exitDifference, "quarantine show letters --local", ids[0]).prints(t, "today       Rejected (below-floor)\n", low)
 	if r := w.run(exitDifference, "quarantine resend letters --yes --local"); strings.Count(r.out+r.errors,
 		"it would be Rejected (below-floor) again") != 2 {
 		t.Errorf("%s%s", r.out, r.errors)
 	}
 	w.run(exitFine, "send in4 --local --wait")
-	if r := w.run(exitFine, "quarantine show letters --local", ids[0]); !strings.Contains(r.out, "today       Inserted\n") {
-		t.Errorf("%s", r.out)
-	}
+	w.run(exitFine, "quarantine show letters --local", ids[0]).prints(t, "today       Inserted\n")
 	w.run(exitFine, "quarantine resend letters --yes --local") // of the same event twice
 	w.await(func() bool {
 		return strings.Contains(w.run(exitFine, "totals stock sku=a --local").out, " 1\n")

@@ -26,52 +26,32 @@ func TestMendAndAccept(t *testing.T) {
 	w.sales(5)
 	w.alter("ADD cents :v, fp :v", "1")
 	w.run(exitDifference, "verify --local")
-	if got := w.run(exitFine, "rebuild mend --local"); got.out != "mended: sales since 1\n1 total mended, 0 not\n" ||
-		!strings.Contains(got.errors, "this changes ingot dev") {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
-	if got := w.run(exitFine, "verify --local"); got.out != "5 items, 1 total: no difference\n" {
-		t.Errorf("%s", got.out)
-	}
-	if got := w.run(exitFine, "rebuild mend sales --local --output json"); !strings.Contains(got.out, `"mended": []`) {
-		t.Errorf("there was nothing to mend: %s", got.out)
-	}
+	got := w.run(exitFine, "rebuild mend --local")
+	must.Say(t, got.errors, "this changes ingot dev")
+	must.Equal(t, got.out, "mended: sales since 1\n1 total mended, 0 not\n")
+	must.Equal(t, w.run(exitFine, "verify --local").out, "5 items, 1 total: no difference\n")
+	w.run(exitFine, "rebuild mend sales --local --output json").prints(t, `"mended": []`)
 	for _, expired := range []string{"SET fpx = :v", "SET fpx = :v, flag = PK"} { // some of its events have expired
 		w.alter(expired, "7")
-		if got := w.run(exitDifference, "rebuild mend --local"); !strings.Contains(got.out,
-			"not mended: sales since 1: it holds events that have expired, so it cannot be computed again\n0 totals mended, 1 not\n") {
-			t.Errorf("%s", got.out)
-		}
+		w.run(exitDifference, "rebuild mend --local").prints(t,
+			"not mended: sales since 1: it holds events that have expired, so it cannot be computed again\n0 totals mended, 1 not\n")
 	}
-	if got := w.run(exitDifference, "rebuild sales --local"); !strings.Contains(got.errors,
-		"1 total not proven: ingot verify names what is flagged") {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
-	if got := w.run(exitRefused, "rebuild --accept --local"); got.out != "" ||
-		!strings.Contains(got.errors, "flagged: sales since 1: A#sales#1#0\n") ||
-		!strings.Contains(got.errors, "write --yes to accept these flags") {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
+	must.Say(t, w.run(exitDifference, "rebuild sales --local").errors, "1 total not proven: ingot verify names what is flagged")
+	got = w.run(exitRefused, "rebuild --accept --local")
+	must.Say(t, got.errors, "flagged: sales since 1: A#sales#1#0\n", "write --yes to accept these flags")
+	must.Equal(t, got.out, "")
 	who := command.Caller(t.Context(), &target.Target{Kind: target.KindLocal})
-	if got := w.run(exitFine, "rebuild --accept sales --local --yes"); got.out !=
-		"accepted: sales since 1: A#sales#1#0\n1 flag accepted by "+who+"\n" {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
+	must.Equal(t, w.run(exitFine, "rebuild --accept sales --local --yes").out,
+		"accepted: sales since 1: A#sales#1#0\n1 flag accepted by "+who+"\n")
 	accepted := regexp.MustCompile(`flag: accepted \S+ by ` + regexp.QuoteMeta(who) + `: A#sales#1#0`)
 	if got := w.run(exitFine, "totals sales --local"); !accepted.MatchString(got.out) {
 		t.Errorf("%s", got.out)
 	}
-	if got := w.run(exitFine, "rebuild mend --local"); got.out != "0 totals mended, 0 not\n" {
-		t.Errorf("after that: %s", got.out)
-	}
+	must.Equal(t, w.run(exitFine, "rebuild mend --local").out, "0 totals mended, 0 not\n")
 	w.alter("SET fpx = :v, flag = PK", "7")
 	w.run(exitDifference, "rebuild mend --local")
-	if got := w.run(exitUsage, "rebuild --local -- mend"); !strings.Contains(got.errors, `no aggregate "mend"`) {
-		t.Errorf("%s", got.errors)
-	}
-	if got := w.run(exitUsage, "rebuild --all --accept --local"); !strings.Contains(got.errors, "write one of them") {
-		t.Errorf("%s", got.errors)
-	}
+	must.Say(t, w.run(exitUsage, "rebuild --local -- mend").errors, `no aggregate "mend"`)
+	must.Say(t, w.run(exitUsage, "rebuild --all --accept --local").errors, "write one of them")
 }
 
 // flag flags an item of the aggregates table.
@@ -101,10 +81,8 @@ func TestAcceptsWhatWasShown(t *testing.T) {
 	w.flag(lanes.HeadKey(sales), "odd")
 	w.flag(till, "not named")
 	w.flag(event.Key{PK: "A#sales#2#0", SK: "-"}, "of another generation")
-	if got := w.run(exitFine, "rebuild --accept sales --local --yes"); !strings.Contains(got.out, "2 flags accepted by ") ||
-		!strings.Contains(got.out, "accepted: sales since 1: odd\n") || strings.Contains(got.out, "ann") {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
+	w.run(exitFine, "rebuild --accept sales --local --yes").prints(t,
+		"2 flags accepted by ", "accepted: sales since 1: odd\n").lacks(t, "ann")
 	var out, said bytes.Buffer
 	a := appOf(cli.IO{Env: func(string) (string, bool) { return "", false }, Stdin: strings.NewReader(""), Stdout: &out,
 		Stderr: io.MultiWriter(&said, hears(func(text string) {
@@ -117,8 +95,5 @@ func TestAcceptsWhatWasShown(t *testing.T) {
 		!strings.Contains(said.String(), "not accepted, because its flag has changed meanwhile: tills since 1; run the command again\n") {
 		t.Errorf("exit code %d: %s%s", code, out.String(), said.String())
 	}
-	if got := w.run(exitFine, "rebuild --accept --local --yes"); !strings.Contains(got.out,
-		"accepted: tills since 1: flagged again\n1 flag accepted by ") {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
+	w.run(exitFine, "rebuild --accept --local --yes").prints(t, "accepted: tills since 1: flagged again\n1 flag accepted by ")
 }

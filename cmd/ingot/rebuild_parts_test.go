@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"strings"
 	"testing"
 )
@@ -26,7 +25,7 @@ func TestRebuildParts(t *testing.T) {
   "refused": []
 }`, "this changes stack shop"},
 	} {
-		o := toolIn(context.Background(), bare(), "rebuild parts --stack shop "+c.line)
+		o := tool(t, "rebuild parts --stack shop "+c.line)
 		if o.code != c.code || !strings.Contains(o.out, c.out) || c.out == "" && o.out != "" || !strings.Contains(o.errors, c.err) {
 			t.Errorf("%s: exit code %d, want %d\n%s%s", c.line, o.code, c.code, o.out, o.errors)
 		}

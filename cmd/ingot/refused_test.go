@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -87,7 +86,7 @@ func (w *living) refuse(t *testing.T, command, action string) {
 	role := w.without(command, action)
 	defer w.forget()
 	for _, c := range calls[command] {
-		o := toolIn(context.Background(), bare(), w.named(t, c.line), "--stack", "shop")
+		o := tool(t, w.named(t, c.line)+" --stack shop")
 		all := o.out + o.errors
 		if len(role.Denied()) == 0 && !strings.Contains(all, action) { // S3 alone denies what is not asked, to list
 			continue

@@ -3,8 +3,6 @@ package main
 import (
 	"strings"
 	"testing"
-
-	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // adviceSpec is a pipeline whose events share keys, have parts, and claim coupons.
@@ -78,7 +76,7 @@ func TestTheAdviceOfARefusedReplacementWorks(t *testing.T) {
 			w.await(func() bool {
 				return strings.Contains(w.run(0, "totals pieces --local").out, c.pieces)
 			})
-			must.Say(t, w.run(0, "verify --local").out, "no difference")
+			w.run(0, "verify --local").prints(t, "no difference")
 		})
 	}
 }

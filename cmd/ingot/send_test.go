@@ -50,15 +50,13 @@ func TestSendRefusesWhatIsNotLinesOfJSON(t *testing.T) {
 		"file.yaml":   "file.yaml: its first line is not JSON, and each line is sent as a message of its own; write one event on each line\n",
 		"array.json":  "write one event on each line; jq -c '.[]' makes that of an array\n",
 	} {
-		if got := w.run(exitUsage, "send --local", file); !strings.Contains(got.errors, want) || got.out != "" {
-			t.Errorf("%s: %s%s", file, got.out, got.errors)
-		}
+		got := w.run(exitUsage, "send --local", file).says(t, exitUsage, want)
+		must.Equal(t, got.out, "")
 		text := must.Read(t, file)
 		want = strings.Replace(want, file, "standard input", 1)
-		got := pipedWith(t, w.env, string(text), "send - --local")
-		if got.code != exitUsage || !strings.Contains(got.errors, want) || got.out != "" || strings.Contains(got.errors, "--skip") {
-			t.Errorf("%s as standard input: code %d\n%s%s", file, got.code, got.out, got.errors)
-		}
+		got = pipedWith(t, w.env, string(text), "send - --local")
+		got.says(t, exitUsage, want).lacks(t, "--skip")
+		must.Equal(t, got.out, "")
 	}
 	if n := w.waiting(w.dev.Stack().Queue); n > 0 {
 		t.Errorf("%d messages were sent", n)

@@ -22,9 +22,7 @@ func TestDevIsTheDefault(t *testing.T) {
 	for _, line := range []string{"send events.ndjson --wait", "get sale id=1", "totals sales", "erase sale id=1 --yes", "pause",
 		"resume"} {
 		got := w.run(0, line)
-		if strings.Count(got.errors, here) != 1 {
-			t.Errorf("ingot %s: %s", line, got.errors)
-		}
+		must.Equal(t, strings.Count(got.errors, here), 1)
 		writes := !strings.HasPrefix(line, "get") && !strings.HasPrefix(line, "totals")
 		if strings.Contains(got.errors, "ingot: this changes ingot dev with ") != writes {
 			t.Errorf("ingot %s: %s", line, got.errors)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/ingot-events/ingot/cmd/ingot/operate"
@@ -14,10 +13,7 @@ import (
 func TestTry(t *testing.T) {
 	w := newDevWorld(t)
 	got := w.run(0, "try --local --number 6 --limit 2h")
-	if !strings.Contains(got.out, "where     ingot dev, which has no IAM") ||
-		!strings.Contains(got.out, "\nright      events are stored: 6 of 6") || strings.Contains(got.out, "\nwrong") {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
+	got.prints(t, "where     ingot dev, which has no IAM", "\nright      events are stored: 6 of 6").lacks(t, "\nwrong")
 	var r operate.Tried
 	got = w.run(0, "try --local --number 6 --limit 2h --output json")
 	if err := json.Unmarshal([]byte(got.out), &r); err != nil ||

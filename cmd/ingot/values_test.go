@@ -3,8 +3,6 @@ package main
 import (
 	"strings"
 	"testing"
-
-	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 const valuesSpec = `ingot: 1
@@ -67,7 +65,6 @@ bonn,2026-03-01T00:00:00Z,1,1,'=busy\u0007,2026-03-01T09:00:00Z,0,***,***,1024,1
 		{`"calls": 1,`, "query calls site=bonn --from 2026-03-01 --local --output json"},
 		{`***`, "get call.ended id=c-1 email=jo@example.com --local"},
 	} {
-		got := w.run(0, tt.line)
-		must.Say(t, got.out, tt.want)
+		w.run(0, tt.line).prints(t, tt.want)
 	}
 }

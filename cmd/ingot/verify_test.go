@@ -66,11 +66,8 @@ func TestVerify(t *testing.T) {
 	w := newDevWorld(t)
 	w.sales(5)
 	got := w.run(exitFine, "verify --local")
-	if got.out != "5 items, 1 total: no difference\n" ||
-		!strings.Contains(got.errors, "verify reads about 5 items of the events table and ") ||
-		!strings.Contains(got.errors, "dollars at the prices of us-east-1") {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
+	must.Say(t, got.errors, "verify reads about 5 items of the events table and ", "dollars at the prices of us-east-1")
+	must.Equal(t, got.out, "5 items, 1 total: no difference\n")
 	must.Equal(t, w.run(exitFine, "verify --local --dry-run").out, "")
 	w.alter("ADD cents :v", "1")
 	got = w.run(exitDifference, "verify --local")
@@ -98,11 +95,8 @@ func TestVerifyCannotTell(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "x")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "x")
 	got := w.run(exitUnsure, "verify --twice --region us-east-1 --endpoint-url", w.dev.Local().Endpoint)
-	if !strings.Contains(got.out, "unsure: sales since 1: fp is ") ||
-		!strings.Contains(got.errors,
-			"nothing can be called damaged: nobody can tell how far the streams function is: only the tables are known") {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
+	got.prints(t, "unsure: sales since 1: fp is ")
+	must.Say(t, got.errors, "nothing can be called damaged: nobody can tell how far the streams function is: only the tables are known")
 }
 
 // In a bucket, a pass that has compared everything leaves only an empty manifest of each segment:
@@ -112,9 +106,7 @@ func TestVerifyInABucket(t *testing.T) {
 	w.sales(5)
 	client, bucket := w.dev.Engine().S3(), "my-bucket"
 	must.Succeed(t, stack.CreateArchive(t.Context(), client, bucket))
-	if got := w.run(exitFine, "verify --local --memory 1 --work s3://my-bucket/w"); got.out != "5 items, 1 total: no difference\n" {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
+	must.Equal(t, w.run(exitFine, "verify --local --memory 1 --work s3://my-bucket/w").out, "5 items, 1 total: no difference\n")
 	left, err := client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &bucket})
 	if err != nil || len(left.Contents) == 0 {
 		t.Fatalf("%d objects are left, %v", len(left.Contents), err)
@@ -134,30 +126,25 @@ func TestVerifyInABucket(t *testing.T) {
 func TestRebuild(t *testing.T) {
 	w := newDevWorld(t)
 	w.sales(6)
-	if got := w.run(exitFine, "rebuild --all --local"); got.out != "" ||
-		!strings.Contains(got.errors, "every aggregate is recorded as complete") ||
-		!strings.Contains(got.errors, "To prove it, run ingot verify") {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
+	got := w.run(exitFine, "rebuild --all --local")
+	must.Say(t, got.errors, "every aggregate is recorded as complete", "To prove it, run ingot verify")
+	must.Equal(t, got.out, "")
 	more := strings.Replace(letterSpec, "epoch: 1", "epoch: 2", 1) +
 		"  again: {since: 2, onExpire: keep, from: {sale: {values: {sales: count}}}}\n"
 	write(t, "pipeline.yaml", more)
 	w.dev.Reload(t.Context())
-	got := w.run(exitFine, "verify --local")
-	must.Say(t, got.out, "building: again since 2; ingot rebuild completes it")
-	if got := w.run(exitFine, "rebuild again --local --dry-run"); got.out != "" ||
-		!strings.Contains(got.errors, "only during a pause") {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
+	got = w.run(exitFine, "verify --local").prints(t, "building: again since 2; ingot rebuild completes it")
+	got = w.run(exitFine, "rebuild again --local --dry-run")
+	must.Say(t, got.errors, "only during a pause")
+	must.Equal(t, got.out, "")
 	var planned pass.Price
 	if err := json.Unmarshal([]byte(w.run(exitFine, "rebuild again --local --dry-run --output json").out),
 		&planned); err != nil || planned.Writes != 6 {
 		t.Errorf("%+v %v", planned, err)
 	}
 	got = w.run(exitFine, "rebuild again --local --segments 3 --rate 1000 --work folder")
-	if got.out != "complete: again since 2\n" || !strings.Contains(got.errors, "touched 6 of 6 items") {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
+	must.Say(t, got.errors, "touched 6 of 6 items")
+	must.Equal(t, got.out, "complete: again since 2\n")
 	must.Equal(t, w.run(exitFine, "verify --local").out, "6 items, 2 totals: no difference\n")
 	var did rebuild.Rebuilt
 	if err := json.Unmarshal([]byte(w.run(exitFine, "rebuild again --local --output json").out), &did); err != nil ||
@@ -172,7 +159,7 @@ func TestRebuild(t *testing.T) {
 // How far an ingot dev has counted is proven by no clock: this one is two hours ahead.
 func TestLagOfDev(t *testing.T) {
 	w := newDevWorldAt(t, func() time.Time { return time.Now().Add(2 * time.Hour) }, map[string]string{"pipeline.yaml": letterSpec})
-	must.Say(t, w.run(exitFine, "pause --local").out, "the stream is read to its end")
+	w.run(exitFine, "pause --local").prints(t, "the stream is read to its end")
 }
 
 // A total that newer events have made anew is there, so the sample does not show the loss. Verify
@@ -184,7 +171,7 @@ func TestRebuildDoesNotProve(t *testing.T) {
 	w.send(0, `{"type":"sale","id":"new","cents":1,"customer":{"email":"a@b.example"},"at":"2030-03-01T09:00:00Z"}`)
 	w.counted(1)
 	must.Say(t, w.run(exitFine, "rebuild --all --local").errors, "To prove it, run ingot verify")
-	must.Say(t, w.run(exitDifference, "verify --local").out, "7 items")
+	w.run(exitDifference, "verify --local").prints(t, "7 items")
 }
 
 // An aggregates table that was lost and made anew does not know what it lacks. The events do.
@@ -201,12 +188,8 @@ func TestRebuildAfterALoss(t *testing.T) {
 	next := strings.NewReplacer("epoch: 1", "epoch: 2", "since: 1", "since: 2, spread: 4").Replace(letterSpec)
 	write(t, "pipeline.yaml", next)
 	w.dev.Reload(t.Context())
-	if got := w.run(exitFine, "rebuild --all --local"); got.out != "complete: sales since 2\n" {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
-	if got := w.run(exitFine, "verify --local"); got.out != "6 items, 1 total: no difference\n" {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
+	must.Equal(t, w.run(exitFine, "rebuild --all --local").out, "complete: sales since 2\n")
+	must.Equal(t, w.run(exitFine, "verify --local").out, "6 items, 1 total: no difference\n")
 
 	// The new table may also begin with the new file. Then nothing is missing that the file knows
 	// of, but the events are older than it.
@@ -214,9 +197,7 @@ func TestRebuildAfterALoss(t *testing.T) {
 	next = strings.NewReplacer("epoch: 2", "epoch: 3", "since: 2", "since: 3").Replace(next)
 	write(t, "pipeline.yaml", next)
 	w.dev.Reload(t.Context())
-	if got := w.run(exitFine, "rebuild --all --local"); got.out != "complete: sales since 3\n" {
-		t.Errorf("%s%s", got.out, got.errors)
-	}
+	must.Equal(t, w.run(exitFine, "rebuild --all --local").out, "complete: sales since 3\n")
 }
 
 // loseTotals deletes the table of the totals, and makes an empty one, as a client of AWS does. It
