@@ -61,8 +61,7 @@ func TestFIFOInDev(t *testing.T) {
 	}
 	must.Match(t, got, want)
 	// A message keeps its group in quarantine, so it can be sent again.
-	w.run(0, "quarantine pull letters --once --local")
-	ids := w.files("letters")
+	ids := w.pull()
 	w.run(3, "quarantine show letters --local", ids[0])
 	w.run(0, "quarantine resend letters --replace --yes --local", ids[0])
 	w.await(func() bool { return w.waiting(w.dev.Stack().Queue) == 0 })
@@ -104,8 +103,7 @@ func TestAttributesThroughDev(t *testing.T) {
 	}
 	w.post(w.dev.Stack().Queue, badSale, sent)
 	look(w.dev.Stack().Quarantine, badSale, len(sent)+1) // and the reason
-	w.run(0, "quarantine pull letters --once --local")
-	id := w.files("letters")[0]
+	id := w.pull()[0]
 	const mended = `{"type":"sale","id":2,"at":"2026-01-02T03:04:05Z","customer":{"email":"bob@example.com"},"cents":5}`
 	write(t, filepath.Join("letters", id+".body"), mended)
 	w.run(0, "pause --local")

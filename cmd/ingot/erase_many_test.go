@@ -188,8 +188,7 @@ func TestEraseByPattern(t *testing.T) {
 	w.send(0, buys("1", "ann", "a", long), buys("2", "ann"), buys("3", "bob", "b"), opens("7", "ann", "ann@example.com"),
 		opens("8", "bob", "bob@example.com"))
 	w.send(1, strings.Replace(buys("2", "ann"), "lorem", "LOREM", 1)) // a conflict, with a payload of its own
-	w.run(0, "quarantine pull letters --once --local")
-	letter := w.files("letters")[0]
+	letter := w.pull()[0]
 	if n := len(w.bucket(stack.Payloads)); n != 5 {
 		t.Fatalf("%d payloads", n)
 	}

@@ -18,8 +18,7 @@ func TestErase(t *testing.T) {
 	w := newDevWorld(t)
 	w.send(0, oldSale)
 	w.send(1, newSale)
-	w.run(0, "quarantine pull letters --once --local")
-	id := w.files("letters")[0]
+	id := w.pull()[0]
 	const image = `{"PK":{"S":"SALE#1"},"SK":{"S":"-"},"type":{"S":"sale"},"id":{"S":"1"},"at":{"S":"2026-01-02T03:04:05.000000000Z"},"epoch":{"N":"1"},` +
 		`"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},"data":{"S":"{}"}}`
 	name := "expired/" + event.Key{PK: "SALE#1", SK: "-"}.Hash() + "/abc.json"

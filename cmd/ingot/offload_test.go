@@ -60,8 +60,7 @@ func TestOffloadedPayloads(t *testing.T) {
 	if n := len(w.objects()); n != 3 {
 		t.Fatalf("%d objects", n)
 	}
-	w.run(0, "quarantine pull letters --once --local")
-	id := w.files("letters")[0]
+	id := w.pull()[0]
 
 	got := w.run(0, "get post id=1 author=jane@example.com --local").prints(t, "PAYLOAD  in the payload bucket: s3://payloads/post/",
 		"--payload shows all of it", `"title":"On gold"`, `"words":400`)
@@ -112,8 +111,7 @@ func TestReplacingAnOffloadedEvent(t *testing.T) {
 	w := newDevWorldOf(t, postSpec)
 	w.send(0, post("1", 400))
 	w.send(1, post("1", 401))
-	w.run(0, "quarantine pull letters --once --local")
-	id := w.files("letters")[0]
+	id := w.pull()[0]
 	w.run(exitDifference, "quarantine show letters --local", id)
 	w.run(0, "quarantine resend letters --replace --yes --local", id)
 	w.send(0)

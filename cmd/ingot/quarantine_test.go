@@ -140,11 +140,19 @@ func (w *devWorld) await(is func() bool) {
 	}
 }
 
-// files returns the ids in a folder, in the order of the messages.
-func (w *devWorld) files(folder string) (ids []string) {
+// pull pulls what is in quarantine into the folder letters, and returns the ids there.
+func (w *devWorld) pull() (ids []string) {
+	w.t.Helper()
+	w.run(0, "quarantine pull letters --once --local")
+	return w.listed("")
+}
+
+// listed returns the ids that list chooses in the folder letters, in the order of the messages.
+func (w *devWorld) listed(line string, more ...string) (ids []string) {
 	w.t.Helper()
 	var out struct{ Messages []quarantine.Listed }
-	must.Succeed(w.t, json.Unmarshal([]byte(w.run(0, "quarantine list --output json", folder).out), &out))
+	got := w.run(0, "quarantine list letters --output json "+line, more...)
+	must.Succeed(w.t, json.Unmarshal([]byte(got.out), &out))
 	for _, m := range out.Messages {
 		ids = append(ids, m.ID)
 	}
@@ -168,24 +176,25 @@ publications: {sales: {from: [sale], on: [removed], to: "arn:aws:sqs:us-east-1:0
 	}
 	post(letter.Record{PK: "SALE#1",
 		Removals: map[string]json.RawMessage{"sales": json.RawMessage(`{"id":"7","change":"removed","pk":"SALE#1","sk":"-"}`)}})
-	w.run(0, "quarantine pull letters --once --local")
-	some := w.run(0, "publish again --since 2026-01-01 --letters letters --only sales --local")
+	w.pull()
+	const again = "publish again --since 2026-01-01 --letters letters --local"
+	some := w.run(0, again, "--only", "sales")
 	if strings.Contains(some.errors, "next: ") { // the letter may have a removal for another publication
 		t.Error(some.errors)
 	}
-	got := w.run(0, "publish again --since 2026-01-01 --letters letters --local")
+	got := w.run(0, again)
 	must.Say(t, got.errors, "next: ingot quarantine drop letters --reason unpublished")
 	must.Equal(t, got.out, "1 messages are sent\n")
 	must.Equal(t, w.waiting(next), 2)
 	post(letter.Record{PK: "SALE#2", Change: "REMOVE"}) // its record could not be read
-	w.run(0, "quarantine pull letters --once --local")
-	got = w.run(0, "publish again --since 2026-01-01 --letters letters --local")
+	w.pull()
+	got = w.run(0, again)
 	advice := regexp.MustCompile(`next: ingot (quarantine drop letters .*)`).FindStringSubmatch(got.errors)
 	if advice == nil || !strings.Contains(got.errors, "does not hold the message of a removal: tell the receivers yourself") {
 		t.Fatal(got.errors)
 	}
 	w.run(0, advice[1]+" --local --yes")
-	got = w.run(0, "publish again --since 2026-01-01 --letters letters --local")
+	got = w.run(0, again)
 	got.lacks(t, "next: ")
 	must.Equal(t, w.waiting(next), 3)
 	must.Equal(t, w.waiting(w.dev.Stack().Quarantine), 1)
@@ -260,7 +269,7 @@ func TestQuarantine(t *testing.T) {
 	w.send(2, badSale)
 	w.send(3, "not JSON, of ann@example.com")
 	pulled := w.run(0, "quarantine pull letters --once --local")
-	ids := w.files("letters")
+	ids := w.listed("")
 	if len(ids) != 3 || w.waiting(w.dev.Stack().Quarantine) != 3 {
 		t.Fatal(ids)
 	}
@@ -320,8 +329,7 @@ func TestQuarantineOfAnArray(t *testing.T) {
 	other := strings.Replace(oldSale, `"id":1`, `"id":7`, 1)
 	w.send(0, oldSale)
 	w.send(1, "["+other+","+newSale+","+badSale+"]")
-	w.run(0, "quarantine pull letters --once --local")
-	ids := w.files("letters")
+	ids := w.pull()
 	shown := w.run(3, "quarantine show letters --local", ids[0])
 	sameText(t, "quarantine-show-array.txt", shown.out, ids...)
 	asJSON := w.run(3, "quarantine show letters --local --output json", ids[0])
@@ -347,8 +355,7 @@ func TestQuarantineOfAnArray(t *testing.T) {
 func TestEdit(t *testing.T) {
 	w := newDevWorld(t)
 	w.send(1, badSale)
-	w.run(0, "quarantine pull letters --once --local")
-	id := w.files("letters")[0]
+	id := w.pull()[0]
 	for _, c := range []struct{ text, state, today, resend string }{
 		{badSale + "\n", "open", "missing-field", "it would be Poison"},
 		{`{"type":"sale"}` + "\r\n", "edited", "missing-field", "it would be Poison"},
@@ -374,11 +381,10 @@ func TestEdit(t *testing.T) {
 func TestQuarantineOfAnotherStack(t *testing.T) {
 	w := newDevWorld(t)
 	w.send(1, badSale)
-	w.run(0, "quarantine pull letters --once --local")
-	file := filepath.Join("letters", w.files("letters")[0]+".json")
+	file := filepath.Join("letters", w.pull()[0]+".json")
 	text := must.Read(t, file)
 	write(t, file, string(bytes.Replace(text, []byte(`/quarantine"`), []byte(`/other"`), 1)))
-	id := w.files("letters")[0]
+	id := w.listed("")[0]
 	for _, line := range []string{"show letters " + id, "resend letters " + id, "resend letters", "drop letters --yes " + id} {
 		got := w.run(5, "quarantine "+line+" --local")
 		got.lacks(t, "this changes")
@@ -426,7 +432,7 @@ func TestDeadLetters(t *testing.T) {
 	w.post(w.dev.Stack().DeadLetters, oldSale, nil)
 	w.run(0, "quarantine pull letters --once --dead --local")
 	w.run(0, "quarantine list letters").prints(t, "dead letter")
-	w.run(0, "quarantine show letters --local", w.files("letters")[0])
+	w.run(0, "quarantine show letters --local", w.listed("")[0])
 	w.run(0, "quarantine resend letters --local")
 	w.send(0)
 	must.Equal(t, w.waiting(w.dev.Stack().DeadLetters), 0)
@@ -439,9 +445,9 @@ func TestPointersInQuarantine(t *testing.T) {
 	const pointer = `["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"a/b"}]`
 	w.post(w.dev.Stack().DeadLetters, pointer, nil)
 	w.run(0, "quarantine pull letters --once --dead --local")
-	got := w.run(exitDifference, "quarantine show letters --local", w.files("letters")[0])
+	got := w.run(exitDifference, "quarantine show letters --local", w.listed("")[0])
 	got.prints(t, "only the ingest function reads it", "bucket large-payloads, key a/b")
-	w.run(exitRefused, "quarantine resend letters --replace --yes --local", w.files("letters")[0])
+	w.run(exitRefused, "quarantine resend letters --replace --yes --local", w.listed("")[0])
 	w.run(0, "quarantine resend letters --local")
 	must.Equal(t, w.waiting(w.dev.Stack().DeadLetters), 0)
 }
@@ -484,8 +490,7 @@ aggregates:
 	w.send(1, goods("reserved", 5))
 	w.run(exitDifference, "send out5 --local --wait --wait-limit 1ms").prints(t, "0 events stored, 1 rejected, as a total is now\n")
 	w.await(func() bool { return w.waiting(w.dev.Stack().Quarantine) == 2 })
-	w.run(exitFine, "quarantine pull letters --once --local")
-	ids := w.files("letters")
+	ids := w.pull()
 	if len(ids) != 2 {
 		t.Fatalf("%d letters", len(ids))
 	}

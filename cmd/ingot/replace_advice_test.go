@@ -51,8 +51,7 @@ func TestTheAdviceOfARefusedReplacementWorks(t *testing.T) {
 			w := newDevWorldOf(t, adviceSpec)
 			w.send(0, c.stored)
 			w.send(1, c.message)
-			w.run(0, "quarantine pull letters --once --local")
-			id := w.files("letters")[0]
+			id := w.pull()[0]
 			w.run(exitDifference, "quarantine show letters --local", id)
 			refused := w.run(exitRefused, "quarantine resend letters --replace --yes --local", id)
 			if !strings.Contains(refused.out, c.refusal) {
