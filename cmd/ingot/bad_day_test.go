@@ -86,7 +86,7 @@ func TestOlderBackup(t *testing.T) {
 		s.run(restored + `aws dynamodb delete-item --table-name events --key '{"PK": {"S": "ORDER#o-2"}, "SK": {"S": "PLACED"}}'` + "\n" +
 			"aws dynamodb update-table" + stream)
 		s.prints("ingot verify --local\n", "…orders is 2, and its items add up to 1…")
-		s.until("ingot dev does not go on", func() bool {
+		until(s.T, "ingot dev goes on", func() bool {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			return strings.Contains(strings.Join(s.log, "\n"), "was made again")
@@ -220,7 +220,7 @@ func (s *story) edit(change func(string) string) {
 	if s.read("pipeline.yaml") == before {
 		s.Fatal("pipeline.yaml is as before")
 	}
-	s.until("pipeline.yaml is not taken", func() bool {
+	until(s.T, "pipeline.yaml is taken", func() bool {
 		steps, _ := s.dev.Steps().After(last, 1000)
 		for _, step := range steps {
 			if step.Reloaded != nil {
@@ -246,7 +246,7 @@ func (s *story) giveUp(text string) {
 	known := map[string]bool{}
 	for range 2 {
 		key := ""
-		s.until("ingot dev names no other key", func() bool {
+		until(s.T, "ingot dev names another key", func() bool {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			for _, line := range s.log {
@@ -279,7 +279,7 @@ func (s *story) prints(text, want string) {
 			s.Logf("%s\nprints\n%s\nand the page says\n%s\ningot dev says %q", text, got, want, s.log)
 		}
 	}()
-	s.until("it does not print what the page says", func() bool {
+	until(s.T, "it prints what the page says", func() bool {
 		got = s.run(text)
 		return is.MatchString(got)
 	})
@@ -305,15 +305,6 @@ func (s *story) run(text string) string {
 		return errs.String()
 	}
 	return out.String()
-}
-
-func (s *story) until(what string, is func() bool) {
-	s.Helper()
-	for limit := time.Now().Add(2 * time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(limit) {
-			s.Fatalf("%s for two minutes", what)
-		}
-	}
 }
 
 // awsCLI stands in for the AWS CLI: it sends one request to DynamoDB. Values that begin with { or [

@@ -7,8 +7,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -21,10 +19,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/local/wire"
-	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
-	"github.com/ingot-events/ingot/tables"
 )
 
 // badInput is what people and machines do wrong with the tool. Each ends with the exit code of the
@@ -101,27 +95,11 @@ func TestTableDeletedWhileVerifyRuns(t *testing.T) {
 					}
 					return call()
 				}})
-			p, err := pipeline.Load(os.DirFS("../.."), sampleshop.Pipeline, pipeline.Secret([]byte(shopSecret)))
-			must.Succeed(t, err)
-			_, err = stack.New(t.Context(), engine, stack.Config{Indexes: p.Indexes()})
-			must.Succeed(t, err)
-			st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates})
-			if err == nil {
-				err = st.Start(t.Context())
-			}
-			must.Succeed(t, err)
-			server := httptest.NewServer(wire.New(engine))
-			defer server.Close()
-			for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "k",
-				"AWS_SECRET_ACCESS_KEY": "s",
-				"AWS_CONFIG_FILE":       "none", "AWS_SHARED_CREDENTIALS_FILE": "none"} {
-				t.Setenv(name, value)
-			}
-			env := map[string]string{"INGOT_TABLE": stack.Events, "INGOT_AGGREGATES_TABLE": stack.Aggregates, "INGOT_PII_KEY": shopSecret}
-			got := pipedWith(t, env, "", "verify --pipeline", "../../"+sampleshop.Pipeline)
-			if got.code != exitFailed || got.out != "" || !strings.Contains(got.errors, "there is no table "+table) ||
-				strings.Count(got.errors, "\n") > 3 {
-				t.Errorf("exit code %d\n%s%s", got.code, got.out, got.errors)
+			_, st, ingot := shopTables(t, engine)
+			must.Succeed(t, st.Start(t.Context()))
+			got := ingot("", "verify").says(t, exitFailed, "there is no table "+table)
+			if got.out != "" || strings.Count(got.errors, "\n") > 3 {
+				t.Errorf("%s%s", got.out, got.errors)
 			}
 		})
 	}

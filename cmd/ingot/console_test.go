@@ -71,9 +71,7 @@ func consoleOf(t *testing.T, look func(string) (string, bool), args ...string) (
 // the token in it.
 func TestConsoleOfAStack(t *testing.T) {
 	env := cloud(t, mappings.New())
-	for name, value := range env {
-		t.Setenv(name, value)
-	}
+	setenv(t, env)
 	t.Chdir(t.TempDir())
 	earthquakes := demo.Bundles()[0]
 	file, err := fs.ReadFile(earthquakes.Files, earthquakes.File)
@@ -160,9 +158,7 @@ func TestConsoleFollowsADeployment(t *testing.T) {
 
 func TestConsoleRefuses(t *testing.T) {
 	env := cloud(t, mappings.New())
-	for name, value := range env {
-		t.Setenv(name, value)
-	}
+	setenv(t, env)
 	t.Chdir(t.TempDir())
 	look := func(name string) (string, bool) { value, there := env[name]; return value, there }
 	for _, tt := range []struct {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -45,7 +44,7 @@ func TestFullDiskUnderDev(t *testing.T) {
 		fmt.Fprintf(&lines,
 			`{"type":"order.placed","order_id":"o-%d","merchant_id":"m-%d","placed_at":"2026-03-01T09:00:00Z","total_cents":%d,"note":"%s"}`+"\n", n, n%7, n, note)
 	}
-	rewriteFile(t, "events.ndjson", lines.String())
+	write(t, "events.ndjson", lines.String())
 	want := "the disk with the data folder " + data +
 		" is full: make room on it, and ingot dev goes on by itself; what it has answered before is kept\n"
 	sent := 0
@@ -69,11 +68,7 @@ func TestFullDiskUnderDev(t *testing.T) {
 		t.Errorf("exit code %d, and printed:\n%s", got.code, got.errors)
 	}
 	makeRoom("5m")
-	for until := time.Now().Add(2 * time.Minute); piped(t, "", "status --local").code != exitFine; time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatal("ingot dev does not go on by itself")
-		}
-	}
+	until(t, "ingot dev goes on by itself", func() bool { return tool(t, "status --local").code == exitFine })
 	sendUntilFull()
 	must.Succeed(t, k.cmd.Process.Kill())
 	_ = k.cmd.Wait() // it was killed

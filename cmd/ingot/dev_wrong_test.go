@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
 )
@@ -43,23 +41,23 @@ func TestDevThatCannotStart(t *testing.T) {
 		"no pipeline": {nil, free + " --pipeline no.yaml", exitUsage,
 			"ingot: no.yaml: no such file or directory; name the pipeline with --pipeline FILE, or make one with: ingot init"},
 		"a broken pipeline": {func(t *testing.T) {
-			rewrite(t, "window: 1d", "window: 1fortnight")
+			change(t, "pipeline.yaml", "window: 1d", "window: 1fortnight")
 		}, free, exitUsage, "ingot: the pipeline has mistakes:\npipeline.yaml:13:13: "},
 		"the data is a file": {func(t *testing.T) {
-			rewriteFile(t, "data", "hello")
+			write(t, "data", "hello")
 		}, free + " --data data", exitFailed,
 			"ingot: the data folder data cannot be made: not a directory; name another with --data\n"},
 		"data of another one": {func(t *testing.T) {
-			rewriteFile(t, filepath.Join("data", "ingot.db"), strings.Repeat("hello", 9999))
+			must.Succeed(t, writeInto("data", map[string]string{"ingot.db": strings.Repeat("hello", 9999)}))
 		}, free + " --data data", exitFailed, "is not data of ingot dev"},
 		"kept with another pipeline": {func(t *testing.T) {
 			running(t)()
-			rewrite(t, `"ORDER#{order_id}"`, `"ORDERS#{order_id}"`)
+			change(t, "pipeline.yaml", `"ORDER#{order_id}"`, `"ORDERS#{order_id}"`)
 		}, free, exitFailed, "was stored with another pipeline.yaml, and this one does not agree with it:\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
-			rewriteFile(t, "pipeline.yaml", killPipeline)
+			write(t, "pipeline.yaml", killPipeline)
 			if c.prepare != nil {
 				c.prepare(t)
 			}
@@ -67,23 +65,6 @@ func TestDevThatCannotStart(t *testing.T) {
 			must.Equal(t, got.out, "")
 		})
 	}
-}
-
-// rewriteFile writes a file, and the folder that it is in.
-func rewriteFile(t *testing.T, name, text string) {
-	t.Helper()
-	must.Succeed(t, os.MkdirAll(filepath.Dir(name), 0o755))
-	write(t, name, text)
-}
-
-// rewrite changes pipeline.yaml.
-func rewrite(t *testing.T, old, new string) {
-	t.Helper()
-	text, err := os.ReadFile("pipeline.yaml")
-	if err != nil || !strings.Contains(string(text), old) {
-		t.Fatalf("pipeline.yaml has no %s: %v", old, err)
-	}
-	rewriteFile(t, "pipeline.yaml", strings.ReplaceAll(string(text), old, new))
 }
 
 // said is what a command that runs has printed so far.
@@ -107,11 +88,12 @@ func (s *said) String() string {
 // await waits until a text was printed.
 func (s *said) await(t *testing.T, text string) {
 	t.Helper()
-	for until := time.Now().Add(2 * time.Minute); !strings.Contains(s.String(), text); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("not printed in two minutes: %s\nprinted was:\n%s", text, s)
+	defer func() {
+		if t.Failed() {
+			t.Logf("printed was:\n%s", s)
 		}
-	}
+	}()
+	until(t, "it prints "+text, func() bool { return strings.Contains(s.String(), text) })
 }
 
 // running runs ingot dev in the working directory, until end or the end of the test.
@@ -144,7 +126,7 @@ func runningDev(t *testing.T) (errors *said, end func()) {
 // stored by the file of before.
 func TestPipelineThatBreaksWhileDevRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
-	rewriteFile(t, "pipeline.yaml", killPipeline)
+	write(t, "pipeline.yaml", killPipeline)
 	errors, end := runningDev(t)
 	line := func(n int) string {
 		return fmt.Sprintf(
@@ -152,27 +134,20 @@ func TestPipelineThatBreaksWhileDevRuns(t *testing.T) {
 	}
 	send := func(n int) {
 		t.Helper()
-		rewriteFile(t, "events.ndjson", line(n))
+		write(t, "events.ndjson", line(n))
 		if got := piped(t, "", "send events.ndjson --local --wait"); got.code != exitFine {
 			t.Fatalf("exit code %d: %s%s", got.code, got.out, got.errors)
 		}
 	}
 	send(1)
-	rewrite(t, "window: 1d", "window: 1fortnight")
+	change(t, "pipeline.yaml", "window: 1d", "window: 1fortnight")
 	errors.await(t, "ingot dev: pipeline.yaml has changed, but the functions still use the previous file:\n  pipeline.yaml:13:13: ")
-	rewriteFile(t, "pipeline.yaml", strings.Replace(killPipeline, "sum total_cents", "max total_cents", 1))
+	write(t, "pipeline.yaml", strings.Replace(killPipeline, "sum total_cents", "max total_cents", 1))
 	errors.await(t, "epoch")
-	rewriteFile(t, "pipeline.yaml", killPipeline)
+	write(t, "pipeline.yaml", killPipeline)
 	errors.await(t, "pipeline.yaml is the file that runs again")
 	send(2)
-	for until := time.Now().Add(time.Minute); ; { // send waits until the events are stored, and they are counted after that
-		got := piped(t, "", "verify --local")
-		if got.code == exitFine {
-			break
-		}
-		if time.Now().After(until) {
-			t.Fatalf("not right after a minute: exit code %d: %s%s", got.code, got.out, got.errors)
-		}
-	}
+	// send waits until the events are stored, and they are counted after that.
+	until(t, "no difference", func() bool { return tool(t, "verify --local").code == exitFine })
 	end()
 }

@@ -87,6 +87,14 @@ func opens(id, customer, email string) string {
 		email, email)
 }
 
+// people is an ingot dev that has stored events of people.
+func people(t *testing.T, bodies ...string) *devWorld {
+	t.Helper()
+	w := newDevWorldOf(t, peopleSpec)
+	w.send(0, bodies...)
+	return w
+}
+
 // erases runs ingot erase and reads its JSON.
 func (w *devWorld) erases(code int, line string) (r erase.Report) {
 	w.t.Helper()
@@ -136,7 +144,7 @@ func (w *devWorld) expires(begins ...string) {
 		w.sets(key, "expiresAt", &types.AttributeValueMemberN{Value: "1700000000"})
 	}
 	w.dev.Engine().Sweep(1000)
-	w.await(func() bool { return len(w.archived()) == before+n })
+	until(w.t, "what has expired is archived", func() bool { return len(w.archived()) == before+n })
 }
 
 // archived returns the keys of what is in the archive.
@@ -184,12 +192,11 @@ func names(list []erase.Archive) (names []string) {
 // All that a pattern finds is shown, and then erased: with parts, claims and payloads, and events
 // that have expired. What is stopped in between is finished by the same command.
 func TestEraseByPattern(t *testing.T) {
-	w := newDevWorldOf(t, peopleSpec)
-	w.send(0, buys("1", "ann", "a", long), buys("2", "ann"), buys("3", "bob", "b"), opens("7", "ann", "ann@example.com"),
+	w := people(t, buys("1", "ann", "a", long), buys("2", "ann"), buys("3", "bob", "b"), opens("7", "ann", "ann@example.com"),
 		opens("8", "bob", "bob@example.com"))
 	w.send(1, strings.Replace(buys("2", "ann"), "lorem", "LOREM", 1)) // a conflict, with a payload of its own
 	letter := w.pull()[0]
-	if n := len(w.bucket(stack.Payloads)); n != 5 {
+	if n := len(w.objects()); n != 5 {
 		t.Fatalf("%d payloads", n)
 	}
 	w.sets("ORDER#2|ORDER", "expiresAt", &types.AttributeValueMemberN{Value: "1700000000"})
@@ -213,7 +220,7 @@ func TestEraseByPattern(t *testing.T) {
 	all := w.kept()
 	dry := w.run(0, "erase --pattern person customer=ann --keys ann.ndjson --dry-run --local --letters letters")
 	sameText(t, "erase-pattern-dry.txt", dry.out, letter)
-	if !slices.Equal(w.kept(), all) || len(w.bucket(stack.Payloads)) != 5 {
+	if !slices.Equal(w.kept(), all) || len(w.objects()) != 5 {
 		t.Fatalf("--dry-run has changed something: %v", w.kept())
 	}
 	planned := w.erases(0, "--keys ann.ndjson --dry-run --letters letters")
@@ -236,7 +243,7 @@ func TestEraseByPattern(t *testing.T) {
 	must.Match(t, slices.DeleteFunc(w.kept(), func(key string) bool {
 		return strings.HasPrefix(key, "LINES#") && strings.HasSuffix(key, "|3#1")
 	}), left)
-	if n := w.bucket(stack.Payloads); len(n) != 1 {
+	if n := w.objects(); len(n) != 1 {
 		t.Errorf("left are %v", n)
 	}
 	w.run(0, "erase --pattern person customer=ann --dry-run --local").prints(t, "no event is found\n")
@@ -261,8 +268,7 @@ func TestEraseByPattern(t *testing.T) {
 // A whole and its parts that a pattern finds are one event. A part alone is said to be one. An
 // event that cannot be erased does not keep the others from it.
 func TestEraseByPatternOfParts(t *testing.T) {
-	w := newDevWorldOf(t, peopleSpec)
-	w.send(0, buys("1", "ann", "a", "b"), buys("2", "ann", "a"))
+	w := people(t, buys("1", "ann", "a", "b"), buys("2", "ann", "a"))
 	got := w.run(0, "erase --pattern line customer=ann --dry-run --local")
 	must.Equal(t, strings.Count(got.out, "a part; its event is not erased"), 3)
 	lines := `{"pk":"ORDER#1","sk":"ORDER"}` + "\n"
@@ -288,8 +294,7 @@ func TestEraseByPatternOfParts(t *testing.T) {
 
 // The parts of an event that pipeline.yaml does not make any more are found in the table.
 func TestEraseScans(t *testing.T) {
-	w := newDevWorldOf(t, peopleSpec)
-	w.send(0, buys("1", "ann", "a", long), buys("2", "ann", "c"), opens("7", "ann", "ann@example.com"))
+	w := people(t, buys("1", "ann", "a", long), buys("2", "ann", "c"), opens("7", "ann", "ann@example.com"))
 	w.deploys(`key: {pk: "LINES#{customer | hmac}", sk: "{id}#{n}"}`, `key: {pk: "OTHER#{customer | hmac}", sk: "{id}#{n}"}`,
 		`  email:
     part: {of: account, with: [email]}
@@ -316,15 +321,14 @@ func TestEraseScans(t *testing.T) {
 	w.run(0, "erase order id=1 --scan --yes --local")
 	w.run(0, "erase account id=7 --scan --yes --local")
 	if kept := w.kept(); len(kept) != 2 || !strings.HasPrefix(kept[0], "LINES#") || kept[1] != "ORDER#2|ORDER" ||
-		len(w.bucket(stack.Payloads)) != 1 {
-		t.Errorf("left are %v and %v", kept, w.bucket(stack.Payloads))
+		len(w.objects()) != 1 {
+		t.Errorf("left are %v and %v", kept, w.objects())
 	}
 }
 
 // Nothing is known of an event but its key: its parts show what they belong to.
 func TestEraseScansForAKey(t *testing.T) {
-	w := newDevWorldOf(t, peopleSpec)
-	w.send(0, buys("1", "ann", "a", long), buys("2", "ann", "c"), opens("7", "ann", "ann@example.com"))
+	w := people(t, buys("1", "ann", "a", long), buys("2", "ann", "c"), opens("7", "ann", "ann@example.com"))
 	for _, key := range []string{"ORDER#1", "ACCOUNT#7"} {
 		_, sk, _ := strings.Cut(w.kept()[slices.IndexFunc(w.kept(), func(k string) bool { return strings.HasPrefix(k, key+"|") })], "|")
 		_, err := w.dev.Engine().DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events),
@@ -348,8 +352,7 @@ func TestEraseScansForAKey(t *testing.T) {
 // Of an event that has expired, the archive says which parts it had. Their objects are listed, and
 // what is still stored of them is erased.
 func TestEraseArchived(t *testing.T) {
-	w := newDevWorldOf(t, peopleSpec)
-	w.send(0, buys("1", "ann", "a", long, "c"), buys("2", "ann", "d"), opens("7", "ann", "ann@example.com"),
+	w := people(t, buys("1", "ann", "a", long, "c"), buys("2", "ann", "d"), opens("7", "ann", "ann@example.com"),
 		opens("8", "bob", "bob@example.com"))
 	var first string // the key of the lines
 	for _, key := range w.kept() {

@@ -132,7 +132,7 @@ func TestErasePayloadsWaitsForTheArchive(t *testing.T) {
 	must.Say(t, w.run(5, "erase --payloads --yes --local").errors, "may not be archived yet")
 	must.Equal(t, len(w.objects()), 1)
 	w.run(0, "resume streams --local")
-	w.await(func() bool { return len(w.bucket(stack.Bucket)) == 1 })
+	until(t, "the event is archived", func() bool { return len(w.bucket(stack.Bucket)) == 1 })
 	w.by(time.Now, 0, "erase --payloads --yes --local")
 	if left := w.objects(); len(left) != 0 {
 		t.Errorf("left are %v", left)

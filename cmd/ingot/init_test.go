@@ -66,6 +66,21 @@ func TestInitMakesARepository(t *testing.T) {
 	}
 }
 
+// newShop makes a repository, as far as that needs no Go.
+func newShop(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	tool(t, "init --module example.com/shop --no-tidy", dir).says(t, exitFine, "go mod tidy && make test")
+	return dir
+}
+
+// proposed makes a repository from a sample, and returns what init says.
+func proposed(t *testing.T, sample, options string) (dir string, got ran) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "visits")
+	return dir, piped(t, sample, "init --events - --no-tidy "+options, dir)
+}
+
 // example copies the pipeline.yaml of an example, and its schemas, into a new folder.
 func example(t *testing.T, name string) (dir string) {
 	t.Helper()
@@ -90,10 +105,7 @@ func TestInitForAPipeline(t *testing.T) {
 	if is, err := os.ReadFile(name); err != nil || !bytes.Equal(is, was) {
 		t.Errorf("pipeline.yaml has changed (%v)", err)
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, "feed.go")); err != nil ||
-		!strings.Contains(string(text), "\n//go:embed pipeline.yaml schemas/post.json\n") {
-		t.Errorf("%v\n%s", err, text)
-	}
+	must.Say(t, string(must.Read(t, filepath.Join(dir, "feed.go"))), "\n//go:embed pipeline.yaml schemas/post.json\n")
 	tool(t, "check --pipeline "+name+" --template "+filepath.Join(dir, "template.yaml")+" --parameter Payloads=keep --events "+
 		filepath.Join(dir, "events", "sample.ndjson")).says(t, exitFine).prints(t, "Inserted")
 	tool(t, "init --diff", dir).says(t, exitFine)
@@ -146,12 +158,10 @@ func TestInitNamesLinesOfOneEvent(t *testing.T) {
 	if err == nil {
 		t.Error("they pass")
 	}
-	for _, want := range []string{"another payload is stored under this key",
+	must.Say(t, string(out), "another payload is stored under this key",
 		"lines 1 and 3 of events/sample.ndjson are the same event (VISIT#1 / -): keep one of them, or give one another id",
 		"lines 2 and 4 of events/sample.ndjson are revisions of one event (STATE#1 / -): keep one of them, or see that their revisions differ",
-		"lines 2 and 5 of events/sample.ndjson are revisions of one event"} {
-		must.Say(t, string(out), want)
-	}
+		"lines 2 and 5 of events/sample.ndjson are revisions of one event")
 }
 
 const samples = `{"type":"visit","visit_id":"v1","site":"north","at":"2026-03-01T09:00:00Z"}
@@ -182,8 +192,7 @@ func TestInitMakefileSaysThatItCompiles(t *testing.T) {
 	if _, err := exec.LookPath("make"); err != nil {
 		t.Skip("make is not on PATH; to have the Makefile of a new repository run, install it")
 	}
-	dir, bin := t.TempDir(), t.TempDir()
-	tool(t, "init --module example.com/shop --no-tidy", dir).says(t, exitFine)
+	dir, bin := newShop(t), t.TempDir()
 	must.Succeed(t, os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\n"), 0o700))
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	const tests, tool = "The first time, Go compiles the tests. This can take minutes.\n",
@@ -206,13 +215,12 @@ func TestInitMakefileSaysThatItCompiles(t *testing.T) {
 
 // --diff shows what a user changed, but it does not show the user's own files.
 func TestInitDiff(t *testing.T) {
-	dir := t.TempDir()
-	tool(t, "init --module example.com/shop --no-tidy", dir).says(t, exitFine, "go mod tidy && make test")
+	dir := newShop(t)
 	if got := tool(t, "init --diff", dir); got.code != exitFine || got.out != "" {
 		t.Fatalf("a new repository: exit %d: %s%s", got.code, got.out, got.errors)
 	}
 	samconfig := filepath.Join(dir, "samconfig.toml") // as Git checks it out on Windows
-	write(t, samconfig, strings.ReplaceAll(string(mustRead(t, samconfig)), "\n", "\r\n"))
+	write(t, samconfig, strings.ReplaceAll(string(must.Read(t, samconfig)), "\n", "\r\n"))
 	tool(t, "init --diff", dir).says(t, exitFine)
 	change(t, filepath.Join(dir, "template.yaml"), "MaximumRetryAttempts: -1", "MaximumRetryAttempts: 5")
 	change(t, filepath.Join(dir, "README.md"), "# shop", "# My shop")
@@ -281,15 +289,14 @@ func change(t *testing.T, name, old, new string) {
 
 // env.json has the names of what an ingot dev of the repository serves, and its port.
 func TestEnvironmentIsThatOfDev(t *testing.T) {
-	dir := t.TempDir()
-	tool(t, "init --module example.com/shop --no-tidy", dir).says(t, exitFine)
+	dir := newShop(t)
 	text, err := os.ReadFile(filepath.Join(dir, "env.json"))
 	var env struct{ Parameters map[string]string }
 	if err == nil {
 		err = json.Unmarshal(text, &env)
 	}
 	must.Succeed(t, err)
-	l := newStoryIn(t, "", dir, string(mustRead(t, filepath.Join(dir, "pipeline.yaml")))).dev.Local()
+	l := newStoryIn(t, "", dir, string(must.Read(t, filepath.Join(dir, "pipeline.yaml")))).dev.Local()
 	cmd, _, err := newRoot(bare()).Find([]string{"dev"})
 	must.Succeed(t, err)
 	address := "http://host.docker.internal:" + cmd.Flags().Lookup("port").DefValue
@@ -299,12 +306,6 @@ func TestEnvironmentIsThatOfDev(t *testing.T) {
 		"INGOT_QUARANTINE_URL": strings.Replace(l.QuarantineURL, l.Endpoint, address, 1)} {
 		must.Equal(t, env.Parameters[name], want, name)
 	}
-}
-
-func mustRead(t *testing.T, name string) []byte {
-	t.Helper()
-	text := must.Read(t, name)
-	return text
 }
 
 // A message says what is wrong and what to do, and nothing is written.
@@ -350,22 +351,17 @@ func TestInitFromIntoATakenFolder(t *testing.T) {
 
 // The lines that are not events are named, and the proposal is written.
 func TestInitFrom(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "visits")
-	got := piped(t, samples, "init --events - --no-tidy", dir)
+	dir, got := proposed(t, samples, "")
 	if got.code != exitFine || !strings.Contains(got.errors, "line 3: ") ||
 		!strings.Contains(got.errors, "it fits 3 events of the sample\n") {
 		t.Fatalf("exit %d: %s", got.code, got.errors)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "pipeline.yaml"))
-	if err != nil || !strings.Contains(string(text), `id: "{visit_id}"`) {
-		t.Errorf("%v\n%s", err, text)
-	}
+	must.Say(t, string(must.Read(t, filepath.Join(dir, "pipeline.yaml"))), `id: "{visit_id}"`)
 }
 
 // The repository keeps a part of a long sample, and says so. It keeps no event that was sent again,
 // because its tests count each line.
 func TestInitFromMuch(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "visits")
 	var b strings.Builder
 	for i := range 30 {
 		for range 1 + i%2 {
@@ -373,7 +369,7 @@ func TestInitFromMuch(t *testing.T) {
 				b.Len()%60)
 		}
 	}
-	got := piped(t, b.String(), "init --events - --no-tidy", dir)
+	dir, got := proposed(t, b.String(), "")
 	if got.code != exitFine || !strings.Contains(got.errors, "ingot: to send the whole file through the demo: ingot demo FILE\n") {
 		t.Fatalf("exit %d: %s", got.code, got.errors)
 	}
@@ -407,8 +403,7 @@ func TestInitKeeps(t *testing.T) {
 		{"none", "3 events that were made up, and none of standard input\n", []string{`"visit_id":"visit_id-2"`},
 			[]string{"Ann", "+49", "clinic.test", "north"}, 3},
 	} {
-		dir := filepath.Join(t.TempDir(), "visits")
-		got := piped(t, b.String(), "init --events - --no-tidy --keep "+c.keep, dir)
+		dir, got := proposed(t, b.String(), "--keep "+c.keep)
 		got.says(t, exitFine, "ingot: events/sample.ndjson and events/ingest.json, which Git will keep, have "+c.says)
 		text, err := os.ReadFile(filepath.Join(dir, "events", "sample.ndjson"))
 		if err != nil || strings.Count(string(text), "\n") != c.events {
@@ -424,15 +419,13 @@ func TestInitKeeps(t *testing.T) {
 		tool(t, "check --now 2026-03-02T00:00:00Z --pipeline "+filepath.Join(dir, "pipeline.yaml")+" --events "+
 			filepath.Join(dir, "events", "sample.ndjson")).says(t, exitFine)
 	}
-	dir := filepath.Join(t.TempDir(), "visits")
-	tool(t, "init --events - --keep some", dir).says(t, exitUsage, `--keep "some": write one of all, masked, none`)
-	tool(t, "init --keep none", dir).says(t, exitUsage, "--keep is for --events FILE")
+	tool(t, "init --events - --keep some visits").says(t, exitUsage, `--keep "some": write one of all, masked, none`)
+	tool(t, "init --keep none visits").says(t, exitUsage, "--keep is for --events FILE")
 }
 
 // Broken events among many do not spoil the proposal, and are named. The repository's sample does
 // without them.
 func TestInitFromWithBrokenEvents(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "visits")
 	var b strings.Builder
 	for i := range 40 {
 		at := fmt.Sprintf("2026-03-01T09:00:%02dZ", i)
@@ -441,12 +434,10 @@ func TestInitFromWithBrokenEvents(t *testing.T) {
 		}
 		fmt.Fprintf(&b, `{"type":"visit","visit_id":"v%d","at":%q}`+"\n", i, at)
 	}
-	got := piped(t, b.String(), "init --events - --no-tidy", dir)
-	for _, want := range []string{"it fits 39 events of the sample\n",
+	dir, got := proposed(t, b.String(), "")
+	got.says(t, exitFine, "it fits 39 events of the sample\n",
 		"ingot: 1 event of the sample would go to quarantine: at: field at: \"soon\" is not ",
-		"the demo: ingot demo FILE --skip-unusable\n", "ingot: done; next: cd "} {
-		got.says(t, exitFine, want)
-	}
+		"the demo: ingot demo FILE --skip-unusable\n", "ingot: done; next: cd ")
 	text, err := os.ReadFile(filepath.Join(dir, "events", "sample.ndjson"))
 	if err != nil || strings.Contains(string(text), "soon") {
 		t.Errorf("%v\n%s", err, text)
@@ -456,23 +447,16 @@ func TestInitFromWithBrokenEvents(t *testing.T) {
 // A sample that says too little gives a file with a gap. That is said before anybody runs its
 // tests.
 func TestInitFromTooLittle(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "visits")
-	got := piped(t, `{"x":1}`+"\n", "init --events - --no-tidy", dir)
-	for _, want := range []string{"it fits 0 events of the sample\n", "it does not fit 1 event yet: at: ", "next: complete " +
-		filepath.Join(dir, "pipeline.yaml") + ", then cd "} {
-		got.says(t, exitFine, want)
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "pipeline.yaml"))
-	if err != nil || !strings.Contains(string(text), "# MISSING: ") {
-		t.Errorf("%v\n%s", err, text)
-	}
+	dir, got := proposed(t, `{"x":1}`+"\n", "")
+	got.says(t, exitFine, "it fits 0 events of the sample\n", "it does not fit 1 event yet: at: ", "next: complete "+
+		filepath.Join(dir, "pipeline.yaml")+", then cd ")
+	must.Say(t, string(must.Read(t, filepath.Join(dir, "pipeline.yaml"))), "# MISSING: ")
 }
 
 // --indexes adds what check says is missing, and nothing else. A second time there is nothing to
 // add.
 func TestInitIndexes(t *testing.T) {
-	dir := t.TempDir()
-	tool(t, "init --module example.com/shop --no-tidy", dir).says(t, exitFine)
+	dir := newShop(t)
 	file, pipeline := filepath.Join(dir, "template.yaml"), filepath.Join(dir, "pipeline.yaml")
 	checked := func() ran { return tool(t, "check --pipeline "+pipeline+" --template "+file) }
 	change(t, file, "MaximumRetryAttempts: -1", "MaximumRetryAttempts: -1 # mine")
@@ -485,10 +469,7 @@ func TestInitIndexes(t *testing.T) {
 		t.Errorf("it says %s", got.out)
 	}
 	checked().says(t, exitFine).lacks(t, file+":")
-	text, err := os.ReadFile(file)
-	if err != nil || !strings.Contains(string(text), "# mine") {
-		t.Errorf("%v: what was changed by hand is gone", err)
-	}
+	must.Say(t, string(must.Read(t, file)), "# mine")
 	got = tool(t, "init --output json --indexes", dir).says(t, exitFine)
 	must.Equal(t, strings.TrimSpace(got.out), "{}")
 	tool(t, "init --indexes --diff", dir).says(t, exitUsage, "--diff and --indexes do not go together")
@@ -501,17 +482,13 @@ func TestInitIndexes(t *testing.T) {
 
 // --migrate writes the capture function of a migration.yaml, once.
 func TestInitMigrate(t *testing.T) {
-	dir := t.TempDir()
-	tool(t, "init --module example.com/shop --no-tidy", dir).says(t, exitFine)
+	dir := newShop(t)
 	tool(t, "init --migrate", dir).says(t, exitUsage, "migration.yaml: no such file or directory; run ingot init --migrate in a repository")
 	write(t, filepath.Join(dir, "migration.yaml"), "migration: 1\n")
 	tool(t, "init --migrate", dir).says(t, exitFine, "put values in place of ???")
 	for name, want := range map[string]string{"../../migration.go": "//go:embed pipeline.yaml migration.yaml", "main.go": "shop.Migration",
 		"template.yaml": "CaptureFunction", "samconfig.toml": `stack_name = "shop-migrate"`} {
-		text, err := os.ReadFile(filepath.Join(dir, "cmd/migrate", name))
-		if err != nil || !strings.Contains(string(text), want) {
-			t.Errorf("%s, %v: %s", name, err, text)
-		}
+		must.Say(t, string(must.Read(t, filepath.Join(dir, "cmd/migrate", name))), want)
 	}
 	tool(t, "init --migrate", dir).says(t, exitUsage, "init changes no file")
 	tool(t, "init --migrate --diff", dir).says(t, exitUsage, "write it alone")

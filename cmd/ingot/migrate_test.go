@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,16 +42,11 @@ func quakesMove(t *testing.T) (*living, env.Env) {
   "ms": {"N": "1517446923000"}, "mag": {"N": "4.50"}}}`)
 	write(t, filepath.Join(dir, "bad.json"), `{"pk": {"S": "DAY#2018-02-01"}, "sk": {"S": "no id"}}`)
 	change(t, filepath.Join(dir, "pipeline.yaml"), `pk: "NET#{net}"`, `pk: "NET#{net | hmac}"`)
-	clock := hurried()
-	w, err := liveAt(dir, clock.Now)
-	must.Succeed(t, err)
-	t.Cleanup(func() { w.end(t.Error) })
-	_, err = oldTable.Create(t.Context(), w.Engine().DynamoDB())
-	must.Succeed(t, err)
-	for name, value := range w.environment() {
-		t.Setenv(name, value)
-	}
+	clock := quickClock()
+	w := lives(t, dir, clock.Now)
 	t.Chdir(dir)
+	_, err := oldTable.Create(t.Context(), w.Engine().DynamoDB())
+	must.Succeed(t, err)
 	return w, clock
 }
 
@@ -107,7 +101,7 @@ func TestMigrate(t *testing.T) {
 	go func() { ended <- migrate(capture, "capture --yes") }()
 	w.quake(t, "2018-02-02", "1517446923000#us1") // the same earthquake under another day
 	w.quake(t, "2018-02-02", "no id")
-	until(t, compared(exitDifference))
+	until(t, "the collision is compared", compared(exitDifference))
 	row := func(day, sk string) string { return `{"pk":{"S":"DAY#` + day + `"},"sk":{"S":"` + sk + `"}}` }
 	both := "collision  QUAKE#us1 / QUAKE: " + row("2018-02-01", "1517446923000#us1") + ", " + row("2018-02-02", "1517446923000#us1") + "\n"
 	move(exitDifference, "compare", both, "refused  "+row("2018-02-02", "no id")+": Poison (missing-field)", "collision  1 keys",
@@ -120,7 +114,7 @@ func TestMigrate(t *testing.T) {
 				"sk": &types.AttributeValueMemberS{Value: sk}}})
 		must.Succeed(t, err)
 	}
-	until(t, compared(exitFine))
+	until(t, "the rows are equal", compared(exitFine))
 	w.cloud.Mappings = mappings.New(mappings.Mapping{UUID: "u-3", Function: "other", Source: "arn:stream"},
 		mappings.Mapping{UUID: "u-4", Function: "copier", Source: w.oldStream(t)})
 	move(exitRefused, "compare --function other", "function other does not read the stream")
@@ -135,14 +129,14 @@ func TestMigrate(t *testing.T) {
 		MessageBody: aws.String(`{"id":"us7","net":"us","time":1517446923001,"mag":5}`)})
 	must.Succeed(t, err)
 	w.quake(t, "2018-02-09", "1#nobody") // by a forgotten job
-	until(t, func() bool { return w.rowsOfOld(t) == "1517446923000#us1 1517446923001#us7" })
+	until(t, "the event is a row", func() bool { return w.rowsOfOld(t) == "1517446923000#us1 1517446923001#us7" })
 	move(exitUsage, "back", "write --yes")
-	until(t, compared(exitFine))
+	until(t, "the rows are equal", compared(exitFine))
 	move(0, "back --yes --quiet 0", "messages wait in quarantine")
-	until(t, func() bool {
+	until(t, "the old table is the source again", func() bool {
 		return strings.Contains(migrate(t.Context(), "back --yes --quiet 0").out, "the old table is the source again")
 	})
-	until(t, compared(exitFine))
+	until(t, "the rows are equal", compared(exitFine))
 	move(0, "turn --yes --quiet 0", "the new table is the source")
 	stop()
 	if o := <-ended; o.code != 0 && o.code != exitInterrupted ||
@@ -195,28 +189,6 @@ func (w *living) oldStream(t *testing.T) string {
 	out, err := w.Engine().DynamoDB().DescribeTable(t.Context(), in)
 	must.Succeed(t, err)
 	return *out.Table.LatestStreamArn
-}
-
-// hurried is a clock of its own on which nothing waits long: where somebody sleeps, it goes on.
-func hurried() env.Env {
-	var ahead atomic.Int64
-	return env.Env{Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) },
-		Sleep: func(ctx context.Context, d time.Duration) error {
-			ahead.Add(int64(d))
-			return env.Env{}.Real().Sleep(ctx, min(d, 10*time.Millisecond))
-		}}
-}
-
-// until waits for something that another goroutine does.
-func until(t *testing.T, holds func() bool) {
-	t.Helper()
-	limit := time.Now().Add(time.Minute)
-	for !holds() {
-		if time.Now().After(limit) {
-			t.Fatal("it does not happen")
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
 }
 
 // A row is explained without a stack.

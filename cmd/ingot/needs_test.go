@@ -260,14 +260,20 @@ patterns:
 		map[string]string{"account.ndjson": accounts}))
 	change(t, file, "\npatterns:\n", "\npatterns:\n  leaders: {total: orders_daily, top: 10}\n")
 	change(t, file, "    window: 1d", "    rank: {value: orders}\n    window: 1d")
-	w, err := live(dir)
+	w := lives(t, dir, time.Now)
+	must.Succeed(t, w.sendMessages())
+	t.Chdir(dir)
+	return w
+}
+
+// lives starts a deployment of the pipeline.yaml in a folder, until the test ends. The environment
+// leads to it.
+func lives(t *testing.T, dir string, now func() time.Time) *living {
+	t.Helper()
+	w, err := liveAt(dir, now)
 	must.Succeed(t, err)
 	t.Cleanup(func() { w.end(t.Error) })
-	must.Succeed(t, w.sendMessages())
-	for name, value := range w.environment() {
-		t.Setenv(name, value)
-	}
-	t.Chdir(dir)
+	setenv(t, w.environment())
 	return w
 }
 

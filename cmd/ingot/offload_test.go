@@ -41,14 +41,9 @@ func post(id string, words int) string {
 }
 
 // objects returns the names of what is in the payload bucket.
-func (w *devWorld) objects() (names []string) {
+func (w *devWorld) objects() []string {
 	w.t.Helper()
-	out, err := w.dev.Engine().S3().ListObjectsV2(w.t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String(stack.Payloads)})
-	must.Succeed(w.t, err)
-	for _, o := range out.Contents {
-		names = append(names, *o.Key)
-	}
-	return names
+	return w.bucket(stack.Payloads)
 }
 
 // A payload that is in the payload bucket is shown as far as the item keeps it, and whole if
@@ -81,7 +76,7 @@ func TestOffloadedPayloads(t *testing.T) {
 	w.run(0, "explain post.json").prints(t,
 		"which go to the payload bucket (one PUT request for each delivery); the item keeps {", "On gold")
 	w.run(exitDifference, "quarantine show letters --local", id).prints(t, "words", "in the item").lacks(t, "jane@")
-	w.await(func() bool { // send waits until the events are stored, and they are counted after that
+	until(t, "the posts are counted", func() bool { // send waits until the events are stored, and they are counted after that
 		out, err := w.dev.Engine().DynamoDB().Scan(t.Context(),
 			&dynamodb.ScanInput{TableName: aws.String(stack.Aggregates), FilterExpression: aws.String("begins_with(PK, :p) AND n = :n"),
 				ExpressionAttributeValues: map[string]types.AttributeValue{":p": &types.AttributeValueMemberS{Value: "A#posts#"},
@@ -143,7 +138,7 @@ func TestRebuildOfOffloadedEvents(t *testing.T) {
 	must.Succeed(t, err)
 	next := strings.Replace(postSpec, "epoch: 1", "epoch: 2", 1) + "  likes: {since: 2, from: {post: {values: {likes: sum likes}}}}\n"
 	write(t, "pipeline.yaml", next)
-	w.await(func() bool { return w.dev.Pipeline().Epoch() == 2 })
+	until(t, "the next epoch is deployed", func() bool { return w.dev.Pipeline().Epoch() == 2 })
 	must.Say(t, w.run(0, "rebuild likes --local --dry-run").errors,
 		"one GET from S3 for each touched item whose payload is in the payload bucket")
 	must.Say(t, w.run(1, "rebuild likes --local --yes").errors, "1 of the items could not be updated", names[0], "bring back")

@@ -168,15 +168,10 @@ func TestSendWithoutTheRightToSeePauses(t *testing.T) {
 	switches.Refuse = func(string) string { return "AccessDeniedException" }
 	dir := t.TempDir()
 	must.Succeed(t, writeShop(dir))
-	w, err := live(dir)
-	must.Succeed(t, err)
-	t.Cleanup(func() { w.end(t.Error) })
+	w := lives(t, dir, time.Now)
+	t.Chdir(dir)
 	w.halt(t, "1", true)
 	w.cloud.Mappings = switches
-	for name, value := range w.environment() {
-		t.Setenv(name, value)
-	}
-	t.Chdir(dir)
 	got := pipedWith(t, w.environment(), "", "send --sample order.placed --wait --wait-limit 0 --stack shop")
 	got.says(t, exitUnsure).prints(t, "1 not stored yet")
 	must.Equal(t, strings.Count(got.errors, "it is not known whether the ingest function is paused: "), 1)
@@ -188,9 +183,7 @@ func TestPauseOfAStack(t *testing.T) {
 	switches := mappings.New(mappings.Mapping{UUID: "u-1", Function: "shop-ingest", Source: "arn:queue"},
 		mappings.Mapping{UUID: "u-2", Function: "shop-streams", Source: "arn:stream"})
 	env := cloud(t, switches)
-	for name, value := range env {
-		t.Setenv(name, value)
-	}
+	setenv(t, env)
 	t.Chdir(t.TempDir())
 	switches.Refuse = func(action string) string {
 		return map[string]string{"UpdateEventSourceMapping": "AccessDeniedException"}[action]

@@ -116,7 +116,7 @@ func newHiddenWorld(t *testing.T) *hiddenWorld {
 		account("4", otherMail)+`"`+
 			secretMail, // not JSON: a quote is in the detail
 		"["+account("5", secretMail)+","+fmt.Sprintf(`{"type":"account","id":"6","mail":%q,"phone":7}`, secretMail)+"]")
-	w.await(func() bool { return len(w.totalsWith("phone")) == 1 && len(w.totalsWith("logins")) == 1 })
+	until(t, "the events are counted", func() bool { return len(w.totalsWith("phone")) == 1 && len(w.totalsWith("logins")) == 1 })
 	return w
 }
 

@@ -107,9 +107,7 @@ func TestPolicyOfAProducer(t *testing.T) {
 func TestPolicyForDeploying(t *testing.T) {
 	server := httptest.NewServer(&targettest.Cloud{Engine: embedded.New(embedded.Config{}), Account: "123456789012"})
 	t.Cleanup(server.Close)
-	for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"} {
-		t.Setenv(name, value)
-	}
+	setenv(t, map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"})
 	publishes := string(must.Read(t, "../publish/template.yaml"))
 	t.Chdir(t.TempDir())
 	functions := func(which, says string) []string {

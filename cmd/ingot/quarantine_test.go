@@ -111,7 +111,7 @@ func (w *devWorld) send(quarantined int, bodies ...string) {
 	for _, body := range bodies {
 		w.post(w.dev.Stack().Queue, body, nil)
 	}
-	w.await(func() bool {
+	until(w.t, "the messages are processed", func() bool {
 		return w.waiting(w.dev.Stack().Queue) == 0 && w.waiting(w.dev.Stack().Quarantine) == quarantined
 	})
 }
@@ -128,16 +128,6 @@ func (w *devWorld) waiting(queue string) int {
 	n, err := w.dev.Stack().Depth(w.t.Context(), queue)
 	must.Succeed(w.t, err)
 	return n
-}
-
-// await waits until something is so. The functions of ingot dev run in real time.
-func (w *devWorld) await(is func() bool) {
-	w.t.Helper()
-	for until := time.Now().Add(2 * time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(until) {
-			w.t.Fatal("it never comes")
-		}
-	}
 }
 
 // pull pulls what is in quarantine into the folder letters, and returns the ids there.
@@ -415,7 +405,7 @@ func TestPullEndsAtCtrlC(t *testing.T) {
 		look := func(name string) (string, bool) { v, ok := w.env[name]; return v, ok }
 		ended <- run(ctx, []string{"quarantine", "pull", "letters", "--local"}, look, strings.NewReader(""), &out, &errs)
 	}()
-	w.await(func() bool {
+	until(t, "the message is pulled", func() bool {
 		files, _ := filepath.Glob("letters/*.json")
 		return len(files) == 1
 	})
@@ -489,7 +479,7 @@ aggregates:
 	w.run(exitFine, "send in2 --local --wait")
 	w.send(1, goods("reserved", 5))
 	w.run(exitDifference, "send out5 --local --wait --wait-limit 1ms").prints(t, "0 events stored, 1 rejected, as a total is now\n")
-	w.await(func() bool { return w.waiting(w.dev.Stack().Quarantine) == 2 })
+	until(t, "both are in quarantine", func() bool { return w.waiting(w.dev.Stack().Quarantine) == 2 })
 	ids := w.pull()
 	if len(ids) != 2 {
 		t.Fatalf("%d letters", len(ids))
@@ -503,7 +493,7 @@ aggregates:
 	w.run(exitFine, "send in4 --local --wait")
 	w.run(exitFine, "quarantine show letters --local", ids[0]).prints(t, "today       Inserted\n")
 	w.run(exitFine, "quarantine resend letters --yes --local") // of the same event twice
-	w.await(func() bool {
+	until(t, "the event is counted", func() bool {
 		return strings.Contains(w.run(exitFine, "totals stock sku=a --local").out, " 1\n")
 	})
 	must.Equal(t, w.waiting(w.dev.Stack().Quarantine), 0)

@@ -26,17 +26,32 @@ import (
 
 const shopSecret = "the secret of the sample shop"
 
-// shopWithOrders serves tables with orders of the sample shop. It returns a function that runs the
-// tool on them.
-func shopWithOrders(t *testing.T, orders int) (ingot func(stdin, line string) ran) {
+// shopTables makes the tables of the sample shop, and serves them to the tool. It returns their
+// store, and a function that runs a command on them.
+func shopTables(t *testing.T, engine *embedded.Engine) (p *pipeline.Pipeline, st *store.Store, ingot func(stdin, line string) ran) {
 	t.Helper()
 	p, err := pipeline.Load(os.DirFS("../.."), sampleshop.Pipeline, pipeline.Secret([]byte(shopSecret)))
 	must.Succeed(t, err)
-	engine := embedded.New(embedded.Config{})
 	_, err = stack.New(t.Context(), engine, stack.Config{Indexes: p.Indexes()})
 	must.Succeed(t, err)
-	st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events})
+	st, err = store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates})
 	must.Succeed(t, err)
+	server := httptest.NewServer(wire.New(engine))
+	t.Cleanup(server.Close)
+	setenv(t, map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "k",
+		"AWS_SECRET_ACCESS_KEY": "s", "AWS_CONFIG_FILE": "none", "AWS_SHARED_CREDENTIALS_FILE": "none"})
+	env := map[string]string{"INGOT_TABLE": stack.Events, "INGOT_AGGREGATES_TABLE": stack.Aggregates, "INGOT_PII_KEY": shopSecret}
+	return p, st, func(stdin, line string) ran {
+		command, rest, _ := strings.Cut(line, " ")
+		return pipedWith(t, env, stdin, command+" --pipeline ../../"+sampleshop.Pipeline+" "+rest)
+	}
+}
+
+// shopWithOrders serves tables with orders of the sample shop. It returns a function that asks
+// them.
+func shopWithOrders(t *testing.T, orders int) (query func(stdin, line string) ran) {
+	t.Helper()
+	p, st, ingot := shopTables(t, embedded.New(embedded.Config{}))
 	var items []*event.Item
 	noon := time.Now().UTC().Truncate(24 * time.Hour).Add(-12 * time.Hour)
 	for i := range orders {
@@ -53,17 +68,7 @@ func shopWithOrders(t *testing.T, orders int) (ingot func(stdin, line string) ra
 			t.Fatalf("%+v", r)
 		}
 	}
-	server := httptest.NewServer(wire.New(engine))
-	t.Cleanup(server.Close)
-	env := map[string]string{"INGOT_TABLE": stack.Events, "INGOT_AGGREGATES_TABLE": stack.Aggregates, "INGOT_PII_KEY": shopSecret}
-	for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "k",
-		"AWS_SECRET_ACCESS_KEY": "s",
-		"AWS_CONFIG_FILE":       "none", "AWS_SHARED_CREDENTIALS_FILE": "none"} {
-		t.Setenv(name, value)
-	}
-	return func(stdin, line string) ran {
-		return pipedWith(t, env, stdin, "query --pipeline ../../"+sampleshop.Pipeline+" "+line)
-	}
+	return func(stdin, line string) ran { return ingot(stdin, "query "+line) }
 }
 
 // TestQueryPages reads all orders of a day page by page, and compares them with all on one page.

@@ -72,7 +72,7 @@ func TestTheAdviceOfARefusedReplacementWorks(t *testing.T) {
 			w.run(0, "quarantine resend letters --local", id)
 			w.send(0)
 			w.run(0, "get --local "+c.get)
-			w.await(func() bool {
+			until(t, "the pieces are counted", func() bool {
 				return strings.Contains(w.run(0, "totals pieces --local").out, c.pieces)
 			})
 			w.run(0, "verify --local").prints(t, "no difference")

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/kit/must"
@@ -91,6 +92,24 @@ func (o ran) lacks(t *testing.T, parts ...string) {
 	for _, part := range parts {
 		if strings.Contains(o.out+o.errors, part) {
 			t.Errorf("ingot %s says %q:\n%s%s", o.line, part, o.out, o.errors)
+		}
+	}
+}
+
+// setenv sets variables of the environment until the test ends.
+func setenv(t *testing.T, variables map[string]string) {
+	t.Helper()
+	for name, value := range variables {
+		t.Setenv(name, value)
+	}
+}
+
+// until waits for something that happens in real time.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for limit := time.Now().Add(2 * time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("not in two minutes: %s", what)
 		}
 	}
 }

@@ -53,15 +53,15 @@ func TestTotalsTop(t *testing.T) {
 		"g-7": `"player":"eve","points":4,"match":{"level":7}`, "g-8": `"player":"eve","points":9,"match":{"level":8}`} {
 		w.post(w.dev.Stack().Queue, `{"type":"win","id":"`+id+`","at":"2020-01-01T00:00:00Z",`+win+`}`, nil)
 	}
-	w.await(func() bool {
+	until(t, "the levels are counted", func() bool {
 		return strings.Count(w.run(0, "totals levels match.level=7 --top 9 --local").out, "all time") == 2
 	})
 	const top = "totals scores --from 2026-03-20 --local --top "
-	w.await(func() bool {
+	until(t, "the last events are counted", func() bool {
 		return strings.Contains(w.run(0, "totals scores --top 1 --local --from", now).out, "70") &&
 			strings.Contains(w.run(0, "totals wins player=ann --local").out, "2")
 	})
-	w.await(func() bool { return strings.Count(w.run(0, top+"9").out, "2026-03") == 3 })
+	until(t, "the first events are counted", func() bool { return strings.Count(w.run(0, top+"9").out, "2026-03") == 3 })
 	for _, tt := range []struct {
 		exit int
 		want string

@@ -39,7 +39,7 @@ func TestValuesOfEveryKind(t *testing.T) {
 		`{"type":"call.ended","id":"c-1","at":"2026-03-01T09:00:00Z","site":"bonn","email":"jo@example.com","state":"=busy\u0007","ms":1000}`, nil)
 	w.post(w.dev.Stack().Queue,
 		`{"type":"call.ended","id":"c-2","at":"2026-02-28T09:00:00Z","site":"bonn","email":"al@example.com","state":"done","ms":20}`, nil)
-	w.await(func() bool {
+	until(t, "the events are counted", func() bool {
 		return strings.Count(w.run(0, "totals calls_monthly site=bonn --local").out, "p50") == 2
 	})
 	for _, tt := range []struct {

@@ -40,7 +40,7 @@ func (w *devWorld) sales(n int) {
 // counted waits until so many events are in the total.
 func (w *devWorld) counted(n int) {
 	w.t.Helper()
-	w.await(func() bool {
+	until(w.t, "the sales are counted", func() bool {
 		out, err := w.dev.Engine().DynamoDB().GetItem(context.Background(),
 			&dynamodb.GetItemInput{TableName: &[]string{stack.Aggregates}[0], Key: salesKey()})
 		must.Succeed(w.t, err)
@@ -213,7 +213,7 @@ func (w *devWorld) loseTotals() {
 	must.Succeed(w.t, err)
 	_, err = stack.AggregatesTable(table).Create(w.t.Context(), db)
 	must.Succeed(w.t, err)
-	w.await(func() bool {
+	until(w.t, "the deployed file is there", func() bool {
 		out, err := db.Scan(w.t.Context(), &dynamodb.ScanInput{TableName: &table})
 		return err == nil && slices.ContainsFunc(out.Items, func(item map[string]types.AttributeValue) bool { // the file comes last
 			pk, _ := item["PK"].(*types.AttributeValueMemberS)
