@@ -101,9 +101,3 @@ func TestExplainJSON(t *testing.T) {
 		t.Errorf("%+v", report)
 	}
 }
-
-func TestMisspelledCommands(t *testing.T) {
-	for word, want := range map[string]string{"chek": "check", "explian": "explain"} {
-		piped(t, "", word).says(t, exitUsage, "did you mean "+want+"?")
-	}
-}
