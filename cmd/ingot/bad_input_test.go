@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -110,8 +109,8 @@ func TestTokenOfAnotherFile(t *testing.T) {
 	ingot := shopWithOrders(t, 5)
 	o := ingot("", "customer_orders customer_id=c-1 --limit 2 --output json")
 	var first read.Answer
-	if err := json.Unmarshal([]byte(o.out), &first); o.code != exitFine || err != nil || first.Next == "" {
-		t.Fatalf("%v: %+v", err, o)
+	if o.says(t, exitFine).reads(t, &first); first.Next == "" {
+		t.Fatalf("%+v", o)
 	}
 	text := must.Read(t, "../../"+sampleshop.Pipeline)
 	other := bytes.Replace(text, []byte("customer_orders: {read: [order.placed, order.refunded]"),
@@ -122,7 +121,6 @@ func TestTokenOfAnotherFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pipeline.yaml")
 	write(t, file, string(other))
 	o = ingot("", "customer_orders customer_id=c-1 --limit 2 --pipeline "+file+" --page "+first.Next)
-	if o.says(t, exitUsage, "the page token belongs to another question"); o.out != "" {
-		t.Error(o.out)
-	}
+	o.says(t, exitUsage, "the page token belongs to another question")
+	must.Equal(t, o.out, "")
 }

@@ -106,15 +106,12 @@ func TestCheckJSON(t *testing.T) {
 	broken := altered(t, "template.yaml", "maxReceiveCount: 10", "maxReceiveCount: 3")
 	r := piped(t, "", "check --output json --template", broken)
 	var report check.Report
-	if err := json.Unmarshal([]byte(r.out), &report); err != nil || r.code != exitDifference {
-		t.Fatalf("exit %d, %v\n%s%s", r.code, err, r.out, r.errors)
-	}
+	r.says(t, exitDifference).reads(t, &report)
 	garbled := altered(t, "pipeline.yaml", "ingot: 1 ", "ingot: [1 ")
 	var unread check.Report
-	if r := piped(t, "", "check --output json --pipeline", garbled); r.code != exitDifference ||
-		json.Unmarshal([]byte(r.out), &unread) != nil ||
-		len(unread.Findings) != 1 || unread.Findings[0].Line != 7 || unread.Findings[0].Instead == "" || unread.Types == nil {
-		t.Errorf("invalid YAML: exit %d\n%s%s", r.code, r.out, r.errors)
+	tool(t, "check --output json --pipeline "+garbled).says(t, exitDifference).reads(t, &unread)
+	if len(unread.Findings) != 1 || unread.Findings[0].Line != 7 || unread.Findings[0].Instead == "" || unread.Types == nil {
+		t.Errorf("invalid YAML: %+v", unread)
 	}
 	if len(report.Findings) != 1 || report.Findings[0].Rule != "redrive" || report.Findings[0].Severity != rules.Mistake ||
 		len(report.Totals) != 4 {
@@ -177,8 +174,8 @@ func TestCheckEvents(t *testing.T) {
 	}
 	r := piped(t, good, "check --events - --now 2026-03-15T00:00:00Z --output json")
 	var report check.Report
-	if err := json.Unmarshal([]byte(r.out), &report); err != nil || report.Events == nil || report.Events.Lines != 1 ||
-		report.Events.Items.Count != 1 {
-		t.Errorf("%v\n%s", err, r.out)
+	r.reads(t, &report)
+	if report.Events == nil || report.Events.Lines != 1 || report.Events.Items.Count != 1 {
+		t.Errorf("%+v", report)
 	}
 }

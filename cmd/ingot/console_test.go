@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"io"
 	"io/fs"
 	"net/http"
@@ -23,9 +22,9 @@ import (
 )
 
 // consoleOf runs ingot console. It returns a function that asks it as a browser does, the token,
-// and a function that ends it.
-func consoleOf(t *testing.T, look func(string) (string, bool), args ...string) (ask func(method, path, body string) (int, string),
-	token string, end func() (int, string)) {
+// and a function that ends it. The code of an answer is the status. With a body, it is a POST.
+func consoleOf(t *testing.T, look func(string) (string, bool), line string) (ask func(path, body string) ran,
+	token string, end func() ran) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
@@ -35,7 +34,7 @@ func consoleOf(t *testing.T, look func(string) (string, bool), args ...string) (
 	identify([]string{"console"})
 	go func() {
 		defer in.Close()
-		ended <- run(ctx, append([]string{"console", "--port", "0"}, args...), look, strings.NewReader(""), in, &talk)
+		ended <- run(ctx, strings.Fields("console --port 0 "+line), look, strings.NewReader(""), in, &talk)
 	}()
 	url, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
@@ -48,8 +47,12 @@ func consoleOf(t *testing.T, look func(string) (string, bool), args ...string) (
 	jar, err := cookiejar.New(nil)
 	must.Succeed(t, err)
 	client := http.Client{Jar: jar, Transport: &http.Transport{DisableKeepAlives: true}}
-	ask = func(method, path, body string) (int, string) {
+	ask = func(path, body string) ran {
 		t.Helper()
+		method := http.MethodGet
+		if body != "" {
+			method = http.MethodPost
+		}
 		r, err := http.NewRequestWithContext(ctx, method, page+path, strings.NewReader(body))
 		must.Succeed(t, err)
 		r.Header.Set("Origin", page)
@@ -58,12 +61,12 @@ func consoleOf(t *testing.T, look func(string) (string, bool), args ...string) (
 		defer answer.Body.Close()
 		text, err := io.ReadAll(answer.Body)
 		must.Succeed(t, err)
-		return answer.StatusCode, string(text)
+		return ran{line: path, code: answer.StatusCode, out: string(text)}
 	}
-	return ask, token, func() (int, string) {
+	return ask, token, func() ran {
 		cancel()
 		code := <-ended
-		return code, talk.String()
+		return ran{line: "console", code: code, errors: talk.String()}
 	}
 }
 
@@ -80,35 +83,21 @@ func TestConsoleOfAStack(t *testing.T) {
 	}
 	must.Succeed(t, err)
 	look := func(name string) (string, bool) { value, there := env[name]; return value, there }
-	ask, token, end := consoleOf(t, look, "--pipeline", "pipeline.yaml", "--stack", "shop", "--endpoint-url", env["INGOT_ENDPOINT_URL"])
-	if code, _ := ask("GET", "/api/about", ""); code != 401 {
-		t.Errorf("without a token: %d", code)
-	}
-	if code, text := ask("POST", "/api/session", `{"token":"`+token+`"}`); code != 204 {
-		t.Fatalf("the token: %d %s", code, text)
-	}
-	code, about := ask("GET", "/api/about", "")
+	ask, token, end := consoleOf(t, look, "--pipeline pipeline.yaml --stack shop --endpoint-url "+env["INGOT_ENDPOINT_URL"])
+	ask("/api/about", "").says(t, 401) // it has no token yet
+	ask("/api/session", `{"token":"`+token+`"}`).says(t, 204)
 	var got struct {
 		Name, Place string
 		Live, Write bool
 	}
-	if err := json.Unmarshal([]byte(about), &got); err != nil || code != 200 || got.Name != "shop" || got.Live || got.Write ||
-		!strings.Contains(got.Place, "123456789012") {
-		t.Errorf("%d %s", code, about)
+	ask("/api/about", "").says(t, 200).reads(t, &got)
+	if got.Name != "shop" || got.Live || got.Write || !strings.Contains(got.Place, "123456789012") {
+		t.Errorf("%+v", got)
 	}
-	if code, text := ask("GET", "/api/flow", ""); code != 200 || !strings.Contains(text, `"name":"quarantine"`) {
-		t.Errorf("%d %s", code, text)
-	}
-	if code, text := ask("GET", "/api/quarantine", ""); code != 200 || !strings.Contains(text, `"letters":[]`) {
-		t.Errorf("%d %s", code, text)
-	}
-	if code, _ := ask("POST", "/api/resend", `{"id":"x"}`); code != 404 {
-		t.Errorf("a write without --write: %d", code)
-	}
-	code, said := end()
-	if code != 0 || !strings.Contains(said, "stack shop") || strings.Contains(said, token) {
-		t.Errorf("exit code %d, and it said %q", code, said)
-	}
+	ask("/api/flow", "").says(t, 200).prints(t, `"name":"quarantine"`)
+	ask("/api/quarantine", "").says(t, 200).prints(t, `"letters":[]`)
+	ask("/api/resend", `{"id":"x"}`).says(t, 404) // there is no --write
+	end().says(t, exitFine, "stack shop").lacks(t, token)
 }
 
 // ingot dev serves a console of its own, and the command says where.
@@ -160,21 +149,12 @@ func TestConsoleRefuses(t *testing.T) {
 	env := cloud(t, mappings.New())
 	setenv(t, env)
 	t.Chdir(t.TempDir())
-	look := func(name string) (string, bool) { value, there := env[name]; return value, there }
-	for _, tt := range []struct {
-		code int
-		want string
-		line string
-	}{
-		{2, "--port 70000: give a port", "--port 70000"},
-		{2, "pipeline.yaml", "--stack shop --endpoint-url " + env["INGOT_ENDPOINT_URL"]},
-		{2, "extra", "extra"},
-		{2, "nowhere", "--stack nowhere --endpoint-url " + env["INGOT_ENDPOINT_URL"]},
+	for want, line := range map[string]string{
+		"--port 70000: give a port": "--port 70000",
+		"pipeline.yaml":             "--stack shop --endpoint-url " + env["INGOT_ENDPOINT_URL"],
+		"extra":                     "extra",
+		"nowhere":                   "--stack nowhere --endpoint-url " + env["INGOT_ENDPOINT_URL"],
 	} {
-		var talk strings.Builder
-		if code := run(t.Context(), strings.Fields("console --pipeline pipeline.yaml "+tt.line), look, strings.NewReader(""),
-			io.Discard, &talk); code != tt.code || !strings.Contains(talk.String(), tt.want) {
-			t.Errorf("%s: %d %s", tt.line, code, talk.String())
-		}
+		pipedWith(t, env, "", "console --pipeline pipeline.yaml "+line).says(t, exitUsage, want)
 	}
 }

@@ -74,9 +74,7 @@ func TestFullDiskUnderDev(t *testing.T) {
 	_ = k.cmd.Wait() // it was killed
 	makeRoom("256m")
 	k.start("--data", data)
-	if got := piped(t, "", "send events.ndjson --local --skip", fmt.Sprint(sent)); got.code != exitFine {
-		t.Fatalf("exit code %d: %s", got.code, got.errors)
-	}
+	tool(t, "send events.ndjson --local --skip", fmt.Sprint(sent)).says(t, exitFine)
 	k.sent = events
 	k.verify()
 	out, err := k.tables.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(k.local.EventsTable)})

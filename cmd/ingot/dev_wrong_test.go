@@ -135,9 +135,7 @@ func TestPipelineThatBreaksWhileDevRuns(t *testing.T) {
 	send := func(n int) {
 		t.Helper()
 		write(t, "events.ndjson", line(n))
-		if got := piped(t, "", "send events.ndjson --local --wait"); got.code != exitFine {
-			t.Fatalf("exit code %d: %s%s", got.code, got.out, got.errors)
-		}
+		tool(t, "send events.ndjson --local --wait").says(t, exitFine)
 	}
 	send(1)
 	change(t, "pipeline.yaml", "window: 1d", "window: 1fortnight")

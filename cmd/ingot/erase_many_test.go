@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -98,10 +97,7 @@ func people(t *testing.T, bodies ...string) *devWorld {
 // erases runs ingot erase and reads its JSON.
 func (w *devWorld) erases(code int, line string) (r erase.Report) {
 	w.t.Helper()
-	got := w.run(code, "erase --local --output json "+line)
-	if err := json.Unmarshal([]byte(got.out), &r); err != nil {
-		w.t.Fatalf("%v\n%s%s", err, got.out, got.errors)
-	}
+	w.run(code, "erase --local --output json "+line).reads(w.t, &r)
 	return r
 }
 
@@ -243,9 +239,7 @@ func TestEraseByPattern(t *testing.T) {
 	must.Match(t, slices.DeleteFunc(w.kept(), func(key string) bool {
 		return strings.HasPrefix(key, "LINES#") && strings.HasSuffix(key, "|3#1")
 	}), left)
-	if n := w.objects(); len(n) != 1 {
-		t.Errorf("left are %v", n)
-	}
+	must.Equal(t, len(w.objects()), 1)
 	w.run(0, "erase --pattern person customer=ann --dry-run --local").prints(t, "no event is found\n")
 
 	// After a restore, the same keys are erased again.

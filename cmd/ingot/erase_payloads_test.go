@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -81,8 +80,7 @@ func TestErasePayloads(t *testing.T) {
 	w.by(longAgo, 0, "erase --payloads --yes --local").prints(t, "0 objects of no event: deleted\n2 others of the last 25 hours")
 	must.Equal(t, len(w.objects()), 6)
 	var out stray.Found
-	must.Succeed(t, json.Unmarshal([]byte(w.by(time.Now, 0, "erase --payloads --yes --local --output json").out),
-		&out))
+	w.by(time.Now, 0, "erase --payloads --yes --local --output json").reads(t, &out)
 	if len(out.Payloads) != 2 || out.Young != 0 || *out.Deleted != 2 || out.Payloads[0].Bucket != stack.Payloads ||
 		out.Payloads[0].Name != strays[0] {
 		t.Errorf("%+v", out)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -93,9 +92,7 @@ func TestExplainJSON(t *testing.T) {
 	atRoot(t)
 	r := piped(t, "", "explain events/ingest-conflict.json --output json")
 	var report explain.Report
-	if err := json.Unmarshal([]byte(r.out), &report); err != nil || r.code != exitDifference {
-		t.Fatalf("exit %d, %v\n%s%s", r.code, err, r.out, r.errors)
-	}
+	r.says(t, exitDifference).reads(t, &report)
 	if len(report.Messages) != 2 || report.Messages[0].Verdict != "Inserted" || report.Messages[1].Reason != "digest-differs" ||
 		!report.StandInKey || report.Messages[0].Item.WriteUnits != 3 {
 		t.Errorf("%+v", report)

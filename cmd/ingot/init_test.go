@@ -261,20 +261,17 @@ func TestInitJSON(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "shop")
 	got := tool(t, "init --no-tidy --output json", dir)
 	var made local.InitReport
-	if err := json.Unmarshal([]byte(got.out), &made); got.code != exitFine || err != nil ||
-		!slices.Contains(made.Files, filepath.Join(dir, "pipeline.yaml")) {
-		t.Errorf("exit %d, %v: %s", got.code, err, got.out)
-	}
-	if got = tool(t, "init --output json --diff", dir); got.code != exitFine || strings.TrimSpace(got.out) != "{}" {
-		t.Errorf("no differences: exit %d: %s", got.code, got.out)
-	}
+	got.says(t, exitFine).reads(t, &made)
+	must.Equal(t, slices.Contains(made.Files, filepath.Join(dir, "pipeline.yaml")), true, got.out)
+	got = tool(t, "init --output json --diff", dir).says(t, exitFine)
+	must.Equal(t, strings.TrimSpace(got.out), "{}")
 	change(t, filepath.Join(dir, "Makefile"), "CONFIG = default", "CONFIG = prod")
 	got = tool(t, "init --output json --diff", dir)
 	var differs local.InitReport
-	if err := json.Unmarshal([]byte(got.out), &differs); got.code != exitDifference || err != nil || len(differs.Differences) != 1 ||
-		differs.Differences[0].File != "Makefile" ||
+	got.says(t, exitDifference).reads(t, &differs)
+	if len(differs.Differences) != 1 || differs.Differences[0].File != "Makefile" ||
 		!strings.Contains(differs.Differences[0].Diff, "\n-CONFIG = prod\n+CONFIG = default\n") {
-		t.Errorf("exit %d, %v: %s", got.code, err, got.out)
+		t.Error(got.out)
 	}
 }
 

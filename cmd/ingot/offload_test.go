@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -64,7 +63,7 @@ func TestOffloadedPayloads(t *testing.T) {
 	whole.prints(t, "lorem ipsum").lacks(t, "shows all of it", "jane@")
 	var item read.GotItem
 	got = w.run(0, "get post id=1 author=jane@example.com --local --payload --reveal --output json")
-	must.Succeed(t, json.Unmarshal([]byte(got.out), &item))
+	got.reads(t, &item)
 	if item.Payload != post("1", 400) || item.Object == nil || item.Object.Bucket != stack.Payloads ||
 		!strings.HasPrefix(item.Object.Name, "post/") {
 		t.Errorf("as JSON: %+v", item)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -34,18 +33,15 @@ func TestPauseOfDev(t *testing.T) {
 	}
 	write(t, "sale.ndjson", strings.Replace(newSale, `"id":1`, `"id":9`, 1)+"\n")
 	sent := w.run(exitUnsure, "send sale.ndjson --local --wait --wait-limit 1ms")
-	if n := strings.Count(sent.errors, "ingot: the ingest function is paused, by "); n != 1 ||
-		!strings.Contains(sent.errors, ": the events wait in the queue. To resume: ingot resume --local\n") {
-		t.Errorf("%s", sent.errors)
-	}
+	must.Equal(t, strings.Count(sent.errors, "ingot: the ingest function is paused, by "), 1)
+	must.Say(t, sent.errors, ": the events wait in the queue. To resume: ingot resume --local\n")
 	w.run(exitUnsure, "send --sample sale --local --wait --wait-limit 1ms --output json").prints(t, `"paused": true`)
-	if w.waiting(w.dev.Stack().Queue) != 2 || w.waiting(w.dev.Stack().Quarantine) != 0 {
-		t.Error("the paused function works")
-	}
+	must.Equal(t, w.waiting(w.dev.Stack().Queue), 2) // the paused function does not work
+	must.Equal(t, w.waiting(w.dev.Stack().Quarantine), 0)
 	var out operate.Paused
-	if err := json.Unmarshal([]byte(w.run(0, "pause --local --output json").out), &out); err != nil || len(out.Mappings) != 1 ||
-		out.Mappings[0].By == "" || out.Mappings[0].At.IsZero() || !out.Drained {
-		t.Errorf("%+v %v", out, err)
+	w.run(0, "pause --local --output json").reads(t, &out)
+	if len(out.Mappings) != 1 || out.Mappings[0].By == "" || out.Mappings[0].At.IsZero() || !out.Drained {
+		t.Errorf("%+v", out)
 	}
 	got = w.run(0, "resume --local")
 	must.Say(t, got.errors, "was off, by "+out.Mappings[0].By)

@@ -20,7 +20,7 @@ import (
 func policyOf(t *testing.T, file, line string) (o ran, doc policy.Document) {
 	t.Helper()
 	if o = tool(t, "policy --pipeline "+file+" "+line); o.code == exitFine {
-		must.Succeed(t, json.Unmarshal([]byte(o.out), &doc))
+		o.reads(t, &doc)
 	}
 	return o, doc
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -29,10 +28,7 @@ func many(t *testing.T) *devWorld {
 // worksOn runs a command of quarantine, and returns its JSON.
 func (w *devWorld) worksOn(code int, line string, more ...string) (r quarantine.WorkedReport) {
 	w.t.Helper()
-	got := w.run(code, "quarantine "+line+" --output json", more...)
-	if err := json.Unmarshal([]byte(got.out), &r); err != nil {
-		w.t.Fatalf("%v: %s", err, got.out)
-	}
+	w.run(code, "quarantine "+line+" --output json", more...).reads(w.t, &r)
 	return r
 }
 

@@ -142,7 +142,7 @@ func (w *devWorld) listed(line string, more ...string) (ids []string) {
 	w.t.Helper()
 	var out struct{ Messages []quarantine.Listed }
 	got := w.run(0, "quarantine list letters --output json "+line, more...)
-	must.Succeed(w.t, json.Unmarshal([]byte(got.out), &out))
+	got.reads(w.t, &out)
 	for _, m := range out.Messages {
 		ids = append(ids, m.ID)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"os"
@@ -84,8 +83,8 @@ func TestQueryPages(t *testing.T) {
 		}
 		o := ingot("", line)
 		var got read.Answer
-		if err := json.Unmarshal([]byte(o.out), &got); o.code != exitFine || err != nil || page > 20 {
-			t.Fatalf("%v: %+v", err, o)
+		if o.says(t, exitFine).reads(t, &got); page > 20 {
+			t.Fatalf("%+v", o)
 		}
 		for _, i := range got.Items {
 			ids = append(ids, i.ID)
@@ -103,9 +102,8 @@ func TestQueryPages(t *testing.T) {
 		}
 	}
 	must.Equal(t, len(ids), 60)
-	first := ingot("", "orders_of_day --limit 7 --output json at="+day).out
 	var got read.Answer
-	must.Succeed(t, json.Unmarshal([]byte(first), &got))
+	ingot("", "orders_of_day --limit 7 --output json at="+day).reads(t, &got)
 	altered := []byte(got.Next)
 	altered[40] ^= 1
 	for _, c := range map[string]struct{ line, says string }{
@@ -193,7 +191,7 @@ func TestQueryOfManyKeys(t *testing.T) {
 	ask("").prints(t, `nothing is stored under PK = "ORDER#m-1#o-9"`, "read 2, returned 2: 1 request, 1.5 read units\n")
 	var answer read.Answer
 	r := ask("--output json")
-	must.Succeed(t, json.Unmarshal([]byte(r.out), &answer))
+	r.reads(t, &answer)
 	if len(answer.Items) != 2 || answer.Items[0].ID != "m-1#o-2" || answer.Items[1].ID != "m-1#o-0" || len(answer.Missing) != 1 ||
 		answer.Requests != 1 {
 		t.Errorf("%s%s", r.out, r.errors)

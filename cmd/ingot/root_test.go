@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -26,7 +27,7 @@ const (
 	exitInterrupted                 = cli.Interrupted
 )
 
-// ran is what one run of the tool left behind.
+// ran is what one run of the tool left behind, or one answer of its console.
 type ran struct {
 	line        string
 	code        int
@@ -84,6 +85,14 @@ func (o ran) holds(t *testing.T, text string, parts []string) ran {
 		}
 	}
 	return o
+}
+
+// reads decodes the JSON on stdout.
+func (o ran) reads(t *testing.T, into any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(o.out), into); err != nil {
+		t.Fatalf("ingot %s: %v\n%s%s", o.line, err, o.out, o.errors)
+	}
 }
 
 // lacks checks what neither of them says.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/ingot-events/ingot/cmd/ingot/operate"
@@ -16,9 +15,9 @@ func TestTry(t *testing.T) {
 	got.prints(t, "where     ingot dev, which has no IAM", "\nright      events are stored: 6 of 6").lacks(t, "\nwrong")
 	var r operate.Tried
 	got = w.run(0, "try --local --number 6 --limit 2h --output json")
-	if err := json.Unmarshal([]byte(got.out), &r); err != nil ||
-		len(r.Checks) < 9 || r.Sent < 9 || r.Where == "" || r.Version == "" {
-		t.Errorf("%+v, %v", r, err)
+	got.reads(t, &r)
+	if len(r.Checks) < 9 || r.Sent < 9 || r.Where == "" || r.Version == "" {
+		t.Errorf("%+v", r)
 	}
 	w.run(exitUsage, "try --local --number 0")
 	w.run(0, "pause --local")

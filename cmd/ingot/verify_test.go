@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -71,18 +70,16 @@ func TestVerify(t *testing.T) {
 	must.Equal(t, w.run(exitFine, "verify --local --dry-run").out, "")
 	w.alter("ADD cents :v", "1")
 	got = w.run(exitDifference, "verify --local")
-	if want := "sales since 1: cents is 101, and its items add up to 100\n5 items, 1 total: 1 difference\n"; got.out != want {
-		t.Errorf("%s", got.out)
-	}
+	must.Equal(t, got.out, "sales since 1: cents is 101, and its items add up to 100\n5 items, 1 total: 1 difference\n")
 	got = w.run(exitDifference, "verify --local --twice --work", filepath.Join(t.TempDir(), "work"))
 	if !strings.HasPrefix(got.out, "damaged: sales since 1: cents is 101") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	var out verify.Verified
 	got = w.run(exitDifference, "verify --local --output json")
-	if err := json.Unmarshal([]byte(got.out), &out); err != nil || out.Equal || len(out.Differences) != 1 ||
-		out.Differences[0].What != "cents" || out.Differences[0].Damaged != nil {
-		t.Errorf("%v\n%s", err, got.out)
+	got.reads(t, &out)
+	if out.Equal || len(out.Differences) != 1 || out.Differences[0].What != "cents" || out.Differences[0].Damaged != nil {
+		t.Errorf("%s", got.out)
 	}
 }
 
@@ -138,18 +135,16 @@ func TestRebuild(t *testing.T) {
 	must.Say(t, got.errors, "only during a pause")
 	must.Equal(t, got.out, "")
 	var planned pass.Price
-	if err := json.Unmarshal([]byte(w.run(exitFine, "rebuild again --local --dry-run --output json").out),
-		&planned); err != nil || planned.Writes != 6 {
-		t.Errorf("%+v %v", planned, err)
-	}
+	w.run(exitFine, "rebuild again --local --dry-run --output json").reads(t, &planned)
+	must.Equal(t, planned.Writes, 6)
 	got = w.run(exitFine, "rebuild again --local --segments 3 --rate 1000 --work folder")
 	must.Say(t, got.errors, "touched 6 of 6 items")
 	must.Equal(t, got.out, "complete: again since 2\n")
 	must.Equal(t, w.run(exitFine, "verify --local").out, "6 items, 2 totals: no difference\n")
 	var did rebuild.Rebuilt
-	if err := json.Unmarshal([]byte(w.run(exitFine, "rebuild again --local --output json").out), &did); err != nil ||
-		did.Scanned != 6 || did.Touched != 0 || did.WriteUnits != 0 || did.ReadUnits < 2 {
-		t.Errorf("%+v %v", did, err)
+	w.run(exitFine, "rebuild again --local --output json").reads(t, &did)
+	if did.Scanned != 6 || did.Touched != 0 || did.WriteUnits != 0 || did.ReadUnits < 2 {
+		t.Errorf("%+v", did)
 	}
 	for _, line := range []string{"", "again --rate -1", "again --segments -2", "again --all", "nobody"} {
 		w.run(exitUsage, "rebuild "+line+" --local")
