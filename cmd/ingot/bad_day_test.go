@@ -74,7 +74,7 @@ func TestOlderBackup(t *testing.T) {
 	}
 	file, err := readme("yaml pipeline")
 	must.Succeed(t, err)
-	page := string(must.Read(t, "../../docs/repair.md"))
+	page := content(t, "../../docs/repair.md")
 	restore := regexp.MustCompile("(?s)```sh\n(BACKUP=.*?)```").FindStringSubmatch(page)[1]
 	for _, anew := range []bool{false, true} {
 		s := newStory(t, bash, file)

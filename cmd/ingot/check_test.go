@@ -16,15 +16,11 @@ import (
 // altered writes a copy of a file of the repository with one replacement.
 func altered(t *testing.T, name, old, new string) string {
 	t.Helper()
-	text := must.Read(t, name)
-	if !strings.Contains(string(text), old) {
-		t.Fatalf("%s has no %q any more", name, old)
-	}
-	dir := t.TempDir()
-	must.Succeed(t, writeInto(dir,
-		map[string]string{"cmd/ingest/main.go": "package main\n", "cmd/streams/main.go": "package main\n"}))
-	path := filepath.Join(dir, filepath.Base(name))
-	write(t, path, strings.Replace(string(text), old, new, 1))
+	dir, base := t.TempDir(), filepath.Base(name)
+	must.Succeed(t, writeInto(dir, map[string]string{base: content(t, name),
+		"cmd/ingest/main.go": "package main\n", "cmd/streams/main.go": "package main\n"}))
+	path := filepath.Join(dir, base)
+	change(t, path, old, new)
 	return path
 }
 

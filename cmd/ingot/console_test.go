@@ -23,7 +23,7 @@ import (
 
 // consoleOf runs ingot console. It returns a function that asks it as a browser does, the token,
 // and a function that ends it. The code of an answer is the status. With a body, it is a POST.
-func consoleOf(t *testing.T, look func(string) (string, bool), line string) (ask func(path, body string) ran,
+func consoleOf(t *testing.T, line string) (ask func(path, body string) ran,
 	token string, end func() ran) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -34,7 +34,7 @@ func consoleOf(t *testing.T, look func(string) (string, bool), line string) (ask
 	identify([]string{"console"})
 	go func() {
 		defer in.Close()
-		ended <- run(ctx, strings.Fields("console --port 0 "+line), look, strings.NewReader(""), in, &talk)
+		ended <- run(ctx, strings.Fields("console --port 0 "+line), os.LookupEnv, strings.NewReader(""), in, &talk)
 	}()
 	url, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
@@ -82,8 +82,7 @@ func TestConsoleOfAStack(t *testing.T) {
 		err = os.WriteFile("pipeline.yaml", file, 0o600)
 	}
 	must.Succeed(t, err)
-	look := func(name string) (string, bool) { value, there := env[name]; return value, there }
-	ask, token, end := consoleOf(t, look, "--pipeline pipeline.yaml --stack shop --endpoint-url "+env["INGOT_ENDPOINT_URL"])
+	ask, token, end := consoleOf(t, "--pipeline pipeline.yaml --stack shop --endpoint-url "+env["INGOT_ENDPOINT_URL"])
 	ask("/api/about", "").says(t, 401) // it has no token yet
 	ask("/api/session", `{"token":"`+token+`"}`).says(t, 204)
 	var got struct {

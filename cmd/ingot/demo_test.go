@@ -57,6 +57,12 @@ func writeReadings(dir string) error {
 	return writeInto(dir, map[string]string{"events.ndjson": events.String(), "pipeline.yaml": readings})
 }
 
+// content returns what is in a file.
+func content(t *testing.T, name string) string {
+	t.Helper()
+	return string(must.Read(t, name))
+}
+
 func write(t *testing.T, name, text string) {
 	t.Helper()
 	must.Succeed(t, os.WriteFile(name, []byte(text), 0o600))
@@ -155,13 +161,9 @@ func TestDemoInterrupted(t *testing.T) {
 func TestDemoReadsStandardInput(t *testing.T) {
 	inDirectory(t)
 	t.Setenv("TMPDIR", t.TempDir())
-	events, err := os.ReadFile("events.ndjson")
-	must.Succeed(t, err)
 	file := tool(t, "demo events.ndjson --repeat 2")
-	stdin := piped(t, string(events), "demo - --repeat 2")
-	if want := strings.Replace(file.out, "events.ndjson", "standard input", 1); stdin.code != exitFine || stdin.out != want {
-		t.Errorf("exit code %d, stderr %s; got\n%s\nwant\n%s", stdin.code, stdin.errors, stdin.out, want)
-	}
+	stdin := piped(t, content(t, "events.ndjson"), "demo - --repeat 2").says(t, exitFine)
+	must.Equal(t, stdin.out, strings.Replace(file.out, "events.ndjson", "standard input", 1))
 	piped(t, "{}\n", "demo -").says(t, exitUsage, "standard input:1: ")
 	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
 		t.Errorf("it left %v (%v)", left, err)

@@ -51,7 +51,7 @@ func TestFIFOInDev(t *testing.T) {
 	write(t, "events.ndjson", strings.Join(lines, "\n"))
 	w.run(2, "send events.ndjson --local")
 	w.run(3, "send events.ndjson --local --group customer.email --wait") // the last one is a Conflict
-	until(t, "the Conflict is in quarantine", func() bool { return w.waiting(w.dev.Stack().Quarantine) == 1 })
+	until(t, "the Conflict is in quarantine", func() bool { return w.quarantined() == 1 })
 	var got []string
 	steps, _ := w.dev.Steps().After(0, 1000)
 	for _, s := range steps {
@@ -64,7 +64,7 @@ func TestFIFOInDev(t *testing.T) {
 	ids := w.pull()
 	w.run(3, "quarantine show letters --local", ids[0])
 	w.run(0, "quarantine resend letters --replace --yes --local", ids[0])
-	until(t, "the message is processed", func() bool { return w.waiting(w.dev.Stack().Queue) == 0 })
+	until(t, "the message is processed", func() bool { return w.queued() == 0 })
 	w.run(0, "get sale id=7 --local").prints(t, `"cents":1}`)
 }
 
@@ -110,6 +110,6 @@ func TestAttributesThroughDev(t *testing.T) {
 	w.run(0, "quarantine resend letters --local", id)
 	look(w.dev.Stack().Queue, mended, len(sent))
 	w.run(0, "resume --local")
-	until(t, "the messages are processed", func() bool { return w.waiting(w.dev.Stack().Queue) == 0 })
+	until(t, "the messages are processed", func() bool { return w.queued() == 0 })
 	w.run(0, "get sale id=2 --local")
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -250,11 +249,10 @@ func TestEraseByPattern(t *testing.T) {
 		}
 	}
 	must.Equal(t, len(again.Events), 4)
-	text, err := os.ReadFile("ann.ndjson")
-	if err != nil || strings.Count(string(text), "\n") != 4 || strings.Contains(string(text), "customer") ||
-		!strings.Contains(string(text), `{"type":"email","pk":"EMAIL#ann@example.com","sk":"CLAIM"}`) {
-		t.Errorf("%v\n%s", err, text)
-	}
+	text := content(t, "ann.ndjson")
+	must.Say(t, text, `{"type":"email","pk":"EMAIL#ann@example.com","sk":"CLAIM"}`)
+	must.Equal(t, strings.Count(text, "\n"), 4)
+	must.Equal(t, strings.Contains(text, "customer"), false)
 	write(t, "bad.ndjson", "{\"pk\":\"A\",\"sk\":\"B\"}\n{\"pk\":\"A\"}\n")
 	must.Say(t, w.run(2, "erase --keys bad.ndjson --yes --local").errors, "bad.ndjson:2 is not a key")
 }

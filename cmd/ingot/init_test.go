@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -37,7 +36,7 @@ func inRepository(t *testing.T, dir string, command ...string) string {
 // ci runs the commands of a repository's CI workflow, and returns what they print.
 func ci(t *testing.T, dir string) (out string) {
 	t.Helper()
-	for line := range strings.Lines(string(must.Read(t, filepath.Join(dir, ".github/workflows/ci.yml")))) {
+	for line := range strings.Lines(content(t, filepath.Join(dir, ".github/workflows/ci.yml"))) {
 		if command, ok := strings.CutPrefix(strings.TrimSpace(line), "- run: "); ok {
 			out += inRepository(t, dir, "sh", "-c", command)
 		}
@@ -98,14 +97,12 @@ func example(t *testing.T, name string) (dir string) {
 func TestInitForAPipeline(t *testing.T) {
 	dir := example(t, "feed")
 	name := filepath.Join(dir, "pipeline.yaml")
-	was := must.Read(t, name)
+	was := content(t, name)
 	tool(t, "init --events "+name, dir).says(t, exitUsage, name+" is there already, and --events proposes another")
 	got := tool(t, "init --no-tidy", dir).says(t, exitFine, "ingot: "+name+" stays as it is; ")
 	must.Equal(t, strings.Contains(got.out, "pipeline.yaml"), false)
-	if is, err := os.ReadFile(name); err != nil || !bytes.Equal(is, was) {
-		t.Errorf("pipeline.yaml has changed (%v)", err)
-	}
-	must.Say(t, string(must.Read(t, filepath.Join(dir, "feed.go"))), "\n//go:embed pipeline.yaml schemas/post.json\n")
+	must.Equal(t, content(t, name), was)
+	must.Say(t, content(t, filepath.Join(dir, "feed.go")), "\n//go:embed pipeline.yaml schemas/post.json\n")
 	tool(t, "check --pipeline "+name+" --template "+filepath.Join(dir, "template.yaml")+" --parameter Payloads=keep --events "+
 		filepath.Join(dir, "events", "sample.ndjson")).says(t, exitFine).prints(t, "Inserted")
 	tool(t, "init --diff", dir).says(t, exitFine)
@@ -220,7 +217,7 @@ func TestInitDiff(t *testing.T) {
 		t.Fatalf("a new repository: exit %d: %s%s", got.code, got.out, got.errors)
 	}
 	samconfig := filepath.Join(dir, "samconfig.toml") // as Git checks it out on Windows
-	write(t, samconfig, strings.ReplaceAll(string(must.Read(t, samconfig)), "\n", "\r\n"))
+	write(t, samconfig, strings.ReplaceAll(content(t, samconfig), "\n", "\r\n"))
 	tool(t, "init --diff", dir).says(t, exitFine)
 	change(t, filepath.Join(dir, "template.yaml"), "MaximumRetryAttempts: -1", "MaximumRetryAttempts: 5")
 	change(t, filepath.Join(dir, "README.md"), "# shop", "# My shop")
@@ -277,23 +274,19 @@ func TestInitJSON(t *testing.T) {
 
 func change(t *testing.T, name, old, new string) {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil || !strings.Contains(string(text), old) {
-		t.Fatalf("%s: no %q (%v)", name, old, err)
+	text := content(t, name)
+	if !strings.Contains(text, old) {
+		t.Fatalf("%s: no %q", name, old)
 	}
-	write(t, name, strings.Replace(string(text), old, new, 1))
+	write(t, name, strings.Replace(text, old, new, 1))
 }
 
 // env.json has the names of what an ingot dev of the repository serves, and its port.
 func TestEnvironmentIsThatOfDev(t *testing.T) {
 	dir := newShop(t)
-	text, err := os.ReadFile(filepath.Join(dir, "env.json"))
 	var env struct{ Parameters map[string]string }
-	if err == nil {
-		err = json.Unmarshal(text, &env)
-	}
-	must.Succeed(t, err)
-	l := newStoryIn(t, "", dir, string(must.Read(t, filepath.Join(dir, "pipeline.yaml")))).dev.Local()
+	must.Succeed(t, json.Unmarshal(must.Read(t, filepath.Join(dir, "env.json")), &env))
+	l := newStoryIn(t, "", dir, content(t, filepath.Join(dir, "pipeline.yaml"))).dev.Local()
 	cmd, _, err := newRoot(bare()).Find([]string{"dev"})
 	must.Succeed(t, err)
 	address := "http://host.docker.internal:" + cmd.Flags().Lookup("port").DefValue
@@ -353,7 +346,7 @@ func TestInitFrom(t *testing.T) {
 		!strings.Contains(got.errors, "it fits 3 events of the sample\n") {
 		t.Fatalf("exit %d: %s", got.code, got.errors)
 	}
-	must.Say(t, string(must.Read(t, filepath.Join(dir, "pipeline.yaml"))), `id: "{visit_id}"`)
+	must.Say(t, content(t, filepath.Join(dir, "pipeline.yaml")), `id: "{visit_id}"`)
 }
 
 // The repository keeps a part of a long sample, and says so. It keeps no event that was sent again,
@@ -370,12 +363,10 @@ func TestInitFromMuch(t *testing.T) {
 	if got.code != exitFine || !strings.Contains(got.errors, "ingot: to send the whole file through the demo: ingot demo FILE\n") {
 		t.Fatalf("exit %d: %s", got.code, got.errors)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "events", "sample.ndjson"))
-	if err != nil || strings.Count(string(text), "\n") != 20 {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	text := content(t, filepath.Join(dir, "events", "sample.ndjson"))
+	must.Equal(t, strings.Count(text, "\n"), 20)
 	for i := range 20 {
-		must.Equal(t, strings.Count(string(text), fmt.Sprintf(`"v%d"`, i)), 1, i, text)
+		must.Equal(t, strings.Count(text, fmt.Sprintf(`"v%d"`, i)), 1, i, text)
 	}
 }
 
@@ -402,16 +393,12 @@ func TestInitKeeps(t *testing.T) {
 	} {
 		dir, got := proposed(t, b.String(), "--keep "+c.keep)
 		got.says(t, exitFine, "ingot: events/sample.ndjson and events/ingest.json, which Git will keep, have "+c.says)
-		text, err := os.ReadFile(filepath.Join(dir, "events", "sample.ndjson"))
-		if err != nil || strings.Count(string(text), "\n") != c.events {
-			t.Errorf("--keep %s: %v\n%s", c.keep, err, text)
-		}
-		must.Say(t, string(text), c.has...)
-		one, err := os.ReadFile(filepath.Join(dir, "events", "ingest.json"))
+		text := content(t, filepath.Join(dir, "events", "sample.ndjson"))
+		must.Equal(t, strings.Count(text, "\n"), c.events, c.keep)
+		must.Say(t, text, c.has...)
+		text += content(t, filepath.Join(dir, "events", "ingest.json"))
 		for _, real := range c.hasNot {
-			if err != nil || strings.Contains(string(text)+string(one), real) {
-				t.Errorf("--keep %s: %v, it has %s:\n%s%s", c.keep, err, real, text, one)
-			}
+			must.Equal(t, strings.Contains(text, real), false, c.keep, real)
 		}
 		tool(t, "check --now 2026-03-02T00:00:00Z --pipeline "+filepath.Join(dir, "pipeline.yaml")+" --events "+
 			filepath.Join(dir, "events", "sample.ndjson")).says(t, exitFine)
@@ -435,10 +422,7 @@ func TestInitFromWithBrokenEvents(t *testing.T) {
 	got.says(t, exitFine, "it fits 39 events of the sample\n",
 		"ingot: 1 event of the sample would go to quarantine: at: field at: \"soon\" is not ",
 		"the demo: ingot demo FILE --skip-unusable\n", "ingot: done; next: cd ")
-	text, err := os.ReadFile(filepath.Join(dir, "events", "sample.ndjson"))
-	if err != nil || strings.Contains(string(text), "soon") {
-		t.Errorf("%v\n%s", err, text)
-	}
+	must.Equal(t, strings.Contains(content(t, filepath.Join(dir, "events", "sample.ndjson")), "soon"), false)
 }
 
 // A sample that says too little gives a file with a gap. That is said before anybody runs its
@@ -447,7 +431,7 @@ func TestInitFromTooLittle(t *testing.T) {
 	dir, got := proposed(t, `{"x":1}`+"\n", "")
 	got.says(t, exitFine, "it fits 0 events of the sample\n", "it does not fit 1 event yet: at: ", "next: complete "+
 		filepath.Join(dir, "pipeline.yaml")+", then cd ")
-	must.Say(t, string(must.Read(t, filepath.Join(dir, "pipeline.yaml"))), "# MISSING: ")
+	must.Say(t, content(t, filepath.Join(dir, "pipeline.yaml")), "# MISSING: ")
 }
 
 // --indexes adds what check says is missing, and nothing else. A second time there is nothing to
@@ -466,7 +450,7 @@ func TestInitIndexes(t *testing.T) {
 		t.Errorf("it says %s", got.out)
 	}
 	checked().says(t, exitFine).lacks(t, file+":")
-	must.Say(t, string(must.Read(t, file)), "# mine")
+	must.Say(t, content(t, file), "# mine")
 	got = tool(t, "init --output json --indexes", dir).says(t, exitFine)
 	must.Equal(t, strings.TrimSpace(got.out), "{}")
 	tool(t, "init --indexes --diff", dir).says(t, exitUsage, "--diff and --indexes do not go together")
@@ -485,7 +469,7 @@ func TestInitMigrate(t *testing.T) {
 	tool(t, "init --migrate", dir).says(t, exitFine, "put values in place of ???")
 	for name, want := range map[string]string{"../../migration.go": "//go:embed pipeline.yaml migration.yaml", "main.go": "shop.Migration",
 		"template.yaml": "CaptureFunction", "samconfig.toml": `stack_name = "shop-migrate"`} {
-		must.Say(t, string(must.Read(t, filepath.Join(dir, "cmd/migrate", name))), want)
+		must.Say(t, content(t, filepath.Join(dir, "cmd/migrate", name)), want)
 	}
 	tool(t, "init --migrate", dir).says(t, exitUsage, "init changes no file")
 	tool(t, "init --migrate --diff", dir).says(t, exitUsage, "write it alone")

@@ -175,15 +175,10 @@ publications:
 // file with new generations.
 func (w *living) away(t *testing.T) {
 	t.Helper()
-	text, err := os.ReadFile("pipeline.yaml")
-	if err == nil {
-		err = os.WriteFile("raised.yaml", regexp.MustCompile(`(epoch|since): [0-9]+`).ReplaceAll(text, []byte("$1: 9")), 0o600)
-	}
-	if err == nil {
-		_, err = w.Engine().DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Events),
-			Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: lanes.HomeKey.PK},
-				"SK": &types.AttributeValueMemberS{Value: lanes.HomeKey.SK}, "region": &types.AttributeValueMemberS{Value: "eu-west-1"}}})
-	}
+	write(t, "raised.yaml", regexp.MustCompile(`(epoch|since): [0-9]+`).ReplaceAllString(content(t, "pipeline.yaml"), "$1: 9"))
+	_, err := w.Engine().DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Events),
+		Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: lanes.HomeKey.PK},
+			"SK": &types.AttributeValueMemberS{Value: lanes.HomeKey.SK}, "region": &types.AttributeValueMemberS{Value: "eu-west-1"}}})
 	must.Succeed(t, err)
 	w.switched()
 	for _, id := range []string{"u-1", "u-2"} {
@@ -414,7 +409,7 @@ func (w *living) age(t *testing.T) {
 // console asks the console for all that it can show and do.
 func (w *living) console(t *testing.T) {
 	t.Helper()
-	ask, token, end := consoleOf(t, os.LookupEnv, "--stack shop --write")
+	ask, token, end := consoleOf(t, "--stack shop --write")
 	ask("/api/session", `{"token":"`+token+`"}`).says(t, 204)
 	ask("/api/flow", "").says(t, 200)
 	ask("/api/journey", `{"type":"order.placed","fields":{"order_id":"o-1"}}`).says(t, 200)

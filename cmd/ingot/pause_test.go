@@ -36,8 +36,8 @@ func TestPauseOfDev(t *testing.T) {
 	must.Equal(t, strings.Count(sent.errors, "ingot: the ingest function is paused, by "), 1)
 	must.Say(t, sent.errors, ": the events wait in the queue. To resume: ingot resume --local\n")
 	w.run(exitUnsure, "send --sample sale --local --wait --wait-limit 1ms --output json").prints(t, `"paused": true`)
-	must.Equal(t, w.waiting(w.dev.Stack().Queue), 2) // the paused function does not work
-	must.Equal(t, w.waiting(w.dev.Stack().Quarantine), 0)
+	must.Equal(t, w.queued(), 2) // the paused function does not work
+	must.Equal(t, w.quarantined(), 0)
 	var out operate.Paused
 	w.run(0, "pause --local --output json").reads(t, &out)
 	if len(out.Mappings) != 1 || out.Mappings[0].By == "" || out.Mappings[0].At.IsZero() || !out.Drained {

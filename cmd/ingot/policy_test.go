@@ -82,7 +82,7 @@ func TestPolicyOfOnePrincipal(t *testing.T) {
 // What the roles of the template do is within the boundary.
 func TestRolesAreWithinTheBoundary(t *testing.T) {
 	o, doc := policyOf(t, "../../"+sampleshop.Pipeline, "--for boundary")
-	_, roles, _ := strings.Cut(string(must.Read(t, "../../"+sampleshop.Template)), "\n  StreamsRole:")
+	_, roles, _ := strings.Cut(content(t, "../../"+sampleshop.Template), "\n  StreamsRole:")
 	actions := regexp.MustCompile(`"((?:dynamodb|s3|sqs|logs|xray|kms):[A-Z]\w+)"[],]`).FindAllStringSubmatch(roles, -1)
 	if len(actions) < 30 {
 		t.Errorf("%d actions, %s", len(actions), o.errors)
@@ -108,7 +108,7 @@ func TestPolicyForDeploying(t *testing.T) {
 	server := httptest.NewServer(&targettest.Cloud{Engine: embedded.New(embedded.Config{}), Account: "123456789012"})
 	t.Cleanup(server.Close)
 	setenv(t, map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"})
-	publishes := string(must.Read(t, "../publish/template.yaml"))
+	publishes := content(t, "../publish/template.yaml")
 	t.Chdir(t.TempDir())
 	functions := func(which, says string) []string {
 		t.Helper()

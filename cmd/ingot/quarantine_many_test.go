@@ -59,7 +59,7 @@ func TestChoosingMessages(t *testing.T) {
 	got := w.run(0, "quarantine drop letters --reason schema --yes --local")
 	must.Say(t, got.errors, "no open message is chosen; ingot quarantine list letters counts them by reason")
 	must.Equal(t, got.out, "0 dropped\n")
-	must.Equal(t, w.waiting(w.dev.Stack().Quarantine), 6)
+	must.Equal(t, w.quarantined(), 6)
 }
 
 // One command repairs all messages with one mistake. It says what it will change, and what the

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -112,7 +111,7 @@ func (w *devWorld) send(quarantined int, bodies ...string) {
 		w.post(w.dev.Stack().Queue, body, nil)
 	}
 	until(w.t, "the messages are processed", func() bool {
-		return w.waiting(w.dev.Stack().Queue) == 0 && w.waiting(w.dev.Stack().Quarantine) == quarantined
+		return w.queued() == 0 && w.quarantined() == quarantined
 	})
 }
 
@@ -121,6 +120,18 @@ func (w *devWorld) post(queue, body string, attributes map[string]types.MessageA
 	_, err := w.dev.Engine().SQS().SendMessage(w.t.Context(),
 		&sqs.SendMessageInput{QueueUrl: &queue, MessageBody: &body, MessageAttributes: attributes})
 	must.Succeed(w.t, err)
+}
+
+// quarantined returns how many messages are in quarantine.
+func (w *devWorld) quarantined() int {
+	w.t.Helper()
+	return w.waiting(w.dev.Stack().Quarantine)
+}
+
+// queued returns how many messages the ingest function has not processed yet.
+func (w *devWorld) queued() int {
+	w.t.Helper()
+	return w.waiting(w.dev.Stack().Queue)
 }
 
 func (w *devWorld) waiting(queue string) int {
@@ -187,7 +198,7 @@ publications: {sales: {from: [sale], on: [removed], to: "arn:aws:sqs:us-east-1:0
 	got = w.run(0, again)
 	got.lacks(t, "next: ")
 	must.Equal(t, w.waiting(next), 3)
-	must.Equal(t, w.waiting(w.dev.Stack().Quarantine), 1)
+	must.Equal(t, w.quarantined(), 1)
 }
 
 // What is published again may not have changed, and the command says so before it sends it.
@@ -244,11 +255,7 @@ var goldenFolder, _ = filepath.Abs("testdata")
 func (w *devWorld) grouped(id, group string) {
 	w.t.Helper()
 	file := filepath.Join("letters", id+".json")
-	text, err := os.ReadFile(file)
-	if err == nil {
-		err = os.WriteFile(file, append([]byte(`{"group": `+strconv.Quote(group)+`,`), bytes.TrimPrefix(text, []byte("{"))...), 0o600)
-	}
-	must.Succeed(w.t, err)
+	change(w.t, file, "{", `{"group": `+strconv.Quote(group)+`,`)
 }
 
 // TestQuarantine goes the whole way of messages: pull, list, show, edit, resend, replace, drop.
@@ -260,7 +267,7 @@ func TestQuarantine(t *testing.T) {
 	w.send(3, "not JSON, of ann@example.com")
 	pulled := w.run(0, "quarantine pull letters --once --local")
 	ids := w.listed("")
-	if len(ids) != 3 || w.waiting(w.dev.Stack().Quarantine) != 3 {
+	if len(ids) != 3 || w.quarantined() != 3 {
 		t.Fatal(ids)
 	}
 	sameText(t, "quarantine-pull.txt", pulled.out, ids...)
@@ -290,7 +297,7 @@ func TestQuarantine(t *testing.T) {
 	stays := w.run(3, "quarantine resend letters --local")
 	must.Say(t, stays.errors, "ingot: this changes ingot dev with ")
 	must.Equal(t, strings.Count(stays.out, "stays: it would be"), 3)
-	must.Equal(t, w.waiting(w.dev.Stack().Quarantine), 3)
+	must.Equal(t, w.quarantined(), 3)
 
 	change(t, filepath.Join("letters", ids[1]+".body"), `"customer`, `"at":"2026-01-02T03:04:05Z","customer`)
 	w.run(3, "quarantine resend letters --local").prints(t, ids[1]+"  resent")
@@ -329,9 +336,7 @@ func TestQuarantineOfAnArray(t *testing.T) {
 	w.run(exitRefused, "quarantine resend letters --replace --yes --local", ids[0]).prints(t,
 		"event [2] of the message: it would be Poison (missing-field)")
 	file := filepath.Join("letters", ids[0]+".body")
-	if text, err := os.ReadFile(file); err != nil || string(text) != "["+newSale+","+badSale+"]" {
-		t.Errorf("%s, %v", text, err)
-	}
+	must.Equal(t, content(t, file), "["+newSale+","+badSale+"]")
 	change(t, file, `"id":2,`, `"id":2,"at":"2026-01-02T03:04:05Z",`)
 	w.run(3, "quarantine show letters --local", ids[0])
 	w.run(0, "quarantine resend letters --replace --yes --local", ids[0])
@@ -372,8 +377,7 @@ func TestQuarantineOfAnotherStack(t *testing.T) {
 	w := newDevWorld(t)
 	w.send(1, badSale)
 	file := filepath.Join("letters", w.pull()[0]+".json")
-	text := must.Read(t, file)
-	write(t, file, string(bytes.Replace(text, []byte(`/quarantine"`), []byte(`/other"`), 1)))
+	change(t, file, `/quarantine"`, `/other"`)
 	id := w.listed("")[0]
 	for _, line := range []string{"show letters " + id, "resend letters " + id, "resend letters", "drop letters --yes " + id} {
 		got := w.run(5, "quarantine "+line+" --local")
@@ -479,7 +483,7 @@ aggregates:
 	w.run(exitFine, "send in2 --local --wait")
 	w.send(1, goods("reserved", 5))
 	w.run(exitDifference, "send out5 --local --wait --wait-limit 1ms").prints(t, "0 events stored, 1 rejected, as a total is now\n")
-	until(t, "both are in quarantine", func() bool { return w.waiting(w.dev.Stack().Quarantine) == 2 })
+	until(t, "both are in quarantine", func() bool { return w.quarantined() == 2 })
 	ids := w.pull()
 	if len(ids) != 2 {
 		t.Fatalf("%d letters", len(ids))
@@ -496,5 +500,5 @@ aggregates:
 	until(t, "the event is counted", func() bool {
 		return strings.Contains(w.run(exitFine, "totals stock sku=a --local").out, " 1\n")
 	})
-	must.Equal(t, w.waiting(w.dev.Stack().Quarantine), 0)
+	must.Equal(t, w.quarantined(), 0)
 }

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -165,9 +163,9 @@ func TestQuery(t *testing.T) {
 // TestExplainedQuestionNeedsNoStack explains a question in a folder with a pipeline.yaml, with
 // nothing in the environment.
 func TestExplainedQuestionNeedsNoStack(t *testing.T) {
-	text := must.Read(t, "../../"+sampleshop.Pipeline)
+	text := content(t, "../../"+sampleshop.Pipeline)
 	t.Chdir(t.TempDir())
-	write(t, "pipeline.yaml", string(text))
+	write(t, "pipeline.yaml", text)
 	ask := func(code int, line string) ran { return tool(t, "query --explain "+line).says(t, code) }
 	o := ask(exitFine, "order_story merchant_id=m-1 order_id=o-1").prints(t, `PK = "ORDER#m-1#o-1"`, "1 request; none was sent")
 	must.Equal(t, o.errors, "")
@@ -180,11 +178,7 @@ func TestExplainedQuestionNeedsNoStack(t *testing.T) {
 // is stored under.
 func TestQueryOfManyKeys(t *testing.T) {
 	ingot := shopWithOrders(t, 3)
-	text, err := os.ReadFile("../../" + sampleshop.Pipeline)
-	must.Succeed(t, err)
-	file := filepath.Join(t.TempDir(), "pipeline.yaml")
-	must.Succeed(t, os.WriteFile(file, bytes.Replace(text, []byte("\npatterns:\n"),
-		[]byte("\npatterns:\n  one_order: {read: [order.placed]}\n"), 1), 0o600))
+	file := altered(t, "../../"+sampleshop.Pipeline, "\npatterns:\n", "\npatterns:\n  one_order: {read: [order.placed]}\n")
 	ask := func(more string) ran {
 		return ingot("", "one_order merchant_id=m-1 order_id=o-2,o-9,o-0 --pipeline "+file+" "+more)
 	}

@@ -58,7 +58,7 @@ func TestSendRefusesWhatIsNotLinesOfJSON(t *testing.T) {
 		got.says(t, exitUsage, want).lacks(t, "--skip")
 		must.Equal(t, got.out, "")
 	}
-	if n := w.waiting(w.dev.Stack().Queue); n > 0 {
+	if n := w.queued(); n > 0 {
 		t.Errorf("%d messages were sent", n)
 	}
 	w.run(exitFine, "send one.json --local")
