@@ -130,13 +130,16 @@ var word = regexp.MustCompile(`\w+`)
 // ofTables matches the functions of the packages that send requests to the tables.
 var ofTables = regexp.MustCompile(`/ingot/(?:internal/table/\w+|migrate|store|store/query|store/repair)\.(.*)`)
 
+// inBetween matches the functions that send the requests of others with retries.
+var inBetween = regexp.MustCompile(`^(Asked|\(\*Tables\)\.(Ask|Retry))\b`)
+
 // sender returns the words of the function whose request is on its way.
 func sender() []string {
 	var pcs [40]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
 	for {
 		f, more := frames.Next()
-		if name := ofTables.FindStringSubmatch(f.Function); name != nil {
+		if name := ofTables.FindStringSubmatch(f.Function); name != nil && !inBetween.MatchString(name[1]) {
 			return word.FindAllString(name[1], -1)
 		}
 		if !more {
