@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -236,12 +236,10 @@ func (l *Live) trouble(ctx context.Context, kind string) (string, error) {
 // again, it is stored again. That cannot happen to an event that has really expired.
 func (l *Live) expire(ctx context.Context, key event.Key) (string, error) {
 	_, err := l.DynamoDB.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &l.Events,
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK},
-			"SK": &types.AttributeValueMemberS{Value: key.SK}},
-		UpdateExpression:    aws.String("SET expiresAt = :now"),
-		ConditionExpression: aws.String("attribute_exists(expiresAt)"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":now": &types.AttributeValueMemberN{Value: strconv.FormatInt(
-			l.now().Unix()-1, 10)}}})
+		Key:                       rows.KeyImage(key),
+		UpdateExpression:          aws.String("SET expiresAt = :now"),
+		ConditionExpression:       aws.String("attribute_exists(expiresAt)"),
+		ExpressionAttributeValues: rows.Image{":now": rows.Integer(l.now().Unix() - 1)}})
 	var unmet *types.ConditionalCheckFailedException
 	if errors.As(err, &unmet) {
 		return "", &mistake{fmt.Sprintf("%s never expires, because pipeline.yaml gives its type no retain, or it is gone already", key)}

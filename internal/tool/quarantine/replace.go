@@ -272,16 +272,14 @@ func (w *Work) remove(ctx context.Context, l *Letter, i int, stored *event.Item)
 // deletion deletes exactly the event that was seen.
 func (w *Work) deletion(stored *event.Item) *dynamodb.DeleteItemInput {
 	in := &dynamodb.DeleteItemInput{TableName: &w.Events.Table,
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: stored.Key.PK},
-			"SK": &types.AttributeValueMemberS{Value: stored.Key.SK}},
-		ConditionExpression:      aws.String("#t = :t AND digest = :d AND #e = :e"),
-		ExpressionAttributeNames: map[string]string{"#t": "type", "#e": "expiresAt"},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":t": &types.AttributeValueMemberS{Value: stored.Type},
-			":d": &types.AttributeValueMemberB{Value: stored.Digest[:]}}}
+		Key:                       rows.KeyImage(stored.Key),
+		ConditionExpression:       aws.String("#t = :t AND digest = :d AND #e = :e"),
+		ExpressionAttributeNames:  map[string]string{"#t": "type", "#e": "expiresAt"},
+		ExpressionAttributeValues: rows.Image{":t": rows.Text(stored.Type), ":d": rows.Binary(stored.Digest[:])}}
 	if stored.ExpiresAt == 0 {
 		in.ConditionExpression = aws.String("#t = :t AND digest = :d AND attribute_not_exists(#e)")
 	} else {
-		in.ExpressionAttributeValues[":e"] = &types.AttributeValueMemberN{Value: fmt.Sprint(stored.ExpiresAt)}
+		in.ExpressionAttributeValues[":e"] = rows.Integer(stored.ExpiresAt)
 	}
 	return in
 }

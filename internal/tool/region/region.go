@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -40,11 +41,11 @@ type Side struct {
 // started yet.
 func (s *Side) Home(ctx context.Context) (string, error) {
 	item, err := s.item(ctx)
-	return text(item["region"]), err
+	return rows.TextOf(item["region"]), err
 }
 
-func (s *Side) item(ctx context.Context) (map[string]types.AttributeValue, error) {
-	out, err := s.Tables.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.Events, Key: key(lanes.HomeKey.PK, lanes.HomeKey.SK),
+func (s *Side) item(ctx context.Context) (rows.Image, error) {
+	out, err := s.Tables.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.Events, Key: rows.KeyImage(lanes.HomeKey),
 		ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		return nil, fmt.Errorf("reading the home of %s in %s: %w", s.Events, s.Region, err)
@@ -113,11 +114,11 @@ func (m *Mover) fresh(ctx context.Context) error {
 	epoch := int64(0)
 	if m.From != nil {
 		out, err := m.From.Tables.GetItem(ctx, &dynamodb.GetItemInput{TableName: &m.From.Aggregates,
-			Key: key(lanes.EpochKey.PK, lanes.EpochKey.SK), ConsistentRead: aws.Bool(true)})
+			Key: rows.KeyImage(lanes.EpochKey), ConsistentRead: aws.Bool(true)})
 		if err != nil {
 			return fmt.Errorf("reading the epoch of %s: %w", m.From.Region, err)
 		}
-		if _, err := fmt.Sscan(text(out.Item["epoch"]), &epoch); err != nil && len(out.Item) > 0 {
+		if _, err := fmt.Sscan(rows.NumberOf(out.Item["epoch"]), &epoch); err != nil && len(out.Item) > 0 {
 			return fmt.Errorf("the epoch of %s is not a number: %w", m.From.Region, err)
 		}
 	} else {
@@ -190,7 +191,7 @@ func (m *Mover) replicated(ctx context.Context) error {
 		switch {
 		case err != nil:
 			return err
-		case text(item["moving"]) == mark:
+		case rows.TextOf(item["moving"]) == mark:
 			return nil
 		case m.Env.Now().Sub(began) > patience:
 			return errSlow
@@ -208,11 +209,10 @@ func (m *Mover) set(ctx context.Context, from string) error {
 
 // update changes the item, as long as the home is the one that is expected.
 func (s *Side) update(ctx context.Context, expression, home, value string) error {
-	_, err := s.Tables.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &s.Events, Key: key(lanes.HomeKey.PK, lanes.HomeKey.SK),
+	_, err := s.Tables.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &s.Events, Key: rows.KeyImage(lanes.HomeKey),
 		UpdateExpression: &expression, ConditionExpression: aws.String("#region = :home"),
-		ExpressionAttributeNames: map[string]string{"#region": "region"},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":home": &types.AttributeValueMemberS{Value: home},
-			":v": &types.AttributeValueMemberS{Value: value}}})
+		ExpressionAttributeNames:  map[string]string{"#region": "region"},
+		ExpressionAttributeValues: rows.Image{":home": rows.Text(home), ":v": rows.Text(value)}})
 	if failed := (*types.ConditionalCheckFailedException)(nil); errors.As(err, &failed) {
 		return refuse("the home of %s is not %s any more: somebody else has moved it", s.Events, home)
 	}
@@ -220,18 +220,4 @@ func (s *Side) update(ctx context.Context, expression, home, value string) error
 		return fmt.Errorf("writing the home of %s in %s: %w", s.Events, s.Region, err)
 	}
 	return nil
-}
-
-func key(pk, sk string) map[string]types.AttributeValue {
-	return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}}
-}
-
-func text(v types.AttributeValue) string {
-	switch v := v.(type) {
-	case *types.AttributeValueMemberS:
-		return v.Value
-	case *types.AttributeValueMemberN:
-		return v.Value
-	}
-	return ""
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/pipeline"
@@ -109,7 +110,7 @@ func (w *world) replicate() {
 		return
 	}
 	out, err := w.old.DynamoDB().GetItem(w.t.Context(), &dynamodb.GetItemInput{TableName: aws.String(stack.Events),
-		Key: key(lanes.HomeKey.PK, lanes.HomeKey.SK)})
+		Key: rows.KeyImage(lanes.HomeKey)})
 	if err == nil && len(out.Item) > 0 {
 		_, err = w.new.DynamoDB().PutItem(w.t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Events), Item: out.Item})
 	}

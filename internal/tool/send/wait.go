@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -238,8 +239,7 @@ func read(ctx context.Context, client Table, table string, keys []event.Key) (ma
 	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String("PK, SK, #digest, #barred"),
 		ExpressionAttributeNames: map[string]string{"#digest": "digest", "#barred": itemform.Barred}}
 	for _, key := range keys {
-		request.Keys = append(request.Keys, map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK},
-			"SK": &types.AttributeValueMemberS{Value: key.SK}})
+		request.Keys = append(request.Keys, rows.KeyImage(key))
 	}
 	found := map[event.Key]there{}
 	out, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: request}})
@@ -247,16 +247,13 @@ func read(ctx context.Context, client Table, table string, keys []event.Key) (ma
 		return nil, err
 	}
 	for _, item := range out.Responses[table] { // keys that the service left unread come again with the next round
-		pk, _ := item["PK"].(*types.AttributeValueMemberS)
-		sk, _ := item["SK"].(*types.AttributeValueMemberS)
-		digest, _ := item["digest"].(*types.AttributeValueMemberB)
+		key, digest := rows.KeyOf(item), rows.BytesOf(item["digest"])
 		barred, _ := item[itemform.Barred].(*types.AttributeValueMemberBOOL)
 		switch {
-		case pk == nil || sk == nil:
 		case barred != nil && barred.Value:
-			found[event.Key{PK: pk.Value, SK: sk.Value}] = there{barred: true}
-		case digest != nil && len(digest.Value) == len(event.Digest{}):
-			found[event.Key{PK: pk.Value, SK: sk.Value}] = there{digest: event.Digest(digest.Value)}
+			found[key] = there{barred: true}
+		case len(digest) == len(event.Digest{}):
+			found[key] = there{digest: event.Digest(digest)}
 		}
 	}
 	return found, nil

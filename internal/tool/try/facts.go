@@ -1,6 +1,7 @@
 package try
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // statement looks at what a refused statement of a batch brings back.
@@ -28,8 +30,7 @@ func (t *trial) statement(ctx context.Context) error {
 	}
 	text := fmt.Sprintf(`INSERT INTO "%s" VALUE {'PK': ?, 'SK': ?}`, t.Store.Config().Events)
 	out, err := t.Tables.BatchExecuteStatement(ctx, &dynamodb.BatchExecuteStatementInput{Statements: []types.BatchStatementRequest{{
-		Statement: &text, Parameters: []types.AttributeValue{&types.AttributeValueMemberS{Value: key.PK},
-			&types.AttributeValueMemberS{Value: key.SK}},
+		Statement: &text, Parameters: []types.AttributeValue{rows.Text(key.PK), rows.Text(key.SK)},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}}})
 	if err != nil {
 		return err
@@ -56,7 +57,7 @@ func (t *trial) transaction(ctx context.Context) error {
 	}
 	name := t.Store.Config().Events
 	_, err := t.Tables.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{
-		Put: &types.Put{TableName: &name, Item: keyOf(key), ConditionExpression: aws.String("attribute_not_exists(PK)"),
+		Put: &types.Put{TableName: &name, Item: rows.KeyImage(key), ConditionExpression: aws.String("attribute_not_exists(PK)"),
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}}}})
 	cancelled := (*types.TransactionCanceledException)(nil)
 	switch {
@@ -85,9 +86,8 @@ func (t *trial) one(ctx context.Context) (event.Key, *event.Item) {
 }
 
 // holds reports whether an image is that of an item.
-func holds(image map[string]types.AttributeValue, item *event.Item) bool {
-	digest, _ := image["digest"].(*types.AttributeValueMemberB)
-	return digest != nil && string(digest.Value) == string(item.Digest[:])
+func holds(image rows.Image, item *event.Item) bool {
+	return bytes.Equal(rows.BytesOf(image["digest"]), item.Digest[:])
 }
 
 // seen is what the stream says of one key.

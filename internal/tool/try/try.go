@@ -20,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/tool/ndjson"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/send"
@@ -404,9 +405,9 @@ func (t *trial) remove(ctx context.Context) error {
 	name, removed := t.Store.Config().Events, 0
 	for key, item := range t.stored {
 		condition := "#digest = :digest"
-		_, err := t.Tables.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &name, Key: keyOf(key), ConditionExpression: &condition,
+		_, err := t.Tables.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &name, Key: rows.KeyImage(key), ConditionExpression: &condition,
 			ExpressionAttributeNames:  map[string]string{"#digest": "digest"},
-			ExpressionAttributeValues: map[string]types.AttributeValue{":digest": &types.AttributeValueMemberB{Value: item.Digest[:]}}})
+			ExpressionAttributeValues: rows.Image{":digest": rows.Binary(item.Digest[:])}})
 		if gone := (*types.ConditionalCheckFailedException)(nil); err != nil && !errors.As(err, &gone) {
 			return fmt.Errorf("%d events are removed, and then: %w", removed, err)
 		} else if err == nil {
@@ -419,9 +420,4 @@ func (t *trial) remove(ctx context.Context) error {
 	}
 	t.Tell("%d items are removed again", removed)
 	return t.counted(ctx, "every total is the sum when they are removed")
-}
-
-func keyOf(key event.Key) map[string]types.AttributeValue {
-	return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK},
-		"SK": &types.AttributeValueMemberS{Value: key.SK}}
 }
