@@ -137,8 +137,11 @@ func Between(old, new *pipeline.Pipeline, now time.Time) []Change {
 		list = append(list, Change{Epoch, "epoch", "", fmt.Sprint(was.Epoch), fmt.Sprint(is.Epoch),
 			"an epoch is only ever raised: to go back, put the old definitions under a higher epoch"})
 	}
-	list = append(list, compressChanges(was, is)...)
-	list = append(list, stateChanges(was, is)...)
+	list = append(list, firstUse(was, is, "compress", "of a version that cannot read compressed payloads", compressed,
+		func(e pipeline.EventSpec) string { return trueText(e.Compress) })...)
+	list = append(list, firstUse(was, is, "mode", "of a version that does not know parts with mode latest", state,
+		func(e pipeline.EventSpec) string { return e.Mode })...)
+	list = append(list, firstUse(was, is, "offload", "that does not know where payloads are", offloaded, offloadText)...)
 	list = append(list, offloadChanges(was, is)...)
 	list = append(list, generationChanges(was, is)...)
 	list = append(list, lifetimeChanges(was, is)...)
@@ -220,36 +223,20 @@ func partText(p pipeline.PartSpec) string {
 	return "{" + strings.Join(members, ", ") + "}"
 }
 
-func atomicText(atomic bool) string {
-	if atomic {
+func trueText(holds bool) string {
+	if holds {
 		return "true"
 	}
 	return ""
 }
 
-// compressChanges reports types that begin to be compressed without a new epoch. Functions that
-// cannot read compressed payloads need a higher stamp to see that an item is newer than they are.
-func compressChanges(old, new pipeline.Spec) []Change {
-	for _, e := range old.Events {
-		if e.Compress {
-			return nil
-		}
+// firstUse reports types that begin, without a new epoch, to be what no type was before: functions
+// that do not know it, as who says, need a higher stamp to see that an item is newer than they are.
+// text is what the file says of it.
+func firstUse(old, new pipeline.Spec, member, who string, is func(pipeline.EventSpec) bool, text func(pipeline.EventSpec) string) []Change {
+	if new.Epoch != old.Epoch {
+		return nil
 	}
-	var list []Change
-	for _, name := range sorted(new.Events) {
-		if new.Events[name].Compress && new.Epoch == old.Epoch {
-			list = append(list, Change{Epoch, "events." + name, "compress", "", "true",
-				fmt.Sprintf("write epoch: %d: a function of a version that cannot read compressed payloads must see that these items are "+
-					"newer than itself", old.Epoch+1)})
-		}
-	}
-	return list
-}
-
-// stateChanges reports types that begin to be states without a new epoch. Functions that do not
-// know states need a higher stamp to see that a whole does not count them among its parts.
-func stateChanges(old, new pipeline.Spec) []Change {
-	is := func(e pipeline.EventSpec) bool { return e.Part.Of != "" && e.Mode == "latest" }
 	for _, e := range old.Events {
 		if is(e) {
 			return nil
@@ -257,41 +244,32 @@ func stateChanges(old, new pipeline.Spec) []Change {
 	}
 	var list []Change
 	for _, name := range sorted(new.Events) {
-		if is(new.Events[name]) && new.Epoch == old.Epoch {
-			list = append(list, Change{Epoch, "events." + name, "mode", old.Events[name].Mode, "latest",
-				fmt.Sprintf("write epoch: %d: a function of a version that does not know parts with mode latest must see that these items "+
-					"are newer than itself", old.Epoch+1)})
+		if is(new.Events[name]) {
+			list = append(list, Change{Epoch, "events." + name, member, text(old.Events[name]), text(new.Events[name]),
+				fmt.Sprintf("write epoch: %d: a function %s must see that these items are newer than itself", old.Epoch+1, who)})
 		}
 	}
 	return list
 }
 
-// offloadChanges reports types that begin to be offloaded without a new epoch: functions that do
-// not know where a payload is need a higher stamp to see that an item is newer than they are. It
-// also reports types that are no longer offloaded, because their stored events still need the
-// bucket.
+func compressed(e pipeline.EventSpec) bool { return e.Compress }
+func state(e pipeline.EventSpec) bool      { return e.Part.Of != "" && e.Mode == "latest" }
+func offloaded(e pipeline.EventSpec) bool  { return e.Offload.Over > 0 }
+
+// offloadChanges reports types that are no longer offloaded, because their stored events still need
+// the bucket.
 //
 // No other change of what items keep is reported. An item keeps what its own file used. A new
 // generation has a higher epoch, and the touch pass brings each item what the new file uses.
 func offloadChanges(old, new pipeline.Spec) []Change {
-	offloads := func(s pipeline.Spec) bool {
-		for _, e := range s.Events {
-			if e.Offload.Over > 0 {
-				return true
-			}
+	for _, e := range new.Events {
+		if offloaded(e) {
+			return nil
 		}
-		return false
 	}
 	var list []Change
 	for _, name := range sorted(new.Events) {
-		was, is := old.Events[name].Offload, new.Events[name].Offload
-		if is.Over > 0 && !offloads(old) && new.Epoch == old.Epoch {
-			list = append(list, Change{Epoch, "events." + name, "offload", "", offloadText(is),
-				fmt.Sprintf(
-					"write epoch: %d: a function that does not know where payloads are must see that these items are newer than itself",
-					old.Epoch+1)})
-		}
-		if was.Over > 0 && is.Over == 0 && !offloads(new) {
+		if was := old.Events[name]; offloaded(was) {
 			list = append(list, Change{Rebuild, "events." + name, "offload", offloadText(was), "",
 				"leave INGOT_PAYLOAD_BUCKET, the bucket and its rights as they are until the last offloaded event has expired and " +
 					"is archived"})
@@ -300,8 +278,11 @@ func offloadChanges(old, new pipeline.Spec) []Change {
 	return list
 }
 
-func offloadText(o pipeline.OffloadSpec) string {
-	return fmt.Sprintf("{over: %dKB}", o.Over>>10)
+func offloadText(e pipeline.EventSpec) string {
+	if !offloaded(e) {
+		return ""
+	}
+	return fmt.Sprintf("{over: %dKB}", e.Offload.Over>>10)
 }
 
 func identityChanges(name string, old, new pipeline.Spec, now time.Time) []Change {
@@ -322,7 +303,7 @@ func identityChanges(name string, old, new pipeline.Spec, now time.Time) []Chang
 		{"key.pk", was.Key.PK, is.Key.PK, drainFirst + stays}, {"key.sk", was.Key.SK, is.Key.SK, drainFirst + stays},
 		{"mode", was.Mode, is.Mode, drainFirst + noRevision},
 		{"part", partText(was.Part), partText(is.Part), drainParts + stays},
-		{"atomic", atomicText(was.Atomic), atomicText(is.Atomic), atomically},
+		{"atomic", trueText(was.Atomic), trueText(is.Atomic), atomically},
 		{"revision", listText(lines(was.Revision)), listText(lines(is.Revision)), revisionAdvice(lines(was.Revision), lines(is.Revision))},
 	} {
 		if m.was != m.is {
