@@ -74,7 +74,7 @@ func (a *app) lost(ctx context.Context, s pass.Opened, d doubts, patience time.D
 	if len(d.missing) == 0 {
 		return nil, nil
 	}
-	if unsure := a.awaitStream(ctx, s, patience); unsure != nil {
+	if _, unsure := a.Lag(s.Target, patience).Counted(ctx); unsure != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -206,7 +206,7 @@ func (a *app) touchAll(ctx context.Context, s pass.Opened, c verify.Config, o pa
 	if err != nil {
 		return err
 	}
-	if unsure := a.awaitStream(ctx, s, o.Patience); unsure != nil {
+	if _, unsure := a.Lag(s.Target, o.Patience).Counted(ctx); unsure != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -264,28 +264,6 @@ func meant(ctx context.Context, s pass.Opened, names []string) (defs []*aggregat
 		}
 	}
 	return defs, nil
-}
-
-// awaitStream waits until the stream has counted everything up to now. It asks soon, because an
-// ingot dev has counted within moments, and then each second.
-func (a *app) awaitStream(ctx context.Context, s pass.Opened, patience time.Duration) error {
-	lag, clock := a.Lag(s.Target, patience), a.Clock.Real()
-	now := clock.Now()
-	for wait := 50 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		counted, err := lag.Counted(ctx)
-		if err != nil {
-			return err
-		}
-		if !counted.Before(now) {
-			return nil
-		}
-		if clock.Now().Sub(now) >= patience {
-			return fmt.Errorf("after %s it has not", patience)
-		}
-		if err := clock.Sleep(ctx, wait); err != nil {
-			return err
-		}
-	}
 }
 
 func (a *app) rebuilt(out Rebuilt) error {

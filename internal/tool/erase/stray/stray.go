@@ -215,30 +215,24 @@ func (b *Bucket) paused(ctx context.Context) error {
 	return nil
 }
 
-// archived waits until the streams function has read everything that was written before now.
+// archived makes sure that the streams function has read everything that was written before now.
+// The question waits for it.
 func (b *Bucket) archived(ctx context.Context) error {
 	if b.Lag == nil {
 		return nil
 	}
 	until := b.Clock.Now()
-	for {
-		counted, err := b.Lag.Counted(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			return &NotNow{fmt.Errorf("it is not known how far the stream is, so an event that has expired may not be archived yet: %w",
-				err)}
-		case !counted.Before(until):
-			return nil
-		case b.Clock.Now().Sub(until) > Patience:
-			return &NotNow{errors.New("the stream is not read to its end, so an event that has expired may not be archived yet: " +
-				"ingot status shows why")}
-		}
-		if err := b.Clock.Sleep(ctx, 5*time.Second); err != nil {
-			return err
-		}
+	counted, err := b.Lag.Counted(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return &NotNow{fmt.Errorf("it is not known how far the stream is, so an event that has expired may not be archived yet: %w", err)}
+	case counted.Before(until):
+		return &NotNow{errors.New("the stream is not read to its end, so an event that has expired may not be archived yet: " +
+			"ingot status shows why")}
 	}
+	return nil
 }
 
 // object is what the name of an object of the payload bucket says.
