@@ -51,8 +51,8 @@ func ReadTemplate(text []byte) (*Template, error) {
 	t := &Template{secret: bytes.Contains(text, []byte("{{resolve:secretsmanager:"))}
 	for _, m := range membersOf(root, "Resources") {
 		kind := ""
-		if n := m.Value.Member("Type"); n != nil && n.Value != nil {
-			kind = n.Value.Text
+		if n := m.Value.Value("Type"); n != nil {
+			kind = n.Text
 		}
 		r := resource{kind: kind, id: m.Name}
 		for _, p := range membersOf(m.Value, "Properties") {
@@ -66,8 +66,8 @@ func ReadTemplate(text []byte) (*Template, error) {
 }
 
 func membersOf(n *template.Node, name string) []template.Member {
-	if m := n.Member(name); m != nil && m.Value != nil {
-		return m.Value.Members
+	if v := n.Value(name); v != nil {
+		return v.Members
 	}
 	return nil
 }

@@ -67,8 +67,8 @@ func Environments(text []byte) (names []string) {
 // commands.
 func Setting(environment *template.Node, command, name string) *template.Node {
 	for _, section := range []string{command, "global"} {
-		if m := ParametersOf(environment, section).Member(name); m != nil {
-			return m.Value
+		if n := ParametersOf(environment, section).Value(name); n != nil {
+			return n
 		}
 	}
 	return nil
@@ -77,10 +77,5 @@ func Setting(environment *template.Node, command, name string) *template.Node {
 // ParametersOf returns the parameters of a section, which is a command of SAM or global. It returns
 // nil if there is none.
 func ParametersOf(environment *template.Node, section string) *template.Node {
-	if m := environment.Member(section); m != nil {
-		if p := m.Value.Member("parameters"); p != nil {
-			return p.Value
-		}
-	}
-	return nil
+	return environment.Value(section).Value("parameters")
 }

@@ -42,15 +42,13 @@ func longest(n *template.Node, rest string) (found *template.Member, after strin
 
 // Index returns where the first event type uses an index.
 func (p Places) Index(name string) (template.Position, bool) {
-	events := p.Root.Member("events")
-	if events == nil || events.Value == nil {
+	events := p.Root.Value("events")
+	if events == nil {
 		return template.Position{}, false
 	}
-	for _, event := range events.Value.Members {
-		if indexes := event.Value.Member("indexes"); indexes != nil {
-			if m := indexes.Value.Member(name); m != nil {
-				return m.Position, true
-			}
+	for _, event := range events.Members {
+		if m := event.Value.Value("indexes").Member(name); m != nil {
+			return m.Position, true
 		}
 	}
 	return template.Position{}, false

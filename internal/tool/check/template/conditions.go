@@ -19,14 +19,14 @@ func (t *Template) tooMuch(depth int) bool {
 
 // condition evaluates a named condition. why is not empty if the result cannot be determined.
 func (t *Template) condition(name string, depth int) (holds bool, why string) {
-	m := t.conditions.Member(name)
+	n := t.conditions.Value(name)
 	switch {
-	case m == nil || m.Value == nil:
+	case n == nil:
 		return false, "there is no condition " + name
 	case t.tooMuch(depth):
 		return false, "the condition " + name + " refers to itself, or to too many others"
 	}
-	return t.evaluate(m.Value, depth+1)
+	return t.evaluate(n, depth+1)
 }
 
 // evaluate evaluates a condition function.
@@ -37,8 +37,8 @@ func (t *Template) evaluate(n *Node, depth int) (holds bool, why string) {
 	if t.tooMuch(depth) {
 		return false, "conditions refer to each other in a circle, or too often"
 	}
-	if m := n.Member("Condition"); n.Kind == Map && m != nil && m.Value != nil {
-		return t.condition(m.Value.Text, depth)
+	if named := n.Value("Condition"); n.Kind == Map && named != nil {
+		return t.condition(named.Text, depth)
 	}
 	if n.Kind != Call || n.Argument == nil {
 		return false, "a condition is not a condition function"

@@ -50,6 +50,14 @@ func (n *Node) Member(name string) *Member {
 	return nil
 }
 
+// Value returns the value of the named member of a Map, or nil if it has none.
+func (n *Node) Value(name string) *Node {
+	if m := n.Member(name); m != nil {
+		return m.Value
+	}
+	return nil
+}
+
 // Is reports whether n is certainly this text.
 func (n *Node) Is(text string) bool { return n != nil && n.Kind == Scalar && n.Text == text }
 

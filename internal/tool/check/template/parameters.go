@@ -13,10 +13,7 @@ import (
 // readParameters sets every parameter to its value: the given one, or else its default.
 func (t *Template) readParameters(given map[string]string) error {
 	t.parameters = map[string]*Node{}
-	var declared *Node
-	if m := t.root.Member("Parameters"); m != nil {
-		declared = m.Value
-	}
+	declared := t.root.Value("Parameters")
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if declared.Member(name) == nil {
 			return &ParameterError{fmt.Sprintf("the template has no parameter %s; %s", name, parameterNames(declared))}
@@ -40,10 +37,7 @@ func (t *Template) readParameters(given map[string]string) error {
 // Accepts returns a [*ParameterError] if the template has no such parameter, or if the parameter
 // cannot have this value.
 func (t *Template) Accepts(name, value string) error {
-	var declared *Node
-	if m := t.root.Member("Parameters"); m != nil {
-		declared = m.Value
-	}
+	declared := t.root.Value("Parameters")
 	m := declared.Member(name)
 	if m == nil {
 		return &ParameterError{fmt.Sprintf("the template has no parameter %s; %s", name, parameterNames(declared))}
@@ -86,13 +80,13 @@ type Parameter struct {
 
 // Parameters lists the declared parameters, in the order of the file.
 func (t *Template) Parameters() []Parameter {
-	m := t.root.Member("Parameters")
-	if m == nil || m.Value == nil {
+	declared := t.root.Value("Parameters")
+	if declared == nil {
 		return nil
 	}
 	var list []Parameter
-	for i := range m.Value.Members {
-		list = append(list, Parameter{m.Value.Members[i].Name, allowedValues(m.Value.Members[i].Value)})
+	for _, m := range declared.Members {
+		list = append(list, Parameter{m.Name, allowedValues(m.Value)})
 	}
 	return list
 }
@@ -110,7 +104,7 @@ func parameterNames(declared *Node) string {
 
 func parameter(m *Member, given string, isGiven bool) (*Node, error) {
 	at := &Node{Position: m.Position}
-	kind, value := text(m.Value, "Type"), m.Value.Member("Default")
+	kind, value := text(m.Value, "Type"), m.Value.Value("Default")
 	switch {
 	case strings.HasPrefix(kind, "AWS::SSM::Parameter::Value"):
 		return unknown(at, "parameter "+m.Name+" is read from Systems Manager while deploying"), nil
@@ -119,10 +113,10 @@ func parameter(m *Member, given string, isGiven bool) (*Node, error) {
 			return nil, err
 		}
 		at = scalar(at, given)
-	case value == nil || value.Value == nil || value.Value.Kind != Scalar:
+	case value == nil || value.Kind != Scalar:
 		return unknown(at, fmt.Sprintf("parameter %s has no default; give it with --parameter %s=VALUE", m.Name, m.Name)), nil
 	default:
-		at = value.Value
+		at = value
 	}
 	if kind == "CommaDelimitedList" || strings.HasPrefix(kind, "List<") {
 		return commaList(at), nil
@@ -131,19 +125,19 @@ func parameter(m *Member, given string, isGiven bool) (*Node, error) {
 }
 
 func text(n *Node, name string) string {
-	if m := n.Member(name); m != nil && m.Value != nil && m.Value.Kind == Scalar {
-		return m.Value.Text
+	if v := n.Value(name); v != nil && v.Kind == Scalar {
+		return v.Text
 	}
 	return ""
 }
 
 func allowedValues(n *Node) []string {
-	m := n.Member("AllowedValues")
-	if m == nil || m.Value == nil {
+	allowed := n.Value("AllowedValues")
+	if allowed == nil {
 		return nil
 	}
 	var list []string
-	for _, item := range m.Value.Items {
+	for _, item := range allowed.Items {
 		if item != nil {
 			list = append(list, item.Text)
 		}

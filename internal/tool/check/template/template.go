@@ -39,20 +39,17 @@ func Open(text []byte, given map[string]string) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	resources := root.Member("Resources")
-	if resources == nil || resources.Value == nil || resources.Value.Kind != Map {
+	resources := root.Value("Resources")
+	if resources == nil || resources.Kind != Map {
 		return nil, &SyntaxError{Position: Position{Line: 1, Column: 1}, What: "it has no Resources: not a SAM or CloudFormation template",
 			Instead: "Resources: with the tables, queues and functions, or name the template with --template"}
 	}
-	t := &Template{root: root}
+	t := &Template{root: root, conditions: root.Value("Conditions")}
 	if err := t.readParameters(given); err != nil {
 		return nil, err
 	}
-	if m := root.Member("Conditions"); m != nil {
-		t.conditions = m.Value
-	}
-	for i := range resources.Value.Members {
-		if r := t.resource(&resources.Value.Members[i]); r != nil {
+	for i := range resources.Members {
+		if r := t.resource(&resources.Members[i]); r != nil {
 			t.resources = append(t.resources, r)
 		}
 	}
@@ -62,14 +59,14 @@ func Open(text []byte, given map[string]string) (*Template, error) {
 // resource reads one resource. It returns nil if the resource's condition does not hold.
 func (t *Template) resource(m *Member) *Resource {
 	r := &Resource{Position: m.Position, Name: m.Name, node: m.Value}
-	if kind := m.Value.Member("Type"); kind != nil && kind.Value != nil {
-		r.Type = kind.Value.Text
+	if kind := m.Value.Value("Type"); kind != nil {
+		r.Type = kind.Text
 	}
-	condition := m.Value.Member("Condition")
-	if condition == nil || condition.Value == nil {
+	condition := m.Value.Value("Condition")
+	if condition == nil {
 		return r
 	}
-	switch holds, why := t.condition(condition.Value.Text, 0); {
+	switch holds, why := t.condition(condition.Text, 0); {
 	case why != "":
 		r.Doubt = why
 	case !holds:
@@ -95,15 +92,15 @@ func (t *Template) Resource(name string) *Resource {
 // that is the beginning of the file.
 func (t *Template) Outputs() (names []string, at Position) {
 	at = Position{Line: 1, Column: 1}
-	m := t.root.Member("Outputs")
-	if m == nil || m.Value == nil {
+	outputs := t.root.Value("Outputs")
+	if outputs == nil {
 		return nil, at
 	}
-	for i := range m.Value.Members {
+	for _, m := range outputs.Members {
 		if len(names) == 0 {
-			at = m.Value.Members[i].Position
+			at = m.Position
 		}
-		names = append(names, m.Value.Members[i].Name)
+		names = append(names, m.Name)
 	}
 	return names, at
 }
@@ -122,14 +119,7 @@ func (t *Template) Loops() []Position {
 
 // BuildMethod returns how SAM builds r, as its Metadata says, or nil if SAM deploys it as it is.
 func (t *Template) BuildMethod(r *Resource) *Node {
-	m := r.node.Member("Metadata")
-	if m == nil {
-		return nil
-	}
-	if m = t.Resolve(m.Value).Member("BuildMethod"); m == nil {
-		return nil
-	}
-	return t.Resolve(m.Value)
+	return t.Resolve(t.Resolve(r.node.Value("Metadata")).Value("BuildMethod"))
 }
 
 // DependsOn returns the logical ids of the resources that must be created before r because of
@@ -154,20 +144,20 @@ func (t *Template) DependsOn(r *Resource) []string {
 }
 
 func (t *Template) dependsOn(r *Resource) []string {
-	m := r.node.Member("DependsOn")
+	n := r.node.Value("DependsOn")
 	switch {
-	case m == nil || m.Value == nil:
+	case n == nil:
 		return nil
-	case m.Value.Kind == List:
+	case n.Kind == List:
 		var names []string
-		for _, item := range m.Value.Items {
+		for _, item := range n.Items {
 			if item != nil {
 				names = append(names, item.Text)
 			}
 		}
 		return names
 	}
-	return []string{m.Value.Text}
+	return []string{n.Text}
 }
 
 // globals names the part of Globals that holds defaults for a type of resource.
