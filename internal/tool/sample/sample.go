@@ -36,7 +36,6 @@ const (
 type Sampler struct {
 	Pipeline *pipeline.Pipeline // required
 	Now      time.Time          // the time that decides whether an event is Expired; required
-	Each     func(Judged)       // called for every message that is rehearsed, in order; may be nil
 	// Messages returns the messages of a line, such as those of a batch. nil: a line is one
 	// message. An error ends the reading.
 	Messages func(line string) ([]envelope.Message, error)
@@ -50,16 +49,11 @@ type Sampler struct {
 	Text []byte
 }
 
-// Judged is one line and what would become of it.
-type Judged struct {
-	Verdict       event.Verdict            // 0: the line is planned, and was not rehearsed
-	Bytes         int                      // of the line, or of the event of an array
-	Message       int                      // of the line, at the first of its events; 0 at the others
-	Item          *event.Item              // nil: the line cannot be planned
-	Contributions []aggregate.Contribution // of an item that would be written
-	// Parts are the items of the line's parts, if it would be stored or is stored already. They
-	// have the verdict of the line.
-	Parts []Judged
+// judged is an event that can be planned, and what would become of it.
+type judged struct {
+	verdict event.Verdict // 0: it is planned, and was not rehearsed
+	item    *event.Item
+	parts   []*event.Item // if the event would be stored or is stored already
 }
 
 // run is the state of one reading.
@@ -99,7 +93,6 @@ func (s *Sampler) Read(name string, r io.Reader) (*Report, error) {
 		if errors.Is(err, ndjson.ErrTooLong) {
 			x.report.Lines++
 			x.count(Verdict{Verdict: event.Poison.String(), Reason: string(event.Undecodable)}, line.Number, err.Error())
-			x.tell(Judged{Verdict: event.Poison, Message: ndjson.MaxLine})
 			continue
 		}
 		if err == nil {
@@ -139,12 +132,6 @@ func (x *run) line(line ndjson.Line) (err error) {
 	return nil
 }
 
-func (x *run) tell(j Judged) {
-	if x.Each != nil && x.rehearsal != nil {
-		x.Each(j)
-	}
-}
-
 // message judges one message, or each event of a message that is an array. Each of them counts as a
 // line.
 func (x *run) message(line int, m envelope.Message, o handler.Outcome) {
@@ -157,16 +144,12 @@ func (x *run) message(line int, m envelope.Message, o handler.Outcome) {
 		outcomes = append(o.Events, make([]handler.Outcome, len(planned)-len(o.Events))...)
 	}
 	for i := range planned {
-		judged := x.event(line, messages[i], planned[i], &outcomes[i])
-		if judged.Bytes = len(messages[i].Body); i == 0 {
-			judged.Message = len(m.Body)
-		}
-		x.tell(judged)
+		x.event(line, messages[i], planned[i], &outcomes[i])
 	}
 }
 
 // event judges one event by what the planner says of it, and by its outcome if it was rehearsed.
-func (x *run) event(line int, m envelope.Message, planned event.Planned, o *handler.Outcome) Judged {
+func (x *run) event(line int, m envelope.Message, planned event.Planned, o *handler.Outcome) {
 	x.report.Lines++
 	if o.Verdict == 0 && planned.Refusal != nil {
 		o.Verdict, o.Refusal = planned.Refusal.Verdict, planned.Refusal
@@ -181,53 +164,52 @@ func (x *run) event(line int, m envelope.Message, planned event.Planned, o *hand
 	if opened, err := envelope.Open(m); err == nil && v.Type != "" {
 		x.fieldsOf(v.Type).see(opened.Data.Root())
 	}
-	judged := Judged{Verdict: o.Verdict}
 	if o.Verdict == event.Poison || o.Verdict == event.Dropped {
 		x.count(v, line, o.Refusal.Detail)
-		return judged
+		return
 	}
-	if judged.Item = planned.Item; o.Verdict != 0 {
+	if o.Verdict != 0 {
 		x.count(v, line, "")
 	}
-	x.timed(planned.Item)
-	if planned.Item.Parts != nil {
-		x.parts(&judged)
+	j := &judged{verdict: o.Verdict, item: planned.Item}
+	x.timed(j.item)
+	if j.item.Parts != nil {
+		x.parts(j)
 	}
-	x.holds(line, &judged, o.Refusal)
+	x.holds(line, j, o.Refusal)
 	if o.Verdict == 0 || o.Verdict.Written() {
-		x.written(line, &judged)
+		x.written(line, j)
 	}
-	return judged
 }
 
 // parts looks at what the parts of an item have at the paths that their types read. They are put if
 // the item is stored.
-func (x *run) parts(j *Judged) {
-	for _, part := range j.Item.Parts.Items {
+func (x *run) parts(j *judged) {
+	for _, part := range j.item.Parts.Items {
 		if doc, err := event.ParseDocument(part.Data); err == nil {
 			x.fieldsOf(part.Type).see(doc.Root())
 		}
-		if !part.At.Equal(j.Item.At) {
+		if !part.At.Equal(j.item.At) {
 			x.timed(part)
 		}
-		if j.Verdict == 0 || j.Verdict.Stored() {
-			j.Parts = append(j.Parts, Judged{Verdict: j.Verdict, Item: part})
+		if j.verdict == 0 || j.verdict.Stored() {
+			j.parts = append(j.parts, part)
 		}
 	}
 }
 
 // holds notes which line holds the keys of an event, and the first one that meets another payload
 // there.
-func (x *run) holds(line int, j *Judged, refusal *event.Refusal) {
+func (x *run) holds(line int, j *judged, refusal *event.Refusal) {
 	switch {
-	case j.Verdict.Written():
-		x.holders[j.Item.Key] = line
-		for _, part := range j.Parts {
-			x.holders[part.Item.Key] = line
+	case j.verdict.Written():
+		x.holders[j.item.Key] = line
+		for _, part := range j.parts {
+			x.holders[part.Key] = line
 		}
-	case j.Verdict == event.Conflict:
+	case j.verdict == event.Conflict:
 		if x.report.RivalType == "" {
-			x.report.Rivals, x.report.RivalType = [2]int{x.holders[refusal.Key], line}, j.Item.Type
+			x.report.Rivals, x.report.RivalType = [2]int{x.holders[refusal.Key], line}, j.item.Type
 		}
 	}
 }
@@ -262,16 +244,14 @@ func nearsABound(list []aggregate.Contribution) bool {
 }
 
 // written counts what an event and its parts cost and change.
-func (x *run) written(line int, j *Judged) {
+func (x *run) written(line int, j *judged) {
 	x.events++
-	x.report.Items.Parts += len(j.Parts)
-	atomic := j.Item.Parts != nil && j.Item.Parts.Atomic
-	j.Contributions = x.put(line, j.Item, atomic)
-	moved, takes := len(j.Contributions), nearsABound(j.Contributions)
-	for i := range j.Parts {
-		part := &j.Parts[i]
-		part.Contributions = x.put(line, part.Item, atomic)
-		moved, takes = moved+len(part.Contributions), takes || nearsABound(part.Contributions)
+	x.report.Items.Parts += len(j.parts)
+	atomic := j.item.Parts != nil && j.item.Parts.Atomic
+	moved, takes := 0, false
+	for _, item := range append([]*event.Item{j.item}, j.parts...) {
+		list := x.put(line, item, atomic)
+		moved, takes = moved+len(list), takes || nearsABound(list)
 	}
 	x.report.Updates.Count += moved
 	x.report.Updates.Most = max(x.report.Updates.Most, moved)
