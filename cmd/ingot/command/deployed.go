@@ -53,45 +53,52 @@ func (a *App) Deployed(ctx context.Context, t *target.Target, use Use) (*pipelin
 // File is [App.Deployed] for a command that does not know yet whether it makes hashes.
 // [App.Hashing] compiles the file that it returns once more. t may be nil if the flags name a
 // file.
-func (a *App) File(ctx context.Context, t *target.Target, use Use) (textfile.File, *pipeline.Pipeline, error) {
+func (a *App) File(ctx context.Context, t *target.Target, use Use) (file textfile.File, p *pipeline.Pipeline, err error) {
 	name := a.Pipeline
-	file := textfile.File{Name: name}
 	if name != "" {
-		text, err := cli.ReadFile(name, "name the pipeline with --pipeline FILE")
-		if err != nil {
-			return file, nil, cli.Usage(err)
-		}
-		file.Text = text
-	}
-	if name == "" || use.Writes {
-		f, err := DeployedFile(ctx, t)
-		if errors.Is(err, ErrNoFile) && use.wakes(t) {
-			if err = t.Wake(ctx); err == nil {
-				f, err = DeployedFile(ctx, t)
-			}
-		}
-		switch {
-		case errors.Is(err, ErrNoFile) && name != "":
-			a.Say("%s cannot be compared with what is deployed: %v", name, err)
-		case errors.Is(err, ErrNoFile):
-			return file, nil, fmt.Errorf("name the deployed file with --pipeline FILE: %w", err)
-		case err != nil:
-			return file, nil, err
-		case name == "":
-			file = textfile.File{Name: "the deployed pipeline.yaml", Text: f.Text}
-		default:
-			if err := a.same(ctx, t, use, textfile.File{Name: "the deployed pipeline.yaml", Text: f.Text}, file); err != nil {
-				return file, nil, err
-			}
+		file, p, err = LoadFile(name, "name the pipeline with --pipeline FILE", pipeline.CheckOnly())
+		if err != nil || !use.Writes {
+			return file, p, err
 		}
 	}
-	p, err := file.Load(pipeline.CheckOnly())
+	f, err := DeployedFile(ctx, t)
+	if errors.Is(err, ErrNoFile) && use.wakes(t) {
+		if err = t.Wake(ctx); err == nil {
+			f, err = DeployedFile(ctx, t)
+		}
+	}
 	switch {
-	case err != nil && name == "":
+	case errors.Is(err, ErrNoFile) && name != "":
+		a.Say("%s cannot be compared with what is deployed: %v", name, err)
+		return file, p, nil
+	case errors.Is(err, ErrNoFile):
+		return file, nil, fmt.Errorf("name the deployed file with --pipeline FILE: %w", err)
+	case err != nil:
+		return file, nil, err
+	case name != "":
+		return file, p, a.same(ctx, t, use, f, p)
+	}
+	return loadDeployed(f)
+}
+
+// LoadFile reads a pipeline.yaml and compiles it. next says what to do if it cannot be read.
+func LoadFile(name, next string, options ...pipeline.Option) (file textfile.File, p *pipeline.Pipeline, err error) {
+	file.Name = name
+	if file.Text, err = cli.ReadFile(name, next); err != nil {
+		return file, nil, cli.Usage(err)
+	}
+	if p, err = file.Load(options...); err != nil {
+		return file, nil, cli.Usagef("the pipeline has mistakes:\n%w", err)
+	}
+	return file, p, nil
+}
+
+func loadDeployed(f *tables.File) (textfile.File, *pipeline.Pipeline, error) {
+	file := textfile.File{Name: "the deployed pipeline.yaml", Text: f.Text}
+	p, err := file.Load(pipeline.CheckOnly())
+	if err != nil {
 		err = fmt.Errorf("this version of ingot cannot read the deployed pipeline.yaml; use the version that deployed it, or newer:\n%w",
 			err)
-	case err != nil:
-		err = cli.Usagef("the pipeline has mistakes:\n%w", err)
 	}
 	return file, p, err
 }
@@ -132,8 +139,8 @@ func (u Use) wakes(t *target.Target) bool {
 // same refuses a local file that would store or count differently from the deployed one. If they
 // differ, a command that may do so wakes the function once, because it may not have started since
 // it was deployed.
-func (a *App) same(ctx context.Context, t *target.Target, use Use, deployed, local textfile.File) error {
-	different, err := differ(deployed, local)
+func (a *App) same(ctx context.Context, t *target.Target, use Use, f *tables.File, local *pipeline.Pipeline) error {
+	different, err := differ(f, local)
 	if err != nil || len(different) == 0 {
 		return err
 	}
@@ -141,32 +148,25 @@ func (a *App) same(ctx context.Context, t *target.Target, use Use, deployed, loc
 		if err := t.Wake(ctx); err != nil {
 			return err
 		}
-		f, err := DeployedFile(ctx, t)
-		if err != nil {
+		if f, err = DeployedFile(ctx, t); err != nil {
 			return err
 		}
-		deployed.Text = f.Text
-		if different, err = differ(deployed, local); err != nil || len(different) == 0 {
+		if different, err = differ(f, local); err != nil || len(different) == 0 {
 			return err
 		}
 	}
 	return cli.Refusedf("%s differs from the pipeline.yaml that is deployed, in %s: deploy it first, or leave out --pipeline; "+
-		"if it is deployed already, %s", local.Name, strings.Join(different, ", "), t.Stores())
+		"if it is deployed already, %s", a.Pipeline, strings.Join(different, ", "), t.Stores())
 }
 
-// differ lists the differences between two files that change what is stored or counted.
-func differ(was, is textfile.File) ([]string, error) {
-	old, err := was.Load(pipeline.CheckOnly())
+// differ lists the differences from the deployed file that change what is stored or counted.
+func differ(f *tables.File, is *pipeline.Pipeline) ([]string, error) {
+	_, was, err := loadDeployed(f)
 	if err != nil {
-		return nil,
-			fmt.Errorf("this version of ingot cannot read the deployed pipeline.yaml; use the version that deployed it, or newer:\n%w", err)
-	}
-	new, err := is.Load(pipeline.CheckOnly())
-	if err != nil {
-		return nil, cli.Usagef("the pipeline has mistakes:\n%w", err)
+		return nil, err
 	}
 	var list []string
-	for _, r := range changes.Between(old, new, time.Now()) {
+	for _, r := range changes.Between(was, is, time.Now()) {
 		if r.Kind == changes.Schema {
 			continue // it says nothing about what is stored
 		}

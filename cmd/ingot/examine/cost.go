@@ -18,7 +18,6 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/cost"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/internal/tool/samconfig"
-	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -188,14 +187,9 @@ func (a *app) cost(o costOptions) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	text, err := cli.ReadFile(o.pipeline, command.NoPipeline)
-	if err != nil {
-		return cli.Usage(err)
-	}
-	file := textfile.File{Name: o.pipeline, Text: text}
 	secret, _ := a.LocalSecret() // no hash that the stand-in makes is shown
-	if in.Pipeline, err = file.Load(pipeline.Secret(secret)); err != nil {
-		return cli.Usagef("the pipeline has mistakes:\n%w", err)
+	if _, in.Pipeline, err = command.LoadFile(o.pipeline, command.NoPipeline, pipeline.Secret(secret)); err != nil {
+		return err
 	}
 	if in.Partitions == 0 {
 		in.Partitions = min(maxPartitions, max(newTable, estimate.Shards(o.rate)))

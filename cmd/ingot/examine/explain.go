@@ -15,7 +15,6 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	tool "github.com/ingot-events/ingot/internal/tool/migrate"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -176,19 +175,16 @@ func (a *app) explainer(o explainOptions) (*explain.Explainer, error) {
 			return nil, fmt.Errorf("--now %q: write a time as in 2026-03-01T12:00:00Z", o.now)
 		}
 	}
-	text, err := cli.ReadFile(o.pipeline, command.NoPipeline)
+	secret, standIn := a.LocalSecret()
+	file, p, err := command.LoadFile(o.pipeline, command.NoPipeline, pipeline.Secret(secret))
 	if err != nil {
 		return nil, err
 	}
-	secret, standIn := a.LocalSecret()
-	e.Pipeline, err = textfile.File{Name: o.pipeline, Text: text}.Load(pipeline.Secret(secret))
-	if err != nil {
-		return nil, fmt.Errorf("the pipeline has mistakes:\n%w", err)
-	}
+	e.Pipeline = p
 	if !o.reveal {
 		e.Personal = show.PersonalOf(e.Pipeline)
 	}
-	e.StandInKey, e.Schemas = standIn && e.Pipeline.UsesHMAC(), pipeline.SchemaFiles(text)
+	e.StandInKey, e.Schemas = standIn && e.Pipeline.UsesHMAC(), pipeline.SchemaFiles(file.Text)
 	return e, nil
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/scaffold"
-	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -23,16 +22,13 @@ func (a *app) initIndexes(o initOptions, dir string) error {
 		return cli.Usagef("--indexes and --events do not go together: --indexes changes a repository, and --events begins one")
 	}
 	name := filepath.Join(dir, "pipeline.yaml")
-	text, err := cli.ReadFile(name, "run ingot init --indexes in a repository that ingot init has made")
+	const made = "run ingot init --indexes in a repository that ingot init has made"
+	_, p, err := command.LoadFile(name, made, pipeline.CheckOnly())
 	if err != nil {
-		return cli.Usage(err)
-	}
-	p, err := textfile.File{Name: name, Text: text}.Load(pipeline.CheckOnly())
-	if err != nil {
-		return cli.Usagef("the pipeline has mistakes:\n%w", err)
+		return err
 	}
 	file := filepath.Join(dir, "template.yaml")
-	was, err := cli.ReadFile(file, "run ingot init --indexes in a repository that ingot init has made")
+	was, err := cli.ReadFile(file, made)
 	if err != nil {
 		return cli.Usage(err)
 	}

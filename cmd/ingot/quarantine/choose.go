@@ -14,7 +14,6 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
-	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -72,16 +71,9 @@ func (a *app) deployedFor(cmd *cobra.Command, t *target.Target, c *choosing) (er
 // plan compiles a pipeline that only checks. If INGOT_PII_KEY is not set, a stand-in takes its
 // place, which changes no verdict.
 func (a *app) plan(file string) (*pipeline.Pipeline, error) {
-	text, err := cli.ReadFile(file, "name the pipeline with --pipeline FILE")
-	if err != nil {
-		return nil, cli.Usage(err)
-	}
-	secret, _ := a.Env("INGOT_PII_KEY")
-	p, err := textfile.File{Name: file, Text: text}.Load(pipeline.Secret([]byte(cmp.Or(secret, show.StandIn))))
-	if err != nil {
-		return nil, cli.Usagef("the pipeline has mistakes:\n%w", err)
-	}
-	return p, nil
+	secret, _ := a.LocalSecret()
+	_, p, err := command.LoadFile(file, "name the pipeline with --pipeline FILE", pipeline.Secret(secret))
+	return p, err
 }
 
 // letters returns the chosen letters. Without ids, these are open ones.
