@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/totals"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -333,25 +334,19 @@ func (t *Resources) totalsStep(ctx context.Context, p *pipeline.Pipeline, item *
 
 // totalRow says which total a contribution moves, what it adds, and what the total is now.
 func (t *Resources) totalRow(ctx context.Context, st *store.Store, c *aggregate.Contribution) []string {
-	by := lanes.Group(c.Def, c.By)
-	masked := t.personal().By(c.Def.Name, by)
+	masked := t.personal().By(c.Def.Name, lanes.Group(c.Def, c.By))
 	var labels []string
 	for _, name := range c.Def.By {
 		labels = append(labels, name+"="+masked[name])
-	}
-	var from, to time.Time
-	if c.Def.Window > 0 {
-		from = time.Unix(c.Window, 0).UTC()
-		to = from.Add(time.Second)
 	}
 	added := map[string]aggregate.Amount{}
 	for i, a := range c.Values {
 		added[c.Def.Values[i].Name] = a
 	}
 	adding, is := t.shown(c.Def, func(name string) aggregate.Amount { return added[name] }), map[string]Amount{}
-	found, err := query.Of(st).Total(ctx, c.Def.Name, by, from, to)
-	if err == nil && len(found) > 0 && !found[0].Missing {
-		is = t.amounts(c.Def, found[0].Values, found[0].Texts)
+	found, err := totals.CountedIn(ctx, st, c)
+	if err == nil && !found.Missing {
+		is = t.amounts(c.Def, found.Values, found.Texts)
 	}
 	var adds, now []string
 	for _, v := range c.Def.Values {
@@ -377,7 +372,7 @@ func (t *Resources) totalRow(ctx context.Context, st *store.Store, c *aggregate.
 	case len(now) == 0:
 		now = []string{"not counted yet"}
 	}
-	return []string{c.Def.Name, strings.Join(labels, ", "), show.Window(c.Def, from), strings.Join(adds, ", "), strings.Join(now, ", ")}
+	return []string{c.Def.Name, strings.Join(labels, ", "), show.Window(c.Def, found.Window), strings.Join(adds, ", "), strings.Join(now, ", ")}
 }
 
 // totalsCost adds up the costs of one update of each total. This is the most that counting the
