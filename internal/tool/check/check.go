@@ -38,6 +38,17 @@ type Input struct {
 	Exists func(path string) bool
 }
 
+// files lists the names of the files that are checked.
+func (in Input) files() []string {
+	names := []string{in.Pipeline.Name}
+	for _, f := range []*textfile.File{in.Template, in.Config, in.Migration, in.Publish, in.Next} {
+		if f != nil {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
 // Report is the result of a check.
 type Report struct {
 	Types      []string        `json:"types"`              // event types of the pipeline, in byte order
@@ -72,7 +83,6 @@ func Run(in Input) (*Report, error) {
 	p := r.pipeline(in.Pipeline)
 	at := rules.Places{Notes: &rules.Notes{File: in.Pipeline.Name}}
 	at.Root, _ = template.Read(in.Pipeline.Text) // if it has mistakes, they were reported, and no place is looked up
-	files := []string{in.Pipeline.Name}
 	environments, err := r.environments(in)
 	if err != nil {
 		return nil, err
@@ -87,24 +97,12 @@ func Run(in Input) (*Report, error) {
 	}
 	counting, known := aggregate.Marks, false
 	if in.Template != nil {
-		files = append(files, in.Template.Name)
 		if counting, known, err = r.template(in, p, at, environments, readers); err != nil {
 			return nil, err
 		}
 	}
-	if in.Config != nil {
-		files = append(files, in.Config.Name)
-	}
-	if in.Migration != nil {
-		files = append(files, in.Migration.Name)
-	}
-	if in.Publish != nil {
-		files = append(files, in.Publish.Name)
-		r.publishing(in.Publish, in.Next, p)
-	}
-	if in.Next != nil {
-		files = append(files, in.Next.Name)
-	}
+	r.publishing(in.Publish, in.Next, p)
+	files := in.files()
 	if in.Was != nil {
 		files = append(files, in.Was.Name)
 		r.changes(*in.Was, p, at, in.Now)
@@ -213,15 +211,7 @@ func (r *Report) pipeline(f textfile.File) *pipeline.Pipeline {
 // load compiles a file and adds its mistakes to the report. It returns nil if there are any.
 func (r *Report) load(f textfile.File) *pipeline.Pipeline {
 	p, err := f.Load(pipeline.CheckOnly())
-	var mistakes pipeline.Mistakes
-	switch {
-	case errors.As(err, &mistakes):
-		for _, m := range mistakes {
-			r.Findings = append(r.Findings, fromPipeline(rules.Mistake, m))
-		}
-		return nil
-	case err != nil: // not expected for a file that has been read
-		r.mistake("pipeline", f.Name, begin, err.Error(), "")
+	if !r.loaded("pipeline", &f, err) {
 		return nil
 	}
 	return p

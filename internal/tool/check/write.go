@@ -9,7 +9,6 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 // WriteText writes the report for people: first the findings, then what the totals cost, and then
@@ -89,12 +88,7 @@ func (t *Total) turns() string {
 
 // summary returns the last line, which says what was checked and how many findings there are.
 func (r *Report) summary(in Input) string {
-	files := []string{in.Pipeline.Name}
-	for _, f := range []*textfile.File{in.Template, in.Config, in.Migration, in.Publish, in.Next} {
-		if f != nil {
-			files = append(files, f.Name)
-		}
-	}
+	files := in.files()
 	last := len(files) - 1
 	checked := strings.Join(files[:last], ", ") + " and " + files[last]
 	if last == 0 {
