@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -246,12 +247,8 @@ func (a *app) eraseWhich(ctx context.Context, e *erase.Eraser, args []string, o 
 // erased prints what was done and what is left, and returns the exit code.
 func (a *app) erased(ctx context.Context, e *erase.Eraser) error {
 	r := e.Report(ctx)
-	if a.JSON() {
-		if err := a.WriteJSON(r); err != nil {
-			return err
-		}
-	} else {
-		e.Print(a.Stdout, r)
+	if err := a.Print(r, func(b *strings.Builder) { e.Print(b, r) }); err != nil {
+		return err
 	}
 	failed := 0
 	for _, ev := range r.Events {
@@ -305,9 +302,5 @@ func (a *app) erasePayloads(cmd *cobra.Command, o eraseOptions) error {
 		}
 		return eraseFault(err)
 	}
-	if a.JSON() {
-		return a.WriteJSON(out)
-	}
-	out.Print(a.Stdout)
-	return nil
+	return a.Print(out, out.Print)
 }

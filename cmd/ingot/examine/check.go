@@ -197,15 +197,7 @@ func (a *app) check(o checkOptions, named func(flag string) bool) error {
 	if in.Template == nil {
 		a.Say("there is no %s here: its rules were not checked; name a template with --template", o.template)
 	}
-	if a.JSON() {
-		err = a.WriteJSON(report)
-	} else {
-		err = report.WriteText(a.Stdout, in)
-	}
-	if err == nil && !report.Clean() {
-		err = cli.Difference()
-	}
-	return err
+	return cli.Differs(a.Print(report, func(b *strings.Builder) { report.WriteText(b, in) }), !report.Clean())
 }
 
 func checkError(err error) error {

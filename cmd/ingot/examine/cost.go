@@ -201,10 +201,7 @@ func (a *app) cost(o costOptions) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	if a.JSON() {
-		return a.WriteJSON(report)
-	}
-	return report.WriteText(a.Stdout)
+	return a.Print(report, report.WriteText)
 }
 
 // rehearsed computes the cost of the events of a file, or of events that it makes up.

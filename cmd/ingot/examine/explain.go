@@ -119,15 +119,7 @@ func (a *app) explain(o explainOptions, name string) error {
 		return cli.Usage(err)
 	}
 	report := explainer.Explain(messages)
-	if a.JSON() {
-		err = a.WriteJSON(report)
-	} else {
-		err = report.WriteText(a.Stdout)
-	}
-	if err == nil && report.Quarantined() {
-		err = cli.Difference()
-	}
-	return err
+	return cli.Differs(a.Print(report, report.WriteText), report.Quarantined())
 }
 
 // explainRow explains what a row of an old table becomes.
@@ -149,15 +141,7 @@ func (a *app) explainRow(o explainOptions, name string) error {
 		return cli.Usagef("%s: %w", name, err)
 	}
 	e := tool.Explain(migrate.Copies(m, row, nil, with.Now))
-	if a.JSON() {
-		err = a.WriteJSON(e)
-	} else {
-		e.Write(a.Stdout)
-	}
-	if err == nil && e.Refused != "" {
-		err = cli.Difference()
-	}
-	return err
+	return cli.Differs(a.Print(e, e.Write), e.Refused != "")
 }
 
 // explainer compiles the pipeline with the secret of the environment, or with the stand-in.

@@ -118,13 +118,7 @@ func (a *app) checked(ctx context.Context, config demo.Config, totals int) error
 	case err != nil:
 		return err
 	}
-	if err := a.printSummary(summary, totals); err != nil {
-		return err
-	}
-	if !summary.Same {
-		return cli.Difference()
-	}
-	return nil
+	return cli.Differs(a.printSummary(summary, totals), !summary.Same)
 }
 
 // events returns the file that the command line means. The events are read more than once. So

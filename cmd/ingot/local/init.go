@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -206,11 +205,7 @@ func (a *app) printMade(dir string, list []scaffold.File) error {
 	for _, f := range list {
 		made.Files = append(made.Files, filepath.Join(dir, filepath.FromSlash(f.Name)))
 	}
-	if a.JSON() {
-		return a.WriteJSON(made)
-	}
-	_, err := fmt.Fprintln(a.Stdout, strings.Join(made.Files, "\n"))
-	return err
+	return a.Print(made, func(b *strings.Builder) { b.WriteString(strings.Join(made.Files, "\n") + "\n") })
 }
 
 // config says what repository to make in a folder.
@@ -403,25 +398,12 @@ func (a *app) initDiff(o initOptions, dir string) error {
 			found.Differences = append(found.Differences, fileDiff{f.Name, string(text)})
 		}
 	}
-	if err := a.printDiff(found); err != nil {
-		return err
-	}
-	if len(found.Differences) > 0 {
-		return cli.Difference()
-	}
-	return nil
-}
-
-func (a *app) printDiff(found InitReport) error {
-	if a.JSON() {
-		return a.WriteJSON(found)
-	}
-	for _, d := range found.Differences {
-		if _, err := io.WriteString(a.Stdout, d.Diff); err != nil {
-			return err
+	err = a.Print(found, func(b *strings.Builder) {
+		for _, d := range found.Differences {
+			b.WriteString(d.Diff)
 		}
-	}
-	return nil
+	})
+	return cli.Differs(err, len(found.Differences) > 0)
 }
 
 // owned reports whether a file belongs to the user from the first day, so that a new version of

@@ -324,15 +324,7 @@ Exit code 3: something stands against a turn.`,
 			if err != nil {
 				return err
 			}
-			if a.JSON() {
-				err = a.WriteJSON(c)
-			} else {
-				tool.WriteCompared(a.Stdout, c)
-			}
-			if err == nil && !c.Clean() {
-				err = cli.Difference()
-			}
-			return err
+			return cli.Differs(a.Print(c, func(b *strings.Builder) { tool.WriteCompared(b, c) }), !c.Clean())
 		},
 	}
 }
@@ -388,11 +380,7 @@ that function is, and notes it.`,
 					return err
 				}
 			}
-			if a.JSON() {
-				return a.WriteJSON(s)
-			}
-			s.Write(a.Stdout)
-			return nil
+			return a.Print(s, s.Write)
 		},
 	}
 }

@@ -2,8 +2,8 @@ package operate
 
 import (
 	"errors"
-	"fmt"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,12 +72,8 @@ func (a *app) consoleOfDev(t *target.Target) error {
 	return a.printConsole(t.Console)
 }
 
-func (a *app) printConsole(url string) (err error) {
-	if a.JSON() {
-		return a.WriteJSON(served{url})
-	}
-	_, err = fmt.Fprintln(a.Stdout, url)
-	return err
+func (a *app) printConsole(url string) error {
+	return a.Print(served{url}, func(b *strings.Builder) { b.WriteString(url + "\n") })
 }
 
 // console serves the console of a stack until the user ends it.

@@ -132,25 +132,19 @@ func (a *app) pause(cmd *cobra.Command, t *target.Target, streams bool, o pauseO
 }
 
 func (a *app) endPause(ctx context.Context, out Paused, streams bool, unknown error) error {
-	if a.JSON() {
-		if err := a.WriteJSON(out); err != nil {
-			return err
-		}
-	} else {
-		for _, m := range out.Mappings {
-			fmt.Fprintf(a.Stdout, "%s  %s\n", m.Function, m.State)
-		}
+	err := a.Print(out, func(b *strings.Builder) {
+		out.states(b)
 		switch {
 		case streams:
-			fmt.Fprintf(a.Stdout, "resume before %s: the stream forgets\n", time.Now().Add(24*time.Hour).UTC().Format(time.RFC3339))
+			fmt.Fprintf(b, "resume before %s: the stream forgets\n", time.Now().Add(24*time.Hour).UTC().Format(time.RFC3339))
 		case out.Drained:
-			fmt.Fprintln(a.Stdout, "the stream is read to its end")
+			fmt.Fprintln(b, "the stream is read to its end")
 		}
-		fmt.Fprintf(a.Stdout, "to resume: %s\n", out.Resume)
-	}
+		fmt.Fprintf(b, "to resume: %s\n", out.Resume)
+	})
 	switch {
-	case unknown == nil:
-		return nil
+	case err != nil || unknown == nil:
+		return err
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
@@ -170,11 +164,12 @@ func (a *app) resume(ctx context.Context, t *target.Target, streams bool) error 
 	if err != nil {
 		return err
 	}
-	if a.JSON() {
-		return a.WriteJSON(Paused{Mappings: list})
+	out := Paused{Mappings: list}
+	return a.Print(out, out.states)
+}
+
+func (p Paused) states(b *strings.Builder) {
+	for _, m := range p.Mappings {
+		fmt.Fprintf(b, "%s  %s\n", m.Function, m.State)
 	}
-	for _, m := range list {
-		fmt.Fprintf(a.Stdout, "%s  %s\n", m.Function, m.State)
-	}
-	return nil
 }

@@ -106,14 +106,10 @@ func (a *app) try(cmd *cobra.Command, o tryOptions) error {
 		return cli.Refusedf("%w. If that is fine, add --yes", err)
 	}
 	out := Tried{where(t), cmd.Root().Version, r}
-	if a.JSON() {
-		if jsonErr := a.WriteJSON(out); jsonErr != nil {
-			return jsonErr
-		}
-	} else {
-		fmt.Fprint(a.Stdout, out.text())
-	}
+	printed := a.Print(out, out.text)
 	switch {
+	case printed != nil:
+		return printed
 	case err != nil:
 		return fmt.Errorf("the trial stopped early, and the events that it has stored are still there: %w", err)
 	case !r.Right():
@@ -133,12 +129,11 @@ func where(t *target.Target) string {
 	return "AWS, " + t.Region
 }
 
-func (r Tried) text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "ingot try, %s\nwhere     %s\npipeline  %s, epoch %d, counting by %s\nsent      %s\n\n", r.Version, r.Where,
+func (r Tried) text(b *strings.Builder) {
+	fmt.Fprintf(b, "ingot try, %s\nwhere     %s\npipeline  %s, epoch %d, counting by %s\nsent      %s\n\n", r.Version, r.Where,
 		show.Count(r.Types, "event type"), r.Epoch, cmp.Or(r.Counting, "nothing"), show.Count(r.Sent, "message"))
 	for _, c := range r.Checks {
-		fmt.Fprintf(&b, "%-9s  %s", c.Result, c.What)
+		fmt.Fprintf(b, "%-9s  %s", c.Result, c.What)
 		if c.Detail != "" {
 			b.WriteString(": " + show.Text(c.Detail))
 		}
@@ -150,5 +145,4 @@ func (r Tried) text() string {
 		}
 		b.WriteString("  " + left + "\n")
 	}
-	return b.String()
 }

@@ -3,6 +3,7 @@ package quarantine
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -82,10 +83,6 @@ func (a *app) list(path string, c choosing) error {
 	}
 	letters, err := dir.List()
 	letters = slices.DeleteFunc(letters, func(l *quarantine.Letter) bool { return !c.Chooses(l) })
-	if !a.JSON() {
-		a.listText(letters)
-		return err
-	}
 	list := []Listed{}
 	for _, l := range letters {
 		one := Listed{ID: l.ID, Dead: l.Dead, Sent: l.Sent, Pulled: l.Pulled, Receives: l.Receives, Bytes: len(l.Body), State: l.State()}
@@ -94,15 +91,16 @@ func (a *app) list(path string, c choosing) error {
 		}
 		list = append(list, one)
 	}
-	if jsonErr := a.WriteJSON(listReport{list, append([]Counted{}, countedBy(letters)...)}); err == nil {
-		err = jsonErr
+	printed := a.Print(listReport{list, append([]Counted{}, countedBy(letters)...)}, func(b *strings.Builder) { listText(b, letters) })
+	if err == nil {
+		err = printed
 	}
 	return err
 }
 
-func (a *app) listText(letters []*quarantine.Letter) {
+func listText(b *strings.Builder, letters []*quarantine.Letter) {
 	if len(letters) == 0 {
-		fmt.Fprintln(a.Stdout, "no messages")
+		fmt.Fprintln(b, "no messages")
 		return
 	}
 	t := show.NewTable(3)
@@ -118,7 +116,7 @@ func (a *app) listText(letters []*quarantine.Letter) {
 		}
 		t.Row(short[i], verdict, reason, show.Comma(len(l.Body)), l.Sent.Format("2006-01-02 15:04"), l.State())
 	}
-	t.Print(a.Stdout)
+	t.Print(b)
 	open := 0
 	sums := show.NewTable(0, 1)
 	sums.Row("messages", "open", "verdict", "reason")
@@ -126,9 +124,9 @@ func (a *app) listText(letters []*quarantine.Letter) {
 		open += one.open
 		sums.Row(show.Comma(one.Messages), show.Comma(one.open), one.Verdict, one.Reason)
 	}
-	fmt.Fprintln(a.Stdout)
-	sums.Print(a.Stdout)
-	fmt.Fprintf(a.Stdout, "%s, %d of them open\n", show.Count(len(letters), "message"), open)
+	fmt.Fprintln(b)
+	sums.Print(b)
+	fmt.Fprintf(b, "%s, %d of them open\n", show.Count(len(letters), "message"), open)
 }
 
 // shortIDs returns the beginnings of ids that tell them apart, at least eight characters.

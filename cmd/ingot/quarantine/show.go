@@ -100,20 +100,13 @@ func (a *app) showLetter(cmd *cobra.Command, t *target.Target, path, id string, 
 		personal = show.PersonalOf(x.Pipeline)
 	}
 	report := quarantine.Show(l, dir.File(l.ID), today, personal)
-	if a.JSON() {
-		err = a.WriteJSON(report)
-	} else {
-		report.Print(a.Stdout, path, strings.Join(a.Again(t), " "), flaggedBy(x, today))
-	}
+	err = a.Print(report, func(b *strings.Builder) { report.Print(b, path, strings.Join(a.Again(t), " "), flaggedBy(x, today)) })
 	// Only an event that a person was shown may be replaced.
 	if seen := today.Digests(); err == nil && l.Open() && !slices.Equal(l.Seen, seen) {
 		l.Seen = seen
 		err = dir.Save(l)
 	}
-	if err == nil && !today.Verdict.Stored() {
-		err = cli.Difference()
-	}
-	return err
+	return cli.Differs(err, !today.Verdict.Stored())
 }
 
 func flaggedBy(x quarantine.Examiner, today *quarantine.Today) (names []string) {

@@ -202,9 +202,6 @@ func (j *job) end(ctx context.Context) error {
 }
 
 func (j *job) printSum(sum WorkedReport) error {
-	if j.JSON() {
-		return j.WriteJSON(sum)
-	}
 	text := show.Comma(sum.Done) + " " + j.does()
 	switch {
 	case sum.Stay == 1:
@@ -215,8 +212,7 @@ func (j *job) printSum(sum WorkedReport) error {
 	if len(sum.Reasons) > 0 {
 		text += ": " + texts(sum.Reasons)
 	}
-	_, err := fmt.Fprintln(j.Stdout, text)
-	return err
+	return j.Print(sum, func(b *strings.Builder) { b.WriteString(text + "\n") })
 }
 
 // begin opens the folder and finds the letters that are chosen.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -154,10 +153,7 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal, 
 		}
 		got.Payload = mask.Data(text)
 	}
-	if a.JSON() {
-		return a.WriteJSON(got)
-	}
-	return got.text(a.Stdout, a.Columns)
+	return a.Print(got, func(b *strings.Builder) { got.text(b, a.Columns) })
 }
 
 // itemOf collects what get shows of an item.
@@ -187,8 +183,7 @@ func itemOf(ctx context.Context, st *store.Store, p *pipeline.Pipeline, item *ev
 }
 
 // text writes the item for people.
-func (g *GotItem) text(w io.Writer, width int) error {
-	var b strings.Builder
+func (g *GotItem) text(b *strings.Builder, width int) {
 	t := show.NewTable()
 	t.Fit(width)
 	t.Row("key", g.Key.PK+" / "+g.Key.SK)
@@ -203,7 +198,7 @@ func (g *GotItem) text(w io.Writer, width int) error {
 	for _, i := range g.Indexes {
 		t.Row(i.Name, i.PK+" / "+i.SK)
 	}
-	t.Print(&b)
+	t.Print(b)
 	b.WriteString("\nPAYLOAD")
 	if g.Object != nil {
 		b.WriteString("  in the payload bucket")
@@ -219,8 +214,6 @@ func (g *GotItem) text(w io.Writer, width int) error {
 		b.WriteString("\nIt counts in no total.\n")
 	} else {
 		b.WriteString("\nTOTALS  that it counts in, as they are now\n")
-		totals.Table(&b, g.Totals, width, true)
+		totals.Table(b, g.Totals, width, true)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
@@ -164,7 +163,7 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 		for _, in := range requests {
 			out.Explain = append(out.Explain, explained(in, hidden.Asked(pattern)))
 		}
-		return a.printAnswer(out)
+		return a.Print(out, func(b *strings.Builder) { a.writeAnswer(b, out) })
 	}
 	got, err := query.Of(st).Read(cmd.Context(), args[0], o.ask)
 	if err != nil {
@@ -185,7 +184,7 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 		}
 		out.Missing = append(out.Missing, keyIn(key))
 	}
-	return a.printAnswer(out)
+	return a.Print(out, func(b *strings.Builder) { a.writeAnswer(b, out) })
 }
 
 // alone reports whether a command that sends nothing can do without a stack, because it has a file:
@@ -379,42 +378,36 @@ func (k answerKey) text() string {
 	return fmt.Sprintf("PK = %q AND SK = %q", show.Text(k.PK), show.Text(k.SK))
 }
 
-func (a *app) printAnswer(out Answer) error {
-	if a.JSON() {
-		return a.WriteJSON(out)
-	}
-	var b strings.Builder
+func (a *app) writeAnswer(b *strings.Builder, out Answer) {
 	switch {
 	case out.Explain != nil:
-		writeExplained(&b, out.Explain)
+		writeExplained(b, out.Explain)
 	case out.Totals != nil:
-		writeAnswerTotals(&b, out.Totals)
+		writeAnswerTotals(b, out.Totals)
 	case out.ofTotals:
 		b.WriteString("no total is stored for this\n")
 	default:
-		cut := writeItems(&b, out.Items, a.Columns)
+		cut := writeItems(b, out.Items, a.Columns)
 		if n := out.elsewhere(); n > 0 {
-			fmt.Fprintf(&b, "%s in the payload bucket, and shown as far as the item keeps it; ingot get --payload shows all of one\n",
+			fmt.Fprintf(b, "%s in the payload bucket, and shown as far as the item keeps it; ingot get --payload shows all of one\n",
 				isOrAre(n))
 		}
 		for _, key := range out.Missing {
-			fmt.Fprintf(&b, "nothing is stored under %s\n", key.text())
+			fmt.Fprintf(b, "nothing is stored under %s\n", key.text())
 		}
 		units := fmt.Sprintf("%v read units", out.Units) // it may be a half
 		if out.Units == 1 {
 			units = "1 read unit"
 		}
-		fmt.Fprintf(&b, "read %s, returned %s: %s, %s\n", show.Comma(out.Read), show.Comma(out.Returned),
+		fmt.Fprintf(b, "read %s, returned %s: %s, %s\n", show.Comma(out.Read), show.Comma(out.Returned),
 			show.Count(out.Requests, "request"), units)
 		if out.Next != "" {
-			fmt.Fprintf(&b, "there is more: add --page %s\n", out.Next)
+			fmt.Fprintf(b, "there is more: add --page %s\n", out.Next)
 		}
 		if cut {
 			a.Say("payloads end with … where the terminal does; --output json shows all of them")
 		}
 	}
-	_, err := io.WriteString(a.Stdout, b.String())
-	return err
 }
 
 // writeItems writes one line for each item. If that does not fit on the terminal, each payload has

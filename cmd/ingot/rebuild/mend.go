@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -115,21 +116,16 @@ func (a *app) rebuildMend(cmd *cobra.Command, o pass.Options, names []string) er
 			left++
 		}
 	}
-	if a.JSON() {
-		err = a.WriteJSON(out)
-	} else {
-		show.Some(a.Stdout, out.Mended, func(t mendedTotal) string {
+	err = a.Print(out, func(b *strings.Builder) {
+		show.Some(b, out.Mended, func(t mendedTotal) string {
 			if t.Why == "" {
 				return "mended: " + t.String()
 			}
 			return "not mended: " + t.String() + ": " + t.Why
 		})
-		fmt.Fprintf(a.Stdout, "%s mended, %s not\n", show.Count(len(out.Mended)+done.More-left, "total"), show.Comma(left))
-	}
-	if err == nil && left > 0 {
-		return cli.Difference()
-	}
-	return err
+		fmt.Fprintf(b, "%s mended, %s not\n", show.Count(len(out.Mended)+done.More-left, "total"), show.Comma(left))
+	})
+	return cli.Differs(err, left > 0)
 }
 
 // opened opens the stack, and returns the aggregates with these names. Without names it returns
@@ -176,16 +172,11 @@ func (a *app) rebuildAccept(cmd *cobra.Command, o pass.Options, names []string) 
 		}
 		a.Say("not accepted, because its flag has changed meanwhile: %s; run the command again", f)
 	}
-	if a.JSON() {
-		err = a.WriteJSON(out)
-	} else {
-		show.Some(a.Stdout, out.Accepted, func(t acceptedTotal) string { return "accepted: " + t.String() + ": " + t.Flag })
-		fmt.Fprintf(a.Stdout, "%s accepted by %s\n", show.Count(len(out.Accepted), "flag"), show.Text(who))
-	}
-	if err == nil && len(out.Accepted) < len(flags) {
-		return cli.Difference()
-	}
-	return err
+	err = a.Print(out, func(b *strings.Builder) {
+		show.Some(b, out.Accepted, func(t acceptedTotal) string { return "accepted: " + t.String() + ": " + t.Flag })
+		fmt.Fprintf(b, "%s accepted by %s\n", show.Count(len(out.Accepted), "flag"), show.Text(who))
+	})
+	return cli.Differs(err, len(out.Accepted) < len(flags))
 }
 
 // flagsOf lists the flags of the totals and heads of some aggregates. It reads the whole aggregates

@@ -2,6 +2,7 @@ package rebuild
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -79,15 +80,10 @@ func (a *app) rebuildParts(cmd *cobra.Command, o pass.Options) error {
 		}
 		out.Refused = append(out.Refused, text)
 	}
-	if a.JSON() {
-		err = a.WriteJSON(out)
-	} else {
-		fmt.Fprintf(a.Stdout, "%s of %s missing, %s put\n", show.Count(out.Missing, "part"), show.Count(out.Wholes, "event"),
+	err = a.Print(out, func(b *strings.Builder) {
+		fmt.Fprintf(b, "%s of %s missing, %s put\n", show.Count(out.Missing, "part"), show.Count(out.Wholes, "event"),
 			show.Comma(out.Put))
-		show.Some(a.Stdout, out.Refused, func(s string) string { return "not put: " + s })
-	}
-	if err == nil && out.Put < out.Missing {
-		return cli.Difference()
-	}
-	return err
+		show.Some(b, out.Refused, func(s string) string { return "not put: " + s })
+	})
+	return cli.Differs(err, out.Put < out.Missing)
 }

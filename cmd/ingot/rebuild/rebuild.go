@@ -267,24 +267,17 @@ func meant(ctx context.Context, s pass.Opened, names []string) (defs []*aggregat
 }
 
 func (a *app) rebuilt(out Rebuilt) error {
-	if a.JSON() {
-		if err := a.WriteJSON(out); err != nil {
-			return err
-		}
-	} else {
+	err := a.Print(out, func(b *strings.Builder) {
 		for _, one := range out.Complete {
-			fmt.Fprintf(a.Stdout, "complete: %s\n", one)
+			fmt.Fprintf(b, "complete: %s\n", one)
 		}
 		for _, one := range out.Standing {
-			fmt.Fprintf(a.Stdout, "not complete: %s\n", show.Text(one))
+			fmt.Fprintf(b, "not complete: %s\n", show.Text(one))
 		}
 		if out.Flagged > 0 {
 			a.Say("%s not proven: ingot verify names what is flagged, and ingot rebuild mend mends what it can",
 				show.Count(out.Flagged, "total"))
 		}
-	}
-	if len(out.Standing) > 0 {
-		return cli.Difference()
-	}
-	return nil
+	})
+	return cli.Differs(err, len(out.Standing) > 0)
 }

@@ -220,9 +220,6 @@ func (a *app) sentWith(cmd *cobra.Command, t *target.Target, o sendOptions) (*pi
 
 // sent says what was sent.
 func (a *app) sent(r sentReport) error {
-	if a.JSON() {
-		return a.WriteJSON(r)
-	}
 	text := show.Count(r.Sent, "event") + " sent"
 	if r.Events > 0 && r.Events != r.Sent {
 		text = show.Count(r.Events, "event") + " sent in " + show.Count(r.Sent, "message")
@@ -230,8 +227,7 @@ func (a *app) sent(r sentReport) error {
 	if r.Seconds >= 1 { // the rate of less says nothing
 		text += fmt.Sprintf(" in %.1f s, %s a second", r.Seconds, show.Comma(int(float64(r.Sent)/r.Seconds)))
 	}
-	_, err := fmt.Fprintln(a.Stdout, text)
-	return err
+	return a.Print(r, func(b *strings.Builder) { b.WriteString(text + "\n") })
 }
 
 func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pipeline, r sentReport, waiting send.Waiting, none keyless,

@@ -2,7 +2,7 @@ package verify
 
 import (
 	"fmt"
-	"io"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -70,8 +70,8 @@ func reportOf(r *verify.Report, looks *verify.Looks, masks show.Personal) *Verif
 	return out
 }
 
-// Write writes the report for people.
-func (r *Verified) Write(w io.Writer) {
+// write writes the report for people.
+func (r *Verified) write(w *strings.Builder) {
 	show.Some(w, r.Differences, r.line)
 	show.Some(w, r.Flagged, func(s string) string { return "flagged: " + s })
 	show.Some(w, r.Building, func(s string) string { return "building: " + s + "; ingot rebuild completes it" })

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -207,21 +208,17 @@ func (a *app) verified(plan *pipeline.Pipeline, o options, r *verify.Report, loo
 		a.Say("%s and %s may hold personal values; --reveal shows them", show.Count(len(r.Flagged), "flag"),
 			show.Count(len(r.Unreadable), "unreadable item"))
 	}
-	if a.JSON() {
-		if err := a.WriteJSON(out); err != nil {
-			return err
-		}
-	} else {
-		out.Write(a.Stdout)
+	err := a.Print(out, func(b *strings.Builder) {
+		out.write(b)
 		if out.Unsure != "" {
 			a.Say("nothing can be called damaged: %s", out.Unsure)
 		} else if looks == nil && out.Items > 0 && len(out.Differences) > 0 {
 			a.Say("events may still be arriving; run ingot verify --twice")
 		}
-	}
+	})
 	switch {
-	case out.Equal:
-		return nil
+	case err != nil || out.Equal:
+		return err
 	case looks != nil && len(looks.Damaged) == 0 && r.MissingParts == 0:
 		return cli.Unsure()
 	}

@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -13,8 +12,7 @@ import (
 
 // WriteText writes the report for people: first the findings, then what the totals cost, and then
 // one line with the result.
-func (r *Report) WriteText(w io.Writer, in Input) error {
-	b := &strings.Builder{}
+func (r *Report) WriteText(b *strings.Builder, in Input) {
 	for _, f := range r.Findings {
 		fmt.Fprintln(b, f)
 	}
@@ -34,8 +32,6 @@ func (r *Report) WriteText(w io.Writer, in Input) error {
 		b.WriteString(r.Events.Text() + "\n")
 	}
 	fmt.Fprintln(b, r.summary(in))
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 func (r *Report) writeTotals(b *strings.Builder) {

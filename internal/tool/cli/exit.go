@@ -39,6 +39,14 @@ func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, 
 // Difference reports that there is a finding, after a command has printed it.
 func Difference() error { return &ExitError{Different, nil} }
 
+// Differs is [Difference] if a result differs that was printed without an error.
+func Differs(err error, differs bool) error {
+	if err == nil && differs {
+		return Difference()
+	}
+	return err
+}
+
 // Refused reports that the tool does not do what was asked, and that a person must decide.
 func Refused(err error) error { return &ExitError{Refuses, err} }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 
 	"golang.org/x/term"
@@ -44,6 +45,17 @@ func (o *IO) JSON() bool { return o.Output == "json" }
 
 // WriteJSON writes one value to Stdout.
 func (o *IO) WriteJSON(v any) error { return show.JSON(o.Stdout, v) }
+
+// Print writes a result to Stdout: as JSON, or as the text that write makes of it.
+func (o *IO) Print(v any, write func(*strings.Builder)) error {
+	if o.JSON() {
+		return o.WriteJSON(v)
+	}
+	var b strings.Builder
+	write(&b)
+	_, err := io.WriteString(o.Stdout, b.String())
+	return err
+}
 
 // Say writes one message to Stderr.
 func (o *IO) Say(format string, args ...any) { fmt.Fprintf(o.Stderr, "ingot: "+format+"\n", args...) }

@@ -77,8 +77,8 @@ func TestPartsAreItems(t *testing.T) {
 	same := computed(t, in, lines(50, 10)+lines(50, 10))
 	near(same, "repetitions", "write units", million*11/2)
 	var text strings.Builder
-	if err := same.WriteText(&text); err != nil || !strings.Contains(text.String(), "each event also yields 10 parts") {
-		t.Errorf("%v, %s", err, &text)
+	if same.WriteText(&text); !strings.Contains(text.String(), "each event also yields 10 parts") {
+		t.Errorf("%s", &text)
 	}
 }
 
@@ -128,9 +128,8 @@ func TestArraysAreOneMessage(t *testing.T) {
 			}
 		}
 		var text strings.Builder
-		if err := r.WriteText(&text); err != nil ||
-			strings.Contains(text.String(), fmt.Sprintf("%d in a message", c.inMessage)) != (c.inMessage > 1) {
-			t.Errorf("%v\n%s", err, &text)
+		if r.WriteText(&text); strings.Contains(text.String(), fmt.Sprintf("%d in a message", c.inMessage)) != (c.inMessage > 1) {
+			t.Errorf("%s", &text)
 		}
 	}
 }

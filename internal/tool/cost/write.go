@@ -2,7 +2,6 @@ package cost
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -13,8 +12,7 @@ import (
 
 // WriteText writes the report for people. No line is longer than 80 columns, except for names of
 // files.
-func (r *Report) WriteText(w io.Writer) error {
-	b := &strings.Builder{}
+func (r *Report) WriteText(b *strings.Builder) {
 	fmt.Fprintf(b, "%s at %s a second: %s million in a month of %d hours\n", r.Pipeline, itemsOf(r.Rate, "event"),
 		amount(r.Messages/1e6), r.Hours)
 	width := 12
@@ -30,8 +28,6 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, note := range r.notes() {
 		b.WriteString(wrapped(note) + "\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 func (r *Report) suppositions() [][2]string {

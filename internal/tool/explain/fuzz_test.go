@@ -64,8 +64,8 @@ func FuzzMessages(f *testing.F) {
 		if err := show.JSON(&out, report); err != nil || !json.Valid([]byte(out.String())) {
 			t.Errorf("as JSON: %v %s", err, out.String())
 		}
-		if err := report.WriteText(&out); err != nil || strings.ContainsAny(out.String(), "\x1b\x00") {
-			t.Errorf("as text: %v %q", err, out.String())
+		if report.WriteText(&out); strings.ContainsAny(out.String(), "\x1b\x00") {
+			t.Errorf("as text: %q", out.String())
 		}
 	})
 }

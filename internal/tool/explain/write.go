@@ -2,7 +2,6 @@ package explain
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -14,8 +13,7 @@ import (
 )
 
 // WriteText writes the report for people.
-func (r *Report) WriteText(w io.Writer) error {
-	b := &strings.Builder{}
+func (r *Report) WriteText(b *strings.Builder) {
 	if r.StandInKey {
 		fmt.Fprintf(b, "INGOT_PII_KEY is not set: keyed hashes are made with the key %q and are not those in your tables.\n\n", show.StandIn)
 	}
@@ -34,8 +32,6 @@ func (r *Report) WriteText(w io.Writer) error {
 			fmt.Fprintln(b)
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // table writes aligned columns: a label, then one or two values.

@@ -7,11 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -118,7 +118,7 @@ func Explain(mapped rowmap.Mapped) *Explained {
 }
 
 // Write writes it for people.
-func (e *Explained) Write(w io.Writer) {
+func (e *Explained) Write(w *strings.Builder) {
 	if e.Entry >= 0 {
 		fmt.Fprintf(w, "entry    rows[%d] takes the row\n", e.Entry)
 	}

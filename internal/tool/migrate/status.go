@@ -106,7 +106,7 @@ func Status(m *rowmap.Mapping, old *migrate.Table, missing []string, c *migrate.
 }
 
 // Write writes it for people.
-func (s *State) Write(w io.Writer) {
+func (s *State) Write(w *strings.Builder) {
 	fmt.Fprintf(w, "migration %s of table %s\n", s.Migration, s.Table)
 	at := func(t *time.Time) string {
 		if t == nil {

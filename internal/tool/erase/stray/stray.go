@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"slices"
 	"strings"
@@ -87,7 +86,7 @@ type Object struct {
 }
 
 // Print writes what was deleted, or what would be, for people.
-func (f *Found) Print(w io.Writer) {
+func (f *Found) Print(w *strings.Builder) {
 	state := ": deleted"
 	if f.Deleted == nil {
 		state = ""
