@@ -119,17 +119,17 @@ func (r *running) ingest(ctx context.Context, payload []byte) ([]byte, error) {
 		return nil, err
 	}
 	now := r.current.Load()
-	response, err := now.ingest.Handle(iam.As(ctx, now.asIngest), batch)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(response)
+	return answer(now.ingest.Handle(iam.As(ctx, now.asIngest), batch))
 }
 
 // streams calls the streams function, as its mapping does.
 func (r *running) streams(ctx context.Context, payload []byte) ([]byte, error) {
 	now := r.current.Load()
-	response, err := now.streams.Handle(iam.As(ctx, now.asStreams), payload)
+	return answer(now.streams.Handle(iam.As(ctx, now.asStreams), payload))
+}
+
+// answer returns what Lambda makes of what a function has returned.
+func answer(response any, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -150,15 +150,7 @@ func (d *Dev) pollQueue(ctx context.Context) (time.Duration, error) {
 	if !p.Idle() && p.FailedWhole == 0 {
 		d.last(target.DevIngest, lastFine)
 	}
-	switch {
-	case p.FailedWhole > 0:
-		return afterFailure, err
-	case p.Idle():
-		d.rest(&d.queueIdle)
-		return pause, err
-	}
-	d.queueIdle.Store(false)
-	return 0, err
+	return d.until(p.FailedWhole, p.Idle(), &d.queueIdle), err
 }
 
 func (d *Dev) pollStream(ctx context.Context) (time.Duration, error) {
@@ -176,15 +168,20 @@ func (d *Dev) pollStream(ctx context.Context) (time.Duration, error) {
 		}
 		d.kept.position(keptPosition, d.stream.Checkpoint(), d.clock.Now())
 	}
+	return d.until(p.Failed, p.Idle(), &d.streamIdle), err
+}
+
+// until returns how long a mapping waits until its next round.
+func (d *Dev) until(failed int, nothing bool, idle *atomic.Bool) time.Duration {
 	switch {
-	case p.Failed > 0:
-		return afterFailure, err
-	case p.Idle():
-		d.rest(&d.streamIdle)
-		return pause, err
+	case failed > 0:
+		return afterFailure
+	case nothing:
+		d.rest(idle)
+		return pause
 	}
-	d.streamIdle.Store(false)
-	return 0, err
+	idle.Store(false)
+	return 0
 }
 
 // rest records that a mapping found nothing. When all mappings have found nothing, nothing is left

@@ -3,7 +3,6 @@ package dev
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -86,13 +85,9 @@ func publishRole(p iam.Pipeline) *iam.Role {
 func (r *running) publish(ctx context.Context, payload []byte) ([]byte, error) {
 	now := r.current.Load()
 	if now.publisher == nil { // publish.yaml was just removed
-		return json.Marshal(publish.Response{})
+		return answer(publish.Response{}, nil)
 	}
-	response, err := now.publisher.Handle(iam.As(ctx, now.asPublisher), payload)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(response)
+	return answer(now.publisher.Handle(iam.As(ctx, now.asPublisher), payload))
 }
 
 // mapPublishing makes the second mapping of the stream. It begins at the first record.
@@ -114,13 +109,5 @@ func (d *Dev) pollPublishing(ctx context.Context) (time.Duration, error) {
 	if !p.Idle() && d.publishing.Load() == s {
 		d.kept.position(keptPublished, s.Checkpoint(), d.clock.Now())
 	}
-	switch {
-	case p.Failed > 0:
-		return afterFailure, err
-	case p.Idle():
-		d.rest(&d.publishIdle)
-		return pause, err
-	}
-	d.publishIdle.Store(false)
-	return 0, err
+	return d.until(p.Failed, p.Idle(), &d.publishIdle), err
 }
