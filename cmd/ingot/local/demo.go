@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/demo"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -254,12 +255,9 @@ func ownFiles(f demoFlags) error {
 			continue
 		}
 		info, err := os.Stat(file.name)
-		var path *fs.PathError
 		switch {
-		case errors.As(err, &path):
-			return fmt.Errorf("%s: %w; %s", file.name, path.Err, file.next)
 		case err != nil:
-			return fmt.Errorf("%s: %w", file.name, err)
+			return fmt.Errorf("%s: %w; %s", file.name, textfile.Cause(err), file.next)
 		case info.IsDir():
 			return fmt.Errorf("%s: it is a directory; %s", file.name, file.next)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"runtime/debug"
 	"strings"
@@ -23,6 +22,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/send"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
 )
@@ -372,12 +372,8 @@ func ofEvents(lines iter.Seq2[ndjson.Line, error], name string) iter.Seq2[ndjson
 // countLines counts the lines of a file that are not empty, and returns the first of them.
 func countLines(name string) (n int, first string, err error) {
 	f, err := cli.OpenFile(name)
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return 0, "", path.Err
-	}
 	if err != nil {
-		return 0, "", err
+		return 0, "", textfile.Cause(err)
 	}
 	defer f.Close()
 	for line, err := range ndjson.Lines(f) {

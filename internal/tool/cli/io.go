@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 // IO is what a command may use of the world: its streams, its environment and a clock. Nothing is
@@ -70,11 +70,10 @@ func (o *IO) Open(name, next string) (io.ReadCloser, string, error) {
 		return io.NopCloser(o.Stdin), "standard input", nil
 	}
 	f, err := OpenFile(name)
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return nil, "", fmt.Errorf("%s: %w; %s, or - for standard input", name, path.Err, next)
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w; %s, or - for standard input", name, textfile.Cause(err), next)
 	}
-	return f, name, err
+	return f, name, nil
 }
 
 // OpenFile opens a file. A folder, which can be opened but not read, is an error.
@@ -93,11 +92,10 @@ func OpenFile(name string) (*os.File, error) {
 // ReadFile reads a file that the command line names. next says what to do if it cannot be read.
 func ReadFile(name, next string) ([]byte, error) {
 	text, err := os.ReadFile(name)
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return nil, fmt.Errorf("%s: %w; %s", name, path.Err, next)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w; %s", name, textfile.Cause(err), next)
 	}
-	return text, err
+	return text, nil
 }
 
 func isTerminal(stream any) bool {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 // Dir is a folder of letters. It holds two files for each: ID.json, and ID.body with what the
@@ -22,7 +23,7 @@ type Dir struct{ path string }
 // MakeDir opens a folder, and makes it if it does not exist.
 func MakeDir(path string) (Dir, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
-		return Dir{}, fmt.Errorf("%s: %w", path, cause(err))
+		return Dir{}, fmt.Errorf("%s: %w", path, textfile.Cause(err))
 	}
 	return OpenDir(path)
 }
@@ -33,19 +34,11 @@ func OpenDir(path string) (Dir, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return Dir{}, fmt.Errorf("%s: there is no such folder; ingot quarantine pull %s makes it", path, path)
 	case err != nil:
-		return Dir{}, fmt.Errorf("%s: %w", path, cause(err))
+		return Dir{}, fmt.Errorf("%s: %w", path, textfile.Cause(err))
 	case !info.IsDir():
 		return Dir{}, fmt.Errorf("%s is not a folder", path)
 	}
 	return Dir{path}, nil
-}
-
-func cause(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }
 
 // safe reports whether an id can be the name of a file as it is. The ids of SQS are UUIDs.
@@ -79,7 +72,7 @@ func (d Dir) write(id, file string, text []byte) error {
 		return fmt.Errorf("message id %q cannot be the name of a file", id)
 	}
 	if err := writeWhole(d.path, file, text); err != nil {
-		return fmt.Errorf("%s: %w", file, cause(err))
+		return fmt.Errorf("%s: %w", file, textfile.Cause(err))
 	}
 	return nil
 }
@@ -128,7 +121,7 @@ func (d Dir) Load(id string) (*Letter, error) {
 		err = errors.New("it holds another message; a file keeps its name")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", d.File(id), cause(err))
+		return nil, fmt.Errorf("%s: %w", d.File(id), textfile.Cause(err))
 	}
 	return l, d.edited(l)
 }
@@ -144,7 +137,7 @@ func (d Dir) edited(l *Letter) error {
 		return nil // it was pulled without one
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", d.Body(l.ID), cause(err))
+		return fmt.Errorf("%s: %w", d.Body(l.ID), textfile.Cause(err))
 	}
 	body, first := string(text), l.first()
 	if !strings.HasSuffix(first.Sends(), "\n") {
@@ -160,7 +153,7 @@ func (d Dir) edited(l *Letter) error {
 func (d Dir) ids() ([]string, error) {
 	entries, err := os.ReadDir(d.path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", d.path, cause(err))
+		return nil, fmt.Errorf("%s: %w", d.path, textfile.Cause(err))
 	}
 	var ids []string
 	for _, e := range entries {

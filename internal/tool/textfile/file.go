@@ -3,6 +3,7 @@
 package textfile
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,6 +21,15 @@ type File struct {
 // Load compiles the file as a pipeline. The errors are those of [pipeline.Load].
 func (f File) Load(options ...pipeline.Option) (*pipeline.Pipeline, error) {
 	return pipeline.Load(f, f.Name, options...)
+}
+
+// Cause returns what an error of a file says, without the name of the file.
+func Cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
 }
 
 // Open fails: such a file system is read by ReadFile alone.
