@@ -45,7 +45,7 @@ type mended struct {
 
 // mendedTotal is one that is mended, or is not.
 type mendedTotal struct {
-	pass.Total
+	show.Total
 	Why string `json:"why,omitempty"` // why it is not mended
 }
 
@@ -72,7 +72,7 @@ func newRebuildMend(a *app) *cobra.Command {
 
 // acceptedTotal is one whose flag is accepted.
 type acceptedTotal struct {
-	pass.Total
+	show.Total
 	Flag string `json:"flag"`
 
 	key  event.Key
@@ -110,8 +110,7 @@ func (a *app) rebuildMend(cmd *cobra.Command, o pass.Options, names []string) er
 	out, left := mended{ReadUnits: done.Units, Mended: []mendedTotal{}}, done.More
 	masks := show.PersonalOf(s.Plan)
 	for _, t := range done.Totals {
-		one := mendedTotal{Why: t.Why, Total: pass.Total{Aggregate: t.Def.Name, Since: t.Def.Since,
-			By: masks.By(t.Def.Name, t.By), Window: show.Start(t.Window)}}
+		one := mendedTotal{Why: t.Why, Total: show.TotalOf(t.Def, masks.By(t.Def.Name, t.By), t.Window)}
 		if out.Mended = append(out.Mended, one); one.Why != "" {
 			left++
 		}
@@ -189,7 +188,7 @@ func flagsOf(ctx context.Context, s pass.Opened, defs []*aggregate.Definition) (
 			return nil, err
 		}
 		if head != nil && head.Flag != "" {
-			list = append(list, acceptedTotal{Total: pass.Total{Aggregate: def.Name, Since: def.Since},
+			list = append(list, acceptedTotal{Total: show.TotalOf(def, nil, time.Time{}),
 				Flag: masks.Quoted(head.Flag), flag: head.Flag, key: lanes.HeadKey(def)})
 		}
 	}
@@ -202,13 +201,12 @@ func flagsOf(ctx context.Context, s pass.Opened, defs []*aggregate.Definition) (
 		if i < 0 || t.Flag == "" {
 			continue
 		}
-		one := acceptedTotal{Total: pass.Total{Aggregate: at.Name, Since: at.Since,
-			By: masks.By(at.Name, lanes.Group(defs[i], at.By))}, Flag: masks.Quoted(t.Flag), flag: t.Flag,
-			key: lanes.Key(defs[i], at.Bucket, at.By, at.Window)}
+		window := time.Time{}
 		if at.Window != aggregate.NoWindow {
-			one.Window = show.Start(time.Unix(at.Window, 0).UTC())
+			window = time.Unix(at.Window, 0).UTC()
 		}
-		list = append(list, one)
+		list = append(list, acceptedTotal{Total: show.TotalOf(defs[i], masks.By(at.Name, lanes.Group(defs[i], at.By)), window),
+			Flag: masks.Quoted(t.Flag), flag: t.Flag, key: lanes.Key(defs[i], at.Bucket, at.By, at.Window)})
 	}
 	return list, nil
 }

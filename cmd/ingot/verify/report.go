@@ -6,7 +6,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"github.com/ingot-events/ingot/cmd/ingot/command/pass"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -31,7 +30,7 @@ type Verified struct {
 
 // Difference is one difference. Damaged is absent without --twice.
 type Difference struct {
-	pass.Total
+	show.Total
 	What    string `json:"what"`
 	Has     string `json:"has"`
 	Wants   string `json:"wants"`
@@ -47,8 +46,7 @@ func reportOf(r *verify.Report, looks *verify.Looks, masks show.Personal) *Verif
 	add := func(list []verify.Difference, damaged *bool) {
 		for _, d := range list {
 			d = masks.Difference(d)
-			total := pass.Total{Aggregate: d.Def.Name, Since: d.Def.Since, By: d.By, Window: show.Start(d.Window)}
-			out.Differences = append(out.Differences, Difference{total, d.What, d.Has, d.Wants, damaged})
+			out.Differences = append(out.Differences, Difference{show.TotalOf(d.Def, d.By, d.Window), d.What, d.Has, d.Wants, damaged})
 		}
 	}
 	if looks == nil {

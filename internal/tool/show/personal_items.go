@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
@@ -94,13 +93,8 @@ func (m Personal) Difference(d verify.Difference) verify.Difference {
 	if m.None() {
 		return d
 	}
-	d.By, d.Total = m.By(d.Def.Name, d.By), d.Def.String()
-	for _, name := range slices.Sorted(maps.Keys(d.By)) {
-		d.Total += " " + name + "=" + d.By[name]
-	}
-	if !d.Window.IsZero() {
-		d.Total += " at " + d.Window.Format(time.RFC3339)
-	}
+	d.By = m.By(d.Def.Name, d.By)
+	d.Total = TotalOf(d.Def, d.By, d.Window).String()
 	if m.Value(d.Def.Name, d.What) || d.What == lanes.ScoreAttribute && m.Value(d.Def.Name, d.Def.Rank.Value) {
 		d.Has, d.Wants = Mask, Mask
 	}

@@ -2,9 +2,9 @@ package status
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -32,14 +32,11 @@ func (r *Report) flagged(ctx context.Context, s Source) {
 			if !is || def.Since != t.Address.Since || t.Flag == "" && t.Accepted == "" {
 				continue
 			}
-			name, by := def.String(), masks.By(def.Name, lanes.Group(def, t.Address.By))
-			for _, field := range slices.Sorted(maps.Keys(by)) {
-				name += " " + field + "=" + by[field]
-			}
+			total := show.TotalOf(def, masks.By(def.Name, lanes.Group(def, t.Address.By)), time.Time{})
 			if def.Window != 0 {
-				name += " at " + lanes.WindowText(t.Address.Window)
+				total.Window = lanes.WindowText(t.Address.Window)
 			}
-			r.Flagged = append(r.Flagged, Flagged{name, masks.Quoted(t.Flag), masks.Quoted(t.Accepted)})
+			r.Flagged = append(r.Flagged, Flagged{total.String(), masks.Quoted(t.Flag), masks.Quoted(t.Accepted)})
 		}
 		if page.Next.PK != "" {
 			r.Unknown = append(r.Unknown, "flags of totals: only the first page of the aggregates table was read; "+

@@ -1,9 +1,12 @@
-package pass
+package show
 
 import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
 )
 
 // Total names a total in JSON. Of a head, By and Window are absent.
@@ -12,6 +15,11 @@ type Total struct {
 	Since     int64             `json:"since"`
 	By        map[string]string `json:"by,omitempty"`
 	Window    string            `json:"window,omitempty"` // its start
+}
+
+// TotalOf names a total. by is as it is shown, and window is zero if the total has none.
+func TotalOf(def *aggregate.Definition, by map[string]string, window time.Time) Total {
+	return Total{def.Name, def.Since, by, Start(window)}
 }
 
 // String names the total for people.
