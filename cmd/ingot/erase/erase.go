@@ -209,9 +209,7 @@ func (a *app) eraser(cmd *cobra.Command, o eraseOptions) (*erase.Eraser, error) 
 	}
 	e := &erase.Eraser{Options: o.Choice, Target: t, Plan: p, Clock: a.Clock.Real(), Step: a.Progress(),
 		Scans: func(ctx context.Context, table string) error { return pass.Say(ctx, a.Stderr, t, table) }}
-	if !o.reveal {
-		e.Hidden = show.PersonalOf(p)
-	}
+	e.Hidden = show.Masks(p, o.reveal)
 	e.Store, err = a.Store(t, p)
 	return e, err
 }

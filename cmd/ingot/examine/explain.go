@@ -165,9 +165,7 @@ func (a *app) explainer(o explainOptions) (*explain.Explainer, error) {
 		return nil, err
 	}
 	e.Pipeline = p
-	if !o.reveal {
-		e.Personal = show.PersonalOf(e.Pipeline)
-	}
+	e.Personal = show.Masks(p, o.reveal)
 	e.StandInKey, e.Schemas = standIn && e.Pipeline.UsesHMAC(), pipeline.SchemaFiles(file.Text)
 	return e, nil
 }

@@ -95,11 +95,7 @@ func (a *app) showLetter(cmd *cobra.Command, t *target.Target, path, id string, 
 	if err != nil {
 		return err
 	}
-	var personal show.Personal
-	if !o.reveal {
-		personal = show.PersonalOf(x.Pipeline)
-	}
-	report := quarantine.Show(l, dir.File(l.ID), today, personal)
+	report := quarantine.Show(l, dir.File(l.ID), today, show.Masks(x.Pipeline, o.reveal))
 	err = a.Print(report, func(b *strings.Builder) { report.Print(b, path, strings.Join(a.Again(t), " "), flaggedBy(x, today)) })
 	// Only an event that a person was shown may be replaced.
 	if seen := today.Digests(); err == nil && l.Open() && !slices.Equal(l.Seen, seen) {

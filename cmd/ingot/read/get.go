@@ -124,10 +124,7 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal, 
 	if err != nil {
 		return err
 	}
-	mask := show.PersonalOf(p)
-	if reveal {
-		mask = show.Personal{}
-	}
+	mask := show.Masks(p, reveal)
 	if item == nil {
 		what := "nothing is stored under %s"
 		if _, _, barred, err := query.Of(st).Find(cmd.Context(), key); err == nil && barred {

@@ -150,10 +150,7 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 		}
 		return cli.Usagef("%s", text)
 	}
-	var hidden show.Personal
-	if !o.reveal {
-		hidden = show.PersonalOf(p)
-	}
+	hidden := show.Masks(p, o.reveal)
 	var out Answer
 	if o.explain {
 		pattern, err := p.Pattern(args[0])

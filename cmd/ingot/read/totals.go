@@ -116,10 +116,7 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 	if err != nil {
 		return err
 	}
-	mask := show.PersonalOf(p)
-	if o.reveal {
-		mask = show.Personal{}
-	}
+	mask := show.Masks(p, o.reveal)
 	if def.Window == 0 && (o.from != "" || o.to != "") {
 		return cli.Usagef("--from and --to choose windows, and %s has none: its totals are of all time; leave --from and --to out",
 			name)

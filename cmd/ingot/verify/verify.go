@@ -199,10 +199,7 @@ func (a *app) clearLooks(ctx context.Context, s pass.Opened, o options) error {
 
 // verified prints a report and returns the error that decides the exit code.
 func (a *app) verified(plan *pipeline.Pipeline, o options, r *verify.Report, looks *verify.Looks) error {
-	masks := show.PersonalOf(plan)
-	if o.reveal {
-		masks = show.Personal{}
-	}
+	masks := show.Masks(plan, o.reveal)
 	out := reportOf(r, looks, masks)
 	if n := len(r.Flagged) + len(r.Unreadable); n > 0 && !masks.None() {
 		a.Say("%s and %s may hold personal values; --reveal shows them", show.Count(len(r.Flagged), "flag"),

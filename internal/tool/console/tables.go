@@ -59,12 +59,7 @@ type Resources struct {
 }
 
 // personal returns what must be masked.
-func (t *Resources) personal() show.Personal {
-	if t.Reveal {
-		return show.Personal{}
-	}
-	return show.PersonalOf(t.Pipeline())
-}
+func (t *Resources) personal() show.Personal { return show.Masks(t.Pipeline(), t.Reveal) }
 
 func (t *Resources) now() time.Time {
 	if t.Now == nil {

@@ -25,6 +25,14 @@ type Personal struct {
 	spec       pipeline.Spec
 }
 
+// Masks returns what a command masks: what is personal, unless it reveals that.
+func Masks(p *pipeline.Pipeline, reveal bool) Personal {
+	if reveal {
+		return Personal{}
+	}
+	return PersonalOf(p)
+}
+
 // PersonalOf returns what is personal under a pipeline.
 func PersonalOf(p *pipeline.Pipeline) Personal {
 	m := Personal{spec: p.Describe().Spec}
