@@ -84,18 +84,7 @@ func (l *Live) refusedStep(one refused) Step {
 // Totals allows every scan: it costs nothing here.
 func (l *Live) Totals(ctx context.Context, c Choice) (*Totals, error) {
 	c.Scan = true
-	return l.totals(ctx, c)
-}
-
-// Quarantine lists what is in quarantine.
-func (l *Live) Quarantine(ctx context.Context) (*Quarantine, error) { return l.quarantine(ctx) }
-
-// Letter shows one message of quarantine.
-func (l *Live) Letter(ctx context.Context, id string) (*Letter, error) { return l.letter(ctx, id) }
-
-// Resend sends a message of quarantine again.
-func (l *Live) Resend(ctx context.Context, id string) (said string, err error) {
-	return l.resend(ctx, id)
+	return l.Resources.Totals(ctx, c)
 }
 
 // maxFindings is how many findings are shown at most.

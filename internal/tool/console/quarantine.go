@@ -51,8 +51,8 @@ func (t *Resources) look(ctx context.Context) (list []*quarantine.Letter, more b
 	return list, ready > len(seen), nil
 }
 
-// quarantine lists what is in quarantine, in groups and one by one.
-func (t *Resources) quarantine(ctx context.Context) (*Quarantine, error) {
+// Quarantine lists what is in quarantine, in groups and one by one.
+func (t *Resources) Quarantine(ctx context.Context) (*Quarantine, error) {
 	list, more, err := t.look(ctx)
 	if err != nil {
 		return nil, err
@@ -95,8 +95,8 @@ func (t *Resources) summary(l *quarantine.Letter) LetterSummary {
 	return s
 }
 
-// letter shows one message of the last look, and compares it with what is stored under its key.
-func (t *Resources) letter(ctx context.Context, id string) (*Letter, error) {
+// Letter shows one message of the last look, and compares it with what is stored under its key.
+func (t *Resources) Letter(ctx context.Context, id string) (*Letter, error) {
 	l, err := t.known(ctx, id)
 	if err != nil {
 		return nil, err
@@ -156,10 +156,10 @@ func (t *Resources) known(ctx context.Context, id string) (*quarantine.Letter, e
 	return nil, &mistake{"this message is not in quarantine now; somebody else may be looking at it, or has sent it"}
 }
 
-// resend sends a message again and deletes it from quarantine once the queue has taken it. If the
+// Resend sends a message again and deletes it from quarantine once the queue has taken it. If the
 // process ends between the two, the message is in both queues. Sent once more, the second copy
 // becomes a Duplicate or returns to quarantine.
-func (t *Resources) resend(ctx context.Context, id string) (string, error) {
+func (t *Resources) Resend(ctx context.Context, id string) (string, error) {
 	ctx = context.WithoutCancel(ctx) // a page that is closed must not leave the message in both queues
 	if t.QueueURL == "" {
 		return "", &mistake{"the queue of this stack is not known here"}

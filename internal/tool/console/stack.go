@@ -53,18 +53,6 @@ func (s *Remote) Journey(ctx context.Context, q Question) (*Journey, error) {
 	return s.journey(ctx, q, func(event.Key) *trace { return nil })
 }
 
-// Totals reads totals.
-func (s *Remote) Totals(ctx context.Context, c Choice) (*Totals, error) { return s.totals(ctx, c) }
-
-// Quarantine lists what is in quarantine.
-func (s *Remote) Quarantine(ctx context.Context) (*Quarantine, error) { return s.quarantine(ctx) }
-
-// Letter shows one message of quarantine.
-func (s *Remote) Letter(ctx context.Context, id string) (*Letter, error) { return s.letter(ctx, id) }
-
-// Resend sends a message of quarantine again.
-func (s *Remote) Resend(ctx context.Context, id string) (string, error) { return s.resend(ctx, id) }
-
 // ingestMetrics and streamsMetrics hold, by the name of a series of [Flow], the name of its metric.
 var ingestMetrics = map[string]string{"received": "EventsReceived", "returned": "Returned",
 	"ingestRequests": "Requests", "ingestWrites": "WriteUnits", "ingestReads": "ReadUnits"}

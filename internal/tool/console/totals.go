@@ -28,9 +28,9 @@ const (
 	scanned   = 100_000
 )
 
-// totals reads the totals of one aggregate: those of one group by its key, or all of them by a
+// Totals reads the totals of one aggregate: those of one group by its key, or all of them by a
 // scan.
-func (t *Resources) totals(ctx context.Context, c Choice) (*Totals, error) {
+func (t *Resources) Totals(ctx context.Context, c Choice) (*Totals, error) {
 	st, p, err := t.store()
 	if err != nil {
 		return nil, err
