@@ -45,10 +45,7 @@ type Config struct {
 	// Sent is called each time that more lines are sent for certain, with their number counted from
 	// the first line. It may be nil.
 	Sent func(lines int)
-	// Sleep waits. nil means a timer.
-	Sleep func(context.Context, time.Duration) error
-	// Now is the clock. nil means time.Now.
-	Now func() time.Time
+	Env  env.Env // the clock, and waiting
 }
 
 // LineError says which line cannot be sent.
@@ -104,13 +101,8 @@ func newSender(ctx context.Context, c Config) *sender {
 	if !c.Group.IsZero() {
 		c.Parallel = 1
 	}
-	if c.Now == nil {
-		c.Now = time.Now
-	}
-	if c.Sleep == nil {
-		c.Sleep = env.Env{}.Real().Sleep
-	}
-	s := &sender{Config: c, batches: make(chan *batch), began: c.Now(), done: map[int]int{}}
+	c.Env = c.Env.Real()
+	s := &sender{Config: c, batches: make(chan *batch), began: c.Env.Now(), done: map[int]int{}}
 	s.ctx, s.stop = context.WithCancel(ctx)
 	return s
 }
@@ -204,8 +196,8 @@ func (s *sender) pace() error {
 		return nil
 	}
 	due := s.began.Add(time.Duration(float64(s.queued) / s.Rate * float64(time.Second)))
-	if wait := due.Sub(s.Now()); wait > 0 {
-		return s.Sleep(s.ctx, wait)
+	if wait := due.Sub(s.Env.Now()); wait > 0 {
+		return s.Env.Sleep(s.ctx, wait)
 	}
 	return nil
 }
@@ -232,23 +224,14 @@ func (s *sender) send(b *batch) error {
 			return nil
 		}
 		if !s.Group.IsZero() {
-			left = from(b.entries, left[0]) // later messages of its group must not overtake it
+			first, _ := strconv.Atoi(*left[0].Id)
+			left = b.entries[first:] // later messages of its group must not overtake it
 		}
 		entries = left
-		if err := s.Sleep(s.ctx, time.Duration(try)*100*time.Millisecond); err != nil {
+		if err := s.Env.Sleep(s.ctx, time.Duration(try)*100*time.Millisecond); err != nil {
 			return err
 		}
 	}
-}
-
-// from returns the entries from one on.
-func from(all []types.SendMessageBatchRequestEntry, first types.SendMessageBatchRequestEntry) []types.SendMessageBatchRequestEntry {
-	for i := range all {
-		if *all[i].Id == *first.Id {
-			return all[i:]
-		}
-	}
-	return nil
 }
 
 func (s *sender) fail(err error) {

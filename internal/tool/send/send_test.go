@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"go.uber.org/goleak"
 
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/ndjson"
@@ -80,7 +81,7 @@ func noSleep(context.Context, time.Duration) error { return nil }
 
 // sendTo sends lines to a queue that never makes it wait.
 func sendTo(q *queue, c send.Config, lines string) (int, error) {
-	c.Queue, c.Sleep = q, noSleep
+	c.Queue, c.Env.Sleep = q, noSleep
 	return send.Lines(context.Background(), c, ndjson.Lines(strings.NewReader(lines)))
 }
 
@@ -166,8 +167,8 @@ func TestInterrupted(t *testing.T) {
 func TestRate(t *testing.T) {
 	now := time.Unix(0, 0)
 	var slept time.Duration
-	c := send.Config{Queue: &queue{}, Rate: 50, Parallel: 1, Now: func() time.Time { return now },
-		Sleep: func(_ context.Context, d time.Duration) error { now = now.Add(d); slept += d; return nil }}
+	c := send.Config{Queue: &queue{}, Rate: 50, Parallel: 1, Env: env.Env{Now: func() time.Time { return now },
+		Sleep: func(_ context.Context, d time.Duration) error { now = now.Add(d); slept += d; return nil }}}
 	_, err := send.Lines(context.Background(), c, ndjson.Lines(strings.NewReader(numbered(500))))
 	must.Succeed(t, err)
 	if slept < 9700*time.Millisecond || slept > 9900*time.Millisecond {

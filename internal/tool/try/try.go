@@ -266,7 +266,7 @@ func (t *trial) judge(ctx context.Context, item *event.Item) (event.Verdict, err
 // lines sends messages in random order.
 func (t *trial) lines(ctx context.Context, bodies []string) error {
 	rand.Shuffle(len(bodies), func(i, j int) { bodies[i], bodies[j] = bodies[j], bodies[i] })
-	c := send.Config{Queue: t.Queues, URL: t.Queue, Sleep: t.Env.Sleep, Now: t.Env.Now}
+	c := send.Config{Queue: t.Queues, URL: t.Queue, Env: t.Env}
 	if strings.HasSuffix(t.Queue, ".fifo") {
 		path, err := event.ParsePath("type")
 		if err != nil {
