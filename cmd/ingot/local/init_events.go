@@ -44,7 +44,7 @@ func (a *app) propose(name, keep string) (text []byte, bodies []string, unfit bo
 	if more := count - len(first); more > 0 {
 		a.Say("%s: %d more lines are left out", name, more)
 	}
-	p := sample.Proposal("event")
+	p := sample.Proposal()
 	taken, poison, err := p.Check()
 	if err != nil {
 		return nil, nil, false, err

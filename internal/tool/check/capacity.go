@@ -65,7 +65,7 @@ func (k *Capacity) keepsUp(c *rules.Checker, counting aggregate.Counting) {
 	if k == nil || counting == aggregate.Receipts {
 		return // the cost of receipts is not measured
 	}
-	memory, at, ok := c.StreamsMemory("streams-capacity", "the streams function keeps up with the rate")
+	memory, at, ok := c.StreamsMemory()
 	if !ok || memory < 1 {
 		return
 	}

@@ -97,7 +97,7 @@ func (r *run) settle(ctx context.Context) error {
 			}
 		}
 		for _, one := range item.All() {
-			r.list.fold(one, 1)
+			r.list.fold(one)
 		}
 	}
 	r.planned = nil

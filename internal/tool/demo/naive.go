@@ -39,7 +39,7 @@ func (n *naive) message(m envelope.Message) {
 			continue
 		}
 		for _, one := range planned.Item.All() {
-			n.fold(one, 1)
+			n.fold(one)
 		}
 	}
 }
@@ -48,7 +48,7 @@ func (n *naive) message(m envelope.Message) {
 // subtracts an expired item only if the total declares that.
 func (n *naive) change(c *event.Change) {
 	if c.New != nil {
-		n.fold(c.New, 1)
+		n.fold(c.New)
 	}
 	if c.Old != nil {
 		n.remove(c)
@@ -65,9 +65,9 @@ func (n *naive) left(at slot) bool {
 	return false
 }
 
-func (n *naive) fold(item *event.Item, sign int64) {
+func (n *naive) fold(item *event.Item) {
 	for _, c := range n.plan.Contributions(item).List {
-		n.add(&c, sign)
+		n.add(&c, 1)
 	}
 }
 

@@ -25,7 +25,8 @@ func (s *Summary) Text(w io.Writer, totals int) error {
 	s.totalText(&b, totals)
 	s.costText(&b)
 	flagsText(&b, s.Flags)
-	checksText(&b, "CHECKS", s.Checks)
+	b.WriteString("\nCHECKS\n")
+	checkRows(&b, s.Checks)
 	if e := s.Expiry; e != nil {
 		fmt.Fprintf(&b, "\nEXPIRY  the clock jumps to %s: time to live sweeps %s into %s\n", e.Clock,
 			show.Count(e.Swept, "item"), show.Count(e.Objects, "archive file"))
@@ -176,11 +177,6 @@ func flagsText(b *bytes.Buffer, flags []string) {
 	if more := len(flags) - maxDifferences; more > 0 {
 		fmt.Fprintf(b, "  … and %s\n", show.Count(more, "more flag"))
 	}
-}
-
-func checksText(b *bytes.Buffer, title string, checks []Check) {
-	fmt.Fprintf(b, "\n%s\n", title)
-	checkRows(b, checks)
 }
 
 func checkRows(b *bytes.Buffer, checks []Check) {

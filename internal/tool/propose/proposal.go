@@ -51,11 +51,11 @@ type eventType struct {
 	money    *field   // the currency: a sum over two of them means nothing; nil if there is none
 }
 
-// Proposal groups the events by type and chooses what to write for each type. constant is the type
-// of bare payloads without a field that says it, such as "reading". Events inside an object take a
+// Proposal groups the events by type and chooses what to write for each type. Bare payloads without
+// a field that says their type have the type "event". Events inside an object take a
 // value of those around them if they cannot be told apart without it.
-func (s *Sample) Proposal(constant string) *Proposal {
-	p := s.proposal(constant, "")
+func (s *Sample) Proposal() *Proposal {
+	p := s.proposal("")
 	plain, events := s.batches, s.events
 	different := map[string]bool{}
 	for _, line := range s.lines {
@@ -79,7 +79,7 @@ func (s *Sample) Proposal(constant string) *Proposal {
 		}
 		// A field that has another value in nearly each message may be that of the delivery.
 		if shared := len(f.values)*2 <= len(different); shared && (idScore(f, "") >= named || !more) {
-			if better := s.proposal(constant, name); !better.vague() {
+			if better := s.proposal(name); !better.vague() {
 				return better
 			}
 		}
@@ -98,7 +98,7 @@ func (p *Proposal) vague() bool {
 	return slices.ContainsFunc(p.types, func(t *eventType) bool { return t.id.asks != "" || len(t.id.fields) == 0 || t.id.timed })
 }
 
-func (s *Sample) proposal(constant, around string) *Proposal {
+func (s *Sample) proposal(around string) *Proposal {
 	p := &Proposal{sample: s}
 	events := s.events
 	raw := slices.DeleteFunc(slices.Clone(events), func(e sampled) bool { return !e.raw })
@@ -113,7 +113,7 @@ func (s *Sample) proposal(constant, around string) *Proposal {
 	if p.typ, p.kind, ok = typeField(raw, p.inside); ok {
 		p.typ.text = "{" + p.typ.text + "}"
 	} else if len(raw) > 0 && !p.inside {
-		p.typ = choice{constant, guess, "no field says what kind of event it is, so all of them are of one type"}
+		p.typ = choice{"event", guess, "no field says what kind of event it is, so all of them are of one type"}
 	}
 	byName := map[string]*eventType{}
 	for _, e := range events {

@@ -20,7 +20,7 @@ func proposal(t *testing.T, lines string) *Proposal {
 	t.Helper()
 	s, err := Read(strings.NewReader(lines))
 	must.Succeed(t, err)
-	return s.Proposal("event")
+	return s.Proposal()
 }
 
 // taken compiles the proposal and plans the sample with it. Nothing may be refused.
@@ -450,7 +450,7 @@ func TestRandomSamples(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, lines)
 		}
-		p := s.Proposal("event")
+		p := s.Proposal()
 		_, poison, err := p.Check()
 		if err != nil {
 			t.Fatalf("%v\n%s\n%s", err, lines, p.YAML())

@@ -29,12 +29,15 @@ func (h *holder) look(ctx context.Context, most int, see func(*Letter)) error {
 	return ctx.Err()
 }
 
-// Take hands up to most messages of the queue to ours, deletes those for which it returns true, and
+// mostTaken is how many messages Take looks at.
+const mostTaken = 200
+
+// Take hands up to mostTaken messages of the queue to ours, deletes those for which it returns true, and
 // makes all others visible again.
-func (q Queue) Take(ctx context.Context, most int, ours func(*Letter) bool) error {
+func (q Queue) Take(ctx context.Context, ours func(*Letter) bool) error {
 	h := &holder{Queue: q, env: q.Env.Real(), held: map[string]held{}}
 	var taken []string
-	err := h.look(ctx, most, func(l *Letter) {
+	err := h.look(ctx, mostTaken, func(l *Letter) {
 		if ours(l) {
 			taken = append(taken, l.ID)
 		}

@@ -27,7 +27,7 @@ func Template(sample []byte, indexes []string) ([]byte, error) {
 			continue
 		}
 		i += len(block)
-		if !mentions(block, "GSI1") {
+		if !ofFirst(block) {
 			continue
 		}
 		made++
@@ -77,13 +77,8 @@ func deeper(lines []string) []string {
 
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
-// mentions reports whether a block is about this index, and not about an index whose name begins
-// with the same text.
-func mentions(block []string, index string) bool {
-	at := strings.Index(block[0], index)
-	if at < 0 {
-		return false
-	}
-	rest := block[0][at+len(index):]
-	return rest == "" || rest[0] < '0' || rest[0] > '9'
+// ofFirst reports whether a block is about GSI1, and not about an index such as GSI10.
+func ofFirst(block []string) bool {
+	_, rest, found := strings.Cut(block[0], "GSI1")
+	return found && (rest == "" || rest[0] < '0' || rest[0] > '9')
 }

@@ -292,7 +292,7 @@ func (t *trial) letters(ctx context.Context) error {
 	queue := quarantine.Queue{Client: t.Queues, URL: t.Quarantine, Env: t.Env}
 	t.Tell("waiting for %d messages in quarantine", want)
 	for began := t.Env.Now(); len(t.bodies) > 0 && t.Env.Now().Sub(began) < t.Limit; {
-		err := queue.Take(ctx, 200, func(l *quarantine.Letter) bool {
+		err := queue.Take(ctx, func(l *quarantine.Letter) bool {
 			verdict, ours := t.bodies[l.Body]
 			if ours && (l.Note == nil || l.Note.Verdict != verdict) {
 				wrong = fmt.Sprintf("; a message that must be %s has the note %+v", verdict, l.Note)

@@ -130,13 +130,6 @@ func (c *Checker) keySchemas(table *template.Resource) (schemas []keySchema, ok 
 	return schemas, ok
 }
 
-func items(n *template.Node) []*template.Node {
-	if n == nil {
-		return nil
-	}
-	return n.Items
-}
-
 // keySchema reads one key. meant is what the rules require of it; nil means that they accept
 // anything.
 func (c *Checker) keySchema(of string, n *template.Node, meant []string) (keySchema, bool) {

@@ -137,12 +137,12 @@ const defaultMemory = 128 // MB; Lambda
 
 // StreamsMemory returns the memory of the streams function in MB, and where it is set. It is not ok
 // if there is no such function, or if the template does not tell; then it warns that it cannot say
-// whether what holds.
-func (c *Checker) StreamsMemory(rule, what string) (memory int, at template.Position, ok bool) {
+// whether the function keeps up.
+func (c *Checker) StreamsMemory() (memory int, at template.Position, ok bool) {
 	if c.streams == nil {
 		return 0, at, false
 	}
 	n := c.t.Property(c.streams.Resource, "MemorySize")
-	memory, ok = c.number(rule, n, defaultMemory, what)
+	memory, ok = c.number("streams-capacity", n, defaultMemory, "the streams function keeps up with the rate")
 	return memory, where(n, c.streams.Position), ok
 }

@@ -300,8 +300,8 @@ func (c *Checker) ownKey(r *template.Resource) *template.Node {
 	case "AWS::DynamoDB::Table":
 		key = c.t.Property(r, "SSESpecification", "KMSMasterKeyId")
 	case "AWS::S3::Bucket":
-		for _, rule := range items(c.t.Property(r, "BucketEncryption", "ServerSideEncryptionConfiguration")) {
-			key = c.t.Get(c.t.Resolve(rule), "ServerSideEncryptionByDefault", "KMSMasterKeyID")
+		for _, rule := range c.t.Items(c.t.Property(r, "BucketEncryption", "ServerSideEncryptionConfiguration")) {
+			key = c.t.Get(rule, "ServerSideEncryptionByDefault", "KMSMasterKeyID")
 		}
 	}
 	switch {

@@ -77,8 +77,8 @@ func (c *Checker) lifecycle(bucket *template.Resource) {
 		if e.Retain != 0 { // earlier events may live shorter (was), but never longer
 			least = int((e.Retain + tables.MaxAhead + lateTTL + lifetime.Day - 1) / lifetime.Day)
 		}
-		for _, rule := range items(rules) {
-			ends = c.rule(c.t.Resolve(rule), bucket, typ, least) || ends
+		for _, rule := range c.t.Items(rules) {
+			ends = c.rule(rule, bucket, typ, least) || ends
 		}
 		if least != 0 && !ends {
 			c.Warn("lifecycle", where(rules, bucket.Position), fmt.Sprintf("%s keeps the payloads of %s for ever, and the events expire",
@@ -139,8 +139,8 @@ func (c *Checker) rule(rule *template.Node, bucket *template.Resource, typ strin
 // until a person has restored it. A function would ask again and again meanwhile, as if the bucket
 // were down.
 func (c *Checker) transitions(rule *template.Node, bucket *template.Resource, typ string) {
-	for _, to := range append(slices.Clip(items(c.t.Get(rule, "Transitions"))), c.t.Get(rule, "Transition")) {
-		class := c.t.Get(c.t.Resolve(to), "StorageClass")
+	for _, to := range append(c.t.Items(c.t.Get(rule, "Transitions")), c.t.Get(rule, "Transition")) {
+		class := c.t.Get(to, "StorageClass")
 		if class == nil || class.Text != "GLACIER" && class.Text != "DEEP_ARCHIVE" {
 			continue
 		}

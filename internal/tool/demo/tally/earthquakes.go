@@ -31,6 +31,6 @@ func earthquake(t *Tally, body []byte) error {
 	}
 	daily := Total{"network_day", p.Net, day(time.UnixMilli(p.Time))}
 	t.sum(daily, "count", one())
-	t.largest(daily, "largest", magnitude)
+	t.largest(daily, magnitude)
 	return nil
 }

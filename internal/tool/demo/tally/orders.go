@@ -60,7 +60,7 @@ func (f *orderFact) placed(t *Tally, secret []byte) error {
 	daily := f.daily(f.PlacedAt)
 	t.sum(daily, "orders", one())
 	t.sum(daily, "ordered", total)
-	t.largest(daily, "largest", total)
+	t.largest(daily, total)
 	if quantity.Sign() > 0 {
 		t.sum(Total{"product_totals", f.Product, "-"}, "orders", one())
 		t.sum(Total{"product_totals", f.Product, "-"}, "units", quantity)

@@ -57,11 +57,11 @@ func (t *Tally) sum(total Total, name string, n *big.Rat) {
 	values[name].Add(values[name], n)
 }
 
-// largest raises a value.
-func (t *Tally) largest(total Total, name string, n *big.Rat) {
+// largest raises the value of that name.
+func (t *Tally) largest(total Total, n *big.Rat) {
 	values := t.values(total)
-	if old := values[name]; old == nil || old.Cmp(n) < 0 {
-		values[name] = new(big.Rat).Set(n)
+	if old := values["largest"]; old == nil || old.Cmp(n) < 0 {
+		values["largest"] = new(big.Rat).Set(n)
 	}
 }
 
