@@ -127,12 +127,7 @@ func declared(offers func(p *pipeline.Pipeline, words []string) []string) comple
 	}
 }
 
-func patternNames(p *pipeline.Pipeline, _ []string) (names []string) {
-	for _, pattern := range p.Patterns() {
-		names = append(names, pattern.Name())
-	}
-	return names
-}
+func patternNames(p *pipeline.Pipeline, _ []string) []string { return command.PatternNames(p) }
 
 // questions offers the patterns, and then the parameters of one that are not given yet.
 func questions(p *pipeline.Pipeline, words []string) (names []string) {
@@ -151,14 +146,11 @@ func questions(p *pipeline.Pipeline, words []string) (names []string) {
 
 // aggregateNames offers the aggregates. It cannot offer the fields of by, because they depend on
 // the events.
-func aggregateNames(p *pipeline.Pipeline, words []string) (names []string) {
+func aggregateNames(p *pipeline.Pipeline, words []string) []string {
 	if len(words) > 0 {
 		return nil
 	}
-	for _, def := range p.Definitions() {
-		names = append(names, def.Name)
-	}
-	return names
+	return slices.Sorted(maps.Keys(p.Describe().Spec.Aggregates))
 }
 
 // otherAggregates offers the aggregates that no word names.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -41,18 +42,32 @@ func ParseAttributes(texts []string) (map[string]string, error) {
 	return attributes, nil
 }
 
+// ParseCounting reads --counting.
+func ParseCounting(text string) (aggregate.Counting, error) {
+	counting, err := aggregate.ParseCounting(text)
+	if err != nil {
+		err = fmt.Errorf("--counting %q: write marks or receipts", text)
+	}
+	return counting, err
+}
+
 // NoPipeline says what to do if the pipeline cannot be read, to somebody who may have none yet.
 const NoPipeline = "name the pipeline with --pipeline FILE, or make one with: ingot init"
 
 // PipelineFile is the name of the pipeline in a repository.
 const PipelineFile = "pipeline.yaml"
 
-// HasPatterns says which patterns a pipeline has, to somebody who has named none.
-func HasPatterns(p *pipeline.Pipeline) string {
-	var names []string
+// PatternNames lists the patterns of a pipeline.
+func PatternNames(p *pipeline.Pipeline) (names []string) {
 	for _, pattern := range p.Patterns() {
 		names = append(names, pattern.Name())
 	}
+	return names
+}
+
+// HasPatterns says which patterns a pipeline has, to somebody who has named none.
+func HasPatterns(p *pipeline.Pipeline) string {
+	names := PatternNames(p)
 	if len(names) == 0 {
 		return "the pipeline has none: declare it under patterns:"
 	}

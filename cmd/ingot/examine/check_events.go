@@ -62,14 +62,14 @@ func (s sampled) alone() error {
 	return nil
 }
 
-// time returns the time as of which events are planned.
-func (s sampled) time() (time.Time, error) {
-	if s.now == "" {
+// asOf reads --now. Without it, it is now.
+func asOf(text string) (time.Time, error) {
+	if text == "" {
 		return time.Now(), nil
 	}
-	now, err := time.Parse(time.RFC3339, s.now)
+	now, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return now, fmt.Errorf("--now %q: write a time as in 2026-03-01T12:00:00Z", s.now)
+		return now, fmt.Errorf("--now %q: write a time as in 2026-03-01T12:00:00Z", text)
 	}
 	return now, nil
 }
@@ -87,7 +87,7 @@ func (a *app) openSample(s sampled) (from io.ReadCloser, name string, messages f
 
 // sampleEvents plans the events of a file.
 func (a *app) sampleEvents(in check.Input, s sampled) (*sample.Report, error) {
-	now, err := s.time()
+	now, err := asOf(s.now)
 	if err != nil {
 		return nil, err
 	}

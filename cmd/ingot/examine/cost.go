@@ -136,8 +136,7 @@ func (o *costOptions) functions(chosen bool) error {
 		return err
 	}
 	if chosen && !slices.Contains(samconfig.Environments(config.Text), o.environment) {
-		return fmt.Errorf("%s has no environment %s; it has %s", config.Name, o.environment,
-			strings.Join(samconfig.Environments(config.Text), ", "))
+		return samconfig.NoEnvironment(config.Name, config.Text, o.environment)
 	}
 	size := rules.Functions{Memory: cost.DefaultMemory, Architecture: "arm64"} // and no traces
 	if tpl != nil {
@@ -207,7 +206,7 @@ func (a *app) cost(o costOptions) error {
 // rehearsed computes the cost of the events of a file, or of events that it makes up.
 func (a *app) rehearsed(in cost.Input, o costOptions) (*cost.Report, error) {
 	var err error
-	if in.Now, err = o.sample.time(); err != nil {
+	if in.Now, err = asOf(o.sample.now); err != nil {
 		return nil, err
 	}
 	if o.sample.file == "" {

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/explain"
@@ -146,18 +144,16 @@ func (a *app) explainRow(o explainOptions, name string) error {
 
 // explainer compiles the pipeline with the secret of the environment, or with the stand-in.
 func (a *app) explainer(o explainOptions) (*explain.Explainer, error) {
-	e := &explain.Explainer{Partitions: o.partitions, Now: time.Now()}
+	e := &explain.Explainer{Partitions: o.partitions}
 	var err error
-	if e.Counting, err = aggregate.ParseCounting(o.counting); err != nil {
-		return nil, fmt.Errorf("--counting %q: write marks or receipts", o.counting)
+	if e.Counting, err = command.ParseCounting(o.counting); err != nil {
+		return nil, err
 	}
 	if o.partitions < 1 || o.partitions > 10000 {
 		return nil, fmt.Errorf("--partitions %d: give 1 to 10000", o.partitions)
 	}
-	if o.now != "" {
-		if e.Now, err = time.Parse(time.RFC3339, o.now); err != nil {
-			return nil, fmt.Errorf("--now %q: write a time as in 2026-03-01T12:00:00Z", o.now)
-		}
+	if e.Now, err = asOf(o.now); err != nil {
+		return nil, err
 	}
 	secret, standIn := a.LocalSecret()
 	file, p, err := command.LoadFile(o.pipeline, command.NoPipeline, pipeline.Secret(secret))

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/cmd/ingot/command"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/internal/tool/cli"
@@ -103,9 +102,9 @@ func (a *app) dev(ctx context.Context, o devOptions) error {
 }
 
 func (a *app) devConfig(o devOptions) (dev.Config, error) {
-	counting, err := aggregate.ParseCounting(o.counting)
+	counting, err := command.ParseCounting(o.counting)
 	if err != nil {
-		return dev.Config{}, fmt.Errorf("--counting %q: write marks or receipts", o.counting)
+		return dev.Config{}, err
 	}
 	for name, port := range map[string]int{"--port": o.port, "--port-console": o.console} {
 		if port < 0 || port > 65535 {

@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -66,9 +67,9 @@ func valuesOfBy(p *pipeline.Pipeline, of asked, given map[string]any, names []st
 		ours = ours && isText && slices.Contains(of.by, name)
 	}
 	if !ours && derived {
-		text := fmt.Sprintf("%s is found by %s: give %s", of.what, and(of.by), and(assigned(of.by)))
+		text := fmt.Sprintf("%s is found by %s: give %s", of.what, show.And(of.by), show.And(assigned(of.by)))
 		if len(names) > 0 {
-			text += ", not " + and(names)
+			text += ", not " + show.And(names)
 		}
 		return nil, errNotOne{text}
 	}
@@ -89,7 +90,7 @@ func valuesOfBy(p *pipeline.Pipeline, of asked, given map[string]any, names []st
 	if !derived && errors.As(err, &refusal) && slices.ContainsFunc(names, func(name string) bool { return slices.Contains(fields, name) }) {
 		return nil, errNotOne{fmt.Sprintf("%s, and %s: give that too", foundBy(of, fields), command.Lacks(err))}
 	}
-	return nil, errNotOne{fmt.Sprintf("%s is found by %s: give %s too", of.what, and(of.by), and(assigned(missing)))}
+	return nil, errNotOne{fmt.Sprintf("%s is found by %s: give %s too", of.what, show.And(of.by), show.And(assigned(missing)))}
 }
 
 // foundBy says by which fields of the payload it is found.
@@ -97,7 +98,7 @@ func foundBy(of asked, fields []string) string {
 	if len(of.by) == 0 {
 		return "it has no by, so it has one total for each window: leave the field out"
 	}
-	return fmt.Sprintf("%s is found by %s", of.what, and(fields))
+	return fmt.Sprintf("%s is found by %s", of.what, show.And(fields))
 }
 
 // instead says which fields to give if the template could never make the given value of by.
@@ -105,7 +106,7 @@ func instead(fields []string) string {
 	if len(fields) == 0 {
 		return "give what it makes"
 	}
-	return "give " + and(assigned(fields)) + " instead"
+	return "give " + show.And(assigned(fields)) + " instead"
 }
 
 // fieldsOfBy lists the fields of the payload that by is made of. derived reports
@@ -138,12 +139,4 @@ func assigned(names []string) []string {
 		list = append(list, name+"=VALUE")
 	}
 	return list
-}
-
-// and joins names as a sentence does.
-func and(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }

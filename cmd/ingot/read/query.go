@@ -362,13 +362,6 @@ func (out *Answer) elsewhere() (n int) {
 	return n
 }
 
-func isOrAre(n int) string {
-	if n == 1 {
-		return "1 payload is"
-	}
-	return show.Comma(n) + " payloads are"
-}
-
 func keyIn(k event.Key) answerKey { return answerKey{k.PK, k.SK} }
 
 func (k answerKey) text() string {
@@ -387,7 +380,7 @@ func (a *app) writeAnswer(b *strings.Builder, out Answer) {
 		cut := writeItems(b, out.Items, a.Columns)
 		if n := out.elsewhere(); n > 0 {
 			fmt.Fprintf(b, "%s in the payload bucket, and shown as far as the item keeps it; ingot get --payload shows all of one\n",
-				isOrAre(n))
+				show.Are(n, "payload"))
 		}
 		for _, key := range out.Missing {
 			fmt.Fprintf(b, "nothing is stored under %s\n", key.text())

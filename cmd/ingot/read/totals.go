@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -169,7 +170,7 @@ func orTop(def *aggregate.Definition) string {
 	}
 	within := ""
 	if len(def.Rank.Within) > 0 {
-		within = " and " + and(assigned(def.Rank.Within))
+		within = " and " + show.And(assigned(def.Rank.Within))
 	}
 	return ", or those with the greatest " + def.Rank.Value + " with --top" + within
 }
@@ -216,10 +217,7 @@ func unlessOfService(err error) error {
 
 // noAggregate says which aggregates there are.
 func noAggregate(p *pipeline.Pipeline, name string) error {
-	var names []string
-	for _, def := range p.Definitions() {
-		names = append(names, def.Name)
-	}
+	names := slices.Sorted(maps.Keys(p.Describe().Spec.Aggregates))
 	switch best := nearest.Name(name, names); {
 	case best != "":
 		return fmt.Errorf("there is no aggregate %q; did you mean %s?", name, best)

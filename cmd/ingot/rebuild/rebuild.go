@@ -3,6 +3,8 @@ package rebuild
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -243,10 +245,7 @@ func meant(ctx context.Context, s pass.Opened, names []string) (defs []*aggregat
 	for _, name := range names {
 		def, ok := s.Plan.Definition(name)
 		if !ok {
-			var known []string
-			for _, d := range s.Plan.Definitions() {
-				known = append(known, d.Name)
-			}
+			known := slices.Sorted(maps.Keys(s.Plan.Describe().Spec.Aggregates))
 			return nil, cli.Usagef("the pipeline has no aggregate %q; it has %s", name, strings.Join(known, ", "))
 		}
 		defs = append(defs, def)

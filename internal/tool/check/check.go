@@ -2,7 +2,6 @@ package check
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/changes"
 	"github.com/ingot-events/ingot/internal/tool/check/rules"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
+	"github.com/ingot-events/ingot/internal/tool/samconfig"
 	"github.com/ingot-events/ingot/internal/tool/sample"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/pipeline"
@@ -178,17 +178,14 @@ func (r *Report) environments(in Input) ([]rules.Environment, error) {
 	}
 	all, findings := rules.ReadConfig(*in.Config)
 	r.Findings = append(r.Findings, findings...)
-	var names []string
 	for _, e := range all {
 		if e.Name == in.ConfigEnv {
 			return []rules.Environment{e}, nil
 		}
-		names = append(names, e.Name)
 	}
 	switch {
 	case in.ConfigEnv != "" && len(findings) == 0:
-		return nil, &template.ParameterError{What: fmt.Sprintf("%s has no environment %s; it has %s", in.Config.Name, in.ConfigEnv,
-			strings.Join(names, ", "))}
+		return nil, &template.ParameterError{What: samconfig.NoEnvironment(in.Config.Name, in.Config.Text, in.ConfigEnv).Error()}
 	case len(all) == 0:
 		return []rules.Environment{{}}, nil
 	}

@@ -84,12 +84,7 @@ func (t *Total) turns() string {
 
 // summary returns the last line, which says what was checked and how many findings there are.
 func (r *Report) summary(in Input) string {
-	files := in.files()
-	last := len(files) - 1
-	checked := strings.Join(files[:last], ", ") + " and " + files[last]
-	if last == 0 {
-		checked = files[0]
-	}
+	checked := show.And(in.files())
 	if in.Was != nil {
 		checked += ", compared with " + in.Was.Name
 	}

@@ -1,5 +1,7 @@
 package cost
 
+import "slices"
+
 // Report says what a pipeline costs.
 type Report struct {
 	Pipeline     string  `json:"pipeline"`
@@ -91,12 +93,9 @@ func (r *Report) add(prices *Prices, part, counted, price string, aMonth float64
 }
 
 func (r *Report) lacks(price string) {
-	for _, name := range r.Unpriced {
-		if name == price {
-			return
-		}
+	if !slices.Contains(r.Unpriced, price) {
+		r.Unpriced = append(r.Unpriced, price)
 	}
-	r.Unpriced = append(r.Unpriced, price)
 }
 
 // finish adds up the dollars.

@@ -8,6 +8,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/ndjson"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -108,12 +109,7 @@ func (s *Sample) add(line message, opened envelope.Opened, err error, seen map[e
 
 func (s *Sample) leaveOut(number int, err error) {
 	if s.bad++; len(s.shown) < maxShown {
-		reason := err.Error()
-		var refusal *event.Refusal
-		if errors.As(err, &refusal) {
-			reason = refusal.Detail
-		}
-		s.shown = append(s.shown, fmt.Sprintf("line %d: %s", number, reason))
+		s.shown = append(s.shown, fmt.Sprintf("line %d: %s", number, show.Refusal(err)))
 	}
 }
 

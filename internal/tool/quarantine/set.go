@@ -41,13 +41,18 @@ func (l *Letter) Set(fields []Assignment) (string, error) {
 		}
 		return assign(payload, fields)
 	})
-	if refusal := (*event.Refusal)(nil); errors.As(err, &refusal) {
-		err = errors.New(refusal.Detail)
-	}
 	if err != nil {
-		return "", err
+		return "", detail(err)
 	}
 	return text, nil
+}
+
+// detail returns what is wrong with the fields, without the verdict, which is for events.
+func detail(err error) error {
+	if refusal := (*event.Refusal)(nil); errors.As(err, &refusal) {
+		return errors.New(refusal.Detail)
+	}
+	return err
 }
 
 // placesIn returns where the events stand in what the letter sends, if that may be several. It
@@ -88,16 +93,13 @@ func inEach(payload event.Node, places []event.Path, fields []Assignment) (strin
 			}
 			return inEnvelope(one, opened.Kind.Form, func(payload event.Node) (string, error) { return assign(payload, fields) })
 		})
-		if refusal := (*event.Refusal)(nil); errors.As(err, &refusal) {
-			err = errors.New(refusal.Detail)
-		}
 		switch {
 		case err == nil:
 			text = done
 		case errors.Is(err, errFilled):
 			unset = append(unset, err)
 		default:
-			unset = append(unset, fmt.Errorf("event %s of what is sent: %w", place, err))
+			unset = append(unset, fmt.Errorf("event %s of what is sent: %w", place, detail(err)))
 		}
 	}
 	if len(unset) < len(places) {

@@ -28,7 +28,7 @@ func DeploymentOf(file string, text []byte, name string) (d Deployment, err erro
 	}
 	m := root.Member(name)
 	if m == nil || m.Value.Kind != template.Map {
-		return d, fmt.Errorf("%s has no environment %s; it has %s", file, name, strings.Join(Environments(text), ", "))
+		return d, NoEnvironment(file, text, name)
 	}
 	of := func(key string) string {
 		if n := Setting(m.Value, "deploy", key); n != nil {
@@ -46,6 +46,11 @@ func DeploymentOf(file string, text []byte, name string) (d Deployment, err erro
 	at := Setting(m.Value, "deploy", "stack_name").Position
 	d.From = fmt.Sprintf("%s:%d:%d", file, at.Line, at.Column)
 	return d, nil
+}
+
+// NoEnvironment says that a samconfig.toml lacks an environment, and which it has.
+func NoEnvironment(file string, text []byte, name string) error {
+	return fmt.Errorf("%s has no environment %s; it has %s", file, name, strings.Join(Environments(text), ", "))
 }
 
 // Environments returns the names of the environments of a samconfig.toml, in the order of the file.

@@ -359,10 +359,7 @@ func (x *run) finish() {
 	}
 	order := append([]string{"table"}, x.Pipeline.Indexes()...)
 	r.Keys = hot(x.keys, order)
-	var names []string
-	for _, def := range x.Pipeline.Definitions() {
-		names = append(names, def.Name)
-	}
+	names := slices.Sorted(maps.Keys(x.described.Spec.Aggregates))
 	r.Totals, r.Lists = hot(x.totals, names), hot(x.lists, names)
 	if n := r.Items.Count; n > 0 {
 		r.Items.Mean, r.Items.Each = rounded(x.bytes, n), rounded(r.Items.Units, n)

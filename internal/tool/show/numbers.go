@@ -28,6 +28,22 @@ func Comma(n int) string {
 	return s
 }
 
+// Are writes "1 item is", "1,707 items are".
+func Are(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " is"
+	}
+	return Count(n, noun) + " are"
+}
+
+// And joins names as a sentence does.
+func And(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
 // Count writes "1 item", "1,707 items".
 func Count(n int, noun string) string {
 	switch {

@@ -46,11 +46,6 @@ func (r *Report) flagged(ctx context.Context, s Source) {
 	}
 	slices.SortFunc(r.Flagged, func(a, b Flagged) int { return strings.Compare(a.Total, b.Total) })
 	if n := len(slices.DeleteFunc(slices.Clone(r.Flagged), func(f Flagged) bool { return f.Flag == "" })); n > 0 {
-		verb := "are"
-		if n == 1 {
-			verb = "is"
-		}
-		r.unwell("%s %s flagged: ingot rebuild mend computes them again, or ingot rebuild --accept accepts the flags",
-			show.Count(n, "total"), verb)
+		r.unwell("%s flagged: ingot rebuild mend computes them again, or ingot rebuild --accept accepts the flags", show.Are(n, "total"))
 	}
 }

@@ -47,7 +47,7 @@ func (r *Report) queues(ctx context.Context, s Source) {
 		case q.name == "quarantine":
 			r.quarantine(ctx, s, one)
 		case q.name == "dead-letter":
-			r.unwell("%s in the dead-letter queue", messagesAre(n))
+			r.unwell("%s in the dead-letter queue", show.Are(n, "message"))
 		}
 	}
 }
@@ -95,14 +95,14 @@ func (r *Report) quarantine(ctx context.Context, s Source, q Queue) {
 		trouble += unseen
 	}
 	if trouble > 0 {
-		r.unwell("%s in quarantine%s", messagesAre(trouble), r.reasons())
+		r.unwell("%s in quarantine%s", show.Are(trouble, "message"), r.reasons())
 	}
 	switch {
 	case err != nil:
 		r.unknown("why messages are in quarantine", err)
 	case unseen > 0:
 		r.unknown("why messages are in quarantine", fmt.Errorf("%s not looked at: they are in flight, or beyond the first %s",
-			messagesAre(unseen), show.Comma(mostLetters)))
+			show.Are(unseen, "message"), show.Comma(mostLetters)))
 	}
 }
 
@@ -126,11 +126,4 @@ func (r Reason) String() string {
 		return "without a reason"
 	}
 	return r.Verdict + " (" + r.Reason + ")"
-}
-
-func messagesAre(n int) string {
-	if n == 1 {
-		return "1 message is"
-	}
-	return show.Count(n, "message") + " are"
 }

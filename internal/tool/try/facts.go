@@ -191,10 +191,9 @@ func (t *trial) judgeStream(keys map[event.Key]*seen, ordered bool) {
 		}
 		actor += k.actor
 	}
-	result := Right
+	result := rightIf(odd == "" && ordered)
 	switch {
-	case odd != "" || !ordered:
-		result = Wrong
+	case result == Wrong:
 	case whole < there:
 		result, odd = Wrong, fmt.Sprintf("; of %d keys it says nothing", there-whole)
 	case there == 0:
@@ -246,10 +245,6 @@ func (t *trial) marks(ctx context.Context, arn string, keys map[event.Key]*seen)
 			break
 		}
 	}
-	result := Right
-	if len(wanted) > 0 {
-		result = Wrong
-	}
-	t.found(what, result, "totals carry the marks of %d of %d shards", of-len(wanted), of)
+	t.found(what, rightIf(len(wanted) == 0), "totals carry the marks of %d of %d shards", of-len(wanted), of)
 	return nil
 }

@@ -215,15 +215,12 @@ func (t *trial) send(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	result := Right
-	if w.Stored+w.Stale+w.Rejected != len(t.texts) {
-		result = Wrong
-	}
 	n := len(t.texts)
 	if err := t.refused(ctx, w.Rejected); err != nil {
 		return err
 	}
-	t.found("events are stored", result, "%d of %d, %d rejected by bounds, %d left after %s", w.Stored, n, w.Rejected, w.Left, t.Limit)
+	t.found("events are stored", rightIf(w.Stored+w.Stale+w.Rejected == n), "%d of %d, %d rejected by bounds, %d left after %s", w.Stored, n,
+		w.Rejected, w.Left, t.Limit)
 	return nil
 }
 
@@ -309,11 +306,8 @@ func (t *trial) letters(ctx context.Context) error {
 			}
 		}
 	}
-	result := Right
-	if len(t.bodies) > 0 || wrong != "" {
-		result = Wrong
-	}
-	t.found("what can never be stored is in quarantine, unchanged", result, "%d of %d%s", want-len(t.bodies), want, wrong)
+	t.found("what can never be stored is in quarantine, unchanged", rightIf(len(t.bodies) == 0 && wrong == ""), "%d of %d%s",
+		want-len(t.bodies), want, wrong)
 	return nil
 }
 
@@ -333,11 +327,7 @@ func (t *trial) items(ctx context.Context) error {
 			right++
 		}
 	}
-	result := Right
-	if wrong != "" {
-		result = Wrong
-	}
-	t.found("each item is what its event says", result, "%d items%s", right, wrong)
+	t.found("each item is what its event says", rightIf(wrong == ""), "%d items%s", right, wrong)
 	return nil
 }
 

@@ -3,12 +3,12 @@ package rules
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline/pattern"
 )
 
@@ -255,12 +255,13 @@ func (c *Checker) lacks(table *template.Resource, list *template.Node, names []s
 		}
 		all = append(all, name)
 	}
-	what := "no index " + all[0]
-	if n := len(all); n > 1 {
-		what = "no indexes " + strings.Join(all[:n-1], ", ") + " and " + all[n-1]
+	noun := "index"
+	if len(all) > 1 {
+		noun = "indexes"
 	}
 	c.Mistake("index", where(list, table.Position),
-		fmt.Sprintf("%s has %s; run ingot init --indexes, which adds each with its attributes and its alarm", table.Name, what), "")
+		fmt.Sprintf("%s has no %s %s; run ingot init --indexes, which adds each with its attributes and its alarm", table.Name, noun,
+			show.And(all)), "")
 }
 
 // insights checks that no key is shown that is hidden elsewhere: Contributor Insights writes keys
