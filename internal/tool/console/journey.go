@@ -372,7 +372,8 @@ func (t *Resources) totalRow(ctx context.Context, st *store.Store, c *aggregate.
 	case len(now) == 0:
 		now = []string{"not counted yet"}
 	}
-	return []string{c.Def.Name, strings.Join(labels, ", "), show.Window(c.Def, found.Window), strings.Join(adds, ", "), strings.Join(now, ", ")}
+	return []string{c.Def.Name, strings.Join(labels, ", "), show.Window(c.Def, found.Window), strings.Join(adds, ", "),
+		strings.Join(now, ", ")}
 }
 
 // totalsCost adds up the costs of one update of each total. This is the most that counting the

@@ -32,8 +32,8 @@ func (h *holder) look(ctx context.Context, most int, see func(*Letter)) error {
 // mostTaken is how many messages Take looks at.
 const mostTaken = 200
 
-// Take hands up to mostTaken messages of the queue to ours, deletes those for which it returns true, and
-// makes all others visible again.
+// Take hands up to mostTaken messages of the queue to ours, deletes those for which it returns
+// true, and makes all others visible again.
 func (q Queue) Take(ctx context.Context, ours func(*Letter) bool) error {
 	h := &holder{Queue: q, env: q.Env.Real(), held: map[string]held{}}
 	var taken []string

@@ -19,7 +19,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/local/nearby"
-	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 // Local describes a running `ingot dev`, in a file beside its pipeline.yaml.
@@ -109,7 +108,11 @@ func readLocal(dir string) (Local, string, error) {
 			}
 			return d, file, nil
 		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrInvalid):
-			return Local{}, "", fmt.Errorf("%s cannot be read: %w", file, textfile.Cause(err))
+			var path *fs.PathError
+			if errors.As(err, &path) {
+				err = path.Err
+			}
+			return Local{}, "", fmt.Errorf("%s cannot be read: %w", file, err)
 		case at == filepath.Dir(at):
 			return Local{}, "",
 				&notRunning{text: fmt.Sprintf("no ingot dev runs for %s or a folder above it; start one with: ingot dev", dir)}

@@ -219,8 +219,8 @@ func (t *trial) send(ctx context.Context) error {
 	if err := t.refused(ctx, w.Rejected); err != nil {
 		return err
 	}
-	t.found("events are stored", rightIf(w.Stored+w.Stale+w.Rejected == n), "%d of %d, %d rejected by bounds, %d left after %s", w.Stored, n,
-		w.Rejected, w.Left, t.Limit)
+	t.found("events are stored", rightIf(w.Stored+w.Stale+w.Rejected == n), "%d of %d, %d rejected by bounds, %d left after %s",
+		w.Stored, n, w.Rejected, w.Left, t.Limit)
 	return nil
 }
 
@@ -395,7 +395,8 @@ func (t *trial) remove(ctx context.Context) error {
 	name, removed := t.Store.Config().Events, 0
 	for key, item := range t.stored {
 		condition := "#digest = :digest"
-		_, err := t.Tables.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &name, Key: rows.KeyImage(key), ConditionExpression: &condition,
+		_, err := t.Tables.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &name, Key: rows.KeyImage(key),
+			ConditionExpression:       &condition,
 			ExpressionAttributeNames:  map[string]string{"#digest": "digest"},
 			ExpressionAttributeValues: rows.Image{":digest": rows.Binary(item.Digest[:])}})
 		if gone := (*types.ConditionalCheckFailedException)(nil); err != nil && !errors.As(err, &gone) {

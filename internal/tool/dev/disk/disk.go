@@ -3,6 +3,7 @@ package disk
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,7 +17,6 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 const (
@@ -54,7 +54,7 @@ type Disk struct {
 // Open opens a folder, and makes it if need be. No other process can open it until Close.
 func Open(dir string) (*Disk, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("the data folder %s cannot be made: %w; name another with --data", dir, textfile.Cause(err))
+		return nil, fmt.Errorf("the data folder %s cannot be made: %w; name another with --data", dir, cause(err))
 	}
 	name := filepath.Join(dir, file)
 	db, err := bbolt.Open(name, 0o600, options())
@@ -65,13 +65,13 @@ func Open(dir string) (*Disk, error) {
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrVersionMismatch), errors.Is(err, bolterrors.ErrChecksum):
 		return nil, fmt.Errorf("%s is not data of ingot dev (%w): name another folder with --data", name, err)
 	case err != nil:
-		return nil, fmt.Errorf("the data in %s cannot be opened: %w; name another folder with --data", dir, textfile.Cause(err))
+		return nil, fmt.Errorf("the data in %s cannot be opened: %w; name another folder with --data", dir, cause(err))
 	}
 	if err := db.Update(identify); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w; name another folder with --data", name, textfile.Cause(err)), db.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w; name another folder with --data", name, cause(err)), db.Close())
 	}
 	if err := os.WriteFile(filepath.Join(dir, pidFile), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
-		return nil, errors.Join(fmt.Errorf("the data folder %s cannot be written to: %w; name another with --data", dir, textfile.Cause(err)),
+		return nil, errors.Join(fmt.Errorf("the data folder %s cannot be written to: %w; name another with --data", dir, cause(err)),
 			db.Close())
 	}
 	d := &Disk{dir: dir, db: db, next: newBatch(), ended: make(chan struct{})}
@@ -113,6 +113,15 @@ func processOf(dir string) string {
 		return ""
 	}
 	return " (process " + string(text) + ")"
+}
+
+// cause is an error without the names of files.
+func cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
 }
 
 // Load hands out what a space holds, in the byte order of the keys.
@@ -238,7 +247,7 @@ func (d *Disk) explain(err error) error {
 	}
 	return fmt.Errorf(
 		"the data folder %s cannot be written to (%w): ingot dev goes on by itself once it can; what it has answered before is kept", d.dir,
-		textfile.Cause(err))
+		cause(err))
 }
 
 // write writes a batch in one transaction.
