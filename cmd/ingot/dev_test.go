@@ -55,7 +55,7 @@ func TestFIFOInDev(t *testing.T) {
 	var got []string
 	steps, _ := w.dev.Steps().After(0, 1000)
 	for _, s := range steps {
-		if s.Message != nil && s.Message.Verdict == event.Inserted && strings.Contains(s.Message.Body, "c1@") {
+		if s.Message != nil && s.Message.Verdict == event.Inserted && strings.Contains(s.Message.Message.Body, "c1@") {
 			got = append(got, s.Message.Item.Key.PK)
 		}
 	}

@@ -9,9 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
-
-	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 )
 
@@ -67,12 +64,7 @@ func (f *Feed) follow(ctx context.Context, steps *dev.Steps) {
 func (f *Feed) take(ctx context.Context, s dev.Step) {
 	switch {
 	case s.Message != nil:
-		m := s.Message
-		o := outcome(m)
-		for i := range m.Events {
-			o.Events = append(o.Events, outcome(&m.Events[i]))
-		}
-		f.Result(ctx, o)
+		f.Result(ctx, *s.Message)
 	case s.Ingest != nil:
 		f.Ingested(ctx, *s.Ingest)
 	case s.Change != nil:
@@ -80,11 +72,4 @@ func (f *Feed) take(ctx context.Context, s dev.Step) {
 	case s.Streams != nil:
 		f.Counted(ctx, *s.Streams)
 	}
-}
-
-// outcome converts what became of a message, or of one event of an array, to the form in which the
-// ingest function reports it.
-func outcome(m *dev.Message) handler.Outcome {
-	return handler.Outcome{Message: &events.SQSMessage{MessageId: m.ID, Body: m.Body}, Item: m.Item, Verdict: m.Verdict, Refusal: m.Refusal,
-		Failed: m.Returned}
 }

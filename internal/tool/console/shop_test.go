@@ -113,7 +113,7 @@ func until(t *testing.T, d *dev.Dev, judged, inserted int) {
 		steps, more := d.Steps().After(number, 1000)
 		for _, s := range steps {
 			number = s.Number
-			if s.Message != nil && !s.Message.Returned {
+			if s.Message != nil && !s.Message.Failed {
 				judged--
 			}
 			if s.Streams != nil {

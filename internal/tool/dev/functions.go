@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"sync/atomic"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -80,18 +79,8 @@ func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline, published []by
 
 // judged records what became of a message.
 func (d *Dev) judged(_ context.Context, o handler.Outcome) {
-	received, _ := strconv.Atoi(o.Message.Attributes["ApproximateReceiveCount"]) // the engine always says it
-	m := messageOf(&o, received)
-	for i := range o.Events {
-		m.Events = append(m.Events, messageOf(&o.Events[i], received))
-	}
 	d.refused(&o)
-	d.step(Step{Message: &m})
-}
-
-func messageOf(o *handler.Outcome, received int) Message {
-	return Message{ID: o.Message.MessageId, Body: o.Message.Body, Received: received, Verdict: o.Verdict, Refusal: o.Refusal, Item: o.Item,
-		Returned: o.Failed}
+	d.step(Step{Message: &o})
 }
 
 func (d *Dev) step(s Step) {

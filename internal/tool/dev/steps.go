@@ -12,25 +12,11 @@ import (
 type Step struct {
 	Number   int64 // from 1, without gaps
 	At       time.Time
-	Message  *Message               // the ingest function is done with a message
+	Message  *handler.Outcome       // the ingest function is done with a message; it must not be altered
 	Ingest   *handler.IngestReport  // ... and with its batch, with requests and units
 	Change   *event.Change          // the streams function was given a change; it must not be altered
 	Streams  *handler.StreamsReport // ... and is done with its batch
 	Reloaded *Reloaded              // pipeline.yaml was read again
-}
-
-// Message is what became of one message.
-type Message struct {
-	ID       string // of the message, as SQS gave it
-	Body     string
-	Received int // how often it was received
-	Verdict  event.Verdict
-	Refusal  *event.Refusal // nil if it was not refused
-	Item     *event.Item    // nil if it could not be planned; it must not be altered
-	Returned bool           // the message is back in the queue
-	// Events holds the same for each event if the message is an array. The body of each is that of
-	// the event.
-	Events []Message
 }
 
 // Reloaded is a pipeline.yaml that was read again.
