@@ -61,6 +61,16 @@ func (n *Node) Value(name string) *Node {
 // Is reports whether n is certainly this text.
 func (n *Node) Is(text string) bool { return n != nil && n.Kind == Scalar && n.Text == text }
 
+// texts returns the texts of a List.
+func (n *Node) texts() (list []string) {
+	for _, item := range n.Items {
+		if item != nil {
+			list = append(list, item.Text)
+		}
+	}
+	return list
+}
+
 // unknown returns a node for a value at n that cannot be determined.
 func unknown(n *Node, why string) *Node { return &Node{Position: n.Position, Kind: Unknown, Why: why} }
 

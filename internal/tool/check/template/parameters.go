@@ -132,17 +132,10 @@ func text(n *Node, name string) string {
 }
 
 func allowedValues(n *Node) []string {
-	allowed := n.Value("AllowedValues")
-	if allowed == nil {
-		return nil
+	if allowed := n.Value("AllowedValues"); allowed != nil {
+		return allowed.texts()
 	}
-	var list []string
-	for _, item := range allowed.Items {
-		if item != nil {
-			list = append(list, item.Text)
-		}
-	}
-	return list
+	return nil
 }
 
 func commaList(n *Node) *Node {

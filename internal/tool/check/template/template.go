@@ -149,13 +149,7 @@ func (t *Template) dependsOn(r *Resource) []string {
 	case n == nil:
 		return nil
 	case n.Kind == List:
-		var names []string
-		for _, item := range n.Items {
-			if item != nil {
-				names = append(names, item.Text)
-			}
-		}
-		return names
+		return n.texts()
 	}
 	return []string{n.Text}
 }
