@@ -17,16 +17,18 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/pipeline"
 )
 
 // Other programs read the event item, so this test names it attribute by attribute.
 func TestStoredItem(t *testing.T) {
 	w := newWorld(t, func(s *setup) {
-		s.Events["full"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "FULL#{id}", SK: "X"},
-			Indexes:    map[string]pipeline.IndexSpec{"GSI1": {PK: "DAY#{@at | day}", SK: "{@at | time}#{@source}#{@attribute.tenant}"}},
-			Attributes: map[string]string{"status": "status", "total": "total", "paid": "paid", "gone": "nothing"},
-			Retain:     90 * 24 * time.Hour, Mode: "latest", Revision: "seq number"}
+		adds(&s.Spec, `
+events:
+  full:
+    {id: "{id}", at: "{at}", key: {pk: "FULL#{id}", sk: X}, retain: 90d, mode: latest, revision: seq number,
+     indexes: {GSI1: {pk: "DAY#{@at | day}", sk: "{@at | time}#{@source}#{@attribute.tenant}"}},
+     attributes: {status: status, total: total, paid: paid, gone: nothing}}
+`)
 	})
 	item, err := w.plan.Plan(
 		envelopeOf(

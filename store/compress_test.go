@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -13,16 +12,17 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/packed"
 	"github.com/ingot-events/ingot/internal/table/rows"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
 
 // compressed adds a type whose payloads are compressed.
 func compressed(s *setup) {
-	s.Events["note"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "NOTE#{id}", SK: "NOTE"},
-		Retain: 90 * 24 * time.Hour, Ignore: []string{"trace"}, Compress: true}
-	s.Aggregates["notes"] = pipeline.AggregateSpec{Since: 1,
-		From: map[string]pipeline.FromSpec{"note": {Values: map[string]string{"notes": "count", "pages": "sum pages"}}}}
+	adds(&s.Spec, `
+events:
+  note: {id: "{id}", at: "{at}", key: {pk: "NOTE#{id}", sk: NOTE}, retain: 90d, ignore: [trace], compress: true}
+aggregates:
+  notes: {since: 1, from: {note: {values: {notes: count, pages: sum pages}}}}
+`)
 }
 
 // note returns a note of 4 KB.
@@ -81,10 +81,11 @@ func TestCompressedPayload(t *testing.T) {
 // compressed items take.
 func TestCompressedAndAtomic(t *testing.T) {
 	w := newWorld(t, func(s *setup) {
-		s.Events["letter"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "LETTER#{id}", SK: "X"},
-			Retain: 90 * 24 * time.Hour, Atomic: true, Compress: true}
-		s.Events["page"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "letter", Each: "pages", With: []string{"id"}}, ID: "{id}#{n}",
-			Key: pipeline.KeySpec{PK: "LETTER#{id}", SK: "PAGE#{n}"}, Compress: true}
+		adds(&s.Spec, `
+events:
+  letter: {id: "{id}", at: "{at}", key: {pk: "LETTER#{id}", sk: X}, retain: 90d, atomic: true, compress: true}
+  page: {part: {of: letter, each: pages, with: [id]}, id: "{id}#{n}", key: {pk: "LETTER#{id}", sk: "PAGE#{n}"}, compress: true}
+`)
 	})
 	letter := func(more string) *event.Item {
 		long := strings.Repeat("lorem ipsum ", 330)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -92,9 +91,12 @@ func TestCostOfFlaggedAggregate(t *testing.T) {
 
 // crates is a declaration of items that are replaced, grow, and move within an index.
 func crates(s *setup) {
-	s.Events["crate"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CRATE#{id}", SK: "-"},
-		Retain: 90 * 24 * time.Hour, Mode: "latest", Revision: "rev number",
-		Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "DEPOT#{depot}", SK: "{@id}"}}}
+	adds(&s.Spec, `
+events:
+  crate:
+    {id: "{id}", at: "{at}", key: {pk: "CRATE#{id}", sk: "-"}, retain: 90d, mode: latest, revision: rev number,
+     indexes: {GSI1: {pk: "DEPOT#{depot}", sk: "{@id}"}}}
+`)
 }
 
 // crate returns a crate's item in a depot, with a note of the given number of bytes. Without a

@@ -60,8 +60,7 @@ func inside(s *pipeline.Spec) {
 
 // tagged makes parts of the tags of a post.
 func tagged(s *pipeline.Spec) {
-	s.Events["tag"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "post", Each: "tags", With: []string{"id"}}, ID: "{id}#{n}",
-		Key: pipeline.KeySpec{PK: "POST#{id}", SK: "TAG#{n}"}}
+	adds(s, `events: {tag: {part: {of: post, each: tags, with: [id]}, id: "{id}#{n}", key: {pk: "POST#{id}", sk: "TAG#{n}"}}}`)
 }
 
 // erased fails unless each of these keys is barred, or released if its item is a claim.

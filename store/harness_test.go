@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +24,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld"
@@ -35,27 +37,53 @@ import (
 
 // orders is the declaration that these tests use.
 func orders() pipeline.Spec {
-	return pipeline.Spec{
-		Ingot: 1, Epoch: 1, Type: "{type}",
-		Events: map[string]pipeline.EventSpec{
-			"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: 90 * 24 * time.Hour,
-				Ignore: []string{"trace"}},
-			"indexed": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "INDEXED#{id}", SK: "X"},
-				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{@id}"}}, Retain: 90 * 24 * time.Hour},
-			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: 90 * 24 * time.Hour,
-				Mode: "latest", Revision: "rev number"},
-		},
-		Aggregates: map[string]pipeline.AggregateSpec{
-			"by_merchant": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, From: map[string]pipeline.FromSpec{
-				"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents", "largest": "max cents",
-					"least": "min cents"}}}},
-			"daily": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: 24 * time.Hour, Retain: 100 * 24 * time.Hour,
-				Spread: 4,
-				From:   map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
-			"live": {Since: 1, OnExpire: "subtract", From: map[string]pipeline.FromSpec{
-				"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
-		},
+	return declared(`
+events:
+  order: {id: "{id}", at: "{at}", key: {pk: "ORDER#{id}", sk: ORDER}, retain: 90d, ignore: [trace]}
+  indexed:
+    {id: "{id}", at: "{at}", key: {pk: "INDEXED#{id}", sk: X}, retain: 90d,
+     indexes: {GSI1: {pk: "CUSTOMER#{customer}", sk: "{@id}"}}}
+  parcel: {id: "{id}", at: "{at}", key: {pk: "PARCEL#{id}", sk: PARCEL}, retain: 90d, mode: latest, revision: rev number}
+aggregates:
+  by_merchant:
+    {since: 1, by: {merchant: "{merchant}"},
+     from: {order: {values: {orders: count, revenue: sum cents, largest: max cents, least: min cents}}}}
+  daily:
+    {since: 1, by: {merchant: "{merchant}"}, window: 24h, retain: 100d, spread: 4,
+     from: {order: {values: {orders: count, revenue: sum cents}}}}
+  live: {since: 1, onExpire: subtract, from: {order: {values: {orders: count, revenue: sum cents}}}}
+`)
+}
+
+// declared reads a part of a pipeline.yaml.
+func declared(text string) (spec pipeline.Spec) {
+	text = "ingot: 1\nepoch: 1\ntype: \"{type}\"\n" + text
+	if !strings.Contains(text, "\nevents:") {
+		text += "\nevents: {}"
 	}
+	report := declare.NewReport("these tests")
+	declare.Decode([]byte(text), report, &declare.Words{Version: "ingot", Format: 1, Example: fieldsOf}, &spec)
+	if len(report.Mistakes) > 0 {
+		panic(report.Mistakes)
+	}
+	return spec
+}
+
+func fieldsOf(t reflect.Type) string { return t.String() }
+
+// adds declares more in a pipeline: the events, the aggregates and the patterns of a text. They
+// take the place of those that have their names.
+func adds(s *pipeline.Spec, text string) {
+	more := declared(text)
+	maps.Copy(s.Events, more.Events)
+	if s.Aggregates == nil {
+		s.Aggregates = more.Aggregates
+	}
+	if s.Patterns == nil {
+		s.Patterns = more.Patterns
+	}
+	maps.Copy(s.Aggregates, more.Aggregates)
+	maps.Copy(s.Patterns, more.Patterns)
 }
 
 // epoch is the time at which these tests begin.

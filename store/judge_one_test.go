@@ -121,13 +121,14 @@ func TestJudgeAsksFloors(t *testing.T) {
 		}
 	}
 	apart := newWorld(t, stocked, func(s *setup) {
-		e := s.Events["transfer"]
-		e.Atomic = false
-		s.Events["transfer"] = e
+		ofType("transfer", func(e *pipeline.EventSpec) { e.Atomic = false })(&s.Spec)
 		delete(s.Events, "slip")
-		s.Aggregates["balances"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"account": "{from}"}, MovedBy: "put",
-			AtLeast: map[string]event.Decimal{"balance": {}},
-			From:    map[string]pipeline.FromSpec{"debit": {Values: map[string]string{"balance": "sum -amount"}}}}
+		adds(&s.Spec, `
+aggregates:
+  balances:
+    {since: 1, by: {account: "{from}"}, movedBy: put, atLeast: {balance: 0},
+     from: {debit: {values: {balance: sum -amount}}}}
+`)
 	})
 	apart.start()
 	item := apart.transfer("1", "x", "y", 60)

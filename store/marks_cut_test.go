@@ -10,15 +10,14 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/pipeline"
 )
 
 // An update that moves many buckets is written in parts. If a part is not proven, nothing after it
 // is written: the mark of a later part would say that the earlier one is counted, too.
 func TestNothingFollowsAFailedPart(t *testing.T) {
 	only := func(s *setup) {
-		s.Aggregates = map[string]pipeline.AggregateSpec{"sizes": {Since: 1, From: map[string]pipeline.FromSpec{
-			"order": {Values: map[string]string{"orders": "count", "sizes": "histogram cents"}}}}}
+		s.Aggregates = nil
+		adds(&s.Spec, `aggregates: {sizes: {since: 1, from: {order: {values: {orders: count, sizes: histogram cents}}}}}`)
 	}
 	invalid := &smithy.GenericAPIError{Code: "ValidationException"}
 	for name, c := range map[string]struct {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/pipeline"
 )
 
 // An update asks for the whole item only if the last look is an hour old in stream time. Between
@@ -48,8 +47,8 @@ func TestItemIsAskedForOnceAnHour(t *testing.T) {
 func TestCostOfValuesThatGrow(t *testing.T) {
 	for _, single := range []int{0, -1} {
 		w := newWorld(t, oneByOne(single), func(s *setup) {
-			s.Aggregates = map[string]pipeline.AggregateSpec{"values": {Since: 1, From: map[string]pipeline.FromSpec{
-				"order": {Values: map[string]string{"ids": "distinct id", "last": "newest note"}}}}}
+			s.Aggregates = nil
+			adds(&s.Spec, `aggregates: {values: {since: 1, from: {order: {values: {ids: distinct id, last: newest note}}}}}`)
 		})
 		w.start()
 		id, most := int64(0), 0.0

@@ -26,8 +26,7 @@ func (w *world) postsOfTwo() *pipeline.Pipeline {
 	s := &setup{Spec: orders()}
 	posts(s)
 	s.Epoch = 2
-	s.Aggregates["likes"] = pipeline.AggregateSpec{Since: 2, By: map[string]string{"topic": "{about.topic}"},
-		From: map[string]pipeline.FromSpec{"post": {Values: map[string]string{"likes": "sum likes"}}}}
+	adds(&s.Spec, `aggregates: {likes: {since: 2, by: {topic: "{about.topic}"}, from: {post: {values: {likes: sum likes}}}}}`)
 	return w.compile(s.Spec)
 }
 
@@ -247,8 +246,7 @@ func TestTouchKeepsMoreThanFits(t *testing.T) {
 	w.start()
 	st := w.changed(func(s *pipeline.Spec) {
 		s.Epoch = 2
-		s.Aggregates["big"] = pipeline.AggregateSpec{Since: 2,
-			From: map[string]pipeline.FromSpec{"post": {Values: map[string]string{"bigs": "sum length big?"}}}}
+		adds(s, `aggregates: {big: {since: 2, from: {post: {values: {bigs: sum length big?}}}}}`)
 	})
 	must.Succeed(t, st.Start(deadline(t)))
 	got, err := repair.Of(st).Touch(deadline(t))

@@ -27,13 +27,14 @@ import (
 // accounts adds an account that claims its email address and has a part for each of its rows, all
 // of which are put together.
 func accounts(s *setup) {
-	s.Events["account"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ACCOUNT#{id}", SK: "ACCOUNT"},
-		Retain: 90 * 24 * time.Hour, Atomic: true}
-	s.Events["email"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "account", With: []string{"email"}},
-		ID: "{email}", Key: pipeline.KeySpec{PK: "EMAIL#{email}", SK: "CLAIM"}}
-	s.Events["row"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "account", Each: "rows", With: []string{"id"}},
-		ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "ACCOUNT#{id}", SK: "ROW#{n}"},
-		Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "SKU#{sku}", SK: "{@id}"}}}
+	adds(&s.Spec, `
+events:
+  account: {id: "{id}", at: "{at}", key: {pk: "ACCOUNT#{id}", sk: ACCOUNT}, retain: 90d, atomic: true}
+  email: {part: {of: account, with: [email]}, id: "{email}", key: {pk: "EMAIL#{email}", sk: CLAIM}}
+  row:
+    {part: {of: account, each: rows, with: [id]}, id: "{id}#{n}", key: {pk: "ACCOUNT#{id}", sk: "ROW#{n}"},
+     indexes: {GSI1: {pk: "SKU#{sku}", sk: "{@id}"}}}
+`)
 }
 
 // account returns an account with this email address and as many rows.

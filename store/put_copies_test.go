@@ -13,7 +13,6 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/table/rows"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -44,9 +43,11 @@ func TestOlderCopyOfWhatCannotBeWritten(t *testing.T) {
 // withoutTime declares event types whose time comes from the envelope, so that copies of one
 // payload have expiries of their own.
 func withoutTime(s *setup) {
-	s.Events["seen"] = pipeline.EventSpec{ID: "{id}", Key: pipeline.KeySpec{PK: "SEEN#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour}
-	s.Events["place"] = pipeline.EventSpec{ID: "{id}", Key: pipeline.KeySpec{PK: "PLACE#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour,
-		Mode: "latest", Revision: "rev number"}
+	adds(&s.Spec, `
+events:
+  seen: {id: "{id}", key: {pk: "SEEN#{id}", sk: "-"}, retain: 90d}
+  place: {id: "{id}", key: {pk: "PLACE#{id}", sk: "-"}, retain: 90d, mode: latest, revision: rev number}
+`)
 }
 
 // at returns the item of a payload that came at the given time.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/rows"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -159,10 +158,11 @@ func TestManyMessagesOfAHotKey(t *testing.T) {
 		return w.item(fmt.Sprintf(`"type":"seat","hall":%q,"id":"%d"`, hall, i), `"at":"2099-03-01T10:00:00Z"`)
 	}
 	seats := func(s *setup) {
-		s.Events["seat"] = pipeline.EventSpec{ID: "{hall}#{id}", At: "{at}", Key: pipeline.KeySpec{PK: "HALL#{hall}", SK: "{id}"},
-			Atomic: true}
-		s.Events["claim"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "seat", With: []string{"hall", "id"}}, ID: "{hall}#{id}",
-			Key: pipeline.KeySpec{PK: "CLAIM#{hall}#{id}", SK: "-"}}
+		adds(&s.Spec, `
+events:
+  seat: {id: "{hall}#{id}", at: "{at}", key: {pk: "HALL#{hall}", sk: "{id}"}, atomic: true}
+  claim: {part: {of: seat, with: [hall, id]}, id: "{hall}#{id}", key: {pk: "CLAIM#{hall}#{id}", sk: "-"}}
+`)
 	}
 	for name, c := range map[string]struct {
 		declare option

@@ -30,33 +30,33 @@ import (
 // stocked adds goods that come and go, and transfers between accounts: totals that are moved by the
 // put, some with a floor, one that is spread, and one that follows the stream.
 func stocked(s *setup) {
-	zero := map[string]event.Decimal{"available": {}}
-	for name, pk := range map[string]string{"received": "IN", "reserved": "OUT"} {
-		s.Events[name] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: pk + "#{id}", SK: "X"},
-			Retain: 90 * 24 * time.Hour}
-	}
-	s.Events["transfer"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "TRANSFER#{id}", SK: "X"}, Atomic: true}
-	for name, account := range map[string]string{"debit": "from", "credit": "to"} {
-		s.Events[name] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "transfer", With: []string{"id", account, "amount"}},
-			ID: "{id}", Key: pipeline.KeySpec{PK: "TRANSFER#{id}", SK: strings.ToUpper(name)}}
-	}
-	s.Events["slip"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "transfer", With: []string{"slip"}}, ID: "{slip}",
-		Key: pipeline.KeySpec{PK: "SLIP#{slip}", SK: "CLAIM"}}
-	s.Aggregates = map[string]pipeline.AggregateSpec{
-		"stock": {Since: 1, By: map[string]string{"sku": "{sku}"}, MovedBy: "put", AtLeast: zero, From: map[string]pipeline.FromSpec{
-			"received": {Values: map[string]string{"available": "sum quantity"}},
-			"reserved": {Values: map[string]string{"available": "sum -quantity", "reservations": "count"}, Where: "quantity != 0"}}},
-		"flow": {Since: 1, Window: 24 * time.Hour, Spread: 3, MovedBy: "put", From: map[string]pipeline.FromSpec{
-			"received": {Values: map[string]string{"events": "count"}}, "reserved": {Values: map[string]string{"events": "count"}}}},
-		"credits": {Since: 1, By: map[string]string{"account": "{to}"},
-			From: map[string]pipeline.FromSpec{"credit": {Values: map[string]string{"credits": "count"}}}},
-		"paid": {Since: 1, By: map[string]string{"account": "{from}"}, MovedBy: "put", From: map[string]pipeline.FromSpec{
-			"debit": {Values: map[string]string{"paid": "sum amount"}}}},
-	}
-	s.Aggregates["balances"] = pipeline.AggregateSpec{Since: 1, MovedBy: "put",
-		AtLeast: map[string]event.Decimal{"balance": event.DecimalOf(-100)},
-		From: map[string]pipeline.FromSpec{"debit": {Values: map[string]string{"balance": "sum -amount"}},
-			"credit": {Values: map[string]string{"balance": "sum amount"}}}}
+	s.Aggregates = nil
+	adds(&s.Spec, `
+events:
+  received: {id: "{id}", at: "{at}", key: {pk: "IN#{id}", sk: X}, retain: 90d}
+  reserved: {id: "{id}", at: "{at}", key: {pk: "OUT#{id}", sk: X}, retain: 90d}
+  transfer: {id: "{id}", at: "{at}", key: {pk: "TRANSFER#{id}", sk: X}, atomic: true}
+  debit: {part: {of: transfer, with: [id, from, amount]}, id: "{id}", key: {pk: "TRANSFER#{id}", sk: DEBIT}}
+  credit: {part: {of: transfer, with: [id, to, amount]}, id: "{id}", key: {pk: "TRANSFER#{id}", sk: CREDIT}}
+  slip: {part: {of: transfer, with: [slip]}, id: "{slip}", key: {pk: "SLIP#{slip}", sk: CLAIM}}
+aggregates:
+  stock:
+    since: 1
+    by: {sku: "{sku}"}
+    movedBy: put
+    atLeast: {available: 0}
+    from:
+      received: {values: {available: sum quantity}}
+      reserved: {values: {available: sum -quantity, reservations: count}, where: quantity != 0}
+  flow:
+    {since: 1, window: 24h, spread: 3, movedBy: put,
+     from: {received: {values: {events: count}}, reserved: {values: {events: count}}}}
+  credits: {since: 1, by: {account: "{to}"}, from: {credit: {values: {credits: count}}}}
+  paid: {since: 1, by: {account: "{from}"}, movedBy: put, from: {debit: {values: {paid: sum amount}}}}
+  balances:
+    {since: 1, movedBy: put, atLeast: {balance: -100},
+     from: {debit: {values: {balance: sum -amount}}, credit: {values: {balance: sum amount}}}}
+`)
 }
 
 // capped limits what is in stock, and counts its goods one by one.
@@ -652,9 +652,11 @@ func TestPutsAreSentOnce(t *testing.T) {
 // for it alone.
 func TestFloorOfParts(t *testing.T) {
 	w := newWorld(t, stocked, quick, func(s *setup) {
-		s.Events["picked"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PICKED#{id}", SK: "X"}}
-		s.Events["pick"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "picked", Each: "picks", With: []string{"id"}}, ID: "{id}#{sku}",
-			Key: pipeline.KeySpec{PK: "PICKED#{id}", SK: "{sku}"}}
+		adds(&s.Spec, `
+events:
+  picked: {id: "{id}", at: "{at}", key: {pk: "PICKED#{id}", sk: X}}
+  pick: {part: {of: picked, each: picks, with: [id]}, id: "{id}#{sku}", key: {pk: "PICKED#{id}", sk: "{sku}"}}
+`)
 		s.Aggregates["stock"].From["pick"] = pipeline.FromSpec{Values: map[string]string{"available": "sum -quantity"}}
 	})
 	w.start()
@@ -795,11 +797,13 @@ func TestHeldTotal(t *testing.T) {
 // baskets adds an atomic event whose lines may take almost all of a transaction, because each of
 // them has its text too. Each line moves a total.
 func baskets(s *setup) {
-	s.Events["basket"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "BASKET#{id}", SK: "X"}, Atomic: true}
-	s.Events["line"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "basket", Each: "lines", With: []string{"id", "text"}},
-		ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "BASKET#{id}", SK: "LINE#{n}"}}
-	s.Aggregates["sold"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"place": "{n}"}, MovedBy: "put",
-		From: map[string]pipeline.FromSpec{"line": {Values: map[string]string{"sold": "count"}}}}
+	adds(&s.Spec, `
+events:
+  basket: {id: "{id}", at: "{at}", key: {pk: "BASKET#{id}", sk: X}, atomic: true}
+  line: {part: {of: basket, each: lines, with: [id, text]}, id: "{id}#{n}", key: {pk: "BASKET#{id}", sk: "LINE#{n}"}}
+aggregates:
+  sold: {since: 1, by: {place: "{n}"}, movedBy: put, from: {line: {values: {sold: count}}}}
+`)
 }
 
 func (w *world) basket(id string, lines, bytes int, extra ...string) *event.Item {

@@ -21,15 +21,16 @@ import (
 
 // carts adds a whole with rows, each of which is in one index, and with one part more.
 func carts(s *setup) {
-	s.Events["cart"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "CART"},
-		Retain: 90 * 24 * time.Hour, Ignore: []string{"trace"}}
-	s.Events["row"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "cart", Each: "rows", With: []string{"id"}},
-		ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "ROW#{n}"},
-		Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "SKU#{sku}", SK: "{@id}"}}}
-	s.Events["owner"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "cart", With: []string{"id", "owner"}},
-		ID: "{id}", Key: pipeline.KeySpec{PK: "OWNER#{owner}", SK: "{id}"}}
-	s.Aggregates["rows"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"sku": "{sku}"},
-		From: map[string]pipeline.FromSpec{"row": {Values: map[string]string{"pieces": "sum pieces"}}}}
+	adds(&s.Spec, `
+events:
+  cart: {id: "{id}", at: "{at}", key: {pk: "CART#{id}", sk: CART}, retain: 90d, ignore: [trace]}
+  row:
+    {part: {of: cart, each: rows, with: [id]}, id: "{id}#{n}", key: {pk: "CART#{id}", sk: "ROW#{n}"},
+     indexes: {GSI1: {pk: "SKU#{sku}", sk: "{@id}"}}}
+  owner: {part: {of: cart, with: [id, owner]}, id: "{id}", key: {pk: "OWNER#{owner}", sk: "{id}"}}
+aggregates:
+  rows: {since: 1, by: {sku: "{sku}"}, from: {row: {values: {pieces: sum pieces}}}}
+`)
 }
 
 // cart returns a cart with rows of these numbers of pieces.

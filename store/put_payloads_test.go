@@ -24,22 +24,22 @@ import (
 // posts adds types whose payloads are offloaded: a post, a vote that moves a total with its put,
 // and a thread and a digest with replies. The digest is stored together with them.
 func posts(s *setup) {
-	over := pipeline.OffloadSpec{Over: 1 << 10}
-	const retain = 90 * 24 * time.Hour
-	s.Events["post"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "POST#{id}", SK: "POST"}, Retain: retain,
-		Ignore: []string{"trace"}, Offload: over}
-	s.Events["vote"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "VOTE#{id}", SK: "VOTE"}, Retain: retain,
-		Offload: over}
-	for _, name := range []string{"thread", "digest"} {
-		s.Events[name] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "THREAD#{id}", SK: name}, Retain: retain,
-			Offload: over, Atomic: name == "digest"}
-		s.Events[name+".reply"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: name, Each: "replies", With: []string{"id"}},
-			ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "THREAD#{id}", SK: name + "#{n}"}, Offload: over}
-	}
-	s.Aggregates["pages"] = pipeline.AggregateSpec{Since: 1,
-		From: map[string]pipeline.FromSpec{"post": {Values: map[string]string{"posts": "count", "pages": "sum pages"}}}}
-	s.Aggregates["votes"] = pipeline.AggregateSpec{Since: 1, MovedBy: "put",
-		From: map[string]pipeline.FromSpec{"vote": {Values: map[string]string{"votes": "count", "pages": "sum pages"}}}}
+	adds(&s.Spec, `
+events:
+  post: {id: "{id}", at: "{at}", key: {pk: "POST#{id}", sk: POST}, retain: 90d, offload: {over: 1KB}, ignore: [trace]}
+  vote: {id: "{id}", at: "{at}", key: {pk: "VOTE#{id}", sk: VOTE}, retain: 90d, offload: {over: 1KB}}
+  thread: {id: "{id}", at: "{at}", key: {pk: "THREAD#{id}", sk: thread}, retain: 90d, offload: {over: 1KB}}
+  thread.reply:
+    {part: {of: thread, each: replies, with: [id]}, id: "{id}#{n}", key: {pk: "THREAD#{id}", sk: "thread#{n}"},
+     offload: {over: 1KB}}
+  digest: {id: "{id}", at: "{at}", key: {pk: "THREAD#{id}", sk: digest}, retain: 90d, offload: {over: 1KB}, atomic: true}
+  digest.reply:
+    {part: {of: digest, each: replies, with: [id]}, id: "{id}#{n}", key: {pk: "THREAD#{id}", sk: "digest#{n}"},
+     offload: {over: 1KB}}
+aggregates:
+  pages: {since: 1, from: {post: {values: {posts: count, pages: sum pages}}}}
+  votes: {since: 1, movedBy: put, from: {vote: {values: {votes: count, pages: sum pages}}}}
+`)
 }
 
 var lorem = strings.Repeat("lorem ipsum ", 330)

@@ -9,23 +9,25 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
-	"github.com/ingot-events/ingot/pipeline"
 )
 
 // replies adds posts: a reply requires the post that it answers. Some have parts, in one
 // transaction or not, and one part of a reply requires another post.
 func replies(atomic bool) option {
 	return func(s *setup) {
-		post := func(field string) pipeline.RequireSpec {
-			return pipeline.RequireSpec{Type: "post", Key: map[string]string{"id": "{" + field + "}"}}
-		}
-		s.Events["post"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "POST#{id}", SK: "-"}}
-		s.Events["reply"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "REPLY#{id}", SK: "-"}, Atomic: atomic,
-			Requires: []pipeline.RequireSpec{post("to")}}
-		s.Events["quote"] = pipeline.EventSpec{ID: "{id}#{post}", Key: pipeline.KeySpec{PK: "REPLY#{id}", SK: "{post}"},
-			Part: pipeline.PartSpec{Of: "reply", Each: "quotes", With: []string{"id"}}, Requires: []pipeline.RequireSpec{post("post")}}
-		s.Events["like"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "LIKE#{id}", SK: "-"}, Mode: "latest",
-			Revision: "rev number", Requires: []pipeline.RequireSpec{{Type: "reply", Key: map[string]string{"id": "{reply}"}}}}
+		adds(&s.Spec, fmt.Sprintf(`
+events:
+  post: {id: "{id}", at: "{at}", key: {pk: "POST#{id}", sk: "-"}}
+  reply:
+    {id: "{id}", at: "{at}", key: {pk: "REPLY#{id}", sk: "-"}, atomic: %t,
+     requires: [{type: post, key: {id: "{to}"}}]}
+  quote:
+    {part: {of: reply, each: quotes, with: [id]}, id: "{id}#{post}", key: {pk: "REPLY#{id}", sk: "{post}"},
+     requires: [{type: post, key: {id: "{post}"}}]}
+  like:
+    {id: "{id}", at: "{at}", key: {pk: "LIKE#{id}", sk: "-"}, mode: latest, revision: rev number,
+     requires: [{type: reply, key: {id: "{reply}"}}]}
+`, atomic))
 	}
 }
 

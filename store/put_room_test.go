@@ -106,12 +106,14 @@ func TestAThousandForOneTotal(t *testing.T) {
 // and whatever another total of theirs says.
 func TestRoomForSome(t *testing.T) {
 	w := newWorld(t, stocked, quick, func(s *setup) {
-		s.Events["moved"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "MOVED#{id}", SK: "X"}}
-		s.Aggregates["room"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"place": "{place}"}, MovedBy: "put",
-			AtLeast: map[string]event.Decimal{"left": event.DecimalOf(-3)},
-			From:    map[string]pipeline.FromSpec{"moved": {Values: map[string]string{"left": "sum -quantity"}}}}
-		from := s.Aggregates["stock"].From
-		from["moved"] = pipeline.FromSpec{Values: map[string]string{"available": "sum -quantity"}}
+		adds(&s.Spec, `
+events: {moved: {id: "{id}", at: "{at}", key: {pk: "MOVED#{id}", sk: X}}}
+aggregates:
+  room:
+    {since: 1, by: {place: "{place}"}, movedBy: put, atLeast: {left: -3},
+     from: {moved: {values: {left: sum -quantity}}}}
+`)
+		s.Aggregates["stock"].From["moved"] = pipeline.FromSpec{Values: map[string]string{"available": "sum -quantity"}}
 	})
 	w.start()
 	moved := func(id, sku, place string, quantity int) *event.Item {

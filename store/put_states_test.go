@@ -23,31 +23,31 @@ import (
 // trips adds a whole with stops, the last visit of its device, and the last stop at each place.
 // The latter two are states.
 func trips(s *setup) {
-	s.Events["visit"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "VISIT#{id}", SK: "VISIT"},
-		Retain: 90 * 24 * time.Hour, Ignore: []string{"trace"}}
-	s.Events["stop"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "visit", Each: "stops", With: []string{"id"}},
-		ID: "{id}#{@index}", Key: pipeline.KeySpec{PK: "VISIT#{id}", SK: "STOP#{@index}"}}
-	s.Events["device"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "visit", With: []string{"device", "n", "color"}},
-		ID: "{device}", Key: pipeline.KeySpec{PK: "DEVICE#{device}", SK: "LAST"}, Mode: "latest", Revision: "n number"}
-	s.Events["place"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "visit", Each: "stops", With: []string{"id"}},
-		ID: "{place}", Key: pipeline.KeySpec{PK: "PLACE#{place}", SK: "LAST"}, Mode: "latest", Revision: "n number"}
-	s.Aggregates["colors"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"color": "{color}"}, OnExpire: "subtract",
-		From: map[string]pipeline.FromSpec{"device": {Values: map[string]string{"devices": "count"}}}}
+	adds(&s.Spec, `
+events:
+  visit: {id: "{id}", at: "{at}", key: {pk: "VISIT#{id}", sk: VISIT}, retain: 90d, ignore: [trace]}
+  stop: {part: {of: visit, each: stops, with: [id]}, id: "{id}#{@index}", key: {pk: "VISIT#{id}", sk: "STOP#{@index}"}}
+  device:
+    {part: {of: visit, with: [device, n, color]}, id: "{device}", key: {pk: "DEVICE#{device}", sk: LAST},
+     mode: latest, revision: n number}
+  place:
+    {part: {of: visit, each: stops, with: [id]}, id: "{place}", key: {pk: "PLACE#{place}", sk: LAST},
+     mode: latest, revision: n number}
+aggregates:
+  colors: {since: 1, by: {color: "{color}"}, onExpire: subtract, from: {device: {values: {devices: count}}}}
+`)
 }
 
 // together makes the trips atomic.
 func together(s *setup) {
 	trips(s)
-	visit := s.Events["visit"]
-	visit.Atomic = true
-	s.Events["visit"] = visit
+	ofType("visit", func(e *pipeline.EventSpec) { e.Atomic = true })(&s.Spec)
 }
 
 // moving makes the trips atomic, together with a total that moves with the put.
 func moving(s *setup) {
 	together(s)
-	s.Aggregates["visits"] = pipeline.AggregateSpec{Since: 1, MovedBy: "put",
-		From: map[string]pipeline.FromSpec{"visit": {Values: map[string]string{"visits": "count"}}}}
+	adds(&s.Spec, `aggregates: {visits: {since: 1, movedBy: put, from: {visit: {values: {visits: count}}}}}`)
 }
 
 // inTurn makes a store send its requests in turn, so that a run depends on its seed alone.

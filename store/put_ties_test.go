@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
@@ -14,9 +13,12 @@ import (
 
 // ticketed adds a type whose revisions are ordered by two numbers.
 func ticketed(s *setup) {
-	s.Events["ticket"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "TICKET#{id}", SK: "-"},
-		Retain: 90 * 24 * time.Hour,
-		Mode:   "latest", Revision: "rev number\nseq number"}
+	adds(&s.Spec, `
+events:
+  ticket:
+    {id: "{id}", at: "{at}", key: {pk: "TICKET#{id}", sk: "-"}, retain: 90d,
+     mode: latest, revision: [rev number, seq number]}
+`)
 }
 
 // ticket returns revision "rev/seq" of ticket t. If it has no seq, the item has none either.

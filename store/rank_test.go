@@ -27,14 +27,15 @@ import (
 // ranked declares two aggregates with an order: in one, totals move up and down. In the other, they
 // only move up.
 func ranked(s *setup) {
-	s.Patterns = map[string]pipeline.PatternSpec{"leaders": {Total: "leaders", Top: 20}, "tallest": {Total: "tallest", Top: 20}}
-	s.Aggregates = map[string]pipeline.AggregateSpec{
-		"leaders": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, OnExpire: "subtract", Window: 24 * time.Hour,
-			Rank: pipeline.RankSpec{Value: "revenue", Shards: 3},
-			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
-		"tallest": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Rank: pipeline.RankSpec{Value: "most"},
-			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"most": "max cents?"}}}},
-	}
+	s.Aggregates = nil
+	adds(&s.Spec, `
+patterns: {leaders: {total: leaders, top: 20}, tallest: {total: tallest, top: 20}}
+aggregates:
+  leaders:
+    {since: 1, by: {merchant: "{merchant}"}, onExpire: subtract, window: 24h, rank: {value: revenue, shards: 3},
+     from: {order: {values: {orders: count, revenue: sum cents}}}}
+  tallest: {since: 1, by: {merchant: "{merchant}"}, rank: {value: most}, from: {order: {values: {most: max cents?}}}}
+`)
 }
 
 // standing is what the naive twin knows of one merchant.

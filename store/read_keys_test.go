@@ -13,7 +13,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
 )
 
@@ -21,10 +20,10 @@ import (
 func newFolders(t *testing.T) (w *world, requests map[string]int) {
 	w = newWorld(t, func(s *setup) {
 		s.engine.Behind = func(embedded.Read) int { return 0 }
-		s.Aggregates = nil
-		s.Events = map[string]pipeline.EventSpec{
-			"file": {ID: "{volume}#{path}", At: "{at}", Key: pipeline.KeySpec{PK: "VOLUME#{volume}", SK: "{path}"}}}
-		s.Patterns = map[string]pipeline.PatternSpec{"files": {Read: []string{"file"}}}
+		s.Spec = declared(`
+events: {file: {id: "{volume}#{path}", at: "{at}", key: {pk: "VOLUME#{volume}", sk: "{path}"}}}
+patterns: {files: {read: [file]}}
+`)
 	})
 	for i := 0; i < 100; i += 2 {
 		file := w.item(`"type":"file"`, `"volume":"v"`, `"at":"2099-03-01T12:00:00Z"`, fmt.Sprintf(`"path":"f%d"`, i))

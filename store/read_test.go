@@ -249,10 +249,18 @@ func TestTotalsAmongOthers(t *testing.T) {
 // least or greatest value is left out, because it is not a number that an event has supplied.
 func TestWhatNothingHasAddedToIsZero(t *testing.T) {
 	w := newWorld(t, func(s *setup) {
-		s.Aggregates = map[string]pipeline.AggregateSpec{"leaders": {Since: 1, By: map[string]string{"merchant": "{merchant}"},
-			Rank: pipeline.RankSpec{Value: "orders"},
-			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count",
-				"refunds": "count where refund = true", "refunded": "sum refund_cents?", "least": "min refund_cents?"}}}}}
+		s.Aggregates = nil
+		adds(&s.Spec, `
+aggregates:
+  leaders:
+    since: 1
+    by: {merchant: "{merchant}"}
+    rank: {value: orders}
+    from:
+      order:
+        values:
+          {orders: count, refunds: count where refund = true, refunded: "sum refund_cents?", least: "min refund_cents?"}
+`)
 	})
 	w.start()
 	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
@@ -310,8 +318,10 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 	w := newWorld(t)
 	open := func(alter func(*pipeline.Spec), options ...pipeline.Option) (*pipeline.Pipeline, *store.Store) {
 		spec := orders()
-		spec.Aggregates["customer"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant | hmac}"},
-			From: spec.Aggregates["live"].From}
+		adds(&spec, `
+aggregates:
+  customer: {since: 1, by: {merchant: "{merchant | hmac}"}, from: {order: {values: {orders: count, revenue: sum cents}}}}
+`)
 		alter(&spec)
 		p, err := pipeline.New(spec, options...)
 		must.Succeed(t, err)

@@ -89,8 +89,10 @@ func TestAnotherSecret(t *testing.T) {
 func TestTheSecretIsComparedFirst(t *testing.T) {
 	grouped := func(s *pipeline.Spec) {
 		hashed(s)
-		s.Aggregates["hashes"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant | hmac}"}, MovedBy: "put",
-			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
+		adds(s, `
+aggregates:
+  hashes: {since: 1, by: {merchant: "{merchant | hmac}"}, movedBy: put, from: {order: {values: {orders: count}}}}
+`)
 	}
 	for name, begin := range map[string]func(s *store.Store) error{
 		"start": func(s *store.Store) error { return s.Start(deadline(t)) },

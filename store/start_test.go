@@ -47,8 +47,7 @@ func same(*pipeline.Spec) {}
 func added(since, epoch int64) func(*pipeline.Spec) {
 	return func(s *pipeline.Spec) {
 		s.Epoch = epoch
-		s.Aggregates["extra"] = pipeline.AggregateSpec{Since: since,
-			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}}
+		adds(s, fmt.Sprintf(`aggregates: {extra: {since: %d, from: {order: {values: {orders: count, revenue: sum cents}}}}}`, since))
 	}
 }
 

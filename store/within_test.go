@@ -14,22 +14,23 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/verify"
 )
 
 // boards declares an aggregate with a list for each level, and one whose lists have two values.
 func boards(s *setup) {
-	by := map[string]string{"merchant": "{merchant}", "level": "{level}", "area": "{area | lower}"}
-	s.Patterns = map[string]pipeline.PatternSpec{"board": {Total: "board", Top: 1000}, "areas": {Total: "areas", Top: 1000}}
-	s.Aggregates = map[string]pipeline.AggregateSpec{
-		"board": {Since: 1, By: by, OnExpire: "subtract", Window: 24 * time.Hour,
-			Rank: pipeline.RankSpec{Value: "revenue", Shards: 3, Within: []string{"level"}},
-			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
-		"areas": {Since: 1, By: by, Rank: pipeline.RankSpec{Value: "most", Within: []string{"level", "area"}},
-			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"most": "max cents", "last": "newest id"}}}},
-	}
+	s.Aggregates = nil
+	adds(&s.Spec, `
+patterns: {board: {total: board, top: 1000}, areas: {total: areas, top: 1000}}
+aggregates:
+  board:
+    {since: 1, by: {merchant: "{merchant}", level: "{level}", area: "{area | lower}"}, onExpire: subtract, window: 24h,
+     rank: {value: revenue, shards: 3, within: [level]}, from: {order: {values: {orders: count, revenue: sum cents}}}}
+  areas:
+    {since: 1, by: {merchant: "{merchant}", level: "{level}", area: "{area | lower}"},
+     rank: {value: most, within: [level, area]}, from: {order: {values: {most: max cents, last: newest id}}}}
+`)
 }
 
 // placed is what the naive twin knows of one total.
