@@ -66,7 +66,7 @@ func (w *world) expect(t testing.TB, name string, values map[string]string) {
 func TestRedeliveredBatches(t *testing.T) {
 	eachWay(t, func(t *testing.T, c aggregate.Counting) {
 		w := newWorld(t, counting(c))
-		items := []*event.Item{w.order("1", 5), w.order("2", 40), w.order("3", 7), w.order("4", 1)}
+		items := w.events("order 1 5, order 2 40, order 3 7, order 4 1")
 		w.apply(w.batch(c, 1, items[:3]...))
 		if a := w.apply(w.batch(c, 1, items[:3]...)); a.Updates != 0 || a.Dropped == 0 {
 			t.Errorf("the same batch again: %d updates, %d steps dropped", a.Updates, a.Dropped)
@@ -97,7 +97,7 @@ func TestFaultsOfAggregateWrites(t *testing.T) {
 			t.Run(c.String()+" "+name, func(t *testing.T) {
 				w := newWorld(t, counting(c))
 				w.faults = []fault{f, f, f}
-				w.apply(w.batch(c, 1, w.order("1", 5), w.order("2", 40)))
+				w.apply(w.batch(c, 1, w.events("order 1 5, order 2 40")...))
 				w.faults = []fault{f, f, f}
 				w.apply(w.batch(c, 3, w.order("3", 2)))
 				w.expect(t, "by_merchant", map[string]string{"orders": "3", "revenue": "47", "largest": "40", "least": "2"})
@@ -113,7 +113,7 @@ func TestFaultsOfAggregateWrites(t *testing.T) {
 func TestUnproven(t *testing.T) {
 	eachWay(t, func(t *testing.T, c aggregate.Counting) {
 		w := newWorld(t, counting(c))
-		batch := w.batch(c, 7, w.order("1", 5), w.order("2", 40))
+		batch := w.batch(c, 7, w.events("order 1 5, order 2 40")...)
 		api := map[aggregate.Counting]string{aggregate.Marks: "UpdateItem", aggregate.Receipts: "TransactWriteItems"}[c]
 		w.faults = []fault{{API: api, Always: true, Before: errLost, Applies: func(in any) bool {
 			u, one := in.(*dynamodb.UpdateItemInput)
@@ -124,7 +124,7 @@ func TestUnproven(t *testing.T) {
 			t.Fatalf("unproven from %s (%v), want from 7; %d updates", a.Unproven, a.Err, a.Updates)
 		}
 		w.faults = nil
-		w.apply(w.batch(c, 7, w.order("1", 5), w.order("2", 40), w.order("3", 2)))
+		w.apply(w.batch(c, 7, w.events("order 1 5, order 2 40, order 3 2")...))
 		for _, name := range []string{"by_merchant", "daily", "live"} {
 			w.expect(t, name, map[string]string{"orders": "3", "revenue": "47"})
 		}
@@ -135,7 +135,7 @@ func TestUnproven(t *testing.T) {
 func TestZombieWritesLate(t *testing.T) {
 	w := newWorld(t)
 	zombie := w.batch(aggregate.Marks, 1, w.order("1", 5))
-	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5), w.order("2", 6)))
+	w.apply(w.batch(aggregate.Marks, 1, w.events("order 1 5, order 2 6")...))
 	w.apply(zombie)
 	w.expect(t, "by_merchant", map[string]string{"orders": "2", "revenue": "11"})
 }
@@ -160,7 +160,7 @@ func (w *world) change(sequence int64, kind event.ChangeKind, expired bool, old,
 func TestExpiryAndRemoval(t *testing.T) {
 	eachWay(t, func(t *testing.T, c aggregate.Counting) {
 		w := newWorld(t, counting(c))
-		items := []*event.Item{w.order("1", 5), w.order("2", 40), w.order("3", 7)}
+		items := w.events("order 1 5, order 2 40, order 3 7")
 		w.apply(w.batch(c, 1, items...))
 		for range 2 { // delivered twice
 			w.apply(w.change(4, event.Remove, true, items[0], nil))
@@ -447,7 +447,7 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 			t.Fatal(a.Err)
 		}
 	}
-	items := []*event.Item{w.order("1", 5), w.order("2", 40), w.order("3", 7), w.order("4", 100)}
+	items := w.events("order 1 5, order 2 40, order 3 7, order 4 100")
 	deliver(1, items[:2]...)
 	deliver(3, items[2]) // refused again, and quarantined with its own steps alone
 	must.Equal(t, strings.Join(refused, " "), "1 2 3")

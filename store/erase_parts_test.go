@@ -188,7 +188,7 @@ func TestErasePartsThatOutliveTheirWhole(t *testing.T) {
 		t.Error(erased, err)
 	}
 	w.erased(a.Parts.Items...)
-	must.Equal(t, w.judged(w.account("b", "x@y", 0)), "Inserted")
+	w.says("account b x@y 0", "Inserted")
 
 	// Their retain may have been that of the whole before, or be so from now on.
 	for name, was := range map[string]func(whole, part *pipeline.EventSpec){

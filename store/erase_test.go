@@ -38,13 +38,13 @@ func TestErase(t *testing.T) {
 	}{
 		"insert": {func(w *world) *event.Item {
 			return w.order("1", 1)
-		}, true, true, func(w *world) []*event.Item { return []*event.Item{w.order("1", 1), w.order("1", 2)} }},
+		}, true, true, func(w *world) []*event.Item { return w.events("order 1 1, order 1 2") }},
 		"latest": {func(w *world) *event.Item {
 			return parcelOf(w, 2)
 		}, true, false, func(w *world) []*event.Item { return []*event.Item{parcelOf(w, 1), parcelOf(w, 2), parcelOf(w, 3)} }},
 		"in advance": {func(w *world) *event.Item {
 			return w.order("1", 1)
-		}, false, false, func(w *world) []*event.Item { return []*event.Item{w.order("1", 1)} }},
+		}, false, false, func(w *world) []*event.Item { return w.events("order 1 1") }},
 	} {
 		for fault, f := range map[string][]fault{"no fault": nil,
 			"refused": {{API: "GetItem", Before: errLost}, {API: "PutItem", Before: errLost}},
@@ -71,8 +71,7 @@ func TestErase(t *testing.T) {
 						t.Errorf("again: %v %v", erased, err)
 					}
 					again := c.again(w)
-					others := []*event.Item{w.order("a", 1), w.order("b", 1), w.order("c", 1),
-						w.order("d", 1)} // enough items to go as statements
+					others := w.events("order a 1, order b 1, order c 1, order d 1") // enough items to go as statements
 					for _, items := range [][]*event.Item{again, append(others, again...)} {
 						results, _ := w.arrive(items...)
 						for _, r := range results[len(items)-len(again):] {

@@ -173,7 +173,7 @@ func TestReplacementKeepsTheLaterExpiry(t *testing.T) {
 	// An item that is too late to be written, but newer than the stored one, goes to quarantine and
 	// is not lost.
 	w.Clock.Set(time.Unix(later.ExpiresAt, 0).AddDate(0, 1, 0))
-	must.Equal(t, w.judged(w.parcelOn(9, "01"), w.parcelOn(5, "27"), w.parcelOn(1, "20")), "Expired Duplicate Stale")
+	w.judges("Expired Duplicate Stale", w.parcelOn(9, "01"), w.parcelOn(5, "27"), w.parcelOn(1, "20"))
 }
 
 // This test shows what docs/guarantees.md does not promise, and the way out that it names. A
@@ -233,7 +233,7 @@ func TestOlderRevisionAfterTheNewestHasExpired(t *testing.T) {
 			w.arrive(older)
 		}
 		w.arrive(newest)
-		must.Equal(t, w.judged(older), "Stale")
+		w.judges("Stale", older)
 		w.Clock.Set(time.Unix(newest.ExpiresAt, 0))
 		if c.storedFirst {
 			w.Clock.Set(time.Unix(older.ExpiresAt, 0))
@@ -241,7 +241,7 @@ func TestOlderRevisionAfterTheNewestHasExpired(t *testing.T) {
 		if w.Clock.Pass(time.Minute); w.Engine.SweepExpired() != 1 {
 			t.Fatalf("%s: the newest is not swept", c.name)
 		}
-		must.Equal(t, w.judged(older), c.want)
+		w.judges(c.want, older)
 	}
 }
 
@@ -254,7 +254,7 @@ func TestReplacementOfWhatWasRead(t *testing.T) {
 	w.arrive(read)
 	w.faults = []fault{{API: "BatchGetItem", Edit: func(any) {
 		w.removes(read.Key)
-		must.Equal(t, w.judged(other), "Inserted")
+		w.judges("Inserted", other)
 	}}}
 	results, _ := w.arrive(newer, w.order("1", 1), w.order("2", 1), w.order("3", 1))
 	if len(w.faults) > 0 {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -235,6 +236,43 @@ func (w *world) parcel(id string, rev int, extra ...string) *event.Item {
 		`"at":"2099-03-01T10:00:00Z"`}, extra...)...)
 }
 
+// events makes a list of events from a text, such as "order 1 5, received 7 a 10, transfer 1 x y 60".
+// The words of an event are the arguments of the method that makes it.
+func (w *world) events(text string) (items []*event.Item) {
+	w.t.Helper()
+	number := func(word string) int {
+		n, err := strconv.Atoi(word)
+		must.Succeed(w.t, err)
+		return n
+	}
+	for _, one := range strings.Split(text, ", ") {
+		word := strings.Fields(one)
+		var item *event.Item
+		switch word[0] {
+		case "order":
+			item = w.order(word[1], number(word[2]))
+		case "parcel":
+			item = w.parcel(word[1], number(word[2]))
+		case "received", "reserved":
+			item = w.goods(word[0], word[1], word[2], number(word[3]))
+		case "transfer":
+			item = w.transfer(word[1], word[2], word[3], number(word[4]))
+		case "account":
+			item = w.account(word[1], word[2], number(word[3]))
+		case "visit":
+			var stops []any
+			for i := 4; i < len(word); i += 2 {
+				stops = append(stops, word[i], number(word[i+1]))
+			}
+			item = w.visit(word[1], word[2], number(word[3]), stops...)
+		default:
+			w.t.Fatalf("no event is made from %q", one)
+		}
+		items = append(items, item)
+	}
+	return items
+}
+
 // deadline returns a context that ends by the real clock, long after the test. With it, the number
 // of rounds does not limit retries.
 func deadline(t testing.TB) context.Context {
@@ -401,4 +439,24 @@ func (w *world) erase(key event.Key) (bool, error) {
 func (w *world) judged(items ...*event.Item) string {
 	results, _ := w.arrive(items...)
 	return verdicts(results)
+}
+
+// judges puts events and fails unless their verdicts are these.
+func (w *world) judges(want string, items ...*event.Item) []tables.Result {
+	w.t.Helper()
+	results, _ := w.arrive(items...)
+	must.Equal(w.t, verdicts(results), want)
+	return results
+}
+
+// puts puts the events of a text.
+func (w *world) puts(text string) []tables.Result {
+	w.t.Helper()
+	return w.putNow(w.events(text)...)
+}
+
+// says puts the events of a text and fails unless their verdicts are these.
+func (w *world) says(text, want string) []tables.Result {
+	w.t.Helper()
+	return w.judges(want, w.events(text)...)
 }

@@ -92,7 +92,7 @@ func TestJudgeAsksFloors(t *testing.T) {
 		t.Errorf("before the start: %+v", r)
 	}
 	w.start()
-	w.putNow(w.goods("received", "1", "a", 5), w.transfer("1", "x", "y", 60))
+	w.puts("received 1 a 5, transfer 1 x y 60")
 	before := w.Engine.Usage()
 	for name, c := range map[string]struct {
 		item *event.Item
@@ -111,8 +111,7 @@ func TestJudgeAsksFloors(t *testing.T) {
 		}
 	}
 	must.Equal(t, w.Engine.Usage().Sub(before).WriteUnits(), 0)
-	for _, item := range []*event.Item{w.goods("reserved", "1", "a", 5), w.goods("reserved", "2", "a", 6), w.goods("reserved", "3", "b", 1),
-		w.transfer("2", "x", "z", 900)} {
+	for _, item := range w.events("reserved 1 a 5, reserved 2 a 6, reserved 3 b 1, transfer 2 x z 900") {
 		judged := judge(item)
 		put := w.putNow(item)[0]
 		if put.Verdict != judged.Verdict || (put.Refusal == nil) != (judged.Refusal == nil) || put.Refusal != nil &&

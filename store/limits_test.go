@@ -166,7 +166,7 @@ func (w *world) fill(item *event.Item, room int) {
 // names these.
 func TestTouchOfFullItems(t *testing.T) {
 	w := newWorld(t)
-	items := []*event.Item{w.order("1", 1), w.order("2", 2), w.order("3", 3), w.order("4", 4)}
+	items := w.events("order 1 1, order 2 2, order 3 3, order 4 4")
 	w.keep(items...)
 	w.fill(items[0], 0)
 	w.fill(items[2], 0)

@@ -173,7 +173,7 @@ func TestEveryFaultOfAtomic(t *testing.T) {
 					t.Errorf("%s, always %v, whole there %d: %v, whole %v, %d parts", name, always, before, results[0], whole, parts)
 				}
 				w.faults = nil
-				results, _ = w.arrive(w.account("a", "x@y", 2))
+				results, _ = w.arrive(w.events("account a x@y 2")...)
 				if whole, parts = w.lieThere(item); !results[0].Verdict.Stored() || !whole || parts != 3 {
 					t.Errorf("%s, always %v, delivered again: %v, whole %v, %d parts", name, always, results[0], whole, parts)
 				}
@@ -426,7 +426,7 @@ func TestEraseReleasesClaimsOfTheMeantime(t *testing.T) {
 				}
 			}
 			if bars && tries == 2 {
-				w.keep(w.account("a", "x@y", 1))
+				w.keep(w.events("account a x@y 1")...)
 			}
 			return nil
 		}
@@ -437,7 +437,7 @@ func TestEraseReleasesClaimsOfTheMeantime(t *testing.T) {
 			t.Fatalf("before %s: %d tries to bar the key, and the holder is gone: %v", moment, tries, gone)
 		}
 		must.Equal(t, w.lies(a.Parts.Items[0].Key), "", moment)
-		must.Equal(t, w.judged(w.account("c", "x@y", 0)), "Inserted", moment)
+		must.Equal(t, w.judged(w.events("account c x@y 0")...), "Inserted", moment)
 	}
 }
 

@@ -33,9 +33,9 @@ func TestOlderCopyOfWhatCannotBeWritten(t *testing.T) {
 			w := newWorld(t, func(s *setup) { s.Events["box"] = s.Events["parcel"] })
 			good := at(w, "parcel", 5, "2099-03-01T11:00:00Z")
 			w.arrive(at(w, "parcel", 3, "2099-03-01T10:00:00Z"))
-			must.Equal(t, w.judged(good, at(w, c.typ, 7, c.at)), c.want)
+			w.judges(c.want, good, at(w, c.typ, 7, c.at))
 			alone := map[string]string{"Retry Conflict": "Updated", "Updated Expired": "Duplicate"}[c.want]
-			must.Equal(t, w.judged(good), alone)
+			w.judges(alone, good)
 		})
 	}
 }
@@ -136,7 +136,7 @@ func TestClockPassesOneCopy(t *testing.T) {
 				!strings.Contains(results[1].Refusal.Detail, "another copy in the same batch was tried in its place") {
 				t.Errorf("%s: %v", got, results[1].Refusal)
 			}
-			must.Equal(t, w.judged(second), c.alone)
+			w.judges(c.alone, second)
 		})
 	}
 }
@@ -202,7 +202,7 @@ func TestCopyOfARejectedEventInALaterPut(t *testing.T) {
 	w := newWorld(t, stocked)
 	w.start()
 	out := func() *event.Item { return w.goods("reserved", "1", "a", 4) }
-	got := verdicts(w.putNow(out())) + " " + verdicts(w.putNow(w.goods("received", "1", "a", 5))) + " " + verdicts(w.putNow(out())) + " " +
+	got := verdicts(w.putNow(out())) + " " + verdicts(w.puts("received 1 a 5")) + " " + verdicts(w.putNow(out())) + " " +
 		verdicts(w.putNow(out()))
 	must.Equal(t, got, "Rejected Inserted Inserted Duplicate")
 	w.agree("in the end")
@@ -214,13 +214,13 @@ func TestCopyOfARejectedEventInALaterPut(t *testing.T) {
 func TestCopyOfWhatMayStillBeStored(t *testing.T) {
 	w := newWorld(t, stocked, quick)
 	w.start()
-	w.putNow(w.goods("received", "1", "a", 5))
+	w.puts("received 1 a 5")
 	takes4 := func(in any) bool {
 		put := in.(*dynamodb.TransactWriteItemsInput).TransactItems[0].Put
 		return put != nil && strings.Contains(rows.TextOf(put.Item["data"]), `"quantity":4`)
 	}
 	w.faults = []fault{{API: "TransactWriteItems", Applies: takes4, Before: errLost,
-		Run: func() { w.putNow(w.goods("reserved", "2", "a", 4)) }}}
+		Run: func() { w.puts("reserved 2 a 4") }}}
 	s := w.open(tables.Config{Env: w.Clock.Env(half)})
 	other, out := w.goods("reserved", "1", "a", 9), w.goods("reserved", "1", "a", 4)
 	later := *out // its time comes from its envelope, so it might move another total

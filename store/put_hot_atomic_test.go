@@ -71,7 +71,7 @@ func TestHotKeyInTransactions(t *testing.T) {
 		held int                                     // messages that need the key
 	}{
 		"an atomic message": {"ACCOUNT#0", func(w *world, first int) []*event.Item {
-			list := []*event.Item{w.account("0", "0@y", 2)}
+			list := w.events("account 0 0@y 2")
 			for i := range 20 {
 				id := fmt.Sprint(first + i)
 				list = append(list, w.account(id, id+"@y", 2), w.order(id, i))
@@ -82,7 +82,7 @@ func TestHotKeyInTransactions(t *testing.T) {
 			return []*event.Item{w.account("0", "0@y", 2), w.order(fmt.Sprint(first), 1)}
 		}, 1},
 		"among messages that move one total": {"IN#0", func(w *world, first int) []*event.Item {
-			list := []*event.Item{w.goods("received", "0", "a", 1)}
+			list := w.events("received 0 a 1")
 			for i := range 150 {
 				list = append(list, w.goods("received", fmt.Sprint(first+i), "a", 1))
 			}
@@ -144,8 +144,7 @@ func TestHotKeyInTransactions(t *testing.T) {
 func TestTransactionsWaitForTheTable(t *testing.T) {
 	client, s := newHotInTransactions(t)
 	began := client.w.Clock.Now()
-	results, _ := s.Put(context.Background(), []*event.Item{client.w.account("1", "1@y", 1), client.w.account("2", "2@y", 1),
-		client.w.goods("received", "1", "a", 1), client.w.goods("received", "2", "a", 1)})
+	results, _ := s.Put(context.Background(), client.w.events("account 1 1@y 1, account 2 2@y 1, received 1 a 1, received 2 a 1"))
 	if took := client.w.Clock.Now().Sub(began); took < 30*time.Second || verdicts(results) != "Retry Retry Retry Retry" {
 		t.Errorf("%s after %s", verdicts(results), took)
 	}

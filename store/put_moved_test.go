@@ -173,22 +173,20 @@ func (w *world) agree(when string) {
 func TestPutMovesTotals(t *testing.T) {
 	w := newWorld(t, stocked)
 	w.start()
-	in, out := w.goods("received", "1", "a", 10), w.goods("reserved", "1", "a", 4)
-	results := w.putNow(in, out, w.goods("received", "1", "a", 10), w.goods("reserved", "2", "b", 0), w.order("1", 5))
-	must.Equal(t, verdicts(results), "Inserted Inserted Duplicate Inserted Inserted")
+	w.says("received 1 a 10, reserved 1 a 4, received 1 a 10, reserved 2 b 0, order 1 5",
+		"Inserted Inserted Duplicate Inserted Inserted")
 	w.agree("put")
 	total := w.total("stock", map[string]string{"sku": "a"})
 	if fmt.Sprint(total.Values) != "map[available:6 reservations:1]" || total.N != 2 {
 		t.Errorf("%+v", total)
 	}
-	if item := w.stored("events", in.Key); rows.NumberOf(item["i:put"]) != "1" {
+	if item := w.stored("events", w.goods("received", "1", "a", 10).Key); rows.NumberOf(item["i:put"]) != "1" {
 		t.Errorf("%v", item)
 	}
 	if item := w.stored("events", w.order("1", 5).Key); item["i:put"] != nil {
 		t.Errorf("an order moves nothing with its put, and has %v", item["i:put"])
 	}
-	must.Equal(t, w.judged(w.goods("received", "1", "a", 11), w.goods("received", "1", "a", 10), w.goods("reserved", "1", "a", 4)),
-		"Conflict Duplicate Duplicate")
+	w.says("received 1 a 11, received 1 a 10, reserved 1 a 4", "Conflict Duplicate Duplicate")
 	w.agree("delivered again")
 }
 
@@ -197,7 +195,7 @@ func TestPutMovesTotals(t *testing.T) {
 func TestFloor(t *testing.T) {
 	w := newWorld(t, stocked)
 	w.start()
-	results := w.putNow(w.goods("reserved", "1", "a", 4))
+	results := w.puts("reserved 1 a 4")
 	if r := results[0].Refusal; results[0].Verdict != event.Rejected || r.Reason != event.BelowFloor ||
 		r.Detail != "stock of sku=\"a\": available is 0, and with this event it would be -4, which is below its floor of 0" ||
 		r.Key.PK != "OUT#1" {
@@ -208,15 +206,13 @@ func TestFloor(t *testing.T) {
 	}
 	// What comes in goes first, in whatever order a batch brings it. Of two that take the same, one
 	// is left.
-	must.Equal(t, w.judged(w.goods("reserved", "1", "a", 4), w.goods("reserved", "2", "a", 4), w.goods("received", "1", "a", 5),
-		w.goods("reserved", "3", "b", 1), w.goods("received", "4", "b", 1)), "Inserted Rejected Inserted Inserted Inserted")
+	w.says("reserved 1 a 4, reserved 2 a 4, received 1 a 5, reserved 3 b 1, received 4 b 1", "Inserted Rejected Inserted Inserted Inserted")
 	w.agree("put")
-	must.Equal(t, w.judged(w.goods("reserved", "1", "a", 4), w.goods("reserved", "1", "a", 5), w.goods("reserved", "5", "a", 1)),
-		"Duplicate Conflict Inserted")
+	w.says("reserved 1 a 4, reserved 1 a 5, reserved 5 a 1", "Duplicate Conflict Inserted")
 	w.agree("put again")
 	// An amount may be negative: then the words say the opposite of what happens, and the floor
 	// holds.
-	must.Equal(t, w.judged(w.goods("received", "9", "b", -1), w.goods("reserved", "9", "b", -1)), "Inserted Inserted")
+	w.says("received 9 b -1, reserved 9 b -1", "Inserted Inserted")
 	w.agree("negative amounts")
 }
 
@@ -225,17 +221,15 @@ func TestFloor(t *testing.T) {
 func TestCeiling(t *testing.T) {
 	w := newWorld(t, stocked, capped)
 	w.start()
-	results := w.putNow(w.goods("received", "1", "a", 9), w.goods("received", "2", "a", 7))
-	must.Equal(t, verdicts(results), "Rejected Inserted")
+	results := w.says("received 1 a 9, received 2 a 7", "Rejected Inserted")
 	if r := results[0].Refusal; r.Reason != event.AboveCeiling ||
 		r.Detail != `stock of sku="a": available is 7, and with this event it would be 16, which is above its ceiling of 8` {
 		t.Errorf("%+v", r)
 	}
-	must.Equal(t, w.judged(w.goods("received", "3", "a", 2), w.goods("reserved", "1", "a", 3)), "Inserted Inserted")
-	must.Equal(t, w.judged(w.goods("received", "1", "a", 9), w.goods("reserved", "2", "a", 7), w.goods("received", "4", "a", 1)),
-		"Rejected Inserted Inserted")
-	must.Equal(t, w.judged(w.goods("received", "4", "a", 1), w.goods("reserved", "3", "a", 8)), "Duplicate Rejected")
-	must.Equal(t, w.judged(w.goods("received", "5", "a", 8)), "Inserted") // up to the ceiling
+	w.says("received 3 a 2, reserved 1 a 3", "Inserted Inserted")
+	w.says("received 1 a 9, reserved 2 a 7, received 4 a 1", "Rejected Inserted Inserted")
+	w.says("received 4 a 1, reserved 3 a 8", "Duplicate Rejected")
+	w.says("received 5 a 8", "Inserted") // up to the ceiling
 	if total := w.total("stock", map[string]string{"sku": "a"}); fmt.Sprint(total.Values) != "map[available:8 open:-2 reservations:2]" {
 		t.Errorf("%+v", total)
 	}
@@ -247,8 +241,7 @@ func TestCeiling(t *testing.T) {
 func TestFloorOfANewTotal(t *testing.T) {
 	w := newWorld(t, stocked, quick)
 	w.start()
-	w.putNow(w.goods("received", "1", "a", 4),
-		w.goods("reserved", "1", "a", 4)) // afterwards it is known that older events are in the totals
+	w.puts("received 1 a 4, reserved 1 a 4") // afterwards it is known that older events are in the totals
 	for _, c := range []struct {
 		in, out  int
 		want     string
@@ -286,7 +279,7 @@ func TestCopyOfARejectedEvent(t *testing.T) {
 			if get, is := in.(*dynamodb.GetItemInput); is && strings.HasPrefix(rows.TextOf(get.Key["PK"]), "G#") {
 				if heads++; heads == 2 { // the first one is below the floor, and is about to be rejected
 					w.onCall = nil
-					w.putNow(w.goods("received", "0", "a", 9))
+					w.puts("received 0 a 9")
 				}
 			}
 			return nil
@@ -312,9 +305,7 @@ func TestCopyOfARejectedEvent(t *testing.T) {
 func TestTransfers(t *testing.T) {
 	w := newWorld(t, stocked)
 	w.start()
-	results := w.putNow(w.transfer("1", "x", "y", 70), w.transfer("2", "y", "x", 130), w.transfer("1", "x", "y", 70),
-		w.transfer("3", "x", "x", 10))
-	must.Equal(t, verdicts(results), "Inserted Inserted Duplicate Inserted")
+	results := w.says("transfer 1 x y 70, transfer 2 y x 130, transfer 1 x y 70, transfer 3 x x 10", "Inserted Inserted Duplicate Inserted")
 	w.agree("put")
 	for _, part := range w.transfer("1", "x", "y", 70).Parts.Items {
 		if there := w.stored("events", part.Key); (there["i:put"] == nil) != (part.Type == "slip") {
@@ -328,7 +319,7 @@ func TestTransfers(t *testing.T) {
 		t.Errorf("%s: %v", got, results)
 	}
 	w.agree("a claim that is taken")
-	if results = w.putNow(w.transfer("1", "x", "y", 70)); verdicts(results) != "Duplicate" ||
+	if results = w.puts("transfer 1 x y 70"); verdicts(results) != "Duplicate" ||
 		verdicts(results[0].Parts) != "Duplicate Duplicate Duplicate" {
 		t.Errorf("%v", results)
 	}
@@ -363,12 +354,11 @@ func TestEveryFaultOfMovedPuts(t *testing.T) {
 			for skip := range 3 {
 				w := newWorld(t, stocked)
 				w.start()
-				w.putNow(w.goods("received", "0", "a", 10))
+				w.puts("received 0 a 10")
 				one := f
 				one.API, one.Always = "TransactWriteItems", always
 				batch := func() []*event.Item {
-					return []*event.Item{w.goods("reserved", "1", "a", 8), w.goods("received", "2", "a", 1),
-						w.goods("reserved", "3", "a", 8), w.goods("reserved", "1", "a", 8)}
+					return w.events("reserved 1 a 8, received 2 a 1, reserved 3 a 8, reserved 1 a 8")
 				}
 				var sent atomic.Int64
 				w.onCall = func(api string, _ any) error {
@@ -414,16 +404,16 @@ func TestEveryFaultOfMovedPuts(t *testing.T) {
 func TestLateTryIsNotRejected(t *testing.T) {
 	w := newWorld(t, stocked)
 	w.start()
-	w.putNow(w.goods("received", "0", "a", 5))
+	w.puts("received 0 a 5")
 	arrives := w.late(5)
-	results := w.putNow(w.goods("reserved", "2", "a", 5))
+	results := w.puts("reserved 2 a 5")
 	if r := results[0]; r.Verdict != event.Retry {
 		t.Errorf("%v", r)
 	}
-	w.putNow(w.goods("received", "3", "a", 5))
+	w.puts("received 3 a 5")
 	arrives()
 	w.agree("after the late try")
-	if results = w.putNow(w.goods("reserved", "2", "a", 5)); verdicts(results) != "Duplicate" {
+	if results = w.puts("reserved 2 a 5"); verdicts(results) != "Duplicate" {
 		t.Errorf("%v", results)
 	}
 	w.agree("delivered again")
@@ -451,24 +441,23 @@ func (w *world) late(taken int) (arrives func()) {
 // same.
 func TestNothingIsTakenWhileItIsBuilt(t *testing.T) {
 	w := newWorld(t, stocked)
-	if results := w.putNow(w.goods("reserved", "0", "a", 1)); verdicts(results) != "Retry" ||
+	if results := w.puts("reserved 0 a 1"); verdicts(results) != "Retry" ||
 		!strings.Contains(results[0].Refusal.Detail,
 			"aggregate stock since 1 may refuse the event, and no function has started with it yet") {
 		t.Errorf("before the start: %v", results)
 	}
 	w.start()
-	w.putNow(w.goods("received", "1", "a", 5), w.goods("reserved", "1", "a", 1))
+	w.puts("received 1 a 5, reserved 1 a 1")
 	building := func(is bool) { w.building("stock", is) }
 	building(true)
 	// For five minutes it is believed that it is complete. But nothing is rejected for that.
-	must.Equal(t, w.judged(w.goods("reserved", "2", "a", 1), w.goods("reserved", "3", "a", 9)), "Inserted Retry")
+	w.says("reserved 2 a 1, reserved 3 a 9", "Inserted Retry")
 	w.Clock.Pass(6 * time.Minute)
-	must.Equal(t, w.judged(w.goods("reserved", "1", "a", 1), w.goods("reserved", "1", "a", 2), w.goods("reserved", "4", "a", 1),
-		w.goods("received", "4", "a", 1)), "Duplicate Conflict Retry Inserted")
+	w.says("reserved 1 a 1, reserved 1 a 2, reserved 4 a 1, received 4 a 1", "Duplicate Conflict Retry Inserted")
 	building(false)
-	must.Equal(t, w.judged(w.goods("reserved", "4", "a", 1), w.goods("reserved", "3", "a", 9)), "Inserted Rejected")
+	w.says("reserved 4 a 1, reserved 3 a 9", "Inserted Rejected")
 	building(true) // it is remembered that it is complete, and the floor refuses several together
-	results := w.putNow(w.goods("reserved", "5", "a", 9), w.goods("reserved", "6", "a", 9), w.goods("reserved", "7", "a", 9))
+	results := w.puts("reserved 5 a 9, reserved 6 a 9, reserved 7 a 9")
 	if verdicts(results) != "Retry Retry Retry" {
 		t.Errorf("several: %v", results)
 	}
@@ -498,13 +487,13 @@ func TestRefusedTotalRejects(t *testing.T) {
 		w.start()
 		total := event.Key{PK: "A#stock#1#0#a", SK: "-"}
 		w.write("totals", total, damage)
-		results := w.putNow(w.goods("reserved", "1", "a", 1), w.goods("received", "2", "b", 5), w.goods("reserved", "2", "b", 1))
+		results := w.puts("reserved 1 a 1, received 2 b 5, reserved 2 b 1")
 		if verdicts(results) != "Rejected Inserted Inserted" || results[0].Refusal.Reason != event.TotalRefused ||
 			!strings.HasPrefix(results[0].Refusal.Detail, "stock of sku=\"a\" cannot be updated: ") {
 			t.Errorf("%s: %v", name, results)
 			continue
 		}
-		several := w.putNow(w.goods("reserved", "3", "a", 1), w.goods("reserved", "4", "a", 1), w.goods("reserved", "5", "a", 2))
+		several := w.puts("reserved 3 a 1, reserved 4 a 1, reserved 5 a 2")
 		for _, r := range several {
 			if r.Verdict != event.Rejected || r.Refusal.Reason != event.TotalRefused {
 				t.Errorf("%s: one of several: %v", name, r)
@@ -585,7 +574,7 @@ func TestConflictsOfMovedPuts(t *testing.T) {
 		}
 		return nil
 	}
-	results, cost := w.arrive(w.goods("received", "1", "a", 1), w.goods("received", "2", "a", 1))
+	results, cost := w.arrive(w.events("received 1 a 1, received 2 a 1")...)
 	if verdicts(results) != "Inserted Inserted" || cost.Conflicts != 3 || cost.Retries != 3 || cost.Requests != 4 || w.slept != 3 {
 		t.Errorf("%v, %+v, %d waits", results, cost, w.slept)
 	}
@@ -668,14 +657,14 @@ events:
 		return w.item(`"type":"picked"`, fmt.Sprintf(`"id":%q`, id), `"at":"2099-03-01T10:00:00Z"`, `"picks":[`+
 			strings.Join(picks, ",")+`]`)
 	}
-	w.putNow(w.goods("received", "1", "a", 1), w.goods("received", "2", "b", 5))
+	w.puts("received 1 a 1, received 2 b 5")
 	results := w.putNow(picked("1", "a", "b"))
 	if verdicts(results) != "Rejected" || results[0].Refusal.Reason != event.BelowFloor ||
 		verdicts(results[0].Parts) != "Rejected Inserted" {
 		t.Fatalf("%v of %s", results[0].Refusal, verdicts(results[0].Parts))
 	}
 	w.agree("one part is refused")
-	w.putNow(w.goods("received", "3", "a", 5))
+	w.puts("received 3 a 5")
 	if results = w.putNow(picked("1", "a", "b")); verdicts(results) != "Duplicate" || verdicts(results[0].Parts) != "Inserted Duplicate" {
 		t.Errorf("it comes again: %v of %s", results[0].Refusal, verdicts(results[0].Parts))
 	}
@@ -762,7 +751,7 @@ func TestMovedPutsAgainstANaiveTwin(t *testing.T) {
 func TestHeldTotal(t *testing.T) {
 	w := newWorld(t, stocked, quick)
 	w.start()
-	w.putNow(w.goods("received", "0", "b", 1))
+	w.puts("received 0 b 1")
 	tries := 0
 	w.onCall = func(api string, in any) error {
 		tx, ok := in.(*dynamodb.TransactWriteItemsInput)
@@ -780,7 +769,7 @@ func TestHeldTotal(t *testing.T) {
 	for i := range 30 {
 		items = append(items, w.goods("received", fmt.Sprint("held ", i), "a", 1))
 	}
-	items = append(items, w.goods("received", "1", "b", 1))
+	items = append(items, w.events("received 1 b 1")...)
 	st := w.open(tables.Config{Env: w.Clock.Env(func() float64 { return 1 })})
 	began := w.Clock.Now()
 	results, _ := st.Put(context.Background(), items)
@@ -924,7 +913,7 @@ func TestRefusalOfLargeTotals(t *testing.T) {
 		}
 		return nil
 	}
-	results := w.putNow(w.goods("reserved", "1", "x", 1), w.goods("reserved", "2", "y", 1), w.goods("received", "3", "y", 1))
+	results := w.puts("reserved 1 x 1, reserved 2 y 1, received 3 y 1")
 	if verdicts(results) != "Rejected Inserted Inserted" || results[0].Refusal.Reason != event.BelowFloor || short.Load() != 3 {
 		t.Errorf("%d answers are too large: %v", short.Load(), results)
 	}

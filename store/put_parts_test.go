@@ -280,7 +280,7 @@ func TestErasePartsWithOneID(t *testing.T) {
 		missing[0].Key.SK != "ROW#1" {
 		t.Errorf("%v are missing, %v", missing, err)
 	}
-	must.Equal(t, w.judged(item), "Duplicate") // and the row is put
+	w.judges("Duplicate", item) // and the row is put
 	if erased, err := repair.Of(later).Erase(deadline(t), item.Key); err != nil || !erased {
 		t.Fatal(erased, err)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -40,7 +39,7 @@ func TestPathOfAPlainPut(t *testing.T) {
 	w := newWorld(t)
 	p := &path{Client: w.Engine.DynamoDB()}
 	s := w.open(tables.Config{Client: p})
-	if results, _ := s.Put(t.Context(), []*event.Item{w.order("1", 100)}); verdicts(results) != "Inserted" {
+	if results, _ := s.Put(t.Context(), w.events("order 1 100")); verdicts(results) != "Inserted" {
 		t.Fatal(verdicts(results))
 	}
 	t.Log(strings.Join(p.functions, "\n"))

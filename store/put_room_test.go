@@ -51,25 +51,25 @@ func TestAThousandForOneTotal(t *testing.T) {
 		want   verdicts
 	}{
 		"there was never any": {want: verdicts{event.Rejected: 1000}},
-		"all are gone": {before: func(w *world) { w.putNow(w.goods("received", "in", "a", 1), w.goods("reserved", "out", "a", 1)) },
+		"all are gone": {before: func(w *world) { w.puts("received in a 1, reserved out a 1") },
 			want: verdicts{event.Rejected: 1000}},
-		"50 are left": {before: func(w *world) { w.putNow(w.goods("received", "in", "a", 50)) },
+		"50 are left": {before: func(w *world) { w.puts("received in a 50") },
 			want: verdicts{event.Inserted: 50, event.Rejected: 950}},
 		"some come in": {also: func(w *world) []*event.Item {
-			return []*event.Item{w.goods("received", "1", "a", 30), w.goods("received", "2", "a", 40), w.goods("reserved", "all", "a", 80)}
+			return w.events("received 1 a 30, received 2 a 40, reserved all a 80")
 		}, want: verdicts{event.Inserted: 72, event.Rejected: 931}},
 		"some are stored, and others in conflict": {before: func(w *world) {
-			w.putNow(w.goods("received", "in", "a", 30), w.goods("received", "b", "b", 9))
+			w.puts("received in a 30, received b b 9")
 			w.putNow(w.goods("reserved", "7", "a", 1, `"note":1`), w.goods("reserved", "8", "b", 1))
 			w.putNow(w.many(500, "a")[470:]...)
 		}, want: verdicts{event.Duplicate: 29, event.Conflict: 2, event.Rejected: 969}},
 		"it is built": {before: func(w *world) {
-			w.putNow(append(w.many(10, "a"), w.goods("received", "in", "a", 10))...)
+			w.putNow(append(w.many(10, "a"), w.events("received in a 10")...)...)
 			w.building("stock", true)
 			w.Clock.Pass(6 * time.Minute) // until the head is read again
 		}, want: verdicts{event.Duplicate: 10, event.Retry: 990}},
 		"it is too late": {before: func(w *world) {
-			w.putNow(append(w.many(10, "a"), w.goods("received", "in", "a", 10))...)
+			w.putNow(append(w.many(10, "a"), w.events("received in a 10")...)...)
 			w.Clock.Pass(100 * 24 * time.Hour)
 		}, want: verdicts{event.Duplicate: 10, event.Expired: 990}},
 	} {
@@ -119,9 +119,9 @@ aggregates:
 	moved := func(id, sku, place string, quantity int) *event.Item {
 		return w.goods("moved", id, sku, quantity, fmt.Sprintf(`"place":%q`, place))
 	}
-	w.putNow(w.goods("received", "1", "a", 5), w.goods("received", "2", "b", 5))
+	w.puts("received 1 a 5, received 2 b 5")
 	// Those that take from one total go first.
-	results := w.putNow(
+	results := w.judges("Rejected Inserted Rejected Rejected Rejected Rejected Inserted Inserted Inserted Inserted",
 		w.goods("reserved", "1", "a", 9), // more than there is
 		w.goods("reserved", "2", "a", 2),
 		moved("3", "a", "x", 3), // more than is left after the others
@@ -133,7 +133,6 @@ aggregates:
 		w.goods("reserved", "9", "a", 1),
 		w.goods("reserved", "10", "b", 1),
 	)
-	must.Equal(t, verdicts(results), "Rejected Inserted Rejected Rejected Rejected Rejected Inserted Inserted Inserted Inserted")
 	for i, want := range map[int]string{
 		0: `stock of sku="a": available is 0, and with this event it would be -9, which is below its floor of 0`,
 		3: `stock of sku="b": available is 2, and with this event it would be -1, which is below its floor of 0`,
@@ -142,10 +141,9 @@ aggregates:
 			t.Errorf("%d: %v", i, r)
 		}
 	}
-	w.putNow(w.goods("received", "3", "a", 5), w.goods("received", "4", "b", 5))
-	results = w.putNow(moved("11", "a", "x", 3), moved("12", "b", "x", 2), moved("13", "b", "y", 2),
-		moved("14", "a", "y", 2), moved("15", "c", "z", 4))
-	must.Equal(t, verdicts(results), "Inserted Rejected Inserted Rejected Rejected")
+	w.puts("received 3 a 5, received 4 b 5")
+	results = w.judges("Inserted Rejected Inserted Rejected Rejected", moved("11", "a", "x", 3), moved("12", "b", "x", 2),
+		moved("13", "b", "y", 2), moved("14", "a", "y", 2), moved("15", "c", "z", 4))
 	const want = `room of place="x": left is -3, and with this event it would be -5, which is below its floor of -3`
 	if r := results[1].Refusal; r == nil || r.Detail != want {
 		t.Errorf("%v", r)
@@ -171,10 +169,9 @@ var stockOfA = event.Key{PK: "A#stock#1#0#a", SK: "-"}
 func TestThrottledGoodsComeInFirst(t *testing.T) {
 	w := newWorld(t, stocked, quick)
 	w.start()
-	w.putNow(w.goods("received", "0", "a", 1), w.goods("reserved", "0", "a", 1))
+	w.puts("received 0 a 1, reserved 0 a 1")
 	w.faults = testFaults(w.refusal(stockOfA, "ThrottlingError", "None", "None", "ConditionalCheckFailed"))
-	must.Equal(t, w.judged(w.goods("reserved", "1", "a", 1), w.goods("reserved", "2", "a", 1), w.goods("received", "1", "a", 2)),
-		"Inserted Inserted Inserted")
+	w.says("reserved 1 a 1, reserved 2 a 1, received 1 a 2", "Inserted Inserted Inserted")
 	w.agree("in the end")
 }
 
@@ -191,13 +188,13 @@ func testFaults(errs ...error) (list []fault) {
 func TestLateTryOfMany(t *testing.T) {
 	w := newWorld(t, stocked, quick)
 	w.start()
-	w.putNow(w.goods("received", "0", "a", 3))
+	w.puts("received 0 a 3")
 	arrives := w.late(3)
 	items := w.many(3, "a")
-	must.Equal(t, w.judged(items...), "Retry Retry Retry")
-	w.putNow(w.goods("received", "1", "a", 3))
+	w.judges("Retry Retry Retry", items...)
+	w.puts("received 1 a 3")
 	arrives()
-	must.Equal(t, w.judged(items...), "Duplicate Duplicate Duplicate")
+	w.judges("Duplicate Duplicate Duplicate", items...)
 	w.agree("delivered again")
 }
 
@@ -253,10 +250,10 @@ func TestRefusalNamesTheTotalAlone(t *testing.T) {
 func TestTotalIsNotReadForARoom(t *testing.T) {
 	w := newWorld(t, stocked, quick)
 	w.start()
-	w.putNow(w.goods("received", "0", "a", 5), w.goods("reserved", "x", "a", 1)) // the head was read
+	w.puts("received 0 a 5, reserved x a 1") // the head was read
 	w.faults = append(testFaults(cancelledAt(3, "ConditionalCheckFailed", 2)),
 		fault{API: "GetItem", Before: &types.ResourceNotFoundException{}})
-	must.Equal(t, w.judged(w.many(2, "a")...), "Inserted Inserted")
+	w.judges("Inserted Inserted", w.many(2, "a")...)
 	if len(w.faults) > 0 {
 		t.Errorf("%v", w.faults)
 	}

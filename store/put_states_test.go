@@ -137,9 +137,9 @@ func TestVerdictsOfStates(t *testing.T) {
 		parts  string // the device's
 	}{
 		"nothing is stored": {func(*world) {}, "Inserted", "Inserted"},
-		"older":             {func(w *world) { w.arrive(w.visit("a", "10:00", 1)) }, "Inserted", "Updated"},
-		"newer":             {func(w *world) { w.arrive(w.visit("a", "10:00", 9)) }, "Inserted", "Stale"},
-		"the same":          {func(w *world) { w.arrive(w.visit("v", "10:00", 5)) }, "Duplicate", "Duplicate"},
+		"older":             {func(w *world) { w.arrive(w.events("visit a 10:00 1")...) }, "Inserted", "Updated"},
+		"newer":             {func(w *world) { w.arrive(w.events("visit a 10:00 9")...) }, "Inserted", "Stale"},
+		"the same":          {func(w *world) { w.arrive(w.events("visit v 10:00 5")...) }, "Duplicate", "Duplicate"},
 		"another item": {func(w *world) {
 			w.keepAs(deviceKey, w.order("1", 1))
 		}, "Conflict", "Conflict"},
@@ -152,7 +152,7 @@ func TestVerdictsOfStates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, trips)
 			c.before(w)
-			results, _ := w.store.Put(context.Background(), []*event.Item{w.visit("v", "10:00", 5)}) // bounded by rounds
+			results, _ := w.store.Put(context.Background(), w.events("visit v 10:00 5")) // bounded by rounds
 			if got := verdicts(results[0].Parts); results[0].Verdict.String() != c.want || got != c.parts {
 				t.Errorf("%s, state %s, want %s, %s: %+v", results[0].Verdict, got, c.want, c.parts, results[0].Refusal)
 			}
@@ -176,7 +176,7 @@ func TestLateStates(t *testing.T) {
 		alone.Parts = nil
 		w.keep(&alone)
 		w.Clock.Set(must.Time("2099-05-30T09:55:00Z"))
-		results, _ := w.arrive(w.visit("v", "10:00", 5))
+		results, _ := w.arrive(w.events("visit v 10:00 5")...)
 		if got := verdicts(results) + " " + verdicts(results[0].Parts); got != "Duplicate Expired" {
 			t.Errorf("%s: %+v", got, results[0].Refusal)
 		}
@@ -194,15 +194,15 @@ func TestAtomicStates(t *testing.T) {
 		units  float64
 	}{
 		"nothing is stored": {func(*world) {}, "Inserted", "Inserted Inserted Inserted", 8},
-		"older":             {func(w *world) { w.arrive(w.visit("a", "10:00", 1, "p", 1)) }, "Inserted", "Updated Updated Inserted", 8},
-		"newer":             {func(w *world) { w.arrive(w.visit("a", "10:00", 9, "p", 9)) }, "Inserted", "Stale Stale Inserted", 8},
-		"one is newer":      {func(w *world) { w.arrive(w.visit("a", "10:00", 9, "p", 1)) }, "Inserted", "Stale Updated Inserted", 8},
+		"older":             {func(w *world) { w.arrive(w.events("visit a 10:00 1 p 1")...) }, "Inserted", "Updated Updated Inserted", 8},
+		"newer":             {func(w *world) { w.arrive(w.events("visit a 10:00 9 p 9")...) }, "Inserted", "Stale Stale Inserted", 8},
+		"one is newer":      {func(w *world) { w.arrive(w.events("visit a 10:00 9 p 1")...) }, "Inserted", "Stale Updated Inserted", 8},
 		"the same": {func(w *world) {
-			w.arrive(w.visit("v", "10:00", 5, "p", 5))
+			w.arrive(w.events("visit v 10:00 5 p 5")...)
 		}, "Duplicate", "Duplicate Duplicate Duplicate", 8},
 		"the same and a newer one": {func(w *world) {
-			w.arrive(w.visit("v", "10:00", 5, "p", 5))
-			w.arrive(w.visit("a", "10:00", 9, "p", 9))
+			w.arrive(w.events("visit v 10:00 5 p 5")...)
+			w.arrive(w.events("visit a 10:00 9 p 9")...)
 		}, "Duplicate", "Stale Stale Duplicate", 8},
 		"another item": {func(w *world) { w.keepAs(deviceKey, w.order("1", 1)) }, "Conflict", "", 0},
 	} {
@@ -210,7 +210,7 @@ func TestAtomicStates(t *testing.T) {
 			w := newWorld(t, together)
 			c.before(w)
 			before := w.Engine.Usage()
-			results, cost := w.arrive(w.visit("v", "10:00", 5, "p", 5))
+			results, cost := w.arrive(w.events("visit v 10:00 5 p 5")...)
 			if got := verdicts(results[0].Parts); results[0].Verdict.String() != c.want || got != c.parts {
 				t.Errorf("%s, parts %s, want %s, %s: %+v", results[0].Verdict, got, c.want, c.parts, results[0].Refusal)
 			}
@@ -231,13 +231,13 @@ func TestAtomicStatesMeanwhile(t *testing.T) {
 		parts     string
 		holds     string
 	}{
-		"a newer one comes":      {func(w *world) { w.arrive(w.visit("b", "10:00", 9)) }, "Stale", "b"},
-		"another older one":      {func(w *world) { w.arrive(w.visit("b", "10:00", 3)) }, "Updated", "v"},
+		"a newer one comes":      {func(w *world) { w.arrive(w.events("visit b 10:00 9")...) }, "Stale", "b"},
+		"another older one":      {func(w *world) { w.arrive(w.events("visit b 10:00 3")...) }, "Updated", "v"},
 		"it goes with its event": {func(w *world) { w.erase(w.visit("a", "10:00", 1).Key) }, "Inserted", "v"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, together)
-			w.arrive(w.visit("a", "10:00", 1))
+			w.arrive(w.events("visit a 10:00 1")...)
 			w.onCall = func(api string, _ any) error {
 				if api == "TransactWriteItems" {
 					w.onCall = nil
@@ -245,7 +245,7 @@ func TestAtomicStatesMeanwhile(t *testing.T) {
 				}
 				return nil
 			}
-			results, _ := w.arrive(w.visit("v", "10:00", 5))
+			results, _ := w.arrive(w.events("visit v 10:00 5")...)
 			if got := verdicts(results[0].Parts); results[0].Verdict != event.Inserted || got != c.parts {
 				t.Errorf("%s, %s: %+v", results[0].Verdict, got, results[0].Refusal)
 			}
@@ -253,7 +253,7 @@ func TestAtomicStatesMeanwhile(t *testing.T) {
 		})
 	}
 	w := newWorld(t, together) // a newer one is checked, and goes with its event
-	w.arrive(w.visit("a", "10:00", 9))
+	w.arrive(w.events("visit a 10:00 9")...)
 	w.onCall = func(api string, _ any) error {
 		if api == "TransactWriteItems" {
 			w.onCall = nil
@@ -262,9 +262,7 @@ func TestAtomicStatesMeanwhile(t *testing.T) {
 		}
 		return nil
 	}
-	if got := w.judged(w.visit("v", "10:00", 5)); got != "Inserted" {
-		t.Error(got)
-	}
+	w.says("visit v 10:00 5", "Inserted")
 	w.holds(deviceKey, "v")
 }
 
@@ -276,9 +274,7 @@ func TestStatesOfOneMessage(t *testing.T) {
 	if n := len(item.Parts.Items); n != 7 || item.Parts.Count != 4 { // four stops, one device, two places
 		t.Errorf("%d items, %d of them parts that are counted", n, item.Parts.Count)
 	}
-	if got := w.judged(item); got != "Inserted" {
-		t.Error(got)
-	}
+	w.judges("Inserted", item)
 	if lies := w.lies(placeKey("p")); !strings.Contains(lies, "revision=N 3") {
 		t.Error(lies)
 	}
@@ -394,7 +390,7 @@ func TestEveryFaultOfStates(t *testing.T) {
 			} {
 				w := newWorld(t, trips, inTurn)
 				if before {
-					w.arrive(w.visit("a", "09:00", 1, "p", 1))
+					w.arrive(w.events("visit a 09:00 1 p 1")...)
 				}
 				calls := 0
 				w.onCall = func(api string, _ any) error {
@@ -407,12 +403,12 @@ func TestEveryFaultOfStates(t *testing.T) {
 					}
 					return nil
 				}
-				results, _ := w.store.Put(context.Background(), []*event.Item{w.visit("v", "10:00", 5, "p", 5)}) // bounded by rounds
+				results, _ := w.store.Put(context.Background(), w.events("visit v 10:00 5 p 5")) // bounded by rounds
 				w.onCall, w.faults = nil, nil
 				if v := results[0].Verdict; v != event.Retry && w.author(deviceKey) != "v" {
 					t.Errorf("%s, request %d: %s, and the state is not stored", name, n, v)
 				}
-				if got := w.judged(w.visit("v", "10:00", 5, "p", 5)); got != "Duplicate" && got != "Inserted" {
+				if got := w.judged(w.events("visit v 10:00 5 p 5")...); got != "Duplicate" && got != "Inserted" {
 					t.Errorf("%s, request %d, delivered again: %s", name, n, got)
 				}
 				w.holds(deviceKey, "v")
@@ -426,7 +422,7 @@ func TestEveryFaultOfStates(t *testing.T) {
 // not come back: it is put on condition that its whole is stored.
 func TestEraseStates(t *testing.T) {
 	w := newWorld(t, trips)
-	w.arrive(w.visit("a", "10:00", 1, "p", 1), w.visit("b", "10:00", 2, "q", 1))
+	w.arrive(w.events("visit a 10:00 1 p 1, visit b 10:00 2 q 1")...)
 	w.holds(deviceKey, "b")
 	erased, err := w.erase(w.visit("a", "10:00", 1).Key)
 	must.Succeed(t, err)
@@ -435,9 +431,7 @@ func TestEraseStates(t *testing.T) {
 	if lies := w.lies(placeKey("p")); !erased || lies != "" {
 		t.Errorf("%v, and the state remains as %s", erased, lies)
 	}
-	if got := w.judged(w.visit("a", "10:00", 1, "p", 1)); got != "Duplicate" {
-		t.Error(got)
-	}
+	w.says("visit a 10:00 1 p 1", "Duplicate")
 	w.holds(placeKey("p"), "")
 
 	_, err = w.erase(deviceKey)
@@ -452,20 +446,16 @@ func TestEraseStates(t *testing.T) {
 		}
 		return nil
 	}
-	if got := w.judged(w.visit("c", "10:00", 9)); got != "Retry" {
-		t.Error(got)
-	}
+	w.says("visit c 10:00 9", "Retry")
 	w.holds(deviceKey, "b")
-	if got := w.judged(w.visit("c", "10:00", 9)); got != "Duplicate" {
-		t.Error(got)
-	}
+	w.says("visit c 10:00 9", "Duplicate")
 	w.holds(deviceKey, "b")
 }
 
 // A hot state is replaced while its event is erased.
 func TestEraseStatesMeanwhile(t *testing.T) {
 	w := newWorld(t, trips)
-	w.arrive(w.visit("a", "10:00", 1))
+	w.arrive(w.events("visit a 10:00 1")...)
 	tries := 0
 	w.onCall = func(api string, in any) error {
 		if tx, is := in.(*dynamodb.TransactWriteItemsInput); is && tx.TransactItems[0].Put != nil {

@@ -27,26 +27,26 @@ func TestVerdicts(t *testing.T) {
 		want  string
 	}
 	steps := []step{
-		{"new", func(w *world) []*event.Item { return []*event.Item{w.order("1", 100)} }, "Inserted"},
-		{"again", func(w *world) []*event.Item { return []*event.Item{w.order("1", 100)} }, "Duplicate"},
+		{"new", func(w *world) []*event.Item { return w.events("order 1 100") }, "Inserted"},
+		{"again", func(w *world) []*event.Item { return w.events("order 1 100") }, "Duplicate"},
 		{"same number spelled otherwise, ignored member differs", func(w *world) []*event.Item {
 			return []*event.Item{w.item(`"trace":"x"`, `"cents":1e2`, `"merchant":"m"`, `"at":"2099-03-01T10:00:00Z"`, `"id":"1"`,
 				`"type":"order"`)}
 		}, "Duplicate"},
-		{"other payload", func(w *world) []*event.Item { return []*event.Item{w.order("1", 101)} }, "Conflict"},
+		{"other payload", func(w *world) []*event.Item { return w.events("order 1 101") }, "Conflict"},
 		{"copies in one batch: equal, other", func(w *world) []*event.Item {
-			return []*event.Item{w.order("2", 5), w.order("2", 5), w.order("2", 6)}
+			return w.events("order 2 5, order 2 5, order 2 6")
 		}, "Inserted Duplicate Conflict"},
 		{"a conflict first, then the copy of what is stored", func(w *world) []*event.Item {
-			return []*event.Item{w.order("2", 6), w.order("2", 5)}
+			return w.events("order 2 6, order 2 5")
 		}, "Conflict Duplicate"},
-		{"first revision", func(w *world) []*event.Item { return []*event.Item{w.parcel("p", 3)} }, "Inserted"},
+		{"first revision", func(w *world) []*event.Item { return w.events("parcel p 3") }, "Inserted"},
 		{"newer, older, same, same revision with other payload", func(w *world) []*event.Item {
 			return []*event.Item{w.parcel("p", 5), w.parcel("p", 4), w.parcel("p", 5), w.parcel("p", 5, `"x":1`)}
 		}, "Updated Stale Duplicate Conflict"},
-		{"older than stored", func(w *world) []*event.Item { return []*event.Item{w.parcel("p", 1)} }, "Stale"},
+		{"older than stored", func(w *world) []*event.Item { return w.events("parcel p 1") }, "Stale"},
 		{"many revisions at once, highest last", func(w *world) []*event.Item {
-			return []*event.Item{w.parcel("q", 1), w.parcel("q", 2), w.parcel("q", 3)}
+			return w.events("parcel q 1, parcel q 2, parcel q 3")
 		}, "Stale Stale Inserted"},
 		{"past its time and not stored", func(w *world) []*event.Item {
 			return []*event.Item{w.item(`"type":"order"`, `"id":"old"`, `"merchant":"m"`, `"cents":1`, `"at":"2098-12-01T12:09:59Z"`)}
@@ -89,12 +89,11 @@ func TestStoredPastItsTimeIsADuplicate(t *testing.T) {
 	item := w.order("1", 1)
 	w.arrive(item)
 	w.Clock.Set(time.Unix(item.ExpiresAt, 0).Add(time.Hour))
-	results, _ := w.arrive(w.order("1", 1), w.order("1", 2), w.order("never", 1))
-	must.Equal(t, verdicts(results), "Duplicate Conflict Expired")
+	w.says("order 1 1, order 1 2, order never 1", "Duplicate Conflict Expired")
 	if w.Engine.SweepExpired() == 0 {
 		t.Fatal("nothing swept")
 	}
-	must.Equal(t, w.judged(w.order("1", 1)), "Expired")
+	w.judges("Expired", w.order("1", 1))
 }
 
 func TestForeignItemUnderTheKey(t *testing.T) {
@@ -273,7 +272,7 @@ func TestNothingProven(t *testing.T) {
 		w := newWorld(t)
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		results, cost := w.store.Put(ctx, []*event.Item{w.order("1", 1)})
+		results, cost := w.store.Put(ctx, w.events("order 1 1"))
 		if r := results[0]; r.Verdict != event.Retry || r.Refusal.Reason != event.Unattempted || cost.Requests != 0 {
 			t.Errorf("%s %v after %d requests", r.Verdict, r.Refusal, cost.Requests)
 		}
@@ -288,8 +287,8 @@ func TestSweptBetweenPutAndRead(t *testing.T) {
 	w.faults = []fault{
 		{API: "BatchGetItem", Edit: func(output any) { clear(output.(*dynamodb.BatchGetItemOutput).Responses) }},
 	}
-	items := []*event.Item{w.order("1", 1), w.order("a", 1), w.order("b", 1), w.order("c", 1)}
-	must.Equal(t, w.judged(items...), "Retry Inserted Inserted Inserted")
+	items := w.events("order 1 1, order a 1, order b 1, order c 1")
+	w.judges("Retry Inserted Inserted Inserted", items...)
 }
 
 // Cost is behaviour. This test compares requests and write units with those that the engine counts.
@@ -305,9 +304,9 @@ func TestCosts(t *testing.T) {
 		requests      map[string]int64
 		writes, reads float64
 	}{
-		{"one new event", []*event.Item{w.order("one", 1)}, map[string]int64{"PutItem": 1}, 1, 0},
-		{"one duplicate", []*event.Item{w.order("one", 1)}, map[string]int64{"PutItem": 1}, 1, 0},
-		{"one conflict", []*event.Item{w.order("one", 2)}, map[string]int64{"PutItem": 1}, 1, 0},
+		{"one new event", w.events("order one 1"), map[string]int64{"PutItem": 1}, 1, 0},
+		{"one duplicate", w.events("order one 1"), map[string]int64{"PutItem": 1}, 1, 0},
+		{"one conflict", w.events("order one 2"), map[string]int64{"PutItem": 1}, 1, 0},
 		{"one new event in one index",
 			[]*event.Item{w.item(`"type":"indexed"`, `"id":"i"`, `"customer":"c"`, `"at":"2099-03-01T10:00:00Z"`)},
 			map[string]int64{"PutItem": 1}, 2, 0},
@@ -315,8 +314,8 @@ func TestCosts(t *testing.T) {
 			map[string]int64{"PutItem": 1}, 1, 0},
 		{"a thousand new events", fresh, map[string]int64{"BatchExecuteStatement": 40}, 1000, 0},
 		{"redelivered", fresh, map[string]int64{"BatchExecuteStatement": 40, "BatchGetItem": 10}, 1000, 1000},
-		{"a newer revision", []*event.Item{w.parcel("p", 1), w.parcel("p", 2)}, map[string]int64{"PutItem": 1}, 1, 0},
-		{"and over it", []*event.Item{w.parcel("p", 3)}, map[string]int64{"PutItem": 2}, 2, 0},
+		{"a newer revision", w.events("parcel p 1, parcel p 2"), map[string]int64{"PutItem": 1}, 1, 0},
+		{"and over it", w.events("parcel p 3"), map[string]int64{"PutItem": 2}, 2, 0},
 	} {
 		before := w.Engine.Usage()
 		_, cost := w.arrive(c.items...)

@@ -79,8 +79,8 @@ func TestTiesAreBroken(t *testing.T) {
 // The newest of a batch's copies is tried, compared by the whole list.
 func TestTheNewestOfABatchByTheWholeList(t *testing.T) {
 	w := newWorld(t, ticketed)
-	must.Equal(t, w.judged(w.ticket("5/9"), w.ticket("5/11"), w.ticket("5"), w.ticket("5/10"),
-		w.ticket("4/99")), "Stale Inserted Stale Stale Stale")
+	w.judges("Stale Inserted Stale Stale Stale", w.ticket("5/9"), w.ticket("5/11"), w.ticket("5"), w.ticket("5/10"),
+		w.ticket("4/99"))
 }
 
 // An older function stores no ties. Then the ties are computed from the stored payload, so an older
@@ -94,7 +94,7 @@ func TestTiesOfWhatAnOlderFunctionStored(t *testing.T) {
 		t.Fatalf("the older function stored ties: %v", img)
 	}
 	for _, step := range []struct{ revision, want string }{{"5/8", "Stale"}, {"5/9", "Duplicate"}, {"5/10", "Updated"}, {"5/9", "Stale"}} {
-		must.Equal(t, w.judged(w.ticket(step.revision)), step.want)
+		w.judges(step.want, w.ticket(step.revision))
 	}
 }
 

@@ -210,10 +210,9 @@ func TestRankOfTotalsThatMoveWithThePut(t *testing.T) {
 		items []*event.Item
 		want  string
 	}{
-		{[]*event.Item{w.goods("received", "1", "a", 5), w.goods("received", "2", "b", 4), w.goods("received", "3", "b", 5),
-			w.goods("received", "4", "c", 1)}, "b 9, a 5, c 1"},
-		{[]*event.Item{w.goods("reserved", "1", "b", 6), w.goods("reserved", "2", "c", 2)}, "a 5, b 3, c 1"}, // there is too little of c
-		{[]*event.Item{w.goods("reserved", "3", "a", 5), w.goods("received", "1", "a", 5)}, "b 3, c 1, a 0"},
+		{w.events("received 1 a 5, received 2 b 4, received 3 b 5, received 4 c 1"), "b 9, a 5, c 1"},
+		{w.events("reserved 1 b 6, reserved 2 c 2"), "a 5, b 3, c 1"}, // there is too little of c
+		{w.events("reserved 3 a 5, received 1 a 5"), "b 3, c 1, a 0"},
 	} {
 		w.putNow(step.items...)
 		w.Clock.Pass(10 * time.Second)

@@ -137,7 +137,7 @@ func TestRefusedChange(t *testing.T) {
 				return nil
 			})
 			w.start()
-			items := []*event.Item{w.order("1", 1), w.order("2", 20), w.order("3", 300), w.order("4", 4000)}
+			items := w.events("order 1 1, order 2 20, order 3 300, order 4 4000")
 			badReceipt = lanes.ReceiptKey(lane.StreamARN, items[2].Key, w.sequence(3)).PK
 			refused := map[string]int{}
 			quarantine := func(_ context.Context, u *lanes.Update, cause error) error {

@@ -24,19 +24,19 @@ func TestSignedTooLate(t *testing.T) {
 		before func(*world)
 		items  func(*world) []*event.Item
 	}{
-		"one": {trips, nil, func(w *world) []*event.Item { return []*event.Item{w.order("1", 1)} }},
+		"one": {trips, nil, func(w *world) []*event.Item { return w.events("order 1 1") }},
 		"many": {trips, nil, func(w *world) []*event.Item {
-			return []*event.Item{w.order("1", 1), w.order("2", 1), w.order("3", 1), w.order("4", 1), w.order("5", 1), w.order("6", 1)}
+			return w.events("order 1 1, order 2 1, order 3 1, order 4 1, order 5 1, order 6 1")
 		}},
-		"a whole": {accounts, nil, func(w *world) []*event.Item { return []*event.Item{w.account("1", "1@y", 1)} }},
+		"a whole": {accounts, nil, func(w *world) []*event.Item { return w.events("account 1 1@y 1") }},
 		"wholes": {accounts, nil, func(w *world) []*event.Item {
-			return []*event.Item{w.account("1", "1@y", 1), w.account("2", "2@y", 1)}
+			return w.events("account 1 1@y 1, account 2 2@y 1")
 		}},
 		"a state": {trips, func(w *world) {
 			alone := *w.visit("v", "10:00", 1)
 			alone.Parts = nil
 			w.keep(&alone)
-		}, func(w *world) []*event.Item { return []*event.Item{w.visit("v", "10:00", 1)} }},
+		}, func(w *world) []*event.Item { return w.events("visit v 10:00 1") }},
 	} {
 		for left, sent := range map[time.Duration]bool{tables.ExpiryMargin / 2: false, 10 * time.Hour: true} {
 			var w *world
