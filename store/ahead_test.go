@@ -31,7 +31,7 @@ func TestStoredByANewerVersion(t *testing.T) {
 			for what, n := range map[string]int{"alone": 1, "in a batch": 40} {
 				t.Run(fmt.Sprintf("%s, epoch %q, %s", name, stamp, what), func(t *testing.T) {
 					w := newWorld(t)
-					items := make([]*event.Item, n)
+					items := make(events, n)
 					for i := range items {
 						items[i] = w.parcel(fmt.Sprint(i), 3)
 					}
@@ -57,7 +57,7 @@ func TestStoredByANewerVersion(t *testing.T) {
 					} else if ahead {
 						want = event.Retry
 					}
-					for _, again := range [][]*event.Item{items, later(items)} {
+					for _, again := range []events{items, later(items)} {
 						if again[0] != items[0] && readable {
 							continue // it is simply replaced
 						}
@@ -95,8 +95,8 @@ func TestStoredByANewerVersion(t *testing.T) {
 }
 
 // later returns newer revisions of the items.
-func later(items []*event.Item) []*event.Item {
-	newer := make([]*event.Item, len(items))
+func later(items events) events {
+	newer := make(events, len(items))
 	for i, item := range items {
 		revision, _ := event.ParseDecimal("4")
 		next := *item

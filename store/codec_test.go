@@ -115,7 +115,7 @@ func TestItemsComeBack(t *testing.T) {
 	}
 	w := newWorld(t)
 	want := map[event.Key]*event.Item{}
-	var items []*event.Item
+	var items events
 	for range 200 {
 		item := &event.Item{Key: event.Key{PK: text(20), SK: text(20)}, Type: text(5), ID: text(9), Data: text(50),
 			Epoch: r.Int64N(event.MaxEpoch + 1),

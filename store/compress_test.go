@@ -36,7 +36,7 @@ func (w *world) note(id string, pages int, more ...string) *event.Item {
 func TestCompressedPayload(t *testing.T) {
 	for what, n := range map[string]int{"alone": 1, "in a batch": 40} {
 		w := newWorld(t, compressed)
-		var items, spelled, ignored, other []*event.Item
+		var items, spelled, ignored, other events
 		for i := range n {
 			id := fmt.Sprint(i)
 			items, spelled = append(items, w.note(id, 7)),
@@ -44,7 +44,7 @@ func TestCompressedPayload(t *testing.T) {
 					fmt.Sprintf(`"id":%q`, id), `"at":"2099-03-01T10:00:00Z"`, `"pages":7.0`))
 			ignored, other = append(ignored, w.note(id, 7, `"trace":"b"`)), append(other, w.note(id, 8))
 		}
-		all := func(step string, items []*event.Item, want event.Verdict) []tables.Result {
+		all := func(step string, items events, want event.Verdict) []tables.Result {
 			t.Helper()
 			results, cost := w.arrive(items...)
 			for _, r := range results {
@@ -101,9 +101,9 @@ events:
 		results, cost := w.arrive(item)
 		return results[0], cost
 	}
-	before := w.Engine.Usage()
+	meter := w.meter()
 	r, cost := put(item)
-	if charged := w.Engine.Usage().Sub(before).WriteUnits(); r.Verdict != event.Inserted || charged != 6 || cost.WriteUnits != 6 ||
+	if charged := meter().WriteUnits(); r.Verdict != event.Inserted || charged != 6 || cost.WriteUnits != 6 ||
 		cost.Requests != 1 {
 		t.Errorf("%+v, %v units and %v charged in %d requests, want two for each of three items", r, cost.WriteUnits, charged,
 			cost.Requests)

@@ -33,7 +33,7 @@ func TestOneStoreManyCallers(t *testing.T) {
 		var group sync.WaitGroup
 		const callers, each = 8, 20
 		for c := range callers {
-			items := make([]*event.Item, each)
+			items := make(events, each)
 			for i := range items {
 				items[i] = w.order(fmt.Sprint(c*each+i), c*each+i)
 			}
@@ -59,7 +59,7 @@ func TestOneStoreManyCallers(t *testing.T) {
 		if err != nil || !report.OK() || report.Items != callers*each {
 			t.Errorf("%+v %v", report, err)
 		}
-		w.expect(t, "by_merchant", map[string]string{"orders": "160", "largest": "159", "least": "0"})
+		w.expect("by_merchant", "orders 160, largest 159, least 0")
 	})
 }
 
@@ -102,7 +102,7 @@ func writersRace(t *testing.T, seed uint64) {
 			case x < 0.5 && !nested:
 				// Another writer comes between this request and the one before it.
 				nested = true
-				other.Put(ctx, []*event.Item{w.parcel(fmt.Sprint(r.IntN(3)), r.IntN(6)), w.order(fmt.Sprint(r.IntN(3)), r.IntN(2))})
+				other.Put(ctx, events{w.parcel(fmt.Sprint(r.IntN(3)), r.IntN(6)), w.order(fmt.Sprint(r.IntN(3)), r.IntN(2))})
 				nested = false
 			}
 			return whole(ctx, api, in, call)
@@ -120,7 +120,7 @@ func writersRace(t *testing.T, seed uint64) {
 	}
 	var all []judged
 	for range 8 {
-		var items []*event.Item
+		var items events
 		for range 1 + r.IntN(12) {
 			id := fmt.Sprint(r.IntN(6))
 			if r.IntN(2) == 0 {
@@ -134,7 +134,7 @@ func writersRace(t *testing.T, seed uint64) {
 				t.Fatal("no end of retries")
 			}
 			results, _ := w.arrive(items...)
-			var again []*event.Item
+			var again events
 			for i, result := range results {
 				switch result.Verdict {
 				case event.Retry:
@@ -186,14 +186,14 @@ func TestCostsByAggregatesTouched(t *testing.T) {
 	for _, way := range bothWays {
 		for _, m := range []int{1, 3, 10} {
 			w := newWorld(t, counting(way))
-			var items []*event.Item
+			var items events
 			for i := range 30 {
 				items = append(items, w.orderOf(fmt.Sprint("m", i%m), fmt.Sprint(i), 5))
 			}
 			for time := range 2 {
-				before := w.Engine.Usage()
+				meter := w.meter()
 				a := w.apply(w.batch(way, 1, items...))
-				used := w.Engine.Usage().Sub(before)
+				used := meter()
 				writes := used.WriteUnits()
 				if way == aggregate.Marks && (used.Requests["UpdateItem"] != int64(2*m+1) || used.TotalRequests() != int64(2*m+1) ||
 					writes != float64(2*m+1)) {

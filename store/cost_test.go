@@ -38,9 +38,9 @@ func TestCostsOfAggregates(t *testing.T) {
 			},
 		}[c]
 		for n, want := range steps {
-			before := w.Engine.Usage()
+			meter := w.meter()
 			a := w.apply(w.batch(c, 1, items...))
-			used := w.Engine.Usage().Sub(before)
+			used := meter()
 			if fmt.Sprint(used.Requests) != fmt.Sprint(want.requests) || used.WriteUnits() != want.writes {
 				t.Errorf("%s, time %d: %v, %v write units, want %v, %v", c, n+1, used.Requests, used.WriteUnits(), want.requests,
 					want.writes)
@@ -64,9 +64,9 @@ func TestCostsOfLargeAggregates(t *testing.T) {
 			aggregate.Marks:    {2 + 2 + 1, 2 + 2 + 1, 2 + 2 + 1},
 			aggregate.Receipts: {2 * (1 + 2 + 2 + 1), 2 * (1 + 2 + 2 + 1), 2 * (2 + 2 + 2 + 1)},
 		}[c] {
-			before := w.Engine.Usage()
+			meter := w.meter()
 			a := w.apply(batches[n])
-			if used := w.Engine.Usage().Sub(before).WriteUnits(); used != want || a.Cost.WriteUnits != used {
+			if used := meter().WriteUnits(); used != want || a.Cost.WriteUnits != used {
 				t.Errorf("%s, batch %d: %v write units, and own accounts say %v; want %v", c, n+1, used, a.Cost.WriteUnits, want)
 			}
 		}
@@ -82,9 +82,9 @@ func TestCostOfFlaggedAggregate(t *testing.T) {
 	w.Alter(t, "totals", key, "SET flag = :v", textValue(strings.Repeat("f", 1024)))
 	w.Alter(t, "totals", key, "SET largest = :v", numberValue("9"))
 	w.apply(w.batch(aggregate.Receipts, 2, w.order("2", 7))) // its guess of the maximum is wrong, and the answer brings the item
-	before := w.Engine.Usage()
+	meter := w.meter()
 	a := w.apply(w.batch(aggregate.Receipts, 3, w.order("3", 8)))
-	if used := w.Engine.Usage().Sub(before).WriteUnits(); used != 2*(1+2+1+1) || a.Cost.WriteUnits != used {
+	if used := meter().WriteUnits(); used != 2*(1+2+1+1) || a.Cost.WriteUnits != used {
 		t.Errorf("%v write units, and own accounts say %v", used, a.Cost.WriteUnits)
 	}
 }
@@ -142,7 +142,7 @@ func TestCostsOfSizesAndIndexes(t *testing.T) {
 					{"an order of 3 KB", w.order("1", 1, `"note":"`+strings.Repeat("n", 3000)+`"`), 4, 0, 0},
 					{"another, smaller", w.order("1", 2), 4, 2, 0},
 				} {
-					items := []*event.Item{c.item}
+					items := events{c.item}
 					writes, reads, unseen := c.writes, 0.0, 0.0
 					if many {
 						for i := range 9 {
@@ -152,9 +152,9 @@ func TestCostsOfSizesAndIndexes(t *testing.T) {
 					if many {
 						reads, unseen = c.reads, c.unseen
 					}
-					before := w.Engine.Usage()
+					meter := w.meter()
 					results, cost := w.arrive(items...)
-					used := w.Engine.Usage().Sub(before)
+					used := meter()
 					units := 0.0
 					for _, r := range results {
 						units += r.Units
@@ -182,15 +182,15 @@ func TestCostOfALostRace(t *testing.T) {
 			return strings.Contains(aws.ToString(in.(*dynamodb.PutItemInput).ConditionExpression), ":seen")
 		}
 		w.faults = []fault{{API: "PutItem", Applies: replaces, Run: func() {
-			before := w.Engine.Usage()
+			meter := w.meter()
 			w.open(tables.Config{Events: "events", Env: env.Env{Now: w.Clock.Now}}).
-				Put(deadline(t), []*event.Item{w.crate("1", 2, "b", note)})
-			raced = w.Engine.Usage().Sub(before)
+				Put(deadline(t), events{w.crate("1", 2, "b", note)})
+			raced = meter()
 		}}}
 		w.keep(w.crate("1", 1, "a", 0))
-		before := w.Engine.Usage()
+		meter := w.meter()
 		results, cost := w.arrive(w.crate("1", 3, "c", 1000))
-		used := w.Engine.Usage().Sub(before)
+		used := meter()
 		if verdicts(results) != "Updated" || cost.WriteUnits != used.WriteUnits()-raced.WriteUnits() || raced.WriteUnits() == 0 {
 			t.Errorf("note of %d: %s, own accounts say %v write units, the engine %v less the other writer's %v", note, verdicts(results),
 				cost.WriteUnits, used.WriteUnits(), raced.WriteUnits())
@@ -233,9 +233,9 @@ func TestCostOfHeads(t *testing.T) {
 		}, 3, 0},
 	} {
 		name := c.name
-		before := w.Engine.Usage()
+		meter := w.meter()
 		cost, err := c.update()
-		used := w.Engine.Usage().Sub(before)
+		used := meter()
 		if err != nil || cost.WriteUnits != used.WriteUnits() || cost.ReadUnits != used.ReadUnits() || cost.WriteUnits < c.least ||
 			cost.Requests != c.requests {
 			t.Errorf("%s: own accounts say %+v, the engine %v write units: %v", name, cost, used.WriteUnits(), err)

@@ -16,7 +16,7 @@ func (w *world) conflictOf(first, second string) string {
 	for i, body := range []string{first, second} {
 		item, err := w.plan.PlanEvent(w.event(body))
 		must.Succeed(w.t, err)
-		results, _ := w.store.Put(w.t.Context(), []*event.Item{item})
+		results, _ := w.store.Put(w.t.Context(), events{item})
 		if i == 0 && results[0].Verdict != event.Inserted || i == 1 && results[0].Verdict != event.Conflict {
 			w.t.Fatalf("%s: %v %v", body, results[0].Verdict, results[0].Refusal)
 		}

@@ -50,7 +50,7 @@ func TestFirstFlagOfATotalStands(t *testing.T) {
 		remove(3, first)
 		w.Clock.Set(epoch.Add(2 * time.Hour))
 		remove(4, second)
-		got := w.total("by_merchant", map[string]string{"merchant": "m"}).Flags
+		got := w.total("by_merchant", "merchant", "m").Flags
 		if len(got) != 1 || !strings.HasPrefix(got[0], epoch.Add(time.Hour).Format(time.RFC3339)) {
 			t.Errorf("flags %q, want one of the first removal", got)
 		}

@@ -101,7 +101,7 @@ func TestErasePartsOfAnotherPipeline(t *testing.T) {
 			item := w.cart("a", 1, 2)
 			w.keep(item)
 			later := w.changed(c.change)
-			all := append([]*event.Item{item}, item.Parts.Items...)
+			all := append(events{item}, item.Parts.Items...)
 			var before []string
 			for _, i := range all {
 				before = append(before, w.lies(i.Key))
@@ -120,7 +120,7 @@ func TestErasePartsOfAnotherPipeline(t *testing.T) {
 					t.Errorf("refused, and %s is now %s", i.Key, w.lies(i.Key))
 				}
 			}
-			var found []*event.Item
+			var found events
 			for _, n := range c.left {
 				found = append(found, item.Parts.Items[n])
 			}
@@ -263,7 +263,7 @@ func TestErasePayloadOfACopy(t *testing.T) {
 	body := []string{`"type":"post"`, `"id":"1"`, `"at":"2099-03-01T10:00:00Z"`, `"pages":7`, `"text":"` + lorem + `"`}
 	item := w.itemOf(plain.Config().Pipeline, body...)
 	for _, before := range []bool{true, false} { // the item, and a key that holds nothing
-		if results, _ := plain.Put(deadline(t), []*event.Item{item}); before && verdicts(results) != "Inserted" {
+		if results, _ := plain.Put(deadline(t), events{item}); before && verdicts(results) != "Inserted" {
 			t.Fatal(results)
 		}
 		if !before {

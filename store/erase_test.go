@@ -34,17 +34,17 @@ func TestErase(t *testing.T) {
 		item    func(*world) *event.Item
 		stored  bool
 		expires bool
-		again   func(*world) []*event.Item
+		again   func(*world) events
 	}{
 		"insert": {func(w *world) *event.Item {
 			return w.order("1", 1)
-		}, true, true, func(w *world) []*event.Item { return w.events("order 1 1, order 1 2") }},
+		}, true, true, func(w *world) events { return w.events("order 1 1, order 1 2") }},
 		"latest": {func(w *world) *event.Item {
 			return parcelOf(w, 2)
-		}, true, false, func(w *world) []*event.Item { return []*event.Item{parcelOf(w, 1), parcelOf(w, 2), parcelOf(w, 3)} }},
+		}, true, false, func(w *world) events { return events{parcelOf(w, 1), parcelOf(w, 2), parcelOf(w, 3)} }},
 		"in advance": {func(w *world) *event.Item {
 			return w.order("1", 1)
-		}, false, false, func(w *world) []*event.Item { return w.events("order 1 1") }},
+		}, false, false, func(w *world) events { return w.events("order 1 1") }},
 	} {
 		for fault, f := range map[string][]fault{"no fault": nil,
 			"refused": {{API: "GetItem", Before: errLost}, {API: "PutItem", Before: errLost}},
@@ -72,7 +72,7 @@ func TestErase(t *testing.T) {
 					}
 					again := c.again(w)
 					others := w.events("order a 1, order b 1, order c 1, order d 1") // enough items to go as statements
-					for _, items := range [][]*event.Item{again, append(others, again...)} {
+					for _, items := range []events{again, append(others, again...)} {
 						results, _ := w.arrive(items...)
 						for _, r := range results[len(items)-len(again):] {
 							if r.Verdict != event.Duplicate || r.Refusal == nil || r.Refusal.Reason != event.Barred || r.Existing != nil {
@@ -105,7 +105,7 @@ func TestBarredAndPastItsTime(t *testing.T) {
 func TestBarIsNoItem(t *testing.T) {
 	for api, n := range map[string]int{"UpdateItem": 1, "BatchExecuteStatement": 5} { // one alone, and several at once
 		w := newWorld(t)
-		var items []*event.Item
+		var items events
 		for i := range n {
 			items = append(items, w.order(fmt.Sprint(i), 1))
 		}

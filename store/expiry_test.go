@@ -34,7 +34,7 @@ func TestClockPassesBetweenTries(t *testing.T) {
 				w = newWorld(t, func(s *setup) {
 					s.tables.Env.Sleep = func(context.Context, time.Duration) error { w.Clock.Pass(time.Hour); return nil }
 				})
-				var items []*event.Item
+				var items events
 				for i := range n {
 					items = append(items, w.order(fmt.Sprint(i), 1))
 				}
@@ -42,12 +42,12 @@ func TestClockPassesBetweenTries(t *testing.T) {
 				one, many := c.f, c.f
 				one.API, many.API = "PutItem", "BatchExecuteStatement"
 				w.faults = []fault{one, many}
-				before := w.Engine.Usage()
+				meter := w.meter()
 				results, _ := w.arrive(items...)
 				for _, r := range results {
 					must.Equal(t, r.Verdict, c.want, r.Refusal)
 				}
-				used := w.Engine.Usage().Sub(before).Requests
+				used := meter().Requests
 				if used["PutItem"]+used["BatchExecuteStatement"] != 1 || used["BatchGetItem"] != 1 {
 					t.Errorf("%v: one put, and one read instead of another", used)
 				}
@@ -94,13 +94,13 @@ func TestCostOfExpired(t *testing.T) {
 		return w.item(`"type":"order"`, fmt.Sprintf(`"id":%q`, id), `"merchant":"m"`, `"cents":1`, `"at":"2098-01-01T00:00:00Z"`,
 			fmt.Sprintf(`"pad":%q`, strings.Repeat("x", pad)))
 	}
-	var items []*event.Item
+	var items events
 	for i := range 150 {
 		items = append(items, old(fmt.Sprint(i), 10))
 	}
-	before := w.Engine.Usage()
+	meter := w.meter()
 	results, cost := w.arrive(items...)
-	used := w.Engine.Usage().Sub(before)
+	used := meter()
 	if strings.Count(verdicts(results), "Expired") != 150 || used.Requests["BatchGetItem"] != 2 || used.TotalRequests() != 2 ||
 		used.WriteUnits() != 0 || used.ReadUnits() != 150 || cost.ReadUnits != 150 {
 		t.Errorf("%v, %v write and %v read units (own accounts %v)", used.Requests, used.WriteUnits(), used.ReadUnits(), cost.ReadUnits)
@@ -110,9 +110,9 @@ func TestCostOfExpired(t *testing.T) {
 	w.Clock.Set(big.At)
 	w.arrive(big)
 	w.Clock.Set(epoch)
-	before = w.Engine.Usage()
+	meter = w.meter()
 	results, cost = w.arrive(big)
-	used = w.Engine.Usage().Sub(before)
+	used = meter()
 	if results[0].Verdict != event.Duplicate || used.ReadUnits() != 3 || used.WriteUnits() != 0 {
 		t.Errorf("%s: %v read units, own accounts %v", results[0].Verdict, used.ReadUnits(), cost.ReadUnits)
 	}
@@ -133,7 +133,7 @@ func TestUnprocessedIsNotAbsent(t *testing.T) {
 	for range 100 {
 		w.faults = append(w.faults, fault{API: "BatchGetItem", Edit: leaveUnprocessed})
 	}
-	if results, _ := w.store.Put(context.Background(), []*event.Item{stored, w.order("2", 1)}); verdicts(results) != "Retry Retry" {
+	if results, _ := w.store.Put(context.Background(), events{stored, w.order("2", 1)}); verdicts(results) != "Retry Retry" {
 		t.Error(verdicts(results))
 	}
 }

@@ -174,7 +174,7 @@ func TestFlagOfATotalComesBack(t *testing.T) {
 			img["flag"] = first
 			w.put("totals", img)
 		}
-		for n, removed := range [][]*event.Item{items, w.perMerchant(3, 10)} {
+		for n, removed := range []events{items, w.perMerchant(3, 10)} {
 			b := lanes.NewBatch(aggregate.Marks, lane)
 			for i, item := range removed {
 				w.take(b, int64(100+10*n+i), item, false)

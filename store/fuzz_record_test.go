@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambda "github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
@@ -69,7 +69,7 @@ func checkChange(t *testing.T, c event.Change, shard string) {
 // name is repeated. Of two equal names it takes the last, in any case of letters.
 func checkLambdasReading(t *testing.T, raw []byte, c event.Change) {
 	t.Helper()
-	var r events.DynamoDBEventRecord
+	var r lambda.DynamoDBEventRecord
 	if twice(raw) || json.Unmarshal(raw, &r) != nil {
 		return
 	}
@@ -77,7 +77,7 @@ func checkLambdasReading(t *testing.T, raw []byte, c event.Change) {
 		t.Fatalf("Lambda's type reads %s %s of %s, and we %s %s of %s", r.EventName, r.Change.SequenceNumber, r.EventSourceArn, c.Kind,
 			c.Sequence, c.Lane.StreamARN)
 	}
-	for item, theirs := range map[*event.Item]map[string]events.DynamoDBAttributeValue{c.Old: r.Change.OldImage, c.New: r.Change.NewImage} {
+	for item, theirs := range map[*event.Item]map[string]lambda.DynamoDBAttributeValue{c.Old: r.Change.OldImage, c.New: r.Change.NewImage} {
 		if item != nil && (theirs["PK"].String() != item.Key.PK || theirs["data"].String() != item.Data ||
 			theirs["type"].String() != item.Type) {
 			t.Fatalf("Lambda's type reads %v, and we %+v", theirs, item)

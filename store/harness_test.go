@@ -107,6 +107,9 @@ type world struct {
 
 type fault = testworld.Fault
 
+// events is a batch, or some other list of events, as they are planned.
+type events = []*event.Item
+
 // attrs is an item, or a part of one, as a request has it.
 type attrs = map[string]types.AttributeValue
 
@@ -219,7 +222,7 @@ func (w *world) order(id string, cents int, extra ...string) *event.Item {
 
 // orders returns so many orders, numbered from first. The first has no cents, and each later one
 // has one more.
-func (w *world) orders(first, n int, extra ...string) (items []*event.Item) {
+func (w *world) orders(first, n int, extra ...string) (items events) {
 	for i := range n {
 		items = append(items, w.order(fmt.Sprint(first+i), i, extra...))
 	}
@@ -238,7 +241,7 @@ func (w *world) parcel(id string, rev int, extra ...string) *event.Item {
 
 // events makes a list of events from a text, such as "order 1 5, received 7 a 10, transfer 1 x y 60".
 // The words of an event are the arguments of the method that makes it.
-func (w *world) events(text string) (items []*event.Item) {
+func (w *world) events(text string) (items events) {
 	w.t.Helper()
 	number := func(word string) int {
 		n, err := strconv.Atoi(word)
@@ -388,9 +391,13 @@ func answering(err error) lanes.Quarantine {
 	return func(context.Context, *lanes.Update, error) error { return err }
 }
 
-// total reads the only total of an aggregate.
-func (w *world) total(name string, by map[string]string) query.Total {
+// total reads the only total of an aggregate. It is grouped by a name and its value, if any.
+func (w *world) total(name string, grouped ...string) query.Total {
 	w.t.Helper()
+	var by map[string]string
+	if len(grouped) > 0 {
+		by = map[string]string{grouped[0]: grouped[1]}
+	}
 	totals, err := query.Of(w.store).Total(context.Background(), name, by, epoch.AddDate(0, -1, 0), epoch.AddDate(0, 1, 0))
 	must.Succeed(w.t, err)
 	if len(totals) != 1 {
@@ -417,6 +424,12 @@ func leaveUnprocessed(output any) {
 		left.Keys = append(left.Keys, itemKey(event.Key{PK: "ORDER#" + id, SK: "ORDER"}))
 	}
 	out.Responses, out.UnprocessedKeys = nil, map[string]types.KeysAndAttributes{"events": left}
+}
+
+// meter returns a function that says what the service has been asked for since now.
+func (w *world) meter() func() embedded.Usage {
+	before := w.Engine.Usage()
+	return func() embedded.Usage { return w.Engine.Usage().Sub(before) }
 }
 
 // start starts the store of the world, which has to work.

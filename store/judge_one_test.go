@@ -93,7 +93,7 @@ func TestJudgeAsksFloors(t *testing.T) {
 	}
 	w.start()
 	w.puts("received 1 a 5, transfer 1 x y 60")
-	before := w.Engine.Usage()
+	meter := w.meter()
 	for name, c := range map[string]struct {
 		item *event.Item
 		want event.Verdict
@@ -110,7 +110,7 @@ func TestJudgeAsksFloors(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
-	must.Equal(t, w.Engine.Usage().Sub(before).WriteUnits(), 0)
+	must.Equal(t, meter().WriteUnits(), 0)
 	for _, item := range w.events("reserved 1 a 5, reserved 2 a 6, reserved 3 b 1, transfer 2 x z 900") {
 		judged := judge(item)
 		put := w.putNow(item)[0]

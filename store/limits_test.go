@@ -233,7 +233,7 @@ func TestWidestItemFitsAStatement(t *testing.T) {
 			longest = max(longest, len(*s.Statement)-len("events")+255)
 		}
 	})
-	var items []*event.Item
+	var items events
 	for i := range 8 {
 		item, err := w.plan.PlanEvent(w.eventFrom("here", fmt.Sprintf(`{"type":"wide","id":"%d","rev":1,"at":"2099-03-01T10:00:00Z"}`, i)))
 		must.Succeed(t, err)

@@ -9,7 +9,6 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/event"
 )
 
 // An update that moves many buckets is written in parts. If a part is not proven, nothing after it
@@ -31,7 +30,7 @@ func TestNothingFollowsAFailedPart(t *testing.T) {
 		"the second is refused and not quarantined": {2, invalid, errors.New("the queue is gone")},
 	} {
 		w := newWorld(t, only)
-		var items []*event.Item
+		var items events
 		for i, cents := 0, 1.0; i < 250; i, cents = i+1, cents*1.06 {
 			items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d","cents":%.4f`, i, cents), `"at":"2099-03-01T10:00:00Z"`))
 		}
@@ -50,7 +49,7 @@ func TestNothingFollowsAFailedPart(t *testing.T) {
 			t.Errorf("%s: %d requests, %+v", name, sent, a)
 		}
 		w.apply(w.batch(aggregate.Marks, 1, items...)) // delivered again
-		total := w.total("sizes", nil)
+		total := w.total("sizes")
 		buckets, _ := total.Buckets("sizes")
 		counted := int64(0)
 		for _, n := range buckets {

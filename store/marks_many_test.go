@@ -32,8 +32,8 @@ func oneByOne(n int) option {
 
 // perMerchant returns orders of so many merchants. Each order touches a total of its merchant, a
 // total of its merchant's day, and a total of all.
-func (w *world) perMerchant(merchants, from int) []*event.Item {
-	var items []*event.Item
+func (w *world) perMerchant(merchants, from int) events {
+	var items events
 	for i := range merchants {
 		items = append(items, w.orderOf(fmt.Sprint("m", i), fmt.Sprint(from+i), 5+from))
 	}
@@ -49,9 +49,9 @@ func TestCostsOfManyTotals(t *testing.T) {
 		batch := func() *lanes.Batch { return w.batch(aggregate.Marks, 1, w.perMerchant(100, 1)...) } // 201 totals
 		spend := func(name string, b *lanes.Batch, looks, requests int64, writes, reads float64, dropped int) {
 			t.Helper()
-			before := w.Engine.Usage()
+			meter := w.meter()
 			a := w.apply(b)
-			used := w.Engine.Usage().Sub(before)
+			used := meter()
 			if used.Requests["BatchGetItem"] != looks || used.Requests["BatchExecuteStatement"] != requests ||
 				used.TotalRequests() != looks+requests {
 				t.Errorf("%s (returns %v): %v", name, returns, used.Requests)
@@ -162,7 +162,7 @@ func TestRefusedAmongMany(t *testing.T) {
 				t.Fatalf("%+v, refused %v", a, refused)
 			}
 			for i := range 20 {
-				total := w.total("by_merchant", map[string]string{"merchant": fmt.Sprintf("m%d", i)})
+				total := w.total("by_merchant", "merchant", fmt.Sprintf("m%d", i))
 				if want := map[bool]int64{true: 0, false: 1}[i == 3]; total.N != want || (len(total.Flags) > 0) != (i == 3) {
 					t.Errorf("m%d: %+v", i, total)
 				}
@@ -198,12 +198,12 @@ func TestStatementsAreAnsweredOneByOne(t *testing.T) {
 		t.Errorf("refused: %v", a.Cost.Hot)
 	}
 	for i := range 40 {
-		if total := w.total("by_merchant", map[string]string{"merchant": fmt.Sprintf("m%d", i)}); total.N != 1 ||
+		if total := w.total("by_merchant", "merchant", fmt.Sprintf("m%d", i)); total.N != 1 ||
 			total.Values["revenue"].String() != "6" || len(total.Flags) > 0 {
 			t.Errorf("m%d: %+v", i, total)
 		}
 	}
-	w.expect(t, "live", map[string]string{"orders": "40"})
+	w.expect("live", "orders 40")
 }
 
 // Of the statements of one request, some are done, some are throttled, and some are told of an
@@ -239,11 +239,11 @@ func TestHalfAppliedStatements(t *testing.T) {
 		}
 		for n := range 8 {
 			for _, name := range []string{"by_merchant", "daily"} {
-				total := w.total(name, map[string]string{"merchant": fmt.Sprintf("m%d", n)})
+				total := w.total(name, "merchant", fmt.Sprintf("m%d", n))
 				must.Equal(t, total.Values["orders"].String(), orders, name, n)
 			}
 		}
-		w.expect(t, "live", map[string]string{"orders": fmt.Sprint(8 * (i + 1))})
+		w.expect("live", fmt.Sprint("orders ", 8*(i+1)))
 	}
 }
 
@@ -268,9 +268,9 @@ func TestStatementsMeetOtherValues(t *testing.T) {
 		w.faults = []fault{{API: "BatchExecuteStatement", Run: func() { apply(w.sandbox(1), int64(20*i+11), tips[0]) }}}
 		apply(w.store, int64(20*i+21), tips[1])
 	}
-	kinds := w.total("kinds", nil)
+	kinds := w.total("kinds")
 	sketch, _ := kinds.Distinct("kinds")
-	got := fmt.Sprint(w.total("tips", nil).Values["tips"], w.total("least", nil).Values["least"], w.total("most", nil).Values["most"],
+	got := fmt.Sprint(w.total("tips").Values["tips"], w.total("least").Values["least"], w.total("most").Values["most"],
 		sketch.Estimate())
 	must.Equal(t, got, "32 5 11 4")
 }

@@ -136,7 +136,7 @@ func (a *adversary) live() {
 		c.change.Lane = s.lane
 		s.records = append(s.records, c)
 	}
-	var items []*event.Item
+	var items events
 	for _, item := range stored {
 		items = append(items, item)
 	}

@@ -28,16 +28,16 @@ func TestItemIsAskedForOnceAnHour(t *testing.T) {
 	for i := range 12 {
 		asked.Store(0)
 		largest = max(largest, i*37%100)
-		before := w.Engine.Usage()
+		meter := w.meter()
 		a := w.apply(w.batch(aggregate.Marks, int64(i+1), w.order(fmt.Sprint(i), i*37%100)))
-		used := w.Engine.Usage().Sub(before)
+		used := meter()
 		if want := map[bool]int32{true: 3, false: 0}[i%6 == 0]; asked.Load() != want {
 			t.Errorf("batch %d: %d of 3 updates ask for the item, want %d", i, asked.Load(), want)
 		}
 		if used.Requests["UpdateItem"] != 3 || a.Cost.WriteUnits != used.WriteUnits() {
 			t.Errorf("batch %d: %v, own accounts %v write units, the engine %v", i, used.Requests, a.Cost.WriteUnits, used.WriteUnits())
 		}
-		w.expect(t, "by_merchant", map[string]string{"largest": fmt.Sprint(largest), "least": "0", "orders": fmt.Sprint(i + 1)})
+		w.expect("by_merchant", fmt.Sprintf("largest %d, least 0, orders %d", largest, i+1))
 		w.Clock.Pass(10 * time.Minute)
 	}
 }
@@ -61,9 +61,9 @@ func TestCostOfValuesThatGrow(t *testing.T) {
 					strings.Repeat("x", 80*n)))
 				b.Add(w.insert(id, item), nil, w.plan.Contributions(item).List)
 			}
-			before := w.Engine.Usage()
+			meter := w.meter()
 			a := w.apply(b)
-			used := w.Engine.Usage().Sub(before).WriteUnits()
+			used := meter().WriteUnits()
 			if most = max(most, used); used != a.Cost.WriteUnits {
 				t.Errorf("batch %d: own accounts say %v write units, the engine %v", n, a.Cost.WriteUnits, used)
 			}

@@ -82,7 +82,7 @@ func TestPayload(t *testing.T) {
 // the same write as the stamp, and as if the event had come under the new pipeline.
 func TestTouchReadsPayloads(t *testing.T) {
 	w := newWorld(t, posts)
-	var items []*event.Item
+	var items events
 	for i := range 12 {
 		items = append(items, w.liked(fmt.Sprint(i), i))
 	}

@@ -119,7 +119,7 @@ func TestAtomicBesidesWhatIsThere(t *testing.T) {
 	for mask := range 1 << 4 { // the whole, and each of three parts
 		w := newWorld(t, accounts)
 		item := w.account("a", "x@y", 2)
-		all := append([]*event.Item{without(item, none)}, item.Parts.Items...)
+		all := append(events{without(item, none)}, item.Parts.Items...)
 		for i, one := range all {
 			if mask&(1<<i) != 0 {
 				w.keep(one)
@@ -164,7 +164,7 @@ func TestEveryFaultOfAtomic(t *testing.T) {
 				one := f
 				one.API, one.Always = "TransactWriteItems", always
 				w.faults = append(w.faults, one)
-				results, _ := w.store.Put(context.Background(), []*event.Item{item}) // bounded by rounds
+				results, _ := w.store.Put(context.Background(), events{item}) // bounded by rounds
 				whole, parts := w.lieThere(item)
 				switch v := results[0].Verdict; {
 				case whole && parts == 3 && v.Stored():
@@ -210,7 +210,7 @@ func TestTheRestIsPutBesideItsWholeAlone(t *testing.T) {
 		}
 		return nil
 	}
-	results, _ := w2.Put(deadline(t), []*event.Item{item})
+	results, _ := w2.Put(deadline(t), events{item})
 	if r := results[0]; r.Verdict != event.Duplicate || r.Refusal == nil || r.Refusal.Reason != event.Barred {
 		t.Errorf("%v", r)
 	}
@@ -228,7 +228,7 @@ func TestConditionIsOnWhatWasMet(t *testing.T) {
 	st := w.changed(ofType("account", func(e *pipeline.EventSpec) { e.Ignore = []string{"trace"} }))
 	w.keep(without(w.account("a", "a@y", 1, `"trace":1`), none))
 	item := w.itemOf(st.Config().Pipeline, `"type":"account","id":"a","email":"a@y","at":"2099-03-01T10:00:00Z","rows":[{"n":0,"sku":"s"}],"trace":1`)
-	if results, _ := st.Put(context.Background(), []*event.Item{item}); verdicts(results) != "Inserted" { // bounded by rounds
+	if results, _ := st.Put(context.Background(), events{item}); verdicts(results) != "Inserted" { // bounded by rounds
 		t.Errorf("a digest of before: %v", results)
 	}
 	if _, parts := w.lieThere(item); parts != 2 {
@@ -312,9 +312,9 @@ func TestCostOfAtomic(t *testing.T) {
 			{"a conflict of the whole", w.account("a", "x@y", rows, `"name":"n"`), once},
 			{"a conflict of the claim", w.account("b", "x@y", rows), once},
 		} {
-			before := w.Engine.Usage()
+			meter := w.meter()
 			results, cost := w.arrive(step.item)
-			used := w.Engine.Usage().Sub(before)
+			used := meter()
 			if got := fmt.Sprint(used.Requests); got != "map[TransactWriteItems:1]" || used.WriteUnits() != step.writes ||
 				used.ReadUnits() != 0 {
 				t.Errorf("%d rows, %s: %v, %v write and %v read units; want 1, %v and 0", rows, step.name, used.Requests, used.WriteUnits(),
@@ -459,7 +459,7 @@ func TestOlderClaimsAreNotMissing(t *testing.T) {
 	w.keep(a)
 	w.keep(without(b, func(i int) bool { return i == 1 })) // without its claim, which a has
 	s := w.changed(ofType("email", func(e *pipeline.EventSpec) { e.Part.With = append(e.Part.With, "name") }))
-	missing, _, err := repair.Of(s).MissingParts(deadline(t), []*event.Item{a, b})
+	missing, _, err := repair.Of(s).MissingParts(deadline(t), events{a, b})
 	if err != nil || len(missing) != 1 || missing[0].Type != "email" || missing[0].Digest == a.Parts.Items[0].Digest {
 		t.Errorf("%d are missing, %v", len(missing), err)
 	}
@@ -499,7 +499,7 @@ func TestPutMissingClaims(t *testing.T) {
 		w.keep(without(item, none))
 	}
 	w.start()
-	held, _, err := repair.Of(w.store).MissingParts(deadline(t), []*event.Item{a, b, c})
+	held, _, err := repair.Of(w.store).MissingParts(deadline(t), events{a, b, c})
 	if err != nil || len(held) != 6 {
 		t.Errorf("%d parts are missing, %v", len(held), err)
 	}
@@ -523,7 +523,7 @@ func TestPutMissingClaims(t *testing.T) {
 		t.Errorf("refused: %v", p.Refused)
 	}
 	// Verify goes on to tell of the one that has not got its value.
-	if held, _, err := repair.Of(w.store).MissingParts(deadline(t), []*event.Item{a, b}); err != nil || len(held) != 1 ||
+	if held, _, err := repair.Of(w.store).MissingParts(deadline(t), events{a, b}); err != nil || len(held) != 1 ||
 		held[0].Type != "email" {
 		t.Errorf("still missing: %v, %v", held, err)
 	}

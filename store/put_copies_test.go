@@ -96,7 +96,7 @@ func TestCopiesOfDifferentAge(t *testing.T) {
 				if c.stored != "" {
 					w.arrive(w.at(soon, c.stored))
 				}
-				var items []*event.Item
+				var items events
 				for _, one := range c.copies {
 					items = append(items, w.at(one.at, one.body))
 				}
@@ -164,7 +164,7 @@ func TestCopiesInTwoPuts(t *testing.T) {
 			var items [2]attrs
 			for puts := range items {
 				w := newWorld(t, posts)
-				var all []*event.Item
+				var all events
 				for _, last := range c.copies {
 					all = append(all, copyOf(w, typ, last))
 				}
@@ -225,7 +225,7 @@ func TestCopyOfWhatMayStillBeStored(t *testing.T) {
 	other, out := w.goods("reserved", "1", "a", 9), w.goods("reserved", "1", "a", 4)
 	later := *out // its time comes from its envelope, so it might move another total
 	later.At = later.At.Add(time.Second)
-	results, _ := s.Put(deadline(t), []*event.Item{other, out, out, &later})
+	results, _ := s.Put(deadline(t), events{other, out, out, &later})
 	must.Equal(t, verdicts(results), "Rejected Retry Retry Retry")
 }
 

@@ -67,10 +67,10 @@ func newHotInTransactions(t *testing.T, keys ...string) (*hotInTransactions, *st
 func TestHotKeyInTransactions(t *testing.T) {
 	for name, c := range map[string]struct {
 		hot  string
-		puts func(w *world, first int) []*event.Item // the first message is the one with the hot key
-		held int                                     // messages that need the key
+		puts func(w *world, first int) events // the first message is the one with the hot key
+		held int                              // messages that need the key
 	}{
-		"an atomic message": {"ACCOUNT#0", func(w *world, first int) []*event.Item {
+		"an atomic message": {"ACCOUNT#0", func(w *world, first int) events {
 			list := w.events("account 0 0@y 2")
 			for i := range 20 {
 				id := fmt.Sprint(first + i)
@@ -78,21 +78,21 @@ func TestHotKeyInTransactions(t *testing.T) {
 			}
 			return list
 		}, 1},
-		"the claim of an atomic message": {"EMAIL#0@y", func(w *world, first int) []*event.Item {
-			return []*event.Item{w.account("0", "0@y", 2), w.order(fmt.Sprint(first), 1)}
+		"the claim of an atomic message": {"EMAIL#0@y", func(w *world, first int) events {
+			return events{w.account("0", "0@y", 2), w.order(fmt.Sprint(first), 1)}
 		}, 1},
-		"among messages that move one total": {"IN#0", func(w *world, first int) []*event.Item {
+		"among messages that move one total": {"IN#0", func(w *world, first int) events {
 			list := w.events("received 0 a 1")
 			for i := range 150 {
 				list = append(list, w.goods("received", fmt.Sprint(first+i), "a", 1))
 			}
 			return list
 		}, 1},
-		"a second payload under its key": {"IN#0", func(w *world, first int) []*event.Item {
-			return []*event.Item{w.goods("received", "0", "a", 1), w.goods("received", "0", "a", 2), w.order(fmt.Sprint(first), 1)}
+		"a second payload under its key": {"IN#0", func(w *world, first int) events {
+			return events{w.goods("received", "0", "a", 1), w.goods("received", "0", "a", 2), w.order(fmt.Sprint(first), 1)}
 		}, 2},
-		"a total": {"A#stock#1#0#hot", func(w *world, first int) []*event.Item {
-			list := []*event.Item{w.goods("received", fmt.Sprint(first, "-0"), "hot", 1),
+		"a total": {"A#stock#1#0#hot", func(w *world, first int) events {
+			list := events{w.goods("received", fmt.Sprint(first, "-0"), "hot", 1),
 				w.goods("received", fmt.Sprint(first, "-1"), "hot", 1)}
 			for i := range 20 {
 				list = append(list, w.goods("received", fmt.Sprint(first+i), fmt.Sprint("cold", i), 1), w.order(fmt.Sprint(first+i), i))
@@ -196,7 +196,7 @@ events:
 			}
 			s := w.open(tables.Config{Env: e})
 			for batch, most := range []time.Duration{6 * time.Second, time.Second} {
-				var items []*event.Item
+				var items events
 				for i := range 100 {
 					items = append(items, c.item(w, i < c.held, 1000*batch+i))
 				}
@@ -213,7 +213,7 @@ events:
 				}
 			}
 			client.keys = map[string]bool{}
-			if results, _ := s.Put(ctx, []*event.Item{c.item(w, true, 5000)}); results[0].Verdict != event.Inserted {
+			if results, _ := s.Put(ctx, events{c.item(w, true, 5000)}); results[0].Verdict != event.Inserted {
 				t.Errorf("the key is not hot any more: %v", results[0])
 			}
 			w.agree("in the end")

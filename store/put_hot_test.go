@@ -90,7 +90,7 @@ func TestHotKey(t *testing.T) {
 	c, s := newThrottling(t, hotReason, "ORDER#7")
 	first := c.w.orders(0, 1000)
 	s.Put(deadline(t), first[500:]) // half of them are duplicates, which are read while the hot key is tried again
-	put := func(name string, most time.Duration, items []*event.Item) {
+	put := func(name string, most time.Duration, items events) {
 		t.Helper()
 		began := c.w.Clock.Now()
 		c.widths = nil
@@ -126,7 +126,7 @@ func TestHotKey(t *testing.T) {
 	c.keys = map[string]bool{"ORDER#7": true} // hot again: that has to be found out anew
 	again := c.w.order("7", 7)
 	began := c.w.Clock.Now()
-	if s.Put(deadline(t), []*event.Item{again}); c.w.Clock.Now().Sub(began) < 3*time.Second {
+	if s.Put(deadline(t), events{again}); c.w.Clock.Now().Sub(began) < 3*time.Second {
 		t.Errorf("a key that was written is remembered as hot: %s", c.w.Clock.Now().Sub(began))
 	}
 }

@@ -79,7 +79,7 @@ func TestPayloadsAreReadFewAtATime(t *testing.T) {
 		asked = append(asked, fmt.Sprint(len(request.Keys), " ", what))
 	})
 	s := w.open(tables.Config{Events: "events", Env: env.Env{Now: w.Clock.Now}, Concurrency: 1})
-	var stored, again []*event.Item
+	var stored, again events
 	for i := range 130 {
 		stored = append(stored, w.order(fmt.Sprint(i), i))
 		if i%10 == 0 {
@@ -126,11 +126,11 @@ func TestAnswerOfAnotherLength(t *testing.T) {
 			}
 			later := w.started(added(2, 2))
 			w.faults = []fault{{API: "BatchExecuteStatement", Edit: func(out any) { edit(out.(*dynamodb.BatchExecuteStatementOutput)) }}}
-			before := w.Engine.Usage()
+			meter := w.meter()
 			if _, err := repair.Of(later).Touch(deadline(t)); err != nil {
 				t.Error(err)
 			}
-			must.Equal(t, w.Engine.Usage().Sub(before).Requests["BatchExecuteStatement"], 2)
+			must.Equal(t, meter().Requests["BatchExecuteStatement"], 2)
 		})
 	}
 }

@@ -176,7 +176,7 @@ func TestPutMovesTotals(t *testing.T) {
 	w.says("received 1 a 10, reserved 1 a 4, received 1 a 10, reserved 2 b 0, order 1 5",
 		"Inserted Inserted Duplicate Inserted Inserted")
 	w.agree("put")
-	total := w.total("stock", map[string]string{"sku": "a"})
+	total := w.total("stock", "sku", "a")
 	if fmt.Sprint(total.Values) != "map[available:6 reservations:1]" || total.N != 2 {
 		t.Errorf("%+v", total)
 	}
@@ -230,7 +230,7 @@ func TestCeiling(t *testing.T) {
 	w.says("received 1 a 9, reserved 2 a 7, received 4 a 1", "Rejected Inserted Inserted")
 	w.says("received 4 a 1, reserved 3 a 8", "Duplicate Rejected")
 	w.says("received 5 a 8", "Inserted") // up to the ceiling
-	if total := w.total("stock", map[string]string{"sku": "a"}); fmt.Sprint(total.Values) != "map[available:8 open:-2 reservations:2]" {
+	if total := w.total("stock", "sku", "a"); fmt.Sprint(total.Values) != "map[available:8 open:-2 reservations:2]" {
 		t.Errorf("%+v", total)
 	}
 	w.agree("put")
@@ -357,7 +357,7 @@ func TestEveryFaultOfMovedPuts(t *testing.T) {
 				w.puts("received 0 a 10")
 				one := f
 				one.API, one.Always = "TransactWriteItems", always
-				batch := func() []*event.Item {
+				batch := func() events {
 					return w.events("reserved 1 a 8, received 2 a 1, reserved 3 a 8, reserved 1 a 8")
 				}
 				var sent atomic.Int64
@@ -531,7 +531,7 @@ func TestCostOfMovedPuts(t *testing.T) {
 		for _, again := range []bool{false, true} {
 			w := newWorld(t, stocked, quick)
 			w.start()
-			batch := func() (items []*event.Item) {
+			batch := func() (items events) {
 				for i := range c.events {
 					items = append(items, w.goods("received", fmt.Sprint(i), fmt.Sprint(i%c.totals), 1))
 				}
@@ -542,9 +542,9 @@ func TestCostOfMovedPuts(t *testing.T) {
 				w.putNow(batch()...)
 				want = event.Duplicate
 			}
-			before := w.Engine.Usage()
+			meter := w.meter()
 			results, cost := w.arrive(batch()...)
-			used := w.Engine.Usage().Sub(before)
+			used := meter()
 			for _, r := range results {
 				if r.Verdict != want {
 					t.Fatalf("%s: %v", c.name, r)
@@ -620,7 +620,7 @@ func TestPutsAreSentOnce(t *testing.T) {
 	w.start()
 	client := &attempts{Client: w.Engine.DynamoDB()}
 	s := w.open(tables.Config{Client: client, Env: w.Env})
-	for _, items := range [][]*event.Item{
+	for _, items := range []events{
 		{w.goods("received", "1", "a", 1)},
 		{w.goods("received", "2", "a", 1), w.goods("received", "3", "a", 1)}, // one transaction for both
 		{w.transfer("1", "x", "y", 1)},
@@ -712,7 +712,7 @@ func TestMovedPutsAgainstANaiveTwin(t *testing.T) {
 			return nil
 		}
 		for step := range 12 {
-			var items []*event.Item
+			var items events
 			for range 1 + rng.IntN(8) {
 				id, sku := fmt.Sprint(rng.IntN(12)), string(rune('a'+rng.IntN(3)))
 				switch rng.IntN(3) {
@@ -765,7 +765,7 @@ func TestHeldTotal(t *testing.T) {
 		n := len(tx.TransactItems)
 		return cancelledAt(n, "TransactionConflict", n-1)
 	}
-	var items []*event.Item
+	var items events
 	for i := range 30 {
 		items = append(items, w.goods("received", fmt.Sprint("held ", i), "a", 1))
 	}

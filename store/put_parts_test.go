@@ -116,7 +116,7 @@ func TestEveryFaultOfParts(t *testing.T) {
 					}
 					return nil
 				}
-				results, _ := w.store.Put(ctx, []*event.Item{w.cart("a", pieces...)})
+				results, _ := w.store.Put(ctx, events{w.cart("a", pieces...)})
 				whole, parts := w.lieThere(w.cart("a", pieces...))
 				switch v := results[0].Verdict; {
 				case v == event.Inserted && whole && parts == rows+1:
@@ -143,11 +143,11 @@ func putsUnder(in any, sk string) bool {
 
 // The worst item decides about the message, and says why.
 func TestVerdictOfAMessage(t *testing.T) {
-	lone := func(item *event.Item) []*event.Item { // a part that came by some other way
+	lone := func(item *event.Item) events { // a part that came by some other way
 		other := *item
 		other.Digest[0]++
 		other.Data = strings.Replace(other.Data, `"pieces":`, `"pieces":1`, 1)
-		return []*event.Item{&other}
+		return events{&other}
 	}
 	for name, c := range map[string]struct {
 		before func(w *world)
@@ -190,7 +190,7 @@ func TestVerdictOfAMessage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, carts)
 			c.before(w)
-			results, _ := w.store.Put(context.Background(), []*event.Item{w.cart("a", 1, 2)}) // bounded by rounds
+			results, _ := w.store.Put(context.Background(), events{w.cart("a", 1, 2)}) // bounded by rounds
 			r := results[0]
 			if r.Verdict.String() != c.want || verdicts(r.Parts) != c.parts {
 				t.Errorf("%s of %q, want %s of %q", r.Verdict, verdicts(r.Parts), c.want, c.parts)
@@ -252,9 +252,9 @@ func TestCostOfParts(t *testing.T) {
 			{"redelivered", w.cart("a", pieces...), c.again, whole + 1 + float64(c.rows), c.reads},
 			{"conflicting", w.cart("a", other...), map[string]int64{"PutItem": 1}, whole, 0},
 		} {
-			before := w.Engine.Usage()
+			meter := w.meter()
 			_, cost := w.arrive(step.item)
-			used := w.Engine.Usage().Sub(before)
+			used := meter()
 			if fmt.Sprint(used.Requests) != fmt.Sprint(step.requests) || used.WriteUnits() != step.writes ||
 				used.ReadUnits() != step.reads {
 				t.Errorf("%d rows, %s: %v, %v write and %v read units; want %v, %v and %v", c.rows, step.name, used.Requests,
@@ -276,7 +276,7 @@ func TestErasePartsWithOneID(t *testing.T) {
 	w.keep(without(item, func(i int) bool { return item.Parts.Items[i].Key.SK != "ROW#1" }))
 	stored, err := later.Item(deadline(t), item.Key)
 	must.Succeed(t, err)
-	if missing, _, err := repair.Of(later).MissingParts(deadline(t), []*event.Item{stored}); err != nil || len(missing) != 1 ||
+	if missing, _, err := repair.Of(later).MissingParts(deadline(t), events{stored}); err != nil || len(missing) != 1 ||
 		missing[0].Key.SK != "ROW#1" {
 		t.Errorf("%v are missing, %v", missing, err)
 	}

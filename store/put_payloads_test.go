@@ -103,7 +103,7 @@ func (w *world) calls() *[]string {
 func TestOffloadedPut(t *testing.T) {
 	for what, n := range map[string]int{"alone": 1, "in a batch": 40} {
 		w := newWorld(t, posts)
-		var items, spelled, ignored, other []*event.Item
+		var items, spelled, ignored, other events
 		for i := range n {
 			id := fmt.Sprintf(`"id":"%d"`, i)
 			items, ignored = append(items, w.post("post", fmt.Sprint(i))), append(ignored, w.post("post", fmt.Sprint(i), `"trace":"b"`))
@@ -111,7 +111,7 @@ func TestOffloadedPut(t *testing.T) {
 				`"at":"2099-03-01T10:00:00Z"`, `"pages":7.0`))
 			other = append(other, w.item(`"type":"post"`, id, `"at":"2099-03-01T10:00:00Z"`, `"pages":7`))
 		}
-		all := func(step string, items []*event.Item, want event.Verdict) []tables.Result {
+		all := func(step string, items events, want event.Verdict) []tables.Result {
 			t.Helper()
 			calls := w.calls()
 			results, cost := w.arrive(items...)
@@ -172,7 +172,7 @@ func TestOffloadedPut(t *testing.T) {
 // A payload is put once for all its copies.
 func TestPayloadOfCopies(t *testing.T) {
 	w := newWorld(t, posts)
-	var items []*event.Item
+	var items events
 	for i := range 30 {
 		items = append(items, w.post("post", fmt.Sprint(i%20)))
 	}
@@ -199,7 +199,7 @@ func TestJudgedByTheStoredPayload(t *testing.T) {
 				want != event.Retry {
 				t.Errorf("%s, %s: judged %s, want %s, %v", typ, step, r.Verdict, want, err)
 			}
-			results, _ := today.Put(context.Background(), []*event.Item{item})
+			results, _ := today.Put(context.Background(), events{item})
 			if r := results[0]; r.Verdict != want || r.Refusal != nil && !strings.Contains(r.Refusal.Error(), detail) {
 				t.Errorf("%s, %s: %s, want %s: %v", typ, step, r.Verdict, want, r.Refusal)
 			}
@@ -249,7 +249,7 @@ func TestStoredPayloadComesTooLate(t *testing.T) {
 		w.keep(w.post(typ, "1", `"replies":[]`))
 		ctx, end := context.WithCancel(context.Background())
 		w.faults = []fault{{API: "GetObject", Always: true, Edit: func(any) { end() }}}
-		results, cost := w.store.Put(ctx, []*event.Item{w.post(typ, "1", `"replies":[]`, `"ink":1`)})
+		results, cost := w.store.Put(ctx, events{w.post(typ, "1", `"replies":[]`, `"ink":1`)})
 		if r := results[0]; r.Verdict != event.Retry || r.Refusal.Reason != event.PayloadUnread || cost.Objects != 2 || ctx.Err() == nil {
 			t.Errorf("%s: %s, %v, %d objects", typ, r.Verdict, r.Refusal, cost.Objects)
 		}
@@ -261,17 +261,17 @@ func TestStoredPayloadComesTooLate(t *testing.T) {
 func TestEveryFaultOfOffloadedPuts(t *testing.T) {
 	const most = 25 // more requests than any of them takes
 	all := []string{"PutObject", "PutItem", "BatchExecuteStatement", "BatchGetItem", "TransactWriteItems", "GetItem", "GetObject"}
-	for name, items := range map[string]func(w *world) []*event.Item{
-		"one": func(w *world) []*event.Item { return []*event.Item{w.post("post", "1")} },
-		"copies": func(w *world) []*event.Item {
-			return []*event.Item{w.post("post", "1"), w.post("post", "1", `"trace":1`)}
+	for name, items := range map[string]func(w *world) events{
+		"one": func(w *world) events { return events{w.post("post", "1")} },
+		"copies": func(w *world) events {
+			return events{w.post("post", "1"), w.post("post", "1", `"trace":1`)}
 		},
-		"some": func(w *world) []*event.Item {
-			return []*event.Item{w.post("post", "1"), w.order("2", 1), w.post("post", "3"), w.post("post", "4"), w.order("5", 1)}
+		"some": func(w *world) events {
+			return events{w.post("post", "1"), w.order("2", 1), w.post("post", "3"), w.post("post", "4"), w.order("5", 1)}
 		},
-		"moving totals":     func(w *world) []*event.Item { return []*event.Item{w.post("vote", "1"), w.post("vote", "2")} },
-		"parts in turn":     func(w *world) []*event.Item { return []*event.Item{w.thread("thread", "1")} },
-		"parts in one step": func(w *world) []*event.Item { return []*event.Item{w.thread("digest", "1"), w.order("5", 1)} },
+		"moving totals":     func(w *world) events { return events{w.post("vote", "1"), w.post("vote", "2")} },
+		"parts in turn":     func(w *world) events { return events{w.thread("thread", "1")} },
+		"parts in one step": func(w *world) events { return events{w.thread("digest", "1"), w.order("5", 1)} },
 	} {
 		for n := range most {
 			reached := false
@@ -324,10 +324,10 @@ func TestEveryFaultOfOffloadedPuts(t *testing.T) {
 
 // complete fails if an item is stored without its object, or if a message is said to be stored and
 // is not.
-func (w *world) complete(what string, given []*event.Item, results []tables.Result) {
+func (w *world) complete(what string, given events, results []tables.Result) {
 	w.t.Helper()
 	for i, item := range given {
-		all := []*event.Item{item}
+		all := events{item}
 		if item.Parts != nil {
 			all = append(all, item.Parts.Items...)
 		}
@@ -359,7 +359,7 @@ func TestPayloadOfAnErasedEvent(t *testing.T) {
 		_, err := w.erase(item.Key)
 		must.Succeed(t, err)
 		w.faults = append(w.faults, fault{API: "DeleteObject", Before: errLost, Always: true})
-		if results, _ := w.store.Put(context.Background(), []*event.Item{item}); verdicts(results) != "Retry" ||
+		if results, _ := w.store.Put(context.Background(), events{item}); verdicts(results) != "Retry" ||
 			results[0].Refusal.Reason != event.PayloadUnstored {
 			t.Errorf("%s: not taken back: %v", typ, results[0])
 		}
@@ -386,7 +386,7 @@ func TestPayloadOfAnErasedPart(t *testing.T) {
 			"another payload": w.post(typ, "1", `"more":1`, `"replies":[{"n":1,"text":"`+lorem+`"},{"n":2,"text":"`+lorem+`"}]`)} {
 			if typ == "digest" && again != item { // whether a part is barred has to be read
 				w.faults = append(w.faults, fault{API: "BatchGetItem", Before: errLost, Always: true})
-				if results, _ := w.store.Put(context.Background(), []*event.Item{again}); verdicts(results) != "Retry" ||
+				if results, _ := w.store.Put(context.Background(), events{again}); verdicts(results) != "Retry" ||
 					results[0].Refusal.Key != item.Key {
 					t.Errorf("the key of the part could not be read: %v", results[0])
 				}
@@ -458,7 +458,7 @@ func TestLaterPartsOfAnOffloadedWhole(t *testing.T) {
 	must.Succeed(t, s.Start(deadline(t)))
 	whole, err := s.Item(deadline(t), event.Key{PK: "POST#1", SK: "POST"})
 	must.Succeed(t, err)
-	if missing, _, err := repair.Of(s).MissingParts(deadline(t), []*event.Item{whole}); err != nil || len(missing) != 0 {
+	if missing, _, err := repair.Of(s).MissingParts(deadline(t), events{whole}); err != nil || len(missing) != 0 {
 		t.Errorf("%d are missing, %v", len(missing), err)
 	}
 	if p, err := repair.Of(s).PutParts(deadline(t)); err != nil || p.Missing != 1 || p.Put != 1 {
@@ -519,7 +519,7 @@ func TestClockIsSetBack(t *testing.T) {
 		results, _ := w.arrive(item, other)
 		w.onCall = nil
 		must.Equal(t, verdicts(results), "Inserted Inserted", typ)
-		w.complete(typ, []*event.Item{item, other}, results)
+		w.complete(typ, events{item, other}, results)
 	}
 }
 
@@ -528,7 +528,7 @@ func TestNoBucket(t *testing.T) {
 	w := newWorld(t, posts)
 	s := w.open(tables.Config{
 		Env: w.Env})
-	results, _ := s.Put(deadline(t), []*event.Item{w.post("post", "1"), w.order("2", 1)})
+	results, _ := s.Put(deadline(t), events{w.post("post", "1"), w.order("2", 1)})
 	if verdicts(results) != "Retry Inserted" ||
 		!strings.Contains(results[0].Refusal.Detail, "no payload bucket is configured; set INGOT_PAYLOAD_BUCKET") {
 		t.Errorf("%s: %v", verdicts(results), results[0].Refusal)

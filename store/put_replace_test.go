@@ -39,7 +39,7 @@ func TestReplaceWhatIsOddlyStored(t *testing.T) {
 						e.Revision = "rev number\nb number"
 						s.Events["parcel"] = e
 					})
-					var newer []*event.Item
+					var newer events
 					for i := range n {
 						first := w.parcel(fmt.Sprint(i), 3, long, `"b":1`)
 						w.keep(first)

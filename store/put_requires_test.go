@@ -39,7 +39,7 @@ func TestRequiresAgainstANaiveTwin(t *testing.T) {
 		w := newWorld(t, replies(seed%2 == 0))
 		stored := map[string]bool{}
 		for range 6 {
-			var items []*event.Item
+			var items events
 			for range 1 + r.IntN(12) {
 				items = append(items, randomReply(w, r))
 			}

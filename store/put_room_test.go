@@ -18,7 +18,7 @@ import (
 )
 
 // many returns so many reservations of one thing each.
-func (w *world) many(n int, sku string) (items []*event.Item) {
+func (w *world) many(n int, sku string) (items events) {
 	for i := range n {
 		items = append(items, w.goods("reserved", fmt.Sprint(i), sku, 1))
 	}
@@ -47,7 +47,7 @@ func TestAThousandForOneTotal(t *testing.T) {
 	type verdicts = map[event.Verdict]int
 	for name, c := range map[string]struct {
 		before func(w *world)
-		also   func(w *world) []*event.Item
+		also   func(w *world) events
 		want   verdicts
 	}{
 		"there was never any": {want: verdicts{event.Rejected: 1000}},
@@ -55,7 +55,7 @@ func TestAThousandForOneTotal(t *testing.T) {
 			want: verdicts{event.Rejected: 1000}},
 		"50 are left": {before: func(w *world) { w.puts("received in a 50") },
 			want: verdicts{event.Inserted: 50, event.Rejected: 950}},
-		"some come in": {also: func(w *world) []*event.Item {
+		"some come in": {also: func(w *world) events {
 			return w.events("received 1 a 30, received 2 a 40, reserved all a 80")
 		}, want: verdicts{event.Inserted: 72, event.Rejected: 931}},
 		"some are stored, and others in conflict": {before: func(w *world) {
@@ -83,9 +83,9 @@ func TestAThousandForOneTotal(t *testing.T) {
 			if c.also != nil {
 				items = append(items, c.also(w)...)
 			}
-			before := w.Engine.Usage()
+			meter := w.meter()
 			results, cost := w.arrive(items...)
-			used := w.Engine.Usage().Sub(before)
+			used := meter()
 			if got := tally(results); fmt.Sprint(got) != fmt.Sprint(c.want) {
 				t.Errorf("%v, want %v", got, c.want)
 			}

@@ -109,9 +109,9 @@ func TestPutStates(t *testing.T) {
 				}
 				w := newWorld(t, declared)
 				older, newer := c.order(w)
-				list := []*event.Item{older, newer}
+				list := events{older, newer}
 				if newerFirst {
-					list = []*event.Item{newer, older}
+					list = events{newer, older}
 				}
 				var got string
 				if oneBatch {
@@ -209,12 +209,12 @@ func TestAtomicStates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, together)
 			c.before(w)
-			before := w.Engine.Usage()
+			meter := w.meter()
 			results, cost := w.arrive(w.events("visit v 10:00 5 p 5")...)
 			if got := verdicts(results[0].Parts); results[0].Verdict.String() != c.want || got != c.parts {
 				t.Errorf("%s, parts %s, want %s, %s: %+v", results[0].Verdict, got, c.want, c.parts, results[0].Refusal)
 			}
-			if used := w.Engine.Usage().Sub(before); used.WriteUnits() != c.units || cost.WriteUnits != c.units {
+			if used := meter(); used.WriteUnits() != c.units || cost.WriteUnits != c.units {
 				t.Errorf("%v units, and the service has counted %v, want %v", cost.WriteUnits, used.WriteUnits(), c.units)
 			}
 			if c.want == "Conflict" && w.lies(w.visit("v", "10:00", 5).Key) != "" {
@@ -301,7 +301,7 @@ func TestStatesOfOneEventTie(t *testing.T) {
 		for range 2 {
 			for _, p := range plans {
 				item := w.visitOf(p, "")
-				results, _ := w.open(tables.Config{Pipeline: p, Env: w.Env}).Put(deadline(t), []*event.Item{item})
+				results, _ := w.open(tables.Config{Pipeline: p, Env: w.Env}).Put(deadline(t), events{item})
 				if v := results[0].Verdict; v != event.Inserted && v != event.Duplicate {
 					t.Error(results[0].Refusal)
 				}
@@ -313,7 +313,7 @@ func TestStatesOfOneEventTie(t *testing.T) {
 		t.Errorf("the state depends on the order: %q", left)
 	}
 	both := w.visitOf(changed, "")
-	for _, list := range [][]*event.Item{{both, colored("")}, {colored(""), both}} { // in one batch
+	for _, list := range []events{{both, colored("")}, {colored(""), both}} { // in one batch
 		w := newWorld(t, trips)
 		w.arrive(list...)
 		must.Equal(t, show(w.stored("events", deviceKey)["digest"]), left[0], "in one batch")
@@ -327,7 +327,7 @@ func TestSettledStates(t *testing.T) {
 	w.arrive(a, b)
 	alone.Parts = nil
 	w.keep(&alone)
-	got, cost := w.store.Inside().Puts.Settled(deadline(t), []*event.Item{a, b, c, w.visit("d", "10:00", 4)})
+	got, cost := w.store.Inside().Puts.Settled(deadline(t), events{a, b, c, w.visit("d", "10:00", 4)})
 	v := verdicts(got) + " " + verdicts(got[0].Parts) + " " + verdicts(got[1].Parts)
 	if v != "Duplicate Duplicate None None Stale Duplicate" || cost.WriteUnits != 0 {
 		t.Error(v)
@@ -347,7 +347,7 @@ func TestStatesBesideAnOlderDigest(t *testing.T) {
 	alone.Parts = nil
 	w.keep(&alone)
 	today := w.changed(ofType("visit", func(e *pipeline.EventSpec) { e.Ignore = []string{"trace"} }))
-	results, _ := today.Put(deadline(t), []*event.Item{traced(today.Config().Pipeline, "2")})
+	results, _ := today.Put(deadline(t), events{traced(today.Config().Pipeline, "2")})
 	if got := verdicts(results) + " " + verdicts(results[0].Parts); got != "Duplicate Inserted" {
 		t.Errorf("%s: %+v", got, results[0].Refusal)
 	}
@@ -363,7 +363,7 @@ func TestCostOfStates(t *testing.T) {
 			delete(s.Events, "stop")
 			delete(s.Events, "place")
 		})
-		items := make([]*event.Item, 1000)
+		items := make(events, 1000)
 		for i := range items {
 			items[i] = w.item(`"type":"visit"`, fmt.Sprintf(`"id":"v%d"`, i), `"at":"2099-03-01T10:00:00Z"`,
 				fmt.Sprintf(`"device":"d%d"`, i%c.keys), `"color":"red"`, fmt.Sprintf(`"n":%d`, (i*7919)%1000))
@@ -511,7 +511,7 @@ func missingStates(t *testing.T, declared option) {
 	if n := missing(&alone); n != 1 {
 		t.Errorf("%d are missing, want the one in place of an older one", n)
 	}
-	orphans, _, err := r.OrphanedParts(deadline(t), []*event.Item{a.Parts.Items[1]})
+	orphans, _, err := r.OrphanedParts(deadline(t), events{a.Parts.Items[1]})
 	if must.Succeed(t, err); len(orphans) != 0 {
 		t.Errorf("%v", orphans)
 	}
@@ -524,14 +524,14 @@ func TestStatesAgainstANaiveTwin(t *testing.T) {
 		rng := rand.New(rand.NewPCG(uint64(seed), 41))
 		w := newWorld(t, []option{trips, together, moving}[seed%3], inTurn)
 		must.Succeed(t, w.store.Start(deadline(t)))
-		var all []*event.Item
+		var all events
 		for i := range 2 + rng.IntN(6) {
 			id := fmt.Sprintf("%c%d", 'a'+rng.IntN(3), i)
 			at := fmt.Sprintf("1%d:00", rng.IntN(2))
 			all = append(all, w.visit(id, at, rng.IntN(3), string(rune('p'+rng.IntN(2))), rng.IntN(3), "p", rng.IntN(3)))
 		}
 		gone := map[string]bool{}
-		some := func() (list []*event.Item) {
+		some := func() (list events) {
 			for range 1 + rng.IntN(4) {
 				again := *all[rng.IntN(len(all))]
 				list = append(list, w.again(&again))
@@ -608,7 +608,7 @@ type version struct {
 }
 
 // greatest computes the states from the payloads of the events that are left.
-func greatest(all []*event.Item, gone map[string]bool) map[event.Key]version {
+func greatest(all events, gone map[string]bool) map[event.Key]version {
 	best := map[event.Key]version{}
 	for _, item := range all {
 		if gone[item.ID] {

@@ -23,39 +23,39 @@ import (
 func TestVerdicts(t *testing.T) {
 	type step struct {
 		name  string
-		items func(w *world) []*event.Item
+		items func(w *world) events
 		want  string
 	}
 	steps := []step{
-		{"new", func(w *world) []*event.Item { return w.events("order 1 100") }, "Inserted"},
-		{"again", func(w *world) []*event.Item { return w.events("order 1 100") }, "Duplicate"},
-		{"same number spelled otherwise, ignored member differs", func(w *world) []*event.Item {
-			return []*event.Item{w.item(`"trace":"x"`, `"cents":1e2`, `"merchant":"m"`, `"at":"2099-03-01T10:00:00Z"`, `"id":"1"`,
+		{"new", func(w *world) events { return w.events("order 1 100") }, "Inserted"},
+		{"again", func(w *world) events { return w.events("order 1 100") }, "Duplicate"},
+		{"same number spelled otherwise, ignored member differs", func(w *world) events {
+			return events{w.item(`"trace":"x"`, `"cents":1e2`, `"merchant":"m"`, `"at":"2099-03-01T10:00:00Z"`, `"id":"1"`,
 				`"type":"order"`)}
 		}, "Duplicate"},
-		{"other payload", func(w *world) []*event.Item { return w.events("order 1 101") }, "Conflict"},
-		{"copies in one batch: equal, other", func(w *world) []*event.Item {
+		{"other payload", func(w *world) events { return w.events("order 1 101") }, "Conflict"},
+		{"copies in one batch: equal, other", func(w *world) events {
 			return w.events("order 2 5, order 2 5, order 2 6")
 		}, "Inserted Duplicate Conflict"},
-		{"a conflict first, then the copy of what is stored", func(w *world) []*event.Item {
+		{"a conflict first, then the copy of what is stored", func(w *world) events {
 			return w.events("order 2 6, order 2 5")
 		}, "Conflict Duplicate"},
-		{"first revision", func(w *world) []*event.Item { return w.events("parcel p 3") }, "Inserted"},
-		{"newer, older, same, same revision with other payload", func(w *world) []*event.Item {
-			return []*event.Item{w.parcel("p", 5), w.parcel("p", 4), w.parcel("p", 5), w.parcel("p", 5, `"x":1`)}
+		{"first revision", func(w *world) events { return w.events("parcel p 3") }, "Inserted"},
+		{"newer, older, same, same revision with other payload", func(w *world) events {
+			return events{w.parcel("p", 5), w.parcel("p", 4), w.parcel("p", 5), w.parcel("p", 5, `"x":1`)}
 		}, "Updated Stale Duplicate Conflict"},
-		{"older than stored", func(w *world) []*event.Item { return w.events("parcel p 1") }, "Stale"},
-		{"many revisions at once, highest last", func(w *world) []*event.Item {
+		{"older than stored", func(w *world) events { return w.events("parcel p 1") }, "Stale"},
+		{"many revisions at once, highest last", func(w *world) events {
 			return w.events("parcel q 1, parcel q 2, parcel q 3")
 		}, "Stale Stale Inserted"},
-		{"past its time and not stored", func(w *world) []*event.Item {
-			return []*event.Item{w.item(`"type":"order"`, `"id":"old"`, `"merchant":"m"`, `"cents":1`, `"at":"2098-12-01T12:09:59Z"`)}
+		{"past its time and not stored", func(w *world) events {
+			return events{w.item(`"type":"order"`, `"id":"old"`, `"merchant":"m"`, `"cents":1`, `"at":"2098-12-01T12:09:59Z"`)}
 		}, "Expired"},
-		{"ten minutes before its time", func(w *world) []*event.Item {
-			return []*event.Item{w.item(`"type":"order"`, `"id":"late"`, `"merchant":"m"`, `"cents":1`, `"at":"2098-12-01T12:10:00Z"`)}
+		{"ten minutes before its time", func(w *world) events {
+			return events{w.item(`"type":"order"`, `"id":"late"`, `"merchant":"m"`, `"cents":1`, `"at":"2098-12-01T12:10:00Z"`)}
 		}, "Expired"},
-		{"ten minutes and a second before it", func(w *world) []*event.Item {
-			return []*event.Item{w.item(`"type":"order"`, `"id":"edge"`, `"merchant":"m"`, `"cents":1`, `"at":"2098-12-01T12:10:00.5Z"`)}
+		{"ten minutes and a second before it", func(w *world) events {
+			return events{w.item(`"type":"order"`, `"id":"edge"`, `"merchant":"m"`, `"cents":1`, `"at":"2098-12-01T12:10:00.5Z"`)}
 		}, "Inserted"},
 	}
 	for _, many := range []bool{false, true} {
@@ -116,7 +116,7 @@ func TestDigestUnderTodaysIgnore(t *testing.T) {
 	w.arrive(w.order("1", 1, `"sent":"a"`))
 	s := w.changed(ofType("order", func(e *pipeline.EventSpec) { e.Ignore = append(e.Ignore, "sent") }))
 	today := s.Config().Pipeline
-	items := []*event.Item{
+	items := events{
 		w.itemOf(today, `"type":"order"`, `"id":"1"`, `"merchant":"m"`, `"cents":1`, `"at":"2099-03-01T10:00:00Z"`, `"sent":"b"`),
 		w.itemOf(today, `"type":"order"`, `"id":"1"`, `"merchant":"m"`, `"cents":2`, `"at":"2099-03-01T10:00:00Z"`, `"sent":"a"`)}
 	for i, want := range []event.Verdict{event.Duplicate, event.Conflict} {
@@ -213,7 +213,7 @@ func TestRefusedRequestOfMany(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			var items []*event.Item
+			var items events
 			for i := range c.n {
 				items = append(items, w.order(fmt.Sprint(i), i))
 				if i == 7 || c.all {
@@ -257,7 +257,7 @@ func TestNothingProven(t *testing.T) {
 				w.faults = append(w.faults, fault{API: "PutItem", Before: c.err}, fault{API: "BatchExecuteStatement", Before: c.err})
 			}
 			ctx := context.Background() // bounded by rounds
-			for _, items := range [][]*event.Item{{w.order("1", 1), w.order("1", 2)},
+			for _, items := range []events{{w.order("1", 1), w.order("1", 2)},
 				{w.order("1", 1), w.order("2", 2), w.order("3", 2), w.order("4", 2)}} {
 				results, _ := w.store.Put(ctx, items)
 				for i, r := range results {
@@ -294,13 +294,13 @@ func TestSweptBetweenPutAndRead(t *testing.T) {
 // Cost is behaviour. This test compares requests and write units with those that the engine counts.
 func TestCosts(t *testing.T) {
 	w := newWorld(t)
-	var fresh []*event.Item
+	var fresh events
 	for i := range 1000 {
 		fresh = append(fresh, w.order(fmt.Sprintf("cost-%d", i), i))
 	}
 	for _, c := range []struct {
 		name          string
-		items         []*event.Item
+		items         events
 		requests      map[string]int64
 		writes, reads float64
 	}{
@@ -308,18 +308,18 @@ func TestCosts(t *testing.T) {
 		{"one duplicate", w.events("order one 1"), map[string]int64{"PutItem": 1}, 1, 0},
 		{"one conflict", w.events("order one 2"), map[string]int64{"PutItem": 1}, 1, 0},
 		{"one new event in one index",
-			[]*event.Item{w.item(`"type":"indexed"`, `"id":"i"`, `"customer":"c"`, `"at":"2099-03-01T10:00:00Z"`)},
+			events{w.item(`"type":"indexed"`, `"id":"i"`, `"customer":"c"`, `"at":"2099-03-01T10:00:00Z"`)},
 			map[string]int64{"PutItem": 1}, 2, 0},
-		{"the same without the index's field", []*event.Item{w.item(`"type":"indexed"`, `"id":"j"`, `"at":"2099-03-01T10:00:00Z"`)},
+		{"the same without the index's field", events{w.item(`"type":"indexed"`, `"id":"j"`, `"at":"2099-03-01T10:00:00Z"`)},
 			map[string]int64{"PutItem": 1}, 1, 0},
 		{"a thousand new events", fresh, map[string]int64{"BatchExecuteStatement": 40}, 1000, 0},
 		{"redelivered", fresh, map[string]int64{"BatchExecuteStatement": 40, "BatchGetItem": 10}, 1000, 1000},
 		{"a newer revision", w.events("parcel p 1, parcel p 2"), map[string]int64{"PutItem": 1}, 1, 0},
 		{"and over it", w.events("parcel p 3"), map[string]int64{"PutItem": 2}, 2, 0},
 	} {
-		before := w.Engine.Usage()
+		meter := w.meter()
 		_, cost := w.arrive(c.items...)
-		used := w.Engine.Usage().Sub(before)
+		used := meter()
 		total := 0
 		for api, n := range used.Requests {
 			must.Equal(t, n, c.requests[api], c.name, api)

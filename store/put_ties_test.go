@@ -56,7 +56,7 @@ func TestTiesAreBroken(t *testing.T) {
 				if other != "" {
 					item = w.ticket(revision, `"x":1`)
 				}
-				items := []*event.Item{item}
+				items := events{item}
 				for i := 0; many && i < 10; i++ {
 					items = append(items, w.order(fmt.Sprint(i), i))
 				}
@@ -89,7 +89,7 @@ func TestTiesOfWhatAnOlderFunctionStored(t *testing.T) {
 	w := newWorld(t, ticketed)
 	older := w.changed(ofType("ticket", func(e *pipeline.EventSpec) { e.Revision = "rev number" }))
 	body := []string{`"type":"ticket"`, `"id":"t"`, `"at":"2099-03-01T10:00:00Z"`, `"rev":5`, `"seq":9`}
-	older.Put(deadline(t), []*event.Item{w.itemOf(older.Config().Pipeline, body...)})
+	older.Put(deadline(t), events{w.itemOf(older.Config().Pipeline, body...)})
 	if img := w.stored("events", event.Key{PK: "TICKET#t", SK: "-"}); img["i:revision"] != nil {
 		t.Fatalf("the older function stored ties: %v", img)
 	}
@@ -107,7 +107,7 @@ func TestAReplacementNamesTheWholeRevision(t *testing.T) {
 		newer := w.ticket("5/10")
 		// The second read brings the payload, which breaks the tie.
 		w.faults = []fault{{API: "BatchGetItem"}, {API: "BatchGetItem", Edit: func(any) { meanwhile(w, newer.Key) }}}
-		items := []*event.Item{newer}
+		items := events{newer}
 		items = append(items, w.orders(0, 10)...)
 		results, cost := w.arrive(items...)
 		must.Equal(t, verdicts(results[:1]), "Updated")

@@ -73,7 +73,7 @@ func TestRankAgainstASort(t *testing.T) {
 // what it does, and checks the own accounts of the cost.
 func (w *world) churn(batches, oneIn int, rng *rand.Rand, another func(sequence int64) *event.Item, tell func(item *event.Item, sign int)) {
 	w.t.Helper()
-	var live []*event.Item
+	var live events
 	sequence := int64(1)
 	for range batches {
 		b := lanes.NewBatch(w.store.Inside().Heads.Counting(), lane)
@@ -91,9 +91,9 @@ func (w *world) churn(batches, oneIn int, rng *rand.Rand, another func(sequence 
 			tell(item, 1)
 			live = append(live, item)
 		}
-		before := w.Engine.Usage()
+		meter := w.meter()
 		a := w.apply(b)
-		must.Equal(w.t, w.Engine.Usage().Sub(before).WriteUnits(), a.Cost.WriteUnits)
+		must.Equal(w.t, meter().WriteUnits(), a.Cost.WriteUnits)
 	}
 }
 
@@ -207,7 +207,7 @@ func TestRankOfTotalsThatMoveWithThePut(t *testing.T) {
 	})
 	w.start()
 	for _, step := range []struct {
-		items []*event.Item
+		items events
 		want  string
 	}{
 		{w.events("received 1 a 5, received 2 b 4, received 3 b 5, received 4 c 1"), "b 9, a 5, c 1"},
@@ -241,7 +241,7 @@ func TestTopOfManyPages(t *testing.T) {
 	const totals = 300
 	w := newWorld(t, ranked)
 	w.start()
-	var items []*event.Item
+	var items events
 	for i := range totals {
 		items = append(items, w.orderOf(fmt.Sprint("m", i), fmt.Sprint(i), i))
 	}
@@ -300,7 +300,7 @@ func TestRankingOfATotalThatFalls(t *testing.T) {
 	const totals = 150 // more than a page
 	w := newWorld(t, ranked)
 	w.start()
-	var items []*event.Item
+	var items events
 	for i := range totals {
 		items = append(items, w.orderOf(fmt.Sprint("m", i), fmt.Sprint(i), 1000-i))
 	}
@@ -326,7 +326,7 @@ func TestRankingOfATotalThatFalls(t *testing.T) {
 func TestTopAsksAgainForWhatIsLeftOut(t *testing.T) {
 	w := newWorld(t, ranked)
 	w.start()
-	var items []*event.Item
+	var items events
 	for i := range 5 {
 		items = append(items, w.orderOf(fmt.Sprint("m", i), fmt.Sprint(i), 1))
 	}
@@ -340,13 +340,13 @@ func TestTopAsksAgainForWhatIsLeftOut(t *testing.T) {
 		for _, n := range c.answered {
 			w.faults = append(w.faults, fault{API: "BatchGetItem", Edit: leaveAllBut(n)})
 		}
-		before := w.Engine.Usage()
+		meter := w.meter()
 		top, err := query.Of(w.store).Top(context.Background(), "leaders", nil, epoch, 10)
 		names := map[string]bool{}
 		for _, total := range top {
 			names[total.By["merchant"]] = true
 		}
-		reads := w.Engine.Usage().Sub(before).Requests["BatchGetItem"]
+		reads := meter().Requests["BatchGetItem"]
 		if err != nil || len(top) != 5 || len(names) != 5 || w.slept != c.waits || reads != int64(len(c.answered)+1) {
 			t.Errorf("%v: %d totals of %v, %d waits, %d reads: %v", c.answered, len(top), names, w.slept, reads, err)
 		}

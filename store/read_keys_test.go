@@ -37,7 +37,7 @@ patterns: {files: {read: [file]}}
 	return w, requests
 }
 
-func paths(items []*event.Item) (list []string) {
+func paths(items events) (list []string) {
 	for _, item := range items {
 		list = append(list, item.Key.SK)
 	}

@@ -179,7 +179,7 @@ func TestScans(t *testing.T) {
 	w.write("events", event.Key{PK: "FOREIGN", SK: "x"}, nil)
 	w.write("events", event.Key{PK: "ODD", SK: "x"}, attrs{"type": textValue("order")})
 	w.faults = []fault{{API: "Scan", Before: errThrottled}, {API: "Scan", After: errLost}}
-	before := w.Engine.Usage()
+	meter := w.meter()
 	seen, odd := map[event.Key]int{}, 0
 	for item, err := range w.store.Items(deadline(t)) {
 		var o *tables.UnreadableItem
@@ -200,7 +200,7 @@ func TestScans(t *testing.T) {
 	for key, n := range seen {
 		must.Equal(t, n, 1, key)
 	}
-	if pages := w.Engine.Usage().Sub(before).Requests["Scan"]; pages < 4 {
+	if pages := meter().Requests["Scan"]; pages < 4 {
 		t.Errorf("%d requests: this was to be many pages", pages)
 	}
 	for range w.store.Items(deadline(t)) { // a caller may stop
@@ -269,7 +269,7 @@ aggregates:
 	if err != nil || len(top) != 1 {
 		t.Fatal(top, err)
 	}
-	for _, total := range []query.Total{w.total("leaders", map[string]string{"merchant": "m"}), top[0]} {
+	for _, total := range []query.Total{w.total("leaders", "merchant", "m"), top[0]} {
 		must.Equal(t, fmt.Sprint(total.Values), "map[orders:1 refunded:0 refunds:0]")
 	}
 }
@@ -287,11 +287,11 @@ func TestTotalSaysBuildingAndFlag(t *testing.T) {
 		_, err := w.store.Inside().Heads.Flag(deadline(t), []*aggregate.Definition{def}, epoch, reason)
 		must.Succeed(t, err)
 	}
-	total := w.total("live", nil)
+	total := w.total("live")
 	if !total.Building || len(total.Flags) != 1 || total.Flags[0] != "2099-03-01T12:00:00Z first" {
 		t.Errorf("%+v", total)
 	}
-	if other := w.total("by_merchant", map[string]string{"merchant": "m"}); other.Building || len(other.Flags) != 0 {
+	if other := w.total("by_merchant", "merchant", "m"); other.Building || len(other.Flags) != 0 {
 		t.Errorf("%+v", other)
 	}
 	h := head(t, w.store, def)
@@ -374,7 +374,7 @@ aggregates:
 		}, []pipeline.Option{one}, "", 1},
 	} {
 		_, reader := open(c.alter, c.options...)
-		before := w.Engine.Usage()
+		meter := w.meter()
 		totals, err := query.Of(reader).Total(deadline(t), "customer", hashed, epoch, epoch)
 		if c.found < 0 {
 			if len(totals) != 1 || !totals[0].Missing || len(totals[0].Flags) != 1 ||
@@ -387,7 +387,7 @@ aggregates:
 			!strings.Contains(err.Error(), c.words)) || len(totals) != c.found {
 			t.Errorf("%s: %d totals, %v", name, len(totals), err)
 		}
-		if used := w.Engine.Usage().Sub(before).Requests; used["GetItem"] != 1 || c.words != "" && used["Query"] > 0 {
+		if used := meter().Requests; used["GetItem"] != 1 || c.words != "" && used["Query"] > 0 {
 			t.Errorf("%s: %v", name, used)
 		}
 	}
@@ -520,7 +520,7 @@ func TestTouchMany(t *testing.T) {
 	items := w.orders(0, 52)
 	w.arrive(items...)
 	s := w.started(added(2, 2))
-	before := w.Engine.Usage()
+	meter := w.meter()
 	units := 0.0
 	for page, err := range repair.Of(s).TouchPages(deadline(t), tables.Segment{}) {
 		if err != nil || page.Touched.Touched != 52 {
@@ -528,7 +528,7 @@ func TestTouchMany(t *testing.T) {
 		}
 		units += page.Writes
 	}
-	if used := w.Engine.Usage().Sub(before); used.Requests["BatchExecuteStatement"] != 2 || used.Requests["UpdateItem"] != 2 ||
+	if used := meter(); used.Requests["BatchExecuteStatement"] != 2 || used.Requests["UpdateItem"] != 2 ||
 		units != 52 || used.WriteUnits() != 52 {
 		t.Errorf("%v, %v units", used, units)
 	}
@@ -560,9 +560,9 @@ func TestTouchAboveTheTablesEpoch(t *testing.T) {
 		{"a newer one has started", "", func() { w.started(added(2, 7)) }, 0},
 	} {
 		step.before()
-		before := w.Engine.Usage()
+		meter := w.meter()
 		touched, err := repair.Of(ahead).Touch(deadline(t))
-		used := w.Engine.Usage().Sub(before).Requests
+		used := meter().Requests
 		if step.words != "" && (err == nil || !strings.HasPrefix(err.Error(), "touch: refused") ||
 			!strings.Contains(err.Error(), step.words) || !strings.Contains(err.Error(), "deploy it with this pipeline.yaml")) ||
 			step.words == "" && err != nil {

@@ -362,7 +362,7 @@ func twinRound(t *testing.T, seed uint64) (answered int, refused []string, pages
 		}
 	})
 	tw.fill(w)
-	items := make([]*event.Item, len(tw.notes))
+	items := make(events, len(tw.notes))
 	for i, n := range tw.notes {
 		items[i] = n.item
 	}
@@ -381,7 +381,7 @@ func twinRound(t *testing.T, seed uint64) (answered int, refused []string, pages
 		if ask.Newest != nil {
 			newest = *ask.Newest
 		}
-		var want, got []*event.Item
+		var want, got events
 		for _, n := range tw.notes {
 			if matches(n) {
 				want = append(want, n.item)
@@ -437,7 +437,7 @@ func (tw *twin) whileItLags(t *testing.T, w *world, seed uint64) {
 		for _, n := range tw.notes {
 			wanted[n.id] = matches(n)
 		}
-		var got []*event.Item
+		var got events
 		for item, err := range query.Of(w.store).ReadAll(context.Background(), "p", ask) {
 			if err != nil {
 				t.Errorf("seed %d: %+v: %v", seed, ask, err)
@@ -455,7 +455,7 @@ func (tw *twin) whileItLags(t *testing.T, w *world, seed uint64) {
 	}
 }
 
-func (tw *twin) names(items []*event.Item) string {
+func (tw *twin) names(items events) string {
 	var list []string
 	for _, i := range items {
 		list = append(list, i.ID)

@@ -65,17 +65,17 @@ func TestRefusedTransactionsAreHalved(t *testing.T) {
 				return nil
 			})
 			items := w.orders(0, 8)
-			before := w.Engine.Usage()
+			meter := w.meter()
 			a := w.apply(w.batch(aggregate.Receipts, 1, items...))
-			used := w.Engine.Usage().Sub(before)
+			used := meter()
 			if a.Cost.Requests != tt.requests || a.Cost.Retries != tt.retries || a.Refused != 0 || a.Dropped != 0 {
 				t.Errorf("%+v, want %d requests and %d retries", a, tt.requests, tt.retries)
 			}
 			if name == "refused whole" && a.Cost.WriteUnits != used.WriteUnits() {
 				t.Errorf("own accounts say %v write units, the engine %v", a.Cost.WriteUnits, used.WriteUnits())
 			}
-			w.expect(t, "by_merchant", map[string]string{"orders": "8", "revenue": "28", "largest": "7", "least": "0"})
-			w.expect(t, "live", map[string]string{"orders": "8", "revenue": "28"})
+			w.expect("by_merchant", "orders 8, revenue 28, largest 7, least 0")
+			w.expect("live", "orders 8, revenue 28")
 			if a := w.apply(w.batch(aggregate.Receipts, 3, items[2:3]...)); a.Updates != 0 || a.Dropped != 1 {
 				t.Errorf("delivered again: %+v", a)
 			}
@@ -94,7 +94,7 @@ func TestTransactionsOfLargeItems(t *testing.T) {
 		}
 		return nil
 	})
-	var items []*event.Item
+	var items events
 	for i := range 12 {
 		items = append(items, w.orderOf(fmt.Sprint("m", i), fmt.Sprint(i), 5))
 	}
@@ -102,9 +102,9 @@ func TestTransactionsOfLargeItems(t *testing.T) {
 	if a.Cost.Requests != 1+2+4 || a.Cost.Retries != 0 || a.Refused != 0 { // for 25 and 13 totals, and then for 7
 		t.Errorf("%+v, want the whole and both halves refused, and four quarters done", a)
 	}
-	w.expect(t, "live", map[string]string{"orders": "12"})
+	w.expect("live", "orders 12")
 	for i := range items {
-		if got := w.total("by_merchant", map[string]string{"merchant": fmt.Sprint("m", i)}); got.N != 1 || len(got.Flags) > 0 {
+		if got := w.total("by_merchant", "merchant", fmt.Sprint("m", i)); got.N != 1 || len(got.Flags) > 0 {
 			t.Errorf("m%d: %+v", i, got)
 		}
 	}
@@ -158,7 +158,7 @@ func TestRefusedChange(t *testing.T) {
 			if len(refused) != 3 || a.Refused != 3 || w.slept > 0 {
 				t.Errorf("quarantined %v, %d refused, %d waits", refused, a.Refused, w.slept)
 			}
-			if got := w.total("live", nil); got.N != 3 || got.Values["revenue"].String() != "4021" || len(got.Flags) != 1 ||
+			if got := w.total("live"); got.N != 3 || got.Values["revenue"].String() != "4021" || len(got.Flags) != 1 ||
 				strings.Contains(got.Flags[0], "an update was refused") != tt.flagged {
 				t.Errorf("%+v", got)
 			}
@@ -220,7 +220,7 @@ func TestCorrectionThatDoesNotFit(t *testing.T) {
 		t.Fatalf("unproven %s (%v), %d quarantined, %d refused", a.Unproven, a.Err, len(refused), a.Refused)
 	}
 	for i := range many {
-		got := w.total(fmt.Sprint("a", i), map[string]string{"merchant": "m"})
+		got := w.total(fmt.Sprint("a", i), "merchant", "m")
 		if got.N != 2 || len(got.Flags) != 1 || !strings.Contains(got.Flags[0], "refused as a whole") {
 			t.Fatalf("a%d: %+v", i, got)
 		}

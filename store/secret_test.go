@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/env"
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
@@ -159,7 +158,7 @@ func TestAnotherSecretOfAPerson(t *testing.T) {
 	p, err := pipeline.New(spec, pipeline.Secret([]byte(one)))
 	must.Succeed(t, err)
 	item := w.itemOf(p, `"type":"account"`, `"id":"a"`, `"email":"x@y"`, `"at":"2099-03-01T10:00:00Z"`, `"rows":[{"n":1,"sku":"s"}]`)
-	if results, _ := right.Put(deadline(t), []*event.Item{item}); verdicts(results) != "Inserted" {
+	if results, _ := right.Put(deadline(t), events{item}); verdicts(results) != "Inserted" {
 		t.Fatal(results)
 	}
 	if done, err := repair.Of(wrong).PutParts(deadline(t)); !errors.Is(err, tables.ErrOtherSecret) || done.Put != 0 {

@@ -36,7 +36,7 @@ func TestSettledAgainstPuts(t *testing.T) {
 			turned["state:order"] = rows.Text(rows.New)
 			w.put("totals", turned)
 		}
-		var list []*event.Item
+		var list events
 		for range 1 + r.IntN(12) {
 			switch id := fmt.Sprint(r.IntN(8)); r.IntN(3) {
 			case 0:
@@ -50,7 +50,7 @@ func TestSettledAgainstPuts(t *testing.T) {
 		ctx := deadline(t)
 		for i, item := range list {
 			if i < r.IntN(len(list)+1) || r.IntN(3) == 0 {
-				w.store.Put(ctx, []*event.Item{item})
+				w.store.Put(ctx, events{item})
 			}
 		}
 		for _, item := range list {
@@ -69,7 +69,7 @@ func TestSettledAgainstPuts(t *testing.T) {
 			t.Errorf("%d results took %d requests and %v write units", len(got), cost.Requests, cost.WriteUnits)
 		}
 		for i, item := range list {
-			results, cost := w.store.Put(ctx, []*event.Item{item})
+			results, cost := w.store.Put(ctx, events{item})
 			put := results[0]
 			said, wrote := got[i], put.Verdict.Written() || inserted(put)
 			same := said.Verdict == put.Verdict || said.Verdict == event.Duplicate && put.Verdict == event.Stale
@@ -87,7 +87,7 @@ func TestSettledAgainstPuts(t *testing.T) {
 
 // putBefore reports whether an earlier item of the list has the key of this one, or of one of its
 // parts.
-func putBefore(list []*event.Item, item *event.Item) bool {
+func putBefore(list events, item *event.Item) bool {
 	return slices.ContainsFunc(list, func(other *event.Item) bool { return other.Key.PK == item.Key.PK })
 }
 
@@ -114,7 +114,7 @@ func TestSettledLeavesToThePut(t *testing.T) {
 		_, err := repair.Of(w.store).Erase(ctx, key)
 		must.Succeed(t, err)
 	}
-	list := []*event.Item{kept, erased, cut, other, late, late, old, dead, w.order("5", 2), w.order("7", 1)}
+	list := events{kept, erased, cut, other, late, late, old, dead, w.order("5", 2), w.order("7", 1)}
 	got, _ := w.store.Inside().Puts.Settled(ctx, list)
 	if v := verdicts(got); v != "Duplicate None None Conflict None None Duplicate Duplicate Conflict None" {
 		t.Errorf("%s: %v", v, got)
@@ -122,12 +122,12 @@ func TestSettledLeavesToThePut(t *testing.T) {
 	if r := got[8].Refusal; r == nil || r.Reason != event.DigestDiffers || r.Key != old.Key || got[8].Existing == nil {
 		t.Errorf("%v", got[8])
 	}
-	got, _ = w.store.Inside().Puts.Settled(ctx, []*event.Item{late})
+	got, _ = w.store.Inside().Puts.Settled(ctx, events{late})
 	if got[0].Verdict != event.Expired || got[0].Refusal.Reason != event.PastExpiry {
 		t.Errorf("%v", got)
 	}
 	w.Clock.Set(kept.At.AddDate(0, 0, -31)) // a put would refuse it as too far ahead
-	if got, _ = w.store.Inside().Puts.Settled(ctx, []*event.Item{kept}); got[0].Verdict != 0 {
+	if got, _ = w.store.Inside().Puts.Settled(ctx, events{kept}); got[0].Verdict != 0 {
 		t.Errorf("%v", got)
 	}
 }

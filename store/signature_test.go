@@ -22,21 +22,21 @@ func TestSignedTooLate(t *testing.T) {
 	for name, c := range map[string]struct {
 		option option
 		before func(*world)
-		items  func(*world) []*event.Item
+		items  func(*world) events
 	}{
-		"one": {trips, nil, func(w *world) []*event.Item { return w.events("order 1 1") }},
-		"many": {trips, nil, func(w *world) []*event.Item {
+		"one": {trips, nil, func(w *world) events { return w.events("order 1 1") }},
+		"many": {trips, nil, func(w *world) events {
 			return w.events("order 1 1, order 2 1, order 3 1, order 4 1, order 5 1, order 6 1")
 		}},
-		"a whole": {accounts, nil, func(w *world) []*event.Item { return w.events("account 1 1@y 1") }},
-		"wholes": {accounts, nil, func(w *world) []*event.Item {
+		"a whole": {accounts, nil, func(w *world) events { return w.events("account 1 1@y 1") }},
+		"wholes": {accounts, nil, func(w *world) events {
 			return w.events("account 1 1@y 1, account 2 2@y 1")
 		}},
 		"a state": {trips, func(w *world) {
 			alone := *w.visit("v", "10:00", 1)
 			alone.Parts = nil
 			w.keep(&alone)
-		}, func(w *world) []*event.Item { return w.events("visit v 10:00 1") }},
+		}, func(w *world) events { return w.events("visit v 10:00 1") }},
 	} {
 		for left, sent := range map[time.Duration]bool{tables.ExpiryMargin / 2: false, 10 * time.Hour: true} {
 			var w *world
@@ -60,9 +60,9 @@ func TestSignedTooLate(t *testing.T) {
 					}
 				}
 			}
-			used := w.Engine.Usage()
+			meter := w.meter()
 			results, _ := w.store.Put(deadline(t), items)
-			writes := w.Engine.Usage().Sub(used).WriteUnits()
+			writes := meter().WriteUnits()
 			for _, r := range results {
 				if stored := r.Verdict == event.Inserted || r.Verdict == event.Duplicate && sent; stored != sent {
 					t.Errorf("%s, with %v left: %s, %v", name, left, r.Verdict, r.Refusal)

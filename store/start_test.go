@@ -198,7 +198,7 @@ func TestStartOfAnOlderPipeline(t *testing.T) {
 		t.Errorf("older: %v, newer: %v", n, newer.Inside().Heads.Newer())
 	}
 	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
-	if total := w.total("live", nil); len(total.Flags) != 1 || !strings.Contains(total.Flags[0], "taken out of the pipeline at epoch 2") {
+	if total := w.total("live"); len(total.Flags) != 1 || !strings.Contains(total.Flags[0], "taken out of the pipeline at epoch 2") {
 		t.Errorf("%+v", total)
 	}
 }
@@ -218,9 +218,9 @@ func TestRenew(t *testing.T) {
 		newer  int
 	}{{5 * time.Minute, 0, 0, 0}, {time.Second, 1, 1, 1}, {0, 0, 0, 1}, {6 * time.Minute, 1, 0, 1}, {6 * time.Minute, 1, 0, 1}} {
 		w.Clock.Pass(step.after)
-		before := w.Engine.Usage()
+		meter := w.meter()
 		err := w.store.Inside().Heads.Renew(deadline(t))
-		used := w.Engine.Usage().Sub(before).Requests
+		used := meter().Requests
 		if err != nil || used["GetItem"] != step.looks || used["BatchGetItem"] != step.starts ||
 			len(w.store.Inside().Heads.Newer()) != step.newer {
 			t.Errorf("%s later: %v, newer %v, %v", step.after, used, w.store.Inside().Heads.Newer(), err)
@@ -239,8 +239,8 @@ func TestRenew(t *testing.T) {
 	w.Clock.Pass(time.Hour)
 	img["epoch"] = numberValue("9")
 	w.put("totals", img)
-	before := w.Engine.Usage()
-	if err := w.store.Inside().Heads.Renew(deadline(t)); err != nil || w.Engine.Usage().Sub(before).Requests["BatchGetItem"] == 0 {
+	meter := w.meter()
+	if err := w.store.Inside().Heads.Renew(deadline(t)); err != nil || meter().Requests["BatchGetItem"] == 0 {
 		t.Errorf("another epoch of the same generations: the heads are not read; %v", err)
 	}
 	w.Clock.Pass(time.Hour)

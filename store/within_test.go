@@ -143,7 +143,7 @@ func TestBoardOfEachLevel(t *testing.T) {
 	w.start()
 	sequence := 0
 	for player := range players {
-		var items []*event.Item
+		var items events
 		for level := range levels {
 			sequence++
 			items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d","merchant":"p%d","level":"%d","area":"a","cents":%d`,
@@ -153,9 +153,9 @@ func TestBoardOfEachLevel(t *testing.T) {
 	}
 	w.Clock.Pass(10 * time.Second)
 	for level := range levels {
-		before := w.Engine.Usage()
+		meter := w.meter()
 		totals, err := query.Of(w.store).Top(context.Background(), "board", map[string]string{"level": fmt.Sprint(level)}, epoch, top)
-		used := w.Engine.Usage().Sub(before)
+		used := meter()
 		var got []string
 		for _, total := range totals {
 			got = append(got, fmt.Sprint(total.By["merchant"], " ", total.Values["revenue"]))
