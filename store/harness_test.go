@@ -248,6 +248,9 @@ func (w *world) events(text string) (items events) {
 		must.Succeed(w.t, err)
 		return n
 	}
+	if text == "" {
+		return nil
+	}
 	for _, one := range strings.Split(text, ", ") {
 		word := strings.Fields(one)
 		var item *event.Item
@@ -290,6 +293,22 @@ func verdicts(results []tables.Result) string {
 		names = append(names, r.Verdict.String())
 	}
 	return strings.Join(names, " ")
+}
+
+// told is verdicts, with the reason of each refusal, and with what is told of the parts.
+func told(results []tables.Result) string {
+	var list []string
+	for _, r := range results {
+		text := r.Verdict.String()
+		if r.Refusal != nil {
+			text += " " + string(r.Refusal.Reason)
+		}
+		if len(r.Parts) > 0 {
+			text += " (" + told(r.Parts) + ")"
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, ", ")
 }
 
 // stored reads an item of a table as it is stored.
@@ -430,6 +449,14 @@ func leaveUnprocessed(output any) {
 func (w *world) meter() func() embedded.Usage {
 	before := w.Engine.Usage()
 	return func() embedded.Usage { return w.Engine.Usage().Sub(before) }
+}
+
+// meanwhile does something once, before the next request of an API.
+func (w *world) meanwhile(api string, do func()) {
+	w.onCall = requests(api, func(any) {
+		w.onCall = nil
+		do()
+	})
 }
 
 // start starts the store of the world, which has to work.

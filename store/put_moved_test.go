@@ -305,7 +305,7 @@ func TestCopyOfARejectedEvent(t *testing.T) {
 func TestTransfers(t *testing.T) {
 	w := newWorld(t, stocked)
 	w.start()
-	results := w.says("transfer 1 x y 70, transfer 2 y x 130, transfer 1 x y 70, transfer 3 x x 10", "Inserted Inserted Duplicate Inserted")
+	w.says("transfer 1 x y 70, transfer 2 y x 130, transfer 1 x y 70, transfer 3 x x 10", "Inserted Inserted Duplicate Inserted")
 	w.agree("put")
 	for _, part := range w.transfer("1", "x", "y", 70).Parts.Items {
 		if there := w.stored("events", part.Key); (there["i:put"] == nil) != (part.Type == "slip") {
@@ -314,15 +314,9 @@ func TestTransfers(t *testing.T) {
 	}
 	// A second owner of the slip is a Conflict, and moves nothing.
 	other := w.item(`"type":"transfer"`, `"id":"4","from":"x","to":"y","amount":1,"slip":"s1"`, `"at":"2099-03-01T10:00:00Z"`)
-	results = w.putNow(other, w.transfer("5", "y", "z", 1))
-	if got := verdicts(results); got != "Conflict Inserted" || results[0].Refusal.Reason != event.Claimed {
-		t.Errorf("%s: %v", got, results)
-	}
+	must.Equal(t, told(w.putNow(other, w.transfer("5", "y", "z", 1))), "Conflict claimed, Inserted (Inserted, Inserted, Inserted)")
 	w.agree("a claim that is taken")
-	if results = w.puts("transfer 1 x y 70"); verdicts(results) != "Duplicate" ||
-		verdicts(results[0].Parts) != "Duplicate Duplicate Duplicate" {
-		t.Errorf("%v", results)
-	}
+	must.Equal(t, told(w.puts("transfer 1 x y 70")), "Duplicate (Duplicate, Duplicate, Duplicate)")
 	// A part that an older function has stored by itself was not counted by its put: the stream
 	// does that.
 	late := w.transfer("6", "x", "y", 5)
@@ -332,9 +326,7 @@ func TestTransfers(t *testing.T) {
 	}
 	debit.Put = 0
 	w.keep(&debit)
-	if results = w.putNow(late); verdicts(results) != "Inserted" || verdicts(results[0].Parts) != "Inserted Duplicate Inserted" {
-		t.Errorf("%v", results)
-	}
+	must.Equal(t, told(w.putNow(late)), "Inserted (Inserted, Duplicate, Inserted)")
 	if there := w.stored("events", debit.Key); there["i:put"] != nil {
 		t.Error("a stored item says that a later transaction has counted it")
 	}
@@ -406,16 +398,11 @@ func TestLateTryIsNotRejected(t *testing.T) {
 	w.start()
 	w.puts("received 0 a 5")
 	arrives := w.late(5)
-	results := w.puts("reserved 2 a 5")
-	if r := results[0]; r.Verdict != event.Retry {
-		t.Errorf("%v", r)
-	}
+	w.says("reserved 2 a 5", "Retry")
 	w.puts("received 3 a 5")
 	arrives()
 	w.agree("after the late try")
-	if results = w.puts("reserved 2 a 5"); verdicts(results) != "Duplicate" {
-		t.Errorf("%v", results)
-	}
+	w.says("reserved 2 a 5", "Duplicate")
 	w.agree("delivered again")
 }
 
@@ -457,10 +444,7 @@ func TestNothingIsTakenWhileItIsBuilt(t *testing.T) {
 	building(false)
 	w.says("reserved 4 a 1, reserved 3 a 9", "Inserted Rejected")
 	building(true) // it is remembered that it is complete, and the floor refuses several together
-	results := w.puts("reserved 5 a 9, reserved 6 a 9, reserved 7 a 9")
-	if verdicts(results) != "Retry Retry Retry" {
-		t.Errorf("several: %v", results)
-	}
+	w.says("reserved 5 a 9, reserved 6 a 9, reserved 7 a 9", "Retry Retry Retry")
 	w.building("balances", true)
 	one, at := w.transfer("1", "x", "y", 5), `"at":"2099-03-01T10:00:00Z"`
 	other := w.item(`"type":"transfer"`, `"id":"2","from":"x","to":"y","amount":5,"slip":"s1"`, at)
@@ -566,14 +550,12 @@ func TestConflictsOfMovedPuts(t *testing.T) {
 	w := newWorld(t, stocked, quick)
 	w.start()
 	left := 3
-	w.onCall = func(api string, in any) error {
-		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok && left > 0 {
-			left--
-			n := len(tx.TransactItems)
-			return cancelledAt(n, "TransactionConflict", n-1)
+	w.onCall = refusing(func(items []types.TransactWriteItem) error {
+		if left--; left < 0 {
+			return nil
 		}
-		return nil
-	}
+		return cancelledAt(len(items), "TransactionConflict", len(items)-1)
+	})
 	results, cost := w.arrive(w.events("received 1 a 1, received 2 a 1")...)
 	if verdicts(results) != "Inserted Inserted" || cost.Conflicts != 3 || cost.Retries != 3 || cost.Requests != 4 || w.slept != 3 {
 		t.Errorf("%v, %+v, %d waits", results, cost, w.slept)
@@ -658,24 +640,15 @@ events:
 			strings.Join(picks, ",")+`]`)
 	}
 	w.puts("received 1 a 1, received 2 b 5")
-	results := w.putNow(picked("1", "a", "b"))
-	if verdicts(results) != "Rejected" || results[0].Refusal.Reason != event.BelowFloor ||
-		verdicts(results[0].Parts) != "Rejected Inserted" {
-		t.Fatalf("%v of %s", results[0].Refusal, verdicts(results[0].Parts))
-	}
+	must.Equal(t, told(w.putNow(picked("1", "a", "b"))), "Rejected below-floor (Rejected below-floor, Inserted)")
 	w.agree("one part is refused")
 	w.puts("received 3 a 5")
-	if results = w.putNow(picked("1", "a", "b")); verdicts(results) != "Duplicate" || verdicts(results[0].Parts) != "Inserted Duplicate" {
-		t.Errorf("it comes again: %v of %s", results[0].Refusal, verdicts(results[0].Parts))
-	}
+	must.Equal(t, told(w.putNow(picked("1", "a", "b"))), "Duplicate (Inserted, Duplicate)")
 	w.agree("it has come again")
 
 	w.write("totals", event.Key{PK: "A#stock#1#0#d", SK: "-"}, attrs{"available": textValue("many")})
-	results = w.putNow(picked("2", "c", "d"))
-	if verdicts(results) != "Rejected" || verdicts(results[0].Parts) != "Rejected Rejected" ||
-		results[0].Refusal.Reason != event.TotalRefused {
-		t.Errorf("a floor, and a total that is not a number: %v of %s", results[0].Refusal, verdicts(results[0].Parts))
-	}
+	must.Equal(t, told(w.putNow(picked("2", "c", "d"))), "Rejected total-refused (Rejected below-floor, Rejected total-refused)",
+		"a floor, and a total that is not a number")
 }
 
 // Random batches under random trouble: at every moment each total is the sum over what is stored,
@@ -832,13 +805,9 @@ func TestTotalsLeaveNoRoomForAMessage(t *testing.T) {
 				w.Alter(t, "totals", key, "SET #n = :v", textValue(strings.Repeat("x", bytes+n)), "i:x")
 			}
 		}
-		w.onCall = func(_ string, in any) error {
-			tx, ok := in.(*dynamodb.TransactWriteItemsInput)
-			if !ok {
-				return nil
-			}
+		w.onCall = refusing(func(items []types.TransactWriteItem) error {
 			size := 0
-			for _, item := range tx.TransactItems {
+			for _, item := range items {
 				if item.Put != nil {
 					size += sizeOf(item.Put.Item)
 				} else if item.Update != nil {
@@ -846,10 +815,10 @@ func TestTotalsLeaveNoRoomForAMessage(t *testing.T) {
 				}
 			}
 			if size > 4_000_000 {
-				return refusal(len(tx.TransactItems))
+				return refusal(len(items))
 			}
 			return nil
-		}
+		})
 		huge := func() *event.Item { return w.basket("1", 9, 380_000) }
 		w.putNow(w.basket("0", 3, 1))
 		large(100_000)
@@ -881,14 +850,13 @@ func TestTotalsLeaveNoRoomForAPack(t *testing.T) {
 	w := newWorld(t, stocked, baskets)
 	w.start()
 	alone := 0
-	w.onCall = func(_ string, in any) error {
-		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok && len(tx.TransactItems) > 7 { // two baskets
-			return testworld.Cancelled(len(tx.TransactItems))
-		} else if ok {
-			alone++
+	w.onCall = refusing(func(items []types.TransactWriteItem) error {
+		if len(items) > 7 { // two baskets
+			return testworld.Cancelled(len(items))
 		}
+		alone++
 		return nil
-	}
+	})
 	results := w.putNow(w.basket("1", 3, 1000), w.basket("2", 3, 1000), w.basket("3", 3, 1000))
 	if verdicts(results) != "Inserted Inserted Inserted" || alone != 3 {
 		t.Errorf("%d transactions of one message: %v", alone, results)
@@ -901,18 +869,16 @@ func TestRefusalOfLargeTotals(t *testing.T) {
 	w := newWorld(t, stocked)
 	w.start()
 	var short atomic.Int64
-	w.onCall = func(_ string, in any) error {
-		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok {
-			for _, item := range tx.TransactItems {
-				if item.Update != nil &&
-					item.Update.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld {
-					short.Add(1)
-					return store.ErrTooLarge
-				}
+	w.onCall = refusing(func(items []types.TransactWriteItem) error {
+		for _, item := range items {
+			if item.Update != nil &&
+				item.Update.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld {
+				short.Add(1)
+				return store.ErrTooLarge
 			}
 		}
 		return nil
-	}
+	})
 	results := w.puts("reserved 1 x 1, reserved 2 y 1, received 3 y 1")
 	if verdicts(results) != "Rejected Inserted Inserted" || results[0].Refusal.Reason != event.BelowFloor || short.Load() != 3 {
 		t.Errorf("%d answers are too large: %v", short.Load(), results)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,25 +94,22 @@ func (w *world) author(key event.Key) string {
 // Of all states under a key, the one with the greatest revision is kept, in any order of arrival:
 // of equal ones that of the later event, and of equally late ones that with the greater id.
 func TestPutStates(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		order func(w *world) (older, newer *event.Item)
-	}{
-		{name: "revision", order: func(w *world) (*event.Item, *event.Item) { return w.visit("z", "11:00", 9), w.visit("a", "10:00", 10) }},
-		{name: "time", order: func(w *world) (*event.Item, *event.Item) { return w.visit("z", "10:00", 9), w.visit("a", "11:00", 9) }},
-		{name: "id", order: func(w *world) (*event.Item, *event.Item) { return w.visit("a", "10:00", 9), w.visit("a!", "10:00", 9) }},
+	for name, olderAndNewer := range map[string]string{
+		"revision": "visit z 11:00 9, visit a 10:00 10",
+		"time":     "visit z 10:00 9, visit a 11:00 9",
+		"id":       "visit a 10:00 9, visit a! 10:00 9",
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			for n := range 8 {
 				oneBatch, newerFirst, declared := n&1 > 0, n&2 > 0, trips
 				if n&4 > 0 {
 					declared = together
 				}
 				w := newWorld(t, declared)
-				older, newer := c.order(w)
-				list := events{older, newer}
+				list := w.events(olderAndNewer)
+				newer := list[1]
 				if newerFirst {
-					list = events{newer, older}
+					slices.Reverse(list)
 				}
 				var got string
 				if oneBatch {
@@ -132,30 +130,25 @@ func TestPutStates(t *testing.T) {
 // something that is no state of the type.
 func TestVerdictsOfStates(t *testing.T) {
 	for name, c := range map[string]struct {
+		want   string // of the visit, and of its device
 		before func(w *world)
-		want   string
-		parts  string // the device's
 	}{
-		"nothing is stored": {func(*world) {}, "Inserted", "Inserted"},
-		"older":             {func(w *world) { w.arrive(w.events("visit a 10:00 1")...) }, "Inserted", "Updated"},
-		"newer":             {func(w *world) { w.arrive(w.events("visit a 10:00 9")...) }, "Inserted", "Stale"},
-		"the same":          {func(w *world) { w.arrive(w.events("visit v 10:00 5")...) }, "Duplicate", "Duplicate"},
-		"another item": {func(w *world) {
-			w.keepAs(deviceKey, w.order("1", 1))
-		}, "Conflict", "Conflict"},
-		"barred by hand": {func(w *world) { w.erase(deviceKey) }, "Inserted", "Duplicate"},
-		"too late":       {func(w *world) { w.Clock.Set(must.Time("2099-05-30T09:55:00Z")) }, "Expired", ""},
-		"no capacity": {func(w *world) {
-			w.faults = append(w.faults, fault{API: "TransactWriteItems", Before: errThrottled, Always: true})
-		}, "Retry", "Retry"},
+		"nothing is stored": {"Inserted (Inserted)", func(*world) {}},
+		"older":             {"Inserted (Updated)", func(w *world) { w.puts("visit a 10:00 1") }},
+		"newer":             {"Inserted (Stale)", func(w *world) { w.puts("visit a 10:00 9") }},
+		"the same":          {"Duplicate (Duplicate)", func(w *world) { w.puts("visit v 10:00 5") }},
+		"another item":      {"Conflict key-taken (Conflict key-taken)", func(w *world) { w.keepAs(deviceKey, w.order("1", 1)) }},
+		"barred by hand":    {"Inserted (Duplicate barred)", func(w *world) { w.erase(deviceKey) }},
+		"too late":          {"Expired past-expiry", func(w *world) { w.Clock.Set(must.Time("2099-05-30T09:55:00Z")) }},
+		"no capacity": {"Retry throttled (Retry throttled)", func(w *world) {
+			w.faults = []fault{{API: "TransactWriteItems", Before: errThrottled, Always: true}}
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, trips)
 			c.before(w)
 			results, _ := w.store.Put(context.Background(), w.events("visit v 10:00 5")) // bounded by rounds
-			if got := verdicts(results[0].Parts); results[0].Verdict.String() != c.want || got != c.parts {
-				t.Errorf("%s, state %s, want %s, %s: %+v", results[0].Verdict, got, c.want, c.parts, results[0].Refusal)
-			}
+			must.Equal(t, told(results), c.want)
 		})
 	}
 }
@@ -176,10 +169,7 @@ func TestLateStates(t *testing.T) {
 		alone.Parts = nil
 		w.keep(&alone)
 		w.Clock.Set(must.Time("2099-05-30T09:55:00Z"))
-		results, _ := w.arrive(w.events("visit v 10:00 5")...)
-		if got := verdicts(results) + " " + verdicts(results[0].Parts); got != "Duplicate Expired" {
-			t.Errorf("%s: %+v", got, results[0].Refusal)
-		}
+		must.Equal(t, told(w.puts("visit v 10:00 5")), "Duplicate (Expired past-expiry)")
 		w.holds(deviceKey, "")
 	}
 }
@@ -188,36 +178,33 @@ func TestLateStates(t *testing.T) {
 // transaction, and of a newer one the transaction checks that it is still there.
 func TestAtomicStates(t *testing.T) {
 	for name, c := range map[string]struct {
-		before func(w *world)
-		want   string
-		parts  string // device, place, stop
+		stored string // empty: nothing; one message after the other
+		want   string // of the visit, and of its device, place and stop
 		units  float64
 	}{
-		"nothing is stored": {func(*world) {}, "Inserted", "Inserted Inserted Inserted", 8},
-		"older":             {func(w *world) { w.arrive(w.events("visit a 10:00 1 p 1")...) }, "Inserted", "Updated Updated Inserted", 8},
-		"newer":             {func(w *world) { w.arrive(w.events("visit a 10:00 9 p 9")...) }, "Inserted", "Stale Stale Inserted", 8},
-		"one is newer":      {func(w *world) { w.arrive(w.events("visit a 10:00 9 p 1")...) }, "Inserted", "Stale Updated Inserted", 8},
-		"the same": {func(w *world) {
-			w.arrive(w.events("visit v 10:00 5 p 5")...)
-		}, "Duplicate", "Duplicate Duplicate Duplicate", 8},
-		"the same and a newer one": {func(w *world) {
-			w.arrive(w.events("visit v 10:00 5 p 5")...)
-			w.arrive(w.events("visit a 10:00 9 p 9")...)
-		}, "Duplicate", "Stale Stale Duplicate", 8},
-		"another item": {func(w *world) { w.keepAs(deviceKey, w.order("1", 1)) }, "Conflict", "", 0},
+		"nothing is stored":        {"", "Inserted (Inserted, Inserted, Inserted)", 8},
+		"older":                    {"visit a 10:00 1 p 1", "Inserted (Updated, Updated, Inserted)", 8},
+		"newer":                    {"visit a 10:00 9 p 9", "Inserted (Stale, Stale, Inserted)", 8},
+		"one is newer":             {"visit a 10:00 9 p 1", "Inserted (Stale, Updated, Inserted)", 8},
+		"the same":                 {"visit v 10:00 5 p 5", "Duplicate (Duplicate, Duplicate, Duplicate)", 8},
+		"the same and a newer one": {"visit v 10:00 5 p 5, visit a 10:00 9 p 9", "Duplicate (Stale, Stale, Duplicate)", 8},
+		"another item":             {"order 1 1", "Conflict key-taken", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, together)
-			c.before(w)
+			for _, item := range w.events(c.stored) {
+				if name == "another item" {
+					item.Key = deviceKey
+				}
+				w.keep(item)
+			}
 			meter := w.meter()
 			results, cost := w.arrive(w.events("visit v 10:00 5 p 5")...)
-			if got := verdicts(results[0].Parts); results[0].Verdict.String() != c.want || got != c.parts {
-				t.Errorf("%s, parts %s, want %s, %s: %+v", results[0].Verdict, got, c.want, c.parts, results[0].Refusal)
-			}
+			must.Equal(t, told(results), c.want)
 			if used := meter(); used.WriteUnits() != c.units || cost.WriteUnits != c.units {
 				t.Errorf("%v units, and the service has counted %v, want %v", cost.WriteUnits, used.WriteUnits(), c.units)
 			}
-			if c.want == "Conflict" && w.lies(w.visit("v", "10:00", 5).Key) != "" {
+			if results[0].Verdict == event.Conflict && w.lies(w.visit("v", "10:00", 5).Key) != "" {
 				t.Error("its event is stored all the same")
 			}
 		})
@@ -228,40 +215,27 @@ func TestAtomicStates(t *testing.T) {
 func TestAtomicStatesMeanwhile(t *testing.T) {
 	for name, c := range map[string]struct {
 		meanwhile func(w *world)
-		parts     string
+		want      string
 		holds     string
 	}{
-		"a newer one comes":      {func(w *world) { w.arrive(w.events("visit b 10:00 9")...) }, "Stale", "b"},
-		"another older one":      {func(w *world) { w.arrive(w.events("visit b 10:00 3")...) }, "Updated", "v"},
-		"it goes with its event": {func(w *world) { w.erase(w.visit("a", "10:00", 1).Key) }, "Inserted", "v"},
+		"a newer one comes":      {func(w *world) { w.puts("visit b 10:00 9") }, "Inserted (Stale)", "b"},
+		"another older one":      {func(w *world) { w.puts("visit b 10:00 3") }, "Inserted (Updated)", "v"},
+		"it goes with its event": {func(w *world) { w.erase(w.visit("a", "10:00", 1).Key) }, "Inserted (Inserted)", "v"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, together)
 			w.arrive(w.events("visit a 10:00 1")...)
-			w.onCall = func(api string, _ any) error {
-				if api == "TransactWriteItems" {
-					w.onCall = nil
-					c.meanwhile(w)
-				}
-				return nil
-			}
-			results, _ := w.arrive(w.events("visit v 10:00 5")...)
-			if got := verdicts(results[0].Parts); results[0].Verdict != event.Inserted || got != c.parts {
-				t.Errorf("%s, %s: %+v", results[0].Verdict, got, results[0].Refusal)
-			}
+			w.meanwhile("TransactWriteItems", func() { c.meanwhile(w) })
+			must.Equal(t, told(w.puts("visit v 10:00 5")), c.want)
 			w.holds(deviceKey, c.holds)
 		})
 	}
 	w := newWorld(t, together) // a newer one is checked, and goes with its event
 	w.arrive(w.events("visit a 10:00 9")...)
-	w.onCall = func(api string, _ any) error {
-		if api == "TransactWriteItems" {
-			w.onCall = nil
-			_, err := w.erase(w.visit("a", "10:00", 9).Key)
-			must.Succeed(t, err)
-		}
-		return nil
-	}
+	w.meanwhile("TransactWriteItems", func() {
+		_, err := w.erase(w.visit("a", "10:00", 9).Key)
+		must.Succeed(t, err)
+	})
 	w.says("visit v 10:00 5", "Inserted")
 	w.holds(deviceKey, "v")
 }
@@ -328,10 +302,8 @@ func TestSettledStates(t *testing.T) {
 	alone.Parts = nil
 	w.keep(&alone)
 	got, cost := w.store.Inside().Puts.Settled(deadline(t), events{a, b, c, w.visit("d", "10:00", 4)})
-	v := verdicts(got) + " " + verdicts(got[0].Parts) + " " + verdicts(got[1].Parts)
-	if v != "Duplicate Duplicate None None Stale Duplicate" || cost.WriteUnits != 0 {
-		t.Error(v)
-	}
+	must.Equal(t, told(got), "Duplicate (Stale), Duplicate (Duplicate), None, None")
+	must.Equal(t, cost.WriteUnits, 0)
 }
 
 // The whole that is stored may have another digest than the message that comes again, because more
@@ -348,9 +320,7 @@ func TestStatesBesideAnOlderDigest(t *testing.T) {
 	w.keep(&alone)
 	today := w.changed(ofType("visit", func(e *pipeline.EventSpec) { e.Ignore = []string{"trace"} }))
 	results, _ := today.Put(deadline(t), events{traced(today.Config().Pipeline, "2")})
-	if got := verdicts(results) + " " + verdicts(results[0].Parts); got != "Duplicate Inserted" {
-		t.Errorf("%s: %+v", got, results[0].Refusal)
-	}
+	must.Equal(t, told(results), "Duplicate (Inserted)")
 	w.holds(deviceKey, "v")
 }
 
