@@ -29,22 +29,15 @@ func (w *world) lies(key event.Key) string {
 // Erasing leaves a barred key, whatever happens to the requests. Everybody who sends the event
 // again meets the bar.
 func TestErase(t *testing.T) {
-	parcelOf := func(w *world, rev int) *event.Item { return w.parcel("1", rev) }
 	for name, c := range map[string]struct {
-		item    func(*world) *event.Item
+		item    string
 		stored  bool
 		expires bool
-		again   func(*world) events
+		again   string
 	}{
-		"insert": {func(w *world) *event.Item {
-			return w.order("1", 1)
-		}, true, true, func(w *world) events { return w.events("order 1 1, order 1 2") }},
-		"latest": {func(w *world) *event.Item {
-			return parcelOf(w, 2)
-		}, true, false, func(w *world) events { return events{parcelOf(w, 1), parcelOf(w, 2), parcelOf(w, 3)} }},
-		"in advance": {func(w *world) *event.Item {
-			return w.order("1", 1)
-		}, false, false, func(w *world) events { return w.events("order 1 1") }},
+		"insert":     {"order 1 1", true, true, "order 1 1, order 1 2"},
+		"latest":     {"parcel 1 2", true, false, "parcel 1 1, parcel 1 2, parcel 1 3"},
+		"in advance": {"order 1 1", false, false, "order 1 1"},
 	} {
 		for fault, f := range map[string][]fault{"no fault": nil,
 			"refused": {{API: "GetItem", Before: errLost}, {API: "PutItem", Before: errLost}},
@@ -52,7 +45,7 @@ func TestErase(t *testing.T) {
 			for _, returns := range []bool{true, false} {
 				t.Run(fmt.Sprint(name, " ", fault, " ", returns), func(t *testing.T) {
 					w := newWorld(t, func(s *setup) { s.engine.PartiQLReturnsItem = returns })
-					item := c.item(w)
+					item := w.events(c.item)[0]
 					if c.stored {
 						w.keep(item)
 					}
@@ -70,7 +63,7 @@ func TestErase(t *testing.T) {
 					if erased, err := w.erase(item.Key); err != nil || erased {
 						t.Errorf("again: %v %v", erased, err)
 					}
-					again := c.again(w)
+					again := w.events(c.again)
 					others := w.events("order a 1, order b 1, order c 1, order d 1") // enough items to go as statements
 					for _, items := range []events{again, append(others, again...)} {
 						results, _ := w.arrive(items...)

@@ -240,7 +240,8 @@ func (w *world) parcel(id string, rev int, extra ...string) *event.Item {
 }
 
 // events makes a list of events from a text, such as "order 1 5, received 7 a 10, transfer 1 x y 60".
-// The words of an event are the arguments of the method that makes it.
+// The words of an event are the arguments of the method that makes it. Or it is a
+// payload: an object without others in it.
 func (w *world) events(text string) (items events) {
 	w.t.Helper()
 	number := func(word string) int {
@@ -271,8 +272,8 @@ func (w *world) events(text string) (items events) {
 				stops = append(stops, word[i], number(word[i+1]))
 			}
 			item = w.visit(word[1], word[2], number(word[3]), stops...)
-		default:
-			w.t.Fatalf("no event is made from %q", one)
+		default: // a payload
+			item = w.item(strings.Trim(one, "{}"))
 		}
 		items = append(items, item)
 	}
@@ -457,6 +458,19 @@ func (w *world) meanwhile(api string, do func()) {
 		w.onCall = nil
 		do()
 	})
+}
+
+// charges says what the service has been asked for.
+func charges(used embedded.Usage) string {
+	return fmt.Sprintf("%v, %v written, %v read", used.Requests, used.WriteUnits(), used.ReadUnits())
+}
+
+// accounted fails unless the own accounts are those of the service.
+func (w *world) accounted(cost tables.Cost, used embedded.Usage, besides ...any) {
+	w.t.Helper()
+	const form = "%d requests, %v written, %v read"
+	own := fmt.Sprintf(form, cost.Requests, cost.WriteUnits, cost.ReadUnits)
+	must.Equal(w.t, own, fmt.Sprintf(form, used.TotalRequests(), used.WriteUnits(), used.ReadUnits()), besides...)
 }
 
 // start starts the store of the world, which has to work.

@@ -85,25 +85,18 @@ func (w *world) keep(items ...*event.Item) {
 func TestPutAtomic(t *testing.T) {
 	w := newWorld(t, accounts)
 	a, b, other := w.account("a", "x@y", 2), w.account("b", "x@y", 2), w.account("a", "x@y", 2, `"name":"n"`)
-	results, _ := w.arrive(a, w.order("1", 1), w.account("a", "x@y", 2))
-	if got := verdicts(results); got != "Inserted Inserted Duplicate" || verdicts(results[0].Parts) != "Inserted Inserted Inserted" ||
-		verdicts(results[2].Parts) != "Duplicate Duplicate Duplicate" {
-		t.Errorf("%s, %v", got, results)
-	}
+	must.Equal(t, told(w.puts("account a x@y 2, order 1 1, account a x@y 2")),
+		"Inserted (Inserted, Inserted, Inserted), Inserted, Duplicate (Duplicate, Duplicate, Duplicate)")
 	if whole, parts := w.lieThere(a); !whole || parts != 3 {
 		t.Errorf("whole %v, %d parts", whole, parts)
 	}
-	results, _ = w.arrive(b, other, w.account("a", "x@y", 2))
-	if got := verdicts(results); got != "Conflict Conflict Duplicate" || len(results[0].Parts) != 0 || len(results[1].Parts) != 0 {
-		t.Errorf("%s, %v", got, results)
-	}
-	if r := results[0].Refusal; r.Reason != event.Claimed || r.Key.PK != "EMAIL#x@y" ||
+	results := w.putNow(b, other, w.account("a", "x@y", 2))
+	must.Equal(t, told(results), "Conflict claimed, Conflict digest-differs, Duplicate (Duplicate, Duplicate, Duplicate)")
+	if r := results[0].Refusal; r.Key.PK != "EMAIL#x@y" ||
 		r.Detail != "email \"x@y\" is taken: another account holds it" || results[0].Existing.Type != "email" {
 		t.Errorf("the second owner: %+v of %v", r, results[0].Existing)
 	}
-	if r := results[1].Refusal; r.Reason != event.DigestDiffers || r.Key != a.Key {
-		t.Errorf("another payload of the whole: %+v", r)
-	}
+	must.Equal(t, results[1].Refusal.Key, a.Key)
 	if whole, _ := w.lieThere(b); whole || w.stored("events", b.Parts.Items[1].Key) != nil {
 		t.Error("a part of the second owner is stored")
 	}
@@ -265,10 +258,7 @@ func TestExpiredAtomic(t *testing.T) {
 	all, some, nothing := w.account("a", "a@y", 1), w.account("b", "b@y", 1), w.account("c", "c@y", 1)
 	w.keep(all, without(some, func(i int) bool { return i == 0 }))
 	w.Clock.Set(time.Unix(all.ExpiresAt, 0).Add(-tables.ExpiryMargin))
-	results, _ := w.arrive(w.account("a", "a@y", 1), some, nothing)
-	if verdicts(results) != "Duplicate Expired Expired" {
-		t.Errorf("%s: %v", verdicts(results), results)
-	}
+	w.judges("Duplicate Expired Expired", w.account("a", "a@y", 1), some, nothing)
 	if _, parts := w.lieThere(some); parts != 1 {
 		t.Errorf("%d parts", parts)
 	}
@@ -280,18 +270,15 @@ func TestAtomicBesideLargeItems(t *testing.T) {
 	item, other := w.account("a", "x@y", 40), w.account("a", "x@y", 40, `"name":"n"`)
 	w.keep(item)
 	short := 0
-	w.onCall = func(api string, in any) error {
-		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok && tx.TransactItems[0].Put != nil &&
-			tx.TransactItems[0].Put.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld {
+	w.onCall = refusing(func(items []types.TransactWriteItem) error {
+		if put := items[0].Put; put != nil && put.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld {
 			short++
 			return store.ErrTooLarge
 		}
 		return nil
-	}
-	results, _ := w.arrive(w.account("a", "x@y", 40), other)
-	if verdicts(results) != "Duplicate Conflict" || short != 2 {
-		t.Errorf("%s after %d answers: %v", verdicts(results), short, results)
-	}
+	})
+	w.judges("Duplicate Conflict", w.account("a", "x@y", 40), other)
+	must.Equal(t, short, 2)
 }
 
 // An atomic message costs two units for each started KB of each item, and of each index that it is
@@ -315,15 +302,9 @@ func TestCostOfAtomic(t *testing.T) {
 			meter := w.meter()
 			results, cost := w.arrive(step.item)
 			used := meter()
-			if got := fmt.Sprint(used.Requests); got != "map[TransactWriteItems:1]" || used.WriteUnits() != step.writes ||
-				used.ReadUnits() != 0 {
-				t.Errorf("%d rows, %s: %v, %v write and %v read units; want 1, %v and 0", rows, step.name, used.Requests, used.WriteUnits(),
-					used.ReadUnits(), step.writes)
-			}
-			if cost.WriteUnits != step.writes || cost.ReadUnits != 0 || int64(cost.Requests) != used.TotalRequests() ||
-				results[0].Units != step.writes {
-				t.Errorf("%d rows, %s: own accounts say %+v, %v for the message", rows, step.name, cost, results[0].Units)
-			}
+			must.Equal(t, charges(used), fmt.Sprintf("map[TransactWriteItems:1], %v written, 0 read", step.writes), rows, step.name)
+			w.accounted(cost, used, rows, step.name)
+			must.Equal(t, results[0].Units, step.writes, rows, step.name)
 		}
 	}
 }

@@ -477,12 +477,8 @@ func TestRefusedTotalRejects(t *testing.T) {
 			t.Errorf("%s: %v", name, results)
 			continue
 		}
-		several := w.puts("reserved 3 a 1, reserved 4 a 1, reserved 5 a 2")
-		for _, r := range several {
-			if r.Verdict != event.Rejected || r.Refusal.Reason != event.TotalRefused {
-				t.Errorf("%s: one of several: %v", name, r)
-			}
-		}
+		must.Equal(t, told(w.puts("reserved 3 a 1, reserved 4 a 1, reserved 5 a 2")),
+			"Rejected total-refused, Rejected total-refused, Rejected total-refused", name)
 		if w.stored("events", w.goods("reserved", "1", "a", 1).Key) != nil {
 			t.Errorf("%s: it is stored", name)
 		}
@@ -521,7 +517,7 @@ func TestCostOfMovedPuts(t *testing.T) {
 				}
 				return items
 			}
-			requests, want := c.requests, event.Inserted
+			want := event.Inserted
 			if again {
 				w.putNow(batch()...)
 				want = event.Duplicate
@@ -534,13 +530,8 @@ func TestCostOfMovedPuts(t *testing.T) {
 					t.Fatalf("%s: %v", c.name, r)
 				}
 			}
-			if float64(used.TotalRequests()) != requests || used.WriteUnits() != c.writes || used.ReadUnits() != 0 {
-				t.Errorf("%s, again %v: %v, %v write and %v read units; want %v requests and %v units", c.name, again, used.Requests,
-					used.WriteUnits(), used.ReadUnits(), requests, c.writes)
-			}
-			if cost.WriteUnits != used.WriteUnits() || int64(cost.Requests) != used.TotalRequests() || cost.ReadUnits != 0 {
-				t.Errorf("%s, again %v: own accounts say %+v, and %v units were used", c.name, again, cost, used.WriteUnits())
-			}
+			must.Equal(t, charges(used), fmt.Sprintf("map[TransactWriteItems:%v], %v written, 0 read", c.requests, c.writes), c.name, again)
+			w.accounted(cost, used, c.name, again)
 		}
 	}
 }
@@ -857,10 +848,8 @@ func TestTotalsLeaveNoRoomForAPack(t *testing.T) {
 		alone++
 		return nil
 	})
-	results := w.putNow(w.basket("1", 3, 1000), w.basket("2", 3, 1000), w.basket("3", 3, 1000))
-	if verdicts(results) != "Inserted Inserted Inserted" || alone != 3 {
-		t.Errorf("%d transactions of one message: %v", alone, results)
-	}
+	w.judges("Inserted Inserted Inserted", w.basket("1", 3, 1000), w.basket("2", 3, 1000), w.basket("3", 3, 1000))
+	must.Equal(t, alone, 3)
 	w.agree("one by one")
 }
 
@@ -880,7 +869,6 @@ func TestRefusalOfLargeTotals(t *testing.T) {
 		return nil
 	})
 	results := w.puts("reserved 1 x 1, reserved 2 y 1, received 3 y 1")
-	if verdicts(results) != "Rejected Inserted Inserted" || results[0].Refusal.Reason != event.BelowFloor || short.Load() != 3 {
-		t.Errorf("%d answers are too large: %v", short.Load(), results)
-	}
+	must.Equal(t, told(results), "Rejected below-floor, Inserted, Inserted")
+	must.Equal(t, short.Load(), 3)
 }

@@ -61,11 +61,7 @@ func (w *world) lieThere(item *event.Item) (whole bool, parts int) {
 func TestPutParts(t *testing.T) {
 	w := newWorld(t, carts)
 	a, b := w.cart("a", 1, 2), w.cart("b")
-	results, _ := w.arrive(a, w.order("1", 1), b)
-	if got := verdicts(results); got != "Inserted Inserted Inserted" || verdicts(results[0].Parts) != "Inserted Inserted Inserted" ||
-		len(results[1].Parts) != 0 || verdicts(results[2].Parts) != "Inserted" {
-		t.Errorf("%s, parts %v", got, results)
-	}
+	must.Equal(t, told(w.putNow(a, w.order("1", 1), b)), "Inserted (Inserted, Inserted, Inserted), Inserted, Inserted (Inserted)")
 	for _, item := range []*event.Item{a, b} {
 		if whole, parts := w.lieThere(item); !whole || parts != len(item.Parts.Items) {
 			t.Errorf("%s: %v and %d parts", item.Key, whole, parts)
@@ -81,11 +77,7 @@ func TestPutParts(t *testing.T) {
 	}
 	// A copy in the same batch and another payload. The latter leaves nothing behind.
 	other := w.cart("a", 1, 3, 4)
-	results, _ = w.arrive(w.cart("a", 1, 2), other)
-	if got := verdicts(results); got != "Duplicate Conflict" || verdicts(results[0].Parts) != "Duplicate Duplicate Duplicate" ||
-		len(results[1].Parts) != 0 {
-		t.Errorf("%s, parts %v", got, results)
-	}
+	must.Equal(t, told(w.putNow(w.cart("a", 1, 2), other)), "Duplicate (Duplicate, Duplicate, Duplicate), Conflict digest-differs")
 	if _, parts := w.lieThere(other); parts != 2 { // the owner and the row that both have
 		t.Errorf("%d parts of the conflicting whole lie there", parts)
 	}
@@ -218,10 +210,8 @@ func TestExpiredParts(t *testing.T) {
 	alone.Parts = nil
 	w.keep(&alone)
 	w.Clock.Set(time.Unix(alone.ExpiresAt, 0).Add(-tables.ExpiryMargin))
-	results, _ := w.arrive(w.cart("a", 1), w.cart("b", 1))
-	if verdicts(results) != "Expired Expired" || len(results[0].Parts) != 0 || verdicts(results[1].Parts) != "Expired Expired" {
-		t.Errorf("%s: %v", verdicts(results), results)
-	}
+	must.Equal(t, told(w.putNow(w.cart("a", 1), w.cart("b", 1))),
+		"Expired past-expiry, Expired past-expiry (Expired past-expiry, Expired past-expiry)")
 }
 
 // A message of n parts costs one unit for each item, and one more for each index. Whole and parts
@@ -229,14 +219,12 @@ func TestExpiredParts(t *testing.T) {
 func TestCostOfParts(t *testing.T) {
 	for _, c := range []struct {
 		rows         int // and one part more: 1, 10 and 99 parts
-		fresh, again map[string]int64
+		fresh, again string
 		reads        float64 // when it is redelivered
 	}{
-		{0, map[string]int64{"PutItem": 1 + 1}, map[string]int64{"PutItem": 1 + 1}, 0},
-		{9, map[string]int64{"PutItem": 1, "BatchExecuteStatement": 1},
-			map[string]int64{"PutItem": 1, "BatchExecuteStatement": 1, "BatchGetItem": 1}, 10},
-		{98, map[string]int64{"PutItem": 1, "BatchExecuteStatement": 4},
-			map[string]int64{"PutItem": 1, "BatchExecuteStatement": 4, "BatchGetItem": 1}, 99},
+		{0, "PutItem:2", "PutItem:2", 0}, // one for the whole, and one for the part
+		{9, "BatchExecuteStatement:1 PutItem:1", "BatchExecuteStatement:1 BatchGetItem:1 PutItem:1", 10},
+		{98, "BatchExecuteStatement:4 PutItem:1", "BatchExecuteStatement:4 BatchGetItem:1 PutItem:1", 99},
 	} {
 		w := newWorld(t, carts)
 		pieces := make([]int, c.rows)
@@ -245,24 +233,19 @@ func TestCostOfParts(t *testing.T) {
 		for _, step := range []struct {
 			name          string
 			item          *event.Item
-			requests      map[string]int64
+			requests      string
 			writes, reads float64
 		}{
 			{"new", w.cart("a", pieces...), c.fresh, whole + 1 + 2*float64(c.rows), 0},
 			{"redelivered", w.cart("a", pieces...), c.again, whole + 1 + float64(c.rows), c.reads},
-			{"conflicting", w.cart("a", other...), map[string]int64{"PutItem": 1}, whole, 0},
+			{"conflicting", w.cart("a", other...), "PutItem:1", whole, 0},
 		} {
 			meter := w.meter()
 			_, cost := w.arrive(step.item)
 			used := meter()
-			if fmt.Sprint(used.Requests) != fmt.Sprint(step.requests) || used.WriteUnits() != step.writes ||
-				used.ReadUnits() != step.reads {
-				t.Errorf("%d rows, %s: %v, %v write and %v read units; want %v, %v and %v", c.rows, step.name, used.Requests,
-					used.WriteUnits(), used.ReadUnits(), step.requests, step.writes, step.reads)
-			}
-			if cost.WriteUnits != step.writes || cost.ReadUnits != step.reads || int64(cost.Requests) != used.TotalRequests() {
-				t.Errorf("%d rows, %s: own accounts say %+v", c.rows, step.name, cost)
-			}
+			want := fmt.Sprintf("map[%s], %v written, %v read", step.requests, step.writes, step.reads)
+			must.Equal(t, charges(used), want, c.rows, step.name)
+			w.accounted(cost, used, c.rows, step.name)
 		}
 	}
 }

@@ -364,10 +364,7 @@ func TestPayloadOfAnErasedEvent(t *testing.T) {
 			t.Errorf("%s: not taken back: %v", typ, results[0])
 		}
 		w.faults = nil
-		results, _ := w.arrive(item)
-		if verdicts(results) != "Duplicate" || results[0].Refusal == nil || results[0].Refusal.Reason != event.Barred {
-			t.Errorf("%s: %v", typ, results[0])
-		}
+		must.Equal(t, told(w.putNow(item)), "Duplicate barred", typ)
 		must.Equal(t, w.objects(), 0, typ)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
@@ -222,27 +221,18 @@ func TestRefusalNamesTheTotalAlone(t *testing.T) {
 	refused.CancellationReasons[8] = types.CancellationReason{Code: aws.String("ConditionalCheckFailed"), Item: w.stored("totals", low)}
 	w.faults = testFaults(refused)
 	var sent []string
-	w.onCall = func(_ string, in any) error {
-		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok {
-			puts, checks := 0, 0
-			for _, one := range tx.TransactItems {
-				if one.Put != nil {
-					puts++
-				} else if one.ConditionCheck != nil {
-					checks++
-				}
+	w.onCall = refusing(func(items []types.TransactWriteItem) error {
+		checks := 0
+		for _, one := range items {
+			if one.ConditionCheck != nil {
+				checks++
 			}
-			sent = append(sent, fmt.Sprintf("%d puts and %d checks", puts, checks))
 		}
+		sent = append(sent, fmt.Sprintf("%d puts and %d checks", puts(items), checks))
 		return nil
-	}
-	results := w.putNow(one, other)
-	if got := verdicts(results); got != "Rejected Rejected" || results[0].Refusal.Reason != event.BelowFloor {
-		t.Errorf("%s: %v", got, results)
-	}
-	if fmt.Sprint(sent) != "[8 puts and 0 checks 3 puts and 1 checks 3 puts and 1 checks]" {
-		t.Error(sent)
-	}
+	})
+	must.Equal(t, told(w.putNow(one, other)), "Rejected below-floor, Rejected below-floor")
+	must.Equal(t, fmt.Sprint(sent), "[8 puts and 0 checks 3 puts and 1 checks 3 puts and 1 checks]")
 }
 
 // If the refusal brings no total, and the total cannot be read, that does not mean that it is

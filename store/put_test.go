@@ -23,47 +23,36 @@ import (
 func TestVerdicts(t *testing.T) {
 	type step struct {
 		name  string
-		items func(w *world) events
+		items string
 		want  string
 	}
 	steps := []step{
-		{"new", func(w *world) events { return w.events("order 1 100") }, "Inserted"},
-		{"again", func(w *world) events { return w.events("order 1 100") }, "Duplicate"},
-		{"same number spelled otherwise, ignored member differs", func(w *world) events {
-			return events{w.item(`"trace":"x"`, `"cents":1e2`, `"merchant":"m"`, `"at":"2099-03-01T10:00:00Z"`, `"id":"1"`,
-				`"type":"order"`)}
-		}, "Duplicate"},
-		{"other payload", func(w *world) events { return w.events("order 1 101") }, "Conflict"},
-		{"copies in one batch: equal, other", func(w *world) events {
-			return w.events("order 2 5, order 2 5, order 2 6")
-		}, "Inserted Duplicate Conflict"},
-		{"a conflict first, then the copy of what is stored", func(w *world) events {
-			return w.events("order 2 6, order 2 5")
-		}, "Conflict Duplicate"},
-		{"first revision", func(w *world) events { return w.events("parcel p 3") }, "Inserted"},
-		{"newer, older, same, same revision with other payload", func(w *world) events {
-			return events{w.parcel("p", 5), w.parcel("p", 4), w.parcel("p", 5), w.parcel("p", 5, `"x":1`)}
-		}, "Updated Stale Duplicate Conflict"},
-		{"older than stored", func(w *world) events { return w.events("parcel p 1") }, "Stale"},
-		{"many revisions at once, highest last", func(w *world) events {
-			return w.events("parcel q 1, parcel q 2, parcel q 3")
-		}, "Stale Stale Inserted"},
-		{"past its time and not stored", func(w *world) events {
-			return events{w.item(`"type":"order"`, `"id":"old"`, `"merchant":"m"`, `"cents":1`, `"at":"2098-12-01T12:09:59Z"`)}
-		}, "Expired"},
-		{"ten minutes before its time", func(w *world) events {
-			return events{w.item(`"type":"order"`, `"id":"late"`, `"merchant":"m"`, `"cents":1`, `"at":"2098-12-01T12:10:00Z"`)}
-		}, "Expired"},
-		{"ten minutes and a second before it", func(w *world) events {
-			return events{w.item(`"type":"order"`, `"id":"edge"`, `"merchant":"m"`, `"cents":1`, `"at":"2098-12-01T12:10:00.5Z"`)}
-		}, "Inserted"},
+		{"new", "order 1 100", "Inserted"},
+		{"again", "order 1 100", "Duplicate"},
+		{"same number spelled otherwise, ignored member differs",
+			`{"trace":"x","cents":1e2,"merchant":"m","at":"2099-03-01T10:00:00Z","id":"1","type":"order"}`, "Duplicate"},
+		{"other payload", "order 1 101", "Conflict"},
+		{"copies in one batch: equal, other", "order 2 5, order 2 5, order 2 6", "Inserted Duplicate Conflict"},
+		{"a conflict first, then the copy of what is stored", "order 2 6, order 2 5", "Conflict Duplicate"},
+		{"first revision", "parcel p 3", "Inserted"},
+		{"newer, older, same, same revision with other payload",
+			`parcel p 5, parcel p 4, parcel p 5, {"type":"parcel","id":"p","rev":5,"at":"2099-03-01T10:00:00Z","x":1}`,
+			"Updated Stale Duplicate Conflict"},
+		{"older than stored", "parcel p 1", "Stale"},
+		{"many revisions at once, highest last", "parcel q 1, parcel q 2, parcel q 3", "Stale Stale Inserted"},
+		{"past its time and not stored",
+			`{"type":"order","id":"old","merchant":"m","cents":1,"at":"2098-12-01T12:09:59Z"}`, "Expired"},
+		{"ten minutes before its time",
+			`{"type":"order","id":"late","merchant":"m","cents":1,"at":"2098-12-01T12:10:00Z"}`, "Expired"},
+		{"ten minutes and a second before it",
+			`{"type":"order","id":"edge","merchant":"m","cents":1,"at":"2098-12-01T12:10:00.5Z"}`, "Inserted"},
 	}
 	for _, many := range []bool{false, true} {
 		for _, returns := range []bool{false, true} {
 			t.Run(fmt.Sprintf("many=%v image=%v", many, returns), func(t *testing.T) {
 				w := newWorld(t, func(s *setup) { s.engine.PartiQLReturnsItem = returns })
 				for n, step := range steps {
-					items := step.items(w)
+					items := w.events(step.items)
 					count := len(items)
 					for i := 0; many && i < 30; i++ {
 						items = append(items, w.order(fmt.Sprintf("filler-%d-%d", n, i), i))
@@ -100,10 +89,7 @@ func TestForeignItemUnderTheKey(t *testing.T) {
 	w := newWorld(t)
 	item := w.order("1", 1)
 	w.write("events", item.Key, attrs{"hello": textValue("world")})
-	results, _ := w.arrive(item)
-	if r := results[0]; r.Verdict != event.Conflict || r.Refusal.Reason != event.KeyTaken {
-		t.Errorf("%s %v, want a Conflict: key taken", r.Verdict, r.Refusal)
-	}
+	must.Equal(t, told(w.putNow(item)), "Conflict key-taken")
 	if img := w.stored("events", item.Key); len(img) != 3 {
 		t.Errorf("the foreign item was changed: %v", img)
 	}
@@ -301,37 +287,27 @@ func TestCosts(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		items         events
-		requests      map[string]int64
+		requests      string
 		writes, reads float64
 	}{
-		{"one new event", w.events("order one 1"), map[string]int64{"PutItem": 1}, 1, 0},
-		{"one duplicate", w.events("order one 1"), map[string]int64{"PutItem": 1}, 1, 0},
-		{"one conflict", w.events("order one 2"), map[string]int64{"PutItem": 1}, 1, 0},
+		{"one new event", w.events("order one 1"), "PutItem:1", 1, 0},
+		{"one duplicate", w.events("order one 1"), "PutItem:1", 1, 0},
+		{"one conflict", w.events("order one 2"), "PutItem:1", 1, 0},
 		{"one new event in one index",
 			events{w.item(`"type":"indexed"`, `"id":"i"`, `"customer":"c"`, `"at":"2099-03-01T10:00:00Z"`)},
-			map[string]int64{"PutItem": 1}, 2, 0},
+			"PutItem:1", 2, 0},
 		{"the same without the index's field", events{w.item(`"type":"indexed"`, `"id":"j"`, `"at":"2099-03-01T10:00:00Z"`)},
-			map[string]int64{"PutItem": 1}, 1, 0},
-		{"a thousand new events", fresh, map[string]int64{"BatchExecuteStatement": 40}, 1000, 0},
-		{"redelivered", fresh, map[string]int64{"BatchExecuteStatement": 40, "BatchGetItem": 10}, 1000, 1000},
-		{"a newer revision", w.events("parcel p 1, parcel p 2"), map[string]int64{"PutItem": 1}, 1, 0},
-		{"and over it", w.events("parcel p 3"), map[string]int64{"PutItem": 2}, 2, 0},
+			"PutItem:1", 1, 0},
+		{"a thousand new events", fresh, "BatchExecuteStatement:40", 1000, 0},
+		{"redelivered", fresh, "BatchExecuteStatement:40 BatchGetItem:10", 1000, 1000},
+		{"a newer revision", w.events("parcel p 1, parcel p 2"), "PutItem:1", 1, 0},
+		{"and over it", w.events("parcel p 3"), "PutItem:2", 2, 0},
 	} {
 		meter := w.meter()
 		_, cost := w.arrive(c.items...)
 		used := meter()
-		total := 0
-		for api, n := range used.Requests {
-			must.Equal(t, n, c.requests[api], c.name, api)
-			total += int(n)
-		}
-		writes, reads := used.WriteUnits(), used.ReadUnits()
-		if writes != c.writes || reads != c.reads {
-			t.Errorf("%s: %v write and %v read units, want %v and %v", c.name, writes, reads, c.writes, c.reads)
-		}
-		if cost.Requests != total || cost.WriteUnits != writes || cost.ReadUnits != reads {
-			t.Errorf("%s: own accounts say %+v, the engine %d requests, %v and %v units", c.name, cost, total, writes, reads)
-		}
+		must.Equal(t, charges(used), fmt.Sprintf("map[%s], %v written, %v read", c.requests, c.writes, c.reads), c.name)
+		w.accounted(cost, used, c.name)
 	}
 }
 

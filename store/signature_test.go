@@ -22,21 +22,17 @@ func TestSignedTooLate(t *testing.T) {
 	for name, c := range map[string]struct {
 		option option
 		before func(*world)
-		items  func(*world) events
+		items  string
 	}{
-		"one": {trips, nil, func(w *world) events { return w.events("order 1 1") }},
-		"many": {trips, nil, func(w *world) events {
-			return w.events("order 1 1, order 2 1, order 3 1, order 4 1, order 5 1, order 6 1")
-		}},
-		"a whole": {accounts, nil, func(w *world) events { return w.events("account 1 1@y 1") }},
-		"wholes": {accounts, nil, func(w *world) events {
-			return w.events("account 1 1@y 1, account 2 2@y 1")
-		}},
+		"one":     {trips, nil, "order 1 1"},
+		"many":    {trips, nil, "order 1 1, order 2 1, order 3 1, order 4 1, order 5 1, order 6 1"},
+		"a whole": {accounts, nil, "account 1 1@y 1"},
+		"wholes":  {accounts, nil, "account 1 1@y 1, account 2 2@y 1"},
 		"a state": {trips, func(w *world) {
 			alone := *w.visit("v", "10:00", 1)
 			alone.Parts = nil
 			w.keep(&alone)
-		}, func(w *world) events { return w.events("visit v 10:00 1") }},
+		}, "visit v 10:00 1"},
 	} {
 		for left, sent := range map[time.Duration]bool{tables.ExpiryMargin / 2: false, 10 * time.Hour: true} {
 			var w *world
@@ -51,7 +47,7 @@ func TestSignedTooLate(t *testing.T) {
 			w.store = w.open(tables.Config{Env: w.Env, Client: dynamodb.New(dynamodb.Options{Region: "eu-west-1", BaseEndpoint: &server.URL,
 				Credentials: aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider("AKID", "secret", ""))})})
 			w.Clock.Set(time.Now().Add(-time.Hour))
-			items := c.items(w)
+			items := w.events(c.items)
 			for _, item := range items {
 				item.ExpiresAt = time.Now().Add(left).Unix()
 				if item.Parts != nil {
