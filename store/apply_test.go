@@ -21,7 +21,6 @@ import (
 	"github.com/ingot-events/ingot/internal/table/count"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/store"
-	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -134,7 +133,7 @@ func TestUnproven(t *testing.T) {
 func TestZombieWritesLate(t *testing.T) {
 	w := newWorld(t)
 	zombie := w.batch(aggregate.Marks, 1, w.order("1", 5))
-	w.apply(w.batch(aggregate.Marks, 1, w.events("order 1 5, order 2 6")...))
+	w.counts(1, w.events("order 1 5, order 2 6")...)
 	w.apply(zombie)
 	w.expect("by_merchant", "orders 2, revenue 11")
 }
@@ -197,7 +196,7 @@ func TestExpiryAndRemoval(t *testing.T) {
 func TestRemoveThroughAnotherLane(t *testing.T) {
 	w := newWorld(t)
 	item := w.order("1", 5)
-	w.apply(w.batch(aggregate.Marks, 1, item))
+	w.counts(1, item)
 	other := lane
 	other.ShardID = "shardId-other"
 	for lanes.LaneIDOf(other).Bucket(4) == lanes.LaneIDOf(lane).Bucket(4) {
@@ -221,7 +220,7 @@ func TestRecreatedTotalIsBornExpired(t *testing.T) {
 	item := w.order("1", 5)
 	w.Clock.Set(epoch.AddDate(1, 0, 0))
 	w.apply(w.change(1, event.Remove, false, item, nil))
-	totals, err := query.Of(w.store).Total(context.Background(), "daily", map[string]string{"merchant": "m"}, epoch.AddDate(0, -1, 0),
+	totals, err := w.query().Total(context.Background(), "daily", map[string]string{"merchant": "m"}, epoch.AddDate(0, -1, 0),
 		epoch.AddDate(0, 1, 0))
 	if err != nil || len(totals) != 0 {
 		t.Errorf("a total past its time is shown: %v %v", totals, err)
@@ -304,7 +303,7 @@ func TestRefusedUpdate(t *testing.T) {
 	eachWay(t, func(t *testing.T, c aggregate.Counting) {
 		w := newWorld(t, counting(c))
 		item := w.order("1", 5)
-		key := event.Key{PK: "A#live#1#0", SK: "-"}
+		key := under("A#live#1#0", "-")
 		w.write("totals", key, attrs{"revenue": textValue("not a number")})
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
@@ -336,7 +335,7 @@ func TestFullItem(t *testing.T) {
 	eachWay(t, func(t *testing.T, c aggregate.Counting) {
 		w := newWorld(t, counting(c))
 		w.start()
-		key := event.Key{PK: "A#live#1#0", SK: "-"}
+		key := under("A#live#1#0", "-")
 		const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
 		w.write("totals", key, attrs{"x": textValue(strings.Repeat("x", filled))})
 		var refused []string
@@ -348,7 +347,7 @@ func TestFullItem(t *testing.T) {
 			if a := w.store.Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), quarantine); a.Unproven.IsZero() {
 				t.Fatal("the update counts as processed, and nothing says that it was refused")
 			}
-			if totals, err := query.Of(w.store).Total(context.Background(), "by_merchant", map[string]string{"merchant": "m"},
+			if totals, err := w.query().Total(context.Background(), "by_merchant", map[string]string{"merchant": "m"},
 				time.Time{},
 				time.Time{}); err != nil || len(totals) != 0 {
 				t.Fatalf("counted in part: %v, %v", totals, err)
@@ -428,7 +427,7 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 		return nil
 	}
 	w.start()
-	key := event.Key{PK: "A#live#1#0", SK: "-"}
+	key := under("A#live#1#0", "-")
 	const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
 	w.write("totals", key, attrs{"x": textValue(strings.Repeat("x", filled))})
 	var refused []string

@@ -89,10 +89,10 @@ func TestHeadIsToldAFewTimesInAPass(t *testing.T) {
 			}
 		}
 		must.Equal(t, h.writes, lanes.PassShards, pass)
-		begun, err := repair.Of(w.store).BeginPass(deadline(t), def)
+		begun, err := w.repair().BeginPass(deadline(t), def)
 		must.Succeed(t, err)
 		if pass == 2 {
-			if err := repair.Of(w.store).ClearBuilding(deadline(t), def, begun.Behind); err != nil || head(t, w.store, def).Building {
+			if err := w.repair().ClearBuilding(deadline(t), def, begun.Behind); err != nil || head(t, w.store, def).Building {
 				t.Errorf("a pass in which nothing came in does not end: %v", err)
 			}
 		}
@@ -104,7 +104,7 @@ func TestHeadThatCouldNotBeTold(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	def, _ := w.plan.Definition("live")
-	w.faults = []fault{{API: "UpdateItem", Before: errDenied}}
+	w.fails("UpdateItem", errDenied)
 	if _, err := w.sandbox(3).Inside().Heads.MarkBehind(deadline(t), []*aggregate.Definition{def}); err == nil ||
 		head(t, w.store, def).Building {
 		t.Fatalf("told: %v", err)
@@ -158,7 +158,7 @@ func TestNothingIsLetInUnseen(t *testing.T) {
 				}
 				w.onCall = nil
 				mark()
-				if err := repair.Of(w.store).ClearBuilding(deadline(t), def, pass.Behind); !errors.Is(err, repair.ErrBehind) {
+				if err := w.repair().ClearBuilding(deadline(t), def, pass.Behind); !errors.Is(err, repair.ErrBehind) {
 					t.Errorf("marked %s, interrupted: %s before request %d: the pass ends with %v", marked, outer, at, err)
 				}
 				if !head(t, w.store, def).Building {
@@ -193,7 +193,7 @@ func TestPassesBegunAtOnce(t *testing.T) {
 		begin(&first)()
 		w.onCall = nil
 		for _, pass := range []tables.Pass{first, second} {
-			if err := repair.Of(w.store).ClearBuilding(deadline(t), def, pass.Behind); !errors.Is(err, repair.ErrBehind) {
+			if err := w.repair().ClearBuilding(deadline(t), def, pass.Behind); !errors.Is(err, repair.ErrBehind) {
 				t.Errorf("before request %d: a pass from %d ends with %v", at, pass.Behind, err)
 			}
 		}
@@ -228,6 +228,6 @@ func TestManyGenerationsBehind(t *testing.T) {
 	if img := w.stored("totals", lanes.HeadKey(defs[len(defs)-1])); len(img) != 0 {
 		t.Errorf("a head is made anew of one attribute: %v", img)
 	}
-	_, err = repair.Of(w.store).BeginPass(deadline(t), defs[len(defs)-1])
+	_, err = w.repair().BeginPass(deadline(t), defs[len(defs)-1])
 	must.Fail(t, err, "has no head")
 }

@@ -71,12 +71,12 @@ func TestStoredTotalAndReceipt(t *testing.T) {
 	w := newWorld(t)
 	item := w.order("1", 5)
 	item.Epoch = 1
-	w.apply(w.batch(aggregate.Marks, 258, item, w.order("2", 7)))
+	w.counts(258, item, w.order("2", 7))
 	mark := lanes.LaneIDOf(lane).MarkAttribute()
 	if len(mark) != 2+16 {
 		t.Errorf("mark attribute %s", mark)
 	}
-	key := event.Key{PK: fmt.Sprintf("A#daily#1#%d#m", lanes.LaneIDOf(lane).Bucket(4)), SK: "2099-03-01T00:00:00Z"}
+	key := under(fmt.Sprintf("A#daily#1#%d#m", lanes.LaneIDOf(lane).Bucket(4)), "2099-03-01T00:00:00Z")
 	img := w.stored("totals", key)
 	created := fmt.Sprintf("%08x", w.Clock.Now().Unix())
 	for name, want := range map[string]string{"orders": "N 2", "revenue": "N 12", "n": "N 2", mark: "B " + strings.Repeat("0", 2*17-4) +
@@ -87,7 +87,7 @@ func TestStoredTotalAndReceipt(t *testing.T) {
 	if len(img) != 8 || img["fp"] == nil || img["fpx"] != nil || img["flag"] != nil {
 		t.Errorf("%d attributes: %v", len(img), img)
 	}
-	if img := w.stored("totals", event.Key{PK: "A#live#1#0", SK: "-"}); show(img["revenue"]) != "N 12" || img["expiresAt"] != nil {
+	if img := w.stored("totals", under("A#live#1#0", "-")); show(img["revenue"]) != "N 12" || img["expiresAt"] != nil {
 		t.Errorf("%v", img)
 	}
 	w = newWorld(t, counting(aggregate.Receipts))
@@ -117,7 +117,7 @@ func TestItemsComeBack(t *testing.T) {
 	want := map[event.Key]*event.Item{}
 	var items events
 	for range 200 {
-		item := &event.Item{Key: event.Key{PK: text(20), SK: text(20)}, Type: text(5), ID: text(9), Data: text(50),
+		item := &event.Item{Key: under(text(20), text(20)), Type: text(5), ID: text(9), Data: text(50),
 			Epoch: r.Int64N(event.MaxEpoch + 1),
 			At:    time.Unix(r.Int64N(253402300800), r.Int64N(1e9)).UTC()}
 		for i := range item.Digest {
@@ -138,8 +138,8 @@ func TestItemsComeBack(t *testing.T) {
 			item.Meta["attribute."+text(4)] = text(9)
 		}
 		if r.IntN(2) == 0 {
-			item.Indexes = []event.IndexKey{{Name: "GSI1", Key: event.Key{PK: text(9), SK: text(9)}},
-				{Name: "GSI20", Key: event.Key{PK: text(9), SK: text(9)}}}
+			item.Indexes = []event.IndexKey{{Name: "GSI1", Key: under(text(9), text(9))},
+				{Name: "GSI20", Key: under(text(9), text(9))}}
 		}
 		if r.IntN(2) == 0 {
 			item.Attributes = []event.Attribute{{Name: "amount", Kind: event.NumberAttribute, Text: fmt.Sprint(r.IntN(1000))},

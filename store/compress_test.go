@@ -114,7 +114,7 @@ events:
 	if r, _ := put(letter("er")); r.Verdict != event.Conflict {
 		t.Errorf("with another page: %+v", r)
 	}
-	w.removes(event.Key{PK: "LETTER#1", SK: "PAGE#1"})
+	w.removes(under("LETTER#1", "PAGE#1"))
 	if r, _ := put(letter("")); r.Verdict != event.Inserted || r.Parts[0].Verdict != event.Inserted ||
 		r.Parts[1].Verdict != event.Duplicate {
 		t.Errorf("a page was missing: %+v", r)

@@ -15,7 +15,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/store"
-	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -49,7 +48,7 @@ func TestOneStoreManyCallers(t *testing.T) {
 				}
 			})
 			group.Go(func() {
-				if _, err := query.Of(w.store).Total(deadline(t), "live", nil, epoch, epoch); err != nil {
+				if _, err := w.query().Total(deadline(t), "live", nil, epoch, epoch); err != nil {
 					t.Error(err)
 				}
 			})

@@ -78,7 +78,7 @@ func TestCostsOfLargeAggregates(t *testing.T) {
 func TestCostOfFlaggedAggregate(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts))
 	w.apply(w.batch(aggregate.Receipts, 1, w.order("1", 5)))
-	key := itemKey(event.Key{PK: "A#by_merchant#1#0#m", SK: "-"})
+	key := itemKey(under("A#by_merchant#1#0#m", "-"))
 	w.Alter(t, "totals", key, "SET flag = :v", textValue(strings.Repeat("f", 1024)))
 	w.Alter(t, "totals", key, "SET largest = :v", numberValue("9"))
 	w.apply(w.batch(aggregate.Receipts, 2, w.order("2", 7))) // its guess of the maximum is wrong, and the answer brings the item

@@ -15,7 +15,6 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store/repair"
 )
 
 // A refused update takes the place of a flag that says less. So a person who takes that flag off
@@ -31,7 +30,7 @@ func TestRefusalTakesThePlaceOfAFlag(t *testing.T) {
 		if a.Refused != 1 || !strings.Contains(flag, "an update was refused and is in quarantine") {
 			t.Errorf("%d refused, flag %v", a.Refused, flag)
 		}
-		if is, err := repair.Of(w.store).Accept(deadline(t), key, "it was flagged before", "jo"); is || err != nil {
+		if is, err := w.repair().Accept(deadline(t), key, "it was flagged before", "jo"); is || err != nil {
 			t.Errorf("the earlier flag is accepted: %t, %v", is, err)
 		}
 	})

@@ -144,7 +144,7 @@ func TestErasePartsThatAreMissing(t *testing.T) {
 	w.keep(without(item, func(i int) bool { return i != 1 }))
 	_, err := w.erase(item.Key)
 	must.Fail(t, err, "If its message is being stored")
-	if erased, err := repair.Of(w.store).EraseWith(deadline(t), item.Key, nil, true); err != nil || !erased {
+	if erased, err := w.repair().EraseWith(deadline(t), item.Key, nil, true); err != nil || !erased {
 		t.Fatal(erased, err)
 	}
 	w.erased(append(item.Parts.Items, item)...)
@@ -180,11 +180,9 @@ func TestErasePartsThatOutliveTheirWhole(t *testing.T) {
 	w.erased(a)
 	// Other keys are barred in advance as before, also those of parts.
 	for _, key := range []event.Key{w.order("1", 1).Key, a.Parts.Items[1].Key} {
-		if _, err := w.erase(key); err != nil {
-			t.Error(err)
-		}
+		must.Succeed(t, errorOf(w.erase(key)))
 	}
-	if erased, err := repair.Of(w.store).EraseWith(deadline(t), a.Key, a.Parts.Items, true); err != nil || erased {
+	if erased, err := w.repair().EraseWith(deadline(t), a.Key, a.Parts.Items, true); err != nil || erased {
 		t.Error(erased, err)
 	}
 	w.erased(a.Parts.Items...)
@@ -210,7 +208,7 @@ func TestErasePartsThatOutliveTheirWhole(t *testing.T) {
 			s.Events["account"], s.Events["row"] = whole, part
 			delete(s.Events, "email")
 		})
-		if _, err := repair.Of(s).Erase(deadline(t), event.Key{PK: "ACCOUNT#" + name, SK: "ACCOUNT"}); err == nil ||
+		if _, err := repair.Of(s).Erase(deadline(t), under("ACCOUNT#"+name, "ACCOUNT")); err == nil ||
 			!strings.Contains(err.Error(), "their whole: row.") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -231,7 +229,7 @@ func TestEraseLeavesTheClaimOfAnother(t *testing.T) {
 	w := newWorld(t, accounts)
 	a, b := w.account("a", "x@y", 1), w.account("b", "x@y", 1)
 	w.keep(b)
-	_, err := repair.Of(w.store).EraseWith(deadline(t), a.Key, a.Parts.Items[:1], false)
+	_, err := w.repair().EraseWith(deadline(t), a.Key, a.Parts.Items[:1], false)
 	must.Succeed(t, err)
 	if whole, parts := w.lieThere(b); !whole || parts != 2 {
 		t.Errorf("the owner after another one was erased: %v, %d parts", whole, parts)
@@ -290,7 +288,7 @@ func TestErasePartsRefused(t *testing.T) {
 	w.keep(whole)
 	w.faults = []fault{{API: "BatchGetItem", Before: errDenied,
 		Always: true}}
-	if _, err := repair.Of(w.store).Erase(context.Background(), whole.Key); err == nil ||
+	if _, err := w.repair().Erase(context.Background(), whole.Key); err == nil ||
 		!strings.Contains(err.Error(), "not authorized") ||
 		w.slept > 0 {
 		t.Errorf("%v after %d waits", err, w.slept)
@@ -328,7 +326,7 @@ func TestEraseBelievesNoError(t *testing.T) {
 				w.faults = nil
 				_, err := repair.Of(later).Erase(deadline(t), whole.Key)
 				must.Succeed(t, err)
-				w.erased(whole, &event.Item{Key: event.Key{PK: "POST#1", SK: "TAG#1"}})
+				w.erased(whole, &event.Item{Key: under("POST#1", "TAG#1")})
 				must.Equal(t, w.objects(), 0)
 			})
 		}
@@ -364,8 +362,6 @@ func TestErasePartsOfALostPayload(t *testing.T) {
 	later := w.changed(tagged)
 	_, err := repair.Of(later).Erase(deadline(t), whole.Key)
 	must.Fail(t, err, "cannot make them: the payload is lost")
-	if _, err := repair.Of(later).EraseWith(deadline(t), whole.Key, nil, true); err != nil {
-		t.Error(err)
-	}
+	must.Succeed(t, errorOf(repair.Of(later).EraseWith(deadline(t), whole.Key, nil, true)))
 	w.erased(whole)
 }

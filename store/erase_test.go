@@ -147,14 +147,14 @@ func TestEraseMeetsAnotherItem(t *testing.T) {
 // An item that is not Ingot's stays. If a request is denied, Erase says so at once.
 func TestEraseRefused(t *testing.T) {
 	w := newWorld(t)
-	key := event.Key{PK: "NOTE#1", SK: "-"}
+	key := under("NOTE#1", "-")
 	w.write("events", key, nil)
 	if _, err := w.erase(key); err == nil || !strings.Contains(err.Error(), "not Ingot's") ||
 		strings.Contains(w.lies(key), "barred") {
 		t.Errorf("%v, and %s", err, w.lies(key))
 	}
-	w.faults = []fault{{API: "GetItem", Before: errDenied}}
-	if _, err := repair.Of(w.store).Erase(context.Background(), key); err == nil || !strings.Contains(err.Error(), "not authorized") ||
+	w.fails("GetItem", errDenied)
+	if _, err := w.repair().Erase(context.Background(), key); err == nil || !strings.Contains(err.Error(), "not authorized") ||
 		w.slept > 0 {
 		t.Errorf("%v after %d waits", err, w.slept)
 	}

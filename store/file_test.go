@@ -96,11 +96,9 @@ func TestDeployedFileIsReplaced(t *testing.T) {
 			}
 			for _, text := range tt.starts {
 				if text == "" {
-					if err := w.store.Inside().Heads.KeepFile(deadline(t), false); err != nil {
-						t.Error(err)
-					}
-				} else if err := w.keepFile(text, false); err != nil {
-					t.Error(err)
+					must.Succeed(t, w.store.Inside().Heads.KeepFile(deadline(t), false))
+				} else {
+					must.Succeed(t, w.keepFile(text, false))
 				}
 			}
 			if got := w.deployed(); got != tt.want || writes != tt.writes {
@@ -205,8 +203,8 @@ func TestAlteredFile(t *testing.T) {
 		item := attrs{}
 		alter(item)
 		w.write("totals", lanes.FileKey, item)
-		if _, err := store.DeployedFile(context.Background(), w.Engine.DynamoDB(), "totals"); err == nil ||
-			!strings.Contains(err.Error(), "wake the streams function with {\"Records\":[]}") {
+		_, err := store.DeployedFile(context.Background(), w.Engine.DynamoDB(), "totals")
+		if err == nil || !strings.Contains(err.Error(), `wake the streams function with {"Records":[]}`) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := w.keepFile(written(1, "new"), true); err != nil || w.deployed() != written(1, "new") {
@@ -305,9 +303,7 @@ func TestFunctionsInAFight(t *testing.T) {
 	}
 	before := writes
 	for range each {
-		if err := w.keepFile(new, false); err != nil {
-			t.Error(err)
-		}
+		must.Succeed(t, w.keepFile(new, false))
 	}
 	must.Equal(t, writes, before, writes-before)
 }

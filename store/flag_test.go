@@ -12,7 +12,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/store"
-	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -134,12 +133,12 @@ func TestAcceptedHead(t *testing.T) {
 		must.Succeed(t, err)
 		return head(t, w.store, def)
 	}
-	w.faults = []fault{{API: "UpdateItem", Before: errDenied}}
-	if is, err := repair.Of(w.store).Accept(deadline(t), lanes.HeadKey(def), "odd", "jo"); is || err == nil {
+	w.fails("UpdateItem", errDenied)
+	if is, err := w.repair().Accept(deadline(t), lanes.HeadKey(def), "odd", "jo"); is || err == nil {
 		t.Errorf("without the right: %t, %v", is, err)
 	}
 	w.faults = []fault{{API: "UpdateItem"}, {API: "UpdateItem", Before: errThrottled}}
-	if is, err := repair.Of(w.store).Accept(deadline(t), lanes.HeadKey(def), flag("odd").Flag, "jo"); !is || err != nil ||
+	if is, err := w.repair().Accept(deadline(t), lanes.HeadKey(def), flag("odd").Flag, "jo"); !is || err != nil ||
 		len(w.faults) > 0 {
 		t.Errorf("%t, %v", is, err)
 	}
@@ -151,7 +150,7 @@ func TestAcceptedHead(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 	w.faults = []fault{{API: "UpdateItem", After: errLost}}
-	if is, err := repair.Of(w.store).Accept(deadline(t), lanes.HeadKey(def), "2099-03-01T12:00:00Z odd again", "al"); is || err != nil {
+	if is, err := w.repair().Accept(deadline(t), lanes.HeadKey(def), "2099-03-01T12:00:00Z odd again", "al"); is || err != nil {
 		t.Errorf("after a lost answer: %t, %v", is, err) // the flag is not there any more
 	}
 	if h := head(t, w.store, def); h.Flag != "" || !strings.HasPrefix(h.Accepted, "2099-03-01T12:00:00Z by al: ") {
@@ -166,8 +165,8 @@ func TestFlagOfATotalComesBack(t *testing.T) {
 	for name, few := range map[string]int{"statements": 1, "one by one": -1} {
 		w := newWorld(t, oneByOne(few))
 		items := w.perMerchant(3, 1)
-		w.apply(w.batch(aggregate.Marks, 1, append(items, w.perMerchant(3, 10)...)...))
-		key := func(i int) event.Key { return event.Key{PK: fmt.Sprintf("A#by_merchant#1#0#m%d", i), SK: "-"} }
+		w.counts(1, append(items, w.perMerchant(3, 10)...)...)
+		key := func(i int) event.Key { return under(fmt.Sprintf("A#by_merchant#1#0#m%d", i), "-") }
 		first := textValue("the first reason")
 		for i := range 3 {
 			img := w.stored("totals", key(i))

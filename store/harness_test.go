@@ -27,6 +27,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/count"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
@@ -418,7 +419,7 @@ func (w *world) total(name string, grouped ...string) query.Total {
 	if len(grouped) > 0 {
 		by = map[string]string{grouped[0]: grouped[1]}
 	}
-	totals, err := query.Of(w.store).Total(context.Background(), name, by, epoch.AddDate(0, -1, 0), epoch.AddDate(0, 1, 0))
+	totals, err := w.query().Total(context.Background(), name, by, epoch.AddDate(0, -1, 0), epoch.AddDate(0, 1, 0))
 	must.Succeed(w.t, err)
 	if len(totals) != 1 {
 		w.t.Fatalf("%d totals of %s, want 1", len(totals), name)
@@ -441,7 +442,7 @@ func leaveUnprocessed(output any) {
 	out := output.(*dynamodb.BatchGetItemOutput)
 	left := types.KeysAndAttributes{}
 	for _, id := range []string{"1", "2"} {
-		left.Keys = append(left.Keys, itemKey(event.Key{PK: "ORDER#" + id, SK: "ORDER"}))
+		left.Keys = append(left.Keys, itemKey(under("ORDER#"+id, "ORDER")))
 	}
 	out.Responses, out.UnprocessedKeys = nil, map[string]types.KeysAndAttributes{"events": left}
 }
@@ -473,6 +474,32 @@ func (w *world) accounted(cost tables.Cost, used embedded.Usage, besides ...any)
 	must.Equal(w.t, own, fmt.Sprintf(form, used.TotalRequests(), used.WriteUnits(), used.ReadUnits()), besides...)
 }
 
+// query reads from the store of the world.
+func (w *world) query() *query.Reader { return query.Of(w.store) }
+
+// repair repairs what the store of the world holds.
+func (w *world) repair() *repair.Repairer { return repair.Of(w.store) }
+
+// counts counts inserts of the items as the next batch of the lane.
+func (w *world) counts(first int64, items ...*event.Item) count.Applied {
+	w.t.Helper()
+	return w.apply(w.batch(aggregate.Marks, first, items...))
+}
+
+// under is the key of an item.
+func under(pk, sk string) event.Key { return event.Key{PK: pk, SK: sk} }
+
+// errorOf leaves out what a call returns besides its error.
+func errorOf[T any](_ T, err error) error { return err }
+
+// fails lets the next request of an API fail before it is done, and no other.
+func (w *world) fails(api string, err error) { w.faults = []fault{{API: api, Before: err}} }
+
+// keepsFailing lets all requests of an API fail before they are done.
+func (w *world) keepsFailing(api string, err error) {
+	w.faults = append(w.faults, fault{API: api, Before: err, Always: true})
+}
+
 // start starts the store of the world, which has to work.
 func (w *world) start() {
 	w.t.Helper()
@@ -486,7 +513,7 @@ func (w *world) arrive(items ...*event.Item) ([]tables.Result, tables.Cost) {
 
 // erase erases the item under a key.
 func (w *world) erase(key event.Key) (bool, error) {
-	return repair.Of(w.store).Erase(deadline(w.t), key)
+	return w.repair().Erase(deadline(w.t), key)
 }
 
 // judged puts events with the store of the world and returns their verdicts.

@@ -52,7 +52,7 @@ func TestJudgeSaysWhatPutDoes(t *testing.T) {
 			}
 			item := c.item(w)
 			was := w.lies(item.Key)
-			judged, stored, err := repair.Of(w.store).Judge(deadline(t), item)
+			judged, stored, err := w.repair().Judge(deadline(t), item)
 			if err != nil || judged.Verdict != c.verdict || (stored != nil) != c.stored {
 				t.Fatalf("%v %+v, stored %v; want %v", err, judged, stored, c.verdict)
 			}
@@ -83,7 +83,7 @@ func TestJudgeAsksFloors(t *testing.T) {
 	w := newWorld(t, stocked)
 	judge := func(item *event.Item) tables.Result {
 		t.Helper()
-		r, _, err := repair.Of(w.store).Judge(deadline(t), item)
+		r, _, err := w.repair().Judge(deadline(t), item)
 		must.Succeed(t, err)
 		return r
 	}

@@ -64,7 +64,7 @@ func TestLargeTotal(t *testing.T) {
 			}
 			return nil
 		}
-		key := event.Key{PK: "A#live#1#0", SK: "-"}
+		key := under("A#live#1#0", "-")
 		n := int64(1)
 		count := func() count.Applied {
 			n++
@@ -108,8 +108,8 @@ func TestLargeTotal(t *testing.T) {
 // If the warning is not taken for another reason, it is tried again.
 func TestLargeTotalThatTakesNoWarning(t *testing.T) {
 	w := newWorld(t)
-	key := event.Key{PK: "A#live#1#0", SK: "-"}
-	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
+	key := under("A#live#1#0", "-")
+	w.counts(1, w.order("1", 5))
 	w.grow(key, event.MaxItem, 60)
 	w.store = w.fresh(100)
 	var tried atomic.Int64
@@ -123,12 +123,12 @@ func TestLargeTotalThatTakesNoWarning(t *testing.T) {
 	}
 	refuse = errThrottled
 	for n := int64(2); n < 4; n++ {
-		w.apply(w.batch(aggregate.Marks, n, w.order(fmt.Sprint(n), 1)))
+		w.counts(n, w.order(fmt.Sprint(n), 1))
 	}
 	must.Equal(t, tried.Load(), 2)
 	refuse = nil
 	for n := int64(4); n < 8; n++ {
-		w.apply(w.batch(aggregate.Marks, n, w.order(fmt.Sprint(n), 1)))
+		w.counts(n, w.order(fmt.Sprint(n), 1))
 	}
 	must.Equal(t, tried.Load(), 3, tried.Load()-2)
 	w.expect("live", "orders 7, revenue 11")
@@ -141,8 +141,8 @@ func TestLargeTotalThatTakesNoWarning(t *testing.T) {
 // warning has no values, and never expires.
 func TestWarningMakesNoTotal(t *testing.T) {
 	w := newWorld(t)
-	key := event.Key{PK: "A#live#1#0", SK: "-"}
-	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
+	key := under("A#live#1#0", "-")
+	w.counts(1, w.order("1", 5))
 	w.grow(key, tables.LargeTotal, -1)
 	w.store = w.fresh(100)
 	warned := false
@@ -153,7 +153,7 @@ func TestWarningMakesNoTotal(t *testing.T) {
 		}
 		return nil
 	}
-	w.apply(w.batch(aggregate.Marks, 2, w.order("2", 1)))
+	w.counts(2, w.order("2", 1))
 	if img := w.stored("totals", key); !warned || len(img) > 0 {
 		t.Errorf("warned: %v; the total is %v", warned, slices.Sorted(maps.Keys(img)))
 	}

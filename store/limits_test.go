@@ -181,7 +181,7 @@ func TestTouchOfFullItems(t *testing.T) {
 		!strings.Contains(err.Error(), "maximum allowed size") {
 		t.Errorf("%v", err)
 	}
-	w.removes(event.Key{PK: "ORDER#1", SK: "ORDER"})
+	w.removes(under("ORDER#1", "ORDER"))
 	w.fill(items[2], 1)
 	if touched, err := repair.Of(s).Touch(deadline(t)); err != nil || touched.Touched != 1 {
 		t.Errorf("once there is room: %+v, %v", touched, err)

@@ -48,7 +48,7 @@ func TestNothingFollowsAFailedPart(t *testing.T) {
 		if a.Unproven.IsZero() || sent != c.part || a.Updates != c.part-1 {
 			t.Errorf("%s: %d requests, %+v", name, sent, a)
 		}
-		w.apply(w.batch(aggregate.Marks, 1, items...)) // delivered again
+		w.counts(1, items...) // delivered again
 		total := w.total("sizes")
 		buckets, _ := total.Buckets("sizes")
 		counted := int64(0)

@@ -114,7 +114,7 @@ func TestStatementsAreUpdateItems(t *testing.T) {
 					t.Fatalf("seed %d: %+v", seed, a)
 				}
 				if gone { // by hand, or by time to live, so what a warm store remembers is no longer true
-					w.removesFrom("totals", event.Key{PK: "A#by_merchant#1#0#m0", SK: "-"})
+					w.removesFrom("totals", under("A#by_merchant#1#0#m0", "-"))
 				}
 			}
 			sequence += int64(merchants)
@@ -152,7 +152,7 @@ func TestRefusedAmongMany(t *testing.T) {
 	for name, whole := range map[string]bool{"a statement": false, "the request": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.write("totals", event.Key{PK: "A#by_merchant#1#0#m3", SK: "-"}, attrs{"revenue": textValue("text")})
+			w.write("totals", under("A#by_merchant#1#0#m3", "-"), attrs{"revenue": textValue("text")})
 			if whole {
 				w.faults = []fault{{API: "BatchExecuteStatement", Before: &smithy.GenericAPIError{Code: "ValidationException"}}}
 			}
@@ -190,7 +190,7 @@ func TestStatementsAreAnsweredOneByOne(t *testing.T) {
 		{API: "BatchExecuteStatement", After: errors.New("connection reset")},
 		{API: "BatchGetItem", Edit: func(output any) { leaveUnprocessed(output) }},
 	}
-	a := w.apply(w.batch(aggregate.Marks, 1, w.perMerchant(40, 1)...))
+	a := w.counts(1, w.perMerchant(40, 1)...)
 	if !a.Unproven.IsZero() || a.Cost.Throttles["ThrottlingError"] != 5 {
 		t.Fatalf("%+v", a)
 	}
@@ -234,7 +234,7 @@ func TestHalfAppliedStatements(t *testing.T) {
 	})
 	for i, orders := range []string{"1", "2"} {
 		trouble = true
-		if a := w.apply(w.batch(aggregate.Marks, int64(100*i+1), w.perMerchant(8, 100*i)...)); trouble || a.Updates == 0 {
+		if a := w.counts(int64(100*i+1), w.perMerchant(8, 100*i)...); trouble || a.Updates == 0 {
 			t.Fatalf("no trouble, or no update: %+v", a)
 		}
 		for n := range 8 {

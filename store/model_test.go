@@ -125,7 +125,7 @@ func (a *adversary) live() {
 			delete(stored, id)
 		}
 		c.change.Old, c.change.New = old, item
-		c.change.Key = event.Key{PK: "ORDER#" + id, SK: "ORDER"}
+		c.change.Key = under("ORDER#"+id, "ORDER")
 		if old != nil {
 			c.old = a.plan.Contributions(old).List
 		}

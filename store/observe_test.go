@@ -29,7 +29,7 @@ func TestItemIsAskedForOnceAnHour(t *testing.T) {
 		asked.Store(0)
 		largest = max(largest, i*37%100)
 		meter := w.meter()
-		a := w.apply(w.batch(aggregate.Marks, int64(i+1), w.order(fmt.Sprint(i), i*37%100)))
+		a := w.counts(int64(i+1), w.order(fmt.Sprint(i), i*37%100))
 		used := meter()
 		if want := map[bool]int32{true: 3, false: 0}[i%6 == 0]; asked.Load() != want {
 			t.Errorf("batch %d: %d of 3 updates ask for the item, want %d", i, asked.Load(), want)

@@ -270,7 +270,7 @@ func TestPartsOfPayloadsElsewhere(t *testing.T) {
 		t.Errorf("%+v, %v", done, err)
 	}
 	for _, n := range []string{"1", "2"} {
-		if item, err := st.Item(deadline(t), event.Key{PK: "POST#1", SK: "TAG#" + n}); err != nil || item == nil ||
+		if item, err := st.Item(deadline(t), under("POST#1", "TAG#"+n)); err != nil || item == nil ||
 			item.Data != `{"id":"1","n":`+n+`}` {
 			t.Errorf("tag %s: %+v, %v", n, item, err)
 		}
@@ -278,7 +278,7 @@ func TestPartsOfPayloadsElsewhere(t *testing.T) {
 	if erased, err := repair.Of(st).Erase(deadline(t), a.Key); err != nil || !erased {
 		t.Fatal(err)
 	}
-	if img := w.stored("events", event.Key{PK: "POST#1", SK: "TAG#2"}); img["i:barred"] == nil {
+	if img := w.stored("events", under("POST#1", "TAG#2")); img["i:barred"] == nil {
 		t.Errorf("a part of an erased event is %v", img)
 	}
 }

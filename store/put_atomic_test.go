@@ -100,7 +100,7 @@ func TestPutAtomic(t *testing.T) {
 	if whole, _ := w.lieThere(b); whole || w.stored("events", b.Parts.Items[1].Key) != nil {
 		t.Error("a part of the second owner is stored")
 	}
-	if judged, there, err := repair.Of(w.store).Judge(deadline(t), b); err != nil || judged.Verdict != event.Conflict || there == nil ||
+	if judged, there, err := w.repair().Judge(deadline(t), b); err != nil || judged.Verdict != event.Conflict || there == nil ||
 		there.Type != "email" {
 		t.Errorf("judged: %v %v %v", judged, there, err)
 	}
@@ -118,7 +118,7 @@ func TestAtomicBesidesWhatIsThere(t *testing.T) {
 				w.keep(one)
 			}
 		}
-		if judged, _, err := repair.Of(w.store).Judge(deadline(t), w.account("a", "x@y", 2)); err != nil ||
+		if judged, _, err := w.repair().Judge(deadline(t), w.account("a", "x@y", 2)); err != nil ||
 			(judged.Verdict == event.Duplicate) != (mask == 15) {
 			t.Errorf("%04b: judged %v, %v", mask, judged.Verdict, err)
 		}
@@ -324,16 +324,14 @@ func TestEraseReleasesClaims(t *testing.T) {
 			}
 			return nil
 		}
-		_, err := repair.Of(w.store).Erase(context.Background(), a.Key) // bounded by rounds
+		_, err := w.repair().Erase(context.Background(), a.Key) // bounded by rounds
 		w.onCall = nil
 		whole, _ := w.lieThere(a)
 		results, _ := w.arrive(b)
 		if want := map[bool]string{true: "Conflict", false: "Inserted"}[whole]; verdicts(results) != want || whole != (err != nil) {
 			t.Errorf("erased up to request %d (%v): the owner is there: %v, and the next one is %v", n, err, whole, results)
 		}
-		if _, err := w.erase(a.Key); err != nil {
-			t.Error(err)
-		}
+		must.Succeed(t, errorOf(w.erase(a.Key)))
 		results, _ = w.arrive(w.account("a", "x@y", 2), b)
 		if verdicts(results[:1]) != "Duplicate" || results[0].Refusal.Reason != event.Barred || !results[1].Verdict.Stored() {
 			t.Errorf("erased: %v", results)
@@ -355,9 +353,7 @@ func TestEraseClaims(t *testing.T) {
 	w.keep(a)
 	_, err := w.erase(a.Parts.Items[0].Key)
 	must.Fail(t, err, "the key holds a claim, which is erased with its whole alone: erase the account that holds it")
-	if _, err := w.erase(b.Parts.Items[0].Key); err != nil {
-		t.Error(err)
-	}
+	must.Succeed(t, errorOf(w.erase(b.Parts.Items[0].Key)))
 	results, _ := w.arrive(b)
 	if r := results[0]; r.Verdict != event.Conflict || r.Refusal.Reason != event.Claimed ||
 		r.Refusal.Detail != "nobody can claim email \"free@y\": its key was barred by hand" {
@@ -366,9 +362,7 @@ func TestEraseClaims(t *testing.T) {
 	// Both were stored before there were claims, and one of them has got it.
 	old := w.account("c", "x@y", 1)
 	w.keep(before(old, none))
-	if _, err := w.erase(old.Key); err != nil {
-		t.Error(err)
-	}
+	must.Succeed(t, errorOf(w.erase(old.Key)))
 	if whole, parts := w.lieThere(a); !whole || parts != 2 {
 		t.Errorf("the owner after another one was erased: %v, %d parts", whole, parts)
 	}
@@ -459,7 +453,7 @@ func TestPutPartsOfARemovedWhole(t *testing.T) {
 		}
 		return nil
 	}
-	p, err := repair.Of(w.store).PutParts(deadline(t))
+	p, err := w.repair().PutParts(deadline(t))
 	if err != nil || p.Missing != 2 || p.Put != 0 || len(p.Refused) != 2 {
 		t.Fatalf("%+v, %v", p, err)
 	}
@@ -480,7 +474,7 @@ func TestPutMissingClaims(t *testing.T) {
 		w.keep(without(item, none))
 	}
 	w.start()
-	held, _, err := repair.Of(w.store).MissingParts(deadline(t), events{a, b, c})
+	held, _, err := w.repair().MissingParts(deadline(t), events{a, b, c})
 	if err != nil || len(held) != 6 {
 		t.Errorf("%d parts are missing, %v", len(held), err)
 	}
@@ -492,7 +486,7 @@ func TestPutMissingClaims(t *testing.T) {
 		}
 		return nil
 	}
-	p, err := repair.Of(w.store).PutParts(deadline(t))
+	p, err := w.repair().PutParts(deadline(t))
 	if err != nil || p.Wholes != 3 || p.Missing != 6 || p.Put != 3 || len(p.Refused) != 3 {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -504,7 +498,7 @@ func TestPutMissingClaims(t *testing.T) {
 		t.Errorf("refused: %v", p.Refused)
 	}
 	// Verify goes on to tell of the one that has not got its value.
-	if held, _, err := repair.Of(w.store).MissingParts(deadline(t), events{a, b}); err != nil || len(held) != 1 ||
+	if held, _, err := w.repair().MissingParts(deadline(t), events{a, b}); err != nil || len(held) != 1 ||
 		held[0].Type != "email" {
 		t.Errorf("still missing: %v, %v", held, err)
 	}

@@ -129,7 +129,7 @@ func TestClockPassesOneCopy(t *testing.T) {
 			if c.stored != "" {
 				w.arrive(w.at(epoch, c.stored))
 			}
-			w.faults = []fault{{API: "PutItem", Before: errThrottled}}
+			w.fails("PutItem", errThrottled)
 			first, second := w.at(epoch.Add(-90*24*time.Hour+tables.ExpiryMargin+30*time.Minute), c.body), w.at(epoch, c.body)
 			results, _ := w.arrive(first, second)
 			if got := verdicts(results); got != "Expired Retry" ||

@@ -127,9 +127,7 @@ func TestAnswerOfAnotherLength(t *testing.T) {
 			later := w.started(added(2, 2))
 			w.faults = []fault{{API: "BatchExecuteStatement", Edit: func(out any) { edit(out.(*dynamodb.BatchExecuteStatementOutput)) }}}
 			meter := w.meter()
-			if _, err := repair.Of(later).Touch(deadline(t)); err != nil {
-				t.Error(err)
-			}
+			must.Succeed(t, errorOf(repair.Of(later).Touch(deadline(t))))
 			must.Equal(t, meter().Requests["BatchExecuteStatement"], 2)
 		})
 	}

@@ -469,7 +469,7 @@ func TestRefusedTotalRejects(t *testing.T) {
 	} {
 		w := newWorld(t, stocked, quick)
 		w.start()
-		total := event.Key{PK: "A#stock#1#0#a", SK: "-"}
+		total := under("A#stock#1#0#a", "-")
 		w.write("totals", total, damage)
 		results := w.puts("reserved 1 a 1, received 2 b 5, reserved 2 b 1")
 		if verdicts(results) != "Rejected Inserted Inserted" || results[0].Refusal.Reason != event.TotalRefused ||
@@ -484,7 +484,7 @@ func TestRefusedTotalRejects(t *testing.T) {
 		}
 		flag := w.stored("totals", total)["flag"]
 		if name == "full" {
-			flag = w.stored("totals", event.Key{PK: "G#stock#1", SK: "-"})["flag"]
+			flag = w.stored("totals", under("G#stock#1", "-"))["flag"]
 		}
 		if !strings.Contains(rows.TextOf(flag), "2099-03-01T12:00:00Z ") {
 			t.Errorf("%s: the flag is %v", name, flag)
@@ -637,7 +637,7 @@ events:
 	must.Equal(t, told(w.putNow(picked("1", "a", "b"))), "Duplicate (Inserted, Duplicate)")
 	w.agree("it has come again")
 
-	w.write("totals", event.Key{PK: "A#stock#1#0#d", SK: "-"}, attrs{"available": textValue("many")})
+	w.write("totals", under("A#stock#1#0#d", "-"), attrs{"available": textValue("many")})
 	must.Equal(t, told(w.putNow(picked("2", "c", "d"))), "Rejected total-refused (Rejected below-floor, Rejected total-refused)",
 		"a floor, and a total that is not a number")
 }
@@ -792,7 +792,7 @@ func TestTotalsLeaveNoRoomForAMessage(t *testing.T) {
 		w.start()
 		large := func(bytes int) {
 			for n := range 3 {
-				key := itemKey(event.Key{PK: fmt.Sprintf("A#sold#1#0#%d", n), SK: "-"})
+				key := itemKey(under(fmt.Sprintf("A#sold#1#0#%d", n), "-"))
 				w.Alter(t, "totals", key, "SET #n = :v", textValue(strings.Repeat("x", bytes+n)), "i:x")
 			}
 		}
@@ -824,7 +824,7 @@ func TestTotalsLeaveNoRoomForAMessage(t *testing.T) {
 				t.Fatalf("%s: %s is stored", name, item.Key)
 			}
 		}
-		if flag := w.stored("totals", event.Key{PK: "A#sold#1#0#2", SK: "-"})["flag"]; flag == nil {
+		if flag := w.stored("totals", under("A#sold#1#0#2", "-"))["flag"]; flag == nil {
 			t.Errorf("%s: the total is not flagged", name)
 		}
 		large(1)

@@ -194,7 +194,7 @@ func TestVerdictOfAMessage(t *testing.T) {
 			if c.want == "Retry" {
 				return
 			}
-			judged, _, err := repair.Of(w.store).Judge(deadline(t), w.cart("a", 1, 2))
+			judged, _, err := w.repair().Judge(deadline(t), w.cart("a", 1, 2))
 			if want := strings.Replace(c.want, "Inserted", "Duplicate", 1); err != nil || judged.Verdict.String() != want {
 				t.Errorf("judged now: %v, %v, want %s", judged, err, want)
 			}
@@ -289,13 +289,11 @@ func TestEraseParts(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := repair.Of(w.store).Erase(ctx, item.Key); (err == nil) != (n == 0) {
+		if _, err := w.repair().Erase(ctx, item.Key); (err == nil) != (n == 0) {
 			t.Errorf("after %d requests: %v", n, err)
 		}
 		w.onCall = nil
-		if _, err := w.erase(item.Key); err != nil {
-			t.Error(err)
-		}
+		must.Succeed(t, errorOf(w.erase(item.Key)))
 		w.arrive(w.cart("a", 1, 2))
 		for _, i := range append(item.Parts.Items, item) {
 			if lies := w.lies(i.Key); !strings.Contains(lies, "i:barred") {

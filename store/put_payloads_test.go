@@ -206,7 +206,7 @@ func TestJudgedByTheStoredPayload(t *testing.T) {
 		}
 		judge("ignored since", copied, event.Duplicate, "")
 		judge("another", other, event.Conflict, "they differ in ink)")
-		w.faults = append(w.faults, fault{API: "GetObject", Before: errLost, Always: true})
+		w.keepsFailing("GetObject", errLost)
 		judge("no answer", copied, event.Retry, "payload-unread")
 		w.faults = nil
 		w.loses(stored)
@@ -358,7 +358,7 @@ func TestPayloadOfAnErasedEvent(t *testing.T) {
 		w.keep(item)
 		_, err := w.erase(item.Key)
 		must.Succeed(t, err)
-		w.faults = append(w.faults, fault{API: "DeleteObject", Before: errLost, Always: true})
+		w.keepsFailing("DeleteObject", errLost)
 		if results, _ := w.store.Put(context.Background(), events{item}); verdicts(results) != "Retry" ||
 			results[0].Refusal.Reason != event.PayloadUnstored {
 			t.Errorf("%s: not taken back: %v", typ, results[0])
@@ -382,7 +382,7 @@ func TestPayloadOfAnErasedPart(t *testing.T) {
 		for what, again := range map[string]*event.Item{"the same": item,
 			"another payload": w.post(typ, "1", `"more":1`, `"replies":[{"n":1,"text":"`+lorem+`"},{"n":2,"text":"`+lorem+`"}]`)} {
 			if typ == "digest" && again != item { // whether a part is barred has to be read
-				w.faults = append(w.faults, fault{API: "BatchGetItem", Before: errLost, Always: true})
+				w.keepsFailing("BatchGetItem", errLost)
 				if results, _ := w.store.Put(context.Background(), events{again}); verdicts(results) != "Retry" ||
 					results[0].Refusal.Key != item.Key {
 					t.Errorf("the key of the part could not be read: %v", results[0])
@@ -408,7 +408,7 @@ func TestEraseIsFinishedWithoutOffload(t *testing.T) {
 		item := w.thread(typ, "1")
 		w.arrive(item)
 		s := w.changed(inside)
-		w.faults = append(w.faults, fault{API: "ListObjectsV2", Before: errLost, Always: true})
+		w.keepsFailing("ListObjectsV2", errLost)
 		if _, err := repair.Of(s).Erase(context.Background(), item.Key); err == nil { // bounded by rounds
 			t.Fatalf("%s: erased without the bucket", typ)
 		}
@@ -453,7 +453,7 @@ func TestLaterPartsOfAnOffloadedWhole(t *testing.T) {
 	w.arrive(w.post("post", "1", `"tags":[{"n":1}]`))
 	s := w.changed(tagged)
 	must.Succeed(t, s.Start(deadline(t)))
-	whole, err := s.Item(deadline(t), event.Key{PK: "POST#1", SK: "POST"})
+	whole, err := s.Item(deadline(t), under("POST#1", "POST"))
 	must.Succeed(t, err)
 	if missing, _, err := repair.Of(s).MissingParts(deadline(t), events{whole}); err != nil || len(missing) != 0 {
 		t.Errorf("%d are missing, %v", len(missing), err)
@@ -478,7 +478,7 @@ func TestNoObjectOfWhatIsNotPut(t *testing.T) {
 			t.Errorf("%s, too late: %v, %d requests to S3", typ, results[0].Refusal, cost.Objects)
 		}
 		item := at(typ, ahead)
-		if judged, stored, err := repair.Of(w.store).Judge(deadline(t), item); err != nil || stored != nil ||
+		if judged, stored, err := w.repair().Judge(deadline(t), item); err != nil || stored != nil ||
 			judged.Verdict != event.Poison || judged.Refusal.Reason != event.TooFarAhead || judged.Refusal.Type != typ {
 			t.Errorf("%s: Judge says %+v, %v", typ, judged, err)
 		}
@@ -543,12 +543,12 @@ func TestMissingPartsAreOffloaded(t *testing.T) {
 			w.removes(part.Key)
 			w.loses(part)
 		}
-		w.faults = append(w.faults, fault{API: "PutObject", Before: errLost, Always: true})
-		if p, err := repair.Of(w.store).PutParts(context.Background()); err != nil || p.Missing != 2 || p.Put != 0 || len(p.Refused) != 2 {
+		w.keepsFailing("PutObject", errLost)
+		if p, err := w.repair().PutParts(context.Background()); err != nil || p.Missing != 2 || p.Put != 0 || len(p.Refused) != 2 {
 			t.Errorf("%s: %+v, %v", typ, p, err)
 		}
 		w.faults = nil
-		if p, err := repair.Of(w.store).PutParts(deadline(t)); err != nil || p.Missing != 2 || p.Put != 2 {
+		if p, err := w.repair().PutParts(deadline(t)); err != nil || p.Missing != 2 || p.Put != 2 {
 			t.Errorf("%s: %+v, %v", typ, p, err)
 		}
 		for _, part := range item.Parts.Items {
@@ -575,12 +575,12 @@ func TestMissingPartsTooFarAhead(t *testing.T) {
 			`"},{"n":2}]`)
 		w.keep(without(whole, none))
 	}
-	p, err := repair.Of(w.store).PutParts(deadline(t))
+	p, err := w.repair().PutParts(deadline(t))
 	if err != nil || p.Missing != 4 || p.Put != 2 || len(p.Refused) != 2 || p.Refused[0].Reason != event.TooFarAhead || w.objects() != 0 {
 		t.Errorf("%+v, %v, and %d objects", p, err, w.objects())
 	}
 	w.Clock.Set(must.Time("2099-04-02T00:00:00Z"))
-	if p, err := repair.Of(w.store).PutParts(deadline(t)); err != nil || p.Missing != 2 || p.Put != 2 || w.objects() != 2 {
+	if p, err := w.repair().PutParts(deadline(t)); err != nil || p.Missing != 2 || p.Put != 2 || w.objects() != 2 {
 		t.Errorf("a month later: %+v, %v, and %d objects", p, err, w.objects())
 	}
 }

@@ -35,7 +35,7 @@ func tally(results []tables.Result) map[event.Verdict]int {
 // building says on the head of an aggregate whether older events are missing in its totals.
 func (w *world) building(name string, is bool) {
 	w.t.Helper()
-	head := w.stored("totals", event.Key{PK: "G#" + name + "#1", SK: "-"})
+	head := w.stored("totals", under("G#"+name+"#1", "-"))
 	head["building"] = &types.AttributeValueMemberBOOL{Value: is}
 	w.put("totals", head)
 }
@@ -161,7 +161,7 @@ func (w *world) refusal(total event.Key, codes ...string) error {
 	return &types.TransactionCanceledException{CancellationReasons: reasons}
 }
 
-var stockOfA = event.Key{PK: "A#stock#1#0#a", SK: "-"}
+var stockOfA = under("A#stock#1#0#a", "-")
 
 // Nothing is rejected before what comes in is tried, even if the item of what comes in is throttled
 // for a while.
@@ -215,7 +215,7 @@ func TestRefusalNamesTheTotalAlone(t *testing.T) {
 	if got := verdicts(w.putNow(slip(one), slip(other))); got != "Inserted Inserted" {
 		t.Fatal(got)
 	}
-	low := event.Key{PK: "A#balances#1#0", SK: "-"}
+	low := under("A#balances#1#0", "-")
 	w.write("totals", low, attrs{"balance": numberValue("-200")})
 	refused := testworld.Cancelled(10)
 	refused.CancellationReasons[8] = types.CancellationReason{Code: aws.String("ConditionalCheckFailed"), Item: w.stored("totals", low)}

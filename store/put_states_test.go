@@ -17,7 +17,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -73,9 +72,9 @@ func (w *world) visitOf(p *pipeline.Pipeline, stops string, more ...string) *eve
 		`"n":1`, `"stops":[` + stops + `]`}, more...)...)
 }
 
-var deviceKey = event.Key{PK: "DEVICE#d", SK: "LAST"}
+var deviceKey = under("DEVICE#d", "LAST")
 
-func placeKey(name string) event.Key { return event.Key{PK: "PLACE#" + name, SK: "LAST"} }
+func placeKey(name string) event.Key { return under("PLACE#"+name, "LAST") }
 
 // holds fails unless the state under a key is that of the event with this id. Empty: there is none.
 func (w *world) holds(key event.Key, id string) {
@@ -452,7 +451,7 @@ func TestMissingStates(t *testing.T) {
 
 func missingStates(t *testing.T, declared option) {
 	w := newWorld(t, declared)
-	r := repair.Of(w.store)
+	r := w.repair()
 	missing := func(items ...*event.Item) int {
 		list, _, err := r.MissingParts(deadline(t), items)
 		must.Succeed(t, err)
@@ -530,7 +529,7 @@ func TestStatesAgainstANaiveTwin(t *testing.T) {
 			case 1:
 				erase()
 			case 2:
-				_, _ = repair.Of(w.store).PutParts(deadline(t))
+				_, _ = w.repair().PutParts(deadline(t))
 			default:
 				w.arrive(some()...)
 			}
@@ -553,7 +552,7 @@ func TestStatesAgainstANaiveTwin(t *testing.T) {
 				t.Fatalf("seed %d: %s holds the state of %s, which was erased", seed, key, id)
 			}
 		}
-		_, err := repair.Of(w.store).PutParts(deadline(t))
+		_, err := w.repair().PutParts(deadline(t))
 		must.Succeed(t, err)
 		for key, want := range greatest(all, gone) {
 			if got := w.stored("events", key); w.author(key) != want.id || show(got["revision"]) != fmt.Sprintf("N %d", want.n) {

@@ -90,7 +90,7 @@ func TestTiesOfWhatAnOlderFunctionStored(t *testing.T) {
 	older := w.changed(ofType("ticket", func(e *pipeline.EventSpec) { e.Revision = "rev number" }))
 	body := []string{`"type":"ticket"`, `"id":"t"`, `"at":"2099-03-01T10:00:00Z"`, `"rev":5`, `"seq":9`}
 	older.Put(deadline(t), events{w.itemOf(older.Config().Pipeline, body...)})
-	if img := w.stored("events", event.Key{PK: "TICKET#t", SK: "-"}); img["i:revision"] != nil {
+	if img := w.stored("events", under("TICKET#t", "-")); img["i:revision"] != nil {
 		t.Fatalf("the older function stored ties: %v", img)
 	}
 	for _, step := range []struct{ revision, want string }{{"5/8", "Stale"}, {"5/9", "Duplicate"}, {"5/10", "Updated"}, {"5/9", "Stale"}} {

@@ -134,7 +134,7 @@ func (w *world) compareRanks(t *testing.T, twins map[string]*standing, rng *rand
 		}
 		// While the index is behind, what comes is right all the same, and nothing comes twice.
 		seen := map[string]bool{}
-		for total, err := range query.Of(w.store).Ranking(ctx, name, nil, epoch) {
+		for total, err := range w.query().Ranking(ctx, name, nil, epoch) {
 			line := standingOf(def, total)
 			if err != nil || seen[line] || !slices.Contains(want, line) {
 				t.Errorf("%s: %s %v", name, line, err)
@@ -144,14 +144,14 @@ func (w *world) compareRanks(t *testing.T, twins map[string]*standing, rng *rand
 		w.Clock.Pass(10 * time.Second) // now the index has caught up
 		n := 1 + rng.IntN(len(want))
 		for _, n := range []int{n, 1, len(want), 1000} {
-			top, err := query.Of(w.store).Top(ctx, name, nil, epoch, n)
+			top, err := w.query().Top(ctx, name, nil, epoch, n)
 			if n == 1 { // the same, asked by the pattern
 				ask := query.Ask{Limit: 1}
 				if def.Window != 0 && rng.IntN(2) == 0 {
 					ask.From = "2099-03-01T23:59:59Z"
 				}
 				var page query.Answer
-				page, err = query.Of(w.store).Read(ctx, name, ask)
+				page, err = w.query().Read(ctx, name, ask)
 				top = page.Totals
 			}
 			got := map[string]bool{}
@@ -182,7 +182,7 @@ func TestVerifyFindsAMovedRank(t *testing.T) {
 		w.start()
 		item := w.order("1", 500)
 		w.keep(item)
-		w.apply(w.batch(aggregate.Marks, 1, item))
+		w.counts(1, item)
 		report, err := verify.Totals(context.Background(), w.plan, w.store, w.Clock.Now())
 		if err != nil || !report.OK() || report.Totals != 2 {
 			t.Fatalf("%+v %v", report, err)
@@ -216,7 +216,7 @@ func TestRankOfTotalsThatMoveWithThePut(t *testing.T) {
 	} {
 		w.putNow(step.items...)
 		w.Clock.Pass(10 * time.Second)
-		top, err := query.Of(w.store).Top(context.Background(), "stock", nil, epoch, 10)
+		top, err := w.query().Top(context.Background(), "stock", nil, epoch, 10)
 		var got []string
 		for _, total := range top {
 			got = append(got, fmt.Sprint(total.By["sku"], " ", total.Values["available"]))
@@ -245,11 +245,11 @@ func TestTopOfManyPages(t *testing.T) {
 	for i := range totals {
 		items = append(items, w.orderOf(fmt.Sprint("m", i), fmt.Sprint(i), i))
 	}
-	w.apply(w.batch(aggregate.Marks, 1, items...))
+	w.counts(1, items...)
 	w.Clock.Pass(10 * time.Second)
 	for name, value := range map[string]string{"leaders": "revenue", "tallest": "most"} { // three shards, and one
 		for _, n := range []int{totals - 1, 1000} {
-			top, err := query.Of(w.store).Top(context.Background(), name, nil, epoch, n)
+			top, err := w.query().Top(context.Background(), name, nil, epoch, n)
 			if err != nil || len(top) != min(n, totals) {
 				t.Errorf("%s, top %d: %d of %d totals, %v", name, n, len(top), totals, err)
 			}
@@ -260,7 +260,7 @@ func TestTopOfManyPages(t *testing.T) {
 			}
 		}
 		var all int
-		for _, err := range query.Of(w.store).Ranking(context.Background(), name, nil, epoch) {
+		for _, err := range w.query().Ranking(context.Background(), name, nil, epoch) {
 			if all++; err != nil {
 				t.Fatal(err)
 			}
@@ -274,16 +274,16 @@ func TestTopIsSortedByWhatIsRead(t *testing.T) {
 	w := newWorld(t, ranked)
 	w.start()
 	add := func(sequence int, merchant string, cents int) {
-		w.apply(w.batch(aggregate.Marks, int64(sequence),
+		w.counts(int64(sequence),
 			w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d","merchant":%q,"cents":%d`, sequence, merchant, cents),
-				`"at":"2099-03-01T10:00:00Z"`)))
+				`"at":"2099-03-01T10:00:00Z"`))
 	}
 	add(1, "a", 10)
 	add(2, "b", 5)
 	w.Clock.Pass(10 * time.Second)
 	add(3, "b", 100)
 	for name, want := range map[string]string{"leaders": "b 105, a 10", "tallest": "b 100, a 10"} {
-		top, err := query.Of(w.store).Top(context.Background(), name, nil, epoch, 2)
+		top, err := w.query().Top(context.Background(), name, nil, epoch, 2)
 		def, _ := w.plan.Definition(name)
 		var got []string
 		for _, total := range top {
@@ -304,11 +304,11 @@ func TestRankingOfATotalThatFalls(t *testing.T) {
 	for i := range totals {
 		items = append(items, w.orderOf(fmt.Sprint("m", i), fmt.Sprint(i), 1000-i))
 	}
-	w.apply(w.batch(aggregate.Marks, 1, items...))
+	w.counts(1, items...)
 	w.Clock.Pass(10 * time.Second)
 	def, _ := w.plan.Definition("tallest")
 	seen := map[string]int{}
-	for total, err := range query.Of(w.store).Ranking(context.Background(), "tallest", nil, epoch) {
+	for total, err := range w.query().Ranking(context.Background(), "tallest", nil, epoch) {
 		must.Succeed(t, err)
 		if len(seen) == 0 {
 			w.alter(lanes.Key(def, 0, []string{"m0"}, lanes.WindowStart(def, epoch)), "i:score", numberValue("1"))
@@ -330,7 +330,7 @@ func TestTopAsksAgainForWhatIsLeftOut(t *testing.T) {
 	for i := range 5 {
 		items = append(items, w.orderOf(fmt.Sprint("m", i), fmt.Sprint(i), 1))
 	}
-	w.apply(w.batch(aggregate.Marks, 1, items...))
+	w.counts(1, items...)
 	w.Clock.Pass(10 * time.Second)
 	for _, c := range []struct {
 		answered []int // how many totals each of the first answers has
@@ -341,7 +341,7 @@ func TestTopAsksAgainForWhatIsLeftOut(t *testing.T) {
 			w.faults = append(w.faults, fault{API: "BatchGetItem", Edit: leaveAllBut(n)})
 		}
 		meter := w.meter()
-		top, err := query.Of(w.store).Top(context.Background(), "leaders", nil, epoch, 10)
+		top, err := w.query().Top(context.Background(), "leaders", nil, epoch, 10)
 		names := map[string]bool{}
 		for _, total := range top {
 			names[total.By["merchant"]] = true
@@ -379,7 +379,7 @@ func TestTopRefuses(t *testing.T) {
 		"none":              {"leaders", 0, "top of leaders: 0 totals were asked for; ask for 1 to 1000"},
 		"too many":          {"leaders", 1001, "top of leaders: 1001 totals were asked for; ask for 1 to 1000"},
 	} {
-		if _, err := query.Of(w.store).Top(context.Background(), c.aggregate, nil, epoch, c.n); err == nil || err.Error() != c.want {
+		if _, err := w.query().Top(context.Background(), c.aggregate, nil, epoch, c.n); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
@@ -396,14 +396,14 @@ func TestTopRefuses(t *testing.T) {
 		"from":   {query.Ask{From: "March"}, "from: "},
 		"a page": {query.Ask{Page: "x"}, "leaders reads totals, which come on one page, the greatest first"},
 	} {
-		_, err := query.Of(w.store).Read(context.Background(), "leaders", c.ask)
-		if _, _, explained := query.Of(w.store).Explain("leaders", c.ask); err == nil || !strings.Contains(err.Error(), c.want) ||
+		_, err := w.query().Read(context.Background(), "leaders", c.ask)
+		if _, _, explained := w.query().Explain("leaders", c.ask); err == nil || !strings.Contains(err.Error(), c.want) ||
 			explained == nil {
 			t.Errorf("%s: %v, and explained %v; want %s", name, err, explained, c.want)
 		}
 	}
 	// Nothing is counted yet, and that is said.
-	if top, err := query.Of(w.store).Top(context.Background(), "leaders", nil, epoch, 3); err != nil || len(top) != 1 || !top[0].Missing {
+	if top, err := w.query().Top(context.Background(), "leaders", nil, epoch, 3); err != nil || len(top) != 1 || !top[0].Missing {
 		t.Errorf("%+v %v", top, err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/local/embedded"
@@ -56,13 +55,13 @@ func TestReadOfManyKeys(t *testing.T) {
 		}
 	}
 	ask := query.Ask{Values: map[string][]string{"volume": {"v"}, "path": asked}, Limit: 100}
-	got, err := query.Of(w.store).Read(deadline(t), "files", ask)
+	got, err := w.query().Read(deadline(t), "files", ask)
 	must.Succeed(t, err)
 	must.Match(t, paths(got.Items), stored)
 	must.Match(t, requests, map[string]int{"BatchGetItem": 1})
 	must.Equal(t, fmt.Sprint(got.Requests, got.Read, got.Units, got.Missing[0], len(got.Missing), got.Next), fmt.Sprint(1, 50, 50.0,
-		event.Key{PK: "VOLUME#v", SK: "f99"}, 50, ""))
-	explained, _, err := query.Of(w.store).Explain("files", ask)
+		under("VOLUME#v", "f99"), 50, ""))
+	explained, _, err := w.query().Explain("files", ask)
 	must.Succeed(t, err)
 	must.Equal(t, len(explained), 1)
 	must.Equal(t, len(explained[0].(*dynamodb.BatchGetItemInput).RequestItems[stack.Events].Keys), 100)
@@ -70,17 +69,17 @@ func TestReadOfManyKeys(t *testing.T) {
 	clear(requests)
 	ask.Values["volume"] = []string{"v", "other"}
 	ask.Limit = 200
-	got, err = query.Of(w.store).Read(deadline(t), "files", ask)
+	got, err = w.query().Read(deadline(t), "files", ask)
 	must.Succeed(t, err)
 	must.Equal(t, fmt.Sprint(len(got.Items), len(got.Missing), requests), "50 150 map[BatchGetItem:2]")
 
-	w.faults = []fault{{API: "BatchGetItem", Before: errThrottled}}
-	if got, err = query.Of(w.store).Read(deadline(t), "files", ask); err != nil || len(got.Items) != 50 {
+	w.fails("BatchGetItem", errThrottled)
+	if got, err = w.query().Read(deadline(t), "files", ask); err != nil || len(got.Items) != 50 {
 		t.Errorf("after a throttled request: %d items, %v", len(got.Items), err)
 	}
 	ask.Values["volume"] = []string{"v"}
 	ask.Prefix = "f"
-	if _, err := query.Of(w.store).Read(deadline(t), "files", ask); err == nil {
+	if _, err := w.query().Read(deadline(t), "files", ask); err == nil {
 		t.Error("whole keys have a prefix")
 	}
 }
@@ -102,7 +101,7 @@ func TestPagesOfManyKeys(t *testing.T) {
 		ask := query.Ask{Values: map[string][]string{"volume": {"v"}, "path": asked}, Limit: 1 + rng.IntN(8), Consistent: rng.IntN(2) == 0}
 		var got []string
 		for pages := 0; pages < 100; pages++ {
-			page, err := query.Of(w.store).Read(deadline(t), "files", ask)
+			page, err := w.query().Read(deadline(t), "files", ask)
 			must.Succeed(t, err)
 			if len(page.Items) > ask.Limit {
 				t.Fatalf("%d items on a page of %d", len(page.Items), ask.Limit)

@@ -62,7 +62,7 @@ func TestTotalRange(t *testing.T) {
 		"both ends, and more":        {time.Unix(-1<<40, 0), time.Unix(1<<40, 0), "1 2 3 4 5 6 7 8"},
 		"another zone, the same day": {day(3).In(time.FixedZone("", 3600)), day(4).In(time.FixedZone("", -3600)), "3"},
 	} {
-		totals, err := query.Of(w.store).Total(context.Background(), "daily", by, c.from, c.to)
+		totals, err := w.query().Total(context.Background(), "daily", by, c.from, c.to)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -95,14 +95,14 @@ func TestTotalRange(t *testing.T) {
 		t.Errorf("%d buckets", len(buckets))
 	}
 	w.Clock.Set(time.Unix(must.Time("2099-03-04T00:00:00Z").Unix(), 0).Add(24*time.Hour + 100*24*time.Hour))
-	if totals, err := query.Of(w.store).Total(context.Background(), "daily", by, day(1), day(30)); err != nil || len(totals) != 4 ||
+	if totals, err := w.query().Total(context.Background(), "daily", by, day(1), day(30)); err != nil || len(totals) != 4 ||
 		totals[0].Window.Day() != 5 {
 		t.Errorf("%d totals shown, %v", len(totals), err)
 	}
 	must.Equal(t, count(), before)
 	// The name of another merchant would read the same without escaping. It has no totals.
 	for _, other := range []string{"m", "m%23%25", "m#"} {
-		if totals, err := query.Of(w.store).Total(context.Background(), "daily", map[string]string{"merchant": other}, day(1),
+		if totals, err := w.query().Total(context.Background(), "daily", map[string]string{"merchant": other}, day(1),
 			day(30)); err != nil ||
 			len(totals) != 0 {
 			t.Errorf("%q: %v %v", other, totals, err)
@@ -129,7 +129,7 @@ func TestTotalWithoutTimes(t *testing.T) {
 		{starts[1], time.Time{}, starts[1:]},
 		{time.Time{}, starts[1], starts[:1]},
 	} {
-		totals, err := query.Of(w.store).Total(context.Background(), "daily", merchant, c.from, c.to)
+		totals, err := w.query().Total(context.Background(), "daily", merchant, c.from, c.to)
 		var got []time.Time
 		for _, total := range totals {
 			got = append(got, total.Window)
@@ -153,21 +153,21 @@ func TestTotalRefuses(t *testing.T) {
 		"other name":        {"daily", map[string]string{"customer": "x"}, "merchant"},
 		"one too many":      {"live", map[string]string{"merchant": "x"}, "by ()"},
 	} {
-		_, err := query.Of(w.store).Total(context.Background(), c.aggregate, c.by, epoch, epoch)
+		_, err := w.query().Total(context.Background(), c.aggregate, c.by, epoch, epoch)
 		must.Fail(t, err, c.words)
 	}
 	for name, to := range map[string]time.Time{"an empty range": epoch, "a range turned round": epoch.Add(-time.Hour)} {
-		totals, err := query.Of(w.store).Total(context.Background(), "daily", map[string]string{"merchant": "x"}, epoch, to)
+		totals, err := w.query().Total(context.Background(), "daily", map[string]string{"merchant": "x"}, epoch, to)
 		if err == nil || totals != nil || !strings.Contains(err.Error(), "total of daily: no window starts from 2") ||
 			!strings.Contains(err.Error(), "give a later to") {
 			t.Errorf("%s: %v %v", name, totals, err)
 		}
-		if _, err := query.Of(w.store).Total(context.Background(), "live", nil, epoch, to); err != nil {
+		if _, err := w.query().Total(context.Background(), "live", nil, epoch, to); err != nil {
 			t.Errorf("%s of an aggregate without windows: %v", name, err)
 		}
 	}
 	w.faults = []fault{{API: "Query", Before: &types.ResourceNotFoundException{Message: aws.String("no table")}}}
-	_, err := query.Of(w.store).Total(context.Background(), "live", nil, epoch, epoch)
+	_, err := w.query().Total(context.Background(), "live", nil, epoch, epoch)
 	must.Fail(t, err, "live")
 }
 
@@ -176,8 +176,8 @@ func TestScans(t *testing.T) {
 	w := newWorld(t)
 	items := w.orders(0, 30, fmt.Sprintf(`"pad":%q`, strings.Repeat("x", 100<<10)))
 	w.keep(items...)
-	w.write("events", event.Key{PK: "FOREIGN", SK: "x"}, nil)
-	w.write("events", event.Key{PK: "ODD", SK: "x"}, attrs{"type": textValue("order")})
+	w.write("events", under("FOREIGN", "x"), nil)
+	w.write("events", under("ODD", "x"), attrs{"type": textValue("order")})
 	w.faults = []fault{{API: "Scan", Before: errThrottled}, {API: "Scan", After: errLost}}
 	meter := w.meter()
 	seen, odd := map[event.Key]int{}, 0
@@ -227,11 +227,11 @@ func TestScans(t *testing.T) {
 func TestTotalsAmongOthers(t *testing.T) {
 	w := newWorld(t)
 	w.start()
-	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
+	w.counts(1, w.order("1", 5))
 	for _, pk := range []string{"A#", "A#x", "A#x#1", "A#x#y#0", "B#live#1#0", "R#abc"} {
-		w.write("totals", event.Key{PK: pk, SK: "-"}, attrs{"n": textValue("1")})
+		w.write("totals", under(pk, "-"), attrs{"n": textValue("1")})
 	}
-	w.write("totals", event.Key{PK: "A#live#1#0", SK: "yesterday"}, nil)
+	w.write("totals", under("A#live#1#0", "yesterday"), nil)
 	names := map[string]int{}
 	for total, err := range w.store.Totals(context.Background()) {
 		must.Succeed(t, err)
@@ -263,9 +263,9 @@ aggregates:
 `)
 	})
 	w.start()
-	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
+	w.counts(1, w.order("1", 5))
 	w.Clock.Pass(10 * time.Second) // for the index
-	top, err := query.Of(w.store).Top(deadline(t), "leaders", nil, time.Time{}, 1)
+	top, err := w.query().Top(deadline(t), "leaders", nil, time.Time{}, 1)
 	if err != nil || len(top) != 1 {
 		t.Fatal(top, err)
 	}
@@ -278,7 +278,7 @@ aggregates:
 func TestTotalSaysBuildingAndFlag(t *testing.T) {
 	w := newWorld(t)
 	w.start()
-	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
+	w.counts(1, w.order("1", 5))
 	def, _ := w.plan.Definition("live")
 	w.faults = []fault{{API: "UpdateItem", Before: errThrottled}, {API: "UpdateItem", After: errLost}}
 	_, err := w.store.Inside().Heads.MarkBehind(deadline(t), []*aggregate.Definition{def})
@@ -295,20 +295,20 @@ func TestTotalSaysBuildingAndFlag(t *testing.T) {
 		t.Errorf("%+v", other)
 	}
 	h := head(t, w.store, def)
-	if err := repair.Of(w.store).ClearBuilding(deadline(t), def, h.Behind); !errors.Is(err, repair.ErrBehind) {
+	if err := w.repair().ClearBuilding(deadline(t), def, h.Behind); !errors.Is(err, repair.ErrBehind) {
 		t.Errorf("complete without a pass: %v", err)
 	}
-	pass, err := repair.Of(w.store).BeginPass(deadline(t), def)
+	pass, err := w.repair().BeginPass(deadline(t), def)
 	if err != nil || pass.Behind != h.Behind || pass.Definition != def {
 		t.Errorf("a pass begins at %+v, %v", pass, err)
 	}
-	if err := repair.Of(w.store).ClearBuilding(deadline(t), def, h.Behind-1); !errors.Is(err, repair.ErrBehind) {
+	if err := w.repair().ClearBuilding(deadline(t), def, h.Behind-1); !errors.Is(err, repair.ErrBehind) {
 		t.Errorf("%v", err)
 	}
-	if err := repair.Of(w.store).ClearBuilding(deadline(t), def, h.Behind); err != nil || head(t, w.store, def).Building {
+	if err := w.repair().ClearBuilding(deadline(t), def, h.Behind); err != nil || head(t, w.store, def).Building {
 		t.Errorf("%v", err)
 	}
-	must.Fail(t, repair.Of(w.store).ClearBuilding(deadline(t), &aggregate.Definition{Name: "nothing", Since: 1}, 0), "no head")
+	must.Fail(t, w.repair().ClearBuilding(deadline(t), &aggregate.Definition{Name: "nothing", Since: 1}, 0), "no head")
 }
 
 // A reader whose secret or definition is not the one that the totals are counted with is refused,
@@ -428,7 +428,7 @@ func TestMissingTotalSaysWhatItsHeadSays(t *testing.T) {
 		def, _ := w.plan.Definition(name)
 		read := func() string {
 			t.Helper()
-			totals, err := query.Of(w.store).Total(deadline(t), name, by, time.Time{}, time.Time{})
+			totals, err := w.query().Total(deadline(t), name, by, time.Time{}, time.Time{})
 			must.Succeed(t, err)
 			var list []string
 			for _, total := range totals {
@@ -453,7 +453,7 @@ func TestMissingTotalSaysWhatItsHeadSays(t *testing.T) {
 		_, err = w.store.Inside().Heads.Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd")
 		must.Succeed(t, err)
 		expect("flagged", `missing true, n 0, building true, ["2099-03-01T12:00:00Z odd"]`)
-		w.apply(w.batch(aggregate.Marks, 1, item))
+		w.counts(1, item)
 		expect("counted", `missing false, n 1, building true, ["2099-03-01T12:00:00Z odd"]`)
 		w.apply(w.change(2, event.Remove, false, item, nil))
 		got := read()
@@ -468,8 +468,8 @@ func TestTouch(t *testing.T) {
 	w := newWorld(t)
 	items := w.orders(0, 5)
 	w.arrive(items...)
-	w.write("events", event.Key{PK: "FOREIGN", SK: "x"}, nil)
-	w.write("events", event.Key{PK: "ODD", SK: "x"}, attrs{"type": textValue("order")})
+	w.write("events", under("FOREIGN", "x"), nil)
+	w.write("events", under("ODD", "x"), attrs{"type": textValue("order")})
 	s := w.started(added(2, 3))
 	w.faults = []fault{{API: "BatchExecuteStatement", Before: errThrottled}, {API: "BatchExecuteStatement", Edit: func(output any) {
 		for i, code := range []types.BatchStatementErrorCodeEnum{"ThrottlingError", "InternalServerError"} { // both are done all the same
@@ -488,11 +488,11 @@ func TestTouch(t *testing.T) {
 			t.Errorf("%s: %v", item.Key, show(img["epoch"]))
 		}
 	}
-	must.Equal(t, len(w.stored("events", event.Key{PK: "FOREIGN", SK: "x"})), 2)
+	must.Equal(t, len(w.stored("events", under("FOREIGN", "x"))), 2)
 	if touched, err = repair.Of(s).Touch(deadline(t)); err != nil || touched.Touched != 0 {
 		t.Errorf("again: %+v %v", touched, err)
 	}
-	if touched, err = repair.Of(w.store).Touch(deadline(t)); err != nil || touched.Touched != 0 {
+	if touched, err = w.repair().Touch(deadline(t)); err != nil || touched.Touched != 0 {
 		t.Errorf("by a lower epoch: %+v %v", touched, err)
 	}
 	s = w.started(added(2, 4))
@@ -573,7 +573,7 @@ func TestTouchAboveTheTablesEpoch(t *testing.T) {
 			t.Errorf("%s: %+v with %v", step.name, touched, used)
 		}
 	}
-	must.Equal(t, show(w.stored("events", event.Key{PK: "ORDER#1", SK: "ORDER"})["epoch"]), "N 2")
+	must.Equal(t, show(w.stored("events", under("ORDER#1", "ORDER"))["epoch"]), "N 2")
 }
 
 // The epoch is asked for until it is answered. An error that cannot get better is reported at once.
@@ -585,7 +585,7 @@ func TestTouchReadsTheEpoch(t *testing.T) {
 	if touched, err := repair.Of(s).Touch(deadline(t)); err != nil || touched.Touched != 1 || len(w.faults) > 0 {
 		t.Errorf("%+v %v", touched, err)
 	}
-	w.faults = []fault{{API: "GetItem", Before: errDenied}}
+	w.fails("GetItem", errDenied)
 	if _, err := repair.Of(s).Touch(deadline(t)); err == nil || !strings.Contains(err.Error(),
 		"reading the epoch of the aggregates table totals") ||
 		len(w.faults) > 0 {
@@ -600,7 +600,7 @@ func TestTouchReadsTheEpoch(t *testing.T) {
 func TestReadsAskAgain(t *testing.T) {
 	w := newWorld(t)
 	w.start()
-	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
+	w.counts(1, w.order("1", 5))
 	def, _ := w.plan.Definition("by_merchant")
 	head := func() error {
 		h, err := w.store.Head(deadline(t), def)
@@ -610,18 +610,18 @@ func TestReadsAskAgain(t *testing.T) {
 		return err
 	}
 	total := func() error {
-		totals, err := query.Of(w.store).Total(deadline(t), "by_merchant", map[string]string{"merchant": "m"}, epoch, epoch)
+		totals, err := w.query().Total(deadline(t), "by_merchant", map[string]string{"merchant": "m"}, epoch, epoch)
 		if err == nil && len(totals) != 1 {
 			t.Errorf("%d totals", len(totals))
 		}
 		return err
 	}
 	begin := func() error {
-		_, err := repair.Of(w.store).BeginPass(deadline(t), def)
+		_, err := w.repair().BeginPass(deadline(t), def)
 		return err
 	}
 	must.Succeed(t, begin())
-	clear := func() error { return repair.Of(w.store).ClearBuilding(deadline(t), def, 0) }
+	clear := func() error { return w.repair().ClearBuilding(deadline(t), def, 0) }
 	for _, c := range []struct {
 		api  string
 		read func() error

@@ -389,7 +389,7 @@ func twinRound(t *testing.T, seed uint64) (answered int, refused []string, pages
 		}
 		failed := ""
 		for n := 0; ; n++ {
-			page, err := query.Of(w.store).Read(context.Background(), "p", ask)
+			page, err := w.query().Read(context.Background(), "p", ask)
 			if err != nil {
 				failed = err.Error()
 				break
@@ -438,7 +438,7 @@ func (tw *twin) whileItLags(t *testing.T, w *world, seed uint64) {
 			wanted[n.id] = matches(n)
 		}
 		var got events
-		for item, err := range query.Of(w.store).ReadAll(context.Background(), "p", ask) {
+		for item, err := range w.query().ReadAll(context.Background(), "p", ask) {
 			if err != nil {
 				t.Errorf("seed %d: %+v: %v", seed, ask, err)
 				return

@@ -187,7 +187,7 @@ func TestRefusedChangeIsNotQuarantined(t *testing.T) {
 	if a.Unproven.Compare(w.sequence(1)) != 0 || a.Refused != 0 {
 		t.Errorf("%+v", a)
 	}
-	key := lanes.ReceiptKey(lane.StreamARN, event.Key{PK: "ORDER#1", SK: "ORDER"}, w.sequence(1))
+	key := lanes.ReceiptKey(lane.StreamARN, under("ORDER#1", "ORDER"), w.sequence(1))
 	if got := w.stored("totals", key); got != nil {
 		t.Errorf("its receipt is there: %v", got)
 	}

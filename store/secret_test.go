@@ -201,7 +201,7 @@ func TestCheckSecretCost(t *testing.T) {
 	}{{plain, 0}, {first, 2}, {first, 0}, {second, 1}, {second, 0}} {
 		must.Equal(t, ask(c.store), c.want, n)
 	}
-	w.faults = []fault{{API: "GetItem", Before: errDenied}}
+	w.fails("GetItem", errDenied)
 	if err := w.under(one, hashed).Inside().Heads.CheckSecret(context.Background()); err == nil ||
 		!strings.Contains(err.Error(), "not authorized") || len(w.faults) > 0 {
 		t.Errorf("%v", err)

@@ -11,7 +11,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/table/rows"
-	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -56,7 +55,7 @@ func TestSettledAgainstPuts(t *testing.T) {
 		for _, item := range list {
 			switch {
 			case r.IntN(12) == 0:
-				if _, err := repair.Of(w.store).EraseWith(ctx, item.Key, nil, true); err != nil { // a part may have been removed by hand
+				if _, err := w.repair().EraseWith(ctx, item.Key, nil, true); err != nil { // a part may have been removed by hand
 					t.Fatal(err)
 				}
 			case item.Parts != nil && len(item.Parts.Items) > 0 && r.IntN(6) == 0:
@@ -111,7 +110,7 @@ func TestSettledLeavesToThePut(t *testing.T) {
 	old, dead := w.order("5", 1), w.order("6", 1)
 	w.keep(kept, cut, old)
 	for _, key := range []event.Key{erased.Key, cut.Parts.Items[1].Key, dead.Key} {
-		_, err := repair.Of(w.store).Erase(ctx, key)
+		_, err := w.repair().Erase(ctx, key)
 		must.Succeed(t, err)
 	}
 	list := events{kept, erased, cut, other, late, late, old, dead, w.order("5", 2), w.order("7", 1)}

@@ -63,7 +63,7 @@ func TestReadsSeeWhatWasWritten(t *testing.T) {
 	for _, want := range []string{"Inserted Inserted Inserted Inserted", "Duplicate Duplicate Duplicate Duplicate"} {
 		w.judges(want, several...)
 	}
-	w.apply(w.batch(aggregate.Marks, 1, order))
+	w.counts(1, order)
 	items, totals := 0, 0
 	for item, err := range s.Items(deadline(t)) {
 		if err != nil {
@@ -147,7 +147,7 @@ func TestTotalOfManyPages(t *testing.T) {
 			"m:padding": rows.Binary(make([]byte, 300<<10))})
 	}
 	meter := w.meter()
-	totals, err := query.Of(w.store).Total(context.Background(), "daily", map[string]string{"merchant": "m"}, epoch.AddDate(0, 0, -1),
+	totals, err := w.query().Total(context.Background(), "daily", map[string]string{"merchant": "m"}, epoch.AddDate(0, 0, -1),
 		epoch.AddDate(0, 0, days))
 	if err != nil || len(totals) != days {
 		t.Fatalf("%d windows of %d, %v", len(totals), days, err)

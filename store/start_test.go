@@ -16,7 +16,6 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
@@ -170,17 +169,17 @@ func TestStoredHead(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	def, _ := w.plan.Definition("daily")
-	img := w.stored("totals", event.Key{PK: "G#daily#1", SK: "-"})
+	img := w.stored("totals", under("G#daily#1", "-"))
 	for name, want := range map[string]string{"PK": "S G#daily#1", "SK": "S -", "definition": "S " + def.Text, "digest": "S " +
 		lanes.Digest(def), "counting": "S marks", "spread": "N 4", "building": "BOOL false", "behind": "N 0", "unclosed": "BOOL true"} {
 		must.Equal(t, show(img[name]), want, name)
 	}
 	must.Equal(t, len(img), 9)
-	if err := w.store.Start(deadline(t)); err != nil || show(w.stored("totals", event.Key{PK: "G#daily#1", SK: "-"})["retain:order"]) !=
+	if err := w.store.Start(deadline(t)); err != nil || show(w.stored("totals", under("G#daily#1", "-"))["retain:order"]) !=
 		"N 7776000" {
 		t.Errorf("the next start notes how long events live: %v", err)
 	}
-	e := w.stored("totals", event.Key{PK: "E#", SK: "-"})
+	e := w.stored("totals", under("E#", "-"))
 	if got := show(e["epoch"]) + ", " + show(e["generations"]); got != "N 1, L of S by_merchant#1 S daily#1 S live#1" || len(e) != 4 {
 		t.Errorf("E# is %s", got)
 	}
@@ -197,7 +196,7 @@ func TestStartOfAnOlderPipeline(t *testing.T) {
 	if n := w.store.Inside().Heads.Newer(); len(n) != 1 || n[0].String() != "extra since 2" || len(newer.Inside().Heads.Newer()) != 0 {
 		t.Errorf("older: %v, newer: %v", n, newer.Inside().Heads.Newer())
 	}
-	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
+	w.counts(1, w.order("1", 5))
 	if total := w.total("live"); len(total.Flags) != 1 || !strings.Contains(total.Flags[0], "taken out of the pipeline at epoch 2") {
 		t.Errorf("%+v", total)
 	}
@@ -244,7 +243,7 @@ func TestRenew(t *testing.T) {
 		t.Errorf("another epoch of the same generations: the heads are not read; %v", err)
 	}
 	w.Clock.Pass(time.Hour)
-	w.faults = []fault{{API: "GetItem", Before: errDenied}}
+	w.fails("GetItem", errDenied)
 	if err := w.store.Inside().Heads.Renew(deadline(t)); err == nil {
 		t.Error("what could not be read is taken for known")
 	}
@@ -263,9 +262,7 @@ func TestStartDoubtsWhatItReads(t *testing.T) {
 			return show(img["PK"]) == "S G#extra#2"
 		})
 	}}}
-	if err := w.with(added(2, 2), aggregate.Marks).Start(deadline(t)); err != nil {
-		t.Error(err)
-	}
+	must.Succeed(t, w.with(added(2, 2), aggregate.Marks).Start(deadline(t)))
 	var refused *tables.StartError
 	if err := w.with(added(1, 2), aggregate.Marks).Start(deadline(t)); !errors.As(err, &refused) || len(refused.Mistakes) != 2 {
 		t.Errorf("%v", err)

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/store/query"
@@ -119,7 +118,7 @@ func (w *world) compareList(t *testing.T, name string, values map[string][]strin
 	if name == "areas" {
 		ask.From = ""
 	}
-	page, err := query.Of(w.store).Read(context.Background(), name, ask)
+	page, err := w.query().Read(context.Background(), name, ask)
 	def, _ := w.plan.Definition(name)
 	var got []line
 	for _, total := range page.Totals {
@@ -149,12 +148,12 @@ func TestBoardOfEachLevel(t *testing.T) {
 			items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d","merchant":"p%d","level":"%d","area":"a","cents":%d`,
 				sequence, player, level, 100*level+player), `"at":"2099-03-01T10:00:00Z"`))
 		}
-		w.apply(w.batch(aggregate.Marks, int64(sequence-levels+1), items...))
+		w.counts(int64(sequence-levels+1), items...)
 	}
 	w.Clock.Pass(10 * time.Second)
 	for level := range levels {
 		meter := w.meter()
-		totals, err := query.Of(w.store).Top(context.Background(), "board", map[string]string{"level": fmt.Sprint(level)}, epoch, top)
+		totals, err := w.query().Top(context.Background(), "board", map[string]string{"level": fmt.Sprint(level)}, epoch, top)
 		used := meter()
 		var got []string
 		for _, total := range totals {
@@ -184,7 +183,7 @@ func TestTopWithinRefuses(t *testing.T) {
 		"empty":       {map[string]string{"level": "", "area": "a"}, "areas is ranked within level, and no value was given for it"},
 		"all of them": {map[string]string{"level": "1", "area": "a", "merchant": "m"}, "and 3 values were given"},
 	} {
-		_, err := query.Of(w.store).Top(context.Background(), "areas", c.within, epoch, 1)
+		_, err := w.query().Top(context.Background(), "areas", c.within, epoch, 1)
 		must.Fail(t, err, c.want)
 	}
 	for name, c := range map[string]struct {
@@ -198,8 +197,8 @@ func TestTopWithinRefuses(t *testing.T) {
 			"board reads the top of one list, and these values choose 2; ask for one at a time"},
 	} {
 		ask := query.Ask{Values: c.values}
-		_, err := query.Of(w.store).Read(context.Background(), "board", ask)
-		if _, _, explained := query.Of(w.store).Explain("board", ask); err == nil || !strings.Contains(err.Error(), c.want) ||
+		_, err := w.query().Read(context.Background(), "board", ask)
+		if _, _, explained := w.query().Explain("board", ask); err == nil || !strings.Contains(err.Error(), c.want) ||
 			explained == nil {
 			t.Errorf("%s: %v, and explained %v; want %s", name, err, explained, c.want)
 		}
@@ -208,7 +207,7 @@ func TestTopWithinRefuses(t *testing.T) {
 	_, err := query.Of(plain.store).Top(context.Background(), "leaders", map[string]string{"merchant": "m"}, epoch, 1)
 	must.Fail(t, err, "ranking of leaders: its rank is of all totals, and no values choose among them; leave them out")
 	// Nothing is counted yet, and that is said.
-	top, err := query.Of(w.store).Top(context.Background(), "board", map[string]string{"level": "1"}, epoch, 3)
+	top, err := w.query().Top(context.Background(), "board", map[string]string{"level": "1"}, epoch, 3)
 	if err != nil || len(top) != 1 || !top[0].Missing || top[0].By["level"] != "1" {
 		t.Errorf("%+v %v", top, err)
 	}
