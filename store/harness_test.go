@@ -240,9 +240,9 @@ func (w *world) parcel(id string, rev int, extra ...string) *event.Item {
 		`"at":"2099-03-01T10:00:00Z"`}, extra...)...)
 }
 
-// events makes a list of events from a text, such as "order 1 5, received 7 a 10, transfer 1 x y 60".
-// The words of an event are the arguments of the method that makes it. Or it is a
-// payload: an object without others in it.
+// events makes a list of events from a text, such as "order 1 5, received 7 a 10". The words of an
+// event are the arguments of the method that makes it. Or it is a payload: an object without others
+// in it.
 func (w *world) events(text string) (items events) {
 	w.t.Helper()
 	number := func(word string) int {

@@ -16,41 +16,29 @@ import (
 // Judge says what Put then does. It changes nothing, and returns what is stored.
 func TestJudgeSaysWhatPutDoes(t *testing.T) {
 	for name, c := range map[string]struct {
-		before  func(w *world)
-		item    func(w *world) *event.Item
+		before  string // is stored
+		item    string
 		verdict event.Verdict
 		stored  bool
 	}{
-		"a free key": {nil, func(w *world) *event.Item { return w.order("1", 1) }, event.Inserted, false},
-		"a copy": {func(w *world) {
-			w.keep(w.order("1", 1))
-		}, func(w *world) *event.Item { return w.order("1", 1) }, event.Duplicate, true},
-		"another payload": {func(w *world) {
-			w.keep(w.order("1", 1))
-		}, func(w *world) *event.Item { return w.order("1", 2) }, event.Conflict, true},
-		"a newer revision": {func(w *world) {
-			w.keep(w.parcel("1", 1))
-		}, func(w *world) *event.Item { return w.parcel("1", 2) }, event.Updated, true},
-		"an older one": {func(w *world) {
-			w.keep(w.parcel("1", 2))
-		}, func(w *world) *event.Item { return w.parcel("1", 1) }, event.Stale, true},
-		"an erased event": {func(w *world) {
-			w.keep(w.order("1", 1))
-			_, err := w.erase(w.order("1", 1).Key)
-			must.Succeed(w.t, err)
-		}, func(w *world) *event.Item { return w.order("1", 2) }, event.Duplicate, false},
-		"too late": {nil, func(w *world) *event.Item {
-			item := *w.order("1", 1)
-			item.ExpiresAt = time.Now().Add(-time.Hour).Unix()
-			return &item
-		}, event.Expired, false},
+		"a free key":       {"", "order 1 1", event.Inserted, false},
+		"a copy":           {"order 1 1", "order 1 1", event.Duplicate, true},
+		"another payload":  {"order 1 1", "order 1 2", event.Conflict, true},
+		"a newer revision": {"parcel 1 1", "parcel 1 2", event.Updated, true},
+		"an older one":     {"parcel 1 2", "parcel 1 1", event.Stale, true},
+		"an erased event":  {"order 1 1", "order 1 2", event.Duplicate, false},
+		"too late":         {"", "order 1 1", event.Expired, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			if c.before != nil {
-				c.before(w)
+			w.keep(w.events(c.before)...)
+			item := w.events(c.item)[0]
+			switch name {
+			case "an erased event":
+				must.Succeed(t, errorOf(w.erase(item.Key)))
+			case "too late":
+				item.ExpiresAt = time.Now().Add(-time.Hour).Unix()
 			}
-			item := c.item(w)
 			was := w.lies(item.Key)
 			judged, stored, err := w.repair().Judge(deadline(t), item)
 			if err != nil || judged.Verdict != c.verdict || (stored != nil) != c.stored {
@@ -95,18 +83,18 @@ func TestJudgeAsksFloors(t *testing.T) {
 	w.puts("received 1 a 5, transfer 1 x y 60")
 	meter := w.meter()
 	for name, c := range map[string]struct {
-		item *event.Item
+		item string
 		want event.Verdict
 	}{
-		"enough":                    {w.goods("reserved", "1", "a", 5), event.Inserted},
-		"too much":                  {w.goods("reserved", "2", "a", 6), event.Rejected},
-		"there is no total":         {w.goods("reserved", "3", "b", 1), event.Rejected},
-		"it gives":                  {w.goods("received", "4", "b", 1), event.Inserted},
-		"stored already":            {w.transfer("1", "x", "y", 60), event.Duplicate},
-		"another payload":           {w.transfer("1", "x", "y", 61), event.Conflict},
-		"both sides count together": {w.transfer("2", "x", "z", 900), event.Inserted},
+		"enough":                    {"reserved 1 a 5", event.Inserted},
+		"too much":                  {"reserved 2 a 6", event.Rejected},
+		"there is no total":         {"reserved 3 b 1", event.Rejected},
+		"it gives":                  {"received 4 b 1", event.Inserted},
+		"stored already":            {"transfer 1 x y 60", event.Duplicate},
+		"another payload":           {"transfer 1 x y 61", event.Conflict},
+		"both sides count together": {"transfer 2 x z 900", event.Inserted},
 	} {
-		if r := judge(c.item); r.Verdict != c.want {
+		if r := judge(w.events(c.item)[0]); r.Verdict != c.want {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
